@@ -1,0 +1,111 @@
+/* ompgpu_device.h - the ABI between generated device C and the device runtime (`devicertl/`).
+ *
+ * Every generated `X.device.c` is compiled with `-include ompgpu_device.h`, once for nvptx64 and once for
+ * x86_64 (the emulated device); the runtime's bitcode is compiled against the same header.  No other header is
+ * included here, no macro without the __OMPGPU prefix is defined, because user text follows.
+ *
+ * Words: team = CUDA block, thread = CUDA thread; "SPMD" kernel: every thread runs the region; "generic" kernel: thread 0
+ * (the main thread) runs it and the others wait in the state machine until it meets a parallel region.
+ *
+ * Shape of the text that codegen writes for one region `main_14`:
+ *
+ *     static inline __attribute__((always_inline)) void main_14__region(struct __ompgpu_env *__env, T0 a0, T1 *a1 …) { … }
+ *     __OMPGPU_INFO(main_14, SPMD, line, col, maxthreads, reduce_bytes, "function", "file.c", "directive text")
+ *     #ifdef __NVPTX__
+ *     __attribute__((nvptx_kernel)) void main_14(struct __ompgpu_env __env, T0 a0, T1 *a1 …)
+ *     { if (__ompgpu_kernel_begin(&__env, __OMPGPU_SPMD)) { main_14__region(&__env, a0, a1); __ompgpu_kernel_end(&__env, __OMPGPU_SPMD); } }
+ *     #else
+ *     void main_14(void **__p)      // __p[0]: struct __ompgpu_env *, __p[i + 1]: pointer to argument i, as cuLaunchKernel's
+ *     { … the same with *(T0 *)__p[1] …; }
+ *     #endif                                                                                          */
+#ifndef __OMPGPU_DEVICE_H
+#define __OMPGPU_DEVICE_H
+
+#define __OMPGPU_DEVICE_ABI 1
+#define __OMPGPU_GENERIC 0
+#define __OMPGPU_SPMD 1
+
+#ifdef __NVPTX__
+#define __OMPGPU_SHARED __attribute__((address_space(3)))     /* team-shared storage; only as `static __OMPGPU_SHARED T v;` … */
+#define __OMPGPU_SHARED_INIT __attribute__((loader_uninitialized))   /* … __OMPGPU_SHARED_INIT */
+#else
+#define __OMPGPU_SHARED __thread                             /* a team runs on one OS thread, one team after the other */
+#define __OMPGPU_SHARED_INIT
+#endif
+#define __OMPGPU_INLINE static inline __attribute__((always_inline))
+
+/* First kernel parameter, by value; filled by the host runtime (hostrt/plugin.h has the same struct). */
+struct __ompgpu_env {
+    void *scratch;                    /* league reduction: 128-byte header (first word: arrival counter, 0 between kernels),
+                                         then num_teams slots of reduce_bytes rounded up to 16; NULL without reduction */
+    unsigned device_num;
+    unsigned thread_limit;            /* threads a parallel region may use: the launched team size */
+};
+
+/* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then deleted. */
+struct __ompgpu_kernel_info {
+    const char *name, *function, *file, *directive;
+    unsigned line, column;
+    unsigned mode;                    /* __OMPGPU_GENERIC / __OMPGPU_SPMD */
+    unsigned max_threads;             /* constant thread_limit / num_threads clause, 0 unknown */
+    unsigned reduce_bytes;            /* sizeof the league reduction record, 0 none */
+    unsigned flags;                   /* 1: generic kernel that can reach a parallel region (needs workers) */
+};
+#define __OMPGPU_INFO(id, mode, line, col, maxthreads, redbytes, flags, function, file, directive)                                  \
+    __attribute__((used)) const struct __ompgpu_kernel_info __ompgpu_info_##id =                                         \
+        { #id, function, file, directive, line, col, __OMPGPU_##mode, maxthreads, redbytes, flags };
+/* A declare target variable: codegen gives `address`'s global external linkage under the name `export`. */
+struct __ompgpu_var_info { const char *export_name; const void *address; unsigned long size; };
+#define __OMPGPU_VAR(export_id, var)                                                                                      \
+    __attribute__((used)) const struct __ompgpu_var_info __ompgpu_varinfo_##export_id = { #export_id, &(var), sizeof(var) };
+
+/* ------------------------------------------------------------------ kernel */
+/* True: the calling thread runs the region and calls __ompgpu_kernel_end afterwards.  In generic mode workers only return
+ * (false) when the main thread has called kernel_end. */
+_Bool __ompgpu_kernel_begin(struct __ompgpu_env *, int mode);
+void __ompgpu_kernel_end(struct __ompgpu_env *, int mode);
+
+/* ------------------------------------------------------------------ who am I */
+int __ompgpu_team_id(void);           /* 0 … num_teams-1 */
+int __ompgpu_num_teams(void);
+int __ompgpu_thread_id(void);         /* in the innermost enclosing parallel region; 0 in sequential parts */
+int __ompgpu_num_threads(void);       /* of that region; 1 in sequential parts and in serialised nested regions */
+
+/* ------------------------------------------------------------------ parallel */
+/* Section 10.1 of OpenMP 5.2.  Runs fn(ctx) on the threads of a new parallel region and returns when all have finished.  ctx and all it
+ * points to must be visible to the team (codegen moves escaping locals of sequential code to team-shared storage).
+ * num_threads 0: no clause.  cond false, or called inside a parallel region: one thread. */
+void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
+/* Team-shared storage with stack discipline, for escaping locals of sequential code; inserted by codegen's passes, never by the C
+ * writer.  Only the main thread of a generic kernel gets shared storage; other callers get private storage. */
+void *__ompgpu_alloc_shared(unsigned long size);
+void __ompgpu_free_shared(void *, unsigned long size);
+
+/* ------------------------------------------------------------------ synchronisation */
+void __ompgpu_barrier(int line);      /* all threads of the innermost parallel region; line is for messages */
+void __ompgpu_critical_begin(unsigned *lock);     /* lock: zero-initialised global */
+void __ompgpu_critical_end(unsigned *lock);
+void __ompgpu_flush(void);
+
+/* ------------------------------------------------------------------ worksharing with a dynamic schedule */
+/* `for schedule(dynamic|guided, chunk)`: all threads of the parallel region call init (it synchronises), then next until false.
+ * next gives logical iterations [*lo, *hi). sched: 2 dynamic, 3 guided.  Two loops may not be in flight at once in one team: init waits. */
+void __ompgpu_dispatch_init(int sched, unsigned long long trip, unsigned long long chunk);
+_Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
+
+/* ------------------------------------------------------------------ reductions */
+/* The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables of a construct;
+ * combine(a, b) does *a = *a op *b for every member.  rec and tmp are the caller's private records (tmp: scratch for the runtime).
+ * All functions are always_inline, so that combine is a direct, inlined call. */
+typedef void (*__ompgpu_combine)(void *into, const void *from);
+/* Over the threads of the innermost parallel region (all call it).  True on the one thread that then holds the result in rec. */
+_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine);
+/* Over all threads of all teams of an SPMD kernel (all call it).  True on the one thread of the league that holds the result. */
+_Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine);
+/* Over the main threads of all teams of a generic kernel (only the main thread calls it). */
+_Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine);
+
+/* ------------------------------------------------------------------ errors */
+/* Reports region, file and line through the host runtime where the device can, then stops the kernel. */
+_Noreturn void __ompgpu_fail(const char *message, int line);
+#endif

@@ -1,0 +1,255 @@
+/* unit.h - what the frontend knows about one preprocessed C file.
+ *
+ * This is the only thing that passes from frontend/ to the C writers of codegen/.  No libclang type
+ * appears here.  Everything is allocated from the unit's arena and lives until omp_unit_free().
+ *
+ * All source positions are byte offsets into `text`, the preprocessed file (the `.i`).  A struct
+ * omp_place is the presumed position (after line markers) that the user sees.
+ *
+ * Sections: places | types | variables | clauses | loops | constructs | declarations | unit          */
+#ifndef OMPGPU_UNIT_H
+#define OMPGPU_UNIT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ------------------------------------------------------------------ places */
+struct omp_place { const char *file; unsigned line, col; };    /* file is "" and line 0 where unknown */
+struct omp_extent { unsigned begin, end; };                    /* [begin, end) in unit->text; empty: begin == end */
+
+/* ------------------------------------------------------------------ types */
+enum omp_type_kind { OMPT_INT, OMPT_BOOL, OMPT_FLOAT, OMPT_COMPLEX, OMPT_POINTER, OMPT_ARRAY, OMPT_RECORD, OMPT_OTHER };
+/* OMPT_INT includes char and enum; OMPT_FLOAT is _Float16, float, double, long double, told apart by `size`/`spelling`. */
+struct omp_type {
+    enum omp_type_kind kind;
+    const char *spelling;         /* as C writes it, usable inside __typeof__( ); for a type that is not variably
+                                     modified only.  Local and unnamed struct types already have their new name. */
+    bool is_signed, is_const, is_long_double;
+    bool vla;                     /* this array has a run-time bound */
+    bool variably_modified;       /* this or any element / pointee type is a VLA */
+    uint64_t size;                /* bytes; 0 where not constant or incomplete */
+    uint64_t bound;               /* OMPT_ARRAY with constant bound: elements */
+    struct omp_type *elem;        /* OMPT_ARRAY: element, OMPT_POINTER: pointee (always set, also for void) */
+};
+
+/* ------------------------------------------------------------------ variables */
+enum omp_storage { OMPS_GLOBAL, OMPS_LOCAL, OMPS_PARAM, OMPS_STATIC_LOCAL };
+struct omp_var {
+    const char *name;
+    struct omp_place place;
+    struct omp_type *type;        /* a parameter declared as an array has its pointer type here */
+    enum omp_storage storage;
+    unsigned decl;                /* offset of the declaration's name */
+    struct omp_extent scope;      /* where the name is visible: from the declarator to the end of its block */
+    struct omp_extent init;       /* initialiser text without '=', empty if none */
+    bool address_taken;           /* somewhere in the file &v is taken (or v is an array that decays, or a record) */
+    bool is_extern;               /* declared here, defined elsewhere */
+    bool is_static;
+    enum { OMPV_NOT_DECLARED, OMPV_DT_TO, OMPV_DT_LINK, OMPV_DT_IMPLICIT } declare_target;
+                                  /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
+    struct omp_construct *reduction_owner; /* frontend use */
+    unsigned id;                  /* index in unit->vars */
+};
+
+/* One use of a variable, in program text or in a clause.  unit->refs is sorted by offset. */
+struct omp_ref {
+    unsigned offset, length;
+    struct omp_var *var;
+    bool write;                   /* assigned, ++/--, or its address is taken here */
+};
+/* A textual change that the frontend asks for everywhere the text is copied into device text (names of local or
+ * unnamed types, static locals).  Also sorted by offset.  length may be 0 (pure insertion). */
+struct omp_rename { unsigned offset, length; const char *text; };
+
+/* ------------------------------------------------------------------ directives and clauses */
+/* Leaf constructs, a bit each; a combined directive is the union of its leaves. */
+enum omp_leaf {
+    OMPL_TARGET = 1 << 0, OMPL_TEAMS = 1 << 1, OMPL_DISTRIBUTE = 1 << 2, OMPL_PARALLEL = 1 << 3, OMPL_FOR = 1 << 4,
+    OMPL_SIMD = 1 << 5, OMPL_LOOP = 1 << 6, OMPL_TARGET_DATA = 1 << 7, OMPL_ENTER_DATA = 1 << 8, OMPL_EXIT_DATA = 1 << 9,
+    OMPL_UPDATE = 1 << 10, OMPL_BARRIER = 1 << 11, OMPL_CRITICAL = 1 << 12, OMPL_ATOMIC = 1 << 13, OMPL_MASTER = 1 << 14,
+    OMPL_MASKED = 1 << 15, OMPL_SINGLE = 1 << 16, OMPL_DECLARE_TARGET = 1 << 17, OMPL_END_DECLARE_TARGET = 1 << 18,
+    OMPL_FLUSH = 1 << 19, OMPL_SECTIONS = 1 << 20, OMPL_SECTION = 1 << 21, OMPL_ORDERED = 1 << 22, OMPL_TASK = 1 << 23,
+    OMPL_OTHER = 1 << 30,         /* host only; an error inside a target region or device function */
+};
+
+#define OMP_CLAUSE_ENUM(id, spelling, arg, flags) OMPC_##id,
+enum omp_clause_kind {
+#define OMP_CLAUSE OMP_CLAUSE_ENUM
+#include "frontend/omp.def"
+#undef OMP_CLAUSE
+    OMPC_COUNT
+};
+
+/* reduction operators */
+enum omp_red_op { OMPR_ADD, OMPR_SUB, OMPR_MUL, OMPR_AND, OMPR_OR, OMPR_XOR, OMPR_LAND, OMPR_LOR, OMPR_MIN, OMPR_MAX, OMPR_USER };
+enum omp_sched { OMPSCHED_NONE, OMPSCHED_STATIC, OMPSCHED_DYNAMIC, OMPSCHED_GUIDED, OMPSCHED_AUTO, OMPSCHED_RUNTIME };
+/* map type in the low bits, modifiers above: the same values as OMPGPU_MAP_* of hostrt/ompgpu.h */
+enum omp_map_type {
+    OMPM_ALLOC = 0, OMPM_TO = 1, OMPM_FROM = 2, OMPM_TOFROM = 3, OMPM_DELETE = 8, OMPM_RELEASE = 16,
+    OMPM_ALWAYS = 4, OMPM_PRESENT = 0x1000, OMPM_CLOSE = 0x2000 /* a hint, ignored */,
+};
+
+struct omp_section {              /* one [lower : length] or [index] */
+    struct omp_extent lower;      /* empty: 0 */
+    struct omp_extent length;     /* empty: up to the end of the dimension (arrays) */
+    bool is_section;              /* had a ':'; otherwise a plain index and length is 1 */
+    uint64_t dim;                 /* constant number of elements of this dimension where known, else 0 */
+};
+struct omp_item {                 /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] | *p  */
+    struct omp_var *var;          /* the base variable */
+    struct omp_extent text;       /* the whole item */
+    struct omp_extent base;       /* the lvalue before the first section: `v`, `s->m`, `pp[i]`; == text without sections */
+    struct omp_type *base_type;   /* type of `base` */
+    bool base_is_var;             /* base is just the variable's name */
+    struct omp_section *sections; unsigned nsections;
+    struct omp_extent parent;     /* base is a member: the innermost struct object lvalue text, `s` of s.m, `(*p)` as text p and
+                                     parent_arrow of p->m; else empty */
+    bool parent_arrow;
+    struct omp_place place;
+};
+struct omp_clause {
+    enum omp_clause_kind kind;
+    struct omp_place place;
+    struct omp_extent extent;     /* the whole clause, name to closing parenthesis */
+    struct omp_item *items; unsigned nitems;   /* list clauses */
+    struct omp_extent expr;       /* the (first) expression argument, empty if none: num_teams, if, schedule chunk, linear step … */
+    enum omp_leaf if_leaf;        /* if(parallel: …) and friends: the leaf named, 0 if none */
+    unsigned map;                 /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: behaviour, see below */
+    enum omp_sched sched;         /* schedule, dist_schedule */
+    enum omp_red_op op;           /* reduction */
+    int64_t value;                /* constant argument where needed: collapse(n), ordered(n), device modifier … */
+    const char *word;             /* keyword argument: default(none), critical's name is in construct->name */
+    struct omp_clause *next;
+};
+
+/* ------------------------------------------------------------------ canonical loops */
+struct omp_loop {                 /* for (init; test; incr) body */
+    struct omp_var *iv;
+    bool iv_declared;             /* `for (int i = …` */
+    struct omp_extent lb;         /* text of the initial value */
+    struct omp_extent ub;         /* text of the bound in the test */
+    enum { OMPREL_LT, OMPREL_LE, OMPREL_GT, OMPREL_GE, OMPREL_NE } rel;  /* as if written  iv REL ub */
+    struct omp_extent step;       /* text of the step, empty for ++/-- (then 1) */
+    bool step_negative;           /* subtract the step */
+    struct omp_extent body;       /* the statement governed by the loop */
+    struct omp_extent extent;     /* the whole for statement */
+    struct omp_place place;
+};
+
+/* ------------------------------------------------------------------ constructs */
+enum omp_share { OMPSH_SHARED, OMPSH_PRIVATE, OMPSH_FIRSTPRIVATE, OMPSH_REDUCTION, OMPSH_LINEAR, OMPSH_LOOP_IV };
+struct omp_sharing {              /* how a construct treats one variable that is visible outside of it */
+    struct omp_var *var;
+    enum omp_share share;
+    bool lastprivate;             /* with PRIVATE, FIRSTPRIVATE or LOOP_IV: value of the last iteration is copied out */
+    bool by_value;                /* SHARED: neither written in the construct nor address taken anywhere, arithmetic or
+                                     pointer: an outlined function may take a copy */
+    struct omp_clause *clause;    /* where it comes from, NULL when implicit */
+    struct omp_item *item;        /* the list item, for reductions of array sections */
+};
+/* Target constructs only: how each captured variable reaches the kernel, and what is mapped for it. */
+enum omp_capture_kind {
+    OMPCAP_BYREF,                 /* kernel gets the device address of the (mapped) variable: use is (*v) */
+    OMPCAP_BYVAL,                 /* firstprivate: kernel gets the value */
+    OMPCAP_POINTER,               /* pointer variable: kernel gets a device pointer translated through maps[map] (explicit
+                                     section) or looked up (map == -1) */
+    OMPCAP_DEVICE_PTR,            /* is_device_ptr / has_device_addr: value passed unchanged */
+    OMPCAP_PRIVATE,               /* private on target: nothing is passed, the type (and VLA bounds) only */
+};
+struct omp_capture {
+    struct omp_var *var;
+    enum omp_capture_kind kind;
+    int map;                      /* index in construct->maps, -1 none */
+};
+struct omp_map {                  /* one mapping action, in the order in which it is done */
+    struct omp_var *var;
+    struct omp_item *item;        /* NULL: the whole variable */
+    unsigned type;                /* enum omp_map_type bits */
+    bool implicit;
+    bool attach;                  /* the base pointer itself has a device copy (struct member, declare target variable,
+                                     mapped pointer) that must point to the pointee's device address */
+    bool pointee;                 /* item maps what a pointer points to (section of a pointer), not the variable itself */
+};
+/* atomic: text extents of the parts; see section 15.8.4 of OpenMP 5.2 */
+struct omp_atomic {
+    enum { OMPA_READ, OMPA_WRITE, OMPA_UPDATE, OMPA_CAPTURE, OMPA_COMPARE } form;
+    struct omp_extent x, expr, v; /* x: the storage; expr: the other operand / stored value; v: capture or read target */
+    const char *op;               /* "+", "-", "<<" …; "=" for capture with plain write; "min"/"max"/"==" for compare forms */
+    bool x_is_right;              /* x = expr OP x */
+    bool capture_new;             /* v gets the value after (before otherwise) */
+    struct omp_extent desired;    /* compare with "==": x == expr ? desired : x */
+    struct omp_type *x_type;
+};
+
+struct omp_construct {
+    unsigned leaves;              /* enum omp_leaf bits */
+    const char *spelling;         /* "target teams distribute parallel for" */
+    struct omp_place place;       /* of the '#' line's directive name */
+    struct omp_extent pragma;     /* from '#' up to and with the newline (all continuation lines) */
+    struct omp_extent body;       /* the associated statement with its ';', empty if stand-alone */
+    struct omp_clause *clauses;
+    const char *name;             /* critical(name) */
+    struct omp_atomic *atomic;
+    struct omp_loop *loops; unsigned nloops;      /* associated loops, outermost first (collapse) */
+    struct omp_sharing *sharings; unsigned nsharings;
+    struct omp_capture *captures; unsigned ncaptures;   /* target constructs */
+    struct omp_map *maps; unsigned nmaps;         /* target, target data, enter/exit data, update */
+    struct omp_construct *parent, *child, *next;  /* lexical nesting: enclosing, first inner, next sibling */
+    struct omp_function *function;                /* the function it stands in, NULL at file scope */
+    bool on_device;               /* inside a target region or in a device function */
+    /* target constructs: */
+    const char *region;           /* kernel name, unique in the program: FUNCTION_LINE, with _2 … where needed; statics and
+                                     same names in other files are kept apart by the image, not by this name */
+    bool spmd;                    /* tightly nested: every thread runs the region */
+    struct omp_construct *spmd_inner;  /* SPMD: the innermost of the tightly nested constructs (may be itself) */
+    bool needs_parallel;          /* generic: some parallel region can be reached, so workers are needed */
+};
+
+/* ------------------------------------------------------------------ declarations at file scope */
+enum omp_decl_kind { OMPD_TYPE, OMPD_TYPEDEF, OMPD_VARIABLE, OMPD_PROTOTYPE, OMPD_FUNCTION, OMPD_STATIC_ASSERT };
+struct omp_decl {
+    enum omp_decl_kind kind;
+    struct omp_extent extent;     /* TYPE: `struct S {…}` without ';'; TYPEDEF: to ';' included; PROTOTYPE: to ';' included;
+                                     FUNCTION: to '}' ; VARIABLE: the group, for information */
+    bool device;                  /* belongs into the device text (all types do) */
+    struct omp_var *var;          /* VARIABLE */
+    struct omp_function *function;/* PROTOTYPE, FUNCTION */
+    struct omp_place place;
+};
+struct omp_function {
+    const char *name;
+    struct omp_extent extent, body;   /* body: the '{…}' */
+    struct omp_place place;
+    bool defined, device, is_static, is_inline, is_variadic;
+    struct omp_construct *constructs; /* outermost ones, linked by next */
+    bool has_parallel;            /* a parallel construct can be reached from it */
+};
+
+/* ------------------------------------------------------------------ unit */
+struct omp_unit {
+    const char *path;             /* the user's file, as given */
+    char *text; size_t length;    /* the .i, NUL-terminated */
+    struct omp_construct **constructs; unsigned nconstructs;   /* all, by position */
+    struct omp_decl *decls; unsigned ndecls;                   /* by position */
+    struct omp_function **functions; unsigned nfunctions;
+    struct omp_var **vars; unsigned nvars;
+    struct omp_ref *refs; unsigned nrefs;                      /* sorted by offset */
+    struct omp_rename *renames; unsigned nrenames;             /* sorted by offset */
+    struct omp_decl *local_types; unsigned nlocal_types;       /* types declared inside functions and used on the device:
+                                                                  copied to file scope, under a new name, before the function */
+    unsigned ntargets;            /* target regions */
+    struct arena *arena;
+};
+
+/* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret to stderr.
+ * args: clang flags that change the language (-std=, -f…, -m…), for libclang.  NULL on error. */
+struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs, const char *const *args);
+void fe_print(FILE *out, const struct omp_unit *);             /* --emit=omp-tree */
+int  fe_check(const struct omp_unit *);                        /* internal consistency; 0 or the number of faults (printed) */
+void omp_unit_free(struct omp_unit *);
+/* The presumed place of an offset. */
+struct omp_place fe_place(const struct omp_unit *, unsigned offset);
+/* "file:line:col: error: …" with the source line and a caret. severity: "error", "warning", "note", "remark" */
+void fe_report(const struct omp_unit *, struct omp_place, const char *severity, const char *fmt, ...);
+#endif

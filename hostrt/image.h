@@ -1,0 +1,36 @@
+/* image.h - the container of device images inside a fat object, written by the driver, read by hostrt.
+ *
+ *   header | image table | kernel table | strings and image bytes      all offsets from the header's first byte; little endian
+ */
+#ifndef OMPGPU_IMAGE_H
+#define OMPGPU_IMAGE_H
+#include <stdint.h>
+#define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full   /* "OMPGPU" */
+#define OMPGPU_IMAGE_VERSION 1u
+enum ompgpu_image_kind { OMPGPU_IMAGE_PTX = 1, OMPGPU_IMAGE_CUBIN = 2, OMPGPU_IMAGE_EMU = 3 /* x86-64 ELF shared object */ };
+struct ompgpu_image_header {
+    uint64_t magic;
+    uint32_t version, header_size;
+    uint64_t total_size;
+    uint32_t nimages, nkernels;
+    uint64_t images, kernels;         /* offsets of struct ompgpu_image_entry[] / struct ompgpu_kernel_entry[] */
+};
+struct ompgpu_image_entry {
+    uint32_t kind, arch;              /* arch: 75, 90 …; 0 for emu.  PTX is NUL-terminated (the NUL counts in size) */
+    uint64_t offset, size;
+    uint64_t usize;                   /* size when uncompressed; equal to size: not compressed; otherwise zstd */
+};
+struct ompgpu_kernel_entry {
+    uint32_t name, function, file, directive;   /* offsets of NUL-terminated strings */
+    uint32_t line, column;
+    uint32_t mode;                    /* 0 generic, 1 SPMD */
+    uint32_t max_threads;             /* 0 unknown */
+    uint32_t reduce_bytes;
+    uint32_t flags;                   /* OMPGPU_KERNEL_* */
+    uint32_t registers, shared_bytes; /* of the first cubin, as ptxas says; 0 unknown */
+};
+enum {
+    OMPGPU_KERNEL_WORKERS = 1,        /* generic kernel that can reach a parallel region */
+    OMPGPU_KERNEL_SYNC = 2,           /* uses a barrier or warp operation: the emulated device needs fibers */
+};
+#endif
