@@ -24,6 +24,7 @@ LLVM    ?= 22
 LLVM_DIR ?= /usr/lib/llvm-$(LLVM)
 CLANG   ?= clang-$(LLVM)
 LLVM_LINK ?= llvm-link-$(LLVM)
+LLVM_OPT ?= opt-$(LLVM)
 # The tools are built with the clang that they drive: a bare machine needs no other compiler.
 ifeq ($(origin CC),default)
 CC := $(CLANG)
@@ -131,21 +132,18 @@ $(LIB)/libompgpu.a: $(host_obj)
 	rm -f $@; $(AR) rcs $@ $^
 
 # ------------------------------------------------------------------ the device runtime: the same sources, one bitcode library a target
-# devicertl/flags.mk may set: RTL_FLAGS (both), RTL_FLAGS_nvptx64, RTL_FLAGS_x86_64.
-RTL_FLAGS         ?= -std=gnu11 -O2 -Xclang -disable-llvm-passes -ffreestanding -fno-exceptions -Wall -Wextra -Werror
-RTL_FLAGS_nvptx64 ?= --target=nvptx64-nvidia-cuda -march=sm_75 -nogpulib -nostdlibinc
-RTL_FLAGS_x86_64  ?= --target=x86_64-unknown-linux-gnu -fPIC
--include devicertl/flags.mk
+include $(wildcard devicertl/flags.mk)
 define rtl_rules
 $(O)/devicertl/$(1)/%.bc: devicertl/%.c $$(wildcard devicertl/flags.mk)
 	@mkdir -p $$(@D)
-	$$(CLANG) $$(RTL_FLAGS) $$(RTL_FLAGS_$(1)) -I. -Idevicertl -MMD -MP -MF $$(@:.bc=.d) -MT $$@ -emit-llvm -c $$< -o $$@
+	$$(CLANG) --target=$(2) $$(DEVICERTL_CFLAGS_COMMON) $$(DEVICERTL_CFLAGS_$(1)) -MMD -MP -MF $$(@:.bc=.d) -MT $$@ -emit-llvm -c $$< -o $$@
 $$(TOOLS)/devicertl-$(1).bc: $$(rtl_src:devicertl/%.c=$(O)/devicertl/$(1)/%.bc)
 	@mkdir -p $$(@D)
-	$$(LLVM_LINK) $$^ -o $$@
+	$$(LLVM_LINK) $$^ -o $(O)/devicertl/$(1).bc
+	$$(LLVM_OPT) $$(if $$(DEVICERTL_PASSES),-passes="$$(DEVICERTL_PASSES)") $(O)/devicertl/$(1).bc -o $$@
 endef
-$(eval $(call rtl_rules,nvptx64))
-$(eval $(call rtl_rules,x86_64))
+$(eval $(call rtl_rules,nvptx64,nvptx64-nvidia-cuda))
+$(eval $(call rtl_rules,x86_64,x86_64-pc-linux-gnu))
 
 # ------------------------------------------------------------------ test programs
 $(O)/nullcuda/libcuda.so.1: $(null_obj)

@@ -60,6 +60,7 @@ fi
 
 # libomp-22-dev may leave an older libomp5 beside it: see that the pair links and runs.
 stamp=obj/setup.stamp
+# shellcheck disable=SC3013
 if [ -z "$missing" ] && [ -e "$stamp" ] && [ "$stamp" -nt driver/setup.sh ]; then exit 0; fi
 mkdir -p obj/setup
 cat >obj/setup/t.c <<'C'
