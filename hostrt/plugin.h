@@ -1,7 +1,8 @@
 /* plugin.h - what a kind of device implements (hostrt/cuda.c, hostrt/emu.c) and the core calls (hostrt/target.c, data.c).
  *
  * Every function returns 0 on success.  On failure it leaves a message (call and error) with ompgpu_plugin_error(), which the core
- * prints with region, file and line.  Unless noted, calls may come from any host thread, and no lock of the core is held. */
+ * prints with region, file and line.  Unless noted, calls may come from any host thread, several at once; the core may hold locks of
+ * its own meanwhile, so that a plugin calls nothing of the core but ompgpu_plugin_error(). */
 #ifndef OMPGPU_PLUGIN_H
 #define OMPGPU_PLUGIN_H
 #include <stdbool.h>
@@ -43,9 +44,10 @@ struct ompgpu_plugin {
     int (*variable)(int ordinal, void *module, const char *name, void **address, size_t *size);
     int (*alloc)(int ordinal, size_t size, void **address);     /* aligned to 256 */
     int (*free)(int ordinal, void *address);
-    int (*to_device)(int ordinal, void *dst, const void *src, size_t size);     /* ordered before later launches of this host thread */
+    /* Ordered before later calls of this host thread; `src` may be reused when it returns.  Other host threads may rely on it after sync. */
+    int (*to_device)(int ordinal, void *dst, const void *src, size_t size);
     int (*from_device)(int ordinal, void *dst, const void *src, size_t size);   /* complete on return */
-    int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);
+    int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);   /* ordered as to_device; ranges do not overlap */
     /* teams that fit on one multiprocessor with `threads` threads a team */
     unsigned (*occupancy)(int ordinal, struct ompgpu_function *, unsigned threads);
     /* params[0] points to the struct ompgpu_env, then the kernel's arguments.  launch may be asynchronous; sync waits for this host
