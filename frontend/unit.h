@@ -23,7 +23,7 @@ enum omp_type_kind { OMPT_INT, OMPT_BOOL, OMPT_FLOAT, OMPT_COMPLEX, OMPT_POINTER
 /* OMPT_INT includes char and enum; OMPT_FLOAT is _Float16, float, double, long double, told apart by `size`/`spelling`. */
 struct omp_type {
     enum omp_type_kind kind;
-    const char *spelling;         /* as C writes it, usable inside __typeof__( ); for a type that is not variably
+    const char *spelling;         /* as C writes it, without a top-level const, usable inside __typeof__( ); for a type that is not variably
                                      modified only.  Local and unnamed struct types already have their new name. */
     bool is_signed, is_const, is_long_double;
     bool vla;                     /* this array has a run-time bound */
@@ -105,7 +105,9 @@ struct omp_item {                 /* one list item:  v | v[l:n][..] | s.m | s->m
     struct omp_section *sections; unsigned nsections;
     struct omp_extent parent;     /* base is a member: the innermost struct object lvalue text, `s` of s.m, `(*p)` as text p and
                                      parent_arrow of p->m; else empty */
-    bool parent_arrow;
+    bool parent_arrow;            /* an item made for an implicit map of the struct that a pointer leads to (`*p` for p->m) has text
+                                     and base `p`, no parent and no sections, and parent_arrow set: it means *(base) */
+    unsigned derefs;              /* pointers followed from the variable to the mapped storage */
     struct omp_place place;
 };
 struct omp_clause {
@@ -139,12 +141,14 @@ struct omp_loop {                 /* for (init; test; incr) body */
 
 /* ------------------------------------------------------------------ constructs */
 enum omp_share { OMPSH_SHARED, OMPSH_PRIVATE, OMPSH_FIRSTPRIVATE, OMPSH_REDUCTION, OMPSH_LINEAR, OMPSH_LOOP_IV };
+/* Declare target variables are used directly and listed only where they are not SHARED.  A scalar that a target construct takes
+ * by value (capture BYVAL without a firstprivate clause) is SHARED here: use the captured copy. */
 struct omp_sharing {              /* how a construct treats one variable that is visible outside of it */
     struct omp_var *var;
     enum omp_share share;
     bool lastprivate;             /* with PRIVATE, FIRSTPRIVATE or LOOP_IV: value of the last iteration is copied out */
-    bool by_value;                /* SHARED: neither written in the construct nor address taken anywhere, arithmetic or
-                                     pointer: an outlined function may take a copy */
+    bool by_value;                /* SHARED: not written in the construct, address not taken in the target region (for variables of
+                                     the device: anywhere), arithmetic or pointer: an outlined function may take a copy */
     struct omp_clause *clause;    /* where it comes from, NULL when implicit */
     struct omp_item *item;        /* the list item, for reductions of array sections */
 };
@@ -156,11 +160,14 @@ enum omp_capture_kind {
                                      section) or looked up (map == -1) */
     OMPCAP_DEVICE_PTR,            /* is_device_ptr / has_device_addr: value passed unchanged */
     OMPCAP_PRIVATE,               /* private on target: nothing is passed, the type (and VLA bounds) only */
+    OMPCAP_DEVICE_ADDR,           /* has_device_addr: &v is a device address and passed unchanged, use is (*v) */
 };
 struct omp_capture {
     struct omp_var *var;
     enum omp_capture_kind kind;
     int map;                      /* index in construct->maps, -1 none */
+    bool one_copy;                /* BYVAL, POINTER: the variable is written, or its address taken, where several teams (or the threads
+                                     of an SPMD region) share it: the copy must be one object in device memory for the whole launch */
 };
 struct omp_map {                  /* one mapping action, in the order in which it is done */
     struct omp_var *var;
@@ -207,7 +214,8 @@ struct omp_construct {
 };
 
 /* ------------------------------------------------------------------ declarations at file scope */
-enum omp_decl_kind { OMPD_TYPE, OMPD_TYPEDEF, OMPD_VARIABLE, OMPD_PROTOTYPE, OMPD_FUNCTION, OMPD_STATIC_ASSERT };
+enum omp_decl_kind { OMPD_TYPE, OMPD_TYPEDEF, OMPD_VARIABLE, OMPD_PROTOTYPE, OMPD_FUNCTION, OMPD_STATIC_ASSERT,
+                     OMPD_PRAGMA /* `#pragma pack(…)`: a line of its own, copied as it is */ };
 struct omp_decl {
     enum omp_decl_kind kind;
     struct omp_extent extent;     /* TYPE: `struct S {…}` without ';'; TYPEDEF: to ';' included; PROTOTYPE: to ';' included;
@@ -216,6 +224,8 @@ struct omp_decl {
     struct omp_var *var;          /* VARIABLE */
     struct omp_function *function;/* PROTOTYPE, FUNCTION */
     struct omp_place place;
+    bool tentative;               /* VARIABLE: only declares it, another VARIABLE entry that defines it follows (no initialiser here) */
+    const char *text;             /* unit->local_types: the whole declaration with its new names and ';', to be written as it is */
 };
 struct omp_function {
     const char *name;
@@ -240,6 +250,7 @@ struct omp_unit {
                                                                   copied to file scope, under a new name, before the function */
     unsigned ntargets;            /* target regions */
     struct arena *arena;
+    void *lines;                  /* frontend use: line markers */
 };
 
 /* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret to stderr.

@@ -1,0 +1,152 @@
+/* fe.h - shared by the files of frontend/ only.
+ *
+ * The passes, in order (fe_parse in parse.c lists them):
+ *   text.c      lines and line markers, places, diagnostics
+ *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
+ *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
+ *   clause.c    read the clauses, resolve names, types of list items
+ *   tree.c      attach, nest, canonical loops (loop.c), atomic (atomic.c)
+ *   reach.c     declare target, which functions and variables the device needs, calls without a body
+ *   sharing.c   data-sharing of every construct, captures and maps of target constructs
+ *   mode.c      SPMD or generic, which regions need workers
+ *   support.c   what is not supported on the device is an error here
+ *   types.c     C types, names for local and unnamed types                                              */
+#ifndef OMPGPU_FE_H
+#define OMPGPU_FE_H
+#include "frontend/arena.h"
+#include "frontend/unit.h"
+#include <clang-c/Index.h>
+
+enum fe_arg { ARG_NONE, ARG_EXPR, ARG_CONST, ARG_LIST, ARG_LOCATOR, ARG_MAP, ARG_REDUCE, ARG_IF, ARG_SCHED, ARG_MAPDEF,
+              ARG_WORD, ARG_LINEAR, ARG_LASTPRIV, ARG_ALIGN, ARG_RAW };
+enum fe_assoc { ASSOC_NONE, ASSOC_STMT, ASSOC_LOOP, ASSOC_DECL, ASSOC_MAYBE };
+struct fe_clause_row { const char *spelling; enum fe_arg arg; const char *flags; };
+struct fe_directive_row { const char *spelling; unsigned leaves; enum fe_assoc assoc; const char *flags; int since; const char *clauses; };
+extern const struct fe_clause_row fe_clause_rows[OMPC_COUNT];
+extern const struct fe_directive_row fe_directive_rows[];
+
+/* ------------------------------------------------------------------ tokens of pragma lines */
+enum fe_token_kind { TOK_IDENT, TOK_NUMBER, TOK_STRING, TOK_PUNCT };
+struct fe_token { enum fe_token_kind kind; unsigned begin, end; };
+
+struct fe_pragma {
+    struct omp_extent extent;
+    struct fe_token *tokens; unsigned ntokens;   /* after `#pragma omp` */
+    const struct fe_directive_row *rows[8]; unsigned nrows;
+    unsigned clauses_at;               /* first token after the directive's name */
+    enum fe_assoc assoc;
+    unsigned wanted;                   /* offset of the first token of the statement waited for */
+    bool found;
+    CXCursor stmt;
+    struct omp_construct *c;           /* same index as the pragma */
+};
+
+/* ------------------------------------------------------------------ what the walk collects */
+struct fe_line { unsigned offset, line; const char *file; bool system; };       /* a line marker takes effect at offset */
+struct fe_name { struct fe_name *next; const char *name; unsigned length, begin, end; struct omp_var *var; };
+struct fe_function {                   /* frontend's side of an omp_function */
+    struct omp_function *f;
+    CXCursor cursor;                   /* the definition where there is one */
+    bool system, visited, known, declare_target, threadprivate_reported;
+    unsigned decl;                     /* offset of its first name */
+};
+struct fe_fref { unsigned offset, length; struct fe_function *function; bool call; };
+struct fe_typeref { unsigned offset, length; unsigned decl; };      /* decl: offset of the type's (or enum constant's) name or keyword */
+struct fe_localtype {                  /* a type, typedef or enum constant declared inside a function */
+    unsigned decl;                     /* key: offset of the declaration's location */
+    struct omp_extent extent;          /* definition, empty for enum constants */
+    unsigned name_at, name_length;     /* 0 length: unnamed */
+    const char *old_name, *new_name, *keyword;   /* keyword "" for typedefs and constants */
+    bool is_typedef, is_constant, variably_modified, definition, hoisted;
+    unsigned group;                    /* typedef: begin of the whole declaration */
+    struct omp_function *function;
+    CXCursor cursor;
+};
+struct fe_mark { unsigned offset; const char *what; };      /* long double, asm, indirect calls … */
+struct fe_use { struct omp_var *var; bool write, addr; };
+typedef VEC(struct fe_use) fe_uses;
+typedef VEC(unsigned) fe_offsets;
+
+#define FE_BUCKETS 4096
+struct fe {
+    struct omp_unit *u;
+    struct arena *a;
+    CXTranslationUnit tu;
+    int errors;
+    VEC(struct fe_line) lines;
+    VEC(struct fe_pragma) pragmas;
+    VEC(struct omp_extent) packs;              /* `#pragma pack` lines */
+    struct fe_name *names[FE_BUCKETS];
+    VEC(struct omp_var *) vars;
+    VEC(CXType) var_types;                     /* by var->id */
+    VEC(unsigned) var_flags;                   /* by var->id, FE_VAR_* */
+    struct fe_var_slot { unsigned decl; struct omp_var *var; } *var_table; unsigned var_table_size;
+    VEC(struct fe_function *) functions;
+    struct fe_function_slot { struct fe_function *f; } *function_table; unsigned function_table_size;
+    VEC(struct fe_function *) pending;         /* functions of system headers that a visited body refers to */
+    VEC(struct omp_ref) refs;
+    VEC(struct fe_fref) frefs;
+    VEC(struct fe_typeref) typerefs;
+    VEC(struct fe_localtype) localtypes;
+    VEC(struct omp_rename) renames;
+    fe_offsets writes, addrs;                  /* offsets of uses that write or take the address */
+    VEC(struct fe_mark) marks;                 /* things the device does not have */
+    fe_offsets indirect;                       /* calls through pointers */
+    VEC(struct omp_decl) decls;
+    /* the walk's state */
+    unsigned scope_end;                        /* end of the innermost block */
+    struct fe_function *in;                    /* function whose body is being walked */
+    fe_uses *free_vars;                        /* by construct index: what a construct needs from outside */
+    unsigned unnamed;
+};
+enum { FE_VAR_VOLATILE = 1, FE_VAR_MAPPED_WHOLE = 2, FE_VAR_THREADPRIVATE = 4, FE_VAR_THREAD_LOCAL = 8 };
+
+/* text.c */
+void fe_scan_lines(struct fe *);
+unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);     /* next token: skips white space, comments and # lines */
+unsigned fe_skip_space(const struct omp_unit *, unsigned offset);     /* the same, stops at # lines */
+unsigned fe_find_semicolon(const struct omp_unit *, unsigned offset); /* behind the next ';' outside of brackets */
+bool fe_is_system(const struct fe *, unsigned offset);
+const char *fe_text(struct fe *, struct omp_extent);                  /* copy, NUL-terminated */
+bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
+void fe_error(struct fe *, unsigned offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void fe_error_at(struct fe *, struct omp_place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static inline bool fe_inside(unsigned offset, struct omp_extent e) { return offset >= e.begin && offset < e.end; }
+/* pragma.c */
+void fe_scan_pragmas(struct fe *);
+/* ast.c */
+int fe_walk(struct fe *, int nargs, const char *const *args);         /* 0, or -1 after reporting errors */
+struct omp_extent fe_extent(CXCursor);
+unsigned fe_begin(CXCursor);
+unsigned fe_stmt_end(struct fe *, CXCursor);
+struct omp_var *fe_var_of(struct fe *, CXCursor decl);
+struct fe_name *fe_lookup(struct fe *, const char *name, unsigned length, unsigned offset);
+struct fe_function *fe_function_named(struct fe *, const char *name, unsigned length);
+typedef VEC(CXCursor) fe_cursors;
+void fe_children(struct fe *, CXCursor, fe_cursors *);
+CXCursor fe_strip(struct fe *, CXCursor);                             /* parentheses and implicit casts off */
+unsigned fe_first_ref(const struct fe *, unsigned offset);            /* index of the first ref at or behind offset */
+unsigned fe_first_fref(const struct fe *, unsigned offset);
+/* types.c */
+struct omp_type *fe_type(struct fe *, CXType);
+void fe_note_local_type(struct fe *, CXCursor);
+void fe_hoist_types(struct fe *);
+/* clause.c */
+void fe_parse_clauses(struct fe *);
+struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
+/* tree.c, loop.c, atomic.c */
+void fe_build_tree(struct fe *);
+void fe_canonical_loops(struct fe *, struct fe_pragma *);
+void fe_parse_atomic(struct fe *, struct fe_pragma *);
+struct omp_extent fe_whole(const struct omp_construct *);             /* pragma and body */
+struct omp_construct *fe_sole_child(const struct fe *, const struct omp_construct *);
+struct omp_construct *fe_target_of(const struct omp_construct *);     /* enclosing target construct or NULL, may be itself */
+/* reach.c */
+void fe_mark_device(struct fe *);
+/* sharing.c */
+void fe_data_sharing(struct fe *);
+/* mode.c */
+void fe_choose_modes(struct fe *);
+/* support.c */
+void fe_check_support(struct fe *);
+#endif
