@@ -43,12 +43,29 @@ static int image_file(void)
     return fd;
 }
 
+static bool in_file(uint64_t offset, uint64_t bytes, size_t size)
+{
+    return offset <= size && bytes <= size - offset;
+}
+
+/* A shared object for this processor that is complete: the dynamic linker does not survive one that is cut off. */
 static bool is_elf(const void *data, size_t size)
 {
-    const Elf64_Ehdr *e = data;
-    return size >= sizeof *e && !memcmp(e->e_ident, ELFMAG, SELFMAG) && e->e_ident[EI_CLASS] == ELFCLASS64 &&
-           e->e_machine == EM_X86_64 && e->e_type == ET_DYN && e->e_phentsize == sizeof(Elf64_Phdr) &&
-           e->e_phoff <= size && e->e_phnum <= (size - e->e_phoff) / sizeof(Elf64_Phdr);
+    Elf64_Ehdr e;
+    Elf64_Phdr p;
+    if (size < sizeof e)
+        return false;
+    memcpy(&e, data, sizeof e);
+    if (memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != EM_X86_64 || e.e_type != ET_DYN ||
+        e.e_phentsize != sizeof p || !in_file(e.e_phoff, e.e_phnum * sizeof p, size) ||
+        !in_file(e.e_shoff, (uint64_t)e.e_shnum * e.e_shentsize, size))
+        return false;
+    for (unsigned i = 0; i < e.e_phnum; i++) {
+        memcpy(&p, (const char *)data + e.e_phoff + i * sizeof p, sizeof p);
+        if (p.p_type == PT_LOAD && !in_file(p.p_offset, p.p_filesz, size))
+            return false;
+    }
+    return true;
 }
 
 /* Where the segments lie in memory: device memory that the host may copy to and from. */
@@ -87,7 +104,7 @@ static int open_image(struct emu_module *m)
 int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **module)
 {
     if (!is_elf(data, size)) {
-        ompgpu_plugin_error("the image for the emulated device is not an x86-64 ELF shared object");
+        ompgpu_plugin_error("the image for the emulated device is not a complete x86-64 ELF shared object");
         return 1;
     }
     /* Kernels call the mathematical library; the host program itself may do without. */
