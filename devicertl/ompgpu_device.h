@@ -59,6 +59,9 @@ struct __ompgpu_var_info { const char *export_name; const void *address; unsigne
 #define __OMPGPU_VAR(export_id, var)                                                                                      \
     __attribute__((used)) const struct __ompgpu_var_info __ompgpu_varinfo_##export_id = { #export_id, &(var), sizeof(var) };
 
+/* Nothing below may be duplicated, sunk or hoisted across a branch: barriers and shuffles hide in it. */
+#pragma clang attribute push(__attribute__((convergent)), apply_to = function)
+
 /* ------------------------------------------------------------------ kernel */
 /* True: the calling thread runs the region and calls __ompgpu_kernel_end afterwards.  In generic mode workers only return
  * (false) when the main thread has called kernel_end. */
@@ -96,7 +99,8 @@ _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
 /* ------------------------------------------------------------------ reductions */
 /* The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables of a construct;
  * combine(a, b) does *a = *a op *b for every member.  rec and tmp are the caller's private records (tmp: scratch for the runtime).
- * All functions are always_inline, so that combine is a direct, inlined call. */
+ * All functions are always_inline, so that combine is a direct, inlined call (declare combine itself always_inline, too).
+ * A kernel may hold any number of reduce_parallel, but only one of reduce_league / reduce_teams: the slots are used once. */
 typedef void (*__ompgpu_combine)(void *into, const void *from);
 /* Over the threads of the innermost parallel region (all call it).  True on the one thread that then holds the result in rec. */
 _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine);
@@ -108,4 +112,6 @@ _Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigne
 /* ------------------------------------------------------------------ errors */
 /* Reports region, file and line through the host runtime where the device can, then stops the kernel. */
 _Noreturn void __ompgpu_fail(const char *message, int line);
+
+#pragma clang attribute pop
 #endif

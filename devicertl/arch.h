@@ -1,0 +1,68 @@
+/* arch.h - the primitives that differ between the GPU (arch_nvptx64.c) and the emulated device (arch_emu.c), the constants by
+ * which the device tool configures the runtime, and the team's state.  Everything else in this folder is portable C.
+ *
+ * Scoped atomics (__scoped_atomic_*) are the compiler's on both targets and therefore not in this list.
+ */
+#ifndef OMPGPU_ARCH_H
+#define OMPGPU_ARCH_H
+#include "devicertl/ompgpu_device.h"
+
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
+typedef __SIZE_TYPE__ usize;
+
+#define MAX_TEAM 1024u                /* threads a team can have */
+#define WARP 32u
+#define FULL_WARP 0xffffffffu
+
+/* ------------------------------------------------------------------ configuration
+ * Weak constants: 1 ("assume everything") unless codegen, which sees the whole module, gives them internal linkage and the
+ * initialiser 0 before it optimises.  Only with 0 does the state behind them fold away.
+ *
+ *   __ompgpu_cfg_uses_parallel   user code references __ompgpu_parallel
+ *   __ompgpu_cfg_generic         the module has a kernel in generic mode
+ *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
+ */
+extern const u8 __ompgpu_cfg_uses_parallel, __ompgpu_cfg_generic, __ompgpu_cfg_spmd;
+
+/* ------------------------------------------------------------------ state
+ * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what must be defined.  In SPMD mode
+ * each thread writes only what it alone reads (nest[tid]) or what is the same for all (mode), so that no barrier is
+ * needed.  A store to a variable that nothing reachable from the kernel reads may be deleted; codegen does so. */
+unsigned __ompgpu_level(void);                   /* parallel regions around the caller: 0 only on a generic kernel's main thread */
+_Bool __ompgpu_is_spmd(void);
+void __ompgpu_nest_enter(void);                  /* the calling thread enters, leaves a parallel region */
+void __ompgpu_nest_leave(void);
+void __ompgpu_nest_clear(void);
+void __ompgpu_state_begin(struct __ompgpu_env *, int mode);
+extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;  /* threads of the generic kernel's current region */
+extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads;        /* omp_set_num_threads; 0: not called */
+extern __OMPGPU_SHARED u32 __ompgpu_state_device;
+void __ompgpu_alloc_reset(void);                 /* forget the team's stack of shared storage */
+void __ompgpu_soft_reset(void);                  /* make the software barrier usable */
+/* The barrier of the region the caller is in: n of the team's launched threads call it. */
+void __ompgpu_team_barrier(unsigned n, int line);
+
+/* ------------------------------------------------------------------ architecture: who */
+unsigned __ompgpu_arch_tid(void);                /* in the launched team, 0 … ntid-1 */
+unsigned __ompgpu_arch_ntid(void);
+unsigned __ompgpu_arch_team(void);
+unsigned __ompgpu_arch_nteams(void);
+
+/* ------------------------------------------------------------------ architecture: synchronisation
+ * All may be called in divergent code. */
+void __ompgpu_arch_barrier(int line);            /* all launched threads that have not returned from the kernel */
+void __ompgpu_arch_barrier_part(unsigned n, int line);   /* threads 0 … n-1; n < ntid */
+void __ompgpu_arch_syncwarp(unsigned mask);
+u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);   /* of lane + delta; garbage past the mask's end */
+void __ompgpu_arch_pause(void);                  /* in a spinning loop: let others run */
+
+/* ------------------------------------------------------------------ architecture: system */
+void *__ompgpu_arch_malloc(usize);               /* visible to all teams; NULL when exhausted */
+void __ompgpu_arch_free(void *);
+double __ompgpu_arch_wtime(void);
+double __ompgpu_arch_wtick(void);
+_Noreturn void __ompgpu_arch_fail(const char *message, int line);
+#endif

@@ -1,0 +1,71 @@
+/* arch_emu.c - the primitives of arch.h for the emulated device (hostrt/emu.c), where a thread is a fiber and a team's fibers share
+ * one OS thread.
+ *
+ * What makes a kernel need fibers goes through the noinline functions __ompgpu_emu_*: codegen finds from the call graph whether a
+ * kernel can reach one (OMPGPU_KERNEL_SYNC).  A kernel that cannot runs as a plain loop over its threads.
+ */
+#ifndef __NVPTX__
+#include <stdlib.h>
+#include <time.h>
+#include "devicertl/arch.h"
+#include "hostrt/plugin.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define FIBERS __attribute__((noinline, convergent))
+
+/* The interface that the plugin finds by name in the loaded image. */
+EXPORT struct ompgpu_emu_ops *__ompgpu_emu_ops;
+EXPORT _Thread_local struct ompgpu_emu_thread *__ompgpu_emu_self;
+EXPORT void __ompgpu_emu_set_self(struct ompgpu_emu_thread *);
+void __ompgpu_emu_set_self(struct ompgpu_emu_thread *self) { __ompgpu_emu_self = self; }
+
+void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line);
+u32 __ompgpu_emu_shuffle(u32 mask, u32 value, u32 src);
+u32 __ompgpu_emu_ballot(u32 mask, int predicate);
+void __ompgpu_emu_syncwarp(u32 mask);
+u32 __ompgpu_emu_activemask(void);
+void __ompgpu_emu_yield(void);
+
+FIBERS void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line) { __ompgpu_emu_ops->barrier(id, nthreads, line); }
+FIBERS u32 __ompgpu_emu_shuffle(u32 mask, u32 value, u32 src) { return __ompgpu_emu_ops->shuffle(mask, value, src); }
+FIBERS u32 __ompgpu_emu_ballot(u32 mask, int predicate) { return __ompgpu_emu_ops->ballot(mask, predicate); }
+FIBERS void __ompgpu_emu_syncwarp(u32 mask) { __ompgpu_emu_ops->syncwarp(mask); }
+FIBERS u32 __ompgpu_emu_activemask(void) { return __ompgpu_emu_ops->activemask(); }
+FIBERS void __ompgpu_emu_yield(void) { __ompgpu_emu_ops->yield(); }
+
+unsigned __ompgpu_arch_tid(void) { return __ompgpu_emu_self->tid; }
+unsigned __ompgpu_arch_ntid(void) { return __ompgpu_emu_self->ntid; }
+unsigned __ompgpu_arch_team(void) { return __ompgpu_emu_self->team; }
+unsigned __ompgpu_arch_nteams(void) { return __ompgpu_emu_self->nteams; }
+
+void __ompgpu_arch_barrier(int line) { __ompgpu_emu_barrier(0, 0, line); }
+void __ompgpu_arch_barrier_part(unsigned n, int line) { __ompgpu_emu_barrier(1, n, line); }
+void __ompgpu_soft_reset(void) {}
+void __ompgpu_arch_syncwarp(unsigned mask) { __ompgpu_emu_syncwarp(mask); }
+
+u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
+{
+    unsigned lane = __ompgpu_emu_self->tid % WARP, src = lane + delta;
+    return __ompgpu_emu_shuffle(mask, value, src < WARP ? src : lane);
+}
+
+void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
+
+void *__ompgpu_arch_malloc(usize size) { return malloc(size); }
+void __ompgpu_arch_free(void *p) { free(p); }
+
+double __ompgpu_arch_wtime(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+double __ompgpu_arch_wtick(void)
+{
+    struct timespec t;
+    clock_getres(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+_Noreturn void __ompgpu_arch_fail(const char *message, int line) { __ompgpu_emu_ops->fail(message, line); }
+#endif

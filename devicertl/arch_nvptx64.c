@@ -1,0 +1,79 @@
+/* arch_nvptx64.c - the primitives of arch.h for NVIDIA GPUs from sm_70 on.
+ *
+ * Barriers are PTX `barrier.sync` (not the aligned `bar.sync`): warps may be diverged here.  The hardware counts whole warps,
+ * so a region whose size is no multiple of 32 cannot use a counted barrier while the rest of its last warp waits at another one; a
+ * counter in shared memory serves there, and independent thread scheduling (sm_70) guarantees that spinning makes progress.
+ */
+#ifdef __NVPTX__
+#include "devicertl/arch.h"
+
+extern void *malloc(usize);           /* the CUDA device heap */
+extern void free(void *);
+extern int printf(const char *, ...);
+
+unsigned __ompgpu_arch_tid(void) { return (unsigned)__nvvm_read_ptx_sreg_tid_x(); }
+unsigned __ompgpu_arch_ntid(void) { return (unsigned)__nvvm_read_ptx_sreg_ntid_x(); }
+unsigned __ompgpu_arch_team(void) { return (unsigned)__nvvm_read_ptx_sreg_ctaid_x(); }
+unsigned __ompgpu_arch_nteams(void) { return (unsigned)__nvvm_read_ptx_sreg_nctaid_x(); }
+
+void __ompgpu_arch_barrier(int line)
+{
+    (void)line;
+    __nvvm_barrier_sync(0);
+}
+
+static __OMPGPU_SHARED u32 __ompgpu_state_arrived __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED u32 __ompgpu_state_generation __OMPGPU_SHARED_INIT;
+
+void __ompgpu_soft_reset(void)
+{
+    __ompgpu_state_arrived = 0;
+    __ompgpu_state_generation = 0;
+}
+
+/* The last of n arrivals resets the counter before it opens the next generation, so the barrier can be used again at once. */
+static void soft_barrier(unsigned n)
+{
+    u32 mine = __scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    if (__scoped_atomic_fetch_add(&__ompgpu_state_arrived, 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_WRKGRP) == n - 1) {
+        __scoped_atomic_store_n(&__ompgpu_state_arrived, 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+        __scoped_atomic_store_n(&__ompgpu_state_generation, mine + 1, __ATOMIC_RELEASE, __MEMORY_SCOPE_WRKGRP);
+        return;
+    }
+    while (__scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP) == mine)
+        __ompgpu_arch_pause();
+}
+
+void __ompgpu_arch_barrier_part(unsigned n, int line)
+{
+    (void)line;
+    if (n % WARP == 0)
+        __nvvm_barrier_sync_cnt(1, n);
+    else
+        soft_barrier(n);
+}
+
+void __ompgpu_arch_syncwarp(unsigned mask) { __nvvm_bar_warp_sync(mask); }
+
+u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
+{
+    return (u32)__nvvm_shfl_sync_down_i32(mask, (int)value, (int)delta, 0x1f);
+}
+
+void __ompgpu_arch_pause(void) { __nvvm_nanosleep(64); }
+
+void *__ompgpu_arch_malloc(usize size) { return malloc(size); }
+void __ompgpu_arch_free(void *p) { free(p); }
+
+double __ompgpu_arch_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
+double __ompgpu_arch_wtick(void) { return 1e-6; }         /* the documented resolution is GPU dependent; newer ones update every µs */
+
+_Noreturn void __ompgpu_arch_fail(const char *message, int line)
+{
+    if (line > 0)
+        printf("ompgpu: error: line %d: %s (team %u, thread %u)\n", line, message, __ompgpu_arch_team(), __ompgpu_arch_tid());
+    else
+        printf("ompgpu: error: %s (team %u, thread %u)\n", message, __ompgpu_arch_team(), __ompgpu_arch_tid());
+    __builtin_trap();
+}
+#endif

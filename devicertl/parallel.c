@@ -1,0 +1,138 @@
+/* parallel.c - kernels, the state machine of generic mode, parallel regions and the storage that sequential code shares with them.
+ *
+ *      main thread (0)                              workers (1 … ntid-1)
+ *      sequential code                              wait at A
+ *      publish fn, ctx, threads
+ *      ------------------------------ A: start ------------------------------
+ *      fn(ctx)                                      fn(ctx), or nothing when tid >= threads
+ *      ------------------------------ B: join -------------------------------
+ *      … next region, or fn = NULL                  wait at A; fn == NULL: return
+ *
+ * Between A and B nobody writes the published values; after B nobody reads them.
+ */
+#include "devicertl/arch.h"
+
+typedef void (*region_fn)(void *ctx);
+typedef void *region_ctx;
+
+static __OMPGPU_SHARED region_fn __ompgpu_state_fn __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED region_ctx __ompgpu_state_ctx __OMPGPU_SHARED_INIT;
+
+void __ompgpu_invoke(region_fn fn, void *ctx);
+
+/* The one place where a region's function is called in parallel: codegen replaces the indirect call by a cascade of direct ones.
+ * Not inlined, so that the main thread and the rest of its warp, which come from different places, run the same instructions again. */
+__attribute__((noinline, convergent)) void __ompgpu_invoke(region_fn fn, void *ctx)
+{
+    unsigned first = __ompgpu_arch_tid() / WARP * WARP, n = __ompgpu_state_region_threads - first;
+    __ompgpu_arch_syncwarp(n >= WARP ? FULL_WARP : (1u << n) - 1);
+    fn(ctx);
+}
+
+static void worker(void)
+{
+    for (;;) {
+        __ompgpu_arch_barrier(0);                                   /* A */
+        region_fn fn = __ompgpu_state_fn;
+        if (!fn)
+            return;
+        if (__ompgpu_arch_tid() < __ompgpu_state_region_threads) {
+            __ompgpu_nest_enter();
+            __ompgpu_invoke(fn, __ompgpu_state_ctx);
+            __ompgpu_nest_leave();
+        }
+        __ompgpu_arch_barrier(0);                                   /* B */
+    }
+}
+
+__attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *env, int mode)
+{
+    __ompgpu_state_begin(env, mode);
+    if (mode == __OMPGPU_SPMD)
+        return 1;
+    if (__ompgpu_arch_tid() != 0) {
+        worker();
+        return 0;
+    }
+    __ompgpu_state_nthreads = 0;
+    __ompgpu_alloc_reset();
+    __ompgpu_soft_reset();
+    return 1;
+}
+
+__attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env, int mode)
+{
+    (void)env;
+    if (mode == __OMPGPU_SPMD || __ompgpu_arch_ntid() == 1)
+        return;
+    __ompgpu_state_fn = (region_fn)0;
+    __ompgpu_arch_barrier(0);                                       /* A */
+}
+
+/* The rules of section 10.1.1, for a device where nested regions are serialised. */
+static unsigned region_size(int num_threads, _Bool cond)
+{
+    if (!cond || __ompgpu_level() != 0)
+        return 1;
+    unsigned limit = __ompgpu_arch_ntid(), n = limit;
+    if (num_threads > 0)
+        n = (unsigned)num_threads;
+    else if (__ompgpu_state_nthreads)
+        n = __ompgpu_state_nthreads;
+    return n < limit ? n : limit;
+}
+
+void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
+{
+    unsigned n = region_size(num_threads, cond);
+    if (n == 1) {
+        if (__ompgpu_level() == 0)
+            __ompgpu_state_region_threads = 1;
+        __ompgpu_nest_enter();
+        fn(ctx);
+        __ompgpu_nest_leave();
+        return;
+    }
+    __ompgpu_state_fn = fn;
+    __ompgpu_state_ctx = ctx;
+    __ompgpu_state_region_threads = n;
+    __ompgpu_arch_barrier(0);                                       /* A */
+    __ompgpu_nest_enter();
+    __ompgpu_invoke(fn, ctx);
+    __ompgpu_nest_leave();
+    __ompgpu_arch_barrier(0);                                       /* B */
+}
+
+/* ------------------------------------------------------------------ storage shared with parallel regions
+ * A stack in team-shared memory for the main thread; what does not fit, and what is allocated inside a region, comes from the heap. */
+#define STACK_BYTES 2048u
+#define STACK_ALIGN 16u
+
+static __OMPGPU_SHARED _Alignas(STACK_ALIGN) char __ompgpu_state_stack[STACK_BYTES] __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED u32 __ompgpu_state_top __OMPGPU_SHARED_INIT;
+
+void __ompgpu_alloc_reset(void) { __ompgpu_state_top = 0; }
+
+void *__ompgpu_alloc_shared(unsigned long size)
+{
+    usize need = (size + STACK_ALIGN - 1) & ~(usize)(STACK_ALIGN - 1);
+    if (__ompgpu_level() == 0 && need >= size && need <= STACK_BYTES - __ompgpu_state_top) {
+        void *p = (void *)&__ompgpu_state_stack[__ompgpu_state_top];
+        __ompgpu_state_top += (u32)need;
+        return p;
+    }
+    void *p = __ompgpu_arch_malloc(size ? size : 1);
+    if (!p)
+        __ompgpu_fail("out of memory on the device's heap for the variables of a target region", 0);
+    return p;
+}
+
+void __ompgpu_free_shared(void *p, unsigned long size)
+{
+    (void)size;
+    usize offset = (usize)((char *)p - (char *)__ompgpu_state_stack);
+    if (offset < STACK_BYTES)
+        __ompgpu_state_top = (u32)offset;
+    else
+        __ompgpu_arch_free(p);
+}

@@ -1,0 +1,186 @@
+/* reduction.c - the reduction algorithms.  They know a record's size and how two are combined, and no type.
+ *
+ * Warp:   log2 steps; in each a lane combines its record with that of the lane `d` above, fetched by shuffles in 4-byte pieces.
+ *         A full warp needs no test; a contiguous part of one (lanes 0 … m-1) tests that the lane above exists.
+ * Team:   each warp to its lane 0, those records through shared slots to the first warp, and there once more.
+ * League: each team to a slot in global memory; the team that arrives last (a counter that wraps to 0 with the last arrival)
+ *         combines the slots, each thread every k-th in order, then as a team.
+ *
+ * All orders depend on the geometry alone, so a result is bit-identical from run to run.  Everything is always_inline with a constant
+ * size: after optimisation records live in registers.
+ */
+#include "devicertl/arch.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("clang loop unroll(full)")
+#define ROLLED _Pragma("clang loop unroll(disable)")
+
+/* ------------------------------------------------------------------ warp */
+/* *into = the record of the lane `delta` above. */
+INLINE void fetch_down(void *into, const void *rec, usize size, unsigned mask, unsigned delta)
+{
+    UNROLL for (usize at = 0; at < size; at += 4) {
+        usize n = size - at < 4 ? size - at : 4;
+        u32 piece = 0;
+        __builtin_memcpy(&piece, (const char *)rec + at, n);
+        piece = __ompgpu_arch_shuffle_down(mask, piece, delta);
+        __builtin_memcpy((char *)into + at, &piece, n);
+    }
+}
+
+INLINE void reduce_full_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine)
+{
+    UNROLL for (unsigned d = WARP / 2; d; d /= 2) {
+        fetch_down(tmp, rec, size, FULL_WARP, d);
+        combine(rec, tmp);
+    }
+}
+
+/* Lanes 0 … m-1 hold records; the lanes in mask call.  A loop of its own, not unrolled: it runs once a team. */
+INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned mask, unsigned lane, unsigned m)
+{
+    ROLLED for (unsigned d = WARP / 2; d; d /= 2) {
+        fetch_down(tmp, rec, size, mask, d);
+        if (lane + d < m)
+            combine(rec, tmp);
+    }
+}
+
+/* ------------------------------------------------------------------ team */
+#define ROUND 64u                     /* bytes of every warp's record that travel through the slots in one round */
+#ifdef __NVPTX__
+#define SLOT_SPACE __OMPGPU_SHARED
+#else
+#define SLOT_SPACE
+#endif
+static __OMPGPU_SHARED u64 __ompgpu_state_slots[ROUND / 8][WARP] __OMPGPU_SHARED_INIT;   /* piece-major: no bank conflict */
+
+INLINE void slots_put(const void *rec, usize from, usize to, unsigned slot)
+{
+    UNROLL for (usize at = from; at < to; at += 8) {
+        u64 piece = 0;
+        __builtin_memcpy(&piece, (const char *)rec + at, to - at < 8 ? to - at : 8);
+        if (to - at > 4)
+            __ompgpu_state_slots[(at - from) / 8][slot] = piece;
+        else
+            *(SLOT_SPACE u32 *)&__ompgpu_state_slots[(at - from) / 8][slot] = (u32)piece;
+    }
+}
+
+INLINE void slots_get(void *rec, usize from, usize to, unsigned slot)
+{
+    UNROLL for (usize at = from; at < to; at += 8) {
+        u64 piece;
+        if (to - at > 4)
+            piece = __ompgpu_state_slots[(at - from) / 8][slot];
+        else
+            piece = *(SLOT_SPACE u32 *)&__ompgpu_state_slots[(at - from) / 8][slot];
+        __builtin_memcpy((char *)rec + at, &piece, to - at < 8 ? to - at : 8);
+    }
+}
+
+/* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
+INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned n, unsigned nsync)
+{
+    unsigned lane = tid % WARP, warp = tid / WARP, warps = (n + WARP - 1) / WARP;
+
+    if (tid < n) {
+        unsigned m = n - warp * WARP;                     /* lanes from this warp's first thread on */
+        if (m >= WARP)
+            reduce_full_warp(rec, tmp, size, combine);
+        else
+            reduce_partial_warp(rec, tmp, size, combine, (1u << m) - 1, lane, m);
+    }
+    if (warps == 1)
+        return;
+    UNROLL for (usize from = 0; from < size; from += ROUND) {
+        usize to = size - from < ROUND ? size : from + ROUND;
+        __ompgpu_team_barrier(nsync, 0);                  /* the slots' last use is over */
+        if (lane == 0 && warp < warps)
+            slots_put(rec, from, to, warp);
+        __ompgpu_team_barrier(nsync, 0);                  /* the slots are filled */
+        if (tid < warps)
+            slots_get(rec, from, to, tid);
+    }
+    if (warp == 0)                                        /* full: there is a second warp */
+        reduce_partial_warp(rec, tmp, size, combine, FULL_WARP, lane, warps);
+}
+
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
+{
+    if (__ompgpu_level() != 1)
+        return 1;
+    unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
+    if (n > 1)
+        reduce_team(rec, tmp, size, combine, tid, n, n);
+    return tid == 0;
+}
+
+/* ------------------------------------------------------------------ league */
+#define HEADER 128u                   /* of the scratchpad: the arrival counter */
+
+static __OMPGPU_SHARED u32 __ompgpu_state_last __OMPGPU_SHARED_INIT;
+
+INLINE char *scratch_slot(const struct __ompgpu_env *env, usize size, unsigned team)
+{
+    return (char *)env->scratch + HEADER + (usize)team * ((size + 15) & ~(usize)15);
+}
+
+/* Slots are aligned to 16, records are not; sizes are constant. */
+INLINE void slot_store(char *slot, const void *rec, usize size) { __builtin_memcpy(__builtin_assume_aligned(slot, 16), rec, size); }
+INLINE void slot_load(void *rec, const char *slot, usize size) { __builtin_memcpy(rec, __builtin_assume_aligned(slot, 16), size); }
+
+/* Publishes the caller's team; true for the last of them.  The increment releases this team's slot and acquires all others. */
+INLINE _Bool arrive(const struct __ompgpu_env *env, unsigned nteams)
+{
+    u32 *counter = env->scratch;
+    return __scoped_atomic_fetch_uinc(counter, nteams - 1, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_DEVICE) == nteams - 1;
+}
+
+/* The record of thread `tid` of k: slots tid, tid + k, … in this order. */
+INLINE void gather(const struct __ompgpu_env *env, void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned k,
+                   unsigned nteams)
+{
+    slot_load(rec, scratch_slot(env, size, tid), size);
+    ROLLED for (u64 team = (u64)tid + k; team < nteams; team += k) {
+        slot_load(tmp, scratch_slot(env, size, (unsigned)team), size);
+        combine(rec, tmp);
+    }
+}
+
+/* Two rounds of the same code, so that it stands in the kernel once: the threads of this team, then the slots of all teams. */
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
+{
+    unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid;
+
+    ROLLED for (unsigned round = 0;; round++) {
+        reduce_team(rec, tmp, size, combine, tid, holders, ntid);
+        if (nteams == 1 || round == 1)
+            return tid == 0;
+        if (tid == 0) {
+            slot_store(scratch_slot(env, size, __ompgpu_arch_team()), rec, size);
+            __ompgpu_state_last = arrive(env, nteams);
+        }
+        __ompgpu_arch_barrier(0);
+        if (!__ompgpu_state_last)
+            return 0;
+        holders = ntid < nteams ? ntid : nteams;
+        if (tid < holders)
+            gather(env, rec, tmp, size, combine, tid, holders, nteams);
+    }
+}
+
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_reduce_teams(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
+{
+    unsigned nteams = __ompgpu_arch_nteams();
+    if (nteams == 1)
+        return 1;
+    slot_store(scratch_slot(env, size, __ompgpu_arch_team()), rec, size);
+    if (!arrive(env, nteams))
+        return 0;
+    gather(env, rec, tmp, size, combine, 0, 1, nteams);
+    return 1;
+}
