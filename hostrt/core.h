@@ -1,0 +1,190 @@
+/* core.h - what the files of libompgpu's core share with each other.  Nothing here is seen outside hostrt/ and tests/unit.
+ *
+ * Lock order (a thread takes them only downwards):
+ *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded and unloaded
+ *   2. device->lock         the present table of one device, its counts, its allocations
+ *   3. the locks inside thread.c, error.c and the plugins, which call nothing of the core
+ * A kernel runs with no lock held.  Copies that create or remove a mapping run under device->lock: another thread must never find a
+ * mapping whose data is not there yet, or one that is half gone.
+ *
+ * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as plugins do.
+ *
+ * Sections: memory | errors | environment | tracing | present table | threads | devices | data | geometry | units               */
+#ifndef OMPGPU_CORE_H
+#define OMPGPU_CORE_H
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "hostrt/ompgpu.h"
+#include "hostrt/plugin.h"
+#pragma GCC visibility push(hidden)
+
+/* ------------------------------------------------------------------ memory (error.c) */
+void *ompgpu_xalloc(size_t size);                   /* zeroed; NULL with a message on failure */
+void ompgpu_xfree(void *);
+extern long ompgpu_xalloc_fail;                     /* for tests: fail the n-th allocation from now on (1: the next); 0: never */
+
+/* ------------------------------------------------------------------ errors (error.c) */
+struct ompgpu_where {                               /* the construct at work */
+    const char *file;
+    unsigned line;
+    const char *region, *directive;                 /* region: kernel name, NULL for data constructs */
+};
+/* Prints "ompgpu: FILE:LINE: error: region NAME: …" and ends the program with status 1.  No lock may be held: exit handlers of the
+ * user's may run target regions.  `where` may be NULL. */
+_Noreturn void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+extern void (*ompgpu_fatal_hook)(const char *message);          /* for tests: called instead of print and exit; must not return */
+static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
+{
+    return (struct ompgpu_where){ r->file, r->line, r->kernel, r->directive };
+}
+static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
+{
+    return (struct ompgpu_where){ p->file, p->line, NULL, p->directive };
+}
+
+/* ------------------------------------------------------------------ environment (env.c) */
+enum ompgpu_offload { OMPGPU_OFFLOAD_DEFAULT, OMPGPU_OFFLOAD_MANDATORY, OMPGPU_OFFLOAD_DISABLED };
+enum ompgpu_device_kind { OMPGPU_KIND_ANY, OMPGPU_KIND_CUDA, OMPGPU_KIND_EMU };
+struct ompgpu_settings {                            /* immutable after start-up */
+    int device_kind;                                /* OMPGPU_DEVICE */
+    int offload;                                    /* OMP_TARGET_OFFLOAD */
+    int default_device;                             /* OMP_DEFAULT_DEVICE */
+    int info;                                       /* OMPGPU_INFO */
+    int num_teams, teams_thread_limit;              /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not set */
+};
+extern struct ompgpu_settings ompgpu_settings;
+void ompgpu_read_environment(struct ompgpu_settings *);         /* warns once per bad variable */
+
+/* ------------------------------------------------------------------ tracing (info.c) */
+struct ompgpu_device;
+struct ompgpu_geometry { unsigned teams, threads; };
+double ompgpu_clock(void);                          /* milliseconds */
+void ompgpu_info_launch(const struct ompgpu_where *, const struct ompgpu_device *, const struct ompgpu_function *,
+                        struct ompgpu_geometry, double milliseconds);
+void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const char *name, size_t bytes);
+
+/* ------------------------------------------------------------------ present table (present.c) */
+struct ompgpu_attachment {                          /* a pointer inside mapped storage whose device copy points to device memory */
+    uintptr_t host;                                 /* address of the pointer on the host */
+    uintptr_t value;                                /* what its device copy holds */
+    uintptr_t saved;                                /* the host's own value, while the storage around it is copied back */
+};
+enum { OMPGPU_REFS_INFINITE = -1 };
+struct ompgpu_entry {                               /* one mapped host range */
+    uintptr_t begin, end;                           /* [begin, end) on the host, not empty */
+    uintptr_t device;                               /* device address of begin */
+    long refs;                                      /* reference count, or OMPGPU_REFS_INFINITE */
+    bool associated;                                /* omp_target_associate_ptr: device memory is the user's */
+    const struct ompgpu_unit *owner;                /* declare target variable: device memory is the image's */
+    uint64_t counted, created;                      /* numbers of the last construct that counted it / of the one that created it */
+    const char *name, *file; unsigned line;         /* who mapped it, for messages */
+    struct ompgpu_attachment *attachments; unsigned nattachments, room;
+    struct ompgpu_entry *left, *right;              /* treap */
+    uint64_t priority;
+};
+struct ompgpu_table { struct ompgpu_entry *root; size_t count; };
+/* All need the table's lock.  Ranges in a table never overlap. */
+struct ompgpu_entry *ompgpu_present_find(const struct ompgpu_table *, uintptr_t begin, size_t size);  /* the lowest that shares a
+                                                       byte with [begin, begin + max(size, 1)), or NULL */
+void ompgpu_present_insert(struct ompgpu_table *, struct ompgpu_entry *);      /* must not overlap */
+void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
+void ompgpu_present_free(struct ompgpu_entry *);
+
+/* ------------------------------------------------------------------ host threads (scratch.c) */
+enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128 };
+struct ompgpu_buffer { void *device; size_t size; };
+struct ompgpu_thread_device {
+    struct ompgpu_buffer scratch;                   /* league reductions: zeroed header, then slots */
+    struct ompgpu_buffer copies;                    /* PRIVATE_COPY of the running region */
+};
+struct ompgpu_thread {                              /* of one host thread at a time; handed on when it ends */
+    struct ompgpu_thread *next;
+    bool used;
+    struct ompgpu_thread_device *devices;           /* per device number */
+    uintptr_t *addresses; void **params;            /* of the running region; point into few_… or heap */
+    unsigned naddresses, nparams;                   /* room */
+    uintptr_t few_addresses[OMPGPU_FEW]; void *few_params[OMPGPU_FEW + 1];
+};
+extern _Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
+struct ompgpu_thread *ompgpu_self_slow(void);
+static inline struct ompgpu_thread *ompgpu_self(void)           /* NULL: out of memory */
+{
+    return ompgpu_self_ ? ompgpu_self_ : ompgpu_self_slow();
+}
+bool ompgpu_many_threads(void);                     /* more than one host thread has used the runtime */
+int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
+int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned teams, size_t bytes, void **out);
+int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
+void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);      /* after a failed kernel: its header is unknown */
+void ompgpu_threads_close(void);                    /* frees everything of all threads; devices are still open */
+
+/* ------------------------------------------------------------------ devices (device.c) */
+struct ompgpu_link {                                /* declare target link: pointer on the device, set when the variable is mapped */
+    struct ompgpu_link *next;
+    const struct ompgpu_var *var; const struct ompgpu_unit *owner;
+    void *pointer;                                  /* device address of the pointer */
+};
+enum ompgpu_device_state { OMPGPU_DEVICE_NEW, OMPGPU_DEVICE_OPEN, OMPGPU_DEVICE_HOST /* no suitable image: see reason */ };
+struct ompgpu_device {
+    const struct ompgpu_plugin *plugin; int ordinal, number;    /* immutable */
+    struct ompgpu_device_info info;                 /* immutable once open */
+    int state;                                      /* atomic; written under ompgpu_start_lock */
+    unsigned generation;                            /* atomic: ompgpu_generation up to which variables are loaded */
+    char reason[256];                               /* written before state */
+    pthread_mutex_t lock;                           /* guards all below */
+    struct ompgpu_table present;
+    struct ompgpu_table allocations;                /* omp_target_alloc, by device address */
+    struct ompgpu_link *links;
+    uint64_t construct;                             /* number of the last construct that counted */
+    const struct ompgpu_thread *unsynced;           /* see data.c */
+    pthread_cond_t synced;
+};
+extern pthread_mutex_t ompgpu_start_lock;
+extern struct ompgpu_device *ompgpu_devices;
+extern int ompgpu_ndevices;
+extern unsigned ompgpu_generation;                  /* atomic: counts registered units with variables */
+enum ompgpu_run_state { OMPGPU_NOT_STARTED, OMPGPU_RUNNING, OMPGPU_STOPPED };
+extern int ompgpu_run_state;                        /* atomic */
+void ompgpu_start(void);                            /* chooses the devices; cheap when done */
+/* The device to use for a construct, opened and with all declare target variables in its present table; NULL: the host.  Ends the
+ * program where the number is out of range, the device cannot be opened, or the host is not allowed. */
+struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *, long number);
+/* For the API: no message, no exit.  *device is NULL for the host.  Nonzero: no such device, or it cannot be used. */
+int ompgpu_device_try(int number, struct ompgpu_device **device);
+int ompgpu_default_device(void);
+/* Says once that regions run on the host, or ends the program under MANDATORY. */
+void ompgpu_on_host(const struct ompgpu_where *, const char *reason);
+
+/* ------------------------------------------------------------------ data (data.c) */
+/* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).  Nothing is changed on failure. */
+int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n, uintptr_t *addresses);
+enum ompgpu_exit { OMPGPU_EXIT_COPY, OMPGPU_EXIT_DISCARD /* the region failed: counts only, nothing is copied back */ };
+int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n, enum ompgpu_exit);
+int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n);
+bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
+uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);       /* 0: not mapped */
+/* Device memory of an entry that has left the table, with the entry. */
+void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
+
+/* ------------------------------------------------------------------ geometry (geometry.c) */
+struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *, const struct ompgpu_launch *);
+
+/* ------------------------------------------------------------------ units and images (register.c, image.c) */
+/* NULL, or what is wrong with the container (message in a buffer of this thread). */
+const char *ompgpu_image_check(const void *container);
+const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_header *, unsigned index);
+const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *, const char *name);
+unsigned ompgpu_image_kinds(const struct ompgpu_image_header *);               /* bit per kind */
+int ompgpu_image_bytes(const struct ompgpu_image_header *, unsigned index, const void **data, size_t *size, void **owned);
+/* Under ompgpu_start_lock: */
+const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds);                 /* a unit with kernels but no image of these kinds */
+const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);        /* a unit with kernels that pick() refuses */
+int ompgpu_units_load_variables(struct ompgpu_device *, const char **file);    /* of all units */
+void ompgpu_units_close(void);
+/* The loaded kernel.  0: *out is set; 1: no image suits the device; -1: an error. */
+int ompgpu_function_get(struct ompgpu_region *, struct ompgpu_device *, struct ompgpu_function **out);
+#pragma GCC visibility pop
+#endif
