@@ -18,12 +18,17 @@
 #include <unistd.h>
 #include "hostrt/emu.h"
 
+/* The sanitizers' headers are not installed with every compiler. */
 #ifdef EMU_ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
+void __sanitizer_start_switch_fiber(void **fake_stack_save, const void *bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old, size_t *size_old);
+void __asan_unpoison_memory_region(void const volatile *, size_t);
+void __asan_handle_no_return(void);
 #endif
 #ifdef EMU_TSAN
-#include <sanitizer/tsan_interface.h>
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *);
+void __tsan_switch_to_fiber(void *, unsigned flags);
 #endif
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)

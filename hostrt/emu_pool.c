@@ -12,6 +12,10 @@
 #include <unistd.h>
 #include "hostrt/emu.h"
 
+#ifdef EMU_TSAN
+void *__tsan_get_current_fiber(void);
+#endif
+
 static struct {
     pthread_mutex_t lock;             /* guards all below */
     pthread_cond_t work;              /* a launch was added, or stop */
@@ -129,7 +133,6 @@ static void take_part(struct emu_launch *l)
     __builtin_ia32_ldmxcsr(0x1F80);
     sigaltstack(&mine, &before);
 #ifdef EMU_TSAN
-    extern void *__tsan_get_current_fiber(void);
     w->home.tsan = __tsan_get_current_fiber();
 #endif
     struct emu_launch *outer = w->launch;

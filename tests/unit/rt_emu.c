@@ -149,9 +149,11 @@ static void check(bool good, const char *fmt, ...)
     failures += !good;
 }
 
-static void check_message(const char *expected)
+__attribute__((nonnull)) static void check_message(const char *expected)
 {
     const char *got = ompgpu_plugin_message();
+    if (!got)
+        got = "";
     check(strstr(got, expected) != NULL, "message: %s", expected);
     if (!strstr(got, expected))
         printf("# got: %s\n", got);
