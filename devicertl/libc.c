@@ -1,0 +1,244 @@
+/* libc.c - the part of the C library that device code may use.
+ *
+ * On the GPU nothing of it exists but vprintf, malloc and free (the driver's).  The emulated device's image links to the
+ * process's C library; only what would stop the whole process is replaced there.
+ */
+#include "devicertl/arch.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* ------------------------------------------------------------------ stopping */
+HIDDEN _Noreturn void abort(void);
+HIDDEN _Noreturn void exit(int);
+HIDDEN _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function);
+
+_Noreturn void abort(void) { __ompgpu_fail("abort() called in a target region", 0); }
+_Noreturn void exit(int status)
+{
+    (void)status;
+    __ompgpu_fail("exit() called in a target region", 0);
+}
+
+#ifndef __NVPTX__
+#include <stdio.h>
+#endif
+#ifdef __NVPTX__
+int printf(const char *format, ...);
+#endif
+
+/* The line that assert() of the C library prints, then the end of the kernel. */
+_Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+{
+#ifdef __NVPTX__
+    printf("%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?", assertion);
+#else
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?", assertion);
+#endif
+    __ompgpu_fail("an assertion failed", (int)line);
+}
+
+#ifdef __NVPTX__
+/* ------------------------------------------------------------------ output
+ * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads. */
+int vprintf(const char *format, __builtin_va_list);
+int puts(const char *);
+int putchar(int);
+
+int printf(const char *format, ...)
+{
+    __builtin_va_list args;
+    __builtin_va_start(args, format);
+    int n = vprintf(format, args);
+    __builtin_va_end(args);
+    return n;
+}
+/* no_builtin: LLVM would turn the calls back into the functions that they implement. */
+__attribute__((no_builtin)) int puts(const char *s) { return printf("%s\n", s); }
+__attribute__((no_builtin)) int putchar(int c)
+{
+    printf("%c", c);
+    return (unsigned char)c;
+}
+
+/* ------------------------------------------------------------------ memory
+ * no_builtin keeps the loops from being recognised as the functions that they are. */
+#define PLAIN __attribute__((no_builtin))
+void *malloc(usize);
+void free(void *);
+void *calloc(usize, usize);
+void *realloc(void *, usize);
+void *memcpy(void *restrict, const void *restrict, usize);
+void *memmove(void *, const void *, usize);
+void *memset(void *, int, usize);
+int memcmp(const void *, const void *, usize);
+void *memchr(const void *, int, usize);
+
+PLAIN void *calloc(usize n, usize size)
+{
+    usize bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return (void *)0;
+    char *p = malloc(bytes);
+    for (usize i = 0; p && i < bytes; i++)
+        p[i] = 0;
+    return p;
+}
+
+/* Eight bytes at a time where both sides allow it. */
+static _Bool words(const void *a, const void *b) { return (((usize)a | (usize)b) & 7) == 0; }
+
+PLAIN void *memcpy(void *restrict to, const void *restrict from, usize n)
+{
+    char *d = to;
+    const char *s = from;
+    usize i = 0;
+    if (words(d, s))
+        for (; i + 8 <= n; i += 8)
+            *(u64 __attribute__((may_alias)) *)(d + i) = *(const u64 __attribute__((may_alias)) *)(s + i);
+    for (; i < n; i++)
+        d[i] = s[i];
+    return to;
+}
+
+PLAIN void *memmove(void *to, const void *from, usize n)
+{
+    char *d = to;
+    const char *s = from;
+    if ((usize)d - (usize)s >= n)                         /* also when d < s: copying upwards is safe */
+        for (usize i = 0; i < n; i++)
+            d[i] = s[i];
+    else
+        for (usize i = n; i-- > 0;)
+            d[i] = s[i];
+    return to;
+}
+
+PLAIN void *memset(void *to, int value, usize n)
+{
+    char *d = to;
+    u64 fill = (u8)value * 0x0101010101010101ull;
+    usize i = 0;
+    if (words(d, d))
+        for (; i + 8 <= n; i += 8)
+            *(u64 __attribute__((may_alias)) *)(d + i) = fill;
+    for (; i < n; i++)
+        d[i] = (char)value;
+    return to;
+}
+
+PLAIN int memcmp(const void *a, const void *b, usize n)
+{
+    const u8 *x = a, *y = b;
+    for (usize i = 0; i < n; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+PLAIN void *memchr(const void *p, int c, usize n)
+{
+    const u8 *x = p;
+    for (usize i = 0; i < n; i++)
+        if (x[i] == (u8)c)
+            return (void *)(x + i);
+    return (void *)0;
+}
+
+/* ------------------------------------------------------------------ strings */
+usize strlen(const char *);
+usize strnlen(const char *, usize);
+int strcmp(const char *, const char *);
+int strncmp(const char *, const char *, usize);
+char *strcpy(char *restrict, const char *restrict);
+char *strncpy(char *restrict, const char *restrict, usize);
+char *strcat(char *restrict, const char *restrict);
+char *strncat(char *restrict, const char *restrict, usize);
+char *strchr(const char *, int);
+char *strrchr(const char *, int);
+char *strstr(const char *, const char *);
+
+PLAIN usize strlen(const char *s)
+{
+    usize n = 0;
+    while (s[n])
+        n++;
+    return n;
+}
+PLAIN usize strnlen(const char *s, usize max)
+{
+    usize n = 0;
+    while (n < max && s[n])
+        n++;
+    return n;
+}
+PLAIN int strncmp(const char *a, const char *b, usize n)
+{
+    for (usize i = 0; i < n; i++)
+        if (a[i] != b[i] || !a[i])
+            return (u8)a[i] - (u8)b[i];
+    return 0;
+}
+PLAIN int strcmp(const char *a, const char *b) { return strncmp(a, b, ~(usize)0); }
+PLAIN char *strcpy(char *restrict to, const char *restrict from)
+{
+    usize i = 0;
+    do
+        to[i] = from[i];
+    while (from[i++]);
+    return to;
+}
+PLAIN char *strncpy(char *restrict to, const char *restrict from, usize n)
+{
+    usize i = 0;
+    for (; i < n && from[i]; i++)
+        to[i] = from[i];
+    for (; i < n; i++)
+        to[i] = 0;
+    return to;
+}
+PLAIN char *strncat(char *restrict to, const char *restrict from, usize n)
+{
+    usize at = strlen(to), i = 0;
+    for (; i < n && from[i]; i++)
+        to[at + i] = from[i];
+    to[at + i] = 0;
+    return to;
+}
+PLAIN char *strcat(char *restrict to, const char *restrict from) { return strncat(to, from, ~(usize)0); }
+PLAIN char *strchr(const char *s, int c)
+{
+    for (;; s++) {
+        if (*s == (char)c)
+            return (char *)s;
+        if (!*s)
+            return (char *)0;
+    }
+}
+PLAIN char *strrchr(const char *s, int c)
+{
+    const char *last = (const char *)0;
+    for (;; s++) {
+        if (*s == (char)c)
+            last = s;
+        if (!*s)
+            return (char *)last;
+    }
+}
+PLAIN char *strstr(const char *s, const char *what)
+{
+    for (usize n = strlen(what);; s++) {
+        if (strncmp(s, what, n) == 0)
+            return (char *)s;
+        if (!*s)
+            return (char *)0;
+    }
+}
+
+/* ------------------------------------------------------------------ integers */
+int abs(int);
+long labs(long);
+long long llabs(long long);
+PLAIN int abs(int x) { return x < 0 ? -x : x; }
+PLAIN long labs(long x) { return x < 0 ? -x : x; }
+PLAIN long long llabs(long long x) { return x < 0 ? -x : x; }
+#endif
