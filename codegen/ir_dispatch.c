@@ -1,0 +1,106 @@
+/* ir_dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons with direct calls.
+ *
+ * All regions that the module passes to __ompgpu_parallel are known.  With direct calls the optimiser sees what a region does, ptxas
+ * knows the registers it needs, and a region can be inlined.  Only when some call passes a function pointer that is not a constant
+ * does the indirect call stay, as the end of the cascade:
+ *
+ *     if (fn == main_23__parallel) main_23__parallel(ctx); else if … else fn(ctx)                                              */
+#include "codegen/ir_tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct regions { LLVMValueRef *at; unsigned n; bool all_known; };
+
+static void add_region(struct regions *r, LLVMValueRef f)
+{
+    for (unsigned i = 0; i < r->n; i++)
+        if (r->at[i] == f)
+            return;
+    r->at[r->n++] = f;
+}
+
+static struct regions find_regions(LLVMValueRef parallel)
+{
+    unsigned uses = 0;
+    IR_EACH_USE(use, parallel) uses++;
+    struct regions r = { ir_alloc(uses, sizeof *r.at), 0, true };
+    IR_EACH_USE(use, parallel) {
+        LLVMValueRef call = LLVMGetUser(use);
+        if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == parallel && LLVMIsAFunction(LLVMGetOperand(call, 0)))
+            add_region(&r, LLVMGetOperand(call, 0));
+        else
+            r.all_known = false;
+    }
+    return r;
+}
+
+static void build_call(LLVMBuilderRef b, LLVMTypeRef type, LLVMValueRef f, LLVMValueRef ctx)
+{
+    LLVMBuildCall2(b, type, f, &ctx, 1, "");
+    LLVMBuildRetVoid(b);
+}
+
+/* void cascade(void (*fn)(void *), void *ctx) */
+static LLVMValueRef build_cascade(struct ir_unit *u, LLVMTypeRef region, const struct regions *r)
+{
+    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), params[] = { ptr, ptr };
+    LLVMValueRef f = LLVMAddFunction(u->module, "__ompgpu_cascade", LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), params, 2, false));
+    static const char *const attributes[] = { "alwaysinline", "convergent" };
+    for (unsigned i = 0; i < 2; i++)
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(u->ctx, attributes[i]));
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(u->ctx, f, "entry"));
+    unsigned compared = r->all_known ? r->n - 1 : r->n;
+    for (unsigned i = 0; i < compared; i++) {
+        LLVMBasicBlockRef hit = LLVMAppendBasicBlockInContext(u->ctx, f, "region"), next = LLVMAppendBasicBlockInContext(u->ctx, f, "next");
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, LLVMGetParam(f, 0), r->at[i], ""), hit, next);
+        LLVMPositionBuilderAtEnd(b, hit);
+        build_call(b, region, r->at[i], LLVMGetParam(f, 1));
+        LLVMPositionBuilderAtEnd(b, next);
+    }
+    build_call(b, region, r->all_known ? r->at[r->n - 1] : LLVMGetParam(f, 0), LLVMGetParam(f, 1));
+    LLVMDisposeBuilder(b);
+    return f;
+}
+
+static bool calls_region(LLVMValueRef call, LLVMTypeRef region)
+{
+    return LLVMIsACallInst(call) && !LLVMIsAFunction(LLVMGetCalledValue(call)) && !LLVMIsAInlineAsm(LLVMGetCalledValue(call)) &&
+           LLVMGetCalledFunctionType(call) == region;
+}
+
+static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, LLVMValueRef cascade)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    IR_EACH_BLOCK(block, f)
+        IR_EACH_INSTRUCTION(i, block) {
+            if (!calls_region(i, region))
+                continue;
+            LLVMPositionBuilderBefore(b, i);    /* takes the debug location over */
+            LLVMValueRef args[] = { LLVMGetCalledValue(i), LLVMGetOperand(i, 0) };
+            LLVMBuildCall2(b, LLVMGlobalGetValueType(cascade), cascade, args, 2, "");
+            LLVMInstructionEraseFromParent(i);
+        }
+    LLVMDisposeBuilder(b);
+}
+
+bool ir_dispatch(struct ir_unit *u)
+{
+    static const char *const callers[] = { "__ompgpu_parallel", "__ompgpu_invoke" };
+    LLVMValueRef parallel = LLVMGetNamedFunction(u->module, callers[0]);
+    if (!u->uses_parallel || !parallel)
+        return true;
+    struct regions r = find_regions(parallel);
+    if (r.n) {
+        LLVMTypeRef region = LLVMGlobalGetValueType(r.at[0]);
+        LLVMValueRef cascade = build_cascade(u, region, &r);
+        for (unsigned i = 0; i < 2; i++) {
+            LLVMValueRef f = LLVMGetNamedFunction(u->module, callers[i]);
+            if (f)
+                use_cascade(u, f, region, cascade);
+        }
+    }
+    free(r.at);
+    return true;
+}

@@ -1,0 +1,201 @@
+/* ir_main.c - omp-device: options and the list of steps.  See ir_tool.h for the way of a module. */
+#include "codegen/ir_tool.h"
+#include <getopt.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/ErrorHandling.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ time and dumps */
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+void ir_step_done(const struct ir_unit *u, const char *step)
+{
+    static double last;
+    static unsigned number;
+    double now = now_ms();
+    if (u->opt->time && number)
+        fprintf(stderr, "omp-device: %7.2f ms  %s\n", now - last, step);
+    if (u->opt->dump && number) {
+        char *text = LLVMPrintModuleToString(u->module);
+        ir_write_file(ir_format("%s.%u-%s.ll", u->opt->dump, number, step), text, strlen(text));
+        LLVMDisposeMessage(text);
+    }
+    number++;
+    last = now_ms();
+}
+
+/* ------------------------------------------------------------------ steps */
+static bool read_input(struct ir_unit *u)
+{
+    LLVMMemoryBufferRef buffer = ir_read_file(u->opt->input);
+    if (!buffer)
+        return false;
+    bool failed = LLVMParseBitcodeInContext2(u->ctx, buffer, &u->module);
+    LLVMDisposeMemoryBuffer(buffer);
+    if (failed) {
+        ir_error("'%s' is not LLVM bitcode that this compiler can read", u->opt->input);
+        return false;
+    }
+    static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
+    if (!ir_starts(LLVMGetTarget(u->module), triples[u->opt->target])) {
+        ir_error("'%s' is for the target '%s', not %s", u->opt->input, LLVMGetTarget(u->module), triples[u->opt->target]);
+        return false;
+    }
+    u->layout = LLVMGetModuleDataLayout(u->module);
+    return ir_verify(u->module, "reading");
+}
+
+/* clang may have been told to keep lines for our own messages only. */
+static bool strip_debug(struct ir_unit *u)
+{
+    if (!u->opt->debug)
+        LLVMStripModuleDebugInfo(u->module);
+    return true;
+}
+
+static const struct step { const char *name; bool (*run)(struct ir_unit *); } steps[] = {
+    { "input", read_input },
+    { "info", ir_read_info },
+    { "math", ir_lower_math },
+    { "globalise", ir_globalise },
+    { "link", ir_link },
+    { "configure", ir_configure },
+    { "dispatch", ir_dispatch },
+    { "internalise", ir_internalise },
+    { "strip", strip_debug },
+    { "prepare", ir_prepare },
+    { "", ir_emit },                  /* has steps of its own, per output */
+    { "report", ir_write_info },
+    { "remarks", ir_remark },
+};
+
+static bool run_steps(struct ir_unit *u)
+{
+    ir_step_done(u, "start");
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (!steps[i].run(u) || ir_errors())
+            return false;
+        if (u->opt->dump)
+            ir_verify(u->module, steps[i].name);
+        if (*steps[i].name && i + 2 < sizeof steps / sizeof *steps)
+            ir_step_done(u, steps[i].name);
+    }
+    return true;
+}
+
+static void delete_outputs(const struct ir_options *opt)
+{
+    for (unsigned i = 0; i < opt->noutputs; i++)
+        remove(opt->outputs[i].path);
+    if (opt->info)
+        remove(opt->info);
+}
+
+/* ------------------------------------------------------------------ options */
+static const char usage[] =
+    "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc [--libdevice=FILE.bc]\n"
+    "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--remarks] [--time] --out=ARCH:FILE... INPUT.bc\n"
+    "       omp-device --print-archs\n";
+
+static _Noreturn void misused(const char *why, const char *what)
+{
+    fprintf(stderr, "ompgpu-cc: error: omp-device: %s '%s'\n%s", why, what, usage);
+    exit(2);
+}
+
+enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_REMARKS, O_TIME, O_OUT, O_ARCHS, O_HELP };
+static const struct option long_options[] = {
+    { "target", required_argument, 0, O_TARGET }, { "rtl", required_argument, 0, O_RTL }, { "libdevice", required_argument, 0, O_LIBDEVICE },
+    { "info", required_argument, 0, O_INFO }, { "emit-ir", required_argument, 0, O_EMIT_IR }, { "dump", required_argument, 0, O_DUMP },
+    { "verbose-ir", required_argument, 0, O_DUMP }, { "remarks", no_argument, 0, O_REMARKS }, { "time", no_argument, 0, O_TIME },
+    { "out", required_argument, 0, O_OUT }, { "print-archs", no_argument, 0, O_ARCHS }, { "help", no_argument, 0, O_HELP }, { 0 },
+};
+
+static void set_target(struct ir_options *opt, char *value)
+{
+    if (strcmp(value, "nvptx64") == 0)
+        opt->target = IR_NVPTX;
+    else if (strcmp(value, "x86_64") == 0)
+        opt->target = IR_X86;
+    else
+        misused("unknown target", value);
+}
+
+static void set_level(struct ir_options *opt, char *value)
+{
+    if (strlen(value) != 1 || !strchr("0123s", *value))
+        misused("unknown optimisation level", value);
+    opt->level = *value;
+}
+
+static void add_output(struct ir_options *opt, char *value)
+{
+    char *colon = strchr(value, ':');
+    if (!colon || colon == value || !colon[1])
+        misused("expected ARCH:FILE, not", value);
+    *colon = '\0';
+    opt->outputs[opt->noutputs++] = (struct ir_output){ value, colon + 1 };
+}
+
+static void set_option(struct ir_options *opt, int option, char *value)
+{
+    switch (option) {
+    case O_TARGET: set_target(opt, value); break;
+    case O_RTL: opt->rtl = value; break;
+    case O_LIBDEVICE: opt->libdevice = *value ? value : NULL; break;
+    case O_INFO: opt->info = value; break;
+    case O_EMIT_IR: opt->emit_ir = value; break;
+    case O_DUMP: opt->dump = value; break;
+    case O_REMARKS: opt->remarks = true; break;
+    case O_TIME: opt->time = true; break;
+    case O_OUT: add_output(opt, value); break;
+    case O_ARCHS: ir_print_archs(); exit(0);
+    case O_HELP: fputs(usage, stdout); exit(0);
+    case 'O': set_level(opt, value); break;
+    case 'g': opt->debug = true; break;
+    default: fputs(usage, stderr); exit(2);
+    }
+}
+
+static struct ir_options parse_options(int argc, char **argv)
+{
+    struct ir_options opt = { .level = '2', .target = IR_NVPTX, .outputs = ir_alloc((size_t)argc, sizeof *opt.outputs) };
+    for (int option; (option = getopt_long(argc, argv, "O:g", long_options, NULL)) != -1;)
+        set_option(&opt, option, optarg);
+    if (optind + 1 != argc)
+        misused("expected one input, not", optind < argc ? argv[optind + 1] : "");
+    opt.input = argv[optind];
+    if (!opt.rtl || !opt.noutputs)
+        misused("missing option", opt.rtl ? "--out" : "--rtl");
+    if (opt.target == IR_X86 && opt.noutputs != 1)
+        misused("only one output for", "x86_64");
+    return opt;
+}
+
+static void llvm_failed(const char *why) { ir_bug("LLVM: %s", why); }
+
+int main(int argc, char **argv)
+{
+    struct ir_options opt = parse_options(argc, argv);
+    if (!ir_check_archs(&opt))
+        return 2;
+    LLVMInstallFatalErrorHandler(llvm_failed);
+    ir_setup_target(opt.target);
+    struct ir_unit u = { .opt = &opt, .ctx = LLVMContextCreate() };
+    ir_watch_diagnostics(u.ctx);
+    bool ok = run_steps(&u);
+    if (!ok)
+        delete_outputs(&opt);
+    fflush(stderr);
+    _exit(!ok);                       /* the process ends: taking LLVM's structures apart would only cost time */
+}

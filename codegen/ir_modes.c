@@ -1,0 +1,47 @@
+/* ir_modes.c - what the program needs of the runtime, told to it as constants.
+ *
+ * The runtime's primitives (devicertl/arch.h) ask `__ompgpu_cfg_*` before they do work that only some programs need.  Here each
+ * gets its value and internal linkage, so that the optimiser deletes the rest. */
+#include "codegen/ir_tool.h"
+#include <string.h>
+
+static bool any_kernel(const struct ir_unit *u, unsigned mode)
+{
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (u->kernels[i].mode == mode)
+            return true;
+    return false;
+}
+
+static unsigned uses_parallel(const struct ir_unit *u) { return u->uses_parallel; }
+static unsigned has_generic(const struct ir_unit *u) { return any_kernel(u, IR_GENERIC); }
+static unsigned has_spmd(const struct ir_unit *u) { return any_kernel(u, IR_SPMD); }
+static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
+static unsigned debugging(const struct ir_unit *u) { return u->opt->debug; }
+
+static const struct { const char *name; unsigned (*value)(const struct ir_unit *); } constants[] = {
+    { "uses_parallel", uses_parallel },   /* the user's code has a parallel construct outside of SPMD kernels' own */
+    { "generic", has_generic },           /* some kernel is generic */
+    { "spmd", has_spmd },                 /* some kernel is SPMD */
+    { "optimise", optimising },
+    { "debug", debugging },
+};
+
+bool ir_configure(struct ir_unit *u)
+{
+    static const char prefix[] = "__ompgpu_cfg_";
+    IR_EACH_GLOBAL(g, u->module) {
+        const char *name = ir_name(g);
+        if (!ir_starts(name, prefix))
+            continue;
+        unsigned i = 0, n = sizeof constants / sizeof *constants;
+        while (i < n && strcmp(name + strlen(prefix), constants[i].name) != 0)
+            i++;
+        if (i == n)
+            ir_bug("the device runtime asks for '%s', which this tool does not know", name);
+        LLVMSetInitializer(g, LLVMConstInt(LLVMGlobalGetValueType(g), constants[i].value(u), false));
+        LLVMSetGlobalConstant(g, true);
+        LLVMSetLinkage(g, LLVMInternalLinkage);
+    }
+    return true;
+}

@@ -1,0 +1,152 @@
+/* ir_report.c - what became of each kernel: the info file for the driver, remarks for the user (-Rompgpu). */
+#include "codegen/ir_tool.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLAG_WORKERS = 1, FLAG_SYNC = 2 };        /* OMPGPU_KERNEL_* of hostrt/image.h */
+
+/* ------------------------------------------------------------------ measuring */
+static bool has_prefix(const char *name, const char *const *prefixes, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (ir_starts(name, prefixes[i]))
+            return true;
+    return false;
+}
+
+/* A barrier of the team, by the names it has on both targets. */
+static bool is_barrier(const char *name)
+{
+    static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_emu_barrier" };
+    return has_prefix(name, names, 2);
+}
+
+/* Anything that makes threads of a team wait for each other: the emulated device then needs a fiber per thread. */
+static bool is_sync(const char *name)
+{
+    static const char *const names[] = {
+        "llvm.nvvm.barrier", "llvm.nvvm.bar.", "llvm.nvvm.shfl", "llvm.nvvm.vote", "llvm.nvvm.match", "llvm.nvvm.redux",
+        "llvm.nvvm.activemask", "llvm.nvvm.nanosleep",
+        "__ompgpu_emu_barrier", "__ompgpu_emu_shuffle", "__ompgpu_emu_ballot", "__ompgpu_emu_syncwarp", "__ompgpu_emu_activemask",
+        "__ompgpu_emu_yield",
+    };
+    return has_prefix(name, names, sizeof names / sizeof *names);
+}
+
+/* The functions __ompgpu_emu_* call through the plugin's table, which is not the kernel's doing. */
+static bool is_emu_call(const struct ir_node *node) { return ir_starts(ir_name(node->value), "__ompgpu_emu_"); }
+
+/* fail() also goes through the table, but never returns and synchronises with nobody. */
+static bool loads_emu_ops(LLVMValueRef callee)
+{
+    LLVMValueRef address = LLVMIsALoadInst(callee) ? LLVMGetOperand(callee, 0) : NULL;
+    while (address && (LLVMIsALoadInst(address) || LLVMIsAGetElementPtrInst(address)))
+        address = LLVMGetOperand(address, 0);
+    return address && LLVMIsAGlobalVariable(address) && strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
+}
+
+static void measure_function(struct ir_kernel *k, LLVMValueRef f)
+{
+    IR_EACH_BLOCK(block, f)
+        IR_EACH_INSTRUCTION(i, block) {
+            LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+            if (!callee || LLVMIsAInlineAsm(callee))
+                continue;
+            if (!LLVMIsAFunction(callee))
+                k->indirect_calls += !loads_emu_ops(callee);
+            else
+                k->barriers += is_barrier(ir_name(callee));
+        }
+}
+
+static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const struct ir_node *node)
+{
+    if (LLVMIsAGlobalVariable(node->value)) {
+        bool shared = u->opt->target == IR_NVPTX ? LLVMGetPointerAddressSpace(LLVMTypeOf(node->value)) == 3
+                                                 : LLVMIsThreadLocal(node->value) && !is_emu_call(node);
+        if (shared)
+            k->shared_bytes += LLVMABISizeOfType(u->layout, LLVMGlobalGetValueType(node->value));
+        return;
+    }
+    if (is_sync(ir_name(node->value)))
+        k->flags |= FLAG_SYNC;
+    if (node->defined && !is_emu_call(node))
+        measure_function(k, node->value);
+}
+
+static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g, int *from)
+{
+    ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k)), from, is_emu_call);
+    for (unsigned i = 0; i < g->n; i++)
+        if (from[i] >= 0)
+            measure_node(u, k, &g->nodes[i]);
+    if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & FLAG_WORKERS)))
+        k->flags |= FLAG_SYNC;        /* what an indirect call does is not known */
+}
+
+bool ir_measure(struct ir_unit *u)
+{
+    struct ir_graph *g = ir_graph_build(u->module);
+    int *from = ir_alloc(g->n, sizeof *from);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        measure_kernel(u, &u->kernels[i], g, from);
+    free(from);
+    ir_graph_free(g);
+    return true;
+}
+
+/* ------------------------------------------------------------------ info file */
+static void put_field(FILE *f, const char *s)
+{
+    for (; *s; s++)
+        putc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, f);
+    putc('\t', f);
+}
+
+bool ir_write_info(struct ir_unit *u)
+{
+    const char *path = u->opt->info;
+    if (!path)
+        return true;
+    FILE *f = fopen(path, "w");
+    for (unsigned i = 0; f && i < u->nkernels; i++) {
+        const struct ir_kernel *k = &u->kernels[i];
+        const char *strings[] = { k->name, k->function, k->file, k->directive };
+        for (unsigned s = 0; s < 4; s++)
+            put_field(f, strings[s]);
+        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags);
+    }
+    bool bad = !f || ferror(f);
+    if (f && fclose(f))
+        bad = true;
+    if (bad) {
+        ir_error("cannot write '%s': %s", path, strerror(errno));
+        remove(path);
+    }
+    return !bad;
+}
+
+/* ------------------------------------------------------------------ remarks */
+static const char *counted(unsigned n, const char *what)
+{
+    return n ? ir_format("%u %s%s", n, what, n == 1 ? "" : "s") : ir_format("no %s", what);
+}
+
+bool ir_remark(struct ir_unit *u)
+{
+    if (!u->opt->remarks)
+        return true;
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        const struct ir_kernel *k = &u->kernels[i];
+        const char *workers = k->mode == IR_GENERIC && !(k->flags & FLAG_WORKERS) ? ", no parallel region reached" : "";
+        const char *shared = k->shared_bytes ? ir_format("%llu bytes of team-shared storage", (unsigned long long)k->shared_bytes)
+                                             : "no team-shared storage";
+        const char *reduction = k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
+        const char *indirect = k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
+        fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
+                k->mode == IR_SPMD ? "SPMD" : "generic", workers, counted(k->barriers, "barrier"), shared, reduction, indirect);
+    }
+    return true;
+}

@@ -1,0 +1,142 @@
+/* ir_tool.h - omp-device: from the bitcode of one X.device.c to PTX or an x86-64 object.
+ *
+ * The user's code arrives as clang wrote it (no LLVM pass has run).  The steps are a plain list in ir_main.c; each is
+ * a function over one struct ir_unit that returns false when it has reported an error:
+ *
+ *     read -> kernels, exported variables (ir_info.c)
+ *          -> math intrinsics become calls (ir_math.c)
+ *          -> locals that a parallel region can reach become team-shared (ir_globalise.c)
+ *          -> runtime and libdevice are linked, unresolved calls reported (ir_link.c)
+ *          -> the state machine calls regions directly (ir_dispatch.c)
+ *          -> configuration constants of the runtime are given values (ir_modes.c), everything else becomes internal
+ *          -> per output: optimise for the architecture and emit (ir_emit.c)
+ *          -> info file and remarks from what is left (ir_report.c)
+ *
+ * Sections: main | support | call graph | info | math | globalisation | link | modes | emit | report                 */
+#ifndef OMPGPU_IR_TOOL_H
+#define OMPGPU_IR_TOOL_H
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------ main (ir_main.c) */
+enum ir_target { IR_NVPTX, IR_X86 };
+struct ir_output { const char *arch, *path; };       /* --out=ARCH:FILE */
+struct ir_options {
+    const char *input, *rtl, *libdevice, *info, *emit_ir, *dump;
+    enum ir_target target;
+    char level;                       /* '0' … '3', 's' */
+    bool debug, remarks, time;
+    struct ir_output *outputs; unsigned noutputs;
+};
+struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicertl/ompgpu_device.h, and what was measured */
+    const char *name, *function, *file, *directive;
+    unsigned line, column, mode, max_threads, reduce_bytes;
+    unsigned flags;                   /* OMPGPU_KERNEL_* of hostrt/image.h */
+    unsigned barriers, indirect_calls;/* in the final IR */
+    uint64_t shared_bytes;
+};
+enum { IR_GENERIC = 0, IR_SPMD = 1 };
+struct ir_unit {
+    const struct ir_options *opt;
+    LLVMContextRef ctx;
+    LLVMModuleRef module;             /* owned; replaced by no step */
+    LLVMTargetDataRef layout;         /* of `module`, borrowed from it */
+    struct ir_kernel *kernels; unsigned nkernels;
+    char **exports; unsigned nexports;/* names of declare target variables */
+    bool uses_parallel;               /* the user's code calls __ompgpu_parallel */
+};
+
+/* ------------------------------------------------------------------ support (ir_support.c) */
+/* Messages go to stderr.  `ompgpu-cc: error: …` for the command, `file:line:col: error: …` for the user's code. */
+void ir_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ir_error_at(const char *file, unsigned line, unsigned column, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+_Noreturn void ir_bug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* a fault of ours; exit status 1 */
+unsigned ir_errors(void);             /* reported so far, LLVM's diagnostics included */
+void ir_watch_diagnostics(LLVMContextRef);
+void *ir_alloc(size_t n, size_t size);/* zeroed; a compiler run frees nothing small */
+char *ir_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool ir_starts(const char *s, const char *prefix);
+const char *ir_name(LLVMValueRef);
+bool ir_write_file(const char *path, const void *data, size_t size);
+LLVMMemoryBufferRef ir_read_file(const char *path);             /* NULL after an error message */
+bool ir_verify(LLVMModuleRef, const char *when);
+LLVMAttributeRef ir_attribute(LLVMContextRef, const char *name);/* enum attribute without value */
+unsigned ir_attribute_kind(const char *name);
+
+#define IR_EACH_FUNCTION(f, m) \
+    for (LLVMValueRef f = LLVMGetFirstFunction(m), f##_next; f && (f##_next = LLVMGetNextFunction(f), true); f = f##_next)
+#define IR_EACH_GLOBAL(g, m) \
+    for (LLVMValueRef g = LLVMGetFirstGlobal(m), g##_next; g && (g##_next = LLVMGetNextGlobal(g), true); g = g##_next)
+#define IR_EACH_BLOCK(b, f) for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+#define IR_EACH_INSTRUCTION(i, b) \
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b), i##_next; i && (i##_next = LLVMGetNextInstruction(i), true); i = i##_next)
+#define IR_EACH_USE(u, v) \
+    for (LLVMUseRef u = LLVMGetFirstUse(v), u##_next; u && (u##_next = LLVMGetNextUse(u), true); u = u##_next)
+
+/* ------------------------------------------------------------------ call graph (ir_graph.c)
+ * Nodes are functions and global variables; an edge means "mentions", be it as callee, argument or in an initialiser.  What a
+ * function can reach over such edges is a safe upper bound of what it can call, indirect calls to functions whose address is taken
+ * elsewhere excepted: those are added to the reach of every function with an indirect call. */
+struct ir_node {
+    LLVMValueRef value;
+    unsigned *edges, nedges, edge_room;
+    bool indirect;                    /* a function with an indirect call */
+    bool address_taken;               /* mentioned other than as callee */
+    bool defined;
+};
+struct ir_graph {
+    struct ir_node *nodes; unsigned n;
+    LLVMValueRef *keys; unsigned *index, room;      /* open-addressed map from value to node number */
+};
+struct ir_graph *ir_graph_build(LLVMModuleRef);
+void ir_graph_free(struct ir_graph *);
+int ir_graph_find(const struct ir_graph *, LLVMValueRef);       /* node number or -1 */
+/* from[i] becomes the node through which i is reached from `root` (root itself: root), or -1.  `leaf` nodes are not passed. */
+void ir_graph_reach(const struct ir_graph *, unsigned root, int *from, bool (*leaf)(const struct ir_node *));
+/* set[i]: node i is in the set already or can reach one that is. */
+void ir_graph_reaching(const struct ir_graph *, bool *set);
+
+/* ------------------------------------------------------------------ info (ir_info.c) */
+bool ir_read_info(struct ir_unit *);
+LLVMValueRef ir_kernel_function(LLVMModuleRef, const struct ir_kernel *);
+
+/* ------------------------------------------------------------------ math (ir_math.c) */
+bool ir_lower_math(struct ir_unit *);
+bool ir_is_math_name(const char *name);         /* a C math function that libm has */
+
+/* ------------------------------------------------------------------ globalisation (ir_globalise.c) */
+bool ir_globalise(struct ir_unit *);
+
+/* ------------------------------------------------------------------ link (ir_link.c) */
+bool ir_link(struct ir_unit *);
+bool ir_internalise(struct ir_unit *);
+
+/* ------------------------------------------------------------------ modes (ir_modes.c) */
+bool ir_configure(struct ir_unit *);
+
+/* ------------------------------------------------------------------ dispatch (ir_dispatch.c) */
+bool ir_dispatch(struct ir_unit *);
+
+/* ------------------------------------------------------------------ pruning (ir_prune.c) */
+bool ir_prune_state(struct ir_unit *);          /* after optimisation; whether anything was deleted */
+
+/* ------------------------------------------------------------------ emit (ir_emit.c) */
+bool ir_check_archs(const struct ir_options *);
+void ir_print_archs(void);
+void ir_setup_target(enum ir_target);           /* registers the one LLVM target that is needed */
+bool ir_prepare(struct ir_unit *);              /* attributes of kernels and functions that do not depend on the output */
+/* Optimise and emit for every output; u->module is the first output's final IR afterwards. */
+bool ir_emit(struct ir_unit *);
+
+/* ------------------------------------------------------------------ report (ir_report.c) */
+bool ir_measure(struct ir_unit *);              /* barriers, shared memory, flags, from the final IR */
+bool ir_write_info(struct ir_unit *);
+bool ir_remark(struct ir_unit *);
+
+/* time and dumps (ir_main.c), also used by ir_emit */
+void ir_step_done(const struct ir_unit *, const char *step);
+#endif
