@@ -1,0 +1,162 @@
+/* compile.c - one input file: which way it goes, and the plain way.
+ *
+ * A file without target constructs is compiled by one clang, with the user's flags as they are.  Whether it has some is decided by a
+ * look at its bytes (scan.c); its headers are looked at after that compile, because only clang knows which they are. */
+#include "driver/driver.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ flags of every clang */
+void drv_common_args(const struct options *o, struct words *w)
+{
+    static int tty = -1;
+    if (tty < 0) tty = isatty(2);
+    if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ)) words_add(w, "-fopenmp");
+    if (o->openmp && !o->openmp_version) words_add(w, "-fopenmp-version=60");
+    if (tty && !o->color) words_add(w, "-fcolor-diagnostics");
+    words_add(w, "-fno-crash-diagnostics");
+}
+
+static void host_args(const struct options *o, struct words *w)
+{
+    words_add(w, drv_host_cc(o));
+    if (!o->gcc) drv_common_args(o, w);
+    else if (o->openmp) words_add(w, "-fopenmp");
+}
+
+/* Where -MD writes and what it names follow the output that the user asked for, not the file that clang is told to write. */
+void drv_dep_args(const struct job *j, struct words *w)
+{
+    const struct options *o = j->opt;
+    if (!o->dep_out) return;
+    const char *target = o->output ? o->output : drv_format("%s.%s", j->stem, o->goal == GOAL_ASSEMBLY ? "s" : "o");
+    if (!o->dep_file) {
+        const char *dir = o->output && strchr(o->output, '/') ? drv_format("%s/", drv_dirname(o->output)) : "";
+        words_add(w, "-MF");
+        words_add(w, drv_format("%s%s.d", dir, drv_stem(target)));
+    }
+    if (!o->dep_target) {
+        words_add(w, "-MQ");
+        words_add(w, target);
+    }
+}
+
+const char *drv_job_file(const struct job *j, const char *extension) { return drv_format("%s.%s", j->base, extension); }
+
+/* ------------------------------------------------------------------ the plain way */
+static const char *user_depfile(const struct job *j)
+{
+    const char *file = NULL;
+    for (unsigned i = 0; i < j->opt->nargs; i++)
+        if (j->opt->args[i].id == FLAG_MF) file = j->opt->args[i].value;
+    return file;
+}
+
+static void plain_args(const struct job *j, struct words *w, const char **depfile)
+{
+    static const char *const goals[] = { [GOAL_OBJECT] = "-c", [GOAL_ASSEMBLY] = "-S", [GOAL_CHECK] = "-fsyntax-only" };
+    const struct options *o = j->opt;
+    struct words dep = { 0 };
+    host_args(o, w);
+    drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS);
+    if (o->verbose) words_add(w, o->dry ? "-###" : "-v");
+    if (j->checked || j->no_targets) {                /* all that there is to say has been said */
+        words_add(w, "-w");
+        words_add(w, "-Wno-error");
+    }
+    *depfile = NULL;
+    if (o->dep_out) {
+        drv_dep_args(j, &dep);
+        *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : user_depfile(j);
+    } else if (!j->no_targets && !o->dry) {
+        *depfile = drv_job_file(j, "deps");
+        words_add(&dep, "-MD");
+        words_add(&dep, "-MF");
+        words_add(&dep, *depfile);
+    }
+    words_add_all(w, &dep);
+    if (o->save && !drv_has(o, FLAG_SAVE_TEMPS_EQ)) words_add(w, "-save-temps");
+    words_add(w, o->goal == GOAL_LINK ? "-c" : goals[o->goal]);
+    if (j->language) {
+        words_add(w, "-x");
+        words_add(w, j->language);
+    }
+    words_add(w, j->path);
+    if (o->goal == GOAL_CHECK) return;
+    words_add(w, "-o");
+    words_add(w, j->output);
+}
+
+/* Shows what a child wrote to standard error. */
+static void show(const char *file)
+{
+    size_t n;
+    const char *text = drv_read(file, &n);
+    if (text) fwrite(text, 1, n, stderr);
+    fflush(stderr);
+}
+
+static int run_plain(struct job *j)
+{
+    const char *depfile;
+    struct proc p = { .err = drv_format("%splain.err", j->err_base), .doing = drv_format("compiling '%s'", j->path) };
+    plain_args(j, &p.argv, &depfile);
+    if (strcmp(j->path, "-") == 0) p.in = j->input_file;
+    if (j->opt->verbose) drv_print_command(&p.argv);
+    if (j->opt->dry) return 0;
+    int code = drv_proc_run(&p);
+    if (j->opt->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
+    show(p.err);
+    if (drv_proc_report(&p, drv_read(p.err, NULL)) || code != 0) return EXIT_COMPILE;
+    if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path)) return -1;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ the choice */
+static bool is_c(const struct job *j)
+{
+    const char *l = j->language;
+    if (l) return strcmp(l, "c") == 0 || strcmp(l, "cpp-output") == 0;
+    return drv_ends(j->path, ".c") || drv_ends(j->path, ".i");
+}
+
+static bool is_other_source(const struct job *j)
+{
+    static const char *const extensions[] = { ".cc", ".cpp", ".cxx", ".C", ".c++", ".ii", ".m", ".mm", ".f", ".f90", ".cu" };
+    if (j->language) return strstr(j->language, "c++") || strstr(j->language, "objective");
+    for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (drv_ends(j->path, extensions[i])) return true;
+    return false;
+}
+
+/* A macro of the command line may be (part of) a directive. */
+static bool scan_macros(const struct options *o)
+{
+    for (unsigned i = 0; i < o->nargs; i++)
+        if (o->args[i].id == FLAG_D && (strstr(o->args[i].value, "omp") || strstr(o->args[i].value, "_Pragma"))) return true;
+    return false;
+}
+
+static bool may_have_targets(struct job *j)
+{
+    size_t size;
+    const char *text = drv_read(j->input_file, &size);
+    if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->path, strerror(errno));
+    return drv_scan_text(text, size) || scan_macros(j->opt);
+}
+
+int drv_compile(struct job *j)
+{
+    bool offload = j->opt->openmp && is_c(j) && may_have_targets(j);
+    if (j->opt->openmp && is_other_source(j) && may_have_targets(j))
+        drv_fatal(EXIT_COMPILE, "'%s': target constructs are supported in C only; -fno-openmp compiles it without them", j->path);
+    if (j->opt->goal == GOAL_EMIT && !is_c(j)) drv_fatal(EXIT_USAGE, "'--emit=' needs a C file, not '%s'", j->path);
+    if (!offload && j->opt->goal != GOAL_EMIT) {
+        int code = run_plain(j);
+        if (code >= 0) return code;
+        j->checked = true;            /* a header has target constructs */
+    }
+    int code = drv_compile_offload(j);
+    return j->no_targets && code == 0 && j->opt->goal != GOAL_EMIT ? run_plain(j) : code;
+}

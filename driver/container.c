@@ -1,0 +1,208 @@
+/* container.c - the container of device images (hostrt/image.h), and its way into the host's assembly.
+ *
+ *   header | image table | kernel table | strings | images, each aligned to 16
+ *
+ * The kernel table comes from the info files that omp-device wrote, one line a kernel, tab-separated:
+ *   name function file directive line column mode max_threads reduce_bytes flags
+ * The GPU's file is the one that counts; the flags of the emulated device's file are added (what needs fibers there). */
+#include "driver/driver.h"
+#include "hostrt/image.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ growing bytes */
+struct bytes { char *p; size_t n, room; };
+
+static size_t put(struct bytes *b, const void *data, size_t n)
+{
+    if (b->n + n > b->room) {
+        size_t room = 2 * (b->n + n) + 256;
+        char *p = drv_alloc(room);
+        if (b->n) memcpy(p, b->p, b->n);
+        b->p = p;
+        b->room = room;
+    }
+    if (data) memcpy(b->p + b->n, data, n);
+    b->n += n;
+    return b->n - n;
+}
+
+static void align(struct bytes *b, size_t to)
+{
+    static const char zero[16];
+    put(b, zero, (to - b->n % to) % to);
+}
+
+static uint32_t put_string(struct bytes *b, const char *s) { return (uint32_t)put(b, s, strlen(s) + 1); }
+
+/* ------------------------------------------------------------------ info files */
+enum { INFO_FIELDS = 10 };
+enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS };
+struct info { char *field[INFO_FIELDS]; };
+struct infos { struct info *v; unsigned n; };
+
+static uint32_t number(const char *s) { return (uint32_t)strtoul(s, NULL, 10); }
+
+static void read_line(struct infos *list, char *line, const char *path)
+{
+    struct info *k = &list->v[list->n++];
+    for (int i = 0; i < INFO_FIELDS; i++) {
+        char *tab = strchr(line, '\t');
+        k->field[i] = line;
+        if (!tab && i + 1 < INFO_FIELDS) drv_fatal(EXIT_COMPILE, "'%s' is damaged: a line has %d fields, not %d", path, i + 1, INFO_FIELDS);
+        if (tab) {
+            *tab = 0;
+            line = tab + 1;
+        }
+    }
+}
+
+static struct infos read_infos(const char *path)
+{
+    struct infos list = { 0 };
+    char *text = path ? drv_read(path, NULL) : NULL;
+    if (!text) return list;
+    unsigned lines = 1;
+    for (char *p = text; *p; p++) lines += *p == '\n';
+    list.v = drv_alloc(lines * sizeof *list.v);
+    for (char *next; *text; text = next) {
+        next = strchr(text, '\n');
+        if (next) *next++ = 0;
+        else next = text + strlen(text);
+        if (*text) read_line(&list, text, path);
+    }
+    return list;
+}
+
+static const struct info *find_info(const struct infos *list, const char *name)
+{
+    for (unsigned i = 0; i < list->n; i++)
+        if (strcmp(list->v[i].field[I_NAME], name) == 0) return &list->v[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ ptxas -v
+ *   ptxas info    : Compiling entry function 'main_14' for 'sm_90'
+ *   ptxas info    : Used 32 registers, used 1 barriers, 384 bytes smem, 400 bytes cmem[0]                       */
+static unsigned before(const char *line, const char *unit)
+{
+    const char *p = strstr(line, unit);
+    if (!p) return 0;
+    while (p > line && p[-1] == ' ') p--;
+    while (p > line && p[-1] >= '0' && p[-1] <= '9') p--;
+    return (unsigned)strtoul(p, NULL, 10);
+}
+
+struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
+{
+    char *text = drv_read(path, NULL), *next;
+    unsigned room = 1;
+    *n = 0;
+    for (char *p = text; p && (p = strstr(p, "Compiling entry")); p++) room++;
+    struct kernel_stats *list = drv_alloc(room * sizeof *list);
+    for (; text && *text; text = next) {
+        next = strchr(text, '\n');
+        if (next) *next++ = 0;
+        else next = text + strlen(text);
+        char *entry = strstr(text, "Compiling entry function '"), *used = strstr(text, "Used ");
+        if (entry) {
+            entry += strlen("Compiling entry function '");
+            list[(*n)++].name = drv_copy(entry, strcspn(entry, "'"));
+        } else if (used && *n) {
+            list[*n - 1].registers = before(text, "registers");
+            list[*n - 1].shared = before(text, "bytes smem");
+        }
+    }
+    return list;
+}
+
+static void add_stats(struct ompgpu_kernel_entry *k, const char *name, const struct kernel_stats *stats, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (strcmp(stats[i].name, name) != 0) continue;
+        k->registers = stats[i].registers;
+        k->shared_bytes = stats[i].shared;
+        return;
+    }
+}
+
+/* ------------------------------------------------------------------ the container */
+static struct ompgpu_kernel_entry kernel_entry(struct bytes *b, const struct info *k, const struct infos *emu)
+{
+    const struct info *e = find_info(emu, k->field[I_NAME]);
+    return (struct ompgpu_kernel_entry){
+        .name = put_string(b, k->field[I_NAME]), .function = put_string(b, k->field[I_FUNCTION]), .file = put_string(b, k->field[I_FILE]),
+        .directive = put_string(b, k->field[I_DIRECTIVE]), .line = number(k->field[I_LINE]), .column = number(k->field[I_COLUMN]),
+        .mode = number(k->field[I_MODE]), .max_threads = number(k->field[I_MAX_THREADS]), .reduce_bytes = number(k->field[I_REDUCE_BYTES]),
+        .flags = number(k->field[I_FLAGS]) | (e ? number(e->field[I_FLAGS]) : 0),
+    };
+}
+
+static bool put_image(struct bytes *b, struct ompgpu_image_entry *e, const struct image_file *f)
+{
+    size_t size;
+    const char *data = drv_read(f->path, &size);
+    if (!data) {
+        drv_error("cannot read '%s': %s", f->path, strerror(errno));
+        return false;
+    }
+    size += f->kind == OMPGPU_IMAGE_PTX;              /* the NUL counts */
+    align(b, 16);
+    *e = (struct ompgpu_image_entry){ .kind = f->kind, .arch = f->arch, .offset = put(b, data, size), .size = size, .usize = size };
+    return true;
+}
+
+bool drv_write_container(const char *path, const struct image_file *files, unsigned nimages, const char *info, const char *emu_info,
+                         const struct kernel_stats *stats, unsigned nstats)
+{
+    struct bytes b = { 0 };
+    struct infos emu = read_infos(emu_info), gpu = read_infos(info), *main = gpu.n ? &gpu : &emu;
+    struct ompgpu_image_header h = { .magic = OMPGPU_IMAGE_MAGIC, .version = OMPGPU_IMAGE_VERSION, .header_size = sizeof h,
+                                     .nimages = nimages, .nkernels = main->n };
+    struct ompgpu_image_entry *images = drv_alloc(nimages * sizeof *images);
+    struct ompgpu_kernel_entry *kernels = drv_alloc(main->n * sizeof *kernels);
+    put(&b, NULL, sizeof h);
+    h.images = put(&b, NULL, nimages * sizeof *images);
+    h.kernels = put(&b, NULL, main->n * sizeof *kernels);
+    for (unsigned i = 0; i < main->n; i++) {
+        kernels[i] = kernel_entry(&b, &main->v[i], &emu);
+        add_stats(&kernels[i], main->v[i].field[I_NAME], stats, nstats);
+    }
+    for (unsigned i = 0; i < nimages; i++)
+        if (!put_image(&b, &images[i], &files[i])) return false;
+    align(&b, 16);
+    h.total_size = b.n;
+    memcpy(b.p, &h, sizeof h);
+    memcpy(b.p + h.images, images, nimages * sizeof *images);
+    memcpy(b.p + h.kernels, kernels, main->n * sizeof *kernels);
+    if (drv_write(path, b.p, b.n)) return true;
+    drv_error("cannot write '%s': %s", path, strerror(errno));
+    return false;
+}
+
+/* ------------------------------------------------------------------ into the assembly
+ * The host text refers to the symbol, so --gc-sections keeps the section; the symbol is local, so that units do not meet. */
+static void write_bytes(FILE *f, const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) fprintf(f, i % 32 ? ",%u" : "\n\t.byte\t%u", p[i]);
+}
+
+bool drv_append_image(const char *assembly, const char *container, bool as_bytes)
+{
+    size_t size;
+    char *image = drv_read(container, &size);
+    FILE *f = image ? fopen(assembly, "a") : NULL;
+    if (!f) {
+        drv_error("cannot add the device images to '%s': %s", assembly, strerror(errno));
+        return false;
+    }
+    fprintf(f, "\n\t.section\t.ompgpu.image,\"a\",@progbits\n\t.p2align\t4\n\t.type\t__ompgpu_image,@object\n__ompgpu_image:");
+    if (as_bytes) write_bytes(f, (const unsigned char *)image, size);
+    else fprintf(f, "\n\t.incbin\t\"%s\"", container);
+    fprintf(f, "\n\t.size\t__ompgpu_image, %zu\n", size);
+    bool failed = ferror(f);
+    failed |= fclose(f) != 0;
+    if (failed) drv_error("cannot write '%s': %s", assembly, strerror(errno));
+    return !failed;
+}

@@ -1,0 +1,231 @@
+/* process.c - running other programs.
+ *
+ * SIGINT, SIGTERM, SIGHUP and SIGCHLD are blocked from drv_signals() on and are taken by sigtimedwait() in drv_proc_wait(), so nothing
+ * here runs inside a signal handler.  Each child leads its own process group: clang starts ld and cc1 as children of its own, and
+ * a time limit or an interrupt must end those too.  On an interrupt the children are ended first, then temporary files are removed
+ * (drv_exit), then the signal is raised again with its default action, so that the shell sees how we ended. */
+#include "driver/driver.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static struct proc *running;
+static sigset_t waited;
+static bool signals_ready;
+static int pending_signal;
+
+static const int endings[] = { SIGINT, SIGTERM, SIGHUP };
+enum { N_ENDINGS = sizeof endings / sizeof *endings };
+
+void drv_signals(void)
+{
+    sigemptyset(&waited);
+    for (int i = 0; i < N_ENDINGS; i++) sigaddset(&waited, endings[i]);
+    sigaddset(&waited, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &waited, NULL);
+    signals_ready = true;
+}
+
+static double time_limit(void)
+{
+    const char *text = getenv("OMPGPU_CC_TIMEOUT");
+    double limit = text ? strtod(text, NULL) : 0;
+    return limit > 0 ? limit : 300;
+}
+
+/* ------------------------------------------------------------------ printing */
+static void print_word(const char *w)
+{
+    if (*w && !strpbrk(w, " \t\n\"'\\$`*?[]()<>|&;#~!{}")) {
+        fprintf(stderr, " %s", w);
+        return;
+    }
+    fputs(" \"", stderr);
+    for (; *w; w++) {
+        if (strchr("\"\\$`", *w)) fputc('\\', stderr);
+        fputc(*w, stderr);
+    }
+    fputc('"', stderr);
+}
+
+void drv_print_command(const struct words *w)
+{
+    for (unsigned i = 0; i < w->n; i++) print_word(w->v[i]);
+    fputc('\n', stderr);
+}
+
+/* ------------------------------------------------------------------ start */
+static void redirect(posix_spawn_file_actions_t *fa, int fd, const char *path)
+{
+    if (!path) return;
+    int flags = fd == 0 ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(fa, fd, path, flags, 0666);
+}
+
+void drv_proc_start(struct proc *p)
+{
+    posix_spawn_file_actions_t fa;
+    posix_spawnattr_t at;
+    sigset_t none, ignored;
+    posix_spawn_file_actions_init(&fa);
+    posix_spawnattr_init(&at);
+    redirect(&fa, 0, p->inherit_in ? NULL : p->in ? p->in : "/dev/null");
+    redirect(&fa, 1, p->out);
+    redirect(&fa, 2, p->err);
+    sigemptyset(&none);
+    ignored = waited;
+    posix_spawnattr_setsigmask(&at, &none);
+    posix_spawnattr_setsigdefault(&at, &ignored);
+    posix_spawnattr_setpgroup(&at, 0);
+    posix_spawnattr_setflags(&at, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    p->start = drv_now();
+    int error = posix_spawnp(&p->pid, p->argv.v[0], &fa, &at, (char **)p->argv.v, environ);
+    posix_spawn_file_actions_destroy(&fa);
+    posix_spawnattr_destroy(&at);
+    if (error) drv_fatal(EXIT_COMPILE, "cannot run '%s': %s", p->argv.v[0], strerror(error));
+    p->next = running;
+    running = p;
+}
+
+/* ------------------------------------------------------------------ end */
+static void unlink_proc(struct proc *p)
+{
+    struct proc **at = &running;
+    while (*at != p) at = &(*at)->next;
+    *at = p->next;
+}
+
+static void record(struct proc *p, int status)
+{
+    p->seconds = drv_now() - p->start;
+    p->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    p->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    unlink_proc(p);
+}
+
+static void nap(double seconds)
+{
+    struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+    nanosleep(&t, NULL);
+}
+
+/* First an orderly end, in which clang removes its own files; after a second, the other kind. */
+static void kill_group(struct proc *p)
+{
+    int status = 0;
+    kill(-p->pid, SIGTERM);
+    for (int i = 0; i < 100; i++) {
+        if (waitpid(p->pid, &status, WNOHANG) != 0) goto gone;
+        nap(0.01);
+    }
+    kill(-p->pid, SIGKILL);
+    waitpid(p->pid, &status, 0);
+gone:
+    kill(-p->pid, SIGKILL);           /* what it left behind */
+    record(p, status);
+}
+
+void drv_proc_kill_all(void)
+{
+    while (running) kill_group(running);
+}
+
+static struct proc *reap(void)
+{
+    for (struct proc *p = running; p; p = p->next) {
+        int status;
+        if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
+            record(p, status);
+            return p;
+        }
+        if (drv_now() - p->start > time_limit()) {
+            p->timed_out = true;
+            kill_group(p);
+            return p;
+        }
+    }
+    return NULL;
+}
+
+struct proc *drv_proc_wait(void)
+{
+    while (running) {
+        struct proc *p = reap();
+        if (p) return p;
+        struct timespec t = { 0, 200 * 1000 * 1000 };
+        int s = sigtimedwait(&waited, NULL, &t);
+        if (s > 0 && s != SIGCHLD) {
+            pending_signal = s;
+            drv_exit(128 + s);
+        }
+    }
+    return NULL;
+}
+
+int drv_proc_run(struct proc *p)
+{
+    drv_proc_start(p);
+    while (drv_proc_wait() != p) {}
+    return p->code;
+}
+
+/* ------------------------------------------------------------------ the way out */
+void drv_exit(int code)
+{
+    drv_proc_kill_all();
+    drv_temp_remove_all();
+    fflush(NULL);
+    if (signals_ready) {              /* one that came while no child ran */
+        struct timespec now = { 0, 0 };
+        for (int s; !pending_signal && (s = sigtimedwait(&waited, NULL, &now)) > 0;)
+            if (s != SIGCHLD) pending_signal = s;
+    }
+    if (pending_signal) {
+        sigset_t one;
+        signal(pending_signal, SIG_DFL);
+        sigemptyset(&one);
+        sigaddset(&one, pending_signal);
+        raise(pending_signal);
+        sigprocmask(SIG_UNBLOCK, &one, NULL);
+    }
+    exit(code);
+}
+
+/* ------------------------------------------------------------------ crashes */
+static bool is_ours(const char *name) { return drv_starts(name, "omp-"); }
+
+/* clang catches the signal of its own compiler proper and only says so in words. */
+static int crash_in_words(const struct proc *p, const char *errors)
+{
+    if (!errors || p->code == 0) return 0;
+    const char *sign = strstr(errors, "frontend command failed with exit code ");
+    if (sign) {
+        long code = strtol(sign + strlen("frontend command failed with exit code "), NULL, 10);
+        return code > 128 && code < 128 + 65 ? (int)code - 128 : SIGABRT;
+    }
+    return strstr(errors, "command failed due to signal") ? SIGSEGV : 0;
+}
+
+bool drv_proc_report(const struct proc *p, const char *errors)
+{
+    const char *name = drv_basename(p->argv.v[0]), *doing = p->doing;
+    if (p->timed_out) {
+        drv_error("%s did not finish within %g seconds while %s; OMPGPU_CC_TIMEOUT=SECONDS changes the limit", name, time_limit(), doing);
+        return true;
+    }
+    int sig = p->signal ? p->signal : crash_in_words(p, errors);
+    if (!sig) return false;
+    if (sig == SIGKILL) drv_error("%s was killed while %s; the machine may be short of memory", name, doing);
+    else if (is_ours(name))
+        drv_error("%s crashed (signal %d) while %s; this is a fault of ompgpu-cc: please report it with the files that -save-temps keeps",
+                  name, sig, doing);
+    else drv_error("%s crashed (signal %d) while %s; this is a fault of %s, not of ompgpu-cc: -v shows the command", name, sig, doing, name);
+    return true;
+}
