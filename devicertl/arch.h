@@ -1,7 +1,9 @@
 /* arch.h - the primitives that differ between the GPU (arch_nvptx64.c) and the emulated device (arch_emu.c), the constants by
  * which the device tool configures the runtime, and the team's state.  Everything else in this folder is portable C.
  *
- * Scoped atomics (__scoped_atomic_*) are the compiler's on both targets and therefore not in this list.
+ * Atomics (__scoped_atomic_*) are the compiler's on both targets and therefore not in this list.  They are used relaxed, with a
+ * fence of this list beside them: LLVM 22 gives ordered ones on NVPTX system scope (a fence over the bus), and drops the order
+ * of a wrapping increment.
  */
 #ifndef OMPGPU_ARCH_H
 #define OMPGPU_ARCH_H
@@ -21,7 +23,7 @@ typedef __SIZE_TYPE__ usize;
  * Weak constants: 1 ("assume everything") unless codegen, which sees the whole module, gives them internal linkage and the
  * initialiser 0 before it optimises.  Only with 0 does the state behind them fold away.
  *
- *   __ompgpu_cfg_uses_parallel   user code references __ompgpu_parallel
+ *   __ompgpu_cfg_uses_parallel   user code references __ompgpu_parallel; 0: nobody enters a region
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
  *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
  */
@@ -44,6 +46,7 @@ void __ompgpu_alloc_reset(void);                 /* forget the team's stack of s
 void __ompgpu_soft_reset(void);                  /* make the software barrier usable */
 /* The barrier of the region the caller is in: n of the team's launched threads call it. */
 void __ompgpu_team_barrier(unsigned n, int line);
+_Bool __ompgpu_try_lock(unsigned *lock);         /* a lock of `critical` */
 
 /* ------------------------------------------------------------------ architecture: who */
 unsigned __ompgpu_arch_tid(void);                /* in the launched team, 0 … ntid-1 */
@@ -58,6 +61,8 @@ void __ompgpu_arch_barrier_part(unsigned n, int line);   /* threads 0 … n-1; n
 void __ompgpu_arch_syncwarp(unsigned mask);
 u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);   /* of lane + delta; garbage past the mask's end */
 void __ompgpu_arch_pause(void);                  /* in a spinning loop: let others run */
+void __ompgpu_arch_fence(void);                  /* acquire and release, for all threads of the device */
+void __ompgpu_arch_fence_sc(void);               /* sequentially consistent, likewise */
 
 /* ------------------------------------------------------------------ architecture: system */
 void *__ompgpu_arch_malloc(usize);               /* visible to all teams; NULL when exhausted */

@@ -50,6 +50,8 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
 }
 
 void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
+void __ompgpu_arch_fence(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
+void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 void *__ompgpu_arch_malloc(usize size) { return malloc(size); }
 void __ompgpu_arch_free(void *p) { free(p); }

@@ -31,17 +31,22 @@ void __ompgpu_soft_reset(void)
     __ompgpu_state_generation = 0;
 }
 
+static void fence_team(void) { __asm__ volatile("fence.acq_rel.cta;" ::: "memory"); }
+
 /* The last of n arrivals resets the counter before it opens the next generation, so the barrier can be used again at once. */
 static void soft_barrier(unsigned n)
 {
     u32 mine = __scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
-    if (__scoped_atomic_fetch_add(&__ompgpu_state_arrived, 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_WRKGRP) == n - 1) {
+    fence_team();
+    if (__scoped_atomic_fetch_add(&__ompgpu_state_arrived, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP) == n - 1) {
         __scoped_atomic_store_n(&__ompgpu_state_arrived, 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
-        __scoped_atomic_store_n(&__ompgpu_state_generation, mine + 1, __ATOMIC_RELEASE, __MEMORY_SCOPE_WRKGRP);
-        return;
+        fence_team();
+        __scoped_atomic_store_n(&__ompgpu_state_generation, mine + 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    } else {
+        while (__scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP) == mine)
+            __ompgpu_arch_pause();
     }
-    while (__scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_WRKGRP) == mine)
-        __ompgpu_arch_pause();
+    fence_team();
 }
 
 void __ompgpu_arch_barrier_part(unsigned n, int line)
@@ -61,6 +66,8 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
 }
 
 void __ompgpu_arch_pause(void) { __nvvm_nanosleep(64); }
+void __ompgpu_arch_fence(void) { __asm__ volatile("fence.acq_rel.gpu;" ::: "memory"); }
+void __ompgpu_arch_fence_sc(void) { __nvvm_membar_gl(); }
 
 void *__ompgpu_arch_malloc(usize size) { return malloc(size); }
 void __ompgpu_arch_free(void *p) { free(p); }

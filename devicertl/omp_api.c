@@ -118,11 +118,7 @@ void omp_init_lock_with_hint(lock_t *l, int hint)
 void omp_destroy_lock(lock_t *l) { (void)l; }
 void omp_set_lock(lock_t *l) { __ompgpu_critical_begin(&l->word[0]); }
 void omp_unset_lock(lock_t *l) { __ompgpu_critical_end(&l->word[0]); }
-int omp_test_lock(lock_t *l)
-{
-    unsigned open = 0;
-    return __scoped_atomic_compare_exchange_n(&l->word[0], &open, 1u, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
-}
+int omp_test_lock(lock_t *l) { return __ompgpu_try_lock(&l->word[0]); }
 
 #define DEPTH_BITS 22
 static u64 owner(void) { return ((u64)__ompgpu_arch_team() * MAX_TEAM + __ompgpu_arch_tid() + 1) << DEPTH_BITS; }
@@ -133,7 +129,8 @@ int omp_test_nest_lock(nest_lock_t *);
 
 static void nest_store(nest_lock_t *l, u64 value)
 {
-    __scoped_atomic_store_n(&l->word, value, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
+    __ompgpu_arch_fence();
+    __scoped_atomic_store_n(&l->word, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
 void omp_init_nest_lock(nest_lock_t *l) { nest_store(l, 0); }
 void omp_init_nest_lock_with_hint(nest_lock_t *l, int hint)
@@ -149,8 +146,9 @@ int omp_test_nest_lock(nest_lock_t *l)
         nest_store(l, ++now);
     else {
         now = 0;
-        if (!__scoped_atomic_compare_exchange_n(&l->word, &now, me + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
+        if (!__scoped_atomic_compare_exchange_n(&l->word, &now, me + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
             return 0;
+        __ompgpu_arch_fence();
         now = me + 1;
     }
     return (int)(now & ((1u << DEPTH_BITS) - 1));

@@ -131,11 +131,14 @@ INLINE char *scratch_slot(const struct __ompgpu_env *env, usize size, unsigned t
 INLINE void slot_store(char *slot, const void *rec, usize size) { __builtin_memcpy(__builtin_assume_aligned(slot, 16), rec, size); }
 INLINE void slot_load(void *rec, const char *slot, usize size) { __builtin_memcpy(rec, __builtin_assume_aligned(slot, 16), size); }
 
-/* Publishes the caller's team; true for the last of them.  The increment releases this team's slot and acquires all others. */
+/* Publishes the caller's team; true for the last of them.  The fences release this team's slot and acquire all others. */
 INLINE _Bool arrive(const struct __ompgpu_env *env, unsigned nteams)
 {
     u32 *counter = env->scratch;
-    return __scoped_atomic_fetch_uinc(counter, nteams - 1, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_DEVICE) == nteams - 1;
+    __ompgpu_arch_fence();
+    u32 before = __scoped_atomic_fetch_uinc(counter, nteams - 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    __ompgpu_arch_fence();
+    return before == nteams - 1;
 }
 
 /* The record of thread `tid` of k: slots tid, tid + k, … in this order. */

@@ -16,19 +16,26 @@ void __ompgpu_barrier(int line)
         __ompgpu_team_barrier((unsigned)__ompgpu_num_threads(), line);
 }
 
+/* Locks are words, 0: free.  Releasing threads fence before they write, acquiring ones after they have read. */
+_Bool __ompgpu_try_lock(unsigned *lock)
+{
+    unsigned open = 0;
+    if (!__scoped_atomic_compare_exchange_n(lock, &open, 1u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
+        return 0;
+    __ompgpu_arch_fence();
+    return 1;
+}
+
 void __ompgpu_critical_begin(unsigned *lock)
 {
-    for (;;) {
-        unsigned open = 0;
-        if (__scoped_atomic_compare_exchange_n(lock, &open, 1u, 1, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
-            return;
+    while (!__ompgpu_try_lock(lock))
         __ompgpu_arch_pause();
-    }
 }
 
 void __ompgpu_critical_end(unsigned *lock)
 {
-    __scoped_atomic_store_n(lock, 0u, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
+    __ompgpu_arch_fence();
+    __scoped_atomic_store_n(lock, 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
 
-void __ompgpu_flush(void) { __scoped_atomic_thread_fence(__ATOMIC_SEQ_CST, __MEMORY_SCOPE_DEVICE); }
+void __ompgpu_flush(void) { __ompgpu_arch_fence_sc(); }
