@@ -3,7 +3,7 @@
  * -lompgpu stands before -lomp, so these take the place of libomp's, which know of no device.  The default device is a property of
  * the task in OpenMP: once a program sets it, it is kept in libomp, which hands it on to the threads of a parallel region.
  *
- * None of these ends the program: what goes wrong is said with the return value the specification has for it.               */
+ * What goes wrong is said with the return value the specification has for it; only omp_target_memset has none and ends the program. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 #include "hostrt/core.h"
 
+#pragma GCC visibility push(default)
 /* clang's omp.h declares these to programs; the compiler of the runtime need not have it. */
 int omp_get_num_devices(void);
 int omp_get_default_device(void);
@@ -36,6 +37,7 @@ void *omp_target_memset_async(void *, int, size_t, int, int, void **);
 int omp_target_associate_ptr(const void *, const void *, size_t, size_t, int);
 int omp_target_disassociate_ptr(const void *, int);
 void ompx_dump_mapping_tables(void);
+#pragma GCC visibility pop
 
 /* ------------------------------------------------------------------ device numbers */
 static int default_was_set;                         /* atomic: until then OMP_DEFAULT_DEVICE holds for all */
@@ -326,7 +328,7 @@ void *omp_target_memset(void *p, int value, size_t size, int number)
         return p;
     if (!dev)
         memset(p, value, size);
-    else if (device_set(dev, p, value, size))       /* the specification has no return value for this */
+    else if (device_set(dev, p, value, size))
         ompgpu_fatal(NULL, "omp_target_memset: %s", ompgpu_plugin_message());
     return p;
 }

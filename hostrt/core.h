@@ -16,9 +16,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#pragma GCC visibility push(default)                /* the library's face; all else is its own */
 #include "hostrt/ompgpu.h"
-#include "hostrt/plugin.h"
+#pragma GCC visibility pop
 #pragma GCC visibility push(hidden)
+#include "hostrt/plugin.h"
 
 /* ------------------------------------------------------------------ memory (error.c) */
 void *ompgpu_xalloc(size_t size);                   /* zeroed; NULL with a message on failure */
@@ -79,7 +81,7 @@ struct ompgpu_entry {                               /* one mapped host range */
     long refs;                                      /* reference count, or OMPGPU_REFS_INFINITE */
     bool associated;                                /* omp_target_associate_ptr: device memory is the user's */
     const struct ompgpu_unit *owner;                /* declare target variable: device memory is the image's */
-    uint64_t counted, created;                      /* numbers of the last construct that counted it / of the one that created it */
+    uint64_t counted, created, filled;              /* numbers of the constructs that counted it last, created it, copied all of it last */
     const char *name, *file; unsigned line;         /* who mapped it, for messages */
     struct ompgpu_attachment *attachments; unsigned nattachments, room;
     struct ompgpu_entry *left, *right;              /* treap */

@@ -170,12 +170,12 @@ static void remove_entry(struct work *w, struct ompgpu_entry *e)
     ompgpu_data_drop(w->dev, e);
 }
 
-/* declare target link: the variable's pointer on the device follows its mapping. */
+/* declare target link: the variable's pointer on the device follows its mapping, also that of a section of it. */
 static int set_links(struct work *w, const struct ompgpu_entry *e)
 {
     for (const struct ompgpu_link *l = w->dev->links; l; l = l->next) {
         uintptr_t at = (uintptr_t)l->var->address, address = device_address(e, at);
-        if (at >= e->begin && at < e->end && w->dev->plugin->to_device(w->dev->ordinal, l->pointer, &address, sizeof address))
+        if (at < e->end && at + l->var->size > e->begin && w->dev->plugin->to_device(w->dev->ordinal, l->pointer, &address, sizeof address))
             return -1;
     }
     return 0;
@@ -272,10 +272,13 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
             return -1;
     } else if (e->counted != w->number && e->refs != OMPGPU_REFS_INFINITE)
         e->refs++, e->counted = w->number;
-    if ((m->flags & OMPGPU_MAP_TO) && (e->created == w->number || (m->flags & OMPGPU_MAP_ALWAYS))) {
+    bool fresh = e->created == w->number && e->filled != w->number;
+    if ((m->flags & OMPGPU_MAP_TO) && (fresh || (m->flags & OMPGPU_MAP_ALWAYS))) {
         struct part p = mapped_part(e, m);
         if (copy_to(w, e, m->name, p.begin, p.size))
             return item_failed(w, m);
+        if (p.size == e->end - e->begin)
+            e->filled = w->number;
     }
     if (address)
         *address = device_address(e, (uintptr_t)m->begin) - ((uintptr_t)m->begin - (uintptr_t)m->base);

@@ -165,7 +165,7 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit, c
     *l = (struct ompgpu_link){ NULL, v, unit, pointer };
     pthread_mutex_lock(&dev->lock);
     l->next = dev->links, dev->links = l;
-    struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)v->address, 1);
+    struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)v->address, v->size);
     uintptr_t address = e ? e->device + ((uintptr_t)v->address - e->begin) : 0;
     int bad = e ? dev->plugin->to_device(dev->ordinal, pointer, &address, sizeof address) : 0;
     pthread_mutex_unlock(&dev->lock);

@@ -1,0 +1,274 @@
+/* rt_data.c - map clauses on the fake device: counts, copies, structs with attached pointers, overlap, declare target. */
+#include "tests/unit/rt_fake.h"
+
+static int global_on_device[4] = { 1, 2, 3, 4 };
+static void *linked_on_device;
+const struct fake_variable fake_variables[] = {
+    { "global", global_on_device, sizeof global_on_device }, { "linked", &linked_on_device, sizeof linked_on_device }, { 0 } };
+static int global[4] = { 1, 2, 3, 4 }, linked[8];
+static const struct ompgpu_var vars[] = { { "global", global, sizeof global, 0 }, { "linked", linked, sizeof linked, 1 } };
+
+static void kernel_add(void **p)                    /* x, n, amount */
+{
+    int *x = *(int **)p[1];
+    for (int i = 0; i < *(int *)p[2]; i++)
+        x[i] += *(int *)p[3];
+}
+static void *last_argument;
+static void kernel_look(void **p) { last_argument = *(void **)p[1]; }
+struct list { int n, *data; long sum, *more; };
+static void kernel_list(void **p)
+{
+    struct list *l = *(struct list **)p[1];
+    for (l->sum = 0; l->n > 0; l->n--)
+        l->sum += l->data[l->n - 1]++;
+}
+static void kernel_private(void **p)
+{
+    int *a = *(int **)p[1], *out = *(int **)p[2];
+    for (int i = 0; i < 10; i++)
+        out[i] = a[i]++ * 2;
+}
+const struct fake_kernel fake_kernels[] = { { "add", kernel_add, 1, 0, 0 }, { "look", kernel_look, 1, 0, 0 }, { "list", kernel_list, 1, 0, 0 },
+                                            { "private", kernel_private, 1, 0, 0 }, { 0 } };
+static struct ompgpu_region add = FAKE_REGION("add", 10), look = FAKE_REGION("look", 11), list = FAKE_REGION("list", 12),
+                            private = FAKE_REGION("private", 13);
+static const struct ompgpu_launch plain = { .device = OMPGPU_DEVICE_DEFAULT };
+
+#define TARGET(region, maps, params) __ompgpu_target(&region, maps, COUNT(maps), params, COUNT(params), &plain)
+
+static int run_add(int *x, int n, int amount, unsigned how)
+{
+    const struct ompgpu_map maps[] = { { x, x, (size_t)n * sizeof *x, NULL, how, 0, "x[0:n]" } };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 }, { &n, 4, OMPGPU_PARAM_LITERAL }, { &amount, 4, OMPGPU_PARAM_LITERAL } };
+    return TARGET(add, maps, params);
+}
+static void *run_look(const void *base, const void *begin, size_t size, unsigned how)
+{
+    const struct ompgpu_map maps[] = { { base, begin, size, NULL, how, 0, "p" } };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 } };
+    last_argument = NULL;
+    TARGET(look, maps, params);
+    return last_argument;
+}
+
+static void simple_maps(void)
+{
+    int x[5] = { 1, 2, 3, 4, 5 };
+    OK(run_add(x, 5, 10, OMPGPU_MAP_TOFROM) == 0 && x[0] == 11 && x[4] == 15, "tofrom");
+    OK(run_add(x, 5, 10, OMPGPU_MAP_TO) == 0 && x[0] == 11, "to: nothing comes back");
+    run_add(x, 5, 0, OMPGPU_MAP_FROM);
+    OK(x[0] == (int)0xa5a5a5a5, "from: nothing goes there");
+    OK(!is_present(x) && fake_live == 0, "nothing stays");
+}
+
+static void nested(void)
+{
+    int x[5] = { 1, 2, 3, 4, 5 };
+    const struct ompgpu_map tofrom[] = { MAP(x, OMPGPU_MAP_TOFROM) }, alloc[] = { MAP(x, OMPGPU_MAP_ALLOC) },
+                            always_from[] = { MAP(x, OMPGPU_MAP_FROM | OMPGPU_MAP_ALWAYS) }, delete[] = { MAP(x, OMPGPU_MAP_DELETE) },
+                            release[] = { MAP(x, OMPGPU_MAP_RELEASE) }, part[] = { { x, x + 1, 8, NULL, OMPGPU_MAP_TOFROM, 0, "x[1:2]" } };
+    long to = fake_calls[FAKE_TO], from = fake_calls[FAKE_FROM];
+    BEGIN(tofrom), BEGIN(alloc);
+    run_add(x, 5, 1, OMPGPU_MAP_TOFROM);
+    OK(x[0] == 1 && DEVICE(x)[0] == 2 && fake_calls[FAKE_TO] == to + 1 && fake_calls[FAKE_FROM] == from, "present data does not travel");
+    BEGIN(part), END(part);
+    OK(x[1] == 2, "a part of what is present counts for the whole");
+    run_add(x, 5, 1, OMPGPU_MAP_TOFROM | OMPGPU_MAP_ALWAYS);
+    OK(x[0] == 2 && DEVICE(x)[0] == 2, "always travels both ways");
+    DEVICE(x)[0] = 7;
+    BEGIN(always_from), END(always_from);
+    OK(x[0] == 7, "always, from copies back while other references stay");
+    END(alloc);
+    DEVICE(x)[0] = 8;
+    END(tofrom);
+    OK(x[0] == 8 && !is_present(x), "the last reference copies back and frees");
+    BEGIN(tofrom), BEGIN(tofrom);
+    DEVICE(x)[0] = 9;
+    END(delete);
+    OK(x[0] == 8 && !is_present(x), "delete takes all references and copies nothing");
+    BEGIN(tofrom), BEGIN(tofrom), END(release);
+    OK(is_present(x), "release takes one reference");
+    END(release), END(release), END(tofrom);
+    OK(!is_present(x) && x[0] == 8 && fake_live == 0, "… and copies nothing; leaving what is not present does nothing");
+}
+
+static void same_construct_twice(void)
+{
+    int x[2] = { 1, 2 };
+    const struct ompgpu_map from_to[] = { MAP(x, OMPGPU_MAP_FROM), MAP(x, OMPGPU_MAP_TO) }, to_from[] = { MAP(x, OMPGPU_MAP_TO), MAP(x, OMPGPU_MAP_FROM) },
+                            once[] = { MAP(x, OMPGPU_MAP_TO) };
+    BEGIN(from_to);
+    OK(DEVICE(x)[1] == 2, "mapped from and to in one construct: the data goes there");
+    DEVICE(x)[1] = 5;
+    END(from_to);
+    OK(x[1] == 5 && !is_present(x), "… and comes back, and the storage goes");
+    BEGIN(to_from), DEVICE(x)[1]++, END(to_from);
+    OK(x[1] == 6 && !is_present(x), "the same in the other order");
+    BEGIN(once), BEGIN(to_from), END(once);
+    OK(is_present(x), "one construct counts once (enter)");
+    END(to_from);
+    OK(!is_present(x), "one construct counts once (exit)");
+}
+
+static void sections(void)
+{
+    static int x[100];
+    const struct ompgpu_map some[] = { SECTION(&x[0], 10, 20, OMPGPU_MAP_TOFROM) };
+    BEGIN(some);
+    OK(run_look(x, x, 0, OMPGPU_MAP_LOOKUP) == x, "a pointer outside of the section stays");
+    OK(run_look(x + 15, x + 15, 0, OMPGPU_MAP_LOOKUP) == DEVICE(x + 10) + 5, "a pointer into it is translated");
+    OK(run_look(x + 30, x + 30, 0, OMPGPU_MAP_LOOKUP) == x + 30, "a pointer behind it stays");
+    OK(run_look(x, x + 12, 8, OMPGPU_MAP_TO) == DEVICE(x + 10) - 10, "the kernel gets the address of the base");
+    OK(run_look(x, x + 12, 0, OMPGPU_MAP_TOFROM) == DEVICE(x + 10) - 10, "a section of size zero is translated, not counted");
+    OK(run_look(NULL, NULL, 0, OMPGPU_MAP_LOOKUP) == NULL, "a null pointer stays");
+    DEVICE(x + 10)[0] = 77;
+    OK(run_look(x, x, sizeof x, OMPGPU_MAP_TOFROM | OMPGPU_MAP_IMPLICIT) == DEVICE(x + 10) - 10, "an implicit map takes the part that is there");
+    OK(x[10] == 0, "… without copying, for it is referenced elsewhere");
+    run_look(x, x, sizeof x, OMPGPU_MAP_TOFROM | OMPGPU_MAP_IMPLICIT | OMPGPU_MAP_ALWAYS);
+    OK(x[10] == 0 && DEVICE(x + 10)[0] == 0, "… and always copies no more than the part");
+
+    const struct ompgpu_map over[] = { { x, x + 5, 40, NULL, OMPGPU_MAP_TO, 44, "x[5:10]" } };
+    OK(FATAL(BEGIN(over)) && strcmp(fatal_text, "ompgpu: app.c:44: error: target data: x[5:10], 40 bytes: only a part of it is mapped already: "
+        "&x[0][10:20], 80 bytes, mapped at app.c:30; map the larger range first\n") == 0, "partial overlap is an error that names both");
+    const struct ompgpu_map around[] = { MAP(x, OMPGPU_MAP_TO) };
+    OK(FATAL(BEGIN(around)) && strstr(fatal_text, "only a part"), "so is a range around a mapped one");
+    OK(FATAL(END(around)) && FATAL(UPDATE(around)), "… at the end and in an update, too");
+    END(some);
+    OK(!is_present(x + 10) && fake_live == 0, "nothing stays");
+}
+
+static void bad_items(void)
+{
+    int x = 1, *null = NULL;
+    const struct ompgpu_map nothing[] = { SECTION(null, 0, 4, OMPGPU_MAP_TO) }, negative[] = { { &x, &x, (size_t)-4, NULL, OMPGPU_MAP_TO, 0, "x[0:n]" } },
+                            present[] = { MAP(x, OMPGPU_MAP_TO | OMPGPU_MAP_PRESENT) }, big[] = { { &x, &x, 1ul << 45, NULL, 0, 0, "x[0:n]" } };
+    OK(FATAL(BEGIN(nothing)) && strstr(fatal_text, "null[0:4], 16 bytes: the pointer is null"), "null pointer with a section");
+    OK(FATAL(BEGIN(negative)) && strstr(fatal_text, "negative length?"), "negative length");
+    OK(FATAL(BEGIN(big)) && strstr(fatal_text, "x[0:n], 35184372088832 bytes: fake alloc failed: out of memory"), "out of memory");
+    OK(FATAL(BEGIN(present)) && strstr(fatal_text, "not mapped, although `present` says so"), "present modifier");
+    OK(FATAL(END(present)) && FATAL(UPDATE(present)), "… at the end and in an update, too");
+    OK(!is_present(&x) && fake_live == 0, "nothing stays");
+}
+
+static void updates(void)
+{
+    int x[4] = { 1, 2, 3, 4 };
+    const struct ompgpu_map all[] = { MAP(x, OMPGPU_MAP_ALLOC) }, to[] = { SECTION(&x[0], 1, 2, OMPGPU_MAP_TO) },
+                            from[] = { SECTION(&x[0], 2, 1, OMPGPU_MAP_FROM) };
+    UPDATE(to);
+    OK(!is_present(x), "an update of what is not mapped does nothing");
+    BEGIN(all), UPDATE(to);
+    OK(DEVICE(x)[1] == 2 && DEVICE(x)[2] == 3 && DEVICE(x)[0] != 1 && DEVICE(x)[3] != 4, "update to: the section and no more");
+    DEVICE(x)[1] = 20, DEVICE(x)[2] = 30;
+    UPDATE(from);
+    OK(x[1] == 2 && x[2] == 30, "update from: the section and no more");
+    END(all);
+}
+
+static void attached_pointers(void)
+{
+    int data[3] = { 1, 2, 3 }, other[2] = { 5, 6 };
+    long more = 9;
+    struct list l = { 3, data, 0, &more };
+    const struct ompgpu_map whole[] = { MAP(l, OMPGPU_MAP_TOFROM), MEMBER(l.data, 0, 3, OMPGPU_MAP_TOFROM) },
+                            reversed[] = { MEMBER(l.data, 0, 3, OMPGPU_MAP_TOFROM), MAP(l, OMPGPU_MAP_TOFROM) };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 } }, params2[] = { { NULL, 8, 1 } };
+    TARGET(list, whole, params);
+    OK(l.sum == 6 && l.n == 0 && data[0] == 2 && data[2] == 4, "a region follows the attached pointer");
+    OK(l.data == data && l.more == &more, "the host's pointers are as they were");
+    l.n = 3;
+    TARGET(list, reversed, params2);
+    OK(l.sum == 9 && l.data == data, "the pointee may come first");
+
+    const struct ompgpu_map update_to[] = { MAP(l, OMPGPU_MAP_TO) }, update_from[] = { MAP(l, OMPGPU_MAP_FROM) };
+    BEGIN(whole);
+    struct list *d = DEVICE(&l);
+    int *pointee = DEVICE(data);
+    OK(d->data == pointee && d->more == &more, "pointers without an attachment keep the host's value");
+    long to = fake_calls[FAKE_TO];
+    BEGIN(whole), END(whole);
+    OK(fake_calls[FAKE_TO] == to, "attaching again writes nothing");
+    l.n = 4;
+    UPDATE(update_to);
+    OK(d->n == 4 && d->data == pointee, "an update to keeps the device's pointer");
+    d->n = 5;
+    UPDATE(update_from);
+    OK(l.n == 5 && l.data == data, "an update from keeps the host's pointer");
+
+    l.data = other;
+    const struct ompgpu_map again[] = { MEMBER(l.data, 0, 2, OMPGPU_MAP_TO) };
+    BEGIN(again);
+    OK(d->data == DEVICE(other) && d->data[1] == 6, "another pointee is attached instead");
+    END(again);
+    d->sum = 11;
+    const struct ompgpu_map end[] = { MAP(l, OMPGPU_MAP_TOFROM), { data, data, sizeof data, NULL, OMPGPU_MAP_TOFROM, 0, "data" } };
+    END(end);
+    OK(l.sum == 11 && l.data == other && fake_live == 0, "… and the struct comes back with the host's pointer");
+
+    int *array[40];
+    struct ompgpu_map rows[41] = { MAP(array, OMPGPU_MAP_TOFROM) };
+    for (int i = 0; i < 40; i++) {
+        array[i] = calloc(1, sizeof(int));
+        rows[i + 1] = (struct ompgpu_map)MEMBER(array[i], 0, 1, OMPGPU_MAP_TOFROM);
+    }
+    BEGIN(rows);
+    bool good = true;
+    for (int i = 0; i < 40; i++)
+        good &= DEVICE(&array[0])[i] == DEVICE(array[i]), *DEVICE(array[i]) = i;
+    END(rows);
+    for (int i = 0; i < 40; i++)
+        good &= *array[i] == i, free(array[i]);
+    OK(good && fake_live == 0, "forty pointers in one array");
+}
+
+static void private_copies(void)
+{
+    int a[10] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 }, out[10];
+    const struct ompgpu_map maps[] = { MAP(a, OMPGPU_MAP_TO | OMPGPU_MAP_PRIVATE_COPY), MAP(out, OMPGPU_MAP_FROM) };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 }, { NULL, 8, 1 } };
+    bool good = true;
+    for (int round = 0; round < 3; round++) {
+        TARGET(private, maps, params);
+        for (int i = 0; i < 10; i++)
+            good &= out[i] == 2 * i && a[i] == i;
+    }
+    OK(good && !is_present(a), "a firstprivate array is fresh each time and never present");
+}
+
+static void declare_target(void)
+{
+    const struct ompgpu_map maps[] = { MAP(global, OMPGPU_MAP_TOFROM) }, delete[] = { MAP(global, OMPGPU_MAP_DELETE) },
+                            link[] = { SECTION(&linked[0], 2, 4, OMPGPU_MAP_TO) }, whole[] = { MAP(linked, OMPGPU_MAP_TO) };
+    OK(DEVICE(&global[1]) == &global_on_device[1], "a declare target variable is present");
+    global[0] = 9;
+    BEGIN(maps);
+    OK(global_on_device[0] == 1, "mapping it copies nothing");
+    UPDATE(maps);
+    END(maps), END(delete);
+    OK(DEVICE(&global[1]) == &global_on_device[1] && global[0] == 9 && global_on_device[0] == 9, "nor does it ever go away");
+    linked_on_device = NULL;
+    BEGIN(whole);
+    OK(linked_on_device == DEVICE(&linked[0]), "a link variable's pointer is set when it is mapped");
+    END(whole), BEGIN(link);
+    OK((int *)linked_on_device + 2 == DEVICE(&linked[2]), "… and when a section of it is mapped");
+    END(link);
+}
+
+int main(void)
+{
+    fake_unit.vars = vars, fake_unit.nvars = COUNT(vars);
+    fake_register();
+    simple_maps();
+    nested();
+    same_construct_twice();
+    sections();
+    bad_items();
+    updates();
+    attached_pointers();
+    private_copies();
+    declare_target();
+    __ompgpu_unregister(&fake_unit);
+    OK(!is_present(global), "after its unit has gone a declare target variable is not present");
+    return tap_end();
+}

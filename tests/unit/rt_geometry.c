@@ -1,0 +1,70 @@
+/* rt_geometry.c - teams × threads, a row per case.  The fake device: 10 multiprocessors, 2048 threads on each, 1024 a team. */
+#include "tests/unit/rt_fake.h"
+const struct fake_variable fake_variables[] = { { 0 } };
+const struct fake_kernel fake_kernels[] = { { 0 } };
+
+enum { T = OMPGPU_LAUNCH_TEAMS, P = OMPGPU_LAUNCH_PARALLEL, D = OMPGPU_LAUNCH_DISTRIBUTE, R = OMPGPU_LAUNCH_REDUCTION, S = OMPGPU_LAUNCH_SPMD,
+       LOOP = T | D | P | S, W = OMPGPU_KERNEL_WORKERS };
+static const struct row {
+    const char *what;
+    unsigned mode, kernel_flags, flags;
+    unsigned long long trip;
+    int num_teams, thread_limit;                    /* clauses */
+    int env_teams, env_threads;
+    unsigned most;                                  /* threads that the kernel can have */
+    unsigned teams, threads;                        /* expected */
+} rows[] = {
+    { "streaming loop", 1, 0, LOOP, 1000000, 0, 0, 0, 0, 0, 7813, 128 },
+    { "streaming loop, exact", 1, 0, LOOP, 128000, 0, 0, 0, 0, 0, 1000, 128 },
+    { "streaming loop, grid limit", 1, 0, LOOP, 1ull << 60, 0, 0, 0, 0, 0, 0x7fffffff, 128 },
+    { "short loop: smaller teams", 1, 0, LOOP, 1000, 0, 0, 0, 0, 0, 16, 64 },
+    { "very short loop", 1, 0, LOOP, 100, 0, 0, 0, 0, 0, 4, 32 },
+    { "one iteration", 1, 0, LOOP, 1, 0, 0, 0, 0, 0, 1, 32 },
+    { "unknown trip: one wave", 1, 0, LOOP, 0, 0, 0, 0, 0, 0, 160, 128 },
+    { "reduction: one wave", 1, 0, LOOP | R, 1000000, 0, 0, 0, 0, 0, 80, 256 },
+    { "reduction, fits", 1, 0, LOOP | R, 2560, 0, 0, 0, 0, 0, 10, 256 },
+    { "reduction, short", 1, 0, LOOP | R, 300, 0, 0, 0, 0, 0, 10, 32 },
+    { "num_teams", 1, 0, LOOP, 1000000, 7, 0, 0, 0, 0, 7, 128 },
+    { "num_teams, reduction", 1, 0, LOOP | R, 1000000, 70000, 0, 0, 0, 0, 70000, 256 },
+    { "thread_limit, not whole warps", 1, 0, LOOP, 1000, 0, 100, 0, 0, 0, 10, 100 },
+    { "num_teams, thread_limit", 1, 0, LOOP, 1000000, 2, 100, 0, 0, 0, 2, 100 },
+    { "thread_limit above the hardware's", 1, 0, LOOP, 10240, 0, 5000, 0, 0, 0, 10, 1024 },
+    { "thread_limit above the kernel's", 1, 0, LOOP, 6400, 0, 1024, 0, 0, 640, 10, 640 },
+    { "kernel with few threads", 1, 0, LOOP, 100000, 0, 0, 0, 0, 96, 1042, 96 },
+    { "OMP_NUM_TEAMS", 1, 0, LOOP, 1000000, 0, 0, 3, 0, 0, 3, 128 },
+    { "OMP_NUM_TEAMS and a clause", 1, 0, LOOP, 1000000, 5, 0, 3, 0, 0, 5, 128 },
+    { "OMP_TEAMS_THREAD_LIMIT", 1, 0, LOOP, 1000, 0, 0, 0, 50, 0, 20, 50 },
+    { "OMP_TEAMS_THREAD_LIMIT and a clause", 1, 0, LOOP, 1000, 0, 100, 0, 50, 0, 10, 100 },
+    { "target parallel for", 1, 0, P | S, 1000000, 0, 0, 0, 0, 0, 1, 256 },
+    { "target parallel for, short", 1, 0, P | S, 40, 0, 0, 0, 0, 0, 1, 64 },
+    { "target parallel num_threads", 1, 0, P | S, 0, 0, 77, 0, 0, 0, 1, 77 },
+    { "target parallel for and OMP_NUM_TEAMS", 1, 0, P | S, 40, 0, 0, 9, 0, 0, 1, 64 },
+    { "SPMD without parallel", 1, 0, S, 0, 0, 0, 0, 0, 0, 1, 1 },
+    { "teams, parallel for", 1, 0, T | P | S, 5000, 0, 0, 0, 0, 0, 10, 128 },
+    { "generic", 0, W, T | D, 1000000, 0, 0, 0, 0, 0, 640, 128 },
+    { "generic, few iterations", 0, W, T | D, 12, 0, 0, 0, 0, 0, 12, 128 },
+    { "generic, reduction", 0, W, T | D | R, 1000000, 0, 0, 0, 0, 0, 160, 128 },
+    { "generic without workers", 0, 0, T | D, 5, 0, 64, 0, 0, 0, 5, 1 },
+    { "generic, thread_limit", 0, W, T | D, 5, 0, 64, 0, 0, 0, 5, 64 },
+    { "generic, one team", 0, W, 0, 0, 0, 0, 0, 0, 0, 1, 128 },
+    { "generic made SPMD late", 1, 0, T | D | P, 1000, 0, 0, 0, 0, 0, 640, 128 },
+};
+
+int main(void)
+{
+    struct ompgpu_device dev = { .plugin = &ompgpu_emu_plugin };
+    fake_open(0, &dev.info);
+    for (unsigned i = 0; i < COUNT(rows); i++) {
+        const struct row *r = &rows[i];
+        struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags };
+        struct ompgpu_function f = { .entry = &entry, .max_threads = r->most };
+        struct ompgpu_launch l = { 0, r->num_teams, r->thread_limit, r->trip, r->flags };
+        ompgpu_settings.num_teams = r->env_teams, ompgpu_settings.teams_thread_limit = r->env_threads;
+        for (int again = 0; again < 2; again++) {   /* the second time from the occupancy cache */
+            struct ompgpu_geometry g = ompgpu_geometry(&dev, &f, &l);
+            if (!OK(g.teams == r->teams && g.threads == r->threads, "%s", r->what))
+                printf("# %u x %u, expected %u x %u\n", g.teams, g.threads, r->teams, r->threads);
+        }
+    }
+    return tap_end();
+}

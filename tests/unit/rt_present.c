@@ -1,0 +1,95 @@
+/* rt_present.c - the present table against a naive model: one slot per byte of a small address range. */
+#include "tests/unit/rt_fake.h"
+const struct fake_kernel fake_kernels[] = { { 0 } };
+const struct fake_variable fake_variables[] = { { 0 } };
+
+enum { SPACE = 600 };
+static struct ompgpu_entry *model[SPACE];
+static uint64_t seed = 1;
+
+static unsigned roll(unsigned below)
+{
+    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (unsigned)(seed >> 33) % below;
+}
+
+static struct ompgpu_entry *model_find(unsigned begin, unsigned size)
+{
+    for (unsigned i = begin; i < SPACE && i < begin + (size ? size : 1); i++)
+        if (model[i])
+            return model[i];
+    return NULL;
+}
+
+static void model_set(unsigned begin, unsigned end, struct ompgpu_entry *e)
+{
+    for (unsigned i = begin; i < end; i++)
+        model[i] = e;
+}
+
+static bool ordered(const struct ompgpu_entry *e, uintptr_t low, uintptr_t high, size_t *count)
+{
+    if (!e)
+        return true;
+    ++*count;
+    return e->begin >= low && e->end <= high && (!e->left || e->left->priority <= e->priority)
+           && (!e->right || e->right->priority <= e->priority) && ordered(e->left, low, e->begin, count) && ordered(e->right, e->end, high, count);
+}
+
+static bool random_operations(unsigned n, uintptr_t base)
+{
+    struct ompgpu_table table = { 0 };
+    bool good = true;
+    for (unsigned i = 0; i < n && good; i++) {
+        unsigned begin = roll(SPACE), size = roll(20);
+        struct ompgpu_entry *e = ompgpu_present_find(&table, base + begin, size);
+        good = e == model_find(begin, size);
+        if (!e && size && begin + size <= SPACE) {
+            e = ompgpu_xalloc(sizeof *e);
+            e->begin = base + begin, e->end = e->begin + size;
+            ompgpu_present_insert(&table, e);
+            model_set(begin, begin + size, e);
+        } else if (e && roll(2)) {
+            model_set((unsigned)(e->begin - base), (unsigned)(e->end - base), NULL);
+            ompgpu_present_remove(&table, e);
+            ompgpu_present_free(e);
+        }
+        size_t count = 0;
+        good = good && ordered(table.root, base, base + SPACE, &count) && count == table.count;
+    }
+    for (struct ompgpu_entry *e; (e = table.root); ) {
+        ompgpu_present_remove(&table, e);
+        ompgpu_present_free(e);
+    }
+    memset(model, 0, sizeof model);
+    return good && table.count == 0;
+}
+
+static void many_entries(void)
+{
+    enum { N = 50000 };
+    struct ompgpu_table table = { 0 };
+    struct ompgpu_entry *all = calloc(N, sizeof *all);
+    bool good = true;
+    for (unsigned i = 0; i < N; i++) {
+        all[i].begin = 64 * (1 + i * 7919ul % N), all[i].end = all[i].begin + 64;
+        ompgpu_present_insert(&table, &all[i]);
+    }
+    for (unsigned i = 0; i < N; i++)
+        good &= ompgpu_present_find(&table, all[i].begin + 63, 1) == &all[i];
+    for (unsigned i = 0; i < N; i += 2)
+        ompgpu_present_remove(&table, &all[i]);
+    for (unsigned i = 0; i < N; i++)
+        good &= ompgpu_present_find(&table, all[i].begin, 64) == (i % 2 ? &all[i] : NULL);
+    OK(good && table.count == N / 2, "%d adjacent ranges, every second one removed", N);
+    free(all);
+}
+
+int main(void)
+{
+    OK(random_operations(200000, 0x1000), "random operations agree with the model");
+    OK(random_operations(20000, UINTPTR_MAX - SPACE - 20), "… at the end of the address space");
+    OK(random_operations(20000, 0x7fff00000000), "… at stack addresses");
+    many_entries();
+    return tap_end();
+}
