@@ -73,6 +73,7 @@ static const struct step { const char *name; bool (*run)(struct ir_unit *); } st
     { "dispatch", ir_dispatch },
     { "internalise", ir_internalise },
     { "strip", strip_debug },
+    { "atomics", ir_correct_atomics },
     { "prepare", ir_prepare },
     { "", ir_emit },                  /* has steps of its own, per output */
     { "report", ir_write_info },

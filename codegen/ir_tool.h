@@ -121,6 +121,9 @@ bool ir_configure(struct ir_unit *);
 /* ------------------------------------------------------------------ dispatch (ir_dispatch.c) */
 bool ir_dispatch(struct ir_unit *);
 
+/* ------------------------------------------------------------------ atomics (ir_atomics.c) */
+bool ir_correct_atomics(struct ir_unit *);
+
 /* ------------------------------------------------------------------ pruning (ir_prune.c) */
 bool ir_prune_state(struct ir_unit *);          /* after optimisation; whether anything was deleted */
 

@@ -1,0 +1,70 @@
+/* ir_atomics.c - atomics and fences of device code as the NVPTX backend needs them.
+ *
+ * Two corrections, before optimisation:
+ *   scope   clang writes the system scope everywhere.  A target region synchronises with the threads of its own device only, and for
+ *           team-shared storage with those of its team; the narrower fences cost a fraction.
+ *   order   the backend selects every read-modify-write as relaxed, whatever its order says.  The order becomes fences around it.  */
+#include "codegen/ir_tool.h"
+
+enum { SYSTEM_SCOPE = 1 };            /* LLVM's fixed id of the unnamed scope */
+
+struct scopes { unsigned device, block; };
+
+static unsigned scope_for(const struct scopes *s, LLVMValueRef address)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(address)) == 3 ? s->block : s->device;
+}
+
+static LLVMValueRef address_of(LLVMValueRef i)
+{
+    return LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0);
+}
+
+static bool releases(LLVMAtomicOrdering o)
+{
+    return o == LLVMAtomicOrderingRelease || o == LLVMAtomicOrderingAcquireRelease || o == LLVMAtomicOrderingSequentiallyConsistent;
+}
+
+static bool acquires(LLVMAtomicOrdering o)
+{
+    return o == LLVMAtomicOrderingAcquire || o == LLVMAtomicOrderingAcquireRelease || o == LLVMAtomicOrderingSequentiallyConsistent;
+}
+
+static void order_by_fences(LLVMBuilderRef b, LLVMValueRef rmw, unsigned scope)
+{
+    LLVMAtomicOrdering order = LLVMGetOrdering(rmw);
+    if (order == LLVMAtomicOrderingMonotonic)
+        return;
+    bool strongest = order == LLVMAtomicOrderingSequentiallyConsistent;
+    LLVMPositionBuilderBefore(b, rmw);
+    if (releases(order))
+        LLVMBuildFenceSyncScope(b, strongest ? order : LLVMAtomicOrderingRelease, scope, "");
+    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(rmw));
+    if (acquires(order))
+        LLVMBuildFenceSyncScope(b, LLVMAtomicOrderingAcquire, scope, "");
+    LLVMSetOrdering(rmw, LLVMAtomicOrderingMonotonic);
+}
+
+static void correct(LLVMBuilderRef b, const struct scopes *s, LLVMValueRef i)
+{
+    if (!LLVMIsAtomic(i) || LLVMGetAtomicSyncScopeID(i) != SYSTEM_SCOPE)
+        return;
+    unsigned scope = LLVMIsAFenceInst(i) ? s->device : scope_for(s, address_of(i));
+    LLVMSetAtomicSyncScopeID(i, scope);
+    if (LLVMIsAAtomicRMWInst(i))
+        order_by_fences(b, i, scope);
+}
+
+bool ir_correct_atomics(struct ir_unit *u)
+{
+    if (u->opt->target != IR_NVPTX)
+        return true;
+    struct scopes s = { LLVMGetSyncScopeID(u->ctx, "device", 6), LLVMGetSyncScopeID(u->ctx, "block", 5) };
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    IR_EACH_FUNCTION(f, u->module)
+        IR_EACH_BLOCK(block, f)
+            IR_EACH_INSTRUCTION(i, block)
+                correct(b, &s, i);
+    LLVMDisposeBuilder(b);
+    return true;
+}
