@@ -1,0 +1,19 @@
+/* nullcuda.h - what tests can ask of nullcuda beside the driver's own functions (found with dlsym in the loaded library).
+ *
+ * Environment, read at the first call:
+ *   NULLCUDA_ARCH=90           compute capability of the devices
+ *   NULLCUDA_DEVICES=1         how many
+ *   NULLCUDA_MEMORY=1073741824 bytes of each
+ *   NULLCUDA_REGISTERED=1      all host memory counts as registered
+ *   NULLCUDA_FAIL=CALL:N[:CODE][,…]   the N-th call of CALL fails with CODE (cuMemAlloc_v2: 2, others 999)
+ *   NULLCUDA_FAIL_AT_SYNC=N[:CODE]    the N-th kernel faults: the next cuStreamSynchronize and everything after it fail with CODE (719)
+ *   NULLCUDA_COUNTS=FILE       at exit: a line `CALL COUNT` for every call made
+ *   NULLCUDA_LOG=FILE          a line `launch KERNEL grid N block N params N` for every launch */
+#ifndef NULLCUDA_H
+#define NULLCUDA_H
+unsigned long nullcuda_count(const char *call);     /* calls so far; of all functions for NULL */
+void nullcuda_reset(void);                          /* counts to 0, no failures to come, no fault */
+void nullcuda_fail(const char *spec);               /* as NULLCUDA_FAIL; counts start at the next call */
+void nullcuda_fail_at_sync(const char *spec);
+unsigned long nullcuda_bytes(void);                 /* device memory in use, all devices */
+#endif
