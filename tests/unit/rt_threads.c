@@ -1,0 +1,92 @@
+/* rt_threads.c - several host threads at once: own data, shared data, data that comes and goes while others look it up.  For TSan. */
+#include "tests/unit/rt_fake.h"
+static int global_on_device[4];
+const struct fake_variable fake_variables[] = { { "global", global_on_device, sizeof global_on_device }, { 0 } };
+static int global[4];
+static const struct ompgpu_var vars[] = { { "global", global, sizeof global, 0 } };
+
+enum { THREADS = 4, ROUNDS = 2000, N = 64 };
+static void kernel_add(void **p)
+{
+    int *x = *(int **)p[1];
+    const int *shared = *(int **)p[2];
+    for (int i = 0; i < N; i++)
+        x[i] += shared[i];
+}
+static void kernel_touch(void **p)                  /* the scratchpad belongs to one launch at a time, its header stays zero */
+{
+    long *scratch = ((struct ompgpu_env *)p[0])->scratch;
+    for (int i = 0; i < 16; i++)
+        if (scratch[i])
+            abort();
+    scratch[0] = 1, scratch[20]++, scratch[0] = 0;
+}
+const struct fake_kernel fake_kernels[] = { { "add", kernel_add, 1, 0, 0 }, { "touch", kernel_touch, 1, 0, 64 }, { 0 } };
+static struct ompgpu_region add = FAKE_REGION("add", 10), touch = FAKE_REGION("touch", 11);
+static int shared[N], kept[N];
+static pthread_barrier_t start;
+
+static void one_round(int *x)
+{
+    static const struct ompgpu_launch l = { .device = OMPGPU_DEVICE_DEFAULT };
+    const struct ompgpu_map maps[] = { { x, x, N * sizeof *x, NULL, OMPGPU_MAP_TOFROM, 0, "x" }, MAP(shared, OMPGPU_MAP_TO) };
+    const struct ompgpu_map nested[] = { MAP(kept, OMPGPU_MAP_TO) };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 }, { NULL, 8, 1 } };
+    BEGIN(nested);
+    __ompgpu_target(&add, maps, 2, params, 2, &l);
+    __ompgpu_target(&touch, NULL, 0, NULL, 0, &l);
+    END(nested);
+}
+
+static void *worker(void *arg)
+{
+    int x[N] = { 0 };
+    bool good = true;
+    pthread_barrier_wait(&start);
+    for (int i = 0; i < ROUNDS; i++)
+        one_round(x);
+    for (int i = 0; i < N; i++)
+        good &= x[i] == ROUNDS * i;
+    *(bool *)arg = good && is_present(global);
+    return NULL;
+}
+
+static void all_threads(const char *what)
+{
+    pthread_t threads[THREADS];
+    bool good[THREADS], all = true;
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, worker, &good[i]);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        all &= good[i];
+    }
+    OK(all, "%s", what);
+    OK(ompgpu_devices[0].present.count == 1 && ompgpu_devices[0].unsynced == NULL, "… only the declare target variable stays mapped");
+}
+
+int main(void)
+{
+    fake_unit.vars = vars, fake_unit.nvars = 1;
+    fake_register();
+    for (int i = 0; i < N; i++)
+        shared[i] = i;
+    pthread_barrier_init(&start, NULL, THREADS);
+    all_threads("four threads from the first use on");
+    const struct ompgpu_map outer[] = { MAP(shared, OMPGPU_MAP_TO) };
+    long to = fake_calls[FAKE_TO];
+    BEGIN(outer);
+    pthread_t one;
+    bool good;
+    pthread_barrier_destroy(&start), pthread_barrier_init(&start, NULL, 1);
+    pthread_create(&one, NULL, worker, &good), pthread_join(one, NULL);
+    OK(good && fake_calls[FAKE_TO] == to + 1 + 2 * ROUNDS, "a new thread takes over the state of one that has ended");
+    END(outer);
+    pthread_barrier_destroy(&start), pthread_barrier_init(&start, NULL, THREADS);
+    all_threads("four new threads");
+    __ompgpu_unregister(&fake_unit);
+    pthread_barrier_destroy(&start);
+    ompgpu_threads_close();
+    OK(fake_live == 0, "nothing is left on the device");
+    return tap_end();
+}
