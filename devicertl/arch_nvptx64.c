@@ -49,7 +49,8 @@ static void soft_barrier(unsigned n)
     fence_team();
 }
 
-void __ompgpu_arch_barrier_part(unsigned n, int line)
+/* The rare case, out of line. */
+__attribute__((noinline)) void __ompgpu_arch_barrier_part(unsigned n, int line)
 {
     (void)line;
     if (n % WARP == 0)

@@ -69,12 +69,12 @@ __attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env
     __ompgpu_arch_barrier(0);                                       /* A */
 }
 
-/* The rules of section 10.1.1, for a device where nested regions are serialised. */
+/* The rules of section 10.1.1 for a region that sequential code meets. */
 static unsigned region_size(int num_threads, _Bool cond)
 {
-    if (!cond || __ompgpu_level() != 0)
-        return 1;
     unsigned limit = __ompgpu_arch_ntid(), n = limit;
+    if (!cond)
+        return 1;
     if (num_threads > 0)
         n = (unsigned)num_threads;
     else if (__ompgpu_state_nthreads)
@@ -82,25 +82,30 @@ static unsigned region_size(int num_threads, _Bool cond)
     return n < limit ? n : limit;
 }
 
-void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
+static void fork(region_fn fn, void *ctx, unsigned n)
 {
-    unsigned n = region_size(num_threads, cond);
-    if (n == 1) {
-        if (__ompgpu_level() == 0)
-            __ompgpu_state_region_threads = 1;
-        __ompgpu_nest_enter();
-        fn(ctx);
-        __ompgpu_nest_leave();
-        return;
-    }
-    __ompgpu_state_fn = fn;
-    __ompgpu_state_ctx = ctx;
     __ompgpu_state_region_threads = n;
-    __ompgpu_arch_barrier(0);                                       /* A */
+    if (n > 1) {
+        __ompgpu_state_fn = fn;
+        __ompgpu_state_ctx = ctx;
+        __ompgpu_arch_barrier(0);                                   /* A */
+    }
     __ompgpu_nest_enter();
     __ompgpu_invoke(fn, ctx);
     __ompgpu_nest_leave();
-    __ompgpu_arch_barrier(0);                                       /* B */
+    if (n > 1)
+        __ompgpu_arch_barrier(0);                                   /* B */
+}
+
+void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
+{
+    if (__ompgpu_level() == 0) {
+        fork(fn, ctx, region_size(num_threads, cond));
+        return;
+    }
+    __ompgpu_nest_enter();                                          /* a nested region: serialised */
+    fn(ctx);
+    __ompgpu_nest_leave();
 }
 
 /* ------------------------------------------------------------------ storage shared with parallel regions
