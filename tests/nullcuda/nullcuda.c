@@ -47,7 +47,7 @@ static unsigned long counts[NCALLS], since[NCALLS], launches;     /* since: call
 static struct failure failures[MAX_FAILURES];
 static unsigned nfailures;
 static unsigned long fault_at;                                    /* launch that faults; 0: none */
-static CUresult fault_code, pending, sticky;                      /* pending: will show at the next synchronise */
+static CUresult fault_code, pending[MAX_DEVICES], sticky[MAX_DEVICES];      /* pending: will show at the next synchronise */
 static _Thread_local struct CUctx_st *current;
 static FILE *log_file;
 
@@ -139,9 +139,7 @@ static CUresult enter(enum call c, bool needs_context)
         return CUDA_ERROR_NOT_INITIALIZED;
     if (!needs_context)
         return CUDA_SUCCESS;
-    if (sticky)
-        return sticky;
-    return current && current->retained ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return current && current->retained ? sticky[current->device] : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static CUresult leave(CUresult err)
@@ -174,7 +172,8 @@ void nullcuda_reset(void)
     memset(counts, 0, sizeof counts);
     nfailures = 0;
     fault_at = launches = 0;
-    pending = sticky = CUDA_SUCCESS;
+    memset(pending, 0, sizeof pending);
+    memset(sticky, 0, sizeof sticky);
     pthread_mutex_unlock(&lock);
 }
 
@@ -324,14 +323,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d)
     return leave(CUDA_SUCCESS);
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d)
-{
-    ENTER(cuDevicePrimaryCtxRelease_v2, false);
-    WANT(is_device(d) && contexts[d].retained, CUDA_ERROR_INVALID_DEVICE);
-    contexts[d].retained--;
-    return leave(CUDA_SUCCESS);
-}
-
 CUresult cuCtxSetCurrent(CUcontext context)
 {
     ENTER(cuCtxSetCurrent, false);
@@ -365,11 +356,11 @@ CUresult cuStreamSynchronize(CUstream s)
 {
     ENTER(cuStreamSynchronize, true);
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
-    if (pending) {
-        sticky = pending;
-        pending = CUDA_SUCCESS;
+    if (pending[current->device]) {
+        sticky[current->device] = pending[current->device];
+        pending[current->device] = CUDA_SUCCESS;
     }
-    return leave(sticky);
+    return leave(sticky[current->device]);
 }
 
 CUresult cuStreamDestroy_v2(CUstream s)
@@ -443,6 +434,23 @@ CUresult cuMemFree_v2(CUdeviceptr p)
             return leave(CUDA_SUCCESS);
         }
     return leave(CUDA_ERROR_INVALID_VALUE);
+}
+
+/* With the last user go the context's memory and its fault. */
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d)
+{
+    ENTER(cuDevicePrimaryCtxRelease_v2, false);
+    WANT(is_device(d) && contexts[d].retained, CUDA_ERROR_INVALID_DEVICE);
+    if (--contexts[d].retained)
+        return leave(CUDA_SUCCESS);
+    for (struct range **r = &ranges; *r;)
+        if ((*r)->device == d && !(*r)->variable)
+            range_remove(r);
+        else
+            r = &(*r)->next;
+    used[d] = 0;
+    pending[d] = sticky[d] = CUDA_SUCCESS;
+    return leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream s)
@@ -711,6 +719,6 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
         fflush(log_file);
     }
     if (++launches == fault_at)
-        pending = fault_code;
+        pending[current->device] = fault_code;
     return leave(CUDA_SUCCESS);
 }

@@ -1,0 +1,319 @@
+/* rt_cuda.c - the cuda plugin over nullcuda: what it calls, how often, and what it says when a call fails. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "hostrt/plugin.h"
+
+static const struct ompgpu_plugin *const dev = &ompgpu_cuda_plugin;
+static unsigned tests, failures;
+static unsigned long (*count)(const char *), (*bytes)(void);
+static void (*reset)(void), (*fail)(const char *), (*fail_at_sync)(const char *);
+
+__attribute__((format(printf, 2, 3)))
+static void check(bool good, const char *fmt, ...)
+{
+    va_list ap;
+    printf("%sok %u - ", good ? "" : "not ", ++tests);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+    failures += !good;
+}
+
+__attribute__((nonnull)) static void check_message(const char *expected)
+{
+    const char *got = ompgpu_plugin_message();
+    if (!got)
+        got = "";
+    check(strstr(got, expected) != NULL, "message: %s", expected);
+    if (!strstr(got, expected))
+        printf("# got: %s\n", got);
+}
+
+static const char ptx[] =
+    ".version 6.3\n.target sm_75\n.address_size 64\n"
+    ".visible .global .align 4 .u32 counter;\n.visible .global .align 8 .b8 table[400] = {1, 2};\n"
+    ".visible .entry region(.param .align 8 .b8 region_param_0[16],\n .param .u64 region_param_1)\n"
+    "{ // ld.global.u32 is no variable\n ret;\n}\n";
+static const char late_ptx[] = ".version 9.0\n.target sm_120\n";
+static struct { struct ompgpu_image_header h; struct ompgpu_image_entry e[6]; } container = {
+    .h = { .images = sizeof(struct ompgpu_image_header), .nimages = 1 }, .e = { { .kind = OMPGPU_IMAGE_PTX, .arch = 75 } },
+};
+
+/* ------------------------------------------------------------------ without a driver */
+static int in_new_process(const char *program, const char *environment)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "%s '%s' child", environment, program);
+    return system(command) >> 8;
+}
+
+static int child(void)
+{
+    struct ompgpu_device_info info;
+    char *wants = getenv("RT_CUDA_WANTS"), data[8] = "1234567";
+    void *p;
+    if (!wants) {                     /* prints nothing, has no devices */
+        printf("# %s\n", ompgpu_cuda_plugin.num_devices() ? "devices" : ompgpu_plugin_message());
+        return 0;
+    }
+    /* registered memory: the copy is waited for */
+    if (!dev->num_devices() || dev->open(0, &info) || dev->alloc(0, 8, &p) || dev->to_device(0, p, data, 8))
+        return 1;
+    dev->close(0);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ choice of an image */
+static void test_pick(void)
+{
+    static const struct { uint32_t kind[3], arch[3]; int best; } rows[] = {       /* the device is an sm_90 */
+        { { OMPGPU_IMAGE_CUBIN, OMPGPU_IMAGE_CUBIN, OMPGPU_IMAGE_PTX }, { 80, 90, 75 }, 1 },
+        { { OMPGPU_IMAGE_CUBIN, OMPGPU_IMAGE_PTX, OMPGPU_IMAGE_PTX }, { 80, 75, 80 }, 2 },
+        { { OMPGPU_IMAGE_PTX, OMPGPU_IMAGE_PTX, OMPGPU_IMAGE_CUBIN }, { 100, 90, 100 }, 1 },
+        { { OMPGPU_IMAGE_EMU, OMPGPU_IMAGE_PTX, OMPGPU_IMAGE_CUBIN }, { 0, 100, 86 }, -1 },
+        { { OMPGPU_IMAGE_EMU, OMPGPU_IMAGE_PTX, OMPGPU_IMAGE_CUBIN }, { 0, 75, 90 }, 2 },
+    };
+    struct { struct ompgpu_image_header h; struct ompgpu_image_entry e[3]; } c = { .h = { .images = sizeof c.h, .nimages = 3 } };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (unsigned k = 0; k < 3; k++)
+            c.e[k] = (struct ompgpu_image_entry){ .kind = rows[i].kind[k], .arch = rows[i].arch[k] };
+        check(dev->pick(0, &c.h) == rows[i].best, "choice of an image, row %u", i);
+    }
+}
+
+/* ------------------------------------------------------------------ all of it in order */
+static int scenario(unsigned rounds)
+{
+    struct ompgpu_device_info info;
+    struct ompgpu_function f = { 0 };
+    struct ompgpu_env env = { 0 };
+    char data[1000] = "data", back[1000];
+    void *module, *p = NULL, *q = NULL, *variable, *params[] = { &env, &p };
+    size_t size;
+    if (dev->num_devices() != 2 || dev->open(0, &info))
+        return 1;
+    int bad = dev->load(0, &container.h, 0, ptx, sizeof ptx, &module);
+    if (!bad) {
+        bad = dev->function(0, module, "region", &f) || dev->variable(0, module, "counter", &variable, &size) ||
+              dev->alloc(0, 1000, &p) || dev->alloc(0, 5000000, &q) || dev->to_device(0, p, data, 1000) ||
+              dev->device_copy(0, q, p, 1000) || !dev->occupancy(0, &f, 128);
+        for (unsigned i = 0; !bad && i < rounds; i++)
+            bad = dev->launch(0, &f, 10, 128, params) || dev->sync(0);
+        bad = bad || dev->from_device(0, back, q, 1000) || memcmp(data, back, 1000);
+        bad = dev->free(0, p) || bad;
+        bad = dev->free(0, q) || bad;
+        dev->unload(0, module);
+    }
+    dev->close(0);
+    return bad;
+}
+
+/* Calls whose failure does not matter, because something else happens then. */
+static bool may_fail(const char *call)
+{
+    static const char *const calls[] = { "cuGetErrorName", "cuGetErrorString", "cuPointerGetAttribute", "cuStreamDestroy_v2",
+                                         "cuMemFree_v2", "cuModuleUnload", "cuDevicePrimaryCtxRelease_v2" };
+    for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!strcmp(calls[i], call))
+            return true;
+    return false;
+}
+
+static void test_failures(void)
+{
+    static const char *const names[] = {
+#define CUDA_CALL(f) #f,
+#include "hostrt/cuda_calls.def"
+#undef CUDA_CALL
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        unsigned long n, calls;
+        reset();
+        scenario(2);
+        calls = count(names[i]);
+        bool good = true;
+        for (n = 1; n <= calls; n++) {
+            char spec[80], expected[80];
+            const char *version = strstr(names[i], "_v");
+            int length = version ? (int)(version - names[i]) : (int)strlen(names[i]);
+            reset();
+            snprintf(spec, sizeof spec, "%s:%lu:999", names[i], n);
+            snprintf(expected, sizeof expected, "%.*s failed: CUDA_ERROR_UNKNOWN (unknown error)", length, names[i]);
+            fail(spec);
+            int bad = scenario(2);
+            /* the last cuCtxSetCurrent is that of close */
+            bool tolerated = may_fail(names[i]) || (!strcmp(names[i], "cuCtxSetCurrent") && n == calls);
+            good &= tolerated || (bad && strstr(ompgpu_plugin_message(), expected));
+            if (!good)
+                printf("# %s: %d, %s\n", spec, bad, ompgpu_plugin_message());
+        }
+        check(good, "%s fails at each of its %lu calls", names[i], calls);
+    }
+    reset();
+    unsigned long before = bytes();
+    check(!scenario(1) && bytes() == before, "all is well afterwards");
+}
+
+/* ------------------------------------------------------------------ details */
+static void test_steady_state(void *module)
+{
+    struct ompgpu_function f = { 0 };
+    struct ompgpu_env env = { 0 };
+    void *p = NULL, *again = NULL, *params[] = { &env, &p };
+    check(!dev->function(0, module, "region", &f) && f.registers == 32 && f.max_threads == 1024, "a kernel and its attributes");
+    check(!dev->alloc(0, 1000, &p) && (uintptr_t)p % 256 == 0, "alloc");
+    reset();
+    for (int i = 0; i < 10; i++)
+        if (dev->launch(0, &f, 100, 256, params) || dev->sync(0))
+            break;
+    check(count(NULL) == 20 && count("cuLaunchKernel") == 10 && count("cuStreamSynchronize") == 10,
+          "steady state is one launch and one synchronise");
+    reset();
+    dev->free(0, p);
+    check(!dev->alloc(0, 990, &again) && again == p && count(NULL) == 0, "freed memory is used again without a call of the driver");
+    check(dev->launch(0, &f, 1, 2000, params) == 1, "a launch that is refused");
+    check_message("cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE (invalid argument): 1 teams of 2000 threads, 32 registers a thread");
+    dev->free(0, again);
+    check(dev->free(0, again) == 1, "free twice");
+    check_message("cuMemFree failed: CUDA_ERROR_INVALID_VALUE (invalid argument): 0x");
+}
+
+static void test_modules(void *module)
+{
+    struct ompgpu_function f = { 0 };
+    void *address, *other;
+    size_t size;
+    check(!dev->variable(0, module, "table", &address, &size) && size == 400, "a variable and its size");
+    check(dev->variable(0, module, "nothing", &address, &size) == 1, "a variable that is not there");
+    check_message("cuModuleGetGlobal failed: CUDA_ERROR_NOT_FOUND (named symbol not found): variable nothing");
+    check(dev->function(0, module, "nothing", &f) == 1, "a kernel that is not there");
+    check_message("cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND (named symbol not found): kernel nothing");
+    check(dev->load(0, &container.h, 0, late_ptx, sizeof late_ptx, &other) == 1, "PTX that the driver refuses");
+    check_message("cuModuleLoadDataEx failed: CUDA_ERROR_INVALID_PTX (a PTX JIT compilation failed): ptxas application ptx input");
+    check(dev->load(0, &container.h, 0, ptx, sizeof ptx - 1, &other) == 1, "PTX without its NUL");
+}
+
+static void test_cache(void)
+{
+    void *p[64];
+    unsigned n = 0;
+    reset();
+    while (n < 64 && !dev->alloc(0, 4 << 20, &p[n]))
+        n++;
+    check(n == 16, "64 MB hold %u blocks of 4 MB", n);
+    check_message("cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY (out of memory): 4194304 bytes wanted");
+    while (n)
+        dev->free(0, p[--n]);
+    check(bytes() > 0 && bytes() <= 16 << 20, "a quarter of the memory is kept");
+    check(!dev->alloc(0, 62 << 20, p) && !dev->free(0, p[0]), "and given back when it is needed");
+    check(dev->alloc(0, SIZE_MAX, p) == 1, "far too much");
+    check(!dev->alloc(0, 0, p) && p[0] && !dev->free(0, p[0]) && !dev->free(0, NULL), "nothing");
+}
+
+static void *host_thread(void *module)
+{
+    struct ompgpu_function f = { 0 };
+    struct ompgpu_env env = { 0 };
+    long bad = 0;
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < 50; i++) {
+            char data[3000], back[3000];
+            void *p = NULL, *params[] = { &env, &p };
+            memset(data, i, sizeof data);
+            bad += dev->alloc(d, sizeof data, &p) || dev->to_device(d, p, data, sizeof data) ||
+                   (!d && (dev->function(0, module, "region", &f) || dev->launch(0, &f, 1, 32, params) || dev->sync(0))) ||
+                   dev->from_device(d, back, p, sizeof data) || memcmp(data, back, sizeof data) || dev->free(d, p);
+        }
+    return (void *)bad;
+}
+
+static void test_threads(void *module)
+{
+    pthread_t id[4];
+    long bad = 0;
+    reset();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++)
+            pthread_create(&id[i], NULL, host_thread, module);
+        for (int i = 0; i < 4; i++) {
+            void *result;
+            pthread_join(id[i], &result);
+            bad += (long)result;
+        }
+    }
+    check(!bad, "four host threads, two devices");
+    check(count("cuStreamCreate") <= 8, "their streams are handed on: %lu were made", count("cuStreamCreate"));
+}
+
+static void test_fault(void *module)
+{
+    struct ompgpu_function f = { 0 };
+    struct ompgpu_env env = { 0 };
+    void *p = NULL, *params[] = { &env, &p };
+    dev->function(0, module, "region", &f);
+    reset();
+    fail_at_sync("2");
+    check(!dev->launch(0, &f, 1, 1, params) && !dev->sync(0) && !dev->launch(0, &f, 1, 1, params), "a kernel that faults is launched");
+    check(dev->sync(0) == 1, "the synchronise fails");
+    check_message("cuStreamSynchronize failed: CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)");
+    check(dev->alloc(0, 10, &p) == 1, "and so does all that follows");
+    check_message("the device can no longer be used since an earlier error: cuStreamSynchronize failed: CUDA_ERROR_LAUNCH_FAILED");
+    check(!dev->alloc(1, 10, &p) && !dev->free(1, p), "on this device");
+}
+
+int main(int argc, char **argv)
+{
+    struct ompgpu_device_info info, second;
+    char path[600];
+    const char *obj = getenv("OMPGPU_OBJ");
+    void *module;
+    if (argc > 1)
+        return child();
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    snprintf(path, sizeof path, "%s/nullcuda/libcuda.so.1", obj ? obj : "obj");
+    setenv("OMPGPU_CUDA_DRIVER", path, 0);
+    check(in_new_process(argv[0], "OMPGPU_CUDA_DRIVER=/nowhere/libcuda.so.1") == 0, "no driver is no error");
+    check(in_new_process(argv[0], "NULLCUDA_DEVICES=0") == 0, "no device is no error");
+    snprintf(path, sizeof path, "/tmp/rt_cuda-%d", (int)getpid());
+    setenv("RT_CUDA_COUNTS", path, 1);
+    check(in_new_process(argv[0], "RT_CUDA_WANTS=1 NULLCUDA_REGISTERED=1 NULLCUDA_COUNTS=$RT_CUDA_COUNTS") == 0 &&
+          system("grep -q 'cuStreamSynchronize 1' $RT_CUDA_COUNTS") == 0, "a copy from registered memory is waited for");
+    check(in_new_process(argv[0], "RT_CUDA_WANTS=1 NULLCUDA_COUNTS=$RT_CUDA_COUNTS") == 0 &&
+          system("grep -q cuStreamSynchronize $RT_CUDA_COUNTS") != 0, "a copy from other memory is not");
+    remove(path);
+
+    setenv("NULLCUDA_DEVICES", "2", 1);
+    setenv("NULLCUDA_MEMORY", "67108864", 1);
+    void *driver = dlopen(getenv("OMPGPU_CUDA_DRIVER"), RTLD_NOW);
+    if (!driver) {
+        printf("Bail out! %s\n", dlerror());
+        return 1;
+    }
+    *(void **)&count = dlsym(driver, "nullcuda_count");
+    *(void **)&bytes = dlsym(driver, "nullcuda_bytes");
+    *(void **)&reset = dlsym(driver, "nullcuda_reset");
+    *(void **)&fail = dlsym(driver, "nullcuda_fail");
+    *(void **)&fail_at_sync = dlsym(driver, "nullcuda_fail_at_sync");
+
+    check(dev->num_devices() == 2 && !dev->open(0, &info) && !dev->open(1, &second), "two devices");
+    check(info.arch == 90 && info.warp_size == 32 && info.multiprocessors == 132 && !strcmp(info.name, "nullcuda sm_90"), "device info");
+    test_pick();
+    check(!dev->load(0, &container.h, 0, ptx, sizeof ptx, &module), "load");
+    test_modules(module);
+    test_steady_state(module);
+    test_cache();
+    test_threads(module);
+    test_fault(module);
+    dev->close(0);
+    dev->close(1);
+    reset();
+    test_failures();
+    printf("1..%u\n", tests);
+    return failures != 0;
+}
