@@ -87,10 +87,24 @@ struct ompgpu_entry {                               /* one mapped host range */
     struct ompgpu_entry *left, *right;              /* treap */
     uint64_t priority;
 };
-struct ompgpu_table { struct ompgpu_entry *root; size_t count; };
+enum { OMPGPU_RECENT = 32 };
+struct ompgpu_table {
+    struct ompgpu_entry *root; size_t count;
+    struct ompgpu_entry *recent[OMPGPU_RECENT];     /* what was found last, by a hash of the address; only entries of the table */
+};
 /* All need the table's lock.  Ranges in a table never overlap. */
-struct ompgpu_entry *ompgpu_present_find(const struct ompgpu_table *, uintptr_t begin, size_t size);  /* the lowest that shares a
-                                                       byte with [begin, begin + max(size, 1)), or NULL */
+struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *, uintptr_t begin, size_t size);
+static inline struct ompgpu_entry **ompgpu_present_recent(struct ompgpu_table *table, uintptr_t begin)
+{
+    return &table->recent[begin * 0x9e3779b97f4a7c15ull >> 59];
+}
+/* The lowest entry that shares a byte with [begin, begin + max(size, 1)), or NULL.  A loop looks up the same few addresses again
+ * and again: those are found without a search. */
+static inline struct ompgpu_entry *ompgpu_present_find(struct ompgpu_table *table, uintptr_t begin, size_t size)
+{
+    struct ompgpu_entry *e = *ompgpu_present_recent(table, begin);
+    return e && begin >= e->begin && begin < e->end ? e : ompgpu_present_search(table, begin, size);
+}
 void ompgpu_present_insert(struct ompgpu_table *, struct ompgpu_entry *);      /* must not overlap */
 void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_free(struct ompgpu_entry *);

@@ -132,7 +132,7 @@ static inline int find(struct work *w, const struct ompgpu_map *m, struct ompgpu
     return 0;
 }
 
-static uintptr_t translate(const struct ompgpu_device *dev, uintptr_t host, uintptr_t otherwise)
+static uintptr_t translate(struct ompgpu_device *dev, uintptr_t host, uintptr_t otherwise)
 {
     const struct ompgpu_entry *e = host ? ompgpu_present_find(&dev->present, host, 1) : NULL;
     return e ? device_address(e, host) : otherwise;

@@ -14,7 +14,7 @@ static uint64_t hash(uint64_t x)
 }
 
 /* The lowest range that ends behind `begin` is the only candidate: all before it end too early, all after it begin later. */
-struct ompgpu_entry *ompgpu_present_find(const struct ompgpu_table *table, uintptr_t begin, size_t size)
+struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *table, uintptr_t begin, size_t size)
 {
     struct ompgpu_entry *best = NULL;
     for (struct ompgpu_entry *e = table->root; e; )
@@ -22,8 +22,10 @@ struct ompgpu_entry *ompgpu_present_find(const struct ompgpu_table *table, uintp
             best = e, e = e->left;
         else
             e = e->right;
+    if (best && best->begin <= begin)
+        return *ompgpu_present_recent(table, begin) = best;
     /* written as a difference so that begin + size may wrap */
-    return best && (best->begin <= begin || best->begin - begin < size) ? best : NULL;
+    return best && best->begin - begin < size ? best : NULL;
 }
 
 void ompgpu_present_insert(struct ompgpu_table *table, struct ompgpu_entry *new)
@@ -60,6 +62,9 @@ void ompgpu_present_remove(struct ompgpu_table *table, struct ompgpu_entry *old)
             *link = more, link = &more->left, more = *link;
     *link = less ? less : more;
     table->count--;
+    for (int i = 0; i < OMPGPU_RECENT; i++)
+        if (table->recent[i] == old)
+            table->recent[i] = NULL;
 }
 
 void ompgpu_present_free(struct ompgpu_entry *e)

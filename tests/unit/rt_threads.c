@@ -1,4 +1,5 @@
 /* rt_threads.c - several host threads at once: own data, shared data, data that comes and goes while others look it up.  For TSan. */
+#include <unistd.h>
 #include "tests/unit/rt_fake.h"
 static int global_on_device[4];
 const struct fake_variable fake_variables[] = { { "global", global_on_device, sizeof global_on_device }, { 0 } };
@@ -21,9 +22,42 @@ static void kernel_touch(void **p)                  /* the scratchpad belongs to
             abort();
     scratch[0] = 1, scratch[20]++, scratch[0] = 0;
 }
-const struct fake_kernel fake_kernels[] = { { "add", kernel_add, 1, 0, 0 }, { "touch", kernel_touch, 1, 0, 64 }, { 0 } };
-static struct ompgpu_region add = FAKE_REGION("add", 10), touch = FAKE_REGION("touch", 11);
+static void kernel_second(void **);
+const struct fake_kernel fake_kernels[] = { { "add", kernel_add, 1, 0, 0 }, { "touch", kernel_touch, 1, 0, 64 }, { "second", kernel_second, 1, 0, 0 }, { 0 } };
+static struct ompgpu_region add = FAKE_REGION("add", 10), touch = FAKE_REGION("touch", 11), second = FAKE_REGION("second", 12);
 static int shared[N], kept[N];
+
+/* While the only thread's region runs on data that it did not wait for, a second thread appears and asks for the same data. */
+static pthread_t newcomer;
+static int newcomer_has_it;                         /* atomic */
+static void *newcomer_asks(void *arg)
+{
+    const struct ompgpu_map maps[] = { MAP(kept, OMPGPU_MAP_TO) };
+    (void)arg;
+    BEGIN(maps);
+    __atomic_store_n(&newcomer_has_it, 1, __ATOMIC_RELEASE);
+    END(maps);
+    return NULL;
+}
+static bool newcomer_waited;
+static void kernel_second(void **p)
+{
+    (void)p;
+    pthread_create(&newcomer, NULL, newcomer_asks, NULL);
+    usleep(100000);
+    newcomer_waited = !__atomic_load_n(&newcomer_has_it, __ATOMIC_ACQUIRE);
+}
+static void first_and_second_thread(void)
+{
+    static const struct ompgpu_launch l = { .device = OMPGPU_DEVICE_DEFAULT };
+    const struct ompgpu_map maps[] = { MAP(kept, OMPGPU_MAP_TO) };
+    long syncs = fake_calls[FAKE_SYNC];
+    __ompgpu_target(&second, maps, 1, NULL, 0, &l);
+    OK(fake_calls[FAKE_SYNC] == syncs + 1, "a region of the only thread waits once, after its launch");
+    pthread_join(newcomer, NULL);
+    OK(newcomer_waited && newcomer_has_it, "a second thread gets data under way only when it is there");
+    OK(fake_calls[FAKE_SYNC] == syncs + 2, "… and waits for its own copies");
+}
 static pthread_barrier_t start;
 
 static void one_round(int *x)
@@ -71,6 +105,7 @@ int main(void)
     fake_register();
     for (int i = 0; i < N; i++)
         shared[i] = i;
+    first_and_second_thread();
     pthread_barrier_init(&start, NULL, THREADS);
     all_threads("four threads from the first use on");
     const struct ompgpu_map outer[] = { MAP(shared, OMPGPU_MAP_TO) };
