@@ -87,13 +87,72 @@ static void replace_powi(struct ir_unit *u, LLVMValueRef intrinsic, bool is_floa
     LLVMDeleteFunction(intrinsic);
 }
 
+/* llvm.modf, llvm.frexp and llvm.sincos return a pair; the C functions return the first (sincos: nothing) and store the rest. */
+static const struct pair { const char *name; bool returns_first, second_is_int; } pairs[] = {
+    { "modf", true, false }, { "frexp", true, true }, { "sincos", false, false },
+};
+
+static LLVMValueRef local(LLVMBuilderRef b, LLVMValueRef user, LLVMTypeRef type)
+{
+    LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)));
+    return LLVMBuildAlloca(b, type, "");
+}
+
+static void replace_pair_call(LLVMBuilderRef b, const struct pair *p, LLVMValueRef call, LLVMTypeRef type, LLVMValueRef f)
+{
+    LLVMTypeRef result = LLVMTypeOf(call), first = LLVMStructGetTypeAtIndex(result, 0), second = LLVMStructGetTypeAtIndex(result, 1);
+    LLVMValueRef at_second = local(b, call, second), at_first = p->returns_first ? NULL : local(b, call, first);
+    LLVMPositionBuilderBefore(b, call);
+    LLVMValueRef x = LLVMGetOperand(call, 0);
+    LLVMValueRef value = p->returns_first ? LLVMBuildCall2(b, type, f, (LLVMValueRef[]){ x, at_second }, 2, "")
+                                          : LLVMBuildCall2(b, type, f, (LLVMValueRef[]){ x, at_first, at_second }, 3, "");
+    if (!p->returns_first)
+        value = LLVMBuildLoad2(b, first, at_first, "");
+    LLVMValueRef pair = LLVMBuildInsertValue(b, LLVMGetPoison(result), value, 0, "");
+    LLVMReplaceAllUsesWith(call, LLVMBuildInsertValue(b, pair, LLVMBuildLoad2(b, second, at_second, ""), 1, ""));
+    LLVMInstructionEraseFromParent(call);
+}
+
+static void replace_pair(struct ir_unit *u, const struct pair *p, LLVMValueRef intrinsic, bool is_float)
+{
+    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), real = LLVMTypeOf(LLVMGetParam(intrinsic, 0));
+    LLVMTypeRef type = p->returns_first ? LLVMFunctionType(real, (LLVMTypeRef[]){ real, ptr }, 2, false)
+                                        : LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), (LLVMTypeRef[]){ real, ptr, ptr }, 3, false);
+    LLVMValueRef f = declare(u->module, is_float ? ir_format("%sf", p->name) : p->name, type);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    IR_EACH_USE(use, intrinsic)
+        replace_pair_call(b, p, LLVMGetUser(use), type, f);
+    LLVMDisposeBuilder(b);
+    LLVMDeleteFunction(intrinsic);
+}
+
+static bool lower_pair(struct ir_unit *u, LLVMValueRef intrinsic)
+{
+    for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *type = type_suffix(ir_name(intrinsic), pairs[i].name);
+        if (type && (ir_starts(type, "f32") || ir_starts(type, "f64"))) {
+            replace_pair(u, &pairs[i], intrinsic, type[1] == '3');
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool lower_powi(struct ir_unit *u, LLVMValueRef intrinsic)
+{
+    const char *name = ir_name(intrinsic);
+    if (!ir_starts(name, "llvm.powi.f32.") && !ir_starts(name, "llvm.powi.f64."))
+        return false;
+    replace_powi(u, intrinsic, name[11] == '3');
+    return true;
+}
+
 static void lower(struct ir_unit *u, LLVMValueRef intrinsic)
 {
     const char *name = ir_name(intrinsic), *type;
-    if (ir_starts(name, "llvm.powi.f32.") || ir_starts(name, "llvm.powi.f64.")) {
-        replace_powi(u, intrinsic, name[11] == '3');
+    if (lower_powi(u, intrinsic) || lower_pair(u, intrinsic))
         return;
-    }
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         if (!functions[i].intrinsic || !(type = type_suffix(name, functions[i].intrinsic)))
             continue;
@@ -106,10 +165,13 @@ static void lower(struct ir_unit *u, LLVMValueRef intrinsic)
 
 bool ir_lower_math(struct ir_unit *u)
 {
-    if (u->opt->target != IR_NVPTX)
-        return true;
-    IR_EACH_FUNCTION(f, u->module)
-        if (ir_starts(ir_name(f), "llvm."))
+    IR_EACH_FUNCTION(f, u->module) {
+        if (!ir_starts(ir_name(f), "llvm."))
+            continue;
+        if (u->opt->target == IR_NVPTX)
             lower(u, f);
+        else
+            lower_powi(u, f);         /* would become a call of libgcc, which an image is not linked with */
+    }
     return ir_errors() == 0;
 }
