@@ -1,0 +1,152 @@
+/* c_device.c - the device text of a file: types, variables and functions that the device needs, in source order, and the regions
+ * where their functions stand. */
+#include <stdlib.h>
+#include <string.h>
+#include "codegen/c_write.h"
+
+/* A name that no other file's variable has: statics of the same name are told apart by the file. */
+const char *cg_export_id(struct cg *cg, const struct omp_var *v)
+{
+    if (!v->is_static)
+        return v->name;
+    unsigned h = 2166136261u;
+    for (const char *p = cg->unit->path; *p; p++)
+        h = (h ^ (unsigned char)*p) * 16777619u;
+    return cg_strf(cg, "%s_%08x", v->name, h);
+}
+
+bool cg_is_device_variable(const struct omp_var *v)
+{
+    return v->declare_target != OMPV_NOT_DECLARED && v->storage == OMPS_GLOBAL;
+}
+
+static void write_variable(struct cg *cg, const struct omp_var *v, bool *written)
+{
+    if (written[v->id])
+        return;
+    written[v->id] = true;
+    if (v->is_extern) {
+        cg_error(cg, v->place, "variable '%s' is used in device code but defined in another file", v->name);
+        return;
+    }
+    cg_marker(cg, v->place);
+    const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
+    if (v->declare_target == OMPV_DT_LINK) {
+        cg_put(cg, "static %s *%s;\n", type, v->name);
+    } else {
+        cg_put(cg, "%s%s %s", v->is_static ? "static " : "", type, v->name);
+        if (!cg_empty(v->init)) {
+            cg_puts(cg, " = ");
+            cg_copy(cg, v->init);
+        }
+        cg_puts(cg, ";\n");
+    }
+    cg_put(cg, "__OMPGPU_VAR(%s, %s)\n", cg_export_id(cg, v), v->name);
+}
+
+static void write_text(struct cg *cg, const struct omp_decl *d, const char *end)
+{
+    cg_marker(cg, d->place.line ? d->place : fe_place(cg->unit, d->extent.begin));
+    cg_copy(cg, d->extent);
+    cg_put(cg, "%s\n", end);
+}
+
+/* Types declared inside a function come before it. */
+static void write_local_types(struct cg *cg, struct omp_extent function)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = 0; i < u->nlocal_types; i++)
+        if (u->local_types[i].extent.begin >= function.begin && u->local_types[i].extent.end <= function.end)
+            write_text(cg, &u->local_types[i], u->local_types[i].kind == OMPD_TYPE ? ";" : "");
+}
+
+static void write_function(struct cg *cg, const struct omp_function *f)
+{
+    struct cg_text text = { 0 }, before = { 0 }, *out = cg->out;
+    cg->before = &before;
+    cg->out = &text;
+    cg_marker(cg, fe_place(cg->unit, f->extent.begin));
+    cg_copy(cg, f->extent);
+    cg_puts(cg, "\n");
+    cg->out = out;
+    if (before.n) {                   /* outlined bodies may call the function */
+        cg_marker(cg, fe_place(cg->unit, f->extent.begin));
+        cg_copy(cg, (struct omp_extent){ f->extent.begin, f->body.begin });
+        cg_puts(cg, ";\n");
+        cg_write(cg, before.s, before.n);
+    }
+    cg_write(cg, text.s, text.n);
+    free(text.s);
+    free(before.s);
+}
+
+static void write_regions(struct cg *cg, const struct omp_function *f)
+{
+    for (unsigned i = 0; i < cg->unit->nconstructs; i++) {
+        const struct omp_construct *c = cg->unit->constructs[i];
+        if (c->function != f || !(c->leaves & OMPL_TARGET) || c->on_device)
+            continue;
+        cg_region(cg, c);
+    }
+}
+
+static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
+{
+    switch (d->kind) {
+    case OMPD_VARIABLE:
+        if (d->var && cg_is_device_variable(d->var))
+            write_variable(cg, d->var, written);
+        break;
+    case OMPD_FUNCTION:
+        write_local_types(cg, d->function->extent);
+        write_regions(cg, d->function);
+        if (d->device)
+            write_function(cg, d->function);
+        break;
+    default:
+        if (d->device)
+            write_text(cg, d, d->kind == OMPD_TYPE ? ";" : "");
+    }
+}
+
+static bool handles(const struct omp_construct *c) { return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET)); }
+
+static void write_unit(struct cg *cg)
+{
+    static const char atomic_types[] = "typedef unsigned char __attribute__((may_alias)) __ompgpu_a1; "
+                                       "typedef unsigned short __attribute__((may_alias)) __ompgpu_a2; "
+                                       "typedef unsigned __attribute__((may_alias)) __ompgpu_a4; "
+                                       "typedef unsigned long long __attribute__((may_alias)) __ompgpu_a8;\n";
+    const struct omp_unit *u = cg->unit;
+    bool *written = calloc(u->nvars + 1, sizeof *written), atomics = false;
+    if (!written)
+        abort();
+    cg_put(cg, "// Device code of %s, written by omp-split.\n", u->path);
+    for (unsigned i = 0; i < u->nconstructs; i++)
+        atomics = atomics || (u->constructs[i]->leaves & OMPL_ATOMIC);
+    if (atomics)
+        cg_puts(cg, atomic_types);
+    for (unsigned i = 0; i < u->ndecls; i++)
+        write_decl(cg, &u->decls[i], written);
+    free(written);
+}
+
+int cg_write_device_c(FILE *out, const struct omp_unit *u)
+{
+    struct cg cg;
+    struct cg_text text = { 0 };
+    cg_init(&cg, u, &text);
+    cg.renames = true;
+    cg.construct = cg_device_construct;
+    cg.handles = handles;
+    for (unsigned i = 0; i < u->nvars; i++)
+        if (u->vars[i]->declare_target == OMPV_DT_LINK)
+            cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
+    write_unit(&cg);
+    if (!cg.errors)
+        fwrite(text.s, 1, text.n, out);
+    int errors = cg.errors;
+    free(text.s);
+    cg_free(&cg);
+    return errors;
+}

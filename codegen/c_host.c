@@ -1,0 +1,263 @@
+/* c_host.c - the host text: the preprocessed file, with target and data constructs turned into calls of the host runtime.
+ *
+ * A target construct keeps its directive and body behind the call, as the version that runs on the host: without offload targets
+ * clang compiles it for the host.  Other directives stay as they are.  Names made up here begin with __omp_ or __ompgpu_. */
+#include <stdlib.h>
+#include <string.h>
+#include "codegen/c_write.h"
+#include "hostrt/ompgpu.h"
+
+extern const char cg_host_abi[];      /* hostrt/ompgpu.h, preprocessed; made by the Makefile */
+
+/* ------------------------------------------------------------------ clauses */
+static const char *device_of(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_clause *k = cg_clause(c, OMPC_DEVICE);
+    if (k && k->word && !strcmp(k->word, "ancestor"))
+        cg_error(cg, k->place, "'device(ancestor: …)' is not supported");
+    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr)) : "OMPGPU_DEVICE_DEFAULT";
+}
+
+static const char *condition_of(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
+{
+    const struct omp_clause *k = cg_if(c, leaf);
+    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr)) : NULL;
+}
+
+/* The smaller of two limits, of which 0 (NULL) is none. */
+static const char *smaller(struct cg *cg, const char *a, const char *b)
+{
+    return a && b ? cg_strf(cg, "({ const int __omp_a = %s, __omp_b = %s; __omp_a < __omp_b ? __omp_a : __omp_b; })", a, b) : a ? a : b;
+}
+
+static const char *limit(struct cg *cg, const struct omp_construct *c, enum omp_clause_kind kind)
+{
+    const struct omp_clause *k = cg_clause(c, kind);
+    return k ? cg_strf(cg, "(int)(%s)", cg_expr(cg, k->expr)) : NULL;
+}
+
+static const char *thread_limit(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+{
+    const char *n = NULL;
+    for (unsigned i = 0; i < p->nchain; i++) {
+        n = smaller(cg, n, limit(cg, p->chain[i], OMPC_THREAD_LIMIT));
+        if (p->spmd)
+            n = smaller(cg, n, limit(cg, p->chain[i], OMPC_NUM_THREADS));
+    }
+    if (p->teams && !p->spmd && p->teams != c)
+        n = smaller(cg, n, limit(cg, p->teams, OMPC_THREAD_LIMIT));
+    for (unsigned i = 0; p->spmd && i < p->nchain; i++) {      /* if(parallel: false): one thread a team */
+        const struct omp_clause *k = cg_if(p->chain[i], OMPL_PARALLEL);
+        if (k && k != cg_if(c, OMPL_TARGET))
+            n = cg_strf(cg, "(%s) ? %s : 1", cg_expr(cg, k->expr), n ? n : "0");
+    }
+    return n ? n : "0";
+}
+
+static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan *p)
+{
+    unsigned flags = 0;
+    flags |= p->teams ? OMPGPU_LAUNCH_TEAMS : 0;
+    flags |= p->spmd || c->needs_parallel || c->spmd ? OMPGPU_LAUNCH_PARALLEL : 0;
+    flags |= p->leaves & OMPL_DISTRIBUTE ? OMPGPU_LAUNCH_DISTRIBUTE : 0;
+    flags |= p->reduction ? OMPGPU_LAUNCH_REDUCTION : 0;
+    return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
+}
+
+/* ------------------------------------------------------------------ depend: an undeferred task waits for the others */
+static void depend(struct cg *cg, const struct omp_construct *c)
+{
+    const char *clauses = "";
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_DEPEND)
+            clauses = cg_strf(cg, "%s %s", clauses, cg_expr(cg, k->extent));
+    if (*clauses) {
+        cg_marker(cg, cg->place);
+        cg_put(cg, "#pragma omp task if(0) default(shared)%s\n", clauses);
+    }
+}
+
+/* ------------------------------------------------------------------ target */
+/* The construct as the user wrote it. */
+static void host_version(struct cg *cg, const struct omp_construct *c)
+{
+    const char **env = cg_push_env(cg, true);
+    cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
+    cg_write(cg, cg->unit->text + c->pragma.begin, c->pragma.end - c->pragma.begin);
+    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+    cg_pop_env(cg, env);
+}
+
+static void target(struct cg *cg, const struct omp_construct *c)
+{
+    struct cg_plan p;
+    cg_make_plan(cg, c, &p);
+    cg_line(cg, "{");
+    depend(cg, c);
+    cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, &__ompgpu_unit, 0 };", cg_quoted(cg, c->region),
+            cg_quoted(cg, c->place.file), cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, cg_directive(cg, c, true)),
+            c->place.line, c->place.col);
+    unsigned nmaps = cg_maps(cg, c, &p);
+    const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c), *condition = condition_of(cg, c, OMPL_TARGET);
+    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
+            trip ? trip : "0", launch_flags(c, &p));
+    cg_line(cg, "if (%s__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l))", condition ? cg_strf(cg, "!%s || ", condition) : "",
+            nmaps ? "__omp_m" : "0", nmaps, p.nparams ? "__omp_p" : "0", p.nparams);
+    host_version(cg, c);
+    cg_line(cg, "} }");
+    cg_free_plan(&p);
+}
+
+/* ------------------------------------------------------------------ data constructs */
+/* Opens two braces; evaluates place, device, condition and maps once. */
+static unsigned open_data(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
+{
+    const char *condition = condition_of(cg, c, leaf);
+    cg_line(cg, "{");
+    depend(cg, c);
+    cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s };", cg_quoted(cg, c->place.file), c->place.line,
+            cg_quoted(cg, cg_directive(cg, c, true)));
+    cg_line(cg, "const long __omp_dev = %s; const _Bool __omp_if = %s;", device_of(cg, c), condition ? condition : "1");
+    return cg_maps(cg, c, NULL);
+}
+
+static void call_data(struct cg *cg, const char *function, unsigned nmaps)
+{
+    if (nmaps)
+        cg_line(cg, "if (__omp_if) %s(&__omp_where, __omp_dev, __omp_m, %u);", function, nmaps);
+}
+
+static void enter_data(struct cg *cg, const struct omp_construct *c)
+{
+    call_data(cg, "__ompgpu_data_begin", open_data(cg, c, OMPL_ENTER_DATA));
+    cg_puts(cg, " } }");
+}
+
+static void exit_data(struct cg *cg, const struct omp_construct *c)
+{
+    call_data(cg, "__ompgpu_data_end", open_data(cg, c, OMPL_EXIT_DATA));
+    cg_puts(cg, " } }");
+}
+
+static void update(struct cg *cg, const struct omp_construct *c)
+{
+    call_data(cg, "__ompgpu_data_update", open_data(cg, c, OMPL_UPDATE));
+    cg_puts(cg, " } }");
+}
+
+/* use_device_ptr(p): p is a variable of the body with the device pointer.  use_device_addr(v): v is spelled (*__omp_u_v); for a pointer
+ * with a section it is the pointer that is translated. */
+static void use_device(struct cg *cg, const struct omp_clause *k)
+{
+    for (unsigned i = 0; i < k->nitems; i++) {
+        const struct omp_item *item = &k->items[i];
+        const char *v = item->var->name;
+        bool pointer = item->var->type->kind == OMPT_POINTER && (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
+        if (!item->base_is_var) {
+            cg_error(cg, item->place, "'%s' in a use_device clause is not supported", cg_raw(cg, item->text));
+        } else if (pointer) {
+            cg_line(cg, "__typeof__(%s) __omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, %s) : (void *)%s;", v, v, v, v);
+            cg_put(cg, " __typeof__(__omp_u_%s) %s = __omp_u_%s;", v, v, v);
+        } else {
+            cg_line(cg, "__typeof__(%s) *__omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, &(%s)) : (void *)&(%s);", v, v, v, v);
+        }
+    }
+}
+
+static void bind_device_addresses(struct cg *cg, const struct omp_clause *k)
+{
+    for (unsigned i = 0; i < k->nitems; i++) {
+        const struct omp_item *item = &k->items[i];
+        bool pointer = item->var->type->kind == OMPT_POINTER && (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
+        cg_bind(cg, item->var, pointer ? NULL : cg_strf(cg, "(*__omp_u_%s)", item->var->name));
+    }
+}
+
+static bool uses_device(const struct omp_clause *k) { return k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR; }
+
+static void target_data(struct cg *cg, const struct omp_construct *c)
+{
+    unsigned nmaps = open_data(cg, c, OMPL_TARGET_DATA);
+    call_data(cg, "__ompgpu_data_begin", nmaps);
+    cg_line(cg, "{");
+    const char **env = cg_push_env(cg, false);
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (uses_device(k))
+            use_device(cg, k), bind_device_addresses(cg, k);
+    cg_copy_body(cg, c->body);
+    cg_pop_env(cg, env);
+    cg_line(cg, "}");
+    call_data(cg, "__ompgpu_data_end", nmaps);
+    cg_puts(cg, " } }");
+}
+
+/* ------------------------------------------------------------------ the file */
+static void nothing(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
+
+static const struct { unsigned leaf; void (*write)(struct cg *, const struct omp_construct *); } handlers[] = {
+    { OMPL_TARGET, target }, { OMPL_TARGET_DATA, target_data }, { OMPL_ENTER_DATA, enter_data }, { OMPL_EXIT_DATA, exit_data },
+    { OMPL_UPDATE, update }, { OMPL_DECLARE_TARGET, nothing }, { OMPL_END_DECLARE_TARGET, nothing },
+};
+
+static void host_construct(struct cg *cg, const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (c->leaves & handlers[i].leaf) {
+            handlers[i].write(cg, c);
+            return;
+        }
+}
+
+static bool handles(const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (c->leaves & handlers[i].leaf)
+            return true;
+    return false;
+}
+
+static unsigned write_variables(struct cg *cg)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < cg->unit->nvars; i++) {
+        const struct omp_var *v = cg->unit->vars[i];
+        if (!cg_is_device_variable(v) || v->is_extern)
+            continue;
+        cg_put(cg, "%s{ %s, (void *)&%s, sizeof %s, %d },\n", n++ ? "  " : "static const struct ompgpu_var __ompgpu_vars[] = {\n  ",
+               cg_quoted(cg, cg_export_id(cg, v)), v->name, v->name, v->declare_target == OMPV_DT_LINK);
+    }
+    if (n)
+        cg_puts(cg, "};\n");
+    return n;
+}
+
+static void write_unit(struct cg *cg)
+{
+    const struct omp_unit *u = cg->unit;
+    cg_puts(cg, cg_host_abi);
+    cg_puts(cg, "\nstatic struct ompgpu_unit __ompgpu_unit;\n");
+    cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });
+    cg_puts(cg, "\n# 1 \"<ompgpu>\"\n");
+    unsigned nvars = write_variables(cg);
+    cg_puts(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));\n");
+    cg_put(cg, "static struct ompgpu_unit __ompgpu_unit = { OMPGPU_ABI_VERSION, __ompgpu_image, %s, %s, %u, 0 };\n", cg_quoted(cg, u->path),
+           nvars ? "__ompgpu_vars" : "0", nvars);
+    cg_puts(cg, "static void __attribute__((constructor)) __ompgpu_enter(void) { __ompgpu_register(&__ompgpu_unit); }\n");
+    cg_puts(cg, "static void __attribute__((destructor)) __ompgpu_leave(void) { __ompgpu_unregister(&__ompgpu_unit); }\n");
+}
+
+int cg_write_host_c(FILE *out, const struct omp_unit *u)
+{
+    struct cg cg;
+    struct cg_text text = { 0 };
+    cg_init(&cg, u, &text);
+    cg.construct = host_construct;
+    cg.handles = handles;
+    write_unit(&cg);
+    if (!cg.errors)
+        fwrite(text.s, 1, text.n, out);
+    int errors = cg.errors;
+    free(text.s);
+    cg_free(&cg);
+    return errors;
+}

@@ -1,0 +1,170 @@
+/* c_write.h - shared by the C writers (c_*.c): output, environment, copier, and one section per file.
+ *
+ * A writer walks user text from left to right and copies it, changing three things on the way: names that the frontend
+ * renamed, uses of variables that are spelled differently in the current function (`v` -> `(*v)`), and constructs, which are
+ * replaced by generated code that in turn copies the construct's body.  What a variable is called *here* is the environment:
+ * an array indexed by omp_var.id.  Functions that are outlined start from a fresh environment; privatising constructs change
+ * entries and restore them afterwards.
+ *
+ * Sections: text | writer | copier | types | plan | private copies | loops | reductions | constructs | device | host */
+#ifndef OMPGPU_C_WRITE_H
+#define OMPGPU_C_WRITE_H
+#include <stdarg.h>
+#include "codegen/codegen.h"
+
+/* ------------------------------------------------------------------ text (c_text.c) */
+struct cg_text { char *s; size_t n, capacity; };          /* growing string; s is NULL while empty */
+
+/* ------------------------------------------------------------------ writer (c_text.c) */
+struct cg {
+    const struct omp_unit *unit;
+    struct cg_text *out;              /* where text goes now */
+    struct cg_text *before;           /* device: file-scope text that must stand before the function being written */
+    const char **env;                 /* by variable id: how it is spelled here; NULL: its own name */
+    const char **file_env;            /* the same at file scope (declare target link variables) */
+    const struct omp_construct *target;   /* device: the target construct whose region is written, NULL in device functions */
+    const char *teams_record;         /* the region's teams reduction record */
+    void (*construct)(struct cg *, const struct omp_construct *);    /* what the copier does with a construct … */
+    bool (*handles)(const struct omp_construct *);                   /* … of these kinds; others are copied */
+    bool renames;                     /* apply the unit's renames (device text) */
+    struct omp_place place;           /* of the construct being written: the line of generated statements */
+    struct cg_strings { struct cg_strings *next; char text[]; } *strings;   /* freed at the end */
+    const char **names; unsigned nnames;      /* file-scope names given out */
+    const char **locks; unsigned nlocks;      /* critical sections seen */
+    int errors;
+};
+void cg_init(struct cg *, const struct omp_unit *, struct cg_text *out);
+void cg_free(struct cg *);
+void cg_put(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));     /* append */
+void cg_puts(struct cg *, const char *);
+void cg_write(struct cg *, const char *, size_t);
+/* A new line of generated code that belongs to cg->place (with its line marker). */
+void cg_line(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cg_marker(struct cg *, struct omp_place);            /* newline and `# LINE "file"` */
+const char *cg_strf(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* lives as long as cg */
+const char *cg_quoted(struct cg *, const char *);         /* as a C string literal with its quotes */
+const char *cg_name(struct cg *, const char *base, const char *suffix);   /* BASE[_n]SUFFIX, not used before in this file */
+void cg_error(struct cg *, struct omp_place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Text of the construct's directive: `#pragma omp target …` on one line, without '#pragma omp' when `bare`. */
+const char *cg_directive(struct cg *, const struct omp_construct *, bool bare);
+
+/* ------------------------------------------------------------------ copier (c_copy.c) */
+static inline bool cg_empty(struct omp_extent e) { return e.begin >= e.end; }
+void cg_copy(struct cg *, struct omp_extent);             /* with edits */
+void cg_copy_body(struct cg *, struct omp_extent);        /* the same, after a line marker; a missing ';' is no concern of ours */
+const char *cg_expr(struct cg *, struct omp_extent);      /* with edits, on one line */
+const char *cg_raw(struct cg *, struct omp_extent);       /* without edits, on one line */
+const char *cg_spell(const struct cg *, const struct omp_var *);
+/* Change the environment; returns what to restore. */
+const char *cg_bind(struct cg *, const struct omp_var *, const char *spelling);
+const char **cg_push_env(struct cg *, bool fresh);        /* replaces the whole environment by a copy or a fresh one */
+void cg_pop_env(struct cg *, const char **saved);
+/* References to variables in an extent: index of the first one at or after `offset`. */
+unsigned cg_first_ref(const struct omp_unit *, unsigned offset);
+bool cg_is_used(const struct omp_unit *, struct omp_extent, const struct omp_var *);
+bool cg_is_written(const struct omp_unit *, struct omp_extent, const struct omp_var *);   /* or its address taken */
+struct omp_extent cg_whole(const struct omp_construct *);  /* directive and body */
+
+/* ------------------------------------------------------------------ types (c_types.c) */
+enum cg_qualifiers { CG_AS_IS, CG_UNQUALIFIED };           /* UNQUALIFIED: usable for a copy that is assigned to */
+/* `__typeof__(…)`; run-time bounds are called __v_d0, __v_d1 … */
+const char *cg_type(struct cg *, const struct omp_type *, const char *v, enum cg_qualifiers);
+const char *cg_var_type(struct cg *, const struct omp_var *, enum cg_qualifiers);
+unsigned cg_nbounds(const struct omp_type *);              /* hidden bounds of this type */
+const char *cg_bound(struct cg *, const struct omp_type *, unsigned i, const char *lvalue);   /* value of the i-th, from an lvalue of that type */
+const char *cg_unsigned(const struct omp_type *);          /* type in which iterations of an induction variable are counted */
+bool cg_is_aggregate(const struct omp_type *);
+
+/* ------------------------------------------------------------------ plan (c_plan.c): what both writers must agree on */
+enum cg_pass {                     /* how a kernel parameter is made */
+    CG_PASS_BOUND,                 /* run-time bound number `bound` of var */
+    CG_PASS_VALUE,                 /* the variable's value */
+    CG_PASS_POINTER,               /* the value of a pointer variable, translated through map `map` */
+    CG_PASS_LOOKUP,                /* the value of a pointer variable, translated if it points into mapped storage */
+    CG_PASS_ADDRESS,               /* device address of the variable, from map `map` */
+    CG_PASS_COPY,                  /* device address of a fresh copy of the variable, for this launch */
+    CG_PASS_HOST_ADDRESS,          /* has_device_addr: the variable's address, as it is */
+};
+struct cg_param { const struct omp_var *var; enum cg_pass pass; unsigned bound; int map; };
+struct cg_plan {
+    struct cg_param *params; unsigned nparams;
+    bool spmd;
+    const struct omp_construct *chain[8]; unsigned nchain;    /* SPMD: the tightly nested constructs, outermost first;
+                                                                 else just the target construct */
+    const struct omp_construct *inner;                        /* the last of them */
+    unsigned leaves;                                          /* of all of the chain */
+    const struct omp_construct *teams;                        /* the construct with the teams leaf, NULL without */
+    bool reduction;                                           /* over the league */
+    bool synchronises;                                        /* threads of the region may communicate through shared variables */
+};
+void cg_make_plan(struct cg *, const struct omp_construct *target, struct cg_plan *);
+void cg_free_plan(struct cg_plan *);
+unsigned cg_leaves(const struct omp_construct *);          /* with `loop` replaced by what it stands for here */
+const struct omp_clause *cg_clause(const struct omp_construct *, enum omp_clause_kind);
+const struct omp_clause *cg_plan_clause(const struct cg_plan *, enum omp_clause_kind);   /* innermost in the chain */
+const struct omp_clause *cg_if(const struct omp_construct *, enum omp_leaf);   /* the if clause that applies to a leaf */
+const struct omp_sharing *cg_sharing(const struct omp_construct *, const struct omp_var *);
+unsigned cg_constant(const struct omp_unit *, const struct omp_clause *);      /* literal positive value or 0 */
+
+/* ------------------------------------------------------------------ private copies (c_private.c) */
+enum cg_finish { CG_SERIAL, CG_LOCKED, CG_PARALLEL, CG_LEAGUE, CG_TEAMS };  /* how a reduction reaches the original */
+struct cg_private {
+    const struct omp_sharing *sharing;
+    const struct omp_var *var;
+    bool original;                    /* the original is saved as __o_v */
+    bool team;                        /* SPMD: one copy a team, shared by its threads */
+    bool bounds;                      /* the type's run-time bounds must be computed here */
+    const char *saved;                /* environment to restore */
+    struct omp_place place;
+};
+struct cg_privates {
+    struct cg_private *list; unsigned n, capacity;
+    bool lastprivate, linear, reduction;
+    bool race;                        /* a thread may store to an original that another still reads */
+    enum cg_finish finish;
+    const char *base;                 /* FUNCTION_LINE, names the reduction record */
+    const char *record;
+    const char *lock;                 /* several teams may update the original: under this lock */
+};
+enum cg_collect {
+    CG_ALL_COPIES = 0,
+    CG_REDUCTIONS_ONLY = 1,           /* the others belong to an inner leaf */
+    CG_NO_REDUCTIONS = 2,             /* done by an outer leaf already */
+    CG_OUTLINED = 4,                  /* in a function of its own: variables passed by value are private copies already,
+                                         and of private variables only the bounds were passed */
+};
+/* Adds the construct's variables; those of an inner construct replace those of an outer one. */
+void cg_collect_privates(struct cg *, const struct omp_construct *, struct cg_privates *, unsigned collect);
+void cg_open_privates(struct cg *, struct cg_privates *);      /* `{` and the declarations */
+void cg_close_privates(struct cg *, struct cg_privates *);     /* reductions, `}` */
+const char *cg_assign(struct cg *, const struct omp_type *, const char *to, const char *from);   /* a statement */
+
+/* ------------------------------------------------------------------ loops (c_loops.c) */
+enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE };    /* who shares the iterations; ALL_THREADS: of the league */
+void cg_loop_nest(struct cg *, const struct omp_construct *, enum cg_who, struct cg_privates *,
+                  const struct omp_clause *schedule, const struct omp_clause *dist_schedule);
+const char *cg_trip(struct cg *, const struct omp_construct *);    /* host: an expression, NULL if it may not be evaluated there */
+
+/* ------------------------------------------------------------------ reductions (c_reduction.c) */
+const char *cg_identity(struct cg *, const struct omp_type *, enum omp_red_op);   /* NULL: not a reduction type */
+const char *cg_combined(struct cg *, enum omp_red_op, const char *a, const char *b);
+void cg_reduction_record(struct cg *, struct cg_privates *);       /* struct and combine function, at file scope */
+void cg_finish_reduction(struct cg *, const struct cg_privates *);
+
+/* ------------------------------------------------------------------ constructs (c_construct.c, c_atomic.c, c_parallel.c) */
+void cg_device_construct(struct cg *, const struct omp_construct *);
+void cg_inner_construct(struct cg *, const struct omp_construct *, unsigned leaves, struct cg_privates *);
+void cg_teams(struct cg *, const struct omp_construct *, unsigned leaves);
+void cg_atomic(struct cg *, const struct omp_construct *);
+void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
+const char *cg_lock(struct cg *, const char *name);            /* the lock variable of a critical name */
+
+/* ------------------------------------------------------------------ device (c_region.c, c_device.c) */
+void cg_region(struct cg *, const struct omp_construct *);     /* region function, info, kernel entry */
+const char *cg_export_id(struct cg *, const struct omp_var *);     /* name of a declare target variable in the image */
+bool cg_is_device_variable(const struct omp_var *);             /* has a device copy or, `link`, a device pointer */
+
+/* ------------------------------------------------------------------ host (c_host.c, c_map.c) */
+/* The arrays __m and __p of a construct; returns the number of map entries. */
+unsigned cg_maps(struct cg *, const struct omp_construct *, const struct cg_plan *);
+#endif
