@@ -77,6 +77,6 @@ struct ompgpu_emu_ops {
     void (*syncwarp)(uint32_t mask);
     uint32_t (*activemask)(void);     /* lanes of this warp that are ready to run the same point; at least the caller's bit */
     void (*yield)(void);              /* spinning: let other threads of the team run (and, across teams, the OS thread) */
-    void (*fail)(const char *message, int line) __attribute__((noreturn));   /* stop the kernel with an error */
+    __attribute__((noreturn)) void (*fail)(const char *message, int line);   /* stop the kernel with an error */
 };
 #endif
