@@ -1,10 +1,15 @@
 /* ir_dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons with direct calls.
  *
  * All regions that the module passes to __ompgpu_parallel are known.  With direct calls the optimiser sees what a region does, ptxas
- * knows the registers it needs, and a region can be inlined.  Only when some call passes a function pointer that is not a constant
- * does the indirect call stay, as the end of the cascade:
+ * knows the registers it needs, and a region can be inlined:
  *
- *     if (fn == main_23__parallel) main_23__parallel(ctx); else if … else fn(ctx)                                              */
+ *     if (fn == 1) main_23__parallel(ctx); else if … else main_30__parallel(ctx)
+ *
+ * The numbers stand for the functions, so that no address is taken and the functions themselves vanish.  Only when some call passes
+ * a function pointer that is not a constant are the addresses kept, with the indirect call as the end of the cascade.
+ *
+ * The cascade is one function, never inlined: the regions are inlined into it, and so their code stands in the module once, be
+ * they run by a team or serialised. */
 #include "codegen/ir_tool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +39,24 @@ static struct regions find_regions(LLVMValueRef parallel)
     return r;
 }
 
+/* What is passed as region i: never null, which ends the workers. */
+static LLVMValueRef token(const struct ir_unit *u, const struct regions *r, unsigned i)
+{
+    if (!r->all_known)
+        return r->at[i];
+    return LLVMConstIntToPtr(LLVMConstInt(LLVMInt64TypeInContext(u->ctx), i + 1, false), LLVMPointerTypeInContext(u->ctx, 0));
+}
+
+static void pass_tokens(const struct ir_unit *u, const struct regions *r, LLVMValueRef parallel)
+{
+    IR_EACH_USE(use, parallel) {
+        LLVMValueRef call = LLVMGetUser(use), f = LLVMGetOperand(call, 0);
+        for (unsigned i = 0; i < r->n; i++)
+            if (r->at[i] == f)
+                LLVMSetOperand(call, 0, token(u, r, i));
+    }
+}
+
 static void build_call(LLVMBuilderRef b, LLVMTypeRef type, LLVMValueRef f, LLVMValueRef ctx)
 {
     LLVMBuildCall2(b, type, f, &ctx, 1, "");
@@ -45,7 +68,7 @@ static LLVMValueRef build_cascade(struct ir_unit *u, LLVMTypeRef region, const s
 {
     LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), params[] = { ptr, ptr };
     LLVMValueRef f = LLVMAddFunction(u->module, "__ompgpu_cascade", LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), params, 2, false));
-    static const char *const attributes[] = { "alwaysinline", "convergent" };
+    static const char *const attributes[] = { "noinline", "convergent" };
     for (unsigned i = 0; i < 2; i++)
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(u->ctx, attributes[i]));
     LLVMSetLinkage(f, LLVMInternalLinkage);
@@ -54,7 +77,7 @@ static LLVMValueRef build_cascade(struct ir_unit *u, LLVMTypeRef region, const s
     unsigned compared = r->all_known ? r->n - 1 : r->n;
     for (unsigned i = 0; i < compared; i++) {
         LLVMBasicBlockRef hit = LLVMAppendBasicBlockInContext(u->ctx, f, "region"), next = LLVMAppendBasicBlockInContext(u->ctx, f, "next");
-        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, LLVMGetParam(f, 0), r->at[i], ""), hit, next);
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, LLVMGetParam(f, 0), token(u, r, i), ""), hit, next);
         LLVMPositionBuilderAtEnd(b, hit);
         build_call(b, region, r->at[i], LLVMGetParam(f, 1));
         LLVMPositionBuilderAtEnd(b, next);
@@ -100,6 +123,8 @@ bool ir_dispatch(struct ir_unit *u)
             if (f)
                 use_cascade(u, f, region, cascade);
         }
+        if (r.all_known)
+            pass_tokens(u, &r, parallel);
     }
     free(r.at);
     return true;
