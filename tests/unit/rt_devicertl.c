@@ -1,0 +1,881 @@
+/* rt_devicertl.c - the device runtime (devicertl/) on the emulated device.
+ *
+ * This file is both sides.  With -DDEVICE it is device code, in the shape that codegen writes (codegen/codegen.h); the test program
+ * compiles it so, links the runtime's bitcode to it, loads the result and launches the kernels.  It does so with the plain LLVM
+ * pipeline and with omp-device, and starts itself again under other schedules.  A kernel notes the first line whose CHECK failed.
+ * The same kernels go to PTX, where the text shows what must not be in it. */
+
+/* What both sides know. */
+#define RECORDS(X) X(1) X(2) X(4) X(8) X(12) X(16) X(24) X(64) X(100)
+#define MAX_RECORD 100
+#define RECORD_BYTE(i, team, thread) ((unsigned char)((i) * 3 + (team) * 5 + (thread) * 7 + 1))
+
+/* ------------------------------------------------------------------ device code */
+#ifdef DEVICE
+#ifdef __NVPTX__
+#define KERNEL(id, mode, type, arg)                                                                                   \
+    __OMPGPU_INFO(id, mode, __LINE__, 1, 0, 0, 1, "test", "rt_devicertl.c", "target")                                 \
+    __attribute__((nvptx_kernel)) void id(struct __ompgpu_env env, int *bad, type arg)                                \
+    { if (__ompgpu_kernel_begin(&env, __OMPGPU_##mode)) { id##__region(&env, bad, arg); __ompgpu_kernel_end(&env, __OMPGPU_##mode); } }
+#else
+#define KERNEL(id, mode, type, arg)                                                                                   \
+    __OMPGPU_INFO(id, mode, __LINE__, 1, 0, 0, 1, "test", "rt_devicertl.c", "target")                                 \
+    void id(void **p);                                                                                                \
+    void id(void **p)                                                                                                 \
+    { struct __ompgpu_env *env = p[0];                                                                                \
+      if (__ompgpu_kernel_begin(env, __OMPGPU_##mode)) {                                                              \
+          id##__region(env, *(int **)p[1], *(type *)p[2]); __ompgpu_kernel_end(env, __OMPGPU_##mode); } }
+#endif
+#define REGION(id, type, arg) __OMPGPU_INLINE void id##__region(struct __ompgpu_env *env, int *bad, type arg)
+#define CHECK(c) do { if (!(c)) note(bad, __LINE__); } while (0)
+
+static void note(int *bad, int line)
+{
+    int none = 0;
+    __atomic_compare_exchange_n(bad, &none, line, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+static void add(int *p, int n) { __atomic_fetch_add(p, n, __ATOMIC_RELAXED); }
+
+int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_threads(void), omp_get_team_num(void), omp_get_num_teams(void),
+    omp_in_parallel(void), omp_get_level(void), omp_get_active_level(void), omp_get_ancestor_thread_num(int), omp_get_team_size(int),
+    omp_get_thread_limit(void), omp_get_device_num(void), omp_test_lock(void *), omp_test_nest_lock(void *);
+void omp_set_num_threads(int), omp_init_lock(void *), omp_set_lock(void *), omp_unset_lock(void *), omp_init_nest_lock(void *),
+    omp_set_nest_lock(void *), omp_unset_nest_lock(void *);
+double omp_get_wtime(void), omp_get_wtick(void);
+void __assert_fail(const char *, const char *, unsigned, const char *);
+
+/* ------------------------------------------------------------------ reductions: every byte of a record is a sum of its own */
+#define RECORD_KERNELS(N)                                                                                             \
+    struct record##N { unsigned char b[N]; };                                                                         \
+    __OMPGPU_INLINE void combine##N(void *into, const void *from)                                                     \
+    {                                                                                                                 \
+        for (int i = 0; i < N; i++)                                                                                   \
+            ((struct record##N *)into)->b[i] += ((const struct record##N *)from)->b[i];                               \
+    }                                                                                                                 \
+    __OMPGPU_INLINE void fill##N(struct record##N *r, int team, int thread)                                           \
+    {                                                                                                                 \
+        for (int i = 0; i < N; i++)                                                                                   \
+            r->b[i] = RECORD_BYTE(i, team, thread);                                                                   \
+    }                                                                                                                 \
+    REGION(parallel_##N, unsigned char *, out)                                                                        \
+    {                                                                                                                 \
+        (void)env, (void)bad;                                                                                         \
+        for (int round = 0; round < 2; round++) {          /* the second one uses the slots again */                  \
+            struct record##N r, tmp;                                                                                  \
+            int team = __ompgpu_team_id();                                                                            \
+            fill##N(&r, team, __ompgpu_thread_id() + round);                                                          \
+            if (__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine##N))                                             \
+                for (int i = 0; i < N; i++)                                                                           \
+                    out[(team * 2 + round) * MAX_RECORD + i] += r.b[i];                                               \
+        }                                                                                                             \
+    }                                                                                                                 \
+    KERNEL(parallel_##N, SPMD, unsigned char *, out)                                                                  \
+    REGION(league_##N, unsigned char *, out)                                                                          \
+    {                                                                                                                 \
+        struct record##N r, tmp;                                                                                      \
+        (void)bad;                                                                                                    \
+        fill##N(&r, __ompgpu_team_id(), __ompgpu_thread_id());                                                        \
+        if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, combine##N))                                              \
+            for (int i = 0; i < N; i++)                                                                               \
+                out[i] += r.b[i];                                                                                     \
+    }                                                                                                                 \
+    KERNEL(league_##N, SPMD, unsigned char *, out)                                                                    \
+    REGION(teams_##N, unsigned char *, out)                                                                           \
+    {                                                                                                                 \
+        struct record##N r, tmp;                                                                                      \
+        (void)bad;                                                                                                    \
+        fill##N(&r, __ompgpu_team_id(), 0);                                                                           \
+        if (__ompgpu_reduce_teams(env, &r, &tmp, sizeof r, combine##N))                                               \
+            for (int i = 0; i < N; i++)                                                                               \
+                out[i] += r.b[i];                                                                                     \
+    }                                                                                                                 \
+    KERNEL(teams_##N, GENERIC, unsigned char *, out)
+RECORDS(RECORD_KERNELS)
+
+/* Shapes of the samples, for the look at PTX; sum also shows that a float sum is the same bits each time. */
+struct sum_record { float s; };
+__OMPGPU_INLINE void sum_combine(void *a, const void *b) { ((struct sum_record *)a)->s += ((const struct sum_record *)b)->s; }
+REGION(sum, float *, x)
+{
+    int n = 100000, threads = __ompgpu_num_threads(), stride = __ompgpu_num_teams() * threads;
+    struct sum_record r = { 0 }, tmp;
+    (void)bad;
+    for (int i = __ompgpu_team_id() * threads + __ompgpu_thread_id(); i < n; i += stride)
+        r.s += 1.0f / (float)(i + 1) + x[1];
+    if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, sum_combine))
+        x[0] += r.s;
+}
+KERNEL(sum, SPMD, float *, x)
+
+struct pair_record { float s; double m; };
+__OMPGPU_INLINE void pair_combine(void *a_, const void *b_)
+{
+    struct pair_record *a = a_;
+    const struct pair_record *b = b_;
+    a->s += b->s;
+    a->m = a->m > b->m ? a->m : b->m;
+}
+REGION(pair, double *, x)
+{
+    struct pair_record r = { (float)__ompgpu_thread_id(), x[__ompgpu_thread_id()] }, tmp;
+    (void)bad;
+    if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, pair_combine)) {
+        x[0] = r.s;
+        x[1] = r.m;
+    }
+}
+KERNEL(pair, SPMD, double *, x)
+
+REGION(axpy, float *, x)
+{
+    int threads = __ompgpu_num_threads(), stride = __ompgpu_num_teams() * threads;
+    (void)env, (void)bad;
+    for (int i = __ompgpu_team_id() * threads + __ompgpu_thread_id(); i < 1000; i += stride)
+        x[i] += 2 * x[i + 1000];
+}
+KERNEL(axpy, SPMD, float *, x)
+
+/* ------------------------------------------------------------------ parallel regions of a generic kernel */
+#define COUNTS 1032                   /* ints a team */
+struct visit { int *bad, *count, want, sum, team_shared[1024]; };
+
+static void combine_int(void *into, const void *from) { *(int *)into += *(const int *)from; }
+
+static void visit(void *c)
+{
+    struct visit *v = c;
+    int *bad = v->bad, me = __ompgpu_thread_id(), n = __ompgpu_num_threads();
+    CHECK(n == v->want && me >= 0 && me < n);
+    CHECK(omp_get_thread_num() == me && omp_get_num_threads() == n);
+    CHECK(omp_get_level() == 1 && omp_in_parallel() == (n > 1) && omp_get_active_level() == (n > 1));
+    CHECK(omp_get_ancestor_thread_num(1) == me && omp_get_ancestor_thread_num(0) == 0 && omp_get_ancestor_thread_num(2) == -1);
+    CHECK(omp_get_team_size(1) == n && omp_get_team_size(0) == 1 && omp_get_max_threads() == 1);
+    add(&v->count[me], 1);
+    for (int round = 0; round < 3; round++) {
+        v->team_shared[me] = me * 3 + round;
+        __ompgpu_barrier(__LINE__);
+        int next = (me + 1) % n;
+        CHECK(v->team_shared[next] == next * 3 + round);
+        __ompgpu_barrier(__LINE__);
+        int r = me + 1, tmp;
+        if (__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine_int))
+            v->sum += r;
+    }
+    __ompgpu_barrier(__LINE__);
+    CHECK(v->sum == 3 * (n * (n + 1) / 2));
+}
+
+/* Regions of every size a team can have, in both directions. */
+REGION(forks, int *, count)
+{
+    int limit = (int)env->thread_limit;
+    struct visit *v = __ompgpu_alloc_shared(sizeof *v);
+    count += __ompgpu_team_id() * COUNTS;
+    CHECK(__ompgpu_thread_id() == 0 && __ompgpu_num_threads() == 1 && omp_get_level() == 0 && !omp_in_parallel());
+    CHECK(omp_get_max_threads() == limit && omp_get_thread_limit() == limit && omp_get_device_num() == 3);
+    for (int k = 0; k <= 2 * limit; k++) {
+        int n = k <= limit ? k : 2 * limit + 1 - k;
+        *v = (struct visit){ bad, count, n ? n : limit, 0, { 0 } };
+        __ompgpu_parallel(visit, v, n, 1);
+        CHECK(__ompgpu_thread_id() == 0 && __ompgpu_num_threads() == 1 && omp_get_level() == 0);
+    }
+    *v = (struct visit){ bad, count, 1, 0, { 0 } };
+    __ompgpu_parallel(visit, v, limit, 0);                 /* if(0) */
+    v->want = limit, v->sum = 0;
+    __ompgpu_parallel(visit, v, 5000, 1);                  /* more than there are */
+    omp_set_num_threads(2);
+    v->want = limit < 2 ? limit : 2, v->sum = 0;
+    CHECK(omp_get_max_threads() == v->want);
+    __ompgpu_parallel(visit, v, 0, 1);
+    v->want = limit < 3 ? limit : 3, v->sum = 0;
+    __ompgpu_parallel(visit, v, 3, 1);                     /* the clause wins */
+    __ompgpu_barrier(__LINE__);                            /* sequential: nothing to wait for */
+    __ompgpu_free_shared(v, sizeof *v);
+}
+KERNEL(forks, GENERIC, int *, count)
+
+/* ------------------------------------------------------------------ nested regions */
+struct nest { int *bad, *count, outer, depth, level; };
+static void inner(void *c)
+{
+    struct nest *n = c;
+    int *bad = n->bad;
+    CHECK(__ompgpu_thread_id() == 0 && __ompgpu_num_threads() == 1);
+    CHECK(omp_get_level() == n->level && omp_get_ancestor_thread_num(1) == n->outer && omp_get_ancestor_thread_num(n->level) == 0);
+    CHECK(omp_get_team_size(n->level) == 1 && omp_get_ancestor_thread_num(n->level + 1) == -1);
+    __ompgpu_barrier(__LINE__);
+    int r = 7, tmp;
+    CHECK(__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine_int) && r == 7);
+    add(n->count, 1);
+    if (n->depth) {
+        struct nest *deeper = __ompgpu_alloc_shared(sizeof *deeper);
+        *deeper = (struct nest){ bad, n->count, n->outer, n->depth - 1, n->level + 1 };
+        __ompgpu_parallel(inner, deeper, 4, 1);
+        __ompgpu_free_shared(deeper, sizeof *deeper);
+        CHECK(omp_get_level() == n->level);
+    }
+}
+static void outer(void *c)
+{
+    struct nest *n = c;
+    int *bad = n->bad, me = __ompgpu_thread_id(), threads = __ompgpu_num_threads();
+    struct nest mine = { bad, n->count, me, me % 4, 2 };
+    if (me % 3 != 1)
+        __ompgpu_parallel(inner, &mine, 0, 1);
+    CHECK(__ompgpu_thread_id() == me && __ompgpu_num_threads() == threads && omp_get_level() == 1);
+    __ompgpu_barrier(__LINE__);
+}
+REGION(nested_spmd, int *, count)
+{
+    struct nest n = { bad, count, 0, 0, 0 };
+    (void)env;
+    outer(&n);
+}
+KERNEL(nested_spmd, SPMD, int *, count)
+REGION(nested_generic, int *, count)
+{
+    struct nest *n = __ompgpu_alloc_shared(sizeof *n);
+    *n = (struct nest){ bad, count, 0, 0, 0 };
+    __ompgpu_parallel(outer, n, (int)env->thread_limit * 2 / 3, 1);
+    __ompgpu_free_shared(n, sizeof *n);
+}
+KERNEL(nested_generic, GENERIC, int *, count)
+
+/* ------------------------------------------------------------------ loops with dynamic schedules */
+struct loop { int *bad, *hits, sched; unsigned long long trip, chunk; };
+static void run_loop(void *c)
+{
+    struct loop *l = c;
+    int *bad = l->bad;
+    unsigned long long lo, hi, last = 0;
+    __ompgpu_dispatch_init(l->sched, l->trip, l->chunk);
+    while (__ompgpu_dispatch_next(&lo, &hi)) {
+        CHECK(lo < hi && hi <= l->trip && lo >= last);
+        CHECK(hi - lo >= l->chunk || hi == l->trip);
+        CHECK(l->sched != 2 || hi - lo <= (l->chunk ? l->chunk : 1) || __ompgpu_num_threads() == 1);
+        last = hi;
+        for (unsigned long long i = lo; i < hi && l->hits; i++)
+            add(&l->hits[i], 1);
+    }
+}
+static void run_loops(void *c)                             /* one after the other, the threads not in step */
+{
+    struct loop *l = c;
+    run_loop(l);
+    run_loop(l);
+    __ompgpu_barrier(__LINE__);
+    run_loop(l);
+}
+static void loop_in_loop(void *c)
+{
+    struct loop *l = c;
+    unsigned long long lo, hi;
+    __ompgpu_dispatch_init(2, 20, 1);
+    while (__ompgpu_dispatch_next(&lo, &hi))
+        for (; lo < hi; lo++)
+            __ompgpu_parallel(run_loop, l, 0, 1);
+}
+static const unsigned long long loop_trips[] = { 0, 1, 2, 31, 100, 301 }, loop_chunks[] = { 0, 1, 7, 64, 1000, ~0ull };
+
+REGION(loops_spmd, int *, hits)
+{
+    (void)env;
+    for (int sched = 2; sched <= 3; sched++)
+        for (int t = 0; t < 6; t++)
+            for (int k = 0; k < 6; k++) {
+                struct loop l = { bad, hits, sched, loop_trips[t], loop_chunks[k] };
+                run_loop(&l);
+            }
+    /* a trip count near the end of the range: the chunks must not wrap around */
+    struct loop far = { bad, 0, 2, ~0ull, 1ull << 62 };
+    run_loop(&far);
+    far.sched = 3;
+    run_loop(&far);
+    struct loop l = { bad, hits, 3, 301, 1 };
+    loop_in_loop(&l);
+}
+KERNEL(loops_spmd, SPMD, int *, hits)
+REGION(loops_generic, int *, hits)
+{
+    struct loop *l = __ompgpu_alloc_shared(sizeof *l);
+    int limit = (int)env->thread_limit;
+    *l = (struct loop){ bad, hits, 2, 301, 3 };
+    __ompgpu_parallel(run_loops, l, limit, 1);
+    __ompgpu_parallel(run_loops, l, limit / 2 + 1, 1);
+    l->sched = 3;
+    __ompgpu_parallel(run_loops, l, limit - 1, 1);
+    __ompgpu_parallel(run_loops, l, 0, 0);                 /* by one thread */
+    run_loop(l);                                           /* sequential */
+    __ompgpu_parallel(loop_in_loop, l, 0, 1);
+    __ompgpu_free_shared(l, sizeof *l);
+}
+KERNEL(loops_generic, GENERIC, int *, hits)
+
+/* ------------------------------------------------------------------ critical sections and locks */
+REGION(locks, int *, data)            /* data: count, critical lock, lock, nest lock */
+{
+    (void)env;
+    unsigned *critical = (unsigned *)&data[2];
+    void *lock = &data[4], *nest = &data[6];
+    for (int i = 0; i < 3; i++) {
+        __ompgpu_critical_begin(critical);
+        data[0] = data[0] + 1;
+        __ompgpu_critical_end(critical);
+        omp_set_lock(lock);
+        data[0] = data[0] + 1;
+        CHECK(!omp_test_lock(lock));
+        omp_unset_lock(lock);
+        omp_set_nest_lock(nest);
+        omp_set_nest_lock(nest);
+        data[1] = data[1] + 1;
+        CHECK(omp_test_nest_lock(nest) == 3);
+        omp_unset_nest_lock(nest);
+        omp_unset_nest_lock(nest);
+        omp_unset_nest_lock(nest);
+    }
+    __ompgpu_flush();
+}
+KERNEL(locks, SPMD, int *, data)
+REGION(critical_plain, int *, data)   /* without other threads of the team in between: no fibers */
+{
+    (void)env, (void)bad;
+    __ompgpu_critical_begin((unsigned *)&data[2]);
+    data[0] = data[0] + 1;
+    __ompgpu_critical_end((unsigned *)&data[2]);
+}
+KERNEL(critical_plain, SPMD, int *, data)
+
+/* ------------------------------------------------------------------ shared storage */
+struct cell { int *bad; char *p[12]; };
+static void look(void *c)
+{
+    struct cell *cell = c;
+    int *bad = cell->bad, me = __ompgpu_thread_id();
+    for (int i = 0; i < 12; i++)
+        CHECK(cell->p[i][0] == i && cell->p[i][299] == i + 1);
+    int *own = __ompgpu_alloc_shared(3000);
+    own[0] = me, own[700] = -me;
+    __ompgpu_barrier(__LINE__);
+    CHECK(own[0] == me && own[700] == -me);
+    __ompgpu_free_shared(own, 3000);
+}
+REGION(storage, int *, unused)
+{
+    char *first = 0;
+    (void)env, (void)unused;
+    for (int round = 0; round < 50; round++) {             /* more than fits: the rest overflows to the heap */
+        struct cell *cell = __ompgpu_alloc_shared(sizeof *cell);
+        cell->bad = bad;
+        for (int i = 0; i < 12; i++) {
+            cell->p[i] = __ompgpu_alloc_shared(300);
+            CHECK((unsigned long)cell->p[i] % 16 == 0);
+            cell->p[i][0] = (char)i, cell->p[i][299] = (char)(i + 1);
+        }
+        if (!first)
+            first = cell->p[0];
+        CHECK(cell->p[0] == first);                        /* nothing was left behind */
+        char *none = __ompgpu_alloc_shared(0), *big = __ompgpu_alloc_shared(1000000);
+        big[999999] = 1;
+        __ompgpu_parallel(look, cell, 0, 1);
+        __ompgpu_free_shared(big, 1000000);
+        __ompgpu_free_shared(none, 0);
+        for (int i = 11; i >= 0; i--)
+            __ompgpu_free_shared(cell->p[i], 300);
+        __ompgpu_free_shared(cell, sizeof *cell);
+    }
+}
+KERNEL(storage, GENERIC, int *, unused)
+
+/* ------------------------------------------------------------------ the rest */
+REGION(sequential, int *, out)        /* generic, launched with one thread, or with many that have nothing to do */
+{
+    (void)env;
+    double t = omp_get_wtime();
+    CHECK(__ompgpu_thread_id() == 0 && __ompgpu_num_threads() == 1 && omp_get_level() == 0);
+    CHECK(omp_get_team_num() == __ompgpu_team_id() && omp_get_num_teams() == __ompgpu_num_teams());
+    CHECK(omp_get_wtime() >= t && omp_get_wtick() > 0);
+    add(out, 1);
+}
+KERNEL(sequential, GENERIC, int *, out)
+REGION(spmd_queries, int *, out)
+{
+    int n = __ompgpu_num_threads();
+    CHECK(n == (int)env->thread_limit && omp_get_level() == 1 && omp_in_parallel() == (n > 1) && omp_get_max_threads() == 1);
+    CHECK(omp_get_device_num() == 3 && omp_get_thread_num() == __ompgpu_thread_id());
+    add(&out[__ompgpu_team_id() * n + __ompgpu_thread_id()], 1);
+}
+KERNEL(spmd_queries, SPMD, int *, out)
+
+REGION(assertion, int *, x) { (void)env, (void)bad; if (__ompgpu_thread_id() == x[0]) __assert_fail("x < 3", "app.c", 12, "main"); }
+KERNEL(assertion, SPMD, int *, x)
+REGION(failing, int *, x) { (void)env, (void)bad; if (__ompgpu_thread_id() == x[0]) __ompgpu_fail("wrong index", 99); }
+KERNEL(failing, SPMD, int *, x)
+REGION(diverged, int *, x) { (void)env, (void)bad; if (__ompgpu_thread_id() < x[0]) __ompgpu_barrier(1234); }
+KERNEL(diverged, SPMD, int *, x)
+#ifdef __NVPTX__
+int printf(const char *, ...);
+void *memmove(void *, const void *, unsigned long);
+unsigned long strlen(const char *);
+double sin(double);
+float powf(float, float);
+REGION(library, double *, x)
+{
+    (void)env, (void)bad;
+    memmove(x + 10, x, strlen((char *)x));
+    x[0] = sin(x[1]) + powf((float)x[2], 3);
+    printf("%d %c %f %s\n", 1, 'a', x[0], "text");
+}
+KERNEL(library, SPMD, double *, x)
+#endif
+
+/* ------------------------------------------------------------------ the test program */
+#else
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "hostrt/plugin.h"
+
+static const struct ompgpu_plugin *const dev = &ompgpu_emu_plugin;
+static void *module, *scratch, *bad_line;
+static const char *way;               /* how the image at hand was made */
+static unsigned tests, failures;
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+__attribute__((format(printf, 2, 3)))
+static void check(bool good, const char *fmt, ...)
+{
+    va_list ap;
+    printf("%sok %u - %s: ", good ? "" : "not ", ++tests, way);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+    failures += !good;
+}
+
+static void skip(const char *what, const char *reason) { printf("ok %u - %s # SKIP %s\n", ++tests, what, reason); }
+
+static void *device_new(size_t size)
+{
+    void *p = NULL, *zero = calloc(1, size);
+    if (!zero || dev->alloc(0, size, &p) || dev->to_device(0, p, zero, size))
+        printf("Bail out! %s\n", ompgpu_plugin_message()), exit(1);
+    free(zero);
+    return p;
+}
+
+/* 0, or the line of the CHECK that failed, or -1 when the launch did. */
+static int launch(const char *kernel, bool sync, unsigned teams, unsigned threads, void *arg)
+{
+    struct ompgpu_kernel_entry entry = { .flags = sync ? OMPGPU_KERNEL_SYNC : 0 };
+    struct ompgpu_function f = { .entry = &entry };
+    struct ompgpu_env env = { scratch, 3, threads };
+    void *params[] = { &env, &bad_line, &arg };
+    int line = 0;
+    if (dev->to_device(0, bad_line, &line, sizeof line) || dev->function(0, module, kernel, &f) ||
+        dev->launch(0, &f, teams, threads, params) || dev->sync(0) || dev->from_device(0, &line, bad_line, sizeof line))
+        return -1;
+    return line;
+}
+
+static void report(int line, const char *kernel)
+{
+    if (line > 0)
+        printf("# %s: the CHECK in line %d failed\n", kernel, line);
+    else if (line < 0)
+        printf("# %s: %s\n", kernel, ompgpu_plugin_message());
+}
+
+static int launch_reported(const char *kernel, unsigned teams, unsigned threads, void *arg)
+{
+    int line = launch(kernel, true, teams, threads, arg);
+    report(line, kernel);
+    return line;
+}
+
+/* ------------------------------------------------------------------ reductions */
+static bool record_is(const unsigned char *got, unsigned size, unsigned team0, unsigned teams, unsigned thread0, unsigned threads)
+{
+    for (unsigned i = 0; i < size; i++) {
+        unsigned char want = 0;
+        for (unsigned t = team0; t < team0 + teams; t++)
+            for (unsigned k = thread0; k < thread0 + threads; k++)
+                want += RECORD_BYTE(i, t, k);
+        if (got[i] != want)
+            return false;
+    }
+    return true;
+}
+
+static const unsigned sizes[] = {
+#define SIZE(N) N,
+    RECORDS(SIZE)
+};
+
+static bool team_reduction(unsigned size, unsigned teams, unsigned threads)
+{
+    unsigned char host[4 * 2 * MAX_RECORD];
+    char name[32];
+    size_t bytes = teams * 2 * MAX_RECORD;
+    void *out = device_new(bytes);
+    snprintf(name, sizeof name, "parallel_%u", size);
+    bool good = launch_reported(name, teams, threads, out) == 0 && !dev->from_device(0, host, out, bytes);
+    for (unsigned t = 0; good && t < teams; t++)
+        for (unsigned round = 0; round < 2; round++)
+            good &= record_is(&host[(t * 2 + round) * MAX_RECORD], size, t, 1, round, threads);
+    dev->free(0, out);
+    if (!good)
+        printf("# %u bytes, %u x %u threads\n", size, teams, threads);
+    return good;
+}
+
+static void test_team_reductions(void)
+{
+    static const unsigned some[] = { 127, 128, 129, 255, 256, 257, 500, 511, 512, 513, 991, 992, 993, 1000, 1022, 1023, 1024 };
+    for (unsigned s = 0; s < COUNT(sizes); s++) {
+        bool good = true;
+        for (unsigned n = 1; n <= 100; n++)
+            good &= team_reduction(sizes[s], 1 + n % 3, n);
+        for (unsigned i = 0; i < COUNT(some); i++)
+            good &= team_reduction(sizes[s], 2, some[i]);
+        check(good, "reduction over a team, %u bytes", sizes[s]);
+    }
+}
+
+static bool league_reduction(const char *kind, unsigned size, unsigned teams, unsigned threads)
+{
+    unsigned char host[MAX_RECORD];
+    unsigned counter = 1;
+    char name[32];
+    void *out = device_new(MAX_RECORD);
+    snprintf(name, sizeof name, "%s_%u", kind, size);
+    bool good = launch_reported(name, teams, threads, out) == 0 && !dev->from_device(0, host, out, size) &&
+                record_is(host, size, 0, teams, 0, strcmp(kind, "teams") ? threads : 1) &&
+                !dev->from_device(0, &counter, scratch, sizeof counter) && counter == 0;
+    dev->free(0, out);
+    if (!good)
+        printf("# %s, %u bytes, %u x %u threads, counter %u\n", kind, size, teams, threads, counter);
+    return good;
+}
+
+static void test_league_reductions(void)
+{
+    static const unsigned teams[] = { 1, 2, 3, 31, 32, 33, 64, 100, 300 }, threads[] = { 1, 2, 7, 31, 32, 33, 64, 100, 256 };
+    for (unsigned s = 0; s < COUNT(sizes); s++) {
+        bool good = true;
+        for (unsigned i = 0; i < COUNT(teams); i++)
+            for (unsigned k = 0; k < COUNT(threads); k++)
+                if (sizes[s] == 8 || teams[i] * threads[k] <= 3300)
+                    good &= league_reduction("league", sizes[s], teams[i], threads[k]);
+        check(good && league_reduction("league", sizes[s], 5, 1024), "reduction over a league, %u bytes", sizes[s]);
+        good = true;
+        for (unsigned i = 0; i < COUNT(teams); i++)
+            good &= league_reduction("teams", sizes[s], teams[i], i % 2 ? 1 : 32);
+        check(good, "reduction over main threads, %u bytes", sizes[s]);
+    }
+}
+
+/* The same geometry gives the same bits whatever the schedule: the bits are compared with those of the first process. */
+static void test_same_bits(void)
+{
+    unsigned bits[3][2];
+    for (unsigned g = 0; g < 3; g++)
+        for (unsigned k = 0; k < 2; k++) {
+            void *x = device_new(8);
+            launch_reported("sum", 1 + g * 40, 100 + g * 30, x);
+            dev->from_device(0, &bits[g][k], x, 4);
+            dev->free(0, x);
+        }
+    check(bits[0][0] == bits[0][1] && bits[1][0] == bits[1][1] && bits[2][0] == bits[2][1], "a float sum repeats");
+    char all[64];
+    const char *before = getenv("RT_DEVICERTL_BITS");
+    snprintf(all, sizeof all, "%x %x %x", bits[0][0], bits[1][0], bits[2][0]);
+    check(!before || !strcmp(before, all), "a float sum is the same under every schedule (%s)", all);
+    setenv("RT_DEVICERTL_BITS", all, 1);
+}
+
+/* ------------------------------------------------------------------ parallel regions */
+static void test_forks(void)
+{
+    static const unsigned threads[] = { 1, 2, 31, 32, 33, 64, 70, 100 };
+    for (unsigned i = 0; i < COUNT(threads); i++) {
+        unsigned n = threads[i], want, wrong = 0;
+        int counts[2 * 1032];
+        void *count = device_new(sizeof counts);
+        int line = launch_reported("forks", 2, n, count);
+        dev->from_device(0, counts, count, sizeof counts);
+        for (unsigned t = 0; t < 2; t++)
+            for (unsigned k = 0; k < n; k++) {
+                /* thread k is in the two regions of each size above k, in the default-size one and in the five at the end */
+                want = 2 * (n - k) + 1 + (k == 0) + 1 + (k < 2) + (k < 3);
+                wrong += counts[t * 1032 + k] != (int)want;
+            }
+        check(line == 0 && !wrong, "regions of 1 to %u threads of a generic kernel", n);
+        dev->free(0, count);
+    }
+    void *count = device_new(2 * 1032 * sizeof(int));
+    check(launch_reported("nested_spmd", 1, 100, count) == 0, "nested regions, SPMD");
+    check(launch_reported("nested_generic", 1, 100, count) == 0, "nested regions, generic");
+    dev->free(0, count);
+}
+
+static void test_loops(void)
+{
+    static const unsigned threads[] = { 1, 2, 33, 64, 100, 256 };
+    for (unsigned k = 0; k < COUNT(threads); k++) {
+        int spmd[301], generic[301], wrong = 0;
+        unsigned n = threads[k];
+        void *a = device_new(sizeof spmd), *b = device_new(sizeof generic);
+        int line = launch_reported("loops_spmd", 1, n, a);
+        if (!line)
+            line = launch_reported("loops_generic", 1, n, b);
+        dev->from_device(0, spmd, a, sizeof spmd);
+        dev->from_device(0, generic, b, sizeof generic);
+        for (int i = 0; i < 301; i++) {
+            static const int trips[] = { 0, 1, 2, 31, 100, 301 };
+            int want = 20;                                 /* the loop in a loop */
+            for (unsigned t = 0; t < COUNT(trips); t++)
+                want += i < trips[t] ? 2 * 6 : 0;
+            wrong += spmd[i] != want;
+            wrong += generic[i] != 4 * 3 + 1 + 20;
+        }
+        check(line == 0 && !wrong, "dynamic and guided loops by %u threads", n);
+        dev->free(0, a);
+        dev->free(0, b);
+    }
+}
+
+static void test_locks(void)
+{
+    int data[8];
+    void *p = device_new(sizeof data);
+    int line = launch_reported("locks", 40, 50, p);
+    dev->from_device(0, data, p, sizeof data);
+    check(line == 0 && data[0] == 2 * 3 * 2000 && data[1] == 3 * 2000, "critical sections and locks");
+    dev->free(0, p);
+    p = device_new(sizeof data);
+    line = launch("critical_plain", false, 400, 50, p);
+    report(line, "critical_plain");
+    dev->from_device(0, data, p, sizeof data);
+    check(line == 0 && data[0] == 20000, "critical sections without fibers");
+    dev->free(0, p);
+}
+
+static void test_rest(void)
+{
+    int seen[300], wrong = 0, zero = 0, n = 0;
+    void *out = device_new(sizeof seen);
+    check(launch_reported("storage", 3, 70, out) == 0, "shared storage and its overflow");
+    check(launch("sequential", false, 20, 1, out) == 0 && !dev->from_device(0, &n, out, 4) && n == 20,
+          "a generic kernel of one thread needs no barrier");
+    check(launch_reported("sequential", 20, 64, out) == 0 && !dev->from_device(0, &n, out, 4) && n == 40, "idle workers leave");
+    dev->to_device(0, out, &zero, 4);
+    check(launch("spmd_queries", false, 3, 100, out) == 0, "an SPMD kernel needs no barrier for its state");
+    dev->from_device(0, seen, out, sizeof seen);
+    for (int i = 0; i < 300; i++)
+        wrong += seen[i] != 1;
+    check(!wrong, "every thread once");
+    int who = 5;
+    dev->to_device(0, out, &who, 4);
+    check(launch("assertion", false, 1, 10, out) == -1 && strstr(ompgpu_plugin_message(), "assertion failed at line 12"), "assert");
+    check(launch("failing", false, 1, 10, out) == -1 && strstr(ompgpu_plugin_message(), "wrong index at line 99"), "__ompgpu_fail");
+    check(launch("diverged", true, 1, 10, out) == -1 &&
+          strstr(ompgpu_plugin_message(), "barrier at line 1234 reached by 5 of 10 threads"), "a barrier that half of the team reaches");
+    dev->free(0, out);
+}
+
+/* ------------------------------------------------------------------ images */
+static char directory[] = "/tmp/rt_devicertl-XXXXXX";
+
+__attribute__((format(printf, 1, 2)))
+static bool shell(const char *fmt, ...)
+{
+    char command[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(command, sizeof command, fmt, ap);
+    va_end(ap);
+    bool good = system(command) == 0;
+    if (!good)
+        printf("# failed: %s\n", command);
+    return good;
+}
+
+static const char *tool(const char *variable, const char *otherwise)
+{
+    const char *value = getenv(variable);
+    return value && *value ? value : otherwise;
+}
+
+/* obj-asan's tools are beside obj-asan, the normal ones in the tree. */
+static const char *tools(void)
+{
+    static char path[1024];
+    const char *obj = getenv("OMPGPU_OBJ"), *base = obj ? strrchr(obj, '/') : NULL;
+    snprintf(path, sizeof path, "%s%s", base && strcmp(base, "/obj") ? obj : ".", base && strcmp(base, "/obj") ? "/tree/lib/ompgpu" : "/lib/ompgpu");
+    return path;
+}
+
+static bool compile(const char *target, const char *to)
+{
+    return shell("%s --target=%s -std=gnu11 -x c -DDEVICE -include %s/ompgpu_device.h -fconvergent-functions -fPIC -O2 -Wall -Wextra -Werror "
+                 "-Wno-unknown-cuda-version -Xclang -disable-llvm-passes -emit-llvm -c -o %s/%s %s",
+                 tool("OMPGPU_CLANG", "clang-22"), target, tools(), directory, to, __FILE__);
+}
+
+static void *read_file(const char *name, size_t *size)
+{
+    char path[sizeof directory + 64], *data = NULL;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *f = fopen(path, "rb");
+    *size = 0;
+    if (!f)
+        return NULL;
+    do {
+        data = realloc(data, *size + 65537);
+        *size += fread(data + *size, 1, 65536, f);
+    } while (!feof(f));
+    data[*size] = 0;
+    fclose(f);
+    return data;
+}
+
+static void run_image(const char *made_by, const char *name)
+{
+    size_t size;
+    void *image = read_file(name, &size);
+    way = made_by;
+    bool loaded = image && !dev->load(0, NULL, 0, image, size, &module);
+    check(loaded, "the image loads");
+    if (loaded) {
+        scratch = device_new(128 + 300 * 112);
+        bad_line = device_new(4);
+        test_team_reductions();
+        test_league_reductions();
+        test_same_bits();
+        test_forks();
+        test_loops();
+        test_locks();
+        test_rest();
+        dev->free(0, bad_line);
+        dev->free(0, scratch);
+        dev->unload(0, module);
+    } else {
+        printf("# %s\n", ompgpu_plugin_message());
+    }
+    free(image);
+}
+
+/* ------------------------------------------------------------------ PTX */
+/* The text of one kernel, NUL-terminated in place; `*rest` is what follows. */
+static char *kernel_text(char *ptx, const char *kernel)
+{
+    char head[64];
+    snprintf(head, sizeof head, ".entry %s(", kernel);
+    char *text = strstr(ptx, head), *end = text ? strstr(text, "\n}\n") : NULL;
+    return end ? strndup(text, (size_t)(end - text)) : NULL;
+}
+
+static void check_ptx(char *ptx, const char *kernel, const char *const *absent)
+{
+    char *text = kernel_text(ptx, kernel);
+    check(text != NULL, "%s is there", kernel);
+    for (; text && *absent; absent++)
+        check(!strstr(text, *absent), "no %s in %s", *absent, kernel);
+    free(text);
+}
+
+static void test_ptx(void)
+{
+    static const char *const streaming[] = { ".shared", ".local", "bar", "call", "shfl", NULL }, *const reducing[] = { ".local", "call", NULL },
+                      *const acquiring[] = { ".sys", NULL };
+    static const char *const archs[] = { "sm_75", "sm_80", "sm_90", "sm_100" };
+    const char *cuda = tool("CUDA_PATH", "/usr/local/cuda");
+    char name[32], libdevice[1100], ptxas[1100];
+    size_t size;
+    way = "PTX";
+    snprintf(libdevice, sizeof libdevice, "%s/nvvm/libdevice/libdevice.10.bc", cuda);
+    snprintf(ptxas, sizeof ptxas, "%s/bin/ptxas", cuda);
+    if (access(libdevice, R_OK)) {
+        skip("PTX", "no libdevice");
+        return;
+    }
+    check(compile("nvptx64-nvidia-cuda -march=sm_75 -nogpulib", "ptx.bc"), "device code compiles");
+    for (unsigned i = 0; i < COUNT(archs); i++) {
+        bool good = shell("%s/omp-device --target=nvptx64 -O2 --rtl=%s/devicertl-nvptx64.bc --libdevice=%s --out=%s:%s/%s.ptx %s/ptx.bc",
+                          tools(), tools(), libdevice, archs[i], directory, archs[i], directory);
+        check(good, "omp-device for %s", archs[i]);
+        if (!good)
+            continue;
+        snprintf(name, sizeof name, "%s.ptx", archs[i]);
+        char *ptx = read_file(name, &size);
+        check_ptx(ptx, "axpy", streaming);
+        check_ptx(ptx, "sum", reducing);
+        check_ptx(ptx, "pair", reducing);
+        check_ptx(ptx, "league_64", reducing);
+        check_ptx(ptx, "parallel_16", reducing);
+        check_ptx(ptx, "sum", acquiring);
+        free(ptx);
+        if (access(ptxas, X_OK))
+            skip("ptxas", "no ptxas");
+        else
+            check(shell("%s -arch=%s -o /dev/null %s/%s", ptxas, archs[i], directory, name), "ptxas for %s", archs[i]);
+    }
+}
+
+/* ------------------------------------------------------------------ main */
+/* The same tests in a new process under other settings; its output is shown when it fails. */
+static void test_variant(const char *program, const char *setting)
+{
+    char command[1024], line[512];
+    snprintf(command, sizeof command, "RT_DEVICERTL_VARIANT=%s %s '%s' 2>&1", directory, setting, program);
+    FILE *f = popen(command, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "ok ", 3) && strncmp(line, "1..", 3))
+            printf("#   %s", line);
+    way = "again";
+    check(f && pclose(f) == 0, "with %s", setting);
+}
+
+int main(int argc, char **argv)
+{
+    struct ompgpu_device_info info;
+    const char *variant = getenv("RT_DEVICERTL_VARIANT");
+    char omp_device[1100];
+    (void)argc;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    setenv("OMPGPU_EMU_MEMORY", "64M", 1);
+    if (dev->num_devices() != 1 || dev->open(0, &info)) {
+        printf("Bail out! no emulated device\n");
+        return 1;
+    }
+    if (variant) {
+        strcpy(directory, variant);
+        run_image("LLVM", "plain.so");
+    } else if (mkdtemp(directory)) {
+        way = "build";
+        snprintf(omp_device, sizeof omp_device, "%s/omp-device", tools());
+        check(compile("x86_64-pc-linux-gnu", "emu.bc"), "device code compiles");
+        check(shell("llvm-link-22 %s/emu.bc %s/devicertl-x86_64.bc -o %s/linked.bc", directory, tools(), directory) &&
+              shell("%s -shared -fPIC -O2 -Wno-override-module -o %s/plain.so %s/linked.bc -lm", tool("OMPGPU_CLANG", "clang-22"),
+                    directory, directory), "the image builds");
+        run_image("LLVM", "plain.so");
+        way = "omp-device";
+        check(shell("%s --target=x86_64 -O2 --rtl=%s/devicertl-x86_64.bc --info=%s/info --out=emu:%s/emu.o %s/emu.bc && "
+                    "%s -shared -o %s/tool.so %s/emu.o -lm", omp_device, tools(), directory, directory, directory,
+                    tool("OMPGPU_CLANG", "clang-22"), directory, directory), "the image builds");
+        run_image("omp-device", "tool.so");
+        test_ptx();
+        test_variant(argv[0], "OMPGPU_EMU_SCHEDULE=random:1");
+        test_variant(argv[0], "OMPGPU_EMU_SCHEDULE=random:77 OMPGPU_EMU_THREADS=1");
+        test_variant(argv[0], "OMPGPU_EMU_THREADS=5");
+        shell("rm -rf %s", directory);
+    }
+    dev->close(0);
+    printf("1..%u\n", tests);
+    return failures != 0;
+}
+#endif
