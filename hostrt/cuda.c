@@ -92,7 +92,7 @@ static struct cuda_thread *thread_new(void)
     struct cuda_thread *t = threads;
     while (t && t->used)
         t = t->next;
-    if (!t && (t = calloc(1, sizeof *t))) {
+    if (!t && (t = ompgpu_xalloc(sizeof *t))) {
         t->next = threads;
         threads = t;
     }
@@ -110,10 +110,8 @@ static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
 {
     struct cuda_device *d = &devices[ordinal];
     struct cuda_thread *t = self ? self : thread_new();
-    if (!t) {
-        ompgpu_plugin_error("out of host memory");
+    if (!t)
         return 1;
-    }
     if (d->lost) {
         char text[256];
         describe(text, sizeof text, d->lost_call, (CUresult)d->lost);
@@ -243,7 +241,7 @@ static void free_threads(void)
             pthread_setspecific(thread_key, NULL);
             self = NULL;
         }
-        free(t);
+        ompgpu_xfree(t);
     }
 }
 

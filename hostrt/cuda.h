@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "hostrt/cuda_driver.h"
-#include "hostrt/plugin.h"
+#include "hostrt/core.h"
 #pragma GCC visibility push(hidden)
 
 enum { CUDA_MAX_DEVICES = 32, CUDA_BUCKETS = 1024 };

@@ -3,7 +3,6 @@
  * cuMemAlloc and cuMemFree cost microseconds and may synchronise, and programs map the same arrays again and again.  Sizes are
  * rounded up (four steps between powers of two up to 1 MB, whole 2 MB pages above) and freed blocks are kept for the next request
  * of the same size.  The cache gives everything back before an allocation is allowed to fail. */
-#include <stdlib.h>
 #include "hostrt/cuda.h"
 
 void ompgpu_cuda_memory_init(struct cuda_memory *m, size_t total)
@@ -50,7 +49,7 @@ static CUresult trim(struct cuda_memory *m)
             struct cuda_block *b = m->cached[i];
             m->cached[i] = b->next;
             err = first_error(err, ompgpu_cuda.cuMemFree_v2(b->address));
-            free(b);
+            ompgpu_xfree(b);
         }
     m->in_cache = 0;
     return err;
@@ -66,7 +65,7 @@ void ompgpu_cuda_memory_fini(struct cuda_memory *m, bool driver_alive)
                 *list = b->next;
                 if (driver_alive)
                     ompgpu_cuda.cuMemFree_v2(b->address);
-                free(b);
+                ompgpu_xfree(b);
             }
         }
     pthread_mutex_destroy(&m->lock);
@@ -86,7 +85,7 @@ static struct cuda_block *take_cached(struct cuda_memory *m, size_t size)
 
 static CUresult fresh(struct cuda_memory *m, size_t size, struct cuda_block **block)
 {
-    struct cuda_block *b = malloc(sizeof *b);
+    struct cuda_block *b = ompgpu_xalloc(sizeof *b);
     if (!b)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult err = ompgpu_cuda.cuMemAlloc_v2(&b->address, size);
@@ -96,7 +95,7 @@ static CUresult fresh(struct cuda_memory *m, size_t size, struct cuda_block **bl
             err = ompgpu_cuda.cuMemAlloc_v2(&b->address, size);
     }
     if (err) {
-        free(b);
+        ompgpu_xfree(b);
         return err;
     }
     b->size = size;
@@ -143,7 +142,7 @@ CUresult ompgpu_cuda_memory_free(struct cuda_memory *m, CUdeviceptr address)
             err = CUDA_SUCCESS;
         } else {
             err = ompgpu_cuda.cuMemFree_v2(address);
-            free(b);
+            ompgpu_xfree(b);
         }
     }
     pthread_mutex_unlock(&m->lock);

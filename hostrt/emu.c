@@ -58,6 +58,7 @@ const struct emu_settings *ompgpu_emu_settings(void)
 /* ------------------------------------------------------------------ devices */
 static struct emu_memory memory[EMU_MAX_DEVICES];
 static unsigned opened;               /* bit per device; the core opens and closes under its start-up lock */
+static atomic_int running;            /* launches */
 
 static int emu_num_devices(void)
 {
@@ -80,8 +81,11 @@ static int emu_open(int ordinal, struct ompgpu_device_info *info)
     return 0;
 }
 
+/* When the program ends while another host thread still runs a kernel, its memory stays. */
 static void emu_close(int ordinal)
 {
+    if (atomic_load(&running))
+        return;
     opened &= ~(1u << ordinal);
     if (!opened)
         ompgpu_emu_pool_stop();
@@ -221,9 +225,11 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     };
     if (l.random)
         shuffle_teams(&l);
+    atomic_fetch_add(&running, 1);
     ompgpu_emu_fault_enter();
     ompgpu_emu_pool_run(&l);
     ompgpu_emu_fault_exit();
+    atomic_fetch_sub(&running, 1);
     if (atomic_load(&l.failed))
         ompgpu_plugin_error("%s", l.message);
     return atomic_load(&l.failed);

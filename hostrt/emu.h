@@ -14,7 +14,7 @@
 #define OMPGPU_EMU_H
 #include <pthread.h>
 #include <stdatomic.h>
-#include "hostrt/plugin.h"
+#include "hostrt/core.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EMU_ASAN 1

@@ -12,7 +12,6 @@
  * Stacks come in slabs of 32.  Below each lies a guard of 15 pages: wide, because device code is compiled without stack probes
  * and a big frame could step over one page; odd together with the usual 16 pages of stack, because a power of two as distance
  * would put the tops of all stacks into the same few cache sets. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -193,13 +192,13 @@ size_t ompgpu_emu_fiber_guard(void)
 static bool slab_add(struct emu_worker *w)
 {
     size_t stack = ompgpu_emu_settings()->stack, guard = ompgpu_emu_fiber_guard();
-    struct emu_slab *slab = calloc(1, sizeof *slab);
+    struct emu_slab *slab = ompgpu_xalloc(sizeof *slab);
     if (!slab)
         return false;
     slab->size = EMU_SLAB_FIBERS * (stack + guard);
     slab->memory = mmap(NULL, slab->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab->memory == MAP_FAILED) {
-        free(slab);
+        ompgpu_xfree(slab);
         return false;
     }
     slab->next = w->slabs;
@@ -270,7 +269,7 @@ void ompgpu_emu_fiber_fini(struct emu_worker *w)
         __asan_unpoison_memory_region(s->memory, s->size);
 #endif
         munmap(s->memory, s->size);
-        free(s);
+        ompgpu_xfree(s);
     }
     w->free = NULL;
 }

@@ -109,11 +109,9 @@ int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **mod
     }
     /* Kernels call the mathematical library; the host program itself may do without. */
     dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
-    struct emu_module *m = calloc(1, sizeof *m);
-    if (!m) {
-        ompgpu_plugin_error("out of host memory");
+    struct emu_module *m = ompgpu_xalloc(sizeof *m);
+    if (!m)
         return 1;
-    }
     pthread_mutex_init(&m->lock, NULL);
     m->fd = image_file();
     if (m->fd < 0 || write_all(m->fd, data, size)) {
@@ -134,7 +132,7 @@ void ompgpu_emu_image_unload(struct emu_module *m)
 {
     while (m->kernels) {
         struct emu_kernel *next = m->kernels->next;
-        free(m->kernels);
+        ompgpu_xfree(m->kernels);
         m->kernels = next;
     }
     if (m->handle)
@@ -142,7 +140,7 @@ void ompgpu_emu_image_unload(struct emu_module *m)
     if (m->fd >= 0)
         close(m->fd);
     pthread_mutex_destroy(&m->lock);
-    free(m);
+    ompgpu_xfree(m);
 }
 
 int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_kernel **kernel)
@@ -152,11 +150,9 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
         ompgpu_plugin_error("the image has no kernel %s", name);
         return 1;
     }
-    struct emu_kernel *k = calloc(1, sizeof *k);
-    if (!k) {
-        ompgpu_plugin_error("out of host memory");
+    struct emu_kernel *k = ompgpu_xalloc(sizeof *k);
+    if (!k)
         return 1;
-    }
     *(void **)&k->entry = entry;
     k->module = m;
     pthread_mutex_lock(&m->lock);

@@ -3,7 +3,6 @@
  * It is apart from the host program's heap so that mistakes in a program show as they would on a GPU: fresh memory is filled with a
  * pattern (a missing map(to:) gives 0xCB bytes, not zeros), copies must lie in one live block, and blocks above 32 KB stand between
  * pages without access, so that a kernel that runs off an array or uses a freed one faults.  Small blocks come from slabs. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,7 +27,7 @@ void ompgpu_emu_memory_fini(struct emu_memory *m)
         munmap(m->slabs, SLAB);
         m->slabs = next;
     }
-    free(m->blocks);
+    ompgpu_xfree(m->blocks);
     pthread_mutex_destroy(&m->lock);
     *m = (struct emu_memory){ 0 };
 }
@@ -58,9 +57,12 @@ static int block_add(struct emu_memory *m, struct emu_block b)
 {
     if (m->nblocks == m->capacity) {
         size_t capacity = m->capacity ? 2 * m->capacity : 64;
-        struct emu_block *grown = realloc(m->blocks, capacity * sizeof *grown);
+        struct emu_block *grown = ompgpu_xalloc(capacity * sizeof *grown);
         if (!grown)
             return 1;
+        if (m->nblocks)
+            memcpy(grown, m->blocks, m->nblocks * sizeof *grown);
+        ompgpu_xfree(m->blocks);
         m->blocks = grown;
         m->capacity = capacity;
     }
@@ -80,8 +82,6 @@ int ompgpu_emu_memory_add(struct emu_memory *m, void *base, size_t size)
     pthread_mutex_lock(&m->lock);
     int err = block_add(m, (struct emu_block){ .base = base, .size = size, .fixed = true });
     pthread_mutex_unlock(&m->lock);
-    if (err)
-        ompgpu_plugin_error("out of host memory");
     return err;
 }
 

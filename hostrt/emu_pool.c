@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,10 +34,10 @@ static void worker_free(void *p)
     ompgpu_emu_fiber_fini(w);
     if (w->signal_stack)
         munmap(w->signal_stack, w->signal_stack_size);
-    free(w->threads);
-    free(w->pool);
-    free(w->meeting);
-    free(w);
+    ompgpu_xfree(w->threads);
+    ompgpu_xfree(w->pool);
+    ompgpu_xfree(w->meeting);
+    ompgpu_xfree(w);
 }
 
 /* A child of fork has none of the pool's threads. */
@@ -72,12 +71,12 @@ struct emu_worker *ompgpu_emu_worker_get(void)
     if (ompgpu_emu_worker)
         return ompgpu_emu_worker;
     pthread_once(&once, init);
-    struct emu_worker *w = calloc(1, sizeof *w);
+    struct emu_worker *w = ompgpu_xalloc(sizeof *w);
     if (!w)
         return NULL;
-    w->threads = calloc(EMU_MAX_THREADS, sizeof *w->threads);
-    w->pool = calloc(EMU_MAX_THREADS, sizeof *w->pool);
-    w->meeting = calloc(EMU_MAX_THREADS / EMU_WARP, sizeof *w->meeting);
+    w->threads = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->threads);
+    w->pool = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->pool);
+    w->meeting = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->meeting);
     w->signal_stack_size = 64 * 1024;
     w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (w->signal_stack == MAP_FAILED)
@@ -184,7 +183,7 @@ static void start_threads(unsigned wanted)
         wanted = limit;
     if (pool.nthreads >= wanted || pool.stop)
         return;
-    if (!pool.threads && !(pool.threads = calloc(limit, sizeof *pool.threads)))
+    if (!pool.threads && !(pool.threads = ompgpu_xalloc(limit * sizeof *pool.threads)))
         return;
     sigfillset(&all);
     sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE), sigdelset(&all, SIGILL);
@@ -223,20 +222,18 @@ void ompgpu_emu_pool_run(struct emu_launch *l)
     pthread_cond_destroy(&l->done);
 }
 
-/* At exit.  While another host thread still launches, the pool's threads are left to it. */
+/* No launch runs. */
 void ompgpu_emu_pool_stop(void)
 {
     pthread_mutex_lock(&pool.lock);
-    unsigned n = pool.launches ? 0 : pool.nthreads;
-    pool.stop = n != 0;
+    unsigned n = pool.nthreads;
+    pool.stop = true;
     pthread_cond_broadcast(&pool.work);
     pthread_mutex_unlock(&pool.lock);
     for (unsigned i = 0; i < n; i++)
         pthread_join(pool.threads[i], NULL);
-    if (!n)
-        return;
     pthread_mutex_lock(&pool.lock);
-    free(pool.threads);
+    ompgpu_xfree(pool.threads);
     pool.threads = NULL;
     pool.nthreads = 0;
     pool.stop = false;

@@ -2,7 +2,7 @@
  *
  * This file is both sides: compiled with -DEMU_IMAGE it is the image.  The test program compiles it so, loads the result and launches
  * the kernels; then it starts itself again under other schedules and numbers of OS threads, where everything must give the same. */
-#include "hostrt/plugin.h"
+#include "hostrt/core.h"
 
 /* ------------------------------------------------------------------ the image */
 #ifdef EMU_IMAGE
@@ -503,6 +503,37 @@ static void test_host_threads(void)
     check(!bad, "launches of six host threads at once, two of which fail");
 }
 
+/* A thread has everything to allocate for itself. */
+static void *one_launch(void *arg)
+{
+    void *second = NULL, *p = NULL, *was = module;
+    long bad = dev->load(0, NULL, 0, ((void **)arg)[0], *(size_t *)((void **)arg)[1], &second);
+    if (bad)
+        return (void *)bad;
+    module = second;
+    bad = dev->alloc(0, 100, &p) || dev->free(0, p) || launch("diverge_warp", true, 1, 31, NULL, NULL) != 1 ||
+          !strstr(ompgpu_plugin_message(), "shuffle with");
+    module = was;
+    dev->unload(0, second);
+    return (void *)bad;
+}
+
+static void test_allocations(void *image, size_t size)
+{
+    void *arg[] = { image, &size }, *result = (void *)1;
+    long n = 0;
+    pthread_t id;
+    bool said = true;
+    while (result && n < 100) {
+        ompgpu_xalloc_fail = ++n;
+        pthread_create(&id, NULL, one_launch, arg);
+        pthread_join(id, &result);
+        said &= ompgpu_xalloc_fail <= 0 || !result;
+    }
+    ompgpu_xalloc_fail = 0;
+    check(n > 5 && n < 100 && said, "each of %ld allocations fails in turn", n - 1);
+}
+
 static void test_device(void)
 {
     struct ompgpu_function f = { .entry = &with_sync };
@@ -582,6 +613,7 @@ int main(int argc, char **argv)
     test_signals();
     test_fork();
     test_host_threads();
+    test_allocations(image, size);
     dev->unload(0, module);
     dev->close(0);
     if (!getenv("RT_EMU_VARIANT")) {
