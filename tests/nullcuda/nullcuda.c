@@ -584,8 +584,8 @@ static CUresult load_elf(struct CUmod_st *m, const char *image)
         const char *names = image + sections[sections[i].sh_link].sh_offset;
         for (size_t k = 0; k < sections[i].sh_size / sizeof *symbols; k++) {
             const char *name = names + symbols[k].st_name;
-            if (ELF64_ST_BIND(symbols[k].st_info) == STB_LOCAL || symbols[k].st_shndx == SHN_UNDEF)
-                continue;
+            if (symbols[k].st_shndx == SHN_UNDEF)
+                continue;             /* variables are local: ptxas sees the whole program */
             if (ELF64_ST_TYPE(symbols[k].st_info) == STT_OBJECT)
                 variable_add(m, name, strlen(name), symbols[k].st_size);
             else if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC) {
