@@ -140,6 +140,16 @@ static void after_release(struct emu_worker *w)
 }
 
 /* ------------------------------------------------------------------ barriers */
+/* " at line 23"; the device runtime's own barriers have no line. */
+struct place { char text[32]; };
+static struct place at(int line)
+{
+    struct place p = { " of the device runtime" };
+    if (line > 0)
+        snprintf(p.text, sizeof p.text, " at line %d", line);
+    return p;
+}
+
 static unsigned barrier_count(const struct emu_worker *w, const struct emu_barrier *b)
 {
     return b->expected ? b->expected : w->live;
@@ -173,18 +183,18 @@ static void op_barrier(unsigned id, unsigned nthreads, int line)
     if (w->plain) {
         if (w->nthreads == 1 && nthreads <= 1)
             return;
-        fail_thread(w, "barrier at line %d in a kernel that is marked as having none", line);
+        fail_thread(w, "barrier%s in a kernel that is marked as having none", at(line).text);
     }
     if (id >= EMU_BARRIERS)
-        fail_thread(w, "barrier %u at line %d: there are barriers 0 to %d", id, line, EMU_BARRIERS - 1);
+        fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, at(line).text, EMU_BARRIERS - 1);
     if (nthreads > w->nthreads)
-        fail_thread(w, "barrier at line %d for %u threads in a team of %u", line, nthreads, w->nthreads);
+        fail_thread(w, "barrier%s for %u threads in a team of %u", at(line).text, nthreads, w->nthreads);
     struct emu_barrier *b = &w->barrier[id];
     if (!b->arrived)
         b->expected = nthreads;
     else if ((nthreads ? nthreads : w->live) != barrier_count(w, b))
-        fail_thread(w, "barrier at line %d for %u threads, but the threads that wait there (line %d) wait for %u", line,
-                    nthreads ? nthreads : w->live, b->waiting.head->line, barrier_count(w, b));
+        fail_thread(w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u", at(line).text,
+                    nthreads ? nthreads : w->live, at(b->waiting.head->line).text, barrier_count(w, b));
     if (++b->arrived == barrier_count(w, b)) {
         barrier_release(w, id);
         after_release(w);
@@ -341,6 +351,8 @@ static void describe_missing(const struct emu_thread *t, char *text, size_t size
 {
     if (t->state == EMU_EXITED)
         snprintf(text, size, "exited");
+    else if (t->state == EMU_AT_BARRIER && t->line <= 0)
+        snprintf(text, size, "waits at a barrier of the device runtime");
     else if (t->state == EMU_AT_BARRIER)
         snprintf(text, size, "waits at line %d", t->line);
     else
@@ -350,7 +362,7 @@ static void describe_missing(const struct emu_thread *t, char *text, size_t size
 static void report_barrier(struct emu_worker *w, unsigned id)
 {
     const struct emu_barrier *b = &w->barrier[id];
-    char missing[80] = "";
+    char missing[120] = "";
     for (unsigned i = 0; i < w->nthreads; i++) {
         const struct emu_thread *t = &w->threads[i];
         if (t->state == EMU_AT_BARRIER && t->barrier == id)
@@ -359,8 +371,8 @@ static void report_barrier(struct emu_worker *w, unsigned id)
         describe_missing(t, missing + n, sizeof missing - n);
         break;
     }
-    ompgpu_emu_launch_fail(w->launch, "barrier at line %d reached by %u of %u threads (%s) in team %u", b->waiting.head->line,
-                           b->arrived, barrier_count(w, b), missing, w->threads[0].pub.team);
+    ompgpu_emu_launch_fail(w->launch, "barrier%s reached by %u of %u threads (%s) in team %u",
+                           at(b->waiting.head->line).text, b->arrived, barrier_count(w, b), missing, w->threads[0].pub.team);
 }
 
 static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)

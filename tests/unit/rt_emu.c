@@ -99,6 +99,7 @@ KERNEL(trace_order)                   /* in which order threads pass a barrier *
 
 KERNEL(diverge_exit) { if (self->tid < 96) ops->barrier(1, 128, 23); }
 KERNEL(diverge_wait) { if (self->tid < 32) ops->barrier(1, 128, 27); else ops->barrier(2, 128, 23); }
+KERNEL(diverge_runtime) { if (self->tid) ops->barrier(1, 64, 0); }
 KERNEL(diverge_warp) { if (self->tid % 32 != 7) ops->shuffle(~0u, 1, 0); }
 KERNEL(short_warp) { ops->syncwarp(~0u); }
 KERNEL(wrong_masks) { ops->syncwarp(self->tid == 0 ? 3 : 0xF); }
@@ -312,6 +313,8 @@ static void test_deadlocks(void)
     check_message("barrier at line 23 reached by 96 of 128 threads (first missing thread 96: exited)");
     check(launch("diverge_wait", true, 1, 128, NULL, NULL) == 1, "two barriers");
     check_message("barrier at line 23 reached by 96 of 128 threads (first missing thread 0: waits at line 27)");
+    check(launch("diverge_runtime", true, 1, 64, NULL, NULL) == 1, "a barrier of the runtime");
+    check_message("barrier of the device runtime reached by 63 of 64 threads (first missing thread 0: exited) in team 0");
     check(launch("diverge_warp", true, 1, 64, NULL, NULL) == 1, "a shuffle that some lanes do not reach");
     check_message("shuffle with mask 0xffffffff reached by 31 of 32 lanes (first missing thread 7: exited) in team 0, warp 0");
     check(launch("short_warp", true, 1, 40, NULL, NULL) == 1, "a mask with lanes that the team does not have");
