@@ -20,11 +20,12 @@ bool cg_is_device_variable(const struct omp_var *v)
     return v->declare_target != OMPV_NOT_DECLARED && v->storage == OMPS_GLOBAL;
 }
 
-static void write_variable(struct cg *cg, const struct omp_var *v, bool *written)
+static void write_variable(struct cg *cg, const struct omp_decl *d, bool *written)
 {
-    if (written[v->id])
+    const struct omp_var *v = d->var;
+    if (written[v->id] || (v->is_extern && !d->device))
         return;
-    written[v->id] = true;
+    written[v->id] = !d->tentative;
     if (v->is_extern) {
         cg_error(cg, v->place, "variable '%s' is used in device code but defined in another file", v->name);
         return;
@@ -32,16 +33,19 @@ static void write_variable(struct cg *cg, const struct omp_var *v, bool *written
     cg_marker(cg, v->place);
     const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
     if (v->declare_target == OMPV_DT_LINK) {
+        if (d->tentative)
+            return;
         cg_put(cg, "static %s *%s;\n", type, v->name);
     } else {
-        cg_put(cg, "%s%s %s", v->is_static ? "static " : "", type, v->name);
-        if (!cg_empty(v->init)) {
+        cg_put(cg, "%s%s%s %s", v->is_static ? "static " : "", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        if (!d->tentative && !cg_empty(v->init)) {
             cg_puts(cg, " = ");
             cg_copy(cg, v->init);
         }
         cg_puts(cg, ";\n");
     }
-    cg_put(cg, "__OMPGPU_VAR(%s, %s)\n", cg_export_id(cg, v), v->name);
+    if (!d->tentative)
+        cg_put(cg, "__OMPGPU_VAR(%s, %s)\n", cg_export_id(cg, v), v->name);
 }
 
 static void write_text(struct cg *cg, const struct omp_decl *d, const char *end)
@@ -56,8 +60,8 @@ static void write_local_types(struct cg *cg, struct omp_extent function)
 {
     const struct omp_unit *u = cg->unit;
     for (unsigned i = 0; i < u->nlocal_types; i++)
-        if (u->local_types[i].extent.begin >= function.begin && u->local_types[i].extent.end <= function.end)
-            write_text(cg, &u->local_types[i], u->local_types[i].kind == OMPD_TYPE ? ";" : "");
+        if (u->local_types[i].text && u->local_types[i].extent.begin >= function.begin && u->local_types[i].extent.end <= function.end)
+            cg_put(cg, "%s\n", u->local_types[i].text);
 }
 
 static void write_function(struct cg *cg, const struct omp_function *f)
@@ -95,7 +99,7 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
     switch (d->kind) {
     case OMPD_VARIABLE:
         if (d->var && cg_is_device_variable(d->var))
-            write_variable(cg, d->var, written);
+            write_variable(cg, d, written);
         break;
     case OMPD_FUNCTION:
         write_local_types(cg, d->function->extent);

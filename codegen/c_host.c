@@ -54,11 +54,11 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c, co
     return n ? n : "0";
 }
 
-static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan *p)
+static unsigned launch_flags(const struct cg_plan *p)
 {
     unsigned flags = 0;
     flags |= p->teams ? OMPGPU_LAUNCH_TEAMS : 0;
-    flags |= p->spmd || c->needs_parallel || c->spmd ? OMPGPU_LAUNCH_PARALLEL : 0;
+    flags |= p->workers ? OMPGPU_LAUNCH_PARALLEL : 0;
     flags |= p->leaves & OMPL_DISTRIBUTE ? OMPGPU_LAUNCH_DISTRIBUTE : 0;
     flags |= p->reduction ? OMPGPU_LAUNCH_REDUCTION : 0;
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
@@ -100,7 +100,7 @@ static void target(struct cg *cg, const struct omp_construct *c)
     unsigned nmaps = cg_maps(cg, c, &p);
     const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c), *condition = condition_of(cg, c, OMPL_TARGET);
     cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
-            trip ? trip : "0", launch_flags(c, &p));
+            trip ? trip : "0", launch_flags(&p));
     cg_line(cg, "if (%s__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l))", condition ? cg_strf(cg, "!%s || ", condition) : "",
             nmaps ? "__omp_m" : "0", nmaps, p.nparams ? "__omp_p" : "0", p.nparams);
     host_version(cg, c);

@@ -76,6 +76,10 @@ static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
     }
     struct span s;
     const char *text = cg_expr(cg, m->item->text);
+    if (m->item->parent_arrow && cg_empty(m->item->parent)) {      /* the struct that a pointer leads to */
+        entry(cg, n, text, text, cg_strf(cg, "sizeof(*(%s))", text), "0", flags, m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
+        return;
+    }
     if (m->item->nsections && !is_contiguous(cg, m->item))
         return;
     if (m->item->nsections)

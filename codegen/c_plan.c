@@ -97,13 +97,22 @@ static void find_chain(const struct omp_construct *target, struct cg_plan *p)
         loops_between = loops_between || (i + 1 < n && p->chain[i]->nloops);
     }
     p->nchain = n;
-    p->spmd = target->spmd && n && p->chain[0] == target && (p->leaves & OMPL_PARALLEL) && !loops_between;
+    bool loop = (target->leaves & OMPL_LOOP) != 0;     /* becomes parallel by cg_leaves() */
+    p->spmd = (target->spmd || loop) && n && p->chain[0] == target && (p->leaves & OMPL_PARALLEL) && !loops_between;
     if (!p->spmd) {
         p->chain[0] = target;
         p->nchain = 1;
         p->leaves = cg_leaves(target);
     }
     p->inner = p->chain[p->nchain - 1];
+}
+
+static bool has_parallel(const struct omp_construct *first)
+{
+    for (const struct omp_construct *c = first; c; c = c->next)
+        if ((cg_leaves(c) & OMPL_PARALLEL) || has_parallel(c->child))
+            return true;
+    return false;
 }
 
 static const struct omp_construct *find_teams(const struct omp_construct *c)
@@ -142,14 +151,19 @@ static bool synchronises(const struct omp_construct *first, const struct cg_plan
     return false;
 }
 
-/* Does a construct of the chain give every thread its own copy? */
-static bool privatised(const struct cg_plan *p, const struct omp_var *v)
+/* A scalar that several threads share and write must be one object if they can rely on what others wrote: there is
+ * synchronisation in sight, or its address goes to where we cannot see.  Otherwise the program has a data race, usually on what was
+ * meant as a temporary, and a copy for each thread is the kinder meaning as well as the faster. */
+static bool communicates(const struct cg *cg, const struct omp_construct *target, const struct cg_plan *p, const struct omp_var *v)
 {
-    for (unsigned i = 0; i < p->nchain; i++) {
-        const struct omp_sharing *s = cg_sharing(p->chain[i], v);
-        if (!s || s->share == OMPSH_SHARED)
-            continue;
-        if (s->share != OMPSH_FIRSTPRIVATE || (s->clause && (p->chain[i]->leaves & ~(unsigned)OMPL_TARGET)))
+    const struct omp_unit *u = cg->unit;
+    if (p->synchronises)
+        return true;
+    for (unsigned i = cg_first_ref(u, target->body.begin); i < u->nrefs && u->refs[i].offset < target->body.end; i++) {
+        const char *t = u->text + u->refs[i].offset - 1;
+        while (*t == ' ' || *t == '(' || *t == '\n')
+            t--;
+        if (u->refs[i].var == v && *t == '&' && t[-1] != '&')
             return true;
     }
     return false;
@@ -160,14 +174,13 @@ static enum cg_pass pass_of(struct cg *cg, const struct omp_construct *target, c
     switch (k->kind) {
     case OMPCAP_BYREF: return CG_PASS_ADDRESS;
     case OMPCAP_POINTER: return k->map >= 0 ? CG_PASS_POINTER : CG_PASS_LOOKUP;
+    case OMPCAP_DEVICE_ADDR: return CG_PASS_HOST_ADDRESS;
     case OMPCAP_DEVICE_PTR: return k->var->type->kind == OMPT_POINTER ? CG_PASS_VALUE : CG_PASS_HOST_ADDRESS;
     default: break;
     }
     if (cg_is_aggregate(k->var->type))
         return CG_PASS_COPY;
-    bool shared = (p->spmd || (p->leaves & OMPL_TEAMS)) && p->synchronises && k->var->type->kind != OMPT_POINTER &&
-                  cg_is_written(cg->unit, cg_whole(target), k->var) && !privatised(p, k->var);
-    return shared ? CG_PASS_COPY : CG_PASS_VALUE;
+    return k->one_copy && communicates(cg, target, p, k->var) ? CG_PASS_COPY : CG_PASS_VALUE;
 }
 
 static void add_param(struct cg_plan *p, struct cg_param param)
@@ -183,6 +196,7 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
     *p = (struct cg_plan){ 0 };
     find_chain(target, p);
     p->teams = find_teams(target);
+    p->workers = p->spmd || target->needs_parallel || (p->leaves & OMPL_PARALLEL) || has_parallel(target->child);
     p->synchronises = synchronises(target->child, p);
     for (unsigned i = 0; i < p->nchain; i++)
         p->reduction = p->reduction || (p->spmd && p->teams && has_reduction(p->chain[i]));
@@ -190,9 +204,9 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
     for (unsigned i = 0; i < target->ncaptures; i++) {
         const struct omp_capture *k = &target->captures[i];
         for (unsigned b = 0; b < cg_nbounds(k->var->type); b++)
-            add_param(p, (struct cg_param){ k->var, CG_PASS_BOUND, b, -1 });
+            add_param(p, (struct cg_param){ k->var, CG_PASS_BOUND, b, -1, false });
         if (k->kind != OMPCAP_PRIVATE)
-            add_param(p, (struct cg_param){ k->var, pass_of(cg, target, p, k), 0, k->map });
+            add_param(p, (struct cg_param){ k->var, pass_of(cg, target, p, k), 0, k->map, k->one_copy && communicates(cg, target, p, k->var) });
     }
 }
 

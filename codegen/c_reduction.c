@@ -79,7 +79,7 @@ void cg_reduction_record(struct cg *cg, struct cg_privates *p)
     for (unsigned i = 0; i < p->n; i++)
         if (is_reduction(&p->list[i]))
             cg_put(cg, " %s %s;", cg_var_type(cg, p->list[i].var, CG_UNQUALIFIED), p->list[i].var->name);
-    cg_put(cg, " };\nstatic inline void __combine_%s(void *__p, const void *__q)\n{\n", name);
+    cg_put(cg, " };\n__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)\n{\n", name);
     cg_put(cg, "  %s *__a = __p; const %s *__b = __q;\n", p->record, p->record);
     for (unsigned i = 0; i < p->n; i++)
         if (is_reduction(&p->list[i]))

@@ -85,8 +85,7 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
         bool value = !by_address(p->params[i].pass) && p->params[i].pass != CG_PASS_BOUND;
-        if (!value || v->type->kind != OMPT_POINTER || !p->synchronises || !cg_is_written(cg->unit, p->inner->body, v) ||
-            (decided_by(p, v) && (decided_by(p, v)->leaves & OMPL_PARALLEL)))
+        if (!value || v->type->kind != OMPT_POINTER || !p->params[i].one_copy)
             continue;
         const char *type = cg_var_type(cg, v, CG_UNQUALIFIED), *n = v->name;
         cg_line(cg, "static __OMPGPU_SHARED %s __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s *)&__s_%s;", type, n, type, n, type, n);
@@ -144,7 +143,7 @@ static void write_kernel(struct cg *cg, const struct omp_construct *c, const str
 {
     const char *mode = p->spmd ? "SPMD" : "GENERIC", *m = cg_strf(cg, "__OMPGPU_%s", mode), *id = c->region;
     cg_put(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)\n", id, mode, c->place.line, c->place.col, max_threads(cg, p),
-           record ? cg_strf(cg, "sizeof(%s)", record) : "0", !p->spmd && (c->needs_parallel || c->spmd),
+           record ? cg_strf(cg, "sizeof(%s)", record) : "0", !p->spmd && p->workers,
            cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file), cg_quoted(cg, cg_directive(cg, c, true)));
     cg_put(cg, "#ifdef __NVPTX__\n__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)\n", id, parameters);
     cg_put(cg, "{ if (__ompgpu_kernel_begin(&__env, %s)) { %s__region(&__env%s); __ompgpu_kernel_end(&__env, %s); } }\n", m, id,

@@ -3,7 +3,6 @@
  * A type is always written as __typeof__(…), so that a declaration is TYPE NAME whatever the type is.  Types with run-time bounds
  * are put together level by level, from the innermost: __typeof__(__typeof__(double) [__a_d1]), with the bounds numbered from
  * the outermost and held by variables __NAME_d0, __NAME_d1 …  of the function in which the type stands. */
-#include <string.h>
 #include "codegen/c_write.h"
 
 static struct omp_type *element(const struct omp_type *t)
@@ -19,18 +18,13 @@ unsigned cg_nbounds(const struct omp_type *t)
     return n;
 }
 
-/* Without const: a cast gives an unqualified type for scalars; otherwise clang spells the qualifier first. */
+/* Without const.  Only arrays carry it in their spelling: rebuild them from their elements. */
 static const char *unqualified(struct cg *cg, const struct omp_type *t)
 {
-    if (t->kind == OMPT_ARRAY)
+    if (t->kind == OMPT_ARRAY && t->is_const)
         return t->elem ? cg_strf(cg, "__typeof__(%s [%llu])", unqualified(cg, t->elem), (unsigned long long)t->bound)
                        : cg_strf(cg, "__typeof__(%s)", t->spelling);
-    if (!t->is_const)
-        return cg_strf(cg, "__typeof__(%s)", t->spelling);
-    if (t->kind != OMPT_RECORD && t->kind != OMPT_OTHER)
-        return cg_strf(cg, "__typeof__((%s)0)", t->spelling);
-    const char *s = t->spelling;
-    return cg_strf(cg, "__typeof__(%s)", strncmp(s, "const ", 6) ? s : s + 6);
+    return cg_strf(cg, "__typeof__(%s)", t->spelling);
 }
 
 static const char *level(struct cg *cg, const struct omp_type *t, const char *v, unsigned d, enum cg_qualifiers q)

@@ -85,10 +85,11 @@ enum cg_pass {                     /* how a kernel parameter is made */
     CG_PASS_COPY,                  /* device address of a fresh copy of the variable, for this launch */
     CG_PASS_HOST_ADDRESS,          /* has_device_addr: the variable's address, as it is */
 };
-struct cg_param { const struct omp_var *var; enum cg_pass pass; unsigned bound; int map; };
+struct cg_param { const struct omp_var *var; enum cg_pass pass; unsigned bound; int map;
+                  bool one_copy;                     /* threads that share it rely on each other's writes */ };
 struct cg_plan {
     struct cg_param *params; unsigned nparams;
-    bool spmd;
+    bool spmd, workers;
     const struct omp_construct *chain[8]; unsigned nchain;    /* SPMD: the tightly nested constructs, outermost first;
                                                                  else just the target construct */
     const struct omp_construct *inner;                        /* the last of them */
