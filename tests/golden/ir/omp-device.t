@@ -1,0 +1,125 @@
+#!/bin/sh
+# What omp-device makes of kernels in the shape that codegen writes.  Essentials only: what must and what must not occur.
+. tests/lib.sh
+DIR=$ROOT/tests/golden/ir
+TOOL=$ROOT/lib/ompgpu/omp-device
+LIBDEVICE=$(ls -d "${OMPGPU_TEST_CUDA:-/usr/local/cuda}"*/nvvm/libdevice/libdevice.10.bc 2>/dev/null | sed 1q)
+ARCHS="75 80 90 100"
+
+cat "$DIR/axpy.c" "$DIR/sum.c" >two.c
+sed 's/struct ctx/struct fctx/g; s/body/fbody/g' "$DIR/fork_join.c" | cat two.c - >mixed.c
+
+# bitcode TARGET FILE.c: FILE.TARGET.bc as the driver has clang make it
+bitcode() {
+    case $1 in
+    nvptx64) bc_flags="--target=nvptx64-nvidia-cuda -march=sm_75 -nogpulib" ;;
+    *) bc_flags="--target=x86_64-pc-linux-gnu -fPIC" ;;
+    esac
+    # shellcheck disable=SC2086
+    "$CLANG" $bc_flags -w -std=gnu11 -O2 -Xclang -disable-llvm-passes -I"$DIR" -include "$ROOT/devicertl/ompgpu_device.h" \
+        -include "$DIR/kernel.h" -emit-llvm -c "$2" -o "$(basename "$2" .c).$1.bc"
+}
+# device TARGET NAME OPTIONS…: runs the tool over NAME.TARGET.bc
+device() {
+    dv_target=$1 dv_name=$2; shift 2
+    "$TOOL" --target="$dv_target" --rtl="$ROOT/lib/ompgpu/devicertl-$dv_target.bc" "$@" "$dv_name.$dv_target.bc"
+}
+# ptx NAME OPTIONS…: NAME.ptx, NAME.info and dumps
+ptx() {
+    px_name=$1; shift
+    device nvptx64 "$px_name" --info="$px_name.info" --out="sm_75:$px_name.ptx" --dump="$px_name" ${LIBDEVICE:+--libdevice="$LIBDEVICE"} "$@"
+}
+object() { device x86_64 "$1" --info="$1.emu.info" --out="emu:$1.o" --dump="$1.emu"; }
+entry() { sed -n "/entry $2(/,/^}/p" "$1"; }
+assembles() {
+    for as_arch in $ARCHS; do ptxas -arch="sm_$as_arch" "$1" -o /dev/null || return 1; done
+}
+
+for f in "$DIR"/*.c two.c mixed.c; do
+    n=$(basename "$f" .c)
+    for t in nvptx64 x86_64; do check "$n: compiles for $t" bitcode $t "$f"; done
+    case $n in unresolved) continue ;; math) [ -n "$LIBDEVICE" ] || { skip "$n" "no libdevice"; continue; } ;; esac
+    check "$n: becomes PTX" ptx "$n"
+    check "$n: becomes an object" object "$n"
+    check "$n: links" ld -shared -o "$n.so" "$n.o" -lc -lm
+    if have_ptxas; then check "$n: ptxas" assembles "$n.ptx"; else skip "$n: ptxas" "no ptxas"; fi
+done
+
+# SPMD kernels
+check "axpy: no barrier, shared or local memory, call" lacks axpy.ptx barrier '\.shared' '\.local' call
+printf 'axpy\tmain\tapp.c\ttarget teams distribute parallel for\t14\t9\t1\t0\t0\t0\n' >want
+check "axpy: info" same want axpy.info
+check "axpy: info of the emulated device" same want axpy.emu.info
+check "sum: no call, no stack" lacks sum.ptx call '\.local'
+check "sum: needs fibers" has sum.emu.info '1	0	16	2$'
+entry mixed.ptx axpy >mixed.axpy
+check "axpy beside a generic kernel: the same" lacks mixed.axpy barrier '\.shared' '\.local' call
+
+# generic kernels
+check "fork_join: flags" has fork_join.emu.info '	0	0	0	3$'
+check "fork_join: no indirect call" lacks fork_join.ptx callprototype
+check "fork_join: regions stand in the cascade only" lacks fork_join.ptx 'func .*__parallel'
+check "fork_join: no register-hungry launch" has fork_join.ptx '\.maxntid 1024'
+check "fork_join: two locals become slots" sh -c '[ "$(grep -c "^@__ompgpu_slot.*addrspace(3)" fork_join.4-globalise.ll)" = 2 ]'
+check "fork_join: the third stays" has fork_join.4-globalise.ll 'alloca \[4 x float\]'
+check "fork_join: thread-local slots on the emulated device" has fork_join.emu.4-globalise.ll '^@__ompgpu_slot.*thread_local'
+
+# globalisation
+fn() { sed -n "/^define.*@$2(/,/^}/p" "$1"; }
+for n in stays moves runtime_size generic__region spmd__region; do fn globalise.4-globalise.ll $n >fn.$n; done
+check "local that does not escape stays" lacks fn.stays __ompgpu_
+check "array of a device function is allocated" has fn.moves '__ompgpu_alloc_shared(i64 32)' '__ompgpu_free_shared(.*i64 32)'
+check "alloca becomes a chain" has fn.runtime_size __ompgpu_chain_alloc '__ompgpu_chain_release(.*null)'
+check "large array of a region is allocated" has fn.generic__region '__ompgpu_alloc_shared(i64 4000)' __ompgpu_slot
+check "SPMD region keeps its locals" lacks fn.spmd__region __ompgpu_alloc __ompgpu_slot
+
+# atomics
+check "relaxed add" has atomics.ptx 'atom\.global\.add'
+entry atomics.ptx atomics | grep -o -E 'fence[.a-z_]*|atom[.a-z0-9]*|ld\.acquire[.a-z]*' >order
+cat >want <<'EOF'
+atom.global.add.u32
+fence.sc.gpu
+atom.global.add.u32
+fence.acq_rel.gpu
+fence.acq_rel.cta
+atom.shared.or.b32
+ld.acquire.cta.shared
+EOF
+check "fences stand where the orders ask for them, with the scope of the storage" same want order
+check "no system scope" lacks atomics.ptx '\.sys'
+
+# exported variables
+check "variables: exported under their names" has variables.ptx '\.visible .*plain' '\.visible .*app_c_hidden'
+check "variables: others are not" lacks variables.ptx '\.visible .*not_exported'
+check "variables: info is gone" lacks variables.ptx __ompgpu_varinfo __ompgpu_info
+nm -D variables.so >variables.nm
+check "variables: in the emulated image" has variables.nm ' plain$' ' app_c_hidden$' ' __ompgpu_emu_ops$' ' __ompgpu_emu_set_self$'
+
+# several outputs
+check "several architectures" device nvptx64 sum --out=sm_75:a.ptx --out=sm_90:b.ptx --out=sm_100:c.ptx
+check "each with its target" sh -c 'grep -q "target sm_75" a.ptx && grep -q "target sm_90" b.ptx && grep -q "target sm_100" c.ptx'
+check "remarks" sh -c '"$@" 2>&1 | grep -q "^app.c:14:9: remark: region .axpy.: SPMD mode; no barrier; no team-shared storage \[-Rompgpu\]"' sh \
+    "$TOOL" --target=nvptx64 --rtl="$ROOT/lib/ompgpu/devicertl-nvptx64.bc" --remarks --out=sm_75:a.ptx axpy.nvptx64.bc
+
+# errors
+cat >want <<'EOF'
+app.c:14:9: error: function 'ext' has no definition in this file, but region 'unresolved' (app.c:14) uses it through 'helper' on the device
+app.c:14:9: error: variable 'missing' has no definition in this file, but region 'unresolved' (app.c:14) uses it on the device
+EOF
+for t in nvptx64 x86_64; do
+    check "unresolved ($t): fails" test_must_fail 1 sh -c '"$@" 2>got' sh "$TOOL" --target=$t \
+        --rtl="$ROOT/lib/ompgpu/devicertl-$t.bc" --info=u.info --out=sm_75:u.out unresolved.$t.bc
+    check "unresolved ($t): message" same want got
+    check "unresolved ($t): no output" sh -c '! test -e u.out && ! test -e u.info'
+done
+check "no libdevice: fails" test_must_fail 1 sh -c '"$@" 2>got' sh "$TOOL" --target=nvptx64 \
+    --rtl="$ROOT/lib/ompgpu/devicertl-nvptx64.bc" --out=sm_75:u.out math.nvptx64.bc
+check "no libdevice: message" has got '^ompgpu-cc: error: math functions (.*sin.*) on the device need libdevice of the CUDA Toolkit; set --cuda-path$'
+check "unknown architecture" test_must_fail 2 device nvptx64 axpy --out=sm_42:u.out
+check "no input" test_must_fail 1 device nvptx64 nothing --out=sm_75:u.out
+check "other target's bitcode" test_must_fail 1 "$TOOL" --target=nvptx64 --rtl="$ROOT/lib/ompgpu/devicertl-nvptx64.bc" --out=sm_75:u.out axpy.x86_64.bc
+head -c 1000 axpy.nvptx64.bc >cut.nvptx64.bc
+check "truncated bitcode" test_must_fail 1 device nvptx64 cut --out=sm_75:u.out
+check "unwritable output" test_must_fail 1 device nvptx64 axpy --out=sm_75:no/such/dir/u.out
+check "usage" test_must_fail 2 "$TOOL" --target=vax axpy.nvptx64.bc
+finish
