@@ -43,7 +43,7 @@ struct fe_pragma {
 
 /* ------------------------------------------------------------------ what the walk collects */
 struct fe_line { unsigned offset, line; const char *file; bool system; };       /* a line marker takes effect at offset */
-struct fe_name { struct fe_name *next; const char *name; unsigned length, begin, end; struct omp_var *var; };
+struct fe_name { struct fe_name *next; const char *name; unsigned length, begin, end; struct omp_var *var; bool constant; long long value; };
 struct fe_function {                   /* frontend's side of an omp_function */
     struct omp_function *f;
     CXCursor cursor;                   /* the definition where there is one */
@@ -115,7 +115,8 @@ static inline bool fe_inside(unsigned offset, struct omp_extent e) { return offs
 /* pragma.c */
 void fe_scan_pragmas(struct fe *);
 /* ast.c */
-int fe_walk(struct fe *, int nargs, const char *const *args);         /* 0, or -1 after reporting errors */
+int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);         /* 0, or -1 after reporting errors */
+void fe_finish_walk(struct fe *);                                      /* sorts what was collected; after the clauses added theirs */
 struct omp_extent fe_extent(CXCursor);
 unsigned fe_begin(CXCursor);
 unsigned fe_stmt_end(struct fe *, CXCursor);
@@ -133,6 +134,7 @@ void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* clause.c */
 void fe_parse_clauses(struct fe *);
+enum fe_defaultmap { DMAP_DEFAULT, DMAP_ALLOC, DMAP_TO, DMAP_FROM, DMAP_TOFROM, DMAP_FIRSTPRIVATE, DMAP_PRIVATE, DMAP_NONE, DMAP_PRESENT };
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
 /* tree.c, loop.c, atomic.c */
 void fe_build_tree(struct fe *);
@@ -147,6 +149,9 @@ void fe_mark_device(struct fe *);
 void fe_data_sharing(struct fe *);
 /* mode.c */
 void fe_choose_modes(struct fe *);
-/* support.c */
+/* support.c, and limits.c for what has to be said before loops are read */
 void fe_check_support(struct fe *);
+void fe_early_support(struct fe *);
+/* refine.c */
+void fe_refine(struct fe *);
 #endif

@@ -1,0 +1,71 @@
+/* parse.c - the passes of the frontend, in order. */
+#include "frontend/fe.h"
+#include <stdlib.h>
+
+static int by_position(const void *a, const void *b)
+{
+    const struct omp_decl *x = a, *y = b;
+    return (x->extent.begin > y->extent.begin) - (x->extent.begin < y->extent.begin);
+}
+
+/* Loops and atomics of host code are clang's business. */
+static void read_statements(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct fe_pragma *p = &fe->pragmas.at[i];
+        if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET))) continue;
+        if (p->c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD)) fe_canonical_loops(fe, p);
+        if (p->c->leaves & OMPL_ATOMIC) fe_parse_atomic(fe, p);
+    }
+}
+
+static void publish(struct fe *fe)
+{
+    struct omp_unit *u = fe->u;
+    if (fe->decls.n) qsort(fe->decls.at, fe->decls.n, sizeof *fe->decls.at, by_position);
+    u->decls = fe->decls.at;
+    u->ndecls = fe->decls.n;
+    u->functions = arena_alloc(fe->a, (fe->functions.n + 1) * sizeof *u->functions);
+    for (unsigned i = 0; i < fe->functions.n; i++) u->functions[u->nfunctions++] = fe->functions.at[i]->f;
+    u->vars = fe->vars.at;
+    u->nvars = fe->vars.n;
+    u->refs = fe->refs.at;
+    u->nrefs = fe->refs.n;
+    u->renames = fe->renames.at;
+    u->nrenames = fe->renames.n;
+}
+
+static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args)
+{
+    fe_scan_lines(fe);
+    fe_scan_pragmas(fe);
+    return fe_walk(fe, index, nargs, args);
+}
+
+/* Each pass relies on those before it; the list stops at the first one after which there are errors. */
+static void (*const passes[])(struct fe *) = {
+    fe_parse_clauses, fe_finish_walk, fe_build_tree, fe_mark_device, fe_early_support, read_statements, fe_data_sharing, fe_refine,
+    fe_check_support, fe_hoist_types, publish,
+};
+
+struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs, const char *const *args)
+{
+    struct arena *a = arena_new();
+    struct fe *fe = arena_alloc(a, sizeof *fe);
+    CXIndex index = clang_createIndex(0, 0);
+    fe->a = a;
+    fe->u = arena_alloc(a, sizeof *fe->u);
+    *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
+    fe->errors = walk(fe, index, nargs, args) != 0;
+    for (unsigned i = 0; i < sizeof passes / sizeof *passes && !fe->errors; i++) passes[i](fe);
+    if (fe->tu) clang_disposeTranslationUnit(fe->tu);
+    clang_disposeIndex(index);
+    if (!fe->errors) return fe->u;
+    arena_free(a);
+    return NULL;
+}
+
+void omp_unit_free(struct omp_unit *u)
+{
+    if (u) arena_free(u->arena);
+}

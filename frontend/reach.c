@@ -1,0 +1,261 @@
+/* reach.c - what belongs to the device: functions that target regions reach, the variables these use, declare target.
+ *
+ * Target regions are the roots.  A declare target function that no region of this file reaches is taken along when all of what it
+ * needs can run on the device; otherwise nothing here could call it there, and it stays on the host. */
+#include "frontend/fe.h"
+#include <string.h>
+
+static const char *const known[] = {
+#define DEVICE_FUNC(group, name) #group " " #name,
+#include "frontend/device_funcs.def"
+};
+
+struct walk {                         /* one closure */
+    struct fe *fe;
+    VEC(struct fe_function *) functions;
+    VEC(struct omp_var *) vars;
+    unsigned next_function, next_var;
+    struct omp_construct *region;     /* for messages; NULL for declare target functions */
+    struct omp_function *in;          /* whose body is looked at, NULL: the region's */
+    bool quiet, bad;
+};
+
+static bool is_known(const char *name)
+{
+    size_t n = strlen(name);
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *k = strchr(known[i], ' ') + 1;
+        if (!strcmp(k, name)) return true;
+        if (!strncmp(known[i], "MATH ", 5) && n && name[n - 1] == 'f' && strlen(k) == n - 1 && !strncmp(k, name, n - 1)) return true;
+    }
+    return false;
+}
+static bool is_builtin(const char *name)
+{
+    return !strncmp(name, "__builtin_", 10) || !strncmp(name, "__sync_", 7) || !strncmp(name, "__atomic_", 9);
+}
+
+static const char *where(struct walk *w)
+{
+    struct fe *fe = w->fe;
+    if (w->region && !w->in) return arena_printf(fe->a, "the target region at line %u", w->region->place.line);
+    if (w->region) return arena_printf(fe->a, "'%s', which the target region at line %u calls,", w->in->name, w->region->place.line);
+    return arena_printf(fe->a, "the device function '%s'", w->in->name);
+}
+
+static void fault(struct walk *w, unsigned offset, const char *message)
+{
+    w->bad = true;
+    if (!w->quiet) fe_error(w->fe, offset, "%s", message);
+}
+
+static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
+{
+    for (unsigned i = 0; i < w->vars.n; i++) if (w->vars.at[i] == v) return;
+    *VEC_PUSH(w->fe->a, &w->vars) = v;
+    const char *at = w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
+    if (v->is_extern)
+        fault(w, offset, arena_printf(w->fe->a, "variable '%s' is used in %s and has no definition in this file; device code of several files is not linked yet", v->name, at));
+    else if (v->declare_target == OMPV_DT_LINK)
+        fault(w, offset, arena_printf(w->fe->a, "'declare target link' variable '%s' used in %s is not supported yet", v->name, at));
+}
+
+static void need_function(struct walk *w, struct fe_function *f, unsigned offset)
+{
+    f->known = is_known(f->f->name) && (f->system || !f->f->defined);
+    for (unsigned i = 0; i < w->functions.n; i++) if (w->functions.at[i] == f) return;
+    if (is_builtin(f->f->name)) return;
+    *VEC_PUSH(w->fe->a, &w->functions) = f;
+    if (f->known || f->f->defined) return;
+    const char *message = !strncmp(f->f->name, "omp_", 4)
+        ? arena_printf(w->fe->a, "OpenMP routine '%s' called in %s is not available on the device", f->f->name, where(w))
+        : arena_printf(w->fe->a, "function '%s' called in %s has no body in this file; define it here, or include its definition", f->f->name, where(w));
+    fault(w, offset, message);
+}
+
+/* Everything that the text in e refers to.  Region text captures its global variables; the text of device functions does not. */
+static void scan(struct walk *w, struct omp_extent e, bool globals)
+{
+    struct fe *fe = w->fe;
+    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end; i++)
+        need_function(w, fe->frefs.at[i].function, fe->frefs.at[i].offset);
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++) {
+        struct omp_var *v = fe->refs.at[i].var;
+        bool target = v->declare_target == OMPV_DT_TO || v->declare_target == OMPV_DT_IMPLICIT;
+        if (v->storage == OMPS_GLOBAL && (globals || target)) need_var(w, v, fe->refs.at[i].offset);
+    }
+}
+
+static bool host_only(const struct omp_construct *c)
+{
+    for (; c; c = c->next)
+        if ((c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_TASK | OMPL_ORDERED)) ||
+            host_only(c->child)) return true;
+    return false;
+}
+
+static void close_over(struct walk *w)
+{
+    while (w->next_function < w->functions.n || w->next_var < w->vars.n) {
+        if (w->next_function < w->functions.n) {
+            struct fe_function *f = w->functions.at[w->next_function++];
+            if (f->known || !f->f->defined) continue;
+            w->in = f->f;
+            if (w->quiet && host_only(f->f->constructs)) w->bad = true;
+            scan(w, f->f->extent, true);
+        } else {
+            scan(w, w->vars.at[w->next_var++]->init, true);
+        }
+    }
+}
+
+static void commit(struct walk *w)
+{
+    for (unsigned i = 0; i < w->functions.n; i++) w->functions.at[i]->f->device = true;
+    for (unsigned i = 0; i < w->vars.n; i++)
+        if (w->vars.at[i]->declare_target == OMPV_NOT_DECLARED) w->vars.at[i]->declare_target = OMPV_DT_IMPLICIT;
+}
+
+/* ------------------------------------------------------------------ declare target */
+static void declare_item(struct fe *fe, const struct omp_item *item, bool link)
+{
+    if (item->var) { item->var->declare_target = link ? OMPV_DT_LINK : OMPV_DT_TO; return; }
+    struct fe_function *f = fe_function_named(fe, fe->u->text + item->text.begin, item->text.end - item->text.begin);
+    if (f) f->declare_target = true;
+}
+
+static void declare_range(struct fe *fe, unsigned begin, unsigned end)
+{
+    for (unsigned i = 0; i < fe->decls.n; i++) {
+        struct omp_decl *d = &fe->decls.at[i];
+        if (d->extent.begin < begin || d->extent.begin >= end) continue;
+        if (d->kind == OMPD_VARIABLE && d->var->declare_target == OMPV_NOT_DECLARED) d->var->declare_target = OMPV_DT_TO;
+        if (d->kind == OMPD_FUNCTION || d->kind == OMPD_PROTOTYPE)
+            fe_function_named(fe, d->function->name, (unsigned)strlen(d->function->name))->declare_target = true;
+    }
+}
+
+static void read_declare_target(struct fe *fe)
+{
+    unsigned open[64], depth = 0;
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct omp_construct *c = fe->pragmas.at[i].c;
+        struct omp_clause *type = fe_clause(c, OMPC_DEVICE_TYPE);
+        bool host = type && type->word && !strcmp(type->word, "host"), listed = false;
+        if (c->leaves == OMPL_END_DECLARE_TARGET && depth) {
+            unsigned begin = open[--depth];
+            if (begin) declare_range(fe, begin, c->pragma.begin);
+        }
+        if (c->leaves != OMPL_DECLARE_TARGET) continue;
+        for (struct omp_clause *x = c->clauses; x; x = x->next) {
+            if (x->kind != OMPC_TO && x->kind != OMPC_ENTER && x->kind != OMPC_LINK) continue;
+            listed = true;
+            for (unsigned k = 0; k < x->nitems && !host; k++) declare_item(fe, &x->items[k], x->kind == OMPC_LINK);
+        }
+        if (!listed && depth < 64) open[depth++] = host ? 0 : c->pragma.begin + 1;
+    }
+}
+
+/* ------------------------------------------------------------------ */
+static bool device_clause(const struct omp_clause *c)
+{
+    return strchr(fe_clause_rows[c->kind].flags, 'D') && (c->kind != OMPC_IF || (c->if_leaf && c->if_leaf != OMPL_TARGET));
+}
+
+static void reach_regions(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct omp_construct *c = fe->pragmas.at[i].c;
+        if (!(c->leaves & OMPL_TARGET) || c->on_device) continue;
+        struct walk w = { .fe = fe, .region = c };
+        scan(&w, c->body, false);
+        for (struct omp_clause *x = c->clauses; x; x = x->next)
+            if (device_clause(x)) scan(&w, x->extent, false);
+        close_over(&w);
+        commit(&w);
+        if (fe->errors > 20) return;
+    }
+}
+
+static void reach_declared(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->functions.n; i++) {
+        struct fe_function *f = fe->functions.at[i];
+        if (!f->declare_target || f->f->device || !f->f->defined) continue;
+        struct walk w = { .fe = fe, .in = f->f, .quiet = true };
+        need_function(&w, f, f->decl);
+        close_over(&w);
+        if (!w.bad) commit(&w);
+    }
+}
+
+static void reach_variables(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->vars.n; i++) {
+        struct omp_var *v = fe->vars.at[i];
+        if (v->declare_target != OMPV_DT_TO || v->is_extern || !v->init.end) continue;
+        struct walk w = { .fe = fe };
+        *VEC_PUSH(fe->a, &w.vars) = v;
+        close_over(&w);
+        commit(&w);
+    }
+}
+
+static bool contains_parallel(const struct omp_construct *c)
+{
+    for (; c; c = c->next)
+        if ((c->leaves & OMPL_PARALLEL) || contains_parallel(c->child)) return true;
+    return false;
+}
+static bool calls_indirectly(const struct fe *fe, struct omp_extent e)
+{
+    for (unsigned i = 0; i < fe->indirect.n; i++) if (fe_inside(fe->indirect.at[i], e)) return true;
+    return false;
+}
+
+static void find_parallel(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->functions.n; i++) {
+        struct omp_function *f = fe->functions.at[i]->f;
+        if (f->defined) f->has_parallel = contains_parallel(f->constructs) || (f->device && calls_indirectly(fe, f->body));
+    }
+    for (bool change = true; change;) {
+        change = false;
+        for (unsigned i = 0; i < fe->functions.n; i++) {
+            struct omp_function *f = fe->functions.at[i]->f;
+            if (!f->device || !f->defined || f->has_parallel) continue;
+            for (unsigned k = fe_first_fref(fe, f->extent.begin); k < fe->frefs.n && fe->frefs.at[k].offset < f->extent.end; k++)
+                if (fe->frefs.at[k].function->f->has_parallel && fe->frefs.at[k].function->f->device) { f->has_parallel = change = true; break; }
+        }
+    }
+}
+
+static void mark_decls(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->decls.n; i++) {
+        struct omp_decl *d = &fe->decls.at[i];
+        struct fe_function *f = d->function ? fe_function_named(fe, d->function->name, (unsigned)strlen(d->function->name)) : NULL;
+        switch (d->kind) {
+        case OMPD_VARIABLE: d->device = d->var->declare_target == OMPV_DT_TO || d->var->declare_target == OMPV_DT_IMPLICIT; break;
+        case OMPD_PROTOTYPE: d->device = f->f->device; break;
+        case OMPD_FUNCTION: d->device = f->f->device && !f->known; break;
+        default: d->device = true; break;
+        }
+    }
+    for (unsigned i = 0; i < fe->functions.n; i++)            /* only those whose bodies become device code are device functions */
+        if (fe->functions.at[i]->known || !fe->functions.at[i]->f->defined) fe->functions.at[i]->f->device = false;
+}
+
+void fe_mark_device(struct fe *fe)
+{
+    read_declare_target(fe);
+    reach_regions(fe);
+    reach_variables(fe);
+    reach_declared(fe);
+    mark_decls(fe);
+    find_parallel(fe);
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct omp_construct *c = fe->pragmas.at[i].c;
+        if (c->function && c->function->device) c->on_device = true;
+    }
+}
