@@ -663,9 +663,27 @@ static int report_diagnostics(struct fe *fe)
     return errors;
 }
 
+/* Functions between `begin declare variant` and `end declare variant` have the names of others: clang takes them for
+ * redefinitions when it does not know OpenMP.  It gets a text with blanks there.  omp.h has such a block. */
+static const char *without_variants(struct fe *fe)
+{
+    char *text = fe->u->text;
+    unsigned begin = 0;
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct fe_pragma *p = &fe->pragmas.at[i];
+        bool opens = p->nrows && (p->rows[0]->flags[0] == 'V'), closes = p->nrows && p->rows[0]->flags[0] == 'v';
+        if (opens && !begin) begin = p->extent.end;
+        if (!closes || !begin) continue;
+        if (text == fe->u->text) memcpy(text = arena_alloc(fe->a, fe->u->length + 1), fe->u->text, fe->u->length);
+        for (unsigned k = begin; k < p->extent.begin; k++) if (text[k] != '\n') text[k] = ' ';
+        begin = 0;
+    }
+    return text;
+}
+
 static enum CXErrorCode parse_text(struct fe *fe, CXIndex index, int nargs, const char *const *args)
 {
-    struct CXUnsavedFile file = { "ompgpu-input.i", fe->u->text, fe->u->length };
+    struct CXUnsavedFile file = { "ompgpu-input.i", without_variants(fe), fe->u->length };
     const char **v = arena_alloc(fe->a, ((size_t)nargs + 8) * sizeof *v);
     int n = 0;
     for (int i = 0; i < nargs; i++) v[n++] = args[i];

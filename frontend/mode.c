@@ -1,0 +1,80 @@
+/* mode.c - SPMD or generic, and which code can reach a parallel region.
+ *
+ * A region is SPMD when it is tightly nested down to a `parallel`: every level's statement is the next construct and nothing
+ * else, so no sequential code exists that other threads would have to wait for.  `distribute` alone ends the chain: what
+ * stands in its loop runs once per iteration on one thread.
+ */
+#include "frontend/fe.h"
+
+/* ------------------------------------------------------------------ who reaches a parallel region */
+static bool has_indirect_call(const struct fe *fe, struct omp_extent e)
+{
+    for (unsigned i = 0; i < fe->indirect.n; i++)
+        if (fe_inside(fe->indirect.at[i], e)) return true;
+    return false;
+}
+
+static bool has_parallel_construct(const struct fe *fe, struct omp_extent e)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        if (fe_inside(c->pragma.begin, e) && (c->leaves & OMPL_PARALLEL)) return true;
+    }
+    return false;
+}
+
+/* A function that is only referred to may be called later, so every reference counts. */
+static bool refers_to_parallel_function(const struct fe *fe, struct omp_extent e)
+{
+    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end; i++)
+        if (fe->frefs.at[i].function->f->has_parallel) return true;
+    return false;
+}
+
+static bool reaches_parallel(const struct fe *fe, struct omp_extent e)
+{
+    return e.begin != e.end && (has_parallel_construct(fe, e) || has_indirect_call(fe, e) || refers_to_parallel_function(fe, e));
+}
+
+static void find_parallel_functions(struct fe *fe)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned i = 0; i < fe->functions.n; i++) {
+            struct omp_function *f = fe->functions.at[i]->f;
+            if (f->has_parallel || !f->device || !f->defined || !reaches_parallel(fe, f->body)) continue;
+            f->has_parallel = again = true;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ tight nesting */
+#define OUTER (OMPL_TARGET | OMPL_TEAMS)
+
+/* The next level of the chain below c, or NULL. */
+static struct omp_construct *next_level(const struct fe *fe, const struct omp_construct *c)
+{
+    if (c->leaves & ~(unsigned)OUTER) return NULL;              /* distribute, simd, … : their loop body is sequential code */
+    struct omp_construct *k = fe_sole_child(fe, c);
+    if (!k || !(k->leaves & (OMPL_TEAMS | OMPL_PARALLEL))) return NULL;
+    return k;
+}
+
+static struct omp_construct *tight_parallel(const struct fe *fe, struct omp_construct *target)
+{
+    struct omp_construct *c = target;
+    while (c && !(c->leaves & OMPL_PARALLEL)) c = next_level(fe, c);
+    return c;
+}
+
+void fe_choose_modes(struct fe *fe)
+{
+    find_parallel_functions(fe);
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        struct omp_construct *c = fe->u->constructs[i];
+        if (!(c->leaves & OMPL_TARGET)) continue;
+        c->spmd_inner = tight_parallel(fe, c);
+        c->spmd = c->spmd_inner != NULL;
+        c->needs_parallel = c->spmd || reaches_parallel(fe, fe_whole(c));
+    }
+}

@@ -1,0 +1,427 @@
+/* sharing.c - data-sharing attributes (OpenMP 5.2 section 5.1), and for target constructs captures and maps (5.8.1).
+ *
+ * For each construct the variables it needs from outside are listed in order of first use; then each gets its attribute from a
+ * clause, from being an associated loop's variable, from `default`, or is shared.  A target construct also gets the list of
+ * mapping actions (explicit clauses first, in order, then implicit ones) and, for each variable, how the kernel receives it. */
+#include "frontend/fe.h"
+#include <string.h>
+
+#define DATA_ENV (OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE)
+#define SHARING (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD | OMPL_LOOP | OMPL_SECTIONS | OMPL_SINGLE)
+
+typedef VEC(struct omp_var *) var_list;
+typedef VEC(struct omp_map) map_list;
+
+/* ------------------------------------------------------------------ what a construct uses */
+static bool is_declared_target(const struct omp_var *v) { return v->declare_target != OMPV_NOT_DECLARED; }
+
+static void add_once(struct fe *fe, var_list *l, struct omp_var *v)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        if (l->at[i] == v) return;
+    *VEC_PUSH(fe->a, l) = v;
+}
+
+static void add_refs(struct fe *fe, var_list *l, struct omp_extent e, struct omp_extent whole)
+{
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
+        if (!fe_inside(fe->refs.at[i].var->decl, whole)) add_once(fe, l, fe->refs.at[i].var);
+}
+
+/* Expressions of these clauses are evaluated inside of the construct; those of the others by whoever meets it. */
+static bool evaluated_inside(enum omp_clause_kind k)
+{
+    return k == OMPC_SCHEDULE || k == OMPC_DIST_SCHEDULE || k == OMPC_LINEAR || k == OMPC_FILTER;
+}
+static bool gives_attribute(enum omp_clause_kind k)
+{
+    return k == OMPC_PRIVATE || k == OMPC_FIRSTPRIVATE || k == OMPC_LASTPRIVATE || k == OMPC_REDUCTION || k == OMPC_LINEAR;
+}
+
+static var_list uses_of(struct fe *fe, const struct omp_construct *c)
+{
+    var_list l = { 0 };
+    struct omp_extent whole = fe_whole(c);
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (evaluated_inside(k->kind)) add_refs(fe, &l, k->expr, whole);
+        if (gives_attribute(k->kind))
+            for (unsigned i = 0; i < k->nitems; i++)
+                if (k->items[i].var) add_once(fe, &l, k->items[i].var);
+    }
+    if (c->body.begin != c->body.end) add_refs(fe, &l, c->body, whole);
+    return l;
+}
+
+/* ------------------------------------------------------------------ attributes */
+static const struct { enum omp_clause_kind clause; enum omp_share share; } clause_shares[] = {
+    { OMPC_PRIVATE, OMPSH_PRIVATE }, { OMPC_FIRSTPRIVATE, OMPSH_FIRSTPRIVATE }, { OMPC_REDUCTION, OMPSH_REDUCTION },
+    { OMPC_LINEAR, OMPSH_LINEAR },
+};
+
+static struct omp_item *item_of(const struct omp_clause *k, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < k->nitems; i++)
+        if (k->items[i].var == v) return &k->items[i];
+    return NULL;
+}
+
+static bool is_loop_iv(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nloops; i++)
+        if (c->loops[i].iv == v && !c->loops[i].iv_declared) return true;
+    return false;
+}
+
+/* default(private) and default(firstprivate) of 5.1; shared and none leave a variable as it is. */
+static enum omp_share default_share(const struct omp_construct *c, const struct omp_var *v)
+{
+    if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL) return OMPSH_SHARED;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (k->kind != OMPC_DEFAULT || !k->word) continue;
+        if (!strcmp(k->word, "private")) return OMPSH_PRIVATE;
+        if (!strcmp(k->word, "firstprivate")) return OMPSH_FIRSTPRIVATE;
+    }
+    return OMPSH_SHARED;
+}
+
+static bool names_shared(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_SHARED && item_of(k, v)) return true;
+    return false;
+}
+
+static struct omp_sharing attribute_of(const struct omp_construct *c, struct omp_var *v)
+{
+    struct omp_sharing s = { .var = v, .share = OMPSH_SHARED };
+    bool set = false;
+    for (struct omp_clause *k = c->clauses; k; k = k->next) {
+        struct omp_item *it = item_of(k, v);
+        if (!it) continue;
+        if (k->kind == OMPC_LASTPRIVATE) {
+            s.lastprivate = true;
+            if (!set) { s.share = OMPSH_PRIVATE; s.clause = k; s.item = it; set = true; }
+        }
+        for (unsigned i = 0; i < sizeof clause_shares / sizeof *clause_shares; i++)
+            if (k->kind == clause_shares[i].clause) {
+                s.share = clause_shares[i].share;
+                s.clause = k;
+                s.item = it;
+                set = true;
+            }
+    }
+    if (is_loop_iv(c, v) && s.share != OMPSH_LINEAR) { s.share = OMPSH_LOOP_IV; set = true; }
+    if (!set && !names_shared(c, v)) s.share = default_share(c, v);
+    return s;
+}
+
+static bool plain_value(const struct omp_type *t)
+{
+    return t->kind == OMPT_INT || t->kind == OMPT_BOOL || t->kind == OMPT_FLOAT || t->kind == OMPT_COMPLEX || t->kind == OMPT_POINTER;
+}
+
+static bool contains(const fe_offsets *v, unsigned offset)
+{
+    for (unsigned i = 0; i < v->n; i++)
+        if (v->at[i] == offset) return true;
+    return false;
+}
+static bool address_taken_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
+{
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
+        if (fe->refs.at[i].var == v && contains(&fe->addrs, fe->refs.at[i].offset)) return true;
+    return false;
+}
+static bool written_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
+{
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
+        if (fe->refs.at[i].var == v && fe->refs.at[i].write) return true;
+    return false;
+}
+
+/* Named in a clause that stores into it at a construct's end. */
+static bool stored_by_clause(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if ((k->kind == OMPC_REDUCTION || k->kind == OMPC_LASTPRIVATE || k->kind == OMPC_LINEAR) && item_of(k, v)) return true;
+    for (const struct omp_construct *n = c->child; n; n = n->next)
+        if (is_loop_iv(n, v) || stored_by_clause(n, v)) return true;
+    return false;
+}
+
+/* A host variable's address may have been taken anywhere on the host without harm: the region only sees its own copy. */
+static bool may_copy(const struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
+{
+    if (!plain_value(v->type) || (fe->var_flags.at[v->id] & FE_VAR_VOLATILE)) return false;
+    const struct omp_construct *target = fe_target_of(c);
+    bool from_host = target && !fe_inside(v->decl, fe_whole(target)) && !is_declared_target(v);
+    if (from_host ? address_taken_in(fe, target->body, v) : v->address_taken) return false;
+    if (!from_host && (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL)) return false;
+    return !written_in(fe, c->body, v) && !stored_by_clause(c, v);
+}
+
+static void set_sharings(struct fe *fe, struct omp_construct *c, const var_list *uses)
+{
+    c->sharings = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->sharings);
+    for (unsigned i = 0; i < uses->n; i++) {
+        struct omp_sharing s = attribute_of(c, uses->at[i]);
+        if (s.share == OMPSH_SHARED && is_declared_target(s.var)) continue;
+        s.by_value = s.share == OMPSH_SHARED && may_copy(fe, c, s.var);
+        c->sharings[c->nsharings++] = s;
+    }
+}
+
+/* ------------------------------------------------------------------ explicit maps */
+static bool starts_with_name(const struct fe *fe, const struct omp_item *it)
+{
+    return fe->refs.n && !strncmp(fe->u->text + it->text.begin, it->var->name, strlen(it->var->name));
+}
+
+/* The struct object that holds the member `it`: the whole variable `s` of s.m, or what `p` points to of p->m. */
+static struct omp_item *parent_item(struct fe *fe, const struct omp_item *it)
+{
+    struct omp_item *p = arena_alloc(fe->a, sizeof *p);
+    p->var = it->var;
+    p->place = it->place;
+    p->text = it->parent;
+    if (starts_with_name(fe, it)) p->text = (struct omp_extent){ it->text.begin, it->text.begin + (unsigned)strlen(it->var->name) };
+    p->base = p->text;
+    p->base_type = it->var->type;
+    p->base_is_var = true;
+    p->parent_arrow = it->var->type->kind == OMPT_POINTER;
+    p->derefs = p->parent_arrow;
+    return p;
+}
+
+static bool is_member(const struct omp_item *it) { return it->parent.begin != it->parent.end; }
+
+static bool maps_parent(const struct omp_construct *c, const map_list *maps, const struct omp_item *it)
+{
+    for (unsigned i = 0; i < maps->n; i++) {
+        const struct omp_map *m = &maps->at[i];
+        if (m->var == it->var && m->item && !is_member(m->item) && m->item->base_is_var) return true;
+    }
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (k->kind != OMPC_MAP && k->kind != OMPC_TO && k->kind != OMPC_FROM) continue;
+        for (unsigned i = 0; i < k->nitems; i++)
+            if (k->items[i].var == it->var && !is_member(&k->items[i]) && k->items[i].base_is_var) return true;
+    }
+    return false;
+}
+
+static bool maps_whole(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_MAP && i < k->nitems; i++)
+            if (k->items[i].var == v && k->items[i].base_is_var && !k->items[i].nsections) return true;
+    return false;
+}
+
+static unsigned clause_map_type(const struct omp_clause *k)
+{
+    return k->kind == OMPC_TO ? OMPM_TO : k->kind == OMPC_FROM ? OMPM_FROM : k->map;
+}
+
+static void add_parent(struct fe *fe, struct omp_construct *c, map_list *maps, const struct omp_item *it)
+{
+    if (!is_member(it) || maps_parent(c, maps, it)) return;
+    struct omp_item *p = parent_item(fe, it);
+    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = p, .implicit = true, .pointee = p->parent_arrow,
+                                               .type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_ALLOC };
+}
+
+static void add_item(struct fe *fe, struct omp_construct *c, map_list *maps, const struct omp_clause *k, struct omp_item *it)
+{
+    bool update = c->leaves & OMPL_UPDATE;
+    struct omp_map m = { .var = it->var, .item = it, .type = clause_map_type(k) };
+    m.pointee = it->derefs > 0;
+    /* Two pointers on the way through a struct need two attachments; p->q[…] is one (parent) plus one. */
+    unsigned most = is_member(it) && it->var->type->kind == OMPT_POINTER ? 2 : is_member(it) ? 1 : ~0u;
+    if (it->derefs > most && !update)
+        fe_error_at(fe, it->place, "mapping '%s' through more than one pointer member is not supported yet; map each level of its own",
+                    fe_text(fe, it->text));
+    if (!update) add_parent(fe, c, maps, it);
+    bool through_base = it->nsections && it->base_type && it->base_type->kind == OMPT_POINTER;
+    m.attach = !update && through_base && (!it->base_is_var || is_declared_target(it->var) || maps_whole(c, it->var));
+    *VEC_PUSH(fe->a, maps) = m;
+}
+
+static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
+{
+    map_list maps = { 0 };
+    for (struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (k->kind != OMPC_MAP && !((c->leaves & OMPL_UPDATE) && (k->kind == OMPC_TO || k->kind == OMPC_FROM))) continue;
+        for (unsigned i = 0; i < k->nitems; i++)
+            if (k->items[i].var) add_item(fe, c, &maps, k, &k->items[i]);
+    }
+    return maps;
+}
+
+/* ------------------------------------------------------------------ defaultmap (section 5.8.7) */
+enum { CATEGORY_SCALAR, CATEGORY_AGGREGATE, CATEGORY_POINTER };
+static const char *const category_names[] = { "scalar", "aggregate", "pointer" };
+enum behaviour { BEH_DEFAULT, BEH_ALLOC, BEH_TO, BEH_FROM, BEH_TOFROM, BEH_FIRSTPRIVATE, BEH_NONE, BEH_PRESENT, BEH_PRIVATE };
+static const char *const behaviour_names[] = { "default", "alloc", "to", "from", "tofrom", "firstprivate", "none", "present", "private",
+                                               "storage" /* 6.0's name for alloc */ };
+static const unsigned behaviour_maps[] = { [BEH_ALLOC] = OMPM_ALLOC, [BEH_TO] = OMPM_TO, [BEH_FROM] = OMPM_FROM,
+                                           [BEH_TOFROM] = OMPM_TOFROM, [BEH_PRESENT] = OMPM_ALLOC | OMPM_PRESENT };
+
+static int category_of(const struct omp_type *t)
+{
+    return t->kind == OMPT_POINTER ? CATEGORY_POINTER : plain_value(t) ? CATEGORY_SCALAR : CATEGORY_AGGREGATE;
+}
+
+static bool is_word(const char *text, const char *word)
+{
+    while (*text == ' ' || *text == '\t') text++;
+    size_t n = strlen(word);
+    return !strncmp(text, word, n) && !strpbrk((char[]){ text[n], 0 }, "abcdefghijklmnopqrstuvwxyz_");
+}
+
+static enum behaviour behaviour_for(struct fe *fe, const struct omp_construct *c, int category)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (k->kind != OMPC_DEFAULTMAP) continue;
+        const char *text = strchr(fe_text(fe, k->extent), '('), *colon = text ? strchr(text, ':') : NULL;
+        bool named = colon && !is_word(colon + 1, "all");
+        if (!text || (named && !is_word(colon + 1, category_names[category]))) continue;
+        for (unsigned b = 0; b < sizeof behaviour_names / sizeof *behaviour_names; b++)
+            if (is_word(text + 1, behaviour_names[b])) return b > BEH_PRIVATE ? BEH_ALLOC : (enum behaviour)b;
+    }
+    return BEH_DEFAULT;
+}
+
+/* ------------------------------------------------------------------ captures */
+static int find_map(const map_list *maps, const struct omp_var *v, bool pointee)
+{
+    for (unsigned i = 0; i < maps->n; i++) {
+        const struct omp_map *m = &maps->at[i];
+        if (m->var != v || m->pointee != pointee) continue;
+        if (pointee && !(m->item && m->item->base_is_var)) continue;
+        return (int)i;
+    }
+    return -1;
+}
+
+static int add_implicit(struct fe *fe, map_list *maps, struct omp_var *v, unsigned type)
+{
+    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = v, .type = type, .implicit = true };
+    return (int)maps->n - 1;
+}
+
+static struct omp_capture by_ref(struct omp_var *v, int map) { return (struct omp_capture){ .var = v, .kind = OMPCAP_BYREF, .map = map }; }
+static struct omp_capture unmapped(struct omp_var *v, enum omp_capture_kind kind)
+{
+    return (struct omp_capture){ .var = v, .kind = kind, .map = -1 };
+}
+
+static bool listed(const struct omp_construct *c, enum omp_clause_kind kind, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == kind && item_of(k, v)) return true;
+    return false;
+}
+
+static struct omp_capture implicit_capture(struct fe *fe, const struct omp_construct *c, map_list *maps, struct omp_var *v)
+{
+    int category = category_of(v->type);
+    enum behaviour b = behaviour_for(fe, c, category);
+    if (b == BEH_FIRSTPRIVATE) return unmapped(v, category == CATEGORY_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
+    if (b == BEH_PRIVATE) return unmapped(v, OMPCAP_PRIVATE);
+    if (b != BEH_DEFAULT && b != BEH_NONE) return by_ref(v, add_implicit(fe, maps, v, behaviour_maps[b]));
+    if (category == CATEGORY_SCALAR) return unmapped(v, OMPCAP_BYVAL);
+    if (category == CATEGORY_POINTER) return unmapped(v, OMPCAP_POINTER);
+    return by_ref(v, add_implicit(fe, maps, v, v->type->is_const ? OMPM_TO : OMPM_TOFROM));
+}
+
+static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *c, map_list *maps, const struct omp_sharing *s)
+{
+    struct omp_var *v = s->var;
+    if (listed(c, OMPC_IS_DEVICE_PTR, v)) return unmapped(v, v->type->kind == OMPT_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_DEVICE_ADDR);
+    if (listed(c, OMPC_HAS_DEVICE_ADDR, v)) return unmapped(v, OMPCAP_DEVICE_ADDR);
+    int map = find_map(maps, v, false);
+    if (map >= 0) return by_ref(v, map);
+    map = find_map(maps, v, true);
+    if (map >= 0 && v->type->kind == OMPT_POINTER) return (struct omp_capture){ .var = v, .kind = OMPCAP_POINTER, .map = map };
+    if (s->share == OMPSH_REDUCTION || s->share == OMPSH_LINEAR || s->lastprivate)
+        return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
+    if (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV) return unmapped(v, OMPCAP_PRIVATE);
+    if (s->share == OMPSH_FIRSTPRIVATE) return unmapped(v, OMPCAP_BYVAL);
+    return implicit_capture(fe, c, maps, v);
+}
+
+/* ------------------------------------------------------------------ is a by-value copy really shared? */
+static bool privatises(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nsharings; i++)
+        if (c->sharings[i].var == v) return c->sharings[i].share != OMPSH_SHARED;
+    return false;
+}
+
+static bool has_teams(const struct omp_construct *c)
+{
+    if (c->leaves & OMPL_TEAMS) return true;
+    for (const struct omp_construct *k = c->child; k; k = k->next)
+        if (has_teams(k)) return true;
+    return false;
+}
+
+/* The innermost construct that holds the offset. */
+static const struct omp_construct *innermost(const struct omp_construct *c, unsigned offset)
+{
+    for (const struct omp_construct *k = c->child; k; k = k->next)
+        if (fe_inside(offset, fe_whole(k))) return innermost(k, offset);
+    return c;
+}
+
+static bool private_at(const struct omp_construct *target, const struct omp_var *v, unsigned offset)
+{
+    const struct omp_construct *c = innermost(target, offset);
+    for (; c && c != target; c = c->parent)
+        if (privatises(c, v)) return true;
+    return (target->leaves & ~(unsigned)OMPL_TARGET) && privatises(target, v);
+}
+
+static bool needs_one_copy(const struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
+{
+    if (!c->spmd && !has_teams(c)) return false;
+    for (unsigned i = fe_first_ref(fe, c->body.begin); i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++)
+        if (fe->refs.at[i].var == v && fe->refs.at[i].write && !private_at(c, v, fe->refs.at[i].offset)) return true;
+    for (const struct omp_construct *k = c->child; k; k = k->next)
+        if (stored_by_clause(k, v) && !private_at(c, v, k->pragma.begin)) return true;
+    return false;
+}
+
+static void set_captures(struct fe *fe, struct omp_construct *c, const var_list *uses)
+{
+    map_list maps = explicit_maps(fe, c);
+    c->captures = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->captures);
+    for (unsigned i = 0; i < uses->n; i++) {
+        if (is_declared_target(uses->at[i]) && !privatises(c, uses->at[i])) continue;
+        struct omp_sharing s = attribute_of(c, uses->at[i]);
+        if (is_declared_target(s.var) && s.share == OMPSH_REDUCTION) continue;
+        struct omp_capture k = capture_of(fe, c, &maps, &s);
+        if (k.kind == OMPCAP_BYVAL || k.kind == OMPCAP_POINTER) k.one_copy = needs_one_copy(fe, c, s.var);
+        c->captures[c->ncaptures++] = k;
+    }
+    c->maps = maps.at;
+    c->nmaps = maps.n;
+}
+
+void fe_data_sharing(struct fe *fe)
+{
+    fe_choose_modes(fe);               /* one copy or several depends on the mode */
+    /* Inner constructs first: what a target construct captures depends on what they make private. */
+    for (unsigned i = fe->u->nconstructs; i-- > 0;) {
+        struct omp_construct *c = fe->u->constructs[i];
+        if (c->leaves & DATA_ENV) {
+            map_list maps = explicit_maps(fe, c);
+            c->maps = maps.at;
+            c->nmaps = maps.n;
+        }
+        if (!(c->leaves & SHARING) || !(c->on_device || (c->leaves & OMPL_TARGET))) continue;
+        var_list uses = uses_of(fe, c);
+        set_sharings(fe, c, &uses);
+        if (c->leaves & OMPL_TARGET) set_captures(fe, c, &uses);
+    }
+}

@@ -1,0 +1,135 @@
+/* support.c - what the device part cannot do (yet) is an error here, naming the construct or clause and its place.
+ *
+ * The tables of omp.def say which directives and clauses; what needs a look at types or surroundings follows as one function per
+ * rule.  Host code is not looked at: clang compiles it as it always does. */
+#include "frontend/fe.h"
+#include <string.h>
+
+static bool flagged(const char *flags, char f) { return strchr(flags, f) != NULL; }
+
+/* Target constructs are host code themselves, but their clauses and leaves are ours. */
+static bool ours(const struct omp_construct *c) { return c->on_device || (c->leaves & OMPL_TARGET); }
+
+/* ------------------------------------------------------------------ directives */
+static void check_directive(struct fe *fe, const struct fe_pragma *p)
+{
+    const struct omp_construct *c = p->c;
+    if (!c->on_device) return;
+    if (c->leaves & OMPL_TARGET) {
+        fe_error_at(fe, c->place, "'%s' inside a target region or device function is not supported", c->spelling);
+        return;
+    }
+    for (unsigned i = 0; i < p->nrows; i++)
+        if (flagged(p->rows[i]->flags, 'X')) {
+            fe_error_at(fe, c->place, "'%s' is not supported yet in code that runs on the device", c->spelling);
+            return;
+        }
+    if (!p->nrows) fe_error_at(fe, c->place, "directive '%s' is not known in code that runs on the device", c->spelling);
+}
+
+/* ------------------------------------------------------------------ clauses */
+static const char *clause_name(const struct omp_clause *k) { return fe_clause_rows[k->kind].spelling; }
+
+static void check_clause_kind(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+{
+    if (flagged(fe_clause_rows[k->kind].flags, 'X'))
+        fe_error_at(fe, k->place, "clause '%s' is not supported yet on '%s' for the device", clause_name(k), c->spelling);
+}
+
+static const char *bad_reduction_type(const struct omp_type *t, const struct omp_clause *k)
+{
+    switch (t->kind) {
+    case OMPT_INT: case OMPT_BOOL: return NULL;
+    case OMPT_FLOAT:
+        if (t->is_long_double) return "the device has no long double";
+        return k->op == OMPR_AND || k->op == OMPR_OR || k->op == OMPR_XOR ? "a bitwise operator on a floating type" : NULL;
+    case OMPT_COMPLEX:
+        return k->op == OMPR_ADD || k->op == OMPR_SUB || k->op == OMPR_MUL ? NULL : "the operator is not defined for complex types";
+    case OMPT_POINTER: return "a pointer";
+    case OMPT_ARRAY: return "reductions of arrays are not supported yet";
+    default: return "not an arithmetic type";
+    }
+}
+
+static void check_reduction(struct fe *fe, const struct omp_clause *k)
+{
+    if (k->op == OMPR_USER) {
+        fe_error_at(fe, k->place, "user-defined reductions are not supported yet on the device");
+        return;
+    }
+    for (unsigned i = 0; i < k->nitems; i++) {
+        const struct omp_item *it = &k->items[i];
+        if (it->nsections) {
+            fe_error_at(fe, it->place, "reduction of the array section '%s' is not supported yet on the device", fe_text(fe, it->text));
+            continue;
+        }
+        const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
+        const char *why = t ? bad_reduction_type(t, k) : NULL;
+        if (why) fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s", fe_text(fe, it->text), t->spelling, why);
+    }
+}
+
+static void check_clauses(struct fe *fe, const struct omp_construct *c)
+{
+    if (!ours(c)) return;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        check_clause_kind(fe, c, k);
+        if (k->kind == OMPC_REDUCTION) check_reduction(fe, k);
+    }
+}
+
+/* ------------------------------------------------------------------ program text */
+static bool on_device(const struct fe *fe, unsigned offset)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        if ((c->leaves & OMPL_TARGET) && fe_inside(offset, c->body)) return true;
+    }
+    for (unsigned i = 0; i < fe->functions.n; i++) {
+        const struct omp_function *f = fe->functions.at[i]->f;
+        if (f->device && f->defined && fe_inside(offset, f->extent)) return true;
+    }
+    return false;
+}
+
+static void check_marks(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->marks.n; i++)
+        if (on_device(fe, fe->marks.at[i].offset))
+            fe_error(fe, fe->marks.at[i].offset, "%s in code that runs on the device", fe->marks.at[i].what);
+}
+
+static bool uses_var_on_device(const struct fe *fe, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < fe->refs.n; i++)
+        if (fe->refs.at[i].var == v && on_device(fe, fe->refs.at[i].offset)) return true;
+    return false;
+}
+
+static void check_variables(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->vars.n; i++) {
+        struct omp_var *v = fe->vars.at[i];
+        if ((fe->var_flags.at[i] & (FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL)) && uses_var_on_device(fe, v))
+            fe_error_at(fe, v->place, "thread-local variable '%s' is used in code that runs on the device", v->name);
+    }
+}
+
+/* ------------------------------------------------------------------ requires */
+static void check_requires(struct fe *fe, const struct fe_pragma *p)
+{
+    if (!p->nrows || strcmp(p->rows[0]->spelling, "requires")) return;
+    for (const struct omp_clause *k = p->c->clauses; k; k = k->next)
+        if (k->kind == OMPC_REVERSE_OFFLOAD) fe_error_at(fe, k->place, "'requires reverse_offload' is not supported");
+}
+
+void fe_check_support(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        check_directive(fe, &fe->pragmas.at[i]);
+        check_clauses(fe, fe->pragmas.at[i].c);
+        check_requires(fe, &fe->pragmas.at[i]);
+    }
+    check_marks(fe);
+    check_variables(fe);
+}
