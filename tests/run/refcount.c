@@ -1,0 +1,63 @@
+/* nested data environments: copies happen when the count goes from 0 to 1 and back, no earlier */
+#include "check.h"
+
+static int peek(int *p)              /* the device's value of p[0], which is present */
+{
+    int v = -1;
+#pragma omp target map(tofrom: v)
+    v = p[0];
+    return v;
+}
+
+int main(void)
+{
+    int a[4] = { 1, 2, 3, 4 }, *p = a, on = 0;
+
+#pragma omp target map(tofrom: on)
+    on = ON_DEVICE;
+    CHECK(on);
+#ifndef HOST_ONLY
+#pragma omp target data map(tofrom: a)
+    {
+        a[0] = 10;
+        CHECK_EQ(peek(p), 1);
+#pragma omp target data map(tofrom: a)
+        {
+            a[0] = 20;
+            CHECK_EQ(peek(p), 1);
+#pragma omp target map(tofrom: a)
+            a[0] += 5;
+            CHECK_EQ(a[0], 20);
+#pragma omp target map(from: a[0:2])
+            a[0] += 5;
+            CHECK_EQ(a[0], 20);
+        }
+        CHECK_EQ(a[0], 20);
+        CHECK_EQ(peek(p), 11);
+#pragma omp target enter data map(to: a)
+#pragma omp target exit data map(from: a)
+        CHECK_EQ(a[0], 20);
+#pragma omp target exit data map(always, from: a)        /* count 1 -> 0, and copied */
+        CHECK_EQ(a[0], 11);
+        CHECK(!PRESENT(a));
+#pragma omp target enter data map(to: a)
+    }
+    CHECK(!PRESENT(a));
+    /* target data with a map that is false to the if clause */
+#pragma omp target data map(tofrom: a) if(on == 77)
+    CHECK(!PRESENT(a));
+#pragma omp target data map(tofrom: a) if(on)
+    CHECK(PRESENT(a) && PRESENT(&a[3]) && !PRESENT(&a[4]));
+#pragma omp target enter data map(alloc: a[1:2]) if(!on)
+    CHECK(!PRESENT(a + 1));
+#pragma omp target enter data map(alloc: a[1:2])
+    CHECK(PRESENT(a + 1) && PRESENT(a + 2) && !PRESENT(a) && !PRESENT(a + 3));
+#pragma omp target exit data map(delete: a[1:2])
+#pragma omp target exit data map(from: a)                /* not present: nothing happens */
+#pragma omp target exit data map(delete: p[0:4])
+    CHECK_EQ(a[0], 11);
+#else
+    CHECK_EQ(peek(p), 1);
+#endif
+    return RESULT;
+}
