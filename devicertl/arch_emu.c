@@ -38,7 +38,8 @@ unsigned __ompgpu_arch_ntid(void) { return __ompgpu_emu_self->ntid; }
 unsigned __ompgpu_arch_team(void) { return __ompgpu_emu_self->team; }
 unsigned __ompgpu_arch_nteams(void) { return __ompgpu_emu_self->nteams; }
 
-void __ompgpu_arch_barrier(int line) { __ompgpu_emu_barrier(0, 0, line); }
+/* Names the number: a thread that has returned from the kernel is missed, not forgotten. */
+void __ompgpu_arch_barrier(int line) { __ompgpu_emu_barrier(0, __ompgpu_emu_self->ntid, line); }
 void __ompgpu_arch_barrier_part(unsigned n, int line) { __ompgpu_emu_barrier(1, n, line); }
 void __ompgpu_soft_reset(void) {}
 void __ompgpu_arch_syncwarp(unsigned mask) { __ompgpu_emu_syncwarp(mask); }
