@@ -138,6 +138,11 @@ static void fiber_prepare(struct emu_fiber *f)
     *frame = (struct emu_frame){ .mxcsr = 0x1F80, .fpcw = 0x37F, .rbx = (uint64_t)fiber_first, .r12 = (uint64_t)f,
                                  .rip = (uint64_t)emu_context_start };
     f->sp = frame;
+#ifdef EMU_TSAN
+    if (f->tsan)
+        __tsan_destroy_fiber(f->tsan);
+    f->tsan = __tsan_create_fiber(0);
+#endif
 }
 
 void ompgpu_emu_fiber_switch(struct emu_fiber *from, struct emu_fiber *to)
@@ -151,6 +156,10 @@ void ompgpu_emu_fiber_switch(struct emu_fiber *from, struct emu_fiber *to)
     __tsan_switch_to_fiber(to->tsan, 0);
 #endif
     emu_context_switch(&from->sp, to->sp);
+#ifdef EMU_TSAN
+    if (from->worker->faulted)        /* come from a signal handler, where this cannot be said */
+        __tsan_switch_to_fiber(from->tsan, 0);
+#endif
 #ifdef EMU_ASAN
     __sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
 #endif
@@ -170,15 +179,15 @@ void ompgpu_emu_fiber_leaving(struct emu_fiber *home)
     else
         __sanitizer_start_switch_fiber(NULL, home->stack, home->size);
 #endif
-#ifdef EMU_TSAN
-    if (!home->worker->plain)
-        __tsan_switch_to_fiber(home->tsan, 0);
-#endif
 }
 
 void ompgpu_emu_fiber_leave(struct emu_fiber *home)
 {
     ompgpu_emu_fiber_leaving(home);
+#ifdef EMU_TSAN
+    if (!home->worker->plain)
+        __tsan_switch_to_fiber(home->tsan, 0);
+#endif
     __asm__ volatile("jmp *%1" : : "D"(home->sp), "r"(ompgpu_emu_fiber_land) : "memory");
     __builtin_unreachable();
 }
@@ -212,9 +221,6 @@ static bool slab_add(struct emu_worker *w)
         f->size = stack;
         f->colour = i * 128;
         f->worker = w;
-#ifdef EMU_TSAN
-        f->tsan = __tsan_create_fiber(0);
-#endif
 #ifdef VALGRIND_STACK_REGISTER
         (void)VALGRIND_STACK_REGISTER(f->stack, f->stack + stack);
 #endif
