@@ -18,9 +18,8 @@ void drv_common_args(const struct options *o, struct words *w)
     words_add(w, "-fno-crash-diagnostics");
 }
 
-static void host_args(const struct options *o, struct words *w)
+void drv_host_openmp(const struct options *o, struct words *w)
 {
-    words_add(w, drv_host_cc(o));
     if (!o->gcc) drv_common_args(o, w);
     else if (o->openmp) words_add(w, "-fopenmp");
 }
@@ -44,6 +43,23 @@ void drv_dep_args(const struct job *j, struct words *w)
 
 const char *drv_job_file(const struct job *j, const char *extension) { return drv_format("%s.%s", j->base, extension); }
 
+/* ------------------------------------------------------------------ kinds of input */
+static bool is_c(const struct job *j)
+{
+    const char *l = j->language;
+    if (l) return strcmp(l, "c") == 0 || strcmp(l, "cpp-output") == 0;
+    return drv_ends(j->path, ".c") || drv_ends(j->path, ".i");
+}
+
+static bool is_other_source(const struct job *j)
+{
+    static const char *const extensions[] = { ".cc", ".cpp", ".cxx", ".C", ".c++", ".ii", ".m", ".mm", ".f", ".f90", ".cu" };
+    if (j->language) return strstr(j->language, "c++") || strstr(j->language, "objective");
+    for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (drv_ends(j->path, extensions[i])) return true;
+    return false;
+}
+
 /* ------------------------------------------------------------------ the plain way */
 static const char *user_depfile(const struct job *j)
 {
@@ -53,12 +69,16 @@ static const char *user_depfile(const struct job *j)
     return file;
 }
 
+/* Objects and assembly cannot include anything that matters here. */
+static bool has_headers(const struct job *j) { return j->opt->openmp && (is_c(j) || is_other_source(j)); }
+
 static void plain_args(const struct job *j, struct words *w, const char **depfile)
 {
     static const char *const goals[] = { [GOAL_OBJECT] = "-c", [GOAL_ASSEMBLY] = "-S", [GOAL_CHECK] = "-fsyntax-only" };
     const struct options *o = j->opt;
     struct words dep = { 0 };
-    host_args(o, w);
+    words_add(w, drv_host_cc(o));
+    drv_host_openmp(o, w);
     drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS);
     if (o->verbose) words_add(w, o->dry ? "-###" : "-v");
     if (j->checked || j->no_targets) {                /* all that there is to say has been said */
@@ -69,7 +89,7 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     if (o->dep_out) {
         drv_dep_args(j, &dep);
         *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : user_depfile(j);
-    } else if (!j->no_targets && !o->dry) {
+    } else if (has_headers(j) && !j->no_targets && !o->dry) {
         *depfile = drv_job_file(j, "deps");
         words_add(&dep, "-MD");
         words_add(&dep, "-MF");
@@ -88,15 +108,6 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     words_add(w, j->output);
 }
 
-/* Shows what a child wrote to standard error. */
-static void show(const char *file)
-{
-    size_t n;
-    const char *text = drv_read(file, &n);
-    if (text) fwrite(text, 1, n, stderr);
-    fflush(stderr);
-}
-
 static int run_plain(struct job *j)
 {
     const char *depfile;
@@ -107,29 +118,13 @@ static int run_plain(struct job *j)
     if (j->opt->dry) return 0;
     int code = drv_proc_run(&p);
     if (j->opt->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
-    show(p.err);
+    drv_show(j->opt, p.err);
     if (drv_proc_report(&p, drv_read(p.err, NULL)) || code != 0) return EXIT_COMPILE;
     if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path)) return -1;
     return 0;
 }
 
 /* ------------------------------------------------------------------ the choice */
-static bool is_c(const struct job *j)
-{
-    const char *l = j->language;
-    if (l) return strcmp(l, "c") == 0 || strcmp(l, "cpp-output") == 0;
-    return drv_ends(j->path, ".c") || drv_ends(j->path, ".i");
-}
-
-static bool is_other_source(const struct job *j)
-{
-    static const char *const extensions[] = { ".cc", ".cpp", ".cxx", ".C", ".c++", ".ii", ".m", ".mm", ".f", ".f90", ".cu" };
-    if (j->language) return strstr(j->language, "c++") || strstr(j->language, "objective");
-    for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (drv_ends(j->path, extensions[i])) return true;
-    return false;
-}
-
 /* A macro of the command line may be (part of) a directive. */
 static bool scan_macros(const struct options *o)
 {

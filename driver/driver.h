@@ -82,7 +82,7 @@ struct options {
     const char *level;            /* the last -O: "0" … */
     bool gcc;                     /* host_cc is gcc */
     bool openmp, remarks, warn_generic, time, verbose, dry, debug, help, man, version, save;
-    bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static, shared, beside;
+    bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static, static_ompgpu, shared, beside;
 };
 void drv_parse(struct options *, int argc, char **argv);       /* usage errors do not return */
 bool drv_has(const struct options *, enum flag_id);
@@ -109,6 +109,8 @@ int drv_proc_run(struct proc *);  /* start and wait for this one */
 void drv_print_command(const struct words *);
 /* "clang crashed (signal 11) while …" and the like; false when the process ended in an orderly way. */
 bool drv_proc_report(const struct proc *, const char *errors);
+/* Prints what a child wrote to its standard error; of a crash without -v, only what comes before the stack. */
+void drv_show(const struct options *, const char *file);
 
 /* ------------------------------------------------------------------ temporary files (temp.c) */
 const char *drv_temp_dir(void);   /* created on first use */
@@ -150,6 +152,7 @@ struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n);
 bool drv_write_container(const char *path, const struct image_file *, unsigned nimages, const char *info, const char *emu_info,
                          const struct kernel_stats *, unsigned nstats);
 bool drv_append_image(const char *assembly, const char *container, bool as_bytes);
+void drv_warn_generic(const char *info);                       /* -Wompgpu-generic */
 
 /* ------------------------------------------------------------------ compile (compile.c, stages.c) */
 struct job {
@@ -170,6 +173,7 @@ int drv_compile(struct job *);    /* exit code */
 int drv_compile_offload(struct job *);
 void drv_dep_args(const struct job *, struct words *);
 void drv_common_args(const struct options *, struct words *);  /* -fopenmp and its version */
+void drv_host_openmp(const struct options *, struct words *);  /* the same for the host compiler, which may be gcc */
 const char *drv_job_file(const struct job *, const char *extension);
 
 /* ------------------------------------------------------------------ link (link.c) */

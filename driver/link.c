@@ -6,9 +6,9 @@
 static void our_library(const struct options *o, struct words *w)
 {
     const char *lib = drv_lib_dir();
-    if (o->no_link_libs) return;
+    if (o->no_link_libs || o->is_static) return;
     words_add(w, drv_format("-L%s", lib));
-    if (o->is_static) {
+    if (o->static_ompgpu) {
         words_add(w, "-l:libompgpu.a");
         words_add(w, "-ldl");
         words_add(w, "-lpthread");
@@ -37,30 +37,36 @@ static void inputs(const struct options *o, const char *const *objects, struct w
     }
 }
 
-/* A fat object refers to libdl and friends through libompgpu only; a static link of clang's OpenMP needs an archive that most
- * distributions do not have.  Say so before the linker says it less clearly. */
-static void check_static(const struct options *o)
+/* A static program cannot have device code: images and the CUDA driver come in through dlopen, which needs the dynamic linker.
+ * Programs without any are linked as cc links them, and with -fopenmp only where there is a static OpenMP library. */
+static bool has_static_openmp(const struct options *o)
 {
-    if (!o->is_static || o->gcc || !o->openmp || o->dry) return;
     const char *out = drv_format("%s/static", drv_temp_dir());
-    struct proc p = { .out = out, .doing = "looking for libomp.a" };
-    words_add(&p.argv, drv_clang());
-    words_add(&p.argv, "-print-file-name=libomp.a");
+    struct proc p = { .out = out, .doing = "looking for a static OpenMP library" };
+    words_add(&p.argv, drv_host_cc(o));
+    words_add(&p.argv, o->gcc ? "-print-file-name=libgomp.a" : "-print-file-name=libomp.a");
     const char *text = drv_proc_run(&p) == 0 ? drv_read(out, NULL) : NULL;
-    if (text && text[0] != '/')
-        drv_fatal(EXIT_COMPILE, "'-static' needs libomp.a, which is not installed (Debian's libomp has only the shared library); "
-                                "--host-cc=gcc links with gcc's libgomp.a");
+    return text && text[0] == '/';
+}
+
+static void explain_static(const char *errors)
+{
+    if (!errors) return;
+    if (strstr(errors, "__ompgpu_"))
+        drv_error("'-static': device code is loaded with dlopen, which a static program does not have; -static-ompgpu links libompgpu.a "
+                  "into a dynamic program");
+    else if (strstr(errors, "__kmpc_") || strstr(errors, "omp_"))
+        drv_error("'-static' needs libomp.a, which is not installed (Debian's libomp has only the shared library); "
+                  "--host-cc=gcc links with gcc's libgomp.a");
 }
 
 int drv_link(const struct options *o, const char *const *objects)
 {
-    struct proc p = { .doing = "linking", .err = NULL };
+    struct proc p = { 0 };
     const char *output = o->output ? o->output : "a.out";
     const char *to = o->dry ? output : drv_output_begin(output);
-    check_static(o);
     words_add(&p.argv, drv_host_cc(o));
-    if (!o->gcc) drv_common_args(o, &p.argv);
-    else if (o->openmp) words_add(&p.argv, "-fopenmp");
+    if (!o->is_static || o->dry || has_static_openmp(o)) drv_host_openmp(o, &p.argv);
     drv_add_args(&p.argv, o, FOR_LINK);
     if (o->verbose) words_add(&p.argv, o->dry ? "-###" : "-v");
     words_add(&p.argv, "-Wno-unused-command-line-argument");
@@ -71,9 +77,15 @@ int drv_link(const struct options *o, const char *const *objects)
     if (o->verbose) drv_print_command(&p.argv);
     if (o->dry) return 0;
     p.doing = drv_format("linking '%s'", output);
+    p.err = drv_format("%s/link.err", drv_temp_dir());
     int code = drv_proc_run(&p);
+    drv_show(o, p.err);
     if (o->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", "link", 1e3 * p.seconds, output);
-    if (drv_proc_report(&p, NULL) || code != 0) return EXIT_COMPILE;
+    if (drv_proc_report(&p, NULL)) return EXIT_COMPILE;
+    if (code != 0) {
+        if (o->is_static) explain_static(drv_read(p.err, NULL));
+        return EXIT_COMPILE;
+    }
     drv_output_commit(output, to);
     return 0;
 }

@@ -160,6 +160,7 @@ static void act(struct options *o, const struct arg *a)
     case FLAG_NOSTDLIB: case FLAG_NODEFAULTLIBS: o->no_link_libs = true; break;
     case FLAG_RELOCATABLE: o->relocatable = o->no_link_libs = true; break;
     case FLAG_STATIC: case FLAG_STATIC_PIE: o->is_static = true; break;
+    case FLAG_STATIC_OMPGPU: o->static_ompgpu = true; break;
     case FLAG_SHARED: o->shared = true; break;
     default: break;
     }

@@ -229,3 +229,13 @@ bool drv_proc_report(const struct proc *p, const char *errors)
     else drv_error("%s crashed (signal %d) while %s; this is a fault of %s, not of ompgpu-cc: -v shows the command", name, sig, doing, name);
     return true;
 }
+
+void drv_show(const struct options *o, const char *file)
+{
+    size_t n;
+    const char *text = drv_read(file, &n);
+    if (!text) return;
+    const char *crash = o->verbose ? NULL : strstr(text, "PLEASE submit a bug report");
+    fwrite(text, 1, crash ? (size_t)(crash - text) : n, stderr);
+    fflush(stderr);
+}

@@ -142,14 +142,24 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
 
+/* The text was preprocessed for clang, where glibc defines _Float32 and its family as typedefs; in gcc they are keywords.  -undef: no
+ * macro but these is left to expand. */
+static void gcc_input(struct proc *p)
+{
+    static const char *const names[] = { "_Float32", "_Float64", "_Float128", "_Float32x", "_Float64x", "_Float128x" };
+    ADD(&p->argv, "-x", "c", "-undef");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) words_add(&p->argv, drv_format("-D%s=__ompgpu%s", names[i], names[i]));
+}
+
 static void host(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     ADD(&p->argv, drv_host_cc(j->opt), "-S", "-w");
-    if (j->opt->gcc) ADD(&p->argv, "-fopenmp");
-    else drv_common_args(j->opt, &p->argv);
+    drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_HOST);
-    ADD(&p->argv, "-x", "cpp-output", drv_job_file(j, "host.c"), "-o", drv_job_file(j, "s"));
+    if (j->opt->gcc) gcc_input(p);
+    else ADD(&p->argv, "-x", "cpp-output");
+    ADD(&p->argv, drv_job_file(j, "host.c"), "-o", drv_job_file(j, "s"));
 }
 
 /* omp-device knows -O0 … -O3 and -Os.  Without a flag device code is optimised, as other GPU compilers do, unless it is to be debugged. */
@@ -168,7 +178,6 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
         drv_format("--rtl=%s", drv_tool(drv_format("devicertl-%s.bc", target))), drv_format("--info=%s.%s.info", j->base, target));
     if (j->opt->debug) ADD(&p->argv, "-g");
     if (first && j->opt->remarks) ADD(&p->argv, "--remarks");
-    if (first && j->opt->warn_generic) ADD(&p->argv, "--warn-generic");
     if (first && j->opt->emit == EMIT_IR) ADD(&p->argv, drv_format("--emit-ir=%s", drv_job_file(j, "ll")));
 }
 
@@ -199,8 +208,7 @@ static void ptxas(const struct job *j, unsigned i, struct proc *p)
 static void link_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_clang(), "-shared", "-nostartfiles", "-Wl,-z,notext", "-Wl,--build-id=none", drv_job_file(j, "emu.o"), "-lm", "-o",
-        drv_job_file(j, "emu.so"));
+    ADD(&p->argv, "ld", "-shared", "--eh-frame-hdr", drv_job_file(j, "emu.o"), "--as-needed", "-lm", "-lc", "-o", drv_job_file(j, "emu.so"));
 }
 
 static void assemble(const struct job *j, unsigned i, struct proc *p)
@@ -351,13 +359,6 @@ static bool advance(struct run *r)
     return moved;
 }
 
-static void show(const char *file)
-{
-    size_t n;
-    const char *text = drv_read(file, &n);
-    if (text) fwrite(text, 1, n, stderr);
-}
-
 static void ended(struct run *r, struct proc *p)
 {
     const struct stage *s = p->tag;
@@ -366,7 +367,7 @@ static void ended(struct run *r, struct proc *p)
     int code = orderly && s->done ? s->done(r->job, p->code) : p->code;
     r->children--;
     print_time(r, s->name, p->seconds);
-    if (id == CHECK) show(p->err);
+    if (id == CHECK) drv_show(r->job->opt, p->err);
     if ((!orderly || code) && (!r->failed || id == CHECK)) {
         r->failed = EXIT_COMPILE;
         r->culprit = p;
@@ -382,7 +383,7 @@ static void explain(const struct run *r)
     const struct proc *p = r->culprit;
     const struct stage *s = p->tag;
     enum stage_id id = (enum stage_id)(s - stages);
-    if (id != CHECK && id != NATIVE) show(p->err);
+    if (id != CHECK && id != NATIVE) drv_show(r->job->opt, p->err);
     if (drv_proc_report(p, drv_read(p->err, NULL))) return;
     if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
         drv_note("this came up while %s: clang accepts the file, but not what a target region makes of it", p->doing);
@@ -395,9 +396,10 @@ static void explain(const struct run *r)
 /* Warnings and remarks of stages that succeeded, in the order of the table. */
 static void show_remarks(const struct job *j)
 {
-    show(stage_err(j, SPLIT, 0));
-    show(stage_err(j, LOWER_GPU, 0));
-    show(stage_err(j, LOWER_EMU, 0));
+    drv_show(j->opt, stage_err(j, SPLIT, 0));
+    drv_show(j->opt, stage_err(j, LOWER_GPU, 0));
+    drv_show(j->opt, stage_err(j, LOWER_EMU, 0));
+    if (j->opt->warn_generic && !j->no_targets) drv_warn_generic(drv_job_file(j, gpu_image(j) ? "nvptx64.info" : "x86_64.info"));
 }
 
 static void copy_result(const struct job *j)
