@@ -13,6 +13,13 @@ const char *cg_spell(const struct cg *cg, const struct omp_var *v)
     return cg->env[v->id] ? cg->env[v->id] : v->name;
 }
 
+const char *cg_address(struct cg *cg, const struct omp_var *v)
+{
+    const char *s = cg->env[v->id];
+    size_t n = s ? strlen(s) : 0;
+    return n > 3 && !strncmp(s, "(*", 2) && s[n - 1] == ')' ? cg_strf(cg, "%.*s", (int)n - 3, s + 2) : cg_strf(cg, "&%s", cg_spell(cg, v));
+}
+
 const char *cg_bind(struct cg *cg, const struct omp_var *v, const char *spelling)
 {
     const char *old = cg->env[v->id];

@@ -15,6 +15,7 @@
  * mixed radix, one digit __dJ per loop, and so is the stride (__sJ); a step is an addition with carry.  The digits stay 32 bits
  * wide for 32-bit induction variables however large the product is.  (Limit: teams × threads < 2^32.)                          */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "codegen/c_write.h"
 
@@ -61,6 +62,9 @@ static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, 
                    : cg_strf(cg, "%s %c 0 ? %s : %s", step, l->step_negative ? '<' : '>', up, down);
     bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE, inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
     const char *distance = upwards ? up : down;
+    if (one && is_literal(lb) && is_literal(ub))     /* both are constants: no comparison to read */
+        return upwards && strtoul(lb, NULL, 10) <= strtoul(ub, NULL, 10) ? cg_strf(cg, "%lu", strtoul(ub, NULL, 10) - strtoul(lb, NULL, 10) + inclusive)
+                                                                     : cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance, inclusive ? " + 1" : "");
     if (one)
         return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance, inclusive ? " + 1" : "");
     const char *size = upwards == !l->step_negative ? cg_strf(cg, "(%s)%s", u, step) : cg_strf(cg, "(0 - (%s)%s)", u, step);
@@ -237,9 +241,9 @@ static const char *advance(struct cg *cg, const struct nest *n)
 static void open_digits(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
     bool whole = !strcmp(r.lo, "0") && l->kind != SERIAL, serial = l->kind == SERIAL;
-    const char *nonempty = "__n0";
+    const char *nonempty = "__n0 != 0";
     for (unsigned j = 1; j < n->n; j++)
-        nonempty = cg_strf(cg, "%s && __n%u", nonempty, j);
+        nonempty = cg_strf(cg, "%s && __n%u != 0", nonempty, j);
     if (whole) {                      /* the whole space: the first digit says when it ends */
         cg_line(cg, "if (%s) {", nonempty);
         declare_digits(cg, n, "d", "unsigned", id_of(l->who));

@@ -117,7 +117,7 @@ static const char *context_values(struct cg *cg, const struct captures *l)
         if (l->list[i].how != BOUNDS_ONLY)
             s = l->list[i].how == BY_VALUE
                     ? cg_strf(cg, "%s%s %s%s", s, *s ? "," : "", v->type->variably_modified ? "(void *)" : "", here)
-                    : cg_strf(cg, "%s%s %s&(%s)", s, *s ? "," : "", v->type->variably_modified ? "(void *)" : "", here);
+                    : cg_strf(cg, "%s%s %s%s", s, *s ? "," : "", v->type->variably_modified ? "(void *)" : "", cg_address(cg, v));
     }
     return s;
 }

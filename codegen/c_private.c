@@ -146,7 +146,7 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
         const char *outside = cg_spell(cg, k->var);
         declare_bounds(cg, k, outside);
         if (k->original && !k->team)
-            cg_line(cg, "%s *__o_%s = &(%s);", cg_var_type(cg, k->var, CG_AS_IS), k->var->name, outside);
+            cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name, cg_address(cg, k->var));
     }
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];

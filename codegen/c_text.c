@@ -63,6 +63,15 @@ void cg_marker(struct cg *cg, struct omp_place p)
         cg_puts(cg, "\n");
     if (p.line)
         cg_put(cg, "# %u %s\n", p.line, cg_quoted(cg, p.file));
+    cg->out->place = p;
+    cg->out->line = cg->out->n;
+}
+
+/* Does a statement of n characters go on the line that is being written? */
+static bool joins(const struct cg_text *t, struct omp_place p, size_t n)
+{
+    bool same = t->place.line == p.line && t->place.file && p.file && !strcmp(t->place.file, p.file);
+    return same && t->n > t->line && t->n - t->line + n < 130 && !memchr(t->s + t->line, '\n', t->n - t->line);
 }
 
 /* Generated lines all belong to the directive's line; a marker before each keeps -g and __LINE__ right. */
@@ -72,7 +81,10 @@ void cg_line(struct cg *cg, const char *fmt, ...)
     va_start(ap, fmt);
     const char *s = keep_v(cg, fmt, ap);
     va_end(ap);
-    cg_marker(cg, cg->place);
+    if (joins(cg->out, cg->place, strlen(s)))
+        cg_puts(cg, " ");
+    else
+        cg_marker(cg, cg->place);
     cg_puts(cg, s);
 }
 

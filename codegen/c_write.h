@@ -13,7 +13,11 @@
 #include "codegen/codegen.h"
 
 /* ------------------------------------------------------------------ text (c_text.c) */
-struct cg_text { char *s; size_t n, capacity; };          /* growing string; s is NULL while empty */
+struct cg_text {                       /* growing string; s is NULL while empty */
+    char *s; size_t n, capacity;
+    struct omp_place place;           /* of the last line marker, and where the line behind it begins */
+    size_t line;
+};
 
 /* ------------------------------------------------------------------ writer (c_text.c) */
 struct cg {
@@ -55,6 +59,7 @@ void cg_copy_body(struct cg *, struct omp_extent);        /* the same, after a l
 const char *cg_expr(struct cg *, struct omp_extent);      /* with edits, on one line */
 const char *cg_raw(struct cg *, struct omp_extent);       /* without edits, on one line */
 const char *cg_spell(const struct cg *, const struct omp_var *);
+const char *cg_address(struct cg *, const struct omp_var *);    /* &(v), simplified */
 /* Change the environment; returns what to restore. */
 const char *cg_bind(struct cg *, const struct omp_var *, const char *spelling);
 const char **cg_push_env(struct cg *, bool fresh);        /* replaces the whole environment by a copy or a fresh one */
