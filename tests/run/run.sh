@@ -1,0 +1,39 @@
+# run.sh - sourced by the run*.t: builds and runs the programs of this folder, each in several ways.
+#   run_programs PART OF FLAGS…   every OF-th program, beginning with number PART; FLAGS: the optimisation level and such
+# A program's first lines may say "flags: …" for the compiler; NAME.out, where it exists, is the output wanted.
+# On the emulated device a program runs under four schedules of its fibers.
+# shellcheck shell=sh
+program_flags() { sed -n '1,3s|.*flags: \(.*\) \*/.*|\1|p' "$1"; }
+
+run_once() {
+    timeout 60 "$T/prog" >"$T/out" 2>&1 || { rc=$?; echo "exit code $rc:"; sed 30q "$T/out"; return 1; }
+    if [ -e "$1" ]; then diff -u "$1" "$T/out" || return 1; fi
+    if grep -q 'runtime error:' "$T/out"; then sed 30q "$T/out"; return 1; fi
+}
+
+run_ways() {
+    OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+    case $ARCH in
+    *emu*)
+        OMPGPU_DEVICE=emu; export OMPGPU_DEVICE
+        run_once "$1" || return 1
+        for seed in 1 2 3; do
+            OMPGPU_EMU_SCHEDULE=random:$seed run_once "$1" || { echo "with OMPGPU_EMU_SCHEDULE=random:$seed"; return 1; }
+        done ;;
+    *) run_once "$1" ;;
+    esac
+}
+
+run_programs() {
+    run_part=$1 run_of=$2 run_i=0
+    shift 2
+    for src in "$ROOT"/tests/run/*.c; do
+        run_i=$((run_i + 1))
+        [ $((run_i % run_of)) = "$run_part" ] || continue
+        name=$(basename "$src" .c)
+        # shellcheck disable=SC2046,SC2086
+        check "$name $*: compiles" timeout 120 "$CC" $ARCH "$@" $(program_flags "$src") "$src" -o "$T/prog" -lm || continue
+        if [ -s "$T/.log" ]; then not_ok "$name: compiles without a word"; show "$T/.log"; fi
+        check "$name $*: runs" run_ways "${src%.c}.out"
+    done
+}
