@@ -70,4 +70,5 @@ void __ompgpu_arch_free(void *);
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);
 _Noreturn void __ompgpu_arch_fail(const char *message, int line);
+_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line, const char *function);
 #endif

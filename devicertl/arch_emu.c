@@ -5,6 +5,7 @@
  * kernel can reach one (OMPGPU_KERNEL_SYNC).  A kernel that cannot runs as a plain loop over its threads.
  */
 #ifndef __NVPTX__
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "devicertl/arch.h"
@@ -68,6 +69,13 @@ double __ompgpu_arch_wtick(void)
     struct timespec t;
     clock_getres(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line, const char *function)
+{
+    fprintf(stderr, "%s:%u: %s: team %u, thread %u: Assertion `%s' failed.\n", file, line, function, __ompgpu_emu_self->team,
+            __ompgpu_emu_self->tid, assertion);
+    __ompgpu_arch_fail("an assertion failed", (int)line);
 }
 
 _Noreturn void __ompgpu_arch_fail(const char *message, int line) { __ompgpu_emu_ops->fail(message, line); }

@@ -9,7 +9,9 @@
 
 extern void *malloc(usize);           /* the CUDA device heap */
 extern void free(void *);
-extern int printf(const char *, ...);
+/* Prints "FILE:LINE: FUNCTION: block: …, thread: … Assertion `MESSAGE` failed." and stops the kernel.  Unlike what printf wrote
+ * before a trap, this always reaches the terminal. */
+extern _Noreturn void __assertfail(const char *message, const char *file, unsigned line, const char *function, usize char_size);
 
 unsigned __ompgpu_arch_tid(void) { return (unsigned)__nvvm_read_ptx_sreg_tid_x(); }
 unsigned __ompgpu_arch_ntid(void) { return (unsigned)__nvvm_read_ptx_sreg_ntid_x(); }
@@ -78,10 +80,11 @@ double __ompgpu_arch_wtick(void) { return 1e-6; }         /* the documented reso
 
 _Noreturn void __ompgpu_arch_fail(const char *message, int line)
 {
-    if (line > 0)
-        printf("ompgpu: error: line %d: %s (team %u, thread %u)\n", line, message, __ompgpu_arch_team(), __ompgpu_arch_tid());
-    else
-        printf("ompgpu: error: %s (team %u, thread %u)\n", message, __ompgpu_arch_team(), __ompgpu_arch_tid());
-    __builtin_trap();
+    __assertfail(message, "ompgpu: error in a target region", line > 0 ? (unsigned)line : 0, "", 1);
+}
+
+_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line, const char *function)
+{
+    __assertfail(assertion, file, line, function, 1);
 }
 #endif

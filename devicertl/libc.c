@@ -19,27 +19,16 @@ _Noreturn void exit(int status)
     __ompgpu_fail("exit() called in a target region", 0);
 }
 
-#ifndef __NVPTX__
-#include <stdio.h>
-#endif
-#ifdef __NVPTX__
-int printf(const char *format, ...);
-#endif
-
-/* The line that assert() of the C library prints, then the end of the kernel. */
+/* assert() of the C library: its line with team and thread added, then the end of the kernel. */
 _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
 {
-#ifdef __NVPTX__
-    printf("%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?", assertion);
-#else
-    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?", assertion);
-#endif
-    __ompgpu_fail("an assertion failed", (int)line);
+    __ompgpu_arch_assert(assertion, file, line, function ? function : "?");
 }
 
 #ifdef __NVPTX__
 /* ------------------------------------------------------------------ output
  * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads. */
+int printf(const char *format, ...);
 int vprintf(const char *format, __builtin_va_list);
 int puts(const char *);
 int putchar(int);
@@ -66,7 +55,6 @@ __attribute__((no_builtin)) int putchar(int c)
 void *malloc(usize);
 void free(void *);
 void *calloc(usize, usize);
-void *realloc(void *, usize);
 void *memcpy(void *restrict, const void *restrict, usize);
 void *memmove(void *, const void *, usize);
 void *memset(void *, int, usize);
