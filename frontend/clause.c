@@ -151,8 +151,8 @@ struct chain {                        /* a postfix expression while it is read *
     VEC(struct omp_section) sections;
     struct omp_extent parent;
     bool parent_arrow, ok, plain;     /* plain: just the variable's name so far */
-    unsigned object_end;              /* token behind the outermost struct object of the member, 0: no member since the last pointer */
-    bool object_arrow;
+    unsigned object_end;              /* token behind the struct object that holds the last member (or the pointer read from it) */
+    bool object_arrow, object_fresh;  /* fresh: no pointer was followed since the object's first member */
     unsigned derefs;
     struct omp_var *var;
 };
@@ -191,7 +191,7 @@ static void follow(struct chain *x)
     x->base_type = x->type;
     x->sections.n = 0;
     x->derefs++;
-    x->object_end = 0;
+    x->object_fresh = false;
     x->type = clang_getPointeeType(clang_getCanonicalType(x->type));
 }
 
@@ -227,7 +227,7 @@ static void apply_member(struct reader *r, struct chain *x, unsigned k, bool arr
         if (type_is_array(x->type)) x->type = clang_getArrayElementType(clang_getCanonicalType(x->type));
         else follow(x);
     }
-    if (!x->object_end) { x->object_end = k - 1; x->object_arrow = arrow; }
+    if (!x->object_fresh) { x->object_end = k - 1; x->object_arrow = arrow; x->object_fresh = true; }
     struct field f = { text_of(r) + t->begin, t->end - t->begin, x->type, false };
     clang_Type_visitFields(clang_getCanonicalType(x->type), find_field, &f);
     x->ok &= f.found;
@@ -329,7 +329,6 @@ static struct omp_item *read_object(struct reader *r, unsigned b, unsigned e, bo
     o->base = o->text;
     o->nsections = 0;
     o->parent = (struct omp_extent){ 0, 0 };
-    o->object = NULL;
     return o;
 }
 

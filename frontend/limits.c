@@ -1,8 +1,110 @@
-/* limits.c - what is not supported, by reasons that no table holds.  support.c checks tables, reductions and marks. */
+/* limits.c - what is not supported for reasons that no table holds.  support.c checks the tables, reductions and marks. */
 #include "frontend/fe.h"
 #include <string.h>
 
+static bool ours(const struct omp_construct *c) { return c->on_device || (c->leaves & OMPL_TARGET); }
+static bool is_word(const struct omp_clause *k, const char *word) { return k->word && !strcmp(k->word, word); }
+
+/* ------------------------------------------------------------------ clauses */
+static const struct { enum omp_clause_kind kind; const char *word, *message; } modifiers[] = {
+    { OMPC_LASTPRIVATE, "conditional", "'lastprivate(conditional: …)' is not supported yet on the device" },
+    { OMPC_REDUCTION, "inscan", "reduction modifier 'inscan' is not supported yet on the device" },
+    { OMPC_REDUCTION, "task", "reduction modifier 'task' is not supported yet on the device" },
+};
+
+static void check_clause(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+{
+    const unsigned to_device = OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
+    if (k->kind == OMPC_DEVICE && is_word(k, "ancestor") && (c->leaves & to_device))
+        fe_error_at(fe, k->place, "'device(ancestor: …)' (reverse offload) is not supported");
+    if (!ours(c)) return;
+    for (unsigned i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
+        if (k->kind == modifiers[i].kind && k->word && strstr(k->word, modifiers[i].word) == k->word && (k->kind != OMPC_REDUCTION || k->op != OMPR_USER))
+            fe_error_at(fe, k->place, "%s", modifiers[i].message);
+    for (unsigned i = 0; k->kind == OMPC_LINEAR && i < k->nitems; i++) {
+        const struct omp_var *v = k->items[i].var;
+        if (v && v->type->kind != OMPT_INT && v->type->kind != OMPT_BOOL && v->type->kind != OMPT_POINTER)
+            fe_error_at(fe, k->items[i].place, "'linear' variable '%s' is neither an integer nor a pointer", v->name);
+    }
+}
+
+/* An item that could not be read would be left out silently. */
+static void check_items(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+{
+    const unsigned data = OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
+    if (!ours(c) && !(c->leaves & data)) return;
+    for (unsigned i = 0; i < k->nitems; i++)
+        if (!k->items[i].var || !k->items[i].base_type)
+            fe_error_at(fe, k->items[i].place, "list item '%s' of clause '%s' is not supported yet", fe_text(fe, k->items[i].text),
+                        fe_clause_rows[k->kind].spelling);
+}
+
+/* ------------------------------------------------------------------ variants */
+static struct omp_function *function_behind(const struct fe *fe, unsigned offset)
+{
+    const struct omp_decl *best = NULL;
+    for (unsigned i = 0; i < fe->decls.n; i++) {
+        const struct omp_decl *d = &fe->decls.at[i];
+        if (d->function && d->extent.begin >= offset && (!best || d->extent.begin < best->extent.begin)) best = d;
+    }
+    return best ? best->function : NULL;
+}
+
+static void check_directive(struct fe *fe, const struct fe_pragma *p)
+{
+    const char *name = p->nrows ? p->rows[0]->spelling : "";
+    if (!fe->u->ntargets || fe_is_system(fe, p->extent.begin)) return;
+    if (*p->rows[0]->flags == 'V')
+        fe_error_at(fe, p->c->place, "'%s' is not supported yet in a file with target regions", name);
+    if (!strncmp(name, "declare", 7) && !strcmp(name + 8, "variant")) {
+        struct omp_function *f = function_behind(fe, p->extent.end);
+        if (f && f->device) fe_error_at(fe, p->c->place, "'%s' of function '%s', which runs on the device, is not supported yet", name, f->name);
+    }
+}
+
+/* A metadirective may become a target construct: clang would run that on the host. */
+static void check_metadirective(struct fe *fe, const struct fe_pragma *p)
+{
+    if (!p->nrows || !strstr(p->rows[0]->spelling, "metadirective")) return;
+    for (unsigned i = 0; i < p->ntokens; i++) {
+        struct omp_extent e = { p->tokens[i].begin, p->tokens[i].end };
+        if (e.end - e.begin != 6 || strncmp(fe->u->text + e.begin, "target", 6)) continue;
+        fe_error_at(fe, p->c->place, "a metadirective with a 'target' variant is not supported yet");
+        return;
+    }
+}
+
+/* ------------------------------------------------------------------ variables */
+static bool points_to_function(const struct fe *fe, const struct omp_var *v)
+{
+    CXType t = clang_getCanonicalType(fe->var_types.at[v->id]);
+    if (t.kind == CXType_ConstantArray) t = clang_getCanonicalType(clang_getArrayElementType(t));
+    if (t.kind != CXType_Pointer) return false;
+    enum CXTypeKind k = clang_getCanonicalType(clang_getPointeeType(t)).kind;
+    return k == CXType_FunctionProto || k == CXType_FunctionNoProto;
+}
+
+/* A host function's address means nothing on the device. */
+static void check_function_pointers(struct fe *fe, const struct omp_construct *c)
+{
+    for (unsigned i = fe_first_ref(fe, c->body.begin); i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++) {
+        const struct omp_var *v = fe->refs.at[i].var;
+        if (fe_inside(v->decl, c->body) || v->declare_target != OMPV_NOT_DECLARED || !points_to_function(fe, v)) continue;
+        fe_error(fe, fe->refs.at[i].offset, "function pointer '%s' of the host cannot be used in a target region; call the function by its name", v->name);
+        return;
+    }
+}
+
 void fe_early_support(struct fe *fe)
 {
-    (void)fe;
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct fe_pragma *p = &fe->pragmas.at[i];
+        for (const struct omp_clause *k = p->c->clauses; k; k = k->next) {
+            check_clause(fe, p->c, k);
+            check_items(fe, p->c, k);
+        }
+        if (p->nrows) check_directive(fe, p);
+        check_metadirective(fe, p);
+        if (p->c->leaves & OMPL_TARGET) check_function_pointers(fe, p->c);
+    }
 }

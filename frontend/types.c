@@ -334,6 +334,22 @@ static void choose_hoisted(struct fe *fe)
     }
 }
 
+/* A type that stays inside its function cannot be named in a function that is outlined from there. */
+static void check_unhoisted(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->typerefs.n; i++) {
+        const struct fe_typeref *r = &fe->typerefs.at[i];
+        const struct fe_localtype *l = local_at(fe, r->decl);
+        if (!l || l->hoisted) continue;
+        for (unsigned k = 0; k < fe->u->nconstructs; k++) {
+            const struct omp_construct *c = fe->u->constructs[k];
+            if (!(c->on_device || (c->leaves & OMPL_TARGET)) || !fe_inside(r->offset, c->body) || fe_inside(l->decl, c->body)) continue;
+            fe_error(fe, r->offset, "type '%s' depends on variables of the function; it cannot be used in a construct for the device", l->old_name);
+            break;
+        }
+    }
+}
+
 /* Renames so far name unnamed file-scope types; add those of local types, build the texts, then replace the
  * definitions in bodies by references. */
 void fe_hoist_types(struct fe *fe)
@@ -341,6 +357,7 @@ void fe_hoist_types(struct fe *fe)
     VEC(struct omp_decl) out = { 0 };
     if (fe->localtypes.n) qsort(fe->localtypes.at, fe->localtypes.n, sizeof *fe->localtypes.at, by_local_type);
     choose_hoisted(fe);
+    check_unhoisted(fe);
     rename_references(fe);
     unsigned references = fe->renames.n;
     struct omp_rename *keep = arena_alloc(fe->a, (references + 1) * sizeof *keep);

@@ -108,7 +108,7 @@ struct omp_item {                 /* one list item:  v | v[l:n][..] | s.m | s->m
     bool parent_arrow;            /* an item made for an implicit map of the struct that a pointer leads to (`*p` for p->m) has text
                                      and base `p`, no parent and no sections, and parent_arrow set: it means *(base) */
     unsigned derefs;              /* pointers followed from the variable to the mapped storage */
-    struct omp_item *object;      /* a member: the outermost struct object it lies in, as an item of its own; frontend use */
+    struct omp_item *object;      /* the outermost struct object that the member, or the base pointer, lies in; frontend use */
     struct omp_place place;
 };
 struct omp_clause {
