@@ -317,22 +317,22 @@ REGION(loops_generic, int *, hits)
 KERNEL(loops_generic, GENERIC, int *, hits)
 
 /* ------------------------------------------------------------------ critical sections and locks */
-REGION(locks, int *, data)            /* data: count, critical lock, lock, nest lock */
+REGION(locks, int *, data)            /* three counts, then critical lock, lock, nest lock */
 {
     (void)env;
-    unsigned *critical = (unsigned *)&data[2];
+    unsigned *critical = (unsigned *)&data[3];
     void *lock = &data[4], *nest = &data[6];
     for (int i = 0; i < 3; i++) {
         __ompgpu_critical_begin(critical);
         data[0] = data[0] + 1;
         __ompgpu_critical_end(critical);
         omp_set_lock(lock);
-        data[0] = data[0] + 1;
+        data[1] = data[1] + 1;
         CHECK(!omp_test_lock(lock));
         omp_unset_lock(lock);
         omp_set_nest_lock(nest);
         omp_set_nest_lock(nest);
-        data[1] = data[1] + 1;
+        data[2] = data[2] + 1;
         CHECK(omp_test_nest_lock(nest) == 3);
         omp_unset_nest_lock(nest);
         omp_unset_nest_lock(nest);
@@ -661,7 +661,7 @@ static void test_locks(void)
     void *p = device_new(sizeof data);
     int line = launch_reported("locks", 40, 50, p);
     dev->from_device(0, data, p, sizeof data);
-    check(line == 0 && data[0] == 2 * 3 * 2000 && data[1] == 3 * 2000, "critical sections and locks");
+    check(line == 0 && data[0] == 6000 && data[1] == 6000 && data[2] == 6000, "critical sections and locks");
     dev->free(0, p);
     p = device_new(sizeof data);
     line = launch("critical_plain", false, 400, 50, p);
