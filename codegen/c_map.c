@@ -41,7 +41,7 @@ static struct span span_of(struct cg *cg, const struct omp_item *item)
         at = cg_strf(cg, "%s[0]", at);
         if (item->nsections == 1)
             return (struct span){ cg_strf(cg, "&%s", begin), cg_strf(cg, "%s * sizeof(%s)", n, at) };
-        lengths = cg_strf(cg, "%s const __SIZE_TYPE__ __n%u = %s;", lengths, i, n);
+        lengths = cg_strf(cg, "%s const unsigned long __n%u = %s;", lengths, i, n);
         any = cg_strf(cg, "%s%s__n%u", any, i ? " && " : "", i);
         sum = cg_strf(cg, "%s(__n%u - 1) * sizeof(%s) + ", sum, i, at);
     }
