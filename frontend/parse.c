@@ -5,7 +5,8 @@
 static int by_position(const void *a, const void *b)
 {
     const struct omp_decl *x = a, *y = b;
-    return (x->extent.begin > y->extent.begin) - (x->extent.begin < y->extent.begin);
+    if (x->extent.begin != y->extent.begin) return x->extent.begin > y->extent.begin ? 1 : -1;
+    return (x->kind > y->kind) - (x->kind < y->kind);        /* struct { … } v: the type before the variable */
 }
 
 /* Loops and atomics of host code are clang's business. */

@@ -83,7 +83,7 @@ static int find(const struct omp_construct *c, const struct omp_var *v, bool poi
 static void refine_maps(struct fe *fe, struct omp_construct *c)
 {
     map_list explicit = { 0 }, all = { 0 };
-    unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_ALLOC;
+    unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_TO;   /* the other members are read too */
     for (unsigned i = 0; i < c->nmaps; i++) {
         struct omp_map m = c->maps[i];
         if (m.implicit && m.item) continue;                  /* objects are found again below */

@@ -227,7 +227,7 @@ static void add_parent(struct fe *fe, struct omp_construct *c, map_list *maps, c
     if (!is_member(it) || maps_parent(c, maps, it)) return;
     struct omp_item *p = parent_item(fe, it);
     *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = p, .implicit = true, .pointee = p->parent_arrow,
-                                               .type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_ALLOC };
+                                               .type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_TO };
 }
 
 static void add_item(struct fe *fe, struct omp_construct *c, map_list *maps, const struct omp_clause *k, struct omp_item *it)
