@@ -3,7 +3,7 @@
 
 #pragma omp begin declare target
 int counter = 5;
-static double table[4] = { 1, 2, 4, 8 };
+double table[4] = { 1, 2, 4, 8 };
 struct { int a, b; } pair = { 3, 4 };
 static int twice(int v);
 int bump(int by)
@@ -14,7 +14,7 @@ int bump(int by)
 #pragma omp end declare target
 static int twice(int v) { return 2 * v; }
 
-static int late[3] = { 7, 8, 9 };
+int late[3] = { 7, 8, 9 };
 int enter_form = 11;
 #pragma omp declare target (late)
 #pragma omp declare target enter(enter_form)

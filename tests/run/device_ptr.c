@@ -47,7 +47,7 @@ int main(void)
     memset(out, 0, sizeof out);
     for (int i = 0; i < 30; i++)
         m[i / 5][i % 5] = i;
-    int *e = omp_target_alloc(sizeof m, dev);
+    int *e = omp_target_alloc(sizeof m + sizeof b, dev);
     omp_target_memcpy(e, m, sizeof m, 0, 0, dev, host);
     size_t volume[2] = { 2, 3 }, to[2] = { 1, 0 }, from[2] = { 3, 2 }, dims[2] = { 6, 5 };
     CHECK_EQ(omp_target_memcpy_rect(out, e, sizeof(int), 2, volume, to, from, dims, dims, host, dev), 0);

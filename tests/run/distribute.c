@@ -9,7 +9,7 @@ int main(void)
 #pragma omp target map(tofrom: on)
 #pragma omp teams num_teams(7)
     {
-#pragma omp distribute
+#pragma omp distribute dist_schedule(static)
         for (int i = 0; i < N; i++) {
             hit[i]++;
             team[i] = omp_get_team_num();

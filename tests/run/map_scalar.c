@@ -49,7 +49,7 @@ int main(void)
 #pragma omp target map(always, tofrom: always)
         always = 9;
         CHECK_EQ(always, 9);
-#pragma omp target map(always from: always)
+#pragma omp target map(always, from: always)
         always = 10;
         CHECK_EQ(always, 10);
     }

@@ -12,7 +12,7 @@ int main(void)
         m[i / 5][i % 5] = i;
 #pragma omp target data map(to: a, x, m)
     {
-#pragma omp target map(tofrom: on)
+#pragma omp target map(tofrom: on, x)
         {
             on = ON_DEVICE;
             x += 10;
@@ -35,7 +35,7 @@ int main(void)
         x = 5;
 #pragma omp target update to(x) if(0)
 #pragma omp target update to(a[20:N - 20]) if(x == 5)
-#pragma omp target
+#pragma omp target map(tofrom: x)    /* a scalar would be firstprivate otherwise */
         {
             a[0] = x;
             a[1] = a[19];
