@@ -553,8 +553,15 @@ static int by_decl(const void *a, const void *b)
 }
 #define SORT(v, by) do { if ((v).n) qsort((v).at, (v).n, sizeof *(v).at, by); } while (0)
 /* libclang shows some subtrees twice (a type in front of two declarators, the syntactic form of an initialiser). */
-#define UNIQUE(v, key) do { unsigned n_ = 0; for (unsigned i_ = 0; i_ < (v).n; i_++)                                     \
-        if (!n_ || (v).at[n_ - 1] key != (v).at[i_] key) (v).at[n_++] = (v).at[i_]; (v).n = n_; } while (0)
+#define UNIQUE(v, key)                                                                                                \
+    do {                                                                                                              \
+        unsigned n_ = 0;                                                                                              \
+        for (unsigned i_ = 0; i_ < (v).n; i_++) {                                                                     \
+            if (n_ && (v).at[n_ - 1] key == (v).at[i_] key) continue;                                                 \
+            (v).at[n_++] = (v).at[i_];                                                                                \
+        }                                                                                                             \
+        (v).n = n_;                                                                                                   \
+    } while (0)
 
 unsigned fe_first_ref(const struct fe *fe, unsigned offset)
 {

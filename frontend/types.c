@@ -160,8 +160,7 @@ static const char *spell(struct fe *fe, CXType t, const char *inner)
     }
     case CXType_Unexposed: case CXType_Auto: case CXType_Attributed: {             /* typeof, parentheses, attributes */
         CXType c = clang_getCanonicalType(t);
-        if (c.kind != t.kind) return spell(fe, c, inner);
-        /* fall through */
+        return c.kind != t.kind ? spell(fe, c, inner) : join(fe, take(fe, clang_getTypeSpelling(t)), inner);
     }
     default:
         return join(fe, take(fe, clang_getTypeSpelling(t)), inner);
