@@ -445,7 +445,7 @@ KERNEL(library, SPMD, double *, x)
 static const struct ompgpu_plugin *const dev = &ompgpu_emu_plugin;
 static void *module, *scratch, *bad_line;
 static const char *way;               /* how the image at hand was made */
-static bool thorough = true;          /* many team sizes; else some */
+static bool thorough = true;          /* many team sizes, with OMPGPU_LONG all; else some */
 static unsigned tests, failures;
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -544,7 +544,7 @@ static void test_team_reductions(void)
     static const unsigned some[] = { 127, 128, 129, 255, 256, 257, 500, 511, 512, 513, 991, 992, 993, 1000, 1022, 1023, 1024 };
     for (unsigned s = 0; s < COUNT(kinds); s++) {
         bool good = true;
-        for (unsigned n = 1; n <= 100; n += thorough ? 1 : 7)
+        for (unsigned n = 1, last = getenv("OMPGPU_LONG") ? 1024 : 100; n <= last; n += thorough ? 1 : 7)
             good &= team_reduction(kinds[s], 1 + n % 3, n);
         for (unsigned i = 0; i < COUNT(some); i += thorough ? 1 : 4)
             good &= team_reduction(kinds[s], 1, some[i]);
