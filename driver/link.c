@@ -17,6 +17,7 @@ static void our_library(const struct options *o, struct words *w)
     }
     words_add(w, "-Wl,--push-state,--as-needed");
     words_add(w, "-lompgpu");
+    words_add(w, "-lm");              /* host versions of regions may call math functions; --as-needed drops it where none does */
     words_add(w, "-Wl,--pop-state");
     if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_FOPENMP_REST)) words_add(w, drv_format("-Wl,-rpath,%s", lib));
 #ifdef DRV_SANITIZE

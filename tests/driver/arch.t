@@ -1,0 +1,60 @@
+#!/bin/sh
+# --gpu-arch=, --cuda-path=, and what an object then holds.
+. tests/lib.sh
+. "$ROOT/tests/programs.sh"
+offload_program app.c
+# Images as -save-temps leaves them.
+holds() {
+    want=$1; shift
+    rm -rf kept; "$CC" "$@" -O2 -c app.c -save-temps=kept 2>log || { cat log; return 1; }
+    got=$(cd kept && ls | sed -n 's/^app\.\(.*\.ptx\|.*\.cubin\|emu\.so\)$/\1/p' | tr '\n' ' ')
+    [ "$got" = "$want " ] || { echo "holds: $got"; return 1; }
+}
+check "--gpu-arch=emu" holds "emu.so" --gpu-arch=emu
+check "... runs nothing for GPUs" sh -c "'$CC' -### --gpu-arch=emu -c app.c 2>cmds && ! grep -q -e nvptx -e ptxas cmds"
+check "no GPU in the list: no emulated image" sh -c "'$CC' -### --gpu-arch=sm_80 -c app.c 2>cmds && ! grep -q -e 'x86_64-pc-linux-gnu' cmds"
+if have_ptxas; then
+    check "--gpu-arch=sm_80" holds "sm_80.cubin sm_80.ptx" --gpu-arch=sm_80
+    check "--gpu-arch=sm_80,sm_90,emu" holds "emu.so sm_80.cubin sm_80.ptx sm_90.cubin sm_90.ptx" --gpu-arch=sm_80,sm_90,emu
+    check "--offload-arch=sm_90 --gpu-arch=emu" holds "emu.so sm_90.cubin sm_90.ptx" --offload-arch=sm_90 --gpu-arch=emu
+    check "-Xopenmp-target -march=sm_80" holds "sm_80.cubin sm_80.ptx" -Xopenmp-target -march=sm_80
+else skip "cubins" "no ptxas"; fi
+# A toolkit without ptxas: PTX only, and a note when a GPU was named.
+mkdir -p cuda/nvvm/libdevice
+: >cuda/nvvm/libdevice/libdevice.10.bc
+ptx_only() { "$CC" --cuda-path=cuda --gpu-arch=sm_90 -c app.c -save-temps=kept2 2>log && [ ! -e kept2/app.sm_90.cubin ] && [ -e kept2/app.sm_90.ptx ]; }
+check "--cuda-path= without ptxas: PTX only" ptx_only
+check "... says so" has log "ompgpu-cc: note: no ptxas: 'app.c' gets PTX only"
+check "--cuda-path= of nothing" test_must_fail 1 "$CC" --cuda-path=/no/cuda --gpu-arch=sm_90 -c app.c
+if have_gpu; then skip "no GPU" "there is one"
+else
+    check "--gpu-arch=native without a GPU" test_must_fail 1 "$CC" --gpu-arch=native -c app.c
+    "$CC" -### -c app.c 2>cmds
+    check "default: sm_75 and emu" has cmds out=sm_75: out=emu:
+fi
+if [ -e "$OBJ/nullcuda/libcuda.so.1" ]; then
+    native() { LD_LIBRARY_PATH=$OBJ/nullcuda "$CC" "$@" -c app.c -save-temps=kept3 2>log && ls kept3/app.sm_*.ptx; }
+    check "--gpu-arch=native with nullcuda" native --gpu-arch=native
+    check "default with nullcuda is native" native && check "... without emu" test ! -e kept3/app.emu.so
+else skip "nullcuda" "not built"; fi
+"$CC" $ARCH -Rompgpu -O2 -c app.c 2>log
+check "-Rompgpu" has log "^app.c:6:13: remark: region 'main_6': SPMD mode"
+cat >gen.c <<'C'
+int a[100];
+void f(void)
+{
+    #pragma omp target teams distribute
+    for (int j = 0; j < 10; j++) {
+        a[j * 10] = 0;
+        #pragma omp parallel for
+        for (int i = 0; i < 10; i++) a[j * 10 + i] += i;
+    }
+}
+C
+"$CC" $ARCH -Wompgpu-generic -O2 -c gen.c 2>log
+check "-Wompgpu-generic" has log "^gen.c:4:13: warning: region 'f_4' .* runs in generic mode"
+"$CC" $ARCH -Wompgpu-generic -Wno-ompgpu-generic -O2 -c gen.c 2>log
+check "-Wno-ompgpu-generic" test ! -s log
+"$CC" $ARCH -Wompgpu-generic -O2 -c app.c 2>log
+check "-Wompgpu-generic of an SPMD region" test ! -s log
+finish

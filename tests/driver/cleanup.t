@@ -1,0 +1,73 @@
+#!/bin/sh
+# A failed, killed or hanging compile leaves no temporary files and no partial output; what was there stays.
+. tests/lib.sh
+. "$ROOT/tests/programs.sh"
+offload_program app.c
+printf 'int main(void) { return 0; }\n' >plain.c
+printf 'int main(void) { return x; }\n' >bad.c
+mkdir tmp; TMPDIR=$T/tmp; export TMPDIR
+cat >slow <<C
+#!/bin/sh
+case "\$*" in *"\$SLOW"*) : >"$T/started"; sleep 60 ;; esac
+exec $CLANG "\$@"
+C
+cat >dies <<C
+#!/bin/sh
+case "\$*" in *"\$SLOW"*) kill -\$DIE \$\$ ;; esac
+exec $CLANG "\$@"
+C
+chmod +x slow dies
+clean() { [ -z "$(ls -A tmp)" ] || { echo "left in TMPDIR:"; find tmp; return 1; }; [ -z "$(ls -A | grep '\.tmp$')" ] || { ls -A; return 1; }; }
+old() { [ "$(cat out)" = old ]; }
+# clang itself removes the output of a compile that fails: nothing, or what was there.
+not_partial() { [ ! -e out ] || old; }
+# SIGNAL STAGE COMMAND…: interrupts the compiler while a stage hangs
+interrupt() {
+    signal=$1 SLOW=$2; shift 2
+    export SLOW; rm -f started; echo old >out
+    OMPGPU_CLANG=$T/slow "$@" & pid=$!
+    n=0; while [ ! -e started ] && [ $n -lt 100 ]; do sleep 0.05; n=$((n + 1)); done
+    kill -"$signal" $pid
+    wait $pid; rc=$?
+    [ $rc -gt 128 ] || { echo "exit code $rc"; return 1; }
+    clean && old
+}
+for signal in INT TERM HUP; do
+    [ $signal = INT ] && continue         # a background job of sh ignores it; below
+    check "SIG$signal while checking" interrupt $signal -fsyntax-only "$CC" $ARCH -c app.c -o out
+    check "SIG$signal in the host compile" interrupt $signal "-S -w" "$CC" $ARCH -c app.c -o out
+    check "SIG$signal in the device compile" interrupt $signal device.c "$CC" $ARCH -c app.c -o out
+    check "SIG$signal in a plain compile" interrupt $signal plain.c "$CC" -c plain.c -o out
+    check "SIG$signal in the link" interrupt $signal -lompgpu "$CC" plain.c -o out
+done
+check "SIGINT" perl -e '$SIG{INT} = "DEFAULT"; $ENV{SLOW} = "-fsyntax-only"; $ENV{OMPGPU_CLANG} = "./slow"; unlink "started";
+    my $pid = fork; exec @ARGV unless $pid; select undef, undef, undef, 0.05 until -e "started"; kill INT => $pid; waitpid $pid, 0; exit(($? & 127) != 2)' \
+    "$CC" $ARCH -c app.c -o out
+check "... clean" clean && check "... what was there stays" old
+limit() { echo old >out; SLOW=$1 OMPGPU_CLANG=$T/slow OMPGPU_CC_TIMEOUT=1 "$CC" $ARCH -c app.c -o out 2>log; [ $? = 1 ]; }
+check "time limit" limit -fsyntax-only
+check "... message" has log "^ompgpu-cc: error: slow did not finish within 1 seconds while checking 'app.c'; OMPGPU_CC_TIMEOUT=SECONDS changes the limit$"
+check "... clean" clean && check "... what was there stays" old
+crash() { echo old >out; SLOW=$1 DIE=$2 OMPGPU_CLANG=$T/dies "$CC" $ARCH -c "$3" -o out 2>log; [ $? = 1 ]; }
+check "a compiler that dies" crash -fsyntax-only SEGV app.c
+check "... message" has log "^ompgpu-cc: error: dies crashed (signal 11) while checking 'app.c'"
+check "... clean" clean && check "... what was there stays" old
+check "a compiler that is killed" crash plain.c KILL plain.c
+check "... message" has log "^ompgpu-cc: error: dies was killed while compiling 'plain.c'; the machine may be short of memory$"
+check "... clean" clean && check "... what was there stays" old
+printf '#pragma clang __debug crash\nint x;\n' >crash.c
+check "clang's own crash" test_must_fail 1 sh -c "'$CC' -c crash.c -o out 2>log"
+check "... message, no stack" sh -c "grep -q '^ompgpu-cc: error: clang-22 crashed (signal [0-9]*) while compiling .crash.c.; this is a fault of clang-22' log && ! grep -q 'Stack dump' log"
+check "... clean" clean && check "... what was there stays" not_partial
+check "error in a plain file" test_must_fail 1 "$CC" -c bad.c -o out && check "... clean" clean && check "... what was there stays" not_partial
+sed 's/a\[i\] \*= 2/a[i] *= nothing/' app.c >bad2.c
+echo old >out
+check "error in a region" test_must_fail 1 "$CC" $ARCH -c bad2.c -o out && check "... clean" clean && check "... what was there stays" old
+check "one of two inputs is bad" test_must_fail 1 "$CC" $ARCH plain.c bad2.c -o out && check "... clean" clean && check "... what was there stays" old
+printf 'int missing(void);\nint main(void) { return missing(); }\n' >undef.c
+check "failed link" test_must_fail 1 "$CC" undef.c -o out && check "... clean" clean && check "... what was there stays" old
+check "success" "$CC" $ARCH app.c -o out && check "... clean" clean
+check "output through a symbolic link" sh -c "echo >real && ln -s real link && '$CC' $ARCH -c app.c -o link && test -L link -a -s real"
+check "output to /dev/null" "$CC" $ARCH -c app.c -o /dev/null
+check "... stays a device" test -c /dev/null
+finish

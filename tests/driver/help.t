@@ -1,0 +1,31 @@
+#!/bin/sh
+# --help, --version and the manual agree with the flag table, and every listed flag has a test.
+. tests/lib.sh
+"$CC" --emit=man >made.1
+check "man/ompgpu-cc.1 is up to date (make man)" same "$ROOT/man/ompgpu-cc.1" made.1
+check "--help" sh -c "'$CC' --help >help"
+# The rows with a help text: spelling, from the table itself.
+(cd "$ROOT" && $CLANG -E -P -I. -x c - -o "$T/rows") <<'C'
+#define NULL_ARG 0
+#define FLAG(id, spelling, kind, to, group, argument, help) ROW spelling KIND kind HELP help
+#include "driver/flags.def"
+C
+tr '\n' ' ' <rows | sed 's/ROW /\n/g' | sed -n 's/^"\([^"]*\)" KIND .* HELP ".*/\1/p' >listed
+check "the table has rows" test "$(wc -l <listed)" -gt 60
+in_help() { while read -r f; do grep -q -F -e "  $f" help || { echo "not in --help: $f"; return 1; }; done <listed; }
+check "--help lists every flag with a text" in_help
+tested() {
+    while read -r f; do cat "$ROOT"/tests/driver/*.t "$ROOT"/tests/errors/*.t | grep -q -F -e "$f" || { echo "no test mentions: $f"; bad=1; }; done <listed
+    [ -z "${bad:-}" ]
+}
+check "every listed flag is in a test" tested
+doubles() { tr '\n' ' ' <rows | sed 's/ROW /\n/g' | sed -n 's/^"\([^"]*\)".*/\1/p' | sort | uniq -d >twice; [ ! -s twice ] || { cat twice; return 1; }; }
+check "no spelling is in the table twice" doubles
+"$CC" --version >version
+check "--version" sh -c "head -1 version | grep -q '^ompgpu-cc version [0-9.]* (clang 22[0-9.]*)$'"
+if have_ptxas; then check "--version names CUDA" has version '^CUDA [0-9]'; else skip "--version names CUDA" "no ptxas"; fi
+# Flags without other tests: -H, -w, -z, -R…
+printf 'int main(void) { int unused; return 0; }\n' >w.c
+check "-w" sh -c "'$CC' -Wall -w -Werror -c w.c"
+check "-Rpass= goes to clang" "$CC" -Rpass=inline -O2 -c w.c
+finish

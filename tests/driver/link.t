@@ -1,0 +1,67 @@
+#!/bin/sh
+# Fat objects in everything that links: archives, shared libraries, ld -r, --gc-sections, plain clang, gcc.
+. tests/lib.sh
+. "$ROOT/tests/programs.sh"
+lib=$(dirname "$(dirname "$CC")")/lib
+cc() { "$CC" $ARCH -O2 "$@"; }
+runs() { [ "$(on_device ./"$1")" = OK ]; }
+offload_function f.c f; offload_function g.c g; offload_function h.c h
+calling_main main.c f g h
+for s in f g h main; do check "-c $s" cc -fPIC -c $s.c; done
+
+check "three fat objects" cc main.o f.o g.o h.o -o prog && check "... run" runs prog
+check "sources and objects" cc main.c f.o g.c h.o -o prog && check "... run" runs prog
+ar rcs libfgh.a f.o g.o h.o
+check "from an archive, -L -l" cc main.c -L. -lfgh -o prog && check "... runs" runs prog
+check "-L DIR, -l NAME in two words" cc main.c -L . -l fgh -o prog && check "... runs" runs prog
+check "-Wl,--gc-sections" cc main.o f.o g.o h.o -Wl,--gc-sections -o prog && check "... runs" runs prog
+check "-Xlinker --gc-sections -s" cc -ffunction-sections -fdata-sections main.c f.c g.o h.o -Xlinker --gc-sections -s -o prog && check "... runs" runs prog
+check "-r" cc -r f.o g.o -o fg.o && check "... links" cc main.o fg.o h.o -o prog && check "... runs" runs prog
+check "ld -r" ld -r f.o g.o h.o -o fgh.o && check "... links" cc main.o fgh.o -o prog && check "... runs" runs prog
+check "-shared -fPIC" cc -shared -fPIC f.c g.c h.o -o libs.so && check "... links" cc main.c ./libs.so -o prog && check "... runs" runs prog
+check "-pthread -rdynamic" cc -pthread -rdynamic main.o fgh.o -o prog && check "... runs" runs prog
+check "-no-pie" cc -fno-pie -no-pie main.c f.c g.c h.c -o prog && check "... runs" runs prog
+check "plain clang -lompgpu" "$CLANG" -fopenmp main.o fgh.o -L"$lib" -lompgpu -Wl,-rpath,"$lib" -o prog && check "... runs" runs prog
+check "-static-ompgpu" cc -static-ompgpu main.o fgh.o -o prog && check "... runs" runs prog
+check "... without libompgpu.so" sh -c "! readelf -d prog | grep -q 'NEEDED.*ompgpu'"
+
+# A library that is loaded later.
+cat >load.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    for (int round = 0; round < 3; round++) {
+        int x[10] = { 0 };
+        void *lib = dlopen("./libs.so", RTLD_NOW | RTLD_LOCAL);
+        int (*f)(int *, int) = lib ? (int (*)(int *, int))dlsym(lib, "f") : NULL;
+        if (!f) return puts(dlerror()), 1;
+        f(x, 10);
+        if (x[0] != 1 || x[9] != 1) return puts("FAILED"), 1;
+        dlclose(lib);
+    }
+    return puts("OK"), 0;
+}
+C
+check "dlopen" cc load.c -o load && check "... runs three times" runs load
+
+# Programs without device code do not depend on libompgpu; those that ask for devices do.
+printf '#include <stdio.h>\nint main(void) { puts("OK"); }\n' >plain.c
+check "plain program" cc plain.c -o plain && check "... does not need libompgpu" sh -c "! readelf -d plain | grep -q 'NEEDED.*ompgpu'"
+printf '#include <omp.h>\n#include <stdio.h>\nint main(void) { return puts(omp_get_num_devices() > 0 ? "OK" : "FAILED") < 0; }\n' >dev.c
+check "omp_get_num_devices" cc dev.c -o dev && check "... is ours" runs dev
+check "-static without OpenMP" cc -static plain.c -o plain && check "... runs" test "$(./plain)" = OK
+check "-nostdlib -shared" cc -nostdlib -shared -fPIC f.o -o none.so && check "... without libompgpu" sh -c "! readelf -d none.so | grep -q NEEDED"
+check "-nodefaultlibs" cc -nodefaultlibs plain.c -lc -o plain && check "... runs" test "$(./plain)" = OK
+check "-nodefaultlibs leaves libompgpu out" test_must_fail 1 cc -nodefaultlibs main.o fgh.o -lc -o prog
+check "-fopenmp -fopenmp=libomp -fopenmp-targets=nvptx64" cc -fopenmp -fopenmp=libomp -fopenmp-targets=nvptx64-nvidia-cuda main.c fgh.o -o prog && check "... runs" runs prog
+
+if command -v gcc >/dev/null 2>&1; then
+    gcc_cc() { "$CC" $ARCH -O2 --host-cc=gcc "$@"; }
+    check "--host-cc=gcc" gcc_cc -Wall -std=gnu11 main.c f.c g.c h.c -o prog && check "... runs" runs prog
+    check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp'"
+    check "gcc and clang objects" gcc_cc main.c fgh.o -lomp -L/usr/lib/llvm-22/lib -o prog && check "... run" runs prog
+    check "--host-cc=gcc of a plain program" gcc_cc -c plain.c
+else skip "--host-cc=gcc" "no gcc"; fi
+check "--host-cc= of no program" test_must_fail 1 "$CC" --host-cc=/no/such/cc plain.c -o plain
+finish

@@ -1,0 +1,87 @@
+#!/bin/sh
+# What comes out, and where: -c -S -E -o -x -fsyntax-only - @file -v -### -save-temps -M… --emit --time.
+. tests/lib.sh
+. "$ROOT/tests/programs.sh"
+offload_program app.c
+printf '#include <stdio.h>\nint main(void) { return puts("OK") < 0; }\n' >plain.c
+cc() { "$CC" $ARCH "$@"; }
+runs() { [ "$(on_device ./"$1")" = OK ]; }
+
+check "-c: app.o" cc -O2 -c app.c
+check "... is an ELF object, no other file is left" test "$(ls)" = "$(printf 'app.c\napp.o\nplain.c')"
+check "-o: link of an object" cc app.o -o prog && check "... runs" runs prog
+check "compile and link in one go" cc -O2 app.c -o prog && check "... runs" runs prog
+rm -f prog app.o
+check "a.out" cc -O2 app.c && check "... runs" runs a.out
+mkdir x
+check "-c -o in another directory" cc -c app.c -o x/other.o
+check "-ofile" cc -c app.c -ox/joined.o && check "... is there" test -s x/joined.o
+check "-S stands alone" cc -O2 -S app.c && cp app.s x/moved.s && check "... assembles" cc -c x/moved.s -o moved.o &&
+    check "... links" cc moved.o -o prog && check "... runs" runs prog
+check "-S of a file without targets" cc -S plain.c && check "... is assembly" has plain.s main
+cc -E app.c >app.i
+check "-E keeps the directive" has app.i 'pragma omp target'
+check ".i as input" cc -O2 app.i -o prog && check "... runs" runs prog
+check "-x cpp-output" cc -O2 -x cpp-output app.i -o prog && check "... runs" runs prog
+cp app.c app.txt
+check "-x c" cc -O2 -x c app.txt -o prog && check "... runs" runs prog
+check "-x c -x none" cc -O2 -x c app.txt -x none -c
+check "- is standard input" sh -c "'$CC' $ARCH -O2 -x c - -o prog <app.c" && check "... runs" runs prog
+check "- without targets" sh -c "'$CC' $ARCH -O2 -x c - -o prog <plain.c" && check "... runs" runs prog
+check "- without a language" test_must_fail 2 sh -c "'$CC' -c - <app.c"
+check "-fsyntax-only" cc -fsyntax-only app.c && check "-fsyntax-only without targets" cc -fsyntax-only plain.c
+check "two inputs, -c" cc -c app.c plain.c && check "... two objects" test -s app.o -a -s plain.o
+check "C and object and archive" sh -c "ar rcs libp.a app.o && '$CC' libp.a -Wl,-u,main -o prog" && check "... runs" runs prog
+
+printf -- '-O2 -c "app.c" -o "from file.o" %s\n' "$ARCH" >args
+check "@file" "$CC" @args && check "... was obeyed" test -s "from file.o"
+check "@file inside @file" sh -c "echo @args >args2; '$CC' @args2"
+
+cc -v -c app.c 2>v
+check "-v prints the commands" has v '-fsyntax-only' 'omp-split' 'omp-device' '-x assembler'
+rm -f app.o
+cc -### -c app.c 2>v
+check "-### prints the commands" has v '-fsyntax-only' 'omp-split' 'omp-device' '-x assembler'
+check "... and runs none" test ! -e app.o
+
+rm -rf keep obj; mkdir obj
+check "-save-temps=DIR" cc -O2 -c app.c -save-temps=keep
+check "... keeps readable files" test -s keep/app.i -a -s keep/app.device.c -a -s keep/app.host.c -a -s keep/app.s
+check "-save-temps=obj" cc -O2 -c app.c -o obj/app.o -save-temps=obj && check "... beside the object" test -s obj/app.device.c
+check "-save-temps=cwd" cc -O2 -c app.c -o obj/app.o --save-temps=cwd && check "... here" test -s app.device.c
+(mkdir here && cd here && cc -O2 -c ../app.c -save-temps)
+check "-save-temps" test -s here/app.host.c
+check "--save-temps" cc -O2 -c app.c --save-temps
+
+cc --time -O2 -c app.c 2>v
+check "--time" has v '^check  *[0-9.]* ms  app.c' '^split ' '^assemble ' '^total '
+for kind in omp-tree device-c host-c ir ptx; do
+    check "--emit=$kind" sh -c "'$CC' --gpu-arch=sm_75,emu --emit=$kind app.c >emitted && test -s emitted"
+done
+check "... PTX is PTX" has emitted '^.version' '.entry'
+check "--emit=… -o" "$CC" --gpu-arch=sm_75 --emit=ptx app.c -o app.ptx && check "... the same" same emitted app.ptx
+"$CC" --gpu-arch=emu --emit=ir app.c >emitted
+check "--emit=ir of the emulated device" has emitted 'x86_64'
+check "--emit= of something else" test_must_fail 2 "$CC" --emit=pictures app.c
+
+printf '#include "h.h"\n#include <stdio.h>\n' | cat - app.c >dep.c
+echo 'int unused;' >h.h
+for src in dep.c plain2.c; do
+    [ -e $src ] || printf '#include "h.h"\n#include <stdio.h>\nint main(void) { return 0; }\n' >$src
+    stem=${src%.c}
+    rm -f ./*.d
+    cc -MD -c $src && check "-MD ($src)" has $stem.d "^$stem.o: *$src" h.h stdio.h
+    cc -MMD -MP -c $src -o x/$stem.o && check "-MMD -MP ($src)" has x/$stem.d "^x/$stem.o: *$src" '^h.h:' && check "... no system header" lacks x/$stem.d stdio.h
+    cc -MMD -MF deps -MT tgt -c $src && check "-MF -MT ($src)" has deps "^tgt: *$src h.h"
+    # shellcheck disable=SC2016
+    cc -MMD -MF deps -MQ 'a$b' -c $src && check "-MQ ($src)" has deps '^a\$\$b:'
+    cc -MMD $src -o prog && check "-MMD with a link ($src)" has prog.d "^prog: *$src"
+    cc -M $src >deps && check "-M ($src)" has deps "^$stem.o: *$src" stdio.h
+    cc -MM $src >deps && check "-MM ($src)" has deps "^$stem.o: *$src" && check "... no system header" lacks deps stdio.h
+    cc -Wp,-MMD,wp.d -c $src && check "-Wp,-MMD ($src)" has wp.d h.h
+done
+check "-dumpmachine" sh -c "'$CC' -dumpmachine | grep -q linux"
+check "-dumpversion" sh -c "'$CC' -dumpversion | grep -q '^[0-9.]*$'"
+check "-print-search-dirs" sh -c "'$CC' -print-search-dirs | grep -q libraries"
+check "-print-file-name=" sh -c "'$CC' -print-file-name=libc.so | grep -q libc.so"
+finish

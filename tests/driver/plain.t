@@ -1,0 +1,88 @@
+#!/bin/sh
+# Files without target constructs go to clang as they are; those that may have some do not.
+. tests/lib.sh
+. "$ROOT/tests/programs.sh"
+way() { "$CC" $ARCH --time -c "$1" -o way.o 2>log || { cat log; return 1; }; case $(cat log) in *pack*) echo offload ;; *) echo plain ;; esac >way; [ "$(cat way)" = "$2" ] || { cat log; return 1; }; }
+row() { cat >"$1.c"; check "$1: $2" way "$1.c" "$2"; }
+body='for (int i = 0; i < 10; i++) a[i]++;'
+echo 'int a[10]; void f(void) { a[0]++; }' | row plain plain
+echo "int a[10]; void f(void) {
+#pragma omp parallel for
+$body }" | row parallel plain
+echo "int a[10]; /* omp target */ void f(void) { $body }" | row comment plain
+echo "int a[10]; void f(void) {
+#pragma omp target
+$body }" | row target offload
+echo "int a[10]; void f(void) {
+# pragma  omp	target teams distribute parallel for
+$body }" | row blanks offload
+printf 'int a[10]; void f(void) {\n#pragma omp \\\n    target\n%s }\n' "$body" | row continued offload
+printf 'int a[10]; void f(void) {\n#pragma \\\r\n omp \\\r\n    target\r\n%s }\n' "$body" | row crlf offload
+echo "int a[10]; void f(void) { _Pragma(\"omp target\") $body }" | row operator offload
+echo "#define DO(x) _Pragma(#x)
+#define ON target
+int a[10]; void f(void) { DO(omp ON) $body }" | row stringized offload
+echo "#define ON target
+int a[10]; void f(void) {
+#pragma omp ON
+$body }" | row macro offload
+echo "#if 0
+#pragma omp target
+#endif
+int a[10]; void f(void) { $body }" | row unused plain
+echo 'int a[10];
+#pragma omp declare target
+int b;
+#pragma omp end declare target
+void f(void) {
+#pragma omp target update to(b)
+}' | row update offload
+
+mkdir inc
+cat >inc/kernel.h <<'C'
+static inline void k(int *p, int n) {
+    #pragma omp target teams distribute parallel for map(tofrom: p[0:n])
+    for (int i = 0; i < n; i++) p[i]++;
+}
+C
+printf '#include "inc/kernel.h"\nvoid f(int *p) { k(p, 10); }\n' | row header offload
+header_flags() { "$CC" $ARCH --time "$@" -c h.c 2>log && has log pack; }
+printf '#include <kernel.h>\nvoid f(int *p) { k(p, 10); }\n' >h.c
+check "header by -I" header_flags -Iinc
+check "header by -isystem" header_flags -isystem inc
+check "header with -MD" header_flags -Iinc -MD && check "... dependencies" has h.d kernel.h
+check "header with -MF" header_flags -Iinc -MMD -MF deps && check "... dependencies" has deps kernel.h
+printf 'void f(int *p) { k(p, 10); }\n' >h.c
+check "header by -include" header_flags -include inc/kernel.h
+printf 'int a[10]; void f(void) { DO_IT %s }\n' "$body" >h.c
+check "-D macro" header_flags '-DDO_IT=_Pragma("omp target")'
+cat >warn.h <<'C'
+static inline void k2(int *p, int n) { int unused_here;
+    #pragma omp target map(tofrom: p[0:n])
+    p[0]++;
+}
+C
+printf '#include "warn.h"\nvoid f(int *p) { k2(p, 10); }\n' >h.c
+"$CC" $ARCH -Wall -c h.c 2>log
+check "a warning in a header shows once" test "$(grep -c 'unused variable' log)" = 1
+check "-Werror and a target in a header" test_must_fail 1 "$CC" $ARCH -Wall -Werror -c h.c
+
+check "-fno-openmp" "$CC" -fno-openmp --time -c target.c && check "... is plain C" sh -c "'$CC' -fno-openmp --time -c target.c 2>&1 | grep -q 'no targets'"
+for flags in -O2 "-O2 -g" "-O1 -fPIC -ffunction-sections" "-std=c11 -O3 -march=native"; do
+    # shellcheck disable=SC2086
+    check "same object as clang's: $flags" sh -c "'$CC' $flags -c parallel.c -o ours.o && '$CLANG' -fopenmp -fopenmp-version=60 -fno-crash-diagnostics $flags -c parallel.c -o clangs.o && cmp ours.o clangs.o"
+done
+check "-emit-llvm of a plain file" "$CC" -emit-llvm -S plain.c -o plain.ll
+check "-emit-llvm with targets" test_must_fail 2 "$CC" $ARCH -emit-llvm -S target.c
+check "-m32 with targets" test_must_fail 2 "$CC" $ARCH -m32 -c target.c
+echo 'namespace n { int f() { return 1; } }' >x.cc
+check "C++ without targets" "$CC" -c x.cc
+printf 'void f() {\n#pragma omp target\n{}\n}\n' >y.cc
+check "C++ with targets" test_must_fail 1 "$CC" -c y.cc
+printf '.globl asm_f\nasm_f: ret\n' >s.s; cp s.s S.S
+check ".s and .S" "$CC" -c s.s S.S
+printf 'int main(void) { return 0; }\n' >m.c
+check "-ftest-coverage leaves its file beside the program" sh -c "'$CC' -ftest-coverage -O0 m.c -o m && ls | grep -q gcno && ./m"
+check "-gsplit-dwarf" sh -c "'$CC' -g -gsplit-dwarf m.c -o m && ls | grep -q dwo"
+check "-flto" "$CC" -flto -c m.c
+finish
