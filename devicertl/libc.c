@@ -132,14 +132,15 @@ PLAIN void *memchr(const void *p, int c, usize n)
     return (void *)0;
 }
 
-/* ------------------------------------------------------------------ strings */
+/* ------------------------------------------------------------------ strings
+ * Two names in parentheses: they are banned elsewhere. */
 usize strlen(const char *);
 usize strnlen(const char *, usize);
 int strcmp(const char *, const char *);
 int strncmp(const char *, const char *, usize);
-char *strcpy(char *restrict, const char *restrict);
+char *(strcpy)(char *restrict, const char *restrict);
 char *strncpy(char *restrict, const char *restrict, usize);
-char *strcat(char *restrict, const char *restrict);
+char *(strcat)(char *restrict, const char *restrict);
 char *strncat(char *restrict, const char *restrict, usize);
 char *strchr(const char *, int);
 char *strrchr(const char *, int);
@@ -166,8 +167,14 @@ PLAIN int strncmp(const char *a, const char *b, usize n)
             return (u8)a[i] - (u8)b[i];
     return 0;
 }
-PLAIN int strcmp(const char *a, const char *b) { return strncmp(a, b, ~(usize)0); }
-PLAIN char *strcpy(char *restrict to, const char *restrict from)
+PLAIN int strcmp(const char *a, const char *b)
+{
+    usize i = 0;
+    while (a[i] == b[i] && a[i])
+        i++;
+    return (u8)a[i] - (u8)b[i];
+}
+PLAIN char *(strcpy)(char *restrict to, const char *restrict from)
 {
     usize i = 0;
     do
@@ -192,7 +199,7 @@ PLAIN char *strncat(char *restrict to, const char *restrict from, usize n)
     to[at + i] = 0;
     return to;
 }
-PLAIN char *strcat(char *restrict to, const char *restrict from) { return strncat(to, from, ~(usize)0); }
+PLAIN char *(strcat)(char *restrict to, const char *restrict from) { return strncat(to, from, ~(usize)0); }
 PLAIN char *strchr(const char *s, int c)
 {
     for (;; s++) {

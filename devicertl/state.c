@@ -18,11 +18,9 @@ __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
 
 _Bool __ompgpu_is_spmd(void)
 {
-    if (!__ompgpu_cfg_generic)
-        return 1;
-    if (!__ompgpu_cfg_spmd)
-        return 0;
-    return __ompgpu_state_mode == __OMPGPU_SPMD;
+    if (__ompgpu_cfg_generic && __ompgpu_cfg_spmd)
+        return __ompgpu_state_mode == __OMPGPU_SPMD;
+    return !__ompgpu_cfg_generic;
 }
 
 unsigned __ompgpu_level(void)
