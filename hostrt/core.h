@@ -37,6 +37,9 @@ struct ompgpu_where {                               /* the construct at work */
  * user's may run target regions.  `where` may be NULL. */
 _Noreturn void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The process is ending: exit handlers and destructors are running, while other threads may still be inside of the runtime. */
+void ompgpu_watch_exit(void);                       /* once, at start-up */
+bool ompgpu_exiting(void);
 extern void (*ompgpu_fatal_hook)(const char *message);          /* for tests: called instead of print and exit; must not return */
 static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
 {
@@ -131,11 +134,13 @@ static inline struct ompgpu_thread *ompgpu_self(void)           /* NULL: out of 
     return ompgpu_self_ ? ompgpu_self_ : ompgpu_self_slow();
 }
 bool ompgpu_many_threads(void);                     /* more than one host thread has used the runtime */
+bool ompgpu_other_threads(void);                    /* a host thread besides this one has used the runtime and lives */
 int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
 int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned teams, size_t bytes, void **out);
 int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
 void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);      /* after a failed kernel: its header is unknown */
 void ompgpu_threads_close(void);                    /* frees everything of all threads; devices are still open */
+void ompgpu_threads_forget(void);                   /* the end of a thread is no longer noticed: our code may go away */
 
 /* ------------------------------------------------------------------ devices (device.c) */
 struct ompgpu_link {                                /* declare target link: pointer on the device, set when the variable is mapped */
@@ -177,7 +182,11 @@ void ompgpu_on_host(const struct ompgpu_where *, const char *reason);
 /* ------------------------------------------------------------------ data (data.c) */
 /* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).  Nothing is changed on failure. */
 int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n, uintptr_t *addresses);
-enum ompgpu_exit { OMPGPU_EXIT_COPY, OMPGPU_EXIT_DISCARD /* the region failed: counts only, nothing is copied back */ };
+enum ompgpu_exit {
+    OMPGPU_EXIT_REGION,                             /* the end of a construct that entered the same items */
+    OMPGPU_EXIT_DISCARD,                            /* the same, but the region failed: nothing is copied back */
+    OMPGPU_EXIT_DATA,                               /* target exit data: `present` is checked */
+};
 int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n, enum ompgpu_exit);
 int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n);
 bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);

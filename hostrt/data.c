@@ -21,9 +21,11 @@ struct work {                                       /* one construct at work */
     struct ompgpu_where *where;
     uint64_t number;
     bool copied;                                    /* something went to the device */
+    enum ompgpu_exit how;                           /* leaving only */
 };
 
 /* ------------------------------------------------------------------ messages */
+#define NOT_PRESENT "not mapped, although `present` says so"
 static int item_failed(struct work *w, const struct ompgpu_map *m)
 {
     if (m->line)
@@ -186,7 +188,7 @@ static int create(struct work *w, const struct ompgpu_map *m, struct ompgpu_entr
     void *memory;
     uintptr_t begin = (uintptr_t)m->begin;
     if (m->flags & OMPGPU_MAP_PRESENT)
-        return item_wrong(w, m, "not mapped, although `present` says so");
+        return item_wrong(w, m, NOT_PRESENT);
     if (!begin)
         return item_wrong(w, m, "the pointer is null");
     if (m->size > UINTPTR_MAX - begin || m->size > PTRDIFF_MAX)
@@ -344,14 +346,14 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where, con
 }
 
 /* ------------------------------------------------------------------ leaving */
-/* Returns whether there is more to do than counting. */
+/* *more: there is more to do than counting. */
 static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 {
     struct ompgpu_entry *e;
     if (find(w, m, &e))
         return -1;
     if (!e)
-        return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, "not mapped, although `present` says so") : 0;
+        return w->how == OMPGPU_EXIT_DATA && (m->flags & OMPGPU_MAP_PRESENT) ? item_wrong(w, m, NOT_PRESENT) : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
         if (e->counted != w->number && e->refs > 0)
             e->refs--, e->counted = w->number;
@@ -391,7 +393,7 @@ static void first_thread_is_done(struct ompgpu_device *dev)
 
 int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where, const struct ompgpu_map *maps, unsigned n, enum ompgpu_exit how)
 {
-    struct work w = { .dev = dev, .where = where };
+    struct work w = { .dev = dev, .where = where, .how = how };
     int bad = 0;
     bool more = false;
     pthread_mutex_lock(&dev->lock);
@@ -403,7 +405,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where, cons
     for (unsigned i = n; i-- > 0 && !bad; )
         if (counts(&maps[i]))
             bad = count_down(&w, &maps[i], &more);
-    for (unsigned i = n; more && how == OMPGPU_EXIT_COPY && i-- > 0 && !bad; )
+    for (unsigned i = n; more && how != OMPGPU_EXIT_DISCARD && i-- > 0 && !bad; )
         if (counts(&maps[i]))
             bad = copy_back(&w, &maps[i]);
     for (unsigned i = n; more && i-- > 0; )
@@ -422,7 +424,7 @@ static int update_item(struct work *w, const struct ompgpu_map *m)
     if (find(w, m, &e))
         return -1;
     if (!e)
-        return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, "not mapped, although `present` says so") : 0;
+        return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, NOT_PRESENT) : 0;
     struct part p = mapped_part(e, m);
     if (((m->flags & OMPGPU_MAP_TO) && copy_to(w, e, m->name, p.begin, p.size))
         || ((m->flags & OMPGPU_MAP_FROM) && copy_from(w, e, m->name, p.begin, p.size)))

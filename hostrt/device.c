@@ -68,6 +68,7 @@ static int make_devices(const struct ompgpu_plugin *plugin, int n)
 static int choose(void)
 {
     ompgpu_read_environment(&ompgpu_settings);
+    ompgpu_watch_exit();
     if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED)
         return 0;
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
@@ -220,9 +221,14 @@ static void close_device(struct ompgpu_device *dev)
 }
 
 /* Destructors with a lower number run later: after those of the program, which may still run regions, and after the units have gone.
- * As a shared library we come after the program anyway; the number matters for libompgpu.a. */
+ * As a shared library we come after the program anyway; the number matters for libompgpu.a.  While other threads live, they may be
+ * inside of the runtime, and all stays as it is for the short rest. */
 __attribute__((destructor(101))) static void stop(void)
 {
+    if (ompgpu_other_threads()) {
+        ompgpu_threads_forget();
+        return;
+    }
     pthread_mutex_lock(&ompgpu_start_lock);
     bool was_running = ompgpu_run_state == OMPGPU_RUNNING;
     __atomic_store_n(&ompgpu_run_state, OMPGPU_STOPPED, __ATOMIC_RELEASE);

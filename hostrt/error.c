@@ -76,15 +76,37 @@ void ompgpu_say(const struct ompgpu_where *where, const char *kind, const char *
     fputs(text, stderr);
 }
 
-/* exit() may be called once only: a second thread that fails meanwhile waits for the end. */
+/* ------------------------------------------------------------------ the end of the process */
+static int exiting;                                 /* atomic */
+static pthread_t exiting_thread;                    /* set before `exiting` */
+
+static void note_exit(void)
+{
+    if (ompgpu_exiting())
+        return;
+    exiting_thread = pthread_self();
+    __atomic_store_n(&exiting, 1, __ATOMIC_RELEASE);
+}
+
+void ompgpu_watch_exit(void)
+{
+    atexit(note_exit);
+}
+
+bool ompgpu_exiting(void)
+{
+    return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE);
+}
+
+/* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the end. */
 static void claim_the_exit(void)
 {
     static int taken;
     static _Thread_local bool mine;
-    if (mine)                                       /* a region in an exit handler failed: what remains is to stop */
-        _exit(1);
+    if (mine || (ompgpu_exiting() && pthread_equal(exiting_thread, pthread_self())))
+        return;
     mine = true;
-    if (__atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
+    if (ompgpu_exiting() || __atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
         for (;;)
             pause();
 }
@@ -98,8 +120,12 @@ void ompgpu_fatal(const struct ompgpu_where *where, const char *fmt, ...)
     va_end(ap);
     if (ompgpu_fatal_hook)
         ompgpu_fatal_hook(text);
+    static _Thread_local bool failed;
+    claim_the_exit();
     fflush(stdout);                                 /* keeps the order of what the program and we said */
     fputs(text, stderr);
-    claim_the_exit();
+    if (failed || ompgpu_exiting())                 /* a region in an exit handler: what remains is to stop */
+        _exit(1);
+    failed = true;
     exit(1);
 }

@@ -112,6 +112,8 @@ static void free_unit(struct unit_state *u)
 
 void __ompgpu_unregister(struct ompgpu_unit *unit)
 {
+    if (ompgpu_exiting() && ompgpu_other_threads()) /* they may be in the middle of a region of this unit */
+        return;
     pthread_mutex_lock(&ompgpu_start_lock);
     struct unit_state *u = unit->state;             /* NULL: the runtime has ended */
     for (struct unit_state **at = &units; u && *at; at = &(*at)->next)
@@ -133,15 +135,15 @@ void ompgpu_units_close(void)
 }
 
 /* ------------------------------------------------------------------ questions before anything is loaded */
-static bool has_kernels(const struct unit_state *u)
+static bool needs_image(const struct unit_state *u)
 {
-    return header(u) && header(u)->nkernels;
+    return header(u) && (header(u)->nkernels || u->unit->nvars);
 }
 
 const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds)
 {
     for (const struct unit_state *u = units; u; u = u->next)
-        if (has_kernels(u) && !(ompgpu_image_kinds(header(u)) & kinds))
+        if (needs_image(u) && !(ompgpu_image_kinds(header(u)) & kinds))
             return u->unit;
     return NULL;
 }
@@ -150,7 +152,7 @@ const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *dev)
 {
     for (const struct unit_state *u = units; u; u = u->next) {
         ompgpu_plugin_error("%s", "");
-        if (has_kernels(u) && dev->plugin->pick(dev->ordinal, header(u)) < 0)
+        if (needs_image(u) && dev->plugin->pick(dev->ordinal, header(u)) < 0)
             return u->unit;
     }
     return NULL;

@@ -62,6 +62,16 @@ bool ompgpu_many_threads(void)
     return __atomic_load_n(&nthreads, __ATOMIC_RELAXED) > 1;
 }
 
+bool ompgpu_other_threads(void)
+{
+    bool others = false;
+    pthread_mutex_lock(&lock);
+    for (const struct ompgpu_thread *t = threads; t && !others; t = t->next)
+        others = t->used && t != ompgpu_self_;
+    pthread_mutex_unlock(&lock);
+    return others;
+}
+
 int ompgpu_thread_room(struct ompgpu_thread *t, unsigned nmaps, unsigned nparams)
 {
     if (nmaps > t->naddresses) {
@@ -157,9 +167,16 @@ void ompgpu_threads_close(void)
         ompgpu_xfree(t);
     }
     nthreads = 0;
+    ompgpu_self_ = NULL;
+    pthread_mutex_unlock(&lock);
+    ompgpu_threads_forget();
+}
+
+void ompgpu_threads_forget(void)
+{
+    pthread_mutex_lock(&lock);
     if (have_key)
         pthread_key_delete(key);
     have_key = false;
-    ompgpu_self_ = NULL;
     pthread_mutex_unlock(&lock);
 }

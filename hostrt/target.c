@@ -6,6 +6,7 @@
  * A region that fails is fatal.  What it mapped is given back first, with nothing copied to the host: the program's exit
  * handlers see its data as it was before the region, and may even run regions themselves.                                  */
 #include <stdio.h>
+#include <string.h>
 #include "hostrt/core.h"
 
 struct running {                                    /* one region at work */
@@ -106,7 +107,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         fail(&r, false);
     if (run(&r, params, nparams, launch))
         fail(&r, true);
-    if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_EXIT_COPY))
+    if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_EXIT_REGION))
         fail(&r, false);
     return 0;
 }
@@ -132,7 +133,8 @@ void __ompgpu_data_end(const struct ompgpu_place *place, long device, const stru
 {
     struct ompgpu_where where = ompgpu_at_place(place);
     struct ompgpu_device *dev = data_device(&where, device);
-    if (dev && ompgpu_data_exit(dev, &where, maps, n, OMPGPU_EXIT_COPY))
+    bool stand_alone = place->directive && strstr(place->directive, "exit");    /* else the end of a target data construct */
+    if (dev && ompgpu_data_exit(dev, &where, maps, n, stand_alone ? OMPGPU_EXIT_DATA : OMPGPU_EXIT_REGION))
         ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
 }
 

@@ -27,6 +27,7 @@ void ask(void **p)
     (*(int **)p[1])[0] = env->scratch ? 1 : 2, (*(int **)p[1])[1] = (int)env->device_num, (*(int **)p[1])[2] = (int)env->thread_limit;
 }
 #else
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +84,7 @@ __attribute__((constructor)) static void come(void)
 __attribute__((destructor)) static void go(void)
 {
     if (container)
-        __ompgpu_unregister(&unit);
-    free(container);
+        __ompgpu_unregister(&unit);                 /* the container stays, as one in an object file does */
 }
 
 /* ------------------------------------------------------------------ programs */
@@ -115,6 +115,12 @@ static void handler(void)
     update_counter();
     print_x(on_host ? "handler on host" : "handler");
 }
+static void bad_handler(void)
+{
+    int *null = NULL;
+    const struct ompgpu_param params[] = { { 0, 8, 0 }, { &null, 8, OMPGPU_PARAM_LITERAL } };
+    __ompgpu_target(&fault, map_x, 1, params, 2, &plain);
+}
 static int as_destructor;
 __attribute__((destructor)) static void destructor(void)
 {
@@ -122,8 +128,16 @@ __attribute__((destructor)) static void destructor(void)
         handler();
 }
 
+static void *busy(void *arg)                        /* until the process ends under it */
+{
+    for (;;)
+        run_add();
+    return arg;
+}
+
 static int program(const char *name)
 {
+    pthread_t thread;
     if (strcmp(name, "plain") == 0) {
         int a[3] = { 0 };
         const struct ompgpu_map m[] = { { a, a, sizeof a, 0, OMPGPU_MAP_FROM, 0, "a" } };
@@ -145,6 +159,17 @@ static int program(const char *name)
         atexit(handler);
         print_x("before");
         __ompgpu_target(&fault, map_x, 1, params, 2, &plain);
+    } else if (strcmp(name, "busy") == 0 || strcmp(name, "busy fault") == 0) {
+        int *null = NULL;
+        const struct ompgpu_param params[] = { { 0, 8, 0 }, { &null, 8, OMPGPU_PARAM_LITERAL } };
+        for (int i = 0; i < 3; i++)
+            pthread_create(&thread, NULL, busy, NULL);
+        usleep(20000);
+        if (name[4])
+            __ompgpu_target(&fault, map_x, 1, params, 2, &plain);
+        return 5;
+    } else if (strcmp(name, "fault in handler") == 0) {
+        atexit(bad_handler);
     } else if (strcmp(name, "leave") == 0) {
         for (int i = 0; i < 3; i++) {
             run_add(), update_counter(), print_x("registered");
@@ -171,6 +196,9 @@ static const struct expect { const char *program; int status; const char *says; 
     { "handler", 0, "main: 1 2 3, counter 40\nhandler: 1 2 3, counter 42\n" },
     { "destructor", 0, "handler: 3 4 5, counter 42\n" },
     { "fault", 1, "before: 1 2 3, counter 40\nompgpu: whole.c:20: error: region fault: *handler: 2 3 4, counter 41\n" },
+    { "busy", 5, "" },
+    { "busy fault", 1, "ompgpu: whole.c:20: error: region fault: *\n" },
+    { "fault in handler", 1, "ompgpu: whole.c:20: error: region fault: *\n" },
     { "leave", 0, "registered: 2 3 4, counter 41\nregistered: 3 4 5, counter 41\nregistered: 4 5 6, counter 41\n" },
     { "unregistered", 1, "ompgpu: whole.c:10: error: region add: its file whole.c is not registered with the runtime\n" },
     { "damaged", 1, "ompgpu: whole.c:10: error: region add: * (image of whole.c)\n" },
