@@ -3,7 +3,10 @@
  * Two corrections, before optimisation:
  *   scope   clang writes the system scope everywhere.  A target region synchronises with the threads of its own device only, and for
  *           team-shared storage with those of its team; the narrower fences cost a fraction.
- *   order   the backend selects every read-modify-write as relaxed, whatever its order says.  The order becomes fences around it.  */
+ *   order   the backend selects every read-modify-write as relaxed, whatever its order says.  The order becomes fences around it.
+ *
+ * And one after it, when inlining has shown what the addresses are:
+ *   locals  a variable that only its thread can see needs no atomic, and PTX has none for it.                                        */
 #include "codegen/ir_tool.h"
 
 enum { SYSTEM_SCOPE = 1 };            /* LLVM's fixed id of the unnamed scope */
@@ -67,4 +70,49 @@ bool ir_correct_atomics(struct ir_unit *u)
                 correct(b, &s, i);
     LLVMDisposeBuilder(b);
     return true;
+}
+
+/* ------------------------------------------------------------------ locals */
+static bool is_local(LLVMValueRef address)
+{
+    while (LLVMIsAGetElementPtrInst(address) || LLVMIsABitCastInst(address) || LLVMIsAAddrSpaceCastInst(address))
+        address = LLVMGetOperand(address, 0);
+    return LLVMIsAAllocaInst(address);
+}
+
+static void make_plain_exchange(LLVMBuilderRef b, LLVMValueRef exchange)
+{
+    LLVMValueRef address = LLVMGetOperand(exchange, 0), expected = LLVMGetOperand(exchange, 1), desired = LLVMGetOperand(exchange, 2);
+    LLVMPositionBuilderBefore(b, exchange);
+    LLVMValueRef old = LLVMBuildLoad2(b, LLVMTypeOf(expected), address, "");
+    LLVMValueRef equal = LLVMBuildICmp(b, LLVMIntEQ, old, expected, "");
+    LLVMBuildStore(b, LLVMBuildSelect(b, equal, desired, old, ""), address);
+    LLVMValueRef pair = LLVMBuildInsertValue(b, LLVMGetPoison(LLVMTypeOf(exchange)), old, 0, "");
+    LLVMReplaceAllUsesWith(exchange, LLVMBuildInsertValue(b, pair, equal, 1, ""));
+    LLVMInstructionEraseFromParent(exchange);
+}
+
+/* Read-modify-writes are left to the backend, which does this for them. */
+static void make_plain(LLVMBuilderRef b, LLVMValueRef i)
+{
+    if (!LLVMIsAtomic(i) || LLVMIsAFenceInst(i) || !is_local(address_of(i)))
+        return;
+    if (LLVMIsAAtomicCmpXchgInst(i)) {
+        make_plain_exchange(b, i);
+    } else if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) {
+        LLVMSetAtomicSyncScopeID(i, SYSTEM_SCOPE);
+        LLVMSetOrdering(i, LLVMAtomicOrderingNotAtomic);
+    }
+}
+
+void ir_plain_locals(struct ir_unit *u)
+{
+    if (u->opt->target != IR_NVPTX)
+        return;
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    IR_EACH_FUNCTION(f, u->module)
+        IR_EACH_BLOCK(block, f)
+            IR_EACH_INSTRUCTION(i, block)
+                make_plain(b, i);
+    LLVMDisposeBuilder(b);
 }

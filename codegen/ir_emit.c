@@ -164,6 +164,7 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
     char passes[64];
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", u->opt->level);
     run_passes(u, passes, machine);
+    ir_plain_locals(u);
     if (ir_prune_state(u))
         run_passes(u, u->opt->level == '0' ? "globaldce" : "function(instcombine,simplifycfg,adce),globaldce", machine);
 }

@@ -122,7 +122,8 @@ bool ir_configure(struct ir_unit *);
 bool ir_dispatch(struct ir_unit *);
 
 /* ------------------------------------------------------------------ atomics (ir_atomics.c) */
-bool ir_correct_atomics(struct ir_unit *);
+bool ir_correct_atomics(struct ir_unit *);      /* before optimisation */
+void ir_plain_locals(struct ir_unit *);         /* after it */
 
 /* ------------------------------------------------------------------ pruning (ir_prune.c) */
 bool ir_prune_state(struct ir_unit *);          /* after optimisation; whether anything was deleted */

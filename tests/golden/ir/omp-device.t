@@ -88,6 +88,7 @@ atom.shared.or.b32
 ld.acquire.cta.shared.b32
 EOF
 check "fences stand where the orders ask for them, with the scope of the storage" same want order
+check "no atomic on locals" lacks atomics.ptx 'atom.*local' 'relaxed.*local' 'cas'
 check "no system scope" lacks atomics.ptx '\.sys'
 
 # exported variables
