@@ -219,3 +219,17 @@ void drv_warn_generic(const char *info)
                 f[I_FILE], f[I_LINE], f[I_COLUMN], f[I_NAME], f[I_DIRECTIVE]);
     }
 }
+
+/* ------------------------------------------------------------------ -Rompgpu: what ptxas says */
+void drv_remark_ptxas(const char *info, const struct kernel_stats *stats, unsigned nstats, const char *arch)
+{
+    struct infos list = read_infos(info);
+    for (unsigned i = 0; i < list.n; i++) {
+        char **f = list.v[i].field;
+        struct ompgpu_kernel_entry k = { 0 };
+        add_stats(&k, f[I_NAME], stats, nstats);
+        if (k.registers)
+            fprintf(stderr, "%s:%s:%s: remark: region '%s': %u registers and %u bytes of shared memory on %s [-Rompgpu]\n", f[I_FILE], f[I_LINE],
+                    f[I_COLUMN], f[I_NAME], k.registers, k.shared_bytes, arch);
+    }
+}

@@ -153,6 +153,7 @@ bool drv_write_container(const char *path, const struct image_file *, unsigned n
                          const struct kernel_stats *, unsigned nstats);
 bool drv_append_image(const char *assembly, const char *container, bool as_bytes);
 void drv_warn_generic(const char *info);                       /* -Wompgpu-generic */
+void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n, const char *arch);
 
 /* ------------------------------------------------------------------ compile (compile.c, stages.c) */
 struct job {

@@ -394,11 +394,21 @@ static void explain(const struct run *r)
 }
 
 /* Warnings and remarks of stages that succeeded, in the order of the table. */
+static void remark_ptxas(const struct job *j)
+{
+    for (unsigned i = 0; i < j->archs.n; i++) {
+        unsigned n;
+        struct kernel_stats *stats = drv_read_ptxas(stage_err(j, PTXAS, i), &n);
+        drv_remark_ptxas(drv_job_file(j, "nvptx64.info"), stats, n, arch_name(j, i));
+    }
+}
+
 static void show_remarks(const struct job *j)
 {
     drv_show(j->opt, stage_err(j, SPLIT, 0));
     drv_show(j->opt, stage_err(j, LOWER_GPU, 0));
     drv_show(j->opt, stage_err(j, LOWER_EMU, 0));
+    if (j->opt->remarks && want_ptxas(j)) remark_ptxas(j);
     if (j->opt->warn_generic && !j->no_targets) drv_warn_generic(drv_job_file(j, gpu_image(j) ? "nvptx64.info" : "x86_64.info"));
 }
 

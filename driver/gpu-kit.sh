@@ -1,0 +1,123 @@
+#!/bin/sh
+# gpu-kit.sh DIR - makes a directory to carry to a machine with a GPU: samples, run tests and benchmarks for sm_90 and as PTX, the two
+# libraries that they need, and run.sh, which needs the NVIDIA driver and a shell.  Called by `make gpu-kit`; a tar of it is DIR.tar.
+set -eu
+cd "$(dirname "$0")/.."
+kit=${1:-gpu-kit}
+cc=${OMPGPU_CC:-bin/ompgpu-cc}
+arch=${OMPGPU_KIT_ARCH:-sm_90}
+rm -rf "$kit"
+mkdir -p "$kit/lib" "$kit/samples" "$kit/tests" "$kit/bench"
+
+# The programs find their libraries beside themselves, wherever the directory goes.
+build() {                             # SOURCE OUTPUT FLAGS…
+    src=$1 out=$2; shift 2
+    if ! "$cc" --gpu-arch="$arch" -O2 "$@" "$src" -o "$out" -fno-openmp-implicit-rpath -Wl,-rpath,'$ORIGIN/../lib' -lm 2>"$kit/log"; then
+        echo "gpu-kit: $src does not compile:" >&2
+        cat "$kit/log" >&2
+        echo "$(basename "$out")" >>"$kit/not-built"
+    fi
+    rm -f "$kit/log"
+}
+cp "$(dirname "$(dirname "$cc")")/lib/libompgpu.so" "$kit/lib/"
+for lib in /usr/lib/llvm-*/lib/libomp.so.5 /usr/lib/*/libomp.so.5; do
+    if [ -e "$lib" ]; then cp -L "$lib" "$kit/lib/libomp.so.5"; break; fi
+done
+for src in samples/*.c; do
+    name=$(basename "$src" .c)
+    build "$src" "$kit/samples/$name"
+done
+# A test may say "flags: …" for the compiler in its first lines; NAME.out is the output wanted.
+for src in tests/run/*.c; do
+    name=$(basename "$src" .c)
+    # shellcheck disable=SC2046
+    build "$src" "$kit/tests/$name" $(sed -n '1,3s|.*flags: \(.*\) \*/.*|\1|p' "$src")
+    if [ -e "tests/run/$name.out" ]; then cp "tests/run/$name.out" "$kit/tests/"; fi
+done
+for src in tests/bench/gpu_*.c; do
+    if [ -e "$src" ]; then build "$src" "$kit/bench/$(basename "$src" .c)"; fi
+done
+for src in tests/bench/cuda/*.cu; do
+    if [ -e "$src" ] && command -v nvcc >/dev/null 2>&1; then
+        nvcc -O2 -arch="$arch" -cudart static -o "$kit/bench/cuda_$(basename "$src" .cu)" "$src" 2>/dev/null ||
+            rm -f "$kit/bench/cuda_$(basename "$src" .cu)"
+    fi
+done
+cp LICENSE "$kit/"
+
+cat >"$kit/run.sh" <<'RUN'
+#!/bin/sh
+# run.sh - runs everything here on the GPU: TAP, then a table of times, then "N passed, N failed".
+cd "$(dirname "$0")" || exit 1
+passed=0 failed=0 n=0 table=
+OMP_TARGET_OFFLOAD=${OMP_TARGET_OFFLOAD:-MANDATORY} OMPGPU_DEVICE=${OMPGPU_DEVICE:-cuda}
+export OMP_TARGET_OFFLOAD OMPGPU_DEVICE
+log=${TMPDIR:-/tmp}/gpu-kit.$$
+trap 'rm -f "$log" "$log.out"' EXIT
+limit=
+command -v timeout >/dev/null 2>&1 && limit="timeout 120"
+
+good() { n=$((n + 1)) passed=$((passed + 1)); echo "ok $n - $1"; }
+bad() { n=$((n + 1)) failed=$((failed + 1)); echo "not ok $n - $1"; while read -r line; do echo "#   $line"; done <"$log"; }
+# "12.34" -> 1234, in the shell alone
+hundredths() { f=${1#*.}; echo $((${1%.*} * 100 + 1${f} - 100)); }
+# Adds up the launch lines of OMPGPU_INFO: how many, how long.
+launches() {
+    count=0 sum=0 on='' shape=''
+    while read -r line; do
+        case $line in *" launch "*" ms") ;; *) continue ;; esac
+        set -- ${line#* launch }
+        on=$3 shape="$4 x $7" ms=$(hundredths "${10}")
+        count=$((count + 1)) sum=$((sum + ms))
+    done <"$log"
+}
+test_one() {                          # NAME PROGRAM ARGUMENTS…
+    name=$1; shift
+    if $limit "$@" >"$log.out" 2>"$log"; then
+        if [ -e "$1.out" ] && [ "$(cat "$1.out")" != "$(cat "$log.out")" ]; then echo "the output differs from $1.out" >>"$log"; bad "$name"
+        else good "$name"; fi
+    else
+        echo "exit code $?" >>"$log"
+        cat "$log.out" >>"$log"
+        bad "$name"
+    fi
+}
+time_one() {                          # NAME PROGRAM ARGUMENTS…: one run that counts, then the table's
+    name=$1; shift
+    OMPGPU_INFO=1; export OMPGPU_INFO
+    if $limit "$@" >"$log.out" 2>"$log"; then
+        launches
+        table="$table$(printf '%-28s %-8s %14s %8d %8d.%02d ms' "$name" "$on" "$shape" "$count" $((sum / 100)) $((sum % 100)))
+"
+        good "time of $name"
+    else bad "time of $name"; fi
+    unset OMPGPU_INFO
+}
+echo "# $(uname -srm)"
+[ -r /proc/driver/nvidia/version ] && read -r version </proc/driver/nvidia/version && echo "# $version"
+for p in samples/*; do test_one "$p" "./$p"; done
+for p in tests/*; do case $p in *.out) continue ;; esac; test_one "$p" "./$p"; done
+while read -r sample size; do
+    [ -x "samples/$sample" ] && time_one "$sample $size" "./samples/$sample" $size
+done <<'SIZES'
+axpy 50000000
+sum 50000000
+jacobi 1000
+matmul 1024
+teams 20000000
+nw 4000
+fork_join 1000
+SIZES
+for p in bench/*; do [ -x "$p" ] && time_one "$p" "./$p"; done
+if [ -e not-built ]; then while read -r p; do : >"$log"; bad "$p was not built"; done <not-built; fi
+echo "1..$n"
+echo
+printf '%-28s %-8s %14s %8s %11s\n' program device 'teams x threads' launches 'kernel time'
+printf '%s' "$table"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
+RUN
+chmod +x "$kit/run.sh"
+tar cf "$kit.tar" "$kit"
+echo "$kit: $(du -sm "$kit" | cut -f1) MB, $(find "$kit/samples" "$kit/tests" "$kit/bench" -type f -perm -u+x | wc -l) programs; $kit.tar"
+[ "$(du -sm "$kit" | cut -f1)" -lt 60 ] || { echo "gpu-kit: larger than 60 MB" >&2; exit 1; }
