@@ -35,7 +35,7 @@ struct ompgpu_where {                               /* the construct at work */
 };
 /* Prints "ompgpu: FILE:LINE: error: region NAME: …" and ends the program with status 1.  No lock may be held: exit handlers of the
  * user's may run target regions.  `where` may be NULL. */
-_Noreturn void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3)));
 void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The process is ending: exit handlers and destructors are running, while other threads may still be inside of the runtime. */
 void ompgpu_watch_exit(void);                       /* once, at start-up */
