@@ -90,7 +90,7 @@ struct ompgpu_entry {                               /* one mapped host range */
     struct ompgpu_entry *left, *right;              /* treap */
     uint64_t priority;
 };
-enum { OMPGPU_RECENT = 32 };
+enum { OMPGPU_RECENT = 128 };
 struct ompgpu_table {
     struct ompgpu_entry *root; size_t count;
     struct ompgpu_entry *recent[OMPGPU_RECENT];     /* what was found last, by a hash of the address; only entries of the table */
@@ -99,7 +99,7 @@ struct ompgpu_table {
 struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *, uintptr_t begin, size_t size);
 static inline struct ompgpu_entry **ompgpu_present_recent(struct ompgpu_table *table, uintptr_t begin)
 {
-    return &table->recent[begin * 0x9e3779b97f4a7c15ull >> 59];
+    return &table->recent[begin * 0x9e3779b97f4a7c15ull >> 57];
 }
 /* The lowest entry that shares a byte with [begin, begin + max(size, 1)), or NULL.  A loop looks up the same few addresses again
  * and again: those are found without a search. */
