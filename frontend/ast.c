@@ -680,6 +680,8 @@ static const char *without_variants(struct fe *fe)
         struct fe_pragma *p = &fe->pragmas.at[i];
         bool opens = p->nrows && (p->rows[0]->flags[0] == 'V'), closes = p->nrows && p->rows[0]->flags[0] == 'v';
         if (opens && !begin) begin = p->extent.end;
+        if (opens && !fe_is_system(fe, p->extent.begin))
+            fe_error_at(fe, p->c->place, "'%s' is not supported yet in a file with constructs for the device", p->rows[0]->spelling);
         if (!closes || !begin) continue;
         if (text == fe->u->text) memcpy(text = arena_alloc(fe->a, fe->u->length + 1), fe->u->text, fe->u->length);
         for (unsigned k = begin; k < p->extent.begin; k++) if (text[k] != '\n') text[k] = ' ';

@@ -634,8 +634,7 @@ static void read_clauses(struct fe *fe, struct fe_pragma *p)
     while (k < p->ntokens) {
         int kind = is_ident(&r, k) ? clause_named(&r, k) : -1;
         if (kind >= 0 && allowed(p, kind)) { k = read_clause(&r, kind, k); continue; }
-        if (is_ident(&r, k) && p->nrows && !(p->c->leaves & OMPL_OTHER))
-            fe_error(fe, offset_at(&r, k), "unexpected OpenMP clause '%s' in directive '#pragma omp %s'", word_at(&r, k), p->c->spelling);
+        if (is_ident(&r, k) && !p->unexpected && !(p->c->leaves & OMPL_OTHER)) p->unexpected = p->tokens[k].begin;
         k = token_is(&r, k + 1, "(") ? closing(&r, k + 1) + 1 : k + 1;
     }
 }

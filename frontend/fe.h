@@ -35,6 +35,7 @@ struct fe_pragma {
     const struct fe_directive_row *rows[8]; unsigned nrows;
     unsigned clauses_at;               /* first token after the directive's name */
     enum fe_assoc assoc;
+    unsigned unexpected;               /* offset of a clause that the table does not allow here, 0 none */
     unsigned wanted;                   /* offset of the first token of the statement waited for */
     bool found;
     CXCursor stmt;

@@ -1,5 +1,6 @@
 /* limits.c - what is not supported for reasons that no table holds.  support.c checks the tables, reductions and marks. */
 #include "frontend/fe.h"
+#include <ctype.h>
 #include <string.h>
 
 static bool ours(const struct omp_construct *c) { return c->on_device || (c->leaves & OMPL_TARGET); }
@@ -9,7 +10,6 @@ static bool is_word(const struct omp_clause *k, const char *word) { return k->wo
 static const struct { enum omp_clause_kind kind; const char *word, *message; } modifiers[] = {
     { OMPC_LASTPRIVATE, "conditional", "'lastprivate(conditional: …)' is not supported yet on the device" },
     { OMPC_REDUCTION, "inscan", "reduction modifier 'inscan' is not supported yet on the device" },
-    { OMPC_REDUCTION, "task", "reduction modifier 'task' is not supported yet on the device" },
 };
 
 static void check_clause(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
@@ -54,12 +54,21 @@ static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
     const char *name = p->nrows ? p->rows[0]->spelling : "";
     if (!fe->u->ntargets || fe_is_system(fe, p->extent.begin)) return;
-    if (*p->rows[0]->flags == 'V')
-        fe_error_at(fe, p->c->place, "'%s' is not supported yet in a file with target regions", name);
     if (!strncmp(name, "declare", 7) && !strcmp(name + 8, "variant")) {
         struct omp_function *f = function_behind(fe, p->extent.end);
         if (f && f->device) fe_error_at(fe, p->c->place, "'%s' of function '%s', which runs on the device, is not supported yet", name, f->name);
     }
+}
+
+/* On the host clang has the say. */
+static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
+{
+    const unsigned data = OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_DECLARE_TARGET;
+    unsigned end = p->unexpected;
+    while (isalnum((unsigned char)fe->u->text[end]) || fe->u->text[end] == '_') end++;
+    if (ours(p->c) || (p->c->leaves & data))
+        fe_error(fe, p->unexpected, "unexpected OpenMP clause '%s' in directive '#pragma omp %s'",
+                 fe_text(fe, (struct omp_extent){ p->unexpected, end }), p->c->spelling);
 }
 
 /* A metadirective may become a target construct: clang would run that on the host. */
@@ -104,6 +113,7 @@ void fe_early_support(struct fe *fe)
             check_items(fe, p->c, k);
         }
         if (p->nrows) check_directive(fe, p);
+        if (p->unexpected) check_unexpected(fe, p);
         check_metadirective(fe, p);
         if (p->c->leaves & OMPL_TARGET) check_function_pointers(fe, p->c);
     }

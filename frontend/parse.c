@@ -57,7 +57,7 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->a = a;
     fe->u = arena_alloc(a, sizeof *fe->u);
     *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
-    fe->errors = walk(fe, index, nargs, args) != 0;
+    if (walk(fe, index, nargs, args)) fe->errors++;
     for (unsigned i = 0; i < sizeof passes / sizeof *passes && !fe->errors; i++) passes[i](fe);
     if (fe->tu) clang_disposeTranslationUnit(fe->tu);
     clang_disposeIndex(index);
