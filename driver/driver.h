@@ -34,8 +34,8 @@ enum { EXIT_COMPILE = 1, EXIT_USAGE = 2 };
 void drv_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));      /* "ompgpu-cc: error: …" */
 void drv_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));       /* "ompgpu-cc: note: …" */
 void drv_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-_Noreturn void drv_exit(int code);                             /* the only way out: removes temporary files */
-#define drv_fatal(code, ...) (drv_error(__VA_ARGS__), drv_exit(code))
+void drv_exit(int code) __attribute__((noreturn));            /* the only way out: removes temporary files */
+#define drv_fatal(code, ...) do { drv_error(__VA_ARGS__); drv_exit(code); } while (0)
 
 /* ------------------------------------------------------------------ flags and options (options.c) */
 enum flag_kind { PLAIN, JOINED, SEP, EITHER, OPTIONAL, JOINED_SEP };

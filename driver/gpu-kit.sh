@@ -12,10 +12,10 @@ mkdir -p "$kit/lib" "$kit/samples" "$kit/tests" "$kit/bench"
 # The programs find their libraries beside themselves, wherever the directory goes.
 build() {                             # SOURCE OUTPUT FLAGS…
     src=$1 out=$2; shift 2
-    if ! "$cc" --gpu-arch="$arch" -O2 "$@" "$src" -o "$out" -fno-openmp-implicit-rpath -Wl,-rpath,'$ORIGIN/../lib' -lm 2>"$kit/log"; then
+    if ! "$cc" --gpu-arch="$arch" -O2 "$@" "$src" -o "$out" --no-rpath -Wl,-rpath,'$ORIGIN/../lib' -lm 2>"$kit/log"; then
         echo "gpu-kit: $src does not compile:" >&2
         cat "$kit/log" >&2
-        echo "$(basename "$out")" >>"$kit/not-built"
+        basename "$out" >>"$kit/not-built"
     fi
     rm -f "$kit/log"
 }
@@ -120,4 +120,5 @@ RUN
 chmod +x "$kit/run.sh"
 tar cf "$kit.tar" "$kit"
 echo "$kit: $(du -sm "$kit" | cut -f1) MB, $(find "$kit/samples" "$kit/tests" "$kit/bench" -type f -perm -u+x | wc -l) programs; $kit.tar"
+if [ -e "$kit/not-built" ]; then echo "gpu-kit: not everything was built" >&2; exit 1; fi
 [ "$(du -sm "$kit" | cut -f1)" -lt 60 ] || { echo "gpu-kit: larger than 60 MB" >&2; exit 1; }

@@ -3,13 +3,6 @@
 #include "driver/driver.h"
 #include <string.h>
 
-static bool has_word(const struct options *o, const char *word)
-{
-    for (unsigned i = 0; i < o->nargs; i++)
-        if (strcmp(o->args[i].word, word) == 0) return true;
-    return false;
-}
-
 static void our_library(const struct options *o, struct words *w)
 {
     const char *lib = drv_lib_dir();
@@ -26,7 +19,7 @@ static void our_library(const struct options *o, struct words *w)
     words_add(w, "-lompgpu");
     words_add(w, "-lm");              /* host versions of regions may call math functions; --as-needed drops it where none does */
     words_add(w, "-Wl,--pop-state");
-    if (strcmp(lib, "/usr/lib") != 0 && !has_word(o, "-fno-openmp-implicit-rpath")) words_add(w, drv_format("-Wl,-rpath,%s", lib));
+    if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH)) words_add(w, drv_format("-Wl,-rpath,%s", lib));
 #ifdef DRV_SANITIZE
     words_add(w, "-fsanitize=address,undefined");     /* libompgpu.so of this tree needs the program to bring the run-time */
 #endif

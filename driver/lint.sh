@@ -12,7 +12,7 @@ run() {
     if grep -nE '(^|[^_[:alnum:]])(gets|strcpy|strcat|sprintf|vsprintf|strtok|tmpnam|mktemp|atoi|atol|system|popen)[[:space:]]*\(' $c; then failed=1; fi
     run cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem \
         --suppress=preprocessorErrorDirective --suppress=unknownMacro --error-exitcode=1 -I. $c
-    run shellcheck -s sh $sh
+    run shellcheck -S warning -s sh $sh
     # Layout is a hint: tables are aligned by hand.  OMPGPU_FORMAT=1 makes it count.
     if command -v clang-format >/dev/null 2>&1 && [ -n "${OMPGPU_FORMAT:-}" ]; then run clang-format --dry-run --Werror $c; fi
 }

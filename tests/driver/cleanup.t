@@ -17,7 +17,7 @@ case "\$*" in *"\$SLOW"*) kill -\$DIE \$\$ ;; esac
 exec $CLANG "\$@"
 C
 chmod +x slow dies
-clean() { [ -z "$(ls -A tmp)" ] || { echo "left in TMPDIR:"; find tmp; return 1; }; [ -z "$(ls -A | grep '\.tmp$')" ] || { ls -A; return 1; }; }
+clean() { [ -z "$(ls -A tmp)" ] || { echo "left in TMPDIR:"; find tmp; return 1; }; [ -z "$(find . -maxdepth 1 -name '*.tmp')" ] || { ls -A; return 1; }; }
 old() { [ "$(cat out)" = old ]; }
 # clang itself removes the output of a compile that fails: nothing, or what was there.
 not_partial() { [ ! -e out ] || old; }

@@ -22,6 +22,7 @@ check "-shared -fPIC" cc -shared -fPIC f.c g.c h.o -o libs.so && check "... link
 check "-pthread -rdynamic" cc -pthread -rdynamic main.o fgh.o -o prog && check "... runs" runs prog
 check "-no-pie" cc -fno-pie -no-pie main.c f.c g.c h.c -o prog && check "... runs" runs prog
 check "plain clang -lompgpu" "$CLANG" -fopenmp main.o fgh.o -L"$lib" -lompgpu -Wl,-rpath,"$lib" -o prog && check "... runs" runs prog
+check "--no-rpath" cc --no-rpath main.o fgh.o -o norpath && check "... needs LD_LIBRARY_PATH" sh -c "! readelf -d norpath | grep -q RUNPATH && [ \$(LD_LIBRARY_PATH='$lib' ./norpath) = OK ]"
 check "-static-ompgpu" cc -static-ompgpu main.o fgh.o -o prog && check "... runs" runs prog
 check "... without libompgpu.so" sh -c "! readelf -d prog | grep -q 'NEEDED.*ompgpu'"
 
