@@ -22,10 +22,29 @@ static void add_once(struct fe *fe, var_list *l, struct omp_var *v)
     *VEC_PUSH(fe->a, l) = v;
 }
 
-static void add_refs(struct fe *fe, var_list *l, struct omp_extent e, struct omp_extent whole)
+/* An inner construct has its own copy that has nothing to do with ours: sharings of inner constructs are there already.  Run-time
+ * bounds of an array's type are still needed from outside. */
+static bool replaces(const struct omp_construct *k, const struct omp_ref *r)
+{
+    if (r->var->type->variably_modified) return false;
+    for (unsigned i = 0; i < k->nsharings; i++) {
+        const struct omp_sharing *s = &k->sharings[i];
+        if (s->var == r->var && !s->lastprivate && (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
+            return fe_inside(r->offset, k->body) || (s->clause && fe_inside(r->offset, s->clause->extent));
+    }
+    return false;
+}
+static bool replaced_inside(const struct omp_construct *c, const struct omp_ref *r)
+{
+    for (const struct omp_construct *k = c->child; k; k = k->next)
+        if (fe_inside(r->offset, fe_whole(k))) return replaces(k, r) || replaced_inside(k, r);
+    return false;
+}
+
+static void add_refs(struct fe *fe, var_list *l, const struct omp_construct *c, struct omp_extent e, struct omp_extent whole)
 {
     for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
-        if (!fe_inside(fe->refs.at[i].var->decl, whole)) add_once(fe, l, fe->refs.at[i].var);
+        if (!fe_inside(fe->refs.at[i].var->decl, whole) && !replaced_inside(c, &fe->refs.at[i])) add_once(fe, l, fe->refs.at[i].var);
 }
 
 /* Expressions of these clauses are evaluated inside of the construct; those of the others by whoever meets it. */
@@ -43,12 +62,12 @@ static var_list uses_of(struct fe *fe, const struct omp_construct *c)
     var_list l = { 0 };
     struct omp_extent whole = fe_whole(c);
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (evaluated_inside(k->kind)) add_refs(fe, &l, k->expr, whole);
+        if (evaluated_inside(k->kind)) add_refs(fe, &l, c, k->expr, whole);
         if (gives_attribute(k->kind))
             for (unsigned i = 0; i < k->nitems; i++)
                 if (k->items[i].var) add_once(fe, &l, k->items[i].var);
     }
-    if (c->body.begin != c->body.end) add_refs(fe, &l, c->body, whole);
+    if (c->body.begin != c->body.end) add_refs(fe, &l, c, c->body, whole);
     return l;
 }
 
@@ -110,7 +129,11 @@ static struct omp_sharing attribute_of(const struct omp_construct *c, struct omp
                 set = true;
             }
     }
-    if (is_loop_iv(c, v) && s.share != OMPSH_LINEAR) { s.share = OMPSH_LOOP_IV; set = true; }
+    if (is_loop_iv(c, v) && s.share != OMPSH_LINEAR) {
+        s.share = OMPSH_LOOP_IV;
+        s.lastprivate |= c->leaves == OMPL_SIMD;                   /* linear or lastprivate there: its last value lives on */
+        set = true;
+    }
     if (!set && !names_shared(c, v)) s.share = default_share(c, v);
     return s;
 }
