@@ -192,11 +192,9 @@ static void target_data(struct cg *cg, const struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ the file */
-static void nothing(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
-
 static const struct { unsigned leaf; void (*write)(struct cg *, const struct omp_construct *); } handlers[] = {
     { OMPL_TARGET, target }, { OMPL_TARGET_DATA, target_data }, { OMPL_ENTER_DATA, enter_data }, { OMPL_EXIT_DATA, exit_data },
-    { OMPL_UPDATE, update }, { OMPL_DECLARE_TARGET, nothing }, { OMPL_END_DECLARE_TARGET, nothing },
+    { OMPL_UPDATE, update },
 };
 
 static void host_construct(struct cg *cg, const struct omp_construct *c)

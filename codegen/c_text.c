@@ -96,7 +96,7 @@ const char *cg_quoted(struct cg *cg, const char *s)
         if (*s == '"' || *s == '\\')
             *p++ = '\\', *p++ = *s;
         else if ((unsigned char)*s < ' ')
-            p += sprintf(p, "\\%03o", (unsigned char)*s);
+            *p++ = '\\', *p++ = '0', *p++ = (char)('0' + *s / 8), *p++ = (char)('0' + *s % 8);
         else
             *p++ = *s;
     }
