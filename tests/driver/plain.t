@@ -3,40 +3,40 @@
 . tests/lib.sh
 . "$ROOT/tests/programs.sh"
 way() { "$CC" $ARCH --time -c "$1" -o way.o 2>log || { cat log; return 1; }; case $(cat log) in *pack*) echo offload ;; *) echo plain ;; esac >way; [ "$(cat way)" = "$2" ] || { cat log; return 1; }; }
-row() { cat >"$1.c"; check "$1: $2" way "$1.c" "$2"; }
+row() { check "$1: $2" way "$1.c" "$2"; }
 body='for (int i = 0; i < 10; i++) a[i]++;'
-echo 'int a[10]; void f(void) { a[0]++; }' | row plain plain
+echo 'int a[10]; void f(void) { a[0]++; }' >plain.c; row plain plain
 echo "int a[10]; void f(void) {
 #pragma omp parallel for
-$body }" | row parallel plain
-echo "int a[10]; /* omp target */ void f(void) { $body }" | row comment plain
+$body }" >parallel.c; row parallel plain
+echo "int a[10]; /* omp target */ void f(void) { $body }" >comment.c; row comment plain
 echo "int a[10]; void f(void) {
 #pragma omp target
-$body }" | row target offload
+$body }" >target.c; row target offload
 echo "int a[10]; void f(void) {
 # pragma  omp	target teams distribute parallel for
-$body }" | row blanks offload
-printf 'int a[10]; void f(void) {\n#pragma omp \\\n    target\n%s }\n' "$body" | row continued offload
-printf 'int a[10]; void f(void) {\n#pragma \\\r\n omp \\\r\n    target\r\n%s }\n' "$body" | row crlf offload
-echo "int a[10]; void f(void) { _Pragma(\"omp target\") $body }" | row operator offload
+$body }" >blanks.c; row blanks offload
+printf 'int a[10]; void f(void) {\n#pragma omp \\\n    target\n%s }\n' "$body" >continued.c; row continued offload
+printf 'int a[10]; void f(void) {\n#pragma \\\r\n omp \\\r\n    target\r\n%s }\n' "$body" >crlf.c; row crlf offload
+echo "int a[10]; void f(void) { _Pragma(\"omp target\") $body }" >operator.c; row operator offload
 echo "#define DO(x) _Pragma(#x)
 #define ON target
-int a[10]; void f(void) { DO(omp ON) $body }" | row stringized offload
+int a[10]; void f(void) { DO(omp ON) $body }" >stringized.c; row stringized offload
 echo "#define ON target
 int a[10]; void f(void) {
 #pragma omp ON
-$body }" | row macro offload
+$body }" >macro.c; row macro offload
 echo "#if 0
 #pragma omp target
 #endif
-int a[10]; void f(void) { $body }" | row unused plain
+int a[10]; void f(void) { $body }" >unused.c; row unused plain
 echo 'int a[10];
 #pragma omp declare target
 int b;
 #pragma omp end declare target
 void f(void) {
 #pragma omp target update to(b)
-}' | row update offload
+}' >update.c; row update offload
 
 mkdir inc
 cat >inc/kernel.h <<'C'
@@ -45,7 +45,7 @@ static inline void k(int *p, int n) {
     for (int i = 0; i < n; i++) p[i]++;
 }
 C
-printf '#include "inc/kernel.h"\nvoid f(int *p) { k(p, 10); }\n' | row header offload
+printf '#include "inc/kernel.h"\nvoid f(int *p) { k(p, 10); }\n' >header.c; row header offload
 header_flags() { "$CC" $ARCH --time "$@" -c h.c 2>log && has log pack; }
 printf '#include <kernel.h>\nvoid f(int *p) { k(p, 10); }\n' >h.c
 check "header by -I" header_flags -Iinc
