@@ -92,25 +92,31 @@ static void target(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
     cg_make_plan(cg, c, &p);
+    const char *condition = condition_of(cg, c, OMPL_TARGET);
     cg_line(cg, "{");
     depend(cg, c);
+    if (condition)                    /* when it is false, the map clauses are not evaluated */
+        cg_line(cg, "{ _Bool __omp_host = 1; if %s", condition);
     cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, &__ompgpu_unit, 0 };", cg_quoted(cg, c->region),
             cg_quoted(cg, c->place.file), cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, cg_directive(cg, c, true)),
             c->place.line, c->place.col);
     unsigned nmaps = cg_maps(cg, c, &p);
-    const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c), *condition = condition_of(cg, c, OMPL_TARGET);
+    const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c);
     cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
             trip ? trip : "0", launch_flags(&p));
-    cg_line(cg, "if (%s__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l))", condition ? cg_strf(cg, "!%s || ", condition) : "",
-            nmaps ? "__omp_m" : "0", nmaps, p.nparams ? "__omp_p" : "0", p.nparams);
+    const char *call = cg_strf(cg, "__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l)", nmaps ? "__omp_m" : "0", nmaps,
+                               p.nparams ? "__omp_p" : "0", p.nparams);
+    cg_line(cg, condition ? "__omp_host = %s; }" : "if (%s)", call);
+    if (condition)
+        cg_line(cg, "if (__omp_host)");
     host_version(cg, c);
     cg_line(cg, "} }");
     cg_free_plan(&p);
 }
 
 /* ------------------------------------------------------------------ data constructs */
-/* Opens two braces; evaluates place, device, condition and maps once. */
-static unsigned open_data(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
+/* Opens two braces; evaluates condition, place and device, once. */
+static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
 {
     const char *condition = condition_of(cg, c, leaf);
     cg_line(cg, "{");
@@ -118,31 +124,33 @@ static unsigned open_data(struct cg *cg, const struct omp_construct *c, enum omp
     cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s };", cg_quoted(cg, c->place.file), c->place.line,
             cg_quoted(cg, cg_directive(cg, c, true)));
     cg_line(cg, "const long __omp_dev = %s; const _Bool __omp_if = %s;", device_of(cg, c), condition ? condition : "1");
-    return cg_maps(cg, c, NULL);
 }
 
-static void call_data(struct cg *cg, const char *function, unsigned nmaps)
+/* Stand-alone: the maps are evaluated only where the condition holds. */
+static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf, const char *function)
 {
+    open_data(cg, c, leaf);
+    cg_line(cg, "if (__omp_if) {");
+    unsigned nmaps = cg_maps(cg, c, NULL);
     if (nmaps)
-        cg_line(cg, "if (__omp_if) %s(&__omp_where, __omp_dev, __omp_m, %u);", function, nmaps);
+        cg_line(cg, "%s(&__omp_where, __omp_dev, __omp_m, %u);", function, nmaps);
+    cg_puts(cg, " } } }");
 }
 
-static void enter_data(struct cg *cg, const struct omp_construct *c)
-{
-    call_data(cg, "__ompgpu_data_begin", open_data(cg, c, OMPL_ENTER_DATA));
-    cg_puts(cg, " } }");
-}
+static void enter_data(struct cg *cg, const struct omp_construct *c) { data_call(cg, c, OMPL_ENTER_DATA, "__ompgpu_data_begin"); }
+static void exit_data(struct cg *cg, const struct omp_construct *c) { data_call(cg, c, OMPL_EXIT_DATA, "__ompgpu_data_end"); }
+static void update(struct cg *cg, const struct omp_construct *c) { data_call(cg, c, OMPL_UPDATE, "__ompgpu_data_update"); }
 
-static void exit_data(struct cg *cg, const struct omp_construct *c)
+/* The same entries at the end as at the beginning, whatever the body does to pointers and sections. */
+static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
 {
-    call_data(cg, "__ompgpu_data_end", open_data(cg, c, OMPL_EXIT_DATA));
-    cg_puts(cg, " } }");
-}
-
-static void update(struct cg *cg, const struct omp_construct *c)
-{
-    call_data(cg, "__ompgpu_data_update", open_data(cg, c, OMPL_UPDATE));
-    cg_puts(cg, " } }");
+    open_data(cg, c, OMPL_TARGET_DATA);
+    if (!c->nmaps)
+        return 0;
+    cg_line(cg, "struct ompgpu_map __omp_k[%u]; if (__omp_if) {", c->nmaps);
+    unsigned nmaps = cg_maps(cg, c, NULL);
+    cg_line(cg, "__builtin_memcpy(__omp_k, __omp_m, sizeof __omp_m); __ompgpu_data_begin(&__omp_where, __omp_dev, __omp_k, %u); }", nmaps);
+    return nmaps;
 }
 
 /* use_device_ptr(p): p is a variable of the body with the device pointer.  use_device_addr(v): v is spelled (*__omp_u_v); for a pointer
@@ -177,8 +185,7 @@ static bool uses_device(const struct omp_clause *k) { return k->kind == OMPC_USE
 
 static void target_data(struct cg *cg, const struct omp_construct *c)
 {
-    unsigned nmaps = open_data(cg, c, OMPL_TARGET_DATA);
-    call_data(cg, "__ompgpu_data_begin", nmaps);
+    unsigned nmaps = begin_data(cg, c);
     cg_line(cg, "{");
     const char **env = cg_push_env(cg, false);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
@@ -187,7 +194,8 @@ static void target_data(struct cg *cg, const struct omp_construct *c)
     cg_copy_body(cg, c->body);
     cg_pop_env(cg, env);
     cg_line(cg, "}");
-    call_data(cg, "__ompgpu_data_end", nmaps);
+    if (nmaps)
+        cg_line(cg, "if (__omp_if) __ompgpu_data_end(&__omp_where, __omp_dev, __omp_k, %u);", nmaps);
     cg_puts(cg, " } }");
 }
 

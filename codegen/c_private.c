@@ -53,8 +53,9 @@ static bool is_copy_already(const struct cg *cg, const struct omp_construct *c, 
 {
     if (s->share != OMPSH_FIRSTPRIVATE || s->lastprivate)
         return false;
+    bool of_team = !(c->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE)) && cg_is_written(cg->unit, c->body, s->var);
     bool of_target = (c->leaves & OMPL_TARGET) && (!s->clause || c->leaves == OMPL_TARGET);
-    return of_target || ((collect & CG_OUTLINED) && !cg->env[s->var->id]);
+    return of_target || ((collect & CG_OUTLINED) && !cg->env[s->var->id] && !of_team);
 }
 
 void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p, unsigned collect)
