@@ -498,6 +498,18 @@ static void note_long_double(struct fe *fe, CXCursor c, enum CXCursorKind k)
     if (t.kind == CXType_Float128) *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "__float128" };
 }
 
+/* Types with run-time bounds, of variables, their uses and casts. */
+static void note_run_time_bound(struct fe *fe, CXCursor c, enum CXCursorKind k)
+{
+    if (k != CXCursor_VarDecl && k != CXCursor_DeclRefExpr && k != CXCursor_CStyleCastExpr) return;
+    for (CXType t = clang_getCanonicalType(clang_getCursorType(c));; t = clang_getCanonicalType(t)) {
+        if (t.kind == CXType_VariableArray) { *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(c); return; }
+        if (t.kind == CXType_Pointer) t = clang_getPointeeType(t);
+        else if (t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray) t = clang_getArrayElementType(t);
+        else return;
+    }
+}
+
 static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData data)
 {
     (void)parent;
@@ -506,6 +518,7 @@ static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData d
     if (fe->in) {
         find_statement(fe, c, k);
         note_long_double(fe, c, k);
+        note_run_time_bound(fe, c, k);
     }
     unsigned h = k < sizeof handler_of ? handler_of[k] : 0;
     if (h) handlers[h - 1].handle(fe, c);

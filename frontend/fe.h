@@ -93,6 +93,7 @@ struct fe {
     fe_offsets writes, addrs;                  /* offsets of uses that write or take the address */
     VEC(struct fe_mark) marks;                 /* things the device does not have */
     fe_offsets indirect;                       /* calls through pointers */
+    fe_offsets run_time_bounds;                /* variables, uses and casts whose type has a run-time array bound */
     VEC(struct omp_decl) decls;
     /* the walk's state */
     unsigned scope_end;                        /* end of the innermost block */

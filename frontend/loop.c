@@ -3,9 +3,9 @@
 
 struct loop_reader { struct fe *fe; struct fe_pragma *p; struct omp_loop *l; bool bad; };
 
-static void bad_loop(struct loop_reader *r, CXCursor c, const char *what)
+static void bad_loop(struct loop_reader *r, unsigned offset, const char *what)
 {
-    if (!r->bad) fe_error(r->fe, fe_begin(c), "%s in the loop of '#pragma omp %s'", what, r->p->c->spelling);
+    if (!r->bad) fe_error(r->fe, offset, "%s in the loop of '#pragma omp %s'", what, r->p->c->spelling);
     r->bad = true;
 }
 
@@ -41,9 +41,9 @@ static void read_init(struct loop_reader *r, CXCursor c)
         r->l->iv = fe_var_of(r->fe, clang_getCursorReferenced(fe_strip(r->fe, v.at[0])));
         r->l->lb = fe_extent(v.at[1]);
     }
-    if (!r->l->iv || !r->l->lb.end) { bad_loop(r, c, "initialisation that is not 'var = lb'"); return; }
-    if (r->l->iv->type->kind == OMPT_POINTER) bad_loop(r, c, "a pointer as loop variable (not supported yet)");
-    else if (r->l->iv->type->kind != OMPT_INT && r->l->iv->type->kind != OMPT_BOOL) bad_loop(r, c, "a loop variable that is not an integer");
+    if (!r->l->iv || !r->l->lb.end) { bad_loop(r, fe_begin(c), "initialisation that is not 'var = lb'"); return; }
+    if (r->l->iv->type->kind == OMPT_POINTER) bad_loop(r, fe_begin(c), "a pointer as loop variable (not supported yet)");
+    else if (r->l->iv->type->kind != OMPT_INT && r->l->iv->type->kind != OMPT_BOOL) bad_loop(r, fe_begin(c), "a loop variable that is not an integer");
 }
 
 static void read_test(struct loop_reader *r, CXCursor c)
@@ -64,7 +64,7 @@ static void read_test(struct loop_reader *r, CXCursor c)
         r->l->ub = fe_extent(v.at[left]);
         return;
     }
-    bad_loop(r, c, "a test that is not 'var relation bound'");
+    bad_loop(r, fe_begin(c), "a test that is not 'var relation bound'");
 }
 
 static void read_step(struct loop_reader *r, CXCursor c)
@@ -95,7 +95,7 @@ static void read_step(struct loop_reader *r, CXCursor c)
             if (left || (op == CXBinaryOperator_Add && refers_to(r->fe, v.at[1], r->l->iv))) return;
         }
     }
-    bad_loop(r, c, "an increment that is not 'var += step'");
+    bad_loop(r, fe_begin(c), "an increment that is not 'var += step'");
 }
 
 /* The governed statement, with pragmas in front of it. */
@@ -111,9 +111,9 @@ static CXCursor read_loop(struct loop_reader *r, CXCursor c)
 {
     fe_cursors v = { 0 };
     c = peel(r->fe, c);
-    if (clang_getCursorKind(c) != CXCursor_ForStmt) { bad_loop(r, c, "a statement that is not a 'for' loop"); return c; }
+    if (clang_getCursorKind(c) != CXCursor_ForStmt) { bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop"); return c; }
     fe_children(r->fe, c, &v);
-    if (v.n != 4) { bad_loop(r, c, "a 'for' without initialisation, test or increment"); return c; }
+    if (v.n != 4) { bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment"); return c; }
     r->l->extent = (struct omp_extent){ fe_begin(c), fe_stmt_end(r->fe, c) };
     r->l->place = fe_place(r->fe->u, r->l->extent.begin);
     read_init(r, v.at[0]);
@@ -148,6 +148,6 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
         p->c->nloops++;
         for (unsigned k = 0; k < i; k++)
             if (uses(fe, r.l->lb, p->c->loops[k].iv) || uses(fe, r.l->ub, p->c->loops[k].iv))
-                bad_loop(&r, c, "a loop whose bounds depend on an outer loop variable (a non-rectangular nest; not supported yet)");
+                bad_loop(&r, r.l->extent.begin, "a loop whose bounds depend on an outer loop variable (a non-rectangular nest; not supported yet)");
     }
 }

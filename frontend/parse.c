@@ -9,6 +9,17 @@ static int by_position(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);        /* struct { … } v: the type before the variable */
 }
 
+/* Declarations inside a function (`int f(int);` in a block) go in front of it: the regions of the function may need them. */
+static void lift_inner_decls(struct fe *fe)
+{
+    for (unsigned i = 1; i < fe->decls.n; i++) {
+        struct omp_decl outer = fe->decls.at[i - 1], inner = fe->decls.at[i];
+        if (outer.kind != OMPD_FUNCTION || !fe_inside(inner.extent.begin, outer.extent) || inner.kind == OMPD_FUNCTION) continue;
+        fe->decls.at[i - 1] = inner;
+        fe->decls.at[i] = outer;
+    }
+}
+
 /* Loops and atomics of host code are clang's business. */
 static void read_statements(struct fe *fe)
 {
@@ -24,6 +35,7 @@ static void publish(struct fe *fe)
 {
     struct omp_unit *u = fe->u;
     if (fe->decls.n) qsort(fe->decls.at, fe->decls.n, sizeof *fe->decls.at, by_position);
+    lift_inner_decls(fe);
     u->decls = fe->decls.at;
     u->ndecls = fe->decls.n;
     u->functions = arena_alloc(fe->a, (fe->functions.n + 1) * sizeof *u->functions);
@@ -43,7 +55,8 @@ static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args
     return fe_walk(fe, index, nargs, args);
 }
 
-/* Each pass relies on those before it; the list stops at the first one after which there are errors. */
+/* Each pass relies on those before it and can live with what an earlier one has complained of, so that the user sees all errors
+ * at once. */
 static void (*const passes[])(struct fe *) = {
     fe_parse_clauses, fe_finish_walk, fe_build_tree, fe_mark_device, fe_early_support, read_statements, fe_data_sharing, fe_refine,
     fe_check_support, fe_hoist_types, publish,
@@ -57,8 +70,9 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->a = a;
     fe->u = arena_alloc(a, sizeof *fe->u);
     *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
-    if (walk(fe, index, nargs, args)) fe->errors++;
-    for (unsigned i = 0; i < sizeof passes / sizeof *passes && !fe->errors; i++) passes[i](fe);
+    bool parsed = walk(fe, index, nargs, args) == 0 && !fe->errors;
+    fe->errors += !parsed;
+    for (unsigned i = 0; i < sizeof passes / sizeof *passes && parsed; i++) passes[i](fe);
     if (fe->tu) clang_disposeTranslationUnit(fe->tu);
     clang_disposeIndex(index);
     if (!fe->errors) return fe->u;

@@ -94,9 +94,20 @@ static bool on_device(const struct fe *fe, unsigned offset)
 
 static void check_marks(struct fe *fe)
 {
-    for (unsigned i = 0; i < fe->marks.n; i++)
-        if (on_device(fe, fe->marks.at[i].offset))
-            fe_error(fe, fe->marks.at[i].offset, "%s in code that runs on the device", fe->marks.at[i].what);
+    unsigned last = 0;                                         /* one for each line is enough */
+    for (unsigned i = 0; i < fe->marks.n; i++) {
+        const struct fe_mark *m = &fe->marks.at[i];
+        unsigned line = fe_place(fe->u, m->offset).line;
+        if (line == last || !on_device(fe, m->offset)) continue;
+        fe_error(fe, m->offset, "%s in code that runs on the device, which has none", m->what);
+        last = line;
+    }
+}
+
+static void find_run_time_types(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->run_time_bounds.n && !fe->u->run_time_types; i++)
+        fe->u->run_time_types = on_device(fe, fe->run_time_bounds.at[i]);
 }
 
 static bool uses_var_on_device(const struct fe *fe, const struct omp_var *v)
@@ -131,5 +142,6 @@ void fe_check_support(struct fe *fe)
         check_requires(fe, &fe->pragmas.at[i]);
     }
     check_marks(fe);
+    find_run_time_types(fe);
     check_variables(fe);
 }

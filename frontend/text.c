@@ -179,9 +179,10 @@ static const char *text_line(const struct omp_unit *u, struct omp_place p)
     return NULL;
 }
 
-static void put_caret(const char *line, size_t length, unsigned col, const char *green, const char *plain)
+static void put_caret(unsigned number, const char *line, size_t length, unsigned col, const char *green, const char *plain)
 {
-    fprintf(stderr, "%5s | %.*s\n      | ", "", (int)length, line);
+    int width = fprintf(stderr, "%5u | ", number);
+    fprintf(stderr, "%.*s\n%*s| ", (int)length, line, width - 2, "");
     for (unsigned i = 0; i + 1 < col; i++) fputc(i < length && line[i] == '\t' ? '\t' : ' ', stderr);
     fprintf(stderr, "%s^%s\n", green, plain);
 }
@@ -206,8 +207,8 @@ static void report(const struct omp_unit *u, struct omp_place p, const char *sev
     fprintf(stderr, "%s%s: %s%s", tone, severity, plain, *severity == 'n' ? "" : bold);
     vfprintf(stderr, fmt, ap);
     fprintf(stderr, "%s\n", plain);
-    if (source) put_caret(source, strlen(source), p.col, green, plain);
-    else if (text) put_caret(text, text_length, p.col, green, plain);
+    if (source) put_caret(p.line, source, strlen(source), p.col, green, plain);
+    else if (text) put_caret(p.line, text, text_length, p.col, green, plain);
 }
 
 void fe_report(const struct omp_unit *u, struct omp_place p, const char *severity, const char *fmt, ...)

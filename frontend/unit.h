@@ -250,6 +250,7 @@ struct omp_unit {
     struct omp_decl *local_types; unsigned nlocal_types;       /* types declared inside functions and used on the device:
                                                                   copied to file scope, under a new name, before the function */
     unsigned ntargets;            /* target regions */
+    bool run_time_types;          /* device code has types with run-time array bounds */
     struct arena *arena;
     void *lines;                  /* frontend use: line markers */
 };
