@@ -8,6 +8,7 @@
 # -fconvergent-functions: a call that may hold a barrier is never duplicated or moved; LLVM drops it where it can prove.
 DEVICERTL_CFLAGS_COMMON := -std=gnu11 -O2 -Xclang -disable-llvm-passes -fconvergent-functions -fno-math-errno -I. \
   -Wall -Wextra -Werror -Wmissing-prototypes -Wno-unknown-cuda-version
-DEVICERTL_CFLAGS_nvptx64 := -march=sm_75 -nogpulib -nostdlibinc
+# --cuda-feature: without a CUDA toolkit on the machine clang assumes a PTX version that does not have sm_75.
+DEVICERTL_CFLAGS_nvptx64 := -march=sm_75 --cuda-feature=+ptx73 -nogpulib -nostdlibinc
 DEVICERTL_CFLAGS_x86_64 := -fPIC
 DEVICERTL_PASSES := function(sroa,early-cse,simplifycfg)
