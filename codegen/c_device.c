@@ -147,6 +147,8 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
         if (u->vars[i]->declare_target == OMPV_DT_LINK)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
     write_unit(&cg);
+    if (!cg.errors && u->run_time_types)
+        fputs(CG_RUN_TIME_TYPES "\n", out);
     if (!cg.errors)
         fwrite(text.s, 1, text.n, out);
     int errors = cg.errors;

@@ -50,6 +50,10 @@
 #define OMPGPU_CODEGEN_H
 #include "frontend/unit.h"
 
+/* First line of a device text with run-time array bounds.  clang's NVPTX target rejects such types although LLVM's back end handles
+ * them: the driver then compiles the text for another 64-bit target of the same data layout, and omp-device takes it from there. */
+#define CG_RUN_TIME_TYPES "// run-time array bounds"
+
 /* Both return 0, or the number of errors reported (constructs that are not supported, with place).  Nothing useful is in `out` then. */
 int cg_write_device_c(FILE *out, const struct omp_unit *);
 int cg_write_host_c(FILE *out, const struct omp_unit *);

@@ -35,6 +35,17 @@ void ir_step_done(const struct ir_unit *u, const char *step)
 }
 
 /* ------------------------------------------------------------------ steps */
+/* Device text with run-time array bounds comes for a neutral target (CG_RUN_TIME_TYPES in codegen.h): same types, same layout.
+ * Attributes of its CPU go later, with all others. */
+static void retarget(LLVMModuleRef m)
+{
+    LLVMSetTarget(m, "nvptx64-nvidia-cuda");
+    LLVMSetDataLayout(m, "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64");
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (LLVMGetFunctionCallConv(f) == LLVMSPIRKERNELCallConv)
+            LLVMSetFunctionCallConv(f, LLVMPTXKernelCallConv);
+}
+
 static bool read_input(struct ir_unit *u)
 {
     LLVMMemoryBufferRef buffer = ir_read_file(u->opt->input);
@@ -46,6 +57,8 @@ static bool read_input(struct ir_unit *u)
         ir_error("'%s' is not LLVM bitcode that this compiler can read", u->opt->input);
         return false;
     }
+    if (u->opt->target == IR_NVPTX && ir_starts(LLVMGetTarget(u->module), "wasm64"))
+        retarget(u->module);
     static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
     if (!ir_starts(LLVMGetTarget(u->module), triples[u->opt->target])) {
         ir_error("'%s' is for the target '%s', not %s", u->opt->input, LLVMGetTarget(u->module), triples[u->opt->target]);

@@ -7,6 +7,7 @@
  * A stage starts when the stages it comes after have ended; up to MAX_CHILDREN processes run at once.  What `check` says is what the
  * user sees of clang; messages of the other stages are kept in files and shown when check has found nothing wrong, so that an
  * error appears once.  The first failure ends everything else (but lets check finish, for its message is the better one). */
+#include "codegen/codegen.h"
 #include "driver/driver.h"
 #include "hostrt/image.h"
 #include <errno.h>
@@ -124,10 +125,23 @@ static void device(const struct job *j, struct proc *p, const char *out)
         "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
 }
 
+static bool has_vla(const struct job *j)
+{
+    size_t size;
+    char *text = drv_read(drv_job_file(j, "device.c"), &size);
+    return text && !strncmp(text, CG_RUN_TIME_TYPES, sizeof CG_RUN_TIME_TYPES - 1);
+}
+
+/* clang refuses variable length arrays for nvptx64; behind it nothing does.  Such a file is compiled for wasm64, which has the same sizes,
+ * alignments and passing of structs, and omp-device makes it nvptx64 again.  The flags say what clang takes for granted on nvptx64. */
 static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75", "-nogpulib", "-Wno-unknown-cuda-version");
+    if (has_vla(j))
+        ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__", "-fvisibility=default", "-fconvergent-functions",
+            "-fno-math-errno");
+    else
+        ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75", "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
     if (j->opt->debug) ADD(&p->argv, "-gline-directives-only");
     device(j, p, drv_job_file(j, "nvptx64.bc"));
