@@ -1,0 +1,79 @@
+#!/bin/sh
+# compile.sh - times to compile, as ratios taken in one run: a file with four kernels, a file without target constructs, and every sample.
+CC=${OMPGPU_CC:-bin/ompgpu-cc}
+CLANG=${OMPGPU_CLANG:-clang-22}
+RUNS=${RUNS:-7}
+T=$(mktemp -d "${TMPDIR:-/tmp}/ompgpu-bench-XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+
+# seconds COMMAND…: the shortest of $RUNS runs
+seconds() {
+    if command -v hyperfine >/dev/null; then
+        hyperfine -N --warmup 1 --runs "$RUNS" --export-csv "$T/csv" "$*" >/dev/null 2>&1 || return 1
+        awk -F, 'NR == 2 { print $(NF - 1) }' "$T/csv"
+    else
+        best=
+        for _ in $(seq "$RUNS"); do
+            begin=$(date +%s%N)
+            "$@" >/dev/null 2>&1 || return 1
+            best=$(echo "$best $(( $(date +%s%N) - begin ))" | awk '{ print NF == 1 || $2 < $1 ? $NF : $1 }')
+        done
+        echo "$best" | awk '{ print $1 / 1e9 }'
+    fi
+}
+# row TEXT VALUE BAR [UNIT]
+row() { awk -v t="$1" -v v="$2" -v b="$3" -v u="${4:-}" 'BEGIN { printf "  %-54s %6.2f %-2s at most %4.2f   %s\n", t, v, u, b, v <= b ? "met" : "NOT MET" }'; }
+
+cat >"$T/four.c" <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 1000;
+    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), a = 2, sum = 0;
+#pragma omp target teams distribute parallel for map(from: x[0:n], y[0:n])
+    for (int i = 0; i < n; i++)
+        x[i] = i, y[i] = 1;
+#pragma omp target teams distribute parallel for map(to: x[0:n]) map(tofrom: y[0:n])
+    for (int i = 0; i < n; i++)
+        y[i] += a * x[i];
+#pragma omp target teams distribute parallel for map(to: y[0:n]) reduction(+: sum)
+    for (int i = 0; i < n; i++)
+        sum += y[i];
+#pragma omp target teams distribute parallel for collapse(2) map(tofrom: x[0:n])
+    for (int i = 0; i < n / 10; i++)
+        for (int j = 0; j < 10; j++)
+            x[i * 10 + j] += j;
+    printf("%g %g\n", sum, x[n - 1]);
+    return 0;
+}
+EOF
+cat >"$T/host.c" <<'EOF'
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+static double f(const double *v, int n) { double s = 0; for (int i = 0; i < n; i++) s += sqrt(v[i]) * sin(v[i]); return s; }
+int main(int argc, char **argv)
+{
+    double v[1000];
+    for (int i = 0; i < 1000; i++) v[i] = i * (double)argc;
+    printf("%g %s\n", f(v, 1000), argv[0]);
+    return EXIT_SUCCESS;
+}
+EOF
+echo "compile times (the shortest of $RUNS runs)"
+four=$(seconds "$CC" -O2 --gpu-arch=sm_90 "$T/four.c" -o "$T/four") || exit 1
+row "four kernels, compile and link, sm_90" "$four" 0.5 s
+if offload=$(seconds "$CLANG" -O2 -fopenmp --offload-arch=sm_90 -c "$T/four.c" -o "$T/four.o"); then
+    ours=$(seconds "$CC" -O2 --gpu-arch=sm_90 -c "$T/four.c" -o "$T/four.o") || exit 1
+    row "four kernels, -c, of clang's offload -c" "$(echo "$ours $offload" | awk '{ print $1 / $2 }')" 0.5
+else
+    echo "  (clang here has no device runtime for nvptx64: no offload time)"
+fi
+clang=$(seconds "$CLANG" -O2 -fopenmp -c "$T/host.c" -o "$T/host.o") || exit 1
+ours=$(seconds "$CC" -O2 -c "$T/host.c" -o "$T/host.o") || exit 1
+row "no target construct, -c, of clang's" "$(echo "$ours $clang" | awk '{ print $1 / $2 }')" 1.1
+for name in axpy sum jacobi matmul teams nw fork_join; do
+    clang=$(seconds "$CLANG" -O2 -fopenmp -c "samples/$name.c" -o "$T/a.o") && ours=$(seconds "$CC" -O2 --gpu-arch=sm_90 -c "samples/$name.c" -o "$T/a.o") || exit 1
+    echo "$name $ours $clang" | awk '{ printf "  %-10s sm_90 -c %.2f s, clang for the host alone %.2f s\n", $1, $2, $3 }'
+done
