@@ -173,6 +173,8 @@ struct job {
 int drv_compile(struct job *);    /* exit code */
 int drv_compile_offload(struct job *);
 void drv_dep_args(const struct job *, struct words *);
+void drv_newest_openmp(void);                       /* at the start of each file */
+bool drv_older_openmp(const struct options *);      /* false when there is nothing older to try */
 void drv_common_args(const struct options *, struct words *);  /* -fopenmp and its version */
 void drv_host_openmp(const struct options *, struct words *);  /* the same for the host compiler, which may be gcc */
 const char *drv_job_file(const struct job *, const char *extension);

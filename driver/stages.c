@@ -118,10 +118,10 @@ static void split(const struct job *j, unsigned i, struct proc *p)
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
 }
 
-/* No LLVM pass runs before omp-device: -O1 only keeps clang from marking functions optnone. */
+/* No LLVM pass runs before omp-device: -O2 only keeps clang from marking functions optnone and loops as not to be unrolled. */
 static void device(const struct job *j, struct proc *p, const char *out)
 {
-    ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O1", "-Xclang", "-disable-llvm-passes", "-w", "-fno-crash-diagnostics",
+    ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2", "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w", "-fno-crash-diagnostics",
         "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
 }
 
@@ -313,6 +313,7 @@ struct run {
     unsigned left[STAGES];            /* processes that have not ended */
     unsigned next[STAGES];            /* processes started */
     unsigned children;
+    bool again;                       /* from the start, with an older version of OpenMP */
     int failed;                       /* exit code */
     struct proc *culprit;
 };
@@ -373,6 +374,17 @@ static bool advance(struct run *r)
     return moved;
 }
 
+/* clang rejects the file: would it with an older version of OpenMP? */
+static bool accepted_by_older(const struct job *j)
+{
+    struct proc p = { .err = drv_format("%solder.err", j->err_base), .doing = drv_format("checking '%s'", j->path) };
+    if (!drv_older_openmp(j->opt)) return false;
+    check(j, 0, &p);
+    if (drv_proc_run(&p) == 0) return true;
+    drv_newest_openmp();
+    return false;
+}
+
 static void ended(struct run *r, struct proc *p)
 {
     const struct stage *s = p->tag;
@@ -381,6 +393,12 @@ static void ended(struct run *r, struct proc *p)
     int code = orderly && s->done ? s->done(r->job, p->code) : p->code;
     r->children--;
     print_time(r, s->name, p->seconds);
+    if (id == CHECK && p->code == 1 && accepted_by_older(r->job)) {
+        r->again = true;
+        r->left[id] = 0;
+        end_stage(r, id);
+        return;
+    }
     if (id == CHECK) drv_show(r->job->opt, p->err);
     if ((!orderly || code) && (!r->failed || id == CHECK)) {
         r->failed = EXIT_COMPILE;
@@ -466,12 +484,16 @@ int drv_compile_offload(struct job *j)
     double start = drv_now();
     for (;;) {
         while (advance(&r)) {}
-        if (r.failed && !check_runs(&r)) break;
+        if (r.again || (r.failed && !check_runs(&r))) break;
         struct proc *p = drv_proc_wait();
         if (!p) break;
         ended(&r, p);
     }
     drv_proc_kill_all();
+    if (r.again) {
+        j->archs = (struct archs){ 0 };
+        return drv_compile_offload(j);
+    }
     if (r.failed) {
         if (r.culprit) explain(&r);
         return r.failed;
