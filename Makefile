@@ -93,7 +93,9 @@ $(split_obj): EXTRA = -I$(LLVM_DIR)/include
 $(device_obj): EXTRA = -I$(LLVM_DIR)/include
 $(host_obj): EXTRA = -fPIC -fvisibility=hidden
 $(driver_obj): EXTRA = $(DRVSAN)
+# Loaded by programs that may have no sanitizer in them.
 $(null_obj): EXTRA = -fPIC
+$(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
 
 # The text of the host ABI, which omp-split puts at the top of every generated X.host.c.
 $(O)/host_abi.c: hostrt/ompgpu.h
@@ -169,6 +171,7 @@ check: deps
 # prove's last line is the summary; nothing is printed after it.
 export OMPGPU_CC := $(CURDIR)/$(BIN)/ompgpu-cc
 export OMPGPU_OBJ := $(CURDIR)/$(O)
+export OMPGPU_SANITIZE := $(SANITIZE)
 test_scripts = $(sort $(wildcard tests/*.t tests/*/*.t))
 check-run:
 	@prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(filter-out tests/long/%,$(test_scripts)) $(unit_bin)

@@ -8,6 +8,9 @@ static void our_library(const struct options *o, struct words *w)
     const char *lib = drv_lib_dir();
     if (o->no_link_libs || o->is_static) return;
     words_add(w, drv_format("-L%s", lib));
+#ifdef DRV_SANITIZE
+    words_add(w, "-fsanitize=address,undefined");     /* libompgpu.so of this tree needs the program to bring the run-time */
+#endif
     if (o->static_ompgpu) {
         words_add(w, "-l:libompgpu.a");
         words_add(w, "-ldl");
@@ -20,9 +23,6 @@ static void our_library(const struct options *o, struct words *w)
     words_add(w, "-lm");              /* host versions of regions may call math functions; --as-needed drops it where none does */
     words_add(w, "-Wl,--pop-state");
     if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH)) words_add(w, drv_format("-Wl,-rpath,%s", lib));
-#ifdef DRV_SANITIZE
-    words_add(w, "-fsanitize=address,undefined");     /* libompgpu.so of this tree needs the program to bring the run-time */
-#endif
 }
 
 /* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it. */

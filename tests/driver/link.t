@@ -21,7 +21,8 @@ check "ld -r" ld -r f.o g.o h.o -o fgh.o && check "... links" cc main.o fgh.o -o
 check "-shared -fPIC" cc -shared -fPIC f.c g.c h.o -o libs.so && check "... links" cc main.c ./libs.so -o prog && check "... runs" runs prog
 check "-pthread -rdynamic" cc -pthread -rdynamic main.o fgh.o -o prog && check "... runs" runs prog
 check "-no-pie" cc -fno-pie -no-pie main.c f.c g.c h.c -o prog && check "... runs" runs prog
-check "plain clang -lompgpu" "$CLANG" -fopenmp main.o fgh.o -L"$lib" -lompgpu -Wl,-rpath,"$lib" -o prog && check "... runs" runs prog
+if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip "plain clang -lompgpu" "libompgpu.so needs the run-time of the sanitizers"
+else check "plain clang -lompgpu" "$CLANG" -fopenmp main.o fgh.o -L"$lib" -lompgpu -Wl,-rpath,"$lib" -o prog && check "... runs" runs prog; fi
 check "--no-rpath" cc --no-rpath main.o fgh.o -o norpath && check "... needs LD_LIBRARY_PATH" sh -c "! readelf -d norpath | grep -q RUNPATH && [ \$(LD_LIBRARY_PATH='$lib' ./norpath) = OK ]"
 check "-static-ompgpu" cc -static-ompgpu main.o fgh.o -o prog && check "... runs" runs prog
 check "... without libompgpu.so" sh -c "! readelf -d prog | grep -q 'NEEDED.*ompgpu'"
@@ -57,7 +58,8 @@ check "-nodefaultlibs" cc -nodefaultlibs plain.c -lc -o plain && check "... runs
 check "-nodefaultlibs leaves libompgpu out" test_must_fail 1 cc -nodefaultlibs main.o fgh.o -lc -o prog
 check "-fopenmp -fopenmp=libomp -fopenmp-targets=nvptx64" cc -fopenmp -fopenmp=libomp -fopenmp-targets=nvptx64-nvidia-cuda main.c fgh.o -o prog && check "... runs" runs prog
 
-if command -v gcc >/dev/null 2>&1; then
+if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip "--host-cc=gcc" "libompgpu.so needs the run-time of clang's sanitizers"
+elif command -v gcc >/dev/null 2>&1; then
     gcc_cc() { "$CC" $ARCH -O2 --host-cc=gcc "$@"; }
     check "--host-cc=gcc" gcc_cc -Wall -std=gnu11 main.c f.c g.c h.c -o prog && check "... runs" runs prog
     check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp'"

@@ -810,7 +810,7 @@ static void test_ptx(void)
         skip("PTX", "no libdevice");
         return;
     }
-    check(compile("nvptx64-nvidia-cuda -march=sm_75 -nogpulib", "ptx.bc"), "device code compiles");
+    check(compile("nvptx64-nvidia-cuda -march=sm_75 --cuda-feature=+ptx73 -nogpulib", "ptx.bc"), "device code compiles");
     for (unsigned i = 0; i < COUNT(archs); i++) {
         bool good = shell("%s/omp-device --target=nvptx64 -O2 --rtl=%s/devicertl-nvptx64.bc --libdevice=%s --out=%s:%s/%s.ptx %s/ptx.bc",
                           tools(), tools(), libdevice, archs[i], directory, archs[i], directory);

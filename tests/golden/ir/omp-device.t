@@ -13,7 +13,7 @@ sed 's/struct ctx/struct fctx/g; s/body/fbody/g' "$DIR/fork_join.c" | cat two.c 
 # bitcode TARGET FILE.c: FILE.TARGET.bc as the driver has clang make it
 bitcode() {
     case $1 in
-    nvptx64) bc_flags="--target=nvptx64-nvidia-cuda -march=sm_75 -nogpulib" ;;
+    nvptx64) bc_flags="--target=nvptx64-nvidia-cuda -march=sm_75 --cuda-feature=+ptx73 -nogpulib" ;;
     *) bc_flags="--target=x86_64-pc-linux-gnu -fPIC" ;;
     esac
     # shellcheck disable=SC2086
