@@ -42,8 +42,9 @@ static void read_init(struct loop_reader *r, CXCursor c)
         r->l->lb = fe_extent(v.at[1]);
     }
     if (!r->l->iv || !r->l->lb.end) { bad_loop(r, fe_begin(c), "initialisation that is not 'var = lb'"); return; }
-    if (r->l->iv->type->kind == OMPT_POINTER) bad_loop(r, fe_begin(c), "a pointer as loop variable (not supported yet)");
-    else if (r->l->iv->type->kind != OMPT_INT && r->l->iv->type->kind != OMPT_BOOL) bad_loop(r, fe_begin(c), "a loop variable that is not an integer");
+    enum omp_type_kind kind = r->l->iv->type->kind;
+    if (kind != OMPT_INT && kind != OMPT_BOOL && kind != OMPT_POINTER)
+        bad_loop(r, fe_begin(c), "a loop variable that is neither an integer nor a pointer");
 }
 
 static void read_test(struct loop_reader *r, CXCursor c)

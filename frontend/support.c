@@ -46,7 +46,7 @@ static const char *bad_reduction_type(const struct omp_type *t, const struct omp
     case OMPT_COMPLEX:
         return k->op == OMPR_ADD || k->op == OMPR_SUB || k->op == OMPR_MUL ? NULL : "the operator is not defined for complex types";
     case OMPT_POINTER: return "a pointer";
-    case OMPT_ARRAY: return "reductions of arrays are not supported yet";
+    case OMPT_ARRAY: return t->variably_modified ? "its bound is not constant" : bad_reduction_type(t->elem, k);
     default: return "not an arithmetic type";
     }
 }
@@ -65,7 +65,8 @@ static void check_reduction(struct fe *fe, const struct omp_clause *k)
         }
         const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
         const char *why = t ? bad_reduction_type(t, k) : NULL;
-        if (why) fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s", fe_text(fe, it->text), t->spelling, why);
+        if (why) fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s", fe_text(fe, it->text),
+                             t->spelling ? t->spelling : "variable length array", why);
     }
 }
 
