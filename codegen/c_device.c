@@ -66,13 +66,14 @@ static void write_local_types(struct cg *cg, struct omp_extent function)
 
 static void write_function(struct cg *cg, const struct omp_function *f)
 {
-    struct cg_text text = { 0 }, before = { 0 }, *out = cg->out;
+    struct cg_text text = { 0 }, before = { 0 }, *out = cg->out, *outer = cg->before;
     cg->before = &before;
     cg->out = &text;
     cg_marker(cg, fe_place(cg->unit, f->extent.begin));
     cg_copy(cg, f->extent);
     cg_puts(cg, "\n");
     cg->out = out;
+    cg->before = outer;
     if (before.n) {                   /* outlined bodies may call the function */
         cg_marker(cg, fe_place(cg->unit, f->extent.begin));
         cg_copy(cg, (struct omp_extent){ f->extent.begin, f->body.begin });

@@ -52,6 +52,12 @@ static const char *difference(struct cg *cg, const struct omp_loop *l, const cha
     return cg_strf(cg, !strcmp(low, "0") ? "(%s)%s" : "((%s)%s - (%s)%s)", u, high, u, low);
 }
 
+static const char *constant_trip(struct cg *cg, unsigned long lb, unsigned long ub, bool upwards, bool inclusive)
+{
+    unsigned long low = upwards ? lb : ub, high = upwards ? ub : lb;
+    return low > high ? "0" : cg_strf(cg, "%lu", high - low + inclusive);
+}
+
 /* The trip count, section 4.4.2. */
 static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, const char *lb, const char *ub, const char *step, bool one)
 {
@@ -63,8 +69,7 @@ static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, 
     bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE, inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
     const char *distance = upwards ? up : down;
     if (one && is_literal(lb) && is_literal(ub))     /* both are constants: no comparison to read */
-        return upwards && strtoul(lb, NULL, 10) <= strtoul(ub, NULL, 10) ? cg_strf(cg, "%lu", strtoul(ub, NULL, 10) - strtoul(lb, NULL, 10) + inclusive)
-                                                                     : cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance, inclusive ? " + 1" : "");
+        return constant_trip(cg, strtoul(lb, NULL, 10), strtoul(ub, NULL, 10), upwards, inclusive);
     if (one)
         return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance, inclusive ? " + 1" : "");
     const char *size = upwards == !l->step_negative ? cg_strf(cg, "(%s)%s", u, step) : cg_strf(cg, "(0 - (%s)%s)", u, step);

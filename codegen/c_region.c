@@ -156,7 +156,7 @@ static void write_kernel(struct cg *cg, const struct omp_construct *c, const str
 void cg_region(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
-    struct cg_text text = { 0 }, before = { 0 }, *out = cg->out;
+    struct cg_text text = { 0 }, before = { 0 }, *out = cg->out, *outer = cg->before;
     cg_make_plan(cg, c, &p);
     cg->target = c;
     cg->place = c->place;
@@ -176,6 +176,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     write_kernel(cg, c, &p, parameters, p.reduction ? record : NULL);
     cg_pop_env(cg, env);
     cg->out = out;
+    cg->before = outer;
     cg_put(cg, "\n// %s:%u in %s: %s  (%s)\n", c->place.file, c->place.line, c->function ? c->function->name : "?", cg_directive(cg, c, false),
            p.spmd ? "SPMD" : "generic");
     cg_write(cg, before.s ? before.s : "", before.n);

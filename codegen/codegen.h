@@ -37,12 +37,14 @@
  *
  * Host text: hostrt/ompgpu.h's declarations, `static struct ompgpu_unit __ompgpu_unit;`, then the .i with each target construct replaced:
  *
- *   { static struct ompgpu_region __r = { "main_14", "app.c", "main", "target teams …", 14, 1, &__ompgpu_unit, 0 };
- *     const struct ompgpu_map __m[] = { … }; … const struct ompgpu_param __p[] = { … };
- *     const struct ompgpu_launch __l = { device, num_teams, thread_limit, trip, flags };
- *     if (!(if clause) || __ompgpu_target(&__r, __m, 2, __p, 4, &__l))
+ *   { { static struct ompgpu_region __omp_r = { "main_14", "app.c", "main", "target teams …", 14, 1, &__ompgpu_unit, 0 };
+ *     const struct ompgpu_map __omp_m[] = { … }; … const struct ompgpu_param __omp_p[] = { … };
+ *     const struct ompgpu_launch __omp_l = { device, num_teams, thread_limit, trip, flags };
+ *     if (__ompgpu_target(&__omp_r, __omp_m, 2, __omp_p, 4, &__omp_l))
  *   #pragma omp target teams distribute …        (the original, as host version)
- *       for (…) … }
+ *       for (…) … } }
+ *
+ * With an if clause, everything but the host version stands under its condition: the clauses are not evaluated otherwise.
  *
  * and at the end: the table of declare target variables, the unit with the image (symbol __ompgpu_image, which the
  * driver adds to the assembly), constructor and destructor.                                                              */
