@@ -1,7 +1,7 @@
 /* refine.c - corrections to data-sharing and modes that need both, made after sharing.c.
  *
- * Maps: a struct member must land in the device copy of the object that holds it, so that object is mapped (alloc) in front of it,
- * at every level of  s.q->r[0:n]:  s, *(s.q), then r's pointee.  Objects come before their members, whatever the order of the clauses.
+ * Maps: a struct member must land in the device copy of the object that holds it, so that object is mapped in front of it, at every
+ * level of  s.q->r[0:n]:  s, *(s.q), then r's pointee; its other members are copied to the device, but not back.  Objects come before their members, whatever the order of the clauses.
  *
  * Modes: a variable that a construct outside of the innermost `parallel` makes private exists once a team.  When the threads of the
  * team share and change it, one copy a thread - all that an SPMD kernel could give - would be wrong: the region is generic. */
