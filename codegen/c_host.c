@@ -88,6 +88,16 @@ static void host_version(struct cg *cg, const struct omp_construct *c)
     cg_pop_env(cg, env);
 }
 
+/* Inside a host construct with a default clause a global of ours would have no or the wrong data-sharing attribute. */
+static bool in_default(const struct omp_construct *c)
+{
+    for (c = c->parent; c; c = c->parent)
+        for (const struct omp_clause *k = c->clauses; k; k = k->next)
+            if (k->kind == OMPC_DEFAULT)
+                return true;
+    return false;
+}
+
 static void target(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
@@ -97,9 +107,11 @@ static void target(struct cg *cg, const struct omp_construct *c)
     depend(cg, c);
     if (condition)                    /* when it is false, the map clauses are not evaluated */
         cg_line(cg, "{ _Bool __omp_host = 1; if %s", condition);
-    cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, &__ompgpu_unit, 0 };", cg_quoted(cg, c->region),
+    cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, %s, 0 };", cg_quoted(cg, c->region),
             cg_quoted(cg, c->place.file), cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, cg_directive(cg, c, true)),
-            c->place.line, c->place.col);
+            c->place.line, c->place.col, in_default(c) ? "0" : "&__ompgpu_unit");
+    if (in_default(c))
+        cg_line(cg, "__atomic_store_n(&__omp_r.unit, __ompgpu_this_unit(), 0);");
     unsigned nmaps = cg_maps(cg, c, &p);
     const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c);
     cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
@@ -241,7 +253,8 @@ static void write_unit(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
     cg_puts(cg, cg_host_abi);
-    cg_puts(cg, "\nstatic struct ompgpu_unit __ompgpu_unit;\n");
+    cg_puts(cg, "\nstatic struct ompgpu_unit __ompgpu_unit;\n"
+                "static inline struct ompgpu_unit *__ompgpu_this_unit(void) { return &__ompgpu_unit; }\n");
     cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });
     cg_puts(cg, "\n# 1 \"<ompgpu>\"\n");
     unsigned nvars = write_variables(cg);
