@@ -67,7 +67,7 @@ launches() {
     while read -r line; do
         case $line in *" launch "*" ms") ;; *) continue ;; esac
         set -- ${line#* launch }
-        on=$3 shape="$4 x $7" ms=$(hundredths "${10}")
+        on=${3%:} shape="$4 x $7" ms=$(hundredths "${10}")
         count=$((count + 1)) sum=$((sum + ms))
     done <"$log"
 }
