@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core.h"
+#include <sys/single_threaded.h>
 
 struct work {                                       /* one construct at work */
     struct ompgpu_device *dev;
@@ -140,21 +141,36 @@ static uintptr_t translate(struct ompgpu_device *dev, uintptr_t host, uintptr_t 
     return e ? device_address(e, host) : otherwise;
 }
 
+/* A process that has one thread needs no lock: only that thread could start another one, and it is here. */
+static bool lock_tables(struct ompgpu_device *dev)
+{
+    if (__libc_single_threaded)
+        return false;
+    pthread_mutex_lock(&dev->lock);
+    return true;
+}
+
+static void unlock_tables(struct ompgpu_device *dev, bool locked)
+{
+    if (locked)
+        pthread_mutex_unlock(&dev->lock);
+}
+
 uintptr_t ompgpu_data_translate(struct ompgpu_device *dev, uintptr_t host)
 {
-    pthread_mutex_lock(&dev->lock);
+    bool locked = lock_tables(dev);
     uintptr_t device = translate(dev, host, 0);
-    pthread_mutex_unlock(&dev->lock);
+    unlock_tables(dev, locked);
     return device;
 }
 
 bool ompgpu_data_any_present(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
 {
     bool any = false;
-    pthread_mutex_lock(&dev->lock);
+    bool locked = lock_tables(dev);
     for (unsigned i = 0; i < n && !any; i++)
         any = maps[i].begin && ompgpu_present_find(&dev->present, (uintptr_t)maps[i].begin, maps[i].size);
-    pthread_mutex_unlock(&dev->lock);
+    unlock_tables(dev, locked);
     return any;
 }
 
@@ -325,7 +341,7 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where, con
     unsigned done = 0;
     int bad = 0;
     bool attaching = false;
-    pthread_mutex_lock(&dev->lock);
+    bool locked = lock_tables(dev);
     if (__builtin_expect(dev->unsynced != NULL, 0))
         wait_for_first_thread(dev);
     w.number = ++dev->construct;
@@ -341,7 +357,7 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where, con
         bad = settle(&w, addresses != NULL);
     if (bad)
         undo(&w, maps, done);
-    pthread_mutex_unlock(&dev->lock);
+    unlock_tables(dev, locked);
     return bad;
 }
 
@@ -396,7 +412,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where, cons
     struct work w = { .dev = dev, .where = where, .how = how };
     int bad = 0;
     bool more = false;
-    pthread_mutex_lock(&dev->lock);
+    bool locked = lock_tables(dev);
     if (__builtin_expect(dev->unsynced != NULL, 0)) {
         wait_for_first_thread(dev);
         first_thread_is_done(dev);
@@ -411,7 +427,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where, cons
     for (unsigned i = n; more && i-- > 0; )
         if (counts(&maps[i]))
             free_if_unused(&w, &maps[i]);
-    pthread_mutex_unlock(&dev->lock);
+    unlock_tables(dev, locked);
     return bad;
 }
 
@@ -436,12 +452,12 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where, co
 {
     struct work w = { .dev = dev, .where = where };
     int bad = 0;
-    pthread_mutex_lock(&dev->lock);
+    bool locked = lock_tables(dev);
     wait_for_first_thread(dev);
     for (unsigned i = 0; i < n && !bad; i++)
         bad = update_item(&w, &maps[i]);
     if (!bad && w.copied)
         bad = settle(&w, false);
-    pthread_mutex_unlock(&dev->lock);
+    unlock_tables(dev, locked);
     return bad;
 }
