@@ -1,4 +1,4 @@
-/* a pointer as loop variable */
+/* a pointer as loop variable. todo: not supported yet */
 #include "check.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* reductions of arrays and array sections */
+/* reductions of arrays and array sections. todo: not supported yet */
 #include "check.h"
 
 int main(void)
