@@ -19,13 +19,25 @@ static unsigned has_spmd(const struct ir_unit *u) { return any_kernel(u, IR_SPMD
 static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
 static unsigned debugging(const struct ir_unit *u) { return u->opt->debug; }
 
-static const struct { const char *name; unsigned (*value)(const struct ir_unit *); } constants[] = {
+static const struct constant {
+    const char *name;
+    unsigned (*value)(const struct ir_unit *);
+} constants[] = {
     { "uses_parallel", uses_parallel },   /* the user's code has a parallel construct outside of SPMD kernels' own */
     { "generic", has_generic },           /* some kernel is generic */
     { "spmd", has_spmd },                 /* some kernel is SPMD */
     { "optimise", optimising },
     { "debug", debugging },
 };
+
+/* NULL: not one of the table. */
+static const struct constant *find_constant(const char *name)
+{
+    for (unsigned i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (strcmp(name, constants[i].name) == 0)
+            return &constants[i];
+    return NULL;
+}
 
 bool ir_configure(struct ir_unit *u)
 {
@@ -34,12 +46,10 @@ bool ir_configure(struct ir_unit *u)
         const char *name = ir_name(g);
         if (!ir_starts(name, prefix))
             continue;
-        unsigned i = 0, n = sizeof constants / sizeof *constants;
-        while (i < n && strcmp(name + strlen(prefix), constants[i].name) != 0)
-            i++;
-        if (i == n)
+        const struct constant *c = find_constant(name + strlen(prefix));
+        if (!c)
             ir_bug("the device runtime asks for '%s', which this tool does not know", name);
-        LLVMSetInitializer(g, LLVMConstInt(LLVMGlobalGetValueType(g), constants[i].value(u), false));
+        LLVMSetInitializer(g, LLVMConstInt(LLVMGlobalGetValueType(g), c->value(u), false));
         LLVMSetGlobalConstant(g, true);
         LLVMSetLinkage(g, LLVMInternalLinkage);
     }

@@ -54,7 +54,7 @@ struct ir_unit {
 /* Messages go to stderr.  `ompgpu-cc: error: …` for the command, `file:line:col: error: …` for the user's code. */
 void ir_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ir_error_at(const char *file, unsigned line, unsigned column, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-_Noreturn void ir_bug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* a fault of ours; exit status 1 */
+void ir_bug(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));   /* a fault of ours; exit status 1 */
 unsigned ir_errors(void);             /* reported so far, LLVM's diagnostics included */
 void ir_watch_diagnostics(LLVMContextRef);
 void *ir_alloc(size_t n, size_t size);/* zeroed; a compiler run frees nothing small */
