@@ -52,6 +52,10 @@ static void pass_on(int signo, siginfo_t *info, void *context, const struct siga
     }
 }
 
+/* Not instrumented: with AddressSanitizer its frame would lie in the fake stack of the fiber, which leaving the fiber takes away. */
+#ifdef EMU_ASAN
+__attribute__((no_sanitize("address")))
+#endif
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
     struct emu_worker *w = ompgpu_emu_worker;
