@@ -16,16 +16,36 @@
     } while (0)
 #define SAME(iv, head)                                                              \
     SAME_(target teams distribute parallel for, iv, head);                          \
+    SAME_(target parallel for schedule(dynamic, 3), iv, head)
+#define MORE(iv, head)                                                              \
+    SAME(iv, head);                                                                 \
     SAME_(target parallel for schedule(static, 2), iv, head);                       \
-    SAME_(target parallel for schedule(dynamic, 3), iv, head);                      \
     SAME_(target teams distribute, iv, head)
+
+static int on, zero, ten = 10, three = 3, k;
+static unsigned u = 5;
+
+static void wide(void)
+{
+    SAME(i, for (unsigned i = UINT_MAX - 30; i < UINT_MAX; i++));
+    SAME(i, for (unsigned i = 40; i > 0; i--));
+    SAME(i, for (unsigned i = 0; i < UINT_MAX - (1u << 25); i += 1u << 25));
+    SAME(i, for (long i = 1L << 40; i < (1L << 40) + 70; i++));
+    SAME(i, for (long i = LONG_MAX - 9; i < LONG_MAX; i++));
+    MORE(i, for (long i = LONG_MIN + 9; i > LONG_MIN; i--));
+    SAME(i, for (unsigned long i = ULONG_MAX - 99; i < ULONG_MAX - 1; i += 7));
+    SAME(i, for (unsigned long long i = 1ull << 63; i < (1ull << 63) + 33; i++));
+    SAME(i, for (size_t i = 0; i < sizeof(int[77]); i += sizeof(int)));
+    SAME(i, for (short i = -300; i < 300; i += 7));
+    SAME(i, for (unsigned char i = 0; i < 255; i++));
+    SAME(i, for (signed char i = -128; i < 127; i++));
+    SAME(i, for (char i = 'a'; i <= 'z'; i++));
+    SAME((i - (on + 0 * (long)&on == 77 ? 1 : 0)), for (long i = 2; i < 9; i++));
+}
 
 int main(void)
 {
-    int on = 0, zero = 0, ten = 10, three = 3, k;
-    unsigned u = 5;
-
-    SAME(i, for (int i = 0; i < zero; i++));
+    MORE(i, for (int i = 0; i < zero; i++));
     SAME(i, for (int i = 5; i < zero; i++));
     SAME(i, for (int i = 0; i <= -1; i++));
     SAME(i, for (int i = zero; i > ten; i--));
@@ -34,31 +54,18 @@ int main(void)
     SAME(i, for (int i = 0; i < 1; i++));
     SAME(i, for (int i = 0; i <= 0; i += 100));
     SAME(i, for (int i = ten; i >= 0; i -= three));
-    SAME(i, for (int i = ten; i > -10; --i));
+    MORE(i, for (int i = ten; i > -10; --i));
     SAME(i, for (int i = 0; ten > i; i = i + three));
     SAME(i, for (int i = 50; 0 <= i; i = i - 7));
-    SAME(i, for (int i = 0; i != ten; i++));
+    MORE(i, for (int i = 0; i != ten; i++));
     SAME(i, for (int i = ten; i != -4; i--));
     SAME(i, for (int i = three; i < 100; i = 6 + i));
-    SAME(i, for (int i = INT_MAX - 21; i < INT_MAX; i += 3));
+    MORE(i, for (int i = INT_MAX - 21; i < INT_MAX; i += 3));
     SAME(i, for (int i = INT_MIN + 21; i > INT_MIN; i -= 3));
     SAME(i, for (int i = INT_MIN; i < INT_MIN + 40; i++));
     SAME(i, for (int i = INT_MIN; i < 2000000000; i += 1 << 26));
-    SAME(i, for (unsigned i = UINT_MAX - 30; i < UINT_MAX; i++));
-    SAME(i, for (unsigned i = 40; i > 0; i--));
-    SAME(i, for (unsigned i = 0; i < UINT_MAX - (1u << 25); i += 1u << 25));
-    SAME(i, for (long i = 1L << 40; i < (1L << 40) + 70; i++));
-    SAME(i, for (long i = LONG_MAX - 9; i < LONG_MAX; i++));
-    SAME(i, for (long i = LONG_MIN + 9; i > LONG_MIN; i--));
-    SAME(i, for (unsigned long i = ULONG_MAX - 99; i < ULONG_MAX - 1; i += 7));
-    SAME(i, for (unsigned long long i = 1ull << 63; i < (1ull << 63) + 33; i++));
-    SAME(i, for (size_t i = 0; i < sizeof(int[77]); i += sizeof(int)));
-    SAME(i, for (short i = -300; i < 300; i += 7));
-    SAME(i, for (unsigned char i = 0; i < 255; i++));
-    SAME(i, for (signed char i = -128; i < 127; i++));
-    SAME(i, for (char i = 'a'; i <= 'z'; i++));
     SAME(k, for (k = 0; k < ten * 2; k++));
-    SAME((i - (on + 0 * (long)&on == 77 ? 1 : 0)), for (long i = 2; i < 9; i++));
+    wide();
     CHECK(on);
     return RESULT;
 }

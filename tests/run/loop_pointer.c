@@ -1,4 +1,4 @@
-/* a pointer as loop variable. todo: not supported yet */
+/* a pointer as loop variable */
 #include "check.h"
 
 int main(void)

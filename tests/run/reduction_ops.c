@@ -1,4 +1,4 @@
-/* every operator on every type, across the league, in one parallel region, and across teams of a generic region */
+/* every operator on every type, across the league; for three types also in one parallel region and across teams of a generic region */
 #include "check.h"
 
 enum { N = 300 };
@@ -29,8 +29,8 @@ static int on;
         if (r != h && check_failures++ < 20)                            \
             printf("%s %s %s: %.17g, not %.17g\n", #T, #op, #FORM, (double)r, (double)h);  \
     } while (0)
-#define ALL(T, op, start, value, update) \
-    ONE(T, op, start, value, update, FOR_LEAGUE); ONE(T, op, start, value, update, FOR_PARALLEL); ONE(T, op, start, value, update, FOR_TEAMS)
+#define ALL(T, op, start, value, update) ONE(T, op, start, value, update, FOR_LEAGUE)
+#define MORE(T, op, start, value, update) ONE(T, op, start, value, update, FOR_PARALLEL); ONE(T, op, start, value, update, FOR_TEAMS)
 #define ADD(r) r = (__typeof__(r))(r + x)
 #define SUB(r) r = (__typeof__(r))(r - x)
 #define MUL(r) r = (__typeof__(r))(r * x)
@@ -41,8 +41,8 @@ static int on;
 #define LOR(r) r = r || x
 #define MIN(r) r = x < r ? x : r
 #define MAX(r) r = x > r ? x : r
-#define ARITH(T)                                                        \
-    static void arith_##T(void)                                         \
+#define ARITH_(T, name, ALL)                                            \
+    static void name##_##T(void)                                         \
     {                                                                   \
         ALL(T, +, 3, i % 8, ADD);                                       \
         ALL(T, *, 1, i % 50 == 7 ? 2 : 1, MUL);                         \
@@ -51,19 +51,23 @@ static int on;
         ALL(T, min, 60, 20 + i * 37 % 101, MIN);                        \
         ALL(T, max, 60, 20 + i * 37 % 101, MAX);                        \
     }
-#define BITS(T)                                                         \
-    static void bits_##T(void)                                          \
+#define BITS_(T, name, ALL)                                             \
+    static void name##_##T(void)                                          \
     {                                                                   \
         ALL(T, &, ~(T)0, ~((T)1 << i % (4 * sizeof(T))), AND);          \
         ALL(T, |, 0, (T)1 << i % (7 * sizeof(T)), OR);                  \
         ALL(T, ^, 5, i * 12345, XOR);                                   \
     }
+#define ARITH(T) ARITH_(T, arith, ALL)
+#define BITS(T) BITS_(T, bits, ALL)
 typedef signed char schar; typedef unsigned char uchar; typedef unsigned short ushort_; typedef unsigned uint_;
 typedef unsigned long ulong_; typedef long long llong; typedef unsigned long long ullong; typedef _Bool boolean;
 #define INTEGERS(X) X(char) X(schar) X(uchar) X(short) X(ushort_) X(int) X(uint_) X(long) X(ulong_) X(llong) X(ullong)
 ARITH(float) ARITH(double)
 INTEGERS(ARITH)
 INTEGERS(BITS)
+ARITH_(int, more, MORE) ARITH_(double, more, MORE) ARITH_(uchar, more, MORE)
+BITS_(int, more_bits, MORE) BITS_(uchar, more_bits, MORE)
 
 int main(void)
 {
@@ -73,6 +77,7 @@ int main(void)
     INTEGERS(CALL_BITS)
     CALL_ARITH(float)
     CALL_ARITH(double)
+    more_int(), more_double(), more_uchar(), more_bits_int(), more_bits_uchar();
     ALL(boolean, &&, 1, i != 77, LAND);
     ALL(boolean, ||, 0, i == 77, LOR);
     return RESULT;
