@@ -43,6 +43,15 @@ static void read_stdin(void)
     if (!stdin_text) drv_fatal(EXIT_COMPILE, "cannot read standard input: %s", strerror(errno));
 }
 
+/* The rename at the end would replace the source. */
+static void check_overwriting(const struct options *o, const struct arg *a, const struct stat *in)
+{
+    struct stat out;
+    if (!o->output || o->goal == GOAL_CHECK || !S_ISREG(in->st_mode) || stat(o->output, &out) != 0) return;
+    if (in->st_dev == out.st_dev && in->st_ino == out.st_ino)
+        drv_fatal(EXIT_COMPILE, "input file '%s' is the same as output file '%s'", a->value, o->output);
+}
+
 static void check_inputs(const struct options *o)
 {
     unsigned sources = 0;
@@ -61,7 +70,7 @@ static void check_inputs(const struct options *o)
         } else if (S_ISDIR(st.st_mode)) {
             drv_error("cannot read '%s': it is a directory", a->value);
             missing = true;
-        }
+        } else check_overwriting(o, a, &st);
     }
     if (missing) drv_exit(EXIT_COMPILE);
     if (o->goal != GOAL_LINK && !sources) drv_fatal(EXIT_USAGE, "no input files");

@@ -46,7 +46,7 @@ static bool fits(const struct flag *f, const char *word)
     if (strncmp(word, f->spelling, n) != 0) return false;
     switch (f->kind) {
     case PLAIN: case SEP: return word[n] == 0;
-    case JOINED: case JOINED_SEP: return word[n] != 0;
+    case JOINED: case JOINED_SEP: return word[n] != 0 || f->group == OURS;      /* ours without a value are not left to clang */
     case EITHER: case OPTIONAL: return true;
     }
     return false;
@@ -85,6 +85,7 @@ static void read_flag(struct options *o, const struct words *w, unsigned *i)
         size_t n = strlen(f->spelling);
         a.to = f->to;
         if (f->kind != PLAIN) a.value = word + n;
+        if (f->kind == JOINED && !word[n]) drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
         if (f->kind == SEP || f->kind == JOINED_SEP || (f->kind == EITHER && !word[n])) {
             if (*i + 1 >= w->n) drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
             a.value = a.next = w->v[++*i];

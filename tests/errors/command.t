@@ -20,6 +20,10 @@ says "-o without its argument" 2 "argument to '-o' is missing" -c plain.c -o
 says "-Xlinker without its argument" 2 "argument to '-Xlinker' is missing" plain.c -Xlinker
 says "-o and two inputs" 2 "'-o' with several input files needs a link" -c plain.c app.c -o x.o
 says "standard input without a language" 2 "standard input needs a language: -x c -" -c -
+says "the output is the source" 1 "input file 'app.c' is the same as output file './app.c'" $ARCH -c app.c -o ./app.c
+ln plain.c other.c
+says "the program is the source" 1 "input file 'other.c' is the same as output file 'plain.c'" other.c -o plain.c
+check "... the source stays" has plain.c 'return 0'
 says "unwritable directory" 1 "cannot write '/no/such/dir/x.o': No such file or directory" $ARCH -c app.c -o /no/such/dir/x.o
 says "unwritable directory, link" 1 "cannot write '/no/such/dir/x': No such file or directory" plain.c -o /no/such/dir/x
 says "output is a directory" 1 "cannot write '/': it is a directory" $ARCH -c app.c -o /
@@ -27,6 +31,8 @@ says "--emit= of what is not there" 2 "unknown kind 'x' in '--emit='; known are 
 says "--emit=ptx without a GPU" 2 "'--emit=ptx' needs a GPU in '--gpu-arch='" --gpu-arch=emu --emit=ptx app.c
 says "--emit= of a file without targets" 1 "'plain.c' has no target constructs" --gpu-arch=emu --emit=host-c plain.c
 says "--gpu-arch= of nothing" 2 "'--gpu-arch=' names no device" --gpu-arch=, -c app.c
+says "--gpu-arch= without its argument" 2 "argument to '--gpu-arch=' is missing" --gpu-arch= -c app.c
+says "--cuda-path= without its argument" 2 "argument to '--cuda-path=' is missing" --cuda-path= -c app.c
 known=$("$(dirname "$(dirname "$CC")")/lib/ompgpu/omp-device" --print-archs | tr '\n' ' ' | sed 's/ *$//')
 check "the list of GPUs" test -n "$known"
 for arch in sm_x sm_1 sm_90z gfx90a 90; do
@@ -34,6 +40,19 @@ for arch in sm_x sm_1 sm_90z gfx90a 90; do
 done
 have_gpu || says "--gpu-arch=native" 1 "'--gpu-arch=native': there is no GPU in this machine, or its driver does not start; name the GPU: --gpu-arch=sm_XX" --gpu-arch=native -c app.c
 says "--cuda-path= of nothing" 1 "'/no/cuda' holds no CUDA toolkit (no bin/ptxas and no nvvm/libdevice)" --cuda-path=/no/cuda --gpu-arch=sm_90 -c app.c
+# A toolkit that is not whole: the other half is not taken from elsewhere.
+mkdir -p half/bin half2/nvvm/libdevice
+printf '#!/bin/sh\nexit 1\n' >half/bin/ptxas; chmod +x half/bin/ptxas; : >half2/nvvm/libdevice/libdevice.10.bc
+cat >sinf.c <<'C'
+#include <math.h>
+float a[10];
+void f(void) {
+#pragma omp target teams distribute parallel for
+for (int i = 0; i < 10; i++) a[i] = sinf(i); }
+C
+says "no libdevice" 1 "math functions (sinf) on the device need libdevice of the CUDA Toolkit; set --cuda-path" --cuda-path=half --gpu-arch=sm_90 -c sinf.c
+"$CC" --cuda-path=half2 --gpu-arch=sm_90 -c app.c -o noptxas.o 2>err; rc=$?
+check "no ptxas: PTX, and a note" sh -c "[ $rc = 0 ] && [ \"\$(cat err)\" = \"ompgpu-cc: note: no ptxas: 'app.c' gets PTX only, which the NVIDIA driver compiles when the program starts\" ]"
 says "--host-cc= of nothing" 1 "host compiler '/no/cc' not found" --host-cc=/no/cc -c plain.c
 OMPGPU_CLANG=/no/clang; export OMPGPU_CLANG
 says "OMPGPU_CLANG of nothing" 1 "OMPGPU_CLANG names '/no/clang', which is not a program" -c plain.c
