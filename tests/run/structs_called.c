@@ -21,6 +21,5 @@ int main(void)
 #pragma omp target parallel for map(tofrom: d)
     for (enum dir k = N_; k < END_; k++) d[k] = lut(k) * 10 + k;
     for (int k = 0; k < 4; k++) CHECK_EQ(d[k], lut(k) * 10 + k);
-    double x = 0;
     return RESULT;
 }
