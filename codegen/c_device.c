@@ -78,9 +78,8 @@ static void write_function(struct cg *cg, const struct omp_function *f)
         cg_marker(cg, fe_place(cg->unit, f->extent.begin));
         cg_copy(cg, (struct omp_extent){ f->extent.begin, f->body.begin });
         cg_puts(cg, ";\n");
-        cg_write(cg, before.s, before.n);
     }
-    cg_write(cg, text.s, text.n);
+    cg_write_within(cg, before.n ? f : NULL, &before, &text);
     free(text.s);
     free(before.s);
 }

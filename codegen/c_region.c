@@ -179,8 +179,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     cg->before = outer;
     cg_put(cg, "\n// %s:%u in %s: %s  (%s)\n", c->place.file, c->place.line, c->function ? c->function->name : "?", cg_directive(cg, c, false),
            p.spmd ? "SPMD" : "generic");
-    cg_write(cg, before.s ? before.s : "", before.n);
-    cg_write(cg, text.s, text.n);
+    cg_write_within(cg, c->function, &before, &text);
     free(text.s);
     free(before.s);
     cg->target = NULL;

@@ -74,6 +74,26 @@ static bool joins(const struct cg_text *t, struct omp_place p, size_t n)
     return same && t->n > t->line && t->n - t->line + n < 130 && !memchr(t->s + t->line, '\n', t->n - t->line);
 }
 
+static bool mentions(const struct cg_text *t, const char *word) { return t->n && memmem(t->s, t->n, word, strlen(word)); }
+
+void cg_write_within(struct cg *cg, const struct omp_function *f, const struct cg_text *before, const struct cg_text *text)
+{
+    static const char *const names[] = { "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__" };
+    bool defined[3];
+    for (unsigned i = 0; i < 3; i++) {
+        defined[i] = f && (mentions(before, names[i]) || mentions(text, names[i]));
+        if (defined[i])
+            cg_put(cg, "\n#define %s %s\n", names[i], cg_quoted(cg, f->name));
+    }
+    if (before->n)
+        cg_write(cg, before->s, before->n);
+    if (text->n)
+        cg_write(cg, text->s, text->n);
+    for (unsigned i = 0; i < 3; i++)
+        if (defined[i])
+            cg_put(cg, "\n#undef %s\n", names[i]);
+}
+
 /* Generated lines all belong to the directive's line; a marker before each keeps -g and __LINE__ right. */
 void cg_line(struct cg *cg, const char *fmt, ...)
 {

@@ -42,6 +42,8 @@ void cg_free(struct cg *);
 void cg_put(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));     /* append */
 void cg_puts(struct cg *, const char *);
 void cg_write(struct cg *, const char *, size_t);
+/* Outlined bodies and then the function, in which __func__ is the name of the user's function. */
+void cg_write_within(struct cg *, const struct omp_function *, const struct cg_text *before, const struct cg_text *text);
 /* A new line of generated code that belongs to cg->place (with its line marker). */
 void cg_line(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cg_marker(struct cg *, struct omp_place);            /* newline and `# LINE "file"` */

@@ -134,7 +134,7 @@ dies "emu: divergent barrier" barrier "5: error: region main_5: barrier at line 
 dies "emu: stack overflow" overflow "6: error: region main_6: stack overflow (team 0, thread 0)"
 dies "emu: division by zero" division "6: error: region main_6: integer division by zero or overflow in main_6 (team 0, thread 0)"
 dies "emu: assertion" asserts "6: error: region main_6: an assertion failed at line 7 (team 0, thread 0)"
-check "emu: assertion: text" has err "^asserts.c:7: .*main.*: team 0, thread 0: Assertion .a\[0\] == 7. failed\.$"
+check "emu: assertion: text" has err "^asserts.c:7: main: team 0, thread 0: Assertion .a\[0\] == 7. failed\.$"
 dies "emu: mapped in part" part "7: error: region main_7: a, 400 bytes: only a part of it is mapped already: a[10:10], 40 bytes, mapped at part.c:5; map the larger range first"
 dies "emu: device number" number "5: error: region main_5: device number 7 is out of range: there is 1 device (0 … 0), and 1 or -1 is the host"
 OMP_TARGET_OFFLOAD=DISABLED; export OMP_TARGET_OFFLOAD
