@@ -4,6 +4,7 @@
 . "$ROOT/tests/run/run.sh"
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
+# shellcheck disable=SC2317
 prints_ok() { "$@" >"$T/out" 2>&1 || { cat "$T/out"; return 1; }; has "$T/out" '^[a-z_]*: .* OK$' && [ "$(wc -l <"$T/out")" = 1 ]; }
 for src in "$SAMPLES"/*.c; do
     name=$(basename "$src" .c)
