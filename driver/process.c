@@ -1,9 +1,10 @@
 /* process.c - running other programs.
  *
- * SIGINT, SIGTERM, SIGHUP and SIGCHLD are blocked from drv_signals() on and are taken by sigtimedwait() in drv_proc_wait(), so nothing
- * here runs inside a signal handler.  Each child leads its own process group: clang starts ld and cc1 as children of its own, and
- * a time limit or an interrupt must end those too.  On an interrupt the children are ended first, then temporary files are removed
- * (drv_exit), then the signal is raised again with its default action, so that the shell sees how we ended. */
+ * SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGCHLD are blocked from drv_signals() on and are taken by sigtimedwait() in
+ * drv_proc_wait(), so nothing here runs inside a signal handler.  Each child leads its own process group: clang starts ld and cc1 as
+ * children of its own, and a time limit or an interrupt must end those too.  On an interrupt the children are ended first, then
+ * temporary files are removed (drv_exit), then the signal is raised again with its default action, so that the shell sees how we
+ * ended. */
 #include "driver/driver.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ static sigset_t waited;
 static bool signals_ready;
 static int pending_signal;
 
-static const int endings[] = { SIGINT, SIGTERM, SIGHUP };
+static const int endings[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 enum { N_ENDINGS = sizeof endings / sizeof *endings };
 
 void drv_signals(void)

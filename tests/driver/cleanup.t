@@ -44,6 +44,9 @@ check "SIGINT" perl -e '$SIG{INT} = "DEFAULT"; $ENV{SLOW} = "-fsyntax-only"; $EN
     my $pid = fork; exec @ARGV unless $pid; select undef, undef, undef, 0.05 until -e "started"; kill INT => $pid; waitpid $pid, 0; exit(($? & 127) != 2)' \
     "$CC" $ARCH -c app.c -o out
 check "... clean" clean && check "... what was there stays" old
+printf 'int main(void) { return x; }\n' >piped.c
+check "SIGPIPE: nobody reads the messages" sh -c "'$CC' $ARCH -c piped.c -o out 2>&1 | exec true; '$CC' $ARCH --emit=device-c app.c | exec true"
+check "... clean" clean
 limit() { echo old >out; SLOW=$1 OMPGPU_CLANG=$T/slow OMPGPU_CC_TIMEOUT=1 "$CC" $ARCH -c app.c -o out 2>log; [ $? = 1 ]; }
 check "time limit" limit -fsyntax-only
 check "... message" has log "^ompgpu-cc: error: slow did not finish within 1 seconds while checking 'app.c'; OMPGPU_CC_TIMEOUT=SECONDS changes the limit$"

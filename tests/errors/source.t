@@ -76,6 +76,134 @@ int a[10]; int main(void) { long double s = 0;
 #pragma omp target teams distribute parallel for reduction(+: s)
 for (int i = 0;  i < 10; i++) s += a[i]; }
 C
+bad "reduction of an array section" "t.c:2:63: error: reduction of the array section 'a[2:3]' is not supported yet on the device" <<'C'
+int a[10]; int main(void) {
+#pragma omp target teams distribute parallel for reduction(+: a[2:3])
+for (int i = 0;  i < 10; i++) a[2 + i % 3] += i; }
+C
+bad "reduction of a struct" "t.c:2:63: error: list item of type 'struct s' is not valid for specified reduction operation: unable to provide default initialization value" <<'C'
+struct s { int x; } s; int main(void) {
+#pragma omp target teams distribute parallel for reduction(+: s)
+for (int i = 0;  i < 10; i++) s.x += i; }
+C
+bad "reduction that the program declares" "t.c:4:63: error: reduction variable 's' of type 'struct s': not an arithmetic type" <<'C'
+struct s { int x; } s;
+#pragma omp declare reduction(+: struct s: omp_out.x += omp_in.x)
+int main(void) {
+#pragma omp target teams distribute parallel for reduction(+: s)
+for (int i = 0;  i < 10; i++) s.x += i; }
+C
+bad "ordered" "t.c:2:33: error: clause 'ordered' is not supported yet on 'target parallel for' for the device" <<'C'
+int a[10]; int main(void) {
+#pragma omp target parallel for ordered
+for (int i = 0; i < 10; i++) {
+#pragma omp ordered
+a[0]++;
+} }
+C
+bad "taskloop" "t.c:3:13: error: 'taskloop' is not supported yet in code that runs on the device" <<'C'
+int a[10]; int main(void) {
+#pragma omp target
+#pragma omp taskloop
+for (int i = 0; i < 10; i++) a[i]++;
+}
+C
+bad "scan" "t.c:2:60: error: 'inscan' modifier can be used only in 'omp for', 'omp simd', 'omp for simd', 'omp parallel for', or 'omp parallel for simd' directive" <<'C'
+int a[10]; int main(void) { int s = 0;
+#pragma omp target teams distribute parallel for reduction(inscan, +: s)
+for (int i = 0; i < 10; i++) {
+s += a[i];
+#pragma omp scan inclusive(s)
+a[i] = s;
+} }
+C
+bad "mapper" "t.c:2:13: error: 'declare mapper' is not supported yet in a file with constructs for the device" <<'C'
+struct s { int n; int *p; } s;
+#pragma omp declare mapper(struct s v) map(v, v.p[0:v.n])
+int main(void) {
+#pragma omp target map(tofrom: s)
+s.p[0]++;
+}
+C
+bad "loop without a known count" "t.c:3:17: error: condition of OpenMP for loop must be a relational comparison ('<', '<=', '>', '>=', or '!=') of loop variable 'i'" <<'C'
+int a[10]; int main(void) {
+#pragma omp target parallel for
+for (int i = 0; a[i]; i++) a[i]++; }
+C
+bad "while loop" "t.c:3:1: error: statement after '#pragma omp target parallel for' must be a for loop" <<'C'
+int a[10]; int main(void) { int i = 0;
+#pragma omp target parallel for
+while (i < 10) a[i++]++; }
+C
+bad "loop that is left" "t.c:3:42: error: 'break' statement cannot be used in OpenMP for loop" <<'C'
+int a[10]; int main(void) {
+#pragma omp target parallel for
+for (int i = 0; i < 10; i++) { if (a[i]) break; } }
+C
+bad "jump out of a region" "t.c:3:18: error: use of undeclared label 'out'" <<'C'
+int a[10]; int main(void) {
+#pragma omp target
+{ if (a[0]) goto out; }
+out: return 0; }
+C
+bad "return out of a region" "t.c:3:3: error: cannot return from OpenMP region" <<'C'
+int a[10]; int main(void) {
+#pragma omp target
+{ return 1; } }
+C
+bad "assembler" "t.c:3:3: error: inline assembly in code that runs on the device, which has none" <<'C'
+int a; int main(void) {
+#pragma omp target
+{ __asm__ volatile("nop"); a = 1; } }
+C
+bad "library function without a body" "t.c:5:13: error: function 'fopen' called in the target region at line 4 has no body in this file; define it here, or include its definition" <<'C'
+#include <stdlib.h>
+#include <stdio.h>
+int main(void) {
+#pragma omp target
+{ FILE *f = fopen("x", "r"); (void)f; } }
+C
+bad "global variable of another file" "t.c:6:30: error: variable 'other' is used in the device function 'g' and has no definition in this file; device code of several files is not linked yet" <<'C'
+extern int other;
+int main(void) {
+#pragma omp target map(tofrom: other)
+other++;
+}
+void g(void); void g(void) { other++; }
+void f(void) {
+#pragma omp target
+g(); }
+C
+bad "too many collapsed loops" "t.c:3:30: error: expected 2 for loops after '#pragma omp target parallel for', but found only 1" <<'C'
+int a[10]; int main(void) {
+#pragma omp target parallel for collapse(2)
+for (int i = 0; i < 10; i++) a[i]++; }
+C
+bad "teams inside of parallel" "t.c:3:1: error: region cannot be closely nested inside 'target parallel' region; perhaps you forget to enclose 'omp teams' directive into a target region?" <<'C'
+int a[10]; int main(void) {
+#pragma omp target parallel
+#pragma omp teams
+a[0]++; }
+C
+bad "target inside of target" "t.c:3:1: error: region cannot be nested inside 'target' region" <<'C'
+int a[10]; int main(void) {
+#pragma omp target
+#pragma omp target
+a[0]++; }
+C
+bad "no text after the directive" "t.c:3:1: error: expected statement" <<'C'
+int main(void) {
+#pragma omp target
+}
+C
+bad "misspelt directive" "t.c:2:13: error: expected an OpenMP directive" <<'C'
+int main(void) {
+#pragma omp tarket
+;
+#pragma omp target
+;
+}
+C
 bad "construct that is not supported" "t.c:4:13: error: 'task' is not supported yet in code that runs on the device" <<'C'
 int a[10]; int main(void) {
 #pragma omp target

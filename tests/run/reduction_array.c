@@ -1,11 +1,10 @@
-/* reductions of arrays and array sections. todo: not supported yet */
+/* reductions of whole arrays */
 #include "check.h"
 
 int main(void)
 {
     enum { N = 500, B = 8 };
-    int hist[B] = { 0 }, host[B] = { 0 }, on = 0, part[10] = { 0 };
-    double *acc = calloc(6, sizeof *acc);
+    int hist[B] = { 0 }, host[B] = { 0 }, on = 0;
 
 #pragma omp target teams distribute parallel for reduction(+: hist) map(tofrom: hist, on)
     for (int i = 0; i < N; i++) {
@@ -17,18 +16,19 @@ int main(void)
     CHECK(on);
     for (int i = 0; i < B; i++)
         CHECK_EQ(hist[i], host[i]);
-#pragma omp target parallel for reduction(max: part[2:3])
+    double *h = calloc(6, sizeof *h), acc[2][3] = { { 0 } };
+#pragma omp target parallel for reduction(+: acc) map(tofrom: acc)
     for (int i = 0; i < N; i++)
-        part[2 + i % 3] = part[2 + i % 3] > i ? part[2 + i % 3] : i;
-    CHECK(part[2] == 498 && part[3] == 499 && part[4] == 497 && part[0] == 0 && part[5] == 0);
-#pragma omp target teams distribute parallel for reduction(+: acc[0:6]) map(tofrom: acc[0:6])
+        acc[i % 2][i % 3] += 0.5 * i;
     for (int i = 0; i < N; i++)
-        acc[i % 6] += 0.5 * i;
-    double h[6] = { 0 };
-    for (int i = 0; i < N; i++)
-        h[i % 6] += 0.5 * i;
+        h[i % 2 * 3 + i % 3] += 0.5 * i;
     for (int i = 0; i < 6; i++)
-        CHECK_EQ(acc[i], h[i]);
-    free(acc);
+        CHECK_EQ(acc[i / 3][i % 3], h[i]);
+    free(h);
+    int most[3] = { 0 };
+#pragma omp target teams distribute parallel for reduction(max: most) map(tofrom: most)
+    for (int i = 0; i < N; i++)
+        most[i % 3] = most[i % 3] > i ? most[i % 3] : i;
+    CHECK(most[0] == 498 && most[1] == 499 && most[2] == 497);
     return RESULT;
 }
