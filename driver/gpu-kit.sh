@@ -118,7 +118,7 @@ echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
 RUN
 chmod +x "$kit/run.sh"
-tar cf "$kit.tar" "$kit"
+tar cf "$kit.tar" -C "$(dirname "$kit")" "$(basename "$kit")"
 echo "$kit: $(du -sm "$kit" | cut -f1) MB, $(find "$kit/samples" "$kit/tests" "$kit/bench" -type f -perm -u+x | wc -l) programs; $kit.tar"
 if [ -e "$kit/not-built" ]; then echo "gpu-kit: not everything was built" >&2; exit 1; fi
 [ "$(du -sm "$kit" | cut -f1)" -lt 60 ] || { echo "gpu-kit: larger than 60 MB" >&2; exit 1; }
