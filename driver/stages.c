@@ -455,7 +455,10 @@ static void copy_result(const struct job *j)
     if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", file, strerror(errno));
     if (j->write_to) {
         if (!drv_write(j->write_to, text, n)) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
-    } else fwrite(text, 1, n, stdout);
+    } else if (fwrite(text, 1, n, stdout) != n || fflush(stdout) != 0) {
+        if (errno == EPIPE) drv_exit(EXIT_COMPILE);    /* by SIGPIPE, without a word */
+        drv_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
+    }
 }
 
 /* Flags that cannot be honoured with target constructs; they are not dropped quietly. */

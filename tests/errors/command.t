@@ -26,6 +26,11 @@ says "the program is the source" 1 "input file 'other.c' is the same as output f
 check "... the source stays" has plain.c 'return 0'
 says "unwritable directory" 1 "cannot write '/no/such/dir/x.o': No such file or directory" $ARCH -c app.c -o /no/such/dir/x.o
 says "unwritable directory, link" 1 "cannot write '/no/such/dir/x': No such file or directory" plain.c -o /no/such/dir/x
+if [ -c /dev/full ]; then
+    "$CC" $ARCH --emit=device-c app.c >/dev/full 2>err; rc=$?
+    check "standard output is full" sh -c "[ $rc = 1 ] && [ \"\$(cat err)\" = 'ompgpu-cc: error: cannot write standard output: No space left on device' ]"
+    check "output is full" test_must_fail 1 "$CC" $ARCH -c app.c -o /dev/full
+else skip "full output" "no /dev/full"; fi
 says "output is a directory" 1 "cannot write '/': it is a directory" $ARCH -c app.c -o /
 says "--emit= of what is not there" 2 "unknown kind 'x' in '--emit='; known are omp-tree, device-c, host-c, ir, ptx" --emit=x app.c
 says "--emit=ptx without a GPU" 2 "'--emit=ptx' needs a GPU in '--gpu-arch='" --gpu-arch=emu --emit=ptx app.c
