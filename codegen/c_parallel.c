@@ -44,6 +44,10 @@ static bool used_inside(const struct cg *cg, const struct omp_construct *c, cons
         if ((k->kind == OMPC_SCHEDULE || k->kind == OMPC_DIST_SCHEDULE || k->kind == OMPC_LINEAR || k->kind == OMPC_FILTER) &&
             cg_is_used(cg->unit, k->expr, v))
             return true;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
+            if (k->items[i].nsections && cg_is_used(cg->unit, k->items[i].text, v))
+                return true;
     return false;
 }
 
