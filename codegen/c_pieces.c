@@ -49,12 +49,15 @@ void cg_declare_pieces(struct cg *cg, const struct cg_private *p, const char *ou
     struct cg_span s = item ? cg_span_of(cg, item) : (struct cg_span){ cg_address(cg, p->var), cg_strf(cg, "sizeof(%s)", outside) };
     bool whole = t->kind == OMPT_ARRAY && !t->variably_modified && t->size && t->size <= LARGE_COPY;
     unsigned long long fits = (whole ? t->size : SMALL_COPY) / (p->elem->size ? p->elem->size : 1);
+    fits += !fits;
     cg_line(cg, "%s *const __o_%s = (%s *)%s; const unsigned long __e_%s = (%s) / sizeof(%s);", e, v, e, s.begin, v, s.size, e);
-    cg_line(cg, "%s __b_%s[%llu], *const __p_%s = __e_%s <= %llu ? __b_%s : (%s *)__ompgpu_reduce_alloc(__e_%s * sizeof(%s));", e, v,
-            fits ? fits : 1, v, v, fits, v, e, v, e);
-    const char *moved = at_zero(cg, item) ? cg_strf(cg, "__p_%s", v)
-                                          : cg_strf(cg, "((unsigned long)__p_%s - ((unsigned long)__o_%s - (unsigned long)%s))", v, v,
-                                                    t->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside) : cg_address(cg, p->var));
+    bool zero = at_zero(cg, item);
+    const char *storage = cg_strf(cg, "__e_%s <= %llu ? __b_%s : (%s *)__ompgpu_reduce_alloc(__e_%s * sizeof(%s))", v, fits, v, e, v, e);
+    cg_line(cg, "%s __b_%s[%llu], *const __p_%s = %s;", e, v, fits, v,
+            zero ? storage : cg_strf(cg, "__ompgpu_hidden((unsigned long)(%s))", storage));
+    const char *moved = zero ? cg_strf(cg, "__p_%s", v)
+                             : cg_strf(cg, "__ompgpu_hidden((unsigned long)__p_%s - ((unsigned long)__o_%s - (unsigned long)%s))", v, v,
+                                       t->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside) : cg_address(cg, p->var));
     if (t->kind == OMPT_POINTER)
         cg_line(cg, "void *const __r_%s = (void *)%s;", v, moved);
     else
@@ -78,7 +81,7 @@ void cg_pieces_free(struct cg *cg, const struct cg_privates *p)
     for (unsigned i = 0; i < p->n; i++) {
         const char *v = p->list[i].var->name;
         if (p->list[i].pieces)
-            cg_line(cg, "if (__p_%s != __b_%s) __ompgpu_reduce_free(__p_%s);", v, v, v);
+            cg_line(cg, "if (__e_%s > sizeof __b_%s / sizeof *__b_%s) __ompgpu_reduce_free(__p_%s);", v, v, v, v);
     }
 }
 

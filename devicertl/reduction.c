@@ -280,4 +280,14 @@ void *__ompgpu_reduce_alloc(unsigned long size)
     return p;
 }
 
+__attribute__((always_inline)) void *__ompgpu_hidden(unsigned long address)
+{
+#ifdef __NVPTX__
+    __asm__("" : "+l"(address));
+#else
+    __asm__("" : "+r"(address));
+#endif
+    return (void *)address;
+}
+
 void __ompgpu_reduce_free(void *p) { __ompgpu_arch_free(p); }
