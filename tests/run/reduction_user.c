@@ -25,7 +25,7 @@ static void like(struct big *p, const struct big *orig)
 {
     p->n = 0;
     for (int i = 0; i < 60; i++)
-        p->v[i] = orig->n == 7 ? 0 : 1e9;
+        p->v[i] = orig->n == 7 || orig->n == 0 ? 0 : 1e9;
 }
 
 #pragma omp declare reduction(best : struct best : better(&omp_out, &omp_in)) initializer(worst(&omp_priv))
