@@ -87,12 +87,35 @@ static void simplify(struct ir_unit *u)
     LLVMDisposePassBuilderOptions(options);
 }
 
+/* A parameter that is passed by value in memory is each thread's own object: it becomes a local, for which the rules of locals hold. */
+static void localise_parameters(struct ir_unit *u, LLVMValueRef f)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f));
+    for (unsigned i = 0, n = LLVMCountParams(f); i < n; i++) {
+        LLVMValueRef param = LLVMGetParam(f, i);
+        LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(f, i + 1, ir_attribute_kind("byval"));
+        if (!byval)
+            continue;
+        LLVMTypeRef type = LLVMGetTypeAttributeValue(byval);
+        unsigned align = LLVMABIAlignmentOfType(u->layout, type);
+        LLVMPositionBuilderBefore(b, first);
+        LLVMValueRef local = LLVMBuildAlloca(b, type, "");
+        LLVMSetAlignment(local, align);
+        LLVMReplaceAllUsesWith(param, local);
+        LLVMBuildMemCpy(b, local, align, param, align, LLVMConstInt(LLVMInt64TypeInContext(u->ctx), LLVMABISizeOfType(u->layout, type), false));
+    }
+    LLVMDisposeBuilder(b);
+}
+
 static void prepare(struct ir_unit *u, LLVMValueRef *functions)
 {
     inline_regions(u);
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (is_candidate(&u->kernels[i]) && (functions[i] = region_function(u, &u->kernels[i])))
+        if (is_candidate(&u->kernels[i]) && (functions[i] = region_function(u, &u->kernels[i]))) {
             set_attribute(u, functions[i], "alwaysinline", "noinline");
+            localise_parameters(u, functions[i]);
+        }
     simplify(u);
 }
 
