@@ -134,8 +134,14 @@ static const char *counted(unsigned n, const char *what)
     return n ? ir_format("%u %s%s", n, what, n == 1 ? "" : "s") : ir_format("no %s", what);
 }
 
+/* Did the late pass run? */
+static bool looked(const struct ir_unit *u)
+{
+    return u->opt->mode == IR_MODE_SPMD || (u->opt->mode == IR_MODE_AUTO && u->opt->level != '0');
+}
+
 /* Who chose the mode, and what it took. */
-static const char *decision(const struct ir_kernel *k)
+static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 {
     if (k->late)
         return ir_format(" by the late pass: %s called directly, %s, %u bytes broadcast [OMP120]", counted(k->regions, "parallel region"),
@@ -144,6 +150,8 @@ static const char *decision(const struct ir_kernel *k)
         return " by its form: every construct down to parallel is the only statement of the one around it";
     if (!(k->flags & FLAG_WORKERS))
         return ", no parallel region reached";
+    if (!looked(u))
+        return u->opt->mode == IR_MODE_GENERIC ? " by -fompgpu-mode=generic" : " at -O0, where the late pass does not run";
     return k->why ? ir_format(" because of %s [OMP121]", k->why) : "";
 }
 
@@ -154,9 +162,8 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
     const char *reduction = k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
     const char *indirect = k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
     const char *bound = k->max_threads ? ir_format("; at most %u threads a team", k->max_threads) : "";
-    const char *flag = u->opt->mode == IR_MODE_GENERIC && k->mode == IR_GENERIC && (k->flags & FLAG_WORKERS) ? " by -fompgpu-mode=generic" : "";
-    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s%s; %s; %s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
-            k->mode == IR_SPMD ? "SPMD" : "generic", flag, decision(k), counted(k->barriers, "barrier"), shared, reduction, bound, indirect);
+    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
+            k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, bound, indirect);
 }
 
 /* -Wompgpu-generic: the place is that of the first construct in the way, where it is known. */
@@ -181,7 +188,7 @@ bool ir_remark(struct ir_unit *u)
         const struct ir_kernel *k = &u->kernels[i];
         if (u->opt->remarks)
             remark(u, k);
-        if (u->opt->warn_generic && k->mode == IR_GENERIC && (k->flags & FLAG_WORKERS) && u->opt->mode != IR_MODE_GENERIC)
+        if (u->opt->warn_generic && k->mode == IR_GENERIC && (k->flags & FLAG_WORKERS) && looked(u))
             warn(k);
     }
     return true;
