@@ -201,7 +201,7 @@ static void put_schedule(int i)
     if (has(i, "teams") && chance(50)) put(" num_teams(%d)", 1 + pick(7));
     if (has(i, "teams") && chance(40)) put(" thread_limit(%d)", 1 + pick(100));
     if (has(i, "parallel") && chance(40)) put(" num_threads(%d)", 1 + pick(70));
-    if (has(i, "target") && !use.cnt && use.array != OUTER_DATA && chance(5)) put(" if(target: zero)");
+    if (has(i, "target") && !use.cnt && !(use.last && any("distribute")) && use.array != OUTER_DATA && chance(5)) put(" if(target: zero)");
     if (has(i, "parallel") && chance(5)) put(" if(parallel: zero)");
 }
 
