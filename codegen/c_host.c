@@ -2,6 +2,7 @@
  *
  * A target construct keeps its directive and body behind the call, as the version that runs on the host: without offload targets
  * clang compiles it for the host.  Other directives stay as they are.  Names made up here begin with __omp_ or __ompgpu_. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c_write.h"
@@ -78,12 +79,39 @@ static void depend(struct cg *cg, const struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ target */
+static bool in_map_clause(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nmaps; i++)
+        if (c->maps[i].var == v && !c->maps[i].implicit)
+            return true;
+    return false;
+}
+
+/* Section 5.8.1: lastprivate and linear on a combined target construct map the variable tofrom.  clang takes it as firstprivate of
+ * target and loses the result. */
+static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
+{
+    const char *list = "";
+    for (unsigned i = 0; i < c->nsharings; i++) {
+        const struct omp_sharing *s = &c->sharings[i];
+        bool stored = s->share == OMPSH_LINEAR || (s->lastprivate && s->clause);
+        if (stored && s->share != OMPSH_FIRSTPRIVATE && !in_map_clause(c, s->var))
+            list = cg_strf(cg, "%s map(tofrom: %s)", list, s->var->name);
+    }
+    return list;
+}
+
 /* The construct as the user wrote it. */
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
     cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
-    cg_write(cg, cg->unit->text + c->pragma.begin, c->pragma.end - c->pragma.begin);
+    unsigned end = c->pragma.end;
+    while (end > c->pragma.begin && isspace((unsigned char)cg->unit->text[end - 1]))
+        end--;
+    cg_write(cg, cg->unit->text + c->pragma.begin, end - c->pragma.begin);
+    cg_puts(cg, missing_maps(cg, c));
+    cg_write(cg, cg->unit->text + end, c->pragma.end - end);
     cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
     cg_pop_env(cg, env);
 }

@@ -59,6 +59,8 @@ static int how_captured(const struct cg *cg, const struct omp_construct *c, cons
     bool file_scope = v->storage == OMPS_GLOBAL && cg->env[v->id] == cg->file_env[v->id];
     if (declared_inside || (file_scope && (!s || s->share == OMPSH_SHARED)))
         return -1;
+    if (!s && v->storage != OMPS_GLOBAL && v->storage != OMPS_STATIC_LOCAL && !v->type->variably_modified)
+        return -1;                    /* only inner constructs use it, and each has a copy of its own */
     if (s && !s->lastprivate && (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
         return v->type->variably_modified ? BOUNDS_ONLY : -1;
     if ((!s || s->share == OMPSH_SHARED) && !used_inside(cg, c, v))

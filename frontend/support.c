@@ -154,12 +154,26 @@ static void check_requires(struct fe *fe, const struct fe_pragma *p)
         if (k->kind == OMPC_REVERSE_OFFLOAD) fe_error_at(fe, k->place, "'requires reverse_offload' is not supported");
 }
 
+/* ------------------------------------------------------------------ declare mapper */
+/* It would change what later maps of its type do, also implicit ones. */
+static void check_mapper(struct fe *fe, const struct fe_pragma *p)
+{
+    const unsigned maps = OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
+    if (strcmp(p->c->spelling, "declare mapper") && strcmp(p->c->spelling, "declare_mapper")) return;
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if (fe->u->constructs[i]->leaves & maps) {
+            fe_error_at(fe, p->c->place, "'%s' is not supported yet in a file that maps data; map the members", p->c->spelling);
+            return;
+        }
+}
+
 void fe_check_support(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         check_directive(fe, &fe->pragmas.at[i]);
         check_clauses(fe, fe->pragmas.at[i].c);
         check_requires(fe, &fe->pragmas.at[i]);
+        check_mapper(fe, &fe->pragmas.at[i]);
     }
     check_marks(fe);
     find_run_time_types(fe);

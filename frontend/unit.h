@@ -225,6 +225,7 @@ struct omp_construct {
     bool spmd;                    /* tightly nested: every thread runs the region */
     struct omp_construct *spmd_inner;  /* SPMD: the innermost of the tightly nested constructs (may be itself) */
     bool needs_parallel;          /* generic: some parallel region can be reached, so workers are needed */
+    bool calls_sync;              /* functions that synchronise threads can be reached, see omp_function */
 };
 
 /* ------------------------------------------------------------------ declarations at file scope */
@@ -248,6 +249,7 @@ struct omp_function {
     bool defined, device, is_static, is_inline, is_variadic;
     struct omp_construct *constructs; /* outermost ones, linked by next */
     bool has_parallel;            /* a parallel construct can be reached from it */
+    bool synchronises;            /* a construct or routine that orders what its threads see of each other can be reached from it */
 };
 
 /* ------------------------------------------------------------------ unit */
