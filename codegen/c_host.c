@@ -2,6 +2,7 @@
  *
  * A target construct keeps its directive and body behind the call, as the version that runs on the host: without offload targets
  * clang compiles it for the host.  Other directives stay as they are.  Names made up here begin with __omp_ or __ompgpu_. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c_write.h"
@@ -78,12 +79,39 @@ static void depend(struct cg *cg, const struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ target */
+static bool in_map_clause(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nmaps; i++)
+        if (c->maps[i].var == v && !c->maps[i].implicit)
+            return true;
+    return false;
+}
+
+/* Section 5.8.1: lastprivate and linear on a combined target construct map the variable tofrom.  clang takes it as firstprivate of
+ * target and loses the result. */
+static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
+{
+    const char *list = "";
+    for (unsigned i = 0; i < c->nsharings; i++) {
+        const struct omp_sharing *s = &c->sharings[i];
+        bool stored = s->share == OMPSH_LINEAR || (s->lastprivate && s->clause);
+        if (stored && s->share != OMPSH_FIRSTPRIVATE && !in_map_clause(c, s->var))
+            list = cg_strf(cg, "%s map(tofrom: %s)", list, s->var->name);
+    }
+    return list;
+}
+
 /* The construct as the user wrote it. */
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
     cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
-    cg_write(cg, cg->unit->text + c->pragma.begin, c->pragma.end - c->pragma.begin);
+    unsigned end = c->pragma.end;
+    while (end > c->pragma.begin && isspace((unsigned char)cg->unit->text[end - 1]))
+        end--;
+    cg_write(cg, cg->unit->text + c->pragma.begin, end - c->pragma.begin);
+    cg_puts(cg, missing_maps(cg, c));
+    cg_write(cg, cg->unit->text + end, c->pragma.end - end);
     cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
     cg_pop_env(cg, env);
 }
@@ -114,8 +142,9 @@ static void target(struct cg *cg, const struct omp_construct *c)
         cg_line(cg, "__atomic_store_n(&__omp_r.unit, __ompgpu_this_unit(), 0);");
     unsigned nmaps = cg_maps(cg, c, &p);
     const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c);
-    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
-            trip ? trip : "0", launch_flags(&p));
+    const char *reduce = cg_reduce_bytes(cg, &p);
+    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u, %s };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
+            trip ? trip : "0", launch_flags(&p), reduce ? reduce : "0");
     const char *call = cg_strf(cg, "__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l)", nmaps ? "__omp_m" : "0", nmaps,
                                p.nparams ? "__omp_p" : "0", p.nparams);
     cg_line(cg, condition ? "__omp_host = %s; }" : "if (%s)", call);

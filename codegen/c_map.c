@@ -5,7 +5,7 @@
 #include "hostrt/ompgpu.h"
 
 /* ------------------------------------------------------------------ array sections */
-static bool is_contiguous(struct cg *cg, const struct omp_item *item)
+bool cg_is_contiguous(struct cg *cg, const struct omp_item *item)
 {
     const struct omp_type *t = item->base_type;
     for (unsigned i = 0; i < item->nsections && t; i++, t = t->elem)
@@ -28,10 +28,8 @@ static const char *length(struct cg *cg, const struct omp_section *s, const char
     return cg_strf(cg, "(sizeof(%s) / sizeof((%s)[0]) - (%s))", at, at, lower(cg, s));
 }
 
-struct span { const char *begin, *size; };
-
 /* begin = &B[l0][l1]…; bytes up to the end of the last element: (n0-1)*sizeof B[0] + (n1-1)*sizeof B[0][0] + … + sizeof B[0]…[0] */
-static struct span span_of(struct cg *cg, const struct omp_item *item)
+struct cg_span cg_span_of(struct cg *cg, const struct omp_item *item)
 {
     const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "", *any = "", *lengths = "";
     for (unsigned i = 0; i < item->nsections; i++) {
@@ -40,12 +38,12 @@ static struct span span_of(struct cg *cg, const struct omp_item *item)
         begin = cg_strf(cg, "%s[%s]", begin, lower(cg, s));
         at = cg_strf(cg, "%s[0]", at);
         if (item->nsections == 1)
-            return (struct span){ cg_strf(cg, "&%s", begin), cg_strf(cg, "%s * sizeof(%s)", n, at) };
+            return (struct cg_span){ cg_strf(cg, "&%s", begin), cg_strf(cg, "%s * sizeof(%s)", n, at) };
         lengths = cg_strf(cg, "%s const unsigned long __n%u = %s;", lengths, i, n);
         any = cg_strf(cg, "%s%s__n%u", any, i ? " && " : "", i);
         sum = cg_strf(cg, "%s(__n%u - 1) * sizeof(%s) + ", sum, i, at);
     }
-    return (struct span){ cg_strf(cg, "&%s", begin), cg_strf(cg, "({%s %s ? %ssizeof(%s) : 0; })", lengths, any, sum, at) };
+    return (struct cg_span){ cg_strf(cg, "&%s", begin), cg_strf(cg, "({%s %s ? %ssizeof(%s) : 0; })", lengths, any, sum, at) };
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -74,18 +72,18 @@ static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
         entry(cg, n, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
         return;
     }
-    struct span s;
+    struct cg_span s;
     const char *text = cg_expr(cg, m->item->text);
     if (m->item->parent_arrow && cg_empty(m->item->parent)) {      /* the struct that a pointer leads to */
         entry(cg, n, text, text, cg_strf(cg, "sizeof(*(%s))", text), "0", flags, m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
         return;
     }
-    if (m->item->nsections && !is_contiguous(cg, m->item))
+    if (m->item->nsections && !cg_is_contiguous(cg, m->item))
         return;
     if (m->item->nsections)
-        s = span_of(cg, m->item);
+        s = cg_span_of(cg, m->item);
     else
-        s = (struct span){ cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
+        s = (struct cg_span){ cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
     entry(cg, n, base_address(cg, m->item), s.begin, s.size, m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, m->item->base)) : "0", flags,
           m->item->place.line, cg_raw(cg, m->item->text));
 }

@@ -44,6 +44,10 @@ static bool used_inside(const struct cg *cg, const struct omp_construct *c, cons
         if ((k->kind == OMPC_SCHEDULE || k->kind == OMPC_DIST_SCHEDULE || k->kind == OMPC_LINEAR || k->kind == OMPC_FILTER) &&
             cg_is_used(cg->unit, k->expr, v))
             return true;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
+            if (k->items[i].nsections && cg_is_used(cg->unit, k->items[i].text, v))
+                return true;
     return false;
 }
 
@@ -55,6 +59,8 @@ static int how_captured(const struct cg *cg, const struct omp_construct *c, cons
     bool file_scope = v->storage == OMPS_GLOBAL && cg->env[v->id] == cg->file_env[v->id];
     if (declared_inside || (file_scope && (!s || s->share == OMPSH_SHARED)))
         return -1;
+    if (!s && v->storage != OMPS_GLOBAL && v->storage != OMPS_STATIC_LOCAL && !v->type->variably_modified)
+        return -1;                    /* only inner constructs use it, and each has a copy of its own */
     if (s && !s->lastprivate && (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
         return v->type->variably_modified ? BOUNDS_ONLY : -1;
     if ((!s || s->share == OMPSH_SHARED) && !used_inside(cg, c, v))

@@ -197,7 +197,7 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
     find_chain(target, p);
     p->teams = find_teams(target);
     p->workers = p->spmd || target->needs_parallel || (p->leaves & OMPL_PARALLEL) || has_parallel(target->child);
-    p->synchronises = synchronises(target->child, p);
+    p->synchronises = target->calls_sync || synchronises(target->child, p);
     for (unsigned i = 0; i < p->nchain; i++)
         p->reduction = p->reduction || (p->spmd && p->teams && has_reduction(p->chain[i]));
     p->reduction = p->reduction || (!p->spmd && p->teams && has_reduction(p->teams));

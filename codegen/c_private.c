@@ -34,18 +34,11 @@ static struct cg_private *slot(struct cg_privates *p, const struct omp_var *v)
 
 static bool check_reduction(struct cg *cg, const struct omp_sharing *s, struct omp_place place)
 {
-    const char *v = s->var->name;
-    if (s->item && s->item->nsections)
-        cg_error(cg, place, "reduction over an array section of '%s' is not supported in device code", v);
-    else if (!s->clause || s->clause->op == OMPR_USER)
-        cg_error(cg, place, "user-defined reduction of '%s' is not supported in device code", v);
-    else if (s->var->type->variably_modified)
-        cg_error(cg, place, "reduction of variable length array '%s' is not supported in device code", v);
-    else if (!cg_identity(cg, s->var->type, s->clause->op))
-        cg_error(cg, place, "reduction of '%s' of type '%s' is not supported in device code", v, s->var->type->spelling);
-    else
-        return true;
-    return false;
+    const struct omp_type *elem = cg_reduced(s);
+    bool known = s->clause && elem && ((s->item && s->item->udr) || cg_identity(cg, elem, s->clause->op));
+    if (!known)
+        cg_error(cg, place, "reduction of '%s' of type '%s' is not supported in device code", s->var->name, s->var->type->spelling);
+    return known && (!s->item || !s->item->nsections || cg_is_contiguous(cg, s->item));
 }
 
 /* A variable that a kernel or an outlined function received by value is a private copy as it stands. */
@@ -73,6 +66,7 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
         *slot(p, s->var) = (struct cg_private){
             .sharing = s, .var = s->var, .bounds = bounds, .place = c->place,
             .original = s->share != OMPSH_PRIVATE || s->lastprivate,
+            .elem = reduction ? cg_reduced(s) : NULL, .pieces = reduction && cg_in_pieces(s),
         };
         p->lastprivate = p->lastprivate || s->lastprivate;
         p->linear = p->linear || s->share == OMPSH_LINEAR;
@@ -101,15 +95,6 @@ static void declare_team_copy(struct cg *cg, const struct cg_private *p, const c
     cg_line(cg, "%s *%s = __t_%s;", type, v, v);
 }
 
-static void declare_array_identity(struct cg *cg, const struct cg_private *p, const char *identity)
-{
-    const struct omp_type *t = p->var->type;
-    while (t->kind == OMPT_ARRAY)
-        t = t->elem;
-    const char *e = cg_type(cg, t, "", CG_UNQUALIFIED), *v = p->var->name;
-    cg_put(cg, " for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) ((%s *)%s)[__i] = %s;", v, e, e, v, identity);
-}
-
 static void declare_copy(struct cg *cg, const struct cg_private *p)
 {
     const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED);
@@ -120,13 +105,7 @@ static void declare_copy(struct cg *cg, const struct cg_private *p)
         if (array)
             cg_put(cg, " %s", cg_assign(cg, p->var->type, v, cg_strf(cg, "*__o_%s", v)));
         break;
-    case OMPSH_REDUCTION: {
-        const char *identity = cg_identity(cg, p->var->type, p->sharing->clause->op);
-        cg_line(cg, array ? "%s %s;" : "%s %s = %s;", type, v, identity);
-        if (array)
-            declare_array_identity(cg, p, identity);
-        break;
-    }
+    case OMPSH_REDUCTION: cg_declare_reduction(cg, p); break;
     case OMPSH_LINEAR: {
         const struct omp_clause *k = p->sharing->clause;
         cg_line(cg, "%s %s; const %s __l_%s = *__o_%s; const long long __ls_%s = %s;", type, v, type, v, v, v,
@@ -140,13 +119,15 @@ static void declare_copy(struct cg *cg, const struct cg_private *p)
 
 void cg_open_privates(struct cg *cg, struct cg_privates *p)
 {
-    cg_reduction_record(cg, p);
+    cg_reduction_functions(cg, p);
     cg_line(cg, "{");
     for (unsigned i = 0; i < p->n; i++) {     /* all originals first: a copy's initial value may use another variable */
         struct cg_private *k = &p->list[i];
         const char *outside = cg_spell(cg, k->var);
         declare_bounds(cg, k, outside);
-        if (k->original && !k->team)
+        if (k->pieces)
+            cg_declare_pieces(cg, k, outside);
+        else if (k->original && !k->team)
             cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name, cg_address(cg, k->var));
     }
     for (unsigned i = 0; i < p->n; i++) {
@@ -158,7 +139,7 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
     }
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
-        k->saved = cg_bind(cg, k->var, k->team ? cg_strf(cg, "(*%s)", k->var->name) : NULL);
+        k->saved = cg_bind(cg, k->var, k->pieces ? cg_bind_pieces(cg, k) : k->team ? cg_strf(cg, "(*%s)", k->var->name) : NULL);
     }
 }
 

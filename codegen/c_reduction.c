@@ -1,4 +1,13 @@
-/* c_reduction.c - what a reduction needs to know about types: identity, combination, the record that the runtime moves around. */
+/* c_reduction.c - what a reduction needs to know about types: identity, combination, the record that the runtime moves around.
+ *
+ * All variables of a construct travel together in one record, in this order largest first, so that no padding is moved:
+ *
+ *   struct __red_main_14 { double sum; int n; };
+ *   void __combine_main_14(void *a, const void *b)   a->sum = a->sum + b->sum; a->n = a->n + b->n;
+ *   if (__ompgpu_reduce_league(__env, &__rec, &__tmp, sizeof __rec, __combine_main_14)) { *__o_sum = *__o_sum + __rec.sum; … }
+ *
+ * Arrays that are not small are combined in pieces instead (c_pieces.c).  A user-defined reduction becomes two functions per list
+ * item, __udr_… (combiner) and __init_… (initialiser), in which omp_out, omp_in, omp_priv and omp_orig are macros.               */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c_write.h"
@@ -12,6 +21,8 @@ static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)
         return is_max ? "-__builtin_inf()" : "__builtin_inf()";
     if (t->kind == OMPT_BOOL)
         return is_max ? "0" : "1";
+    if (t->size == 16 && t->is_signed)
+        return is_max ? "(__int128)1 << 127" : "(__int128)(~(unsigned __int128)0 >> 1)";
     if (!t->is_signed)
         return is_max ? "0" : cg_strf(cg, "(%s)-1", cg_type(cg, t, "", CG_UNQUALIFIED));
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
@@ -22,18 +33,16 @@ static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)
 
 const char *cg_identity(struct cg *cg, const struct omp_type *t, enum omp_red_op op)
 {
-    while (t->kind == OMPT_ARRAY && !t->variably_modified && t->elem)
-        t = t->elem;
     bool integer = t->kind == OMPT_INT || t->kind == OMPT_BOOL, real = integer || t->kind == OMPT_FLOAT;
-    if ((!real && t->kind != OMPT_COMPLEX) || t->is_long_double || t->size > (t->kind == OMPT_COMPLEX ? 16 : 8))
+    if ((!real && t->kind != OMPT_COMPLEX) || t->is_long_double || t->size > 16)
         return NULL;
     switch (op) {
     case OMPR_ADD: case OMPR_SUB: return "0";
     case OMPR_MUL: return "1";
-    case OMPR_LOR: return real ? "0" : NULL;
-    case OMPR_LAND: return real ? "1" : NULL;
+    case OMPR_LOR: return "0";
+    case OMPR_LAND: return "1";
     case OMPR_OR: case OMPR_XOR: return integer ? "0" : NULL;
-    case OMPR_AND: return integer ? "~0" : NULL;
+    case OMPR_AND: return integer ? t->kind == OMPT_BOOL ? "1" : t->size == 16 ? "~(__int128)0" : "~0" : NULL;
     case OMPR_MIN: return real ? largest(cg, t, false) : NULL;
     case OMPR_MAX: return real ? largest(cg, t, true) : NULL;
     default: return NULL;
@@ -51,75 +60,205 @@ const char *cg_combined(struct cg *cg, enum omp_red_op op, const char *a, const 
     return cg_strf(cg, "%s %s %s", a, operators[op], b);
 }
 
-/* a = a op b, for every element of an array */
-static const char *combine(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
-{
-    enum omp_red_op op = p->sharing->clause->op;
-    const struct omp_type *t = p->var->type;
-    if (t->kind != OMPT_ARRAY)
-        return cg_strf(cg, "%s = %s;", a, cg_combined(cg, op, a, b));
-    while (t->kind == OMPT_ARRAY)
-        t = t->elem;
-    const char *e = cg_type(cg, t, "", CG_UNQUALIFIED), *i = "[__i]";
-    const char *ai = cg_strf(cg, "((%s *)&%s)%s", e, a, i), *bi = cg_strf(cg, "((const %s *)&%s)%s", e, b, i);
-    return cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) %s = %s;", a, e, ai, cg_combined(cg, op, ai, bi));
-}
+/* ------------------------------------------------------------------ items */
+enum { MAX_RECORD_ARRAY = 64 };       /* bytes of an array that still travels in the record */
 
 static bool is_reduction(const struct cg_private *p) { return p->sharing->share == OMPSH_REDUCTION; }
 
-void cg_reduction_record(struct cg *cg, struct cg_privates *p)
+const struct omp_type *cg_reduced(const struct omp_sharing *s)
 {
-    if (!p->reduction || p->finish == CG_SERIAL || p->finish == CG_LOCKED)
+    const struct omp_type *t = s->item && s->item->base_type ? s->item->base_type : s->var->type;
+    for (unsigned i = 0; s->item && i < s->item->nsections && t && t->elem; i++)
+        t = t->elem;
+    while (t && t->kind == OMPT_ARRAY)
+        t = t->elem;
+    return t;
+}
+
+bool cg_in_pieces(const struct omp_sharing *s)
+{
+    const struct omp_type *t = s->var->type;
+    return (s->item && s->item->nsections) || (t->kind == OMPT_ARRAY && (t->variably_modified || t->size > MAX_RECORD_ARRAY));
+}
+
+const char *cg_combine(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
+{
+    if (p->udr)
+        return cg_strf(cg, "__udr_%s(&%s, (%s *)&%s);", p->udr, a, cg_type(cg, p->elem, "", CG_UNQUALIFIED), b);
+    return cg_strf(cg, "%s = %s;", a, cg_combined(cg, p->sharing->clause->op, a, b));
+}
+
+void cg_initial(struct cg *cg, const struct cg_private *p, const char *copy, const char *original)
+{
+    if (p->udr)
+        cg_put(cg, " __init_%s(&%s, (%s *)&%s);", p->udr, copy, cg_type(cg, p->elem, "", CG_UNQUALIFIED), original);
+    else
+        cg_put(cg, " %s = %s;", copy, cg_identity(cg, p->elem, p->sharing->clause->op));
+}
+
+/* The same for a small array, element by element. */
+static const char *combine_item(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
+{
+    if (p->var->type->kind != OMPT_ARRAY)
+        return cg_combine(cg, p, a, b);
+    const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    const char *ai = cg_strf(cg, "((%s *)&%s)[__i]", e, a), *bi = cg_strf(cg, "((const %s *)&%s)[__i]", e, b);
+    return cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) %s", a, e, cg_combine(cg, p, ai, bi));
+}
+
+void cg_declare_reduction(struct cg *cg, const struct cg_private *p)
+{
+    const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED), *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    if (p->pieces)
+        return;                       /* declared with the originals */
+    if (p->var->type->kind == OMPT_ARRAY) {
+        cg_line(cg, "%s %s; for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) {", type, v, v, e);
+        cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[__i]", e, v), cg_strf(cg, "((%s *)__o_%s)[__i]", e, v));
+        cg_puts(cg, " }");
+    } else if (p->udr) {
+        cg_line(cg, "%s %s;", type, v);
+        cg_initial(cg, p, v, cg_strf(cg, "(*__o_%s)", v));
+    } else {
+        cg_line(cg, "%s %s = %s;", type, v, cg_identity(cg, p->elem, p->sharing->clause->op));
+    }
+}
+
+/* ------------------------------------------------------------------ functions at file scope */
+static void udr_functions(struct cg *cg, struct cg_private *p, const char *base)
+{
+    const struct omp_udr *d = p->sharing->item ? p->sharing->item->udr : NULL;
+    if (!d)
         return;
-    const char *name = cg_name(cg, p->base, "");
-    struct cg_text *out = cg->out;
-    cg->out = cg->before;
+    const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    p->udr = cg_name(cg, cg_strf(cg, "%s_%s", base, p->var->name), "");
+    cg_put(cg, "__OMPGPU_INLINE void __udr_%s(%s *__omp_out, %s *__omp_in) { %s; }\n", p->udr, e, e, cg_expr(cg, d->combiner));
+    cg_put(cg, "__OMPGPU_INLINE void __init_%s(%s *__omp_priv, %s *__omp_orig) { ", p->udr, e, e);
+    if (cg_empty(d->init))
+        cg_put(cg, "__builtin_memset(__omp_priv, 0, sizeof *__omp_priv); }\n");
+    else if (d->init_is_call)
+        cg_put(cg, "%s; }\n", cg_expr(cg, d->init));
+    else
+        cg_put(cg, "%s __v = %s; *__omp_priv = __v; }\n", e, cg_expr(cg, d->init));
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct cg_private *const *x = a, *const *y = b;
+    const struct omp_type *s = (*x)->elem, *t = (*y)->elem;
+    uint64_t m = s->kind == OMPT_RECORD ? 0 : s->size, n = t->kind == OMPT_RECORD ? 0 : t->size;
+    if (m != n)
+        return m < n ? 1 : -1;
+    return (*x > *y) - (*x < *y);
+}
+
+static void record(struct cg *cg, struct cg_privates *p, const char *name)
+{
+    const struct cg_private **items = calloc(p->n + 1, sizeof *items);
+    unsigned n = 0;
+    if (!items)
+        abort();
+    for (unsigned i = 0; i < p->n; i++)
+        if (is_reduction(&p->list[i]) && !p->list[i].pieces)
+            items[n++] = &p->list[i];
+    qsort(items, n, sizeof *items, larger_first);
     p->record = cg_strf(cg, "struct __red_%s", name);
     cg_put(cg, "%s {", p->record);
-    for (unsigned i = 0; i < p->n; i++)
-        if (is_reduction(&p->list[i]))
-            cg_put(cg, " %s %s;", cg_var_type(cg, p->list[i].var, CG_UNQUALIFIED), p->list[i].var->name);
+    for (unsigned i = 0; i < n; i++)
+        cg_put(cg, " %s %s;", cg_var_type(cg, items[i]->var, CG_UNQUALIFIED), items[i]->var->name);
     cg_put(cg, " };\n__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)\n{\n", name);
     cg_put(cg, "  %s *__a = __p; const %s *__b = __q;\n", p->record, p->record);
-    for (unsigned i = 0; i < p->n; i++)
-        if (is_reduction(&p->list[i]))
-            cg_put(cg, "  %s\n", combine(cg, &p->list[i], cg_strf(cg, "__a->%s", p->list[i].var->name),
-                                          cg_strf(cg, "__b->%s", p->list[i].var->name)));
+    for (unsigned i = 0; i < n; i++)
+        cg_put(cg, "  %s\n", combine_item(cg, items[i], cg_strf(cg, "__a->%s", items[i]->var->name), cg_strf(cg, "__b->%s", items[i]->var->name)));
     cg_puts(cg, "}\n");
+    free(items);
+}
+
+void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
+{
+    if (!p->reduction)
+        return;
+    struct cg_text *out = cg->out;
+    bool one_thread = p->finish == CG_SERIAL || p->finish == CG_LOCKED;
+    cg->out = cg->before;
+    for (unsigned i = 0; i < p->n; i++) {
+        if (!is_reduction(&p->list[i]))
+            continue;
+        udr_functions(cg, &p->list[i], p->base ? p->base : "reduction");
+        p->pieces |= p->list[i].pieces;
+        p->record_items |= !p->list[i].pieces;
+    }
+    if (!one_thread) {
+        const char *name = cg_name(cg, p->base, "");
+        if (p->record_items)
+            record(cg, p, name);
+        p->base = name;
+        for (unsigned i = 0; i < p->n; i++)
+            if (p->list[i].pieces)
+                cg_pieces_functions(cg, p, &p->list[i]);
+    }
     cg->out = out;
 }
 
-/* The winner's `*original = *original op result`. */
-static void update_originals(struct cg *cg, const struct cg_privates *p, const char *from)
+/* ------------------------------------------------------------------ the end of the construct */
+void cg_load_record(struct cg *cg, const struct cg_privates *p)
 {
-    if (p->lock)
-        cg_put(cg, " __ompgpu_critical_begin(&%s);", p->lock);
+    cg_put(cg, " %s __rec, __tmp;", p->record);
     for (unsigned i = 0; i < p->n; i++)
-        if (is_reduction(&p->list[i]))
-            cg_put(cg, " %s", combine(cg, &p->list[i], cg_strf(cg, "(*__o_%s)", p->list[i].var->name),
-                                       cg_strf(cg, "%s%s", from, p->list[i].var->name)));
-    if (p->lock)
-        cg_put(cg, " __ompgpu_critical_end(&%s);", p->lock);
+        if (is_reduction(&p->list[i]) && !p->list[i].pieces)
+            cg_put(cg, " %s", cg_assign(cg, p->list[i].var->type, cg_strf(cg, "__rec.%s", p->list[i].var->name), p->list[i].var->name));
 }
 
-void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
+/* The winner's `*original = *original op result`. */
+void cg_update_record_items(struct cg *cg, const struct cg_privates *p, const char *from)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (is_reduction(&p->list[i]) && !p->list[i].pieces)
+            cg_put(cg, " %s", combine_item(cg, &p->list[i], cg_strf(cg, "(*__o_%s)", p->list[i].var->name),
+                                            cg_strf(cg, "%s%s", from, p->list[i].var->name)));
+}
+
+static void lock(struct cg *cg, const struct cg_privates *p, const char *what)
+{
+    if (p->lock)
+        cg_put(cg, " __ompgpu_critical_%s(&%s);", what, p->lock);
+}
+
+static void finish_alone(struct cg *cg, const struct cg_privates *p)
+{
+    lock(cg, p, "begin");
+    cg_update_record_items(cg, p, "");
+    cg_pieces_update_all(cg, p);
+    lock(cg, p, "end");
+}
+
+static void finish_record(struct cg *cg, const struct cg_privates *p)
 {
     static const char *const calls[] = {
         [CG_PARALLEL] = "__ompgpu_reduce_parallel(", [CG_LEAGUE] = "__ompgpu_reduce_league(__env, ", [CG_TEAMS] = "__ompgpu_reduce_teams(__env, ",
     };
+    cg_puts(cg, " {");
+    cg_load_record(cg, p);
+    cg_line(cg, "  if (%s&__rec, &__tmp, sizeof __rec, __combine_%s)) {", calls[p->finish], p->base);
+    lock(cg, p, "begin");
+    cg_update_record_items(cg, p, "__rec.");
+    lock(cg, p, "end");
+    cg_puts(cg, " } }");
+}
+
+void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
+{
     if (!p->reduction)
         return;
     cg_line(cg, "{");
-    if (!p->record) {
-        update_originals(cg, p, "");
-        cg_puts(cg, " }");
-        return;
+    if (p->finish == CG_SERIAL || p->finish == CG_LOCKED)
+        finish_alone(cg, p);
+    else if (p->pieces && p->finish != CG_PARALLEL)
+        cg_pieces_league(cg, p);
+    else {
+        if (p->record_items)
+            finish_record(cg, p);
+        cg_pieces_parallel(cg, p);
     }
-    cg_put(cg, " %s __rec, __tmp;", p->record);
-    for (unsigned i = 0; i < p->n; i++)
-        if (is_reduction(&p->list[i]))
-            cg_put(cg, " %s", cg_assign(cg, p->list[i].var->type, cg_strf(cg, "__rec.%s", p->list[i].var->name), p->list[i].var->name));
-    cg_line(cg, "  if (%s&__rec, &__tmp, sizeof __rec, __combine_%s)) {", calls[p->finish], p->record + strlen("struct __red_"));
-    update_originals(cg, p, "__rec.");
-    cg_puts(cg, " } }");
+    cg_pieces_free(cg, p);
+    cg_puts(cg, " }");
 }

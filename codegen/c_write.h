@@ -122,12 +122,16 @@ struct cg_private {
     bool original;                    /* the original is saved as __o_v */
     bool team;                        /* SPMD: one copy a team, shared by its threads */
     bool bounds;                      /* the type's run-time bounds must be computed here */
+    const struct omp_type *elem;      /* reductions: the type of one element */
+    bool pieces;                      /* reductions: the copy is an array __p_v of __e_v elements, combined piece by piece */
+    const char *udr;                  /* user-defined reductions: its functions are __udr_… and __init_… of this name */
     const char *saved;                /* environment to restore */
     struct omp_place place;
 };
 struct cg_privates {
     struct cg_private *list; unsigned n, capacity;
     bool lastprivate, linear, reduction;
+    bool record_items, pieces;        /* reductions that travel in the record, and in pieces */
     bool race;                        /* a thread may store to an original that another still reads */
     enum cg_finish finish;
     const char *base;                 /* FUNCTION_LINE, names the reduction record */
@@ -156,7 +160,23 @@ const char *cg_trip(struct cg *, const struct omp_construct *);    /* host: an e
 /* ------------------------------------------------------------------ reductions (c_reduction.c) */
 const char *cg_identity(struct cg *, const struct omp_type *, enum omp_red_op);   /* NULL: not a reduction type */
 const char *cg_combined(struct cg *, enum omp_red_op, const char *a, const char *b);
-void cg_reduction_record(struct cg *, struct cg_privates *);       /* struct and combine function, at file scope */
+const struct omp_type *cg_reduced(const struct omp_sharing *);     /* type of one element of what is reduced */
+bool cg_in_pieces(const struct omp_sharing *);             /* arrays that are too large, or of unknown size, to be in the record */
+void cg_reduction_functions(struct cg *, struct cg_privates *);    /* record, combine functions, at file scope */
+void cg_declare_reduction(struct cg *, const struct cg_private *); /* the private copy with its initial value */
+void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __e_v, __p_v */
+const char *cg_bind_pieces(struct cg *, const struct cg_private *);     /* how the copy is spelled */
+const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);  /* host: what pieces need of a team's slot, NULL none */
+const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);   /* a statement: a = a op b, for one element */
+void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);     /* a statement, for one element */
+void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from);   /* *__o_v = *__o_v op from v */
+void cg_load_record(struct cg *, const struct cg_privates *);
+/* Arrays: c_pieces.c. */
+void cg_pieces_functions(struct cg *, const struct cg_privates *, const struct cg_private *);
+void cg_pieces_update_all(struct cg *, const struct cg_privates *);     /* one thread */
+void cg_pieces_parallel(struct cg *, const struct cg_privates *);
+void cg_pieces_league(struct cg *, const struct cg_privates *);    /* with the record */
+void cg_pieces_free(struct cg *, const struct cg_privates *);
 void cg_finish_reduction(struct cg *, const struct cg_privates *);
 
 /* ------------------------------------------------------------------ constructs (c_construct.c, c_atomic.c, c_parallel.c) */
@@ -175,4 +195,7 @@ bool cg_is_device_variable(const struct omp_var *);             /* has a device 
 /* ------------------------------------------------------------------ host (c_host.c, c_map.c) */
 /* The arrays __m and __p of a construct; returns the number of map entries. */
 unsigned cg_maps(struct cg *, const struct omp_construct *, const struct cg_plan *);
+struct cg_span { const char *begin, *size; };              /* first address and bytes of an array section, as expressions */
+struct cg_span cg_span_of(struct cg *, const struct omp_item *);
+bool cg_is_contiguous(struct cg *, const struct omp_item *);    /* says so if not */
 #endif

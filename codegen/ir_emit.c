@@ -166,7 +166,7 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
     run_passes(u, passes, machine);
     ir_plain_locals(u);
     if (ir_prune_state(u))
-        run_passes(u, u->opt->level == '0' ? "globaldce" : "function(instcombine,simplifycfg,adce),globaldce", machine);
+        run_passes(u, u->opt->level == '0' ? "globaldce" : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);
 }
 
 static bool emit_ir(const struct ir_unit *u)

@@ -58,6 +58,14 @@ static bool contains(const struct vector *v, LLVMValueRef value)
 /* ------------------------------------------------------------------ which functions */
 static bool is_parallel(LLVMValueRef f) { return f && LLVMIsAFunction(f) && strcmp(ir_name(f), "__ompgpu_parallel") == 0; }
 
+/* Called by sequential code that all threads run (ir_spmd.c), in place of __ompgpu_parallel. */
+static bool is_called_by_all(LLVMValueRef call, LLVMValueRef f)
+{
+    LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    return LLVMGetCalledValue(call) == f && LLVMGetOperand(call, 0) != f &&
+           LLVMGetStringAttributeAtIndex(caller, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS));
+}
+
 /* A function that is only ever passed to __ompgpu_parallel as the region to run. */
 static bool is_outlined(const struct ir_node *node)
 {
@@ -65,6 +73,8 @@ static bool is_outlined(const struct ir_node *node)
         return false;
     IR_EACH_USE(use, node->value) {
         LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsACallInst(user) && is_called_by_all(user, node->value))
+            continue;
         if (!LLVMIsACallInst(user) || !is_parallel(LLVMGetCalledValue(user)) || LLVMGetOperand(user, 0) != node->value ||
             LLVMGetOperand(user, 1) == node->value)
             return false;
@@ -195,7 +205,7 @@ static bool escapes(LLVMValueRef pointer, struct vector *seen, unsigned depth)
     return false;
 }
 
-static bool pointer_escapes(LLVMValueRef pointer)
+bool ir_pointer_escapes(LLVMValueRef pointer)
 {
     struct vector seen = { 0 };
     bool result = escapes(pointer, &seen, 0);
@@ -204,16 +214,16 @@ static bool pointer_escapes(LLVMValueRef pointer)
 }
 
 /* ------------------------------------------------------------------ slots */
-static LLVMValueRef make_slot(struct globaliser *g, LLVMValueRef f, const char *name, LLVMTypeRef type, unsigned align)
+LLVMValueRef ir_make_slot(struct ir_unit *u, LLVMValueRef f, const char *name, LLVMTypeRef type, unsigned align)
 {
-    bool nvptx = g->u->opt->target == IR_NVPTX;
+    bool nvptx = u->opt->target == IR_NVPTX;
     const char *full = ir_format("__ompgpu_slot_%s_%s", ir_name(f), *name ? name : "local");
-    LLVMValueRef slot = LLVMAddGlobalInAddressSpace(g->u->module, type, full, nvptx ? 3 : 0);
+    LLVMValueRef slot = LLVMAddGlobalInAddressSpace(u->module, type, full, nvptx ? 3 : 0);
     LLVMSetLinkage(slot, LLVMInternalLinkage);
     LLVMSetAlignment(slot, align);
     LLVMSetInitializer(slot, nvptx ? LLVMGetPoison(type) : LLVMConstNull(type));
     if (nvptx)
-        return LLVMConstAddrSpaceCast(slot, g->ptr);
+        return LLVMConstAddrSpaceCast(slot, LLVMPointerTypeInContext(u->ctx, 0));
     LLVMSetThreadLocal(slot, true);   /* the emulated device runs a team on one OS thread */
     return slot;
 }
@@ -225,7 +235,7 @@ static LLVMValueRef take_slot(struct globaliser *g, struct frame *frame, const c
     if (!size || size > frame->budget)
         return NULL;
     frame->budget -= (unsigned)size;
-    return make_slot(g, frame->function, name, type, align);
+    return ir_make_slot(g->u, frame->function, name, type, align);
 }
 
 /* ------------------------------------------------------------------ allocation */
@@ -314,7 +324,7 @@ static void build_chain_release(struct globaliser *g)
 }
 
 /* ------------------------------------------------------------------ rewriting */
-static void drop_lifetime_marks(LLVMValueRef pointer)
+void ir_drop_lifetime_marks(LLVMValueRef pointer)
 {
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -337,7 +347,7 @@ static void move_static(struct globaliser *g, struct frame *frame, LLVMValueRef 
     unsigned align = LLVMGetAlignment(alloca);
     if (count != 1)
         type = LLVMArrayType2(type, count);
-    drop_lifetime_marks(alloca);
+    ir_drop_lifetime_marks(alloca);
     LLVMValueRef slot = take_slot(g, frame, ir_name(alloca), type, align);
     if (!slot) {
         LLVMPositionBuilderBefore(g->b, alloca);
@@ -353,7 +363,7 @@ static void move_dynamic(struct globaliser *g, struct frame *frame, LLVMValueRef
     LLVMValueRef unit = constant(g, LLVMABISizeOfType(g->u->layout, LLVMGetAllocatedType(alloca)));
     unsigned align = LLVMGetAlignment(alloca);
     LLVMValueRef args[] = { frame->chain, LLVMBuildMul(g->b, count, unit, ""), constant(g, align < ALLOC_ALIGN ? ALLOC_ALIGN : align) };
-    drop_lifetime_marks(alloca);
+    ir_drop_lifetime_marks(alloca);
     replace(alloca, call(g, g->chain_alloc, args, 3));
 }
 
@@ -424,7 +434,7 @@ static void move_byvals(struct globaliser *g, struct frame *frame)
     unsigned byval = ir_attribute_kind("byval"), n = LLVMCountParams(frame->function);
     for (unsigned i = 0; i < n; i++) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(frame->function, i + 1, byval);
-        if (attribute && pointer_escapes(LLVMGetParam(frame->function, i)))
+        if (attribute && ir_pointer_escapes(LLVMGetParam(frame->function, i)))
             move_byval(g, frame, LLVMGetParam(frame->function, i), LLVMGetTypeAttributeValue(attribute));
     }
 }
@@ -437,7 +447,7 @@ static void move_allocas(struct globaliser *g, struct frame *frame)
         IR_EACH_INSTRUCTION(i, block) {
             if (!LLVMIsAAllocaInst(i))
                 continue;
-            bool escaping = pointer_escapes(i);
+            bool escaping = ir_pointer_escapes(i);
             if (!is_static(i)) {
                 push(&dynamics, i);
                 dynamic_escapes |= escaping;

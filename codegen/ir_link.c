@@ -253,11 +253,57 @@ static bool check_emu_interface(struct ir_unit *u)
     return true;
 }
 
+/* The x86 backend makes calls of some operations, after all is linked: what it may call (devicertl/builtins.c) is asked for here.  The
+ * names stay visible (is_exported). */
+static const char *const backend_calls[] = { "__udivti3", "__umodti3", "__divti3", "__modti3", "__extendhfsf2", "__truncsfhf2", "__truncdfhf2" };
+enum { BACKEND_CALLS = sizeof backend_calls / sizeof *backend_calls };
+
+static bool is_backend_call(const char *name)
+{
+    for (unsigned i = 0; i < BACKEND_CALLS; i++)
+        if (strcmp(name, backend_calls[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool becomes_call(LLVMValueRef inst)
+{
+    LLVMTypeRef half = LLVMHalfTypeInContext(LLVMGetTypeContext(LLVMTypeOf(inst))), type = LLVMTypeOf(inst);
+    LLVMOpcode op = LLVMGetInstructionOpcode(inst);
+    bool division = op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem || op == LLVMSRem;
+    if (type == half || (division && LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 64))
+        return true;
+    for (int i = 0; i < LLVMGetNumOperands(inst); i++)
+        if (LLVMTypeOf(LLVMGetOperand(inst, (unsigned)i)) == half)
+            return true;
+    return false;
+}
+
+static bool function_needs_backend_calls(LLVMValueRef f)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (becomes_call(i))
+                return true;
+    return false;
+}
+
+static void want_backend_calls(struct ir_unit *u)
+{
+    bool needed = false;
+    IR_EACH_FUNCTION(f, u->module) needed = needed || function_needs_backend_calls(f);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), NULL, 0, false);
+    for (unsigned i = 0; needed && i < BACKEND_CALLS; i++)
+        LLVMAddFunction(u->module, backend_calls[i], type);       /* replaced by the definition, with its type */
+}
+
 bool ir_link(struct ir_unit *u)
 {
     struct names names = { 0 };
-    if (u->opt->target == IR_X86)
+    if (u->opt->target == IR_X86) {
         names = undefined_by_user(u->module);
+        want_backend_calls(u);
+    }
     if (!link_library(u, u->opt->rtl))
         return false;
     if (u->opt->target == IR_NVPTX)
@@ -274,7 +320,7 @@ static bool is_exported(const struct ir_unit *u, const char *name)
     for (unsigned i = 0; i < u->nexports; i++)
         if (strcmp(u->exports[i], name) == 0)
             return true;
-    return u->opt->target == IR_X86 && is_emu_interface(name);
+    return u->opt->target == IR_X86 && (is_emu_interface(name) || is_backend_call(name));
 }
 
 static void internalise(const struct ir_unit *u, LLVMValueRef global)
@@ -284,6 +330,8 @@ static void internalise(const struct ir_unit *u, LLVMValueRef global)
         return;
     if (!is_exported(u, name))
         LLVMSetLinkage(global, LLVMInternalLinkage);
+    else if (is_backend_call(name))
+        LLVMSetLinkage(global, LLVMExternalLinkage);      /* nothing calls it yet */
 }
 
 /* Only kernels and declare target variables are seen from outside; the optimiser may do as it likes with the rest. */

@@ -80,6 +80,7 @@ static const struct step { const char *name; bool (*run)(struct ir_unit *); } st
     { "input", read_input },
     { "info", ir_read_info },
     { "math", ir_lower_math },
+    { "spmd", ir_spmd },
     { "globalise", ir_globalise },
     { "link", ir_link },
     { "configure", ir_configure },
@@ -118,7 +119,8 @@ static void delete_outputs(const struct ir_options *opt)
 /* ------------------------------------------------------------------ options */
 static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc [--libdevice=FILE.bc]\n"
-    "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--remarks] [--time] --out=ARCH:FILE... INPUT.bc\n"
+    "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
+    "                  [--remarks] [--warn-generic] [--time] --out=ARCH:FILE... INPUT.bc\n"
     "       omp-device --print-archs\n";
 
 static _Noreturn void misused(const char *why, const char *what)
@@ -127,11 +129,12 @@ static _Noreturn void misused(const char *why, const char *what)
     exit(2);
 }
 
-enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_REMARKS, O_TIME, O_OUT, O_ARCHS, O_HELP };
+enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_MODE, O_REMARKS, O_WARN, O_TIME, O_OUT, O_ARCHS, O_HELP };
 static const struct option long_options[] = {
     { "target", required_argument, 0, O_TARGET }, { "rtl", required_argument, 0, O_RTL }, { "libdevice", required_argument, 0, O_LIBDEVICE },
     { "info", required_argument, 0, O_INFO }, { "emit-ir", required_argument, 0, O_EMIT_IR }, { "dump", required_argument, 0, O_DUMP },
-    { "verbose-ir", required_argument, 0, O_DUMP }, { "remarks", no_argument, 0, O_REMARKS }, { "time", no_argument, 0, O_TIME },
+    { "verbose-ir", required_argument, 0, O_DUMP }, { "mode", required_argument, 0, O_MODE },
+    { "remarks", no_argument, 0, O_REMARKS }, { "warn-generic", no_argument, 0, O_WARN }, { "time", no_argument, 0, O_TIME },
     { "out", required_argument, 0, O_OUT }, { "print-archs", no_argument, 0, O_ARCHS }, { "help", no_argument, 0, O_HELP }, { 0 },
 };
 
@@ -152,6 +155,17 @@ static void set_level(struct ir_options *opt, char *value)
     opt->level = *value;
 }
 
+static void set_mode(struct ir_options *opt, char *value)
+{
+    static const char *const modes[] = { [IR_MODE_AUTO] = "auto", [IR_MODE_GENERIC] = "generic", [IR_MODE_SPMD] = "spmd" };
+    for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(value, modes[i]) == 0) {
+            opt->mode = (enum ir_mode)i;
+            return;
+        }
+    misused("unknown mode", value);
+}
+
 static void add_output(struct ir_options *opt, char *value)
 {
     char *colon = strchr(value, ':');
@@ -170,6 +184,8 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_INFO: opt->info = value; break;
     case O_EMIT_IR: opt->emit_ir = value; break;
     case O_DUMP: opt->dump = value; break;
+    case O_MODE: set_mode(opt, value); break;
+    case O_WARN: opt->warn_generic = true; break;
     case O_REMARKS: opt->remarks = true; break;
     case O_TIME: opt->time = true; break;
     case O_OUT: add_output(opt, value); break;

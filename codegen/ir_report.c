@@ -134,19 +134,62 @@ static const char *counted(unsigned n, const char *what)
     return n ? ir_format("%u %s%s", n, what, n == 1 ? "" : "s") : ir_format("no %s", what);
 }
 
+/* Did the late pass run? */
+static bool looked(const struct ir_unit *u)
+{
+    return u->opt->mode == IR_MODE_SPMD || (u->opt->mode == IR_MODE_AUTO && u->opt->level != '0');
+}
+
+/* Who chose the mode, and what it took. */
+static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    if (k->late)
+        return ir_format(" by the late pass: %s called directly, %s, %u bytes broadcast [OMP120]", counted(k->regions, "parallel region"),
+                         counted(k->guards, "guard"), k->broadcast_bytes);
+    if (k->mode == IR_SPMD)
+        return " by its form: every construct down to parallel is the only statement of the one around it";
+    if (!(k->flags & FLAG_WORKERS))
+        return ", no parallel region reached";
+    if (!looked(u))
+        return u->opt->mode == IR_MODE_GENERIC ? " by -fompgpu-mode=generic" : " at -O0, where the late pass does not run";
+    return k->why ? ir_format(" because of %s [OMP121]", k->why) : "";
+}
+
+static void remark(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    const char *shared = k->shared_bytes ? ir_format("%llu bytes of team-shared storage", (unsigned long long)k->shared_bytes)
+                                         : "no team-shared storage";
+    const char *reduction = k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
+    const char *indirect = k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
+    const char *bound = k->max_threads ? ir_format("; at most %u threads a team", k->max_threads) : "";
+    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
+            k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, bound, indirect);
+}
+
+/* -Wompgpu-generic: the place is that of the first construct in the way, where it is known. */
+static void warn(const struct ir_kernel *k)
+{
+    bool place = k->why && k->why_file;
+    fprintf(stderr, "%s:%u:%u: warning: region '%s' (%s) runs in generic mode", place ? k->why_file : k->file, place ? k->why_line : k->line,
+            place ? k->why_column : k->column, k->name, k->directive);
+    if (k->why)
+        fprintf(stderr, " because of %s", k->why);
+    fprintf(stderr, "; one thread of each team runs the code outside of parallel regions while the others wait [-Wompgpu-generic]\n");
+    if (place)
+        fprintf(stderr, "%s:%u:%u: note: the region is here\n", k->file, k->line, k->column);
+    if (k->remedy)
+        fprintf(stderr, "%s:%u:%u: note: %s\n", place ? k->why_file : k->file, place ? k->why_line : k->line, place ? k->why_column : k->column,
+                k->remedy);
+}
+
 bool ir_remark(struct ir_unit *u)
 {
-    if (!u->opt->remarks)
-        return true;
     for (unsigned i = 0; i < u->nkernels; i++) {
         const struct ir_kernel *k = &u->kernels[i];
-        const char *workers = k->mode == IR_GENERIC && !(k->flags & FLAG_WORKERS) ? ", no parallel region reached" : "";
-        const char *shared = k->shared_bytes ? ir_format("%llu bytes of team-shared storage", (unsigned long long)k->shared_bytes)
-                                             : "no team-shared storage";
-        const char *reduction = k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
-        const char *indirect = k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
-        fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
-                k->mode == IR_SPMD ? "SPMD" : "generic", workers, counted(k->barriers, "barrier"), shared, reduction, indirect);
+        if (u->opt->remarks)
+            remark(u, k);
+        if (u->opt->warn_generic && k->mode == IR_GENERIC && (k->flags & FLAG_WORKERS) && looked(u))
+            warn(k);
     }
     return true;
 }

@@ -5,6 +5,7 @@
  *
  *     read -> kernels, exported variables (ir_info.c)
  *          -> math intrinsics become calls (ir_math.c)
+ *          -> generic kernels become SPMD kernels where that is right (ir_spmd.c and the files beside it)
  *          -> locals that a parallel region can reach become team-shared (ir_globalise.c)
  *          -> runtime and libdevice are linked, unresolved calls reported (ir_link.c)
  *          -> the state machine calls regions directly (ir_dispatch.c)
@@ -12,7 +13,7 @@
  *          -> per output: optimise for the architecture and emit (ir_emit.c)
  *          -> info file and remarks from what is left (ir_report.c)
  *
- * Sections: main | support | call graph | info | math | globalisation | link | modes | emit | report                 */
+ * Sections: main | support | call graph | info | math | SPMD | globalisation | link | modes | emit | report                 */
 #ifndef OMPGPU_IR_TOOL_H
 #define OMPGPU_IR_TOOL_H
 #include <llvm-c/Core.h>
@@ -24,12 +25,14 @@
 
 /* ------------------------------------------------------------------ main (ir_main.c) */
 enum ir_target { IR_NVPTX, IR_X86 };
+enum ir_mode { IR_MODE_AUTO, IR_MODE_GENERIC, IR_MODE_SPMD };  /* -fompgpu-mode= */
 struct ir_output { const char *arch, *path; };       /* --out=ARCH:FILE */
 struct ir_options {
     const char *input, *rtl, *libdevice, *info, *emit_ir, *dump;
     enum ir_target target;
     char level;                       /* '0' … '3', 's' */
-    bool debug, remarks, time;
+    enum ir_mode mode;
+    bool debug, remarks, warn_generic, time;
     struct ir_output *outputs; unsigned noutputs;
 };
 struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicertl/ompgpu_device.h, and what was measured */
@@ -38,6 +41,11 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     unsigned flags;                   /* OMPGPU_KERNEL_* of hostrt/image.h */
     unsigned barriers, indirect_calls;/* in the final IR */
     uint64_t shared_bytes;
+    /* of ir_spmd.c */
+    bool late;                        /* it was generic and has become SPMD */
+    unsigned guards, regions, broadcast_bytes;
+    const char *why, *remedy;         /* what keeps it generic, and what would help; NULL: not known */
+    const char *why_file; unsigned why_line, why_column;       /* its place; file NULL: not known */
 };
 enum { IR_GENERIC = 0, IR_SPMD = 1 };
 struct ir_unit {
@@ -108,8 +116,15 @@ LLVMValueRef ir_kernel_function(LLVMModuleRef, const struct ir_kernel *);
 bool ir_lower_math(struct ir_unit *);
 bool ir_is_math_name(const char *name);         /* a C math function that libm has */
 
+/* ------------------------------------------------------------------ SPMD (ir_spmd.c) */
+#define IR_ALL_THREADS "ompgpu-all-threads"     /* attribute of a region function that all threads run: its calls are not sequential code */
+bool ir_spmd(struct ir_unit *);
+
 /* ------------------------------------------------------------------ globalisation (ir_globalise.c) */
 bool ir_globalise(struct ir_unit *);
+bool ir_pointer_escapes(LLVMValueRef pointer);  /* anything but loads, stores to it and calls that provably do not keep it */
+LLVMValueRef ir_make_slot(struct ir_unit *, LLVMValueRef f, const char *name, LLVMTypeRef, unsigned align);   /* team-shared; a generic pointer */
+void ir_drop_lifetime_marks(LLVMValueRef pointer);
 
 /* ------------------------------------------------------------------ link (ir_link.c) */
 bool ir_link(struct ir_unit *);

@@ -108,6 +108,22 @@ _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgp
 _Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine);
 /* Over the main threads of all teams of a generic kernel (only the main thread calls it). */
 _Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine);
+/* The league reduction in steps, for data that is too large for one record: every team puts its pieces at offsets `at` (multiples of 16)
+ * of its slot of `stride` bytes, arrives once, and the last team gets piece by piece.  _put and _get are called by all threads of an
+ * SPMD kernel (teams_: by the main threads of a generic one); _get is true on the one thread that then has the result in rec; _last is
+ * true for all threads of the last team.  The scratchpad's slots are as large as the host was told at the launch. */
+void __ompgpu_league_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
+_Bool __ompgpu_league_last(struct __ompgpu_env *);
+_Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
+void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
+_Bool __ompgpu_teams_last(struct __ompgpu_env *);
+_Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
+/* Storage for the calling thread's copy of an array; stops the kernel when there is none. */
+void *__ompgpu_reduce_alloc(unsigned long size);
+void __ompgpu_reduce_free(void *);
+/* The same address, of which the optimiser knows nothing.  The private copy of a section p[l:n] is reached through a p that points l
+ * elements in front of it, outside of the object: LLVM may conclude that indexing from there never meets an object that it knows. */
+void *__ompgpu_hidden(unsigned long address);
 
 /* ------------------------------------------------------------------ errors */
 /* Reports region, file and line through the host runtime where the device can, then stops the kernel. */

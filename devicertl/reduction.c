@@ -14,22 +14,41 @@
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
+#define MAX_UNROLLED 128u              /* bytes of a record; larger ones live in memory anyway */
 
 /* ------------------------------------------------------------------ warp */
 /* *into = the record of the lane `delta` above. */
+INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, unsigned delta)
+{
+    u32 piece = 0;
+    __builtin_memcpy(&piece, (const char *)rec + at, n);
+    piece = __ompgpu_arch_shuffle_down(mask, piece, delta);
+    __builtin_memcpy((char *)into + at, &piece, n);
+}
+
 INLINE void fetch_down(void *into, const void *rec, usize size, unsigned mask, unsigned delta)
 {
-    UNROLL for (usize at = 0; at < size; at += 4) {
-        usize n = size - at < 4 ? size - at : 4;
-        u32 piece = 0;
-        __builtin_memcpy(&piece, (const char *)rec + at, n);
-        piece = __ompgpu_arch_shuffle_down(mask, piece, delta);
-        __builtin_memcpy((char *)into + at, &piece, n);
+    usize whole = size & ~(usize)3;
+    if (size <= MAX_UNROLLED) {
+        UNROLL for (usize at = 0; at < whole; at += 4)
+            fetch_piece(into, rec, at, 4, mask, delta);
+    } else {
+        ROLLED for (usize at = 0; at < whole; at += 4)
+            fetch_piece(into, rec, at, 4, mask, delta);
     }
+    if (whole < size)
+        fetch_piece(into, rec, whole, size - whole, mask, delta);
 }
 
 INLINE void reduce_full_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine)
 {
+    if (size > MAX_UNROLLED) {
+        ROLLED for (unsigned d = WARP / 2; d; d /= 2) {
+            fetch_down(tmp, rec, size, FULL_WARP, d);
+            combine(rec, tmp);
+        }
+        return;
+    }
     UNROLL for (unsigned d = WARP / 2; d; d /= 2) {
         fetch_down(tmp, rec, size, FULL_WARP, d);
         combine(rec, tmp);
@@ -79,6 +98,17 @@ INLINE void slots_get(void *rec, usize from, usize to, unsigned slot)
     }
 }
 
+/* Bytes [from, to) of each warp's record to the lanes of the first warp. */
+INLINE void through_slots(void *rec, usize from, usize to, unsigned tid, unsigned warps, unsigned nsync)
+{
+    __ompgpu_team_barrier(nsync, 0);                      /* the slots' last use is over */
+    if (tid % WARP == 0 && tid / WARP < warps)
+        slots_put(rec, from, to, tid / WARP);
+    __ompgpu_team_barrier(nsync, 0);                      /* the slots are filled */
+    if (tid < warps)
+        slots_get(rec, from, to, tid);
+}
+
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
 INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned n, unsigned nsync)
 {
@@ -93,14 +123,15 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
     }
     if (warps == 1)
         return;
-    UNROLL for (usize from = 0; from < size; from += ROUND) {
-        usize to = size - from < ROUND ? size : from + ROUND;
-        __ompgpu_team_barrier(nsync, 0);                  /* the slots' last use is over */
-        if (lane == 0 && warp < warps)
-            slots_put(rec, from, to, warp);
-        __ompgpu_team_barrier(nsync, 0);                  /* the slots are filled */
-        if (tid < warps)
-            slots_get(rec, from, to, tid);
+    if (size <= MAX_UNROLLED) {
+        UNROLL for (usize from = 0; from < size; from += ROUND)
+            through_slots(rec, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync);
+    } else {
+        usize rest = size % ROUND;
+        ROLLED for (usize from = 0; from < size - rest; from += ROUND)
+            through_slots(rec, from, from + ROUND, tid, warps, nsync);
+        if (rest)
+            through_slots(rec, size - rest, size, tid, warps, nsync);
     }
     if (warp == 0)                                        /* full: there is a second warp */
         reduce_partial_warp(rec, tmp, size, combine, FULL_WARP, lane, warps);
@@ -122,10 +153,15 @@ _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgp
 
 static __OMPGPU_SHARED u32 __ompgpu_state_last __OMPGPU_SHARED_INIT;
 
-INLINE char *scratch_slot(const struct __ompgpu_env *env, usize size, unsigned team)
+/* Where the record of a team lies: stride is a slot's size, at the record's offset in it. */
+struct slots { char *first; usize stride; };
+
+INLINE struct slots slots_of(const struct __ompgpu_env *env, usize at, usize stride)
 {
-    return (char *)env->scratch + HEADER + (usize)team * ((size + 15) & ~(usize)15);
+    return (struct slots){ (char *)env->scratch + HEADER + at, stride };
 }
+INLINE struct slots record_slots(const struct __ompgpu_env *env, usize size) { return slots_of(env, 0, (size + 15) & ~(usize)15); }
+INLINE char *slot_of(struct slots s, unsigned team) { return s.first + (usize)team * s.stride; }
 
 /* Slots are aligned to 16, records are not; sizes are constant. */
 INLINE void slot_store(char *slot, const void *rec, usize size) { __builtin_memcpy(__builtin_assume_aligned(slot, 16), rec, size); }
@@ -142,12 +178,11 @@ INLINE _Bool arrive(const struct __ompgpu_env *env, unsigned nteams)
 }
 
 /* The record of thread `tid` of k: slots tid, tid + k, … in this order. */
-INLINE void gather(const struct __ompgpu_env *env, void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned k,
-                   unsigned nteams)
+INLINE void gather(struct slots s, void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned k, unsigned nteams)
 {
-    slot_load(rec, scratch_slot(env, size, tid), size);
+    slot_load(rec, slot_of(s, tid), size);
     ROLLED for (u64 team = (u64)tid + k; team < nteams; team += k) {
-        slot_load(tmp, scratch_slot(env, size, (unsigned)team), size);
+        slot_load(tmp, slot_of(s, (unsigned)team), size);
         combine(rec, tmp);
     }
 }
@@ -163,7 +198,7 @@ _Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, uns
         if (nteams == 1 || round == 1)
             return tid == 0;
         if (tid == 0) {
-            slot_store(scratch_slot(env, size, __ompgpu_arch_team()), rec, size);
+            slot_store(slot_of(record_slots(env, size), __ompgpu_arch_team()), rec, size);
             __ompgpu_state_last = arrive(env, nteams);
         }
         __ompgpu_arch_barrier(0);
@@ -171,7 +206,7 @@ _Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, uns
             return 0;
         holders = ntid < nteams ? ntid : nteams;
         if (tid < holders)
-            gather(env, rec, tmp, size, combine, tid, holders, nteams);
+            gather(record_slots(env, size), rec, tmp, size, combine, tid, holders, nteams);
     }
 }
 
@@ -181,9 +216,78 @@ _Bool __ompgpu_reduce_teams(struct __ompgpu_env *env, void *rec, void *tmp, unsi
     unsigned nteams = __ompgpu_arch_nteams();
     if (nteams == 1)
         return 1;
-    slot_store(scratch_slot(env, size, __ompgpu_arch_team()), rec, size);
+    slot_store(slot_of(record_slots(env, size), __ompgpu_arch_team()), rec, size);
     if (!arrive(env, nteams))
         return 0;
-    gather(env, rec, tmp, size, combine, 0, 1, nteams);
+    gather(record_slots(env, size), rec, tmp, size, combine, 0, 1, nteams);
     return 1;
 }
+
+/* ------------------------------------------------------------------ league, in steps */
+__attribute__((always_inline, convergent))
+void __ompgpu_league_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
+                         unsigned long stride)
+{
+    unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid();
+    reduce_team(rec, tmp, size, combine, tid, ntid, ntid);
+    if (tid == 0)
+        slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
+}
+
+__attribute__((always_inline, convergent)) _Bool __ompgpu_league_last(struct __ompgpu_env *env)
+{
+    if (__ompgpu_arch_tid() == 0)
+        __ompgpu_state_last = arrive(env, __ompgpu_arch_nteams());
+    __ompgpu_arch_barrier(0);
+    return __ompgpu_state_last;
+}
+
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_league_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
+                          unsigned long stride)
+{
+    unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid < nteams ? ntid : nteams;
+    if (tid < holders)
+        gather(slots_of(env, at, stride), rec, tmp, size, combine, tid, holders, nteams);
+    reduce_team(rec, tmp, size, combine, tid, holders, ntid);
+    return tid == 0;
+}
+
+__attribute__((always_inline, convergent))
+void __ompgpu_teams_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
+                        unsigned long stride)
+{
+    (void)tmp;
+    (void)combine;
+    slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
+}
+
+__attribute__((always_inline, convergent)) _Bool __ompgpu_teams_last(struct __ompgpu_env *env) { return arrive(env, __ompgpu_arch_nteams()); }
+
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
+                         unsigned long stride)
+{
+    gather(slots_of(env, at, stride), rec, tmp, size, combine, 0, 1, __ompgpu_arch_nteams());
+    return 1;
+}
+
+void *__ompgpu_reduce_alloc(unsigned long size)
+{
+    void *p = __ompgpu_arch_malloc(size);
+    if (!p)
+        __ompgpu_fail("out of memory on the device's heap for the private copies of a reduced array", 0);
+    return p;
+}
+
+__attribute__((always_inline)) void *__ompgpu_hidden(unsigned long address)
+{
+#ifdef __NVPTX__
+    __asm__("" : "+l"(address));
+#else
+    __asm__("" : "+r"(address));
+#endif
+    return (void *)address;
+}
+
+void __ompgpu_reduce_free(void *p) { __ompgpu_arch_free(p); }

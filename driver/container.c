@@ -207,19 +207,6 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
     return !failed;
 }
 
-/* ------------------------------------------------------------------ -Wompgpu-generic */
-void drv_warn_generic(const char *info)
-{
-    struct infos list = read_infos(info);
-    for (unsigned i = 0; i < list.n; i++) {
-        char **f = list.v[i].field;
-        if (number(f[I_MODE]) != 0) continue;
-        fprintf(stderr, "%s:%s:%s: warning: region '%s' (%s) runs in generic mode: it has code outside of its parallel regions, which one thread "
-                        "of each team runs while the others wait [-Wompgpu-generic]\n",
-                f[I_FILE], f[I_LINE], f[I_COLUMN], f[I_NAME], f[I_DIRECTIVE]);
-    }
-}
-
 /* ------------------------------------------------------------------ -Rompgpu: what ptxas says */
 void drv_remark_ptxas(const char *info, const struct kernel_stats *stats, unsigned nstats, const char *arch)
 {

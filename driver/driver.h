@@ -80,6 +80,7 @@ struct options {
     enum goal goal; enum emit emit;
     const char *output, *gpu_arch, *cuda_path, *host_cc, *save_dir;   /* save_dir: "" beside the output */
     const char *level;            /* the last -O: "0" … */
+    const char *mode;             /* -fompgpu-mode=; NULL: auto */
     bool gcc;                     /* host_cc is gcc */
     bool openmp, remarks, warn_generic, time, verbose, dry, debug, help, man, version, save;
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static, static_ompgpu, shared, beside;
@@ -152,7 +153,6 @@ struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n);
 bool drv_write_container(const char *path, const struct image_file *, unsigned nimages, const char *info, const char *emu_info,
                          const struct kernel_stats *, unsigned nstats);
 bool drv_append_image(const char *assembly, const char *container, bool as_bytes);
-void drv_warn_generic(const char *info);                       /* -Wompgpu-generic */
 void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n, const char *arch);
 
 /* ------------------------------------------------------------------ compile (compile.c, stages.c) */

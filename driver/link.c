@@ -61,6 +61,15 @@ static void explain_static(const char *errors)
                   "--host-cc=gcc links with gcc's libgomp.a");
 }
 
+/* clang makes calls of libatomic where the host version of a reduction combines values of 16 bytes; no program says -latomic for that. */
+static bool needs_libatomic(const char *errors)
+{
+    static const char *const said[] = { "undefined reference to `__atomic_", "undefined symbol: __atomic_" };     /* ld, lld */
+    for (unsigned i = 0; errors && i < sizeof said / sizeof *said; i++)
+        if (strstr(errors, said[i])) return true;
+    return false;
+}
+
 int drv_link(const struct options *o, const char *const *objects)
 {
     struct proc p = { 0 };
@@ -80,6 +89,10 @@ int drv_link(const struct options *o, const char *const *objects)
     p.doing = drv_format("linking '%s'", output);
     p.err = drv_format("%s/link.err", drv_temp_dir());
     int code = drv_proc_run(&p);
+    if (code != 0 && needs_libatomic(drv_read(p.err, NULL))) {
+        words_add(&p.argv, "-latomic");
+        code = drv_proc_run(&p);
+    }
     drv_show(o, p.err);
     if (o->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", "link", 1e3 * p.seconds, output);
     if (drv_proc_report(&p, NULL)) return EXIT_COMPILE;

@@ -116,6 +116,13 @@ static void set_save(struct options *o, const char *value)
     o->save_dir = !value || strcmp(value, "cwd") == 0 ? "." : strcmp(value, "obj") == 0 ? "" : value;
 }
 
+static void set_mode(struct options *o, const char *mode)
+{
+    if (strcmp(mode, "auto") != 0 && strcmp(mode, "generic") != 0 && strcmp(mode, "spmd") != 0)
+        drv_fatal(EXIT_USAGE, "unknown mode '%s' in '-fompgpu-mode='; known are auto, generic, spmd", mode);
+    o->mode = mode;
+}
+
 static bool is_gcc(const char *command)
 {
     const char *base = drv_basename(command);
@@ -139,6 +146,9 @@ static void act(struct options *o, const struct arg *a)
     case FLAG_RPASS: o->remarks = true; break;
     case FLAG_WGENERIC: o->warn_generic = true; break;
     case FLAG_WNO_GENERIC: o->warn_generic = false; break;
+    case FLAG_W_REST: o->warn_generic |= strcmp(a->value, "all") == 0; break;
+    case FLAG_W_PLAIN: o->warn_generic = false; break;
+    case FLAG_MODE: set_mode(o, a->value); break;
     case FLAG_EMIT: set_emit(o, a->value); break;
     case FLAG_TIME: o->time = true; break;
     case FLAG_O: o->output = a->value; break;

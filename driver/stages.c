@@ -125,6 +125,9 @@ static void device(const struct job *j, struct proc *p, const char *out)
         "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
 }
 
+/* For messages; omp-device drops lines that nobody asked to have in the code. */
+static bool wants_lines(const struct job *j) { return j->opt->remarks || j->opt->warn_generic || j->opt->mode; }
+
 static bool has_vla(const struct job *j)
 {
     size_t size;
@@ -143,7 +146,7 @@ static void device_gpu(const struct job *j, unsigned i, struct proc *p)
     else
         ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75", "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
-    if (j->opt->debug) ADD(&p->argv, "-gline-directives-only");
+    if (j->opt->debug || wants_lines(j)) ADD(&p->argv, "-gline-directives-only");
     device(j, p, drv_job_file(j, "nvptx64.bc"));
 }
 
@@ -152,6 +155,7 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
+    if (!j->opt->debug && wants_lines(j)) ADD(&p->argv, "-gline-directives-only");
     ADD(&p->argv, "-fPIC");
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
@@ -191,7 +195,9 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
     ADD(&p->argv, drv_tool("omp-device"), drv_format("--target=%s", target), level(j->opt),
         drv_format("--rtl=%s", drv_tool(drv_format("devicertl-%s.bc", target))), drv_format("--info=%s.%s.info", j->base, target));
     if (j->opt->debug) ADD(&p->argv, "-g");
+    if (j->opt->mode) ADD(&p->argv, drv_format("--mode=%s", j->opt->mode));
     if (first && j->opt->remarks) ADD(&p->argv, "--remarks");
+    if (first && j->opt->warn_generic) ADD(&p->argv, "--warn-generic");
     if (first && j->opt->emit == EMIT_IR) ADD(&p->argv, drv_format("--emit-ir=%s", drv_job_file(j, "ll")));
 }
 
@@ -441,7 +447,6 @@ static void show_remarks(const struct job *j)
     drv_show(j->opt, stage_err(j, LOWER_GPU, 0));
     drv_show(j->opt, stage_err(j, LOWER_EMU, 0));
     if (j->opt->remarks && want_ptxas(j)) remark_ptxas(j);
-    if (j->opt->warn_generic && !j->no_targets) drv_warn_generic(drv_job_file(j, gpu_image(j) ? "nvptx64.info" : "x86_64.info"));
 }
 
 static void copy_result(const struct job *j)

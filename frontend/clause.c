@@ -351,6 +351,7 @@ static void read_item(struct reader *r, struct omp_item *item, unsigned b, unsig
     item->parent = x.parent;
     item->parent_arrow = x.parent_arrow;
     item->derefs = x.derefs;
+    if (r->c && r->c->kind == OMPC_REDUCTION) item->udr = fe_find_udr(r->fe, r->c->word, x.type, r->p->extent.begin);
     if (x.object_end && x.object_end < e) item->object = read_object(r, b, x.object_end, x.object_arrow);
 }
 
@@ -460,13 +461,13 @@ static void read_reduce(struct reader *r)
     };
     unsigned colon = find_top(r, r->at, r->end, ":"), comma = find_top(r, r->at, colon, ",");
     if (comma < colon) {
-        r->c->word = word_at(r, r->at);
+        r->c->modifier = word_at(r, r->at);
         r->at = comma + 1;
     }
     r->c->op = OMPR_USER;
     for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
         if (token_is(r, r->at, ops[i].op)) r->c->op = ops[i].code;
-    if (r->c->op == OMPR_USER) r->c->word = fe_text(r->fe, extent_of(r, r->at, colon));
+    r->c->word = fe_text(r->fe, extent_of(r, r->at, colon));
     read_items(r, colon + 1, r->end);
 }
 
@@ -639,8 +640,16 @@ static void read_clauses(struct fe *fe, struct fe_pragma *p)
     }
 }
 
+void fe_note_refs(struct fe *fe, const struct fe_pragma *p, unsigned first, unsigned end)
+{
+    struct reader r = { .fe = fe, .p = (struct fe_pragma *)p, .end = end };
+    note_refs(&r, first, end);
+}
+
 void fe_parse_clauses(struct fe *fe)
 {
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        if (fe_is_declare_reduction(&fe->pragmas.at[i])) fe_read_udr(fe, &fe->pragmas.at[i]);
     for (unsigned i = 0; i < fe->pragmas.n; i++)
         if (!strstr(fe->pragmas.at[i].c->spelling, "declare reduction") && !strstr(fe->pragmas.at[i].c->spelling, "declare mapper"))
             read_clauses(fe, &fe->pragmas.at[i]);

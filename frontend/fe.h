@@ -5,6 +5,7 @@
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
  *   clause.c    read the clauses, resolve names, types of list items
+ *   udr.c       user-defined reductions
  *   tree.c      attach, nest, canonical loops (loop.c), atomic (atomic.c)
  *   reach.c     declare target, which functions and variables the device needs, calls without a body
  *   sharing.c   data-sharing of every construct, captures and maps of target constructs
@@ -92,6 +93,7 @@ struct fe {
     VEC(struct omp_rename) renames;
     fe_offsets writes, addrs;                  /* offsets of uses that write or take the address */
     VEC(struct fe_mark) marks;                 /* things the device does not have */
+    VEC(struct omp_udr) udrs;
     fe_offsets indirect;                       /* calls through pointers */
     fe_offsets run_time_bounds;                /* variables, uses and casts whose type has a run-time array bound */
     VEC(struct omp_decl) decls;
@@ -108,6 +110,7 @@ void fe_scan_lines(struct fe *);
 unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);     /* next token: skips white space, comments and # lines */
 unsigned fe_skip_space(const struct omp_unit *, unsigned offset);     /* the same, stops at # lines */
 unsigned fe_find_semicolon(const struct omp_unit *, unsigned offset); /* behind the next ';' outside of brackets */
+unsigned fe_block_end(const struct omp_unit *, unsigned offset);      /* the '}' of the innermost block around, or the text's end */
 bool fe_is_system(const struct fe *, unsigned offset);
 const char *fe_text(struct fe *, struct omp_extent);                  /* copy, NUL-terminated */
 bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
@@ -136,6 +139,11 @@ void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* clause.c */
 void fe_parse_clauses(struct fe *);
+/* udr.c */
+void fe_read_udr(struct fe *, struct fe_pragma *);
+bool fe_is_declare_reduction(const struct fe_pragma *);
+const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigned offset);   /* of that name and type, visible there */
+void fe_note_refs(struct fe *, const struct fe_pragma *, unsigned first, unsigned end);     /* uses in these tokens */
 enum fe_defaultmap { DMAP_DEFAULT, DMAP_ALLOC, DMAP_TO, DMAP_FROM, DMAP_TOFROM, DMAP_FIRSTPRIVATE, DMAP_PRIVATE, DMAP_NONE, DMAP_PRESENT };
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
 /* tree.c, loop.c, atomic.c */

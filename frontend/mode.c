@@ -5,6 +5,7 @@
  * stands in its loop runs once per iteration on one thread.
  */
 #include "frontend/fe.h"
+#include <string.h>
 
 /* ------------------------------------------------------------------ who reaches a parallel region */
 static bool has_indirect_call(const struct fe *fe, struct omp_extent e)
@@ -48,6 +49,37 @@ static void find_parallel_functions(struct fe *fe)
     }
 }
 
+/* ------------------------------------------------------------------ who reaches synchronisation */
+static bool has_sync(const struct omp_construct *first)
+{
+    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED | OMPL_BARRIER | OMPL_SECTIONS | OMPL_FOR |
+                          OMPL_FLUSH;
+    for (const struct omp_construct *c = first; c; c = c->next)
+        if ((c->leaves & sync) || has_sync(c->child)) return true;
+    return false;
+}
+
+static bool calls_sync(const struct fe *fe, struct omp_extent e)
+{
+    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end; i++) {
+        const struct omp_function *f = fe->frefs.at[i].function->f;
+        if (f->synchronises || (!strncmp(f->name, "omp_", 4) && strstr(f->name, "_lock"))) return true;
+    }
+    return has_indirect_call(fe, e);
+}
+
+static void find_sync_functions(struct fe *fe)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned i = 0; i < fe->functions.n; i++) {
+            struct omp_function *f = fe->functions.at[i]->f;
+            if (f->synchronises || !f->device || !f->defined || (!has_sync(f->constructs) && !calls_sync(fe, f->body))) continue;
+            f->synchronises = again = true;
+        }
+    }
+}
+
 /* ------------------------------------------------------------------ tight nesting */
 #define OUTER (OMPL_TARGET | OMPL_TEAMS)
 
@@ -70,11 +102,13 @@ static struct omp_construct *tight_parallel(const struct fe *fe, struct omp_cons
 void fe_choose_modes(struct fe *fe)
 {
     find_parallel_functions(fe);
+    find_sync_functions(fe);
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         struct omp_construct *c = fe->u->constructs[i];
         if (!(c->leaves & OMPL_TARGET)) continue;
         c->spmd_inner = tight_parallel(fe, c);
         c->spmd = c->spmd_inner != NULL;
         c->needs_parallel = c->spmd || reaches_parallel(fe, fe_whole(c));
+        c->calls_sync = calls_sync(fe, c->body);
     }
 }

@@ -40,6 +40,8 @@ static void publish(struct fe *fe)
     u->ndecls = fe->decls.n;
     u->functions = arena_alloc(fe->a, (fe->functions.n + 1) * sizeof *u->functions);
     for (unsigned i = 0; i < fe->functions.n; i++) u->functions[u->nfunctions++] = fe->functions.at[i]->f;
+    u->udrs = fe->udrs.at;
+    u->nudrs = fe->udrs.n;
     u->vars = fe->vars.at;
     u->nvars = fe->vars.n;
     u->refs = fe->refs.at;

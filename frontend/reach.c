@@ -86,6 +86,18 @@ static void scan(struct walk *w, struct omp_extent e, bool globals)
     }
 }
 
+/* Functions and variables of the user-defined reductions that constructs in e use. */
+static void scan_reductions(struct walk *w, struct omp_extent e)
+{
+    for (unsigned i = 0; i < w->fe->pragmas.n; i++)
+        for (struct omp_clause *k = w->fe->pragmas.at[i].c->clauses; k; k = k->next)
+            for (unsigned j = 0; k->kind == OMPC_REDUCTION && fe_inside(k->extent.begin, e) && j < k->nitems; j++)
+                if (k->items[j].udr) {
+                    scan(w, k->items[j].udr->combiner, true);
+                    scan(w, k->items[j].udr->init, true);
+                }
+}
+
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
@@ -103,6 +115,7 @@ static void close_over(struct walk *w)
             w->in = f->f;
             if (w->quiet && host_only(f->f->constructs)) w->bad = true;
             scan(w, f->f->extent, true);
+            scan_reductions(w, f->f->extent);
         } else {
             scan(w, w->vars.at[w->next_var++]->init, true);
         }
@@ -169,6 +182,7 @@ static void reach_regions(struct fe *fe)
         if (!(c->leaves & OMPL_TARGET) || c->on_device) continue;
         struct walk w = { .fe = fe, .region = c };
         scan(&w, c->body, false);
+        scan_reductions(&w, fe_whole(c));
         for (struct omp_clause *x = c->clauses; x; x = x->next)
             if (device_clause(x)) scan(&w, x->extent, false);
         close_over(&w);

@@ -65,7 +65,10 @@ static var_list uses_of(struct fe *fe, const struct omp_construct *c)
         if (evaluated_inside(k->kind)) add_refs(fe, &l, c, k->expr, whole);
         if (gives_attribute(k->kind))
             for (unsigned i = 0; i < k->nitems; i++)
-                if (k->items[i].var) add_once(fe, &l, k->items[i].var);
+                if (k->items[i].var) {
+                    add_once(fe, &l, k->items[i].var);
+                    if (k->items[i].nsections) add_refs(fe, &l, c, k->items[i].text, whole);    /* bounds of a section */
+                }
     }
     if (c->body.begin != c->body.end) add_refs(fe, &l, c, c->body, whole);
     return l;
@@ -357,6 +360,15 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
     return by_ref(v, add_implicit(fe, maps, v, v->type->is_const ? OMPM_TO : OMPM_TOFROM));
 }
 
+/* A section that is reduced is mapped like map(tofrom: section). */
+static struct omp_capture reduced_section(struct fe *fe, map_list *maps, struct omp_item *it)
+{
+    int map = (int)maps->n;
+    bool pointee = it->derefs > 0;
+    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = it, .type = OMPM_TOFROM, .pointee = pointee };
+    return pointee ? (struct omp_capture){ .var = it->var, .kind = OMPCAP_POINTER, .map = map } : by_ref(it->var, map);
+}
+
 static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *c, map_list *maps, const struct omp_sharing *s)
 {
     struct omp_var *v = s->var;
@@ -366,6 +378,7 @@ static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *
     if (map >= 0) return by_ref(v, map);
     map = find_map(maps, v, true);
     if (map >= 0 && v->type->kind == OMPT_POINTER) return (struct omp_capture){ .var = v, .kind = OMPCAP_POINTER, .map = map };
+    if (s->share == OMPSH_REDUCTION && s->item && s->item->nsections) return reduced_section(fe, maps, s->item);
     if (s->share == OMPSH_REDUCTION || s->share == OMPSH_LINEAR || s->lastprivate)
         return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
     if (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV) return unmapped(v, OMPCAP_PRIVATE);

@@ -36,38 +36,57 @@ static void check_clause_kind(struct fe *fe, const struct omp_construct *c, cons
         fe_error_at(fe, k->place, "clause '%s' is not supported yet on '%s' for the device", clause_name(k), c->spelling);
 }
 
+/* The type of one element of what is reduced: behind sections and array dimensions. */
+static const struct omp_type *element_of(const struct omp_item *it)
+{
+    const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
+    for (unsigned i = 0; i < it->nsections && t && t->elem; i++) t = t->elem;
+    while (t && t->kind == OMPT_ARRAY) t = t->elem;
+    return t;
+}
+
 static const char *bad_reduction_type(const struct omp_type *t, const struct omp_clause *k)
 {
+    bool bitwise = k->op == OMPR_AND || k->op == OMPR_OR || k->op == OMPR_XOR, order = k->op == OMPR_MIN || k->op == OMPR_MAX;
     switch (t->kind) {
     case OMPT_INT: case OMPT_BOOL: return NULL;
     case OMPT_FLOAT:
         if (t->is_long_double) return "the device has no long double";
-        return k->op == OMPR_AND || k->op == OMPR_OR || k->op == OMPR_XOR ? "a bitwise operator on a floating type" : NULL;
+        return bitwise ? "a bitwise operator on a floating type" : NULL;
     case OMPT_COMPLEX:
-        return k->op == OMPR_ADD || k->op == OMPR_SUB || k->op == OMPR_MUL ? NULL : "the operator is not defined for complex types";
+        if (t->is_long_double) return "the device has no long double";
+        return bitwise || order ? "the operator is not defined for complex types" : NULL;
     case OMPT_POINTER: return "a pointer";
-    case OMPT_ARRAY: return t->variably_modified ? "its bound is not constant" : bad_reduction_type(t->elem, k);
     default: return "not an arithmetic type";
     }
 }
 
+static void check_item(struct fe *fe, const struct omp_clause *k, const struct omp_item *it)
+{
+    const struct omp_type *t = element_of(it), *whole = it->base_type ? it->base_type : t;
+    bool section_of_var = it->base_is_var && it->derefs <= 1;
+    const char *why = NULL;
+    if (!t) return;
+    if (!section_of_var)
+        why = "only variables and sections of arrays and of what a pointer variable points to can be reduced";
+    else if (it->udr)
+        why = t->variably_modified ? "a user-defined reduction of a variably modified type" : NULL;
+    else if (k->op == OMPR_USER)
+        why = arena_printf(fe->a, "no 'declare reduction' of the name '%s' for this type is visible here", k->word);
+    else
+        why = bad_reduction_type(t, k);
+    if (why) fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s", fe_text(fe, it->text),
+                         whole->spelling ? whole->spelling : "variable length array", why);
+}
+
 static void check_reduction(struct fe *fe, const struct omp_clause *k)
 {
-    if (k->op == OMPR_USER) {
-        fe_error_at(fe, k->place, "user-defined reductions are not supported yet on the device");
+    if (k->modifier && !strcmp(k->modifier, "inscan")) {
+        fe_error_at(fe, k->place, "'reduction' with the 'inscan' modifier is not supported yet on the device");
         return;
     }
-    for (unsigned i = 0; i < k->nitems; i++) {
-        const struct omp_item *it = &k->items[i];
-        if (it->nsections) {
-            fe_error_at(fe, it->place, "reduction of the array section '%s' is not supported yet on the device", fe_text(fe, it->text));
-            continue;
-        }
-        const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
-        const char *why = t ? bad_reduction_type(t, k) : NULL;
-        if (why) fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s", fe_text(fe, it->text),
-                             t->spelling ? t->spelling : "variable length array", why);
-    }
+    for (unsigned i = 0; i < k->nitems; i++)
+        check_item(fe, k, &k->items[i]);
 }
 
 static void check_clauses(struct fe *fe, const struct omp_construct *c)
@@ -135,12 +154,26 @@ static void check_requires(struct fe *fe, const struct fe_pragma *p)
         if (k->kind == OMPC_REVERSE_OFFLOAD) fe_error_at(fe, k->place, "'requires reverse_offload' is not supported");
 }
 
+/* ------------------------------------------------------------------ declare mapper */
+/* It would change what later maps of its type do, also implicit ones. */
+static void check_mapper(struct fe *fe, const struct fe_pragma *p)
+{
+    const unsigned maps = OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
+    if (strcmp(p->c->spelling, "declare mapper") && strcmp(p->c->spelling, "declare_mapper")) return;
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if (fe->u->constructs[i]->leaves & maps) {
+            fe_error_at(fe, p->c->place, "'%s' is not supported yet in a file that maps data; map the members", p->c->spelling);
+            return;
+        }
+}
+
 void fe_check_support(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         check_directive(fe, &fe->pragmas.at[i]);
         check_clauses(fe, fe->pragmas.at[i].c);
         check_requires(fe, &fe->pragmas.at[i]);
+        check_mapper(fe, &fe->pragmas.at[i]);
     }
     check_marks(fe);
     find_run_time_types(fe);

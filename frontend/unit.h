@@ -96,6 +96,17 @@ struct omp_section {              /* one [lower : length] or [index] */
     bool is_section;              /* had a ':'; otherwise a plain index and length is 1 */
     uint64_t dim;                 /* constant number of elements of this dimension where known, else 0 */
 };
+/* `declare reduction(name : types : combiner) initializer(init)`, section 5.5.11 of OpenMP 5.2.  The texts are in terms of omp_out, omp_in,
+ * omp_priv and omp_orig. */
+struct omp_udr {
+    const char *name;             /* identifier or operator */
+    struct omp_extent types;      /* type-list */
+    struct omp_extent combiner;   /* expression */
+    struct omp_extent init;       /* `omp_priv = …` without these words, or a call; empty: as static storage */
+    bool init_is_call;
+    struct omp_extent scope;      /* where it is visible */
+    struct omp_place place;
+};
 struct omp_item {                 /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] | *p  */
     struct omp_var *var;          /* the base variable */
     struct omp_extent text;       /* the whole item */
@@ -108,6 +119,7 @@ struct omp_item {                 /* one list item:  v | v[l:n][..] | s.m | s->m
     bool parent_arrow;            /* an item made for an implicit map of the struct that a pointer leads to (`*p` for p->m) has text
                                      and base `p`, no parent and no sections, and parent_arrow set: it means *(base) */
     unsigned derefs;              /* pointers followed from the variable to the mapped storage */
+    const struct omp_udr *udr;    /* reduction items: the user-defined reduction to use, NULL: the clause's operator */
     struct omp_item *object;      /* the outermost struct object that the member, or the base pointer, lies in; frontend use */
     struct omp_place place;
 };
@@ -121,6 +133,7 @@ struct omp_clause {
     unsigned map;                 /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: behaviour, see below */
     enum omp_sched sched;         /* schedule, dist_schedule */
     enum omp_red_op op;           /* reduction */
+    const char *modifier;         /* reduction: default, task, inscan; NULL without */
     int64_t value;                /* constant argument where needed: collapse(n), ordered(n), device modifier … */
     const char *word;             /* keyword argument: default(none), critical's name is in construct->name */
     struct omp_clause *next;
@@ -212,6 +225,7 @@ struct omp_construct {
     bool spmd;                    /* tightly nested: every thread runs the region */
     struct omp_construct *spmd_inner;  /* SPMD: the innermost of the tightly nested constructs (may be itself) */
     bool needs_parallel;          /* generic: some parallel region can be reached, so workers are needed */
+    bool calls_sync;              /* functions that synchronise threads can be reached, see omp_function */
 };
 
 /* ------------------------------------------------------------------ declarations at file scope */
@@ -235,6 +249,7 @@ struct omp_function {
     bool defined, device, is_static, is_inline, is_variadic;
     struct omp_construct *constructs; /* outermost ones, linked by next */
     bool has_parallel;            /* a parallel construct can be reached from it */
+    bool synchronises;            /* a construct or routine that orders what its threads see of each other can be reached from it */
 };
 
 /* ------------------------------------------------------------------ unit */
@@ -251,6 +266,7 @@ struct omp_unit {
                                                                   copied to file scope, under a new name, before the function */
     unsigned ntargets;            /* target regions */
     bool run_time_types;          /* device code has types with run-time array bounds */
+    struct omp_udr *udrs; unsigned nudrs;                      /* user-defined reductions, by position */
     struct arena *arena;
     void *lines;                  /* frontend use: line markers */
 };

@@ -51,7 +51,7 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
     struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads };
-    size_t reduce = r->function->entry->reduce_bytes;
+    size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) + launch->reduce_bytes;
     void **out = r->thread->params;
     if (private_copies(r))
         return -1;

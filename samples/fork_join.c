@@ -1,8 +1,9 @@
 /* fork_join - rows of a matrix made to sum up to one: sequential code before and after an inner `parallel for`.
  *
- * Each iteration of `distribute` is run by the first thread of a team; the others wait and are woken for the two parallel loops.
+ * Each iteration of `distribute` belongs to the first thread of a team, which the others join for the two parallel loops.
  * `sum` and `scale` belong to that first thread, and the team's threads share them in the parallel loops.
- * This is the generic mode; the fully nested form of the other samples is the SPMD mode.
+ * As it stands that is the generic mode: -fompgpu-mode=generic shows it.  The compiler finds that all threads can run this code as
+ * in the fully nested form of the other samples, the SPMD mode, when one alone writes what others see: -Rompgpu tells.
  *
  * usage: fork_join [n]                                                                                     */
 #include <math.h>

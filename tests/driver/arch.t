@@ -46,15 +46,28 @@ void f(void)
     #pragma omp target teams distribute
     for (int j = 0; j < 10; j++) {
         a[j * 10] = 0;
-        #pragma omp parallel for
+        #pragma omp parallel for num_threads(3)
         for (int i = 0; i < 10; i++) a[j * 10 + i] += i;
     }
 }
 C
 "$CC" $ARCH -Wompgpu-generic -O2 -c gen.c 2>log
-check "-Wompgpu-generic" has log "^gen.c:4:13: warning: region 'f_4' .* runs in generic mode"
+check "-Wompgpu-generic" has log "^gen.c:7:[0-9]*: warning: region 'f_4' .* runs in generic mode because of a num_threads clause" \
+    "^gen.c:4:13: note: the region is here" "note: remove it and say thread_limit"
+"$CC" $ARCH -Wall -O2 -c gen.c 2>log
+check "-Wall has -Wompgpu-generic" has log "^gen.c:7:.*-Wompgpu-generic"
 "$CC" $ARCH -Wompgpu-generic -Wno-ompgpu-generic -O2 -c gen.c 2>log
 check "-Wno-ompgpu-generic" test ! -s log
+check "-fompgpu-mode=spmd refuses" test_must_fail 1 "$CC" $ARCH -fompgpu-mode=spmd -O2 -c gen.c
+has "$T/.log" "gen.c:7:.*: error: region 'f_4' cannot run in SPMD mode" && ok "and says why" || not_ok "and says why"
+sed 's/num_threads(3)//' gen.c >late.c
+for m in auto spmd generic; do
+    "$CC" $ARCH -fompgpu-mode=$m -Rompgpu -O2 -c late.c 2>$m.log
+done
+check "-fompgpu-mode=auto" has auto.log "region 'f_4': SPMD mode by the late pass: 1 parallel region called directly, 1 guard, 0 bytes broadcast \[OMP120\]"
+check "-fompgpu-mode=spmd" has spmd.log "region 'f_4': SPMD mode by the late pass"
+check "-fompgpu-mode=generic" has generic.log "region 'f_4': generic mode by -fompgpu-mode=generic"
+check "-fompgpu-mode=other" test_must_fail 2 "$CC" $ARCH -fompgpu-mode=other -c gen.c
 "$CC" $ARCH -Wompgpu-generic -O2 -c app.c 2>log
 check "-Wompgpu-generic of an SPMD region" test ! -s log
 finish

@@ -1,0 +1,229 @@
+/* c_pieces.c - reductions of arrays and array sections.
+ *
+ * The private copy of such an item v is an array of elements, whatever the item's shape; v is bound so that the user's text finds
+ * its elements there:
+ *
+ *   E *__o_v = (E *)&v[l];  const unsigned long __e_v = bytes / sizeof(E);          the original's part that is reduced
+ *   E __b_v[…];  E *__p_v = fits ? __b_v : __ompgpu_reduce_alloc(bytes);            the copy
+ *   T *__r_v = __p_v moved back by l;                                               v is spelled (*__r_v); a pointer v hides the outer one
+ *
+ * At the end, pieces of a few elements go through the same algorithms as records do, one after the other.  Over the league every
+ * team first stores all its pieces (and its record) in its slot, then arrives once; the last team combines piece by piece:
+ *
+ *   slot of a team:   record | pieces of v | pieces of w | …           each rounded up to 16 bytes                              */
+#include <string.h>
+#include "codegen/c_write.h"
+
+enum { PIECE_BYTES = 64, PIECE_ELEMENTS = 8, SMALL_COPY = 256, LARGE_COPY = 2048 /* bytes of a copy on the thread's stack */ };
+
+static unsigned piece(const struct omp_type *e)
+{
+    uint64_t k = e->size ? PIECE_BYTES / e->size : 1;
+    return k < 1 ? 1 : k > PIECE_ELEMENTS ? PIECE_ELEMENTS : (unsigned)k;
+}
+static unsigned long long rounded(unsigned long long bytes) { return (bytes + 15) & ~15ull; }
+static const char *element(struct cg *cg, const struct cg_private *p) { return cg_type(cg, p->elem, "", CG_UNQUALIFIED); }
+
+/* ------------------------------------------------------------------ the copy */
+static bool at_zero(struct cg *cg, const struct omp_item *item)
+{
+    for (unsigned i = 0; item && i < item->nsections; i++) {
+        const char *lower = cg_empty(item->sections[i].lower) ? "0" : cg_expr(cg, item->sections[i].lower);
+        if (strcmp(lower, "0"))
+            return false;
+    }
+    return true;
+}
+
+static const struct omp_item *section(const struct cg_private *p)
+{
+    const struct omp_item *item = p->sharing->item;
+    return item && item->nsections ? item : NULL;
+}
+
+void cg_declare_pieces(struct cg *cg, const struct cg_private *p, const char *outside)
+{
+    const struct omp_item *item = section(p);
+    const struct omp_type *t = p->var->type;
+    const char *v = p->var->name, *e = element(cg, p);
+    struct cg_span s = item ? cg_span_of(cg, item) : (struct cg_span){ cg_address(cg, p->var), cg_strf(cg, "sizeof(%s)", outside) };
+    bool whole = t->kind == OMPT_ARRAY && !t->variably_modified && t->size && t->size <= LARGE_COPY;
+    unsigned long long fits = (whole ? t->size : SMALL_COPY) / (p->elem->size ? p->elem->size : 1);
+    fits += !fits;
+    cg_line(cg, "%s *const __o_%s = (%s *)%s; const unsigned long __e_%s = (%s) / sizeof(%s);", e, v, e, s.begin, v, s.size, e);
+    bool zero = at_zero(cg, item);
+    const char *storage = cg_strf(cg, "__e_%s <= %llu ? __b_%s : (%s *)__ompgpu_reduce_alloc(__e_%s * sizeof(%s))", v, fits, v, e, v, e);
+    cg_line(cg, "%s __b_%s[%llu], *const __p_%s = %s;", e, v, fits, v,
+            zero ? storage : cg_strf(cg, "__ompgpu_hidden((unsigned long)(%s))", storage));
+    const char *moved = zero ? cg_strf(cg, "__p_%s", v)
+                             : cg_strf(cg, "__ompgpu_hidden((unsigned long)__p_%s - ((unsigned long)__o_%s - (unsigned long)%s))", v, v,
+                                       t->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside) : cg_address(cg, p->var));
+    if (t->kind == OMPT_POINTER)
+        cg_line(cg, "void *const __r_%s = (void *)%s;", v, moved);
+    else
+        cg_line(cg, "%s *const __r_%s = (void *)%s;", cg_var_type(cg, p->var, CG_UNQUALIFIED), v, moved);
+}
+
+const char *cg_bind_pieces(struct cg *cg, const struct cg_private *p)
+{
+    const char *v = p->var->name;
+    bool pointer = p->var->type->kind == OMPT_POINTER;
+    cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) {", v);
+    cg_initial(cg, p, cg_strf(cg, "__p_%s[__i]", v), cg_strf(cg, "__o_%s[__i]", v));
+    cg_puts(cg, " }");
+    if (pointer)
+        cg_put(cg, " %s %s = __r_%s;", cg_var_type(cg, p->var, CG_UNQUALIFIED), v, v);
+    return pointer ? NULL : cg_strf(cg, "(*__r_%s)", v);
+}
+
+void cg_pieces_free(struct cg *cg, const struct cg_privates *p)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const char *v = p->list[i].var->name;
+        if (p->list[i].pieces)
+            cg_line(cg, "if (__e_%s > sizeof __b_%s / sizeof *__b_%s) __ompgpu_reduce_free(__p_%s);", v, v, v, v);
+    }
+}
+
+/* ------------------------------------------------------------------ pieces */
+void cg_pieces_functions(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *e = element(cg, k), *name = cg_strf(cg, "%s__%s", p->base, k->var->name);
+    unsigned n = piece(k->elem);
+    cg_put(cg, "struct __red_%s { %s v[%u]; };\n__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)\n", name, e, n, name);
+    cg_put(cg, "{ struct __red_%s *__a = __p; const struct __red_%s *__b = __q; for (unsigned __k = 0; __k < %u; __k++) %s }\n", name, name, n,
+           cg_combine(cg, k, "__a->v[__k]", "__b->v[__k]"));
+}
+
+/* Opens a brace: for each piece. */
+static void open_loop(struct cg *cg, const struct cg_privates *p, const struct cg_private *k, bool load)
+{
+    const char *v = k->var->name;
+    cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i += %u) { struct __red_%s__%s __rec, __tmp;", v, piece(k->elem), p->base, v);
+    if (load)                         /* past the end: the last element again, so that combiners only see values that exist */
+        cg_line(cg, "for (unsigned __k = 0; __k < %u; __k++) __rec.v[__k] = __p_%s[__i + __k < __e_%s ? __i + __k : __e_%s - 1];",
+                piece(k->elem), v, v, v);
+}
+
+static void update(struct cg *cg, const struct cg_private *k)
+{
+    const char *v = k->var->name;
+    cg_line(cg, "for (unsigned __k = 0; __k < %u && __i + __k < __e_%s; __k++) %s", piece(k->elem), v,
+            cg_combine(cg, k, cg_strf(cg, "__o_%s[__i + __k]", v), "__rec.v[__k]"));
+}
+
+/* ------------------------------------------------------------------ finishing */
+void cg_pieces_update_all(struct cg *cg, const struct cg_privates *p)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const char *v = p->list[i].var->name;
+        if (p->list[i].pieces)
+            cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) %s", v,
+                    cg_combine(cg, &p->list[i], cg_strf(cg, "__o_%s[__i]", v), cg_strf(cg, "__p_%s[__i]", v)));
+    }
+}
+
+void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (!k->pieces)
+            continue;
+        open_loop(cg, p, k, true);
+        cg_line(cg, "if (__ompgpu_reduce_parallel(&__rec, &__tmp, sizeof __rec, __combine_%s__%s)) {", p->base, k->var->name);
+        if (p->lock)
+            cg_put(cg, " __ompgpu_critical_begin(&%s);", p->lock);
+        update(cg, k);
+        if (p->lock)
+            cg_put(cg, " __ompgpu_critical_end(&%s);", p->lock);
+        cg_puts(cg, " } }");
+    }
+}
+
+/* One round over the record and all pieces. */
+static void round(struct cg *cg, const struct cg_privates *p, const char *who, bool put)
+{
+    cg_line(cg, "__at = 0;");
+    if (p->record) {
+        cg_line(cg, "{");
+        if (put)
+            cg_load_record(cg, p);
+        else
+            cg_put(cg, " %s __rec, __tmp;", p->record);
+        cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride);"
+                        : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride)) {", who, p->base);
+        if (!put) {
+            cg_update_record_items(cg, p, "__rec.");
+            cg_puts(cg, " }");
+        }
+        cg_puts(cg, " __at = (sizeof __rec + 15) & ~15ul; }");
+    }
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (!k->pieces)
+            continue;
+        open_loop(cg, p, k, put);
+        cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride);"
+                        : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride)) {", who, p->base, k->var->name);
+        if (!put) {
+            update(cg, k);
+            cg_puts(cg, " }");
+        }
+        cg_put(cg, " __at += %llu; }", rounded(piece(k->elem) * k->elem->size));
+    }
+}
+
+static const char *bytes_of(struct cg *cg, const struct omp_type *e, const char *count)
+{
+    return cg_strf(cg, "(%s + %u) / %u * %llu", count, piece(e) - 1, piece(e), rounded(piece(e) * e->size));
+}
+
+void cg_pieces_league(struct cg *cg, const struct cg_privates *p)
+{
+    const char *who = p->finish == CG_LEAGUE ? "league" : "teams";
+    const char *stride = p->record ? cg_strf(cg, "((sizeof(%s) + 15) & ~15ul)", p->record) : "0";
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].pieces)
+            stride = cg_strf(cg, "%s + %s", stride, bytes_of(cg, p->list[i].elem, cg_strf(cg, "__e_%s", p->list[i].var->name)));
+    cg_line(cg, "const unsigned long __stride = %s; unsigned long __at;", stride);
+    round(cg, p, who, true);
+    cg_line(cg, "if (__ompgpu_%s_last(__env)) {", who);
+    round(cg, p, who, false);
+    cg_puts(cg, " }");
+}
+
+/* ------------------------------------------------------------------ host */
+static const struct omp_sharing *inner_sharing(const struct cg_plan *p, unsigned i, unsigned j)
+{
+    const struct omp_sharing *s = &p->chain[i]->sharings[j];
+    for (unsigned k = i + 1; k < p->nchain; k++) {
+        const struct omp_sharing *in = cg_sharing(p->chain[k], s->var);
+        if (in && in->share != OMPSH_SHARED)
+            return NULL;              /* counted there */
+    }
+    return s;
+}
+
+static const char *add_bytes(struct cg *cg, const char *sum, const struct omp_sharing *s)
+{
+    if (!s || s->share != OMPSH_REDUCTION || !cg_in_pieces(s))
+        return sum;
+    const struct omp_type *e = cg_reduced(s);
+    const char *size = s->item && s->item->nsections ? cg_span_of(cg, s->item).size : cg_strf(cg, "sizeof(%s)", cg_spell(cg, s->var));
+    const char *bytes = bytes_of(cg, e, cg_strf(cg, "(%s) / %llu", size, (unsigned long long)e->size));
+    return sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes;
+}
+
+const char *cg_reduce_bytes(struct cg *cg, const struct cg_plan *p)
+{
+    const char *sum = NULL;
+    if (!p->reduction)
+        return NULL;
+    if (!p->spmd)
+        for (unsigned i = 0; i < p->teams->nsharings; i++)
+            sum = add_bytes(cg, sum, &p->teams->sharings[i]);
+    for (unsigned i = 0; p->spmd && i < p->nchain; i++)
+        for (unsigned j = 0; j < p->chain[i]->nsharings; j++)
+            sum = add_bytes(cg, sum, inner_sharing(p, i, j));
+    return sum;
+}

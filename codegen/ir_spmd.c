@@ -1,0 +1,221 @@
+/* ir_spmd.c - late SPMD-zation: a generic kernel whose sequential code all threads can run becomes an SPMD kernel.
+ *
+ * In generic mode thread 0 runs the code around parallel regions and wakes the others for each region.  Here every thread runs that
+ * code: all compute the same values and take the same branches, what others could see is done by thread 0 alone (a guard), and
+ * a parallel region is a plain call of its function.  No worker waits in a state machine, and values that a region captures stay in
+ * registers.
+ *
+ *   before: functions are inlined into the region function as far as possible, so that parallel regions in called functions are seen
+ *   1. which locals stay private to each thread, which become team-shared slots    (ir_spmd_memory.c)
+ *   2. what each instruction does to others                                        (ir_spmd_effect.c)
+ *   3. guards, barriers, broadcasts: planned, judged, then written                 (ir_spmd_rewrite.c)
+ *
+ * One obstacle, and the kernel stays as it was; it is kept for the report with its place and what would help. */
+#include "codegen/ir_spmd.h"
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS = 1 };                 /* flag of struct ir_kernel: it can reach a parallel region */
+#define FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
+
+/* ------------------------------------------------------------------ region functions */
+static bool is_candidate(const struct ir_kernel *k) { return k->mode == IR_GENERIC && (k->flags & WORKERS); }
+
+static LLVMValueRef region_function(struct ir_unit *u, const struct ir_kernel *k)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, ir_format("%s__region", k->name));
+    return f && !LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && !LLVMGetNextUse(LLVMGetFirstUse(f)) ? f : NULL;
+}
+
+static void set_attribute(struct ir_unit *u, LLVMValueRef f, const char *remove, const char *add)
+{
+    LLVMRemoveEnumAttributeAtIndex(f, FUNCTION, ir_attribute_kind(remove));
+    LLVMAddAttributeAtIndex(f, FUNCTION, ir_attribute(u->ctx, add));
+}
+
+/* ------------------------------------------------------------------ inlining */
+static bool is_recursive(const struct ir_graph *g, unsigned node)
+{
+    int *from = ir_alloc(g->n, sizeof *from);
+    bool cycle = false;
+    for (unsigned i = 0; i < g->nodes[node].nedges && !cycle; i++) {
+        ir_graph_reach(g, g->nodes[node].edges[i], from, NULL);
+        cycle = from[node] >= 0;
+    }
+    free(from);
+    return cycle;
+}
+
+static bool has_attribute(LLVMValueRef f, const char *name)
+{
+    return LLVMGetEnumAttributeAtIndex(f, FUNCTION, ir_attribute_kind(name)) != NULL;
+}
+
+static void want_inlined(struct ir_unit *u, const struct ir_graph *g, const bool *reaches_parallel)
+{
+    for (unsigned i = 0; i < g->n; i++) {
+        const struct ir_node *node = &g->nodes[i];
+        if (reaches_parallel[i] && LLVMIsAFunction(node->value) && node->defined && !node->address_taken && !has_attribute(node->value, "noinline") &&
+            LLVMGetFirstUse(node->value) && !is_recursive(g, i))
+            LLVMAddAttributeAtIndex(node->value, FUNCTION, ir_attribute(u->ctx, "alwaysinline"));
+    }
+}
+
+/* Functions that hold parallel regions go into the region functions, whatever their size; those stay functions for now. */
+static void inline_regions(struct ir_unit *u)
+{
+    struct ir_graph *g = ir_graph_build(u->module);
+    bool *reaches_parallel = ir_alloc(g->n, sizeof *reaches_parallel);
+    reaches_parallel[ir_graph_find(g, LLVMGetNamedFunction(u->module, "__ompgpu_parallel"))] = true;
+    ir_graph_reaching(g, reaches_parallel);
+    want_inlined(u, g, reaches_parallel);
+    free(reaches_parallel);
+    ir_graph_free(g);
+}
+
+static void simplify(struct ir_unit *u)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    const char *passes = u->opt->level == '0' ? "always-inline,function(sroa,early-cse,simplifycfg,adce)"
+                                              : "function(sroa,early-cse,simplifycfg),cgscc(inline,function-attrs),"
+                                                "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+    LLVMErrorRef failed = LLVMRunPasses(u->module, passes, NULL, options);
+    if (failed)
+        ir_bug("%s", LLVMGetErrorMessage(failed));
+    LLVMDisposePassBuilderOptions(options);
+}
+
+/* A parameter that is passed by value in memory is each thread's own object: it becomes a local, for which the rules of locals hold. */
+static void localise_parameters(struct ir_unit *u, LLVMValueRef f)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f));
+    for (unsigned i = 0, n = LLVMCountParams(f); i < n; i++) {
+        LLVMValueRef param = LLVMGetParam(f, i);
+        LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(f, i + 1, ir_attribute_kind("byval"));
+        if (!byval)
+            continue;
+        LLVMTypeRef type = LLVMGetTypeAttributeValue(byval);
+        unsigned align = LLVMABIAlignmentOfType(u->layout, type);
+        LLVMPositionBuilderBefore(b, first);
+        LLVMValueRef local = LLVMBuildAlloca(b, type, "");
+        LLVMSetAlignment(local, align);
+        LLVMReplaceAllUsesWith(param, local);
+        LLVMBuildMemCpy(b, local, align, param, align, LLVMConstInt(LLVMInt64TypeInContext(u->ctx), LLVMABISizeOfType(u->layout, type), false));
+    }
+    LLVMDisposeBuilder(b);
+}
+
+static void prepare(struct ir_unit *u, LLVMValueRef *functions)
+{
+    inline_regions(u);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (is_candidate(&u->kernels[i]) && (functions[i] = region_function(u, &u->kernels[i]))) {
+            set_attribute(u, functions[i], "alwaysinline", "noinline");
+            localise_parameters(u, functions[i]);
+        }
+    simplify(u);
+}
+
+/* ------------------------------------------------------------------ obstacles */
+/* The name that the user knows: the region's file, or the file with its directory. */
+static const char *path_of(const struct ir_kernel *k, LLVMMetadataRef file, const char *name)
+{
+    size_t all = strlen(k->file), tail = strlen(name);
+    if (tail <= all && strcmp(k->file + all - tail, name) == 0)
+        return k->file;
+    unsigned length = 0;
+    const char *directory = LLVMDIFileGetDirectory(file, &length);
+    return *name == '/' || !length ? name : ir_format("%.*s/%s", (int)length, directory, name);
+}
+
+static void note_place(struct ir_kernel *k, LLVMValueRef where)
+{
+    LLVMMetadataRef place = LLVMIsAInstruction(where) ? LLVMInstructionGetDebugLoc(where) : NULL;
+    if (!place)
+        return;
+    LLVMMetadataRef scope = LLVMDILocationGetScope(place), file = scope ? LLVMDIScopeGetFile(scope) : NULL;
+    unsigned length = 0;
+    const char *name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
+    if (!name || !LLVMDILocationGetLine(place))
+        return;
+    k->why_file = path_of(k, file, ir_format("%.*s", (int)length, name));
+    k->why_line = LLVMDILocationGetLine(place);
+    k->why_column = LLVMDILocationGetColumn(place);
+}
+
+void spmd_refuse(struct spmd_region *r, LLVMValueRef where, const char *why, const char *remedy)
+{
+    if (r->why)
+        return;
+    r->why = why;
+    r->remedy = remedy;
+    r->where = where;
+}
+
+/* ------------------------------------------------------------------ conversion */
+static void set_mode(struct ir_unit *u, struct ir_kernel *k)
+{
+    static const char *const calls[] = { "__ompgpu_kernel_begin", "__ompgpu_kernel_end" };
+    IR_EACH_BLOCK(block, ir_kernel_function(u->module, k))
+        IR_EACH_INSTRUCTION(i, block) {
+            const char *name = LLVMIsACallInst(i) ? spmd_callee(i) : "";
+            if (strcmp(name, calls[0]) == 0 || strcmp(name, calls[1]) == 0)
+                LLVMSetOperand(i, 1, LLVMConstInt(LLVMTypeOf(LLVMGetOperand(i, 1)), IR_SPMD, false));
+        }
+    k->mode = IR_SPMD;
+    k->late = true;
+}
+
+static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
+{
+    struct spmd_region r = { .u = u, .kernel = k, .function = f };
+    struct spmd_plan *plan = NULL;
+    spmd_find_objects(&r);
+    if (!r.why)
+        plan = spmd_plan(&r);
+    if (plan) {
+        spmd_rewrite(&r, plan);
+        set_mode(u, k);
+        k->guards = r.guards;
+        k->broadcast_bytes = r.broadcast_bytes;
+        LLVMAddAttributeAtIndex(f, FUNCTION, LLVMCreateStringAttribute(u->ctx, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS), "", 0));
+    } else {
+        k->why = r.why;
+        k->remedy = r.remedy;
+        note_place(k, r.where);
+    }
+    k->regions = r.regions;
+}
+
+static void refuse_flag(const struct ir_kernel *k)
+{
+    ir_error_at(k->why_file ? k->why_file : k->file, k->why_file ? k->why_line : k->line, k->why_file ? k->why_column : k->column,
+                "region '%s' cannot run in SPMD mode, as -fompgpu-mode=spmd demands, because of %s", k->name, k->why);
+}
+
+bool ir_spmd(struct ir_unit *u)
+{
+    LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
+    bool any = false;
+    for (unsigned i = 0; i < u->nkernels; i++)
+        any |= is_candidate(&u->kernels[i]);
+    if (!any || !parallel || u->opt->mode == IR_MODE_GENERIC || (u->opt->level == '0' && u->opt->mode != IR_MODE_SPMD))
+        return true;
+    LLVMValueRef *functions = ir_alloc(u->nkernels, sizeof *functions);
+    prepare(u, functions);
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        if (!functions[i])
+            continue;
+        convert(u, &u->kernels[i], functions[i]);
+        if (u->opt->mode == IR_MODE_SPMD && u->kernels[i].mode != IR_SPMD)
+            refuse_flag(&u->kernels[i]);
+    }
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (functions[i])
+            set_attribute(u, functions[i], "noinline", "alwaysinline");
+    free(functions);
+    return ir_errors() == 0;
+}

@@ -1,0 +1,73 @@
+/* ir_spmd.h - what the files of late SPMD-zation share.  ir_spmd.c explains the idea. */
+#ifndef OMPGPU_IR_SPMD_H
+#define OMPGPU_IR_SPMD_H
+#include "codegen/ir_tool.h"
+
+/* Memory is told apart by bits: one for all that a pointer of unknown origin may point to, one for each slot. */
+typedef uint64_t spmd_mask;
+enum { SPMD_BITS = 64 };
+#define SPMD_OTHER ((spmd_mask)1)     /* everything but slots whose address is never given away */
+#define SPMD_ALL (~(spmd_mask)0)
+
+enum spmd_action {
+    SPMD_EVERY,                       /* every thread executes it: no effect that others see */
+    SPMD_GUARD,                       /* thread 0 alone */
+    SPMD_REGION,                      /* a parallel region: all threads call its function */
+    SPMD_FOLD,                        /* a question to the runtime with a constant answer in sequential code: `value` */
+    SPMD_SIZE,                        /* … whose answer is the team's size */
+    SPMD_DROP,                        /* nothing to do in sequential code */
+    SPMD_REFUSE,
+};
+struct spmd_effect {
+    enum spmd_action action;
+    spmd_mask reads, writes;
+    unsigned value;
+    bool noreturn;
+    const char *why, *remedy;         /* of SPMD_REFUSE */
+};
+
+enum spmd_place { SPMD_PRIVATE, SPMD_SLOT };
+struct spmd_object {                  /* an alloca of the region function */
+    LLVMValueRef alloca;
+    enum spmd_place place;
+    bool leaked;                      /* some pointer that is not followed may point to it: it counts as SPMD_OTHER */
+    spmd_mask mask;
+};
+
+struct spmd_event;
+struct spmd_region {                  /* one generic kernel's region function */
+    struct ir_unit *u;
+    struct ir_kernel *kernel;
+    LLVMValueRef function;
+    struct spmd_object *objects; unsigned nobjects;
+    unsigned nbits;                   /* bits given out, the one of SPMD_OTHER included */
+    uint64_t slot_bytes;
+    /* the first thing that stands in the way; NULL: nothing */
+    const char *why, *remedy;
+    LLVMValueRef where;
+    /* results */
+    unsigned regions, guards, barriers, broadcast_bytes;
+};
+
+/* Notes the first obstacle. */
+void spmd_refuse(struct spmd_region *, LLVMValueRef where, const char *why, const char *remedy);
+
+/* ------------------------------------------------------------------ memory (ir_spmd_memory.c) */
+void spmd_find_objects(struct spmd_region *);
+spmd_mask spmd_pointer_mask(const struct spmd_region *, LLVMValueRef pointer);      /* 0: private to the thread */
+spmd_mask spmd_new_bit(struct spmd_region *);
+LLVMValueRef spmd_base(LLVMValueRef pointer);   /* without constant or variable offsets and casts */
+bool spmd_is_parallel(LLVMValueRef call);       /* a call of __ompgpu_parallel */
+
+/* ------------------------------------------------------------------ effects (ir_spmd_effect.c) */
+struct spmd_effect spmd_effect(const struct spmd_region *, LLVMValueRef instruction);
+/* The call keeps no pointer that it is given and does not write through it, or is not executed at all. */
+bool spmd_call_only_reads(LLVMValueRef call);
+bool spmd_call_keeps_nothing(LLVMValueRef call);
+const char *spmd_callee(LLVMValueRef call);     /* name; "" for an indirect call and for inline assembly */
+
+/* ------------------------------------------------------------------ rewriting (ir_spmd_rewrite.c) */
+/* Plans guards and barriers; then spmd_rewrite makes the function SPMD.  Nothing is changed before. */
+struct spmd_plan *spmd_plan(struct spmd_region *);
+void spmd_rewrite(struct spmd_region *, struct spmd_plan *);
+#endif

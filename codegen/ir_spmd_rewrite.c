@@ -1,0 +1,654 @@
+/* ir_spmd_rewrite.c - guards and barriers of a region function that all threads are to run.
+ *
+ * Planning turns each block into events, in the order of execution:
+ *   load    every thread reads shared memory
+ *   guard   thread 0 executes a group of instructions.  Neighbours join one group, which stands where its last member stood; loads and
+ *           arithmetic that serve only a group belong to it.  Results that others need go through a broadcast slot.
+ *   region  every thread calls the function of a parallel region
+ *
+ * Where a barrier is needed follows from what may be pending since the last one:
+ *            pending: written by 0   read by all   read by 0   a region's accesses
+ *   load              x                                         x
+ *   guard                             x (writes)                x
+ *   region            x              x             x            x
+ * So a region is followed by a barrier only when something comes after it that could tell, and preceded by one only when thread 0 wrote
+ * something, or another thread may still be reading.  The set of barriers grows until no event meets a conflict.
+ *
+ * LLVM-C cannot split blocks, so a group becomes a function `if (tid == 0) { … }` that is always inlined. */
+#include "codegen/ir_spmd.h"
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+
+struct inst {
+    LLVMValueRef value;
+    struct spmd_effect effect;
+    unsigned block;
+    int group;                        /* -1: none */
+    bool wanted_by_guards;            /* only thread 0 needs the value */
+};
+struct group {
+    LLVMValueRef *members, last;
+    unsigned n, room;
+    spmd_mask reads, writes;
+    bool reads_private, noreturn;
+    unsigned nresults;                /* members with uses outside */
+};
+enum event_kind { LOAD, GUARD, REGION };
+struct spmd_event {
+    enum event_kind kind;
+    LLVMValueRef at;                  /* the instruction; of a group, the one after its last member */
+    spmd_mask reads, writes;
+    int group;
+    bool barrier, barrier_after;
+};
+struct pending { spmd_mask written0, read_all, read0, region; };
+struct block {
+    LLVMBasicBlockRef at;
+    struct spmd_event *events;
+    unsigned nevents, room;
+    bool has_region, visited;
+    struct pending in;
+};
+struct key { const void *value; unsigned index; };
+struct spmd_plan {
+    struct inst *insts; unsigned ninsts;
+    struct block *blocks; unsigned nblocks;
+    struct group *groups; unsigned ngroups, group_room;
+    struct key *inst_keys, *block_keys;
+};
+
+/* ------------------------------------------------------------------ look-up */
+static int compare_keys(const void *a, const void *b)
+{
+    const char *x = ((const struct key *)a)->value, *y = ((const struct key *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+static int find(const struct key *keys, unsigned n, const void *value)
+{
+    struct key key = { value, 0 }, *hit = bsearch(&key, keys, n, sizeof *keys, compare_keys);
+    return hit ? (int)hit->index : -1;
+}
+
+static struct inst *inst_of(const struct spmd_plan *p, LLVMValueRef value)
+{
+    int i = find(p->inst_keys, p->ninsts, value);
+    return i < 0 ? NULL : &p->insts[i];
+}
+
+static void *grow(void *array, unsigned n, unsigned *room, size_t size)
+{
+    if (n < *room)
+        return array;
+    *room = *room ? 2 * *room : 8;
+    array = realloc(array, *room * size);
+    if (!array)
+        ir_bug("out of memory");
+    return array;
+}
+
+/* ------------------------------------------------------------------ instructions */
+static void number(struct spmd_region *r, struct spmd_plan *p)
+{
+    IR_EACH_BLOCK(block, r->function) {
+        p->nblocks++;
+        IR_EACH_INSTRUCTION(i, block) p->ninsts++;
+    }
+    p->insts = ir_alloc(p->ninsts, sizeof *p->insts);
+    p->inst_keys = ir_alloc(p->ninsts, sizeof *p->inst_keys);
+    p->blocks = ir_alloc(p->nblocks, sizeof *p->blocks);
+    p->block_keys = ir_alloc(p->nblocks, sizeof *p->block_keys);
+    unsigned b = 0, n = 0;
+    IR_EACH_BLOCK(block, r->function) {
+        p->blocks[b].at = block;
+        p->block_keys[b] = (struct key){ block, b };
+        IR_EACH_INSTRUCTION(i, block) {
+            p->inst_keys[n] = (struct key){ i, n };
+            p->insts[n++] = (struct inst){ .value = i, .effect = spmd_effect(r, i), .block = b, .group = -1 };
+        }
+        b++;
+    }
+    qsort(p->inst_keys, p->ninsts, sizeof *p->inst_keys, compare_keys);
+    qsort(p->block_keys, p->nblocks, sizeof *p->block_keys, compare_keys);
+}
+
+static bool check_effects(struct spmd_region *r, const struct spmd_plan *p)
+{
+    for (unsigned i = 0; i < p->ninsts; i++)
+        if (p->insts[i].effect.action == SPMD_REFUSE)
+            spmd_refuse(r, p->insts[i].value, p->insts[i].effect.why, p->insts[i].effect.remedy);
+    return !r->why;
+}
+
+/* What may be left to thread 0 when only guards use it: loads, and arithmetic. */
+static bool can_move(const struct inst *i)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i->value);
+    if (i->effect.action != SPMD_EVERY)
+        return false;
+    if (opcode == LLVMLoad)
+        return i->effect.reads != 0;
+    return opcode != LLVMPHI && opcode != LLVMAlloca && opcode != LLVMCall && !LLVMIsATerminatorInst(i->value) && opcode != LLVMStore &&
+           opcode != LLVMAtomicRMW && opcode != LLVMAtomicCmpXchg && opcode != LLVMFreeze;
+}
+
+static bool used_by_guards(const struct spmd_plan *p, const struct inst *i)
+{
+    IR_EACH_USE(use, i->value) {
+        const struct inst *user = inst_of(p, LLVMGetUser(use));
+        if (!user || user->block != i->block || !(user->effect.action == SPMD_GUARD || user->wanted_by_guards))
+            return false;
+    }
+    return LLVMGetFirstUse(i->value) != NULL;
+}
+
+static bool depends_on_moved(const struct spmd_plan *p, const struct inst *i)
+{
+    for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(i->value); n < count; n++) {
+        const struct inst *operand = inst_of(p, LLVMGetOperand(i->value, n));
+        if (operand && operand->block == i->block && operand->wanted_by_guards)
+            return true;
+    }
+    return false;
+}
+
+static void find_moved(struct spmd_plan *p)
+{
+    for (unsigned i = p->ninsts; i-- > 0;)
+        p->insts[i].wanted_by_guards = can_move(&p->insts[i]) && used_by_guards(p, &p->insts[i]);
+    for (unsigned i = 0; i < p->ninsts; i++) {
+        struct inst *inst = &p->insts[i];
+        if (inst->wanted_by_guards && LLVMGetInstructionOpcode(inst->value) != LLVMLoad)
+            inst->wanted_by_guards = depends_on_moved(p, inst);
+    }
+}
+
+/* ------------------------------------------------------------------ groups and events */
+struct walk { struct spmd_region *r; struct spmd_plan *p; struct block *block; int open; unsigned at; };
+
+static void add_event(struct block *b, unsigned at, struct spmd_event event)
+{
+    b->events = grow(b->events, b->nevents, &b->room, sizeof *b->events);
+    for (unsigned i = b->nevents++; i > at; i--)
+        b->events[i] = b->events[i - 1];
+    b->events[at] = event;
+}
+
+static void join(struct walk *w, struct inst *i)
+{
+    struct spmd_plan *p = w->p;
+    if (w->open < 0) {
+        p->groups = grow(p->groups, p->ngroups, &p->group_room, sizeof *p->groups);
+        p->groups[p->ngroups] = (struct group){ 0 };
+        w->open = (int)p->ngroups++;
+    }
+    struct group *g = &p->groups[w->open];
+    g->members = grow(g->members, g->n, &g->room, sizeof *g->members);
+    g->members[g->n++] = g->last = i->value;
+    g->reads |= i->effect.reads;
+    g->writes |= i->effect.writes;
+    g->reads_private |= LLVMGetInstructionOpcode(i->value) == LLVMCall;
+    g->noreturn |= i->effect.noreturn;
+    i->group = w->open;
+    w->at = w->block->nevents;        /* where the group stands among the events */
+}
+
+static bool used_outside(const struct spmd_plan *p, LLVMValueRef value, int group)
+{
+    IR_EACH_USE(use, value) {
+        const struct inst *user = inst_of(p, LLVMGetUser(use));
+        if (!user || user->group != group)
+            return true;
+    }
+    return false;
+}
+
+static void close_group(struct walk *w)
+{
+    if (w->open < 0)
+        return;
+    struct group *g = &w->p->groups[w->open];
+    add_event(w->block, w->at, (struct spmd_event){ .kind = GUARD, .at = LLVMGetNextInstruction(g->last), .reads = g->reads, .writes = g->writes,
+                                                    .group = w->open, .barrier_after = g->noreturn });
+    w->open = -1;
+}
+
+/* Must the open group stand before this instruction? */
+static bool ends_group(const struct walk *w, const struct inst *i)
+{
+    const struct group *g = &w->p->groups[w->open];
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i->value);
+    if (i->effect.action == SPMD_REGION || (i->effect.reads & g->writes))
+        return true;
+    if (g->reads_private && (opcode == LLVMStore || opcode == LLVMCall || opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg))
+        return true;
+    for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(i->value); n < count; n++) {
+        const struct inst *operand = inst_of(w->p, LLVMGetOperand(i->value, n));
+        if (operand && operand->group == w->open)
+            return true;
+    }
+    return false;
+}
+
+/* What a region's function can reach: unknown memory, and the slots whose addresses are in its context. */
+static spmd_mask region_mask(const struct spmd_region *r, LLVMValueRef pointer)
+{
+    spmd_mask mask = SPMD_OTHER;
+    IR_EACH_USE(use, pointer) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsAStoreInst(user) && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(user, 0))) == LLVMPointerTypeKind)
+            mask |= spmd_pointer_mask(r, LLVMGetOperand(user, 0));
+        else if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user))
+            mask |= region_mask(r, user);
+    }
+    return mask;
+}
+
+static void add_region(struct walk *w, const struct inst *i)
+{
+    LLVMValueRef context = LLVMGetOperand(i->value, 1);
+    spmd_mask mask = LLVMIsAAllocaInst(context) && !spmd_pointer_mask(w->r, context) ? region_mask(w->r, context)
+                     : LLVMIsAConstantPointerNull(context) ? SPMD_OTHER : SPMD_ALL;
+    add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = REGION, .at = i->value, .reads = mask, .writes = mask, .group = -1 });
+    w->block->has_region = true;
+    w->r->regions++;
+}
+
+static void visit(struct walk *w, struct inst *i)
+{
+    if (i->effect.action == SPMD_GUARD || i->wanted_by_guards) {
+        join(w, i);
+        if (i->effect.noreturn)
+            close_group(w);
+        return;
+    }
+    if (w->open >= 0 && ends_group(w, i))
+        close_group(w);
+    if (i->effect.action == SPMD_REGION)
+        add_region(w, i);
+    else if (i->effect.reads)
+        add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = LOAD, .at = i->value, .reads = i->effect.reads, .group = -1 });
+}
+
+/* Results that leave their group are read back by every thread, right after it. */
+static void broadcast(struct spmd_region *r, struct spmd_plan *p, struct block *b)
+{
+    for (unsigned e = 0; e < b->nevents; e++) {
+        struct spmd_event *event = &b->events[e];
+        if (event->kind != GUARD)
+            continue;
+        struct group *g = &p->groups[event->group];
+        for (unsigned i = 0; i < g->n; i++)
+            if (used_outside(p, g->members[i], event->group)) {
+                g->nresults++;
+                r->broadcast_bytes += (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(g->members[i]));
+            }
+        if (!g->nresults)
+            continue;
+        spmd_mask bit = spmd_new_bit(r);
+        event->writes |= bit;
+        add_event(b, e + 1, (struct spmd_event){ .kind = LOAD, .at = event->at, .reads = bit, .group = event->group });
+        e++;
+    }
+}
+
+static void find_events(struct spmd_region *r, struct spmd_plan *p)
+{
+    struct walk w = { r, p, NULL, -1, 0 };
+    for (unsigned i = 0; i < p->ninsts; i++) {
+        if (w.block != &p->blocks[p->insts[i].block]) {
+            close_group(&w);
+            w.block = &p->blocks[p->insts[i].block];
+        }
+        if (LLVMIsATerminatorInst(p->insts[i].value))
+            close_group(&w);
+        visit(&w, &p->insts[i]);
+    }
+    for (unsigned b = 0; b < p->nblocks; b++)
+        broadcast(r, p, &p->blocks[b]);
+    r->guards = p->ngroups;
+}
+
+/* ------------------------------------------------------------------ barriers */
+static bool conflicts(const struct spmd_event *e, const struct pending *s)
+{
+    spmd_mask both = e->reads | e->writes;
+    switch (e->kind) {
+    case LOAD: return e->reads & (s->written0 | s->region);
+    case GUARD: return (e->writes & s->read_all) | (both & s->region);
+    default: return both & (s->written0 | s->read_all | s->read0 | s->region);
+    }
+}
+
+static void pass(const struct spmd_event *e, struct pending *s)
+{
+    if (e->barrier)
+        *s = (struct pending){ 0 };
+    switch (e->kind) {
+    case LOAD: s->read_all |= e->reads; break;
+    case GUARD: s->read0 |= e->reads; s->written0 |= e->writes; break;
+    default: s->region |= e->reads | e->writes; break;
+    }
+    if (e->barrier_after)
+        *s = (struct pending){ 0 };
+}
+
+/* True when `into` grew. */
+static bool merge(struct pending *into, const struct pending *from)
+{
+    struct pending old = *into;
+    into->written0 |= from->written0;
+    into->read_all |= from->read_all;
+    into->read0 |= from->read0;
+    into->region |= from->region;
+    return old.written0 != into->written0 || old.read_all != into->read_all || old.read0 != into->read0 || old.region != into->region;
+}
+
+static unsigned successors(const struct block *b)
+{
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(b->at);
+    return last ? LLVMGetNumSuccessors(last) : 0;
+}
+
+static struct block *successor(const struct spmd_plan *p, const struct block *b, unsigned i)
+{
+    return &p->blocks[find(p->block_keys, p->nblocks, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(b->at), i))];
+}
+
+/* What may be pending at each block's start, with the barriers that there are. */
+static void flow(struct spmd_plan *p)
+{
+    for (unsigned b = 0; b < p->nblocks; b++)
+        p->blocks[b].in = (struct pending){ 0 };
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned b = 0; b < p->nblocks; b++) {
+            struct pending s = p->blocks[b].in;
+            for (unsigned e = 0; e < p->blocks[b].nevents; e++)
+                pass(&p->blocks[b].events[e], &s);
+            for (unsigned i = 0, n = successors(&p->blocks[b]); i < n; i++)
+                again |= merge(&successor(p, &p->blocks[b], i)->in, &s);
+        }
+    }
+}
+
+static bool add_barrier(struct spmd_plan *p)
+{
+    for (unsigned b = 0; b < p->nblocks; b++) {
+        struct pending s = p->blocks[b].in;
+        for (unsigned e = 0; e < p->blocks[b].nevents; e++) {
+            struct spmd_event *event = &p->blocks[b].events[e];
+            if (!event->barrier && conflicts(event, &s))
+                return event->barrier = true;
+            pass(event, &s);
+        }
+    }
+    return false;
+}
+
+static void place_barriers(struct spmd_region *r, struct spmd_plan *p)
+{
+    do
+        flow(p);
+    while (add_barrier(p));
+    for (unsigned b = 0; b < p->nblocks; b++)
+        for (unsigned e = 0; e < p->blocks[b].nevents; e++)
+            r->barriers += p->blocks[b].events[e].barrier + p->blocks[b].events[e].barrier_after;
+}
+
+/* ------------------------------------------------------------------ cost */
+static bool reaches(const struct spmd_plan *p, const struct block *from, const struct block *to)
+{
+    for (unsigned i = 0, n = successors(from); i < n; i++) {
+        struct block *next = successor(p, from, i);
+        if (next == to)
+            return true;
+        if (next->visited || next->has_region)
+            continue;
+        next->visited = true;
+        if (reaches(p, next, to))
+            return true;
+    }
+    return false;
+}
+
+/* A barrier in each turn of a loop that thread 0 would run alone without one. */
+static void check_cost(struct spmd_region *r, struct spmd_plan *p)
+{
+    for (unsigned b = 0; b < p->nblocks; b++) {
+        struct block *block = &p->blocks[b];
+        LLVMValueRef at = NULL;
+        for (unsigned e = 0; e < block->nevents; e++)
+            if (block->events[e].barrier && !at)
+                at = block->events[e].at;
+        if (!at || block->has_region)
+            continue;
+        for (unsigned i = 0; i < p->nblocks; i++)
+            p->blocks[i].visited = false;
+        if (reaches(p, block, block))
+            spmd_refuse(r, at, "a loop outside of parallel regions that reads and writes shared memory: it would need a barrier in each turn",
+                        "make it a parallel loop, or let it work on a private copy");
+    }
+}
+
+struct spmd_plan *spmd_plan(struct spmd_region *r)
+{
+    struct spmd_plan *p = ir_alloc(1, sizeof *p);
+    number(r, p);
+    if (!check_effects(r, p))
+        return NULL;
+    find_moved(p);
+    find_events(r, p);
+    place_barriers(r, p);
+    if (r->u->opt->mode != IR_MODE_SPMD)
+        check_cost(r, p);
+    return r->why ? NULL : p;
+}
+
+/* ------------------------------------------------------------------ guards */
+struct outline {                      /* a group's function while it is built */
+    LLVMValueRef *values, function;
+    unsigned n;
+    LLVMValueRef *clones;             /* by member */
+};
+
+static bool is_local(LLVMValueRef v) { return LLVMIsAInstruction(v) || LLVMIsAArgument(v); }
+
+static int index_of(LLVMValueRef *list, unsigned n, LLVMValueRef value)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (list[i] == value)
+            return (int)i;
+    return -1;
+}
+
+static void find_inputs(const struct group *g, struct outline *o)
+{
+    unsigned room = 0;
+    for (unsigned i = 0; i < g->n; i++)
+        room += (unsigned)LLVMGetNumOperands(g->members[i]);
+    o->values = ir_alloc(room + 1, sizeof *o->values);
+    for (unsigned i = 0; i < g->n; i++)
+        for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(g->members[i]); n < count; n++) {
+            LLVMValueRef v = LLVMGetOperand(g->members[i], n);
+            if (is_local(v) && index_of(g->members, g->n, v) < 0 && index_of(o->values, o->n, v) < 0)
+                o->values[o->n++] = v;
+        }
+}
+
+static void declare_guard(const struct spmd_region *r, struct outline *o)
+{
+    static const char *const attributes[] = { "alwaysinline", "convergent", "nounwind" };
+    LLVMTypeRef *types = ir_alloc(o->n + 1, sizeof *types);
+    for (unsigned i = 0; i < o->n; i++)
+        types[i] = LLVMTypeOf(o->values[i]);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), types, o->n, false);
+    o->function = LLVMAddFunction(r->u->module, ir_format("__ompgpu_guard_%s", r->kernel->name), type);
+    LLVMSetLinkage(o->function, LLVMInternalLinkage);
+    for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        LLVMAddAttributeAtIndex(o->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(r->u->ctx, attributes[i]));
+}
+
+static LLVMValueRef runtime(const struct spmd_region *r, const char *name, LLVMTypeRef type)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(r->u->module, name);
+    if (!f) {
+        f = LLVMAddFunction(r->u->module, name, type);
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(r->u->ctx, "convergent"));
+    }
+    return f;
+}
+
+static LLVMValueRef ask(const struct spmd_region *r, LLVMBuilderRef b, const char *name)
+{
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(r->u->ctx), NULL, 0, false);
+    return LLVMBuildCall2(b, type, runtime(r, name, type), NULL, 0, "");
+}
+
+static void copy_member(LLVMBuilderRef b, const struct group *g, struct outline *o, unsigned i)
+{
+    LLVMValueRef copy = o->clones[i] = LLVMInstructionClone(g->members[i]);
+    LLVMInstructionSetDebugLoc(copy, NULL);
+    for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(copy); n < count; n++) {
+        LLVMValueRef v = LLVMGetOperand(copy, n);
+        int input = index_of(o->values, o->n, v), member = index_of(g->members, i, v);
+        if (input >= 0)
+            LLVMSetOperand(copy, n, LLVMGetParam(o->function, (unsigned)input));
+        else if (member >= 0)
+            LLVMSetOperand(copy, n, o->clones[member]);
+    }
+    LLVMInsertIntoBuilder(b, copy);
+}
+
+/* void guard(inputs…) { if (tid == 0) { members; broadcast slots = results; } } */
+static void build_guard(const struct spmd_region *r, const struct group *g, struct outline *o, LLVMValueRef *slots)
+{
+    LLVMContextRef ctx = r->u->ctx;
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
+    find_inputs(g, o);
+    declare_guard(r, o);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, o->function, "entry"), main = LLVMAppendBasicBlockInContext(ctx, o->function, "main"),
+                      done = LLVMAppendBasicBlockInContext(ctx, o->function, "done");
+    LLVMPositionBuilderAtEnd(b, entry);
+    LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(ctx), 0, false);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""), main, done);
+    LLVMPositionBuilderAtEnd(b, main);
+    o->clones = ir_alloc(g->n, sizeof *o->clones);
+    for (unsigned i = 0; i < g->n; i++) {
+        copy_member(b, g, o, i);
+        if (slots[i])
+            LLVMBuildStore(b, o->clones[i], slots[i]);
+    }
+    LLVMBuildBr(b, done);
+    LLVMPositionBuilderAtEnd(b, done);
+    LLVMBuildRetVoid(b);
+    LLVMDisposeBuilder(b);
+}
+
+static LLVMValueRef *make_broadcast_slots(const struct spmd_region *r, const struct spmd_plan *p, const struct group *g, int number)
+{
+    LLVMValueRef *slots = ir_alloc(g->n, sizeof *slots);
+    for (unsigned i = 0; i < g->n; i++) {
+        LLVMTypeRef type = LLVMTypeOf(g->members[i]);
+        if (used_outside(p, g->members[i], number))
+            slots[i] = ir_make_slot(r->u, r->function, "broadcast", type, LLVMABIAlignmentOfType(r->u->layout, type));
+    }
+    return slots;
+}
+
+/* ------------------------------------------------------------------ the function */
+static void build_barrier(const struct spmd_region *r, LLVMBuilderRef b)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx), type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), &i32, 1, false);
+    LLVMValueRef line = LLVMConstInt(i32, r->kernel->line, false);
+    LLVMBuildCall2(b, type, runtime(r, "__ompgpu_arch_barrier", type), &line, 1, "");
+}
+
+static void rewrite_guard(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
+{
+    struct group *g = &p->groups[e->group];
+    struct outline o = { 0 };
+    slots[e->group] = make_broadcast_slots(r, p, g, e->group);
+    build_guard(r, g, &o, slots[e->group]);
+    LLVMBuildCall2(b, LLVMGlobalGetValueType(o.function), o.function, o.values, o.n, "");
+    free(o.values);
+    free(o.clones);
+}
+
+/* Uses outside of the group read the broadcast value; those of members end with the members. */
+static void read_broadcast(struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
+{
+    struct group *g = &p->groups[e->group];
+    for (unsigned i = 0; i < g->n; i++)
+        if (slots[e->group][i])
+            LLVMReplaceAllUsesWith(g->members[i], LLVMBuildLoad2(b, LLVMTypeOf(g->members[i]), slots[e->group][i], ""));
+}
+
+static void call_region(LLVMBuilderRef b, LLVMValueRef call)
+{
+    LLVMValueRef fn = LLVMGetOperand(call, 0), context = LLVMGetOperand(call, 1);
+    LLVMBuildCall2(b, LLVMGlobalGetValueType(fn), fn, &context, 1, "");
+}
+
+static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
+{
+    LLVMPositionBuilderBefore(b, e->at);            /* takes the debug location over */
+    if (e->barrier)
+        build_barrier(r, b);
+    if (e->kind == GUARD)
+        rewrite_guard(r, p, b, e, slots);
+    else if (e->kind == REGION)
+        call_region(b, e->at);
+    else if (e->group >= 0)
+        read_broadcast(p, b, e, slots);
+    if (e->barrier_after)
+        build_barrier(r, b);
+}
+
+static void fold(const struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
+{
+    LLVMTypeRef type = LLVMTypeOf(i->value);
+    LLVMPositionBuilderBefore(b, i->value);
+    if (i->effect.action == SPMD_FOLD)
+        LLVMReplaceAllUsesWith(i->value, LLVMConstInt(type, i->effect.value, false));
+    else if (i->effect.action == SPMD_SIZE)
+        LLVMReplaceAllUsesWith(i->value, ask(r, b, "__ompgpu_arch_ntid"));
+}
+
+static bool goes(const struct inst *i) { return i->group >= 0 || i->effect.action != SPMD_EVERY; }
+
+static void move_slots(struct spmd_region *r)
+{
+    for (unsigned i = 0; i < r->nobjects; i++) {
+        LLVMValueRef alloca = r->objects[i].alloca;
+        if (r->objects[i].place != SPMD_SLOT)
+            continue;
+        LLVMTypeRef type = LLVMGetAllocatedType(alloca);
+        uint64_t count = LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
+        ir_drop_lifetime_marks(alloca);
+        LLVMReplaceAllUsesWith(alloca, ir_make_slot(r->u, r->function, ir_name(alloca), count == 1 ? type : LLVMArrayType2(type, count),
+                                                    LLVMGetAlignment(alloca)));
+        LLVMInstructionEraseFromParent(alloca);
+    }
+}
+
+void spmd_rewrite(struct spmd_region *r, struct spmd_plan *p)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(r->u->ctx);
+    LLVMValueRef **slots = ir_alloc(p->ngroups + 1, sizeof *slots);
+    for (unsigned i = 0; i < p->ninsts; i++)
+        if (p->insts[i].group < 0)
+            fold(r, b, &p->insts[i]);
+    for (unsigned i = 0; i < p->nblocks; i++)
+        for (unsigned e = 0; e < p->blocks[i].nevents; e++)
+            rewrite_event(r, p, b, &p->blocks[i].events[e], slots);
+    for (unsigned i = p->ninsts; i-- > 0;)
+        if (goes(&p->insts[i])) {
+            LLVMTypeRef type = LLVMTypeOf(p->insts[i].value);
+            if (LLVMGetTypeKind(type) != LLVMVoidTypeKind)
+                LLVMReplaceAllUsesWith(p->insts[i].value, LLVMGetPoison(type));
+            LLVMInstructionEraseFromParent(p->insts[i].value);
+        }
+    LLVMDisposeBuilder(b);
+    move_slots(r);                    /* not before: what deletes marks would delete instructions that the plan knows */
+}
