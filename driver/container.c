@@ -188,6 +188,16 @@ static void write_bytes(FILE *f, const unsigned char *p, size_t n)
     for (size_t i = 0; i < n; i++) fprintf(f, i % 32 ? ",%u" : "\n\t.byte\t%u", p[i]);
 }
 
+static void write_incbin(FILE *f, const char *path)
+{
+    fputs("\n\t.incbin\t\"", f);
+    for (; *path; path++) {
+        if (*path == '"' || *path == '\\') fputc('\\', f);
+        fputc(*path, f);
+    }
+    fputc('"', f);
+}
+
 bool drv_append_image(const char *assembly, const char *container, bool as_bytes)
 {
     size_t size;
@@ -199,7 +209,7 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
     }
     fprintf(f, "\n\t.section\t.ompgpu.image,\"a\",@progbits\n\t.p2align\t4\n\t.type\t__ompgpu_image,@object\n__ompgpu_image:");
     if (as_bytes) write_bytes(f, (const unsigned char *)image, size);
-    else fprintf(f, "\n\t.incbin\t\"%s\"", container);
+    else write_incbin(f, container);
     fprintf(f, "\n\t.size\t__ompgpu_image, %zu\n", size);
     bool failed = ferror(f);
     failed |= fclose(f) != 0;

@@ -115,7 +115,9 @@ static struct job make_job(const struct options *o, const struct arg *a, unsigne
     make_dir(dir);
     j.stem = strcmp(a->value, "-") == 0 ? "stdin" : drv_stem(a->value);
     j.err_base = drv_format("%s/", dir);
-    j.base = drv_format("%s/%s", o->save ? save_dir(o) : dir, j.stem);
+    const char *base = o->save ? save_dir(o) : dir;
+    /* Without "./": the assembler would take the two spellings in the line table of X.host.c for one file. */
+    j.base = strcmp(base, ".") == 0 && *j.stem != '-' ? j.stem : drv_format("%s/%s", base, j.stem);
     j.link = o->goal == GOAL_LINK;
     if (strcmp(a->value, "-") == 0) {
         j.input_file = drv_format("%s/stdin.txt", dir);

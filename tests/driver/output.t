@@ -51,6 +51,9 @@ check "-save-temps=obj" cc -O2 -c app.c -o obj/app.o -save-temps=obj && check ".
 check "-save-temps=cwd" cc -O2 -c app.c -o obj/app.o --save-temps=cwd && check "... here" test -s app.device.c
 (mkdir here && cd here && cc -O2 -c ../app.c -save-temps)
 check "-save-temps" test -s here/app.host.c
+for where in -save-temps -save-temps=keep -save-temps=obj; do check "-g $where" cc -g -c app.c $where -o ./saved.o; done
+cp app.c "a \"b\" 'c' \\t.c"
+check "a name with quotes" cc -O2 -g "a \"b\" 'c' \\t.c" -o "p \"q\"" && check "... runs" "./p \"q\""
 check "--save-temps" cc -O2 -c app.c --save-temps
 
 cc --time -O2 -c app.c 2>v
