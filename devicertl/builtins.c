@@ -92,7 +92,11 @@ static u128 divide(u128 a, u128 b, u128 *rest)
     *rest = r;
     return q;
 }
-static u128 magnitude(i128 x) { return x < 0 ? -(u128)x : (u128)x; }
+static u128 magnitude(i128 x)
+{
+    u128 u = (u128)x;
+    return x < 0 ? 0 - u : u;
+}
 
 u128 __udivti3(u128 a, u128 b)
 {
