@@ -50,20 +50,9 @@ static struct omp_function *function_behind(const struct fe *fe, unsigned offset
     return best ? best->function : NULL;
 }
 
-static bool maps(const struct omp_unit *u)
-{
-    const unsigned data = OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
-    for (unsigned i = 0; i < u->nconstructs; i++)
-        if (u->constructs[i]->leaves & data) return true;
-    return false;
-}
-
 static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
     const char *name = p->nrows ? p->rows[0]->spelling : "";
-    /* A default mapper changes what every map clause of its type means. */
-    if (!strncmp(name, "declare", 7) && !strcmp(name + 8, "mapper") && maps(fe->u))
-        fe_error_at(fe, p->c->place, "'%s' is not supported yet in a file with constructs for the device", name);
     if (!fe->u->ntargets || fe_is_system(fe, p->extent.begin)) return;
     if (!strncmp(name, "declare", 7) && !strcmp(name + 8, "variant")) {
         struct omp_function *f = function_behind(fe, p->extent.end);
