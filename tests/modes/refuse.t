@@ -1,0 +1,81 @@
+#!/bin/sh
+# What keeps a region generic: the reason, its place, and that the region still computes what it should.
+# shellcheck disable=SC1091,SC2086
+. tests/lib.sh
+OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+case $ARCH in *emu*) OMPGPU_DEVICE=emu OMPGPU_EMU_SCHEDULE=random:5; export OMPGPU_DEVICE OMPGPU_EMU_SCHEDULE ;; esac
+
+# stays NAME LINE REASON: the region's sequential code is on standard input (from line 7 on); it must leave a[i] = i + 1.
+stays() {
+    st_name=$1 st_line=$2 st_reason=$3
+    { cat <<'C'
+#include <omp.h>
+static int a[40], n = 40, zero = 0;
+static void add(int *p, int m) { for (int i = 0; i < m; i++) p[i]++; }
+static void half(int *p, int m) { if (m > 10) { half(p, m / 2); half(p + m / 2, m - m / 2); return; }
+_Pragma("omp parallel for") for (int i = 0; i < m; i++) p[i]++; }
+int main(void) { for (int i = 0; i < 40; i++) a[i] = i;
+C
+      cat
+      echo 'for (int i = 0; i < 40; i++) if (a[i] != i + 1) return 1; return 0; }'; } >s.c
+    check "$st_name: compiles" "$CC" $ARCH -O2 -Wall s.c -o s || return
+    cp .log log
+    check "$st_name: reason" has log "^s.c:$st_line:[0-9]*: warning: region 'main_[0-9]*' .* runs in generic mode because of $st_reason"
+    check "$st_name: runs" ./s
+    check "$st_name: spmd is refused" test_must_fail 1 "$CC" $ARCH -O2 -fompgpu-mode=spmd s.c -o refused
+    check "$st_name: no output" test ! -e refused
+}
+stays "num_threads" 8 "a num_threads clause" <<'C'
+#pragma omp target map(tofrom: a)
+{ _Pragma("omp parallel for num_threads(3)") for (int i = 0; i < 40; i++) a[i]++; zero = 0; }
+C
+stays "if" 8 "an if clause on a parallel construct" <<'C'
+#pragma omp target map(tofrom: a) map(to: n)
+{ _Pragma("omp parallel for if(n > 50)") for (int i = 0; i < 40; i++) a[i]++; zero = 0; }
+C
+stays "recursion" 8 "a call of 'half', which could not be inlined and contains a parallel region" <<'C'
+#pragma omp target map(tofrom: a)
+half(a, 40);
+C
+stays "function pointer" 9 "a call through a function pointer" <<'C'
+#pragma omp target map(tofrom: a) map(to: n)
+{ void (*f)(int *, int) = n > 50 ? half : add; zero = 0;
+  f(a, 20);
+  _Pragma("omp parallel for") for (int i = 20; i < 40; i++) a[i]++; }
+C
+stays "omp_set_num_threads" 8 "a call of 'omp_set_num_threads'" <<'C'
+#pragma omp target map(tofrom: a)
+{ omp_set_num_threads(2); _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++; }
+C
+stays "large local" 7 "local variables of more than 2048 bytes" <<'C'
+#pragma omp target map(tofrom: a)
+{ int b[1000]; b[0] = 1; _Pragma("omp parallel for") for (int i = 1; i < 40; i++) b[i] = b[0];
+  _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i] += b[i]; }
+C
+
+# judged, not impossible: spmd mode does it
+cat >loop.c <<'C'
+int main(void)
+{
+    int a[40] = { 1 };
+    #pragma omp target map(tofrom: a)
+    {
+        for (int i = 1; i < 40; i++)
+            if (a[i - 1] < 50) a[i] = a[i - 1] + 1;
+        #pragma omp parallel for
+        for (int i = 0; i < 40; i++) a[i]++;
+    }
+    for (int i = 0; i < 40; i++)
+        if (a[i] != i + 2) return 1;
+    return 0;
+}
+C
+check "sequential loop: compiles" "$CC" $ARCH -O2 -Wompgpu-generic loop.c -o loop
+cp .log log
+check "sequential loop: reason" has log "generic mode because of a loop outside of parallel regions that reads and writes shared memory"
+check "sequential loop: runs" ./loop
+check "sequential loop: compiles in spmd mode" "$CC" $ARCH -O2 -fompgpu-mode=spmd -Rompgpu loop.c -o loop
+cp .log log
+check "sequential loop: is SPMD there" has log "SPMD mode by the late pass"
+check "sequential loop: runs in spmd mode" ./loop
+finish
