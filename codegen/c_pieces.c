@@ -44,24 +44,77 @@ static const struct omp_item *section(const struct cg_private *p)
 void cg_declare_pieces(struct cg *cg, const struct cg_private *p, const char *outside)
 {
     const struct omp_item *item = section(p);
-    const struct omp_type *t = p->var->type;
     const char *v = p->var->name, *e = element(cg, p);
     struct cg_span s = item ? cg_span_of(cg, item) : (struct cg_span){ cg_address(cg, p->var), cg_strf(cg, "sizeof(%s)", outside) };
-    bool whole = t->kind == OMPT_ARRAY && !t->variably_modified && t->size && t->size <= LARGE_COPY;
-    unsigned long long fits = (whole ? t->size : SMALL_COPY) / (p->elem->size ? p->elem->size : 1);
-    fits += !fits;
     cg_line(cg, "%s *const __o_%s = (%s *)%s; const unsigned long __e_%s = (%s) / sizeof(%s);", e, v, e, s.begin, v, s.size, e);
+}
+
+/* Elements for which the thread's stack is good. */
+static unsigned long long fits(const struct omp_type *t, const struct omp_type *elem)
+{
+    bool whole = t->kind == OMPT_ARRAY && !t->variably_modified && t->size && t->size <= LARGE_COPY;
+    unsigned long long n = (whole ? t->size : SMALL_COPY) / (elem->size ? elem->size : 1);
+    return n ? n : 1;
+}
+
+/* Bytes of a copy that is not on the stack. */
+static const char *copy_bytes(struct cg *cg, const struct omp_type *t, const struct omp_type *elem, const char *count)
+{
+    return cg_strf(cg, "(%s <= %llu ? 0 : (%s * %llu + 15) & ~15ul)", count, fits(t, elem), count, (unsigned long long)elem->size);
+}
+
+static void declare_copy(struct cg *cg, const struct cg_private *p, const char *elsewhere)
+{
+    const struct omp_item *item = section(p);
+    const struct omp_type *t = p->var->type;
+    const char *v = p->var->name, *e = element(cg, p);
+    unsigned long long n = fits(t, p->elem);
     bool zero = at_zero(cg, item);
-    const char *storage = cg_strf(cg, "__e_%s <= %llu ? __b_%s : (%s *)__ompgpu_reduce_alloc(__e_%s * sizeof(%s))", v, fits, v, e, v, e);
-    cg_line(cg, "%s __b_%s[%llu], *const __p_%s = %s;", e, v, fits, v,
+    const char *storage = cg_strf(cg, "__e_%s <= %llu ? __b_%s : (%s *)%s", v, n, v, e, elsewhere);
+    cg_line(cg, "%s __b_%s[%llu], *const __p_%s = %s;", e, v, n, v,
             zero ? storage : cg_strf(cg, "__ompgpu_hidden((unsigned long)(%s))", storage));
     const char *moved = zero ? cg_strf(cg, "__p_%s", v)
                              : cg_strf(cg, "__ompgpu_hidden((unsigned long)__p_%s - ((unsigned long)__o_%s - (unsigned long)%s))", v, v,
-                                       t->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside) : cg_address(cg, p->var));
+                                       t->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", cg_spell(cg, p->var)) : cg_address(cg, p->var));
     if (t->kind == OMPT_POINTER)
         cg_line(cg, "void *const __r_%s = (void *)%s;", v, moved);
     else
         cg_line(cg, "%s *const __r_%s = (void *)%s;", cg_var_type(cg, p->var, CG_UNQUALIFIED), v, moved);
+}
+
+static const char *bytes_of(struct cg *cg, const struct omp_type *e, const char *count);
+
+/* Bytes of a team's slot, and of a thread's copies, as the host computes them (cg_reduce_bytes, cg_copy_bytes). */
+static void declare_sizes(struct cg *cg, const struct cg_privates *p)
+{
+    const char *stride = p->record ? cg_strf(cg, "((sizeof(%s) + 15) & ~15ul)", p->record) : "0", *copies = "0";
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (!k->pieces)
+            continue;
+        const char *count = cg_strf(cg, "__e_%s", k->var->name);
+        stride = cg_strf(cg, "%s + %s", stride, bytes_of(cg, k->elem, count));
+        copies = cg_strf(cg, "%s + %s", copies, copy_bytes(cg, k->var->type, k->elem, count));
+    }
+    cg_line(cg, "const unsigned long __stride = %s;", p->finish == CG_PARALLEL ? "0" : stride);
+    if (p->slices)
+        cg_line(cg, "const unsigned long __copies = %s;", copies);
+}
+
+void cg_declare_copies(struct cg *cg, const struct cg_privates *p)
+{
+    const char *at = "0";
+    if (p->pieces)
+        declare_sizes(cg, p);
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (!k->pieces)
+            continue;
+        const char *v = k->var->name;
+        declare_copy(cg, k, p->slices ? cg_strf(cg, "__ompgpu_copy_slice(__env, __stride, __copies, %s)", at)
+                                      : cg_strf(cg, "__ompgpu_reduce_alloc(__e_%s * %llu)", v, (unsigned long long)k->elem->size));
+        at = cg_strf(cg, "%s + %s", at, copy_bytes(cg, k->var->type, k->elem, cg_strf(cg, "__e_%s", v)));
+    }
 }
 
 const char *cg_bind_pieces(struct cg *cg, const struct cg_private *p)
@@ -80,7 +133,7 @@ void cg_pieces_free(struct cg *cg, const struct cg_privates *p)
 {
     for (unsigned i = 0; i < p->n; i++) {
         const char *v = p->list[i].var->name;
-        if (p->list[i].pieces)
+        if (p->list[i].pieces && !p->slices)
             cg_line(cg, "if (__e_%s > sizeof __b_%s / sizeof *__b_%s) __ompgpu_reduce_free(__p_%s);", v, v, v, v);
     }
 }
@@ -181,11 +234,7 @@ static const char *bytes_of(struct cg *cg, const struct omp_type *e, const char 
 void cg_pieces_league(struct cg *cg, const struct cg_privates *p)
 {
     const char *who = p->finish == CG_LEAGUE ? "league" : "teams";
-    const char *stride = p->record ? cg_strf(cg, "((sizeof(%s) + 15) & ~15ul)", p->record) : "0";
-    for (unsigned i = 0; i < p->n; i++)
-        if (p->list[i].pieces)
-            stride = cg_strf(cg, "%s + %s", stride, bytes_of(cg, p->list[i].elem, cg_strf(cg, "__e_%s", p->list[i].var->name)));
-    cg_line(cg, "const unsigned long __stride = %s; unsigned long __at;", stride);
+    cg_line(cg, "unsigned long __at;");
     round(cg, p, who, true);
     cg_line(cg, "if (__ompgpu_%s_last(__env)) {", who);
     round(cg, p, who, false);
@@ -204,26 +253,41 @@ static const struct omp_sharing *inner_sharing(const struct cg_plan *p, unsigned
     return s;
 }
 
-static const char *add_bytes(struct cg *cg, const char *sum, const struct omp_sharing *s)
+static const char *add(struct cg *cg, const char *sum, const char *bytes) { return sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes; }
+
+/* Elements of an item that is reduced in pieces, NULL for others. */
+static const char *count_of(struct cg *cg, const struct omp_sharing *s)
 {
     if (!s || s->share != OMPSH_REDUCTION || !cg_in_pieces(s))
-        return sum;
-    const struct omp_type *e = cg_reduced(s);
+        return NULL;
     const char *size = s->item && s->item->nsections ? cg_span_of(cg, s->item).size : cg_strf(cg, "sizeof(%s)", cg_spell(cg, s->var));
-    const char *bytes = bytes_of(cg, e, cg_strf(cg, "(%s) / %llu", size, (unsigned long long)e->size));
-    return sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes;
+    return cg_strf(cg, "((%s) / %llu)", size, (unsigned long long)cg_reduced(s)->size);
 }
 
 const char *cg_reduce_bytes(struct cg *cg, const struct cg_plan *p)
 {
-    const char *sum = NULL;
+    const char *sum = NULL, *n;
     if (!p->reduction)
         return NULL;
     if (!p->spmd)
         for (unsigned i = 0; i < p->teams->nsharings; i++)
-            sum = add_bytes(cg, sum, &p->teams->sharings[i]);
+            if ((n = count_of(cg, &p->teams->sharings[i])))
+                sum = add(cg, sum, bytes_of(cg, cg_reduced(&p->teams->sharings[i]), n));
     for (unsigned i = 0; p->spmd && i < p->nchain; i++)
         for (unsigned j = 0; j < p->chain[i]->nsharings; j++)
-            sum = add_bytes(cg, sum, inner_sharing(p, i, j));
+            if ((n = count_of(cg, inner_sharing(p, i, j))))
+                sum = add(cg, sum, bytes_of(cg, cg_reduced(&p->chain[i]->sharings[j]), n));
+    return sum;
+}
+
+const char *cg_copy_bytes(struct cg *cg, const struct cg_plan *p)
+{
+    const char *sum = NULL, *n;
+    for (unsigned i = 0; p->spmd && i < p->nchain; i++)
+        for (unsigned j = 0; j < p->chain[i]->nsharings; j++) {
+            const struct omp_sharing *s = &p->chain[i]->sharings[j];
+            if ((n = count_of(cg, inner_sharing(p, i, j))))
+                sum = add(cg, sum, copy_bytes(cg, s->var->type, cg_reduced(s), n));
+        }
     return sum;
 }

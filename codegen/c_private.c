@@ -130,6 +130,7 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
         else if (k->original && !k->team)
             cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name, cg_address(cg, k->var));
     }
+    cg_declare_copies(cg, p);
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
         if (k->team)

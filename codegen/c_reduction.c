@@ -151,6 +151,18 @@ static int larger_first(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* Bytes at the end of the record that hold no member: only those of arithmetic types are known here. */
+static unsigned tail_padding(const struct cg_private **items, unsigned n)
+{
+    uint64_t total = 0, align = n ? items[0]->elem->size : 1;
+    for (unsigned i = 0; i < n; i++) {
+        if (items[i]->elem->kind == OMPT_RECORD || items[i]->elem->kind == OMPT_COMPLEX || !items[i]->var->type->size)
+            return 0;
+        total += items[i]->var->type->size;
+    }
+    return (unsigned)((align - total % align) % align);
+}
+
 static void record(struct cg *cg, struct cg_privates *p, const char *name)
 {
     const struct cg_private **items = calloc(p->n + 1, sizeof *items);
@@ -162,6 +174,7 @@ static void record(struct cg *cg, struct cg_privates *p, const char *name)
             items[n++] = &p->list[i];
     qsort(items, n, sizeof *items, larger_first);
     p->record = cg_strf(cg, "struct __red_%s", name);
+    p->padding = tail_padding(items, n);
     cg_put(cg, "%s {", p->record);
     for (unsigned i = 0; i < n; i++)
         cg_put(cg, " %s %s;", cg_var_type(cg, items[i]->var, CG_UNQUALIFIED), items[i]->var->name);
@@ -236,13 +249,13 @@ static void finish_record(struct cg *cg, const struct cg_privates *p)
     static const char *const calls[] = {
         [CG_PARALLEL] = "__ompgpu_reduce_parallel(", [CG_LEAGUE] = "__ompgpu_reduce_league(__env, ", [CG_TEAMS] = "__ompgpu_reduce_teams(__env, ",
     };
-    cg_puts(cg, " {");
     cg_load_record(cg, p);
-    cg_line(cg, "  if (%s&__rec, &__tmp, sizeof __rec, __combine_%s)) {", calls[p->finish], p->base);
+    const char *size = p->padding ? cg_strf(cg, "sizeof __rec - %u", p->padding) : "sizeof __rec";
+    cg_line(cg, "  if (%s&__rec, &__tmp, %s, __combine_%s)) {", calls[p->finish], size, p->base);
     lock(cg, p, "begin");
     cg_update_record_items(cg, p, "__rec.");
     lock(cg, p, "end");
-    cg_puts(cg, " } }");
+    cg_puts(cg, " }");
 }
 
 void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)

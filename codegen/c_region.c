@@ -96,7 +96,7 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
 
 static const char *spmd_region(struct cg *cg, const struct cg_plan *p)
 {
-    struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL, .base = p->chain[0]->region };
+    struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL, .base = p->chain[0]->region, .slices = true };
     share_pointers(cg, p);
     for (unsigned i = 0; i < p->nchain; i++)
         cg_collect_privates(cg, p->chain[i], &l, CG_OUTLINED);

@@ -133,9 +133,11 @@ struct cg_privates {
     bool lastprivate, linear, reduction;
     bool record_items, pieces;        /* reductions that travel in the record, and in pieces */
     bool race;                        /* a thread may store to an original that another still reads */
+    bool slices;                      /* the host gives each thread memory for copies (SPMD kernels) */
     enum cg_finish finish;
     const char *base;                 /* FUNCTION_LINE, names the reduction record */
     const char *record;
+    unsigned padding;                 /* bytes at its end that need not travel */
     const char *lock;                 /* several teams may update the original: under this lock */
 };
 enum cg_collect {
@@ -164,9 +166,11 @@ const struct omp_type *cg_reduced(const struct omp_sharing *);     /* type of on
 bool cg_in_pieces(const struct omp_sharing *);             /* arrays that are too large, or of unknown size, to be in the record */
 void cg_reduction_functions(struct cg *, struct cg_privates *);    /* record, combine functions, at file scope */
 void cg_declare_reduction(struct cg *, const struct cg_private *); /* the private copy with its initial value */
-void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __e_v, __p_v */
+void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __e_v */
+void cg_declare_copies(struct cg *, const struct cg_privates *);   /* __p_v of them all */
 const char *cg_bind_pieces(struct cg *, const struct cg_private *);     /* how the copy is spelled */
 const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);  /* host: what pieces need of a team's slot, NULL none */
+const char *cg_copy_bytes(struct cg *, const struct cg_plan *);    /* host: what pieces need of memory for a thread's copies, NULL none */
 const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);   /* a statement: a = a op b, for one element */
 void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);     /* a statement, for one element */
 void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from);   /* *__o_v = *__o_v op from v */

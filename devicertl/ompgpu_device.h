@@ -121,6 +121,9 @@ _Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned l
 /* Storage for the calling thread's copy of an array; stops the kernel when there is none. */
 void *__ompgpu_reduce_alloc(unsigned long size);
 void __ompgpu_reduce_free(void *);
+/* The same for SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling thread's slice of `bytes` bytes, behind
+ * the slots of `stride` bytes in the scratchpad. */
+void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes, unsigned long at);
 /* The same address, of which the optimiser knows nothing.  The private copy of a section p[l:n] is reached through a p that points l
  * elements in front of it, outside of the object: LLVM may conclude that indexing from there never meets an object that it knows. */
 void *__ompgpu_hidden(unsigned long address);

@@ -280,6 +280,13 @@ void *__ompgpu_reduce_alloc(unsigned long size)
     return p;
 }
 
+__attribute__((always_inline))
+void *__ompgpu_copy_slice(struct __ompgpu_env *env, unsigned long stride, unsigned long bytes, unsigned long at)
+{
+    usize thread = (usize)__ompgpu_arch_team() * __ompgpu_arch_ntid() + __ompgpu_arch_tid();
+    return (char *)env->scratch + HEADER + (usize)__ompgpu_arch_nteams() * stride + thread * bytes + at;
+}
+
 __attribute__((always_inline)) void *__ompgpu_hidden(unsigned long address)
 {
 #ifdef __NVPTX__

@@ -51,6 +51,7 @@ struct ompgpu_launch {
     int num_teams, thread_limit;      /* clauses, 0: none.  thread_limit is the smaller of thread_limit and, in SPMD, num_threads */
     unsigned long long trip;          /* iterations of the SPMD loop nest where known, else 0 */
     unsigned flags;                   /* OMPGPU_LAUNCH_* */
+    __SIZE_TYPE__ copy_bytes;         /* bytes that each thread needs for private copies of reduced arrays */
     __SIZE_TYPE__ reduce_bytes;       /* bytes of a team's slot beyond those that the image names: arrays reduced in pieces */
 };
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };

@@ -47,11 +47,21 @@ static int private_copies(struct running *r)
 }
 
 /* ------------------------------------------------------------------ launch */
+/* Private copies of reduced arrays take memory for every thread: fewer teams, where their number is ours to choose. */
+static void limit_copies(struct ompgpu_geometry *g, const struct ompgpu_launch *launch)
+{
+    const size_t most = (size_t)512 << 20;
+    size_t team = launch->copy_bytes * g->threads;
+    if (team && launch->num_teams == 0 && g->teams > most / team)
+        g->teams = team < most ? (unsigned)(most / team) : 1;
+}
+
 static int run(struct running *r, const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
+    limit_copies(&g, launch);
     struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads };
-    size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) + launch->reduce_bytes;
+    size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) + launch->reduce_bytes + launch->copy_bytes * g.threads;
     void **out = r->thread->params;
     if (private_copies(r))
         return -1;

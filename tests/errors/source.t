@@ -76,6 +76,11 @@ int a[10]; int main(void) { long double s = 0;
 #pragma omp target teams distribute parallel for reduction(+: s)
 for (int i = 0;  i < 10; i++) s += a[i]; }
 C
+bad "reduction of an array of long double" "t.c:2:63: error: reduction variable 's[2:3]' of type 'long double [8]': the device has no long double" <<'C'
+int a[10]; int main(void) { long double s[8] = { 0 };
+#pragma omp target teams distribute parallel for reduction(+: s[2:3])
+for (int i = 0;  i < 10; i++) s[2 + i % 3] += a[i]; }
+C
 bad "reduction of a struct" "t.c:2:63: error: list item of type 'struct s' is not valid for specified reduction operation: unable to provide default initialization value" <<'C'
 struct s { int x; } s; int main(void) {
 #pragma omp target teams distribute parallel for reduction(+: s)

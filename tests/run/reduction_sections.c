@@ -168,6 +168,22 @@ static void generic(int n, double *p)
         CHECK_EQ(p[i], h[i]);
 }
 
+/* copies that are far too large for a stack, in as many teams as the runtime likes */
+static void huge(int n)
+{
+    long *p = calloc((size_t)n, sizeof *p), sum = 0;
+#pragma omp target teams distribute parallel for reduction(+: p[:n])
+    for (int i = 0; i < 3 * n; i++)
+        p[i % n] += i;
+#pragma omp target parallel for reduction(+: p[0:n]) num_threads(64)
+    for (int i = 0; i < n; i++)
+        p[i] += 1;
+    for (int i = 0; i < n; i++)
+        sum += p[i];
+    CHECK_EQ(sum, 3L * n * (3L * n - 1) / 2 + n);
+    free(p);
+}
+
 int main(void)
 {
     double p[64];
@@ -179,5 +195,6 @@ int main(void)
     sections(90, 7, 40, 33);
     generic(64, p);
     generic(3, p);
+    huge(400);
     return RESULT;
 }
