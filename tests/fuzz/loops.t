@@ -17,6 +17,9 @@ random_programs() {                             # GENERATOR PROGRAMS KERNELS
         if check "$1 $seed $level: compiles" timeout 60 "$CC" $ARCH -w $level "$1_$seed.c" -o prog; then
             check "$1 $seed $level: computes what plain C does" run_seed $seed
         fi
+        if [ $seed = $((FIRST + 1)) ] && have_ptxas; then
+            check "$1 $seed: compiles for a GPU" timeout 120 "$CC" --gpu-arch=sm_90 -w -O2 -c "$1_$seed.c" -o gpu.o
+        fi
         rm -f prog
         seed=$((seed + 1))
     done
