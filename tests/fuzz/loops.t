@@ -1,6 +1,6 @@
 #!/bin/sh
 # Random programs of target regions, which compare themselves with plain C: loop nests (gen_loops.c), and sequential and parallel
-# code on variables of every origin (gen_regions.c).  OMPGPU_LONG=1: many more; OMPGPU_FUZZ_SEED=N: beginning with another seed.
+# code on variables of every origin (gen_sharing.c).  OMPGPU_LONG=1: many more; OMPGPU_FUZZ_SEED=N: beginning with another seed.
 . tests/lib.sh
 FIRST=${OMPGPU_FUZZ_SEED:-1}
 run_seed() {                                    # SEED
@@ -25,5 +25,5 @@ random_programs() {                             # GENERATOR PROGRAMS KERNELS
     done
 }
 random_programs gen_loops 10 8
-random_programs gen_regions 6 5
+random_programs gen_sharing 6 5
 finish
