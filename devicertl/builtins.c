@@ -61,7 +61,7 @@ MULTIPLY(__mulsc3, float, __builtin_copysignf)
         } else if ((__builtin_isinf(a) || __builtin_isinf(b)) && __builtin_isfinite(c) && __builtin_isfinite(d)) {               \
             a = copysign(__builtin_isinf(a) ? 1 : 0, a), b = copysign(__builtin_isinf(b) ? 1 : 0, b);                            \
             x = (T)__builtin_inf() * (a * c + b * d), y = (T)__builtin_inf() * (b * c - a * d);                                  \
-        } else if (__builtin_isinf(larger) && __builtin_isfinite(a) && __builtin_isfinite(b)) {                                  \
+        } else if ((__builtin_isinf(c) || __builtin_isinf(d)) && __builtin_isfinite(a) && __builtin_isfinite(b)) {               \
             c = copysign(__builtin_isinf(c) ? 1 : 0, c), d = copysign(__builtin_isinf(d) ? 1 : 0, d);                            \
             x = 0 * (a * c + b * d), y = 0 * (b * c - a * d);                                                                    \
         }                                                                                                                        \

@@ -1,22 +1,29 @@
 #!/bin/sh
-# Random programs of loop nests in target regions (gen_loops.c), which compare themselves with plain C loops; OMPGPU_LONG=1: many.
+# Random programs of target regions, which compare themselves with plain C: loop nests (gen_loops.c), and sequential and parallel
+# code on variables of every origin (gen_sharing.c).  OMPGPU_LONG=1: many more; OMPGPU_FUZZ_SEED=N: beginning with another seed.
 . tests/lib.sh
-N=10 KERNELS=8
-[ -z "${OMPGPU_LONG:-}" ] || N=150
 FIRST=${OMPGPU_FUZZ_SEED:-1}
-"$CLANG" -O1 -o gen "$ROOT/tests/fuzz/gen_loops.c" || { echo "Bail out! gen_loops.c does not compile"; exit 1; }
 run_seed() {                                    # SEED
     OMPGPU_EMU_SCHEDULE=random:$1 timeout 60 ./prog
 }
-seed=$FIRST
-while [ $seed -lt $((FIRST + N)) ]; do
-    ./gen $seed $KERNELS >loops_$seed.c
-    case $((seed % 3)) in 0) level=-O0 ;; 1) level=-O1 ;; *) level=-O2 ;; esac
-    # shellcheck disable=SC2086
-    if check "seed $seed $level: compiles" timeout 60 "$CC" $ARCH $level loops_$seed.c -o prog; then
-        check "seed $seed $level: runs as plain loops do" run_seed $seed
-    fi
-    rm -f prog
-    seed=$((seed + 1))
-done
+random_programs() {                             # GENERATOR PROGRAMS KERNELS
+    "$CLANG" -O1 -o gen "$ROOT/tests/fuzz/$1.c" || { echo "Bail out! $1.c does not compile"; exit 1; }
+    last=$((FIRST + $2)) seed=$FIRST
+    [ -z "${OMPGPU_LONG:-}" ] || last=$((FIRST + 150))
+    while [ $seed -lt $last ]; do
+        ./gen $seed "$3" >"$1_$seed.c"
+        case $((seed % 3)) in 0) level=-O0 ;; 1) level=-O1 ;; *) level=-O2 ;; esac
+        # shellcheck disable=SC2086
+        if check "$1 $seed $level: compiles" timeout 60 "$CC" $ARCH -w $level "$1_$seed.c" -o prog; then
+            check "$1 $seed $level: computes what plain C does" run_seed $seed
+        fi
+        if [ $seed = $((FIRST + 1)) ] && have_ptxas; then
+            check "$1 $seed: compiles for a GPU" timeout 120 "$CC" --gpu-arch=sm_90 -w -O2 -c "$1_$seed.c" -o gpu.o
+        fi
+        rm -f prog
+        seed=$((seed + 1))
+    done
+}
+random_programs gen_loops 10 8
+random_programs gen_sharing 6 5
 finish
