@@ -103,7 +103,7 @@ struct fe {
     fe_uses *free_vars;                        /* by construct index: what a construct needs from outside */
     unsigned unnamed;
 };
-enum { FE_VAR_VOLATILE = 1, FE_VAR_MAPPED_WHOLE = 2, FE_VAR_THREADPRIVATE = 4, FE_VAR_THREAD_LOCAL = 8 };
+enum { FE_VAR_VOLATILE = 1, FE_VAR_MAPPED_WHOLE = 2, FE_VAR_THREADPRIVATE = 4, FE_VAR_THREAD_LOCAL = 8, FE_VAR_WARNED = 16 };
 
 /* text.c */
 void fe_scan_lines(struct fe *);

@@ -197,6 +197,16 @@ static void set_sharings(struct fe *fe, struct omp_construct *c, const var_list 
     }
 }
 
+/* A global that only device functions name has storage on the device that no construct copies to or from.  Who also names it in a
+ * region or a map clause probably thinks otherwise. */
+static void warn_of_own_storage(struct fe *fe, const struct omp_var *v, struct omp_place place)
+{
+    if (v->declare_target != OMPV_DT_IMPLICIT || v->type->is_const || (fe->var_flags.at[v->id] & FE_VAR_WARNED)) return;
+    fe->var_flags.at[v->id] |= FE_VAR_WARNED;
+    fe_report(fe->u, place, "warning", "'%s' is also used by a function that runs on the device, where it has storage of its own that this construct "
+              "does not copy; put it into 'declare target' and use 'target update', or pass it to the function", v->name);
+}
+
 /* ------------------------------------------------------------------ explicit maps */
 static bool starts_with_name(const struct fe *fe, const struct omp_item *it)
 {
@@ -278,7 +288,10 @@ static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
     for (struct omp_clause *k = c->clauses; k; k = k->next) {
         if (k->kind != OMPC_MAP && !((c->leaves & OMPL_UPDATE) && (k->kind == OMPC_TO || k->kind == OMPC_FROM))) continue;
         for (unsigned i = 0; i < k->nitems; i++)
-            if (k->items[i].var) add_item(fe, c, &maps, k, &k->items[i]);
+            if (k->items[i].var) {
+                if (!(c->leaves & OMPL_UPDATE)) warn_of_own_storage(fe, k->items[i].var, k->items[i].place);
+                add_item(fe, c, &maps, k, &k->items[i]);
+            }
     }
     return maps;
 }
@@ -433,6 +446,7 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
     map_list maps = explicit_maps(fe, c);
     c->captures = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->captures);
     for (unsigned i = 0; i < uses->n; i++) {
+        if (!privatises(c, uses->at[i])) warn_of_own_storage(fe, uses->at[i], c->place);
         if (is_declared_target(uses->at[i]) && !privatises(c, uses->at[i])) continue;
         struct omp_sharing s = attribute_of(c, uses->at[i]);
         if (is_declared_target(s.var) && s.share == OMPSH_REDUCTION) continue;
