@@ -65,8 +65,6 @@ struct fe_localtype {                  /* a type, typedef or enum constant decla
     CXCursor cursor;
 };
 struct fe_mark { unsigned offset; const char *what; };      /* long double, asm, indirect calls … */
-struct fe_use { struct omp_var *var; bool write, addr; };
-typedef VEC(struct fe_use) fe_uses;
 typedef VEC(unsigned) fe_offsets;
 
 #define FE_BUCKETS 4096
@@ -100,7 +98,6 @@ struct fe {
     /* the walk's state */
     unsigned scope_end;                        /* end of the innermost block */
     struct fe_function *in;                    /* function whose body is being walked */
-    fe_uses *free_vars;                        /* by construct index: what a construct needs from outside */
     unsigned unnamed;
 };
 enum { FE_VAR_VOLATILE = 1, FE_VAR_MAPPED_WHOLE = 2, FE_VAR_THREADPRIVATE = 4, FE_VAR_THREAD_LOCAL = 8, FE_VAR_WARNED = 16 };

@@ -208,78 +208,22 @@ static void warn_of_own_storage(struct fe *fe, const struct omp_var *v, struct o
 }
 
 /* ------------------------------------------------------------------ explicit maps */
-static bool starts_with_name(const struct fe *fe, const struct omp_item *it)
-{
-    return fe->refs.n && !strncmp(fe->u->text + it->text.begin, it->var->name, strlen(it->var->name));
-}
-
-/* The struct object that holds the member `it`: the whole variable `s` of s.m, or what `p` points to of p->m. */
-static struct omp_item *parent_item(struct fe *fe, const struct omp_item *it)
-{
-    struct omp_item *p = arena_alloc(fe->a, sizeof *p);
-    p->var = it->var;
-    p->place = it->place;
-    p->text = it->parent;
-    if (starts_with_name(fe, it)) p->text = (struct omp_extent){ it->text.begin, it->text.begin + (unsigned)strlen(it->var->name) };
-    p->base = p->text;
-    p->base_type = it->var->type;
-    p->base_is_var = true;
-    p->parent_arrow = it->var->type->kind == OMPT_POINTER;
-    p->derefs = p->parent_arrow;
-    return p;
-}
-
-static bool is_member(const struct omp_item *it) { return it->parent.begin != it->parent.end; }
-
-static bool maps_parent(const struct omp_construct *c, const map_list *maps, const struct omp_item *it)
-{
-    for (unsigned i = 0; i < maps->n; i++) {
-        const struct omp_map *m = &maps->at[i];
-        if (m->var == it->var && m->item && !is_member(m->item) && m->item->base_is_var) return true;
-    }
-    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (k->kind != OMPC_MAP && k->kind != OMPC_TO && k->kind != OMPC_FROM) continue;
-        for (unsigned i = 0; i < k->nitems; i++)
-            if (k->items[i].var == it->var && !is_member(&k->items[i]) && k->items[i].base_is_var) return true;
-    }
-    return false;
-}
-
-static bool maps_whole(const struct omp_construct *c, const struct omp_var *v)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        for (unsigned i = 0; k->kind == OMPC_MAP && i < k->nitems; i++)
-            if (k->items[i].var == v && k->items[i].base_is_var && !k->items[i].nsections) return true;
-    return false;
-}
-
 static unsigned clause_map_type(const struct omp_clause *k)
 {
     return k->kind == OMPC_TO ? OMPM_TO : k->kind == OMPC_FROM ? OMPM_FROM : k->map;
 }
 
-static void add_parent(struct fe *fe, struct omp_construct *c, map_list *maps, const struct omp_item *it)
-{
-    if (!is_member(it) || maps_parent(c, maps, it)) return;
-    struct omp_item *p = parent_item(fe, it);
-    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = p, .implicit = true, .pointee = p->parent_arrow,
-                                               .type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_TO };
-}
+static bool is_member(const struct omp_item *it) { return it->parent.begin != it->parent.end; }
 
+/* The objects that hold members, attachments and the order follow in refine.c. */
 static void add_item(struct fe *fe, struct omp_construct *c, map_list *maps, const struct omp_clause *k, struct omp_item *it)
 {
-    bool update = c->leaves & OMPL_UPDATE;
-    struct omp_map m = { .var = it->var, .item = it, .type = clause_map_type(k) };
-    m.pointee = it->derefs > 0;
     /* Two pointers on the way through a struct need two attachments; p->q[…] is one (parent) plus one. */
     unsigned most = is_member(it) && it->var->type->kind == OMPT_POINTER ? 2 : is_member(it) ? 1 : ~0u;
-    if (it->derefs > most && !update)
+    if (it->derefs > most && !(c->leaves & OMPL_UPDATE))
         fe_error_at(fe, it->place, "mapping '%s' through more than one pointer member is not supported yet; map each level of its own",
                     fe_text(fe, it->text));
-    if (!update) add_parent(fe, c, maps, it);
-    bool through_base = it->nsections && it->base_type && it->base_type->kind == OMPT_POINTER;
-    m.attach = !update && through_base && (!it->base_is_var || is_declared_target(it->var) || maps_whole(c, it->var));
-    *VEC_PUSH(fe->a, maps) = m;
+    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = it, .type = clause_map_type(k), .pointee = it->derefs > 0 };
 }
 
 static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
@@ -299,46 +243,28 @@ static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
 /* ------------------------------------------------------------------ defaultmap (section 5.8.7) */
 enum { CATEGORY_SCALAR, CATEGORY_AGGREGATE, CATEGORY_POINTER };
 static const char *const category_names[] = { "scalar", "aggregate", "pointer" };
-enum behaviour { BEH_DEFAULT, BEH_ALLOC, BEH_TO, BEH_FROM, BEH_TOFROM, BEH_FIRSTPRIVATE, BEH_NONE, BEH_PRESENT, BEH_PRIVATE };
-static const char *const behaviour_names[] = { "default", "alloc", "to", "from", "tofrom", "firstprivate", "none", "present", "private",
-                                               "storage" /* 6.0's name for alloc */ };
-static const unsigned behaviour_maps[] = { [BEH_ALLOC] = OMPM_ALLOC, [BEH_TO] = OMPM_TO, [BEH_FROM] = OMPM_FROM,
-                                           [BEH_TOFROM] = OMPM_TOFROM, [BEH_PRESENT] = OMPM_ALLOC | OMPM_PRESENT };
+static const unsigned behaviour_maps[] = { [DMAP_ALLOC] = OMPM_ALLOC, [DMAP_TO] = OMPM_TO, [DMAP_FROM] = OMPM_FROM,
+                                           [DMAP_TOFROM] = OMPM_TOFROM, [DMAP_PRESENT] = OMPM_ALLOC | OMPM_PRESENT };
 
 static int category_of(const struct omp_type *t)
 {
     return t->kind == OMPT_POINTER ? CATEGORY_POINTER : plain_value(t) ? CATEGORY_SCALAR : CATEGORY_AGGREGATE;
 }
 
-static bool is_word(const char *text, const char *word)
+static enum fe_defaultmap behaviour_for(const struct omp_construct *c, int category)
 {
-    while (*text == ' ' || *text == '\t') text++;
-    size_t n = strlen(word);
-    return !strncmp(text, word, n) && !strpbrk((char[]){ text[n], 0 }, "abcdefghijklmnopqrstuvwxyz_");
-}
-
-static enum behaviour behaviour_for(struct fe *fe, const struct omp_construct *c, int category)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (k->kind != OMPC_DEFAULTMAP) continue;
-        const char *text = strchr(fe_text(fe, k->extent), '('), *colon = text ? strchr(text, ':') : NULL;
-        bool named = colon && !is_word(colon + 1, "all");
-        if (!text || (named && !is_word(colon + 1, category_names[category]))) continue;
-        for (unsigned b = 0; b < sizeof behaviour_names / sizeof *behaviour_names; b++)
-            if (is_word(text + 1, behaviour_names[b])) return b > BEH_PRIVATE ? BEH_ALLOC : (enum behaviour)b;
-    }
-    return BEH_DEFAULT;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_DEFAULTMAP && (!strcmp(k->word, "all") || !strcmp(k->word, category_names[category])))
+            return (enum fe_defaultmap)k->map;
+    return DMAP_DEFAULT;
 }
 
 /* ------------------------------------------------------------------ captures */
+/* A mapping of the variable itself or of part of it, and of what it leads to; refine.c finds the index that counts in the end. */
 static int find_map(const map_list *maps, const struct omp_var *v, bool pointee)
 {
-    for (unsigned i = 0; i < maps->n; i++) {
-        const struct omp_map *m = &maps->at[i];
-        if (m->var != v || m->pointee != pointee) continue;
-        if (pointee && !(m->item && m->item->base_is_var)) continue;
-        return (int)i;
-    }
+    for (unsigned i = 0; i < maps->n; i++)
+        if (maps->at[i].var == v && maps->at[i].pointee == pointee) return (int)i;
     return -1;
 }
 
@@ -364,10 +290,10 @@ static bool listed(const struct omp_construct *c, enum omp_clause_kind kind, con
 static struct omp_capture implicit_capture(struct fe *fe, const struct omp_construct *c, map_list *maps, struct omp_var *v)
 {
     int category = category_of(v->type);
-    enum behaviour b = behaviour_for(fe, c, category);
-    if (b == BEH_FIRSTPRIVATE) return unmapped(v, category == CATEGORY_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
-    if (b == BEH_PRIVATE) return unmapped(v, OMPCAP_PRIVATE);
-    if (b != BEH_DEFAULT && b != BEH_NONE) return by_ref(v, add_implicit(fe, maps, v, behaviour_maps[b]));
+    enum fe_defaultmap b = behaviour_for(c, category);
+    if (b == DMAP_FIRSTPRIVATE) return unmapped(v, category == CATEGORY_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
+    if (b == DMAP_PRIVATE) return unmapped(v, OMPCAP_PRIVATE);
+    if (b != DMAP_DEFAULT && b != DMAP_NONE) return by_ref(v, add_implicit(fe, maps, v, behaviour_maps[b]));
     if (category == CATEGORY_SCALAR) return unmapped(v, OMPCAP_BYVAL);
     if (category == CATEGORY_POINTER) return unmapped(v, OMPCAP_POINTER);
     return by_ref(v, add_implicit(fe, maps, v, v->type->is_const ? OMPM_TO : OMPM_TOFROM));
@@ -390,7 +316,7 @@ static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *
     int map = find_map(maps, v, false);
     if (map >= 0) return by_ref(v, map);
     map = find_map(maps, v, true);
-    if (map >= 0 && v->type->kind == OMPT_POINTER) return (struct omp_capture){ .var = v, .kind = OMPCAP_POINTER, .map = map };
+    if (map >= 0) return v->type->kind == OMPT_POINTER ? (struct omp_capture){ .var = v, .kind = OMPCAP_POINTER, .map = map } : by_ref(v, map);
     if (s->share == OMPSH_REDUCTION && s->item && s->item->nsections) return reduced_section(fe, maps, s->item);
     if (s->share == OMPSH_REDUCTION || s->share == OMPSH_LINEAR || s->lastprivate)
         return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));

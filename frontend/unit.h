@@ -48,7 +48,6 @@ struct omp_var {
     bool is_static;
     enum { OMPV_NOT_DECLARED, OMPV_DT_TO, OMPV_DT_LINK, OMPV_DT_IMPLICIT } declare_target;
                                   /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
-    struct omp_construct *reduction_owner; /* frontend use */
     unsigned id;                  /* index in unit->vars */
 };
 
@@ -130,7 +129,7 @@ struct omp_clause {
     struct omp_item *items; unsigned nitems;   /* list clauses */
     struct omp_extent expr;       /* the (first) expression argument, empty if none: num_teams, if, schedule chunk, linear step … */
     enum omp_leaf if_leaf;        /* if(parallel: …) and friends: the leaf named, 0 if none */
-    unsigned map;                 /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: behaviour, see below */
+    unsigned map;                 /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, frontend use */
     enum omp_sched sched;         /* schedule, dist_schedule */
     enum omp_red_op op;           /* reduction */
     const char *modifier;         /* reduction: default, task, inscan; NULL without */
