@@ -65,7 +65,7 @@ hundredths() { f=${1#*.}; echo $((${1%.*} * 100 + 1${f} - 100)); }
 launches() {
     count=0 sum=0 on='' shape=''
     while read -r line; do
-        case $line in *" launch "*" ms") ;; *) continue ;; esac
+        case $line in *" launch "*" ms"*) ;; *) continue ;; esac
         set -- ${line#* launch }
         on=${3%:} shape="$4 x $7" ms=$(hundredths "${10}")
         count=$((count + 1)) sum=$((sum + ms))

@@ -2,6 +2,7 @@
  * memory of their own.  This file is the plugin; emu.h lists the parts.
  *
  * Launches are synchronous, so a host thread's transfers and launches are in order without more ado, and sync has nothing to do. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -209,6 +210,15 @@ static void shuffle_teams(struct emu_launch *l)
         l->stride++;
 }
 
+static _Thread_local unsigned long barriers, switches;    /* of this host thread's last launch */
+
+static const char *emu_counts(void)
+{
+    static _Thread_local char text[80];
+    snprintf(text, sizeof text, ", %lu barriers, %lu switches", barriers, switches);
+    return text;
+}
+
 static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
 {
     const struct emu_settings *s = ompgpu_emu_settings();
@@ -230,6 +240,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     ompgpu_emu_pool_run(&l);
     ompgpu_emu_fault_exit();
     atomic_fetch_sub(&running, 1);
+    barriers = atomic_load(&l.barriers), switches = atomic_load(&l.switches);
     if (atomic_load(&l.failed))
         ompgpu_plugin_error("%s", l.message);
     return atomic_load(&l.failed);
@@ -246,5 +257,5 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .num_devices = emu_num_devices, .open = emu_open, .close = emu_close, .pick = emu_pick, .load = emu_load, .unload = emu_unload,
     .function = emu_function, .variable = emu_variable, .alloc = emu_alloc, .free = emu_free, .to_device = emu_to_device,
     .from_device = emu_from_device, .device_copy = emu_device_copy, .occupancy = emu_occupancy, .launch = emu_launch,
-    .sync = emu_sync,
+    .sync = emu_sync, .counts = emu_counts,
 };

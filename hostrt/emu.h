@@ -100,6 +100,7 @@ struct emu_launch {
     atomic_ulong next;                /* first team nobody has taken */
     atomic_bool failed;               /* set once, by the one who then writes message */
     char message[512];                /* read after all have left */
+    atomic_ulong barriers, switches;  /* of all teams: barriers released, changes from one emulated thread to another */
     unsigned helpers;                 /* pool threads in this launch; pool lock */
     struct emu_launch *link;
     pthread_cond_t done;              /* helpers became 0 */
@@ -169,6 +170,7 @@ struct emu_worker {
     unsigned spins;                   /* yields since the OS thread last yielded */
     uint64_t random;                  /* state of the generator */
     bool plain;                       /* no fibers in this launch */
+    unsigned long barriers, switches; /* for the launch's; this worker's share */
     bool faulted; struct emu_fault fault;
     struct emu_fiber *free;
     struct emu_slab *slabs;

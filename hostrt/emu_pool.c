@@ -136,7 +136,10 @@ static void take_part(struct emu_launch *l)
 #endif
     struct emu_launch *outer = w->launch;
     w->launch = l;
+    w->barriers = w->switches = 0;
     run_teams(w, l);
+    atomic_fetch_add(&l->barriers, w->barriers);
+    atomic_fetch_add(&l->switches, w->switches);
     w->launch = outer;
     sigaltstack(&before, NULL);
     __builtin_ia32_ldmxcsr(mxcsr);

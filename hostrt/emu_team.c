@@ -116,6 +116,7 @@ static void go_to(struct emu_worker *w, struct emu_fiber *from, struct emu_threa
         to = t->fiber;
     }
     become(w, t);
+    w->switches++;
     ompgpu_emu_fiber_switch(from, to);
 }
 
@@ -158,6 +159,7 @@ static unsigned barrier_count(const struct emu_worker *w, const struct emu_barri
 static void barrier_release(struct emu_worker *w, unsigned id)
 {
     struct emu_barrier *b = &w->barrier[id];
+    w->barriers++;
     if (w->launch->random)
         for (struct emu_thread *t = b->waiting.head, *next; t; t = next) {
             next = t->next;

@@ -54,6 +54,8 @@ struct ompgpu_plugin {
      * thread's work on the device and reports what failed since. */
     int (*launch)(int ordinal, struct ompgpu_function *, unsigned teams, unsigned threads, void **params);
     int (*sync)(int ordinal);
+    /* For OMPGPU_INFO: what the device counted in this host thread's last launch, beginning with a comma.  May be NULL. */
+    const char *(*counts)(void);
 };
 extern const struct ompgpu_plugin ompgpu_cuda_plugin, ompgpu_emu_plugin;
 void ompgpu_plugin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* kept per host thread */

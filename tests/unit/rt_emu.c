@@ -230,6 +230,11 @@ static void test_barriers(void)
     for (unsigned i = 0; i < sizeof threads / sizeof *threads; i++)
         check(!run_neighbours(5, threads[i], 4), "barriers, team of %u", threads[i]);
     check(!run_neighbours(500, 64, 3), "barriers, 500 teams");
+    run_neighbours(3, 64, 4);
+    unsigned long barriers = 0, switches = 0;
+    sscanf(dev->counts(), ", %lu barriers, %lu switches", &barriers, &switches);
+    check(barriers == 3 * 8, "barriers of a launch are counted: %lu", barriers);
+    check(switches >= 3 * 8 * 63 && switches <= 3 * (8 + 1) * 64 * 2, "switches, too: %lu", switches);
     for (unsigned n = 2; n <= 130; n += 64) {
         void *out = device_new(n * sizeof(int));
         int bad = launch("partial", true, 1, n, &out, NULL), half = (int)n / 2;
