@@ -13,7 +13,9 @@ static bool any_kernel(const struct ir_unit *u, unsigned mode)
     return false;
 }
 
-static unsigned uses_parallel(const struct ir_unit *u) { return u->uses_parallel; }
+static unsigned uses_parallel(const struct ir_unit *u) { return u->uses_parallel || u->asks; }
+static unsigned parts(const struct ir_unit *u) { return u->parts; }
+static unsigned asks(const struct ir_unit *u) { return u->asks; }
 static unsigned has_generic(const struct ir_unit *u) { return any_kernel(u, IR_GENERIC); }
 static unsigned has_spmd(const struct ir_unit *u) { return any_kernel(u, IR_SPMD); }
 static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
@@ -24,6 +26,8 @@ static const struct constant {
     unsigned (*value)(const struct ir_unit *);
 } constants[] = {
     { "uses_parallel", uses_parallel },   /* the user's code has a parallel construct outside of SPMD kernels' own */
+    { "parts", parts },                   /* an SPMD kernel has regions that may run on a part of the team */
+    { "asks", asks },                     /* an SPMD kernel's thread 0 calls functions that ask about threads */
     { "generic", has_generic },           /* some kernel is generic */
     { "spmd", has_spmd },                 /* some kernel is SPMD */
     { "optimise", optimising },

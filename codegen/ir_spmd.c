@@ -21,6 +21,11 @@ enum { WORKERS = 1 };                 /* flag of struct ir_kernel: it can reach 
 #define FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 
 /* ------------------------------------------------------------------ region functions */
+LLVMAttributeRef ir_all_threads(LLVMContextRef ctx)
+{
+    return LLVMCreateStringAttribute(ctx, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS), "", 0);
+}
+
 static bool is_candidate(const struct ir_kernel *k) { return k->mode == IR_GENERIC && (k->flags & WORKERS); }
 
 static LLVMValueRef region_function(struct ir_unit *u, const struct ir_kernel *k)
@@ -181,7 +186,7 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
         set_mode(u, k);
         k->guards = r.guards;
         k->broadcast_bytes = r.broadcast_bytes;
-        LLVMAddAttributeAtIndex(f, FUNCTION, LLVMCreateStringAttribute(u->ctx, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS), "", 0));
+        LLVMAddAttributeAtIndex(f, FUNCTION, ir_all_threads(u->ctx));
     } else {
         k->why = r.why;
         k->remedy = r.remedy;

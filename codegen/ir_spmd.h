@@ -14,7 +14,8 @@ enum spmd_action {
     SPMD_GUARD,                       /* thread 0 alone */
     SPMD_REGION,                      /* a parallel region: all threads call its function */
     SPMD_FOLD,                        /* a question to the runtime with a constant answer in sequential code: `value` */
-    SPMD_SIZE,                        /* … whose answer is the team's size */
+    SPMD_SIZE,                        /* … whose answer is the next region's size */
+    SPMD_SET,                         /* omp_set_num_threads */
     SPMD_DROP,                        /* nothing to do in sequential code */
     SPMD_REFUSE,
 };
@@ -23,6 +24,7 @@ struct spmd_effect {
     spmd_mask reads, writes;
     unsigned value;
     bool noreturn;
+    bool asks;                        /* SPMD_GUARD: the callee may ask how many threads there are, which are none but this one */
     const char *why, *remedy;         /* of SPMD_REFUSE */
 };
 
@@ -41,12 +43,14 @@ struct spmd_region {                  /* one generic kernel's region function */
     LLVMValueRef function;
     struct spmd_object *objects; unsigned nobjects;
     unsigned nbits;                   /* bits given out, the one of SPMD_OTHER included */
+    spmd_mask software_barrier;       /* its bit, when regions on a part of the team may need it */
+    LLVMValueRef nthreads_var;        /* an alloca, when the code calls omp_set_num_threads; of each thread, all have the same */
     uint64_t slot_bytes;
     /* the first thing that stands in the way; NULL: nothing */
     const char *why, *remedy;
     LLVMValueRef where;
     /* results */
-    unsigned regions, guards, barriers, broadcast_bytes;
+    unsigned regions, parts, guards, barriers, broadcast_bytes;
 };
 
 /* Notes the first obstacle. */

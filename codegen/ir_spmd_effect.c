@@ -10,9 +10,10 @@
 enum known_kind {
     K_EVERY,                          /* the same answer for each thread, no memory */
     K_READ,                           /* every thread: reads what its arguments point to */
-    K_FOLD, K_SIZE, K_DROP,
+    K_FOLD, K_SIZE, K_SET, K_DROP,
     K_PRINT,                          /* thread 0: reads memory, keeps no argument */
     K_GUARD,                          /* thread 0: reads and writes anything */
+    K_ASK,                            /* the same, and it asks how many threads there are */
     K_LOCAL,                          /* thread 0: reads and writes what its arguments point to, keeps no argument */
     K_FRESH,                          /* thread 0: no memory that others have yet */
     K_DIE,                            /* thread 0: does not return */
@@ -21,6 +22,7 @@ static const struct known { const char *name; enum known_kind kind; unsigned val
     { "__ompgpu_thread_id", K_FOLD, 0 }, { "__ompgpu_num_threads", K_FOLD, 1 }, { "omp_get_thread_num", K_FOLD, 0 },
     { "omp_get_num_threads", K_FOLD, 1 }, { "omp_in_parallel", K_FOLD, 0 }, { "omp_get_level", K_FOLD, 0 },
     { "omp_get_active_level", K_FOLD, 0 }, { "__ompgpu_reduce_parallel", K_FOLD, 1 }, { "omp_get_max_threads", K_SIZE, 0 },
+    { "omp_set_num_threads", K_SET, 0 },
     { "__ompgpu_barrier", K_DROP, 0 },
     { "__ompgpu_team_id", K_EVERY, 0 }, { "__ompgpu_num_teams", K_EVERY, 0 }, { "omp_get_team_num", K_EVERY, 0 },
     { "omp_get_num_teams", K_EVERY, 0 }, { "omp_get_thread_limit", K_EVERY, 0 }, { "omp_get_num_procs", K_EVERY, 0 },
@@ -34,7 +36,11 @@ static const struct known { const char *name; enum known_kind kind; unsigned val
     { "omp_init_lock", K_GUARD, 0 }, { "omp_destroy_lock", K_GUARD, 0 }, { "omp_set_lock", K_GUARD, 0 }, { "omp_unset_lock", K_GUARD, 0 },
     { "omp_test_lock", K_GUARD, 0 }, { "memcpy", K_GUARD, 0 }, { "memmove", K_GUARD, 0 }, { "memset", K_GUARD, 0 },
     { "free", K_GUARD, 0 }, { "malloc", K_FRESH, 0 }, { "calloc", K_FRESH, 0 },
-    { "__ompgpu_reduce_teams", K_LOCAL, 0 },
+    { "__ompgpu_reduce_teams", K_LOCAL, 0 }, { "__ompgpu_teams_put", K_LOCAL, 0 }, { "__ompgpu_teams_get", K_LOCAL, 0 },
+    { "__ompgpu_teams_last", K_GUARD, 0 }, { "__ompgpu_copy_slice", K_FRESH, 0 }, { "__ompgpu_hidden", K_EVERY, 0 },
+    { "__ompgpu_reduce_alloc", K_FRESH, 0 }, { "__ompgpu_reduce_free", K_GUARD, 0 },
+    { "__ompgpu_dispatch_init", K_ASK, 0 }, { "__ompgpu_dispatch_next", K_ASK, 0 }, { "omp_get_ancestor_thread_num", K_ASK, 0 },
+    { "omp_get_team_size", K_ASK, 0 },
     { "__assert_fail", K_DIE, 0 }, { "__assert", K_DIE, 0 }, { "__ompgpu_fail", K_DIE, 0 }, { "abort", K_DIE, 0 },
     { "llvm.trap", K_DIE, 0 }, { "llvm.ubsantrap", K_DIE, 0 },
 };
@@ -75,8 +81,8 @@ static uint64_t memory_effects(LLVMValueRef f)
 }
 #define WRITES 0xaaaaaaaaaaaaaaaaull
 
-/* What a function that thread 0 alone calls may reach without asking how many threads there are. */
-static const char *obstacle_in_node(const struct ir_node *node)
+/* What stands in the way of thread 0 calling a function alone.  *asks: it asks about threads, and must find that there is one. */
+static const char *obstacle_in_node(const struct ir_node *node, bool *asks)
 {
     const char *name = ir_name(node->value);
     if (!LLVMIsAFunction(node->value))
@@ -88,12 +94,11 @@ static const char *obstacle_in_node(const struct ir_node *node)
     if (strcmp(name, "__ompgpu_parallel") == 0)
         return "contains a parallel region";
     const struct known *k = find_known(name);
-    if (!k || k->kind == K_FOLD || k->kind == K_SIZE || k->kind == K_DROP)
-        return ir_format("calls '%s'", name);
-    return NULL;
+    *asks |= k && (k->kind == K_FOLD || k->kind == K_DROP || k->kind == K_ASK);
+    return !k || k->kind == K_SIZE || k->kind == K_SET ? ir_format("calls '%s'", name) : NULL;
 }
 
-static const char *obstacle_in(const struct spmd_region *r, LLVMValueRef f)
+static const char *obstacle_in(const struct spmd_region *r, LLVMValueRef f, bool *asks)
 {
     struct ir_graph *g = ir_graph_build(r->u->module);
     int *from = ir_alloc(g->n, sizeof *from);
@@ -101,7 +106,7 @@ static const char *obstacle_in(const struct spmd_region *r, LLVMValueRef f)
     ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
     for (unsigned i = 0; i < g->n && !why; i++)
         if (from[i] >= 0)
-            why = obstacle_in_node(&g->nodes[i]);
+            why = obstacle_in_node(&g->nodes[i], asks);
     free(from);
     ir_graph_free(g);
     return why;
@@ -133,13 +138,17 @@ static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef
     spmd_mask arguments = arguments_mask(r, call);
     struct spmd_effect die = guarded(SPMD_ALL, SPMD_ALL);
     die.noreturn = true;
+    struct spmd_effect ask = guarded(SPMD_ALL, SPMD_ALL);
+    ask.asks = true;
     switch (k->kind) {
     case K_EVERY: return EVERY;
     case K_READ: return reading(arguments);
     case K_FOLD: return (struct spmd_effect){ .action = SPMD_FOLD, .value = k->value };
     case K_SIZE: return (struct spmd_effect){ .action = SPMD_SIZE };
+    case K_SET: return (struct spmd_effect){ .action = SPMD_SET };
     case K_DROP: return (struct spmd_effect){ .action = SPMD_DROP };
     case K_PRINT: return guarded(SPMD_OTHER | arguments, 0);
+    case K_ASK: return ask;
     case K_LOCAL: return guarded(SPMD_OTHER | arguments, SPMD_OTHER | arguments);
     case K_FRESH: return guarded(0, 0);
     case K_DIE: return die;
@@ -147,20 +156,11 @@ static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef
     }
 }
 
-static bool is_constant(LLVMValueRef v, unsigned long long value)
-{
-    return LLVMIsAConstantInt(v) && LLVMConstIntGetZExtValue(v) == value;
-}
-
 static struct spmd_effect region_effect(LLVMValueRef call)
 {
     LLVMValueRef fn = LLVMGetOperand(call, 0);
     if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn))
         return refused("a parallel region that is not known here", NULL);
-    if (!is_constant(LLVMGetOperand(call, 2), 0))
-        return refused("a num_threads clause", "remove it and say thread_limit on the target or teams construct");
-    if (!is_constant(LLVMGetOperand(call, 3), 1))
-        return refused("an if clause on a parallel construct", "put the condition on the target construct, or remove it");
     return (struct spmd_effect){ .action = SPMD_REGION, .reads = SPMD_ALL, .writes = SPMD_ALL };
 }
 
@@ -196,12 +196,11 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
     uint64_t memory = memory_effects(f);
     if (memory == 0)
         return EVERY;
-    const char *why = obstacle_in(r, f);
+    struct spmd_effect alone = guarded(SPMD_ALL, SPMD_ALL);
+    const char *why = obstacle_in(r, f, &alone.asks);
     if (why)
         return refused(ir_format("a call of '%s', which could not be inlined and %s", name, why), "make the function one that can be inlined: not recursive");
-    if (!(memory & WRITES))
-        return reading(SPMD_ALL);
-    return guarded(SPMD_ALL, SPMD_ALL);
+    return memory & WRITES ? alone : reading(SPMD_ALL);
 }
 
 static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef call)

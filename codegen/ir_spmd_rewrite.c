@@ -4,7 +4,8 @@
  *   load    every thread reads shared memory
  *   guard   thread 0 executes a group of instructions.  Neighbours join one group, which stands where its last member stood; loads and
  *           arithmetic that serve only a group belong to it.  Results that others need go through a broadcast slot.
- *   region  every thread calls the function of a parallel region
+ *   region  every thread calls the function of a parallel region; with a num_threads or if clause, every thread that belongs to it
+ *   reset   thread 0 makes the software barrier usable, for regions that are a part of the team
  *
  * Where a barrier is needed follows from what may be pending since the last one:
  *            pending: written by 0   read by all   read by 0   a region's accesses
@@ -30,10 +31,10 @@ struct group {
     LLVMValueRef *members, last;
     unsigned n, room;
     spmd_mask reads, writes;
-    bool reads_private, noreturn;
+    bool reads_private, noreturn, asks;
     unsigned nresults;                /* members with uses outside */
 };
-enum event_kind { LOAD, GUARD, REGION };
+enum event_kind { LOAD, GUARD, REGION, RESET };
 struct spmd_event {
     enum event_kind kind;
     LLVMValueRef at;                  /* the instruction; of a group, the one after its last member */
@@ -189,6 +190,7 @@ static void join(struct walk *w, struct inst *i)
     g->writes |= i->effect.writes;
     g->reads_private |= LLVMGetInstructionOpcode(i->value) == LLVMCall;
     g->noreturn |= i->effect.noreturn;
+    g->asks |= i->effect.asks;
     i->group = w->open;
     w->at = w->block->nevents;        /* where the group stands among the events */
 }
@@ -244,11 +246,74 @@ static spmd_mask region_mask(const struct spmd_region *r, LLVMValueRef pointer)
     return mask;
 }
 
+/* ------------------------------------------------------------------ regions on a part of the team */
+static bool is_constant(LLVMValueRef v, unsigned long long value)
+{
+    return LLVMIsAConstantInt(v) && LLVMConstIntGetZExtValue(v) == value;
+}
+
+static bool is_part(const struct spmd_region *r, LLVMValueRef call)
+{
+    return r->nthreads_var || !is_constant(LLVMGetOperand(call, 2), 0) || !is_constant(LLVMGetOperand(call, 3), 1);
+}
+
+/* Whole warps wait at a barrier of the hardware, any other part at one in software. */
+static bool is_odd(const struct spmd_region *r, LLVMValueRef call)
+{
+    LLVMValueRef size = LLVMGetOperand(call, 2);
+    return LLVMIsAConstantInt(size) && !is_constant(size, 0) ? LLVMConstIntGetZExtValue(size) % 32 != 0 : !is_constant(size, 0) || r->nthreads_var;
+}
+
+static bool is_waiting(const struct ir_node *node)
+{
+    static const char *const names[] = { "__ompgpu_barrier", "__ompgpu_reduce_", "__ompgpu_dispatch_" };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (ir_starts(ir_name(node->value), names[i]))
+            return true;
+    return node->indirect;
+}
+
+static bool may_wait(const struct spmd_region *r, LLVMValueRef f)
+{
+    struct ir_graph *g = ir_graph_build(r->u->module);
+    int *from = ir_alloc(g->n, sizeof *from);
+    bool waits = false;
+    ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
+    for (unsigned i = 0; i < g->n; i++)
+        waits |= from[i] >= 0 && is_waiting(&g->nodes[i]);
+    free(from);
+    ir_graph_free(g);
+    return waits;
+}
+
+static void find_parts(struct spmd_region *r, struct spmd_plan *p)
+{
+    bool waits = false;
+    for (unsigned i = 0; i < p->ninsts; i++)
+        if (p->insts[i].effect.action == SPMD_SET && !r->nthreads_var)
+            r->nthreads_var = p->insts[i].value;        /* the alloca follows when the function is rewritten */
+    for (unsigned i = 0; i < p->ninsts; i++) {
+        LLVMValueRef call = p->insts[i].value;
+        if (p->insts[i].effect.action != SPMD_REGION || !is_part(r, call))
+            continue;
+        r->parts++;
+        waits |= is_odd(r, call) && may_wait(r, LLVMGetOperand(call, 0));
+    }
+    if (!waits)
+        return;
+    LLVMValueRef first = LLVMGetFirstInstruction(p->blocks[0].at);
+    while (LLVMIsAAllocaInst(first))
+        first = LLVMGetNextInstruction(first);
+    r->software_barrier = spmd_new_bit(r);
+    add_event(&p->blocks[0], 0, (struct spmd_event){ .kind = RESET, .at = first, .writes = r->software_barrier, .group = -1 });
+}
+
 static void add_region(struct walk *w, const struct inst *i)
 {
     LLVMValueRef context = LLVMGetOperand(i->value, 1);
     spmd_mask mask = LLVMIsAAllocaInst(context) && !spmd_pointer_mask(w->r, context) ? region_mask(w->r, context)
                      : LLVMIsAConstantPointerNull(context) ? SPMD_OTHER : SPMD_ALL;
+    mask |= w->r->software_barrier;
     add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = REGION, .at = i->value, .reads = mask, .writes = mask, .group = -1 });
     w->block->has_region = true;
     w->r->regions++;
@@ -295,6 +360,7 @@ static void broadcast(struct spmd_region *r, struct spmd_plan *p, struct block *
 static void find_events(struct spmd_region *r, struct spmd_plan *p)
 {
     struct walk w = { r, p, NULL, -1, 0 };
+    find_parts(r, p);
     for (unsigned i = 0; i < p->ninsts; i++) {
         if (w.block != &p->blocks[p->insts[i].block]) {
             close_group(&w);
@@ -315,7 +381,7 @@ static bool conflicts(const struct spmd_event *e, const struct pending *s)
     spmd_mask both = e->reads | e->writes;
     switch (e->kind) {
     case LOAD: return e->reads & (s->written0 | s->region);
-    case GUARD: return (e->writes & s->read_all) | (both & s->region);
+    case GUARD: case RESET: return (e->writes & s->read_all) | (both & s->region);
     default: return both & (s->written0 | s->read_all | s->read0 | s->region);
     }
 }
@@ -326,7 +392,7 @@ static void pass(const struct spmd_event *e, struct pending *s)
         *s = (struct pending){ 0 };
     switch (e->kind) {
     case LOAD: s->read_all |= e->reads; break;
-    case GUARD: s->read0 |= e->reads; s->written0 |= e->writes; break;
+    case GUARD: case RESET: s->read0 |= e->reads; s->written0 |= e->writes; break;
     default: s->region |= e->reads | e->writes; break;
     }
     if (e->barrier_after)
@@ -476,17 +542,24 @@ static void find_inputs(const struct group *g, struct outline *o)
         }
 }
 
-static void declare_guard(const struct spmd_region *r, struct outline *o)
+/* A function with a condition in it, to be inlined. */
+static LLVMValueRef add_function(const struct spmd_region *r, const char *name, LLVMTypeRef *params, unsigned n)
 {
     static const char *const attributes[] = { "alwaysinline", "convergent", "nounwind" };
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), params, n, false);
+    LLVMValueRef f = LLVMAddFunction(r->u->module, ir_format("%s_%s", name, r->kernel->name), type);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(r->u->ctx, attributes[i]));
+    return f;
+}
+
+static void declare_guard(const struct spmd_region *r, struct outline *o)
+{
     LLVMTypeRef *types = ir_alloc(o->n + 1, sizeof *types);
     for (unsigned i = 0; i < o->n; i++)
         types[i] = LLVMTypeOf(o->values[i]);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), types, o->n, false);
-    o->function = LLVMAddFunction(r->u->module, ir_format("__ompgpu_guard_%s", r->kernel->name), type);
-    LLVMSetLinkage(o->function, LLVMInternalLinkage);
-    for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        LLVMAddAttributeAtIndex(o->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(r->u->ctx, attributes[i]));
+    o->function = add_function(r, "__ompgpu_guard", types, o->n);
 }
 
 static LLVMValueRef runtime(const struct spmd_region *r, const char *name, LLVMTypeRef type)
@@ -503,6 +576,12 @@ static LLVMValueRef ask(const struct spmd_region *r, LLVMBuilderRef b, const cha
 {
     LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(r->u->ctx), NULL, 0, false);
     return LLVMBuildCall2(b, type, runtime(r, name, type), NULL, 0, "");
+}
+
+static void tell(const struct spmd_region *r, LLVMBuilderRef b, const char *name)
+{
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), NULL, 0, false);
+    LLVMBuildCall2(b, type, runtime(r, name, type), NULL, 0, "");
 }
 
 static void copy_member(LLVMBuilderRef b, const struct group *g, struct outline *o, unsigned i)
@@ -534,11 +613,16 @@ static void build_guard(const struct spmd_region *r, const struct group *g, stru
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""), main, done);
     LLVMPositionBuilderAtEnd(b, main);
     o->clones = ir_alloc(g->n, sizeof *o->clones);
+    if (g->asks)
+        tell(r, b, "__ompgpu_nest_leave");
     for (unsigned i = 0; i < g->n; i++) {
         copy_member(b, g, o, i);
         if (slots[i])
             LLVMBuildStore(b, o->clones[i], slots[i]);
     }
+    if (g->asks)
+        tell(r, b, "__ompgpu_nest_enter");
+    r->u->asks |= g->asks;
     LLVMBuildBr(b, done);
     LLVMPositionBuilderAtEnd(b, done);
     LLVMBuildRetVoid(b);
@@ -584,10 +668,49 @@ static void read_broadcast(struct spmd_plan *p, LLVMBuilderRef b, const struct s
             LLVMReplaceAllUsesWith(g->members[i], LLVMBuildLoad2(b, LLVMTypeOf(g->members[i]), slots[e->group][i], ""));
 }
 
-static void call_region(LLVMBuilderRef b, LLVMValueRef call)
+/* void part(context, size, cond) { if (__ompgpu_part_begin(size, cond)) { fn(context); __ompgpu_part_end(); } } */
+static LLVMValueRef build_part(const struct spmd_region *r, LLVMValueRef fn)
+{
+    LLVMContextRef ctx = r->u->ctx;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(ctx), i1 = LLVMInt1TypeInContext(ctx), params[] = { LLVMPointerTypeInContext(ctx, 0), i32, i1 };
+    LLVMTypeRef begin = LLVMFunctionType(i1, params + 1, 2, false);
+    LLVMValueRef f = add_function(r, "__ompgpu_part", params, 3), context = LLVMGetParam(f, 0), args[] = { LLVMGetParam(f, 1), LLVMGetParam(f, 2) };
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_all_threads(r->u->ctx));
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, f, "entry"), member = LLVMAppendBasicBlockInContext(ctx, f, "member"),
+                      done = LLVMAppendBasicBlockInContext(ctx, f, "done");
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
+    LLVMPositionBuilderAtEnd(b, entry);
+    LLVMBuildCondBr(b, LLVMBuildCall2(b, begin, runtime(r, "__ompgpu_part_begin", begin), args, 2, ""), member, done);
+    LLVMPositionBuilderAtEnd(b, member);
+    LLVMBuildCall2(b, LLVMGlobalGetValueType(fn), fn, &context, 1, "");
+    tell(r, b, "__ompgpu_part_end");
+    LLVMBuildBr(b, done);
+    LLVMPositionBuilderAtEnd(b, done);
+    LLVMBuildRetVoid(b);
+    LLVMDisposeBuilder(b);
+    return f;
+}
+
+/* What a region without a num_threads clause, or with one that says nothing, gets of omp_set_num_threads. */
+static LLVMValueRef part_size(const struct spmd_region *r, LLVMBuilderRef b, LLVMValueRef clause)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx);
+    if (!r->nthreads_var)
+        return clause;
+    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, clause, LLVMConstInt(i32, 0, false), "");
+    return LLVMBuildSelect(b, some, clause, LLVMBuildLoad2(b, i32, r->nthreads_var, ""), "");
+}
+
+static void call_region(const struct spmd_region *r, LLVMBuilderRef b, LLVMValueRef call)
 {
     LLVMValueRef fn = LLVMGetOperand(call, 0), context = LLVMGetOperand(call, 1);
-    LLVMBuildCall2(b, LLVMGlobalGetValueType(fn), fn, &context, 1, "");
+    if (!is_part(r, call)) {
+        LLVMBuildCall2(b, LLVMGlobalGetValueType(fn), fn, &context, 1, "");
+        return;
+    }
+    LLVMValueRef part = build_part(r, fn), args[] = { context, part_size(r, b, LLVMGetOperand(call, 2)), LLVMGetOperand(call, 3) };
+    LLVMBuildCall2(b, LLVMGlobalGetValueType(part), part, args, 3, "");
+    r->u->parts = true;
 }
 
 static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
@@ -598,11 +721,29 @@ static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilde
     if (e->kind == GUARD)
         rewrite_guard(r, p, b, e, slots);
     else if (e->kind == REGION)
-        call_region(b, e->at);
+        call_region(r, b, e->at);
+    else if (e->kind == RESET)
+        tell(r, b, "__ompgpu_part_reset");
     else if (e->group >= 0)
         read_broadcast(p, b, e, slots);
     if (e->barrier_after)
         build_barrier(r, b);
+}
+
+static LLVMValueRef next_size(const struct spmd_region *r, LLVMBuilderRef b)
+{
+    if (!r->nthreads_var)
+        return ask(r, b, "__ompgpu_arch_ntid");
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx), type = LLVMFunctionType(i32, &i32, 1, false);
+    LLVMValueRef size = LLVMBuildLoad2(b, i32, r->nthreads_var, "");
+    return LLVMBuildCall2(b, type, runtime(r, "__ompgpu_part_size", type), &size, 1, "");
+}
+
+static void set_size(const struct spmd_region *r, LLVMBuilderRef b, LLVMValueRef size)
+{
+    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, size, LLVMConstInt(LLVMTypeOf(size), 0, false), "");
+    LLVMValueRef old = LLVMBuildLoad2(b, LLVMTypeOf(size), r->nthreads_var, "");
+    LLVMBuildStore(b, LLVMBuildSelect(b, some, size, old, ""), r->nthreads_var);
 }
 
 static void fold(const struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
@@ -612,7 +753,20 @@ static void fold(const struct spmd_region *r, LLVMBuilderRef b, const struct ins
     if (i->effect.action == SPMD_FOLD)
         LLVMReplaceAllUsesWith(i->value, LLVMConstInt(type, i->effect.value, false));
     else if (i->effect.action == SPMD_SIZE)
-        LLVMReplaceAllUsesWith(i->value, ask(r, b, "__ompgpu_arch_ntid"));
+        LLVMReplaceAllUsesWith(i->value, next_size(r, b));
+    else if (i->effect.action == SPMD_SET)
+        set_size(r, b, LLVMGetOperand(i->value, 0));
+}
+
+/* nthreads-var: 0, until omp_set_num_threads is called.  Each thread has its own, and all the same value. */
+static void add_nthreads_var(struct spmd_region *r, LLVMBuilderRef b)
+{
+    if (!r->nthreads_var)
+        return;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx);
+    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(r->function)));
+    r->nthreads_var = LLVMBuildAlloca(b, i32, "nthreads");
+    LLVMBuildStore(b, LLVMConstInt(i32, 0, false), r->nthreads_var);
 }
 
 static bool goes(const struct inst *i) { return i->group >= 0 || i->effect.action != SPMD_EVERY; }
@@ -636,6 +790,7 @@ void spmd_rewrite(struct spmd_region *r, struct spmd_plan *p)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(r->u->ctx);
     LLVMValueRef **slots = ir_alloc(p->ngroups + 1, sizeof *slots);
+    add_nthreads_var(r, b);
     for (unsigned i = 0; i < p->ninsts; i++)
         if (p->insts[i].group < 0)
             fold(r, b, &p->insts[i]);

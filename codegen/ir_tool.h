@@ -56,6 +56,7 @@ struct ir_unit {
     struct ir_kernel *kernels; unsigned nkernels;
     char **exports; unsigned nexports;/* names of declare target variables */
     bool uses_parallel;               /* the user's code calls __ompgpu_parallel */
+    bool parts, asks;                 /* late SPMD kernels: regions on a part of the team, guards around functions that ask about threads */
 };
 
 /* ------------------------------------------------------------------ support (ir_support.c) */
@@ -118,6 +119,7 @@ bool ir_is_math_name(const char *name);         /* a C math function that libm h
 
 /* ------------------------------------------------------------------ SPMD (ir_spmd.c) */
 #define IR_ALL_THREADS "ompgpu-all-threads"     /* attribute of a region function that all threads run: its calls are not sequential code */
+LLVMAttributeRef ir_all_threads(LLVMContextRef);
 bool ir_spmd(struct ir_unit *);
 
 /* ------------------------------------------------------------------ globalisation (ir_globalise.c) */

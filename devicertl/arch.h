@@ -26,8 +26,10 @@ typedef __SIZE_TYPE__ usize;
  *   __ompgpu_cfg_uses_parallel   user code references __ompgpu_parallel; 0: nobody enters a region
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
  *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
+ *   __ompgpu_cfg_parts           an SPMD kernel has regions that may run on a part of the team
+ *   __ompgpu_cfg_asks            thread 0 of an SPMD kernel calls functions at level 0 (state.c)
  */
-extern const u8 __ompgpu_cfg_uses_parallel, __ompgpu_cfg_generic, __ompgpu_cfg_spmd;
+extern const u8 __ompgpu_cfg_uses_parallel, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts, __ompgpu_cfg_asks;
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what must be defined.  In SPMD mode
@@ -38,10 +40,17 @@ _Bool __ompgpu_is_spmd(void);
 void __ompgpu_nest_enter(void);                  /* the calling thread enters, leaves a parallel region */
 void __ompgpu_nest_leave(void);
 void __ompgpu_nest_clear(void);
+unsigned __ompgpu_outer_size(void);              /* threads of the region at level 1 */
+void __ompgpu_set_size(unsigned n);              /* SPMD: the region the calling thread is in has n threads */
 void __ompgpu_state_begin(struct __ompgpu_env *, int mode);
 extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;  /* threads of the generic kernel's current region */
 extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads;        /* omp_set_num_threads; 0: not called */
 extern __OMPGPU_SHARED u32 __ompgpu_state_device;
+/* Calls that codegen's late SPMD-zation makes (codegen/ir_spmd_rewrite.c), in sequential code, on all threads of the team. */
+void __ompgpu_part_reset(void);                  /* before the first barrier of a region that is a part */
+unsigned __ompgpu_part_size(int num_threads);    /* of a region; num_threads 0: the whole team */
+_Bool __ompgpu_part_begin(int num_threads, _Bool cond);    /* whether the calling thread belongs to the region, which it then enters */
+void __ompgpu_part_end(void);
 void __ompgpu_alloc_reset(void);                 /* forget the team's stack of shared storage */
 void __ompgpu_soft_reset(void);                  /* make the software barrier usable */
 /* The barrier of the region the caller is in: n of the team's launched threads call it. */

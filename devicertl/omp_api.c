@@ -11,10 +11,7 @@
     type name params { return value; }
 
 static unsigned level(void) { return __ompgpu_level(); }
-static unsigned outer_size(void)      /* of the region at level 1 */
-{
-    return __ompgpu_is_spmd() ? __ompgpu_arch_ntid() : __ompgpu_state_region_threads;
-}
+static unsigned outer_size(void) { return __ompgpu_outer_size(); }
 static int active(void) { return level() >= 1 && outer_size() > 1; }
 static int next_region_size(void)
 {

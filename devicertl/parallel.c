@@ -70,15 +70,15 @@ __attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env
 }
 
 /* The rules of section 10.1.1 for a region that sequential code meets. */
-static unsigned region_size(int num_threads, _Bool cond)
+static unsigned region_size(int num_threads, unsigned nthreads_var, _Bool cond)
 {
     unsigned limit = __ompgpu_arch_ntid(), n = limit;
     if (!cond)
         return 1;
     if (num_threads > 0)
         n = (unsigned)num_threads;
-    else if (__ompgpu_state_nthreads)
-        n = __ompgpu_state_nthreads;
+    else if (nthreads_var)
+        n = nthreads_var;
     return n < limit ? n : limit;
 }
 
@@ -100,13 +100,36 @@ static void fork(region_fn fn, void *ctx, unsigned n)
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
 {
     if (__ompgpu_level() == 0) {
-        fork(fn, ctx, region_size(num_threads, cond));
+        if (__ompgpu_cfg_asks && __ompgpu_is_spmd())
+            __ompgpu_fail("a parallel region was met by code that '#pragma omp assume no_parallelism' or its like says has none", 0);
+        fork(fn, ctx, region_size(num_threads, __ompgpu_state_nthreads, cond));
         return;
     }
     __ompgpu_nest_enter();                                          /* a nested region: serialised */
     fn(ctx);
     __ompgpu_nest_leave();
 }
+
+/* ------------------------------------------------------------------ regions of an SPMD kernel on a part of its team
+ * All threads come here in sequential code; those that do not belong to the region go on to the next barrier of the whole team. */
+void __ompgpu_part_reset(void)
+{
+    if (__ompgpu_arch_tid() == 0)
+        __ompgpu_soft_reset();
+}
+
+unsigned __ompgpu_part_size(int num_threads) { return region_size(num_threads, 0, 1); }
+
+_Bool __ompgpu_part_begin(int num_threads, _Bool cond)
+{
+    unsigned n = region_size(num_threads, 0, cond);
+    if (__ompgpu_arch_tid() >= n)
+        return 0;
+    __ompgpu_set_size(n);
+    return 1;
+}
+
+void __ompgpu_part_end(void) { __ompgpu_set_size(__ompgpu_arch_ntid()); }
 
 /* ------------------------------------------------------------------ storage shared with parallel regions
  * A stack in team-shared memory for the main thread; what does not fit, and what is allocated inside a region, comes from the heap. */

@@ -2,16 +2,20 @@
  *
  * A thread's level counts the parallel regions around it.  An SPMD kernel starts at level 1, with all launched threads; a
  * generic one at level 0, with the main thread.  At level 1 a thread is one of region_threads; deeper regions are serialised, so
- * there it is thread 0 of 1.
+ * there it is thread 0 of 1.  Sequential code of an SPMD kernel that asks about its threads (in functions that could not be inlined) runs
+ * on thread 0 between nest_leave and nest_enter: at level 0, as in a generic kernel.
  */
 #include "devicertl/arch.h"
 
 __attribute__((weak)) const u8 __ompgpu_cfg_uses_parallel = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_generic = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_spmd = 1;
+__attribute__((weak)) const u8 __ompgpu_cfg_parts = 1;
+__attribute__((weak)) const u8 __ompgpu_cfg_asks = 1;
 
 static __OMPGPU_SHARED u8 __ompgpu_state_mode __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u16 __ompgpu_state_nest[MAX_TEAM] __OMPGPU_SHARED_INIT;    /* regions entered, by the thread itself */
+static __OMPGPU_SHARED u16 __ompgpu_state_size[MAX_TEAM] __OMPGPU_SHARED_INIT;    /* SPMD: threads of the region the thread is in */
 __OMPGPU_SHARED u32 __ompgpu_state_region_threads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_nthreads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
@@ -26,7 +30,20 @@ _Bool __ompgpu_is_spmd(void)
 unsigned __ompgpu_level(void)
 {
     unsigned base = __ompgpu_is_spmd();
-    return __ompgpu_cfg_uses_parallel ? base + __ompgpu_state_nest[__ompgpu_arch_tid()] : base;
+    return __ompgpu_cfg_uses_parallel ? (u16)(base + __ompgpu_state_nest[__ompgpu_arch_tid()]) : base;
+}
+
+unsigned __ompgpu_outer_size(void)
+{
+    if (!__ompgpu_is_spmd())
+        return __ompgpu_state_region_threads;
+    return __ompgpu_cfg_parts ? __ompgpu_state_size[__ompgpu_arch_tid()] : __ompgpu_arch_ntid();
+}
+
+void __ompgpu_set_size(unsigned n)
+{
+    if (__ompgpu_cfg_parts)
+        __ompgpu_state_size[__ompgpu_arch_tid()] = (u16)n;
 }
 
 void __ompgpu_nest_enter(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]++; }
@@ -44,6 +61,8 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
         __ompgpu_state_mode = (u8)mode;
     __ompgpu_state_device = env->device_num;
     __ompgpu_nest_clear();
+    if (mode == __OMPGPU_SPMD)
+        __ompgpu_set_size(__ompgpu_arch_ntid());
 }
 
 int __ompgpu_team_id(void) { return (int)__ompgpu_arch_team(); }
@@ -55,7 +74,7 @@ int __ompgpu_num_threads(void)
 {
     if (__ompgpu_level() != 1)
         return 1;
-    return (int)(__ompgpu_is_spmd() ? __ompgpu_arch_ntid() : __ompgpu_state_region_threads);
+    return (int)__ompgpu_outer_size();
 }
 
 _Noreturn void __ompgpu_fail(const char *message, int line) { __ompgpu_arch_fail(message, line); }

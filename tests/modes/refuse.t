@@ -25,14 +25,6 @@ C
     check "$st_name: spmd is refused" test_must_fail 1 "$CC" $ARCH -O2 -fompgpu-mode=spmd s.c -o refused
     check "$st_name: no output" test ! -e refused
 }
-stays "num_threads" 8 "a num_threads clause" <<'C'
-#pragma omp target map(tofrom: a)
-{ _Pragma("omp parallel for num_threads(3)") for (int i = 0; i < 40; i++) a[i]++; zero = 0; }
-C
-stays "if" 8 "an if clause on a parallel construct" <<'C'
-#pragma omp target map(tofrom: a) map(to: n)
-{ _Pragma("omp parallel for if(n > 50)") for (int i = 0; i < 40; i++) a[i]++; zero = 0; }
-C
 stays "recursion" 8 "a call of 'half', which could not be inlined and contains a parallel region" <<'C'
 #pragma omp target map(tofrom: a)
 half(a, 40);
@@ -42,10 +34,6 @@ stays "function pointer" 9 "a call through a function pointer" <<'C'
 { void (*f)(int *, int) = n > 50 ? half : add; zero = 0;
   f(a, 20);
   _Pragma("omp parallel for") for (int i = 20; i < 40; i++) a[i]++; }
-C
-stays "omp_set_num_threads" 8 "a call of 'omp_set_num_threads'" <<'C'
-#pragma omp target map(tofrom: a)
-{ omp_set_num_threads(2); _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++; }
 C
 stays "large local" 7 "local variables of more than 2048 bytes" <<'C'
 #pragma omp target map(tofrom: a)
