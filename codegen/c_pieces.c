@@ -183,7 +183,7 @@ void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)
         if (!k->pieces)
             continue;
         open_loop(cg, p, k, true);
-        cg_line(cg, "if (__ompgpu_reduce_parallel(&__rec, &__tmp, sizeof __rec, __combine_%s__%s)) {", p->base, k->var->name);
+        cg_line(cg, "if (__ompgpu_reduce_parallel(&__rec, &__tmp, sizeof __rec, __combine_%s__%s, 0)) {", p->base, k->var->name);
         if (p->lock)
             cg_put(cg, " __ompgpu_critical_begin(&%s);", p->lock);
         update(cg, k);

@@ -4,7 +4,7 @@
  *
  *   struct __red_main_14 { double sum; int n; };
  *   void __combine_main_14(void *a, const void *b)   a->sum = a->sum + b->sum; a->n = a->n + b->n;
- *   if (__ompgpu_reduce_league(__env, &__rec, &__tmp, sizeof __rec, __combine_main_14)) { *__o_sum = *__o_sum + __rec.sum; … }
+ *   if (__ompgpu_reduce_league(__env, &__rec, &__tmp, sizeof __rec, __combine_main_14, 0)) { *__o_sum = *__o_sum + __rec.sum; … }
  *
  * Arrays that are not small are combined in pieces instead (c_pieces.c).  A user-defined reduction becomes two functions per list
  * item, __udr_… (combiner) and __init_… (initialiser), in which omp_out, omp_in, omp_priv and omp_orig are macros.               */
@@ -163,6 +163,46 @@ static unsigned tail_padding(const struct cg_private **items, unsigned n)
     return (unsigned)((align - total % align) % align);
 }
 
+/* The operation of redux.sync that combines values of this type; NULL: none does. */
+static const char *redux_operation(const struct omp_type *t, enum omp_red_op op)
+{
+    static const char *const operations[] = { [OMPR_ADD] = "ADD", [OMPR_SUB] = "ADD", [OMPR_AND] = "AND", [OMPR_OR] = "OR", [OMPR_XOR] = "XOR",
+                                              [OMPR_LAND] = "AND", [OMPR_LOR] = "OR" };
+    if ((t->kind != OMPT_INT && t->kind != OMPT_BOOL) || t->size > 4)
+        return NULL;
+    if (op == OMPR_MIN || op == OMPR_MAX)
+        return t->is_signed ? op == OMPR_MIN ? "MIN" : "MAX" : op == OMPR_MIN ? "UMIN" : "UMAX";
+    return op < sizeof operations / sizeof *operations ? operations[op] : NULL;
+}
+
+static void redux_member(struct cg *cg, const struct cg_private *p)
+{
+    enum omp_red_op op = p->sharing->clause->op;
+    bool array = p->var->type->kind == OMPT_ARRAY, truth = op == OMPR_LAND || op == OMPR_LOR;
+    const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED), *m = cg_strf(cg, "__a->%s", p->var->name);
+    cg_puts(cg, " ");
+    if (array) {
+        cg_put(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) ", m, e);
+        m = cg_strf(cg, "((%s *)&%s)[__i]", e, m);
+    }
+    cg_put(cg, "%s = (%s)__ompgpu_reduce_word(__OMPGPU_REDUX_%s, __lanes, (unsigned)%s);", m, e, redux_operation(p->elem, op),
+           truth ? cg_strf(cg, "(%s != 0)", m) : m);
+}
+
+/* A record of which the hardware can combine every member. */
+static void redux_function(struct cg *cg, struct cg_privates *p, const struct cg_private **items, unsigned n, const char *name)
+{
+    p->redux = n > 0;
+    for (unsigned i = 0; i < n; i++)
+        p->redux = p->redux && !items[i]->udr && redux_operation(items[i]->elem, items[i]->sharing->clause->op);
+    if (!p->redux || p->finish == CG_TEAMS)
+        return;
+    cg_put(cg, "__OMPGPU_INLINE void __redux_%s(void *__p, unsigned __lanes)\n{ %s *__a = __p;", name, p->record);
+    for (unsigned i = 0; i < n; i++)
+        redux_member(cg, items[i]);
+    cg_puts(cg, " }\n");
+}
+
 static void record(struct cg *cg, struct cg_privates *p, const char *name)
 {
     const struct cg_private **items = calloc(p->n + 1, sizeof *items);
@@ -183,6 +223,7 @@ static void record(struct cg *cg, struct cg_privates *p, const char *name)
     for (unsigned i = 0; i < n; i++)
         cg_put(cg, "  %s\n", combine_item(cg, items[i], cg_strf(cg, "__a->%s", items[i]->var->name), cg_strf(cg, "__b->%s", items[i]->var->name)));
     cg_puts(cg, "}\n");
+    redux_function(cg, p, items, n, name);
     free(items);
 }
 
@@ -251,7 +292,8 @@ static void finish_record(struct cg *cg, const struct cg_privates *p)
     };
     cg_load_record(cg, p);
     const char *size = p->padding ? cg_strf(cg, "sizeof __rec - %u", p->padding) : "sizeof __rec";
-    cg_line(cg, "  if (%s&__rec, &__tmp, %s, __combine_%s)) {", calls[p->finish], size, p->base);
+    const char *redux = p->finish == CG_TEAMS ? "" : p->redux ? cg_strf(cg, ", __redux_%s", p->base) : ", 0";
+    cg_line(cg, "  if (%s&__rec, &__tmp, %s, __combine_%s%s)) {", calls[p->finish], size, p->base, redux);
     lock(cg, p, "begin");
     cg_update_record_items(cg, p, "__rec.");
     lock(cg, p, "end");

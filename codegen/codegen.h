@@ -24,7 +24,7 @@
  *   # 16 "app.c"
  *         body }
  *       struct __red_main_14 __rec = { s, m }, __tmp;
- *       if (__ompgpu_reduce_league(__env, &__rec, &__tmp, sizeof __rec, __combine_main_14)) { *__o_s = *__o_s + __rec.s; … }
+ *       if (__ompgpu_reduce_league(__env, &__rec, &__tmp, sizeof __rec, __combine_main_14, 0)) { *__o_s = *__o_s + __rec.s; … }
  *     }
  *   }
  *

@@ -30,7 +30,7 @@ static bool is_sync(const char *name)
         "llvm.nvvm.barrier", "llvm.nvvm.bar.", "llvm.nvvm.shfl", "llvm.nvvm.vote", "llvm.nvvm.match", "llvm.nvvm.redux",
         "llvm.nvvm.activemask", "llvm.nvvm.nanosleep",
         "__ompgpu_emu_barrier", "__ompgpu_emu_shuffle", "__ompgpu_emu_ballot", "__ompgpu_emu_syncwarp", "__ompgpu_emu_activemask",
-        "__ompgpu_emu_yield",
+        "__ompgpu_emu_yield", "__ompgpu_emu_redux",
     };
     return has_prefix(name, names, sizeof names / sizeof *names);
 }

@@ -69,6 +69,13 @@ void __ompgpu_arch_barrier(int line);            /* all launched threads that ha
 void __ompgpu_arch_barrier_part(unsigned n, int line);   /* threads 0 … n-1; n < ntid */
 void __ompgpu_arch_syncwarp(unsigned mask);
 u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);   /* of lane + delta; garbage past the mask's end */
+u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane);         /* of a lane in mask */
+u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote);                        /* lanes in mask with a true vote */
+unsigned __ompgpu_arch_activemask(void);         /* lanes that are here together with the caller; at least its own */
+/* One word of each lane in mask combined by the hardware (__OMPGPU_REDUX_*), for all of them; only where there is such an operation,
+ * which is known when code is generated. */
+_Bool __ompgpu_arch_has_redux(void);
+u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value);
 void __ompgpu_arch_pause(void);                  /* in a spinning loop: let others run */
 void __ompgpu_arch_fence(void);                  /* acquire and release, for all threads of the device */
 void __ompgpu_arch_fence_sc(void);               /* sequentially consistent, likewise */

@@ -25,6 +25,7 @@ u32 __ompgpu_emu_shuffle(u32 mask, u32 value, u32 src);
 u32 __ompgpu_emu_ballot(u32 mask, int predicate);
 void __ompgpu_emu_syncwarp(u32 mask);
 u32 __ompgpu_emu_activemask(void);
+u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value);
 void __ompgpu_emu_yield(void);
 
 FIBERS void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line) { __ompgpu_emu_ops->barrier(id, nthreads, line); }
@@ -32,6 +33,7 @@ FIBERS u32 __ompgpu_emu_shuffle(u32 mask, u32 value, u32 src) { return __ompgpu_
 FIBERS u32 __ompgpu_emu_ballot(u32 mask, int predicate) { return __ompgpu_emu_ops->ballot(mask, predicate); }
 FIBERS void __ompgpu_emu_syncwarp(u32 mask) { __ompgpu_emu_ops->syncwarp(mask); }
 FIBERS u32 __ompgpu_emu_activemask(void) { return __ompgpu_emu_ops->activemask(); }
+FIBERS u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value) { return __ompgpu_emu_ops->redux(op, mask, value); }
 FIBERS void __ompgpu_emu_yield(void) { __ompgpu_emu_ops->yield(); }
 
 unsigned __ompgpu_arch_tid(void) { return __ompgpu_emu_self->tid; }
@@ -50,6 +52,12 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
     unsigned lane = __ompgpu_emu_self->tid % WARP, src = lane + delta;
     return __ompgpu_emu_shuffle(mask, value, src < WARP ? src : lane);
 }
+
+u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane) { return __ompgpu_emu_shuffle(mask, value, lane); }
+u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return __ompgpu_emu_ballot(mask, vote); }
+unsigned __ompgpu_arch_activemask(void) { return __ompgpu_emu_activemask(); }
+_Bool __ompgpu_arch_has_redux(void) { return 1; }
+u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value) { return __ompgpu_emu_redux(op, mask, value); }
 
 void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
 void __ompgpu_arch_fence(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }

@@ -68,6 +68,36 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
     return (u32)__nvvm_shfl_sync_down_i32(mask, (int)value, (int)delta, 0x1f);
 }
 
+u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane) { return (u32)__nvvm_shfl_sync_idx_i32(mask, (int)value, (int)lane, 0x1f); }
+u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return (u32)__nvvm_vote_ballot_sync(mask, vote); }
+unsigned __ompgpu_arch_activemask(void) { return (unsigned)__nvvm_activemask(); }
+
+/* LLVM replaces __nvvm_reflect by a constant before anything else happens for an architecture, and deletes what then cannot be reached,
+ * at -O0 as well: no redux is left for an architecture without it.  The operations are named by their intrinsics because clang offers its
+ * builtins only to sm_80 and this file is for all. */
+#define REDUX(op) extern int redux_##op(int value, int mask) __asm__("llvm.nvvm.redux.sync." #op);
+REDUX(add) REDUX(and) REDUX(or) REDUX(xor) REDUX(min) REDUX(max) REDUX(umin) REDUX(umax)
+#undef REDUX
+
+_Bool __ompgpu_arch_has_redux(void) { return __nvvm_reflect("__CUDA_ARCH") >= 800; }
+
+u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value)
+{
+    int v = (int)value, m = (int)mask;
+    if (__nvvm_reflect("__CUDA_ARCH") < 800)
+        __builtin_trap();
+    switch (op) {
+    case __OMPGPU_REDUX_ADD: return (u32)redux_add(v, m);
+    case __OMPGPU_REDUX_AND: return (u32)redux_and(v, m);
+    case __OMPGPU_REDUX_OR: return (u32)redux_or(v, m);
+    case __OMPGPU_REDUX_XOR: return (u32)redux_xor(v, m);
+    case __OMPGPU_REDUX_MIN: return (u32)redux_min(v, m);
+    case __OMPGPU_REDUX_MAX: return (u32)redux_max(v, m);
+    case __OMPGPU_REDUX_UMIN: return (u32)redux_umin(v, m);
+    default: return (u32)redux_umax(v, m);
+    }
+}
+
 void __ompgpu_arch_pause(void) { __nvvm_nanosleep(64); }
 void __ompgpu_arch_fence(void) { __asm__ volatile("fence.acq_rel.gpu;" ::: "memory"); }
 void __ompgpu_arch_fence_sc(void) { __nvvm_membar_gl(); }

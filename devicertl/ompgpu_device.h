@@ -102,10 +102,20 @@ _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
  * All functions are always_inline, so that combine is a direct, inlined call (declare combine itself always_inline, too).
  * A kernel may hold any number of reduce_parallel, but only one of reduce_league / reduce_teams: the slots are used once. */
 typedef void (*__ompgpu_combine)(void *into, const void *from);
+/* For records of integers of at most 4 bytes: redux(rec, lanes) combines those of `lanes`, which all call, with __ompgpu_reduce_word for each
+ * member; every caller gets the result.  0: there is no such helper. */
+typedef void (*__ompgpu_redux)(void *rec, unsigned lanes);
+enum { __OMPGPU_REDUX_ADD, __OMPGPU_REDUX_AND, __OMPGPU_REDUX_OR, __OMPGPU_REDUX_XOR, __OMPGPU_REDUX_MIN, __OMPGPU_REDUX_MAX,
+       __OMPGPU_REDUX_UMIN, __OMPGPU_REDUX_UMAX };
+unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
 /* Over the threads of the innermost parallel region (all call it).  True on the one thread that then holds the result in rec. */
-_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine);
+_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
+/* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the same for all of them.  True on the first,
+ * which then holds the result.  For code that some lanes reach together while others do not. */
+_Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
+unsigned __ompgpu_active_lanes(void); /* lanes that are here with the caller; may differ from run to run */
 /* Over all threads of all teams of an SPMD kernel (all call it).  True on the one thread of the league that holds the result. */
-_Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine);
+_Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
 /* Over the main threads of all teams of a generic kernel (only the main thread calls it). */
 _Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine);
 /* The league reduction in steps, for data that is too large for one record: every team puts its pieces at offsets `at` (multiples of 16)

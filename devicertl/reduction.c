@@ -14,55 +14,133 @@
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
+#ifndef TRACE                          /* tests count here which algorithm ran */
+#define TRACE(algorithm) ((void)0)
+#endif
 #define MAX_UNROLLED 128u              /* bytes of a record; larger ones live in memory anyway */
 
-/* ------------------------------------------------------------------ warp */
-/* *into = the record of the lane `delta` above. */
-INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, unsigned delta)
+/* ------------------------------------------------------------------ records between lanes */
+enum way { ABOVE, FROM };             /* of the lane `where` above the caller; of the lane `where` */
+
+INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, enum way way, unsigned where)
 {
     u32 piece = 0;
     __builtin_memcpy(&piece, (const char *)rec + at, n);
-    piece = __ompgpu_arch_shuffle_down(mask, piece, delta);
+    piece = way == ABOVE ? __ompgpu_arch_shuffle_down(mask, piece, where) : __ompgpu_arch_shuffle(mask, piece, where);
     __builtin_memcpy((char *)into + at, &piece, n);
 }
 
-INLINE void fetch_down(void *into, const void *rec, usize size, unsigned mask, unsigned delta)
+/* *into = the record of another lane. */
+INLINE void fetch(void *into, const void *rec, usize size, unsigned mask, enum way way, unsigned where)
 {
     usize whole = size & ~(usize)3;
     if (size <= MAX_UNROLLED) {
         UNROLL for (usize at = 0; at < whole; at += 4)
-            fetch_piece(into, rec, at, 4, mask, delta);
+            fetch_piece(into, rec, at, 4, mask, way, where);
     } else {
         ROLLED for (usize at = 0; at < whole; at += 4)
-            fetch_piece(into, rec, at, 4, mask, delta);
+            fetch_piece(into, rec, at, 4, mask, way, where);
     }
     if (whole < size)
-        fetch_piece(into, rec, whole, size - whole, mask, delta);
+        fetch_piece(into, rec, whole, size - whole, mask, way, where);
 }
 
+/* ------------------------------------------------------------------ warp */
+/* Version 0: all lanes.  Nothing is asked, not even who the caller is. */
 INLINE void reduce_full_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine)
 {
+    TRACE(FULL);
     if (size > MAX_UNROLLED) {
         ROLLED for (unsigned d = WARP / 2; d; d /= 2) {
-            fetch_down(tmp, rec, size, FULL_WARP, d);
+            fetch(tmp, rec, size, FULL_WARP, ABOVE, d);
             combine(rec, tmp);
         }
         return;
     }
     UNROLL for (unsigned d = WARP / 2; d; d /= 2) {
-        fetch_down(tmp, rec, size, FULL_WARP, d);
+        fetch(tmp, rec, size, FULL_WARP, ABOVE, d);
         combine(rec, tmp);
     }
 }
 
-/* Lanes 0 … m-1 hold records; the lanes in mask call.  A loop of its own, not unrolled: it runs once a team. */
+/* Version 1: lanes 0 … m-1 hold records; the lanes in mask call.  A loop of its own, not unrolled: it runs once a team. */
 INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned mask, unsigned lane, unsigned m)
 {
+    TRACE(PARTIAL);
     ROLLED for (unsigned d = WARP / 2; d; d /= 2) {
-        fetch_down(tmp, rec, size, mask, d);
+        fetch(tmp, rec, size, mask, ABOVE, d);
         if (lane + d < m)
             combine(rec, tmp);
     }
+}
+
+/* Version 2: the lanes in `mask`, any of them, hold records and call. */
+INLINE void reduce_dispersed_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned mask, unsigned lane)
+{
+    TRACE(DISPERSED);
+    ROLLED while (mask & (mask - 1)) {                    /* more than one */
+        unsigned below = mask & ((1u << lane) - 1), above = mask & ~((2u << lane) - 1);
+        _Bool stays = __builtin_popcount(below) % 2 == 0;
+        fetch(tmp, rec, size, mask, FROM, above ? (unsigned)__builtin_ctz(above) : lane);
+        mask = __ompgpu_arch_ballot(mask, stays);
+        if (!stays)
+            return;
+        if (above)
+            combine(rec, tmp);
+    }
+}
+
+/* The cheapest that is right for these lanes, all of which call. */
+INLINE void reduce_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned lanes, unsigned lane)
+{
+    if (redux && __ompgpu_arch_has_redux()) {
+        TRACE(REDUX);
+        redux(rec, lanes);
+    } else if (lanes == FULL_WARP) {
+        reduce_full_warp(rec, tmp, size, combine);
+    } else if (!(lanes & (lanes + 1))) {
+        reduce_partial_warp(rec, tmp, size, combine, lanes, lane, (unsigned)__builtin_popcount(lanes));
+    } else {
+        reduce_dispersed_warp(rec, tmp, size, combine, lanes, lane);
+    }
+}
+
+/* The same for lanes 0 … m-1, m not more than there are; more lanes may call. */
+INLINE void reduce_few_lanes(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned mask, unsigned lane,
+                             unsigned m)
+{
+    if (!redux || !__ompgpu_arch_has_redux()) {
+        reduce_partial_warp(rec, tmp, size, combine, mask, lane, m);
+    } else if (lane < m) {
+        TRACE(REDUX);
+        redux(rec, FULL_WARP >> (WARP - m));
+    }
+}
+
+/* The same for lanes 0 … m-1, which call; m may be more than a warp has. */
+INLINE void reduce_first_lanes(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned lane, unsigned m)
+{
+    if (redux && __ompgpu_arch_has_redux())
+        reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, m < WARP ? m : WARP);
+    else if (m >= WARP)
+        reduce_full_warp(rec, tmp, size, combine);
+    else
+        reduce_partial_warp(rec, tmp, size, combine, (1u << m) - 1, lane, m);
+}
+
+__attribute__((always_inline, convergent)) unsigned __ompgpu_active_lanes(void) { return __ompgpu_arch_activemask(); }
+
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, __ompgpu_redux redux)
+{
+    unsigned lane = __ompgpu_arch_tid() % WARP;
+    reduce_warp(rec, tmp, size, combine, redux, lanes, lane);
+    return !(lanes & ((1u << lane) - 1));
+}
+
+__attribute__((always_inline, convergent)) unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
+{
+    return __ompgpu_arch_redux(op, lanes, value);
 }
 
 /* ------------------------------------------------------------------ team */
@@ -110,17 +188,13 @@ INLINE void through_slots(void *rec, usize from, usize to, unsigned tid, unsigne
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
-INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned n, unsigned nsync)
+INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned tid, unsigned n,
+                        unsigned nsync)
 {
     unsigned lane = tid % WARP, warp = tid / WARP, warps = (n + WARP - 1) / WARP;
 
-    if (tid < n) {
-        unsigned m = n - warp * WARP;                     /* lanes from this warp's first thread on */
-        if (m >= WARP)
-            reduce_full_warp(rec, tmp, size, combine);
-        else
-            reduce_partial_warp(rec, tmp, size, combine, (1u << m) - 1, lane, m);
-    }
+    if (tid < n)
+        reduce_first_lanes(rec, tmp, size, combine, redux, lane, n - warp * WARP);
     if (warps == 1)
         return;
     if (size <= MAX_UNROLLED) {
@@ -134,17 +208,17 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
             through_slots(rec, size - rest, size, tid, warps, nsync);
     }
     if (warp == 0)                                        /* full: there is a second warp */
-        reduce_partial_warp(rec, tmp, size, combine, FULL_WARP, lane, warps);
+        reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
 }
 
 __attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
+_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, __ompgpu_redux redux)
 {
     if (__ompgpu_level() != 1)
         return 1;
     unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
     if (n > 1)
-        reduce_team(rec, tmp, size, combine, tid, n, n);
+        reduce_team(rec, tmp, size, combine, redux, tid, n, n);
     return tid == 0;
 }
 
@@ -189,12 +263,13 @@ INLINE void gather(struct slots s, void *rec, void *tmp, usize size, __ompgpu_co
 
 /* Two rounds of the same code, so that it stands in the kernel once: the threads of this team, then the slots of all teams. */
 __attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
+_Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine,
+                             __ompgpu_redux redux)
 {
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid;
 
     ROLLED for (unsigned round = 0;; round++) {
-        reduce_team(rec, tmp, size, combine, tid, holders, ntid);
+        reduce_team(rec, tmp, size, combine, redux, tid, holders, ntid);
         if (nteams == 1 || round == 1)
             return tid == 0;
         if (tid == 0) {
@@ -229,7 +304,7 @@ void __ompgpu_league_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigne
                          unsigned long stride)
 {
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid();
-    reduce_team(rec, tmp, size, combine, tid, ntid, ntid);
+    reduce_team(rec, tmp, size, combine, 0, tid, ntid, ntid);
     if (tid == 0)
         slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
 }
@@ -249,7 +324,7 @@ _Bool __ompgpu_league_get(struct __ompgpu_env *env, void *rec, void *tmp, unsign
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid < nteams ? ntid : nteams;
     if (tid < holders)
         gather(slots_of(env, at, stride), rec, tmp, size, combine, tid, holders, nteams);
-    reduce_team(rec, tmp, size, combine, tid, holders, ntid);
+    reduce_team(rec, tmp, size, combine, 0, tid, holders, ntid);
     return tid == 0;
 }
 

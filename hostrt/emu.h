@@ -142,7 +142,7 @@ void ompgpu_emu_fiber_fini(struct emu_worker *);
 size_t ompgpu_emu_fiber_guard(void);                /* bytes of the guard below a stack */
 
 /* ------------------------------------------------------------------ teams (emu_team.c) */
-enum emu_state { EMU_READY, EMU_AT_BARRIER, EMU_AT_SHUFFLE, EMU_AT_BALLOT, EMU_AT_SYNCWARP, EMU_EXITED };
+enum emu_state { EMU_READY, EMU_AT_BARRIER, EMU_AT_SHUFFLE, EMU_AT_BALLOT, EMU_AT_SYNCWARP, EMU_AT_REDUX, EMU_EXITED };
 struct emu_thread {
     struct ompgpu_emu_thread pub;     /* what the image sees */
     struct emu_fiber *fiber;          /* NULL: not started */

@@ -20,7 +20,7 @@
 _Thread_local struct emu_worker *ompgpu_emu_worker;
 
 static const char *const state_names[] = {
-    [EMU_AT_SHUFFLE] = "shuffle", [EMU_AT_BALLOT] = "ballot", [EMU_AT_SYNCWARP] = "syncwarp",
+    [EMU_AT_SHUFFLE] = "shuffle", [EMU_AT_BALLOT] = "ballot", [EMU_AT_SYNCWARP] = "syncwarp", [EMU_AT_REDUX] = "redux",
 };
 
 /* ------------------------------------------------------------------ failure */
@@ -252,8 +252,33 @@ static void meet_nothing(struct emu_worker *w, const struct emu_thread *me, uint
     (void)w, (void)me, (void)mask;
 }
 
+/* In the order of __OMPGPU_REDUX_* (devicertl/ompgpu_device.h). */
+static uint32_t combine_words(uint32_t op, uint32_t a, uint32_t b)
+{
+    switch (op) {
+    case 0: return a + b;
+    case 1: return a & b;
+    case 2: return a | b;
+    case 3: return a ^ b;
+    case 4: return (int32_t)b < (int32_t)a ? b : a;
+    case 5: return (int32_t)b > (int32_t)a ? b : a;
+    case 6: return b < a ? b : a;
+    default: return b > a ? b : a;
+    }
+}
+
+static void meet_redux(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+{
+    uint32_t result = me->value;
+    for (uint32_t m = mask & ~(1u << me->pub.tid % EMU_WARP); m; m &= m - 1)
+        result = combine_words(me->source, result, lane(w, me, __builtin_ctz(m))->value);
+    for (uint32_t m = mask; m; m &= m - 1)
+        lane(w, me, __builtin_ctz(m))->value = result;
+}
+
 static void (*const meet_result[])(struct emu_worker *, const struct emu_thread *, uint32_t mask) = {
     [EMU_AT_SHUFFLE] = meet_shuffle, [EMU_AT_BALLOT] = meet_ballot, [EMU_AT_SYNCWARP] = meet_nothing,
+    [EMU_AT_REDUX] = meet_redux,
 };
 
 /* The lanes of mask meet; results are in `value` afterwards. */
@@ -313,6 +338,16 @@ static void op_syncwarp(uint32_t mask)
     meet(ompgpu_emu_worker, EMU_AT_SYNCWARP, mask);
 }
 
+static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_thread *me = w->current;
+    me->value = value;
+    me->source = op;
+    meet(w, EMU_AT_REDUX, mask);
+    return me->value;
+}
+
 /* Emulated threads run one at a time, so no other lane is ever at the very same point. */
 static uint32_t op_activemask(void)
 {
@@ -345,7 +380,7 @@ static __attribute__((noreturn)) void op_fail(const char *message, int line)
 
 struct ompgpu_emu_ops ompgpu_emu_ops = {
     .abi = 1, .barrier = op_barrier, .shuffle = op_shuffle, .ballot = op_ballot, .syncwarp = op_syncwarp,
-    .activemask = op_activemask, .yield = op_yield, .fail = op_fail,
+    .activemask = op_activemask, .yield = op_yield, .fail = op_fail, .redux = op_redux,
 };
 
 /* ------------------------------------------------------------------ who waits for whom */

@@ -80,5 +80,7 @@ struct ompgpu_emu_ops {
     uint32_t (*activemask)(void);     /* lanes of this warp that are ready to run the same point; at least the caller's bit */
     void (*yield)(void);              /* spinning: let other threads of the team run (and, across teams, the OS thread) */
     __attribute__((noreturn)) void (*fail)(const char *message, int line);   /* stop the kernel with an error */
+    /* The values of the lanes in mask, combined: op as __OMPGPU_REDUX_* of devicertl/ompgpu_device.h. */
+    uint32_t (*redux)(uint32_t op, uint32_t mask, uint32_t value);
 };
 #endif

@@ -69,7 +69,7 @@ void __assert_fail(const char *, const char *, unsigned, const char *);
             struct record##N r, tmp;                                                                                  \
             int team = __ompgpu_team_id();                                                                            \
             fill##N(&r, team, __ompgpu_thread_id() + round);                                                          \
-            if (__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine##N))                                             \
+            if (__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine##N, 0))                                             \
                 MEMBERS(N, T)                                                                                         \
                     ((unsigned T *)out)[(team * 2 + round) * MAX_RECORD + i] += r.b[i];                               \
         }                                                                                                             \
@@ -80,7 +80,7 @@ void __assert_fail(const char *, const char *, unsigned, const char *);
         struct record##N r, tmp;                                                                                      \
         (void)bad;                                                                                                    \
         fill##N(&r, __ompgpu_team_id(), __ompgpu_thread_id());                                                        \
-        if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, combine##N))                                              \
+        if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, combine##N, 0))                                              \
             MEMBERS(N, T)                                                                                             \
                 ((unsigned T *)out)[i] += r.b[i];                                                                     \
     }                                                                                                                 \
@@ -107,7 +107,7 @@ REGION(sum, float *, x)
     (void)bad;
     for (int i = __ompgpu_team_id() * threads + __ompgpu_thread_id(); i < n; i += stride)
         r.s += 1.0f / (float)(i + 1) + x[1];
-    if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, sum_combine))
+    if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, sum_combine, 0))
         x[0] += r.s;
 }
 KERNEL(sum, SPMD, float *, x)
@@ -124,7 +124,7 @@ REGION(pair, double *, x)
 {
     struct pair_record r = { (float)__ompgpu_thread_id(), x[__ompgpu_thread_id()] }, tmp;
     (void)bad;
-    if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, pair_combine)) {
+    if (__ompgpu_reduce_league(env, &r, &tmp, sizeof r, pair_combine, 0)) {
         x[0] = r.s;
         x[1] = r.m;
     }
@@ -163,7 +163,7 @@ static void visit(void *c)
         CHECK(v->team_shared[next] == next * 3 + round);
         __ompgpu_barrier(__LINE__);
         int r = me + 1, tmp;
-        if (__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine_int))
+        if (__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine_int, 0))
             v->sum += r;
     }
     __ompgpu_barrier(__LINE__);
@@ -210,7 +210,7 @@ static void inner(void *c)
     CHECK(omp_get_team_size(n->level) == 1 && omp_get_ancestor_thread_num(n->level + 1) == -1);
     __ompgpu_barrier(__LINE__);
     int r = 7, tmp;
-    CHECK(__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine_int) && r == 7);
+    CHECK(__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine_int, 0) && r == 7);
     add(n->count, 1);
     if (n->depth) {
         struct nest *deeper = __ompgpu_alloc_shared(sizeof *deeper);
