@@ -305,6 +305,8 @@ void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
     if (!p->reduction)
         return;
     cg_line(cg, "{");
+    if (p->whole_warps)
+        cg_put(cg, " __ompgpu_whole_warps();");
     if (p->finish == CG_SERIAL || p->finish == CG_LOCKED)
         finish_alone(cg, p);
     else if (p->pieces && p->finish != CG_PARALLEL)

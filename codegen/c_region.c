@@ -94,9 +94,28 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
     }
 }
 
+/* Constant clauses that ask for whole warps: the launch has as many threads, or fewer warps (hostrt/geometry.c). */
+static bool whole_warps(const struct cg *cg, const struct cg_plan *p)
+{
+    static const enum omp_clause_kind kinds[] = { OMPC_THREAD_LIMIT, OMPC_NUM_THREADS };
+    bool any = false;
+    for (unsigned i = 0; i < p->nchain; i++) {
+        for (unsigned k = 0; k < 2; k++) {
+            const struct omp_clause *c = cg_clause(p->chain[i], kinds[k]);
+            unsigned n = cg_constant(cg->unit, c);
+            if (c && (!n || n % 32))
+                return false;
+            any = any || c;
+        }
+        if (cg_if(p->chain[i], OMPL_PARALLEL))
+            return false;
+    }
+    return any;
+}
+
 static const char *spmd_region(struct cg *cg, const struct cg_plan *p)
 {
-    struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL, .base = p->chain[0]->region, .slices = true };
+    struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL, .base = p->chain[0]->region, .slices = true, .whole_warps = whole_warps(cg, p) };
     share_pointers(cg, p);
     for (unsigned i = 0; i < p->nchain; i++)
         cg_collect_privates(cg, p->chain[i], &l, CG_OUTLINED);

@@ -137,6 +137,7 @@ struct cg_privates {
     enum cg_finish finish;
     const char *base;                 /* FUNCTION_LINE, names the reduction record */
     const char *record;
+    bool whole_warps;                 /* the kernel is launched with whole warps */
     bool redux;                       /* the record has a helper for redux.sync */
     unsigned padding;                 /* bytes at its end that need not travel */
     const char *lock;                 /* several teams may update the original: under this lock */

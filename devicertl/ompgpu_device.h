@@ -113,6 +113,9 @@ _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgp
 /* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the same for all of them.  True on the first,
  * which then holds the result.  For code that some lanes reach together while others do not. */
 _Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
+/* A promise, before one of the above in an SPMD kernel: the team was launched with whole warps (hostrt/geometry.c sees to it where constant
+ * clauses say so).  Only the full-warp algorithm is left then. */
+void __ompgpu_whole_warps(void);
 unsigned __ompgpu_active_lanes(void); /* lanes that are here with the caller; may differ from run to run */
 /* Over all threads of all teams of an SPMD kernel (all call it).  True on the one thread of the league that holds the result. */
 _Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);

@@ -1,10 +1,42 @@
 /* reduction.c - the reduction algorithms.  They know a record's size and how two are combined, and no type.
  *
- * Warp:   log2 steps; in each a lane combines its record with that of the lane `d` above, fetched by shuffles in 4-byte pieces.
- *         A full warp needs no test; a contiguous part of one (lanes 0 … m-1) tests that the lane above exists.
- * Team:   each warp to its lane 0, those records through shared slots to the first warp, and there once more.
- * League: each team to a slot in global memory; the team that arrives last (a counter that wraps to 0 with the last arrival)
- *         combines the slots, each thread every k-th in order, then as a team.
+ * Warp: a lane fetches another one's record by shuffles, in 4-byte pieces, and combines it with its own.  Who calls decides how:
+ *
+ *   full (version 0)                contiguous partial (version 1)         dispersed partial (version 2)
+ *   all lanes, d = 16, 8, … 1       lanes 0 … m-1, d = 16, 8, … 1          any lanes, neighbours by rank
+ *
+ *   lane 0 1 2 3 4 5 6 7            lane 0 1 2 3 4                         lane . 1 . 3 4 . 6 7 . 9
+ *   d=4  0<------4                  d=4  0<------4                         rank   0   1 2   3 4   5
+ *          1<------5 …              d=2  0<--2                                    1<--3 4<--6 7<--9     three lanes leave
+ *   d=2  0<--2, 1<--3                      1<--3                                  1<----4     7
+ *   d=1  0<1                        d=1  0<1                                      1<----------7
+ *        lane 0 has it              lane i asks whether lane i+d has one   the first active lane has it
+ *
+ *   A full warp asks nothing.  In the dispersed one a lane's rank is the number of active lanes below it (popcount of the mask of lower
+ *   lanes); even ranks fetch from the next active lane, odd ones leave, a ballot tells who stays: log2 steps.  Where all members are small
+ *   integers and the GPU has redux.sync (sm_80), that does all of it, for any lanes, in one instruction a member.
+ *
+ * Team: each warp to its first lane; those records through shared slots, one a warp, to the lanes of the first warp (the inter-warp
+ * copy, in rounds of ROUND bytes); there once more.
+ *
+ *   warp 0  |0|-------------> slot 0 \
+ *   warp 1  |32|------------> slot 1  > lanes 0 … of warp 0 ---> lane 0
+ *   warp 2  |64 … 69|-------> slot 2 /                            (a team of 70: the last warp is a contiguous part)
+ *
+ * League: each team to a slot of the scratchpad in global memory, which the host provides; the team that arrives last (a counter that
+ * wraps to 0 with the last arrival, so nobody need clear it) combines the slots: thread t takes t, t+k, t+2k … of them, then
+ * they reduce as a team.  No team waits for another, so there may be more teams than fit on the GPU.
+ *
+ *   team 0 ---> slot 0, arrive: 0 of 3 before me, done                              thread 0: slots 0, k, 2k …  \
+ *   team 2 ---> slot 2, arrive: 1                 done                              thread 1: slots 1, k+1 …     > team reduction
+ *   team 1 ---> slot 1, arrive: 2, the last one   ------------------------------>   …                           /
+ *
+ * With -fompgpu-atomic-reduction there is no league part: thread 0 of each team updates the original atomically (c_reduction.c).
+ *
+ * Who may be there: a parallel region's threads are 0 … n-1 and OpenMP has all of them reach a reduction or none, so a team's
+ * warps are full or contiguous; where n is known to be whole warps only the full algorithm is left.  Regions inside (serialised) and
+ * simd (in one thread) have an original that may be the thread's own: lanes are never combined there.  __ompgpu_reduce_lanes is for code
+ * that knows that its lanes belong together, and takes any of them.
  *
  * All orders depend on the geometry alone, so a result is bit-identical from run to run.  Everything is always_inline with a constant
  * size: after optimisation records live in registers.
@@ -136,6 +168,14 @@ _Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long 
     unsigned lane = __ompgpu_arch_tid() % WARP;
     reduce_warp(rec, tmp, size, combine, redux, lanes, lane);
     return !(lanes & ((1u << lane) - 1));
+}
+
+/* What reduce_team asks, answered. */
+__attribute__((always_inline)) void __ompgpu_whole_warps(void)
+{
+    unsigned n = __ompgpu_arch_ntid(), tid = __ompgpu_arch_tid();
+    if (n < WARP || tid >= n || n - tid / WARP * WARP < WARP)
+        __builtin_unreachable();
 }
 
 __attribute__((always_inline, convergent)) unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)

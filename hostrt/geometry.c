@@ -39,6 +39,9 @@ static unsigned most_threads(const struct ompgpu_device *dev, const struct ompgp
         most = least(f->max_threads, most);
     if (f->entry->max_threads)
         most = least(f->entry->max_threads, most);
+    /* A kernel whose constant clauses are whole warps counts on them (__ompgpu_whole_warps). */
+    if (f->entry->max_threads && f->entry->max_threads % warp_size(dev) == 0 && most > warp_size(dev))
+        most -= most % warp_size(dev);
     return most;
 }
 

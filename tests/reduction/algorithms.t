@@ -27,7 +27,37 @@ void mixed(int *a, int k)
     for (int i = 0; i < k; i++) { n += a[i]; l += a[i]; }
 }
 C
+cat >"$T/team.c" <<'C'
+double d;
+#define LOOP for (int i = 0; i < k; i++) d += a[i];
+void any(double *a, int k, int n)
+{
+    #pragma omp target parallel for reduction(+:d) num_threads(n)
+    LOOP
+}
+void odd(double *a, int k)
+{
+    #pragma omp target parallel for reduction(+:d) num_threads(100)
+    LOOP
+}
+void maybe(double *a, int k)
+{
+    #pragma omp target parallel for reduction(+:d) num_threads(128) if(parallel: k > 10)
+    LOOP
+}
+void whole(double *a, int k)
+{
+    #pragma omp target parallel for reduction(+:d) num_threads(128)
+    LOOP
+}
+C
 if have_ptxas; then
+    check "teams of several sizes compile" "$CC" -O2 --gpu-arch=sm_90 --emit=ptx "$T/team.c" -o team.ptx
+    for k in any odd maybe whole; do kernel team.ptx "$(sed -n "s/.*entry \(${k}_[0-9]*\)(.*/\1/p" team.ptx)" >team.$k; done
+    for k in any odd maybe; do check "$k: a partial warp is thought of" has team.$k 'shfl.*31, %r[0-9]*;$'; done
+    check "whole warps: only the full algorithm" lacks team.whole 'shfl.*31, %r[0-9]*;$'
+    check "whole warps: no lane is asked for before it" sh -c '! sed "/shfl/q" team.whole | grep -E "and.b32.*, (31|992)|laneid"'
+
     for level in -O0 -O2; do
         check "$level: compiles for four generations" "$CC" $level --gpu-arch=sm_75,sm_80,sm_90,sm_100 -save-temps -c "$T/words.c" -o "$T/words.o" || continue
         check "$level: no redux.sync for sm_75" lacks words.sm_75.ptx 'redux\.sync'
