@@ -5,6 +5,7 @@ const struct fake_kernel fake_kernels[] = { { 0 } };
 
 enum { T = OMPGPU_LAUNCH_TEAMS, P = OMPGPU_LAUNCH_PARALLEL, D = OMPGPU_LAUNCH_DISTRIBUTE, R = OMPGPU_LAUNCH_REDUCTION, S = OMPGPU_LAUNCH_SPMD,
        LOOP = T | D | P | S, W = OMPGPU_KERNEL_WORKERS };
+#define CLAUSE(n) ((n) << 8)                        /* in kernel_flags: a constant clause of the kernel */
 static const struct row {
     const char *what;
     unsigned mode, kernel_flags, flags;
@@ -13,7 +14,6 @@ static const struct row {
     int env_teams, env_threads;
     unsigned most;                                  /* threads that the kernel can have */
     unsigned teams, threads;                        /* expected */
-    unsigned clause;                                /* constant clause */
 } rows[] = {
     { "streaming loop", 1, 0, LOOP, 1000000, 0, 0, 0, 0, 0, 7813, 128 },
     { "streaming loop, exact", 1, 0, LOOP, 128000, 0, 0, 0, 0, 0, 1000, 128 },
@@ -31,8 +31,8 @@ static const struct row {
     { "num_teams, thread_limit", 1, 0, LOOP, 1000000, 2, 100, 0, 0, 0, 2, 100 },
     { "thread_limit above the hardware's", 1, 0, LOOP, 10240, 0, 5000, 0, 0, 0, 10, 1024 },
     { "thread_limit above the kernel's", 1, 0, LOOP, 6400, 0, 1024, 0, 0, 640, 10, 640 },
-    { "constant clause, not whole warps", 1, 0, LOOP, 6400, 0, 100, 0, 0, 100, 64, 100, 100 },
-    { "constant clause of whole warps, a kernel that cannot have them", 1, 0, LOOP, 6400, 0, 128, 0, 0, 100, 67, 96, 128 },
+    { "constant clause, not whole warps", 1, CLAUSE(100), LOOP, 6400, 0, 100, 0, 0, 100, 64, 100 },
+    { "constant clause of whole warps, a kernel that cannot have them", 1, CLAUSE(128), LOOP, 6400, 0, 128, 0, 0, 100, 67, 96 },
     { "kernel with few threads", 1, 0, LOOP, 100000, 0, 0, 0, 0, 96, 1042, 96 },
     { "OMP_NUM_TEAMS", 1, 0, LOOP, 1000000, 0, 0, 3, 0, 0, 3, 128 },
     { "OMP_NUM_TEAMS and a clause", 1, 0, LOOP, 1000000, 5, 0, 3, 0, 0, 5, 128 },
@@ -59,7 +59,7 @@ int main(void)
     fake_open(0, &dev.info);
     for (unsigned i = 0; i < COUNT(rows); i++) {
         const struct row *r = &rows[i];
-        struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags, .max_threads = r->clause };
+        struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 255, .max_threads = r->kernel_flags >> 8 };
         struct ompgpu_function f = { .entry = &entry, .max_threads = r->most };
         struct ompgpu_launch l = { 0, r->num_teams, r->thread_limit, r->trip, r->flags, 0, 0 };
         ompgpu_settings.num_teams = r->env_teams, ompgpu_settings.teams_thread_limit = r->env_threads;
