@@ -101,18 +101,71 @@ static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
     return list;
 }
 
-/* The construct as the user wrote it. */
+/* clang 22 has no code for the atomic finish that it plans for reductions of _Bool arrays; a user-defined reduction has none. */
+static const char bool_reductions[] = "#pragma omp declare reduction(__ompgpu_or : _Bool : omp_out |= omp_in) initializer(omp_priv = 0)\n"
+                                      "#pragma omp declare reduction(__ompgpu_and : _Bool : omp_out &= omp_in) initializer(omp_priv = 1)\n"
+                                      "#pragma omp declare reduction(__ompgpu_xor : _Bool : omp_out ^= omp_in) initializer(omp_priv = 0)\n";
+
+static bool is_bool_array(const struct omp_item *it)
+{
+    const struct omp_type *t = it->base_type;
+    unsigned levels = it->nsections;
+    for (; t && t->elem && (t->kind == OMPT_ARRAY || levels); t = t->elem)
+        levels -= levels > 0;
+    return t && t->kind == OMPT_BOOL && t != it->base_type;
+}
+
+static bool reduces_bool_array(const struct omp_clause *k)
+{
+    for (unsigned i = 0; k->kind == OMPC_REDUCTION && k->op != OMPR_USER && i < k->nitems; i++)
+        if (is_bool_array(&k->items[i]))
+            return true;
+    return false;
+}
+
+static bool has_bool_arrays(const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k && (c->on_device || (c->leaves & OMPL_TARGET)); k = k->next)
+        if (reduces_bool_array(k))
+            return true;
+    return false;
+}
+
+/* The clause with an operator of its own for each item. */
+static void bool_clause(struct cg *cg, const struct omp_clause *k)
+{
+    static const char *const names[] = { [OMPR_ADD] = "or", [OMPR_SUB] = "or", [OMPR_OR] = "or", [OMPR_LOR] = "or", [OMPR_MAX] = "or",
+                                         [OMPR_MUL] = "and", [OMPR_AND] = "and", [OMPR_LAND] = "and", [OMPR_MIN] = "and", [OMPR_XOR] = "xor" };
+    for (unsigned i = 0; i < k->nitems; i++)
+        cg_put(cg, " reduction(%s%s%s: %s)", k->modifier ? k->modifier : "", k->modifier ? ", " : "",
+               is_bool_array(&k->items[i]) ? cg_strf(cg, "__ompgpu_%s", names[k->op]) : k->word, cg_raw(cg, k->items[i].text));
+}
+
+/* The construct as the user wrote it, but for what clang cannot compile. */
+static void user_construct(struct cg *cg, const struct omp_construct *c)
+{
+    cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
+    unsigned at = c->pragma.begin, end = c->pragma.end;
+    while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
+        end--;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (!reduces_bool_array(k))
+            continue;
+        cg_write(cg, cg->unit->text + at, k->extent.begin - at);
+        bool_clause(cg, k);
+        at = k->extent.end;
+    }
+    cg_write(cg, cg->unit->text + at, end - at);
+    if (c->leaves & OMPL_TARGET)
+        cg_puts(cg, missing_maps(cg, c));
+    cg_write(cg, cg->unit->text + end, c->pragma.end - end);
+    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+}
+
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
-    cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
-    unsigned end = c->pragma.end;
-    while (end > c->pragma.begin && isspace((unsigned char)cg->unit->text[end - 1]))
-        end--;
-    cg_write(cg, cg->unit->text + c->pragma.begin, end - c->pragma.begin);
-    cg_puts(cg, missing_maps(cg, c));
-    cg_write(cg, cg->unit->text + end, c->pragma.end - end);
-    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
+    user_construct(cg, c);
     cg_pop_env(cg, env);
 }
 
@@ -253,6 +306,7 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
+    user_construct(cg, c);
 }
 
 static bool handles(const struct omp_construct *c)
@@ -260,7 +314,7 @@ static bool handles(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return false;
+    return has_bool_arrays(c);
 }
 
 static unsigned write_variables(struct cg *cg)
@@ -284,6 +338,11 @@ static void write_unit(struct cg *cg)
     cg_puts(cg, cg_host_abi);
     cg_puts(cg, "\nstatic struct ompgpu_unit __ompgpu_unit;\n"
                 "static inline struct ompgpu_unit *__ompgpu_this_unit(void) { return &__ompgpu_unit; }\n");
+    for (unsigned i = 0; i < u->nconstructs; i++)
+        if (has_bool_arrays(u->constructs[i])) {
+            cg_puts(cg, bool_reductions);
+            break;
+        }
     cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });
     cg_puts(cg, "\n# 1 \"<ompgpu>\"\n");
     unsigned nvars = write_variables(cg);

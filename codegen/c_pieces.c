@@ -4,6 +4,7 @@
  * its elements there:
  *
  *   E *__o_v = (E *)&v[l];  const unsigned long __e_v = bytes / sizeof(E);          the original's part that is reduced
+ *   const unsigned long __w_v = bytes from v to __o_v;                              v as it is spelled outside, which may be *__r_v, too
  *   E __b_v[…];  E *__p_v = fits ? __b_v : __ompgpu_reduce_alloc(bytes);            the copy
  *   T *__r_v = __p_v moved back by l;                                               v is spelled (*__r_v); a pointer v hides the outer one
  *
@@ -47,6 +48,9 @@ void cg_declare_pieces(struct cg *cg, const struct cg_private *p, const char *ou
     const char *v = p->var->name, *e = element(cg, p);
     struct cg_span s = item ? cg_span_of(cg, item) : (struct cg_span){ cg_address(cg, p->var), cg_strf(cg, "sizeof(%s)", outside) };
     cg_line(cg, "%s *const __o_%s = (%s *)%s; const unsigned long __e_%s = (%s) / sizeof(%s);", e, v, e, s.begin, v, s.size, e);
+    if (!at_zero(cg, item))
+        cg_put(cg, " const unsigned long __w_%s = (unsigned long)__o_%s - (unsigned long)%s;", v, v,
+               p->var->type->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside) : cg_address(cg, p->var));
 }
 
 /* Elements for which the thread's stack is good. */
@@ -74,8 +78,7 @@ static void declare_copy(struct cg *cg, const struct cg_private *p, const char *
     cg_line(cg, "%s __b_%s[%llu], *const __p_%s = %s;", e, v, n, v,
             zero ? storage : cg_strf(cg, "__ompgpu_hidden((unsigned long)(%s))", storage));
     const char *moved = zero ? cg_strf(cg, "__p_%s", v)
-                             : cg_strf(cg, "__ompgpu_hidden((unsigned long)__p_%s - ((unsigned long)__o_%s - (unsigned long)%s))", v, v,
-                                       t->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", cg_spell(cg, p->var)) : cg_address(cg, p->var));
+                             : cg_strf(cg, "__ompgpu_hidden((unsigned long)__p_%s - __w_%s)", v, v);
     if (t->kind == OMPT_POINTER)
         cg_line(cg, "void *const __r_%s = (void *)%s;", v, moved);
     else
