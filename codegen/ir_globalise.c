@@ -8,32 +8,39 @@
  *   - its address escapes: anything but loads, stores to it and calls that provably do not keep it.
  *
  * Where it goes:
- *   a kernel's region function runs once a team    -> a slot: an internal team-shared variable, as long as the kernel's budget lasts
- *   any other function, or a large local           -> __ompgpu_alloc_shared where the alloca was, freed before each return
- *   run-time sizes (VLAs, alloca)                  -> the same, on a chain of allocations that llvm.stackrestore and returns unwind
+ *   a function that is never active twice in one team    -> a slot: an internal team-shared variable, as long as there is budget; then a
+ *                                                          fixed place in the team's storage in global memory (devicertl/storage.c)
+ *   a recursive one, run-time sizes (VLAs, alloca)       -> a block of that storage, given back before each return, and by llvm.stackrestore
+ *
+ * A function that also runs inside of parallel regions asks at its start for the level: there its locals stay on the thread's stack.
  */
 #include "codegen/ir_tool.h"
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOT_BUDGET = 1024, ALLOC_ALIGN = 16, CHAIN_HEADER = 16, MAX_DEPTH = 12 };
+enum { SLOT_BUDGET = 1024, HEAP_ALIGN = 16, MAX_DEPTH = 12 };
 
 struct vector { LLVMValueRef *at; unsigned n, room; };
 
 struct globaliser {
     struct ir_unit *u;
     struct ir_graph *graph;
-    bool *sequential;                 /* by node: can run as sequential code of a generic kernel */
+    bool *sequential, *inside;        /* by node, as of ir_find_contexts */
     LLVMBuilderRef b;
-    LLVMTypeRef ptr, i64;
-    LLVMValueRef alloc, free;         /* __ompgpu_alloc_shared, __ompgpu_free_shared */
-    LLVMValueRef chain_alloc, chain_release;    /* built when first needed */
+    LLVMTypeRef ptr, i64, i32, i1;
+    unsigned shared_budget;           /* bytes of slots left for functions other than region functions */
+    uint64_t fixed;                   /* end of the fixed places given to such functions */
+    bool *uses_fixed, *uses_blocks;   /* by node */
 };
 struct frame {                        /* one function while it is rewritten */
-    LLVMValueRef function, chain;     /* chain: alloca of the pointer to the newest chained allocation */
-    struct vector pointers, sizes;    /* to be freed before returns, in order of allocation */
-    unsigned budget;                  /* bytes left for slots; 0: no slots */
+    LLVMValueRef function, here;      /* here: i1, false where the function runs inside of a parallel region */
+    bool mixed;                       /* … which is not known */
+    LLVMValueRef mark;                /* top of the storage at the start; NULL: no blocks */
+    bool once;                        /* never active twice: slots and fixed places are right */
+    unsigned *budget;                 /* bytes left for slots */
+    uint64_t *fixed;                  /* end of the fixed places */
+    bool uses_fixed;
 };
 
 static void push(struct vector *v, LLVMValueRef value)
@@ -56,69 +63,43 @@ static bool contains(const struct vector *v, LLVMValueRef value)
 }
 
 /* ------------------------------------------------------------------ which functions */
-static bool is_parallel(LLVMValueRef f) { return f && LLVMIsAFunction(f) && strcmp(ir_name(f), "__ompgpu_parallel") == 0; }
-
-/* Called by sequential code that all threads run (ir_spmd.c), in place of __ompgpu_parallel. */
-static bool is_called_by_all(LLVMValueRef call, LLVMValueRef f)
-{
-    LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-    return LLVMGetCalledValue(call) == f && LLVMGetOperand(call, 0) != f &&
-           LLVMGetStringAttributeAtIndex(caller, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS));
-}
-
-/* A function that is only ever passed to __ompgpu_parallel as the region to run. */
-static bool is_outlined(const struct ir_node *node)
-{
-    if (!LLVMIsAFunction(node->value) || !node->address_taken)
-        return false;
-    IR_EACH_USE(use, node->value) {
-        LLVMValueRef user = LLVMGetUser(use);
-        if (LLVMIsACallInst(user) && is_called_by_all(user, node->value))
-            continue;
-        if (!LLVMIsACallInst(user) || !is_parallel(LLVMGetCalledValue(user)) || LLVMGetOperand(user, 0) != node->value ||
-            LLVMGetOperand(user, 1) == node->value)
-            return false;
-    }
-    return true;
-}
-
-static void mark_kernel(struct globaliser *g, const struct ir_kernel *k, const bool *reaches_parallel)
-{
-    int *from = ir_alloc(g->graph->n, sizeof *from), root = ir_graph_find(g->graph, ir_kernel_function(g->u->module, k));
-    ir_graph_reach(g->graph, (unsigned)root, from, is_outlined);
-    for (unsigned i = 0; i < g->graph->n; i++) {
-        struct ir_node *node = &g->graph->nodes[i];
-        if ((int)i != root && from[i] >= 0 && node->defined && LLVMIsAFunction(node->value) && !is_outlined(node))
-            g->sequential[i] |= reaches_parallel[i];
-    }
-    free(from);
-}
-
-static void mark_sequential(struct globaliser *g, LLVMValueRef parallel)
-{
-    bool *reaches_parallel = ir_alloc(g->graph->n, sizeof *reaches_parallel);
-    reaches_parallel[ir_graph_find(g->graph, parallel)] = true;
-    ir_graph_reaching(g->graph, reaches_parallel);
-    for (unsigned i = 0; i < g->u->nkernels; i++)
-        if (g->u->kernels[i].mode == IR_GENERIC)
-            mark_kernel(g, &g->u->kernels[i], reaches_parallel);
-    free(reaches_parallel);
-}
-
-/* The kernel whose region function `f` is: called once, by a generic kernel, which calls it once a team. */
-static bool is_region_function(struct globaliser *g, LLVMValueRef f)
+/* The generic kernel whose region function `f` is: called once, by the kernel, which calls it once a team. */
+static struct ir_kernel *kernel_of_region(struct globaliser *g, LLVMValueRef f)
 {
     LLVMUseRef use = LLVMGetFirstUse(f);
     if (!use || LLVMGetNextUse(use))
-        return false;
+        return NULL;
     LLVMValueRef call = LLVMGetUser(use);
     if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f)
-        return false;
+        return NULL;
     LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
     for (unsigned i = 0; i < g->u->nkernels; i++)
         if (ir_kernel_function(g->u->module, &g->u->kernels[i]) == caller)
-            return !LLVMGetFirstUse(caller);
+            return LLVMGetFirstUse(caller) ? NULL : &g->u->kernels[i];
+    return NULL;
+}
+
+static bool mentions(const struct ir_node *node, unsigned other)
+{
+    for (unsigned i = 0; i < node->nedges; i++)
+        if (node->edges[i] == other)
+            return true;
     return false;
+}
+
+/* Can the function be called, in sequential code, while it is active? */
+static bool is_recursive(const struct globaliser *g, unsigned f)
+{
+    int *from = ir_alloc(g->graph->n, sizeof *from);
+    bool cycle = false;
+    ir_graph_reach(g->graph, f, from, ir_is_outlined);
+    for (unsigned i = 0; i < g->graph->n && !cycle; i++) {
+        const struct ir_node *node = &g->graph->nodes[i];
+        if (from[i] >= 0 && (i == f || !ir_is_outlined(node)))
+            cycle = mentions(node, f) || (node->indirect && g->graph->nodes[f].address_taken);
+    }
+    free(from);
+    return cycle;
 }
 
 /* ------------------------------------------------------------------ escape analysis */
@@ -228,99 +209,64 @@ LLVMValueRef ir_make_slot(struct ir_unit *u, LLVMValueRef f, const char *name, L
     return slot;
 }
 
-/* A slot, or NULL when `size` does not fit into what is left. */
-static LLVMValueRef take_slot(struct globaliser *g, struct frame *frame, const char *name, LLVMTypeRef type, unsigned align)
+/* ------------------------------------------------------------------ the team's storage in global memory */
+static LLVMValueRef build_runtime_call(struct ir_unit *u, LLVMBuilderRef b, const char *name, LLVMTypeRef result, LLVMValueRef *args, unsigned n)
 {
-    uint64_t size = LLVMABISizeOfType(g->u->layout, type);
-    if (!size || size > frame->budget)
-        return NULL;
-    frame->budget -= (unsigned)size;
-    return ir_make_slot(g->u, frame->function, name, type, align);
+    LLVMTypeRef params[5];
+    for (unsigned i = 0; i < n; i++)
+        params[i] = LLVMTypeOf(args[i]);
+    LLVMTypeRef type = LLVMFunctionType(result, params, n, false);
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    LLVMValueRef call = LLVMBuildCall2(b, type, f ? f : LLVMAddFunction(u->module, name, type), args, n, "");
+    for (unsigned i = 0; i < n; i++)
+        if (params[i] == LLVMInt1TypeInContext(u->ctx))         /* as clang passes a _Bool */
+            LLVMAddCallSiteAttribute(call, i + 1, ir_attribute(u->ctx, "zeroext"));
+    return call;
 }
 
-/* ------------------------------------------------------------------ allocation */
-static LLVMValueRef call(struct globaliser *g, LLVMValueRef f, LLVMValueRef *args, unsigned n)
+static uint64_t take_fixed(uint64_t *end, uint64_t size, unsigned align)
 {
-    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, args, n, "");
+    uint64_t a = align < HEAP_ALIGN ? HEAP_ALIGN : align, at = (*end + a - 1) / a * a;
+    *end = at + size;
+    return at;
 }
 
-static LLVMValueRef constant(struct globaliser *g, uint64_t value) { return LLVMConstInt(g->i64, value, false); }
-
-static LLVMValueRef align_pointer(struct globaliser *g, LLVMValueRef base, LLVMValueRef align)
+static LLVMValueRef build_place(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef here, uint64_t at)
 {
-    LLVMValueRef n = LLVMBuildPtrToInt(g->b, base, g->i64, "");
-    LLVMValueRef up = LLVMBuildAnd(g->b, LLVMBuildSub(g->b, constant(g, 0), n, ""), LLVMBuildSub(g->b, align, constant(g, 1), ""), "");
-    return LLVMBuildGEP2(g->b, LLVMInt8TypeInContext(g->u->ctx), base, &up, 1, "");
+    LLVMValueRef args[] = { here, LLVMConstInt(LLVMInt64TypeInContext(u->ctx), at, false) };
+    return build_runtime_call(u, b, "__ompgpu_heap_slot", LLVMPointerTypeInContext(u->ctx, 0), args, 2);
+}
+
+LLVMValueRef ir_make_heap_slot(struct ir_unit *u, struct ir_kernel *k, LLVMBuilderRef b, uint64_t size, unsigned align)
+{
+    return build_place(u, b, LLVMConstInt(LLVMInt1TypeInContext(u->ctx), 1, false), take_fixed(&k->heap_bytes, size, align));
+}
+
+static LLVMValueRef constant(const struct globaliser *g, uint64_t value) { return LLVMConstInt(g->i64, value, false); }
+
+/* A string for a message of the device, as generic pointer. */
+static LLVMValueRef message(struct globaliser *g, const char *text)
+{
+    LLVMValueRef string = LLVMConstStringInContext2(g->u->ctx, text, strlen(text), false);
+    LLVMValueRef v = LLVMAddGlobalInAddressSpace(g->u->module, LLVMTypeOf(string), "__ompgpu_message", g->u->opt->target == IR_NVPTX ? 1 : 0);
+    LLVMSetInitializer(v, string);
+    LLVMSetGlobalConstant(v, true);
+    LLVMSetLinkage(v, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(v, LLVMGlobalUnnamedAddr);
+    return g->u->opt->target == IR_NVPTX ? LLVMConstAddrSpaceCast(v, g->ptr) : v;
 }
 
 /* The builder stands where the memory is needed. */
-static LLVMValueRef allocate(struct globaliser *g, struct frame *frame, uint64_t size, unsigned align)
+static LLVMValueRef allocate_block(struct globaliser *g, struct frame *frame, LLVMValueRef variable, LLVMValueRef size, unsigned align)
 {
-    LLVMValueRef bytes = constant(g, align > ALLOC_ALIGN ? size + align : size);
-    LLVMValueRef base = call(g, g->alloc, &bytes, 1);
-    push(&frame->pointers, base);
-    push(&frame->sizes, bytes);
-    return align > ALLOC_ALIGN ? align_pointer(g, base, constant(g, align)) : base;
-}
-
-static LLVMValueRef declare(struct globaliser *g, const char *name, LLVMTypeRef result, LLVMTypeRef *params, unsigned n)
-{
-    LLVMValueRef f = LLVMGetNamedFunction(g->u->module, name);
-    return f ? f : LLVMAddFunction(g->u->module, name, LLVMFunctionType(result, params, n, false));
-}
-
-static LLVMValueRef helper(struct globaliser *g, const char *name, LLVMTypeRef result, LLVMTypeRef *params, unsigned n)
-{
-    LLVMValueRef f = declare(g, name, result, params, n);
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(g->u->ctx, "nounwind"));
-    return f;
-}
-
-static LLVMValueRef header_size(struct globaliser *g, LLVMValueRef base)
-{
-    LLVMValueRef offset = constant(g, 8);
-    return LLVMBuildGEP2(g->b, LLVMInt8TypeInContext(g->u->ctx), base, &offset, 1, "");
-}
-
-/* void *chain_alloc(void **chain, size_t size, size_t align):  header { void *previous; size_t bytes; } | aligned storage */
-static void build_chain_alloc(struct globaliser *g)
-{
-    LLVMTypeRef params[] = { g->ptr, g->i64, g->i64 };
-    LLVMValueRef f = g->chain_alloc = helper(g, "__ompgpu_chain_alloc", g->ptr, params, 3);
-    LLVMPositionBuilderAtEnd(g->b, LLVMAppendBasicBlockInContext(g->u->ctx, f, "entry"));
-    LLVMValueRef chain = LLVMGetParam(f, 0), align = LLVMGetParam(f, 2), header = constant(g, CHAIN_HEADER);
-    LLVMValueRef bytes = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, LLVMGetParam(f, 1), align, ""), header, "");
-    LLVMValueRef base = call(g, g->alloc, &bytes, 1);
-    LLVMBuildStore(g->b, LLVMBuildLoad2(g->b, g->ptr, chain, ""), base);
-    LLVMBuildStore(g->b, bytes, header_size(g, base));
-    LLVMBuildStore(g->b, base, chain);
-    LLVMValueRef storage = LLVMBuildGEP2(g->b, LLVMInt8TypeInContext(g->u->ctx), base, &header, 1, "");
-    LLVMBuildRet(g->b, align_pointer(g, storage, align));
-}
-
-/* void chain_release(void **chain, void *until):  while (*chain != until) free the newest */
-static void build_chain_release(struct globaliser *g)
-{
-    LLVMTypeRef params[] = { g->ptr, g->ptr };
-    LLVMContextRef ctx = g->u->ctx;
-    LLVMValueRef f = g->chain_release = helper(g, "__ompgpu_chain_release", LLVMVoidTypeInContext(ctx), params, 2);
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, f, "entry"), body = LLVMAppendBasicBlockInContext(ctx, f, "body"),
-                      done = LLVMAppendBasicBlockInContext(ctx, f, "done");
-    LLVMValueRef chain = LLVMGetParam(f, 0), until = LLVMGetParam(f, 1);
-    LLVMPositionBuilderAtEnd(g->b, entry);
-    LLVMValueRef first = LLVMBuildLoad2(g->b, g->ptr, chain, "");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, first, until, ""), done, body);
-    LLVMPositionBuilderAtEnd(g->b, body);
-    LLVMValueRef base = LLVMBuildPhi(g->b, g->ptr, "");
-    LLVMValueRef previous = LLVMBuildLoad2(g->b, g->ptr, base, ""), size = LLVMBuildLoad2(g->b, g->i64, header_size(g, base), "");
-    LLVMBuildStore(g->b, previous, chain);
-    LLVMValueRef args[] = { base, size };
-    call(g, g->free, args, 2);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, previous, until, ""), done, body);
-    LLVMAddIncoming(base, (LLVMValueRef[]){ first, previous }, (LLVMBasicBlockRef[]){ entry, body }, 2);
-    LLVMPositionBuilderAtEnd(g->b, done);
-    LLVMBuildRetVoid(g->b);
+    const char *name = ir_name(variable);
+    if (ir_starts(name, "vla") || !*name)
+        name = NULL;
+    const char *text = ir_format("no room for %s%s%s of sequential code, shared with parallel regions: set OMPGPU_TEAM_HEAP to more bytes a team",
+                                 name ? "the variable '" : "an array of run-time size", name ? name : "", name ? "'" : "");
+    unsigned line = LLVMIsAInstruction(variable) ? LLVMGetDebugLocLine(variable) : 0;
+    LLVMValueRef args[] = { frame->here, size, constant(g, align < HEAP_ALIGN ? HEAP_ALIGN : align), message(g, text), LLVMConstInt(g->i32, line, false) };
+    return build_runtime_call(g->u, g->b, "__ompgpu_heap_alloc", g->ptr, args, 5);
 }
 
 /* ------------------------------------------------------------------ rewriting */
@@ -334,93 +280,155 @@ void ir_drop_lifetime_marks(LLVMValueRef pointer)
     }
 }
 
-static void replace(LLVMValueRef alloca, LLVMValueRef by)
+static LLVMValueRef first_instruction(LLVMValueRef f) { return LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)); }
+
+/* The answer stands before everything else of the function. */
+static void ask_level(struct globaliser *g, struct frame *frame)
 {
-    LLVMReplaceAllUsesWith(alloca, by);
-    LLVMInstructionEraseFromParent(alloca);
+    if (frame->here)
+        return;
+    frame->here = LLVMConstInt(g->i1, 1, false);
+    if (!frame->mixed)
+        return;
+    LLVMPositionBuilderBefore(g->b, first_instruction(frame->function));
+    LLVMValueRef level = build_runtime_call(g->u, g->b, "__ompgpu_level", g->i32, NULL, 0);
+    frame->here = LLVMBuildICmp(g->b, LLVMIntEQ, level, LLVMConstInt(g->i32, 0, false), "");
+}
+
+static void need_blocks(struct globaliser *g, struct frame *frame)
+{
+    ask_level(g, frame);
+    if (frame->mark)
+        return;
+    LLVMPositionBuilderBefore(g->b, frame->mixed ? LLVMGetNextInstruction(frame->here) : first_instruction(frame->function));
+    frame->mark = build_runtime_call(g->u, g->b, "__ompgpu_heap_mark", g->ptr, &frame->here, 1);
+}
+
+static void position_after(struct globaliser *g, LLVMValueRef instruction)
+{
+    LLVMPositionBuilderBefore(g->b, LLVMGetNextInstruction(instruction));
+}
+
+/* All uses of `local` go to `shared`; in a function that also runs inside of regions only where it does not.  The builder stands
+ * behind both. */
+static LLVMValueRef use_shared(struct globaliser *g, const struct frame *frame, LLVMValueRef local, LLVMValueRef shared)
+{
+    if (!frame->mixed) {
+        LLVMReplaceAllUsesWith(local, shared);
+        return shared;
+    }
+    LLVMValueRef choice = LLVMBuildSelect(g->b, frame->here, shared, LLVMGetPoison(g->ptr), "");
+    LLVMReplaceAllUsesWith(local, choice);
+    LLVMSetOperand(choice, 2, local);
+    return choice;
+}
+
+/* Where an object of fixed size lives; `at`: the instruction before which its address is needed. */
+static LLVMValueRef give_place(struct globaliser *g, struct frame *frame, LLVMValueRef variable, LLVMTypeRef type, unsigned align, LLVMValueRef at)
+{
+    uint64_t size = LLVMABISizeOfType(g->u->layout, type);
+    ask_level(g, frame);
+    if (!frame->once) {
+        need_blocks(g, frame);
+        LLVMPositionBuilderBefore(g->b, at);
+        return allocate_block(g, frame, variable, constant(g, size), align);
+    }
+    if (size && size <= *frame->budget) {
+        *frame->budget -= (unsigned)size;
+        return ir_make_slot(g->u, frame->function, ir_name(variable), type, align);
+    }
+    frame->uses_fixed = true;
+    LLVMPositionBuilderBefore(g->b, at);
+    return build_place(g->u, g->b, frame->here, take_fixed(frame->fixed, size, align));
 }
 
 static void move_static(struct globaliser *g, struct frame *frame, LLVMValueRef alloca)
 {
     uint64_t count = LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
     LLVMTypeRef type = LLVMGetAllocatedType(alloca);
-    unsigned align = LLVMGetAlignment(alloca);
-    if (count != 1)
-        type = LLVMArrayType2(type, count);
     ir_drop_lifetime_marks(alloca);
-    LLVMValueRef slot = take_slot(g, frame, ir_name(alloca), type, align);
-    if (!slot) {
-        LLVMPositionBuilderBefore(g->b, alloca);
-        slot = allocate(g, frame, LLVMABISizeOfType(g->u->layout, type), align);
-    }
-    replace(alloca, slot);
+    LLVMValueRef shared = give_place(g, frame, alloca, count == 1 ? type : LLVMArrayType2(type, count), LLVMGetAlignment(alloca), alloca);
+    position_after(g, alloca);
+    use_shared(g, frame, alloca, shared);
+    if (!frame->mixed)
+        LLVMInstructionEraseFromParent(alloca);
 }
 
+/* Where the storage is the team's, the stack gives none. */
 static void move_dynamic(struct globaliser *g, struct frame *frame, LLVMValueRef alloca)
 {
-    LLVMPositionBuilderBefore(g->b, alloca);
-    LLVMValueRef count = LLVMBuildZExtOrBitCast(g->b, LLVMGetOperand(alloca, 0), g->i64, "");
-    LLVMValueRef unit = constant(g, LLVMABISizeOfType(g->u->layout, LLVMGetAllocatedType(alloca)));
-    unsigned align = LLVMGetAlignment(alloca);
-    LLVMValueRef args[] = { frame->chain, LLVMBuildMul(g->b, count, unit, ""), constant(g, align < ALLOC_ALIGN ? ALLOC_ALIGN : align) };
+    LLVMValueRef n = LLVMGetOperand(alloca, 0), unit = constant(g, LLVMABISizeOfType(g->u->layout, LLVMGetAllocatedType(alloca)));
     ir_drop_lifetime_marks(alloca);
-    replace(alloca, call(g, g->chain_alloc, args, 3));
+    need_blocks(g, frame);
+    LLVMPositionBuilderBefore(g->b, alloca);
+    LLVMValueRef bytes = LLVMBuildMul(g->b, LLVMBuildZExtOrBitCast(g->b, n, g->i64, ""), unit, "");
+    LLVMValueRef shared = allocate_block(g, frame, alloca, bytes, LLVMGetAlignment(alloca));
+    if (frame->mixed)
+        LLVMSetOperand(alloca, 0, LLVMBuildSelect(g->b, frame->here, LLVMConstNull(LLVMTypeOf(n)), n, ""));
+    position_after(g, alloca);
+    use_shared(g, frame, alloca, shared);
+    if (!frame->mixed)
+        LLVMInstructionEraseFromParent(alloca);
 }
 
-static LLVMValueRef first_instruction(LLVMValueRef f) { return LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)); }
-
-static void start_chain(struct globaliser *g, struct frame *frame)
+static void move_save(struct globaliser *g, struct frame *frame, LLVMValueRef save)
 {
-    if (!g->chain_alloc) {
-        build_chain_alloc(g);
-        build_chain_release(g);
-    }
-    LLVMPositionBuilderBefore(g->b, first_instruction(frame->function));
-    frame->chain = LLVMBuildAlloca(g->b, g->ptr, "__ompgpu_chain");
-    LLVMBuildStore(g->b, LLVMConstNull(g->ptr), frame->chain);
+    position_after(g, save);
+    use_shared(g, frame, save, build_runtime_call(g->u, g->b, "__ompgpu_heap_mark", g->ptr, &frame->here, 1));
+    if (!frame->mixed)
+        LLVMInstructionEraseFromParent(save);
 }
 
-/* All dynamic allocas of a function move together, so that save and restore only concern the chain. */
+/* On a thread's own stack the old mark holds; with the team's storage the stack is left as it is. */
+static void move_restore(struct globaliser *g, struct frame *frame, LLVMValueRef restore)
+{
+    LLVMValueRef mark = LLVMGetOperand(restore, 0), args[] = { frame->here, mark };
+    LLVMPositionBuilderBefore(g->b, restore);
+    build_runtime_call(g->u, g->b, "__ompgpu_heap_release", LLVMVoidTypeInContext(g->u->ctx), args, 2);
+    if (!frame->mixed) {
+        LLVMInstructionEraseFromParent(restore);
+        return;
+    }
+    LLVMValueRef now = build_runtime_call(g->u, g->b, "llvm.stacksave.p0", g->ptr, NULL, 0);
+    LLVMSetOperand(restore, 0, LLVMBuildSelect(g->b, frame->here, now, mark, ""));
+}
+
+/* All dynamic allocas of a function move together, so that save and restore mean only one kind of storage. */
 static void move_stack_marks(struct globaliser *g, struct frame *frame)
 {
+    struct vector saves = { 0 }, restores = { 0 };
     IR_EACH_BLOCK(block, frame->function)
         IR_EACH_INSTRUCTION(i, block) {
             LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
             const char *name = callee && LLVMIsAFunction(callee) ? ir_name(callee) : "";
-            LLVMPositionBuilderBefore(g->b, i);
-            if (ir_starts(name, "llvm.stacksave")) {
-                replace(i, LLVMBuildLoad2(g->b, g->ptr, frame->chain, ""));
-            } else if (ir_starts(name, "llvm.stackrestore")) {
-                LLVMValueRef args[] = { frame->chain, LLVMGetOperand(i, 0) };
-                call(g, g->chain_release, args, 2);
-                LLVMInstructionEraseFromParent(i);
-            }
+            if (ir_starts(name, "llvm.stacksave"))
+                push(&saves, i);
+            else if (ir_starts(name, "llvm.stackrestore"))
+                push(&restores, i);
         }
+    for (unsigned i = 0; i < saves.n; i++)
+        move_save(g, frame, saves.at[i]);
+    for (unsigned i = 0; i < restores.n; i++)
+        move_restore(g, frame, restores.at[i]);
+    free(saves.at);
+    free(restores.at);
 }
 
 /* A parameter passed by value in memory is the callee's own object. */
 static void move_byval(struct globaliser *g, struct frame *frame, LLVMValueRef param, LLVMTypeRef type)
 {
     unsigned align = LLVMABIAlignmentOfType(g->u->layout, type);
-    LLVMPositionBuilderBefore(g->b, first_instruction(frame->function));
-    LLVMValueRef slot = take_slot(g, frame, ir_name(param), type, align);
-    if (!slot)
-        slot = allocate(g, frame, LLVMABISizeOfType(g->u->layout, type), align);
-    LLVMReplaceAllUsesWith(param, slot);
-    LLVMBuildMemCpy(g->b, slot, align, param, align, constant(g, LLVMABISizeOfType(g->u->layout, type)));
+    LLVMValueRef first = first_instruction(frame->function), shared = give_place(g, frame, param, type, align, first);
+    LLVMPositionBuilderBefore(g->b, first);
+    LLVMValueRef object = use_shared(g, frame, param, shared);      /* the param itself, where it is not shared: then copied to itself */
+    LLVMBuildMemCpy(g->b, object, align, param, align, constant(g, LLVMABISizeOfType(g->u->layout, type)));
 }
 
-static void free_before_return(struct globaliser *g, const struct frame *frame, LLVMValueRef ret)
+static void release_before_return(struct globaliser *g, const struct frame *frame, LLVMValueRef ret)
 {
+    LLVMValueRef args[] = { frame->here, frame->mark };
     LLVMPositionBuilderBefore(g->b, ret);
-    if (frame->chain) {
-        LLVMValueRef args[] = { frame->chain, LLVMConstNull(g->ptr) };
-        call(g, g->chain_release, args, 2);
-    }
-    for (unsigned i = frame->pointers.n; i-- > 0;) {
-        LLVMValueRef args[] = { frame->pointers.at[i], frame->sizes.at[i] };
-        call(g, g->free, args, 2);
-    }
+    build_runtime_call(g->u, g->b, "__ompgpu_heap_release", LLVMVoidTypeInContext(g->u->ctx), args, 2);
 }
 
 static bool is_static(LLVMValueRef alloca)
@@ -457,30 +465,77 @@ static void move_allocas(struct globaliser *g, struct frame *frame)
         }
     for (unsigned i = 0; i < statics.n; i++)
         move_static(g, frame, statics.at[i]);
-    if (dynamic_escapes) {
-        start_chain(g, frame);
-        for (unsigned i = 0; i < dynamics.n; i++)
-            move_dynamic(g, frame, dynamics.at[i]);
+    for (unsigned i = 0; dynamic_escapes && i < dynamics.n; i++)
+        move_dynamic(g, frame, dynamics.at[i]);
+    if (dynamic_escapes)
         move_stack_marks(g, frame);
-    }
     free(statics.at);
     free(dynamics.at);
 }
 
-static void rewrite(struct globaliser *g, LLVMValueRef f)
+static void rewrite(struct globaliser *g, struct frame *frame)
 {
-    struct frame frame = { .function = f, .budget = is_region_function(g, f) ? SLOT_BUDGET : 0 };
-    move_byvals(g, &frame);
-    move_allocas(g, &frame);
-    if (!frame.chain && !frame.pointers.n)
+    move_byvals(g, frame);
+    move_allocas(g, frame);
+    if (!frame->mark)
         return;
-    IR_EACH_BLOCK(block, f) {
+    IR_EACH_BLOCK(block, frame->function) {
         LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
         if (last && LLVMIsAReturnInst(last))
-            free_before_return(g, &frame, last);
+            release_before_return(g, frame, last);
     }
-    free(frame.pointers.at);
-    free(frame.sizes.at);
+}
+
+static void rewrite_region(struct globaliser *g, struct ir_kernel *k, LLVMValueRef f)
+{
+    unsigned budget = SLOT_BUDGET;
+    struct frame frame = { .function = f, .once = true, .budget = &budget, .fixed = &k->heap_bytes };
+    rewrite(g, &frame);
+    if (frame.mark)
+        k->flags |= IR_KERNEL_HEAP;
+}
+
+static void rewrite_function(struct globaliser *g, unsigned node)
+{
+    struct frame frame = { .function = g->graph->nodes[node].value, .mixed = g->inside[node], .once = !is_recursive(g, node),
+                           .budget = &g->shared_budget, .fixed = &g->fixed };
+    rewrite(g, &frame);
+    g->uses_fixed[node] = frame.uses_fixed;
+    g->uses_blocks[node] = frame.mark != NULL;
+}
+
+/* Functions that several kernels may call have one place in the storage of each, behind the places of all region functions. */
+static void rewrite_functions(struct globaliser *g)
+{
+    bool *is_region = ir_alloc(g->graph->n, sizeof *is_region);
+    for (unsigned i = 0; i < g->graph->n; i++) {
+        struct ir_kernel *k = g->sequential[i] ? kernel_of_region(g, g->graph->nodes[i].value) : NULL;
+        is_region[i] = k != NULL;
+        if (k)
+            rewrite_region(g, k, g->graph->nodes[i].value);
+    }
+    for (unsigned i = 0; i < g->u->nkernels; i++)
+        if (g->u->kernels[i].heap_bytes > g->fixed)
+            g->fixed = g->u->kernels[i].heap_bytes;
+    for (unsigned i = 0; i < g->graph->n; i++)
+        if (g->sequential[i] && !is_region[i])
+            rewrite_function(g, i);
+    free(is_region);
+}
+
+static void note_needs(struct globaliser *g, struct ir_kernel *k)
+{
+    int *from = ir_alloc(g->graph->n, sizeof *from);
+    ir_graph_reach(g->graph, (unsigned)ir_graph_find(g->graph, ir_kernel_function(g->u->module, k)), from, NULL);
+    for (unsigned i = 0; i < g->graph->n; i++) {
+        if (from[i] < 0)
+            continue;
+        if (g->uses_fixed[i])
+            k->heap_bytes = g->fixed;
+        if (g->uses_blocks[i])
+            k->flags |= IR_KERNEL_HEAP;
+    }
+    free(from);
 }
 
 static bool any_generic(const struct ir_unit *u)
@@ -501,6 +556,18 @@ static void clean_up(struct ir_unit *u)
     LLVMDisposePassBuilderOptions(options);
 }
 
+/* Sequential functions from which no region starts need nothing: their locals are dead before the next one does. */
+static void find_functions(struct globaliser *g, LLVMValueRef parallel)
+{
+    bool *reaches_parallel = ir_alloc(g->graph->n, sizeof *reaches_parallel);
+    reaches_parallel[ir_graph_find(g->graph, parallel)] = true;
+    ir_graph_reaching(g->graph, reaches_parallel);
+    ir_find_contexts(g->u, g->graph, g->sequential, g->inside);
+    for (unsigned i = 0; i < g->graph->n; i++)
+        g->sequential[i] &= reaches_parallel[i];
+    free(reaches_parallel);
+}
+
 bool ir_globalise(struct ir_unit *u)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
@@ -509,18 +576,22 @@ bool ir_globalise(struct ir_unit *u)
         return true;
     if (u->opt->level != '0')
         clean_up(u);
-    struct globaliser g = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .ptr = LLVMPointerTypeInContext(u->ctx, 0),
-                            .i64 = LLVMInt64TypeInContext(u->ctx) };
-    g.alloc = declare(&g, "__ompgpu_alloc_shared", g.ptr, &g.i64, 1);
-    g.free = declare(&g, "__ompgpu_free_shared", LLVMVoidTypeInContext(u->ctx), (LLVMTypeRef[]){ g.ptr, g.i64 }, 2);
-    g.graph = ir_graph_build(u->module);
-    g.sequential = ir_alloc(g.graph->n, sizeof *g.sequential);
-    mark_sequential(&g, parallel);
-    for (unsigned i = 0; i < g.graph->n; i++)
-        if (g.sequential[i])
-            rewrite(&g, g.graph->nodes[i].value);
+    struct ir_graph *graph = ir_graph_build(u->module);
+    struct globaliser g = {
+        .u = u, .graph = graph, .b = LLVMCreateBuilderInContext(u->ctx), .ptr = LLVMPointerTypeInContext(u->ctx, 0),
+        .i64 = LLVMInt64TypeInContext(u->ctx), .i32 = LLVMInt32TypeInContext(u->ctx), .i1 = LLVMInt1TypeInContext(u->ctx),
+        .sequential = ir_alloc(graph->n, sizeof(bool)), .inside = ir_alloc(graph->n, sizeof(bool)), .uses_fixed = ir_alloc(graph->n, sizeof(bool)),
+        .uses_blocks = ir_alloc(graph->n, sizeof(bool)), .shared_budget = SLOT_BUDGET,
+    };
+    find_functions(&g, parallel);
+    rewrite_functions(&g);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        note_needs(&g, &u->kernels[i]);
     free(g.sequential);
-    ir_graph_free(g.graph);
+    free(g.inside);
+    free(g.uses_fixed);
+    free(g.uses_blocks);
+    ir_graph_free(graph);
     LLVMDisposeBuilder(g.b);
     return true;
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAG_WORKERS = 1, FLAG_SYNC = 2 };        /* OMPGPU_KERNEL_* of hostrt/image.h */
-
 /* ------------------------------------------------------------------ measuring */
 static bool has_prefix(const char *name, const char *const *prefixes, unsigned n)
 {
@@ -71,7 +69,7 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
         return;
     }
     if (is_sync(ir_name(node->value)))
-        k->flags |= FLAG_SYNC;
+        k->flags |= IR_KERNEL_SYNC;
     if (node->defined && !is_emu_call(node))
         measure_function(k, node->value);
 }
@@ -82,8 +80,8 @@ static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const s
     for (unsigned i = 0; i < g->n; i++)
         if (from[i] >= 0)
             measure_node(u, k, &g->nodes[i]);
-    if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & FLAG_WORKERS)))
-        k->flags |= FLAG_SYNC;        /* what an indirect call does is not known */
+    if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS)))
+        k->flags |= IR_KERNEL_SYNC;        /* what an indirect call does is not known */
 }
 
 bool ir_measure(struct ir_unit *u)
@@ -116,7 +114,8 @@ bool ir_write_info(struct ir_unit *u)
         const char *strings[] = { k->name, k->function, k->file, k->directive };
         for (unsigned s = 0; s < 4; s++)
             put_field(f, strings[s]);
-        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags);
+        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
+                (unsigned long long)k->heap_bytes);
     }
     bool bad = !f || ferror(f);
     if (f && fclose(f))
@@ -148,7 +147,7 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
                          counted(k->guards, "guard"), k->broadcast_bytes);
     if (k->mode == IR_SPMD)
         return " by its form: every construct down to parallel is the only statement of the one around it";
-    if (!(k->flags & FLAG_WORKERS))
+    if (!(k->flags & IR_KERNEL_WORKERS))
         return ", no parallel region reached";
     if (!looked(u))
         return u->opt->mode == IR_MODE_GENERIC ? " by -fompgpu-mode=generic" : " at -O0, where the late pass does not run";
@@ -188,7 +187,7 @@ bool ir_remark(struct ir_unit *u)
         const struct ir_kernel *k = &u->kernels[i];
         if (u->opt->remarks)
             remark(u, k);
-        if (u->opt->warn_generic && k->mode == IR_GENERIC && (k->flags & FLAG_WORKERS) && looked(u))
+        if (u->opt->warn_generic && k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS) && looked(u))
             warn(k);
     }
     return true;

@@ -13,7 +13,7 @@
  *          -> per output: optimise for the architecture and emit (ir_emit.c)
  *          -> info file and remarks from what is left (ir_report.c)
  *
- * Sections: main | support | call graph | info | math | SPMD | globalisation | link | modes | emit | report                 */
+ * Sections: main | support | call graph | info | math | SPMD | contexts | globalisation | link | modes | emit | report                 */
 #ifndef OMPGPU_IR_TOOL_H
 #define OMPGPU_IR_TOOL_H
 #include <llvm-c/Core.h>
@@ -41,6 +41,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     unsigned flags;                   /* OMPGPU_KERNEL_* of hostrt/image.h */
     unsigned barriers, indirect_calls;/* in the final IR */
     uint64_t shared_bytes;
+    uint64_t heap_bytes;              /* of the team's storage in global memory that have their place */
     /* of ir_spmd.c */
     bool late;                        /* it was generic and has become SPMD */
     unsigned guards, regions, broadcast_bytes;
@@ -48,6 +49,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     const char *why_file; unsigned why_line, why_column;       /* its place; file NULL: not known */
 };
 enum { IR_GENERIC = 0, IR_SPMD = 1 };
+enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4 };     /* = OMPGPU_KERNEL_* of hostrt/image.h */
 struct ir_unit {
     const struct ir_options *opt;
     LLVMContextRef ctx;
@@ -122,10 +124,17 @@ bool ir_is_math_name(const char *name);         /* a C math function that libm h
 LLVMAttributeRef ir_all_threads(LLVMContextRef);
 bool ir_spmd(struct ir_unit *);
 
+/* ------------------------------------------------------------------ contexts (ir_context.c) */
+/* By node of the graph; a function can be both, or neither when no kernel reaches it.  Before the runtime is linked. */
+void ir_find_contexts(const struct ir_unit *, const struct ir_graph *, bool *sequential, bool *inside);
+bool ir_is_outlined(const struct ir_node *);    /* a function that is only ever passed to __ompgpu_parallel as the region to run */
+
 /* ------------------------------------------------------------------ globalisation (ir_globalise.c) */
 bool ir_globalise(struct ir_unit *);
 bool ir_pointer_escapes(LLVMValueRef pointer);  /* anything but loads, stores to it and calls that provably do not keep it */
 LLVMValueRef ir_make_slot(struct ir_unit *, LLVMValueRef f, const char *name, LLVMTypeRef, unsigned align);   /* team-shared; a generic pointer */
+/* A place of `size` bytes in the storage that each team of the kernel has in global memory; called where the builder stands, by any thread. */
+LLVMValueRef ir_make_heap_slot(struct ir_unit *, struct ir_kernel *, LLVMBuilderRef, uint64_t size, unsigned align);
 void ir_drop_lifetime_marks(LLVMValueRef pointer);
 
 /* ------------------------------------------------------------------ link (ir_link.c) */

@@ -51,7 +51,7 @@ void __ompgpu_part_reset(void);                  /* before the first barrier of 
 unsigned __ompgpu_part_size(int num_threads);    /* of a region; num_threads 0: the whole team */
 _Bool __ompgpu_part_begin(int num_threads, _Bool cond);    /* whether the calling thread belongs to the region, which it then enters */
 void __ompgpu_part_end(void);
-void __ompgpu_alloc_reset(void);                 /* forget the team's stack of shared storage */
+void __ompgpu_heap_begin(struct __ompgpu_env *); /* the team's storage in global memory; all blocks are free */
 void __ompgpu_soft_reset(void);                  /* make the software barrier usable */
 /* The barrier of the region the caller is in: n of the team's launched threads call it. */
 void __ompgpu_team_barrier(unsigned n, int line);

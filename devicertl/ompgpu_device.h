@@ -21,7 +21,7 @@
 #ifndef __OMPGPU_DEVICE_H
 #define __OMPGPU_DEVICE_H
 
-#define __OMPGPU_DEVICE_ABI 1
+#define __OMPGPU_DEVICE_ABI 2
 #define __OMPGPU_GENERIC 0
 #define __OMPGPU_SPMD 1
 
@@ -40,6 +40,9 @@ struct __ompgpu_env {
                                          then num_teams slots of reduce_bytes rounded up to 16; NULL without reduction */
     unsigned device_num;
     unsigned thread_limit;            /* threads a parallel region may use: the launched team size */
+    void *heap;                       /* storage of the teams (devicertl/storage.c); NULL: the kernel needs none */
+    unsigned long heap_bytes;         /* of each team */
+    unsigned long heap_fixed;         /* bytes of these, from the first on, that the compiler has assigned */
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then deleted. */
@@ -79,10 +82,14 @@ int __ompgpu_num_threads(void);       /* of that region; 1 in sequential parts a
  * points to must be visible to the team (codegen moves escaping locals of sequential code to team-shared storage).
  * num_threads 0: no clause.  cond false, or called inside a parallel region: one thread. */
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
-/* Team-shared storage with stack discipline, for escaping locals of sequential code; inserted by codegen's passes, never by the C
- * writer.  Only the main thread of a generic kernel gets shared storage; other callers get private storage. */
-void *__ompgpu_alloc_shared(unsigned long size);
-void __ompgpu_free_shared(void *, unsigned long size);
+/* Storage in global memory for locals that other threads can reach; inserted by codegen's passes, never by the C writer.  Called by thread 0
+ * of a team in sequential code; __ompgpu_heap_slot also by every thread of an SPMD kernel.  here false: nothing happens, the result is NULL.
+ * _slot: bytes `at` … of the part that the compiler assigns.  _alloc: a block, or the message and the end of the kernel; all blocks since a mark
+ * are given back by releasing it. */
+void *__ompgpu_heap_slot(_Bool here, unsigned long at);
+void *__ompgpu_heap_mark(_Bool here);
+void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, const char *message, int line);
+void __ompgpu_heap_release(_Bool here, void *mark);
 
 /* ------------------------------------------------------------------ synchronisation */
 void __ompgpu_barrier(int line);      /* all threads of the innermost parallel region; line is for messages */

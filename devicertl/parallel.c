@@ -1,4 +1,4 @@
-/* parallel.c - kernels, the state machine of generic mode, parallel regions and the storage that sequential code shares with them.
+/* parallel.c - kernels, the state machine of generic mode, parallel regions.
  *
  *      main thread (0)                              workers (1 … ntid-1)
  *      sequential code                              wait at A
@@ -48,6 +48,7 @@ static void worker(void)
 __attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *env, int mode)
 {
     __ompgpu_state_begin(env, mode);
+    __ompgpu_heap_begin(env);
     if (mode == __OMPGPU_SPMD)
         return 1;
     if (__ompgpu_arch_tid() != 0) {
@@ -55,7 +56,6 @@ __attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *
         return 0;
     }
     __ompgpu_state_nthreads = 0;
-    __ompgpu_alloc_reset();
     __ompgpu_soft_reset();
     return 1;
 }
@@ -130,37 +130,3 @@ _Bool __ompgpu_part_begin(int num_threads, _Bool cond)
 }
 
 void __ompgpu_part_end(void) { __ompgpu_set_size(__ompgpu_arch_ntid()); }
-
-/* ------------------------------------------------------------------ storage shared with parallel regions
- * A stack in team-shared memory for the main thread; what does not fit, and what is allocated inside a region, comes from the heap. */
-#define STACK_BYTES 2048u
-#define STACK_ALIGN 16u
-
-static __OMPGPU_SHARED _Alignas(STACK_ALIGN) char __ompgpu_state_stack[STACK_BYTES] __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED u32 __ompgpu_state_top __OMPGPU_SHARED_INIT;
-
-void __ompgpu_alloc_reset(void) { __ompgpu_state_top = 0; }
-
-void *__ompgpu_alloc_shared(unsigned long size)
-{
-    usize need = (size + STACK_ALIGN - 1) & ~(usize)(STACK_ALIGN - 1);
-    if (__ompgpu_level() == 0 && need >= size && need <= STACK_BYTES - __ompgpu_state_top) {
-        void *p = (void *)&__ompgpu_state_stack[__ompgpu_state_top];
-        __ompgpu_state_top += (u32)need;
-        return p;
-    }
-    void *p = __ompgpu_arch_malloc(size ? size : 1);
-    if (!p)
-        __ompgpu_fail("out of memory on the device's heap for the variables of a target region", 0);
-    return p;
-}
-
-void __ompgpu_free_shared(void *p, unsigned long size)
-{
-    (void)size;
-    usize offset = (usize)((char *)p - (char *)__ompgpu_state_stack);
-    if (offset < STACK_BYTES)
-        __ompgpu_state_top = (u32)offset;
-    else
-        __ompgpu_arch_free(p);
-}

@@ -3,7 +3,7 @@
  *   header | image table | kernel table | strings | images, each aligned to 16
  *
  * The kernel table comes from the info files that omp-device wrote, one line a kernel, tab-separated:
- *   name function file directive line column mode max_threads reduce_bytes flags
+ *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes
  * The GPU's file is the one that counts; the flags of the emulated device's file are added (what needs fibers there). */
 #include "driver/driver.h"
 #include "hostrt/image.h"
@@ -37,12 +37,17 @@ static void align(struct bytes *b, size_t to)
 static uint32_t put_string(struct bytes *b, const char *s) { return (uint32_t)put(b, s, strlen(s) + 1); }
 
 /* ------------------------------------------------------------------ info files */
-enum { INFO_FIELDS = 10 };
-enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS };
+enum { INFO_FIELDS = 11 };
+enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP };
 struct info { char *field[INFO_FIELDS]; };
 struct infos { struct info *v; unsigned n; };
 
 static uint32_t number(const char *s) { return (uint32_t)strtoul(s, NULL, 10); }
+static uint64_t larger(const char *a, const char *b)
+{
+    uint64_t m = strtoull(a, NULL, 10), n = b ? strtoull(b, NULL, 10) : 0;
+    return m > n ? m : n;
+}
 
 static void read_line(struct infos *list, char *line, const char *path)
 {
@@ -135,7 +140,7 @@ static struct ompgpu_kernel_entry kernel_entry(struct bytes *b, const struct inf
         .name = put_string(b, k->field[I_NAME]), .function = put_string(b, k->field[I_FUNCTION]), .file = put_string(b, k->field[I_FILE]),
         .directive = put_string(b, k->field[I_DIRECTIVE]), .line = number(k->field[I_LINE]), .column = number(k->field[I_COLUMN]),
         .mode = number(k->field[I_MODE]), .max_threads = number(k->field[I_MAX_THREADS]), .reduce_bytes = number(k->field[I_REDUCE_BYTES]),
-        .flags = number(k->field[I_FLAGS]) | (e ? number(e->field[I_FLAGS]) : 0),
+        .flags = number(k->field[I_FLAGS]) | (e ? number(e->field[I_FLAGS]) : 0), .heap_bytes = larger(k->field[I_HEAP], e ? e->field[I_HEAP] : NULL),
     };
 }
 

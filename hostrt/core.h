@@ -59,6 +59,7 @@ struct ompgpu_settings {                            /* immutable after start-up 
     int default_device;                             /* OMP_DEFAULT_DEVICE */
     int info;                                       /* OMPGPU_INFO */
     int num_teams, teams_thread_limit;              /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not set */
+    int team_heap;                                  /* OMPGPU_TEAM_HEAP: bytes; 0: not set */
 };
 extern struct ompgpu_settings ompgpu_settings;
 void ompgpu_read_environment(struct ompgpu_settings *);         /* warns once per bad variable */
@@ -113,11 +114,12 @@ void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_free(struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
-enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128 };
+enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10 };
 struct ompgpu_buffer { void *device; size_t size; };
 struct ompgpu_thread_device {
     struct ompgpu_buffer scratch;                   /* league reductions: zeroed header, then slots */
     struct ompgpu_buffer copies;                    /* PRIVATE_COPY of the running region */
+    struct ompgpu_buffer heap;                      /* storage of the teams for locals of sequential code */
 };
 struct ompgpu_thread {                              /* of one host thread at a time; handed on when it ends */
     struct ompgpu_thread *next;
@@ -138,6 +140,7 @@ bool ompgpu_other_threads(void);                    /* a host thread besides thi
 int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
 int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned teams, size_t bytes, void **out);
 int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
+int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
 void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);      /* after a failed kernel: its header is unknown */
 void ompgpu_threads_close(void);                    /* frees everything of all threads; devices are still open */
 void ompgpu_threads_forget(void);                   /* the end of a thread is no longer noticed: our code may go away */

@@ -16,14 +16,16 @@ static const struct variable {
     const char *words[4];                           /* word i means i; none: a number */
     int min;
     const char *valid;                              /* as the warning lists it */
+    bool bytes;                                     /* a unit may follow */
 } variables[] = {
 #define FIELD(f) offsetof(struct ompgpu_settings, f)
-    { "OMPGPU_DEVICE", FIELD(device_kind), { "", "cuda", "emu" }, 0, "cuda, emu" },
-    { "OMP_TARGET_OFFLOAD", FIELD(offload), { "DEFAULT", "MANDATORY", "DISABLED" }, 0, "MANDATORY, DISABLED, DEFAULT" },
-    { "OMP_DEFAULT_DEVICE", FIELD(default_device), { NULL }, 0, "a device number, 0 or more" },
-    { "OMPGPU_INFO", FIELD(info), { "0", "1" }, 0, "0, 1" },
-    { "OMP_NUM_TEAMS", FIELD(num_teams), { NULL }, 1, "a number of teams, 1 or more" },
-    { "OMP_TEAMS_THREAD_LIMIT", FIELD(teams_thread_limit), { NULL }, 1, "a number of threads, 1 or more" },
+    { "OMPGPU_DEVICE", FIELD(device_kind), { "", "cuda", "emu" }, 0, "cuda, emu", false },
+    { "OMP_TARGET_OFFLOAD", FIELD(offload), { "DEFAULT", "MANDATORY", "DISABLED" }, 0, "MANDATORY, DISABLED, DEFAULT", false },
+    { "OMP_DEFAULT_DEVICE", FIELD(default_device), { NULL }, 0, "a device number, 0 or more", false },
+    { "OMPGPU_INFO", FIELD(info), { "0", "1" }, 0, "0, 1", false },
+    { "OMP_NUM_TEAMS", FIELD(num_teams), { NULL }, 1, "a number of teams, 1 or more", false },
+    { "OMP_TEAMS_THREAD_LIMIT", FIELD(teams_thread_limit), { NULL }, 1, "a number of threads, 1 or more", false },
+    { "OMPGPU_TEAM_HEAP", FIELD(team_heap), { NULL }, 1, "bytes, with K, M or G after the number for multiples of 1024", true },
 #undef FIELD
 };
 
@@ -48,6 +50,11 @@ static bool parse_number(const struct variable *v, const char *value, int *out)
     char *end;
     errno = 0;
     long n = strtol(value, &end, 10);
+    const char *units = "KMG", *unit = v->bytes && end > value && *end ? strchr(units, *end & ~32) : NULL;
+    if (unit && *unit) {
+        n = n > INT_MAX ? -1 : n << 10 * (unit - units + 1);
+        end++;
+    }
     if (end == value || *end || errno || n < v->min || n > INT_MAX)
         return false;
     return *out = (int)n, true;

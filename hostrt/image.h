@@ -6,7 +6,7 @@
 #define OMPGPU_IMAGE_H
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full   /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 1u
+#define OMPGPU_IMAGE_VERSION 2u
 enum ompgpu_image_kind { OMPGPU_IMAGE_PTX = 1, OMPGPU_IMAGE_CUBIN = 2, OMPGPU_IMAGE_EMU = 3 /* x86-64 ELF shared object */ };
 struct ompgpu_image_header {
     uint64_t magic;
@@ -28,9 +28,11 @@ struct ompgpu_kernel_entry {
     uint32_t reduce_bytes;
     uint32_t flags;                   /* OMPGPU_KERNEL_* */
     uint32_t registers, shared_bytes; /* of the first cubin, as ptxas says; 0 unknown */
+    uint64_t heap_bytes;              /* of each team's storage in global memory, for locals that have their place in it */
 };
 enum {
     OMPGPU_KERNEL_WORKERS = 1,        /* generic kernel that can reach a parallel region */
     OMPGPU_KERNEL_SYNC = 2,           /* uses a barrier or warp operation: the emulated device needs fibers */
+    OMPGPU_KERNEL_HEAP = 4,           /* allocates further blocks in the team's storage, of sizes not known here */
 };
 #endif

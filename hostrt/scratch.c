@@ -1,5 +1,5 @@
 /* scratch.c - what the runtime keeps per host thread: buffers for a launch on the host, and per device the scratchpad of league
- * reductions and the storage of private copies.
+ * reductions, the storage of private copies and that of teams for locals of sequential code.
  *
  * A thread's state outlives the thread: when it ends, the state goes back to a pool and the next new thread takes it over, so that
  * no device call is made while a thread dies and a scratchpad's header is zeroed once for good (the reduction leaves its counter at
@@ -141,13 +141,22 @@ void ompgpu_scratch_drop(struct ompgpu_device *dev, struct ompgpu_thread *t)
     buffer_drop(dev, &t->devices[dev->number].scratch);
 }
 
-int ompgpu_copies_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t bytes, void **out)
+static int plain_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t bytes, void **out)
 {
-    struct ompgpu_buffer *b = &t->devices[dev->number].copies;
     if (b->size < bytes && buffer_grow(dev, b, bytes))
         return -1;
     *out = b->device;
     return 0;
+}
+
+int ompgpu_copies_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t bytes, void **out)
+{
+    return plain_get(dev, &t->devices[dev->number].copies, bytes, out);
+}
+
+int ompgpu_heap_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t bytes, void **out)
+{
+    return plain_get(dev, &t->devices[dev->number].heap, bytes, out);
 }
 
 void ompgpu_threads_close(void)
@@ -158,6 +167,7 @@ void ompgpu_threads_close(void)
         for (int i = 0; i < ompgpu_ndevices; i++) {
             buffer_drop(&ompgpu_devices[i], &t->devices[i].scratch);
             buffer_drop(&ompgpu_devices[i], &t->devices[i].copies);
+            buffer_drop(&ompgpu_devices[i], &t->devices[i].heap);
         }
         ompgpu_xfree(t->devices);
         if (t->addresses != t->few_addresses)

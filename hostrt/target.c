@@ -47,11 +47,18 @@ static int private_copies(struct running *r)
 }
 
 /* ------------------------------------------------------------------ launch */
-/* Private copies of reduced arrays take memory for every thread: fewer teams, where their number is ours to choose. */
-static void limit_copies(struct ompgpu_geometry *g, const struct ompgpu_launch *launch)
+/* Bytes of a team's storage for locals: those with a place, and blocks where the kernel allocates some. */
+static size_t heap_of_team(const struct ompgpu_kernel_entry *k)
+{
+    size_t blocks = !(k->flags & OMPGPU_KERNEL_HEAP) ? 0 : ompgpu_settings.team_heap > 0 ? (size_t)ompgpu_settings.team_heap : OMPGPU_TEAM_HEAP;
+    return ((size_t)k->heap_bytes + blocks + 255) & ~(size_t)255;
+}
+
+/* Private copies of reduced arrays take memory for every thread, locals for every team: fewer teams, where their number is ours to choose. */
+static void limit_teams(struct ompgpu_geometry *g, const struct ompgpu_launch *launch, size_t heap)
 {
     const size_t most = (size_t)512 << 20;
-    size_t team = launch->copy_bytes * g->threads;
+    size_t team = launch->copy_bytes * g->threads + heap;
     if (team && launch->num_teams == 0 && g->teams > most / team)
         g->teams = team < most ? (unsigned)(most / team) : 1;
 }
@@ -59,13 +66,17 @@ static void limit_copies(struct ompgpu_geometry *g, const struct ompgpu_launch *
 static int run(struct running *r, const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
-    limit_copies(&g, launch);
-    struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads };
+    size_t heap = heap_of_team(r->function->entry);
+    limit_teams(&g, launch, heap);
+    struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads, .heap_bytes = heap,
+                              .heap_fixed = r->function->entry->heap_bytes };
     size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) + launch->reduce_bytes + launch->copy_bytes * g.threads;
     void **out = r->thread->params;
     if (private_copies(r))
         return -1;
     if (reduce && ompgpu_scratch_get(r->dev, r->thread, g.teams, reduce, &env.scratch))
+        return -1;
+    if (heap && ompgpu_heap_get(r->dev, r->thread, g.teams * heap, &env.heap))
         return -1;
     *out++ = &env;
     for (unsigned i = 0; i < nparams; i++)

@@ -38,6 +38,7 @@ static void note(int *bad, int line)
     int none = 0;
     __atomic_compare_exchange_n(bad, &none, line, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
+static void *new(unsigned long size) { return __ompgpu_heap_alloc(1, size, 16, "no room", __LINE__); }
 static void add(int *p, int n) { __atomic_fetch_add(p, n, __ATOMIC_RELAXED); }
 
 int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_max_threads(void), omp_get_team_num(void), omp_get_num_teams(void),
@@ -174,7 +175,7 @@ static void visit(void *c)
 REGION(forks, int *, count)
 {
     int limit = (int)env->thread_limit;
-    struct visit *v = __ompgpu_alloc_shared(sizeof *v);
+    struct visit *v = new(sizeof *v);
     count += __ompgpu_team_id() * COUNTS;
     CHECK(__ompgpu_thread_id() == 0 && __ompgpu_num_threads() == 1 && omp_get_level() == 0 && !omp_in_parallel());
     CHECK(omp_get_max_threads() == limit && omp_get_thread_limit() == limit && omp_get_device_num() == 3);
@@ -195,7 +196,6 @@ REGION(forks, int *, count)
     v->want = limit < 3 ? limit : 3, v->sum = 0;
     __ompgpu_parallel(visit, v, 3, 1);                     /* the clause wins */
     __ompgpu_barrier(__LINE__);                            /* sequential: nothing to wait for */
-    __ompgpu_free_shared(v, sizeof *v);
 }
 KERNEL(forks, GENERIC, int *, count)
 
@@ -213,10 +213,8 @@ static void inner(void *c)
     CHECK(__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine_int, 0) && r == 7);
     add(n->count, 1);
     if (n->depth) {
-        struct nest *deeper = __ompgpu_alloc_shared(sizeof *deeper);
-        *deeper = (struct nest){ bad, n->count, n->outer, n->depth - 1, n->level + 1 };
-        __ompgpu_parallel(inner, deeper, 4, 1);
-        __ompgpu_free_shared(deeper, sizeof *deeper);
+        struct nest deeper = { bad, n->count, n->outer, n->depth - 1, n->level + 1 };
+        __ompgpu_parallel(inner, &deeper, 4, 1);
         CHECK(omp_get_level() == n->level);
     }
 }
@@ -239,10 +237,9 @@ REGION(nested_spmd, int *, count)
 KERNEL(nested_spmd, SPMD, int *, count)
 REGION(nested_generic, int *, count)
 {
-    struct nest *n = __ompgpu_alloc_shared(sizeof *n);
+    struct nest *n = new(sizeof *n);
     *n = (struct nest){ bad, count, 0, 0, 0 };
     __ompgpu_parallel(outer, n, (int)env->thread_limit * 2 / 3, 1);
-    __ompgpu_free_shared(n, sizeof *n);
 }
 KERNEL(nested_generic, GENERIC, int *, count)
 
@@ -302,7 +299,7 @@ REGION(loops_spmd, int *, hits)
 KERNEL(loops_spmd, SPMD, int *, hits)
 REGION(loops_generic, int *, hits)
 {
-    struct loop *l = __ompgpu_alloc_shared(sizeof *l);
+    struct loop *l = new(sizeof *l);
     int limit = (int)env->thread_limit;
     *l = (struct loop){ bad, hits, 2, 301, 3 };
     __ompgpu_parallel(run_loops, l, limit, 1);
@@ -312,7 +309,6 @@ REGION(loops_generic, int *, hits)
     __ompgpu_parallel(run_loops, l, 0, 0);                 /* by one thread */
     run_loop(l);                                           /* sequential */
     __ompgpu_parallel(loop_in_loop, l, 0, 1);
-    __ompgpu_free_shared(l, sizeof *l);
 }
 KERNEL(loops_generic, GENERIC, int *, hits)
 
@@ -351,45 +347,55 @@ REGION(critical_plain, int *, data)   /* without other threads of the team in be
 KERNEL(critical_plain, SPMD, int *, data)
 
 /* ------------------------------------------------------------------ shared storage */
-struct cell { int *bad; char *p[12]; };
+struct cell { int *bad; char *fixed, *p[12]; };
 static void look(void *c)
 {
     struct cell *cell = c;
     int *bad = cell->bad, me = __ompgpu_thread_id();
     for (int i = 0; i < 12; i++)
         CHECK(cell->p[i][0] == i && cell->p[i][299] == i + 1);
-    int *own = __ompgpu_alloc_shared(3000);
-    own[0] = me, own[700] = -me;
-    __ompgpu_barrier(__LINE__);
-    CHECK(own[0] == me && own[700] == -me);
-    __ompgpu_free_shared(own, 3000);
+    CHECK(!__ompgpu_heap_alloc(0, 300, 16, "inside", 0) && !__ompgpu_heap_mark(0) && !__ompgpu_heap_slot(0, 64));
+    cell->fixed[me] = (char)me;
 }
 REGION(storage, int *, unused)
 {
-    char *first = 0;
-    (void)env, (void)unused;
-    for (int round = 0; round < 50; round++) {             /* more than fits: the rest overflows to the heap */
-        struct cell *cell = __ompgpu_alloc_shared(sizeof *cell);
+    char *first = 0, *fixed = __ompgpu_heap_slot(1, 0);
+    (void)unused;
+    CHECK(__ompgpu_heap_slot(1, 64) == fixed + 64 && (char *)__ompgpu_heap_mark(1) == fixed + env->heap_fixed);
+    for (int round = 0; round < 50; round++) {
+        char *mark = __ompgpu_heap_mark(1);
+        struct cell *cell = new(sizeof *cell);
         cell->bad = bad;
+        cell->fixed = fixed;
         for (int i = 0; i < 12; i++) {
-            cell->p[i] = __ompgpu_alloc_shared(300);
-            CHECK((unsigned long)cell->p[i] % 16 == 0);
-            cell->p[i][0] = (char)i, cell->p[i][299] = (char)(i + 1);
+            char *p = cell->p[i] = __ompgpu_heap_alloc(1, 300, i % 2 ? 16 : 256, "no room", 0);
+            CHECK((unsigned long)p % (i % 2 ? 16 : 256) == 0 && p >= mark && p + 300 <= fixed + env->heap_bytes);
+            CHECK(!i || p >= cell->p[i - 1] + 300);
+            p[0] = (char)i, p[299] = (char)(i + 1);
         }
         if (!first)
             first = cell->p[0];
         CHECK(cell->p[0] == first);                        /* nothing was left behind */
-        char *none = __ompgpu_alloc_shared(0), *big = __ompgpu_alloc_shared(1000000);
-        big[999999] = 1;
         __ompgpu_parallel(look, cell, 0, 1);
-        __ompgpu_free_shared(big, 1000000);
-        __ompgpu_free_shared(none, 0);
-        for (int i = 11; i >= 0; i--)
-            __ompgpu_free_shared(cell->p[i], 300);
-        __ompgpu_free_shared(cell, sizeof *cell);
+        for (int i = 0; i < 12; i++)
+            cell->p[i][0] = cell->p[i][299] = 0;
+        for (int i = 0; i < (int)env->thread_limit; i++)
+            CHECK(fixed[i] == (char)i);
+        __ompgpu_heap_release(1, mark);
     }
+    unsigned long room = fixed + env->heap_bytes - (char *)__ompgpu_heap_mark(1);
+    char *all = __ompgpu_heap_alloc(1, room, 16, "exactly", 0);
+    all[room - 1] = 1;
+    CHECK(__ompgpu_heap_alloc(1, 0, 16, "nothing", 0) == all + room);
 }
 KERNEL(storage, GENERIC, int *, unused)
+REGION(overflow, int *, x)            /* one byte more than there is, or a size that wraps */
+{
+    (void)bad;
+    new(16);
+    __ompgpu_heap_alloc(1, x[0] ? -8ul : env->heap_bytes - env->heap_fixed - 15, 16, "no room for x", 77);
+}
+KERNEL(overflow, GENERIC, int *, x)
 
 /* ------------------------------------------------------------------ the rest */
 REGION(sequential, int *, out)        /* generic, launched with one thread, or with many that have nothing to do */
@@ -443,7 +449,8 @@ KERNEL(library, SPMD, double *, x)
 #include "hostrt/plugin.h"
 
 static const struct ompgpu_plugin *const dev = &ompgpu_emu_plugin;
-static void *module, *scratch, *bad_line;
+static void *module, *scratch, *heap, *bad_line;
+enum { HEAP = 8192, HEAP_FIXED = 1024, HEAP_TEAMS = 300 };
 static const char *way;               /* how the image at hand was made */
 static bool thorough = true;          /* many team sizes, with OMPGPU_LONG all; else some */
 static unsigned tests, failures;
@@ -478,7 +485,7 @@ static int launch(const char *kernel, bool sync, unsigned teams, unsigned thread
 {
     struct ompgpu_kernel_entry entry = { .flags = sync ? OMPGPU_KERNEL_SYNC : 0 };
     struct ompgpu_function f = { .entry = &entry };
-    struct ompgpu_env env = { scratch, 3, threads };
+    struct ompgpu_env env = { scratch, 3, threads, heap, HEAP, HEAP_FIXED };
     void *params[] = { &env, &bad_line, &arg };
     int line = 0;
     if (dev->to_device(0, bad_line, &line, sizeof line) || dev->function(0, module, kernel, &f) ||
@@ -675,7 +682,7 @@ static void test_rest(void)
 {
     int seen[300], wrong = 0, zero = 0, n = 0;
     void *out = device_new(sizeof seen);
-    check(launch_reported("storage", 3, 70, out) == 0, "shared storage and its overflow");
+    check(launch_reported("storage", 3, 70, out) == 0, "the team's storage");
     check(launch("sequential", false, 20, 1, out) == 0 && !dev->from_device(0, &n, out, 4) && n == 20,
           "a generic kernel of one thread needs no barrier");
     check(launch_reported("sequential", 20, 64, out) == 0 && !dev->from_device(0, &n, out, 4) && n == 40, "idle workers leave");
@@ -689,6 +696,12 @@ static void test_rest(void)
     dev->to_device(0, out, &who, 4);
     check(launch("assertion", false, 1, 10, out) == -1 && strstr(ompgpu_plugin_message(), "assertion failed at line 12"), "assert");
     check(launch("failing", false, 1, 10, out) == -1 && strstr(ompgpu_plugin_message(), "wrong index at line 99"), "__ompgpu_fail");
+    for (int huge = 0; huge < 2; huge++) {
+        dev->to_device(0, out, &huge, 4);
+        check(launch("overflow", true, 2, 40, out) == -1 && strstr(ompgpu_plugin_message(), "no room for x at line 77"),
+              "a block that is %s", huge ? "larger than memory" : "one byte too large");
+    }
+    dev->to_device(0, out, &who, 4);
     check(launch("diverged", true, 1, 10, out) == -1 &&
           strstr(ompgpu_plugin_message(), "barrier at line 1234 reached by 5 of 10 threads"), "a barrier that half of the team reaches");
     dev->free(0, out);
@@ -759,6 +772,7 @@ static void run_image(const char *made_by, const char *name)
     check(loaded, "the image loads");
     if (loaded) {
         scratch = device_new(128 + 300 * 112);
+        heap = device_new(HEAP_TEAMS * HEAP);
         bad_line = device_new(4);
         test_team_reductions();
         test_league_reductions();
@@ -769,6 +783,7 @@ static void run_image(const char *made_by, const char *name)
         test_rest();
         dev->free(0, bad_line);
         dev->free(0, scratch);
+        dev->free(0, heap);
         dev->unload(0, module);
     } else {
         printf("# %s\n", ompgpu_plugin_message());

@@ -165,7 +165,7 @@ static const struct ompgpu_kernel_entry with_sync = { .flags = OMPGPU_KERNEL_SYN
 static int launch(const char *kernel, bool sync, unsigned teams, unsigned threads, void *a, void *b)
 {
     struct ompgpu_function f = { .entry = sync ? &with_sync : &without_sync };
-    struct ompgpu_env env = { NULL, 0, threads };
+    struct ompgpu_env env = { .thread_limit = threads };
     void *params[] = { &env, a, b };
     if (dev->function(0, module, kernel, &f))
         return 2;
