@@ -17,7 +17,7 @@ static void with_privates(struct cg *cg, const struct omp_construct *c, struct c
 /* ------------------------------------------------------------------ simd: one thread runs the loop */
 static void simd(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
-    bool plain = !p->lastprivate && !p->linear && c->nloops;
+    bool plain = !p->lastprivate && !p->linear && c->nloops && !c->scan;
     for (unsigned j = 0; j < c->nloops; j++)
         plain = plain && c->loops[j].iv_declared;
     if (!plain) {

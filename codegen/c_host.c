@@ -94,7 +94,7 @@ static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
     const char *list = "";
     for (unsigned i = 0; i < c->nsharings; i++) {
         const struct omp_sharing *s = &c->sharings[i];
-        bool stored = s->share == OMPSH_LINEAR || (s->lastprivate && s->clause);
+        bool stored = s->share == OMPSH_LINEAR || (s->lastprivate && s->clause) || cg_is_scan(s);
         if (stored && s->share != OMPSH_FIRSTPRIVATE && !in_map_clause(c, s->var))
             list = cg_strf(cg, "%s map(tofrom: %s)", list, s->var->name);
     }
@@ -162,10 +162,50 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
 }
 
+/* Does the clause belong to the target leaf of a combined construct? */
+static bool is_of_target(const struct omp_clause *k)
+{
+    static const enum omp_clause_kind kinds[] = {
+        OMPC_MAP, OMPC_DEVICE, OMPC_DEFAULTMAP, OMPC_NOWAIT, OMPC_IS_DEVICE_PTR, OMPC_HAS_DEVICE_ADDR, OMPC_DEPEND, OMPC_USES_ALLOCATORS,
+        OMPC_THREAD_LIMIT, OMPC_PRIORITY,
+    };
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (k->kind == kinds[i])
+            return true;
+    return k->kind == OMPC_IF && k->if_leaf == OMPL_TARGET;
+}
+
+static void write_clauses(struct cg *cg, const struct omp_construct *c, bool of_target)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (is_of_target(k) == of_target || (k->kind == OMPC_IF && !k->if_leaf)) {
+            cg_puts(cg, " ");
+            if (reduces_bool_array(k))
+                bool_clause(cg, k);
+            else
+                cg_write(cg, cg->unit->text + k->extent.begin, k->extent.end - k->extent.begin);
+        }
+}
+
+/* clang knows inscan on `parallel for`, but not on `target parallel for`: two constructs. */
+static void host_scan(struct cg *cg, const struct omp_construct *c)
+{
+    cg_marker(cg, c->place);
+    cg_puts(cg, "#pragma omp target");
+    write_clauses(cg, c, true);
+    cg_puts(cg, missing_maps(cg, c));
+    cg_marker(cg, c->place);
+    cg_put(cg, "#pragma omp %s%s%s", c->leaves & OMPL_PARALLEL ? "parallel " : "", c->leaves & OMPL_FOR ? "for " : "",
+           c->leaves & OMPL_SIMD ? "simd" : "");
+    write_clauses(cg, c, false);
+    cg_puts(cg, "\n");
+    cg_copy_body(cg, c->body);
+}
+
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
-    user_construct(cg, c);
+    (c->scan ? host_scan : user_construct)(cg, c);
     cg_pop_env(cg, env);
 }
 

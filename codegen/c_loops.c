@@ -284,6 +284,22 @@ static const char *is_last(struct cg *cg, const struct nest *n)
     return s;
 }
 
+/* One loop, for c_scan.c. */
+static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, const struct cg_privates *p)
+{
+    const struct omp_var *iv = n->c->loops[0].iv;
+    const char *locals = cg_strf(cg, "%s %s = %s;", n->l[0].type, iv->name, iv_value(cg, n, 0, "__k"));
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].sharing->share == OMPSH_LINEAR)
+            locals = cg_strf(cg, "%s %s = __l_%s + (long long)__k * __ls_%s;", locals, p->list[i].var->name, p->list[i].var->name,
+                             p->list[i].var->name);
+    if (p->lastprivate || p->linear)
+        locals = cg_strf(cg, "__last = __k == %s - 1; %s", n->total, locals);
+    const char *saved = cg_bind(cg, iv, NULL);
+    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), "__t < __m", locals, who == CG_ONE });
+    cg_bind(cg, iv, saved);
+}
+
 static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p)
 {
     const char *saved[MAX_LOOPS];
@@ -343,6 +359,13 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
     if (p->lastprivate || p->linear)
         cg_line(cg, "_Bool __last = 0;");
+    if (c->scan) {
+        scan_loop(cg, &n, who, p);
+        last_values(cg, &n, p);
+        cg_close_privates(cg, p);
+        cg_puts(cg, " }");
+        return;
+    }
     r = (struct range){ "0", n.total };
     for (unsigned d = 0; d + 1 < nlevels; d++)
         r = open_level(cg, &n, &levels[d], d, r);

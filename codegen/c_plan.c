@@ -130,7 +130,7 @@ static const struct omp_construct *find_teams(const struct omp_construct *c)
 static bool has_reduction(const struct omp_construct *c)
 {
     for (unsigned i = 0; i < c->nsharings; i++)
-        if (c->sharings[i].share == OMPSH_REDUCTION)
+        if (c->sharings[i].share == OMPSH_REDUCTION && !cg_is_scan(&c->sharings[i]))
             return true;
     return false;
 }

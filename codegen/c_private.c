@@ -70,7 +70,8 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
         };
         p->lastprivate = p->lastprivate || s->lastprivate;
         p->linear = p->linear || s->share == OMPSH_LINEAR;
-        p->reduction = p->reduction || reduction;
+        p->reduction = p->reduction || (reduction && !cg_is_scan(s));
+        p->scan = p->scan || cg_is_scan(s);
         p->race = p->race || s->share == OMPSH_LINEAR || (s->share == OMPSH_FIRSTPRIVATE && s->lastprivate);
     }
 }

@@ -63,7 +63,8 @@ const char *cg_combined(struct cg *cg, enum omp_red_op op, const char *a, const 
 /* ------------------------------------------------------------------ items */
 enum { MAX_RECORD_ARRAY = 64 };       /* bytes of an array that still travels in the record */
 
-static bool is_reduction(const struct cg_private *p) { return p->sharing->share == OMPSH_REDUCTION; }
+/* Inscan reductions go their own way (c_scan.c), but for their functions. */
+static bool is_reduction(const struct cg_private *p) { return p->sharing->share == OMPSH_REDUCTION && !cg_is_scan(p->sharing); }
 
 const struct omp_type *cg_reduced(const struct omp_sharing *s)
 {
@@ -78,6 +79,8 @@ const struct omp_type *cg_reduced(const struct omp_sharing *s)
 bool cg_in_pieces(const struct omp_sharing *s)
 {
     const struct omp_type *t = s->var->type;
+    if (cg_is_scan(s))
+        return false;
     return (s->item && s->item->nsections) || (t->kind == OMPT_ARRAY && (t->variably_modified || t->size > MAX_RECORD_ARRAY));
 }
 
@@ -106,18 +109,28 @@ static const char *combine_item(struct cg *cg, const struct cg_private *p, const
     return cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) %s", a, e, cg_combine(cg, p, ai, bi));
 }
 
+void cg_initialise(struct cg *cg, const struct cg_private *p)
+{
+    const char *v = p->var->name, *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    if (p->var->type->kind != OMPT_ARRAY) {
+        cg_initial(cg, p, v, cg_strf(cg, "(*__o_%s)", v));
+        return;
+    }
+    cg_put(cg, " for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) {", v, e);
+    cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[__i]", e, v), cg_strf(cg, "((%s *)__o_%s)[__i]", e, v));
+    cg_puts(cg, " }");
+}
+
 void cg_declare_reduction(struct cg *cg, const struct cg_private *p)
 {
-    const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED), *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED);
     if (p->pieces)
         return;                       /* declared with the originals */
-    if (p->var->type->kind == OMPT_ARRAY) {
-        cg_line(cg, "%s %s; for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) {", type, v, v, e);
-        cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[__i]", e, v), cg_strf(cg, "((%s *)__o_%s)[__i]", e, v));
-        cg_puts(cg, " }");
-    } else if (p->udr) {
+    if (cg_is_scan(p->sharing)) {
+        cg_line(cg, "%s %s;", type, v);       /* each iteration begins with the initial value */
+    } else if (p->var->type->kind == OMPT_ARRAY || p->udr) {
         cg_line(cg, "%s %s;", type, v);
-        cg_initial(cg, p, v, cg_strf(cg, "(*__o_%s)", v));
+        cg_initialise(cg, p);
     } else {
         cg_line(cg, "%s %s = %s;", type, v, cg_identity(cg, p->elem, p->sharing->clause->op));
     }
@@ -190,61 +203,68 @@ static void redux_member(struct cg *cg, const struct cg_private *p)
 }
 
 /* A record of which the hardware can combine every member. */
-static void redux_function(struct cg *cg, struct cg_privates *p, const struct cg_private **items, unsigned n, const char *name)
+static void redux_function(struct cg *cg, struct cg_privates *p, const struct cg_private **items, unsigned n, const char *name, const char *type)
 {
     p->redux = n > 0;
     for (unsigned i = 0; i < n; i++)
         p->redux = p->redux && !items[i]->udr && redux_operation(items[i]->elem, items[i]->sharing->clause->op);
     if (!p->redux || p->finish == CG_TEAMS)
         return;
-    cg_put(cg, "__OMPGPU_INLINE void __redux_%s(void *__p, unsigned __lanes)\n{ %s *__a = __p;", name, p->record);
+    cg_put(cg, "__OMPGPU_INLINE void __redux_%s(void *__p, unsigned __lanes)\n{ %s *__a = __p;", name, type);
     for (unsigned i = 0; i < n; i++)
         redux_member(cg, items[i]);
     cg_puts(cg, " }\n");
 }
 
-static void record(struct cg *cg, struct cg_privates *p, const char *name)
+/* The struct and its combine function, of the inscan reductions or of the others. */
+static const char *record(struct cg *cg, struct cg_privates *p, const char *name, bool scan, unsigned *padding)
 {
     const struct cg_private **items = calloc(p->n + 1, sizeof *items);
     unsigned n = 0;
     if (!items)
         abort();
     for (unsigned i = 0; i < p->n; i++)
-        if (is_reduction(&p->list[i]) && !p->list[i].pieces)
+        if (scan ? cg_is_scan(p->list[i].sharing) : is_reduction(&p->list[i]) && !p->list[i].pieces)
             items[n++] = &p->list[i];
     qsort(items, n, sizeof *items, larger_first);
-    p->record = cg_strf(cg, "struct __red_%s", name);
-    p->padding = tail_padding(items, n);
-    cg_put(cg, "%s {", p->record);
+    const char *type = cg_strf(cg, "struct __red_%s", name);
+    *padding = tail_padding(items, n);
+    cg_put(cg, "%s {", type);
     for (unsigned i = 0; i < n; i++)
         cg_put(cg, " %s %s;", cg_var_type(cg, items[i]->var, CG_UNQUALIFIED), items[i]->var->name);
     cg_put(cg, " };\n__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)\n{\n", name);
-    cg_put(cg, "  %s *__a = __p; const %s *__b = __q;\n", p->record, p->record);
+    cg_put(cg, "  %s *__a = __p; const %s *__b = __q;\n", type, type);
     for (unsigned i = 0; i < n; i++)
         cg_put(cg, "  %s\n", combine_item(cg, items[i], cg_strf(cg, "__a->%s", items[i]->var->name), cg_strf(cg, "__b->%s", items[i]->var->name)));
     cg_puts(cg, "}\n");
-    redux_function(cg, p, items, n, name);
+    if (!scan)
+        redux_function(cg, p, items, n, name, type);
     free(items);
+    return type;
 }
 
 void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
 {
-    if (!p->reduction)
+    if (!p->reduction && !p->scan)
         return;
     struct cg_text *out = cg->out;
     bool one_thread = p->finish == CG_SERIAL || p->finish == CG_LOCKED;
     cg->out = cg->before;
     for (unsigned i = 0; i < p->n; i++) {
-        if (!is_reduction(&p->list[i]))
+        if (p->list[i].sharing->share != OMPSH_REDUCTION)
             continue;
         udr_functions(cg, &p->list[i], p->base ? p->base : "reduction");
         p->pieces |= p->list[i].pieces;
-        p->record_items |= !p->list[i].pieces;
+        p->record_items |= is_reduction(&p->list[i]) && !p->list[i].pieces;
     }
-    if (!one_thread) {
+    if (p->scan) {
+        p->scan_base = cg_name(cg, cg_strf(cg, "%s_scan", p->base ? p->base : "reduction"), "");
+        p->scan_record = record(cg, p, p->scan_base, true, &p->scan_padding);
+    }
+    if (p->reduction && !one_thread) {
         const char *name = cg_name(cg, p->base, "");
         if (p->record_items)
-            record(cg, p, name);
+            p->record = record(cg, p, name, false, &p->padding);
         p->base = name;
         for (unsigned i = 0; i < p->n; i++)
             if (p->list[i].pieces)

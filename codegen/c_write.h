@@ -6,7 +6,7 @@
  * an array indexed by omp_var.id.  Functions that are outlined start from a fresh environment; privatising constructs change
  * entries and restore them afterwards.
  *
- * Sections: text | writer | copier | types | plan | private copies | loops | reductions | constructs | device | host */
+ * Sections: text | writer | copier | types | plan | private copies | loops | reductions | scans | constructs | device | host */
 #ifndef OMPGPU_C_WRITE_H
 #define OMPGPU_C_WRITE_H
 #include <stdarg.h>
@@ -130,7 +130,8 @@ struct cg_private {
 };
 struct cg_privates {
     struct cg_private *list; unsigned n, capacity;
-    bool lastprivate, linear, reduction;
+    bool lastprivate, linear, reduction;   /* reduction: other than inscan */
+    bool scan;
     bool record_items, pieces;        /* reductions that travel in the record, and in pieces */
     bool race;                        /* a thread may store to an original that another still reads */
     bool slices;                      /* the host gives each thread memory for copies (SPMD kernels) */
@@ -140,6 +141,8 @@ struct cg_privates {
     bool whole_warps;                 /* the kernel is launched with whole warps */
     bool redux;                       /* the record has a helper for redux.sync */
     unsigned padding;                 /* bytes at its end that need not travel */
+    const char *scan_base, *scan_record;   /* the same for list items of an inscan reduction */
+    unsigned scan_padding;
     const char *lock;                 /* several teams may update the original: under this lock */
 };
 enum cg_collect {
@@ -174,6 +177,7 @@ const char *cg_bind_pieces(struct cg *, const struct cg_private *);     /* how t
 const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);  /* host: what pieces need of a team's slot, NULL none */
 const char *cg_copy_bytes(struct cg *, const struct cg_plan *);    /* host: what pieces need of memory for a thread's copies, NULL none */
 const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);   /* a statement: a = a op b, for one element */
+void cg_initialise(struct cg *, const struct cg_private *);        /* statements: the copy gets its initial value */
 void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);     /* a statement, for one element */
 void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from);   /* *__o_v = *__o_v op from v */
 void cg_load_record(struct cg *, const struct cg_privates *);
@@ -184,6 +188,13 @@ void cg_pieces_parallel(struct cg *, const struct cg_privates *);
 void cg_pieces_league(struct cg *, const struct cg_privates *);    /* with the record */
 void cg_pieces_free(struct cg *, const struct cg_privates *);
 void cg_finish_reduction(struct cg *, const struct cg_privates *);
+
+/* ------------------------------------------------------------------ scans (c_scan.c) */
+/* A loop as its rounds see it: type and number of iterations; who the thread is, of how many; `has`: it has iteration __k in this round;
+ * `locals`: declarations and assignments for that iteration. */
+struct cg_rounds { const char *k, *total, *id, *count, *has, *locals; bool alone; };
+bool cg_is_scan(const struct omp_sharing *);
+void cg_scan_rounds(struct cg *, const struct omp_construct *, const struct cg_privates *, const struct cg_rounds *);
 
 /* ------------------------------------------------------------------ constructs (c_construct.c, c_atomic.c, c_parallel.c) */
 void cg_device_construct(struct cg *, const struct omp_construct *);

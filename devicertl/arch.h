@@ -76,6 +76,7 @@ unsigned __ompgpu_arch_activemask(void);         /* lanes that are here together
  * which is known when code is generated. */
 _Bool __ompgpu_arch_has_redux(void);
 u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value);
+u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta);     /* of lane - delta; garbage before the first lane */
 void __ompgpu_arch_pause(void);                  /* in a spinning loop: let others run */
 void __ompgpu_arch_fence(void);                  /* acquire and release, for all threads of the device */
 void __ompgpu_arch_fence_sc(void);               /* sequentially consistent, likewise */

@@ -58,6 +58,11 @@ u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return __ompgpu_emu_ballot
 unsigned __ompgpu_arch_activemask(void) { return __ompgpu_emu_activemask(); }
 _Bool __ompgpu_arch_has_redux(void) { return 1; }
 u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value) { return __ompgpu_emu_redux(op, mask, value); }
+u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta)
+{
+    unsigned lane = __ompgpu_emu_self->tid % WARP;
+    return __ompgpu_emu_shuffle(mask, value, lane >= delta ? lane - delta : lane);
+}
 
 void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
 void __ompgpu_arch_fence(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }

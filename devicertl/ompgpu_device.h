@@ -148,6 +148,20 @@ void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned 
  * elements in front of it, outside of the object: LLVM may conclude that indexing from there never meets an object that it knows. */
 void *__ompgpu_hidden(unsigned long address);
 
+/* ------------------------------------------------------------------ scans */
+/* One round of a loop with `reduction(inscan, …)`: the threads of the innermost parallel region run iterations base, base + 1 … in thread
+ * order, and threads 0 … m-1 hold in rec what the input phase made of the list items.  All of them call it, with the same m > 0.  It
+ * turns rec into what the scan phase sees, carry op rec of thread 0 op … (up to the caller's own, or `exclusive`: the one before it),
+ * and carry, the same in each thread, into carry op all m records.  tmp and aux are scratch. */
+void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine, unsigned m, _Bool exclusive);
+/* The same where one thread runs all iterations. */
+__OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsigned long size, __ompgpu_combine combine, _Bool exclusive)
+{
+    __builtin_memcpy(tmp, carry, size);
+    combine(carry, rec);
+    __builtin_memcpy(rec, exclusive ? tmp : carry, size);
+}
+
 /* ------------------------------------------------------------------ errors */
 /* Reports region, file and line through the host runtime where the device can, then stops the kernel. */
 _Noreturn void __ompgpu_fail(const char *message, int line);

@@ -146,6 +146,10 @@ bool drv_has_gpu(void);           /* a cheap look: is there a driver at all */
 bool drv_scan_text(const char *text, size_t size);
 bool drv_scan_depfile(const char *depfile, const char *main_file);       /* user headers named in it */
 
+/* ------------------------------------------------------------------ what clang does not know (inscan.c) */
+struct job;
+const char *drv_check_args(const struct job *, struct words *);
+
 /* ------------------------------------------------------------------ device images (container.c) */
 struct image_file { unsigned kind, arch; const char *path; };
 struct kernel_stats { const char *name; unsigned registers, shared; };   /* from ptxas -v */

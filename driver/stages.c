@@ -105,7 +105,9 @@ static void check(const struct job *j, unsigned i, struct proc *p)
     drv_add_args(&p->argv, j->opt, FOR_CHECK);
     drv_dep_args(j, &p->argv);
     if (j->opt->verbose) ADD(&p->argv, "-v");
+    const char *text = drv_check_args(j, &p->argv);
     input(j, p);
+    if (p->in) p->in = text;
 }
 
 static void split(const struct job *j, unsigned i, struct proc *p)

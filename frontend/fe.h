@@ -6,6 +6,7 @@
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
  *   clause.c    read the clauses, resolve names, types of list items
  *   udr.c       user-defined reductions
+ *   scan.c      the two phases of a loop with an inscan reduction
  *   tree.c      attach, nest, canonical loops (loop.c), atomic (atomic.c)
  *   reach.c     declare target, which functions and variables the device needs, calls without a body
  *   sharing.c   data-sharing of every construct, captures and maps of target constructs
@@ -40,6 +41,7 @@ struct fe_pragma {
     unsigned wanted;                   /* offset of the first token of the statement waited for */
     bool found;
     CXCursor stmt;
+    CXCursor loop_body;                /* of the innermost associated loop */
     struct omp_construct *c;           /* same index as the pragma */
 };
 
@@ -143,6 +145,8 @@ const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigne
 void fe_note_refs(struct fe *, const struct fe_pragma *, unsigned first, unsigned end);     /* uses in these tokens */
 enum fe_defaultmap { DMAP_DEFAULT, DMAP_ALLOC, DMAP_TO, DMAP_FROM, DMAP_TOFROM, DMAP_FIRSTPRIVATE, DMAP_PRIVATE, DMAP_NONE, DMAP_PRESENT };
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
+/* scan.c */
+void fe_read_scans(struct fe *);
 /* tree.c, loop.c, atomic.c */
 void fe_build_tree(struct fe *);
 void fe_canonical_loops(struct fe *, struct fe_pragma *);

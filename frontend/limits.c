@@ -9,7 +9,6 @@ static bool is_word(const struct omp_clause *k, const char *word) { return k->wo
 /* ------------------------------------------------------------------ clauses */
 static const struct { enum omp_clause_kind kind; const char *word, *message; } modifiers[] = {
     { OMPC_LASTPRIVATE, "conditional", "'lastprivate(conditional: …)' is not supported yet on the device" },
-    { OMPC_REDUCTION, "inscan", "reduction modifier 'inscan' is not supported yet on the device" },
 };
 
 static void check_clause(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)

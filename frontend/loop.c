@@ -151,4 +151,5 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
             if (uses(fe, r.l->lb, p->c->loops[k].iv) || uses(fe, r.l->ub, p->c->loops[k].iv))
                 bad_loop(&r, r.l->extent.begin, "a loop whose bounds depend on an outer loop variable (a non-rectangular nest; not supported yet)");
     }
+    p->loop_body = c;
 }

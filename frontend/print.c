@@ -121,6 +121,11 @@ static void print_construct(FILE *out, const struct omp_unit *u, const struct om
         fputc('\n', out);
     }
     for (unsigned i = 0; i < c->nloops; i++) print_loop(out, u, &c->loops[i], indent);
+    if (c->scan) {
+        fprintf(out, "%*sscan %s", indent, "", c->scan->exclusive ? "exclusive" : "inclusive");
+        for (unsigned i = 0; i < c->scan->nagain; i++) fprintf(out, "%s %s", i ? "," : " declares again", c->scan->again[i]->name);
+        fputc('\n', out);
+    }
     if (c->atomic) print_atomic(out, u, c->atomic, indent);
     print_data(out, u, c, indent);
     for (const struct omp_construct *k = c->child; k; k = k->next) print_construct(out, u, k, indent);

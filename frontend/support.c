@@ -81,10 +81,6 @@ static void check_item(struct fe *fe, const struct omp_clause *k, const struct o
 
 static void check_reduction(struct fe *fe, const struct omp_clause *k)
 {
-    if (k->modifier && !strcmp(k->modifier, "inscan")) {
-        fe_error_at(fe, k->place, "'reduction' with the 'inscan' modifier is not supported yet on the device");
-        return;
-    }
     for (unsigned i = 0; i < k->nitems; i++)
         check_item(fe, k, &k->items[i]);
 }

@@ -69,6 +69,7 @@ enum omp_leaf {
     OMPL_UPDATE = 1 << 10, OMPL_BARRIER = 1 << 11, OMPL_CRITICAL = 1 << 12, OMPL_ATOMIC = 1 << 13, OMPL_MASTER = 1 << 14,
     OMPL_MASKED = 1 << 15, OMPL_SINGLE = 1 << 16, OMPL_DECLARE_TARGET = 1 << 17, OMPL_END_DECLARE_TARGET = 1 << 18,
     OMPL_FLUSH = 1 << 19, OMPL_SECTIONS = 1 << 20, OMPL_SECTION = 1 << 21, OMPL_ORDERED = 1 << 22, OMPL_TASK = 1 << 23,
+    OMPL_SCAN = 1 << 24,
     OMPL_OTHER = 1 << 30,         /* host only; an error inside a target region or device function */
 };
 
@@ -202,6 +203,15 @@ struct omp_atomic {
     struct omp_type *x_type;
 };
 
+/* A loop with an inscan reduction: its body in two.  inclusive: `before` is the input phase, exclusive: `behind` is. */
+struct omp_scan {
+    struct omp_construct *directive;
+    bool exclusive;
+    struct omp_extent before, behind;             /* statements in front of and behind the directive */
+    struct omp_var **again; unsigned nagain;      /* locals of `before` that `behind` sets anew: to be declared there, too */
+    bool continues;                               /* `behind` has a continue of the loop */
+};
+
 struct omp_construct {
     unsigned leaves;              /* enum omp_leaf bits */
     const char *spelling;         /* "target teams distribute parallel for" */
@@ -211,6 +221,7 @@ struct omp_construct {
     struct omp_clause *clauses;
     const char *name;             /* critical(name) */
     struct omp_atomic *atomic;
+    struct omp_scan *scan;
     struct omp_loop *loops; unsigned nloops;      /* associated loops, outermost first (collapse) */
     struct omp_sharing *sharings; unsigned nsharings;
     struct omp_capture *captures; unsigned ncaptures;   /* target constructs */

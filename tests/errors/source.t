@@ -101,15 +101,50 @@ int a[10]; int main(void) {
 for (int i = 0; i < 10; i++) a[i]++;
 }
 C
-bad "scan" "t.c:2:60: error: 'inscan' modifier can be used only in 'omp for', 'omp simd', 'omp for simd', 'omp parallel for', or 'omp parallel for simd' directive" <<'C'
-int a[10]; int main(void) { int s = 0;
-#pragma omp target teams distribute parallel for reduction(inscan, +: s)
+bad_scan() {                          # NAME MESSAGE DIRECTIVE BODY: a loop of 10 iterations, line 2 and on
+    bad "scan: $1" "$2" <<C
+int a[10], b[10]; void f(int x, int y) {
+#pragma omp $3
 for (int i = 0; i < 10; i++) {
-s += a[i];
-#pragma omp scan inclusive(s)
-a[i] = s;
+$4
 } }
 C
+}
+inclusive=$(printf 'x += a[i];\n#pragma omp scan inclusive(x)\nb[i] = x;')
+bad_scan "under distribute" "t.c:2:50: error: modifier 'inscan' is not allowed on 'target teams distribute parallel for': it includes 'distribute', whose teams run in no order (OpenMP 5.2, section 5.5.8)" \
+    "target teams distribute parallel for reduction(inscan, +: x)" "$inclusive"
+bad_scan "on loop" "t.c:2:44: error: 'inscan' modifier can be used only in 'omp for', 'omp simd', 'omp for simd', 'omp parallel for', or 'omp parallel for simd' directive" \
+    "target parallel loop reduction(inscan, +: x)" "$inclusive"
+bad_scan "schedule" "t.c:2:57: error: clause 'schedule' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)" \
+    "target parallel for reduction(inscan, +: x) schedule(static)" "$inclusive"
+bad_scan "ordered" "t.c:2:57: error: clause 'ordered' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)" \
+    "target parallel for reduction(inscan, +: x) ordered" "$inclusive"
+bad_scan "beside another reduction" "t.c:2:57: error: expected 'reduction' clause with the 'inscan' modifier" \
+    "target parallel for reduction(inscan, +: x) reduction(+: y)" "$inclusive"
+bad_scan "without a directive" "t.c:2:54: error: the inscan reduction list item must appear as a list item in an 'inclusive' or 'exclusive' clause on an inner 'omp scan' directive" \
+    "target parallel for reduction(inscan, +: x)" "x += a[i];"
+bad_scan "without inscan" "t.c:5:28: error: the list item must appear in 'reduction' clause with the 'inscan' modifier of the parent directive" \
+    "target parallel for reduction(+: x)" "$inclusive"
+bad_scan "item that is not in the list" "t.c:2:57: error: the inscan reduction list item must appear as a list item in an 'inclusive' or 'exclusive' clause on an inner 'omp scan' directive" \
+    "target parallel for reduction(inscan, +: x, y)" "$inclusive"
+bad_scan "twice" "t.c:7:1: error: exactly one 'scan' directive must appear in the loop body of an enclosing directive" \
+    "target parallel for reduction(inscan, +: x)" "$(printf '%s\n#pragma omp scan inclusive(x)\n;' "$inclusive")"
+bad_scan "in a statement" "t.c:5:1: error: orphaned 'omp scan' directives are prohibited; perhaps you forget to enclose the directive into a for, simd, for simd, parallel for, or parallel for simd region?" \
+    "target parallel for reduction(inscan, +: x)" "$(printf 'if (i) {\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
+bad_scan "both clauses" "t.c:5:31: error: exactly one of 'inclusive' or 'exclusive' clauses is expected" \
+    "target parallel for reduction(inscan, +: x, y)" "$(printf 'x += a[i];\n#pragma omp scan inclusive(x) exclusive(y)\nb[i] = x;')"
+bad_scan "init_complete" "t.c:5:18: error: unexpected OpenMP clause 'init_complete' in directive '#pragma omp scan'" \
+    "target parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp scan init_complete\nb[i] = x;')"
+bad_scan "section" "t.c:2:54: error: 'a[0:3]' in a 'reduction' clause with 'inscan': only whole variables can be list items of 'scan'" \
+    "target parallel for reduction(inscan, +: a[0:3])" "$(printf 'a[0] += i;\n#pragma omp scan inclusive(a[0:3])\nb[i] = a[0];')"
+bad_scan "a local across the directive" "t.c:6:12: error: 't' is declared in front of the 'scan' directive: only list items carry values across it (OpenMP 5.2, section 5.6); set it again here, or declare it here" \
+    "target parallel for reduction(inscan, +: x)" "$(printf 'int t = a[i]; x += t;\n#pragma omp scan inclusive(x)\nb[i] = x + t;')"
+bad_scan "a local that is set from itself" "t.c:6:1: error: 't' is declared in front of the 'scan' directive: only list items carry values across it (OpenMP 5.2, section 5.6); set it again here, or declare it here" \
+    "target parallel for reduction(inscan, +: x)" "$(printf 'int t = a[i]; x += t;\n#pragma omp scan inclusive(x)\nt = t + 1; b[i] = t;')"
+bad_scan "continue in front" "t.c:4:11: error: 'continue' in front of the 'scan' directive would skip it" \
+    "target parallel for reduction(inscan, +: x)" "$(printf 'if (a[i]) continue; x += a[i];\n#pragma omp scan inclusive(x)\nb[i] = x;')"
+bad_scan "clang's errors keep their places" "t.c:6:8: error: use of undeclared identifier 'z'" \
+    "target parallel for map(to: a) reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp scan inclusive(x)\nb[i] = z;')"
 bad "loop without a known count" "t.c:3:17: error: condition of OpenMP for loop must be a relational comparison ('<', '<=', '>', '>=', or '!=') of loop variable 'i'" <<'C'
 int a[10]; int main(void) {
 #pragma omp target parallel for

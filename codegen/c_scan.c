@@ -1,0 +1,81 @@
+/* c_scan.c - loops with an inscan reduction, section 5.6 of OpenMP 5.2.
+ *
+ * The threads take one iteration each a round, in thread order, so that accesses coalesce as in a cyclic schedule:
+ *
+ *   struct __red_f_12_scan __rec, __tmp, __aux, __carry; __carry.x = *__o_x;
+ *   for (each round) {                           __m threads have an iteration
+ *     x = identity;
+ *     if (__t < __m) { … input phase … }
+ *     __rec.x = x;
+ *     __ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, sizeof __rec, __combine_f_12_scan, __m, exclusive);
+ *     x = __rec.x;
+ *     if (__t < __m) { … scan phase … }
+ *   }
+ *   if (__t == 0) *__o_x = __carry.x;
+ *
+ * One thread alone (simd) is the same with one iteration a round and no runtime.  All list items travel in one record. */
+#include <stdlib.h>
+#include <string.h>
+#include "codegen/c_write.h"
+
+bool cg_is_scan(const struct omp_sharing *s)
+{
+    return s->share == OMPSH_REDUCTION && s->clause && s->clause->modifier && !strcmp(s->clause->modifier, "inscan");
+}
+
+/* ------------------------------------------------------------------ phases */
+static void phase(struct cg *cg, const struct omp_scan *s, const struct cg_rounds *r, bool behind)
+{
+    bool loop = behind && s->continues;
+    cg_line(cg, "if (%s) { %s", r->has, r->locals);
+    if (loop)                         /* a continue leaves the phase */
+        cg_puts(cg, " do {");
+    for (unsigned i = 0; behind && i < s->nagain; i++)
+        cg_put(cg, " %s %s;", cg_var_type(cg, s->again[i], CG_UNQUALIFIED), s->again[i]->name);
+    cg_copy_body(cg, behind ? s->behind : s->before);
+    cg_line(cg, loop ? "} while (0); }" : "}");
+}
+
+/* ------------------------------------------------------------------ the record */
+static void each_item(struct cg *cg, const struct cg_privates *p, const char *to, const char *from)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (cg_is_scan(p->list[i].sharing)) {
+            const char *v = p->list[i].var->name;
+            cg_put(cg, " %s", cg_assign(cg, p->list[i].var->type, cg_strf(cg, to, v), cg_strf(cg, from, v)));
+        }
+}
+
+static void initialise(struct cg *cg, const struct cg_privates *p)
+{
+    cg_line(cg, "%s", "");
+    for (unsigned i = 0; i < p->n; i++)
+        if (cg_is_scan(p->list[i].sharing))
+            cg_initialise(cg, &p->list[i]);
+}
+
+/* ------------------------------------------------------------------ the loop */
+void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p, const struct cg_rounds *r)
+{
+    const struct omp_scan *s = c->scan;
+    const char *size = p->scan_padding ? cg_strf(cg, "sizeof __rec - %u", p->scan_padding) : "sizeof __rec";
+    cg_line(cg, "%s __rec, __tmp, __aux, __carry;", p->scan_record);
+    each_item(cg, p, "__carry.%s", "*__o_%s");
+    cg_line(cg, "const unsigned __t = %s, __s = %s; %s __base = 0;", r->id, r->count, r->k);
+    cg_line(cg, "for (_Bool __go = %s != 0; __go; __go = %s - __base > __s, __base += __s) {", r->total, r->total);
+    cg_line(cg, "const unsigned __m = %s - __base < __s ? (unsigned)(%s - __base) : __s; const %s __k = __base + __t;", r->total, r->total, r->k);
+    initialise(cg, p);
+    phase(cg, s, r, s->exclusive);
+    cg_line(cg, "%s", "");
+    each_item(cg, p, "__rec.%s", "%s");
+    if (r->alone)
+        cg_line(cg, "__ompgpu_scan_alone(&__rec, &__tmp, &__carry, %s, __combine_%s, %d); (void)__aux;", size, p->scan_base, s->exclusive);
+    else
+        cg_line(cg, "__ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, %s, __combine_%s, __m, %d);", size, p->scan_base, s->exclusive);
+    each_item(cg, p, "%s", "__rec.%s");
+    phase(cg, s, r, !s->exclusive);
+    cg_line(cg, "}");
+    cg_line(cg, "if (__t == 0 && %s != 0) {", r->total);
+    each_item(cg, p, "*__o_%s", "__carry.%s");
+    cg_puts(cg, " }");
+}

@@ -1,0 +1,171 @@
+/* scan.c - prefix combinations over the threads of a team, for `reduction(inscan, …)`.  Like reduction.c it moves bytes and knows no types.
+ *
+ * A loop with a scan runs in rounds: thread t of T takes iteration base + t, so that iteration order is thread order.  In a round:
+ *
+ *     rec of each thread        r0 r1 … r31 │ r32 …           what the input phase left in the list items
+ *     warp: shuffles up         log2 steps, inclusive
+ *     last lane of each warp ─▶ up[warp]
+ *     ------------------------------ A: totals are there ---------------------
+ *     first warp                carry op up[0], up[1] … inclusive over the lanes ─▶ down[warp]
+ *     ------------------------------ B: prefixes are there -------------------
+ *     all                       prefix = down[warp - 1] (first warp: carry);  rec = prefix op (own inclusive, or that of the lane below)
+ *                               carry = down[last warp]
+ *
+ * Two barriers a round suffice: up[w] is written again only by warp w's own lanes behind B, when the first warp has read it; down is written
+ * again only behind the next A, when all have read it.  Records larger than a slot travel in pieces, with two barriers more for each.
+ * The left operand is always the earlier iteration's, so an operator need not commute; the tree depends on T alone.                  */
+#include "devicertl/arch.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("clang loop unroll(full)")
+#define ROLLED _Pragma("clang loop unroll(disable)")
+#define MAX_UNROLLED 128u              /* bytes of a record; larger ones live in memory anyway */
+#define PIECE 64u                     /* bytes of a slot */
+
+/* The records of one thread: its own, two for the algorithm, and what all iterations so far add up to. */
+struct records { void *rec, *tmp, *aux, *carry; usize size; __ompgpu_combine combine; };
+/* Who the caller is: lanes of its warp that take part (mask), the first `holders` of them have an iteration in this round. */
+struct place { unsigned lane, warp, mask, holders, warps, n; };
+
+/* ------------------------------------------------------------------ warp */
+INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, unsigned delta)
+{
+    u32 piece = 0;
+    __builtin_memcpy(&piece, (const char *)rec + at, n);
+    piece = __ompgpu_arch_shuffle_up(mask, piece, delta);
+    __builtin_memcpy((char *)into + at, &piece, n);
+}
+
+/* *into = the record of the lane `delta` below. */
+INLINE void fetch_up(void *into, const void *rec, usize size, unsigned mask, unsigned delta)
+{
+    usize whole = size & ~(usize)3;
+    if (size <= MAX_UNROLLED) {
+        UNROLL for (usize at = 0; at < whole; at += 4)
+            fetch_piece(into, rec, at, 4, mask, delta);
+    } else {
+        ROLLED for (usize at = 0; at < whole; at += 4)
+            fetch_piece(into, rec, at, 4, mask, delta);
+    }
+    if (whole < size)
+        fetch_piece(into, rec, whole, size - whole, mask, delta);
+}
+
+/* rec = tmp op rec, with the operands in this order. */
+INLINE void combine_left(struct records r, void *rec)
+{
+    r.combine(r.tmp, rec);
+    __builtin_memcpy(rec, r.tmp, r.size);
+}
+
+INLINE void scan_step(struct records r, void *rec, unsigned mask, unsigned lane, unsigned holders, unsigned d)
+{
+    fetch_up(r.tmp, rec, r.size, mask, d);
+    if (lane >= d && lane < holders)
+        combine_left(r, rec);
+}
+
+INLINE void scan_warp(struct records r, void *rec, unsigned mask, unsigned lane, unsigned holders)
+{
+    if (r.size <= MAX_UNROLLED) {
+        UNROLL for (unsigned d = 1; d < WARP; d *= 2)
+            scan_step(r, rec, mask, lane, holders, d);
+    } else {
+        ROLLED for (unsigned d = 1; d < WARP; d *= 2)
+            scan_step(r, rec, mask, lane, holders, d);
+    }
+}
+
+/* ------------------------------------------------------------------ slots: piece-major, so no bank conflict */
+static __OMPGPU_SHARED u64 __ompgpu_state_scan_up[PIECE / 8][WARP] __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED u64 __ompgpu_state_scan_down[PIECE / 8][WARP] __OMPGPU_SHARED_INIT;
+#define PUT(slots, rec, n, slot)                                                                                          \
+    UNROLL for (usize at_ = 0; at_ < (n); at_ += 8) {                                                                     \
+        u64 piece_ = 0;                                                                                                   \
+        __builtin_memcpy(&piece_, (const char *)(rec) + at_, (n) - at_ < 8 ? (n) - at_ : 8);                              \
+        (slots)[at_ / 8][slot] = piece_;                                                                                  \
+    }
+#define GET(slots, rec, n, slot)                                                                                          \
+    UNROLL for (usize at_ = 0; at_ < (n); at_ += 8) {                                                                     \
+        u64 piece_ = (slots)[at_ / 8][slot];                                                                              \
+        __builtin_memcpy((char *)(rec) + at_, &piece_, (n) - at_ < 8 ? (n) - at_ : 8);                                    \
+    }
+
+/* n bytes from `at` of every warp's total to the first warp. */
+INLINE void piece_up(struct records r, struct place p, usize at, usize n)
+{
+    if (at)
+        __ompgpu_team_barrier(p.n, 0);                    /* the slots' last use is over */
+    if (p.holders && p.lane == p.holders - 1)
+        PUT(__ompgpu_state_scan_up, (char *)r.rec + at, n, p.warp)
+    __ompgpu_team_barrier(p.n, 0);                        /* A */
+    if (p.warp == 0 && p.lane < p.warps)
+        GET(__ompgpu_state_scan_up, (char *)r.aux + at, n, p.lane)
+}
+
+/* And back: aux becomes the prefix of the caller's warp. */
+INLINE void piece_down(struct records r, struct place p, usize at, usize n)
+{
+    if (at)
+        __ompgpu_team_barrier(p.n, 0);
+    if (p.warp == 0 && p.lane < p.warps)
+        PUT(__ompgpu_state_scan_down, (char *)r.aux + at, n, p.lane)
+    __ompgpu_team_barrier(p.n, 0);                        /* B */
+    if (p.warp == 0)
+        __builtin_memcpy((char *)r.aux + at, (char *)r.carry + at, n);
+    else
+        GET(__ompgpu_state_scan_down, (char *)r.aux + at, n, p.warp - 1)
+    GET(__ompgpu_state_scan_down, (char *)r.carry + at, n, p.warps - 1)
+}
+
+INLINE void travel(struct records r, struct place p, void (*piece)(struct records, struct place, usize, usize))
+{
+    if (r.size <= MAX_UNROLLED) {
+        UNROLL for (usize at = 0; at < r.size; at += PIECE)
+            piece(r, p, at, r.size - at < PIECE ? r.size - at : PIECE);
+    } else {
+        usize rest = r.size % PIECE;
+        ROLLED for (usize at = 0; at < r.size - rest; at += PIECE)
+            piece(r, p, at, PIECE);
+        if (rest)
+            piece(r, p, r.size - rest, rest);
+    }
+}
+
+/* ------------------------------------------------------------------ team */
+INLINE struct place place_of(unsigned n, unsigned m)
+{
+    unsigned tid = __ompgpu_arch_tid(), first = tid / WARP * WARP, lanes = n - first, held = m > first ? m - first : 0;
+    return (struct place){ .lane = tid % WARP, .warp = tid / WARP, .mask = lanes >= WARP ? FULL_WARP : (1u << lanes) - 1,
+                           .holders = held < WARP ? held : WARP, .warps = (m + WARP - 1) / WARP, .n = n };
+}
+
+__attribute__((always_inline, convergent))
+void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine combine, unsigned m, _Bool exclusive)
+{
+    struct records r = { rec, tmp, aux, carry, size, combine };
+    unsigned n = (unsigned)__ompgpu_num_threads();
+    if (n == 1) {
+        __ompgpu_scan_alone(rec, tmp, carry, size, combine, exclusive);
+        return;
+    }
+    struct place p = place_of(n, m);
+    scan_warp(r, rec, p.mask, p.lane, p.holders);
+    travel(r, p, piece_up);
+    if (p.warp == 0) {
+        if (p.lane == 0) {
+            __builtin_memcpy(tmp, carry, size);
+            combine_left(r, aux);
+        }
+        scan_warp(r, aux, p.mask, p.lane, p.warps);
+    }
+    travel(r, p, piece_down);
+    if (exclusive) {
+        fetch_up(tmp, rec, size, p.mask, 1);
+        if (p.lane && p.lane < p.holders)
+            combine(aux, tmp);
+    } else if (p.lane < p.holders) {
+        combine(aux, rec);
+    }
+    __builtin_memcpy(rec, aux, size);
+}
