@@ -713,9 +713,18 @@ static void call_region(const struct spmd_region *r, LLVMBuilderRef b, LLVMValue
     r->u->parts = true;
 }
 
+/* A call that may be inlined must have a place in a function that has places: the region's, where the instruction has none. */
+static void locate(const struct spmd_region *r, LLVMBuilderRef b)
+{
+    LLVMMetadataRef function = LLVMGetSubprogram(r->function);
+    if (function && !LLVMGetCurrentDebugLocation2(b))
+        LLVMSetCurrentDebugLocation2(b, LLVMDIBuilderCreateDebugLocation(r->u->ctx, r->kernel->line, 0, function, NULL));
+}
+
 static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
 {
     LLVMPositionBuilderBefore(b, e->at);            /* takes the debug location over */
+    locate(r, b);
     if (e->barrier)
         build_barrier(r, b);
     if (e->kind == GUARD)

@@ -1,15 +1,26 @@
-/* gen_regions SEED - writes a C program with one random generic region to standard output.
+/* gen_regions SEED… - writes a C program with one random target region for each seed to standard output.
  *
- * The region has sequential code with loads, stores, conditions, loops, calls, atomics and escaping locals around parallel
- * regions.  It has no data race and its result does not depend on the number of threads, so that without OpenMP, in generic and
- * in SPMD mode it must print the same checksum. */
+ * A region has sequential code with loads, stores, conditions, loops, calls, atomics, escaping and run-time sized locals around
+ * parallel regions.  It has no data race and its result does not depend on the number of threads: the program prints a line "SEED
+ * CHECKSUM" for each region, the same without OpenMP, in generic and in SPMD mode.  A region depends on its seed alone, so that one
+ * that fails in a crowd can be looked at alone.
+ *
+ * What may be read and written at the same time is kept by sets of objects: a parallel construct chooses what it writes, and its
+ * bodies read nothing of that but the element that their iteration owns. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SCALARS = 4, DEPTH = 3 };
+/* Objects.  X0 … X3 scalars, X1 also as *q and X2 as *s.p; rows A[t] and B[t] (50), L (8), V (8, run-time size), G[t] (8, declare target). */
+enum object { X0, X1, X2, X3, ROW_A, ROW_B, ARRAY_L, ARRAY_V, GLOBAL_G, C_T, S_A, D, OBJECTS, SCALARS = 4 };
+enum { DEPTH = 3, LOCALS = 6, FEW = 8, MANY = 50 };
+typedef unsigned set;
+#define BIT(o) (1u << (o))
+#define ALL (BIT(OBJECTS) - 1)
+
 static unsigned long long state;
-static int indent = 2, loops, teams;
+static unsigned long seed;
+static int indent, names, locals[LOCALS], nlocals, has_v, clauses, opaque, inner, in_loop;
 
 static unsigned below(unsigned n)     /* 0 … n-1 */
 {
@@ -17,8 +28,16 @@ static unsigned below(unsigned n)     /* 0 … n-1 */
     return (unsigned)(state >> 33) % n;
 }
 
-static void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void line(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void begin(const char *format, ...)
+{
+    va_list args;
+    printf("%*s", 4 * indent, "");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+}
+
+__attribute__((format(printf, 1, 2))) static void line(const char *format, ...)
 {
     va_list args;
     printf("%*s", 4 * indent, "");
@@ -28,62 +47,285 @@ static void line(const char *format, ...)
     putchar('\n');
 }
 
-/* A value that sequential code and parallel bodies may read; `skip` is a scalar that somebody writes at the same time.
- * In a parallel body (`j` is its loop variable) only row elements j are free of races. */
-static void operand(int parallel, int skip)
+/* ------------------------------------------------------------------ expressions */
+static int small(enum object o) { return o == ARRAY_L || o == ARRAY_V || o == GLOBAL_G; }
+static const char *array_name(enum object o)
 {
-    int x = (int)below(SCALARS);
-    switch (below(parallel ? 5 : 8)) {
-    case 0: printf("%u", below(100)); break;
-    case 1: printf("L[%u]", below(8)); break;
-    case 2: printf("s.a"); break;
-    case 3: parallel ? printf("A[t][j]") : printf("A[t][%u]", below(50)); break;
-    default:
-        if (x == skip) x = (x + 1) % SCALARS;
-        if (skip < 0 || !parallel || x != 1) printf("x%d", x);
-        else printf("7");
-        break;
-    case 5: printf("B[t][%u]", below(50)); break;
-    case 6: printf("*q"); break;
-    case 7: printf("C[t]"); break;
-    }
+    static const char *const name[] = { [ROW_A] = "A[t]", [ROW_B] = "B[t]", [ARRAY_L] = "L", [ARRAY_V] = "V", [GLOBAL_G] = "G[t]" };
+    return name[o];
 }
 
-static void expression(int parallel, int skip)
+/* An object that may be read; `own` says whether element j of written arrays may be read, too, and how long those are. */
+static void operand(set readable, set written, const char *own, unsigned length)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        enum object o = below(OBJECTS);
+        if (o == ARRAY_V && !has_v)
+            continue;
+        if (own && (written & BIT(o)) && o >= ROW_A && o <= GLOBAL_G) {
+            if (!small(o) || length <= FEW) { printf("%s[%s]", array_name(o), own); return; }
+            continue;
+        }
+        if (!(readable & BIT(o)))
+            continue;
+        switch (o) {
+        case X1: printf(below(2) ? "x1" : "*q"); return;
+        case X2: printf(below(2) ? "x2" : "*s.p"); return;
+        case X0: case X3: printf("x%d", o); return;
+        case C_T: printf("C[t]"); return;
+        case S_A: printf(below(3) ? "s.a" : "s.b"); return;
+        case D: printf("(unsigned)(long long)d"); return;
+        default:
+            if (own && below(2) && (!small(o) || length <= FEW)) printf("%s[%s]", array_name(o), own);
+            else if (own && below(2) && small(o)) printf("%s[%s %% 8]", array_name(o), own);
+            else printf("%s[%u]", array_name(o), below(small(o) ? FEW : MANY));
+            return;
+        }
+    }
+    printf("%u", below(100));
+}
+
+static void expression(set readable, set written, const char *own, unsigned length)
 {
     static const char *const operators[] = { "+", "-", "^", "*", "&", "|" };
     unsigned n = 1 + below(3);
     for (unsigned i = 0; i < n; i++) {
         if (i) printf(" %s ", operators[below(6)]);
-        putchar('(');
-        operand(parallel, skip);
-        putchar(')');
+        switch (below(12)) {
+        case 0: printf("(unsigned)%s", own ? own : "t"); break;
+        case 1: if (nlocals) { printf("(unsigned)y%d", locals[below((unsigned)nlocals)]); break; }  /* fall through */
+        case 2: printf("(unsigned)LEVEL(%d)", inner); break;
+        case 3: printf("f[%u]", below(4)); break;
+        default:
+            putchar('(');
+            operand(readable, written, own, length);
+            putchar(')');
+        }
     }
 }
 
-static void assign(const char *format, unsigned index, int parallel, int skip)
+static void assign(set readable, const char *to)
 {
-    printf("%*s", 4 * indent, "");
-    printf(format, index);
-    printf(below(2) ? " = " : " += ");
-    expression(parallel, skip);
+    begin("%s %s ", to, below(2) ? "=" : below(2) ? "+=" : "^=");
+    expression(readable, 0, NULL, 0);
     puts(";");
 }
 
+/* ------------------------------------------------------------------ parallel regions */
+static void schedule(void)
+{
+    static const char *const schedules[] = { "", "", "", " schedule(static, 3)", " schedule(static)", " schedule(dynamic, 2)", " schedule(guided)" };
+    printf("%s", schedules[below(7)]);
+}
+
+/* Clauses of `parallel`: none for most regions, so that they can be SPMD. */
+static void team(void)
+{
+    if (!clauses || below(3))
+        return;
+    switch (below(4)) {
+    case 0: printf(" num_threads(%u)", 1 + below(40)); break;
+    case 1: printf(" num_threads((int)(x3 %% 7) + 1)"); break;
+    case 2: printf(" if(%u)", below(2)); break;
+    default: printf(" if(x%u & 1)", below(SCALARS));
+    }
+}
+
+static enum object any_array(void)
+{
+    enum object o = ROW_A + below(5);
+    return o == ARRAY_V && !has_v ? ROW_B : o;
+}
+
+static const char *const ops[] = { "+", "^", "|", "max" };
+
+/* to = to op expression */
+static void combine(const char *op, const char *to, set readable, set written, unsigned length)
+{
+    if (*op == 'm') {
+        begin("{ unsigned m = ");
+        expression(readable, written, "j", length);
+        printf("; if (m > %s) %s = m; }\n", to, to);
+        return;
+    }
+    begin("%s %s= ", to, op);
+    expression(readable, written, "j", length);
+    puts(";");
+}
+
+static void store_own(enum object a, set readable, set written, unsigned length)
+{
+    begin("%s[j] %s ", array_name(a), below(2) ? "=" : "+=");
+    expression(readable, written, "j", length);
+    puts(";");
+}
+
+/* The inside of a loop over j: stores to the own element of `a`, sometimes conditional, in a loop, through a call. */
+static void loop_body(enum object a, set readable, set written, unsigned length)
+{
+    switch (below(8)) {
+    case 0:
+        begin("if ((");
+        expression(readable, written, "j", length);
+        printf(") & 1) continue;\n");
+        store_own(a, readable, written, length);
+        break;
+    case 1:
+        line("for (int k = 0; k < 3; k++)");
+        indent++, store_own(a, readable, written, length), indent--;
+        break;
+    case 2: line("%s[j] ^= pure(%s[j] + (unsigned)j);", array_name(a), array_name(a)); break;
+    case 3: line("fill(&%s[j], 1, (unsigned)j);", array_name(a)); break;      /* nested: serialised */
+    case 4:
+        line("unsigned own[3] = { (unsigned)j, %s[j] };", array_name(a));
+        line("%s[j] += total(own, 3);", array_name(a));
+        break;
+    default: store_own(a, readable, written, length);
+    }
+}
+
+static void parallel_reduction(void)
+{
+    enum object x = below(SCALARS);
+    const char *op = ops[below(4)];
+    set written = BIT(x);
+    if (below(4) == 0) {
+        begin("#pragma omp parallel for reduction(+: d)");
+        team(), schedule();
+        puts("");
+        line("for (int j = 0; j < 50; j++) d += (double)(j + (int)(B[t][j] & 7));");
+        return;
+    }
+    if (below(4) == 0) {
+        begin("#pragma omp parallel for reduction(+: L[0:8])");
+        team(), schedule();
+        puts("");
+        line("for (int j = 0; j < 50; j++) {");
+        indent++;
+        inner++;
+        begin("L[j %% 8] += ");
+        expression(ALL & ~BIT(ARRAY_L), 0, "j", MANY);
+        puts(";");
+        inner--;
+        indent--;
+        line("}");
+        return;
+    }
+    begin("#pragma omp parallel for reduction(%s: x%d)", op, x);
+    if (below(3) == 0) { printf(" reduction(+: d)"); written |= BIT(D); }
+    team(), schedule();
+    puts("");
+    line("for (int j = 0; j < 50; j++) {");
+    indent++;
+    char name[4] = { 'x', (char)('0' + (int)x), 0 };
+    inner++;
+    combine(op, name, ALL & ~written, 0, MANY);
+    inner--;
+    if (written & BIT(D)) line("d += 1;");
+    indent--;
+    line("}");
+}
+
+static void parallel_loop(void)
+{
+    enum object a = any_array(), x = below(SCALARS);
+    unsigned length = small(a) ? FEW : MANY, kind = below(8), at = below(length);
+    set written = BIT(a) | BIT(x), readable = ALL & ~written;
+    int simd = kind != 2 && kind != 3 && below(6) == 0;     /* no constructs inside */
+    if (kind == 7) {
+        parallel_reduction();
+        return;
+    }
+    begin("#pragma omp parallel for%s", simd ? " simd" : "");
+    team();
+    if (kind == 5) printf(" lastprivate(x%d)", x);
+    if (kind == 6) printf(" firstprivate(x%d)", x);
+    schedule();
+    puts("");
+    line("for (int j = 0; j < %u; j++) {", length);
+    indent++;
+    inner++;
+    if (kind == 5) { begin("x%d = ", x); expression(readable, written, "j", length); puts(";"); }
+    if (kind == 6) line("%s[j] += x%d++;", array_name(a), x), line("x%d--;", x);
+    if (kind == 1) line("if (j == %u) x%d = %s[j];", at, x, array_name(a));
+    if (kind == 2) line("#pragma omp atomic"), line("x%d += (unsigned)j * 3 + 1;", x);
+    if (kind == 3) line("#pragma omp critical"), line("x%d ^= (unsigned)j * 5;", x);
+    (simd ? store_own : loop_body)(a, readable, written, length);
+    inner--;
+    indent--;
+    line("}");
+}
+
+static void parallel_collapse(void)
+{
+    begin("#pragma omp parallel for collapse(2)");
+    team(), schedule();
+    puts("");
+    line("for (int i = 0; i < 5; i++)");
+    line("    for (int k = 0; k < 10; k++) A[t][i * 10 + k] += B[t][k * 5 + i] + x%u;", below(SCALARS));
+}
+
+static void parallel_block(void)
+{
+    unsigned x = below(SCALARS);
+    begin("#pragma omp parallel");
+    team();
+    puts("");
+    line("{");
+    indent++;
+    inner++;
+    if (below(3) == 0) line("unsigned mine = x%u, *at = &mine;", (x + 1) % SCALARS), line("*at += (unsigned)LEVEL(1);");
+    line("#pragma omp single");
+    line("x%u += %u;", x, below(9));
+    begin("#pragma omp for");
+    schedule();
+    puts("");
+    line("for (int j = 0; j < 50; j++) B[t][j] += x%u + L[j %% 8];", x);
+    if (below(2)) {
+        line(below(2) ? "#pragma omp master" : "#pragma omp masked");
+        line("L[%u] ^= B[t][%u];", below(8), below(50));
+    }
+    if (below(2)) {
+        line("#pragma omp barrier");
+        line("#pragma omp for nowait");
+        line("for (int j = 0; j < 8; j++) L[j] += (unsigned)j;");
+    }
+    if (below(3) == 0) {
+        line("#pragma omp sections");
+        line("{");
+        line("#pragma omp section");
+        line("s.a += %u;", below(9));
+        line("#pragma omp section");
+        line("C[t] ^= %u;", below(99));
+        line("}");
+    }
+    inner--;
+    indent--;
+    line("}");
+}
+
+/* ------------------------------------------------------------------ sequential code */
 static void block(int depth);
 
 static void body(int depth)
 {
+    int outer = nlocals;
     indent++;
     block(depth + 1);
     indent--;
+    nlocals = outer;
+}
+
+static void test(const char *before, const char *after)
+{
+    begin("%s(", before);
+    expression(ALL, 0, NULL, 0);
+    printf(") & %u%s\n", 1u << below(3), after);
 }
 
 static void condition(int depth)
 {
-    printf("%*sif ((", 4 * indent, "");
-    expression(0, -1);
-    printf(") & %u) {\n", 1u << below(3));
+    test("if (", ") {");
     body(depth);
     if (below(2)) {
         line("} else {");
@@ -92,141 +334,221 @@ static void condition(int depth)
     line("}");
 }
 
+static void leave_loop(void)
+{
+    switch (below(6)) {
+    case 0: line("if (x%u %% 7 == 3) break;", below(SCALARS)); break;
+    case 1: line("if (L[%u] %% 5 == 2) continue;", below(FEW)); break;
+    }
+}
+
 static void loop(int depth)
 {
-    int k = loops++;
-    line("for (unsigned k%d = 0; k%d < %u; k%d++) {", k, k, 1 + below(4), k);
+    int k = names++, kind = (int)below(3);
+    unsigned n = 1 + below(4);
+    if (kind == 0) line("for (unsigned k%d = 0; k%d < %u; k%d++) {", k, k, n, k);
+    else line("unsigned k%d = 0;", k), line(kind == 1 ? "while (k%d++ < %u) {" : "do {", k, n);
+    in_loop++;
+    indent++, leave_loop(), indent--;
     body(depth);
-    indent++;
-    if (below(4) == 0) line("if (x%u %% 7 == k%d) break;", below(SCALARS), k);
-    line("x%u += k%d;", below(SCALARS), k);
-    indent--;
-    line("}");
+    indent++, leave_loop(), line("x%u += k%d;", below(SCALARS), k), indent--;
+    in_loop--;
+    if (kind == 2) line("} while (++k%d < %u);", k, n);
+    else line("}");
 }
 
-static const char *schedule(void)
+static void choice(int depth)
 {
-    static const char *const schedules[] = { "", "", "", " schedule(static, 3)", " schedule(dynamic, 2)", " schedule(guided)" };
-    return schedules[below(6)];
-}
-
-static void parallel_loop(void)
-{
-    unsigned kind = below(5), x = below(SCALARS);
-    if (x == 1) x = 2;                /* *q is x1 */
-    if (kind == 0) {
-        line("#pragma omp parallel for reduction(+: x%u)%s", x, schedule());
-        line("for (int j = 0; j < 50; j++)");
-        indent++;
-        printf("%*sx%u += ", 4 * indent, "", x);
-        expression(1, (int)x);
-        puts(" + j;");
-        indent--;
-        return;
+    unsigned n = 2 + below(2);
+    line("switch (x%u %% %u) {", below(SCALARS), n + 1);
+    for (unsigned i = 0; i < n; i++) {
+        line("case %u: {", i);
+        body(depth);
+        line(below(3) ? "    break; }" : "} /* fall through */");
     }
-    line("#pragma omp parallel for%s", schedule());
-    line("for (int j = 0; j < 50; j++) {");
-    indent++;
-    assign(kind == 1 ? "A[t][j]" : "B[t][j]", 0, 1, (int)x);
-    if (kind == 2) line("if (j == %u) x%u = B[t][j];", below(50), x);
-    if (kind == 3) line("#pragma omp atomic"), line("x%u += (unsigned)j;", x);
-    if (kind == 4 && below(2)) line("#pragma omp critical"), line("x%u ^= (unsigned)j * 5;", x);
-    indent--;
-    line("}");
-}
-
-static void parallel_block(void)
-{
-    line("#pragma omp parallel");
-    line("{");
-    indent++;
-    line("#pragma omp single");
-    line("x%u += %u;", below(SCALARS), below(9));
-    line("#pragma omp for%s", schedule());
-    line("for (int j = 0; j < 50; j++) B[t][j] += x%u + L[j %% 8];", below(SCALARS));
-    if (below(2)) {
-        line("#pragma omp master");
-        line("L[%u] ^= B[t][%u];", below(8), below(50));
-    }
-    if (below(2)) {
-        line("#pragma omp barrier");
-        line("#pragma omp for nowait");
-        line("for (int j = 0; j < 8; j++) L[j] += (unsigned)j;");
-    }
-    indent--;
+    line("default: x%u++;", below(SCALARS));
     line("}");
 }
 
 static void call(void)
 {
-    switch (below(5)) {
-    case 0: line("fill(A[t], 50, x%u);", below(SCALARS)); break;
-    case 1: line("x%u = total(B[t], 50);", below(SCALARS)); break;
-    case 2: line("x%u += mix(L, %u);", below(SCALARS), 1 + below(8)); break;
+    static const char *const rows[] = { "A[t]", "B[t]" };
+    const char *row = rows[below(2)];
+    unsigned x = below(SCALARS), y = below(SCALARS);
+    switch (below(opaque ? 13 : 10)) {
+    case 0: line("fill(%s, 50, x%u);", row, x); break;
+    case 1: line("x%u = total(%s, 50);", x, row); break;
+    case 2: line("x%u += mix(L, %u);", x, 1 + below(8)); break;
     case 3: line("fill(L, 8, C[t]);"); break;
-    default: line("poke(&x%u, %u);", below(SCALARS), below(9)); break;
+    case 4: line("poke(&x%u, %u);", x, below(9)); break;
+    case 5: line("x%u ^= chain(%s, 50, x%u);", x, row, y); break;
+    case 6: line("bump(&s, x%u);", x); break;
+    case 7: line("x%u += inside(%s, x%u);", x, row, y); break;
+    case 8: line("q = (x%u & 1) ? &x1 : q;", x); break;
+    case 9: line("x%u += pure(x%u);", x, y); break;
+    case 10: line("far(%s, 50, x%u);", row, x); break;
+    case 11: line("half(%s, 50);", row); break;
+    default: line("(x%u & 1 ? fill : far)(%s, 40, %u);", x, row, below(9));
     }
 }
 
-static void asks(void)
+static void declaration(void)
 {
-    line("x%u += (unsigned)(omp_get_thread_num() * 3 + omp_get_num_threads());", below(SCALARS));
+    static const char *const types[] = { "unsigned", "unsigned char", "unsigned short", "unsigned long long" };
+    if (nlocals == LOCALS)
+        return;
+    int y = names++;
+    unsigned o = below(3);
+    begin("%s y%d = (", types[below(4)], y);
+    expression(ALL, 0, NULL, 0);
+    puts(");");
+    if (o == 0) {                     /* it escapes */
+        begin("#pragma omp parallel for");
+        team();
+        puts("");
+        line("for (int j = 0; j < 50; j++) if (j == %u) y%d += 3; else A[t][j]++;", below(50), y);
+    } else if (o == 1) {
+        line("#pragma omp parallel for");
+        line("for (int j = 0; j < 50; j++) B[t][j] += (unsigned)y%d;", y);
+    }
+    locals[nlocals++] = y;
+}
+
+static void store(void)
+{
+    static const char *const to[] = { "x0", "x1", "x2", "x3", "s.a", "s.b", "C[t]", "*q", "*s.p" };
+    char text[40];
+    switch (below(6)) {
+    case 0: snprintf(text, sizeof text, "A[t][%u]", below(50)); break;
+    case 1: snprintf(text, sizeof text, "L[%u]", below(8)); break;
+    case 2: snprintf(text, sizeof text, "G[t][%u]", below(8)); break;
+    case 3: snprintf(text, sizeof text, has_v ? "V[%u]" : "B[t][%u]", below(8)); break;
+    default: snprintf(text, sizeof text, "%s", to[below(9)]);
+    }
+    assign(ALL, text);
 }
 
 static void statement(int depth)
 {
-    switch (below(depth < DEPTH ? 16 : 13)) {
-    case 0: case 1: assign("x%u", below(SCALARS), 0, -1); break;
-    case 2: assign("A[t][%u]", below(50), 0, -1); break;
-    case 3: assign("L[%u]", below(8), 0, -1); break;
-    case 4: assign(below(2) ? "s.a" : "C[t]", 0, 0, -1); break;
-    case 5: below(2) ? assign("*q", 0, 0, -1) : asks(); break;
+    switch (below(depth < DEPTH ? 22 : 17)) {
+    case 0: case 1: case 2: case 3: case 4: store(); break;
+    case 5: line("x%u += (unsigned)(omp_get_thread_num() * 3 + omp_get_num_threads());", below(SCALARS)); break;
     case 6: case 7: case 8: parallel_loop(); break;
     case 9: parallel_block(); break;
-    case 10: case 11: call(); break;
-    case 12:
+    case 10: parallel_reduction(); break;
+    case 11: case 12: call(); break;
+    case 13:
         line(below(2) ? "#pragma omp atomic" : "#pragma omp critical");
         line("C[t] += x%u;", below(SCALARS));
         break;
-    case 13: condition(depth); break;
+    case 14: if (depth < DEPTH) declaration(); else store(); break;
+    case 15: parallel_collapse(); break;
+    case 16: line("d += %u;", below(9)); break;
+    case 17: case 18: condition(depth); break;
+    case 19: choice(depth); break;
     default: loop(depth);
     }
 }
 
 static void block(int depth)
 {
-    unsigned n = depth ? 1 + below(3) : 4 + below(6);
+    unsigned n = depth ? 1 + below(2) : 3 + below(5);
     while (n--) statement(depth);
 }
 
+/* ------------------------------------------------------------------ a region, the program */
+static void region_open(unsigned form)
+{
+    static const char *const pragmas[] = {
+        "#pragma omp target map(tofrom: A, B, C, sum) firstprivate(f)",
+        "#pragma omp target teams distribute map(tofrom: A, B, C, sum) firstprivate(f) num_teams(3)",
+        "#pragma omp target teams distribute map(tofrom: A, B, C, sum) firstprivate(f) reduction(+: sum) thread_limit(40)",
+        "#pragma omp target teams distribute map(tofrom: A, B, C, sum) firstprivate(f) dist_schedule(static, 1) num_teams(4)",
+        "#pragma omp target teams map(tofrom: A, B, C, sum) firstprivate(f) num_teams(2)",
+    };
+    line("%s", pragmas[form]);
+    if (form == 4) {                  /* every team: its own locals */
+        line("{");
+        line("unsigned w[8] = { %u };", below(99));
+        line("#pragma omp parallel for");
+        line("for (int j = 0; j < 8; j++) w[j] = (unsigned)j * %u + f[j %% 4];", below(9));
+        line("f[2] += w[5];");
+        line("#pragma omp distribute");
+    }
+    line("for (int t = 0; t < 6; t++) {");
+    indent++;
+    line("unsigned x0 = 1, x1 = (unsigned)t, x2 = %u, x3 = C[t], L[8] = { 1, 2, 3 }, *q = &x1;", below(99));
+    line("struct pair s = { %u, 4, &x2 };", below(9));
+    line("double d = %u;", below(50));
+    if (form == 4) line("x3 += w[%u] + w[%u];", below(8), below(8));
+    if (has_v) line("unsigned V[f[3] + (unsigned)t];"), line("for (int j = 0; j < 8; j++) V[j] = x3 + (unsigned)j;");
+    line("for (int j = 0; j < 8; j++) G[t][j] = (unsigned)(j * t);");
+}
+
+static void region(void)
+{
+    unsigned form = below(7);
+    if (form > 4) form -= 4;
+    has_v = below(6) == 0, clauses = below(5) == 0, opaque = below(12) == 0;
+    nlocals = names = inner = 0;
+    printf("static unsigned region_%lu(void)\n{\n", seed);
+    indent = 1;
+    line("unsigned sum = 0, f[4] = { 3, %u, 9, 8 };", below(99));
+    line("start();");
+    region_open(form);
+    block(0);
+    if (below(4) == 0) line("if (x0 %% 3 == 1) continue;"), block(1);
+    line("unsigned h = x0 + 3 * x1 + 5 * x2 + 7 * x3 + *q + s.a + s.b + (unsigned)(long long)d;");
+    line("for (int j = 0; j < 8; j++) h = h * 5 + L[j] + G[t][j]%s;", has_v ? " * V[j]" : "");
+    line("C[t] += h;");
+    if (form == 2) line("sum += x0 ^ C[t];");
+    indent--;
+    line("}");
+    if (form == 4) line("}");
+    puts("    return checksum(sum);\n}\n");
+}
+
+static const char prelude[] =
+    "#include <stdio.h>\n#ifdef _OPENMP\n#include <omp.h>\n#define LEVEL(n) omp_get_level()\n#else\n#define LEVEL(n) (n)\n"
+    "static int omp_get_thread_num(void) { return 0; }\nstatic int omp_get_num_threads(void) { return 1; }\n#endif\n"
+    "static unsigned A[6][50], B[6][50], C[6];\n"
+    "#pragma omp declare target\nstatic unsigned G[6][8];\n#pragma omp end declare target\n"
+    "struct pair { unsigned a, b, *p; };\n"
+    "static void fill(unsigned *p, int n, unsigned v)\n{\n#pragma omp parallel for\n    for (int i = 0; i < n; i++) p[i] ^= v + (unsigned)i;\n}\n"
+    "static unsigned total(const unsigned *p, int n)\n{\n    unsigned s = 1;\n#pragma omp parallel for reduction(+: s)\n"
+    "    for (int i = 0; i < n; i++) s += p[i];\n    return s;\n}\n"
+    "static __attribute__((noinline)) unsigned mix(unsigned *p, unsigned n)\n{\n    unsigned h = 7;\n"
+    "    for (unsigned i = 0; i < n; i++) h = h * 31 + p[i], p[i] += i;\n    return h;\n}\n"
+    "static void poke(unsigned *p, unsigned v) { *p = *p * 3 + v; }\n"
+    "static unsigned pure(unsigned v) { unsigned h = 5; for (int i = 0; i < 4; i++) h = h * 31 + (v >> i); return h; }\n"
+    "static void bump(struct pair *s, unsigned v) { s->a += v; *s->p ^= v; if (s->a & 1) poke(&s->b, v); }\n"
+    "static unsigned chain(unsigned *p, int n, unsigned v)\n{\n    if (v & 1) return total(p, n);\n"
+    "    for (unsigned k = 0; k < 2; k++) {\n        fill(p, n, v + k);\n        if (p[3] & 4) return v + k;\n    }\n    return p[0];\n}\n"
+    "static unsigned inside(unsigned *p, unsigned v)\n{\n    unsigned loc[10] = { v }, n = 0;\n"
+    "#pragma omp parallel for\n    for (int i = 1; i < 10; i++) loc[i] = p[i] + loc[0];\n"
+    "#pragma omp parallel for reduction(^: n)\n    for (int i = 0; i < 10; i++) p[i + 10] += loc[i], n ^= loc[i];\n    return n + loc[3];\n}\n"
+    "static __attribute__((noinline)) void far(unsigned *p, int n, unsigned v)\n{\n#pragma omp parallel for schedule(static, 2)\n"
+    "    for (int i = 0; i < n; i++) p[i] += v * (unsigned)i;\n}\n"
+    "static void half(unsigned *p, int n)\n{\n    if (n > 10) {\n        half(p, n / 2);\n        half(p + n / 2, n - n / 2);\n        return;\n    }\n"
+    "    unsigned most = 0;\n#pragma omp parallel for reduction(max: most)\n    for (int i = 0; i < n; i++) most = p[i] > most ? p[i] : most;\n"
+    "    p[0] = most;\n}\n"
+    "static void start(void)\n{\n    for (unsigned t = 0; t < 6; t++)\n"
+    "        for (unsigned i = 0; i < 50; i++) A[t][i] = t + i, B[t][i] = t * i, C[t] = t;\n}\n"
+    "static unsigned checksum(unsigned h)\n{\n    for (unsigned t = 0; t < 6; t++) {\n        h = h * 33 + C[t];\n"
+    "        for (unsigned i = 0; i < 50; i++) h = h * 33 + A[t][i], h = h * 33 + B[t][i];\n    }\n    return h;\n}\n\n";
+
 int main(int argc, char **argv)
 {
-    state = argc > 1 ? strtoull(argv[1], NULL, 0) * 0x9e3779b97f4a7c15ull + 1 : 1;
-    below(2);
-    teams = (int)below(3);
-    puts("#include <stdio.h>\n#ifdef _OPENMP\n#include <omp.h>\n#else\n"
-         "static int omp_get_thread_num(void) { return 0; }\nstatic int omp_get_num_threads(void) { return 1; }\n#endif\n"
-         "static unsigned A[6][50], B[6][50], C[6];\n"
-         "struct pair { unsigned a, b; };\n"
-         "static void fill(unsigned *p, int n, unsigned v)\n{\n#pragma omp parallel for\n    for (int i = 0; i < n; i++) p[i] ^= v + (unsigned)i;\n}\n"
-         "static unsigned total(const unsigned *p, int n)\n{\n    unsigned s = 1;\n#pragma omp parallel for reduction(+: s)\n"
-         "    for (int i = 0; i < n; i++) s += p[i];\n    return s;\n}\n"
-         "static __attribute__((noinline)) unsigned mix(unsigned *p, unsigned n)\n{\n    unsigned h = 7;\n"
-         "    for (unsigned i = 0; i < n; i++) h = h * 31 + p[i], p[i] += i;\n    return h;\n}\n"
-         "static void poke(unsigned *p, unsigned v) { *p = *p * 3 + v; }\n"
-         "int main(void)\n{\n    unsigned sum = 0;\n"
-         "    for (unsigned t = 0; t < 6; t++)\n        for (unsigned i = 0; i < 50; i++) A[t][i] = t + i, B[t][i] = t * i, C[t] = t;");
-    puts(teams == 0 ? "#pragma omp target map(tofrom: A, B, C)\n    for (int t = 0; t < 6; t++) {"
-         : teams == 1 ? "#pragma omp target teams distribute map(tofrom: A, B, C) num_teams(3)\n    for (int t = 0; t < 6; t++) {"
-                      : "#pragma omp target teams distribute map(tofrom: A, B, C, sum) reduction(+: sum) thread_limit(40)\n    for (int t = 0; t < 6; t++) {");
-    line("unsigned x0 = 1, x1 = (unsigned)t, x2 = %u, x3 = C[t], L[8] = { 1, 2, 3 }, *q = &x1;", below(99));
-    line("struct pair s = { %u, 4 };", below(9));
-    block(0);
-    line("C[t] += x0 + 3 * x1 + 5 * x2 + 7 * x3 + *q + s.a + s.b;");
-    line("for (int j = 0; j < 8; j++) C[t] = C[t] * 5 + L[j];");
-    if (teams == 2) line("sum += x0 ^ C[t];");
-    puts("    }\n    unsigned h = sum;\n    for (unsigned t = 0; t < 6; t++) {\n        h = h * 33 + C[t];\n"
-         "        for (unsigned i = 0; i < 50; i++) h = h * 33 + A[t][i], h = h * 33 + B[t][i];\n    }\n"
-         "    printf(\"%08x\\n\", h);\n    return 0;\n}");
+    fputs(prelude, stdout);
+    for (int i = 1; i < argc; i++) {
+        seed = strtoul(argv[i], NULL, 10);
+        state = seed * 0x9e3779b97f4a7c15ull + 1;
+        below(2);
+        region();
+    }
+    puts("int main(void)\n{\n    setvbuf(stdout, NULL, _IOLBF, 0);");
+    for (int i = 1; i < argc; i++)
+        printf("    printf(\"%s %%08x\\n\", region_%lu());\n", argv[i], strtoul(argv[i], NULL, 10));
+    puts("    return 0;\n}");
     return 0;
 }
