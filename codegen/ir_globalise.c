@@ -447,43 +447,56 @@ static void move_byvals(struct globaliser *g, struct frame *frame)
     }
 }
 
-static void move_allocas(struct globaliser *g, struct frame *frame)
+static bool find_dynamics(LLVMValueRef f, struct vector *dynamics)
 {
-    struct vector statics = { 0 }, dynamics = { 0 };
-    bool dynamic_escapes = false;
-    IR_EACH_BLOCK(block, frame->function)
-        IR_EACH_INSTRUCTION(i, block) {
-            if (!LLVMIsAAllocaInst(i))
-                continue;
-            bool escaping = ir_pointer_escapes(i);
-            if (!is_static(i)) {
-                push(&dynamics, i);
-                dynamic_escapes |= escaping;
-            } else if (escaping) {
-                push(&statics, i);
+    bool escaping = false;
+    IR_EACH_BLOCK(block, f)
+        IR_EACH_INSTRUCTION(i, block)
+            if (LLVMIsAAllocaInst(i) && !is_static(i)) {
+                push(dynamics, i);
+                escaping = escaping || ir_pointer_escapes(i);
             }
-        }
+    return escaping;
+}
+
+static void move_dynamics(struct globaliser *g, struct frame *frame)
+{
+    struct vector dynamics = { 0 };
+    if (find_dynamics(frame->function, &dynamics)) {
+        for (unsigned i = 0; i < dynamics.n; i++)
+            move_dynamic(g, frame, dynamics.at[i]);
+        move_stack_marks(g, frame);
+    }
+    free(dynamics.at);
+}
+
+static void move_statics(struct globaliser *g, struct frame *frame)
+{
+    struct vector statics = { 0 };
+    IR_EACH_BLOCK(block, frame->function)
+        IR_EACH_INSTRUCTION(i, block)
+            if (LLVMIsAAllocaInst(i) && is_static(i) && ir_pointer_escapes(i))
+                push(&statics, i);
     for (unsigned i = 0; i < statics.n; i++)
         move_static(g, frame, statics.at[i]);
-    for (unsigned i = 0; dynamic_escapes && i < dynamics.n; i++)
-        move_dynamic(g, frame, dynamics.at[i]);
-    if (dynamic_escapes)
-        move_stack_marks(g, frame);
     free(statics.at);
-    free(dynamics.at);
+}
+
+static void release_before_returns(struct globaliser *g, const struct frame *frame)
+{
+    IR_EACH_BLOCK(block, frame->function) {
+        LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+        if (frame->mark && last && LLVMIsAReturnInst(last))
+            release_before_return(g, frame, last);
+    }
 }
 
 static void rewrite(struct globaliser *g, struct frame *frame)
 {
     move_byvals(g, frame);
-    move_allocas(g, frame);
-    if (!frame->mark)
-        return;
-    IR_EACH_BLOCK(block, frame->function) {
-        LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
-        if (last && LLVMIsAReturnInst(last))
-            release_before_return(g, frame, last);
-    }
+    move_statics(g, frame);
+    move_dynamics(g, frame);
+    release_before_returns(g, frame);
 }
 
 static void rewrite_region(struct globaliser *g, struct ir_kernel *k, LLVMValueRef f)
@@ -568,6 +581,24 @@ static void find_functions(struct globaliser *g, LLVMValueRef parallel)
     free(reaches_parallel);
 }
 
+static struct globaliser start(struct ir_unit *u)
+{
+    LLVMContextRef ctx = u->ctx;
+    return (struct globaliser){ .u = u, .b = LLVMCreateBuilderInContext(ctx), .ptr = LLVMPointerTypeInContext(ctx, 0), .i64 = LLVMInt64TypeInContext(ctx),
+                                .i32 = LLVMInt32TypeInContext(ctx), .i1 = LLVMInt1TypeInContext(ctx), .shared_budget = SLOT_BUDGET };
+}
+
+void ir_share_arrays(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
+{
+    struct globaliser g = start(u);
+    struct frame frame = { .function = f, .once = true };
+    move_dynamics(&g, &frame);
+    release_before_returns(&g, &frame);
+    if (frame.mark)
+        k->flags |= IR_KERNEL_HEAP;
+    LLVMDisposeBuilder(g.b);
+}
+
 bool ir_globalise(struct ir_unit *u)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
@@ -576,22 +607,18 @@ bool ir_globalise(struct ir_unit *u)
         return true;
     if (u->opt->level != '0')
         clean_up(u);
-    struct ir_graph *graph = ir_graph_build(u->module);
-    struct globaliser g = {
-        .u = u, .graph = graph, .b = LLVMCreateBuilderInContext(u->ctx), .ptr = LLVMPointerTypeInContext(u->ctx, 0),
-        .i64 = LLVMInt64TypeInContext(u->ctx), .i32 = LLVMInt32TypeInContext(u->ctx), .i1 = LLVMInt1TypeInContext(u->ctx),
-        .sequential = ir_alloc(graph->n, sizeof(bool)), .inside = ir_alloc(graph->n, sizeof(bool)), .uses_fixed = ir_alloc(graph->n, sizeof(bool)),
-        .uses_blocks = ir_alloc(graph->n, sizeof(bool)), .shared_budget = SLOT_BUDGET,
-    };
+    struct globaliser g = start(u);
+    g.graph = ir_graph_build(u->module);
+    bool **sets[] = { &g.sequential, &g.inside, &g.uses_fixed, &g.uses_blocks };
+    for (unsigned i = 0; i < 4; i++)
+        *sets[i] = ir_alloc(g.graph->n, sizeof **sets[i]);
     find_functions(&g, parallel);
     rewrite_functions(&g);
     for (unsigned i = 0; i < u->nkernels; i++)
         note_needs(&g, &u->kernels[i]);
-    free(g.sequential);
-    free(g.inside);
-    free(g.uses_fixed);
-    free(g.uses_blocks);
-    ir_graph_free(graph);
+    for (unsigned i = 0; i < 4; i++)
+        free(*sets[i]);
+    ir_graph_free(g.graph);
     LLVMDisposeBuilder(g.b);
     return true;
 }

@@ -122,6 +122,9 @@ static void prepare(struct ir_unit *u, LLVMValueRef *functions)
             localise_parameters(u, functions[i]);
         }
     simplify(u);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (functions[i])
+            ir_share_arrays(u, &u->kernels[i], functions[i]);
 }
 
 /* ------------------------------------------------------------------ obstacles */

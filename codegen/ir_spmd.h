@@ -32,6 +32,7 @@ enum spmd_place { SPMD_PRIVATE, SPMD_SLOT };
 struct spmd_object {                  /* an alloca of the region function */
     LLVMValueRef alloca;
     enum spmd_place place;
+    bool in_heap;                     /* a slot in the team's storage in global memory */
     bool leaked;                      /* some pointer that is not followed may point to it: it counts as SPMD_OTHER */
     spmd_mask mask;
 };

@@ -7,7 +7,7 @@
 #include "codegen/ir_spmd.h"
 #include <string.h>
 
-enum { SLOT_BUDGET = 2048 };          /* bytes of team-shared storage that locals may take */
+enum { SLOT_BUDGET = 2048 };          /* bytes of shared memory that locals may take; others go to global memory */
 
 bool spmd_is_parallel(LLVMValueRef call)
 {
@@ -158,10 +158,9 @@ static void add_object(struct spmd_region *r, LLVMValueRef alloca)
         spmd_refuse(r, alloca, "an array of variable length that is shared with a parallel region or a call", "give it a constant size, or allocate it outside of the region");
         return;
     }
-    r->slot_bytes += LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
-    if (r->slot_bytes > SLOT_BUDGET)
-        spmd_refuse(r, alloca, ir_format("local variables of more than %d bytes that are shared with parallel regions", SLOT_BUDGET),
-                    "declare large arrays outside of the region and map them");
+    uint64_t bytes = LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
+    o->in_heap = bytes > SLOT_BUDGET - r->slot_bytes;
+    r->slot_bytes += o->in_heap ? 0 : bytes;
 }
 
 void spmd_find_objects(struct spmd_region *r)

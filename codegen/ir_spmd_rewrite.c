@@ -780,18 +780,28 @@ static void add_nthreads_var(struct spmd_region *r, LLVMBuilderRef b)
 
 static bool goes(const struct inst *i) { return i->group >= 0 || i->effect.action != SPMD_EVERY; }
 
-static void move_slots(struct spmd_region *r)
+static LLVMValueRef place_of(struct spmd_region *r, LLVMBuilderRef b, const struct spmd_object *o)
+{
+    LLVMTypeRef type = LLVMGetAllocatedType(o->alloca);
+    uint64_t count = LLVMConstIntGetZExtValue(LLVMGetOperand(o->alloca, 0));
+    unsigned align = LLVMGetAlignment(o->alloca);
+    if (count != 1)
+        type = LLVMArrayType2(type, count);
+    if (!o->in_heap)
+        return ir_make_slot(r->u, r->function, ir_name(o->alloca), type, align);
+    LLVMPositionBuilderBefore(b, o->alloca);
+    return ir_make_heap_slot(r->u, r->kernel, b, LLVMABISizeOfType(r->u->layout, type), align);
+}
+
+static void move_slots(struct spmd_region *r, LLVMBuilderRef b)
 {
     for (unsigned i = 0; i < r->nobjects; i++) {
-        LLVMValueRef alloca = r->objects[i].alloca;
-        if (r->objects[i].place != SPMD_SLOT)
+        const struct spmd_object *o = &r->objects[i];
+        if (o->place != SPMD_SLOT)
             continue;
-        LLVMTypeRef type = LLVMGetAllocatedType(alloca);
-        uint64_t count = LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
-        ir_drop_lifetime_marks(alloca);
-        LLVMReplaceAllUsesWith(alloca, ir_make_slot(r->u, r->function, ir_name(alloca), count == 1 ? type : LLVMArrayType2(type, count),
-                                                    LLVMGetAlignment(alloca)));
-        LLVMInstructionEraseFromParent(alloca);
+        ir_drop_lifetime_marks(o->alloca);
+        LLVMReplaceAllUsesWith(o->alloca, place_of(r, b, o));
+        LLVMInstructionEraseFromParent(o->alloca);
     }
 }
 
@@ -813,6 +823,6 @@ void spmd_rewrite(struct spmd_region *r, struct spmd_plan *p)
                 LLVMReplaceAllUsesWith(p->insts[i].value, LLVMGetPoison(type));
             LLVMInstructionEraseFromParent(p->insts[i].value);
         }
+    move_slots(r, b);                 /* not before: what deletes marks would delete instructions that the plan knows */
     LLVMDisposeBuilder(b);
-    move_slots(r);                    /* not before: what deletes marks would delete instructions that the plan knows */
 }

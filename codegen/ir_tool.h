@@ -135,6 +135,8 @@ bool ir_pointer_escapes(LLVMValueRef pointer);  /* anything but loads, stores to
 LLVMValueRef ir_make_slot(struct ir_unit *, LLVMValueRef f, const char *name, LLVMTypeRef, unsigned align);   /* team-shared; a generic pointer */
 /* A place of `size` bytes in the storage that each team of the kernel has in global memory; called where the builder stands, by any thread. */
 LLVMValueRef ir_make_heap_slot(struct ir_unit *, struct ir_kernel *, LLVMBuilderRef, uint64_t size, unsigned align);
+/* Arrays of run-time size of a kernel's region function, where some are shared with others, become blocks of the team's storage; calls for thread 0. */
+void ir_share_arrays(struct ir_unit *, struct ir_kernel *, LLVMValueRef f);
 void ir_drop_lifetime_marks(LLVMValueRef pointer);
 
 /* ------------------------------------------------------------------ link (ir_link.c) */

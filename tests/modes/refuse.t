@@ -35,12 +35,6 @@ stays "function pointer" 9 "a call through a function pointer" <<'C'
   f(a, 20);
   _Pragma("omp parallel for") for (int i = 20; i < 40; i++) a[i]++; }
 C
-stays "large local" 7 "local variables of more than 2048 bytes" <<'C'
-#pragma omp target map(tofrom: a)
-{ int b[1000]; b[0] = 1; _Pragma("omp parallel for") for (int i = 1; i < 40; i++) b[i] = b[0];
-  _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i] += b[i]; }
-C
-
 # judged, not impossible: spmd mode does it
 cat >loop.c <<'C'
 int main(void)
