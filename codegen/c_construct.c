@@ -142,7 +142,8 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     } else {
         cg_inner_construct(cg, c, rest, &p);
     }
-    cg->teams_record = p.record;
+    cg->teams_record = p.atomic ? NULL : p.record;
+    cg->teams_flags = p.flags;
 }
 
 /* ------------------------------------------------------------------ dispatch */

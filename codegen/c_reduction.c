@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c_write.h"
+#include "hostrt/image.h"
 
 static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)
 {
@@ -205,10 +206,10 @@ static void redux_member(struct cg *cg, const struct cg_private *p)
 /* A record of which the hardware can combine every member. */
 static void redux_function(struct cg *cg, struct cg_privates *p, const struct cg_private **items, unsigned n, const char *name, const char *type)
 {
-    p->redux = n > 0;
+    p->redux = n > 0 && p->finish != CG_TEAMS;
     for (unsigned i = 0; i < n; i++)
         p->redux = p->redux && !items[i]->udr && redux_operation(items[i]->elem, items[i]->sharing->clause->op);
-    if (!p->redux || p->finish == CG_TEAMS)
+    if (!p->redux)
         return;
     cg_put(cg, "__OMPGPU_INLINE void __redux_%s(void *__p, unsigned __lanes)\n{ %s *__a = __p;", name, type);
     for (unsigned i = 0; i < n; i++)
@@ -243,6 +244,74 @@ static const char *record(struct cg *cg, struct cg_privates *p, const char *name
     return type;
 }
 
+/* ------------------------------------------------------------------ atomic finish */
+/* The atomic update that the hardware has for this type, as the builtins name it; NULL: it has none. */
+static const char *atomic_operation(const struct omp_type *t, enum omp_red_op op)
+{
+    static const char *const operations[] = { [OMPR_ADD] = "add", [OMPR_SUB] = "add", [OMPR_AND] = "and", [OMPR_OR] = "or", [OMPR_XOR] = "xor",
+                                              [OMPR_MIN] = "min", [OMPR_MAX] = "max" };
+    bool real = t->kind == OMPT_FLOAT, word = t->size == 4 || t->size == 8;
+    if ((t->kind != OMPT_INT && !real) || !word || op >= sizeof operations / sizeof *operations || (real && op != OMPR_ADD && op != OMPR_SUB))
+        return NULL;
+    return operations[op];
+}
+
+/* May every team update the originals by itself?  If not, and it was asked for, says why. */
+static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
+{
+    if (!cg->unit->atomic_reduction || (p->finish != CG_LEAGUE && p->finish != CG_TEAMS))
+        return false;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        const char *why = !is_reduction(k) ? NULL
+                          : k->pieces      ? "is an array of more than 64 bytes or of run-time size"
+                          : k->udr         ? "has a user-defined reduction"
+                          : atomic_operation(k->elem, k->sharing->clause->op) ? NULL : "has a type or an operator without a hardware atomic";
+        if (why && cg->unit->remarks)
+            fe_report(cg->unit, k->place, "remark", "the reduction ends with the last team in spite of -fompgpu-atomic-reduction: '%s' %s [-Rompgpu]",
+                      k->var->name, why);
+        if (why)
+            return false;
+    }
+    return true;
+}
+
+static void update_atomically(struct cg *cg, const struct cg_privates *p, const char *from)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (!is_reduction(k))
+            continue;
+        const char *v = k->var->name, *e = cg_type(cg, k->elem, "", CG_UNQUALIFIED), *op = atomic_operation(k->elem, k->sharing->clause->op);
+        bool array = k->var->type->kind == OMPT_ARRAY;
+        if (array)
+            cg_put(cg, " for (unsigned __i = 0; __i < sizeof *__o_%s / sizeof(%s); __i++)", v, e);
+        cg_put(cg, array ? " __scoped_atomic_fetch_%s((%s *)__o_%s + __i, ((%s *)%s%s)[__i], __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);"
+                         : " __scoped_atomic_fetch_%s((%s *)__o_%s, (%s)%s%s, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);", op, e, v, e, from, v);
+    }
+}
+
+/* For -Rompgpu, and for OMPGPU_INFO in the kernel's flags. */
+static void describe(struct cg *cg, struct cg_privates *p)
+{
+    static const char *const how[] = { [CG_PARALLEL] = "TEAM", [CG_LEAGUE] = "LEAGUE", [CG_TEAMS] = "TEAMS" };
+    unsigned variables = 0, arrays = 0;
+    const char *names = "";
+    struct omp_place place = cg->place;
+    for (unsigned i = 0; i < p->n; i++) {
+        if (!is_reduction(&p->list[i]))
+            continue;
+        (p->list[i].pieces ? arrays++ : variables++);
+        names = cg_strf(cg, "%s%s'%s'", names, *names ? ", " : "", p->list[i].var->name);
+        place = p->list[i].place;
+    }
+    p->flags = (variables < 255 ? variables : 255) << OMPGPU_KERNEL_VARIABLES | arrays << (OMPGPU_KERNEL_VARIABLES + 8) |
+               (p->atomic ? OMPGPU_KERNEL_ATOMIC : 0) | (p->redux ? OMPGPU_KERNEL_REDUX : 0);
+    cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, %s, __OMPGPU_RED_%s%s%s)\n", p->base, cg_quoted(cg, place.file), cg_quoted(cg, names),
+           place.line, place.col, variables, arrays, p->record ? cg_strf(cg, "sizeof(%s)", p->record) : "0", how[p->finish],
+           p->atomic ? " | __OMPGPU_RED_ATOMIC" : "", p->redux ? " | __OMPGPU_RED_REDUX" : "");
+}
+
 void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
 {
     if (!p->reduction && !p->scan)
@@ -261,6 +330,7 @@ void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
         p->scan_base = cg_name(cg, cg_strf(cg, "%s_scan", p->base ? p->base : "reduction"), "");
         p->scan_record = record(cg, p, p->scan_base, true, &p->scan_padding);
     }
+    p->atomic = p->reduction && finishes_atomically(cg, p);
     if (p->reduction && !one_thread) {
         const char *name = cg_name(cg, p->base, "");
         if (p->record_items)
@@ -269,6 +339,7 @@ void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
         for (unsigned i = 0; i < p->n; i++)
             if (p->list[i].pieces)
                 cg_pieces_functions(cg, p, &p->list[i]);
+        describe(cg, p);
     }
     cg->out = out;
 }
@@ -305,15 +376,33 @@ static void finish_alone(struct cg *cg, const struct cg_privates *p)
     lock(cg, p, "end");
 }
 
+static const char *record_size(struct cg *cg, const struct cg_privates *p)
+{
+    return p->padding ? cg_strf(cg, "sizeof __rec - %u", p->padding) : "sizeof __rec";
+}
+
+/* Of a team of an SPMD kernel, and of a generic kernel's main thread. */
+static void finish_atomically(struct cg *cg, const struct cg_privates *p)
+{
+    if (p->finish == CG_TEAMS) {
+        update_atomically(cg, p, "");
+        return;
+    }
+    cg_load_record(cg, p);
+    cg_line(cg, "  if (__ompgpu_reduce_parallel(&__rec, &__tmp, %s, __combine_%s, %s)) {", record_size(cg, p), p->base,
+            p->redux ? cg_strf(cg, "__redux_%s", p->base) : "0");
+    update_atomically(cg, p, "__rec.");
+    cg_puts(cg, " }");
+}
+
 static void finish_record(struct cg *cg, const struct cg_privates *p)
 {
     static const char *const calls[] = {
         [CG_PARALLEL] = "__ompgpu_reduce_parallel(", [CG_LEAGUE] = "__ompgpu_reduce_league(__env, ", [CG_TEAMS] = "__ompgpu_reduce_teams(__env, ",
     };
     cg_load_record(cg, p);
-    const char *size = p->padding ? cg_strf(cg, "sizeof __rec - %u", p->padding) : "sizeof __rec";
     const char *redux = p->finish == CG_TEAMS ? "" : p->redux ? cg_strf(cg, ", __redux_%s", p->base) : ", 0";
-    cg_line(cg, "  if (%s&__rec, &__tmp, %s, __combine_%s%s)) {", calls[p->finish], size, p->base, redux);
+    cg_line(cg, "  if (%s&__rec, &__tmp, %s, __combine_%s%s)) {", calls[p->finish], record_size(cg, p), p->base, redux);
     lock(cg, p, "begin");
     cg_update_record_items(cg, p, "__rec.");
     lock(cg, p, "end");
@@ -329,6 +418,8 @@ void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
         cg_put(cg, " __ompgpu_whole_warps();");
     if (p->finish == CG_SERIAL || p->finish == CG_LOCKED)
         finish_alone(cg, p);
+    else if (p->atomic)
+        finish_atomically(cg, p);
     else if (p->pieces && p->finish != CG_PARALLEL)
         cg_pieces_league(cg, p);
     else {

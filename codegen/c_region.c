@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c_write.h"
+#include "hostrt/image.h"
 
 /* ------------------------------------------------------------------ parameters */
 static bool by_address(enum cg_pass pass) { return pass == CG_PASS_ADDRESS || pass == CG_PASS_COPY || pass == CG_PASS_HOST_ADDRESS; }
@@ -113,7 +114,7 @@ static bool whole_warps(const struct cg *cg, const struct cg_plan *p)
     return any;
 }
 
-static const char *spmd_region(struct cg *cg, const struct cg_plan *p)
+static const char *spmd_region(struct cg *cg, const struct cg_plan *p, unsigned *flags)
 {
     struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL, .base = p->chain[0]->region, .slices = true, .whole_warps = whole_warps(cg, p) };
     share_pointers(cg, p);
@@ -121,7 +122,8 @@ static const char *spmd_region(struct cg *cg, const struct cg_plan *p)
         cg_collect_privates(cg, p->chain[i], &l, CG_OUTLINED);
     share_in_team(cg, p, &l);
     cg_inner_construct(cg, p->inner, p->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_PARALLEL), &l);
-    return l.record;
+    *flags = l.flags;
+    return l.atomic ? NULL : l.record;
 }
 
 /* ------------------------------------------------------------------ generic */
@@ -158,11 +160,12 @@ static unsigned max_threads(const struct cg *cg, const struct cg_plan *p)
     return n;
 }
 
-static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p, const char *parameters, const char *record)
+static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p, const char *parameters, const char *record,
+                         unsigned flags)
 {
     const char *mode = p->spmd ? "SPMD" : "GENERIC", *m = cg_strf(cg, "__OMPGPU_%s", mode), *id = c->region;
     cg_put(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)\n", id, mode, c->place.line, c->place.col, max_threads(cg, p),
-           record ? cg_strf(cg, "sizeof(%s)", record) : "0", !p->spmd && p->workers,
+           record ? cg_strf(cg, "sizeof(%s)", record) : "0", flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
            cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file), cg_quoted(cg, cg_directive(cg, c, true)));
     cg_put(cg, "#ifdef __NVPTX__\n__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)\n", id, parameters);
     cg_put(cg, "{ if (__ompgpu_kernel_begin(&__env, %s)) { %s__region(&__env%s); __ompgpu_kernel_end(&__env, %s); } }\n", m, id,
@@ -176,6 +179,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
     struct cg_text text = { 0 }, before = { 0 }, *out = cg->out, *outer = cg->before;
+    unsigned flags = 0;
     cg_make_plan(cg, c, &p);
     cg->target = c;
     cg->place = c->place;
@@ -186,13 +190,13 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     cg_put(cg, "# %u %s\n__OMPGPU_INLINE void %s__region(struct __ompgpu_env *__env%s)\n{", c->place.line, cg_quoted(cg, c->place.file), c->region,
            parameters);
     if (p.spmd)
-        record = spmd_region(cg, &p);
+        record = spmd_region(cg, &p, &flags);
     else
         generic_region(cg, &p);
     cg_puts(cg, "\n}\n");
-    if (p.reduction && !record)
-        record = cg->teams_record;
-    write_kernel(cg, c, &p, parameters, p.reduction ? record : NULL);
+    if (p.reduction && !p.spmd)
+        record = cg->teams_record, flags = cg->teams_flags;
+    write_kernel(cg, c, &p, parameters, p.reduction ? record : NULL, flags);
     cg_pop_env(cg, env);
     cg->out = out;
     cg->before = outer;
@@ -203,5 +207,6 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     free(before.s);
     cg->target = NULL;
     cg->teams_record = NULL;
+    cg->teams_flags = 0;
     cg_free_plan(&p);
 }

@@ -28,6 +28,7 @@ struct cg {
     const char **file_env;            /* the same at file scope (declare target link variables) */
     const struct omp_construct *target;   /* device: the target construct whose region is written, NULL in device functions */
     const char *teams_record;         /* the region's teams reduction record */
+    unsigned teams_flags;             /* and what the kernel's info says of it: OMPGPU_KERNEL_* */
     void (*construct)(struct cg *, const struct omp_construct *);    /* what the copier does with a construct … */
     bool (*handles)(const struct omp_construct *);                   /* … of these kinds; others are copied */
     bool renames;                     /* apply the unit's renames (device text) */
@@ -139,6 +140,8 @@ struct cg_privates {
     const char *base;                 /* FUNCTION_LINE, names the reduction record */
     const char *record;
     bool whole_warps;                 /* the kernel is launched with whole warps */
+    bool atomic;                      /* each team updates the originals atomically; in no team there is a record of the league */
+    unsigned flags;                   /* OMPGPU_KERNEL_* of a kernel whose league reduction this is */
     bool redux;                       /* the record has a helper for redux.sync */
     unsigned padding;                 /* bytes at its end that need not travel */
     const char *scan_base, *scan_record;   /* the same for list items of an inscan reduction */

@@ -7,8 +7,9 @@
 
 enum { INFO_NAME, INFO_FUNCTION, INFO_FILE, INFO_DIRECTIVE, INFO_LINE, INFO_COLUMN, INFO_MODE, INFO_MAX_THREADS, INFO_REDUCE_BYTES,
        INFO_FLAGS, INFO_FIELDS };
+enum { RED_FILE, RED_NAMES, RED_LINE, RED_COLUMN, RED_VARIABLES, RED_ARRAYS, RED_BYTES, RED_HOW, RED_FIELDS };
 enum { VAR_NAME, VAR_ADDRESS, VAR_SIZE, VAR_FIELDS };
-static const char info_prefix[] = "__ompgpu_info_", var_prefix[] = "__ompgpu_varinfo_";
+static const char info_prefix[] = "__ompgpu_info_", var_prefix[] = "__ompgpu_varinfo_", red_prefix[] = "__ompgpu_reduction_";
 
 static LLVMValueRef field(LLVMValueRef global, unsigned i)
 {
@@ -50,6 +51,15 @@ static void read_kernel(struct ir_unit *u, LLVMValueRef global)
     k->flags = int_field(global, INFO_FLAGS);
     if (!ir_kernel_function(u->module, k))
         ir_bug("no function for kernel '%s'", k->name);
+}
+
+static void read_reduction(struct ir_unit *u, LLVMValueRef global)
+{
+    check_shape(global, RED_FIELDS);
+    u->reductions[u->nreductions++] = (struct ir_reduction){
+        string_field(global, RED_FILE), string_field(global, RED_NAMES), int_field(global, RED_LINE), int_field(global, RED_COLUMN),
+        int_field(global, RED_VARIABLES), int_field(global, RED_ARRAYS), int_field(global, RED_BYTES), int_field(global, RED_HOW),
+    };
 }
 
 /* The host finds the variable by its exported name.  Protected: the image's own accesses need no indirection. */
@@ -98,14 +108,18 @@ bool ir_read_info(struct ir_unit *u)
     unsigned globals = 0;
     IR_EACH_GLOBAL(g, u->module) globals++;
     u->kernels = ir_alloc(globals, sizeof *u->kernels);
+    u->reductions = ir_alloc(globals, sizeof *u->reductions);
     u->exports = ir_alloc(globals, sizeof *u->exports);
     delete_used_lists(u->module);
-    IR_EACH_GLOBAL(g, u->module) {
-        bool kernel = ir_starts(ir_name(g), info_prefix);
-        if (!kernel && !ir_starts(ir_name(g), var_prefix))
-            continue;
-        kernel ? read_kernel(u, g) : export_variable(u, g);
-        delete_global(g);
-    }
+    static const struct { const char *prefix; void (*read)(struct ir_unit *, LLVMValueRef); } kinds[] = {
+        { info_prefix, read_kernel }, { var_prefix, export_variable }, { red_prefix, read_reduction },
+    };
+    IR_EACH_GLOBAL(g, u->module)
+        for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (ir_starts(ir_name(g), kinds[i].prefix)) {
+                kinds[i].read(u, g);
+                delete_global(g);
+                break;
+            }
     return true;
 }

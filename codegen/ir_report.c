@@ -154,6 +154,47 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
     return k->why ? ir_format(" because of %s [OMP121]", k->why) : "";
 }
 
+/* ------------------------------------------------------------------ reductions */
+enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8 };     /* __OMPGPU_RED_* */
+
+/* How many of the architectures that code is generated for; the emulated device has it. */
+static unsigned archs_with_redux(const struct ir_unit *u)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < u->opt->noutputs; i++)
+        n += u->opt->target == IR_X86 || atoi(u->opt->outputs[i].arch + 3) >= 80;
+    return n;
+}
+
+static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduction *r)
+{
+    unsigned redux = r->how & RED_REDUX ? archs_with_redux(u) : 0;
+    const char *words = ir_format("%u word%s a shuffle step", (r->bytes + 3) / 4, r->bytes > 4 ? "s" : "");
+    if (!redux)
+        return ir_format("warp tree (%s)", words);
+    return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else tree (%s)", words) : "warp by redux.sync";
+}
+
+static const char *league_algorithm(const struct ir_reduction *r)
+{
+    unsigned slot = (r->bytes + 15) / 16 * 16;
+    if ((r->how & RED_KIND) == RED_TEAM)
+        return "";
+    if (r->how & RED_ATOMIC)
+        return ", league by atomic updates, no scratchpad";
+    return ir_format(", league by the last team, %s of scratchpad a team", r->arrays ? slot ? ir_format("%u bytes and the arrays", slot) : "the arrays"
+                                                                                        : ir_format("%u bytes", slot));
+}
+
+static void remark_reduction(const struct ir_unit *u, const struct ir_reduction *r)
+{
+    const char *record = r->variables ? ir_format("%s in a record of %u bytes", counted(r->variables, "variable"), r->bytes) : "";
+    const char *arrays = r->arrays ? ir_format("%s%s in pieces", *record ? " and " : "", counted(r->arrays, "array")) : "";
+    const char *team = (r->how & RED_KIND) == RED_TEAMS ? "one thread a team" : ir_format("%s, team through shared slots", warp_algorithm(u, r));
+    fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s [-Rompgpu]\n", r->file, r->line, r->column, r->names, record, arrays, team,
+            league_algorithm(r));
+}
+
 static void remark(const struct ir_unit *u, const struct ir_kernel *k)
 {
     const char *shared = k->shared_bytes ? ir_format("%llu bytes of team-shared storage", (unsigned long long)k->shared_bytes)
@@ -183,6 +224,8 @@ static void warn(const struct ir_kernel *k)
 
 bool ir_remark(struct ir_unit *u)
 {
+    for (unsigned i = 0; u->opt->remarks && i < u->nreductions; i++)
+        remark_reduction(u, &u->reductions[i]);
     for (unsigned i = 0; i < u->nkernels; i++) {
         const struct ir_kernel *k = &u->kernels[i];
         if (u->opt->remarks)

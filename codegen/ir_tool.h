@@ -50,12 +50,17 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
 };
 enum { IR_GENERIC = 0, IR_SPMD = 1 };
 enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4 };     /* = OMPGPU_KERNEL_* of hostrt/image.h */
+struct ir_reduction {                 /* struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
+    const char *file, *names;
+    unsigned line, column, variables, arrays, bytes, how;
+};
 struct ir_unit {
     const struct ir_options *opt;
     LLVMContextRef ctx;
     LLVMModuleRef module;             /* owned; replaced by no step */
     LLVMTargetDataRef layout;         /* of `module`, borrowed from it */
     struct ir_kernel *kernels; unsigned nkernels;
+    struct ir_reduction *reductions; unsigned nreductions;
     char **exports; unsigned nexports;/* names of declare target variables */
     bool uses_parallel;               /* the user's code calls __ompgpu_parallel */
     bool parts, asks;                 /* late SPMD kernels: regions on a part of the team, guards around functions that ask about threads */

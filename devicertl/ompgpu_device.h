@@ -52,11 +52,18 @@ struct __ompgpu_kernel_info {
     unsigned mode;                    /* __OMPGPU_GENERIC / __OMPGPU_SPMD */
     unsigned max_threads;             /* constant thread_limit / num_threads clause, 0 unknown */
     unsigned reduce_bytes;            /* sizeof the league reduction record, 0 none */
-    unsigned flags;                   /* 1: generic kernel that can reach a parallel region (needs workers) */
+    unsigned flags;                   /* OMPGPU_KERNEL_* of hostrt/image.h; 1: generic kernel that can reach a parallel region */
 };
 #define __OMPGPU_INFO(id, mode, line, col, maxthreads, redbytes, flags, function, file, directive)                                  \
     __attribute__((used)) const struct __ompgpu_kernel_info __ompgpu_info_##id =                                         \
         { #id, function, file, directive, line, col, __OMPGPU_##mode, maxthreads, redbytes, flags };
+/* A reduction, for remarks: its variables, those of them that are in the record and those that are arrays reduced in pieces, the
+ * record's size, and where the result goes (__OMPGPU_RED_*).  Read from IR by codegen, then deleted. */
+enum { __OMPGPU_RED_TEAM, __OMPGPU_RED_LEAGUE, __OMPGPU_RED_TEAMS, __OMPGPU_RED_ATOMIC = 4, __OMPGPU_RED_REDUX = 8 };
+struct __ompgpu_reduction_info { const char *file, *names; unsigned line, column, variables, arrays, bytes, how; };
+#define __OMPGPU_REDUCTION(id, file, names, line, col, variables, arrays, bytes, how)                                    \
+    __attribute__((used)) const struct __ompgpu_reduction_info __ompgpu_reduction_##id =                                 \
+        { file, names, line, col, variables, arrays, bytes, how };
 /* A declare target variable: codegen gives `address`'s global external linkage under the name `export`. */
 struct __ompgpu_var_info { const char *export_name; const void *address; unsigned long size; };
 #define __OMPGPU_VAR(export_id, var)                                                                                      \

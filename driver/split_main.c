@@ -1,6 +1,7 @@
 /* split_main.c - omp-split: one preprocessed file in, the device text and the host text out.
  *
- *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree] T/app.i -- CLANG-ARGS
+ *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree] [--atomic-reduction]
+ *             [--remarks] T/app.i -- CLANG-ARGS
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device constructs and nothing was
  * written.  Outputs are made in memory first: a file is only touched when everything has succeeded. */
@@ -14,7 +15,7 @@ enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_TARGETS = 3 };
 
 struct options {
     const char *path, *device, *host, *tree, *input;
-    bool emit_tree;
+    bool emit_tree, atomic_reduction, remarks;
     int nargs;
     const char *const *args;
 };
@@ -43,6 +44,8 @@ static int read_options(int argc, char **argv, struct options *o)
             break;
         }
         if (!strcmp(argv[i], "--emit-tree")) o->emit_tree = true;
+        else if (!strcmp(argv[i], "--atomic-reduction")) o->atomic_reduction = true;
+        else if (!strcmp(argv[i], "--remarks")) o->remarks = true;
         else if (value && i + 1 < argc) *value = argv[++i];
         else if (value) return fail("missing argument of", argv[i]);
         else if (*argv[i] == '-' && argv[i][1]) return fail("unknown option", argv[i]);
@@ -148,6 +151,8 @@ static int split(const struct options *o, char *text, size_t length)
     if (!mentions_target(text) && !o->emit_tree) return EXIT_NO_TARGETS;
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
     if (!u) return EXIT_ERROR;
+    u->atomic_reduction = o->atomic_reduction;
+    u->remarks = o->remarks;
     int rc = fe_check(u) ? EXIT_ERROR : EXIT_OK;
     if (o->emit_tree && rc == EXIT_OK) fe_print(stdout, u);
     if (rc == EXIT_OK && !o->emit_tree && !has_device_constructs(u)) rc = EXIT_NO_TARGETS;

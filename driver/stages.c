@@ -115,6 +115,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     ADD(&p->argv, drv_tool("omp-split"), "--path", strcmp(j->path, "-") == 0 ? "<stdin>" : j->path);
     ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host", drv_job_file(j, "host.c"));
+    if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION)) ADD(&p->argv, "--atomic-reduction");
+    if (j->opt->remarks) ADD(&p->argv, "--remarks");
     if (j->opt->emit == EMIT_TREE) ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
     ADD(&p->argv, preprocessed(j), "--");
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);

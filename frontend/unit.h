@@ -277,6 +277,7 @@ struct omp_unit {
     unsigned ntargets;            /* target regions */
     bool run_time_types;          /* device code has types with run-time array bounds */
     struct omp_udr *udrs; unsigned nudrs;                      /* user-defined reductions, by position */
+    bool atomic_reduction, remarks;   /* -fompgpu-atomic-reduction, -Rompgpu; set after fe_parse, for codegen */
     struct arena *arena;
     void *lines;                  /* frontend use: line markers */
 };

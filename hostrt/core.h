@@ -70,6 +70,8 @@ struct ompgpu_geometry { unsigned teams, threads; };
 double ompgpu_clock(void);                          /* milliseconds */
 void ompgpu_info_launch(const struct ompgpu_where *, const struct ompgpu_device *, const struct ompgpu_function *,
                         struct ompgpu_geometry, double milliseconds);
+void ompgpu_info_reduction(const struct ompgpu_where *, const struct ompgpu_device *, const struct ompgpu_function *, struct ompgpu_geometry,
+                           size_t scratchpad);      /* bytes of the slots; 0: none */
 void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const char *name, size_t bytes);
 
 /* ------------------------------------------------------------------ present table (present.c) */

@@ -86,8 +86,10 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
     int bad = r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->thread->params);
     if (!bad)
         bad = r->dev->plugin->sync(r->dev->ordinal);
-    if (__builtin_expect(ompgpu_settings.info, 0) && !bad)
+    if (__builtin_expect(ompgpu_settings.info, 0) && !bad) {
         ompgpu_info_launch(&r->where, r->dev, r->function, g, ompgpu_clock() - start);
+        ompgpu_info_reduction(&r->where, r->dev, r->function, g, g.teams * reduce);
+    }
     return bad;
 }
 

@@ -15,7 +15,7 @@ check "the table has rows" test "$(wc -l <listed)" -gt 60
 in_help() { while read -r f; do grep -q -F -e "  $f" help || { echo "not in --help: $f"; return 1; }; done <listed; }
 check "--help lists every flag with a text" in_help
 tested() {
-    while read -r f; do cat "$ROOT"/tests/driver/*.t "$ROOT"/tests/errors/*.t | grep -q -F -e "$f" || { echo "no test mentions: $f"; bad=1; }; done <listed
+    while read -r f; do cat "$ROOT"/tests/*/*.t | grep -q -F -e "$f" || { echo "no test mentions: $f"; bad=1; }; done <listed
     [ -z "${bad:-}" ]
 }
 check "every listed flag is in a test" tested
