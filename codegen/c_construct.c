@@ -177,7 +177,8 @@ static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned l
     }
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
     cg_inner_construct(cg, c, leaves, &p);
-    if ((leaves & synchronised) && !cg_clause(c, OMPC_NOWAIT))
+    bool slots = p.reduction && p.finish == CG_PARALLEL;      /* the next reduction wants a barrier in between (devicertl/reduction.c) */
+    if ((leaves & synchronised) && (slots || !cg_clause(c, OMPC_NOWAIT)))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
 }
 

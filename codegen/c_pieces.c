@@ -179,53 +179,62 @@ void cg_pieces_update_all(struct cg *cg, const struct cg_privates *p)
     }
 }
 
+/* The record, if there is one, had the first rounds. */
+static void declare_turn(struct cg *cg, const struct cg_privates *p)
+{
+    cg_line(cg, p->record ? "unsigned __turn = __OMPGPU_ROUNDS(sizeof(%s) - %u);" : "unsigned __turn = 0;", p->record, p->padding);
+}
+static const char *rounds = "__OMPGPU_ROUNDS(sizeof __rec)";
+
 void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)
 {
+    if (p->pieces)
+        declare_turn(cg, p);
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         if (!k->pieces)
             continue;
         open_loop(cg, p, k, true);
-        cg_line(cg, "if (__ompgpu_reduce_parallel(&__rec, &__tmp, sizeof __rec, __combine_%s__%s, 0)) {", p->base, k->var->name);
+        cg_line(cg, "if (__ompgpu_reduce_piece(&__rec, &__tmp, sizeof __rec, __combine_%s__%s, __turn)) {", p->base, k->var->name);
         if (p->lock)
             cg_put(cg, " __ompgpu_critical_begin(&%s);", p->lock);
         update(cg, k);
         if (p->lock)
             cg_put(cg, " __ompgpu_critical_end(&%s);", p->lock);
-        cg_puts(cg, " } }");
+        cg_put(cg, " } __turn += %s; }", rounds);
     }
 }
 
 /* One round over the record and all pieces. */
 static void round(struct cg *cg, const struct cg_privates *p, const char *who, bool put)
 {
-    cg_line(cg, "__at = 0;");
+    cg_line(cg, "__at = 0, __turn = 0;");
     if (p->record) {
         cg_line(cg, "{");
         if (put)
             cg_load_record(cg, p);
         else
             cg_put(cg, " %s __rec, __tmp;", p->record);
-        cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride);"
-                        : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride)) {", who, p->base);
+        cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride, __turn);"
+                        : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride, __turn)) {", who, p->base);
         if (!put) {
             cg_update_record_items(cg, p, "__rec.");
             cg_puts(cg, " }");
         }
-        cg_puts(cg, " __at = (sizeof __rec + 15) & ~15ul; }");
+        cg_put(cg, " __at = (sizeof __rec + 15) & ~15ul, __turn = %s; }", rounds);
     }
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         if (!k->pieces)
             continue;
         open_loop(cg, p, k, put);
-        cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride);"
-                        : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride)) {", who, p->base, k->var->name);
+        cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride, __turn);"
+                        : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride, __turn)) {", who, p->base, k->var->name);
         if (!put) {
             update(cg, k);
             cg_puts(cg, " }");
         }
-        cg_put(cg, " __at += %llu; }", rounded(piece(k->elem) * k->elem->size));
+        cg_put(cg, " __at += %llu, __turn += %s; }", rounded(piece(k->elem) * k->elem->size), rounds);
     }
 }
 
@@ -237,7 +246,7 @@ static const char *bytes_of(struct cg *cg, const struct omp_type *e, const char 
 void cg_pieces_league(struct cg *cg, const struct cg_privates *p)
 {
     const char *who = p->finish == CG_LEAGUE ? "league" : "teams";
-    cg_line(cg, "unsigned long __at;");
+    cg_line(cg, "unsigned long __at; unsigned __turn;");
     round(cg, p, who, true);
     cg_line(cg, "if (__ompgpu_%s_last(__env)) {", who);
     round(cg, p, who, false);

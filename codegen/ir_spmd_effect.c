@@ -21,8 +21,8 @@ enum known_kind {
 static const struct known { const char *name; enum known_kind kind; unsigned value; } known[] = {
     { "__ompgpu_thread_id", K_FOLD, 0 }, { "__ompgpu_num_threads", K_FOLD, 1 }, { "omp_get_thread_num", K_FOLD, 0 },
     { "omp_get_num_threads", K_FOLD, 1 }, { "omp_in_parallel", K_FOLD, 0 }, { "omp_get_level", K_FOLD, 0 },
-    { "omp_get_active_level", K_FOLD, 0 }, { "__ompgpu_reduce_parallel", K_FOLD, 1 }, { "omp_get_max_threads", K_SIZE, 0 },
-    { "omp_set_num_threads", K_SET, 0 },
+    { "omp_get_active_level", K_FOLD, 0 }, { "__ompgpu_reduce_parallel", K_FOLD, 1 }, { "__ompgpu_reduce_piece", K_FOLD, 1 },
+    { "omp_get_max_threads", K_SIZE, 0 }, { "omp_set_num_threads", K_SET, 0 },
     { "__ompgpu_barrier", K_DROP, 0 },
     { "__ompgpu_team_id", K_EVERY, 0 }, { "__ompgpu_num_teams", K_EVERY, 0 }, { "omp_get_team_num", K_EVERY, 0 },
     { "omp_get_num_teams", K_EVERY, 0 }, { "omp_get_thread_limit", K_EVERY, 0 }, { "omp_get_num_procs", K_EVERY, 0 },

@@ -69,6 +69,9 @@ void __ompgpu_arch_barrier(int line);            /* all launched threads that ha
 void __ompgpu_arch_barrier_part(unsigned n, int line);   /* threads 0 … n-1; n < ntid */
 void __ompgpu_arch_syncwarp(unsigned mask);
 u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);   /* of lane + delta; garbage past the mask's end */
+u64 __ompgpu_arch_pair(u32 low, u32 high);       /* a 64-bit value of two registers, and back */
+u32 __ompgpu_arch_low(u64);
+u32 __ompgpu_arch_high(u64);
 u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane);         /* of a lane in mask */
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote);                        /* lanes in mask with a true vote */
 unsigned __ompgpu_arch_activemask(void);         /* lanes that are here together with the caller; at least its own */

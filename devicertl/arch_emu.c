@@ -53,6 +53,9 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
     return __ompgpu_emu_shuffle(mask, value, src < WARP ? src : lane);
 }
 
+u64 __ompgpu_arch_pair(u32 low, u32 high) { return (u64)high << 32 | low; }
+u32 __ompgpu_arch_low(u64 value) { return (u32)value; }
+u32 __ompgpu_arch_high(u64 value) { return (u32)(value >> 32); }
 u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane) { return __ompgpu_emu_shuffle(mask, value, lane); }
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return __ompgpu_emu_ballot(mask, vote); }
 unsigned __ompgpu_arch_activemask(void) { return __ompgpu_emu_activemask(); }

@@ -68,6 +68,17 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
     return (u32)__nvvm_shfl_sync_down_i32(mask, (int)value, (int)delta, 0x1f);
 }
 
+/* In assembly, because LLVM makes shifts and ors of what is one move of two registers. */
+u64 __ompgpu_arch_pair(u32 low, u32 high)
+{
+    u64 value;
+    __asm__("mov.b64 %0, {%1, %2};" : "=l"(value) : "r"(low), "r"(high));
+    return value;
+}
+
+u32 __ompgpu_arch_low(u64 value) { return (u32)value; }
+u32 __ompgpu_arch_high(u64 value) { return (u32)(value >> 32); }
+
 u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane) { return (u32)__nvvm_shfl_sync_idx_i32(mask, (int)value, (int)lane, 0x1f); }
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return (u32)__nvvm_vote_ballot_sync(mask, vote); }
 unsigned __ompgpu_arch_activemask(void) { return (unsigned)__nvvm_activemask(); }

@@ -122,7 +122,12 @@ typedef void (*__ompgpu_redux)(void *rec, unsigned lanes);
 enum { __OMPGPU_REDUX_ADD, __OMPGPU_REDUX_AND, __OMPGPU_REDUX_OR, __OMPGPU_REDUX_XOR, __OMPGPU_REDUX_MIN, __OMPGPU_REDUX_MAX,
        __OMPGPU_REDUX_UMIN, __OMPGPU_REDUX_UMAX };
 unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
-/* Over the threads of the innermost parallel region (all call it).  True on the one thread that then holds the result in rec. */
+/* Over the threads of the innermost parallel region (all call it).  True on the one thread that then holds the result in rec.
+ * Between it and the next reduction of the team the caller has a barrier of the team.  reduce_piece: one of several that follow each other
+ * without one; `turn` counts the rounds of __OMPGPU_ROUND bytes before it. */
+#define __OMPGPU_ROUND 64
+#define __OMPGPU_ROUNDS(size) (unsigned)(((size) + __OMPGPU_ROUND - 1) / __OMPGPU_ROUND)
+_Bool __ompgpu_reduce_piece(void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned turn);
 _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
 /* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the same for all of them.  True on the first,
  * which then holds the result.  For code that some lanes reach together while others do not. */
@@ -138,13 +143,17 @@ _Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigne
 /* The league reduction in steps, for data that is too large for one record: every team puts its pieces at offsets `at` (multiples of 16)
  * of its slot of `stride` bytes, arrives once, and the last team gets piece by piece.  _put and _get are called by all threads of an
  * SPMD kernel (teams_: by the main threads of a generic one); _get is true on the one thread that then has the result in rec; _last is
- * true for all threads of the last team.  The scratchpad's slots are as large as the host was told at the launch. */
-void __ompgpu_league_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
+ * true for all threads of the last team; `turn` is reduce_piece's.  The scratchpad's slots are as large as the host was told at the launch. */
+void __ompgpu_league_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
+                         unsigned turn);
 _Bool __ompgpu_league_last(struct __ompgpu_env *);
-_Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
-void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
+_Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
+                          unsigned turn);
+void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
+                        unsigned turn);
 _Bool __ompgpu_teams_last(struct __ompgpu_env *);
-_Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride);
+_Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
+                         unsigned turn);
 /* Storage for the calling thread's copy of an array; stops the kernel when there is none. */
 void *__ompgpu_reduce_alloc(unsigned long size);
 void __ompgpu_reduce_free(void *);

@@ -23,6 +23,8 @@
  *   warp 1  |32|------------> slot 1  > lanes 0 … of warp 0 ---> lane 0
  *   warp 2  |64 … 69|-------> slot 2 /                            (a team of 70: the last warp is a contiguous part)
  *
+ *   One barrier, between the puts and the gets.  Who uses the slots again sees to it that all have been read (below).
+ *
  * League: each team to a slot of the scratchpad in global memory, which the host provides; the team that arrives last (a counter that
  * wraps to 0 with the last arrival, so nobody need clear it) combines the slots: thread t takes t, t+k, t+2k … of them, then
  * they reduce as a team.  No team waits for another, so there may be more teams than fit on the GPU.
@@ -54,24 +56,33 @@
 /* ------------------------------------------------------------------ records between lanes */
 enum way { ABOVE, FROM };             /* of the lane `where` above the caller; of the lane `where` */
 
+INLINE u32 fetch_word(u32 word, unsigned mask, enum way way, unsigned where)
+{
+    return way == ABOVE ? __ompgpu_arch_shuffle_down(mask, word, where) : __ompgpu_arch_shuffle(mask, word, where);
+}
+
+/* n <= 8 bytes: a 64-bit value is two registers, and shuffles move one. */
 INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, enum way way, unsigned where)
 {
-    u32 piece = 0;
+    u64 piece = 0;
     __builtin_memcpy(&piece, (const char *)rec + at, n);
-    piece = way == ABOVE ? __ompgpu_arch_shuffle_down(mask, piece, where) : __ompgpu_arch_shuffle(mask, piece, where);
+    if (n <= 4)
+        piece = fetch_word((u32)piece, mask, way, where);
+    else
+        piece = __ompgpu_arch_pair(fetch_word(__ompgpu_arch_low(piece), mask, way, where), fetch_word(__ompgpu_arch_high(piece), mask, way, where));
     __builtin_memcpy((char *)into + at, &piece, n);
 }
 
 /* *into = the record of another lane. */
 INLINE void fetch(void *into, const void *rec, usize size, unsigned mask, enum way way, unsigned where)
 {
-    usize whole = size & ~(usize)3;
+    usize whole = size & ~(usize)7;
     if (size <= MAX_UNROLLED) {
-        UNROLL for (usize at = 0; at < whole; at += 4)
-            fetch_piece(into, rec, at, 4, mask, way, where);
+        UNROLL for (usize at = 0; at < whole; at += 8)
+            fetch_piece(into, rec, at, 8, mask, way, where);
     } else {
-        ROLLED for (usize at = 0; at < whole; at += 4)
-            fetch_piece(into, rec, at, 4, mask, way, where);
+        ROLLED for (usize at = 0; at < whole; at += 8)
+            fetch_piece(into, rec, at, 8, mask, way, where);
     }
     if (whole < size)
         fetch_piece(into, rec, whole, size - whole, mask, way, where);
@@ -183,53 +194,63 @@ __attribute__((always_inline, convergent)) unsigned __ompgpu_reduce_word(unsigne
     return __ompgpu_arch_redux(op, lanes, value);
 }
 
-/* ------------------------------------------------------------------ team */
+/* ------------------------------------------------------------------ team
+ * The first lane of each warp puts a round of its record into the warp's slot; barrier; the first warp gets them all.  Nobody waits
+ * before a put: between the gets of one use of a set of slots and the puts of the next there is a barrier that all threads pass.
+ *   rounds of one record, pieces in turn   two sets, taken alternately (`turn`): the barrier of the other set's use
+ *   the two rounds of a league             the barrier of the flag
+ *   one reduction over a parallel region   the barrier at the end of the construct, which the writer keeps under `nowait`, or that of
+ *   after another                          the region's end (in late SPMD mode: between any two regions)                            */
 #define ROUND 64u                     /* bytes of every warp's record that travel through the slots in one round */
 #ifdef __NVPTX__
 #define SLOT_SPACE __OMPGPU_SHARED
 #else
 #define SLOT_SPACE
 #endif
-static __OMPGPU_SHARED u64 __ompgpu_state_slots[ROUND / 8][WARP] __OMPGPU_SHARED_INIT;   /* piece-major: no bank conflict */
+typedef u64 slot_row[WARP];           /* a piece of 8 bytes of each warp: no bank conflict */
+static __OMPGPU_SHARED slot_row __ompgpu_state_slots[ROUND / 8] __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED slot_row __ompgpu_state_slots_odd[ROUND / 8] __OMPGPU_SHARED_INIT;     /* storage only where it is used */
 
-INLINE void slots_put(const void *rec, usize from, usize to, unsigned slot)
+INLINE SLOT_SPACE slot_row *slots_of_turn(unsigned turn) { return turn % 2 ? __ompgpu_state_slots_odd : __ompgpu_state_slots; }
+
+INLINE void slots_put(SLOT_SPACE slot_row *rows, const void *rec, usize from, usize to, unsigned slot)
 {
     UNROLL for (usize at = from; at < to; at += 8) {
         u64 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, to - at < 8 ? to - at : 8);
         if (to - at > 4)
-            __ompgpu_state_slots[(at - from) / 8][slot] = piece;
+            rows[(at - from) / 8][slot] = piece;
         else
-            *(SLOT_SPACE u32 *)&__ompgpu_state_slots[(at - from) / 8][slot] = (u32)piece;
+            *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot] = (u32)piece;
     }
 }
 
-INLINE void slots_get(void *rec, usize from, usize to, unsigned slot)
+INLINE void slots_get(SLOT_SPACE slot_row *rows, void *rec, usize from, usize to, unsigned slot)
 {
     UNROLL for (usize at = from; at < to; at += 8) {
         u64 piece;
         if (to - at > 4)
-            piece = __ompgpu_state_slots[(at - from) / 8][slot];
+            piece = rows[(at - from) / 8][slot];
         else
-            piece = *(SLOT_SPACE u32 *)&__ompgpu_state_slots[(at - from) / 8][slot];
+            piece = *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot];
         __builtin_memcpy((char *)rec + at, &piece, to - at < 8 ? to - at : 8);
     }
 }
 
 /* Bytes [from, to) of each warp's record to the lanes of the first warp. */
-INLINE void through_slots(void *rec, usize from, usize to, unsigned tid, unsigned warps, unsigned nsync)
+INLINE void through_slots(void *rec, usize from, usize to, unsigned tid, unsigned warps, unsigned nsync, unsigned turn)
 {
-    __ompgpu_team_barrier(nsync, 0);                      /* the slots' last use is over */
+    SLOT_SPACE slot_row *rows = slots_of_turn(turn);
     if (tid % WARP == 0 && tid / WARP < warps)
-        slots_put(rec, from, to, tid / WARP);
-    __ompgpu_team_barrier(nsync, 0);                      /* the slots are filled */
+        slots_put(rows, rec, from, to, tid / WARP);
+    __ompgpu_team_barrier(nsync, 0);
     if (tid < warps)
-        slots_get(rec, from, to, tid);
+        slots_get(rows, rec, from, to, tid);
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
 INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned tid, unsigned n,
-                        unsigned nsync)
+                        unsigned nsync, unsigned turn)
 {
     unsigned lane = tid % WARP, warp = tid / WARP, warps = (n + WARP - 1) / WARP;
 
@@ -239,27 +260,38 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
         return;
     if (size <= MAX_UNROLLED) {
         UNROLL for (usize from = 0; from < size; from += ROUND)
-            through_slots(rec, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync);
+            through_slots(rec, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync, turn++);
     } else {
         usize rest = size % ROUND;
         ROLLED for (usize from = 0; from < size - rest; from += ROUND)
-            through_slots(rec, from, from + ROUND, tid, warps, nsync);
+            through_slots(rec, from, from + ROUND, tid, warps, nsync, turn++);
         if (rest)
-            through_slots(rec, size - rest, size, tid, warps, nsync);
+            through_slots(rec, size - rest, size, tid, warps, nsync, turn);
     }
     if (warp == 0)                                        /* full: there is a second warp */
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
 }
 
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, __ompgpu_redux redux)
+INLINE _Bool reduce_region(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned turn)
 {
     if (__ompgpu_level() != 1)
         return 1;
     unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
     if (n > 1)
-        reduce_team(rec, tmp, size, combine, redux, tid, n, n);
+        reduce_team(rec, tmp, size, combine, redux, tid, n, n, turn);
     return tid == 0;
+}
+
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, __ompgpu_redux redux)
+{
+    return reduce_region(rec, tmp, size, combine, redux, 0);
+}
+
+__attribute__((always_inline, convergent))
+_Bool __ompgpu_reduce_piece(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned turn)
+{
+    return reduce_region(rec, tmp, size, combine, 0, turn);
 }
 
 /* ------------------------------------------------------------------ league */
@@ -309,7 +341,7 @@ _Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, uns
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid;
 
     ROLLED for (unsigned round = 0;; round++) {
-        reduce_team(rec, tmp, size, combine, redux, tid, holders, ntid);
+        reduce_team(rec, tmp, size, combine, redux, tid, holders, ntid, 0);
         if (nteams == 1 || round == 1)
             return tid == 0;
         if (tid == 0) {
@@ -341,10 +373,10 @@ _Bool __ompgpu_reduce_teams(struct __ompgpu_env *env, void *rec, void *tmp, unsi
 /* ------------------------------------------------------------------ league, in steps */
 __attribute__((always_inline, convergent))
 void __ompgpu_league_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                         unsigned long stride)
+                         unsigned long stride, unsigned turn)
 {
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid();
-    reduce_team(rec, tmp, size, combine, 0, tid, ntid, ntid);
+    reduce_team(rec, tmp, size, combine, 0, tid, ntid, ntid, turn);
     if (tid == 0)
         slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
 }
@@ -359,21 +391,22 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_league_last(struct __o
 
 __attribute__((always_inline, convergent))
 _Bool __ompgpu_league_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                          unsigned long stride)
+                          unsigned long stride, unsigned turn)
 {
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid < nteams ? ntid : nteams;
     if (tid < holders)
         gather(slots_of(env, at, stride), rec, tmp, size, combine, tid, holders, nteams);
-    reduce_team(rec, tmp, size, combine, 0, tid, holders, ntid);
+    reduce_team(rec, tmp, size, combine, 0, tid, holders, ntid, turn);
     return tid == 0;
 }
 
 __attribute__((always_inline, convergent))
 void __ompgpu_teams_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                        unsigned long stride)
+                        unsigned long stride, unsigned turn)
 {
     (void)tmp;
     (void)combine;
+    (void)turn;
     slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
 }
 
@@ -381,8 +414,9 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_teams_last(struct __om
 
 __attribute__((always_inline, convergent))
 _Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                         unsigned long stride)
+                         unsigned long stride, unsigned turn)
 {
+    (void)turn;
     gather(slots_of(env, at, stride), rec, tmp, size, combine, 0, 1, __ompgpu_arch_nteams());
     return 1;
 }

@@ -153,7 +153,7 @@ struct emu_thread {
 };
 struct emu_queue { struct emu_thread *head, *tail; };
 struct emu_barrier { uint32_t expected, arrived; struct emu_queue waiting; };   /* expected 0: all threads that have not exited */
-struct emu_meeting { uint32_t mask, arrived; uint8_t kind; };                   /* lanes in one warp operation */
+struct emu_meeting { uint32_t mask, arrived; };                                 /* lanes in one warp operation */
 struct emu_fault { int signal, code; void *address, *pc; bool overflow; };
 struct emu_worker {
     struct emu_launch *launch;        /* being run */
@@ -166,9 +166,10 @@ struct emu_worker {
     struct emu_queue ready;           /* round robin; holds started threads only */
     struct emu_barrier barrier[EMU_BARRIERS];
     unsigned open;                    /* bit per barrier where someone waits */
-    struct emu_meeting (*meeting)[EMU_WARP];   /* of each warp, by the lowest lane of the mask */
+    struct emu_meeting (*meeting)[EMU_EXITED][EMU_WARP];    /* of each warp, by the operation and the lowest lane of the mask */
     unsigned spins;                   /* yields since the OS thread last yielded */
     uint64_t random;                  /* state of the generator */
+    unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
     bool plain;                       /* no fibers in this launch */
     unsigned long barriers, switches; /* for the launch's; this worker's share */
     bool faulted; struct emu_fault fault;

@@ -10,7 +10,7 @@
  * then the launch fails with a message that says who waits where and who is missing.
  *
  * A warp operation is a meeting of the lanes of its mask.  The last lane to come computes the results of all lanes at once, so
- * that the meeting is free again before the first of them goes on. */
+ * that the meeting is free again before the first of them goes on.  Different operations of disjoint lanes may be in flight at once. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,13 +75,27 @@ static void make_ready(struct emu_worker *w, struct emu_thread *t)
         queue_add(&w->ready, t);
 }
 
+/* Any ready thread; but most of the time one warp is preferred for a while, so that warps come as far apart as barriers let them. */
+static unsigned random_ready(struct emu_worker *w)
+{
+    unsigned warps = (w->nthreads + EMU_WARP - 1) / EMU_WARP, tries = 16, i = next_random(w) % w->npool;
+    if (!w->ahead_left--) {
+        uint64_t r = next_random(w);
+        w->ahead = (unsigned)(r % (warps + 1));             /* the last one: no warp */
+        w->ahead_left = 64 + (unsigned)(r >> 32) % 1024;
+    }
+    while (w->ahead < warps && w->pool[i]->pub.tid / EMU_WARP != w->ahead && --tries)
+        i = next_random(w) % w->npool;
+    return i;
+}
+
 /* Threads that have not started come first: a thread that spins and yields must not keep them from starting. */
 static struct emu_thread *next_ready(struct emu_worker *w)
 {
     if (w->launch->random) {
         if (!w->npool)
             return NULL;
-        unsigned i = next_random(w) % w->npool;
+        unsigned i = random_ready(w);
         struct emu_thread *t = w->pool[i];
         w->pool[i] = w->pool[--w->npool];
         return t;
@@ -294,12 +308,11 @@ static void meet(struct emu_worker *w, enum emu_state kind, uint32_t mask)
     }
     if (w->plain)
         fail_thread(w, "%s in a kernel that is marked as having no warp operation", state_names[kind]);
-    struct emu_meeting *m = &w->meeting[me->pub.tid / EMU_WARP][__builtin_ctz(mask)];
+    struct emu_meeting *m = &w->meeting[me->pub.tid / EMU_WARP][kind][__builtin_ctz(mask)];
     if (!m->arrived)
-        *m = (struct emu_meeting){ .mask = mask, .kind = kind };
-    else if (m->mask != mask || m->kind != kind)
-        fail_thread(w, "%s with mask 0x%08x meets %s with mask 0x%08x of lane %d", state_names[kind], mask, state_names[m->kind],
-                    m->mask, __builtin_ctz(m->arrived));
+        *m = (struct emu_meeting){ .mask = mask };
+    else if (m->mask != mask)
+        fail_thread(w, "%s with mask 0x%08x meets one with mask 0x%08x of lane %d", state_names[kind], mask, m->mask, __builtin_ctz(m->arrived));
     m->arrived |= 1u << my_lane;
     if (m->arrived != mask) {
         me->state = kind;
@@ -414,7 +427,7 @@ static void report_barrier(struct emu_worker *w, unsigned id)
 
 static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
 {
-    const struct emu_meeting *m = &w->meeting[waiting->pub.tid / EMU_WARP][__builtin_ctz(waiting->mask)];
+    const struct emu_meeting *m = &w->meeting[waiting->pub.tid / EMU_WARP][waiting->state][__builtin_ctz(waiting->mask)];
     unsigned first = waiting->pub.tid & ~(EMU_WARP - 1u), missing = first + (unsigned)__builtin_ctz(m->mask & ~m->arrived);
     char text[80];
     if (missing >= w->nthreads)
@@ -422,7 +435,7 @@ static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
     else
         describe_missing(&w->threads[missing], text, sizeof text);
     ompgpu_emu_launch_fail(w->launch, "%s with mask 0x%08x reached by %d of %d lanes (first missing thread %u: %s) in team %u, warp %u",
-                           state_names[m->kind], m->mask, __builtin_popcount(m->arrived), __builtin_popcount(m->mask), missing, text,
+                           state_names[waiting->state], m->mask, __builtin_popcount(m->arrived), __builtin_popcount(m->mask), missing, text,
                            waiting->pub.team, waiting->pub.tid / EMU_WARP);
 }
 
@@ -485,7 +498,7 @@ static void team_begin(struct emu_worker *w, unsigned team)
 {
     const struct emu_launch *l = w->launch;
     w->nthreads = w->live = l->threads;
-    w->started = w->npool = w->spins = w->open = 0;
+    w->started = w->npool = w->spins = w->open = w->ahead_left = 0;
     w->ready = (struct emu_queue){ 0 };
     memset(w->barrier, 0, sizeof w->barrier);
     w->random = l->seed ^ (team + 1) * 0xD1342543DE82EF95u;

@@ -66,11 +66,12 @@ void __assert_fail(const char *, const char *, unsigned, const char *);
     REGION(parallel_##N, unsigned char *, out)                                                                        \
     {                                                                                                                 \
         (void)env, (void)bad;                                                                                         \
-        for (int round = 0; round < 2; round++) {          /* the second one uses the slots again */                  \
+        for (int round = 0; round < 2; round++) {          /* the second one in the next turn */                      \
             struct record##N r, tmp;                                                                                  \
             int team = __ompgpu_team_id();                                                                            \
             fill##N(&r, team, __ompgpu_thread_id() + round);                                                          \
-            if (__ompgpu_reduce_parallel(&r, &tmp, sizeof r, combine##N, 0))                                             \
+            unsigned turn = (unsigned)round * __OMPGPU_ROUNDS(sizeof r);                                              \
+            if (__ompgpu_reduce_piece(&r, &tmp, sizeof r, combine##N, turn))                                          \
                 MEMBERS(N, T)                                                                                         \
                     ((unsigned T *)out)[(team * 2 + round) * MAX_RECORD + i] += r.b[i];                               \
         }                                                                                                             \
