@@ -103,7 +103,7 @@ const char *cg_lock(struct cg *cg, const char *name)
     cg->locks[cg->nlocks++] = lock;
     struct cg_text *out = cg->out;
     cg->out = cg->before;
-    cg_put(cg, "static unsigned %s;\n", lock);
+    cg_put(cg, "__attribute__((weak)) unsigned %s;\n", lock);     /* one for all files of a device link */
     cg->out = out;
     return lock;
 }

@@ -25,13 +25,15 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
     const struct omp_var *v = d->var;
     if (written[v->id] || (v->is_extern && !d->device))
         return;
-    written[v->id] = !d->tentative;
-    if (v->is_extern) {
-        cg_error(cg, v->place, "variable '%s' is used in device code but defined in another file", v->name);
-        return;
-    }
+    written[v->id] = !d->tentative || v->is_extern;
+    if (v->is_extern && v->declare_target == OMPV_DT_LINK)
+        return;                       /* regions get it as an argument */
     cg_marker(cg, v->place);
     const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
+    if (v->is_extern) {
+        cg_put(cg, "extern %s%s %s;\n", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        return;
+    }
     if (v->declare_target == OMPV_DT_LINK) {
         if (d->tentative)
             return;
@@ -137,6 +139,15 @@ static void write_unit(struct cg *cg)
     free(written);
 }
 
+/* Does the host look for variables in the image? */
+static bool has_variables(const struct omp_unit *u)
+{
+    for (unsigned i = 0; i < u->nvars; i++)
+        if (cg_is_device_variable(u->vars[i]) && !u->vars[i]->is_extern)
+            return true;
+    return false;
+}
+
 int cg_write_device_c(FILE *out, const struct omp_unit *u)
 {
     struct cg cg;
@@ -149,8 +160,13 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
         if (u->vars[i]->declare_target == OMPV_DT_LINK)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
     write_unit(&cg);
-    if (!cg.errors && u->run_time_types)
-        fputs(CG_RUN_TIME_TYPES "\n", out);
+    const struct { bool set; const char *mark; } marks[] = {
+        { u->run_time_types, CG_RUN_TIME_TYPES }, { u->needs_link, CG_NEEDS_LINK }, { u->provides, CG_PROVIDES },
+        { !u->ntargets && !has_variables(u), CG_NO_ENTRIES },
+    };
+    for (unsigned i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (!cg.errors && marks[i].set)
+            fprintf(out, "%s\n", marks[i].mark);
     if (!cg.errors)
         fwrite(text.s, 1, text.n, out);
     int errors = cg.errors;

@@ -3,6 +3,7 @@
  * __OMPGPU_INFO and __OMPGPU_VAR of devicertl/ompgpu_device.h define constants, so that C is the only place that writes the
  * layout; here they are read from their initialisers and then removed. */
 #include "codegen/ir_tool.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { INFO_NAME, INFO_FUNCTION, INFO_FILE, INFO_DIRECTIVE, INFO_LINE, INFO_COLUMN, INFO_MODE, INFO_MAX_THREADS, INFO_REDUCE_BYTES,
@@ -35,11 +36,49 @@ static void check_shape(LLVMValueRef global, unsigned fields)
         ir_bug("'%s' does not have the shape that ompgpu_device.h gives it", ir_name(global));
 }
 
-static void read_kernel(struct ir_unit *u, LLVMValueRef global)
+/* ------------------------------------------------------------------ room and names */
+static void *grow(void *list, unsigned n, size_t size)
 {
+    if (n & (n - 1))                  /* doubled at each power of two */
+        return list;
+    void *more = realloc(list, (n ? 2 * (size_t)n : 1) * size);
+    if (!more)
+        ir_bug("out of memory");
+    return more;
+}
+
+struct reading { struct ir_unit *u; LLVMModuleRef module; unsigned input; bool (*taken)(struct ir_unit *, unsigned, const char *); };
+
+/* The name to use for `name`, which the host asks for. */
+static const char *free_name(const struct reading *r, const char *name)
+{
+    struct ir_unit *u = r->u;
+    if (!r->taken || !r->taken(u, r->input, name))
+        return name;
+    const char *symbol = ir_format("%s__m%u", name, r->input);
+    u->aliases = grow(u->aliases, u->naliases, sizeof *u->aliases);
+    u->aliases[u->naliases++] = (struct ir_alias){ r->input, name, symbol };
+    return symbol;
+}
+
+static void rename_function(LLVMModuleRef m, const char *name, const char *to)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(m, name);
+    if (f && strcmp(name, to) != 0)
+        LLVMSetValueName2(f, to, strlen(to));
+}
+
+static void read_kernel(const struct reading *r, LLVMValueRef global)
+{
+    struct ir_unit *u = r->u;
     check_shape(global, INFO_FIELDS);
+    u->kernels = grow(u->kernels, u->nkernels, sizeof *u->kernels);
     struct ir_kernel *k = &u->kernels[u->nkernels++];
-    k->name = string_field(global, INFO_NAME);
+    *k = (struct ir_kernel){ .input = &u->opt->inputs[r->input] };
+    const char *name = string_field(global, INFO_NAME);
+    k->name = free_name(r, name);
+    rename_function(r->module, name, k->name);
+    rename_function(r->module, ir_format("%s__region", name), ir_format("%s__region", k->name));
     k->function = string_field(global, INFO_FUNCTION);
     k->file = string_field(global, INFO_FILE);
     k->directive = string_field(global, INFO_DIRECTIVE);
@@ -49,34 +88,51 @@ static void read_kernel(struct ir_unit *u, LLVMValueRef global)
     k->max_threads = int_field(global, INFO_MAX_THREADS);
     k->reduce_bytes = int_field(global, INFO_REDUCE_BYTES);
     k->flags = int_field(global, INFO_FLAGS);
-    if (!ir_kernel_function(u->module, k))
+    if (!ir_kernel_function(r->module, k))
         ir_bug("no function for kernel '%s'", k->name);
 }
 
-static void read_reduction(struct ir_unit *u, LLVMValueRef global)
+static void read_reduction(const struct reading *r, LLVMValueRef global)
 {
+    struct ir_unit *u = r->u;
     check_shape(global, RED_FIELDS);
+    u->reductions = grow(u->reductions, u->nreductions, sizeof *u->reductions);
     u->reductions[u->nreductions++] = (struct ir_reduction){
         string_field(global, RED_FILE), string_field(global, RED_NAMES), int_field(global, RED_LINE), int_field(global, RED_COLUMN),
         int_field(global, RED_VARIABLES), int_field(global, RED_ARRAYS), int_field(global, RED_BYTES), int_field(global, RED_HOW),
+        &u->opt->inputs[r->input],
     };
 }
 
-/* The host finds the variable by its exported name.  Protected: the image's own accesses need no indirection. */
-static void export_variable(struct ir_unit *u, LLVMValueRef global)
+static bool is_export(const struct ir_unit *u, const char *name)
 {
+    for (unsigned i = 0; i < u->nexports; i++)
+        if (strcmp(u->exports[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The host finds the variable by its exported name, which for a static variable is not its own. */
+static void export_variable(const struct reading *r, LLVMValueRef global)
+{
+    struct ir_unit *u = r->u;
     check_shape(global, VAR_FIELDS);
     const char *name = string_field(global, VAR_NAME);
     LLVMValueRef variable = field(global, VAR_ADDRESS);
     if (!LLVMIsAGlobalVariable(variable))
         ir_bug("declare target variable '%s' is not a variable", name);
-    LLVMValueRef other = LLVMGetNamedGlobal(u->module, name);
-    if (other && other != variable)
-        ir_bug("declare target variable '%s' and another symbol have one name", name);
-    LLVMSetValueName2(variable, name, strlen(name));
-    LLVMSetLinkage(variable, LLVMExternalLinkage);
-    if (LLVMGetInitializer(variable))
-        LLVMSetVisibility(variable, LLVMProtectedVisibility);
+    bool local = LLVMGetLinkage(variable) == LLVMInternalLinkage || LLVMGetLinkage(variable) == LLVMPrivateLinkage;
+    if (local) {
+        name = free_name(r, name);
+        LLVMValueRef other = LLVMGetNamedGlobal(r->module, name);
+        if (other && other != variable)
+            ir_bug("declare target variable '%s' and another symbol have one name", name);
+        LLVMSetValueName2(variable, name, strlen(name));
+        LLVMSetLinkage(variable, LLVMExternalLinkage);
+    }
+    if (is_export(u, name))           /* weak, in several files */
+        return;
+    u->exports = grow(u->exports, u->nexports, sizeof *u->exports);
     u->exports[u->nexports++] = ir_format("%s", name);
 }
 
@@ -103,23 +159,33 @@ static void delete_used_lists(LLVMModuleRef module)
     }
 }
 
-bool ir_read_info(struct ir_unit *u)
+bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input, bool (*taken)(struct ir_unit *, unsigned, const char *))
 {
-    unsigned globals = 0;
-    IR_EACH_GLOBAL(g, u->module) globals++;
-    u->kernels = ir_alloc(globals, sizeof *u->kernels);
-    u->reductions = ir_alloc(globals, sizeof *u->reductions);
-    u->exports = ir_alloc(globals, sizeof *u->exports);
-    delete_used_lists(u->module);
-    static const struct { const char *prefix; void (*read)(struct ir_unit *, LLVMValueRef); } kinds[] = {
+    struct reading r = { u, module, input, taken };
+    static const struct { const char *prefix; void (*read)(const struct reading *, LLVMValueRef); } kinds[] = {
         { info_prefix, read_kernel }, { var_prefix, export_variable }, { red_prefix, read_reduction },
     };
-    IR_EACH_GLOBAL(g, u->module)
+    delete_used_lists(module);
+    IR_EACH_GLOBAL(g, module)
         for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
             if (ir_starts(ir_name(g), kinds[i].prefix)) {
-                kinds[i].read(u, g);
+                kinds[i].read(&r, g);
                 delete_global(g);
                 break;
             }
+    return true;
+}
+
+/* Protected: the image's own accesses need no indirection. */
+bool ir_finish_info(struct ir_unit *u)
+{
+    for (unsigned i = 0; i < u->nexports; i++) {
+        LLVMValueRef variable = LLVMGetNamedGlobal(u->module, u->exports[i]);
+        if (!variable)
+            ir_bug("declare target variable '%s' got lost", u->exports[i]);
+        LLVMSetLinkage(variable, LLVMExternalLinkage);
+        if (LLVMGetInitializer(variable))
+            LLVMSetVisibility(variable, LLVMProtectedVisibility);
+    }
     return true;
 }

@@ -139,11 +139,17 @@ static void report_missing(const struct ir_unit *u, const struct missing *m)
             continue;
         file = ir_format("%s", LLVMGetDebugLocFilename(user, &length));
         line = LLVMGetDebugLocLine(user);
-        column = LLVMGetDebugLocColumn(user);
+        column = 0;                   /* of the device text, not of the user's */
         break;
     }
-    ir_error_at(file, line, column, "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s on the device", kind,
-                ir_name(m->value), k->name, k->file, k->line, m->path ? " through " : "", m->path ? m->path : "");
+    const char *through = m->path ? " through " : "", *path = m->path ? m->path : "";
+    if (u->opt->link)
+        ir_error_at(file, line, column, "%s '%s' is used on the device, by region '%s' (%s:%u)%s%s, but no file of this link defines it there; "
+                    "put 'declare target' around its definition, and link that file's object (not a shared library)", kind, ir_name(m->value),
+                    k->name, k->file, k->line, through, path);
+    else
+        ir_error_at(file, line, column, "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s on the device", kind,
+                    ir_name(m->value), k->name, k->file, k->line, through, path);
 }
 
 static void report_libdevice(const struct missing_list *list)

@@ -46,26 +46,35 @@ static void retarget(LLVMModuleRef m)
             LLVMSetFunctionCallConv(f, LLVMPTXKernelCallConv);
 }
 
-static bool read_input(struct ir_unit *u)
+LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
 {
-    LLVMMemoryBufferRef buffer = ir_read_file(u->opt->input);
+    LLVMMemoryBufferRef buffer = ir_read_file(in->path);
+    LLVMModuleRef module;
     if (!buffer)
-        return false;
-    bool failed = LLVMParseBitcodeInContext2(u->ctx, buffer, &u->module);
+        return NULL;
+    bool failed = LLVMParseBitcodeInContext2(u->ctx, buffer, &module);
     LLVMDisposeMemoryBuffer(buffer);
     if (failed) {
-        ir_error("'%s' is not LLVM bitcode that this compiler can read", u->opt->input);
-        return false;
+        ir_error("'%s' is not LLVM bitcode that this compiler can read", in->name);
+        return NULL;
     }
-    if (u->opt->target == IR_NVPTX && ir_starts(LLVMGetTarget(u->module), "wasm64"))
-        retarget(u->module);
+    if (u->opt->target == IR_NVPTX && ir_starts(LLVMGetTarget(module), "wasm64"))
+        retarget(module);
     static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
-    if (!ir_starts(LLVMGetTarget(u->module), triples[u->opt->target])) {
-        ir_error("'%s' is for the target '%s', not %s", u->opt->input, LLVMGetTarget(u->module), triples[u->opt->target]);
-        return false;
+    if (!ir_starts(LLVMGetTarget(module), triples[u->opt->target])) {
+        ir_error("'%s' is for the target '%s', not %s", in->name, LLVMGetTarget(module), triples[u->opt->target]);
+        return NULL;
     }
-    u->layout = LLVMGetModuleDataLayout(u->module);
-    return ir_verify(u->module, "reading");
+    ir_verify(module, "reading");
+    return module;
+}
+
+static bool read_input(struct ir_unit *u)
+{
+    bool ok = u->opt->link ? ir_link_members(u) : (u->module = ir_parse_input(u, u->opt->inputs)) && ir_collect_info(u, u->module, 0, NULL);
+    if (ok)
+        u->layout = LLVMGetModuleDataLayout(u->module);
+    return ok && ir_finish_info(u) && ir_verify(u->module, "reading");
 }
 
 /* clang may have been told to keep lines for our own messages only. */
@@ -78,7 +87,6 @@ static bool strip_debug(struct ir_unit *u)
 
 static const struct step { const char *name; bool (*run)(struct ir_unit *); } steps[] = {
     { "input", read_input },
-    { "info", ir_read_info },
     { "math", ir_lower_math },
     { "spmd", ir_spmd },
     { "globalise", ir_globalise },
@@ -121,6 +129,8 @@ static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc [--libdevice=FILE.bc]\n"
     "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
     "                  [--remarks] [--warn-generic] [--time] --out=ARCH:FILE... INPUT.bc\n"
+    "       omp-device … [--member=LETTERS:NAME]... INPUT.bc...    device link; LETTERS of each input in turn: n needs it, r --remarks,\n"
+    "                  w --warn-generic, g --mode=generic, s --mode=spmd; NAME: the user's file\n"
     "       omp-device --print-archs\n";
 
 static _Noreturn void misused(const char *why, const char *what)
@@ -129,13 +139,13 @@ static _Noreturn void misused(const char *why, const char *what)
     exit(2);
 }
 
-enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_MODE, O_REMARKS, O_WARN, O_TIME, O_OUT, O_ARCHS, O_HELP };
+enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_MODE, O_REMARKS, O_WARN, O_TIME, O_OUT, O_MEMBER, O_ARCHS, O_HELP };
 static const struct option long_options[] = {
     { "target", required_argument, 0, O_TARGET }, { "rtl", required_argument, 0, O_RTL }, { "libdevice", required_argument, 0, O_LIBDEVICE },
     { "info", required_argument, 0, O_INFO }, { "emit-ir", required_argument, 0, O_EMIT_IR }, { "dump", required_argument, 0, O_DUMP },
     { "verbose-ir", required_argument, 0, O_DUMP }, { "mode", required_argument, 0, O_MODE },
     { "remarks", no_argument, 0, O_REMARKS }, { "warn-generic", no_argument, 0, O_WARN }, { "time", no_argument, 0, O_TIME },
-    { "out", required_argument, 0, O_OUT }, { "print-archs", no_argument, 0, O_ARCHS }, { "help", no_argument, 0, O_HELP }, { 0 },
+    { "out", required_argument, 0, O_OUT }, { "member", required_argument, 0, O_MEMBER }, { "print-archs", no_argument, 0, O_ARCHS }, { "help", no_argument, 0, O_HELP }, { 0 },
 };
 
 static void set_target(struct ir_options *opt, char *value)
@@ -155,12 +165,12 @@ static void set_level(struct ir_options *opt, char *value)
     opt->level = *value;
 }
 
-static void set_mode(struct ir_options *opt, char *value)
+static void set_mode(struct ir_input *in, char *value)
 {
     static const char *const modes[] = { [IR_MODE_AUTO] = "auto", [IR_MODE_GENERIC] = "generic", [IR_MODE_SPMD] = "spmd" };
     for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++)
         if (strcmp(value, modes[i]) == 0) {
-            opt->mode = (enum ir_mode)i;
+            in->mode = (enum ir_mode)i;
             return;
         }
     misused("unknown mode", value);
@@ -175,6 +185,24 @@ static void add_output(struct ir_options *opt, char *value)
     opt->outputs[opt->noutputs++] = (struct ir_output){ value, colon + 1 };
 }
 
+/* The i-th --member is about the i-th input. */
+static void add_member(struct ir_options *opt, char *value)
+{
+    char *colon = strchr(value, ':');
+    if (!colon)
+        misused("expected LETTERS:NAME, not", value);
+    struct ir_input *in = &opt->inputs[opt->ninputs++];
+    *in = (struct ir_input){ .name = colon + 1 };
+    for (; value < colon; value++) {
+        in->needs |= *value == 'n';
+        in->remarks |= *value == 'r';
+        in->warn_generic |= *value == 'w';
+        if (*value == 'g' || *value == 's')
+            in->mode = *value == 'g' ? IR_MODE_GENERIC : IR_MODE_SPMD;
+    }
+    opt->link = true;
+}
+
 static void set_option(struct ir_options *opt, int option, char *value)
 {
     switch (option) {
@@ -184,9 +212,10 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_INFO: opt->info = value; break;
     case O_EMIT_IR: opt->emit_ir = value; break;
     case O_DUMP: opt->dump = value; break;
-    case O_MODE: set_mode(opt, value); break;
-    case O_WARN: opt->warn_generic = true; break;
-    case O_REMARKS: opt->remarks = true; break;
+    case O_MODE: set_mode(&opt->inputs[0], value); break;
+    case O_WARN: opt->inputs[0].warn_generic = true; break;
+    case O_REMARKS: opt->inputs[0].remarks = true; break;
+    case O_MEMBER: add_member(opt, value); break;
     case O_TIME: opt->time = true; break;
     case O_OUT: add_output(opt, value); break;
     case O_ARCHS: ir_print_archs(); exit(0);
@@ -199,12 +228,20 @@ static void set_option(struct ir_options *opt, int option, char *value)
 
 static struct ir_options parse_options(int argc, char **argv)
 {
-    struct ir_options opt = { .level = '2', .target = IR_NVPTX, .outputs = ir_alloc((size_t)argc, sizeof *opt.outputs) };
+    struct ir_options opt = { .level = '2', .target = IR_NVPTX, .outputs = ir_alloc((size_t)argc, sizeof *opt.outputs),
+                              .inputs = ir_alloc((size_t)argc, sizeof *opt.inputs) };
     for (int option; (option = getopt_long(argc, argv, "O:g", long_options, NULL)) != -1;)
         set_option(&opt, option, optarg);
-    if (optind + 1 != argc)
-        misused("expected one input, not", optind < argc ? argv[optind + 1] : "");
-    opt.input = argv[optind];
+    unsigned given = (unsigned)(argc - optind);
+    if (!opt.link)
+        opt.ninputs = 1;
+    if (given != opt.ninputs)
+        misused(opt.link ? "expected an input for each --member, not" : "expected one input, not", optind < argc ? argv[argc - 1] : "");
+    for (unsigned i = 0; i < given; i++) {
+        opt.inputs[i].path = argv[optind + (int)i];
+        if (!opt.inputs[i].name)
+            opt.inputs[i].name = opt.inputs[i].path;
+    }
     if (!opt.rtl || !opt.noutputs)
         misused("missing option", opt.rtl ? "--out" : "--rtl");
     if (opt.target == IR_X86 && opt.noutputs != 1)

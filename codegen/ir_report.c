@@ -117,6 +117,11 @@ bool ir_write_info(struct ir_unit *u)
         fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
                 (unsigned long long)k->heap_bytes);
     }
+    for (unsigned i = 0; f && u->opt->link && i < u->opt->ninputs; i++)
+        if (u->members[i])
+            fprintf(f, "\tmember\t%u\n", i);
+    for (unsigned i = 0; f && i < u->naliases; i++)
+        fprintf(f, "\talias\t%u\t%s\t%s\n", u->aliases[i].input, u->aliases[i].name, u->aliases[i].symbol);
     bool bad = !f || ferror(f);
     if (f && fclose(f))
         bad = true;
@@ -134,9 +139,9 @@ static const char *counted(unsigned n, const char *what)
 }
 
 /* Did the late pass run? */
-static bool looked(const struct ir_unit *u)
+static bool looked(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    return u->opt->mode == IR_MODE_SPMD || (u->opt->mode == IR_MODE_AUTO && u->opt->level != '0');
+    return k->input->mode == IR_MODE_SPMD || (k->input->mode == IR_MODE_AUTO && u->opt->level != '0');
 }
 
 /* Who chose the mode, and what it took. */
@@ -149,8 +154,8 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
         return " by its form: every construct down to parallel is the only statement of the one around it";
     if (!(k->flags & IR_KERNEL_WORKERS))
         return ", no parallel region reached";
-    if (!looked(u))
-        return u->opt->mode == IR_MODE_GENERIC ? " by -fompgpu-mode=generic" : " at -O0, where the late pass does not run";
+    if (!looked(u, k))
+        return k->input->mode == IR_MODE_GENERIC ? " by -fompgpu-mode=generic" : " at -O0, where the late pass does not run";
     return k->why ? ir_format(" because of %s [OMP121]", k->why) : "";
 }
 
@@ -224,13 +229,14 @@ static void warn(const struct ir_kernel *k)
 
 bool ir_remark(struct ir_unit *u)
 {
-    for (unsigned i = 0; u->opt->remarks && i < u->nreductions; i++)
-        remark_reduction(u, &u->reductions[i]);
+    for (unsigned i = 0; i < u->nreductions; i++)
+        if (u->reductions[i].input->remarks)
+            remark_reduction(u, &u->reductions[i]);
     for (unsigned i = 0; i < u->nkernels; i++) {
         const struct ir_kernel *k = &u->kernels[i];
-        if (u->opt->remarks)
+        if (k->input->remarks)
             remark(u, k);
-        if (u->opt->warn_generic && k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS) && looked(u))
+        if (k->input->warn_generic && k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS) && looked(u, k))
             warn(k);
     }
     return true;

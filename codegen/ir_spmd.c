@@ -26,7 +26,11 @@ LLVMAttributeRef ir_all_threads(LLVMContextRef ctx)
     return LLVMCreateStringAttribute(ctx, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS), "", 0);
 }
 
-static bool is_candidate(const struct ir_kernel *k) { return k->mode == IR_GENERIC && (k->flags & WORKERS); }
+static bool is_candidate(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    enum ir_mode wish = k->input->mode;
+    return k->mode == IR_GENERIC && (k->flags & WORKERS) && (wish == IR_MODE_SPMD || (wish == IR_MODE_AUTO && u->opt->level != '0'));
+}
 
 static LLVMValueRef region_function(struct ir_unit *u, const struct ir_kernel *k)
 {
@@ -117,7 +121,7 @@ static void prepare(struct ir_unit *u, LLVMValueRef *functions)
 {
     inline_regions(u);
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (is_candidate(&u->kernels[i]) && (functions[i] = region_function(u, &u->kernels[i]))) {
+        if (is_candidate(u, &u->kernels[i]) && (functions[i] = region_function(u, &u->kernels[i]))) {
             set_attribute(u, functions[i], "alwaysinline", "noinline");
             localise_parameters(u, functions[i]);
         }
@@ -209,8 +213,8 @@ bool ir_spmd(struct ir_unit *u)
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
     bool any = false;
     for (unsigned i = 0; i < u->nkernels; i++)
-        any |= is_candidate(&u->kernels[i]);
-    if (!any || !parallel || u->opt->mode == IR_MODE_GENERIC || (u->opt->level == '0' && u->opt->mode != IR_MODE_SPMD))
+        any |= is_candidate(u, &u->kernels[i]);
+    if (!any || !parallel)
         return true;
     LLVMValueRef *functions = ir_alloc(u->nkernels, sizeof *functions);
     prepare(u, functions);
@@ -218,7 +222,7 @@ bool ir_spmd(struct ir_unit *u)
         if (!functions[i])
             continue;
         convert(u, &u->kernels[i], functions[i]);
-        if (u->opt->mode == IR_MODE_SPMD && u->kernels[i].mode != IR_SPMD)
+        if (u->kernels[i].input->mode == IR_MODE_SPMD && u->kernels[i].mode != IR_SPMD)
             refuse_flag(&u->kernels[i]);
     }
     for (unsigned i = 0; i < u->nkernels; i++)

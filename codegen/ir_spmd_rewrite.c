@@ -506,7 +506,7 @@ struct spmd_plan *spmd_plan(struct spmd_region *r)
     find_moved(p);
     find_events(r, p);
     place_barriers(r, p);
-    if (r->u->opt->mode != IR_MODE_SPMD)
+    if (r->kernel->input->mode != IR_MODE_SPMD)
         check_cost(r, p);
     return r->why ? NULL : p;
 }

@@ -3,7 +3,7 @@
  * The user's code arrives as clang wrote it (no LLVM pass has run).  The steps are a plain list in ir_main.c; each is
  * a function over one struct ir_unit that returns false when it has reported an error:
  *
- *     read -> kernels, exported variables (ir_info.c)
+ *     read -> kernels, exported variables (ir_info.c); in a device link of the files that belong together (ir_members.c)
  *          -> math intrinsics become calls (ir_math.c)
  *          -> generic kernels become SPMD kernels where that is right (ir_spmd.c and the files beside it)
  *          -> locals that a parallel region can reach become team-shared (ir_globalise.c)
@@ -13,7 +13,7 @@
  *          -> per output: optimise for the architecture and emit (ir_emit.c)
  *          -> info file and remarks from what is left (ir_report.c)
  *
- * Sections: main | support | call graph | info | math | SPMD | contexts | globalisation | link | modes | emit | report                 */
+ * Sections: main | support | call graph | members | info | math | SPMD | contexts | globalisation | link | modes | emit | report       */
 #ifndef OMPGPU_IR_TOOL_H
 #define OMPGPU_IR_TOOL_H
 #include <llvm-c/Core.h>
@@ -27,18 +27,25 @@
 enum ir_target { IR_NVPTX, IR_X86 };
 enum ir_mode { IR_MODE_AUTO, IR_MODE_GENERIC, IR_MODE_SPMD };  /* -fompgpu-mode= */
 struct ir_output { const char *arch, *path; };       /* --out=ARCH:FILE */
+struct ir_input {                     /* one bitcode file; without --member there is one, and its kernels follow the command's flags */
+    const char *path, *name;          /* name: the user's file */
+    enum ir_mode mode;
+    bool needs, remarks, warn_generic;/* needs: it cannot do without the link */
+};
 struct ir_options {
-    const char *input, *rtl, *libdevice, *info, *emit_ir, *dump;
+    struct ir_input *inputs; unsigned ninputs;
+    bool link;                        /* --member was given */
+    const char *rtl, *libdevice, *info, *emit_ir, *dump;
     enum ir_target target;
     char level;                       /* '0' … '3', 's' */
-    enum ir_mode mode;
-    bool debug, remarks, warn_generic, time;
+    bool debug, time;
     struct ir_output *outputs; unsigned noutputs;
 };
 struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicertl/ompgpu_device.h, and what was measured */
     const char *name, *function, *file, *directive;
     unsigned line, column, mode, max_threads, reduce_bytes;
     unsigned flags;                   /* OMPGPU_KERNEL_* of hostrt/image.h */
+    const struct ir_input *input;     /* whence it comes */
     unsigned barriers, indirect_calls;/* in the final IR */
     uint64_t shared_bytes;
     uint64_t heap_bytes;              /* of the team's storage in global memory that have their place */
@@ -53,6 +60,7 @@ enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4 };     /* =
 struct ir_reduction {                 /* struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
     const char *file, *names;
     unsigned line, column, variables, arrays, bytes, how;
+    const struct ir_input *input;
 };
 struct ir_unit {
     const struct ir_options *opt;
@@ -62,6 +70,8 @@ struct ir_unit {
     struct ir_kernel *kernels; unsigned nkernels;
     struct ir_reduction *reductions; unsigned nreductions;
     char **exports; unsigned nexports;/* names of declare target variables */
+    struct ir_alias { unsigned input; const char *name, *symbol; } *aliases; unsigned naliases;      /* renamed by the device link */
+    bool *members;                    /* by input: it is part of the link */
     bool uses_parallel;               /* the user's code calls __ompgpu_parallel */
     bool parts, asks;                 /* late SPMD kernels: regions on a part of the team, guards around functions that ask about threads */
 };
@@ -116,8 +126,14 @@ void ir_graph_reach(const struct ir_graph *, unsigned root, int *from, bool (*le
 /* set[i]: node i is in the set already or can reach one that is. */
 void ir_graph_reaching(const struct ir_graph *, bool *set);
 
+/* ------------------------------------------------------------------ members (ir_members.c) */
+LLVMModuleRef ir_parse_input(struct ir_unit *, const struct ir_input *);         /* ir_main.c; NULL after an error message */
+bool ir_link_members(struct ir_unit *);         /* makes u->module of the inputs that belong together */
+
 /* ------------------------------------------------------------------ info (ir_info.c) */
-bool ir_read_info(struct ir_unit *);
+/* Adds what `module` has; local symbols that the host looks up get external linkage and a name that `taken` does not know. */
+bool ir_collect_info(struct ir_unit *, LLVMModuleRef, unsigned input, bool (*taken)(struct ir_unit *, unsigned input, const char *name));
+bool ir_finish_info(struct ir_unit *);          /* once all is in u->module */
 LLVMValueRef ir_kernel_function(LLVMModuleRef, const struct ir_kernel *);
 
 /* ------------------------------------------------------------------ math (ir_math.c) */

@@ -4,6 +4,7 @@
  *
  * The kernel table comes from the info files that omp-device wrote, one line a kernel, tab-separated:
  *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes
+ * and, of a device link, lines with an empty name:  "member" index  and  "alias" index name symbol.
  * The GPU's file is the one that counts; the flags of the emulated device's file are added (what needs fibers there). */
 #include "driver/driver.h"
 #include "hostrt/image.h"
@@ -39,8 +40,9 @@ static uint32_t put_string(struct bytes *b, const char *s) { return (uint32_t)pu
 /* ------------------------------------------------------------------ info files */
 enum { INFO_FIELDS = 11 };
 enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP };
+enum { A_MEMBER = 2, A_NAME, A_SYMBOL };     /* of a line "", "alias", … */
 struct info { char *field[INFO_FIELDS]; };
-struct infos { struct info *v; unsigned n; };
+struct infos { struct info *v, *aliases, *members; unsigned n, naliases, nmembers; };
 
 static uint32_t number(const char *s) { return (uint32_t)strtoul(s, NULL, 10); }
 static uint64_t larger(const char *a, const char *b)
@@ -51,11 +53,13 @@ static uint64_t larger(const char *a, const char *b)
 
 static void read_line(struct infos *list, char *line, const char *path)
 {
-    struct info *k = &list->v[list->n++];
-    for (int i = 0; i < INFO_FIELDS; i++) {
+    bool alias = drv_starts(line, "\talias\t"), member = drv_starts(line, "\tmember\t");
+    int fields = alias ? A_SYMBOL + 1 : member ? A_MEMBER + 1 : INFO_FIELDS;
+    struct info *k = alias ? &list->aliases[list->naliases++] : member ? &list->members[list->nmembers++] : &list->v[list->n++];
+    for (int i = 0; i < fields; i++) {
         char *tab = strchr(line, '\t');
         k->field[i] = line;
-        if (!tab && i + 1 < INFO_FIELDS) drv_fatal(EXIT_COMPILE, "'%s' is damaged: a line has %d fields, not %d", path, i + 1, INFO_FIELDS);
+        if (!tab && i + 1 < fields) drv_fatal(EXIT_COMPILE, "'%s' is damaged: a line has %d fields, not %d", path, i + 1, fields);
         if (tab) {
             *tab = 0;
             line = tab + 1;
@@ -71,6 +75,8 @@ static struct infos read_infos(const char *path)
     unsigned lines = 1;
     for (char *p = text; *p; p++) lines += *p == '\n';
     list.v = drv_alloc(lines * sizeof *list.v);
+    list.aliases = drv_alloc(lines * sizeof *list.v);
+    list.members = drv_alloc(lines * sizeof *list.v);
     for (char *next; *text; text = next) {
         next = strchr(text, '\n');
         if (next) *next++ = 0;
@@ -85,6 +91,15 @@ static const struct info *find_info(const struct infos *list, const char *name)
     for (unsigned i = 0; i < list->n; i++)
         if (strcmp(list->v[i].field[I_NAME], name) == 0) return &list->v[i];
     return NULL;
+}
+
+bool *drv_read_members(const char *info, unsigned n)
+{
+    struct infos list = read_infos(info);
+    bool *members = drv_alloc(n + 1);
+    for (unsigned i = 0; i < list.nmembers; i++)
+        if (number(list.members[i].field[A_MEMBER]) < n) members[number(list.members[i].field[A_MEMBER])] = true;
+    return members;
 }
 
 /* ------------------------------------------------------------------ ptxas -v
@@ -158,29 +173,37 @@ static bool put_image(struct bytes *b, struct ompgpu_image_entry *e, const struc
     return true;
 }
 
-bool drv_write_container(const char *path, const struct image_file *files, unsigned nimages, const char *info, const char *emu_info,
-                         const struct kernel_stats *stats, unsigned nstats)
+bool drv_write_container(const char *path, const struct container *c)
 {
     struct bytes b = { 0 };
-    struct infos emu = read_infos(emu_info), gpu = read_infos(info), *main = gpu.n ? &gpu : &emu;
-    struct ompgpu_image_header h = { .magic = OMPGPU_IMAGE_MAGIC, .version = OMPGPU_IMAGE_VERSION, .header_size = sizeof h,
-                                     .nimages = nimages, .nkernels = main->n };
-    struct ompgpu_image_entry *images = drv_alloc(nimages * sizeof *images);
+    struct infos emu = read_infos(c->emu_info), gpu = read_infos(c->info), *main = c->info ? &gpu : &emu;
+    struct ompgpu_image_header h = { .magic = OMPGPU_IMAGE_MAGIC, .version = OMPGPU_IMAGE_VERSION, .header_size = sizeof h, .flags = c->flags,
+                                     .nimages = c->nfiles, .nkernels = main->n, .naliases = main->naliases };
+    struct ompgpu_image_entry *images = drv_alloc(c->nfiles * sizeof *images);
     struct ompgpu_kernel_entry *kernels = drv_alloc(main->n * sizeof *kernels);
+    struct ompgpu_alias *aliases = drv_alloc(main->naliases * sizeof *aliases);
     put(&b, NULL, sizeof h);
-    h.images = put(&b, NULL, nimages * sizeof *images);
+    h.images = put(&b, NULL, c->nfiles * sizeof *images);
     h.kernels = put(&b, NULL, main->n * sizeof *kernels);
+    h.aliases = put(&b, NULL, main->naliases * sizeof *aliases);
+    h.options = put_string(&b, c->options);
+    h.file = put_string(&b, c->file);
     for (unsigned i = 0; i < main->n; i++) {
         kernels[i] = kernel_entry(&b, &main->v[i], &emu);
-        add_stats(&kernels[i], main->v[i].field[I_NAME], stats, nstats);
+        add_stats(&kernels[i], main->v[i].field[I_NAME], c->stats, c->nstats);
     }
-    for (unsigned i = 0; i < nimages; i++)
-        if (!put_image(&b, &images[i], &files[i])) return false;
+    for (unsigned i = 0; i < main->naliases; i++) {
+        char **f = main->aliases[i].field;
+        aliases[i] = (struct ompgpu_alias){ number(f[A_MEMBER]), put_string(&b, f[A_NAME]), put_string(&b, f[A_SYMBOL]) };
+    }
+    for (unsigned i = 0; i < c->nfiles; i++)
+        if (!put_image(&b, &images[i], &c->files[i])) return false;
     align(&b, 16);
     h.total_size = b.n;
     memcpy(b.p, &h, sizeof h);
-    memcpy(b.p + h.images, images, nimages * sizeof *images);
+    memcpy(b.p + h.images, images, c->nfiles * sizeof *images);
     memcpy(b.p + h.kernels, kernels, main->n * sizeof *kernels);
+    memcpy(b.p + h.aliases, aliases, main->naliases * sizeof *aliases);
     if (drv_write(path, b.p, b.n)) return true;
     drv_error("cannot write '%s': %s", path, strerror(errno));
     return false;
@@ -203,7 +226,7 @@ static void write_incbin(FILE *f, const char *path)
     fputc('"', f);
 }
 
-bool drv_append_image(const char *assembly, const char *container, bool as_bytes)
+bool drv_append_image(const char *assembly, const char *container, bool as_bytes, const char *global)
 {
     size_t size;
     char *image = drv_read(container, &size);
@@ -212,10 +235,13 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
         drv_error("cannot add the device images to '%s': %s", assembly, strerror(errno));
         return false;
     }
-    fprintf(f, "\n\t.section\t.ompgpu.image,\"a\",@progbits\n\t.p2align\t4\n\t.type\t__ompgpu_image,@object\n__ompgpu_image:");
+    const char *symbol = global ? global : "__ompgpu_image";
+    fprintf(f, "\n\t.section\t.ompgpu.image,\"a\",@progbits\n\t.p2align\t4\n\t.type\t%s,@object\n", symbol);
+    if (global) fprintf(f, "\t.globl\t%s\n\t.hidden\t%s\n", symbol, symbol);
+    fprintf(f, "%s:", symbol);
     if (as_bytes) write_bytes(f, (const unsigned char *)image, size);
     else write_incbin(f, container);
-    fprintf(f, "\n\t.size\t__ompgpu_image, %zu\n", size);
+    fprintf(f, "\n\t.size\t%s, %zu\n", symbol, size);
     bool failed = ferror(f);
     failed |= fclose(f) != 0;
     if (failed) drv_error("cannot write '%s': %s", assembly, strerror(errno));

@@ -2,7 +2,7 @@
  * runs other programs and packs what they wrote.
  *
  * Sections: memory and words | messages | flags and options | processes | temporary files | tools and devices | scan |
- *           device images | compile | link | help                                                                              */
+ *           device images | compile | device link | link | help                                                                            */
 #ifndef OMPGPU_DRIVER_H
 #define OMPGPU_DRIVER_H
 #include <stdbool.h>
@@ -153,15 +153,31 @@ const char *drv_check_args(const struct job *, struct words *);
 /* ------------------------------------------------------------------ device images (container.c) */
 struct image_file { unsigned kind, arch; const char *path; };
 struct kernel_stats { const char *name; unsigned registers, shared; };   /* from ptxas -v */
+struct container {                /* what drv_write_container packs */
+    const struct image_file *files; unsigned nfiles;
+    const char *info, *emu_info;  /* of omp-device; NULL: none */
+    const struct kernel_stats *stats; unsigned nstats;
+    unsigned flags;               /* OMPGPU_CONTAINER_* */
+    const char *options, *file;   /* how it was compiled, and the source */
+};
 struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n);
-bool drv_write_container(const char *path, const struct image_file *, unsigned nimages, const char *info, const char *emu_info,
-                         const struct kernel_stats *, unsigned nstats);
-bool drv_append_image(const char *assembly, const char *container, bool as_bytes);
+bool drv_write_container(const char *path, const struct container *);
+bool *drv_read_members(const char *info, unsigned n);          /* which of n inputs the device link took */
+/* global: the name of a hidden symbol for it; NULL: __ompgpu_image, local. */
+bool drv_append_image(const char *assembly, const char *container, bool as_bytes, const char *global);
 void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n, const char *arch);
 
 /* ------------------------------------------------------------------ compile (compile.c, stages.c) */
+struct device_link {              /* the files that may take part */
+    unsigned n;
+    const char **about;           /* omp-device's --member words */
+    const char **bitcode[2];      /* files for the GPU and the emulated device */
+};
 struct job {
     const struct options *opt;
+    const struct device_link *device_link;         /* instead of a file; NULL: compile */
+    const char *level;            /* of device code, for omp-device: "-O2" */
+    bool debug;                   /* of device code */
     const struct arg *input;
     const char *path, *language, *stem;
     const char *input_file;       /* what is read: the path, or the copy of standard input */
@@ -176,12 +192,21 @@ struct job {
 };
 int drv_compile(struct job *);    /* exit code */
 int drv_compile_offload(struct job *);
+/* Device code of several files, from bitcode to the object j->output; j->archs, level and debug are set. */
+int drv_link_device_code(struct job *);
+const char *drv_arch_names(const struct archs *);              /* "sm_75,sm_90,emu" */
 void drv_dep_args(const struct job *, struct words *);
 void drv_newest_openmp(void);                       /* at the start of each file */
 bool drv_older_openmp(const struct options *);      /* false when there is nothing older to try */
 void drv_common_args(const struct options *, struct words *);  /* -fopenmp and its version */
 void drv_host_openmp(const struct options *, struct words *);  /* the same for the host compiler, which may be gcc */
 const char *drv_job_file(const struct job *, const char *extension);
+
+/* ------------------------------------------------------------------ device link (device_link.c) */
+/* After a host link: *object is one more object to link with, when files of the program need device code of each other, else NULL. */
+int drv_device_link(const struct options *, const char *linked, const char **object);
+int drv_device_link_finish(const char *linked);                /* after the second host link */
+#define DRV_LINKED_IMAGE "__ompgpu_linked_image"
 
 /* ------------------------------------------------------------------ link (link.c) */
 /* objects[i]: the object of the i-th input of the command line, or its own path. */

@@ -1,5 +1,6 @@
 /* link.c - the link: clang (or gcc) as the linker's front end, with libompgpu before the OpenMP library, so that the omp_* routines
- * that know devices are ours.  --as-needed keeps programs that use neither free of it. */
+ * that know devices are ours.  --as-needed keeps programs that use neither free of it.  When files need device code of each other there
+ * is a second link (device_link.c). */
 #include "driver/driver.h"
 #include <string.h>
 
@@ -70,17 +71,21 @@ static bool needs_libatomic(const char *errors)
     return false;
 }
 
-int drv_link(const struct options *o, const char *const *objects)
+/* `device`: an object with images that the device link made; NULL: none. */
+static int host_link(const struct options *o, const char *const *objects, const char *device, const char *to)
 {
     struct proc p = { 0 };
     const char *output = o->output ? o->output : "a.out";
-    const char *to = o->dry ? output : drv_output_begin(output);
     words_add(&p.argv, drv_host_cc(o));
     if (!o->is_static || o->dry || has_static_openmp(o)) drv_host_openmp(o, &p.argv);
     drv_add_args(&p.argv, o, FOR_LINK);
     if (o->verbose) words_add(&p.argv, o->dry ? "-###" : "-v");
     words_add(&p.argv, "-Wno-unused-command-line-argument");
     inputs(o, objects, &p.argv);
+    if (device) {                     /* -u: --gc-sections keeps it */
+        words_add(&p.argv, device);
+        words_add(&p.argv, "-Wl,-u," DRV_LINKED_IMAGE);
+    }
     our_library(o, &p.argv);
     words_add(&p.argv, "-o");
     words_add(&p.argv, to);
@@ -93,13 +98,21 @@ int drv_link(const struct options *o, const char *const *objects)
         words_add(&p.argv, "-latomic");
         code = drv_proc_run(&p);
     }
-    drv_show(o, p.err);
-    if (o->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", "link", 1e3 * p.seconds, output);
+    if (!device || code != 0 || o->verbose) drv_show(o, p.err);     /* warnings of the first link would come again */
+    if (o->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", device ? "link again" : "link", 1e3 * p.seconds, output);
     if (drv_proc_report(&p, NULL)) return EXIT_COMPILE;
-    if (code != 0) {
-        if (o->is_static) explain_static(drv_read(p.err, NULL));
-        return EXIT_COMPILE;
-    }
-    drv_output_commit(output, to);
-    return 0;
+    if (code != 0 && o->is_static) explain_static(drv_read(p.err, NULL));
+    return code ? EXIT_COMPILE : 0;
+}
+
+int drv_link(const struct options *o, const char *const *objects)
+{
+    const char *output = o->output ? o->output : "a.out", *device = NULL;
+    const char *to = o->dry ? output : drv_output_begin(output);
+    int code = host_link(o, objects, NULL, to);
+    if (code == 0 && !o->dry && !o->relocatable) code = drv_device_link(o, to, &device);
+    if (code == 0 && device) code = host_link(o, objects, device, to);
+    if (code == 0 && device) code = drv_device_link_finish(to);
+    if (code == 0 && !o->dry) drv_output_commit(output, to);
+    return code;
 }

@@ -112,7 +112,7 @@ static bool has_device_constructs(const struct omp_unit *u)
     const unsigned ours = OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (u->constructs[i]->leaves & ours) return true;
-    return false;
+    return u->provides;
 }
 
 static int write_text(int (*writer)(FILE *, const struct omp_unit *), const struct omp_unit *u, const char *name, struct output *o)

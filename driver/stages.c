@@ -30,7 +30,25 @@ struct stage {
     int (*done)(struct job *, int code);                       /* what an exit code means; NULL: not 0 is a failure */
 };
 
-/* ------------------------------------------------------------------ which stages */
+/* ------------------------------------------------------------------ which stages
+ * A device link (device_link.c) starts at the two lower stages, with the bitcode of several files.  A file that needs such a link ends with
+ * its bitcode; one that others may need packs its bitcode beside its images. */
+static bool marked(const struct job *j, const char *mark)
+{
+    const char *p = j->device_link ? NULL : drv_read(drv_job_file(j, "device.c"), NULL);
+    size_t n = strlen(mark);
+    for (; p && drv_starts(p, "// "); p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+        if (strncmp(p, mark, n) == 0 && p[n] == '\n') return true;
+    return false;
+}
+static bool needs_link(const struct job *j) { return j->opt->emit == EMIT_NONE && marked(j, CG_NEEDS_LINK); }
+static bool bitcode_only(const struct job *j)
+{
+    return needs_link(j) || (j->opt->emit == EMIT_NONE && marked(j, CG_PROVIDES) && marked(j, CG_NO_ENTRIES));
+}
+static bool packs_bitcode(const struct job *j) { return needs_link(j) || marked(j, CG_PROVIDES); }
+
+static bool compiles(const struct job *j) { return !j->device_link; }
 static bool has_gpu(const struct job *j) { return j->archs.n > 0 || j->archs.native; }
 static bool gpu_image(const struct job *j)
 {
@@ -45,13 +63,18 @@ static bool emu_image(const struct job *j)
 static bool want_native(const struct job *j) { return j->archs.native; }
 static bool want_preprocess(const struct job *j)
 {
-    return !drv_ends(j->input_file, ".i") && !(j->language && strcmp(j->language, "cpp-output") == 0);
+    return compiles(j) && !drv_ends(j->input_file, ".i") && !(j->language && strcmp(j->language, "cpp-output") == 0);
 }
-static bool want_check(const struct job *j) { return !j->checked; }
-static bool want_host(const struct job *j) { return j->opt->emit == EMIT_NONE && j->opt->goal != GOAL_CHECK && !j->no_targets; }
-static bool want_ptxas(const struct job *j) { return gpu_image(j) && j->opt->emit == EMIT_NONE && drv_ptxas(j->opt); }
-static bool want_link_emu(const struct job *j) { return emu_image(j) && j->opt->emit == EMIT_NONE; }
-static bool want_assemble(const struct job *j) { return want_host(j) && j->opt->goal != GOAL_ASSEMBLY; }
+static bool want_check(const struct job *j) { return compiles(j) && !j->checked; }
+static bool want_device_gpu(const struct job *j) { return compiles(j) && gpu_image(j); }
+static bool want_device_emu(const struct job *j) { return compiles(j) && emu_image(j); }
+static bool want_lower_gpu(const struct job *j) { return gpu_image(j) && !bitcode_only(j); }
+static bool want_lower_emu(const struct job *j) { return emu_image(j) && !bitcode_only(j); }
+static bool want_host(const struct job *j) { return compiles(j) && j->opt->emit == EMIT_NONE && j->opt->goal != GOAL_CHECK && !j->no_targets; }
+static bool want_ptxas(const struct job *j) { return want_lower_gpu(j) && j->opt->emit == EMIT_NONE && drv_ptxas(j->opt); }
+static bool want_link_emu(const struct job *j) { return want_lower_emu(j) && j->opt->emit == EMIT_NONE; }
+static bool want_pack(const struct job *j) { return j->device_link || want_host(j); }
+static bool want_assemble(const struct job *j) { return want_pack(j) && j->opt->goal != GOAL_ASSEMBLY; }
 static unsigned count_archs(const struct job *j) { return j->archs.n; }
 
 static bool first_device_is_gpu(const struct job *j) { return gpu_image(j); }
@@ -130,21 +153,14 @@ static void device(const struct job *j, struct proc *p, const char *out)
 }
 
 /* For messages; omp-device drops lines that nobody asked to have in the code. */
-static bool wants_lines(const struct job *j) { return j->opt->remarks || j->opt->warn_generic || j->opt->mode; }
-
-static bool has_vla(const struct job *j)
-{
-    size_t size;
-    char *text = drv_read(drv_job_file(j, "device.c"), &size);
-    return text && !strncmp(text, CG_RUN_TIME_TYPES, sizeof CG_RUN_TIME_TYPES - 1);
-}
+static bool wants_lines(const struct job *j) { return j->opt->remarks || j->opt->warn_generic || j->opt->mode || packs_bitcode(j); }
 
 /* clang refuses variable length arrays for nvptx64; behind it nothing does.  Such a file is compiled for wasm64, which has the same sizes,
  * alignments and passing of structs, and omp-device makes it nvptx64 again.  The flags say what clang takes for granted on nvptx64. */
 static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    if (has_vla(j))
+    if (marked(j, CG_RUN_TIME_TYPES))
         ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__", "-fvisibility=default", "-fconvergent-functions",
             "-fno-math-errno");
     else
@@ -196,13 +212,32 @@ static const char *level(const struct options *o)
 
 static void lower(const struct job *j, struct proc *p, const char *target, bool first)
 {
-    ADD(&p->argv, drv_tool("omp-device"), drv_format("--target=%s", target), level(j->opt),
+    ADD(&p->argv, drv_tool("omp-device"), drv_format("--target=%s", target), j->level,
         drv_format("--rtl=%s", drv_tool(drv_format("devicertl-%s.bc", target))), drv_format("--info=%s.%s.info", j->base, target));
-    if (j->opt->debug) ADD(&p->argv, "-g");
+    if (j->debug) ADD(&p->argv, "-g");
+    if (j->device_link) return;
     if (j->opt->mode) ADD(&p->argv, drv_format("--mode=%s", j->opt->mode));
     if (first && j->opt->remarks) ADD(&p->argv, "--remarks");
     if (first && j->opt->warn_generic) ADD(&p->argv, "--warn-generic");
     if (first && j->opt->emit == EMIT_IR) ADD(&p->argv, drv_format("--emit-ir=%s", drv_job_file(j, "ll")));
+}
+
+/* The same --member without `r` and `w`. */
+static const char *silent(const char *about)
+{
+    char *word = drv_copy(about, strlen(about)), *to = word;
+    for (const char *p = word, *end = strchr(word, ':'); (*to = *p); p++)
+        to += p > end || (*p != 'r' && *p != 'w');
+    return word;
+}
+
+static void lower_inputs(const struct job *j, struct proc *p, bool emu, bool first)
+{
+    const struct device_link *d = j->device_link;
+    if (!d) ADD(&p->argv, drv_job_file(j, emu ? "x86_64.bc" : "nvptx64.bc"));
+    for (unsigned i = 0; d && i < d->n; i++)          /* one of the two says what there is to say */
+        ADD(&p->argv, drv_format("--member=%s", first ? d->about[i] : silent(d->about[i])));
+    for (unsigned i = 0; d && i < d->n; i++) ADD(&p->argv, d->bitcode[emu][i]);
 }
 
 static void lower_gpu(const struct job *j, unsigned i, struct proc *p)
@@ -212,20 +247,21 @@ static void lower_gpu(const struct job *j, unsigned i, struct proc *p)
     lower(j, p, "nvptx64", true);
     if (libdevice) ADD(&p->argv, drv_format("--libdevice=%s", libdevice));
     for (unsigned k = 0; k < j->archs.n; k++) ADD(&p->argv, drv_format("--out=%s:%s", arch_name(j, k), arch_file(j, k, "ptx")));
-    ADD(&p->argv, drv_job_file(j, "nvptx64.bc"));
+    lower_inputs(j, p, false, true);
 }
 
 static void lower_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     lower(j, p, "x86_64", !first_device_is_gpu(j));
-    ADD(&p->argv, drv_format("--out=emu:%s", drv_job_file(j, "emu.o")), drv_job_file(j, "x86_64.bc"));
+    ADD(&p->argv, drv_format("--out=emu:%s", drv_job_file(j, "emu.o")));
+    lower_inputs(j, p, true, !first_device_is_gpu(j));
 }
 
 static void ptxas(const struct job *j, unsigned i, struct proc *p)
 {
-    ADD(&p->argv, drv_ptxas(j->opt), "-v", drv_format("-arch=%s", arch_name(j, i)), strcmp(level(j->opt), "-O0") == 0 ? "-O1" : "-O3");
-    if (j->opt->debug) ADD(&p->argv, "-lineinfo");
+    ADD(&p->argv, drv_ptxas(j->opt), "-v", drv_format("-arch=%s", arch_name(j, i)), strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
+    if (j->debug) ADD(&p->argv, "-lineinfo");
     ADD(&p->argv, arch_file(j, i, "ptx"), "-o", arch_file(j, i, "cubin"));
 }
 
@@ -253,26 +289,56 @@ static unsigned highest(const struct archs *a)
     return best;
 }
 
+const char *drv_arch_names(const struct archs *a)
+{
+    const char *names = "";
+    for (unsigned i = 0; i < a->n; i++) names = drv_format("%s%ssm_%u%s", names, *names ? "," : "", a->sm[i], a->suffix[i]);
+    return a->emu ? drv_format("%s%semu", names, *names ? "," : "") : names;
+}
+
+/* What the device link must know of how this file was compiled. */
+static const char *recorded(const struct job *j)
+{
+    return drv_format("level=%s debug=%d mode=%s remarks=%d warn=%d archs=%s", j->level, j->debug, j->opt->mode ? j->opt->mode : "auto",
+                      j->opt->remarks, j->opt->warn_generic, drv_arch_names(&j->archs));
+}
+
+static unsigned image_files(const struct job *j, struct image_file *files)
+{
+    unsigned n = 0, top = highest(&j->archs);
+    for (unsigned i = 0; want_ptxas(j) && i < j->archs.n; i++)
+        files[n++] = (struct image_file){ OMPGPU_IMAGE_CUBIN, j->archs.sm[i], arch_file(j, i, "cubin") };
+    if (want_lower_gpu(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_PTX, j->archs.sm[top], arch_file(j, top, "ptx") };
+    if (want_lower_emu(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_EMU, 0, drv_job_file(j, "emu.so") };
+    if (packs_bitcode(j) && gpu_image(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_BITCODE_GPU, 0, drv_job_file(j, "nvptx64.bc") };
+    if (packs_bitcode(j) && emu_image(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_BITCODE_EMU, 0, drv_job_file(j, "x86_64.bc") };
+    return n;
+}
+
+/* Both devices' code comes from one text, so the links agree; were it otherwise, kernels would be looked for under wrong names. */
+static bool members_agree(const struct job *j)
+{
+    if (!j->device_link || !want_lower_gpu(j) || !want_lower_emu(j)) return true;
+    unsigned n = j->device_link->n;
+    bool *gpu = drv_read_members(drv_job_file(j, "nvptx64.info"), n), *emu = drv_read_members(drv_job_file(j, "x86_64.info"), n);
+    if (memcmp(gpu, emu, n) == 0) return true;
+    drv_error("the device links for the GPU and for the emulated device differ; this is a fault of ompgpu-cc");
+    return false;
+}
+
 static int pack(struct job *j)
 {
-    struct image_file files[MAX_ARCHS + 2];
-    unsigned n = 0, nstats = 0;
-    struct kernel_stats *stats = NULL;
-    if (want_ptxas(j)) {
-        for (unsigned i = 0; i < j->archs.n; i++)
-            files[n++] = (struct image_file){ OMPGPU_IMAGE_CUBIN, j->archs.sm[i], arch_file(j, i, "cubin") };
-        stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &nstats);
-    }
-    if (gpu_image(j)) {
-        unsigned top = highest(&j->archs);
-        files[n++] = (struct image_file){ OMPGPU_IMAGE_PTX, j->archs.sm[top], arch_file(j, top, "ptx") };
-    }
-    if (emu_image(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_EMU, 0, drv_job_file(j, "emu.so") };
-    const char *image = drv_job_file(j, "image");
-    if (!drv_write_container(image, files, n, gpu_image(j) ? drv_job_file(j, "nvptx64.info") : NULL,
-                             emu_image(j) ? drv_job_file(j, "x86_64.info") : NULL, stats, nstats))
-        return EXIT_COMPILE;
-    return drv_append_image(drv_job_file(j, "s"), image, j->opt->goal == GOAL_ASSEMBLY) ? 0 : EXIT_COMPILE;
+    struct image_file files[MAX_ARCHS + 4];
+    struct container c = { .files = files, .nfiles = image_files(j, files), .options = recorded(j), .file = j->path };
+    const char *image = drv_job_file(j, "image"), *text = drv_job_file(j, "s");
+    if (want_ptxas(j)) c.stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &c.nstats);
+    if (want_lower_gpu(j)) c.info = drv_job_file(j, "nvptx64.info");
+    if (want_lower_emu(j)) c.emu_info = drv_job_file(j, "x86_64.info");
+    c.flags = needs_link(j) ? OMPGPU_CONTAINER_NEEDS_LINK : j->device_link ? OMPGPU_CONTAINER_LINKED : 0;
+    static const char no_stack[] = "\t.section\t.note.GNU-stack,\"\",@progbits\n";
+    if (j->device_link && !drv_write(text, no_stack, sizeof no_stack - 1)) return EXIT_COMPILE;
+    if (!members_agree(j) || !drv_write_container(image, &c)) return EXIT_COMPILE;
+    return drv_append_image(text, image, j->opt->goal == GOAL_ASSEMBLY, j->device_link ? DRV_LINKED_IMAGE : NULL) ? 0 : EXIT_COMPILE;
 }
 
 /* ------------------------------------------------------------------ exit codes */
@@ -304,15 +370,15 @@ static const struct stage stages[STAGES] = {
     [NATIVE]     = { "native", "asking for this machine's GPU", 0, want_native, NULL, native, NULL, native_done },
     [PREPROCESS] = { "preprocess", "preprocessing", 0, want_preprocess, NULL, preprocess, NULL, NULL },
     [CHECK]      = { "check", "checking", 0, want_check, NULL, check, NULL, NULL },
-    [SPLIT]      = { "split", "reading the directives of", AFTER(PREPROCESS), NULL, NULL, split, NULL, split_done },
-    [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(SPLIT), gpu_image, NULL, device_gpu, NULL, NULL },
+    [SPLIT]      = { "split", "reading the directives of", AFTER(PREPROCESS), compiles, NULL, split, NULL, split_done },
+    [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(SPLIT), want_device_gpu, NULL, device_gpu, NULL, NULL },
     [HOST]       = { "host", "compiling the host part of", AFTER(SPLIT), want_host, NULL, host, NULL, NULL },
-    [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of", AFTER(SPLIT) | AFTER(NATIVE), emu_image, NULL, device_emu, NULL, NULL },
-    [LOWER_GPU]  = { "lower-gpu", "generating GPU code for", AFTER(DEVICE_GPU) | AFTER(NATIVE), gpu_image, NULL, lower_gpu, NULL, NULL },
-    [LOWER_EMU]  = { "lower-emu", "generating emulated device code for", AFTER(DEVICE_EMU), emu_image, NULL, lower_emu, NULL, NULL },
+    [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of", AFTER(SPLIT) | AFTER(NATIVE), want_device_emu, NULL, device_emu, NULL, NULL },
+    [LOWER_GPU]  = { "lower-gpu", "generating GPU code for", AFTER(DEVICE_GPU) | AFTER(NATIVE), want_lower_gpu, NULL, lower_gpu, NULL, NULL },
+    [LOWER_EMU]  = { "lower-emu", "generating emulated device code for", AFTER(DEVICE_EMU), want_lower_emu, NULL, lower_emu, NULL, NULL },
     [PTXAS]      = { "ptxas", "assembling the GPU part of", AFTER(LOWER_GPU), want_ptxas, count_archs, ptxas, NULL, NULL },
     [LINK_EMU]   = { "link-emu", "linking the emulated device's part of", AFTER(LOWER_EMU), want_link_emu, NULL, link_emu, NULL, NULL },
-    [PACK]       = { "pack", "packing the images of", AFTER(HOST) | AFTER(PTXAS) | AFTER(LINK_EMU), want_host, NULL, NULL, pack, NULL },
+    [PACK]       = { "pack", "packing the images of", AFTER(HOST) | AFTER(PTXAS) | AFTER(LINK_EMU), want_pack, NULL, NULL, pack, NULL },
     [ASSEMBLE]   = { "assemble", "assembling", AFTER(PACK), want_assemble, NULL, assemble, NULL, NULL },
 };
 
@@ -485,13 +551,10 @@ static void notes(const struct job *j)
         drv_note("no ptxas: '%s' gets PTX only, which the NVIDIA driver compiles when the program starts", j->path);
 }
 
-int drv_compile_offload(struct job *j)
+/* -> exit code; -1: again, with an older version of OpenMP. */
+static int run_stages(struct job *j)
 {
     struct run r = { .job = j };
-    drv_parse_archs(j->opt, &j->archs);
-    drv_check_archs(&j->archs);
-    refuse(j);
-    notes(j);
     if (j->output) j->write_to = j->opt->dry ? j->output : drv_output_begin(j->output);
     double start = drv_now();
     for (;;) {
@@ -502,17 +565,37 @@ int drv_compile_offload(struct job *j)
         ended(&r, p);
     }
     drv_proc_kill_all();
-    if (r.again) {
-        j->archs = (struct archs){ 0 };
-        return drv_compile_offload(j);
-    }
+    if (r.again) return -1;
     if (r.failed) {
         if (r.culprit) explain(&r);
         return r.failed;
     }
     print_time(&r, "total", drv_now() - start);
-    if (j->opt->dry) return 0;
-    show_remarks(j);
+    if (!j->opt->dry) show_remarks(j);
+    return 0;
+}
+
+int drv_link_device_code(struct job *j)
+{
+    int code = run_stages(j);
+    if (code == 0) drv_output_commit(j->output, j->write_to);
+    return code;
+}
+
+int drv_compile_offload(struct job *j)
+{
+    drv_parse_archs(j->opt, &j->archs);
+    drv_check_archs(&j->archs);
+    refuse(j);
+    notes(j);
+    j->level = level(j->opt);
+    j->debug = j->opt->debug;
+    int code = run_stages(j);
+    if (code < 0) {
+        j->archs = (struct archs){ 0 };
+        return drv_compile_offload(j);
+    }
+    if (code || j->opt->dry) return code;
     if (j->no_targets && j->opt->emit == EMIT_NONE) return 0;
     if (j->opt->emit || j->opt->goal == GOAL_ASSEMBLY) copy_result(j);
     if (j->output && j->opt->goal != GOAL_CHECK) drv_output_commit(j->output, j->write_to);

@@ -1,7 +1,8 @@
 /* reach.c - what belongs to the device: functions that target regions reach, the variables these use, declare target.
  *
- * Target regions are the roots.  A declare target function that no region of this file reaches is taken along when all of what it
- * needs can run on the device; otherwise nothing here could call it there, and it stays on the host. */
+ * Target regions are the roots.  A declare target function that no region of this file reaches is taken along for other files when all
+ * of what it needs can run on the device; otherwise it stays on the host.  What has no definition here and is not of a system header
+ * is left to the device link, which knows the program's other files. */
 #include "frontend/fe.h"
 #include <string.h>
 
@@ -17,7 +18,7 @@ struct walk {                         /* one closure */
     unsigned next_function, next_var;
     struct omp_construct *region;     /* for messages; NULL for declare target functions */
     struct omp_function *in;          /* whose body is looked at, NULL: the region's */
-    bool quiet, bad;
+    bool quiet, bad, elsewhere;
 };
 
 static bool is_known(const char *name)
@@ -54,10 +55,12 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
     for (unsigned i = 0; i < w->vars.n; i++) if (w->vars.at[i] == v) return;
     *VEC_PUSH(w->fe->a, &w->vars) = v;
     const char *at = w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
-    if (v->is_extern)
-        fault(w, offset, arena_printf(w->fe->a, "variable '%s' is used in %s and has no definition in this file; device code of several files is not linked yet", v->name, at));
-    else if (v->declare_target == OMPV_DT_LINK)
+    if (v->declare_target == OMPV_DT_LINK)
         fault(w, offset, arena_printf(w->fe->a, "'declare target link' variable '%s' used in %s is not supported yet", v->name, at));
+    else if (v->is_extern && fe_is_system(w->fe, v->decl))
+        fault(w, offset, arena_printf(w->fe->a, "variable '%s' of a system header is used in %s, but the device does not have it", v->name, at));
+    else if (v->is_extern)
+        w->elsewhere = true;
 }
 
 static void need_function(struct walk *w, struct fe_function *f, unsigned offset)
@@ -67,7 +70,12 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     if (is_builtin(f->f->name)) return;
     *VEC_PUSH(w->fe->a, &w->functions) = f;
     if (f->known || f->f->defined) return;
-    const char *message = !strncmp(f->f->name, "omp_", 4)
+    bool routine = !strncmp(f->f->name, "omp_", 4);
+    if (!f->system && !routine) {
+        f->f->elsewhere = w->elsewhere = true;
+        return;
+    }
+    const char *message = routine
         ? arena_printf(w->fe->a, "OpenMP routine '%s' called in %s is not available on the device", f->f->name, where(w))
         : arena_printf(w->fe->a, "function '%s' called in %s has no body in this file; define it here, or include its definition", f->f->name, where(w));
     fault(w, offset, message);
@@ -127,6 +135,7 @@ static void commit(struct walk *w)
     for (unsigned i = 0; i < w->functions.n; i++) w->functions.at[i]->f->device = true;
     for (unsigned i = 0; i < w->vars.n; i++)
         if (w->vars.at[i]->declare_target == OMPV_NOT_DECLARED) w->vars.at[i]->declare_target = OMPV_DT_IMPLICIT;
+    if (w->elsewhere && !w->quiet) w->fe->u->needs_link = true;
 }
 
 /* ------------------------------------------------------------------ declare target */
@@ -215,6 +224,19 @@ static void reach_variables(struct fe *fe)
     }
 }
 
+/* What the device code of other files can refer to by name.  C's inline functions have their bodies in every file. */
+static void find_provided(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->functions.n; i++) {
+        const struct omp_function *f = fe->functions.at[i]->f;
+        if (fe->functions.at[i]->declare_target && f->device && !f->is_static && !f->is_inline) fe->u->provides = true;
+    }
+    for (unsigned i = 0; i < fe->vars.n; i++) {
+        const struct omp_var *v = fe->vars.at[i];
+        if (v->declare_target == OMPV_DT_TO && !v->is_extern && !v->is_static) fe->u->provides = true;
+    }
+}
+
 static bool contains_parallel(const struct omp_construct *c)
 {
     for (; c; c = c->next)
@@ -231,6 +253,7 @@ static void find_parallel(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         struct omp_function *f = fe->functions.at[i]->f;
+        if (f->elsewhere) f->has_parallel = f->synchronises = true;          /* as far as this file knows */
         if (f->defined) f->has_parallel = contains_parallel(f->constructs) || (f->device && calls_indirectly(fe, f->body));
     }
     for (bool change = true; change;) {
@@ -239,7 +262,7 @@ static void find_parallel(struct fe *fe)
             struct omp_function *f = fe->functions.at[i]->f;
             if (!f->device || !f->defined || f->has_parallel) continue;
             for (unsigned k = fe_first_fref(fe, f->extent.begin); k < fe->frefs.n && fe->frefs.at[k].offset < f->extent.end; k++)
-                if (fe->frefs.at[k].function->f->has_parallel && fe->frefs.at[k].function->f->device) { f->has_parallel = change = true; break; }
+                if (fe->frefs.at[k].function->f->has_parallel && (fe->frefs.at[k].function->f->device || fe->frefs.at[k].function->f->elsewhere)) { f->has_parallel = change = true; break; }
         }
     }
 }
@@ -267,6 +290,7 @@ void fe_mark_device(struct fe *fe)
     reach_variables(fe);
     reach_declared(fe);
     mark_decls(fe);
+    find_provided(fe);
     find_parallel(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;

@@ -259,6 +259,7 @@ struct omp_function {
     bool defined, device, is_static, is_inline, is_variadic;
     struct omp_construct *constructs; /* outermost ones, linked by next */
     bool has_parallel;            /* a parallel construct can be reached from it */
+    bool elsewhere;               /* not defined here, but device code calls it: the device link finds it */
     bool synchronises;            /* a construct or routine that orders what its threads see of each other can be reached from it */
 };
 
@@ -276,6 +277,8 @@ struct omp_unit {
                                                                   copied to file scope, under a new name, before the function */
     unsigned ntargets;            /* target regions */
     bool run_time_types;          /* device code has types with run-time array bounds */
+    bool needs_link;              /* target regions, or device variables' initialisers, need functions or variables of other files */
+    bool provides;                /* defines declare target functions or variables that other files can use */
     struct omp_udr *udrs; unsigned nudrs;                      /* user-defined reductions, by position */
     bool atomic_reduction, remarks;   /* -fompgpu-atomic-reduction, -Rompgpu; set after fe_parse, for codegen */
     struct arena *arena;

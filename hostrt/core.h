@@ -207,11 +207,15 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompg
 const char *ompgpu_image_check(const void *container);
 const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_header *, unsigned index);
 const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *, const char *name);
+/* The container with the images to use: the linked one, or the unit's own.  And a kernel's or variable's name there. */
+const struct ompgpu_image_header *ompgpu_image_linked(const struct ompgpu_image_header *own);
+const char *ompgpu_image_symbol(const struct ompgpu_image_header *own, const char *name);
 unsigned ompgpu_image_kinds(const struct ompgpu_image_header *);               /* bit per kind */
 int ompgpu_image_bytes(const struct ompgpu_image_header *, unsigned index, const void **data, size_t *size, void **owned);
 /* Under ompgpu_start_lock: */
 const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds);                 /* a unit with kernels but no image of these kinds */
 const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);        /* a unit with kernels that pick() refuses */
+bool ompgpu_unit_not_linked(const struct ompgpu_unit *);                       /* it needs a device link and had none */
 int ompgpu_units_load_variables(struct ompgpu_device *, const char **file);    /* of all units */
 void ompgpu_units_close(void);
 /* The loaded kernel.  0: *out is set; 1: no image suits the device; -1: an error. */

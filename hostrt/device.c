@@ -44,7 +44,9 @@ static int usable(const struct candidate *c)
         return 0;
     }
     const struct ompgpu_unit *without = ompgpu_unit_without(c->plugin->image_kinds);
-    if (without)
+    if (without && ompgpu_unit_not_linked(without))
+        add_reason("%s uses device code of other files and was not device-linked: link with ompgpu-cc%s", without->file, "");
+    else if (without)
         add_reason(c->kind == OMPGPU_KIND_EMU ? "%s was compiled without an image for the %s device (--gpu-arch=emu adds it)"
                                               : "%s was compiled without an image for a %s device", without->file, c->plugin->name);
     return without ? 0 : n;

@@ -1,7 +1,8 @@
 /* image.c - reading the container of device images (image.h).
  *
  * A container comes out of an object file that may be truncated or from another version, so everything is checked once, when its unit
- * registers: afterwards offsets are used as they are.                                                                        */
+ * registers: afterwards offsets are used as they are.  Where a program was device-linked, a unit's own container leads to the
+ * linked one (`link`), which is checked with it.                                                                            */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static bool string_ok(const struct ompgpu_image_header *h, uint32_t offset)
 
 static const char *check_image(const struct ompgpu_image_header *h, unsigned i, const struct ompgpu_image_entry *e)
 {
-    if (e->kind < OMPGPU_IMAGE_PTX || e->kind > OMPGPU_IMAGE_EMU)
+    if (e->kind < OMPGPU_IMAGE_PTX || e->kind > OMPGPU_IMAGE_BITCODE_EMU)
         return FAIL("image %u is of unknown kind %u", i, e->kind);
     if (!e->size || !range_ok(h, e->offset, e->size))
         return FAIL("image %u lies outside of the container", i);
@@ -42,6 +43,11 @@ static const char *check_kernel(const struct ompgpu_image_header *h, unsigned i,
     return NULL;
 }
 
+static const char *check_alias(const struct ompgpu_image_header *h, unsigned i, const struct ompgpu_alias *a)
+{
+    return string_ok(h, a->name) && string_ok(h, a->symbol) ? NULL : FAIL("alias %u has a name outside of the container", i);
+}
+
 const char *ompgpu_image_check(const void *container)
 {
     const struct ompgpu_image_header *h = container;
@@ -56,6 +62,12 @@ const char *ompgpu_image_check(const void *container)
         return FAIL("the image table lies outside of the container");
     if (h->kernels % 4 || !range_ok(h, h->kernels, (uint64_t)h->nkernels * sizeof(struct ompgpu_kernel_entry)))
         return FAIL("the kernel table lies outside of the container");
+    if (h->aliases % 4 || !range_ok(h, h->aliases, (uint64_t)h->naliases * sizeof(struct ompgpu_alias)))
+        return FAIL("the alias table lies outside of the container");
+    if (!string_ok(h, h->options) || !string_ok(h, h->file))
+        return FAIL("the header has a string outside of the container");
+    for (unsigned i = 0; i < h->naliases && !bad; i++)
+        bad = check_alias(h, i, (const struct ompgpu_alias *)((const char *)h + h->aliases) + i);
     for (unsigned i = 0; i < h->nimages && !bad; i++)
         bad = check_image(h, i, ompgpu_image_entry(h, i));
     for (unsigned i = 0; i < h->nkernels && !bad; i++)
@@ -66,6 +78,21 @@ const char *ompgpu_image_check(const void *container)
 const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_header *h, unsigned index)
 {
     return (const struct ompgpu_image_entry *)((const char *)h + h->images) + index;
+}
+
+const struct ompgpu_image_header *ompgpu_image_linked(const struct ompgpu_image_header *h)
+{
+    return (const struct ompgpu_image_header *)((const char *)h + h->link);
+}
+
+const char *ompgpu_image_symbol(const struct ompgpu_image_header *own, const char *name)
+{
+    const struct ompgpu_image_header *h = ompgpu_image_linked(own);
+    const struct ompgpu_alias *a = (const struct ompgpu_alias *)((const char *)h + h->aliases);
+    for (unsigned i = 0; i < h->naliases; i++)
+        if (a[i].member == own->member && strcmp((const char *)h + a[i].name, name) == 0)
+            return (const char *)h + a[i].symbol;
+    return name;
 }
 
 const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *h, const char *name)

@@ -1,20 +1,35 @@
 /* image.h - the container of device images inside a fat object, written by the driver, read by hostrt.
  *
- *   header | image table | kernel table | strings and image bytes      all offsets from the header's first byte; little endian
- */
+ *   header | image table | kernel table | alias table | strings and image bytes
+ *
+ * All offsets are from the header's first byte; little endian.  Containers lie in section .ompgpu.image, one behind the other, each a
+ * multiple of 16 bytes.
+ *
+ * Device link.  A file whose regions need functions or variables of other files has bitcode instead of images (NEEDS_LINK); a file that
+ * defines some has bitcode besides its images.  When the driver links a program it joins the bitcode of the files that belong
+ * together (the members) to one more container (LINKED), in the same section of the program, and then writes into the header of each
+ * member where that is.  From there on the member's kernels and variables are those of the linked container.                       */
 #ifndef OMPGPU_IMAGE_H
 #define OMPGPU_IMAGE_H
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full   /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 2u
-enum ompgpu_image_kind { OMPGPU_IMAGE_PTX = 1, OMPGPU_IMAGE_CUBIN = 2, OMPGPU_IMAGE_EMU = 3 /* x86-64 ELF shared object */ };
+#define OMPGPU_IMAGE_VERSION 3u
+enum ompgpu_image_kind { OMPGPU_IMAGE_PTX = 1, OMPGPU_IMAGE_CUBIN = 2, OMPGPU_IMAGE_EMU = 3 /* x86-64 ELF shared object */,
+                         OMPGPU_IMAGE_BITCODE_GPU = 4, OMPGPU_IMAGE_BITCODE_EMU = 5 /* for a device link, not to be loaded */ };
 struct ompgpu_image_header {
     uint64_t magic;
     uint32_t version, header_size;
     uint64_t total_size;
     uint32_t nimages, nkernels;
     uint64_t images, kernels;         /* offsets of struct ompgpu_image_entry[] / struct ompgpu_kernel_entry[] */
+    uint64_t aliases;                 /* LINKED: offset of struct ompgpu_alias[] */
+    uint32_t naliases;
+    uint32_t flags;                   /* OMPGPU_CONTAINER_* */
+    uint32_t options, file;           /* strings: how it was compiled ("level=2 …", for the driver), the source; 0: none */
+    int64_t link;                     /* bytes from this header to that of the linked container; 0: none */
+    uint32_t member, reserved;        /* with link: this file's number there */
 };
+enum { OMPGPU_CONTAINER_NEEDS_LINK = 1, OMPGPU_CONTAINER_LINKED = 2 };
 struct ompgpu_image_entry {
     uint32_t kind, arch;              /* arch: 75, 90 …; 0 for emu.  PTX is NUL-terminated (the NUL counts in size) */
     uint64_t offset, size;
@@ -30,6 +45,8 @@ struct ompgpu_kernel_entry {
     uint32_t registers, shared_bytes; /* of the first cubin, as ptxas says; 0 unknown */
     uint64_t heap_bytes;              /* of each team's storage in global memory, for locals that have their place in it */
 };
+/* A kernel or variable of a member that has another name in the linked image, because two files have one of that name. */
+struct ompgpu_alias { uint32_t member, name, symbol; };
 enum {
     OMPGPU_KERNEL_WORKERS = 1,        /* generic kernel that can reach a parallel region */
     OMPGPU_KERNEL_SYNC = 2,           /* uses a barrier or warp operation: the emulated device needs fibers */

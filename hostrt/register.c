@@ -2,15 +2,22 @@
  *
  * A unit registers in a constructor and leaves in a destructor, which dlclose() runs too.  Its image is loaded on a device when a region
  * of it first runs there, or, if it has declare target variables, at the next use of the device: any data construct may name them.
- * What is loaded hangs on the unit's state, a region's `slot` points to its part, so leaving frees exactly what the unit caused. */
+ * Units that were device-linked share one image: it is loaded once a device and goes with the last unit that uses it.  What a unit uses
+ * hangs on its state, a region's `slot` points to its part, so leaving frees exactly what the unit caused.                      */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core.h"
 
-struct load {                                       /* an image on a device */
+struct load {                                       /* an image on a device; guarded by ompgpu_start_lock */
     struct load *next;
+    const struct ompgpu_image_header *image;
     struct ompgpu_device *device;
     void *module, *owned;
+    unsigned users;
+};
+struct use {                                        /* of a load by a unit */
+    struct use *next;
+    struct load *load;
 };
 struct region_state {                               /* what region->slot points to */
     struct region_state *next;
@@ -20,14 +27,15 @@ struct region_state {                               /* what region->slot points 
 struct unit_state {                                 /* what unit->state points to; guarded by ompgpu_start_lock */
     struct unit_state *next;
     struct ompgpu_unit *unit;
-    struct load *loads;
+    struct use *uses;
     struct region_state *regions;
 };
 static struct unit_state *units;
+static struct load *loads;
 
 static const struct ompgpu_image_header *header(const struct unit_state *u)
 {
-    return u->unit->image;
+    return u->unit->image ? ompgpu_image_linked(u->unit->image) : NULL;
 }
 
 /* ------------------------------------------------------------------ coming */
@@ -38,7 +46,10 @@ static void check_unit(const struct ompgpu_unit *unit)
     if (unit->abi != OMPGPU_ABI_VERSION)
         ompgpu_fatal(NULL, "%s was compiled for version %u of the runtime interface, this libompgpu has version %d: "
                      "compile it again, or link the libompgpu that belongs to its compiler", file, unit->abi, OMPGPU_ABI_VERSION);
-    const char *bad = unit->image ? ompgpu_image_check(unit->image) : NULL;
+    const struct ompgpu_image_header *own = unit->image;
+    const char *bad = own ? ompgpu_image_check(own) : NULL;
+    if (own && !bad && own->link)
+        bad = ompgpu_image_check(ompgpu_image_linked(own));
     if (bad)
         ompgpu_fatal(NULL, "%s: %s", file, bad);
 }
@@ -80,17 +91,27 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
 }
 
 /* Under ompgpu_start_lock. */
-static void unload(struct unit_state *u, struct load *l)
+static void unload(struct load *l)
 {
     if (l->module)
         l->device->plugin->unload(l->device->ordinal, l->module);
     ompgpu_xfree(l->owned);
-    for (struct load **at = &u->loads; *at; at = &(*at)->next)
-        if (*at == l) {
-            *at = l->next;
-            break;
-        }
+    struct load **at = &loads;
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
     ompgpu_xfree(l);
+}
+
+/* The unit's first use. */
+static void end_use(struct unit_state *u)
+{
+    struct use *use = u->uses;
+    u->uses = use->next;
+    forget_variables(u->unit, use->load->device);
+    if (--use->load->users == 0)
+        unload(use->load);
+    ompgpu_xfree(use);
 }
 
 static void free_unit(struct unit_state *u)
@@ -102,10 +123,8 @@ static void free_unit(struct unit_state *u)
             ompgpu_xfree(r->functions[i]);
         ompgpu_xfree(r);
     }
-    while (u->loads) {
-        forget_variables(u->unit, u->loads->device);
-        unload(u, u->loads);
-    }
+    while (u->uses)
+        end_use(u);
     u->unit->state = NULL;
     ompgpu_xfree(u);
 }
@@ -135,9 +154,15 @@ void ompgpu_units_close(void)
 }
 
 /* ------------------------------------------------------------------ questions before anything is loaded */
+bool ompgpu_unit_not_linked(const struct ompgpu_unit *unit)
+{
+    const struct ompgpu_image_header *own = unit->image;
+    return own && (own->flags & OMPGPU_CONTAINER_NEEDS_LINK) && !own->link;
+}
+
 static bool needs_image(const struct unit_state *u)
 {
-    return header(u) && (header(u)->nkernels || u->unit->nvars);
+    return header(u) && (header(u)->nkernels || u->unit->nvars || ompgpu_unit_not_linked(u->unit));
 }
 
 const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds)
@@ -203,7 +228,7 @@ static int load_variables(const struct ompgpu_unit *unit, struct load *l)
         const struct ompgpu_var *v = &unit->vars[i];
         void *address;
         size_t size, want = v->link ? sizeof(void *) : v->size;
-        if (dev->plugin->variable(dev->ordinal, l->module, v->name, &address, &size))
+        if (dev->plugin->variable(dev->ordinal, l->module, ompgpu_image_symbol(unit->image, v->name), &address, &size))
             return -1;
         if (size != want) {
             ompgpu_plugin_error("declare target variable %s has %zu bytes on the device, %zu expected", v->name, size, want);
@@ -215,20 +240,17 @@ static int load_variables(const struct ompgpu_unit *unit, struct load *l)
     return 0;
 }
 
-static struct load *find_load(const struct unit_state *u, const struct ompgpu_device *dev)
+static struct load *find_load(const struct ompgpu_image_header *h, const struct ompgpu_device *dev)
 {
-    struct load *l = u->loads;
-    while (l && l->device != dev)
+    struct load *l = loads;
+    while (l && (l->image != h || l->device != dev))
         l = l->next;
     return l;
 }
 
-/* Under ompgpu_start_lock.  0, 1: no image suits, -1: an error. */
-static int load(struct unit_state *u, struct ompgpu_device *dev, struct load **out)
+/* 0, 1: no image suits, -1: an error.  *out has no user yet. */
+static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device *dev, struct load **out)
 {
-    if ((*out = find_load(u, dev)))
-        return 0;
-    const struct ompgpu_image_header *h = header(u);
     int image = h ? dev->plugin->pick(dev->ordinal, h) : -1;
     if (image < 0)
         return 1;
@@ -237,15 +259,39 @@ static int load(struct unit_state *u, struct ompgpu_device *dev, struct load **o
     struct load *l = ompgpu_xalloc(sizeof *l);
     if (!l)
         return -1;
-    l->device = dev;
-    l->next = u->loads, u->loads = l;
-    if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned)
-        || dev->plugin->load(dev->ordinal, h, image, data, size, &l->module) || load_variables(u->unit, l)) {
-        forget_variables(u->unit, dev);
-        unload(u, l);
+    l->image = h, l->device = dev;
+    l->next = loads, loads = l;
+    if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned) || dev->plugin->load(dev->ordinal, h, image, data, size, &l->module)) {
+        unload(l);
         return -1;
     }
     *out = l;
+    return 0;
+}
+
+/* Under ompgpu_start_lock.  0, 1: no image suits, -1: an error. */
+static int load(struct unit_state *u, struct ompgpu_device *dev, struct load **out)
+{
+    for (struct use *use = u->uses; use; use = use->next)
+        if (use->load->device == dev) {
+            *out = use->load;
+            return 0;
+        }
+    int result = (*out = find_load(header(u), dev)) ? 0 : load_image(header(u), dev, out);
+    if (result)
+        return result;
+    struct use *use = ompgpu_xalloc(sizeof *use);
+    if (!use) {
+        if (!(*out)->users)
+            unload(*out);
+        return -1;
+    }
+    use->load = *out, use->load->users++;
+    use->next = u->uses, u->uses = use;
+    if (load_variables(u->unit, use->load)) {
+        end_use(u);
+        return -1;
+    }
     return 0;
 }
 
@@ -285,14 +331,15 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
     struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
     if (!f)
         return -1;
-    f->entry = ompgpu_image_kernel(header(u), r->kernel);
+    const char *symbol = ompgpu_image_symbol(u->unit->image, r->kernel);
+    f->entry = ompgpu_image_kernel(header(u), symbol);
     f->where = (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
     int bad = -1;
     if (!f->entry)
         ompgpu_plugin_error("the image of %s has no kernel of this name", u->unit->file);
     else {
         const struct ompgpu_kernel_entry *entry = f->entry;
-        bad = dev->plugin->function(dev->ordinal, l->module, r->kernel, f);
+        bad = dev->plugin->function(dev->ordinal, l->module, symbol, f);
         f->entry = entry;
     }
     if (bad) {

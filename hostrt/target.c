@@ -106,12 +106,14 @@ static __attribute__((noinline)) _Noreturn void fail(struct running *r, bool ent
 }
 
 /* No image for the device: the host may run the region, unless its data is on the device already. */
-static __attribute__((noinline)) int without_image(const struct running *r)
+static __attribute__((noinline)) int without_image(const struct running *r, const struct ompgpu_region *region)
 {
     if (ompgpu_data_any_present(r->dev, r->maps, r->nmaps))
         ompgpu_fatal(&r->where, "its data is mapped on device %d (%s), but its file has no image for that device", r->dev->number,
                      r->dev->info.name);
-    ompgpu_on_host(&r->where, "its file has no image that suits the device");
+    ompgpu_on_host(&r->where, ompgpu_unit_not_linked(region->unit)
+                                  ? "its file uses device code of other files and was not device-linked: link with ompgpu-cc"
+                                  : "its file has no image that suits the device");
     return 1;
 }
 
@@ -123,7 +125,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         return 1;
     int found = ompgpu_function_get(region, r.dev, &r.function);
     if (__builtin_expect(found > 0, 0))
-        return without_image(&r);
+        return without_image(&r, region);
     if (found < 0 || !(r.thread = ompgpu_self()) || ompgpu_thread_room(r.thread, nmaps, nparams + 1))
         fail(&r, false);
     if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))

@@ -195,8 +195,10 @@ static inline void fake_make_container(void)
         fake_container.kernels[n] = (struct ompgpu_kernel_entry){
             .name = fake_string(k->name), .function = fake_string("main"), .file = fake_string("app.c"), .directive = fake_string("target"),
             .line = n + 1, .mode = k->mode, .flags = k->flags, .reduce_bytes = k->reduce_bytes };
-    fake_container.header = (struct ompgpu_image_header){ OMPGPU_IMAGE_MAGIC, OMPGPU_IMAGE_VERSION, sizeof fake_container.header, sizeof fake_container,
-        1, n, offsetof(__typeof__(fake_container), image), offsetof(__typeof__(fake_container), kernels) };
+    fake_container.header = (struct ompgpu_image_header){
+        .magic = OMPGPU_IMAGE_MAGIC, .version = OMPGPU_IMAGE_VERSION, .header_size = sizeof fake_container.header,
+        .total_size = sizeof fake_container, .nimages = 1, .nkernels = n, .images = offsetof(__typeof__(fake_container), image),
+        .kernels = offsetof(__typeof__(fake_container), kernels) };
     fake_container.image = (struct ompgpu_image_entry){ OMPGPU_IMAGE_EMU, 0, offsetof(__typeof__(fake_container), text), 8, 8 };
 }
 static inline void fake_register(void)

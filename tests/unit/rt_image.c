@@ -14,7 +14,7 @@ static CONTAINER *fresh(void)                       /* on the heap, so that ASan
 static const struct damage { const char *what; size_t offset; unsigned size; uint64_t value; const char *message; } damages[] = {
 #define AT(member) offsetof(CONTAINER, member), sizeof fake_container.member
     { "magic", AT(header.magic), 1, "not a container of device images" },
-    { "version", AT(header.version), 7, "the container of device images has version 7, this libompgpu reads version 1" },
+    { "version", AT(header.version), 7, "the container of device images has version 7, this libompgpu reads version 3" },
     { "header size", AT(header.header_size), 8, "sizes are wrong" },
     { "total size", AT(header.total_size), 8, "sizes are wrong" },
     { "image table", AT(header.images), 1 << 20, "image table lies outside" },
@@ -22,6 +22,10 @@ static const struct damage { const char *what; size_t offset; unsigned size; uin
     { "number of images", AT(header.nimages), 0xffffffff, "image table lies outside" },
     { "kernel table", AT(header.kernels), ~0ull - 3, "kernel table lies outside" },
     { "number of kernels", AT(header.nkernels), 0xffffffff, "kernel table lies outside" },
+    { "alias table", AT(header.aliases), ~0ull - 3, "alias table lies outside" },
+    { "number of aliases", AT(header.naliases), 0xffffffff, "alias table lies outside" },
+    { "options", AT(header.options), 0xffffffff, "string outside of the container" },
+    { "source", AT(header.file), 0xfffffff0, "string outside of the container" },
     { "kind", AT(image.kind), 9, "image 0 is of unknown kind 9" },
     { "image size", AT(image.size), ~0ull, "image 0 lies outside of the container" },
     { "image offset", AT(image.offset), ~0ull - 4, "image 0 lies outside of the container" },
@@ -106,8 +110,8 @@ static void versions(void)
     OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c was compiled for version 9 of the runtime interface, this libompgpu has version 1"),
        "another version of the runtime interface names both");
     unit.abi = OMPGPU_ABI_VERSION;
-    fake_container.header.version = 3;
-    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 3, this libompgpu reads version 1"),
+    fake_container.header.version = 99;
+    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 3"),
        "another version of the container names both");
     fake_container.header.version = OMPGPU_IMAGE_VERSION;
 }

@@ -59,8 +59,9 @@ static struct container *make_container(const char *path)
     if (fread(c->bytes, 1, size, f) != size)
         exit(90);
     fclose(f);
-    c->header = (struct ompgpu_image_header){ OMPGPU_IMAGE_MAGIC, OMPGPU_IMAGE_VERSION, sizeof c->header, sizeof *c + size, 1, KERNELS,
-                                              offsetof(struct container, image), offsetof(struct container, kernels) };
+    c->header = (struct ompgpu_image_header){
+        .magic = OMPGPU_IMAGE_MAGIC, .version = OMPGPU_IMAGE_VERSION, .header_size = sizeof c->header, .total_size = sizeof *c + size,
+        .nimages = 1, .nkernels = KERNELS, .images = offsetof(struct container, image), .kernels = offsetof(struct container, kernels) };
     c->image = (struct ompgpu_image_entry){ OMPGPU_IMAGE_EMU, 0, sizeof *c, size, size };
     for (unsigned i = 0; i < KERNELS; i++) {
         c->kernels[i].name = (uint32_t)(offsetof(struct container, text) + at);
