@@ -1,5 +1,9 @@
 /* ir_context.c - in which context the functions of a module run: as sequential code of a generic kernel, inside of parallel regions, or both.
  *
+ * A region met in sequential code is forked; one met inside of another is serialised, a plain call of its function between two that
+ * count the level.  Only in a function that runs in both contexts does the runtime have to look.  So the call graph of a program without
+ * recursion has no cycle, and ptxas knows the stack that it needs; and without nested regions nobody counts levels.
+ *
  * Sequential is what a generic kernel reaches without passing through a function that only __ompgpu_parallel calls.  Inside is what
  * such a function reaches, and all of an SPMD kernel. */
 #include "codegen/ir_tool.h"
@@ -54,4 +58,57 @@ void ir_find_contexts(const struct ir_unit *u, const struct ir_graph *g, bool *s
     for (unsigned i = 0; i < g->n; i++)
         if (ir_is_outlined(&g->nodes[i]))
             mark(g, i, inside, NULL);
+}
+
+/* ------------------------------------------------------------------ regions */
+static LLVMValueRef runtime(const struct ir_unit *u, const char *name, LLVMTypeRef type)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    return f ? f : LLVMAddFunction(u->module, name, type);
+}
+
+/* nest_enter(); fn(ctx); nest_leave(); */
+static void serialise(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call)
+{
+    LLVMTypeRef none = LLVMVoidTypeInContext(u->ctx), ptr = LLVMPointerTypeInContext(u->ctx, 0);
+    LLVMTypeRef plain = LLVMFunctionType(none, NULL, 0, false), region = LLVMFunctionType(none, &ptr, 1, false);
+    LLVMValueRef ctx = LLVMGetOperand(call, 1);
+    LLVMPositionBuilderBefore(b, call);       /* takes the debug location over */
+    LLVMBuildCall2(b, plain, runtime(u, "__ompgpu_nest_enter", plain), NULL, 0, "");
+    LLVMBuildCall2(b, region, LLVMGetOperand(call, 0), &ctx, 1, "");
+    LLVMBuildCall2(b, plain, runtime(u, "__ompgpu_nest_leave", plain), NULL, 0, "");
+    LLVMInstructionEraseFromParent(call);
+}
+
+static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, bool sequential, bool inside)
+{
+    LLVMValueRef parallel = LLVMGetCalledValue(call);
+    u->nested |= inside || !sequential;
+    if (sequential && !inside)
+        LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, runtime(u, "__ompgpu_fork", LLVMGlobalGetValueType(parallel)));
+    else if (inside && !sequential && !u->asks)
+        serialise(u, b, call);
+}
+
+bool ir_sort_regions(struct ir_unit *u)
+{
+    LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
+    if (!parallel)
+        return true;
+    struct ir_graph *g = ir_graph_build(u->module);
+    bool *sequential = ir_alloc(g->n, sizeof *sequential), *inside = ir_alloc(g->n, sizeof *inside);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    ir_find_contexts(u, g, sequential, inside);
+    IR_EACH_USE(use, parallel) {
+        LLVMValueRef call = LLVMGetUser(use);
+        if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != parallel)
+            ir_bug("__ompgpu_parallel is used for other than a call");
+        int f = ir_graph_find(g, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
+        sort_region(u, b, call, sequential[f], inside[f]);
+    }
+    LLVMDisposeBuilder(b);
+    free(sequential);
+    free(inside);
+    ir_graph_free(g);
+    return true;
 }

@@ -1,6 +1,6 @@
 /* ir_dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons with direct calls.
  *
- * All regions that the module passes to __ompgpu_parallel are known.  With direct calls the optimiser sees what a region does, ptxas
+ * All regions that the module passes to __ompgpu_parallel and __ompgpu_fork are known.  With direct calls the optimiser sees what a region does, ptxas
  * knows the registers it needs, and a region can be inlined:
  *
  *     if (fn == 1) main_23__parallel(ctx); else if … else main_30__parallel(ctx)
@@ -24,19 +24,32 @@ static void add_region(struct regions *r, LLVMValueRef f)
     r->at[r->n++] = f;
 }
 
-static struct regions find_regions(LLVMValueRef parallel)
+/* What starts a region; the runtime's own call of the second in the first passes what the first was given. */
+static const char *const starters[] = { "__ompgpu_parallel", "__ompgpu_fork" };
+
+static bool is_forwarded(LLVMValueRef call)
 {
-    unsigned uses = 0;
-    IR_EACH_USE(use, parallel) uses++;
-    struct regions r = { ir_alloc(uses, sizeof *r.at), 0, true };
-    IR_EACH_USE(use, parallel) {
+    LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    return strcmp(ir_name(caller), starters[0]) == 0 && LLVMGetOperand(call, 0) == LLVMGetParam(caller, 0);
+}
+
+static void find_regions(struct regions *r, LLVMValueRef starter)
+{
+    IR_EACH_USE(use, starter) {
         LLVMValueRef call = LLVMGetUser(use);
-        if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == parallel && LLVMIsAFunction(LLVMGetOperand(call, 0)))
-            add_region(&r, LLVMGetOperand(call, 0));
-        else
-            r.all_known = false;
+        bool is_call = LLVMIsACallInst(call) && LLVMGetCalledValue(call) == starter;
+        if (is_call && LLVMIsAFunction(LLVMGetOperand(call, 0)))
+            add_region(r, LLVMGetOperand(call, 0));
+        else if (!is_call || !is_forwarded(call))
+            r->all_known = false;
     }
-    return r;
+}
+
+static unsigned count_uses(LLVMValueRef v)
+{
+    unsigned n = 0;
+    IR_EACH_USE(use, v) n++;
+    return n;
 }
 
 /* What is passed as region i: never null, which ends the workers. */
@@ -47,9 +60,9 @@ static LLVMValueRef token(const struct ir_unit *u, const struct regions *r, unsi
     return LLVMConstIntToPtr(LLVMConstInt(LLVMInt64TypeInContext(u->ctx), i + 1, false), LLVMPointerTypeInContext(u->ctx, 0));
 }
 
-static void pass_tokens(const struct ir_unit *u, const struct regions *r, LLVMValueRef parallel)
+static void pass_tokens(const struct ir_unit *u, const struct regions *r, LLVMValueRef starter)
 {
-    IR_EACH_USE(use, parallel) {
+    IR_EACH_USE(use, starter) {
         LLVMValueRef call = LLVMGetUser(use), f = LLVMGetOperand(call, 0);
         for (unsigned i = 0; i < r->n; i++)
             if (r->at[i] == f)
@@ -108,24 +121,33 @@ static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, L
     LLVMDisposeBuilder(b);
 }
 
-bool ir_dispatch(struct ir_unit *u)
+static void dispatch(struct ir_unit *u, struct regions *r)
 {
     static const char *const callers[] = { "__ompgpu_parallel", "__ompgpu_invoke" };
-    LLVMValueRef parallel = LLVMGetNamedFunction(u->module, callers[0]);
-    if (!u->uses_parallel || !parallel)
-        return true;
-    struct regions r = find_regions(parallel);
-    if (r.n) {
-        LLVMTypeRef region = LLVMGlobalGetValueType(r.at[0]);
-        LLVMValueRef cascade = build_cascade(u, region, &r);
-        for (unsigned i = 0; i < 2; i++) {
-            LLVMValueRef f = LLVMGetNamedFunction(u->module, callers[i]);
-            if (f)
-                use_cascade(u, f, region, cascade);
-        }
-        if (r.all_known)
-            pass_tokens(u, &r, parallel);
+    LLVMTypeRef region = LLVMGlobalGetValueType(r->at[0]);
+    LLVMValueRef cascade = build_cascade(u, region, r);
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMValueRef caller = LLVMGetNamedFunction(u->module, callers[i]), starter = LLVMGetNamedFunction(u->module, starters[i]);
+        if (caller)
+            use_cascade(u, caller, region, cascade);
+        if (starter && r->all_known)
+            pass_tokens(u, r, starter);
     }
+}
+
+bool ir_dispatch(struct ir_unit *u)
+{
+    LLVMValueRef f[2];
+    unsigned uses = 0;
+    for (unsigned i = 0; i < 2; i++)
+        if ((f[i] = LLVMGetNamedFunction(u->module, starters[i])))
+            uses += count_uses(f[i]);
+    struct regions r = { ir_alloc(uses + 1, sizeof *r.at), 0, true };
+    for (unsigned i = 0; i < 2; i++)
+        if (f[i])
+            find_regions(&r, f[i]);
+    if (r.n)
+        dispatch(u, &r);
     free(r.at);
     return true;
 }

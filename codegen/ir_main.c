@@ -90,6 +90,7 @@ static const struct step { const char *name; bool (*run)(struct ir_unit *); } st
     { "math", ir_lower_math },
     { "spmd", ir_spmd },
     { "globalise", ir_globalise },
+    { "contexts", ir_sort_regions },
     { "link", ir_link },
     { "configure", ir_configure },
     { "dispatch", ir_dispatch },

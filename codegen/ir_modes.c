@@ -13,7 +13,7 @@ static bool any_kernel(const struct ir_unit *u, unsigned mode)
     return false;
 }
 
-static unsigned uses_parallel(const struct ir_unit *u) { return u->uses_parallel || u->asks; }
+static unsigned nested(const struct ir_unit *u) { return u->nested || u->asks; }
 static unsigned parts(const struct ir_unit *u) { return u->parts; }
 static unsigned asks(const struct ir_unit *u) { return u->asks; }
 static unsigned has_generic(const struct ir_unit *u) { return any_kernel(u, IR_GENERIC); }
@@ -25,7 +25,7 @@ static const struct constant {
     const char *name;
     unsigned (*value)(const struct ir_unit *);
 } constants[] = {
-    { "uses_parallel", uses_parallel },   /* the user's code has a parallel construct outside of SPMD kernels' own */
+    { "nested", nested },                 /* a thread in a parallel region may meet another one */
     { "parts", parts },                   /* an SPMD kernel has regions that may run on a part of the team */
     { "asks", asks },                     /* an SPMD kernel's thread 0 calls functions that ask about threads */
     { "generic", has_generic },           /* some kernel is generic */

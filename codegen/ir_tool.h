@@ -7,6 +7,7 @@
  *          -> math intrinsics become calls (ir_math.c)
  *          -> generic kernels become SPMD kernels where that is right (ir_spmd.c and the files beside it)
  *          -> locals that a parallel region can reach become team-shared (ir_globalise.c)
+ *          -> regions that are known to be nested become plain calls (ir_context.c)
  *          -> runtime and libdevice are linked, unresolved calls reported (ir_link.c)
  *          -> the state machine calls regions directly (ir_dispatch.c)
  *          -> configuration constants of the runtime are given values (ir_modes.c), everything else becomes internal
@@ -73,6 +74,7 @@ struct ir_unit {
     struct ir_alias { unsigned input; const char *name, *symbol; } *aliases; unsigned naliases;      /* renamed by the device link */
     bool *members;                    /* by input: it is part of the link */
     bool uses_parallel;               /* the user's code calls __ompgpu_parallel */
+    bool nested;                      /* … also inside of parallel regions */
     bool parts, asks;                 /* late SPMD kernels: regions on a part of the team, guards around functions that ask about threads */
 };
 
@@ -148,6 +150,8 @@ bool ir_spmd(struct ir_unit *);
 /* ------------------------------------------------------------------ contexts (ir_context.c) */
 /* By node of the graph; a function can be both, or neither when no kernel reaches it.  Before the runtime is linked. */
 void ir_find_contexts(const struct ir_unit *, const struct ir_graph *, bool *sequential, bool *inside);
+/* Calls of __ompgpu_parallel become calls of what they do where that is known; sets `nested`. */
+bool ir_sort_regions(struct ir_unit *);
 bool ir_is_outlined(const struct ir_node *);    /* a function that is only ever passed to __ompgpu_parallel as the region to run */
 
 /* ------------------------------------------------------------------ globalisation (ir_globalise.c) */

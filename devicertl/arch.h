@@ -23,13 +23,13 @@ typedef __SIZE_TYPE__ usize;
  * Weak constants: 1 ("assume everything") unless codegen, which sees the whole module, gives them internal linkage and the
  * initialiser 0 before it optimises.  Only with 0 does the state behind them fold away.
  *
- *   __ompgpu_cfg_uses_parallel   user code references __ompgpu_parallel; 0: nobody enters a region
+ *   __ompgpu_cfg_nested          a thread that is in a parallel region may meet another one, or cfg_asks
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
  *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
  *   __ompgpu_cfg_parts           an SPMD kernel has regions that may run on a part of the team
  *   __ompgpu_cfg_asks            thread 0 of an SPMD kernel calls functions at level 0 (state.c)
  */
-extern const u8 __ompgpu_cfg_uses_parallel, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts, __ompgpu_cfg_asks;
+extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts, __ompgpu_cfg_asks;
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what must be defined.  In SPMD mode
@@ -37,13 +37,12 @@ extern const u8 __ompgpu_cfg_uses_parallel, __ompgpu_cfg_generic, __ompgpu_cfg_s
  * needed.  A store to a variable that nothing reachable from the kernel reads may be deleted; codegen does so. */
 unsigned __ompgpu_level(void);                   /* parallel regions around the caller: 0 only on a generic kernel's main thread */
 _Bool __ompgpu_is_spmd(void);
-void __ompgpu_nest_enter(void);                  /* the calling thread enters, leaves a parallel region */
+void __ompgpu_nest_enter(void);                  /* the calling thread enters, leaves a serialised region; with cfg_nested only */
 void __ompgpu_nest_leave(void);
-void __ompgpu_nest_clear(void);
 unsigned __ompgpu_outer_size(void);              /* threads of the region at level 1 */
 void __ompgpu_set_size(unsigned n);              /* SPMD: the region the calling thread is in has n threads */
 void __ompgpu_state_begin(struct __ompgpu_env *, int mode);
-extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;  /* threads of the generic kernel's current region */
+extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;  /* threads of the generic kernel's current region; 0: between regions */
 extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads;        /* omp_set_num_threads; 0: not called */
 extern __OMPGPU_SHARED u32 __ompgpu_state_device;
 /* Calls that codegen's late SPMD-zation makes (codegen/ir_spmd_rewrite.c), in sequential code, on all threads of the team. */

@@ -89,6 +89,8 @@ int __ompgpu_num_threads(void);       /* of that region; 1 in sequential parts a
  * points to must be visible to the team (codegen moves escaping locals of sequential code to team-shared storage).
  * num_threads 0: no clause.  cond false, or called inside a parallel region: one thread. */
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
+/* The same in code that is known to be sequential, of a generic kernel. */
+void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
 /* Storage in global memory for locals that other threads can reach; inserted by codegen's passes, never by the C writer.  Called by thread 0
  * of a team in sequential code; __ompgpu_heap_slot also by every thread of an SPMD kernel.  here false: nothing happens, the result is NULL.
  * _slot: bytes `at` … of the part that the compiler assigns.  _alloc: a block, or the message and the end of the kernel; all blocks since a mark

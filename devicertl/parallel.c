@@ -8,7 +8,7 @@
  *      ------------------------------ B: join -------------------------------
  *      … next region, or fn = NULL                  wait at A; fn == NULL: return
  *
- * Between A and B nobody writes the published values; after B nobody reads them.
+ * Between A and B nobody writes the published values; after B none but thread 0 reads them.
  */
 #include "devicertl/arch.h"
 
@@ -36,11 +36,8 @@ static void worker(void)
         region_fn fn = __ompgpu_state_fn;
         if (!fn)
             return;
-        if (__ompgpu_arch_tid() < __ompgpu_state_region_threads) {
-            __ompgpu_nest_enter();
+        if (__ompgpu_arch_tid() < __ompgpu_state_region_threads)
             __ompgpu_invoke(fn, __ompgpu_state_ctx);
-            __ompgpu_nest_leave();
-        }
         __ompgpu_arch_barrier(0);                                   /* B */
     }
 }
@@ -55,6 +52,7 @@ __attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *
         worker();
         return 0;
     }
+    __ompgpu_state_region_threads = 0;
     __ompgpu_state_nthreads = 0;
     __ompgpu_soft_reset();
     return 1;
@@ -82,27 +80,28 @@ static unsigned region_size(int num_threads, unsigned nthreads_var, _Bool cond)
     return n < limit ? n : limit;
 }
 
-static void fork(region_fn fn, void *ctx, unsigned n)
+void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
 {
+    unsigned n = region_size(num_threads, __ompgpu_state_nthreads, cond);
     __ompgpu_state_region_threads = n;
     if (n > 1) {
         __ompgpu_state_fn = fn;
         __ompgpu_state_ctx = ctx;
         __ompgpu_arch_barrier(0);                                   /* A */
     }
-    __ompgpu_nest_enter();
     __ompgpu_invoke(fn, ctx);
-    __ompgpu_nest_leave();
     if (n > 1)
         __ompgpu_arch_barrier(0);                                   /* B */
+    __ompgpu_state_region_threads = 0;
 }
 
+/* Where it is known which of the two it is, codegen writes that instead (codegen/ir_context.c). */
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
 {
     if (__ompgpu_level() == 0) {
         if (__ompgpu_cfg_asks && __ompgpu_is_spmd())
             __ompgpu_fail("a parallel region was met by code that '#pragma omp assume no_parallelism' or its like says has none", 0);
-        fork(fn, ctx, region_size(num_threads, __ompgpu_state_nthreads, cond));
+        __ompgpu_fork(fn, ctx, num_threads, cond);
         return;
     }
     __ompgpu_nest_enter();                                          /* a nested region: serialised */

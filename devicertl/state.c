@@ -1,20 +1,21 @@
 /* state.c - what a team knows of itself: mode, nesting, who a thread is.
  *
  * A thread's level counts the parallel regions around it.  An SPMD kernel starts at level 1, with all launched threads; a
- * generic one at level 0, with the main thread.  At level 1 a thread is one of region_threads; deeper regions are serialised, so
- * there it is thread 0 of 1.  Sequential code of an SPMD kernel that asks about its threads (in functions that could not be inlined) runs
- * on thread 0 between nest_leave and nest_enter: at level 0, as in a generic kernel.
+ * generic one at level 0, with the main thread: the workers are seen at level 1 only, and the main thread is there while region_threads
+ * is not 0.  At level 1 a thread is one of region_threads; deeper regions are serialised, so there it is thread 0 of 1.  nest[] counts
+ * those, and is not there in a program that has none.  While thread 0 of an SPMD kernel calls functions for all threads, its nest
+ * is -1: level 0 (codegen/ir_spmd_rewrite.c).
  */
 #include "devicertl/arch.h"
 
-__attribute__((weak)) const u8 __ompgpu_cfg_uses_parallel = 1;
+__attribute__((weak)) const u8 __ompgpu_cfg_nested = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_generic = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_spmd = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_parts = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_asks = 1;
 
 static __OMPGPU_SHARED u8 __ompgpu_state_mode __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED u16 __ompgpu_state_nest[MAX_TEAM] __OMPGPU_SHARED_INIT;    /* regions entered, by the thread itself */
+static __OMPGPU_SHARED u16 __ompgpu_state_nest[MAX_TEAM] __OMPGPU_SHARED_INIT;    /* each by the thread itself */
 static __OMPGPU_SHARED u16 __ompgpu_state_size[MAX_TEAM] __OMPGPU_SHARED_INIT;    /* SPMD: threads of the region the thread is in */
 __OMPGPU_SHARED u32 __ompgpu_state_region_threads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_nthreads __OMPGPU_SHARED_INIT;
@@ -29,8 +30,8 @@ _Bool __ompgpu_is_spmd(void)
 
 unsigned __ompgpu_level(void)
 {
-    unsigned base = __ompgpu_is_spmd();
-    return __ompgpu_cfg_uses_parallel ? (u16)(base + __ompgpu_state_nest[__ompgpu_arch_tid()]) : base;
+    unsigned base = __ompgpu_is_spmd() || __ompgpu_arch_tid() != 0 || __ompgpu_state_region_threads != 0;
+    return __ompgpu_cfg_nested ? (u16)(base + __ompgpu_state_nest[__ompgpu_arch_tid()]) : base;
 }
 
 unsigned __ompgpu_outer_size(void)
@@ -48,11 +49,6 @@ void __ompgpu_set_size(unsigned n)
 
 void __ompgpu_nest_enter(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]++; }
 void __ompgpu_nest_leave(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]--; }
-void __ompgpu_nest_clear(void)
-{
-    if (__ompgpu_cfg_uses_parallel)
-        __ompgpu_state_nest[__ompgpu_arch_tid()] = 0;
-}
 
 /* By every thread of an SPMD kernel, and by every thread of a generic one before it waits. */
 void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
@@ -60,7 +56,8 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
     if (__ompgpu_cfg_generic && __ompgpu_cfg_spmd)
         __ompgpu_state_mode = (u8)mode;
     __ompgpu_state_device = env->device_num;
-    __ompgpu_nest_clear();
+    if (__ompgpu_cfg_nested)
+        __ompgpu_state_nest[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_SPMD)
         __ompgpu_set_size(__ompgpu_arch_ntid());
 }
@@ -68,13 +65,18 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
 int __ompgpu_team_id(void) { return (int)__ompgpu_arch_team(); }
 int __ompgpu_num_teams(void) { return (int)__ompgpu_arch_nteams(); }
 
-int __ompgpu_thread_id(void) { return __ompgpu_level() == 1 ? (int)__ompgpu_arch_tid() : 0; }
+/* In a region of one thread, or thread 0 of an SPMD kernel at level 0. */
+static _Bool alone(void) { return __ompgpu_cfg_nested && __ompgpu_state_nest[__ompgpu_arch_tid()] != 0; }
+
+/* Sequential code is thread 0's. */
+int __ompgpu_thread_id(void) { return alone() ? 0 : (int)__ompgpu_arch_tid(); }
 
 int __ompgpu_num_threads(void)
 {
-    if (__ompgpu_level() != 1)
+    if (alone())
         return 1;
-    return (int)__ompgpu_outer_size();
+    unsigned n = __ompgpu_outer_size();
+    return __ompgpu_is_spmd() || n ? (int)n : 1;          /* 0 in the sequential code of a generic kernel */
 }
 
 _Noreturn void __ompgpu_fail(const char *message, int line) { __ompgpu_arch_fail(message, line); }

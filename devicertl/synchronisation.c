@@ -12,8 +12,9 @@ void __ompgpu_team_barrier(unsigned n, int line)
 /* In sequential code and in serialised regions the caller is the only thread. */
 void __ompgpu_barrier(int line)
 {
-    if (__ompgpu_level() == 1)
-        __ompgpu_team_barrier((unsigned)__ompgpu_num_threads(), line);
+    unsigned n = (unsigned)__ompgpu_num_threads();
+    if (n > 1)
+        __ompgpu_team_barrier(n, line);
 }
 
 /* Locks are words, 0: free.  Releasing threads fence before they write, acquiring ones after they have read. */
