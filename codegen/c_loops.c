@@ -11,6 +11,11 @@
  *
  * The last level runs iterations: CYCLIC (coalesced on a GPU; the default everywhere) or SERIAL.
  *
+ * A reduction waits for memory, and one load in flight for each thread is less than the memory can deliver.  So the simple body of a
+ * reduction stands twice in a CYCLIC level: first while there are four more iterations, then for the rest.  Iterations keep their order
+ * and a thread its one private copy, so results are the same as without; the loads of four iterations do not depend on each other and go
+ * out together, while four additions in a row take far less time than one load.
+ *
  * Collapsed nests do not divide in the loop and do not need the product of the trip counts: the iteration is kept as a number in
  * mixed radix, one digit __dJ per loop, and so is the stride (__sJ); a step is an addition with carry.  The digits stay 32 bits
  * wide for 32-bit induction variables however large the product is.  (Limit: teams × threads < 2^32.)                          */
@@ -224,6 +229,101 @@ static void open_single(struct cg *cg, const struct nest *n, const struct level 
         cg_put(cg, " const %s __k = %s + __j;", n->k, r.lo);
 }
 
+/* ------------------------------------------------------------------ several iterations at a time */
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool is_one_of(const char *s, size_t n, const char *const *words)
+{
+    for (; *words; words++)
+        if (strlen(*words) == n && !strncmp(*words, s, n))
+            return true;
+    return false;
+}
+
+/* Inner loops have loads in flight of their own, labels cannot stand twice, and a call may be anything. */
+static bool simple_word(const char *s, size_t n, char next)
+{
+    static const char *const no[] = { "for", "while", "do", "goto", "switch", "case", "default", "asm", "__asm__", "__asm", "__label__", NULL };
+    static const char *const functions[] = { "if", "sizeof", "fabs", "fabsf", "sqrt", "sqrtf", "fmin", "fmax", "fminf", "fmaxf", "fma",
+                                             "fmaf", "abs", "labs", NULL };
+    return !is_one_of(s, n, no) && (next != '(' || is_one_of(s, n, functions));
+}
+
+/* An assignment behind `]` or `)` is a store, for which later loads would have to wait. */
+static bool stores(const char *s, const char *begin)
+{
+    if (s[1] == '=' || s == begin || strchr("=!<>", s[-1]))
+        return false;
+    while (s > begin && strchr("+-*/%&|^ \n\t", s[-1]))
+        s--;
+    return s == begin || s[-1] == ']' || s[-1] == ')';
+}
+
+enum { LONGEST_SIMPLE = 400, MANY_LOADS = 4 };
+struct loads { const char *text[MANY_LOADS]; size_t length[MANY_LOADS]; unsigned n; };
+
+/* `[`: counts a subscript that is not written elsewhere in the same words. */
+static void add_load(struct loads *l, const char *bracket, const char *begin)
+{
+    const char *from = bracket, *to = bracket;
+    while (from > begin && is_word(from[-1]))
+        from--;
+    while (*to && *to != ']')
+        to++;
+    for (unsigned i = 0; i < l->n && i < MANY_LOADS; i++)
+        if (l->length[i] == (size_t)(to - from) && !strncmp(l->text[i], from, l->length[i]))
+            return;
+    if (l->n < MANY_LOADS)
+        l->text[l->n] = from, l->length[l->n] = (size_t)(to - from);
+    l->n++;
+}
+
+/* How many iterations of this body to run at a time: 1, 2 or 4.  All answers are right; it is a matter of cost. */
+static unsigned at_a_time(const char *body)
+{
+    struct loads loads = { .n = 0 };
+    int labels = 0;
+    size_t n;
+    if (strlen(body) > LONGEST_SIMPLE)
+        return 1;
+    for (const char *s = body; *s; s += n) {
+        for (n = 0; is_word(s[n]); n++) {}
+        if (n && !isdigit((unsigned char)*s) && !simple_word(s, n, s[n + strspn(s + n, " ")]))
+            return 1;
+        if (*s == '"' || *s == '\'' || (*s == '=' && stores(s, body)))
+            return 1;
+        if (*s == '[')
+            add_load(&loads, s, body);
+        labels += (*s == ':') - (*s == '?');
+        n += !n;
+    }
+    return labels || !loads.n || loads.n > MANY_LOADS ? 1 : loads.n > MANY_LOADS / 2 ? 2 : 4;
+}
+
+static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level *l, struct range r, const struct cg_privates *p)
+{
+    if (l->kind != CYCLIC || n->n != 1 || strcmp(r.lo, "0") || (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction ||
+        p->pieces || p->lastprivate || p->linear || n->c->child)
+        return 1;
+    return at_a_time(cg_raw(cg, n->c->loops[0].body));
+}
+
+static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p);
+
+/* A loop while there are `u` more iterations; opens the loop for the rest.  __left: from __j to the end; __su: from __j to the last of the
+ * u, or more where that would not fit. */
+static void open_several(struct cg *cg, const struct nest *n, const struct level *l, const struct cg_privates *p, unsigned u)
+{
+    const char *k = n->k, *m = n->total;
+    cg_line(cg, "%s __j = %s, __left = __j < %s ? %s - __j : 0; const %s __s = %s, __su = __s <= (%s)-1 / %u ? %u * __s : (%s)-1;", k,
+            id_of(l->who), m, m, k, count_of(l->who), k, u, u - 1, k);
+    cg_line(cg, "for (; __left > __su; __left = (__left > %u * __s ? __left : %u * __s) - %u * __s, __j += %u * __s)", u, u, u, u);
+    cg_line(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < %u; __u++) { const %s __k = __j + __u * __s;", u, k);
+    iteration(cg, n, p);
+    cg_line(cg, "}");
+    cg_line(cg, "for (; __left; __left = (__left > __s ? __left : __s) - __s, __j += __s) { const %s __k = __j;", k);
+}
+
 /* Split `from` into digits NAMEJ (all of the nest's loops). */
 static void declare_digits(struct cg *cg, const struct nest *n, const char *name, const char *type, const char *from)
 {
@@ -369,7 +469,11 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     r = (struct range){ "0", n.total };
     for (unsigned d = 0; d + 1 < nlevels; d++)
         r = open_level(cg, &n, &levels[d], d, r);
-    (n.n == 1 ? open_single : open_digits)(cg, &n, &levels[nlevels - 1], r);
+    unsigned u = unrolled(cg, &n, &levels[nlevels - 1], r, p);
+    if (u > 1)
+        open_several(cg, &n, &levels[nlevels - 1], p, u);
+    else
+        (n.n == 1 ? open_single : open_digits)(cg, &n, &levels[nlevels - 1], r);
     iteration(cg, &n, p);
     cg_line(cg, "%s", "}");
     for (unsigned d = n.n == 1 ? 1 : 0; d < nlevels; d++)
