@@ -26,6 +26,7 @@ done
 for src in samples/*.c; do
     name=$(basename "$src" .c)
     build "$src" "$kit/samples/$name"
+    case $name in nw_* | fork_join | rows | lud) build "$src" "$kit/bench/generic_$name" -fompgpu-mode=generic ;; esac
 done
 # A test may say "flags: …" for the compiler in its first lines; NAME.out is the output wanted.
 for src in tests/run/*.c; do

@@ -21,4 +21,22 @@ for src in "$ROOT"/tests/modes/*.c; do
     check "$name -O0 -g spmd: compiles" "$CC" $ARCH -O0 -g -fompgpu-mode=spmd -I"$ROOT/tests/run" "$src" -o prog -lm && check "$name -O0 -g spmd: runs" run_ways none
     if have_ptxas; then check "$name: ptxas" "$CC" --gpu-arch=sm_75,sm_90 -O2 -g -I"$ROOT/tests/run" -c "$src" -o gpu.o; else skip "$name: ptxas" "no ptxas"; fi
 done
+
+# The samples: no region of them is opaque.  Generic mode does the same with more barriers.
+barriers() { awk '/ barriers, / { sub(/ barriers, .*/, ""); sub(/.*, /, ""); n += $0 } END { print n + 0 }' "$1"; }
+OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+for src in "$SAMPLES"/*.c; do
+    name=$(basename "$src" .c)
+    # shellcheck disable=SC2086
+    check "sample $name: compiles" "$CC" $ARCH -O2 -Rompgpu "$src" -o prog -lm || continue
+    cp .log remarks
+    check "sample $name: every region is SPMD" lacks remarks 'remark: .*generic mode'
+    case $name in fork_join | lud | nw_blocks | teams) ;; *) continue ;; esac
+    case $ARCH in *emu*) ;; *) skip "sample $name: barriers" "counted by the emulated device"; continue ;; esac
+    OMPGPU_DEVICE=emu OMPGPU_INFO=1 ./prog >out 2>spmd
+    # shellcheck disable=SC2086
+    "$CC" $ARCH -O2 -fompgpu-mode=generic "$src" -o prog -lm && OMPGPU_DEVICE=emu OMPGPU_INFO=1 ./prog >out 2>generic
+    b_spmd=$(barriers spmd) b_generic=$(barriers generic)
+    check "sample $name: barriers, $b_spmd in SPMD, $b_generic in generic mode" test $((b_spmd * 10)) -le $((b_generic * 9))
+done
 finish

@@ -1,4 +1,4 @@
-/* the wavefront of nw with sequential team code: each wave notes its best cell, read by the next */
+/* a wavefront with sequential team code between its waves: each notes its best cell, read by the next */
 #include "check.h"
 enum { N = 60 };
 static int s[N + 1][N + 1], h[N + 1][N + 1], best[2 * N + 1];
