@@ -172,34 +172,35 @@ static bool is_of_target(const struct omp_clause *k)
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (k->kind == kinds[i])
             return true;
-    return k->kind == OMPC_IF && k->if_leaf == OMPL_TARGET;
+    return k->kind == OMPC_IF && (!k->if_leaf || k->if_leaf == OMPL_TARGET);
 }
 
-static void write_clauses(struct cg *cg, const struct omp_construct *c, bool of_target)
+static void write_target_clauses(struct cg *cg, const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_of_target(k) == of_target || (k->kind == OMPC_IF && !k->if_leaf)) {
+        if (is_of_target(k)) {
             cg_puts(cg, " ");
-            if (reduces_bool_array(k))
-                bool_clause(cg, k);
-            else
-                cg_write(cg, cg->unit->text + k->extent.begin, k->extent.end - k->extent.begin);
+            cg_write(cg, cg->unit->text + k->extent.begin, k->extent.end - k->extent.begin);
         }
 }
 
-/* clang knows inscan on `parallel for`, but not on `target parallel for`: two constructs. */
+/* A loop with a scan is not clang's (c_scan.c): one thread runs it. */
 static void host_scan(struct cg *cg, const struct omp_construct *c)
 {
+    struct cg_privates p = { .finish = CG_SERIAL, .base = "" };
+    if (c->leaves & OMPL_TARGET) {
+        cg_marker(cg, c->place);
+        cg_puts(cg, "#pragma omp target");
+        write_target_clauses(cg, c);
+        cg_puts(cg, missing_maps(cg, c));
+    }
     cg_marker(cg, c->place);
-    cg_puts(cg, "#pragma omp target");
-    write_clauses(cg, c, true);
-    cg_puts(cg, missing_maps(cg, c));
-    cg_marker(cg, c->place);
-    cg_put(cg, "#pragma omp %s%s%s", c->leaves & OMPL_PARALLEL ? "parallel " : "", c->leaves & OMPL_FOR ? "for " : "",
-           c->leaves & OMPL_SIMD ? "simd" : "");
-    write_clauses(cg, c, false);
-    cg_puts(cg, "\n");
-    cg_copy_body(cg, c->body);
+    if (c->leaves & OMPL_PARALLEL)
+        cg_puts(cg, "#pragma omp parallel num_threads(1)\n");
+    else if (c->leaves & OMPL_FOR)
+        cg_put(cg, "#pragma omp single%s\n", cg_clause(c, OMPC_NOWAIT) ? " nowait" : "");
+    cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
+    cg_loop_nest(cg, c, CG_ONE, &p, NULL, NULL);
 }
 
 static void host_version(struct cg *cg, const struct omp_construct *c)
@@ -346,7 +347,7 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
-    user_construct(cg, c);
+    (c->scan ? host_scan : user_construct)(cg, c);
 }
 
 static bool handles(const struct omp_construct *c)
@@ -354,7 +355,7 @@ static bool handles(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return has_bool_arrays(c);
+    return c->scan || has_bool_arrays(c);
 }
 
 static unsigned write_variables(struct cg *cg)

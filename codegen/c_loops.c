@@ -385,7 +385,7 @@ static const char *is_last(struct cg *cg, const struct nest *n)
 }
 
 /* One loop, for c_scan.c. */
-static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, const struct cg_privates *p)
+static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, struct cg_privates *p)
 {
     const struct omp_var *iv = n->c->loops[0].iv;
     const char *locals = cg_strf(cg, "%s %s = %s;", n->l[0].type, iv->name, iv_value(cg, n, 0, "__k"));
@@ -396,7 +396,7 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, cons
     if (p->lastprivate || p->linear)
         locals = cg_strf(cg, "__last = __k == %s - 1; %s", n->total, locals);
     const char *saved = cg_bind(cg, iv, NULL);
-    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), "__t < __m", locals, who == CG_ONE });
+    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals, who == CG_ONE });
     cg_bind(cg, iv, saved);
 }
 

@@ -16,7 +16,7 @@
 static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)
 {
     static const struct { unsigned size; const char *max; } limits[] = {
-        { 1, "__SCHAR_MAX__" }, { 2, "__SHRT_MAX__" }, { 4, "__INT_MAX__" }, { 8, "__LONG_LONG_MAX__" },
+        { 1, "127" }, { 2, "32767" }, { 4, "2147483647" }, { 8, "9223372036854775807LL" },
     };
     if (t->kind == OMPT_FLOAT)
         return is_max ? "-__builtin_inf()" : "__builtin_inf()";
@@ -85,8 +85,28 @@ bool cg_in_pieces(const struct omp_sharing *s)
     return (s->item && s->item->nsections) || (t->kind == OMPT_ARRAY && (t->variably_modified || t->size > MAX_RECORD_ARRAY));
 }
 
+static const struct omp_udr *user_defined(const struct cg_private *p) { return p->sharing->item ? p->sharing->item->udr : NULL; }
+
+static bool is_word(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+/* The text of a user-defined reduction with its special names replaced, for the host, where it cannot be a function. */
+static const char *replaced(struct cg *cg, struct omp_extent e, const char *first, const char *is_first, const char *second, const char *is_second)
+{
+    const char *text = cg_expr(cg, e), *out = "";
+    for (size_t n; *text; text += n) {
+        for (n = 0; is_word(text[n]);)
+            n++;
+        bool one = n == strlen(first) && !strncmp(text, first, n), two = n == strlen(second) && !strncmp(text, second, n);
+        n += !n;
+        out = one || two ? cg_strf(cg, "%s(%s)", out, one ? is_first : is_second) : cg_strf(cg, "%s%.*s", out, (int)n, text);
+    }
+    return out;
+}
+
 const char *cg_combine(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
 {
+    if (user_defined(p) && !cg->before)
+        return cg_strf(cg, "{ %s; }", replaced(cg, user_defined(p)->combiner, "omp_out", a, "omp_in", b));
     if (p->udr)
         return cg_strf(cg, "__udr_%s(&%s, (%s *)&%s);", p->udr, a, cg_type(cg, p->elem, "", CG_UNQUALIFIED), b);
     return cg_strf(cg, "%s = %s;", a, cg_combined(cg, p->sharing->clause->op, a, b));
@@ -94,14 +114,20 @@ const char *cg_combine(struct cg *cg, const struct cg_private *p, const char *a,
 
 void cg_initial(struct cg *cg, const struct cg_private *p, const char *copy, const char *original)
 {
-    if (p->udr)
+    const struct omp_udr *d = cg->before ? NULL : user_defined(p);
+    if (d && cg_empty(d->init))
+        cg_put(cg, " __builtin_memset(&(%s), 0, sizeof(%s));", copy, copy);
+    else if (d)
+        cg_put(cg, d->init_is_call ? " { %s; (void)%s; }" : " { __typeof__(%2$s) __v = %1$s; %2$s = __v; }",
+               replaced(cg, d->init, "omp_priv", copy, "omp_orig", original), copy);
+    else if (p->udr)
         cg_put(cg, " __init_%s(&%s, (%s *)&%s);", p->udr, copy, cg_type(cg, p->elem, "", CG_UNQUALIFIED), original);
     else
         cg_put(cg, " %s = %s;", copy, cg_identity(cg, p->elem, p->sharing->clause->op));
 }
 
 /* The same for a small array, element by element. */
-static const char *combine_item(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
+const char *cg_combine_item(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
 {
     if (p->var->type->kind != OMPT_ARRAY)
         return cg_combine(cg, p, a, b);
@@ -140,8 +166,8 @@ void cg_declare_reduction(struct cg *cg, const struct cg_private *p)
 /* ------------------------------------------------------------------ functions at file scope */
 static void udr_functions(struct cg *cg, struct cg_private *p, const char *base)
 {
-    const struct omp_udr *d = p->sharing->item ? p->sharing->item->udr : NULL;
-    if (!d)
+    const struct omp_udr *d = user_defined(p);
+    if (!d || !cg->before)
         return;
     const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
     p->udr = cg_name(cg, cg_strf(cg, "%s_%s", base, p->var->name), "");
@@ -218,7 +244,7 @@ static void redux_function(struct cg *cg, struct cg_privates *p, const struct cg
 }
 
 /* The struct and its combine function, of the inscan reductions or of the others. */
-static const char *record(struct cg *cg, struct cg_privates *p, const char *name, bool scan, unsigned *padding)
+const char *cg_record(struct cg *cg, struct cg_privates *p, const char *name, bool scan, unsigned *padding)
 {
     const struct cg_private **items = calloc(p->n + 1, sizeof *items);
     unsigned n = 0;
@@ -236,7 +262,7 @@ static const char *record(struct cg *cg, struct cg_privates *p, const char *name
     cg_put(cg, " };\n__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)\n{\n", name);
     cg_put(cg, "  %s *__a = __p; const %s *__b = __q;\n", type, type);
     for (unsigned i = 0; i < n; i++)
-        cg_put(cg, "  %s\n", combine_item(cg, items[i], cg_strf(cg, "__a->%s", items[i]->var->name), cg_strf(cg, "__b->%s", items[i]->var->name)));
+        cg_put(cg, "  %s\n", cg_combine_item(cg, items[i], cg_strf(cg, "__a->%s", items[i]->var->name), cg_strf(cg, "__b->%s", items[i]->var->name)));
     cg_puts(cg, "}\n");
     if (!scan)
         redux_function(cg, p, items, n, name, type);
@@ -326,15 +352,11 @@ void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
         p->pieces |= p->list[i].pieces;
         p->record_items |= is_reduction(&p->list[i]) && !p->list[i].pieces;
     }
-    if (p->scan) {
-        p->scan_base = cg_name(cg, cg_strf(cg, "%s_scan", p->base ? p->base : "reduction"), "");
-        p->scan_record = record(cg, p, p->scan_base, true, &p->scan_padding);
-    }
     p->atomic = p->reduction && finishes_atomically(cg, p);
     if (p->reduction && !one_thread) {
         const char *name = cg_name(cg, p->base, "");
         if (p->record_items)
-            p->record = record(cg, p, name, false, &p->padding);
+            p->record = cg_record(cg, p, name, false, &p->padding);
         p->base = name;
         for (unsigned i = 0; i < p->n; i++)
             if (p->list[i].pieces)
@@ -358,7 +380,7 @@ void cg_update_record_items(struct cg *cg, const struct cg_privates *p, const ch
 {
     for (unsigned i = 0; i < p->n; i++)
         if (is_reduction(&p->list[i]) && !p->list[i].pieces)
-            cg_put(cg, " %s", combine_item(cg, &p->list[i], cg_strf(cg, "(*__o_%s)", p->list[i].var->name),
+            cg_put(cg, " %s", cg_combine_item(cg, &p->list[i], cg_strf(cg, "(*__o_%s)", p->list[i].var->name),
                                             cg_strf(cg, "%s%s", from, p->list[i].var->name)));
 }
 

@@ -13,7 +13,11 @@
  *   }
  *   if (__t == 0) *__o_x = __carry.x;
  *
- * One thread alone (simd) is the same with one iteration a round and no runtime.  All list items travel in one record. */
+ * All list items travel in one record.  Where one thread runs all iterations (simd, and loops on the host: clang 22 leaves out the original
+ * value there, and crashes on arrays), there is none:
+ *
+ *   __typeof__(x) __c_x = *__o_x;
+ *   for (each iteration) { x = identity; … input phase …  __c_x = __c_x + x; x = __c_x; … scan phase … }                        */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c_write.h"
@@ -27,11 +31,11 @@ bool cg_is_scan(const struct omp_sharing *s)
 static void phase(struct cg *cg, const struct omp_scan *s, const struct cg_rounds *r, bool behind)
 {
     bool loop = behind && s->continues;
-    cg_line(cg, "if (%s) { %s", r->has, r->locals);
+    cg_line(cg, "%s{ %s", r->alone ? "" : "if (__t < __m) ", r->locals);
     if (loop)                         /* a continue leaves the phase */
         cg_puts(cg, " do {");
     for (unsigned i = 0; behind && i < s->nagain; i++)
-        cg_put(cg, " %s %s;", cg_var_type(cg, s->again[i], CG_UNQUALIFIED), s->again[i]->name);
+        cg_put(cg, " %s %s;", cg_type(cg, s->again[i]->type, s->again[i]->name, CG_UNQUALIFIED), s->again[i]->name);
     cg_copy_body(cg, behind ? s->behind : s->before);
     cg_line(cg, loop ? "} while (0); }" : "}");
 }
@@ -54,12 +58,17 @@ static void initialise(struct cg *cg, const struct cg_privates *p)
             cg_initialise(cg, &p->list[i]);
 }
 
-/* ------------------------------------------------------------------ the loop */
-void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p, const struct cg_rounds *r)
+/* ------------------------------------------------------------------ the threads of a team */
+static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_privates *p, const struct cg_rounds *r)
 {
     const struct omp_scan *s = c->scan;
-    const char *size = p->scan_padding ? cg_strf(cg, "sizeof __rec - %u", p->scan_padding) : "sizeof __rec";
-    cg_line(cg, "%s __rec, __tmp, __aux, __carry;", p->scan_record);
+    const char *name = cg_name(cg, cg_strf(cg, "%s_scan", p->base), "");
+    struct cg_text *out = cg->out;
+    unsigned padding;
+    cg->out = cg->before;
+    const char *record = cg_record(cg, p, name, true, &padding), *size = padding ? cg_strf(cg, "sizeof __rec - %u", padding) : "sizeof __rec";
+    cg->out = out;
+    cg_line(cg, "%s __rec, __tmp, __aux, __carry;", record);
     each_item(cg, p, "__carry.%s", "*__o_%s");
     cg_line(cg, "const unsigned __t = %s, __s = %s; %s __base = 0;", r->id, r->count, r->k);
     cg_line(cg, "for (_Bool __go = %s != 0; __go; __go = %s - __base > __s, __base += __s) {", r->total, r->total);
@@ -68,14 +77,40 @@ void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, const struct c
     phase(cg, s, r, s->exclusive);
     cg_line(cg, "%s", "");
     each_item(cg, p, "__rec.%s", "%s");
-    if (r->alone)
-        cg_line(cg, "__ompgpu_scan_alone(&__rec, &__tmp, &__carry, %s, __combine_%s, %d); (void)__aux;", size, p->scan_base, s->exclusive);
-    else
-        cg_line(cg, "__ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, %s, __combine_%s, __m, %d);", size, p->scan_base, s->exclusive);
+    cg_line(cg, "__ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, %s, __combine_%s, __m, %d);", size, name, s->exclusive);
     each_item(cg, p, "%s", "__rec.%s");
     phase(cg, s, r, !s->exclusive);
     cg_line(cg, "}");
     cg_line(cg, "if (__t == 0 && %s != 0) {", r->total);
     each_item(cg, p, "*__o_%s", "__carry.%s");
     cg_puts(cg, " }");
+}
+
+/* ------------------------------------------------------------------ one thread */
+static void one_after_the_other(struct cg *cg, const struct omp_construct *c, struct cg_privates *p, const struct cg_rounds *r)
+{
+    const struct omp_scan *s = c->scan;
+    cg_line(cg, "%s", "");
+    for (unsigned i = 0; i < p->n; i++)
+        if (cg_is_scan(p->list[i].sharing))
+            cg_put(cg, " __typeof__(%1$s) __c_%1$s, __e_%1$s;", p->list[i].var->name);
+    each_item(cg, p, "__c_%s", "*__o_%s");
+    cg_line(cg, "for (%s __k = 0; __k < %s; __k++) {", r->k, r->total);
+    initialise(cg, p);
+    phase(cg, s, r, s->exclusive);
+    cg_line(cg, "%s", "");
+    if (s->exclusive)
+        each_item(cg, p, "__e_%s", "__c_%s");
+    for (unsigned i = 0; i < p->n; i++)
+        if (cg_is_scan(p->list[i].sharing))
+            cg_put(cg, " %s", cg_combine_item(cg, &p->list[i], cg_strf(cg, "__c_%s", p->list[i].var->name), p->list[i].var->name));
+    each_item(cg, p, "%s", s->exclusive ? "__e_%s" : "__c_%s");
+    phase(cg, s, r, !s->exclusive);
+    cg_line(cg, "}");
+    each_item(cg, p, "*__o_%s", "__c_%s");
+}
+
+void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, struct cg_privates *p, const struct cg_rounds *r)
+{
+    (r->alone ? one_after_the_other : rounds)(cg, c, p, r);
 }

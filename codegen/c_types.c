@@ -39,7 +39,11 @@ static const char *level(struct cg *cg, const struct omp_type *t, const char *v,
 }
 
 const char *cg_type(struct cg *cg, const struct omp_type *t, const char *v, enum cg_qualifiers q) { return level(cg, t, v, 0, q); }
-const char *cg_var_type(struct cg *cg, const struct omp_var *v, enum cg_qualifiers q) { return level(cg, v->type, v->name, 0, q); }
+/* In host text local types have their own names, which are not known here. */
+const char *cg_var_type(struct cg *cg, const struct omp_var *v, enum cg_qualifiers q)
+{
+    return cg->renames ? level(cg, v->type, v->name, 0, q) : cg_strf(cg, "__typeof__(%s)", cg_spell(cg, v));
+}
 
 const char *cg_bound(struct cg *cg, const struct omp_type *t, unsigned i, const char *lvalue)
 {

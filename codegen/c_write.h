@@ -23,7 +23,7 @@ struct cg_text {                       /* growing string; s is NULL while empty 
 struct cg {
     const struct omp_unit *unit;
     struct cg_text *out;              /* where text goes now */
-    struct cg_text *before;           /* device: file-scope text that must stand before the function being written */
+    struct cg_text *before;           /* device: file-scope text that must stand before the function being written; host: NULL */
     const char **env;                 /* by variable id: how it is spelled here; NULL: its own name */
     const char **file_env;            /* the same at file scope (declare target link variables) */
     const struct omp_construct *target;   /* device: the target construct whose region is written, NULL in device functions */
@@ -144,8 +144,6 @@ struct cg_privates {
     unsigned flags;                   /* OMPGPU_KERNEL_* of a kernel whose league reduction this is */
     bool redux;                       /* the record has a helper for redux.sync */
     unsigned padding;                 /* bytes at its end that need not travel */
-    const char *scan_base, *scan_record;   /* the same for list items of an inscan reduction */
-    unsigned scan_padding;
     const char *lock;                 /* several teams may update the original: under this lock */
 };
 enum cg_collect {
@@ -183,6 +181,9 @@ const char *cg_combine(struct cg *, const struct cg_private *, const char *a, co
 void cg_initialise(struct cg *, const struct cg_private *);        /* statements: the copy gets its initial value */
 void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);     /* a statement, for one element */
 void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from);   /* *__o_v = *__o_v op from v */
+/* Writes the struct of the reductions, or of the inscan reductions, and its combine function; returns the struct's name. */
+const char *cg_record(struct cg *, struct cg_privates *, const char *name, bool scan, unsigned *padding);
+const char *cg_combine_item(struct cg *, const struct cg_private *, const char *a, const char *b);   /* cg_combine of the whole item */
 void cg_load_record(struct cg *, const struct cg_privates *);
 /* Arrays: c_pieces.c. */
 void cg_pieces_functions(struct cg *, const struct cg_privates *, const struct cg_private *);
@@ -193,11 +194,11 @@ void cg_pieces_free(struct cg *, const struct cg_privates *);
 void cg_finish_reduction(struct cg *, const struct cg_privates *);
 
 /* ------------------------------------------------------------------ scans (c_scan.c) */
-/* A loop as its rounds see it: type and number of iterations; who the thread is, of how many; `has`: it has iteration __k in this round;
- * `locals`: declarations and assignments for that iteration. */
-struct cg_rounds { const char *k, *total, *id, *count, *has, *locals; bool alone; };
+/* A loop as its rounds see it: type and number of iterations; who the thread is, of how many; `locals`: declarations and assignments
+ * for iteration __k; alone: one thread runs all of them. */
+struct cg_rounds { const char *k, *total, *id, *count, *locals; bool alone; };
 bool cg_is_scan(const struct omp_sharing *);
-void cg_scan_rounds(struct cg *, const struct omp_construct *, const struct cg_privates *, const struct cg_rounds *);
+void cg_scan_rounds(struct cg *, const struct omp_construct *, struct cg_privates *, const struct cg_rounds *);
 
 /* ------------------------------------------------------------------ constructs (c_construct.c, c_atomic.c, c_parallel.c) */
 void cg_device_construct(struct cg *, const struct omp_construct *);
