@@ -240,10 +240,10 @@ static bool is_one_of(const char *s, size_t n, const char *const *words)
     return false;
 }
 
-/* Inner loops have loads in flight of their own, labels cannot stand twice, and a call may be anything. */
+/* Inner loops have loads in flight of their own, labels and static variables cannot stand twice, and a call may be anything. */
 static bool simple_word(const char *s, size_t n, char next)
 {
-    static const char *const no[] = { "for", "while", "do", "goto", "switch", "case", "default", "asm", "__asm__", "__asm", "__label__", NULL };
+    static const char *const no[] = { "for", "while", "do", "goto", "switch", "case", "default", "asm", "__asm__", "__asm", "__label__", "static", NULL };
     static const char *const functions[] = { "if", "sizeof", "fabs", "fabsf", "sqrt", "sqrtf", "fmin", "fmax", "fminf", "fmaxf", "fma",
                                              "fmaf", "abs", "labs", NULL };
     return !is_one_of(s, n, no) && (next != '(' || is_one_of(s, n, functions));
