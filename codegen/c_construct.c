@@ -182,9 +182,36 @@ static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned l
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
 }
 
+/* ------------------------------------------------------------------ assume */
+static const char *promise_words(struct cg *cg, unsigned promises)
+{
+    return cg_strf(cg, "%s%s%s", promises & OMPASSUME_AMENABLE ? "ompx_spmd_amenable," : "",
+                   promises & OMPASSUME_NO_PARALLEL ? "omp_no_parallelism," : "", promises & OMPASSUME_NO_ROUTINES ? "omp_no_openmp_routines," : "");
+}
+
+void cg_function_promises(struct cg *cg, const struct omp_function *f)
+{
+    cg_put(cg, "__OMPGPU_ASSUME(%s, \"%s\")\n", f->name, promise_words(cg, f->promises));
+}
+
+static void assume(struct cg *cg, const struct omp_construct *c)
+{
+    unsigned outer = 0;
+    for (const struct omp_construct *p = c->parent; p && p->function == c->function; p = p->parent)
+        outer |= p->promises;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_HOLDS && !cg_empty(k->expr))
+            cg_line(cg, "__builtin_assume(%s);", cg_expr(cg, k->expr));
+    if (c->promises)
+        cg_line(cg, "__ompgpu_assume(\"%s\");", promise_words(cg, outer | c->promises));
+    cg_copy_body(cg, c->body);
+    if (c->promises)
+        cg_line(cg, "__ompgpu_assume(\"%s\");", promise_words(cg, outer));
+}
+
 static bool is_ignored(const char *spelling)
 {
-    static const char *const names[] = { "assume", "assumes", "begin assumes", "end assumes", "nothing", "error", "declare reduction",
+    static const char *const names[] = { "assumes", "begin assumes", "end assumes", "nothing", "error", "declare reduction",
                                          "declare_reduction", "declare simd", "declare_simd", "declare mapper", "declare_mapper" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], spelling))
@@ -206,6 +233,8 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
             table[i].write(cg, c);
     if (done)
         ;
+    else if (!strcmp(c->spelling, "assume"))
+        assume(cg, c);
     else if ((leaves & OMPL_OTHER) && is_ignored(c->spelling))
         cg_copy_body(cg, c->body);
     else if (leaves & (OMPL_TARGET | OMPL_OTHER | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED | OMPL_TASK))

@@ -117,6 +117,18 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
 
 static bool handles(const struct omp_construct *c) { return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET)); }
 
+static void write_promises(struct cg *cg)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = 0; i < u->nfunctions; i++) {
+        bool declared = false;
+        for (unsigned d = 0; d < u->ndecls; d++)
+            declared |= u->decls[d].function == u->functions[i] && u->decls[d].device;
+        if (u->functions[i]->promises && declared)
+            cg_function_promises(cg, u->functions[i]);
+    }
+}
+
 static void write_unit(struct cg *cg)
 {
     static const char atomic_types[] = "typedef unsigned char __attribute__((may_alias)) __ompgpu_a1; "
@@ -136,6 +148,7 @@ static void write_unit(struct cg *cg)
         cg_puts(cg, "#define omp_out (*__omp_out)\n#define omp_in (*__omp_in)\n#define omp_priv (*__omp_priv)\n#define omp_orig (*__omp_orig)\n");
     for (unsigned i = 0; i < u->ndecls; i++)
         write_decl(cg, &u->decls[i], written);
+    write_promises(cg);
     free(written);
 }
 

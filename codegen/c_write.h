@@ -206,6 +206,7 @@ void cg_inner_construct(struct cg *, const struct omp_construct *, unsigned leav
 void cg_teams(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_atomic(struct cg *, const struct omp_construct *);
 void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
+void cg_function_promises(struct cg *, const struct omp_function *);     /* for the device tool; the function is declared before */
 const char *cg_lock(struct cg *, const char *name);            /* the lock variable of a critical name */
 
 /* ------------------------------------------------------------------ device (c_region.c, c_device.c) */

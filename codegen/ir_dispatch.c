@@ -121,6 +121,41 @@ static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, L
     LLVMDisposeBuilder(b);
 }
 
+/* ------------------------------------------------------------------ for the remarks */
+/* Regions that the functions in `from` meet; the same one twice counts once. */
+static unsigned count_regions(const struct ir_graph *g, const int *from, LLVMValueRef parallel, bool *unknown)
+{
+    struct regions r = { ir_alloc(count_uses(parallel) + 1, sizeof *r.at), 0, true };
+    IR_EACH_USE(use, parallel) {
+        LLVMValueRef call = LLVMGetUser(use), caller = LLVMIsACallInst(call) ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) : NULL;
+        int node = caller ? ir_graph_find(g, caller) : -1;
+        if (node < 0 || from[node] < 0)
+            continue;
+        LLVMIsAFunction(LLVMGetOperand(call, 0)) ? add_region(&r, LLVMGetOperand(call, 0)) : (void)(*unknown = true);
+    }
+    free(r.at);
+    return r.n;
+}
+
+bool ir_count_regions(struct ir_unit *u)
+{
+    LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
+    if (!parallel)
+        return true;
+    struct ir_graph *g = ir_graph_build(u->module);
+    int *from = ir_alloc(g->n, sizeof *from);
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        struct ir_kernel *k = &u->kernels[i];
+        if (k->mode != IR_GENERIC || !k->input->remarks)
+            continue;
+        ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k)), from, NULL);
+        k->regions = count_regions(g, from, parallel, &k->unknown_regions);
+    }
+    free(from);
+    ir_graph_free(g);
+    return true;
+}
+
 static void dispatch(struct ir_unit *u, struct regions *r)
 {
     static const char *const callers[] = { "__ompgpu_parallel", "__ompgpu_invoke" };

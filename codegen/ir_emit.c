@@ -102,7 +102,7 @@ static void drop_target_attributes(LLVMValueRef f)
 
 /* ptxas may give a thread so many registers that a full team no longer fits; where the launch can be large, say so.  An SPMD kernel
  * without a clause is launched with what occupancy allows and needs no bound. */
-static unsigned max_team(const struct ir_kernel *k)
+unsigned ir_max_team(const struct ir_kernel *k)
 {
     if (k->max_threads)
         return k->max_threads;
@@ -112,7 +112,7 @@ static unsigned max_team(const struct ir_kernel *k)
 static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
 {
     static const char name[] = "nvvm.maxntid";
-    unsigned threads = max_team(k);
+    unsigned threads = ir_max_team(k);
     if (!threads)
         return;
     char *value = ir_format("%u", threads);

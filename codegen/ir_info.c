@@ -10,7 +10,9 @@ enum { INFO_NAME, INFO_FUNCTION, INFO_FILE, INFO_DIRECTIVE, INFO_LINE, INFO_COLU
        INFO_FLAGS, INFO_FIELDS };
 enum { RED_FILE, RED_NAMES, RED_LINE, RED_COLUMN, RED_VARIABLES, RED_ARRAYS, RED_BYTES, RED_HOW, RED_FIELDS };
 enum { VAR_NAME, VAR_ADDRESS, VAR_SIZE, VAR_FIELDS };
-static const char info_prefix[] = "__ompgpu_info_", var_prefix[] = "__ompgpu_varinfo_", red_prefix[] = "__ompgpu_reduction_";
+static const char info_prefix[] = "__ompgpu_info_", var_prefix[] = "__ompgpu_varinfo_", red_prefix[] = "__ompgpu_reduction_",
+                  assume_prefix[] = "__ompgpu_assumeinfo_";
+enum { ASSUME_FUNCTION, ASSUME_WORDS, ASSUME_FIELDS };
 
 static LLVMValueRef field(LLVMValueRef global, unsigned i)
 {
@@ -136,6 +138,21 @@ static void export_variable(const struct reading *r, LLVMValueRef global)
     u->exports[u->nexports++] = ir_format("%s", name);
 }
 
+/* A declaration's attributes would not survive the link: the promise waits for the definition. */
+static void read_promise(const struct reading *r, LLVMValueRef global)
+{
+    struct ir_unit *u = r->u;
+    check_shape(global, ASSUME_FIELDS);
+    LLVMValueRef f = field(global, ASSUME_FUNCTION);
+    const char *words = string_field(global, ASSUME_WORDS);
+    if (LLVMIsAFunction(f) && !LLVMIsDeclaration(f)) {
+        ir_promise(u, f, words);
+    } else if (LLVMIsAFunction(f)) {
+        u->promises = grow(u->promises, u->npromises, sizeof *u->promises);
+        u->promises[u->npromises++] = (struct ir_promise){ ir_format("%s", ir_name(f)), words };
+    }
+}
+
 static void delete_global(LLVMValueRef global)
 {
     LLVMReplaceAllUsesWith(global, LLVMGetPoison(LLVMTypeOf(global)));
@@ -164,6 +181,7 @@ bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input, bo
     struct reading r = { u, module, input, taken };
     static const struct { const char *prefix; void (*read)(const struct reading *, LLVMValueRef); } kinds[] = {
         { info_prefix, read_kernel }, { var_prefix, export_variable }, { red_prefix, read_reduction },
+        { assume_prefix, read_promise },
     };
     delete_used_lists(module);
     IR_EACH_GLOBAL(g, module)
@@ -179,6 +197,11 @@ bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input, bo
 /* Protected: the image's own accesses need no indirection. */
 bool ir_finish_info(struct ir_unit *u)
 {
+    for (unsigned i = 0; i < u->npromises; i++) {
+        LLVMValueRef f = LLVMGetNamedFunction(u->module, u->promises[i].function);
+        if (f)
+            ir_promise(u, f, u->promises[i].words);
+    }
     for (unsigned i = 0; i < u->nexports; i++) {
         LLVMValueRef variable = LLVMGetNamedGlobal(u->module, u->exports[i]);
         if (!variable)

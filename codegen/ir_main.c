@@ -90,6 +90,7 @@ static const struct step { const char *name; bool (*run)(struct ir_unit *); } st
     { "math", ir_lower_math },
     { "spmd", ir_spmd },
     { "globalise", ir_globalise },
+    { "", ir_count_regions },
     { "contexts", ir_sort_regions },
     { "link", ir_link },
     { "configure", ir_configure },
@@ -98,7 +99,7 @@ static const struct step { const char *name; bool (*run)(struct ir_unit *); } st
     { "strip", strip_debug },
     { "atomics", ir_correct_atomics },
     { "prepare", ir_prepare },
-    { "", ir_emit },                  /* has steps of its own, per output */
+    { "", ir_emit },                  /* "": no dump; this one has steps of its own, per output */
     { "report", ir_write_info },
     { "remarks", ir_remark },
 };
@@ -129,9 +130,9 @@ static void delete_outputs(const struct ir_options *opt)
 static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc [--libdevice=FILE.bc]\n"
     "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
-    "                  [--remarks] [--warn-generic] [--time] --out=ARCH:FILE... INPUT.bc\n"
+    "                  [--remarks] [--warn-generic|--error-generic] [--time] --out=ARCH:FILE... INPUT.bc\n"
     "       omp-device … [--member=LETTERS:NAME]... INPUT.bc...    device link; LETTERS of each input in turn: n needs it, r --remarks,\n"
-    "                  w --warn-generic, g --mode=generic, s --mode=spmd; NAME: the user's file\n"
+    "                  w --warn-generic, e --error-generic, g --mode=generic, s --mode=spmd; NAME: the user's file\n"
     "       omp-device --print-archs\n";
 
 static _Noreturn void misused(const char *why, const char *what)
@@ -140,13 +141,15 @@ static _Noreturn void misused(const char *why, const char *what)
     exit(2);
 }
 
-enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_MODE, O_REMARKS, O_WARN, O_TIME, O_OUT, O_MEMBER, O_ARCHS, O_HELP };
+enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_MODE, O_REMARKS, O_WARN, O_WARN_ERROR, O_TIME, O_OUT, O_MEMBER, O_ARCHS, O_HELP };
 static const struct option long_options[] = {
     { "target", required_argument, 0, O_TARGET }, { "rtl", required_argument, 0, O_RTL }, { "libdevice", required_argument, 0, O_LIBDEVICE },
     { "info", required_argument, 0, O_INFO }, { "emit-ir", required_argument, 0, O_EMIT_IR }, { "dump", required_argument, 0, O_DUMP },
     { "verbose-ir", required_argument, 0, O_DUMP }, { "mode", required_argument, 0, O_MODE },
-    { "remarks", no_argument, 0, O_REMARKS }, { "warn-generic", no_argument, 0, O_WARN }, { "time", no_argument, 0, O_TIME },
-    { "out", required_argument, 0, O_OUT }, { "member", required_argument, 0, O_MEMBER }, { "print-archs", no_argument, 0, O_ARCHS }, { "help", no_argument, 0, O_HELP }, { 0 },
+    { "remarks", no_argument, 0, O_REMARKS }, { "warn-generic", no_argument, 0, O_WARN }, { "error-generic", no_argument, 0, O_WARN_ERROR },
+    { "time", no_argument, 0, O_TIME },
+    { "out", required_argument, 0, O_OUT }, { "member", required_argument, 0, O_MEMBER }, { "print-archs", no_argument, 0, O_ARCHS },
+    { "help", no_argument, 0, O_HELP }, { 0 },
 };
 
 static void set_target(struct ir_options *opt, char *value)
@@ -198,6 +201,7 @@ static void add_member(struct ir_options *opt, char *value)
         in->needs |= *value == 'n';
         in->remarks |= *value == 'r';
         in->warn_generic |= *value == 'w';
+        in->error_generic |= *value == 'e';
         if (*value == 'g' || *value == 's')
             in->mode = *value == 'g' ? IR_MODE_GENERIC : IR_MODE_SPMD;
     }
@@ -214,6 +218,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_EMIT_IR: opt->emit_ir = value; break;
     case O_DUMP: opt->dump = value; break;
     case O_MODE: set_mode(&opt->inputs[0], value); break;
+    case O_WARN_ERROR: opt->inputs[0].error_generic = true; /* fall through */
     case O_WARN: opt->inputs[0].warn_generic = true; break;
     case O_REMARKS: opt->inputs[0].remarks = true; break;
     case O_MEMBER: add_member(opt, value); break;

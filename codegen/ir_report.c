@@ -144,19 +144,43 @@ static bool looked(const struct ir_unit *u, const struct ir_kernel *k)
     return k->input->mode == IR_MODE_SPMD || (k->input->mode == IR_MODE_AUTO && u->opt->level != '0');
 }
 
+/* What became of the sequential code's locals and questions; LLVM's numbers of its own remarks of the same meaning. */
+static const char *late_details(const struct ir_kernel *k)
+{
+    const char *parts = k->parts ? ir_format(", %u of them on a part of the team", k->parts) : "";
+    const char *locals = k->private_locals ? ir_format("; %s private to each thread [OMP110]", counted(k->private_locals, "local")) : "";
+    const char *slots = k->slots ? ir_format("; %s in %llu bytes of team-shared storage [OMP111]", counted(k->slots, "local"),
+                                             (unsigned long long)k->slot_bytes) : "";
+    const char *folded = k->folded ? ir_format("; %s replaced by a constant [OMP180]", counted(k->folded, "runtime call")) : "";
+    return ir_format(" by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s", counted(k->regions, "parallel region"), parts,
+                     counted(k->guards, "guard"), k->broadcast_bytes, locals, slots, folded);
+}
+
+static const char *state_machine(const struct ir_kernel *k)
+{
+    return ir_format("; state machine for %s%s", counted(k->regions, "known parallel region"),
+                     k->unknown_regions ? ", with an indirect call for others [OMP132]" : " [OMP131]");
+}
+
+static const char *generic_reason(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    if (k->input->mode == IR_MODE_GENERIC)
+        return " by -fompgpu-mode=generic";
+    if (!looked(u, k))
+        return " at -O0, where the late pass does not run";
+    return k->why ? ir_format(" because of %s [%s]", k->why, k->id) : "";
+}
+
 /* Who chose the mode, and what it took. */
 static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 {
     if (k->late)
-        return ir_format(" by the late pass: %s called directly, %s, %u bytes broadcast [OMP120]", counted(k->regions, "parallel region"),
-                         counted(k->guards, "guard"), k->broadcast_bytes);
+        return late_details(k);
     if (k->mode == IR_SPMD)
         return " by its form: every construct down to parallel is the only statement of the one around it";
     if (!(k->flags & IR_KERNEL_WORKERS))
-        return ", no parallel region reached";
-    if (!looked(u, k))
-        return k->input->mode == IR_MODE_GENERIC ? " by -fompgpu-mode=generic" : " at -O0, where the late pass does not run";
-    return k->why ? ir_format(" because of %s [OMP121]", k->why) : "";
+        return ", no parallel region reached: no state machine [OMP130]";
+    return ir_format("%s%s", generic_reason(u, k), state_machine(k));
 }
 
 /* ------------------------------------------------------------------ reductions */
@@ -206,20 +230,21 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
                                          : "no team-shared storage";
     const char *reduction = k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
     const char *indirect = k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
-    const char *bound = k->max_threads ? ir_format("; at most %u threads a team", k->max_threads) : "";
+    const char *bound = ir_max_team(k) ? ir_format("; at most %u threads a team", ir_max_team(k)) : "";
     fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
             k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, bound, indirect);
 }
 
 /* -Wompgpu-generic: the place is that of the first construct in the way, where it is known. */
-static void warn(const struct ir_kernel *k)
+static void warn(const struct ir_kernel *k, bool error)
 {
     bool place = k->why && k->why_file;
-    fprintf(stderr, "%s:%u:%u: warning: region '%s' (%s) runs in generic mode", place ? k->why_file : k->file, place ? k->why_line : k->line,
-            place ? k->why_column : k->column, k->name, k->directive);
+    fprintf(stderr, "%s:%u:%u: %s: region '%s' (%s) runs in generic mode", place ? k->why_file : k->file, place ? k->why_line : k->line,
+            place ? k->why_column : k->column, error ? "error" : "warning", k->name, k->directive);
     if (k->why)
         fprintf(stderr, " because of %s", k->why);
-    fprintf(stderr, "; one thread of each team runs the code outside of parallel regions while the others wait [-Wompgpu-generic]\n");
+    fprintf(stderr, "; one thread of each team runs the code outside of parallel regions while the others wait [%s-Wompgpu-generic]\n",
+            error ? "-Werror," : "");
     if (place)
         fprintf(stderr, "%s:%u:%u: note: the region is here\n", k->file, k->line, k->column);
     if (k->remedy)
@@ -229,6 +254,7 @@ static void warn(const struct ir_kernel *k)
 
 bool ir_remark(struct ir_unit *u)
 {
+    bool failed = false;
     for (unsigned i = 0; i < u->nreductions; i++)
         if (u->reductions[i].input->remarks)
             remark_reduction(u, &u->reductions[i]);
@@ -236,8 +262,10 @@ bool ir_remark(struct ir_unit *u)
         const struct ir_kernel *k = &u->kernels[i];
         if (k->input->remarks)
             remark(u, k);
-        if (k->input->warn_generic && k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS) && looked(u, k))
-            warn(k);
+        if (!k->input->warn_generic || k->mode != IR_GENERIC || !(k->flags & IR_KERNEL_WORKERS) || !looked(u, k))
+            continue;
+        warn(k, k->input->error_generic);
+        failed |= k->input->error_generic;
     }
-    return true;
+    return !failed;
 }

@@ -45,6 +45,8 @@ static void set_attribute(struct ir_unit *u, LLVMValueRef f, const char *remove,
 }
 
 /* ------------------------------------------------------------------ inlining */
+static const char kept[] = "ompgpu-kept";        /* a function that is noinline until the modes are chosen */
+
 static bool is_recursive(const struct ir_graph *g, unsigned node)
 {
     int *from = ir_alloc(g->n, sizeof *from);
@@ -62,11 +64,38 @@ static bool has_attribute(LLVMValueRef f, const char *name)
     return LLVMGetEnumAttributeAtIndex(f, FUNCTION, ir_attribute_kind(name)) != NULL;
 }
 
+/* A promise about a function is of use as long as it is one. */
+static bool keep_promised(struct ir_unit *u, const struct ir_graph *g, unsigned node)
+{
+    LLVMValueRef f = g->nodes[node].value;
+    unsigned promises = ir_promises(f);
+    if (!g->nodes[node].defined || !(promises & (IR_AMENABLE | IR_NO_PARALLEL)) || has_attribute(f, "noinline") || has_attribute(f, "alwaysinline"))
+        return false;
+    if (!(promises & IR_AMENABLE) && !spmd_needs_promise(u, f))
+        return false;
+    LLVMAddAttributeAtIndex(f, FUNCTION, ir_attribute(u->ctx, "noinline"));
+    LLVMAddAttributeAtIndex(f, FUNCTION, LLVMCreateStringAttribute(u->ctx, kept, sizeof kept - 1, "", 0));
+    return true;
+}
+
+static void release_kept(struct ir_unit *u)
+{
+    IR_EACH_FUNCTION(f, u->module) {
+        if (!LLVMGetStringAttributeAtIndex(f, FUNCTION, kept, sizeof kept - 1))
+            continue;
+        LLVMRemoveStringAttributeAtIndex(f, FUNCTION, kept, sizeof kept - 1);
+        LLVMRemoveEnumAttributeAtIndex(f, FUNCTION, ir_attribute_kind("noinline"));
+    }
+}
+
 static void want_inlined(struct ir_unit *u, const struct ir_graph *g, const bool *reaches_parallel)
 {
     for (unsigned i = 0; i < g->n; i++) {
         const struct ir_node *node = &g->nodes[i];
-        if (reaches_parallel[i] && LLVMIsAFunction(node->value) && node->defined && !node->address_taken && !has_attribute(node->value, "noinline") &&
+        bool direct = reaches_parallel[i] && !(ir_promises(node->value) & IR_NO_PARALLEL);
+        if (!direct && keep_promised(u, g, i))
+            continue;
+        if (direct && LLVMIsAFunction(node->value) && node->defined && !node->address_taken && !has_attribute(node->value, "noinline") &&
             LLVMGetFirstUse(node->value) && !is_recursive(g, i))
             LLVMAddAttributeAtIndex(node->value, FUNCTION, ir_attribute(u->ctx, "alwaysinline"));
     }
@@ -158,11 +187,12 @@ static void note_place(struct ir_kernel *k, LLVMValueRef where)
     k->why_column = LLVMDILocationGetColumn(place);
 }
 
-void spmd_refuse(struct spmd_region *r, LLVMValueRef where, const char *why, const char *remedy)
+void spmd_refuse(struct spmd_region *r, LLVMValueRef where, const char *why, const char *id, const char *remedy)
 {
     if (r->why)
         return;
     r->why = why;
+    r->id = id;
     r->remedy = remedy;
     r->where = where;
 }
@@ -193,9 +223,15 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
         set_mode(u, k);
         k->guards = r.guards;
         k->broadcast_bytes = r.broadcast_bytes;
+        k->parts = r.parts;
+        k->folded = r.folded;
+        k->slot_bytes = r.slot_bytes;
+        for (unsigned i = 0; i < r.nobjects; i++)
+            r.objects[i].place == SPMD_SLOT ? k->slots++ : k->private_locals++;
         LLVMAddAttributeAtIndex(f, FUNCTION, ir_all_threads(u->ctx));
     } else {
         k->why = r.why;
+        k->id = r.id ? r.id : "OMP121";
         k->remedy = r.remedy;
         note_place(k, r.where);
     }
@@ -208,7 +244,7 @@ static void refuse_flag(const struct ir_kernel *k)
                 "region '%s' cannot run in SPMD mode, as -fompgpu-mode=spmd demands, because of %s", k->name, k->why);
 }
 
-bool ir_spmd(struct ir_unit *u)
+static bool convert_all(struct ir_unit *u)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
     bool any = false;
@@ -228,6 +264,15 @@ bool ir_spmd(struct ir_unit *u)
     for (unsigned i = 0; i < u->nkernels; i++)
         if (functions[i])
             set_attribute(u, functions[i], "noinline", "alwaysinline");
+    release_kept(u);
     free(functions);
     return ir_errors() == 0;
+}
+
+bool ir_spmd(struct ir_unit *u)
+{
+    ir_begin_assuming(u);
+    bool ok = convert_all(u);
+    ir_end_assuming(u);
+    return ok;
 }

@@ -16,6 +16,7 @@ enum spmd_action {
     SPMD_FOLD,                        /* a question to the runtime with a constant answer in sequential code: `value` */
     SPMD_SIZE,                        /* … whose answer is the next region's size */
     SPMD_SET,                         /* omp_set_num_threads */
+    SPMD_CALL,                        /* every thread, as the user promises; reads and writes */
     SPMD_DROP,                        /* nothing to do in sequential code */
     SPMD_REFUSE,
 };
@@ -25,7 +26,7 @@ struct spmd_effect {
     unsigned value;
     bool noreturn;
     bool asks;                        /* SPMD_GUARD: the callee may ask how many threads there are, which are none but this one */
-    const char *why, *remedy;         /* of SPMD_REFUSE */
+    const char *why, *id, *remedy;    /* of SPMD_REFUSE; id: LLVM's number of the remark, NULL: the one of other obstacles */
 };
 
 enum spmd_place { SPMD_PRIVATE, SPMD_SLOT };
@@ -44,18 +45,19 @@ struct spmd_region {                  /* one generic kernel's region function */
     LLVMValueRef function;
     struct spmd_object *objects; unsigned nobjects;
     unsigned nbits;                   /* bits given out, the one of SPMD_OTHER included */
+    unsigned promises;                /* IR_* that hold at the instruction that spmd_effect is asked about */
     spmd_mask software_barrier;       /* its bit, when regions on a part of the team may need it */
     LLVMValueRef nthreads_var;        /* an alloca, when the code calls omp_set_num_threads; of each thread, all have the same */
     uint64_t slot_bytes;
     /* the first thing that stands in the way; NULL: nothing */
-    const char *why, *remedy;
+    const char *why, *id, *remedy;
     LLVMValueRef where;
     /* results */
-    unsigned regions, parts, guards, barriers, broadcast_bytes;
+    unsigned regions, parts, guards, barriers, broadcast_bytes, folded;
 };
 
 /* Notes the first obstacle. */
-void spmd_refuse(struct spmd_region *, LLVMValueRef where, const char *why, const char *remedy);
+void spmd_refuse(struct spmd_region *, LLVMValueRef where, const char *why, const char *id, const char *remedy);
 
 /* ------------------------------------------------------------------ memory (ir_spmd_memory.c) */
 void spmd_find_objects(struct spmd_region *);
@@ -68,7 +70,9 @@ bool spmd_is_parallel(LLVMValueRef call);       /* a call of __ompgpu_parallel *
 struct spmd_effect spmd_effect(const struct spmd_region *, LLVMValueRef instruction);
 /* The call keeps no pointer that it is given and does not write through it, or is not executed at all. */
 bool spmd_call_only_reads(LLVMValueRef call);
+bool spmd_call_is_amenable(const struct spmd_region *, LLVMValueRef call, LLVMValueRef pointer);      /* the thread's own object may be given */
 bool spmd_call_keeps_nothing(LLVMValueRef call);
+bool spmd_needs_promise(struct ir_unit *, LLVMValueRef f);     /* something in it stands in the way of a call in an SPMD kernel */
 const char *spmd_callee(LLVMValueRef call);     /* name; "" for an indirect call and for inline assembly */
 
 /* ------------------------------------------------------------------ rewriting (ir_spmd_rewrite.c) */

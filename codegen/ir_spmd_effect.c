@@ -23,7 +23,7 @@ static const struct known { const char *name; enum known_kind kind; unsigned val
     { "omp_get_num_threads", K_FOLD, 1 }, { "omp_in_parallel", K_FOLD, 0 }, { "omp_get_level", K_FOLD, 0 },
     { "omp_get_active_level", K_FOLD, 0 }, { "__ompgpu_reduce_parallel", K_FOLD, 1 }, { "__ompgpu_reduce_piece", K_FOLD, 1 },
     { "omp_get_max_threads", K_SIZE, 0 }, { "omp_set_num_threads", K_SET, 0 },
-    { "__ompgpu_barrier", K_DROP, 0 },
+    { "__ompgpu_barrier", K_DROP, 0 }, { "__ompgpu_assume", K_DROP, 0 },
     { "__ompgpu_team_id", K_EVERY, 0 }, { "__ompgpu_num_teams", K_EVERY, 0 }, { "omp_get_team_num", K_EVERY, 0 },
     { "omp_get_num_teams", K_EVERY, 0 }, { "omp_get_thread_limit", K_EVERY, 0 }, { "omp_get_num_procs", K_EVERY, 0 },
     { "omp_get_max_teams", K_EVERY, 0 }, { "omp_get_teams_thread_limit", K_EVERY, 0 }, { "omp_is_initial_device", K_EVERY, 0 },
@@ -99,9 +99,9 @@ static const char *obstacle_in_node(const struct ir_node *node, bool *asks)
     return !k || k->kind == K_SIZE || k->kind == K_SET ? ir_format("calls '%s'", name) : NULL;
 }
 
-static const char *obstacle_in(const struct spmd_region *r, LLVMValueRef f, bool *asks)
+static const char *obstacle_in(struct ir_unit *u, LLVMValueRef f, bool *asks)
 {
-    struct ir_graph *g = ir_graph_build(r->u->module);
+    struct ir_graph *g = ir_graph_build(u->module);
     int *from = ir_alloc(g->n, sizeof *from);
     const char *why = NULL;
     ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
@@ -111,6 +111,25 @@ static const char *obstacle_in(const struct spmd_region *r, LLVMValueRef f, bool
     free(from);
     ir_graph_free(g);
     return why;
+}
+
+bool spmd_needs_promise(struct ir_unit *u, LLVMValueRef f)
+{
+    bool asks;
+    return obstacle_in(u, f, &asks) != NULL;
+}
+
+/* Can one be met? */
+static bool meets_region(const struct spmd_region *r, LLVMValueRef f)
+{
+    LLVMValueRef parallel = LLVMGetNamedFunction(r->u->module, "__ompgpu_parallel");
+    struct ir_graph *g = ir_graph_build(r->u->module);
+    int *from = ir_alloc(g->n, sizeof *from);
+    ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
+    bool meets = from[ir_graph_find(g, parallel)] >= 0;
+    free(from);
+    ir_graph_free(g);
+    return meets;
 }
 
 /* ------------------------------------------------------------------ effects */
@@ -123,6 +142,13 @@ static struct spmd_effect guarded(spmd_mask reads, spmd_mask writes)
 static struct spmd_effect refused(const char *why, const char *remedy)
 {
     return (struct spmd_effect){ .action = SPMD_REFUSE, .why = why, .remedy = remedy };
+}
+/* … because what is called may hold a parallel region, or cannot be seen. */
+static struct spmd_effect refused_unknown(const char *why, const char *remedy)
+{
+    struct spmd_effect e = refused(why, remedy);
+    e.id = "OMP133";
+    return e;
 }
 
 static spmd_mask arguments_mask(const struct spmd_region *r, LLVMValueRef call)
@@ -161,7 +187,7 @@ static struct spmd_effect region_effect(LLVMValueRef call)
 {
     LLVMValueRef fn = LLVMGetOperand(call, 0);
     if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn))
-        return refused("a parallel region that is not known here", NULL);
+        return refused_unknown("a parallel region that is not known here", NULL);
     return (struct spmd_effect){ .action = SPMD_REGION, .reads = SPMD_ALL, .writes = SPMD_ALL };
 }
 
@@ -191,17 +217,35 @@ static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValu
     return refused(ir_format("the operation '%s'", name), NULL);
 }
 
-static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValueRef call, const char *name)
+/* What the user says of the call, or why it cannot be made in an SPMD kernel. */
+static struct spmd_effect promised_or(unsigned promises, struct spmd_effect otherwise)
+{
+    if (promises & IR_AMENABLE)
+        return (struct spmd_effect){ .action = SPMD_CALL, .reads = SPMD_ALL, .writes = SPMD_ALL };
+    if (!(promises & IR_NO_PARALLEL))
+        return otherwise;
+    struct spmd_effect alone = guarded(SPMD_ALL, SPMD_ALL);
+    alone.asks = !(promises & IR_NO_ROUTINES);
+    return alone;
+}
+
+static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValueRef call, const char *name, unsigned promises)
 {
     LLVMValueRef f = LLVMGetCalledValue(call);
     uint64_t memory = memory_effects(f);
     if (memory == 0)
         return EVERY;
+    if (!(memory & WRITES))
+        return reading(SPMD_ALL);
     struct spmd_effect alone = guarded(SPMD_ALL, SPMD_ALL);
-    const char *why = obstacle_in(r, f, &alone.asks);
-    if (why)
-        return refused(ir_format("a call of '%s', which could not be inlined and %s", name, why), "make the function one that can be inlined: not recursive");
-    return memory & WRITES ? alone : reading(SPMD_ALL);
+    const char *why = obstacle_in(r->u, f, &alone.asks);
+    if (!why && !(promises & IR_AMENABLE))
+        return alone;
+    if ((promises & IR_AMENABLE) && !(promises & IR_NO_PARALLEL) && meets_region(r, f))
+        promises &= ~(unsigned)IR_AMENABLE;
+    return promised_or(promises, refused_unknown(ir_format("a call of '%s', which could not be inlined and %s", name, why),
+                                                 "make the function one that can be inlined (not recursive), or say '#pragma omp assume "
+                                                 "no_parallelism' around the call if no parallel region is met in it"));
 }
 
 static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef call)
@@ -212,8 +256,10 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
         return refused("a call with operand bundles", NULL);
     if (LLVMIsAInlineAsm(callee))
         return refused("inline assembly", NULL);
+    unsigned promises = r->promises | ir_promises(callee);
     if (!LLVMIsAFunction(callee))
-        return refused("a call through a function pointer", "call the function by its name");
+        return promised_or(promises, refused_unknown("a call through a function pointer", "call the function by its name, or say '#pragma omp assume "
+                                                     "no_parallelism' around the call if no parallel region is met in it"));
     if (spmd_is_parallel(call))
         return region_effect(call);
     const struct known *k = known_call(call);
@@ -222,10 +268,11 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
     if (ir_starts(name, "llvm."))
         return intrinsic_effect(r, call, name);
     if (!LLVMIsDeclaration(callee))
-        return function_effect(r, call, name);
+        return function_effect(r, call, name, promises);
     if (ir_is_math_name(name))
         return has_pointer_argument(call) ? guarded(arguments_mask(r, call), arguments_mask(r, call)) : EVERY;
-    return refused(ir_format("a call of '%s'", name), NULL);
+    return promised_or(promises, refused_unknown(ir_format("a call of '%s'", name), "say '#pragma omp assume no_parallelism' around the call if no "
+                                                 "parallel region is met in it"));
 }
 
 bool spmd_call_only_reads(LLVMValueRef call)
@@ -235,6 +282,18 @@ bool spmd_call_only_reads(LLVMValueRef call)
     if (k)
         return k->kind == K_READ || k->kind == K_PRINT || k->kind == K_FOLD || k->kind == K_DIE;
     return ir_starts(name, "llvm.") && !ir_starts(name, "llvm.va_");
+}
+
+/* Each thread calls the function with an object of its own. */
+bool spmd_call_is_amenable(const struct spmd_region *r, LLVMValueRef call, LLVMValueRef pointer)
+{
+    LLVMValueRef f = LLVMGetCalledValue(call);
+    if (!LLVMIsAFunction(f) || LLVMIsDeclaration(f) || !((r->promises | ir_promises(f)) & IR_AMENABLE))
+        return false;
+    for (unsigned i = 0, n = LLVMGetNumArgOperands(call); i < n; i++)
+        if (LLVMGetOperand(call, i) == pointer && (i >= LLVMCountParams(f) || ir_pointer_escapes(LLVMGetParam(f, i))))
+            return false;
+    return true;
 }
 
 bool spmd_call_keeps_nothing(LLVMValueRef call)

@@ -97,16 +97,16 @@ static void stored_address(struct spmd_object *o, LLVMValueRef store)
     o->leaked |= !LLVMIsAAllocaInst(into) || !is_context(into, &leaks) || leaks;
 }
 
-static void passed_address(struct spmd_object *o, LLVMValueRef call, LLVMValueRef pointer)
+static void passed_address(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef call, LLVMValueRef pointer)
 {
     bool leaks = false;
-    if (spmd_call_only_reads(call) || (spmd_is_parallel(call) && pointer == spmd_base(pointer) && is_context(pointer, &leaks)))
+    if (spmd_call_only_reads(call) || spmd_call_is_amenable(r, call, pointer) || (spmd_is_parallel(call) && pointer == spmd_base(pointer) && is_context(pointer, &leaks)))
         return;
     o->place = SPMD_SLOT;
     o->leaked |= !spmd_call_keeps_nothing(call);
 }
 
-static void follow(struct spmd_object *o, LLVMValueRef pointer)
+static void follow(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef pointer)
 {
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -122,10 +122,10 @@ static void follow(struct spmd_object *o, LLVMValueRef pointer)
                 o->place = SPMD_SLOT, o->leaked = true;
             break;
         case LLVMGetElementPtr: case LLVMBitCast:
-            follow(o, user);
+            follow(r, o, user);
             break;
         case LLVMCall:
-            passed_address(o, user, pointer);
+            passed_address(r, o, user, pointer);
             break;
         default:
             o->place = SPMD_SLOT, o->leaked = true;
@@ -150,12 +150,12 @@ static void add_object(struct spmd_region *r, LLVMValueRef alloca)
 {
     struct spmd_object *o = &r->objects[r->nobjects++];
     *o = (struct spmd_object){ .alloca = alloca };
-    follow(o, alloca);
+    follow(r, o, alloca);
     if (o->place == SPMD_PRIVATE)
         return;
     o->mask = o->leaked ? SPMD_OTHER : spmd_new_bit(r);
     if (!is_static(alloca)) {
-        spmd_refuse(r, alloca, "an array of variable length that is shared with a parallel region or a call", "give it a constant size, or allocate it outside of the region");
+        spmd_refuse(r, alloca, "an array of variable length that is shared with a parallel region or a call", NULL, "give it a constant size, or allocate it outside of the region");
         return;
     }
     uint64_t bytes = LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));

@@ -5,6 +5,7 @@
  *   guard   thread 0 executes a group of instructions.  Neighbours join one group, which stands where its last member stood; loads and
  *           arithmetic that serve only a group belong to it.  Results that others need go through a broadcast slot.
  *   region  every thread calls the function of a parallel region; with a num_threads or if clause, every thread that belongs to it
+ *   call    every thread calls a function of which the user says that it may
  *   reset   thread 0 makes the software barrier usable, for regions that are a part of the team
  *
  * Where a barrier is needed follows from what may be pending since the last one:
@@ -34,7 +35,7 @@ struct group {
     bool reads_private, noreturn, asks;
     unsigned nresults;                /* members with uses outside */
 };
-enum event_kind { LOAD, GUARD, REGION, RESET };
+enum event_kind { LOAD, GUARD, REGION, CALL, RESET };
 struct spmd_event {
     enum event_kind kind;
     LLVMValueRef at;                  /* the instruction; of a group, the one after its last member */
@@ -99,16 +100,19 @@ static void number(struct spmd_region *r, struct spmd_plan *p)
     p->inst_keys = ir_alloc(p->ninsts, sizeof *p->inst_keys);
     p->blocks = ir_alloc(p->nblocks, sizeof *p->blocks);
     p->block_keys = ir_alloc(p->nblocks, sizeof *p->block_keys);
-    unsigned b = 0, n = 0;
+    unsigned b = 0, n = 0, *promises = ir_promises_by_block(r->function);
     IR_EACH_BLOCK(block, r->function) {
+        r->promises = promises ? promises[b] : 0;
         p->blocks[b].at = block;
         p->block_keys[b] = (struct key){ block, b };
         IR_EACH_INSTRUCTION(i, block) {
+            r->promises = ir_promises_after(i, r->promises);
             p->inst_keys[n] = (struct key){ i, n };
             p->insts[n++] = (struct inst){ .value = i, .effect = spmd_effect(r, i), .block = b, .group = -1 };
         }
         b++;
     }
+    free(promises);
     qsort(p->inst_keys, p->ninsts, sizeof *p->inst_keys, compare_keys);
     qsort(p->block_keys, p->nblocks, sizeof *p->block_keys, compare_keys);
 }
@@ -117,7 +121,7 @@ static bool check_effects(struct spmd_region *r, const struct spmd_plan *p)
 {
     for (unsigned i = 0; i < p->ninsts; i++)
         if (p->insts[i].effect.action == SPMD_REFUSE)
-            spmd_refuse(r, p->insts[i].value, p->insts[i].effect.why, p->insts[i].effect.remedy);
+            spmd_refuse(r, p->insts[i].value, p->insts[i].effect.why, p->insts[i].effect.id, p->insts[i].effect.remedy);
     return !r->why;
 }
 
@@ -220,7 +224,7 @@ static bool ends_group(const struct walk *w, const struct inst *i)
 {
     const struct group *g = &w->p->groups[w->open];
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i->value);
-    if (i->effect.action == SPMD_REGION || (i->effect.reads & g->writes))
+    if (i->effect.action == SPMD_REGION || i->effect.action == SPMD_CALL || (i->effect.reads & g->writes))
         return true;
     if (g->reads_private && (opcode == LLVMStore || opcode == LLVMCall || opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg))
         return true;
@@ -331,6 +335,9 @@ static void visit(struct walk *w, struct inst *i)
         close_group(w);
     if (i->effect.action == SPMD_REGION)
         add_region(w, i);
+    else if (i->effect.action == SPMD_CALL)
+        add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = CALL, .at = i->value, .reads = i->effect.reads,
+                                                                    .writes = i->effect.writes, .group = -1 });
     else if (i->effect.reads)
         add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = LOAD, .at = i->value, .reads = i->effect.reads, .group = -1 });
 }
@@ -492,7 +499,7 @@ static void check_cost(struct spmd_region *r, struct spmd_plan *p)
         for (unsigned i = 0; i < p->nblocks; i++)
             p->blocks[i].visited = false;
         if (reaches(p, block, block))
-            spmd_refuse(r, at, "a loop outside of parallel regions that reads and writes shared memory: it would need a barrier in each turn",
+            spmd_refuse(r, at, "a loop outside of parallel regions that reads and writes shared memory: it would need a barrier in each turn", NULL,
                         "make it a parallel loop, or let it work on a private copy");
     }
 }
@@ -755,10 +762,11 @@ static void set_size(const struct spmd_region *r, LLVMBuilderRef b, LLVMValueRef
     LLVMBuildStore(b, LLVMBuildSelect(b, some, size, old, ""), r->nthreads_var);
 }
 
-static void fold(const struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
+static void fold(struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
 {
     LLVMTypeRef type = LLVMTypeOf(i->value);
     LLVMPositionBuilderBefore(b, i->value);
+    r->folded += i->effect.action == SPMD_FOLD;
     if (i->effect.action == SPMD_FOLD)
         LLVMReplaceAllUsesWith(i->value, LLVMConstInt(type, i->effect.value, false));
     else if (i->effect.action == SPMD_SIZE)
@@ -778,7 +786,7 @@ static void add_nthreads_var(struct spmd_region *r, LLVMBuilderRef b)
     LLVMBuildStore(b, LLVMConstInt(i32, 0, false), r->nthreads_var);
 }
 
-static bool goes(const struct inst *i) { return i->group >= 0 || i->effect.action != SPMD_EVERY; }
+static bool goes(const struct inst *i) { return i->group >= 0 || (i->effect.action != SPMD_EVERY && i->effect.action != SPMD_CALL); }
 
 static LLVMValueRef place_of(struct spmd_region *r, LLVMBuilderRef b, const struct spmd_object *o)
 {

@@ -31,7 +31,7 @@ struct ir_output { const char *arch, *path; };       /* --out=ARCH:FILE */
 struct ir_input {                     /* one bitcode file; without --member there is one, and its kernels follow the command's flags */
     const char *path, *name;          /* name: the user's file */
     enum ir_mode mode;
-    bool needs, remarks, warn_generic;/* needs: it cannot do without the link */
+    bool needs, remarks, warn_generic, error_generic;    /* needs: it cannot do without the link */
 };
 struct ir_options {
     struct ir_input *inputs; unsigned ninputs;
@@ -52,7 +52,11 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     uint64_t heap_bytes;              /* of the team's storage in global memory that have their place */
     /* of ir_spmd.c */
     bool late;                        /* it was generic and has become SPMD */
-    unsigned guards, regions, broadcast_bytes;
+    unsigned guards, regions, parts, broadcast_bytes, private_locals, slots;
+    unsigned folded;                  /* questions to the runtime with a constant answer */
+    uint64_t slot_bytes;
+    bool unknown_regions;             /* generic: it can meet a parallel region that is not among `regions` */
+    const char *id;                   /* LLVM's number of the reason below */
     const char *why, *remedy;         /* what keeps it generic, and what would help; NULL: not known */
     const char *why_file; unsigned why_line, why_column;       /* its place; file NULL: not known */
 };
@@ -63,6 +67,7 @@ struct ir_reduction {                 /* struct __ompgpu_reduction_info of devic
     unsigned line, column, variables, arrays, bytes, how;
     const struct ir_input *input;
 };
+struct ir_promise { const char *function, *words; };           /* of a function that a file declares only */
 struct ir_unit {
     const struct ir_options *opt;
     LLVMContextRef ctx;
@@ -73,6 +78,7 @@ struct ir_unit {
     char **exports; unsigned nexports;/* names of declare target variables */
     struct ir_alias { unsigned input; const char *name, *symbol; } *aliases; unsigned naliases;      /* renamed by the device link */
     bool *members;                    /* by input: it is part of the link */
+    struct ir_promise *promises; unsigned npromises;
     bool uses_parallel;               /* the user's code calls __ompgpu_parallel */
     bool nested;                      /* … also inside of parallel regions */
     bool parts, asks;                 /* late SPMD kernels: regions on a part of the team, guards around functions that ask about threads */
@@ -142,6 +148,15 @@ LLVMValueRef ir_kernel_function(LLVMModuleRef, const struct ir_kernel *);
 bool ir_lower_math(struct ir_unit *);
 bool ir_is_math_name(const char *name);         /* a C math function that libm has */
 
+/* ------------------------------------------------------------------ promises (ir_assume.c) */
+enum { IR_AMENABLE = 1, IR_NO_PARALLEL = 2, IR_NO_ROUTINES = 4 };      /* enum omp_promise of frontend/unit.h */
+unsigned ir_promises(LLVMValueRef f);           /* of a function; 0 for other values */
+void ir_promise(struct ir_unit *, LLVMValueRef f, const char *words);
+unsigned *ir_promises_by_block(LLVMValueRef f); /* what holds at each block's beginning; NULL: nothing anywhere */
+unsigned ir_promises_after(LLVMValueRef instruction, unsigned before);
+void ir_begin_assuming(struct ir_unit *);
+void ir_end_assuming(struct ir_unit *);
+
 /* ------------------------------------------------------------------ SPMD (ir_spmd.c) */
 #define IR_ALL_THREADS "ompgpu-all-threads"     /* attribute of a region function that all threads run: its calls are not sequential code */
 LLVMAttributeRef ir_all_threads(LLVMContextRef);
@@ -173,6 +188,7 @@ bool ir_configure(struct ir_unit *);
 
 /* ------------------------------------------------------------------ dispatch (ir_dispatch.c) */
 bool ir_dispatch(struct ir_unit *);
+bool ir_count_regions(struct ir_unit *);        /* of generic kernels, before that */
 
 /* ------------------------------------------------------------------ atomics (ir_atomics.c) */
 bool ir_correct_atomics(struct ir_unit *);      /* before optimisation */
@@ -186,6 +202,7 @@ bool ir_check_archs(const struct ir_options *);
 void ir_print_archs(void);
 void ir_setup_target(enum ir_target);           /* registers the one LLVM target that is needed */
 bool ir_prepare(struct ir_unit *);              /* attributes of kernels and functions that do not depend on the output */
+unsigned ir_max_team(const struct ir_kernel *); /* threads that a team has at most, as told to ptxas; 0: any number */
 /* Optimise and emit for every output; u->module is the first output's final IR afterwards. */
 bool ir_emit(struct ir_unit *);
 

@@ -69,6 +69,13 @@ struct __ompgpu_var_info { const char *export_name; const void *address; unsigne
 #define __OMPGPU_VAR(export_id, var)                                                                                      \
     __attribute__((used)) const struct __ompgpu_var_info __ompgpu_varinfo_##export_id = { #export_id, &(var), sizeof(var) };
 
+/* What the user promises about a function (`assumes`, [[omp::assume]]); words as in LLVM's attribute "llvm.assume". */
+struct __ompgpu_assume_info { const void *function; const char *words; };
+#define __OMPGPU_ASSUME(f, words) \
+    static __attribute__((used)) const struct __ompgpu_assume_info __ompgpu_assumeinfo_##f = { (const void *)f, words };
+/* From here on, and in all that is called, these promises hold and no others; deleted by codegen. */
+void __ompgpu_assume(const char *words);
+
 /* Nothing below may be duplicated, sunk or hoisted across a branch: barriers and shuffles hide in it. */
 #pragma clang attribute push(__attribute__((convergent)), apply_to = function)
 

@@ -187,8 +187,9 @@ static bool choose_archs(const struct options *o, struct archs *a)
 static const char *about(const struct options *o, const struct found *f)
 {
     const char *mode = o->mode ? o->mode : recorded(f, "mode");
-    return drv_format("%s%s%s%s:%s", needs_link(f) ? "n" : "", o->remarks || recorded_flag(f, "remarks") ? "r" : "",
-                      o->warn_generic || recorded_flag(f, "warn") ? "w" : "", strcmp(mode, "generic") == 0 ? "g" : strcmp(mode, "spmd") == 0 ? "s" : "",
+    return drv_format("%s%s%s%s%s:%s", needs_link(f) ? "n" : "", o->remarks || recorded_flag(f, "remarks") ? "r" : "",
+                      o->warn_generic || recorded_flag(f, "warn") ? "w" : "",
+                      drv_generic_is_error(o) || recorded_flag(f, "error") ? "e" : "", strcmp(mode, "generic") == 0 ? "g" : strcmp(mode, "spmd") == 0 ? "s" : "",
                       f->file);
 }
 

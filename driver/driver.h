@@ -82,9 +82,11 @@ struct options {
     const char *level;            /* the last -O: "0" … */
     const char *mode;             /* -fompgpu-mode=; NULL: auto */
     bool gcc;                     /* host_cc is gcc */
-    bool openmp, remarks, warn_generic, time, verbose, dry, debug, help, man, version, save;
+    enum { BY_WERROR, ALWAYS, NEVER } generic_error;               /* whether -Wompgpu-generic is one */
+    bool werror, openmp, remarks, warn_generic, time, verbose, dry, debug, help, man, version, save;
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static, static_ompgpu, shared, beside;
 };
+bool drv_generic_is_error(const struct options *);
 void drv_parse(struct options *, int argc, char **argv);       /* usage errors do not return */
 bool drv_has(const struct options *, enum flag_id);
 /* All words of the arguments that go to `to` (any bit), as given. */

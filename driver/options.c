@@ -116,6 +116,11 @@ static void set_save(struct options *o, const char *value)
     o->save_dir = !value || strcmp(value, "cwd") == 0 ? "." : strcmp(value, "obj") == 0 ? "" : value;
 }
 
+bool drv_generic_is_error(const struct options *o)
+{
+    return o->generic_error == ALWAYS || (o->generic_error == BY_WERROR && o->werror);
+}
+
 static void set_mode(struct options *o, const char *mode)
 {
     if (strcmp(mode, "auto") != 0 && strcmp(mode, "generic") != 0 && strcmp(mode, "spmd") != 0)
@@ -146,7 +151,12 @@ static void act(struct options *o, const struct arg *a)
     case FLAG_RPASS: o->remarks = true; break;
     case FLAG_WGENERIC: o->warn_generic = true; break;
     case FLAG_WNO_GENERIC: o->warn_generic = false; break;
-    case FLAG_W_REST: o->warn_generic |= strcmp(a->value, "all") == 0; break;
+    case FLAG_WERROR_GENERIC: o->warn_generic = true; o->generic_error = ALWAYS; break;
+    case FLAG_WNO_ERROR_GENERIC: o->generic_error = NEVER; break;
+    case FLAG_W_REST:
+        o->warn_generic |= strcmp(a->value, "all") == 0;
+        if (strcmp(a->value, "error") == 0 || strcmp(a->value, "no-error") == 0) o->werror = *a->value == 'e';
+        break;
     case FLAG_W_PLAIN: o->warn_generic = false; break;
     case FLAG_MODE: set_mode(o, a->value); break;
     case FLAG_EMIT: set_emit(o, a->value); break;

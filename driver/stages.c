@@ -218,16 +218,16 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
     if (j->device_link) return;
     if (j->opt->mode) ADD(&p->argv, drv_format("--mode=%s", j->opt->mode));
     if (first && j->opt->remarks) ADD(&p->argv, "--remarks");
-    if (first && j->opt->warn_generic) ADD(&p->argv, "--warn-generic");
+    if (first && j->opt->warn_generic) ADD(&p->argv, drv_generic_is_error(j->opt) ? "--error-generic" : "--warn-generic");
     if (first && j->opt->emit == EMIT_IR) ADD(&p->argv, drv_format("--emit-ir=%s", drv_job_file(j, "ll")));
 }
 
-/* The same --member without `r` and `w`. */
+/* The same --member without `r`, `w` and `e`. */
 static const char *silent(const char *about)
 {
     char *word = drv_copy(about, strlen(about)), *to = word;
     for (const char *p = word, *end = strchr(word, ':'); (*to = *p); p++)
-        to += p > end || (*p != 'r' && *p != 'w');
+        to += p > end || (*p != 'r' && *p != 'w' && *p != 'e');
     return word;
 }
 
@@ -299,8 +299,8 @@ const char *drv_arch_names(const struct archs *a)
 /* What the device link must know of how this file was compiled. */
 static const char *recorded(const struct job *j)
 {
-    return drv_format("level=%s debug=%d mode=%s remarks=%d warn=%d archs=%s", j->level, j->debug, j->opt->mode ? j->opt->mode : "auto",
-                      j->opt->remarks, j->opt->warn_generic, drv_arch_names(&j->archs));
+    return drv_format("level=%s debug=%d mode=%s remarks=%d warn=%d error=%d archs=%s", j->level, j->debug, j->opt->mode ? j->opt->mode : "auto",
+                      j->opt->remarks, j->opt->warn_generic, drv_generic_is_error(j->opt), drv_arch_names(&j->archs));
 }
 
 static unsigned image_files(const struct job *j, struct image_file *files)

@@ -158,6 +158,8 @@ struct omp_construct *fe_target_of(const struct omp_construct *);     /* enclosi
 void fe_mark_device(struct fe *);
 /* sharing.c */
 void fe_data_sharing(struct fe *);
+/* assume.c */
+void fe_read_assumptions(struct fe *);
 /* mode.c */
 void fe_choose_modes(struct fe *);
 /* support.c, and limits.c for what has to be said before loops are read */

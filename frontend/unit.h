@@ -212,6 +212,13 @@ struct omp_scan {
     bool continues;                               /* `behind` has a continue of the loop */
 };
 
+/* assume, assumes: promises that the device tool can use */
+enum omp_promise {
+    OMPASSUME_AMENABLE = 1,       /* all threads of a team may do it where one would: no effect differs */
+    OMPASSUME_NO_PARALLEL = 2,    /* no parallel region is met */
+    OMPASSUME_NO_ROUTINES = 4,    /* no OpenMP routine is called */
+};
+
 struct omp_construct {
     unsigned leaves;              /* enum omp_leaf bits */
     const char *spelling;         /* "target teams distribute parallel for" */
@@ -220,6 +227,7 @@ struct omp_construct {
     struct omp_extent body;       /* the associated statement with its ';', empty if stand-alone */
     struct omp_clause *clauses;
     const char *name;             /* critical(name) */
+    unsigned promises;            /* assume: enum omp_promise bits */
     struct omp_atomic *atomic;
     struct omp_scan *scan;
     struct omp_loop *loops; unsigned nloops;      /* associated loops, outermost first (collapse) */
@@ -260,6 +268,7 @@ struct omp_function {
     struct omp_construct *constructs; /* outermost ones, linked by next */
     bool has_parallel;            /* a parallel construct can be reached from it */
     bool elsewhere;               /* not defined here, but device code calls it: the device link finds it */
+    unsigned promises;            /* enum omp_promise bits */
     bool synchronises;            /* a construct or routine that orders what its threads see of each other can be reached from it */
 };
 

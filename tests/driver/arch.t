@@ -59,6 +59,25 @@ check "-Wompgpu-generic" has log "^gen.c:7:[0-9]*: warning: region 'f_4' .* runs
 check "-Wall has -Wompgpu-generic" has log "^gen.c:7:.*-Wompgpu-generic"
 "$CC" $ARCH -Wompgpu-generic -Wno-ompgpu-generic -O2 -c gen.c 2>log
 check "-Wno-ompgpu-generic" test ! -s log
+"$CC" --gpu-arch=sm_75,emu -Wompgpu-generic -O2 -S gen.c -o gen.s 2>log
+check "one warning a region, not one a target" test "$(grep -c 'warning: region' log)" = 1
+# errors FLAGS…: the warning is an error, and nothing is written
+errors() {
+    rm -f gen.o
+    test_must_fail 1 "$CC" $ARCH -O2 "$@" -c gen.c -o gen.o 2>log && [ ! -e gen.o ] &&
+        has log "^gen.c:7:[0-9]*: error: region 'f_4' .* runs in generic mode .*\[-Werror,-Wompgpu-generic\]"
+}
+warns() { rm -f gen.o; "$CC" $ARCH -O2 "$@" -c gen.c -o gen.o 2>log && [ -e gen.o ] && has log "^gen.c:7:[0-9]*: warning: region"; }
+quiet() { rm -f gen.o; "$CC" $ARCH -O2 "$@" -c gen.c -o gen.o 2>log && [ -e gen.o ] && [ ! -s log ]; }
+check "-Werror=ompgpu-generic" errors -Werror=ompgpu-generic
+check "-Wall -Werror" errors -Wall -Werror
+check "-Werror -Wompgpu-generic" errors -Werror -Wompgpu-generic
+check "-Wno-error=ompgpu-generic" warns -Wall -Werror -Wno-error=ompgpu-generic
+check "-Wno-error=ompgpu-generic takes -Werror=ompgpu-generic back" warns -Werror=ompgpu-generic -Wno-error=ompgpu-generic
+check "-Wno-error" warns -Wall -Werror -Wno-error
+check "-Werror alone" quiet -Werror
+check "-Werror -Wno-ompgpu-generic" quiet -Wall -Werror -Wno-ompgpu-generic
+check "-w" quiet -Werror=ompgpu-generic -w
 check "-fompgpu-mode=spmd refuses" test_must_fail 1 "$CC" $ARCH -fompgpu-mode=spmd -O2 -c gen.c
 has "$T/.log" "gen.c:7:.*: error: region 'f_4' cannot run in SPMD mode" && ok "and says why" || not_ok "and says why"
 sed 's/= a.j. ? one : two/= one/' gen.c >late.c
