@@ -7,7 +7,7 @@
 #include "codegen/ir_spmd.h"
 #include <string.h>
 
-enum { SLOT_BUDGET = 2048 };          /* bytes of shared memory that locals may take; others go to global memory */
+enum { SLOT_BUDGET = 8192 };          /* bytes of shared memory that locals may take: eight teams a multiprocessor, at least; others go to global memory */
 
 bool spmd_is_parallel(LLVMValueRef call)
 {

@@ -311,8 +311,10 @@ static void on_reference(struct fe *fe, CXCursor c)
 }
 
 /* ------------------------------------------------------------------ writes */
+/* libclang shows a parameter that is written as an array with that type; it is a pointer. */
 static bool is_array(CXCursor c)
 {
+    if (clang_getCursorKind(c) == CXCursor_DeclRefExpr && clang_getCursorKind(clang_getCursorReferenced(c)) == CXCursor_ParmDecl) return false;
     enum CXTypeKind k = clang_getCanonicalType(clang_getCursorType(c)).kind;
     return k == CXType_ConstantArray || k == CXType_IncompleteArray || k == CXType_VariableArray;
 }

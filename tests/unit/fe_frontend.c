@@ -90,6 +90,10 @@ static void trees(void)
     TREE("generic distribute with an inner parallel",
          "void f(int n, int *a) {\n#pragma omp target teams distribute\n" LOOP "{ int k = a[i];\n#pragma omp parallel for\nfor (int j = n; j >= 3; j -= 2) a[j] = k;\n } }\n",
          "generic workers", "while >= `3` step -`2`", "share k shared by-value", "capture a pointer\n");
+    TREE("a parameter written as an array is a pointer, which an element's store does not change",
+         "void f(int t[3][4], int n) {\n#pragma omp target\n{ int a[3][4]; t = a;\n#pragma omp parallel for\n" LOOP "t[i][0] = n; } }\n"
+         "void g(int u[3][4]) {\n#pragma omp parallel\nu[0][1] = 2; }\nvoid h(void) {\n#pragma omp target\n{ int b[3][4]; g(b); } }\n",
+         "share u shared by-value");
     TREE("tightly nested constructs", "void f(void) {\n#pragma omp target\n{\n#pragma omp teams\n{\n#pragma omp parallel\n{ }\n}\n}\n}\n", "  spmd");
     TREE("what a team owns and its threads change is not SPMD",
          "void f(void) { int t;\n#pragma omp target teams private(t)\n#pragma omp parallel\n{ t = 1; }\n}\n", "  generic workers");

@@ -23,6 +23,7 @@ __global__ void fork_join(int n, double *__restrict__ a, double *__restrict__ to
 {
     for (int i = blockIdx.x; i < n; i += gridDim.x) {
         double *row = a + (size_t)i * n, sum = 0;
+#pragma unroll 4
         for (int j = threadIdx.x; j < n; j += blockDim.x)
             sum += row[j];
         sum = block(sum);

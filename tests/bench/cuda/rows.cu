@@ -20,6 +20,7 @@ __global__ void rows(int n, const int *__restrict__ start, const double *__restr
 {
     for (int i = blockIdx.x; i < n; i += gridDim.x) {
         double s = 0;
+#pragma unroll 4
         for (int k = start[i] + threadIdx.x; k < start[i + 1]; k += blockDim.x)
             s += value[k];
         s = block(s);
