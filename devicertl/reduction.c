@@ -7,13 +7,13 @@
  *
  *   lane 0 1 2 3 4 5 6 7            lane 0 1 2 3 4                         lane . 1 . 3 4 . 6 7 . 9
  *   d=4  0<------4                  d=4  0<------4                         rank   0   1 2   3 4   5
- *          1<------5 …              d=2  0<--2                                    1<--3 4<--6 7<--9     three lanes leave
+ *          1<------5 …              d=2  0<--2                                    1<--3 4<--6 7<--9     three records are taken
  *   d=2  0<--2, 1<--3                      1<--3                                  1<----4     7
  *   d=1  0<1                        d=1  0<1                                      1<----------7
  *        lane 0 has it              lane i asks whether lane i+d has one   the first active lane has it
  *
- *   A full warp asks nothing.  In the dispersed one a lane's rank is the number of active lanes below it (popcount of the mask of lower
- *   lanes); even ranks fetch from the next active lane, odd ones leave, a ballot tells who stays: log2 steps.  Where all members are small
+ *   A full warp asks nothing.  In the dispersed one a lane's rank is the number of lanes below it with records left (popcount of the mask of
+ *   lower lanes); even ranks take the record of the next such lane, a ballot tells whose are left: log2 steps.  Where all members are small
  *   integers and the GPU has redux.sync (sm_80), that does all of it, for any lanes, in one instruction a member.
  *
  * Team: each warp to its first lane; those records through shared slots, one a warp, to the lanes of the first warp (the inter-warp
@@ -121,15 +121,14 @@ INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combi
 INLINE void reduce_dispersed_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned mask, unsigned lane)
 {
     TRACE(DISPERSED);
-    ROLLED while (mask & (mask - 1)) {                    /* more than one */
-        unsigned below = mask & ((1u << lane) - 1), above = mask & ~((2u << lane) - 1);
-        _Bool stays = __builtin_popcount(below) % 2 == 0;
+    unsigned left = mask;                                 /* lanes with records that have not been taken; all lanes stay until one is */
+    ROLLED while (left & (left - 1)) {
+        unsigned below = left & ((1u << lane) - 1), above = left & ~((2u << lane) - 1);
+        _Bool stays = (left >> lane & 1) && __builtin_popcount(below) % 2 == 0;
         fetch(tmp, rec, size, mask, FROM, above ? (unsigned)__builtin_ctz(above) : lane);
-        mask = __ompgpu_arch_ballot(mask, stays);
-        if (!stays)
-            return;
-        if (above)
+        if (stays && above)
             combine(rec, tmp);
+        left = __ompgpu_arch_ballot(mask, stays);
     }
 }
 
