@@ -106,6 +106,7 @@ static bool calls_region(LLVMValueRef call, LLVMTypeRef region)
            LLVMGetCalledFunctionType(call) == region;
 }
 
+/* cascade NULL: there are no regions, and the calls are never reached. */
 static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, LLVMValueRef cascade)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
@@ -115,7 +116,8 @@ static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, L
                 continue;
             LLVMPositionBuilderBefore(b, i);    /* takes the debug location over */
             LLVMValueRef args[] = { LLVMGetCalledValue(i), LLVMGetOperand(i, 0) };
-            LLVMBuildCall2(b, LLVMGlobalGetValueType(cascade), cascade, args, 2, "");
+            if (cascade)
+                LLVMBuildCall2(b, LLVMGlobalGetValueType(cascade), cascade, args, 2, "");
             LLVMInstructionEraseFromParent(i);
         }
     LLVMDisposeBuilder(b);
@@ -159,8 +161,8 @@ bool ir_count_regions(struct ir_unit *u)
 static void dispatch(struct ir_unit *u, struct regions *r)
 {
     static const char *const callers[] = { "__ompgpu_parallel", "__ompgpu_invoke" };
-    LLVMTypeRef region = LLVMGlobalGetValueType(r->at[0]);
-    LLVMValueRef cascade = build_cascade(u, region, r);
+    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), region = LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), &ptr, 1, false);
+    LLVMValueRef cascade = r->n ? build_cascade(u, region, r) : NULL;
     for (unsigned i = 0; i < 2; i++) {
         LLVMValueRef caller = LLVMGetNamedFunction(u->module, callers[i]), starter = LLVMGetNamedFunction(u->module, starters[i]);
         if (caller)
@@ -181,7 +183,7 @@ bool ir_dispatch(struct ir_unit *u)
     for (unsigned i = 0; i < 2; i++)
         if (f[i])
             find_regions(&r, f[i]);
-    if (r.n)
+    if (r.n || r.all_known)
         dispatch(u, &r);
     free(r.at);
     return true;

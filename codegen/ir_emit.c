@@ -136,10 +136,21 @@ static void check_pic(const struct ir_unit *u)
         ir_bug("bitcode for the emulated device was not compiled with -fPIC");
 }
 
+/* A large frame touches its pages in order, so that a stack overflow always meets the guard below the stack (hostrt/emu_fiber.c). */
+static void probe_stacks(struct ir_unit *u)
+{
+    static const char name[] = "probe-stack", value[] = "inline-asm";
+    IR_EACH_FUNCTION(f, u->module)
+        if (!LLVMIsDeclaration(f))
+            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                    LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, sizeof value - 1));
+}
+
 bool ir_prepare(struct ir_unit *u)
 {
     if (u->opt->target == IR_X86) {
         check_pic(u);
+        probe_stacks(u);
         return true;
     }
     IR_EACH_FUNCTION(f, u->module) drop_target_attributes(f);

@@ -45,10 +45,18 @@ static bool loads_emu_ops(LLVMValueRef callee)
     return address && LLVMIsAGlobalVariable(address) && strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
 }
 
-static void measure_function(struct ir_kernel *k, LLVMValueRef f)
+static uint64_t frame_bytes(const struct ir_unit *u, LLVMValueRef alloca)
+{
+    LLVMValueRef count = LLVMGetOperand(alloca, 0);
+    return LLVMIsAConstantInt(count) ? LLVMABISizeOfType(u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(count) : 0;
+}
+
+static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
         IR_EACH_INSTRUCTION(i, block) {
+            if (LLVMIsAAllocaInst(i))
+                k->frame_bytes += frame_bytes(u, i);
             LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
             if (!callee || LLVMIsAInlineAsm(callee))
                 continue;
@@ -71,7 +79,29 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
     if (is_sync(ir_name(node->value)))
         k->flags |= IR_KERNEL_SYNC;
     if (node->defined && !is_emu_call(node))
-        measure_function(k, node->value);
+        measure_function(u, k, node->value);
+}
+
+static bool is_recursive(const struct ir_graph *g, unsigned f, int *from)
+{
+    bool cycle = false;
+    for (unsigned i = 0; i < g->nodes[f].nedges && !cycle; i++) {
+        ir_graph_reach(g, g->nodes[f].edges[i], from, is_emu_call);
+        cycle = from[f] >= 0;
+    }
+    return cycle;
+}
+
+/* Some function that the kernel reaches can reach itself. */
+static bool has_recursion(const struct ir_graph *g, const int *reached)
+{
+    int *from = ir_alloc(g->n, sizeof *from);
+    bool cycle = false;
+    for (unsigned i = 0; i < g->n && !cycle; i++)
+        if (reached[i] >= 0 && g->nodes[i].defined && LLVMIsAFunction(g->nodes[i].value) && !is_emu_call(&g->nodes[i]))
+            cycle = is_recursive(g, i, from);
+    free(from);
+    return cycle;
 }
 
 static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g, int *from)
@@ -80,6 +110,8 @@ static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const s
     for (unsigned i = 0; i < g->n; i++)
         if (from[i] >= 0)
             measure_node(u, k, &g->nodes[i]);
+    if (k->indirect_calls || has_recursion(g, from))
+        k->flags |= IR_KERNEL_RECURSIVE;
     if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS)))
         k->flags |= IR_KERNEL_SYNC;        /* what an indirect call does is not known */
 }
@@ -114,8 +146,8 @@ bool ir_write_info(struct ir_unit *u)
         const char *strings[] = { k->name, k->function, k->file, k->directive };
         for (unsigned s = 0; s < 4; s++)
             put_field(f, strings[s]);
-        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
-                (unsigned long long)k->heap_bytes);
+        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
+                (unsigned long long)k->heap_bytes, (unsigned long long)k->frame_bytes);
     }
     for (unsigned i = 0; f && u->opt->link && i < u->opt->ninputs; i++)
         if (u->members[i])

@@ -3,7 +3,7 @@
  *   header | image table | kernel table | strings | images, each aligned to 16
  *
  * The kernel table comes from the info files that omp-device wrote, one line a kernel, tab-separated:
- *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes
+ *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes frame_bytes
  * and, of a device link, lines with an empty name:  "member" index  and  "alias" index name symbol.
  * The GPU's file is the one that counts; the flags of the emulated device's file are added (what needs fibers there). */
 #include "driver/driver.h"
@@ -38,8 +38,8 @@ static void align(struct bytes *b, size_t to)
 static uint32_t put_string(struct bytes *b, const char *s) { return (uint32_t)put(b, s, strlen(s) + 1); }
 
 /* ------------------------------------------------------------------ info files */
-enum { INFO_FIELDS = 11 };
-enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP };
+enum { INFO_FIELDS = 12 };
+enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP, I_FRAMES };
 enum { A_MEMBER = 2, A_NAME, A_SYMBOL };     /* of a line "", "alias", … */
 struct info { char *field[INFO_FIELDS]; };
 struct infos { struct info *v, *aliases, *members; unsigned n, naliases, nmembers; };
@@ -104,7 +104,10 @@ bool *drv_read_members(const char *info, unsigned n)
 
 /* ------------------------------------------------------------------ ptxas -v
  *   ptxas info    : Compiling entry function 'main_14' for 'sm_90'
- *   ptxas info    : Used 32 registers, used 1 barriers, 384 bytes smem, 400 bytes cmem[0]                       */
+ *   ptxas info    : Function properties for main_14
+ *       40 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ *   ptxas info    : Used 32 registers, used 1 barriers, 80 bytes cumulative stack size, 384 bytes smem, 400 bytes cmem[0]
+ * The cumulative size is missing where it is 0 and where recursion or a pointer to a function hides it.                       */
 static unsigned before(const char *line, const char *unit)
 {
     const char *p = strstr(line, unit);
@@ -117,7 +120,7 @@ static unsigned before(const char *line, const char *unit)
 struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
 {
     char *text = drv_read(path, NULL), *next;
-    unsigned room = 1;
+    unsigned room = 1, frames = 0;
     *n = 0;
     for (char *p = text; p && (p = strstr(p, "Compiling entry")); p++) room++;
     struct kernel_stats *list = drv_alloc(room * sizeof *list);
@@ -132,8 +135,11 @@ struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
         } else if (used && *n) {
             list[*n - 1].registers = before(text, "registers");
             list[*n - 1].shared = before(text, "bytes smem");
+            list[*n - 1].stack = before(text, "bytes cumulative stack size");
         }
+        frames += before(text, "bytes stack frame");
     }
+    for (unsigned i = 0; i < *n; i++) list[i].frames = frames;
     return list;
 }
 
@@ -143,6 +149,7 @@ static void add_stats(struct ompgpu_kernel_entry *k, const char *name, const str
         if (strcmp(stats[i].name, name) != 0) continue;
         k->registers = stats[i].registers;
         k->shared_bytes = stats[i].shared;
+        k->stack_bytes = k->flags & OMPGPU_KERNEL_RECURSIVE && !stats[i].stack ? stats[i].frames : stats[i].stack;
         return;
     }
 }
@@ -156,6 +163,7 @@ static struct ompgpu_kernel_entry kernel_entry(struct bytes *b, const struct inf
         .directive = put_string(b, k->field[I_DIRECTIVE]), .line = number(k->field[I_LINE]), .column = number(k->field[I_COLUMN]),
         .mode = number(k->field[I_MODE]), .max_threads = number(k->field[I_MAX_THREADS]), .reduce_bytes = number(k->field[I_REDUCE_BYTES]),
         .flags = number(k->field[I_FLAGS]) | (e ? number(e->field[I_FLAGS]) : 0), .heap_bytes = larger(k->field[I_HEAP], e ? e->field[I_HEAP] : NULL),
+        .frame_bytes = e ? number(e->field[I_FRAMES]) : 0,
     };
 }
 

@@ -154,7 +154,7 @@ const char *drv_check_args(const struct job *, struct words *);
 
 /* ------------------------------------------------------------------ device images (container.c) */
 struct image_file { unsigned kind, arch; const char *path; };
-struct kernel_stats { const char *name; unsigned registers, shared; };   /* from ptxas -v */
+struct kernel_stats { const char *name; unsigned registers, shared, stack, frames; };   /* from ptxas -v; frames: of all functions */
 struct container {                /* what drv_write_container packs */
     const struct image_file *files; unsigned nfiles;
     const char *info, *emu_info;  /* of omp-device; NULL: none */

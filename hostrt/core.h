@@ -59,7 +59,7 @@ struct ompgpu_settings {                            /* immutable after start-up 
     int default_device;                             /* OMP_DEFAULT_DEVICE */
     int info;                                       /* OMPGPU_INFO */
     int num_teams, teams_thread_limit;              /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not set */
-    int team_heap;                                  /* OMPGPU_TEAM_HEAP: bytes; 0: not set */
+    int team_heap, stack_size;                      /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes; 0: not set */
 };
 extern struct ompgpu_settings ompgpu_settings;
 void ompgpu_read_environment(struct ompgpu_settings *);         /* warns once per bad variable */
@@ -116,7 +116,7 @@ void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_free(struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
-enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10 };
+enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10, OMPGPU_STACK_SIZE = 8 << 10 };
 struct ompgpu_buffer { void *device; size_t size; };
 struct ompgpu_thread_device {
     struct ompgpu_buffer scratch;                   /* league reductions: zeroed header, then slots */

@@ -19,6 +19,7 @@ static unsigned opened;               /* bit per device; the core opens and clos
 struct cuda_thread {                  /* of one host thread at a time */
     struct cuda_thread *next;
     bool used;                        /* threads_lock */
+    bool recursive;                   /* the last kernel may need more stack than it got */
     int current;                      /* device whose context is current, or -1 */
     CUstream stream[CUDA_MAX_DEVICES];
 };
@@ -207,6 +208,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
 {
     struct cuda_device *d = &devices[ordinal];
     int pageable = 0;
+    size_t stack = 0;
     CUstream stream;
     *d = (struct cuda_device){ 0 };
     if (CALL(ordinal, cuDeviceGet, &d->handle, ordinal) || describe_device(ordinal, d->handle, info) ||
@@ -214,13 +216,15 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
         CALL(ordinal, cuDevicePrimaryCtxRetain, &d->context, d->handle))
         return 1;
     d->arch = info->arch;
+    pthread_mutex_init(&d->stack_lock, NULL);
     d->pageable_access = pageable != 0;
     ompgpu_cuda_memory_init(&d->memory, info->total_memory);
-    if (enter(ordinal, &stream)) {
+    if (enter(ordinal, &stream) || CALL(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
         ompgpu_cuda_memory_fini(&d->memory, false);
         ompgpu_cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
         return 1;
     }
+    atomic_store(&d->stack, stack);
     opened |= 1u << ordinal;
     return 0;
 }
@@ -313,14 +317,18 @@ static int cuda_function(int ordinal, void *module, const char *name, struct omp
 {
     CUstream stream;
     CUfunction f;
-    int registers, threads, shared;
+    int registers, threads, shared, local;
     if (enter(ordinal, &stream) ||
         result(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name), "cuModuleGetFunction", ": kernel %s", name) ||
         CALL(ordinal, cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f) ||
         CALL(ordinal, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f) ||
-        CALL(ordinal, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f))
+        CALL(ordinal, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f) ||
+        CALL(ordinal, cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f))
         return 1;
     out->handle = f;
+    out->stack_bytes = (size_t)local;
+    if (out->entry && out->entry->stack_bytes > out->stack_bytes)
+        out->stack_bytes = out->entry->stack_bytes;
     out->registers = (unsigned)registers;
     out->max_threads = (unsigned)threads;
     out->static_shared = (unsigned)shared;
@@ -406,11 +414,32 @@ static unsigned cuda_occupancy(int ordinal, struct ompgpu_function *f, unsigned 
     return (unsigned)teams;
 }
 
+/* The stack of each thread that a context can run is reserved when the limit is set, and the context synchronises: only when a kernel needs
+ * more than any before. */
+static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
+{
+    struct cuda_device *d = &devices[ordinal];
+    size_t size = (bytes + 1023) & ~(size_t)1023;
+    int bad = 0;
+    pthread_mutex_lock(&d->stack_lock);
+    if (size > atomic_load(&d->stack)) {
+        bad = result(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size), "cuCtxSetLimit", ": %zu bytes of stack a thread", size);
+        if (!bad)
+            atomic_store(&d->stack, size);
+    }
+    pthread_mutex_unlock(&d->stack_lock);
+    return bad;
+}
+
 static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
 {
     CUstream stream;
     if (enter(ordinal, &stream))
         return 1;
+    if (__builtin_expect(f->stack_bytes > atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed), 0) &&
+        grow_stack(ordinal, f->stack_bytes))
+        return 1;
+    self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
     CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
            result(ordinal, err, "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread", teams, threads, f->registers);
@@ -419,7 +448,12 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
 static int cuda_sync(int ordinal)
 {
     CUstream stream;
-    return enter(ordinal, &stream) || CALL(ordinal, cuStreamSynchronize, stream);
+    if (enter(ordinal, &stream))
+        return 1;
+    CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
+    return __builtin_expect(err != CUDA_SUCCESS, 0) &&
+           result(ordinal, err, "cuStreamSynchronize", "%s",
+                  self->recursive ? "; if recursion needs more stack than there is: set OMPGPU_STACK_SIZE to more bytes a thread" : "");
 }
 
 const struct ompgpu_plugin ompgpu_cuda_plugin = {

@@ -140,6 +140,7 @@ static int emu_function(int ordinal, void *module, const char *name, struct ompg
         return 1;
     out->handle = k;
     out->max_threads = EMU_MAX_THREADS;
+    out->stack_bytes = out->entry ? out->entry->frame_bytes : 0;
     return 0;
 }
 
@@ -219,6 +220,13 @@ static const char *emu_counts(void)
     return text;
 }
 
+/* The usual stack serves what takes up to half of it: a part is for functions of the C library and for signal frames. */
+static size_t stack_for(const struct ompgpu_function *f)
+{
+    size_t usual = ompgpu_emu_settings()->stack, page = (size_t)sysconf(_SC_PAGESIZE);
+    return f->stack_bytes <= usual / 2 ? usual : usual + ((f->stack_bytes + page - 1) & ~(page - 1));
+}
+
 static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
 {
     const struct emu_settings *s = ompgpu_emu_settings();
@@ -230,6 +238,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     }
     struct emu_launch l = {
         .entry = k->entry, .params = params, .set_self = k->module->set_self, .teams = teams, .threads = threads,
+        .stack = stack_for(f),
         .sync = !f->entry || (f->entry->flags & OMPGPU_KERNEL_SYNC), .random = s->random, .seed = s->seed,
         .chunk = teams / (s->threads * 8) + 1, .stride = 1,
     };

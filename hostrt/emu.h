@@ -94,6 +94,7 @@ struct emu_launch {
     void (*set_self)(struct ompgpu_emu_thread *);
     unsigned teams, threads;
     bool sync;                        /* the kernel needs fibers */
+    size_t stack;                     /* … of at least this size */
     bool random; uint64_t seed;
     unsigned chunk;                   /* teams taken at once */
     unsigned long stride, shift;      /* random order of teams: i -> (i * stride + shift) % teams */
@@ -136,6 +137,7 @@ _Noreturn void ompgpu_emu_fiber_leave(struct emu_fiber *home);
 void ompgpu_emu_fiber_leaving(struct emu_fiber *home);
 extern const char ompgpu_emu_fiber_land[];          /* code address: jump there with rdi = home->sp */
 struct emu_fiber *ompgpu_emu_fiber_take(struct emu_worker *);        /* NULL: out of memory */
+void ompgpu_emu_fiber_room(struct emu_worker *, size_t stack);       /* no fiber is in use */
 void ompgpu_emu_fiber_give(struct emu_worker *, struct emu_fiber *);
 void ompgpu_emu_fiber_reset(struct emu_worker *);   /* all fibers are abandoned and free again */
 void ompgpu_emu_fiber_fini(struct emu_worker *);
@@ -174,7 +176,7 @@ struct emu_worker {
     unsigned long barriers, switches; /* for the launch's; this worker's share */
     bool faulted; struct emu_fault fault;
     struct emu_fiber *free;
-    struct emu_slab *slabs;
+    struct emu_slab *slabs; size_t stack;     /* of each fiber; grows to what a launch needs */
     char *signal_stack; size_t signal_stack_size;
 };
 extern _Thread_local struct emu_worker *ompgpu_emu_worker __attribute__((tls_model("initial-exec")));

@@ -116,7 +116,7 @@ int ompgpu_emu_fault_text(const struct emu_fault *f, char *text, size_t size)
     if (dladdr(f->pc, &info) && info.dli_sname)
         snprintf(where, sizeof where, " in %.100s", info.dli_sname);
     if (f->overflow)
-        return snprintf(text, size, "stack overflow%s", where);
+        return snprintf(text, size, "stack overflow%s: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion", where);
     if (f->signal == SIGSEGV || f->signal == SIGBUS)
         snprintf(at, sizeof at, f->code == SI_KERNEL ? " at an address no pointer can have" : " at address %p", f->address);
     return snprintf(text, size, "%s%s%s", what, at, where);

@@ -9,8 +9,8 @@
  *
  * and every way back (switch, return from call, land) pops the same frame.
  *
- * Stacks come in slabs of 32.  Below each lies a guard of 15 pages: wide, because device code is compiled without stack probes
- * and a big frame could step over one page; odd together with the usual 16 pages of stack, because a power of two as distance
+ * Stacks come in slabs of 32.  Below each lies a guard of 15 pages: wide, because functions of the C library are compiled without stack
+ * probes and a big frame could step over one page (our device code has probes); odd together with the usual 16 pages of stack, because a power of two as distance
  * would put the tops of all stacks into the same few cache sets. */
 #include <string.h>
 #include <sys/mman.h>
@@ -200,7 +200,7 @@ size_t ompgpu_emu_fiber_guard(void)
 
 static bool slab_add(struct emu_worker *w)
 {
-    size_t stack = ompgpu_emu_settings()->stack, guard = ompgpu_emu_fiber_guard();
+    size_t stack = w->stack, guard = ompgpu_emu_fiber_guard();
     struct emu_slab *slab = ompgpu_xalloc(sizeof *slab);
     if (!slab)
         return false;
@@ -227,6 +227,14 @@ static bool slab_add(struct emu_worker *w)
         ompgpu_emu_fiber_give(w, f);
     }
     return w->free != NULL;
+}
+
+void ompgpu_emu_fiber_room(struct emu_worker *w, size_t stack)
+{
+    if (stack <= w->stack)
+        return;
+    ompgpu_emu_fiber_fini(w);
+    w->stack = stack;
 }
 
 struct emu_fiber *ompgpu_emu_fiber_take(struct emu_worker *w)

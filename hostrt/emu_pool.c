@@ -137,6 +137,8 @@ static void take_part(struct emu_launch *l)
     struct emu_launch *outer = w->launch;
     w->launch = l;
     w->barriers = w->switches = 0;
+    if (!outer)
+        ompgpu_emu_fiber_room(w, l->stack);
     run_teams(w, l);
     atomic_fetch_add(&l->barriers, w->barriers);
     atomic_fetch_add(&l->switches, w->switches);

@@ -121,8 +121,8 @@ static void go_to(struct emu_worker *w, struct emu_fiber *from, struct emu_threa
     struct emu_fiber *to = &w->home;
     if (t) {
         if (!t->fiber && !(t->fiber = ompgpu_emu_fiber_take(w))) {
-            ompgpu_emu_launch_fail(w->launch, "no memory for the stacks of a team of %u threads (OMPGPU_EMU_STACK is %zu bytes)",
-                                   w->nthreads, ompgpu_emu_settings()->stack);
+            ompgpu_emu_launch_fail(w->launch, "no memory for the stacks of a team of %u threads, %zu bytes each (OMPGPU_EMU_STACK)",
+                                   w->nthreads, w->stack);
             if (from == &w->home)
                 return;
             leave(w);

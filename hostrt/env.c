@@ -26,6 +26,7 @@ static const struct variable {
     { "OMP_NUM_TEAMS", FIELD(num_teams), { NULL }, 1, "a number of teams, 1 or more", false },
     { "OMP_TEAMS_THREAD_LIMIT", FIELD(teams_thread_limit), { NULL }, 1, "a number of threads, 1 or more", false },
     { "OMPGPU_TEAM_HEAP", FIELD(team_heap), { NULL }, 1, "bytes, with K, M or G after the number for multiples of 1024", true },
+    { "OMPGPU_STACK_SIZE", FIELD(stack_size), { NULL }, 1, "bytes, with K, M or G after the number for multiples of 1024", true },
 #undef FIELD
 };
 

@@ -44,6 +44,8 @@ struct ompgpu_kernel_entry {
     uint32_t flags;                   /* OMPGPU_KERNEL_* */
     uint32_t registers, shared_bytes; /* of the first cubin, as ptxas says; 0 unknown */
     uint64_t heap_bytes;              /* of each team's storage in global memory, for locals that have their place in it */
+    uint32_t stack_bytes;             /* of a thread, of the first cubin, as ptxas says; RECURSIVE: each function once; 0 unknown */
+    uint32_t frame_bytes;             /* locals that the emulated image's functions have in memory, each function once */
 };
 /* A kernel or variable of a member that has another name in the linked image, because two files have one of that name. */
 struct ompgpu_alias { uint32_t member, name, symbol; };
@@ -51,6 +53,7 @@ enum {
     OMPGPU_KERNEL_WORKERS = 1,        /* generic kernel that can reach a parallel region */
     OMPGPU_KERNEL_SYNC = 2,           /* uses a barrier or warp operation: the emulated device needs fibers */
     OMPGPU_KERNEL_HEAP = 4,           /* allocates further blocks in the team's storage, of sizes not known here */
+    OMPGPU_KERNEL_RECURSIVE = 8,      /* recursion or calls through pointers: what stack it needs is not known */
     OMPGPU_KERNEL_ATOMIC = 64,        /* the league reduction ends with atomic updates: no scratchpad */
     OMPGPU_KERNEL_REDUX = 128,        /* its record can be combined by redux.sync */
     OMPGPU_KERNEL_VARIABLES = 8,      /* shift: variables in the record (8 bits); arrays that are reduced in pieces (the rest) */

@@ -28,6 +28,8 @@ struct ompgpu_function {              /* a loaded kernel on one device */
     const struct ompgpu_kernel_entry *entry;
     struct ompgpu_kernel_where where;
     unsigned registers, max_threads, static_shared;     /* as the device reports */
+    size_t stack_bytes;               /* that a thread needs: function() says what is known, from the device and the entry; the core adds to it
+                                         where the need is not known.  launch() provides it. */
     unsigned teams_per_mp_cache[33];  /* occupancy by warps a team, 0: not asked yet */
 };
 struct ompgpu_plugin {

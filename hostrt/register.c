@@ -341,6 +341,8 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
         const struct ompgpu_kernel_entry *entry = f->entry;
         bad = dev->plugin->function(dev->ordinal, l->module, symbol, f);
         f->entry = entry;
+        if (entry->flags & OMPGPU_KERNEL_RECURSIVE)
+            f->stack_bytes += ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size : OMPGPU_STACK_SIZE;
     }
     if (bad) {
         ompgpu_xfree(f);

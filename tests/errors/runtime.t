@@ -131,7 +131,7 @@ OMPGPU_EMU_MEMORY=1M; export OMPGPU_EMU_MEMORY
 dies "emu: out of device memory" block "7: error: region main_7: p[0:n], 68719476736 bytes: out of device memory: 68719476736 bytes wanted, 1047808 of 1048576 are free"
 unset OMPGPU_EMU_MEMORY
 dies "emu: divergent barrier" barrier "5: error: region main_5: barrier at line 9 reached by 60 of 64 threads (first missing thread 60: exited) in team 0"
-dies "emu: stack overflow" overflow "6: error: region main_6: stack overflow (team 0, thread 0)"
+dies "emu: stack overflow" overflow "6: error: region main_6: stack overflow: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion (team 0, thread 0)"
 dies "emu: division by zero" division "6: error: region main_6: integer division by zero or overflow in main_6 (team 0, thread 0)"
 dies "emu: assertion" asserts "6: error: region main_6: an assertion failed at line 7 (team 0, thread 0)"
 check "emu: assertion: text" has err "^asserts.c:7: main: team 0, thread 0: Assertion .a\[0\] == 7. failed\.$"

@@ -38,7 +38,7 @@ struct failure { int call; unsigned long at; CUresult code; };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;          /* guards all below */
 static bool configured, initialised, registered;
 static int arch = 90, ndevices = 1;
-static size_t memory = 1 << 30, used[MAX_DEVICES];
+static size_t memory = 1 << 30, used[MAX_DEVICES], stack_limit[MAX_DEVICES];
 static struct CUctx_st contexts[MAX_DEVICES];
 static struct range *ranges;
 static struct CUmod_st *modules;
@@ -328,6 +328,24 @@ CUresult cuCtxSetCurrent(CUcontext context)
     ENTER(cuCtxSetCurrent, false);
     WANT(!context || context->retained, CUDA_ERROR_INVALID_CONTEXT);
     current = context;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
+{
+    ENTER(cuCtxGetLimit, true);
+    WANT(limit == CU_LIMIT_STACK_SIZE, CUDA_ERROR_INVALID_VALUE);
+    *value = stack_limit[current->device] ? stack_limit[current->device] : 1024;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    ENTER(cuCtxSetLimit, true);
+    WANT(limit == CU_LIMIT_STACK_SIZE && value <= 512 << 10, CUDA_ERROR_INVALID_VALUE);
+    stack_limit[current->device] = value;
+    if (log_file)
+        fprintf(log_file, "limit stack %zu\n", value);
     return leave(CUDA_SUCCESS);
 }
 

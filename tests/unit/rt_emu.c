@@ -356,9 +356,9 @@ static void test_faults(void)
     check(launch("divide", false, 1, 1, &out, &zero) == 1, "a division by zero");
     check_message("integer division by zero or overflow in divide");
     check(launch("overflow", true, 1, 1, &out, NULL) == 1, "a stack overflow of a fiber");
-    check_message("stack overflow in deep (team 0, thread 0)");
+    check_message("stack overflow in deep: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion (team 0, thread 0)");
     check(launch("overflow", false, 1, 1, &out, NULL) == 1, "a stack overflow without fibers");
-    check_message("stack overflow in deep (team 0, thread 0)");
+    check_message("stack overflow in deep: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion (team 0, thread 0)");
     check(launch("fails", false, 1, 8, NULL, NULL) == 1, "a kernel that stops itself");
     check_message("index out of bounds at line 77 (team 0, thread 5)");
     check(launch("fails_late", true, 30, 100, NULL, NULL) == 1, "a kernel that stops itself on a fiber");

@@ -1,0 +1,94 @@
+#!/bin/sh
+# The stack of a thread: what a region is known to need is provided; recursion gets a default or what the user sets; nothing else is touched.
+# shellcheck disable=SC1091,SC2086
+. tests/lib.sh
+unset OMPGPU_STACK_SIZE OMPGPU_EMU_STACK
+
+cat >flat.c <<'C'
+int main(void)
+{
+    int r = 1;
+    #pragma omp target map(tofrom: r)
+    { r = 2;
+      #pragma omp parallel
+      { int mine[3]; mine[r % 3] = 4; r += mine[r % 3] - 4; } }
+    return r != 2;
+}
+C
+cat >heavy.c <<'C'
+int main(void)
+{
+    int r = 7, n = 100000;
+    #pragma omp target teams distribute parallel for num_threads(64) num_teams(2) map(tofrom: r) reduction(+: r)
+    for (int k = 0; k < 128; k++) {
+        int mine[30000];                               /* 120,000 bytes of every thread's own */
+        for (int i = 0; i < 30000; i++) mine[i] = i * k;
+        for (int i = 1; i < 30000; i++) mine[i] += mine[mine[i] % i];
+        r += mine[n % 30000] != mine[(n + 30000) % 30000];
+    }
+    return r != 7;
+}
+C
+cat >deep.c <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) static int depth(int n, volatile int *x)
+{
+    volatile int y[16];
+    y[n & 15] = n;
+    return n ? depth(n - 1, y) + y[n & 15] - x[(n + 1) & 15] + 2 : 0;
+}
+int main(int argc, char **argv)
+{
+    int r = 0, n = atoi(argv[1]);
+    #pragma omp target parallel num_threads(40) map(tofrom: r)
+    {
+        volatile int y[16];
+        y[(n + 1) & 15] = n + 1;
+        int d = depth(n, y);
+        #pragma omp barrier
+        #pragma omp atomic
+        r += d == n;
+    }
+    return r != 40;
+}
+C
+for p in flat heavy deep; do
+    for o in -O0 -O2; do check "$p $o: compiles" "$CC" --gpu-arch=emu,sm_75 $o -g $p.c -o $p$o; done
+done
+emu() { OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY "$@"; }
+for o in -O0 -O2; do
+    check "flat $o" emu ./flat$o
+    check "large locals of each thread $o" emu ./heavy$o
+    check "recursion $o" emu ./deep$o 50
+    check "deep recursion $o" env OMPGPU_STACK_SIZE=4M OMPGPU_DEVICE=emu ./deep$o 15000
+    check "too deep $o" test_must_fail 1 sh -c "OMPGPU_DEVICE=emu OMPGPU_STACK_SIZE=100K ./deep$o 15000 2>got"
+    check "too deep $o: what to set" has got 'error: region main_.*: stack overflow.*: OMPGPU_STACK_SIZE sets the bytes'
+done
+
+driver=$OBJ/nullcuda/libcuda.so.1
+limits() {                            # PROGRAM ARGS: the limits that were set, and how often a limit was asked for
+    rm -f log counts
+    OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER=$driver NULLCUDA_LOG=log NULLCUDA_COUNTS=counts "$@" >/dev/null 2>&1 || :
+    grep limit log; grep cuCtxGetLimit counts; :
+}
+if [ -e "$driver" ] && have_ptxas; then
+    limits ./flat-O2 >got; echo 'cuCtxGetLimit 1' >want
+    check "flat: the limit stays" same want got
+    limits ./heavy-O2 >got
+    check "large locals: what ptxas says" has got '^limit stack 12[0-9][0-9][0-9][0-9]$'
+    limits ./deep-O2 5 >got
+    check "recursion: 8 KB and one activation of each function" has got '^limit stack 9216$'
+    OMPGPU_STACK_SIZE=100K; export OMPGPU_STACK_SIZE
+    limits ./deep-O2 5 >got
+    check "recursion: what the user says" has got '^limit stack 103424$'
+    limits ./flat-O2 >got
+    check "… and only for recursion" same want got
+    unset OMPGPU_STACK_SIZE
+    check "refused" test_must_fail 1 sh -c "OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER=$driver OMPGPU_STACK_SIZE=1M ./deep-O2 5 2>got"
+    check "refused: message" has got 'error: region main_.*: cuCtxSetLimit failed: CUDA_ERROR_INVALID_VALUE (invalid argument): [0-9]* bytes of stack a thread'
+    check "a fault in recursion" test_must_fail 1 sh -c "OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER=$driver NULLCUDA_FAIL_AT_SYNC=1:700 ./deep-O2 5 2>got"
+    check "a fault in recursion: what to try" has got 'cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS.*: set OMPGPU_STACK_SIZE to more bytes'
+else
+    skip "limits of the CUDA driver" "no nullcuda or no ptxas"
+fi
+finish
