@@ -733,7 +733,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
     for (int i = 0; i < s->params; i++)
         WANT(params && params[i], CUDA_ERROR_INVALID_VALUE);
     if (log_file) {
-        fprintf(log_file, "launch %s grid %u block %u params %d\n", s->name, gx * gy * gz, bx * by * bz, s->params);
+        fprintf(log_file, "launch %s grid %u block %u params %d stream %p first %p\n", s->name, gx * gy * gz, bx * by * bz, s->params, (void *)stream,
+                s->params ? *(void **)params[0] : NULL);
         fflush(log_file);
     }
     if (++launches == fault_at)

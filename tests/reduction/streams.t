@@ -1,0 +1,38 @@
+#!/bin/sh
+# League reductions of several host threads over nullcuda: a thread has its stream and its scratchpad, no other one shares either, and in
+# steady state nothing is allocated.  (The results: tests/run/reduction_threads.c.)
+. tests/lib.sh
+[ -e "$OBJ/nullcuda/libcuda.so.1" ] || skip_all "no nullcuda"
+cat >"$T/s.c" <<'C'
+#include <stdlib.h>
+static double once(double *x, int n)
+{
+    double s = 0;
+    #pragma omp target teams distribute parallel for reduction(+:s)
+    for (int i = 0; i < n; i++) s += x[i];
+    return s;
+}
+int main(int argc, char **argv)
+{
+    static double x[1000];
+    int rounds = atoi(argv[argc - 1]);
+    #pragma omp target data map(to: x)
+    #pragma omp parallel for num_threads(4) schedule(static, 1)
+    for (int t = 0; t < 4; t++)
+        for (int i = 0; i < rounds; i++) once(x, 1000);
+    return 0;
+}
+C
+check "compiles" "$CC" -O2 --gpu-arch=sm_90 "$T/s.c" -o "$T/s"
+run() { env LD_LIBRARY_PATH="$OBJ/nullcuda" OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE="cuda" NULLCUDA_LOG="$T/log.$1" NULLCUDA_COUNTS="$T/counts.$1" "$T/s" "$1"; }
+check "runs" run 5
+check "runs longer" run 50
+calls() { sed -n "s/^$2 //p" "counts.$1"; }
+launches() { [ "$(grep -c '^launch once' log.50)" = 200 ]; }
+check "200 launches" launches
+own() { sed 's/.*stream/stream/' log.50 | sort -u >pairs; cut -d' ' -f2 pairs | sort -u >streams; cut -d' ' -f4 pairs | sort -u >pads; cat pairs
+        [ "$(wc -l <pairs)" = 4 ] && [ "$(wc -l <streams)" = 4 ] && [ "$(wc -l <pads)" = 4 ] && ! grep -q nil pads; }
+check "four streams, four scratchpads, each with its own" own
+steady() { cat counts.5 counts.50; [ "$(calls 50 cuMemcpyHtoDAsync_v2)" = $(($(calls 5 cuMemcpyHtoDAsync_v2) + 180)) ] || return 1;  for c in cuMemAlloc_v2 cuMemFree_v2 cuStreamCreate; do [ "$(calls 5 $c)" = "$(calls 50 $c)" ] || { echo "$c"; return 1; }; done; }
+check "ten times the regions: no more allocations or streams" steady
+finish
