@@ -59,6 +59,18 @@ static void initialise(struct cg *cg, const struct cg_privates *p)
 }
 
 /* ------------------------------------------------------------------ the threads of a team */
+/* For -Rompgpu. */
+static void describe(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p, const char *name, const char *record)
+{
+    const char *names = "";
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->n; i++)
+        if (cg_is_scan(p->list[i].sharing))
+            names = cg_strf(cg, "%s%s'%s'", names, n++ ? ", " : "", p->list[i].var->name);
+    cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, 0, sizeof(%s), __OMPGPU_RED_SCAN%s)\n", name, cg_quoted(cg, c->place.file),
+           cg_quoted(cg, names), c->place.line, c->place.col, n, record, c->scan->exclusive ? " | __OMPGPU_RED_EXCLUSIVE" : "");
+}
+
 static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_privates *p, const struct cg_rounds *r)
 {
     const struct omp_scan *s = c->scan;
@@ -67,6 +79,7 @@ static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_priva
     unsigned padding;
     cg->out = cg->before;
     const char *record = cg_record(cg, p, name, true, &padding), *size = padding ? cg_strf(cg, "sizeof __rec - %u", padding) : "sizeof __rec";
+    describe(cg, c, p, name, record);
     cg->out = out;
     cg_line(cg, "%s __rec, __tmp, __aux, __carry;", record);
     each_item(cg, p, "__carry.%s", "*__o_%s");

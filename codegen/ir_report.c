@@ -216,7 +216,7 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 }
 
 /* ------------------------------------------------------------------ reductions */
-enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8 };     /* __OMPGPU_RED_* */
+enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16 };   /* __OMPGPU_RED_* */
 
 /* How many of the architectures that code is generated for; the emulated device has it. */
 static unsigned archs_with_redux(const struct ir_unit *u)
@@ -247,8 +247,20 @@ static const char *league_algorithm(const struct ir_reduction *r)
                                                                                         : ir_format("%u bytes", slot));
 }
 
+static void remark_scan(const struct ir_reduction *r)
+{
+    unsigned words = (r->bytes + 3) / 4, pieces = (r->bytes + 63) / 64;
+    fprintf(stderr, "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of one iteration a thread, warp by shuffles up (%u word%s a step), "
+            "team through shared slots, %u barriers a round [-Rompgpu]\n", r->file, r->line, r->column, r->how & RED_EXCLUSIVE ? "exclusive" : "inclusive",
+            r->names, counted(r->variables, "variable"), r->bytes, words, words == 1 ? "" : "s", 4 * pieces - 2);
+}
+
 static void remark_reduction(const struct ir_unit *u, const struct ir_reduction *r)
 {
+    if ((r->how & RED_KIND) == RED_SCAN) {
+        remark_scan(r);
+        return;
+    }
     const char *record = r->variables ? ir_format("%s in a record of %u bytes", counted(r->variables, "variable"), r->bytes) : "";
     const char *arrays = r->arrays ? ir_format("%s%s in pieces", *record ? " and " : "", counted(r->arrays, "array")) : "";
     const char *team = (r->how & RED_KIND) == RED_TEAMS ? "one thread a team" : ir_format("%s, team through shared slots", warp_algorithm(u, r));
