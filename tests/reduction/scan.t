@@ -28,4 +28,44 @@ while [ $p -lt $programs ]; do
     OMP_TARGET_OFFLOAD=DISABLED; export OMP_TARGET_OFFLOAD
     check "program $p: $((kernels * cases)) cases on the host" right "$T/prop" 1 "$cases" host
 done
+
+# Execution modes, remarks, and what the GPU gets.
+OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+# shellcheck disable=SC2086
+check "generic mode: compiles" timeout 120 "$CC" $ARCH -O2 -w -fompgpu-mode=generic "$ROOT/tests/run/scan.c" -o "$T/prog" && check "generic mode: runs" right "$T/prog"
+cat >"$T/one.c" <<'C'
+void in(int n, const float *a, float *b, float s)
+{
+    #pragma omp target parallel for reduction(inscan, +: s) map(to: a[0:n]) map(from: b[0:n])
+    for (int i = 0; i < n; i++) {
+        s += a[i];
+        #pragma omp scan inclusive(s)
+        b[i] = s;
+    }
+}
+struct wide { double v[20]; };
+#pragma omp declare reduction(add : struct wide : ({ for (int k = 0; k < 20; k++) omp_out.v[k] += omp_in.v[k]; }))
+void ex(int n, const float *a, float *b, int k, struct wide w)
+{
+    #pragma omp target parallel map(to: a[0:n]) map(from: b[0:n]) map(tofrom: k, w)
+    {
+        #pragma omp for reduction(inscan, max: k) reduction(inscan, add: w)
+        for (int i = 0; i < n; i++) {
+            b[i] = (float)k;
+            #pragma omp scan exclusive(k, w)
+            k = a[i] > k ? (int)a[i] : k;
+            w.v[i % 20] += a[i];
+        }
+    }
+}
+C
+"$CC" --gpu-arch=sm_90 -O2 -Rompgpu --emit=ptx "$T/one.c" -o "$T/one.ptx" 2>"$T/remarks"
+kernel() { sed -n "/entry $1(/,/^}/p" "$T/one.ptx"; }
+counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$1" | grep -c "$2") times '$2', not $3"; kernel "$1"; false; }; }
+check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; rounds of one iteration a thread, warp by shuffles up (1 word a step), team through shared slots, 2 barriers a round"
+check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; .* (42 words a step), .* 10 barriers a round"
+check "two barriers" counts in_3 'barrier\.sync' 2
+check "ten shuffles" counts in_3 'shfl\.sync' 10
+check "no call, no local memory" sh -c "! sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -e 'call' -e '__local_depot'"
+check "one load, one store of an array" sh -c "[ \$(sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -c 'global.b32') = 4 ]"
 finish

@@ -1,0 +1,90 @@
+#!/bin/sh
+# The restrictions of scan that clang checks as well (source.t), as the frontend alone sees them; and the text that clang is shown.
+. tests/lib.sh
+SPLIT=$(dirname "$CC")/../lib/ompgpu/omp-split
+# split NAME MESSAGE <SOURCE
+split() {
+    cat >t.c
+    "$CLANG" -E -fopenmp -fopenmp-version=60 -w t.c -o t.i
+    "$SPLIT" --path t.c --device t.device.c --host t.host.c t.i -- >err 2>&1; rc=$?
+    if [ $rc = 1 ] && [ "$(grep -m1 'error: ' err)" = "$2" ]; then ok "$1"
+    else not_ok "$1"; echo "# exit code $rc, wanted: $2"; show err; fi
+}
+# loop NAME MESSAGE DIRECTIVE BODY: the directive is in line 3, the body begins in line 5
+loop() {
+    split "$1" "$2" <<C
+int a[10], b[10]; void f(int x, int y) { int big[300];
+#pragma omp target
+#pragma omp $3
+for (int i = 0; i < 10; i++) {
+$4
+} }
+C
+}
+inclusive=$(printf 'x += a[i];\n#pragma omp scan inclusive(x)\nb[i] = x;')
+loop "loop" "t.c:3:27: error: modifier 'inscan' is not allowed on 'parallel loop': it is no 'for' or 'simd' (OpenMP 5.2, section 5.5.8)" \
+    "parallel loop reduction(inscan, +: x)" "$inclusive"
+loop "distribute simd" "t.c:3:35: error: modifier 'inscan' is not allowed on 'teams distribute simd': it includes 'distribute', whose teams run in no order (OpenMP 5.2, section 5.5.8)" \
+    "teams distribute simd reduction(inscan, +: x)" "$inclusive"
+loop "another reduction" "t.c:3:50: error: a 'reduction' clause without 'inscan' on a construct that has one with it (OpenMP 5.2, section 5.5.8)" \
+    "parallel for reduction(inscan, +: x) reduction(+: y)" "$inclusive"
+loop "schedule of any kind" "t.c:3:50: error: clause 'schedule' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)" \
+    "parallel for reduction(inscan, +: x) schedule(auto)" "$inclusive"
+loop "collapse" "t.c:3:26: error: 'collapse' with an 'inscan' reduction is not supported yet" \
+    "parallel for collapse(2) reduction(inscan, +: x)" "$(printf 'for (int j = 0; j < 2; j++) {\nx += a[i];\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
+loop "no directive" "t.c:3:26: error: a 'reduction' clause with 'inscan' needs a 'scan' directive in the loop" \
+    "parallel for reduction(inscan, +: x)" "x += a[i];"
+loop "no inscan" "t.c:6:13: error: 'scan' in a construct 'parallel for' that has no 'reduction' clause with 'inscan'" \
+    "parallel for reduction(+: x)" "$inclusive"
+loop "two directives" "t.c:8:13: error: a second 'scan' directive in the same loop" \
+    "parallel for reduction(inscan, +: x)" "$(printf '%s\n#pragma omp scan inclusive(x)\n;' "$inclusive")"
+loop "two clauses" "t.c:6:13: error: 'scan' needs exactly one clause, 'inclusive' or 'exclusive'" \
+    "parallel for reduction(inscan, +: x, y)" "$(printf 'x += a[i];\n#pragma omp scan inclusive(x) exclusive(y)\nb[i] = x;')"
+loop "no clause" "t.c:6:13: error: 'scan' needs exactly one clause, 'inclusive' or 'exclusive'" \
+    "parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp scan\nb[i] = x;')"
+loop "an item that is not reduced" "t.c:6:31: error: 'y' is not a list item of a 'reduction' clause with 'inscan' on 'parallel for'" \
+    "parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp scan inclusive(x, y)\nb[i] = x;')"
+loop "an item that is not scanned" "t.c:3:50: error: 'y' of the 'inscan' reduction is not in the list of the 'scan' directive" \
+    "parallel for reduction(inscan, +: x, y)" "$inclusive"
+loop "in an inner block" "t.c:7:13: error: 'scan' must stand in the body of the loop itself, not in a statement inside of it" \
+    "parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n{\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
+loop "in an inner loop" "t.c:7:13: error: 'scan' must stand in the body of the loop itself, not in a statement inside of it" \
+    "parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\nfor (int j = 0; j < 2; j++) {\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
+loop "in another construct" "t.c:3:26: error: a 'reduction' clause with 'inscan' needs a 'scan' directive in the loop" \
+    "parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp critical\n{\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
+loop "a large array" "t.c:3:58: error: array 'big' in a 'reduction' clause with 'inscan' is not supported yet: it has more than 1024 bytes or a run-time length" \
+    "parallel for private(x) reduction(inscan, +: big)" "$(printf 'big[i] += a[i];\n#pragma omp scan inclusive(big)\nb[i] = big[0];')"
+split "outside of a loop" "t.c:2:13: error: 'scan' outside of a loop with an 'inscan' reduction" <<'C'
+void g(int x) {
+#pragma omp scan inclusive(x)
+} void f(void) {
+#pragma omp target
+g(1); }
+C
+
+# clang does not know `target parallel for` with inscan: what it is shown differs in nothing else.
+cat >warn.c <<'C'
+#include <stdio.h>
+void f(int n, int *a, int *b)
+{
+    int x = 0;
+    #pragma omp target parallel for map(to: a[0:n]) \
+        map(from: b[0:n]) if(target: n > 10) reduction(inscan, +: x)
+    for (int i = 0; i < n; i++) {
+        int unused;
+        x += a[i];
+        #pragma omp scan inclusive(x)
+        b[i] = x;
+    }
+}
+C
+# shellcheck disable=SC2086
+"$CC" $ARCH -Wall -MD -c warn.c 2>err
+check "a warning has its place" sh -c "[ \"\$(grep -c 'warning:' err)\" = 1 ] && grep -q '^warn.c:8:13: warning: unused variable .unused. ' err"
+check "dependencies name the file" sh -c "grep -q '^warn.o: warn.c ' warn.d && ! grep -q check warn.d"
+# shellcheck disable=SC2086
+check "from standard input" sh -c "'$CC' $ARCH -c -x c - -o in.o <warn.c"
+mkdir -p dir "with space" && cp warn.c dir/ && cp warn.c "with space/"
+# shellcheck disable=SC2086
+check "by other paths" sh -c "'$CC' $ARCH -c dir/../dir/./warn.c -o o1.o && '$CC' $ARCH -c '$T/dir/warn.c' -o o2.o && '$CC' $ARCH -c 'with space/warn.c' -o o3.o"
+finish

@@ -1,0 +1,102 @@
+#!/bin/sh
+# The scan's algorithm with one mistake in it: a program notices each.  The mistakes are made in a copy of devicertl/scan.c, of which a device
+# runtime is built for the emulated device, in a copy of the tree's layout.
+. tests/lib.sh
+LINK=${OMPGPU_LLVM_LINK:-llvm-link-22} LIB=$(dirname "$CC")/../lib
+case $ARCH in *emu*) ;; *) skip_all "the device runtime is built for the emulated device only" ;; esac
+[ -e "$OBJ/devicertl/x86_64/scan.bc" ] || skip_all "no bitcode of the device runtime"
+command -v "$LINK" >/dev/null 2>&1 || skip_all "no $LINK"
+OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+
+cat >"$T/prog.c" <<'C'
+#include <stdio.h>
+enum { N = 3000 };
+struct map { unsigned a, b; } in[N], out[N], before[N];
+struct wide { int part[24]; } sums[N];
+static void compose(struct map *f, const struct map *g) { *f = (struct map){ f->a * g->a, f->b * g->a + g->b }; }
+#pragma omp declare reduction(own : struct map : compose(&omp_out, &omp_in)) initializer(omp_priv = { 1, 0 })
+static int inclusive(int threads, int n)
+{
+    struct map m = { 3, 4 }, h = m;
+    int bad = 0, w[24] = { 0 };
+    #pragma omp target parallel for num_threads(threads) map(to: in) map(from: out, sums) reduction(inscan, own: m) reduction(inscan, +: w)
+    for (int i = 0; i < n; i++) {
+        compose(&m, &in[i]);
+        w[i % 24] += i;
+        #pragma omp scan inclusive(m, w)
+        out[i] = m;
+        for (int k = 0; k < 24; k++) sums[i].part[k] = w[k];
+    }
+    int v[24] = { 0 };
+    for (int i = 0; i < n; i++) {
+        compose(&h, &in[i]);
+        v[i % 24] += i;
+        bad += out[i].a != h.a || out[i].b != h.b;
+        for (int k = 0; k < 24; k++) bad += sums[i].part[k] != v[k];
+    }
+    return bad + (m.a != h.a || m.b != h.b);
+}
+static int exclusive(int threads, int n)
+{
+    struct map m = { 3, 4 }, h = m;
+    int bad = 0;
+    #pragma omp target parallel for num_threads(threads) map(to: in) map(from: before) reduction(inscan, own: m)
+    for (int i = 0; i < n; i++) {
+        before[i] = m;
+        #pragma omp scan exclusive(m)
+        compose(&m, &in[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        bad += before[i].a != h.a || before[i].b != h.b;
+        compose(&h, &in[i]);
+    }
+    return bad + (m.a != h.a || m.b != h.b);
+}
+int main(void)
+{
+    int bad = 0, sizes[] = { 1, 32, 70, 1024 };
+    for (unsigned i = 0; i < N; i++) in[i] = (struct map){ i * 2654435761u | 1, i * 7 + 1 };
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 2; k++) bad += inclusive(sizes[i], k ? N : 33) + exclusive(sizes[i], k ? N : 33);
+    if (bad) printf("%d wrong\n", bad);
+    return bad != 0;
+}
+C
+
+layout() {
+    mkdir -p "$T/tree/bin" "$T/tree/lib/ompgpu" && cp "$CC" "$T/tree/bin/ompgpu-cc" || return 1
+    for f in "$LIB"/*ompgpu.*; do ln -s "$f" "$T/tree/lib/"; done
+    for f in "$LIB"/ompgpu/*; do ln -s "$f" "$T/tree/lib/ompgpu/"; done
+}
+runtime() {                           # the device runtime with $T/scan.c
+    # shellcheck disable=SC2046
+    "$CLANG" --target=x86_64-pc-linux-gnu -std=gnu11 -O2 -Xclang -disable-llvm-passes -fconvergent-functions -fno-math-errno -fPIC -I"$ROOT" -emit-llvm \
+        -c "$T/scan.c" -o "$T/scan.bc" &&
+        "$LINK" "$T/scan.bc" $(ls "$OBJ"/devicertl/x86_64/*.bc | grep -v '/scan\.bc$') -o "$T/rtl.bc" &&
+        ln -sf "$T/rtl.bc" "$T/tree/lib/ompgpu/devicertl-x86_64.bc"
+}
+build() { runtime && timeout 120 "$T/tree/bin/ompgpu-cc" --gpu-arch=emu -O2 -w "$T/prog.c" -o "$T/prog"; }
+runs() {
+    for s in '' random:1 random:2 random:3; do OMPGPU_EMU_SCHEDULE=$s timeout 60 "$T/prog" || return 1; done
+}
+# mutant NAME SED: the mistake is made, the program still compiles and notices
+mutant() {
+    sed -e "$2" "$ROOT/devicertl/scan.c" >"$T/scan.c"
+    if cmp -s "$ROOT/devicertl/scan.c" "$T/scan.c"; then not_ok "$1: '$2' changes nothing"; return; fi
+    check "$1: compiles" build || return
+    if runs >"$T/.log" 2>&1; then not_ok "$1: nobody notices"; else ok "$1: noticed"; fi
+}
+check "a tree to change" layout || finish
+cp "$ROOT/devicertl/scan.c" "$T/scan.c"
+check "unchanged: compiles" build && check "unchanged: runs" runs
+mutant "the wrong warp's prefix" '/scan_down.*r\.aux/s/p\.warp - 1/p.warp/'
+mutant "the wrong total" 's/p\.warps - 1)/0)/'
+mutant "a lane too few in a step" 's/lane >= d \&\&/lane > d \&\&/'
+mutant "lanes without an iteration take part" 's/lane >= d \&\& lane < holders/lane >= d/;s/p.lane == p.holders - 1/p.lane == 31/'
+mutant "operands exchanged" 's/^    r.combine(r.tmp, rec);/    r.combine(rec, r.tmp); return;/'
+mutant "no barrier A" '/\/\* A \*\//d'
+mutant "no barrier B" '/\/\* B \*\//d'
+mutant "no barrier between pieces" '/if (at)/,+1d'
+mutant "the first lane of exclusive scans" 's/if (p.lane \&\& p.lane < p.holders)/if (p.lane < p.holders)/'
+mutant "the carry is forgotten" '/memcpy(tmp, carry, size);/,+1d'
+finish
