@@ -6,6 +6,21 @@
  *   void __combine_main_14(void *a, const void *b)   a->sum = a->sum + b->sum; a->n = a->n + b->n;
  *   if (__ompgpu_reduce_league(__env, &__rec, &__tmp, sizeof __rec, __combine_main_14, 0)) { *__o_sum = *__o_sum + __rec.sum; … }
  *
+ * The reductions of clang-ykt ask codegen for four helpers: shuffle-and-reduce, inter-warp copy, scratchpad copy, load-and-reduce.  Each
+ * moves a list of variables and combines it.  Here the moving is the runtime's (devicertl/reduction.c): a record of constant size, by
+ * shuffles, through shared slots, to and from the scratchpad, in words whatever the types; what is left for codegen is the combining:
+ *
+ *   shuffle-and-reduce    fetch a lane's record by shuffles      then __combine_…       or, for integers of up to 4 bytes, __redux_…, which
+ *   inter-warp copy       through shared slots                                          combines each member over a warp by redux.sync
+ *   scratchpad copy       to the team's slot
+ *   load-and-reduce       from a slot                            then __combine_…
+ *
+ * All are inlined, after which records live in registers.  How the result reaches the original (enum cg_finish) depends on who reduces:
+ * the threads of a region, all threads of a league, the main threads of generic teams.  With -fompgpu-atomic-reduction each team does it
+ * by itself, where there is an atomic operation for every variable of the construct:
+ *
+ *   if (__ompgpu_reduce_parallel(&__rec, &__tmp, …)) { __scoped_atomic_fetch_add(__o_sum, __rec.sum, …); … }      and no scratchpad
+ *
  * Arrays that are not small are combined in pieces instead (c_pieces.c).  A user-defined reduction becomes two functions per list
  * item, __udr_… (combiner) and __init_… (initialiser), in which omp_out, omp_in, omp_priv and omp_orig are macros.               */
 #include <stdlib.h>
