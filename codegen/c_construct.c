@@ -73,11 +73,16 @@ static void sections(struct cg *cg, const struct omp_construct *c, struct cg_pri
 }
 
 /* ------------------------------------------------------------------ one thread of the team */
-static void masked(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+static const char *masked_condition(struct cg *cg, const struct omp_construct *c)
 {
     const struct omp_clause *filter = cg_clause(c, OMPC_FILTER);
+    return cg_strf(cg, "__ompgpu_thread_id() == %s", filter ? cg_strf(cg, "(%s)", cg_expr(cg, filter->expr)) : "0");
+}
+
+static void masked(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+{
     cg_open_privates(cg, p);
-    cg_line(cg, "if (__ompgpu_thread_id() == %s) {", filter ? cg_strf(cg, "(%s)", cg_expr(cg, filter->expr)) : "0");
+    cg_line(cg, "if (%s) {", masked_condition(cg, c));
     cg_copy_body(cg, c->body);
     cg_line(cg, "}");
     cg_close_privates(cg, p);
@@ -124,6 +129,9 @@ static void flush(struct cg *cg, const struct omp_construct *c)
     cg_line(cg, "__ompgpu_flush();");
 }
 
+/* Tasks run at once: there is none to wait for. */
+static void taskwait(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
+
 /* ------------------------------------------------------------------ teams of a generic kernel: thread 0 of each team */
 void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
@@ -153,6 +161,11 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
     static const struct { unsigned leaf; void (*write)(struct cg *, const struct omp_construct *, struct cg_privates *); } table[] = {
         { OMPL_SIMD, simd }, { OMPL_SECTIONS, sections }, { OMPL_MASTER, masked }, { OMPL_MASKED, masked }, { OMPL_SINGLE, single },
     };
+    if (leaves & OMPL_TASKLOOP) {
+        p->guard = leaves & (OMPL_MASTER | OMPL_MASKED) ? masked_condition(cg, c) : NULL;
+        cg_loop_nest(cg, c, CG_ONE, p, NULL, NULL);
+        return;
+    }
     if (leaves & (OMPL_DISTRIBUTE | OMPL_FOR)) {
         enum cg_who who = !(leaves & OMPL_FOR) ? CG_TEAM : leaves & OMPL_DISTRIBUTE ? CG_ALL_THREADS : CG_THREAD;
         cg_loop_nest(cg, c, who, p, cg_clause(c, OMPC_SCHEDULE), cg_clause(c, OMPC_DIST_SCHEDULE));
@@ -168,7 +181,7 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
 
 static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
-    const unsigned shared = OMPL_FOR | OMPL_SECTIONS, synchronised = shared | OMPL_SINGLE;
+    const unsigned shared = OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE, synchronised = shared | OMPL_SINGLE;
     struct cg_privates p = { .finish = leaves & shared ? CG_PARALLEL : CG_SERIAL };
     p.base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line);
     if (leaves & OMPL_DISTRIBUTE) {
@@ -223,9 +236,13 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
 {
     static const struct { unsigned leaf; void (*write)(struct cg *, const struct omp_construct *); } table[] = {
         { OMPL_ATOMIC, cg_atomic }, { OMPL_CRITICAL, critical }, { OMPL_BARRIER, barrier }, { OMPL_FLUSH, flush },
+        { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, taskwait },
     };
-    const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER | OMPL_MASKED | OMPL_SINGLE;
+    const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER | OMPL_MASKED | OMPL_SINGLE | OMPL_SCOPE |
+                           OMPL_TASK | OMPL_TASKLOOP;
     unsigned leaves = cg_leaves(c);
+    const char **env = cg_push_env(cg, false);
+    cg_bind_in_reductions(cg, c);
     cg_line(cg, "{");                 /* one statement, wherever the construct stands */
     bool done = false;
     for (unsigned i = 0; i < sizeof table / sizeof *table && !done; i++)
@@ -237,7 +254,7 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         assume(cg, c);
     else if ((leaves & OMPL_OTHER) && is_ignored(c->spelling))
         cg_copy_body(cg, c->body);
-    else if (leaves & (OMPL_TARGET | OMPL_OTHER | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED | OMPL_TASK))
+    else if (leaves & (OMPL_TARGET | OMPL_OTHER | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED))
         cg_error(cg, c->place, "'#pragma omp %s' is not supported in device code", c->spelling);
     else if (leaves & OMPL_TEAMS)
         cg_teams(cg, c, leaves);
@@ -248,4 +265,5 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     else
         cg_error(cg, c->place, "'#pragma omp %s' is not supported in device code", c->spelling);
     cg_line(cg, "}");
+    cg_pop_env(cg, env);
 }

@@ -65,12 +65,13 @@ static unsigned launch_flags(const struct cg_plan *p)
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }
 
-/* ------------------------------------------------------------------ depend: an undeferred task waits for the others */
-static void depend(struct cg *cg, const struct omp_construct *c)
+/* ------------------------------------------------------------------ an undeferred task around a construct
+ * depend: it waits for the others.  in_reduction: in it the variable is the copy of the host's task reduction. */
+static void task_around(struct cg *cg, const struct omp_construct *c)
 {
     const char *clauses = "";
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_DEPEND)
+        if (k->kind == OMPC_DEPEND || k->kind == OMPC_IN_REDUCTION)
             clauses = cg_strf(cg, "%s %s", clauses, cg_expr(cg, k->extent));
     if (*clauses) {
         cg_marker(cg, cg->place);
@@ -226,7 +227,7 @@ static void target(struct cg *cg, const struct omp_construct *c)
     cg_make_plan(cg, c, &p);
     const char *condition = condition_of(cg, c, OMPL_TARGET);
     cg_line(cg, "{");
-    depend(cg, c);
+    task_around(cg, c);
     if (condition)                    /* when it is false, the map clauses are not evaluated */
         cg_line(cg, "{ _Bool __omp_host = 1; if %s", condition);
     cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, %s, 0 };", cg_quoted(cg, c->region),
@@ -255,7 +256,7 @@ static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_lea
 {
     const char *condition = condition_of(cg, c, leaf);
     cg_line(cg, "{");
-    depend(cg, c);
+    task_around(cg, c);
     cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s };", cg_quoted(cg, c->place.file), c->place.line,
             cg_quoted(cg, cg_directive(cg, c, true)));
     cg_line(cg, "const long __omp_dev = %s; const _Bool __omp_if = %s;", device_of(cg, c), condition ? condition : "1");

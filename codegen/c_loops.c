@@ -164,6 +164,18 @@ static unsigned schedule_levels(struct level *to, enum cg_who who, const struct 
     return 2;
 }
 
+/* A taskloop that says how large its tasks are: each has copies of its own, except where all threads must meet behind the loop. */
+static unsigned task_levels(struct level *to, const struct omp_construct *c, const struct cg_privates *p)
+{
+    const struct omp_clause *k = cg_clause(c, OMPC_GRAINSIZE);
+    k = k ? k : cg_clause(c, OMPC_NUM_TASKS);
+    if (!(c->leaves & OMPL_TASKLOOP) || !k || (p->reduction && p->finish != CG_SERIAL))
+        return 0;
+    to[0] = (struct level){ CHUNK, CG_ONE, k };
+    to[1] = (struct level){ SERIAL, CG_ONE, NULL };
+    return 2;
+}
+
 static const char *id_of(enum cg_who who)
 {
     static const char *const ids[] = {
@@ -192,6 +204,8 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
     struct range in = { cg_strf(cg, "__lo%u", d), cg_strf(cg, "__m%u", d) };
     const char *k = n->k, *id = id_of(l->who), *count = count_of(l->who);
     const char *chunk = l->clause && !cg_empty(l->clause->expr) ? cg_expr(cg, l->clause->expr) : NULL;
+    if (l->clause && l->clause->kind == OMPC_NUM_TASKS)
+        chunk = cg_strf(cg, "(%s + (%s) - 1) / (%s) + !%s", r.m, chunk, chunk, r.m);
     switch (l->kind) {
     case BLOCK:
         cg_line(cg, "{ const %s __id%u = %s, __q%u = %s / (%s), __r%u = %s %% (%s);", k, d, id, d, r.m, count, d, r.m, count);
@@ -448,12 +462,18 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     struct nest n;
     struct level levels[3];
     struct range r;
-    unsigned nlevels = schedule_levels(levels, who, schedule, dist_schedule);
+    unsigned tasks = task_levels(levels, c, p), nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule), d = 0;
     if (p->linear && c->nloops > 1)
         cg_error(cg, c->place, "'linear' with collapsed loops is not supported in device code");
     cg_line(cg, "{");
     bounds(cg, c, &n);
     total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL);
+    bool alone = p->guard && p->finish == CG_SERIAL;       /* else all threads take part in the end of the reduction */
+    if (alone)
+        cg_line(cg, "if (%s) {", p->guard);
+    r = (struct range){ "0", n.total };
+    if (tasks)
+        r = open_level(cg, &n, &levels[d], d, r), d++;
     cg_open_privates(cg, p);
     if (p->race && (who == CG_THREAD || who == CG_ALL_THREADS))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
@@ -466,8 +486,9 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
         cg_puts(cg, " }");
         return;
     }
-    r = (struct range){ "0", n.total };
-    for (unsigned d = 0; d + 1 < nlevels; d++)
+    if (p->guard && !alone)
+        cg_line(cg, "if (%s) {", p->guard);
+    for (; d + 1 < nlevels; d++)
         r = open_level(cg, &n, &levels[d], d, r);
     unsigned u = unrolled(cg, &n, &levels[nlevels - 1], r, p);
     if (u > 1)
@@ -476,10 +497,14 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
         (n.n == 1 ? open_single : open_digits)(cg, &n, &levels[nlevels - 1], r);
     iteration(cg, &n, p);
     cg_line(cg, "%s", "}");
-    for (unsigned d = n.n == 1 ? 1 : 0; d < nlevels; d++)
+    for (d = (n.n == 1) + (tasks != 0); d < nlevels; d++)
         cg_puts(cg, " }");
     last_values(cg, &n, p);
+    if (p->guard && !alone)
+        cg_puts(cg, " }");
     cg_close_privates(cg, p);
+    for (d = alone + (tasks != 0); d--;)
+        cg_puts(cg, " }");
     cg_puts(cg, " }");
 }
 

@@ -27,6 +27,7 @@ struct cg {
     const char **env;                 /* by variable id: how it is spelled here; NULL: its own name */
     const char **file_env;            /* the same at file scope (declare target link variables) */
     const struct omp_construct *target;   /* device: the target construct whose region is written, NULL in device functions */
+    struct cg_group *groups;          /* device: the taskgroups around what is written, innermost first (c_task.c) */
     const char *teams_record;         /* the region's teams reduction record */
     unsigned teams_flags;             /* and what the kernel's info says of it: OMPGPU_KERNEL_* */
     void (*construct)(struct cg *, const struct omp_construct *);    /* what the copier does with a construct … */
@@ -144,6 +145,7 @@ struct cg_privates {
     unsigned flags;                   /* OMPGPU_KERNEL_* of a kernel whose league reduction this is */
     bool redux;                       /* the record has a helper for redux.sync */
     unsigned padding;                 /* bytes at its end that need not travel */
+    const char *guard;                /* only threads for which this is true run the loop (masked taskloop) */
     const char *lock;                 /* several teams may update the original: under this lock */
 };
 enum cg_collect {
@@ -205,6 +207,8 @@ void cg_device_construct(struct cg *, const struct omp_construct *);
 void cg_inner_construct(struct cg *, const struct omp_construct *, unsigned leaves, struct cg_privates *);
 void cg_teams(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_atomic(struct cg *, const struct omp_construct *);
+void cg_taskgroup(struct cg *, const struct omp_construct *);
+void cg_bind_in_reductions(struct cg *, const struct omp_construct *);     /* into the current environment */
 void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_function_promises(struct cg *, const struct omp_function *);     /* for the device tool; the function is declared before */
 const char *cg_lock(struct cg *, const char *name);            /* the lock variable of a critical name */

@@ -351,7 +351,7 @@ static void read_item(struct reader *r, struct omp_item *item, unsigned b, unsig
     item->parent = x.parent;
     item->parent_arrow = x.parent_arrow;
     item->derefs = x.derefs;
-    if (r->c && r->c->kind == OMPC_REDUCTION) item->udr = fe_find_udr(r->fe, r->c->word, x.type, r->p->extent.begin);
+    if (r->c && fe_clause_rows[r->c->kind].arg == ARG_REDUCE) item->udr = fe_find_udr(r->fe, r->c->word, x.type, r->p->extent.begin);
     if (x.object_end && x.object_end < e) item->object = read_object(r, b, x.object_end, x.object_arrow);
 }
 
@@ -475,7 +475,7 @@ static void read_if(struct reader *r)
 {
     static const struct { const char *word; enum omp_leaf leaf; } leaves[] = {
         { "target", OMPL_TARGET }, { "parallel", OMPL_PARALLEL }, { "simd", OMPL_SIMD }, { "teams", OMPL_TEAMS }, { "task", OMPL_TASK },
-        { "taskloop", OMPL_OTHER }, { "target data", OMPL_TARGET_DATA }, { "target enter data", OMPL_ENTER_DATA },
+        { "taskloop", OMPL_TASKLOOP }, { "target data", OMPL_TARGET_DATA }, { "target enter data", OMPL_ENTER_DATA },
         { "target exit data", OMPL_EXIT_DATA }, { "target update", OMPL_UPDATE }, { "cancel", OMPL_OTHER },
         { "target_data", OMPL_TARGET_DATA }, { "target_enter_data", OMPL_ENTER_DATA }, { "target_exit_data", OMPL_EXIT_DATA },
         { "target_update", OMPL_UPDATE },

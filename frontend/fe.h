@@ -11,7 +11,7 @@
  *   reach.c     declare target, which functions and variables the device needs, calls without a body
  *   sharing.c   data-sharing of every construct, captures and maps of target constructs
  *   mode.c      SPMD or generic, which regions need workers
- *   support.c   what is not supported on the device is an error here
+ *   support.c   what is not supported on the device is an error here; reduce.c: the rules of reductions
  *   types.c     C types, names for local and unnamed types                                              */
 #ifndef OMPGPU_FE_H
 #define OMPGPU_FE_H
@@ -164,6 +164,7 @@ void fe_read_assumptions(struct fe *);
 void fe_choose_modes(struct fe *);
 /* support.c, and limits.c for what has to be said before loops are read */
 void fe_check_support(struct fe *);
+void fe_check_reduction(struct fe *, const struct omp_construct *, const struct omp_clause *);     /* reduce.c */
 void fe_early_support(struct fe *);
 /* refine.c */
 void fe_refine(struct fe *);

@@ -1,4 +1,4 @@
-/* limits.c - what is not supported for reasons that no table holds.  support.c checks the tables, reductions and marks. */
+/* limits.c - what is not supported for reasons that no table holds.  support.c checks the tables and marks, reduce.c reductions. */
 #include "frontend/fe.h"
 #include <ctype.h>
 #include <string.h>

@@ -26,7 +26,7 @@ static void read_statements(struct fe *fe)
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
         if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET))) continue;
-        if (p->c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD)) fe_canonical_loops(fe, p);
+        if (p->c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_TASKLOOP)) fe_canonical_loops(fe, p);
         if (p->c->leaves & OMPL_ATOMIC) fe_parse_atomic(fe, p);
     }
 }

@@ -99,7 +99,7 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 {
     for (unsigned i = 0; i < w->fe->pragmas.n; i++)
         for (struct omp_clause *k = w->fe->pragmas.at[i].c->clauses; k; k = k->next)
-            for (unsigned j = 0; k->kind == OMPC_REDUCTION && fe_inside(k->extent.begin, e) && j < k->nitems; j++)
+            for (unsigned j = 0; fe_clause_rows[k->kind].arg == ARG_REDUCE && fe_inside(k->extent.begin, e) && j < k->nitems; j++)
                 if (k->items[j].udr) {
                     scan(w, k->items[j].udr->combiner, true);
                     scan(w, k->items[j].udr->init, true);
@@ -109,7 +109,7 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_TASK | OMPL_ORDERED)) ||
+        if ((c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED)) ||
             host_only(c->child)) return true;
     return false;
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define DATA_ENV (OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE)
-#define SHARING (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD | OMPL_LOOP | OMPL_SECTIONS | OMPL_SINGLE)
+#define SHARING (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD | OMPL_LOOP | OMPL_SECTIONS | OMPL_SINGLE | \
+                 OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP | OMPL_TASKGROUP)
 
 typedef VEC(struct omp_var *) var_list;
 typedef VEC(struct omp_map) map_list;
@@ -54,7 +55,8 @@ static bool evaluated_inside(enum omp_clause_kind k)
 }
 static bool gives_attribute(enum omp_clause_kind k)
 {
-    return k == OMPC_PRIVATE || k == OMPC_FIRSTPRIVATE || k == OMPC_LASTPRIVATE || k == OMPC_REDUCTION || k == OMPC_LINEAR;
+    return k == OMPC_PRIVATE || k == OMPC_FIRSTPRIVATE || k == OMPC_LASTPRIVATE || k == OMPC_REDUCTION || k == OMPC_LINEAR ||
+           k == OMPC_TASK_REDUCTION || k == OMPC_IN_REDUCTION;
 }
 
 static var_list uses_of(struct fe *fe, const struct omp_construct *c)
@@ -77,7 +79,7 @@ static var_list uses_of(struct fe *fe, const struct omp_construct *c)
 /* ------------------------------------------------------------------ attributes */
 static const struct { enum omp_clause_kind clause; enum omp_share share; } clause_shares[] = {
     { OMPC_PRIVATE, OMPSH_PRIVATE }, { OMPC_FIRSTPRIVATE, OMPSH_FIRSTPRIVATE }, { OMPC_REDUCTION, OMPSH_REDUCTION },
-    { OMPC_LINEAR, OMPSH_LINEAR },
+    { OMPC_LINEAR, OMPSH_LINEAR }, { OMPC_TASK_REDUCTION, OMPSH_REDUCTION },
 };
 
 static struct omp_item *item_of(const struct omp_clause *k, const struct omp_var *v)
@@ -94,9 +96,25 @@ static bool is_loop_iv(const struct omp_construct *c, const struct omp_var *v)
     return false;
 }
 
-/* default(private) and default(firstprivate) of 5.1; shared and none leave a variable as it is. */
-static enum omp_share default_share(const struct omp_construct *c, const struct omp_var *v)
+static struct omp_sharing attribute_of(const struct omp_construct *, struct omp_var *);
+
+/* A task shares what the threads of its team share; anything else of its surroundings it gets the values of.  What a target construct
+ * maps counts as clang counts it: as private to the one thread there. */
+static enum omp_share task_share(const struct omp_construct *c, struct omp_var *v)
 {
+    for (const struct omp_construct *p = c->parent; p; p = p->parent) {
+        if (fe_inside(v->decl, p->body)) break;
+        if (attribute_of(p, v).share != OMPSH_SHARED && !(p->leaves & OMPL_TASKGROUP)) return OMPSH_FIRSTPRIVATE;
+        if (p->leaves & (OMPL_PARALLEL | OMPL_TEAMS)) return OMPSH_SHARED;
+        if (p->leaves & OMPL_TARGET) break;
+    }
+    return v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL ? OMPSH_SHARED : OMPSH_FIRSTPRIVATE;
+}
+
+/* default(private) and default(firstprivate) of 5.1; shared and none leave a variable as it is. */
+static enum omp_share default_share(const struct omp_construct *c, struct omp_var *v)
+{
+    if ((c->leaves & (OMPL_TASK | OMPL_TASKLOOP)) && !(c->leaves & OMPL_PARALLEL) && !fe_clause(c, OMPC_DEFAULT)) return task_share(c, v);
     if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL) return OMPSH_SHARED;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         if (k->kind != OMPC_DEFAULT || !k->word) continue;
@@ -109,7 +127,7 @@ static enum omp_share default_share(const struct omp_construct *c, const struct 
 static bool names_shared(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_SHARED && item_of(k, v)) return true;
+        if ((k->kind == OMPC_SHARED || k->kind == OMPC_IN_REDUCTION) && item_of(k, v)) return true;
     return false;
 }
 
@@ -169,7 +187,7 @@ static bool written_in(const struct fe *fe, struct omp_extent e, const struct om
 static bool stored_by_clause(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if ((k->kind == OMPC_REDUCTION || k->kind == OMPC_LASTPRIVATE || k->kind == OMPC_LINEAR) && item_of(k, v)) return true;
+        if (gives_attribute(k->kind) && k->kind != OMPC_PRIVATE && k->kind != OMPC_FIRSTPRIVATE && item_of(k, v)) return true;
     for (const struct omp_construct *n = c->child; n; n = n->next)
         if (is_loop_iv(n, v) || stored_by_clause(n, v)) return true;
     return false;
@@ -308,6 +326,13 @@ static struct omp_capture reduced_section(struct fe *fe, map_list *maps, struct 
     return pointee ? (struct omp_capture){ .var = it->var, .kind = OMPCAP_POINTER, .map = map } : by_ref(it->var, map);
 }
 
+static struct omp_item *in_reduction_item(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_IN_REDUCTION && item_of(k, v)) return item_of(k, v);
+    return NULL;
+}
+
 static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *c, map_list *maps, const struct omp_sharing *s)
 {
     struct omp_var *v = s->var;
@@ -317,6 +342,8 @@ static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *
     if (map >= 0) return by_ref(v, map);
     map = find_map(maps, v, true);
     if (map >= 0) return v->type->kind == OMPT_POINTER ? (struct omp_capture){ .var = v, .kind = OMPCAP_POINTER, .map = map } : by_ref(v, map);
+    struct omp_item *taken_part = in_reduction_item(c, v);     /* the target task's copy on the host */
+    if (taken_part) return taken_part->nsections ? reduced_section(fe, maps, taken_part) : by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
     if (s->share == OMPSH_REDUCTION && s->item && s->item->nsections) return reduced_section(fe, maps, s->item);
     if (s->share == OMPSH_REDUCTION || s->share == OMPSH_LINEAR || s->lastprivate)
         return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
@@ -328,6 +355,7 @@ static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *
 /* ------------------------------------------------------------------ is a by-value copy really shared? */
 static bool privatises(const struct omp_construct *c, const struct omp_var *v)
 {
+    if (c->leaves & OMPL_TASKGROUP) return false;      /* its copies are for the tasks that take part */
     for (unsigned i = 0; i < c->nsharings; i++)
         if (c->sharings[i].var == v) return c->sharings[i].share != OMPSH_SHARED;
     return false;

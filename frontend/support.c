@@ -36,61 +36,12 @@ static void check_clause_kind(struct fe *fe, const struct omp_construct *c, cons
         fe_error_at(fe, k->place, "clause '%s' is not supported yet on '%s' for the device", clause_name(k), c->spelling);
 }
 
-/* The type of one element of what is reduced: behind sections and array dimensions. */
-static const struct omp_type *element_of(const struct omp_item *it)
-{
-    const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
-    for (unsigned i = 0; i < it->nsections && t && t->elem; i++) t = t->elem;
-    while (t && t->kind == OMPT_ARRAY) t = t->elem;
-    return t;
-}
-
-static const char *bad_reduction_type(const struct omp_type *t, const struct omp_clause *k)
-{
-    bool bitwise = k->op == OMPR_AND || k->op == OMPR_OR || k->op == OMPR_XOR, order = k->op == OMPR_MIN || k->op == OMPR_MAX;
-    switch (t->kind) {
-    case OMPT_INT: case OMPT_BOOL: return NULL;
-    case OMPT_FLOAT:
-        if (t->is_long_double) return "the device has no long double";
-        return bitwise ? "a bitwise operator on a floating type" : NULL;
-    case OMPT_COMPLEX:
-        if (t->is_long_double) return "the device has no long double";
-        return bitwise || order ? "the operator is not defined for complex types" : NULL;
-    case OMPT_POINTER: return "a pointer";
-    default: return "not an arithmetic type";
-    }
-}
-
-static void check_item(struct fe *fe, const struct omp_clause *k, const struct omp_item *it)
-{
-    const struct omp_type *t = element_of(it), *whole = it->base_type ? it->base_type : t;
-    bool section_of_var = it->base_is_var && it->derefs <= 1;
-    const char *why = NULL;
-    if (!t) return;
-    if (!section_of_var)
-        why = "only variables and sections of arrays and of what a pointer variable points to can be reduced";
-    else if (it->udr)
-        why = t->variably_modified ? "a user-defined reduction of a variably modified type" : NULL;
-    else if (k->op == OMPR_USER)
-        why = arena_printf(fe->a, "no 'declare reduction' of the name '%s' for this type is visible here", k->word);
-    else
-        why = bad_reduction_type(t, k);
-    if (why) fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s", fe_text(fe, it->text),
-                         whole->spelling ? whole->spelling : "variable length array", why);
-}
-
-static void check_reduction(struct fe *fe, const struct omp_clause *k)
-{
-    for (unsigned i = 0; i < k->nitems; i++)
-        check_item(fe, k, &k->items[i]);
-}
-
 static void check_clauses(struct fe *fe, const struct omp_construct *c)
 {
     if (!ours(c)) return;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         check_clause_kind(fe, c, k);
-        if (k->kind == OMPC_REDUCTION) check_reduction(fe, k);
+        if (fe_clause_rows[k->kind].arg == ARG_REDUCE) fe_check_reduction(fe, c, k);
     }
 }
 

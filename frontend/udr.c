@@ -48,6 +48,8 @@ static unsigned read_argument(struct fe *fe, struct fe_pragma *p, unsigned k, st
 static unsigned read_initialiser(struct fe *fe, struct fe_pragma *p, unsigned k, struct omp_udr *d)
 {
     d->init_is_call = !is(fe, p, k, "omp_priv") || !is(fe, p, k + 1, "=");
+    if (d->init_is_call && !is(fe, p, k + 1, "("))
+        fe_error_at(fe, d->place, "the initializer of a 'declare reduction' is neither 'omp_priv = …' nor a function call");
     return read_argument(fe, p, d->init_is_call ? k : k + 2, &d->init);
 }
 

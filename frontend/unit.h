@@ -69,7 +69,8 @@ enum omp_leaf {
     OMPL_UPDATE = 1 << 10, OMPL_BARRIER = 1 << 11, OMPL_CRITICAL = 1 << 12, OMPL_ATOMIC = 1 << 13, OMPL_MASTER = 1 << 14,
     OMPL_MASKED = 1 << 15, OMPL_SINGLE = 1 << 16, OMPL_DECLARE_TARGET = 1 << 17, OMPL_END_DECLARE_TARGET = 1 << 18,
     OMPL_FLUSH = 1 << 19, OMPL_SECTIONS = 1 << 20, OMPL_SECTION = 1 << 21, OMPL_ORDERED = 1 << 22, OMPL_TASK = 1 << 23,
-    OMPL_SCAN = 1 << 24,
+    OMPL_SCAN = 1 << 24, OMPL_TASKLOOP = 1 << 25, OMPL_TASKGROUP = 1 << 26, OMPL_TASKWAIT = 1 << 27 /* and taskyield */,
+    OMPL_SCOPE = 1 << 28,
     OMPL_OTHER = 1 << 30,         /* host only; an error inside a target region or device function */
 };
 
@@ -132,7 +133,7 @@ struct omp_clause {
     enum omp_leaf if_leaf;        /* if(parallel: …) and friends: the leaf named, 0 if none */
     unsigned map;                 /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, frontend use */
     enum omp_sched sched;         /* schedule, dist_schedule */
-    enum omp_red_op op;           /* reduction */
+    enum omp_red_op op;           /* reduction, in_reduction, task_reduction */
     const char *modifier;         /* reduction: default, task, inscan; NULL without */
     int64_t value;                /* constant argument where needed: collapse(n), ordered(n), device modifier … */
     const char *word;             /* keyword argument: default(none), critical's name is in construct->name */

@@ -82,13 +82,6 @@ for (int i = 0; i < 10; i++) {
 a[0]++;
 } }
 C
-bad "taskloop" "t.c:3:13: error: 'taskloop' is not supported yet in code that runs on the device" <<'C'
-int a[10]; int main(void) {
-#pragma omp target
-#pragma omp taskloop
-for (int i = 0; i < 10; i++) a[i]++;
-}
-C
 bad_scan() {                          # NAME MESSAGE DIRECTIVE BODY: a loop of 10 iterations, line 2 and on
     bad "scan: $1" "$2" <<C
 int a[10], b[10]; void f(int x, int y) {
@@ -210,11 +203,11 @@ int main(void) {
 ;
 }
 C
-bad "construct that is not supported" "t.c:4:13: error: 'task' is not supported yet in code that runs on the device" <<'C'
+bad "construct that is not supported" "t.c:4:13: error: 'cancel' is not supported yet in code that runs on the device" <<'C'
 int a[10]; int main(void) {
-#pragma omp target
+#pragma omp target parallel
 {
-#pragma omp task
+#pragma omp cancel parallel
 a[0]++;
 } }
 C

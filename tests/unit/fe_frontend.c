@@ -115,7 +115,7 @@ static void trees(void)
     TREE("defaultmap", "void f(void) { int x = 0;\n#pragma omp target defaultmap(tofrom: scalar)\nx = 1; }\n", "capture x byref map 0", "map tofrom x implicit");
     rejected("a function without body", "void g(void);\nvoid f(void) {\n#pragma omp target\ng(); }\n");
     rejected("a user-defined reduction", "void f(int n) { int s = 0;\n#pragma omp target parallel for reduction(mine: s)\n" LOOP "s += i; }\n");
-    rejected("task on the device", "void f(void) {\n#pragma omp target\n{\n#pragma omp task\n{ }\n}\n}\n");
+    rejected("cancel on the device", "void f(void) {\n#pragma omp target parallel\n{\n#pragma omp cancel parallel\n{ }\n}\n}\n");
     rejected("a non-rectangular nest", "void f(int n) {\n#pragma omp target parallel for collapse(2)\n" LOOP "for (int j = i; j < n; j++) ;\n}\n");
     rejected("long double", "void f(long double x) {\n#pragma omp target map(x)\nx += 1; }\n");
     rejected("a syntax error", "void f(void) {\n#pragma omp target\n{ int = ; }\n}\n");
