@@ -178,6 +178,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
     ir_plain_locals(u);
     if (ir_prune_state(u))
         run_passes(u, u->opt->level == '0' ? "globaldce" : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);
+    if (u->opt->target == IR_NVPTX && u->opt->level != '0')
+        ir_hide_strides(u);
 }
 
 static bool emit_ir(const struct ir_unit *u)

@@ -196,6 +196,7 @@ bool ir_correct_atomics(struct ir_unit *);      /* before optimisation */
 void ir_plain_locals(struct ir_unit *);         /* after it */
 
 /* ------------------------------------------------------------------ pruning (ir_prune.c) */
+void ir_hide_strides(struct ir_unit *);         /* after optimisation */
 bool ir_prune_state(struct ir_unit *);          /* after optimisation; whether anything was deleted */
 
 /* ------------------------------------------------------------------ emit (ir_emit.c) */

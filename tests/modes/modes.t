@@ -39,4 +39,8 @@ for src in "$SAMPLES"/*.c; do
     b_spmd=$(barriers spmd) b_generic=$(barriers generic)
     check "sample $name: barriers, $b_spmd in SPMD, $b_generic in generic mode" test $((b_spmd * 10)) -le $((b_generic * 9))
 done
+
+# A loop that steps by the number of threads has one induction variable, whatever it addresses.
+"$CC" -O2 --gpu-arch=sm_90 --emit=ptx "$SAMPLES/nw.c" -o nw.ptx 2>/dev/null
+check "sample nw: one induction variable" test "$(grep -cE 'add\.s(32|64)[[:space:]]+(%rd?[0-9]+), \2,' nw.ptx)" = 1
 finish
