@@ -107,7 +107,7 @@ bool *drv_read_members(const char *info, unsigned n)
  *   ptxas info    : Function properties for main_14
  *       40 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
  *   ptxas info    : Used 32 registers, used 1 barriers, 80 bytes cumulative stack size, 384 bytes smem, 400 bytes cmem[0]
- * The cumulative size is missing where it is 0 and where recursion or a pointer to a function hides it.                       */
+ * The cumulative size is missing where it is 0, and means little where recursion or a pointer to a function hides calls.                       */
 static unsigned before(const char *line, const char *unit)
 {
     const char *p = strstr(line, unit);
@@ -149,7 +149,7 @@ static void add_stats(struct ompgpu_kernel_entry *k, const char *name, const str
         if (strcmp(stats[i].name, name) != 0) continue;
         k->registers = stats[i].registers;
         k->shared_bytes = stats[i].shared;
-        k->stack_bytes = k->flags & OMPGPU_KERNEL_RECURSIVE && !stats[i].stack ? stats[i].frames : stats[i].stack;
+        k->stack_bytes = k->flags & OMPGPU_KERNEL_RECURSIVE ? stats[i].frames : stats[i].stack;
         return;
     }
 }

@@ -85,6 +85,15 @@ check "the kernel says what it needs" has globalise.emu.info '^generic.*	7	4000	
 check "no device malloc" lacks globalise.ptx malloc
 check "SPMD region keeps its locals" lacks fn.spmd__region __ompgpu_alloc __ompgpu_slot
 
+# escape analysis: an array of 8 moves or stays
+for n in $(sed -n 's/^NO static int \(yes_[a-z_]*\|no_[a-z_]*\)(int.*/\1/p' "$DIR/escape.c"); do
+    fn escape.[0-9]-globalise.ll "$n" >fn.$n
+    case $n in
+    yes_*) check "escape: $n moves" lacks fn.$n 'alloca \[8 x i32\]' ;;
+    *) check "escape: $n stays" has fn.$n 'alloca \[8 x i32\]' ;;
+    esac
+done
+
 # atomics
 check "relaxed add" has atomics.ptx 'atom\.global\.add'
 entry atomics.ptx atomics | grep -o -E '(fence|atom|ld\.acquire)\.[.a-z0-9_]*' >order
