@@ -223,7 +223,7 @@ static unsigned archs_with_redux(const struct ir_unit *u)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < u->opt->noutputs; i++)
-        n += u->opt->target == IR_X86 || atoi(u->opt->outputs[i].arch + 3) >= 80;
+        n += u->opt->target == IR_X86 || strtoul(u->opt->outputs[i].arch + 3, NULL, 10) >= 80;
     return n;
 }
 
