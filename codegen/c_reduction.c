@@ -300,7 +300,8 @@ static const char *atomic_operation(const struct omp_type *t, enum omp_red_op op
 /* May every team update the originals by itself?  If not, and it was asked for, says why. */
 static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
 {
-    if (!cg->unit->atomic_reduction || (p->finish != CG_LEAGUE && p->finish != CG_TEAMS))
+    bool several_teams = p->finish == CG_LEAGUE || p->finish == CG_TEAMS || p->lock;
+    if (!cg->unit->atomic_reduction || !several_teams)
         return false;
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
@@ -309,8 +310,8 @@ static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
                           : k->udr         ? "has a user-defined reduction"
                           : atomic_operation(k->elem, k->sharing->clause->op) ? NULL : "has a type or an operator without a hardware atomic";
         if (why && cg->unit->remarks)
-            fe_report(cg->unit, k->place, "remark", "the reduction ends with the last team in spite of -fompgpu-atomic-reduction: '%s' %s [-Rompgpu]",
-                      k->var->name, why);
+            fe_report(cg->unit, k->place, "remark", "the reduction ends %s in spite of -fompgpu-atomic-reduction: '%s' %s [-Rompgpu]",
+                      p->lock ? "under a lock" : "with the last team", k->var->name, why);
         if (why)
             return false;
     }
@@ -350,7 +351,7 @@ static void describe(struct cg *cg, struct cg_privates *p)
                (p->atomic ? OMPGPU_KERNEL_ATOMIC : 0) | (p->redux ? OMPGPU_KERNEL_REDUX : 0);
     cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, %s, __OMPGPU_RED_%s%s%s)\n", p->base, cg_quoted(cg, place.file), cg_quoted(cg, names),
            place.line, place.col, variables, arrays, p->record ? cg_strf(cg, "sizeof(%s)", p->record) : "0", how[p->finish],
-           p->atomic ? " | __OMPGPU_RED_ATOMIC" : "", p->redux ? " | __OMPGPU_RED_REDUX" : "");
+           p->atomic ? " | __OMPGPU_RED_ATOMIC" : p->lock ? " | __OMPGPU_RED_LOCKED" : "", p->redux ? " | __OMPGPU_RED_REDUX" : "");
 }
 
 void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
@@ -418,10 +419,10 @@ static const char *record_size(struct cg *cg, const struct cg_privates *p)
     return p->padding ? cg_strf(cg, "sizeof __rec - %u", p->padding) : "sizeof __rec";
 }
 
-/* Of a team of an SPMD kernel, and of a generic kernel's main thread. */
+/* The threads of a team as a team; a generic kernel's main thread alone. */
 static void finish_atomically(struct cg *cg, const struct cg_privates *p)
 {
-    if (p->finish == CG_TEAMS) {
+    if (p->finish == CG_TEAMS || p->finish == CG_LOCKED) {
         update_atomically(cg, p, "");
         return;
     }
@@ -453,10 +454,10 @@ void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
     cg_line(cg, "{");
     if (p->whole_warps)
         cg_put(cg, " __ompgpu_whole_warps();");
-    if (p->finish == CG_SERIAL || p->finish == CG_LOCKED)
-        finish_alone(cg, p);
-    else if (p->atomic)
+    if (p->atomic)
         finish_atomically(cg, p);
+    else if (p->finish == CG_SERIAL || p->finish == CG_LOCKED)
+        finish_alone(cg, p);
     else if (p->pieces && p->finish != CG_PARALLEL)
         cg_pieces_league(cg, p);
     else {

@@ -216,7 +216,7 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 }
 
 /* ------------------------------------------------------------------ reductions */
-enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16 };   /* __OMPGPU_RED_* */
+enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16, RED_LOCKED = 32 }; /* __OMPGPU_RED_* */
 
 /* How many of the architectures that code is generated for; the emulated device has it. */
 static unsigned archs_with_redux(const struct ir_unit *u)
@@ -240,7 +240,7 @@ static const char *league_algorithm(const struct ir_reduction *r)
 {
     unsigned slot = (r->bytes + 15) / 16 * 16;
     if ((r->how & RED_KIND) == RED_TEAM)
-        return "";
+        return r->how & RED_ATOMIC ? ", each team's result by atomic updates" : r->how & RED_LOCKED ? ", each team's result under a lock" : "";
     if (r->how & RED_ATOMIC)
         return ", league by atomic updates, no scratchpad";
     return ir_format(", league by the last team, %s of scratchpad a team", r->arrays ? slot ? ir_format("%u bytes and the arrays", slot) : "the arrays"

@@ -56,6 +56,36 @@ else
     skip "atomics in PTX" "no ptxas"
 fi
 
+# ------------------------------------------------------------------ teams that reduce by themselves
+cat >"$T/nested.c" <<'C'
+#include <stdio.h>
+int main(void)
+{
+    int n = 0; double d = 0, m = 0;
+    #pragma omp target teams num_teams(7) map(tofrom: n, d, m)
+    {
+        int half = omp_get_num_teams() / 2;
+        #pragma omp distribute parallel for reduction(+:n, d)
+        for (int i = 0; i < 1000; i++) n += half, d += i;
+        #pragma omp distribute parallel for reduction(max:m)
+        for (int i = 0; i < 1000; i++) m = m > i ? m : i;
+        #pragma omp distribute simd reduction(+:n)
+        for (int i = 0; i < 100; i++) n += i;
+    }
+    printf("%d %g %g\n", n, d, m);
+    return 0;
+}
+C
+sed -i '1i int omp_get_num_teams(void);' "$T/nested.c"
+check "teams by themselves: compile" "$CC" -O2 --gpu-arch=emu,sm_90 --emit=ptx -fompgpu-atomic-reduction "$T/nested.c" -o nested.ptx
+check "teams by themselves: atomic, and a lock where there is none" has nested.ptx 'atom.*add.u32' 'atom.*add.f64' 'atom.*cas'
+for flag in -fompgpu-atomic-reduction -w; do
+    check "teams by themselves, $flag: compile" "$CC" -O2 --gpu-arch=emu -Rompgpu $flag "$T/nested.c" -o "$T/prog" && cp "$T/.log" "nested$flag"
+    for s in '' random:1 random:2; do check "teams by themselves, $flag: right with schedule '$s'" right "$s" 3 '7950 499500 999'; done
+done
+check "atomic: said" has nested-fompgpu-atomic-reduction "reduction of 'n', 'd': .*, each team's result by atomic updates" "ends under a lock in spite of.*'m' has"
+check "lock: said" has nested-w "reduction of 'n', 'd': .*, each team's result under a lock" "reduction of 'm': .*, each team's result under a lock"
+
 # ------------------------------------------------------------------ what has no atomic
 cat >"$T/not.c" <<'C'
 #include <stdio.h>
