@@ -135,6 +135,14 @@ static void put_field(FILE *f, const char *s)
     putc('\t', f);
 }
 
+/* What must be the same on both targets. */
+static const char *how(const struct ir_kernel *k)
+{
+    if (!k->late)
+        return k->mode == IR_SPMD ? "SPMD" : "generic";
+    return ir_format("SPMD with %u guards, %u bytes broadcast, %u barriers", k->guards, k->broadcast_bytes, k->placed);
+}
+
 bool ir_write_info(struct ir_unit *u)
 {
     const char *path = u->opt->info;
@@ -146,8 +154,8 @@ bool ir_write_info(struct ir_unit *u)
         const char *strings[] = { k->name, k->function, k->file, k->directive };
         for (unsigned s = 0; s < 4; s++)
             put_field(f, strings[s]);
-        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
-                (unsigned long long)k->heap_bytes, (unsigned long long)k->frame_bytes);
+        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\t%s\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
+                (unsigned long long)k->heap_bytes, (unsigned long long)k->frame_bytes, how(k));
     }
     for (unsigned i = 0; f && u->opt->link && i < u->opt->ninputs; i++)
         if (u->members[i])

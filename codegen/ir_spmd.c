@@ -224,6 +224,7 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
         k->guards = r.guards;
         k->broadcast_bytes = r.broadcast_bytes;
         k->parts = r.parts;
+        k->placed = r.barriers;
         k->folded = r.folded;
         k->slot_bytes = r.slot_bytes;
         for (unsigned i = 0; i < r.nobjects; i++)

@@ -53,6 +53,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     uint64_t heap_bytes;              /* of the team's storage in global memory that have their place */
     /* of ir_spmd.c */
     bool late;                        /* it was generic and has become SPMD */
+    unsigned placed;                  /* barriers, by it */
     unsigned guards, regions, parts, broadcast_bytes, private_locals, slots;
     unsigned folded;                  /* questions to the runtime with a constant answer */
     uint64_t slot_bytes;

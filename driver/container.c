@@ -3,7 +3,7 @@
  *   header | image table | kernel table | strings | images, each aligned to 16
  *
  * The kernel table comes from the info files that omp-device wrote, one line a kernel, tab-separated:
- *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes frame_bytes
+ *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes frame_bytes how
  * and, of a device link, lines with an empty name:  "member" index  and  "alias" index name symbol.
  * The GPU's file is the one that counts; the flags of the emulated device's file are added (what needs fibers there). */
 #include "driver/driver.h"
@@ -38,8 +38,8 @@ static void align(struct bytes *b, size_t to)
 static uint32_t put_string(struct bytes *b, const char *s) { return (uint32_t)put(b, s, strlen(s) + 1); }
 
 /* ------------------------------------------------------------------ info files */
-enum { INFO_FIELDS = 12 };
-enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP, I_FRAMES };
+enum { INFO_FIELDS = 13 };
+enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP, I_FRAMES, I_HOW };
 enum { A_MEMBER = 2, A_NAME, A_SYMBOL };     /* of a line "", "alias", … */
 struct info { char *field[INFO_FIELDS]; };
 struct infos { struct info *v, *aliases, *members; unsigned n, naliases, nmembers; };
@@ -155,9 +155,19 @@ static void add_stats(struct ompgpu_kernel_entry *k, const char *name, const str
 }
 
 /* ------------------------------------------------------------------ the container */
+/* Each target's module is looked at on its own.  What is tested on the emulated device shall be what the GPU does. */
+static void check_alike(const struct info *k, const struct info *e)
+{
+    if (!e || strcmp(k->field[I_HOW], e->field[I_HOW]) == 0) return;
+    char *const *f = k->field;
+    fprintf(stderr, "%s:%s:%s: warning: region '%s' is not run alike: %s on the GPU, %s on the emulated device\n", f[I_FILE], f[I_LINE], f[I_COLUMN],
+            f[I_NAME], f[I_HOW], e->field[I_HOW]);
+}
+
 static struct ompgpu_kernel_entry kernel_entry(struct bytes *b, const struct info *k, const struct infos *emu)
 {
     const struct info *e = find_info(emu, k->field[I_NAME]);
+    check_alike(k, e);
     return (struct ompgpu_kernel_entry){
         .name = put_string(b, k->field[I_NAME]), .function = put_string(b, k->field[I_FUNCTION]), .file = put_string(b, k->field[I_FILE]),
         .directive = put_string(b, k->field[I_DIRECTIVE]), .line = number(k->field[I_LINE]), .column = number(k->field[I_COLUMN]),

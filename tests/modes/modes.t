@@ -19,7 +19,13 @@ for src in "$ROOT"/tests/modes/*.c; do
     done
     # shellcheck disable=SC2086
     check "$name -O0 -g spmd: compiles" "$CC" $ARCH -O0 -g -fompgpu-mode=spmd -I"$ROOT/tests/run" "$src" -o prog -lm && check "$name -O0 -g spmd: runs" run_ways none
-    if have_ptxas; then check "$name: ptxas" "$CC" --gpu-arch=sm_75,sm_90 -O2 -g -I"$ROOT/tests/run" -c "$src" -o gpu.o; else skip "$name: ptxas" "no ptxas"; fi
+    if have_ptxas; then
+        check "$name: ptxas" "$CC" --gpu-arch=sm_75,sm_90,emu -O2 -g -I"$ROOT/tests/run" -c "$src" -o gpu.o || continue
+        cp .log log
+        check "$name: the same on both targets" lacks log alike
+    else
+        skip "$name: ptxas" "no ptxas"
+    fi
 done
 
 # The samples: no region of them is opaque.  Generic mode does the same with more barriers.
