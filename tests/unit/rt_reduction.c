@@ -166,7 +166,7 @@ KERNEL(atomic, SPMD)
 
 static const struct ompgpu_plugin *const dev = &ompgpu_emu_plugin;
 static struct emu_settings *settings;
-static void *module, *scratch, *device_work;
+static void *module, *scratch, *device_work, *image;
 static unsigned *traced;
 static unsigned tests, failures;
 static struct work work;
@@ -471,7 +471,8 @@ static void *read_image(size_t *size)
 static bool load(void)
 {
     size_t size = 0, bytes;
-    void *image = read_image(&size), *address;
+    void *address;
+    image = read_image(&size);
     if (!image || dev->load(0, NULL, 0, image, size, &module) || dev->variable(0, module, "__ompgpu_traced", &address, &bytes) ||
         dev->alloc(0, 128 + 5000 * 112, &scratch) || dev->alloc(0, sizeof work, &device_work) || dev->to_device(0, scratch, &work, 128)) {
         printf("# %s\n", ompgpu_plugin_message());
@@ -503,6 +504,8 @@ int main(void)
     test_leagues();
     test_same_bits();
     shell("rm -rf %s", directory);
+    dev->unload(0, module);
+    free(image);
     printf("1..%u\n", tests);
     return failures != 0;
 }
