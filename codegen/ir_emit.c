@@ -185,7 +185,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
 static bool emit_ir(const struct ir_unit *u)
 {
     char *text = LLVMPrintModuleToString(u->module);
-    bool ok = ir_write_file(u->opt->emit_ir, text, strlen(text));
+    char *all = ir_format("%s%s", ir_shown_steps(), text);
+    bool ok = ir_write_file(u->opt->emit_ir, all, strlen(all));
     LLVMDisposeMessage(text);
     return ok;
 }

@@ -112,8 +112,10 @@ static bool run_steps(struct ir_unit *u)
             return false;
         if (u->opt->dump)
             ir_verify(u->module, steps[i].name);
-        if (*steps[i].name && i + 2 < sizeof steps / sizeof *steps)
-            ir_step_done(u, steps[i].name);
+        if (!*steps[i].name || i + 2 >= sizeof steps / sizeof *steps)
+            continue;
+        ir_step_done(u, steps[i].name);
+        ir_show_step(u, steps[i].name);
     }
     return true;
 }

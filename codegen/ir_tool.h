@@ -215,5 +215,8 @@ bool ir_write_info(struct ir_unit *);
 bool ir_remark(struct ir_unit *);
 
 /* time and dumps (ir_main.c), also used by ir_emit */
+/* --emit=ir (ir_steps.c) */
+void ir_show_step(const struct ir_unit *, const char *step);
+const char *ir_shown_steps(void);
 void ir_step_done(const struct ir_unit *, const char *step);
 #endif
