@@ -8,8 +8,11 @@
  *   E __b_v[…];  E *__p_v = fits ? __b_v : __ompgpu_reduce_alloc(bytes);            the copy
  *   T *__r_v = __p_v moved back by l;                                               v is spelled (*__r_v); a pointer v hides the outer one
  *
- * At the end, pieces of a few elements go through the same algorithms as records do, one after the other.  Over the league every
- * team first stores all its pieces (and its record) in its slot, then arrives once; the last team combines piece by piece:
+ * At the end, pieces of a few elements go through the same algorithms as records do, one after the other.  In SPMD kernels this is for
+ * small arrays of constant size, which may be in registers.  The others are in memory that the host provides, or go there now, and are
+ * combined where they lie: each thread takes columns, through the rows of all threads ("columns" below).
+ *
+ * Over the league every team first stores all its pieces (and its record) in its slot, then arrives once; the last team combines them:
  *
  *   slot of a team:   record | pieces of v | pieces of w | …           each rounded up to 16 bytes                              */
 #include <string.h>
@@ -53,18 +56,20 @@ void cg_declare_pieces(struct cg *cg, const struct cg_private *p, const char *ou
                p->var->type->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside) : cg_address(cg, p->var));
 }
 
+static bool is_small(const struct omp_type *t) { return t->kind == OMPT_ARRAY && !t->variably_modified && t->size && t->size <= LARGE_COPY; }
+static bool in_columns(const struct cg_privates *p, const struct cg_private *k) { return k->pieces && p->slices && !is_small(k->var->type); }
+
 /* Elements for which the thread's stack is good. */
 static unsigned long long fits(const struct omp_type *t, const struct omp_type *elem)
 {
-    bool whole = t->kind == OMPT_ARRAY && !t->variably_modified && t->size && t->size <= LARGE_COPY;
-    unsigned long long n = (whole ? t->size : SMALL_COPY) / (elem->size ? elem->size : 1);
+    unsigned long long n = (is_small(t) ? t->size : SMALL_COPY) / (elem->size ? elem->size : 1);
     return n ? n : 1;
 }
 
-/* Bytes of a copy that is not on the stack. */
+/* Bytes of a copy in the memory that the host provides. */
 static const char *copy_bytes(struct cg *cg, const struct omp_type *t, const struct omp_type *elem, const char *count)
 {
-    return cg_strf(cg, "(%s <= %llu ? 0 : (%s * %llu + 15) & ~15ul)", count, fits(t, elem), count, (unsigned long long)elem->size);
+    return is_small(t) ? "0" : cg_strf(cg, "((%s * %llu + 15) & ~15ul)", count, (unsigned long long)elem->size);
 }
 
 static void declare_copy(struct cg *cg, const struct cg_private *p, const char *elsewhere)
@@ -146,6 +151,11 @@ void cg_pieces_functions(struct cg *cg, const struct cg_privates *p, const struc
 {
     const char *e = element(cg, k), *name = cg_strf(cg, "%s__%s", p->base, k->var->name);
     unsigned n = piece(k->elem);
+    if (in_columns(p, k)) {
+        cg_put(cg, "__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q) { %s *__a = __p; const %s *__b = __q; %s }\n", name, e, e,
+               cg_combine(cg, k, "(*__a)", "(*__b)"));
+        return;
+    }
     cg_put(cg, "struct __red_%s { %s v[%u]; };\n__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)\n", name, e, n, name);
     cg_put(cg, "{ struct __red_%s *__a = __p; const struct __red_%s *__b = __q; for (unsigned __k = 0; __k < %u; __k++) %s }\n", name, name, n,
            cg_combine(cg, k, "__a->v[__k]", "__b->v[__k]"));
@@ -186,13 +196,72 @@ static void declare_turn(struct cg *cg, const struct cg_privates *p)
 }
 static const char *rounds = "__OMPGPU_ROUNDS(sizeof __rec)";
 
+/* ------------------------------------------------------------------ columns */
+static bool any_columns(const struct cg_privates *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (in_columns(p, &p->list[i]))
+            return true;
+    return false;
+}
+
+/* All copies in the memory of the team, which then may read them. */
+static void gather_copies(struct cg *cg, const struct cg_privates *p)
+{
+    const char *at = "0";
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        const char *v = k->var->name;
+        if (!in_columns(p, k))
+            continue;
+        cg_line(cg, "const unsigned long __c_%s = %s; if (__e_%s <= %llu) { %s *__to = (%s *)__ompgpu_copy_slice(__env, __stride, __copies, __c_%s);", v,
+                at, v, fits(k->var->type, k->elem), element(cg, k), element(cg, k), v);
+        cg_put(cg, " for (unsigned long __i = 0; __i < __e_%s; __i++) __to[__i] = __p_%s[__i]; }", v, v);
+        at = cg_strf(cg, "%s + %s", at, copy_bytes(cg, k->var->type, k->elem, cg_strf(cg, "__e_%s", v)));
+    }
+    cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
+}
+
+/* Combines the rows from `first` on; `use` is what a thread does with the result __rec for element __i. */
+static void columns(struct cg *cg, const struct cg_privates *p, const struct cg_private *k, const char *first, const char *distance,
+                    const char *rows, const char *use)
+{
+    const char *e = element(cg, k), *v = k->var->name, *combine = cg_strf(cg, "sizeof __rec, __combine_%s__%s", p->base, v);
+    cg_line(cg, "{ char *const __first = (char *)%s; %s __rec, __tmp;", first, e);
+    cg_line(cg, "const unsigned __rows = __ompgpu_fold_rows(__first, %s, (unsigned)%s, __e_%s, &__rec, &__tmp, %s);", distance, rows, v, combine);
+    cg_line(cg, "for (unsigned long __i = (unsigned)__ompgpu_thread_id(); __i < __e_%s; __i += (unsigned)__ompgpu_num_threads()) {", v);
+    cg_line(cg, "__ompgpu_column(&__rec, &__tmp, __first + __i * sizeof __rec, %s, __rows, %s);", distance, combine);
+    cg_line(cg, "%s } }", use);
+}
+
+static const char *team_copies(struct cg *cg, const struct cg_private *k)
+{
+    return cg_strf(cg, "__ompgpu_team_copies(__env, __stride, __copies) + __c_%s", k->var->name);
+}
+
+static const char *update_element(struct cg *cg, const struct cg_private *k)
+{
+    return cg_combine(cg, k, cg_strf(cg, "__o_%s[__i]", k->var->name), "__rec");
+}
+
+static void columns_parallel(struct cg *cg, const struct cg_privates *p)
+{
+    if (!any_columns(p))
+        return;
+    gather_copies(cg, p);
+    for (unsigned i = 0; i < p->n; i++)
+        if (in_columns(p, &p->list[i]))
+            columns(cg, p, &p->list[i], team_copies(cg, &p->list[i]), "__copies", "__ompgpu_num_threads()", update_element(cg, &p->list[i]));
+}
+
 void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)
 {
     if (p->pieces)
         declare_turn(cg, p);
+    columns_parallel(cg, p);
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
-        if (!k->pieces)
+        if (!k->pieces || in_columns(p, k))
             continue;
         open_loop(cg, p, k, true);
         cg_line(cg, "if (__ompgpu_reduce_piece(&__rec, &__tmp, sizeof __rec, __combine_%s__%s, __turn)) {", p->base, k->var->name);
@@ -227,6 +296,16 @@ static void round(struct cg *cg, const struct cg_privates *p, const char *who, b
         const struct cg_private *k = &p->list[i];
         if (!k->pieces)
             continue;
+        if (in_columns(p, k)) {
+            const char *e = element(cg, k);
+            if (put)
+                columns(cg, p, k, team_copies(cg, k), "__copies", "__ompgpu_num_threads()",
+                        cg_strf(cg, "((%s *)((char *)__ompgpu_slot(__env, __stride, (unsigned)__ompgpu_team_id()) + __at))[__i] = __rec;", e));
+            else
+                columns(cg, p, k, "__ompgpu_slot(__env, __stride, 0) + __at", "__stride", "__ompgpu_num_teams()", update_element(cg, k));
+            cg_put(cg, " __at += %s;", bytes_of(cg, k->elem, cg_strf(cg, "__e_%s", k->var->name)));
+            continue;
+        }
         open_loop(cg, p, k, put);
         cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride, __turn);"
                         : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s__%s, __at, __stride, __turn)) {", who, p->base, k->var->name);
@@ -247,7 +326,11 @@ void cg_pieces_league(struct cg *cg, const struct cg_privates *p)
 {
     const char *who = p->finish == CG_LEAGUE ? "league" : "teams";
     cg_line(cg, "unsigned long __at; unsigned __turn;");
+    if (any_columns(p))
+        gather_copies(cg, p);
     round(cg, p, who, true);
+    if (any_columns(p))               /* a team arrives when all of its threads have stored */
+        cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
     cg_line(cg, "if (__ompgpu_%s_last(__env)) {", who);
     round(cg, p, who, false);
     cg_puts(cg, " }");

@@ -170,6 +170,14 @@ void __ompgpu_reduce_free(void *);
 /* The same for SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling thread's slice of `bytes` bytes, behind
  * the slots of `stride` bytes in the scratchpad. */
 void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes, unsigned long at);
+/* Such copies are combined where they lie: rows of elements, `distance` bytes apart (a multiple of 16).  All threads of the team call
+ * fold_rows, behind a barrier; it returns how many rows are left, and then thread t calls column for elements t, t + threads, …: rec becomes
+ * the combination of that element of `rows` rows.  team_copies: the first row of the caller's team; slot: of a team, in the scratchpad. */
+unsigned __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, unsigned long columns, void *rec, void *tmp, unsigned long size,
+                            __ompgpu_combine);
+void __ompgpu_column(void *rec, void *tmp, const void *first, unsigned long distance, unsigned rows, unsigned long size, __ompgpu_combine);
+void *__ompgpu_team_copies(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
+void *__ompgpu_slot(struct __ompgpu_env *, unsigned long stride, unsigned team);
 /* The same address, of which the optimiser knows nothing.  The private copy of a section p[l:n] is reached through a p that points l
  * elements in front of it, outside of the object: LLVM may conclude that indexing from there never meets an object that it knows. */
 void *__ompgpu_hidden(unsigned long address);

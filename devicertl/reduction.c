@@ -420,6 +420,67 @@ _Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigne
     return 1;
 }
 
+/* ------------------------------------------------------------------ arrays in memory
+ * Rows of elements (the threads' copies, then the teams' slots), which lie in global memory: a thread takes a column and goes through
+ * the rows in order, so that neighbours read neighbours and nothing need be shuffled.  Where there are fewer columns than threads, groups
+ * of threads first take every groups-th row each and leave the result in their first one. */
+/* Rows are aligned to 16, elements to the largest power of two in their constant size. */
+INLINE char *element_at(const char *at, usize size)
+{
+    return size % 16 == 0  ? __builtin_assume_aligned(at, 16)
+           : size % 8 == 0 ? __builtin_assume_aligned(at, 8)
+           : size % 4 == 0 ? __builtin_assume_aligned(at, 4)
+           : size % 2 == 0 ? __builtin_assume_aligned(at, 2)
+                           : (char *)at;
+}
+
+__attribute__((always_inline))
+void __ompgpu_column(void *rec, void *tmp, const void *first, unsigned long distance, unsigned rows, unsigned long size, __ompgpu_combine combine)
+{
+    const char *from = first;
+    __builtin_memcpy(rec, element_at(from, size), size);
+    if (size <= 16) {
+        _Pragma("clang loop unroll_count(4)") for (unsigned i = 1; i < rows; i++) {
+            __builtin_memcpy(tmp, element_at(from + i * distance, size), size);
+            combine(rec, tmp);
+        }
+    } else {
+        ROLLED for (unsigned i = 1; i < rows; i++) {
+            __builtin_memcpy(tmp, element_at(from + i * distance, size), size);
+            combine(rec, tmp);
+        }
+    }
+}
+
+__attribute__((always_inline, convergent))
+unsigned __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, unsigned long columns, void *rec, void *tmp, unsigned long size,
+                            __ompgpu_combine combine)
+{
+    unsigned n = (unsigned)__ompgpu_num_threads(), tid = (unsigned)__ompgpu_thread_id();
+    unsigned width = columns < n ? (unsigned)columns : n, groups = width ? n / width : 1;
+    groups = groups < rows ? groups : rows;
+    if (groups <= 1)
+        return rows;
+    unsigned group = tid / width;
+    if (group < groups) {
+        char *at = (char *)first + group * distance + tid % width * size;
+        __ompgpu_column(rec, tmp, at, groups * distance, (rows - group + groups - 1) / groups, size, combine);
+        __builtin_memcpy(element_at(at, size), rec, size);
+    }
+    __ompgpu_team_barrier(n, 0);
+    return groups;
+}
+
+__attribute__((always_inline)) void *__ompgpu_team_copies(struct __ompgpu_env *env, unsigned long stride, unsigned long bytes)
+{
+    return (char *)env->scratch + HEADER + (usize)__ompgpu_arch_nteams() * stride + (usize)__ompgpu_arch_team() * __ompgpu_arch_ntid() * bytes;
+}
+
+__attribute__((always_inline)) void *__ompgpu_slot(struct __ompgpu_env *env, unsigned long stride, unsigned team)
+{
+    return slot_of(slots_of(env, 0, stride), team);
+}
+
 void *__ompgpu_reduce_alloc(unsigned long size)
 {
     void *p = __ompgpu_arch_malloc(size);
@@ -431,8 +492,7 @@ void *__ompgpu_reduce_alloc(unsigned long size)
 __attribute__((always_inline))
 void *__ompgpu_copy_slice(struct __ompgpu_env *env, unsigned long stride, unsigned long bytes, unsigned long at)
 {
-    usize thread = (usize)__ompgpu_arch_team() * __ompgpu_arch_ntid() + __ompgpu_arch_tid();
-    return (char *)env->scratch + HEADER + (usize)__ompgpu_arch_nteams() * stride + thread * bytes + at;
+    return (char *)__ompgpu_team_copies(env, stride, bytes) + (usize)__ompgpu_arch_tid() * bytes + at;
 }
 
 __attribute__((always_inline)) void *__ompgpu_hidden(unsigned long address)
