@@ -292,8 +292,9 @@ static void add_load(struct loads *l, const char *bracket, const char *begin)
     l->n++;
 }
 
-/* How many iterations of this body to run at a time: 1, 2 or 4.  All answers are right; it is a matter of cost. */
-static unsigned at_a_time(const char *body)
+/* How many iterations of this body to run at a time: 1, 2 or 4.  All answers are right; it is a matter of cost.  Where all loads come
+ * before all stores anyway, stores do not count. */
+static unsigned at_a_time(const char *body, bool stores_count)
 {
     struct loads loads = { .n = 0 };
     int labels = 0;
@@ -304,7 +305,7 @@ static unsigned at_a_time(const char *body)
         for (n = 0; is_word(s[n]); n++) {}
         if (n && !isdigit((unsigned char)*s) && !simple_word(s, n, s[n + strspn(s + n, " ")]))
             return 1;
-        if (*s == '"' || *s == '\'' || (*s == '=' && stores(s, body)))
+        if (*s == '"' || *s == '\'' || (*s == '=' && stores_count && stores(s, body)))
             return 1;
         if (*s == '[')
             add_load(&loads, s, body);
@@ -319,7 +320,7 @@ static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level
     if (l->kind != CYCLIC || n->n != 1 || strcmp(r.lo, "0") || (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction ||
         p->pieces || p->lastprivate || p->linear || n->c->child)
         return 1;
-    return at_a_time(cg_raw(cg, n->c->loops[0].body));
+    return at_a_time(cg_raw(cg, n->c->loops[0].body), true);
 }
 
 static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p);
@@ -398,6 +399,27 @@ static const char *is_last(struct cg *cg, const struct nest *n)
     return s;
 }
 
+/* Rows of a round, c_scan.c.  Variables that a thread keeps from phase to phase must not meet another iteration in between, and records
+ * must be known to be small. */
+static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who, const struct cg_privates *p)
+{
+    const struct omp_scan *s = n->c->scan;
+    uint64_t bytes = 0;
+    if (who == CG_ONE || p->lastprivate || p->linear || s->continues || s->directive != n->c->child || s->directive->next)
+        return 1;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        bool constant = k->sharing->share == OMPSH_FIRSTPRIVATE && !cg_is_written(cg->unit, n->c->body, k->var);
+        bool plain = k->var->type->kind != OMPT_ARRAY && k->var->type->kind != OMPT_RECORD && k->var->type->size && !k->udr;
+        if (cg_is_scan(k->sharing) ? !plain : !constant)
+            return 1;
+        bytes += cg_is_scan(k->sharing) ? k->var->type->size : 0;
+    }
+    unsigned before = at_a_time(cg_raw(cg, s->before), false), behind = at_a_time(cg_raw(cg, s->behind), false);
+    unsigned rows = before < behind ? before : behind;
+    return bytes <= CG_SCAN_BYTES / 4 ? rows : bytes <= CG_SCAN_BYTES / 2 && rows > 1 ? 2 : 1;
+}
+
 /* One loop, for c_scan.c. */
 static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, struct cg_privates *p)
 {
@@ -410,7 +432,7 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
     if (p->lastprivate || p->linear)
         locals = cg_strf(cg, "__last = __k == %s - 1; %s", n->total, locals);
     const char *saved = cg_bind(cg, iv, NULL);
-    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals, who == CG_ONE });
+    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals, scan_rows(cg, n, who, p), who == CG_ONE });
     cg_bind(cg, iv, saved);
 }
 

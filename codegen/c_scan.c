@@ -13,6 +13,7 @@
  *   }
  *   if (__t == 0) *__o_x = __carry.x;
  *
+ * Where the phases are simple, each thread has several iterations a round, base + t, base + T + t, …: the loads of all are in flight at once.
  * All list items travel in one record.  Where one thread runs all iterations (simd, and loops on the host: clang 22 leaves out the original
  * value there, and crashes on arrays), there is none:
  *
@@ -31,7 +32,7 @@ bool cg_is_scan(const struct omp_sharing *s)
 static void phase(struct cg *cg, const struct omp_scan *s, const struct cg_rounds *r, bool behind)
 {
     bool loop = behind && s->continues;
-    cg_line(cg, "%s{ %s", r->alone ? "" : "if (__t < __m) ", r->locals);
+    cg_line(cg, "%s{ %s", r->alone ? "" : r->rows > 1 ? "if (__has) " : "if (__t < __m) ", r->locals);
     if (loop)                         /* a continue leaves the phase */
         cg_puts(cg, " do {");
     for (unsigned i = 0; behind && i < s->nagain; i++)
@@ -60,15 +61,40 @@ static void initialise(struct cg *cg, const struct cg_privates *p)
 
 /* ------------------------------------------------------------------ the threads of a team */
 /* For -Rompgpu. */
-static void describe(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p, const char *name, const char *record)
+static void describe(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p, unsigned rows, const char *name, const char *record)
 {
     const char *names = "";
     unsigned n = 0;
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing))
             names = cg_strf(cg, "%s%s'%s'", names, n++ ? ", " : "", p->list[i].var->name);
-    cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, 0, sizeof(%s), __OMPGPU_RED_SCAN%s)\n", name, cg_quoted(cg, c->place.file),
-           cg_quoted(cg, names), c->place.line, c->place.col, n, record, c->scan->exclusive ? " | __OMPGPU_RED_EXCLUSIVE" : "");
+    cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, sizeof(%s), __OMPGPU_RED_SCAN%s)\n", name, cg_quoted(cg, c->place.file),
+           cg_quoted(cg, names), c->place.line, c->place.col, n, rows, record, c->scan->exclusive ? " | __OMPGPU_RED_EXCLUSIVE" : "");
+}
+
+/* Several rows of iterations in one round. */
+static void several_rows(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p, const struct cg_rounds *r, const char *name,
+                 const char *record)
+{
+    const struct omp_scan *s = c->scan;
+    const char *row = cg_strf(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < %u; __u++) { const unsigned __j = __u * __s + __t; "
+                                  "const _Bool __has = __j < __left; const %s __k = __base + __j;", r->rows, r->k);
+    cg_line(cg, "%s __rec[%u], __tmp, __aux[2], __carry;", record, r->rows);
+    each_item(cg, p, "__carry.%s", "*__o_%s");
+    cg_line(cg, "const unsigned __t = %s, __s = %s; %s __base = 0, __left = %s;", r->id, r->count, r->k, r->total);
+    cg_line(cg, "for (_Bool __go = __left != 0; __go; __go = __left > %u * __s, __base += %u * __s, __left -= %u * __s) {", r->rows, r->rows, r->rows);
+    cg_line(cg, "%s", row);
+    initialise(cg, p);
+    phase(cg, s, r, s->exclusive);
+    each_item(cg, p, "__rec[__u].%s", "%s");
+    cg_line(cg, "} __ompgpu_scan_rows(__rec, &__tmp, __aux, &__carry, sizeof __tmp, __combine_%s, %u, __left, %d);", name, r->rows, s->exclusive);
+    cg_line(cg, "%s", row);
+    each_item(cg, p, "%s", "__rec[__u].%s");
+    phase(cg, s, r, !s->exclusive);
+    cg_line(cg, "} }");
+    cg_line(cg, "if (__t == 0 && %s != 0) {", r->total);
+    each_item(cg, p, "*__o_%s", "__carry.%s");
+    cg_puts(cg, " }");
 }
 
 static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_privates *p, const struct cg_rounds *r)
@@ -79,8 +105,12 @@ static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_priva
     unsigned padding;
     cg->out = cg->before;
     const char *record = cg_record(cg, p, name, true, &padding), *size = padding ? cg_strf(cg, "sizeof __rec - %u", padding) : "sizeof __rec";
-    describe(cg, c, p, name, record);
+    describe(cg, c, p, r->rows, name, record);
     cg->out = out;
+    if (r->rows > 1) {
+        several_rows(cg, c, p, r, name, record);
+        return;
+    }
     cg_line(cg, "%s __rec, __tmp, __aux, __carry;", record);
     each_item(cg, p, "__carry.%s", "*__o_%s");
     cg_line(cg, "const unsigned __t = %s, __s = %s; %s __base = 0;", r->id, r->count, r->k);

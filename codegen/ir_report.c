@@ -258,9 +258,9 @@ static const char *league_algorithm(const struct ir_reduction *r)
 static void remark_scan(const struct ir_reduction *r)
 {
     unsigned words = (r->bytes + 3) / 4, pieces = (r->bytes + 63) / 64;
-    fprintf(stderr, "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of one iteration a thread, warp by shuffles up (%u word%s a step), "
+    fprintf(stderr, "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s a thread, warp by shuffles up (%u word%s a step), "
             "team through shared slots, %u barriers a round [-Rompgpu]\n", r->file, r->line, r->column, r->how & RED_EXCLUSIVE ? "exclusive" : "inclusive",
-            r->names, counted(r->variables, "variable"), r->bytes, words, words == 1 ? "" : "s", 4 * pieces - 2);
+            r->names, counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s", words, words == 1 ? "" : "s", 4 * pieces - 2);
 }
 
 static void remark_reduction(const struct ir_unit *u, const struct ir_reduction *r)

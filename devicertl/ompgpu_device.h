@@ -58,7 +58,8 @@ struct __ompgpu_kernel_info {
     __attribute__((used)) const struct __ompgpu_kernel_info __ompgpu_info_##id =                                         \
         { #id, function, file, directive, line, col, __OMPGPU_##mode, maxthreads, redbytes, flags };
 /* A reduction, for remarks: its variables, those of them that are in the record and those that are arrays reduced in pieces, the
- * record's size, and where the result goes (__OMPGPU_RED_*), or that it is a scan.  Read from IR by codegen, then deleted. */
+ * record's size, and where the result goes (__OMPGPU_RED_*), or that it is a scan (`arrays`: iterations of a thread in a round).
+ * Read from IR by codegen, then deleted. */
 enum { __OMPGPU_RED_TEAM, __OMPGPU_RED_LEAGUE, __OMPGPU_RED_TEAMS, __OMPGPU_RED_SCAN, __OMPGPU_RED_ATOMIC = 4, __OMPGPU_RED_REDUX = 8,
        __OMPGPU_RED_EXCLUSIVE = 16, __OMPGPU_RED_LOCKED = 32 };
 struct __ompgpu_reduction_info { const char *file, *names; unsigned line, column, variables, arrays, bytes, how; };
@@ -188,6 +189,11 @@ void *__ompgpu_hidden(unsigned long address);
  * turns rec into what the scan phase sees, carry op rec of thread 0 op … (up to the caller's own, or `exclusive`: the one before it),
  * and carry, the same in each thread, into carry op all m records.  tmp and aux are scratch. */
 void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine, unsigned m, _Bool exclusive);
+/* Several rounds of T threads at once, with as many barriers as one: `rows` records a thread, 2 … 4 and constant, rows * size at most
+ * __OMPGPU_SCAN_BYTES; thread t's row r is of iteration base + r * T + t.  left > 0: iterations from base on.  aux: two records. */
+#define __OMPGPU_SCAN_BYTES 64
+void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine, unsigned rows,
+                        unsigned long long left, _Bool exclusive);
 /* The same where one thread runs all iterations. */
 __OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsigned long size, __ompgpu_combine combine, _Bool exclusive)
 {

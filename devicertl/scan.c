@@ -13,6 +13,9 @@
  *
  * Two barriers a round suffice: up[w] is written again only by warp w's own lanes behind B, when the first warp has read it; down is written
  * again only behind the next A, when all have read it.  Records larger than a slot travel in pieces, with two barriers more for each.
+ * Several rows of T iterations can go through one round (small records, simple bodies): their loads are in flight together, a slot
+ * holds a record of each row, and the first warp takes one row after the other.
+ *
  * The left operand is always the earlier iteration's, so an operator need not commute; the tree depends on T alone.                  */
 #include "devicertl/arch.h"
 
@@ -20,7 +23,7 @@
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
 #define MAX_UNROLLED 128u              /* bytes of a record; larger ones live in memory anyway */
-#define PIECE 64u                     /* bytes of a slot */
+#define PIECE ((usize)__OMPGPU_SCAN_BYTES)   /* bytes of a slot */
 
 /* The records of one thread: its own, two for the algorithm, and what all iterations so far add up to. */
 struct records { void *rec, *tmp, *aux, *carry; usize size; __ompgpu_combine combine; };
@@ -140,6 +143,19 @@ INLINE struct place place_of(unsigned n, unsigned m)
                            .holders = held < WARP ? held : WARP, .warps = (m + WARP - 1) / WARP, .n = n };
 }
 
+/* rec: aux, the prefix of the warp, and the warp's own records in front of the caller's or with it. */
+INLINE void apply_prefix(struct records r, struct place p, _Bool exclusive)
+{
+    if (exclusive) {
+        fetch_up(r.tmp, r.rec, r.size, p.mask, 1);
+        if (p.lane && p.lane < p.holders)
+            r.combine(r.aux, r.tmp);
+    } else if (p.lane < p.holders) {
+        r.combine(r.aux, r.rec);
+    }
+    __builtin_memcpy(r.rec, r.aux, r.size);
+}
+
 __attribute__((always_inline, convergent))
 void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine combine, unsigned m, _Bool exclusive)
 {
@@ -160,12 +176,88 @@ void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long s
         scan_warp(r, aux, p.mask, p.lane, p.warps);
     }
     travel(r, p, piece_down);
-    if (exclusive) {
-        fetch_up(tmp, rec, size, p.mask, 1);
-        if (p.lane && p.lane < p.holders)
-            combine(aux, tmp);
-    } else if (p.lane < p.holders) {
-        combine(aux, rec);
+    apply_prefix(r, p, exclusive);
+}
+
+/* ------------------------------------------------------------------ several rows */
+INLINE unsigned row_holders(u64 left, unsigned n, unsigned row)
+{
+    u64 before = (u64)row * n;
+    return left <= before ? 0 : left - before < n ? (unsigned)(left - before) : n;
+}
+
+/* *into = the record of lane `lane`, for all lanes in mask. */
+INLINE void broadcast(void *into, const void *rec, usize size, unsigned mask, unsigned lane)
+{
+    UNROLL for (usize at = 0; at < size; at += 4) {
+        usize n = size - at < 4 ? size - at : 4;
+        u32 piece = 0;
+        __builtin_memcpy(&piece, (const char *)rec + at, n);
+        piece = __ompgpu_arch_shuffle(mask, piece, lane);
+        __builtin_memcpy((char *)into + at, &piece, n);
     }
-    __builtin_memcpy(rec, aux, size);
+}
+
+/* Row r's records in the slots. */
+#define ROW(slots, r, size) ((slots) + (r) * (((size) + 7) / 8))
+
+/* Up to barrier A. */
+INLINE void row_up(struct records r, struct place p, unsigned row)
+{
+    scan_warp(r, r.rec, p.mask, p.lane, p.holders);
+    if (p.holders && p.lane == p.holders - 1)
+        PUT(ROW(__ompgpu_state_scan_up, row, r.size), r.rec, r.size, p.warp)
+}
+
+/* The first warp, between A and B; r.carry is its own, and goes on from row to row. */
+INLINE void row_totals(struct records r, struct place p, unsigned row)
+{
+    if (p.lane < p.warps)
+        GET(ROW(__ompgpu_state_scan_up, row, r.size), r.aux, r.size, p.lane)
+    if (p.lane == 0) {
+        __builtin_memcpy(r.tmp, r.carry, r.size);
+        combine_left(r, r.aux);
+    }
+    scan_warp(r, r.aux, p.mask, p.lane, p.warps);
+    if (p.lane < p.warps)
+        PUT(ROW(__ompgpu_state_scan_down, row, r.size), r.aux, r.size, p.lane)
+    broadcast(r.carry, r.aux, r.size, p.mask, p.warps - 1);
+}
+
+/* Behind B. */
+INLINE void row_down(struct records r, struct place p, unsigned row, _Bool exclusive)
+{
+    if (p.warp == 0)
+        __builtin_memcpy(r.aux, r.carry, r.size);
+    else
+        GET(ROW(__ompgpu_state_scan_down, row, r.size), r.aux, r.size, p.warp - 1)
+    GET(ROW(__ompgpu_state_scan_down, row, r.size), r.carry, r.size, p.warps - 1)
+    apply_prefix(r, p, exclusive);
+}
+
+__attribute__((always_inline, convergent))
+void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine combine, unsigned rows,
+                        unsigned long long left, _Bool exclusive)
+{
+    unsigned n = (unsigned)__ompgpu_num_threads();
+    void *run = (char *)aux + size;
+#define EACH_ROW(statement)                                                                                               \
+    UNROLL for (unsigned row = 0; row < rows; row++) {                                                                    \
+        struct records r = { (char *)recs + row * size, tmp, aux, carry, size, combine };                                 \
+        unsigned m = row_holders(left, n, row);                                                                           \
+        if (m)                                                                                                            \
+            statement;                                                                                                    \
+    }
+    if (n == 1) {
+        EACH_ROW(__ompgpu_scan_alone(r.rec, tmp, carry, size, combine, exclusive))
+        return;
+    }
+    EACH_ROW(row_up(r, place_of(n, m), row))
+    __ompgpu_team_barrier(n, 0);                          /* A */
+    if (__ompgpu_arch_tid() < WARP) {
+        __builtin_memcpy(run, carry, size);
+        EACH_ROW((r.carry = run, row_totals(r, place_of(n, m), row)))
+    }
+    __ompgpu_team_barrier(n, 0);                          /* B */
+    EACH_ROW(row_down(r, place_of(n, m), row, exclusive))
 }

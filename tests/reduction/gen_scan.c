@@ -54,6 +54,9 @@ static const char prelude[] =
     "enum { MAX = 2600 };\nstatic int bad, anywhere;\nstatic double seen[MAX];\n";
 
 struct item { unsigned type, op, length; };      /* length 0: no array */
+/* Bodies without calls, whose iterations the compiler takes several at a time; the values come from arrays s0 … */
+static bool simple;
+static const char *const simple_how[] = { ['+'] = "V += S[i]", ['^'] = "V ^= S[i]", ['|'] = "V |= S[i]", ['m'] = "V = S[i] > V ? S[i] : V" };
 
 static struct item random_item(void)
 {
@@ -62,7 +65,11 @@ static struct item random_item(void)
     do
         it.op = pick(NOPS);
     while (c != OWN && !ops[it.op].how[c]);
-    it.length = pick(4) || c == BOOLEAN ? 0 : 1 + pick(pick(2) ? 4 : 25);
+    while (simple && (c != INTEGER || !strchr("+^|m", *ops[it.op].op) || !strcmp(ops[it.op].op, "min") || ops[it.op].op[1] == '|')) {
+        it.type = pick(NTYPES), it.op = pick(NOPS);
+        c = types[it.type].class;
+    }
+    it.length = simple ? 0 : pick(4) || c == BOOLEAN ? 0 : 1 + pick(pick(2) ? 4 : 25);
     if (!strcmp(types[it.type].name, "struct wide")) it.length = 0;
     return it;
 }
@@ -82,6 +89,14 @@ static void update(const struct item *it, const char *v)
 /* ------------------------------------------------------------------ kernels */
 static void input_phase(const struct item *items, unsigned n, const char *prefix)
 {
+    for (unsigned k = 0; simple && k < n; k++) {
+        for (const char *p = simple_how[(unsigned char)*ops[items[k].op].op]; *p; p++)
+            if (*p == 'V') printf("%s%u", prefix, k);
+            else if (*p == 'S') printf("s%u", k);
+            else putchar(*p);
+        printf(";\n");
+    }
+    if (simple) return;
     printf("            unsigned x = mix(seed, (unsigned)i);\n");
     for (unsigned k = 0; k < n; k++) {
         char v[80];
@@ -95,7 +110,9 @@ static void input_phase(const struct item *items, unsigned n, const char *prefix
 
 static void scan_phase(unsigned n, const char *prefix, const char *to)
 {
-    for (unsigned k = 0; k < n; k++) printf("            memcpy(&%s%u[i], &%s%u, sizeof %s%u);\n", to, k, prefix, k, prefix, k);
+    for (unsigned k = 0; k < n; k++)
+        if (simple) printf("            %s%u[i] = %s%u;\n", to, k, prefix, k);
+        else printf("            memcpy(&%s%u[i], &%s%u, sizeof %s%u);\n", to, k, prefix, k, prefix, k);
 }
 
 static void declare(const struct item *it, unsigned k)
@@ -119,7 +136,7 @@ static void clause(const struct item *it, unsigned k)
 static void maps(unsigned n)
 {
     printf(" map(tofrom: host) map(from: seen)");
-    for (unsigned k = 0; k < n; k++) printf(" map(from: o%u)", k);
+    for (unsigned k = 0; k < n; k++) printf(simple ? " map(from: o%u) map(to: s%u)" : " map(from: o%u)", k, k);
 }
 
 static void compare(const struct item *it, unsigned k)
@@ -135,6 +152,8 @@ static void compare(const struct item *it, unsigned k)
     else if (it->length) printf("    for (int j = 0; j < %2$u && !wrong; j++) if (v%1$u[j] != h%1$u[j]) wrong = %3$u;\n", k, it->length, k + 1);
     else printf("    if (!wrong && v%1$u != h%1$u) wrong = %2$u;\n", k, k + 1);
 }
+
+static const char *asks(void) { return simple ? "" : " if (i == 0) host = omp_is_initial_device();"; }
 
 static void loop(const struct item *items, unsigned n, bool exclusive, const char *prefix, bool device)
 {
@@ -152,13 +171,13 @@ static void loop(const struct item *items, unsigned n, bool exclusive, const cha
     } else {
         printf("            %s\n", device ? starts[header] : "");
         input_phase(items, n, prefix);
-        if (device) printf("            inexact += 0.1 * (double)i; if (i == 0) host = omp_is_initial_device();\n#pragma omp scan inclusive(inexact");
+        if (device) printf("            inexact += 0.1 * (double)i;%s\n#pragma omp scan inclusive(inexact", asks());
     }
     for (unsigned k = 0; device && k < n; k++) printf(", v%u", k);
     if (device) printf(")\n            { %s\n", starts[header]);
     if (exclusive) {
         input_phase(items, n, prefix);
-        if (device) printf("            inexact += 0.1 * (double)i; if (i == 0) host = omp_is_initial_device();\n");
+        if (device) printf("            inexact += 0.1 * (double)i;%s\n", asks());
     } else {
         scan_phase(n, prefix, device ? "o" : "q");
         if (device) printf("            seen[i] = inexact;\n");
@@ -169,12 +188,15 @@ static void loop(const struct item *items, unsigned n, bool exclusive, const cha
 static void kernel(unsigned number)
 {
     struct item items[5];
-    unsigned n = 1 + pick(5), form = pick(6);
+    simple = number % 3 == 2;
+    unsigned n = simple ? 1 + pick(2) : 1 + pick(5), form = simple ? pick(5) : pick(6);
     bool exclusive = pick(2);
     printf("\nstatic void kernel_%u(unsigned seed, int threads, int trip)\n{\n    double inexact = 0.3; int host = 0, at = -1; (void)threads;\n", number);
     for (unsigned k = 0; k < n; k++) {
         items[k] = random_item();
         declare(&items[k], k);
+        if (simple) printf("    static %s s%u[MAX]; for (int i = 0; i < MAX; i++) s%u[i] = (%s)(mix(seed + %u, (unsigned)i) %% 16);\n", types[items[k].type].name, k, k,
+                           types[items[k].type].name, k);
     }
     static const char *const directives[] = { "target parallel for num_threads(threads)", "target parallel for simd num_threads(threads)", "parallel for num_threads(threads)",
                                               "parallel for num_threads(threads)", "for", "target simd" };

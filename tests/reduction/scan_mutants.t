@@ -13,6 +13,7 @@ cat >"$T/prog.c" <<'C'
 enum { N = 3000 };
 struct map { unsigned a, b; } in[N], out[N], before[N];
 struct wide { int part[24]; } sums[N];
+int data[N], result[N];
 static void compose(struct map *f, const struct map *g) { *f = (struct map){ f->a * g->a, f->b * g->a + g->b }; }
 #pragma omp declare reduction(own : struct map : compose(&omp_out, &omp_in)) initializer(omp_priv = { 1, 0 })
 static int inclusive(int threads, int n)
@@ -52,12 +53,27 @@ static int exclusive(int threads, int n)
     }
     return bad + (m.a != h.a || m.b != h.b);
 }
+static int rows(int threads, int n)   /* a simple body: several iterations a round */
+{
+    int x = 2, h = 2, bad = 0;
+    #pragma omp target parallel for num_threads(threads) map(to: data) map(from: result) reduction(inscan, +: x)
+    for (int i = 0; i < n; i++) {
+        x += data[i];
+        #pragma omp scan inclusive(x)
+        result[i] = x;
+    }
+    for (int i = 0; i < n; i++) {
+        h += data[i];
+        bad += result[i] != h;
+    }
+    return bad + (x != h);
+}
 int main(void)
 {
     int bad = 0, sizes[] = { 1, 32, 70, 1024 };
-    for (unsigned i = 0; i < N; i++) in[i] = (struct map){ i * 2654435761u | 1, i * 7 + 1 };
+    for (unsigned i = 0; i < N; i++) in[i] = (struct map){ i * 2654435761u | 1, i * 7 + 1 }, data[i] = i % 11 * 3;
     for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 2; k++) bad += inclusive(sizes[i], k ? N : 33) + exclusive(sizes[i], k ? N : 33);
+        for (int k = 0; k < 2; k++) bad += inclusive(sizes[i], k ? N : 33) + exclusive(sizes[i], k ? N : 33) + rows(sizes[i], k ? N : 33);
     if (bad) printf("%d wrong\n", bad);
     return bad != 0;
 }
@@ -97,8 +113,13 @@ mutant "the wrong total" 's/p\.warps - 1)/0)/'
 mutant "a lane too few in a step" 's/lane >= d \&\&/lane > d \&\&/'
 mutant "lanes without an iteration take part" 's/lane >= d \&\& lane < holders/lane >= d/;s/p.lane == p.holders - 1/p.lane == 31/'
 mutant "operands exchanged" 's/^    r.combine(r.tmp, rec);/    r.combine(rec, r.tmp); return;/'
-mutant "no barrier A" '/\/\* A \*\//d'
-mutant "no barrier B" '/\/\* B \*\//d'
+mutant "no barrier A" '/^INLINE void piece_up/,/^}/{/\/\* A \*\//d;}'
+mutant "no barrier B" '/^INLINE void piece_down/,/^}/{/\/\* B \*\//d;}'
+mutant "several rows: no barrier A" '/^void __ompgpu_scan_rows/,/^}/{/\/\* A \*\//d;}'
+mutant "several rows: no barrier B" '/^void __ompgpu_scan_rows/,/^}/{/\/\* B \*\//d;}'
+mutant "several rows: the wrong lane's total" '/broadcast(r.carry/s/p.warps - 1/0/'
+mutant "several rows: slots of another row" 's/^#define ROW.*/#define ROW(slots, r, size) ((slots) + (r) \/ 2)/'
+mutant "several rows: the wrong carry" '/ROW(__ompgpu_state_scan_down, row, r.size), r.carry/s/p.warps - 1/0/'
 mutant "no barrier between pieces" '/if (at)/,+1d'
 mutant "the first lane of exclusive scans" 's/if (p.lane \&\& p.lane < p.holders)/if (p.lane < p.holders)/'
 mutant "the carry is forgotten" '/memcpy(tmp, carry, size);/,+1d'
