@@ -102,44 +102,61 @@ static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
     return list;
 }
 
-/* clang 22 has no code for the atomic finish that it plans for reductions of _Bool arrays; a user-defined reduction has none. */
-static const char bool_reductions[] = "#pragma omp declare reduction(__ompgpu_or : _Bool : omp_out |= omp_in) initializer(omp_priv = 0)\n"
-                                      "#pragma omp declare reduction(__ompgpu_and : _Bool : omp_out &= omp_in) initializer(omp_priv = 1)\n"
-                                      "#pragma omp declare reduction(__ompgpu_xor : _Bool : omp_out ^= omp_in) initializer(omp_priv = 0)\n";
+/* clang finishes reductions atomically where it can.  For types that need more than one instruction it calls libatomic, which no program
+ * says -l for, and clang 22 has no code at all for elements of a _Bool array.  A user-defined reduction has no such finish. */
+static const char host_reductions[] =
+#define REDUCTION(op, types, combiner, init) "#pragma omp declare reduction(__ompgpu_" op " : " types " : " combiner ") initializer(omp_priv = " init ")\n"
+#define INTEGERS "_Bool, __int128, unsigned __int128"
+#define BOTH(type) ", _Complex " type ", _Complex unsigned " type
+#define NUMBERS INTEGERS ", _Complex float, _Complex double, _Complex _Float16, _Complex signed char" BOTH("char") BOTH("short") BOTH("int") \
+                BOTH("long") BOTH("long long")
+    REDUCTION("add", NUMBERS, "omp_out += omp_in", "0")
+    REDUCTION("mul", NUMBERS, "omp_out *= omp_in", "1")
+    REDUCTION("and", INTEGERS, "omp_out &= omp_in", "-1")
+    REDUCTION("or", INTEGERS, "omp_out |= omp_in", "0")
+    REDUCTION("xor", INTEGERS, "omp_out ^= omp_in", "0")
+    REDUCTION("land", INTEGERS, "omp_out = omp_out && omp_in", "1")
+    REDUCTION("lor", INTEGERS, "omp_out = omp_out || omp_in", "0")
+    REDUCTION("max", "_Bool, unsigned __int128", "omp_out = omp_in > omp_out ? omp_in : omp_out", "0")
+    REDUCTION("max", "__int128", "omp_out = omp_in > omp_out ? omp_in : omp_out", "(__int128)1 << 127")
+    REDUCTION("min", "_Bool, unsigned __int128", "omp_out = omp_in < omp_out ? omp_in : omp_out", "-1")
+    REDUCTION("min", "__int128", "omp_out = omp_in < omp_out ? omp_in : omp_out", "(__int128)(~(unsigned __int128)0 >> 1)");
 
-static bool is_bool_array(const struct omp_item *it)
+/* Does clang need help with the item? */
+static bool needs_reduction(const struct omp_item *it)
 {
     const struct omp_type *t = it->base_type;
     unsigned levels = it->nsections;
     for (; t && t->elem && (t->kind == OMPT_ARRAY || levels); t = t->elem)
         levels -= levels > 0;
-    return t && t->kind == OMPT_BOOL && t != it->base_type;
+    return t && !t->is_long_double &&
+           (t->kind == OMPT_COMPLEX || (t->kind == OMPT_BOOL && t != it->base_type) || (t->kind == OMPT_INT && t->size == 16));
 }
 
-static bool reduces_bool_array(const struct omp_clause *k)
+static bool is_hard(const struct omp_clause *k)
 {
     for (unsigned i = 0; k->kind == OMPC_REDUCTION && k->op != OMPR_USER && i < k->nitems; i++)
-        if (is_bool_array(&k->items[i]))
+        if (needs_reduction(&k->items[i]))
             return true;
     return false;
 }
 
-static bool has_bool_arrays(const struct omp_construct *c)
+static bool has_hard_reductions(const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k && (c->on_device || (c->leaves & OMPL_TARGET)); k = k->next)
-        if (reduces_bool_array(k))
+        if (is_hard(k))
             return true;
     return false;
 }
 
 /* The clause with an operator of its own for each item. */
-static void bool_clause(struct cg *cg, const struct omp_clause *k)
+static void hard_clause(struct cg *cg, const struct omp_clause *k)
 {
-    static const char *const names[] = { [OMPR_ADD] = "or", [OMPR_SUB] = "or", [OMPR_OR] = "or", [OMPR_LOR] = "or", [OMPR_MAX] = "or",
-                                         [OMPR_MUL] = "and", [OMPR_AND] = "and", [OMPR_LAND] = "and", [OMPR_MIN] = "and", [OMPR_XOR] = "xor" };
+    static const char *const names[] = { [OMPR_ADD] = "add", [OMPR_SUB] = "add", [OMPR_MUL] = "mul", [OMPR_AND] = "and", [OMPR_OR] = "or",
+                                         [OMPR_XOR] = "xor", [OMPR_LAND] = "land", [OMPR_LOR] = "lor", [OMPR_MIN] = "min", [OMPR_MAX] = "max" };
     for (unsigned i = 0; i < k->nitems; i++)
         cg_put(cg, " reduction(%s%s%s: %s)", k->modifier ? k->modifier : "", k->modifier ? ", " : "",
-               is_bool_array(&k->items[i]) ? cg_strf(cg, "__ompgpu_%s", names[k->op]) : k->word, cg_raw(cg, k->items[i].text));
+               needs_reduction(&k->items[i]) ? cg_strf(cg, "__ompgpu_%s", names[k->op]) : k->word, cg_raw(cg, k->items[i].text));
 }
 
 /* The construct as the user wrote it, but for what clang cannot compile. */
@@ -150,10 +167,10 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
         end--;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (!reduces_bool_array(k))
+        if (!is_hard(k))
             continue;
         cg_write(cg, cg->unit->text + at, k->extent.begin - at);
-        bool_clause(cg, k);
+        hard_clause(cg, k);
         at = k->extent.end;
     }
     cg_write(cg, cg->unit->text + at, end - at);
@@ -356,7 +373,7 @@ static bool handles(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return c->scan || has_bool_arrays(c);
+    return c->scan || has_hard_reductions(c);
 }
 
 static unsigned write_variables(struct cg *cg)
@@ -381,8 +398,8 @@ static void write_unit(struct cg *cg)
     cg_puts(cg, "\nstatic struct ompgpu_unit __ompgpu_unit;\n"
                 "static inline struct ompgpu_unit *__ompgpu_this_unit(void) { return &__ompgpu_unit; }\n");
     for (unsigned i = 0; i < u->nconstructs; i++)
-        if (has_bool_arrays(u->constructs[i])) {
-            cg_puts(cg, bool_reductions);
+        if (has_hard_reductions(u->constructs[i])) {
+            cg_puts(cg, host_reductions);
             break;
         }
     cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });

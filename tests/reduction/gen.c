@@ -1,7 +1,7 @@
 /* gen.c - writes random programs that reduce: gen SEED KERNELS > prop.c; prop SEED CASES runs them.
  *
  * A program holds KERNELS kernels, each of a random form (directives) with 1 to 8 random list items: type × operator × shape (scalar,
- * array, matrix, section of constant or run-time length, section of what a pointer points to).  Each case runs one kernel with a random
+ * array, matrix, variable length array, section of constant or run-time length, section of what a pointer points to).  Each case runs one kernel with a random
  * number of teams, of threads, and of iterations.  What is combined is exact in any order (small integers, powers of two, units), so that
  * the result is compared with a serial loop's exactly; the serial loop is plain C, without OpenMP.  Two inexact sums per kernel are
  * compared with what they are in double precision, and printed, for the test to see that they are the same from run to run.          */
@@ -37,7 +37,7 @@ enum { NTYPES = sizeof types / sizeof *types };
 static const struct { const char *op; const char *how[4]; int start; } ops[] = {
     { "+", { "V += (int)(x % 7) - 3", "V += x % 97 == 0", "V += (int)(x % 3) - 1", "V += (int)(x % 3) - 1 + __extension__ 1i * (int)(x % 2)" }, 2 },
     { "-", { "V -= (int)(x % 7)", NULL, "V -= (int)(x % 3) - 1", "V -= (int)(x % 3) - 1" }, 1 },
-    { "*", { "V *= x % 16 ? 1 : 3", "V *= x % 97 != 0", "V *= x % 32 == 0 ? 2 : x % 32 == 1 ? -0.5 : 1", "V *= x % 5 ? 1 : __extension__ 1i" }, 1 },
+    { "*", { "V *= x % 16 ? 1 : 3", "V *= x % 97 != 0", "V *= x % 1024 == 1 ? 2 : x % 1024 == 2 ? 0.5 : x % 32 ? 1 : -1", "V *= x % 5 ? 1 : __extension__ 1i" }, 1 },
     { "&", { "V &= ~((__typeof__(V))1 << x % (8 * sizeof V))", "V &= x % 97 != 0", NULL, NULL }, -1 },
     { "|", { "V |= (__typeof__(V))1 << x % (8 * sizeof V)", "V |= x % 97 == 0", NULL, NULL }, 0 },
     { "^", { "V ^= (__typeof__(V))(x * 2654435761u)", "V ^= x % 3 == 0", NULL, NULL }, 5 },
@@ -50,7 +50,8 @@ static const struct { const char *op; const char *how[4]; int start; } ops[] = {
 };
 enum { NOPS = sizeof ops / sizeof *ops };
 
-enum shape { SCALAR, ARRAY, SECTION, POINTER, MATRIX };
+enum shape { SCALAR, ARRAY, SECTION, POINTER, MATRIX, VLA };
+static bool vlas;                     /* in some programs: their device code takes another way through the compiler */
 struct item {
     unsigned type, op, length;        /* length 0: scalar */
     unsigned lower;                   /* of a section */
@@ -65,9 +66,9 @@ static struct item random_item(void)
     do
         it.op = pick(NOPS);
     while (!is_struct(&it) && !ops[it.op].how[types[it.type].class]);
-    it.shape = pick(3) ? SCALAR : (enum shape)(1 + pick(4));
+    it.shape = pick(3) ? SCALAR : (enum shape)(1 + pick(vlas ? 5 : 4));
     it.length = it.shape == SCALAR ? 0 : 1 + pick(it.shape == ARRAY && pick(2) ? 8 : it.shape == MATRIX ? 5 : 45);
-    it.lower = it.shape == SCALAR || it.shape == ARRAY ? 0 : pick(4);
+    it.lower = it.shape == SCALAR || it.shape == ARRAY || it.shape == VLA ? 0 : pick(4);
     return it;
 }
 
@@ -114,7 +115,7 @@ static void body(const struct item *items, unsigned n, char prefix)
     }
 }
 
-static unsigned elements(const struct item *it) { return it->shape == ARRAY ? it->length : it->lower + it->length + 2; }
+static unsigned elements(const struct item *it) { return it->shape == ARRAY || it->shape == VLA ? it->length : it->lower + it->length + 2; }
 static const char *row(const struct item *it) { return it->shape == MATRIX ? "[4]" : ""; }
 
 /* a: storage for the device, g: the same for the reference. */
@@ -128,7 +129,8 @@ static void declare(const struct item *it, unsigned k)
         printf(" memcpy(&h%u, &v%u, sizeof v%u);\n", k, k, k);
         return;
     }
-    printf("    %s a%u[%u]%s, g%u[%u]%s; memset(a%u, 0, sizeof a%u);", t, k, elements(it), row(it), k, elements(it), row(it), k, k);
+    const char *more = it->shape == VLA ? "len + " : "";
+    printf("    %s a%u[%s%u]%s, g%u[%s%u]%s; memset(a%u, 0, sizeof a%u);", t, k, more, elements(it), row(it), k, more, elements(it), row(it), k, k);
     if (!is_struct(it)) printf(" for (unsigned i = 0; i < sizeof a%u / sizeof(%s); i++) ((%s *)a%u)[i] = (%s)%d;", k, t, t, k, t, start);
     printf(" memcpy(g%u, a%u, sizeof a%u);", k, k, k);
     if (it->shape == POINTER) printf(" %s *v%u = a%u, *h%u = g%u;\n", t, k, k, k, k);
@@ -138,7 +140,7 @@ static void declare(const struct item *it, unsigned k)
 static void clause(const struct item *it, unsigned k)
 {
     printf(" reduction(%s%s: ", pick(8) ? "" : "default, ", is_struct(it) ? types[it->type].udr : ops[it->op].op);
-    if (it->shape == SCALAR || it->shape == ARRAY) printf("v%u)", k);
+    if (it->shape == SCALAR || it->shape == ARRAY || it->shape == VLA) printf("v%u)", k);
     else if (it->shape != POINTER && k % 2) printf("v%u[%u:%u]%s)", k, it->lower, it->length, it->shape == MATRIX ? "[:]" : "");
     else printf("v%u[low + %u:len + %u]%s)", k, it->lower, it->length, it->shape == MATRIX ? "[0:4]" : "");
 }
@@ -252,6 +254,7 @@ int main(int argc, char **argv)
 {
     unsigned kernels = argc > 2 ? (unsigned)atoi(argv[2]) : 10;
     state = argc > 1 ? strtoull(argv[1], NULL, 10) * 7919 + 1 : 1;
+    vlas = state / 7919 % 3 == 0;
     fputs(prelude, stdout);
     for (unsigned i = 0; i < kernels; i++) kernel(i);
     printf("\n%s", program);

@@ -51,6 +51,30 @@ static void taskgroups(void)
     CHECK_EQ(d, 1);
     CHECK(m.value == 9 && m.at == 7);
 
+    /* a parallel region inside of a task reduces into the group's copy; one beside it has to do with the original */
+    int y = 3, outer = 0;
+#pragma omp target map(tofrom: y, outer)
+    {
+#pragma omp taskgroup task_reduction(+: y)
+        {
+#pragma omp task in_reduction(+: y) shared(outer)
+            {
+#pragma omp parallel for reduction(+: y) num_threads(50)
+                for (int i = 0; i < 200; i++) y += i;
+#pragma omp parallel num_threads(20)
+#pragma omp for schedule(dynamic, 3) reduction(+: y)
+                for (int i = 0; i < 200; i++) y++;
+                outer = y;
+            }
+#pragma omp parallel for reduction(+: y) num_threads(9)
+            for (int i = 0; i < 10; i++) y += 1000000;
+#pragma omp taskloop in_reduction(+: y)
+            for (int i = 0; i < 3; i++) y++;
+        }
+    }
+    CHECK_EQ(outer, 19900 + 200);
+    CHECK_EQ(y, 3 + 19900 + 200 + 10000000 + 3);
+
     /* a pointer, in a parallel region, several groups at once; the initialiser counts once a group */
     int got = 0;
 #pragma omp target parallel num_threads(7) map(tofrom: p[0:6], odd, k) map(from: got)
