@@ -349,9 +349,10 @@ static void describe(struct cg *cg, struct cg_privates *p)
     }
     p->flags = (variables < 255 ? variables : 255) << OMPGPU_KERNEL_VARIABLES | arrays << (OMPGPU_KERNEL_VARIABLES + 8) |
                (p->atomic ? OMPGPU_KERNEL_ATOMIC : 0) | (p->redux ? OMPGPU_KERNEL_REDUX : 0);
-    cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, %s, __OMPGPU_RED_%s%s%s)\n", p->base, cg_quoted(cg, place.file), cg_quoted(cg, names),
+    cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, %s, __OMPGPU_RED_%s%s%s%s)\n", p->base, cg_quoted(cg, place.file), cg_quoted(cg, names),
            place.line, place.col, variables, arrays, p->record ? cg_strf(cg, "sizeof(%s)", p->record) : "0", how[p->finish],
-           p->atomic ? " | __OMPGPU_RED_ATOMIC" : p->lock ? " | __OMPGPU_RED_LOCKED" : "", p->redux ? " | __OMPGPU_RED_REDUX" : "");
+           p->atomic ? " | __OMPGPU_RED_ATOMIC" : p->lock ? " | __OMPGPU_RED_LOCKED" : "", p->redux ? " | __OMPGPU_RED_REDUX" : "",
+           p->whole_warps ? " | __OMPGPU_RED_WHOLE_WARPS" : "");
 }
 
 void cg_reduction_functions(struct cg *cg, struct cg_privates *p)

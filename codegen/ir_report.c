@@ -224,7 +224,8 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 }
 
 /* ------------------------------------------------------------------ reductions */
-enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16, RED_LOCKED = 32 }; /* __OMPGPU_RED_* */
+enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16, RED_LOCKED = 32,
+       RED_WHOLE_WARPS = 64 };        /* __OMPGPU_RED_* */
 
 /* How many of the architectures that code is generated for; the emulated device has it. */
 static unsigned archs_with_redux(const struct ir_unit *u)
@@ -239,9 +240,10 @@ static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduc
 {
     unsigned redux = r->how & RED_REDUX ? archs_with_redux(u) : 0;
     const char *words = ir_format("%u word%s a shuffle step", (r->bytes + 3) / 4, r->bytes > 4 ? "s" : "");
+    const char *tree = ir_format("%s tree (%s)", r->how & RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp", words);
     if (!redux)
-        return ir_format("warp tree (%s)", words);
-    return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else tree (%s)", words) : "warp by redux.sync";
+        return tree;
+    return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else %s", tree) : "warp by redux.sync";
 }
 
 static const char *league_algorithm(const struct ir_reduction *r)
