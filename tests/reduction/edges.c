@@ -19,12 +19,28 @@ static void check(const char *name, const struct result *r, int n, int times)
                e.a[1], e.a[2], e.all);
 }
 
+#ifdef STRUCT                           /* all in one struct with a reduction of its own */
+static void join(struct result *x, const struct result *y)
+{
+    x->s += y->s;
+    x->m = y->m > x->m ? y->m : x->m;
+    for (int i = 0; i < ITEMS; i++) x->a[i] += y->a[i];
+    x->all = x->all && y->all;
+}
+#pragma omp declare reduction(join : struct result : join(&omp_out, &omp_in)) initializer(omp_priv = { 0, -1000, { 0 }, 1 })
+#define BEGIN struct result r = { 1, -5, { 1, 2, 3 }, 1 }; (void)n, (void)teams, (void)threads, (void)on;
+#define END(name, times) check(name, &r, n, times);
+#define BODY { r.s += i; r.m = i > r.m ? i : r.m; r.a[i % ITEMS]++; r.all = r.all && i < 900; }
+#define MAPS map(tofrom: r)
+#define R reduction(join: r)
+#else
 #define BEGIN struct result r = { 1, -5, { 1, 2, 3 }, 1 }; double s = r.s; int m = r.m, *a = r.a; _Bool all = r.all; \
     (void)n, (void)teams, (void)threads, (void)on;
 #define END(name, times) r.s = s; r.m = m; r.all = all; check(name, &r, n, times);
 #define BODY { s += i; m = i > m ? i : m; a[i % ITEMS]++; all = all && i < 900; }
 #define MAPS map(tofrom: s, m, all, a[0:ITEMS])
 #define R reduction(+: s, a[0:ITEMS]) reduction(max: m) reduction(&&: all)
+#endif
 #define DO_(...) _Pragma(#__VA_ARGS__)
 #define DO(...) DO_(__VA_ARGS__)
 #define FORM(name, times, ...) \
