@@ -39,7 +39,7 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
             return;
         cg_put(cg, "static %s *%s;\n", type, v->name);
     } else {
-        cg_put(cg, "%s%s%s %s", v->is_static ? "static " : "", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        cg_put(cg, "%s%s%s%s %s", v->is_static ? "static " : "", v->is_weak ? "__attribute__((weak)) " : "", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
         if (!d->tentative && !cg_empty(v->init)) {
             cg_puts(cg, " = ");
             cg_copy(cg, v->init);

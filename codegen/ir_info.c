@@ -194,9 +194,27 @@ bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input, bo
     return true;
 }
 
+/* What the frontend took for possible, because it did not know the functions that a region calls, is known after a device link. */
+static void drop_workers(struct ir_unit *u)
+{
+    LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
+    struct ir_graph *g = ir_graph_build(u->module);
+    int *from = ir_alloc(g->n, sizeof *from);
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        struct ir_kernel *k = &u->kernels[i];
+        ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k)), from, NULL);
+        if (k->mode == IR_GENERIC && (!parallel || from[ir_graph_find(g, parallel)] < 0))
+            k->flags &= ~(unsigned)IR_KERNEL_WORKERS;
+    }
+    free(from);
+    ir_graph_free(g);
+}
+
 /* Protected: the image's own accesses need no indirection. */
 bool ir_finish_info(struct ir_unit *u)
 {
+    if (u->opt->link)
+        drop_workers(u);
     for (unsigned i = 0; i < u->npromises; i++) {
         LLVMValueRef f = LLVMGetNamedFunction(u->module, u->promises[i].function);
         if (f)

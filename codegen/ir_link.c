@@ -61,7 +61,8 @@ static bool link_library(struct ir_unit *u, const char *path)
 }
 
 /* ------------------------------------------------------------------ unresolved symbols */
-struct missing { LLVMValueRef value; unsigned kernel; char *path; };     /* path: "f, g" between the kernel and the user of value */
+/* From whom it is reached: a kernel, or behind those a declare target variable.  path: "f, g" between that and the user of value. */
+struct missing { LLVMValueRef value; unsigned root; char *path; };
 struct missing_list { struct missing *at; unsigned n; };
 
 /* What the target's system provides. */
@@ -110,14 +111,23 @@ static void add_missing(struct missing_list *list, struct missing m)
     list->at[list->n++] = m;
 }
 
-/* Symbols without a definition that some kernel reaches. */
+static unsigned roots(const struct ir_unit *u) { return u->nkernels + u->nexports; }
+
+static void reach_root(struct ir_unit *u, const struct ir_graph *g, unsigned root, int *from)
+{
+    LLVMValueRef value = root < u->nkernels ? ir_kernel_function(u->module, &u->kernels[root])
+                                            : LLVMGetNamedGlobal(u->module, u->exports[root - u->nkernels]);
+    ir_graph_reach(g, (unsigned)ir_graph_find(g, value), from, NULL);
+}
+
+/* Symbols without a definition that some kernel or variable reaches. */
 static struct missing_list find_missing(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
     struct missing_list list = { ir_alloc(g->n, sizeof *list.at), 0 };
     int *from = ir_alloc(g->n, sizeof *from);
-    for (unsigned k = 0; k < u->nkernels; k++) {
-        ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, &u->kernels[k])), from, NULL);
+    for (unsigned k = 0; k < roots(u); k++) {
+        reach_root(u, g, k, from);
         for (unsigned i = 0; i < g->n; i++)
             if (from[i] >= 0 && is_missing(u, &g->nodes[i]))
                 add_missing(&list, (struct missing){ g->nodes[i].value, k, path_to(u, g, from, i) });
@@ -127,29 +137,40 @@ static struct missing_list find_missing(struct ir_unit *u)
     return list;
 }
 
-/* With -g the call itself, else the region. */
-static void report_missing(const struct ir_unit *u, const struct missing *m)
+static bool note_place(const struct missing *m, const char **file, unsigned *line)
 {
-    const struct ir_kernel *k = &u->kernels[m->kernel];
-    const char *file = k->file, *kind = LLVMIsAFunction(m->value) ? "function" : "variable";
-    unsigned line = k->line, column = k->column, length;
+    unsigned length;
     IR_EACH_USE(use, m->value) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user) || !LLVMGetDebugLocLine(user))
             continue;
-        file = ir_format("%s", LLVMGetDebugLocFilename(user, &length));
-        line = LLVMGetDebugLocLine(user);
-        column = 0;                   /* of the device text, not of the user's */
-        break;
+        *file = ir_format("%s", LLVMGetDebugLocFilename(user, &length));
+        *line = LLVMGetDebugLocLine(user);
+        return true;
     }
-    const char *through = m->path ? " through " : "", *path = m->path ? m->path : "";
+    return false;
+}
+
+/* At the call itself where lines are known (its column would be the device text's), else at the region. */
+static void report_missing(const struct ir_unit *u, const struct missing *m)
+{
+    const char *kind = LLVMIsAFunction(m->value) ? "function" : "variable", *name = ir_name(m->value), *path = m->path ? m->path : "";
+    const char *through = m->path ? " through " : "";
+    if (m->root >= u->nkernels) {
+        ir_error("%s '%s' has no definition for the device, but the initialiser of the declare target variable '%s' needs it%s%s", kind, name,
+                 u->exports[m->root - u->nkernels], through, path);
+        return;
+    }
+    const struct ir_kernel *k = &u->kernels[m->root];
+    const char *file = k->file;
+    unsigned line = k->line, column = note_place(m, &file, &line) ? 0 : k->column;
     if (u->opt->link)
         ir_error_at(file, line, column, "%s '%s' is used on the device, by region '%s' (%s:%u)%s%s, but no file of this link defines it there; "
-                    "put 'declare target' around its definition, and link that file's object (not a shared library)", kind, ir_name(m->value),
-                    k->name, k->file, k->line, through, path);
+                    "put 'declare target' around its definition, and link that file's object (not a shared library)", kind, name, k->name, k->file,
+                    k->line, through, path);
     else
-        ir_error_at(file, line, column, "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s on the device", kind,
-                    ir_name(m->value), k->name, k->file, k->line, through, path);
+        ir_error_at(file, line, column, "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s on the device", kind, name,
+                    k->name, k->file, k->line, through, path);
 }
 
 static void report_libdevice(const struct missing_list *list)
@@ -227,8 +248,8 @@ static LLVMValueRef find_symbol(LLVMModuleRef module, const char *name)
 static void report_if_reached(struct ir_unit *u, const struct ir_graph *g, LLVMValueRef value)
 {
     int *from = ir_alloc(g->n, sizeof *from), node = ir_graph_find(g, value);
-    for (unsigned k = 0; k < u->nkernels; k++) {
-        ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, &u->kernels[k])), from, NULL);
+    for (unsigned k = 0; k < roots(u); k++) {
+        reach_root(u, g, k, from);
         if (from[node] < 0)
             continue;
         report_missing(u, &(struct missing){ value, k, path_to(u, g, from, (unsigned)node) });

@@ -164,6 +164,81 @@ static bool check_duplicates(const struct ir_unit *u)
     return ir_errors() == 0;
 }
 
+/* ------------------------------------------------------------------ declared as defined? */
+/* Types of two modules: structs of one shape are different objects. */
+static bool same_type(LLVMTypeRef a, LLVMTypeRef b)
+{
+    LLVMTypeKind kind = LLVMGetTypeKind(a);
+    if (a == b)
+        return true;
+    if (kind != LLVMGetTypeKind(b))
+        return false;
+    if (kind == LLVMArrayTypeKind)
+        return LLVMGetArrayLength2(a) == LLVMGetArrayLength2(b) && same_type(LLVMGetElementType(a), LLVMGetElementType(b));
+    if (kind != LLVMStructTypeKind || LLVMCountStructElementTypes(a) != LLVMCountStructElementTypes(b))
+        return false;
+    for (unsigned i = 0; i < LLVMCountStructElementTypes(a); i++)
+        if (!same_type(LLVMStructGetTypeAtIndex(a, i), LLVMStructGetTypeAtIndex(b, i)))
+            return false;
+    return true;
+}
+
+static bool same_passing(LLVMValueRef f, LLVMValueRef g, unsigned at)
+{
+    static const char *const how[] = { "byval", "sret" };
+    for (unsigned i = 0; i < 2; i++)
+        if (!LLVMGetEnumAttributeAtIndex(f, at, ir_attribute_kind(how[i])) != !LLVMGetEnumAttributeAtIndex(g, at, ir_attribute_kind(how[i])))
+            return false;
+    return true;
+}
+
+/* A declaration without a prototype says nothing of the parameters. */
+static bool same_function(LLVMValueRef f, LLVMValueRef g)
+{
+    enum { MOST = 64 };
+    LLVMTypeRef a = LLVMGlobalGetValueType(f), b = LLVMGlobalGetValueType(g), p[MOST], q[MOST];
+    unsigned n = LLVMCountParamTypes(a);
+    if (!same_type(LLVMGetReturnType(a), LLVMGetReturnType(b)))
+        return false;
+    if (n == 0 && LLVMIsFunctionVarArg(a))
+        return true;
+    if (n != LLVMCountParamTypes(b) || LLVMIsFunctionVarArg(a) != LLVMIsFunctionVarArg(b))
+        return false;
+    if (n > MOST)
+        return true;
+    LLVMGetParamTypes(a, p);
+    LLVMGetParamTypes(b, q);
+    for (unsigned i = 0; i < n; i++)
+        if (!same_type(p[i], q[i]) || !same_passing(f, g, i + 1))
+            return false;
+    return true;
+}
+
+/* A call would pass its arguments where the function does not look for them. */
+static bool check_declarations(const struct ir_unit *u, LLVMModuleRef *modules)
+{
+    const struct symbol *definition = NULL;
+    for (unsigned i = 0, end; i < symbols.n; i = end) {
+        for (end = i + 1; same(i, end);) end++;
+        definition = NULL;
+        for (unsigned k = i; k < end; k++)
+            if (symbols.at[k].function && symbols.at[k].kind != WANTED && u->members[symbols.at[k].input])
+                definition = &symbols.at[k];
+        for (unsigned k = i; k < end && definition; k++) {
+            const struct symbol *s = &symbols.at[k];
+            if (s->kind != WANTED || !s->function || !u->members[s->input])
+                continue;
+            LLVMValueRef wanted = LLVMGetNamedFunction(modules[s->input], s->name);
+            if (!wanted || same_function(wanted, LLVMGetNamedFunction(modules[definition->input], s->name)))
+                continue;
+            ir_error("function '%s' is called in '%s' in another way than it is defined in '%s': either the declarations differ, or one of the "
+                     "files has variable length arrays on the device, and the function passes or returns a struct by value", s->name,
+                     u->opt->inputs[s->input].name, u->opt->inputs[definition->input].name);
+        }
+    }
+    return ir_errors() == 0;
+}
+
 static bool join(struct ir_unit *u, LLVMModuleRef *modules)
 {
     for (unsigned i = 0; i < u->opt->ninputs; i++) {
@@ -191,7 +266,7 @@ bool ir_link_members(struct ir_unit *u)
     for (unsigned i = 0; i < u->opt->ninputs; i++)
         if (u->members[i] && !ir_collect_info(u, modules[i], i, is_taken))
             return false;
-    bool ok = check_duplicates(u) && join(u, modules);
+    bool ok = check_duplicates(u) && check_declarations(u, modules) && join(u, modules);
     free(modules);
     return ok;
 }

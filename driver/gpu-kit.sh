@@ -28,11 +28,12 @@ for src in samples/*.c; do
     build "$src" "$kit/samples/$name"
     case $name in nw_* | fork_join | rows | lud) build "$src" "$kit/bench/generic_$name" -fompgpu-mode=generic ;; esac
 done
-# A test may say "flags: …" for the compiler in its first lines; NAME.out is the output wanted.
+# A test may say "flags: …" for the compiler and "with: FILE…" in its first lines; NAME.out is the output wanted.
 for src in tests/run/*.c; do
     name=$(basename "$src" .c)
     # shellcheck disable=SC2046
-    build "$src" "$kit/tests/$name" $(sed -n '1,3s|.*flags: \(.*\) \*/.*|\1|p' "$src")
+    build "$src" "$kit/tests/$name" $(sed -n '1,3s|.*flags: \(.*\) \*/.*|\1|p' "$src") \
+        $(sed -n '1,3s|.*with: \(.*\) \*/.*|\1|p' "$src" | sed 's|[^ ][^ ]*|tests/run/&|g')
     if [ -e "tests/run/$name.out" ]; then cp "tests/run/$name.out" "$kit/tests/"; fi
 done
 for src in tests/bench/gpu_*.c; do

@@ -124,6 +124,10 @@ static const char man_head[] =
     "What is written by\n.B \\-c\nis an ordinary object file: it goes into archives and shared libraries and is linked by\n"
     ".B ompgpu-cc\nor by\n.BR \"cc … \\-lompgpu\" .\n"
     "A file without target constructs is compiled as clang compiles it.\n.PP\n"
+    "Regions may use functions and variables of other files that are\n.B declare target\nwhere they are defined. Then the link puts the device code of "
+    "these files together, with the highest\n.B \\-O\nlevel, the\n.B \\-g\nand the GPUs with which they were compiled;\n.BR \\-\\-gpu\\-arch= ,\n"
+    ".BR \\-fompgpu\\-mode= ,\n.B \\-Rompgpu\nand\n.B \\-Wompgpu\\-generic\nof the link command win, and\n.B \\-save\\-temps\n"
+    "keeps what came about as\n.IR program .device\\-link.*.\nOnly\n.B ompgpu\\-cc\ndoes this: linked by another command, such regions run on the host.\n.PP\n"
     "A flag that is not listed here goes to clang.\n"
     ".SH OPTIONS\n";
 static const char man_tail[] =

@@ -5,6 +5,7 @@
  * function, references to types, and the statements that pragmas wait for.  Functions of system headers are walked only when a
  * function that is walked refers to them. */
 #include "frontend/fe.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +170,25 @@ static void walk_function(struct fe *fe, struct fe_function *f)
     fe->scope_end = scope;
 }
 
+static bool has_run_time_bound(CXType type)
+{
+    for (CXType t = clang_getCanonicalType(type);; t = clang_getCanonicalType(t)) {
+        if (t.kind == CXType_VariableArray) return true;
+        if (t.kind == CXType_Pointer) t = clang_getPointeeType(t);
+        else if (t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray) t = clang_getArrayElementType(t);
+        else return false;
+    }
+}
+
+static void note_parameters(struct fe *fe, CXCursor prototype, unsigned begin)
+{
+    for (int i = 0, n = clang_Cursor_getNumArguments(prototype); i < n; i++)
+        if (has_run_time_bound(clang_getCursorType(clang_Cursor_getArgument(prototype, (unsigned)i)))) {
+            *VEC_PUSH(fe->a, &fe->run_time_bounds) = begin;
+            return;
+        }
+}
+
 static void on_function(struct fe *fe, CXCursor c)
 {
     struct fe_function *f = function_of(fe, c);
@@ -182,6 +202,7 @@ static void on_function(struct fe *fe, CXCursor c)
     f->f->is_static |= clang_Cursor_getStorageClass(c) == CX_SC_Static;
     f->f->is_inline |= clang_Cursor_isFunctionInlined(c);
     f->f->is_variadic |= clang_Cursor_isVariadic(c);
+    if (!definition && !f->system) note_parameters(fe, c, e.begin);
     if (!definition) return;
     f->cursor = c;
     f->f->defined = true;
@@ -260,6 +281,18 @@ static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
     if (!clang_Cursor_isNull(init)) v->init = fe_extent(init);
 }
 
+/* libclang has no cursor for the attribute. */
+static bool says_weak(const struct fe *fe, struct omp_extent e)
+{
+    static const char *const words[] = { "weak", "__weak__" };
+    for (unsigned i = 0; i < 2; i++) {
+        size_t n = strlen(words[i]);
+        for (const char *p = fe->u->text + e.begin, *end = fe->u->text + e.end; (p = memmem(p, (size_t)(end - p), words[i], n)); p += n)
+            if (!isalnum((unsigned char)p[-1]) && p[-1] != '_' && !isalnum((unsigned char)p[n]) && p[n] != '_') return true;
+    }
+    return false;
+}
+
 static void on_var(struct fe *fe, CXCursor c)
 {
     bool parameter = clang_getCursorKind(c) == CXCursor_ParmDecl;
@@ -284,6 +317,7 @@ static void on_var(struct fe *fe, CXCursor c)
         d->var = v;
         d->place = fe_place(fe->u, at);
         d->tentative = !definition;
+        v->is_weak |= !fe->in && says_weak(fe, d->extent);
     }
     walk_children(fe, c);
 }
@@ -504,12 +538,7 @@ static void note_long_double(struct fe *fe, CXCursor c, enum CXCursorKind k)
 static void note_run_time_bound(struct fe *fe, CXCursor c, enum CXCursorKind k)
 {
     if (k != CXCursor_VarDecl && k != CXCursor_DeclRefExpr && k != CXCursor_CStyleCastExpr) return;
-    for (CXType t = clang_getCanonicalType(clang_getCursorType(c));; t = clang_getCanonicalType(t)) {
-        if (t.kind == CXType_VariableArray) { *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(c); return; }
-        if (t.kind == CXType_Pointer) t = clang_getPointeeType(t);
-        else if (t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray) t = clang_getArrayElementType(t);
-        else return;
-    }
+    if (has_run_time_bound(clang_getCursorType(c))) *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(c);
 }
 
 static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData data)

@@ -75,6 +75,7 @@ struct fe {
     struct arena *a;
     CXTranslationUnit tu;
     int errors;
+    bool common;                               /* -fcommon: several files may define a variable */
     VEC(struct fe_line) lines;
     VEC(struct fe_pragma) pragmas;
     VEC(struct omp_extent) packs;              /* `#pragma pack` lines */

@@ -1,6 +1,7 @@
 /* parse.c - the passes of the frontend, in order. */
 #include "frontend/fe.h"
 #include <stdlib.h>
+#include <string.h>
 
 static int by_position(const void *a, const void *b)
 {
@@ -73,6 +74,8 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->a = a;
     fe->u = arena_alloc(a, sizeof *fe->u);
     *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
+    for (int i = 0; i < nargs; i++)
+        if (!strcmp(args[i], "-fcommon") || !strcmp(args[i], "-fno-common")) fe->common = !strcmp(args[i], "-fcommon");
     bool parsed = walk(fe, index, nargs, args) == 0 && !fe->errors;
     fe->errors += !parsed;
     for (unsigned i = 0; i < sizeof passes / sizeof *passes && parsed; i++) passes[i](fe);

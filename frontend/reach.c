@@ -233,7 +233,9 @@ static void find_provided(struct fe *fe)
     }
     for (unsigned i = 0; i < fe->vars.n; i++) {
         const struct omp_var *v = fe->vars.at[i];
-        if (v->declare_target == OMPV_DT_TO && !v->is_extern && !v->is_static) fe->u->provides = true;
+        if (v->declare_target != OMPV_DT_TO || v->is_extern || v->is_static) continue;
+        fe->u->provides = true;
+        if (v->is_weak || (fe->common && !v->init.end)) fe->u->needs_link = true;    /* the program has it once, so has the device */
     }
 }
 

@@ -71,10 +71,17 @@ static void check_marks(struct fe *fe)
     }
 }
 
+static bool in_device_prototype(const struct fe *fe, unsigned offset)
+{
+    for (unsigned i = 0; i < fe->decls.n; i++)
+        if (fe->decls.at[i].kind == OMPD_PROTOTYPE && fe->decls.at[i].device && fe_inside(offset, fe->decls.at[i].extent)) return true;
+    return false;
+}
+
 static void find_run_time_types(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->run_time_bounds.n && !fe->u->run_time_types; i++)
-        fe->u->run_time_types = on_device(fe, fe->run_time_bounds.at[i]);
+        fe->u->run_time_types = on_device(fe, fe->run_time_bounds.at[i]) || in_device_prototype(fe, fe->run_time_bounds.at[i]);
 }
 
 static bool uses_var_on_device(const struct fe *fe, const struct omp_var *v)

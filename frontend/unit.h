@@ -46,6 +46,7 @@ struct omp_var {
     bool address_taken;           /* somewhere in the file &v is taken (or v is an array that decays, or a record) */
     bool is_extern;               /* declared here, defined elsewhere */
     bool is_static;
+    bool is_weak;                 /* other files may define it, too */
     enum { OMPV_NOT_DECLARED, OMPV_DT_TO, OMPV_DT_LINK, OMPV_DT_IMPLICIT } declare_target;
                                   /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
     unsigned id;                  /* index in unit->vars */

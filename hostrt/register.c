@@ -217,6 +217,8 @@ static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *uni
     if (!old)
         return 0;
     ompgpu_present_free(e);
+    if (old->begin == (uintptr_t)v->address && old->device == (uintptr_t)address)       /* weak or common: several units have it */
+        return 0;
     ompgpu_plugin_error("declare target variable %s already has storage on the device, from %s", v->name, old->file ? old->file : "?");
     return -1;
 }

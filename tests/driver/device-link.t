@@ -215,6 +215,36 @@ int strong(void) { return 5 + pick(); }
 #pragma omp end declare target
 C
 links "weak and inline" weak w1.c w2.c
+cat >v1.c <<'C'
+#include <stdio.h>
+#pragma omp begin declare target
+__attribute__((weak)) int x = 3;
+int c;
+#pragma omp end declare target
+int two(void);
+int main(void)
+{
+    int r = 0;
+    #pragma omp target map(from: r)
+    r = ++x + ++c;
+    return r == 5 && two() == 5 ? puts("OK"), 0 : (printf("%d %d\n", r, two()), 1);
+}
+C
+cat >v2.c <<'C'
+#pragma omp begin declare target
+__attribute__((weak)) int x = 3;
+int c;
+#pragma omp end declare target
+int two(void);
+int two(void)
+{
+    int r = 0;
+    #pragma omp target map(from: r)
+    r = x + c;
+    return r;
+}
+C
+links "weak and common variables exist once" twice -fcommon v1.c v2.c
 cat >t1.c <<'C'
 #include <stdio.h>
 int first(int);
@@ -284,6 +314,11 @@ fails "... in one command" "use.c:6: error: function 'twice' is used on the devi
 fails "... through another function" "t2.c:3: error: function 'second' is used on the device, by region 'main_7' (t1.c:7) through 'first'" t1.c t2.c -xc - <<'C'
 int second(int x) { return x; }
 C
+printf '#pragma omp begin declare target\nint f(int);\nint (*table[])(int) = { f };\n#pragma omp end declare target\nint main(void) { return 0; }\n' >table.c
+printf 'int f(int x) { return x; }\n' >f.c
+fails "a function that a variable's initialiser needs" "function 'f' has no definition for the device, but the initialiser of the declare target variable 'table' needs it" table.c f.c
+printf '#pragma omp begin declare target\nlong first(long x) { return x; }\n#pragma omp end declare target\n' >f.c
+fails "declared in another way" "function 'first' is called in 't1.c' in another way than it is defined in 'f.c'" t1.c f.c
 check "a function that no file has" test_must_fail 1 cc use.o -o no; cp .log err; check "... ld's error" has err "undefined reference to .twice"
 cc -fPIC -shared clash.c -o libclash.so
 fails "a function of a shared library" "not a shared library" use.o ./libclash.so
