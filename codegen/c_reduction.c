@@ -297,6 +297,12 @@ static const char *atomic_operation(const struct omp_type *t, enum omp_red_op op
     return operations[op];
 }
 
+/* An original that is a variable of one thread, perhaps on its stack, where the GPU has no atomics. */
+static bool is_own(const struct cg *cg, const struct omp_var *v)
+{
+    return !cg->env[v->id] && (v->storage == OMPS_LOCAL || v->storage == OMPS_PARAM);
+}
+
 /* May every team update the originals by itself?  If not, and it was asked for, says why. */
 static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
 {
@@ -306,6 +312,7 @@ static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         const char *why = !is_reduction(k) ? NULL
+                          : is_own(cg, k->var) ? "is a copy of the team's"
                           : k->pieces      ? "is an array of more than 64 bytes or of run-time size"
                           : k->udr         ? "has a user-defined reduction"
                           : atomic_operation(k->elem, k->sharing->clause->op) ? NULL : "has a type or an operator without a hardware atomic";

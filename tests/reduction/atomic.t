@@ -108,6 +108,25 @@ int main(void)
     return 0;
 }
 C
+cat >"$T/own.c" <<'C'
+int f(int n, int k)
+{
+    #pragma omp target firstprivate(k)
+    #pragma omp teams distribute parallel for reduction(+:k)
+    for (int i = 0; i < n; i++) k += i;
+    #pragma omp target teams
+    {
+        int own = 0;
+        #pragma omp distribute simd reduction(+:own)
+        for (int i = 0; i < n; i++) own += i;
+    }
+    return k;
+}
+C
+check "a team's own variable" "$CC" -O0 --gpu-arch=sm_75 --emit=ptx -fompgpu-atomic-reduction -Rompgpu "$T/own.c" -o own.ptx && cp "$T/.log" remarks
+check "is not updated atomically" lacks own.ptx 'atom.global.add' 'atom.add'
+check "and that is said" has remarks "'k' is a copy of the team's" "ends under a lock .*'own' is a copy"
+
 check "others: compile" "$CC" -O2 --gpu-arch=emu -fompgpu-atomic-reduction -Rompgpu "$T/not.c" -o "$T/prog" && cp "$T/.log" remarks
 check "others: right" right random:1 3 '1501 999 4503 1 0 499500 1000'
 check "others: the last team" sh -c '[ "$(grep -c "the last team combines" err)" = 5 ]'
