@@ -178,12 +178,6 @@ static const char *counted(unsigned n, const char *what)
     return n ? ir_format("%u %s%s", n, what, n == 1 ? "" : "s") : ir_format("no %s", what);
 }
 
-/* Did the late pass run? */
-static bool looked(const struct ir_unit *u, const struct ir_kernel *k)
-{
-    return k->input->mode == IR_MODE_SPMD || (k->input->mode == IR_MODE_AUTO && u->opt->level != '0');
-}
-
 /* What became of the sequential code's locals and questions; LLVM's numbers of its own remarks of the same meaning. */
 static const char *late_details(const struct ir_kernel *k)
 {
@@ -206,8 +200,8 @@ static const char *generic_reason(const struct ir_unit *u, const struct ir_kerne
 {
     if (k->input->mode == IR_MODE_GENERIC)
         return " by -fompgpu-mode=generic";
-    if (!looked(u, k))
-        return " at -O0, where the late pass does not run";
+    if (!ir_wants_spmd(u, k->input))
+        return " at -O0 with -g, where one thread is easier to follow";
     return k->why ? ir_format(" because of %s [%s]", k->why, k->id) : "";
 }
 
@@ -316,7 +310,7 @@ bool ir_remark(struct ir_unit *u)
         const struct ir_kernel *k = &u->kernels[i];
         if (k->input->remarks)
             remark(u, k);
-        if (!k->input->warn_generic || k->mode != IR_GENERIC || !(k->flags & IR_KERNEL_WORKERS) || !looked(u, k))
+        if (!k->input->warn_generic || k->mode != IR_GENERIC || !(k->flags & IR_KERNEL_WORKERS) || !ir_wants_spmd(u, k->input))
             continue;
         warn(k, k->input->error_generic);
         failed |= k->input->error_generic;

@@ -26,10 +26,15 @@ LLVMAttributeRef ir_all_threads(LLVMContextRef ctx)
     return LLVMCreateStringAttribute(ctx, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS), "", 0);
 }
 
+/* Who steps through code wants to see one thread in its sequential parts. */
+bool ir_wants_spmd(const struct ir_unit *u, const struct ir_input *in)
+{
+    return in->mode == IR_MODE_SPMD || (in->mode == IR_MODE_AUTO && !(u->opt->level == '0' && u->opt->debug));
+}
+
 static bool is_candidate(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    enum ir_mode wish = k->input->mode;
-    return k->mode == IR_GENERIC && (k->flags & WORKERS) && (wish == IR_MODE_SPMD || (wish == IR_MODE_AUTO && u->opt->level != '0'));
+    return k->mode == IR_GENERIC && (k->flags & WORKERS) && ir_wants_spmd(u, k->input);
 }
 
 static LLVMValueRef region_function(struct ir_unit *u, const struct ir_kernel *k)

@@ -162,6 +162,7 @@ void ir_end_assuming(struct ir_unit *);
 /* ------------------------------------------------------------------ SPMD (ir_spmd.c) */
 #define IR_ALL_THREADS "ompgpu-all-threads"     /* attribute of a region function that all threads run: its calls are not sequential code */
 LLVMAttributeRef ir_all_threads(LLVMContextRef);
+bool ir_wants_spmd(const struct ir_unit *, const struct ir_input *);    /* whether it is tried for that file's kernels */
 bool ir_spmd(struct ir_unit *);
 
 /* ------------------------------------------------------------------ contexts (ir_context.c) */

@@ -22,8 +22,12 @@ C
     cp .log log
     check "$st_name: reason" has log "^s.c:$st_line:[0-9]*: warning: region 'main_[0-9]*' .* runs in generic mode because of $st_reason"
     check "$st_name: runs" ./s
-    check "$st_name: spmd is refused" test_must_fail 1 "$CC" $ARCH -O2 -fompgpu-mode=spmd s.c -o refused
-    check "$st_name: no output" test ! -e refused
+    for st_level in -O0 "-O0 -g" -O1 -O2 "-O3 -g"; do
+        check "$st_name: spmd is refused at $st_level" test_must_fail 1 "$CC" $ARCH $st_level -fompgpu-mode=spmd s.c -o refused
+        cp .log log
+        check "... with the reason and its place" has log "^s.c:$st_line:[0-9]*: error: region 'main_[0-9]*' cannot run in SPMD mode, .* because of $st_reason"
+        check "... and no output" test ! -e refused
+    done
 }
 stays "recursion" 8 "a call of 'half', which could not be inlined and contains a parallel region" <<'C'
 #pragma omp target map(tofrom: a)
@@ -34,6 +38,70 @@ stays "function pointer" 9 "a call through a function pointer" <<'C'
 { void (*f)(int *, int) = n > 50 ? half : add; zero = 0;
   f(a, 20);
   _Pragma("omp parallel for") for (int i = 20; i < 40; i++) a[i]++; }
+C
+stays "an operation that is not understood" 8 "the operation 'llvm.readcyclecounter" <<'C'
+#pragma omp target map(tofrom: a) map(to: n)
+{ if (n > 50) a[0] = (int)__builtin_readcyclecounter();
+  _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++; }
+C
+# The cost rule: generic where a barrier in each turn of a sequential loop would be needed, SPMD on its other side.
+# judge NAME PATTERN: the sequential code on standard input, around a parallel loop
+judge() {
+    jd_name=$1 jd_pattern=$2
+    { cat <<'C'
+int main(void)
+{
+    int a[40], b[40] = { 3, 1, 2 }, sum = 0;
+    for (int i = 0; i < 40; i++) a[i] = i;
+    #pragma omp target map(tofrom: a, b, sum)
+    {
+C
+      cat
+      cat <<'C'
+        #pragma omp parallel for
+        for (int i = 0; i < 40; i++) a[i] += b[i % 3];
+    }
+    for (int i = 0; i < 40; i++)
+        if (a[i] != i + b[i % 3]) return 1;
+    return sum != 6;
+}
+C
+    } >judge.c
+    check "$jd_name: compiles" "$CC" $ARCH -O2 -Rompgpu judge.c -o judge || return
+    cp .log log
+    check "$jd_name: decision" has log "$jd_pattern"
+    check "$jd_name: runs" ./judge
+}
+heavy='generic mode because of a loop outside of parallel regions that reads and writes shared memory'
+late='SPMD mode by the late pass'
+judge "a loop that only reads" "$late" <<'C'
+        int s = 0;
+        for (int i = 0; i < 40; i++) s += b[i];
+        sum = s;
+C
+judge "a loop that only writes" "$late" <<'C'
+        for (int i = 3; i < 40; i++) b[i] = 7 * i;
+        sum = 6;
+C
+judge "a loop that thread 0 can run alone" "$late" <<'C'
+        for (int i = 3; i < 40; i++) b[i] = b[i] + 1;
+        sum = 6;
+C
+judge "a loop whose turns depend on what it wrote" "$heavy" <<'C'
+        for (int i = 3; i < 40; i++) if (b[i - 1] < 50) b[i] = b[i - 1] + 1;
+        sum = 6;
+C
+judge "the same in a function" "$heavy" <<'C'
+        for (int k = 0; k < 3; k++)
+            while (b[30 + k] < 3) b[30 + k]++;
+        sum = 6;
+C
+judge "a parallel region in the loop: its barriers are there anyway" "$late" <<'C'
+        for (int k = 0; k < 3; k++) {
+            if (b[k] > 0) sum += b[k];
+            #pragma omp parallel for
+            for (int i = 3; i < 40; i++) b[i]++;
+        }
 C
 # judged, not impossible: spmd mode does it
 cat >loop.c <<'C'

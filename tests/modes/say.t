@@ -26,7 +26,10 @@ check "late: one line a region" test "$(grep -c remark log)" = 1
 says "by the flag" "generic mode by -fompgpu-mode=generic; state machine for 1 known parallel region \[OMP131\]" -fompgpu-mode=generic <<C
 $all
 C
-says "at -O0" "generic mode at -O0, where the late pass does not run; state machine for 1 known parallel region \[OMP131\]" -O0 <<C
+says "at -O0" "SPMD mode by the late pass: 1 parallel region called directly, 1 guard" -O0 <<C
+$all
+C
+says "at -O0 with -g" "generic mode at -O0 with -g, where one thread is easier to follow; state machine for 1 known parallel region \[OMP131\]" -O0 -g <<C
 $all
 C
 check "launch bound" has log 'at most 1024 threads a team'
