@@ -26,6 +26,7 @@ static const struct { const char *name; enum class class; const char *udr, *upda
     { "__int128", INTEGER, 0, 0 }, { "unsigned __int128", INTEGER, 0, 0 }, { "_Bool", BOOLEAN, 0, 0 }, { "_Float16", REAL, 0, 0 },
     { "float", REAL, 0, 0 }, { "double", REAL, 0, 0 }, { "double", REAL, 0, 0 }, { "float _Complex", COMPLEX, 0, 0 },
     { "double _Complex", COMPLEX, 0, 0 },
+    { "enum color", INTEGER, 0, 0 }, { "int _Complex", COMPLEX, 0, 0 },
     { "struct best", STRUCT, "merge", "better(&V, &(struct best){ x % 1000, i })" },
     { "struct wide", STRUCT, "merge", "V.n += x; V.part[x % 20] += i" },
     { "struct tiny", STRUCT, "merge", "V.c[x % 3] ^= (char)(x >> 8)" },
@@ -75,7 +76,7 @@ static struct item random_item(void)
 /* ------------------------------------------------------------------ text */
 static const char prelude[] =
     "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-    "struct best { double value; long at; };\nstruct wide { long n, part[20]; };\nstruct tiny { char c[3]; };\nstruct peak { short v; };\n"
+    "struct best { double value; long at; };\nstruct wide { long n, part[20]; };\nstruct tiny { char c[3]; };\nstruct peak { short v; };\nenum color { RED, GREEN = 1 << 30 };\n"
     "static void better(struct best *a, const struct best *b)\n"
     "{ if (b->value > a->value || (b->value == a->value && b->at < a->at)) *a = *b; }\n"
     "static struct wide sum(struct wide a, const struct wide *b)\n"
