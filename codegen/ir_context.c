@@ -83,7 +83,7 @@ static void serialise(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call)
 static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, bool sequential, bool inside)
 {
     LLVMValueRef parallel = LLVMGetCalledValue(call);
-    u->nested |= inside || !sequential;
+    u->nested |= inside;              /* neither: no kernel reaches it */
     if (sequential && !inside)
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, runtime(u, "__ompgpu_fork", LLVMGlobalGetValueType(parallel)));
     else if (inside && !sequential && !u->asks)

@@ -82,35 +82,32 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
         measure_function(u, k, node->value);
 }
 
-static bool is_recursive(const struct ir_graph *g, unsigned f, int *from)
+/* By node: whatever it reaches, nothing reaches itself. */
+static bool *find_acyclic(const struct ir_graph *g)
 {
-    bool cycle = false;
-    for (unsigned i = 0; i < g->nodes[f].nedges && !cycle; i++) {
-        ir_graph_reach(g, g->nodes[f].edges[i], from, is_emu_call);
-        cycle = from[f] >= 0;
+    bool *acyclic = ir_alloc(g->n, sizeof *acyclic);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (unsigned i = 0; i < g->n; i++) {
+            bool all = !acyclic[i];
+            for (unsigned e = 0; all && e < g->nodes[i].nedges; e++)
+                all = acyclic[g->nodes[i].edges[e]];
+            if (acyclic[i] || !(all || is_emu_call(&g->nodes[i])))
+                continue;
+            changed = acyclic[i] = true;
+        }
     }
-    return cycle;
+    return acyclic;
 }
 
-/* Some function that the kernel reaches can reach itself. */
-static bool has_recursion(const struct ir_graph *g, const int *reached)
+static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g, int *from, const bool *acyclic)
 {
-    int *from = ir_alloc(g->n, sizeof *from);
-    bool cycle = false;
-    for (unsigned i = 0; i < g->n && !cycle; i++)
-        if (reached[i] >= 0 && g->nodes[i].defined && LLVMIsAFunction(g->nodes[i].value) && !is_emu_call(&g->nodes[i]))
-            cycle = is_recursive(g, i, from);
-    free(from);
-    return cycle;
-}
-
-static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g, int *from)
-{
-    ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k)), from, is_emu_call);
+    unsigned root = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k));
+    ir_graph_reach(g, root, from, is_emu_call);
     for (unsigned i = 0; i < g->n; i++)
         if (from[i] >= 0)
             measure_node(u, k, &g->nodes[i]);
-    if (k->indirect_calls || has_recursion(g, from))
+    if (k->indirect_calls || !acyclic[root])
         k->flags |= IR_KERNEL_RECURSIVE;
     if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS)))
         k->flags |= IR_KERNEL_SYNC;        /* what an indirect call does is not known */
@@ -120,8 +117,10 @@ bool ir_measure(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
     int *from = ir_alloc(g->n, sizeof *from);
+    bool *acyclic = find_acyclic(g);
     for (unsigned i = 0; i < u->nkernels; i++)
-        measure_kernel(u, &u->kernels[i], g, from);
+        measure_kernel(u, &u->kernels[i], g, from, acyclic);
+    free(acyclic);
     free(from);
     ir_graph_free(g);
     return true;
