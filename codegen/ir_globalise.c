@@ -36,6 +36,7 @@ struct globaliser {
 struct frame {                        /* one function while it is rewritten */
     LLVMValueRef function, here;      /* here: i1, false where the function runs inside of a parallel region */
     bool mixed;                       /* … which is not known */
+    LLVMValueRef body;                /* a mark behind the allocas: what is added to the start goes before it */
     LLVMValueRef mark;                /* top of the storage at the start; NULL: no blocks */
     bool once;                        /* never active twice: slots and fixed places are right */
     unsigned *budget;                 /* bytes left for slots */
@@ -302,9 +303,29 @@ void ir_drop_lifetime_marks(LLVMValueRef pointer)
     }
 }
 
-static LLVMValueRef first_instruction(LLVMValueRef f) { return LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)); }
+static bool is_static(LLVMValueRef alloca)
+{
+    return LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) &&
+           LLVMGetInstructionParent(alloca) == LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(alloca)));
+}
 
-/* The answer stands before everything else of the function. */
+/* frame->body is made.  Allocas of constant size come first, so that no call that is inlined later divides the entry block above one of them: LLVM takes an alloca
+ * elsewhere for one of run-time size. */
+static void find_body(struct globaliser *g, struct frame *frame)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(frame->function);
+    LLVMPositionBuilderBefore(g->b, LLVMGetFirstInstruction(entry));
+    frame->body = build_runtime_call(g->u, g->b, "llvm.donothing", LLVMVoidTypeInContext(g->u->ctx), NULL, 0);
+    IR_EACH_INSTRUCTION(i, entry) {
+        if (!LLVMIsAAllocaInst(i) || !is_static(i))
+            continue;
+        char *name = ir_format("%s", ir_name(i));
+        LLVMInstructionRemoveFromParent(i);
+        LLVMPositionBuilderBefore(g->b, frame->body);
+        LLVMInsertIntoBuilderWithName(g->b, i, name);
+    }
+}
+
 static void ask_level(struct globaliser *g, struct frame *frame)
 {
     if (frame->here)
@@ -312,7 +333,7 @@ static void ask_level(struct globaliser *g, struct frame *frame)
     frame->here = LLVMConstInt(g->i1, 1, false);
     if (!frame->mixed)
         return;
-    LLVMPositionBuilderBefore(g->b, first_instruction(frame->function));
+    LLVMPositionBuilderBefore(g->b, frame->body);
     LLVMValueRef level = build_runtime_call(g->u, g->b, "__ompgpu_level", g->i32, NULL, 0);
     frame->here = LLVMBuildICmp(g->b, LLVMIntEQ, level, LLVMConstInt(g->i32, 0, false), "");
 }
@@ -322,7 +343,7 @@ static void need_blocks(struct globaliser *g, struct frame *frame)
     ask_level(g, frame);
     if (frame->mark)
         return;
-    LLVMPositionBuilderBefore(g->b, frame->mixed ? LLVMGetNextInstruction(frame->here) : first_instruction(frame->function));
+    LLVMPositionBuilderBefore(g->b, frame->body);
     frame->mark = build_runtime_call(g->u, g->b, "__ompgpu_heap_mark", g->ptr, &frame->here, 1);
 }
 
@@ -345,14 +366,14 @@ static LLVMValueRef use_shared(struct globaliser *g, const struct frame *frame, 
     return choice;
 }
 
-/* Where an object of fixed size lives; `at`: the instruction before which its address is needed. */
-static LLVMValueRef give_place(struct globaliser *g, struct frame *frame, LLVMValueRef variable, LLVMTypeRef type, unsigned align, LLVMValueRef at)
+/* Where an object of fixed size lives. */
+static LLVMValueRef give_place(struct globaliser *g, struct frame *frame, LLVMValueRef variable, LLVMTypeRef type, unsigned align)
 {
     uint64_t size = LLVMABISizeOfType(g->u->layout, type);
     ask_level(g, frame);
     if (!frame->once) {
         need_blocks(g, frame);
-        LLVMPositionBuilderBefore(g->b, at);
+        LLVMPositionBuilderBefore(g->b, frame->body);
         return allocate_block(g, frame, variable, constant(g, size), align);
     }
     if (size && size <= *frame->budget) {
@@ -360,7 +381,7 @@ static LLVMValueRef give_place(struct globaliser *g, struct frame *frame, LLVMVa
         return ir_make_slot(g->u, frame->function, ir_name(variable), type, align);
     }
     frame->uses_fixed = true;
-    LLVMPositionBuilderBefore(g->b, at);
+    LLVMPositionBuilderBefore(g->b, frame->body);
     return build_place(g->u, g->b, frame->here, take_fixed(frame->fixed, size, align));
 }
 
@@ -369,8 +390,8 @@ static void move_static(struct globaliser *g, struct frame *frame, LLVMValueRef 
     uint64_t count = LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
     LLVMTypeRef type = LLVMGetAllocatedType(alloca);
     ir_drop_lifetime_marks(alloca);
-    LLVMValueRef shared = give_place(g, frame, alloca, count == 1 ? type : LLVMArrayType2(type, count), LLVMGetAlignment(alloca), alloca);
-    position_after(g, alloca);
+    LLVMValueRef shared = give_place(g, frame, alloca, count == 1 ? type : LLVMArrayType2(type, count), LLVMGetAlignment(alloca));
+    LLVMPositionBuilderBefore(g->b, frame->body);
     use_shared(g, frame, alloca, shared);
     if (!frame->mixed)
         LLVMInstructionEraseFromParent(alloca);
@@ -440,8 +461,8 @@ static void move_stack_marks(struct globaliser *g, struct frame *frame)
 static void move_byval(struct globaliser *g, struct frame *frame, LLVMValueRef param, LLVMTypeRef type)
 {
     unsigned align = LLVMABIAlignmentOfType(g->u->layout, type);
-    LLVMValueRef first = first_instruction(frame->function), shared = give_place(g, frame, param, type, align, first);
-    LLVMPositionBuilderBefore(g->b, first);
+    LLVMValueRef shared = give_place(g, frame, param, type, align);
+    LLVMPositionBuilderBefore(g->b, frame->body);
     LLVMValueRef object = use_shared(g, frame, param, shared);      /* the param itself, where it is not shared: then copied to itself */
     LLVMBuildMemCpy(g->b, object, align, param, align, constant(g, LLVMABISizeOfType(g->u->layout, type)));
 }
@@ -451,12 +472,6 @@ static void release_before_return(struct globaliser *g, const struct frame *fram
     LLVMValueRef args[] = { frame->here, frame->mark };
     LLVMPositionBuilderBefore(g->b, ret);
     build_runtime_call(g->u, g->b, "__ompgpu_heap_release", LLVMVoidTypeInContext(g->u->ctx), args, 2);
-}
-
-static bool is_static(LLVMValueRef alloca)
-{
-    return LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) &&
-           LLVMGetInstructionParent(alloca) == LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(alloca)));
 }
 
 static void move_byvals(struct globaliser *g, struct frame *frame)
@@ -504,8 +519,9 @@ static void move_statics(struct globaliser *g, struct frame *frame)
     free(statics.at);
 }
 
-static void release_before_returns(struct globaliser *g, const struct frame *frame)
+static void finish(struct globaliser *g, const struct frame *frame)
 {
+    LLVMInstructionEraseFromParent(frame->body);
     IR_EACH_BLOCK(block, frame->function) {
         LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
         if (frame->mark && last && LLVMIsAReturnInst(last))
@@ -515,10 +531,11 @@ static void release_before_returns(struct globaliser *g, const struct frame *fra
 
 static void rewrite(struct globaliser *g, struct frame *frame)
 {
+    find_body(g, frame);
     move_byvals(g, frame);
     move_statics(g, frame);
     move_dynamics(g, frame);
-    release_before_returns(g, frame);
+    finish(g, frame);
 }
 
 static void rewrite_region(struct globaliser *g, struct ir_kernel *k, LLVMValueRef f)
@@ -614,8 +631,9 @@ void ir_share_arrays(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     struct globaliser g = start(u);
     struct frame frame = { .function = f, .once = true };
+    find_body(&g, &frame);
     move_dynamics(&g, &frame);
-    release_before_returns(&g, &frame);
+    finish(&g, &frame);
     if (frame.mark)
         k->flags |= IR_KERNEL_HEAP;
     LLVMDisposeBuilder(g.b);
