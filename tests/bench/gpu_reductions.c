@@ -1,8 +1,8 @@
 /* gpu_reductions.c - how fast reductions are: each beside a copy on the device and, where there is one, CUB's (cuda/cub.cu).
  *
- *   gpu_reductions [LARGEST [SMALLEST]]      exponents of the numbers of elements, 28 and 10 by default
+ *   gpu_reductions [LARGEST [SMALLEST [CALLS]]]      exponents of the numbers of elements, 28 and 10 by default; 20 calls of each
  *
- * Prints a line for each reduction and size.  The time is the shortest of some calls, each with its launch and synchronisation; GB/s
+ * Prints a line for each reduction and size.  The time is the shortest of the calls, each with its launch and synchronisation; GB/s
  * counts the input once (the copy's bytes twice, read and written).  Inputs are such that results can be checked; sums of double and float
  * that round are taken a hundred times and must not differ in a bit.  The exit code says whether all was right.
  * The kernels are also what reductions.sh counts. */
@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { ARRAY = 1024, REPEATS = 20, IDENTICAL = 100 };
+enum { ARRAY = 1024, IDENTICAL = 100 };
+static int repeats = 20;
 
 struct minloc { double value; int at; };
 #pragma omp declare reduction(minloc : struct minloc : omp_out = omp_in.value < omp_out.value || \
@@ -230,15 +232,22 @@ static void fill(const struct reduction *k, void *data, int n)
     }
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static double best(double a, double b) { return a < b ? a : b; }
 
 static double copy_time(void *data, size_t bytes, int device)
 {
     double shortest = 1e30;
-    for (int i = 0; i < REPEATS; i++) {
-        double start = omp_get_wtime();
+    for (int i = 0; i < repeats; i++) {
+        double start = now();
         omp_target_memcpy(data, data, bytes / 2, bytes / 2, 0, device, device);
-        shortest = best(shortest, omp_get_wtime() - start);
+        shortest = best(shortest, now() - start);
     }
     return shortest;
 }
@@ -255,13 +264,13 @@ static int table_row(const struct reduction *k, int exponent, int device)
         return 1;
     }
     fill(k, data, n);
-    for (int i = 0; i < REPEATS; i++) {
-        double start = omp_get_wtime();
+    for (int i = 0; i < repeats; i++) {
+        double start = now();
         k->run(&r, data, n);
-        shortest = best(shortest, omp_get_wtime() - start);
+        shortest = best(shortest, now() - start);
         ok = ok && k->right(&r, n);
     }
-    double cub = bench_cub ? bench_cub(k->name, data, n, REPEATS) * 1e-9 : -1, copy = copy_time(data, bytes, device);
+    double cub = bench_cub ? bench_cub(k->name, data, n, repeats) * 1e-9 : -1, copy = copy_time(data, bytes, device);
     double speed = (double)bytes / shortest * 1e-9, copied = (double)bytes / copy * 1e-9;
     printf("%-14s 2^%-3d %10.1f us %8.1f GB/s   copy %8.1f GB/s  %5.2f of it", k->name, exponent, shortest * 1e6, speed, copied, speed / copied);
     if (cub > 0)
@@ -304,8 +313,9 @@ static int identical(int exponent, int device)
 int main(int argc, char **argv)
 {
     int largest = argc > 1 ? atoi(argv[1]) : 28, smallest = argc > 2 ? atoi(argv[2]) : 10, device = omp_get_default_device(), ok = 1;
-    if (largest > 30 || smallest < 10 || largest < smallest) {
-        fprintf(stderr, "usage: %s [LARGEST [SMALLEST]], exponents from 10 to 30\n", argv[0]);
+    repeats = argc > 3 ? atoi(argv[3]) : repeats;
+    if (repeats < 1 || largest > 30 || smallest < 10 || largest < smallest) {
+        fprintf(stderr, "usage: %s [LARGEST [SMALLEST [CALLS]]], exponents from 10 to 30\n", argv[0]);
         return 2;
     }
     for (unsigned i = 0; i < NREDUCTIONS; i++) {

@@ -1,0 +1,35 @@
+#!/bin/sh
+# What a reduction costs in GPU code, counted in the PTX for sm_90 of tests/bench/gpu_reductions.c (`make bench` prints the table).
+. tests/lib.sh
+CUDA_SUM_DOUBLE=240                   # PTX instructions of the same kernel in tests/bench/cuda/reductions.cu under nvcc 13.0
+
+field() { awk -v name="$1" -v field="$2" '$1 ~ "^" name "_[0-9]+$" { print $field }' "$T/count"; }
+at_most() { echo "$1, at most $2"; [ "$1" -le "$2" ]; }
+registers() {
+    ptxas=$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)
+    "$ptxas" -v -arch=sm_90 "$T/app.ptx" -o "$T/app.cubin" >"$T/usage" 2>&1 || { cat "$T/usage"; return 1; }
+    at_most "$(awk -v name="$1" '/Compiling entry/ { on = $0 ~ name } on && /Used/ { for (i = 1; i < NF; i++) if ($(i + 1) == "registers,") print $i }' \
+        "$T/usage")" "$2"
+}
+
+check "the kernels compile" "$CC" -O2 --gpu-arch=sm_90 --emit=ptx "$ROOT/tests/bench/gpu_reductions.c" -o "$T/app.ptx" || finish
+awk -f "$ROOT/tests/bench/reductions.awk" "$T/app.ptx" >"$T/count"
+for k in sum_int sum_float sum_double dot minloc_double sum_complex four eight; do
+    check "$k: two barriers" at_most "$(field $k 3)" 2
+done
+check "array of 1024: three barriers, whatever its length" at_most "$(field array_1024 3)" 3
+for k in sum_double four array_1024; do
+    check "$k: no indirect call, no stack frame, no 64-bit division" at_most "$(($(field $k 6) + $(field $k 7) + $(field $k 8)))" 0
+done
+for k in sum_int sum_float sum_double dot minloc_double sum_complex four; do
+    check "$k: four loads in flight" at_most 4 "$(field $k 5)"
+done
+check "one double: at most 1.3 times the instructions of CUDA" at_most $((10 * $(field sum_double 2))) $((13 * CUDA_SUM_DOUBLE))
+check "four variables: shuffle steps of one (8 words to 2)" at_most "$(field four 4)" $((4 * $(field sum_double 4)))
+if have_ptxas; then
+    for k in sum_int sum_double dot; do check "$k: 32 registers" registers $k 32; done
+else skip "registers" "no ptxas"; fi
+check "the benchmark compiles" "$CC" --gpu-arch=emu -O2 "$ROOT/tests/bench/gpu_reductions.c" -o "$T/bench" -lm
+OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD
+check "the benchmark's results are right on the emulated device" timeout 120 "$T/bench" 10 10 3
+finish
