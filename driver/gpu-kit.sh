@@ -39,11 +39,18 @@ done
 for src in tests/bench/gpu_*.c; do
     if [ -e "$src" ]; then build "$src" "$kit/bench/$(basename "$src" .c)"; fi
 done
-for src in tests/bench/cuda/*.cu; do
-    if [ -e "$src" ] && command -v nvcc >/dev/null 2>&1; then
-        nvcc -O2 -arch="$arch" -cudart static -o "$kit/bench/cuda_$(basename "$src" .cu)" "$src" 2>/dev/null ||
-            rm -f "$kit/bench/cuda_$(basename "$src" .cu)"
+# CUB's reductions beside ours, in the same program; the CUDA runtime goes into it, so that the driver is enough there, too.
+if command -v nvcc >/dev/null 2>&1; then
+    cuda=$(cd "$(dirname "$(command -v nvcc)")/.." && pwd)
+    if nvcc -O3 -std=c++17 -arch="$arch" -c tests/bench/cuda/cub.cu -o "$kit/cub.o" 2>"$kit/log"; then
+        build tests/bench/gpu_reductions.c "$kit/bench/gpu_reductions" "$kit/cub.o" -L"$cuda/lib64" -lcudart_static -l:libstdc++.a -lrt -ldl -lpthread
+    else
+        echo "gpu-kit: CUB is not compiled: $(sed -n '/error/{p;q;}' "$kit/log")" >&2
     fi
+    rm -f "$kit/cub.o" "$kit/log"
+fi
+for lib in /usr/lib/*/libatomic.so.1; do
+    if [ -e "$lib" ]; then cp -L "$lib" "$kit/lib/libatomic.so.1"; break; fi
 done
 cp LICENSE "$kit/"
 
@@ -110,7 +117,12 @@ teams 20000000
 nw 4000
 fork_join 1000
 SIZES
-for p in bench/*; do [ -x "$p" ] && time_one "$p" "./$p"; done
+# Prints a table of its own; KIT_LARGEST: exponent of the largest number of elements.
+if [ -x bench/gpu_reductions ]; then
+    test_one bench/gpu_reductions bench/gpu_reductions "${KIT_LARGEST:-28}"
+    cat "$log.out"
+fi
+for p in bench/*; do [ -x "$p" ] && [ "$p" != bench/gpu_reductions ] && time_one "$p" "./$p"; done
 if [ -e not-built ]; then while read -r p; do : >"$log"; bad "$p was not built"; done <not-built; fi
 echo "1..$n"
 echo

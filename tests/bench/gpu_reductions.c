@@ -146,37 +146,38 @@ static void array_1024(union result *r, const void *data, int n)
 static double value_of(long i) { return (double)(i % 1021) * 0.25 - 100; }      /* exact sums; the least value at 0, 1021, … */
 static int near(double got, double want, double tolerance) { return fabs(got - want) <= tolerance * fabs(want) + 1e-9; }
 
-/* The exact sums of a full period and of its beginning. */
-static double sum_to(int n, int squared)
+/* Exact sums, by full periods and the rest. */
+enum term { VALUE, SQUARE, WHOLE };
+static double term(int i, enum term what)
+{
+    double v = value_of(i);
+    return what == VALUE ? v : what == SQUARE ? v * v : (double)(int)v;
+}
+
+static double sum_to(int n, enum term what)
 {
     double period = 0, s = 0;
     for (int i = 0; i < 1021; i++)
-        period += squared ? value_of(i) * value_of(i) : value_of(i);
+        period += term(i, what);
     for (int i = 0; i < n % 1021; i++)
-        s += squared ? value_of(i) * value_of(i) : value_of(i);
+        s += term(i, what);
     return s + period * (n / 1021);
 }
 
-static int right_int(const union result *r, int n)
-{
-    unsigned s = 0;
-    for (int i = 0; i < n; i++)
-        s += (unsigned)(int)value_of(i);
-    return (unsigned)r->i == s;
-}
-static int right_float(const union result *r, int n) { return near(r->f, sum_to(n, 0), 1e-3); }
-static int right_double(const union result *r, int n) { return r->d == sum_to(n, 0); }
-static int right_dot(const union result *r, int n) { return near(r->d, 2 * sum_to(n, 1), 1e-12); }
+static int right_int(const union result *r, int n) { return (unsigned)r->i == (unsigned)(long)sum_to(n, WHOLE); }
+static int right_float(const union result *r, int n) { return near(r->f, sum_to(n, VALUE), 1e-3); }
+static int right_double(const union result *r, int n) { return r->d == sum_to(n, VALUE); }
+static int right_dot(const union result *r, int n) { return near(r->d, 2 * sum_to(n, SQUARE), 1e-12); }
 static int right_minloc(const union result *r, int n) { (void)n; return r->best.value == -100 && r->best.at == 0; }
-static int right_complex(const union result *r, int n) { return __real__ r->z == sum_to(n, 0) && __imag__ r->z == 2 * sum_to(n, 0); }
+static int right_complex(const union result *r, int n) { return __real__ r->z == sum_to(n, VALUE) && __imag__ r->z == 2 * sum_to(n, VALUE); }
 static int right_four(const union result *r, int n)
 {
-    return r->four.sum == sum_to(n, 0) && near(r->four.squares, sum_to(n, 1), 1e-12) && r->four.low == -100 && r->four.high == 155;
+    return r->four.sum == sum_to(n, VALUE) && near(r->four.squares, sum_to(n, SQUARE), 1e-12) && r->four.low == -100 && r->four.high == 155;
 }
 static int right_eight(const union result *r, int n)
 {
-    return r->eight.sum == sum_to(n, 0) && near(r->eight.squares, sum_to(n, 1), 1e-12) && r->eight.low == -100 && r->eight.high == 155 &&
-           r->eight.positive > n / 3 && near(r->eight.rough, sum_to(n, 0), 1e-3) && r->eight.odd > n / 3 && r->eight.bits == (unsigned)n - 1;
+    return r->eight.sum == sum_to(n, VALUE) && near(r->eight.squares, sum_to(n, SQUARE), 1e-12) && r->eight.low == -100 && r->eight.high == 155 &&
+           r->eight.positive > n / 3 && near(r->eight.rough, sum_to(n, VALUE), 1e-3) && r->eight.odd > n / 3 && r->eight.bits == (unsigned)n - 1;
 }
 static int right_array(const union result *r, int n)
 {
@@ -185,7 +186,7 @@ static int right_array(const union result *r, int n)
         first += value_of(i);
     for (int i = 0; i < ARRAY; i++)
         s += r->array[i];
-    return s == sum_to(n, 0) && r->array[0] == first;
+    return s == sum_to(n, VALUE) && r->array[0] == first;
 }
 
 /* ------------------------------------------------------------------ the table */
