@@ -101,15 +101,16 @@ static void buffer_drop(struct ompgpu_device *dev, struct ompgpu_buffer *b)
     *b = (struct ompgpu_buffer){ 0 };
 }
 
-/* Grows to a power of two, so that a slowly growing size does not allocate each time.  The old buffer goes first: both together may
- * not fit, and nothing in it is needed. */
+/* Grows to a power of two, large ones to a multiple of STEP, so that a slowly growing size does not allocate each time.  The old buffer
+ * goes first: both together may not fit, and nothing in it is needed. */
 static int buffer_grow(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t size)
 {
+    enum { STEP = 32 << 20 };
     size_t round = 4096;
-    while (round < size && round <= SIZE_MAX / 4)
+    while (round < size && round < STEP)
         round *= 2;
     if (round < size)
-        round = size;
+        round = size <= SIZE_MAX - STEP ? (size + STEP - 1) / STEP * STEP : size;
     buffer_drop(dev, b);
     if (dev->plugin->alloc(dev->ordinal, round, &b->device)) {
         b->device = NULL;

@@ -55,9 +55,9 @@ static size_t heap_of_team(const struct ompgpu_kernel_entry *k)
 }
 
 /* Private copies of reduced arrays take memory for every thread, locals for every team: fewer teams, where their number is ours to choose. */
-static void limit_teams(struct ompgpu_geometry *g, const struct ompgpu_launch *launch, size_t heap)
+static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry *g, const struct ompgpu_launch *launch, size_t heap)
 {
-    const size_t most = (size_t)512 << 20;
+    const size_t eighth = dev->info.total_memory / 8, most = eighth && eighth < (size_t)512 << 20 ? eighth : (size_t)512 << 20;
     size_t team = launch->copy_bytes * g->threads + heap;
     if (team && launch->num_teams == 0 && g->teams > most / team)
         g->teams = team < most ? (unsigned)(most / team) : 1;
@@ -67,7 +67,7 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
     size_t heap = heap_of_team(r->function->entry);
-    limit_teams(&g, launch, heap);
+    limit_teams(r->dev, &g, launch, heap);
     struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads, .heap_bytes = heap,
                               .heap_fixed = r->function->entry->heap_bytes };
     size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) + launch->reduce_bytes + launch->copy_bytes * g.threads;
