@@ -142,6 +142,51 @@ static void teams(void)
     CHECK(count >= 1);
 }
 
+/* Row by row: each thread, and each team, has rows of its own. */
+static void rows(void)
+{
+    enum { R = 37, C = 90 };
+    static int m[R][C], p[R][C], q[R][C];
+    int sums[R];
+    for (int i = 0; i < R * C; i++)
+        m[i / C][i % C] = i * 17 % 23 - 5;
+#pragma omp target teams distribute parallel for num_teams(2) thread_limit(8) map(to: m) map(from: p, sums)
+    for (int i = 0; i < R; i++) {
+        int x = i;
+#pragma omp simd reduction(inscan, +: x)
+        for (int j = 0; j < C; j++) {
+            x += m[i][j];
+#pragma omp scan inclusive(x)
+            p[i][j] = x;
+        }
+        sums[i] = x;
+    }
+#pragma omp target teams distribute num_teams(3) thread_limit(64) map(to: m) map(from: q)
+    for (int i = 0; i < R; i++) {
+        int x = i;
+#pragma omp parallel for simd reduction(inscan, +: x)
+        for (int j = C - 1; j >= 0; j -= 2) {
+            q[i][j] = x;
+#pragma omp scan exclusive(x)
+            x += m[i][j];
+        }
+        q[i][0] = x;
+    }
+    for (int i = 0; i < R; i++) {
+        int x = i, y = i;
+        for (int j = 0; j < C; j++) {
+            x += m[i][j];
+            CHECK_EQ(p[i][j], x);
+        }
+        CHECK_EQ(sums[i], x);
+        for (int j = C - 1; j >= 0; j -= 2) {
+            CHECK_EQ(q[i][j], y);
+            y += m[i][j];
+        }
+        CHECK_EQ(q[i][0], y);
+    }
+}
+
 int main(void)
 {
     for (int i = 0; i < N; i++) {
@@ -154,5 +199,6 @@ int main(void)
     local_things();
     functions();
     teams();
+    rows();
     return RESULT;
 }
