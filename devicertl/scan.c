@@ -256,7 +256,9 @@ void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned 
     __ompgpu_team_barrier(n, 0);                          /* A */
     if (__ompgpu_arch_tid() < WARP) {
         __builtin_memcpy(run, carry, size);
-        EACH_ROW((r.carry = run, row_totals(r, place_of(n, m), row)))
+        struct records r = { 0, tmp, aux, run, size, combine };
+        ROLLED for (unsigned row = 0, m; row < rows && (m = row_holders(left, n, row)); row++)
+            row_totals(r, place_of(n, m), row);
     }
     __ompgpu_team_barrier(n, 0);                          /* B */
     EACH_ROW(row_down(r, place_of(n, m), row, exclusive))
