@@ -139,7 +139,7 @@ static bool has_reduction(const struct omp_construct *c)
  * shared scalar have a data race, or meant a private one. */
 static bool synchronises(const struct omp_construct *first, const struct cg_plan *p)
 {
-    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED | OMPL_BARRIER | OMPL_SECTIONS | OMPL_FOR |
+    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED | OMPL_BARRIER | OMPL_SECTIONS | OMPL_SCOPE | OMPL_FOR |
                           OMPL_FLUSH;
     for (const struct omp_construct *c = first; c; c = c->next) {
         bool in_chain = false;

@@ -52,7 +52,7 @@ static void find_parallel_functions(struct fe *fe)
 /* ------------------------------------------------------------------ who reaches synchronisation */
 static bool has_sync(const struct omp_construct *first)
 {
-    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED | OMPL_BARRIER | OMPL_SECTIONS | OMPL_FOR |
+    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED | OMPL_BARRIER | OMPL_SECTIONS | OMPL_SCOPE | OMPL_FOR |
                           OMPL_FLUSH;
     for (const struct omp_construct *c = first; c; c = c->next)
         if ((c->leaves & sync) || has_sync(c->child)) return true;
