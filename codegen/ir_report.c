@@ -78,6 +78,8 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
     }
     if (is_sync(ir_name(node->value)))
         k->flags |= IR_KERNEL_SYNC;
+    if (strcmp(ir_name(node->value), "malloc") == 0)
+        k->flags |= IR_KERNEL_MALLOC;
     if (node->defined && !is_emu_call(node))
         measure_function(u, k, node->value);
 }

@@ -63,7 +63,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     const char *why_file; unsigned why_line, why_column;       /* its place; file NULL: not known */
 };
 enum { IR_GENERIC = 0, IR_SPMD = 1 };
-enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4, IR_KERNEL_RECURSIVE = 8 };     /* = OMPGPU_KERNEL_* of hostrt/image.h */
+enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4, IR_KERNEL_RECURSIVE = 8, IR_KERNEL_MALLOC = 16 };     /* = OMPGPU_KERNEL_* of hostrt/image.h */
 struct ir_reduction {                 /* struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
     const char *file, *names;
     unsigned line, column, variables, arrays, bytes, how;

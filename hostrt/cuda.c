@@ -12,6 +12,7 @@
 #include <string.h>
 #include "hostrt/cuda.h"
 
+#define MOST_HEAP ((size_t)4 << 30)   /* bytes for device malloc; an eighth of the device where that is less */
 struct cuda_calls ompgpu_cuda;
 static struct cuda_device devices[CUDA_MAX_DEVICES];
 static unsigned opened;               /* bit per device; the core opens and closes one device at a time */
@@ -219,6 +220,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     pthread_mutex_init(&d->stack_lock, NULL);
     d->pageable_access = pageable != 0;
     ompgpu_cuda_memory_init(&d->memory, info->total_memory);
+    d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
     if (enter(ordinal, &stream) || CALL(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
         ompgpu_cuda_memory_fini(&d->memory, false);
         ompgpu_cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
@@ -288,6 +290,27 @@ static int cuda_pick(int ordinal, const struct ompgpu_image_header *h)
     return best;
 }
 
+static bool calls_malloc(const struct ompgpu_image_header *h)
+{
+    const struct ompgpu_kernel_entry *k = (const void *)((const char *)h + h->kernels);
+    for (uint32_t i = 0; i < h->nkernels; i++)
+        if (k[i].flags & OMPGPU_KERNEL_MALLOC)
+            return true;
+    return false;
+}
+
+/* The heap has its size before the first module is loaded that uses it.  A driver that refuses leaves its default of 8 MB: a kernel that
+ * runs out of it says so. */
+static void provide_heap(int ordinal)
+{
+    struct cuda_device *d = &devices[ordinal];
+    pthread_mutex_lock(&d->stack_lock);
+    if (d->heap)
+        ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, d->heap);
+    d->heap = 0;
+    pthread_mutex_unlock(&d->stack_lock);
+}
+
 static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image, const void *data, size_t size, void **module)
 {
     const struct ompgpu_image_entry *e = (const void *)((const char *)h + h->images);
@@ -301,6 +324,8 @@ static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image
         ompgpu_plugin_error("the PTX image is not terminated by a NUL");
         return 1;
     }
+    if (calls_malloc(h))
+        provide_heap(ordinal);
     CUresult err = ompgpu_cuda.cuModuleLoadDataEx((CUmodule *)module, data, 2, options, values);
     log[strcspn(log, "\r\n")] = '\0';             /* the first line names the reason */
     return result(ordinal, err, "cuModuleLoadDataEx", "%s%.200s", *log ? ": " : "", log);

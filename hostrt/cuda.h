@@ -37,6 +37,7 @@ struct cuda_device {
     bool pageable_access;             /* the device reads pageable host memory itself: no staging copy */
     struct cuda_memory memory;
     atomic_size_t stack;              /* CU_LIMIT_STACK_SIZE of the context; grows under stack_lock */
+    size_t heap;                      /* wanted for the heap of device malloc; 0: asked for already; under stack_lock */
     pthread_mutex_t stack_lock;
     atomic_int lost;                  /* CUresult after which the context is of no more use, or 0 */
     const char *lost_call;            /* written before lost */

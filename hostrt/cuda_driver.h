@@ -58,7 +58,7 @@ typedef enum {
     CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
 } CUfunction_attribute;
 typedef enum { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 } CUjit_option;
-typedef enum { CU_LIMIT_STACK_SIZE = 0 } CUlimit;
+typedef enum { CU_LIMIT_STACK_SIZE = 0, CU_LIMIT_MALLOC_HEAP_SIZE = 2 } CUlimit;
 typedef enum { CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2 } CUpointer_attribute;
 
 CUresult cuInit(unsigned flags);

@@ -54,6 +54,7 @@ enum {
     OMPGPU_KERNEL_SYNC = 2,           /* uses a barrier or warp operation: the emulated device needs fibers */
     OMPGPU_KERNEL_HEAP = 4,           /* allocates further blocks in the team's storage, of sizes not known here */
     OMPGPU_KERNEL_RECURSIVE = 8,      /* recursion or calls through pointers: what stack it needs is not known */
+    OMPGPU_KERNEL_MALLOC = 16,        /* calls malloc on the device */
     OMPGPU_KERNEL_ATOMIC = 64,        /* the league reduction ends with atomic updates: no scratchpad */
     OMPGPU_KERNEL_REDUX = 128,        /* its record can be combined by redux.sync */
     OMPGPU_KERNEL_VARIABLES = 8,      /* shift: variables in the record (8 bits); arrays that are reduced in pieces (the rest) */

@@ -3,6 +3,7 @@
  * The unit is made by hand, so that nothing but libompgpu is measured; the time nullcuda takes for the same launch and synchronise
  * is measured first and subtracted.  Prints one line a measurement: NAME VALUE UNIT BAR. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,30 +14,36 @@
 
 enum { RUNS = 200000, REPEATS = 7, MAX_VARS = 16 };
 
-static const char ptx[] = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry bench(.param .align 8 .b8 bench_0[16]) { ret; }\n";
+static const char ptx[] = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry bench(.param .align 8 .b8 bench_0[16]) { ret; }\n"
+                          ".visible .entry sum(.param .align 8 .b8 sum_0[16]) { ret; }\n";
 static struct {
     struct ompgpu_image_header header;
     struct ompgpu_image_entry image;
-    struct ompgpu_kernel_entry kernel;
-    char strings[64];
+    struct ompgpu_kernel_entry kernel[2];
+    char strings[64], sum[8];
     char ptx[sizeof ptx];
 } container;
 #define AT(member) ((uint32_t)offsetof(__typeof(container), member))
 
 static struct ompgpu_unit unit = { .abi = OMPGPU_ABI_VERSION, .image = &container, .file = "bench.c" };
 static struct ompgpu_region region = { .kernel = "bench", .file = "bench.c", .function = "main", .directive = "target", .line = 1, .unit = &unit };
+static struct ompgpu_region sum_region = { .kernel = "sum", .file = "bench.c", .function = "main", .directive = "target", .line = 2, .unit = &unit };
 static unsigned char data[MAX_VARS][4096];
 
 static void make_container(void)
 {
     container.header = (struct ompgpu_image_header){
         .magic = OMPGPU_IMAGE_MAGIC, .version = OMPGPU_IMAGE_VERSION, .header_size = sizeof container.header,
-        .total_size = sizeof container, .nimages = 1, .nkernels = 1, .images = AT(image), .kernels = AT(kernel) };
+        .total_size = sizeof container, .nimages = 1, .nkernels = 2, .images = AT(image), .kernels = AT(kernel) };
     container.image = (struct ompgpu_image_entry){
         .kind = OMPGPU_IMAGE_PTX, .arch = 75, .offset = AT(ptx), .size = sizeof ptx, .usize = sizeof ptx };
-    container.kernel = (struct ompgpu_kernel_entry){
+    container.kernel[0] = (struct ompgpu_kernel_entry){
         .name = AT(strings), .function = AT(strings), .file = AT(strings), .directive = AT(strings), .line = 1, .mode = 1 };
+    container.kernel[1] = container.kernel[0];
+    container.kernel[1].name = AT(sum);
+    container.kernel[1].reduce_bytes = 16;
     strcpy(container.strings, "bench");
+    strcpy(container.sum, "sum");
     memcpy(container.ptx, ptx, sizeof ptx);
 }
 
@@ -48,11 +55,14 @@ static double now(void)
 }
 
 /* Nanoseconds of one region with n present variables; the best of some repeats. */
-static double region_cost(unsigned n)
+static double region_cost(unsigned n, bool sum)
 {
     struct ompgpu_map maps[MAX_VARS];
     struct ompgpu_param params[MAX_VARS];
     struct ompgpu_launch launch = { .device = OMPGPU_DEVICE_DEFAULT, .num_teams = 1, .thread_limit = 32, .flags = OMPGPU_LAUNCH_SPMD };
+    if (sum)                          /* the geometry is the runtime's choice */
+        launch = (struct ompgpu_launch){ .device = OMPGPU_DEVICE_DEFAULT, .trip = 1 << 20, .flags = OMPGPU_LAUNCH_SPMD | OMPGPU_LAUNCH_TEAMS |
+                                         OMPGPU_LAUNCH_DISTRIBUTE | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_REDUCTION };
     struct ompgpu_place place = { "bench.c", 1, "target data" };
     double best = 1e30;
     for (unsigned i = 0; i < n; i++) {
@@ -63,7 +73,7 @@ static double region_cost(unsigned n)
     for (unsigned r = 0; r < REPEATS; r++) {
         double start = now();
         for (unsigned i = 0; i < RUNS; i++)
-            if (__ompgpu_target(&region, maps, n, params, n, &launch)) {
+            if (__ompgpu_target(sum ? &sum_region : &region, maps, n, params, n, &launch)) {
                 fprintf(stderr, "bench_launch: the region ran on the host\n");
                 exit(1);
             }
@@ -115,7 +125,7 @@ int main(void)
     void (*reset)(void);
     make_container();
     __ompgpu_register(&unit);
-    double empty = region_cost(0);
+    double empty = region_cost(0, false);
     void *driver = dlopen(getenv("OMPGPU_CUDA_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
     if (!driver) {
         fprintf(stderr, "bench_launch: OMPGPU_CUDA_DRIVER does not name nullcuda\n");
@@ -124,7 +134,8 @@ int main(void)
     double own = empty - driver_cost(driver);
     printf("empty-region %.0f ns 150\n", own);
     for (unsigned i = 0; i < sizeof vars / sizeof *vars; i++)
-        printf("present-variable-of-%u %.0f ns 40\n", vars[i], (region_cost(vars[i]) - empty) / vars[i]);
+        printf("present-variable-of-%u %.0f ns 40\n", vars[i], (region_cost(vars[i], false) - empty) / vars[i]);
+    printf("reduction-of-a-present-array %.0f ns 150\n", region_cost(2, true) - driver_cost(driver));
     *(void **)&count = dlsym(driver, "nullcuda_count");
     *(void **)&reset = dlsym(driver, "nullcuda_reset");
     struct ompgpu_launch launch = { .device = OMPGPU_DEVICE_DEFAULT, .num_teams = 1, .thread_limit = 32, .flags = OMPGPU_LAUNCH_SPMD };

@@ -342,10 +342,12 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     ENTER(cuCtxSetLimit, true);
-    WANT(limit == CU_LIMIT_STACK_SIZE && value <= 512 << 10, CUDA_ERROR_INVALID_VALUE);
-    stack_limit[current->device] = value;
+    bool heap = limit == CU_LIMIT_MALLOC_HEAP_SIZE;
+    WANT(heap || (limit == CU_LIMIT_STACK_SIZE && value <= 512 << 10), CUDA_ERROR_INVALID_VALUE);
+    if (!heap)
+        stack_limit[current->device] = value;
     if (log_file)
-        fprintf(log_file, "limit stack %zu\n", value);
+        fprintf(log_file, "limit %s %zu\n", heap ? "heap" : "stack", value);
     return leave(CUDA_SUCCESS);
 }
 

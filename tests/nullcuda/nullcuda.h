@@ -9,7 +9,7 @@
  *   NULLCUDA_FAIL_AT_SYNC=N[:CODE]    the N-th kernel faults: the next cuStreamSynchronize and everything after it fail with CODE (719)
  *   NULLCUDA_COUNTS=FILE       at exit: a line `CALL COUNT` for every call made
  *   NULLCUDA_LOG=FILE          a line `launch KERNEL grid N block N params N stream P first P` for every launch (first: the first
- *                              8 bytes of the first parameter), `limit stack N` for every cuCtxSetLimit */
+ *                              8 bytes of the first parameter), `limit stack N` or `limit heap N` for every cuCtxSetLimit */
 #ifndef NULLCUDA_H
 #define NULLCUDA_H
 unsigned long nullcuda_count(const char *call);     /* calls so far; of all functions for NULL */
