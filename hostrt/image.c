@@ -60,7 +60,7 @@ const char *ompgpu_image_check(const void *container)
         return FAIL("the header's sizes are wrong");
     if (h->images % 8 || !range_ok(h, h->images, (uint64_t)h->nimages * sizeof(struct ompgpu_image_entry)))
         return FAIL("the image table lies outside of the container");
-    if (h->kernels % 4 || !range_ok(h, h->kernels, (uint64_t)h->nkernels * sizeof(struct ompgpu_kernel_entry)))
+    if (h->kernels % 8 || !range_ok(h, h->kernels, (uint64_t)h->nkernels * sizeof(struct ompgpu_kernel_entry)))
         return FAIL("the kernel table lies outside of the container");
     if (h->aliases % 4 || !range_ok(h, h->aliases, (uint64_t)h->naliases * sizeof(struct ompgpu_alias)))
         return FAIL("the alias table lies outside of the container");
