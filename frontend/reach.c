@@ -31,6 +31,16 @@ static bool is_known(const char *name)
     }
     return false;
 }
+/* Of the known names those that ISO C leaves to the user: declared without a system header they may be functions of another file. */
+static bool is_free_name(const char *name)
+{
+    static const char *const names[] = { "exp10", "j0", "j1", "jn", "y0", "y1", "yn", "sincos" };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (!strncmp(name, names[i], n) && (!name[n] || !strcmp(name + n, "f"))) return true;
+    }
+    return false;
+}
 static bool is_builtin(const char *name)
 {
     return !strncmp(name, "__builtin_", 10) || !strncmp(name, "__sync_", 7) || !strncmp(name, "__atomic_", 9);
@@ -65,7 +75,7 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
 
 static void need_function(struct walk *w, struct fe_function *f, unsigned offset)
 {
-    f->known = is_known(f->f->name) && (f->system || !f->f->defined);
+    f->known = is_known(f->f->name) && (f->system || (!f->f->defined && !is_free_name(f->f->name)));
     for (unsigned i = 0; i < w->functions.n; i++) if (w->functions.at[i] == f) return;
     if (is_builtin(f->f->name)) return;
     *VEC_PUSH(w->fe->a, &w->functions) = f;

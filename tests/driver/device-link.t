@@ -109,6 +109,9 @@ cc -r main.o lib.o -o both.o && links "-r" r both.o
 ld -r main.o lib.o -o both.o && links "ld -r" ldr both.o
 links "-static-ompgpu" static -static-ompgpu main.o lib.o
 links "-flto" lto -flto main.c lib.c
+sed 's/begin declare/declare/' lib.h >old.h; mkdir gcc && mv old.h gcc/lib.h && cp main.c lib.c gcc
+if command -v gcc >/dev/null; then links "--host-cc=gcc" gcced --host-cc=gcc gcc/main.c gcc/lib.c; else skip "--host-cc=gcc" "no gcc"; fi
+if command -v ld.lld >/dev/null; then links "-fuse-ld=lld" lld -fuse-ld=lld -Wl,--gc-sections main.o lib.o; else skip "-fuse-ld=lld" "no lld"; fi
 cc -shared main.o lib.o -o libmain.so 2>/dev/null
 cat >dl.c <<'C'
 #include <dlfcn.h>
@@ -172,6 +175,20 @@ int ext(void) { return 3; }
 int main(void) { return one() == 3 && two() == 13 ? puts("OK"), 0 : (printf("%d %d\n", one(), two()), 1); }
 C
 links "kernels and static variables of one name" kernels k1.c k2.c k3.c
+cat >y1.c <<'C'
+#include <stdio.h>
+double y1(double);
+double j0(double);
+int main(void)
+{
+    double r = 0, s = 0;
+    #pragma omp target map(from: r, s)
+    { r = y1(4); s = j0(0); }
+    return r == 5 && s == 1 ? puts("OK"), 0 : (printf("%g %g\n", r, s), 1);
+}
+C
+printf '#pragma omp begin declare target\ndouble y1(double x) { return x + 1; }\n#pragma omp end declare target\n' >y2.c
+links "a function with the name of one of libm" y1 -fno-builtin y1.c y2.c -lm
 mkdir -p d1 d2
 cat >s.c <<'C'
 static int v = WHO;
@@ -323,6 +340,10 @@ check "a function that no file has" test_must_fail 1 cc use.o -o no; cp .log err
 cc -fPIC -shared clash.c -o libclash.so
 fails "a function of a shared library" "not a shared library" use.o ./libclash.so
 echo keep >no; check "-o is left alone" test_must_fail 1 cc use.o plain.o -o no && check "... " grep -q keep no; rm no
+cp t1.o old.o
+at=$(readelf -SW old.o | sed -n 's/.*\.ompgpu\.image *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
+printf '\001' | dd of=old.o bs=1 seek=$((0x$at + 8)) conv=notrunc 2>dd.log
+fails "an object of another version" "device images of version 1, this ompgpu-cc knows version .*: compile it again" old.o t2.o t3.o
 if [ -z "${OMPGPU_SANITIZE:-}" ]; then
     lib=$(dirname "$(dirname "$CC")")/lib
     "$CLANG" -fopenmp main.o lib.o -L"$lib" -lompgpu -Wl,-rpath,"$lib" -o plain
