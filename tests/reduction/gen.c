@@ -138,11 +138,12 @@ static void declare(const struct item *it, unsigned k)
     else printf("\n");
 }
 
+static bool tasks;                    /* clang 22 crashes on run-time lengths, and on arrays without an initializer, in the host version of taskloops */
 static void clause(const struct item *it, unsigned k)
 {
     printf(" reduction(%s%s: ", pick(8) ? "" : "default, ", is_struct(it) ? types[it->type].udr : ops[it->op].op);
     if (it->shape == SCALAR || it->shape == ARRAY || it->shape == VLA) printf("v%u)", k);
-    else if (it->shape != POINTER && k % 2) printf("v%u[%u:%u]%s)", k, it->lower, it->length, it->shape == MATRIX ? "[:]" : "");
+    else if (tasks || (it->shape != POINTER && k % 2)) printf("v%u[%u:%u]%s)", k, it->lower, it->length, it->shape == MATRIX ? "[:]" : "");
     else printf("v%u[low + %u:len + %u]%s)", k, it->lower, it->length, it->shape == MATRIX ? "[0:4]" : "");
 }
 
@@ -182,6 +183,9 @@ static const struct form { const char *first, *second; bool blocks; } forms[] = 
     { "target teams distribute parallel for num_teams(teams) thread_limit(threads) R", "simd R", true },
     { "target parallel num_threads(threads) M", "for R", false },
     { "target parallel for num_threads(threads) R", "loop bind(thread) R", true },
+    { "target M", "taskloop R", false },
+    { "target M", "parallel masked taskloop simd num_threads(threads) R", false },
+    { "target teams distribute num_teams(teams) R", "taskloop num_tasks(7) R", true },
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
 
@@ -217,15 +221,19 @@ static void kernel(unsigned number)
 {
     struct item items[8];
     unsigned n = 1 + pick(8);
+    const struct form *form = &forms[pick(4) ? pick(NFORMS) : 0];
+    tasks = form->second && strstr(form->second, "taskloop");
     printf("\nstatic void kernel_%u(unsigned seed, int teams, int threads, int trip, int low, int len)\n{\n", number);
     printf("    double inexact = 0; float rough = 0;\n    (void)low, (void)len, (void)teams, (void)threads;\n");
     for (unsigned k = 0; k < n; k++) {
-        items[k] = random_item();
+        do
+            items[k] = random_item();
+        while (tasks && (items[k].shape == VLA || (items[k].shape != SCALAR && is_struct(&items[k]))));
         declare(&items[k], k);
     }
     for (unsigned k = 0; k < n; k++)  /* one spelling for arrays and pointers */
         if (items[k].shape != SCALAR && items[k].shape != POINTER) printf("#define v%u a%u\n#define h%u g%u\n", k, k, k, k);
-    loops(&forms[pick(4) ? pick(NFORMS) : 0], items, n);
+    loops(form, items, n);
     printf("    double exact = 0, exactly = 0;\n    for (int i = 0; i < trip; i++) {\n        exact += 0.1 * i; exactly += 0.1f * (float)(i %% 77);\n");
     body(items, n, 'h');
     printf("    }\n    int wrong = 0;\n");
