@@ -41,6 +41,8 @@ static const struct known { const char *name; enum known_kind kind; unsigned val
     { "__ompgpu_reduce_alloc", K_FRESH, 0 }, { "__ompgpu_reduce_free", K_GUARD, 0 },
     { "__ompgpu_dispatch_init", K_ASK, 0 }, { "__ompgpu_dispatch_next", K_ASK, 0 }, { "omp_get_ancestor_thread_num", K_ASK, 0 },
     { "omp_get_team_size", K_ASK, 0 },
+    { "omp_alloc", K_FRESH, 0 }, { "omp_aligned_alloc", K_FRESH, 0 }, { "omp_calloc", K_FRESH, 0 }, { "omp_aligned_calloc", K_FRESH, 0 },
+    { "omp_free", K_GUARD, 0 },
     { "__ompgpu_heap_mark", K_FRESH, 0 }, { "__ompgpu_heap_alloc", K_FRESH, 0 }, { "__ompgpu_heap_release", K_FRESH, 0 },
     { "__assert_fail", K_DIE, 0 }, { "__assert", K_DIE, 0 }, { "__ompgpu_fail", K_DIE, 0 }, { "abort", K_DIE, 0 },
     { "llvm.trap", K_DIE, 0 }, { "llvm.ubsantrap", K_DIE, 0 },

@@ -1,0 +1,44 @@
+/* omp_alloc and its kin in sequential code of a team, where the team shares the block, and in threads */
+#include "check.h"
+#include <stdint.h>
+
+int main(void)
+{
+    int sum[4] = { 0 }, bad = 0, on = 0, n = 100;
+#pragma omp target teams distribute num_teams(2) thread_limit(40) map(tofrom: sum, on) map(tofrom: bad) reduction(+: bad)
+    for (int t = 0; t < 4; t++) {
+        int *p = omp_alloc(n * sizeof *p, t & 1 ? omp_default_mem_alloc : omp_pteam_mem_alloc), s = 0;
+        double *z = omp_calloc(n, sizeof *z, omp_large_cap_mem_alloc);
+#pragma omp parallel for
+        for (int i = 0; i < n; i++)
+            p[i] = i + t, z[i] += 0.5;
+#pragma omp parallel for reduction(+: s)
+        for (int i = 0; i < n; i++)
+            s += p[n - 1 - i] + (int)(2 * z[i]);
+        sum[t] = s;
+        bad += (uintptr_t)p % 16 != 0 || (uintptr_t)z % 16 != 0;
+        omp_free(p, omp_null_allocator);
+        omp_free(z, omp_large_cap_mem_alloc);
+        omp_free(NULL, omp_default_mem_alloc);
+        on = ON_DEVICE;
+    }
+    CHECK(on);
+    CHECK_EQ(bad, 0);
+    for (int t = 0; t < 4; t++)
+        CHECK_EQ(sum[t], n * (n - 1) / 2 + n * t + n);
+#pragma omp target teams distribute parallel for map(tofrom: bad) reduction(+: bad)
+    for (int i = 0; i < 300; i++) {
+        size_t align = (size_t)1 << i % 9;
+        unsigned char *a = omp_aligned_alloc(align < sizeof(void *) ? sizeof(void *) : align, i + 1, omp_thread_mem_alloc);
+        unsigned char *b = omp_aligned_calloc(256, 3, i + 1, omp_default_mem_alloc);
+        for (int k = 0; k <= i; k++)
+            a[k] = (unsigned char)k;
+        for (int k = 0; k <= i; k++)
+            bad += a[k] != (unsigned char)k || b[3 * k] || b[3 * k + 2];
+        bad += (uintptr_t)a % align != 0 || (uintptr_t)b % 256 != 0;
+        omp_free(b, omp_default_mem_alloc);
+        omp_free(a, omp_thread_mem_alloc);
+    }
+    CHECK_EQ(bad, 0);
+    return RESULT;
+}
