@@ -40,9 +40,10 @@ for src in tests/bench/gpu_*.c; do
     if [ -e "$src" ]; then build "$src" "$kit/bench/$(basename "$src" .c)"; fi
 done
 # CUB's reductions beside ours, in the same program; the CUDA runtime goes into it, so that the driver is enough there, too.
-if command -v nvcc >/dev/null 2>&1; then
+sm=$(printf '%s\n' "$arch" | tr , '\n' | sed -n '/^sm_/{p;q;}')
+if [ -n "$sm" ] && command -v nvcc >/dev/null 2>&1; then
     cuda=$(cd "$(dirname "$(command -v nvcc)")/.." && pwd)
-    if nvcc -O3 -std=c++17 -arch="$arch" -c tests/bench/cuda/cub.cu -o "$kit/cub.o" 2>"$kit/log"; then
+    if nvcc -O3 -std=c++17 -arch="$sm" -c tests/bench/cuda/cub.cu -o "$kit/cub.o" 2>"$kit/log"; then
         build tests/bench/gpu_reductions.c "$kit/bench/gpu_reductions" "$kit/cub.o" -L"$cuda/lib64" -lcudart_static -l:libstdc++.a -lrt -ldl -lpthread
     else
         echo "gpu-kit: CUB is not compiled: $(sed -n '/error/{p;q;}' "$kit/log")" >&2
