@@ -36,8 +36,17 @@ static void check_clause_kind(struct fe *fe, const struct omp_construct *c, cons
         fe_error_at(fe, k->place, "clause '%s' is not supported yet on '%s' for the device", clause_name(k), c->spelling);
 }
 
+/* Nothing translates a host's function pointer that reaches the device. */
+static void check_indirect(struct fe *fe, const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (k->kind == OMPC_INDIRECT)
+            fe_error_at(fe, k->place, "clause 'indirect' is not supported yet: device code cannot call through function pointers of the host");
+}
+
 static void check_clauses(struct fe *fe, const struct omp_construct *c)
 {
+    if (c->leaves & OMPL_DECLARE_TARGET) check_indirect(fe, c);
     if (!ours(c)) return;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         check_clause_kind(fe, c, k);

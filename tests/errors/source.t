@@ -22,6 +22,14 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { y = x; } }
 C
+bad "indirect" "t.c:1:34: error: clause 'indirect' is not supported yet: device code cannot call through function pointers of the host" <<'C'
+#pragma omp begin declare target indirect
+int twice(int x) { return 2 * x; }
+#pragma omp end declare target
+int main(void) { int x = 0;
+#pragma omp target map(x)
+x = twice(x); }
+C
 bad "outside of the regions" "t.c:1:25: error: use of undeclared identifier 'y'" <<'C'
 int main(void) { return y;
 #pragma omp target
