@@ -76,8 +76,9 @@ static const char *string(const struct ompgpu_image_header *h, uint32_t offset)
 
 static bool is_sound(const struct ompgpu_image_header *h, uint64_t room)
 {
+    const size_t entry = sizeof(struct ompgpu_image_entry);
     return room >= sizeof *h && h->magic == OMPGPU_IMAGE_MAGIC && h->version == OMPGPU_IMAGE_VERSION && h->total_size >= sizeof *h &&
-           h->total_size % 16 == 0 && h->total_size <= room && h->images <= h->total_size && h->nimages <= (h->total_size - h->images) / sizeof(struct ompgpu_image_entry);
+           h->total_size % 16 == 0 && h->total_size <= room && h->images <= h->total_size && h->nimages <= (h->total_size - h->images) / entry;
 }
 
 static bool find_containers(struct program *p)

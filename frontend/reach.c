@@ -273,8 +273,10 @@ static void find_parallel(struct fe *fe)
         for (unsigned i = 0; i < fe->functions.n; i++) {
             struct omp_function *f = fe->functions.at[i]->f;
             if (!f->device || !f->defined || f->has_parallel) continue;
-            for (unsigned k = fe_first_fref(fe, f->extent.begin); k < fe->frefs.n && fe->frefs.at[k].offset < f->extent.end; k++)
-                if (fe->frefs.at[k].function->f->has_parallel && (fe->frefs.at[k].function->f->device || fe->frefs.at[k].function->f->elsewhere)) { f->has_parallel = change = true; break; }
+            for (unsigned k = fe_first_fref(fe, f->extent.begin); k < fe->frefs.n && fe->frefs.at[k].offset < f->extent.end; k++) {
+                const struct omp_function *g = fe->frefs.at[k].function->f;
+                if (g->has_parallel && (g->device || g->elsewhere)) { f->has_parallel = change = true; break; }
+            }
         }
     }
 }

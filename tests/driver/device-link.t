@@ -278,6 +278,16 @@ printf 'int second(int);\n#pragma omp begin declare target\nint first(int x) { r
 printf '#pragma omp begin declare target\nint second(int x) { return x + 100; }\n#pragma omp end declare target\n' >t3.c
 links "transitively" trans t1.c t2.c t3.c
 check "three commands" cc -c t1.c t2.c t3.c && links "... one link" trans2 t3.o t2.o t1.o
+cat >Makefile <<'M'
+trans3: t1.o t2.o t3.o
+	$(CC) $(CFLAGS) $^ -o $@
+M
+made() { make -s CC="$CC" CFLAGS="$ARCH -O2 -Wno-deprecated -MD" trans3; }
+check "make" made && check "... runs" runs trans3
+sed -i 's/x + 100/x + 101/' t3.c; touch -d '1 minute' t3.c
+check "make after a change in the last file" made && check "... takes it over" test_must_fail 1 ./trans3
+sed -i 's/x + 101/x + 100/' t3.c; cc -c t3.c
+check "... and the dependencies" has t3.d 't3.o: t3.c'
 cat >crit.c <<'C'
 #pragma omp begin declare target
 int held, most;
