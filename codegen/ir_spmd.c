@@ -121,9 +121,9 @@ static void inline_regions(struct ir_unit *u)
 static void simplify(struct ir_unit *u)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const char *passes = u->opt->level == '0' ? "always-inline,function(sroa,early-cse,simplifycfg,adce)"
+    const char *passes = u->opt->level == '0' ? "always-inline,function(sroa,early-cse,simplifycfg,adce,loop-simplify)"
                                               : "function(sroa,early-cse,simplifycfg),cgscc(inline,function-attrs),"
-                                                "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce)";
+                                                "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify)";
     LLVMErrorRef failed = LLVMRunPasses(u->module, passes, NULL, options);
     if (failed)
         ir_bug("%s", LLVMGetErrorMessage(failed));

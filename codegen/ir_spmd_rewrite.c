@@ -14,7 +14,8 @@
  *   guard                             x (writes)                x
  *   region            x              x             x            x
  * So a region is followed by a barrier only when something comes after it that could tell, and preceded by one only when thread 0 wrote
- * something, or another thread may still be reading.  The set of barriers grows until no event meets a conflict.
+ * something, or another thread may still be reading.  The set of barriers grows until no event meets a conflict.  A barrier that only
+ * the first turn of a loop needs stands in front of the loop.
  *
  * LLVM-C cannot split blocks, so a group becomes a function `if (tid == 0) { … }` that is always inlined. */
 #include "codegen/ir_spmd.h"
@@ -57,6 +58,7 @@ struct spmd_plan {
     struct block *blocks; unsigned nblocks;
     struct group *groups; unsigned ngroups, group_room;
     struct key *inst_keys, *block_keys;
+    struct ir_loops loops;
 };
 
 /* ------------------------------------------------------------------ look-up */
@@ -445,6 +447,50 @@ static void flow(struct spmd_plan *p)
     }
 }
 
+static bool has_region(const struct spmd_plan *p, const struct ir_loop *l)
+{
+    for (unsigned b = 0; b < p->nblocks; b++)
+        if (l->body[b] && p->blocks[b].has_region)
+            return true;
+    return false;
+}
+
+/* The outermost loop around a block that meets no parallel region. */
+static const struct ir_loop *quiet_loop(const struct spmd_plan *p, unsigned block)
+{
+    const struct ir_loop *found = NULL;
+    for (unsigned i = 0; i < p->loops.n; i++) {
+        const struct ir_loop *l = &p->loops.at[i];
+        if (l->body[block] && (!found || l->size > found->size) && !has_region(p, l))
+            found = l;
+    }
+    return found;
+}
+
+static bool meets_conflict(const struct spmd_plan *p, unsigned block, unsigned event)
+{
+    struct pending s = p->blocks[block].in;
+    for (unsigned e = 0; e < event; e++)
+        pass(&p->blocks[block].events[e], &s);
+    return conflicts(&p->blocks[block].events[event], &s);
+}
+
+/* A barrier in front of the loop around the event, if that is enough. */
+static bool hoist_barrier(struct spmd_plan *p, unsigned block, unsigned event)
+{
+    const struct ir_loop *l = quiet_loop(p, block);
+    if (!l || l->preheader < 0)
+        return false;
+    struct block *front = &p->blocks[l->preheader];
+    add_event(front, front->nevents, (struct spmd_event){ .kind = LOAD, .at = LLVMGetBasicBlockTerminator(front->at), .group = -1, .barrier = true });
+    flow(p);
+    if (!meets_conflict(p, block, event))
+        return true;
+    front->nevents--;
+    flow(p);
+    return false;
+}
+
 static bool add_barrier(struct spmd_plan *p)
 {
     for (unsigned b = 0; b < p->nblocks; b++) {
@@ -452,7 +498,7 @@ static bool add_barrier(struct spmd_plan *p)
         for (unsigned e = 0; e < p->blocks[b].nevents; e++) {
             struct spmd_event *event = &p->blocks[b].events[e];
             if (!event->barrier && conflicts(event, &s))
-                return event->barrier = true;
+                return hoist_barrier(p, b, e) || (p->blocks[b].events[e].barrier = true);
             pass(event, &s);
         }
     }
@@ -461,6 +507,7 @@ static bool add_barrier(struct spmd_plan *p)
 
 static void place_barriers(struct spmd_region *r, struct spmd_plan *p)
 {
+    p->loops = ir_find_loops(r->function);
     do
         flow(p);
     while (add_barrier(p));
@@ -485,6 +532,16 @@ static bool reaches(const struct spmd_plan *p, const struct block *from, const s
     return false;
 }
 
+/* Is there a parallel region in the innermost loop around the block?  Then its barriers are there in some turns anyway. */
+static bool near_region(const struct spmd_plan *p, unsigned block)
+{
+    const struct ir_loop *inner = NULL;
+    for (unsigned i = 0; i < p->loops.n; i++)
+        if (p->loops.at[i].body[block] && (!inner || p->loops.at[i].size < inner->size))
+            inner = &p->loops.at[i];
+    return inner && has_region(p, inner);
+}
+
 /* A barrier in each turn of a loop that thread 0 would run alone without one. */
 static void check_cost(struct spmd_region *r, struct spmd_plan *p)
 {
@@ -494,7 +551,7 @@ static void check_cost(struct spmd_region *r, struct spmd_plan *p)
         for (unsigned e = 0; e < block->nevents; e++)
             if (block->events[e].barrier && !at)
                 at = block->events[e].at;
-        if (!at || block->has_region)
+        if (!at || block->has_region || near_region(p, b))
             continue;
         for (unsigned i = 0; i < p->nblocks; i++)
             p->blocks[i].visited = false;

@@ -159,6 +159,11 @@ unsigned ir_promises_after(LLVMValueRef instruction, unsigned before);
 void ir_begin_assuming(struct ir_unit *);
 void ir_end_assuming(struct ir_unit *);
 
+/* ------------------------------------------------------------------ loops (ir_loops.c) */
+struct ir_loop { unsigned header, size; int preheader; bool *body; };  /* blocks by number; preheader -1: none */
+struct ir_loops { struct ir_loop *at; unsigned n; };
+struct ir_loops ir_find_loops(LLVMValueRef f);
+
 /* ------------------------------------------------------------------ SPMD (ir_spmd.c) */
 #define IR_ALL_THREADS "ompgpu-all-threads"     /* attribute of a region function that all threads run: its calls are not sequential code */
 LLVMAttributeRef ir_all_threads(LLVMContextRef);

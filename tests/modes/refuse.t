@@ -103,6 +103,23 @@ judge "a parallel region in the loop: its barriers are there anyway" "$late" <<'
             for (int i = 3; i < 40; i++) b[i]++;
         }
 C
+judge "a loop behind a region: one barrier in front of it" "$late" <<'C'
+        #pragma omp parallel for
+        for (int i = 3; i < 40; i++) b[i] = i;
+        for (int i = 3; i < 40; i++) b[i] = b[i] * 2 + b[39 - i];
+        sum = 6;
+C
+check "... and no more" has log '[^0-9][23] barriers'
+judge "a region in some turns of the loop" "$late" <<'C'
+        for (int k = 3; k < 9; k++) {
+            if (b[k - 1] < 9) b[k] = b[k - 1] + 1;
+            if (b[k] == 4) {
+                #pragma omp parallel for
+                for (int i = 20; i < 40; i++) b[i]++;
+            }
+        }
+        sum = 6;
+C
 # judged, not impossible: spmd mode does it
 cat >loop.c <<'C'
 int main(void)
