@@ -51,13 +51,23 @@ static bool used_inside(const struct cg *cg, const struct omp_construct *c, cons
     return false;
 }
 
+/* A variable of the file that the target construct captures is a parameter of the region, and the file's no more. */
+static bool is_of_file(const struct cg *cg, const struct omp_var *v)
+{
+    if (v->storage != OMPS_GLOBAL || cg->env[v->id] != cg->file_env[v->id])
+        return false;
+    for (unsigned i = 0; cg->target && i < cg->target->ncaptures; i++)
+        if (cg->target->captures[i].var == v)
+            return false;
+    return true;
+}
+
 /* -1: not captured */
 static int how_captured(const struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
 {
     const struct omp_sharing *s = cg_sharing(c, v);
     bool declared_inside = v->decl >= c->pragma.begin && v->decl < cg_whole(c).end;
-    bool file_scope = v->storage == OMPS_GLOBAL && cg->env[v->id] == cg->file_env[v->id];
-    if (declared_inside || (file_scope && (!s || s->share == OMPSH_SHARED)))
+    if (declared_inside || (is_of_file(cg, v) && (!s || s->share == OMPSH_SHARED)))
         return -1;
     if (!s && v->storage != OMPS_GLOBAL && v->storage != OMPS_STATIC_LOCAL && !v->type->variably_modified)
         return -1;                    /* only inner constructs use it, and each has a copy of its own */
