@@ -9,7 +9,7 @@ cd "$ROOT" || exit 1
 caught() {
     sed -e "$2" devicertl/reduction.c >"$T/mutant.c"
     if cmp -s devicertl/reduction.c "$T/mutant.c"; then not_ok "$1: nothing changed"; return; fi
-    RT_REDUCTION_SOURCE=$T/mutant.c RT_REDUCTION_QUICK=1 timeout 60 "$OBJ/tests/unit/rt_reduction" >"$T/out" 2>&1
+    TMPDIR=$T RT_REDUCTION_SOURCE=$T/mutant.c RT_REDUCTION_QUICK=1 timeout 60 "$OBJ/tests/unit/rt_reduction" >"$T/out" 2>&1
     rc=$?
     if grep -q '^not ok' "$T/out" && [ $rc = 1 ]; then ok "$1: caught"; else not_ok "$1: not caught"; echo "# exit code $rc"; show "$T/out"; fi
 }

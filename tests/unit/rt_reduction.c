@@ -171,7 +171,7 @@ static unsigned *traced;
 static unsigned tests, failures;
 static struct work work;
 static bool quick, thorough;
-static char directory[] = "/tmp/rt_reduction-XXXXXX";
+static char directory[256];            /* in $TMPDIR */
 
 __attribute__((format(printf, 2, 3)))
 static bool check(bool good, const char *fmt, ...)
@@ -490,6 +490,7 @@ int main(void)
     setenv("OMPGPU_EMU_THREADS", "3", 1);
     quick = getenv("RT_REDUCTION_QUICK") != NULL;
     thorough = getenv("OMPGPU_LONG") != NULL && !quick;
+    snprintf(directory, sizeof directory, "%s/rt_reduction-XXXXXX", setting("TMPDIR", "/tmp"));
     if (dev->num_devices() < 1 || dev->open(0, &info) || !mkdtemp(directory)) {
         printf("Bail out! no emulated device\n");
         return 1;
@@ -497,6 +498,7 @@ int main(void)
     settings = (struct emu_settings *)ompgpu_emu_settings();
     if (!build() || !load()) {
         printf("Bail out! no image\n");
+        shell("rm -rf %s", directory);
         return 2;
     }
     test_lanes();
