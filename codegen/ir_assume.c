@@ -19,7 +19,7 @@ static unsigned promises_in(const char *text, size_t n)
 {
     unsigned promises = 0;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (memmem(text, n, words[i].word, strlen(words[i].word)))
+        if (n && memmem(text, n, words[i].word, strlen(words[i].word)))
             promises |= words[i].promises;
     return promises;
 }
@@ -36,7 +36,7 @@ void ir_promise(struct ir_unit *u, LLVMValueRef f, const char *text)
 {
     LLVMAttributeRef old = LLVMGetStringAttributeAtIndex(f, FUNCTION, attribute_name, sizeof attribute_name - 1);
     unsigned n = 0;
-    if (old) {
+    if (old && LLVMGetStringAttributeValue(old, &n) && n) {
         const char *before = LLVMGetStringAttributeValue(old, &n);
         text = ir_format("%.*s,%s", (int)n, before, text);
     }
