@@ -110,7 +110,8 @@ ld -r main.o lib.o -o both.o && links "ld -r" ldr both.o
 links "-static-ompgpu" static -static-ompgpu main.o lib.o
 links "-flto" lto -flto main.c lib.c
 sed 's/begin declare/declare/' lib.h >old.h; mkdir gcc && mv old.h gcc/lib.h && cp main.c lib.c gcc
-if command -v gcc >/dev/null; then links "--host-cc=gcc" gcced --host-cc=gcc gcc/main.c gcc/lib.c; else skip "--host-cc=gcc" "no gcc"; fi
+if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip "--host-cc=gcc" "gcc's sanitizers are others than clang's"
+elif command -v gcc >/dev/null; then links "--host-cc=gcc" gcced --host-cc=gcc gcc/main.c gcc/lib.c; else skip "--host-cc=gcc" "no gcc"; fi
 if command -v ld.lld >/dev/null; then links "-fuse-ld=lld" lld -fuse-ld=lld -Wl,--gc-sections main.o lib.o; else skip "-fuse-ld=lld" "no lld"; fi
 cc -shared main.o lib.o -o libmain.so 2>/dev/null
 cat >dl.c <<'C'
