@@ -53,6 +53,13 @@ fi
 for lib in /usr/lib/*/libatomic.so.1; do
     if [ -e "$lib" ]; then cp -L "$lib" "$kit/lib/libatomic.so.1"; break; fi
 done
+# Hand-written CUDA that has a program around its kernels.
+for src in tests/bench/cuda/*.cu; do
+    if [ -z "$sm" ] || ! command -v nvcc >/dev/null 2>&1 || ! grep -q 'ifdef MAIN' "$src"; then continue; fi
+    name=cuda_$(basename "$src" .cu)
+    nvcc -DMAIN -O2 -arch="$sm" -cudart static -o "$kit/bench/$name" "$src" 2>"$kit/log" || { cat "$kit/log" >&2; echo "$name" >>"$kit/not-built"; }
+    rm -f "$kit/log"
+done
 cp LICENSE "$kit/"
 
 cat >"$kit/run.sh" <<'RUN'
@@ -107,8 +114,23 @@ echo "# $(uname -srm)"
 [ -r /proc/driver/nvidia/version ] && read -r version </proc/driver/nvidia/version && echo "# $version"
 for p in samples/*; do test_one "$p" "./$p"; done
 for p in tests/*; do case $p in *.out) continue ;; esac; test_one "$p" "./$p"; done
+# Each sample, where it has sequential code also in generic mode, and the same in CUDA.
 while read -r sample size; do
-    [ -x "samples/$sample" ] && time_one "$sample $size" "./samples/$sample" $size
+    [ -x "samples/$sample" ] || continue
+    [ -z "${OMPGPU_KIT_SMALL:-}" ] || size=
+    sum=0
+    time_one "$sample $size" "./samples/$sample" $size
+    ours=$sum cuda=$sample
+    [ $sample != nw_called ] || cuda=nw_blocks
+    [ -x "bench/cuda_$cuda" ] && time_one "  CUDA $sample" "./bench/cuda_$cuda" $size
+    [ -x "bench/generic_$sample" ] || continue
+    sum=0
+    time_one "  generic $sample" "./bench/generic_$sample" $size
+    case $sample in nw_*)
+        if [ $((sum * 10)) -ge $((ours * 13)) ]; then faster=met; else faster="NOT MET"; fi
+        table="$table    $sample: generic mode takes $((ours ? sum * 100 / ours : 0)) % of the late pass's time, at least 130: $faster
+" ;;
+    esac
 done <<'SIZES'
 axpy 50000000
 sum 50000000
@@ -116,14 +138,20 @@ jacobi 1000
 matmul 1024
 teams 20000000
 nw 4000
+nw_blocks 4000
+nw_called 4000
 fork_join 1000
+rows 100000
+lud 1024
 SIZES
 # Prints a table of its own; KIT_LARGEST: exponent of the largest number of elements.
 if [ -x bench/gpu_reductions ]; then
     test_one bench/gpu_reductions bench/gpu_reductions "${KIT_LARGEST:-28}"
     cat "$log.out"
 fi
-for p in bench/*; do [ -x "$p" ] && [ "$p" != bench/gpu_reductions ] && time_one "$p" "./$p"; done
+for p in bench/*; do
+    case $p in bench/cuda_* | bench/generic_* | bench/gpu_reductions) ;; *) [ -x "$p" ] && time_one "$p" "./$p" ;; esac
+done
 if [ -e not-built ]; then while read -r p; do : >"$log"; bad "$p was not built"; done <not-built; fi
 echo "1..$n"
 echo

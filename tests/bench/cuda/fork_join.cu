@@ -35,3 +35,13 @@ __global__ void fork_join(int n, double *__restrict__ a, double *__restrict__ to
         __syncthreads();
     }
 }
+
+#ifdef MAIN
+#include "time.h"
+int main(int argc, char **argv)
+{
+    int n = atoi(argc > 1 ? argv[1] : "200");
+    double *a = on_device<double>((size_t)n * n, 1), *total = on_device<double>(n);
+    timed("fork_join", n, 128, [&] { fork_join<<<n, 128>>>(n, a, total); });
+}
+#endif

@@ -76,3 +76,20 @@ __global__ void __launch_bounds__(BLOCK * BLOCK) interior(float *__restrict__ a,
         __syncthreads();
     }
 }
+
+#ifdef MAIN
+#include "time.h"
+int main(int argc, char **argv)
+{
+    int n = (atoi(argc > 1 ? argv[1] : "128") + BLOCK - 1) / BLOCK * BLOCK;
+    float *a = on_device<float>((size_t)n * n, 1);
+    for (int k = 0; k < n; k += BLOCK) {
+        int rest = (n - k) / BLOCK - 1;
+        timed("diagonal", 1, BLOCK * BLOCK, [&] { diagonal<<<1, BLOCK * BLOCK>>>(a, n, k); });
+        if (!rest)
+            break;
+        timed("perimeter", 2 * rest, BLOCK, [&] { perimeter<<<2 * rest, BLOCK>>>(a, n, k); });
+        timed("interior", rest * rest, BLOCK * BLOCK, [&] { interior<<<rest * rest, BLOCK * BLOCK>>>(a, n, k); });
+    }
+}
+#endif

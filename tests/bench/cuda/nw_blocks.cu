@@ -28,3 +28,17 @@ __global__ void __launch_bounds__(32) blocks(int n, int d, int first, int last, 
         __syncthreads();
     }
 }
+
+#ifdef MAIN
+#include "time.h"
+int main(int argc, char **argv)
+{
+    int n = (atoi(argc > 1 ? argv[1] : "500") + BLOCK - 1) / BLOCK * BLOCK, m = n / BLOCK;
+    int *score = on_device<int>((size_t)(n + 1) * (n + 1));
+    char *s = on_device<char>(n), *t = on_device<char>(n, 1);
+    for (int d = 0; d < 2 * m - 1; d++) {
+        int first = d < m ? 0 : d - m + 1, last = d < m ? d : m - 1, teams = last - first + 1;
+        timed("blocks", teams, 32, [&] { blocks<<<teams, 32>>>(n, d, first, last, score, s, t); });
+    }
+}
+#endif
