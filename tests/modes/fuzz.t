@@ -5,8 +5,8 @@
 #   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 OMPGPU_FUZZ_SCHEDULE=S sh tests/modes/fuzz.t
 # shellcheck disable=SC1091,SC2015,SC2016,SC2086
 . tests/lib.sh
-first=${OMPGPU_FUZZ_SEED:-1} count=200 size=20
-[ -z "${OMPGPU_LONG:-}" ] || count=5000
+first=${OMPGPU_FUZZ_SEED:-1} count=200 size=20 OMPGPU_LONG=${OMPGPU_LONG:-0}
+[ "$OMPGPU_LONG" = 0 ] || count=5000
 count=${OMPGPU_FUZZ_COUNT:-$count}
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
@@ -72,11 +72,11 @@ batch() {
     set -- "-O2 -fompgpu-mode=spmd" "-O2 -fompgpu-mode=generic" "-O0 -g -fompgpu-mode=spmd"
     if [ "$count" = 1 ]; then set -- "$@" "-O2" "-O0" "-O3 -g" "-O0 -fompgpu-mode=generic" "-O1"
     else
-        case $((schedule / size % 5)) in
-        0) set -- "$@" "-O2" ;;
-        1) set -- "$@" "-O0 -fompgpu-mode=generic" ;;
-        2) set -- "$@" "-O3 -g" ;;
-        3) set -- "$@" "-O0 -g" ;;
+        case $((schedule / size % (OMPGPU_LONG ? 5 : 3))) in
+        0) set -- "$@" "-O0 -fompgpu-mode=generic" ;;
+        1) set -- "$@" "-O2" ;;
+        2) set -- "$@" "-O0" ;;
+        3) set -- "$@" "-O3 -g" ;;
         4) set -- "$@" "-O1" ;;
         esac
     fi
