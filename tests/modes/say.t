@@ -84,4 +84,36 @@ says "nothing is said of those that are" "remark" -DATTRIBUTE= <<C
 $pointer
 C
 check "… nothing" lacks log 'note:.*assumption'
+
+# a promise on a declaration is one about the definition in another file
+cat >main.c <<'C'
+#pragma omp begin assumes no_parallelism
+#pragma omp begin declare target
+int pick(int i);
+#pragma omp end declare target
+#pragma omp end assumes
+int main(void)
+{
+    int a[20] = { 0 };
+    #pragma omp target map(tofrom: a)
+    {
+        a[0] = pick(3);
+        #pragma omp parallel for
+        for (int i = 0; i < 20; i++) a[i]++;
+    }
+    return a[0] != 6;
+}
+C
+cat >pick.c <<'C'
+#pragma omp begin declare target
+static int one(int i) { return i + 1; }
+static int two(int i) { return i + 2; }
+static int (*const table[2])(int) = { one, two };
+int pick(int i) { return table[i & 1](i); }
+#pragma omp end declare target
+C
+check "another file's function: links" "$CC" $ARCH -O2 -Rompgpu main.c pick.c -o two
+cp .log log
+check "another file's function: the promise counts" has log "region 'main_9': SPMD mode by the late pass"
+check "another file's function: runs" ./two
 finish
