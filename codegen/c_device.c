@@ -50,6 +50,15 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
         cg_put(cg, "__OMPGPU_VAR(%s, %s)\n", cg_export_id(cg, v), v->name);
 }
 
+/* Of a variable of the host that a type of this text takes the size of. */
+static void declare_sized(struct cg *cg, const struct omp_var *v, bool *written)
+{
+    if (!written[v->id])
+        cg_put(cg, "extern %s%s %s;\n", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "",
+               cg_type(cg, v->type, v->name, CG_AS_IS), v->name);
+    written[v->id] = true;
+}
+
 static void write_text(struct cg *cg, const struct omp_decl *d, const char *end)
 {
     cg_marker(cg, d->place.line ? d->place : fe_place(cg->unit, d->extent.begin));
@@ -102,6 +111,8 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
     case OMPD_VARIABLE:
         if (d->var && cg_is_device_variable(d->var))
             write_variable(cg, d, written);
+        else if (d->var && d->var->sized)
+            declare_sized(cg, d->var, written);
         break;
     case OMPD_FUNCTION:
         write_local_types(cg, d->function->extent);

@@ -281,6 +281,15 @@ static void find_parallel(struct fe *fe)
     }
 }
 
+/* `enum { N = sizeof table / sizeof *table };`: no code asks for such a variable, only its type must be known. */
+static void mark_sized(struct fe *fe, struct omp_extent e)
+{
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++) {
+        struct omp_var *v = fe->refs.at[i].var;
+        v->sized |= v->storage == OMPS_GLOBAL && v->declare_target == OMPV_NOT_DECLARED;
+    }
+}
+
 static void mark_decls(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->decls.n; i++) {
@@ -290,7 +299,7 @@ static void mark_decls(struct fe *fe)
         case OMPD_VARIABLE: d->device = d->var->declare_target == OMPV_DT_TO || d->var->declare_target == OMPV_DT_IMPLICIT; break;
         case OMPD_PROTOTYPE: d->device = f->f->device; break;
         case OMPD_FUNCTION: d->device = f->f->device && !f->known; break;
-        default: d->device = true; break;
+        default: d->device = true; mark_sized(fe, d->extent); break;
         }
     }
     for (unsigned i = 0; i < fe->functions.n; i++)            /* only those whose bodies become device code are device functions */

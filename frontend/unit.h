@@ -47,6 +47,7 @@ struct omp_var {
     bool is_extern;               /* declared here, defined elsewhere */
     bool is_static;
     bool is_weak;                 /* other files may define it, too */
+    bool sized;                   /* host only, but a type of the device text asks for its size: the text declares it */
     enum { OMPV_NOT_DECLARED, OMPV_DT_TO, OMPV_DT_LINK, OMPV_DT_IMPLICIT } declare_target;
                                   /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
     unsigned id;                  /* index in unit->vars */
