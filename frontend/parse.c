@@ -6,8 +6,11 @@
 static int by_position(const void *a, const void *b)
 {
     const struct omp_decl *x = a, *y = b;
+    bool x_holds = x->kind == OMPD_VARIABLE && y->kind == OMPD_TYPE && fe_inside(y->extent.begin, x->extent);
+    bool y_holds = y->kind == OMPD_VARIABLE && x->kind == OMPD_TYPE && fe_inside(x->extent.begin, y->extent);
+    if (x_holds || y_holds) return x_holds ? 1 : -1;         /* static struct { … } v: the type before the variable */
     if (x->extent.begin != y->extent.begin) return x->extent.begin > y->extent.begin ? 1 : -1;
-    return (x->kind > y->kind) - (x->kind < y->kind);        /* struct { … } v: the type before the variable */
+    return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
 /* Declarations inside a function (`int f(int);` in a block) go in front of it: the regions of the function may need them. */
