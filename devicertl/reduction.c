@@ -206,32 +206,44 @@ __attribute__((always_inline, convergent)) unsigned __ompgpu_reduce_word(unsigne
 #else
 #define SLOT_SPACE
 #endif
-typedef u64 slot_row[WARP];           /* a piece of 8 bytes of each warp: no bank conflict */
-static __OMPGPU_SHARED slot_row __ompgpu_state_slots[ROUND / 8] __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED slot_row __ompgpu_state_slots_odd[ROUND / 8] __OMPGPU_SHARED_INIT;     /* storage only where it is used */
+/* A row holds 8 bytes of each warp, so that lanes meet no bank conflict.  Each is a variable of its own: a kernel has those it uses. */
+#define EACH_ROW(do) do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7)
+#define ROW(n) static __OMPGPU_SHARED u64 __ompgpu_state_slots##n[WARP] __OMPGPU_SHARED_INIT, __ompgpu_state_slots_odd##n[WARP] __OMPGPU_SHARED_INIT;
+_Static_assert(ROUND / 8 == 8, "one row for each 8 bytes of a round");
+EACH_ROW(ROW)
 
-INLINE SLOT_SPACE slot_row *slots_of_turn(unsigned turn) { return turn % 2 ? __ompgpu_state_slots_odd : __ompgpu_state_slots; }
+/* n is constant after unrolling. */
+INLINE SLOT_SPACE u64 *row_of_turn(unsigned turn, usize n)
+{
+    switch (n) {
+#define CASE(n) case n: return turn % 2 ? __ompgpu_state_slots_odd##n : __ompgpu_state_slots##n;
+    EACH_ROW(CASE)
+    }
+    __builtin_unreachable();
+}
 
-INLINE void slots_put(SLOT_SPACE slot_row *rows, const void *rec, usize from, usize to, unsigned slot)
+INLINE void slots_put(const void *rec, usize from, usize to, unsigned slot, unsigned turn)
 {
     UNROLL for (usize at = from; at < to; at += 8) {
+        SLOT_SPACE u64 *row = row_of_turn(turn, (at - from) / 8);
         u64 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, to - at < 8 ? to - at : 8);
         if (to - at > 4)
-            rows[(at - from) / 8][slot] = piece;
+            row[slot] = piece;
         else
-            *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot] = (u32)piece;
+            *(SLOT_SPACE u32 *)&row[slot] = (u32)piece;
     }
 }
 
-INLINE void slots_get(SLOT_SPACE slot_row *rows, void *rec, usize from, usize to, unsigned slot)
+INLINE void slots_get(void *rec, usize from, usize to, unsigned slot, unsigned turn)
 {
     UNROLL for (usize at = from; at < to; at += 8) {
+        const SLOT_SPACE u64 *row = row_of_turn(turn, (at - from) / 8);
         u64 piece;
         if (to - at > 4)
-            piece = rows[(at - from) / 8][slot];
+            piece = row[slot];
         else
-            piece = *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot];
+            piece = *(const SLOT_SPACE u32 *)&row[slot];
         __builtin_memcpy((char *)rec + at, &piece, to - at < 8 ? to - at : 8);
     }
 }
@@ -239,12 +251,11 @@ INLINE void slots_get(SLOT_SPACE slot_row *rows, void *rec, usize from, usize to
 /* Bytes [from, to) of each warp's record to the lanes of the first warp. */
 INLINE void through_slots(void *rec, usize from, usize to, unsigned tid, unsigned warps, unsigned nsync, unsigned turn)
 {
-    SLOT_SPACE slot_row *rows = slots_of_turn(turn);
     if (tid % WARP == 0 && tid / WARP < warps)
-        slots_put(rows, rec, from, to, tid / WARP);
+        slots_put(rec, from, to, tid / WARP, turn);
     __ompgpu_team_barrier(nsync, 0);
     if (tid < warps)
-        slots_get(rows, rec, from, to, tid);
+        slots_get(rec, from, to, tid, turn);
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
