@@ -49,11 +49,8 @@ static bool is_marker(LLVMValueRef i) { return LLVMIsACallInst(i) && strcmp(ir_n
 static unsigned promises_at(LLVMValueRef marker)
 {
     LLVMValueRef text = LLVMGetOperand(marker, 0), init = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
-    size_t n = 0;
-    if (!init || !LLVMIsConstantString(init))
-        return 0;                     /* "" is a zero initialiser */
-    const char *s = LLVMGetAsString(init, &n);
-    return promises_in(s, n);
+    const char *words = init ? ir_string(init) : "";
+    return promises_in(words, strlen(words));
 }
 
 /* The promises that hold at the end of a block where `now` hold at its beginning. */

@@ -21,12 +21,7 @@ static LLVMValueRef field(LLVMValueRef global, unsigned i)
 
 static const char *string_field(LLVMValueRef global, unsigned i)
 {
-    LLVMValueRef string = LLVMGetInitializer(field(global, i));
-    if (!LLVMIsConstantString(string))
-        return "";                    /* "" is a zero initialiser */
-    size_t length;
-    const char *text = LLVMGetAsString(string, &length);
-    return ir_format("%.*s", (int)strnlen(text, length), text);
+    return ir_string(LLVMGetInitializer(field(global, i)));
 }
 
 static unsigned int_field(LLVMValueRef global, unsigned i) { return (unsigned)LLVMConstIntGetZExtValue(field(global, i)); }

@@ -85,6 +85,15 @@ char *ir_format(const char *fmt, ...)
 
 bool ir_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
 
+const char *ir_string(LLVMValueRef constant)
+{
+    if (!LLVMIsAConstantDataSequential(constant) || !LLVMIsConstantString(constant))
+        return "";                    /* "" is a zero initialiser */
+    size_t n;
+    const char *s = LLVMGetAsString(constant, &n);
+    return ir_format("%.*s", (int)strnlen(s, n), s);
+}
+
 const char *ir_name(LLVMValueRef v)
 {
     size_t length;

@@ -96,6 +96,7 @@ void ir_watch_diagnostics(LLVMContextRef);
 void *ir_alloc(size_t n, size_t size);/* zeroed; a compiler run frees nothing small */
 char *ir_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ir_starts(const char *s, const char *prefix);
+const char *ir_string(LLVMValueRef constant);    /* a constant array of characters, up to its first zero */
 const char *ir_name(LLVMValueRef);
 bool ir_write_file(const char *path, const void *data, size_t size);
 LLVMMemoryBufferRef ir_read_file(const char *path);             /* NULL after an error message */
