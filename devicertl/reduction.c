@@ -206,56 +206,56 @@ __attribute__((always_inline, convergent)) unsigned __ompgpu_reduce_word(unsigne
 #else
 #define SLOT_SPACE
 #endif
-/* A row holds 8 bytes of each warp, so that lanes meet no bank conflict.  Each is a variable of its own: a kernel has those it uses. */
-#define EACH_ROW(do) do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7)
-#define ROW(n) static __OMPGPU_SHARED u64 __ompgpu_state_slots##n[WARP] __OMPGPU_SHARED_INIT, __ompgpu_state_slots_odd##n[WARP] __OMPGPU_SHARED_INIT;
-_Static_assert(ROUND / 8 == 8, "one row for each 8 bytes of a round");
-EACH_ROW(ROW)
+/* A row holds 8 bytes of each warp, so that lanes meet no bank conflict.  There are sets of 1, 2, 4 and 8 rows; a kernel has those that its
+ * records need. */
+typedef u64 slot_row[WARP];
+#define SLOTS(n) static __OMPGPU_SHARED slot_row __ompgpu_state_slots##n[n] __OMPGPU_SHARED_INIT, __ompgpu_state_slots##n##_odd[n] __OMPGPU_SHARED_INIT;
+SLOTS(1) SLOTS(2) SLOTS(4) SLOTS(8)
+#undef SLOTS
+_Static_assert(ROUND == 8 * 8, "the largest set holds a round");
 
-/* n is constant after unrolling. */
-INLINE SLOT_SPACE u64 *row_of_turn(unsigned turn, usize n)
+/* For rounds of a record of `size` bytes, which is constant. */
+INLINE SLOT_SPACE slot_row *slots_of_turn(unsigned turn, usize size)
 {
-    switch (n) {
-#define CASE(n) case n: return turn % 2 ? __ompgpu_state_slots_odd##n : __ompgpu_state_slots##n;
-    EACH_ROW(CASE)
-    }
-    __builtin_unreachable();
+#define SLOTS(n) if (size <= 8 * n) return turn % 2 ? __ompgpu_state_slots##n##_odd : __ompgpu_state_slots##n;
+    SLOTS(1) SLOTS(2) SLOTS(4)
+#undef SLOTS
+    return turn % 2 ? __ompgpu_state_slots8_odd : __ompgpu_state_slots8;
 }
 
-INLINE void slots_put(const void *rec, usize from, usize to, unsigned slot, unsigned turn)
+INLINE void slots_put(SLOT_SPACE slot_row *rows, const void *rec, usize from, usize to, unsigned slot)
 {
     UNROLL for (usize at = from; at < to; at += 8) {
-        SLOT_SPACE u64 *row = row_of_turn(turn, (at - from) / 8);
         u64 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, to - at < 8 ? to - at : 8);
         if (to - at > 4)
-            row[slot] = piece;
+            rows[(at - from) / 8][slot] = piece;
         else
-            *(SLOT_SPACE u32 *)&row[slot] = (u32)piece;
+            *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot] = (u32)piece;
     }
 }
 
-INLINE void slots_get(void *rec, usize from, usize to, unsigned slot, unsigned turn)
+INLINE void slots_get(SLOT_SPACE slot_row *rows, void *rec, usize from, usize to, unsigned slot)
 {
     UNROLL for (usize at = from; at < to; at += 8) {
-        const SLOT_SPACE u64 *row = row_of_turn(turn, (at - from) / 8);
         u64 piece;
         if (to - at > 4)
-            piece = row[slot];
+            piece = rows[(at - from) / 8][slot];
         else
-            piece = *(const SLOT_SPACE u32 *)&row[slot];
+            piece = *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot];
         __builtin_memcpy((char *)rec + at, &piece, to - at < 8 ? to - at : 8);
     }
 }
 
 /* Bytes [from, to) of each warp's record to the lanes of the first warp. */
-INLINE void through_slots(void *rec, usize from, usize to, unsigned tid, unsigned warps, unsigned nsync, unsigned turn)
+INLINE void through_slots(void *rec, usize size, usize from, usize to, unsigned tid, unsigned warps, unsigned nsync, unsigned turn)
 {
+    SLOT_SPACE slot_row *rows = slots_of_turn(turn, size);
     if (tid % WARP == 0 && tid / WARP < warps)
-        slots_put(rec, from, to, tid / WARP, turn);
+        slots_put(rows, rec, from, to, tid / WARP);
     __ompgpu_team_barrier(nsync, 0);
     if (tid < warps)
-        slots_get(rec, from, to, tid, turn);
+        slots_get(rows, rec, from, to, tid);
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
@@ -270,13 +270,13 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
         return;
     if (size <= MAX_UNROLLED) {
         UNROLL for (usize from = 0; from < size; from += ROUND)
-            through_slots(rec, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync, turn++);
+            through_slots(rec, size, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync, turn++);
     } else {
         usize rest = size % ROUND;
         ROLLED for (usize from = 0; from < size - rest; from += ROUND)
-            through_slots(rec, from, from + ROUND, tid, warps, nsync, turn++);
+            through_slots(rec, size, from, from + ROUND, tid, warps, nsync, turn++);
         if (rest)
-            through_slots(rec, size - rest, size, tid, warps, nsync, turn);
+            through_slots(rec, size, size - rest, size, tid, warps, nsync, turn);
     }
     if (warp == 0)                                        /* full: there is a second warp */
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
