@@ -1,20 +1,12 @@
 // samples/fork_join.c: a block of threads for a row, which is added up and then scaled.
-__device__ double block(double s)
+#include "block.h"
+
+__device__ double everywhere(double s)
 {
-    __shared__ double ws[32], all;
-    int lane = threadIdx.x % 32, w = threadIdx.x / 32, nwarps = (blockDim.x + 31) / 32;
-    for (int d = 16; d; d /= 2)
-        s += __shfl_down_sync(~0u, s, d);
-    if (lane == 0)
-        ws[w] = s;
-    __syncthreads();
-    if (w == 0) {
-        s = lane < nwarps ? ws[lane] : 0;
-        for (int d = 16; d; d /= 2)
-            s += __shfl_down_sync(~0u, s, d);
-        if (lane == 0)
-            all = s;
-    }
+    __shared__ double all;
+    s = block(s);
+    if (threadIdx.x == 0)
+        all = s;
     __syncthreads();
     return all;
 }
@@ -26,7 +18,7 @@ __global__ void fork_join(int n, double *__restrict__ a, double *__restrict__ to
 #pragma unroll 4
         for (int j = threadIdx.x; j < n; j += blockDim.x)
             sum += row[j];
-        sum = block(sum);
+        sum = everywhere(sum);
         double scale = 1 / sum;
         for (int j = threadIdx.x; j < n; j += blockDim.x)
             row[j] *= scale;

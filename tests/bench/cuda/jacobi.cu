@@ -5,22 +5,7 @@ __global__ void copy(int n, double *__restrict__ uold, const double *__restrict_
         uold[k] = u[k];
 }
 
-__device__ double block(double s)
-{
-    __shared__ double ws[32];
-    int lane = threadIdx.x % 32, w = threadIdx.x / 32, nwarps = (blockDim.x + 31) / 32;
-    for (int d = 16; d; d /= 2)
-        s += __shfl_down_sync(~0u, s, d);
-    if (lane == 0)
-        ws[w] = s;
-    __syncthreads();
-    if (w == 0) {
-        s = lane < nwarps ? ws[lane] : 0;
-        for (int d = 16; d; d /= 2)
-            s += __shfl_down_sync(~0u, s, d);
-    }
-    return s;
-}
+#include "block.h"
 
 __global__ void stencil(int n, double ax, double ay, double b, double omega, double *__restrict__ u, const double *__restrict__ uold,
                         const double *__restrict__ f, double *error, double *slot, unsigned *arrived)

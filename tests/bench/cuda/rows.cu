@@ -1,20 +1,5 @@
 // samples/rows.c: a block of threads for a row, the sum by shuffles and shared memory.
-__device__ double block(double s)
-{
-    __shared__ double ws[32];
-    int lane = threadIdx.x % 32, w = threadIdx.x / 32, nwarps = (blockDim.x + 31) / 32;
-    for (int d = 16; d; d /= 2)
-        s += __shfl_down_sync(~0u, s, d);
-    if (lane == 0)
-        ws[w] = s;
-    __syncthreads();
-    if (w == 0) {
-        s = lane < nwarps ? ws[lane] : 0;
-        for (int d = 16; d; d /= 2)
-            s += __shfl_down_sync(~0u, s, d);
-    }
-    return s;
-}
+#include "block.h"
 
 __global__ void rows(int n, const int *__restrict__ start, const double *__restrict__ value, double *__restrict__ sum)
 {
