@@ -35,7 +35,7 @@
 
 /* The emulated hardware.  Fixed, so that geometry and therefore results are the same on every machine. */
 enum {
-    EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_BARRIERS = 16,
+    EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_WARPS = EMU_MAX_THREADS / EMU_WARP, EMU_BARRIERS = 16,
     EMU_MULTIPROCESSORS = 4, EMU_THREADS_PER_MP = 2048, EMU_TEAMS_PER_MP = 32, EMU_REGISTERS_PER_MP = 65536,
     EMU_SHARED_BYTES = 48 * 1024,
     EMU_MAX_DEVICES = 8,
@@ -162,8 +162,7 @@ struct emu_worker {
     struct emu_thread *current;       /* device code runs as this thread; NULL: it does not */
     struct emu_fiber home;            /* the OS thread's own stack */
     struct emu_thread *threads;       /* [EMU_MAX_THREADS] */
-    struct emu_thread **pool;         /* random schedule: ready threads */
-    unsigned npool;
+    uint32_t pool[EMU_WARPS], warps;  /* random schedule: the ready lanes of each warp, and the warps that have any */
     unsigned nthreads, started, live; /* of the team; threads below `started` have been started */
     struct emu_queue ready;           /* round robin; holds started threads only */
     struct emu_barrier barrier[EMU_BARRIERS];

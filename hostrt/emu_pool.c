@@ -35,7 +35,6 @@ static void worker_free(void *p)
     if (w->signal_stack)
         munmap(w->signal_stack, w->signal_stack_size);
     ompgpu_xfree(w->threads);
-    ompgpu_xfree(w->pool);
     ompgpu_xfree(w->meeting);
     ompgpu_xfree(w);
 }
@@ -75,13 +74,12 @@ struct emu_worker *ompgpu_emu_worker_get(void)
     if (!w)
         return NULL;
     w->threads = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->threads);
-    w->pool = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->pool);
     w->meeting = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->meeting);
     w->signal_stack_size = 64 * 1024;
     w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (w->signal_stack == MAP_FAILED)
         w->signal_stack = NULL;
-    if (!w->threads || !w->pool || !w->meeting || !w->signal_stack || pthread_setspecific(worker_key, w)) {
+    if (!w->threads || !w->meeting || !w->signal_stack || pthread_setspecific(worker_key, w)) {
         worker_free(w);
         return NULL;
     }

@@ -66,40 +66,49 @@ static void queue_add(struct emu_queue *q, struct emu_thread *t)
     q->tail = t;
 }
 
+/* The random schedule's ready threads: a bit a lane, and a bit a warp that has any. */
+static void pool_add(struct emu_worker *w, const struct emu_thread *t)
+{
+    unsigned warp = t->pub.tid / EMU_WARP;
+    w->pool[warp] |= 1u << t->pub.tid % EMU_WARP;
+    w->warps |= 1u << warp;
+}
+
 static void make_ready(struct emu_worker *w, struct emu_thread *t)
 {
     t->state = EMU_READY;
     if (w->launch->random)
-        w->pool[w->npool++] = t;
+        pool_add(w, t);
     else
         queue_add(&w->ready, t);
 }
 
-/* Any ready thread; but most of the time one warp is preferred for a while, so that warps come as far apart as barriers let them. */
-static unsigned random_ready(struct emu_worker *w)
+/* The first bit at or after a random one. */
+static unsigned random_bit(uint32_t bits, unsigned from)
 {
-    unsigned warps = (w->nthreads + EMU_WARP - 1) / EMU_WARP, tries = 16, i = next_random(w) % w->npool;
+    return (from + (unsigned)__builtin_ctz(bits >> from | bits << (-from & 31))) & 31;
+}
+
+/* Any ready thread; but most of the time one warp is preferred for a while, so that warps come as far apart as barriers let them. */
+static struct emu_thread *random_ready(struct emu_worker *w)
+{
+    uint64_t r = next_random(w);
     if (!w->ahead_left--) {
-        uint64_t r = next_random(w);
-        w->ahead = (unsigned)(r % (warps + 1));             /* the last one: no warp */
-        w->ahead_left = 64 + (unsigned)(r >> 32) % 1024;
+        w->ahead = (unsigned)(r >> 32) % ((w->nthreads + EMU_WARP - 1) / EMU_WARP + 1);     /* the last one: no warp */
+        w->ahead_left = 64 + (unsigned)(r >> 16) % 1024;
     }
-    while (w->ahead < warps && w->pool[i]->pub.tid / EMU_WARP != w->ahead && --tries)
-        i = next_random(w) % w->npool;
-    return i;
+    bool prefer = w->ahead < EMU_WARPS && w->pool[w->ahead] && (r >> 10 & 15);
+    unsigned warp = prefer ? w->ahead : random_bit(w->warps, r & 31), one = random_bit(w->pool[warp], r >> 5 & 31);
+    if (!(w->pool[warp] &= ~(1u << one)))
+        w->warps &= ~(1u << warp);
+    return &w->threads[warp * EMU_WARP + one];
 }
 
 /* Threads that have not started come first: a thread that spins and yields must not keep them from starting. */
 static struct emu_thread *next_ready(struct emu_worker *w)
 {
-    if (w->launch->random) {
-        if (!w->npool)
-            return NULL;
-        unsigned i = random_ready(w);
-        struct emu_thread *t = w->pool[i];
-        w->pool[i] = w->pool[--w->npool];
-        return t;
-    }
+    if (w->launch->random)
+        return w->warps ? random_ready(w) : NULL;
     if (w->started < w->nthreads)
         return &w->threads[w->started++];
     struct emu_thread *t = w->ready.head;
@@ -498,9 +507,10 @@ static void team_begin(struct emu_worker *w, unsigned team)
 {
     const struct emu_launch *l = w->launch;
     w->nthreads = w->live = l->threads;
-    w->started = w->npool = w->spins = w->open = w->ahead_left = 0;
+    w->started = w->warps = w->spins = w->open = w->ahead_left = 0;
     w->ready = (struct emu_queue){ 0 };
     memset(w->barrier, 0, sizeof w->barrier);
+    memset(w->pool, 0, sizeof w->pool);
     w->random = l->seed ^ (team + 1) * 0xD1342543DE82EF95u;
     for (unsigned i = 0; i < l->threads; i++) {
         struct emu_thread *t = &w->threads[i];
@@ -508,7 +518,7 @@ static void team_begin(struct emu_worker *w, unsigned team)
         t->fiber = NULL;
         t->state = EMU_READY;
         if (l->random)
-            w->pool[w->npool++] = t;
+            pool_add(w, t);
     }
     memset(w->meeting, 0, (l->threads + EMU_WARP - 1) / EMU_WARP * sizeof *w->meeting);
 }
