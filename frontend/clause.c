@@ -316,23 +316,28 @@ static unsigned read_unary(struct reader *r, struct chain *x, unsigned k, unsign
     return k;
 }
 
-static void read_item(struct reader *, struct omp_item *, unsigned b, unsigned e);
+static CXType read_item(struct reader *, struct omp_item *, unsigned b, unsigned e);
 
 /* The struct object in [b, e), or what the pointer there leads to. */
 static struct omp_item *read_object(struct reader *r, unsigned b, unsigned e, bool arrow)
 {
     struct omp_item *o = arena_alloc(r->fe->a, sizeof *o);
-    read_item(r, o, b, e);
+    CXType type = read_item(r, o, b, e);
     o->parent_arrow = arrow;
-    if (!arrow) return o;
+    if (!arrow || !o->var) return o;
     o->derefs++;                      /* the whole pointer expression is the base, whatever it was made of */
     o->base = o->text;
+    if (o->nsections) {               /* *a[1], not *p */
+        o->base_is_var = false;
+        o->base_type = fe_type(r->fe, type);
+    }
     o->nsections = 0;
     o->parent = (struct omp_extent){ 0, 0 };
     return o;
 }
 
-static void read_item(struct reader *r, struct omp_item *item, unsigned b, unsigned e)
+/* Returns the type of the whole item. */
+static CXType read_item(struct reader *r, struct omp_item *item, unsigned b, unsigned e)
 {
     struct chain x = { .ok = true };
     *item = (struct omp_item){ .text = extent_of(r, b, e), .place = fe_place(r->fe->u, offset_at(r, b)) };
@@ -340,7 +345,7 @@ static void read_item(struct reader *r, struct omp_item *item, unsigned b, unsig
     note_refs(r, b, e);
     unsigned k = read_unary(r, &x, b, e);
     item->var = x.var;
-    if (!x.ok || k != e || !x.var) { item->base_is_var = false; return; }
+    if (!x.ok || k != e || !x.var) { item->base_is_var = false; return x.type; }
     if (x.base.end && x.sections.n) item->base = x.base;
     else x.base_type = x.type;
     item->base_type = fe_type(r->fe, x.base_type);
@@ -353,6 +358,7 @@ static void read_item(struct reader *r, struct omp_item *item, unsigned b, unsig
     item->derefs = x.derefs;
     if (r->c && fe_clause_rows[r->c->kind].arg == ARG_REDUCE) item->udr = fe_find_udr(r->fe, r->c->word, x.type, r->p->extent.begin);
     if (x.object_end && x.object_end < e) item->object = read_object(r, b, x.object_end, x.object_arrow);
+    return x.type;
 }
 
 static void read_items(struct reader *r, unsigned b, unsigned e)

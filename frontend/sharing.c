@@ -231,16 +231,9 @@ static unsigned clause_map_type(const struct omp_clause *k)
     return k->kind == OMPC_TO ? OMPM_TO : k->kind == OMPC_FROM ? OMPM_FROM : k->map;
 }
 
-static bool is_member(const struct omp_item *it) { return it->parent.begin != it->parent.end; }
-
 /* The objects that hold members, attachments and the order follow in refine.c. */
-static void add_item(struct fe *fe, struct omp_construct *c, map_list *maps, const struct omp_clause *k, struct omp_item *it)
+static void add_item(struct fe *fe, map_list *maps, const struct omp_clause *k, struct omp_item *it)
 {
-    /* Two pointers on the way through a struct need two attachments; p->q[…] is one (parent) plus one. */
-    unsigned most = is_member(it) && it->var->type->kind == OMPT_POINTER ? 2 : is_member(it) ? 1 : ~0u;
-    if (it->derefs > most && !(c->leaves & OMPL_UPDATE))
-        fe_error_at(fe, it->place, "mapping '%s' through more than one pointer member is not supported yet; map each level of its own",
-                    fe_text(fe, it->text));
     *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = it, .type = clause_map_type(k), .pointee = it->derefs > 0 };
 }
 
@@ -252,7 +245,7 @@ static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
         for (unsigned i = 0; i < k->nitems; i++)
             if (k->items[i].var) {
                 if (!(c->leaves & OMPL_UPDATE)) warn_of_own_storage(fe, k->items[i].var, k->items[i].place);
-                add_item(fe, c, &maps, k, &k->items[i]);
+                add_item(fe, &maps, k, &k->items[i]);
             }
     }
     return maps;

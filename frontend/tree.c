@@ -115,6 +115,7 @@ static void normalise_loop(struct omp_construct *c)
         else if (around & OMPL_TEAMS) bind = "teams";
         else bind = "thread";
     }
+    if (c->leaves & OMPL_TEAMS) bind = "teams";        /* as clang: what else could share the iterations of `teams loop`? */
     c->leaves &= ~(unsigned)OMPL_LOOP;
     if (!strcmp(bind, "teams")) c->leaves |= has_inner_parallel(c) ? OMPL_DISTRIBUTE : all;
     else if (!strcmp(bind, "thread")) c->leaves |= OMPL_SIMD;
