@@ -1,13 +1,17 @@
 #!/bin/sh
-# Random target regions (tests/fuzz/gen_regions.c), twenty to a program: generic, auto and spmd mode, at -O0 and -O2, under random schedules
-# and team sizes, against the same text without OpenMP.  The emulated device fails a launch in which not all threads reach a barrier.
+# Random target regions (tests/fuzz/gen_regions.c), twenty to a program: each region in auto, generic and spmd mode at -O0 and at -O2, under random
+# schedules and team sizes, against the same text without OpenMP.  The emulated device fails a launch in which not all threads reach a barrier.
 # 200 regions; 5000 with OMPGPU_LONG.  A region depends on its seed alone; what fails is printed with the command that tries it alone:
 #   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 OMPGPU_FUZZ_SCHEDULE=S sh tests/modes/fuzz.t
+#
+# Spmd mode differs from auto mode in two ways: it converts what auto mode leaves generic for its cost, and it converts with -O0 -g.  So auto's
+# program is spmd's, too, for the regions that it converted (a check of its own below); spmd mode compiles the others at -O2, and all with -O0 -g.
+# What auto mode refuses, spmd mode would, too (tests/modes/refuse.t).
 # shellcheck disable=SC1091,SC2015,SC2016,SC2086
 . tests/lib.sh
-first=${OMPGPU_FUZZ_SEED:-1} count=200 size=20 OMPGPU_LONG=${OMPGPU_LONG:-0}
-[ "$OMPGPU_LONG" = 0 ] || count=5000
-count=${OMPGPU_FUZZ_COUNT:-$count}
+first=${OMPGPU_FUZZ_SEED:-1} count=200 size=20 jobs=${OMPGPU_FUZZ_JOBS:-2}
+[ -z "${OMPGPU_LONG:-}" ] || count=5000
+count=${OMPGPU_FUZZ_COUNT:-$count} end=$((first + count))
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
 GEN=$T/gen
@@ -24,87 +28,82 @@ failed() {
     return 1
 }
 build() { timeout 300 "$CC" $ARCH -w --host-cc="$T/quick" -Rompgpu "$@" -o f 2>log; }
-# The seeds that spmd mode refuses leave the program.
-without_refused() {
-    refused=$(sed -n "s/.*error: region 'region_\([0-9]*\)_.*cannot run in SPMD mode.*/\1/p" log | sort -u)
-    [ -n "$refused" ] || return 1
-    kept=
-    for s in $seeds; do
-        case " $(echo "$refused" | tr '\n' ' ') " in *" $s "*) ;; *) kept="$kept $s" ;; esac
-    done
-    # shellcheck disable=SC2086
-    "$GEN" $kept >kept.c && build kept.c "$@"
-}
+# The seeds of the regions with a remark that matches; each region has one that names its mode.
+seeds_with() { grep -E "$1" log | sed -n "s/.*remark: region 'region_\([0-9]*\)_.*/\1/p"; }
 # Which seed does the compiler fail on?
 blame_compiler() {
     cp log first
     for s in $seeds; do
         "$GEN" "$s" >one.c
-        build one.c "$@" || grep -q 'cannot run in SPMD mode' log || { sed 5q log; failed "$s" "$*: does not compile"; return; }
+        build one.c "$@" || { sed 5q log; failed "$s" "$*: does not compile"; return; }
     done
     sed 5q first
     echo "$seeds $*: does not compile"
 }
-# one FLAGS…: compile, run with two schedules
+# one FLAGS…: compile f.c, which holds $seeds, run with two schedules
 one() {
-    build f.c "$@" || without_refused "$@" || { [ -n "$refused" ] && [ -z "$kept" ] || { blame_compiler "$@"; return 1; }; return 0; }
-    grep -c 'SPMD mode by the late pass' log >>late
+    build f.c "$@" || { blame_compiler "$@"; return 1; }
     for s in $schedule $((schedule + 1)); do
-        OMPGPU_EMU_SCHEDULE=random:$s OMP_TEAMS_THREAD_LIMIT=$((s % 3 * 32 + 33 + s % 5)) timeout 300 ./f >got 2>error
+        OMPGPU_EMU_SCHEDULE=random:$s OMP_TEAMS_THREAD_LIMIT=$((s % 3 * 32 + 33 + s % 5)) timeout 120 ./f >got 2>error || echo "exit code $?" >>error
         sed 3q error
         bad=$(awk 'NR == FNR { want[$1] = $2; next }
                    FILENAME == "got" { have[$1] = $2; next }
                    { for (i = 1; i <= NF; i++) if (have[$i] != want[$i]) { print $i; exit } }' want got - <<S
-${kept:-$seeds}
+$seeds
 S
 )
         [ -z "$bad" ] || { failed "$bad" "$*, OMPGPU_EMU_SCHEDULE=random:$s: other results than without OpenMP"; return 1; }
     done
 }
+# only SEEDS: f.c with these, false when there are none
+only() {
+    seeds=$(echo $1)
+    [ -n "$seeds" ] && "$GEN" $seeds >f.c
+}
 # batch FIRST LAST, in a directory of its own: says what is wrong, on standard output
 batch() {
-    seeds=$(seq "$1" "$2") kept='' batch_bad=0
-    schedule=${OMPGPU_FUZZ_SCHEDULE:-$1}
-    mkdir "$T/$1" && cd "$T/$1" || return 1
-    # shellcheck disable=SC2086
-    "$GEN" $seeds >f.c
-    "$CLANG" -w -O1 f.c -o plain && ./plain >want
-    set -- "-O2 -fompgpu-mode=spmd" "-O2 -fompgpu-mode=generic" "-O0 -g -fompgpu-mode=spmd"
-    if [ "$count" = 1 ]; then set -- "$@" "-O2" "-O0" "-O3 -g" "-O0 -fompgpu-mode=generic" "-O1"
-    else
-        case $((schedule / size % (OMPGPU_LONG ? 5 : 3))) in
-        0) set -- "$@" "-O0 -fompgpu-mode=generic" ;;
-        1) set -- "$@" "-O2" ;;
-        2) set -- "$@" "-O0" ;;
-        3) set -- "$@" "-O3 -g" ;;
-        4) set -- "$@" "-O1" ;;
-        esac
+    all=$(echo $(seq "$1" "$2")) batch_bad=0 schedule=${OMPGPU_FUZZ_SCHEDULE:-$1}
+    mkdir "$T/$1" && cd "$T/$1" && only "$all" && "$CLANG" -w -O1 f.c -o plain && ./plain >want || return 1
+    one -O2 || batch_bad=1
+    costly=$(seeds_with 'generic mode because of .* it would not run in parallel')
+    seeds_with 'SPMD mode by the late pass' >late
+    one -O0 || batch_bad=1
+    accepted=$(seeds_with 'SPMD mode by the late pass|it would not run in parallel')
+    one -O2 -fompgpu-mode=generic || batch_bad=1
+    one -O0 -fompgpu-mode=generic || batch_bad=1
+    if [ -n "${OMPGPU_LONG:-}" ] && [ $((schedule / size % 10)) = 0 ]; then
+        one -O1 || batch_bad=1
+        one -O3 -g || batch_bad=1
     fi
-    # shellcheck disable=SC2086
-    for flags; do kept=''; one $flags || batch_bad=1; done
+    only "$accepted" && { one -O0 -g -fompgpu-mode=spmd || batch_bad=1; }
+    only "$costly" && { one -O2 -fompgpu-mode=spmd || batch_bad=1; }
     return $batch_bad
 }
-seed=$first end=$((first + count))
-while [ "$seed" -lt "$end" ]; do
-    n=0 pids=
-    while [ "$n" -lt 2 ] && [ "$seed" -lt "$end" ]; do
-        last=$((seed + size - 1))
+# worker N: every jobs-th batch, beginning with number N
+worker() {
+    w_seed=$((first + $1 * size))
+    while [ "$w_seed" -lt "$end" ]; do
+        last=$((w_seed + size - 1))
         [ "$last" -lt "$end" ] || last=$((end - 1))
-        (batch "$seed" "$last") >"log.$seed" 2>&1 &
-        pids="$pids $seed-$last:$!" seed=$((last + 1)) n=$((n + 1))
+        (batch "$w_seed" "$last") >"$T/log.$w_seed" 2>&1 && rm -f "$w_seed"/*.c "$w_seed"/f "$w_seed"/plain && echo fine >"$T/fine.$w_seed"
+        w_seed=$((w_seed + jobs * size))
     done
-    for p in $pids; do
-        range=${p%:*}
-        wait "${p#*:}"; rc=$?
-        cp "log.${range%-*}" shown
-        check "seeds $range" sh -c 'cat shown; exit "$1"' sh "$rc" && rm -rf "${range%-*}/f" "${range%-*}"/*.c
-    done
+}
+n=0 pids=
+while [ $n -lt "$jobs" ]; do worker $n & pids="$pids $!"; n=$((n + 1)); done
+wait $pids
+seed=$first
+while [ "$seed" -lt "$end" ]; do
+    check "seeds from $seed on" sh -c 'cat "log.$1"; [ -e "fine.$1" ]' sh "$seed"
+    seed=$((seed + size))
 done
 cat ./*/late >late
-check "most are converted in spmd mode" awk -v n="$count" '{ s += $1 } END { exit s < n }' late
-if [ "$count" -ge 6 ] && have_ptxas; then
-    # shellcheck disable=SC2046
-    ./gen $(seq "$first" $((first + 5))) >gpu.c
-    check "a program for a GPU" "$CC" --gpu-arch=sm_75 -w --host-cc="$T/quick" -O2 -c gpu.c -o gpu.o
+check "most are converted" [ "$(wc -l <late)" -ge $((count / 2)) ]
+if [ "$count" -ge 6 ]; then
+    only "$(sed 6q late)"
+    check "auto mode" "$CC" --gpu-arch=sm_75 -w -O2 --emit=ptx f.c -o auto.ptx
+    check "spmd mode" "$CC" --gpu-arch=sm_75 -w -O2 --emit=ptx -fompgpu-mode=spmd f.c -o spmd.ptx
+    check "both make the same of what auto mode converts" cmp auto.ptx spmd.ptx
+    if have_ptxas; then check "a program for a GPU" "$CC" --gpu-arch=sm_75 -w --host-cc="$T/quick" -O2 -c f.c -o gpu.o; fi
 fi
 finish
