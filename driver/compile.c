@@ -119,6 +119,34 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     words_add(w, j->output);
 }
 
+/* clang has no end on some clauses (frontend/screen.c).  Files that keep it longer than most are looked at meanwhile. */
+enum { PATIENCE_MS = 500 };
+
+static bool is_endless(const struct job *j)
+{
+    struct proc pre = { .err = drv_format("%spre.err", j->err_base), .doing = drv_format("preprocessing '%s'", j->path) };
+    struct proc screen = { .err = drv_format("%sscreen.err", j->err_base), .doing = drv_format("reading the directives of '%s'", j->path) };
+    drv_preprocess(j, &pre);
+    if (drv_proc_run(&pre) != 0) return false;
+    const char *const words[] = { drv_tool("omp-split"), "--path", strcmp(j->path, "-") == 0 ? "<stdin>" : j->path, "--screen", drv_job_file(j, "i") };
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) words_add(&screen.argv, words[i]);
+    if (drv_proc_run(&screen) != SPLIT_ENDLESS) return false;
+    drv_show(j->opt, screen.err);
+    return true;
+}
+
+/* False: it was ended. */
+static bool run_clang(const struct job *j, struct proc *p)
+{
+    drv_proc_start(p);
+    if (has_headers(j) && !j->opt->gcc && !drv_proc_wait_for(p, PATIENCE_MS * 1e-3) && is_endless(j)) {
+        drv_proc_kill(p);
+        return false;
+    }
+    while (!drv_proc_wait_for(p, 1e9)) {}
+    return true;
+}
+
 static int run_plain(struct job *j)
 {
     const char *depfile;
@@ -127,7 +155,8 @@ static int run_plain(struct job *j)
     if (strcmp(j->path, "-") == 0) p.in = j->input_file;
     if (j->opt->verbose) drv_print_command(&p.argv);
     if (j->opt->dry) return 0;
-    int code = drv_proc_run(&p);
+    if (!run_clang(j, &p)) return EXIT_COMPILE;
+    int code = p.code;
     if (code == 1 && !j->opt->gcc && has_headers(j) && drv_older_openmp(j->opt)) {
         struct proc again = { .in = p.in, .err = drv_format("%splain51.err", j->err_base), .doing = p.doing };
         plain_args(j, &again.argv, &depfile);

@@ -101,7 +101,7 @@ struct proc {
     void *tag; unsigned index;
     pid_t pid; double start, seconds;
     int code;                     /* exit code; -1: ended by `signal` */
-    int signal; bool timed_out;
+    int signal; bool timed_out, ended;
     struct proc *next;
 };
 void drv_signals(void);           /* from here on signals wait until drv_proc_wait or drv_exit looks for them */
@@ -109,6 +109,8 @@ void drv_proc_start(struct proc *);
 struct proc *drv_proc_wait(void); /* any one that has ended; NULL when none runs */
 void drv_proc_kill_all(void);
 int drv_proc_run(struct proc *);  /* start and wait for this one */
+bool drv_proc_wait_for(struct proc *, double seconds);         /* from its start on; true: it has ended */
+void drv_proc_kill(struct proc *);
 void drv_print_command(const struct words *);
 /* "clang crashed (signal 11) while …" and the like; false when the process ended in an orderly way. */
 bool drv_proc_report(const struct proc *, const char *errors);
@@ -203,6 +205,8 @@ bool drv_older_openmp(const struct options *);      /* false when there is nothi
 void drv_common_args(const struct options *, struct words *);  /* -fopenmp and its version */
 void drv_host_openmp(const struct options *, struct words *);  /* the same for the host compiler, which may be gcc */
 const char *drv_job_file(const struct job *, const char *extension);
+void drv_preprocess(const struct job *, struct proc *);        /* the command */
+enum { SPLIT_NO_TARGETS = 3, SPLIT_ENDLESS = 4 };              /* exit codes of omp-split */
 
 /* ------------------------------------------------------------------ device link (device_link.c) */
 /* After a host link: *object is one more object to link with, when files of the program need device code of each other, else NULL. */

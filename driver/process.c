@@ -109,6 +109,7 @@ static void record(struct proc *p, int status)
     p->seconds = drv_now() - p->start;
     p->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     p->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    p->ended = true;
     unlink_proc(p);
 }
 
@@ -139,8 +140,8 @@ void drv_proc_kill_all(void)
     while (running) kill_group(running);
 }
 
-/* clang 22 does not get past some clauses that it knows by name only (apply, memscope, graph_id …): it reports the same error until
- * its error limit, and then goes round for ever in silence.  One second later it has had its chance. */
+/* At the clauses of frontend/screen.c clang reports the same error until its error limit, and then goes round for ever in silence.  Files
+ * that cannot be screened, because their preprocessing fails, may come here. */
 static bool goes_round(const struct proc *p)
 {
     enum { ENOUGH = 16 << 20 };
@@ -174,25 +175,42 @@ static struct proc *reap(void)
     return NULL;
 }
 
-struct proc *drv_proc_wait(void)
+/* One that has ended, or a wait for something to happen. */
+static struct proc *reap_or_nap(void)
 {
-    while (running) {
-        struct proc *p = reap();
-        if (p) return p;
-        struct timespec t = { 0, 200 * 1000 * 1000 };
-        int s = sigtimedwait(&waited, NULL, &t);
-        if (s > 0 && s != SIGCHLD) {
-            pending_signal = s;
-            drv_exit(128 + s);
-        }
+    struct proc *p = reap();
+    if (p) return p;
+    struct timespec t = { 0, 200 * 1000 * 1000 };
+    int s = sigtimedwait(&waited, NULL, &t);
+    if (s > 0 && s != SIGCHLD) {
+        pending_signal = s;
+        drv_exit(128 + s);
     }
     return NULL;
+}
+
+struct proc *drv_proc_wait(void)
+{
+    struct proc *p = NULL;
+    while (running && !p) p = reap_or_nap();
+    return p;
+}
+
+bool drv_proc_wait_for(struct proc *p, double seconds)
+{
+    while (!p->ended && drv_now() - p->start < seconds) reap_or_nap();
+    return p->ended;
+}
+
+void drv_proc_kill(struct proc *p)
+{
+    if (!p->ended) kill_group(p);
 }
 
 int drv_proc_run(struct proc *p)
 {
     drv_proc_start(p);
-    while (drv_proc_wait() != p) {}
+    while (!p->ended) reap_or_nap();
     return p->code;
 }
 

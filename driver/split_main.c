@@ -2,20 +2,21 @@
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree] [--atomic-reduction]
  *             [--remarks] T/app.i -- CLANG-ARGS
+ *   omp-split --path app.c --screen T/app.i
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device constructs and nothing was
- * written.  Outputs are made in memory first: a file is only touched when everything has succeeded. */
+ * written; 4 clang would not end on this file (all that --screen looks for).  Outputs are made in memory first: a file is only touched when everything has succeeded. */
 #include "codegen/codegen.h"
 #include "frontend/unit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_TARGETS = 3 };
+enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_TARGETS = 3, EXIT_ENDLESS = 4 };
 
 struct options {
     const char *path, *device, *host, *tree, *input;
-    bool emit_tree, atomic_reduction, remarks;
+    bool emit_tree, atomic_reduction, remarks, screen;
     int nargs;
     const char *const *args;
 };
@@ -46,6 +47,7 @@ static int read_options(int argc, char **argv, struct options *o)
         if (!strcmp(argv[i], "--emit-tree")) o->emit_tree = true;
         else if (!strcmp(argv[i], "--atomic-reduction")) o->atomic_reduction = true;
         else if (!strcmp(argv[i], "--remarks")) o->remarks = true;
+        else if (!strcmp(argv[i], "--screen")) o->screen = true;
         else if (value && i + 1 < argc) *value = argv[++i];
         else if (value) return fail("missing argument of", argv[i]);
         else if (*argv[i] == '-' && argv[i][1]) return fail("unknown option", argv[i]);
@@ -148,6 +150,8 @@ static int write_all(const struct options *o, const struct omp_unit *u)
 
 static int split(const struct options *o, char *text, size_t length)
 {
+    if (fe_screen(o->path, text, length)) return EXIT_ENDLESS;
+    if (o->screen) return EXIT_OK;
     if (!mentions_target(text) && !o->emit_tree) return EXIT_NO_TARGETS;
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
     if (!u) return EXIT_ERROR;

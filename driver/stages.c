@@ -6,7 +6,8 @@
  *
  * A stage starts when the stages it comes after have ended; up to MAX_CHILDREN processes run at once.  What `check` says is what the
  * user sees of clang; messages of the other stages are kept in files and shown when check has found nothing wrong, so that an
- * error appears once.  The first failure ends everything else (but lets check finish, for its message is the better one). */
+ * error appears once.  The first failure ends everything else (but lets check finish, for its message is the better one; unless
+ * split has found that it never will, see frontend/screen.c). */
 #include "codegen/codegen.h"
 #include "driver/driver.h"
 #include "hostrt/image.h"
@@ -109,15 +110,20 @@ static void input(const struct job *j, struct proc *p)
     if (strcmp(j->path, "-") == 0) p->in = j->input_file;
 }
 
-static void preprocess(const struct job *j, unsigned i, struct proc *p)
+void drv_preprocess(const struct job *j, struct proc *p)
 {
-    (void)i;
     ADD(&p->argv, drv_clang(), "-E", "-w");
     drv_common_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_PRE);
     /* A fortified call would be a call of glibc from the device. */
     ADD(&p->argv, "-U_FORTIFY_SOURCE", "-o", drv_job_file(j, "i"));
     input(j, p);
+}
+
+static void preprocess(const struct job *j, unsigned i, struct proc *p)
+{
+    (void)i;
+    drv_preprocess(j, p);
 }
 
 static void check(const struct job *j, unsigned i, struct proc *p)
@@ -361,8 +367,8 @@ static int native_done(struct job *j, int code)
 
 static int split_done(struct job *j, int code)
 {
-    j->no_targets = code == 3;
-    return code == 3 ? 0 : code;
+    j->no_targets = code == SPLIT_NO_TARGETS;
+    return code == SPLIT_NO_TARGETS ? 0 : code;
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -390,6 +396,7 @@ struct run {
     unsigned next[STAGES];            /* processes started */
     unsigned children;
     bool again;                       /* from the start, with an older version of OpenMP */
+    bool endless;                     /* clang would not end on this file */
     int failed;                       /* exit code */
     struct proc *culprit;
 };
@@ -468,6 +475,7 @@ static void ended(struct run *r, struct proc *p)
     bool orderly = p->code >= 0 && !p->timed_out;
     int code = orderly && s->done ? s->done(r->job, p->code) : p->code;
     r->children--;
+    r->endless |= id == SPLIT && p->code == SPLIT_ENDLESS;
     print_time(r, s->name, p->seconds);
     if (id == CHECK && p->code == 1 && accepted_by_older(r->job)) {
         r->again = true;
@@ -559,7 +567,7 @@ static int run_stages(struct job *j)
     double start = drv_now();
     for (;;) {
         while (advance(&r)) {}
-        if (r.again || (r.failed && !check_runs(&r))) break;
+        if (r.again || r.endless || (r.failed && !check_runs(&r))) break;
         struct proc *p = drv_proc_wait();
         if (!p) break;
         ended(&r, p);

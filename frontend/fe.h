@@ -2,6 +2,7 @@
  *
  * The passes, in order (fe_parse in parse.c lists them):
  *   text.c      lines and line markers, places, diagnostics
+ *   screen.c    (before all) clauses at which clang does not end
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
  *   clause.c    read the clauses, resolve names, types of list items

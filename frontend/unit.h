@@ -297,6 +297,8 @@ struct omp_unit {
     void *lines;                  /* frontend use: line markers */
 };
 
+/* Errors for clauses at which clang does not end, in any directive of the text; their number. */
+int  fe_screen(const char *path, char *text, size_t length);
 /* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret to stderr.
  * args: clang flags that change the language (-std=, -f…, -m…), for libclang.  NULL on error. */
 struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs, const char *const *args);

@@ -62,11 +62,6 @@ int a[10]; int main(void) {
 #pragma omp target teams distribute parallel for
 for (int i = 0; i * i < 10; i++) a[i]++; }
 C
-bad "clause that clang goes round on" "t.c:2:20: error: unexpected OpenMP clause 'memscope' in directive '#pragma omp target'" <<'C'
-int a[10]; int main(void) {
-#pragma omp target memscope(device)
-{ a[0] = 1; } }
-C
 bad "reduction on long double" "t.c:2:63: error: reduction variable 's' of type 'long double': the device has no long double" <<'C'
 int a[10]; int main(void) { long double s = 0;
 #pragma omp target teams distribute parallel for reduction(+: s)
@@ -122,7 +117,7 @@ bad_scan "in a statement" "t.c:5:1: error: orphaned 'omp scan' directives are pr
     "target parallel for reduction(inscan, +: x)" "$(printf 'if (i) {\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
 bad_scan "both clauses" "t.c:5:31: error: exactly one of 'inclusive' or 'exclusive' clauses is expected" \
     "target parallel for reduction(inscan, +: x, y)" "$(printf 'x += a[i];\n#pragma omp scan inclusive(x) exclusive(y)\nb[i] = x;')"
-bad_scan "init_complete" "t.c:5:18: error: unexpected OpenMP clause 'init_complete' in directive '#pragma omp scan'" \
+bad_scan "init_complete" "t.c:5:18: error: clause 'init_complete' is not supported: clang 22 does not end on it" \
     "target parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp scan init_complete\nb[i] = x;')"
 bad_scan "section" "t.c:2:54: error: 'a[0:3]' in a 'reduction' clause with 'inscan': only whole variables can be list items of 'scan'" \
     "target parallel for reduction(inscan, +: a[0:3])" "$(printf 'a[0] += i;\n#pragma omp scan inclusive(a[0:3])\nb[i] = a[0];')"

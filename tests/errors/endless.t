@@ -1,0 +1,171 @@
+#!/bin/sh
+# Clauses at which clang 22 goes round for ever are found without it, and only those (frontend/screen.c).  OMPGPU_LONG: clang really does.
+. tests/lib.sh
+endless="adjust_args append_args apply collector combiner counts device_safesync graph_id graph_reset inbranch indirect induction
+inductor init_complete initializer interop link local memory_order memscope notinbranch otherwise replayable safesync transparent"
+SPLIT=$ROOT/lib/ompgpu/omp-split
+target='
+#pragma omp target
+{ }'
+# endless NAME PLACE CLAUSE <SOURCE
+endless() {
+    cat >e.c; rm -f e.o
+    timeout 60 "$CC" $ARCH -c e.c 2>err; rc=$?
+    want="$2: error: clause '$3' is not supported: clang 22 does not end on it"
+    if [ $rc = 1 ] && [ "$(head -n 1 err)" = "$want" ] && [ "$(grep -c error: err)" = 1 ] && [ ! -e e.o ]; then ok "$1"
+    else not_ok "$1"; echo "# exit code $rc, wanted: $want"; show err; fi
+}
+endless "allowed by clang, which says nothing" e.c:3:18 transparent <<C
+void f(void) {
+int n = 1;
+#pragma omp task transparent
+n++; $target
+}
+C
+endless "not allowed" e.c:2:48 memscope <<C
+void f(int n) {
+#pragma omp parallel if(n > 1) \\
+    num_threads(2), memscope(all)
+n++; $target
+}
+C
+endless "_Pragma, a macro" e.c:3:23 graph_id <<C
+#define RECORD(id) _Pragma("omp taskgraph graph_id(1)")
+void f(int n) {
+RECORD(1)
+n++; $target
+}
+C
+cat >def.h <<'C'
+#define SAFE safesync
+C
+endless "a clause from a header" e.c:3:22 safesync <<C
+#include "def.h"
+void f(int n) {
+#pragma omp parallel SAFE
+n++; $target
+}
+C
+endless "a file without target constructs" e.c:2:20 replayable <<'C'
+void f(int n) {
+#pragma omp   task replayable
+n++;
+}
+C
+cat >inner.h <<'C'
+static void g(int n) {
+#pragma omp task \
+  transparent(1)
+n++; }
+C
+endless "a header of such a file" ./inner.h:2:18 transparent <<'C'
+#include "inner.h"
+void f(int n) { g(n); }
+C
+endless "an error beside it" e.c:4:25 apply <<C
+int f(void) {
+y = 1;
+int a[4];
+#pragma omp unroll full apply(x)
+for (int i = 0; i < 4; i++) a[i] = 0;
+return a[1]; $target
+}
+C
+cat >e.c <<C
+#error no
+void f(void) {
+#pragma omp parallel memscope(all)
+{ } $target
+}
+C
+timeout 60 "$CC" $ARCH -c e.c 2>err
+check "a file that cannot be preprocessed" [ $? = 1 ] && check "… says why" has err "^e.c:1:2: error: no$"
+# One line each; the screen sees them all.
+{
+    n=1
+    for c in $endless; do n=$((n + 1)); echo "#pragma omp parallel for if(a[1](b)) $c(x)"; done
+    cat <<'C'
+#pragma omp cancel parallel transparent
+#pragma omp cancellation point for transparent
+#pragma omp critical (name) transparent
+#pragma omp flush(n) transparent
+#pragma omp allocate(n) transparent
+#pragma omp requires device_safesync
+#pragma omp scan inclusive(n) transparent
+#pragma omp interop init(target: o) interop(o)
+#pragma omp dispatch interop(o)
+#pragma omp metadirective when(user={condition(1)}: parallel transparent)
+#pragma omp metadirective when(device={kind(gpu)}: parallel if(n)) otherwise(task nowait transparent)
+#pragma omp begin assumes absent(parallel)
+#pragma omp assume safesync
+#pragma omp target teams distribute parallel for simd safelen(4) indirect
+C
+} >all.i
+screen() { "$SPLIT" --path x.c --screen "$1" 2>err; [ $? = "$2" ] && [ "$(grep -c 'error:' err)" = "$3" ] || { cat err; return 1; }; }
+check "every word, many directives" screen all.i 4 38
+cat >none.i <<'C'
+#pragma omp declare target link(n) device_type(any) indirect
+#pragma omp begin declare target indirect
+#pragma omp declare reduction(x: int: omp_out += omp_in) initializer(omp_priv = 0)
+#pragma omp declare simd notinbranch
+#pragma omp declare simd simdlen(4) inbranch
+#pragma omp declare variant(g) match(construct={dispatch}) append_args(interop(target))
+#pragma omp metadirective when(user={condition(1)}: parallel) otherwise(parallel)
+#pragma omp parallel private(transparent, local) shared(link)
+#pragma omp parallel for schedule(static, counts) firstprivate(apply) reduction(+: induction)
+#pragma omp parallel unknown transparent
+#pragma omp unknown transparent
+#pragma omp critical (transparent)
+#pragma omp interop init(target: interop)
+#pragma omp assumes transparent
+#pragma omp nothing transparent
+#pragma GCC transparent
+#pragma transparent omp task transparent
+#pragma ompx task transparent
+const char *s = "#pragma omp task transparent";
+C
+check "the same words elsewhere" screen none.i 0 0
+cat >words.c <<'C'
+/* #pragma omp task transparent */
+#include <stdio.h>
+#define transparent(x) private(x)
+#define link if(1)
+#define local(x) x
+#if 0
+#pragma omp task safesync
+#endif
+int apply(int counts) { return counts + 1; }
+int main(void)
+{
+    int interop = 0, otherwise = 0, safesync = 4;
+    const char *s = "\n#pragma omp task transparent\n";
+#pragma omp parallel transparent(otherwise) link
+    otherwise = 1; /* transparent */
+#pragma omp target map(interop) firstprivate(safesync)   // transparent
+    {
+#pragma omp parallel for num_threads(local(4)) reduction(+: interop)
+        for (int memscope = 0; memscope < safesync; memscope++) interop += memscope;
+    }
+    printf("%d %d%s", interop, apply(otherwise), s);
+    return interop != 6;
+}
+C
+compile_run "names, strings, comments, macros, #if 0" words.c
+sed '/target/,/{/d; /parallel for/,/}/d; s/interop != 6/0/' words.c >plain.c
+compile_run "… in a file without target constructs" plain.c
+
+if [ -n "${OMPGPU_LONG:-}" ]; then
+    for c in $endless; do
+        printf 'void f(int n) {\n#pragma omp parallel %s(n)\nn++;\n}\n' "$c" >c.c
+        timeout 2 "$CLANG" -fsyntax-only -fopenmp -fopenmp-version=60 -w c.c >log 2>&1
+        check "clang does not end on $c" [ $? = 124 ]
+    done
+    while IFS= read -r line; do
+        case $line in '#pragma omp'*) ;; *) continue ;; esac
+        case $line in *declare* | *assumes*) printf 'int n; int g(int);\n%s\nint f(int x) { return x; }\n' "$line" ;;
+        *) printf 'void f(int n) { int a[9];\n%s\nfor (int i = 0; i < 9; i++) a[i] = n;\n}\n' "$line" ;; esac >c.c
+        timeout 10 "$CLANG" -fsyntax-only -fopenmp -fopenmp-version=60 -w c.c >log 2>&1
+        check "clang ends on ${line#?}" [ $? -le 1 ]
+    done <none.i
+fi
+finish
