@@ -175,6 +175,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
     char passes[64];
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", u->opt->level);
     run_passes(u, passes, machine);
+    if (u->opt->level != '0' && ir_localise_state(u))
+        run_passes(u, "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,correlated-propagation,gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);
     ir_plain_locals(u);
     if (ir_prune_state(u))
         run_passes(u, u->opt->level == '0' ? "globaldce" : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);

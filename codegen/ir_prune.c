@@ -21,7 +21,7 @@ static void push(struct stores *s, LLVMValueRef store)
 
 static LLVMValueRef function_of(LLVMValueRef instruction) { return LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)); }
 
-static bool is_address_of_same(LLVMValueRef user)
+bool ir_is_address_of_same(LLVMValueRef user)
 {
     if (LLVMIsAConstantExpr(user) || LLVMIsAGetElementPtrInst(user) || LLVMIsAAddrSpaceCastInst(user) || LLVMIsABitCastInst(user))
         return true;
@@ -34,7 +34,7 @@ static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const in
 {
     IR_EACH_USE(use, address) {
         LLVMValueRef user = LLVMGetUser(use);
-        if (is_address_of_same(user)) {
+        if (ir_is_address_of_same(user)) {
             if (!only_stored(user, g, from, kernel, stores))
                 return false;
             continue;

@@ -206,6 +206,10 @@ void ir_plain_locals(struct ir_unit *);         /* after it */
 /* ------------------------------------------------------------------ pruning (ir_prune.c) */
 void ir_hide_strides(struct ir_unit *);         /* after optimisation */
 bool ir_prune_state(struct ir_unit *);          /* after optimisation; whether anything was deleted */
+bool ir_is_address_of_same(LLVMValueRef user);   /* an expression or instruction with one address as operand, and another one in the same variable as value */
+
+/* ------------------------------------------------------------------ threads' own state (ir_own.c) */
+bool ir_localise_state(struct ir_unit *);       /* after optimisation; whether anything was changed */
 
 /* ------------------------------------------------------------------ emit (ir_emit.c) */
 bool ir_check_archs(const struct ir_options *);

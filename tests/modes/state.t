@@ -94,6 +94,22 @@ static int idle(int *a) { return a[0]; }'
 check "a region in a function that is called through a pointer: called directly" has table.ptx __ompgpu_cascade
 check "…; only the pointer itself is" test "$(grep -c '^prototype\|callprototype' table.ptx)" -le 2
 
+# what a thread keeps of itself, its level and the size of its region, is a register where all of the kernel is inline
+program own '
+        #pragma omp parallel for num_threads(24) reduction(+: r[0])
+        for (int i = 2; i < n; i++) r[0] += i * omp_get_num_threads();
+        #pragma omp parallel num_threads(40)
+        {
+            #pragma omp parallel
+            r[2 + omp_get_thread_num() + omp_get_level()] = omp_get_level();
+        }'
+for mode in spmd generic; do
+    check "own, $mode: PTX" "$CC" --gpu-arch=sm_75 -O2 -fompgpu-mode=$mode --emit=ptx own.c -o own.ptx
+    [ $mode = generic ] || check "own, $mode: no level and no size in shared memory" lacks own.ptx __ompgpu_state_nest __ompgpu_state_size
+    check "own, $mode: compiles" "$CC" --gpu-arch=emu -O2 -fompgpu-mode=$mode own.c -o own.emu
+    check "own, $mode: runs" env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./own.emu
+done
+
 # a generic kernel beside an SPMD kernel: one byte says which
 cat >both.c <<'C'
 int main(void)
