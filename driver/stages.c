@@ -139,10 +139,12 @@ static void check(const struct job *j, unsigned i, struct proc *p)
     if (p->in) p->in = text;
 }
 
+static const char *shown_path(const struct job *j) { return strcmp(j->path, "-") == 0 ? "<stdin>" : j->path; }
+
 static void split(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_tool("omp-split"), "--path", strcmp(j->path, "-") == 0 ? "<stdin>" : j->path);
+    ADD(&p->argv, drv_tool("omp-split"), "--path", shown_path(j));
     ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host", drv_job_file(j, "host.c"));
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION)) ADD(&p->argv, "--atomic-reduction");
     if (j->opt->remarks) ADD(&p->argv, "--remarks");
@@ -151,9 +153,16 @@ static void split(const struct job *j, unsigned i, struct proc *p)
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
 }
 
+/* In debug information the user's file stands for our text: the same input gives the same object, whatever the temporary directory. */
+static void hide_temp(const struct job *j, struct proc *p, const char *extension)
+{
+    if (!j->opt->save) words_add(&p->argv, drv_format("-fdebug-prefix-map=%s=%s", drv_job_file(j, extension), shown_path(j)));
+}
+
 /* No LLVM pass runs before omp-device: -O2 only keeps clang from marking functions optnone and loops as not to be unrolled. */
 static void device(const struct job *j, struct proc *p, const char *out)
 {
+    hide_temp(j, p, "device.c");
     ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2", "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w", "-fno-crash-diagnostics",
         "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
 }
@@ -201,6 +210,7 @@ static void host(const struct job *j, unsigned i, struct proc *p)
     ADD(&p->argv, drv_host_cc(j->opt), "-S", "-w");
     drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_HOST);
+    hide_temp(j, p, "host.c");
     if (j->opt->gcc) gcc_input(p);
     else ADD(&p->argv, "-x", "cpp-output");
     ADD(&p->argv, drv_job_file(j, "host.c"), "-o", drv_job_file(j, "s"));
@@ -527,6 +537,28 @@ static void show_remarks(const struct job *j)
     if (j->opt->remarks && want_ptxas(j)) remark_ptxas(j);
 }
 
+static void print_file(const char *text, size_t n)
+{
+    if (fwrite(text, 1, n, stdout) == n && fflush(stdout) == 0) return;
+    if (errno == EPIPE) drv_exit(EXIT_COMPILE);        /* by SIGPIPE, without a word */
+    drv_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
+}
+
+/* `-o -`, as for clang. */
+static bool to_stdout(const struct job *j) { return j->output && !j->link && strcmp(j->output, "-") == 0; }
+
+static void finish_output(const struct job *j)
+{
+    size_t n;
+    if (!to_stdout(j)) {
+        drv_output_commit(j->output, j->write_to);
+        return;
+    }
+    const char *text = drv_read(j->write_to, &n);
+    if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->write_to, strerror(errno));
+    print_file(text, n);
+}
+
 static void copy_result(const struct job *j)
 {
     static const char *const extensions[] = { [EMIT_TREE] = "tree", [EMIT_DEVICE_C] = "device.c", [EMIT_HOST_C] = "host.c", [EMIT_IR] = "ll" };
@@ -538,9 +570,8 @@ static void copy_result(const struct job *j)
     if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", file, strerror(errno));
     if (j->write_to) {
         if (!drv_write(j->write_to, text, n)) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
-    } else if (fwrite(text, 1, n, stdout) != n || fflush(stdout) != 0) {
-        if (errno == EPIPE) drv_exit(EXIT_COMPILE);    /* by SIGPIPE, without a word */
-        drv_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
+    } else {
+        print_file(text, n);
     }
 }
 
@@ -563,7 +594,7 @@ static void notes(const struct job *j)
 static int run_stages(struct job *j)
 {
     struct run r = { .job = j };
-    if (j->output) j->write_to = j->opt->dry ? j->output : drv_output_begin(j->output);
+    if (j->output) j->write_to = j->opt->dry ? j->output : to_stdout(j) ? drv_format("%sstdout", j->err_base) : drv_output_begin(j->output);
     double start = drv_now();
     for (;;) {
         while (advance(&r)) {}
@@ -606,6 +637,6 @@ int drv_compile_offload(struct job *j)
     if (code || j->opt->dry) return code;
     if (j->no_targets && j->opt->emit == EMIT_NONE) return 0;
     if (j->opt->emit || j->opt->goal == GOAL_ASSEMBLY) copy_result(j);
-    if (j->output && j->opt->goal != GOAL_CHECK) drv_output_commit(j->output, j->write_to);
+    if (j->output && j->opt->goal != GOAL_CHECK) finish_output(j);
     return 0;
 }

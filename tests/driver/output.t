@@ -18,6 +18,14 @@ check "-c -o in another directory" cc -c app.c -o x/other.o
 check "-ofile" cc -c app.c -ox/joined.o && check "... is there" test -s x/joined.o
 check "-S stands alone" cc -O2 -S app.c && cp app.s x/moved.s && check "... assembles" cc -c x/moved.s -o moved.o &&
     check "... links" cc moved.o -o prog && check "... runs" runs prog
+for flags in -O2 "-g -O0" "-g -Rompgpu"; do
+    # shellcheck disable=SC2086
+    check "the same object again: $flags" sh -c "'$CC' $ARCH $flags -c app.c -o 1.o 2>err && '$CC' $ARCH $flags -c app.c -o 2.o 2>err && cmp 1.o 2.o"
+done
+check "-S -o -: standard output" sh -c "'$CC' $ARCH -S app.c -o - >out.s" && check "... is assembly" has out.s main
+check "-c -o -: standard output" sh -c "'$CC' $ARCH -c app.c -o - >out.o" && check "... links" cc out.o -o prog && check "... runs" runs prog
+check "--emit -o -: standard output" sh -c "'$CC' $ARCH --emit=omp-tree app.c -o - >out.tree" && check "... is the tree" has out.tree "^target"
+check "... no file of that name" test ! -e ./-
 check "-S of a file without targets" cc -S plain.c && check "... is assembly" has plain.s main
 cc -E app.c >app.i
 check "-E keeps the directive" has app.i 'pragma omp target'
