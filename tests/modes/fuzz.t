@@ -57,12 +57,12 @@ S
 }
 # only SEEDS: f.c with these, false when there are none
 only() {
-    seeds=$(echo $1)
-    [ -n "$seeds" ] && "$GEN" $seeds >f.c
+    seeds=$(printf '%s ' $1)
+    [ "$seeds" != ' ' ] && "$GEN" $seeds >f.c
 }
 # batch FIRST LAST, in a directory of its own: says what is wrong, on standard output
 batch() {
-    all=$(echo $(seq "$1" "$2")) batch_bad=0 schedule=${OMPGPU_FUZZ_SCHEDULE:-$1}
+    all=$(seq -s ' ' "$1" "$2") batch_bad=0 schedule=${OMPGPU_FUZZ_SCHEDULE:-$1}
     mkdir "$T/$1" && cd "$T/$1" && only "$all" && "$CLANG" -w -O1 f.c -o plain && ./plain >want || return 1
     one -O2 || batch_bad=1
     costly=$(seeds_with 'generic mode because of .* it would not run in parallel')
