@@ -154,13 +154,13 @@ static bool call_escapes(LLVMValueRef call, LLVMValueRef pointer, struct vector 
 }
 
 /* The arguments of a printf, as clang lays them out for vprintf, which reads them and keeps nothing. */
-static bool is_print_buffer(LLVMValueRef pointer)
+bool ir_is_print_buffer(LLVMValueRef pointer)
 {
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use), callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
         bool harmless = callee ? LLVMIsAFunction(callee) && (strcmp(ir_name(callee), "vprintf") == 0 || ir_starts(ir_name(callee), "llvm.lifetime."))
                         : LLVMIsAStoreInst(user) ? LLVMGetOperand(user, 0) != pointer
-                                                 : LLVMIsAGetElementPtrInst(user) && is_print_buffer(user);
+                                                 : LLVMIsAGetElementPtrInst(user) && ir_is_print_buffer(user);
         if (!harmless)
             return false;
     }
@@ -172,7 +172,7 @@ static bool into_print_buffer(LLVMValueRef store)
     LLVMValueRef into = LLVMGetOperand(store, 1);
     while (LLVMIsAGetElementPtrInst(into))
         into = LLVMGetOperand(into, 0);
-    return LLVMIsAAllocaInst(into) && is_print_buffer(into);
+    return LLVMIsAAllocaInst(into) && ir_is_print_buffer(into);
 }
 
 static bool use_escapes(LLVMValueRef user, LLVMValueRef pointer, struct vector *seen, unsigned depth)

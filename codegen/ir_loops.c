@@ -39,6 +39,24 @@ static struct graph read_graph(LLVMValueRef f)
     return g;
 }
 
+bool *ir_reach_blocks(LLVMValueRef f, bool (*closed)(LLVMBasicBlockRef from, unsigned successor))
+{
+    struct graph g = read_graph(f);
+    bool *reached = ir_alloc(g.n, 1);
+    reached[0] = true;
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned b = 0; b < g.n; b++)
+            for (unsigned e = g.first[b]; reached[b] && e < g.first[b + 1]; e++)
+                if (!reached[g.succ[e]] && !closed(g.at[b], e - g.first[b]))
+                    reached[g.succ[e]] = again = true;
+    }
+    free(g.at);
+    free(g.succ);
+    free(g.first);
+    return reached;
+}
+
 /* dom[b * n + d]: d dominates b.  What cannot be reached is dominated by everything. */
 static bool *dominators(const struct graph *g)
 {

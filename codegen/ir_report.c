@@ -184,11 +184,12 @@ static const char *late_details(const struct ir_kernel *k)
 {
     const char *parts = k->parts ? ir_format(", %u of them on a part of the team", k->parts) : "";
     const char *locals = k->private_locals ? ir_format("; %s private to each thread [OMP110]", counted(k->private_locals, "local")) : "";
+    const char *own = k->own_locals ? ir_format("; %s of thread 0 alone [OMP110]", counted(k->own_locals, "local")) : "";
     const char *slots = k->slots ? ir_format("; %s in %llu bytes of team-shared storage [OMP111]", counted(k->slots, "local"),
                                              (unsigned long long)k->slot_bytes) : "";
     const char *folded = k->folded ? ir_format("; %s replaced by a constant [OMP180]", counted(k->folded, "runtime call")) : "";
-    return ir_format(" by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s", counted(k->regions, "parallel region"), parts,
-                     counted(k->guards, "guard"), k->broadcast_bytes, locals, slots, folded);
+    return ir_format(" by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s%s", counted(k->regions, "parallel region"), parts,
+                     counted(k->guards, "guard"), k->broadcast_bytes, locals, own, slots, folded);
 }
 
 static const char *state_machine(const struct ir_kernel *k)

@@ -6,7 +6,7 @@
  * registers.
  *
  *   before: functions are inlined into the region function as far as possible, so that parallel regions in called functions are seen
- *   1. which locals stay private to each thread, which become team-shared slots    (ir_spmd_memory.c)
+ *   1. which locals stay private to each thread, which become team-shared slots    (ir_spmd_memory.c, ir_spmd_own.c)
  *   2. what each instruction does to others                                        (ir_spmd_effect.c)
  *   3. guards, barriers, broadcasts: planned, judged, then written                 (ir_spmd_rewrite.c)
  *
@@ -216,13 +216,21 @@ static void set_mode(struct ir_unit *u, struct ir_kernel *k)
     k->late = true;
 }
 
+/* Each object that turns out not to be thread 0's own is taken for a slot the next time. */
+static struct spmd_plan *try_plan(struct spmd_region *r)
+{
+    *r = (struct spmd_region){ .u = r->u, .kernel = r->kernel, .function = r->function, .objects = r->objects };
+    spmd_find_objects(r);
+    return r->why ? NULL : spmd_plan(r);
+}
+
 static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     struct spmd_region r = { .u = u, .kernel = k, .function = f };
-    struct spmd_plan *plan = NULL;
-    spmd_find_objects(&r);
-    if (!r.why)
-        plan = spmd_plan(&r);
+    struct spmd_plan *plan;
+    do
+        plan = try_plan(&r);
+    while (r.again);
     if (plan) {
         spmd_rewrite(&r, plan);
         set_mode(u, k);
@@ -233,7 +241,7 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
         k->folded = r.folded;
         k->slot_bytes = r.slot_bytes;
         for (unsigned i = 0; i < r.nobjects; i++)
-            r.objects[i].place == SPMD_SLOT ? k->slots++ : k->private_locals++;
+            ++*(r.objects[i].place == SPMD_SLOT ? &k->slots : r.objects[i].place == SPMD_OWN ? &k->own_locals : &k->private_locals);
         LLVMAddAttributeAtIndex(f, FUNCTION, ir_all_threads(u->ctx));
     } else {
         k->why = r.why;

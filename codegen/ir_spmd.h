@@ -29,12 +29,17 @@ struct spmd_effect {
     const char *why, *id, *remedy;    /* of SPMD_REFUSE; id: LLVM's number of the remark, NULL: the one of other obstacles */
 };
 
-enum spmd_place { SPMD_PRIVATE, SPMD_SLOT };
+enum spmd_place {
+    SPMD_PRIVATE,                     /* each thread's, and all do the same with it */
+    SPMD_OWN,                         /* thread 0's: all that is done with it is guarded */
+    SPMD_SLOT,
+};
 struct spmd_object {                  /* an alloca of the region function */
     LLVMValueRef alloca;
     enum spmd_place place;
     bool in_heap;                     /* a slot in the team's storage in global memory */
     bool leaked;                      /* some pointer that is not followed may point to it: it counts as SPMD_OTHER */
+    bool not_own;                     /* it cannot be thread 0's: found by an earlier plan */
     spmd_mask mask;
 };
 
@@ -43,7 +48,7 @@ struct spmd_region {                  /* one generic kernel's region function */
     struct ir_unit *u;
     struct ir_kernel *kernel;
     LLVMValueRef function;
-    struct spmd_object *objects; unsigned nobjects;
+    struct spmd_object *objects; unsigned nobjects;     /* in the order of the code; not_own outlives a plan */
     unsigned nbits;                   /* bits given out, the one of SPMD_OTHER included */
     unsigned promises;                /* IR_* that hold at the instruction that spmd_effect is asked about */
     spmd_mask software_barrier;       /* its bit, when regions on a part of the team may need it */
@@ -52,6 +57,7 @@ struct spmd_region {                  /* one generic kernel's region function */
     /* the first thing that stands in the way; NULL: nothing */
     const char *why, *id, *remedy;
     LLVMValueRef where;
+    bool again;                       /* the plan came to nothing, but another one may: some object is not_own now */
     /* results */
     unsigned regions, parts, guards, barriers, broadcast_bytes, folded;
 };
@@ -61,10 +67,14 @@ void spmd_refuse(struct spmd_region *, LLVMValueRef where, const char *why, cons
 
 /* ------------------------------------------------------------------ memory (ir_spmd_memory.c) */
 void spmd_find_objects(struct spmd_region *);
+const struct spmd_object *spmd_object_of(const struct spmd_region *, LLVMValueRef pointer);     /* NULL: none, or not known */
 spmd_mask spmd_pointer_mask(const struct spmd_region *, LLVMValueRef pointer);      /* 0: private to the thread */
 spmd_mask spmd_new_bit(struct spmd_region *);
 LLVMValueRef spmd_base(LLVMValueRef pointer);   /* without constant or variable offsets and casts */
 bool spmd_is_parallel(LLVMValueRef call);       /* a call of __ompgpu_parallel */
+
+/* ------------------------------------------------------------------ thread 0's own (ir_spmd_own.c) */
+bool spmd_is_own(const struct spmd_region *, const struct spmd_object *);
 
 /* ------------------------------------------------------------------ effects (ir_spmd_effect.c) */
 struct spmd_effect spmd_effect(const struct spmd_region *, LLVMValueRef instruction);

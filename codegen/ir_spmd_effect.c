@@ -201,6 +201,12 @@ static bool has_pointer_argument(LLVMValueRef call)
     return false;
 }
 
+static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
+{
+    const struct spmd_object *o = spmd_object_of(r, pointer);
+    return o && o->place == SPMD_OWN;
+}
+
 static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValueRef call, const char *name)
 {
     static const char *const nothing[] = { "llvm.lifetime.", "llvm.dbg.", "llvm.assume", "llvm.experimental.noalias", "llvm.donothing",
@@ -211,7 +217,8 @@ static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValu
     if (ir_starts(name, "llvm.memset.") || ir_starts(name, "llvm.memcpy.") || ir_starts(name, "llvm.memmove.")) {
         spmd_mask into = spmd_pointer_mask(r, LLVMGetOperand(call, 0));
         spmd_mask from = ir_starts(name, "llvm.memset.") ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));
-        return into ? guarded(from, into) : reading(from);
+        bool own = is_own(r, LLVMGetOperand(call, 0)) || (!ir_starts(name, "llvm.memset.") && is_own(r, LLVMGetOperand(call, 1)));
+        return into || own ? guarded(from, into) : reading(from);
     }
     bool speculatable = has(LLVMGetCalledValue(call), "speculatable");
     if (memory_effects(LLVMGetCalledValue(call)) == 0 && speculatable && !ir_starts(name, "llvm.nvvm.read.") && !ir_starts(name, "llvm.threadlocal"))
@@ -313,6 +320,8 @@ static struct spmd_effect load_effect(const struct spmd_region *r, LLVMValueRef 
 {
     LLVMValueRef base = spmd_base(LLVMGetOperand(load, 0));
     spmd_mask mask = spmd_pointer_mask(r, LLVMGetOperand(load, 0));
+    if (is_own(r, base))
+        return guarded(0, 0);
     if (!mask || (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
         return EVERY;
     return is_plain(load) ? reading(mask) : guarded(mask, mask);
@@ -321,7 +330,7 @@ static struct spmd_effect load_effect(const struct spmd_region *r, LLVMValueRef 
 static struct spmd_effect write_effect(const struct spmd_region *r, LLVMValueRef pointer)
 {
     spmd_mask mask = spmd_pointer_mask(r, pointer);
-    return mask ? guarded(mask, mask) : EVERY;
+    return mask || is_own(r, pointer) ? guarded(mask, mask) : EVERY;
 }
 
 struct spmd_effect spmd_effect(const struct spmd_region *r, LLVMValueRef i)

@@ -2,7 +2,8 @@
  *
  * A local stays private (each thread has its own, and all do the same with it) when its address goes nowhere: it is only loaded
  * from, stored to, or read by calls.  The context structure of a parallel region counts as private, too, because each thread that calls
- * the region's function builds its own.  Everything else becomes a team-shared slot, written by thread 0.
+ * the region's function builds its own.  What only thread 0 touches is its own (ir_spmd_own.c).  Everything else becomes a team-shared
+ * slot, written by thread 0.
  * A slot whose address is only ever stored into such contexts has a bit of its own; others share that of all unknown memory. */
 #include "codegen/ir_spmd.h"
 #include <string.h>
@@ -149,9 +150,11 @@ spmd_mask spmd_new_bit(struct spmd_region *r)
 static void add_object(struct spmd_region *r, LLVMValueRef alloca)
 {
     struct spmd_object *o = &r->objects[r->nobjects++];
-    *o = (struct spmd_object){ .alloca = alloca };
+    *o = (struct spmd_object){ .alloca = alloca, .not_own = o->not_own };
     follow(r, o, alloca);
-    if (o->place == SPMD_PRIVATE)
+    if (!o->not_own && is_static(alloca) && spmd_is_own(r, o))
+        o->place = SPMD_OWN;
+    if (o->place != SPMD_SLOT)
         return;
     o->mask = o->leaked ? SPMD_OTHER : spmd_new_bit(r);
     if (!is_static(alloca)) {
@@ -168,19 +171,28 @@ void spmd_find_objects(struct spmd_region *r)
     unsigned n = 0;
     IR_EACH_BLOCK(block, r->function)
         IR_EACH_INSTRUCTION(i, block) n += LLVMIsAAllocaInst(i) != NULL;
-    r->objects = ir_alloc(n + 1, sizeof *r->objects);
+    if (!r->objects)
+        r->objects = ir_alloc(n + 1, sizeof *r->objects);
+    r->nobjects = 0;
     r->nbits = 1;
+    r->slot_bytes = 0;
     IR_EACH_BLOCK(block, r->function)
         IR_EACH_INSTRUCTION(i, block)
             if (LLVMIsAAllocaInst(i))
                 add_object(r, i);
 }
 
-spmd_mask spmd_pointer_mask(const struct spmd_region *r, LLVMValueRef pointer)
+const struct spmd_object *spmd_object_of(const struct spmd_region *r, LLVMValueRef pointer)
 {
     LLVMValueRef base = spmd_base(pointer);
     for (unsigned i = 0; i < r->nobjects && LLVMIsAAllocaInst(base); i++)
         if (r->objects[i].alloca == base)
-            return r->objects[i].mask;
-    return SPMD_OTHER;
+            return &r->objects[i];
+    return NULL;
+}
+
+spmd_mask spmd_pointer_mask(const struct spmd_region *r, LLVMValueRef pointer)
+{
+    const struct spmd_object *o = spmd_object_of(r, pointer);
+    return o ? o->mask : SPMD_OTHER;
 }

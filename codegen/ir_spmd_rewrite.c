@@ -14,8 +14,8 @@
  *   guard                             x (writes)                x
  *   region            x              x             x            x
  * So a region is followed by a barrier only when something comes after it that could tell, and preceded by one only when thread 0 wrote
- * something, or another thread may still be reading.  The set of barriers grows until no event meets a conflict.  A barrier that only
- * the first turn of a loop needs stands in front of the loop.
+ * something, or another thread may still be reading.  The set of barriers grows until no event meets a conflict; then those are dropped,
+ * inner loops first, without which none does.  A barrier that only the first turn of a loop needs stands in front of the loop.
  *
  * LLVM-C cannot split blocks, so a group becomes a function `if (tid == 0) { … }` that is always inlined. */
 #include "codegen/ir_spmd.h"
@@ -366,6 +366,17 @@ static void broadcast(struct spmd_region *r, struct spmd_plan *p, struct block *
     }
 }
 
+/* What is read of thread 0's own must be used by thread 0 alone. */
+static void check_own(struct spmd_region *r, const struct spmd_plan *p)
+{
+    for (unsigned i = 0; i < p->ninsts; i++) {
+        const struct inst *inst = &p->insts[i];
+        struct spmd_object *o = LLVMIsALoadInst(inst->value) ? (struct spmd_object *)spmd_object_of(r, LLVMGetOperand(inst->value, 0)) : NULL;
+        if (o && o->place == SPMD_OWN && used_outside(p, inst->value, inst->group))
+            o->not_own = r->again = true;
+    }
+}
+
 static void find_events(struct spmd_region *r, struct spmd_plan *p)
 {
     struct walk w = { r, p, NULL, -1, 0 };
@@ -505,12 +516,49 @@ static bool add_barrier(struct spmd_plan *p)
     return false;
 }
 
+static bool any_conflict(const struct spmd_plan *p)
+{
+    for (unsigned b = 0; b < p->nblocks; b++) {
+        struct pending s = p->blocks[b].in;
+        for (unsigned e = 0; e < p->blocks[b].nevents; e++) {
+            if (!p->blocks[b].events[e].barrier && conflicts(&p->blocks[b].events[e], &s))
+                return true;
+            pass(&p->blocks[b].events[e], &s);
+        }
+    }
+    return false;
+}
+
+static unsigned depth_of(const struct spmd_plan *p, unsigned block)
+{
+    unsigned depth = 0;
+    for (unsigned i = 0; i < p->loops.n; i++)
+        depth += p->loops.at[i].body[block];
+    return depth;
+}
+
+/* A barrier that was needed when it was placed may not be any more: one that followed parts the same accesses. */
+static void drop_barriers_at(struct spmd_plan *p, unsigned depth)
+{
+    for (unsigned b = 0; b < p->nblocks; b++)
+        for (unsigned e = 0; depth_of(p, b) == depth && e < p->blocks[b].nevents; e++) {
+            if (!p->blocks[b].events[e].barrier)
+                continue;
+            p->blocks[b].events[e].barrier = false;
+            flow(p);
+            p->blocks[b].events[e].barrier = any_conflict(p);
+        }
+}
+
 static void place_barriers(struct spmd_region *r, struct spmd_plan *p)
 {
     p->loops = ir_find_loops(r->function);
     do
         flow(p);
     while (add_barrier(p));
+    for (unsigned depth = p->loops.n + 1; depth-- > 0;)     /* those of inner loops first */
+        drop_barriers_at(p, depth);
+    flow(p);
     for (unsigned b = 0; b < p->nblocks; b++)
         for (unsigned e = 0; e < p->blocks[b].nevents; e++)
             r->barriers += p->blocks[b].events[e].barrier + p->blocks[b].events[e].barrier_after;
@@ -569,6 +617,9 @@ struct spmd_plan *spmd_plan(struct spmd_region *r)
         return NULL;
     find_moved(p);
     find_events(r, p);
+    check_own(r, p);
+    if (r->again)
+        return NULL;
     place_barriers(r, p);
     if (r->kernel->input->mode != IR_MODE_SPMD)
         check_cost(r, p);
@@ -862,9 +913,11 @@ static void move_slots(struct spmd_region *r, LLVMBuilderRef b)
 {
     for (unsigned i = 0; i < r->nobjects; i++) {
         const struct spmd_object *o = &r->objects[i];
-        if (o->place != SPMD_SLOT)
+        if (o->place == SPMD_PRIVATE)
             continue;
-        ir_drop_lifetime_marks(o->alloca);
+        ir_drop_lifetime_marks(o->alloca);          /* guards stand where their last member stood */
+        if (o->place == SPMD_OWN)
+            continue;
         LLVMReplaceAllUsesWith(o->alloca, place_of(r, b, o));
         LLVMInstructionEraseFromParent(o->alloca);
     }

@@ -54,7 +54,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     /* of ir_spmd.c */
     bool late;                        /* it was generic and has become SPMD */
     unsigned placed;                  /* barriers, by it */
-    unsigned guards, regions, parts, broadcast_bytes, private_locals, slots;
+    unsigned guards, regions, parts, broadcast_bytes, private_locals, own_locals, slots;
     unsigned folded;                  /* questions to the runtime with a constant answer */
     uint64_t slot_bytes;
     bool unknown_regions;             /* generic: it can meet a parallel region that is not among `regions` */
@@ -164,6 +164,8 @@ void ir_end_assuming(struct ir_unit *);
 struct ir_loop { unsigned header, size; int preheader; bool *body; };  /* blocks by number; preheader -1: none */
 struct ir_loops { struct ir_loop *at; unsigned n; };
 struct ir_loops ir_find_loops(LLVMValueRef f);
+/* [b]: block number b can be reached from the entry without an edge that `closed` names. */
+bool *ir_reach_blocks(LLVMValueRef f, bool (*closed)(LLVMBasicBlockRef from, unsigned successor));
 
 /* ------------------------------------------------------------------ SPMD (ir_spmd.c) */
 #define IR_ALL_THREADS "ompgpu-all-threads"     /* attribute of a region function that all threads run: its calls are not sequential code */
@@ -180,6 +182,7 @@ bool ir_is_outlined(const struct ir_node *);    /* a function that is only ever 
 
 /* ------------------------------------------------------------------ globalisation (ir_globalise.c) */
 bool ir_globalise(struct ir_unit *);
+bool ir_is_print_buffer(LLVMValueRef pointer);  /* the arguments of a printf, as clang lays them out for vprintf */
 bool ir_pointer_escapes(LLVMValueRef pointer);  /* anything but loads, stores to it and calls that provably do not keep it */
 LLVMValueRef ir_make_slot(struct ir_unit *, LLVMValueRef f, const char *name, LLVMTypeRef, unsigned align);   /* team-shared; a generic pointer */
 /* A place of `size` bytes in the storage that each team of the kernel has in global memory; called where the builder stands, by any thread. */

@@ -226,6 +226,41 @@ static void parallel_reduction(void)
     line("}");
 }
 
+/* A local that mostly only thread 0 touches: set, reduced, counted by it in a region, read for a store. */
+static void own_local(void)
+{
+    const char *op = ops[below(4)];
+    line("{");
+    indent++;
+    begin("unsigned o = ");
+    expression(ALL, 0, NULL, 0);
+    puts(";");
+    begin("#pragma omp parallel for reduction(%s: o)", op);
+    team(), schedule();
+    puts("");
+    line("for (int j = 0; j < 50; j++) {");
+    indent++, inner++;
+    combine(op, "o", ALL, 0, MANY);
+    indent--, inner--;
+    line("}");
+    if (below(3) == 0) {
+        line("#pragma omp parallel");
+        line("{");
+        line("#pragma omp masked");
+        line("o += %u;", below(9));
+        if (below(3) == 0) {
+            line("#pragma omp barrier");
+            line("#pragma omp for");
+            line("for (int j = 0; j < 50; j++) B[t][j] += o;");
+        }
+        line("}");
+    }
+    if (below(4) == 0) line("if (o & 1) x%u++;", below(SCALARS));
+    line(below(2) ? "C[t] ^= o;" : "A[t][%u] += o;", below(50));
+    indent--;
+    line("}");
+}
+
 static void parallel_loop(void)
 {
     enum object a = any_array(), x = below(SCALARS);
@@ -430,7 +465,7 @@ static void store(void)
 
 static void statement(int depth)
 {
-    switch (below(depth < DEPTH ? 22 : 17)) {
+    switch (below(depth < DEPTH ? 23 : 18)) {
     case 0: case 1: case 2: case 3: case 4: store(); break;
     case 5: line("x%u += (unsigned)(omp_get_thread_num() * 3 + omp_get_num_threads());", below(SCALARS)); break;
     case 6: case 7: case 8: parallel_loop(); break;
@@ -444,8 +479,9 @@ static void statement(int depth)
     case 14: if (depth < DEPTH) declaration(); else store(); break;
     case 15: parallel_collapse(); break;
     case 16: line("d += %u;", below(9)); break;
-    case 17: case 18: condition(depth); break;
-    case 19: choice(depth); break;
+    case 17: own_local(); break;
+    case 18: case 19: condition(depth); break;
+    case 20: choice(depth); break;
     default: loop(depth);
     }
 }

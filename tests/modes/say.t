@@ -26,6 +26,14 @@ check "late: one line a region" test "$(grep -c remark log)" = 1
 says "by the flag" "generic mode by -fompgpu-mode=generic; state machine for 1 known parallel region \[OMP131\]" -fompgpu-mode=generic <<C
 $all
 C
+says "thread 0's own" '; 2 locals of thread 0 alone \[OMP110\]; 1 local in 4 bytes of team-shared storage \[OMP111\]' <<'C'
+void f(int *a, int n) {
+#pragma omp target map(tofrom: a[0:40])
+{ int s = 0, m = 1, all = 0;
+_Pragma("omp parallel for reduction(+: s, all)") for (int i = 0; i < n; i++) s += a[i], all += i;
+_Pragma("omp parallel") { _Pragma("omp masked") m += 2; _Pragma("omp for") for (int i = 0; i < n; i++) a[i] += all; }
+a[0] = s; a[1] = m; } }
+C
 says "at -O0" "SPMD mode by the late pass: 1 parallel region called directly, 1 guard" -O0 <<C
 $all
 C
