@@ -65,10 +65,10 @@ batch() {
     all=$(seq -s ' ' "$1" "$2") batch_bad=0 schedule=${OMPGPU_FUZZ_SCHEDULE:-$1}
     mkdir "$T/$1" && cd "$T/$1" && only "$all" && "$CLANG" -w -O1 f.c -o plain && ./plain >want || return 1
     one -O2 || batch_bad=1
-    costly=$(seeds_with 'generic mode because of .* it would not run in parallel')
+    costly=$(seeds_with 'generic mode because of .* it would need a barrier in each turn')
     seeds_with 'SPMD mode by the late pass' >late
     one -O0 || batch_bad=1
-    accepted=$(seeds_with 'SPMD mode by the late pass|it would not run in parallel')
+    accepted=$(seeds_with 'SPMD mode by the late pass|it would need a barrier in each turn')
     one -O2 -fompgpu-mode=generic || batch_bad=1
     one -O0 -fompgpu-mode=generic || batch_bad=1
     if [ -n "${OMPGPU_LONG:-}" ] && [ $((schedule / size % 10)) = 0 ]; then
@@ -101,8 +101,8 @@ cat ./*/late >late
 check "most are converted" [ "$(wc -l <late)" -ge $((count / 2)) ]
 if [ "$count" -ge 6 ]; then
     only "$(sed 6q late)"
-    check "auto mode" "$CC" --gpu-arch=sm_75 -w -O2 --emit=ptx f.c -o auto.ptx
-    check "spmd mode" "$CC" --gpu-arch=sm_75 -w -O2 --emit=ptx -fompgpu-mode=spmd f.c -o spmd.ptx
+    check "auto mode" "$CC" --gpu-arch=sm_75 -w -O2 -Rompgpu --emit=ptx f.c -o auto.ptx
+    check "spmd mode" "$CC" --gpu-arch=sm_75 -w -O2 -Rompgpu --emit=ptx -fompgpu-mode=spmd f.c -o spmd.ptx
     check "both make the same of what auto mode converts" cmp auto.ptx spmd.ptx
     if have_ptxas; then check "a program for a GPU" "$CC" --gpu-arch=sm_75 -w --host-cc="$T/quick" -O2 -c f.c -o gpu.o; fi
 fi
