@@ -405,7 +405,7 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who, 
 {
     const struct omp_scan *s = n->c->scan;
     uint64_t bytes = 0;
-    if (who == CG_ONE || p->lastprivate || p->linear || s->continues || s->directive != n->c->child || s->directive->next)
+    if (who == CG_ONE || n->n > 1 || p->lastprivate || p->linear || s->continues || s->directive != n->c->child || s->directive->next)
         return 1;
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
@@ -420,20 +420,33 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who, 
     return bytes <= CG_SCAN_BYTES / 4 ? rows : bytes <= CG_SCAN_BYTES / 2 && rows > 1 ? 2 : 1;
 }
 
-/* One loop, for c_scan.c. */
+/* For c_scan.c.  Of a collapsed nest each thread has its iteration's digits. */
 static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, struct cg_privates *p)
 {
-    const struct omp_var *iv = n->c->loops[0].iv;
-    const char *locals = cg_strf(cg, "%s %s = %s;", n->l[0].type, iv->name, iv_value(cg, n, 0, "__k"));
+    bool nested = n->n > 1;
+    const char *saved[MAX_LOOPS], *locals = "";
+    for (unsigned j = 0; j < n->n; j++)
+        locals = cg_strf(cg, "%s%s %s = %s; ", locals, n->l[j].type, n->c->loops[j].iv->name,
+                         iv_value(cg, n, j, nested ? cg_strf(cg, "__d%u", j) : "__k"));
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].sharing->share == OMPSH_LINEAR)
             locals = cg_strf(cg, "%s %s = __l_%s + (long long)__k * __ls_%s;", locals, p->list[i].var->name, p->list[i].var->name,
                              p->list[i].var->name);
     if (p->lastprivate || p->linear)
         locals = cg_strf(cg, "__last = __k == %s - 1; %s", n->total, locals);
-    const char *saved = cg_bind(cg, iv, NULL);
-    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals, scan_rows(cg, n, who, p), who == CG_ONE });
-    cg_bind(cg, iv, saved);
+    if (nested) {
+        cg_line(cg, "if (%s != 0) {", n->total);
+        declare_digits(cg, n, "d", "unsigned", id_of(who));
+        declare_digits(cg, n, "s", "unsigned", count_of(who));
+    }
+    for (unsigned j = 0; j < n->n; j++)
+        saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
+    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals, nested ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
+                                                     scan_rows(cg, n, who, p), who == CG_ONE });
+    for (unsigned j = n->n; j--;)
+        cg_bind(cg, n->c->loops[j].iv, saved[j]);
+    if (nested)
+        cg_puts(cg, " }");
 }
 
 static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p)
@@ -489,7 +502,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
         cg_error(cg, c->place, "'linear' with collapsed loops is not supported in device code");
     cg_line(cg, "{");
     bounds(cg, c, &n);
-    total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL);
+    total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);
     bool alone = p->guard && p->finish == CG_SERIAL;       /* else all threads take part in the end of the reduction */
     if (alone)
         cg_line(cg, "if (%s) {", p->guard);

@@ -114,7 +114,7 @@ static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_priva
     cg_line(cg, "%s __rec, __tmp, __aux, __carry;", record);
     each_item(cg, p, "__carry.%s", "*__o_%s");
     cg_line(cg, "const unsigned __t = %s, __s = %s; %s __base = 0;", r->id, r->count, r->k);
-    cg_line(cg, "for (_Bool __go = %s != 0; __go; __go = %s - __base > __s, __base += __s) {", r->total, r->total);
+    cg_line(cg, "for (_Bool __go = %s != 0; __go; __go = %s - __base > __s, __base += __s%s) {", r->total, r->total, r->advance);
     cg_line(cg, "const unsigned __m = %s - __base < __s ? (unsigned)(%s - __base) : __s; const %s __k = __base + __t;", r->total, r->total, r->k);
     initialise(cg, p);
     phase(cg, s, r, s->exclusive);
@@ -138,7 +138,7 @@ static void one_after_the_other(struct cg *cg, const struct omp_construct *c, st
         if (cg_is_scan(p->list[i].sharing))
             cg_put(cg, " __typeof__(%1$s) __c_%1$s, __e_%1$s;", p->list[i].var->name);
     each_item(cg, p, "__c_%s", "*__o_%s");
-    cg_line(cg, "for (%s __k = 0; __k < %s; __k++) {", r->k, r->total);
+    cg_line(cg, "for (%s __k = 0; __k < %s; __k++%s) {", r->k, r->total, r->advance);
     initialise(cg, p);
     phase(cg, s, r, s->exclusive);
     cg_line(cg, "%s", "");

@@ -197,9 +197,9 @@ void cg_finish_reduction(struct cg *, const struct cg_privates *);
 
 /* ------------------------------------------------------------------ scans (c_scan.c) */
 /* A loop as its rounds see it: type and number of iterations; who the thread is, of how many; `locals`: declarations and assignments
- * for iteration __k; rows: iterations of each thread in a round; alone: one
+ * for iteration __k; `advance`: `, expression` that goes on to the thread's next one; rows: iterations of each thread in a round; alone: one
  * thread runs all of them. */
-struct cg_rounds { const char *k, *total, *id, *count, *locals; unsigned rows; bool alone; };
+struct cg_rounds { const char *k, *total, *id, *count, *locals, *advance; unsigned rows; bool alone; };
 enum { CG_SCAN_BYTES = 64 };                               /* __OMPGPU_SCAN_BYTES */
 bool cg_is_scan(const struct omp_sharing *);
 void cg_scan_rounds(struct cg *, const struct omp_construct *, struct cg_privates *, const struct cg_rounds *);

@@ -2,7 +2,9 @@
  *
  * clang 22 knows an inscan reduction on `for`, `simd` and their combinations with parallel, and rejects it on `target parallel for` and
  * the like.  In such directives the leaves that are ours, and their clauses, become blanks: clang checks the rest, at the same places,
- * and what is blanked is checked by the frontend.  clang finds the text through an overlay of its file system, under the file's name. */
+ * and what is blanked is checked by the frontend.  clang finds the text through an overlay of its file system, under the file's name.
+ *
+ * It also rejects `scan` in collapsed loops.  In a file that has some all scans are hidden: they are reductions then, without a directive. */
 #include "driver/driver.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -85,12 +87,44 @@ static struct line around(char *text, char *end, char *p)
     return (struct line){ omp ? omp + 3 : p, p };
 }
 
+/* ------------------------------------------------------------------ collapsed loops */
+static bool collapses(struct line l)
+{
+    size_t n;
+    for (; (n = next_word(&l)); l.at = clause_end(l, n))
+        if (is_one_of(" collapse ", l.at, n)) return true;
+    return false;
+}
+
+/* `inscan,` goes; of a scan directive its name and clause. */
+static void hide(char *text, char *end)
+{
+    for (char *p = text; (p = memmem(p, (size_t)(end - p), "inscan", 6)); p += 6) {
+        char *q = p + 6;
+        while (q < end && (isspace((unsigned char)*q) || *q == '\\')) q++;
+        blank(p, q < end && *q == ',' ? q + 1 : q);
+    }
+    for (char *p = text; (p = memmem(p, (size_t)(end - p), "omp", 3)); p += 3) {
+        struct line l = { p + 3, around(text, end, p).end };
+        size_t n = next_word(&l);
+        if ((p > text && is_word(p[-1])) || is_word(p[3]) || !is_one_of(" scan ", l.at, n)) continue;
+        for (l.at += n; (n = next_word(&l)); l.at = clause_end(l, n)) {}
+        blank(p, l.at);
+        memcpy(p, "region", 6);       /* says nothing to clang */
+    }
+}
+
 static bool change_all(char *text, size_t size)
 {
     char *end = text + size;
-    bool changed = false;
-    for (char *p = text; (p = memmem(p, (size_t)(end - p), "inscan", 6)); p += 6) changed |= change(around(text, end, p));
-    return changed;
+    bool changed = false, collapsed = false;
+    for (char *p = text; (p = memmem(p, (size_t)(end - p), "inscan", 6)); p += 6) {
+        struct line l = around(text, end, p);
+        changed |= change(l);
+        collapsed |= collapses(l);
+    }
+    if (collapsed) hide(text, end);
+    return changed || collapsed;
 }
 
 /* ------------------------------------------------------------------ the overlay */

@@ -51,8 +51,6 @@ static void check_clauses(struct fe *fe, const struct omp_construct *c)
             fe_error_at(fe, k->place, "a 'reduction' clause without 'inscan' on a construct that has one with it (OpenMP 5.2, section 5.5.8)");
         if (k->kind == OMPC_SCHEDULE || k->kind == OMPC_ORDERED)
             fe_error_at(fe, k->place, "clause '%s' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)", fe_clause_rows[k->kind].spelling);
-        if (k->kind == OMPC_COLLAPSE && k->value > 1)
-            fe_error_at(fe, k->place, "'collapse' with an 'inscan' reduction is not supported yet");
     }
 }
 
@@ -216,12 +214,22 @@ static void read_construct(struct fe *fe, struct fe_pragma *p)
     separate(fe, p, scan, list->kind == OMPC_EXCLUSIVE);
 }
 
-/* Scans of host code are clang's business. */
+/* Scans of host code are clang's business; but the driver hides those of collapsed loops from its check. */
+static void check_host(struct fe *fe, const struct omp_construct *c)
+{
+    const struct omp_clause *collapse = fe_clause(c, OMPC_COLLAPSE);
+    if (collapse && collapse->value > 1 && inscan_clause(c))
+        fe_error_at(fe, collapse->place, "'collapse' with an 'inscan' reduction in code of the host is not supported: clang 22 has none");
+}
+
 void fe_read_scans(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        if (!p->c->on_device && !(p->c->leaves & OMPL_TARGET)) continue;
+        if (!p->c->on_device && !(p->c->leaves & OMPL_TARGET)) {
+            check_host(fe, p->c);
+            continue;
+        }
         if (!(p->c->leaves & OMPL_SCAN)) read_construct(fe, p);
         else if (!p->c->parent) fe_error_at(fe, p->c->place, "'scan' outside of a loop with an 'inscan' reduction");
     }

@@ -30,8 +30,18 @@ loop "another reduction" "t.c:3:50: error: a 'reduction' clause without 'inscan'
     "parallel for reduction(inscan, +: x) reduction(+: y)" "$inclusive"
 loop "schedule of any kind" "t.c:3:50: error: clause 'schedule' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)" \
     "parallel for reduction(inscan, +: x) schedule(auto)" "$inclusive"
-loop "collapse" "t.c:3:26: error: 'collapse' with an 'inscan' reduction is not supported yet" \
-    "parallel for collapse(2) reduction(inscan, +: x)" "$(printf 'for (int j = 0; j < 2; j++) {\nx += a[i];\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
+loop "a block of the innermost of two loops" "t.c:7:13: error: 'scan' must stand in the body of the loop itself, not in a statement inside of it" \
+    "parallel for collapse(2) reduction(inscan, +: x)" "$(printf 'for (int j = 0; j < 2; j++) {\nx += a[i]; {\n#pragma omp scan inclusive(x)\nb[i] = x; } }')"
+split "collapsed loops of the host" "t.c:2:26: error: 'collapse' with an 'inscan' reduction in code of the host is not supported: clang 22 has none" <<'C'
+void f(int n, int s, int *a) {
+#pragma omp parallel for collapse(2) reduction(inscan, +: s)
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
+s += a[i];
+#pragma omp scan inclusive(s)
+a[j] = s; }
+#pragma omp target
+{ } }
+C
 loop "no directive" "t.c:3:26: error: a 'reduction' clause with 'inscan' needs a 'scan' directive in the loop" \
     "parallel for reduction(inscan, +: x)" "x += a[i];"
 loop "no inscan" "t.c:6:13: error: 'scan' in a construct 'parallel for' that has no 'reduction' clause with 'inscan'" \
@@ -81,6 +91,37 @@ C
 # shellcheck disable=SC2086
 "$CC" $ARCH -Wall -MD -c warn.c 2>err
 check "a warning has its place" sh -c "[ \"\$(grep -c 'warning:' err)\" = 1 ] && grep -q '^warn.c:8:13: warning: unused variable .unused. ' err"
+# Collapsed loops with scan are an error to clang: all scans of such a file are hidden.
+cat >collapse.c <<'C'
+#define SCAN _Pragma("omp scan inclusive(x)")
+void f(int n, int *a, int *b)
+{
+    int x = 0;
+    #pragma omp target parallel for map(tofrom: a[0:n], b[0:n]) reduction(inscan \
+        , +: x) collapse \
+        (2)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            x += a[j]; int unused;
+            SCAN
+            b[j] = x;
+        }
+    #pragma omp target parallel for reduction( inscan , + : x) map(tofrom: a[0:n], b[0:n])
+    for (int i = 0; i < n; i++) {
+        b[i] = x;
+        #pragma omp \
+            scan exclusive(x)
+        x += a[i] / y;
+    }
+}
+C
+# shellcheck disable=SC2086
+"$CC" $ARCH -Wall -Wextra -pedantic -c collapse.c 2>err
+check "clang's messages with collapse, and nothing else" sh -c "[ \"\$(grep -c -e 'warning:' -e error: err)\" = 2 ] && grep -q '^collapse.c:18:21: error: use of undeclared identifier .y.' err"
+sed -i 's|/ y||' collapse.c
+# shellcheck disable=SC2086
+"$CC" $ARCH -Wall -Wextra -pedantic -c collapse.c 2>err
+check "… without the error, the warning" sh -c "[ $? = 0 ] && [ \"\$(grep -c 'warning:' err)\" = 1 ] && grep -q '^collapse.c:10:28: warning: unused variable .unused.' err"
 check "dependencies name the file" sh -c "grep -q '^warn.o: warn.c ' warn.d && ! grep -q check warn.d"
 # shellcheck disable=SC2086
 check "from standard input" sh -c "'$CC' $ARCH -c -x c - -o in.o <warn.c"

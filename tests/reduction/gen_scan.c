@@ -155,13 +155,19 @@ static void compare(const struct item *it, unsigned k)
 
 static const char *asks(void) { return simple ? "" : " if (i == 0) host = omp_is_initial_device();"; }
 
-static void loop(const struct item *items, unsigned n, bool exclusive, const char *prefix, bool device)
+enum { HEADERS = 7 };
+static const char *const collapses[HEADERS] = { "", "", "", "", "", " collapse(2)", " collapse(3)" };
+
+static void loop(const struct item *items, unsigned n, bool exclusive, const char *prefix, bool device, unsigned header)
 {
-    static const char *const headers[] = { "for (int i = 0; i < trip; i++)", "for (int j = trip - 1, i; j >= 0; j--)", "for (unsigned i = 0; i < (unsigned)trip; ++i)",
-                                           "for (long j = 5; j != 5 + trip; j += 1)", "for (int j = 3; j <= 3 * trip; j += 3)" };
-    static const char *const starts[] = { "", "int i = trip - 1 - j; ", "", "int i = (int)(j - 5); ", "int i = j / 3 - 1; " };
-    static unsigned header;
-    if (device) header = pick(5);
+    static const char *const headers[HEADERS] = {
+        "for (int i = 0; i < trip; i++)", "for (int j = trip - 1, i; j >= 0; j--)", "for (unsigned i = 0; i < (unsigned)trip; ++i)",
+        "for (long j = 5; j != 5 + trip; j += 1)", "for (int j = 3; j <= 3 * trip; j += 3)",
+        "for (int r = 0; r < trip / width; r++) for (unsigned c = 0; c < (unsigned)width; c++)",
+        "for (short r = 0; r < trip / width; r++) for (long c = width; c > 0; --c) for (int z = 7; z <= 7; z += 2)",
+    };
+    static const char *const starts[HEADERS] = { "", "int i = trip - 1 - j; ", "", "int i = (int)(j - 5); ", "int i = j / 3 - 1; ",
+                                                 "int i = r * width + (int)c; ", "int i = r * width + width - (int)c + z - 7; " };
     /* the serial loop counts the same iterations in the same order */
     printf("    %s {\n", !device ? "for (int i = 0; i < trip; i++)" : header == 1 ? "for (int j = trip - 1; j >= 0; j--)" : headers[header]);
     if (exclusive) {
@@ -191,7 +197,9 @@ static void kernel(unsigned number)
     simple = number % 3 == 2;
     unsigned n = simple ? 1 + pick(2) : 1 + pick(5), form = simple ? pick(5) : pick(6);
     bool exclusive = pick(2);
-    printf("\nstatic void kernel_%u(unsigned seed, int threads, int trip)\n{\n    double inexact = 0.3; int host = 0, at = -1; (void)threads;\n", number);
+    unsigned header = pick(HEADERS);
+    printf("\nstatic void kernel_%u(unsigned seed, int threads, int trip)\n{\n    double inexact = 0.3; int host = 0, at = -1; (void)threads;\n"
+           "    const int width = trip %% 7 ? trip %% 5 ? trip %% 2 ? 1 : 2 : 5 : 7; (void)width;\n", number);
     for (unsigned k = 0; k < n; k++) {
         items[k] = random_item();
         declare(&items[k], k);
@@ -206,13 +214,13 @@ static void kernel(unsigned number)
         maps(n);
         printf(form == 3 ? "\n    { inexact += 1;\n" : form == 4 ? "\n#pragma omp parallel num_threads(threads)\n    {\n" : "\n");
     }
-    printf("#pragma omp %s reduction(inscan, +: inexact)", directives[form]);
+    printf("#pragma omp %s%s reduction(inscan, +: inexact)", directives[form], collapses[header]);
     for (unsigned k = 0; k < n; k++) clause(&items[k], k);
     if (form < 2 || form == 5) maps(n);
     printf("\n");
-    loop(items, n, exclusive, "v", true);
+    loop(items, n, exclusive, "v", true, header);
     if (form == 3 || form == 4) printf("    }\n");
-    loop(items, n, exclusive, "h", false);
+    loop(items, n, exclusive, "h", false, header);
     printf("    int wrong = host && !anywhere ? 100 : 0;\n");
     for (unsigned k = 0; k < n; k++) compare(&items[k], k);
     printf("    if (wrong && bad++ < 20) printf(\"kernel %u: item %%d is wrong at %%d: seed %%u threads %%d trip %%d\\n\", wrong - 1, at, seed, threads, trip);\n", number);
