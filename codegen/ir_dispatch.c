@@ -1,6 +1,6 @@
 /* ir_dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons with direct calls.
  *
- * All regions that the module passes to __ompgpu_parallel and __ompgpu_fork are known.  With direct calls the optimiser sees what a region does, ptxas
+ * All regions that the module, which is a set of kernels' own (ir_specialise.c), passes to __ompgpu_parallel and __ompgpu_fork are known.  With direct calls the optimiser sees what a region does, ptxas
  * knows the registers it needs, and a region can be inlined:
  *
  *     if (fn == 1) main_23__parallel(ctx); else if … else main_30__parallel(ctx)
@@ -123,39 +123,18 @@ static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, L
     LLVMDisposeBuilder(b);
 }
 
-/* ------------------------------------------------------------------ for the remarks */
-/* Regions that the functions in `from` meet; the same one twice counts once. */
-static unsigned count_regions(const struct ir_graph *g, const int *from, LLVMValueRef parallel, bool *unknown)
+/* What the state machine of each kernel has.  The frontend may have taken a region for possible where there is none: then there are no workers. */
+static void note_regions(struct ir_unit *u, const struct regions *r)
 {
-    struct regions r = { ir_alloc(count_uses(parallel) + 1, sizeof *r.at), 0, true };
-    IR_EACH_USE(use, parallel) {
-        LLVMValueRef call = LLVMGetUser(use), caller = LLVMIsACallInst(call) ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)) : NULL;
-        int node = caller ? ir_graph_find(g, caller) : -1;
-        if (node < 0 || from[node] < 0)
-            continue;
-        LLVMIsAFunction(LLVMGetOperand(call, 0)) ? add_region(&r, LLVMGetOperand(call, 0)) : (void)(*unknown = true);
-    }
-    free(r.at);
-    return r.n;
-}
-
-bool ir_count_regions(struct ir_unit *u)
-{
-    LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
-    if (!parallel)
-        return true;
-    struct ir_graph *g = ir_graph_build(u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
     for (unsigned i = 0; i < u->nkernels; i++) {
         struct ir_kernel *k = &u->kernels[i];
-        if (k->mode != IR_GENERIC || !k->input->remarks)
+        if (k->mode != IR_GENERIC)
             continue;
-        ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k)), from, NULL);
-        k->regions = count_regions(g, from, parallel, &k->unknown_regions);
+        k->regions = r->n;
+        k->unknown_regions = !r->all_known;
+        if (r->n == 0 && r->all_known)
+            k->flags &= ~(unsigned)IR_KERNEL_WORKERS;
     }
-    free(from);
-    ir_graph_free(g);
-    return true;
 }
 
 static void dispatch(struct ir_unit *u, struct regions *r)
@@ -183,6 +162,7 @@ bool ir_dispatch(struct ir_unit *u)
     for (unsigned i = 0; i < 2; i++)
         if (f[i])
             find_regions(&r, f[i]);
+    note_regions(u, &r);
     if (r.n || r.all_known)
         dispatch(u, &r);
     free(r.at);

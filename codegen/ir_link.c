@@ -151,11 +151,27 @@ static bool note_place(const struct missing *m, const char **file, unsigned *lin
     return false;
 }
 
+/* Each set of kernels (ir_specialise.c) has its own list. */
+static bool is_reported(const char *name)
+{
+    static struct { const char **at; unsigned n; } reported;
+    for (unsigned i = 0; i < reported.n; i++)
+        if (strcmp(reported.at[i], name) == 0)
+            return true;
+    reported.at = realloc(reported.at, (reported.n + 1) * sizeof *reported.at);
+    if (!reported.at)
+        ir_bug("out of memory");
+    reported.at[reported.n++] = ir_format("%s", name);
+    return false;
+}
+
 /* At the call itself where lines are known (its column would be the device text's), else at the region. */
 static void report_missing(const struct ir_unit *u, const struct missing *m)
 {
     const char *kind = LLVMIsAFunction(m->value) ? "function" : "variable", *name = ir_name(m->value), *path = m->path ? m->path : "";
     const char *through = m->path ? " through " : "";
+    if (is_reported(name))
+        return;
     if (m->root >= u->nkernels) {
         ir_error("%s '%s' has no definition for the device, but the initialiser of the declare target variable '%s' needs it%s%s", kind, name,
                  u->exports[m->root - u->nkernels], through, path);
@@ -181,7 +197,8 @@ static void report_libdevice(const struct missing_list *list)
         if (ir_starts(name, "__nv_"))
             names = names ? ir_format("%s, %s", names, name + 5) : ir_format("%s", name + 5);
     }
-    ir_error("math functions (%s) on the device need libdevice of the CUDA Toolkit; set --cuda-path", names);
+    if (!is_reported("libdevice"))
+        ir_error("math functions (%s) on the device need libdevice of the CUDA Toolkit; set --cuda-path", names);
 }
 
 static bool needs_libdevice(const struct missing_list *list)

@@ -18,16 +18,17 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-void ir_step_done(const struct ir_unit *u, const char *step)
+void ir_step_done(struct ir_unit *u, const char *step)
 {
     static double last;
     static unsigned number;
     double now = now_ms();
     if (u->opt->time && number)
         fprintf(stderr, "omp-device: %7.2f ms  %s\n", now - last, step);
-    if (u->opt->dump && number) {
-        char *text = LLVMPrintModuleToString(u->module);
-        ir_write_file(ir_format("%s.%u-%s.ll", u->opt->dump, number, step), text, strlen(text));
+    struct ir_unit *set;
+    for (unsigned i = 0; u->opt->dump && number && (set = ir_set(u, i)); i++) {
+        char *text = LLVMPrintModuleToString(set->module);
+        ir_write_file(i ? ir_format("%s.%u-%s-%u.ll", u->opt->dump, number, step, i) : ir_format("%s.%u-%s.ll", u->opt->dump, number, step), text, strlen(text));
         LLVMDisposeMessage(text);
     }
     number++;
@@ -85,33 +86,45 @@ static bool strip_debug(struct ir_unit *u)
     return true;
 }
 
-static const struct step { const char *name; bool (*run)(struct ir_unit *); } steps[] = {
-    { "input", read_input },
-    { "math", ir_lower_math },
-    { "spmd", ir_spmd },
-    { "globalise", ir_globalise },
-    { "", ir_count_regions },
-    { "contexts", ir_sort_regions },
-    { "link", ir_link },
-    { "configure", ir_configure },
-    { "dispatch", ir_dispatch },
-    { "internalise", ir_internalise },
-    { "strip", strip_debug },
-    { "atomics", ir_correct_atomics },
-    { "prepare", ir_prepare },
-    { "", ir_emit },                  /* "": no dump; this one has steps of its own, per output */
-    { "report", ir_write_info },
-    { "remarks", ir_remark },
+static const struct step { const char *name; bool (*run)(struct ir_unit *), sets; } steps[] = {
+    { "input", read_input, false },
+    { "math", ir_lower_math, false },
+    { "spmd", ir_spmd, false },
+    { "split", ir_split, false },
+    { "globalise", ir_globalise, true },     /* true: for each set of kernels */
+    { "contexts", ir_sort_regions, true },
+    { "link", ir_link, true },
+    { "configure", ir_configure, true },
+    { "dispatch", ir_dispatch, true },
+    { "join", ir_join, false },
+    { "internalise", ir_internalise, false },
+    { "strip", strip_debug, false },
+    { "atomics", ir_correct_atomics, false },
+    { "prepare", ir_prepare, false },
+    { "", ir_emit, false },           /* "": no dump; this one has steps of its own, per output */
+    { "report", ir_write_info, false },
+    { "remarks", ir_remark, false },
 };
+
+static bool run_step(struct ir_unit *u, const struct step *step)
+{
+    struct ir_unit *set;
+    bool ok = true;
+    if (!step->sets)
+        ok = step->run(u);
+    for (unsigned i = 0; step->sets && (set = ir_set(u, i)); i++)
+        ok &= step->run(set);
+    for (unsigned i = 0; ok && u->opt->dump && (set = ir_set(u, i)); i++)
+        ir_verify(set->module, step->name);
+    return ok && !ir_errors();
+}
 
 static bool run_steps(struct ir_unit *u)
 {
     ir_step_done(u, "start");
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (!steps[i].run(u) || ir_errors())
+        if (!run_step(u, &steps[i]))
             return false;
-        if (u->opt->dump)
-            ir_verify(u->module, steps[i].name);
         if (!*steps[i].name || i + 2 >= sizeof steps / sizeof *steps)
             continue;
         ir_step_done(u, steps[i].name);

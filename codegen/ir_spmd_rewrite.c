@@ -737,6 +737,7 @@ static void build_guard(const struct spmd_region *r, const struct group *g, stru
     }
     if (g->asks)
         tell(r, b, "__ompgpu_nest_enter");
+    r->kernel->asks |= g->asks;
     r->u->asks |= g->asks;
     LLVMBuildBr(b, done);
     LLVMPositionBuilderAtEnd(b, done);

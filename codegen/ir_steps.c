@@ -14,21 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct shown { char *name, *text; bool seen; };
+struct shown { char *name, *text; unsigned set; bool seen; };
 static struct { struct shown *at; unsigned n, room; } functions;
 static FILE *out;
 static char *buffer;
 static size_t size;
 
-static struct shown *find(const char *name)
+static struct shown *find(const char *name, unsigned set)
 {
     for (unsigned i = 0; i < functions.n; i++)
-        if (strcmp(functions.at[i].name, name) == 0)
+        if (functions.at[i].set == set && strcmp(functions.at[i].name, name) == 0)
             return &functions.at[i];
     return NULL;
 }
 
-static struct shown *add(const char *name)
+static struct shown *add(const char *name, unsigned set)
 {
     if (functions.n == functions.room) {
         functions.room = functions.room ? 2 * functions.room : 16;
@@ -36,7 +36,7 @@ static struct shown *add(const char *name)
         if (!functions.at)
             ir_bug("out of memory");
     }
-    functions.at[functions.n] = (struct shown){ .name = ir_format("%s", name) };
+    functions.at[functions.n] = (struct shown){ .name = ir_format("%s", name), .set = set };
     return &functions.at[functions.n++];
 }
 
@@ -69,19 +69,21 @@ static bool same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Whether it is another text than before. */
-static bool show_function(LLVMValueRef f, bool first)
+/* Whether it is another text than before.  What a set of kernels has for itself has the set's number in front. */
+static bool show_function(LLVMValueRef f, bool first, unsigned set)
 {
     const char *name = ir_name(f);
-    struct shown *s = find(name);
-    if (!s && !first && !is_ours(name))
+    struct shown *s = find(name, set), *home = set ? find(name, 0) : NULL;
+    if (!s && !first && !home && !is_ours(name))
         return false;
     if (!s)
-        s = add(name);
+        s = add(name, set);
     s->seen = true;
     char *text = LLVMPrintValueToString(f);
     bool changed = !s->text || !same_text(s->text, text);
     if (changed) {
+        if (set)
+            fprintf(out, "; set %u:\n", set);
         put_comment(text);
         LLVMDisposeMessage(s->text);
         s->text = text;
@@ -96,7 +98,8 @@ static bool show_gone(void)
     bool any = false;
     for (unsigned i = 0; i < functions.n; i++)
         if (functions.at[i].text && !functions.at[i].seen) {
-            fprintf(out, "; @%s is gone\n", functions.at[i].name);
+            if (!functions.at[i].set)
+                fprintf(out, "; @%s is gone\n", functions.at[i].name);
             LLVMDisposeMessage(functions.at[i].text);
             functions.at[i].text = NULL;
             any = true;
@@ -105,17 +108,19 @@ static bool show_gone(void)
 }
 
 /* `step` has run; the first one is reading the input. */
-void ir_show_step(const struct ir_unit *u, const char *step)
+void ir_show_step(struct ir_unit *u, const char *step)
 {
     bool first = !out, changed = false;
+    struct ir_unit *set;
     if (!u->opt->emit_ir || (first && !(out = open_memstream(&buffer, &size))))
         return;
     fprintf(out, "; --- %s: %s\n", first ? "before" : "after", first ? "the first step" : step);
     for (unsigned i = 0; i < functions.n; i++)
         functions.at[i].seen = false;
-    IR_EACH_FUNCTION(f, u->module)
-        if (!LLVMIsDeclaration(f))
-            changed |= show_function(f, first);
+    for (unsigned i = 0; (set = ir_set(u, i)); i++)
+        IR_EACH_FUNCTION(f, set->module)
+            if (!LLVMIsDeclaration(f))
+                changed |= show_function(f, first, i);
     changed |= show_gone();
     if (!changed)
         fprintf(out, "; no change\n");

@@ -6,15 +6,17 @@
  *     read -> kernels, exported variables (ir_info.c); in a device link of the files that belong together (ir_members.c)
  *          -> math intrinsics become calls (ir_math.c)
  *          -> generic kernels become SPMD kernels where that is right (ir_spmd.c and the files beside it)
+ *          -> kernels whose needs differ get modules of their own, until they are joined again (ir_specialise.c)
  *          -> locals that a parallel region can reach become team-shared (ir_globalise.c)
  *          -> regions that are known to be nested become plain calls (ir_context.c)
  *          -> runtime and libdevice are linked, unresolved calls reported (ir_link.c)
+ *          -> configuration constants of the runtime are given values (ir_modes.c)
  *          -> the state machine calls regions directly (ir_dispatch.c)
- *          -> configuration constants of the runtime are given values (ir_modes.c), everything else becomes internal
+ *          -> the kernels are joined, everything but them becomes internal
  *          -> per output: optimise for the architecture and emit (ir_emit.c)
  *          -> info file and remarks from what is left (ir_report.c)
  *
- * Sections: main | support | call graph | members | info | math | SPMD | contexts | globalisation | link | modes | emit | report       */
+ * Sections: main | support | call graph | members | info | math | SPMD | sets of kernels | contexts | globalisation | link | modes | emit | report       */
 #ifndef OMPGPU_IR_TOOL_H
 #define OMPGPU_IR_TOOL_H
 #include <llvm-c/Core.h>
@@ -57,6 +59,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     unsigned guards, regions, parts, broadcast_bytes, private_locals, own_locals, slots;
     unsigned folded;                  /* questions to the runtime with a constant answer */
     uint64_t slot_bytes;
+    bool asks;                        /* … guards around functions that ask about threads */
     bool unknown_regions;             /* generic: it can meet a parallel region that is not among `regions` */
     const char *id;                   /* LLVM's number of the reason below */
     const char *why, *remedy;         /* what keeps it generic, and what would help; NULL: not known */
@@ -83,7 +86,9 @@ struct ir_unit {
     struct ir_promise *promises; unsigned npromises;
     bool uses_parallel;               /* the user's code calls __ompgpu_parallel */
     bool nested;                      /* … also inside of parallel regions */
-    bool parts, asks;                 /* late SPMD kernels: regions on a part of the team, guards around functions that ask about threads */
+    bool parts, asks;                 /* late SPMD kernels: as in struct ir_kernel, of any */
+    struct ir_unit *sets; unsigned nsets;            /* between ir_split and ir_join, where there is more than one */
+    unsigned *origin;                 /* in a set: by kernel, its number in the unit of all */
 };
 
 /* ------------------------------------------------------------------ support (ir_support.c) */
@@ -173,6 +178,11 @@ LLVMAttributeRef ir_all_threads(LLVMContextRef);
 bool ir_wants_spmd(const struct ir_unit *, const struct ir_input *);    /* whether it is tried for that file's kernels */
 bool ir_spmd(struct ir_unit *);
 
+/* ------------------------------------------------------------------ sets of kernels (ir_specialise.c) */
+bool ir_split(struct ir_unit *);                /* u->sets, where the kernels do not agree */
+struct ir_unit *ir_set(struct ir_unit *, unsigned i);          /* what a step between split and join runs on, from 0 on; then NULL */
+bool ir_join(struct ir_unit *);
+
 /* ------------------------------------------------------------------ contexts (ir_context.c) */
 /* By node of the graph; a function can be both, or neither when no kernel reaches it.  Before the runtime is linked. */
 void ir_find_contexts(const struct ir_unit *, const struct ir_graph *, bool *sequential, bool *inside);
@@ -200,7 +210,6 @@ bool ir_configure(struct ir_unit *);
 
 /* ------------------------------------------------------------------ dispatch (ir_dispatch.c) */
 bool ir_dispatch(struct ir_unit *);
-bool ir_count_regions(struct ir_unit *);        /* of generic kernels, before that */
 
 /* ------------------------------------------------------------------ atomics (ir_atomics.c) */
 bool ir_correct_atomics(struct ir_unit *);      /* before optimisation */
@@ -230,7 +239,7 @@ bool ir_remark(struct ir_unit *);
 
 /* time and dumps (ir_main.c), also used by ir_emit */
 /* --emit=ir (ir_steps.c) */
-void ir_show_step(const struct ir_unit *, const char *step);
+void ir_show_step(struct ir_unit *, const char *step);
 const char *ir_shown_steps(void);
-void ir_step_done(const struct ir_unit *, const char *step);
+void ir_step_done(struct ir_unit *, const char *step);
 #endif

@@ -18,11 +18,13 @@ cat >banners <<'C'
 ; --- before: the first step
 ; --- after: math
 ; --- after: spmd
+; --- after: split
 ; --- after: globalise
 ; --- after: contexts
 ; --- after: link
 ; --- after: configure
 ; --- after: dispatch
+; --- after: join
 ; --- after: internalise
 ; --- after: strip
 ; --- after: atomics

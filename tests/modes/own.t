@@ -1,0 +1,173 @@
+#!/bin/sh
+# A kernel costs what it costs alone: the same text with neighbours in the file that have other regions, ask for levels, call the same functions
+# from inside of regions, start regions that nobody knows.  Instructions, barriers and shared bytes by the PTX, registers by ptxas.
+# shellcheck disable=SC1091,SC2086
+. tests/lib.sh
+
+# file NAME FIRST NEIGHBOURS: FIRST is the body of the target region in first(), NEIGHBOURS are functions; with and without them
+file() {
+    for f_with in alone beside; do
+        { cat <<C
+#include <omp.h>
+int table[64];
+#pragma omp declare target
+static void shared_work(int *a, int n) {
+    #pragma omp parallel for
+    for (int i = 2; i < n; i++) a[i] += n;
+}
+__attribute__((noinline)) static int plain(const int *a) { int s = 0; for (int i = 0; i < 64; i++) s += a[i] ^ i; return s; }
+#pragma omp end declare target
+static void first(int *r, int n) {
+    #pragma omp target teams num_teams(1) map(tofrom: r[:64]) firstprivate(n)
+    {
+        r[0] = 1;
+$2
+    }
+}
+C
+        [ $f_with = alone ] || printf '%s\n' "$3"
+        echo 'int main(int argc, char **argv) {'
+        echo '    int r[64] = { 0 }; first(r, 10 * argc);'
+        [ $f_with = alone ] || echo '    neighbours(r, 10 * argc);'
+        echo '    return r[0] != 1; }'; } >"$1-$f_with.c"
+    done
+    # shellcheck disable=SC2043
+    for f_with in alone beside; do
+        check "$1, $f_with: PTX" "$CC" --gpu-arch=sm_75 -O2 -fompgpu-mode=generic -Rompgpu --emit=ptx "$1-$f_with.c" -o "$1-$f_with.ptx"
+        cp "$T/.log" "$1-$f_with.say"
+    done
+}
+
+# figures NAME: of the kernel first_N and all that it calls: instructions, barriers, indirect calls, shared variables; registers and shared bytes by ptxas
+cat >count.awk <<'A'
+/^\.(visible |weak )?(entry|func)|^\.visible \.(entry|func)|^\.(entry|func)/ { name = $0; sub(/.*(entry|func) +(\([^)]*\) )?/, "", name); sub(/[^A-Za-z0-9_$].*/, "", name); inside = /;$/ ? 0 : 1; next }
+inside && /^}/ { inside = 0; next }
+inside && /^[\t ]+[@a-z]/ && !/^[\t ]+\./ { lines[name]++ }
+inside && /barrier|bar\.sync/ { barriers[name]++ }
+inside && /callprototype|prototype_[0-9]+ *;/ { indirect[name]++ }
+inside { n = split($0, w, /[^A-Za-z0-9_$]+/); for (i = 1; i <= n; i++) word[name, w[i]] }
+END {
+    for (n in lines) if (n ~ /^first_/ || n ~ /_first_/) root = n
+    todo[root]; done_n = 1; queue[0] = root
+    for (i = 0; i < done_n; i++) {
+        f = queue[i]; total += lines[f]; b += barriers[f]; c += indirect[f]
+        for (n in lines) if (!(n in todo) && (f, n) in word) { todo[n]; queue[done_n++] = n }
+    }
+    printf "%d instructions, %d barriers, %d indirect calls, %d functions\n", total, b, c, done_n
+}
+A
+figures() {
+    for f_with in alone beside; do
+        awk -f count.awk "$1-$f_with.ptx" >"$1-$f_with.count"
+        sed -n "s/.*remark: region 'first_[0-9]*': \(.*\)/\1/p" "$1-$f_with.say" >>"$1-$f_with.count"
+        if have_ptxas; then
+            ptxas -arch=sm_75 -v "$1-$f_with.ptx" -o "$1.cubin" 2>&1 | awk '/Compiling entry|Function properties/ { on = /first_/ } on && /Used/ { sub(/, [0-9]+ bytes cmem.*/, ""); sub(/.*Used/, "Used"); print }' >>"$1-$f_with.count"
+        fi
+    done
+    check "$1: as if it were alone" same "$1-alone.count" "$1-beside.count"
+    check "$1: no indirect call" has "$1-beside.count" ' 0 indirect calls'
+    check "$1: its state machine knows one region" has "$1-beside.say" "region 'first_.*state machine for 1 known parallel region \[OMP131\]"
+}
+
+one='        #pragma omp parallel for
+        for (int i = 2; i < n; i++) r[i] = r[0] + i;'
+file others "$one" 'static void neighbours(int *r, int n) {
+    #pragma omp target teams num_teams(1) map(tofrom: r[:64]) firstprivate(n)
+    {
+        double heavy[8] = { 0 };
+        #pragma omp parallel for
+        for (int i = 2; i < n; i++) { for (int k = 0; k < 8; k++) heavy[k] += r[i] * k; r[i] = (int)heavy[n & 7]; }
+        #pragma omp parallel for schedule(dynamic)
+        for (int i = 2; i < n; i++) r[i] = 5;
+        omp_set_num_threads(n);
+        #pragma omp parallel
+        r[2 + omp_get_thread_num() % 8] += n * r[0];
+    }
+}'
+figures others
+check "others: the neighbour knows its three" has others-beside.say "region 'neighbours_.*state machine for 3 known parallel regions"
+
+file levels "$one" 'static void neighbours(int *r, int n) {
+    #pragma omp target teams num_teams(1) map(tofrom: r[:64]) firstprivate(n)
+    {
+        #pragma omp parallel
+        {
+            r[2] = omp_get_level();
+            #pragma omp parallel num_threads(2)
+            r[3 + omp_get_level()] = omp_get_ancestor_thread_num(1) + omp_get_team_size(1) + omp_get_max_threads();
+        }
+    }
+}'
+figures levels
+
+file unknown "$one" '#pragma omp declare target
+static int work(int *a) {
+    #pragma omp parallel for
+    for (int i = 2; i < 64; i++) a[i]++;
+    return 1;
+}
+static int idle(int *a) { return a[0]; }
+#pragma omp end declare target
+static void neighbours(int *r, int n) {
+    #pragma omp target teams num_teams(1) map(tofrom: r[:64]) firstprivate(n)
+    {
+        int (*f)(int *) = n > 15 ? work : idle;
+        r[2] = f(r);
+    }
+}'
+figures unknown
+
+# The same functions, from sequential code and from inside of regions.
+calls='        shared_work(r, n);
+        r[1] = plain(r);'
+file same "$calls" 'static void neighbours(int *r, int n) {
+    #pragma omp target teams num_teams(1) map(tofrom: r[:64]) firstprivate(n)
+    {
+        int sum = 0;
+        #pragma omp parallel num_threads(4) reduction(+: sum)
+        { shared_work(r, n); sum += plain(r) + omp_get_level(); }
+        r[1] = sum;
+    }
+    #pragma omp target teams distribute parallel for map(tofrom: r[:64])
+    for (int i = 0; i < 64; i++) r[i] += plain(r) + omp_get_num_threads();
+}'
+figures same
+
+# SPMD neighbours of other kinds, and -g and -O0
+file spmd "$one" 'static void neighbours(int *r, int n) {
+    #pragma omp target teams distribute parallel for map(tofrom: r[:64]) reduction(+: n)
+    for (int i = 0; i < 64; i++) { n += r[i]; r[i]++; table[i] = omp_get_level(); }
+    #pragma omp target teams distribute parallel for map(tofrom: r[:64])
+    for (int i = 0; i < 64; i++) r[i]++;
+}'
+figures spmd
+# What has no definition is said once, however many kernels miss it.
+cat >missing.c <<'C'
+int nowhere(int);
+void f(int *a) {
+    #pragma omp target map(tofrom: a[:9])
+    {
+        a[0] = nowhere(1);
+        #pragma omp parallel for
+        for (int i = 0; i < 9; i++) a[i]++;
+    }
+    #pragma omp target teams distribute parallel for map(tofrom: a[:9])
+    for (int i = 0; i < 9; i++) a[i] += nowhere(i);
+}
+int main(void) { int a[9]; f(a); return 0; }
+C
+echo 'int nowhere(int i) { return i; }' >host.c
+for f_arch in emu sm_75; do
+    check "a missing function is an error, $f_arch" test_must_fail 1 "$CC" --gpu-arch=$f_arch missing.c host.c -o missing
+    cp .log log
+    check "… said once, $f_arch" test "$(grep -c "error: function 'nowhere'" log)" = 1
+done
+
+for flags in "-O0" "-O0 -g" "-O2 -g"; do
+    for f in others same unknown; do
+        if have_ptxas; then check "$f $flags: for a GPU" "$CC" --gpu-arch=sm_75 $flags -fompgpu-mode=generic -c $f-beside.c -o x.o
+        else skip "$f $flags: for a GPU" "no ptxas"; fi
+        check "$f $flags: compiles" "$CC" $ARCH $flags -fompgpu-mode=generic $f-beside.c -o $f && check "$f $flags: runs" env OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_EMU_SCHEDULE=random:5 ./$f
+    done
+done
+finish
