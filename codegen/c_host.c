@@ -162,8 +162,11 @@ static void hard_clause(struct cg *cg, const struct omp_clause *k)
 /* The construct as the user wrote it, but for what clang cannot compile. */
 static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
-    cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
-    unsigned at = c->pragma.begin, end = c->pragma.end;
+    bool chosen = (c->leaves & OMPL_TARGET) && !cg_empty(c->chosen);
+    cg_marker(cg, fe_place(cg->unit, chosen ? c->chosen.begin : c->pragma.begin));
+    unsigned at = chosen ? c->chosen.begin : c->pragma.begin, end = chosen ? c->chosen.end : c->pragma.end;
+    if (chosen)
+        cg_puts(cg, "#pragma omp ");
     while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
         end--;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
@@ -176,7 +179,10 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     cg_write(cg, cg->unit->text + at, end - at);
     if (c->leaves & OMPL_TARGET)
         cg_puts(cg, missing_maps(cg, c));
-    cg_write(cg, cg->unit->text + end, c->pragma.end - end);
+    if (chosen)
+        cg_puts(cg, "\n");
+    else
+        cg_write(cg, cg->unit->text + end, c->pragma.end - end);
     cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
 }
 

@@ -716,20 +716,38 @@ static int report_diagnostics(struct fe *fe)
 
 /* Functions between `begin declare variant` and `end declare variant` have the names of others: clang takes them for
  * redefinitions when it does not know OpenMP.  It gets a text with blanks there.  omp.h has such a block. */
+static void blank(struct fe *fe, char *text, const struct fe_pragma *opening, struct fe_pragma *closing)
+{
+    for (unsigned k = opening->extent.end; k < closing->extent.begin; k++) if (text[k] != '\n') text[k] = ' ';
+    for (const struct fe_pragma *p = opening + 1; p < closing; p++)
+        if (p->c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE))
+            fe_error_at(fe, p->c->place, "'%s' in a function of '%s' is not supported yet", p->c->spelling, opening->c->spelling);
+}
+
+/* ... and the pragmas there are clang's alone. */
+static void drop_pragmas(struct fe *fe, unsigned from, unsigned to)
+{
+    memmove(&fe->pragmas.at[from], &fe->pragmas.at[to], (fe->pragmas.n - to) * sizeof *fe->pragmas.at);
+    fe->pragmas.n -= to - from;
+}
+
 static const char *without_variants(struct fe *fe)
 {
     char *text = fe->u->text;
-    unsigned begin = 0;
+    unsigned open = ~0u;
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
         bool opens = p->nrows && (p->rows[0]->flags[0] == 'V'), closes = p->nrows && p->rows[0]->flags[0] == 'v';
-        if (opens && !begin) begin = p->extent.end;
-        if (opens && !fe_is_system(fe, p->extent.begin))
-            fe_error_at(fe, p->c->place, "'%s' is not supported yet in a file with constructs for the device", p->rows[0]->spelling);
-        if (!closes || !begin) continue;
+        if (opens && !fe_is_system(fe, p->extent.begin) && fe_variants_match_device(fe, p))
+            fe_error_at(fe, p->c->place, "'%s' whose context may be the device's is not supported yet in a file with constructs for the device",
+                        p->rows[0]->spelling);
+        if (opens && open == ~0u) open = i;
+        if (!closes || open == ~0u) continue;
         if (text == fe->u->text) memcpy(text = arena_alloc(fe->a, fe->u->length + 1), fe->u->text, fe->u->length);
-        for (unsigned k = begin; k < p->extent.begin; k++) if (text[k] != '\n') text[k] = ' ';
-        begin = 0;
+        blank(fe, text, &fe->pragmas.at[open], p);
+        drop_pragmas(fe, open + 1, i);
+        i = open + 1;
+        open = ~0u;
     }
     return text;
 }

@@ -95,6 +95,7 @@ static long long eval_primary(struct eval *v)
     if (token_is(r, k, "-")) return -eval_primary(v);
     if (token_is(r, k, "+")) return eval_primary(v);
     if (token_is(r, k, "~")) return ~eval_primary(v);
+    if (token_is(r, k, "!")) return !eval_primary(v);
     if (token_is(r, k, "(")) {
         long long x = eval_binary(v, 0);
         if (!token_is(r, v->k++, ")")) v->bad = true;
@@ -109,26 +110,37 @@ static long long eval_primary(struct eval *v)
 
 static long long eval_binary(struct eval *v, int level)
 {
+    enum { LOR, LAND, OR, XOR, AND, EQ, NE, LE, GE, LT, GT, SHL, SHR, ADD, SUB, MUL, DIV, MOD };
     static const struct { const char *op; int level; } ops[] = {
-        { "|", 0 }, { "^", 1 }, { "&", 2 }, { "<<", 3 }, { ">>", 3 }, { "+", 4 }, { "-", 4 }, { "*", 5 }, { "/", 5 }, { "%", 5 },
+        [LOR] = { "||", 0 }, [LAND] = { "&&", 1 }, [OR] = { "|", 2 }, [XOR] = { "^", 3 }, [AND] = { "&", 4 }, [EQ] = { "==", 5 }, [NE] = { "!=", 5 },
+        [LE] = { "<=", 6 }, [GE] = { ">=", 6 }, [LT] = { "<", 6 }, [GT] = { ">", 6 }, [SHL] = { "<<", 7 }, [SHR] = { ">>", 7 },
+        [ADD] = { "+", 8 }, [SUB] = { "-", 8 }, [MUL] = { "*", 9 }, [DIV] = { "/", 9 }, [MOD] = { "%", 9 },
     };
-    if (level > 5) return eval_primary(v);
+    if (level > 9) return eval_primary(v);
     long long x = eval_binary(v, level + 1);
     for (unsigned i = 0; i < sizeof ops / sizeof *ops && v->k < v->end; i++) {
         if (ops[i].level != level || !token_is(v->r, v->k, ops[i].op)) continue;
         v->k++;
         long long y = eval_binary(v, level + 1);
-        if ((*ops[i].op == '/' || *ops[i].op == '%') && !y) { v->bad = true; return 0; }
-        switch (*ops[i].op) {
-        case '|': x |= y; break;
-        case '^': x ^= y; break;
-        case '&': x &= y; break;
-        case '<': x = (long long)((unsigned long long)x << (y & 63)); break;
-        case '>': x >>= y & 63; break;
-        case '+': x += y; break;
-        case '-': x -= y; break;
-        case '*': x *= y; break;
-        case '/': x /= y; break;
+        if ((i == DIV || i == MOD) && !y) { v->bad = true; return 0; }
+        switch (i) {
+        case LOR: x = x || y; break;
+        case LAND: x = x && y; break;
+        case OR: x |= y; break;
+        case XOR: x ^= y; break;
+        case AND: x &= y; break;
+        case EQ: x = x == y; break;
+        case NE: x = x != y; break;
+        case LE: x = x <= y; break;
+        case GE: x = x >= y; break;
+        case LT: x = x < y; break;
+        case GT: x = x > y; break;
+        case SHL: x = (long long)((unsigned long long)x << (y & 63)); break;
+        case SHR: x >>= y & 63; break;
+        case ADD: x += y; break;
+        case SUB: x -= y; break;
+        case MUL: x *= y; break;
+        case DIV: x /= y; break;
         default: x %= y; break;
         }
         i = ~0u;                      /* again from the first operator */
@@ -141,6 +153,12 @@ static bool constant(struct reader *r, unsigned b, unsigned e, long long *out)
     struct eval v = { r, b, e, b >= e };
     *out = v.bad ? 0 : eval_binary(&v, 0);
     return !v.bad && v.k == e;
+}
+
+bool fe_constant(struct fe *fe, const struct fe_pragma *p, unsigned first, unsigned end, long long *value)
+{
+    struct reader r = { .fe = fe, .p = (struct fe_pragma *)p, .end = end };
+    return constant(&r, first, end, value);
 }
 
 /* ------------------------------------------------------------------ list items */

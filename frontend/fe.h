@@ -5,6 +5,7 @@
  *   screen.c    (before all) clauses at which clang does not end
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
+ *   context.c   metadirectives become what they stand for; calls of functions with variants are redirected
  *   clause.c    read the clauses, resolve names, types of list items
  *   udr.c       user-defined reductions
  *   scan.c      the two phases of a loop with an inscan reduction
@@ -120,6 +121,8 @@ void fe_error_at(struct fe *, struct omp_place, const char *fmt, ...) __attribut
 static inline bool fe_inside(unsigned offset, struct omp_extent e) { return offset >= e.begin && offset < e.end; }
 /* pragma.c */
 void fe_scan_pragmas(struct fe *);
+void fe_read_directive(struct fe *, struct fe_pragma *);               /* by its tokens */
+bool fe_is_metadirective(const struct fe_pragma *);
 /* ast.c */
 int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);         /* 0, or -1 after reporting errors */
 void fe_finish_walk(struct fe *);                                      /* sorts what was collected; after the clauses added theirs */
@@ -140,6 +143,12 @@ void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* clause.c */
 void fe_parse_clauses(struct fe *);
+bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned end, long long *value);   /* these tokens */
+/* context.c */
+void fe_resolve_metadirectives(struct fe *);
+void fe_apply_variants(struct fe *);
+const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
+bool fe_variants_match_device(struct fe *, const struct fe_pragma *);
 /* udr.c */
 void fe_read_udr(struct fe *, struct fe_pragma *);
 bool fe_is_declare_reduction(const struct fe_pragma *);

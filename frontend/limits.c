@@ -39,24 +39,10 @@ static void check_items(struct fe *fe, const struct omp_construct *c, const stru
 }
 
 /* ------------------------------------------------------------------ variants */
-static struct omp_function *function_behind(const struct fe *fe, unsigned offset)
-{
-    const struct omp_decl *best = NULL;
-    for (unsigned i = 0; i < fe->decls.n; i++) {
-        const struct omp_decl *d = &fe->decls.at[i];
-        if (d->function && d->extent.begin >= offset && (!best || d->extent.begin < best->extent.begin)) best = d;
-    }
-    return best ? best->function : NULL;
-}
-
 static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
-    const char *name = p->nrows ? p->rows[0]->spelling : "";
-    if (!fe->u->ntargets || fe_is_system(fe, p->extent.begin)) return;
-    if (!strncmp(name, "declare", 7) && !strcmp(name + 8, "variant")) {
-        struct omp_function *f = function_behind(fe, p->extent.end);
-        if (f && f->device) fe_error_at(fe, p->c->place, "'%s' of function '%s', which runs on the device, is not supported yet", name, f->name);
-    }
+    const char *word = fe->u->ntargets && !fe_is_system(fe, p->extent.begin) ? fe_variant_unknown(fe, p) : NULL;
+    if (word) fe_error_at(fe, p->c->place, "'%s' of a function that runs on the device, which depends on '%s', is not supported yet", p->c->spelling, word);
 }
 
 /* On the host clang has the say. */
@@ -70,14 +56,14 @@ static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
                  fe_text(fe, (struct omp_extent){ p->unexpected, end }), p->c->spelling);
 }
 
-/* A metadirective may become a target construct: clang would run that on the host. */
+/* It may become a target construct: clang would run that on the host. */
 static void check_metadirective(struct fe *fe, const struct fe_pragma *p)
 {
-    if (!p->nrows || !strstr(p->rows[0]->spelling, "metadirective")) return;
+    if (!p->nrows || strcmp(p->rows[0]->spelling, "begin metadirective")) return;
     for (unsigned i = 0; i < p->ntokens; i++) {
         struct omp_extent e = { p->tokens[i].begin, p->tokens[i].end };
         if (e.end - e.begin != 6 || strncmp(fe->u->text + e.begin, "target", 6)) continue;
-        fe_error_at(fe, p->c->place, "a metadirective with a 'target' variant is not supported yet");
+        fe_error_at(fe, p->c->place, "'begin metadirective' with a 'target' variant is not supported yet");
         return;
     }
 }

@@ -108,9 +108,21 @@ static bool has_word(const struct fe *fe, const struct fe_pragma *p, const char 
     return false;
 }
 
-static void read_name(struct fe *fe, struct fe_pragma *p)
+static const struct fe_directive_row *row_named(const char *spelling)
+{
+    const struct fe_directive_row *r = fe_directive_rows;
+    while (strcmp(r->spelling, spelling)) r++;
+    return r;
+}
+
+bool fe_is_metadirective(const struct fe_pragma *p) { return p->nrows && !strcmp(p->rows[0]->spelling, "metadirective"); }
+
+void fe_read_directive(struct fe *fe, struct fe_pragma *p)
 {
     unsigned n, k = 0;
+    p->nrows = 0;
+    p->c->leaves = 0;
+    p->assoc = ASSOC_NONE;
     const struct fe_directive_row *r = match_row(fe, p, 0, &n);
     for (; r && p->nrows < 8; r = match_row(fe, p, k, &n)) {
         if (p->nrows && !strchr(r->flags, 'C')) break;
@@ -122,6 +134,7 @@ static void read_name(struct fe *fe, struct fe_pragma *p)
     }
     p->clauses_at = k;
     if (p->assoc == ASSOC_MAYBE) p->assoc = has_word(fe, p, "depend") || has_word(fe, p, "doacross") ? ASSOC_NONE : ASSOC_STMT;
+    if (!p->ntokens) p->rows[p->nrows++] = row_named("nothing");         /* a metadirective chose nothing */
     if (!p->nrows) {      /* clang has complained already, or it is an extension that we do not know */
         p->c->leaves = OMPL_OTHER;
         n = p->ntokens ? 1 : 0;
@@ -138,8 +151,8 @@ static void add_pragma(struct fe *fe, unsigned begin, unsigned tokens)
     *p = (struct fe_pragma){ .extent = { begin, line_end(fe->u, begin) }, .c = arena_alloc(fe->a, sizeof *p->c) };
     p->c->pragma = p->extent;
     tokenise(fe, p, tokens);
-    read_name(fe, p);
-    if (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP) p->wanted = fe_skip_blank(fe->u, p->extent.end);
+    fe_read_directive(fe, p);
+    if (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP || fe_is_metadirective(p)) p->wanted = fe_skip_blank(fe->u, p->extent.end);
 }
 
 void fe_scan_pragmas(struct fe *fe)

@@ -228,6 +228,7 @@ struct omp_construct {
     struct omp_place place;       /* of the '#' line's directive name */
     struct omp_extent pragma;     /* from '#' up to and with the newline (all continuation lines) */
     struct omp_extent body;       /* the associated statement with its ';', empty if stand-alone */
+    struct omp_extent chosen;     /* of a metadirective: the directive, in the pragma, that this construct is; else empty */
     struct omp_clause *clauses;
     const char *name;             /* critical(name) */
     unsigned promises;            /* assume: enum omp_promise bits */

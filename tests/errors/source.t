@@ -30,6 +30,29 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x = twice(x); }
 C
+bad "metadirective that the program decides" "t.c:3:81: error: a metadirective whose choice depends on 'device_num' is not supported yet in device code or with a target construct" <<'C'
+int main(void) { int x = 0, n = 0;
+#pragma omp target map(x)
+#pragma omp metadirective when(user={condition(1)}: single) when(target_device={device_num(n)}: parallel) otherwise(nothing)
+x++; }
+C
+bad "variant that the program decides" "t.c:2:13: error: 'declare variant' of a function that runs on the device, which depends on 'isa', is not supported yet" <<'C'
+int g(void);
+#pragma omp declare variant(g) match(device={isa("sm_90")})
+int f(void) { return 1; }
+int main(void) { int x = 0;
+#pragma omp target map(x)
+x = f(); }
+C
+bad "variants of the device in a block" "t.c:1:13: error: 'begin declare variant' whose context may be the device's is not supported yet in a file with constructs for the device" <<'C'
+#pragma omp begin declare variant match(device={kind(nohost)})
+int f(void) { return 2; }
+#pragma omp end declare variant
+int f(void) { return 1; }
+int main(void) { int x = 0;
+#pragma omp target map(x)
+x = f(); }
+C
 bad "outside of the regions" "t.c:1:25: error: use of undeclared identifier 'y'" <<'C'
 int main(void) { return y;
 #pragma omp target
