@@ -79,20 +79,55 @@ INLINE void scan_warp(struct records r, void *rec, unsigned mask, unsigned lane,
     }
 }
 
-/* ------------------------------------------------------------------ slots: piece-major, so no bank conflict */
-static __OMPGPU_SHARED u64 __ompgpu_state_scan_up[PIECE / 8][WARP] __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED u64 __ompgpu_state_scan_down[PIECE / 8][WARP] __OMPGPU_SHARED_INIT;
-#define PUT(slots, rec, n, slot)                                                                                          \
-    UNROLL for (usize at_ = 0; at_ < (n); at_ += 8) {                                                                     \
-        u64 piece_ = 0;                                                                                                   \
-        __builtin_memcpy(&piece_, (const char *)(rec) + at_, (n) - at_ < 8 ? (n) - at_ : 8);                              \
-        (slots)[at_ / 8][slot] = piece_;                                                                                  \
+/* ------------------------------------------------------------------ slots
+ * 8 bytes of each warp, then the next 8: no bank conflict.  There are sets of 1, 2, 4 and 8 such rows; a kernel has those that its records
+ * need. */
+#ifdef __NVPTX__
+#define SLOT_SPACE __OMPGPU_SHARED
+#else
+#define SLOT_SPACE
+#endif
+typedef u64 slot_row[WARP];
+#define SLOTS(n) static __OMPGPU_SHARED slot_row __ompgpu_state_scan_up##n[n] __OMPGPU_SHARED_INIT, __ompgpu_state_scan_down##n[n] __OMPGPU_SHARED_INIT;
+SLOTS(1) SLOTS(2) SLOTS(4) SLOTS(8)
+#undef SLOTS
+_Static_assert(PIECE == 8 * 8, "the largest set holds a piece");
+
+/* For `size` bytes of each warp; it is constant. */
+INLINE SLOT_SPACE slot_row *slots_up(usize size)
+{
+    return size <= 8 ? __ompgpu_state_scan_up1 : size <= 16 ? __ompgpu_state_scan_up2 : size <= 32 ? __ompgpu_state_scan_up4 : __ompgpu_state_scan_up8;
+}
+INLINE SLOT_SPACE slot_row *slots_down(usize size)
+{
+    return size <= 8 ? __ompgpu_state_scan_down1 : size <= 16 ? __ompgpu_state_scan_down2 : size <= 32 ? __ompgpu_state_scan_down4 : __ompgpu_state_scan_down8;
+}
+
+/* n bytes of a record, as those of row `row` in the slot of a warp: 4 each where that is enough. */
+#define SLOT_BYTES(n) ((n) <= 4 ? 4 : ((n) + 7) / 8 * 8)
+INLINE void put(SLOT_SPACE slot_row *slots, unsigned row, const void *rec, usize n, unsigned slot)
+{
+    UNROLL for (usize at = 0; at < n; at += 8) {
+        u64 piece = 0;
+        __builtin_memcpy(&piece, (const char *)rec + at, n - at < 8 ? n - at : 8);
+        if (n > 4)
+            slots[(row * SLOT_BYTES(n) + at) / 8][slot] = piece;
+        else
+            ((SLOT_SPACE u32 *)slots)[row * WARP + slot] = (u32)piece;
     }
-#define GET(slots, rec, n, slot)                                                                                          \
-    UNROLL for (usize at_ = 0; at_ < (n); at_ += 8) {                                                                     \
-        u64 piece_ = (slots)[at_ / 8][slot];                                                                              \
-        __builtin_memcpy((char *)(rec) + at_, &piece_, (n) - at_ < 8 ? (n) - at_ : 8);                                    \
+}
+
+INLINE void get(SLOT_SPACE slot_row *slots, unsigned row, void *rec, usize n, unsigned slot)
+{
+    UNROLL for (usize at = 0; at < n; at += 8) {
+        u64 piece;
+        if (n > 4)
+            piece = slots[(row * SLOT_BYTES(n) + at) / 8][slot];
+        else
+            piece = ((SLOT_SPACE u32 *)slots)[row * WARP + slot];
+        __builtin_memcpy((char *)rec + at, &piece, n - at < 8 ? n - at : 8);
     }
+}
 
 /* n bytes from `at` of every warp's total to the first warp. */
 INLINE void piece_up(struct records r, struct place p, usize at, usize n)
@@ -100,10 +135,10 @@ INLINE void piece_up(struct records r, struct place p, usize at, usize n)
     if (at)
         __ompgpu_team_barrier(p.n, 0);                    /* the slots' last use is over */
     if (p.holders && p.lane == p.holders - 1)
-        PUT(__ompgpu_state_scan_up, (char *)r.rec + at, n, p.warp)
+        put(slots_up(r.size), 0, (char *)r.rec + at, n, p.warp);
     __ompgpu_team_barrier(p.n, 0);                        /* A */
     if (p.warp == 0 && p.lane < p.warps)
-        GET(__ompgpu_state_scan_up, (char *)r.aux + at, n, p.lane)
+        get(slots_up(r.size), 0, (char *)r.aux + at, n, p.lane);
 }
 
 /* And back: aux becomes the prefix of the caller's warp. */
@@ -112,13 +147,13 @@ INLINE void piece_down(struct records r, struct place p, usize at, usize n)
     if (at)
         __ompgpu_team_barrier(p.n, 0);
     if (p.warp == 0 && p.lane < p.warps)
-        PUT(__ompgpu_state_scan_down, (char *)r.aux + at, n, p.lane)
+        put(slots_down(r.size), 0, (char *)r.aux + at, n, p.lane);
     __ompgpu_team_barrier(p.n, 0);                        /* B */
     if (p.warp == 0)
         __builtin_memcpy((char *)r.aux + at, (char *)r.carry + at, n);
     else
-        GET(__ompgpu_state_scan_down, (char *)r.aux + at, n, p.warp - 1)
-    GET(__ompgpu_state_scan_down, (char *)r.carry + at, n, p.warps - 1)
+        get(slots_down(r.size), 0, (char *)r.aux + at, n, p.warp - 1);
+    get(slots_down(r.size), 0, (char *)r.carry + at, n, p.warps - 1);
 }
 
 INLINE void travel(struct records r, struct place p, void (*piece)(struct records, struct place, usize, usize))
@@ -198,40 +233,37 @@ INLINE void broadcast(void *into, const void *rec, usize size, unsigned mask, un
     }
 }
 
-/* Row r's records in the slots. */
-#define ROW(slots, r, size) ((slots) + (r) * (((size) + 7) / 8))
-
 /* Up to barrier A. */
-INLINE void row_up(struct records r, struct place p, unsigned row)
+INLINE void row_up(struct records r, struct place p, unsigned rows, unsigned row)
 {
     scan_warp(r, r.rec, p.mask, p.lane, p.holders);
     if (p.holders && p.lane == p.holders - 1)
-        PUT(ROW(__ompgpu_state_scan_up, row, r.size), r.rec, r.size, p.warp)
+        put(slots_up(rows * SLOT_BYTES(r.size)), row, r.rec, r.size, p.warp);
 }
 
 /* The first warp, between A and B; r.carry is its own, and goes on from row to row. */
-INLINE void row_totals(struct records r, struct place p, unsigned row)
+INLINE void row_totals(struct records r, struct place p, unsigned rows, unsigned row)
 {
     if (p.lane < p.warps)
-        GET(ROW(__ompgpu_state_scan_up, row, r.size), r.aux, r.size, p.lane)
+        get(slots_up(rows * SLOT_BYTES(r.size)), row, r.aux, r.size, p.lane);
     if (p.lane == 0) {
         __builtin_memcpy(r.tmp, r.carry, r.size);
         combine_left(r, r.aux);
     }
     scan_warp(r, r.aux, p.mask, p.lane, p.warps);
     if (p.lane < p.warps)
-        PUT(ROW(__ompgpu_state_scan_down, row, r.size), r.aux, r.size, p.lane)
+        put(slots_down(rows * SLOT_BYTES(r.size)), row, r.aux, r.size, p.lane);
     broadcast(r.carry, r.aux, r.size, p.mask, p.warps - 1);
 }
 
 /* Behind B. */
-INLINE void row_down(struct records r, struct place p, unsigned row, _Bool exclusive)
+INLINE void row_down(struct records r, struct place p, unsigned rows, unsigned row, _Bool exclusive)
 {
     if (p.warp == 0)
         __builtin_memcpy(r.aux, r.carry, r.size);
     else
-        GET(ROW(__ompgpu_state_scan_down, row, r.size), r.aux, r.size, p.warp - 1)
-    GET(ROW(__ompgpu_state_scan_down, row, r.size), r.carry, r.size, p.warps - 1)
+        get(slots_down(rows * SLOT_BYTES(r.size)), row, r.aux, r.size, p.warp - 1);
+    get(slots_down(rows * SLOT_BYTES(r.size)), row, r.carry, r.size, p.warps - 1);
     apply_prefix(r, p, exclusive);
 }
 
@@ -252,14 +284,14 @@ void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned 
         EACH_ROW(__ompgpu_scan_alone(r.rec, tmp, carry, size, combine, exclusive))
         return;
     }
-    EACH_ROW(row_up(r, place_of(n, m), row))
+    EACH_ROW(row_up(r, place_of(n, m), rows, row))
     __ompgpu_team_barrier(n, 0);                          /* A */
     if (__ompgpu_arch_tid() < WARP) {
         __builtin_memcpy(run, carry, size);
         struct records r = { 0, tmp, aux, run, size, combine };
         ROLLED for (unsigned row = 0, m; row < rows && (m = row_holders(left, n, row)); row++)
-            row_totals(r, place_of(n, m), row);
+            row_totals(r, place_of(n, m), rows, row);
     }
     __ompgpu_team_barrier(n, 0);                          /* B */
-    EACH_ROW(row_down(r, place_of(n, m), row, exclusive))
+    EACH_ROW(row_down(r, place_of(n, m), rows, row, exclusive))
 }

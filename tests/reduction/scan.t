@@ -68,4 +68,15 @@ check "two barriers" counts in_3 'barrier\.sync' 2
 check "five shuffles for each row of a round, and six in the loop over their totals" counts in_3 'shfl\.sync' 26
 check "no call, no local memory" sh -c "! sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -e 'call' -e '__local_depot'"
 check "the loads and stores of four iterations, and those of the original" sh -c "[ \$(sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -c 'global.b32') = 10 ]"
+# Shared memory: what the record needs, for the totals and for the prefixes of 32 warps.
+shared() {                            # TYPE BODY BYTES: of each
+    printf 'void f(int n, const %s *a, %s *b, %s s)\n{\n#pragma omp target parallel for reduction(inscan, +: s) map(to: a[0:n]) map(from: b[0:n])
+for (int i = 0; i < n; i++) {\n%s;\n#pragma omp scan inclusive(s)\nb[i] = s;\n}\n}\n' "$1" "$1" "$1" "$2" >"$T/shared.c"
+    "$CC" --gpu-arch=sm_90 -O2 --emit=ptx "$T/shared.c" -o "$T/shared.ptx" || return 1
+    [ "$(sed -n 's/.*\.shared.*\[\([0-9]*\)\];/\1/p' "$T/shared.ptx" | tr '\n' ' ')" = "$3 $3 " ] || { grep '\.shared.*\[.*\];' "$T/shared.ptx"; false; }
+}
+check "shared memory of one double" shared double 'for (int k = 0; k < 2; k++) s += a[i]' 256
+check "… of four floats a round" shared float 's += a[i]' 512
+check "… of four doubles a round" shared double 's += a[i]' 1024
+check "… of complex numbers" shared 'double _Complex' 'for (int k = 0; k < 2; k++) s += a[i]' 512
 finish
