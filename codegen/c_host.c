@@ -260,9 +260,9 @@ static void target(struct cg *cg, const struct omp_construct *c)
         cg_line(cg, "__atomic_store_n(&__omp_r.unit, __ompgpu_this_unit(), 0);");
     unsigned nmaps = cg_maps(cg, c, &p);
     const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c);
-    const char *reduce = cg_reduce_bytes(cg, &p), *copy = cg_copy_bytes(cg, &p);
-    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u, %s, %s };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
-            trip ? trip : "0", launch_flags(&p), copy ? copy : "0", reduce ? reduce : "0");
+    const char *reduce = cg_reduce_bytes(cg, &p), *copy = cg_copy_bytes(cg, &p), *inner = cg_inner_bytes(cg, c, &p);
+    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u, %s, %s, %s };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
+            trip ? trip : "0", launch_flags(&p), copy ? copy : "0", reduce ? reduce : "0", inner ? inner : "0");
     const char *call = cg_strf(cg, "__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l)", nmaps ? "__omp_m" : "0", nmaps,
                                p.nparams ? "__omp_p" : "0", p.nparams);
     cg_line(cg, condition ? "__omp_host = %s; }" : "if (%s)", call);

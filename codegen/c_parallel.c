@@ -166,7 +166,8 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
 {
     struct cg_text text = { 0 }, *out = cg->out;
     struct cg_privates p = { .finish = CG_PARALLEL, .base = name, .lock = update_lock(cg, c, leaves) };
-    const char **env = cg_push_env(cg, true);
+    const char **env = cg_push_env(cg, true), *below = cg->copies_below;
+    cg->copies_below = NULL;
     cg->out = &text;
     cg_put(cg, "static void %s__parallel(void *__c)\n{\n", name);
     if (l->n)
@@ -175,6 +176,7 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
     cg_inner_construct(cg, c, leaves, &p);
     cg_puts(cg, "\n}\n");
     cg_pop_env(cg, env);
+    cg->copies_below = below;
     cg->out = cg->before;
     cg_put(cg, "\n// %s:%u: %s\n", c->place.file, c->place.line, cg_directive(cg, c, false));
     if (l->n)

@@ -5,16 +5,22 @@
  *
  *   E *__o_v = (E *)&v[l];  const unsigned long __e_v = bytes / sizeof(E);          the original's part that is reduced
  *   const unsigned long __w_v = bytes from v to __o_v;                              v as it is spelled outside, which may be *__r_v, too
- *   E __b_v[…];  E *__p_v = fits ? __b_v : __ompgpu_reduce_alloc(bytes);            the copy
+ *   char *__copy = …;                                                               memory for those copies that do not fit on the stack
+ *   E __b_v[…];  E *__p_v = fits ? __b_v : (E *)(__copy + at);                      the copy
  *   T *__r_v = __p_v moved back by l;                                               v is spelled (*__r_v); a pointer v hides the outer one
  *
- * At the end, pieces of a few elements go through the same algorithms as records do, one after the other.  In SPMD kernels this is for
- * small arrays of constant size, which may be in registers.  The others are in memory that the host provides, or go there now, and are
+ * The memory is global: in SPMD kernels a part of the launch's scratchpad, whose size the host works out; elsewhere (generic kernels, functions,
+ * constructs inside of parallel regions) of the team's storage (devicertl/storage.c), as large as the constant sizes and those that the host
+ * can foresee ask for (codegen/ir_copies.c, cg_inner_bytes below), and for others as the user says or we think.
+ *
+ * At the end, pieces of a few elements go through the same algorithms as records do, one after the other.  This is for small arrays of
+ * constant size, which may be in registers, and where one thread reduces.  The others are in that memory, or go there now, and are
  * combined where they lie: each thread takes columns, through the rows of all threads ("columns" below).
  *
  * Over the league every team first stores all its pieces (and its record) in its slot, then arrives once; the last team combines them:
  *
  *   slot of a team:   record | pieces of v | pieces of w | …           each rounded up to 16 bytes                              */
+#include <ctype.h>
 #include <string.h>
 #include "codegen/c_write.h"
 
@@ -57,7 +63,14 @@ void cg_declare_pieces(struct cg *cg, const struct cg_private *p, const char *ou
 }
 
 static bool is_small(const struct omp_type *t) { return t->kind == OMPT_ARRAY && !t->variably_modified && t->size && t->size <= LARGE_COPY; }
-static bool in_columns(const struct cg_privates *p, const struct cg_private *k) { return k->pieces && p->slices && !is_small(k->var->type); }
+
+/* Is the storage the team's? */
+static bool in_arena(const struct cg_privates *p) { return p->pieces && !p->slices; }
+static bool in_columns(const struct cg_privates *p, const struct cg_private *k)
+{
+    return k->pieces && !is_small(k->var->type) && (p->slices || (p->finish == CG_PARALLEL && !p->lock));
+}
+static bool is_constant(const struct cg_private *k) { return k->var->type->kind == OMPT_ARRAY && !k->var->type->variably_modified && !section(k); }
 
 /* Elements for which the thread's stack is good. */
 static unsigned long long fits(const struct omp_type *t, const struct omp_type *elem)
@@ -72,16 +85,25 @@ static const char *copy_bytes(struct cg *cg, const struct omp_type *t, const str
     return is_small(t) ? "0" : cg_strf(cg, "((%s * %llu + 15) & ~15ul)", count, (unsigned long long)elem->size);
 }
 
+/* `elsewhere` is NULL where the stack is always good. */
+static const char *storage_of(struct cg *cg, const struct cg_private *p, const char *elsewhere)
+{
+    const char *v = p->var->name, *e = element(cg, p);
+    unsigned long long n = fits(p->var->type, p->elem);
+    if (elsewhere && is_constant(p))
+        return cg_strf(cg, "(%s *)(%s)", e, elsewhere);
+    cg_line(cg, "%s __b_%s[%llu];", e, v, n);
+    return elsewhere ? cg_strf(cg, "__e_%s <= %llu ? __b_%s : (%s *)(%s)", v, n, v, e, elsewhere) : cg_strf(cg, "__b_%s", v);
+}
+
 static void declare_copy(struct cg *cg, const struct cg_private *p, const char *elsewhere)
 {
     const struct omp_item *item = section(p);
     const struct omp_type *t = p->var->type;
-    const char *v = p->var->name, *e = element(cg, p);
-    unsigned long long n = fits(t, p->elem);
+    const char *v = p->var->name;
     bool zero = at_zero(cg, item);
-    const char *storage = cg_strf(cg, "__e_%s <= %llu ? __b_%s : (%s *)%s", v, n, v, e, elsewhere);
-    cg_line(cg, "%s __b_%s[%llu], *const __p_%s = %s;", e, v, n, v,
-            zero ? storage : cg_strf(cg, "__ompgpu_hidden((unsigned long)(%s))", storage));
+    const char *storage = storage_of(cg, p, elsewhere);
+    cg_line(cg, "%s *const __p_%s = %s;", element(cg, p), v, zero ? storage : cg_strf(cg, "__ompgpu_hidden((unsigned long)(%s))", storage));
     const char *moved = zero ? cg_strf(cg, "__p_%s", v)
                              : cg_strf(cg, "__ompgpu_hidden((unsigned long)__p_%s - __w_%s)", v, v);
     if (t->kind == OMPT_POINTER)
@@ -91,7 +113,16 @@ static void declare_copy(struct cg *cg, const struct cg_private *p, const char *
 }
 
 static const char *bytes_of(struct cg *cg, const struct omp_type *e, const char *count);
+static const char *bytes_of_section(struct cg *cg, const struct omp_sharing *s, bool *host);
 
+/* Of the team's storage: what is not combined in columns needs none while it fits on the stack. */
+static const char *bytes_taken(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *bytes = copy_bytes(cg, k->var->type, k->elem, cg_strf(cg, "__e_%s", k->var->name));
+    if (!in_arena(p) || in_columns(p, k) || is_small(k->var->type) || is_constant(k))
+        return bytes;
+    return cg_strf(cg, "(__e_%s <= %llu ? 0 : %s)", k->var->name, fits(k->var->type, k->elem), bytes);
+}
 /* Bytes of a team's slot, and of a thread's copies, as the host computes them (cg_reduce_bytes, cg_copy_bytes). */
 static void declare_sizes(struct cg *cg, const struct cg_privates *p)
 {
@@ -102,26 +133,76 @@ static void declare_sizes(struct cg *cg, const struct cg_privates *p)
             continue;
         const char *count = cg_strf(cg, "__e_%s", k->var->name);
         stride = cg_strf(cg, "%s + %s", stride, bytes_of(cg, k->elem, count));
-        copies = cg_strf(cg, "%s + %s", copies, copy_bytes(cg, k->var->type, k->elem, count));
+        copies = cg_strf(cg, "%s + %s", copies, bytes_taken(cg, p, k));
     }
     cg_line(cg, "const unsigned long __stride = %s;", p->finish == CG_PARALLEL ? "0" : stride);
-    if (p->slices)
-        cg_line(cg, "const unsigned long __copies = %s;", copies);
+    cg_line(cg, "const unsigned long __copies = %s;", copies);
 }
 
-void cg_declare_copies(struct cg *cg, const struct cg_privates *p)
+/* ------------------------------------------------------------------ the memory of the copies */
+static bool any_large(const struct cg_privates *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].pieces && !is_small(p->list[i].var->type))
+            return true;
+    return false;
+}
+
+/* For codegen/ir_copies.c.  Whether the N of `a[0:N]` is a constant only clang can tell. */
+static void state_needs(struct cg *cg, struct cg_privates *p)
+{
+    const char *bytes = "0", *rest = "0", *n;
+    bool host;
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (!k->pieces || is_small(k->var->type))
+            continue;
+        if (is_constant(k)) {
+            bytes = cg_strf(cg, "%s + %llu", bytes, rounded(k->var->type->size));
+        } else if ((n = bytes_of_section(cg, k->sharing, &host))) {
+            bytes = cg_strf(cg, "%s + __builtin_choose_expr(__builtin_constant_p(%s), (%s + 15) & ~15ul, 0)", bytes, n, n);
+            rest = cg_strf(cg, "%s | __builtin_choose_expr(__builtin_constant_p(%s), 0, __OMPGPU_COPY_%s)", rest, n, host ? "FORESEEN" : "UNKNOWN");
+        } else {
+            rest = "__OMPGPU_COPY_UNKNOWN";
+        }
+    }
+    if (p->finish == CG_TEAMS) {
+        cg_line(cg, "__ompgpu_copy_needs(0, 0, __OMPGPU_COPY_OF_TEAM);");
+        return;
+    }
+    cg_line(cg, "__ompgpu_copy_needs(%s, %s, %s);", bytes, p->below ? p->below : "0", rest);
+    cg->copies_below = p->below ? cg_strf(cg, "%s + %s", p->below, bytes) : bytes;
+}
+
+static void take(struct cg *cg, struct cg_privates *p)
+{
+    const char *names = "";
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].pieces && !is_small(p->list[i].var->type))
+            names = cg_strf(cg, "%s%s'%s'", names, *names ? ", " : "", p->list[i].var->name);
+    p->below = cg->copies_below;
+    state_needs(cg, p);
+    cg_line(cg, "const _Bool __sequential = %s; char *const __copy = __copies ? __ompgpu_copy_alloc(__sequential, __copies / __OMPGPU_COPY_UNIT, "
+            "\"no room for private copies of the reduced %s %s: set OMPGPU_TEAM_HEAP to more bytes a team\", %u) : 0;",
+            p->finish == CG_TEAMS ? "1" : "__ompgpu_level() == 0", strchr(names, ',') ? "arrays" : "array", names, cg->place.line);
+}
+
+void cg_declare_copies(struct cg *cg, struct cg_privates *p)
 {
     const char *at = "0";
-    if (p->pieces)
-        declare_sizes(cg, p);
+    if (!p->pieces)
+        return;
+    declare_sizes(cg, p);
+    if (in_arena(p) && any_large(p))
+        take(cg, p);
+    else if (any_large(p))
+        cg_line(cg, "char *const __copy = __ompgpu_copy_slice(__env, __stride, __copies);");
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         if (!k->pieces)
             continue;
-        const char *v = k->var->name;
-        declare_copy(cg, k, p->slices ? cg_strf(cg, "__ompgpu_copy_slice(__env, __stride, __copies, %s)", at)
-                                      : cg_strf(cg, "__ompgpu_reduce_alloc(__e_%s * %llu)", v, (unsigned long long)k->elem->size));
-        at = cg_strf(cg, "%s + %s", at, copy_bytes(cg, k->var->type, k->elem, cg_strf(cg, "__e_%s", v)));
+        declare_copy(cg, k, is_small(k->var->type) ? NULL : cg_strf(cg, "__copy + %s", at));
+        at = cg_strf(cg, "%s + %s", at, bytes_taken(cg, p, k));
     }
 }
 
@@ -139,11 +220,10 @@ const char *cg_bind_pieces(struct cg *cg, const struct cg_private *p)
 
 void cg_pieces_free(struct cg *cg, const struct cg_privates *p)
 {
-    for (unsigned i = 0; i < p->n; i++) {
-        const char *v = p->list[i].var->name;
-        if (p->list[i].pieces && !p->slices)
-            cg_line(cg, "if (__e_%s > sizeof __b_%s / sizeof *__b_%s) __ompgpu_reduce_free(__p_%s);", v, v, v, v);
-    }
+    if (!in_arena(p) || !any_large(p))
+        return;
+    cg_line(cg, "if (__copies) __ompgpu_copy_free(__sequential, __copy, __copies / __OMPGPU_COPY_UNIT);");
+    cg->copies_below = p->below;
 }
 
 /* ------------------------------------------------------------------ pieces */
@@ -205,7 +285,7 @@ static bool any_columns(const struct cg_privates *p)
     return false;
 }
 
-/* All copies in the memory of the team, which then may read them. */
+/* All copies in the memory of the team, which then may read them.  In the team's storage the threads' are `distance` bytes apart. */
 static void gather_copies(struct cg *cg, const struct cg_privates *p)
 {
     const char *at = "0";
@@ -214,11 +294,17 @@ static void gather_copies(struct cg *cg, const struct cg_privates *p)
         const char *v = k->var->name;
         if (!in_columns(p, k))
             continue;
-        cg_line(cg, "const unsigned long __c_%s = %s; if (__e_%s <= %llu) { %s *__to = (%s *)__ompgpu_copy_slice(__env, __stride, __copies, __c_%s);", v,
-                at, v, fits(k->var->type, k->elem), element(cg, k), element(cg, k), v);
-        cg_put(cg, " for (unsigned long __i = 0; __i < __e_%s; __i++) __to[__i] = __p_%s[__i]; }", v, v);
+        cg_line(cg, "const unsigned long __c_%s = %s;", v, at);
+        if (!is_constant(k))
+            cg_put(cg, " if (__e_%s <= %llu) { %s *__to = (%s *)(__copy + __c_%s); for (unsigned long __i = 0; __i < __e_%s; __i++) "
+                   "__to[__i] = __p_%s[__i]; }", v, fits(k->var->type, k->elem), element(cg, k), element(cg, k), v, v, v);
         at = cg_strf(cg, "%s + %s", at, copy_bytes(cg, k->var->type, k->elem, cg_strf(cg, "__e_%s", v)));
     }
+    if (p->slices)
+        cg_line(cg, "char *const __rows = __ompgpu_team_copies(__env, __stride, __copies); const unsigned long __distance = __copies;");
+    else
+        cg_line(cg, "const unsigned long __distance = __ompgpu_copy_distance(); "
+                "char *const __rows = __copy - (unsigned)__ompgpu_thread_id() * __distance;");
     cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
 }
 
@@ -236,7 +322,7 @@ static void columns(struct cg *cg, const struct cg_privates *p, const struct cg_
 
 static const char *team_copies(struct cg *cg, const struct cg_private *k)
 {
-    return cg_strf(cg, "__ompgpu_team_copies(__env, __stride, __copies) + __c_%s", k->var->name);
+    return cg_strf(cg, "__rows + __c_%s", k->var->name);
 }
 
 static const char *update_element(struct cg *cg, const struct cg_private *k)
@@ -251,7 +337,7 @@ static void columns_parallel(struct cg *cg, const struct cg_privates *p)
     gather_copies(cg, p);
     for (unsigned i = 0; i < p->n; i++)
         if (in_columns(p, &p->list[i]))
-            columns(cg, p, &p->list[i], team_copies(cg, &p->list[i]), "__copies", "__ompgpu_num_threads()", update_element(cg, &p->list[i]));
+            columns(cg, p, &p->list[i], team_copies(cg, &p->list[i]), "__distance", "__ompgpu_num_threads()", update_element(cg, &p->list[i]));
 }
 
 void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)
@@ -299,7 +385,7 @@ static void round(struct cg *cg, const struct cg_privates *p, const char *who, b
         if (in_columns(p, k)) {
             const char *e = element(cg, k);
             if (put)
-                columns(cg, p, k, team_copies(cg, k), "__copies", "__ompgpu_num_threads()",
+                columns(cg, p, k, team_copies(cg, k), "__distance", "__ompgpu_num_threads()",
                         cg_strf(cg, "((%s *)((char *)__ompgpu_slot(__env, __stride, (unsigned)__ompgpu_team_id()) + __at))[__i] = __rec;", e));
             else
                 columns(cg, p, k, "__ompgpu_slot(__env, __stride, 0) + __at", "__stride", "__ompgpu_num_teams()", update_element(cg, k));
@@ -385,4 +471,83 @@ const char *cg_copy_bytes(struct cg *cg, const struct cg_plan *p)
                 sum = add(cg, sum, copy_bytes(cg, s->var->type, cg_reduced(s), n));
         }
     return sum;
+}
+
+/* ------------------------------------------------------------------ what the host can foresee of other copies */
+/* Text of variables, numbers and + - * alone.  *host: variables whose value at the launch is that in the region. */
+static bool is_simple(const struct cg *cg, struct omp_extent e, bool *host)
+{
+    const struct omp_unit *u = cg->unit;
+    unsigned names = 0, refs = 0;
+    for (unsigned i = e.begin; i < e.end; i++) {
+        char c = u->text[i], before = i > e.begin ? u->text[i - 1] : ' ';
+        bool word = c == '_' || isalnum((unsigned char)c), inside = before == '_' || isalnum((unsigned char)before);
+        if (!word && !strchr(" \t\n()+-*", c))
+            return false;
+        names += word && !inside && !isdigit((unsigned char)c);
+    }
+    for (unsigned i = cg_first_ref(u, e.begin); i < u->nrefs && u->refs[i].offset < e.end; i++, refs++) {
+        const struct omp_var *v = u->refs[i].var;
+        *host = *host && v->type->kind == OMPT_INT && cg->target && v->decl < cg->target->pragma.begin && !cg_is_written(u, cg_whole(cg->target), v);
+    }
+    *host = *host && names == refs;
+    return true;
+}
+
+/* Bytes of the copy of a section; NULL: the expression is not one to write twice.  *host: it means the same at the launch. */
+static const char *bytes_of_section(struct cg *cg, const struct omp_sharing *s, bool *host)
+{
+    const struct omp_type *t = s->item && s->item->base_type ? s->item->base_type : s->var->type;
+    const char *bytes = "";
+    *host = true;
+    if (!s->item || !s->item->nsections)
+        return NULL;
+    for (unsigned i = 0; i < s->item->nsections && t; i++, t = t->elem) {
+        const struct omp_section *k = &s->item->sections[i];
+        if (!k->is_section)
+            continue;
+        if (cg_empty(k->length) ? !k->dim : !is_simple(cg, k->length, host))
+            return NULL;
+        bytes = cg_empty(k->length) ? cg_strf(cg, "%s%lluul * ", bytes, (unsigned long long)k->dim)
+                                    : cg_strf(cg, "%s(unsigned long)(%s) * ", bytes, cg_expr(cg, k->length));
+    }
+    return t && t->size && !t->variably_modified ? cg_strf(cg, "%s%lluul", bytes, (unsigned long long)t->size) : NULL;
+}
+
+static const char *own_bytes(struct cg *cg, const struct omp_construct *c)
+{
+    const char *sum = NULL, *n;
+    bool host;
+    for (unsigned i = 0; i < c->nsharings; i++)
+        if (c->sharings[i].share == OMPSH_REDUCTION && cg_in_pieces(&c->sharings[i]) && (n = bytes_of_section(cg, &c->sharings[i], &host)) && host)
+            sum = add(cg, sum, cg_strf(cg, "((%s + 15) & ~15ul)", n));
+    return sum;
+}
+
+static bool inner_bytes(struct cg *cg, const struct cg_plan *p, const struct omp_construct *first, const char *outer, bool any)
+{
+    for (const struct omp_construct *c = first; c; c = c->next) {
+        bool counted = c == p->teams && !(cg_leaves(c) & OMPL_PARALLEL);     /* by cg_reduce_bytes */
+        for (unsigned i = 0; p->spmd && i < p->nchain; i++)
+            counted = counted || c == p->chain[i];
+        const char *own = counted ? NULL : own_bytes(cg, c), *sum = own ? add(cg, outer, own) : outer;
+        if (own)
+            cg_line(cg, "%s{ const unsigned long __n = %s; if (__n > __omp_k) __omp_k = __n; }", any ? "" : "unsigned long __omp_k = 0; ", sum);
+        any = inner_bytes(cg, p, c->child, sum, any || own);
+    }
+    return any;
+}
+
+/* Writes statements; the name of a variable. */
+const char *cg_inner_bytes(struct cg *cg, const struct omp_construct *target, const struct cg_plan *p)
+{
+    const struct omp_construct *outer = cg->target;
+    cg->target = target;
+    bool itself = !p->spmd && (target != p->teams || (p->leaves & OMPL_PARALLEL));
+    const char *own = itself ? own_bytes(cg, target) : NULL;
+    if (own)
+        cg_line(cg, "unsigned long __omp_k = %s;", own);
+    bool any = inner_bytes(cg, p, target->child, own, own != NULL);
+    cg->target = outer;
+    return any ? "__omp_k" : NULL;
 }

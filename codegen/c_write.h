@@ -27,6 +27,8 @@ struct cg {
     const char **env;                 /* by variable id: how it is spelled here; NULL: its own name */
     const char **file_env;            /* the same at file scope (declare target link variables) */
     const struct omp_construct *target;   /* device: the target construct whose region is written, NULL in device functions */
+    const char *copies_below;         /* device: bytes of copies, of constant sizes, that enclosing constructs of the function have in the team's
+                                         storage; NULL: 0 */
     struct cg_group *groups;          /* device: the taskgroups around what is written, innermost first (c_task.c) */
     const char *teams_record;         /* the region's teams reduction record */
     unsigned teams_flags;             /* and what the kernel's info says of it: OMPGPU_KERNEL_* */
@@ -146,6 +148,7 @@ struct cg_privates {
     bool redux;                       /* the record has a helper for redux.sync */
     unsigned padding;                 /* bytes at its end that need not travel */
     const char *guard;                /* only threads for which this is true run the loop (masked taskloop) */
+    const char *below;                /* cg.copies_below outside */
     const char *lock;                 /* several teams may update the original: under this lock */
 };
 enum cg_collect {
@@ -175,10 +178,12 @@ bool cg_in_pieces(const struct omp_sharing *);             /* arrays that are to
 void cg_reduction_functions(struct cg *, struct cg_privates *);    /* record, combine functions, at file scope */
 void cg_declare_reduction(struct cg *, const struct cg_private *); /* the private copy with its initial value */
 void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __e_v */
-void cg_declare_copies(struct cg *, const struct cg_privates *);   /* __p_v of them all */
+void cg_declare_copies(struct cg *, struct cg_privates *);   /* __p_v of them all */
 const char *cg_bind_pieces(struct cg *, const struct cg_private *);     /* how the copy is spelled */
 const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);  /* host: what pieces need of a team's slot, NULL none */
 const char *cg_copy_bytes(struct cg *, const struct cg_plan *);    /* host: what pieces need of memory for a thread's copies, NULL none */
+/* Host: the same for constructs inside of the region, in the team's storage, as far as it can be foreseen; writes statements. */
+const char *cg_inner_bytes(struct cg *, const struct omp_construct *target, const struct cg_plan *);
 const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);   /* a statement: a = a op b, for one element */
 void cg_initialise(struct cg *, const struct cg_private *);        /* statements: the copy gets its initial value */
 void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);     /* a statement, for one element */

@@ -89,6 +89,7 @@ static bool strip_debug(struct ir_unit *u)
 static const struct step { const char *name; bool (*run)(struct ir_unit *), sets; } steps[] = {
     { "input", read_input, false },
     { "math", ir_lower_math, false },
+    { "", ir_size_copies, false },
     { "spmd", ir_spmd, false },
     { "split", ir_split, false },
     { "globalise", ir_globalise, true },     /* true: for each set of kernels */

@@ -155,8 +155,9 @@ bool ir_write_info(struct ir_unit *u)
         const char *strings[] = { k->name, k->function, k->file, k->directive };
         for (unsigned s = 0; s < 4; s++)
             put_field(f, strings[s]);
-        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\t%s\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
-                (unsigned long long)k->heap_bytes, (unsigned long long)k->frame_bytes, how(k));
+        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
+                (unsigned long long)k->heap_bytes, (unsigned long long)k->block_bytes, (unsigned long long)k->copy_bytes,
+                (unsigned long long)k->frame_bytes, how(k));
     }
     for (unsigned i = 0; f && u->opt->link && i < u->opt->ninputs; i++)
         if (u->members[i])

@@ -53,6 +53,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     uint64_t shared_bytes;
     uint64_t frame_bytes;             /* of all functions that it reaches, in the final IR */
     uint64_t heap_bytes;              /* of the team's storage in global memory that have their place */
+    uint64_t block_bytes, copy_bytes; /* … that copies of reduced arrays take, as blocks and of a thread's slice (ir_copies.c) */
     /* of ir_spmd.c */
     bool late;                        /* it was generic and has become SPMD */
     unsigned placed;                  /* barriers, by it */
@@ -66,7 +67,8 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     const char *why_file; unsigned why_line, why_column;       /* its place; file NULL: not known */
 };
 enum { IR_GENERIC = 0, IR_SPMD = 1 };
-enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4, IR_KERNEL_RECURSIVE = 8, IR_KERNEL_MALLOC = 16 };     /* = OMPGPU_KERNEL_* of hostrt/image.h */
+enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4, IR_KERNEL_RECURSIVE = 8, IR_KERNEL_MALLOC = 16,
+       IR_KERNEL_COPIES = 32 };     /* = OMPGPU_KERNEL_* of hostrt/image.h */
 struct ir_reduction {                 /* struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
     const char *file, *names;
     unsigned line, column, variables, arrays, bytes, how;
@@ -189,6 +191,9 @@ void ir_find_contexts(const struct ir_unit *, const struct ir_graph *, bool *seq
 /* Calls of __ompgpu_parallel become calls of what they do where that is known; sets `nested`. */
 bool ir_sort_regions(struct ir_unit *);
 bool ir_is_outlined(const struct ir_node *);    /* a function that is only ever passed to __ompgpu_parallel as the region to run */
+
+/* ------------------------------------------------------------------ copies of reduced arrays (ir_copies.c) */
+bool ir_size_copies(struct ir_unit *);
 
 /* ------------------------------------------------------------------ globalisation (ir_globalise.c) */
 bool ir_globalise(struct ir_unit *);

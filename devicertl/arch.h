@@ -35,7 +35,6 @@ extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what must be defined.  In SPMD mode
  * each thread writes only what it alone reads (nest[tid]) or what is the same for all (mode), so that no barrier is
  * needed.  A store to a variable that nothing reachable from the kernel reads may be deleted; codegen does so. */
-unsigned __ompgpu_level(void);                   /* parallel regions around the caller: 0 only on a generic kernel's main thread */
 _Bool __ompgpu_is_spmd(void);
 void __ompgpu_nest_enter(void);                  /* the calling thread enters, leaves a serialised region; with cfg_nested only */
 void __ompgpu_nest_leave(void);

@@ -21,7 +21,7 @@
 #ifndef __OMPGPU_DEVICE_H
 #define __OMPGPU_DEVICE_H
 
-#define __OMPGPU_DEVICE_ABI 2
+#define __OMPGPU_DEVICE_ABI 3
 #define __OMPGPU_GENERIC 0
 #define __OMPGPU_SPMD 1
 
@@ -43,6 +43,7 @@ struct __ompgpu_env {
     void *heap;                       /* storage of the teams (devicertl/storage.c); NULL: the kernel needs none */
     unsigned long heap_bytes;         /* of each team */
     unsigned long heap_fixed;         /* bytes of these, from the first on, that the compiler has assigned */
+    unsigned long heap_copies;        /* bytes of these, at the end, for private copies of reduced arrays in parallel regions */
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then deleted. */
@@ -92,6 +93,7 @@ int __ompgpu_team_id(void);           /* 0 … num_teams-1 */
 int __ompgpu_num_teams(void);
 int __ompgpu_thread_id(void);         /* in the innermost enclosing parallel region; 0 in sequential parts */
 int __ompgpu_num_threads(void);       /* of that region; 1 in sequential parts and in serialised nested regions */
+unsigned __ompgpu_level(void);        /* parallel regions around the caller, an SPMD kernel's own included: 0 only on a generic one's main thread */
 
 /* ------------------------------------------------------------------ parallel */
 /* Section 10.1 of OpenMP 5.2.  Runs fn(ctx) on the threads of a new parallel region and returns when all have finished.  ctx and all it
@@ -165,12 +167,21 @@ void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned lo
 _Bool __ompgpu_teams_last(struct __ompgpu_env *);
 _Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
                          unsigned turn);
-/* Storage for the calling thread's copy of an array; stops the kernel when there is none. */
-void *__ompgpu_reduce_alloc(unsigned long size);
-void __ompgpu_reduce_free(void *);
-/* The same for SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling thread's slice of `bytes` bytes, behind
+/* Storage for the calling thread's copies of arrays, in the team's storage (devicertl/storage.c); where there is not enough, the message and
+ * the end of the kernel.  A stack: what was taken last is given back first.  sequential: the caller is at level 0; threads that are not and that
+ * call together get places `copy_distance` bytes apart.
+ * copy_needs says what such a call takes, for the host: bytes that are known here, on top of `below` bytes of enclosing constructs, and what is
+ * known of the rest.  Arguments are constant; read from IR by codegen, then deleted. */
+#define __OMPGPU_COPY_UNIT 16ul
+void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *message, int line);
+void __ompgpu_copy_free(_Bool sequential, void *copies, unsigned long units);
+unsigned long __ompgpu_copy_distance(void);
+enum { __OMPGPU_COPY_FORESEEN = 1, __OMPGPU_COPY_UNKNOWN = 2,   /* some of it is known to the host at the launch; … to nobody */
+       __OMPGPU_COPY_OF_TEAM = 4 };                             /* the main thread's, of the teams construct: the host allows for all of it */
+void __ompgpu_copy_needs(unsigned long bytes, unsigned long below, unsigned rest);
+/* For SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling thread's slice of `bytes` bytes, behind
  * the slots of `stride` bytes in the scratchpad. */
-void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes, unsigned long at);
+void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
 /* Such copies are combined where they lie: rows of elements, `distance` bytes apart (a multiple of 16).  All threads of the team call
  * fold_rows, behind a barrier; it returns how many rows are left, and then thread t calls column for elements t, t + threads, …: rec becomes
  * the combination of that element of `rows` rows.  team_copies: the first row of the caller's team; slot: of a team, in the scratchpad. */

@@ -492,18 +492,10 @@ __attribute__((always_inline)) void *__ompgpu_slot(struct __ompgpu_env *env, uns
     return slot_of(slots_of(env, 0, stride), team);
 }
 
-void *__ompgpu_reduce_alloc(unsigned long size)
-{
-    void *p = __ompgpu_arch_malloc(size);
-    if (!p)
-        __ompgpu_fail("out of memory on the device's heap for the private copies of a reduced array", 0);
-    return p;
-}
-
 __attribute__((always_inline))
-void *__ompgpu_copy_slice(struct __ompgpu_env *env, unsigned long stride, unsigned long bytes, unsigned long at)
+void *__ompgpu_copy_slice(struct __ompgpu_env *env, unsigned long stride, unsigned long bytes)
 {
-    return (char *)__ompgpu_team_copies(env, stride, bytes) + (usize)__ompgpu_arch_tid() * bytes + at;
+    return (char *)__ompgpu_team_copies(env, stride, bytes) + (usize)__ompgpu_arch_tid() * bytes;
 }
 
 __attribute__((always_inline)) void *__ompgpu_hidden(unsigned long address)
@@ -515,5 +507,3 @@ __attribute__((always_inline)) void *__ompgpu_hidden(unsigned long address)
 #endif
     return (void *)address;
 }
-
-void __ompgpu_reduce_free(void *p) { __ompgpu_arch_free(p); }

@@ -3,7 +3,8 @@
  *   header | image table | kernel table | strings | images, each aligned to 16
  *
  * The kernel table comes from the info files that omp-device wrote, one line a kernel, tab-separated:
- *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes frame_bytes how
+ *   name function file directive line column mode max_threads reduce_bytes flags heap_bytes block_bytes
+ *   copy_bytes frame_bytes how
  * and, of a device link, lines with an empty name:  "member" index  and  "alias" index name symbol.
  * The GPU's file is the one that counts; the flags of the emulated device's file are added (what needs fibers there). */
 #include "driver/driver.h"
@@ -38,8 +39,9 @@ static void align(struct bytes *b, size_t to)
 static uint32_t put_string(struct bytes *b, const char *s) { return (uint32_t)put(b, s, strlen(s) + 1); }
 
 /* ------------------------------------------------------------------ info files */
-enum { INFO_FIELDS = 13 };
-enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP, I_FRAMES, I_HOW };
+enum { INFO_FIELDS = 15 };
+enum { I_NAME, I_FUNCTION, I_FILE, I_DIRECTIVE, I_LINE, I_COLUMN, I_MODE, I_MAX_THREADS, I_REDUCE_BYTES, I_FLAGS, I_HEAP, I_BLOCKS,
+       I_COPIES, I_FRAMES, I_HOW };
 enum { A_MEMBER = 2, A_NAME, A_SYMBOL };     /* of a line "", "alias", … */
 struct info { char *field[INFO_FIELDS]; };
 struct infos { struct info *v, *aliases, *members; unsigned n, naliases, nmembers; };
@@ -173,6 +175,8 @@ static struct ompgpu_kernel_entry kernel_entry(struct bytes *b, const struct inf
         .directive = put_string(b, k->field[I_DIRECTIVE]), .line = number(k->field[I_LINE]), .column = number(k->field[I_COLUMN]),
         .mode = number(k->field[I_MODE]), .max_threads = number(k->field[I_MAX_THREADS]), .reduce_bytes = number(k->field[I_REDUCE_BYTES]),
         .flags = number(k->field[I_FLAGS]) | (e ? number(e->field[I_FLAGS]) : 0), .heap_bytes = larger(k->field[I_HEAP], e ? e->field[I_HEAP] : NULL),
+        .block_bytes = larger(k->field[I_BLOCKS], e ? e->field[I_BLOCKS] : NULL),
+        .copy_bytes = larger(k->field[I_COPIES], e ? e->field[I_COPIES] : NULL),
         .frame_bytes = e ? number(e->field[I_FRAMES]) : 0,
     };
 }

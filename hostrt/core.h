@@ -116,7 +116,7 @@ void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_free(struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
-enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10, OMPGPU_STACK_SIZE = 8 << 10 };
+enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10, OMPGPU_THREAD_COPIES = 8 << 10, OMPGPU_STACK_SIZE = 8 << 10 };
 struct ompgpu_buffer { void *device; size_t size; };
 struct ompgpu_thread_device {
     struct ompgpu_buffer scratch;                   /* league reductions: zeroed header, then slots */

@@ -13,7 +13,7 @@
 #define OMPGPU_IMAGE_H
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full   /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 3u
+#define OMPGPU_IMAGE_VERSION 4u
 enum ompgpu_image_kind { OMPGPU_IMAGE_PTX = 1, OMPGPU_IMAGE_CUBIN = 2, OMPGPU_IMAGE_EMU = 3 /* x86-64 ELF shared object */,
                          OMPGPU_IMAGE_BITCODE_GPU = 4, OMPGPU_IMAGE_BITCODE_EMU = 5 /* for a device link, not to be loaded */ };
 struct ompgpu_image_header {
@@ -44,6 +44,8 @@ struct ompgpu_kernel_entry {
     uint32_t flags;                   /* OMPGPU_KERNEL_* */
     uint32_t registers, shared_bytes; /* of the first cubin, as ptxas says; 0 unknown */
     uint64_t heap_bytes;              /* of each team's storage in global memory, for locals that have their place in it */
+    uint64_t block_bytes;             /* … for copies of reduced arrays that sequential code makes, of constant size */
+    uint64_t copy_bytes;              /* of each thread, for those that parallel regions make, of constant size */
     uint32_t stack_bytes;             /* of a thread, of the first cubin, as ptxas says; RECURSIVE: each function once; 0 unknown */
     uint32_t frame_bytes;             /* locals that the emulated image's functions have in memory, each function once */
 };
@@ -55,6 +57,7 @@ enum {
     OMPGPU_KERNEL_HEAP = 4,           /* allocates further blocks in the team's storage, of sizes not known here */
     OMPGPU_KERNEL_RECURSIVE = 8,      /* recursion or calls through pointers: what stack it needs is not known */
     OMPGPU_KERNEL_MALLOC = 16,        /* calls malloc on the device */
+    OMPGPU_KERNEL_COPIES = 32,        /* copies of reduced arrays in parallel regions, of sizes not known here */
     OMPGPU_KERNEL_ATOMIC = 64,        /* the league reduction ends with atomic updates: no scratchpad */
     OMPGPU_KERNEL_REDUX = 128,        /* its record can be combined by redux.sync */
     OMPGPU_KERNEL_VARIABLES = 8,      /* shift: variables in the record (8 bits); arrays that are reduced in pieces (the rest) */

@@ -5,7 +5,7 @@
 #ifndef OMPGPU_H
 #define OMPGPU_H
 
-enum { OMPGPU_ABI_VERSION = 1 };
+enum { OMPGPU_ABI_VERSION = 2 };
 
 /* ------------------------------------------------------------------ map entries */
 /* One mapping action (section 5.8 of OpenMP 5.2).  Entries are processed in order on entry, in reverse order on exit. */
@@ -53,6 +53,7 @@ struct ompgpu_launch {
     unsigned flags;                   /* OMPGPU_LAUNCH_* */
     __SIZE_TYPE__ copy_bytes;         /* bytes that each thread needs for private copies of reduced arrays */
     __SIZE_TYPE__ reduce_bytes;       /* bytes of a team's slot beyond those that the image names: arrays reduced in pieces */
+    __SIZE_TYPE__ inner_bytes;        /* bytes that each thread needs for copies of inner constructs, of sizes that the image does not know */
 };
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };
 enum {

@@ -47,14 +47,38 @@ static int private_copies(struct running *r)
 }
 
 /* ------------------------------------------------------------------ launch */
-/* Bytes of a team's storage for locals: those with a place, and blocks where the kernel allocates some. */
-static size_t heap_of_team(const struct ompgpu_kernel_entry *k)
+/* A team's storage (devicertl/storage.c): places of locals, blocks, copies of reduced arrays in parallel regions. */
+struct storage { size_t fixed, blocks, copies; };
+
+static size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+/* Of what nobody can say the size. */
+static size_t share(size_t usual) { return ompgpu_settings.team_heap > 0 ? rounded((size_t)ompgpu_settings.team_heap, 16) : usual; }
+
+/* What the host made of expressions in the region may be nonsense, where the region would not have come to evaluate them. */
+static size_t copies_of_threads(const struct running *r, const struct ompgpu_launch *launch, unsigned threads)
 {
-    size_t blocks = !(k->flags & OMPGPU_KERNEL_HEAP) ? 0 : ompgpu_settings.team_heap > 0 ? (size_t)ompgpu_settings.team_heap : OMPGPU_TEAM_HEAP;
-    return ((size_t)k->heap_bytes + blocks + 255) & ~(size_t)255;
+    const struct ompgpu_kernel_entry *k = r->function->entry;
+    const size_t most = r->dev->info.total_memory / 2 / threads;
+    bool foreseen = launch->inner_bytes <= most;
+    size_t copies = threads * ((size_t)k->copy_bytes + (foreseen ? launch->inner_bytes : 0));
+    return copies + ((k->flags & OMPGPU_KERNEL_COPIES) || !foreseen ? share((size_t)threads * OMPGPU_THREAD_COPIES) : 0);
 }
 
-/* Private copies of reduced arrays take memory for every thread, locals for every team: fewer teams, where their number is ours to choose. */
+static struct storage storage_of_team(const struct running *r, const struct ompgpu_launch *launch, unsigned threads)
+{
+    const struct ompgpu_kernel_entry *k = r->function->entry;
+    struct storage s = { .fixed = rounded((size_t)k->heap_bytes, 16), .blocks = (size_t)k->block_bytes,
+                         .copies = copies_of_threads(r, launch, threads) };
+    if (!(launch->flags & OMPGPU_LAUNCH_SPMD))      /* the main threads' copies are as large as their slots for the league */
+        s.blocks += launch->reduce_bytes;
+    if (k->flags & OMPGPU_KERNEL_HEAP)
+        s.blocks += share(OMPGPU_TEAM_HEAP);
+    return s;
+}
+
+/* Private copies of reduced arrays take memory for every thread, a team's storage for every team: fewer teams, where their number is ours to
+ * choose. */
 static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry *g, const struct ompgpu_launch *launch, size_t heap)
 {
     const size_t eighth = dev->info.total_memory / 8, most = eighth && eighth < (size_t)512 << 20 ? eighth : (size_t)512 << 20;
@@ -66,10 +90,11 @@ static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry 
 static int run(struct running *r, const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
-    size_t heap = heap_of_team(r->function->entry);
+    struct storage s = storage_of_team(r, launch, g.threads);
+    size_t heap = rounded(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
-    struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads, .heap_bytes = heap,
-                              .heap_fixed = r->function->entry->heap_bytes };
+    struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads, .heap_bytes = heap, .heap_fixed = s.fixed,
+                              .heap_copies = s.copies };
     size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) + launch->reduce_bytes + launch->copy_bytes * g.threads;
     void **out = r->thread->params;
     if (private_copies(r))

@@ -53,35 +53,4 @@ check "a copy there and a copy back" test "$(awk '/cuMemcpy/ { n += $2 } END { p
 one_wave() { sort "$T/log.10present" | uniq -c; [ "$(grep -c '^launch main_[0-9]* grid 1056 block 256' "$T/log.10present")" = 10 ]; }   # 132 multiprocessors x 8
 check "one wave" one_wave
 
-# In generic mode the size of a copy is not known at the launch: device malloc, and the heap for it is set before the module is loaded.
-cat >generic.c <<'C'
-static double a[4][1024];
-int main(void)
-{
-#pragma omp target teams distribute map(tofrom: a)
-    for (int t = 0; t < 4; t++) {
-        double b[1024] = { 0 };
-#pragma omp parallel for reduction(+: b)
-        for (int k = 0; k < 5000; k++) b[k % 1024] += k;
-        for (int k = 0; k < 1024; k++) a[t][k] = b[k];
-    }
-    for (int t = 0; t < 4; t++)
-        for (int k = 0; k < 1024; k++) {
-            double want = 0;
-            for (int i = k; i < 5000; i += 1024) want += i;
-            if (a[t][k] != want) return 1;
-        }
-    return 0;
-}
-C
-heap() {
-    OMPGPU_DEVICE=cuda OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_CUDA_DRIVER=$driver NULLCUDA_ARCH=90 NULLCUDA_LOG="$T/log.heap" NULLCUDA_COUNTS="$T/counts.heap" "$@" || :
-    sed 's/launch .*//' "$T/log.heap"
-}
-check "generic mode: compiles" "$CC" --gpu-arch=sm_90,emu -fompgpu-mode=generic -O2 generic.c -o generic
-check "generic mode: right on the emulated device" env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./generic
-heap ./generic >got
-check "the heap is an eighth of the device" has got '^limit heap 134217728$'
-heap ./app 1 '' >got
-check "no heap where nothing calls malloc" lacks got heap
 finish
