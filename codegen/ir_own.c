@@ -1,7 +1,7 @@
 /* ir_own.c - what each thread keeps of itself becomes a local of the kernel.
  *
- * The runtime's functions share a thread's nesting level and the size of its region (devicertl/state.c), so these live in shared memory, an
- * element for each thread, which only that thread touches.  After optimisation all of it is usually inlined into the kernel.  Then the
+ * The runtime's functions share a thread's nesting level, the size of its region (devicertl/state.c) and what it has taken of its slice
+ * (storage.c), so these live in shared memory, an element for each thread, which only that thread touches.  After optimisation all of it is usually inlined into the kernel.  Then the
  * element is a local:
  *
  *     store i16 n, @__ompgpu_state_size[tid]              %size = alloca i16; store i16 n, %size
@@ -12,7 +12,7 @@
 #include "codegen/ir_tool.h"
 #include <stdlib.h>
 
-static const char *const own_state[] = { "__ompgpu_state_nest", "__ompgpu_state_size" };
+static const char *const own_state[] = { "__ompgpu_state_nest", "__ompgpu_state_size", "__ompgpu_state_copies_used" };
 
 struct accesses { LLVMValueRef *at; unsigned n, room; };
 

@@ -52,7 +52,7 @@ printf 'axpy\tmain\tapp.c\ttarget teams distribute parallel for\t14\t9\t1\t0\t0\
 check "axpy: info" same want axpy.info
 check "axpy: info of the emulated device" same want axpy.emu.info
 check "sum: no call, no stack" lacks sum.ptx call '\.local'
-check "sum: needs fibers" has sum.emu.info '1	0	16	2	0	[0-9]*	SPMD$'
+check "sum: needs fibers" has sum.emu.info '1	0	16	2	0	0	0	[0-9]*	SPMD$'
 entry mixed.ptx axpy >mixed.axpy
 check "axpy beside a generic kernel: the same" lacks mixed.axpy barrier '\.shared' '\.local' call
 
