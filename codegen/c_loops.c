@@ -410,7 +410,7 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who, 
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         bool constant = k->sharing->share == OMPSH_FIRSTPRIVATE && !cg_is_written(cg->unit, n->c->body, k->var);
-        bool plain = k->var->type->kind != OMPT_ARRAY && k->var->type->kind != OMPT_RECORD && k->var->type->size && !k->udr;
+        bool plain = k->var->type->kind != OMPT_ARRAY && k->var->type->kind != OMPT_RECORD && k->var->type->size && !k->udr && !k->section;
         if (cg_is_scan(k->sharing) ? !plain : !constant)
             return 1;
         bytes += cg_is_scan(k->sharing) ? k->var->type->size : 0;

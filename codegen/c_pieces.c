@@ -206,17 +206,58 @@ void cg_declare_copies(struct cg *cg, struct cg_privates *p)
     }
 }
 
-const char *cg_bind_pieces(struct cg *cg, const struct cg_private *p)
+/* v is spelled (*__r_v), or is a pointer of its own. */
+static const char *bind_copy(struct cg *cg, const struct cg_private *p)
 {
     const char *v = p->var->name;
     bool pointer = p->var->type->kind == OMPT_POINTER;
-    cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) {", v);
-    cg_initial(cg, p, cg_strf(cg, "__p_%s[__i]", v), cg_strf(cg, "__o_%s[__i]", v));
-    cg_puts(cg, " }");
     if (pointer)
         cg_put(cg, " %s %s = __r_%s;", cg_var_type(cg, p->var, CG_UNQUALIFIED), v, v);
     return pointer ? NULL : cg_strf(cg, "(*__r_%s)", v);
 }
+
+const char *cg_bind_pieces(struct cg *cg, const struct cg_private *p)
+{
+    const char *v = p->var->name;
+    cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) {", v);
+    cg_initial(cg, p, cg_strf(cg, "__p_%s[__i]", v), cg_strf(cg, "__o_%s[__i]", v));
+    cg_puts(cg, " }");
+    return bind_copy(cg, p);
+}
+
+/* ------------------------------------------------------------------ sections of constant length in scans
+ * They travel in the record:  E (*__o_v)[n] the original's part, E (*__p_v)[n] the copy, __r_v as above. */
+unsigned cg_section(const struct omp_sharing *s)
+{
+    const struct omp_type *t = s->item ? s->item->base_type : NULL, *elem = cg_reduced(s);
+    uint64_t n = 1;
+    if (!cg_is_scan(s) || !s->item || !s->item->nsections)
+        return 0;
+    for (unsigned i = 0; t && i < s->item->nsections; i++, t = t->elem)
+        n *= s->item->sections[i].count;
+    return t && elem && elem->size ? (unsigned)(n * t->size / elem->size) : 0;
+}
+
+/* A pointer of which the optimiser does not know where it came from: it may lead to in front of its object. */
+static const char *hidden(struct cg *cg, const char *address)
+{
+    return cg_strf(cg, cg->before ? "__ompgpu_hidden(%s)" : "({ unsigned long __h = %s; __asm__ volatile(\"\" : \"+r\"(__h)); (void *)__h; })", address);
+}
+
+void cg_declare_section(struct cg *cg, const struct cg_private *p, const char *outside)
+{
+    const char *v = p->var->name, *e = element(cg, p);
+    bool pointer = p->var->type->kind == OMPT_POINTER, zero = at_zero(cg, p->sharing->item);
+    const char *base = pointer ? cg_strf(cg, "(%s)", outside) : cg_address(cg, p->var);
+    cg_line(cg, "%s (*const __o_%s)[%u] = (void *)%s; %s __b_%s[%u];", e, v, p->section, cg_span_of(cg, p->sharing->item).begin, e, v, p->section);
+    cg_line(cg, "%s (*const __p_%s)[%u] = (void *)%s;", e, v, p->section, zero ? cg_strf(cg, "__b_%s", v)
+            : hidden(cg, cg_strf(cg, "(unsigned long)__b_%s", v)));
+    cg_line(cg, "%s *const __r_%s = (void *)%s;", pointer ? "void" : cg_var_type(cg, p->var, CG_UNQUALIFIED), v, zero ? cg_strf(cg, "__p_%s", v)
+            : hidden(cg, cg_strf(cg, "(unsigned long)__p_%s - ((unsigned long)__o_%s - (unsigned long)%s)", v, v, base)));
+}
+
+const char *cg_copy_name(struct cg *cg, const struct cg_private *p) { return p->section ? cg_strf(cg, "(*__p_%s)", p->var->name) : p->var->name; }
+const char *cg_bind_section(struct cg *cg, const struct cg_private *p) { return bind_copy(cg, p); }
 
 void cg_pieces_free(struct cg *cg, const struct cg_privates *p)
 {

@@ -67,6 +67,7 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
             .sharing = s, .var = s->var, .bounds = bounds, .place = c->place,
             .original = s->share != OMPSH_PRIVATE || s->lastprivate,
             .elem = reduction ? cg_reduced(s) : NULL, .pieces = reduction && cg_in_pieces(s),
+            .section = reduction ? cg_section(s) : 0,
         };
         p->lastprivate = p->lastprivate || s->lastprivate;
         p->linear = p->linear || s->share == OMPSH_LINEAR;
@@ -128,6 +129,8 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
         declare_bounds(cg, k, outside);
         if (k->pieces)
             cg_declare_pieces(cg, k, outside);
+        else if (k->section)
+            cg_declare_section(cg, k, outside);
         else if (k->original && !k->team)
             cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name, cg_address(cg, k->var));
     }
@@ -141,7 +144,7 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
     }
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
-        k->saved = cg_bind(cg, k->var, k->pieces ? cg_bind_pieces(cg, k) : k->team ? cg_strf(cg, "(*%s)", k->var->name) : NULL);
+        k->saved = cg_bind(cg, k->var, k->pieces ? cg_bind_pieces(cg, k) : k->section ? cg_bind_section(cg, k) : k->team ? cg_strf(cg, "(*%s)", k->var->name) : NULL);
     }
 }
 

@@ -144,7 +144,7 @@ void cg_initial(struct cg *cg, const struct cg_private *p, const char *copy, con
 /* The same for a small array, element by element. */
 const char *cg_combine_item(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
 {
-    if (p->var->type->kind != OMPT_ARRAY)
+    if (p->var->type->kind != OMPT_ARRAY && !p->section)
         return cg_combine(cg, p, a, b);
     const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
     const char *ai = cg_strf(cg, "((%s *)&%s)[__i]", e, a), *bi = cg_strf(cg, "((const %s *)&%s)[__i]", e, b);
@@ -153,20 +153,20 @@ const char *cg_combine_item(struct cg *cg, const struct cg_private *p, const cha
 
 void cg_initialise(struct cg *cg, const struct cg_private *p)
 {
-    const char *v = p->var->name, *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
-    if (p->var->type->kind != OMPT_ARRAY) {
+    const char *v = p->var->name, *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED), *copy = cg_copy_name(cg, p);
+    if (p->var->type->kind != OMPT_ARRAY && !p->section) {
         cg_initial(cg, p, v, cg_strf(cg, "(*__o_%s)", v));
         return;
     }
-    cg_put(cg, " for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) {", v, e);
-    cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[__i]", e, v), cg_strf(cg, "((%s *)__o_%s)[__i]", e, v));
+    cg_put(cg, " for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) {", copy, e);
+    cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[__i]", e, copy), cg_strf(cg, "((%s *)__o_%s)[__i]", e, v));
     cg_puts(cg, " }");
 }
 
 void cg_declare_reduction(struct cg *cg, const struct cg_private *p)
 {
     const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED);
-    if (p->pieces)
+    if (p->pieces || p->section)
         return;                       /* declared with the originals */
     if (cg_is_scan(p->sharing)) {
         cg_line(cg, "%s %s;", type, v);       /* each iteration begins with the initial value */
@@ -211,7 +211,7 @@ static unsigned tail_padding(const struct cg_private **items, unsigned n)
 {
     uint64_t total = 0, align = n ? items[0]->elem->size : 1;
     for (unsigned i = 0; i < n; i++) {
-        if (items[i]->elem->kind == OMPT_RECORD || items[i]->elem->kind == OMPT_COMPLEX || !items[i]->var->type->size)
+        if (items[i]->elem->kind == OMPT_RECORD || items[i]->elem->kind == OMPT_COMPLEX || !items[i]->var->type->size || items[i]->section)
             return 0;
         total += items[i]->var->type->size;
     }
@@ -272,8 +272,13 @@ const char *cg_record(struct cg *cg, struct cg_privates *p, const char *name, bo
     const char *type = cg_strf(cg, "struct __red_%s", name);
     *padding = tail_padding(items, n);
     cg_put(cg, "%s {", type);
-    for (unsigned i = 0; i < n; i++)
-        cg_put(cg, " %s %s;", cg_var_type(cg, items[i]->var, CG_UNQUALIFIED), items[i]->var->name);
+    for (unsigned i = 0; i < n; i++) {
+        const char *v = items[i]->var->name;
+        if (items[i]->section)
+            cg_put(cg, " %s %s[%u];", cg_type(cg, items[i]->elem, "", CG_UNQUALIFIED), v, items[i]->section);
+        else
+            cg_put(cg, " %s %s;", cg_var_type(cg, items[i]->var, CG_UNQUALIFIED), v);
+    }
     cg_put(cg, " };\n__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)\n{\n", name);
     cg_put(cg, "  %s *__a = __p; const %s *__b = __q;\n", type, type);
     for (unsigned i = 0; i < n; i++)

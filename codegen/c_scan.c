@@ -42,12 +42,15 @@ static void phase(struct cg *cg, const struct omp_scan *s, const struct cg_round
 }
 
 /* ------------------------------------------------------------------ the record */
+/* to, from: with the variable's name; NULL: its private copy. */
 static void each_item(struct cg *cg, const struct cg_privates *p, const char *to, const char *from)
 {
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing)) {
-            const char *v = p->list[i].var->name;
-            cg_put(cg, " %s", cg_assign(cg, p->list[i].var->type, cg_strf(cg, to, v), cg_strf(cg, from, v)));
+            const char *v = p->list[i].var->name, *copy = cg_copy_name(cg, &p->list[i]);
+            const char *a = to ? cg_strf(cg, to, v) : copy, *b = from ? cg_strf(cg, from, v) : copy;
+            cg_put(cg, " %s", p->list[i].section ? cg_strf(cg, "__builtin_memcpy(%s, %s, sizeof(%s));", a, b, a)
+                                                 : cg_assign(cg, p->list[i].var->type, a, b));
         }
 }
 
@@ -86,10 +89,10 @@ static void several_rows(struct cg *cg, const struct omp_construct *c, const str
     cg_line(cg, "%s", row);
     initialise(cg, p);
     phase(cg, s, r, s->exclusive);
-    each_item(cg, p, "__rec[__u].%s", "%s");
+    each_item(cg, p, "__rec[__u].%s", NULL);
     cg_line(cg, "} __ompgpu_scan_rows(__rec, &__tmp, __aux, &__carry, sizeof __tmp, __combine_%s, %u, __left, %d);", name, r->rows, s->exclusive);
     cg_line(cg, "%s", row);
-    each_item(cg, p, "%s", "__rec[__u].%s");
+    each_item(cg, p, NULL, "__rec[__u].%s");
     phase(cg, s, r, !s->exclusive);
     cg_line(cg, "} }");
     cg_line(cg, "if (__t == 0 && %s != 0) {", r->total);
@@ -119,9 +122,9 @@ static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_priva
     initialise(cg, p);
     phase(cg, s, r, s->exclusive);
     cg_line(cg, "%s", "");
-    each_item(cg, p, "__rec.%s", "%s");
+    each_item(cg, p, "__rec.%s", NULL);
     cg_line(cg, "__ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, %s, __combine_%s, __m, %d);", size, name, s->exclusive);
-    each_item(cg, p, "%s", "__rec.%s");
+    each_item(cg, p, NULL, "__rec.%s");
     phase(cg, s, r, !s->exclusive);
     cg_line(cg, "}");
     cg_line(cg, "if (__t == 0 && %s != 0) {", r->total);
@@ -136,7 +139,7 @@ static void one_after_the_other(struct cg *cg, const struct omp_construct *c, st
     cg_line(cg, "%s", "");
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing))
-            cg_put(cg, " __typeof__(%1$s) __c_%1$s, __e_%1$s;", p->list[i].var->name);
+            cg_put(cg, " __typeof__(%1$s) __c_%2$s, __e_%2$s;", cg_copy_name(cg, &p->list[i]), p->list[i].var->name);
     each_item(cg, p, "__c_%s", "*__o_%s");
     cg_line(cg, "for (%s __k = 0; __k < %s; __k++%s) {", r->k, r->total, r->advance);
     initialise(cg, p);
@@ -146,8 +149,8 @@ static void one_after_the_other(struct cg *cg, const struct omp_construct *c, st
         each_item(cg, p, "__e_%s", "__c_%s");
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing))
-            cg_put(cg, " %s", cg_combine_item(cg, &p->list[i], cg_strf(cg, "__c_%s", p->list[i].var->name), p->list[i].var->name));
-    each_item(cg, p, "%s", s->exclusive ? "__e_%s" : "__c_%s");
+            cg_put(cg, " %s", cg_combine_item(cg, &p->list[i], cg_strf(cg, "__c_%s", p->list[i].var->name), cg_copy_name(cg, &p->list[i])));
+    each_item(cg, p, NULL, s->exclusive ? "__e_%s" : "__c_%s");
     phase(cg, s, r, !s->exclusive);
     cg_line(cg, "}");
     each_item(cg, p, "*__o_%s", "__c_%s");

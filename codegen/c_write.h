@@ -127,6 +127,7 @@ struct cg_private {
     bool team;                        /* SPMD: one copy a team, shared by its threads */
     bool bounds;                      /* the type's run-time bounds must be computed here */
     const struct omp_type *elem;      /* reductions: the type of one element */
+    unsigned section;                 /* scans: the list item is so many elements of what v is or leads to, copied in *__p_v; 0: v itself */
     bool pieces;                      /* reductions: the copy is an array __p_v of __e_v elements, combined piece by piece */
     const char *udr;                  /* user-defined reductions: its functions are __udr_… and __init_… of this name */
     const char *saved;                /* environment to restore */
@@ -179,6 +180,10 @@ void cg_reduction_functions(struct cg *, struct cg_privates *);    /* record, co
 void cg_declare_reduction(struct cg *, const struct cg_private *); /* the private copy with its initial value */
 void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __e_v */
 void cg_declare_copies(struct cg *, struct cg_privates *);   /* __p_v of them all */
+unsigned cg_section(const struct omp_sharing *);           /* scans: elements of a section */
+void cg_declare_section(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __p_v, pointers to arrays, and __r_v */
+const char *cg_copy_name(struct cg *, const struct cg_private *);  /* of the reduced variable's private copy: v, or __b_v */
+const char *cg_bind_section(struct cg *, const struct cg_private *);
 const char *cg_bind_pieces(struct cg *, const struct cg_private *);     /* how the copy is spelled */
 const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);  /* host: what pieces need of a team's slot, NULL none */
 const char *cg_copy_bytes(struct cg *, const struct cg_plan *);    /* host: what pieces need of memory for a thread's copies, NULL none */

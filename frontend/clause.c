@@ -213,6 +213,14 @@ static void follow(struct chain *x)
     x->type = clang_getPointeeType(clang_getCanonicalType(x->type));
 }
 
+static uint64_t count_of(struct reader *r, const struct omp_section *s, unsigned b, unsigned colon, unsigned e)
+{
+    long long n = 1, lower = 0;
+    if (s->is_section && colon + 1 < e) return constant(r, colon + 1, e, &n) && n > 0 ? (uint64_t)n : 0;
+    if (!s->is_section) return 1;
+    return (b == colon || constant(r, b, colon, &lower)) && s->dim && lower >= 0 && (uint64_t)lower < s->dim ? s->dim - (uint64_t)lower : 0;
+}
+
 static void apply_bracket(struct reader *r, struct chain *x, unsigned b, unsigned e)
 {
     struct omp_section s = { .dim = type_is_array(x->type) ? bound_of(x->type) : 0 };
@@ -221,6 +229,7 @@ static void apply_bracket(struct reader *r, struct chain *x, unsigned b, unsigne
     s.is_section = colon < e;
     s.lower = extent_of(r, b, colon);
     if (s.is_section) s.length = extent_of(r, colon + 1, e);
+    s.count = count_of(r, &s, b, colon, e);
     if (s.is_section && find_top(r, colon + 1, e, ":") < e && find_top(r, colon + 1, e, "?") == e)
         fe_error(r->fe, offset_at(r, colon), "array section with a stride is not supported yet");
     if (type_is_array(x->type)) {
@@ -328,7 +337,7 @@ static unsigned read_unary(struct reader *r, struct chain *x, unsigned k, unsign
     } else {
         x->ok = false;
     }
-    *VEC_PUSH(r->fe->a, &x->sections) = (struct omp_section){ .is_section = false };
+    *VEC_PUSH(r->fe->a, &x->sections) = (struct omp_section){ .count = 1 };
     x->text.begin = r->p->tokens[star].begin;
     x->plain = false;
     return k;

@@ -18,28 +18,48 @@ static struct omp_clause *inscan_clause(const struct omp_construct *c)
     return NULL;
 }
 
-static bool in_list(const struct omp_clause *k, const struct omp_var *v)
+static const struct omp_item *in_list(const struct omp_clause *k, const struct omp_var *v)
 {
     for (unsigned i = 0; i < k->nitems; i++)
-        if (k->items[i].var == v) return true;
-    return false;
+        if (k->items[i].var == v) return &k->items[i];
+    return NULL;
 }
 
-static bool is_inscan_item(const struct omp_construct *c, const struct omp_var *v)
+static const struct omp_item *inscan_item(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_inscan(k) && in_list(k, v)) return true;
-    return false;
+        if (is_inscan(k) && in_list(k, v)) return in_list(k, v);
+    return NULL;
+}
+
+/* Bytes that an iteration hands on; 0: not known here. */
+static uint64_t bytes_of(const struct omp_item *it)
+{
+    const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
+    uint64_t n = 1;
+    for (unsigned i = 0; t && i < it->nsections; i++, t = t->elem) n *= it->sections[i].count;
+    return t && !t->variably_modified && t->size && n <= MAX_ARRAY ? n * t->size : 0;
 }
 
 static void check_item(struct fe *fe, const struct omp_item *it)
 {
-    const char *name = fe_text(fe, it->text);
-    if (it->nsections || !it->base_is_var)
-        fe_error_at(fe, it->place, "'%s' in a 'reduction' clause with 'inscan': only whole variables can be list items of 'scan'", name);
-    else if (it->var && it->var->type->kind == OMPT_ARRAY && (it->var->type->variably_modified || it->var->type->size > MAX_ARRAY))
+    bool array = it->var && (it->nsections || it->var->type->kind == OMPT_ARRAY);
+    if (array && (!bytes_of(it) || bytes_of(it) > MAX_ARRAY))
         fe_error_at(fe, it->place, "array '%s' in a 'reduction' clause with 'inscan' is not supported yet: it has more than %d bytes or a run-time length",
-                    name, MAX_ARRAY);
+                    fe_text(fe, it->text), MAX_ARRAY);
+}
+
+static bool empty(struct omp_extent e) { return e.begin >= e.end; }
+
+/* The same list item of the two directives: a variable or, written alike, a part of it. */
+static bool same_item(struct fe *fe, const struct omp_item *a, const struct omp_item *b)
+{
+    for (unsigned i = 0; a->nsections == b->nsections && i < a->nsections; i++) {
+        const struct omp_section *s = &a->sections[i], *t = &b->sections[i];
+        const char *lower = empty(s->lower) ? "0" : fe_text(fe, s->lower), *other = empty(t->lower) ? "0" : fe_text(fe, t->lower);
+        if (s->count != t->count || strcmp(lower, other) != 0) return false;
+    }
+    return a->nsections == b->nsections;
 }
 
 /* What may not stand beside inscan on the same construct. */
@@ -80,7 +100,7 @@ static const struct omp_clause *scan_list(struct fe *fe, const struct omp_constr
 static void check_lists(struct fe *fe, const struct omp_construct *c, const struct omp_clause *list)
 {
     for (unsigned i = 0; i < list->nitems; i++)
-        if (!is_inscan_item(c, list->items[i].var))
+        if (!inscan_item(c, list->items[i].var) || !same_item(fe, inscan_item(c, list->items[i].var), &list->items[i]))
             fe_error_at(fe, list->items[i].place, "'%s' is not a list item of a 'reduction' clause with 'inscan' on '%s'",
                         fe_text(fe, list->items[i].text), c->spelling);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)

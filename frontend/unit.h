@@ -98,6 +98,7 @@ struct omp_section {              /* one [lower : length] or [index] */
     struct omp_extent length;     /* empty: up to the end of the dimension (arrays) */
     bool is_section;              /* had a ':'; otherwise a plain index and length is 1 */
     uint64_t dim;                 /* constant number of elements of this dimension where known, else 0 */
+    uint64_t count;               /* elements that are taken, where this is a constant, else 0 */
 };
 /* `declare reduction(name : types : combiner) initializer(init)`, section 5.5.11 of OpenMP 5.2.  The texts are in terms of omp_out, omp_in,
  * omp_priv and omp_orig. */

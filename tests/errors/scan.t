@@ -64,6 +64,14 @@ loop "in another construct" "t.c:3:26: error: a 'reduction' clause with 'inscan'
     "parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp critical\n{\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
 loop "a large array" "t.c:3:58: error: array 'big' in a 'reduction' clause with 'inscan' is not supported yet: it has more than 1024 bytes or a run-time length" \
     "parallel for private(x) reduction(inscan, +: big)" "$(printf 'big[i] += a[i];\n#pragma omp scan inclusive(big)\nb[i] = big[0];')"
+loop "a section of run-time length" "t.c:3:47: error: array 'big[0:y]' in a 'reduction' clause with 'inscan' is not supported yet: it has more than 1024 bytes or a run-time length" \
+    "parallel for reduction(inscan, +: big[0:y])" "$(printf 'big[i] += a[i];\n#pragma omp scan inclusive(big[0:y])\nb[i] = big[0];')"
+loop "a section that is too large" "t.c:3:47: error: array 'big[2:]' in a 'reduction' clause with 'inscan' is not supported yet: it has more than 1024 bytes or a run-time length" \
+    "parallel for reduction(inscan, +: big[2:])" "$(printf 'big[i] += a[i];\n#pragma omp scan inclusive(big[2:])\nb[i] = big[0];')"
+loop "another section" "t.c:6:28: error: 'big[1:4]' is not a list item of a 'reduction' clause with 'inscan' on 'parallel for'" \
+    "parallel for reduction(inscan, +: big[0:4])" "$(printf 'big[1] += a[i];\n#pragma omp scan inclusive(big[1:4])\nb[i] = big[1];')"
+loop "a section of a variable" "t.c:6:28: error: 'big[0:4]' is not a list item of a 'reduction' clause with 'inscan' on 'parallel for'" \
+    "parallel for private(x) reduction(inscan, +: a)" "$(printf 'a[1] += i;\n#pragma omp scan inclusive(big[0:4])\nb[i] = a[1];')"
 split "outside of a loop" "t.c:2:13: error: 'scan' outside of a loop with an 'inscan' reduction" <<'C'
 void g(int x) {
 #pragma omp scan inclusive(x)
