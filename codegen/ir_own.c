@@ -11,6 +11,7 @@
  * variable keeps it. */
 #include "codegen/ir_tool.h"
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const own_state[] = { "__ompgpu_state_nest", "__ompgpu_state_size", "__ompgpu_state_copies_used" };
 
@@ -68,6 +69,17 @@ static bool make_local(struct ir_unit *u, LLVMValueRef variable, const struct ir
     return changed;
 }
 
+/* Each set of kernels has its own (ir_specialise.c), with a number behind the name. */
+static bool is_own_state(const char *name)
+{
+    for (unsigned i = 0; i < sizeof own_state / sizeof *own_state; i++) {
+        size_t n = strlen(own_state[i]);
+        if (ir_starts(name, own_state[i]) && (!name[n] || name[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
 bool ir_localise_state(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
@@ -76,10 +88,9 @@ bool ir_localise_state(struct ir_unit *u)
     for (unsigned i = 0; i < u->nkernels; i++) {
         LLVMValueRef kernel = ir_kernel_function(u->module, &u->kernels[i]);
         ir_graph_reach(g, (unsigned)ir_graph_find(g, kernel), from, NULL);
-        for (unsigned k = 0; k < sizeof own_state / sizeof *own_state; k++) {
-            LLVMValueRef variable = LLVMGetNamedGlobal(u->module, own_state[k]);
-            changed |= variable && make_local(u, variable, g, from, kernel);
-        }
+        IR_EACH_GLOBAL(variable, u->module)
+            if (is_own_state(ir_name(variable)))
+                changed |= make_local(u, variable, g, from, kernel);
     }
     free(from);
     ir_graph_free(g);

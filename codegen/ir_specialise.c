@@ -300,26 +300,30 @@ static void name_all(struct splitter *s)
     }
 }
 
+/* Again and again as the module is divided: what has its place keeps it. */
 static void place(LLVMModuleRef m, const struct symbol *symbol, LLVMValueRef v, bool home)
 {
     if (!symbol->once)
         LLVMSetLinkage(v, LLVMInternalLinkage);
-    else if (!home && symbol->address)
+    else if (!home && symbol->address && LLVMGetLinkage(v) != LLVMAvailableExternallyLinkage)
         add_stand_in(m, v);
     else if (!home)
         LLVMSetLinkage(v, LLVMAvailableExternallyLinkage);
 }
 
-/* Only what a set's kernels reach is left in its module; the home keeps what exists once. */
-static void reduce(const struct splitter *s, LLVMModuleRef m, unsigned set)
+/* Only what the kernels of sets first … end-1 reach is left in the module; the home keeps what exists once. */
+static void reduce(const struct splitter *s, LLVMModuleRef m, unsigned first, unsigned end)
 {
     for (unsigned i = 0; i < s->g->n; i++) {
         const struct symbol *symbol = &s->symbols[i];
         LLVMValueRef v = symbol->function ? LLVMGetNamedFunction(m, symbol->name) : LLVMGetNamedGlobal(m, symbol->name);
-        if (symbol->kernel && s->set[symbol->kernel - 1] != set)
+        if (!v || !symbol->defined || ir_starts(symbol->name, "llvm."))
+            continue;
+        unsigned set = symbol->kernel ? s->set[symbol->kernel - 1] : 0;
+        if (!symbol->kernel)
+            place(m, symbol, v, first == 0);
+        else if (set < first || set >= end)
             LLVMDeleteFunction(v);
-        else if (symbol->defined && !symbol->kernel && !ir_starts(symbol->name, "llvm."))
-            place(m, symbol, v, set == 0);
     }
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failed = LLVMRunPasses(m, "globaldce", NULL, options);
@@ -350,19 +354,20 @@ static struct ir_unit make_unit(const struct splitter *s, LLVMModuleRef m, unsig
     return unit;
 }
 
-static void divide(struct splitter *s)
+/* By halves, so that the work does not grow with the square of the number of sets. */
+static void divide(const struct splitter *s, LLVMModuleRef m, unsigned first, unsigned end)
 {
-    struct ir_unit *u = s->u, *sets = ir_alloc(s->nsets, sizeof *sets);
-    name_all(s);
-    for (unsigned i = 0; i < s->nsets; i++)
-        sets[i] = make_unit(s, i ? LLVMCloneModule(u->module) : u->module, i);
-    for (unsigned i = 0; i < s->nsets; i++) {
-        if (i)
-            LLVMSetModuleInlineAsm2(sets[i].module, "", 0);
-        reduce(s, sets[i].module, i);
+    if (end - first == 1) {
+        s->u->sets[first] = make_unit(s, m, first);
+        return;
     }
-    u->sets = sets;
-    u->nsets = s->nsets;
+    unsigned middle = (first + end) / 2;
+    LLVMModuleRef other = LLVMCloneModule(m);
+    LLVMSetModuleInlineAsm2(other, "", 0);
+    reduce(s, m, first, middle);
+    reduce(s, other, middle, end);
+    divide(s, m, first, middle);
+    divide(s, other, middle, end);
 }
 
 bool ir_split(struct ir_unit *u)
@@ -376,8 +381,12 @@ bool ir_split(struct ir_unit *u)
     s.kernel = ir_alloc(s.g->n, sizeof *s.kernel);
     study(&s);
     make_sets(&s);
-    if (s.nsets > 1)
-        divide(&s);
+    if (s.nsets > 1) {
+        name_all(&s);
+        u->sets = ir_alloc(s.nsets, sizeof *u->sets);
+        divide(&s, u->module, 0, s.nsets);
+        u->nsets = s.nsets;
+    }
     ir_graph_free(s.g);
     return true;
 }
@@ -424,22 +433,29 @@ static void give_names_back(LLVMValueRef v)
     }
 }
 
+static LLVMModuleRef join(const struct ir_unit *u, unsigned first, unsigned end)
+{
+    if (end - first == 1) {
+        if (first)
+            keep_own(&u->sets[first]);
+        return u->sets[first].module;
+    }
+    LLVMModuleRef m = join(u, first, (first + end) / 2);
+    if (LLVMLinkModules2(m, join(u, (first + end) / 2, end)))  /* takes it */
+        ir_bug("the kernels of a file cannot be joined again");
+    return m;
+}
+
 bool ir_join(struct ir_unit *u)
 {
-    for (unsigned i = 0; i < u->nsets; i++) {
-        struct ir_unit *set = &u->sets[i];
-        for (unsigned k = 0; k < set->nkernels; k++)
-            u->kernels[set->origin[k]] = set->kernels[k];
-        if (i == 0)
-            continue;
-        keep_own(set);
-        if (LLVMLinkModules2(u->module, set->module))   /* takes it */
-            ir_bug("the kernels of a file cannot be joined again");
-    }
-    if (u->nsets) {
-        IR_EACH_FUNCTION(f, u->module) give_names_back(f);
-        IR_EACH_GLOBAL(v, u->module) give_names_back(v);
-    }
+    if (!u->nsets)
+        return true;
+    join(u, 0, u->nsets);             /* into u->module, which is the home's */
+    for (unsigned i = 0; i < u->nsets; i++)
+        for (unsigned k = 0; k < u->sets[i].nkernels; k++)
+            u->kernels[u->sets[i].origin[k]] = u->sets[i].kernels[k];
+    IR_EACH_FUNCTION(f, u->module) give_names_back(f);
+    IR_EACH_GLOBAL(v, u->module) give_names_back(v);
     u->nsets = 0;
     return true;
 }
