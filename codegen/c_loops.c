@@ -18,7 +18,8 @@
  *
  * Collapsed nests do not divide in the loop and do not need the product of the trip counts: the iteration is kept as a number in
  * mixed radix, one digit __dJ per loop, and so is the stride (__sJ); a step is an addition with carry.  The digits stay 32 bits
- * wide for 32-bit induction variables however large the product is.  (Limit: teams × threads < 2^32.)                          */
+ * wide for 32-bit induction variables however large the product is.  (Limit: teams × threads < 2^32.)  Where four run at a time, the number
+ * of iterations that are left is counted beside it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,26 +318,10 @@ static unsigned at_a_time(const char *body, bool stores_count)
 
 static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level *l, struct range r, const struct cg_privates *p)
 {
-    if (l->kind != CYCLIC || n->n != 1 || strcmp(r.lo, "0") || (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction ||
+    if (l->kind != CYCLIC || strcmp(r.lo, "0") || (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction ||
         p->pieces || p->lastprivate || p->linear || n->c->child)
         return 1;
-    return at_a_time(cg_raw(cg, n->c->loops[0].body), true);
-}
-
-static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p);
-
-/* A loop while there are `u` more iterations; opens the loop for the rest.  __left: from __j to the end; __su: from __j to the last of the
- * u, or more where that would not fit. */
-static void open_several(struct cg *cg, const struct nest *n, const struct level *l, const struct cg_privates *p, unsigned u)
-{
-    const char *k = n->k, *m = n->total;
-    cg_line(cg, "%s __j = %s, __left = __j < %s ? %s - __j : 0; const %s __s = %s, __su = __s <= (%s)-1 / %u ? %u * __s : (%s)-1;", k,
-            id_of(l->who), m, m, k, count_of(l->who), k, u, u - 1, k);
-    cg_line(cg, "for (; __left > __su; __left = (__left > %u * __s ? __left : %u * __s) - %u * __s, __j += %u * __s)", u, u, u, u);
-    cg_line(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < %u; __u++) { const %s __k = __j + __u * __s;", u, k);
-    iteration(cg, n, p);
-    cg_line(cg, "}");
-    cg_line(cg, "for (; __left; __left = (__left > __s ? __left : __s) - __s, __j += __s) { const %s __k = __j;", k);
+    return at_a_time(cg_raw(cg, n->c->loops[n->n - 1].body), true);
 }
 
 /* Split `from` into digits NAMEJ (all of the nest's loops). */
@@ -358,14 +343,19 @@ static const char *advance(struct cg *cg, const struct nest *n)
     return cg_strf(cg, "%s const %s __t = __s0 + __c; __c = __n0 - __d0 > __t; __d0 += __t; __c; })", s, n->l[0].u);
 }
 
+static const char *nonempty(struct cg *cg, const struct nest *n)
+{
+    const char *s = "__n0 != 0";
+    for (unsigned j = 1; j < n->n; j++)
+        s = cg_strf(cg, "%s && __n%u != 0", s, j);
+    return s;
+}
+
 static void open_digits(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
     bool whole = !strcmp(r.lo, "0") && l->kind != SERIAL, serial = l->kind == SERIAL;
-    const char *nonempty = "__n0 != 0";
-    for (unsigned j = 1; j < n->n; j++)
-        nonempty = cg_strf(cg, "%s && __n%u != 0", nonempty, j);
     if (whole) {                      /* the whole space: the first digit says when it ends */
-        cg_line(cg, "if (%s) {", nonempty);
+        cg_line(cg, "if (%s) {", nonempty(cg, n));
         declare_digits(cg, n, "d", "unsigned", id_of(l->who));
         declare_digits(cg, n, "s", "unsigned", count_of(l->who));
         cg_line(cg, "for (_Bool __go = __d0 < __n0; __go; __go = %s) {", advance(cg, n));
@@ -387,6 +377,32 @@ static void total(struct cg *cg, const struct nest *n, bool needed)
     for (unsigned j = 1; j < n->n; j++)
         product = cg_strf(cg, "%s * __n%u", product, j);
     cg_line(cg, "const unsigned long long __n = %s;", product);
+}
+
+static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p);
+
+/* A loop while there are `u` more iterations; opens the loop for the rest.  __left: from __j, or from the digits' iteration, to the end; __su:
+ * from there to the last of the u, or more where that would not fit. */
+static void open_several(struct cg *cg, const struct nest *n, const struct level *l, const struct cg_privates *p, unsigned u)
+{
+    const char *k = n->k, *m = n->total, *next = n->n > 1 ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "", *from = "", *step = "", *several = "";
+    if (n->n > 1) {
+        cg_line(cg, "if (%s) {", nonempty(cg, n));
+        total(cg, n, true);
+        declare_digits(cg, n, "d", "unsigned", id_of(l->who));
+        declare_digits(cg, n, "s", "unsigned", count_of(l->who));
+    } else {
+        from = cg_strf(cg, "const %s __k = __j;", k), step = ", __j += __s", several = cg_strf(cg, ", __j += %u * __s", u);
+    }
+    cg_line(cg, "%s __j = %s, __left = __j < %s ? %s - __j : 0; const %s __s = %s, __su = __s <= (%s)-1 / %u ? %u * __s : (%s)-1;", k,
+            id_of(l->who), m, m, k, count_of(l->who), k, u, u - 1, k);
+    cg_line(cg, "for (; __left > __su; __left = (__left > %u * __s ? __left : %u * __s) - %u * __s%s)", u, u, u, several);
+    cg_line(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < %u; __u++%s) {", u, next);
+    if (n->n == 1)
+        cg_put(cg, " const %s __k = __j + __u * __s;", k);
+    iteration(cg, n, p);
+    cg_line(cg, "}");
+    cg_line(cg, "for (; __left; __left = (__left > __s ? __left : __s) - __s%s%s) { %s", step, next, from);
 }
 
 static const char *is_last(struct cg *cg, const struct nest *n)

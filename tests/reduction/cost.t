@@ -29,6 +29,35 @@ check "four variables: shuffle steps of one (8 words to 2)" at_most "$(field fou
 if have_ptxas; then
     for k in sum_int sum_double dot; do check "$k: 32 registers" registers $k 32; done
 else skip "registers" "no ptxas"; fi
+
+# collapsed loops: no division in the loop, four iterations at a time
+cat >collapse.c <<'C'
+double two(const double *a, int n, int m)
+{
+    double s = 0;
+#pragma omp target teams distribute parallel for collapse(2) reduction(+: s) is_device_ptr(a)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) s += a[i * m + j];
+    return s;
+}
+double three(const double *a, int n, int m, int l)
+{
+    double s = 0;
+#pragma omp target teams distribute parallel for collapse(3) reduction(+: s) is_device_ptr(a)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < l; k++) s += a[(i * m + j) * l + k];
+    return s;
+}
+C
+check "collapsed: the kernels compile" "$CC" -O2 --gpu-arch=sm_90 --emit=ptx collapse.c -o "$T/app.ptx"
+awk -f "$ROOT/tests/bench/reductions.awk" "$T/app.ptx" >"$T/count"
+for k in two three; do
+    check "collapse, $k: four loads in flight" at_most 4 "$(field $k 5)"
+    check "collapse, $k: two barriers, no indirect call, stack frame or 64-bit division" \
+        at_most "$(($(field $k 3) + $(field $k 6) + $(field $k 7) + $(field $k 8)))" 2
+    if have_ptxas; then check "collapse, $k: 32 registers" registers $k 32; else skip "collapse, $k: registers" "no ptxas"; fi
+done
 check "the benchmark compiles" "$CC" --gpu-arch=emu -O2 "$ROOT/tests/bench/gpu_reductions.c" -o "$T/bench" -lm
 OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD
 check "the benchmark's results are right on the emulated device" timeout 120 "$T/bench" 10 10 3
