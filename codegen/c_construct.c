@@ -225,7 +225,7 @@ static void assume(struct cg *cg, const struct omp_construct *c)
 static bool is_ignored(const char *spelling)
 {
     static const char *const names[] = { "assumes", "begin assumes", "end assumes", "nothing", "error", "declare reduction",
-                                         "declare_reduction", "declare simd", "declare_simd", "declare mapper", "declare_mapper" };
+                                         "declare_reduction", "declare simd", "declare_simd", "declare mapper", "declare_mapper", "allocate" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], spelling))
             return true;

@@ -45,6 +45,21 @@ static void check_directive(struct fe *fe, const struct fe_pragma *p)
     if (word) fe_error_at(fe, p->c->place, "'%s' of a function that runs on the device, which depends on '%s', is not supported yet", p->c->spelling, word);
 }
 
+/* Where automatic variables lie is decided by what reaches them; an allocator changes nothing that the program could see.  But a static
+ * variable would become one for each team or thread, and an alignment is a promise. */
+static void check_allocate(struct fe *fe, const struct fe_pragma *p)
+{
+    if (!p->nrows || strcmp(p->rows[0]->spelling, "allocate") || !p->c->on_device) return;
+    for (unsigned k = p->clauses_at; k < p->ntokens && fe->u->text[p->tokens[k].begin] != ')'; k++) {
+        const struct fe_token *t = &p->tokens[k];
+        const struct fe_name *n = t->kind == TOK_IDENT ? fe_lookup(fe, fe->u->text + t->begin, t->end - t->begin, p->extent.begin) : NULL;
+        if (n && n->var && (n->var->storage == OMPS_GLOBAL || n->var->storage == OMPS_STATIC_LOCAL))
+            fe_error(fe, t->begin, "'allocate' for '%s', which is static, is not supported yet in code that runs on the device", n->var->name);
+    }
+    for (const struct omp_clause *k = p->c->clauses; k; k = k->next)
+        if (k->kind == OMPC_ALIGN) fe_error_at(fe, k->place, "clause 'align' is not supported yet on 'allocate' for the device; use _Alignas");
+}
+
 /* On the host clang has the say. */
 static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
 {
@@ -100,6 +115,7 @@ void fe_early_support(struct fe *fe)
         if (p->nrows) check_directive(fe, p);
         if (p->unexpected) check_unexpected(fe, p);
         check_metadirective(fe, p);
+        check_allocate(fe, p);
         if (p->c->leaves & OMPL_TARGET) check_function_pointers(fe, p->c);
     }
 }

@@ -53,6 +53,20 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x = f(); }
 C
+bad "allocate, static" "t.c:4:22: error: 'allocate' for 'n', which is static, is not supported yet in code that runs on the device" <<'C'
+int main(void) { int x = 0;
+#pragma omp target map(x)
+{ static int n;
+#pragma omp allocate(n)
+x = n++; } }
+C
+bad "allocate, align" "t.c:4:25: error: clause 'align' is not supported yet on 'allocate' for the device; use _Alignas" <<'C'
+int main(void) { int x = 0;
+#pragma omp target map(x)
+{ int n = 1;
+#pragma omp allocate(n) align(64)
+x = n++; } }
+C
 bad "outside of the regions" "t.c:1:25: error: use of undeclared identifier 'y'" <<'C'
 int main(void) { return y;
 #pragma omp target
