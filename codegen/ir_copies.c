@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORESEEN = 1, UNKNOWN = 2 };   /* __OMPGPU_COPY_* */
+enum { FORESEEN = 1, UNKNOWN = 2, OF_TEAM = 4 };   /* __OMPGPU_COPY_* */
 struct need { uint64_t bytes; unsigned rest; };
 enum progress { NEW, ACTIVE, DONE };
 
@@ -96,6 +96,7 @@ static void note_slice(struct ir_kernel *k, struct need n)
 {
     k->copy_bytes = n.bytes > k->copy_bytes ? n.bytes : k->copy_bytes;
     k->flags |= n.rest & UNKNOWN ? IR_KERNEL_COPIES : 0;
+    k->more_copies |= n.rest & FORESEEN;
 }
 
 static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *sequential, struct walk *inside)
@@ -109,6 +110,7 @@ static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *seq
     }
     visit(sequential, kernel);
     k->block_bytes = sequential->found[kernel].bytes;
+    k->more_copies |= sequential->found[kernel].rest & OF_TEAM;
     k->flags |= sequential->found[kernel].rest & (FORESEEN | UNKNOWN) ? IR_KERNEL_HEAP : 0;
     int *from = ir_alloc(g->n, sizeof *from);
     ir_graph_reach(g, kernel, from, ir_is_outlined);

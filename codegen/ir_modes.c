@@ -18,6 +18,15 @@ static unsigned parts(const struct ir_unit *u) { return u->parts; }
 static unsigned asks(const struct ir_unit *u) { return u->asks; }
 static unsigned has_generic(const struct ir_unit *u) { return any_kernel(u, IR_GENERIC); }
 static unsigned has_spmd(const struct ir_unit *u) { return any_kernel(u, IR_SPMD); }
+static unsigned storage(const struct ir_unit *u)
+{
+    bool any = false;
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        const struct ir_kernel *k = &u->kernels[i];
+        any |= k->heap_bytes || k->block_bytes || k->copy_bytes || (k->flags & (IR_KERNEL_HEAP | IR_KERNEL_COPIES)) || k->more_copies;
+    }
+    return any;
+}
 static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
 static unsigned debugging(const struct ir_unit *u) { return u->opt->debug; }
 
@@ -30,6 +39,7 @@ static const struct constant {
     { "asks", asks },                     /* an SPMD kernel's thread 0 calls functions that ask about threads */
     { "generic", has_generic },           /* some kernel is generic */
     { "spmd", has_spmd },                 /* some kernel is SPMD */
+    { "storage", storage },               /* some kernel uses the team's storage in global memory */
     { "optimise", optimising },
     { "debug", debugging },
 };

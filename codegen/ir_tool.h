@@ -54,6 +54,7 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     uint64_t frame_bytes;             /* of all functions that it reaches, in the final IR */
     uint64_t heap_bytes;              /* of the team's storage in global memory that have their place */
     uint64_t block_bytes, copy_bytes; /* … that copies of reduced arrays take, as blocks and of a thread's slice (ir_copies.c) */
+    bool more_copies;                 /* … and that the host knows the sizes of */
     /* of ir_spmd.c */
     bool late;                        /* it was generic and has become SPMD */
     unsigned placed;                  /* barriers, by it */

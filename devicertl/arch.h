@@ -26,10 +26,11 @@ typedef __SIZE_TYPE__ usize;
  *   __ompgpu_cfg_nested          a thread that is in a parallel region may meet another one, or cfg_asks
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
  *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
+ *   __ompgpu_cfg_storage         some kernel uses the team's storage in global memory
  *   __ompgpu_cfg_parts           an SPMD kernel has regions that may run on a part of the team
  *   __ompgpu_cfg_asks            thread 0 of an SPMD kernel calls functions at level 0 (state.c)
  */
-extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts, __ompgpu_cfg_asks;
+extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts, __ompgpu_cfg_asks, __ompgpu_cfg_storage;
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what must be defined.  In SPMD mode
@@ -49,7 +50,8 @@ void __ompgpu_part_reset(void);                  /* before the first barrier of 
 unsigned __ompgpu_part_size(int num_threads);    /* of a region; num_threads 0: the whole team */
 _Bool __ompgpu_part_begin(int num_threads, _Bool cond);    /* whether the calling thread belongs to the region, which it then enters */
 void __ompgpu_part_end(void);
-void __ompgpu_heap_begin(struct __ompgpu_env *); /* the team's storage in global memory; all blocks are free */
+void __ompgpu_heap_begin(struct __ompgpu_env *, int mode);    /* the team's storage in global memory; all blocks are free */
+void __ompgpu_heap_leave(struct __ompgpu_env *, int mode);
 void __ompgpu_soft_reset(void);                  /* make the software barrier usable */
 /* The barrier of the region the caller is in: n of the team's launched threads call it. */
 void __ompgpu_team_barrier(unsigned n, int line);

@@ -44,6 +44,9 @@ struct __ompgpu_env {
     unsigned long heap_bytes;         /* of each team */
     unsigned long heap_fixed;         /* bytes of these, from the first on, that the compiler has assigned */
     unsigned long heap_copies;        /* bytes of these, at the end, for private copies of reduced arrays in parallel regions */
+    unsigned *heap_locks;             /* there are fewer places than teams: heap_places of them, with a lock each (0 between kernels); NULL: team t
+                                         has place t */
+    unsigned heap_places;
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then deleted. */

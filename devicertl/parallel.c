@@ -45,7 +45,7 @@ static void worker(void)
 __attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *env, int mode)
 {
     __ompgpu_state_begin(env, mode);
-    __ompgpu_heap_begin(env);
+    __ompgpu_heap_begin(env, mode);
     if (mode == __OMPGPU_SPMD)
         return 1;
     if (__ompgpu_arch_tid() != 0) {
@@ -60,7 +60,7 @@ __attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *
 
 __attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env, int mode)
 {
-    (void)env;
+    __ompgpu_heap_leave(env, mode);
     if (mode == __OMPGPU_SPMD || __ompgpu_arch_ntid() == 1)
         return;
     __ompgpu_state_fn = (region_fn)0;

@@ -116,12 +116,14 @@ void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_free(struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
-enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10, OMPGPU_THREAD_COPIES = 8 << 10, OMPGPU_STACK_SIZE = 8 << 10 };
+enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10, OMPGPU_THREAD_COPIES = 8 << 10, OMPGPU_STACK_SIZE = 8 << 10,
+       OMPGPU_PLACES = 4096 };
 struct ompgpu_buffer { void *device; size_t size; };
 struct ompgpu_thread_device {
     struct ompgpu_buffer scratch;                   /* league reductions: zeroed header, then slots */
     struct ompgpu_buffer copies;                    /* PRIVATE_COPY of the running region */
-    struct ompgpu_buffer heap;                      /* storage of the teams for locals of sequential code */
+    struct ompgpu_buffer heap;                      /* storage of the teams: locals of sequential code, copies of reduced arrays */
+    struct ompgpu_buffer locks;                     /* of the places in it: OMPGPU_PLACES words, 0 between kernels */
 };
 struct ompgpu_thread {                              /* of one host thread at a time; handed on when it ends */
     struct ompgpu_thread *next;
@@ -142,8 +144,9 @@ bool ompgpu_other_threads(void);                    /* a host thread besides thi
 int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
 int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned teams, size_t bytes, void **out);
 int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
+int ompgpu_locks_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned **out);
 int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
-void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);      /* after a failed kernel: its header is unknown */
+void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);      /* after a failed kernel: its header and the locks are unknown */
 void ompgpu_threads_close(void);                    /* frees everything of all threads; devices are still open */
 void ompgpu_threads_forget(void);                   /* the end of a thread is no longer noticed: our code may go away */
 
@@ -201,6 +204,7 @@ void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *, const struct ompgpu_launch *);
+unsigned ompgpu_wave(const struct ompgpu_device *, struct ompgpu_function *, unsigned threads);     /* teams that run at the same time */
 
 /* ------------------------------------------------------------------ units and images (register.c, image.c) */
 /* NULL, or what is wrong with the container (message in a buffer of this thread). */

@@ -85,7 +85,7 @@ static unsigned choose_threads(const struct ompgpu_device *dev, const struct omp
 
 /* ------------------------------------------------------------------ teams */
 /* The plugin is asked once per kernel and number of warps; threads that ask at the same time get the same answer. */
-static unsigned wave(const struct ompgpu_device *dev, struct ompgpu_function *f, unsigned threads)
+unsigned ompgpu_wave(const struct ompgpu_device *dev, struct ompgpu_function *f, unsigned threads)
 {
     unsigned warps = (threads + warp_size(dev) - 1) / warp_size(dev), n = 0;
     unsigned *cached = warps <= 32 ? &f->teams_per_mp_cache[warps] : NULL;
@@ -105,15 +105,15 @@ static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_func
     if (!(l->flags & OMPGPU_LAUNCH_DISTRIBUTE))
         return least(multiprocessors(dev), GRID_LIMIT);
     if (!l->trip)
-        return wave(dev, f, threads);
+        return ompgpu_wave(dev, f, threads);
     if (!spmd(f, l)) {
-        unsigned most = wave(dev, f, threads);
+        unsigned most = ompgpu_wave(dev, f, threads);
         if (!(l->flags & OMPGPU_LAUNCH_REDUCTION))
             most = least((unsigned long long)most * GENERIC_WAVES, GRID_LIMIT);
         return least(l->trip, most);
     }
     unsigned teams = least((l->trip - 1) / threads + 1, GRID_LIMIT);
-    return l->flags & OMPGPU_LAUNCH_REDUCTION ? least(teams, wave(dev, f, threads)) : teams;
+    return l->flags & OMPGPU_LAUNCH_REDUCTION ? least(teams, ompgpu_wave(dev, f, threads)) : teams;
 }
 
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f, const struct ompgpu_launch *l)

@@ -12,7 +12,7 @@
 
 struct ompgpu_env {                   /* = struct __ompgpu_env of devicertl/ompgpu_device.h: first kernel parameter, by value */
     void *scratch; unsigned device_num, thread_limit;
-    void *heap; unsigned long heap_bytes, heap_fixed, heap_copies;
+    void *heap; unsigned long heap_bytes, heap_fixed, heap_copies; unsigned *heap_locks, heap_places;
 };
 struct ompgpu_device_info {           /* immutable after open() */
     char name[64];

@@ -120,19 +120,37 @@ static int buffer_grow(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_
     return 0;
 }
 
+/* A buffer of which the kernels keep the first bytes at zero. */
+static int zeroed_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t size, size_t zeros)
+{
+    static const char zero[OMPGPU_PLACES * sizeof(unsigned)];
+    if (b->size >= size)
+        return 0;
+    if (buffer_grow(dev, b, size))
+        return -1;
+    if (dev->plugin->to_device(dev->ordinal, b->device, zero, zeros)) {
+        buffer_drop(dev, b);
+        return -1;
+    }
+    return 0;
+}
+
 int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned teams, size_t bytes, void **out)
 {
-    static const char zero[OMPGPU_SCRATCH_HEADER];
     struct ompgpu_buffer *b = &t->devices[dev->number].scratch;
     size_t size = OMPGPU_SCRATCH_HEADER + teams * ((bytes + 15) & ~(size_t)15);
-    if (b->size < size) {
-        if (buffer_grow(dev, b, size))
-            return -1;
-        if (dev->plugin->to_device(dev->ordinal, b->device, zero, sizeof zero)) {
-            buffer_drop(dev, b);
-            return -1;
-        }
-    }
+    if (zeroed_get(dev, b, size, OMPGPU_SCRATCH_HEADER))
+        return -1;
+    *out = b->device;
+    return 0;
+}
+
+int ompgpu_locks_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned **out)
+{
+    struct ompgpu_buffer *b = &t->devices[dev->number].locks;
+    const size_t size = OMPGPU_PLACES * sizeof **out;
+    if (zeroed_get(dev, b, size, size))
+        return -1;
     *out = b->device;
     return 0;
 }
@@ -140,6 +158,7 @@ int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsig
 void ompgpu_scratch_drop(struct ompgpu_device *dev, struct ompgpu_thread *t)
 {
     buffer_drop(dev, &t->devices[dev->number].scratch);
+    buffer_drop(dev, &t->devices[dev->number].locks);
 }
 
 static int plain_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t bytes, void **out)
@@ -169,6 +188,7 @@ void ompgpu_threads_close(void)
             buffer_drop(&ompgpu_devices[i], &t->devices[i].scratch);
             buffer_drop(&ompgpu_devices[i], &t->devices[i].copies);
             buffer_drop(&ompgpu_devices[i], &t->devices[i].heap);
+            buffer_drop(&ompgpu_devices[i], &t->devices[i].locks);
         }
         ompgpu_xfree(t->devices);
         if (t->addresses != t->few_addresses)

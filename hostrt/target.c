@@ -47,6 +47,8 @@ static int private_copies(struct running *r)
 }
 
 /* ------------------------------------------------------------------ launch */
+enum { SMALL_STORAGE = 1 << 20 };     /* bytes that are not worth a claim */
+
 /* A team's storage (devicertl/storage.c): places of locals, blocks, copies of reduced arrays in parallel regions. */
 struct storage { size_t fixed, blocks, copies; };
 
@@ -87,6 +89,24 @@ static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry 
         g->teams = team < most ? (unsigned)(most / team) : 1;
 }
 
+/* A place in the storage for each team; where there are more teams than run at a time, for those, and not in more than an eighth of the
+ * device's memory.  Then teams claim a place. */
+static int storage(struct running *r, struct ompgpu_geometry g, struct ompgpu_env *env)
+{
+    size_t eighth = r->dev->info.total_memory / 8;
+    if (!env->heap_bytes)
+        return 0;
+    env->heap_places = g.teams;
+    if (g.teams > 1 && g.teams * env->heap_bytes > SMALL_STORAGE) {
+        unsigned wave = ompgpu_wave(r->dev, r->function, g.threads);
+        size_t room = eighth > env->heap_bytes ? eighth / env->heap_bytes : 1, most = wave < OMPGPU_PLACES ? wave : OMPGPU_PLACES;
+        env->heap_places = g.teams <= room && g.teams <= most ? g.teams : (unsigned)(most < room ? most : room);
+    }
+    if (env->heap_places < g.teams && ompgpu_locks_get(r->dev, r->thread, &env->heap_locks))
+        return -1;
+    return ompgpu_heap_get(r->dev, r->thread, env->heap_places * env->heap_bytes, &env->heap);
+}
+
 static int run(struct running *r, const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
@@ -101,7 +121,7 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
         return -1;
     if (reduce && ompgpu_scratch_get(r->dev, r->thread, g.teams, reduce, &env.scratch))
         return -1;
-    if (heap && ompgpu_heap_get(r->dev, r->thread, g.teams * heap, &env.heap))
+    if (storage(r, g, &env))
         return -1;
     *out++ = &env;
     for (unsigned i = 0; i < nparams; i++)

@@ -109,6 +109,38 @@ else
     skip "steady state" "no nullcuda"
 fi
 
+# many teams: as many places as can run at a time, or as memory has room for; each team claims one
+cat >many.c <<'C'
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int teams = atoi(argv[1]), n = 300, bad = 0, ran = 0;
+    int *seen = calloc(teams, sizeof *seen);
+    (void)argc;
+#pragma omp target teams distribute num_teams(teams) thread_limit(16) map(tofrom: seen[0:teams]) reduction(+: bad, ran)
+    for (int t = 0; t < teams; t++) {
+        double b[1000] = { 0 };                    /* shared with the region: too large for a slot */
+        double c[2 * n];
+        for (int i = 0; i < n; i++) c[i] = t;
+#pragma omp parallel for reduction(+: b)
+        for (int i = 0; i < 2000; i++) b[i % 1000] += c[i % n] + 1;
+        for (int i = 0; i < 1000; i++) bad += b[i] != 2 * (t + 1);
+        seen[t]++, ran++;
+    }
+    for (int t = 0; t < teams; t++) bad += seen[t] != 1;
+    return bad || ran != teams;
+}
+C
+for v in generic auto; do
+    check "many teams, $v: compiles" "$CC" --gpu-arch=emu,sm_75 -O2 -fompgpu-mode=$v many.c -o many.$v
+    for n in 1 70 2000; do check "$n teams, $v" emu ./many.$v $n; done
+    for m in 2M 3M; do check "little memory, so few places ($m), $v" emu env OMPGPU_EMU_MEMORY=$m OMPGPU_EMU_SCHEDULE=random:1 OMPGPU_EMU_THREADS=4 ./many.$v 300; done
+done
+if [ -e "$driver" ]; then                         # of 1 GB
+    OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER=$driver NULLCUDA_LOG=log ./many.generic 20000 2>got || :
+    check "20,000 teams: launched" has log 'launch main_7 grid 20000'
+fi
+
 # the heap of those who do call malloc
 cat >malloc.c <<'C'
 #include <stdlib.h>
