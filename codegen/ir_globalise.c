@@ -457,10 +457,10 @@ static void move_stack_marks(struct globaliser *g, struct frame *frame)
     free(restores.at);
 }
 
-/* A parameter passed by value in memory is the callee's own object. */
-static void move_byval(struct globaliser *g, struct frame *frame, LLVMValueRef param, LLVMTypeRef type)
+/* A parameter passed by value in memory is the callee's own object.  The user may have asked for more alignment than the type has. */
+static void move_byval(struct globaliser *g, struct frame *frame, LLVMValueRef param, LLVMTypeRef type, LLVMAttributeRef aligned)
 {
-    unsigned align = LLVMABIAlignmentOfType(g->u->layout, type);
+    unsigned align = aligned ? (unsigned)LLVMGetEnumAttributeValue(aligned) : LLVMABIAlignmentOfType(g->u->layout, type);
     LLVMValueRef shared = give_place(g, frame, param, type, align);
     LLVMPositionBuilderBefore(g->b, frame->body);
     LLVMValueRef object = use_shared(g, frame, param, shared);      /* the param itself, where it is not shared: then copied to itself */
@@ -480,7 +480,8 @@ static void move_byvals(struct globaliser *g, struct frame *frame)
     for (unsigned i = 0; i < n; i++) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(frame->function, i + 1, byval);
         if (attribute && ir_pointer_escapes(LLVMGetParam(frame->function, i)))
-            move_byval(g, frame, LLVMGetParam(frame->function, i), LLVMGetTypeAttributeValue(attribute));
+            move_byval(g, frame, LLVMGetParam(frame->function, i), LLVMGetTypeAttributeValue(attribute),
+                       LLVMGetEnumAttributeAtIndex(frame->function, i + 1, ir_attribute_kind("align")));
     }
 }
 
