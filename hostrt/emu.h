@@ -164,7 +164,7 @@ struct emu_worker {
     struct emu_thread *threads;       /* [EMU_MAX_THREADS] */
     uint32_t pool[EMU_WARPS], warps;  /* random schedule: the ready lanes of each warp, and the warps that have any */
     unsigned nthreads, started, live; /* of the team; threads below `started` have been started */
-    struct emu_queue ready;           /* round robin; holds started threads only */
+    struct emu_queue ready, met;      /* round robin, of started threads only; met: come from a warp operation, before all others */
     struct emu_barrier barrier[EMU_BARRIERS];
     unsigned open;                    /* bit per barrier where someone waits */
     struct emu_meeting (*meeting)[EMU_EXITED][EMU_WARP];    /* of each warp, by the operation and the lowest lane of the mask */

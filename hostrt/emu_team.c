@@ -66,6 +66,14 @@ static void queue_add(struct emu_queue *q, struct emu_thread *t)
     q->tail = t;
 }
 
+static struct emu_thread *queue_take(struct emu_queue *q)
+{
+    struct emu_thread *t = q->head;
+    if (!(q->head = t->next))
+        q->tail = NULL;
+    return t;
+}
+
 /* The random schedule's ready threads: a bit a lane, and a bit a warp that has any. */
 static void pool_add(struct emu_worker *w, const struct emu_thread *t)
 {
@@ -74,13 +82,13 @@ static void pool_add(struct emu_worker *w, const struct emu_thread *t)
     w->warps |= 1u << warp;
 }
 
-static void make_ready(struct emu_worker *w, struct emu_thread *t)
+static void make_ready(struct emu_worker *w, struct emu_queue *q, struct emu_thread *t)
 {
     t->state = EMU_READY;
     if (w->launch->random)
         pool_add(w, t);
     else
-        queue_add(&w->ready, t);
+        queue_add(q, t);
 }
 
 /* The first bit at or after a random one. */
@@ -104,17 +112,17 @@ static struct emu_thread *random_ready(struct emu_worker *w)
     return &w->threads[warp * EMU_WARP + one];
 }
 
-/* Threads that have not started come first: a thread that spins and yields must not keep them from starting. */
+/* Lanes that come from a warp operation go on first, so that a warp stays in the caches until it waits for others.  Then threads that have not
+ * started: a thread that spins and yields must not keep them from starting. */
 static struct emu_thread *next_ready(struct emu_worker *w)
 {
     if (w->launch->random)
         return w->warps ? random_ready(w) : NULL;
+    if (w->met.head)
+        return queue_take(&w->met);
     if (w->started < w->nthreads)
         return &w->threads[w->started++];
-    struct emu_thread *t = w->ready.head;
-    if (t && !(w->ready.head = t->next))
-        w->ready.tail = NULL;
-    return t;
+    return w->ready.head ? queue_take(&w->ready) : NULL;
 }
 
 static void become(struct emu_worker *w, struct emu_thread *t)
@@ -158,7 +166,7 @@ static void block(struct emu_worker *w)
 static void after_release(struct emu_worker *w)
 {
     if (w->launch->random) {
-        make_ready(w, w->current);
+        make_ready(w, &w->ready, w->current);
         block(w);
     }
 }
@@ -186,7 +194,7 @@ static void barrier_release(struct emu_worker *w, unsigned id)
     if (w->launch->random)
         for (struct emu_thread *t = b->waiting.head, *next; t; t = next) {
             next = t->next;
-            make_ready(w, t);
+            make_ready(w, &w->ready, t);
         }
     else if (b->waiting.head) {
         for (struct emu_thread *t = b->waiting.head; t; t = t->next)
@@ -332,7 +340,7 @@ static void meet(struct emu_worker *w, enum emu_state kind, uint32_t mask)
     m->arrived = 0;
     meet_result[kind](w, me, mask);
     for (uint32_t others = mask & ~(1u << my_lane); others; others &= others - 1)
-        make_ready(w, lane(w, me, __builtin_ctz(others)));
+        make_ready(w, &w->met, lane(w, me, __builtin_ctz(others)));
     after_release(w);
 }
 
@@ -388,7 +396,7 @@ static void op_yield(void)
     }
     if (w->plain)
         return;
-    make_ready(w, w->current);
+    make_ready(w, &w->ready, w->current);
     block(w);
 }
 
@@ -508,7 +516,7 @@ static void team_begin(struct emu_worker *w, unsigned team)
     const struct emu_launch *l = w->launch;
     w->nthreads = w->live = l->threads;
     w->started = w->warps = w->spins = w->open = w->ahead_left = 0;
-    w->ready = (struct emu_queue){ 0 };
+    w->ready = w->met = (struct emu_queue){ 0 };
     memset(w->barrier, 0, sizeof w->barrier);
     memset(w->pool, 0, sizeof w->pool);
     w->random = l->seed ^ (team + 1) * 0xD1342543DE82EF95u;

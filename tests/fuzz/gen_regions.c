@@ -20,7 +20,7 @@ typedef unsigned set;
 
 static unsigned long long state;
 static unsigned long seed;
-static int indent, names, locals[LOCALS], nlocals, has_v, clauses, opaque, inner, in_loop;
+static int indent, names, locals[LOCALS], nlocals, has_v, clauses, opaque, inner, in_loop, nested;
 
 static unsigned below(unsigned n)     /* 0 … n-1 */
 {
@@ -379,16 +379,18 @@ static void leave_loop(void)
 
 static void loop(int depth)
 {
-    int k = names++, kind = (int)below(3);
+    int k = names++, kind = (int)below(3), outer = nlocals;
     unsigned n = 1 + below(4);
-    if (kind == 0) line("for (unsigned k%d = 0; k%d < %u; k%d++) {", k, k, n, k);
-    else line("unsigned k%d = 0;", k), line(kind == 1 ? "while (k%d++ < %u) {" : "do {", k, n);
+    if (kind == 0) line("for (unsigned y%d = 0; y%d < %u; y%d++) {", k, k, n, k);
+    else line("unsigned y%d = 0;", k), line(kind == 1 ? "while (y%d++ < %u) {" : "do {", k, n);
+    if (nlocals < LOCALS) locals[nlocals++] = k;      /* inside it is read as the other locals are */
     in_loop++;
     indent++, leave_loop(), indent--;
     body(depth);
-    indent++, leave_loop(), line("x%u += k%d;", below(SCALARS), k), indent--;
+    indent++, leave_loop(), line("x%u += y%d;", below(SCALARS), k), indent--;
     in_loop--;
-    if (kind == 2) line("} while (++k%d < %u);", k, n);
+    nlocals = outer;
+    if (kind == 2) line("} while (++y%d < %u);", k, n);
     else line("}");
 }
 
@@ -463,11 +465,298 @@ static void store(void)
     assign(ALL, text);
 }
 
+/* ------------------------------------------------------------------ pieces: blocks with locals of their own */
+static void open_block(void)
+{
+    line("{");
+    indent++;
+}
+
+static void close_block(void)
+{
+    indent--;
+    line("}");
+}
+
+static void declare(const char *before, const char *after)
+{
+    begin("%s", before);
+    expression(ALL, 0, NULL, 0);
+    puts(after);
+}
+
+static void parallel(const char *construct, const char *more)
+{
+    begin("#pragma omp %s%s", construct, more);
+    team();
+    puts("");
+}
+
+static void parallel_for(const char *more)
+{
+    begin("#pragma omp parallel for%s", more);
+    team(), schedule();
+    puts("");
+}
+
+/* A parallel region in another one's iterations: serialised. */
+static void piece_nested(unsigned x)
+{
+    static const char *const more[] = { "", " num_threads(2)", " reduction(+: m)", " reduction(+: part)" };
+    unsigned kind = below(4);
+    if (below(2)) line("#pragma omp parallel for num_threads(5)");
+    else parallel_for("");
+    line("for (int j = 0; j < 8; j++) {");
+    indent++;
+    line("unsigned part[4] = { (unsigned)j, L[j] }, m = 1;");
+    line("#pragma omp parallel for%s", more[kind]);
+    line("for (int k = 0; k < 4; k++) part[k] += A[t][j + k] * x%u%s;", x, kind == 2 ? ", m += part[k]" : "");
+    line("L[j] += part[j %% 4] + part[1] + m;");
+    close_block();
+}
+
+static void piece_tasks(unsigned x)
+{
+    static const char *const by[] = { "single", "single nowait", "masked", "master" };
+    open_block();
+    declare("unsigned w[4] = { ", ", 2 }, m = 3;");
+    if (below(2)) {
+        parallel("parallel", "");
+        line("{");
+        line("#pragma omp %s", by[below(4)]);
+        open_block();
+        line("for (unsigned k = 0; k < 4; k++)");
+        line("#pragma omp task shared(w)%s", below(2) ? "" : " if(k & 1)");
+        line("    w[k] += k * 3 + x%u;", x);
+        line("#pragma omp taskwait");
+        line("w[0] += w[3];");
+        close_block();
+        line("}");
+    } else {
+        line(below(2) ? "#pragma omp taskgroup" : "");
+        line("#pragma omp task shared(w, m)%s", below(2) ? "" : " if(0)");
+        line("{ m += w[1]; fill(w, 4, m); }");
+        line("#pragma omp taskwait");
+    }
+    if (below(2)) {
+        line("#pragma omp taskloop reduction(+: m) shared(w)%s", below(2) ? "" : " num_tasks(2)");
+        line("for (unsigned j = 0; j < 4; j++) w[j] += j, m += w[j];");
+    }
+    line("x%u ^= w[2] + m + w[0];", x);
+    close_block();
+}
+
+static void piece_copies(unsigned x)
+{
+    open_block();
+    declare("struct box b = { { ", ", 2, 3 } }, c;");
+    parallel_for("");
+    line("for (int j = 0; j < 6; j++) b.v[j] += A[t][j] * x%u;", x);
+    line("c = %s;", below(2) ? "b" : "twist(b, x1)");
+    if (below(2)) line("b = twist(c, %u);", below(9));
+    parallel_for(below(2) ? "" : " firstprivate(c)");
+    line("for (int j = 0; j < 6; j++) B[t][j] ^= c.v[j];");
+    if (below(2)) line("struct pair r = s;"), line("bump(&r, x%u);", x), line("s = r;");
+    line("x%u = c.v[%u] + b.v[%u];", x, below(6), below(6));
+    close_block();
+}
+
+static void piece_pointers(unsigned x)
+{
+    open_block();
+    line("unsigned own = %u, *list[3] = { &x%u, L, &own }, **r = &list[x%u %% 3];", below(9), x, (x + 1) % SCALARS);
+    line("**r += 3;");
+    if (below(2)) line("list[2] = &s.a;");
+    parallel_for("");
+    line("for (int j = 0; j < 3; j++) *list[j] += (unsigned)j + A[t][j];");
+    if (below(2)) {
+        parallel_for("");
+        line("for (int j = 0; j < 50; j++) if (j == %u) **r ^= B[t][j]; else A[t][j]++;", below(50));
+    }
+    line("x%u += **r + own;", x);
+    close_block();
+}
+
+static void piece_sized(unsigned x)
+{
+    unsigned kind = below(3);
+    open_block();
+    line("unsigned n = 2 + x%u %% 5, w[n]%s;", x, kind == 2 ? "[2]" : "");
+    line("for (unsigned k = 0; k < n; k++) w[k]%s = k%s;", kind == 2 ? "[0] = w[k][1]" : "", below(2) ? " * x0" : "");
+    parallel_for(kind == 1 ? " reduction(+: w)" : "");
+    if (kind == 1) line("for (unsigned j = 0; j < 20; j++) w[j %% n] += A[t][j];");
+    else line("for (unsigned j = 0; j < n; j++) w[j]%s += A[t][j];", kind == 2 ? "[1]" : "");
+    if (in_loop && below(2)) line("if (w[0]%s %% 5 < 2) %s;", kind == 2 ? "[0]" : "", below(2) ? "break" : "continue");
+    line("x%u ^= w[n - 1]%s;", x, kind == 2 ? "[1]" : "");
+    close_block();
+}
+
+static void piece_jumps(unsigned x)
+{
+    int n = names++;
+    open_block();
+    line("unsigned m = 0;");
+    if (below(2)) {
+        line("again%d:", n);
+        line("m++;");
+        parallel_loop();
+        line("if (m < 3 && x%u & 3) goto again%d;", x, n);
+    } else {
+        line("for (; m < 4; m++) {");
+        indent++;
+        parallel_loop();
+        line("if ((L[3] + m) %% 3 == %u) goto out%d;", below(3), n);
+        store();
+        close_block();
+        line("x%u += 100;", x);
+        line("out%d:", n);
+    }
+    line("x%u += m;", x);
+    close_block();
+}
+
+/* A loop that goes on for as long as a reduction says. */
+static void piece_converge(unsigned x)
+{
+    open_block();
+    line("unsigned m = 0, most;");
+    line("do {");
+    indent++;
+    line("most = 0;");
+    parallel_for(" reduction(max: most)");
+    line("for (int j = 0; j < 50; j++) most = B[t][j] > most ? B[t][j] : most;");
+    if (below(2)) line("if (most %% 4 == 3) %s;", below(2) ? "break" : "continue");
+    parallel_for("");
+    line("for (int j = 0; j < 50; j++) B[t][j] -= B[t][j] / 3;");
+    indent--;
+    line("} while (++m < 4 && most > %u);", 1u << below(9));
+    line("x%u += m + most;", x);
+    close_block();
+}
+
+static void piece_conditions(unsigned x)
+{
+    unsigned y = below(SCALARS);
+    switch (below(4)) {
+    case 0: line("if ((x%u & 1) && total(A[t], 50) %% 3 != 1) x%u += total(L, 8);", x, y); break;
+    case 1: line("for (unsigned k = total(L, 8) %% 3; k < 3; k++) fill(%s, 8, k);", below(2) ? "L" : "B[t]"); break;
+    case 2: line("x%u = x%u & 1 ? inside(A[t], x%u) : total(B[t], 9) || chain(B[t], 9, x%u);", x, y, x, y); break;
+    default: line("x%u += first(%s, 8, x%u %% 9);", x, below(2) ? "L" : "B[t]", y);
+    }
+}
+
+static void piece_scan(unsigned x)
+{
+    open_block();
+    line("unsigned m = x%u;", x);
+    line("#pragma omp parallel for reduction(inscan, +: m)");
+    line("for (int j = 0; j < 50; j++) {");
+    line(below(2) ? "    m += A[t][j];" : "    m += (unsigned)j * x3;");
+    line("#pragma omp scan inclusive(m)");
+    line("    B[t][j] ^= m;");
+    line("}");
+    line("x%u += m;", x);
+    close_block();
+}
+
+static void piece_worksharing(unsigned x)
+{
+    open_block();
+    line("unsigned m = 0, w[8] = { x%u };", x);
+    parallel("parallel", "");
+    open_block();
+    line("unsigned mine = x%u;", (x + 1) % SCALARS);
+    line("#pragma omp single");
+    line("s.b += mine;");
+    begin("#pragma omp for reduction(+: m)");
+    schedule();
+    puts("");
+    line("for (int j = 0; j < 50; j++) m += mine + A[t][j];");
+    begin("#pragma omp for%s", below(2) ? " nowait" : "");
+    schedule();
+    puts("");
+    line("for (int j = 0; j < 8; j++) w[j] += m + (unsigned)j;");
+    if (below(2)) line("#pragma omp critical(name)"), line("s.a |= %u;", below(9));
+    if (below(2)) line("#pragma omp atomic"), line("C[t] |= %u;", below(9));
+    if (below(2)) line("#pragma omp barrier"), line("if (omp_get_thread_num() == 0) x%u += w[%u];", x, below(8));
+    close_block();
+    line("x%u ^= w[%u] + m;", x, below(8));
+    close_block();
+}
+
+static void piece_sections(unsigned x)
+{
+    parallel("parallel sections", "");
+    open_block();
+    line("#pragma omp section");
+    line("fill(L, 8, C[t]);");
+    line("#pragma omp section");
+    line("{ x%u += total(A[t], 50); bump(&s, 3); }", x == 2 ? 0 : x);       /* s.p is x2 */
+    if (below(2)) line("#pragma omp section"), line("fill(B[t], 50, f[1]);");
+    close_block();
+}
+
+static void piece_lists(unsigned x)
+{
+    open_block();
+    declare("unsigned char c = (unsigned char)(", ");");
+    line("short least = 99; long long product = 1; _Bool every = 1; double e = 0.5; struct box b = { { 1, 2 } };");
+    parallel_for(" reduction(^: c) reduction(min: least) reduction(*: product) reduction(&&: every) reduction(+: e) reduction(join: b)");
+    line("for (int j = 0; j < 50; j++) {");
+    indent++;
+    line("c ^= (unsigned char)B[t][j]; if ((short)(A[t][j] & 255) < least) least = (short)(A[t][j] & 255);");
+    line("product *= 1 + (j %% 5 == 1), every = every && A[t][j] != %u, e += j & 3, b.v[j %% 6] += A[t][j] * x%u;", below(40), x);
+    close_block();
+    line("x%u += c + (unsigned)least + (unsigned)product + every + (unsigned)(e * 2) + b.v[%u];", x, below(6));
+    close_block();
+}
+
+static void piece_loops(unsigned x)
+{
+    switch (below(3)) {
+    case 0:
+        line("#pragma omp simd reduction(+: x%u)", x);
+        line("for (int j = 0; j < 50; j++) x%u += A[t][j];", x);
+        break;
+    case 1:
+        parallel("parallel loop", "");
+        line("for (int j = 0; j < 50; j++) A[t][j] += B[t][j] * x%u;", x);
+        break;
+    default:
+        parallel_for(" private(d)");
+        line("for (int j = 49; j >= 0; j -= 3) { d = j; A[t][j] += (unsigned)d + x%u; }", x);
+    }
+}
+
+/* What keeps a region generic: recursion and pointers to functions. */
+static void piece_opaque(unsigned x)
+{
+    switch (below(3)) {
+    case 0: line("x%u += walk(A[t], %u);", x, below(4)); break;
+    case 1:
+        line("{ void (*call)(unsigned *, int, unsigned) = x%u & 1 ? fill : far; call(A[t], 50, %u); call = fill; if (L[2] & 1) call = far; call(L, 8, x%u); }",
+             x, below(9), (x + 1) % SCALARS);
+        break;
+    default: line("{ void (*const list[2])(unsigned *, int, unsigned) = { far, fill }; for (unsigned k = 0; k < 3; k++) list[(x%u + k) %% 2](B[t], 50, k); }", x);
+    }
+}
+
+static void piece(void)
+{
+    static void (*const pieces[])(unsigned) = {
+        piece_nested, piece_tasks, piece_copies, piece_pointers, piece_sized, piece_jumps, piece_converge, piece_conditions, piece_scan, piece_worksharing,
+        piece_sections, piece_lists, piece_loops, piece_opaque,
+    };
+    enum { PIECES = sizeof pieces / sizeof *pieces };
+    unsigned x = below(SCALARS);
+    pieces[below(opaque ? PIECES : PIECES - 1)](x);
+}
+
 static void statement(int depth)
 {
-    switch (below(depth < DEPTH ? 23 : 18)) {
+    switch (below(depth < DEPTH ? 23 : 18) + (below(5) == 0 ? 100 : 0)) {
     case 0: case 1: case 2: case 3: case 4: store(); break;
-    case 5: line("x%u += (unsigned)(omp_get_thread_num() * 3 + omp_get_num_threads());", below(SCALARS)); break;
+    case 5: if (nested) store(); else line("x%u += (unsigned)(omp_get_thread_num() * 3 + omp_get_num_threads());", below(SCALARS)); break;
     case 6: case 7: case 8: parallel_loop(); break;
     case 9: parallel_block(); break;
     case 10: parallel_reduction(); break;
@@ -482,7 +771,8 @@ static void statement(int depth)
     case 17: own_local(); break;
     case 18: case 19: condition(depth); break;
     case 20: choice(depth); break;
-    default: loop(depth);
+    case 21: case 22: loop(depth); break;
+    default: piece();
     }
 }
 
@@ -500,7 +790,8 @@ static void region_open(unsigned form)
         "#pragma omp target teams distribute map(tofrom: A, B, C, sum) firstprivate(f) num_teams(3)",
         "#pragma omp target teams distribute map(tofrom: A, B, C, sum) firstprivate(f) reduction(+: sum) thread_limit(40)",
         "#pragma omp target teams distribute map(tofrom: A, B, C, sum) firstprivate(f) dist_schedule(static, 1) num_teams(4)",
-        "#pragma omp target teams map(tofrom: A, B, C, sum) firstprivate(f) num_teams(2)",
+        "#pragma omp target teams map(tofrom: A, B, C, sum) firstprivate(f) num_teams(2) reduction(^: sum)",
+        "#pragma omp target parallel for map(tofrom: A, B, C, sum) firstprivate(f) num_threads(5) reduction(+: sum)",
     };
     line("%s", pragmas[form]);
     if (form == 4) {                  /* every team: its own locals */
@@ -509,6 +800,10 @@ static void region_open(unsigned form)
         line("#pragma omp parallel for");
         line("for (int j = 0; j < 8; j++) w[j] = (unsigned)j * %u + f[j %% 4];", below(9));
         line("f[2] += w[5];");
+        if (below(2)) {
+            line("#pragma omp distribute");
+            line("for (int t = 0; t < 6; t++) C[t] += w[t] * 3;");
+        }
         line("#pragma omp distribute");
     }
     line("for (int t = 0; t < 6; t++) {");
@@ -523,13 +818,15 @@ static void region_open(unsigned form)
 
 static void region(void)
 {
-    unsigned form = below(7);
-    if (form > 4) form -= 4;
+    static const unsigned forms[] = { 0, 1, 1, 2, 2, 3, 4, 4, 1, 2, 4, 5 };
+    unsigned form = forms[below(12)];
+    nested = form == 5;
     has_v = below(6) == 0, clauses = below(5) == 0, opaque = below(12) == 0;
     nlocals = names = inner = 0;
     printf("static unsigned region_%lu(void)\n{\n", seed);
     indent = 1;
     line("unsigned sum = 0, f[4] = { 3, %u, 9, 8 };", below(99));
+    line("enum { nested = %d };", nested);
     line("start();");
     region_open(form);
     block(0);
@@ -537,7 +834,8 @@ static void region(void)
     line("unsigned h = x0 + 3 * x1 + 5 * x2 + 7 * x3 + *q + s.a + s.b + (unsigned)(long long)d;");
     line("for (int j = 0; j < 8; j++) h = h * 5 + L[j] + G[t][j]%s;", has_v ? " * V[j]" : "");
     line("C[t] += h;");
-    if (form == 2) line("sum += x0 ^ C[t];");
+    if (form == 2 || form == 5) line("sum += x0 ^ C[t];");
+    if (form == 4) line("sum ^= x0 + C[t];");
     indent--;
     line("}");
     if (form == 4) line("}");
@@ -545,7 +843,7 @@ static void region(void)
 }
 
 static const char prelude[] =
-    "#include <stdio.h>\n#ifdef _OPENMP\n#include <omp.h>\n#define LEVEL(n) omp_get_level()\n#else\n#define LEVEL(n) (n)\n"
+    "#include <stdio.h>\n#ifdef _OPENMP\n#include <omp.h>\n#define LEVEL(n) (omp_get_level() - nested)\n#else\n#define LEVEL(n) (n)\n"
     "static int omp_get_thread_num(void) { return 0; }\nstatic int omp_get_num_threads(void) { return 1; }\n#endif\n"
     "static unsigned A[6][50], B[6][50], C[6];\n"
     "#pragma omp declare target\nstatic unsigned G[6][8];\n#pragma omp end declare target\n"
@@ -568,6 +866,16 @@ static const char prelude[] =
     "static void half(unsigned *p, int n)\n{\n    if (n > 10) {\n        half(p, n / 2);\n        half(p + n / 2, n - n / 2);\n        return;\n    }\n"
     "    unsigned most = 0;\n#pragma omp parallel for reduction(max: most)\n    for (int i = 0; i < n; i++) most = p[i] > most ? p[i] : most;\n"
     "    p[0] = most;\n}\n"
+    "struct box { unsigned v[6]; };\n"
+    "static void join(struct box *a, const struct box *b) { for (int i = 0; i < 6; i++) a->v[i] += b->v[i]; }\n"
+    "#pragma omp declare reduction(join : struct box : join(&omp_out, &omp_in)) initializer(omp_priv = { { 0 } })\n"
+    "static struct box twist(struct box b, unsigned x)\n{\n#pragma omp parallel for\n    for (int i = 0; i < 6; i++) b.v[i] ^= x + (unsigned)i;\n    return b;\n}\n"
+    "static unsigned first(unsigned *p, int n, unsigned v)\n{\n    for (unsigned k = 0; k < 3; k++) {\n        unsigned same = 0;\n"
+    "#pragma omp parallel for reduction(+: same)\n        for (int i = 0; i < n; i++) same += p[i] % 9 == v + k;\n"
+    "        if (same) return k;\n        if (p[k] & 1) goto out;\n        fill(p, n, k);\n    }\n    v = 9;\nout:\n    return v;\n}\n"
+    "static unsigned walk(unsigned *p, unsigned n)\n{\n    unsigned loc[5] = { n, p[n] };\n#pragma omp parallel for\n"
+    "    for (int i = 2; i < 5; i++) loc[i] = p[i] + loc[0] + loc[1];\n    if (n) loc[2] += walk(p + 1, n - 1) + loc[3];\n"
+    "#pragma omp parallel for\n    for (int i = 0; i < 5; i++) p[i] += loc[i];\n    return loc[2] + loc[4];\n}\n"
     "static void start(void)\n{\n    for (unsigned t = 0; t < 6; t++)\n"
     "        for (unsigned i = 0; i < 50; i++) A[t][i] = t + i, B[t][i] = t * i, C[t] = t;\n}\n"
     "static unsigned checksum(unsigned h)\n{\n    for (unsigned t = 0; t < 6; t++) {\n        h = h * 33 + C[t];\n"
