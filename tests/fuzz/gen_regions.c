@@ -723,8 +723,11 @@ static void piece_loops(unsigned x)
         line("for (int j = 0; j < 50; j++) A[t][j] += B[t][j] * x%u;", x);
         break;
     default:
-        parallel_for(" private(d)");
-        line("for (int j = 49; j >= 0; j -= 3) { d = j; A[t][j] += (unsigned)d + x%u; }", x);
+        open_block();
+        line("unsigned own;");
+        parallel_for(" private(own)");
+        line("for (int j = 49; j >= 0; j -= 3) { own = (unsigned)j * 3; A[t][j] += own + x%u; }", x);
+        close_block();
     }
 }
 
@@ -778,7 +781,7 @@ static void statement(int depth)
 
 static void block(int depth)
 {
-    unsigned n = depth ? 1 + below(2) : 3 + below(5);
+    unsigned n = depth ? 1 + below(2) : 2 + below(4);
     while (n--) statement(depth);
 }
 
