@@ -61,7 +61,7 @@ int main(void)
         const struct row *r = &rows[i];
         struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 255, .max_threads = r->kernel_flags >> 8 };
         struct ompgpu_function f = { .entry = &entry, .max_threads = r->most };
-        struct ompgpu_launch l = { 0, r->num_teams, r->thread_limit, r->trip, r->flags, 0, 0 };
+        struct ompgpu_launch l = { 0, r->num_teams, r->thread_limit, r->trip, r->flags, 0, 0, 0 };
         ompgpu_settings.num_teams = r->env_teams, ompgpu_settings.teams_thread_limit = r->env_threads;
         for (int again = 0; again < 2; again++) {   /* the second time from the occupancy cache */
             struct ompgpu_geometry g = ompgpu_geometry(&dev, &f, &l);
