@@ -34,6 +34,7 @@ struct globaliser {
     bool *uses_fixed, *uses_blocks;   /* by node */
 };
 struct frame {                        /* one function while it is rewritten */
+    struct ir_kernel *kernel;         /* for remarks: one that runs it; NULL: none */
     LLVMValueRef function, here;      /* here: i1, false where the function runs inside of a parallel region */
     bool mixed;                       /* … which is not known */
     LLVMValueRef body;                /* a mark behind the allocas: what is added to the start goes before it */
@@ -123,16 +124,21 @@ static bool is_harmless(const char *name)
     return ir_is_math_name(name);
 }
 
+/* __attribute__((noescape)) of a parameter. */
+static bool is_noescape(LLVMAttributeRef captures) { return captures && LLVMGetEnumAttributeValue(captures) == 0; }
+
 static bool argument_escapes(LLVMValueRef call, unsigned i, struct vector *seen, unsigned depth)
 {
-    static unsigned byval;
+    static unsigned byval, captures;
     if (!byval)
-        byval = ir_attribute_kind("byval");
+        byval = ir_attribute_kind("byval"), captures = ir_attribute_kind("captures");
     LLVMValueRef callee = LLVMGetCalledValue(call);
-    if (LLVMGetCallSiteEnumAttribute(call, i + 1, byval))
-        return false;                 /* the callee gets a copy */
+    if (LLVMGetCallSiteEnumAttribute(call, i + 1, byval) || is_noescape(LLVMGetCallSiteEnumAttribute(call, i + 1, captures)))
+        return false;                 /* the callee gets a copy, or keeps nothing */
     if (!LLVMIsAFunction(callee))
         return true;
+    if (i < LLVMCountParams(callee) && is_noescape(LLVMGetEnumAttributeAtIndex(callee, i + 1, captures)))
+        return false;
     if (LLVMIsDeclaration(callee))
         return !is_harmless(ir_name(callee));
     if (i >= LLVMCountParams(callee) || depth >= MAX_DEPTH)
@@ -207,6 +213,14 @@ static bool escapes(LLVMValueRef pointer, struct vector *seen, unsigned depth)
         if (use_escapes(LLVMGetUser(use), pointer, seen, depth))
             return true;
     return false;
+}
+
+bool ir_call_keeps(LLVMValueRef call, LLVMValueRef pointer)
+{
+    struct vector seen = { 0 };
+    bool result = call_escapes(call, pointer, &seen, 0);
+    free(seen.at);
+    return result;
 }
 
 bool ir_pointer_escapes(LLVMValueRef pointer)
@@ -366,17 +380,66 @@ static LLVMValueRef use_shared(struct globaliser *g, const struct frame *frame, 
     return choice;
 }
 
+/* ------------------------------------------------------------------ remarks */
+/* The call that makes it escape, where it is one and no region. */
+static LLVMValueRef keeping_call(LLVMValueRef pointer)
+{
+    IR_EACH_USE(use, pointer) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsACallInst(user) && strcmp(ir_name(LLVMGetCalledValue(user)), "__ompgpu_parallel") != 0 && ir_call_keeps(user, pointer))
+            return user;
+        LLVMValueRef call = LLVMIsAGetElementPtrInst(user) ? keeping_call(user) : NULL;
+        if (call)
+            return call;
+    }
+    return NULL;
+}
+
+void ir_note_captured(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable)
+{
+    LLVMValueRef call = keeping_call(variable);
+    if (!k || !k->input->remarks || !call)
+        return;
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    struct ir_variable v = ir_variable_of(u, k, variable);
+    struct ir_place at = ir_place_of(k, call);
+    const char *who = LLVMIsAFunction(callee) ? ir_format("the call of '%s'", ir_name(callee)) : "the call through a function pointer";
+    ir_note(k, v.at, "OMP113", "%s cannot be private to a thread: %s%s may keep its address; if it does not, declare the parameter __attribute__((noescape))",
+            v.text, who, at.file ? ir_format(" in line %u", at.line) : "");
+}
+
+void ir_note_shared(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable, uint64_t bytes, bool in_heap, unsigned room)
+{
+    if (!k || !k->input->remarks)
+        return;
+    struct ir_variable v = ir_variable_of(u, k, variable);
+    const char *size = bytes ? ir_format("%llu bytes of ", (unsigned long long)bytes) : "";
+    const char *remedy = !room ? "its function may call itself, and so has no fixed place"
+                         : bytes ? ir_format("it would have to fit in the %u bytes of team-shared storage that locals get", room)
+                               : ir_format("a constant size, of at most %u bytes together with other locals, would make it team-shared", room);
+    if (v.ours)
+        return;
+    if (!in_heap)
+        ir_note(k, v.at, "OMP111", "%s is in %steam-shared storage, since other threads can reach it", v.text, size);
+    else
+        ir_note(k, v.at, "OMP112", "%s is in %sglobal memory, since other threads can reach it; %s", v.text, size, remedy);
+    ir_note_captured(u, k, variable);
+}
+
+/* ------------------------------------------------------------------ places */
 /* Where an object of fixed size lives. */
 static LLVMValueRef give_place(struct globaliser *g, struct frame *frame, LLVMValueRef variable, LLVMTypeRef type, unsigned align)
 {
     uint64_t size = LLVMABISizeOfType(g->u->layout, type);
+    bool fits = frame->once && size && size <= *frame->budget;
+    ir_note_shared(g->u, frame->kernel, variable, size, !fits, frame->once ? SLOT_BUDGET : 0);
     ask_level(g, frame);
     if (!frame->once) {
         need_blocks(g, frame);
         LLVMPositionBuilderBefore(g->b, frame->body);
         return allocate_block(g, frame, variable, constant(g, size), align);
     }
-    if (size && size <= *frame->budget) {
+    if (fits) {
         *frame->budget -= (unsigned)size;
         return ir_make_slot(g->u, frame->function, ir_name(variable), type, align);
     }
@@ -389,8 +452,8 @@ static void move_static(struct globaliser *g, struct frame *frame, LLVMValueRef 
 {
     uint64_t count = LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
     LLVMTypeRef type = LLVMGetAllocatedType(alloca);
-    ir_drop_lifetime_marks(alloca);
     LLVMValueRef shared = give_place(g, frame, alloca, count == 1 ? type : LLVMArrayType2(type, count), LLVMGetAlignment(alloca));
+    ir_drop_lifetime_marks(alloca);
     LLVMPositionBuilderBefore(g->b, frame->body);
     use_shared(g, frame, alloca, shared);
     if (!frame->mixed)
@@ -400,6 +463,7 @@ static void move_static(struct globaliser *g, struct frame *frame, LLVMValueRef 
 /* Where the storage is the team's, the stack gives none. */
 static void move_dynamic(struct globaliser *g, struct frame *frame, LLVMValueRef alloca)
 {
+    ir_note_shared(g->u, frame->kernel, alloca, 0, true, frame->budget ? SLOT_BUDGET : IR_LATE_SLOTS);
     LLVMValueRef n = LLVMGetOperand(alloca, 0), unit = constant(g, LLVMABISizeOfType(g->u->layout, LLVMGetAllocatedType(alloca)));
     ir_drop_lifetime_marks(alloca);
     need_blocks(g, frame);
@@ -542,15 +606,24 @@ static void rewrite(struct globaliser *g, struct frame *frame)
 static void rewrite_region(struct globaliser *g, struct ir_kernel *k, LLVMValueRef f)
 {
     unsigned budget = SLOT_BUDGET;
-    struct frame frame = { .function = f, .once = true, .budget = &budget, .fixed = &k->heap_bytes };
+    struct frame frame = { .kernel = k, .function = f, .once = true, .budget = &budget, .fixed = &k->heap_bytes };
     rewrite(g, &frame);
     if (frame.mark)
         k->flags |= IR_KERNEL_HEAP;
 }
 
+/* Of a function that several may call. */
+static struct ir_kernel *kernel_for_remarks(const struct ir_unit *u)
+{
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (u->kernels[i].mode == IR_GENERIC && (u->kernels[i].flags & IR_KERNEL_WORKERS) && u->kernels[i].input->remarks)
+            return &u->kernels[i];
+    return NULL;
+}
+
 static void rewrite_function(struct globaliser *g, unsigned node)
 {
-    struct frame frame = { .function = g->graph->nodes[node].value, .mixed = g->inside[node], .once = !is_recursive(g, node),
+    struct frame frame = { .kernel = kernel_for_remarks(g->u), .function = g->graph->nodes[node].value, .mixed = g->inside[node], .once = !is_recursive(g, node),
                            .budget = &g->shared_budget, .fixed = &g->fixed };
     rewrite(g, &frame);
     g->uses_fixed[node] = frame.uses_fixed;
@@ -631,7 +704,7 @@ static struct globaliser start(struct ir_unit *u)
 void ir_share_arrays(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     struct globaliser g = start(u);
-    struct frame frame = { .function = f, .once = true };
+    struct frame frame = { .kernel = k, .function = f, .once = true };
     find_body(&g, &frame);
     move_dynamics(&g, &frame);
     finish(&g, &frame);

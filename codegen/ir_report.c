@@ -189,8 +189,10 @@ static const char *late_details(const struct ir_kernel *k)
     const char *slots = k->slots ? ir_format("; %s in %llu bytes of team-shared storage [OMP111]", counted(k->slots, "local"),
                                              (unsigned long long)k->slot_bytes) : "";
     const char *folded = k->folded ? ir_format("; %s replaced by a constant [OMP180]", counted(k->folded, "runtime call")) : "";
-    return ir_format(" by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s%s", counted(k->regions, "parallel region"), parts,
-                     counted(k->guards, "guard"), k->broadcast_bytes, locals, own, slots, folded);
+    const char *spared = k->placed < 2 * k->regions ? ir_format("; %u of %u barriers around parallel regions not needed [OMP190]",
+                                                                2 * k->regions - k->placed, 2 * k->regions) : "";
+    return ir_format(" by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s%s%s", counted(k->regions, "parallel region"), parts,
+                     counted(k->guards, "guard"), k->broadcast_bytes, locals, own, slots, folded, spared);
 }
 
 static const char *state_machine(const struct ir_kernel *k)
@@ -284,14 +286,15 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
     const char *bound = ir_max_team(k) ? ir_format("; at most %u threads a team", ir_max_team(k)) : "";
     fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
             k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, bound, indirect);
+    ir_print_notes(k);
 }
 
 /* -Wompgpu-generic: the place is that of the first construct in the way, where it is known. */
 static void warn(const struct ir_kernel *k, bool error)
 {
-    bool place = k->why && k->why_file;
-    fprintf(stderr, "%s:%u:%u: %s: region '%s' (%s) runs in generic mode", place ? k->why_file : k->file, place ? k->why_line : k->line,
-            place ? k->why_column : k->column, error ? "error" : "warning", k->name, k->directive);
+    bool place = k->why && k->why_at.file;
+    struct ir_place at = place ? k->why_at : (struct ir_place){ k->file, k->line, k->column };
+    fprintf(stderr, "%s:%u:%u: %s: region '%s' (%s) runs in generic mode", at.file, at.line, at.column, error ? "error" : "warning", k->name, k->directive);
     if (k->why)
         fprintf(stderr, " because of %s", k->why);
     fprintf(stderr, "; one thread of each team runs the code outside of parallel regions while the others wait [%s-Wompgpu-generic]\n",
@@ -299,8 +302,7 @@ static void warn(const struct ir_kernel *k, bool error)
     if (place)
         fprintf(stderr, "%s:%u:%u: note: the region is here\n", k->file, k->line, k->column);
     if (k->remedy)
-        fprintf(stderr, "%s:%u:%u: note: %s\n", place ? k->why_file : k->file, place ? k->why_line : k->line, place ? k->why_column : k->column,
-                k->remedy);
+        fprintf(stderr, "%s:%u:%u: note: %s\n", at.file, at.line, at.column, k->remedy);
 }
 
 bool ir_remark(struct ir_unit *u)

@@ -12,7 +12,6 @@
  *
  * One obstacle, and the kernel stays as it was; it is kept for the report with its place and what would help. */
 #include "codegen/ir_spmd.h"
-#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +129,42 @@ static void simplify(struct ir_unit *u)
     LLVMDisposePassBuilderOptions(options);
 }
 
+/* ------------------------------------------------------------------ parallel regions without effect */
+static void run_passes(LLVMValueRef f, const char *passes)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef failed = LLVMRunPassesOnFunction(f, passes, NULL, options);
+    if (failed)
+        ir_bug("%s", LLVMGetErrorMessage(failed));
+    LLVMDisposePassBuilderOptions(options);
+}
+
+/* Its loops end: those that must are deleted, with nothing in them. */
+static bool is_without_effect(LLVMValueRef fn)
+{
+    if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn) || !spmd_is_idle(fn))
+        return false;
+    if (ir_find_loops(fn).n)
+        run_passes(fn, "loop-simplify,lcssa,loop(loop-deletion),simplifycfg,adce");
+    return !ir_find_loops(fn).n;
+}
+
+/* Only its fork and join would be left of it. */
+static void drop_idle_regions(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
+{
+    bool any = false;
+    IR_EACH_BLOCK(block, f)
+        IR_EACH_INSTRUCTION(i, block) {
+            if (!spmd_is_parallel(i) || u->opt->level == '0' || !is_without_effect(LLVMGetOperand(i, 0)))
+                continue;
+            ir_note(k, ir_place_of(k, i), "OMP160", "a parallel region without effect is removed");
+            LLVMInstructionEraseFromParent(i);
+            any = true;
+        }
+    if (any)
+        run_passes(f, "sroa,instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify");
+}
+
 /* A parameter that is passed by value in memory is each thread's own object: it becomes a local, for which the rules of locals hold. */
 static void localise_parameters(struct ir_unit *u, LLVMValueRef f)
 {
@@ -161,37 +196,13 @@ static void prepare(struct ir_unit *u, LLVMValueRef *functions)
         }
     simplify(u);
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (functions[i])
+        if (functions[i]) {
+            drop_idle_regions(u, &u->kernels[i], functions[i]);
             ir_share_arrays(u, &u->kernels[i], functions[i]);
+        }
 }
 
 /* ------------------------------------------------------------------ obstacles */
-/* The name that the user knows: the region's file, or the file with its directory. */
-static const char *path_of(const struct ir_kernel *k, LLVMMetadataRef file, const char *name)
-{
-    size_t all = strlen(k->file), tail = strlen(name);
-    if (tail <= all && strcmp(k->file + all - tail, name) == 0)
-        return k->file;
-    unsigned length = 0;
-    const char *directory = LLVMDIFileGetDirectory(file, &length);
-    return *name == '/' || !length ? name : ir_format("%.*s/%s", (int)length, directory, name);
-}
-
-static void note_place(struct ir_kernel *k, LLVMValueRef where)
-{
-    LLVMMetadataRef place = LLVMIsAInstruction(where) ? LLVMInstructionGetDebugLoc(where) : NULL;
-    if (!place)
-        return;
-    LLVMMetadataRef scope = LLVMDILocationGetScope(place), file = scope ? LLVMDIScopeGetFile(scope) : NULL;
-    unsigned length = 0;
-    const char *name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
-    if (!name || !LLVMDILocationGetLine(place))
-        return;
-    k->why_file = path_of(k, file, ir_format("%.*s", (int)length, name));
-    k->why_line = LLVMDILocationGetLine(place);
-    k->why_column = LLVMDILocationGetColumn(place);
-}
-
 void spmd_refuse(struct spmd_region *r, LLVMValueRef where, const char *why, const char *id, const char *remedy)
 {
     if (r->why)
@@ -224,6 +235,23 @@ static struct spmd_plan *try_plan(struct spmd_region *r)
     return r->why ? NULL : spmd_plan(r);
 }
 
+static void note_objects(const struct spmd_region *r)
+{
+    for (unsigned i = 0; i < r->nobjects && r->kernel->input->remarks; i++) {
+        const struct spmd_object *o = &r->objects[i];
+        struct ir_variable v = ir_variable_of(r->u, r->kernel, o->alloca);
+        if (o->place == SPMD_SLOT)
+            ir_note_shared(r->u, r->kernel, o->alloca, o->bytes, o->in_heap, IR_LATE_SLOTS);
+        else if (v.name)
+            ir_note(r->kernel, v.at, "OMP110", "%s is %s", v.text, o->place == SPMD_OWN ? "thread 0's alone: no other touches it" : "private to each thread");
+    }
+}
+
+static void note_obstacle(struct ir_kernel *k)
+{
+    ir_note(k, k->why_at, k->id, "region '%s' is generic because of %s%s%s", k->name, k->why, k->remedy ? "; " : "", k->remedy ? k->remedy : "");
+}
+
 static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     struct spmd_region r = { .u = u, .kernel = k, .function = f };
@@ -232,6 +260,7 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
         plan = try_plan(&r);
     while (r.again);
     if (plan) {
+        note_objects(&r);
         spmd_rewrite(&r, plan);
         set_mode(u, k);
         k->guards = r.guards;
@@ -247,14 +276,16 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
         k->why = r.why;
         k->id = r.id ? r.id : "OMP121";
         k->remedy = r.remedy;
-        note_place(k, r.where);
+        k->why_at = ir_place_of(k, r.where);
+        note_obstacle(k);
     }
     k->regions = r.regions;
 }
 
 static void refuse_flag(const struct ir_kernel *k)
 {
-    ir_error_at(k->why_file ? k->why_file : k->file, k->why_file ? k->why_line : k->line, k->why_file ? k->why_column : k->column,
+    struct ir_place at = k->why_at.file ? k->why_at : (struct ir_place){ k->file, k->line, k->column };
+    ir_error_at(at.file, at.line, at.column,
                 "region '%s' cannot run in SPMD mode, as -fompgpu-mode=spmd demands, because of %s", k->name, k->why);
 }
 
@@ -285,6 +316,7 @@ static bool convert_all(struct ir_unit *u)
 
 bool ir_spmd(struct ir_unit *u)
 {
+    ir_mark_variables(u);
     ir_begin_assuming(u);
     bool ok = convert_all(u);
     ir_end_assuming(u);

@@ -37,6 +37,7 @@ enum spmd_place {
 struct spmd_object {                  /* an alloca of the region function */
     LLVMValueRef alloca;
     enum spmd_place place;
+    uint64_t bytes;                   /* of a slot */
     bool in_heap;                     /* a slot in the team's storage in global memory */
     bool leaked;                      /* some pointer that is not followed may point to it: it counts as SPMD_OTHER */
     bool not_own;                     /* it cannot be thread 0's: found by an earlier plan */
@@ -67,7 +68,7 @@ void spmd_refuse(struct spmd_region *, LLVMValueRef where, const char *why, cons
 
 /* ------------------------------------------------------------------ memory (ir_spmd_memory.c) */
 void spmd_find_objects(struct spmd_region *);
-const struct spmd_object *spmd_object_of(const struct spmd_region *, LLVMValueRef pointer);     /* NULL: none, or not known */
+struct spmd_object *spmd_object_of(const struct spmd_region *, LLVMValueRef pointer);     /* NULL: none, or not known */
 spmd_mask spmd_pointer_mask(const struct spmd_region *, LLVMValueRef pointer);      /* 0: private to the thread */
 spmd_mask spmd_new_bit(struct spmd_region *);
 LLVMValueRef spmd_base(LLVMValueRef pointer);   /* without constant or variable offsets and casts */
@@ -81,6 +82,7 @@ struct spmd_effect spmd_effect(const struct spmd_region *, LLVMValueRef instruct
 /* The call keeps no pointer that it is given and does not write through it, or is not executed at all. */
 bool spmd_call_only_reads(LLVMValueRef call);
 bool spmd_call_is_amenable(const struct spmd_region *, LLVMValueRef call, LLVMValueRef pointer);      /* the thread's own object may be given */
+bool spmd_is_idle(LLVMValueRef f);              /* it does nothing that anybody could notice, but perhaps for ever */
 bool spmd_call_keeps_nothing(LLVMValueRef call);
 bool spmd_needs_promise(struct ir_unit *, LLVMValueRef f);     /* something in it stands in the way of a call in an SPMD kernel */
 const char *spmd_callee(LLVMValueRef call);     /* name; "" for an indirect call and for inline assembly */

@@ -30,6 +30,9 @@ static const struct known { const char *name; enum known_kind kind; unsigned val
     { "omp_get_device_num", K_EVERY, 0 }, { "omp_get_default_device", K_EVERY, 0 }, { "omp_get_num_devices", K_EVERY, 0 },
     { "omp_get_initial_device", K_EVERY, 0 }, { "omp_get_wtick", K_EVERY, 0 }, { "omp_get_dynamic", K_EVERY, 0 },
     { "omp_get_max_active_levels", K_EVERY, 0 }, { "omp_get_supported_active_levels", K_EVERY, 0 },
+    { "omp_get_cancellation", K_EVERY, 0 }, { "omp_get_nested", K_EVERY, 0 }, { "omp_get_proc_bind", K_EVERY, 0 },
+    { "omp_set_dynamic", K_DROP, 0 }, { "omp_set_nested", K_DROP, 0 },
+    { "omp_set_schedule", K_DROP, 0 }, { "omp_get_schedule", K_LOCAL, 0 },        /* the device's are fixed: devicertl/omp_api.c */
     { "strlen", K_READ, 0 }, { "strcmp", K_READ, 0 }, { "memcmp", K_READ, 0 },
     { "printf", K_PRINT, 0 }, { "vprintf", K_PRINT, 0 }, { "puts", K_PRINT, 0 }, { "putchar", K_PRINT, 0 }, { "omp_get_wtime", K_PRINT, 0 },
     { "__ompgpu_critical_begin", K_GUARD, 0 }, { "__ompgpu_critical_end", K_GUARD, 0 }, { "__ompgpu_flush", K_GUARD, 0 },
@@ -146,6 +149,7 @@ static struct spmd_effect refused(const char *why, const char *remedy)
 {
     return (struct spmd_effect){ .action = SPMD_REFUSE, .why = why, .remedy = remedy };
 }
+static const char own_function[] = "put it into a function of its own with __attribute__((noinline)), which one thread can call alone";
 /* … because what is called may hold a parallel region, or cannot be seen. */
 static struct spmd_effect refused_unknown(const char *why, const char *remedy)
 {
@@ -189,8 +193,11 @@ static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef
 static struct spmd_effect region_effect(LLVMValueRef call)
 {
     LLVMValueRef fn = LLVMGetOperand(call, 0);
-    if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn))
-        return refused_unknown("a parallel region that is not known here", NULL);
+    if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn)) {
+        struct spmd_effect e = refused("a parallel region that is not known here", NULL);
+        e.id = "OMP101";
+        return e;
+    }
     return (struct spmd_effect){ .action = SPMD_REGION, .reads = SPMD_ALL, .writes = SPMD_ALL };
 }
 
@@ -224,7 +231,7 @@ static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValu
     bool speculatable = has(LLVMGetCalledValue(call), "speculatable");
     if (memory_effects(LLVMGetCalledValue(call)) == 0 && speculatable && !ir_starts(name, "llvm.nvvm.read.") && !ir_starts(name, "llvm.threadlocal"))
         return EVERY;
-    return refused(ir_format("the operation '%s'", name), NULL);
+    return refused(ir_format("the operation '%s'", name), own_function);
 }
 
 /* What the user says of the call, or why it cannot be made in an SPMD kernel. */
@@ -254,7 +261,7 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
     if ((promises & IR_AMENABLE) && !(promises & IR_NO_PARALLEL) && meets_region(r, f))
         promises &= ~(unsigned)IR_AMENABLE;
     return promised_or(promises, refused_unknown(ir_format("a call of '%s', which could not be inlined and %s", name, why),
-                                                 "make the function one that can be inlined (not recursive), or say '#pragma omp assume "
+                                                 "make the function one that can be inlined (neither recursive nor noinline), or say '#pragma omp assume "
                                                  "no_parallelism' around the call if no parallel region is met in it"));
 }
 
@@ -263,9 +270,9 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
     const char *name = spmd_callee(call);
     LLVMValueRef callee = LLVMGetCalledValue(call);
     if ((unsigned)LLVMGetNumOperands(call) != LLVMGetNumArgOperands(call) + 1 && strcmp(name, "llvm.assume") != 0)
-        return refused("a call with operand bundles", NULL);
+        return refused("a call with operand bundles", own_function);
     if (LLVMIsAInlineAsm(callee))
-        return refused("inline assembly", NULL);
+        return refused("inline assembly", own_function);
     unsigned promises = r->promises | ir_promises(callee);
     if (!LLVMIsAFunction(callee))
         return promised_or(promises, refused_unknown("a call through a function pointer", "call the function by its name, or say '#pragma omp assume "
@@ -294,6 +301,39 @@ bool spmd_call_only_reads(LLVMValueRef call)
     return ir_starts(name, "llvm.") && !ir_starts(name, "llvm.va_");
 }
 
+static bool is_plain(LLVMValueRef access)
+{
+    return !LLVMGetVolatile(access) && LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
+}
+
+/* Nothing that anybody could notice. */
+static bool is_idle(LLVMValueRef i)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    const struct known *k = opcode == LLVMCall ? known_call(i) : NULL;
+    const char *name = opcode == LLVMCall ? spmd_callee(i) : "";
+    switch (opcode) {
+    case LLVMLoad: return is_plain(i);
+    case LLVMStore: return is_plain(i) && LLVMIsAAllocaInst(spmd_base(LLVMGetOperand(i, 1)));
+    case LLVMCall:
+        return k ? (k->kind == K_EVERY || k->kind == K_FOLD || k->kind == K_DROP) && !ir_starts(name, "__ompgpu_reduce_")
+                 : ir_starts(name, "llvm.lifetime.") || strcmp(name, "llvm.assume") == 0 || strcmp(name, "llvm.donothing") == 0 ||
+                       (ir_starts(name, "llvm.") && memory_effects(LLVMGetCalledValue(i)) == 0 && has(LLVMGetCalledValue(i), "speculatable"));
+    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMUnreachable: case LLVMVAArg: case LLVMInvoke: case LLVMCallBr: case LLVMIndirectBr:
+        return false;
+    default: return true;
+    }
+}
+
+bool spmd_is_idle(LLVMValueRef f)
+{
+    IR_EACH_BLOCK(block, f)
+        IR_EACH_INSTRUCTION(i, block)
+            if (!is_idle(i))
+                return false;
+    return true;
+}
+
 /* Each thread calls the function with an object of its own. */
 bool spmd_call_is_amenable(const struct spmd_region *r, LLVMValueRef call, LLVMValueRef pointer)
 {
@@ -310,11 +350,6 @@ bool spmd_call_keeps_nothing(LLVMValueRef call)
 {
     const struct known *k = known_call(call);
     return (k && k->kind == K_LOCAL) || (is_declared(call) && ir_is_math_name(spmd_callee(call)));
-}
-
-static bool is_plain(LLVMValueRef access)
-{
-    return !LLVMGetVolatile(access) && LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
 }
 
 static struct spmd_effect load_effect(const struct spmd_region *r, LLVMValueRef load)
@@ -346,9 +381,9 @@ struct spmd_effect spmd_effect(const struct spmd_region *r, LLVMValueRef i)
     case LLVMAlloca: case LLVMGetElementPtr: case LLVMPHI: case LLVMSelect: case LLVMICmp: case LLVMFCmp: case LLVMFreeze: case LLVMFNeg:
     case LLVMExtractElement: case LLVMInsertElement: case LLVMShuffleVector: case LLVMExtractValue: case LLVMInsertValue:
         return EVERY;
-    case LLVMVAArg: case LLVMInvoke: case LLVMIndirectBr: case LLVMCallBr:
-        return refused("an operation that is not understood here", NULL);
+    case LLVMIndirectBr:
+        return refused("a goto to a computed label", "use a switch");
     default:
-        return LLVMIsABinaryOperator(i) || LLVMIsACastInst(i) ? EVERY : refused("an operation that is not understood here", NULL);
+        return LLVMIsABinaryOperator(i) || LLVMIsACastInst(i) ? EVERY : refused("an operation that is not understood here", own_function);
     }
 }

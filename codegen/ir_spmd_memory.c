@@ -8,8 +8,6 @@
 #include "codegen/ir_spmd.h"
 #include <string.h>
 
-enum { SLOT_BUDGET = 8192 };          /* bytes of shared memory that locals may take: eight teams a multiprocessor, at least; others go to global memory */
-
 bool spmd_is_parallel(LLVMValueRef call)
 {
     return LLVMIsACallInst(call) && strcmp(spmd_callee(call), "__ompgpu_parallel") == 0;
@@ -104,7 +102,7 @@ static void passed_address(const struct spmd_region *r, struct spmd_object *o, L
     if (spmd_call_only_reads(call) || spmd_call_is_amenable(r, call, pointer) || (spmd_is_parallel(call) && pointer == spmd_base(pointer) && is_context(pointer, &leaks)))
         return;
     o->place = SPMD_SLOT;
-    o->leaked |= !spmd_call_keeps_nothing(call);
+    o->leaked |= !spmd_call_keeps_nothing(call) && ir_call_keeps(call, pointer);
 }
 
 static void follow(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef pointer)
@@ -161,9 +159,9 @@ static void add_object(struct spmd_region *r, LLVMValueRef alloca)
         spmd_refuse(r, alloca, "an array of variable length that is shared with a parallel region or a call", NULL, "give it a constant size, or allocate it outside of the region");
         return;
     }
-    uint64_t bytes = LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
-    o->in_heap = bytes > SLOT_BUDGET - r->slot_bytes;
-    r->slot_bytes += o->in_heap ? 0 : bytes;
+    o->bytes = LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
+    o->in_heap = o->bytes > IR_LATE_SLOTS - r->slot_bytes;
+    r->slot_bytes += o->in_heap ? 0 : o->bytes;
 }
 
 void spmd_find_objects(struct spmd_region *r)
@@ -182,7 +180,7 @@ void spmd_find_objects(struct spmd_region *r)
                 add_object(r, i);
 }
 
-const struct spmd_object *spmd_object_of(const struct spmd_region *r, LLVMValueRef pointer)
+struct spmd_object *spmd_object_of(const struct spmd_region *r, LLVMValueRef pointer)
 {
     LLVMValueRef base = spmd_base(pointer);
     for (unsigned i = 0; i < r->nobjects && LLVMIsAAllocaInst(base); i++)

@@ -127,13 +127,14 @@ static bool regions_leave_alone(const struct spmd_region *r, LLVMValueRef store)
 }
 
 /* ------------------------------------------------------------------ in sequential code */
-static bool is_guarded_call(LLVMValueRef call)
+/* One that thread 0 makes alone, and that keeps no pointer. */
+static bool is_guarded_call(const struct spmd_region *r, LLVMValueRef call, LLVMValueRef pointer)
 {
     static const char *const names[] = { "llvm.lifetime.", "llvm.memset.", "llvm.memcpy.", "llvm.memmove." };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (ir_starts(spmd_callee(call), names[i]))
             return true;
-    return false;
+    return !ir_starts(spmd_callee(call), "llvm.") && spmd_effect(r, call).action == SPMD_GUARD && !ir_call_keeps(call, pointer);
 }
 
 static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
@@ -143,7 +144,7 @@ static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
         bool fits = LLVMIsALoadInst(user)              ? true
                     : LLVMIsAStoreInst(user)           ? LLVMGetOperand(user, 0) != pointer || regions_leave_alone(r, user)
                     : LLVMIsAGetElementPtrInst(user)   ? is_own(r, user)
-                                                       : LLVMIsACallInst(user) && is_guarded_call(user);
+                                                       : LLVMIsACallInst(user) && is_guarded_call(r, user, pointer);
         if (!fits)
             return false;
     }

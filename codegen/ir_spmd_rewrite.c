@@ -366,14 +366,25 @@ static void broadcast(struct spmd_region *r, struct spmd_plan *p, struct block *
     }
 }
 
-/* What is read of thread 0's own must be used by thread 0 alone. */
+/* Address computation, the address for a region's context, marks: what every thread may do with thread 0's own. */
+static bool touches_nothing(const struct inst *i, unsigned operand)
+{
+    return LLVMIsAGetElementPtrInst(i->value) || (LLVMIsAStoreInst(i->value) && operand == 0) ||
+           (LLVMIsACallInst(i->value) && ir_starts(spmd_callee(i->value), "llvm.lifetime."));
+}
+
+/* All else is guarded, and what is read of it is used by thread 0 alone. */
 static void check_own(struct spmd_region *r, const struct spmd_plan *p)
 {
     for (unsigned i = 0; i < p->ninsts; i++) {
         const struct inst *inst = &p->insts[i];
-        struct spmd_object *o = LLVMIsALoadInst(inst->value) ? (struct spmd_object *)spmd_object_of(r, LLVMGetOperand(inst->value, 0)) : NULL;
-        if (o && o->place == SPMD_OWN && used_outside(p, inst->value, inst->group))
-            o->not_own = r->again = true;
+        for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(inst->value); n < count; n++) {
+            LLVMValueRef operand = LLVMGetOperand(inst->value, n);
+            struct spmd_object *o = LLVMIsAInstruction(operand) ? spmd_object_of(r, operand) : NULL;
+            bool guarded = inst->effect.action == SPMD_GUARD && !(LLVMIsALoadInst(inst->value) && used_outside(p, inst->value, inst->group));
+            if (o && o->place == SPMD_OWN && !guarded && !touches_nothing(inst, n))
+                o->not_own = r->again = true;
+        }
     }
 }
 
@@ -876,6 +887,8 @@ static void fold(struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
     LLVMTypeRef type = LLVMTypeOf(i->value);
     LLVMPositionBuilderBefore(b, i->value);
     r->folded += i->effect.action == SPMD_FOLD;
+    if (i->effect.action == SPMD_FOLD && ir_starts(spmd_callee(i->value), "omp_"))
+        ir_note(r->kernel, ir_place_of(r->kernel, i->value), "OMP180", "the call of '%s' is %u in sequential code", spmd_callee(i->value), i->effect.value);
     if (i->effect.action == SPMD_FOLD)
         LLVMReplaceAllUsesWith(i->value, LLVMConstInt(type, i->effect.value, false));
     else if (i->effect.action == SPMD_SIZE)

@@ -16,7 +16,8 @@
  *          -> per output: optimise for the architecture and emit (ir_emit.c)
  *          -> info file and remarks from what is left (ir_report.c)
  *
- * Sections: main | support | call graph | members | info | math | SPMD | sets of kernels | contexts | globalisation | link | modes | emit | report       */
+ * Sections: main | support | call graph | members | info | math | SPMD | sets of kernels | contexts | globalisation | notes | link | modes | emit |
+ *           report       */
 #ifndef OMPGPU_IR_TOOL_H
 #define OMPGPU_IR_TOOL_H
 #include <llvm-c/Core.h>
@@ -44,6 +45,7 @@ struct ir_options {
     bool debug, time;
     struct ir_output *outputs; unsigned noutputs;
 };
+struct ir_place { const char *file; unsigned line, column; };  /* file NULL: not known */
 struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicertl/ompgpu_device.h, and what was measured */
     const char *name, *function, *file, *directive;
     unsigned line, column, mode, max_threads, reduce_bytes;
@@ -65,7 +67,8 @@ struct ir_kernel {                    /* struct __ompgpu_kernel_info of devicert
     bool unknown_regions;             /* generic: it can meet a parallel region that is not among `regions` */
     const char *id;                   /* LLVM's number of the reason below */
     const char *why, *remedy;         /* what keeps it generic, and what would help; NULL: not known */
-    const char *why_file; unsigned why_line, why_column;       /* its place; file NULL: not known */
+    struct ir_place why_at;
+    struct ir_note *notes;            /* for the remarks */
 };
 enum { IR_GENERIC = 0, IR_SPMD = 1 };
 enum { IR_KERNEL_WORKERS = 1, IR_KERNEL_SYNC = 2, IR_KERNEL_HEAP = 4, IR_KERNEL_RECURSIVE = 8, IR_KERNEL_MALLOC = 16,
@@ -198,6 +201,12 @@ bool ir_size_copies(struct ir_unit *);
 
 /* ------------------------------------------------------------------ globalisation (ir_globalise.c) */
 bool ir_globalise(struct ir_unit *);
+bool ir_call_keeps(LLVMValueRef call, LLVMValueRef pointer);
+enum { IR_LATE_SLOTS = 8192 };        /* bytes of team-shared storage that locals of a late SPMD kernel may take: eight teams a multiprocessor, at least */
+/* Remarks: the variable moves to team-shared storage, of which there are `room` bytes for locals, or to the team's in global memory; bytes 0: known when
+ * it runs; room 0: its function may be active twice.  And which call keeps it from being private. */
+void ir_note_shared(const struct ir_unit *, struct ir_kernel *, LLVMValueRef variable, uint64_t bytes, bool in_heap, unsigned room);
+void ir_note_captured(const struct ir_unit *, struct ir_kernel *, LLVMValueRef variable);
 bool ir_is_print_buffer(LLVMValueRef pointer);  /* the arguments of a printf, as clang lays them out for vprintf */
 bool ir_pointer_escapes(LLVMValueRef pointer);  /* anything but loads, stores to it and calls that provably do not keep it */
 LLVMValueRef ir_make_slot(struct ir_unit *, LLVMValueRef f, const char *name, LLVMTypeRef, unsigned align);   /* team-shared; a generic pointer */
@@ -206,6 +215,16 @@ LLVMValueRef ir_make_heap_slot(struct ir_unit *, struct ir_kernel *, LLVMBuilder
 /* Arrays of run-time size of a kernel's region function, where some are shared with others, become blocks of the team's storage; calls for thread 0. */
 void ir_share_arrays(struct ir_unit *, struct ir_kernel *, LLVMValueRef f);
 void ir_drop_lifetime_marks(LLVMValueRef pointer);
+
+/* ------------------------------------------------------------------ notes (ir_notes.c) */
+struct ir_note { struct ir_place at; const char *id, *text; struct ir_note *next; };
+struct ir_variable { const char *name, *text; struct ir_place at; bool ours; };      /* name NULL: none; text: what to call it in a message */
+struct ir_place ir_place_of(const struct ir_kernel *, LLVMValueRef instruction);
+struct ir_variable ir_variable_of(const struct ir_unit *, const struct ir_kernel *, LLVMValueRef alloca_or_parameter);
+void ir_mark_variables(const struct ir_unit *);  /* before any optimisation */
+/* A remark about something in the kernel, when remarks are asked for; without a place, at the region's. */
+void ir_note(struct ir_kernel *, struct ir_place, const char *id, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void ir_print_notes(const struct ir_kernel *);
 
 /* ------------------------------------------------------------------ link (ir_link.c) */
 bool ir_link(struct ir_unit *);

@@ -112,6 +112,38 @@ static void man_flags(void)
     }
 }
 
+static const struct remark { unsigned number; const char *meaning, *remedy; } remarks[] = {
+#define REMARK(number, meaning, remedy) { number, meaning, remedy },
+#include "driver/remarks.def"
+}, unsaid[] = {
+#define REMARK(number, meaning, remedy)
+#define NO_REMARK(number, meaning, why) { number, meaning, why },
+#include "driver/remarks.def"
+};
+
+static void man_remarks(void)
+{
+    fputs(".SH REMARKS\nNumbers in the remarks of\n.B \\-Rompgpu\nare those of LLVM where the meaning is the same.\n", stdout);
+    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {
+        printf(".TP\n.B OMP%u\n", remarks[i].number);
+        man_text(remarks[i].meaning);
+        putchar('\n');
+        if (!*remarks[i].remedy) continue;
+        fputs("Remedy: ", stdout);
+        man_text(remarks[i].remedy);
+        putchar('\n');
+    }
+    fputs(".PP\nWhat LLVM says and\n.B ompgpu\\-cc\nhas no reason to:", stdout);
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        printf("%s OMP%u, ", i ? ";" : "", unsaid[i].number);
+        man_text(unsaid[i].meaning);
+        fputs(" (", stdout);
+        man_text(unsaid[i].remedy);
+        putchar(')');
+    }
+    fputs(".\n", stdout);
+}
+
 static const char man_head[] =
     ".\\\" Made by `make man` from driver/flags.def and driver/help.c; do not edit.\n"
     ".TH OMPGPU-CC 1 \"\" \"ompgpu-cc " OMPGPU_VERSION "\" \"User commands\"\n"
@@ -152,5 +184,6 @@ void drv_print_man(void)
 {
     fputs(man_head, stdout);
     man_flags();
+    man_remarks();
     fputs(man_tail, stdout);
 }

@@ -167,8 +167,9 @@ static void device(const struct job *j, struct proc *p, const char *out)
         "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
 }
 
-/* For messages; omp-device drops lines that nobody asked to have in the code. */
+/* For messages; omp-device drops lines that nobody asked to have in the code.  Remarks name variables. */
 static bool wants_lines(const struct job *j) { return j->opt->remarks || j->opt->warn_generic || j->opt->mode || packs_bitcode(j); }
+static const char *line_flag(const struct job *j) { return j->opt->remarks && !j->opt->debug ? "-g" : "-gline-directives-only"; }
 
 /* clang refuses variable length arrays for nvptx64; behind it nothing does.  Such a file is compiled for wasm64, which has the same sizes,
  * alignments and passing of structs, and omp-device makes it nvptx64 again.  The flags say what clang takes for granted on nvptx64. */
@@ -181,7 +182,7 @@ static void device_gpu(const struct job *j, unsigned i, struct proc *p)
     else
         ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75", "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
-    if (j->opt->debug || wants_lines(j)) ADD(&p->argv, "-gline-directives-only");
+    if (j->opt->debug || wants_lines(j)) ADD(&p->argv, line_flag(j));
     device(j, p, drv_job_file(j, "nvptx64.bc"));
 }
 
@@ -190,7 +191,7 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
-    if (!j->opt->debug && wants_lines(j)) ADD(&p->argv, "-gline-directives-only");
+    if (!j->opt->debug && wants_lines(j)) ADD(&p->argv, line_flag(j));
     ADD(&p->argv, "-fPIC");
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }

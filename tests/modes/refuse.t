@@ -5,15 +5,17 @@
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 case $ARCH in *emu*) OMPGPU_DEVICE=emu OMPGPU_EMU_SCHEDULE=random:5; export OMPGPU_DEVICE OMPGPU_EMU_SCHEDULE ;; esac
 
-# stays NAME LINE REASON: the region's sequential code is on standard input (from line 7 on); it must leave a[i] = i + 1.
+# stays NAME LINE REASON REMEDY: the region's sequential code is on standard input (from line 9 on); it must leave a[i] = i + 1.
 stays() {
-    st_name=$1 st_line=$2 st_reason=$3
+    st_name=$1 st_line=$2 st_reason=$3 st_remedy=$4
     { cat <<'C'
 #include <omp.h>
 static int a[40], n = 40, zero = 0;
 static void add(int *p, int m) { for (int i = 0; i < m; i++) p[i]++; }
 static void half(int *p, int m) { if (m > 10) { half(p, m / 2); half(p + m / 2, m - m / 2); return; }
 _Pragma("omp parallel for") for (int i = 0; i < m; i++) p[i]++; }
+static __attribute__((noinline)) void either(int which, int *p, int m) { void (*f)(int *, int) = which ? half : add; zero++; f(p, m); }
+static __attribute__((noinline)) int most(int *p) { *p = omp_get_max_threads(); return *p > 0; }
 int main(void) { for (int i = 0; i < 40; i++) a[i] = i;
 C
       cat
@@ -21,6 +23,7 @@ C
     check "$st_name: compiles" "$CC" $ARCH -O2 -Wall s.c -o s || return
     cp .log log
     check "$st_name: reason" has log "^s.c:$st_line:[0-9]*: warning: region 'main_[0-9]*' .* runs in generic mode because of $st_reason"
+    check "$st_name: remedy" has log "^s.c:$st_line:[0-9]*: note: $st_remedy"
     check "$st_name: runs" ./s
     for st_level in -O0 "-O0 -g" -O1 -O2 "-O3 -g"; do
         check "$st_name: spmd is refused at $st_level" test_must_fail 1 "$CC" $ARCH $st_level -fompgpu-mode=spmd s.c -o refused
@@ -29,21 +32,65 @@ C
         check "... and no output" test ! -e refused
     done
 }
-stays "recursion" 8 "a call of 'half', which could not be inlined and contains a parallel region" <<'C'
+stays "recursion" 10 "a call of 'half', which could not be inlined and contains a parallel region" \
+    "make the function one that can be inlined (neither recursive nor noinline), or say '#pragma omp assume no_parallelism' around the call" <<'C'
 #pragma omp target map(tofrom: a)
 half(a, 40);
 C
-stays "function pointer" 9 "a call through a function pointer" <<'C'
+stays "function pointer" 11 "a call through a function pointer" "call the function by its name, or say '#pragma omp assume no_parallelism'" <<'C'
 #pragma omp target map(tofrom: a) map(to: n)
 { void (*f)(int *, int) = n > 50 ? half : add; zero = 0;
   f(a, 20);
   _Pragma("omp parallel for") for (int i = 20; i < 40; i++) a[i]++; }
 C
-stays "an operation that is not understood" 8 "the operation 'llvm.readcyclecounter" <<'C'
+stays "an operation that is not understood" 10 "the operation 'llvm.readcyclecounter" \
+    "put it into a function of its own with __attribute__((noinline)), which one thread can call alone" <<'C'
 #pragma omp target map(tofrom: a) map(to: n)
 { if (n > 50) a[0] = (int)__builtin_readcyclecounter();
   _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++; }
 C
+stays "a function pointer in a function" 10 "a call of 'either', which could not be inlined and calls through a function pointer" \
+    "make the function one that can be inlined (neither recursive nor noinline), or say '#pragma omp assume no_parallelism' around the call" <<'C'
+#pragma omp target map(tofrom: a) map(to: n)
+{ zero = 0; either(n > 50, a, 20);
+  _Pragma("omp parallel for") for (int i = 20; i < 40; i++) a[i]++; }
+C
+stays "omp_get_max_threads in a function" 10 "a call of 'most', which could not be inlined and calls 'omp_get_max_threads'" \
+    "make the function one that can be inlined (neither recursive nor noinline), or say '#pragma omp assume no_parallelism' around the call" <<'C'
+#pragma omp target map(tofrom: a) map(to: n)
+{ a[0] += most(&zero);
+  _Pragma("omp parallel for") for (int i = 1; i < 40; i++) a[i]++; }
+C
+stays "arrays of run-time size behind one pointer" 10 "an array of variable length that is shared with a parallel region or a call" "give it a constant size, or allocate it outside of the region" <<'C'
+#pragma omp target map(tofrom: a) map(to: n)
+{ int v[n], w[n + 1], *p = a[3] > 2 ? v : w; v[0] = 5; *p = 1; a[0] += v[0];
+  _Pragma("omp parallel for") for (int i = 1; i < 40; i++) a[i]++; }
+C
+stays "a computed goto" 9 "a goto to a computed label" "use a switch" <<'C'
+#pragma omp target map(tofrom: a) map(to: n)
+{ void *to[] = { &&one, &&two }; goto *to[n > 50]; two: a[1] = 9; one: a[2] += 0;
+  _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++; }
+C
+# What one thread can do alone, or needs not be done at all, keeps nothing generic.
+cat >plain.c <<'C'
+#include <omp.h>
+static __attribute__((noinline)) unsigned long long now(void) { return __builtin_readcyclecounter(); }
+int main(void) {
+    int a[40] = { 0 }, n = 0;
+#pragma omp target map(tofrom: a, n)
+    { omp_sched_t kind; int chunk;
+      omp_set_schedule(omp_sched_dynamic, 3), omp_set_dynamic(1), omp_set_nested(1);
+      omp_get_schedule(&kind, &chunk);
+      n += (now() > 0) + omp_get_cancellation() + omp_get_nested() + (kind == omp_sched_static) + chunk;
+#pragma omp parallel for
+      for (int i = 0; i < 40; i++) a[i] += n; }
+    for (int i = 0; i < 40; i++) if (a[i] != 2) return 1;
+    return n != 2; }
+C
+check "what keeps nothing generic: compiles" "$CC" $ARCH -O2 -Rompgpu plain.c -o plain
+cp .log log
+check "what keeps nothing generic" has log 'SPMD mode by the late pass'
+check "what keeps nothing generic: runs" ./plain
 # The cost rule: generic where a barrier in each turn of a sequential loop would be needed, SPMD on its other side.
 # judge NAME PATTERN: the sequential code on standard input, around a parallel loop
 judge() {

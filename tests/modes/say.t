@@ -22,7 +22,9 @@ C
 check "late: locals in slots" has log '1 local in 8 bytes of team-shared storage \[OMP111\]'
 check "late: private locals" has log 'local.* private to each thread \[OMP110\]'
 check "late: folded calls" has log '1 runtime call replaced by a constant \[OMP180\]'
-check "late: one line a region" test "$(grep -c remark log)" = 1
+check "late: one line a region" test "$(grep -c 'remark: region' log)" = 1
+check "late: which local is in a slot, and where it is declared" has log "^t.c:5:7: remark: 'slot' is in 8 bytes of team-shared storage, since other threads can reach it \[OMP111\] \[-Rompgpu\]"
+check "late: which call is folded" has log "^t.c:5:68: remark: the call of 'omp_get_num_threads' is 1 in sequential code \[OMP180\]"
 says "by the flag" "generic mode by -fompgpu-mode=generic; state machine for 1 known parallel region \[OMP131\]" -fompgpu-mode=generic <<C
 $all
 C
@@ -34,6 +36,71 @@ _Pragma("omp parallel for reduction(+: s, all)") for (int i = 0; i < n; i++) s +
 _Pragma("omp parallel") { _Pragma("omp masked") m += 2; _Pragma("omp for") for (int i = 0; i < n; i++) a[i] += all; }
 a[0] = s; a[1] = m; } }
 C
+says "fewer barriers" '; 1 of 2 barriers around parallel regions not needed \[OMP190\]' <<'C'
+void f(int *a) {
+#pragma omp target map(tofrom: a[0:40])
+{ a[0] = 3;
+_Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++; } }
+C
+says "both barriers" 'SPMD mode' <<'C'
+void f(int *a) {
+#pragma omp target map(tofrom: a[0:40])
+{ a[0] = 3;
+_Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++;
+a[1] = 3; } }
+C
+check "... are needed" lacks log OMP190
+says "two locals that stay private" "^t.c:5:26: remark: 'r' is thread 0's alone: no other touches it \[OMP110\]" <<'C'
+void use(int *p);
+void f(int *a, int n) {
+#pragma omp target map(tofrom: a[0:40])
+{ int own[4] = { n, 2 }, r = 0;
+a[0] = own[n & 3] + own[1];
+_Pragma("omp parallel for reduction(+: r)") for (int i = 0; i < 40; i++) r += a[i];
+a[1] = r; } }
+C
+check "... the other one" has log "^t.c:5:7: remark: 'own' is private to each thread \[OMP110\]"
+cat >shared.c <<'C'
+#pragma omp begin declare target
+int *kept;
+__attribute__((noinline)) void keep(PROMISE int *p) { kept = p; }
+#pragma omp end declare target
+void f(int *a, int n) {
+#pragma omp target map(tofrom: a[0:40])
+{ int big[3000], vla[n], q;
+big[n] = 3; vla[1] = 4;
+keep(&q);
+a[3] = q;
+_Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i] += vla[i] + big[i]; } }
+C
+for m in late generic; do
+    room=8192 flag=; [ $m = late ] || room=1024 flag=-fompgpu-mode=generic
+    says "$m: too large for team-shared storage" "^t.c:8:7: remark: 'big' is in 12000 bytes of global memory, since other threads can reach it; it would have to fit in the $room bytes of team-shared storage that locals get \[OMP112\]" -DPROMISE= $flag <shared.c
+    check "$m: an array of run-time size" has log "^t.c:8:18: remark: 'vla' is in global memory, since other threads can reach it; a constant size, of at most $room bytes together with other locals, would make it team-shared \[OMP112\]"
+    check "$m: a call may keep the address" has log "^t.c:8:26: remark: 'q' is in 4 bytes of team-shared storage" "^t.c:8:26: remark: 'q' cannot be private to a thread: the call of 'keep' in line 10 may keep its address; if it does not, declare the parameter __attribute__((noescape)) \[OMP113\]"
+    says "$m: the remedy helps" "'vla' is in global memory" "-DPROMISE=__attribute__((noescape))" $flag <shared.c
+    check "$m: nothing is said of 113" lacks log OMP113
+done
+says "in a recursive function" "^t.c:3:5: remark: 'x' is in 8 bytes of global memory, since other threads can reach it; its function may call itself, and so has no fixed place \[OMP112\]" <<'C'
+static void half(int *p, int m) {
+int x[2] = { m };
+_Pragma("omp parallel for") for (int i = 0; i < m; i++) { p[i]++; if (i == 3) x[1] = 4; }
+if (m > 10) half(p, m / 2 + x[1]); }
+void f(int *a) {
+#pragma omp target map(tofrom: a[0:40])
+half(a, 40); }
+C
+says "late: ... the local is thread 0's" "^t.c:8:26: remark: 'q' is thread 0's alone: no other touches it \[OMP110\]" "-DPROMISE=__attribute__((noescape))" <shared.c
+says "a region without effect" "^t.c:5:[0-9]*: remark: a parallel region without effect is removed \[OMP160\]" <<'C'
+void f(int *a, int n) {
+#pragma omp target map(tofrom: a[0:40])
+{ int t = n;
+_Pragma("omp parallel for") for (int i = 0; i < n; i++) { int x = a[i] * t; x++; }
+_Pragma("omp parallel") { while (a[1] > 2) ; a[omp_get_thread_num() & 7] = 2; }
+_Pragma("omp parallel") { volatile int *p = a; (void)*p; }
+_Pragma("omp parallel for") for (int i = 0; i < n; i++) a[i] += i; } }
+C
+check "... and no other" has log '3 parallel regions called directly'
 says "at -O0" "SPMD mode by the late pass: 1 parallel region called directly, 1 guard" -O0 <<C
 $all
 C
@@ -51,6 +118,28 @@ void f(int *a) {
 #pragma omp target map(tofrom: a[0:9])
 a[2]++; }
 C
+# No construct of OpenMP makes the compiler lose sight of a region; a call of the runtime's own function does.
+cat >unknown.c <<'C'
+void __ompgpu_parallel(void (*)(void *), void *, int, _Bool);
+#pragma omp begin declare target
+int x, y;
+static void one(void *p) { (void)p; _Pragma("omp atomic") x++; }
+static void two(void *p) { (void)p; _Pragma("omp atomic") y += 2; }
+#pragma omp end declare target
+int main(int argc, char **argv) {
+    int a[40] = { 0 };
+#pragma omp target map(tofrom: a) map(always, from: x, y) thread_limit(8)
+    { a[0] = 1; __ompgpu_parallel(argc > 1 ? one : two, argv, 0, 1);
+_Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i] += i; }
+    return !(a[0] == 1 && a[39] == 39 && x == 0 && y == 16); }
+C
+echo 'void __ompgpu_parallel(void (*f)(void *), void *c, int n, _Bool b) { (void)n; if (b) f(c); }' >stub.c
+"$CLANG" -c stub.c -o stub.o
+check "an unknown region: compiles" "$CC" $ARCH -O2 -Rompgpu unknown.c stub.o -o unknown
+cp .log log
+check "an unknown region" has log "generic mode because of a parallel region that is not known here \[OMP101\]; state machine for 1 known parallel region, with an indirect call for others \[OMP132\]" \
+    "^unknown.c:10:16: remark: region 'main_9' is generic because of a parallel region that is not known here \[OMP101\]"
+case $ARCH in *emu*) check "an unknown region: runs" env OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=emu ./unknown ;; *) check "an unknown region: runs" ./unknown ;; esac
 says "effect in the way" "generic mode because of the operation 'llvm.readcyclecounter.*' \[OMP121\]; state machine for 2 known parallel regions" <<'C'
 void f(int *a) {
 #pragma omp target map(tofrom: a[0:9])
@@ -58,6 +147,7 @@ void f(int *a) {
 _Pragma("omp parallel") a[omp_get_thread_num() & 7]++;
 _Pragma("omp parallel") a[omp_get_thread_num() & 3]++; } }
 C
+check "effect in the way: its place, and what helps" has log "^t.c:4:15: remark: region 'f_3' is generic because of the operation 'llvm.readcyclecounter'; put it into a function of its own with __attribute__((noinline)), which one thread can call alone \[OMP121\]"
 pointer='static int one(int x) { return x + 1; } static int two(int x) { return x + 2; }
 static int (*const table[])(int) = { one, two };
 ATTRIBUTE static int call(int i) { return table[i & 1](i); }
@@ -92,6 +182,14 @@ says "nothing is said of those that are" "remark" -DATTRIBUTE= <<C
 $pointer
 C
 check "… nothing" lacks log 'note:.*assumption'
+
+# Each number that is given has a row in the manual page and a test here, and no other has.
+grep -ho 'OMP1[0-9][0-9]' "$ROOT"/codegen/ir_*.c | sort -u >given
+sed -n 's/^REMARK(\([0-9]*\),.*/OMP\1/p' "$ROOT/driver/remarks.def" | sort -u >rows
+check "the manual page has the numbers that are given" same given rows
+grep -o '\[OMP1[0-9][0-9]' "$ROOT/tests/modes/say.t" | tr -d '[' | sort -u >tested
+check "each is tested" same given tested
+check "the manual page" has "$ROOT/man/ompgpu-cc.1" '^.SH REMARKS' '^.B OMP112' 'Remedy: Declare the parameter __attribute__((noescape))' 'OMP170, a runtime call'
 
 # a promise on a declaration is one about the definition in another file
 cat >main.c <<'C'
