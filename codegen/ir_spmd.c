@@ -249,7 +249,7 @@ static void note_objects(const struct spmd_region *r)
 
 static void note_obstacle(struct ir_kernel *k)
 {
-    ir_note(k, k->why_at, k->id, "region '%s' is generic because of %s%s%s", k->name, k->why, k->remedy ? "; " : "", k->remedy ? k->remedy : "");
+    ir_note(k, k->why_at, k->id, "this keeps region '%s' generic: %s%s%s", k->name, k->why, k->remedy ? "; " : "", k->remedy ? k->remedy : "");
 }
 
 static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)

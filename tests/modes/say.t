@@ -138,7 +138,7 @@ echo 'void __ompgpu_parallel(void (*f)(void *), void *c, int n, _Bool b) { (void
 check "an unknown region: compiles" "$CC" $ARCH -O2 -Rompgpu unknown.c stub.o -o unknown
 cp .log log
 check "an unknown region" has log "generic mode because of a parallel region that is not known here \[OMP101\]; state machine for 1 known parallel region, with an indirect call for others \[OMP132\]" \
-    "^unknown.c:10:16: remark: region 'main_9' is generic because of a parallel region that is not known here \[OMP101\]"
+    "^unknown.c:10:16: remark: this keeps region 'main_9' generic: a parallel region that is not known here \[OMP101\]"
 case $ARCH in *emu*) check "an unknown region: runs" env OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=emu ./unknown ;; *) check "an unknown region: runs" ./unknown ;; esac
 says "effect in the way" "generic mode because of the operation 'llvm.readcyclecounter.*' \[OMP121\]; state machine for 2 known parallel regions" <<'C'
 void f(int *a) {
@@ -147,7 +147,7 @@ void f(int *a) {
 _Pragma("omp parallel") a[omp_get_thread_num() & 7]++;
 _Pragma("omp parallel") a[omp_get_thread_num() & 3]++; } }
 C
-check "effect in the way: its place, and what helps" has log "^t.c:4:15: remark: region 'f_3' is generic because of the operation 'llvm.readcyclecounter'; put it into a function of its own with __attribute__((noinline)), which one thread can call alone \[OMP121\]"
+check "effect in the way: its place, and what helps" has log "^t.c:4:15: remark: this keeps region 'f_3' generic: the operation 'llvm.readcyclecounter'; put it into a function of its own with __attribute__((noinline)), which one thread can call alone \[OMP121\]"
 pointer='static int one(int x) { return x + 1; } static int two(int x) { return x + 2; }
 static int (*const table[])(int) = { one, two };
 ATTRIBUTE static int call(int i) { return table[i & 1](i); }
