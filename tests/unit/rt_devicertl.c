@@ -486,7 +486,7 @@ static int launch(const char *kernel, bool sync, unsigned teams, unsigned thread
 {
     struct ompgpu_kernel_entry entry = { .flags = sync ? OMPGPU_KERNEL_SYNC : 0 };
     struct ompgpu_function f = { .entry = &entry };
-    struct ompgpu_env env = { scratch, 3, threads, heap, HEAP, HEAP_FIXED, 0 };
+    struct ompgpu_env env = { .scratch = scratch, .device_num = 3, .thread_limit = threads, .heap = heap, .heap_bytes = HEAP, .heap_fixed = HEAP_FIXED };
     void *params[] = { &env, &bad_line, &arg };
     int line = 0;
     if (dev->to_device(0, bad_line, &line, sizeof line) || dev->function(0, module, kernel, &f) ||
