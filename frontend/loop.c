@@ -1,5 +1,11 @@
-/* loop.c - canonical loops, section 4.4.1 of OpenMP 5.2.  clang has checked the form; the parts are extracted here as text. */
+/* loop.c - canonical loops, section 4.4.1 of OpenMP 5.2.  clang has checked the form; the parts are extracted here as text.
+ *
+ * Of a nest whose inner loops have bounds that depend on outer variables, or statements between the loops, the outer part that has neither
+ * is collapsed.  Each of its iterations runs the inner loops whole: that is one of the ways to share the iterations that the
+ * specification leaves open, and only their variables remain to be made private.  Where the program asks for more - chunks of a size, the
+ * last iteration's values - it is an error. */
 #include "frontend/fe.h"
+#include <string.h>
 
 struct loop_reader { struct fe *fe; struct fe_pragma *p; struct omp_loop *l; bool bad; };
 
@@ -131,6 +137,67 @@ static bool uses(const struct fe *fe, struct omp_extent e, const struct omp_var 
     return false;
 }
 
+/* ------------------------------------------------------------------ loops that are not collapsed after all */
+/* The only `for` among the statements of a block, or c itself. */
+static CXCursor only_loop(struct fe *fe, CXCursor c)
+{
+    fe_cursors v = { 0 };
+    CXCursor found = c;
+    unsigned n = 0;
+    c = peel(fe, c);
+    if (clang_getCursorKind(c) != CXCursor_CompoundStmt) return c;
+    fe_children(fe, c, &v);
+    for (unsigned i = 0; i < v.n; i++) {
+        CXCursor s = peel(fe, v.at[i]);
+        if (clang_getCursorKind(s) != CXCursor_ForStmt) continue;
+        found = s;
+        n++;
+    }
+    return n == 1 ? found : c;
+}
+
+static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
+{
+    static const struct { enum omp_clause_kind kind; bool sized; const char *what; } asks[] = {
+        { OMPC_SCHEDULE, true, "chunks of a given size" }, { OMPC_DIST_SCHEDULE, true, "chunks of a given size" },
+        { OMPC_LASTPRIVATE, false, "values of the last iteration" }, { OMPC_LINEAR, false, "'linear'" },
+    };
+    const struct omp_construct *c = r->p->c;
+    const char *what = c->leaves == OMPL_SIMD ? "'simd'" : NULL;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++)
+            if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.end)) what = asks[i].what;
+        if (k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan")) what = "'scan'";
+    }
+    if (what) bad_loop(r, offset, arena_printf(r->fe->a, "%s with %s (not supported yet)", what, why));
+}
+
+/* From loop `from` of n on, where c is its place, the loops only give up their variables. */
+static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
+{
+    struct omp_construct *to = r->p->c;
+    to->inner_ivs = arena_alloc(r->fe->a, (size_t)n * sizeof *to->inner_ivs);
+    for (unsigned i = 0; i < n && !r->bad; i++) {
+        fe_cursors v = { 0 };
+        struct omp_loop loop = { .iv = NULL };
+        c = only_loop(r->fe, c);
+        if (clang_getCursorKind(c) != CXCursor_ForStmt) { bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop"); return; }
+        fe_children(r->fe, c, &v);
+        if (v.n != 4) { bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment"); return; }
+        r->l = &loop;
+        read_init(r, v.at[0]);
+        if (!r->bad && !loop.iv_declared) to->inner_ivs[to->ninner_ivs++] = loop.iv;
+        c = v.at[3];
+    }
+}
+
+static bool depends(const struct fe *fe, const struct omp_construct *c, const struct omp_loop *l)
+{
+    for (unsigned k = 0; k < c->nloops; k++)
+        if (uses(fe, l->lb, c->loops[k].iv) || uses(fe, l->ub, c->loops[k].iv)) return true;
+    return false;
+}
+
 void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
 {
     struct omp_clause *collapse = fe_clause(p->c, OMPC_COLLAPSE), *ordered = fe_clause(p->c, OMPC_ORDERED);
@@ -141,15 +208,19 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
     }
     struct loop_reader r = { fe, p, NULL, false };
     p->c->loops = arena_alloc(fe->a, (size_t)n * sizeof *p->c->loops);
-    CXCursor c = p->stmt;
+    p->loop_body = p->stmt;
     for (unsigned i = 0; i < (unsigned)n && !r.bad; i++) {
+        CXCursor at = p->loop_body;
+        bool tight = !i || clang_getCursorKind(peel(fe, at)) == CXCursor_ForStmt;
         r.l = &p->c->loops[i];
-        c = read_loop(&r, c);
+        CXCursor body = tight ? read_loop(&r, at) : at;
         if (r.bad) return;
+        if (!tight || depends(fe, p->c, r.l)) {
+            check_inner(&r, tight ? "a loop whose bounds depend on an outer loop variable" : "statements between collapsed loops", fe_begin(at));
+            read_inner(&r, at, (unsigned)n - i);
+            return;
+        }
         p->c->nloops++;
-        for (unsigned k = 0; k < i; k++)
-            if (uses(fe, r.l->lb, p->c->loops[k].iv) || uses(fe, r.l->ub, p->c->loops[k].iv))
-                bad_loop(&r, r.l->extent.begin, "a loop whose bounds depend on an outer loop variable (a non-rectangular nest; not supported yet)");
+        p->loop_body = body;
     }
-    p->loop_body = c;
 }

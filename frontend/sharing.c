@@ -96,6 +96,13 @@ static bool is_loop_iv(const struct omp_construct *c, const struct omp_var *v)
     return false;
 }
 
+static bool is_inner_iv(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->ninner_ivs; i++)
+        if (c->inner_ivs[i] == v) return true;
+    return false;
+}
+
 static struct omp_sharing attribute_of(const struct omp_construct *, struct omp_var *);
 
 /* A task shares what the threads of its team share; anything else of its surroundings it gets the values of.  What a target construct
@@ -155,7 +162,8 @@ static struct omp_sharing attribute_of(const struct omp_construct *c, struct omp
         s.lastprivate |= c->leaves == OMPL_SIMD;                   /* linear or lastprivate there: its last value lives on */
         set = true;
     }
-    if (!set && !names_shared(c, v)) s.share = default_share(c, v);
+    if (!set && is_inner_iv(c, v)) s.share = OMPSH_PRIVATE;
+    else if (!set && !names_shared(c, v)) s.share = default_share(c, v);
     return s;
 }
 

@@ -236,6 +236,7 @@ struct omp_construct {
     struct omp_atomic *atomic;
     struct omp_scan *scan;
     struct omp_loop *loops; unsigned nloops;      /* associated loops, outermost first (collapse) */
+    struct omp_var **inner_ivs; unsigned ninner_ivs;   /* variables, declared outside, of loops inside these that collapse() counts, too: private */
     struct omp_sharing *sharings; unsigned nsharings;
     struct omp_capture *captures; unsigned ncaptures;   /* target constructs */
     struct omp_map *maps; unsigned nmaps;         /* target, target data, enter/exit data, update */
