@@ -281,6 +281,8 @@ static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
     if (!clang_Cursor_isNull(init)) v->init = fe_extent(init);
 }
 
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 /* libclang has no cursor for the attribute. */
 static bool says_weak(const struct fe *fe, struct omp_extent e)
 {
@@ -288,9 +290,29 @@ static bool says_weak(const struct fe *fe, struct omp_extent e)
     for (unsigned i = 0; i < 2; i++) {
         size_t n = strlen(words[i]);
         for (const char *p = fe->u->text + e.begin, *end = fe->u->text + e.end; (p = memmem(p, (size_t)(end - p), words[i], n)); p += n)
-            if (!isalnum((unsigned char)p[-1]) && p[-1] != '_' && !isalnum((unsigned char)p[n]) && p[n] != '_') return true;
+            if (!is_word(p[-1]) && !is_word(p[n])) return true;
     }
     return false;
+}
+
+/* A region takes the address of what it maps.  `register` forbids that and says nothing else, but with a register's name behind it; clang has
+ * checked that the user keeps to it. */
+static void drop_register(struct fe *fe, struct omp_extent e, unsigned behind_name)
+{                                     /* e: up to the name, from behind a struct's members where they are in it */
+    static const char word[] = "register";
+    enum { N = sizeof word - 1 };
+    char *text = fe->u->text, *end = text + e.end;
+    unsigned next = fe_skip_blank(fe->u, behind_name);
+    if (!strncmp(text + next, "asm", 3) || !strncmp(text + next, "__asm", 5)) return;
+    bool bare = fe_skip_blank(fe->u, e.begin) >= e.end;
+    while (bare && e.begin && isspace((unsigned char)text[e.begin - 1])) e.begin--;
+    if (bare && e.begin && text[e.begin - 1] == '}') {
+        int depth = 0;
+        do e.begin--, depth += (text[e.begin] == '}') - (text[e.begin] == '{'); while (depth && e.begin);
+    }
+    while (e.begin && !strchr(";{}(,", text[e.begin - 1])) e.begin--;
+    for (char *p = text + e.begin; (p = memmem(p, (size_t)(end - p), word, N)); p += N)
+        if ((p == text || !is_word(p[-1])) && !is_word(p[N])) memset(p, ' ', N);
 }
 
 static void on_var(struct fe *fe, CXCursor c)
@@ -310,6 +332,7 @@ static void on_var(struct fe *fe, CXCursor c)
     if (definition) v->is_extern = false;
     v->is_static |= sc == CX_SC_Static;
     unsigned at = location_of(c);
+    if (sc == CX_SC_Register) drop_register(fe, (struct omp_extent){ fe_begin(c), at }, at + (unsigned)strlen(v->name));
     add_name(fe, v->name, at + (unsigned)strlen(v->name), fe->scope_end, v);
     if (file_scope) {
         struct omp_extent e = fe_extent(c);
