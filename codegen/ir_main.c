@@ -92,7 +92,8 @@ static const struct step { const char *name; bool (*run)(struct ir_unit *), sets
     { "", ir_size_copies, false },
     { "spmd", ir_spmd, false },
     { "split", ir_split, false },
-    { "globalise", ir_globalise, true },     /* true: for each set of kernels */
+    { "inside", ir_separate_contexts, true },        /* true: for each set of kernels */
+    { "globalise", ir_globalise, true },
     { "contexts", ir_sort_regions, true },
     { "link", ir_link, true },
     { "configure", ir_configure, true },

@@ -251,10 +251,11 @@ static void make_sets(struct splitter *s)
 }
 
 /* ------------------------------------------------------------------ split */
-/* A definition at an address: calls go to `f`, whatever else is done with the address to the stand-in, whose place the home's takes. */
-static void add_stand_in(LLVMModuleRef m, LLVMValueRef f)
+/* `f` gets the name `own`, and all direct calls; whatever else is done with its address goes to a stand-in of the old name, to be replaced
+ * by what has that name in another module. */
+void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
 {
-    char *name = ir_format("%s", ir_name(f)), *own = ir_format("%s__direct", ir_starts(name, once_prefix) ? name + strlen(once_prefix) : name);
+    const char *name = ir_format("%s", ir_name(f));
     LLVMSetValueName2(f, own, strlen(own));
     LLVMValueRef there = LLVMAddFunction(m, name, LLVMGlobalGetValueType(f));
     LLVMSetFunctionCallConv(there, LLVMGetFunctionCallConv(f));
@@ -274,6 +275,13 @@ static void add_stand_in(LLVMModuleRef m, LLVMValueRef f)
                 LLVMSetOperand(users[i], o, f);
     free(users);
     LLVMSetLinkage(there, LLVMAvailableExternallyLinkage);
+}
+
+/* A set's own copy of a function whose address is the home's. */
+static void add_stand_in(LLVMModuleRef m, LLVMValueRef f)
+{
+    const char *name = ir_name(f);
+    ir_leave_address(m, f, ir_format("%s__direct", ir_starts(name, once_prefix) ? name + strlen(once_prefix) : name));
     LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 

@@ -47,7 +47,7 @@ static bool is_ours(const char *name)
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (ir_starts(name, prefixes[i]))
             return true;
-    return false;
+    return strstr(name, "__inside") != NULL;
 }
 
 static void put_comment(const char *text)

@@ -7,6 +7,7 @@
  *          -> math intrinsics become calls (ir_math.c)
  *          -> generic kernels become SPMD kernels where that is right (ir_spmd.c and the files beside it)
  *          -> kernels whose needs differ get modules of their own, until they are joined again (ir_specialise.c)
+ *          -> functions with regions that run both in sequential code and in regions are copied (ir_inside.c)
  *          -> locals that a parallel region can reach become team-shared (ir_globalise.c)
  *          -> regions that are known to be nested become plain calls (ir_context.c)
  *          -> runtime and libdevice are linked, unresolved calls reported (ir_link.c)
@@ -188,6 +189,8 @@ bool ir_spmd(struct ir_unit *);
 bool ir_split(struct ir_unit *);                /* u->sets, where the kernels do not agree */
 struct ir_unit *ir_set(struct ir_unit *, unsigned i);          /* what a step between split and join runs on, from 0 on; then NULL */
 bool ir_join(struct ir_unit *);
+void ir_leave_address(LLVMModuleRef, LLVMValueRef f, const char *own);          /* f is called `own`; its address is another module's */
+bool ir_separate_contexts(struct ir_unit *);    /* ir_inside.c */
 
 /* ------------------------------------------------------------------ contexts (ir_context.c) */
 /* By node of the graph; a function can be both, or neither when no kernel reaches it.  Before the runtime is linked. */

@@ -52,6 +52,45 @@ int main(int argc, char **argv)
     return r != 40;
 }
 C
+# A function that holds a region and is called from sequential code and from regions is no recursion.
+cat >both.c <<'C'
+#include <omp.h>
+#pragma omp begin declare target
+__attribute__((noinline)) static void inner(int *a, int n) {
+    int t[3] = { n, 2, 3 };
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) a[i] += t[i % 3] + 1000 * omp_get_level();
+}
+__attribute__((noinline)) static void outer(int *a, int n) {
+    int x = n;
+    inner(a, n);
+    #pragma omp parallel for
+    for (int i = 1; i < 4; i++) inner(a + i * n, x);
+}
+#pragma omp end declare target
+static int bad(const int *a, int level) {
+    int t[3] = { 32, 2, 3 }, n = 0;
+    for (int i = 0; i < 128; i++) n += a[i] != t[i % 32 % 3] + 1000 * (level + (i >= 32));
+    return n;
+}
+int main(void) {
+    int a[128] = { 0 }, b[128] = { 0 };
+    #pragma omp target teams num_teams(1) thread_limit(64) map(tofrom: a, b)
+    {
+        outer(a, 32);
+        #pragma omp parallel num_threads(3)
+        { if (omp_get_thread_num() == 1) outer(b, 32); }
+    }
+    return bad(a, 1) || bad(b, 2);
+}
+C
+mode=-fompgpu-mode=generic
+for o in -O0 -O2 "-O2 -g"; do
+    check "both $o: compiles" "$CC" --gpu-arch=emu,sm_75 $o $mode both.c -o both${o%% *} &&
+        check "both $o" env OMPGPU_DEVICE=emu OMPGPU_EMU_SCHEDULE=random:3 OMP_TARGET_OFFLOAD=MANDATORY ./both${o%% *}
+done
+check "both: PTX" "$CC" --gpu-arch=sm_75 -O0 $mode --emit=ptx both.c -o both.ptx
+check "both: nobody asks whether a region is nested" lacks both.ptx __ompgpu_parallel
 for p in flat heavy deep; do
     for o in -O0 -O2; do check "$p $o: compiles" "$CC" --gpu-arch=emu,sm_75 $o -g $p.c -o $p$o; done
 done
@@ -74,6 +113,10 @@ limits() {                            # PROGRAM ARGS: the limits that were set, 
 if [ -e "$driver" ] && have_ptxas; then
     limits ./flat-O2 >got; echo 'cuCtxGetLimit 1' >want
     check "flat: the limit stays" same want got
+    limits ./both-O2 >got
+    check "both: the limit stays" same want got
+    limits ./both-O0 >got
+    check "both -O0: the limit stays" same want got
     limits ./heavy-O2 >got
     check "large locals: what ptxas says" has got '^limit stack 12[0-9][0-9][0-9][0-9]$'
     limits ./deep-O2 5 >got

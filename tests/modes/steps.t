@@ -19,6 +19,7 @@ cat >banners <<'C'
 ; --- after: math
 ; --- after: spmd
 ; --- after: split
+; --- after: inside
 ; --- after: globalise
 ; --- after: contexts
 ; --- after: link
@@ -38,7 +39,7 @@ for arch in emu sm_75; do
         check "$arch $flags: emits" "$CC" --gpu-arch=$arch $flags --emit=ir r.c -o r.ll || continue
         grep '^; ---' r.ll >found
         check "$arch $flags: a banner for each step" same banners found
-        part before after >before; part 'after: spmd' 'after: globalise' >after
+        part before after >before; part 'after: spmd' 'after: split' >after
         check "$arch $flags: before, a call of the function with the region" has before '^; define .*@main_7__region' 'call void @add' '^; define .*@add('
         check "$arch $flags: after, a guard and a call of the region" has after '^; define .*@__ompgpu_guard_main_7' 'call void @add_2__parallel' '^; @add is gone'
         check "$arch $flags: nothing is shown twice" test "$(grep -c '^; define.*@main_7__region' r.ll)" -le 4
@@ -48,6 +49,6 @@ done
 check "generic: emits" "$CC" --gpu-arch=emu -O2 -fompgpu-mode=generic --emit=ir r.c -o r.ll
 part 'after: dispatch' 'after: internalise' >after
 check "generic: the cascade" has after '^; define .*@__ompgpu_cascade'
-part 'after: spmd' 'after: globalise' >after
+part 'after: spmd' 'after: split' >after
 check "generic: no change by the SPMD step" has after '^; no change$'
 finish

@@ -112,6 +112,23 @@ static void recursion(void)
     CHECK_EQ(c, 40);
 }
 
+static void both_ways(void)                         /* recursion with regions, from sequential code and from a region of one kernel */
+{
+    int a[8] = { 0 }, b[8] = { 0 }, r[2], f[2][N];
+    #pragma omp target teams num_teams(1) thread_limit(40) map(tofrom: a, b) map(from: r, f)
+    {
+        r[0] = deep(a, 4);
+        fill(f[0], N, 5);
+        #pragma omp parallel num_threads(5)
+        { if (omp_get_thread_num() == 3) { r[1] = deep(b, 3); fill(f[1], N, 6); } }
+    }
+    CHECK_EQ(r[0], 10);
+    CHECK_EQ(r[1], 6);
+    for (int i = 0; i < 8; i++) CHECK_EQ(a[i], 10);
+    for (int i = 0; i < 8; i++) CHECK_EQ(b[i], 6);
+    for (int i = 0; i < N; i++) { CHECK_EQ(f[0][i], 50 + i + 1000); CHECK_EQ(f[1][i], 60 + i + 2000); }
+}
+
 static void statics(void)
 {
     int n[3];
@@ -156,6 +173,24 @@ static void pointers(void)
     CHECK_EQ(r[4], 1);
 }
 
+static void pointer_inside(void)                    /* one address, called in both contexts */
+{
+    int a[4][N], r[5];
+    #pragma omp target teams num_teams(1) thread_limit(32) map(from: a, r)
+    {
+        fill(a[0], N, 0);
+        r[4] = chosen(a[0], N);
+        #pragma omp parallel for
+        for (int i = 0; i < 4; i++) { fill(a[i], N, i); r[i] = chosen(a[i], N) + (chosen == add_all ? add_all(a[i], 2) : 0); }
+    }
+    for (int k = 0; k < 5; k++) {
+        int sum = 0;
+        for (int i = 0; i < N; i++) sum += 10 * (k % 4) + i + (k == 4 ? 1000 : 2000);
+        if (k < 4) sum += 2 * (10 * k + 2000) + 1;
+        CHECK_EQ(r[k], sum);
+    }
+}
+
 static void far(void)
 {
     int a[N], s, own;
@@ -180,8 +215,10 @@ int main(void)
     inside();
     in_spmd();
     recursion();
+    both_ways();
     statics();
     pointers();
+    pointer_inside();
     far();
     CHECK_EQ(far_regions(), 33);
     return RESULT;
