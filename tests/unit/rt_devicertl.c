@@ -390,6 +390,52 @@ REGION(storage, int *, unused)
     CHECK(__ompgpu_heap_alloc(1, 0, 16, "nothing", 0) == all + room);
 }
 KERNEL(storage, GENERIC, int *, unused)
+
+/* Copies: threads together, each alone, a serialised region; then the next region has other slices. */
+static void slices(void *c)
+{
+    struct cell *cell = c;
+    int *bad = cell->bad, me = __ompgpu_thread_id(), n = __ompgpu_num_threads();
+    unsigned long distance = __ompgpu_copy_distance();
+    CHECK(distance % __OMPGPU_COPY_UNIT == 0 && distance <= (unsigned long)(6000 / 16 / n * 16));
+    for (int round = 0; round < 3; round++) {
+        char *p = __ompgpu_copy_alloc(0, 1, "no room", 0), *q = me % 3 ? __ompgpu_copy_alloc(0, me % 2 + 1, "no room", 0) : 0;
+        CHECK(p - me * distance == cell->fixed && (unsigned long)p % 16 == 0 && (!q || q == p + 16));
+        __builtin_memset(p, me, 16);
+        if (q)
+            __builtin_memset(q, me + 1, 16 * (me % 2 + 1));
+        __ompgpu_barrier(0);
+        CHECK((unsigned char)p[0] == me && (unsigned char)p[15] == me && (!q || (q[0] == me + 1 && q[16 * (me % 2 + 1) - 1] == me + 1)));
+        for (int i = 0; i < n; i++)
+            CHECK((unsigned char)cell->fixed[i * distance] == i);
+        if (q)
+            __ompgpu_copy_free(0, q, me % 2 + 1);
+        __ompgpu_copy_free(0, p, 1);
+        __ompgpu_barrier(0);
+    }
+    CHECK(__ompgpu_copy_alloc(0, distance / 16, "exactly", 0) == cell->fixed + me * distance);
+    __ompgpu_copy_free(0, cell->fixed + me * distance, distance / 16);
+}
+REGION(copies, int *, unused)
+{
+    (void)unused;
+    for (int n = 1; n <= (int)env->thread_limit; n += n / 2 + 1) {
+        struct cell *cell = __ompgpu_copy_alloc(1, (sizeof *cell + 15) / 16, "no room", 0);
+        cell->bad = bad;
+        cell->fixed = (char *)env->heap + (__ompgpu_team_id() + 1) * env->heap_bytes - env->heap_copies;
+        CHECK((char *)cell == cell->fixed - (env->heap_bytes - env->heap_copies) + env->heap_fixed);     /* nothing was left behind */
+        __ompgpu_parallel(slices, cell, n, 1);
+        __ompgpu_copy_free(1, cell, (sizeof *cell + 15) / 16);
+    }
+}
+KERNEL(copies, GENERIC, int *, unused)
+REGION(copies_spmd, int *, unused)
+{
+    struct cell cell = { .bad = bad, .fixed = (char *)env->heap + (__ompgpu_team_id() + 1) * env->heap_bytes - env->heap_copies };
+    (void)unused;
+    slices(&cell);
+}
+KERNEL(copies_spmd, SPMD, int *, unused)
 REGION(overflow, int *, x)            /* one byte more than there is, or a size that wraps */
 {
     (void)bad;
@@ -451,7 +497,7 @@ KERNEL(library, SPMD, double *, x)
 
 static const struct ompgpu_plugin *const dev = &ompgpu_emu_plugin;
 static void *module, *scratch, *heap, *bad_line;
-enum { HEAP = 8192, HEAP_FIXED = 1024, HEAP_TEAMS = 300 };
+enum { HEAP = 8192, HEAP_FIXED = 1024, HEAP_COPIES = 6000 / 16 * 16, HEAP_TEAMS = 300 };
 static const char *way;               /* how the image at hand was made */
 static bool thorough = true;          /* many team sizes, with OMPGPU_LONG all; else some */
 static unsigned tests, failures;
@@ -486,7 +532,8 @@ static int launch(const char *kernel, bool sync, unsigned teams, unsigned thread
 {
     struct ompgpu_kernel_entry entry = { .flags = sync ? OMPGPU_KERNEL_SYNC : 0 };
     struct ompgpu_function f = { .entry = &entry };
-    struct ompgpu_env env = { .scratch = scratch, .device_num = 3, .thread_limit = threads, .heap = heap, .heap_bytes = HEAP, .heap_fixed = HEAP_FIXED };
+    struct ompgpu_env env = { .scratch = scratch, .device_num = 3, .thread_limit = threads, .heap = heap, .heap_bytes = HEAP, .heap_fixed = HEAP_FIXED,
+                              .heap_copies = strncmp(kernel, "copies", 6) ? 0 : HEAP_COPIES };
     void *params[] = { &env, &bad_line, &arg };
     int line = 0;
     if (dev->to_device(0, bad_line, &line, sizeof line) || dev->function(0, module, kernel, &f) ||
@@ -684,6 +731,8 @@ static void test_rest(void)
     int seen[300], wrong = 0, zero = 0, n = 0;
     void *out = device_new(sizeof seen);
     check(launch_reported("storage", 3, 70, out) == 0, "the team's storage");
+    check(launch_reported("copies", 3, 70, out) == 0, "copies in regions of a generic kernel");
+    check(launch_reported("copies_spmd", 3, 61, out) == 0, "copies in an SPMD kernel");
     check(launch("sequential", false, 20, 1, out) == 0 && !dev->from_device(0, &n, out, 4) && n == 20,
           "a generic kernel of one thread needs no barrier");
     check(launch_reported("sequential", 20, 64, out) == 0 && !dev->from_device(0, &n, out, 4) && n == 40, "idle workers leave");
