@@ -242,7 +242,9 @@ static unsigned clause_map_type(const struct omp_clause *k)
 /* The objects that hold members, attachments and the order follow in refine.c. */
 static void add_item(struct fe *fe, map_list *maps, const struct omp_clause *k, struct omp_item *it)
 {
-    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = it, .type = clause_map_type(k), .pointee = it->derefs > 0 };
+    unsigned type = clause_map_type(k);
+    if (!it->derefs && it->var->type->is_const) type &= ~(unsigned)OMPM_FROM;      /* nothing to copy back, and it may be read-only memory */
+    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = it, .type = type, .pointee = it->derefs > 0 };
 }
 
 static map_list explicit_maps(struct fe *fe, struct omp_construct *c)

@@ -114,7 +114,8 @@ static void check_requires(struct fe *fe, const struct fe_pragma *p)
 {
     if (!p->nrows || strcmp(p->rows[0]->spelling, "requires")) return;
     for (const struct omp_clause *k = p->c->clauses; k; k = k->next)
-        if (k->kind == OMPC_REVERSE_OFFLOAD) fe_error_at(fe, k->place, "'requires reverse_offload' is not supported");
+        if (k->kind == OMPC_REVERSE_OFFLOAD || k->kind == OMPC_SELF_MAPS)
+            fe_error_at(fe, k->place, "'requires %s' is not supported", clause_name(k));
 }
 
 /* ------------------------------------------------------------------ declare mapper */

@@ -67,6 +67,12 @@ int main(void) { int x = 0;
 #pragma omp allocate(n) align(64)
 x = n++; } }
 C
+bad "requires self_maps" "t.c:1:22: error: 'requires self_maps' is not supported" <<'C'
+#pragma omp requires self_maps
+int main(void) { int x = 0;
+#pragma omp target map(x)
+x++; }
+C
 bad "outside of the regions" "t.c:1:25: error: use of undeclared identifier 'y'" <<'C'
 int main(void) { return y;
 #pragma omp target

@@ -2,6 +2,7 @@
 #include "check.h"
 
 struct node { const char *name; int *const data; };
+static const struct { int a, b; } read_only = { 5, 6 };
 static const int primes[5] = { 2, 3, 5, 7, 11 };
 
 int main(void)
@@ -48,5 +49,11 @@ int main(void)
     for (int i = 0; i < 10; i++)
         q[i] = p[i % 5];
     CHECK_EQ(data[9], 11);
+    int seen = 0;
+#pragma omp target map(primes, read_only) map(tofrom: seen)
+    seen = primes[1] + read_only.a;
+#pragma omp target map(tofrom: primes[1:2], read_only.b, seen)
+    seen += 100 * (primes[2] + read_only.b);
+    CHECK_EQ(seen, primes[1] + 5 + 100 * (primes[2] + 6));
     return RESULT;
 }
