@@ -142,6 +142,7 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
         cg_error(cg, c->place, "'%s' outside of a target region is not supported in device code", c->spelling);
         return;
     }
+    p.entries = cg->plan->ndeferred != 0;
     cg_collect_privates(cg, c, &p, outlined | (rest & OMPL_PARALLEL ? CG_REDUCTIONS_ONLY : CG_ALL_COPIES));
     if (rest & OMPL_PARALLEL) {
         cg_open_privates(cg, &p);
@@ -150,8 +151,9 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     } else {
         cg_inner_construct(cg, c, rest, &p);
     }
-    cg->teams_record = p.atomic ? NULL : p.record;
-    cg->teams_flags = p.flags;
+    const char *record = p.atomic ? NULL : p.record;
+    cg->teams_bytes = p.entries ? cg_entries_bytes(cg, record) : record ? cg_strf(cg, "sizeof(%s)", record) : NULL;
+    cg->teams_flags = p.entries ? cg_entries_flags(cg, p.flags) : p.flags;
 }
 
 /* ------------------------------------------------------------------ dispatch */
@@ -184,11 +186,12 @@ static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned l
     const unsigned shared = OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE, synchronised = shared | OMPL_SINGLE;
     struct cg_privates p = { .finish = leaves & shared ? CG_PARALLEL : CG_SERIAL };
     p.base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line);
-    if (leaves & OMPL_DISTRIBUTE) {
-        p.finish = CG_LOCKED;
-        p.lock = cg_lock(cg, "__reduction");
-    }
+    if (leaves & OMPL_DISTRIBUTE)
+        p.finish = CG_ONE_THREAD;
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
+    cg_find_owners(cg, c, &p);
+    if (p.deferred)
+        cg_line(cg, "void *const __deferred = %s;", cg_deferred_pointer(cg, c));
     cg_inner_construct(cg, c, leaves, &p);
     bool slots = p.reduction && p.finish == CG_PARALLEL;      /* the next reduction wants a barrier in between (devicertl/reduction.c) */
     if ((leaves & synchronised) && (slots || !cg_clause(c, OMPC_NOWAIT)))

@@ -102,7 +102,7 @@ static void capture(struct cg *cg, const struct omp_construct *c, struct capture
 }
 
 /* ------------------------------------------------------------------ text */
-static void write_struct(struct cg *cg, const char *name, const struct captures *l)
+static void write_struct(struct cg *cg, const char *name, const struct captures *l, bool deferred)
 {
     cg_put(cg, "struct __ctx_%s {", name);
     for (unsigned i = 0; i < l->n; i++) {
@@ -116,7 +116,7 @@ static void write_struct(struct cg *cg, const char *name, const struct captures 
         else
             cg_put(cg, " %s %s%s;", cg_var_type(cg, v, CG_AS_IS), l->list[i].how == BY_REFERENCE ? "*" : "", v->name);
     }
-    cg_puts(cg, " };\n");
+    cg_puts(cg, deferred ? " void *__deferred; };\n" : " };\n");
 }
 
 static const char *context_values(struct cg *cg, const struct captures *l)
@@ -155,32 +155,28 @@ static void unpack(struct cg *cg, const char *name, const struct captures *l)
     }
 }
 
-/* Between a distribute that the teams share and an original that they share too, updates need a lock. */
-static const char *update_lock(struct cg *cg, const struct omp_construct *c, unsigned leaves)
-{
-    bool teams = c->leaves & OMPL_TEAMS;
-    return (leaves & OMPL_DISTRIBUTE) && !teams ? cg_lock(cg, "__reduction") : NULL;
-}
-
-static void write_function(struct cg *cg, const struct omp_construct *c, unsigned leaves, const char *name, const struct captures *l)
+static void write_function(struct cg *cg, const struct omp_construct *c, unsigned leaves, const char *name, const struct captures *l, bool deferred)
 {
     struct cg_text text = { 0 }, *out = cg->out;
-    struct cg_privates p = { .finish = CG_PARALLEL, .base = name, .lock = update_lock(cg, c, leaves) };
+    struct cg_privates p = { .finish = CG_PARALLEL, .base = name };
     const char **env = cg_push_env(cg, true), *below = cg->copies_below;
     cg->copies_below = NULL;
     cg->out = &text;
     cg_put(cg, "static void %s__parallel(void *__c)\n{\n", name);
-    if (l->n)
+    if (l->n || deferred)
         unpack(cg, name, l);
+    if (deferred)
+        cg_put(cg, " void *const __deferred = __ctx->__deferred;");
     cg_collect_privates(cg, c, &p, CG_OUTLINED);
+    cg_find_owners(cg, c, &p);
     cg_inner_construct(cg, c, leaves, &p);
     cg_puts(cg, "\n}\n");
     cg_pop_env(cg, env);
     cg->copies_below = below;
     cg->out = cg->before;
     cg_put(cg, "\n// %s:%u: %s\n", c->place.file, c->place.line, cg_directive(cg, c, false));
-    if (l->n)
-        write_struct(cg, name, l);
+    if (l->n || deferred)
+        write_struct(cg, name, l, deferred);
     cg_write(cg, text.s, text.n);
     free(text.s);
     cg->out = out;
@@ -193,11 +189,12 @@ void cg_parallel(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     const struct omp_clause *threads = cg_clause(c, OMPC_NUM_THREADS), *condition = cg_if(c, OMPL_PARALLEL);
     name = cg_strf(cg, "%.*s", (int)(strlen(name) - strlen("__parallel")), name);
     capture(cg, c, &l);
-    write_function(cg, c, leaves & ~(unsigned)OMPL_PARALLEL, name, &l);
+    const char *deferred = cg_deferred_pointer(cg, c);
+    write_function(cg, c, leaves & ~(unsigned)OMPL_PARALLEL, name, &l, deferred);
     cg_line(cg, "{");
-    if (l.n)
-        cg_put(cg, " struct __ctx_%s __ctx = {%s };", name, context_values(cg, &l));
-    cg_put(cg, " __ompgpu_parallel(%s__parallel, %s, %s, %s); }", name, l.n ? "&__ctx" : "0",
+    if (l.n || deferred)
+        cg_put(cg, " struct __ctx_%s __ctx = {%s%s%s };", name, context_values(cg, &l), l.n && deferred ? ", " : "", deferred ? deferred : "");
+    cg_put(cg, " __ompgpu_parallel(%s__parallel, %s, %s, %s); }", name, l.n || deferred ? "&__ctx" : "0",
            threads ? cg_expr(cg, threads->expr) : "0", condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr)) : "1");
     free(l.list);
 }

@@ -126,7 +126,7 @@ static const char *bytes_taken(struct cg *cg, const struct cg_privates *p, const
 /* Bytes of a team's slot, and of a thread's copies, as the host computes them (cg_reduce_bytes, cg_copy_bytes). */
 static void declare_sizes(struct cg *cg, const struct cg_privates *p)
 {
-    const char *stride = p->record ? cg_strf(cg, "((sizeof(%s) + 15) & ~15ul)", p->record) : "0", *copies = "0";
+    const char *stride = p->record && !p->atomic ? cg_strf(cg, "((sizeof(%s) + 15) & ~15ul)", p->record) : "0", *copies = "0";
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         if (!k->pieces)
@@ -135,7 +135,10 @@ static void declare_sizes(struct cg *cg, const struct cg_privates *p)
         stride = cg_strf(cg, "%s + %s", stride, bytes_of(cg, k->elem, count));
         copies = cg_strf(cg, "%s + %s", copies, bytes_taken(cg, p, k));
     }
-    cg_line(cg, "const unsigned long __stride = %s;", p->finish == CG_PARALLEL ? "0" : stride);
+    if (p->entries)
+        cg_declare_entries(cg, stride);
+    else
+        cg_line(cg, "const unsigned long __stride = %s;", p->finish == CG_PARALLEL ? "0" : stride);
     cg_line(cg, "const unsigned long __copies = %s;", copies);
 }
 
@@ -190,9 +193,10 @@ static void take(struct cg *cg, struct cg_privates *p)
 void cg_declare_copies(struct cg *cg, struct cg_privates *p)
 {
     const char *at = "0";
+    if (p->pieces || p->entries)
+        declare_sizes(cg, p);
     if (!p->pieces)
         return;
-    declare_sizes(cg, p);
     if (in_arena(p) && any_large(p))
         take(cg, p);
     else if (any_large(p))
@@ -299,15 +303,46 @@ static void update(struct cg *cg, const struct cg_private *k)
             cg_combine(cg, k, cg_strf(cg, "__o_%s[__i + __k]", v), "__rec.v[__k]"));
 }
 
+static void update_all(struct cg *cg, const struct cg_private *k)
+{
+    const char *v = k->var->name;
+    cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) %s", v,
+            cg_combine(cg, k, cg_strf(cg, "__o_%s[__i]", v), cg_strf(cg, "__p_%s[__i]", v)));
+}
+
 /* ------------------------------------------------------------------ finishing */
+/* One thread of a team has the result of `count` elements from `first` on in `values`; `direct` combines them into the original. */
+static void update_original(struct cg *cg, const struct cg_privates *p, const struct cg_private *k, void (*direct)(struct cg *, const struct cg_private *),
+                            const char *first, const char *values, const char *count)
+{
+    if (k->owner == CG_OF_LEAGUE) {
+        cg_line(cg, "if (__deferred)");
+        cg_deferred_add_array(cg, p, k, first, values, count);
+        cg_put(cg, " else {");
+    } else if (k->owner == CG_OF_UNKNOWN) {
+        cg_line(cg, "{ __ompgpu_critical_begin(&%s);", p->lock);
+    }
+    direct(cg, k);
+    if (k->owner == CG_OF_UNKNOWN)
+        cg_put(cg, " __ompgpu_critical_end(&%s);", p->lock);
+    cg_puts(cg, k->owner == CG_OF_TEAM ? "" : " }");
+}
+
+/* Behind the last array. */
+static void end_deferred(struct cg *cg, const struct cg_privates *p)
+{
+    if (p->deferred && p->pieces)
+        cg_line(cg, "if (__deferred && __ompgpu_thread_id() == 0) __ompgpu_deferred_end(__deferred);");
+}
+
 void cg_pieces_update_all(struct cg *cg, const struct cg_privates *p)
 {
     for (unsigned i = 0; i < p->n; i++) {
         const char *v = p->list[i].var->name;
         if (p->list[i].pieces)
-            cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) %s", v,
-                    cg_combine(cg, &p->list[i], cg_strf(cg, "__o_%s[__i]", v), cg_strf(cg, "__p_%s[__i]", v)));
+            update_original(cg, p, &p->list[i], update_all, "0", cg_strf(cg, "__p_%s", v), cg_strf(cg, "__e_%s", v));
     }
+    end_deferred(cg, p);
 }
 
 /* The record, if there is one, had the first rounds. */
@@ -390,22 +425,20 @@ void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)
         const struct cg_private *k = &p->list[i];
         if (!k->pieces || in_columns(p, k))
             continue;
+        const char *left = cg_strf(cg, "__e_%s - __i", k->var->name), *n = cg_strf(cg, "(%s < %u ? %s : %u)", left, piece(k->elem), left, piece(k->elem));
         open_loop(cg, p, k, true);
         cg_line(cg, "if (__ompgpu_reduce_piece(&__rec, &__tmp, sizeof __rec, __combine_%s__%s, __turn)) {", p->base, k->var->name);
-        if (p->lock)
-            cg_put(cg, " __ompgpu_critical_begin(&%s);", p->lock);
-        update(cg, k);
-        if (p->lock)
-            cg_put(cg, " __ompgpu_critical_end(&%s);", p->lock);
+        update_original(cg, p, k, update, "__i", "__rec.v", n);
         cg_put(cg, " } __turn += %s; }", rounds);
     }
+    end_deferred(cg, p);
 }
 
 /* One round over the record and all pieces. */
 static void round(struct cg *cg, const struct cg_privates *p, const char *who, bool put)
 {
     cg_line(cg, "__at = 0, __turn = 0;");
-    if (p->record) {
+    if (p->record && !p->atomic) {
         cg_line(cg, "{");
         if (put)
             cg_load_record(cg, p);
@@ -414,7 +447,7 @@ static void round(struct cg *cg, const struct cg_privates *p, const char *who, b
         cg_line(cg, put ? "__ompgpu_%s_put(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride, __turn);"
                         : "if (__ompgpu_%s_get(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __at, __stride, __turn)) {", who, p->base);
         if (!put) {
-            cg_update_record_items(cg, p, "__rec.");
+            cg_update_record_items(cg, p, "__rec.", CG_OF_TEAM);
             cg_puts(cg, " }");
         }
         cg_put(cg, " __at = (sizeof __rec + 15) & ~15ul, __turn = %s; }", rounds);
@@ -458,8 +491,10 @@ void cg_pieces_league(struct cg *cg, const struct cg_privates *p)
     round(cg, p, who, true);
     if (any_columns(p))               /* a team arrives when all of its threads have stored */
         cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
-    cg_line(cg, "if (__ompgpu_%s_last(__env)) {", who);
+    cg_line(cg, "if (__ompgpu_%s_last(__env)) {", p->entries && (!p->reduction || p->atomic) ? "deferred" : who);
     round(cg, p, who, false);
+    if (p->entries)
+        cg_get_entries(cg);
     cg_puts(cg, " }");
 }
 
@@ -477,8 +512,7 @@ static const struct omp_sharing *inner_sharing(const struct cg_plan *p, unsigned
 
 static const char *add(struct cg *cg, const char *sum, const char *bytes) { return sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes; }
 
-/* Elements of an item that is reduced in pieces, NULL for others. */
-static const char *count_of(struct cg *cg, const struct omp_sharing *s)
+const char *cg_count(struct cg *cg, const struct omp_sharing *s)
 {
     if (!s || s->share != OMPSH_REDUCTION || !cg_in_pieces(s))
         return NULL;
@@ -493,13 +527,14 @@ const char *cg_reduce_bytes(struct cg *cg, const struct cg_plan *p)
         return NULL;
     if (!p->spmd)
         for (unsigned i = 0; i < p->teams->nsharings; i++)
-            if ((n = count_of(cg, &p->teams->sharings[i])))
+            if ((n = cg_count(cg, &p->teams->sharings[i])))
                 sum = add(cg, sum, bytes_of(cg, cg_reduced(&p->teams->sharings[i]), n));
     for (unsigned i = 0; p->spmd && i < p->nchain; i++)
         for (unsigned j = 0; j < p->chain[i]->nsharings; j++)
-            if ((n = count_of(cg, inner_sharing(p, i, j))))
+            if ((n = cg_count(cg, inner_sharing(p, i, j))))
                 sum = add(cg, sum, bytes_of(cg, cg_reduced(&p->chain[i]->sharings[j]), n));
-    return sum;
+    const char *entries = cg_entries_arrays(cg, p);
+    return entries ? add(cg, sum, entries) : sum;
 }
 
 const char *cg_copy_bytes(struct cg *cg, const struct cg_plan *p)
@@ -508,7 +543,7 @@ const char *cg_copy_bytes(struct cg *cg, const struct cg_plan *p)
     for (unsigned i = 0; p->spmd && i < p->nchain; i++)
         for (unsigned j = 0; j < p->chain[i]->nsharings; j++) {
             const struct omp_sharing *s = &p->chain[i]->sharings[j];
-            if ((n = count_of(cg, inner_sharing(p, i, j))))
+            if ((n = cg_count(cg, inner_sharing(p, i, j))))
                 sum = add(cg, sum, copy_bytes(cg, s->var->type, cg_reduced(s), n));
         }
     return sum;

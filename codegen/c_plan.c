@@ -208,6 +208,12 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
         if (k->kind != OMPCAP_PRIVATE)
             add_param(p, (struct cg_param){ k->var, pass_of(cg, target, p, k), 0, k->map, k->one_copy && communicates(cg, target, p, k->var) });
     }
+    cg_find_deferred(cg, p);
+    p->reduction = p->reduction || p->ndeferred;
 }
 
-void cg_free_plan(struct cg_plan *p) { free(p->params); }
+void cg_free_plan(struct cg_plan *p)
+{
+    cg_free_deferred(p);
+    free(p->params);
+}

@@ -21,7 +21,7 @@
  *
  *   if (__ompgpu_reduce_parallel(&__rec, &__tmp, …)) { __scoped_atomic_fetch_add(__o_sum, __rec.sum, …); … }      and no scratchpad
  *
- * Arrays that are not small are combined in pieces instead (c_pieces.c).  A user-defined reduction becomes two functions per list
+ * Constructs inside of a teams region: c_deferred.c.  Arrays that are not small are combined in pieces instead (c_pieces.c).  A user-defined reduction becomes two functions per list
  * item, __udr_… (combiner) and __init_… (initialiser), in which omp_out, omp_in, omp_priv and omp_orig are macros.               */
 #include <stdlib.h>
 #include <string.h>
@@ -308,19 +308,26 @@ static bool is_own(const struct cg *cg, const struct omp_var *v)
     return !cg->env[v->id] && (v->storage == OMPS_LOCAL || v->storage == OMPS_PARAM);
 }
 
+const char *cg_not_atomic(const struct omp_sharing *s, bool own)
+{
+    return own                     ? "is a copy of the team's"
+           : cg_in_pieces(s)       ? "is an array of more than 64 bytes or of run-time size"
+           : s->item && s->item->udr ? "has a user-defined reduction"
+           : atomic_operation(cg_reduced(s), s->clause->op) ? NULL : "has a type or an operator without a hardware atomic";
+}
+
 /* May every team update the originals by itself?  If not, and it was asked for, says why. */
 static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
 {
-    bool several_teams = p->finish == CG_LEAGUE || p->finish == CG_TEAMS || p->lock;
+    bool several_teams = p->finish == CG_LEAGUE || p->finish == CG_TEAMS || p->deferred || p->lock;
+    for (unsigned i = 0; p->of_teams && i < p->n; i++)
+        several_teams = several_teams || (is_reduction(&p->list[i]) && p->list[i].owner != CG_OF_TEAM);
     if (!cg->unit->atomic_reduction || !several_teams)
         return false;
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
-        const char *why = !is_reduction(k) ? NULL
-                          : is_own(cg, k->var) ? "is a copy of the team's"
-                          : k->pieces      ? "is an array of more than 64 bytes or of run-time size"
-                          : k->udr         ? "has a user-defined reduction"
-                          : atomic_operation(k->elem, k->sharing->clause->op) ? NULL : "has a type or an operator without a hardware atomic";
+        bool own = p->of_teams ? k->owner == CG_OF_TEAM : is_own(cg, k->var);
+        const char *why = is_reduction(k) ? cg_not_atomic(k->sharing, own) : NULL;
         if (why && cg->unit->remarks)
             fe_report(cg->unit, k->place, "remark", "the reduction ends %s in spite of -fompgpu-atomic-reduction: '%s' %s [-Rompgpu]",
                       p->lock ? "under a lock" : "with the last team", k->var->name, why);
@@ -348,7 +355,7 @@ static void update_atomically(struct cg *cg, const struct cg_privates *p, const 
 /* For -Rompgpu, and for OMPGPU_INFO in the kernel's flags. */
 static void describe(struct cg *cg, struct cg_privates *p)
 {
-    static const char *const how[] = { [CG_PARALLEL] = "TEAM", [CG_LEAGUE] = "LEAGUE", [CG_TEAMS] = "TEAMS" };
+    static const char *const how[] = { [CG_PARALLEL] = "TEAM", [CG_LEAGUE] = "LEAGUE", [CG_TEAMS] = "TEAMS", [CG_ONE_THREAD] = "TEAMS" };
     unsigned variables = 0, arrays = 0;
     const char *names = "";
     struct omp_place place = cg->place;
@@ -363,8 +370,8 @@ static void describe(struct cg *cg, struct cg_privates *p)
                (p->atomic ? OMPGPU_KERNEL_ATOMIC : 0) | (p->redux ? OMPGPU_KERNEL_REDUX : 0);
     cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, %s, __OMPGPU_RED_%s%s%s%s)\n", p->base, cg_quoted(cg, place.file), cg_quoted(cg, names),
            place.line, place.col, variables, arrays, p->record ? cg_strf(cg, "sizeof(%s)", p->record) : "0", how[p->finish],
-           p->atomic ? " | __OMPGPU_RED_ATOMIC" : p->lock ? " | __OMPGPU_RED_LOCKED" : "", p->redux ? " | __OMPGPU_RED_REDUX" : "",
-           p->whole_warps ? " | __OMPGPU_RED_WHOLE_WARPS" : "");
+           p->atomic ? " | __OMPGPU_RED_ATOMIC" : cg_strf(cg, "%s%s", p->deferred ? " | __OMPGPU_RED_DEFERRED" : "", p->lock ? " | __OMPGPU_RED_LOCKED" : ""),
+           p->redux ? " | __OMPGPU_RED_REDUX" : "", p->whole_warps ? " | __OMPGPU_RED_WHOLE_WARPS" : "");
 }
 
 void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
@@ -372,7 +379,7 @@ void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
     if (!p->reduction && !p->scan)
         return;
     struct cg_text *out = cg->out;
-    bool one_thread = p->finish == CG_SERIAL || p->finish == CG_LOCKED;
+    bool one_thread = p->finish == CG_SERIAL || (p->finish == CG_ONE_THREAD && !p->deferred && !p->lock);
     cg->out = cg->before;
     for (unsigned i = 0; i < p->n; i++) {
         if (p->list[i].sharing->share != OMPSH_REDUCTION)
@@ -390,6 +397,8 @@ void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
         for (unsigned i = 0; i < p->n; i++)
             if (p->list[i].pieces)
                 cg_pieces_functions(cg, p, &p->list[i]);
+        cg_deferred_functions(cg, p);
+        cg_deferred_record(cg, p);
         describe(cg, p);
     }
     cg->out = out;
@@ -405,26 +414,12 @@ void cg_load_record(struct cg *cg, const struct cg_privates *p)
 }
 
 /* The winner's `*original = *original op result`. */
-void cg_update_record_items(struct cg *cg, const struct cg_privates *p, const char *from)
+void cg_update_record_items(struct cg *cg, const struct cg_privates *p, const char *from, enum cg_owner owner)
 {
     for (unsigned i = 0; i < p->n; i++)
-        if (is_reduction(&p->list[i]) && !p->list[i].pieces)
+        if (is_reduction(&p->list[i]) && !p->list[i].pieces && p->list[i].owner == owner)
             cg_put(cg, " %s", cg_combine_item(cg, &p->list[i], cg_strf(cg, "(*__o_%s)", p->list[i].var->name),
                                             cg_strf(cg, "%s%s", from, p->list[i].var->name)));
-}
-
-static void lock(struct cg *cg, const struct cg_privates *p, const char *what)
-{
-    if (p->lock)
-        cg_put(cg, " __ompgpu_critical_%s(&%s);", what, p->lock);
-}
-
-static void finish_alone(struct cg *cg, const struct cg_privates *p)
-{
-    lock(cg, p, "begin");
-    cg_update_record_items(cg, p, "");
-    cg_pieces_update_all(cg, p);
-    lock(cg, p, "end");
 }
 
 static const char *record_size(struct cg *cg, const struct cg_privates *p)
@@ -432,10 +427,44 @@ static const char *record_size(struct cg *cg, const struct cg_privates *p)
     return p->padding ? cg_strf(cg, "sizeof __rec - %u", p->padding) : "sizeof __rec";
 }
 
+static bool has_record_items(const struct cg_privates *p, enum cg_owner owner)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (is_reduction(&p->list[i]) && !p->list[i].pieces && p->list[i].owner == owner)
+            return true;
+    return false;
+}
+
+/* One thread of a team has its result, in `from` and, where there is an entry, in __rec. */
+static void update_originals(struct cg *cg, const struct cg_privates *p, const char *from)
+{
+    cg_update_record_items(cg, p, from, CG_OF_TEAM);
+    if (has_record_items(p, CG_OF_LEAGUE)) {
+        cg_put(cg, " if (__deferred) {");
+        cg_deferred_add_record(cg, p, record_size(cg, p));
+        cg_put(cg, "%s } else {", p->pieces ? "" : " __ompgpu_deferred_end(__deferred);");
+        cg_update_record_items(cg, p, from, CG_OF_LEAGUE);
+        cg_puts(cg, " }");
+    }
+    if (has_record_items(p, CG_OF_UNKNOWN)) {
+        cg_put(cg, " __ompgpu_critical_begin(&%s);", p->lock);
+        cg_update_record_items(cg, p, from, CG_OF_UNKNOWN);
+        cg_put(cg, " __ompgpu_critical_end(&%s);", p->lock);
+    }
+}
+
+static void finish_alone(struct cg *cg, const struct cg_privates *p)
+{
+    if (p->deferred && p->record)
+        cg_load_record(cg, p);
+    update_originals(cg, p, "");
+    cg_pieces_update_all(cg, p);
+}
+
 /* The threads of a team as a team; a generic kernel's main thread alone. */
 static void finish_atomically(struct cg *cg, const struct cg_privates *p)
 {
-    if (p->finish == CG_TEAMS || p->finish == CG_LOCKED) {
+    if (p->finish == CG_TEAMS || p->finish == CG_ONE_THREAD) {
         update_atomically(cg, p, "");
         return;
     }
@@ -454,25 +483,25 @@ static void finish_record(struct cg *cg, const struct cg_privates *p)
     cg_load_record(cg, p);
     const char *redux = p->finish == CG_TEAMS ? "" : p->redux ? cg_strf(cg, ", __redux_%s", p->base) : ", 0";
     cg_line(cg, "  if (%s&__rec, &__tmp, %s, __combine_%s%s)) {", calls[p->finish], record_size(cg, p), p->base, redux);
-    lock(cg, p, "begin");
-    cg_update_record_items(cg, p, "__rec.");
-    lock(cg, p, "end");
+    update_originals(cg, p, "__rec.");
     cg_puts(cg, " }");
 }
 
-void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
+void cg_finish_reduction(struct cg *cg, struct cg_privates *p)
 {
-    if (!p->reduction)
+    if (!p->reduction && !p->entries)
         return;
     cg_line(cg, "{");
     if (p->whole_warps)
         cg_put(cg, " __ompgpu_whole_warps();");
     if (p->atomic)
         finish_atomically(cg, p);
-    else if (p->finish == CG_SERIAL || p->finish == CG_LOCKED)
-        finish_alone(cg, p);
-    else if (p->pieces && p->finish != CG_PARALLEL)
+    if (p->entries || (p->pieces && !p->atomic && (p->finish == CG_LEAGUE || p->finish == CG_TEAMS)))
         cg_pieces_league(cg, p);
+    else if (p->atomic)
+        ;
+    else if (p->finish == CG_SERIAL || p->finish == CG_ONE_THREAD)
+        finish_alone(cg, p);
     else {
         if (p->record_items)
             finish_record(cg, p);
@@ -480,4 +509,5 @@ void cg_finish_reduction(struct cg *cg, const struct cg_privates *p)
     }
     cg_pieces_free(cg, p);
     cg_puts(cg, " }");
+    cg_deferred_keep(p);
 }

@@ -123,7 +123,7 @@ static const char *spmd_region(struct cg *cg, const struct cg_plan *p, unsigned 
     share_in_team(cg, p, &l);
     cg_inner_construct(cg, p->inner, p->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_PARALLEL), &l);
     *flags = l.flags;
-    return l.atomic ? NULL : l.record;
+    return l.atomic || !l.record ? NULL : cg_strf(cg, "sizeof(%s)", l.record);
 }
 
 /* ------------------------------------------------------------------ generic */
@@ -160,12 +160,12 @@ static unsigned max_threads(const struct cg *cg, const struct cg_plan *p)
     return n;
 }
 
-static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p, const char *parameters, const char *record,
+static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p, const char *parameters, const char *bytes,
                          unsigned flags)
 {
     const char *mode = p->spmd ? "SPMD" : "GENERIC", *m = cg_strf(cg, "__OMPGPU_%s", mode), *id = c->region;
     cg_put(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)\n", id, mode, c->place.line, c->place.col, max_threads(cg, p),
-           record ? cg_strf(cg, "sizeof(%s)", record) : "0", flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
+           bytes ? bytes : "0", flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
            cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file), cg_quoted(cg, cg_directive(cg, c, true)));
     cg_put(cg, "#ifdef __NVPTX__\n__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)\n", id, parameters);
     cg_put(cg, "{ if (__ompgpu_kernel_begin(&__env, %s)) { %s__region(&__env%s); __ompgpu_kernel_end(&__env, %s); } }\n", m, id,
@@ -182,21 +182,22 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     unsigned flags = 0;
     cg_make_plan(cg, c, &p);
     cg->target = c;
+    cg->plan = &p;
     cg->place = c->place;
     cg->before = &before;
-    const char **env = cg_push_env(cg, true), *record = NULL, *parameters = parameter_list(cg, &p);
+    const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, &p);
     bind_parameters(cg, &p);
     cg->out = &text;
     cg_put(cg, "# %u %s\n__OMPGPU_INLINE void %s__region(struct __ompgpu_env *__env%s)\n{", c->place.line, cg_quoted(cg, c->place.file), c->region,
            parameters);
     if (p.spmd)
-        record = spmd_region(cg, &p, &flags);
+        bytes = spmd_region(cg, &p, &flags);
     else
         generic_region(cg, &p);
     cg_puts(cg, "\n}\n");
     if (p.reduction && !p.spmd)
-        record = cg->teams_record, flags = cg->teams_flags;
-    write_kernel(cg, c, &p, parameters, p.reduction ? record : NULL, flags);
+        bytes = cg->teams_bytes, flags = cg->teams_flags;
+    write_kernel(cg, c, &p, parameters, p.reduction ? bytes : NULL, flags);
     cg_pop_env(cg, env);
     cg->out = out;
     cg->before = outer;
@@ -206,7 +207,8 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     free(text.s);
     free(before.s);
     cg->target = NULL;
-    cg->teams_record = NULL;
+    cg->plan = NULL;
+    cg->teams_bytes = NULL;
     cg->teams_flags = 0;
     cg_free_plan(&p);
 }

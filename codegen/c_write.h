@@ -6,7 +6,7 @@
  * an array indexed by omp_var.id.  Functions that are outlined start from a fresh environment; privatising constructs change
  * entries and restore them afterwards.
  *
- * Sections: text | writer | copier | types | plan | private copies | loops | reductions | scans | constructs | device | host */
+ * Sections: text | writer | copier | types | plan | private copies | loops | reductions | deferred | scans | constructs | device | host */
 #ifndef OMPGPU_C_WRITE_H
 #define OMPGPU_C_WRITE_H
 #include <stdarg.h>
@@ -30,8 +30,9 @@ struct cg {
     const char *copies_below;         /* device: bytes of copies, of constant sizes, that enclosing constructs of the function have in the team's
                                          storage; NULL: 0 */
     struct cg_group *groups;          /* device: the taskgroups around what is written, innermost first (c_task.c) */
-    const char *teams_record;         /* the region's teams reduction record */
-    unsigned teams_flags;             /* and what the kernel's info says of it: OMPGPU_KERNEL_* */
+    const struct cg_plan *plan;       /* of that region */
+    const char *teams_bytes;          /* what the kernel's info says of the region's teams reductions: bytes of a team's slot … */
+    unsigned teams_flags;             /* … OMPGPU_KERNEL_* */
     void (*construct)(struct cg *, const struct omp_construct *);    /* what the copier does with a construct … */
     bool (*handles)(const struct omp_construct *);                   /* … of these kinds; others are copied */
     bool renames;                     /* apply the unit's renames (device text) */
@@ -108,6 +109,7 @@ struct cg_plan {
     const struct omp_construct *teams;                        /* the construct with the teams leaf, NULL without */
     bool reduction;                                           /* over the league */
     bool synchronises;                                        /* threads of the region may communicate through shared variables */
+    struct cg_deferred *deferred; unsigned ndeferred;         /* reductions on constructs in the teams region that end with it (c_deferred.c) */
 };
 void cg_make_plan(struct cg *, const struct omp_construct *target, struct cg_plan *);
 void cg_free_plan(struct cg_plan *);
@@ -119,7 +121,8 @@ const struct omp_sharing *cg_sharing(const struct omp_construct *, const struct 
 unsigned cg_constant(const struct omp_unit *, const struct omp_clause *);      /* literal positive value or 0 */
 
 /* ------------------------------------------------------------------ private copies (c_private.c) */
-enum cg_finish { CG_SERIAL, CG_LOCKED, CG_PARALLEL, CG_LEAGUE, CG_TEAMS };  /* how a reduction reaches the original */
+enum cg_owner { CG_OF_TEAM, CG_OF_LEAGUE, CG_OF_UNKNOWN };   /* whose is the original of a reduction that several teams end (c_deferred.c) */
+enum cg_finish { CG_SERIAL, CG_ONE_THREAD, CG_PARALLEL, CG_LEAGUE, CG_TEAMS };  /* how a reduction reaches the original */
 struct cg_private {
     const struct omp_sharing *sharing;
     const struct omp_var *var;
@@ -129,6 +132,7 @@ struct cg_private {
     const struct omp_type *elem;      /* reductions: the type of one element */
     unsigned section;                 /* scans: the list item is so many elements of what v is or leads to, copied in *__p_v; 0: v itself */
     bool pieces;                      /* reductions: the copy is an array __p_v of __e_v elements, combined piece by piece */
+    enum cg_owner owner;              /* reductions: how the original is updated: at once, later, under the lock */
     const char *udr;                  /* user-defined reductions: its functions are __udr_… and __init_… of this name */
     const char *saved;                /* environment to restore */
     struct omp_place place;
@@ -150,8 +154,12 @@ struct cg_privates {
     unsigned padding;                 /* bytes at its end that need not travel */
     const char *guard;                /* only threads for which this is true run the loop (masked taskloop) */
     const char *below;                /* cg.copies_below outside */
-    const char *lock;                 /* several teams may update the original: under this lock */
+    bool of_teams;                    /* every team ends these reductions by itself */
+    const char *lock;                 /* some originals may be any team's: they are updated under this lock */
+    struct cg_deferred *deferred;     /* the entry for those that are updated at the end of the teams region, in reach as __deferred */
+    bool entries;                     /* of a teams construct: there are such */
 };
+struct cg_deferred { const struct omp_construct *construct; struct cg_privates end; /* device: as they were at its end, but for spellings */ };
 enum cg_collect {
     CG_ALL_COPIES = 0,
     CG_REDUCTIONS_ONLY = 1,           /* the others belong to an inner leaf */
@@ -192,18 +200,38 @@ const char *cg_inner_bytes(struct cg *, const struct omp_construct *target, cons
 const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);   /* a statement: a = a op b, for one element */
 void cg_initialise(struct cg *, const struct cg_private *);        /* statements: the copy gets its initial value */
 void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);     /* a statement, for one element */
-void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from);   /* *__o_v = *__o_v op from v */
+void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from, enum cg_owner);  /* *__o_v = *__o_v op from v */
+const char *cg_not_atomic(const struct omp_sharing *, bool own);   /* why it cannot end by atomic updates; NULL: it can.  own: a team's original */
 /* Writes the struct of the reductions, or of the inscan reductions, and its combine function; returns the struct's name. */
 const char *cg_record(struct cg *, struct cg_privates *, const char *name, bool scan, unsigned *padding);
 const char *cg_combine_item(struct cg *, const struct cg_private *, const char *a, const char *b);   /* cg_combine of the whole item */
 void cg_load_record(struct cg *, const struct cg_privates *);
 /* Arrays: c_pieces.c. */
 void cg_pieces_functions(struct cg *, const struct cg_privates *, const struct cg_private *);
+const char *cg_count(struct cg *, const struct omp_sharing *);     /* elements of an item that is reduced in pieces, NULL for others */
 void cg_pieces_update_all(struct cg *, const struct cg_privates *);     /* one thread */
 void cg_pieces_parallel(struct cg *, const struct cg_privates *);
 void cg_pieces_league(struct cg *, const struct cg_privates *);    /* with the record */
 void cg_pieces_free(struct cg *, const struct cg_privates *);
-void cg_finish_reduction(struct cg *, const struct cg_privates *);
+void cg_finish_reduction(struct cg *, struct cg_privates *);
+
+/* ------------------------------------------------------------------ reductions that end with the teams region (c_deferred.c) */
+void cg_find_deferred(struct cg *, struct cg_plan *);
+void cg_free_deferred(struct cg_plan *);
+/* The construct; in this order. */
+void cg_find_owners(struct cg *, const struct omp_construct *, struct cg_privates *);
+const char *cg_deferred_pointer(struct cg *, const struct omp_construct *);    /* in the region: the value of __deferred, NULL none */
+void cg_deferred_functions(struct cg *, const struct cg_privates *);
+void cg_deferred_record(struct cg *, const struct cg_privates *);      /* its size, for the teams construct */
+void cg_deferred_add_record(struct cg *, const struct cg_privates *, const char *size);
+void cg_deferred_add_array(struct cg *, const struct cg_privates *, const struct cg_private *, const char *first, const char *values, const char *count);
+void cg_deferred_keep(struct cg_privates *);
+/* The teams construct around them.  own: bytes of its own part of a slot. */
+void cg_declare_entries(struct cg *, const char *own);         /* __entry_N, __stride */
+void cg_get_entries(struct cg *);                              /* in the last team */
+const char *cg_entries_bytes(struct cg *, const char *record);     /* of a slot, but for arrays */
+const char *cg_entries_arrays(struct cg *, const struct cg_plan *);    /* the arrays, on the host; NULL none */
+unsigned cg_entries_flags(const struct cg *, unsigned flags);
 
 /* ------------------------------------------------------------------ scans (c_scan.c) */
 /* A loop as its rounds see it: type and number of iterations; who the thread is, of how many; `locals`: declarations and assignments

@@ -224,7 +224,7 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 
 /* ------------------------------------------------------------------ reductions */
 enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16, RED_LOCKED = 32,
-       RED_WHOLE_WARPS = 64 };        /* __OMPGPU_RED_* */
+       RED_WHOLE_WARPS = 64, RED_DEFERRED = 128 };     /* __OMPGPU_RED_* */
 
 /* How many of the architectures that code is generated for; the emulated device has it. */
 static unsigned archs_with_redux(const struct ir_unit *u)
@@ -245,15 +245,22 @@ static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduc
     return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else %s", tree) : "warp by redux.sync";
 }
 
+/* What a team needs of the scratchpad. */
+static const char *slot_bytes(const struct ir_reduction *r)
+{
+    unsigned slot = (r->bytes + 15) / 16 * 16 + (r->how & RED_DEFERRED ? 16 : 0);
+    return ir_format("%s of scratchpad a team", r->arrays ? slot ? ir_format("%u bytes and the arrays", slot) : "the arrays" : ir_format("%u bytes", slot));
+}
+
 static const char *league_algorithm(const struct ir_reduction *r)
 {
-    unsigned slot = (r->bytes + 15) / 16 * 16;
-    if ((r->how & RED_KIND) == RED_TEAM)
-        return r->how & RED_ATOMIC ? ", each team's result by atomic updates" : r->how & RED_LOCKED ? ", each team's result under a lock" : "";
+    const char *locked = r->how & RED_LOCKED ? ", each team's result under a lock, in the order in which teams come" : "";
+    bool one_team = (r->how & RED_KIND) == RED_TEAM;
     if (r->how & RED_ATOMIC)
-        return ", league by atomic updates, no scratchpad";
-    return ir_format(", league by the last team, %s of scratchpad a team", r->arrays ? slot ? ir_format("%u bytes and the arrays", slot) : "the arrays"
-                                                                                        : ir_format("%u bytes", slot));
+        return one_team ? ", each team's result by atomic updates" : ", league by atomic updates, no scratchpad";
+    if (r->how & RED_DEFERRED)
+        return ir_format(", league by the last team at the end of the kernel, %s%s", slot_bytes(r), locked);
+    return one_team || *locked ? locked : ir_format(", league by the last team, %s", slot_bytes(r));
 }
 
 static void remark_scan(const struct ir_reduction *r)

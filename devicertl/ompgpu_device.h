@@ -65,7 +65,7 @@ struct __ompgpu_kernel_info {
  * record's size, and where the result goes (__OMPGPU_RED_*), or that it is a scan (`arrays`: iterations of a thread in a round).
  * Read from IR by codegen, then deleted. */
 enum { __OMPGPU_RED_TEAM, __OMPGPU_RED_LEAGUE, __OMPGPU_RED_TEAMS, __OMPGPU_RED_SCAN, __OMPGPU_RED_ATOMIC = 4, __OMPGPU_RED_REDUX = 8,
-       __OMPGPU_RED_EXCLUSIVE = 16, __OMPGPU_RED_LOCKED = 32, __OMPGPU_RED_WHOLE_WARPS = 64 };
+       __OMPGPU_RED_EXCLUSIVE = 16, __OMPGPU_RED_LOCKED = 32, __OMPGPU_RED_WHOLE_WARPS = 64, __OMPGPU_RED_DEFERRED = 128 };
 struct __ompgpu_reduction_info { const char *file, *names; unsigned line, column, variables, arrays, bytes, how; };
 #define __OMPGPU_REDUCTION(id, file, names, line, col, variables, arrays, bytes, how)                                    \
     __attribute__((used)) const struct __ompgpu_reduction_info __ompgpu_reduction_##id =                                 \
@@ -130,7 +130,7 @@ _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
 /* The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables of a construct;
  * combine(a, b) does *a = *a op *b for every member.  rec and tmp are the caller's private records (tmp: scratch for the runtime).
  * All functions are always_inline, so that combine is a direct, inlined call (declare combine itself always_inline, too).
- * A kernel may hold any number of reduce_parallel, but only one of reduce_league / reduce_teams: the slots are used once. */
+ * A kernel may hold any number of reduce_parallel, but only one of reduce_league / reduce_teams: a team arrives once. */
 typedef void (*__ompgpu_combine)(void *into, const void *from);
 /* For records of integers of at most 4 bytes: redux(rec, lanes) combines those of `lanes`, which all call, with __ompgpu_reduce_word for each
  * member; every caller gets the result.  0: there is no such helper. */
@@ -170,6 +170,20 @@ void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned lo
 _Bool __ompgpu_teams_last(struct __ompgpu_env *);
 _Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
                          unsigned turn);
+/* Reductions that end once in every team, and whose originals are combined at the kernel's end (codegen/c_deferred.c).  deferred: the caller's team's
+ * entry at offset `at` of its slot; NULL when there is one team only.  begin: it is not used yet.  add: `count` records of `size` bytes, combined with
+ * those at offset `at` of the entry, or the first; end: the entry is used.  These by thread 0 of the team.  last, by the main thread: true for that
+ * of the last of several teams, which then gets the entries combined in the order of the teams: get: true if any was used; get_array: into
+ * `count` elements of the original. */
+void *__ompgpu_deferred(struct __ompgpu_env *, unsigned long stride, unsigned long at);
+void __ompgpu_deferred_begin(void *entry);
+void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine);
+void __ompgpu_deferred_end(void *entry);
+_Bool __ompgpu_deferred_last(struct __ompgpu_env *);
+_Bool __ompgpu_deferred_get(struct __ompgpu_env *, unsigned long entry, unsigned long at, unsigned long stride, void *rec, void *tmp, unsigned long size,
+                            __ompgpu_combine);
+void __ompgpu_deferred_get_array(struct __ompgpu_env *, unsigned long entry, unsigned long at, unsigned long stride, void *original, unsigned long count,
+                                 void *tmp, unsigned long size, __ompgpu_combine);
 /* Storage for the calling thread's copies of arrays, in the team's storage (devicertl/storage.c); where there is not enough, the message and
  * the end of the kernel.  A stack: what was taken last is given back first.  sequential: the caller is at level 0; threads that are not and that
  * call together get places `copy_distance` bytes apart.

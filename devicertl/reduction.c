@@ -33,6 +33,7 @@
  *   team 2 ---> slot 2, arrive: 1                 done                              thread 1: slots 1, k+1 …     > team reduction
  *   team 1 ---> slot 1, arrive: 2, the last one   ------------------------------>   …                           /
  *
+ * Where the teams end reductions in the course of a kernel, their results wait in the slots for its end ("deferred" below).
  * With -fompgpu-atomic-reduction there is no league part: thread 0 of each team updates the original atomically (c_reduction.c).
  *
  * Who may be there: a parallel region's threads are 0 … n-1 and OpenMP has all of them reach a reduction or none, so a team's
@@ -429,6 +430,78 @@ _Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigne
     (void)turn;
     gather(slots_of(env, at, stride), rec, tmp, size, combine, 0, 1, __ompgpu_arch_nteams());
     return 1;
+}
+
+/* ------------------------------------------------------------------ at the end of the kernel
+ * An entry belongs to thread 0 of its team until the team arrives.  Its first word tells whether it has been used; a launch begins with clearing
+ * it, whatever the one before has left. */
+INLINE u32 *used(void *entry) { return entry; }
+
+__attribute__((always_inline)) void *__ompgpu_deferred(struct __ompgpu_env *env, unsigned long stride, unsigned long at)
+{
+    return __ompgpu_arch_nteams() == 1 ? (void *)0 : slot_of(slots_of(env, at, stride), __ompgpu_arch_team());
+}
+
+__attribute__((always_inline)) void __ompgpu_deferred_begin(void *entry)
+{
+    if (entry)
+        *used(entry) = 0;
+}
+
+__attribute__((always_inline))
+void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine combine)
+{
+    char *to = (char *)entry + at;
+    ROLLED for (usize i = 0; i < count; i++) {
+        const char *from = (const char *)values + i * size;
+        if (*used(entry)) {
+            __builtin_memcpy(tmp, to + i * size, size);
+            combine(tmp, from);
+            __builtin_memcpy(to + i * size, tmp, size);
+        } else {
+            __builtin_memcpy(to + i * size, from, size);
+        }
+    }
+}
+
+__attribute__((always_inline)) void __ompgpu_deferred_end(void *entry) { *used(entry) = 1; }
+
+__attribute__((always_inline)) _Bool __ompgpu_deferred_last(struct __ompgpu_env *env)
+{
+    return __ompgpu_arch_nteams() > 1 && arrive(env, __ompgpu_arch_nteams());
+}
+
+__attribute__((always_inline))
+_Bool __ompgpu_deferred_get(struct __ompgpu_env *env, unsigned long entry, unsigned long at, unsigned long stride, void *rec, void *tmp, unsigned long size,
+                            __ompgpu_combine combine)
+{
+    struct slots s = slots_of(env, entry, stride);
+    _Bool any = 0;
+    if (__ompgpu_arch_nteams() == 1)
+        return 0;
+    ROLLED for (unsigned team = 0; team < __ompgpu_arch_nteams(); team++) {
+        if (!*used(slot_of(s, team)))
+            continue;
+        slot_load(any ? tmp : rec, slot_of(s, team) + at, size);
+        if (any)
+            combine(rec, tmp);
+        any = 1;
+    }
+    return any;
+}
+
+__attribute__((always_inline))
+void __ompgpu_deferred_get_array(struct __ompgpu_env *env, unsigned long entry, unsigned long at, unsigned long stride, void *original, unsigned long count,
+                                 void *tmp, unsigned long size, __ompgpu_combine combine)
+{
+    struct slots s = slots_of(env, entry, stride);
+    if (__ompgpu_arch_nteams() == 1)
+        return;
+    ROLLED for (unsigned team = 0; team < __ompgpu_arch_nteams(); team++)
+        ROLLED for (usize i = 0; *used(slot_of(s, team)) && i < count; i++) {
+            __builtin_memcpy(tmp, slot_of(s, team) + at + i * size, size);
+            combine((char *)original + i * size, tmp);
+        }
 }
 
 /* ------------------------------------------------------------------ arrays in memory

@@ -1,0 +1,160 @@
+#!/bin/sh
+# Reductions on constructs that the teams of a region share: the same bits under all schedules (deferred.c), what is deferred and what is under a
+# lock, and mutants of the runtime's part.  tests/run/reduction_deferred.c has the values.
+. tests/lib.sh
+OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+case $ARCH in *emu*) ;; *) skip_all "schedules are the emulated device's" ;; esac
+SRC=$ROOT/tests/reduction
+
+same_bits() {                         # PROGRAM FIRST LAST: the seeds
+    i=$2
+    "$1" >"$T/first" || return 1
+    while [ "$i" -le "$3" ]; do
+        OMPGPU_EMU_THREADS=$((i % 4 + 1)) OMPGPU_EMU_SCHEDULE=random:$i timeout 60 "$1" >"$T/again" 2>&1 && cmp -s "$T/first" "$T/again" ||
+            { echo "with OMPGPU_EMU_SCHEDULE=random:$i"; diff "$T/first" "$T/again" | sed 10q; return 1; }
+        i=$((i + 1))
+    done
+}
+at=0
+for flags in -O2 '-O2 -fompgpu-mode=generic' '-O0 -g' -O0; do
+    # shellcheck disable=SC2086
+    check "$flags: compiles" "$CC" $ARCH -w $flags "$SRC/deferred.c" -o "$T/bits" || continue
+    check "$flags: the same bits" same_bits "$T/bits" $((at + 1)) $((at + 25))
+    at=$((at + 25))
+    [ "$flags" != -O2 ] || cp "$T/first" "$T/o2"
+    case $flags in *generic*) check "$flags: the bits of the late pass" cmp "$T/o2" "$T/first" ;; esac
+done
+
+# shellcheck disable=SC2086
+check "atomic: compiles" "$CC" $ARCH -w -O2 -fompgpu-atomic-reduction "$SRC/deferred.c" -o "$T/bits" &&
+    check "atomic: the bits change, so that this program would tell" test_must_fail same_bits "$T/bits" 1 25
+
+# ------------------------------------------------------------------ what is said
+cat >"$T/kinds.c" <<'C'
+int omp_get_team_num(void);
+#pragma omp begin declare target
+double of_file;
+void orphan(const double *v, int n);
+void orphan(const double *v, int n)
+{
+    double own = 0;
+    #pragma omp distribute parallel for reduction(+: own)
+    for (int i = 0; i < n; i++) own += v[i];
+    #pragma omp distribute parallel for reduction(+: of_file)
+    for (int i = 0; i < n; i++) of_file += v[i];
+}
+#pragma omp end declare target
+void kinds(double *a, double *v, int n, int m);
+void kinds(double *a, double *v, int n, int m)
+{
+    double d = 0;
+    #pragma omp target teams map(tofrom: d, a[0:n]) map(to: v[0:n])
+    {
+        double own = 0, *p = a;
+        int l = m;
+        #pragma omp distribute parallel for reduction(+: own)
+        for (int i = 0; i < n; i++) own += v[i];
+        #pragma omp distribute parallel for reduction(+: d)
+        for (int i = 0; i < n; i++) d += v[i];
+        #pragma omp distribute parallel for reduction(+: a[2:m - 1])
+        for (int i = 0; i < n; i++) a[2 + i % (m - 1)] += v[i];
+        #pragma omp distribute parallel for reduction(+: a[0:l])
+        for (int i = 0; i < n; i++) a[i % m] += v[i];
+        #pragma omp distribute simd reduction(+: p[0:4])
+        for (int i = 0; i < n; i++) p[i % 4] += v[i];
+        #pragma omp distribute simd reduction(+: d, own)
+        for (int i = 0; i < n; i++) d += v[i], own += 1;
+        #pragma omp distribute parallel for reduction(+: a[0:omp_get_team_num()])
+        for (int i = 0; i < n; i++) a[0] += v[i];
+        orphan(v, n);
+    }
+}
+C
+check "kinds: compiles" "$CC" --gpu-arch=emu -O2 -Rompgpu -c "$T/kinds.c" -o kinds.o && cp "$T/.log" remarks
+deferred='league by the last team at the end of the kernel' locked="each team's result under a lock, in the order in which teams come"
+check "a team's own: by the team alone" has remarks "kinds.c:8:.* team through shared slots \[-Rompgpu\]" "kinds.c:22:.* team through shared slots \[-Rompgpu\]"
+check "the league's: at the end" has remarks "kinds.c:24:.*$deferred, 32 bytes of scratchpad a team \[" "kinds.c:26:.*$deferred, 16 bytes and the arrays of scratchpad" \
+    "kinds.c:32:.*one thread a team, $deferred"
+check "unknown: under a lock" has remarks "kinds.c:10:.*$locked" "kinds.c:28:.*$locked" "kinds.c:30:.*one thread a team, $locked" "kinds.c:34:.*$locked"
+check "and no others" sh -c '[ "$(grep -c "under a lock" remarks)" = 4 ] && [ "$(grep -c "at the end of the kernel" remarks)" = 3 ]'
+check "the kernel's slot" has remarks "kinds.c:18:.*league reduction of 80 bytes"
+cat >"$T/none.c" <<'C'
+void none(double *out, const double *v, int n)
+{
+    #pragma omp target teams map(tofrom: out[0:100]) map(to: v[0:n])
+    {
+        double own = 0;
+        #pragma omp distribute parallel for reduction(+: own)
+        for (int i = 0; i < n; i++) own += v[i];
+        out[0] = own;
+    }
+}
+C
+check "own alone: compiles" "$CC" --gpu-arch=sm_80 --emit=ptx -O2 "$T/none.c" -o none.ptx
+check "neither a lock nor an arrival" lacks none.ptx 'atom\.' 'red\.global'
+
+# ------------------------------------------------------------------ mutants
+# The runtime's part with a mistake in it, in a copy of the tree's layout: a program notices.
+cat >"$T/prog.c" <<'C'
+int omp_get_num_teams(void);
+int f(int teams, int used)
+{
+    int n = 5, a[20] = { 1 }, seen = 0, one = 0;
+    #pragma omp target teams num_teams(teams) thread_limit(32) map(tofrom: n, a, seen, one)
+    {
+        if (used) {
+            #pragma omp distribute parallel for reduction(+: n)
+            for (int i = 0; i < 300; i++) n += i;
+            for (int k = 0; k < 2; k++) {
+                #pragma omp distribute parallel for reduction(+: n, a)
+                for (int i = k; i < used; i += 2) n++, a[i % 20]++;
+            }
+        }
+        #pragma omp distribute simd reduction(+: n)
+        for (int i = 0; i < 100; i++) n++;
+        if (omp_get_num_teams() == 1) seen = n, one = 1;
+    }
+    int bad = n != 105 + (used ? 44850 + used : 0) || (one && seen != n), sum = -1 - used;
+    for (int i = 0; i < 20; i++) sum += a[i];
+    return bad || sum;
+}
+int main(void)
+{
+    for (int r = 0; r < 20; r++)
+        if (f(1 + r * 5 % 12, r % 3 * 70)) return 1;
+    return 0;
+}
+C
+LINK=${OMPGPU_LLVM_LINK:-llvm-link-22} LIB=$(dirname "$CC")/../lib
+if ! command -v "$LINK" >/dev/null 2>&1 || [ ! -e "$OBJ/devicertl/x86_64/reduction.bc" ]; then skip "mutants" "no bitcode of the device runtime, or no $LINK"; finish; exit; fi
+layout() {
+    mkdir -p "$T/tree/bin" "$T/tree/lib/ompgpu" && cp "$CC" "$T/tree/bin/ompgpu-cc" || return 1
+    for f in "$LIB"/*ompgpu.*; do ln -s "$f" "$T/tree/lib/"; done
+    for f in "$LIB"/ompgpu/*; do ln -s "$f" "$T/tree/lib/ompgpu/"; done
+}
+build() {
+    # shellcheck disable=SC2086
+    "$CLANG" --target=x86_64-pc-linux-gnu -std=gnu11 -O2 -Xclang -disable-llvm-passes -fconvergent-functions -fno-math-errno -fPIC -I"$ROOT" -emit-llvm \
+        -c "$T/reduction.c" -o "$T/reduction.bc" && "$LINK" "$T/reduction.bc" $others -o "$T/rtl.bc" &&
+        ln -sf "$T/rtl.bc" "$T/tree/lib/ompgpu/devicertl-x86_64.bc" &&
+        timeout 120 "$T/tree/bin/ompgpu-cc" --gpu-arch=emu -O1 -w "$T/prog.c" -o "$T/prog"
+}
+mutant() {                            # NAME SED-COMMAND
+    sed -e "$2" "$ROOT/devicertl/reduction.c" >"$T/reduction.c"
+    if cmp -s "$ROOT/devicertl/reduction.c" "$T/reduction.c"; then not_ok "$1: '$2' changes nothing"; return; fi
+    check "$1: compiles" build || return
+    if timeout 60 "$T/prog" >"$T/.log" 2>&1; then not_ok "$1: nobody notices"; else ok "$1: noticed"; fi
+}
+check "a tree to change" layout || finish
+others=
+for f in "$OBJ"/devicertl/x86_64/*.bc; do case $f in */reduction.bc) ;; *) others="$others $f" ;; esac; done
+cp "$ROOT/devicertl/reduction.c" "$T/reduction.c"
+check "unchanged: compiles" build && check "unchanged: runs" "$T/prog"
+mutant "entries are not cleared" '/__ompgpu_deferred_begin/,/^}/s/.used(entry) = 0;/;/'
+mutant "the first result is combined with what is there" '/^void __ompgpu_deferred_add/,/^}/s/if (.used(entry))/if (1)/'
+mutant "later results replace the first" '/^void __ompgpu_deferred_add/,/^}/s/if (.used(entry))/if (0)/'
+mutant "entries that were not used count" '/^_Bool __ompgpu_deferred_get/,/^}/s/!.used(slot_of(s, team))/0/'
+mutant "arrays that were not used count" '/^void __ompgpu_deferred_get_array/,/^}/s/.used(slot_of(s, team)) && //'
+mutant "a single team waits, too" '/[*]__ompgpu_deferred(struct/,/^}/s/nteams() == 1/nteams() == 0/'
+mutant "the first team to arrive finishes" '/ __ompgpu_deferred_last(/,/^}/s/arrive(env, .*;/arrive(env, 1);/'
+finish
