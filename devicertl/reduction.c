@@ -334,13 +334,28 @@ INLINE _Bool arrive(const struct __ompgpu_env *env, unsigned nteams)
     return before == nteams - 1;
 }
 
-/* The record of thread `tid` of k: slots tid, tid + k, … in this order. */
+/* The record of thread `tid` of k: slots tid, tid + k, … in this order.  Small ones are loaded some iterations ahead of their use. */
+#define AHEAD 4u
+#define SMALL 16u
 INLINE void gather(struct slots s, void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned k, unsigned nteams)
 {
     slot_load(rec, slot_of(s, tid), size);
-    ROLLED for (u64 team = (u64)tid + k; team < nteams; team += k) {
-        slot_load(tmp, slot_of(s, (unsigned)team), size);
-        combine(rec, tmp);
+    if (size > SMALL) {
+        ROLLED for (u64 team = (u64)tid + k; team < nteams; team += k) {
+            slot_load(tmp, slot_of(s, (unsigned)team), size);
+            combine(rec, tmp);
+        }
+        return;
+    }
+    ROLLED for (unsigned team = tid + k; team < nteams; team += AHEAD * k) {     /* at most 2^31 teams: it does not wrap */
+        u64 slots[AHEAD][SMALL / 8];
+        UNROLL for (unsigned i = 0; i < AHEAD; i++)
+            slot_load(slots[i], slot_of(s, team + i * k < nteams ? team + i * k : tid), size);
+        UNROLL for (unsigned i = 0; i < AHEAD; i++) {
+            __builtin_memcpy(tmp, slots[i], size);
+            if (team + i * k < nteams)
+                combine(rec, tmp);
+        }
     }
 }
 
@@ -437,6 +452,16 @@ _Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigne
  * it, whatever the one before has left. */
 INLINE u32 *used(void *entry) { return entry; }
 
+/* Arrays in the scratchpad are aligned to 16, their elements to the largest power of two in their constant size. */
+INLINE char *element_at(const char *at, usize size)
+{
+    return size % 16 == 0  ? __builtin_assume_aligned(at, 16)
+           : size % 8 == 0 ? __builtin_assume_aligned(at, 8)
+           : size % 4 == 0 ? __builtin_assume_aligned(at, 4)
+           : size % 2 == 0 ? __builtin_assume_aligned(at, 2)
+                           : (char *)at;
+}
+
 __attribute__((always_inline)) void *__ompgpu_deferred(struct __ompgpu_env *env, unsigned long stride, unsigned long at)
 {
     return __ompgpu_arch_nteams() == 1 ? (void *)0 : slot_of(slots_of(env, at, stride), __ompgpu_arch_team());
@@ -455,11 +480,11 @@ void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, un
     ROLLED for (usize i = 0; i < count; i++) {
         const char *from = (const char *)values + i * size;
         if (*used(entry)) {
-            __builtin_memcpy(tmp, to + i * size, size);
+            __builtin_memcpy(tmp, element_at(to + i * size, size), size);
             combine(tmp, from);
-            __builtin_memcpy(to + i * size, tmp, size);
+            __builtin_memcpy(element_at(to + i * size, size), tmp, size);
         } else {
-            __builtin_memcpy(to + i * size, from, size);
+            __builtin_memcpy(element_at(to + i * size, size), from, size);
         }
     }
 }
@@ -471,53 +496,56 @@ __attribute__((always_inline)) _Bool __ompgpu_deferred_last(struct __ompgpu_env 
     return __ompgpu_arch_nteams() > 1 && arrive(env, __ompgpu_arch_nteams());
 }
 
+/* *rec and then the records at offset `at` of the entries that were used, in the order of the teams from `team` on. */
+INLINE void gather_used(struct slots s, usize at, void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned team)
+{
+    unsigned nteams = __ompgpu_arch_nteams(), ahead = size > SMALL ? 1 : AHEAD;
+    ROLLED for (; team < nteams; team += ahead) {
+        u64 slots[AHEAD][SMALL / 8];
+        u32 is_used[AHEAD];
+        UNROLL for (unsigned i = 0; i < ahead; i++) {
+            char *entry = slot_of(s, team + i < nteams ? team + i : team);
+            is_used[i] = *used(entry);
+            if (ahead > 1)
+                __builtin_memcpy(slots[i], element_at(entry + at, size), size);
+        }
+        UNROLL for (unsigned i = 0; i < ahead; i++) {
+            __builtin_memcpy(tmp, ahead > 1 ? (char *)slots[i] : element_at(slot_of(s, team) + at, size), size);
+            if (is_used[i] && team + i < nteams)
+                combine(rec, tmp);
+        }
+    }
+}
+
 __attribute__((always_inline))
 _Bool __ompgpu_deferred_get(struct __ompgpu_env *env, unsigned long entry, unsigned long at, unsigned long stride, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine combine)
 {
     struct slots s = slots_of(env, entry, stride);
-    _Bool any = 0;
-    if (__ompgpu_arch_nteams() == 1)
+    unsigned first = 0, nteams = __ompgpu_arch_nteams();
+    ROLLED while (nteams > 1 && first < nteams && !*used(slot_of(s, first)))
+        first++;
+    if (nteams == 1 || first == nteams)
         return 0;
-    ROLLED for (unsigned team = 0; team < __ompgpu_arch_nteams(); team++) {
-        if (!*used(slot_of(s, team)))
-            continue;
-        slot_load(any ? tmp : rec, slot_of(s, team) + at, size);
-        if (any)
-            combine(rec, tmp);
-        any = 1;
-    }
-    return any;
+    __builtin_memcpy(rec, element_at(slot_of(s, first) + at, size), size);
+    gather_used(s, at, rec, tmp, size, combine, first + 1);
+    return 1;
 }
 
 __attribute__((always_inline))
 void __ompgpu_deferred_get_array(struct __ompgpu_env *env, unsigned long entry, unsigned long at, unsigned long stride, void *original, unsigned long count,
                                  void *tmp, unsigned long size, __ompgpu_combine combine)
 {
-    struct slots s = slots_of(env, entry, stride);
     if (__ompgpu_arch_nteams() == 1)
         return;
-    ROLLED for (unsigned team = 0; team < __ompgpu_arch_nteams(); team++)
-        ROLLED for (usize i = 0; *used(slot_of(s, team)) && i < count; i++) {
-            __builtin_memcpy(tmp, slot_of(s, team) + at + i * size, size);
-            combine((char *)original + i * size, tmp);
-        }
+    ROLLED for (usize i = 0; i < count; i++)
+        gather_used(slots_of(env, entry, stride), at + i * size, (char *)original + i * size, tmp, size, combine, 0);
 }
 
 /* ------------------------------------------------------------------ arrays in memory
  * Rows of elements (the threads' copies, then the teams' slots), which lie in global memory: a thread takes a column and goes through
  * the rows in order, so that neighbours read neighbours and nothing need be shuffled.  Where there are fewer columns than threads, groups
  * of threads first take every groups-th row each and leave the result in their first one. */
-/* Rows are aligned to 16, elements to the largest power of two in their constant size. */
-INLINE char *element_at(const char *at, usize size)
-{
-    return size % 16 == 0  ? __builtin_assume_aligned(at, 16)
-           : size % 8 == 0 ? __builtin_assume_aligned(at, 8)
-           : size % 4 == 0 ? __builtin_assume_aligned(at, 4)
-           : size % 2 == 0 ? __builtin_assume_aligned(at, 2)
-                           : (char *)at;
-}
-
 __attribute__((always_inline))
 void __ompgpu_column(void *rec, void *tmp, const void *first, unsigned long distance, unsigned rows, unsigned long size, __ompgpu_combine combine)
 {

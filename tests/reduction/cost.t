@@ -24,6 +24,8 @@ done
 for k in sum_int sum_float sum_double dot minloc_double sum_complex four; do
     check "$k: four loads in flight" at_most 4 "$(field $k 5)"
 done
+sed -n '/entry sum_double/,/^}/p' "$T/app.ptx" >"$T/sum_double.ptx"
+check "the last team: four slots in flight" sh -c "[ \$(grep -c 'ld.global.*+128\]' '$T/sum_double.ptx') -ge 5 ]"
 check "one double: at most 1.3 times the instructions of CUDA" at_most $((10 * $(field sum_double 2))) $((13 * CUDA_SUM_DOUBLE))
 check "four variables: shuffle steps of one (8 words to 2)" at_most "$(field four 4)" $((4 * $(field sum_double 4)))
 if have_ptxas; then

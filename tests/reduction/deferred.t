@@ -153,8 +153,10 @@ check "unchanged: compiles" build && check "unchanged: runs" "$T/prog"
 mutant "entries are not cleared" '/__ompgpu_deferred_begin/,/^}/s/.used(entry) = 0;/;/'
 mutant "the first result is combined with what is there" '/^void __ompgpu_deferred_add/,/^}/s/if (.used(entry))/if (1)/'
 mutant "later results replace the first" '/^void __ompgpu_deferred_add/,/^}/s/if (.used(entry))/if (0)/'
-mutant "entries that were not used count" '/^_Bool __ompgpu_deferred_get/,/^}/s/!.used(slot_of(s, team))/0/'
-mutant "arrays that were not used count" '/^void __ompgpu_deferred_get_array/,/^}/s/.used(slot_of(s, team)) && //'
+mutant "entries that were not used count" '/^INLINE void gather_used/,/^}/s/if (is_used.i. && /if (/'
+mutant "teams that are not there count" '/^INLINE void gather_used/,/^}/s/ && team + i < nteams)/)/'
+mutant "the first record counts, used or not" '/^_Bool __ompgpu_deferred_get/,/^}/s/first < nteams && .*/0)/'
+mutant "the first record counts twice" '/^_Bool __ompgpu_deferred_get/,/^}/s/first + 1);/first);/'
 mutant "a single team waits, too" '/[*]__ompgpu_deferred(struct/,/^}/s/nteams() == 1/nteams() == 0/'
 mutant "the first team to arrive finishes" '/ __ompgpu_deferred_last(/,/^}/s/arrive(env, .*;/arrive(env, 1);/'
 finish

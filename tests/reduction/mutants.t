@@ -39,6 +39,8 @@ caught "league: the counter does not wrap" 's/fetch_uinc(counter, nteams - 1,/fe
 caught "league: the last but one finishes" "$(in_function 'INLINE _Bool arrive' 's/before == nteams - 1/before == nteams - 2/')"
 caught "league: the flag is read before it is written" "$(in_function '_Bool __ompgpu_reduce_league' '/__ompgpu_arch_barrier(0);/d')"
 caught "league: slots overlap" "$(in_function 'INLINE char \*slot_of' 's/team \* s.stride/team * (s.stride - 8)/')"
-caught "league: slots are skipped" "$(in_function 'INLINE void gather' 's/(u64)tid + k;/(u64)tid + k + 1;/')"
-caught "league: a slot is taken twice" "$(in_function 'INLINE void gather' 's/(u64)tid + k;/(u64)tid;/')"
+caught "league: slots are skipped" "$(in_function 'INLINE void gather' 's/tid + k;/tid + k + 1;/')"
+caught "league: a slot is taken twice" "$(in_function 'INLINE void gather' 's/tid + k;/tid;/')"
+caught "league: a slot that is not there is taken" "$(in_function 'INLINE void gather(' 's/if (team + i . k < nteams)//')"
+caught "league: loaded ahead, all from one slot" "$(in_function 'INLINE void gather(' 's/? team + i . k : tid/? team : tid/')"
 finish
