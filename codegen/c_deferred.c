@@ -216,15 +216,27 @@ void cg_deferred_add_record(struct cg *cg, const struct cg_privates *p, const ch
     cg_put(cg, " __ompgpu_deferred_add(__deferred, %d, &__rec, 1, &__tmp, %s, __combine_%s);", HEAD, size, p->base);
 }
 
-void cg_deferred_add_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k, const char *first, const char *values,
-                           const char *count)
+/* Where the array lies in the entry. */
+static const char *array_at(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     const char *at = first_array(cg, p);
     for (unsigned i = 0; &p->list[i] != k; i++)
         if (in_entry(&p->list[i]))
             at = cg_strf(cg, "%s + %s", at, array_bytes(cg, cg_strf(cg, "__e_%s", p->list[i].var->name), p->list[i].elem));
-    cg_put(cg, " { %s __v; __ompgpu_deferred_add(__deferred, %s + %s * sizeof __v, %s, %s, &__v, sizeof __v, __combine_%s__%s_1); }", element(cg, k), at,
-           first, values, count, p->base, k->var->name);
+    return at;
+}
+
+void cg_deferred_add_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k, const char *first, const char *values,
+                           const char *count)
+{
+    cg_put(cg, " { %s __v; __ompgpu_deferred_add(__deferred, %s + %s * sizeof __v, %s, %s, &__v, sizeof __v, __combine_%s__%s_1); }", element(cg, k),
+           array_at(cg, p, k), first, values, count, p->base, k->var->name);
+}
+
+const char *cg_deferred_put_element(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    return cg_strf(cg, "__ompgpu_deferred_put(__deferred, __used, %s + __i * sizeof __rec, &__rec, 1, &__tmp, sizeof __rec, __combine_%s__%s_1);",
+                   array_at(cg, p, k), p->base, k->var->name);
 }
 
 /* ------------------------------------------------------------------ the teams construct */

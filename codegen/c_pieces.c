@@ -406,14 +406,22 @@ static const char *update_element(struct cg *cg, const struct cg_private *k)
     return cg_combine(cg, k, cg_strf(cg, "__o_%s[__i]", k->var->name), "__rec");
 }
 
+static const char *update_by_team(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *direct = update_element(cg, k);
+    return k->owner == CG_OF_LEAGUE ? cg_strf(cg, "if (__deferred) %s else { %s }", cg_deferred_put_element(cg, p, k), direct) : direct;
+}
+
 static void columns_parallel(struct cg *cg, const struct cg_privates *p)
 {
     if (!any_columns(p))
         return;
+    if (p->deferred)                  /* asked by all threads, before the barrier in front of their updates, behind which thread 0 may set it */
+        cg_line(cg, "const _Bool __used = __deferred && __ompgpu_deferred_used(__deferred);");
     gather_copies(cg, p);
     for (unsigned i = 0; i < p->n; i++)
         if (in_columns(p, &p->list[i]))
-            columns(cg, p, &p->list[i], team_copies(cg, &p->list[i]), "__distance", "__ompgpu_num_threads()", update_element(cg, &p->list[i]));
+            columns(cg, p, &p->list[i], team_copies(cg, &p->list[i]), "__distance", "__ompgpu_num_threads()", update_by_team(cg, p, &p->list[i]));
 }
 
 void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)

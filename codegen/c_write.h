@@ -225,6 +225,7 @@ void cg_deferred_functions(struct cg *, const struct cg_privates *);
 void cg_deferred_record(struct cg *, const struct cg_privates *);      /* its size, for the teams construct */
 void cg_deferred_add_record(struct cg *, const struct cg_privates *, const char *size);
 void cg_deferred_add_array(struct cg *, const struct cg_privates *, const struct cg_private *, const char *first, const char *values, const char *count);
+const char *cg_deferred_put_element(struct cg *, const struct cg_privates *, const struct cg_private *);    /* a statement: element __i of __rec */
 void cg_deferred_keep(struct cg_privates *);
 /* The teams construct around them.  own: bytes of its own part of a slot. */
 void cg_declare_entries(struct cg *, const char *own);         /* __entry_N, __stride */

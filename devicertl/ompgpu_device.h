@@ -172,12 +172,15 @@ _Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned l
                          unsigned turn);
 /* Reductions that end once in every team, and whose originals are combined at the kernel's end (codegen/c_deferred.c).  deferred: the caller's team's
  * entry at offset `at` of its slot; NULL when there is one team only.  begin: it is not used yet.  add: `count` records of `size` bytes, combined with
- * those at offset `at` of the entry, or the first; end: the entry is used.  These by thread 0 of the team.  last, by the main thread: true for that
+ * those at offset `at` of the entry, or the first; end: the entry is used.  These by thread 0 of the team.  put: the same as add by any thread, which
+ * has asked whether the entry was used before thread 0 could say so.  last, by the main thread: true for that
  * of the last of several teams, which then gets the entries combined in the order of the teams: get: true if any was used; get_array: into
  * `count` elements of the original. */
 void *__ompgpu_deferred(struct __ompgpu_env *, unsigned long stride, unsigned long at);
 void __ompgpu_deferred_begin(void *entry);
 void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine);
+_Bool __ompgpu_deferred_used(const void *entry);
+void __ompgpu_deferred_put(void *entry, _Bool used, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine);
 void __ompgpu_deferred_end(void *entry);
 _Bool __ompgpu_deferred_last(struct __ompgpu_env *);
 _Bool __ompgpu_deferred_get(struct __ompgpu_env *, unsigned long entry, unsigned long at, unsigned long stride, void *rec, void *tmp, unsigned long size,

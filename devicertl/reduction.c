@@ -448,8 +448,8 @@ _Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigne
 }
 
 /* ------------------------------------------------------------------ at the end of the kernel
- * An entry belongs to thread 0 of its team until the team arrives.  Its first word tells whether it has been used; a launch begins with clearing
- * it, whatever the one before has left. */
+ * An entry belongs to its team until that arrives, and all but elements of arrays to thread 0.  Its first word tells whether it has been
+ * used; a launch begins with clearing it, whatever the one before has left. */
 INLINE u32 *used(void *entry) { return entry; }
 
 /* Arrays in the scratchpad are aligned to 16, their elements to the largest power of two in their constant size. */
@@ -473,20 +473,28 @@ __attribute__((always_inline)) void __ompgpu_deferred_begin(void *entry)
         *used(entry) = 0;
 }
 
+__attribute__((always_inline)) _Bool __ompgpu_deferred_used(const void *entry) { return *used((void *)entry) != 0; }
+
+__attribute__((always_inline))
+void __ompgpu_deferred_put(void *entry, _Bool again, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size,
+                           __ompgpu_combine combine)
+{
+    ROLLED for (usize i = 0; i < count; i++) {
+        const char *from = (const char *)values + i * size;
+        char *to = element_at((char *)entry + at + i * size, size);
+        if (again) {
+            __builtin_memcpy(tmp, to, size);
+            combine(tmp, from);
+            from = tmp;
+        }
+        __builtin_memcpy(to, from, size);
+    }
+}
+
 __attribute__((always_inline))
 void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine combine)
 {
-    char *to = (char *)entry + at;
-    ROLLED for (usize i = 0; i < count; i++) {
-        const char *from = (const char *)values + i * size;
-        if (*used(entry)) {
-            __builtin_memcpy(tmp, element_at(to + i * size, size), size);
-            combine(tmp, from);
-            __builtin_memcpy(element_at(to + i * size, size), tmp, size);
-        } else {
-            __builtin_memcpy(element_at(to + i * size, size), from, size);
-        }
-    }
+    __ompgpu_deferred_put(entry, __ompgpu_deferred_used(entry), at, values, count, tmp, size, combine);
 }
 
 __attribute__((always_inline)) void __ompgpu_deferred_end(void *entry) { *used(entry) = 1; }

@@ -151,8 +151,8 @@ for f in "$OBJ"/devicertl/x86_64/*.bc; do case $f in */reduction.bc) ;; *) other
 cp "$ROOT/devicertl/reduction.c" "$T/reduction.c"
 check "unchanged: compiles" build && check "unchanged: runs" "$T/prog"
 mutant "entries are not cleared" '/__ompgpu_deferred_begin/,/^}/s/.used(entry) = 0;/;/'
-mutant "the first result is combined with what is there" '/^void __ompgpu_deferred_add/,/^}/s/if (.used(entry))/if (1)/'
-mutant "later results replace the first" '/^void __ompgpu_deferred_add/,/^}/s/if (.used(entry))/if (0)/'
+mutant "the first result is combined with what is there" '/^void __ompgpu_deferred_put/,/^}/s/if (again)/if (1)/'
+mutant "later results replace the first" '/^void __ompgpu_deferred_put/,/^}/s/if (again)/if (0)/'
 mutant "entries that were not used count" '/^INLINE void gather_used/,/^}/s/if (is_used.i. && /if (/'
 mutant "teams that are not there count" '/^INLINE void gather_used/,/^}/s/ && team + i < nteams)/)/'
 mutant "the first record counts, used or not" '/^_Bool __ompgpu_deferred_get/,/^}/s/first < nteams && .*/0)/'
