@@ -402,7 +402,7 @@ static void test_leagues(void)
 {
     static const struct { unsigned teams, threads; } some[] = {
         { 1, 1 }, { 1, 100 }, { 2, 1 }, { 3, 1024 }, { 5, 33 }, { 32, 64 }, { 33, 32 }, { 40, 96 }, { 300, 48 }, { 5000, 2 }, { 1025, 32 },
-    }, few[] = { { 5, 33 }, { 70, 64 } };
+    }, few[] = { { 5, 33 }, { 170, 40 } };
     unsigned cases = quick ? 2 : 11 + (thorough ? 1000 : 6);
     for (unsigned i = 0; i < cases; i++) {
         unsigned teams = quick ? few[i].teams : i < 11 ? some[i].teams : 1 + random_below(i % 8 ? 60 : 5000);
