@@ -781,7 +781,7 @@ static void statement(int depth)
 
 static void block(int depth)
 {
-    unsigned n = depth ? 1 + below(2) : 2 + below(4);
+    unsigned n = depth ? 1 + below(2) : 2 + below(3);
     while (n--) statement(depth);
 }
 

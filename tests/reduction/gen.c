@@ -246,11 +246,11 @@ static void kernel(unsigned number)
         if (items[k].shape != SCALAR && items[k].shape != POINTER) printf("#undef v%u\n#undef h%u\n", k, k);
 }
 
-/* teams × threads stays small but for one case in 16, so that many cases are fast. */
+/* teams × threads stays small but for one case in 48, so that many cases are fast. */
 static const char program[] =
     "static void run(void (*kernel)(unsigned, int, int, int, int, int), unsigned x, int rare)\n{\n"
     "    static const int few[] = { 1, 1, 2, 3, 7, 16, 40, 300, 1000, 5000 }, sizes[] = { 1, 2, 31, 32, 33, 64, 100, 257, 1000, 1024 };\n"
-    "    int t = x & 1 ? few[x / 2 % 10] : 1 + (int)(x / 2 % 64), n = x & 1024 ? sizes[x / 2048 % 10] : 1 + (int)(x / 2048 % 1024), most = rare ? 20000 : 2000;\n"
+    "    int t = x & 1 ? few[x / 2 % 10] : 1 + (int)(x / 2 % 64), n = x & 1024 ? sizes[x / 2048 % 10] : 1 + (int)(x / 2048 % 1024), most = rare ? 20000 : 1500;\n"
     "    if (t * n > most && x & 1u << 22) t = most / n ? most / n : 1;\n"
     "    if (t * n > most) n = most / t ? most / t : 1;\n"
     "    int trips[] = { 0, 1, 2, n - 1, t - 1, t * n - 1, t * n, t * n + 1, 70, 700, 3000, (int)(x % 2000) };\n"
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     fputs(prelude, stdout);
     for (unsigned i = 0; i < kernels; i++) kernel(i);
     printf("\n%s", program);
-    for (unsigned i = 0; i < kernels; i++) printf("        run(kernel_%u, mix(seed * 31u + %u, k + 1000), (k + %u) %% 16 == 15);\n", i, i, i);
+    for (unsigned i = 0; i < kernels; i++) printf("        run(kernel_%u, mix(seed * 31u + %u, k + 1000), (k + %u) %% 48 == 15);\n", i, i, i);
     printf("    }\n    printf(\"%%d wrong\\n\", bad);\n    return bad != 0;\n}\n");
     return 0;
 }
