@@ -302,7 +302,7 @@ static bool check_emu_interface(struct ir_unit *u)
 static const char *const backend_calls[] = { "__udivti3", "__umodti3", "__divti3", "__modti3", "__extendhfsf2", "__truncsfhf2", "__truncdfhf2" };
 enum { BACKEND_CALLS = sizeof backend_calls / sizeof *backend_calls };
 
-static bool is_backend_call(const char *name)
+bool ir_is_backend_call(const char *name)
 {
     for (unsigned i = 0; i < BACKEND_CALLS; i++)
         if (strcmp(name, backend_calls[i]) == 0)
@@ -364,7 +364,7 @@ static bool is_exported(const struct ir_unit *u, const char *name)
     for (unsigned i = 0; i < u->nexports; i++)
         if (strcmp(u->exports[i], name) == 0)
             return true;
-    return u->opt->target == IR_X86 && (is_emu_interface(name) || is_backend_call(name));
+    return u->opt->target == IR_X86 && (is_emu_interface(name) || ir_is_backend_call(name));
 }
 
 static void internalise(const struct ir_unit *u, LLVMValueRef global)
@@ -374,7 +374,7 @@ static void internalise(const struct ir_unit *u, LLVMValueRef global)
         return;
     if (!is_exported(u, name))
         LLVMSetLinkage(global, LLVMInternalLinkage);
-    else if (is_backend_call(name))
+    else if (ir_is_backend_call(name))
         LLVMSetLinkage(global, LLVMExternalLinkage);      /* nothing calls it yet */
 }
 

@@ -423,7 +423,8 @@ static void keep_own(const struct ir_unit *u)
         LLVMLinkage linkage = LLVMGetLinkage(v);
         if (!g->nodes[i].defined || is_local(v) || linkage == LLVMAvailableExternallyLinkage)
             continue;
-        LLVMSetLinkage(v, own[i] ? LLVMInternalLinkage : LLVMLinkOnceODRLinkage);
+        LLVMLinkage shared = ir_is_backend_call(ir_name(v)) ? LLVMWeakODRLinkage : LLVMLinkOnceODRLinkage;     /* nothing calls those yet */
+        LLVMSetLinkage(v, own[i] ? LLVMInternalLinkage : shared);
     }
     for (unsigned i = 0; i < u->nkernels; i++)
         LLVMSetLinkage(ir_kernel_function(u->module, &u->kernels[i]), LLVMExternalLinkage);

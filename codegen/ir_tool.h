@@ -231,6 +231,7 @@ void ir_print_notes(const struct ir_kernel *);
 
 /* ------------------------------------------------------------------ link (ir_link.c) */
 bool ir_link(struct ir_unit *);
+bool ir_is_backend_call(const char *name);
 bool ir_internalise(struct ir_unit *);
 
 /* ------------------------------------------------------------------ modes (ir_modes.c) */
