@@ -157,6 +157,11 @@ struct ir_variable ir_variable_of(const struct ir_unit *u, const struct ir_kerne
 }
 
 /* ------------------------------------------------------------------ notes */
+static bool same_note(const struct ir_note *a, const struct ir_note *b)
+{
+    return strcmp(a->text, b->text) == 0 && strcmp(a->at.file, b->at.file) == 0 && a->at.line == b->at.line && a->at.column == b->at.column;
+}
+
 void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char *fmt, ...)
 {
     if (!k->input->remarks)
@@ -171,13 +176,24 @@ void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char
     struct ir_note **end = &k->notes, *note = ir_alloc(1, sizeof *note);
     *note = (struct ir_note){ .at = at.file ? at : (struct ir_place){ k->file, k->line, k->column }, .id = id, .text = text };
     for (; *end; end = &(*end)->next)
-        if (strcmp((*end)->text, text) == 0 && (*end)->at.line == note->at.line && (*end)->at.column == note->at.column)
+        if (same_note(*end, note))
             return;                   /* what was inlined twice is one for the user */
     *end = note;
 }
 
-void ir_print_notes(const struct ir_kernel *k)
+/* What a function has in several sets of kernels (ir_specialise.c) is said with the first. */
+static bool is_printed(const struct ir_unit *u, const struct ir_kernel *end, const struct ir_note *note)
+{
+    for (const struct ir_kernel *k = u->kernels; k < end; k++)
+        for (const struct ir_note *n = k->input->remarks ? k->notes : NULL; n; n = n->next)
+            if (same_note(n, note))
+                return true;
+    return false;
+}
+
+void ir_print_notes(const struct ir_unit *u, const struct ir_kernel *k)
 {
     for (const struct ir_note *n = k->notes; n; n = n->next)
-        fprintf(stderr, "%s:%u:%u: remark: %s [%s] [-Rompgpu]\n", n->at.file, n->at.line, n->at.column, n->text, n->id);
+        if (!is_printed(u, k, n))
+            fprintf(stderr, "%s:%u:%u: remark: %s [%s] [-Rompgpu]\n", n->at.file, n->at.line, n->at.column, n->text, n->id);
 }

@@ -293,7 +293,7 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
     const char *bound = ir_max_team(k) ? ir_format("; at most %u threads a team", ir_max_team(k)) : "";
     fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
             k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, bound, indirect);
-    ir_print_notes(k);
+    ir_print_notes(u, k);
 }
 
 /* -Wompgpu-generic: the place is that of the first construct in the way, where it is known. */

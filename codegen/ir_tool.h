@@ -227,7 +227,7 @@ struct ir_variable ir_variable_of(const struct ir_unit *, const struct ir_kernel
 void ir_mark_variables(const struct ir_unit *);  /* before any optimisation */
 /* A remark about something in the kernel, when remarks are asked for; without a place, at the region's. */
 void ir_note(struct ir_kernel *, struct ir_place, const char *id, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void ir_print_notes(const struct ir_kernel *);
+void ir_print_notes(const struct ir_unit *, const struct ir_kernel *);
 
 /* ------------------------------------------------------------------ link (ir_link.c) */
 bool ir_link(struct ir_unit *);

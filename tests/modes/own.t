@@ -153,6 +153,28 @@ file nested "$one" 'static void neighbours(int *r, int n) {
 figures nested
 check "nested: the SPMD neighbour keeps nothing in shared memory" has nested-beside.say "region 'neighbours_.*SPMD mode by its form.*; no team-shared storage"
 
+# A local of a function that two sets have is shared in both, and said once.
+"$CC" $ARCH -O2 -fompgpu-mode=generic -Rompgpu -c -o local.o -xc - >local 2>&1 <<'C'
+static void sum(int *a, int n) {
+    int s = 0;
+    #pragma omp parallel for reduction(+: s)
+    for (int i = 0; i < n; i++) s += a[i];
+    a[0] = s;
+}
+void f(int *a, int n) {
+    #pragma omp target map(tofrom: a[:9])
+    { a[1] = n; sum(a, 9); }
+    #pragma omp target map(tofrom: a[:9])
+    {
+        sum(a, 8);
+        #pragma omp parallel for
+        for (int i = 0; i < n; i++) a[i]++;
+    }
+}
+C
+check "a local in two sets: two state machines" has local 'f_8.*for 1 known parallel region ' 'f_10.*for 2 known parallel regions'
+check "… one remark" test "$(grep -c "2:9: remark: 's' is in" local)" = 1
+
 # What has no definition is said once, however many kernels miss it.
 cat >missing.c <<'C'
 int nowhere(int);
