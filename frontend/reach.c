@@ -65,8 +65,8 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
     for (unsigned i = 0; i < w->vars.n; i++) if (w->vars.at[i] == v) return;
     *VEC_PUSH(w->fe->a, &w->vars) = v;
     const char *at = w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
-    if (v->declare_target == OMPV_DT_LINK)
-        fault(w, offset, arena_printf(w->fe->a, "'declare target link' variable '%s' used in %s is not supported yet", v->name, at));
+    if (v->declare_target == OMPV_DT_LINK && v->is_extern)
+        fault(w, offset, arena_printf(w->fe->a, "'declare target link' variable '%s' of another file used in %s is not supported yet", v->name, at));
     else if (v->is_extern && fe_is_system(w->fe, v->decl))
         fault(w, offset, arena_printf(w->fe->a, "variable '%s' of a system header is used in %s, but the device does not have it", v->name, at));
     else if (v->is_extern)
