@@ -172,7 +172,9 @@ check: deps
 export OMPGPU_CC := $(CURDIR)/$(BIN)/ompgpu-cc
 export OMPGPU_OBJ := $(CURDIR)/$(O)
 export OMPGPU_SANITIZE := $(SANITIZE)
-test_scripts = $(sort $(wildcard tests/*.t tests/*/*.t))
+# The longest first, so that none of them is left over at the end.
+longest := tests/modes/fuzz.t tests/reduction/prop.t tests/fuzz/loops.t tests/modes/levels.t tests/modes/fuzz_storage.t tests/reduction/scan.t
+test_scripts = $(longest) $(filter-out $(longest),$(sort $(wildcard tests/*.t tests/*/*.t)))
 check-run:
 	@prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(filter-out tests/long/%,$(test_scripts)) $(unit_bin)
 check-long: deps

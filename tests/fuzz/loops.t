@@ -9,7 +9,7 @@ run_seed() {                                    # SEED
 random_programs() {                             # GENERATOR PROGRAMS KERNELS
     "$CLANG" -O1 -o gen "$ROOT/tests/fuzz/$1.c" || { echo "Bail out! $1.c does not compile"; exit 1; }
     last=$((FIRST + $2)) seed=$FIRST
-    [ -z "${OMPGPU_LONG:-}" ] || last=$((FIRST + 150))
+    [ -z "${OMPGPU_LONG:-}" ] || last=$((FIRST + 80))
     while [ $seed -lt $last ]; do
         ./gen $seed "$3" >"$1_$seed.c"
         case $((seed % 3)) in 0) level=-O0 ;; 1) level=-O1 ;; *) level=-O2 ;; esac
