@@ -238,8 +238,8 @@ static unsigned archs_with_redux(const struct ir_unit *u)
 static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduction *r)
 {
     unsigned redux = r->how & RED_REDUX ? archs_with_redux(u) : 0;
-    const char *words = ir_format("%u word%s a shuffle step", (r->bytes + 3) / 4, r->bytes > 4 ? "s" : "");
-    const char *tree = ir_format("%s tree (%s)", r->how & RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp", words);
+    const char *words = r->bytes ? ir_format(" (%u word%s a shuffle step)", (r->bytes + 3) / 4, r->bytes > 4 ? "s" : "") : "";     /* none: all in pieces */
+    const char *tree = ir_format("%s tree%s", r->how & RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp", words);
     if (!redux)
         return tree;
     return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else %s", tree) : "warp by redux.sync";
