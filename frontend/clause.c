@@ -64,15 +64,40 @@ static struct fe_name *lookup(const struct reader *r, unsigned k)
     return fe_lookup(r->fe, text_of(r) + t->begin, t->end - t->begin, r->p->extent.begin);
 }
 
-/* Notes every use of a variable or function in tokens [b, e). */
+/* Is the token in the block that the declaration is in? */
+static bool sees(const struct reader *r, const struct fe_localtype *l, unsigned at)
+{
+    unsigned end = fe_block_end(r->fe->u, l->extent.end);
+    if (l->is_constant) end = fe_block_end(r->fe->u, end + 1);     /* the first was that of the enum */
+    return l->decl < at && at < end;
+}
+
+/* A type or enumeration constant of the function: its name in device text is another one. */
+static void note_local_type(struct reader *r, unsigned k, bool tag)
+{
+    const struct fe_token *t = &r->p->tokens[k];
+    const struct fe_localtype *found = NULL;
+    for (unsigned i = 0; i < r->fe->localtypes.n; i++) {
+        const struct fe_localtype *l = &r->fe->localtypes.at[i];
+        bool is_tag = !l->is_typedef && !l->is_constant;
+        if (is_tag != tag || !l->name_length || strlen(l->old_name) != t->end - t->begin) continue;
+        if (strncmp(l->old_name, text_of(r) + t->begin, t->end - t->begin) || !sees(r, l, t->begin)) continue;
+        if (!found || l->decl > found->decl) found = l;
+    }
+    if (found) *VEC_PUSH(r->fe->a, &r->fe->typerefs) = (struct fe_typeref){ t->begin, t->end - t->begin, found->decl };
+}
+
+/* Notes every use of a variable, function or local type in tokens [b, e). */
 static void note_refs(struct reader *r, unsigned b, unsigned e)
 {
     for (unsigned k = b; k < e; k++) {
         const struct fe_token *t = &r->p->tokens[k];
         if (t->kind != TOK_IDENT || (k > b && (token_is(r, k - 1, ".") || token_is(r, k - 1, "->")))) continue;
-        struct fe_name *n = lookup(r, k);
+        bool tag = k > b && (token_is(r, k - 1, "struct") || token_is(r, k - 1, "union") || token_is(r, k - 1, "enum"));
+        struct fe_name *n = tag ? NULL : lookup(r, k);
         if (n && n->var) *VEC_PUSH(r->fe->a, &r->fe->refs) = (struct omp_ref){ t->begin, t->end - t->begin, n->var, false };
-        struct fe_function *f = n ? NULL : fe_function_named(r->fe, text_of(r) + t->begin, t->end - t->begin);
+        if (tag || !n || !n->var) note_local_type(r, k, tag);
+        struct fe_function *f = n || tag ? NULL : fe_function_named(r->fe, text_of(r) + t->begin, t->end - t->begin);
         if (f) *VEC_PUSH(r->fe->a, &r->fe->frefs) = (struct fe_fref){ t->begin, t->end - t->begin, f, false };
     }
 }
