@@ -293,6 +293,8 @@ static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_lea
     unsigned nmaps = cg_maps(cg, c, NULL);
     if (nmaps)
         cg_line(cg, "%s(&__omp_where, __omp_dev, __omp_m, %u);", function, nmaps);
+    if (leaf == OMPL_UPDATE)
+        cg_update_pieces(cg, c);
     cg_puts(cg, " } } }");
 }
 

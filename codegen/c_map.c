@@ -28,6 +28,19 @@ static const char *length(struct cg *cg, const struct omp_section *s, const char
     return cg_strf(cg, "(sizeof(%s) / sizeof((%s)[0]) - (%s))", at, at, lower(cg, s));
 }
 
+/* Does a section in front of the last dimension, or a stride, ask for parts of the storage between its ends? */
+static bool in_pieces(const struct omp_item *item)
+{
+    bool more = false;
+    for (unsigned i = 0; i < item->nsections; i++) {
+        const struct omp_section *s = &item->sections[i];
+        if (!cg_empty(s->stride) || (more && !(s->is_section && cg_empty(s->lower) && cg_empty(s->length))))
+            return true;
+        more |= s->is_section;
+    }
+    return false;
+}
+
 /* begin = &B[l0][l1]…; bytes up to the end of the last element: (n0-1)*sizeof B[0] + (n1-1)*sizeof B[0][0] + … + sizeof B[0]…[0] */
 struct cg_span cg_span_of(struct cg *cg, const struct omp_item *item)
 {
@@ -64,9 +77,14 @@ static const char *base_address(struct cg *cg, const struct omp_item *item)
     return cg_strf(cg, "&(%s)", cg_expr(cg, item->base));
 }
 
+static unsigned flags_of(const struct omp_map *m)
+{
+    return (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) | (m->attach ? OMPGPU_MAP_ATTACH : 0);
+}
+
 static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
 {
-    unsigned flags = (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) | (m->attach ? OMPGPU_MAP_ATTACH : 0);
+    unsigned flags = flags_of(m);
     if (!m->item) {
         const char *v = cg_spell(cg, m->var), *at = cg_strf(cg, "&(%s)", v);
         entry(cg, n, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
@@ -86,6 +104,41 @@ static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
         s = (struct cg_span){ cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
     entry(cg, n, base_address(cg, m->item), s.begin, s.size, m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, m->item->base)) : "0", flags,
           m->item->place.line, cg_raw(cg, m->item->text));
+}
+
+/* target update of a section with gaps: one call for each piece without.  Where the inner lengths turn out to be those of the dimensions,
+ * one call does it all. */
+static void update_pieces(struct cg *cg, const struct omp_map *m)
+{
+    const struct omp_item *item = m->item;
+    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "", *whole = "1";
+    unsigned last = item->nsections - 1;
+    cg_line(cg, "{");
+    for (unsigned i = 0; i <= last; i++) {
+        const struct omp_section *s = &item->sections[i];
+        const char *n = length(cg, s, at), *stride = cg_empty(s->stride) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, s->stride));
+        if (!cg_empty(s->stride) && cg_empty(s->length))
+            n = cg_strf(cg, "(%s + %s - 1) / %s", n, stride, stride);
+        cg_line(cg, "const unsigned long __n%u = %s; const long __st%u = %s;", i, n, i, stride);
+        whole = cg_strf(cg, i ? "%s && __st%u == 1 && __n%u == sizeof(%s) / sizeof((%s)[0])" : "%s && __st%u == 1", whole, i, i, at, at);
+        begin = cg_strf(cg, "%s[%s + (long)__i%u * __st%u]", begin, lower(cg, s), i, i);
+        at = cg_strf(cg, "%s[0]", at);
+    }
+    for (unsigned i = 0; i <= last; i++)
+        sum = cg_strf(cg, "%s%s__n%u", sum, i ? " * " : "", i);
+    cg_line(cg, "const _Bool __whole = %s && %s, __row = __st%u == 1;", whole, sum, last);
+    for (unsigned i = 0; i <= last; i++)
+        cg_line(cg, "for (unsigned long __i%u = 0; __i%u < (__whole%s ? 1 : __n%u); __i%u++)", i, i, i == last ? " || __row" : "", i, i);
+    cg_line(cg, "{ const struct ompgpu_map __omp_s = { %s, &%s, (__whole ? %s : __row ? __n%u : 1) * sizeof(%s), 0, %u, %u, %s };",
+            base_address(cg, item), begin, sum, last, at, flags_of(m), item->place.line, cg_quoted(cg, cg_raw(cg, item->text)));
+    cg_line(cg, "__ompgpu_data_update(&__omp_where, __omp_dev, &__omp_s, 1); } }");
+}
+
+void cg_update_pieces(struct cg *cg, const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < c->nmaps; i++)
+        if (c->maps[i].item && in_pieces(c->maps[i].item) && cg_is_contiguous(cg, c->maps[i].item))
+            update_pieces(cg, &c->maps[i]);
 }
 
 /* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.  `at[i]`: map of parameter i. */
@@ -147,7 +200,8 @@ unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_p
     if (p)
         literals(cg, p);
     for (unsigned i = 0; i < c->nmaps; i++)
-        map_entry(cg, &n, &c->maps[i]);
+        if (!(c->leaves & OMPL_UPDATE) || !c->maps[i].item || !in_pieces(c->maps[i].item))
+            map_entry(cg, &n, &c->maps[i]);
     if (p)
         extra_entries(cg, p, &n, at);
     if (n)

@@ -262,6 +262,7 @@ bool cg_is_device_variable(const struct omp_var *);             /* has a device 
 /* ------------------------------------------------------------------ host (c_host.c, c_map.c) */
 /* The arrays __m and __p of a construct; returns the number of map entries. */
 unsigned cg_maps(struct cg *, const struct omp_construct *, const struct cg_plan *);
+void cg_update_pieces(struct cg *, const struct omp_construct *);       /* target update of sections with gaps */
 struct cg_span { const char *begin, *size; };              /* first address and bytes of an array section, as expressions */
 struct cg_span cg_span_of(struct cg *, const struct omp_item *);
 bool cg_is_contiguous(struct cg *, const struct omp_item *);    /* says so if not */

@@ -253,10 +253,15 @@ static void apply_bracket(struct reader *r, struct chain *x, unsigned b, unsigne
     if (find_top(r, b, e, "?") < colon) colon = e;               /* a ?: inside an index */
     s.is_section = colon < e;
     s.lower = extent_of(r, b, colon);
-    if (s.is_section) s.length = extent_of(r, colon + 1, e);
+    if (s.is_section) {
+        unsigned second = find_top(r, colon + 1, e, ":");
+        if (find_top(r, colon + 1, e, "?") < second) second = e;
+        s.length = extent_of(r, colon + 1, second);
+        if (second < e) s.stride = extent_of(r, second + 1, e);
+        if (second < e && !(r->p->c->leaves & OMPL_UPDATE))
+            fe_error(r->fe, offset_at(r, colon), "array section with a stride is not supported yet outside of 'target update'");
+    }
     s.count = count_of(r, &s, b, colon, e);
-    if (s.is_section && find_top(r, colon + 1, e, ":") < e && find_top(r, colon + 1, e, "?") == e)
-        fe_error(r->fe, offset_at(r, colon), "array section with a stride is not supported yet");
     if (type_is_array(x->type)) {
         if (!x->sections.n && !x->base.end) { x->base = x->text; x->base_type = x->type; }
         x->type = clang_getArrayElementType(clang_getCanonicalType(x->type));

@@ -96,6 +96,7 @@ enum omp_map_type {
 struct omp_section {              /* one [lower : length] or [index] */
     struct omp_extent lower;      /* empty: 0 */
     struct omp_extent length;     /* empty: up to the end of the dimension (arrays) */
+    struct omp_extent stride;     /* target update: elements from one to the next; empty: 1 */
     bool is_section;              /* had a ':'; otherwise a plain index and length is 1 */
     uint64_t dim;                 /* constant number of elements of this dimension where known, else 0 */
     uint64_t count;               /* elements that are taken, where this is a constant, else 0 */
