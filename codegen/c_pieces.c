@@ -66,7 +66,7 @@ static bool is_small(const struct omp_type *t) { return t->kind == OMPT_ARRAY &&
 
 /* Is the storage the team's? */
 static bool in_arena(const struct cg_privates *p) { return p->pieces && !p->slices; }
-static bool in_columns(const struct cg_privates *p, const struct cg_private *k)
+bool cg_in_columns(const struct cg_privates *p, const struct cg_private *k)
 {
     return k->pieces && !is_small(k->var->type) && (p->slices || (p->finish == CG_PARALLEL && !p->lock));
 }
@@ -119,7 +119,7 @@ static const char *bytes_of_section(struct cg *cg, const struct omp_sharing *s, 
 static const char *bytes_taken(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     const char *bytes = copy_bytes(cg, k->var->type, k->elem, cg_strf(cg, "__e_%s", k->var->name));
-    if (!in_arena(p) || in_columns(p, k) || is_small(k->var->type) || is_constant(k))
+    if (!in_arena(p) || cg_in_columns(p, k) || is_small(k->var->type) || is_constant(k))
         return bytes;
     return cg_strf(cg, "(__e_%s <= %llu ? 0 : %s)", k->var->name, fits(k->var->type, k->elem), bytes);
 }
@@ -276,7 +276,7 @@ void cg_pieces_functions(struct cg *cg, const struct cg_privates *p, const struc
 {
     const char *e = element(cg, k), *name = cg_strf(cg, "%s__%s", p->base, k->var->name);
     unsigned n = piece(k->elem);
-    if (in_columns(p, k)) {
+    if (cg_in_columns(p, k)) {
         cg_put(cg, "__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q) { %s *__a = __p; const %s *__b = __q; %s }\n", name, e, e,
                cg_combine(cg, k, "(*__a)", "(*__b)"));
         return;
@@ -356,7 +356,7 @@ static const char *rounds = "__OMPGPU_ROUNDS(sizeof __rec)";
 static bool any_columns(const struct cg_privates *p)
 {
     for (unsigned i = 0; i < p->n; i++)
-        if (in_columns(p, &p->list[i]))
+        if (cg_in_columns(p, &p->list[i]))
             return true;
     return false;
 }
@@ -368,7 +368,7 @@ static void gather_copies(struct cg *cg, const struct cg_privates *p)
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         const char *v = k->var->name;
-        if (!in_columns(p, k))
+        if (!cg_in_columns(p, k))
             continue;
         cg_line(cg, "const unsigned long __c_%s = %s;", v, at);
         if (!is_constant(k))
@@ -420,7 +420,7 @@ static void columns_parallel(struct cg *cg, const struct cg_privates *p)
         cg_line(cg, "const _Bool __used = __deferred && __ompgpu_deferred_used(__deferred);");
     gather_copies(cg, p);
     for (unsigned i = 0; i < p->n; i++)
-        if (in_columns(p, &p->list[i]))
+        if (cg_in_columns(p, &p->list[i]))
             columns(cg, p, &p->list[i], team_copies(cg, &p->list[i]), "__distance", "__ompgpu_num_threads()", update_by_team(cg, p, &p->list[i]));
 }
 
@@ -431,7 +431,7 @@ void cg_pieces_parallel(struct cg *cg, const struct cg_privates *p)
     columns_parallel(cg, p);
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
-        if (!k->pieces || in_columns(p, k))
+        if (!k->pieces || cg_in_columns(p, k))
             continue;
         const char *left = cg_strf(cg, "__e_%s - __i", k->var->name), *n = cg_strf(cg, "(%s < %u ? %s : %u)", left, piece(k->elem), left, piece(k->elem));
         open_loop(cg, p, k, true);
@@ -464,7 +464,7 @@ static void round(struct cg *cg, const struct cg_privates *p, const char *who, b
         const struct cg_private *k = &p->list[i];
         if (!k->pieces)
             continue;
-        if (in_columns(p, k)) {
+        if (cg_in_columns(p, k)) {
             const char *e = element(cg, k);
             if (put)
                 columns(cg, p, k, team_copies(cg, k), "__distance", "__ompgpu_num_threads()",

@@ -356,13 +356,14 @@ static void update_atomically(struct cg *cg, const struct cg_privates *p, const 
 static void describe(struct cg *cg, struct cg_privates *p)
 {
     static const char *const how[] = { [CG_PARALLEL] = "TEAM", [CG_LEAGUE] = "LEAGUE", [CG_TEAMS] = "TEAMS", [CG_ONE_THREAD] = "TEAMS" };
-    unsigned variables = 0, arrays = 0;
+    unsigned variables = 0, arrays = 0, columns = 0;
     const char *names = "";
     struct omp_place place = cg->place;
     for (unsigned i = 0; i < p->n; i++) {
         if (!is_reduction(&p->list[i]))
             continue;
         (p->list[i].pieces ? arrays++ : variables++);
+        columns += cg_in_columns(p, &p->list[i]);
         names = cg_strf(cg, "%s%s'%s'", names, *names ? ", " : "", p->list[i].var->name);
         place = p->list[i].place;
     }
@@ -371,7 +372,8 @@ static void describe(struct cg *cg, struct cg_privates *p)
     cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, %s, __OMPGPU_RED_%s%s%s%s)\n", p->base, cg_quoted(cg, place.file), cg_quoted(cg, names),
            place.line, place.col, variables, arrays, p->record ? cg_strf(cg, "sizeof(%s)", p->record) : "0", how[p->finish],
            p->atomic ? " | __OMPGPU_RED_ATOMIC" : cg_strf(cg, "%s%s", p->deferred ? " | __OMPGPU_RED_DEFERRED" : "", p->lock ? " | __OMPGPU_RED_LOCKED" : ""),
-           p->redux ? " | __OMPGPU_RED_REDUX" : "", p->whole_warps ? " | __OMPGPU_RED_WHOLE_WARPS" : "");
+           p->redux ? " | __OMPGPU_RED_REDUX" : "", cg_strf(cg, "%s%s%s", p->whole_warps ? " | __OMPGPU_RED_WHOLE_WARPS" : "",
+                                                            columns ? " | __OMPGPU_RED_COLUMNS" : "", columns < arrays ? " | __OMPGPU_RED_PIECES" : ""));
 }
 
 void cg_reduction_functions(struct cg *cg, struct cg_privates *p)

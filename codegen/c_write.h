@@ -187,6 +187,7 @@ bool cg_in_pieces(const struct omp_sharing *);             /* arrays that are to
 void cg_reduction_functions(struct cg *, struct cg_privates *);    /* record, combine functions, at file scope */
 void cg_declare_reduction(struct cg *, const struct cg_private *); /* the private copy with its initial value */
 void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __e_v */
+bool cg_in_columns(const struct cg_privates *, const struct cg_private *);      /* an array whose copies are combined where they lie */
 void cg_declare_copies(struct cg *, struct cg_privates *);   /* __p_v of them all */
 unsigned cg_section(const struct omp_sharing *);           /* scans: elements of a section */
 void cg_declare_section(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __p_v, pointers to arrays, and __r_v */

@@ -224,7 +224,7 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 
 /* ------------------------------------------------------------------ reductions */
 enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16, RED_LOCKED = 32,
-       RED_WHOLE_WARPS = 64, RED_DEFERRED = 128 };     /* __OMPGPU_RED_* */
+       RED_WHOLE_WARPS = 64, RED_DEFERRED = 128, RED_COLUMNS = 256, RED_PIECES = 512 };     /* __OMPGPU_RED_* */
 
 /* How many of the architectures that code is generated for; the emulated device has it. */
 static unsigned archs_with_redux(const struct ir_unit *u)
@@ -278,10 +278,22 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
         return;
     }
     const char *record = r->variables ? ir_format("%s in a record of %u bytes", counted(r->variables, "variable"), r->bytes) : "";
-    const char *arrays = r->arrays ? ir_format("%s%s in pieces", *record ? " and " : "", counted(r->arrays, "array")) : "";
-    const char *team = (r->how & RED_KIND) == RED_TEAMS ? "one thread a team" : ir_format("%s, team through shared slots", warp_algorithm(u, r));
-    fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s [-Rompgpu]\n", r->file, r->line, r->column, r->names, record, arrays, team,
-            league_algorithm(r));
+    bool columns = r->how & RED_COLUMNS, tree = r->variables || (r->how & RED_PIECES);
+    const char *how = !columns ? "in pieces" : r->how & RED_PIECES ? "in pieces and by columns" : "by columns";
+    const char *arrays = r->arrays ? ir_format("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how) : "";
+    const char *team = (r->how & RED_KIND) == RED_TEAMS ? "one thread a team"
+                       : tree ? ir_format("%s, team through shared slots%s", warp_algorithm(u, r), columns ? "; " : "") : "";
+    fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s%s [-Rompgpu]\n", r->file, r->line, r->column, r->names, record, arrays, team,
+            columns ? "each thread some elements of all copies, in global memory" : "", league_algorithm(r));
+}
+
+/* What private copies of arrays take, but for those that the host counts by itself (codegen/ir_copies.c). */
+static const char *copies(const struct ir_kernel *k)
+{
+    const char *more = k->flags & IR_KERNEL_COPIES ? ", and more of sizes that nobody can foresee" : k->more_copies ? ", and more as known at the launch" : "";
+    if (!k->copy_bytes && !*more)
+        return "";
+    return ir_format("; %llu bytes of global memory a thread for copies of reduced arrays%s", (unsigned long long)k->copy_bytes, more);
 }
 
 static void remark(const struct ir_unit *u, const struct ir_kernel *k)
@@ -291,8 +303,9 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
     const char *reduction = k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
     const char *indirect = k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
     const char *bound = ir_max_team(k) ? ir_format("; at most %u threads a team", ir_max_team(k)) : "";
-    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
-            k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, bound, indirect);
+    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
+            k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, copies(k), bound,
+            indirect);
     ir_print_notes(u, k);
 }
 

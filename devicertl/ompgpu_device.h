@@ -65,7 +65,8 @@ struct __ompgpu_kernel_info {
  * record's size, and where the result goes (__OMPGPU_RED_*), or that it is a scan (`arrays`: iterations of a thread in a round).
  * Read from IR by codegen, then deleted. */
 enum { __OMPGPU_RED_TEAM, __OMPGPU_RED_LEAGUE, __OMPGPU_RED_TEAMS, __OMPGPU_RED_SCAN, __OMPGPU_RED_ATOMIC = 4, __OMPGPU_RED_REDUX = 8,
-       __OMPGPU_RED_EXCLUSIVE = 16, __OMPGPU_RED_LOCKED = 32, __OMPGPU_RED_WHOLE_WARPS = 64, __OMPGPU_RED_DEFERRED = 128 };
+       __OMPGPU_RED_EXCLUSIVE = 16, __OMPGPU_RED_LOCKED = 32, __OMPGPU_RED_WHOLE_WARPS = 64, __OMPGPU_RED_DEFERRED = 128,
+       __OMPGPU_RED_COLUMNS = 256, __OMPGPU_RED_PIECES = 512 };     /* how some of the arrays are combined */
 struct __ompgpu_reduction_info { const char *file, *names; unsigned line, column, variables, arrays, bytes, how; };
 #define __OMPGPU_REDUCTION(id, file, names, line, col, variables, arrays, bytes, how)                                    \
     __attribute__((used)) const struct __ompgpu_reduction_info __ompgpu_reduction_##id =                                 \
