@@ -5,7 +5,7 @@
  * recursion has no cycle, and ptxas knows the stack that it needs; and without nested regions nobody counts levels.
  *
  * Sequential is what a generic kernel reaches without passing through a function that only __ompgpu_parallel calls.  Inside is what
- * such a function reaches, and all of an SPMD kernel. */
+ * such a function reaches, when a kernel reaches it, and all of an SPMD kernel. */
 #include "codegen/ir_tool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -48,16 +48,19 @@ static void mark(const struct ir_graph *g, unsigned root, bool *set, bool (*leaf
 
 void ir_find_contexts(const struct ir_unit *u, const struct ir_graph *g, bool *sequential, bool *inside)
 {
+    bool *reached = ir_alloc(g->n, sizeof *reached);
     for (unsigned i = 0; i < u->nkernels; i++) {
         unsigned kernel = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, &u->kernels[i]));
+        mark(g, kernel, reached, NULL);
         if (u->kernels[i].mode == IR_GENERIC)
             mark(g, kernel, sequential, ir_is_outlined);
         else
             mark(g, kernel, inside, NULL);
     }
     for (unsigned i = 0; i < g->n; i++)
-        if (ir_is_outlined(&g->nodes[i]))
+        if (reached[i] && ir_is_outlined(&g->nodes[i]))
             mark(g, i, inside, NULL);
+    free(reached);
 }
 
 /* ------------------------------------------------------------------ regions */
@@ -83,8 +86,10 @@ static void serialise(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call)
 static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, bool sequential, bool inside)
 {
     LLVMValueRef parallel = LLVMGetCalledValue(call);
-    u->nested |= inside;              /* neither: no kernel reaches it */
-    if (sequential && !inside)
+    u->nested |= inside;
+    if (!sequential && !inside)
+        LLVMInstructionEraseFromParent(call);        /* no kernel reaches it: its region is nobody's */
+    else if (sequential && !inside)
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, runtime(u, "__ompgpu_fork", LLVMGlobalGetValueType(parallel)));
     else if (inside && !sequential && !u->asks)
         serialise(u, b, call);

@@ -1,7 +1,7 @@
 /* ir_dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons with direct calls.
  *
- * All regions that the module, which is a set of kernels' own (ir_specialise.c), passes to __ompgpu_parallel and __ompgpu_fork are known.  With direct calls the optimiser sees what a region does, ptxas
- * knows the registers it needs, and a region can be inlined:
+ * All regions that the module, a set of kernels' own (ir_specialise.c), passes to __ompgpu_parallel and __ompgpu_fork are known.  With direct
+ * calls the optimiser sees what a region does, ptxas knows the registers it needs, and a region can be inlined:
  *
  *     if (fn == 1) main_23__parallel(ctx); else if … else main_30__parallel(ctx)
  *

@@ -28,7 +28,8 @@ void ir_step_done(struct ir_unit *u, const char *step)
     struct ir_unit *set;
     for (unsigned i = 0; u->opt->dump && number && (set = ir_set(u, i)); i++) {
         char *text = LLVMPrintModuleToString(set->module);
-        ir_write_file(i ? ir_format("%s.%u-%s-%u.ll", u->opt->dump, number, step, i) : ir_format("%s.%u-%s.ll", u->opt->dump, number, step), text, strlen(text));
+        const char *which = i ? ir_format("-%u", i) : "";
+        ir_write_file(ir_format("%s.%u-%s%s.ll", u->opt->dump, number, step, which), text, strlen(text));
         LLVMDisposeMessage(text);
     }
     number++;

@@ -8,8 +8,8 @@
  *     one module ─ split                                                        join ─ optimise ─ emit
  *                      └─ kernel 2: SPMD ───────────── globalise ─ … ─ dispatch ─┘
  *
- * Kernels agree when they have the same mode, can reach the same regions and, in generic mode with regions, the same entries of the runtime.  A module with one
- * kernel, or with kernels that agree, is one set: nothing is copied.
+ * Kernels agree when they have the same mode, can reach the same regions and, in generic mode with regions, the same entries of the runtime.
+ * A module with one kernel, or with kernels that agree, is one set: nothing is copied.
  *
  * What exists once, whatever the number of sets: variables in global memory, and functions that do not depend on the kernel, because they reach
  * neither the runtime nor a function that another file or the system provides.  They belong to the first set, the home; the others see

@@ -40,7 +40,11 @@ C
 
 # figures NAME: of the kernel first_N and all that it calls: instructions, barriers, indirect calls, shared variables; registers and shared bytes by ptxas
 cat >count.awk <<'A'
-/^\.(visible |weak )?(entry|func)|^\.visible \.(entry|func)|^\.(entry|func)/ { name = $0; sub(/.*(entry|func) +(\([^)]*\) )?/, "", name); sub(/[^A-Za-z0-9_$].*/, "", name); inside = /;$/ ? 0 : 1; next }
+/^\.(visible \.|weak \.)?(entry|func)/ {
+    name = $0; sub(/.*(entry|func) +(\([^)]*\) )?/, "", name); sub(/[^A-Za-z0-9_$].*/, "", name)
+    inside = 0; next
+}
+/^[{]/ { inside = 1; next }
 inside && /^}/ { inside = 0; next }
 inside && /^[\t ]+[@a-z]/ && !/^[\t ]+\./ { lines[name]++ }
 inside && /barrier|bar\.sync/ { barriers[name]++ }
@@ -61,7 +65,9 @@ figures() {
         awk -f count.awk "$1-$f_with.ptx" >"$1-$f_with.count"
         sed -n "s/.*remark: region 'first_[0-9]*': \(.*\)/\1/p" "$1-$f_with.say" >>"$1-$f_with.count"
         if have_ptxas; then
-            ptxas -arch=sm_75 -v "$1-$f_with.ptx" -o "$1.cubin" 2>&1 | awk '/Compiling entry|Function properties/ { on = /first_/ } on && /Used/ { sub(/, [0-9]+ bytes cmem.*/, ""); sub(/.*Used/, "Used"); print }' >>"$1-$f_with.count"
+            ptxas -arch=sm_75 -v "$1-$f_with.ptx" -o "$1.cubin" 2>&1 |
+                awk '/Compiling entry|Function properties/ { on = /first_/ }
+                     on && /Used/ { sub(/, [0-9]+ bytes cmem.*/, ""); sub(/.*Used/, "Used"); print }' >>"$1-$f_with.count"
         fi
     done
     check "$1: as if it were alone" same "$1-alone.count" "$1-beside.count"
@@ -116,6 +122,31 @@ static void neighbours(int *r, int n) {
     }
 }'
 figures unknown
+
+# Functions that no kernel calls, and one whose address is taken and that nobody calls through it.
+file nobody "$one" 'void unused(int *, int);
+int compared(int *);
+#pragma omp begin declare target
+void unused(int *a, int n) {
+    #pragma omp parallel num_threads(3)
+    {
+        #pragma omp parallel for
+        for (int i = 0; i < n; i++) a[i] += omp_get_level();
+    }
+}
+int compared(int *a) {
+    #pragma omp parallel for
+    for (int i = 0; i < 9; i++) a[i] = 0;
+    return 1;
+}
+int (*here)(int *) = compared;
+#pragma omp end declare target
+static void neighbours(int *r, int n) {
+    #pragma omp target teams num_teams(1) map(tofrom: r[:64]) firstprivate(n)
+    { r[5] = here == compared; }
+}'
+figures nobody
+check "nobody: a kernel that compares an address has no state machine" has nobody-beside.say "region 'neighbours_.*generic mode, no parallel region reached"
 
 # The same functions, from sequential code and from inside of regions.
 calls='        shared_work(r, n);
