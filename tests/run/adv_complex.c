@@ -50,5 +50,15 @@ int main(void)
     CHECK_NEAR(crealf(fq), -0.5, 1e-6);
     CHECK_NEAR(cimagf(fq), -2.5, 1e-6);
     CHECK(on);
+    double re = 0;
+    float im = 0;
+    #pragma omp target teams distribute parallel for reduction(+: re, im)
+    for (int i = 0; i < 10; i++) {
+        double complex z = i + 2 * I;
+        re += creal(z * conj(z)) + cimag(z);
+        im += crealf(conjf(f)) - cimagf(conjf(f));
+    }
+    CHECK_EQ(re, 285 + 10 * (4 + 2));
+    CHECK_EQ(im, -10);
     return RESULT;
 }
