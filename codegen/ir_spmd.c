@@ -227,10 +227,12 @@ static void set_mode(struct ir_unit *u, struct ir_kernel *k)
     k->late = true;
 }
 
-/* Each object that turns out not to be thread 0's own is taken for a slot the next time. */
+/* Each object that turns out not to be thread 0's own is taken for a slot the next time; loops that would need many barriers are left to thread 0. */
 static struct spmd_plan *try_plan(struct spmd_region *r)
 {
-    *r = (struct spmd_region){ .u = r->u, .kernel = r->kernel, .function = r->function, .objects = r->objects };
+    *r = (struct spmd_region){ .u = r->u, .kernel = r->kernel, .function = r->function, .objects = r->objects, .alone = r->alone };
+    if (r->alone)
+        run_passes(r->function, "loop-simplify,lcssa");
     spmd_find_objects(r);
     return r->why ? NULL : spmd_plan(r);
 }

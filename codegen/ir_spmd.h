@@ -58,7 +58,8 @@ struct spmd_region {                  /* one generic kernel's region function */
     /* the first thing that stands in the way; NULL: nothing */
     const char *why, *id, *remedy;
     LLVMValueRef where;
-    bool again;                       /* the plan came to nothing, but another one may: some object is not_own now */
+    bool again;                       /* the plan came to nothing, but another one may: some object is not_own now, or … */
+    bool alone;                       /* … thread 0 may run whole loops; outlives a plan */
     /* results */
     unsigned regions, parts, guards, barriers, broadcast_bytes, folded;
 };

@@ -7,6 +7,7 @@
  *   region  every thread calls the function of a parallel region; with a num_threads or if clause, every thread that belongs to it
  *   call    every thread calls a function of which the user says that it may
  *   reset   thread 0 makes the software barrier usable, for regions that are a part of the team
+ *   alone   thread 0 runs a whole loop, the others go on behind it; keep, take: they get what it computed through broadcast slots
  *
  * Where a barrier is needed follows from what may be pending since the last one:
  *            pending: written by 0   read by all   read by 0   a region's accesses
@@ -27,6 +28,7 @@ struct inst {
     struct spmd_effect effect;
     unsigned block;
     int group;                        /* -1: none */
+    int alone;                        /* the loop that thread 0 runs alone; -1: none */
     bool wanted_by_guards;            /* only thread 0 needs the value */
 };
 struct group {
@@ -36,7 +38,13 @@ struct group {
     bool reads_private, noreturn, asks;
     unsigned nresults;                /* members with uses outside */
 };
-enum event_kind { LOAD, GUARD, REGION, CALL, RESET };
+struct alone {                        /* a loop that thread 0 runs alone */
+    const struct ir_loop *loop;
+    unsigned exit;                    /* the block behind it, which only its blocks lead to */
+    spmd_mask reads, writes;
+    LLVMValueRef *slots, keep;        /* of the exit's phis; the call that stores them */
+};
+enum event_kind { LOAD, GUARD, REGION, CALL, RESET, ALONE, KEEP, TAKE };
 struct spmd_event {
     enum event_kind kind;
     LLVMValueRef at;                  /* the instruction; of a group, the one after its last member */
@@ -59,6 +67,7 @@ struct spmd_plan {
     struct group *groups; unsigned ngroups, group_room;
     struct key *inst_keys, *block_keys;
     struct ir_loops loops;
+    struct alone *alone; unsigned nalone;
 };
 
 /* ------------------------------------------------------------------ look-up */
@@ -110,13 +119,121 @@ static void number(struct spmd_region *r, struct spmd_plan *p)
         IR_EACH_INSTRUCTION(i, block) {
             r->promises = ir_promises_after(i, r->promises);
             p->inst_keys[n] = (struct key){ i, n };
-            p->insts[n++] = (struct inst){ .value = i, .effect = spmd_effect(r, i), .block = b, .group = -1 };
+            p->insts[n++] = (struct inst){ .value = i, .effect = spmd_effect(r, i), .block = b, .group = -1, .alone = -1 };
         }
         b++;
     }
     free(promises);
     qsort(p->inst_keys, p->ninsts, sizeof *p->inst_keys, compare_keys);
     qsort(p->block_keys, p->nblocks, sizeof *p->block_keys, compare_keys);
+}
+
+static unsigned successors(const struct block *b)
+{
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(b->at);
+    return last ? LLVMGetNumSuccessors(last) : 0;
+}
+
+static struct block *successor(const struct spmd_plan *p, const struct block *b, unsigned i)
+{
+    return &p->blocks[find(p->block_keys, p->nblocks, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(b->at), i))];
+}
+
+/* ------------------------------------------------------------------ loops that thread 0 runs alone
+ * A loop whose turns read and write shared memory would need barriers in each of them.  When it meets no parallel region, thread 0 can run all of it:
+ *
+ *     front:  barrier?; if (tid == 0) goto loop; else goto behind                 alone
+ *     loop:   …
+ *     behind: x = phi; if (tid == 0) slot = x; barrier; x = slot                  keep, take
+ */
+static bool writes_private(const struct spmd_region *r, LLVMValueRef i)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    LLVMValueRef into = opcode == LLVMStore ? LLVMGetOperand(i, 1) : opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg ? LLVMGetOperand(i, 0)
+                        : opcode == LLVMCall && ir_starts(spmd_callee(i), "llvm.mem") ? LLVMGetOperand(i, 0) : NULL;
+    const struct spmd_object *o = into ? spmd_object_of(r, into) : NULL;
+    return o && o->place == SPMD_PRIVATE;
+}
+
+static bool may_be_alone(const struct spmd_region *r, const struct inst *i)
+{
+    enum spmd_action action = i->effect.action;
+    bool ends = LLVMIsAReturnInst(i->value) || LLVMIsAUnreachableInst(i->value) || LLVMIsAAllocaInst(i->value);
+    return (action == SPMD_EVERY || action == SPMD_GUARD || action == SPMD_FOLD || action == SPMD_DROP) && !ends && !i->effect.noreturn &&
+           !i->effect.asks && !writes_private(r, i->value);
+}
+
+/* The one block that all ways out of the loop lead to, and no other; -1: there is none such. */
+static int only_exit(const struct spmd_plan *p, const struct ir_loop *l)
+{
+    int exit = -1;
+    for (unsigned b = 0; b < p->nblocks; b++)
+        for (unsigned i = 0, n = successors(&p->blocks[b]); i < n; i++) {
+            int to = (int)(successor(p, &p->blocks[b], i) - p->blocks);
+            if (!l->body[b] || l->body[to])
+                continue;
+            if (exit >= 0 && to != exit)
+                return -1;
+            exit = to;
+        }
+    for (unsigned b = 0; exit >= 0 && b < p->nblocks; b++)
+        for (unsigned i = 0, n = successors(&p->blocks[b]); i < n; i++)
+            if (!l->body[b] && successor(p, &p->blocks[b], i) == &p->blocks[exit])
+                return -1;
+    return exit;
+}
+
+/* What others use of it comes through a phi behind it. */
+static bool stays_inside(const struct spmd_plan *p, const struct alone *a, int exit, const struct inst *i)
+{
+    IR_EACH_USE(use, i->value) {
+        const struct inst *user = inst_of(p, LLVMGetUser(use));
+        if (!user || !(a->loop->body[user->block] || (LLVMIsAPHINode(user->value) && (int)user->block == exit)))
+            return false;
+    }
+    return true;
+}
+
+/* Worth it: what one turn reads, another may have written. */
+static bool runs_alone(const struct spmd_region *r, const struct spmd_plan *p, struct alone *a)
+{
+    int exit = a->loop->preheader < 0 ? -1 : only_exit(p, a->loop);
+    for (unsigned i = 0; i < p->ninsts; i++) {
+        const struct inst *inst = &p->insts[i];
+        if (!a->loop->body[inst->block])
+            continue;
+        if (exit < 0 || inst->alone >= 0 || !may_be_alone(r, inst) || !stays_inside(p, a, exit, inst))
+            return false;
+        a->reads |= inst->effect.reads;
+        a->writes |= inst->effect.writes;
+    }
+    a->exit = (unsigned)exit;
+    return a->reads & a->writes;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct alone *x = a, *y = b;
+    return x->loop->size < y->loop->size ? 1 : -(x->loop->size > y->loop->size);
+}
+
+/* Outer loops first. */
+static void find_alone(struct spmd_region *r, struct spmd_plan *p)
+{
+    struct alone *candidates = ir_alloc(p->loops.n + 1, sizeof *candidates);
+    p->alone = ir_alloc(p->loops.n + 1, sizeof *p->alone);
+    for (unsigned i = 0; i < p->loops.n; i++)
+        candidates[i].loop = &p->loops.at[i];
+    qsort(candidates, p->loops.n, sizeof *candidates, by_size);
+    for (unsigned i = 0; i < p->loops.n; i++) {
+        if (!runs_alone(r, p, &candidates[i]))
+            continue;
+        for (unsigned n = 0; n < p->ninsts; n++)
+            if (candidates[i].loop->body[p->insts[n].block])
+                p->insts[n].alone = (int)p->nalone;
+        p->alone[p->nalone++] = candidates[i];
+    }
+    free(candidates);
 }
 
 static bool check_effects(struct spmd_region *r, const struct spmd_plan *p)
@@ -131,7 +248,7 @@ static bool check_effects(struct spmd_region *r, const struct spmd_plan *p)
 static bool can_move(const struct inst *i)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i->value);
-    if (i->effect.action != SPMD_EVERY)
+    if (i->effect.action != SPMD_EVERY || i->alone >= 0)
         return false;
     if (opcode == LLVMLoad)
         return i->effect.reads != 0;
@@ -366,6 +483,31 @@ static void broadcast(struct spmd_region *r, struct spmd_plan *p, struct block *
     }
 }
 
+static LLVMValueRef first_after_phis(LLVMBasicBlockRef block)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(block);
+    while (LLVMIsAPHINode(i))
+        i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+/* What the loop computes and others use are the phis behind it. */
+static void add_alone(struct spmd_region *r, struct spmd_plan *p, unsigned number)
+{
+    struct alone *a = &p->alone[number];
+    struct block *front = &p->blocks[a->loop->preheader], *behind = &p->blocks[a->exit];
+    LLVMValueRef at = first_after_phis(behind->at);
+    add_event(front, front->nevents, (struct spmd_event){ .kind = ALONE, .at = LLVMGetBasicBlockTerminator(front->at), .reads = a->reads,
+                                                          .writes = a->writes, .group = (int)number });
+    if (!LLVMIsAPHINode(LLVMGetFirstInstruction(behind->at)))
+        return;
+    spmd_mask bit = spmd_new_bit(r);
+    add_event(behind, 0, (struct spmd_event){ .kind = KEEP, .at = at, .writes = bit, .group = (int)number });
+    add_event(behind, 1, (struct spmd_event){ .kind = TAKE, .at = at, .reads = bit, .group = (int)number });
+    IR_EACH_INSTRUCTION(phi, behind->at)
+        r->broadcast_bytes += LLVMIsAPHINode(phi) ? (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(phi)) : 0;
+}
+
 /* Address computation, the address for a region's context, marks: what every thread may do with thread 0's own. */
 static bool touches_nothing(const struct inst *i, unsigned operand)
 {
@@ -399,11 +541,14 @@ static void find_events(struct spmd_region *r, struct spmd_plan *p)
         }
         if (LLVMIsATerminatorInst(p->insts[i].value))
             close_group(&w);
-        visit(&w, &p->insts[i]);
+        if (p->insts[i].alone < 0)
+            visit(&w, &p->insts[i]);
     }
     for (unsigned b = 0; b < p->nblocks; b++)
         broadcast(r, p, &p->blocks[b]);
-    r->guards = p->ngroups;
+    for (unsigned i = 0; i < p->nalone; i++)
+        add_alone(r, p, i);
+    r->guards = p->ngroups + p->nalone;
 }
 
 /* ------------------------------------------------------------------ barriers */
@@ -411,8 +556,8 @@ static bool conflicts(const struct spmd_event *e, const struct pending *s)
 {
     spmd_mask both = e->reads | e->writes;
     switch (e->kind) {
-    case LOAD: return e->reads & (s->written0 | s->region);
-    case GUARD: case RESET: return (e->writes & s->read_all) | (both & s->region);
+    case LOAD: case TAKE: return e->reads & (s->written0 | s->region);
+    case GUARD: case RESET: case ALONE: case KEEP: return (e->writes & s->read_all) | (both & s->region);
     default: return both & (s->written0 | s->read_all | s->read0 | s->region);
     }
 }
@@ -422,8 +567,8 @@ static void pass(const struct spmd_event *e, struct pending *s)
     if (e->barrier)
         *s = (struct pending){ 0 };
     switch (e->kind) {
-    case LOAD: s->read_all |= e->reads; break;
-    case GUARD: case RESET: s->read0 |= e->reads; s->written0 |= e->writes; break;
+    case LOAD: case TAKE: s->read_all |= e->reads; break;
+    case GUARD: case RESET: case ALONE: case KEEP: s->read0 |= e->reads; s->written0 |= e->writes; break;
     default: s->region |= e->reads | e->writes; break;
     }
     if (e->barrier_after)
@@ -439,17 +584,6 @@ static bool merge(struct pending *into, const struct pending *from)
     into->read0 |= from->read0;
     into->region |= from->region;
     return old.written0 != into->written0 || old.read_all != into->read_all || old.read0 != into->read0 || old.region != into->region;
-}
-
-static unsigned successors(const struct block *b)
-{
-    LLVMValueRef last = LLVMGetBasicBlockTerminator(b->at);
-    return last ? LLVMGetNumSuccessors(last) : 0;
-}
-
-static struct block *successor(const struct spmd_plan *p, const struct block *b, unsigned i)
-{
-    return &p->blocks[find(p->block_keys, p->nblocks, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(b->at), i))];
 }
 
 /* What may be pending at each block's start, with the barriers that there are. */
@@ -563,7 +697,6 @@ static void drop_barriers_at(struct spmd_plan *p, unsigned depth)
 
 static void place_barriers(struct spmd_region *r, struct spmd_plan *p)
 {
-    p->loops = ir_find_loops(r->function);
     do
         flow(p);
     while (add_barrier(p));
@@ -601,8 +734,8 @@ static bool near_region(const struct spmd_plan *p, unsigned block)
     return inner && has_region(p, inner);
 }
 
-/* A barrier in each turn of a loop that thread 0 would run alone without one. */
-static void check_cost(struct spmd_region *r, struct spmd_plan *p)
+/* The first barrier in each turn of a loop that thread 0 would run alone without one; NULL: none. */
+static LLVMValueRef find_costly(struct spmd_plan *p)
 {
     for (unsigned b = 0; b < p->nblocks; b++) {
         struct block *block = &p->blocks[b];
@@ -615,9 +748,9 @@ static void check_cost(struct spmd_region *r, struct spmd_plan *p)
         for (unsigned i = 0; i < p->nblocks; i++)
             p->blocks[i].visited = false;
         if (reaches(p, block, block))
-            spmd_refuse(r, at, "a loop outside of parallel regions that reads and writes shared memory: it would need a barrier in each turn", NULL,
-                        "make it a parallel loop, or let it work on a private copy");
+            return at;
     }
+    return NULL;
 }
 
 struct spmd_plan *spmd_plan(struct spmd_region *r)
@@ -626,15 +759,22 @@ struct spmd_plan *spmd_plan(struct spmd_region *r)
     number(r, p);
     if (!check_effects(r, p))
         return NULL;
+    p->loops = ir_find_loops(r->function);
+    if (r->alone)
+        find_alone(r, p);
     find_moved(p);
     find_events(r, p);
     check_own(r, p);
     if (r->again)
         return NULL;
     place_barriers(r, p);
-    if (r->kernel->input->mode != IR_MODE_SPMD)
-        check_cost(r, p);
-    return r->why ? NULL : p;
+    LLVMValueRef costly = find_costly(p);
+    if (costly && !r->alone)
+        r->alone = r->again = true;
+    else if (costly && r->kernel->input->mode != IR_MODE_SPMD)
+        spmd_refuse(r, costly, "a loop outside of parallel regions that reads and writes shared memory: it would need a barrier in each turn", NULL,
+                    "make it a parallel loop, or let it work on a private copy");
+    return r->why || r->again ? NULL : p;
 }
 
 /* ------------------------------------------------------------------ guards */
@@ -848,6 +988,67 @@ static void locate(const struct spmd_region *r, LLVMBuilderRef b)
         LLVMSetCurrentDebugLocation2(b, LLVMDIBuilderCreateDebugLocation(r->u->ctx, r->kernel->line, 0, function, NULL));
 }
 
+/* Into the loop for thread 0, behind it for the others. */
+static void leave_alone(struct spmd_region *r, const struct spmd_plan *p, LLVMBuilderRef b, const struct alone *a)
+{
+    LLVMBasicBlockRef front = p->blocks[a->loop->preheader].at, behind = p->blocks[a->exit].at, header = p->blocks[a->loop->header].at;
+    LLVMValueRef jump = LLVMGetBasicBlockTerminator(front), zero = LLVMConstInt(LLVMInt32TypeInContext(r->u->ctx), 0, false);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""), header, behind);
+    LLVMInstructionEraseFromParent(jump);
+    IR_EACH_INSTRUCTION(phi, behind) {
+        LLVMValueRef nothing = LLVMIsAPHINode(phi) ? LLVMGetPoison(LLVMTypeOf(phi)) : NULL;
+        if (nothing)
+            LLVMAddIncoming(phi, &nothing, &front, 1);
+    }
+}
+
+/* void keep(values…) { if (tid == 0) slots = values; } */
+static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBuilderRef b, struct alone *a)
+{
+    struct group g = { 0 };
+    struct outline o = { 0 };
+    IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
+        g.n += LLVMIsAPHINode(phi) != NULL;
+    LLVMContextRef ctx = r->u->ctx;
+    LLVMBuilderRef inside = LLVMCreateBuilderInContext(ctx);
+    a->slots = ir_alloc(g.n, sizeof *a->slots);
+    o.values = ir_alloc(g.n, sizeof *o.values);
+    IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
+        if (LLVMIsAPHINode(phi)) {
+            LLVMTypeRef type = LLVMTypeOf(phi);
+            a->slots[o.n] = ir_make_slot(r->u, r->function, "broadcast", type, LLVMABIAlignmentOfType(r->u->layout, type));
+            o.values[o.n++] = phi;
+        }
+    declare_guard(r, &o);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, o.function, "entry"), main = LLVMAppendBasicBlockInContext(ctx, o.function, "main"),
+                      done = LLVMAppendBasicBlockInContext(ctx, o.function, "done");
+    LLVMPositionBuilderAtEnd(inside, entry);
+    LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(ctx), 0, false);
+    LLVMBuildCondBr(inside, LLVMBuildICmp(inside, LLVMIntEQ, ask(r, inside, "__ompgpu_arch_tid"), zero, ""), main, done);
+    LLVMPositionBuilderAtEnd(inside, main);
+    for (unsigned i = 0; i < o.n; i++)
+        LLVMBuildStore(inside, LLVMGetParam(o.function, i), a->slots[i]);
+    LLVMBuildBr(inside, done);
+    LLVMPositionBuilderAtEnd(inside, done);
+    LLVMBuildRetVoid(inside);
+    LLVMDisposeBuilder(inside);
+    a->keep = LLVMBuildCall2(b, LLVMGlobalGetValueType(o.function), o.function, o.values, o.n, "");
+    free(o.values);
+}
+
+/* For all uses but the one that keeps it. */
+static void take_values(const struct spmd_plan *p, LLVMBuilderRef b, const struct alone *a)
+{
+    unsigned n = 0;
+    IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at) {
+        if (!LLVMIsAPHINode(phi))
+            continue;
+        LLVMValueRef value = LLVMBuildLoad2(b, LLVMTypeOf(phi), a->slots[n], "");
+        LLVMReplaceAllUsesWith(phi, value);
+        LLVMSetOperand(a->keep, n++, phi);
+    }
+}
+
 static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
 {
     LLVMPositionBuilderBefore(b, e->at);            /* takes the debug location over */
@@ -860,6 +1061,12 @@ static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilde
         call_region(r, b, e->at);
     else if (e->kind == RESET)
         tell(r, b, "__ompgpu_part_reset");
+    else if (e->kind == ALONE)
+        leave_alone(r, p, b, &p->alone[e->group]);
+    else if (e->kind == KEEP)
+        keep_values(r, p, b, &p->alone[e->group]);
+    else if (e->kind == TAKE)
+        take_values(p, b, &p->alone[e->group]);
     else if (e->group >= 0)
         read_broadcast(p, b, e, slots);
     if (e->barrier_after)
@@ -908,7 +1115,12 @@ static void add_nthreads_var(struct spmd_region *r, LLVMBuilderRef b)
     LLVMBuildStore(b, LLVMConstInt(i32, 0, false), r->nthreads_var);
 }
 
-static bool goes(const struct inst *i) { return i->group >= 0 || (i->effect.action != SPMD_EVERY && i->effect.action != SPMD_CALL); }
+static bool goes(const struct inst *i)
+{
+    if (i->alone >= 0)
+        return i->effect.action == SPMD_FOLD || i->effect.action == SPMD_DROP;
+    return i->group >= 0 || (i->effect.action != SPMD_EVERY && i->effect.action != SPMD_CALL);
+}
 
 static LLVMValueRef place_of(struct spmd_region *r, LLVMBuilderRef b, const struct spmd_object *o)
 {

@@ -91,7 +91,7 @@ check "what keeps nothing generic: compiles" "$CC" $ARCH -O2 -Rompgpu plain.c -o
 cp .log log
 check "what keeps nothing generic" has log 'SPMD mode by the late pass'
 check "what keeps nothing generic: runs" ./plain
-# The cost rule: generic where a barrier in each turn of a sequential loop would be needed, SPMD on its other side.
+# The cost rule: a loop that would need a barrier in each of its turns is run by thread 0 alone; generic where that cannot be.
 # judge NAME PATTERN: the sequential code on standard input, around a parallel loop
 judge() {
     jd_name=$1 jd_pattern=$2
@@ -134,14 +134,30 @@ judge "a loop that thread 0 can run alone" "$late" <<'C'
         for (int i = 3; i < 40; i++) b[i] = b[i] + 1;
         sum = 6;
 C
-judge "a loop whose turns depend on what it wrote" "$heavy" <<'C'
+judge "a loop whose turns depend on what it wrote: thread 0 runs it alone" "$late" <<'C'
         for (int i = 3; i < 40; i++) if (b[i - 1] < 50) b[i] = b[i - 1] + 1;
         sum = 6;
 C
-judge "the same in a function" "$heavy" <<'C'
+check "... with a barrier for all of it" has log '[^0-9]1 barrier;'
+judge "a nest: all of it" "$late" <<'C'
         for (int k = 0; k < 3; k++)
             while (b[30 + k] < 3) b[30 + k]++;
         sum = 6;
+C
+check "... with one barrier" has log '[^0-9]1 barrier;'
+judge "a loop that writes what each thread has for itself, too" "$heavy" <<'C'
+        int own[40] = { 0 };
+        for (int i = 3; i < 40; i++) if (b[i - 1] < 50) own[i % 7] += b[i] = b[i - 1] + 1;
+        sum = own[b[39] % 7] > 0 ? 6 : 7;
+C
+judge "a loop with two ways out" "$heavy" <<'C'
+        for (int i = 3; i < 40; i++) {
+            if (b[i - 1] > 50) { sum = 6; goto out; }
+            b[i] = b[i - 1] + 1;
+        }
+        sum += 6;
+    out:
+        b[39]++;
 C
 judge "a parallel region in the loop: its barriers are there anyway" "$late" <<'C'
         for (int k = 0; k < 3; k++) {
@@ -174,8 +190,9 @@ int main(void)
     int a[40] = { 1 };
     #pragma omp target map(tofrom: a)
     {
+        int own[40] = { 0 };
         for (int i = 1; i < 40; i++)
-            if (a[i - 1] < 50) a[i] = a[i - 1] + 1;
+            if (a[i - 1] < 50 && own[a[i - 1] % 40] == 0) { a[i] = a[i - 1] + 1; own[i] = a[i] < 0; }
         #pragma omp parallel for
         for (int i = 0; i < 40; i++) a[i]++;
     }
