@@ -228,6 +228,23 @@ for f_arch in emu sm_75; do
     check "… said once, $f_arch" test "$(grep -c "error: function 'nowhere'" log)" = 1
 done
 
+# Growth has a limit: kernels that share much stay together, and know all of each other's regions.
+awk 'BEGIN {
+    print "#pragma omp begin declare target\n__attribute__((noinline)) static void big(int *a, int n) {\n#pragma omp parallel for\nfor (int i = 0; i < n; i++) {"
+    for (k = 0; k < 200; k++) printf "a[i] = (a[i] ^ %d) + (a[i] >> %d);\n", 3 * k + 1, k % 7 + 20
+    print "} }\n#pragma omp end declare target"
+    for (k = 0; k < 12; k++)
+        printf "static void k%d(int *a) {\n#pragma omp target map(tofrom: a[:40])\n{ a[0] += %d; big(a, 40);\n#pragma omp parallel for\n" \
+               "for (int i = 0; i < 40; i++) a[i] ^= %d; } }\n", k, k, k
+    print "int main(void) { int a[40], b[40], bad = 0; for (int i = 0; i < 40; i++) a[i] = b[i] = i;"
+    for (k = 0; k < 12; k++) printf "k%d(a); b[0] += %d; big(b, 40); for (int i = 0; i < 40; i++) b[i] ^= %d;\n", k, k, k
+    print "for (int i = 0; i < 40; i++) bad += a[i] != b[i];\nreturn bad; }"
+}' >big.c
+check "much in common: compiles" "$CC" $ARCH -O1 -fompgpu-mode=generic -Rompgpu big.c -o big && cp .log log
+check "much in common: some have their own" has log 'state machine for 2 known parallel regions'
+check "… and not all" test "$(grep -c 'state machine for 2 known parallel regions' log)" -lt 10
+check "much in common: runs" env OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_EMU_SCHEDULE=random:2 ./big
+
 for flags in "-O0" "-O0 -g" "-O2 -g"; do
     for f in others same unknown; do
         if have_ptxas; then check "$f $flags: for a GPU" "$CC" --gpu-arch=sm_75 $flags -fompgpu-mode=generic -c $f-beside.c -o x.o
