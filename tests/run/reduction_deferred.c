@@ -68,12 +68,14 @@ static void one_team(void)
 static void again(int teams, int rounds, int doit)
 {
     long n = 3, product = 1, other = 0;
-    int most = 0, some[20] = { 1 };
+    int most = 0, some[20] = { 1 }, seen = 0;
     double d = 0, zero = -0.0;
     struct stat s = { 0.5, -1, 2 };
     struct least l = { 0, 99 };
-#pragma omp target teams num_teams(teams) thread_limit(40) map(tofrom: n, product, most, d, s, l, zero, other, some) map(to: x, y)
+#pragma omp target teams num_teams(teams) thread_limit(40) map(tofrom: n, product, most, d, s, l, zero, other, some) map(to: x, y) \
+    reduction(+: seen)
     {
+        seen++;
         for (int r = 0; r < rounds; r++) {
 #pragma omp distribute parallel for reduction(+: n, d) reduction(max: most)
             for (int i = r; i < N; i++) n += x[i], d += y[i], most = x[i] * 3 > most ? x[i] * 3 : most;
@@ -116,6 +118,7 @@ static void again(int teams, int rounds, int doit)
     CHECK(doit || __builtin_signbit(zero));            /* nothing was added to it */
     CHECK_EQ(other % 1000, doit);
     CHECK(teams_now >= 1);
+    CHECK_EQ(seen, teams_now);
 }
 
 /* Arrays: of the file, mapped, run-time size, sections through pointers, of a struct type; beside reductions on teams. */
