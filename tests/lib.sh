@@ -11,7 +11,8 @@
 #   test_must_fail [CODE] COMMAND…   succeeds when the command fails in an orderly way: not by a signal, not "not found";
 #                                with CODE, with exactly that exit code.  Use it under check.
 #   same FILE FILE               diff -u
-#   has FILE PATTERN… / lacks FILE PATTERN…   every / no basic regular expression occurs in the file
+#   has FILE PATTERN… / lacks FILE PATTERN…   every / no basic regular expression occurs in the file, which is not empty
+#   silent FILE PATTERN…         as lacks, of messages: the file may be empty
 #   compile_run NAME FILE.c [FLAGS…]   compiles with $CC $ARCH -O2, runs it, wants exit 0
 #   have_gpu, have_ptxas         conditions
 #   finish                       last line of each test: the plan
@@ -71,7 +72,12 @@ has() {
     for tap_p do grep -q -e "$tap_p" "$tap_file" || { echo "no '$tap_p' in $tap_file:"; sed 60q "$tap_file"; return 1; }; done
 }
 lacks() {
+    if [ ! -s "$1" ]; then echo "$1 is missing or empty: it lacks everything"; return 1; fi
+    silent "$@"
+}
+silent() {
     tap_file=$1; shift
+    if [ ! -e "$tap_file" ]; then echo "no $tap_file"; return 1; fi
     for tap_p do if grep -e "$tap_p" "$tap_file"; then echo "'$tap_p' is in $tap_file"; return 1; fi; done
 }
 compile_run() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Programs of the execution modes at -O0, with -g and with both, in generic mode and in the one that the compiler chooses.
 # OMPGPU_LONG=1: all programs of tests/modes and tests/run in all combinations.
-# shellcheck disable=SC1091,SC2086
+# shellcheck disable=SC1091,SC2046,SC2086
 . tests/lib.sh
 . "$ROOT/tests/run/run.sh"
 
@@ -10,7 +10,7 @@ if [ -n "${OMPGPU_LONG:-}" ]; then run=$(ls "$ROOT/tests/run" | sed -n 's/\.c$//
 level() {                             # SOURCE FLAGS
     lv_src=$1; shift
     lv_name="$(basename "$lv_src" .c) $*"
-    check "$lv_name: compiles" timeout 120 "$CC" $ARCH -I"$ROOT/tests/run" "$lv_src" "$@" -o "$T/prog" -lm && check "$lv_name: runs" run_ways none
+    check "$lv_name: compiles" timeout 120 "$CC" $ARCH -I"$ROOT/tests/run" $(program_flags "$lv_src") "$lv_src" $(program_parts "$lv_src") "$@" -o "$T/prog" -lm && check "$lv_name: runs" run_ways none
 }
 for name in $run; do
     level "$ROOT/tests/run/$name.c" -O0 -g -fompgpu-mode=generic
