@@ -179,14 +179,13 @@ static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
     to->inner_ivs = arena_alloc(r->fe->a, (size_t)n * sizeof *to->inner_ivs);
     for (unsigned i = 0; i < n && !r->bad; i++) {
         fe_cursors v = { 0 };
-        struct omp_loop loop = { .iv = NULL };
         c = only_loop(r->fe, c);
         if (clang_getCursorKind(c) != CXCursor_ForStmt) { bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop"); return; }
         fe_children(r->fe, c, &v);
         if (v.n != 4) { bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment"); return; }
-        r->l = &loop;
+        r->l = arena_alloc(r->fe->a, sizeof *r->l);
         read_init(r, v.at[0]);
-        if (!r->bad && !loop.iv_declared) to->inner_ivs[to->ninner_ivs++] = loop.iv;
+        if (!r->bad && !r->l->iv_declared) to->inner_ivs[to->ninner_ivs++] = r->l->iv;
         c = v.at[3];
     }
 }
