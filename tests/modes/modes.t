@@ -43,7 +43,8 @@ for src in "$SAMPLES"/*.c; do
     # shellcheck disable=SC2086
     "$CC" $ARCH -O2 -fompgpu-mode=generic "$src" -o prog -lm && OMPGPU_DEVICE=emu OMPGPU_INFO=1 ./prog >out 2>generic
     b_spmd=$(barriers spmd) b_generic=$(barriers generic)
-    check "sample $name: barriers, $b_spmd in SPMD, $b_generic in generic mode" test $((b_spmd * 10)) -le $((b_generic * 9))
+    most=9; [ "$name" != fork_join ] || most=7        # where a barrier that a later one makes needless is dropped
+    check "sample $name: barriers, $b_spmd in SPMD, $b_generic in generic mode" test $((b_spmd * 10)) -le $((b_generic * most))
 done
 
 # A loop that steps by the number of threads has one induction variable, whatever it addresses.
