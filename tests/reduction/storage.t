@@ -53,6 +53,7 @@ int main(int argc, char **argv)
         want = 2 * (m / 512 + (k < m % 512)) + (k < N ? m / N : 0) + (k < 40);
         if (total[1000 + k] != 4 * runs * want) return 3;
     }
+    free(a);
     return 0;
 }
 C
@@ -132,6 +133,7 @@ int main(int argc, char **argv)
         seen[t]++, ran++;
     }
     for (int t = 0; t < teams; t++) bad += seen[t] != 1;
+    free(seen);
     return bad || ran != teams;
 }
 C

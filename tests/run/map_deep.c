@@ -25,6 +25,17 @@ static struct data *new_data(void)
     return d;
 }
 
+static void delete_data(struct data *d)
+{
+    for (int i = 0; i < ND; i++) {
+        free(d->dens[i].c);
+        free(d->rows[i]);
+    }
+    free(d->dens);
+    free(d->rows);
+    free(d);
+}
+
 /* Each level of its own construct, element by element, as programs with nested structures do it. */
 static void level_by_level(struct data *d)
 {
@@ -105,5 +116,6 @@ int main(void)
     at_once(d);
     rows(d);
     four_pointers();
+    delete_data(d);
     return RESULT;
 }

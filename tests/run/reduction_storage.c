@@ -108,5 +108,8 @@ int main(int argc, char **argv)
         CHECK(total[k] == w);
     }
     printf(errors ? "%ld errors\n" : "OK\n", errors);
+    free(out);
+    free(out2);
+    free(len);
     return errors != 0;
 }
