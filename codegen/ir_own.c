@@ -15,27 +15,13 @@
 
 static const char *const own_state[] = { "__ompgpu_state_nest", "__ompgpu_state_size", "__ompgpu_state_copies_used" };
 
-struct accesses { LLVMValueRef *at; unsigned n, room; };
-
-static void add_access(struct accesses *l, LLVMValueRef access)
-{
-    if (l->n == l->room) {
-        l->room = l->room ? 2 * l->room : 8;
-        l->at = realloc(l->at, l->room * sizeof *l->at);
-        if (!l->at)
-            ir_bug("out of memory");
-    }
-    l->at[l->n++] = access;
-}
-
-/* Collects the loads and stores of `address` in the kernel; false when it is used in another way, or elsewhere, by what the kernel reaches. */
-static bool find_accesses(LLVMValueRef address, const struct ir_graph *g, const int *from, LLVMValueRef kernel, LLVMTypeRef element,
-                          struct accesses *l)
+/* All that the kernel does with `address`, itself and through what it reaches, is to load and store elements in its own function. */
+static bool is_own(LLVMValueRef address, const struct ir_graph *g, const int *from, LLVMValueRef kernel, LLVMTypeRef element)
 {
     IR_EACH_USE(use, address) {
         LLVMValueRef user = LLVMGetUser(use);
         if (ir_is_address_of_same(user)) {
-            if (!find_accesses(user, g, from, kernel, element, l))
+            if (!is_own(user, g, from, kernel, element))
                 return false;
             continue;
         }
@@ -47,26 +33,40 @@ static bool find_accesses(LLVMValueRef address, const struct ir_graph *g, const 
         bool is_load = LLVMIsALoadInst(user), is_store = LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != address;
         if (f != kernel || (!is_load && !is_store) || LLVMTypeOf(is_load ? user : LLVMGetOperand(user, 0)) != element)
             return false;
-        add_access(l, user);
     }
     return true;
 }
 
+/* The kernel's loads and stores of `address` are those of `local`; returns how many there are. */
+static unsigned redirect(LLVMValueRef address, LLVMValueRef kernel, LLVMValueRef local)
+{
+    unsigned n = 0;
+    for (LLVMUseRef use = LLVMGetFirstUse(address), next; use; use = next) {
+        LLVMValueRef user = LLVMGetUser(use);
+        next = LLVMGetNextUse(use);
+        if (ir_is_address_of_same(user)) {
+            n += redirect(user, kernel, local);
+        } else if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) == kernel) {
+            LLVMSetOperand(user, LLVMIsALoadInst(user) ? 0 : 1, local);
+            n++;
+        }
+    }
+    return n;
+}
+
 static bool make_local(struct ir_unit *u, LLVMValueRef variable, const struct ir_graph *g, const int *from, LLVMValueRef kernel)
 {
-    struct accesses l = { 0 };
     LLVMTypeRef element = LLVMGetElementType(LLVMGlobalGetValueType(variable));
-    bool changed = find_accesses(variable, g, from, kernel, element, &l) && l.n;
-    if (changed) {
-        LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
-        LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
-        LLVMValueRef local = LLVMBuildAlloca(b, element, ir_name(variable) + sizeof "__ompgpu_state_" - 1);
-        LLVMDisposeBuilder(b);
-        for (unsigned i = 0; i < l.n; i++)
-            LLVMSetOperand(l.at[i], LLVMIsALoadInst(l.at[i]) ? 0 : 1, local);
-    }
-    free(l.at);
-    return changed;
+    if (!is_own(variable, g, from, kernel, element))
+        return false;
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
+    LLVMValueRef local = LLVMBuildAlloca(b, element, ir_name(variable) + sizeof "__ompgpu_state_" - 1);
+    LLVMDisposeBuilder(b);
+    unsigned n = redirect(variable, kernel, local);
+    if (!n)
+        LLVMInstructionEraseFromParent(local);
+    return n > 0;
 }
 
 /* Each set of kernels has its own (ir_specialise.c), with a number behind the name. */
