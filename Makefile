@@ -1,23 +1,17 @@
 # Makefile of ompgpu-cc: one, non-recursive (a goal calls make again only where a phase must end before the next is planned:
-# the set-up brings the compiler that the build uses).
+# the set-up brings the compiler that the build uses).  `make help` lists the goals; V=1 shows the commands.
 #
-#   make              build everything that `bin/ompgpu-cc` needs        make check       set-up, build, all tests under prove
-#   make deps         install the Debian packages that are missing       make check-long  the same and tests/long
-#   make demo         set-up, build, compile and run the samples         make bench       the measurements of tests/bench
-#   make install      PREFIX=/usr/local DESTDIR=                         make asan        the tests with ASan and UBSan builds
-#   make lint         clang-format, cppcheck, shellcheck                 make gpu-kit     a directory to carry to a machine with a GPU
-#
-# Sources are found by wildcard:
-#   frontend/*.c + codegen/c_*.c + driver/split_main.c -> omp-split     (libclang)
-#   codegen/ir_*.c                                     -> omp-device    (LLVM-C)
-#   devicertl/*.c                                      -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
-#   hostrt/*.c                                         -> libompgpu.so, libompgpu.a
-#   the other driver/*.c                               -> ompgpu-cc
-#   tests/nullcuda/*.c                                 -> obj/nullcuda/libcuda.so.1
-#   tests/unit/PART_NAME.c                             -> obj/tests/unit/PART_NAME, a test program that prints TAP; PART names what it is
-#                                                         linked with: fe (frontend + codegen/c_*), cg (codegen/ir_*), rt (libompgpu.a),
-#                                                         drv (driver without its main)
-#   tests/**/*.t                                       shell tests; they find the compiler in $OMPGPU_CC (tests/lib.sh)
+# Sources are found by wildcard, a folder a program or library:
+#   frontend/ + codegen/c/   -> omp-split     (libclang)
+#   codegen/ir/              -> omp-device    (LLVM-C)
+#   driver/                  -> ompgpu-cc
+#   devicertl/*.c            -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
+#   hostrt/                  -> libompgpu.so, libompgpu.a
+#   tests/nullcuda/*.c       -> obj/nullcuda/libcuda.so.1
+#   tests/unit/PART_NAME.c   -> obj/tests/unit/PART_NAME, a test program that prints TAP; PART names what it is linked with:
+#                               fe (omp-split without its main), cg (omp-device without its main), rt (libompgpu.a),
+#                               drv (ompgpu-cc without its main)
+#   tests/**/*.t             shell tests; they find the compiler in $OMPGPU_CC (tests/lib.sh)
 
 VERSION := 0.1.0
 LLVM    ?= 22
@@ -51,14 +45,21 @@ TOOLS := $(LIB)/ompgpu
 
 WARN   := -Wall -Wextra -Werror -Wmissing-prototypes -Wvla
 CFLAGS ?= $(OPT)
+
+# Quiet unless V=1: `$(call say,CC,$<)` prints what is being made.
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-9s %s\n' '$(1)' '$(2)')
+
 CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DOMPGPU_VERSION='"$(VERSION)"' -DOMPGPU_LLVM='"$(LLVM)"' -I. -MMD -MP
 
 # ------------------------------------------------------------------ sources
-split_src  := $(wildcard frontend/*.c) $(wildcard codegen/c_*.c) $(wildcard driver/split_main.c)
-device_src := $(wildcard codegen/ir_*.c)
+# Folders are at most two deep below those at the top.
+c_in = $(sort $(wildcard $(foreach d,$(1),$(d)/*.c $(d)/*/*.c)))
+split_src  := $(call c_in,frontend codegen/c)
+device_src := $(call c_in,codegen/ir)
 rtl_src    := $(wildcard devicertl/*.c)
-host_src   := $(wildcard hostrt/*.c)
-driver_src := $(filter-out driver/split_main.c,$(wildcard driver/*.c))
+host_src   := $(call c_in,hostrt)
+driver_src := $(call c_in,driver)
 null_src   := $(wildcard tests/nullcuda/*.c)
 unit_src   := $(wildcard tests/unit/*.c)
 
@@ -69,16 +70,11 @@ driver_obj := $(driver_src:%.c=$(O)/%.o)
 null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
 
-# What can be built; a part without sources is left out.
-built := $(TOOLS)/ompgpu_device.h
-built += $(if $(wildcard driver/split_main.c),$(TOOLS)/omp-split)
-built += $(if $(device_src),$(TOOLS)/omp-device)
-built += $(if $(rtl_src),$(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc)
-built += $(if $(host_src),$(LIB)/libompgpu.so $(LIB)/libompgpu.a)
-built += $(if $(driver_src),$(BIN)/ompgpu-cc)
-tests_built := $(unit_bin) $(if $(null_src),$(O)/nullcuda/libcuda.so.1)
+built := $(BIN)/ompgpu-cc $(TOOLS)/omp-split $(TOOLS)/omp-device $(LIB)/libompgpu.so $(LIB)/libompgpu.a \
+         $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
+tests_built := $(unit_bin) $(O)/nullcuda/libcuda.so.1
 
-.PHONY: all deps check check-run check-long demo install uninstall lint asan bench gpu-kit man format clean tests
+.PHONY: all help format deps check check-run check-long demo install uninstall lint asan bench gpu-kit man clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(built)
@@ -87,7 +83,8 @@ tests: all $(tests_built)
 # ------------------------------------------------------------------ objects
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
 
 $(split_obj): EXTRA = -I$(LLVM_DIR)/include
 $(device_obj): EXTRA = -I$(LLVM_DIR)/include
@@ -100,49 +97,58 @@ $(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
 # The text of the host ABI, which omp-split puts at the top of every generated X.host.c.
 $(O)/host_abi.c: hostrt/ompgpu.h
 	@mkdir -p $(@D)
-	{ echo 'extern const char cg_host_abi[];'; echo 'const char cg_host_abi[] ='; \
+	$(call say,GEN,$@)
+	$(Q){ echo 'extern const char cg_host_abi[];'; echo 'const char cg_host_abi[] ='; \
 	  $(CLANG) -E -P -x c $< | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/    "&\\n"/'; echo '    ;'; } > $@
 $(O)/host_abi.o: $(O)/host_abi.c
-	$(CC) $(CFLAGS_ALL) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 # ------------------------------------------------------------------ programs
 LLVM_LINKFLAGS := -L$(LLVM_DIR)/lib -Wl,-rpath,$(LLVM_DIR)/lib
 $(TOOLS)/omp-split: $(split_obj)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(LDFLAGS) $^ $(LLVM_LINKFLAGS) -lclang-$(LLVM) -lm -o $@
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) $^ $(LLVM_LINKFLAGS) -lclang-$(LLVM) -lm -o $@
 $(TOOLS)/omp-device: $(device_obj)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(LDFLAGS) $^ $(LLVM_LINKFLAGS) -lLLVM-$(LLVM) -lm -o $@
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) $^ $(LLVM_LINKFLAGS) -lLLVM-$(LLVM) -lm -o $@
 $(BIN)/ompgpu-cc: $(driver_obj)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(LDFLAGS) $^ -ldl -o $@
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) $^ -ldl -o $@
 
 $(TOOLS)/ompgpu_device.h: devicertl/ompgpu_device.h
 	@mkdir -p $(@D)
-	cp $< $@
+	$(Q)cp $< $@
 
 # ------------------------------------------------------------------ the host runtime
 host_version_script := $(wildcard hostrt/libompgpu.map)
 $(LIB)/libompgpu.so: $(host_obj) $(host_version_script)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libompgpu.so $(addprefix -Wl$(comma)--version-script=,$(host_version_script)) \
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libompgpu.so $(addprefix -Wl$(comma)--version-script=,$(host_version_script)) \
 	  $(host_obj) -ldl -lpthread -lm -o $@
 comma := ,
 # ar r keeps members of sources that are gone: start afresh.
 $(LIB)/libompgpu.a: $(host_obj)
 	@mkdir -p $(@D)
-	rm -f $@; $(AR) rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)rm -f $@; $(AR) rcs $@ $^
 
 # ------------------------------------------------------------------ the device runtime: the same sources, one bitcode library a target
 include $(wildcard devicertl/flags.mk)
 define rtl_rules
 $(O)/devicertl/$(1)/%.bc: devicertl/%.c $$(wildcard devicertl/flags.mk)
 	@mkdir -p $$(@D)
-	$$(CLANG) --target=$(2) $$(DEVICERTL_CFLAGS_COMMON) $$(DEVICERTL_CFLAGS_$(1)) -MMD -MP -MF $$(@:.bc=.d) -MT $$@ -emit-llvm -c $$< -o $$@
+	$$(call say,CC,$$< ($(1)))
+	$$(Q)$$(CLANG) --target=$(2) $$(DEVICERTL_CFLAGS_COMMON) $$(DEVICERTL_CFLAGS_$(1)) -MMD -MP -MF $$(@:.bc=.d) -MT $$@ -emit-llvm -c $$< -o $$@
 $$(TOOLS)/devicertl-$(1).bc: $$(rtl_src:devicertl/%.c=$(O)/devicertl/$(1)/%.bc)
 	@mkdir -p $$(@D)
-	$$(LLVM_LINK) $$^ -o $(O)/devicertl/$(1).bc
-	$$(LLVM_OPT) $$(if $$(DEVICERTL_PASSES),-passes="$$(DEVICERTL_PASSES)") $(O)/devicertl/$(1).bc -o $$@
+	$$(call say,LINK,$$@)
+	$$(Q)$$(LLVM_LINK) $$^ -o $(O)/devicertl/$(1).bc
+	$$(Q)$$(LLVM_OPT) $$(if $$(DEVICERTL_PASSES),-passes="$$(DEVICERTL_PASSES)") $(O)/devicertl/$(1).bc -o $$@
 endef
 $(eval $(call rtl_rules,nvptx64,nvptx64-nvidia-cuda))
 $(eval $(call rtl_rules,x86_64,x86_64-pc-linux-gnu))
@@ -150,11 +156,12 @@ $(eval $(call rtl_rules,x86_64,x86_64-pc-linux-gnu))
 # ------------------------------------------------------------------ test programs
 $(O)/nullcuda/libcuda.so.1: $(null_obj)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) -shared -Wl,-soname,libcuda.so.1 $^ -ldl -lpthread -lm -o $@
-unit = @mkdir -p $(@D); set -x; $(CC) $(CFLAGS_ALL) -I$(LLVM_DIR)/include $(SAN) $< $(filter %.o %.a,$^)
-$(O)/tests/unit/fe_%: tests/unit/fe_%.c $(filter-out $(O)/driver/%,$(split_obj))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libcuda.so.1 $^ -ldl -lpthread -lm -o $@
+unit = @mkdir -p $(@D); $(if $(filter 1,$(V)),set -x,printf '  %-9s %s\n' CC $<); $(CC) $(CFLAGS_ALL) -I$(LLVM_DIR)/include $(SAN) $< $(filter %.o %.a,$^)
+$(O)/tests/unit/fe_%: tests/unit/fe_%.c $(filter-out $(O)/codegen/c/main.o,$(split_obj))
 	$(unit) $(LLVM_LINKFLAGS) -lclang-$(LLVM) -lm -o $@
-$(O)/tests/unit/cg_%: tests/unit/cg_%.c $(filter-out $(O)/codegen/ir_main.o,$(device_obj))
+$(O)/tests/unit/cg_%: tests/unit/cg_%.c $(filter-out $(O)/codegen/ir/main.o,$(device_obj))
 	$(unit) $(LLVM_LINKFLAGS) -lLLVM-$(LLVM) -lm -o $@
 $(O)/tests/unit/rt_%: tests/unit/rt_%.c $(LIB)/libompgpu.a
 	$(unit) -ldl -lpthread -lm -o $@
@@ -162,8 +169,24 @@ $(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driv
 	$(unit) -ldl -o $@
 
 # ------------------------------------------------------------------ goals
+help:
+	@printf '%s\n' \
+	  'make              build everything that bin/ompgpu-cc needs (V=1 shows the commands)' \
+	  'make deps         install the Debian packages that are missing' \
+	  'make demo         deps, build, compile and run the samples, print a table' \
+	  'make check        deps, build, all tests under prove (PROVE_JOBS=2)' \
+	  'make check-long   the same with the long forms of the tests, and tests/long' \
+	  'make asan         the tests with ASan and UBSan builds of compiler and runtime' \
+	  'make lint         clang-format, cppcheck, shellcheck, banned functions' \
+	  'make format       lay the product code out as lint wants it' \
+	  'make bench        the measurements of tests/bench' \
+	  'make gpu-kit      a directory to carry to a machine with a GPU' \
+	  'make man          write the manual pages anew' \
+	  'make install      PREFIX=/usr/local DESTDIR=; make uninstall' \
+	  'make clean        remove what was built'
+
 deps:
-	@sh driver/setup.sh
+	@sh .ci/setup.sh
 
 check: deps
 	@$(MAKE) --no-print-directory tests
@@ -182,13 +205,13 @@ check-long: deps
 	@OMPGPU_LONG=1 prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(test_scripts) $(unit_bin)
 
 asan:
-	@sh driver/setup.sh asan
+	@sh .ci/setup.sh asan
 	@$(MAKE) --no-print-directory SANITIZE=1 tests
 	@$(MAKE) --no-print-directory SANITIZE=1 check-run
 
 demo: deps
 	@$(MAKE) --no-print-directory all
-	@sh driver/demo.sh
+	@sh samples/demo.sh
 
 bench: deps
 	@$(MAKE) --no-print-directory tests
@@ -196,7 +219,7 @@ bench: deps
 
 gpu-kit: deps
 	@$(MAKE) --no-print-directory tests
-	@sh driver/gpu-kit.sh gpu-kit
+	@sh tests/gpu/kit.sh gpu-kit
 
 man: $(BIN)/ompgpu-cc
 	$(BIN)/ompgpu-cc --emit=man > man/ompgpu-cc.1
@@ -219,10 +242,15 @@ uninstall:
 	-rmdir $(dest)/lib/ompgpu
 
 # ------------------------------------------------------------------ lint
-lint_c = $(wildcard driver/*.[ch] frontend/*.[ch] codegen/*.[ch] hostrt/*.[ch] devicertl/*.[ch])
-lint_sh = $(wildcard driver/*.sh samples/*.sh tests/*.sh tests/run-one tests/*/*.sh tests/*/*.t) .ci/run
+product = driver frontend codegen hostrt devicertl
+lint_c = $(sort $(wildcard $(foreach d,$(product),$(d)/*.[ch] $(d)/*/*.[ch] $(d)/*/*/*.[ch])))
+lint_sh = $(wildcard .ci/*.sh samples/*.sh tests/*.sh tests/run-one tests/*/*.sh tests/*/*.t) .ci/run
 lint:
-	@sh driver/lint.sh "$(lint_c)" "$(lint_sh)"
+	@sh .ci/lint.sh "$(lint_c)" "$(lint_sh)"
+
+CLANG_FORMAT ?= clang-format-$(LLVM)
+format:
+	$(CLANG_FORMAT) -i $(lint_c)
 
 clean:
 	rm -rf obj obj-asan bin lib gpu-kit gpu-kit.tar

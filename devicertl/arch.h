@@ -45,7 +45,7 @@ void __ompgpu_state_begin(struct __ompgpu_env *, int mode);
 extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;  /* threads of the generic kernel's current region; 0: between regions */
 extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads;        /* omp_set_num_threads; 0: not called */
 extern __OMPGPU_SHARED u32 __ompgpu_state_device;
-/* Calls that codegen's late SPMD-zation makes (codegen/ir_spmd_rewrite.c), in sequential code, on all threads of the team. */
+/* Calls that codegen's late SPMD-zation makes (codegen/ir/spmd/rewrite.c), in sequential code, on all threads of the team. */
 void __ompgpu_part_reset(void);                  /* before the first barrier of a region that is a part */
 unsigned __ompgpu_part_size(int num_threads);    /* of a region; num_threads 0: the whole team */
 _Bool __ompgpu_part_begin(int num_threads, _Bool cond);    /* whether the calling thread belongs to the region, which it then enters */

@@ -1,4 +1,4 @@
-/* arch_emu.c - the primitives of arch.h for the emulated device (hostrt/emu.c), where a thread is a fiber and a team's fibers share
+/* arch_emu.c - the primitives of arch.h for the emulated device (hostrt/emu/plugin.c), where a thread is a fiber and a team's fibers share
  * one OS thread.
  *
  * What makes a kernel need fibers goes through the noinline functions __ompgpu_emu_*: codegen finds from the call graph whether a

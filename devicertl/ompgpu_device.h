@@ -149,7 +149,7 @@ _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgp
 /* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the same for all of them.  True on the first,
  * which then holds the result.  For code that some lanes reach together while others do not. */
 _Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
-/* A promise, before one of the above in an SPMD kernel: the team was launched with whole warps (hostrt/geometry.c sees to it where constant
+/* A promise, before one of the above in an SPMD kernel: the team was launched with whole warps (hostrt/core/geometry.c sees to it where constant
  * clauses say so).  Only the full-warp algorithm is left then. */
 void __ompgpu_whole_warps(void);
 unsigned __ompgpu_active_lanes(void); /* lanes that are here with the caller; may differ from run to run */
@@ -171,7 +171,7 @@ void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned lo
 _Bool __ompgpu_teams_last(struct __ompgpu_env *);
 _Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
                          unsigned turn);
-/* Reductions that end once in every team, and whose originals are combined at the kernel's end (codegen/c_deferred.c).  deferred: the caller's team's
+/* Reductions that end once in every team, and whose originals are combined at the kernel's end (codegen/c/reduce/deferred.c).  deferred: the caller's team's
  * entry at offset `at` of its slot; NULL when there is one team only.  begin: it is not used yet.  add: `count` records of `size` bytes, combined with
  * those at offset `at` of the entry, or the first; end: the entry is used.  These by thread 0 of the team.  put: the same as add by any thread, which
  * has asked whether the entry was used before thread 0 could say so.  last, by the main thread: true for that

@@ -95,7 +95,7 @@ void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond
     __ompgpu_state_region_threads = 0;
 }
 
-/* Where it is known which of the two it is, codegen writes that instead (codegen/ir_context.c). */
+/* Where it is known which of the two it is, codegen writes that instead (codegen/ir/analysis/context.c). */
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
 {
     if (__ompgpu_level() == 0) {

@@ -34,7 +34,7 @@
  *   team 1 ---> slot 1, arrive: 2, the last one   ------------------------------>   …                           /
  *
  * Where the teams end reductions in the course of a kernel, their results wait in the slots for its end ("deferred" below).
- * With -fompgpu-atomic-reduction there is no league part: thread 0 of each team updates the original atomically (c_reduction.c).
+ * With -fompgpu-atomic-reduction there is no league part: thread 0 of each team updates the original atomically (reduce/reduction.c).
  *
  * Who may be there: a parallel region's threads are 0 … n-1 and OpenMP has all of them reach a reduction or none, so a team's
  * warps are full or contiguous; where n is known to be whole warps only the full algorithm is left.  Regions inside (serialised) and

@@ -4,7 +4,7 @@
  * generic one at level 0, with the main thread: the workers are seen at level 1 only, and the main thread is there while region_threads
  * is not 0.  At level 1 a thread is one of region_threads; deeper regions are serialised, so there it is thread 0 of 1.  nest[] counts
  * those, and is not there in a program that has none.  While thread 0 of an SPMD kernel calls functions for all threads, its nest
- * is -1: level 0 (codegen/ir_spmd_rewrite.c).
+ * is -1: level 0 (codegen/ir/spmd/rewrite.c).
  */
 #include "devicertl/arch.h"
 

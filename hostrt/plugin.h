@@ -1,4 +1,4 @@
-/* plugin.h - what a kind of device implements (hostrt/cuda.c, hostrt/emu.c) and the core calls (hostrt/target.c, data.c).
+/* plugin.h - what a kind of device implements (hostrt/cuda/plugin.c, hostrt/emu/plugin.c) and the core calls (hostrt/core/target.c, data.c).
  *
  * Every function returns 0 on success.  On failure it leaves a message (call and error) with ompgpu_plugin_error(), which the core
  * prints with region, file and line.  Unless noted, calls may come from any host thread, several at once; the core may hold locks of

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "hostrt/cuda_driver.h"
+#include "hostrt/cuda/driver.h"
 #include "hostrt/image.h"
 #include "hostrt/ompgpu.h"
 

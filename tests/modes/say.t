@@ -184,7 +184,7 @@ C
 check "… nothing" lacks log 'note:.*assumption'
 
 # Each number that is given has a row in the manual page and a test here, and no other has.
-grep -ho 'OMP1[0-9][0-9]' "$ROOT"/codegen/ir_*.c | sort -u >given
+grep -ho 'OMP1[0-9][0-9]' "$ROOT"/codegen/ir/*/*.c | sort -u >given
 sed -n 's/^REMARK(\([0-9]*\),.*/OMP\1/p' "$ROOT/driver/remarks.def" | sort -u >rows
 check "the manual page has the numbers that are given" same given rows
 grep -o '\[OMP1[0-9][0-9]' "$ROOT/tests/modes/say.t" | tr -d '[' | sort -u >tested

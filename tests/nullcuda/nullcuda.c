@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "hostrt/cuda_driver.h"
+#include "hostrt/cuda/driver.h"
 #include "nullcuda.h"
 
 enum { MAX_DEVICES = 8, MAX_FAILURES = 16, POISON = 0xCC };
@@ -18,13 +18,13 @@ enum { MAX_DEVICES = 8, MAX_FAILURES = 16, POISON = 0xCC };
 /* ------------------------------------------------------------------ the calls */
 enum call {
 #define CUDA_CALL(f) CALL_##f,
-#include "hostrt/cuda_calls.def"
+#include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
     NCALLS
 };
 static const char *const call_names[] = {
 #define CUDA_CALL(f) #f,
-#include "hostrt/cuda_calls.def"
+#include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
 };
 

@@ -129,7 +129,7 @@ static void test_failures(void)
 {
     static const char *const names[] = {
 #define CUDA_CALL(f) #f,
-#include "hostrt/cuda_calls.def"
+#include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
     };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {

@@ -1,6 +1,6 @@
 /* rt_devicertl.c - the device runtime (devicertl/) on the emulated device.
  *
- * This file is both sides.  With -DDEVICE it is device code, in the shape that codegen writes (codegen/codegen.h); the test program
+ * This file is both sides.  With -DDEVICE it is device code, in the shape that codegen writes (codegen/c/codegen.h); the test program
  * compiles it so, links the runtime's bitcode to it, loads the result and launches the kernels.  It does so with the plain LLVM
  * pipeline and with omp-device, and starts itself again under other schedules.  A kernel notes the first line whose CHECK failed.
  * The same kernels go to PTX, where the text shows what must not be in it. */

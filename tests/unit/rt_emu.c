@@ -2,7 +2,7 @@
  *
  * This file is both sides: compiled with -DEMU_IMAGE it is the image.  The test program compiles it so, loads the result and launches
  * the kernels; then it starts itself again under other schedules and numbers of OS threads, where everything must give the same. */
-#include "hostrt/core.h"
+#include "hostrt/core/core.h"
 
 /* ------------------------------------------------------------------ the image */
 #ifdef EMU_IMAGE

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "hostrt/core.h"
+#include "hostrt/core/core.h"
 
 /* ------------------------------------------------------------------ TAP */
 static int tap_count, tap_bad;

@@ -164,7 +164,7 @@ KERNEL(atomic, SPMD)
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "hostrt/emu.h"
+#include "hostrt/emu/emu.h"
 
 static const struct ompgpu_plugin *const dev = &ompgpu_emu_plugin;
 static struct emu_settings *settings;

@@ -1,4 +1,4 @@
-// The reductions of tests/bench/gpu_reductions.c with CUB, linked into it where nvcc is at hand (driver/gpu-kit.sh).  A call is what a user of
+// The reductions of tests/bench/gpu_reductions.c with CUB, linked into it where nvcc is at hand (tests/gpu/kit.sh).  A call is what a user of
 // CUB has in a steady state: one call with memory at hand, the result copied back, the stream waited for.
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>

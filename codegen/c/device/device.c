@@ -1,0 +1,200 @@
+/* device.c - the device text of a file: types, variables and functions that the device needs, in source order, and the regions
+ * where their functions stand. */
+#include <stdlib.h>
+#include <string.h>
+#include "codegen/c/write.h"
+
+/* A name that no other file's variable has: statics of the same name are told apart by the file. */
+const char *cg_export_id(struct cg *cg, const struct omp_var *v)
+{
+    if (!v->is_static)
+        return v->name;
+    unsigned h = 2166136261u;
+    for (const char *p = cg->unit->path; *p; p++)
+        h = (h ^ (unsigned char)*p) * 16777619u;
+    return cg_strf(cg, "%s_%08x", v->name, h);
+}
+
+bool cg_is_device_variable(const struct omp_var *v)
+{
+    return v->declare_target != OMPV_NOT_DECLARED && v->storage == OMPS_GLOBAL;
+}
+
+static void write_variable(struct cg *cg, const struct omp_decl *d, bool *written)
+{
+    const struct omp_var *v = d->var;
+    if (written[v->id] || (v->is_extern && !d->device))
+        return;
+    written[v->id] = !d->tentative || v->is_extern;
+    if (v->is_extern && v->declare_target == OMPV_DT_LINK)
+        return;                       /* regions get it as an argument */
+    cg_marker(cg, v->place);
+    const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
+    if (v->is_extern) {
+        cg_put(cg, "extern %s%s %s;\n", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        return;
+    }
+    if (v->declare_target == OMPV_DT_LINK) {
+        if (d->tentative)
+            return;
+        cg_put(cg, "static %s *%s;\n", type, v->name);
+    } else {
+        cg_put(cg, "%s%s%s%s %s", v->is_static ? "static " : "", v->is_weak ? "__attribute__((weak)) " : "", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        if (!d->tentative && !cg_empty(v->init)) {
+            cg_puts(cg, " = ");
+            cg_copy(cg, v->init);
+        }
+        cg_puts(cg, ";\n");
+    }
+    if (!d->tentative)
+        cg_put(cg, "__OMPGPU_VAR(%s, %s)\n", cg_export_id(cg, v), v->name);
+}
+
+/* Of a variable of the host that a type of this text takes the size of. */
+static void declare_sized(struct cg *cg, const struct omp_var *v, bool *written)
+{
+    if (!written[v->id])
+        cg_put(cg, "extern %s%s %s;\n", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "",
+               cg_type(cg, v->type, v->name, CG_AS_IS), v->name);
+    written[v->id] = true;
+}
+
+static void write_text(struct cg *cg, const struct omp_decl *d, const char *end)
+{
+    cg_marker(cg, d->place.line ? d->place : fe_place(cg->unit, d->extent.begin));
+    cg_copy(cg, d->extent);
+    cg_put(cg, "%s\n", end);
+}
+
+/* Types declared inside a function come before it. */
+static void write_local_types(struct cg *cg, struct omp_extent function)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = 0; i < u->nlocal_types; i++)
+        if (u->local_types[i].text && u->local_types[i].extent.begin >= function.begin && u->local_types[i].extent.end <= function.end)
+            cg_put(cg, "%s\n", u->local_types[i].text);
+}
+
+static void write_function(struct cg *cg, const struct omp_function *f)
+{
+    struct cg_text text = { 0 }, before = { 0 }, *out = cg->out, *outer = cg->before;
+    cg->before = &before;
+    cg->out = &text;
+    cg_marker(cg, fe_place(cg->unit, f->extent.begin));
+    cg_copy(cg, f->extent);
+    cg_puts(cg, "\n");
+    cg->out = out;
+    cg->before = outer;
+    if (before.n) {                   /* outlined bodies may call the function */
+        cg_marker(cg, fe_place(cg->unit, f->extent.begin));
+        cg_copy(cg, (struct omp_extent){ f->extent.begin, f->body.begin });
+        cg_puts(cg, ";\n");
+    }
+    cg_write_within(cg, before.n ? f : NULL, &before, &text);
+    free(text.s);
+    free(before.s);
+}
+
+static void write_regions(struct cg *cg, const struct omp_function *f)
+{
+    for (unsigned i = 0; i < cg->unit->nconstructs; i++) {
+        const struct omp_construct *c = cg->unit->constructs[i];
+        if (c->function != f || !(c->leaves & OMPL_TARGET) || c->on_device)
+            continue;
+        cg_region(cg, c);
+    }
+}
+
+static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
+{
+    switch (d->kind) {
+    case OMPD_VARIABLE:
+        if (d->var && cg_is_device_variable(d->var))
+            write_variable(cg, d, written);
+        else if (d->var && d->var->sized)
+            declare_sized(cg, d->var, written);
+        break;
+    case OMPD_FUNCTION:
+        write_local_types(cg, d->function->extent);
+        write_regions(cg, d->function);
+        if (d->device)
+            write_function(cg, d->function);
+        break;
+    default:
+        if (d->device)
+            write_text(cg, d, d->kind == OMPD_TYPE ? ";" : "");
+    }
+}
+
+static bool handles(const struct omp_construct *c) { return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET)); }
+
+static void write_promises(struct cg *cg)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = 0; i < u->nfunctions; i++) {
+        bool declared = false;
+        for (unsigned d = 0; d < u->ndecls; d++)
+            declared |= u->decls[d].function == u->functions[i] && u->decls[d].device;
+        if (u->functions[i]->promises && declared)
+            cg_function_promises(cg, u->functions[i]);
+    }
+}
+
+static void write_unit(struct cg *cg)
+{
+    static const char atomic_types[] = "typedef unsigned char __attribute__((may_alias)) __ompgpu_a1; "
+                                       "typedef unsigned short __attribute__((may_alias)) __ompgpu_a2; "
+                                       "typedef unsigned __attribute__((may_alias)) __ompgpu_a4; "
+                                       "typedef unsigned long long __attribute__((may_alias)) __ompgpu_a8;\n";
+    const struct omp_unit *u = cg->unit;
+    bool *written = calloc(u->nvars + 1, sizeof *written), atomics = false;
+    if (!written)
+        abort();
+    cg_put(cg, "// Device code of %s, written by omp-split.\n", u->path);
+    for (unsigned i = 0; i < u->nconstructs; i++)
+        atomics = atomics || (u->constructs[i]->leaves & OMPL_ATOMIC);
+    if (atomics)
+        cg_puts(cg, atomic_types);
+    if (u->nudrs)
+        cg_puts(cg, "#define omp_out (*__omp_out)\n#define omp_in (*__omp_in)\n#define omp_priv (*__omp_priv)\n#define omp_orig (*__omp_orig)\n");
+    for (unsigned i = 0; i < u->ndecls; i++)
+        write_decl(cg, &u->decls[i], written);
+    write_promises(cg);
+    free(written);
+}
+
+/* Does the host look for variables in the image? */
+static bool has_variables(const struct omp_unit *u)
+{
+    for (unsigned i = 0; i < u->nvars; i++)
+        if (cg_is_device_variable(u->vars[i]) && !u->vars[i]->is_extern)
+            return true;
+    return false;
+}
+
+int cg_write_device_c(FILE *out, const struct omp_unit *u)
+{
+    struct cg cg;
+    struct cg_text text = { 0 };
+    cg_init(&cg, u, &text);
+    cg.renames = true;
+    cg.construct = cg_device_construct;
+    cg.handles = handles;
+    for (unsigned i = 0; i < u->nvars; i++)
+        if (u->vars[i]->declare_target == OMPV_DT_LINK)
+            cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
+    write_unit(&cg);
+    const struct { bool set; const char *mark; } marks[] = {
+        { u->run_time_types, CG_RUN_TIME_TYPES }, { u->needs_link, CG_NEEDS_LINK }, { u->provides, CG_PROVIDES },
+        { !u->ntargets && !has_variables(u), CG_NO_ENTRIES },
+    };
+    for (unsigned i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (!cg.errors && marks[i].set)
+            fprintf(out, "%s\n", marks[i].mark);
+    if (!cg.errors)
+        fwrite(text.s, 1, text.n, out);
+    int errors = cg.errors;
+    free(text.s);
+    cg_free(&cg);
+    return errors;
+}

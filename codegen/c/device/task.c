@@ -1,0 +1,82 @@
+/* task.c - tasks in device code, and reductions in which they take part.
+ *
+ * A task is undeferred: the thread that meets it runs it at once (OpenMP 5.2 section 12.5 lets any task be).  So taskwait, taskyield and
+ * depend have nothing to wait for, a taskloop is one task that runs all iterations, and what is left of a task is its data environment:
+ * private copies around its body (device/construct.c), with the values of what it does not share (frontend/sharing.c).
+ *
+ * All tasks of a taskgroup are run by the thread that runs the taskgroup, which makes one copy for them:
+ *
+ *   taskgroup task_reduction(+: x)      T *const __g0_x = &x;  { T x = 0; … }      outside of tasks x is (*__g0_x)
+ *     task in_reduction(+: x)                                  { x += 1; }          the copy
+ *   end of the taskgroup                                       *__o_x = *__o_x + x;
+ *
+ * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy already. */
+#include <stdlib.h>
+#include "codegen/c/write.h"
+
+struct cg_group {
+    const struct omp_construct *c;
+    const struct cg_privates *copies;
+    const char **spelling;            /* of each copy */
+    struct cg_group *outer;
+};
+
+static unsigned depth(const struct cg_group *g) { return g ? 1 + depth(g->outer) : 0; }
+
+void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
+{
+    struct cg_privates p = { .finish = CG_SERIAL, .base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line) };
+    cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
+    const char **spelling = calloc(p.n + 1, sizeof *spelling);
+    struct cg_group g = { c, &p, spelling, cg->groups };
+    unsigned d = depth(cg->groups);
+    if (!spelling)
+        abort();
+    for (unsigned i = 0; i < p.n; i++)
+        cg_line(cg, "__typeof__(%s) *const __g%u_%s = %s;", cg_spell(cg, p.list[i].var), d, p.list[i].var->name, cg_address(cg, p.list[i].var));
+    cg_open_privates(cg, &p);
+    for (unsigned i = 0; i < p.n; i++)
+        spelling[i] = cg_bind(cg, p.list[i].var, cg_strf(cg, "(*__g%u_%s)", d, p.list[i].var->name));
+    cg->groups = &g;
+    cg_copy_body(cg, c->body);
+    cg->groups = g.outer;
+    cg_close_privates(cg, &p);
+    free(spelling);
+}
+
+static const struct cg_group *group_of(const struct cg *cg, const struct omp_construct *c)
+{
+    for (const struct cg_group *g = cg->groups; g; g = g->outer)
+        if (g->c == c)
+            return g;
+    return NULL;
+}
+
+static bool names(const struct omp_construct *c, enum omp_clause_kind kind, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == kind && i < k->nitems; i++)
+            if (k->items[i].var == v)
+                return true;
+    return false;
+}
+
+/* In a task in which v takes part already, or in a construct that reduces it, its spelling is that of the copy. */
+static void bind(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
+{
+    for (c = c->parent; c && !names(c, OMPC_IN_REDUCTION, v) && !names(c, OMPC_REDUCTION, v); c = c->parent) {
+        const struct cg_group *g = group_of(cg, c);
+        for (unsigned i = 0; g && i < g->copies->n; i++)
+            if (g->copies->list[i].var == v) {
+                cg_bind(cg, v, g->spelling[i]);
+                return;
+            }
+    }
+}
+
+void cg_bind_in_reductions(struct cg *cg, const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_IN_REDUCTION && i < k->nitems; i++)
+            bind(cg, c, k->items[i].var);
+}

@@ -1,0 +1,264 @@
+/* emit.c - optimise for one architecture and write PTX or an ELF object.
+ *
+ * One module is optimised once per architecture, because libdevice and cost models ask for it.  Every output but the first has a process of
+ * its own, forked when all the common work is done: that needs no copy of the module, and two cores halve the time. */
+#include "codegen/ir/tool.h"
+#include <errno.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The runtime needs independent thread scheduling, hence nothing before sm_70.  ptx: the lowest version that has the architecture
+ * and what the runtime uses (alloca: 7.3), so that older drivers and ptxas accept the text. */
+static const struct arch { const char *name, *features; } archs[] = {
+    { "sm_70", "+ptx73" }, { "sm_72", "+ptx73" }, { "sm_75", "+ptx73" }, { "sm_80", "+ptx73" }, { "sm_86", "+ptx73" },
+    { "sm_87", "+ptx74" }, { "sm_88", "+ptx90" }, { "sm_89", "+ptx78" }, { "sm_90", "+ptx78" }, { "sm_90a", "+ptx80" },
+    { "sm_100", "+ptx86" }, { "sm_100a", "+ptx86" }, { "sm_100f", "+ptx88" }, { "sm_101", "+ptx86" }, { "sm_101a", "+ptx86" },
+    { "sm_101f", "+ptx88" }, { "sm_103", "+ptx88" }, { "sm_103a", "+ptx88" }, { "sm_103f", "+ptx88" }, { "sm_110", "+ptx90" },
+    { "sm_110a", "+ptx90" }, { "sm_110f", "+ptx90" }, { "sm_120", "+ptx87" }, { "sm_120a", "+ptx87" }, { "sm_120f", "+ptx88" },
+    { "sm_121", "+ptx88" }, { "sm_121a", "+ptx88" }, { "sm_121f", "+ptx88" },
+};
+enum { ARCHS = sizeof archs / sizeof *archs };
+
+static const struct arch *find_arch(const char *name)
+{
+    for (unsigned i = 0; i < ARCHS; i++)
+        if (strcmp(archs[i].name, name) == 0)
+            return &archs[i];
+    return NULL;
+}
+
+void ir_print_archs(void)
+{
+    for (unsigned i = 0; i < ARCHS; i++)
+        puts(archs[i].name);
+}
+
+bool ir_check_archs(const struct ir_options *opt)
+{
+    for (unsigned i = 0; i < opt->noutputs && opt->target == IR_NVPTX; i++) {
+        if (find_arch(opt->outputs[i].arch))
+            continue;
+        char *known = "";
+        for (unsigned a = 0; a < ARCHS; a++)
+            known = ir_format("%s %s", known, archs[a].name);
+        ir_error("unknown GPU architecture '%s'; known:%s", opt->outputs[i].arch, known);
+    }
+    return ir_errors() == 0;
+}
+
+/* ------------------------------------------------------------------ target machine */
+void ir_setup_target(enum ir_target target)
+{
+    if (target == IR_NVPTX) {
+        LLVMInitializeNVPTXTargetInfo();
+        LLVMInitializeNVPTXTarget();
+        LLVMInitializeNVPTXTargetMC();
+        LLVMInitializeNVPTXAsmPrinter();
+    } else {
+        LLVMInitializeX86TargetInfo();
+        LLVMInitializeX86Target();
+        LLVMInitializeX86TargetMC();
+        LLVMInitializeX86AsmPrinter();
+        LLVMInitializeX86AsmParser();
+    }
+}
+
+static LLVMCodeGenOptLevel codegen_level(char level)
+{
+    return level == '0' ? LLVMCodeGenLevelNone : level == '1' ? LLVMCodeGenLevelLess
+         : level == '3' ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelDefault;
+}
+
+static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *arch)
+{
+    const char *triple = LLVMGetTarget(u->module);
+    LLVMTargetRef target;
+    char *why = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &why))
+        ir_bug("no target '%s': %s", triple, why);
+    bool nvptx = u->opt->target == IR_NVPTX;
+    LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
+    LLVMTargetMachineOptionsSetCPU(options, nvptx ? arch : "x86-64");
+    LLVMTargetMachineOptionsSetFeatures(options, nvptx ? find_arch(arch)->features : "");
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(options, codegen_level(u->opt->level));
+    LLVMTargetMachineOptionsSetRelocMode(options, nvptx ? LLVMRelocDefault : LLVMRelocPIC);
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachineWithOptions(target, triple, options);
+    LLVMDisposeTargetMachineOptions(options);
+    return machine;
+}
+
+/* ------------------------------------------------------------------ attributes */
+/* The output's architecture counts, not the one that clang was given. */
+static void drop_target_attributes(LLVMValueRef f)
+{
+    static const char *const names[] = { "target-cpu", "target-features", "tune-cpu" };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, names[i], (unsigned)strlen(names[i]));
+}
+
+/* ptxas may give a thread so many registers that a full team no longer fits; where the launch can be large, say so.  An SPMD kernel
+ * without a clause is launched with what occupancy allows and needs no bound. */
+unsigned ir_max_team(const struct ir_kernel *k)
+{
+    if (k->max_threads)
+        return k->max_threads;
+    return k->mode == IR_GENERIC && (k->flags & 1) ? 1024 : 0;
+}
+
+static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    static const char name[] = "nvvm.maxntid";
+    unsigned threads = ir_max_team(k);
+    if (!threads)
+        return;
+    char *value = ir_format("%u", threads);
+    LLVMAddAttributeAtIndex(ir_kernel_function(u->module, k), (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, (unsigned)strlen(value)));
+}
+
+static void set_reflect_flag(struct ir_unit *u)
+{
+    static const char name[] = "nvvm-reflect-ftz";
+    if (LLVMGetModuleFlag(u->module, name, sizeof name - 1))
+        return;
+    LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(u->ctx), 0, false);
+    LLVMAddModuleFlag(u->module, LLVMModuleFlagBehaviorOverride, name, sizeof name - 1, LLVMValueAsMetadata(zero));
+}
+
+/* With a PIE flag LLVM would place thread-local storage as in an executable, which the linker refuses in a shared object. */
+static void check_pic(const struct ir_unit *u)
+{
+    if (LLVMGetModuleFlag(u->module, "PIE Level", 9))
+        ir_bug("bitcode for the emulated device was not compiled with -fPIC");
+}
+
+/* A large frame touches its pages in order, so that a stack overflow always meets the guard below the stack (hostrt/emu/fiber.c). */
+static void probe_stacks(struct ir_unit *u)
+{
+    static const char name[] = "probe-stack", value[] = "inline-asm";
+    IR_EACH_FUNCTION(f, u->module)
+        if (!LLVMIsDeclaration(f))
+            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                    LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, sizeof value - 1));
+}
+
+bool ir_prepare(struct ir_unit *u)
+{
+    if (u->opt->target == IR_X86) {
+        check_pic(u);
+        probe_stacks(u);
+        return true;
+    }
+    IR_EACH_FUNCTION(f, u->module) drop_target_attributes(f);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        bound_threads(u, &u->kernels[i]);
+    set_reflect_flag(u);
+    return true;
+}
+
+/* ------------------------------------------------------------------ optimise and emit */
+static void run_passes(struct ir_unit *u, const char *passes, LLVMTargetMachineRef machine)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef failed = LLVMRunPasses(u->module, passes, machine, options);
+    if (failed)
+        ir_bug("%s", LLVMGetErrorMessage(failed));
+    LLVMDisposePassBuilderOptions(options);
+}
+
+static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
+{
+    char passes[64];
+    snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", u->opt->level);
+    run_passes(u, passes, machine);
+    if (u->opt->level != '0' && ir_localise_state(u))
+        run_passes(u, "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,correlated-propagation,gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);
+    ir_plain_locals(u);
+    if (ir_prune_state(u))
+        run_passes(u, u->opt->level == '0' ? "globaldce" : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);
+    if (u->opt->target == IR_NVPTX && u->opt->level != '0')
+        ir_hide_strides(u);
+}
+
+static bool emit_ir(const struct ir_unit *u)
+{
+    char *text = LLVMPrintModuleToString(u->module);
+    char *all = ir_format("%s%s", ir_shown_steps(), text);
+    bool ok = ir_write_file(u->opt->emit_ir, all, strlen(all));
+    LLVMDisposeMessage(text);
+    return ok;
+}
+
+static bool emit_code(struct ir_unit *u, LLVMTargetMachineRef machine, const struct ir_output *out)
+{
+    LLVMCodeGenFileType type = u->opt->target == IR_NVPTX ? LLVMAssemblyFile : LLVMObjectFile;
+    LLVMMemoryBufferRef code;
+    char *why = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, u->module, type, &why, &code)) {
+        ir_error("%s", why);
+        return false;
+    }
+    bool ok = ir_errors() == 0 && ir_write_file(out->path, LLVMGetBufferStart(code), LLVMGetBufferSize(code));
+    LLVMDisposeMemoryBuffer(code);
+    return ok;
+}
+
+static bool produce(struct ir_unit *u, const struct ir_output *out, bool first)
+{
+    LLVMTargetMachineRef machine = make_machine(u, out->arch);
+    optimise(u, machine);
+    ir_step_done(u, "optimise");
+    ir_verify(u->module, "optimisation");
+    if (first && !ir_measure(u))      /* code generation changes the module */
+        return false;
+    if (first && u->opt->emit_ir && !emit_ir(u))
+        return false;
+    bool ok = emit_code(u, machine, out);
+    ir_step_done(u, "emit");
+    LLVMDisposeTargetMachine(machine);
+    return ok;
+}
+
+static pid_t produce_aside(struct ir_unit *u, const struct ir_output *out)
+{
+    fflush(stderr);
+    pid_t pid = fork();
+    if (pid < 0)
+        ir_error("cannot start a process: %s", strerror(errno));
+    if (pid == 0) {
+        bool ok = produce(u, out, false);
+        fflush(stderr);
+        _exit(!ok);
+    }
+    return pid;
+}
+
+static bool finished_well(pid_t pid, const struct ir_output *out)
+{
+    int status;
+    if (pid < 0)
+        return false;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    if (WIFSIGNALED(status))
+        ir_error("internal error in omp-device: code generation for %s ended with signal %d", out->arch, WTERMSIG(status));
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool ir_emit(struct ir_unit *u)
+{
+    const struct ir_options *opt = u->opt;
+    pid_t *pids = ir_alloc(opt->noutputs, sizeof *pids);
+    for (unsigned i = 1; i < opt->noutputs; i++)
+        pids[i] = produce_aside(u, &opt->outputs[i]);
+    bool ok = produce(u, &opt->outputs[0], true);
+    for (unsigned i = 1; i < opt->noutputs; i++)
+        ok &= finished_well(pids[i], &opt->outputs[i]);
+    free(pids);
+    return ok;
+}

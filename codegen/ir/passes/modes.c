@@ -1,0 +1,71 @@
+/* modes.c - what the program needs of the runtime, told to it as constants.
+ *
+ * The runtime's primitives (devicertl/arch.h) ask `__ompgpu_cfg_*` before they do work that only some programs need.  Here each
+ * gets its value and internal linkage, so that the optimiser deletes the rest. */
+#include "codegen/ir/tool.h"
+#include <string.h>
+
+static bool any_kernel(const struct ir_unit *u, unsigned mode)
+{
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (u->kernels[i].mode == mode)
+            return true;
+    return false;
+}
+
+static unsigned nested(const struct ir_unit *u) { return u->nested || u->asks; }
+static unsigned parts(const struct ir_unit *u) { return u->parts; }
+static unsigned asks(const struct ir_unit *u) { return u->asks; }
+static unsigned has_generic(const struct ir_unit *u) { return any_kernel(u, IR_GENERIC); }
+static unsigned has_spmd(const struct ir_unit *u) { return any_kernel(u, IR_SPMD); }
+static unsigned storage(const struct ir_unit *u)
+{
+    bool any = false;
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        const struct ir_kernel *k = &u->kernels[i];
+        any |= k->heap_bytes || k->block_bytes || k->copy_bytes || (k->flags & (IR_KERNEL_HEAP | IR_KERNEL_COPIES)) || k->more_copies;
+    }
+    return any;
+}
+static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
+static unsigned debugging(const struct ir_unit *u) { return u->opt->debug; }
+
+static const struct constant {
+    const char *name;
+    unsigned (*value)(const struct ir_unit *);
+} constants[] = {
+    { "nested", nested },                 /* a thread in a parallel region may meet another one */
+    { "parts", parts },                   /* an SPMD kernel has regions that may run on a part of the team */
+    { "asks", asks },                     /* an SPMD kernel's thread 0 calls functions that ask about threads */
+    { "generic", has_generic },           /* some kernel is generic */
+    { "spmd", has_spmd },                 /* some kernel is SPMD */
+    { "storage", storage },               /* some kernel uses the team's storage in global memory */
+    { "optimise", optimising },
+    { "debug", debugging },
+};
+
+/* NULL: not one of the table. */
+static const struct constant *find_constant(const char *name)
+{
+    for (unsigned i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (strcmp(name, constants[i].name) == 0)
+            return &constants[i];
+    return NULL;
+}
+
+bool ir_configure(struct ir_unit *u)
+{
+    static const char prefix[] = "__ompgpu_cfg_";
+    IR_EACH_GLOBAL(g, u->module) {
+        const char *name = ir_name(g);
+        if (!ir_starts(name, prefix))
+            continue;
+        const struct constant *c = find_constant(name + strlen(prefix));
+        if (!c)
+            ir_bug("the device runtime asks for '%s', which this tool does not know", name);
+        LLVMSetInitializer(g, LLVMConstInt(LLVMGlobalGetValueType(g), c->value(u), false));
+        LLVMSetGlobalConstant(g, true);
+        LLVMSetLinkage(g, LLVMInternalLinkage);
+    }
+    return true;
+}

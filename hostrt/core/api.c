@@ -1,0 +1,406 @@
+/* api.c - the OpenMP routines about devices, on the host (chapter 18 of OpenMP 5.2, section 25 of 6.0).
+ *
+ * -lompgpu stands before -lomp, so these take the place of libomp's, which know of no device.  The default device is a property of
+ * the task in OpenMP: once a program sets it, it is kept in libomp, which hands it on to the threads of a parallel region.
+ *
+ * What goes wrong is said with the return value the specification has for it; only omp_target_memset has none and ends the program. */
+#define _GNU_SOURCE 1
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "hostrt/core/core.h"
+
+#pragma GCC visibility push(default)
+/* clang's omp.h declares these to programs; the compiler of the runtime need not have it. */
+int omp_get_num_devices(void);
+int omp_get_default_device(void);
+void omp_set_default_device(int);
+int omp_get_initial_device(void);
+int omp_is_initial_device(void);
+int omp_get_device_num(void);
+void *omp_target_alloc(size_t, int);
+void omp_target_free(void *, int);
+int omp_target_is_present(const void *, int);
+int omp_target_is_accessible(const void *, size_t, int);
+void *omp_get_mapped_ptr(const void *, int);
+int omp_target_memcpy(void *, const void *, size_t, size_t, size_t, int, int);
+int omp_target_memcpy_rect(void *, const void *, size_t, int, const size_t *, const size_t *, const size_t *, const size_t *, const size_t *,
+                           int, int);
+int omp_target_memcpy_async(void *, const void *, size_t, size_t, size_t, int, int, int, void **);
+int omp_target_memcpy_rect_async(void *, const void *, size_t, int, const size_t *, const size_t *, const size_t *, const size_t *,
+                                 const size_t *, int, int, int, void **);
+void *omp_target_memset(void *, int, size_t, int);
+void *omp_target_memset_async(void *, int, size_t, int, int, void **);
+int omp_target_associate_ptr(const void *, const void *, size_t, size_t, int);
+int omp_target_disassociate_ptr(const void *, int);
+void ompx_dump_mapping_tables(void);
+#pragma GCC visibility pop
+
+/* ------------------------------------------------------------------ device numbers */
+static int default_was_set;                         /* atomic: until then OMP_DEFAULT_DEVICE holds for all */
+static int default_without_libomp;                  /* atomic */
+
+static void *libomp(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+int ompgpu_default_device(void)
+{
+    static int (*get)(void);
+    if (!__atomic_load_n(&default_was_set, __ATOMIC_ACQUIRE))
+        return ompgpu_settings.default_device;
+    int (*known)(void) = __atomic_load_n(&get, __ATOMIC_RELAXED);
+    if (!known) {
+        *(void **)&known = libomp("omp_get_default_device");
+        __atomic_store_n(&get, known, __ATOMIC_RELAXED);
+    }
+    return known ? known() : __atomic_load_n(&default_without_libomp, __ATOMIC_RELAXED);
+}
+
+int omp_get_default_device(void)
+{
+    ompgpu_start();
+    return ompgpu_default_device();
+}
+
+void omp_set_default_device(int number)
+{
+    void (*set)(int);
+    *(void **)&set = libomp("omp_set_default_device");
+    if (set)
+        set(number);
+    __atomic_store_n(&default_without_libomp, number, __ATOMIC_RELAXED);
+    __atomic_store_n(&default_was_set, 1, __ATOMIC_RELEASE);
+}
+
+int omp_get_num_devices(void)
+{
+    ompgpu_start();
+    return ompgpu_ndevices;
+}
+
+int omp_get_initial_device(void)
+{
+    return omp_get_num_devices();
+}
+
+int omp_get_device_num(void)
+{
+    return omp_get_num_devices();
+}
+
+int omp_is_initial_device(void)
+{
+    return 1;
+}
+
+/* ------------------------------------------------------------------ memory */
+static struct ompgpu_entry *allocation(struct ompgpu_device *dev, const void *p)
+{
+    return ompgpu_present_find(&dev->allocations, (uintptr_t)p, 1);
+}
+
+void *omp_target_alloc(size_t size, int number)
+{
+    struct ompgpu_device *dev;
+    void *memory;
+    if (ompgpu_device_try(number, &dev) || size == 0)
+        return NULL;
+    if (!dev)
+        return malloc(size);
+    struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
+    if (!e || dev->plugin->alloc(dev->ordinal, size, &memory)) {
+        ompgpu_xfree(e);
+        return NULL;
+    }
+    e->begin = (uintptr_t)memory, e->end = e->begin + size;
+    pthread_mutex_lock(&dev->lock);
+    ompgpu_present_insert(&dev->allocations, e);
+    pthread_mutex_unlock(&dev->lock);
+    return memory;
+}
+
+void omp_target_free(void *p, int number)
+{
+    struct ompgpu_device *dev;
+    if (!p || ompgpu_device_try(number, &dev))
+        return;
+    if (!dev) {
+        free(p);
+        return;
+    }
+    pthread_mutex_lock(&dev->lock);
+    struct ompgpu_entry *e = allocation(dev, p);
+    bool ours = e && e->begin == (uintptr_t)p;
+    if (ours)
+        ompgpu_present_remove(&dev->allocations, e);
+    pthread_mutex_unlock(&dev->lock);
+    if (!ours) {
+        ompgpu_say(NULL, "warning", "omp_target_free(%p, %d): not allocated by omp_target_alloc on this device, ignored", p, number);
+        return;
+    }
+    dev->plugin->free(dev->ordinal, p);
+    ompgpu_present_free(e);
+}
+
+int omp_target_is_present(const void *p, int number)
+{
+    struct ompgpu_device *dev;
+    if (!p || ompgpu_device_try(number, &dev))
+        return 0;
+    return !dev || ompgpu_data_translate(dev, (uintptr_t)p) != 0;
+}
+
+/* Host memory is not accessible from a device; a device's own is. */
+int omp_target_is_accessible(const void *p, size_t size, int number)
+{
+    struct ompgpu_device *dev;
+    if (!p || ompgpu_device_try(number, &dev))
+        return 0;
+    if (!dev)
+        return 1;
+    pthread_mutex_lock(&dev->lock);
+    const struct ompgpu_entry *e = allocation(dev, p);
+    bool inside = e && size <= e->end - (uintptr_t)p;
+    pthread_mutex_unlock(&dev->lock);
+    return inside;
+}
+
+void *omp_get_mapped_ptr(const void *p, int number)
+{
+    struct ompgpu_device *dev;
+    if (!p || ompgpu_device_try(number, &dev))
+        return NULL;
+    return dev ? (void *)ompgpu_data_translate(dev, (uintptr_t)p) : (void *)p;
+}
+
+/* ------------------------------------------------------------------ copies */
+/* Between two devices, by way of the host. */
+static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_device *to, struct ompgpu_device *from)
+{
+    size_t room = size < 1 << 20 ? size : 1 << 20;
+    char *buffer = ompgpu_xalloc(room);
+    int bad = buffer ? 0 : ENOMEM;
+    for (size_t n; size && !bad; dst += n, src += n, size -= n) {
+        n = size < room ? size : room;
+        if (from->plugin->from_device(from->ordinal, buffer, src, n) || to->plugin->to_device(to->ordinal, dst, buffer, n))
+            bad = EIO;
+    }
+    ompgpu_xfree(buffer);
+    return bad;
+}
+
+/* NULL: the host. */
+static int copy(char *dst, const char *src, size_t size, struct ompgpu_device *to, struct ompgpu_device *from)
+{
+    if (size == 0)
+        return 0;
+    if (!to && !from) {
+        memmove(dst, src, size);
+        return 0;
+    }
+    if (!from)
+        return to->plugin->to_device(to->ordinal, dst, src, size) ? EIO : 0;
+    if (!to)
+        return from->plugin->from_device(from->ordinal, dst, src, size) ? EIO : 0;
+    if (to == from)
+        return to->plugin->device_copy(to->ordinal, dst, src, size) ? EIO : 0;
+    return copy_across(dst, src, size, to, from);
+}
+
+static int settle(struct ompgpu_device *to)
+{
+    return to && to->plugin->sync(to->ordinal) ? EIO : 0;
+}
+
+int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offset, size_t src_offset, int dst_number, int src_number)
+{
+    struct ompgpu_device *to, *from;
+    if (!dst || !src || ompgpu_device_try(dst_number, &to) || ompgpu_device_try(src_number, &from))
+        return EINVAL;
+    int bad = copy((char *)dst + dst_offset, (const char *)src + src_offset, length, to, from);
+    return bad ? bad : settle(to);
+}
+
+struct rect {                                       /* all per dimension, outermost first */
+    const size_t *volume, *dst_offsets, *src_offsets, *dst_dimensions, *src_dimensions;
+    size_t element;
+    struct ompgpu_device *to, *from;
+};
+
+/* Bytes from one index of dimension d to the next. */
+static bool stride_of(size_t element, const size_t *dimensions, int d, int ndims, size_t *out)
+{
+    *out = element;
+    for (int i = d + 1; i < ndims; i++)
+        if (__builtin_mul_overflow(*out, dimensions[i], out))
+            return false;
+    return true;
+}
+
+static int copy_rect(const struct rect *r, char *dst, const char *src, int d, int ndims)
+{
+    size_t dst_stride, src_stride, bytes;
+    if (!stride_of(r->element, r->dst_dimensions, d, ndims, &dst_stride) || !stride_of(r->element, r->src_dimensions, d, ndims, &src_stride))
+        return EINVAL;
+    dst += r->dst_offsets[d] * dst_stride;
+    src += r->src_offsets[d] * src_stride;
+    if (d == ndims - 1)
+        return __builtin_mul_overflow(r->volume[d], r->element, &bytes) ? EINVAL : copy(dst, src, bytes, r->to, r->from);
+    int bad = 0;
+    for (size_t i = 0; i < r->volume[d] && !bad; i++)
+        bad = copy_rect(r, dst + i * dst_stride, src + i * src_stride, d + 1, ndims);
+    return bad;
+}
+
+int omp_target_memcpy_rect(void *dst, const void *src, size_t element, int ndims, const size_t *volume, const size_t *dst_offsets,
+                           const size_t *src_offsets, const size_t *dst_dimensions, const size_t *src_dimensions, int dst_number,
+                           int src_number)
+{
+    struct rect r = { volume, dst_offsets, src_offsets, dst_dimensions, src_dimensions, element, NULL, NULL };
+    if (!dst && !src)
+        return INT_MAX;                             /* how many dimensions are supported */
+    if (!dst || !src || !element || ndims < 1 || !volume || !dst_offsets || !src_offsets || !dst_dimensions || !src_dimensions
+        || ompgpu_device_try(dst_number, &r.to) || ompgpu_device_try(src_number, &r.from))
+        return EINVAL;
+    int bad = copy_rect(&r, dst, src, 0, ndims);
+    return bad ? bad : settle(r.to);
+}
+
+/* ------------------------------------------------------------------ copies as tasks */
+/* They are done at once, after the tasks they may depend on: those are among the children of the current task. */
+static void wait_for_tasks(int ndepend)
+{
+    int (*thread)(void *);
+    int (*taskwait)(void *, int);
+    if (ndepend <= 0)
+        return;
+    *(void **)&thread = dlsym(RTLD_DEFAULT, "__kmpc_global_thread_num");
+    *(void **)&taskwait = dlsym(RTLD_DEFAULT, "__kmpc_omp_taskwait");
+    if (thread && taskwait)
+        taskwait(NULL, thread(NULL));
+}
+
+int omp_target_memcpy_async(void *dst, const void *src, size_t length, size_t dst_offset, size_t src_offset, int dst_number, int src_number,
+                            int ndepend, void **depend)
+{
+    (void)depend;
+    wait_for_tasks(ndepend);
+    return omp_target_memcpy(dst, src, length, dst_offset, src_offset, dst_number, src_number);
+}
+
+int omp_target_memcpy_rect_async(void *dst, const void *src, size_t element, int ndims, const size_t *volume, const size_t *dst_offsets,
+                                 const size_t *src_offsets, const size_t *dst_dimensions, const size_t *src_dimensions, int dst_number,
+                                 int src_number, int ndepend, void **depend)
+{
+    (void)depend;
+    if (dst || src)
+        wait_for_tasks(ndepend);
+    return omp_target_memcpy_rect(dst, src, element, ndims, volume, dst_offsets, src_offsets, dst_dimensions, src_dimensions, dst_number,
+                                  src_number);
+}
+
+/* ------------------------------------------------------------------ memset */
+/* A first piece comes from the host, then what is set is doubled on the device. */
+static int device_set(struct ompgpu_device *dev, char *dst, int value, size_t size)
+{
+    char piece[4096];
+    size_t done = size < sizeof piece ? size : sizeof piece;
+    memset(piece, value, done);
+    if (dev->plugin->to_device(dev->ordinal, dst, piece, done))
+        return -1;
+    for (size_t n; done < size; done += n) {
+        n = done < size - done ? done : size - done;
+        if (dev->plugin->device_copy(dev->ordinal, dst + done, dst, n))
+            return -1;
+    }
+    return settle(dev);
+}
+
+void *omp_target_memset(void *p, int value, size_t size, int number)
+{
+    struct ompgpu_device *dev;
+    if (!p || !size || ompgpu_device_try(number, &dev))
+        return p;
+    if (!dev)
+        memset(p, value, size);
+    else if (device_set(dev, p, value, size))
+        ompgpu_fatal(NULL, "omp_target_memset: %s", ompgpu_plugin_message());
+    return p;
+}
+
+void *omp_target_memset_async(void *p, int value, size_t size, int number, int ndepend, void **depend)
+{
+    (void)depend;
+    wait_for_tasks(ndepend);
+    return omp_target_memset(p, value, size, number);
+}
+
+/* ------------------------------------------------------------------ associations */
+int omp_target_associate_ptr(const void *host, const void *device, size_t size, size_t offset, int number)
+{
+    struct ompgpu_device *dev;
+    uintptr_t begin = (uintptr_t)host, address = (uintptr_t)device + offset;
+    if (!host || !device || !size || size > UINTPTR_MAX - begin || ompgpu_device_try(number, &dev) || !dev)
+        return EINVAL;
+    struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
+    if (!e)
+        return ENOMEM;
+    *e = (struct ompgpu_entry){ .begin = begin, .end = begin + size, .device = address, .refs = OMPGPU_REFS_INFINITE, .associated = true,
+                                .name = "omp_target_associate_ptr" };
+    pthread_mutex_lock(&dev->lock);
+    const struct ompgpu_entry *old = ompgpu_present_find(&dev->present, begin, size);
+    bool same = old && old->associated && old->begin == e->begin && old->end == e->end && old->device == e->device;
+    if (!old)
+        ompgpu_present_insert(&dev->present, e);
+    pthread_mutex_unlock(&dev->lock);
+    if (old)
+        ompgpu_present_free(e);
+    return old && !same ? EINVAL : 0;
+}
+
+int omp_target_disassociate_ptr(const void *host, int number)
+{
+    struct ompgpu_device *dev;
+    if (!host || ompgpu_device_try(number, &dev) || !dev)
+        return EINVAL;
+    pthread_mutex_lock(&dev->lock);
+    struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)host, 1);
+    bool ours = e && e->associated && e->begin == (uintptr_t)host;
+    if (ours)
+        ompgpu_present_remove(&dev->present, e);
+    pthread_mutex_unlock(&dev->lock);
+    if (ours)
+        ompgpu_present_free(e);
+    return ours ? 0 : EINVAL;
+}
+
+/* ------------------------------------------------------------------ an extension of clang's */
+static void dump(const struct ompgpu_entry *e)
+{
+    if (!e)
+        return;
+    dump(e->left);
+    fprintf(stderr, "ompgpu:   %p  %p  %10zu  ", (void *)e->begin, (void *)e->device, (size_t)(e->end - e->begin));
+    if (e->refs == OMPGPU_REFS_INFINITE)
+        fprintf(stderr, "     inf  %s\n", e->name);
+    else
+        fprintf(stderr, "%8ld  %s at %s:%u\n", e->refs, e->name ? e->name : "?", e->file ? e->file : "?", e->line);
+    dump(e->right);
+}
+
+void ompx_dump_mapping_tables(void)
+{
+    ompgpu_start();
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        struct ompgpu_device *dev = &ompgpu_devices[i];
+        pthread_mutex_lock(&dev->lock);
+        fprintf(stderr, "ompgpu: present table of device %d: %zu entries (host, device, bytes, references, item)\n", i, dev->present.count);
+        dump(dev->present.root);
+        pthread_mutex_unlock(&dev->lock);
+    }
+}

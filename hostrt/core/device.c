@@ -1,0 +1,253 @@
+/* device.c - which devices there are, and when they are opened.
+ *
+ * The kind of device is chosen once, at first use: CUDA devices where the driver finds some, else the emulated device, unless
+ * OMPGPU_DEVICE names one.  A kind for which some unit has no image at all is passed over.  When a device is opened, every unit is asked
+ * for an image that suits exactly this device; when one has none, the device is closed to all regions and data constructs, which then
+ * run on the host.  It must be all or none: were one region to run on the host while another's data is on the device, both would
+ * compute with stale values.                                                                                                 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "hostrt/core/core.h"
+
+pthread_mutex_t ompgpu_start_lock = PTHREAD_MUTEX_INITIALIZER;
+struct ompgpu_device *ompgpu_devices;
+int ompgpu_ndevices;
+int ompgpu_run_state;
+unsigned ompgpu_generation;
+
+static char no_device[512];                         /* why there are none */
+
+/* ------------------------------------------------------------------ choosing */
+static const struct candidate { enum ompgpu_device_kind kind; const struct ompgpu_plugin *plugin; const char *missing; } candidates[] = {
+    { OMPGPU_KIND_CUDA, &ompgpu_cuda_plugin, "no CUDA device" },
+    { OMPGPU_KIND_EMU, &ompgpu_emu_plugin, "no emulated device" },
+};
+
+static void add_reason(const char *fmt, const char *a, const char *b)
+{
+    size_t n = strlen(no_device);
+    if (n)
+        n += (size_t)snprintf(no_device + n, sizeof no_device - n, "; ");
+    if (n < sizeof no_device)
+        snprintf(no_device + n, sizeof no_device - n, fmt, a, b);
+}
+
+/* Number of devices of this kind that the program can use. */
+static int usable(const struct candidate *c)
+{
+    ompgpu_plugin_error("%s", "");
+    int n = c->plugin->num_devices();
+    if (n <= 0) {
+        const char *why = ompgpu_plugin_message();
+        add_reason(*why ? "%s (%s)" : "%s", c->missing, why);
+        return 0;
+    }
+    const struct ompgpu_unit *without = ompgpu_unit_without(c->plugin->image_kinds);
+    if (without && ompgpu_unit_not_linked(without))
+        add_reason("%s uses device code of other files and was not device-linked: link with ompgpu-cc%s", without->file, "");
+    else if (without)
+        add_reason(c->kind == OMPGPU_KIND_EMU ? "%s was compiled without an image for the %s device (--gpu-arch=emu adds it)"
+                                              : "%s was compiled without an image for a %s device", without->file, c->plugin->name);
+    return without ? 0 : n;
+}
+
+static int make_devices(const struct ompgpu_plugin *plugin, int n)
+{
+    struct ompgpu_device *devices = ompgpu_xalloc((size_t)n * sizeof *devices);
+    if (!devices)
+        return -1;
+    for (int i = 0; i < n; i++) {
+        devices[i].plugin = plugin;
+        devices[i].ordinal = devices[i].number = i;
+        pthread_mutex_init(&devices[i].lock, NULL);
+        pthread_cond_init(&devices[i].synced, NULL);
+    }
+    ompgpu_devices = devices, ompgpu_ndevices = n;
+    return 0;
+}
+
+static int choose(void)
+{
+    ompgpu_read_environment(&ompgpu_settings);
+    ompgpu_watch_exit();
+    if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED)
+        return 0;
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        const struct candidate *c = &candidates[i];
+        if (ompgpu_settings.device_kind != OMPGPU_KIND_ANY && ompgpu_settings.device_kind != (int)c->kind)
+            continue;
+        int n = usable(c);
+        if (n > 0)
+            return make_devices(c->plugin, n);
+    }
+    return 0;
+}
+
+void ompgpu_start(void)
+{
+    if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) != OMPGPU_NOT_STARTED)
+        return;
+    pthread_mutex_lock(&ompgpu_start_lock);
+    int bad = 0;
+    if (ompgpu_run_state == OMPGPU_NOT_STARTED && !(bad = choose()))
+        __atomic_store_n(&ompgpu_run_state, OMPGPU_RUNNING, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&ompgpu_start_lock);
+    if (bad)
+        ompgpu_fatal(NULL, "%s", ompgpu_plugin_message());
+}
+
+/* ------------------------------------------------------------------ opening */
+/* Under ompgpu_start_lock.  *file: the unit whose image could not be loaded, where that is the trouble. */
+static int open_device(struct ompgpu_device *dev, const char **file)
+{
+    if (dev->state == OMPGPU_DEVICE_NEW) {
+        if (dev->plugin->open(dev->ordinal, &dev->info))
+            return -1;
+        const struct ompgpu_unit *unsuited = ompgpu_unit_unsuited(dev);
+        if (unsuited) {
+            snprintf(dev->reason, sizeof dev->reason, "%s has no image for device %d (%s)%s%s", unsuited->file, dev->number, dev->info.name,
+                     *ompgpu_plugin_message() ? ": " : "", ompgpu_plugin_message());
+            __atomic_store_n(&dev->state, OMPGPU_DEVICE_HOST, __ATOMIC_RELEASE);
+            return 0;
+        }
+    }
+    unsigned generation = __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
+    if (dev->state != OMPGPU_DEVICE_HOST) {
+        if (dev->generation != generation && ompgpu_units_load_variables(dev, file)) {
+            if (dev->state == OMPGPU_DEVICE_NEW && dev->plugin->close)
+                dev->plugin->close(dev->ordinal);
+            return -1;
+        }
+        __atomic_store_n(&dev->generation, generation, __ATOMIC_RELAXED);
+        __atomic_store_n(&dev->state, OMPGPU_DEVICE_OPEN, __ATOMIC_RELEASE);
+    }
+    return 0;
+}
+
+static inline bool is_open(const struct ompgpu_device *dev)
+{
+    return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN
+           && __atomic_load_n(&dev->generation, __ATOMIC_RELAXED) == __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
+}
+
+static int make_open(struct ompgpu_device *dev, const char **file)
+{
+    pthread_mutex_lock(&ompgpu_start_lock);
+    int bad = ompgpu_run_state == OMPGPU_RUNNING ? open_device(dev, file) : -1;
+    pthread_mutex_unlock(&ompgpu_start_lock);
+    return bad;
+}
+
+/* ------------------------------------------------------------------ the device of a construct */
+void ompgpu_on_host(const struct ompgpu_where *where, const char *reason)
+{
+    static int said;
+    if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED)
+        return;
+    if (ompgpu_settings.offload == OMPGPU_OFFLOAD_MANDATORY)
+        ompgpu_fatal(where, "OMP_TARGET_OFFLOAD=MANDATORY, but %s", reason);
+    if (where->region && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        ompgpu_say(where, "warning", "runs on the host: %s", reason);
+}
+
+/* Everything but an open device in range. */
+static __attribute__((noinline)) struct ompgpu_device *get_slow(const struct ompgpu_where *where, long number)
+{
+    const char *file = NULL;
+    if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
+        return NULL;
+    if (ompgpu_ndevices == 0) {
+        ompgpu_on_host(where, no_device);
+        return NULL;
+    }
+    if (number == -1 || number == ompgpu_ndevices)  /* omp_initial_device, omp_get_initial_device() */
+        return NULL;
+    if (number < 0 || number > ompgpu_ndevices)
+        ompgpu_fatal(where, "device number %ld is out of range: there %s %d device%s (0 … %d), and %d or -1 is the host", number,
+                     ompgpu_ndevices == 1 ? "is" : "are", ompgpu_ndevices, ompgpu_ndevices == 1 ? "" : "s", ompgpu_ndevices - 1,
+                     ompgpu_ndevices);
+    struct ompgpu_device *dev = &ompgpu_devices[number];
+    if (make_open(dev, &file)) {
+        if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
+            return NULL;
+        ompgpu_fatal(where, file ? "%s (image of %s)" : "%s", ompgpu_plugin_message(), file);
+    }
+    if (__atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_HOST) {
+        ompgpu_on_host(where, dev->reason);
+        return NULL;
+    }
+    return dev;
+}
+
+struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *where, long number)
+{
+    int state = __atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(state == OMPGPU_NOT_STARTED, 0))
+        ompgpu_start(), state = OMPGPU_RUNNING;
+    if (number == OMPGPU_DEVICE_DEFAULT)
+        number = ompgpu_default_device();
+    if (__builtin_expect(state == OMPGPU_RUNNING && number >= 0 && number < ompgpu_ndevices && is_open(&ompgpu_devices[number]), 1))
+        return &ompgpu_devices[number];
+    return get_slow(where, number);
+}
+
+int ompgpu_device_try(int number, struct ompgpu_device **device)
+{
+    const char *file;
+    ompgpu_start();
+    *device = NULL;
+    if (number == -1 || number == ompgpu_ndevices)
+        return 0;
+    if (number < 0 || number > ompgpu_ndevices)
+        return -1;
+    struct ompgpu_device *dev = &ompgpu_devices[number];
+    if ((!is_open(dev) && make_open(dev, &file)) || __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) != OMPGPU_DEVICE_OPEN)
+        return -1;
+    *device = dev;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ the end */
+static void close_device(struct ompgpu_device *dev)
+{
+    for (struct ompgpu_entry *e; (e = dev->present.root); ) {
+        ompgpu_present_remove(&dev->present, e);
+        ompgpu_data_drop(dev, e);
+    }
+    for (struct ompgpu_entry *e; (e = dev->allocations.root); ) {
+        ompgpu_present_remove(&dev->allocations, e);
+        dev->plugin->free(dev->ordinal, (void *)e->begin);
+        ompgpu_present_free(e);
+    }
+}
+
+/* Destructors with a lower number run later: after those of the program, which may still run regions, and after the units have gone.
+ * As a shared library we come after the program anyway; the number matters for libompgpu.a.  While other threads live, they may be
+ * inside of the runtime, and all stays as it is for the short rest. */
+__attribute__((destructor(101))) static void stop(void)
+{
+    if (ompgpu_other_threads()) {
+        ompgpu_threads_forget();
+        return;
+    }
+    pthread_mutex_lock(&ompgpu_start_lock);
+    bool was_running = ompgpu_run_state == OMPGPU_RUNNING;
+    __atomic_store_n(&ompgpu_run_state, OMPGPU_STOPPED, __ATOMIC_RELEASE);
+    if (was_running) {
+        ompgpu_threads_close();
+        for (int i = 0; i < ompgpu_ndevices; i++)
+            close_device(&ompgpu_devices[i]);
+    }
+    ompgpu_units_close();
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        struct ompgpu_device *dev = &ompgpu_devices[i];
+        if (dev->state != OMPGPU_DEVICE_NEW && dev->plugin->close)
+            dev->plugin->close(dev->ordinal);
+        pthread_mutex_destroy(&dev->lock);
+        pthread_cond_destroy(&dev->synced);
+    }
+    ompgpu_xfree(ompgpu_devices);
+    ompgpu_devices = NULL, ompgpu_ndevices = 0;
+    pthread_mutex_unlock(&ompgpu_start_lock);
+}

@@ -1,0 +1,131 @@
+/* error.c - messages, the end of the program, and memory that can be made to fail.
+ *
+ * A message is put together first and written with one call, so that the lines of several threads do not mix.                */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "hostrt/core/core.h"
+
+void (*ompgpu_fatal_hook)(const char *message);
+long ompgpu_xalloc_fail;
+
+/* ------------------------------------------------------------------ memory */
+void *ompgpu_xalloc(size_t size)
+{
+    void *p = NULL;
+    if (__atomic_load_n(&ompgpu_xalloc_fail, __ATOMIC_RELAXED) == 0 || __atomic_sub_fetch(&ompgpu_xalloc_fail, 1, __ATOMIC_RELAXED))
+        p = calloc(1, size ? size : 1);
+    if (!p)
+        ompgpu_plugin_error("out of host memory (%zu bytes)", size);
+    return p;
+}
+
+void ompgpu_xfree(void *p)
+{
+    free(p);
+}
+
+/* ------------------------------------------------------------------ the reason of the last failure, per host thread */
+static _Thread_local char reason[1024];
+
+void ompgpu_plugin_error(const char *fmt, ...)
+{
+    char text[sizeof reason];                       /* an argument may be the old reason */
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    memcpy(reason, text, sizeof reason);
+}
+
+const char *ompgpu_plugin_message(void)
+{
+    return reason;
+}
+
+/* ------------------------------------------------------------------ messages */
+static void format(char *out, size_t size, const struct ompgpu_where *where, const char *kind, const char *fmt, va_list ap)
+{
+    size_t n = (size_t)snprintf(out, size, "ompgpu: ");
+#define ADD(...) (n += n < size ? (size_t)snprintf(out + n, size - n, __VA_ARGS__) : 0)
+    if (where && where->file && where->line)
+        ADD("%s:%u: ", where->file, where->line);
+    if (*kind)
+        ADD("%s: ", kind);
+    if (where && where->region)
+        ADD("region %s: ", where->region);
+    else if (where && where->directive)
+        ADD("%s: ", where->directive);
+    if (n < size)
+        n += (size_t)vsnprintf(out + n, size - n, fmt, ap);
+    if (n > size - 2)
+        n = size - 2;
+    memcpy(out + n, "\n", 2);
+#undef ADD
+}
+
+void ompgpu_say(const struct ompgpu_where *where, const char *kind, const char *fmt, ...)
+{
+    char text[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    format(text, sizeof text, where, kind, fmt, ap);
+    va_end(ap);
+    fputs(text, stderr);
+}
+
+/* ------------------------------------------------------------------ the end of the process */
+static int exiting;                                 /* atomic */
+static pthread_t exiting_thread;                    /* set before `exiting` */
+
+static void note_exit(void)
+{
+    if (ompgpu_exiting())
+        return;
+    exiting_thread = pthread_self();
+    __atomic_store_n(&exiting, 1, __ATOMIC_RELEASE);
+}
+
+void ompgpu_watch_exit(void)
+{
+    atexit(note_exit);
+}
+
+bool ompgpu_exiting(void)
+{
+    return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE);
+}
+
+/* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the end. */
+static void claim_the_exit(void)
+{
+    static int taken;
+    static _Thread_local bool mine;
+    if (mine || (ompgpu_exiting() && pthread_equal(exiting_thread, pthread_self())))
+        return;
+    mine = true;
+    if (ompgpu_exiting() || __atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
+        for (;;)
+            pause();
+}
+
+void ompgpu_fatal(const struct ompgpu_where *where, const char *fmt, ...)
+{
+    char text[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    format(text, sizeof text, where, "error", fmt, ap);
+    va_end(ap);
+    if (ompgpu_fatal_hook)
+        ompgpu_fatal_hook(text);
+    static _Thread_local bool failed;
+    claim_the_exit();
+    fflush(stdout);                                 /* keeps the order of what the program and we said */
+    fputs(text, stderr);
+    if (failed || ompgpu_exiting())                 /* a region in an exit handler: what remains is to stop */
+        _exit(1);
+    failed = true;
+    exit(1);
+}

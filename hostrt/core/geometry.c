@@ -1,0 +1,131 @@
+/* geometry.c - how many teams and threads a region gets.
+ *
+ * A clause decides; only what the device cannot do is cut.  An environment variable stands in for a missing clause.  Otherwise:
+ *
+ *   region                               threads a team             teams
+ *   no parallel in reach                 1                          as below
+ *   generic                              128                        one per iteration of the distribute loop, at most 4 waves
+ *   SPMD, iterations shared by league    128, fewer for short loops one iteration per thread, up to the grid limit
+ *   the same with a reduction            256, fewer for short loops the same, at most one wave: one slot per team to combine
+ *   SPMD, iterations known to no one     128                        one wave
+ *   teams without distribute             128                        one per multiprocessor
+ *   no teams construct                   256, fewer for short loops 1
+ *
+ * A wave is what runs at the same time: multiprocessors × teams that fit on one.  Team sizes of our choice are whole warps.     */
+#include "hostrt/core/core.h"
+
+enum { GRID_LIMIT = 0x7fffffff, STREAM_THREADS = 128, REDUCTION_THREADS = 256, SINGLE_TEAM_THREADS = 256, GENERIC_THREADS = 128, GENERIC_WAVES = 4 };
+
+static unsigned least(unsigned long long a, unsigned b)
+{
+    return a < b ? (unsigned)a : b;
+}
+
+static unsigned warp_size(const struct ompgpu_device *dev)
+{
+    return dev->info.warp_size ? dev->info.warp_size : 32;
+}
+
+static unsigned multiprocessors(const struct ompgpu_device *dev)
+{
+    return dev->info.multiprocessors ? dev->info.multiprocessors : 1;
+}
+
+/* ------------------------------------------------------------------ threads */
+static unsigned most_threads(const struct ompgpu_device *dev, const struct ompgpu_function *f)
+{
+    unsigned most = dev->info.max_threads_per_team ? dev->info.max_threads_per_team : 1024;
+    if (f->max_threads)
+        most = least(f->max_threads, most);
+    if (f->entry->max_threads)
+        most = least(f->entry->max_threads, most);
+    /* A kernel whose constant clauses are whole warps counts on them (__ompgpu_whole_warps). */
+    if (f->entry->max_threads && f->entry->max_threads % warp_size(dev) == 0 && most > warp_size(dev))
+        most -= most % warp_size(dev);
+    return most;
+}
+
+static bool league_loop(const struct ompgpu_launch *l)
+{
+    return (l->flags & (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE)) == (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE);
+}
+
+static bool spmd(const struct ompgpu_function *f, const struct ompgpu_launch *l)
+{
+    return f->entry->mode == 1 && (l->flags & OMPGPU_LAUNCH_SPMD);
+}
+
+static unsigned wanted_threads(const struct ompgpu_device *dev, const struct ompgpu_launch *l)
+{
+    unsigned warp = warp_size(dev), threads = STREAM_THREADS;
+    if (!(l->flags & OMPGPU_LAUNCH_TEAMS))
+        threads = SINGLE_TEAM_THREADS;
+    else if (l->flags & OMPGPU_LAUNCH_REDUCTION)
+        threads = REDUCTION_THREADS;
+    if (!l->trip)
+        return threads;
+    if (league_loop(l))                             /* a short loop: rather use more multiprocessors than full teams */
+        while (threads / 2 >= warp && (l->trip - 1) / threads + 1 < multiprocessors(dev))
+            threads /= 2;
+    return least((l->trip + warp - 1) / warp * warp, threads);
+}
+
+static unsigned choose_threads(const struct ompgpu_device *dev, const struct ompgpu_function *f, const struct ompgpu_launch *l)
+{
+    unsigned most = most_threads(dev, f);
+    bool workers = f->entry->mode == 1 ? (l->flags & OMPGPU_LAUNCH_PARALLEL) != 0 : (f->entry->flags & OMPGPU_KERNEL_WORKERS) != 0;
+    if (!workers)
+        return 1;
+    if (l->thread_limit > 0)
+        return least((unsigned)l->thread_limit, most);
+    if (ompgpu_settings.teams_thread_limit > 0)
+        return least((unsigned)ompgpu_settings.teams_thread_limit, most);
+    return least(spmd(f, l) ? wanted_threads(dev, l) : GENERIC_THREADS, most);
+}
+
+/* ------------------------------------------------------------------ teams */
+/* The plugin is asked once per kernel and number of warps; threads that ask at the same time get the same answer. */
+unsigned ompgpu_wave(const struct ompgpu_device *dev, struct ompgpu_function *f, unsigned threads)
+{
+    unsigned warps = (threads + warp_size(dev) - 1) / warp_size(dev), n = 0;
+    unsigned *cached = warps <= 32 ? &f->teams_per_mp_cache[warps] : NULL;
+    if (cached)
+        n = __atomic_load_n(cached, __ATOMIC_RELAXED);
+    if (!n) {
+        n = dev->plugin->occupancy(dev->ordinal, f, threads);
+        n = n ? n : 1;
+        if (cached)
+            __atomic_store_n(cached, n, __ATOMIC_RELAXED);
+    }
+    return least((unsigned long long)n * multiprocessors(dev), GRID_LIMIT);
+}
+
+static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_function *f, const struct ompgpu_launch *l, unsigned threads)
+{
+    if (!(l->flags & OMPGPU_LAUNCH_DISTRIBUTE))
+        return least(multiprocessors(dev), GRID_LIMIT);
+    if (!l->trip)
+        return ompgpu_wave(dev, f, threads);
+    if (!spmd(f, l)) {
+        unsigned most = ompgpu_wave(dev, f, threads);
+        if (!(l->flags & OMPGPU_LAUNCH_REDUCTION))
+            most = least((unsigned long long)most * GENERIC_WAVES, GRID_LIMIT);
+        return least(l->trip, most);
+    }
+    unsigned teams = least((l->trip - 1) / threads + 1, GRID_LIMIT);
+    return l->flags & OMPGPU_LAUNCH_REDUCTION ? least(teams, ompgpu_wave(dev, f, threads)) : teams;
+}
+
+struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f, const struct ompgpu_launch *l)
+{
+    struct ompgpu_geometry g = { 1, choose_threads(dev, f, l) };
+    if (!(l->flags & OMPGPU_LAUNCH_TEAMS))
+        return g;
+    if (l->num_teams > 0)
+        g.teams = (unsigned)l->num_teams;
+    else if (ompgpu_settings.num_teams > 0)
+        g.teams = (unsigned)ompgpu_settings.num_teams;
+    else
+        g.teams = wanted_teams(dev, f, l, g.threads);
+    return g;
+}

@@ -1,0 +1,380 @@
+/* register.c - units (one per object file with device code), and the loading of their images.
+ *
+ * A unit registers in a constructor and leaves in a destructor, which dlclose() runs too.  Its image is loaded on a device when a region
+ * of it first runs there, or, if it has declare target variables, at the next use of the device: any data construct may name them.
+ * Units that were device-linked share one image: it is loaded once a device and goes with the last unit that uses it.  What a unit uses
+ * hangs on its state, a region's `slot` points to its part, so leaving frees exactly what the unit caused.                      */
+#include <stdio.h>
+#include <string.h>
+#include "hostrt/core/core.h"
+
+struct load {                                       /* an image on a device; guarded by ompgpu_start_lock */
+    struct load *next;
+    const struct ompgpu_image_header *image;
+    struct ompgpu_device *device;
+    void *module, *owned;
+    unsigned users;
+};
+struct use {                                        /* of a load by a unit */
+    struct use *next;
+    struct load *load;
+};
+struct region_state {                               /* what region->slot points to */
+    struct region_state *next;
+    struct ompgpu_region *region;
+    struct ompgpu_function *functions[];            /* per device number; atomic: set once */
+};
+struct unit_state {                                 /* what unit->state points to; guarded by ompgpu_start_lock */
+    struct unit_state *next;
+    struct ompgpu_unit *unit;
+    struct use *uses;
+    struct region_state *regions;
+};
+static struct unit_state *units;
+static struct load *loads;
+
+static const struct ompgpu_image_header *header(const struct unit_state *u)
+{
+    return u->unit->image ? ompgpu_image_linked(u->unit->image) : NULL;
+}
+
+/* ------------------------------------------------------------------ coming */
+/* The first members of struct ompgpu_unit (abi, image, file) keep their places in all versions. */
+static void check_unit(const struct ompgpu_unit *unit)
+{
+    const char *file = unit->file ? unit->file : "?";
+    if (unit->abi != OMPGPU_ABI_VERSION)
+        ompgpu_fatal(NULL, "%s was compiled for version %u of the runtime interface, this libompgpu has version %d: "
+                     "compile it again, or link the libompgpu that belongs to its compiler", file, unit->abi, OMPGPU_ABI_VERSION);
+    const struct ompgpu_image_header *own = unit->image;
+    const char *bad = own ? ompgpu_image_check(own) : NULL;
+    if (own && !bad && own->link)
+        bad = ompgpu_image_check(ompgpu_image_linked(own));
+    if (bad)
+        ompgpu_fatal(NULL, "%s: %s", file, bad);
+}
+
+void __ompgpu_register(struct ompgpu_unit *unit)
+{
+    check_unit(unit);
+    struct unit_state *u = ompgpu_xalloc(sizeof *u);
+    if (!u)
+        ompgpu_fatal(NULL, "%s: %s", unit->file, ompgpu_plugin_message());
+    u->unit = unit;
+    unit->state = u;
+    pthread_mutex_lock(&ompgpu_start_lock);
+    u->next = units, units = u;
+    if (unit->nvars)
+        __atomic_add_fetch(&ompgpu_generation, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&ompgpu_start_lock);
+}
+
+/* ------------------------------------------------------------------ going */
+/* Under ompgpu_start_lock. */
+static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_device *dev)
+{
+    pthread_mutex_lock(&dev->lock);
+    for (unsigned i = 0; i < unit->nvars; i++) {
+        struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)unit->vars[i].address, 1);
+        if (e && e->owner == unit) {
+            ompgpu_present_remove(&dev->present, e);
+            ompgpu_present_free(e);
+        }
+    }
+    for (struct ompgpu_link **at = &dev->links, *l; (l = *at); )
+        if (l->owner == unit) {
+            *at = l->next;
+            ompgpu_xfree(l);
+        } else
+            at = &l->next;
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/* Under ompgpu_start_lock. */
+static void unload(struct load *l)
+{
+    if (l->module)
+        l->device->plugin->unload(l->device->ordinal, l->module);
+    ompgpu_xfree(l->owned);
+    struct load **at = &loads;
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    ompgpu_xfree(l);
+}
+
+/* The unit's first use. */
+static void end_use(struct unit_state *u)
+{
+    struct use *use = u->uses;
+    u->uses = use->next;
+    forget_variables(u->unit, use->load->device);
+    if (--use->load->users == 0)
+        unload(use->load);
+    ompgpu_xfree(use);
+}
+
+static void free_unit(struct unit_state *u)
+{
+    for (struct region_state *r; (r = u->regions); ) {
+        u->regions = r->next;
+        r->region->slot = NULL;
+        for (int i = 0; i < ompgpu_ndevices; i++)
+            ompgpu_xfree(r->functions[i]);
+        ompgpu_xfree(r);
+    }
+    while (u->uses)
+        end_use(u);
+    u->unit->state = NULL;
+    ompgpu_xfree(u);
+}
+
+void __ompgpu_unregister(struct ompgpu_unit *unit)
+{
+    if (ompgpu_exiting() && ompgpu_other_threads()) /* they may be in the middle of a region of this unit */
+        return;
+    pthread_mutex_lock(&ompgpu_start_lock);
+    struct unit_state *u = unit->state;             /* NULL: the runtime has ended */
+    for (struct unit_state **at = &units; u && *at; at = &(*at)->next)
+        if (*at == u) {
+            *at = u->next;
+            free_unit(u);
+            break;
+        }
+    pthread_mutex_unlock(&ompgpu_start_lock);
+}
+
+/* Under ompgpu_start_lock; called once, at the end. */
+void ompgpu_units_close(void)
+{
+    for (struct unit_state *u; (u = units); ) {
+        units = u->next;
+        free_unit(u);
+    }
+}
+
+/* ------------------------------------------------------------------ questions before anything is loaded */
+bool ompgpu_unit_not_linked(const struct ompgpu_unit *unit)
+{
+    const struct ompgpu_image_header *own = unit->image;
+    return own && (own->flags & OMPGPU_CONTAINER_NEEDS_LINK) && !own->link;
+}
+
+static bool needs_image(const struct unit_state *u)
+{
+    return header(u) && (header(u)->nkernels || u->unit->nvars || ompgpu_unit_not_linked(u->unit));
+}
+
+const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds)
+{
+    for (const struct unit_state *u = units; u; u = u->next)
+        if (needs_image(u) && !(ompgpu_image_kinds(header(u)) & kinds))
+            return u->unit;
+    return NULL;
+}
+
+const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *dev)
+{
+    for (const struct unit_state *u = units; u; u = u->next) {
+        ompgpu_plugin_error("%s", "");
+        if (needs_image(u) && dev->plugin->pick(dev->ordinal, header(u)) < 0)
+            return u->unit;
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ loading */
+static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit, const struct ompgpu_var *v, void *pointer)
+{
+    struct ompgpu_link *l = ompgpu_xalloc(sizeof *l);
+    if (!l)
+        return -1;
+    *l = (struct ompgpu_link){ NULL, v, unit, pointer };
+    pthread_mutex_lock(&dev->lock);
+    l->next = dev->links, dev->links = l;
+    struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)v->address, v->size);
+    uintptr_t address = e ? e->device + ((uintptr_t)v->address - e->begin) : 0;
+    int bad = e ? dev->plugin->to_device(dev->ordinal, pointer, &address, sizeof address) : 0;
+    pthread_mutex_unlock(&dev->lock);
+    return bad;
+}
+
+static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *unit, const struct ompgpu_var *v, void *address)
+{
+    struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
+    if (!e)
+        return -1;
+    e->begin = (uintptr_t)v->address, e->end = e->begin + v->size;
+    e->device = (uintptr_t)address;
+    e->refs = OMPGPU_REFS_INFINITE;
+    e->owner = unit;
+    e->name = v->name, e->file = unit->file;
+    pthread_mutex_lock(&dev->lock);
+    struct ompgpu_entry *old = ompgpu_present_find(&dev->present, e->begin, v->size);
+    if (!old)
+        ompgpu_present_insert(&dev->present, e);
+    pthread_mutex_unlock(&dev->lock);
+    if (!old)
+        return 0;
+    ompgpu_present_free(e);
+    if (old->begin == (uintptr_t)v->address && old->device == (uintptr_t)address)       /* weak or common: several units have it */
+        return 0;
+    ompgpu_plugin_error("declare target variable %s already has storage on the device, from %s", v->name, old->file ? old->file : "?");
+    return -1;
+}
+
+static int load_variables(const struct ompgpu_unit *unit, struct load *l)
+{
+    struct ompgpu_device *dev = l->device;
+    for (unsigned i = 0; i < unit->nvars; i++) {
+        const struct ompgpu_var *v = &unit->vars[i];
+        void *address;
+        size_t size, want = v->link ? sizeof(void *) : v->size;
+        if (dev->plugin->variable(dev->ordinal, l->module, ompgpu_image_symbol(unit->image, v->name), &address, &size))
+            return -1;
+        if (size != want) {
+            ompgpu_plugin_error("declare target variable %s has %zu bytes on the device, %zu expected", v->name, size, want);
+            return -1;
+        }
+        if (v->size && (v->link ? add_link : add_variable)(dev, unit, v, address))
+            return -1;
+    }
+    return 0;
+}
+
+static struct load *find_load(const struct ompgpu_image_header *h, const struct ompgpu_device *dev)
+{
+    struct load *l = loads;
+    while (l && (l->image != h || l->device != dev))
+        l = l->next;
+    return l;
+}
+
+/* 0, 1: no image suits, -1: an error.  *out has no user yet. */
+static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device *dev, struct load **out)
+{
+    int image = h ? dev->plugin->pick(dev->ordinal, h) : -1;
+    if (image < 0)
+        return 1;
+    const void *data;
+    size_t size;
+    struct load *l = ompgpu_xalloc(sizeof *l);
+    if (!l)
+        return -1;
+    l->image = h, l->device = dev;
+    l->next = loads, loads = l;
+    if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned) || dev->plugin->load(dev->ordinal, h, image, data, size, &l->module)) {
+        unload(l);
+        return -1;
+    }
+    *out = l;
+    return 0;
+}
+
+/* Under ompgpu_start_lock.  0, 1: no image suits, -1: an error. */
+static int load(struct unit_state *u, struct ompgpu_device *dev, struct load **out)
+{
+    for (struct use *use = u->uses; use; use = use->next)
+        if (use->load->device == dev) {
+            *out = use->load;
+            return 0;
+        }
+    int result = (*out = find_load(header(u), dev)) ? 0 : load_image(header(u), dev, out);
+    if (result)
+        return result;
+    struct use *use = ompgpu_xalloc(sizeof *use);
+    if (!use) {
+        if (!(*out)->users)
+            unload(*out);
+        return -1;
+    }
+    use->load = *out, use->load->users++;
+    use->next = u->uses, u->uses = use;
+    if (load_variables(u->unit, use->load)) {
+        end_use(u);
+        return -1;
+    }
+    return 0;
+}
+
+/* A unit without a suitable image that came after the device was opened keeps its variables to the host, as it keeps its regions. */
+int ompgpu_units_load_variables(struct ompgpu_device *dev, const char **file)
+{
+    struct load *l;
+    for (struct unit_state *u = units; u; u = u->next)
+        if (u->unit->nvars && load(u, dev, &l) < 0) {
+            *file = u->unit->file;
+            return -1;
+        }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ kernels */
+static struct region_state *region_state(struct unit_state *u, struct ompgpu_region *r)
+{
+    struct region_state *s = r->slot;
+    if (s)
+        return s;
+    s = ompgpu_xalloc(sizeof *s + (size_t)ompgpu_ndevices * sizeof s->functions[0]);
+    if (!s)
+        return NULL;
+    s->region = r;
+    s->next = u->regions, u->regions = s;
+    __atomic_store_n(&r->slot, s, __ATOMIC_RELEASE);
+    return s;
+}
+
+static int find_function(struct unit_state *u, struct ompgpu_region *r, struct ompgpu_device *dev, struct load *l,
+                         struct ompgpu_function **out)
+{
+    struct region_state *s = region_state(u, r);
+    if (!s || (*out = s->functions[dev->number]))
+        return s ? 0 : -1;
+    struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
+    if (!f)
+        return -1;
+    const char *symbol = ompgpu_image_symbol(u->unit->image, r->kernel);
+    f->entry = ompgpu_image_kernel(header(u), symbol);
+    f->where = (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
+    int bad = -1;
+    if (!f->entry)
+        ompgpu_plugin_error("the image of %s has no kernel of this name", u->unit->file);
+    else {
+        const struct ompgpu_kernel_entry *entry = f->entry;
+        bad = dev->plugin->function(dev->ordinal, l->module, symbol, f);
+        f->entry = entry;
+        if (entry->flags & OMPGPU_KERNEL_RECURSIVE)
+            f->stack_bytes += ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size : OMPGPU_STACK_SIZE;
+    }
+    if (bad) {
+        ompgpu_xfree(f);
+        return -1;
+    }
+    __atomic_store_n(&s->functions[dev->number], f, __ATOMIC_RELEASE);
+    *out = f;
+    return 0;
+}
+
+static __attribute__((noinline)) int function_slow(struct ompgpu_region *r, struct ompgpu_device *dev, struct ompgpu_function **out)
+{
+    struct load *l;
+    pthread_mutex_lock(&ompgpu_start_lock);
+    struct unit_state *u = r->unit->state;
+    int result = -1;
+    if (!u)
+        ompgpu_plugin_error("its file %s is not registered with the runtime", r->file);
+    else
+        result = load(u, dev, &l);
+    if (result == 0)
+        result = find_function(u, r, dev, l, out);
+    pthread_mutex_unlock(&ompgpu_start_lock);
+    return result;
+}
+
+int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev, struct ompgpu_function **out)
+{
+    struct region_state *s = __atomic_load_n(&r->slot, __ATOMIC_ACQUIRE);
+    if (s && (*out = __atomic_load_n(&s->functions[dev->number], __ATOMIC_ACQUIRE)))
+        return 0;
+    return function_slow(r, dev, out);
+}

@@ -1,0 +1,213 @@
+/* scratch.c - what the runtime keeps per host thread: buffers for a launch on the host, and per device the scratchpad of league
+ * reductions, the storage of private copies and that of teams for locals of sequential code.
+ *
+ * A thread's state outlives the thread: when it ends, the state goes back to a pool and the next new thread takes it over, so that
+ * no device call is made while a thread dies and a scratchpad's header is zeroed once for good (the reduction leaves its counter at
+ * zero).  Regions are synchronous, so a thread needs one scratchpad per device.                                              */
+#include "hostrt/core/core.h"
+
+_Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* guards all states' next and used, and the key */
+static struct ompgpu_thread *threads;
+static unsigned nthreads;                           /* atomic: length of the list, that is, most threads at one time */
+static pthread_key_t key;
+static bool have_key;
+
+static void thread_ends(void *state)
+{
+    pthread_mutex_lock(&lock);
+    ((struct ompgpu_thread *)state)->used = false;
+    pthread_mutex_unlock(&lock);
+    ompgpu_self_ = NULL;
+}
+
+static struct ompgpu_thread *new_state(void)
+{
+    struct ompgpu_thread *t = ompgpu_xalloc(sizeof *t);
+    if (!t)
+        return NULL;
+    if (ompgpu_ndevices && !(t->devices = ompgpu_xalloc((size_t)ompgpu_ndevices * sizeof *t->devices))) {
+        ompgpu_xfree(t);
+        return NULL;
+    }
+    t->addresses = t->few_addresses, t->naddresses = OMPGPU_FEW;
+    t->params = t->few_params, t->nparams = OMPGPU_FEW + 1;
+    t->next = threads, threads = t;
+    __atomic_add_fetch(&nthreads, 1, __ATOMIC_RELAXED);
+    return t;
+}
+
+/* Called after ompgpu_start(). */
+struct ompgpu_thread *ompgpu_self_slow(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!have_key)
+        have_key = pthread_key_create(&key, thread_ends) == 0;
+    struct ompgpu_thread *t = threads;
+    while (t && t->used)
+        t = t->next;
+    if (!t)
+        t = new_state();
+    if (t)
+        t->used = true;
+    pthread_mutex_unlock(&lock);
+    if (t && have_key)
+        pthread_setspecific(key, t);
+    return ompgpu_self_ = t;
+}
+
+bool ompgpu_many_threads(void)
+{
+    return __atomic_load_n(&nthreads, __ATOMIC_RELAXED) > 1;
+}
+
+bool ompgpu_other_threads(void)
+{
+    bool others = false;
+    pthread_mutex_lock(&lock);
+    for (const struct ompgpu_thread *t = threads; t && !others; t = t->next)
+        others = t->used && t != ompgpu_self_;
+    pthread_mutex_unlock(&lock);
+    return others;
+}
+
+int ompgpu_thread_room(struct ompgpu_thread *t, unsigned nmaps, unsigned nparams)
+{
+    if (nmaps > t->naddresses) {
+        uintptr_t *more = ompgpu_xalloc(nmaps * sizeof *more);
+        if (!more)
+            return -1;
+        if (t->addresses != t->few_addresses)
+            ompgpu_xfree(t->addresses);
+        t->addresses = more, t->naddresses = nmaps;
+    }
+    if (nparams > t->nparams) {
+        void **more = ompgpu_xalloc(nparams * sizeof *more);
+        if (!more)
+            return -1;
+        if (t->params != t->few_params)
+            ompgpu_xfree(t->params);
+        t->params = more, t->nparams = nparams;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ buffers on the device */
+static void buffer_drop(struct ompgpu_device *dev, struct ompgpu_buffer *b)
+{
+    if (b->device)
+        dev->plugin->free(dev->ordinal, b->device);
+    *b = (struct ompgpu_buffer){ 0 };
+}
+
+/* Grows to a power of two, large ones to a multiple of STEP, so that a slowly growing size does not allocate each time.  The old buffer
+ * goes first: both together may not fit, and nothing in it is needed. */
+static int buffer_grow(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t size)
+{
+    enum { STEP = 32 << 20 };
+    size_t round = 4096;
+    while (round < size && round < STEP)
+        round *= 2;
+    if (round < size)
+        round = size <= SIZE_MAX - STEP ? (size + STEP - 1) / STEP * STEP : size;
+    buffer_drop(dev, b);
+    if (dev->plugin->alloc(dev->ordinal, round, &b->device)) {
+        b->device = NULL;
+        return -1;
+    }
+    b->size = round;
+    return 0;
+}
+
+/* A buffer of which the kernels keep the first bytes at zero. */
+static int zeroed_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t size, size_t zeros)
+{
+    static const char zero[OMPGPU_PLACES * sizeof(unsigned)];
+    if (b->size >= size)
+        return 0;
+    if (buffer_grow(dev, b, size))
+        return -1;
+    if (dev->plugin->to_device(dev->ordinal, b->device, zero, zeros)) {
+        buffer_drop(dev, b);
+        return -1;
+    }
+    return 0;
+}
+
+int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned teams, size_t bytes, void **out)
+{
+    struct ompgpu_buffer *b = &t->devices[dev->number].scratch;
+    size_t size = OMPGPU_SCRATCH_HEADER + teams * ((bytes + 15) & ~(size_t)15);
+    if (zeroed_get(dev, b, size, OMPGPU_SCRATCH_HEADER))
+        return -1;
+    *out = b->device;
+    return 0;
+}
+
+int ompgpu_locks_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned **out)
+{
+    struct ompgpu_buffer *b = &t->devices[dev->number].locks;
+    const size_t size = OMPGPU_PLACES * sizeof **out;
+    if (zeroed_get(dev, b, size, size))
+        return -1;
+    *out = b->device;
+    return 0;
+}
+
+void ompgpu_scratch_drop(struct ompgpu_device *dev, struct ompgpu_thread *t)
+{
+    buffer_drop(dev, &t->devices[dev->number].scratch);
+    buffer_drop(dev, &t->devices[dev->number].locks);
+}
+
+static int plain_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t bytes, void **out)
+{
+    if (b->size < bytes && buffer_grow(dev, b, bytes))
+        return -1;
+    *out = b->device;
+    return 0;
+}
+
+int ompgpu_copies_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t bytes, void **out)
+{
+    return plain_get(dev, &t->devices[dev->number].copies, bytes, out);
+}
+
+int ompgpu_heap_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t bytes, void **out)
+{
+    return plain_get(dev, &t->devices[dev->number].heap, bytes, out);
+}
+
+void ompgpu_threads_close(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ompgpu_thread *t; (t = threads); ) {
+        threads = t->next;
+        for (int i = 0; i < ompgpu_ndevices; i++) {
+            buffer_drop(&ompgpu_devices[i], &t->devices[i].scratch);
+            buffer_drop(&ompgpu_devices[i], &t->devices[i].copies);
+            buffer_drop(&ompgpu_devices[i], &t->devices[i].heap);
+            buffer_drop(&ompgpu_devices[i], &t->devices[i].locks);
+        }
+        ompgpu_xfree(t->devices);
+        if (t->addresses != t->few_addresses)
+            ompgpu_xfree(t->addresses);
+        if (t->params != t->few_params)
+            ompgpu_xfree(t->params);
+        ompgpu_xfree(t);
+    }
+    nthreads = 0;
+    ompgpu_self_ = NULL;
+    pthread_mutex_unlock(&lock);
+    ompgpu_threads_forget();
+}
+
+void ompgpu_threads_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    if (have_key)
+        pthread_key_delete(key);
+    have_key = false;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,150 @@
+/* memory.c - a cache of device memory.
+ *
+ * cuMemAlloc and cuMemFree cost microseconds and may synchronise, and programs map the same arrays again and again.  Sizes are
+ * rounded up (four steps between powers of two up to 1 MB, whole 2 MB pages above) and freed blocks are kept for the next request
+ * of the same size.  The cache gives everything back before an allocation is allowed to fail. */
+#include "hostrt/cuda/cuda.h"
+
+void ompgpu_cuda_memory_init(struct cuda_memory *m, size_t total)
+{
+    *m = (struct cuda_memory){ .cache_limit = total / 4 };
+    pthread_mutex_init(&m->lock, NULL);
+}
+
+static size_t round_size(size_t size)
+{
+    size_t step = 256;
+    if (size > SIZE_MAX / 2)
+        return size;
+    if (size > 1 << 20)
+        step = 2 << 20;
+    else
+        while (step * 8 < size)       /* size in (4 step, 8 step]: steps of a quarter */
+            step *= 2;
+    size_t rounded = (size + step - 1) & ~(step - 1);
+    return rounded ? rounded : step;
+}
+
+static struct cuda_block **live_bucket(struct cuda_memory *m, CUdeviceptr p)
+{
+    return &m->live[(p >> 8) * 0x9E3779B97F4A7C15u >> 54];
+}
+
+static struct cuda_block **cached_bucket(struct cuda_memory *m, size_t size)
+{
+    return &m->cached[(size >> 8) * 0x9E3779B97F4A7C15u >> 54];
+}
+
+static CUresult first_error(CUresult a, CUresult b)
+{
+    return a ? a : b;
+}
+
+/* Lock held. */
+static CUresult trim(struct cuda_memory *m)
+{
+    CUresult err = CUDA_SUCCESS;
+    for (unsigned i = 0; i < CUDA_BUCKETS; i++)
+        while (m->cached[i]) {
+            struct cuda_block *b = m->cached[i];
+            m->cached[i] = b->next;
+            err = first_error(err, ompgpu_cuda.cuMemFree_v2(b->address));
+            ompgpu_xfree(b);
+        }
+    m->in_cache = 0;
+    return err;
+}
+
+void ompgpu_cuda_memory_fini(struct cuda_memory *m, bool driver_alive)
+{
+    for (unsigned i = 0; i < CUDA_BUCKETS; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            struct cuda_block **list = k ? &m->live[i] : &m->cached[i];
+            while (*list) {
+                struct cuda_block *b = *list;
+                *list = b->next;
+                if (driver_alive)
+                    ompgpu_cuda.cuMemFree_v2(b->address);
+                ompgpu_xfree(b);
+            }
+        }
+    pthread_mutex_destroy(&m->lock);
+}
+
+static struct cuda_block *take_cached(struct cuda_memory *m, size_t size)
+{
+    for (struct cuda_block **p = cached_bucket(m, size); *p; p = &(*p)->next)
+        if ((*p)->size == size) {
+            struct cuda_block *b = *p;
+            *p = b->next;
+            m->in_cache -= size;
+            return b;
+        }
+    return NULL;
+}
+
+static CUresult fresh(struct cuda_memory *m, size_t size, struct cuda_block **block)
+{
+    struct cuda_block *b = ompgpu_xalloc(sizeof *b);
+    if (!b)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult err = ompgpu_cuda.cuMemAlloc_v2(&b->address, size);
+    if (err == CUDA_ERROR_OUT_OF_MEMORY && m->in_cache) {
+        err = trim(m);
+        if (!err)
+            err = ompgpu_cuda.cuMemAlloc_v2(&b->address, size);
+    }
+    if (err) {
+        ompgpu_xfree(b);
+        return err;
+    }
+    b->size = size;
+    *block = b;
+    return CUDA_SUCCESS;
+}
+
+CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *m, size_t size, CUdeviceptr *address)
+{
+    CUresult err = CUDA_SUCCESS;
+    size = round_size(size);
+    pthread_mutex_lock(&m->lock);
+    struct cuda_block *b = take_cached(m, size);
+    if (!b)
+        err = fresh(m, size, &b);
+    if (!err) {
+        struct cuda_block **bucket = live_bucket(m, b->address);
+        b->next = *bucket;
+        *bucket = b;
+        m->in_use += size;
+        *address = b->address;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return err;
+}
+
+/* The core frees what no running kernel uses any more, so the block may go to any other host thread at once. */
+CUresult ompgpu_cuda_memory_free(struct cuda_memory *m, CUdeviceptr address)
+{
+    CUresult err = CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&m->lock);
+    struct cuda_block **p = live_bucket(m, address);
+    while (*p && (*p)->address != address)
+        p = &(*p)->next;
+    struct cuda_block *b = *p;
+    if (b) {
+        *p = b->next;
+        m->in_use -= b->size;
+        if (m->in_cache + b->size <= m->cache_limit) {
+            struct cuda_block **bucket = cached_bucket(m, b->size);
+            b->next = *bucket;
+            *bucket = b;
+            m->in_cache += b->size;
+            err = CUDA_SUCCESS;
+        } else {
+            err = ompgpu_cuda.cuMemFree_v2(address);
+            ompgpu_xfree(b);
+        }
+    }
+    pthread_mutex_unlock(&m->lock);
+    return err;
+}

@@ -1,0 +1,490 @@
+/* plugin.c - NVIDIA GPUs through the CUDA driver, which is opened at run time: no driver or no GPU is no error, just no device.
+ *
+ * Each host thread has one stream per device, made on first use, and the device whose context is current is remembered, so that in
+ * steady state a region costs cuLaunchKernel and cuStreamSynchronize and no other call.  The streams of a host thread that ends are
+ * handed on to the next new one.
+ *
+ * After an error that destroys the context (a kernel that faulted), the driver refuses everything; so do we, with the first error. */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "hostrt/cuda/cuda.h"
+
+#define MOST_HEAP ((size_t)4 << 30)   /* bytes for device malloc; an eighth of the device where that is less */
+struct cuda_calls ompgpu_cuda;
+static struct cuda_device devices[CUDA_MAX_DEVICES];
+static unsigned opened;               /* bit per device; the core opens and closes one device at a time */
+
+struct cuda_thread {                  /* of one host thread at a time */
+    struct cuda_thread *next;
+    bool used;                        /* threads_lock */
+    bool recursive;                   /* the last kernel may need more stack than it got */
+    int current;                      /* device whose context is current, or -1 */
+    CUstream stream[CUDA_MAX_DEVICES];
+};
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cuda_thread *threads;   /* threads_lock */
+static pthread_key_t thread_key;
+static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
+static _Thread_local struct cuda_thread *self __attribute__((tls_model("initial-exec")));
+
+/* ------------------------------------------------------------------ errors */
+/* Errors after which a context can only be destroyed. */
+static const CUresult fatal[] = {
+    CUDA_ERROR_ECC_UNCORRECTABLE, CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUDA_ERROR_ASSERT, CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC, CUDA_ERROR_LAUNCH_FAILED,
+};
+
+/* "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY (out of memory)" */
+static void describe(char *text, size_t size, const char *call, CUresult err)
+{
+    const char *name = NULL, *meaning = NULL, *version = strstr(call, "_v");
+    int length = version ? (int)(version - call) : (int)strlen(call);
+    if (ompgpu_cuda.cuGetErrorName(err, &name) || !name)
+        name = "unknown error";
+    if (ompgpu_cuda.cuGetErrorString(err, &meaning) || !meaning)
+        snprintf(text, size, "%.*s failed: %s (%d)", length, call, name, (int)err);
+    else
+        snprintf(text, size, "%.*s failed: %s (%s)", length, call, name, meaning);
+}
+
+/* 0 for success; else 1 and the message, with `more` at its end. */
+__attribute__((format(printf, 4, 5)))
+static int result(int ordinal, CUresult err, const char *call, const char *more, ...)
+{
+    char text[256], tail[256];
+    va_list ap;
+    if (err == CUDA_SUCCESS)
+        return 0;
+    for (unsigned i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        if (err == fatal[i] && !devices[ordinal].lost) {
+            devices[ordinal].lost_call = call;
+            devices[ordinal].lost = (int)err;
+        }
+    describe(text, sizeof text, call, err);
+    va_start(ap, more);
+    vsnprintf(tail, sizeof tail, more, ap);
+    va_end(ap);
+    ompgpu_plugin_error("%s%s", text, tail);
+    return 1;
+}
+/* One call of the driver: nonzero when it failed. */
+#define CALL(ordinal, f, ...) result(ordinal, ompgpu_cuda.f(__VA_ARGS__), #f, "%s", "")
+
+/* ------------------------------------------------------------------ host threads */
+static void thread_ends(void *p)
+{
+    pthread_mutex_lock(&threads_lock);
+    ((struct cuda_thread *)p)->used = false;
+    pthread_mutex_unlock(&threads_lock);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&thread_key, thread_ends);
+}
+
+static struct cuda_thread *thread_new(void)
+{
+    pthread_once(&thread_once, make_key);
+    pthread_mutex_lock(&threads_lock);
+    struct cuda_thread *t = threads;
+    while (t && t->used)
+        t = t->next;
+    if (!t && (t = ompgpu_xalloc(sizeof *t))) {
+        t->next = threads;
+        threads = t;
+    }
+    if (t) {
+        t->used = true;
+        t->current = -1;
+    }
+    pthread_mutex_unlock(&threads_lock);
+    if (t)
+        pthread_setspecific(thread_key, t);
+    return self = t;
+}
+
+static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
+{
+    struct cuda_device *d = &devices[ordinal];
+    struct cuda_thread *t = self ? self : thread_new();
+    if (!t)
+        return 1;
+    if (d->lost) {
+        char text[256];
+        describe(text, sizeof text, d->lost_call, (CUresult)d->lost);
+        ompgpu_plugin_error("the device can no longer be used since an earlier error: %s", text);
+        return 1;
+    }
+    if (t->current != ordinal && CALL(ordinal, cuCtxSetCurrent, d->context))
+        return 1;
+    t->current = ordinal;
+    if (!t->stream[ordinal] && CALL(ordinal, cuStreamCreate, &t->stream[ordinal], 0)) {
+        t->stream[ordinal] = NULL;
+        return 1;
+    }
+    *stream = t->stream[ordinal];
+    return 0;
+}
+
+/* Make the device current for this host thread; its stream. */
+static inline int enter(int ordinal, CUstream *stream)
+{
+    struct cuda_thread *t = self;
+    if (t && t->current == ordinal && t->stream[ordinal] && !devices[ordinal].lost) {
+        *stream = t->stream[ordinal];
+        return 0;
+    }
+    return enter_slow(ordinal, stream);
+}
+
+/* ------------------------------------------------------------------ the driver and its devices */
+static const struct { const char *name; size_t offset; } calls[] = {
+#define CUDA_CALL(f) { #f, offsetof(struct cuda_calls, f) },
+#include "hostrt/cuda/calls.def"
+#undef CUDA_CALL
+};
+
+static bool open_driver(void)
+{
+    const char *path = getenv("OMPGPU_CUDA_DRIVER");
+    if (!path || !*path)
+        path = "libcuda.so.1";
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        ompgpu_plugin_error("no CUDA driver: %s", dlerror());
+        return false;
+    }
+    for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++) {
+        void *f = dlsym(library, calls[i].name);
+        if (!f) {
+            ompgpu_plugin_error("the CUDA driver %s is too old: it lacks %s", path, calls[i].name);
+            dlclose(library);
+            return false;
+        }
+        memcpy((char *)&ompgpu_cuda + calls[i].offset, &f, sizeof f);
+    }
+    return true;                      /* never closed: the driver does not like it */
+}
+
+static int cuda_num_devices(void)
+{
+    int n = 0;
+    if (!open_driver() || CALL(0, cuInit, 0) || CALL(0, cuDeviceGetCount, &n))
+        return 0;
+    return n < CUDA_MAX_DEVICES ? n : CUDA_MAX_DEVICES;
+}
+
+static const struct { CUdevice_attribute attribute; size_t offset; } attributes[] = {
+    { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, offsetof(struct ompgpu_device_info, multiprocessors) },
+    { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, offsetof(struct ompgpu_device_info, max_threads_per_team) },
+    { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, offsetof(struct ompgpu_device_info, max_threads_per_mp) },
+    { CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, offsetof(struct ompgpu_device_info, registers_per_mp) },
+    { CU_DEVICE_ATTRIBUTE_WARP_SIZE, offsetof(struct ompgpu_device_info, warp_size) },
+};
+
+static int describe_device(int ordinal, CUdevice handle, struct ompgpu_device_info *info)
+{
+    int major, minor, shared;
+    *info = (struct ompgpu_device_info){ 0 };
+    for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (CALL(ordinal, cuDeviceGetAttribute, (int *)((char *)info + attributes[i].offset), attributes[i].attribute, handle))
+            return 1;
+    if (CALL(ordinal, cuDeviceGetName, info->name, sizeof info->name, handle) ||
+        CALL(ordinal, cuDeviceTotalMem_v2, &info->total_memory, handle) ||
+        CALL(ordinal, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle) ||
+        CALL(ordinal, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, handle) ||
+        CALL(ordinal, cuDeviceGetAttribute, &shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, handle))
+        return 1;
+    info->arch = (unsigned)(major * 10 + minor);
+    info->shared_per_team = (size_t)shared;
+    return 0;
+}
+
+static int cuda_open(int ordinal, struct ompgpu_device_info *info)
+{
+    struct cuda_device *d = &devices[ordinal];
+    int pageable = 0;
+    size_t stack = 0;
+    CUstream stream;
+    *d = (struct cuda_device){ 0 };
+    if (CALL(ordinal, cuDeviceGet, &d->handle, ordinal) || describe_device(ordinal, d->handle, info) ||
+        CALL(ordinal, cuDeviceGetAttribute, &pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, d->handle) ||
+        CALL(ordinal, cuDevicePrimaryCtxRetain, &d->context, d->handle))
+        return 1;
+    d->arch = info->arch;
+    pthread_mutex_init(&d->stack_lock, NULL);
+    d->pageable_access = pageable != 0;
+    ompgpu_cuda_memory_init(&d->memory, info->total_memory);
+    d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
+    if (enter(ordinal, &stream) || CALL(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
+        ompgpu_cuda_memory_fini(&d->memory, false);
+        ompgpu_cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
+        return 1;
+    }
+    atomic_store(&d->stack, stack);
+    opened |= 1u << ordinal;
+    return 0;
+}
+
+/* Host threads that still run may come back to hand their struct on, so the structs stay until no device is open, and then go only
+ * when nobody uses them. */
+static void free_threads(void)
+{
+    struct cuda_thread **p = &threads;
+    while (*p) {
+        struct cuda_thread *t = *p;
+        if (t->used && t != self) {
+            p = &t->next;
+            continue;
+        }
+        *p = t->next;
+        if (t == self) {
+            pthread_setspecific(thread_key, NULL);
+            self = NULL;
+        }
+        ompgpu_xfree(t);
+    }
+}
+
+/* At exit the driver may have been shut down before us; then nothing is left to be given back. */
+static void cuda_close(int ordinal)
+{
+    struct cuda_device *d = &devices[ordinal];
+    bool alive = !ompgpu_cuda.cuCtxSetCurrent(d->context);
+    pthread_mutex_lock(&threads_lock);
+    for (struct cuda_thread *t = threads; t; t = t->next) {
+        if (alive && t->stream[ordinal])
+            ompgpu_cuda.cuStreamDestroy_v2(t->stream[ordinal]);
+        t->stream[ordinal] = NULL;
+        t->current = -1;
+    }
+    opened &= ~(1u << ordinal);
+    if (!opened)
+        free_threads();
+    pthread_mutex_unlock(&threads_lock);
+    ompgpu_cuda_memory_fini(&d->memory, alive);
+    if (alive)
+        ompgpu_cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
+}
+
+/* ------------------------------------------------------------------ modules */
+/* Machine code runs on devices of the same major and no lower minor version, PTX on any later device. */
+static int cuda_pick(int ordinal, const struct ompgpu_image_header *h)
+{
+    const struct ompgpu_image_entry *e = (const void *)((const char *)h + h->images);
+    unsigned arch = devices[ordinal].arch;
+    int best = -1;
+    for (unsigned i = 0; i < h->nimages; i++) {
+        bool cubin = e[i].kind == OMPGPU_IMAGE_CUBIN && e[i].arch / 10 == arch / 10;
+        if ((!cubin && e[i].kind != OMPGPU_IMAGE_PTX) || e[i].arch > arch)
+            continue;
+        bool best_is_cubin = best >= 0 && e[best].kind == OMPGPU_IMAGE_CUBIN;
+        if (best < 0 || cubin > best_is_cubin || (cubin == best_is_cubin && e[i].arch > e[best].arch))
+            best = (int)i;
+    }
+    return best;
+}
+
+static bool calls_malloc(const struct ompgpu_image_header *h)
+{
+    const struct ompgpu_kernel_entry *k = (const void *)((const char *)h + h->kernels);
+    for (uint32_t i = 0; i < h->nkernels; i++)
+        if (k[i].flags & OMPGPU_KERNEL_MALLOC)
+            return true;
+    return false;
+}
+
+/* The heap has its size before the first module is loaded that uses it.  A driver that refuses leaves its default of 8 MB: a kernel that
+ * runs out of it says so. */
+static void provide_heap(int ordinal)
+{
+    struct cuda_device *d = &devices[ordinal];
+    pthread_mutex_lock(&d->stack_lock);
+    if (d->heap)
+        ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, d->heap);
+    d->heap = 0;
+    pthread_mutex_unlock(&d->stack_lock);
+}
+
+static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image, const void *data, size_t size, void **module)
+{
+    const struct ompgpu_image_entry *e = (const void *)((const char *)h + h->images);
+    char log[4096] = "";
+    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { log, (void *)(sizeof log - 1) };
+    CUstream stream;
+    if (enter(ordinal, &stream))
+        return 1;
+    if (e[image].kind == OMPGPU_IMAGE_PTX && (!size || ((const char *)data)[size - 1])) {
+        ompgpu_plugin_error("the PTX image is not terminated by a NUL");
+        return 1;
+    }
+    if (calls_malloc(h))
+        provide_heap(ordinal);
+    CUresult err = ompgpu_cuda.cuModuleLoadDataEx((CUmodule *)module, data, 2, options, values);
+    log[strcspn(log, "\r\n")] = '\0';             /* the first line names the reason */
+    return result(ordinal, err, "cuModuleLoadDataEx", "%s%.200s", *log ? ": " : "", log);
+}
+
+static void cuda_unload(int ordinal, void *module)
+{
+    CUstream stream;
+    if (!enter(ordinal, &stream))
+        ompgpu_cuda.cuModuleUnload(module);
+}
+
+static int cuda_function(int ordinal, void *module, const char *name, struct ompgpu_function *out)
+{
+    CUstream stream;
+    CUfunction f;
+    int registers, threads, shared, local;
+    if (enter(ordinal, &stream) ||
+        result(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name), "cuModuleGetFunction", ": kernel %s", name) ||
+        CALL(ordinal, cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f) ||
+        CALL(ordinal, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f) ||
+        CALL(ordinal, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f) ||
+        CALL(ordinal, cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f))
+        return 1;
+    out->handle = f;
+    out->stack_bytes = (size_t)local;
+    if (out->entry && out->entry->stack_bytes > out->stack_bytes)
+        out->stack_bytes = out->entry->stack_bytes;
+    out->registers = (unsigned)registers;
+    out->max_threads = (unsigned)threads;
+    out->static_shared = (unsigned)shared;
+    return 0;
+}
+
+static int cuda_variable(int ordinal, void *module, const char *name, void **address, size_t *size)
+{
+    CUstream stream;
+    CUdeviceptr p = 0;
+    if (enter(ordinal, &stream) ||
+        result(ordinal, ompgpu_cuda.cuModuleGetGlobal_v2(&p, size, module, name), "cuModuleGetGlobal_v2", ": variable %s", name))
+        return 1;
+    *address = (void *)p;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ memory */
+static int cuda_alloc(int ordinal, size_t size, void **address)
+{
+    CUstream stream;
+    CUdeviceptr p = 0;
+    if (enter(ordinal, &stream) ||
+        result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p), "cuMemAlloc_v2", ": %zu bytes wanted", size))
+        return 1;
+    *address = (void *)p;
+    return 0;
+}
+
+static int cuda_free(int ordinal, void *address)
+{
+    CUstream stream;
+    if (!address)
+        return 0;
+    return enter(ordinal, &stream) ||
+           result(ordinal, ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address), "cuMemFree_v2", ": %p", address);
+}
+
+/* An asynchronous copy takes its source into a staging buffer before it returns, unless the device can read the source itself:
+ * memory that the program has registered with CUDA, and on some machines big pageable blocks. */
+static bool source_is_read_later(const struct cuda_device *d, const void *src, size_t size)
+{
+    unsigned type = 0;
+    if (d->pageable_access && size > 64 << 10)
+        return true;
+    return ompgpu_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)src) == CUDA_SUCCESS;
+}
+
+static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
+{
+    CUstream stream;
+    if (!size)
+        return 0;
+    if (enter(ordinal, &stream) || CALL(ordinal, cuMemcpyHtoDAsync_v2, (CUdeviceptr)dst, src, size, stream))
+        return 1;
+    return source_is_read_later(&devices[ordinal], src, size) && CALL(ordinal, cuStreamSynchronize, stream);
+}
+
+static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size)
+{
+    CUstream stream;
+    if (!size)
+        return 0;
+    return enter(ordinal, &stream) || CALL(ordinal, cuMemcpyDtoHAsync_v2, dst, (CUdeviceptr)src, size, stream) ||
+           CALL(ordinal, cuStreamSynchronize, stream);
+}
+
+static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size)
+{
+    CUstream stream;
+    if (!size)
+        return 0;
+    return enter(ordinal, &stream) || CALL(ordinal, cuMemcpyDtoDAsync_v2, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
+}
+
+/* ------------------------------------------------------------------ launch */
+static unsigned cuda_occupancy(int ordinal, struct ompgpu_function *f, unsigned threads)
+{
+    CUstream stream;
+    int teams = 0;
+    if (enter(ordinal, &stream) || CALL(ordinal, cuOccupancyMaxActiveBlocksPerMultiprocessor, &teams, f->handle, (int)threads, 0))
+        return 0;
+    return (unsigned)teams;
+}
+
+/* The stack of each thread that a context can run is reserved when the limit is set, and the context synchronises: only when a kernel needs
+ * more than any before. */
+static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
+{
+    struct cuda_device *d = &devices[ordinal];
+    size_t size = (bytes + 1023) & ~(size_t)1023;
+    int bad = 0;
+    pthread_mutex_lock(&d->stack_lock);
+    if (size > atomic_load(&d->stack)) {
+        bad = result(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size), "cuCtxSetLimit", ": %zu bytes of stack a thread", size);
+        if (!bad)
+            atomic_store(&d->stack, size);
+    }
+    pthread_mutex_unlock(&d->stack_lock);
+    return bad;
+}
+
+static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
+{
+    CUstream stream;
+    if (enter(ordinal, &stream))
+        return 1;
+    if (__builtin_expect(f->stack_bytes > atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed), 0) &&
+        grow_stack(ordinal, f->stack_bytes))
+        return 1;
+    self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
+    CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+    return __builtin_expect(err != CUDA_SUCCESS, 0) &&
+           result(ordinal, err, "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread", teams, threads, f->registers);
+}
+
+static int cuda_sync(int ordinal)
+{
+    CUstream stream;
+    if (enter(ordinal, &stream))
+        return 1;
+    CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
+    return __builtin_expect(err != CUDA_SUCCESS, 0) &&
+           result(ordinal, err, "cuStreamSynchronize", "%s",
+                  self->recursive ? "; if recursion needs more stack than there is: set OMPGPU_STACK_SIZE to more bytes a thread" : "");
+}
+
+const struct ompgpu_plugin ompgpu_cuda_plugin = {
+    .name = "cuda", .image_kinds = 1u << OMPGPU_IMAGE_PTX | 1u << OMPGPU_IMAGE_CUBIN,
+    .num_devices = cuda_num_devices, .open = cuda_open, .close = cuda_close, .pick = cuda_pick, .load = cuda_load,
+    .unload = cuda_unload, .function = cuda_function, .variable = cuda_variable, .alloc = cuda_alloc, .free = cuda_free,
+    .to_device = cuda_to_device, .from_device = cuda_from_device, .device_copy = cuda_device_copy, .occupancy = cuda_occupancy,
+    .launch = cuda_launch, .sync = cuda_sync,
+};

@@ -1,0 +1,177 @@
+/* image.c - images of the emulated device.
+ *
+ * An image is an ELF shared object inside the container.  It is written to a memory file and opened by its name under /proc, which
+ * debuggers can read, too; so kernels can be stepped through like host code.  Every load is a separate object with variables of its
+ * own, as modules of a GPU are. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "hostrt/emu/emu.h"
+
+static int write_all(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -1;
+        data += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+/* An unlinked file where the kernel has no memory files. */
+static int image_file(void)
+{
+    int fd = memfd_create("ompgpu-image", MFD_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    const char *dir = getenv("TMPDIR");
+    char path[512];
+    snprintf(path, sizeof path, "%.480s/ompgpu-image-XXXXXX", dir && *dir ? dir : "/tmp");
+    fd = mkostemp(path, 0x80000 /* O_CLOEXEC */);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+static bool in_file(uint64_t offset, uint64_t bytes, size_t size)
+{
+    return offset <= size && bytes <= size - offset;
+}
+
+/* A shared object for this processor that is complete: the dynamic linker does not survive one that is cut off. */
+static bool is_elf(const void *data, size_t size)
+{
+    Elf64_Ehdr e;
+    Elf64_Phdr p;
+    if (size < sizeof e)
+        return false;
+    memcpy(&e, data, sizeof e);
+    if (memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != EM_X86_64 || e.e_type != ET_DYN ||
+        e.e_phentsize != sizeof p || !in_file(e.e_phoff, e.e_phnum * sizeof p, size) ||
+        !in_file(e.e_shoff, (uint64_t)e.e_shnum * e.e_shentsize, size))
+        return false;
+    for (unsigned i = 0; i < e.e_phnum; i++) {
+        memcpy(&p, (const char *)data + e.e_phoff + i * sizeof p, sizeof p);
+        if (p.p_type == PT_LOAD && !in_file(p.p_offset, p.p_filesz, size))
+            return false;
+    }
+    return true;
+}
+
+/* Where the segments lie in memory: device memory that the host may copy to and from. */
+static void find_segments(struct emu_module *m, const void *data)
+{
+    const Elf64_Ehdr *e = data;
+    struct link_map *map;
+    if (dlinfo(m->handle, RTLD_DI_LINKMAP, &map))
+        return;
+    for (unsigned i = 0; i < e->e_phnum && m->nsegments < sizeof m->segment / sizeof *m->segment; i++) {
+        Elf64_Phdr p;
+        memcpy(&p, (const char *)data + e->e_phoff + i * sizeof p, sizeof p);
+        if (p.p_type == PT_LOAD)
+            m->segment[m->nsegments++] = (struct emu_segment){ (char *)map->l_addr + p.p_vaddr, p.p_memsz };
+    }
+}
+
+static int open_image(struct emu_module *m)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), m->fd);
+    if (!(m->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL))) {
+        ompgpu_plugin_error("dlopen failed: %s", dlerror());
+        return 1;
+    }
+    struct ompgpu_emu_ops **ops = dlsym(m->handle, "__ompgpu_emu_ops");
+    *(void **)&m->set_self = dlsym(m->handle, "__ompgpu_emu_set_self");
+    if (!ops || !m->set_self) {
+        ompgpu_plugin_error("the image lacks %s: not built for the emulated device", ops ? "__ompgpu_emu_set_self" : "__ompgpu_emu_ops");
+        return 1;
+    }
+    *ops = &ompgpu_emu_ops;
+    return 0;
+}
+
+int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **module)
+{
+    if (!is_elf(data, size)) {
+        ompgpu_plugin_error("the image for the emulated device is not a complete x86-64 ELF shared object");
+        return 1;
+    }
+    /* Kernels call the mathematical library; the host program itself may do without. */
+    dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
+    struct emu_module *m = ompgpu_xalloc(sizeof *m);
+    if (!m)
+        return 1;
+    pthread_mutex_init(&m->lock, NULL);
+    m->fd = image_file();
+    if (m->fd < 0 || write_all(m->fd, data, size)) {
+        ompgpu_plugin_error("%s failed: %s", m->fd < 0 ? "memfd_create" : "write of the image", strerror(errno));
+        ompgpu_emu_image_unload(m);
+        return 1;
+    }
+    if (open_image(m)) {
+        ompgpu_emu_image_unload(m);
+        return 1;
+    }
+    find_segments(m, data);
+    *module = m;
+    return 0;
+}
+
+void ompgpu_emu_image_unload(struct emu_module *m)
+{
+    while (m->kernels) {
+        struct emu_kernel *next = m->kernels->next;
+        ompgpu_xfree(m->kernels);
+        m->kernels = next;
+    }
+    if (m->handle)
+        dlclose(m->handle);
+    if (m->fd >= 0)
+        close(m->fd);
+    pthread_mutex_destroy(&m->lock);
+    ompgpu_xfree(m);
+}
+
+int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_kernel **kernel)
+{
+    void *entry = dlsym(m->handle, name);
+    if (!entry) {
+        ompgpu_plugin_error("the image has no kernel %s", name);
+        return 1;
+    }
+    struct emu_kernel *k = ompgpu_xalloc(sizeof *k);
+    if (!k)
+        return 1;
+    *(void **)&k->entry = entry;
+    k->module = m;
+    pthread_mutex_lock(&m->lock);
+    k->next = m->kernels;
+    m->kernels = k;
+    pthread_mutex_unlock(&m->lock);
+    *kernel = k;
+    return 0;
+}
+
+int ompgpu_emu_image_variable(struct emu_module *m, const char *name, void **address, size_t *size)
+{
+    Dl_info info;
+    void *symbol = NULL;
+    *address = dlsym(m->handle, name);
+    if (!*address || !dladdr1(*address, &info, &symbol, RTLD_DL_SYMENT) || !symbol) {
+        ompgpu_plugin_error("the image has no variable %s", name);
+        return 1;
+    }
+    *size = ((const Elf64_Sym *)symbol)->st_size;
+    return 0;
+}

@@ -1,0 +1,270 @@
+/* plugin.c - the emulated device: kernels of the x86-64 image run on the machine's cores, with teams, warps of 32 lanes, barriers and
+ * memory of their own.  This file is the plugin; emu.h lists the parts.
+ *
+ * Launches are synchronous, so a host thread's transfers and launches are in order without more ado, and sync has nothing to do. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "hostrt/emu/emu.h"
+
+/* ------------------------------------------------------------------ settings */
+static struct emu_settings settings;
+static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
+
+/* A positive number with an optional K, M or G; anything else: `otherwise`. */
+static size_t size_from(const char *name, size_t otherwise)
+{
+    static const char units[] = "KMG";
+    const char *text = getenv(name);
+    char *end;
+    if (!text || *text < '0' || *text > '9')
+        return otherwise;
+    unsigned long long n = strtoull(text, &end, 0);
+    const char *unit = *end ? strchr(units, *end & ~32) : NULL;
+    if (unit && *unit)
+        n <<= 10 * (unit - units + 1);
+    return n ? (size_t)n : otherwise;
+}
+
+static size_t at_most(size_t n, size_t limit)
+{
+    return n < limit ? n : limit;
+}
+
+static void read_settings(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const char *schedule = getenv("OMPGPU_EMU_SCHEDULE");
+    settings.memory = size_from("OMPGPU_EMU_MEMORY", (size_t)4 << 30);
+    settings.stack = (size_from("OMPGPU_EMU_STACK", 64 << 10) + page - 1) & ~(page - 1);
+    if (settings.stack < 16 << 10)    /* a signal frame and a printf */
+        settings.stack = 16 << 10;
+    /* By default at most 16: each may need the stacks of a whole team, and the number of mappings of a process is limited. */
+    settings.threads = (unsigned)at_most(size_from("OMPGPU_EMU_THREADS", cores < 1 ? 1 : at_most((size_t)cores, 16)), 256);
+    settings.devices = (unsigned)at_most(size_from("OMPGPU_EMU_DEVICES", 1), EMU_MAX_DEVICES);
+    if (schedule && !strncmp(schedule, "random", 6)) {
+        settings.random = true;
+        settings.seed = schedule[6] == ':' ? strtoull(schedule + 7, NULL, 0) : 0;
+    }
+}
+
+const struct emu_settings *ompgpu_emu_settings(void)
+{
+    pthread_once(&settings_once, read_settings);
+    return &settings;
+}
+
+/* ------------------------------------------------------------------ devices */
+static struct emu_memory memory[EMU_MAX_DEVICES];
+static unsigned opened;               /* bit per device; the core opens and closes under its start-up lock */
+static atomic_int running;            /* launches */
+
+static int emu_num_devices(void)
+{
+    return (int)ompgpu_emu_settings()->devices;
+}
+
+static int emu_open(int ordinal, struct ompgpu_device_info *info)
+{
+    const struct emu_settings *s = ompgpu_emu_settings();
+    *info = (struct ompgpu_device_info){
+        .name = "emulated device", .multiprocessors = EMU_MULTIPROCESSORS, .max_threads_per_team = EMU_MAX_THREADS,
+        .max_threads_per_mp = EMU_THREADS_PER_MP, .registers_per_mp = EMU_REGISTERS_PER_MP, .warp_size = EMU_WARP,
+        .shared_per_team = EMU_SHARED_BYTES, .total_memory = s->memory,
+    };
+    if (ompgpu_emu_memory_init(&memory[ordinal], s->memory)) {
+        ompgpu_plugin_error("out of host memory");
+        return 1;
+    }
+    opened |= 1u << ordinal;
+    return 0;
+}
+
+/* When the program ends while another host thread still runs a kernel, its memory stays. */
+static void emu_close(int ordinal)
+{
+    if (atomic_load(&running))
+        return;
+    opened &= ~(1u << ordinal);
+    if (!opened)
+        ompgpu_emu_pool_stop();
+    ompgpu_emu_memory_fini(&memory[ordinal]);
+}
+
+static int emu_pick(int ordinal, const struct ompgpu_image_header *h)
+{
+    const struct ompgpu_image_entry *e = (const void *)((const char *)h + h->images);
+    (void)ordinal;
+    for (unsigned i = 0; i < h->nimages; i++)
+        if (e[i].kind == OMPGPU_IMAGE_EMU)
+            return (int)i;
+    return -1;
+}
+
+/* ------------------------------------------------------------------ modules */
+static void forget_segments(int ordinal, struct emu_module *m)
+{
+    for (unsigned i = 0; i < m->nsegments; i++)
+        ompgpu_emu_memory_remove(&memory[ordinal], m->segment[i].base);
+}
+
+static int emu_load(int ordinal, const struct ompgpu_image_header *h, int image, const void *data, size_t size, void **module)
+{
+    struct emu_module *m;
+    (void)h, (void)image;
+    if (ompgpu_emu_image_load(data, size, &m))
+        return 1;
+    for (unsigned i = 0; i < m->nsegments; i++)
+        if (ompgpu_emu_memory_add(&memory[ordinal], m->segment[i].base, m->segment[i].size)) {
+            forget_segments(ordinal, m);
+            ompgpu_emu_image_unload(m);
+            return 1;
+        }
+    *module = m;
+    return 0;
+}
+
+static void emu_unload(int ordinal, void *module)
+{
+    forget_segments(ordinal, module);
+    ompgpu_emu_image_unload(module);
+}
+
+static int emu_function(int ordinal, void *module, const char *name, struct ompgpu_function *out)
+{
+    struct emu_kernel *k;
+    (void)ordinal;
+    if (ompgpu_emu_image_kernel(module, name, &k))
+        return 1;
+    out->handle = k;
+    out->max_threads = EMU_MAX_THREADS;
+    out->stack_bytes = out->entry ? out->entry->frame_bytes : 0;
+    return 0;
+}
+
+static int emu_variable(int ordinal, void *module, const char *name, void **address, size_t *size)
+{
+    (void)ordinal;
+    return ompgpu_emu_image_variable(module, name, address, size);
+}
+
+/* ------------------------------------------------------------------ memory */
+static int emu_alloc(int ordinal, size_t size, void **address)
+{
+    return ompgpu_emu_memory_alloc(&memory[ordinal], size, address);
+}
+
+static int emu_free(int ordinal, void *address)
+{
+    return ompgpu_emu_memory_free(&memory[ordinal], address);
+}
+
+static int emu_to_device(int ordinal, void *dst, const void *src, size_t size)
+{
+    if (ompgpu_emu_memory_check(&memory[ordinal], dst, size, "copy to the device"))
+        return 1;
+    memcpy(dst, src, size);
+    return 0;
+}
+
+static int emu_from_device(int ordinal, void *dst, const void *src, size_t size)
+{
+    if (ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy from the device"))
+        return 1;
+    memcpy(dst, src, size);
+    return 0;
+}
+
+static int emu_device_copy(int ordinal, void *dst, const void *src, size_t size)
+{
+    if (ompgpu_emu_memory_check(&memory[ordinal], dst, size, "copy within the device, destination") ||
+        ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy within the device, source"))
+        return 1;
+    memmove(dst, src, size);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ launch */
+static unsigned emu_occupancy(int ordinal, struct ompgpu_function *f, unsigned threads)
+{
+    (void)ordinal, (void)f;
+    if (!threads || threads > EMU_MAX_THREADS)
+        return 0;
+    unsigned warps = (threads + EMU_WARP - 1) / EMU_WARP;
+    return (unsigned)at_most(EMU_THREADS_PER_MP / EMU_WARP / warps, EMU_TEAMS_PER_MP);
+}
+
+static unsigned long gcd(unsigned long a, unsigned long b)
+{
+    return b ? gcd(b, a % b) : a;
+}
+
+/* Teams in an order of their own: i -> (i * stride + shift) mod teams, stride coprime to teams. */
+static void shuffle_teams(struct emu_launch *l)
+{
+    unsigned long x = l->seed * 0x9E3779B97F4A7C15u + 0xD1342543DE82EF95u;
+    l->shift = (x >> 40) % l->teams;
+    l->stride = 1 + (x >> 20 & 0xFFFFF) % l->teams;
+    while (gcd(l->stride, l->teams) != 1)
+        l->stride++;
+}
+
+static _Thread_local unsigned long barriers, switches;    /* of this host thread's last launch */
+
+static const char *emu_counts(void)
+{
+    static _Thread_local char text[80];
+    snprintf(text, sizeof text, ", %lu barriers, %lu switches", barriers, switches);
+    return text;
+}
+
+/* The usual stack serves what takes up to half of it: a part is for functions of the C library and for signal frames. */
+static size_t stack_for(const struct ompgpu_function *f)
+{
+    size_t usual = ompgpu_emu_settings()->stack, page = (size_t)sysconf(_SC_PAGESIZE);
+    return f->stack_bytes <= usual / 2 ? usual : usual + ((f->stack_bytes + page - 1) & ~(page - 1));
+}
+
+static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
+{
+    const struct emu_settings *s = ompgpu_emu_settings();
+    const struct emu_kernel *k = f->handle;
+    (void)ordinal;
+    if (!teams || !threads || threads > EMU_MAX_THREADS) {
+        ompgpu_plugin_error("launch of %u teams of %u threads: the device takes 1 to %d threads a team", teams, threads, EMU_MAX_THREADS);
+        return 1;
+    }
+    struct emu_launch l = {
+        .entry = k->entry, .params = params, .set_self = k->module->set_self, .teams = teams, .threads = threads,
+        .stack = stack_for(f),
+        .sync = !f->entry || (f->entry->flags & OMPGPU_KERNEL_SYNC), .random = s->random, .seed = s->seed,
+        .chunk = teams / (s->threads * 8) + 1, .stride = 1,
+    };
+    if (l.random)
+        shuffle_teams(&l);
+    atomic_fetch_add(&running, 1);
+    ompgpu_emu_fault_enter();
+    ompgpu_emu_pool_run(&l);
+    ompgpu_emu_fault_exit();
+    atomic_fetch_sub(&running, 1);
+    barriers = atomic_load(&l.barriers), switches = atomic_load(&l.switches);
+    if (atomic_load(&l.failed))
+        ompgpu_plugin_error("%s", l.message);
+    return atomic_load(&l.failed);
+}
+
+static int emu_sync(int ordinal)
+{
+    (void)ordinal;
+    return 0;
+}
+
+const struct ompgpu_plugin ompgpu_emu_plugin = {
+    .name = "emu", .image_kinds = 1u << OMPGPU_IMAGE_EMU,
+    .num_devices = emu_num_devices, .open = emu_open, .close = emu_close, .pick = emu_pick, .load = emu_load, .unload = emu_unload,
+    .function = emu_function, .variable = emu_variable, .alloc = emu_alloc, .free = emu_free, .to_device = emu_to_device,
+    .from_device = emu_from_device, .device_copy = emu_device_copy, .occupancy = emu_occupancy, .launch = emu_launch,
+    .sync = emu_sync, .counts = emu_counts,
+};

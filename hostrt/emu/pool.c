@@ -1,0 +1,244 @@
+/* pool.c - the OS threads that run teams.
+ *
+ * A launch takes part in its own work: the host thread that launches runs teams until none is left, and threads of the pool that
+ * are idle help.  So a launch never waits for the pool, and any number of host threads may launch at once.  Teams are handed out
+ * by one atomic counter a launch, a few at a time.  Pool threads are started when a launch has work for them, and end at exit. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "hostrt/emu/emu.h"
+
+#ifdef EMU_TSAN
+void *__tsan_get_current_fiber(void);
+#endif
+
+static struct {
+    pthread_mutex_t lock;             /* guards all below */
+    pthread_cond_t work;              /* a launch was added, or stop */
+    struct emu_launch *launches;
+    pthread_t *threads; unsigned nthreads;
+    unsigned idle;
+    bool stop;
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER };
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t worker_key;
+
+/* ------------------------------------------------------------------ workers */
+static void worker_free(void *p)
+{
+    struct emu_worker *w = p;
+    ompgpu_emu_worker = NULL;
+    ompgpu_emu_fiber_fini(w);
+    if (w->signal_stack)
+        munmap(w->signal_stack, w->signal_stack_size);
+    ompgpu_xfree(w->threads);
+    ompgpu_xfree(w->meeting);
+    ompgpu_xfree(w);
+}
+
+/* A child of fork has none of the pool's threads. */
+static void after_fork(void)
+{
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.work, NULL);
+    pool.launches = NULL;
+    pool.nthreads = pool.idle = 0;
+}
+
+static void init(void)
+{
+    pthread_key_create(&worker_key, worker_free);
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+static void find_own_stack(struct emu_fiber *home)
+{
+    pthread_attr_t attr;
+    void *low;
+    if (pthread_getattr_np(pthread_self(), &attr))
+        return;
+    if (!pthread_attr_getstack(&attr, &low, &home->size))
+        home->stack = low;
+    pthread_attr_destroy(&attr);
+}
+
+struct emu_worker *ompgpu_emu_worker_get(void)
+{
+    if (ompgpu_emu_worker)
+        return ompgpu_emu_worker;
+    pthread_once(&once, init);
+    struct emu_worker *w = ompgpu_xalloc(sizeof *w);
+    if (!w)
+        return NULL;
+    w->threads = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->threads);
+    w->meeting = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->meeting);
+    w->signal_stack_size = 64 * 1024;
+    w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (w->signal_stack == MAP_FAILED)
+        w->signal_stack = NULL;
+    if (!w->threads || !w->meeting || !w->signal_stack || pthread_setspecific(worker_key, w)) {
+        worker_free(w);
+        return NULL;
+    }
+    w->home.worker = w;
+    find_own_stack(&w->home);
+    return ompgpu_emu_worker = w;
+}
+
+/* ------------------------------------------------------------------ launches */
+void ompgpu_emu_launch_fail(struct emu_launch *l, const char *fmt, ...)
+{
+    va_list ap;
+    if (atomic_exchange(&l->failed, true))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(l->message, sizeof l->message, fmt, ap);
+    va_end(ap);
+}
+
+static bool has_teams(const struct emu_launch *l)
+{
+    return atomic_load_explicit(&l->next, memory_order_relaxed) < l->teams && !atomic_load(&l->failed);
+}
+
+static void run_teams(struct emu_worker *w, struct emu_launch *l)
+{
+    while (has_teams(l)) {
+        unsigned long first = atomic_fetch_add(&l->next, l->chunk), end = first + l->chunk;
+        for (unsigned long i = first; i < end && i < l->teams && !atomic_load(&l->failed); i++)
+            ompgpu_emu_team_run(w, (unsigned)((i * l->stride + l->shift) % l->teams));
+    }
+}
+
+/* The calling OS thread runs teams of l until none is left.  Device code gets the floating point state of a fresh thread, whatever
+ * the host program has set, so that results do not depend on which OS thread runs a team. */
+static void take_part(struct emu_launch *l)
+{
+    struct emu_worker *w = ompgpu_emu_worker_get();
+    if (!w) {
+        ompgpu_emu_launch_fail(l, "out of host memory");
+        return;
+    }
+    stack_t mine = { .ss_sp = w->signal_stack, .ss_size = w->signal_stack_size }, before;
+    unsigned mxcsr = __builtin_ia32_stmxcsr();
+    unsigned short x87, x87_default = 0x37F;
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    __asm__ volatile("fldcw %0" : : "m"(x87_default));
+    __builtin_ia32_ldmxcsr(0x1F80);
+    sigaltstack(&mine, &before);
+#ifdef EMU_TSAN
+    w->home.tsan = __tsan_get_current_fiber();
+#endif
+    struct emu_launch *outer = w->launch;
+    w->launch = l;
+    w->barriers = w->switches = 0;
+    if (!outer)
+        ompgpu_emu_fiber_room(w, l->stack);
+    run_teams(w, l);
+    atomic_fetch_add(&l->barriers, w->barriers);
+    atomic_fetch_add(&l->switches, w->switches);
+    w->launch = outer;
+    sigaltstack(&before, NULL);
+    __builtin_ia32_ldmxcsr(mxcsr);
+    __asm__ volatile("fldcw %0" : : "m"(x87));
+}
+
+static struct emu_launch *launch_with_work(void)
+{
+    struct emu_launch *l = pool.launches;
+    while (l && !has_teams(l))
+        l = l->link;
+    return l;
+}
+
+static void *pool_thread(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&pool.lock);
+    while (!pool.stop) {
+        struct emu_launch *l = launch_with_work();
+        if (!l) {
+            pool.idle++;
+            pthread_cond_wait(&pool.work, &pool.lock);
+            pool.idle--;
+            continue;
+        }
+        l->helpers++;
+        pthread_mutex_unlock(&pool.lock);
+        take_part(l);
+        pthread_mutex_lock(&pool.lock);
+        if (--l->helpers == 0)
+            pthread_cond_signal(&l->done);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return NULL;
+}
+
+/* Pool lock held.  Fewer threads than wished for only make it slower.  Signals of the process are the host program's business. */
+static void start_threads(unsigned wanted)
+{
+    sigset_t all, before;
+    unsigned limit = ompgpu_emu_settings()->threads - 1;
+    if (wanted > limit)
+        wanted = limit;
+    if (pool.nthreads >= wanted || pool.stop)
+        return;
+    if (!pool.threads && !(pool.threads = ompgpu_xalloc(limit * sizeof *pool.threads)))
+        return;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE), sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.nthreads < wanted && !pthread_create(&pool.threads[pool.nthreads], NULL, pool_thread, NULL))
+        pool.nthreads++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void ompgpu_emu_pool_run(struct emu_launch *l)
+{
+    bool shared = l->teams > l->chunk;
+    pthread_once(&once, init);
+    pthread_cond_init(&l->done, NULL);
+    if (shared) {
+        unsigned parts = (l->teams + l->chunk - 1) / l->chunk;
+        pthread_mutex_lock(&pool.lock);
+        l->link = pool.launches;
+        pool.launches = l;
+        start_threads(parts - 1);
+        for (unsigned i = 0; i < pool.idle && i < parts - 1; i++)
+            pthread_cond_signal(&pool.work);
+        pthread_mutex_unlock(&pool.lock);
+    }
+    take_part(l);
+    if (shared) {
+        pthread_mutex_lock(&pool.lock);
+        struct emu_launch **p = &pool.launches;
+        while (*p != l)
+            p = &(*p)->link;
+        *p = l->link;
+        while (l->helpers)
+            pthread_cond_wait(&l->done, &pool.lock);
+        pthread_mutex_unlock(&pool.lock);
+    }
+    pthread_cond_destroy(&l->done);
+}
+
+/* No launch runs. */
+void ompgpu_emu_pool_stop(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    unsigned n = pool.nthreads;
+    pool.stop = true;
+    pthread_cond_broadcast(&pool.work);
+    pthread_mutex_unlock(&pool.lock);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(pool.threads[i], NULL);
+    pthread_mutex_lock(&pool.lock);
+    ompgpu_xfree(pool.threads);
+    pool.threads = NULL;
+    pool.nthreads = 0;
+    pool.stop = false;
+    pthread_mutex_unlock(&pool.lock);
+}

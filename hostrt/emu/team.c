@@ -1,0 +1,576 @@
+/* team.c - one team of emulated threads.
+ *
+ * A kernel without barriers and warp operations is a plain loop over the threads, on the stack of the OS thread.  Otherwise every
+ * thread of the team runs on a fiber until it must wait; then the next ready thread goes on, directly from fiber to fiber:
+ *
+ *     home ──▶ thread 0 ──barrier──▶ thread 1 ──barrier──▶ … ──▶ last one: releases all, goes on ──▶ … ──▶ home
+ *
+ * A thread that ends takes the next thread that has not started onto its own stack, so a kernel in which few threads wait needs
+ * few fibers.  Control comes home when nobody is ready: either all threads have ended, or some wait for what cannot come, and
+ * then the launch fails with a message that says who waits where and who is missing.
+ *
+ * A warp operation is a meeting of the lanes of its mask.  The last lane to come computes the results of all lanes at once, so
+ * that the meeting is free again before the first of them goes on.  Different operations of disjoint lanes may be in flight at once. */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "hostrt/emu/emu.h"
+
+_Thread_local struct emu_worker *ompgpu_emu_worker;
+
+static const char *const state_names[] = {
+    [EMU_AT_SHUFFLE] = "shuffle", [EMU_AT_BALLOT] = "ballot", [EMU_AT_SYNCWARP] = "syncwarp", [EMU_AT_REDUX] = "redux",
+};
+
+/* ------------------------------------------------------------------ failure */
+static _Noreturn void leave(struct emu_worker *w)
+{
+    w->current = NULL;
+    ompgpu_emu_fiber_leave(&w->home);
+}
+
+__attribute__((format(printf, 2, 3)))
+static _Noreturn void fail_thread(struct emu_worker *w, const char *fmt, ...)
+{
+    char text[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    ompgpu_emu_launch_fail(w->launch, "%s (team %u, thread %u)", text, w->current->pub.team, w->current->pub.tid);
+    leave(w);
+}
+
+static bool launch_failed(const struct emu_worker *w)
+{
+    return atomic_load_explicit(&w->launch->failed, memory_order_relaxed);
+}
+
+/* ------------------------------------------------------------------ ready threads */
+static uint64_t next_random(struct emu_worker *w)
+{
+    uint64_t x = w->random += 0x9E3779B97F4A7C15u;      /* splitmix64 */
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
+static void queue_add(struct emu_queue *q, struct emu_thread *t)
+{
+    t->next = NULL;
+    if (q->tail)
+        q->tail->next = t;
+    else
+        q->head = t;
+    q->tail = t;
+}
+
+static struct emu_thread *queue_take(struct emu_queue *q)
+{
+    struct emu_thread *t = q->head;
+    if (!(q->head = t->next))
+        q->tail = NULL;
+    return t;
+}
+
+/* The random schedule's ready threads: a bit a lane, and a bit a warp that has any. */
+static void pool_add(struct emu_worker *w, const struct emu_thread *t)
+{
+    unsigned warp = t->pub.tid / EMU_WARP;
+    w->pool[warp] |= 1u << t->pub.tid % EMU_WARP;
+    w->warps |= 1u << warp;
+}
+
+static void make_ready(struct emu_worker *w, struct emu_queue *q, struct emu_thread *t)
+{
+    t->state = EMU_READY;
+    if (w->launch->random)
+        pool_add(w, t);
+    else
+        queue_add(q, t);
+}
+
+/* The first bit at or after a random one. */
+static unsigned random_bit(uint32_t bits, unsigned from)
+{
+    return (from + (unsigned)__builtin_ctz(bits >> from | bits << (-from & 31))) & 31;
+}
+
+/* Any ready thread; but most of the time one warp is preferred for a while, so that warps come as far apart as barriers let them. */
+static struct emu_thread *random_ready(struct emu_worker *w)
+{
+    uint64_t r = next_random(w);
+    if (!w->ahead_left--) {
+        w->ahead = (unsigned)(r >> 32) % ((w->nthreads + EMU_WARP - 1) / EMU_WARP + 1);     /* the last one: no warp */
+        w->ahead_left = 64 + (unsigned)(r >> 16) % 1024;
+    }
+    bool prefer = w->ahead < EMU_WARPS && w->pool[w->ahead] && (r >> 10 & 15);
+    unsigned warp = prefer ? w->ahead : random_bit(w->warps, r & 31), one = random_bit(w->pool[warp], r >> 5 & 31);
+    if (!(w->pool[warp] &= ~(1u << one)))
+        w->warps &= ~(1u << warp);
+    return &w->threads[warp * EMU_WARP + one];
+}
+
+/* Lanes that come from a warp operation go on first, so that a warp stays in the caches until it waits for others.  Then threads that have not
+ * started: a thread that spins and yields must not keep them from starting. */
+static struct emu_thread *next_ready(struct emu_worker *w)
+{
+    if (w->launch->random)
+        return w->warps ? random_ready(w) : NULL;
+    if (w->met.head)
+        return queue_take(&w->met);
+    if (w->started < w->nthreads)
+        return &w->threads[w->started++];
+    return w->ready.head ? queue_take(&w->ready) : NULL;
+}
+
+static void become(struct emu_worker *w, struct emu_thread *t)
+{
+    w->current = t;
+    if (t)
+        w->launch->set_self(&t->pub);
+}
+
+/* Leave the fiber `from` for thread t, or for home when t is NULL. */
+static void go_to(struct emu_worker *w, struct emu_fiber *from, struct emu_thread *t)
+{
+    struct emu_fiber *to = &w->home;
+    if (t) {
+        if (!t->fiber && !(t->fiber = ompgpu_emu_fiber_take(w))) {
+            ompgpu_emu_launch_fail(w->launch, "no memory for the stacks of a team of %u threads, %zu bytes each (OMPGPU_EMU_STACK)",
+                                   w->nthreads, w->stack);
+            if (from == &w->home)
+                return;
+            leave(w);
+        }
+        to = t->fiber;
+    }
+    become(w, t);
+    w->switches++;
+    ompgpu_emu_fiber_switch(from, to);
+}
+
+/* The current thread waits, or is in the ready queue; returns when it is its turn again. */
+static void block(struct emu_worker *w)
+{
+    struct emu_thread *me = w->current;
+    if (launch_failed(w))
+        leave(w);
+    struct emu_thread *t = next_ready(w);
+    if (t != me)
+        go_to(w, me->fiber, t);
+}
+
+/* With the random schedule the one who released the others may have to wait for any of them. */
+static void after_release(struct emu_worker *w)
+{
+    if (w->launch->random) {
+        make_ready(w, &w->ready, w->current);
+        block(w);
+    }
+}
+
+/* ------------------------------------------------------------------ barriers */
+/* " at line 23"; the device runtime's own barriers have no line. */
+struct place { char text[32]; };
+static struct place at(int line)
+{
+    struct place p = { " of the device runtime" };
+    if (line > 0)
+        snprintf(p.text, sizeof p.text, " at line %d", line);
+    return p;
+}
+
+static unsigned barrier_count(const struct emu_worker *w, const struct emu_barrier *b)
+{
+    return b->expected ? b->expected : w->live;
+}
+
+static void barrier_release(struct emu_worker *w, unsigned id)
+{
+    struct emu_barrier *b = &w->barrier[id];
+    w->barriers++;
+    if (w->launch->random)
+        for (struct emu_thread *t = b->waiting.head, *next; t; t = next) {
+            next = t->next;
+            make_ready(w, &w->ready, t);
+        }
+    else if (b->waiting.head) {
+        for (struct emu_thread *t = b->waiting.head; t; t = t->next)
+            t->state = EMU_READY;
+        if (w->ready.tail)
+            w->ready.tail->next = b->waiting.head;
+        else
+            w->ready.head = b->waiting.head;
+        w->ready.tail = b->waiting.tail;
+    }
+    *b = (struct emu_barrier){ 0 };
+    w->open &= ~(1u << id);
+}
+
+static void op_barrier(unsigned id, unsigned nthreads, int line)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_thread *me = w->current;
+    if (w->plain) {
+        if (w->nthreads == 1 && nthreads <= 1)
+            return;
+        fail_thread(w, "barrier%s in a kernel that is marked as having none", at(line).text);
+    }
+    if (id >= EMU_BARRIERS)
+        fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, at(line).text, EMU_BARRIERS - 1);
+    if (nthreads > w->nthreads)
+        fail_thread(w, "barrier%s for %u threads in a team of %u", at(line).text, nthreads, w->nthreads);
+    struct emu_barrier *b = &w->barrier[id];
+    if (!b->arrived)
+        b->expected = nthreads;
+    else if ((nthreads ? nthreads : w->live) != barrier_count(w, b))
+        fail_thread(w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u", at(line).text,
+                    nthreads ? nthreads : w->live, at(b->waiting.head->line).text, barrier_count(w, b));
+    if (++b->arrived == barrier_count(w, b)) {
+        barrier_release(w, id);
+        after_release(w);
+        return;
+    }
+    w->open |= 1u << id;
+    me->state = EMU_AT_BARRIER;
+    me->barrier = id;
+    me->line = line;
+    queue_add(&b->waiting, me);
+    block(w);
+}
+
+/* One thread fewer to wait for. */
+static void barriers_after_exit(struct emu_worker *w)
+{
+    for (unsigned open = w->open; open; open &= open - 1) {
+        struct emu_barrier *b = &w->barrier[__builtin_ctz(open)];
+        if (!b->expected && b->arrived == w->live)
+            barrier_release(w, (unsigned)(b - w->barrier));
+    }
+}
+
+/* ------------------------------------------------------------------ warp operations */
+static struct emu_thread *lane(struct emu_worker *w, const struct emu_thread *t, unsigned i)
+{
+    return &w->threads[(t->pub.tid & ~(EMU_WARP - 1u)) + i];
+}
+
+static void meet_shuffle(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+{
+    uint32_t value[EMU_WARP];
+    for (uint32_t m = mask; m; m &= m - 1)
+        value[__builtin_ctz(m)] = lane(w, me, __builtin_ctz(m))->value;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        struct emu_thread *t = lane(w, me, __builtin_ctz(m));
+        if (t->source < EMU_WARP && (mask >> t->source & 1))
+            t->value = value[t->source];
+    }
+}
+
+static void meet_ballot(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+{
+    uint32_t votes = 0;
+    for (uint32_t m = mask; m; m &= m - 1)
+        votes |= lane(w, me, __builtin_ctz(m))->value << __builtin_ctz(m);
+    for (uint32_t m = mask; m; m &= m - 1)
+        lane(w, me, __builtin_ctz(m))->value = votes;
+}
+
+static void meet_nothing(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+{
+    (void)w, (void)me, (void)mask;
+}
+
+/* In the order of __OMPGPU_REDUX_* (devicertl/ompgpu_device.h). */
+static uint32_t combine_words(uint32_t op, uint32_t a, uint32_t b)
+{
+    switch (op) {
+    case 0: return a + b;
+    case 1: return a & b;
+    case 2: return a | b;
+    case 3: return a ^ b;
+    case 4: return (int32_t)b < (int32_t)a ? b : a;
+    case 5: return (int32_t)b > (int32_t)a ? b : a;
+    case 6: return b < a ? b : a;
+    default: return b > a ? b : a;
+    }
+}
+
+static void meet_redux(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+{
+    uint32_t result = me->value;
+    for (uint32_t m = mask & ~(1u << me->pub.tid % EMU_WARP); m; m &= m - 1)
+        result = combine_words(me->source, result, lane(w, me, __builtin_ctz(m))->value);
+    for (uint32_t m = mask; m; m &= m - 1)
+        lane(w, me, __builtin_ctz(m))->value = result;
+}
+
+static void (*const meet_result[])(struct emu_worker *, const struct emu_thread *, uint32_t mask) = {
+    [EMU_AT_SHUFFLE] = meet_shuffle, [EMU_AT_BALLOT] = meet_ballot, [EMU_AT_SYNCWARP] = meet_nothing,
+    [EMU_AT_REDUX] = meet_redux,
+};
+
+/* The lanes of mask meet; results are in `value` afterwards. */
+static void meet(struct emu_worker *w, enum emu_state kind, uint32_t mask)
+{
+    struct emu_thread *me = w->current;
+    unsigned my_lane = me->pub.tid % EMU_WARP;
+    if (!(mask >> my_lane & 1))
+        fail_thread(w, "%s with mask 0x%08x, which leaves out the calling lane %u", state_names[kind], mask, my_lane);
+    if (mask == 1u << my_lane) {      /* alone: also what a kernel without fibers may do */
+        me->value = kind == EMU_AT_BALLOT && me->value ? mask : me->value;
+        return;
+    }
+    if (w->plain)
+        fail_thread(w, "%s in a kernel that is marked as having no warp operation", state_names[kind]);
+    struct emu_meeting *m = &w->meeting[me->pub.tid / EMU_WARP][kind][__builtin_ctz(mask)];
+    if (!m->arrived)
+        *m = (struct emu_meeting){ .mask = mask };
+    else if (m->mask != mask)
+        fail_thread(w, "%s with mask 0x%08x meets one with mask 0x%08x of lane %d", state_names[kind], mask, m->mask, __builtin_ctz(m->arrived));
+    m->arrived |= 1u << my_lane;
+    if (m->arrived != mask) {
+        me->state = kind;
+        me->mask = mask;
+        block(w);
+        return;
+    }
+    m->arrived = 0;
+    meet_result[kind](w, me, mask);
+    for (uint32_t others = mask & ~(1u << my_lane); others; others &= others - 1)
+        make_ready(w, &w->met, lane(w, me, __builtin_ctz(others)));
+    after_release(w);
+}
+
+static uint32_t op_shuffle(uint32_t mask, uint32_t value, uint32_t source)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_thread *me = w->current;
+    me->value = value;
+    me->source = source;
+    meet(w, EMU_AT_SHUFFLE, mask);
+    return me->value;
+}
+
+static uint32_t op_ballot(uint32_t mask, int predicate)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_thread *me = w->current;
+    me->value = predicate != 0;
+    meet(w, EMU_AT_BALLOT, mask);
+    return me->value;
+}
+
+static void op_syncwarp(uint32_t mask)
+{
+    meet(ompgpu_emu_worker, EMU_AT_SYNCWARP, mask);
+}
+
+static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_thread *me = w->current;
+    me->value = value;
+    me->source = op;
+    meet(w, EMU_AT_REDUX, mask);
+    return me->value;
+}
+
+/* Emulated threads run one at a time, so no other lane is ever at the very same point. */
+static uint32_t op_activemask(void)
+{
+    return 1u << ompgpu_emu_worker->current->pub.tid % EMU_WARP;
+}
+
+/* ------------------------------------------------------------------ other calls of device code */
+static void op_yield(void)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    if (launch_failed(w))
+        leave(w);                     /* what it spins for may never come */
+    if (++w->spins > w->live) {       /* everybody here has had a turn: what is waited for is on another OS thread */
+        w->spins = 0;
+        sched_yield();
+    }
+    if (w->plain)
+        return;
+    make_ready(w, &w->ready, w->current);
+    block(w);
+}
+
+static __attribute__((noreturn)) void op_fail(const char *message, int line)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    if (line > 0)
+        fail_thread(w, "%s at line %d", message, line);
+    fail_thread(w, "%s", message);
+}
+
+struct ompgpu_emu_ops ompgpu_emu_ops = {
+    .abi = 1, .barrier = op_barrier, .shuffle = op_shuffle, .ballot = op_ballot, .syncwarp = op_syncwarp,
+    .activemask = op_activemask, .yield = op_yield, .fail = op_fail, .redux = op_redux,
+};
+
+/* ------------------------------------------------------------------ who waits for whom */
+static void describe_missing(const struct emu_thread *t, char *text, size_t size)
+{
+    if (t->state == EMU_EXITED)
+        snprintf(text, size, "exited");
+    else if (t->state == EMU_AT_BARRIER && t->line <= 0)
+        snprintf(text, size, "waits at a barrier of the device runtime");
+    else if (t->state == EMU_AT_BARRIER)
+        snprintf(text, size, "waits at line %d", t->line);
+    else
+        snprintf(text, size, "waits in %s with mask 0x%08x", state_names[t->state], t->mask);
+}
+
+static void report_barrier(struct emu_worker *w, unsigned id)
+{
+    const struct emu_barrier *b = &w->barrier[id];
+    char missing[120] = "";
+    for (unsigned i = 0; i < w->nthreads; i++) {
+        const struct emu_thread *t = &w->threads[i];
+        if (t->state == EMU_AT_BARRIER && t->barrier == id)
+            continue;
+        size_t n = (size_t)snprintf(missing, sizeof missing, "first missing thread %u: ", i);
+        describe_missing(t, missing + n, sizeof missing - n);
+        break;
+    }
+    ompgpu_emu_launch_fail(w->launch, "barrier%s reached by %u of %u threads (%s) in team %u",
+                           at(b->waiting.head->line).text, b->arrived, barrier_count(w, b), missing, w->threads[0].pub.team);
+}
+
+static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
+{
+    const struct emu_meeting *m = &w->meeting[waiting->pub.tid / EMU_WARP][waiting->state][__builtin_ctz(waiting->mask)];
+    unsigned first = waiting->pub.tid & ~(EMU_WARP - 1u), missing = first + (unsigned)__builtin_ctz(m->mask & ~m->arrived);
+    char text[80];
+    if (missing >= w->nthreads)
+        snprintf(text, sizeof text, "not in the team of %u", w->nthreads);
+    else
+        describe_missing(&w->threads[missing], text, sizeof text);
+    ompgpu_emu_launch_fail(w->launch, "%s with mask 0x%08x reached by %d of %d lanes (first missing thread %u: %s) in team %u, warp %u",
+                           state_names[waiting->state], m->mask, __builtin_popcount(m->arrived), __builtin_popcount(m->mask), missing, text,
+                           waiting->pub.team, waiting->pub.tid / EMU_WARP);
+}
+
+/* Nobody is ready, some have not ended: name the barrier with the most threads, or else the first warp operation. */
+static void report_deadlock(struct emu_worker *w)
+{
+    unsigned best = EMU_BARRIERS;
+    for (unsigned i = 0; i < EMU_BARRIERS; i++)
+        if (w->barrier[i].arrived && (best == EMU_BARRIERS || w->barrier[i].arrived > w->barrier[best].arrived))
+            best = i;
+    if (best < EMU_BARRIERS) {
+        report_barrier(w, best);
+        return;
+    }
+    for (unsigned i = 0; i < w->nthreads; i++)
+        if (w->threads[i].state != EMU_EXITED) {
+            report_warp(w, &w->threads[i]);
+            return;
+        }
+}
+
+static void report_fault(struct emu_worker *w)
+{
+    char text[300];
+    const struct ompgpu_emu_thread *t = &w->current->pub;
+    w->current = NULL;
+    w->faulted = false;
+    ompgpu_emu_fault_text(&w->fault, text, sizeof text);
+    ompgpu_emu_launch_fail(w->launch, "%s (team %u, thread %u)", text, t->team, t->tid);
+}
+
+/* ------------------------------------------------------------------ running a team */
+static void end_thread(struct emu_worker *w)
+{
+    struct emu_thread *me = w->current;
+    struct emu_fiber *f = me->fiber;
+    me->state = EMU_EXITED;
+    me->fiber = NULL;
+    w->live--;
+    barriers_after_exit(w);
+    struct emu_thread *t = launch_failed(w) ? NULL : next_ready(w);
+    if (t && !t->fiber) {             /* not started: goes on here, on the same stack */
+        t->fiber = f;
+        become(w, t);
+        return;
+    }
+    ompgpu_emu_fiber_give(w, f);
+    go_to(w, f, t);
+}
+
+void ompgpu_emu_thread_loop(struct emu_worker *w)
+{
+    for (;;) {
+        w->launch->entry(w->launch->params);
+        end_thread(w);
+    }
+}
+
+static void team_begin(struct emu_worker *w, unsigned team)
+{
+    const struct emu_launch *l = w->launch;
+    w->nthreads = w->live = l->threads;
+    w->started = w->warps = w->spins = w->open = w->ahead_left = 0;
+    w->ready = w->met = (struct emu_queue){ 0 };
+    memset(w->barrier, 0, sizeof w->barrier);
+    memset(w->pool, 0, sizeof w->pool);
+    w->random = l->seed ^ (team + 1) * 0xD1342543DE82EF95u;
+    for (unsigned i = 0; i < l->threads; i++) {
+        struct emu_thread *t = &w->threads[i];
+        t->pub = (struct ompgpu_emu_thread){ .tid = i, .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w };
+        t->fiber = NULL;
+        t->state = EMU_READY;
+        if (l->random)
+            pool_add(w, t);
+    }
+    memset(w->meeting, 0, (l->threads + EMU_WARP - 1) / EMU_WARP * sizeof *w->meeting);
+}
+
+static void run_fibers(struct emu_worker *w, unsigned team)
+{
+    team_begin(w, team);
+    go_to(w, &w->home, next_ready(w));
+}
+
+static void plain_loop(struct emu_worker *w)
+{
+    struct emu_launch *l = w->launch;
+    void (*entry)(void **) = l->entry;
+    void **params = l->params;
+    struct emu_thread *t = w->current;
+    for (unsigned i = 0; i < l->threads; i++) {
+        t->pub.tid = i;
+        entry(params);
+    }
+}
+
+static void run_plain(struct emu_worker *w, unsigned team)
+{
+    const struct emu_launch *l = w->launch;
+    w->nthreads = l->threads;
+    w->live = 1;
+    w->spins = 0;
+    w->threads[0] = (struct emu_thread){ .pub = { .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w } };
+    become(w, &w->threads[0]);
+    ompgpu_emu_fiber_call(&w->home, plain_loop, w);
+}
+
+void ompgpu_emu_team_run(struct emu_worker *w, unsigned team)
+{
+    w->plain = !w->launch->sync;
+    (w->plain ? run_plain : run_fibers)(w, team);
+    if (w->faulted)
+        report_fault(w);
+    w->current = NULL;
+    if (w->plain)
+        return;
+    if (w->live && !launch_failed(w))
+        report_deadlock(w);
+    if (launch_failed(w))
+        ompgpu_emu_fiber_reset(w);
+}
