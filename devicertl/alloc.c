@@ -1,7 +1,8 @@
 /* alloc.c - omp_alloc and its kin in device code (section 18.13 of OpenMP 5.2).
  *
- * All predefined allocators give memory of the device's heap, which every thread of the device can reach: that fulfils the access
- * that any of them promises.  In front of a block stands the address that the heap gave out. */
+ * All predefined allocators give memory of the device's heap, which every thread of the device can
+ * reach: that fulfils the access that any of them promises.  In front of a block stands the address
+ * that the heap gave out. */
 #include "devicertl/arch.h"
 
 enum { LEAST_ALIGN = 16 };
@@ -27,18 +28,25 @@ void *omp_aligned_alloc(usize align, usize size, u64 allocator)
     return block;
 }
 
-void *omp_alloc(usize size, u64 allocator) { return omp_aligned_alloc(LEAST_ALIGN, size, allocator); }
+void *omp_alloc(usize size, u64 allocator)
+{
+    return omp_aligned_alloc(LEAST_ALIGN, size, allocator);
+}
 
 void *omp_aligned_calloc(usize align, usize n, usize size, u64 allocator)
 {
     usize all;
-    char *block = __builtin_mul_overflow(n, size, &all) ? (char *)0 : omp_aligned_alloc(align, all, allocator);
+    char *block = __builtin_mul_overflow(n, size, &all) ? (char *)0
+                                                        : omp_aligned_alloc(align, all, allocator);
     if (block)
         __builtin_memset(block, 0, all);
     return block;
 }
 
-void *omp_calloc(usize n, usize size, u64 allocator) { return omp_aligned_calloc(LEAST_ALIGN, n, size, allocator); }
+void *omp_calloc(usize n, usize size, u64 allocator)
+{
+    return omp_aligned_calloc(LEAST_ALIGN, n, size, allocator);
+}
 
 void omp_free(void *block, u64 allocator)
 {

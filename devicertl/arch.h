@@ -1,9 +1,10 @@
-/* arch.h - the primitives that differ between the GPU (arch_nvptx64.c) and the emulated device (arch_emu.c), the constants by
- * which the device tool configures the runtime, and the team's state.  Everything else in this folder is portable C.
+/* arch.h - the primitives that differ between the GPU (arch_nvptx64.c) and the emulated device
+ * (arch_emu.c), the constants by which the device tool configures the runtime, and the team's
+ * state.  Everything else in this folder is portable C.
  *
- * Atomics (__scoped_atomic_*) are the compiler's on both targets and therefore not in this list.  They are used relaxed, with a
- * fence of this list beside them: LLVM 22 gives ordered ones on NVPTX system scope (a fence over the bus), and drops the order
- * of a wrapping increment.
+ * Atomics (__scoped_atomic_*) are the compiler's on both targets and therefore not in this list.
+ * They are used relaxed, with a fence of this list beside them: LLVM 22 gives ordered ones on NVPTX
+ * system scope (a fence over the bus), and drops the order of a wrapping increment.
  */
 #ifndef OMPGPU_ARCH_H
 #define OMPGPU_ARCH_H
@@ -15,13 +16,14 @@ typedef __UINT32_TYPE__ u32;
 typedef __UINT64_TYPE__ u64;
 typedef __SIZE_TYPE__ usize;
 
-#define MAX_TEAM 1024u                /* threads a team can have */
+#define MAX_TEAM 1024u /* threads a team can have */
 #define WARP 32u
 #define FULL_WARP 0xffffffffu
 
 /* ------------------------------------------------------------------ configuration
- * Weak constants: 1 ("assume everything") unless codegen, which sees the whole module, gives them internal linkage and the
- * initialiser 0 before it optimises.  Only with 0 does the state behind them fold away.
+ * Weak constants: 1 ("assume everything") unless codegen, which sees the whole module, gives them
+ * internal linkage and the initialiser 0 before it optimises.  Only with 0 does the state behind
+ * them fold away.
  *
  *   __ompgpu_cfg_nested          a thread that is in a parallel region may meet another one, or cfg_asks
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
@@ -30,65 +32,81 @@ typedef __SIZE_TYPE__ usize;
  *   __ompgpu_cfg_parts           an SPMD kernel has regions that may run on a part of the team
  *   __ompgpu_cfg_asks            thread 0 of an SPMD kernel calls functions at level 0 (state.c)
  */
-extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts, __ompgpu_cfg_asks, __ompgpu_cfg_storage;
+extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts,
+    __ompgpu_cfg_asks, __ompgpu_cfg_storage;
 
 /* ------------------------------------------------------------------ state
- * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what must be defined.  In SPMD mode
- * each thread writes only what it alone reads (nest[tid]) or what is the same for all (mode), so that no barrier is
- * needed.  A store to a variable that nothing reachable from the kernel reads may be deleted; codegen does so. */
+ * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what
+ * must be defined.  In SPMD mode each thread writes only what it alone reads (nest[tid]) or what is
+ * the same for all (mode), so that no barrier is needed.  A store to a variable that nothing
+ * reachable from the kernel reads may be deleted; codegen does so. */
 _Bool __ompgpu_is_spmd(void);
-void __ompgpu_nest_enter(void);                  /* the calling thread enters, leaves a serialised region; with cfg_nested only */
+/* the calling thread enters, leaves a serialised region; with cfg_nested only */
+void __ompgpu_nest_enter(void);
 void __ompgpu_nest_leave(void);
-unsigned __ompgpu_outer_size(void);              /* threads of the region at level 1 */
-void __ompgpu_set_size(unsigned n);              /* SPMD: the region the calling thread is in has n threads */
+unsigned __ompgpu_outer_size(void); /* threads of the region at level 1 */
+/* SPMD: the region the calling thread is in has n threads */
+void __ompgpu_set_size(unsigned n);
 void __ompgpu_state_begin(struct __ompgpu_env *, int mode);
-extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;  /* threads of the generic kernel's current region; 0: between regions */
-extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads;        /* omp_set_num_threads; 0: not called */
+/* threads of the generic kernel's current region; 0: between regions */
+extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;
+extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads; /* omp_set_num_threads; 0: not called */
 extern __OMPGPU_SHARED u32 __ompgpu_state_device;
-/* Calls that codegen's late SPMD-zation makes (codegen/ir/spmd/rewrite.c), in sequential code, on all threads of the team. */
-void __ompgpu_part_reset(void);                  /* before the first barrier of a region that is a part */
-unsigned __ompgpu_part_size(int num_threads);    /* of a region; num_threads 0: the whole team */
-_Bool __ompgpu_part_begin(int num_threads, _Bool cond);    /* whether the calling thread belongs to the region, which it then enters */
+/* Calls that codegen's late SPMD-zation makes (codegen/ir/spmd/rewrite.c), in sequential code, on
+ * all threads of the team. */
+/* before the first barrier of a region that is a part */
+void __ompgpu_part_reset(void);
+unsigned __ompgpu_part_size(int num_threads); /* of a region; num_threads 0: the whole team */
+/* whether the calling thread belongs to the region, which it then enters */
+_Bool __ompgpu_part_begin(int num_threads, _Bool cond);
 void __ompgpu_part_end(void);
-void __ompgpu_heap_begin(struct __ompgpu_env *, int mode);    /* the team's storage in global memory; all blocks are free */
+/* the team's storage in global memory; all blocks are free */
+void __ompgpu_heap_begin(struct __ompgpu_env *, int mode);
 void __ompgpu_heap_leave(struct __ompgpu_env *, int mode);
-void __ompgpu_soft_reset(void);                  /* make the software barrier usable */
+void __ompgpu_soft_reset(void); /* make the software barrier usable */
 /* The barrier of the region the caller is in: n of the team's launched threads call it. */
 void __ompgpu_team_barrier(unsigned n, int line);
-_Bool __ompgpu_try_lock(unsigned *lock);         /* a lock of `critical` */
+_Bool __ompgpu_try_lock(unsigned *lock); /* a lock of `critical` */
 
 /* ------------------------------------------------------------------ architecture: who */
-unsigned __ompgpu_arch_tid(void);                /* in the launched team, 0 … ntid-1 */
+unsigned __ompgpu_arch_tid(void); /* in the launched team, 0 … ntid-1 */
 unsigned __ompgpu_arch_ntid(void);
 unsigned __ompgpu_arch_team(void);
 unsigned __ompgpu_arch_nteams(void);
 
 /* ------------------------------------------------------------------ architecture: synchronisation
  * All may be called in divergent code. */
-void __ompgpu_arch_barrier(int line);            /* all launched threads that have not returned from the kernel */
-void __ompgpu_arch_barrier_part(unsigned n, int line);   /* threads 0 … n-1; n < ntid */
+/* all launched threads that have not returned from the kernel */
+void __ompgpu_arch_barrier(int line);
+void __ompgpu_arch_barrier_part(unsigned n, int line); /* threads 0 … n-1; n < ntid */
 void __ompgpu_arch_syncwarp(unsigned mask);
-u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);   /* of lane + delta; garbage past the mask's end */
-u64 __ompgpu_arch_pair(u32 low, u32 high);       /* a 64-bit value of two registers, and back */
+/* of lane + delta; garbage past the mask's end */
+u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);
+u64 __ompgpu_arch_pair(u32 low, u32 high); /* a 64-bit value of two registers, and back */
 u32 __ompgpu_arch_low(u64);
 u32 __ompgpu_arch_high(u64);
-u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane);         /* of a lane in mask */
-u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote);                        /* lanes in mask with a true vote */
-unsigned __ompgpu_arch_activemask(void);         /* lanes that are here together with the caller; at least its own */
-/* One word of each lane in mask combined by the hardware (__OMPGPU_REDUX_*), for all of them; only where there is such an operation,
- * which is known when code is generated. */
+u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane); /* of a lane in mask */
+/* lanes in mask with a true vote */
+u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote);
+/* lanes that are here together with the caller; at least its own */
+unsigned __ompgpu_arch_activemask(void);
+/* One word of each lane in mask combined by the hardware (__OMPGPU_REDUX_*), for all of them; only
+ * where there is such an operation, which is known when code is generated. */
 _Bool __ompgpu_arch_has_redux(void);
 u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value);
-u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta);     /* of lane - delta; garbage before the first lane */
-void __ompgpu_arch_pause(void);                  /* in a spinning loop: let others run */
-void __ompgpu_arch_fence(void);                  /* acquire and release, for all threads of the device */
-void __ompgpu_arch_fence_sc(void);               /* sequentially consistent, likewise */
+/* of lane - delta; garbage before the first lane */
+u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta);
+void __ompgpu_arch_pause(void); /* in a spinning loop: let others run */
+/* acquire and release, for all threads of the device */
+void __ompgpu_arch_fence(void);
+void __ompgpu_arch_fence_sc(void); /* sequentially consistent, likewise */
 
 /* ------------------------------------------------------------------ architecture: system */
-void *__ompgpu_arch_malloc(usize);               /* visible to all teams; NULL when exhausted */
+void *__ompgpu_arch_malloc(usize); /* visible to all teams; NULL when exhausted */
 void __ompgpu_arch_free(void *);
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);
 _Noreturn void __ompgpu_arch_fail(const char *message, int line);
-_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line, const char *function);
+_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line,
+                                    const char *function);
 #endif

@@ -1,8 +1,9 @@
-/* arch_emu.c - the primitives of arch.h for the emulated device (hostrt/emu/plugin.c), where a thread is a fiber and a team's fibers share
- * one OS thread.
+/* arch_emu.c - the primitives of arch.h for the emulated device (hostrt/emu/plugin.c), where a
+ * thread is a fiber and a team's fibers share one OS thread.
  *
- * What makes a kernel need fibers goes through the noinline functions __ompgpu_emu_*: codegen finds from the call graph whether a
- * kernel can reach one (OMPGPU_KERNEL_SYNC).  A kernel that cannot runs as a plain loop over its threads.
+ * What makes a kernel need fibers goes through the noinline functions __ompgpu_emu_*: codegen finds
+ * from the call graph whether a kernel can reach one (OMPGPU_KERNEL_SYNC).  A kernel that cannot
+ * runs as a plain loop over its threads.
  */
 #ifndef __NVPTX__
 #include <stdio.h>
@@ -28,12 +29,24 @@ u32 __ompgpu_emu_activemask(void);
 u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value);
 void __ompgpu_emu_yield(void);
 
-FIBERS void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line) { __ompgpu_emu_ops->barrier(id, nthreads, line); }
-FIBERS u32 __ompgpu_emu_shuffle(u32 mask, u32 value, u32 src) { return __ompgpu_emu_ops->shuffle(mask, value, src); }
-FIBERS u32 __ompgpu_emu_ballot(u32 mask, int predicate) { return __ompgpu_emu_ops->ballot(mask, predicate); }
+FIBERS void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line)
+{
+    __ompgpu_emu_ops->barrier(id, nthreads, line);
+}
+FIBERS u32 __ompgpu_emu_shuffle(u32 mask, u32 value, u32 src)
+{
+    return __ompgpu_emu_ops->shuffle(mask, value, src);
+}
+FIBERS u32 __ompgpu_emu_ballot(u32 mask, int predicate)
+{
+    return __ompgpu_emu_ops->ballot(mask, predicate);
+}
 FIBERS void __ompgpu_emu_syncwarp(u32 mask) { __ompgpu_emu_ops->syncwarp(mask); }
 FIBERS u32 __ompgpu_emu_activemask(void) { return __ompgpu_emu_ops->activemask(); }
-FIBERS u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value) { return __ompgpu_emu_ops->redux(op, mask, value); }
+FIBERS u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value)
+{
+    return __ompgpu_emu_ops->redux(op, mask, value);
+}
 FIBERS void __ompgpu_emu_yield(void) { __ompgpu_emu_ops->yield(); }
 
 unsigned __ompgpu_arch_tid(void) { return __ompgpu_emu_self->tid; }
@@ -56,11 +69,17 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
 u64 __ompgpu_arch_pair(u32 low, u32 high) { return (u64)high << 32 | low; }
 u32 __ompgpu_arch_low(u64 value) { return (u32)value; }
 u32 __ompgpu_arch_high(u64 value) { return (u32)(value >> 32); }
-u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane) { return __ompgpu_emu_shuffle(mask, value, lane); }
+u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane)
+{
+    return __ompgpu_emu_shuffle(mask, value, lane);
+}
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return __ompgpu_emu_ballot(mask, vote); }
 unsigned __ompgpu_arch_activemask(void) { return __ompgpu_emu_activemask(); }
 _Bool __ompgpu_arch_has_redux(void) { return 1; }
-u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value) { return __ompgpu_emu_redux(op, mask, value); }
+u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value)
+{
+    return __ompgpu_emu_redux(op, mask, value);
+}
 u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta)
 {
     unsigned lane = __ompgpu_emu_self->tid % WARP;
@@ -87,12 +106,16 @@ double __ompgpu_arch_wtick(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line, const char *function)
+_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line,
+                                    const char *function)
 {
-    fprintf(stderr, "%s:%u: %s: team %u, thread %u: Assertion `%s' failed.\n", file, line, function, __ompgpu_emu_self->team,
-            __ompgpu_emu_self->tid, assertion);
+    fprintf(stderr, "%s:%u: %s: team %u, thread %u: Assertion `%s' failed.\n", file, line, function,
+            __ompgpu_emu_self->team, __ompgpu_emu_self->tid, assertion);
     __ompgpu_arch_fail("an assertion failed", (int)line);
 }
 
-_Noreturn void __ompgpu_arch_fail(const char *message, int line) { __ompgpu_emu_ops->fail(message, line); }
+_Noreturn void __ompgpu_arch_fail(const char *message, int line)
+{
+    __ompgpu_emu_ops->fail(message, line);
+}
 #endif

@@ -1,17 +1,19 @@
 /* arch_nvptx64.c - the primitives of arch.h for NVIDIA GPUs from sm_70 on.
  *
- * Barriers are PTX `barrier.sync` (not the aligned `bar.sync`): warps may be diverged here.  The hardware counts whole warps,
- * so a region whose size is no multiple of 32 cannot use a counted barrier while the rest of its last warp waits at another one; a
- * counter in shared memory serves there, and independent thread scheduling (sm_70) guarantees that spinning makes progress.
+ * Barriers are PTX `barrier.sync` (not the aligned `bar.sync`): warps may be diverged here.  The
+ * hardware counts whole warps, so a region whose size is no multiple of 32 cannot use a counted
+ * barrier while the rest of its last warp waits at another one; a counter in shared memory serves
+ * there, and independent thread scheduling (sm_70) guarantees that spinning makes progress.
  */
 #ifdef __NVPTX__
 #include "devicertl/arch.h"
 
-extern void *malloc(usize);           /* the CUDA device heap */
+extern void *malloc(usize); /* the CUDA device heap */
 extern void free(void *);
-/* Prints "FILE:LINE: FUNCTION: block: …, thread: … Assertion `MESSAGE` failed." and stops the kernel.  Unlike what printf wrote
- * before a trap, this always reaches the terminal. */
-extern _Noreturn void __assertfail(const char *message, const char *file, unsigned line, const char *function, usize char_size);
+/* Prints "FILE:LINE: FUNCTION: block: …, thread: … Assertion `MESSAGE` failed." and stops the
+ * kernel.  Unlike what printf wrote before a trap, this always reaches the terminal. */
+extern _Noreturn void __assertfail(const char *message, const char *file, unsigned line,
+                                   const char *function, usize char_size);
 
 unsigned __ompgpu_arch_tid(void) { return (unsigned)__nvvm_read_ptx_sreg_tid_x(); }
 unsigned __ompgpu_arch_ntid(void) { return (unsigned)__nvvm_read_ptx_sreg_ntid_x(); }
@@ -35,17 +37,23 @@ void __ompgpu_soft_reset(void)
 
 static void fence_team(void) { __asm__ volatile("fence.acq_rel.cta;" ::: "memory"); }
 
-/* The last of n arrivals resets the counter before it opens the next generation, so the barrier can be used again at once. */
+/* The last of n arrivals resets the counter before it opens the next generation, so the barrier can
+ * be used again at once. */
 static void soft_barrier(unsigned n)
 {
-    u32 mine = __scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    u32 mine =
+        __scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
     fence_team();
-    if (__scoped_atomic_fetch_add(&__ompgpu_state_arrived, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP) == n - 1) {
-        __scoped_atomic_store_n(&__ompgpu_state_arrived, 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    if (__scoped_atomic_fetch_add(&__ompgpu_state_arrived, 1u, __ATOMIC_RELAXED,
+                                  __MEMORY_SCOPE_WRKGRP) == n - 1) {
+        __scoped_atomic_store_n(&__ompgpu_state_arrived, 0u, __ATOMIC_RELAXED,
+                                __MEMORY_SCOPE_WRKGRP);
         fence_team();
-        __scoped_atomic_store_n(&__ompgpu_state_generation, mine + 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+        __scoped_atomic_store_n(&__ompgpu_state_generation, mine + 1, __ATOMIC_RELAXED,
+                                __MEMORY_SCOPE_WRKGRP);
     } else {
-        while (__scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP) == mine)
+        while (__scoped_atomic_load_n(&__ompgpu_state_generation, __ATOMIC_RELAXED,
+                                      __MEMORY_SCOPE_WRKGRP) == mine)
             __ompgpu_arch_pause();
     }
     fence_team();
@@ -79,15 +87,29 @@ u64 __ompgpu_arch_pair(u32 low, u32 high)
 u32 __ompgpu_arch_low(u64 value) { return (u32)value; }
 u32 __ompgpu_arch_high(u64 value) { return (u32)(value >> 32); }
 
-u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane) { return (u32)__nvvm_shfl_sync_idx_i32(mask, (int)value, (int)lane, 0x1f); }
-u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote) { return (u32)__nvvm_vote_ballot_sync(mask, vote); }
+u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane)
+{
+    return (u32)__nvvm_shfl_sync_idx_i32(mask, (int)value, (int)lane, 0x1f);
+}
+u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote)
+{
+    return (u32)__nvvm_vote_ballot_sync(mask, vote);
+}
 unsigned __ompgpu_arch_activemask(void) { return (unsigned)__nvvm_activemask(); }
 
-/* LLVM replaces __nvvm_reflect by a constant before anything else happens for an architecture, and deletes what then cannot be reached,
- * at -O0 as well: no redux is left for an architecture without it.  The operations are named by their intrinsics because clang offers its
- * builtins only to sm_80 and this file is for all. */
+/* LLVM replaces __nvvm_reflect by a constant before anything else happens for an architecture, and
+ * deletes what then cannot be reached, at -O0 as well: no redux is left for an architecture without
+ * it.  The operations are named by their intrinsics because clang offers its builtins only to sm_80
+ * and this file is for all. */
 #define REDUX(op) extern int redux_##op(int value, int mask) __asm__("llvm.nvvm.redux.sync." #op);
-REDUX(add) REDUX(and) REDUX(or) REDUX(xor) REDUX(min) REDUX(max) REDUX(umin) REDUX(umax)
+REDUX(add)
+REDUX(and)
+REDUX(or)
+REDUX(xor)
+REDUX(min)
+REDUX(max)
+REDUX(umin)
+REDUX(umax)
 #undef REDUX
 
 _Bool __ompgpu_arch_has_redux(void) { return __nvvm_reflect("__CUDA_ARCH") >= 800; }
@@ -122,14 +144,16 @@ void *__ompgpu_arch_malloc(usize size) { return malloc(size); }
 void __ompgpu_arch_free(void *p) { free(p); }
 
 double __ompgpu_arch_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
-double __ompgpu_arch_wtick(void) { return 1e-6; }         /* the documented resolution is GPU dependent; newer ones update every µs */
+/* the documented resolution is GPU dependent; newer ones update every µs */
+double __ompgpu_arch_wtick(void) { return 1e-6; }
 
 _Noreturn void __ompgpu_arch_fail(const char *message, int line)
 {
     __assertfail(message, "ompgpu: error in a target region", line > 0 ? (unsigned)line : 0, "", 1);
 }
 
-_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line, const char *function)
+_Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line,
+                                    const char *function)
 {
     __assertfail(assertion, file, line, function, 1);
 }

@@ -1,7 +1,8 @@
 /* libc.c - the part of the C library that device code may use.
  *
- * On the GPU nothing of it exists but vprintf, malloc and free (the driver's).  The emulated device's image links to the
- * process's C library; only what would stop the whole process is replaced there.
+ * On the GPU nothing of it exists but vprintf, malloc and free (the driver's).  The emulated
+ * device's image links to the process's C library; only what would stop the whole process is
+ * replaced there.
  */
 #include "devicertl/arch.h"
 
@@ -10,7 +11,8 @@
 /* ------------------------------------------------------------------ stopping */
 HIDDEN _Noreturn void abort(void);
 HIDDEN _Noreturn void exit(int);
-HIDDEN _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function);
+HIDDEN _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line,
+                                    const char *function);
 
 _Noreturn void abort(void) { __ompgpu_fail("abort() called in a target region", 0); }
 _Noreturn void exit(int status)
@@ -20,14 +22,16 @@ _Noreturn void exit(int status)
 }
 
 /* assert() of the C library: its line with team and thread added, then the end of the kernel. */
-_Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+_Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line,
+                             const char *function)
 {
     __ompgpu_arch_assert(assertion, file, line, function ? function : "?");
 }
 
 #ifdef __NVPTX__
 /* ------------------------------------------------------------------ output
- * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads. */
+ * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads.
+ */
 int printf(const char *format, ...);
 int vprintf(const char *format, __builtin_va_list);
 int puts(const char *);
@@ -82,7 +86,8 @@ PLAIN void *memcpy(void *restrict to, const void *restrict from, usize n)
     usize i = 0;
     if (words(d, s))
         for (; i + 8 <= n; i += 8)
-            *(u64 __attribute__((may_alias)) *)(d + i) = *(const u64 __attribute__((may_alias)) *)(s + i);
+            *(u64 __attribute__((may_alias)) *)(d + i) =
+                *(const u64 __attribute__((may_alias)) *)(s + i);
     for (; i < n; i++)
         d[i] = s[i];
     return to;
@@ -92,7 +97,7 @@ PLAIN void *memmove(void *to, const void *from, usize n)
 {
     char *d = to;
     const char *s = from;
-    if ((usize)d - (usize)s >= n)                         /* also when d < s: copying upwards is safe */
+    if ((usize)d - (usize)s >= n) /* also when d < s: copying upwards is safe */
         for (usize i = 0; i < n; i++)
             d[i] = s[i];
     else
@@ -199,7 +204,10 @@ PLAIN char *strncat(char *restrict to, const char *restrict from, usize n)
     to[at + i] = 0;
     return to;
 }
-PLAIN char *(strcat)(char *restrict to, const char *restrict from) { return strncat(to, from, ~(usize)0); }
+PLAIN char *(strcat)(char *restrict to, const char *restrict from)
+{
+    return strncat(to, from, ~(usize)0);
+}
 PLAIN char *strchr(const char *s, int c)
 {
     for (;; s++) {

@@ -1,13 +1,14 @@
 /* omp_api.c - the omp_* routines in device code (chapter 18 of OpenMP 5.2; 3 of 6.0).
  *
- * Internal control variables that a region could change stay what they are: nested regions are serialised here, the schedule is the
- * directive's.  Only nthreads-var has effect, for the next regions of a generic kernel's team.
+ * Internal control variables that a region could change stay what they are: nested regions are
+ * serialised here, the schedule is the directive's.  Only nthreads-var has effect, for the next
+ * regions of a generic kernel's team.
  */
 #include "devicertl/arch.h"
 
 /* One row a routine that needs no more than an expression. */
-#define OMP_API(type, name, params, value) \
-    type name params;                      \
+#define OMP_API(type, name, params, value)                                                         \
+    type name params;                                                                              \
     type name params { return value; }
 
 static unsigned level(void) { return __ompgpu_level(); }
@@ -20,7 +21,8 @@ static int next_region_size(void)
     unsigned limit = __ompgpu_arch_ntid(), n = __ompgpu_state_nthreads;
     return (int)(n && n < limit ? n : limit);
 }
-/* Section 18.2.18: the thread's number, a team's size, at an enclosing level; -1 where there is no such level. */
+/* Section 18.2.18: the thread's number, a team's size, at an enclosing level; -1 where there is no
+ * such level. */
 static int ancestor(int at)
 {
     if (at < 0 || (unsigned)at > level())
@@ -67,8 +69,8 @@ void omp_set_num_threads(int n)
     if (n > 0 && level() == 0)
         __ompgpu_state_nthreads = (u32)n;
 }
-#define OMP_NO_EFFECT(name)  \
-    void name(int);          \
+#define OMP_NO_EFFECT(name)                                                                        \
+    void name(int);                                                                                \
     void name(int value) { (void)value; }
 OMP_NO_EFFECT(omp_set_dynamic)
 OMP_NO_EFFECT(omp_set_nested)
@@ -82,11 +84,11 @@ void omp_get_schedule(int *, int *);
 void omp_set_schedule(int kind, int chunk) { (void)kind, (void)chunk; }
 void omp_get_schedule(int *kind, int *chunk)
 {
-    *kind = 1;                        /* omp_sched_static, no chunk size */
+    *kind = 1; /* omp_sched_static, no chunk size */
     *chunk = 0;
 }
 
-/* ------------------------------------------------------------------ devices: a device knows of itself only */
+/* ------------------------------------------------------- devices: a device knows of itself only */
 OMP_API(int, omp_is_initial_device, (void), 0)
 OMP_API(int, omp_get_device_num, (void), (int)__ompgpu_state_device)
 OMP_API(int, omp_get_default_device, (void), (int)__ompgpu_state_device)
@@ -98,13 +100,18 @@ OMP_API(double, omp_get_wtime, (void), __ompgpu_arch_wtime())
 OMP_API(double, omp_get_wtick, (void), __ompgpu_arch_wtick())
 
 /* ------------------------------------------------------------------ locks
- * The storage is that of the host's omp.h, one pointer wide.  Simple: a word as for `critical`.  Nestable: owner and depth in one
- * word of 64 bits, the depth in the low 22; the owner alone changes it while it is not 0. */
-typedef struct { unsigned word[2]; } lock_t;
-typedef struct { u64 word; } nest_lock_t;
+ * The storage is that of the host's omp.h, one pointer wide.  Simple: a word as for `critical`.
+ * Nestable: owner and depth in one word of 64 bits, the depth in the low 22; the owner alone
+ * changes it while it is not 0. */
+typedef struct {
+    unsigned word[2];
+} lock_t;
+typedef struct {
+    u64 word;
+} nest_lock_t;
 
-void omp_init_lock(lock_t *), omp_init_lock_with_hint(lock_t *, int), omp_destroy_lock(lock_t *), omp_set_lock(lock_t *),
-    omp_unset_lock(lock_t *);
+void omp_init_lock(lock_t *), omp_init_lock_with_hint(lock_t *, int), omp_destroy_lock(lock_t *),
+    omp_set_lock(lock_t *), omp_unset_lock(lock_t *);
 int omp_test_lock(lock_t *);
 void omp_init_lock(lock_t *l) { __ompgpu_critical_end(&l->word[0]); }
 void omp_init_lock_with_hint(lock_t *l, int hint)
@@ -118,10 +125,14 @@ void omp_unset_lock(lock_t *l) { __ompgpu_critical_end(&l->word[0]); }
 int omp_test_lock(lock_t *l) { return __ompgpu_try_lock(&l->word[0]); }
 
 #define DEPTH_BITS 22
-static u64 owner(void) { return ((u64)__ompgpu_arch_team() * MAX_TEAM + __ompgpu_arch_tid() + 1) << DEPTH_BITS; }
+static u64 owner(void)
+{
+    return ((u64)__ompgpu_arch_team() * MAX_TEAM + __ompgpu_arch_tid() + 1) << DEPTH_BITS;
+}
 
-void omp_init_nest_lock(nest_lock_t *), omp_init_nest_lock_with_hint(nest_lock_t *, int), omp_destroy_nest_lock(nest_lock_t *),
-    omp_set_nest_lock(nest_lock_t *), omp_unset_nest_lock(nest_lock_t *);
+void omp_init_nest_lock(nest_lock_t *), omp_init_nest_lock_with_hint(nest_lock_t *, int),
+    omp_destroy_nest_lock(nest_lock_t *), omp_set_nest_lock(nest_lock_t *),
+    omp_unset_nest_lock(nest_lock_t *);
 int omp_test_nest_lock(nest_lock_t *);
 
 static void nest_store(nest_lock_t *l, u64 value)
@@ -138,12 +149,14 @@ void omp_init_nest_lock_with_hint(nest_lock_t *l, int hint)
 void omp_destroy_nest_lock(nest_lock_t *l) { (void)l; }
 int omp_test_nest_lock(nest_lock_t *l)
 {
-    u64 me = owner(), now = __scoped_atomic_load_n(&l->word, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    u64 me = owner(),
+        now = __scoped_atomic_load_n(&l->word, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
     if (now >> DEPTH_BITS == me >> DEPTH_BITS)
         nest_store(l, ++now);
     else {
         now = 0;
-        if (!__scoped_atomic_compare_exchange_n(&l->word, &now, me + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
+        if (!__scoped_atomic_compare_exchange_n(&l->word, &now, me + 1, 0, __ATOMIC_RELAXED,
+                                                __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
             return 0;
         __ompgpu_arch_fence();
         now = me + 1;
@@ -157,6 +170,7 @@ void omp_set_nest_lock(nest_lock_t *l)
 }
 void omp_unset_nest_lock(nest_lock_t *l)
 {
-    u64 depth = ((u64)1 << DEPTH_BITS) - 1, now = __scoped_atomic_load_n(&l->word, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    u64 depth = ((u64)1 << DEPTH_BITS) - 1,
+        now = __scoped_atomic_load_n(&l->word, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
     nest_store(l, (now & depth) == 1 ? 0 : now - 1);
 }

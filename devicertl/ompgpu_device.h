@@ -1,23 +1,26 @@
 /* ompgpu_device.h - the ABI between generated device C and the device runtime (`devicertl/`).
  *
- * Every generated `X.device.c` is compiled with `-include ompgpu_device.h`, once for nvptx64 and once for
- * x86_64 (the emulated device); the runtime's bitcode is compiled against the same header.  No other header is
- * included here, no macro without the __OMPGPU prefix is defined, because user text follows.
+ * Every generated `X.device.c` is compiled with `-include ompgpu_device.h`, once for nvptx64 and
+ * once for x86_64 (the emulated device); the runtime's bitcode is compiled against the same header.
+ * No other header is included here, no macro without the __OMPGPU prefix is defined, because user
+ * text follows.
  *
- * Words: team = CUDA block, thread = CUDA thread; "SPMD" kernel: every thread runs the region; "generic" kernel: thread 0
- * (the main thread) runs it and the others wait in the state machine until it meets a parallel region.
+ * Words: team = CUDA block, thread = CUDA thread; "SPMD" kernel: every thread runs the region;
+ * "generic" kernel: thread 0 (the main thread) runs it and the others wait in the state machine
+ * until it meets a parallel region.
  *
  * Shape of the text that codegen writes for one region `main_14`:
  *
- *     static inline __attribute__((always_inline)) void main_14__region(struct __ompgpu_env *__env, T0 a0, T1 *a1 …) { … }
- *     __OMPGPU_INFO(main_14, SPMD, line, col, maxthreads, reduce_bytes, "function", "file.c", "directive text")
- *     #ifdef __NVPTX__
+ *     static inline __attribute__((always_inline)) void main_14__region(struct __ompgpu_env *__env,
+ * T0 a0, T1 *a1 …) { … }
+ *     __OMPGPU_INFO(main_14, SPMD, line, col, maxthreads, reduce_bytes, "function", "file.c",
+ * "directive text") #ifdef __NVPTX__
  *     __attribute__((nvptx_kernel)) void main_14(struct __ompgpu_env __env, T0 a0, T1 *a1 …)
- *     { if (__ompgpu_kernel_begin(&__env, __OMPGPU_SPMD)) { main_14__region(&__env, a0, a1); __ompgpu_kernel_end(&__env, __OMPGPU_SPMD); } }
- *     #else
+ *     { if (__ompgpu_kernel_begin(&__env, __OMPGPU_SPMD)) { main_14__region(&__env, a0, a1);
+ * __ompgpu_kernel_end(&__env, __OMPGPU_SPMD); } } #else
  *     void main_14(void **__p)      // __p[0]: struct __ompgpu_env *, __p[i + 1]: pointer to argument i, as cuLaunchKernel's
  *     { … the same with *(T0 *)__p[1] …; }
- *     #endif                                                                                          */
+ *     #endif */
 #ifndef __OMPGPU_DEVICE_H
 #define __OMPGPU_DEVICE_H
 
@@ -26,208 +29,305 @@
 #define __OMPGPU_SPMD 1
 
 #ifdef __NVPTX__
-#define __OMPGPU_SHARED __attribute__((address_space(3)))     /* team-shared storage; only as `static __OMPGPU_SHARED T v;` … */
-#define __OMPGPU_SHARED_INIT __attribute__((loader_uninitialized))   /* … __OMPGPU_SHARED_INIT */
+#define __OMPGPU_SHARED                                                                            \
+    __attribute__((                                                                                \
+        address_space(3))) /* team-shared storage; only as `static __OMPGPU_SHARED T v;` … */
+#define __OMPGPU_SHARED_INIT __attribute__((loader_uninitialized)) /* … __OMPGPU_SHARED_INIT */
 #else
-#define __OMPGPU_SHARED __thread                             /* a team runs on one OS thread, one team after the other */
+#define __OMPGPU_SHARED __thread /* a team runs on one OS thread, one team after the other */
 #define __OMPGPU_SHARED_INIT
 #endif
 #define __OMPGPU_INLINE static inline __attribute__((always_inline))
 
-/* First kernel parameter, by value; filled by the host runtime (hostrt/plugin.h has the same struct). */
+/* First kernel parameter, by value; filled by the host runtime (hostrt/plugin.h has the same
+ * struct). */
 struct __ompgpu_env {
-    void *scratch;                    /* league reduction: 128-byte header (first word: arrival counter, 0 between kernels),
-                                         then num_teams slots of reduce_bytes rounded up to 16; NULL without reduction */
+    /* league reduction: 128-byte header (first word: arrival counter, 0 between kernels), then
+     * num_teams slots of reduce_bytes rounded up to 16; NULL without reduction */
+    void *scratch;
     unsigned device_num;
-    unsigned thread_limit;            /* threads a parallel region may use: the launched team size */
-    void *heap;                       /* storage of the teams (devicertl/storage.c); NULL: the kernel needs none */
-    unsigned long heap_bytes;         /* of each team */
-    unsigned long heap_fixed;         /* bytes of these, from the first on, that the compiler has assigned */
-    unsigned long heap_copies;        /* bytes of these, at the end, for private copies of reduced arrays in parallel regions */
-    unsigned *heap_locks;             /* there are fewer places than teams: heap_places of them, with a lock each (0 between kernels); NULL: team t
-                                         has place t */
+    /* threads a parallel region may use: the launched team size */
+    unsigned thread_limit;
+    /* storage of the teams (devicertl/storage.c); NULL: the kernel needs none */
+    void *heap;
+    unsigned long heap_bytes; /* of each team */
+    /* bytes of these, from the first on, that the compiler has assigned */
+    unsigned long heap_fixed;
+    /* bytes of these, at the end, for private copies of reduced arrays in parallel regions */
+    unsigned long heap_copies;
+    /* there are fewer places than teams: heap_places of them, with a lock each (0 between kernels);
+     * NULL: team t has place t */
+    unsigned *heap_locks;
     unsigned heap_places;
 };
 
-/* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then deleted. */
+/* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then
+ * deleted. */
 struct __ompgpu_kernel_info {
     const char *name, *function, *file, *directive;
     unsigned line, column;
-    unsigned mode;                    /* __OMPGPU_GENERIC / __OMPGPU_SPMD */
-    unsigned max_threads;             /* constant thread_limit / num_threads clause, 0 unknown */
-    unsigned reduce_bytes;            /* sizeof the league reduction record, 0 none */
-    unsigned flags;                   /* OMPGPU_KERNEL_* of hostrt/image.h; 1: generic kernel that can reach a parallel region */
+    unsigned mode;         /* __OMPGPU_GENERIC / __OMPGPU_SPMD */
+    unsigned max_threads;  /* constant thread_limit / num_threads clause, 0 unknown */
+    unsigned reduce_bytes; /* sizeof the league reduction record, 0 none */
+    /* OMPGPU_KERNEL_* of hostrt/image.h; 1: generic kernel that can reach a parallel region */
+    unsigned flags;
 };
-#define __OMPGPU_INFO(id, mode, line, col, maxthreads, redbytes, flags, function, file, directive)                                  \
-    __attribute__((used)) const struct __ompgpu_kernel_info __ompgpu_info_##id =                                         \
-        { #id, function, file, directive, line, col, __OMPGPU_##mode, maxthreads, redbytes, flags };
-/* A reduction, for remarks: its variables, those of them that are in the record and those that are arrays reduced in pieces, the
- * record's size, and where the result goes (__OMPGPU_RED_*), or that it is a scan (`arrays`: iterations of a thread in a round).
- * Read from IR by codegen, then deleted. */
-enum { __OMPGPU_RED_TEAM, __OMPGPU_RED_LEAGUE, __OMPGPU_RED_TEAMS, __OMPGPU_RED_SCAN, __OMPGPU_RED_ATOMIC = 4, __OMPGPU_RED_REDUX = 8,
-       __OMPGPU_RED_EXCLUSIVE = 16, __OMPGPU_RED_LOCKED = 32, __OMPGPU_RED_WHOLE_WARPS = 64, __OMPGPU_RED_DEFERRED = 128,
-       __OMPGPU_RED_COLUMNS = 256, __OMPGPU_RED_PIECES = 512 };     /* how some of the arrays are combined */
-struct __ompgpu_reduction_info { const char *file, *names; unsigned line, column, variables, arrays, bytes, how; };
-#define __OMPGPU_REDUCTION(id, file, names, line, col, variables, arrays, bytes, how)                                    \
-    __attribute__((used)) const struct __ompgpu_reduction_info __ompgpu_reduction_##id =                                 \
-        { file, names, line, col, variables, arrays, bytes, how };
-/* A declare target variable: codegen gives `address`'s global external linkage under the name `export`. */
-struct __ompgpu_var_info { const char *export_name; const void *address; unsigned long size; };
-#define __OMPGPU_VAR(export_id, var)                                                                                      \
-    __attribute__((used)) const struct __ompgpu_var_info __ompgpu_varinfo_##export_id = { #export_id, &(var), sizeof(var) };
+#define __OMPGPU_INFO(id, mode, line, col, maxthreads, redbytes, flags, function, file, directive) \
+    __attribute__((used)) const struct __ompgpu_kernel_info __ompgpu_info_##id = {                 \
+        #id, function, file, directive, line, col, __OMPGPU_##mode, maxthreads, redbytes, flags    \
+    };
+/* A reduction, for remarks: its variables, those of them that are in the record and those that are
+ * arrays reduced in pieces, the record's size, and where the result goes (__OMPGPU_RED_*), or that
+ * it is a scan (`arrays`: iterations of a thread in a round). Read from IR by codegen, then
+ * deleted. */
+enum {
+    __OMPGPU_RED_TEAM,
+    __OMPGPU_RED_LEAGUE,
+    __OMPGPU_RED_TEAMS,
+    __OMPGPU_RED_SCAN,
+    __OMPGPU_RED_ATOMIC = 4,
+    __OMPGPU_RED_REDUX = 8,
+    __OMPGPU_RED_EXCLUSIVE = 16,
+    __OMPGPU_RED_LOCKED = 32,
+    __OMPGPU_RED_WHOLE_WARPS = 64,
+    __OMPGPU_RED_DEFERRED = 128,
+    /* how some of the arrays are combined */
+    __OMPGPU_RED_COLUMNS = 256,
+    __OMPGPU_RED_PIECES = 512
+};
+struct __ompgpu_reduction_info {
+    const char *file, *names;
+    unsigned line, column, variables, arrays, bytes, how;
+};
+#define __OMPGPU_REDUCTION(id, file, names, line, col, variables, arrays, bytes, how)              \
+    __attribute__((used)) const struct __ompgpu_reduction_info __ompgpu_reduction_##id = {         \
+        file, names, line, col, variables, arrays, bytes, how                                      \
+    };
+/* A declare target variable: codegen gives `address`'s global external linkage under the name
+ * `export`. */
+struct __ompgpu_var_info {
+    const char *export_name;
+    const void *address;
+    unsigned long size;
+};
+#define __OMPGPU_VAR(export_id, var)                                                               \
+    __attribute__((used))                                                                          \
+    const struct __ompgpu_var_info __ompgpu_varinfo_##export_id = { #export_id, &(var),            \
+                                                                    sizeof(var) };
 
-/* What the user promises about a function (`assumes`, [[omp::assume]]); words as in LLVM's attribute "llvm.assume". */
-struct __ompgpu_assume_info { const void *function; const char *words; };
-#define __OMPGPU_ASSUME(f, words) \
-    static __attribute__((used)) const struct __ompgpu_assume_info __ompgpu_assumeinfo_##f = { (const void *)f, words };
-/* From here on, and in all that is called, these promises hold and no others; deleted by codegen. */
+/* What the user promises about a function (`assumes`, [[omp::assume]]); words as in LLVM's
+ * attribute "llvm.assume". */
+struct __ompgpu_assume_info {
+    const void *function;
+    const char *words;
+};
+#define __OMPGPU_ASSUME(f, words)                                                                  \
+    static __attribute__((used))                                                                   \
+    const struct __ompgpu_assume_info __ompgpu_assumeinfo_##f = { (const void *)f, words };
+/* From here on, and in all that is called, these promises hold and no others; deleted by codegen.
+ */
 void __ompgpu_assume(const char *words);
 
-/* Nothing below may be duplicated, sunk or hoisted across a branch: barriers and shuffles hide in it. */
+/* Nothing below may be duplicated, sunk or hoisted across a branch: barriers and shuffles hide in
+ * it. */
 #pragma clang attribute push(__attribute__((convergent)), apply_to = function)
 
 /* ------------------------------------------------------------------ kernel */
-/* True: the calling thread runs the region and calls __ompgpu_kernel_end afterwards.  In generic mode workers only return
- * (false) when the main thread has called kernel_end. */
+/* True: the calling thread runs the region and calls __ompgpu_kernel_end afterwards.  In generic
+ * mode workers only return (false) when the main thread has called kernel_end. */
 _Bool __ompgpu_kernel_begin(struct __ompgpu_env *, int mode);
 void __ompgpu_kernel_end(struct __ompgpu_env *, int mode);
 
 /* ------------------------------------------------------------------ who am I */
-int __ompgpu_team_id(void);           /* 0 … num_teams-1 */
+int __ompgpu_team_id(void); /* 0 … num_teams-1 */
 int __ompgpu_num_teams(void);
-int __ompgpu_thread_id(void);         /* in the innermost enclosing parallel region; 0 in sequential parts */
-int __ompgpu_num_threads(void);       /* of that region; 1 in sequential parts and in serialised nested regions */
-unsigned __ompgpu_level(void);        /* parallel regions around the caller, an SPMD kernel's own included: 0 only on a generic one's main thread */
+/* in the innermost enclosing parallel region; 0 in sequential parts */
+int __ompgpu_thread_id(void);
+/* of that region; 1 in sequential parts and in serialised nested regions */
+int __ompgpu_num_threads(void);
+/* parallel regions around the caller, an SPMD kernel's own included: 0 only on a generic one's main
+ * thread */
+unsigned __ompgpu_level(void);
 
 /* ------------------------------------------------------------------ parallel */
-/* Section 10.1 of OpenMP 5.2.  Runs fn(ctx) on the threads of a new parallel region and returns when all have finished.  ctx and all it
- * points to must be visible to the team (codegen moves escaping locals of sequential code to team-shared storage).
- * num_threads 0: no clause.  cond false, or called inside a parallel region: one thread. */
+/* Section 10.1 of OpenMP 5.2.  Runs fn(ctx) on the threads of a new parallel region and returns
+ * when all have finished.  ctx and all it points to must be visible to the team (codegen moves
+ * escaping locals of sequential code to team-shared storage). num_threads 0: no clause.  cond
+ * false, or called inside a parallel region: one thread. */
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
 /* The same in code that is known to be sequential, of a generic kernel. */
 void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
-/* Storage in global memory for locals that other threads can reach; inserted by codegen's passes, never by the C writer.  Called by thread 0
- * of a team in sequential code; __ompgpu_heap_slot also by every thread of an SPMD kernel.  here false: nothing happens, the result is NULL.
- * _slot: bytes `at` … of the part that the compiler assigns.  _alloc: a block, or the message and the end of the kernel; all blocks since a mark
- * are given back by releasing it. */
+/* Storage in global memory for locals that other threads can reach; inserted by codegen's passes,
+ * never by the C writer.  Called by thread 0 of a team in sequential code; __ompgpu_heap_slot also
+ * by every thread of an SPMD kernel.  here false: nothing happens, the result is NULL. _slot: bytes
+ * `at` … of the part that the compiler assigns.  _alloc: a block, or the message and the end of the
+ * kernel; all blocks since a mark are given back by releasing it. */
 void *__ompgpu_heap_slot(_Bool here, unsigned long at);
 void *__ompgpu_heap_mark(_Bool here);
-void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, const char *message, int line);
+void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, const char *message,
+                          int line);
 void __ompgpu_heap_release(_Bool here, void *mark);
 
 /* ------------------------------------------------------------------ synchronisation */
-void __ompgpu_barrier(int line);      /* all threads of the innermost parallel region; line is for messages */
-void __ompgpu_critical_begin(unsigned *lock);     /* lock: zero-initialised global */
+/* all threads of the innermost parallel region; line is for messages */
+void __ompgpu_barrier(int line);
+void __ompgpu_critical_begin(unsigned *lock); /* lock: zero-initialised global */
 void __ompgpu_critical_end(unsigned *lock);
 void __ompgpu_flush(void);
 
-/* ------------------------------------------------------------------ worksharing with a dynamic schedule */
-/* `for schedule(dynamic|guided, chunk)`: all threads of the parallel region call init (it synchronises), then next until false.
- * next gives logical iterations [*lo, *hi). sched: 2 dynamic, 3 guided.  Two loops may not be in flight at once in one team: init waits. */
+/* ---------------------------------------------------------- worksharing with a dynamic schedule */
+/* `for schedule(dynamic|guided, chunk)`: all threads of the parallel region call init (it
+ * synchronises), then next until false. next gives logical iterations [*lo, *hi). sched: 2 dynamic,
+ * 3 guided.  Two loops may not be in flight at once in one team: init waits. */
 void __ompgpu_dispatch_init(int sched, unsigned long long trip, unsigned long long chunk);
 _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
 
 /* ------------------------------------------------------------------ reductions */
-/* The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables of a construct;
- * combine(a, b) does *a = *a op *b for every member.  rec and tmp are the caller's private records (tmp: scratch for the runtime).
- * All functions are always_inline, so that combine is a direct, inlined call (declare combine itself always_inline, too).
- * A kernel may hold any number of reduce_parallel, but only one of reduce_league / reduce_teams: a team arrives once. */
+/* The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables
+ * of a construct; combine(a, b) does *a = *a op *b for every member.  rec and tmp are the caller's
+ * private records (tmp: scratch for the runtime). All functions are always_inline, so that combine
+ * is a direct, inlined call (declare combine itself always_inline, too). A kernel may hold any
+ * number of reduce_parallel, but only one of reduce_league / reduce_teams: a team arrives once. */
 typedef void (*__ompgpu_combine)(void *into, const void *from);
-/* For records of integers of at most 4 bytes: redux(rec, lanes) combines those of `lanes`, which all call, with __ompgpu_reduce_word for each
- * member; every caller gets the result.  0: there is no such helper. */
+/* For records of integers of at most 4 bytes: redux(rec, lanes) combines those of `lanes`, which
+ * all call, with __ompgpu_reduce_word for each member; every caller gets the result.  0: there is
+ * no such helper. */
 typedef void (*__ompgpu_redux)(void *rec, unsigned lanes);
-enum { __OMPGPU_REDUX_ADD, __OMPGPU_REDUX_AND, __OMPGPU_REDUX_OR, __OMPGPU_REDUX_XOR, __OMPGPU_REDUX_MIN, __OMPGPU_REDUX_MAX,
-       __OMPGPU_REDUX_UMIN, __OMPGPU_REDUX_UMAX };
+enum {
+    __OMPGPU_REDUX_ADD,
+    __OMPGPU_REDUX_AND,
+    __OMPGPU_REDUX_OR,
+    __OMPGPU_REDUX_XOR,
+    __OMPGPU_REDUX_MIN,
+    __OMPGPU_REDUX_MAX,
+    __OMPGPU_REDUX_UMIN,
+    __OMPGPU_REDUX_UMAX
+};
 unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
-/* Over the threads of the innermost parallel region (all call it).  True on the one thread that then holds the result in rec.
- * Between it and the next reduction of the team the caller has a barrier of the team.  reduce_piece: one of several that follow each other
- * without one; `turn` counts the rounds of __OMPGPU_ROUND bytes before it. */
+/* Over the threads of the innermost parallel region (all call it).  True on the one thread that
+ * then holds the result in rec. Between it and the next reduction of the team the caller has a
+ * barrier of the team.  reduce_piece: one of several that follow each other without one; `turn`
+ * counts the rounds of __OMPGPU_ROUND bytes before it. */
 #define __OMPGPU_ROUND 64
 #define __OMPGPU_ROUNDS(size) (unsigned)(((size) + __OMPGPU_ROUND - 1) / __OMPGPU_ROUND)
-_Bool __ompgpu_reduce_piece(void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned turn);
-_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
-/* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the same for all of them.  True on the first,
- * which then holds the result.  For code that some lanes reach together while others do not. */
-_Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
-/* A promise, before one of the above in an SPMD kernel: the team was launched with whole warps (hostrt/core/geometry.c sees to it where constant
- * clauses say so).  Only the full-warp algorithm is left then. */
+_Bool __ompgpu_reduce_piece(void *rec, void *tmp, unsigned long size, __ompgpu_combine,
+                            unsigned turn);
+_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine,
+                               __ompgpu_redux);
+/* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the
+ * same for all of them.  True on the first, which then holds the result.  For code that some lanes
+ * reach together while others do not. */
+_Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size,
+                            __ompgpu_combine, __ompgpu_redux);
+/* A promise, before one of the above in an SPMD kernel: the team was launched with whole warps
+ * (hostrt/core/geometry.c sees to it where constant clauses say so).  Only the full-warp algorithm
+ * is left then. */
 void __ompgpu_whole_warps(void);
-unsigned __ompgpu_active_lanes(void); /* lanes that are here with the caller; may differ from run to run */
-/* Over all threads of all teams of an SPMD kernel (all call it).  True on the one thread of the league that holds the result. */
-_Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, __ompgpu_redux);
+/* lanes that are here with the caller; may differ from run to run */
+unsigned __ompgpu_active_lanes(void);
+/* Over all threads of all teams of an SPMD kernel (all call it).  True on the one thread of the
+ * league that holds the result. */
+_Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                             __ompgpu_combine, __ompgpu_redux);
 /* Over the main threads of all teams of a generic kernel (only the main thread calls it). */
-_Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine);
-/* The league reduction in steps, for data that is too large for one record: every team puts its pieces at offsets `at` (multiples of 16)
- * of its slot of `stride` bytes, arrives once, and the last team gets piece by piece.  _put and _get are called by all threads of an
- * SPMD kernel (teams_: by the main threads of a generic one); _get is true on the one thread that then has the result in rec; _last is
- * true for all threads of the last team; `turn` is reduce_piece's.  The scratchpad's slots are as large as the host was told at the launch. */
-void __ompgpu_league_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
-                         unsigned turn);
+_Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                            __ompgpu_combine);
+/* The league reduction in steps, for data that is too large for one record: every team puts its
+ * pieces at offsets `at` (multiples of 16) of its slot of `stride` bytes, arrives once, and the
+ * last team gets piece by piece.  _put and _get are called by all threads of an SPMD kernel
+ * (teams_: by the main threads of a generic one); _get is true on the one thread that then has the
+ * result in rec; _last is true for all threads of the last team; `turn` is reduce_piece's.  The
+ * scratchpad's slots are as large as the host was told at the launch. */
+void __ompgpu_league_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                         __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
 _Bool __ompgpu_league_last(struct __ompgpu_env *);
-_Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
-                          unsigned turn);
-void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
-                        unsigned turn);
+_Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                          __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
+void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                        __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
 _Bool __ompgpu_teams_last(struct __ompgpu_env *);
-_Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size, __ompgpu_combine, unsigned long at, unsigned long stride,
-                         unsigned turn);
-/* Reductions that end once in every team, and whose originals are combined at the kernel's end (codegen/c/reduce/deferred.c).  deferred: the caller's team's
- * entry at offset `at` of its slot; NULL when there is one team only.  begin: it is not used yet.  add: `count` records of `size` bytes, combined with
- * those at offset `at` of the entry, or the first; end: the entry is used.  These by thread 0 of the team.  put: the same as add by any thread, which
- * has asked whether the entry was used before thread 0 could say so.  last, by the main thread: true for that
- * of the last of several teams, which then gets the entries combined in the order of the teams: get: true if any was used; get_array: into
- * `count` elements of the original. */
+_Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                         __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
+/* Reductions that end once in every team, and whose originals are combined at the kernel's end
+ * (codegen/c/reduce/deferred.c).  deferred: the caller's team's entry at offset `at` of its slot;
+ * NULL when there is one team only.  begin: it is not used yet.  add: `count` records of `size`
+ * bytes, combined with those at offset `at` of the entry, or the first; end: the entry is used.
+ * These by thread 0 of the team.  put: the same as add by any thread, which has asked whether the
+ * entry was used before thread 0 could say so.  last, by the main thread: true for that of the last
+ * of several teams, which then gets the entries combined in the order of the teams: get: true if
+ * any was used; get_array: into `count` elements of the original. */
 void *__ompgpu_deferred(struct __ompgpu_env *, unsigned long stride, unsigned long at);
 void __ompgpu_deferred_begin(void *entry);
-void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine);
+void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count,
+                           void *tmp, unsigned long size, __ompgpu_combine);
 _Bool __ompgpu_deferred_used(const void *entry);
-void __ompgpu_deferred_put(void *entry, _Bool used, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine);
+void __ompgpu_deferred_put(void *entry, _Bool used, unsigned long at, const void *values,
+                           unsigned long count, void *tmp, unsigned long size, __ompgpu_combine);
 void __ompgpu_deferred_end(void *entry);
 _Bool __ompgpu_deferred_last(struct __ompgpu_env *);
-_Bool __ompgpu_deferred_get(struct __ompgpu_env *, unsigned long entry, unsigned long at, unsigned long stride, void *rec, void *tmp, unsigned long size,
+_Bool __ompgpu_deferred_get(struct __ompgpu_env *, unsigned long entry, unsigned long at,
+                            unsigned long stride, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine);
-void __ompgpu_deferred_get_array(struct __ompgpu_env *, unsigned long entry, unsigned long at, unsigned long stride, void *original, unsigned long count,
+void __ompgpu_deferred_get_array(struct __ompgpu_env *, unsigned long entry, unsigned long at,
+                                 unsigned long stride, void *original, unsigned long count,
                                  void *tmp, unsigned long size, __ompgpu_combine);
-/* Storage for the calling thread's copies of arrays, in the team's storage (devicertl/storage.c); where there is not enough, the message and
- * the end of the kernel.  A stack: what was taken last is given back first.  sequential: the caller is at level 0; threads that are not and that
- * call together get places `copy_distance` bytes apart.
- * copy_needs says what such a call takes, for the host: bytes that are known here, on top of `below` bytes of enclosing constructs, and what is
+/* Storage for the calling thread's copies of arrays, in the team's storage (devicertl/storage.c);
+ * where there is not enough, the message and the end of the kernel.  A stack: what was taken last
+ * is given back first.  sequential: the caller is at level 0; threads that are not and that call
+ * together get places `copy_distance` bytes apart. copy_needs says what such a call takes, for the
+ * host: bytes that are known here, on top of `below` bytes of enclosing constructs, and what is
  * known of the rest.  Arguments are constant; read from IR by codegen, then deleted. */
 #define __OMPGPU_COPY_UNIT 16ul
 void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *message, int line);
 void __ompgpu_copy_free(_Bool sequential, void *copies, unsigned long units);
 unsigned long __ompgpu_copy_distance(void);
-enum { __OMPGPU_COPY_FORESEEN = 1, __OMPGPU_COPY_UNKNOWN = 2,   /* some of it is known to the host at the launch; … to nobody */
-       __OMPGPU_COPY_OF_TEAM = 4 };                             /* the main thread's, of the teams construct: the host allows for all of it */
+/* some of it is known to the host at the launch; … to nobody */
+enum {
+    __OMPGPU_COPY_FORESEEN = 1,
+    __OMPGPU_COPY_UNKNOWN = 2,
+    /* the main thread's, of the teams construct: the host allows for all of it */
+    __OMPGPU_COPY_OF_TEAM = 4
+};
 void __ompgpu_copy_needs(unsigned long bytes, unsigned long below, unsigned rest);
-/* For SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling thread's slice of `bytes` bytes, behind
- * the slots of `stride` bytes in the scratchpad. */
+/* For SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling
+ * thread's slice of `bytes` bytes, behind the slots of `stride` bytes in the scratchpad. */
 void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
-/* Such copies are combined where they lie: rows of elements, `distance` bytes apart (a multiple of 16).  All threads of the team call
- * fold_rows, behind a barrier; it returns how many rows are left, and then thread t calls column for elements t, t + threads, …: rec becomes
- * the combination of that element of `rows` rows.  team_copies: the first row of the caller's team; slot: of a team, in the scratchpad. */
-unsigned __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, unsigned long columns, void *rec, void *tmp, unsigned long size,
+/* Such copies are combined where they lie: rows of elements, `distance` bytes apart (a multiple of
+ * 16).  All threads of the team call fold_rows, behind a barrier; it returns how many rows are
+ * left, and then thread t calls column for elements t, t + threads, …: rec becomes the combination
+ * of that element of `rows` rows.  team_copies: the first row of the caller's team; slot: of a
+ * team, in the scratchpad. */
+unsigned __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows,
+                            unsigned long columns, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine);
-void __ompgpu_column(void *rec, void *tmp, const void *first, unsigned long distance, unsigned rows, unsigned long size, __ompgpu_combine);
+void __ompgpu_column(void *rec, void *tmp, const void *first, unsigned long distance, unsigned rows,
+                     unsigned long size, __ompgpu_combine);
 void *__ompgpu_team_copies(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
 void *__ompgpu_slot(struct __ompgpu_env *, unsigned long stride, unsigned team);
-/* The same address, of which the optimiser knows nothing.  The private copy of a section p[l:n] is reached through a p that points l
- * elements in front of it, outside of the object: LLVM may conclude that indexing from there never meets an object that it knows. */
+/* The same address, of which the optimiser knows nothing.  The private copy of a section p[l:n] is
+ * reached through a p that points l elements in front of it, outside of the object: LLVM may
+ * conclude that indexing from there never meets an object that it knows. */
 void *__ompgpu_hidden(unsigned long address);
 
 /* ------------------------------------------------------------------ scans */
-/* One round of a loop with `reduction(inscan, …)`: the threads of the innermost parallel region run iterations base, base + 1 … in thread
- * order, and threads 0 … m-1 hold in rec what the input phase made of the list items.  All of them call it, with the same m > 0.  It
- * turns rec into what the scan phase sees, carry op rec of thread 0 op … (up to the caller's own, or `exclusive`: the one before it),
- * and carry, the same in each thread, into carry op all m records.  tmp and aux are scratch. */
-void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine, unsigned m, _Bool exclusive);
-/* Several rounds of T threads at once, with as many barriers as one: `rows` records a thread, 2 … 4 and constant, rows * size at most
- * __OMPGPU_SCAN_BYTES; thread t's row r is of iteration base + r * T + t.  left > 0: iterations from base on.  aux: two records. */
+/* One round of a loop with `reduction(inscan, …)`: the threads of the innermost parallel region run
+ * iterations base, base + 1 … in thread order, and threads 0 … m-1 hold in rec what the input phase
+ * made of the list items.  All of them call it, with the same m > 0.  It turns rec into what the
+ * scan phase sees, carry op rec of thread 0 op … (up to the caller's own, or `exclusive`: the one
+ * before it), and carry, the same in each thread, into carry op all m records.  tmp and aux are
+ * scratch. */
+void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size,
+                   __ompgpu_combine, unsigned m, _Bool exclusive);
+/* Several rounds of T threads at once, with as many barriers as one: `rows` records a thread, 2 … 4
+ * and constant, rows * size at most
+ * __OMPGPU_SCAN_BYTES; thread t's row r is of iteration base + r * T + t.  left > 0: iterations
+ * from base on.  aux: two records. */
 #define __OMPGPU_SCAN_BYTES 64
-void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine, unsigned rows,
-                        unsigned long long left, _Bool exclusive);
+void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
+                        __ompgpu_combine, unsigned rows, unsigned long long left, _Bool exclusive);
 /* The same where one thread runs all iterations. */
-__OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsigned long size, __ompgpu_combine combine, _Bool exclusive)
+__OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsigned long size,
+                                         __ompgpu_combine combine, _Bool exclusive)
 {
     __builtin_memcpy(tmp, carry, size);
     combine(carry, rec);
@@ -235,7 +335,8 @@ __OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsi
 }
 
 /* ------------------------------------------------------------------ errors */
-/* Reports region, file and line through the host runtime where the device can, then stops the kernel. */
+/* Reports region, file and line through the host runtime where the device can, then stops the
+ * kernel. */
 _Noreturn void __ompgpu_fail(const char *message, int line);
 
 #pragma clang attribute pop

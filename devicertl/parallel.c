@@ -20,8 +20,9 @@ static __OMPGPU_SHARED region_ctx __ompgpu_state_ctx __OMPGPU_SHARED_INIT;
 
 void __ompgpu_invoke(region_fn fn, void *ctx);
 
-/* The one place where a region's function is called in parallel: codegen replaces the indirect call by a cascade of direct ones.
- * Not inlined, so that the main thread and the rest of its warp, which come from different places, run the same instructions again. */
+/* The one place where a region's function is called in parallel: codegen replaces the indirect call
+ * by a cascade of direct ones. Not inlined, so that the main thread and the rest of its warp, which
+ * come from different places, run the same instructions again. */
 __attribute__((noinline, convergent)) void __ompgpu_invoke(region_fn fn, void *ctx)
 {
     unsigned first = __ompgpu_arch_tid() / WARP * WARP, n = __ompgpu_state_region_threads - first;
@@ -32,13 +33,13 @@ __attribute__((noinline, convergent)) void __ompgpu_invoke(region_fn fn, void *c
 static void worker(void)
 {
     for (;;) {
-        __ompgpu_arch_barrier(0);                                   /* A */
+        __ompgpu_arch_barrier(0); /* A */
         region_fn fn = __ompgpu_state_fn;
         if (!fn)
             return;
         if (__ompgpu_arch_tid() < __ompgpu_state_region_threads)
             __ompgpu_invoke(fn, __ompgpu_state_ctx);
-        __ompgpu_arch_barrier(0);                                   /* B */
+        __ompgpu_arch_barrier(0); /* B */
     }
 }
 
@@ -64,7 +65,7 @@ __attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env
     if (mode == __OMPGPU_SPMD || __ompgpu_arch_ntid() == 1)
         return;
     __ompgpu_state_fn = (region_fn)0;
-    __ompgpu_arch_barrier(0);                                       /* A */
+    __ompgpu_arch_barrier(0); /* A */
 }
 
 /* The rules of section 10.1.1 for a region that sequential code meets. */
@@ -87,30 +88,34 @@ void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond
     if (n > 1) {
         __ompgpu_state_fn = fn;
         __ompgpu_state_ctx = ctx;
-        __ompgpu_arch_barrier(0);                                   /* A */
+        __ompgpu_arch_barrier(0); /* A */
     }
     __ompgpu_invoke(fn, ctx);
     if (n > 1)
-        __ompgpu_arch_barrier(0);                                   /* B */
+        __ompgpu_arch_barrier(0); /* B */
     __ompgpu_state_region_threads = 0;
 }
 
-/* Where it is known which of the two it is, codegen writes that instead (codegen/ir/analysis/context.c). */
+/* Where it is known which of the two it is, codegen writes that instead
+ * (codegen/ir/analysis/context.c). */
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
 {
     if (__ompgpu_level() == 0) {
         if (__ompgpu_cfg_asks && __ompgpu_is_spmd())
-            __ompgpu_fail("a parallel region was met by code that '#pragma omp assume no_parallelism' or its like says has none", 0);
+            __ompgpu_fail("a parallel region was met by code that '#pragma omp assume "
+                          "no_parallelism' or its like says has none",
+                          0);
         __ompgpu_fork(fn, ctx, num_threads, cond);
         return;
     }
-    __ompgpu_nest_enter();                                          /* a nested region: serialised */
+    __ompgpu_nest_enter(); /* a nested region: serialised */
     fn(ctx);
     __ompgpu_nest_leave();
 }
 
-/* ------------------------------------------------------------------ regions of an SPMD kernel on a part of its team
- * All threads come here in sequential code; those that do not belong to the region go on to the next barrier of the whole team. */
+/* ------------------------------------------------- regions of an SPMD kernel on a part of its team
+ * All threads come here in sequential code; those that do not belong to the region go on to the
+ * next barrier of the whole team. */
 void __ompgpu_part_reset(void)
 {
     if (__ompgpu_arch_tid() == 0)

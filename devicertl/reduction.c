@@ -1,6 +1,8 @@
-/* reduction.c - the reduction algorithms.  They know a record's size and how two are combined, and no type.
+/* reduction.c - the reduction algorithms.  They know a record's size and how two are combined, and
+ * no type.
  *
- * Warp: a lane fetches another one's record by shuffles, in 4-byte pieces, and combines it with its own.  Who calls decides how:
+ * Warp: a lane fetches another one's record by shuffles, in 4-byte pieces, and combines it with its
+ * own.  Who calls decides how:
  *
  *   full (version 0)                contiguous partial (version 1)         dispersed partial (version 2)
  *   all lanes, d = 16, 8, … 1       lanes 0 … m-1, d = 16, 8, … 1          any lanes, neighbours by rank
@@ -12,70 +14,79 @@
  *   d=1  0<1                        d=1  0<1                                      1<----------7
  *        lane 0 has it              lane i asks whether lane i+d has one   the first active lane has it
  *
- *   A full warp asks nothing.  In the dispersed one a lane's rank is the number of lanes below it with records left (popcount of the mask of
- *   lower lanes); even ranks take the record of the next such lane, a ballot tells whose are left: log2 steps.  Where all members are small
- *   integers and the GPU has redux.sync (sm_80), that does all of it, for any lanes, in one instruction a member.
+ *   A full warp asks nothing.  In the dispersed one a lane's rank is the number of lanes below it
+ * with records left (popcount of the mask of lower lanes); even ranks take the record of the next
+ * such lane, a ballot tells whose are left: log2 steps.  Where all members are small integers and
+ * the GPU has redux.sync (sm_80), that does all of it, for any lanes, in one instruction a member.
  *
- * Team: each warp to its first lane; those records through shared slots, one a warp, to the lanes of the first warp (the inter-warp
- * copy, in rounds of ROUND bytes); there once more.
+ * Team: each warp to its first lane; those records through shared slots, one a warp, to the lanes
+ * of the first warp (the inter-warp copy, in rounds of ROUND bytes); there once more.
  *
  *   warp 0  |0|-------------> slot 0 \
  *   warp 1  |32|------------> slot 1  > lanes 0 … of warp 0 ---> lane 0
  *   warp 2  |64 … 69|-------> slot 2 /                            (a team of 70: the last warp is a contiguous part)
  *
- *   One barrier, between the puts and the gets.  Who uses the slots again sees to it that all have been read (below).
+ *   One barrier, between the puts and the gets.  Who uses the slots again sees to it that all have
+ * been read (below).
  *
- * League: each team to a slot of the scratchpad in global memory, which the host provides; the team that arrives last (a counter that
- * wraps to 0 with the last arrival, so nobody need clear it) combines the slots: thread t takes t, t+k, t+2k … of them, then
- * they reduce as a team.  No team waits for another, so there may be more teams than fit on the GPU.
+ * League: each team to a slot of the scratchpad in global memory, which the host provides; the team
+ * that arrives last (a counter that wraps to 0 with the last arrival, so nobody need clear it)
+ * combines the slots: thread t takes t, t+k, t+2k … of them, then they reduce as a team.  No team
+ * waits for another, so there may be more teams than fit on the GPU.
  *
  *   team 0 ---> slot 0, arrive: 0 of 3 before me, done                              thread 0: slots 0, k, 2k …  \
  *   team 2 ---> slot 2, arrive: 1                 done                              thread 1: slots 1, k+1 …     > team reduction
  *   team 1 ---> slot 1, arrive: 2, the last one   ------------------------------>   …                           /
  *
- * Where the teams end reductions in the course of a kernel, their results wait in the slots for its end ("deferred" below).
- * With -fompgpu-atomic-reduction there is no league part: thread 0 of each team updates the original atomically (reduce/reduction.c).
+ * Where the teams end reductions in the course of a kernel, their results wait in the slots for its
+ * end ("deferred" below). With -fompgpu-atomic-reduction there is no league part: thread 0 of each
+ * team updates the original atomically (reduce/reduction.c).
  *
- * Who may be there: a parallel region's threads are 0 … n-1 and OpenMP has all of them reach a reduction or none, so a team's
- * warps are full or contiguous; where n is known to be whole warps only the full algorithm is left.  Regions inside (serialised) and
- * simd (in one thread) have an original that may be the thread's own: lanes are never combined there.  __ompgpu_reduce_lanes is for code
- * that knows that its lanes belong together, and takes any of them.
+ * Who may be there: a parallel region's threads are 0 … n-1 and OpenMP has all of them reach a
+ * reduction or none, so a team's warps are full or contiguous; where n is known to be whole warps
+ * only the full algorithm is left.  Regions inside (serialised) and simd (in one thread) have an
+ * original that may be the thread's own: lanes are never combined there.  __ompgpu_reduce_lanes is
+ * for code that knows that its lanes belong together, and takes any of them.
  *
- * All orders depend on the geometry alone, so a result is bit-identical from run to run.  Everything is always_inline with a constant
- * size: after optimisation records live in registers.
+ * All orders depend on the geometry alone, so a result is bit-identical from run to run. Everything
+ * is always_inline with a constant size: after optimisation records live in registers.
  */
 #include "devicertl/arch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
-#ifndef TRACE                          /* tests count here which algorithm ran */
+#ifndef TRACE /* tests count here which algorithm ran */
 #define TRACE(algorithm) ((void)0)
 #endif
-#define MAX_UNROLLED 128u              /* bytes of a record; larger ones live in memory anyway */
+#define MAX_UNROLLED 128u /* bytes of a record; larger ones live in memory anyway */
 
 /* ------------------------------------------------------------------ records between lanes */
-enum way { ABOVE, FROM };             /* of the lane `where` above the caller; of the lane `where` */
+enum way { ABOVE, FROM }; /* of the lane `where` above the caller; of the lane `where` */
 
 INLINE u32 fetch_word(u32 word, unsigned mask, enum way way, unsigned where)
 {
-    return way == ABOVE ? __ompgpu_arch_shuffle_down(mask, word, where) : __ompgpu_arch_shuffle(mask, word, where);
+    return way == ABOVE ? __ompgpu_arch_shuffle_down(mask, word, where)
+                        : __ompgpu_arch_shuffle(mask, word, where);
 }
 
 /* n <= 8 bytes: a 64-bit value is two registers, and shuffles move one. */
-INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, enum way way, unsigned where)
+INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, enum way way,
+                        unsigned where)
 {
     u64 piece = 0;
     __builtin_memcpy(&piece, (const char *)rec + at, n);
     if (n <= 4)
         piece = fetch_word((u32)piece, mask, way, where);
     else
-        piece = __ompgpu_arch_pair(fetch_word(__ompgpu_arch_low(piece), mask, way, where), fetch_word(__ompgpu_arch_high(piece), mask, way, where));
+        piece = __ompgpu_arch_pair(fetch_word(__ompgpu_arch_low(piece), mask, way, where),
+                                   fetch_word(__ompgpu_arch_high(piece), mask, way, where));
     __builtin_memcpy((char *)into + at, &piece, n);
 }
 
 /* *into = the record of another lane. */
-INLINE void fetch(void *into, const void *rec, usize size, unsigned mask, enum way way, unsigned where)
+INLINE void fetch(void *into, const void *rec, usize size, unsigned mask, enum way way,
+                  unsigned where)
 {
     usize whole = size & ~(usize)7;
     if (size <= MAX_UNROLLED) {
@@ -95,23 +106,28 @@ INLINE void reduce_full_warp(void *rec, void *tmp, usize size, __ompgpu_combine 
 {
     TRACE(FULL);
     if (size > MAX_UNROLLED) {
-        ROLLED for (unsigned d = WARP / 2; d; d /= 2) {
+        ROLLED for (unsigned d = WARP / 2; d; d /= 2)
+        {
             fetch(tmp, rec, size, FULL_WARP, ABOVE, d);
             combine(rec, tmp);
         }
         return;
     }
-    UNROLL for (unsigned d = WARP / 2; d; d /= 2) {
+    UNROLL for (unsigned d = WARP / 2; d; d /= 2)
+    {
         fetch(tmp, rec, size, FULL_WARP, ABOVE, d);
         combine(rec, tmp);
     }
 }
 
-/* Version 1: lanes 0 … m-1 hold records; the lanes in mask call.  A loop of its own, not unrolled: it runs once a team. */
-INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned mask, unsigned lane, unsigned m)
+/* Version 1: lanes 0 … m-1 hold records; the lanes in mask call.  A loop of its own, not unrolled:
+ * it runs once a team. */
+INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                                unsigned mask, unsigned lane, unsigned m)
 {
     TRACE(PARTIAL);
-    ROLLED for (unsigned d = WARP / 2; d; d /= 2) {
+    ROLLED for (unsigned d = WARP / 2; d; d /= 2)
+    {
         fetch(tmp, rec, size, mask, ABOVE, d);
         if (lane + d < m)
             combine(rec, tmp);
@@ -119,11 +135,14 @@ INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combi
 }
 
 /* Version 2: the lanes in `mask`, any of them, hold records and call. */
-INLINE void reduce_dispersed_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned mask, unsigned lane)
+INLINE void reduce_dispersed_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                                  unsigned mask, unsigned lane)
 {
     TRACE(DISPERSED);
-    unsigned left = mask;                                 /* lanes with records that have not been taken; all lanes stay until one is */
-    ROLLED while (left & (left - 1)) {
+    unsigned left =
+        mask; /* lanes with records that have not been taken; all lanes stay until one is */
+    ROLLED while (left & (left - 1))
+    {
         unsigned below = left & ((1u << lane) - 1), above = left & ~((2u << lane) - 1);
         _Bool stays = (left >> lane & 1) && __builtin_popcount(below) % 2 == 0;
         fetch(tmp, rec, size, mask, FROM, above ? (unsigned)__builtin_ctz(above) : lane);
@@ -134,7 +153,8 @@ INLINE void reduce_dispersed_warp(void *rec, void *tmp, usize size, __ompgpu_com
 }
 
 /* The cheapest that is right for these lanes, all of which call. */
-INLINE void reduce_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned lanes, unsigned lane)
+INLINE void reduce_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                        __ompgpu_redux redux, unsigned lanes, unsigned lane)
 {
     if (redux && __ompgpu_arch_has_redux()) {
         TRACE(REDUX);
@@ -142,15 +162,16 @@ INLINE void reduce_warp(void *rec, void *tmp, usize size, __ompgpu_combine combi
     } else if (lanes == FULL_WARP) {
         reduce_full_warp(rec, tmp, size, combine);
     } else if (!(lanes & (lanes + 1))) {
-        reduce_partial_warp(rec, tmp, size, combine, lanes, lane, (unsigned)__builtin_popcount(lanes));
+        reduce_partial_warp(rec, tmp, size, combine, lanes, lane,
+                            (unsigned)__builtin_popcount(lanes));
     } else {
         reduce_dispersed_warp(rec, tmp, size, combine, lanes, lane);
     }
 }
 
 /* The same for lanes 0 … m-1, m not more than there are; more lanes may call. */
-INLINE void reduce_few_lanes(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned mask, unsigned lane,
-                             unsigned m)
+INLINE void reduce_few_lanes(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                             __ompgpu_redux redux, unsigned mask, unsigned lane, unsigned m)
 {
     if (!redux || !__ompgpu_arch_has_redux()) {
         reduce_partial_warp(rec, tmp, size, combine, mask, lane, m);
@@ -161,7 +182,8 @@ INLINE void reduce_few_lanes(void *rec, void *tmp, usize size, __ompgpu_combine 
 }
 
 /* The same for lanes 0 … m-1, which call; m may be more than a warp has. */
-INLINE void reduce_first_lanes(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned lane, unsigned m)
+INLINE void reduce_first_lanes(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                               __ompgpu_redux redux, unsigned lane, unsigned m)
 {
     if (redux && __ompgpu_arch_has_redux())
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, m < WARP ? m : WARP);
@@ -171,10 +193,14 @@ INLINE void reduce_first_lanes(void *rec, void *tmp, usize size, __ompgpu_combin
         reduce_partial_warp(rec, tmp, size, combine, (1u << m) - 1, lane, m);
 }
 
-__attribute__((always_inline, convergent)) unsigned __ompgpu_active_lanes(void) { return __ompgpu_arch_activemask(); }
+__attribute__((always_inline, convergent)) unsigned __ompgpu_active_lanes(void)
+{
+    return __ompgpu_arch_activemask();
+}
 
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, __ompgpu_redux redux)
+__attribute__((always_inline, convergent)) _Bool
+__ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size,
+                      __ompgpu_combine combine, __ompgpu_redux redux)
 {
     unsigned lane = __ompgpu_arch_tid() % WARP;
     reduce_warp(rec, tmp, size, combine, redux, lanes, lane);
@@ -189,44 +215,57 @@ __attribute__((always_inline)) void __ompgpu_whole_warps(void)
         __builtin_unreachable();
 }
 
-__attribute__((always_inline, convergent)) unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
+__attribute__((always_inline, convergent)) unsigned
+__ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
 {
     return __ompgpu_arch_redux(op, lanes, value);
 }
 
 /* ------------------------------------------------------------------ team
- * The first lane of each warp puts a round of its record into the warp's slot; barrier; the first warp gets them all.  Nobody waits
- * before a put: between the gets of one use of a set of slots and the puts of the next there is a barrier that all threads pass.
+ * The first lane of each warp puts a round of its record into the warp's slot; barrier; the first
+ * warp gets them all.  Nobody waits before a put: between the gets of one use of a set of slots and
+ * the puts of the next there is a barrier that all threads pass.
  *   rounds of one record, pieces in turn   two sets, taken alternately (`turn`): the barrier of the other set's use
  *   the two rounds of a league             the barrier of the flag
  *   one reduction over a parallel region   the barrier at the end of the construct, which the writer keeps under `nowait`, or that of
  *   after another                          the region's end (in late SPMD mode: between any two regions)                            */
-#define ROUND 64u                     /* bytes of every warp's record that travel through the slots in one round */
+#define ROUND 64u /* bytes of every warp's record that travel through the slots in one round */
 #ifdef __NVPTX__
 #define SLOT_SPACE __OMPGPU_SHARED
 #else
 #define SLOT_SPACE
 #endif
-/* A row holds 8 bytes of each warp, so that lanes meet no bank conflict.  There are sets of 1, 2, 4 and 8 rows; a kernel has those that its
- * records need. */
+/* A row holds 8 bytes of each warp, so that lanes meet no bank conflict.  There are sets of 1, 2, 4
+ * and 8 rows; a kernel has those that its records need. */
 typedef u64 slot_row[WARP];
-#define SLOTS(n) static __OMPGPU_SHARED slot_row __ompgpu_state_slots##n[n] __OMPGPU_SHARED_INIT, __ompgpu_state_slots##n##_odd[n] __OMPGPU_SHARED_INIT;
-SLOTS(1) SLOTS(2) SLOTS(4) SLOTS(8)
+#define SLOTS(n)                                                                                   \
+    static __OMPGPU_SHARED slot_row __ompgpu_state_slots##n[n] __OMPGPU_SHARED_INIT,               \
+        __ompgpu_state_slots##n##_odd[n] __OMPGPU_SHARED_INIT;
+SLOTS(1)
+SLOTS(2)
+SLOTS(4)
+SLOTS(8)
 #undef SLOTS
 _Static_assert(ROUND == 8 * 8, "the largest set holds a round");
 
 /* For rounds of a record of `size` bytes, which is constant. */
 INLINE SLOT_SPACE slot_row *slots_of_turn(unsigned turn, usize size)
 {
-#define SLOTS(n) if (size <= 8 * n) return turn % 2 ? __ompgpu_state_slots##n##_odd : __ompgpu_state_slots##n;
-    SLOTS(1) SLOTS(2) SLOTS(4)
+#define SLOTS(n)                                                                                   \
+    if (size <= 8 * n)                                                                             \
+        return turn % 2 ? __ompgpu_state_slots##n##_odd : __ompgpu_state_slots##n;
+    SLOTS(1)
+    SLOTS(2)
+    SLOTS(4)
 #undef SLOTS
     return turn % 2 ? __ompgpu_state_slots8_odd : __ompgpu_state_slots8;
 }
 
-INLINE void slots_put(SLOT_SPACE slot_row *rows, const void *rec, usize from, usize to, unsigned slot)
+INLINE void slots_put(SLOT_SPACE slot_row *rows, const void *rec, usize from, usize to,
+                      unsigned slot)
 {
-    UNROLL for (usize at = from; at < to; at += 8) {
+    UNROLL for (usize at = from; at < to; at += 8)
+    {
         u64 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, to - at < 8 ? to - at : 8);
         if (to - at > 4)
@@ -238,7 +277,8 @@ INLINE void slots_put(SLOT_SPACE slot_row *rows, const void *rec, usize from, us
 
 INLINE void slots_get(SLOT_SPACE slot_row *rows, void *rec, usize from, usize to, unsigned slot)
 {
-    UNROLL for (usize at = from; at < to; at += 8) {
+    UNROLL for (usize at = from; at < to; at += 8)
+    {
         u64 piece;
         if (to - at > 4)
             piece = rows[(at - from) / 8][slot];
@@ -249,7 +289,8 @@ INLINE void slots_get(SLOT_SPACE slot_row *rows, void *rec, usize from, usize to
 }
 
 /* Bytes [from, to) of each warp's record to the lanes of the first warp. */
-INLINE void through_slots(void *rec, usize size, usize from, usize to, unsigned tid, unsigned warps, unsigned nsync, unsigned turn)
+INLINE void through_slots(void *rec, usize size, usize from, usize to, unsigned tid, unsigned warps,
+                          unsigned nsync, unsigned turn)
 {
     SLOT_SPACE slot_row *rows = slots_of_turn(turn, size);
     if (tid % WARP == 0 && tid / WARP < warps)
@@ -260,8 +301,9 @@ INLINE void through_slots(void *rec, usize size, usize from, usize to, unsigned 
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
-INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned tid, unsigned n,
-                        unsigned nsync, unsigned turn)
+INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                        __ompgpu_redux redux, unsigned tid, unsigned n, unsigned nsync,
+                        unsigned turn)
 {
     unsigned lane = tid % WARP, warp = tid / WARP, warps = (n + WARP - 1) / WARP;
 
@@ -270,8 +312,8 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
     if (warps == 1)
         return;
     if (size <= MAX_UNROLLED) {
-        UNROLL for (usize from = 0; from < size; from += ROUND)
-            through_slots(rec, size, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync, turn++);
+        UNROLL for (usize from = 0; from < size; from += ROUND) through_slots(
+            rec, size, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync, turn++);
     } else {
         usize rest = size % ROUND;
         ROLLED for (usize from = 0; from < size - rest; from += ROUND)
@@ -279,11 +321,12 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
         if (rest)
             through_slots(rec, size, size - rest, size, tid, warps, nsync, turn);
     }
-    if (warp == 0)                                        /* full: there is a second warp */
+    if (warp == 0) /* full: there is a second warp */
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
 }
 
-INLINE _Bool reduce_region(void *rec, void *tmp, usize size, __ompgpu_combine combine, __ompgpu_redux redux, unsigned turn)
+INLINE _Bool reduce_region(void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                           __ompgpu_redux redux, unsigned turn)
 {
     if (__ompgpu_level() != 1)
         return 1;
@@ -293,65 +336,88 @@ INLINE _Bool reduce_region(void *rec, void *tmp, usize size, __ompgpu_combine co
     return tid == 0;
 }
 
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, __ompgpu_redux redux)
+__attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *rec, void *tmp,
+                                                                          unsigned long size,
+                                                                          __ompgpu_combine combine,
+                                                                          __ompgpu_redux redux)
 {
     return reduce_region(rec, tmp, size, combine, redux, 0);
 }
 
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_piece(void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned turn)
+__attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_piece(void *rec, void *tmp,
+                                                                       unsigned long size,
+                                                                       __ompgpu_combine combine,
+                                                                       unsigned turn)
 {
     return reduce_region(rec, tmp, size, combine, 0, turn);
 }
 
 /* ------------------------------------------------------------------ league */
-#define HEADER 128u                   /* of the scratchpad: the arrival counter */
+#define HEADER 128u /* of the scratchpad: the arrival counter */
 
 static __OMPGPU_SHARED u32 __ompgpu_state_last __OMPGPU_SHARED_INIT;
 
 /* Where the record of a team lies: stride is a slot's size, at the record's offset in it. */
-struct slots { char *first; usize stride; };
+struct slots {
+    char *first;
+    usize stride;
+};
 
 INLINE struct slots slots_of(const struct __ompgpu_env *env, usize at, usize stride)
 {
     return (struct slots){ (char *)env->scratch + HEADER + at, stride };
 }
-INLINE struct slots record_slots(const struct __ompgpu_env *env, usize size) { return slots_of(env, 0, (size + 15) & ~(usize)15); }
+INLINE struct slots record_slots(const struct __ompgpu_env *env, usize size)
+{
+    return slots_of(env, 0, (size + 15) & ~(usize)15);
+}
 INLINE char *slot_of(struct slots s, unsigned team) { return s.first + (usize)team * s.stride; }
 
 /* Slots are aligned to 16, records are not; sizes are constant. */
-INLINE void slot_store(char *slot, const void *rec, usize size) { __builtin_memcpy(__builtin_assume_aligned(slot, 16), rec, size); }
-INLINE void slot_load(void *rec, const char *slot, usize size) { __builtin_memcpy(rec, __builtin_assume_aligned(slot, 16), size); }
+INLINE void slot_store(char *slot, const void *rec, usize size)
+{
+    __builtin_memcpy(__builtin_assume_aligned(slot, 16), rec, size);
+}
+INLINE void slot_load(void *rec, const char *slot, usize size)
+{
+    __builtin_memcpy(rec, __builtin_assume_aligned(slot, 16), size);
+}
 
-/* Publishes the caller's team; true for the last of them.  The fences release this team's slot and acquire all others. */
+/* Publishes the caller's team; true for the last of them.  The fences release this team's slot and
+ * acquire all others. */
 INLINE _Bool arrive(const struct __ompgpu_env *env, unsigned nteams)
 {
     u32 *counter = env->scratch;
     __ompgpu_arch_fence();
-    u32 before = __scoped_atomic_fetch_uinc(counter, nteams - 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    u32 before =
+        __scoped_atomic_fetch_uinc(counter, nteams - 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
     __ompgpu_arch_fence();
     return before == nteams - 1;
 }
 
-/* The record of thread `tid` of k: slots tid, tid + k, … in this order.  Small ones are loaded some iterations ahead of their use. */
+/* The record of thread `tid` of k: slots tid, tid + k, … in this order.  Small ones are loaded some
+ * iterations ahead of their use. */
 #define AHEAD 4u
 #define SMALL 16u
-INLINE void gather(struct slots s, void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned k, unsigned nteams)
+INLINE void gather(struct slots s, void *rec, void *tmp, usize size, __ompgpu_combine combine,
+                   unsigned tid, unsigned k, unsigned nteams)
 {
     slot_load(rec, slot_of(s, tid), size);
     if (size > SMALL) {
-        ROLLED for (u64 team = (u64)tid + k; team < nteams; team += k) {
+        ROLLED for (u64 team = (u64)tid + k; team < nteams; team += k)
+        {
             slot_load(tmp, slot_of(s, (unsigned)team), size);
             combine(rec, tmp);
         }
         return;
     }
-    ROLLED for (unsigned team = tid + k; team < nteams; team += AHEAD * k) {     /* at most 2^31 teams: it does not wrap */
+    ROLLED for (unsigned team = tid + k; team < nteams; team += AHEAD * k)
+    { /* at most 2^31 teams: it does not wrap */
         u64 slots[AHEAD][SMALL / 8];
         UNROLL for (unsigned i = 0; i < AHEAD; i++)
             slot_load(slots[i], slot_of(s, team + i * k < nteams ? team + i * k : tid), size);
-        UNROLL for (unsigned i = 0; i < AHEAD; i++) {
+        UNROLL for (unsigned i = 0; i < AHEAD; i++)
+        {
             __builtin_memcpy(tmp, slots[i], size);
             if (team + i * k < nteams)
                 combine(rec, tmp);
@@ -359,14 +425,17 @@ INLINE void gather(struct slots s, void *rec, void *tmp, usize size, __ompgpu_co
     }
 }
 
-/* Two rounds of the same code, so that it stands in the kernel once: the threads of this team, then the slots of all teams. */
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine,
-                             __ompgpu_redux redux)
+/* Two rounds of the same code, so that it stands in the kernel once: the threads of this team, then
+ * the slots of all teams. */
+__attribute__((always_inline, convergent)) _Bool
+__ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
+                       __ompgpu_combine combine, __ompgpu_redux redux)
 {
-    unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid;
+    unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(),
+             nteams = __ompgpu_arch_nteams(), holders = ntid;
 
-    ROLLED for (unsigned round = 0;; round++) {
+    ROLLED for (unsigned round = 0;; round++)
+    {
         reduce_team(rec, tmp, size, combine, redux, tid, holders, ntid, 0);
         if (nteams == 1 || round == 1)
             return tid == 0;
@@ -383,8 +452,10 @@ _Bool __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, uns
     }
 }
 
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_reduce_teams(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
+__attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_teams(struct __ompgpu_env *env,
+                                                                       void *rec, void *tmp,
+                                                                       unsigned long size,
+                                                                       __ompgpu_combine combine)
 {
     unsigned nteams = __ompgpu_arch_nteams();
     if (nteams == 1)
@@ -397,9 +468,9 @@ _Bool __ompgpu_reduce_teams(struct __ompgpu_env *env, void *rec, void *tmp, unsi
 }
 
 /* ------------------------------------------------------------------ league, in steps */
-__attribute__((always_inline, convergent))
-void __ompgpu_league_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                         unsigned long stride, unsigned turn)
+__attribute__((always_inline, convergent)) void
+__ompgpu_league_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
+                    __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
 {
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid();
     reduce_team(rec, tmp, size, combine, 0, tid, ntid, ntid, turn);
@@ -415,20 +486,21 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_league_last(struct __o
     return __ompgpu_state_last;
 }
 
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_league_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                          unsigned long stride, unsigned turn)
+__attribute__((always_inline, convergent)) _Bool
+__ompgpu_league_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
+                    __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
 {
-    unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(), nteams = __ompgpu_arch_nteams(), holders = ntid < nteams ? ntid : nteams;
+    unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(),
+             nteams = __ompgpu_arch_nteams(), holders = ntid < nteams ? ntid : nteams;
     if (tid < holders)
         gather(slots_of(env, at, stride), rec, tmp, size, combine, tid, holders, nteams);
     reduce_team(rec, tmp, size, combine, 0, tid, holders, ntid, turn);
     return tid == 0;
 }
 
-__attribute__((always_inline, convergent))
-void __ompgpu_teams_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                        unsigned long stride, unsigned turn)
+__attribute__((always_inline, convergent)) void
+__ompgpu_teams_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
+                   __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
 {
     (void)tmp;
     (void)combine;
@@ -436,11 +508,14 @@ void __ompgpu_teams_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned
     slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
 }
 
-__attribute__((always_inline, convergent)) _Bool __ompgpu_teams_last(struct __ompgpu_env *env) { return arrive(env, __ompgpu_arch_nteams()); }
+__attribute__((always_inline, convergent)) _Bool __ompgpu_teams_last(struct __ompgpu_env *env)
+{
+    return arrive(env, __ompgpu_arch_nteams());
+}
 
-__attribute__((always_inline, convergent))
-_Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size, __ompgpu_combine combine, unsigned long at,
-                         unsigned long stride, unsigned turn)
+__attribute__((always_inline, convergent)) _Bool
+__ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
+                   __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
 {
     (void)turn;
     gather(slots_of(env, at, stride), rec, tmp, size, combine, 0, 1, __ompgpu_arch_nteams());
@@ -448,11 +523,13 @@ _Bool __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigne
 }
 
 /* ------------------------------------------------------------------ at the end of the kernel
- * An entry belongs to its team until that arrives, and all but elements of arrays to thread 0.  Its first word tells whether it has been
- * used; a launch begins with clearing it, whatever the one before has left. */
+ * An entry belongs to its team until that arrives, and all but elements of arrays to thread 0.  Its
+ * first word tells whether it has been used; a launch begins with clearing it, whatever the one
+ * before has left. */
 INLINE u32 *used(void *entry) { return entry; }
 
-/* Arrays in the scratchpad are aligned to 16, their elements to the largest power of two in their constant size. */
+/* Arrays in the scratchpad are aligned to 16, their elements to the largest power of two in their
+ * constant size. */
 INLINE char *element_at(const char *at, usize size)
 {
     return size % 16 == 0  ? __builtin_assume_aligned(at, 16)
@@ -462,9 +539,11 @@ INLINE char *element_at(const char *at, usize size)
                            : (char *)at;
 }
 
-__attribute__((always_inline)) void *__ompgpu_deferred(struct __ompgpu_env *env, unsigned long stride, unsigned long at)
+__attribute__((always_inline)) void *__ompgpu_deferred(struct __ompgpu_env *env,
+                                                       unsigned long stride, unsigned long at)
 {
-    return __ompgpu_arch_nteams() == 1 ? (void *)0 : slot_of(slots_of(env, at, stride), __ompgpu_arch_team());
+    return __ompgpu_arch_nteams() == 1 ? (void *)0
+                                       : slot_of(slots_of(env, at, stride), __ompgpu_arch_team());
 }
 
 __attribute__((always_inline)) void __ompgpu_deferred_begin(void *entry)
@@ -473,13 +552,17 @@ __attribute__((always_inline)) void __ompgpu_deferred_begin(void *entry)
         *used(entry) = 0;
 }
 
-__attribute__((always_inline)) _Bool __ompgpu_deferred_used(const void *entry) { return *used((void *)entry) != 0; }
-
-__attribute__((always_inline))
-void __ompgpu_deferred_put(void *entry, _Bool again, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size,
-                           __ompgpu_combine combine)
+__attribute__((always_inline)) _Bool __ompgpu_deferred_used(const void *entry)
 {
-    ROLLED for (usize i = 0; i < count; i++) {
+    return *used((void *)entry) != 0;
+}
+
+__attribute__((always_inline)) void
+__ompgpu_deferred_put(void *entry, _Bool again, unsigned long at, const void *values,
+                      unsigned long count, void *tmp, unsigned long size, __ompgpu_combine combine)
+{
+    ROLLED for (usize i = 0; i < count; i++)
+    {
         const char *from = (const char *)values + i * size;
         char *to = element_at((char *)entry + at + i * size, size);
         if (again) {
@@ -491,10 +574,13 @@ void __ompgpu_deferred_put(void *entry, _Bool again, unsigned long at, const voi
     }
 }
 
-__attribute__((always_inline))
-void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count, void *tmp, unsigned long size, __ompgpu_combine combine)
+__attribute__((always_inline)) void __ompgpu_deferred_add(void *entry, unsigned long at,
+                                                          const void *values, unsigned long count,
+                                                          void *tmp, unsigned long size,
+                                                          __ompgpu_combine combine)
 {
-    __ompgpu_deferred_put(entry, __ompgpu_deferred_used(entry), at, values, count, tmp, size, combine);
+    __ompgpu_deferred_put(entry, __ompgpu_deferred_used(entry), at, values, count, tmp, size,
+                          combine);
 }
 
 __attribute__((always_inline)) void __ompgpu_deferred_end(void *entry) { *used(entry) = 1; }
@@ -504,35 +590,42 @@ __attribute__((always_inline)) _Bool __ompgpu_deferred_last(struct __ompgpu_env 
     return __ompgpu_arch_nteams() > 1 && arrive(env, __ompgpu_arch_nteams());
 }
 
-/* *rec and then the records at offset `at` of the entries that were used, in the order of the teams from `team` on. */
-INLINE void gather_used(struct slots s, usize at, void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned team)
+/* *rec and then the records at offset `at` of the entries that were used, in the order of the teams
+ * from `team` on. */
+INLINE void gather_used(struct slots s, usize at, void *rec, void *tmp, usize size,
+                        __ompgpu_combine combine, unsigned team)
 {
     unsigned nteams = __ompgpu_arch_nteams(), ahead = size > SMALL ? 1 : AHEAD;
-    ROLLED for (; team < nteams; team += ahead) {
+    ROLLED for (; team < nteams; team += ahead)
+    {
         u64 slots[AHEAD][SMALL / 8];
         u32 is_used[AHEAD];
-        UNROLL for (unsigned i = 0; i < ahead; i++) {
+        UNROLL for (unsigned i = 0; i < ahead; i++)
+        {
             char *entry = slot_of(s, team + i < nteams ? team + i : team);
             is_used[i] = *used(entry);
             if (ahead > 1)
                 __builtin_memcpy(slots[i], element_at(entry + at, size), size);
         }
-        UNROLL for (unsigned i = 0; i < ahead; i++) {
-            __builtin_memcpy(tmp, ahead > 1 ? (char *)slots[i] : element_at(slot_of(s, team) + at, size), size);
+        UNROLL for (unsigned i = 0; i < ahead; i++)
+        {
+            __builtin_memcpy(
+                tmp, ahead > 1 ? (char *)slots[i] : element_at(slot_of(s, team) + at, size), size);
             if (is_used[i] && team + i < nteams)
                 combine(rec, tmp);
         }
     }
 }
 
-__attribute__((always_inline))
-_Bool __ompgpu_deferred_get(struct __ompgpu_env *env, unsigned long entry, unsigned long at, unsigned long stride, void *rec, void *tmp, unsigned long size,
-                            __ompgpu_combine combine)
+__attribute__((always_inline)) _Bool __ompgpu_deferred_get(struct __ompgpu_env *env,
+                                                           unsigned long entry, unsigned long at,
+                                                           unsigned long stride, void *rec,
+                                                           void *tmp, unsigned long size,
+                                                           __ompgpu_combine combine)
 {
     struct slots s = slots_of(env, entry, stride);
     unsigned first = 0, nteams = __ompgpu_arch_nteams();
-    ROLLED while (nteams > 1 && first < nteams && !*used(slot_of(s, first)))
-        first++;
+    ROLLED while (nteams > 1 && first < nteams && !*used(slot_of(s, first))) first++;
     if (nteams == 1 || first == nteams)
         return 0;
     __builtin_memcpy(rec, element_at(slot_of(s, first) + at, size), size);
@@ -540,41 +633,47 @@ _Bool __ompgpu_deferred_get(struct __ompgpu_env *env, unsigned long entry, unsig
     return 1;
 }
 
-__attribute__((always_inline))
-void __ompgpu_deferred_get_array(struct __ompgpu_env *env, unsigned long entry, unsigned long at, unsigned long stride, void *original, unsigned long count,
-                                 void *tmp, unsigned long size, __ompgpu_combine combine)
+__attribute__((always_inline)) void
+__ompgpu_deferred_get_array(struct __ompgpu_env *env, unsigned long entry, unsigned long at,
+                            unsigned long stride, void *original, unsigned long count, void *tmp,
+                            unsigned long size, __ompgpu_combine combine)
 {
     if (__ompgpu_arch_nteams() == 1)
         return;
     ROLLED for (usize i = 0; i < count; i++)
-        gather_used(slots_of(env, entry, stride), at + i * size, (char *)original + i * size, tmp, size, combine, 0);
+        gather_used(slots_of(env, entry, stride), at + i * size, (char *)original + i * size, tmp,
+                    size, combine, 0);
 }
 
 /* ------------------------------------------------------------------ arrays in memory
- * Rows of elements (the threads' copies, then the teams' slots), which lie in global memory: a thread takes a column and goes through
- * the rows in order, so that neighbours read neighbours and nothing need be shuffled.  Where there are fewer columns than threads, groups
- * of threads first take every groups-th row each and leave the result in their first one. */
-__attribute__((always_inline))
-void __ompgpu_column(void *rec, void *tmp, const void *first, unsigned long distance, unsigned rows, unsigned long size, __ompgpu_combine combine)
+ * Rows of elements (the threads' copies, then the teams' slots), which lie in global memory: a
+ * thread takes a column and goes through the rows in order, so that neighbours read neighbours and
+ * nothing need be shuffled.  Where there are fewer columns than threads, groups of threads first
+ * take every groups-th row each and leave the result in their first one. */
+__attribute__((always_inline)) void __ompgpu_column(void *rec, void *tmp, const void *first,
+                                                    unsigned long distance, unsigned rows,
+                                                    unsigned long size, __ompgpu_combine combine)
 {
     const char *from = first;
     __builtin_memcpy(rec, element_at(from, size), size);
     if (size <= 16) {
-        _Pragma("clang loop unroll_count(4)") for (unsigned i = 1; i < rows; i++) {
+        _Pragma("clang loop unroll_count(4)") for (unsigned i = 1; i < rows; i++)
+        {
             __builtin_memcpy(tmp, element_at(from + i * distance, size), size);
             combine(rec, tmp);
         }
     } else {
-        ROLLED for (unsigned i = 1; i < rows; i++) {
+        ROLLED for (unsigned i = 1; i < rows; i++)
+        {
             __builtin_memcpy(tmp, element_at(from + i * distance, size), size);
             combine(rec, tmp);
         }
     }
 }
 
-__attribute__((always_inline, convergent))
-unsigned __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, unsigned long columns, void *rec, void *tmp, unsigned long size,
-                            __ompgpu_combine combine)
+__attribute__((always_inline, convergent)) unsigned
+__ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, unsigned long columns,
+                   void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
 {
     unsigned n = (unsigned)__ompgpu_num_threads(), tid = (unsigned)__ompgpu_thread_id();
     unsigned width = columns < n ? (unsigned)columns : n, groups = width ? n / width : 1;
@@ -584,25 +683,29 @@ unsigned __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, 
     unsigned group = tid / width;
     if (group < groups) {
         char *at = (char *)first + group * distance + tid % width * size;
-        __ompgpu_column(rec, tmp, at, groups * distance, (rows - group + groups - 1) / groups, size, combine);
+        __ompgpu_column(rec, tmp, at, groups * distance, (rows - group + groups - 1) / groups, size,
+                        combine);
         __builtin_memcpy(element_at(at, size), rec, size);
     }
     __ompgpu_team_barrier(n, 0);
     return groups;
 }
 
-__attribute__((always_inline)) void *__ompgpu_team_copies(struct __ompgpu_env *env, unsigned long stride, unsigned long bytes)
+__attribute__((always_inline)) void *__ompgpu_team_copies(struct __ompgpu_env *env,
+                                                          unsigned long stride, unsigned long bytes)
 {
-    return (char *)env->scratch + HEADER + (usize)__ompgpu_arch_nteams() * stride + (usize)__ompgpu_arch_team() * __ompgpu_arch_ntid() * bytes;
+    return (char *)env->scratch + HEADER + (usize)__ompgpu_arch_nteams() * stride +
+           (usize)__ompgpu_arch_team() * __ompgpu_arch_ntid() * bytes;
 }
 
-__attribute__((always_inline)) void *__ompgpu_slot(struct __ompgpu_env *env, unsigned long stride, unsigned team)
+__attribute__((always_inline)) void *__ompgpu_slot(struct __ompgpu_env *env, unsigned long stride,
+                                                   unsigned team)
 {
     return slot_of(slots_of(env, 0, stride), team);
 }
 
-__attribute__((always_inline))
-void *__ompgpu_copy_slice(struct __ompgpu_env *env, unsigned long stride, unsigned long bytes)
+__attribute__((always_inline)) void *__ompgpu_copy_slice(struct __ompgpu_env *env,
+                                                         unsigned long stride, unsigned long bytes)
 {
     return (char *)__ompgpu_team_copies(env, stride, bytes) + (usize)__ompgpu_arch_tid() * bytes;
 }

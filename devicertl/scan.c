@@ -1,6 +1,8 @@
-/* scan.c - prefix combinations over the threads of a team, for `reduction(inscan, …)`.  Like reduction.c it moves bytes and knows no types.
+/* scan.c - prefix combinations over the threads of a team, for `reduction(inscan, …)`.  Like
+ * reduction.c it moves bytes and knows no types.
  *
- * A loop with a scan runs in rounds: thread t of T takes iteration base + t, so that iteration order is thread order.  In a round:
+ * A loop with a scan runs in rounds: thread t of T takes iteration base + t, so that iteration
+ * order is thread order.  In a round:
  *
  *     rec of each thread        r0 r1 … r31 │ r32 …           what the input phase left in the list items
  *     warp: shuffles up         log2 steps, inclusive
@@ -11,27 +13,38 @@
  *     all                       prefix = down[warp - 1] (first warp: carry);  rec = prefix op (own inclusive, or that of the lane below)
  *                               carry = down[last warp]
  *
- * Two barriers a round suffice: up[w] is written again only by warp w's own lanes behind B, when the first warp has read it; down is written
- * again only behind the next A, when all have read it.  Records larger than a slot travel in pieces, with two barriers more for each.
- * Several rows of T iterations can go through one round (small records, simple bodies): their loads are in flight together, a slot
- * holds a record of each row, and the first warp takes one row after the other.
+ * Two barriers a round suffice: up[w] is written again only by warp w's own lanes behind B, when
+ * the first warp has read it; down is written again only behind the next A, when all have read it.
+ * Records larger than a slot travel in pieces, with two barriers more for each. Several rows of T
+ * iterations can go through one round (small records, simple bodies): their loads are in flight
+ * together, a slot holds a record of each row, and the first warp takes one row after the other.
  *
- * The left operand is always the earlier iteration's, so an operator need not commute; the tree depends on T alone.                  */
+ * The left operand is always the earlier iteration's, so an operator need not commute; the tree
+ * depends on T alone.                  */
 #include "devicertl/arch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
-#define MAX_UNROLLED 128u              /* bytes of a record; larger ones live in memory anyway */
-#define PIECE ((usize)__OMPGPU_SCAN_BYTES)   /* bytes of a slot */
+#define MAX_UNROLLED 128u /* bytes of a record; larger ones live in memory anyway */
+#define PIECE ((usize)__OMPGPU_SCAN_BYTES) /* bytes of a slot */
 
-/* The records of one thread: its own, two for the algorithm, and what all iterations so far add up to. */
-struct records { void *rec, *tmp, *aux, *carry; usize size; __ompgpu_combine combine; };
-/* Who the caller is: lanes of its warp that take part (mask), the first `holders` of them have an iteration in this round. */
-struct place { unsigned lane, warp, mask, holders, warps, n; };
+/* The records of one thread: its own, two for the algorithm, and what all iterations so far add up
+ * to. */
+struct records {
+    void *rec, *tmp, *aux, *carry;
+    usize size;
+    __ompgpu_combine combine;
+};
+/* Who the caller is: lanes of its warp that take part (mask), the first `holders` of them have an
+ * iteration in this round. */
+struct place {
+    unsigned lane, warp, mask, holders, warps, n;
+};
 
 /* ------------------------------------------------------------------ warp */
-INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask, unsigned delta)
+INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask,
+                        unsigned delta)
 {
     u32 piece = 0;
     __builtin_memcpy(&piece, (const char *)rec + at, n);
@@ -44,11 +57,9 @@ INLINE void fetch_up(void *into, const void *rec, usize size, unsigned mask, uns
 {
     usize whole = size & ~(usize)3;
     if (size <= MAX_UNROLLED) {
-        UNROLL for (usize at = 0; at < whole; at += 4)
-            fetch_piece(into, rec, at, 4, mask, delta);
+        UNROLL for (usize at = 0; at < whole; at += 4) fetch_piece(into, rec, at, 4, mask, delta);
     } else {
-        ROLLED for (usize at = 0; at < whole; at += 4)
-            fetch_piece(into, rec, at, 4, mask, delta);
+        ROLLED for (usize at = 0; at < whole; at += 4) fetch_piece(into, rec, at, 4, mask, delta);
     }
     if (whole < size)
         fetch_piece(into, rec, whole, size - whole, mask, delta);
@@ -61,7 +72,8 @@ INLINE void combine_left(struct records r, void *rec)
     __builtin_memcpy(rec, r.tmp, r.size);
 }
 
-INLINE void scan_step(struct records r, void *rec, unsigned mask, unsigned lane, unsigned holders, unsigned d)
+INLINE void scan_step(struct records r, void *rec, unsigned mask, unsigned lane, unsigned holders,
+                      unsigned d)
 {
     fetch_up(r.tmp, rec, r.size, mask, d);
     if (lane >= d && lane < holders)
@@ -71,43 +83,53 @@ INLINE void scan_step(struct records r, void *rec, unsigned mask, unsigned lane,
 INLINE void scan_warp(struct records r, void *rec, unsigned mask, unsigned lane, unsigned holders)
 {
     if (r.size <= MAX_UNROLLED) {
-        UNROLL for (unsigned d = 1; d < WARP; d *= 2)
-            scan_step(r, rec, mask, lane, holders, d);
+        UNROLL for (unsigned d = 1; d < WARP; d *= 2) scan_step(r, rec, mask, lane, holders, d);
     } else {
-        ROLLED for (unsigned d = 1; d < WARP; d *= 2)
-            scan_step(r, rec, mask, lane, holders, d);
+        ROLLED for (unsigned d = 1; d < WARP; d *= 2) scan_step(r, rec, mask, lane, holders, d);
     }
 }
 
 /* ------------------------------------------------------------------ slots
- * 8 bytes of each warp, then the next 8: no bank conflict.  There are sets of 1, 2, 4 and 8 such rows; a kernel has those that its records
- * need. */
+ * 8 bytes of each warp, then the next 8: no bank conflict.  There are sets of 1, 2, 4 and 8 such
+ * rows; a kernel has those that its records need. */
 #ifdef __NVPTX__
 #define SLOT_SPACE __OMPGPU_SHARED
 #else
 #define SLOT_SPACE
 #endif
 typedef u64 slot_row[WARP];
-#define SLOTS(n) static __OMPGPU_SHARED slot_row __ompgpu_state_scan_up##n[n] __OMPGPU_SHARED_INIT, __ompgpu_state_scan_down##n[n] __OMPGPU_SHARED_INIT;
-SLOTS(1) SLOTS(2) SLOTS(4) SLOTS(8)
+#define SLOTS(n)                                                                                   \
+    static __OMPGPU_SHARED slot_row __ompgpu_state_scan_up##n[n] __OMPGPU_SHARED_INIT,             \
+        __ompgpu_state_scan_down##n[n] __OMPGPU_SHARED_INIT;
+SLOTS(1)
+SLOTS(2)
+SLOTS(4)
+SLOTS(8)
 #undef SLOTS
 _Static_assert(PIECE == 8 * 8, "the largest set holds a piece");
 
 /* For `size` bytes of each warp; it is constant. */
 INLINE SLOT_SPACE slot_row *slots_up(usize size)
 {
-    return size <= 8 ? __ompgpu_state_scan_up1 : size <= 16 ? __ompgpu_state_scan_up2 : size <= 32 ? __ompgpu_state_scan_up4 : __ompgpu_state_scan_up8;
+    return size <= 8    ? __ompgpu_state_scan_up1
+           : size <= 16 ? __ompgpu_state_scan_up2
+           : size <= 32 ? __ompgpu_state_scan_up4
+                        : __ompgpu_state_scan_up8;
 }
 INLINE SLOT_SPACE slot_row *slots_down(usize size)
 {
-    return size <= 8 ? __ompgpu_state_scan_down1 : size <= 16 ? __ompgpu_state_scan_down2 : size <= 32 ? __ompgpu_state_scan_down4 : __ompgpu_state_scan_down8;
+    return size <= 8    ? __ompgpu_state_scan_down1
+           : size <= 16 ? __ompgpu_state_scan_down2
+           : size <= 32 ? __ompgpu_state_scan_down4
+                        : __ompgpu_state_scan_down8;
 }
 
 /* n bytes of a record, as those of row `row` in the slot of a warp: 4 each where that is enough. */
 #define SLOT_BYTES(n) ((n) <= 4 ? 4 : ((n) + 7) / 8 * 8)
 INLINE void put(SLOT_SPACE slot_row *slots, unsigned row, const void *rec, usize n, unsigned slot)
 {
-    UNROLL for (usize at = 0; at < n; at += 8) {
+    UNROLL for (usize at = 0; at < n; at += 8)
+    {
         u64 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, n - at < 8 ? n - at : 8);
         if (n > 4)
@@ -119,7 +141,8 @@ INLINE void put(SLOT_SPACE slot_row *slots, unsigned row, const void *rec, usize
 
 INLINE void get(SLOT_SPACE slot_row *slots, unsigned row, void *rec, usize n, unsigned slot)
 {
-    UNROLL for (usize at = 0; at < n; at += 8) {
+    UNROLL for (usize at = 0; at < n; at += 8)
+    {
         u64 piece;
         if (n > 4)
             piece = slots[(row * SLOT_BYTES(n) + at) / 8][slot];
@@ -133,10 +156,10 @@ INLINE void get(SLOT_SPACE slot_row *slots, unsigned row, void *rec, usize n, un
 INLINE void piece_up(struct records r, struct place p, usize at, usize n)
 {
     if (at)
-        __ompgpu_team_barrier(p.n, 0);                    /* the slots' last use is over */
+        __ompgpu_team_barrier(p.n, 0); /* the slots' last use is over */
     if (p.holders && p.lane == p.holders - 1)
         put(slots_up(r.size), 0, (char *)r.rec + at, n, p.warp);
-    __ompgpu_team_barrier(p.n, 0);                        /* A */
+    __ompgpu_team_barrier(p.n, 0); /* A */
     if (p.warp == 0 && p.lane < p.warps)
         get(slots_up(r.size), 0, (char *)r.aux + at, n, p.lane);
 }
@@ -148,7 +171,7 @@ INLINE void piece_down(struct records r, struct place p, usize at, usize n)
         __ompgpu_team_barrier(p.n, 0);
     if (p.warp == 0 && p.lane < p.warps)
         put(slots_down(r.size), 0, (char *)r.aux + at, n, p.lane);
-    __ompgpu_team_barrier(p.n, 0);                        /* B */
+    __ompgpu_team_barrier(p.n, 0); /* B */
     if (p.warp == 0)
         __builtin_memcpy((char *)r.aux + at, (char *)r.carry + at, n);
     else
@@ -156,15 +179,15 @@ INLINE void piece_down(struct records r, struct place p, usize at, usize n)
     get(slots_down(r.size), 0, (char *)r.carry + at, n, p.warps - 1);
 }
 
-INLINE void travel(struct records r, struct place p, void (*piece)(struct records, struct place, usize, usize))
+INLINE void travel(struct records r, struct place p,
+                   void (*piece)(struct records, struct place, usize, usize))
 {
     if (r.size <= MAX_UNROLLED) {
         UNROLL for (usize at = 0; at < r.size; at += PIECE)
             piece(r, p, at, r.size - at < PIECE ? r.size - at : PIECE);
     } else {
         usize rest = r.size % PIECE;
-        ROLLED for (usize at = 0; at < r.size - rest; at += PIECE)
-            piece(r, p, at, PIECE);
+        ROLLED for (usize at = 0; at < r.size - rest; at += PIECE) piece(r, p, at, PIECE);
         if (rest)
             piece(r, p, r.size - rest, rest);
     }
@@ -173,12 +196,18 @@ INLINE void travel(struct records r, struct place p, void (*piece)(struct record
 /* ------------------------------------------------------------------ team */
 INLINE struct place place_of(unsigned n, unsigned m)
 {
-    unsigned tid = __ompgpu_arch_tid(), first = tid / WARP * WARP, lanes = n - first, held = m > first ? m - first : 0;
-    return (struct place){ .lane = tid % WARP, .warp = tid / WARP, .mask = lanes >= WARP ? FULL_WARP : (1u << lanes) - 1,
-                           .holders = held < WARP ? held : WARP, .warps = (m + WARP - 1) / WARP, .n = n };
+    unsigned tid = __ompgpu_arch_tid(), first = tid / WARP * WARP, lanes = n - first,
+             held = m > first ? m - first : 0;
+    return (struct place){ .lane = tid % WARP,
+                           .warp = tid / WARP,
+                           .mask = lanes >= WARP ? FULL_WARP : (1u << lanes) - 1,
+                           .holders = held < WARP ? held : WARP,
+                           .warps = (m + WARP - 1) / WARP,
+                           .n = n };
 }
 
-/* rec: aux, the prefix of the warp, and the warp's own records in front of the caller's or with it. */
+/* rec: aux, the prefix of the warp, and the warp's own records in front of the caller's or with it.
+ */
 INLINE void apply_prefix(struct records r, struct place p, _Bool exclusive)
 {
     if (exclusive) {
@@ -191,8 +220,10 @@ INLINE void apply_prefix(struct records r, struct place p, _Bool exclusive)
     __builtin_memcpy(r.rec, r.aux, r.size);
 }
 
-__attribute__((always_inline, convergent))
-void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine combine, unsigned m, _Bool exclusive)
+__attribute__((always_inline, convergent)) void __ompgpu_scan(void *rec, void *tmp, void *aux,
+                                                              void *carry, unsigned long size,
+                                                              __ompgpu_combine combine, unsigned m,
+                                                              _Bool exclusive)
 {
     struct records r = { rec, tmp, aux, carry, size, combine };
     unsigned n = (unsigned)__ompgpu_num_threads();
@@ -224,7 +255,8 @@ INLINE unsigned row_holders(u64 left, unsigned n, unsigned row)
 /* *into = the record of lane `lane`, for all lanes in mask. */
 INLINE void broadcast(void *into, const void *rec, usize size, unsigned mask, unsigned lane)
 {
-    UNROLL for (usize at = 0; at < size; at += 4) {
+    UNROLL for (usize at = 0; at < size; at += 4)
+    {
         usize n = size - at < 4 ? size - at : 4;
         u32 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, n);
@@ -267,31 +299,33 @@ INLINE void row_down(struct records r, struct place p, unsigned rows, unsigned r
     apply_prefix(r, p, exclusive);
 }
 
-__attribute__((always_inline, convergent))
-void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size, __ompgpu_combine combine, unsigned rows,
-                        unsigned long long left, _Bool exclusive)
+__attribute__((always_inline, convergent)) void
+__ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
+                   __ompgpu_combine combine, unsigned rows, unsigned long long left,
+                   _Bool exclusive)
 {
     unsigned n = (unsigned)__ompgpu_num_threads();
     void *run = (char *)aux + size;
-#define EACH_ROW(statement)                                                                                               \
-    UNROLL for (unsigned row = 0; row < rows; row++) {                                                                    \
-        struct records r = { (char *)recs + row * size, tmp, aux, carry, size, combine };                                 \
-        unsigned m = row_holders(left, n, row);                                                                           \
-        if (m)                                                                                                            \
-            statement;                                                                                                    \
+#define EACH_ROW(statement)                                                                        \
+    UNROLL for (unsigned row = 0; row < rows; row++)                                               \
+    {                                                                                              \
+        struct records r = { (char *)recs + row * size, tmp, aux, carry, size, combine };          \
+        unsigned m = row_holders(left, n, row);                                                    \
+        if (m)                                                                                     \
+            statement;                                                                             \
     }
     if (n == 1) {
         EACH_ROW(__ompgpu_scan_alone(r.rec, tmp, carry, size, combine, exclusive))
         return;
     }
     EACH_ROW(row_up(r, place_of(n, m), rows, row))
-    __ompgpu_team_barrier(n, 0);                          /* A */
+    __ompgpu_team_barrier(n, 0); /* A */
     if (__ompgpu_arch_tid() < WARP) {
         __builtin_memcpy(run, carry, size);
         struct records r = { 0, tmp, aux, run, size, combine };
         ROLLED for (unsigned row = 0, m; row < rows && (m = row_holders(left, n, row)); row++)
             row_totals(r, place_of(n, m), rows, row);
     }
-    __ompgpu_team_barrier(n, 0);                          /* B */
+    __ompgpu_team_barrier(n, 0); /* B */
     EACH_ROW(row_down(r, place_of(n, m), rows, row, exclusive))
 }

@@ -1,10 +1,11 @@
 /* state.c - what a team knows of itself: mode, nesting, who a thread is.
  *
- * A thread's level counts the parallel regions around it.  An SPMD kernel starts at level 1, with all launched threads; a
- * generic one at level 0, with the main thread: the workers are seen at level 1 only, and the main thread is there while region_threads
- * is not 0.  At level 1 a thread is one of region_threads; deeper regions are serialised, so there it is thread 0 of 1.  nest[] counts
- * those, and is not there in a program that has none.  While thread 0 of an SPMD kernel calls functions for all threads, its nest
- * is -1: level 0 (codegen/ir/spmd/rewrite.c).
+ * A thread's level counts the parallel regions around it.  An SPMD kernel starts at level 1, with
+ * all launched threads; a generic one at level 0, with the main thread: the workers are seen at
+ * level 1 only, and the main thread is there while region_threads is not 0.  At level 1 a thread is
+ * one of region_threads; deeper regions are serialised, so there it is thread 0 of 1.  nest[]
+ * counts those, and is not there in a program that has none.  While thread 0 of an SPMD kernel
+ * calls functions for all threads, its nest is -1: level 0 (codegen/ir/spmd/rewrite.c).
  */
 #include "devicertl/arch.h"
 
@@ -15,8 +16,10 @@ __attribute__((weak)) const u8 __ompgpu_cfg_parts = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_asks = 1;
 
 static __OMPGPU_SHARED u8 __ompgpu_state_mode __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED u16 __ompgpu_state_nest[MAX_TEAM] __OMPGPU_SHARED_INIT;    /* each by the thread itself */
-static __OMPGPU_SHARED u16 __ompgpu_state_size[MAX_TEAM] __OMPGPU_SHARED_INIT;    /* SPMD: threads of the region the thread is in */
+/* each by the thread itself */
+static __OMPGPU_SHARED u16 __ompgpu_state_nest[MAX_TEAM] __OMPGPU_SHARED_INIT;
+/* SPMD: threads of the region the thread is in */
+static __OMPGPU_SHARED u16 __ompgpu_state_size[MAX_TEAM] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_region_threads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_nthreads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
@@ -30,7 +33,8 @@ _Bool __ompgpu_is_spmd(void)
 
 unsigned __ompgpu_level(void)
 {
-    unsigned base = __ompgpu_is_spmd() || __ompgpu_arch_tid() != 0 || __ompgpu_state_region_threads != 0;
+    unsigned base =
+        __ompgpu_is_spmd() || __ompgpu_arch_tid() != 0 || __ompgpu_state_region_threads != 0;
     return __ompgpu_cfg_nested ? (u16)(base + __ompgpu_state_nest[__ompgpu_arch_tid()]) : base;
 }
 
@@ -66,7 +70,10 @@ int __ompgpu_team_id(void) { return (int)__ompgpu_arch_team(); }
 int __ompgpu_num_teams(void) { return (int)__ompgpu_arch_nteams(); }
 
 /* In a region of one thread, or thread 0 of an SPMD kernel at level 0. */
-static _Bool alone(void) { return __ompgpu_cfg_nested && __ompgpu_state_nest[__ompgpu_arch_tid()] != 0; }
+static _Bool alone(void)
+{
+    return __ompgpu_cfg_nested && __ompgpu_state_nest[__ompgpu_arch_tid()] != 0;
+}
 
 /* Sequential code is thread 0's. */
 int __ompgpu_thread_id(void) { return alone() ? 0 : (int)__ompgpu_arch_tid(); }
@@ -76,7 +83,8 @@ int __ompgpu_num_threads(void)
     if (alone())
         return 1;
     unsigned n = __ompgpu_outer_size();
-    return __ompgpu_is_spmd() || n ? (int)n : 1;          /* 0 in the sequential code of a generic kernel */
+    /* 0 in the sequential code of a generic kernel */
+    return __ompgpu_is_spmd() || n ? (int)n : 1;
 }
 
 _Noreturn void __ompgpu_fail(const char *message, int line) { __ompgpu_arch_fail(message, line); }

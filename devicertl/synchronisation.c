@@ -17,11 +17,13 @@ void __ompgpu_barrier(int line)
         __ompgpu_team_barrier(n, line);
 }
 
-/* Locks are words, 0: free.  Releasing threads fence before they write, acquiring ones after they have read. */
+/* Locks are words, 0: free.  Releasing threads fence before they write, acquiring ones after they
+ * have read. */
 _Bool __ompgpu_try_lock(unsigned *lock)
 {
     unsigned open = 0;
-    if (!__scoped_atomic_compare_exchange_n(lock, &open, 1u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
+    if (!__scoped_atomic_compare_exchange_n(lock, &open, 1u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                            __MEMORY_SCOPE_DEVICE))
         return 0;
     __ompgpu_arch_fence();
     return 1;

@@ -1,8 +1,10 @@
-/* worksharing.c - loops with a dynamic or guided schedule.  Static schedules are arithmetic in generated code.
+/* worksharing.c - loops with a dynamic or guided schedule.  Static schedules are arithmetic in
+ * generated code.
  *
- * The team's loop lives in shared memory: `next` counts chunks (dynamic; so it cannot overflow) or iterations (guided).
- * A serialised region has a team of one: its loop is a single chunk, and only "not yet taken" must be kept, for each thread. Since
- * the whole loop is taken before its body runs, a loop nested in the body can use the same place.
+ * The team's loop lives in shared memory: `next` counts chunks (dynamic; so it cannot overflow) or
+ * iterations (guided). A serialised region has a team of one: its loop is a single chunk, and only
+ * "not yet taken" must be kept, for each thread. Since the whole loop is taken before its body
+ * runs, a loop nested in the body can use the same place.
  */
 #include "devicertl/arch.h"
 
@@ -11,7 +13,7 @@ enum { SCHED_DYNAMIC = 2, SCHED_GUIDED = 3 };
 static __OMPGPU_SHARED u64 __ompgpu_state_next __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u64 __ompgpu_state_trip __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u64 __ompgpu_state_chunk __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED u64 __ompgpu_state_chunks __OMPGPU_SHARED_INIT;      /* guided: 0 */
+static __OMPGPU_SHARED u64 __ompgpu_state_chunks __OMPGPU_SHARED_INIT; /* guided: 0 */
 static __OMPGPU_SHARED u32 __ompgpu_state_shift __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u64 __ompgpu_state_pending[MAX_TEAM] __OMPGPU_SHARED_INIT;
 
@@ -32,7 +34,7 @@ void __ompgpu_dispatch_init(int sched, unsigned long long trip, unsigned long lo
         __ompgpu_state_pending[__ompgpu_arch_tid()] = trip;
         return;
     }
-    __ompgpu_barrier(0);                                  /* every thread has left the loop before */
+    __ompgpu_barrier(0); /* every thread has left the loop before */
     if (__ompgpu_thread_id() == 0)
         start_loop(sched, trip, chunk ? chunk : 1, (unsigned)__ompgpu_num_threads());
     __ompgpu_barrier(0);
@@ -50,7 +52,8 @@ static _Bool next_serial(unsigned long long *lo, unsigned long long *hi)
 static _Bool next_dynamic(unsigned long long *lo, unsigned long long *hi)
 {
     u64 trip = __ompgpu_state_trip, chunk = __ompgpu_state_chunk;
-    u64 c = __scoped_atomic_fetch_add(&__ompgpu_state_next, (u64)1, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    u64 c = __scoped_atomic_fetch_add(&__ompgpu_state_next, (u64)1, __ATOMIC_RELAXED,
+                                      __MEMORY_SCOPE_WRKGRP);
     if (c >= __ompgpu_state_chunks)
         return 0;
     *lo = c * chunk;
@@ -58,11 +61,14 @@ static _Bool next_dynamic(unsigned long long *lo, unsigned long long *hi)
     return 1;
 }
 
-/* A chunk is what is left over the number of threads (rounded up to a power of two: no division), at least `chunk`. */
+/* A chunk is what is left over the number of threads (rounded up to a power of two: no division),
+ * at least `chunk`. */
 static _Bool next_guided(unsigned long long *lo, unsigned long long *hi)
 {
     u64 trip = __ompgpu_state_trip, chunk = __ompgpu_state_chunk;
-    u64 from = __scoped_atomic_load_n(&__ompgpu_state_next, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP), size;
+    u64 from =
+            __scoped_atomic_load_n(&__ompgpu_state_next, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP),
+        size;
     do {
         if (from >= trip)
             return 0;
@@ -70,7 +76,8 @@ static _Bool next_guided(unsigned long long *lo, unsigned long long *hi)
         size = left >> __ompgpu_state_shift;
         size = size < chunk ? chunk : size;
         size = size < left ? size : left;
-    } while (!__scoped_atomic_compare_exchange_n(&__ompgpu_state_next, &from, from + size, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+    } while (!__scoped_atomic_compare_exchange_n(&__ompgpu_state_next, &from, from + size, 1,
+                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED,
                                                  __MEMORY_SCOPE_WRKGRP));
     *lo = from;
     *hi = from + size;

@@ -3,16 +3,18 @@
 #include <string.h>
 
 static const char *const group_names[] = {
-    [OURS] = "Flags of ompgpu-cc", [OUTPUT] = "What comes out", [PREPROCESSOR] = "Preprocessor", [CODE] = "Language and code",
-    [WARNING] = "Warnings", [LINKING] = "Linking",
+    [OURS] = "Flags of ompgpu-cc", [OUTPUT] = "What comes out", [PREPROCESSOR] = "Preprocessor",
+    [CODE] = "Language and code",  [WARNING] = "Warnings",      [LINKING] = "Linking",
 };
 enum { GROUPS = sizeof group_names / sizeof *group_names, HELP_COLUMN = 24, HELP_WIDTH = 100 };
 
 /* "--gpu-arch=LIST", "-I DIR" */
 static const char *usage_of(const struct flag *f)
 {
-    if (!f->argument) return f->spelling;
-    return drv_format(f->kind == EITHER || f->kind == SEP ? "%s %s" : "%s%s", f->spelling, f->argument);
+    if (!f->argument)
+        return f->spelling;
+    return drv_format(f->kind == EITHER || f->kind == SEP ? "%s %s" : "%s%s", f->spelling,
+                      f->argument);
 }
 
 /* ------------------------------------------------------------------ --help */
@@ -20,7 +22,8 @@ static const char *usage_of(const struct flag *f)
 static size_t columns(const char *s, size_t n)
 {
     size_t c = 0;
-    for (size_t i = 0; i < n; i++) c += ((unsigned char)s[i] & 0xC0) != 0x80;
+    for (size_t i = 0; i < n; i++)
+        c += ((unsigned char)s[i] & 0xC0) != 0x80;
     return c;
 }
 
@@ -55,11 +58,13 @@ static void help_row(const struct flag *f)
 void drv_print_help(void)
 {
     printf("Usage: ompgpu-cc [flags] file…\n\n"
-           "A C compiler for OpenMP programs that offload to NVIDIA GPUs; it is used in place of cc.\n");
+           "A C compiler for OpenMP programs that offload to NVIDIA GPUs; it is used in place of "
+           "cc.\n");
     for (int g = 0; g < GROUPS; g++) {
         printf("\n%s:\n", group_names[g]);
         for (int i = 0; i < FLAG_COUNT; i++)
-            if ((int)drv_flags[i].group == g && drv_flags[i].help) help_row(&drv_flags[i]);
+            if ((int)drv_flags[i].group == g && drv_flags[i].help)
+                help_row(&drv_flags[i]);
     }
     printf("\nAny other flag goes to clang. More: man ompgpu-cc.\n");
 }
@@ -71,17 +76,22 @@ static char *clang_version(void)
     struct proc p = { .out = out, .doing = "asking for its version" };
     words_add(&p.argv, drv_clang());
     words_add(&p.argv, "--version");
-    if (drv_proc_run(&p) != 0) drv_fatal(EXIT_COMPILE, "'%s --version' failed", drv_clang());
+    if (drv_proc_run(&p) != 0)
+        drv_fatal(EXIT_COMPILE, "'%s --version' failed", drv_clang());
     return drv_read(out, NULL);
 }
 
 int drv_print_version(const struct options *o)
 {
-    const char *clang = clang_version(), *number = clang ? strstr(clang, "version ") : NULL, *cuda = drv_cuda_version(o);
-    printf("ompgpu-cc version " OMPGPU_VERSION " (clang %.*s)\n", number ? (int)strcspn(number + 8, " \n(") : 1, number ? number + 8 : "?");
+    const char *clang = clang_version(), *number = clang ? strstr(clang, "version ") : NULL,
+               *cuda = drv_cuda_version(o);
+    printf("ompgpu-cc version " OMPGPU_VERSION " (clang %.*s)\n",
+           number ? (int)strcspn(number + 8, " \n(") : 1, number ? number + 8 : "?");
     printf("%.*s\n", clang ? (int)strcspn(clang, "\n") : 0, clang ? clang : "");
-    if (cuda) printf("CUDA %s (%s)\n", cuda, drv_ptxas(o));
-    else printf("CUDA: no ptxas found; GPUs get PTX\n");
+    if (cuda)
+        printf("CUDA %s (%s)\n", cuda, drv_ptxas(o));
+    else
+        printf("CUDA: no ptxas found; GPUs get PTX\n");
     return 0;
 }
 
@@ -90,9 +100,12 @@ int drv_print_version(const struct options *o)
 static void man_text(const char *s)
 {
     for (; *s; s++) {
-        if (*s == '-') fputs("\\-", stdout);
-        else if (*s == '\\') fputs("\\e", stdout);
-        else putchar(*s);
+        if (*s == '-')
+            fputs("\\-", stdout);
+        else if (*s == '\\')
+            fputs("\\e", stdout);
+        else
+            putchar(*s);
     }
 }
 
@@ -102,7 +115,8 @@ static void man_flags(void)
         printf(".SS %s\n", group_names[g]);
         for (int i = 0; i < FLAG_COUNT; i++) {
             const struct flag *f = &drv_flags[i];
-            if ((int)f->group != g || !f->help) continue;
+            if ((int)f->group != g || !f->help)
+                continue;
             printf(".TP\n.B ");
             man_text(usage_of(f));
             putchar('\n');
@@ -112,7 +126,10 @@ static void man_flags(void)
     }
 }
 
-static const struct remark { unsigned number; const char *meaning, *remedy; } remarks[] = {
+static const struct remark {
+    unsigned number;
+    const char *meaning, *remedy;
+} remarks[] = {
 #define REMARK(number, meaning, remedy) { number, meaning, remedy },
 #include "driver/remarks.def"
 }, unsaid[] = {
@@ -123,12 +140,15 @@ static const struct remark { unsigned number; const char *meaning, *remedy; } re
 
 static void man_remarks(void)
 {
-    fputs(".SH REMARKS\nNumbers in the remarks of\n.B \\-Rompgpu\nare those of LLVM where the meaning is the same.\n", stdout);
+    fputs(".SH REMARKS\nNumbers in the remarks of\n.B \\-Rompgpu\nare those of LLVM where the "
+          "meaning is the same.\n",
+          stdout);
     for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {
         printf(".TP\n.B OMP%u\n", remarks[i].number);
         man_text(remarks[i].meaning);
         putchar('\n');
-        if (!*remarks[i].remedy) continue;
+        if (!*remarks[i].remedy)
+            continue;
         fputs("Remedy: ", stdout);
         man_text(remarks[i].remedy);
         putchar('\n');
@@ -152,26 +172,35 @@ static const char man_head[] =
     ".SH DESCRIPTION\n"
     ".B ompgpu-cc\nis used in place of\n.BR cc .\n"
     "It compiles C with clang and OpenMP on the host; regions of\n.B #pragma omp target\n"
-    "are compiled for NVIDIA GPUs and for the emulated device, which runs the same kernels on the CPU.\n"
-    "What is written by\n.B \\-c\nis an ordinary object file: it goes into archives and shared libraries and is linked by\n"
+    "are compiled for NVIDIA GPUs and for the emulated device, which runs the same kernels on the "
+    "CPU.\n"
+    "What is written by\n.B \\-c\nis an ordinary object file: it goes into archives and shared "
+    "libraries and is linked by\n"
     ".B ompgpu-cc\nor by\n.BR \"cc … \\-lompgpu\" .\n"
     "A file without target constructs is compiled as clang compiles it.\n.PP\n"
-    "Regions may use functions and variables of other files that are\n.B declare target\nwhere they are defined. Then the link puts the device code of "
-    "these files together, with the highest\n.B \\-O\nlevel, the\n.B \\-g\nand the GPUs with which they were compiled;\n.BR \\-\\-gpu\\-arch= ,\n"
-    ".BR \\-fompgpu\\-mode= ,\n.B \\-Rompgpu\nand\n.B \\-Wompgpu\\-generic\nof the link command win, and\n.B \\-save\\-temps\n"
-    "keeps what came about as\n.IR program .device\\-link.*.\nOnly\n.B ompgpu\\-cc\ndoes this: linked by another command, such regions run on the host.\n.PP\n"
+    "Regions may use functions and variables of other files that are\n.B declare target\nwhere "
+    "they are defined. Then the link puts the device code of "
+    "these files together, with the highest\n.B \\-O\nlevel, the\n.B \\-g\nand the GPUs with which "
+    "they were compiled;\n.BR \\-\\-gpu\\-arch= ,\n"
+    ".BR \\-fompgpu\\-mode= ,\n.B \\-Rompgpu\nand\n.B \\-Wompgpu\\-generic\nof the link command "
+    "win, and\n.B \\-save\\-temps\n"
+    "keeps what came about as\n.IR program .device\\-link.*.\nOnly\n.B ompgpu\\-cc\ndoes this: "
+    "linked by another command, such regions run on the host.\n.PP\n"
     "A flag that is not listed here goes to clang.\n"
     ".SH OPTIONS\n";
 static const char man_tail[] =
-    ".SH EXIT STATUS\n0 success; 1 the input has errors, or a step failed; 2 wrong usage. On an error no output file is left, and what was there stays.\n"
+    ".SH EXIT STATUS\n0 success; 1 the input has errors, or a step failed; 2 wrong usage. On an "
+    "error no output file is left, and what was there stays.\n"
     ".SH ENVIRONMENT\n"
     ".TP\n.B OMPGPU_CLANG\nThe clang to use instead of clang\\-" OMPGPU_LLVM ".\n"
     ".TP\n.B OMPGPU_CC_TIMEOUT\nSeconds after which a compiler process is ended (default 300).\n"
     ".TP\n.BR CUDA_PATH \", \" CUDA_HOME\nThe CUDA toolkit, when \\-\\-cuda\\-path= is not given.\n"
-    ".TP\n.B TMPDIR\nWhere the temporary directory of a run is made (default /tmp). It is removed at the end, also on an interrupt.\n"
+    ".TP\n.B TMPDIR\nWhere the temporary directory of a run is made (default /tmp). It is removed "
+    "at the end, also on an interrupt.\n"
     ".PP\nVariables that running programs read are in\n.BR libompgpu (7).\n"
     ".SH FILES\n"
-    ".TP\n.I ../lib/ompgpu\nBeside the command: omp\\-split, omp\\-device, the device runtime as bitcode. The tree may be moved as a whole.\n"
+    ".TP\n.I ../lib/ompgpu\nBeside the command: omp\\-split, omp\\-device, the device runtime as "
+    "bitcode. The tree may be moved as a whole.\n"
     ".TP\n.IR ../lib/libompgpu.so \", \" ../lib/libompgpu.a\nThe host runtime.\n"
     ".SH EXAMPLES\n"
     ".nf\nompgpu\\-cc \\-O2 app.c \\-o app\n"

@@ -6,19 +6,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------ clang alone: -E, -M, -print-…, no inputs */
+/* ----------------------------------------------------- clang alone: -E, -M, -print-…, no inputs */
 /* Everything that is not ours goes on in the order given; clang takes our place. */
 static _Noreturn void become_clang(const struct options *o)
 {
     struct words w = { 0 };
     words_add(&w, drv_clang());
-    if (o->ninputs) drv_common_args(o, &w);
+    if (o->ninputs)
+        drv_common_args(o, &w);
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
-        if (a->id < FLAG_COUNT && drv_flags[a->id].group == OURS) continue;
-        if (a->id == FLAG_FOPENMP || a->id == FLAG_FOPENMP_TARGETS || a->id == FLAG_XOPENMP_TARGET || a->id == FLAG_XOPENMP_TARGET_EQ) continue;
+        if (a->id < FLAG_COUNT && drv_flags[a->id].group == OURS)
+            continue;
+        if (a->id == FLAG_FOPENMP || a->id == FLAG_FOPENMP_TARGETS ||
+            a->id == FLAG_XOPENMP_TARGET || a->id == FLAG_XOPENMP_TARGET_EQ)
+            continue;
         words_add(&w, a->word);
-        if (a->next) words_add(&w, a->next);
+        if (a->next)
+            words_add(&w, a->next);
     }
     execv(w.v[0], (char **)w.v);
     drv_fatal(EXIT_COMPILE, "cannot run '%s': %s", w.v[0], strerror(errno));
@@ -27,29 +32,37 @@ static _Noreturn void become_clang(const struct options *o)
 /* ------------------------------------------------------------------ inputs */
 static bool is_source(const struct arg *a)
 {
-    static const char *const extensions[] = { ".c", ".i", ".s", ".S", ".cc", ".cpp", ".cxx", ".C", ".ii", ".c++", ".m", ".ll", ".bc", ".sx" };
-    if (a->language || strcmp(a->value, "-") == 0) return true;
+    static const char *const extensions[] = { ".c", ".i",  ".s",   ".S", ".cc", ".cpp", ".cxx",
+                                              ".C", ".ii", ".c++", ".m", ".ll", ".bc",  ".sx" };
+    if (a->language || strcmp(a->value, "-") == 0)
+        return true;
     for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (drv_ends(a->value, extensions[i])) return true;
+        if (drv_ends(a->value, extensions[i]))
+            return true;
     return false;
 }
 
-static char *stdin_text;               /* read before signals are held back: it may take as long as the user likes */
+static char
+    *stdin_text; /* read before signals are held back: it may take as long as the user likes */
 static size_t stdin_size;
 
 static void read_stdin(void)
 {
-    if (!stdin_text) stdin_text = drv_read("-", &stdin_size);
-    if (!stdin_text) drv_fatal(EXIT_COMPILE, "cannot read standard input: %s", strerror(errno));
+    if (!stdin_text)
+        stdin_text = drv_read("-", &stdin_size);
+    if (!stdin_text)
+        drv_fatal(EXIT_COMPILE, "cannot read standard input: %s", strerror(errno));
 }
 
 /* The rename at the end would replace the source. */
 static void check_overwriting(const struct options *o, const struct arg *a, const struct stat *in)
 {
     struct stat out;
-    if (!o->output || o->goal == GOAL_CHECK || !S_ISREG(in->st_mode) || stat(o->output, &out) != 0) return;
+    if (!o->output || o->goal == GOAL_CHECK || !S_ISREG(in->st_mode) || stat(o->output, &out) != 0)
+        return;
     if (in->st_dev == out.st_dev && in->st_ino == out.st_ino)
-        drv_fatal(EXIT_COMPILE, "input file '%s' is the same as output file '%s'", a->value, o->output);
+        drv_fatal(EXIT_COMPILE, "input file '%s' is the same as output file '%s'", a->value,
+                  o->output);
 }
 
 static void check_inputs(const struct options *o)
@@ -59,10 +72,12 @@ static void check_inputs(const struct options *o)
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
         struct stat st;
-        if (a->id != FLAG_FILE) continue;
+        if (a->id != FLAG_FILE)
+            continue;
         sources += is_source(a);
         if (strcmp(a->value, "-") == 0) {
-            if (!a->language) drv_fatal(EXIT_USAGE, "standard input needs a language: -x c -");
+            if (!a->language)
+                drv_fatal(EXIT_USAGE, "standard input needs a language: -x c -");
             read_stdin();
         } else if (stat(a->value, &st) != 0) {
             drv_error("cannot read '%s': %s", a->value, strerror(errno));
@@ -70,33 +85,42 @@ static void check_inputs(const struct options *o)
         } else if (S_ISDIR(st.st_mode)) {
             drv_error("cannot read '%s': it is a directory", a->value);
             missing = true;
-        } else check_overwriting(o, a, &st);
+        } else
+            check_overwriting(o, a, &st);
     }
-    if (missing) drv_exit(EXIT_COMPILE);
-    if (o->goal != GOAL_LINK && !sources) drv_fatal(EXIT_USAGE, "no input files");
-    if (o->output && sources > 1 && o->goal != GOAL_LINK) drv_fatal(EXIT_USAGE, "'-o' with several input files needs a link");
+    if (missing)
+        drv_exit(EXIT_COMPILE);
+    if (o->goal != GOAL_LINK && !sources)
+        drv_fatal(EXIT_USAGE, "no input files");
+    if (o->output && sources > 1 && o->goal != GOAL_LINK)
+        drv_fatal(EXIT_USAGE, "'-o' with several input files needs a link");
 }
 
 /* ------------------------------------------------------------------ one job an input */
 static const char *default_output(const struct options *o, const struct job *j)
 {
-    if (o->goal == GOAL_OBJECT) return drv_format("%s.o", j->stem);
+    if (o->goal == GOAL_OBJECT)
+        return drv_format("%s.o", j->stem);
     return o->goal == GOAL_ASSEMBLY ? drv_format("%s.s", j->stem) : NULL;
 }
 
-/* The object of a link: in the temporary directory, or beside the result when clang writes more files beside it. */
+/* The object of a link: in the temporary directory, or beside the result when clang writes more
+ * files beside it. */
 static const char *link_object(const struct options *o, const struct job *j, unsigned index)
 {
-    if (!o->beside) return drv_format("%s/%u/%s.o", drv_temp_dir(), index, j->stem);
+    if (!o->beside)
+        return drv_format("%s/%u/%s.o", drv_temp_dir(), index, j->stem);
     const char *result = o->output ? o->output : "a.out";
     const char *name = drv_format("%s/%s-%s.o", drv_dirname(result), drv_basename(result), j->stem);
-    if (!o->dry) drv_output_remove_later(name);
+    if (!o->dry)
+        drv_output_remove_later(name);
     return name;
 }
 
 static void make_dir(const char *path)
 {
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) drv_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", path, strerror(errno));
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        drv_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", path, strerror(errno));
 }
 
 static const char *save_dir(const struct options *o)
@@ -110,19 +134,24 @@ static const char *save_dir(const struct options *o)
 
 static struct job make_job(const struct options *o, const struct arg *a, unsigned index)
 {
-    struct job j = { .opt = o, .input = a, .path = a->value, .language = a->language, .input_file = a->value };
+    struct job j = {
+        .opt = o, .input = a, .path = a->value, .language = a->language, .input_file = a->value
+    };
     const char *dir = drv_format("%s/%u", drv_temp_dir(), index);
     make_dir(dir);
     j.stem = strcmp(a->value, "-") == 0 ? "stdin" : drv_stem(a->value);
     j.err_base = drv_format("%s/", dir);
     const char *base = o->save ? save_dir(o) : dir;
-    /* Without "./": the assembler would take the two spellings in the line table of X.host.c for one file. */
+    /* Without "./": the assembler would take the two spellings in the line table of X.host.c for
+     * one file. */
     j.base = strcmp(base, ".") == 0 && *j.stem != '-' ? j.stem : drv_format("%s/%s", base, j.stem);
     j.link = o->goal == GOAL_LINK;
     if (strcmp(a->value, "-") == 0) {
         j.input_file = drv_format("%s/stdin.txt", dir);
-        if (!drv_write(j.input_file, stdin_text, stdin_size)) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j.input_file, strerror(errno));
-        if (!o->output && !j.link) j.stem = "-";
+        if (!drv_write(j.input_file, stdin_text, stdin_size))
+            drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j.input_file, strerror(errno));
+        if (!o->output && !j.link)
+            j.stem = "-";
     }
     j.output = j.link ? link_object(o, &j, index) : o->output ? o->output : default_output(o, &j);
     return j;
@@ -133,10 +162,12 @@ static int compile_all(const struct options *o, const char **objects)
     int worst = 0;
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
-        if (a->id != FLAG_FILE || !is_source(a)) continue;
+        if (a->id != FLAG_FILE || !is_source(a))
+            continue;
         struct job j = make_job(o, a, i);
         int code = drv_compile(&j);
-        if (code) worst = code;
+        if (code)
+            worst = code;
         objects[i] = j.output;
     }
     return worst;
@@ -146,26 +177,32 @@ static int compile_all(const struct options *o, const char **objects)
 int main(int argc, char **argv)
 {
     struct options *o = drv_alloc(sizeof *o);
-    if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0) return drv_print_native();
+    if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0)
+        return drv_print_native();
     drv_parse(o, argc, argv);
     if (o->help || o->man) {
-        if (o->man) drv_print_man();
-        else drv_print_help();
+        if (o->man)
+            drv_print_man();
+        else
+            drv_print_help();
         drv_exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_COMPILE);
     }
     if (o->version) {
         drv_signals();
         drv_exit(drv_print_version(o));
     }
-    if (!o->ninputs && o->goal != GOAL_CLANG && !o->verbose) drv_fatal(EXIT_USAGE, "no input files");
+    if (!o->ninputs && o->goal != GOAL_CLANG && !o->verbose)
+        drv_fatal(EXIT_USAGE, "no input files");
     if (o->goal == GOAL_CLANG || !o->ninputs) {
-        if (o->verbose && !o->ninputs) fprintf(stderr, "ompgpu-cc version " OMPGPU_VERSION "\n");
+        if (o->verbose && !o->ninputs)
+            fprintf(stderr, "ompgpu-cc version " OMPGPU_VERSION "\n");
         become_clang(o);
     }
     check_inputs(o);
     drv_signals();
     const char **objects = drv_alloc(o->nargs * sizeof *objects);
     int code = compile_all(o, objects);
-    if (code == 0 && o->goal == GOAL_LINK) code = drv_link(o, objects);
+    if (code == 0 && o->goal == GOAL_LINK)
+        code = drv_link(o, objects);
     drv_exit(code);
 }

@@ -1,4 +1,5 @@
-/* options.c - from the command line to struct options.  What a flag looks like is in flags.def; what it does here is in actions[]. */
+/* options.c - from the command line to struct options.  What a flag looks like is in flags.def;
+ * what it does here is in actions[]. */
 #include "driver/driver.h"
 #include <ctype.h>
 #include <errno.h>
@@ -7,7 +8,8 @@
 
 #define NULL_ARG NULL
 const struct flag drv_flags[FLAG_COUNT] = {
-#define FLAG(id, spelling, kind, to, group, argument, help) [FLAG_##id] = { spelling, kind, to, group, argument, help },
+#define FLAG(id, spelling, kind, to, group, argument, help)                                        \
+    [FLAG_##id] = { spelling, kind, to, group, argument, help },
 #include "driver/flags.def"
 };
 
@@ -15,14 +17,19 @@ const struct flag drv_flags[FLAG_COUNT] = {
 /* One word of a @file: blanks separate, quotes and backslashes protect, as in gcc. */
 static char *response_word(const char **p)
 {
-    while (isspace((unsigned char)**p)) ++*p;
-    if (!**p) return NULL;
+    while (isspace((unsigned char)**p))
+        ++*p;
+    if (!**p)
+        return NULL;
     char *word = drv_alloc(strlen(*p) + 1), *to = word, quote = 0;
     for (; **p && (quote || !isspace((unsigned char)**p)); ++*p) {
         char c = **p;
-        if (c == '\\' && (*p)[1]) *to++ = *++*p;
-        else if (quote ? c == quote : c == '\'' || c == '"') quote = quote ? 0 : c;
-        else *to++ = c;
+        if (c == '\\' && (*p)[1])
+            *to++ = *++*p;
+        else if (quote ? c == quote : c == '\'' || c == '"')
+            quote = quote ? 0 : c;
+        else
+            *to++ = c;
     }
     return word;
 }
@@ -30,24 +37,31 @@ static char *response_word(const char **p)
 static void expand(struct words *out, const char *word, int depth)
 {
     char *text = word[0] == '@' && word[1] ? drv_read(word + 1, NULL) : NULL;
-    if (!text) {                      /* as gcc: a file that cannot be read leaves the word as it is */
+    if (!text) { /* as gcc: a file that cannot be read leaves the word as it is */
         words_add(out, word);
         return;
     }
-    if (depth == 20) drv_fatal(EXIT_USAGE, "'%s': response files are nested too deeply", word);
+    if (depth == 20)
+        drv_fatal(EXIT_USAGE, "'%s': response files are nested too deeply", word);
     const char *p = text;
-    for (char *w; (w = response_word(&p));) expand(out, w, depth + 1);
+    for (char *w; (w = response_word(&p));)
+        expand(out, w, depth + 1);
 }
 
 /* ------------------------------------------------------------------ one word */
 static bool fits(const struct flag *f, const char *word)
 {
     size_t n = strlen(f->spelling);
-    if (strncmp(word, f->spelling, n) != 0) return false;
+    if (strncmp(word, f->spelling, n) != 0)
+        return false;
     switch (f->kind) {
-    case PLAIN: case SEP: return word[n] == 0;
-    case JOINED: case JOINED_SEP: return word[n] != 0 || f->group == OURS;      /* ours without a value are not left to clang */
-    case EITHER: case OPTIONAL: return true;
+    case PLAIN:
+    case SEP: return word[n] == 0;
+    /* ours without a value are not left to clang */
+    case JOINED:
+    case JOINED_SEP: return word[n] != 0 || f->group == OURS;
+    case EITHER:
+    case OPTIONAL: return true;
     }
     return false;
 }
@@ -58,7 +72,8 @@ static enum flag_id find(const char *word)
     size_t length = 0;
     for (unsigned i = 0; i < FLAG_COUNT; i++) {
         size_t n = strlen(drv_flags[i].spelling);
-        if (n > length && fits(&drv_flags[i], word)) best = (enum flag_id)i, length = n;
+        if (n > length && fits(&drv_flags[i], word))
+            best = (enum flag_id)i, length = n;
     }
     return best;
 }
@@ -68,7 +83,8 @@ static struct arg *add(struct options *o, struct arg a)
     if (o->nargs == o->room) {
         unsigned room = o->room ? 2 * o->room : 64;
         struct arg *args = drv_alloc(room * sizeof *args);
-        if (o->nargs) memcpy(args, o->args, o->nargs * sizeof *args);
+        if (o->nargs)
+            memcpy(args, o->args, o->nargs * sizeof *args);
         o->args = args;
         o->room = room;
     }
@@ -84,10 +100,13 @@ static void read_flag(struct options *o, const struct words *w, unsigned *i)
         const struct flag *f = &drv_flags[a.id];
         size_t n = strlen(f->spelling);
         a.to = f->to;
-        if (f->kind != PLAIN) a.value = word + n;
-        if (f->kind == JOINED && !word[n]) drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
+        if (f->kind != PLAIN)
+            a.value = word + n;
+        if (f->kind == JOINED && !word[n])
+            drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
         if (f->kind == SEP || f->kind == JOINED_SEP || (f->kind == EITHER && !word[n])) {
-            if (*i + 1 >= w->n) drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
+            if (*i + 1 >= w->n)
+                drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
             a.value = a.next = w->v[++*i];
         }
     }
@@ -95,25 +114,39 @@ static void read_flag(struct options *o, const struct words *w, unsigned *i)
 }
 
 /* ------------------------------------------------------------------ what flags do here */
-static const struct { enum flag_id id; enum goal goal; } goals[] = {
-    { FLAG_C, GOAL_OBJECT }, { FLAG_S, GOAL_ASSEMBLY }, { FLAG_SYNTAX_ONLY, GOAL_CHECK }, { FLAG_EMIT, GOAL_EMIT },
-    { FLAG_E, GOAL_CLANG }, { FLAG_M, GOAL_CLANG }, { FLAG_MM, GOAL_CLANG }, { FLAG_DUMPVERSION, GOAL_CLANG },
-    { FLAG_DUMPMACHINE, GOAL_CLANG }, { FLAG_PRINT, GOAL_CLANG }, { FLAG_PRINT2, GOAL_CLANG },
+static const struct {
+    enum flag_id id;
+    enum goal goal;
+} goals[] = {
+    { FLAG_C, GOAL_OBJECT },    { FLAG_S, GOAL_ASSEMBLY },        { FLAG_SYNTAX_ONLY, GOAL_CHECK },
+    { FLAG_EMIT, GOAL_EMIT },   { FLAG_E, GOAL_CLANG },           { FLAG_M, GOAL_CLANG },
+    { FLAG_MM, GOAL_CLANG },    { FLAG_DUMPVERSION, GOAL_CLANG }, { FLAG_DUMPMACHINE, GOAL_CLANG },
+    { FLAG_PRINT, GOAL_CLANG }, { FLAG_PRINT2, GOAL_CLANG },
 };
-static const char *const emit_names[] = { [EMIT_TREE] = "omp-tree", [EMIT_DEVICE_C] = "device-c", [EMIT_HOST_C] = "host-c",
-                                          [EMIT_IR] = "ir", [EMIT_PTX] = "ptx" };
+static const char *const emit_names[] = { [EMIT_TREE] = "omp-tree",
+                                          [EMIT_DEVICE_C] = "device-c",
+                                          [EMIT_HOST_C] = "host-c",
+                                          [EMIT_IR] = "ir",
+                                          [EMIT_PTX] = "ptx" };
 
 static void set_emit(struct options *o, const char *kind)
 {
     for (unsigned i = EMIT_TREE; i <= EMIT_PTX; i++)
-        if (strcmp(kind, emit_names[i]) == 0) { o->emit = (enum emit)i; return; }
-    drv_fatal(EXIT_USAGE, "unknown kind '%s' in '--emit='; known are omp-tree, device-c, host-c, ir, ptx", kind);
+        if (strcmp(kind, emit_names[i]) == 0) {
+            o->emit = (enum emit)i;
+            return;
+        }
+    drv_fatal(EXIT_USAGE,
+              "unknown kind '%s' in '--emit='; known are omp-tree, device-c, host-c, ir, ptx",
+              kind);
 }
 
 static void set_save(struct options *o, const char *value)
 {
     o->save = true;
-    o->save_dir = !value || strcmp(value, "cwd") == 0 ? "." : strcmp(value, "obj") == 0 ? "" : value;
+    o->save_dir = !value || strcmp(value, "cwd") == 0 ? "."
+                  : strcmp(value, "obj") == 0         ? ""
+                                                      : value;
 }
 
 bool drv_generic_is_error(const struct options *o)
@@ -124,7 +157,8 @@ bool drv_generic_is_error(const struct options *o)
 static void set_mode(struct options *o, const char *mode)
 {
     if (strcmp(mode, "auto") != 0 && strcmp(mode, "generic") != 0 && strcmp(mode, "spmd") != 0)
-        drv_fatal(EXIT_USAGE, "unknown mode '%s' in '-fompgpu-mode='; known are auto, generic, spmd", mode);
+        drv_fatal(EXIT_USAGE,
+                  "unknown mode '%s' in '-fompgpu-mode='; known are auto, generic, spmd", mode);
     o->mode = mode;
 }
 
@@ -137,33 +171,47 @@ static bool is_gcc(const char *command)
 /* -Xopenmp-target -march=sm_80, as programs for clang's own offloading say it. */
 static void set_clang_arch(struct options *o, const char *value)
 {
-    if (drv_starts(value, "-march=sm_")) o->gpu_arch = value + 7;
+    if (drv_starts(value, "-march=sm_"))
+        o->gpu_arch = value + 7;
 }
 
 /* The flag of each row as the last one of its kind has it. */
 static void act(struct options *o, const struct arg *a)
 {
     switch (a->id) {
-    case FLAG_GPU_ARCH: case FLAG_OFFLOAD_ARCH: o->gpu_arch = o->gpu_arch ? drv_format("%s,%s", o->gpu_arch, a->value) : a->value; break;
-    case FLAG_XOPENMP_TARGET: case FLAG_XOPENMP_TARGET_EQ: set_clang_arch(o, a->value); break;
+    case FLAG_GPU_ARCH:
+    case FLAG_OFFLOAD_ARCH:
+        o->gpu_arch = o->gpu_arch ? drv_format("%s,%s", o->gpu_arch, a->value) : a->value;
+        break;
+    case FLAG_XOPENMP_TARGET:
+    case FLAG_XOPENMP_TARGET_EQ: set_clang_arch(o, a->value); break;
     case FLAG_CUDA_PATH: o->cuda_path = a->value; break;
-    case FLAG_HOST_CC: o->host_cc = a->value; o->gcc = is_gcc(a->value); break;
+    case FLAG_HOST_CC:
+        o->host_cc = a->value;
+        o->gcc = is_gcc(a->value);
+        break;
     case FLAG_RPASS: o->remarks = true; break;
     case FLAG_WGENERIC: o->warn_generic = true; break;
     case FLAG_WNO_GENERIC: o->warn_generic = false; break;
-    case FLAG_WERROR_GENERIC: o->warn_generic = true; o->generic_error = ALWAYS; break;
+    case FLAG_WERROR_GENERIC:
+        o->warn_generic = true;
+        o->generic_error = ALWAYS;
+        break;
     case FLAG_WNO_ERROR_GENERIC: o->generic_error = NEVER; break;
     case FLAG_W_REST:
         o->warn_generic |= strcmp(a->value, "all") == 0;
-        if (strcmp(a->value, "error") == 0 || strcmp(a->value, "no-error") == 0) o->werror = *a->value == 'e';
+        if (strcmp(a->value, "error") == 0 || strcmp(a->value, "no-error") == 0)
+            o->werror = *a->value == 'e';
         break;
     case FLAG_W_PLAIN: o->warn_generic = false; break;
     case FLAG_MODE: set_mode(o, a->value); break;
     case FLAG_EMIT: set_emit(o, a->value); break;
     case FLAG_TIME: o->time = true; break;
     case FLAG_O: o->output = a->value; break;
-    case FLAG_SAVE_TEMPS: case FLAG_SAVE_TEMPS2: set_save(o, NULL); break;
-    case FLAG_SAVE_TEMPS_EQ: case FLAG_SAVE_TEMPS2_EQ: set_save(o, a->value); break;
+    case FLAG_SAVE_TEMPS:
+    case FLAG_SAVE_TEMPS2: set_save(o, NULL); break;
+    case FLAG_SAVE_TEMPS_EQ:
+    case FLAG_SAVE_TEMPS2_EQ: set_save(o, a->value); break;
     case FLAG_V: o->verbose = true; break;
     case FLAG_HASHES: o->dry = o->verbose = true; break;
     case FLAG_HELP: o->help = true; break;
@@ -171,51 +219,74 @@ static void act(struct options *o, const struct arg *a)
     case FLAG_OPT: o->level = *a->value ? a->value : "1"; break;
     case FLAG_G: o->debug = true; break;
     case FLAG_G0: o->debug = false; break;
-    case FLAG_FOPENMP: case FLAG_FOPENMP_EQ: o->openmp = true; break;
+    case FLAG_FOPENMP:
+    case FLAG_FOPENMP_EQ: o->openmp = true; break;
     case FLAG_FNO_OPENMP: o->openmp = false; break;
     case FLAG_FOPENMP_VERSION: o->openmp_version = true; break;
     case FLAG_MF: o->dep_file = true; break;
-    case FLAG_MT: case FLAG_MQ: o->dep_target = true; break;
+    case FLAG_MT:
+    case FLAG_MQ: o->dep_target = true; break;
     case FLAG_WP_M: o->dep_file = strchr(a->value, ',') != NULL; break;
-    case FLAG_FCOLOR: case FLAG_FNO_COLOR: case FLAG_FDIAG: case FLAG_FNO_DIAG: o->color = true; break;
-    case FLAG_NOSTDLIB: case FLAG_NODEFAULTLIBS: o->no_link_libs = true; break;
+    case FLAG_FCOLOR:
+    case FLAG_FNO_COLOR:
+    case FLAG_FDIAG:
+    case FLAG_FNO_DIAG: o->color = true; break;
+    case FLAG_NOSTDLIB:
+    case FLAG_NODEFAULTLIBS: o->no_link_libs = true; break;
     case FLAG_RELOCATABLE: o->relocatable = o->no_link_libs = true; break;
-    case FLAG_STATIC: case FLAG_STATIC_PIE: o->is_static = true; break;
+    case FLAG_STATIC:
+    case FLAG_STATIC_PIE: o->is_static = true; break;
     case FLAG_STATIC_OMPGPU: o->static_ompgpu = true; break;
     case FLAG_SHARED: o->shared = true; break;
     default: break;
     }
-    if (a->to & DEP_OUT) o->dep_out = true;
-    if (a->to & BESIDE) o->beside = true;
+    if (a->to & DEP_OUT)
+        o->dep_out = true;
+    if (a->to & BESIDE)
+        o->beside = true;
 }
 
 static void set_goal(struct options *o, const struct arg *a)
 {
     for (unsigned i = 0; i < sizeof goals / sizeof *goals; i++)
-        if (goals[i].id == a->id && goals[i].goal > o->goal) o->goal = goals[i].goal;
+        if (goals[i].id == a->id && goals[i].goal > o->goal)
+            o->goal = goals[i].goal;
 }
 
 /* ------------------------------------------------------------------ the whole */
 void drv_parse(struct options *o, int argc, char **argv)
 {
     struct words w = { 0 };
-    for (int i = 1; i < argc; i++) expand(&w, argv[i], 0);
+    for (int i = 1; i < argc; i++)
+        expand(&w, argv[i], 0);
     const char *language = NULL;
     bool only_files = false;
     o->openmp = true;
     for (unsigned i = 0; i < w.n; i++) {
         const char *word = w.v[i];
-        if (!only_files && strcmp(word, "--") == 0) { only_files = true; continue; }
+        if (!only_files && strcmp(word, "--") == 0) {
+            only_files = true;
+            continue;
+        }
         if (only_files || word[0] != '-' || !word[1]) {
-            add(o, (struct arg){ .id = FLAG_FILE, .word = word, .value = word, .language = language, .to = FOR_INPUT });
+            add(o, (struct arg){ .id = FLAG_FILE,
+                                 .word = word,
+                                 .value = word,
+                                 .language = language,
+                                 .to = FOR_INPUT });
             o->ninputs++;
             continue;
         }
-        if (strcmp(word, "--emit=man") == 0) { o->man = true; continue; }
+        if (strcmp(word, "--emit=man") == 0) {
+            o->man = true;
+            continue;
+        }
         read_flag(o, &w, &i);
         struct arg *a = &o->args[o->nargs - 1];
-        if (a->id == FLAG_X) language = strcmp(a->value, "none") == 0 ? NULL : a->value;
-        if (a->id == FLAG_LIB) o->ninputs++;
+        if (a->id == FLAG_X)
+            language = strcmp(a->value, "none") == 0 ? NULL : a->value;
+        if (a->id == FLAG_LIB)
+            o->ninputs++;
         act(o, a);
         set_goal(o, a);
     }
@@ -224,15 +295,16 @@ void drv_parse(struct options *o, int argc, char **argv)
 bool drv_has(const struct options *o, enum flag_id id)
 {
     for (unsigned i = 0; i < o->nargs; i++)
-        if (o->args[i].id == id) return true;
+        if (o->args[i].id == id)
+            return true;
     return false;
 }
 
 /* gcc as the host compiler does not know clang's own flags. */
 static bool only_clang(enum flag_id id)
 {
-    return id == FLAG_XCLANG || id == FLAG_MLLVM || id == FLAG_FOPENMP_VERSION || id == FLAG_FOPENMP_EQ || id == FLAG_FOPENMP_REST ||
-           id == FLAG_FNO_OPENMP_REST;
+    return id == FLAG_XCLANG || id == FLAG_MLLVM || id == FLAG_FOPENMP_VERSION ||
+           id == FLAG_FOPENMP_EQ || id == FLAG_FOPENMP_REST || id == FLAG_FNO_OPENMP_REST;
 }
 
 void drv_add_args(struct words *w, const struct options *o, unsigned to)
@@ -240,8 +312,10 @@ void drv_add_args(struct words *w, const struct options *o, unsigned to)
     bool to_gcc = o->gcc && !(to & (FOR_PRE | FOR_CHECK | FOR_SPLIT | FOR_NVPTX | FOR_EMU));
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
-        if (!(a->to & to) || a->id == FLAG_FILE || (to_gcc && only_clang(a->id))) continue;
+        if (!(a->to & to) || a->id == FLAG_FILE || (to_gcc && only_clang(a->id)))
+            continue;
         words_add(w, a->word);
-        if (a->next) words_add(w, a->next);
+        if (a->next)
+            words_add(w, a->next);
     }
 }

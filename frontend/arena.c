@@ -4,8 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct block { struct block *next; size_t used, size; _Alignas(16) char data[]; };
-struct arena { struct block *blocks; };
+struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(16) char data[];
+};
+struct arena {
+    struct block *blocks;
+};
 
 #ifdef __SANITIZE_ADDRESS__
 #define ARENA_DEBUG 1
@@ -18,7 +24,10 @@ struct arena { struct block *blocks; };
 static void *xcalloc(size_t n)
 {
     void *p = calloc(1, n);
-    if (!p) { fputs("ompgpu-cc: error: out of memory\n", stderr); exit(1); }
+    if (!p) {
+        fputs("ompgpu-cc: error: out of memory\n", stderr);
+        exit(1);
+    }
     return p;
 }
 
@@ -26,8 +35,12 @@ struct arena *arena_new(void) { return xcalloc(sizeof(struct arena)); }
 
 void arena_free(struct arena *a)
 {
-    if (!a) return;
-    for (struct block *b = a->blocks, *next; b; b = next) { next = b->next; free(b); }
+    if (!a)
+        return;
+    for (struct block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
     free(a);
 }
 
@@ -46,7 +59,8 @@ void *arena_alloc(struct arena *a, size_t size)
 #else
     size = (size + 15) & ~(size_t)15;
     struct block *b = a->blocks;
-    if (!b || b->size - b->used < size) b = new_block(a, size > 65536 ? size : 262144);
+    if (!b || b->size - b->used < size)
+        b = new_block(a, size > 65536 ? size : 262144);
     void *p = b->data + b->used;
     b->used += size;
     return p;
@@ -79,7 +93,8 @@ void *arena_grow(struct arena *a, void *old, unsigned *cap, size_t size)
 {
     unsigned n = *cap ? *cap * 2 : 16;
     void *p = arena_alloc(a, n * size);
-    if (old) memcpy(p, old, *cap * size);
+    if (old)
+        memcpy(p, old, *cap * size);
     *cap = n;
     return p;
 }

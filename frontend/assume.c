@@ -1,32 +1,49 @@
-/* assume.c - what the user promises: `assume` around a statement, `assumes` for the file, `begin assumes` … `end assumes` for the functions
- * between, and `[[omp::assume("…")]]` on one (section 10.6 of OpenMP 6.0).
+/* assume.c - what the user promises: `assume` around a statement, `assumes` for the file, `begin
+ * assumes` … `end assumes` for the functions between, and `[[omp::assume("…")]]` on one
+ * (section 10.6 of OpenMP 6.0).
  *
- * Only what helps the device tool to choose a region's mode is kept; other promises of the specification change nothing, and implementation-
- * defined ones that are not known here are ignored with a note. */
+ * Only what helps the device tool to choose a region's mode is kept; other promises of the
+ * specification change nothing, and implementation- defined ones that are not known here are
+ * ignored with a note. */
 #include "frontend/fe.h"
 #include <string.h>
 
 /* By the words of directives; strings have the same ones behind `omp_`. */
-static const struct { const char *word; unsigned promises; } words[] = {
-    { "no_openmp", OMPASSUME_NO_PARALLEL | OMPASSUME_NO_ROUTINES }, { "no_openmp_constructs", OMPASSUME_NO_PARALLEL },
-    { "no_parallelism", OMPASSUME_NO_PARALLEL }, { "no_openmp_routines", OMPASSUME_NO_ROUTINES },
-    { "ext_spmd_amenable", OMPASSUME_AMENABLE }, { "ompx_spmd_amenable", OMPASSUME_AMENABLE },
-    { "ext_no_call_asm", 0 }, { "ompx_no_call_asm", 0 }, { "absent", 0 }, { "contains", 0 }, { "holds", 0 },
+static const struct {
+    const char *word;
+    unsigned promises;
+} words[] = {
+    { "no_openmp", OMPASSUME_NO_PARALLEL | OMPASSUME_NO_ROUTINES },
+    { "no_openmp_constructs", OMPASSUME_NO_PARALLEL },
+    { "no_parallelism", OMPASSUME_NO_PARALLEL },
+    { "no_openmp_routines", OMPASSUME_NO_ROUTINES },
+    { "ext_spmd_amenable", OMPASSUME_AMENABLE },
+    { "ompx_spmd_amenable", OMPASSUME_AMENABLE },
+    { "ext_no_call_asm", 0 },
+    { "ompx_no_call_asm", 0 },
+    { "absent", 0 },
+    { "contains", 0 },
+    { "holds", 0 },
 };
 
-static unsigned promises_of(struct fe *fe, struct omp_place place, const char *word, size_t n, bool in_string)
+static unsigned promises_of(struct fe *fe, struct omp_place place, const char *word, size_t n,
+                            bool in_string)
 {
     bool prefix = in_string && n > 4 && !strncmp(word, "omp_", 4);
     const char *w = prefix ? word + 4 : word;
     size_t length = prefix ? n - 4 : n;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i].word) == length && !strncmp(words[i].word, w, length)) return words[i].promises;
+        if (strlen(words[i].word) == length && !strncmp(words[i].word, w, length))
+            return words[i].promises;
     fe_report(fe->u, place, "note", "assumption '%.*s' is not known and ignored", (int)n, word);
     return 0;
 }
 
 /* ------------------------------------------------------------------ directives */
-static bool is_directive(const struct fe_pragma *p, const char *spelling) { return !strcmp(p->c->spelling, spelling); }
+static bool is_directive(const struct fe_pragma *p, const char *spelling)
+{
+    return !strcmp(p->c->spelling, spelling);
+}
 static bool token_is(const struct fe *fe, const struct fe_token *t, const char *s)
 {
     return t->end - t->begin == strlen(s) && !strncmp(fe->u->text + t->begin, s, strlen(s));
@@ -39,12 +56,16 @@ static unsigned read_words(struct fe *fe, const struct fe_pragma *p)
     bool absent = false;
     for (unsigned k = p->clauses_at; k < p->ntokens; k++) {
         const struct fe_token *t = &p->tokens[k];
-        if (token_is(fe, t, "(")) depth++;
-        else if (token_is(fe, t, ")")) depth--;
-        else if (depth && absent && token_is(fe, t, "parallel")) promises |= OMPASSUME_NO_PARALLEL;
+        if (token_is(fe, t, "("))
+            depth++;
+        else if (token_is(fe, t, ")"))
+            depth--;
+        else if (depth && absent && token_is(fe, t, "parallel"))
+            promises |= OMPASSUME_NO_PARALLEL;
         else if (!depth && t->kind == TOK_IDENT) {
             absent = token_is(fe, t, "absent");
-            promises |= promises_of(fe, fe_place(fe->u, t->begin), fe->u->text + t->begin, t->end - t->begin, false);
+            promises |= promises_of(fe, fe_place(fe->u, t->begin), fe->u->text + t->begin,
+                                    t->end - t->begin, false);
         }
     }
     return promises;
@@ -54,7 +75,8 @@ static void promise_within(struct fe *fe, struct omp_extent e, unsigned promises
 {
     for (unsigned i = 0; i < fe->decls.n; i++) {
         struct omp_decl *d = &fe->decls.at[i];
-        if (d->function && fe_inside(d->extent.begin, e)) d->function->promises |= promises;
+        if (d->function && fe_inside(d->extent.begin, e))
+            d->function->promises |= promises;
     }
 }
 
@@ -64,7 +86,8 @@ static unsigned end_of_block(const struct fe *fe, unsigned begin)
     for (unsigned i = begin + 1; i < fe->pragmas.n; i++) {
         depth += is_directive(&fe->pragmas.at[i], "begin assumes");
         depth -= is_directive(&fe->pragmas.at[i], "end assumes");
-        if (!depth) return fe->pragmas.at[i].extent.begin;
+        if (!depth)
+            return fe->pragmas.at[i].extent.begin;
     }
     return (unsigned)fe->u->length;
 }
@@ -72,9 +95,13 @@ static unsigned end_of_block(const struct fe *fe, unsigned begin)
 static void read_directive(struct fe *fe, unsigned i)
 {
     struct fe_pragma *p = &fe->pragmas.at[i];
-    if (is_directive(p, "assume")) p->c->promises = read_words(fe, p);
-    else if (is_directive(p, "assumes")) promise_within(fe, (struct omp_extent){ 0, (unsigned)fe->u->length }, read_words(fe, p));
-    else if (is_directive(p, "begin assumes")) promise_within(fe, (struct omp_extent){ p->extent.end, end_of_block(fe, i) }, read_words(fe, p));
+    if (is_directive(p, "assume"))
+        p->c->promises = read_words(fe, p);
+    else if (is_directive(p, "assumes"))
+        promise_within(fe, (struct omp_extent){ 0, (unsigned)fe->u->length }, read_words(fe, p));
+    else if (is_directive(p, "begin assumes"))
+        promise_within(fe, (struct omp_extent){ p->extent.end, end_of_block(fe, i) },
+                       read_words(fe, p));
 }
 
 /* ------------------------------------------------------------------ attributes */
@@ -83,13 +110,16 @@ static unsigned read_attribute(struct fe *fe, unsigned begin, unsigned end)
 {
     static const char name[] = "omp::assume(\"";
     const char *t = fe->u->text, *p = memmem(t + begin, end - begin, name, sizeof name - 1);
-    if (!p) return 0;
+    if (!p)
+        return 0;
     p += sizeof name - 1;
     size_t n = strcspn(p, "\"");
     unsigned promises = 0;
     for (size_t at = 0; at < n;) {
         size_t skip = strspn(p + at, " ,"), length = strcspn(p + at + skip, " ,\"");
-        if (length) promises |= promises_of(fe, fe_place(fe->u, (unsigned)(p + at + skip - t)), p + at + skip, length, true);
+        if (length)
+            promises |= promises_of(fe, fe_place(fe->u, (unsigned)(p + at + skip - t)),
+                                    p + at + skip, length, true);
         at += skip + length;
     }
     return promises;
@@ -98,16 +128,19 @@ static unsigned read_attribute(struct fe *fe, unsigned begin, unsigned end)
 /* The declaration may begin before its extent, which leaves attributes out. */
 static unsigned declaration_begin(const struct fe *fe, unsigned at)
 {
-    while (at && !strchr(";}#", fe->u->text[at - 1])) at--;
+    while (at && !strchr(";}#", fe->u->text[at - 1]))
+        at--;
     return at;
 }
 
 static void read_attributes(struct fe *fe)
 {
-    if (!memmem(fe->u->text, fe->u->length, "omp::assume", 11)) return;
+    if (!memmem(fe->u->text, fe->u->length, "omp::assume", 11))
+        return;
     for (unsigned i = 0; i < fe->decls.n; i++) {
         const struct omp_decl *d = &fe->decls.at[i];
-        if (!d->function) continue;
+        if (!d->function)
+            continue;
         unsigned end = d->kind == OMPD_FUNCTION ? d->function->body.begin : d->extent.end;
         d->function->promises |= read_attribute(fe, declaration_begin(fe, d->extent.begin), end);
     }
@@ -115,6 +148,7 @@ static void read_attributes(struct fe *fe)
 
 void fe_read_assumptions(struct fe *fe)
 {
-    for (unsigned i = 0; i < fe->pragmas.n; i++) read_directive(fe, i);
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        read_directive(fe, i);
     read_attributes(fe);
 }

@@ -1,9 +1,10 @@
 /* ast.c - one walk over libclang's tree.
  *
- * The text is parsed without -fopenmp, so the bodies of OpenMP constructs are plain statements.  The walk collects what the
- * later passes need and no tree of its own: declarations with extents, variables with scopes, every use of a variable or a
- * function, references to types, and the statements that pragmas wait for.  Functions of system headers are walked only when a
- * function that is walked refers to them. */
+ * The text is parsed without -fopenmp, so the bodies of OpenMP constructs are plain statements. The
+ * walk collects what the later passes need and no tree of its own: declarations with extents,
+ * variables with scopes, every use of a variable or a function, references to types, and the
+ * statements that pragmas wait for.  Functions of system headers are walked only when a function
+ * that is walked refers to them. */
 #include "frontend/fe.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static unsigned offset_of(CXSourceLocation l)
 struct omp_extent fe_extent(CXCursor c)
 {
     CXSourceRange r = clang_getCursorExtent(c);
-    return (struct omp_extent){ offset_of(clang_getRangeStart(r)), offset_of(clang_getRangeEnd(r)) };
+    return (struct omp_extent){ offset_of(clang_getRangeStart(r)),
+                                offset_of(clang_getRangeEnd(r)) };
 }
 unsigned fe_begin(CXCursor c) { return offset_of(clang_getRangeStart(clang_getCursorExtent(c))); }
 static unsigned location_of(CXCursor c) { return offset_of(clang_getCursorLocation(c)); }
@@ -34,7 +36,10 @@ static const char *spelling_of(struct fe *fe, CXCursor c)
     return t;
 }
 
-struct gather { struct fe *fe; fe_cursors *out; };
+struct gather {
+    struct fe *fe;
+    fe_cursors *out;
+};
 static enum CXChildVisitResult gather(CXCursor c, CXCursor parent, CXClientData data)
 {
     (void)parent;
@@ -61,9 +66,11 @@ CXCursor fe_strip(struct fe *fe, CXCursor c)
 {
     for (;;) {
         enum CXCursorKind k = clang_getCursorKind(c);
-        if (k != CXCursor_ParenExpr && k != CXCursor_UnexposedExpr) return c;
+        if (k != CXCursor_ParenExpr && k != CXCursor_UnexposedExpr)
+            return c;
         CXCursor inner = only_child(fe, c);
-        if (clang_Cursor_isNull(inner)) return c;
+        if (clang_Cursor_isNull(inner))
+            return c;
         c = inner;
     }
 }
@@ -72,11 +79,13 @@ CXCursor fe_strip(struct fe *fe, CXCursor c)
 static unsigned hash_name(const char *s, unsigned n)
 {
     unsigned h = 2166136261u;
-    for (unsigned i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 16777619u;
+    for (unsigned i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
     return h;
 }
 
-static struct fe_name *add_name(struct fe *fe, const char *name, unsigned begin, unsigned end, struct omp_var *var)
+static struct fe_name *add_name(struct fe *fe, const char *name, unsigned begin, unsigned end,
+                                struct omp_var *var)
 {
     unsigned n = (unsigned)strlen(name), h = hash_name(name, n) % FE_BUCKETS;
     struct fe_name *e = arena_alloc(fe->a, sizeof *e);
@@ -89,7 +98,8 @@ struct fe_name *fe_lookup(struct fe *fe, const char *name, unsigned length, unsi
 {
     struct fe_name *best = NULL;
     for (struct fe_name *e = fe->names[hash_name(name, length) % FE_BUCKETS]; e; e = e->next)
-        if (e->length == length && !memcmp(e->name, name, length) && e->begin <= offset && offset < e->end &&
+        if (e->length == length && !memcmp(e->name, name, length) && e->begin <= offset &&
+            offset < e->end &&
             (!best || e->end < best->end || (e->end == best->end && e->begin > best->begin)))
             best = e;
     return best;
@@ -101,15 +111,18 @@ struct fe_function *fe_function_named(struct fe *fe, const char *name, unsigned 
     unsigned mask = fe->function_table_size - 1;
     for (unsigned i = hash_name(name, length) & mask; fe->function_table[i].f; i = (i + 1) & mask) {
         const char *have = fe->function_table[i].f->f->name;
-        if (!strncmp(have, name, length) && !have[length]) return fe->function_table[i].f;
+        if (!strncmp(have, name, length) && !have[length])
+            return fe->function_table[i].f;
     }
     return NULL;
 }
 
 static void function_insert(struct fe *fe, struct fe_function *f)
 {
-    unsigned mask = fe->function_table_size - 1, i = hash_name(f->f->name, (unsigned)strlen(f->f->name)) & mask;
-    while (fe->function_table[i].f) i = (i + 1) & mask;
+    unsigned mask = fe->function_table_size - 1,
+             i = hash_name(f->f->name, (unsigned)strlen(f->f->name)) & mask;
+    while (fe->function_table[i].f)
+        i = (i + 1) & mask;
     fe->function_table[i].f = f;
 }
 
@@ -117,14 +130,16 @@ static void function_table_grow(struct fe *fe)
 {
     fe->function_table_size = fe->function_table_size ? fe->function_table_size * 2 : 1024;
     fe->function_table = arena_alloc(fe->a, fe->function_table_size * sizeof *fe->function_table);
-    for (unsigned i = 0; i < fe->functions.n; i++) function_insert(fe, fe->functions.at[i]);
+    for (unsigned i = 0; i < fe->functions.n; i++)
+        function_insert(fe, fe->functions.at[i]);
 }
 
 static struct fe_function *function_of(struct fe *fe, CXCursor c)
 {
     CXString s = clang_getCursorSpelling(c);
     const char *name = clang_getCString(s);
-    if (fe->functions.n * 2 >= fe->function_table_size) function_table_grow(fe);
+    if (fe->functions.n * 2 >= fe->function_table_size)
+        function_table_grow(fe);
     struct fe_function *f = fe_function_named(fe, name, (unsigned)strlen(name));
     if (!f) {
         f = arena_alloc(fe->a, sizeof *f);
@@ -155,7 +170,9 @@ static CXCursor body_of(struct fe *fe, CXCursor function)
 {
     fe_cursors v = { 0 };
     fe_children(fe, function, &v);
-    return v.n && clang_getCursorKind(v.at[v.n - 1]) == CXCursor_CompoundStmt ? v.at[v.n - 1] : clang_getNullCursor();
+    return v.n && clang_getCursorKind(v.at[v.n - 1]) == CXCursor_CompoundStmt
+               ? v.at[v.n - 1]
+               : clang_getNullCursor();
 }
 
 static void walk_function(struct fe *fe, struct fe_function *f)
@@ -173,17 +190,22 @@ static void walk_function(struct fe *fe, struct fe_function *f)
 static bool has_run_time_bound(CXType type)
 {
     for (CXType t = clang_getCanonicalType(type);; t = clang_getCanonicalType(t)) {
-        if (t.kind == CXType_VariableArray) return true;
-        if (t.kind == CXType_Pointer) t = clang_getPointeeType(t);
-        else if (t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray) t = clang_getArrayElementType(t);
-        else return false;
+        if (t.kind == CXType_VariableArray)
+            return true;
+        if (t.kind == CXType_Pointer)
+            t = clang_getPointeeType(t);
+        else if (t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray)
+            t = clang_getArrayElementType(t);
+        else
+            return false;
     }
 }
 
 static void note_parameters(struct fe *fe, CXCursor prototype, unsigned begin)
 {
     for (int i = 0, n = clang_Cursor_getNumArguments(prototype); i < n; i++)
-        if (has_run_time_bound(clang_getCursorType(clang_Cursor_getArgument(prototype, (unsigned)i)))) {
+        if (has_run_time_bound(
+                clang_getCursorType(clang_Cursor_getArgument(prototype, (unsigned)i)))) {
             *VEC_PUSH(fe->a, &fe->run_time_bounds) = begin;
             return;
         }
@@ -194,37 +216,44 @@ static void on_function(struct fe *fe, CXCursor c)
     struct fe_function *f = function_of(fe, c);
     struct omp_extent e = fe_extent(c);
     bool definition = clang_isCursorDefinition(c);
-    if (fe->in) add_name(fe, f->f->name, location_of(c), fe->scope_end, NULL);
-    if (!definition) e.end = decl_end(fe, e.end);
+    if (fe->in)
+        add_name(fe, f->f->name, location_of(c), fe->scope_end, NULL);
+    if (!definition)
+        e.end = decl_end(fe, e.end);
     struct omp_decl *d = add_decl(fe, definition ? OMPD_FUNCTION : OMPD_PROTOTYPE, e);
     d->function = f->f;
     d->place = fe_place(fe->u, location_of(c));
     f->f->is_static |= clang_Cursor_getStorageClass(c) == CX_SC_Static;
     f->f->is_inline |= clang_Cursor_isFunctionInlined(c);
     f->f->is_variadic |= clang_Cursor_isVariadic(c);
-    if (!definition && !f->system) note_parameters(fe, c, e.begin);
-    if (!definition) return;
+    if (!definition && !f->system)
+        note_parameters(fe, c, e.begin);
+    if (!definition)
+        return;
     f->cursor = c;
     f->f->defined = true;
     f->f->extent = e;
     f->f->body = fe_extent(body_of(fe, c));
     f->f->place = d->place;
     f->system = fe_is_system(fe, location_of(c));
-    if (!f->system) walk_function(fe, f);
+    if (!f->system)
+        walk_function(fe, f);
 }
 
 static void function_used(struct fe *fe, CXCursor ref, CXCursor decl, unsigned length)
 {
     struct fe_function *f = function_of(fe, decl);
     *VEC_PUSH(fe->a, &fe->frefs) = (struct fe_fref){ fe_begin(ref), length, f, false };
-    if (f->system && !f->visited) *VEC_PUSH(fe->a, &fe->pending) = f;
+    if (f->system && !f->visited)
+        *VEC_PUSH(fe->a, &fe->pending) = f;
 }
 
 /* ------------------------------------------------------------------ variables */
 static struct fe_var_slot *var_slot(struct fe *fe, unsigned decl)
 {
     unsigned mask = fe->var_table_size - 1, i = decl * 2654435761u & mask;
-    while (fe->var_table[i].var && fe->var_table[i].decl != decl) i = (i + 1) & mask;
+    while (fe->var_table[i].var && fe->var_table[i].decl != decl)
+        i = (i + 1) & mask;
     return &fe->var_table[i];
 }
 
@@ -236,14 +265,16 @@ static void var_remember(struct fe *fe, unsigned decl, struct omp_var *v)
         fe->var_table_size = n ? n * 2 : 1024;
         fe->var_table = arena_alloc(fe->a, fe->var_table_size * sizeof *old);
         for (unsigned i = 0; i < n; i++)
-            if (old[i].var) *var_slot(fe, old[i].decl) = old[i];
+            if (old[i].var)
+                *var_slot(fe, old[i].decl) = old[i];
     }
     *var_slot(fe, decl) = (struct fe_var_slot){ decl, v };
 }
 
 struct omp_var *fe_var_of(struct fe *fe, CXCursor decl)
 {
-    return fe->var_table_size ? var_slot(fe, location_of(clang_getCanonicalCursor(decl)))->var : NULL;
+    return fe->var_table_size ? var_slot(fe, location_of(clang_getCanonicalCursor(decl)))->var
+                              : NULL;
 }
 
 static struct omp_var *new_var(struct fe *fe, CXCursor c, enum omp_storage storage)
@@ -259,7 +290,8 @@ static struct omp_var *new_var(struct fe *fe, CXCursor c, enum omp_storage stora
     return v;
 }
 
-/* What this declaration says of the variable; a later one that defines it, or completes its type, wins. */
+/* What this declaration says of the variable; a later one that defines it, or completes its type,
+ * wins. */
 static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
 {
     CXType t = clang_getCursorType(c);
@@ -269,16 +301,23 @@ static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
     v->type = fe_type(fe, t);
     if (clang_getCursorKind(c) == CXCursor_ParmDecl && v->type->kind == OMPT_ARRAY) {
         struct omp_type *p = arena_alloc(fe->a, sizeof *p);
-        *p = (struct omp_type){ .kind = OMPT_POINTER, .size = sizeof(void *), .elem = v->type->elem,
-                                .variably_modified = v->type->elem->variably_modified, .spelling = "void *" };
+        *p = (struct omp_type){ .kind = OMPT_POINTER,
+                                .size = sizeof(void *),
+                                .elem = v->type->elem,
+                                .variably_modified = v->type->elem->variably_modified,
+                                .spelling = "void *" };
         v->type = p;
-        if (!p->variably_modified) p->spelling = arena_printf(fe->a, "__typeof__(%s) *", p->elem->spelling);
+        if (!p->variably_modified)
+            p->spelling = arena_printf(fe->a, "__typeof__(%s) *", p->elem->spelling);
     }
     fe->var_types.at[v->id] = t;
-    if (clang_isVolatileQualifiedType(t) || clang_getCanonicalType(t).kind == CXType_Atomic) fe->var_flags.at[v->id] |= FE_VAR_VOLATILE;
-    if (clang_getCursorTLSKind(c) != CXTLS_None) fe->var_flags.at[v->id] |= FE_VAR_THREAD_LOCAL;
+    if (clang_isVolatileQualifiedType(t) || clang_getCanonicalType(t).kind == CXType_Atomic)
+        fe->var_flags.at[v->id] |= FE_VAR_VOLATILE;
+    if (clang_getCursorTLSKind(c) != CXTLS_None)
+        fe->var_flags.at[v->id] |= FE_VAR_THREAD_LOCAL;
     CXCursor init = clang_Cursor_getVarDeclInitializer(c);
-    if (!clang_Cursor_isNull(init)) v->init = fe_extent(init);
+    if (!clang_Cursor_isNull(init))
+        v->init = fe_extent(init);
 }
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -289,30 +328,38 @@ static bool says_weak(const struct fe *fe, struct omp_extent e)
     static const char *const words[] = { "weak", "__weak__" };
     for (unsigned i = 0; i < 2; i++) {
         size_t n = strlen(words[i]);
-        for (const char *p = fe->u->text + e.begin, *end = fe->u->text + e.end; (p = memmem(p, (size_t)(end - p), words[i], n)); p += n)
-            if (!is_word(p[-1]) && !is_word(p[n])) return true;
+        for (const char *p = fe->u->text + e.begin, *end = fe->u->text + e.end;
+             (p = memmem(p, (size_t)(end - p), words[i], n)); p += n)
+            if (!is_word(p[-1]) && !is_word(p[n]))
+                return true;
     }
     return false;
 }
 
-/* A region takes the address of what it maps.  `register` forbids that and says nothing else, but with a register's name behind it; clang has
- * checked that the user keeps to it. */
+/* A region takes the address of what it maps.  `register` forbids that and says nothing else, but
+ * with a register's name behind it; clang has checked that the user keeps to it. */
 static void drop_register(struct fe *fe, struct omp_extent e, unsigned behind_name)
-{                                     /* e: up to the name, from behind a struct's members where they are in it */
+{ /* e: up to the name, from behind a struct's members where they are in it */
     static const char word[] = "register";
     enum { N = sizeof word - 1 };
     char *text = fe->u->text, *end = text + e.end;
     unsigned next = fe_skip_blank(fe->u, behind_name);
-    if (!strncmp(text + next, "asm", 3) || !strncmp(text + next, "__asm", 5)) return;
+    if (!strncmp(text + next, "asm", 3) || !strncmp(text + next, "__asm", 5))
+        return;
     bool bare = fe_skip_blank(fe->u, e.begin) >= e.end;
-    while (bare && e.begin && isspace((unsigned char)text[e.begin - 1])) e.begin--;
+    while (bare && e.begin && isspace((unsigned char)text[e.begin - 1]))
+        e.begin--;
     if (bare && e.begin && text[e.begin - 1] == '}') {
         int depth = 0;
-        do e.begin--, depth += (text[e.begin] == '}') - (text[e.begin] == '{'); while (depth && e.begin);
+        do
+            e.begin--, depth += (text[e.begin] == '}') - (text[e.begin] == '{');
+        while (depth && e.begin);
     }
-    while (e.begin && !strchr(";{}(,", text[e.begin - 1])) e.begin--;
+    while (e.begin && !strchr(";{}(,", text[e.begin - 1]))
+        e.begin--;
     for (char *p = text + e.begin; (p = memmem(p, (size_t)(end - p), word, N)); p += N)
-        if ((p == text || !is_word(p[-1])) && !is_word(p[N])) memset(p, ' ', N);
+        if ((p == text || !is_word(p[-1])) && !is_word(p[N]))
+            memset(p, ' ', N);
 }
 
 static void on_var(struct fe *fe, CXCursor c)
@@ -324,19 +371,28 @@ static void on_var(struct fe *fe, CXCursor c)
     bool known = v != NULL, definition = sc != CX_SC_Extern || !clang_Cursor_isNull(init);
     bool file_scope = !fe->in || sc == CX_SC_Extern;
     if (!v) {
-        v = new_var(fe, c, parameter ? OMPS_PARAM : file_scope ? OMPS_GLOBAL : sc == CX_SC_Static ? OMPS_STATIC_LOCAL : OMPS_LOCAL);
+        v = new_var(fe, c,
+                    parameter            ? OMPS_PARAM
+                    : file_scope         ? OMPS_GLOBAL
+                    : sc == CX_SC_Static ? OMPS_STATIC_LOCAL
+                                         : OMPS_LOCAL);
         v->is_extern = !definition;
     }
-    if (!known || (definition && !v->init.end)) describe_var(fe, v, c);
-    else if (clang_getCursorType(c).kind == CXType_ConstantArray && !v->type->size) v->type = fe_type(fe, clang_getCursorType(c));
-    if (definition) v->is_extern = false;
+    if (!known || (definition && !v->init.end))
+        describe_var(fe, v, c);
+    else if (clang_getCursorType(c).kind == CXType_ConstantArray && !v->type->size)
+        v->type = fe_type(fe, clang_getCursorType(c));
+    if (definition)
+        v->is_extern = false;
     v->is_static |= sc == CX_SC_Static;
     unsigned at = location_of(c);
-    if (sc == CX_SC_Register) drop_register(fe, (struct omp_extent){ fe_begin(c), at }, at + (unsigned)strlen(v->name));
+    if (sc == CX_SC_Register)
+        drop_register(fe, (struct omp_extent){ fe_begin(c), at }, at + (unsigned)strlen(v->name));
     add_name(fe, v->name, at + (unsigned)strlen(v->name), fe->scope_end, v);
     if (file_scope) {
         struct omp_extent e = fe_extent(c);
-        struct omp_decl *d = add_decl(fe, OMPD_VARIABLE, (struct omp_extent){ e.begin, decl_end(fe, e.end) });
+        struct omp_decl *d =
+            add_decl(fe, OMPD_VARIABLE, (struct omp_extent){ e.begin, decl_end(fe, e.end) });
         d->var = v;
         d->place = fe_place(fe->u, at);
         d->tentative = !definition;
@@ -353,17 +409,16 @@ static void on_reference(struct fe *fe, CXCursor c)
     case CXCursor_VarDecl:
     case CXCursor_ParmDecl: {
         struct omp_var *v = fe_var_of(fe, decl);
-        if (v) *VEC_PUSH(fe->a, &fe->refs) = (struct omp_ref){ e.begin, e.end - e.begin, v, false };
+        if (v)
+            *VEC_PUSH(fe->a, &fe->refs) = (struct omp_ref){ e.begin, e.end - e.begin, v, false };
         break;
     }
-    case CXCursor_FunctionDecl:
-        function_used(fe, c, decl, e.end - e.begin);
-        break;
+    case CXCursor_FunctionDecl: function_used(fe, c, decl, e.end - e.begin); break;
     case CXCursor_EnumConstantDecl:
-        *VEC_PUSH(fe->a, &fe->typerefs) = (struct fe_typeref){ e.begin, e.end - e.begin, location_of(decl) };
+        *VEC_PUSH(fe->a, &fe->typerefs) =
+            (struct fe_typeref){ e.begin, e.end - e.begin, location_of(decl) };
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -371,31 +426,45 @@ static void on_reference(struct fe *fe, CXCursor c)
 /* libclang shows a parameter that is written as an array with that type; it is a pointer. */
 static bool is_array(CXCursor c)
 {
-    if (clang_getCursorKind(c) == CXCursor_DeclRefExpr && clang_getCursorKind(clang_getCursorReferenced(c)) == CXCursor_ParmDecl) return false;
+    if (clang_getCursorKind(c) == CXCursor_DeclRefExpr &&
+        clang_getCursorKind(clang_getCursorReferenced(c)) == CXCursor_ParmDecl)
+        return false;
     enum CXTypeKind k = clang_getCanonicalType(clang_getCursorType(c)).kind;
     return k == CXType_ConstantArray || k == CXType_IncompleteArray || k == CXType_VariableArray;
 }
 
-/* Notes the variable whose own storage the lvalue c designates; nothing when a pointer is followed. */
+/* Notes the variable whose own storage the lvalue c designates; nothing when a pointer is followed.
+ */
 static void mark_lvalue(struct fe *fe, CXCursor c, fe_offsets *into)
 {
     fe_cursors v = { 0 };
     for (;;) {
         enum CXCursorKind k = clang_getCursorKind(c);
-        if (k == CXCursor_DeclRefExpr) { *VEC_PUSH(fe->a, into) = fe_begin(c); return; }
-        fe_children(fe, c, &v);
-        if (!v.n) return;
-        CXCursor first = v.at[0];
-        if (k == CXCursor_MemberRefExpr && clang_getCanonicalType(clang_getCursorType(first)).kind == CXType_Pointer) return;
-        if (k == CXCursor_ArraySubscriptExpr && !is_array(first = fe_strip(fe, first))) return;
-        if (k == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_Deref &&
-            !is_array(first = fe_strip(fe, first))) return;
-        if (k == CXCursor_GenericSelectionExpr) {
-            for (unsigned i = 1; i < v.n; i++) mark_lvalue(fe, v.at[i], into);
+        if (k == CXCursor_DeclRefExpr) {
+            *VEC_PUSH(fe->a, into) = fe_begin(c);
             return;
         }
-        if (k != CXCursor_MemberRefExpr && k != CXCursor_ArraySubscriptExpr && k != CXCursor_UnaryOperator &&
-            k != CXCursor_ParenExpr && k != CXCursor_UnexposedExpr) return;
+        fe_children(fe, c, &v);
+        if (!v.n)
+            return;
+        CXCursor first = v.at[0];
+        if (k == CXCursor_MemberRefExpr &&
+            clang_getCanonicalType(clang_getCursorType(first)).kind == CXType_Pointer)
+            return;
+        if (k == CXCursor_ArraySubscriptExpr && !is_array(first = fe_strip(fe, first)))
+            return;
+        if (k == CXCursor_UnaryOperator &&
+            clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_Deref &&
+            !is_array(first = fe_strip(fe, first)))
+            return;
+        if (k == CXCursor_GenericSelectionExpr) {
+            for (unsigned i = 1; i < v.n; i++)
+                mark_lvalue(fe, v.at[i], into);
+            return;
+        }
+        if (k != CXCursor_MemberRefExpr && k != CXCursor_ArraySubscriptExpr &&
+            k != CXCursor_UnaryOperator && k != CXCursor_ParenExpr && k != CXCursor_UnexposedExpr)
+            return;
         c = first;
     }
 }
@@ -404,12 +473,14 @@ static void mark_first(struct fe *fe, CXCursor c, fe_offsets *into)
 {
     fe_cursors v = { 0 };
     fe_children(fe, c, &v);
-    if (v.n) mark_lvalue(fe, v.at[0], into);
+    if (v.n)
+        mark_lvalue(fe, v.at[0], into);
 }
 
 static void on_binary(struct fe *fe, CXCursor c)
 {
-    if (clang_getCursorBinaryOperatorKind(c) == CXBinaryOperator_Assign) mark_first(fe, c, &fe->writes);
+    if (clang_getCursorBinaryOperatorKind(c) == CXBinaryOperator_Assign)
+        mark_first(fe, c, &fe->writes);
     walk_children(fe, c);
 }
 static void on_compound_assign(struct fe *fe, CXCursor c)
@@ -420,14 +491,12 @@ static void on_compound_assign(struct fe *fe, CXCursor c)
 static void on_unary(struct fe *fe, CXCursor c)
 {
     switch (clang_getCursorUnaryOperatorKind(c)) {
-    case CXUnaryOperator_PreInc: case CXUnaryOperator_PreDec: case CXUnaryOperator_PostInc: case CXUnaryOperator_PostDec:
-        mark_first(fe, c, &fe->writes);
-        break;
-    case CXUnaryOperator_AddrOf:
-        mark_first(fe, c, &fe->addrs);
-        break;
-    default:
-        break;
+    case CXUnaryOperator_PreInc:
+    case CXUnaryOperator_PreDec:
+    case CXUnaryOperator_PostInc:
+    case CXUnaryOperator_PostDec: mark_first(fe, c, &fe->writes); break;
+    case CXUnaryOperator_AddrOf: mark_first(fe, c, &fe->addrs); break;
+    default: break;
     }
     walk_children(fe, c);
 }
@@ -435,7 +504,8 @@ static void on_asm(struct fe *fe, CXCursor c)
 {
     fe_cursors v = { 0 };
     fe_children(fe, c, &v);
-    for (unsigned i = 0; i < v.n; i++) mark_lvalue(fe, v.at[i], &fe->addrs);
+    for (unsigned i = 0; i < v.n; i++)
+        mark_lvalue(fe, v.at[i], &fe->addrs);
     *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "inline assembly" };
     walk_children(fe, c);
 }
@@ -447,9 +517,11 @@ static void on_call(struct fe *fe, CXCursor c)
     fe_children(fe, c, &v);
     if (v.n) {
         CXCursor callee = fe_strip(fe, v.at[0]);
-        bool direct = clang_getCursorKind(callee) == CXCursor_DeclRefExpr &&
-                      clang_getCursorKind(clang_getCursorReferenced(callee)) == CXCursor_FunctionDecl;
-        if (!direct) *VEC_PUSH(fe->a, &fe->indirect) = fe_begin(c);
+        bool direct =
+            clang_getCursorKind(callee) == CXCursor_DeclRefExpr &&
+            clang_getCursorKind(clang_getCursorReferenced(callee)) == CXCursor_FunctionDecl;
+        if (!direct)
+            *VEC_PUSH(fe->a, &fe->indirect) = fe_begin(c);
     }
     walk_children(fe, c);
 }
@@ -467,17 +539,23 @@ static unsigned behind_attributes(const struct omp_unit *u, unsigned end)
 {
     for (;;) {
         unsigned i = fe_skip_space(u, end);
-        if (strncmp(u->text + i, "__attribute", 11)) return end;
-        while (i < u->length && u->text[i] != '(') i++;
+        if (strncmp(u->text + i, "__attribute", 11))
+            return end;
+        while (i < u->length && u->text[i] != '(')
+            i++;
         int depth = 0;
-        do { depth += u->text[i] == '(' ? 1 : u->text[i] == ')' ? -1 : 0; i++; } while (depth && i < u->length);
+        do {
+            depth += u->text[i] == '(' ? 1 : u->text[i] == ')' ? -1 : 0;
+            i++;
+        } while (depth && i < u->length);
         end = i;
     }
 }
 
 static void on_tag(struct fe *fe, CXCursor c)
 {
-    if (fe->in) fe_note_local_type(fe, c);
+    if (fe->in)
+        fe_note_local_type(fe, c);
     else {
         struct omp_extent e = fe_extent(c);
         e.end = behind_attributes(fe->u, e.end);
@@ -502,7 +580,8 @@ static void on_constant(struct fe *fe, CXCursor c)
     struct fe_name *n = add_name(fe, spelling_of(fe, c), location_of(c), fe->scope_end, NULL);
     n->constant = true;
     n->value = clang_getEnumConstantDeclValue(c);
-    if (fe->in) fe_note_local_type(fe, c);
+    if (fe->in)
+        fe_note_local_type(fe, c);
     walk_children(fe, c);
 }
 static void on_type_ref(struct fe *fe, CXCursor c)
@@ -510,58 +589,93 @@ static void on_type_ref(struct fe *fe, CXCursor c)
     CXCursor d = clang_getCursorReferenced(c);
     CXCursor definition = clang_getCursorDefinition(d);
     struct omp_extent e = fe_extent(c);
-    if (!fe->in) return;
-    *VEC_PUSH(fe->a, &fe->typerefs) = (struct fe_typeref){ e.begin, e.end - e.begin, location_of(clang_Cursor_isNull(definition) ? d : definition) };
+    if (!fe->in)
+        return;
+    *VEC_PUSH(fe->a, &fe->typerefs) =
+        (struct fe_typeref){ e.begin, e.end - e.begin,
+                             location_of(clang_Cursor_isNull(definition) ? d : definition) };
 }
 static void on_static_assert(struct fe *fe, CXCursor c)
 {
     struct omp_extent e = fe_extent(c);
     e.end = decl_end(fe, e.end);
-    if (!fe->in) add_decl(fe, OMPD_STATIC_ASSERT, e);
+    if (!fe->in)
+        add_decl(fe, OMPD_STATIC_ASSERT, e);
     walk_children(fe, c);
 }
 
-static const struct { enum CXCursorKind kind; void (*handle)(struct fe *, CXCursor); } handlers[] = {
-    { CXCursor_FunctionDecl, on_function }, { CXCursor_VarDecl, on_var }, { CXCursor_ParmDecl, on_var },
-    { CXCursor_DeclRefExpr, on_reference }, { CXCursor_BinaryOperator, on_binary },
-    { CXCursor_CompoundAssignOperator, on_compound_assign }, { CXCursor_UnaryOperator, on_unary }, { CXCursor_CallExpr, on_call },
-    { CXCursor_CompoundStmt, on_scope }, { CXCursor_ForStmt, on_scope }, { CXCursor_IfStmt, on_scope },
-    { CXCursor_WhileStmt, on_scope }, { CXCursor_DoStmt, on_scope }, { CXCursor_SwitchStmt, on_scope },
-    { CXCursor_StructDecl, on_tag }, { CXCursor_UnionDecl, on_tag }, { CXCursor_EnumDecl, on_tag },
-    { CXCursor_TypedefDecl, on_typedef }, { CXCursor_EnumConstantDecl, on_constant }, { CXCursor_TypeRef, on_type_ref },
-    { CXCursor_StaticAssert, on_static_assert }, { CXCursor_GCCAsmStmt, on_asm }, { CXCursor_MSAsmStmt, on_asm },
+static const struct {
+    enum CXCursorKind kind;
+    void (*handle)(struct fe *, CXCursor);
+} handlers[] = {
+    { CXCursor_FunctionDecl, on_function },
+    { CXCursor_VarDecl, on_var },
+    { CXCursor_ParmDecl, on_var },
+    { CXCursor_DeclRefExpr, on_reference },
+    { CXCursor_BinaryOperator, on_binary },
+    { CXCursor_CompoundAssignOperator, on_compound_assign },
+    { CXCursor_UnaryOperator, on_unary },
+    { CXCursor_CallExpr, on_call },
+    { CXCursor_CompoundStmt, on_scope },
+    { CXCursor_ForStmt, on_scope },
+    { CXCursor_IfStmt, on_scope },
+    { CXCursor_WhileStmt, on_scope },
+    { CXCursor_DoStmt, on_scope },
+    { CXCursor_SwitchStmt, on_scope },
+    { CXCursor_StructDecl, on_tag },
+    { CXCursor_UnionDecl, on_tag },
+    { CXCursor_EnumDecl, on_tag },
+    { CXCursor_TypedefDecl, on_typedef },
+    { CXCursor_EnumConstantDecl, on_constant },
+    { CXCursor_TypeRef, on_type_ref },
+    { CXCursor_StaticAssert, on_static_assert },
+    { CXCursor_GCCAsmStmt, on_asm },
+    { CXCursor_MSAsmStmt, on_asm },
 };
-static unsigned char handler_of[1024];       /* kind -> index + 1 */
+static unsigned char handler_of[1024]; /* kind -> index + 1 */
 
 static void find_statement(struct fe *fe, CXCursor c, enum CXCursorKind k)
 {
-    if (!clang_isStatement(k) && !clang_isExpression(k)) return;
+    if (!clang_isStatement(k) && !clang_isExpression(k))
+        return;
     unsigned at = fe_begin(c), lo = 0, hi = fe->pragmas.n;
-    while (lo < hi) {                        /* `extent.begin` grows, and so does `wanted` where it is set */
+    while (lo < hi) { /* `extent.begin` grows, and so does `wanted` where it is set */
         unsigned mid = (lo + hi) / 2;
-        if (fe->pragmas.at[mid].extent.begin < at) lo = mid + 1; else hi = mid;
+        if (fe->pragmas.at[mid].extent.begin < at)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
-    for (unsigned i = lo; i-- > 0;) {        /* the pragmas just in front of it, past stand-alone ones */
+    for (unsigned i = lo; i-- > 0;) { /* the pragmas just in front of it, past stand-alone ones */
         struct fe_pragma *p = &fe->pragmas.at[i];
-        if (p->wanted == at && !p->found) { p->found = true; p->stmt = c; }
-        else if (p->wanted != at && fe_skip_blank(fe->u, p->extent.end) != at) break;
+        if (p->wanted == at && !p->found) {
+            p->found = true;
+            p->stmt = c;
+        } else if (p->wanted != at && fe_skip_blank(fe->u, p->extent.end) != at)
+            break;
     }
 }
 
 static void note_long_double(struct fe *fe, CXCursor c, enum CXCursorKind k)
 {
-    if (!clang_isExpression(k) && k != CXCursor_VarDecl) return;
+    if (!clang_isExpression(k) && k != CXCursor_VarDecl)
+        return;
     CXType t = clang_getCursorType(c);
-    if (t.kind == CXType_Typedef || t.kind == CXType_Elaborated) t = clang_getCanonicalType(t);
-    if (t.kind == CXType_LongDouble) *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "long double" };
-    if (t.kind == CXType_Float128) *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "__float128" };
+    if (t.kind == CXType_Typedef || t.kind == CXType_Elaborated)
+        t = clang_getCanonicalType(t);
+    if (t.kind == CXType_LongDouble)
+        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "long double" };
+    if (t.kind == CXType_Float128)
+        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "__float128" };
 }
 
 /* Types with run-time bounds, of variables, their uses and casts. */
 static void note_run_time_bound(struct fe *fe, CXCursor c, enum CXCursorKind k)
 {
-    if (k != CXCursor_VarDecl && k != CXCursor_DeclRefExpr && k != CXCursor_CStyleCastExpr) return;
-    if (has_run_time_bound(clang_getCursorType(c))) *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(c);
+    if (k != CXCursor_VarDecl && k != CXCursor_DeclRefExpr && k != CXCursor_CStyleCastExpr)
+        return;
+    if (has_run_time_bound(clang_getCursorType(c)))
+        *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(c);
 }
 
 static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData data)
@@ -575,8 +689,10 @@ static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData d
         note_run_time_bound(fe, c, k);
     }
     unsigned h = k < sizeof handler_of ? handler_of[k] : 0;
-    if (h) handlers[h - 1].handle(fe, c);
-    else walk_children(fe, c);
+    if (h)
+        handlers[h - 1].handle(fe, c);
+    else
+        walk_children(fe, c);
     return CXChildVisit_Continue;
 }
 static void walk_children(struct fe *fe, CXCursor c) { clang_visitChildren(c, visit, fe); }
@@ -587,17 +703,23 @@ unsigned fe_stmt_end(struct fe *fe, CXCursor c)
     fe_cursors v = { 0 };
     unsigned end = fe_extent(c).end;
     switch (clang_getCursorKind(c)) {
-    case CXCursor_CompoundStmt:
-        return end;
-    case CXCursor_NullStmt: case CXCursor_DeclStmt:
+    case CXCursor_CompoundStmt: return end;
+    case CXCursor_NullStmt:
+    case CXCursor_DeclStmt:
         return fe->u->text[end - 1] == ';' ? end : fe_find_semicolon(fe->u, end);
-    case CXCursor_IfStmt: case CXCursor_ForStmt: case CXCursor_WhileStmt: case CXCursor_SwitchStmt: case CXCursor_LabelStmt:
-    case CXCursor_CaseStmt: case CXCursor_DefaultStmt: case CXCursor_UnexposedStmt:
+    case CXCursor_IfStmt:
+    case CXCursor_ForStmt:
+    case CXCursor_WhileStmt:
+    case CXCursor_SwitchStmt:
+    case CXCursor_LabelStmt:
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+    case CXCursor_UnexposedStmt:
         fe_children(fe, c, &v);
-        if (v.n) return fe_stmt_end(fe, v.at[v.n - 1]);
+        if (v.n)
+            return fe_stmt_end(fe, v.at[v.n - 1]);
         /* fall through */
-    default:
-        return fe_find_semicolon(fe->u, end);
+    default: return fe_find_semicolon(fe->u, end);
     }
 }
 
@@ -615,31 +737,50 @@ static int by_unsigned(const void *a, const void *b)
 static int by_decl(const void *a, const void *b)
 {
     const struct omp_decl *x = a, *y = b;
-    if (x->extent.begin != y->extent.begin) return x->extent.begin < y->extent.begin ? -1 : 1;
+    if (x->extent.begin != y->extent.begin)
+        return x->extent.begin < y->extent.begin ? -1 : 1;
     return x->extent.end == y->extent.end ? 0 : x->extent.end > y->extent.end ? -1 : 1;
 }
-#define SORT(v, by) do { if ((v).n) qsort((v).at, (v).n, sizeof *(v).at, by); } while (0)
-/* libclang shows some subtrees twice (a type in front of two declarators, the syntactic form of an initialiser). */
-#define UNIQUE(v, key)                                                                                                \
-    do {                                                                                                              \
-        unsigned n_ = 0;                                                                                              \
-        for (unsigned i_ = 0; i_ < (v).n; i_++) {                                                                     \
-            if (n_ && (v).at[n_ - 1] key == (v).at[i_] key) continue;                                                 \
-            (v).at[n_++] = (v).at[i_];                                                                                \
-        }                                                                                                             \
-        (v).n = n_;                                                                                                   \
+#define SORT(v, by)                                                                                \
+    do {                                                                                           \
+        if ((v).n)                                                                                 \
+            qsort((v).at, (v).n, sizeof *(v).at, by);                                              \
+    } while (0)
+/* libclang shows some subtrees twice (a type in front of two declarators, the syntactic form of an
+ * initialiser). */
+#define UNIQUE(v, key)                                                                             \
+    do {                                                                                           \
+        unsigned n_ = 0;                                                                           \
+        for (unsigned i_ = 0; i_ < (v).n; i_++) {                                                  \
+            if (n_ && (v).at[n_ - 1] key == (v).at[i_] key)                                        \
+                continue;                                                                          \
+            (v).at[n_++] = (v).at[i_];                                                             \
+        }                                                                                          \
+        (v).n = n_;                                                                                \
     } while (0)
 
 unsigned fe_first_ref(const struct fe *fe, unsigned offset)
 {
     unsigned lo = 0, hi = fe->refs.n;
-    while (lo < hi) { unsigned m = (lo + hi) / 2; if (fe->refs.at[m].offset < offset) lo = m + 1; else hi = m; }
+    while (lo < hi) {
+        unsigned m = (lo + hi) / 2;
+        if (fe->refs.at[m].offset < offset)
+            lo = m + 1;
+        else
+            hi = m;
+    }
     return lo;
 }
 unsigned fe_first_fref(const struct fe *fe, unsigned offset)
 {
     unsigned lo = 0, hi = fe->frefs.n;
-    while (lo < hi) { unsigned m = (lo + hi) / 2; if (fe->frefs.at[m].offset < offset) lo = m + 1; else hi = m; }
+    while (lo < hi) {
+        unsigned m = (lo + hi) / 2;
+        if (fe->frefs.at[m].offset < offset)
+            lo = m + 1;
+        else
+            hi = m;
+    }
     return lo;
 }
 
@@ -648,7 +789,8 @@ static bool contains(const fe_offsets *v, unsigned offset)
     return v->n && bsearch(&offset, v->at, v->n, sizeof *v->at, by_unsigned);
 }
 
-/* A tag inside a typedef is part of the typedef's text; `typedef … T, *P` and `int f(void), g(void)` are one text. */
+/* A tag inside a typedef is part of the typedef's text; `typedef … T, *P` and `int f(void),
+ * g(void)` are one text. */
 static void drop_contained_decls(struct fe *fe)
 {
     SORT(fe->decls, by_decl);
@@ -656,33 +798,43 @@ static void drop_contained_decls(struct fe *fe)
     const struct omp_decl *last = NULL;
     for (unsigned i = 0; i < fe->decls.n; i++) {
         struct omp_decl d = fe->decls.at[i];
-        if (d.kind == OMPD_TYPE && (d.extent.begin < typedef_end || d.extent.begin < tag_end)) continue;
-        if (d.kind == OMPD_TYPEDEF && d.extent.begin < typedef_end) continue;
-        if (d.kind == OMPD_TYPE && last && last->kind == OMPD_TYPE && last->extent.begin == d.extent.begin) continue;
-        if (d.kind == OMPD_TYPEDEF) typedef_end = d.extent.end;
-        if (d.kind == OMPD_TYPE) tag_end = d.extent.end;
+        if (d.kind == OMPD_TYPE && (d.extent.begin < typedef_end || d.extent.begin < tag_end))
+            continue;
+        if (d.kind == OMPD_TYPEDEF && d.extent.begin < typedef_end)
+            continue;
+        if (d.kind == OMPD_TYPE && last && last->kind == OMPD_TYPE &&
+            last->extent.begin == d.extent.begin)
+            continue;
+        if (d.kind == OMPD_TYPEDEF)
+            typedef_end = d.extent.end;
+        if (d.kind == OMPD_TYPE)
+            tag_end = d.extent.end;
         fe->decls.at[n] = d;
         last = &fe->decls.at[n++];
     }
     fe->decls.n = n;
 }
 
-/* Of several declarations of one variable the one with the initialiser defines it, else the last that is not extern. */
+/* Of several declarations of one variable the one with the initialiser defines it, else the last
+ * that is not extern. */
 static void choose_definitions(struct fe *fe)
 {
     struct omp_decl **chosen = arena_alloc(fe->a, (fe->vars.n + 1) * sizeof *chosen);
     for (unsigned i = 0; i < fe->decls.n; i++) {
         struct omp_decl *d = &fe->decls.at[i];
-        if (d->kind != OMPD_VARIABLE) continue;
+        if (d->kind != OMPD_VARIABLE)
+            continue;
         struct omp_decl **c = &chosen[d->var->id];
         bool has_init = *c && fe_inside((*c)->var->init.begin, (*c)->extent) && (*c)->var->init.end;
-        if (!*c || (!has_init && (!d->tentative || (*c)->tentative))) *c = d;
+        if (!*c || (!has_init && (!d->tentative || (*c)->tentative)))
+            *c = d;
     }
     unsigned n = 0;
     for (unsigned i = 0; i < fe->decls.n; i++) {
         struct omp_decl d = fe->decls.at[i];
         if (d.kind == OMPD_VARIABLE) {
-            if (&fe->decls.at[i] > chosen[d.var->id]) continue;
+            if (&fe->decls.at[i] > chosen[d.var->id])
+                continue;
             d.tentative = &fe->decls.at[i] != chosen[d.var->id];
             chosen[d.var->id] = d.tentative ? chosen[d.var->id] : &fe->decls.at[i];
         }
@@ -695,7 +847,7 @@ void fe_finish_walk(struct fe *fe)
 {
     SORT(fe->refs, by_ref);
     UNIQUE(fe->refs, .offset);
-    SORT(fe->frefs, by_unsigned);            /* offset is the first member of both */
+    SORT(fe->frefs, by_unsigned); /* offset is the first member of both */
     UNIQUE(fe->frefs, .offset);
     SORT(fe->typerefs, by_unsigned);
     UNIQUE(fe->typerefs, .offset);
@@ -711,7 +863,8 @@ void fe_finish_walk(struct fe *fe)
         r->var->address_taken |= addr;
     }
     for (unsigned i = 0; i < fe->vars.n; i++)
-        fe->vars.at[i]->address_taken |= fe->vars.at[i]->type->kind == OMPT_ARRAY || fe->vars.at[i]->type->kind == OMPT_RECORD;
+        fe->vars.at[i]->address_taken |=
+            fe->vars.at[i]->type->kind == OMPT_ARRAY || fe->vars.at[i]->type->kind == OMPT_RECORD;
     for (unsigned i = 0; i < fe->packs.n; i++) {
         struct omp_decl *d = add_decl(fe, OMPD_PRAGMA, fe->packs.at[i]);
         d->device = true;
@@ -737,20 +890,27 @@ static int report_diagnostics(struct fe *fe)
     return errors;
 }
 
-/* Functions between `begin declare variant` and `end declare variant` have the names of others: clang takes them for
- * redefinitions when it does not know OpenMP.  It gets a text with blanks there.  omp.h has such a block. */
-static void blank(struct fe *fe, char *text, const struct fe_pragma *opening, struct fe_pragma *closing)
+/* Functions between `begin declare variant` and `end declare variant` have the names of others:
+ * clang takes them for redefinitions when it does not know OpenMP.  It gets a text with blanks
+ * there.  omp.h has such a block. */
+static void blank(struct fe *fe, char *text, const struct fe_pragma *opening,
+                  struct fe_pragma *closing)
 {
-    for (unsigned k = opening->extent.end; k < closing->extent.begin; k++) if (text[k] != '\n') text[k] = ' ';
+    for (unsigned k = opening->extent.end; k < closing->extent.begin; k++)
+        if (text[k] != '\n')
+            text[k] = ' ';
     for (const struct fe_pragma *p = opening + 1; p < closing; p++)
-        if (p->c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE))
-            fe_error_at(fe, p->c->place, "'%s' in a function of '%s' is not supported yet", p->c->spelling, opening->c->spelling);
+        if (p->c->leaves &
+            (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE))
+            fe_error_at(fe, p->c->place, "'%s' in a function of '%s' is not supported yet",
+                        p->c->spelling, opening->c->spelling);
 }
 
 /* ... and the pragmas there are clang's alone. */
 static void drop_pragmas(struct fe *fe, unsigned from, unsigned to)
 {
-    memmove(&fe->pragmas.at[from], &fe->pragmas.at[to], (fe->pragmas.n - to) * sizeof *fe->pragmas.at);
+    memmove(&fe->pragmas.at[from], &fe->pragmas.at[to],
+            (fe->pragmas.n - to) * sizeof *fe->pragmas.at);
     fe->pragmas.n -= to - from;
 }
 
@@ -760,13 +920,19 @@ static const char *without_variants(struct fe *fe)
     unsigned open = ~0u;
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        bool opens = p->nrows && (p->rows[0]->flags[0] == 'V'), closes = p->nrows && p->rows[0]->flags[0] == 'v';
+        bool opens = p->nrows && (p->rows[0]->flags[0] == 'V'),
+             closes = p->nrows && p->rows[0]->flags[0] == 'v';
         if (opens && !fe_is_system(fe, p->extent.begin) && fe_variants_match_device(fe, p))
-            fe_error_at(fe, p->c->place, "'%s' whose context may be the device's is not supported yet in a file with constructs for the device",
+            fe_error_at(fe, p->c->place,
+                        "'%s' whose context may be the device's is not supported yet in a file "
+                        "with constructs for the device",
                         p->rows[0]->spelling);
-        if (opens && open == ~0u) open = i;
-        if (!closes || open == ~0u) continue;
-        if (text == fe->u->text) memcpy(text = arena_alloc(fe->a, fe->u->length + 1), fe->u->text, fe->u->length);
+        if (opens && open == ~0u)
+            open = i;
+        if (!closes || open == ~0u)
+            continue;
+        if (text == fe->u->text)
+            memcpy(text = arena_alloc(fe->a, fe->u->length + 1), fe->u->text, fe->u->length);
         blank(fe, text, &fe->pragmas.at[open], p);
         drop_pragmas(fe, open + 1, i);
         i = open + 1;
@@ -780,26 +946,32 @@ static enum CXErrorCode parse_text(struct fe *fe, CXIndex index, int nargs, cons
     struct CXUnsavedFile file = { "ompgpu-input.i", without_variants(fe), fe->u->length };
     const char **v = arena_alloc(fe->a, ((size_t)nargs + 8) * sizeof *v);
     int n = 0;
-    for (int i = 0; i < nargs; i++) v[n++] = args[i];
+    for (int i = 0; i < nargs; i++)
+        v[n++] = args[i];
     v[n++] = "-x";
     v[n++] = "cpp-output";
     v[n++] = "-w";
     v[n++] = "-Wno-everything";
-    return clang_parseTranslationUnit2(index, file.Filename, v, n, &file, 1, CXTranslationUnit_None, &fe->tu);
+    return clang_parseTranslationUnit2(index, file.Filename, v, n, &file, 1, CXTranslationUnit_None,
+                                       &fe->tu);
 }
 
 int fe_walk(struct fe *fe, CXIndex index, int nargs, const char *const *args)
 {
-    for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++) handler_of[handlers[i].kind] = (unsigned char)(i + 1);
+    for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        handler_of[handlers[i].kind] = (unsigned char)(i + 1);
     enum CXErrorCode rc = parse_text(fe, index, nargs, args);
     if (rc != CXError_Success) {
-        fe_report(fe->u, (struct omp_place){ "", 0, 0 }, "error", "libclang cannot parse %s (code %d)", fe->u->path, (int)rc);
+        fe_report(fe->u, (struct omp_place){ "", 0, 0 }, "error",
+                  "libclang cannot parse %s (code %d)", fe->u->path, (int)rc);
         return -1;
     }
-    if (report_diagnostics(fe)) return -1;
+    if (report_diagnostics(fe))
+        return -1;
     fe->scope_end = (unsigned)fe->u->length + 1;
     walk_children(fe, clang_getTranslationUnitCursor(fe->tu));
     for (unsigned i = 0; i < fe->pending.n; i++)
-        if (!fe->pending.at[i]->visited && fe->pending.at[i]->f->defined) walk_function(fe, fe->pending.at[i]);
+        if (!fe->pending.at[i]->visited && fe->pending.at[i]->f->defined)
+            walk_function(fe, fe->pending.at[i]);
     return 0;
 }

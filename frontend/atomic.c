@@ -1,22 +1,35 @@
-/* atomic.c - the statement of an atomic construct, section 15.8.4 of OpenMP 5.2, taken apart into x, expr and v. */
+/* atomic.c - the statement of an atomic construct, section 15.8.4 of OpenMP 5.2, taken apart into
+ * x, expr and v. */
 #include "frontend/fe.h"
 #include <string.h>
 
-struct form { struct fe *fe; struct omp_atomic *a; };
+struct form {
+    struct fe *fe;
+    struct omp_atomic *a;
+};
 
 static const char *binary_op(enum CXBinaryOperatorKind k)
 {
-    static const struct { enum CXBinaryOperatorKind kind; const char *op; } ops[] = {
-        { CXBinaryOperator_Add, "+" }, { CXBinaryOperator_Sub, "-" }, { CXBinaryOperator_Mul, "*" }, { CXBinaryOperator_Div, "/" },
-        { CXBinaryOperator_Rem, "%" }, { CXBinaryOperator_And, "&" }, { CXBinaryOperator_Or, "|" }, { CXBinaryOperator_Xor, "^" },
-        { CXBinaryOperator_Shl, "<<" }, { CXBinaryOperator_Shr, ">>" }, { CXBinaryOperator_AddAssign, "+" },
-        { CXBinaryOperator_SubAssign, "-" }, { CXBinaryOperator_MulAssign, "*" }, { CXBinaryOperator_DivAssign, "/" },
-        { CXBinaryOperator_RemAssign, "%" }, { CXBinaryOperator_AndAssign, "&" }, { CXBinaryOperator_OrAssign, "|" },
-        { CXBinaryOperator_XorAssign, "^" }, { CXBinaryOperator_ShlAssign, "<<" }, { CXBinaryOperator_ShrAssign, ">>" },
-        { CXBinaryOperator_LT, "<" }, { CXBinaryOperator_GT, ">" }, { CXBinaryOperator_EQ, "==" },
+    static const struct {
+        enum CXBinaryOperatorKind kind;
+        const char *op;
+    } ops[] = {
+        { CXBinaryOperator_Add, "+" },        { CXBinaryOperator_Sub, "-" },
+        { CXBinaryOperator_Mul, "*" },        { CXBinaryOperator_Div, "/" },
+        { CXBinaryOperator_Rem, "%" },        { CXBinaryOperator_And, "&" },
+        { CXBinaryOperator_Or, "|" },         { CXBinaryOperator_Xor, "^" },
+        { CXBinaryOperator_Shl, "<<" },       { CXBinaryOperator_Shr, ">>" },
+        { CXBinaryOperator_AddAssign, "+" },  { CXBinaryOperator_SubAssign, "-" },
+        { CXBinaryOperator_MulAssign, "*" },  { CXBinaryOperator_DivAssign, "/" },
+        { CXBinaryOperator_RemAssign, "%" },  { CXBinaryOperator_AndAssign, "&" },
+        { CXBinaryOperator_OrAssign, "|" },   { CXBinaryOperator_XorAssign, "^" },
+        { CXBinaryOperator_ShlAssign, "<<" }, { CXBinaryOperator_ShrAssign, ">>" },
+        { CXBinaryOperator_LT, "<" },         { CXBinaryOperator_GT, ">" },
+        { CXBinaryOperator_EQ, "==" },
     };
     for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (ops[i].kind == k) return ops[i].op;
+        if (ops[i].kind == k)
+            return ops[i].op;
     return NULL;
 }
 
@@ -25,20 +38,24 @@ static bool operands(struct fe *fe, CXCursor c, CXCursor *l, CXCursor *r)
 {
     fe_cursors v = { 0 };
     enum CXCursorKind k = clang_getCursorKind(c);
-    if (k != CXCursor_BinaryOperator && k != CXCursor_CompoundAssignOperator) return false;
+    if (k != CXCursor_BinaryOperator && k != CXCursor_CompoundAssignOperator)
+        return false;
     fe_children(fe, c, &v);
-    if (v.n != 2) return false;
+    if (v.n != 2)
+        return false;
     *l = v.at[0];
     *r = v.at[1];
     return true;
 }
 static bool is_assign(CXCursor c)
 {
-    return clang_getCursorKind(c) == CXCursor_BinaryOperator && clang_getCursorBinaryOperatorKind(c) == CXBinaryOperator_Assign;
+    return clang_getCursorKind(c) == CXCursor_BinaryOperator &&
+           clang_getCursorBinaryOperatorKind(c) == CXBinaryOperator_Assign;
 }
 static bool same(struct form *f, CXCursor c, struct omp_extent e)
 {
-    return fe_same_text(f->fe->u, fe_extent(c), e) || fe_same_text(f->fe->u, fe_extent(fe_strip(f->fe, c)), e);
+    return fe_same_text(f->fe->u, fe_extent(c), e) ||
+           fe_same_text(f->fe->u, fe_extent(fe_strip(f->fe, c)), e);
 }
 
 static void set_x(struct form *f, CXCursor x)
@@ -57,7 +74,8 @@ static bool read_update(struct form *f, CXCursor c, bool *post)
     if (clang_getCursorKind(c) == CXCursor_UnaryOperator) {
         enum CXUnaryOperatorKind op = clang_getCursorUnaryOperatorKind(c);
         fe_cursors v = { 0 };
-        if (op != CXUnaryOperator_PostInc && op != CXUnaryOperator_PreInc && op != CXUnaryOperator_PostDec && op != CXUnaryOperator_PreDec)
+        if (op != CXUnaryOperator_PostInc && op != CXUnaryOperator_PreInc &&
+            op != CXUnaryOperator_PostDec && op != CXUnaryOperator_PreDec)
             return false;
         fe_children(f->fe, c, &v);
         set_x(f, v.at[0]);
@@ -65,22 +83,33 @@ static bool read_update(struct form *f, CXCursor c, bool *post)
         *post = op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PostDec;
         return true;
     }
-    if (!operands(f->fe, c, &l, &r)) return false;
+    if (!operands(f->fe, c, &l, &r))
+        return false;
     if (clang_getCursorKind(c) == CXCursor_CompoundAssignOperator) {
         set_x(f, l);
         f->a->op = binary_op(clang_getCursorBinaryOperatorKind(c));
         f->a->expr = fe_extent(r);
         return f->a->op != NULL;
     }
-    if (!is_assign(c)) return false;
+    if (!is_assign(c))
+        return false;
     CXCursor value = fe_strip(f->fe, r);
-    if (!operands(f->fe, value, &a, &b) || is_assign(value)) return false;
+    if (!operands(f->fe, value, &a, &b) || is_assign(value))
+        return false;
     const char *op = binary_op(clang_getCursorBinaryOperatorKind(value));
-    if (!op) return false;
+    if (!op)
+        return false;
     set_x(f, l);
     f->a->op = op;
-    if (same(f, a, f->a->x)) { f->a->expr = fe_extent(b); return true; }
-    if (same(f, b, f->a->x)) { f->a->expr = fe_extent(a); f->a->x_is_right = true; return true; }
+    if (same(f, a, f->a->x)) {
+        f->a->expr = fe_extent(b);
+        return true;
+    }
+    if (same(f, b, f->a->x)) {
+        f->a->expr = fe_extent(a);
+        f->a->x_is_right = true;
+        return true;
+    }
     return false;
 }
 
@@ -89,18 +118,21 @@ static bool read_condition(struct form *f, CXCursor cond, CXCursor x, CXCursor v
 {
     CXCursor l, r;
     cond = fe_strip(f->fe, cond);
-    if (!operands(f->fe, cond, &l, &r)) return false;
+    if (!operands(f->fe, cond, &l, &r))
+        return false;
     const char *op = binary_op(clang_getCursorBinaryOperatorKind(cond));
     set_x(f, x);
     bool left = same(f, l, f->a->x);
-    if (!op || (!left && !same(f, r, f->a->x))) return false;
+    if (!op || (!left && !same(f, r, f->a->x)))
+        return false;
     f->a->expr = fe_extent(left ? r : l);
     if (!strcmp(op, "==")) {
         f->a->op = "==";
         f->a->desired = fe_extent(value);
         return true;
     }
-    if (strcmp(op, "<") && strcmp(op, ">")) return false;
+    if (strcmp(op, "<") && strcmp(op, ">"))
+        return false;
     f->a->op = (*op == '<') == left ? "max" : "min";
     return same(f, value, f->a->expr);
 }
@@ -110,7 +142,8 @@ static CXCursor peel(struct fe *fe, CXCursor c)
     fe_cursors v = { 0 };
     while (clang_getCursorKind(c) == CXCursor_CompoundStmt) {
         fe_children(fe, c, &v);
-        if (v.n != 1) return c;
+        if (v.n != 1)
+            return c;
         c = v.at[0];
     }
     return c;
@@ -123,16 +156,21 @@ static bool read_compare(struct form *f, CXCursor c)
     c = peel(f->fe, c);
     if (clang_getCursorKind(c) == CXCursor_IfStmt) {
         fe_children(f->fe, c, &v);
-        if (v.n != 2) return false;
+        if (v.n != 2)
+            return false;
         CXCursor assign = fe_strip(f->fe, peel(f->fe, v.at[1])), cond = v.at[0];
-        return is_assign(assign) && operands(f->fe, assign, &l, &r) && read_condition(f, cond, l, r);
+        return is_assign(assign) && operands(f->fe, assign, &l, &r) &&
+               read_condition(f, cond, l, r);
     }
     c = fe_strip(f->fe, c);
-    if (!is_assign(c) || !operands(f->fe, c, &l, &r)) return false;
+    if (!is_assign(c) || !operands(f->fe, c, &l, &r))
+        return false;
     r = fe_strip(f->fe, r);
-    if (clang_getCursorKind(r) != CXCursor_ConditionalOperator) return false;
+    if (clang_getCursorKind(r) != CXCursor_ConditionalOperator)
+        return false;
     fe_children(f->fe, r, &v);
-    if (v.n != 3) return false;
+    if (v.n != 3)
+        return false;
     CXCursor cond = v.at[0], yes = v.at[1], no = v.at[2];
     set_x(f, l);
     return same(f, no, f->a->x) && read_condition(f, cond, l, yes);
@@ -145,18 +183,21 @@ static bool read_capture_block(struct form *f, CXCursor c, bool compare)
     CXCursor l, r;
     bool post;
     fe_children(f->fe, c, &v);
-    if (v.n != 2) return false;
+    if (v.n != 2)
+        return false;
     for (int second = 0; second < 2; second++) {
         CXCursor read = fe_strip(f->fe, v.at[second]), update = v.at[1 - second];
         memset(f->a, 0, sizeof *f->a);
         bool ok = compare ? read_compare(f, update) : read_update(f, update, &post);
-        if (!ok && !compare && !second && is_assign(fe_strip(f->fe, update)) && operands(f->fe, fe_strip(f->fe, update), &l, &r)) {
-            set_x(f, l);                                   /* { v = x; x = expr; } */
+        if (!ok && !compare && !second && is_assign(fe_strip(f->fe, update)) &&
+            operands(f->fe, fe_strip(f->fe, update), &l, &r)) {
+            set_x(f, l); /* { v = x; x = expr; } */
             f->a->expr = fe_extent(r);
             f->a->op = "=";
             ok = true;
         }
-        if (!ok || !is_assign(read) || !operands(f->fe, read, &l, &r) || !same(f, r, f->a->x)) continue;
+        if (!ok || !is_assign(read) || !operands(f->fe, read, &l, &r) || !same(f, r, f->a->x))
+            continue;
         f->a->v = fe_extent(l);
         f->a->capture_new = second == 1;
         return true;
@@ -169,10 +210,13 @@ static bool read_capture(struct form *f, CXCursor c, bool compare)
     CXCursor l, r;
     bool post;
     c = peel(f->fe, c);
-    if (clang_getCursorKind(c) == CXCursor_CompoundStmt) return read_capture_block(f, c, compare);
+    if (clang_getCursorKind(c) == CXCursor_CompoundStmt)
+        return read_capture_block(f, c, compare);
     c = fe_strip(f->fe, c);
-    if (!is_assign(c) || !operands(f->fe, c, &l, &r)) return false;
-    if (compare ? !read_compare(f, fe_strip(f->fe, r)) : !read_update(f, r, &post)) return false;
+    if (!is_assign(c) || !operands(f->fe, c, &l, &r))
+        return false;
+    if (compare ? !read_compare(f, fe_strip(f->fe, r)) : !read_update(f, r, &post))
+        return false;
     f->a->v = fe_extent(l);
     f->a->capture_new = compare || !post;
     return true;
@@ -183,8 +227,11 @@ void fe_parse_atomic(struct fe *fe, struct fe_pragma *p)
     struct form f = { fe, arena_alloc(fe->a, sizeof *f.a) };
     CXCursor c = peel(fe, p->stmt), l, r;
     bool post, ok, compare = fe_clause(p->c, OMPC_COMPARE), capture = fe_clause(p->c, OMPC_CAPTURE);
-    int form = compare ? OMPA_COMPARE : capture ? OMPA_CAPTURE : fe_clause(p->c, OMPC_READ) ? OMPA_READ
-             : fe_clause(p->c, OMPC_WRITE) ? OMPA_WRITE : OMPA_UPDATE;
+    int form = compare                       ? OMPA_COMPARE
+               : capture                     ? OMPA_CAPTURE
+               : fe_clause(p->c, OMPC_READ)  ? OMPA_READ
+               : fe_clause(p->c, OMPC_WRITE) ? OMPA_WRITE
+                                             : OMPA_UPDATE;
     p->c->atomic = f.a;
     if (capture) {
         ok = read_capture(&f, p->stmt, compare);
@@ -195,10 +242,15 @@ void fe_parse_atomic(struct fe *fe, struct fe_pragma *p)
     } else {
         c = fe_strip(fe, c);
         ok = is_assign(c) && operands(fe, c, &l, &r);
-        if (ok) set_x(&f, form == OMPA_READ ? fe_strip(fe, r) : l);
-        if (ok && form == OMPA_READ) f.a->v = fe_extent(l);
-        if (ok && form == OMPA_WRITE) f.a->expr = fe_extent(r);
+        if (ok)
+            set_x(&f, form == OMPA_READ ? fe_strip(fe, r) : l);
+        if (ok && form == OMPA_READ)
+            f.a->v = fe_extent(l);
+        if (ok && form == OMPA_WRITE)
+            f.a->expr = fe_extent(r);
     }
     f.a->form = form;
-    if (!ok) fe_error_at(fe, p->c->place, "this form of '#pragma omp atomic%s%s' is not supported yet", compare ? " compare" : "", capture ? " capture" : "");
+    if (!ok)
+        fe_error_at(fe, p->c->place, "this form of '#pragma omp atomic%s%s' is not supported yet",
+                    compare ? " compare" : "", capture ? " capture" : "");
 }

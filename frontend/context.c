@@ -1,14 +1,17 @@
 /* context.c - context selectors (section 9 of OpenMP 5.2): metadirectives and declare variant.
  *
- * A metadirective stands for one of the directives in it.  Which one is known here: inside a target construct the context is the
- * device's, elsewhere the host's or, in a function that the device gets too, again the device's.  The tokens of the choice, a part of
- * the metadirective's own, become the pragma's tokens, and the rest of the frontend sees a directive like any other.  The host text keeps the
- * metadirective, from which clang chooses for the host; only a target variant is written there as what it is.
+ * A metadirective stands for one of the directives in it.  Which one is known here: inside a target
+ * construct the context is the device's, elsewhere the host's or, in a function that the device
+ * gets too, again the device's.  The tokens of the choice, a part of the metadirective's own,
+ * become the pragma's tokens, and the rest of the frontend sees a directive like any other.  The
+ * host text keeps the metadirective, from which clang chooses for the host; only a target variant
+ * is written there as what it is.
  *
  * A call of a function with variants is redirected in device code; on the host clang does that.
  *
- * Kind, architecture and vendor are those of an NVIDIA GPU, also for the emulated device, which runs the same code.  What is known only
- * at run time (target_device, conditions that are not constant, isa) is an error. */
+ * Kind, architecture and vendor are those of an NVIDIA GPU, also for the emulated device, which
+ * runs the same code.  What is known only at run time (target_device, conditions that are not
+ * constant, isa) is an error. */
 #include "frontend/fe.h"
 #include <string.h>
 
@@ -16,34 +19,39 @@ enum answer { NO, YES, UNKNOWN };
 enum { MAX_TRAITS = 32 };
 
 /* The constructs around, outermost first: one leaf each. */
-struct around { unsigned leaves[MAX_TRAITS], n; };
+struct around {
+    unsigned leaves[MAX_TRAITS], n;
+};
 
-struct selector {                     /* the argument of when(), match() while it is read, and what came out */
+struct selector { /* the argument of when(), match() while it is read, and what came out */
     struct fe *fe;
     const struct fe_pragma *p;
     unsigned k, end;
-    bool device;                      /* the context's device is the GPU */
+    bool device; /* the context's device is the GPU */
     const struct around *around;
-    enum answer all, any;             /* of the traits so far */
+    enum answer all, any; /* of the traits so far */
     enum { MATCH_ALL, MATCH_ANY, MATCH_NONE } how;
     unsigned long long score;
-    unsigned unknown;                 /* token of the first trait that cannot be told */
+    unsigned unknown; /* token of the first trait that cannot be told */
 };
 
 /* ------------------------------------------------------------------ tokens */
 static bool token_is(const struct selector *s, unsigned k, const char *word)
 {
     const struct fe_token *t = &s->p->tokens[k];
-    return k < s->end && t->end - t->begin == strlen(word) && !strncmp(s->fe->u->text + t->begin, word, t->end - t->begin);
+    return k < s->end && t->end - t->begin == strlen(word) &&
+           !strncmp(s->fe->u->text + t->begin, word, t->end - t->begin);
 }
 
-static unsigned closing(const struct selector *s, unsigned k)       /* of the bracket at k */
+static unsigned closing(const struct selector *s, unsigned k) /* of the bracket at k */
 {
     int depth = 0;
     for (; k < s->end; k++) {
         char c = s->fe->u->text[s->p->tokens[k].begin];
-        if (s->p->tokens[k].kind == TOK_PUNCT && strchr("([{", c)) depth++;
-        if (s->p->tokens[k].kind == TOK_PUNCT && strchr(")]}", c) && --depth == 0) return k;
+        if (s->p->tokens[k].kind == TOK_PUNCT && strchr("([{", c))
+            depth++;
+        if (s->p->tokens[k].kind == TOK_PUNCT && strchr(")]}", c) && --depth == 0)
+            return k;
     }
     return s->end;
 }
@@ -51,8 +59,10 @@ static unsigned closing(const struct selector *s, unsigned k)       /* of the br
 static unsigned find_top(const struct selector *s, unsigned k, unsigned end, const char *word)
 {
     for (; k < end; k++) {
-        if (token_is(s, k, word)) return k;
-        if (token_is(s, k, "(") || token_is(s, k, "{") || token_is(s, k, "[")) k = closing(s, k);
+        if (token_is(s, k, word))
+            return k;
+        if (token_is(s, k, "(") || token_is(s, k, "{") || token_is(s, k, "["))
+            k = closing(s, k);
     }
     return end;
 }
@@ -68,7 +78,8 @@ static bool names(const struct selector *s, unsigned k, const char *word)
 static bool names_one_of(const struct selector *s, unsigned k, const char *const words[])
 {
     for (; *words; words++)
-        if (names(s, k, *words)) return true;
+        if (names(s, k, *words))
+            return true;
     return false;
 }
 
@@ -77,38 +88,49 @@ static enum answer yes(bool b) { return b ? YES : NO; }
 
 static enum answer kind_trait(struct selector *s, unsigned b, unsigned e)
 {
-    static const char *const gpu[] = { "nohost", "gpu", "any", NULL }, *const host[] = { "host", "cpu", "any", NULL };
+    static const char *const gpu[] = { "nohost", "gpu", "any", NULL }, *const host[] = {
+        "host", "cpu", "any", NULL
+    };
     (void)e;
     return yes(names_one_of(s, b, s->device ? gpu : host));
 }
 
 static enum answer arch_trait(struct selector *s, unsigned b, unsigned e)
 {
-    static const char *const gpu[] = { "nvptx", "nvptx64", NULL }, *const host[] = { "x86_64", "x86", NULL };
+    static const char *const gpu[] = { "nvptx", "nvptx64", NULL }, *const host[] = { "x86_64",
+                                                                                     "x86", NULL };
     (void)e;
     return yes(names_one_of(s, b, s->device ? gpu : host));
 }
 
 static enum answer vendor_trait(struct selector *s, unsigned b, unsigned e)
 {
-    static const char *const us[] = { "llvm", "unknown", NULL };       /* what clang says of itself on the host */
+    /* what clang says of itself on the host */
+    static const char *const us[] = { "llvm", "unknown", NULL };
     (void)e;
     return yes(names_one_of(s, b, us));
 }
 
 static enum answer extension_trait(struct selector *s, unsigned b, unsigned e)
 {
-    static const struct { const char *word; int how; } ways[] = { { "match_all", MATCH_ALL }, { "match_any", MATCH_ANY }, { "match_none", MATCH_NONE } };
+    static const struct {
+        const char *word;
+        int how;
+    } ways[] = { { "match_all", MATCH_ALL },
+                 { "match_any", MATCH_ANY },
+                 { "match_none", MATCH_NONE } };
     (void)e;
     for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (names(s, b, ways[i].word)) s->how = ways[i].how;
+        if (names(s, b, ways[i].word))
+            s->how = ways[i].how;
     return YES;
 }
 
 static enum answer condition_trait(struct selector *s, unsigned b, unsigned e)
 {
     long long value;
-    if (!fe_constant(s->fe, s->p, b, e, &value)) return UNKNOWN;
+    if (!fe_constant(s->fe, s->p, b, e, &value))
+        return UNKNOWN;
     return yes(value != 0);
 }
 
@@ -136,60 +158,89 @@ static enum answer target_kind_trait(struct selector *s, unsigned b, unsigned e)
 
 static unsigned trait_leaf(const struct selector *s, unsigned k)
 {
-    static const struct { const char *word; unsigned leaf; } leaves[] = {
-        { "target", OMPL_TARGET }, { "teams", OMPL_TEAMS }, { "parallel", OMPL_PARALLEL }, { "for", OMPL_FOR }, { "simd", OMPL_SIMD },
+    static const struct {
+        const char *word;
+        unsigned leaf;
+    } leaves[] = {
+        { "target", OMPL_TARGET }, { "teams", OMPL_TEAMS }, { "parallel", OMPL_PARALLEL },
+        { "for", OMPL_FOR },       { "simd", OMPL_SIMD },
     };
     for (unsigned i = 0; i < sizeof leaves / sizeof *leaves; i++)
-        if (names(s, k, leaves[i].word)) return leaves[i].leaf;
+        if (names(s, k, leaves[i].word))
+            return leaves[i].leaf;
     return 0;
 }
 
 static void add_answer(struct selector *s, enum answer a, unsigned at)
 {
-    if (a == UNKNOWN && !s->unknown) s->unknown = at;
-    if (s->all == YES || (a == NO && s->all == UNKNOWN)) s->all = a;
-    if (s->any == NO || (a == YES && s->any == UNKNOWN)) s->any = a;
+    if (a == UNKNOWN && !s->unknown)
+        s->unknown = at;
+    if (s->all == YES || (a == NO && s->all == UNKNOWN))
+        s->all = a;
+    if (s->any == NO || (a == YES && s->any == UNKNOWN))
+        s->any = a;
 }
 
-/* construct={target, parallel}: these, in that order, are among the constructs around; each counts by its place. */
+/* construct={target, parallel}: these, in that order, are among the constructs around; each counts
+ * by its place. */
 static void read_constructs(struct selector *s, unsigned b, unsigned e)
 {
     unsigned next = 0;
     for (unsigned k = b; k < e; k = find_top(s, k, e, ",") + 1) {
-        for (unsigned end = find_top(s, k, e, ","), w = k; w < end; w++) {        /* `parallel for` is two */
-            if (token_is(s, w, "(")) { w = closing(s, w); continue; }
+        for (unsigned end = find_top(s, k, e, ","), w = k; w < end;
+             w++) { /* `parallel for` is two */
+            if (token_is(s, w, "(")) {
+                w = closing(s, w);
+                continue;
+            }
             unsigned leaf = trait_leaf(s, w);
-            while (leaf && next < s->around->n && s->around->leaves[next] != leaf) next++;
+            while (leaf && next < s->around->n && s->around->leaves[next] != leaf)
+                next++;
             bool found = leaf && next < s->around->n;
-            if (found) s->score += 1ull << next++;
+            if (found)
+                s->score += 1ull << next++;
             add_answer(s, yes(found), w);
         }
     }
 }
 
 /* ------------------------------------------------------------------ sets of selectors */
-static const struct { const char *set, *name; enum answer (*trait)(struct selector *, unsigned, unsigned); int weight; } selectors[] = {
-    { "device", "kind", kind_trait, 0 }, { "device", "arch", arch_trait, 1 }, { "device", "isa", isa_trait, 2 },
-    { "implementation", "vendor", vendor_trait, -1 }, { "implementation", "extension", extension_trait, -2 },
-    { "implementation", "", unknown_trait, -1 }, { "user", "condition", condition_trait, -1 }, { "target_device", "kind", target_kind_trait, 0 },
+static const struct {
+    const char *set, *name;
+    enum answer (*trait)(struct selector *, unsigned, unsigned);
+    int weight;
+} selectors[] = {
+    { "device", "kind", kind_trait, 0 },
+    { "device", "arch", arch_trait, 1 },
+    { "device", "isa", isa_trait, 2 },
+    { "implementation", "vendor", vendor_trait, -1 },
+    { "implementation", "extension", extension_trait, -2 },
+    { "implementation", "", unknown_trait, -1 },
+    { "user", "condition", condition_trait, -1 },
+    { "target_device", "kind", target_kind_trait, 0 },
     { "target_device", "", unknown_trait, -1 },
 };
 
 /* score(n): in front of the traits. */
 static unsigned read_score(struct selector *s, unsigned b, unsigned e, long long *score)
 {
-    if (!token_is(s, b, "score") || !token_is(s, b + 1, "(")) return b;
+    if (!token_is(s, b, "score") || !token_is(s, b + 1, "("))
+        return b;
     unsigned close = closing(s, b + 1);
-    if (!fe_constant(s->fe, s->p, b + 2, close, score)) *score = 0;
+    if (!fe_constant(s->fe, s->p, b + 2, close, score))
+        *score = 0;
     return close + 1 < e && token_is(s, close + 1, ":") ? close + 2 : close + 1;
 }
 
 /* One selector: a list of traits that must all hold (kind(nohost, gpu)), or one condition. */
-static void read_selector(struct selector *s, const char *set, unsigned name, unsigned b, unsigned e)
+static void read_selector(struct selector *s, const char *set, unsigned name, unsigned b,
+                          unsigned e)
 {
     long long score = 0;
     for (unsigned i = 0; i < sizeof selectors / sizeof *selectors; i++) {
-        if (strcmp(selectors[i].set, set) || (*selectors[i].name && !names(s, name, selectors[i].name))) continue;
+        if (strcmp(selectors[i].set, set) ||
+            (*selectors[i].name && !names(s, name, selectors[i].name)))
+            continue;
         int weight = selectors[i].weight;
         b = read_score(s, b, e, &score);
         bool list = selectors[i].trait != condition_trait;
@@ -197,12 +248,16 @@ static void read_selector(struct selector *s, const char *set, unsigned name, un
         for (unsigned k = b; k < e;) {
             unsigned end = list ? find_top(s, k, e, ",") : e;
             enum answer one = selectors[i].trait(s, k, end);
-            if (one == NO || a == YES) a = one;
+            if (one == NO || a == YES)
+                a = one;
             k = end + 1;
         }
-        if (weight >= 0) s->score += 1ull << (s->around->n + (unsigned)weight);
-        if (score > 0) s->score += (unsigned long long)score;
-        if (weight != -2) add_answer(s, a, name);
+        if (weight >= 0)
+            s->score += 1ull << (s->around->n + (unsigned)weight);
+        if (score > 0)
+            s->score += (unsigned long long)score;
+        if (weight != -2)
+            add_answer(s, a, name);
         return;
     }
     add_answer(s, UNKNOWN, name);
@@ -210,11 +265,16 @@ static void read_selector(struct selector *s, const char *set, unsigned name, un
 
 static void read_set(struct selector *s, const char *set, unsigned b, unsigned e)
 {
-    if (!strcmp(set, "construct")) { read_constructs(s, b, e); return; }
+    if (!strcmp(set, "construct")) {
+        read_constructs(s, b, e);
+        return;
+    }
     while (b < e) {
         unsigned end = find_top(s, b, e, ","), open = b + 1;
-        if (open < end && token_is(s, open, "(")) read_selector(s, set, b, open + 1, closing(s, open));
-        else read_selector(s, set, b, b, b);
+        if (open < end && token_is(s, open, "("))
+            read_selector(s, set, b, open + 1, closing(s, open));
+        else
+            read_selector(s, set, b, b, b);
         b = end + 1;
     }
 }
@@ -222,16 +282,20 @@ static void read_set(struct selector *s, const char *set, unsigned b, unsigned e
 /* The context selector in tokens [b, e). */
 static enum answer evaluate(struct selector *s, unsigned b, unsigned e)
 {
-    static const char *const sets[] = { "device", "target_device", "implementation", "user", "construct" };
+    static const char *const sets[] = { "device", "target_device", "implementation", "user",
+                                        "construct" };
     s->all = YES, s->any = NO, s->how = MATCH_ALL, s->score = 0, s->unknown = 0;
     while (b < e) {
         unsigned end = find_top(s, b, e, ",");
         for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++)
-            if (token_is(s, b, sets[i]) && token_is(s, b + 1, "=") && token_is(s, b + 2, "{")) read_set(s, sets[i], b + 3, closing(s, b + 2));
+            if (token_is(s, b, sets[i]) && token_is(s, b + 1, "=") && token_is(s, b + 2, "{"))
+                read_set(s, sets[i], b + 3, closing(s, b + 2));
         b = end + 1;
     }
-    if (s->how == MATCH_ALL) return s->all;
-    if (s->how == MATCH_ANY) return s->any;
+    if (s->how == MATCH_ALL)
+        return s->all;
+    if (s->how == MATCH_ANY)
+        return s->any;
     return s->any == UNKNOWN ? UNKNOWN : yes(s->any == NO);
 }
 
@@ -240,39 +304,51 @@ static void add_leaves(struct around *a, unsigned leaves)
 {
     static const unsigned order[] = { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD };
     for (unsigned i = 0; i < sizeof order / sizeof *order; i++)
-        if ((leaves & order[i]) && a->n < MAX_TRAITS) a->leaves[a->n++] = order[i];
+        if ((leaves & order[i]) && a->n < MAX_TRAITS)
+            a->leaves[a->n++] = order[i];
 }
 
 static bool has_target(const struct around *a) { return a->n && a->leaves[0] == OMPL_TARGET; }
 
-/* Constructs whose statement holds the offset; their directives are known as far as they stand in front of it. */
+/* Constructs whose statement holds the offset; their directives are known as far as they stand in
+ * front of it. */
 static struct around constructs_around(struct fe *fe, unsigned offset, bool device_function)
 {
     struct around a = { .n = 0 };
-    if (device_function) add_leaves(&a, OMPL_TARGET);
+    if (device_function)
+        add_leaves(&a, OMPL_TARGET);
     for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin < offset; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
-        if (p->found && (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP) && fe_stmt_end(fe, p->stmt) > offset) add_leaves(&a, p->c->leaves);
+        if (p->found && (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP) &&
+            fe_stmt_end(fe, p->stmt) > offset)
+            add_leaves(&a, p->c->leaves);
     }
     return a;
 }
 
 /* ------------------------------------------------------------------ metadirective */
-struct choice { unsigned b, e, unknown; bool made; };
+struct choice {
+    unsigned b, e, unknown;
+    bool made;
+};
 
-/* The best of the variants that match, the first of several; else what default or otherwise says, else nothing. */
-static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool device, const struct around *around)
+/* The best of the variants that match, the first of several; else what default or otherwise says,
+ * else nothing. */
+static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool device,
+                            const struct around *around)
 {
     struct selector s = { .fe = fe, .p = p, .end = p->ntokens, .device = device, .around = around };
     struct choice best = { 0 };
     unsigned long long score = 0;
     for (unsigned k = p->clauses_at; k < p->ntokens; k++) {
-        if (!token_is(&s, k + 1, "(")) continue;
+        if (!token_is(&s, k + 1, "("))
+            continue;
         unsigned close = closing(&s, k + 1);
         if (token_is(&s, k, "when")) {
             unsigned colon = find_top(&s, k + 2, close, ":");
             enum answer a = evaluate(&s, k + 2, colon);
-            if (a == UNKNOWN && !best.unknown) best.unknown = s.unknown ? s.unknown : k;
+            if (a == UNKNOWN && !best.unknown)
+                best.unknown = s.unknown ? s.unknown : k;
             if (a == YES && (!best.made || s.score > score)) {
                 best.b = colon + 1, best.e = close, best.made = true;
                 score = s.score;
@@ -289,7 +365,8 @@ static bool mentions_target(const struct fe *fe, const struct fe_pragma *p)
 {
     struct selector s = { .fe = (struct fe *)fe, .p = p, .end = p->ntokens };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
-        if (token_is(&s, k, "target") && !token_is(&s, k + 1, "}") && !token_is(&s, k + 1, ",")) return true;
+        if (token_is(&s, k, "target") && !token_is(&s, k + 1, "}") && !token_is(&s, k + 1, ","))
+            return true;
     return false;
 }
 
@@ -297,7 +374,9 @@ static bool mentions_target(const struct fe *fe, const struct fe_pragma *p)
 static unsigned leaves_of(struct fe *fe, const struct fe_pragma *p, struct choice c)
 {
     struct omp_construct construct = { .leaves = 0 };
-    struct fe_pragma chosen = { .extent = p->extent, .tokens = p->tokens + c.b, .ntokens = c.e - c.b, .c = &construct };
+    struct fe_pragma chosen = {
+        .extent = p->extent, .tokens = p->tokens + c.b, .ntokens = c.e - c.b, .c = &construct
+    };
     fe_read_directive(fe, &chosen);
     return construct.leaves;
 }
@@ -308,7 +387,8 @@ static void become(struct fe *fe, struct fe_pragma *p, struct choice c)
     p->ntokens = c.e - c.b;
     fe_read_directive(fe, p);
     p->c->chosen = (struct omp_extent){ 0, 0 };
-    if (p->ntokens) p->c->chosen = (struct omp_extent){ p->tokens[0].begin, p->tokens[p->ntokens - 1].end };
+    if (p->ntokens)
+        p->c->chosen = (struct omp_extent){ p->tokens[0].begin, p->tokens[p->ntokens - 1].end };
 }
 
 static void resolve(struct fe *fe, struct fe_pragma *p)
@@ -317,15 +397,19 @@ static void resolve(struct fe *fe, struct fe_pragma *p)
     bool device = has_target(&around);
     struct choice c = choose(fe, p, device, &around);
     if (c.unknown && (device || mentions_target(fe, p))) {
-        fe_error(fe, p->tokens[c.unknown].begin, "a metadirective whose choice depends on '%s' is not supported yet in device code or with a target construct",
-                 fe_text(fe, (struct omp_extent){ p->tokens[c.unknown].begin, p->tokens[c.unknown].end }));
-        c = (struct choice){ 0 };                             /* one complaint is enough */
-    } else if (!device && !mentions_target(fe, p)) {          /* host code, or a device function */
+        fe_error(fe, p->tokens[c.unknown].begin,
+                 "a metadirective whose choice depends on '%s' is not supported yet in device code "
+                 "or with a target construct",
+                 fe_text(fe, (struct omp_extent){ p->tokens[c.unknown].begin,
+                                                  p->tokens[c.unknown].end }));
+        c = (struct choice){ 0 };                    /* one complaint is enough */
+    } else if (!device && !mentions_target(fe, p)) { /* host code, or a device function */
         around = constructs_around(fe, p->extent.begin, true);
         c = choose(fe, p, true, &around);
-        if (c.unknown) return;                                /* on the device support.c will complain of the metadirective */
+        if (c.unknown)
+            return; /* on the device support.c will complain of the metadirective */
     } else if (!device && !(leaves_of(fe, p, c) & TARGETS)) {
-        return;                                               /* clang's; a device function would want another choice */
+        return; /* clang's; a device function would want another choice */
     }
     become(fe, p, c);
 }
@@ -333,11 +417,16 @@ static void resolve(struct fe *fe, struct fe_pragma *p)
 void fe_resolve_metadirectives(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe_is_metadirective(&fe->pragmas.at[i])) resolve(fe, &fe->pragmas.at[i]);
+        if (fe_is_metadirective(&fe->pragmas.at[i]))
+            resolve(fe, &fe->pragmas.at[i]);
 }
 
 /* ------------------------------------------------------------------ declare variant */
-struct variant { struct fe_function *base, *function; const struct fe_pragma *p; unsigned match, end; };
+struct variant {
+    struct fe_function *base, *function;
+    const struct fe_pragma *p;
+    unsigned match, end;
+};
 
 static bool is_declare_variant(const struct fe_pragma *p)
 {
@@ -350,42 +439,58 @@ static struct fe_function *function_behind(struct fe *fe, unsigned offset)
     const struct omp_decl *best = NULL;
     for (unsigned i = 0; i < fe->decls.n; i++) {
         const struct omp_decl *d = &fe->decls.at[i];
-        if (d->function && d->extent.begin >= offset && (!best || d->extent.begin < best->extent.begin)) best = d;
+        if (d->function && d->extent.begin >= offset &&
+            (!best || d->extent.begin < best->extent.begin))
+            best = d;
     }
-    return best ? fe_function_named(fe, best->function->name, (unsigned)strlen(best->function->name)) : NULL;
+    return best
+               ? fe_function_named(fe, best->function->name, (unsigned)strlen(best->function->name))
+               : NULL;
 }
 
 static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct variant *v)
 {
     struct selector s = { .fe = fe, .p = p, .end = p->ntokens };
     unsigned k = p->clauses_at;
-    if (!token_is(&s, k, "(") || k + 1 >= p->ntokens) return false;
+    if (!token_is(&s, k, "(") || k + 1 >= p->ntokens)
+        return false;
     const struct fe_token *name = &p->tokens[k + 1];
-    *v = (struct variant){ .p = p, .base = function_behind(fe, p->extent.end),
-                           .function = fe_function_named(fe, fe->u->text + name->begin, name->end - name->begin) };
+    *v = (struct variant){ .p = p,
+                           .base = function_behind(fe, p->extent.end),
+                           .function = fe_function_named(fe, fe->u->text + name->begin,
+                                                         name->end - name->begin) };
     for (k = closing(&s, k) + 1; k < p->ntokens; k++)
-        if (token_is(&s, k, "match") && token_is(&s, k + 1, "(")) v->match = k + 2, v->end = closing(&s, k + 1);
+        if (token_is(&s, k, "match") && token_is(&s, k + 1, "("))
+            v->match = k + 2, v->end = closing(&s, k + 1);
     return v->base && v->function && v->match;
 }
 
-static enum answer applies(struct fe *fe, const struct variant *v, const struct around *around, struct selector *s)
+static enum answer applies(struct fe *fe, const struct variant *v, const struct around *around,
+                           struct selector *s)
 {
-    *s = (struct selector){ .fe = fe, .p = v->p, .end = v->p->ntokens, .device = true, .around = around };
+    *s = (struct selector){
+        .fe = fe, .p = v->p, .end = v->p->ntokens, .device = true, .around = around
+    };
     return evaluate(s, v->match, v->end);
 }
 
-/* What a call at the offset, in code of the device, calls; NULL: the function that it names.  limits.c complains where that cannot be told. */
-static struct fe_function *variant_for(struct fe *fe, const struct variant *v, unsigned n, struct fe_function *base, unsigned offset, bool in_target)
+/* What a call at the offset, in code of the device, calls; NULL: the function that it names.
+ * limits.c complains where that cannot be told. */
+static struct fe_function *variant_for(struct fe *fe, const struct variant *v, unsigned n,
+                                       struct fe_function *base, unsigned offset, bool in_target)
 {
     struct around around = { .n = 0 };
     struct fe_function *best = NULL;
     unsigned long long score = 0;
     for (unsigned i = 0; i < n; i++) {
         struct selector s;
-        if (v[i].base != base) continue;
-        if (!around.n) around = constructs_around(fe, offset, !in_target);
+        if (v[i].base != base)
+            continue;
+        if (!around.n)
+            around = constructs_around(fe, offset, !in_target);
         enum answer a = applies(fe, &v[i], &around, &s);
-        if (a == UNKNOWN) return NULL;
+        if (a == UNKNOWN)
+            return NULL;
         if (a == YES && (!best || s.score > score)) {
             best = v[i].function;
             score = s.score;
@@ -400,15 +505,21 @@ static bool is_called(const struct fe *fe, const struct fe_fref *r)
     return r->call || fe->u->text[at] == '(';
 }
 
-/* Calls in `e`, in so far as it runs on the device: the host text does not see the renames, which types.c sorts. */
-static void redirect(struct fe *fe, const struct variant *v, unsigned n, struct omp_extent e, bool in_target)
+/* Calls in `e`, in so far as it runs on the device: the host text does not see the renames, which
+ * types.c sorts. */
+static void redirect(struct fe *fe, const struct variant *v, unsigned n, struct omp_extent e,
+                     bool in_target)
 {
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end; i++) {
+    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
+         i++) {
         struct fe_fref *r = &fe->frefs.at[i];
-        struct fe_function *f = is_called(fe, r) ? variant_for(fe, v, n, r->function, r->offset, in_target) : NULL;
-        if (!f) continue;
+        struct fe_function *f =
+            is_called(fe, r) ? variant_for(fe, v, n, r->function, r->offset, in_target) : NULL;
+        if (!f)
+            continue;
         r->function = f;
-        *VEC_PUSH(fe->a, &fe->renames) = (struct omp_rename){ .offset = r->offset, .length = r->length, .text = f->f->name };
+        *VEC_PUSH(fe->a, &fe->renames) =
+            (struct omp_rename){ .offset = r->offset, .length = r->length, .text = f->f->name };
     }
 }
 
@@ -417,25 +528,33 @@ void fe_apply_variants(struct fe *fe)
     VEC(struct variant) v = { 0 };
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct variant one;
-        if (is_declare_variant(&fe->pragmas.at[i]) && !fe_is_system(fe, fe->pragmas.at[i].extent.begin) && read_variant(fe, &fe->pragmas.at[i], &one))
+        if (is_declare_variant(&fe->pragmas.at[i]) &&
+            !fe_is_system(fe, fe->pragmas.at[i].extent.begin) &&
+            read_variant(fe, &fe->pragmas.at[i], &one))
             *VEC_PUSH(fe->a, &v) = one;
     }
-    if (!v.n) return;
+    if (!v.n)
+        return;
     for (unsigned i = 0; i < fe->u->nconstructs; i++)
-        if ((fe->u->constructs[i]->leaves & OMPL_TARGET)) redirect(fe, v.at, v.n, fe->u->constructs[i]->body, true);
+        if ((fe->u->constructs[i]->leaves & OMPL_TARGET))
+            redirect(fe, v.at, v.n, fe->u->constructs[i]->body, true);
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
-        if (f->defined) redirect(fe, v.at, v.n, f->body, false);
+        if (f->defined)
+            redirect(fe, v.at, v.n, f->body, false);
     }
 }
 
-/* A variant of a function that the device calls, of which is not known whether it is the one to call.  -> what it depends on */
+/* A variant of a function that the device calls, of which is not known whether it is the one to
+ * call.  -> what it depends on */
 const char *fe_variant_unknown(struct fe *fe, const struct fe_pragma *p)
 {
     struct variant v;
     struct selector s;
     struct around target = { { OMPL_TARGET }, 1 };
-    if (!is_declare_variant(p) || !read_variant(fe, p, &v) || !v.base->f->device || applies(fe, &v, &target, &s) != UNKNOWN) return NULL;
+    if (!is_declare_variant(p) || !read_variant(fe, p, &v) || !v.base->f->device ||
+        applies(fe, &v, &target, &s) != UNKNOWN)
+        return NULL;
     return fe_text(fe, (struct omp_extent){ p->tokens[s.unknown].begin, p->tokens[s.unknown].end });
 }
 
@@ -445,6 +564,7 @@ bool fe_variants_match_device(struct fe *fe, const struct fe_pragma *p)
     struct around all = { { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD }, 5 };
     struct selector s = { .fe = fe, .p = p, .end = p->ntokens, .device = true, .around = &all };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
-        if (token_is(&s, k, "match") && token_is(&s, k + 1, "(")) return evaluate(&s, k + 2, closing(&s, k + 1)) != NO;
+        if (token_is(&s, k, "match") && token_is(&s, k + 1, "("))
+            return evaluate(&s, k + 2, closing(&s, k + 1)) != NO;
     return true;
 }

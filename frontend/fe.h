@@ -21,54 +21,109 @@
 #include "frontend/unit.h"
 #include <clang-c/Index.h>
 
-enum fe_arg { ARG_NONE, ARG_EXPR, ARG_CONST, ARG_LIST, ARG_LOCATOR, ARG_MAP, ARG_REDUCE, ARG_IF, ARG_SCHED, ARG_MAPDEF,
-              ARG_WORD, ARG_LINEAR, ARG_LASTPRIV, ARG_ALIGN, ARG_RAW };
+enum fe_arg {
+    ARG_NONE,
+    ARG_EXPR,
+    ARG_CONST,
+    ARG_LIST,
+    ARG_LOCATOR,
+    ARG_MAP,
+    ARG_REDUCE,
+    ARG_IF,
+    ARG_SCHED,
+    ARG_MAPDEF,
+    ARG_WORD,
+    ARG_LINEAR,
+    ARG_LASTPRIV,
+    ARG_ALIGN,
+    ARG_RAW
+};
 enum fe_assoc { ASSOC_NONE, ASSOC_STMT, ASSOC_LOOP, ASSOC_DECL, ASSOC_MAYBE };
-struct fe_clause_row { const char *spelling; enum fe_arg arg; const char *flags; };
-struct fe_directive_row { const char *spelling; unsigned leaves; enum fe_assoc assoc; const char *flags; int since; const char *clauses; };
+struct fe_clause_row {
+    const char *spelling;
+    enum fe_arg arg;
+    const char *flags;
+};
+struct fe_directive_row {
+    const char *spelling;
+    unsigned leaves;
+    enum fe_assoc assoc;
+    const char *flags;
+    int since;
+    const char *clauses;
+};
 extern const struct fe_clause_row fe_clause_rows[OMPC_COUNT];
 extern const struct fe_directive_row fe_directive_rows[];
 
 /* ------------------------------------------------------------------ tokens of pragma lines */
 enum fe_token_kind { TOK_IDENT, TOK_NUMBER, TOK_STRING, TOK_PUNCT };
-struct fe_token { enum fe_token_kind kind; unsigned begin, end; };
+struct fe_token {
+    enum fe_token_kind kind;
+    unsigned begin, end;
+};
 
 struct fe_pragma {
     struct omp_extent extent;
-    struct fe_token *tokens; unsigned ntokens;   /* after `#pragma omp` */
-    const struct fe_directive_row *rows[8]; unsigned nrows;
-    unsigned clauses_at;               /* first token after the directive's name */
+    struct fe_token *tokens;
+    unsigned ntokens; /* after `#pragma omp` */
+    const struct fe_directive_row *rows[8];
+    unsigned nrows;
+    unsigned clauses_at; /* first token after the directive's name */
     enum fe_assoc assoc;
-    unsigned unexpected;               /* offset of a clause that the table does not allow here, 0 none */
-    unsigned wanted;                   /* offset of the first token of the statement waited for */
+    /* offset of a clause that the table does not allow here, 0 none */
+    unsigned unexpected;
+    unsigned wanted; /* offset of the first token of the statement waited for */
     bool found;
     CXCursor stmt;
-    CXCursor loop_body;                /* of the innermost associated loop */
-    struct omp_construct *c;           /* same index as the pragma */
+    CXCursor loop_body;      /* of the innermost associated loop */
+    struct omp_construct *c; /* same index as the pragma */
 };
 
 /* ------------------------------------------------------------------ what the walk collects */
-struct fe_line { unsigned offset, line; const char *file; bool system; };       /* a line marker takes effect at offset */
-struct fe_name { struct fe_name *next; const char *name; unsigned length, begin, end; struct omp_var *var; bool constant; long long value; };
-struct fe_function {                   /* frontend's side of an omp_function */
-    struct omp_function *f;
-    CXCursor cursor;                   /* the definition where there is one */
-    bool system, visited, known, declare_target, threadprivate_reported;
-    unsigned decl;                     /* offset of its first name */
+/* a line marker takes effect at offset */
+struct fe_line {
+    unsigned offset, line;
+    const char *file;
+    bool system;
 };
-struct fe_fref { unsigned offset, length; struct fe_function *function; bool call; };
-struct fe_typeref { unsigned offset, length; unsigned decl; };      /* decl: offset of the type's (or enum constant's) name or keyword */
-struct fe_localtype {                  /* a type, typedef or enum constant declared inside a function */
-    unsigned decl;                     /* key: offset of the declaration's location */
-    struct omp_extent extent;          /* definition, empty for enum constants */
-    unsigned name_at, name_length;     /* 0 length: unnamed */
-    const char *old_name, *new_name, *keyword;   /* keyword "" for typedefs and constants */
+struct fe_name {
+    struct fe_name *next;
+    const char *name;
+    unsigned length, begin, end;
+    struct omp_var *var;
+    bool constant;
+    long long value;
+};
+struct fe_function { /* frontend's side of an omp_function */
+    struct omp_function *f;
+    CXCursor cursor; /* the definition where there is one */
+    bool system, visited, known, declare_target, threadprivate_reported;
+    unsigned decl; /* offset of its first name */
+};
+struct fe_fref {
+    unsigned offset, length;
+    struct fe_function *function;
+    bool call;
+};
+/* decl: offset of the type's (or enum constant's) name or keyword */
+struct fe_typeref {
+    unsigned offset, length;
+    unsigned decl;
+};
+struct fe_localtype {              /* a type, typedef or enum constant declared inside a function */
+    unsigned decl;                 /* key: offset of the declaration's location */
+    struct omp_extent extent;      /* definition, empty for enum constants */
+    unsigned name_at, name_length; /* 0 length: unnamed */
+    const char *old_name, *new_name, *keyword; /* keyword "" for typedefs and constants */
     bool is_typedef, is_constant, variably_modified, definition, hoisted;
-    unsigned group;                    /* typedef: begin of the whole declaration */
+    unsigned group; /* typedef: begin of the whole declaration */
     struct omp_function *function;
     CXCursor cursor;
 };
-struct fe_mark { unsigned offset; const char *what; };      /* long double, asm, indirect calls … */
+struct fe_mark {
+    unsigned offset;
+    const char *what;
+}; /* long double, asm, indirect calls … */
 typedef VEC(unsigned) fe_offsets;
 
 #define FE_BUCKETS 4096
@@ -77,55 +132,81 @@ struct fe {
     struct arena *a;
     CXTranslationUnit tu;
     int errors;
-    bool common;                               /* -fcommon: several files may define a variable */
+    bool common; /* -fcommon: several files may define a variable */
     VEC(struct fe_line) lines;
     VEC(struct fe_pragma) pragmas;
-    VEC(struct omp_extent) packs;              /* `#pragma pack` lines */
+    VEC(struct omp_extent) packs; /* `#pragma pack` lines */
     struct fe_name *names[FE_BUCKETS];
     VEC(struct omp_var *) vars;
-    VEC(CXType) var_types;                     /* by var->id */
-    VEC(unsigned) var_flags;                   /* by var->id, FE_VAR_* */
-    struct fe_var_slot { unsigned decl; struct omp_var *var; } *var_table; unsigned var_table_size;
+    VEC(CXType) var_types;   /* by var->id */
+    VEC(unsigned) var_flags; /* by var->id, FE_VAR_* */
+    struct fe_var_slot {
+        unsigned decl;
+        struct omp_var *var;
+    } *var_table;
+    unsigned var_table_size;
     VEC(struct fe_function *) functions;
-    struct fe_function_slot { struct fe_function *f; } *function_table; unsigned function_table_size;
-    VEC(struct fe_function *) pending;         /* functions of system headers that a visited body refers to */
+    struct fe_function_slot {
+        struct fe_function *f;
+    } *function_table;
+    unsigned function_table_size;
+    /* functions of system headers that a visited body refers to */
+    VEC(struct fe_function *) pending;
     VEC(struct omp_ref) refs;
     VEC(struct fe_fref) frefs;
     VEC(struct fe_typeref) typerefs;
     VEC(struct fe_localtype) localtypes;
     VEC(struct omp_rename) renames;
-    fe_offsets writes, addrs;                  /* offsets of uses that write or take the address */
-    VEC(struct fe_mark) marks;                 /* things the device does not have */
+    fe_offsets writes, addrs;  /* offsets of uses that write or take the address */
+    VEC(struct fe_mark) marks; /* things the device does not have */
     VEC(struct omp_udr) udrs;
-    fe_offsets indirect;                       /* calls through pointers */
-    fe_offsets run_time_bounds;                /* variables, uses and casts whose type has a run-time array bound */
+    fe_offsets indirect; /* calls through pointers */
+    /* variables, uses and casts whose type has a run-time array bound */
+    fe_offsets run_time_bounds;
     VEC(struct omp_decl) decls;
     /* the walk's state */
-    unsigned scope_end;                        /* end of the innermost block */
-    struct fe_function *in;                    /* function whose body is being walked */
+    unsigned scope_end;     /* end of the innermost block */
+    struct fe_function *in; /* function whose body is being walked */
     unsigned unnamed;
 };
-enum { FE_VAR_VOLATILE = 1, FE_VAR_MAPPED_WHOLE = 2, FE_VAR_THREADPRIVATE = 4, FE_VAR_THREAD_LOCAL = 8, FE_VAR_WARNED = 16 };
+enum {
+    FE_VAR_VOLATILE = 1,
+    FE_VAR_MAPPED_WHOLE = 2,
+    FE_VAR_THREADPRIVATE = 4,
+    FE_VAR_THREAD_LOCAL = 8,
+    FE_VAR_WARNED = 16
+};
 
 /* text.c */
 void fe_scan_lines(struct fe *);
-unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);     /* next token: skips white space, comments and # lines */
-unsigned fe_skip_space(const struct omp_unit *, unsigned offset);     /* the same, stops at # lines */
-unsigned fe_find_semicolon(const struct omp_unit *, unsigned offset); /* behind the next ';' outside of brackets */
-unsigned fe_block_end(const struct omp_unit *, unsigned offset);      /* the '}' of the innermost block around, or the text's end */
+/* next token: skips white space, comments and # lines */
+unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);
+/* the same, stops at # lines */
+unsigned fe_skip_space(const struct omp_unit *, unsigned offset);
+/* behind the next ';' outside of brackets */
+unsigned fe_find_semicolon(const struct omp_unit *, unsigned offset);
+/* the '}' of the innermost block around, or the text's end */
+unsigned fe_block_end(const struct omp_unit *, unsigned offset);
 bool fe_is_system(const struct fe *, unsigned offset);
-const char *fe_text(struct fe *, struct omp_extent);                  /* copy, NUL-terminated */
+const char *fe_text(struct fe *, struct omp_extent); /* copy, NUL-terminated */
 bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
-void fe_error(struct fe *, unsigned offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void fe_error_at(struct fe *, struct omp_place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static inline bool fe_inside(unsigned offset, struct omp_extent e) { return offset >= e.begin && offset < e.end; }
+void fe_error(struct fe *, unsigned offset, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void fe_error_at(struct fe *, struct omp_place, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static inline bool fe_inside(unsigned offset, struct omp_extent e)
+{
+    return offset >= e.begin && offset < e.end;
+}
 /* pragma.c */
 void fe_scan_pragmas(struct fe *);
-void fe_read_directive(struct fe *, struct fe_pragma *);               /* by its tokens */
+void fe_read_directive(struct fe *, struct fe_pragma *); /* by its tokens */
 bool fe_is_metadirective(const struct fe_pragma *);
 /* ast.c */
-int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);         /* 0, or -1 after reporting errors */
-void fe_finish_walk(struct fe *);                                      /* sorts what was collected; after the clauses added theirs */
+/* 0, or -1 after reporting errors */
+int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);
+/* sorts what was collected; after the clauses added theirs */
+void fe_finish_walk(struct fe *);
 struct omp_extent fe_extent(CXCursor);
 unsigned fe_begin(CXCursor);
 unsigned fe_stmt_end(struct fe *, CXCursor);
@@ -134,8 +215,10 @@ struct fe_name *fe_lookup(struct fe *, const char *name, unsigned length, unsign
 struct fe_function *fe_function_named(struct fe *, const char *name, unsigned length);
 typedef VEC(CXCursor) fe_cursors;
 void fe_children(struct fe *, CXCursor, fe_cursors *);
-CXCursor fe_strip(struct fe *, CXCursor);                             /* parentheses and implicit casts off */
-unsigned fe_first_ref(const struct fe *, unsigned offset);            /* index of the first ref at or behind offset */
+/* parentheses and implicit casts off */
+CXCursor fe_strip(struct fe *, CXCursor);
+/* index of the first ref at or behind offset */
+unsigned fe_first_ref(const struct fe *, unsigned offset);
 unsigned fe_first_fref(const struct fe *, unsigned offset);
 /* types.c */
 struct omp_type *fe_type(struct fe *, CXType);
@@ -143,7 +226,9 @@ void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* clause.c */
 void fe_parse_clauses(struct fe *);
-bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned end, long long *value);   /* these tokens */
+/* these tokens */
+bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned end,
+                 long long *value);
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);
@@ -152,9 +237,21 @@ bool fe_variants_match_device(struct fe *, const struct fe_pragma *);
 /* udr.c */
 void fe_read_udr(struct fe *, struct fe_pragma *);
 bool fe_is_declare_reduction(const struct fe_pragma *);
-const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigned offset);   /* of that name and type, visible there */
-void fe_note_refs(struct fe *, const struct fe_pragma *, unsigned first, unsigned end);     /* uses in these tokens */
-enum fe_defaultmap { DMAP_DEFAULT, DMAP_ALLOC, DMAP_TO, DMAP_FROM, DMAP_TOFROM, DMAP_FIRSTPRIVATE, DMAP_PRIVATE, DMAP_NONE, DMAP_PRESENT };
+/* of that name and type, visible there */
+const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigned offset);
+/* uses in these tokens */
+void fe_note_refs(struct fe *, const struct fe_pragma *, unsigned first, unsigned end);
+enum fe_defaultmap {
+    DMAP_DEFAULT,
+    DMAP_ALLOC,
+    DMAP_TO,
+    DMAP_FROM,
+    DMAP_TOFROM,
+    DMAP_FIRSTPRIVATE,
+    DMAP_PRIVATE,
+    DMAP_NONE,
+    DMAP_PRESENT
+};
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
 /* scan.c */
 void fe_read_scans(struct fe *);
@@ -162,9 +259,10 @@ void fe_read_scans(struct fe *);
 void fe_build_tree(struct fe *);
 void fe_canonical_loops(struct fe *, struct fe_pragma *);
 void fe_parse_atomic(struct fe *, struct fe_pragma *);
-struct omp_extent fe_whole(const struct omp_construct *);             /* pragma and body */
+struct omp_extent fe_whole(const struct omp_construct *); /* pragma and body */
 struct omp_construct *fe_sole_child(const struct fe *, const struct omp_construct *);
-struct omp_construct *fe_target_of(const struct omp_construct *);     /* enclosing target construct or NULL, may be itself */
+/* enclosing target construct or NULL, may be itself */
+struct omp_construct *fe_target_of(const struct omp_construct *);
 /* reach.c */
 void fe_mark_device(struct fe *);
 /* sharing.c */
@@ -175,7 +273,8 @@ void fe_read_assumptions(struct fe *);
 void fe_choose_modes(struct fe *);
 /* support.c, and limits.c for what has to be said before loops are read */
 void fe_check_support(struct fe *);
-void fe_check_reduction(struct fe *, const struct omp_construct *, const struct omp_clause *);     /* reduce.c */
+/* reduce.c */
+void fe_check_reduction(struct fe *, const struct omp_construct *, const struct omp_clause *);
 void fe_early_support(struct fe *);
 /* refine.c */
 void fe_refine(struct fe *);

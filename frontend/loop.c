@@ -1,17 +1,25 @@
-/* loop.c - canonical loops, section 4.4.1 of OpenMP 5.2.  clang has checked the form; the parts are extracted here as text.
+/* loop.c - canonical loops, section 4.4.1 of OpenMP 5.2.  clang has checked the form; the parts are
+ * extracted here as text.
  *
- * Of a nest whose inner loops have bounds that depend on outer variables, or statements between the loops, the outer part that has neither
- * is collapsed.  Each of its iterations runs the inner loops whole: that is one of the ways to share the iterations that the
- * specification leaves open, and only their variables remain to be made private.  Where the program asks for more - chunks of a size, the
- * last iteration's values - it is an error. */
+ * Of a nest whose inner loops have bounds that depend on outer variables, or statements between the
+ * loops, the outer part that has neither is collapsed.  Each of its iterations runs the inner loops
+ * whole: that is one of the ways to share the iterations that the specification leaves open, and
+ * only their variables remain to be made private.  Where the program asks for more - chunks of a
+ * size, the last iteration's values - it is an error. */
 #include "frontend/fe.h"
 #include <string.h>
 
-struct loop_reader { struct fe *fe; struct fe_pragma *p; struct omp_loop *l; bool bad; };
+struct loop_reader {
+    struct fe *fe;
+    struct fe_pragma *p;
+    struct omp_loop *l;
+    bool bad;
+};
 
 static void bad_loop(struct loop_reader *r, unsigned offset, const char *what)
 {
-    if (!r->bad) fe_error(r->fe, offset, "%s in the loop of '#pragma omp %s'", what, r->p->c->spelling);
+    if (!r->bad)
+        fe_error(r->fe, offset, "%s in the loop of '#pragma omp %s'", what, r->p->c->spelling);
     r->bad = true;
 }
 
@@ -21,9 +29,11 @@ static CXCursor peel(struct fe *fe, CXCursor c)
     fe_cursors v = { 0 };
     for (;;) {
         enum CXCursorKind k = clang_getCursorKind(c);
-        if (k != CXCursor_CompoundStmt && k != CXCursor_UnexposedStmt) return c;
+        if (k != CXCursor_CompoundStmt && k != CXCursor_UnexposedStmt)
+            return c;
         fe_children(fe, c, &v);
-        if (!v.n || (k == CXCursor_CompoundStmt && v.n != 1)) return c;
+        if (!v.n || (k == CXCursor_CompoundStmt && v.n != 1))
+            return c;
         c = v.at[v.n - 1];
     }
 }
@@ -31,23 +41,29 @@ static CXCursor peel(struct fe *fe, CXCursor c)
 static bool refers_to(struct fe *fe, CXCursor c, const struct omp_var *v)
 {
     c = fe_strip(fe, c);
-    return clang_getCursorKind(c) == CXCursor_DeclRefExpr && fe_var_of(fe, clang_getCursorReferenced(c)) == v;
+    return clang_getCursorKind(c) == CXCursor_DeclRefExpr &&
+           fe_var_of(fe, clang_getCursorReferenced(c)) == v;
 }
 
 static void read_init(struct loop_reader *r, CXCursor c)
 {
     fe_cursors v = { 0 };
     fe_children(r->fe, c, &v);
-    if (clang_getCursorKind(c) == CXCursor_DeclStmt && v.n == 1 && clang_getCursorKind(v.at[0]) == CXCursor_VarDecl) {
+    if (clang_getCursorKind(c) == CXCursor_DeclStmt && v.n == 1 &&
+        clang_getCursorKind(v.at[0]) == CXCursor_VarDecl) {
         r->l->iv = fe_var_of(r->fe, v.at[0]);
         r->l->iv_declared = true;
-        if (r->l->iv) r->l->lb = r->l->iv->init;
+        if (r->l->iv)
+            r->l->lb = r->l->iv->init;
     } else if (clang_getCursorKind(c) == CXCursor_BinaryOperator && v.n == 2 &&
                clang_getCursorKind(fe_strip(r->fe, v.at[0])) == CXCursor_DeclRefExpr) {
         r->l->iv = fe_var_of(r->fe, clang_getCursorReferenced(fe_strip(r->fe, v.at[0])));
         r->l->lb = fe_extent(v.at[1]);
     }
-    if (!r->l->iv || !r->l->lb.end) { bad_loop(r, fe_begin(c), "initialisation that is not 'var = lb'"); return; }
+    if (!r->l->iv || !r->l->lb.end) {
+        bad_loop(r, fe_begin(c), "initialisation that is not 'var = lb'");
+        return;
+    }
     enum omp_type_kind kind = r->l->iv->type->kind;
     if (kind != OMPT_INT && kind != OMPT_BOOL && kind != OMPT_POINTER)
         bad_loop(r, fe_begin(c), "a loop variable that is neither an integer nor a pointer");
@@ -55,18 +71,26 @@ static void read_init(struct loop_reader *r, CXCursor c)
 
 static void read_test(struct loop_reader *r, CXCursor c)
 {
-    static const struct { enum CXBinaryOperatorKind op; int rel, mirrored; } rels[] = {
-        { CXBinaryOperator_LT, OMPREL_LT, OMPREL_GT }, { CXBinaryOperator_LE, OMPREL_LE, OMPREL_GE },
-        { CXBinaryOperator_GT, OMPREL_GT, OMPREL_LT }, { CXBinaryOperator_GE, OMPREL_GE, OMPREL_LE },
+    static const struct {
+        enum CXBinaryOperatorKind op;
+        int rel, mirrored;
+    } rels[] = {
+        { CXBinaryOperator_LT, OMPREL_LT, OMPREL_GT },
+        { CXBinaryOperator_LE, OMPREL_LE, OMPREL_GE },
+        { CXBinaryOperator_GT, OMPREL_GT, OMPREL_LT },
+        { CXBinaryOperator_GE, OMPREL_GE, OMPREL_LE },
         { CXBinaryOperator_NE, OMPREL_NE, OMPREL_NE },
     };
     fe_cursors v = { 0 };
     c = fe_strip(r->fe, c);
     fe_children(r->fe, c, &v);
     for (unsigned i = 0; v.n == 2 && i < sizeof rels / sizeof *rels; i++) {
-        if (clang_getCursorKind(c) != CXCursor_BinaryOperator || clang_getCursorBinaryOperatorKind(c) != rels[i].op) continue;
+        if (clang_getCursorKind(c) != CXCursor_BinaryOperator ||
+            clang_getCursorBinaryOperatorKind(c) != rels[i].op)
+            continue;
         bool left = refers_to(r->fe, v.at[0], r->l->iv);
-        if (!left && !refers_to(r->fe, v.at[1], r->l->iv)) break;
+        if (!left && !refers_to(r->fe, v.at[1], r->l->iv))
+            break;
         r->l->rel = left ? rels[i].rel : rels[i].mirrored;
         r->l->ub = fe_extent(v.at[left]);
         return;
@@ -86,7 +110,8 @@ static void read_step(struct loop_reader *r, CXCursor c)
         return;
     }
     enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(c);
-    if (k == CXCursor_CompoundAssignOperator && v.n == 2 && (op == CXBinaryOperator_AddAssign || op == CXBinaryOperator_SubAssign)) {
+    if (k == CXCursor_CompoundAssignOperator && v.n == 2 &&
+        (op == CXBinaryOperator_AddAssign || op == CXBinaryOperator_SubAssign)) {
         r->l->step = fe_extent(v.at[1]);
         r->l->step_negative = op == CXBinaryOperator_SubAssign;
         return;
@@ -99,7 +124,8 @@ static void read_step(struct loop_reader *r, CXCursor c)
             bool left = refers_to(r->fe, v.at[0], r->l->iv);
             r->l->step = fe_extent(v.at[left]);
             r->l->step_negative = op == CXBinaryOperator_Sub;
-            if (left || (op == CXBinaryOperator_Add && refers_to(r->fe, v.at[1], r->l->iv))) return;
+            if (left || (op == CXBinaryOperator_Add && refers_to(r->fe, v.at[1], r->l->iv)))
+                return;
         }
     }
     bad_loop(r, fe_begin(c), "an increment that is not 'var += step'");
@@ -110,7 +136,8 @@ static struct omp_extent body_extent(struct fe *fe, CXCursor body, unsigned afte
 {
     struct omp_extent e = { fe_begin(body), fe_stmt_end(fe, body) };
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe->pragmas.at[i].extent.begin > after && fe->pragmas.at[i].extent.begin < e.begin) e.begin = fe->pragmas.at[i].extent.begin;
+        if (fe->pragmas.at[i].extent.begin > after && fe->pragmas.at[i].extent.begin < e.begin)
+            e.begin = fe->pragmas.at[i].extent.begin;
     return e;
 }
 
@@ -118,26 +145,36 @@ static CXCursor read_loop(struct loop_reader *r, CXCursor c)
 {
     fe_cursors v = { 0 };
     c = peel(r->fe, c);
-    if (clang_getCursorKind(c) != CXCursor_ForStmt) { bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop"); return c; }
+    if (clang_getCursorKind(c) != CXCursor_ForStmt) {
+        bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop");
+        return c;
+    }
     fe_children(r->fe, c, &v);
-    if (v.n != 4) { bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment"); return c; }
+    if (v.n != 4) {
+        bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment");
+        return c;
+    }
     r->l->extent = (struct omp_extent){ fe_begin(c), fe_stmt_end(r->fe, c) };
     r->l->place = fe_place(r->fe->u, r->l->extent.begin);
     read_init(r, v.at[0]);
-    if (!r->bad) read_test(r, v.at[1]);
-    if (!r->bad) read_step(r, v.at[2]);
+    if (!r->bad)
+        read_test(r, v.at[1]);
+    if (!r->bad)
+        read_step(r, v.at[2]);
     r->l->body = body_extent(r->fe, v.at[3], fe_extent(v.at[2]).end);
     return v.at[3];
 }
 
 static bool uses(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
-        if (fe->refs.at[i].var == v) return true;
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
+         i++)
+        if (fe->refs.at[i].var == v)
+            return true;
     return false;
 }
 
-/* ------------------------------------------------------------------ loops that are not collapsed after all */
+/* ------------------------------------------------------- loops that are not collapsed after all */
 /* The only `for` among the statements of a block, or c itself. */
 static CXCursor only_loop(struct fe *fe, CXCursor c)
 {
@@ -145,11 +182,13 @@ static CXCursor only_loop(struct fe *fe, CXCursor c)
     CXCursor found = c;
     unsigned n = 0;
     c = peel(fe, c);
-    if (clang_getCursorKind(c) != CXCursor_CompoundStmt) return c;
+    if (clang_getCursorKind(c) != CXCursor_CompoundStmt)
+        return c;
     fe_children(fe, c, &v);
     for (unsigned i = 0; i < v.n; i++) {
         CXCursor s = peel(fe, v.at[i]);
-        if (clang_getCursorKind(s) != CXCursor_ForStmt) continue;
+        if (clang_getCursorKind(s) != CXCursor_ForStmt)
+            continue;
         found = s;
         n++;
     }
@@ -158,18 +197,27 @@ static CXCursor only_loop(struct fe *fe, CXCursor c)
 
 static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
 {
-    static const struct { enum omp_clause_kind kind; bool sized; const char *what; } asks[] = {
-        { OMPC_SCHEDULE, true, "chunks of a given size" }, { OMPC_DIST_SCHEDULE, true, "chunks of a given size" },
-        { OMPC_LASTPRIVATE, false, "values of the last iteration" }, { OMPC_LINEAR, false, "'linear'" },
+    static const struct {
+        enum omp_clause_kind kind;
+        bool sized;
+        const char *what;
+    } asks[] = {
+        { OMPC_SCHEDULE, true, "chunks of a given size" },
+        { OMPC_DIST_SCHEDULE, true, "chunks of a given size" },
+        { OMPC_LASTPRIVATE, false, "values of the last iteration" },
+        { OMPC_LINEAR, false, "'linear'" },
     };
     const struct omp_construct *c = r->p->c;
     const char *what = c->leaves == OMPL_SIMD ? "'simd'" : NULL;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++)
-            if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.end)) what = asks[i].what;
-        if (k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan")) what = "'scan'";
+            if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.end))
+                what = asks[i].what;
+        if (k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan"))
+            what = "'scan'";
     }
-    if (what) bad_loop(r, offset, arena_printf(r->fe->a, "%s with %s (not supported yet)", what, why));
+    if (what)
+        bad_loop(r, offset, arena_printf(r->fe->a, "%s with %s (not supported yet)", what, why));
 }
 
 /* From loop `from` of n on, where c is its place, the loops only give up their variables. */
@@ -180,12 +228,19 @@ static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
     for (unsigned i = 0; i < n && !r->bad; i++) {
         fe_cursors v = { 0 };
         c = only_loop(r->fe, c);
-        if (clang_getCursorKind(c) != CXCursor_ForStmt) { bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop"); return; }
+        if (clang_getCursorKind(c) != CXCursor_ForStmt) {
+            bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop");
+            return;
+        }
         fe_children(r->fe, c, &v);
-        if (v.n != 4) { bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment"); return; }
+        if (v.n != 4) {
+            bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment");
+            return;
+        }
         r->l = arena_alloc(r->fe->a, sizeof *r->l);
         read_init(r, v.at[0]);
-        if (!r->bad && !r->l->iv_declared) to->inner_ivs[to->ninner_ivs++] = r->l->iv;
+        if (!r->bad && !r->l->iv_declared)
+            to->inner_ivs[to->ninner_ivs++] = r->l->iv;
         c = v.at[3];
     }
 }
@@ -193,13 +248,15 @@ static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
 static bool depends(const struct fe *fe, const struct omp_construct *c, const struct omp_loop *l)
 {
     for (unsigned k = 0; k < c->nloops; k++)
-        if (uses(fe, l->lb, c->loops[k].iv) || uses(fe, l->ub, c->loops[k].iv)) return true;
+        if (uses(fe, l->lb, c->loops[k].iv) || uses(fe, l->ub, c->loops[k].iv))
+            return true;
     return false;
 }
 
 void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
 {
-    struct omp_clause *collapse = fe_clause(p->c, OMPC_COLLAPSE), *ordered = fe_clause(p->c, OMPC_ORDERED);
+    struct omp_clause *collapse = fe_clause(p->c, OMPC_COLLAPSE),
+                      *ordered = fe_clause(p->c, OMPC_ORDERED);
     int64_t n = collapse ? collapse->value : ordered && ordered->value ? ordered->value : 1;
     if (n < 1 || n > 64) {
         fe_error_at(fe, p->c->place, "cannot collapse %lld loops", (long long)n);
@@ -213,9 +270,13 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
         bool tight = !i || clang_getCursorKind(peel(fe, at)) == CXCursor_ForStmt;
         r.l = &p->c->loops[i];
         CXCursor body = tight ? read_loop(&r, at) : at;
-        if (r.bad) return;
+        if (r.bad)
+            return;
         if (!tight || depends(fe, p->c, r.l)) {
-            check_inner(&r, tight ? "a loop whose bounds depend on an outer loop variable" : "statements between collapsed loops", fe_begin(at));
+            check_inner(&r,
+                        tight ? "a loop whose bounds depend on an outer loop variable"
+                              : "statements between collapsed loops",
+                        fe_begin(at));
             read_inner(&r, at, (unsigned)n - i);
             return;
         }

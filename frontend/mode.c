@@ -1,17 +1,19 @@
 /* mode.c - SPMD or generic, and which code can reach a parallel region.
  *
- * A region is SPMD when it is tightly nested down to a `parallel`: every level's statement is the next construct and nothing
- * else, so no sequential code exists that other threads would have to wait for.  `distribute` alone ends the chain: what
- * stands in its loop runs once per iteration on one thread.
+ * A region is SPMD when it is tightly nested down to a `parallel`: every level's statement is the
+ * next construct and nothing else, so no sequential code exists that other threads would have to
+ * wait for.  `distribute` alone ends the chain: what stands in its loop runs once per iteration on
+ * one thread.
  */
 #include "frontend/fe.h"
 #include <string.h>
 
-/* ------------------------------------------------------------------ who reaches a parallel region */
+/* ---------------------------------------------------------------- who reaches a parallel region */
 static bool has_indirect_call(const struct fe *fe, struct omp_extent e)
 {
     for (unsigned i = 0; i < fe->indirect.n; i++)
-        if (fe_inside(fe->indirect.at[i], e)) return true;
+        if (fe_inside(fe->indirect.at[i], e))
+            return true;
     return false;
 }
 
@@ -19,7 +21,8 @@ static bool has_parallel_construct(const struct fe *fe, struct omp_extent e)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
-        if (fe_inside(c->pragma.begin, e) && (c->leaves & OMPL_PARALLEL)) return true;
+        if (fe_inside(c->pragma.begin, e) && (c->leaves & OMPL_PARALLEL))
+            return true;
     }
     return false;
 }
@@ -27,14 +30,17 @@ static bool has_parallel_construct(const struct fe *fe, struct omp_extent e)
 /* A function that is only referred to may be called later, so every reference counts. */
 static bool refers_to_parallel_function(const struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end; i++)
-        if (fe->frefs.at[i].function->f->has_parallel) return true;
+    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
+         i++)
+        if (fe->frefs.at[i].function->f->has_parallel)
+            return true;
     return false;
 }
 
 static bool reaches_parallel(const struct fe *fe, struct omp_extent e)
 {
-    return e.begin != e.end && (has_parallel_construct(fe, e) || has_indirect_call(fe, e) || refers_to_parallel_function(fe, e));
+    return e.begin != e.end && (has_parallel_construct(fe, e) || has_indirect_call(fe, e) ||
+                                refers_to_parallel_function(fe, e));
 }
 
 static void find_parallel_functions(struct fe *fe)
@@ -43,7 +49,8 @@ static void find_parallel_functions(struct fe *fe)
         again = false;
         for (unsigned i = 0; i < fe->functions.n; i++) {
             struct omp_function *f = fe->functions.at[i]->f;
-            if (f->has_parallel || !f->device || !f->defined || !reaches_parallel(fe, f->body)) continue;
+            if (f->has_parallel || !f->device || !f->defined || !reaches_parallel(fe, f->body))
+                continue;
             f->has_parallel = again = true;
         }
     }
@@ -52,18 +59,21 @@ static void find_parallel_functions(struct fe *fe)
 /* ------------------------------------------------------------------ who reaches synchronisation */
 static bool has_sync(const struct omp_construct *first)
 {
-    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED | OMPL_BARRIER | OMPL_SECTIONS | OMPL_SCOPE | OMPL_FOR |
-                          OMPL_FLUSH;
+    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED |
+                          OMPL_BARRIER | OMPL_SECTIONS | OMPL_SCOPE | OMPL_FOR | OMPL_FLUSH;
     for (const struct omp_construct *c = first; c; c = c->next)
-        if ((c->leaves & sync) || has_sync(c->child)) return true;
+        if ((c->leaves & sync) || has_sync(c->child))
+            return true;
     return false;
 }
 
 static bool calls_sync(const struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end; i++) {
+    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
+         i++) {
         const struct omp_function *f = fe->frefs.at[i].function->f;
-        if (f->synchronises || (!strncmp(f->name, "omp_", 4) && strstr(f->name, "_lock"))) return true;
+        if (f->synchronises || (!strncmp(f->name, "omp_", 4) && strstr(f->name, "_lock")))
+            return true;
     }
     return has_indirect_call(fe, e);
 }
@@ -74,7 +84,9 @@ static void find_sync_functions(struct fe *fe)
         again = false;
         for (unsigned i = 0; i < fe->functions.n; i++) {
             struct omp_function *f = fe->functions.at[i]->f;
-            if (f->synchronises || !f->device || !f->defined || (!has_sync(f->constructs) && !calls_sync(fe, f->body))) continue;
+            if (f->synchronises || !f->device || !f->defined ||
+                (!has_sync(f->constructs) && !calls_sync(fe, f->body)))
+                continue;
             f->synchronises = again = true;
         }
     }
@@ -86,16 +98,20 @@ static void find_sync_functions(struct fe *fe)
 /* The next level of the chain below c, or NULL. */
 static struct omp_construct *next_level(const struct fe *fe, const struct omp_construct *c)
 {
-    if (c->leaves & ~(unsigned)OUTER) return NULL;              /* distribute, simd, … : their loop body is sequential code */
+    /* distribute, simd, … : their loop body is sequential code */
+    if (c->leaves & ~(unsigned)OUTER)
+        return NULL;
     struct omp_construct *k = fe_sole_child(fe, c);
-    if (!k || !(k->leaves & (OMPL_TEAMS | OMPL_PARALLEL))) return NULL;
+    if (!k || !(k->leaves & (OMPL_TEAMS | OMPL_PARALLEL)))
+        return NULL;
     return k;
 }
 
 static struct omp_construct *tight_parallel(const struct fe *fe, struct omp_construct *target)
 {
     struct omp_construct *c = target;
-    while (c && !(c->leaves & OMPL_PARALLEL)) c = next_level(fe, c);
+    while (c && !(c->leaves & OMPL_PARALLEL))
+        c = next_level(fe, c);
     return c;
 }
 
@@ -105,7 +121,8 @@ void fe_choose_modes(struct fe *fe)
     find_sync_functions(fe);
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         struct omp_construct *c = fe->u->constructs[i];
-        if (!(c->leaves & OMPL_TARGET)) continue;
+        if (!(c->leaves & OMPL_TARGET))
+            continue;
         c->spmd_inner = tight_parallel(fe, c);
         c->spmd = c->spmd_inner != NULL;
         c->needs_parallel = c->spmd || reaches_parallel(fe, fe_whole(c));

@@ -6,19 +6,27 @@
 static int by_position(const void *a, const void *b)
 {
     const struct omp_decl *x = a, *y = b;
-    bool x_holds = x->kind == OMPD_VARIABLE && y->kind == OMPD_TYPE && fe_inside(y->extent.begin, x->extent);
-    bool y_holds = y->kind == OMPD_VARIABLE && x->kind == OMPD_TYPE && fe_inside(x->extent.begin, y->extent);
-    if (x_holds || y_holds) return x_holds ? 1 : -1;         /* static struct { … } v: the type before the variable */
-    if (x->extent.begin != y->extent.begin) return x->extent.begin > y->extent.begin ? 1 : -1;
+    bool x_holds =
+        x->kind == OMPD_VARIABLE && y->kind == OMPD_TYPE && fe_inside(y->extent.begin, x->extent);
+    bool y_holds =
+        y->kind == OMPD_VARIABLE && x->kind == OMPD_TYPE && fe_inside(x->extent.begin, y->extent);
+    /* static struct { … } v: the type before the variable */
+    if (x_holds || y_holds)
+        return x_holds ? 1 : -1;
+    if (x->extent.begin != y->extent.begin)
+        return x->extent.begin > y->extent.begin ? 1 : -1;
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* Declarations inside a function (`int f(int);` in a block) go in front of it: the regions of the function may need them. */
+/* Declarations inside a function (`int f(int);` in a block) go in front of it: the regions of the
+ * function may need them. */
 static void lift_inner_decls(struct fe *fe)
 {
     for (unsigned i = 1; i < fe->decls.n; i++) {
         struct omp_decl outer = fe->decls.at[i - 1], inner = fe->decls.at[i];
-        if (outer.kind != OMPD_FUNCTION || !fe_inside(inner.extent.begin, outer.extent) || inner.kind == OMPD_FUNCTION) continue;
+        if (outer.kind != OMPD_FUNCTION || !fe_inside(inner.extent.begin, outer.extent) ||
+            inner.kind == OMPD_FUNCTION)
+            continue;
         fe->decls.at[i - 1] = inner;
         fe->decls.at[i] = outer;
     }
@@ -29,21 +37,26 @@ static void read_statements(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET))) continue;
-        if (p->c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_TASKLOOP)) fe_canonical_loops(fe, p);
-        if (p->c->leaves & OMPL_ATOMIC) fe_parse_atomic(fe, p);
+        if (!p->found || !(p->c->on_device || (p->c->leaves & OMPL_TARGET)))
+            continue;
+        if (p->c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_TASKLOOP))
+            fe_canonical_loops(fe, p);
+        if (p->c->leaves & OMPL_ATOMIC)
+            fe_parse_atomic(fe, p);
     }
 }
 
 static void publish(struct fe *fe)
 {
     struct omp_unit *u = fe->u;
-    if (fe->decls.n) qsort(fe->decls.at, fe->decls.n, sizeof *fe->decls.at, by_position);
+    if (fe->decls.n)
+        qsort(fe->decls.at, fe->decls.n, sizeof *fe->decls.at, by_position);
     lift_inner_decls(fe);
     u->decls = fe->decls.at;
     u->ndecls = fe->decls.n;
     u->functions = arena_alloc(fe->a, (fe->functions.n + 1) * sizeof *u->functions);
-    for (unsigned i = 0; i < fe->functions.n; i++) u->functions[u->nfunctions++] = fe->functions.at[i]->f;
+    for (unsigned i = 0; i < fe->functions.n; i++)
+        u->functions[u->nfunctions++] = fe->functions.at[i]->f;
     u->udrs = fe->udrs.at;
     u->nudrs = fe->udrs.n;
     u->vars = fe->vars.at;
@@ -61,15 +74,17 @@ static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args
     return fe_walk(fe, index, nargs, args);
 }
 
-/* Each pass relies on those before it and can live with what an earlier one has complained of, so that the user sees all errors
- * at once. */
+/* Each pass relies on those before it and can live with what an earlier one has complained of, so
+ * that the user sees all errors at once. */
 static void (*const passes[])(struct fe *) = {
-    fe_resolve_metadirectives, fe_parse_clauses, fe_finish_walk, fe_build_tree, fe_read_assumptions, fe_apply_variants, fe_mark_device, fe_early_support,
-    read_statements, fe_read_scans, fe_data_sharing, fe_refine,
-    fe_check_support, fe_hoist_types, publish,
+    fe_resolve_metadirectives, fe_parse_clauses,  fe_finish_walk,  fe_build_tree,
+    fe_read_assumptions,       fe_apply_variants, fe_mark_device,  fe_early_support,
+    read_statements,           fe_read_scans,     fe_data_sharing, fe_refine,
+    fe_check_support,          fe_hoist_types,    publish,
 };
 
-struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs, const char *const *args)
+struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
+                          const char *const *args)
 {
     struct arena *a = arena_new();
     struct fe *fe = arena_alloc(a, sizeof *fe);
@@ -78,18 +93,23 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->u = arena_alloc(a, sizeof *fe->u);
     *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
     for (int i = 0; i < nargs; i++)
-        if (!strcmp(args[i], "-fcommon") || !strcmp(args[i], "-fno-common")) fe->common = !strcmp(args[i], "-fcommon");
+        if (!strcmp(args[i], "-fcommon") || !strcmp(args[i], "-fno-common"))
+            fe->common = !strcmp(args[i], "-fcommon");
     bool parsed = walk(fe, index, nargs, args) == 0 && !fe->errors;
     fe->errors += !parsed;
-    for (unsigned i = 0; i < sizeof passes / sizeof *passes && parsed; i++) passes[i](fe);
-    if (fe->tu) clang_disposeTranslationUnit(fe->tu);
+    for (unsigned i = 0; i < sizeof passes / sizeof *passes && parsed; i++)
+        passes[i](fe);
+    if (fe->tu)
+        clang_disposeTranslationUnit(fe->tu);
     clang_disposeIndex(index);
-    if (!fe->errors) return fe->u;
+    if (!fe->errors)
+        return fe->u;
     arena_free(a);
     return NULL;
 }
 
 void omp_unit_free(struct omp_unit *u)
 {
-    if (u) arena_free(u->arena);
+    if (u)
+        arena_free(u->arena);
 }

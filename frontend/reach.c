@@ -1,8 +1,10 @@
-/* reach.c - what belongs to the device: functions that target regions reach, the variables these use, declare target.
+/* reach.c - what belongs to the device: functions that target regions reach, the variables these
+ * use, declare target.
  *
- * Target regions are the roots.  A declare target function that no region of this file reaches is taken along for other files when all
- * of what it needs can run on the device; otherwise it stays on the host.  What has no definition here and is not of a system header
- * is left to the device link, which knows the program's other files. */
+ * Target regions are the roots.  A declare target function that no region of this file reaches is
+ * taken along for other files when all of what it needs can run on the device; otherwise it stays
+ * on the host.  What has no definition here and is not of a system header is left to the device
+ * link, which knows the program's other files. */
 #include "frontend/fe.h"
 #include <string.h>
 
@@ -11,13 +13,13 @@ static const char *const known[] = {
 #include "frontend/device_funcs.def"
 };
 
-struct walk {                         /* one closure */
+struct walk { /* one closure */
     struct fe *fe;
     VEC(struct fe_function *) functions;
     VEC(struct omp_var *) vars;
     unsigned next_function, next_var;
-    struct omp_construct *region;     /* for messages; NULL for declare target functions */
-    struct omp_function *in;          /* whose body is looked at, NULL: the region's */
+    struct omp_construct *region; /* for messages; NULL for declare target functions */
+    struct omp_function *in;      /* whose body is looked at, NULL: the region's */
     bool quiet, bad, elsewhere;
 };
 
@@ -26,49 +28,70 @@ static bool is_known(const char *name)
     size_t n = strlen(name);
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
         const char *k = strchr(known[i], ' ') + 1;
-        if (!strcmp(k, name)) return true;
-        if (!strncmp(known[i], "MATH ", 5) && n && name[n - 1] == 'f' && strlen(k) == n - 1 && !strncmp(k, name, n - 1)) return true;
+        if (!strcmp(k, name))
+            return true;
+        if (!strncmp(known[i], "MATH ", 5) && n && name[n - 1] == 'f' && strlen(k) == n - 1 &&
+            !strncmp(k, name, n - 1))
+            return true;
     }
     return false;
 }
-/* Of the known names those that ISO C leaves to the user: declared without a system header they may be functions of another file. */
+/* Of the known names those that ISO C leaves to the user: declared without a system header they may
+ * be functions of another file. */
 static bool is_free_name(const char *name)
 {
     static const char *const names[] = { "exp10", "j0", "j1", "jn", "y0", "y1", "yn", "sincos" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = strlen(names[i]);
-        if (!strncmp(name, names[i], n) && (!name[n] || !strcmp(name + n, "f"))) return true;
+        if (!strncmp(name, names[i], n) && (!name[n] || !strcmp(name + n, "f")))
+            return true;
     }
     return false;
 }
 static bool is_builtin(const char *name)
 {
-    return !strncmp(name, "__builtin_", 10) || !strncmp(name, "__sync_", 7) || !strncmp(name, "__atomic_", 9);
+    return !strncmp(name, "__builtin_", 10) || !strncmp(name, "__sync_", 7) ||
+           !strncmp(name, "__atomic_", 9);
 }
 
 static const char *where(struct walk *w)
 {
     struct fe *fe = w->fe;
-    if (w->region && !w->in) return arena_printf(fe->a, "the target region at line %u", w->region->place.line);
-    if (w->region) return arena_printf(fe->a, "'%s', which the target region at line %u calls,", w->in->name, w->region->place.line);
+    if (w->region && !w->in)
+        return arena_printf(fe->a, "the target region at line %u", w->region->place.line);
+    if (w->region)
+        return arena_printf(fe->a, "'%s', which the target region at line %u calls,", w->in->name,
+                            w->region->place.line);
     return arena_printf(fe->a, "the device function '%s'", w->in->name);
 }
 
 static void fault(struct walk *w, unsigned offset, const char *message)
 {
     w->bad = true;
-    if (!w->quiet) fe_error(w->fe, offset, "%s", message);
+    if (!w->quiet)
+        fe_error(w->fe, offset, "%s", message);
 }
 
 static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
 {
-    for (unsigned i = 0; i < w->vars.n; i++) if (w->vars.at[i] == v) return;
+    for (unsigned i = 0; i < w->vars.n; i++)
+        if (w->vars.at[i] == v)
+            return;
     *VEC_PUSH(w->fe->a, &w->vars) = v;
-    const char *at = w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
+    const char *at =
+        w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
     if (v->declare_target == OMPV_DT_LINK && v->is_extern)
-        fault(w, offset, arena_printf(w->fe->a, "'declare target link' variable '%s' of another file used in %s is not supported yet", v->name, at));
+        fault(w, offset,
+              arena_printf(w->fe->a,
+                           "'declare target link' variable '%s' of another file used in %s is not "
+                           "supported yet",
+                           v->name, at));
     else if (v->is_extern && fe_is_system(w->fe, v->decl))
-        fault(w, offset, arena_printf(w->fe->a, "variable '%s' of a system header is used in %s, but the device does not have it", v->name, at));
+        fault(w, offset,
+              arena_printf(
+                  w->fe->a,
+                  "variable '%s' of a system header is used in %s, but the device does not have it",
+                  v->name, at));
     else if (v->is_extern)
         w->elsewhere = true;
 }
@@ -76,31 +99,44 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
 static void need_function(struct walk *w, struct fe_function *f, unsigned offset)
 {
     f->known = is_known(f->f->name) && (f->system || (!f->f->defined && !is_free_name(f->f->name)));
-    for (unsigned i = 0; i < w->functions.n; i++) if (w->functions.at[i] == f) return;
-    if (is_builtin(f->f->name)) return;
+    for (unsigned i = 0; i < w->functions.n; i++)
+        if (w->functions.at[i] == f)
+            return;
+    if (is_builtin(f->f->name))
+        return;
     *VEC_PUSH(w->fe->a, &w->functions) = f;
-    if (f->known || f->f->defined) return;
+    if (f->known || f->f->defined)
+        return;
     bool routine = !strncmp(f->f->name, "omp_", 4);
     if (!f->system && !routine) {
         f->f->elsewhere = w->elsewhere = true;
         return;
     }
-    const char *message = routine
-        ? arena_printf(w->fe->a, "OpenMP routine '%s' called in %s is not available on the device", f->f->name, where(w))
-        : arena_printf(w->fe->a, "function '%s' called in %s has no body in this file; define it here, or include its definition", f->f->name, where(w));
+    const char *message =
+        routine ? arena_printf(w->fe->a,
+                               "OpenMP routine '%s' called in %s is not available on the device",
+                               f->f->name, where(w))
+                : arena_printf(w->fe->a,
+                               "function '%s' called in %s has no body in this file; define it "
+                               "here, or include its definition",
+                               f->f->name, where(w));
     fault(w, offset, message);
 }
 
-/* Everything that the text in e refers to.  Region text captures its global variables; the text of device functions does not. */
+/* Everything that the text in e refers to.  Region text captures its global variables; the text of
+ * device functions does not. */
 static void scan(struct walk *w, struct omp_extent e, bool globals)
 {
     struct fe *fe = w->fe;
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end; i++)
+    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
+         i++)
         need_function(w, fe->frefs.at[i].function, fe->frefs.at[i].offset);
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++) {
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
+         i++) {
         struct omp_var *v = fe->refs.at[i].var;
         bool target = v->declare_target == OMPV_DT_TO || v->declare_target == OMPV_DT_IMPLICIT;
-        if (v->storage == OMPS_GLOBAL && (globals || target)) need_var(w, v, fe->refs.at[i].offset);
+        if (v->storage == OMPS_GLOBAL && (globals || target))
+            need_var(w, v, fe->refs.at[i].offset);
     }
 }
 
@@ -109,7 +145,9 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 {
     for (unsigned i = 0; i < w->fe->pragmas.n; i++)
         for (struct omp_clause *k = w->fe->pragmas.at[i].c->clauses; k; k = k->next)
-            for (unsigned j = 0; fe_clause_rows[k->kind].arg == ARG_REDUCE && fe_inside(k->extent.begin, e) && j < k->nitems; j++)
+            for (unsigned j = 0; fe_clause_rows[k->kind].arg == ARG_REDUCE &&
+                                 fe_inside(k->extent.begin, e) && j < k->nitems;
+                 j++)
                 if (k->items[j].udr) {
                     scan(w, k->items[j].udr->combiner, true);
                     scan(w, k->items[j].udr->init, true);
@@ -119,8 +157,10 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED)) ||
-            host_only(c->child)) return true;
+        if ((c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA |
+                          OMPL_UPDATE | OMPL_ORDERED)) ||
+            host_only(c->child))
+            return true;
     return false;
 }
 
@@ -129,9 +169,11 @@ static void close_over(struct walk *w)
     while (w->next_function < w->functions.n || w->next_var < w->vars.n) {
         if (w->next_function < w->functions.n) {
             struct fe_function *f = w->functions.at[w->next_function++];
-            if (f->known || !f->f->defined) continue;
+            if (f->known || !f->f->defined)
+                continue;
             w->in = f->f;
-            if (w->quiet && host_only(f->f->constructs)) w->bad = true;
+            if (w->quiet && host_only(f->f->constructs))
+                w->bad = true;
             scan(w, f->f->extent, true);
             scan_reductions(w, f->f->extent);
         } else {
@@ -142,28 +184,39 @@ static void close_over(struct walk *w)
 
 static void commit(struct walk *w)
 {
-    for (unsigned i = 0; i < w->functions.n; i++) w->functions.at[i]->f->device = true;
+    for (unsigned i = 0; i < w->functions.n; i++)
+        w->functions.at[i]->f->device = true;
     for (unsigned i = 0; i < w->vars.n; i++)
-        if (w->vars.at[i]->declare_target == OMPV_NOT_DECLARED) w->vars.at[i]->declare_target = OMPV_DT_IMPLICIT;
-    if (w->elsewhere && !w->quiet) w->fe->u->needs_link = true;
+        if (w->vars.at[i]->declare_target == OMPV_NOT_DECLARED)
+            w->vars.at[i]->declare_target = OMPV_DT_IMPLICIT;
+    if (w->elsewhere && !w->quiet)
+        w->fe->u->needs_link = true;
 }
 
 /* ------------------------------------------------------------------ declare target */
 static void declare_item(struct fe *fe, const struct omp_item *item, bool link)
 {
-    if (item->var) { item->var->declare_target = link ? OMPV_DT_LINK : OMPV_DT_TO; return; }
-    struct fe_function *f = fe_function_named(fe, fe->u->text + item->text.begin, item->text.end - item->text.begin);
-    if (f) f->declare_target = true;
+    if (item->var) {
+        item->var->declare_target = link ? OMPV_DT_LINK : OMPV_DT_TO;
+        return;
+    }
+    struct fe_function *f =
+        fe_function_named(fe, fe->u->text + item->text.begin, item->text.end - item->text.begin);
+    if (f)
+        f->declare_target = true;
 }
 
 static void declare_range(struct fe *fe, unsigned begin, unsigned end)
 {
     for (unsigned i = 0; i < fe->decls.n; i++) {
         struct omp_decl *d = &fe->decls.at[i];
-        if (d->extent.begin < begin || d->extent.begin >= end) continue;
-        if (d->kind == OMPD_VARIABLE && d->var->declare_target == OMPV_NOT_DECLARED) d->var->declare_target = OMPV_DT_TO;
+        if (d->extent.begin < begin || d->extent.begin >= end)
+            continue;
+        if (d->kind == OMPD_VARIABLE && d->var->declare_target == OMPV_NOT_DECLARED)
+            d->var->declare_target = OMPV_DT_TO;
         if (d->kind == OMPD_FUNCTION || d->kind == OMPD_PROTOTYPE)
-            fe_function_named(fe, d->function->name, (unsigned)strlen(d->function->name))->declare_target = true;
+            fe_function_named(fe, d->function->name, (unsigned)strlen(d->function->name))
+                ->declare_target = true;
     }
 }
 
@@ -176,37 +229,46 @@ static void read_declare_target(struct fe *fe)
         bool host = type && type->word && !strcmp(type->word, "host"), listed = false;
         if (c->leaves == OMPL_END_DECLARE_TARGET && depth) {
             unsigned begin = open[--depth];
-            if (begin) declare_range(fe, begin, c->pragma.begin);
+            if (begin)
+                declare_range(fe, begin, c->pragma.begin);
         }
-        if (c->leaves != OMPL_DECLARE_TARGET) continue;
+        if (c->leaves != OMPL_DECLARE_TARGET)
+            continue;
         for (struct omp_clause *x = c->clauses; x; x = x->next) {
-            if (x->kind != OMPC_TO && x->kind != OMPC_ENTER && x->kind != OMPC_LINK) continue;
+            if (x->kind != OMPC_TO && x->kind != OMPC_ENTER && x->kind != OMPC_LINK)
+                continue;
             listed = true;
-            for (unsigned k = 0; k < x->nitems && !host; k++) declare_item(fe, &x->items[k], x->kind == OMPC_LINK);
+            for (unsigned k = 0; k < x->nitems && !host; k++)
+                declare_item(fe, &x->items[k], x->kind == OMPC_LINK);
         }
-        if (!listed && depth < 64) open[depth++] = host ? 0 : c->pragma.begin + 1;
+        if (!listed && depth < 64)
+            open[depth++] = host ? 0 : c->pragma.begin + 1;
     }
 }
 
 /* ------------------------------------------------------------------ */
 static bool device_clause(const struct omp_clause *c)
 {
-    return strchr(fe_clause_rows[c->kind].flags, 'D') && (c->kind != OMPC_IF || (c->if_leaf && c->if_leaf != OMPL_TARGET));
+    return strchr(fe_clause_rows[c->kind].flags, 'D') &&
+           (c->kind != OMPC_IF || (c->if_leaf && c->if_leaf != OMPL_TARGET));
 }
 
 static void reach_regions(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;
-        if (!(c->leaves & OMPL_TARGET) || c->on_device) continue;
+        if (!(c->leaves & OMPL_TARGET) || c->on_device)
+            continue;
         struct walk w = { .fe = fe, .region = c };
         scan(&w, c->body, false);
         scan_reductions(&w, fe_whole(c));
         for (struct omp_clause *x = c->clauses; x; x = x->next)
-            if (device_clause(x)) scan(&w, x->extent, false);
+            if (device_clause(x))
+                scan(&w, x->extent, false);
         close_over(&w);
         commit(&w);
-        if (fe->errors > 20) return;
+        if (fe->errors > 20)
+            return;
     }
 }
 
@@ -214,11 +276,13 @@ static void reach_declared(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         struct fe_function *f = fe->functions.at[i];
-        if (!f->declare_target || f->f->device || !f->f->defined) continue;
+        if (!f->declare_target || f->f->device || !f->f->defined)
+            continue;
         struct walk w = { .fe = fe, .in = f->f, .quiet = true };
         need_function(&w, f, f->decl);
         close_over(&w);
-        if (!w.bad) commit(&w);
+        if (!w.bad)
+            commit(&w);
     }
 }
 
@@ -226,7 +290,8 @@ static void reach_variables(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->vars.n; i++) {
         struct omp_var *v = fe->vars.at[i];
-        if (v->declare_target != OMPV_DT_TO || v->is_extern || !v->init.end) continue;
+        if (v->declare_target != OMPV_DT_TO || v->is_extern || !v->init.end)
+            continue;
         struct walk w = { .fe = fe };
         *VEC_PUSH(fe->a, &w.vars) = v;
         close_over(&w);
@@ -234,30 +299,38 @@ static void reach_variables(struct fe *fe)
     }
 }
 
-/* What the device code of other files can refer to by name.  C's inline functions have their bodies in every file. */
+/* What the device code of other files can refer to by name.  C's inline functions have their bodies
+ * in every file. */
 static void find_provided(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
-        if (fe->functions.at[i]->declare_target && f->device && !f->is_static && !f->is_inline) fe->u->provides = true;
+        if (fe->functions.at[i]->declare_target && f->device && !f->is_static && !f->is_inline)
+            fe->u->provides = true;
     }
     for (unsigned i = 0; i < fe->vars.n; i++) {
         const struct omp_var *v = fe->vars.at[i];
-        if (v->declare_target != OMPV_DT_TO || v->is_extern || v->is_static) continue;
+        if (v->declare_target != OMPV_DT_TO || v->is_extern || v->is_static)
+            continue;
         fe->u->provides = true;
-        if (v->is_weak || (fe->common && !v->init.end)) fe->u->needs_link = true;    /* the program has it once, so has the device */
+        /* the program has it once, so has the device */
+        if (v->is_weak || (fe->common && !v->init.end))
+            fe->u->needs_link = true;
     }
 }
 
 static bool contains_parallel(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & OMPL_PARALLEL) || contains_parallel(c->child)) return true;
+        if ((c->leaves & OMPL_PARALLEL) || contains_parallel(c->child))
+            return true;
     return false;
 }
 static bool calls_indirectly(const struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = 0; i < fe->indirect.n; i++) if (fe_inside(fe->indirect.at[i], e)) return true;
+    for (unsigned i = 0; i < fe->indirect.n; i++)
+        if (fe_inside(fe->indirect.at[i], e))
+            return true;
     return false;
 }
 
@@ -265,26 +338,37 @@ static void find_parallel(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         struct omp_function *f = fe->functions.at[i]->f;
-        if (f->elsewhere) f->has_parallel = f->synchronises = true;          /* as far as this file knows */
-        if (f->defined) f->has_parallel = contains_parallel(f->constructs) || (f->device && calls_indirectly(fe, f->body));
+        /* as far as this file knows */
+        if (f->elsewhere)
+            f->has_parallel = f->synchronises = true;
+        if (f->defined)
+            f->has_parallel =
+                contains_parallel(f->constructs) || (f->device && calls_indirectly(fe, f->body));
     }
     for (bool change = true; change;) {
         change = false;
         for (unsigned i = 0; i < fe->functions.n; i++) {
             struct omp_function *f = fe->functions.at[i]->f;
-            if (!f->device || !f->defined || f->has_parallel) continue;
-            for (unsigned k = fe_first_fref(fe, f->extent.begin); k < fe->frefs.n && fe->frefs.at[k].offset < f->extent.end; k++) {
+            if (!f->device || !f->defined || f->has_parallel)
+                continue;
+            for (unsigned k = fe_first_fref(fe, f->extent.begin);
+                 k < fe->frefs.n && fe->frefs.at[k].offset < f->extent.end; k++) {
                 const struct omp_function *g = fe->frefs.at[k].function->f;
-                if (g->has_parallel && (g->device || g->elsewhere)) { f->has_parallel = change = true; break; }
+                if (g->has_parallel && (g->device || g->elsewhere)) {
+                    f->has_parallel = change = true;
+                    break;
+                }
             }
         }
     }
 }
 
-/* `enum { N = sizeof table / sizeof *table };`: no code asks for such a variable, only its type must be known. */
+/* `enum { N = sizeof table / sizeof *table };`: no code asks for such a variable, only its type
+ * must be known. */
 static void mark_sized(struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++) {
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
+         i++) {
         struct omp_var *v = fe->refs.at[i].var;
         v->sized |= v->storage == OMPS_GLOBAL && v->declare_target == OMPV_NOT_DECLARED;
     }
@@ -294,16 +378,26 @@ static void mark_decls(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->decls.n; i++) {
         struct omp_decl *d = &fe->decls.at[i];
-        struct fe_function *f = d->function ? fe_function_named(fe, d->function->name, (unsigned)strlen(d->function->name)) : NULL;
+        struct fe_function *f = d->function ? fe_function_named(fe, d->function->name,
+                                                                (unsigned)strlen(d->function->name))
+                                            : NULL;
         switch (d->kind) {
-        case OMPD_VARIABLE: d->device = d->var->declare_target == OMPV_DT_TO || d->var->declare_target == OMPV_DT_IMPLICIT; break;
+        case OMPD_VARIABLE:
+            d->device =
+                d->var->declare_target == OMPV_DT_TO || d->var->declare_target == OMPV_DT_IMPLICIT;
+            break;
         case OMPD_PROTOTYPE: d->device = f->f->device; break;
         case OMPD_FUNCTION: d->device = f->f->device && !f->known; break;
-        default: d->device = true; mark_sized(fe, d->extent); break;
+        default:
+            d->device = true;
+            mark_sized(fe, d->extent);
+            break;
         }
     }
-    for (unsigned i = 0; i < fe->functions.n; i++)            /* only those whose bodies become device code are device functions */
-        if (fe->functions.at[i]->known || !fe->functions.at[i]->f->defined) fe->functions.at[i]->f->device = false;
+    for (unsigned i = 0; i < fe->functions.n;
+         i++) /* only those whose bodies become device code are device functions */
+        if (fe->functions.at[i]->known || !fe->functions.at[i]->f->defined)
+            fe->functions.at[i]->f->device = false;
 }
 
 void fe_mark_device(struct fe *fe)
@@ -317,6 +411,7 @@ void fe_mark_device(struct fe *fe)
     find_parallel(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;
-        if (c->function && c->function->device) c->on_device = true;
+        if (c->function && c->function->device)
+            c->on_device = true;
     }
 }

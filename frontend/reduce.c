@@ -1,6 +1,7 @@
-/* reduce.c - the rules for list items of reduction, task_reduction and in_reduction (OpenMP 5.2 section 5.5) that clang leaves to others,
- * and what the device lacks.  clang has checked types and operators of its own, that items are variables, elements or sections (a member of
- * a struct is none of them), and that they have no other data-sharing clause. */
+/* reduce.c - the rules for list items of reduction, task_reduction and in_reduction (OpenMP 5.2
+ * section 5.5) that clang leaves to others, and what the device lacks.  clang has checked types and
+ * operators of its own, that items are variables, elements or sections (a member of a struct is
+ * none of them), and that they have no other data-sharing clause. */
 #include "frontend/fe.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,21 +12,27 @@
 static const struct omp_type *element_of(const struct omp_item *it)
 {
     const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
-    for (unsigned i = 0; i < it->nsections && t && t->elem; i++) t = t->elem;
-    while (t && t->kind == OMPT_ARRAY) t = t->elem;
+    for (unsigned i = 0; i < it->nsections && t && t->elem; i++)
+        t = t->elem;
+    while (t && t->kind == OMPT_ARRAY)
+        t = t->elem;
     return t;
 }
 
 static const char *bad_reduction_type(const struct omp_type *t, const struct omp_clause *k)
 {
-    bool bitwise = k->op == OMPR_AND || k->op == OMPR_OR || k->op == OMPR_XOR, order = k->op == OMPR_MIN || k->op == OMPR_MAX;
+    bool bitwise = k->op == OMPR_AND || k->op == OMPR_OR || k->op == OMPR_XOR,
+         order = k->op == OMPR_MIN || k->op == OMPR_MAX;
     switch (t->kind) {
-    case OMPT_INT: case OMPT_BOOL: return NULL;
+    case OMPT_INT:
+    case OMPT_BOOL: return NULL;
     case OMPT_FLOAT:
-        if (t->is_long_double) return "the device has no long double";
+        if (t->is_long_double)
+            return "the device has no long double";
         return bitwise ? "a bitwise operator on a floating type" : NULL;
     case OMPT_COMPLEX:
-        if (t->is_long_double) return "the device has no long double";
+        if (t->is_long_double)
+            return "the device has no long double";
         return bitwise || order ? "the operator is not defined for complex types" : NULL;
     case OMPT_POINTER: return "a pointer";
     default: return "not an arithmetic type";
@@ -37,30 +44,40 @@ static const char *bad_reduction_type(const struct omp_type *t, const struct omp
 static long long literal(const struct fe *fe, struct omp_extent e)
 {
     char *end;
-    if (e.begin >= e.end || !isdigit((unsigned char)fe->u->text[e.begin])) return -1;
+    if (e.begin >= e.end || !isdigit((unsigned char)fe->u->text[e.begin]))
+        return -1;
     unsigned long long n = strtoull(fe->u->text + e.begin, &end, 0);
     return end == fe->u->text + e.end && n < 1ull << 62 ? (long long)n : -1;
 }
 
-static long long first(const struct fe *fe, const struct omp_section *s) { return s->lower.begin < s->lower.end ? literal(fe, s->lower) : 0; }
+static long long first(const struct fe *fe, const struct omp_section *s)
+{
+    return s->lower.begin < s->lower.end ? literal(fe, s->lower) : 0;
+}
 
 static long long count(const struct fe *fe, const struct omp_section *s)
 {
-    if (!s->is_section) return 1;
-    if (s->length.begin < s->length.end) return literal(fe, s->length);
+    if (!s->is_section)
+        return 1;
+    if (s->length.begin < s->length.end)
+        return literal(fe, s->length);
     return s->dim && first(fe, s) >= 0 ? (long long)s->dim - first(fe, s) : -1;
 }
 
-/* What can be seen without running the program: nothing in it, past the end, or rows that are not whole behind several of them. */
+/* What can be seen without running the program: nothing in it, past the end, or rows that are not
+ * whole behind several of them. */
 static const char *bad_section(const struct fe *fe, const struct omp_item *it)
 {
     bool several = false;
     for (unsigned i = 0; i < it->nsections; i++) {
         const struct omp_section *s = &it->sections[i];
         long long n = count(fe, s), at = first(fe, s);
-        if (n == 0) return "an array section without elements";
-        if (s->dim && n > 0 && at >= 0 && (unsigned long long)(at + n) > s->dim) return "an array section past the end of the array";
-        if (several && s->dim && n > 0 && (unsigned long long)n != s->dim) return "an array section that does not lie in contiguous storage";
+        if (n == 0)
+            return "an array section without elements";
+        if (s->dim && n > 0 && at >= 0 && (unsigned long long)(at + n) > s->dim)
+            return "an array section past the end of the array";
+        if (several && s->dim && n > 0 && (unsigned long long)n != s->dim)
+            return "an array section that does not lie in contiguous storage";
         several = several || n > 1;
     }
     return NULL;
@@ -71,66 +88,95 @@ static void check_item(struct fe *fe, const struct omp_clause *k, const struct o
     const struct omp_type *t = element_of(it), *whole = it->base_type ? it->base_type : t;
     bool section_of_var = it->base_is_var && it->derefs <= 1;
     const char *why = NULL;
-    if (!t) return;
+    if (!t)
+        return;
     if (!section_of_var)
-        why = "only variables and sections of arrays and of what a pointer variable points to can be reduced";
+        why = "only variables and sections of arrays and of what a pointer variable points to can "
+              "be reduced";
     else if (bad_section(fe, it))
         why = bad_section(fe, it);
     else if (it->udr)
         why = t->variably_modified ? "a user-defined reduction of a variably modified type" : NULL;
     else if (k->op == OMPR_USER)
-        why = arena_printf(fe->a, "no 'declare reduction' of the name '%s' for this type is visible here", k->word);
+        why = arena_printf(fe->a,
+                           "no 'declare reduction' of the name '%s' for this type is visible here",
+                           k->word);
     else
         why = bad_reduction_type(t, k);
-    if (why) fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s", fe_text(fe, it->text),
-                         whole->spelling ? whole->spelling : "variable length array", why);
+    if (why)
+        fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s",
+                    fe_text(fe, it->text),
+                    whole->spelling ? whole->spelling : "variable length array", why);
 }
 
 /* ------------------------------------------------------------------ in_reduction */
-static bool names(const struct omp_construct *c, enum omp_clause_kind kind, const char *modifier, const struct omp_var *v)
+static bool names(const struct omp_construct *c, enum omp_clause_kind kind, const char *modifier,
+                  const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        for (unsigned i = 0; k->kind == kind && (!modifier || (k->modifier && !strcmp(k->modifier, modifier))) && i < k->nitems; i++)
-            if (k->items[i].var == v) return true;
+        for (unsigned i = 0;
+             k->kind == kind && (!modifier || (k->modifier && !strcmp(k->modifier, modifier))) &&
+             i < k->nitems;
+             i++)
+            if (k->items[i].var == v)
+                return true;
     return false;
 }
 
-/* A task's copy is found where the text is, not by searching at run time: it belongs to the nearest construct around the task, of the
- * same thread, that has one. */
+/* A task's copy is found where the text is, not by searching at run time: it belongs to the nearest
+ * construct around the task, of the same thread, that has one. */
 static bool has_owner(const struct omp_construct *c, const struct omp_var *v)
 {
     for (c = c->parent; c; c = c->parent) {
-        if (names(c, OMPC_TASK_REDUCTION, NULL, v) || names(c, OMPC_REDUCTION, "task", v) || names(c, OMPC_IN_REDUCTION, NULL, v)) return true;
-        if ((c->leaves & OMPL_TASKLOOP) && names(c, OMPC_REDUCTION, NULL, v)) return true;
-        if (c->leaves & (OMPL_PARALLEL | OMPL_TEAMS | OMPL_TARGET)) return false;
+        if (names(c, OMPC_TASK_REDUCTION, NULL, v) || names(c, OMPC_REDUCTION, "task", v) ||
+            names(c, OMPC_IN_REDUCTION, NULL, v))
+            return true;
+        if ((c->leaves & OMPL_TASKLOOP) && names(c, OMPC_REDUCTION, NULL, v))
+            return true;
+        if (c->leaves & (OMPL_PARALLEL | OMPL_TEAMS | OMPL_TARGET))
+            return false;
         for (unsigned i = 0; i < c->nsharings; i++)
-            if (c->sharings[i].var == v && c->sharings[i].share != OMPSH_SHARED) return false;
+            if (c->sharings[i].var == v && c->sharings[i].share != OMPSH_SHARED)
+                return false;
     }
     return false;
 }
 
-static void check_in_reduction(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+static void check_in_reduction(struct fe *fe, const struct omp_construct *c,
+                               const struct omp_clause *k)
 {
     for (unsigned i = 0; i < k->nitems; i++) {
         const struct omp_var *v = k->items[i].var;
         if (v && (c->leaves & OMPL_TARGET) && v->declare_target != OMPV_NOT_DECLARED)
-            fe_error_at(fe, k->items[i].place, "'in_reduction' of the declare target variable '%s' on '%s' is not supported yet", v->name, c->spelling);
+            fe_error_at(
+                fe, k->items[i].place,
+                "'in_reduction' of the declare target variable '%s' on '%s' is not supported yet",
+                v->name, c->spelling);
         else if (v && c->on_device && !has_owner(c, v))
-            fe_error_at(fe, k->items[i].place, "'in_reduction' variable '%s': no 'task_reduction' or 'reduction(task, …)' of it stands around '%s' in this "
-                        "function and parallel region", v->name, c->spelling);
+            fe_error_at(fe, k->items[i].place,
+                        "'in_reduction' variable '%s': no 'task_reduction' or 'reduction(task, …)' "
+                        "of it stands around '%s' in this "
+                        "function and parallel region",
+                        v->name, c->spelling);
     }
 }
 
 /* ------------------------------------------------------------------ worksharing */
-/* The item's object must be one for all threads of the parallel region.  (What a pointer points to may be, however private the pointer.) */
+/* The item's object must be one for all threads of the parallel region.  (What a pointer points to
+ * may be, however private the pointer.) */
 static bool is_private(const struct omp_construct *c, const struct omp_var *v)
 {
-    if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL) return false;
+    if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL)
+        return false;
     for (c = c->parent; c; c = c->parent) {
-        if (fe_inside(v->decl, c->body)) return true;
+        if (fe_inside(v->decl, c->body))
+            return true;
         for (unsigned i = 0; i < c->nsharings; i++)
-            if (c->sharings[i].var == v && c->sharings[i].share != OMPSH_SHARED && !(c->leaves & OMPL_TASKGROUP)) return true;
-        if (c->leaves & (OMPL_PARALLEL | OMPL_TARGET)) return false;
+            if (c->sharings[i].var == v && c->sharings[i].share != OMPSH_SHARED &&
+                !(c->leaves & OMPL_TASKGROUP))
+                return true;
+        if (c->leaves & (OMPL_PARALLEL | OMPL_TARGET))
+            return false;
     }
     return false;
 }
@@ -143,26 +189,38 @@ static bool in_parallel(const struct omp_construct *c)
 
 static void check_shared(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
-    if (!(c->leaves & (OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE)) || (c->leaves & (OMPL_PARALLEL | OMPL_DISTRIBUTE)) || !in_parallel(c)) return;
+    if (!(c->leaves & (OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE)) ||
+        (c->leaves & (OMPL_PARALLEL | OMPL_DISTRIBUTE)) || !in_parallel(c))
+        return;
     for (unsigned i = 0; i < k->nitems; i++)
         if (k->items[i].var && !k->items[i].derefs && is_private(c, k->items[i].var))
-            fe_error_at(fe, k->items[i].place, "reduction variable '%s' of '%s' must be shared in the parallel region", k->items[i].var->name, c->spelling);
+            fe_error_at(fe, k->items[i].place,
+                        "reduction variable '%s' of '%s' must be shared in the parallel region",
+                        k->items[i].var->name, c->spelling);
 }
 
-static void check_task_modifier(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+static void check_task_modifier(struct fe *fe, const struct omp_construct *c,
+                                const struct omp_clause *k)
 {
-    if (!k->modifier || strcmp(k->modifier, "task")) return;
+    if (!k->modifier || strcmp(k->modifier, "task"))
+        return;
     if (fe_clause(c, OMPC_NOWAIT) && !(c->leaves & OMPL_TARGET))
-        fe_error_at(fe, k->place, "'reduction' with the 'task' modifier and 'nowait' on the same construct");
-    if (strstr(c->spelling, " loop") || !strcmp(c->spelling, "loop") || !(c->leaves & (OMPL_PARALLEL | OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE)))
-        fe_error_at(fe, k->place, "'reduction' with the 'task' modifier is not allowed on '%s'", c->spelling);
+        fe_error_at(fe, k->place,
+                    "'reduction' with the 'task' modifier and 'nowait' on the same construct");
+    if (strstr(c->spelling, " loop") || !strcmp(c->spelling, "loop") ||
+        !(c->leaves & (OMPL_PARALLEL | OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE)))
+        fe_error_at(fe, k->place, "'reduction' with the 'task' modifier is not allowed on '%s'",
+                    c->spelling);
 }
 
 void fe_check_reduction(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
-    for (unsigned i = 0; i < k->nitems; i++) check_item(fe, k, &k->items[i]);
-    if (k->kind == OMPC_IN_REDUCTION) check_in_reduction(fe, c, k);
-    if (k->kind != OMPC_REDUCTION) return;
+    for (unsigned i = 0; i < k->nitems; i++)
+        check_item(fe, k, &k->items[i]);
+    if (k->kind == OMPC_IN_REDUCTION)
+        check_in_reduction(fe, c, k);
+    if (k->kind != OMPC_REDUCTION)
+        return;
     check_shared(fe, c, k);
     check_task_modifier(fe, c, k);
 }

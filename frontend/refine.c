@@ -1,10 +1,13 @@
 /* refine.c - corrections to data-sharing and modes that need both, made after sharing.c.
  *
- * Maps: a struct member must land in the device copy of the object that holds it, so that object is mapped in front of it, at every
- * level of  s.q->r[0:n]:  s, *(s.q), then r's pointee; its other members are copied to the device, but not back.  Objects come before their members, whatever the order of the clauses.
+ * Maps: a struct member must land in the device copy of the object that holds it, so that object is
+ * mapped in front of it, at every level of  s.q->r[0:n]:  s, *(s.q), then r's pointee; its other
+ * members are copied to the device, but not back.  Objects come before their members, whatever the
+ * order of the clauses.
  *
- * Modes: a variable that a construct outside of the innermost `parallel` makes private exists once a team.  When the threads of the
- * team share and change it, one copy a thread - all that an SPMD kernel could give - would be wrong: the region is generic. */
+ * Modes: a variable that a construct outside of the innermost `parallel` makes private exists once
+ * a team.  When the threads of the team share and change it, one copy a thread - all that an SPMD
+ * kernel could give - would be wrong: the region is generic. */
 #include "frontend/fe.h"
 #include <string.h>
 
@@ -21,22 +24,28 @@ static bool holds(const struct fe *fe, const map_list *maps, const struct omp_it
 {
     for (unsigned i = 0; i < maps->n; i++) {
         const struct omp_map *m = &maps->at[i];
-        if (!m->item && m->var == object->var && !object->derefs && object->base_is_var) return true;
-        if (!m->item || !same_storage(fe, m->item, object)) continue;
-        if (!m->implicit || fe_same_text(fe->u, m->item->text, object->text)) return true;
+        if (!m->item && m->var == object->var && !object->derefs && object->base_is_var)
+            return true;
+        if (!m->item || !same_storage(fe, m->item, object))
+            continue;
+        if (!m->implicit || fe_same_text(fe->u, m->item->text, object->text))
+            return true;
     }
     return false;
 }
 
 static bool pointer_is_mapped(const struct fe *fe, const struct omp_item *it)
 {
-    return !it->base_is_var || it->var->declare_target != OMPV_NOT_DECLARED || (fe->var_flags.at[it->var->id] & FE_VAR_MAPPED_WHOLE);
+    return !it->base_is_var || it->var->declare_target != OMPV_NOT_DECLARED ||
+           (fe->var_flags.at[it->var->id] & FE_VAR_MAPPED_WHOLE);
 }
 
-/* `*(base)` of an arrow as the section base[0], which needs no special case where a pointer is attached. */
+/* `*(base)` of an arrow as the section base[0], which needs no special case where a pointer is
+ * attached. */
 static struct omp_item *object_item(struct fe *fe, struct omp_item *object)
 {
-    if (!object->parent_arrow || !pointer_is_mapped(fe, object)) return object;
+    if (!object->parent_arrow || !pointer_is_mapped(fe, object))
+        return object;
     struct omp_item *o = arena_alloc(fe->a, sizeof *o);
     *o = *object;
     o->parent_arrow = false;
@@ -48,25 +57,40 @@ static struct omp_item *object_item(struct fe *fe, struct omp_item *object)
 
 static void add_object(struct fe *fe, map_list *out, struct omp_item *object, unsigned type)
 {
-    if (!object || !object->var) return;
+    if (!object || !object->var)
+        return;
     add_object(fe, out, object->object, type);
-    if (holds(fe, out, object)) return;
-    *VEC_PUSH(fe->a, out) = (struct omp_map){ .var = object->var, .item = object_item(fe, object), .type = type, .implicit = true,
-        .pointee = object->derefs > 0, .attach = object->derefs > 0 && pointer_is_mapped(fe, object) };
+    if (holds(fe, out, object))
+        return;
+    *VEC_PUSH(fe->a, out) =
+        (struct omp_map){ .var = object->var,
+                          .item = object_item(fe, object),
+                          .type = type,
+                          .implicit = true,
+                          .pointee = object->derefs > 0,
+                          .attach = object->derefs > 0 && pointer_is_mapped(fe, object) };
 }
 
 /* ------------------------------------------------------------------ order */
-static bool is_object(const struct omp_map *m) { return !m->item || !m->item->object || m->item->object->derefs < m->item->derefs; }
+static bool is_object(const struct omp_map *m)
+{
+    return !m->item || !m->item->object || m->item->object->derefs < m->item->derefs;
+}
 
-/* Whole objects before members, the outer levels of pointers before the inner ones; else the order of the clauses. */
-static unsigned rank(const struct omp_map *m) { return m->item ? m->item->derefs * 4 + (is_object(m) ? 0 : 2) + m->implicit : 0; }
+/* Whole objects before members, the outer levels of pointers before the inner ones; else the order
+ * of the clauses. */
+static unsigned rank(const struct omp_map *m)
+{
+    return m->item ? m->item->derefs * 4 + (is_object(m) ? 0 : 2) + m->implicit : 0;
+}
 
 static void sort_maps(map_list *l)
 {
     for (unsigned i = 1; i < l->n; i++) {
         struct omp_map m = l->at[i];
         unsigned k = i;
-        for (; k && rank(&l->at[k - 1]) > rank(&m); k--) l->at[k] = l->at[k - 1];
+        for (; k && rank(&l->at[k - 1]) > rank(&m); k--)
+            l->at[k] = l->at[k - 1];
         l->at[k] = m;
     }
 }
@@ -75,7 +99,9 @@ static int find(const struct omp_construct *c, const struct omp_var *v, bool poi
 {
     for (unsigned i = 0; i < c->nmaps; i++) {
         const struct omp_map *m = &c->maps[i];
-        if (m->var == v && m->pointee == pointee && (!pointee || (m->item && m->item->base_is_var && m->item->derefs == 1))) return (int)i;
+        if (m->var == v && m->pointee == pointee &&
+            (!pointee || (m->item && m->item->base_is_var && m->item->derefs == 1)))
+            return (int)i;
     }
     return -1;
 }
@@ -83,17 +109,22 @@ static int find(const struct omp_construct *c, const struct omp_var *v, bool poi
 static void refine_maps(struct fe *fe, struct omp_construct *c)
 {
     map_list explicit = { 0 }, all = { 0 };
-    unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_TO;   /* the other members are read too */
+    /* the other members are read too */
+    unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_TO;
     for (unsigned i = 0; i < c->nmaps; i++) {
         struct omp_map m = c->maps[i];
-        if (m.implicit && m.item) continue;                  /* objects are found again below */
-        bool through_base = m.item && m.item->nsections && m.item->base_type && m.item->base_type->kind == OMPT_POINTER;
+        if (m.implicit && m.item)
+            continue; /* objects are found again below */
+        bool through_base = m.item && m.item->nsections && m.item->base_type &&
+                            m.item->base_type->kind == OMPT_POINTER;
         m.attach = through_base && !(c->leaves & OMPL_UPDATE) && pointer_is_mapped(fe, m.item);
         *VEC_PUSH(fe->a, &explicit) = m;
     }
-    for (unsigned i = 0; i < explicit.n; i++) *VEC_PUSH(fe->a, &all) = explicit.at[i];
+    for (unsigned i = 0; i < explicit.n; i++)
+        *VEC_PUSH(fe->a, &all) = explicit.at[i];
     for (unsigned i = 0; i < explicit.n && !(c->leaves & OMPL_UPDATE); i++)
-        if (explicit.at[i].item) add_object(fe, &all, explicit.at[i].item->object, type);
+        if (explicit.at[i].item)
+            add_object(fe, &all, explicit.at[i].item->object, type);
     sort_maps(&all);
     c->maps = all.at;
     c->nmaps = all.n;
@@ -108,7 +139,8 @@ static void note_whole_pointers(struct fe *fe)
         for (const struct omp_clause *k = fe->pragmas.at[i].c->clauses; k; k = k->next)
             for (unsigned n = 0; k->kind == OMPC_MAP && n < k->nitems; n++) {
                 const struct omp_item *it = &k->items[n];
-                if (it->var && it->base_is_var && !it->nsections && !it->derefs && it->var->type->kind == OMPT_POINTER)
+                if (it->var && it->base_is_var && !it->nsections && !it->derefs &&
+                    it->var->type->kind == OMPT_POINTER)
                     fe->var_flags.at[it->var->id] |= FE_VAR_MAPPED_WHOLE;
             }
 }
@@ -117,16 +149,19 @@ static void note_whole_pointers(struct fe *fe)
 static const struct omp_sharing *sharing_of(const struct omp_construct *c, const struct omp_var *v)
 {
     for (unsigned i = 0; i < c->nsharings; i++)
-        if (c->sharings[i].var == v) return &c->sharings[i];
+        if (c->sharings[i].var == v)
+            return &c->sharings[i];
     return NULL;
 }
 
-/* `outer` has a private copy of a variable that `inner` shares and may change, or that inner's threads may see change. */
+/* `outer` has a private copy of a variable that `inner` shares and may change, or that inner's
+ * threads may see change. */
 static bool team_private(const struct omp_construct *outer, const struct omp_construct *inner)
 {
     for (unsigned i = 0; i < outer->nsharings; i++) {
         const struct omp_sharing *s = &outer->sharings[i], *t = sharing_of(inner, s->var);
-        if (s->share != OMPSH_SHARED && t && t->share == OMPSH_SHARED && !t->by_value) return true;
+        if (s->share != OMPSH_SHARED && t && t->share == OMPSH_SHARED && !t->by_value)
+            return true;
     }
     return false;
 }
@@ -134,14 +169,16 @@ static bool team_private(const struct omp_construct *outer, const struct omp_con
 static void refine_mode(struct omp_construct *target)
 {
     const struct omp_construct *inner = target->spmd_inner;
-    if (!target->spmd || !inner) return;
+    if (!target->spmd || !inner)
+        return;
     for (const struct omp_construct *c = inner->parent; c && inner != target; c = c->parent) {
         if (team_private(c, inner)) {
             target->spmd = false;
             target->spmd_inner = NULL;
             return;
         }
-        if (c == target) return;
+        if (c == target)
+            return;
     }
 }
 
@@ -150,7 +187,9 @@ void fe_refine(struct fe *fe)
     note_whole_pointers(fe);
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         struct omp_construct *c = fe->u->constructs[i];
-        if (c->nmaps || c->ncaptures) refine_maps(fe, c);
-        if (c->leaves & OMPL_TARGET) refine_mode(c);
+        if (c->nmaps || c->ncaptures)
+            refine_maps(fe, c);
+        if (c->leaves & OMPL_TARGET)
+            refine_mode(c);
     }
 }

@@ -1,34 +1,43 @@
 /* scan.c - `reduction(inscan, …)` and the `scan` directive, sections 5.5.8 and 5.6 of OpenMP 5.2.
  *
- * The directive separates the body of the (innermost) loop into two sequences of statements.  Which of them is the input phase, and runs
- * first, depends on the clause; both become blocks of their own in device code.  Only list items may carry values from one to the other:
- * a local variable of the first that is set anew in the second is declared again there, any other is an error. */
+ * The directive separates the body of the (innermost) loop into two sequences of statements.  Which
+ * of them is the input phase, and runs first, depends on the clause; both become blocks of their
+ * own in device code.  Only list items may carry values from one to the other: a local variable of
+ * the first that is set anew in the second is declared again there, any other is an error. */
 #include "frontend/fe.h"
 #include <string.h>
 
-enum { MAX_ARRAY = 1024 };            /* bytes of an array that is scanned; its copies live in registers or on the stack */
+enum {
+    MAX_ARRAY = 1024
+}; /* bytes of an array that is scanned; its copies live in registers or on the stack */
 
 /* ------------------------------------------------------------------ clauses */
-static bool is_inscan(const struct omp_clause *k) { return k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan"); }
+static bool is_inscan(const struct omp_clause *k)
+{
+    return k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan");
+}
 
 static struct omp_clause *inscan_clause(const struct omp_construct *c)
 {
     for (struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_inscan(k)) return k;
+        if (is_inscan(k))
+            return k;
     return NULL;
 }
 
 static const struct omp_item *in_list(const struct omp_clause *k, const struct omp_var *v)
 {
     for (unsigned i = 0; i < k->nitems; i++)
-        if (k->items[i].var == v) return &k->items[i];
+        if (k->items[i].var == v)
+            return &k->items[i];
     return NULL;
 }
 
 static const struct omp_item *inscan_item(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_inscan(k) && in_list(k, v)) return in_list(k, v);
+        if (is_inscan(k) && in_list(k, v))
+            return in_list(k, v);
     return NULL;
 }
 
@@ -37,7 +46,8 @@ static uint64_t bytes_of(const struct omp_item *it)
 {
     const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
     uint64_t n = 1;
-    for (unsigned i = 0; t && i < it->nsections; i++, t = t->elem) n *= it->sections[i].count;
+    for (unsigned i = 0; t && i < it->nsections; i++, t = t->elem)
+        n *= it->sections[i].count;
     return t && !t->variably_modified && t->size && n <= MAX_ARRAY ? n * t->size : 0;
 }
 
@@ -45,7 +55,9 @@ static void check_item(struct fe *fe, const struct omp_item *it)
 {
     bool array = it->var && (it->nsections || it->var->type->kind == OMPT_ARRAY);
     if (array && (!bytes_of(it) || bytes_of(it) > MAX_ARRAY))
-        fe_error_at(fe, it->place, "array '%s' in a 'reduction' clause with 'inscan' is not supported yet: it has more than %d bytes or a run-time length",
+        fe_error_at(fe, it->place,
+                    "array '%s' in a 'reduction' clause with 'inscan' is not supported yet: it has "
+                    "more than %d bytes or a run-time length",
                     fe_text(fe, it->text), MAX_ARRAY);
 }
 
@@ -56,8 +68,10 @@ static bool same_item(struct fe *fe, const struct omp_item *a, const struct omp_
 {
     for (unsigned i = 0; a->nsections == b->nsections && i < a->nsections; i++) {
         const struct omp_section *s = &a->sections[i], *t = &b->sections[i];
-        const char *lower = empty(s->lower) ? "0" : fe_text(fe, s->lower), *other = empty(t->lower) ? "0" : fe_text(fe, t->lower);
-        if (s->count != t->count || strcmp(lower, other) != 0) return false;
+        const char *lower = empty(s->lower) ? "0" : fe_text(fe, s->lower),
+                   *other = empty(t->lower) ? "0" : fe_text(fe, t->lower);
+        if (s->count != t->count || strcmp(lower, other) != 0)
+            return false;
     }
     return a->nsections == b->nsections;
 }
@@ -66,30 +80,43 @@ static bool same_item(struct fe *fe, const struct omp_item *a, const struct omp_
 static void check_clauses(struct fe *fe, const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        for (unsigned i = 0; is_inscan(k) && i < k->nitems; i++) check_item(fe, &k->items[i]);
+        for (unsigned i = 0; is_inscan(k) && i < k->nitems; i++)
+            check_item(fe, &k->items[i]);
         if (k->kind == OMPC_REDUCTION && !is_inscan(k))
-            fe_error_at(fe, k->place, "a 'reduction' clause without 'inscan' on a construct that has one with it (OpenMP 5.2, section 5.5.8)");
+            fe_error_at(fe, k->place,
+                        "a 'reduction' clause without 'inscan' on a construct that has one with it "
+                        "(OpenMP 5.2, section 5.5.8)");
         if (k->kind == OMPC_SCHEDULE || k->kind == OMPC_ORDERED)
-            fe_error_at(fe, k->place, "clause '%s' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)", fe_clause_rows[k->kind].spelling);
+            fe_error_at(
+                fe, k->place,
+                "clause '%s' on a construct with an 'inscan' reduction (OpenMP 5.2, section 5.5.8)",
+                fe_clause_rows[k->kind].spelling);
     }
 }
 
 static bool check_construct(struct fe *fe, const struct fe_pragma *p, const struct omp_clause *k)
 {
     unsigned leaves = 0;
-    for (unsigned i = 0; i < p->nrows; i++) leaves |= p->rows[i]->leaves;
-    const char *why = leaves & OMPL_DISTRIBUTE ? "it includes 'distribute', whose teams run in no order" :
-                      leaves & OMPL_TEAMS      ? "it includes 'teams'" :
-                      leaves & (OMPL_LOOP | OMPL_OTHER) || !(leaves & (OMPL_FOR | OMPL_SIMD)) ? "it is no 'for' or 'simd'" : NULL;
+    for (unsigned i = 0; i < p->nrows; i++)
+        leaves |= p->rows[i]->leaves;
+    const char *why = leaves & OMPL_DISTRIBUTE
+                          ? "it includes 'distribute', whose teams run in no order"
+                      : leaves & OMPL_TEAMS ? "it includes 'teams'"
+                      : leaves & (OMPL_LOOP | OMPL_OTHER) || !(leaves & (OMPL_FOR | OMPL_SIMD))
+                          ? "it is no 'for' or 'simd'"
+                          : NULL;
     if (why)
-        fe_error_at(fe, k->place, "modifier 'inscan' is not allowed on '%s': %s (OpenMP 5.2, section 5.5.8)", p->c->spelling, why);
+        fe_error_at(fe, k->place,
+                    "modifier 'inscan' is not allowed on '%s': %s (OpenMP 5.2, section 5.5.8)",
+                    p->c->spelling, why);
     return !why;
 }
 
 /* ------------------------------------------------------------------ the directive */
 static const struct omp_clause *scan_list(struct fe *fe, const struct omp_construct *scan)
 {
-    const struct omp_clause *in = fe_clause(scan, OMPC_INCLUSIVE), *ex = fe_clause(scan, OMPC_EXCLUSIVE), *k = in ? in : ex;
+    const struct omp_clause *in = fe_clause(scan, OMPC_INCLUSIVE),
+                            *ex = fe_clause(scan, OMPC_EXCLUSIVE), *k = in ? in : ex;
     if (!k || (in && ex) || k->next) {
         fe_error_at(fe, scan->place, "'scan' needs exactly one clause, 'inclusive' or 'exclusive'");
         return NULL;
@@ -100,14 +127,18 @@ static const struct omp_clause *scan_list(struct fe *fe, const struct omp_constr
 static void check_lists(struct fe *fe, const struct omp_construct *c, const struct omp_clause *list)
 {
     for (unsigned i = 0; i < list->nitems; i++)
-        if (!inscan_item(c, list->items[i].var) || !same_item(fe, inscan_item(c, list->items[i].var), &list->items[i]))
-            fe_error_at(fe, list->items[i].place, "'%s' is not a list item of a 'reduction' clause with 'inscan' on '%s'",
+        if (!inscan_item(c, list->items[i].var) ||
+            !same_item(fe, inscan_item(c, list->items[i].var), &list->items[i]))
+            fe_error_at(fe, list->items[i].place,
+                        "'%s' is not a list item of a 'reduction' clause with 'inscan' on '%s'",
                         fe_text(fe, list->items[i].text), c->spelling);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; is_inscan(k) && i < k->nitems; i++)
             if (!in_list(list, k->items[i].var))
-                fe_error_at(fe, k->items[i].place, "'%s' of the 'inscan' reduction is not in the list of the 'scan' directive",
-                            fe_text(fe, k->items[i].text));
+                fe_error_at(
+                    fe, k->items[i].place,
+                    "'%s' of the 'inscan' reduction is not in the list of the 'scan' directive",
+                    fe_text(fe, k->items[i].text));
 }
 
 /* The one scan directive that belongs to c; errors for others. */
@@ -115,23 +146,34 @@ static struct omp_construct *find_scan(struct fe *fe, const struct omp_construct
 {
     struct omp_construct *found = NULL;
     for (struct omp_construct *k = c->child; k; k = k->next) {
-        if (!(k->leaves & OMPL_SCAN)) continue;
-        if (found) fe_error_at(fe, k->place, "a second 'scan' directive in the same loop");
-        else found = k;
+        if (!(k->leaves & OMPL_SCAN))
+            continue;
+        if (found)
+            fe_error_at(fe, k->place, "a second 'scan' directive in the same loop");
+        else
+            found = k;
     }
     return found;
 }
 
 /* ------------------------------------------------------------------ the two sequences */
 typedef VEC(struct omp_var *) var_list;
-struct body { struct fe *fe; struct omp_scan *s; fe_cursors statements; };
+struct body {
+    struct fe *fe;
+    struct omp_scan *s;
+    fe_cursors statements;
+};
 
-static struct omp_extent statement_extent(struct fe *fe, CXCursor c) { return (struct omp_extent){ fe_begin(c), fe_stmt_end(fe, c) }; }
+static struct omp_extent statement_extent(struct fe *fe, CXCursor c)
+{
+    return (struct omp_extent){ fe_begin(c), fe_stmt_end(fe, c) };
+}
 
 static bool stands_in_body(const struct body *b, const struct omp_construct *scan)
 {
     for (unsigned i = 0; i < b->statements.n; i++)
-        if (fe_inside(scan->pragma.begin, statement_extent(b->fe, b->statements.at[i]))) return false;
+        if (fe_inside(scan->pragma.begin, statement_extent(b->fe, b->statements.at[i])))
+            return false;
     return true;
 }
 
@@ -141,7 +183,9 @@ static enum CXChildVisitResult find_continue(CXCursor c, CXCursor parent, CXClie
     (void)parent;
     switch (clang_getCursorKind(c)) {
     case CXCursor_ContinueStmt: *(unsigned *)data = fe_begin(c); return CXChildVisit_Break;
-    case CXCursor_ForStmt: case CXCursor_WhileStmt: case CXCursor_DoStmt: return CXChildVisit_Continue;
+    case CXCursor_ForStmt:
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt: return CXChildVisit_Continue;
     default: return CXChildVisit_Recurse;
     }
 }
@@ -149,23 +193,32 @@ static enum CXChildVisitResult find_continue(CXCursor c, CXCursor parent, CXClie
 static void check_continue(struct body *b, CXCursor statement)
 {
     unsigned at = 0;
-    if (find_continue(statement, statement, &at) == CXChildVisit_Recurse) clang_visitChildren(statement, find_continue, &at);
-    if (!at) return;
-    if (fe_inside(at, b->s->before)) fe_error(b->fe, at, "'continue' in front of the 'scan' directive would skip it");
-    else b->s->continues = true;
+    if (find_continue(statement, statement, &at) == CXChildVisit_Recurse)
+        clang_visitChildren(statement, find_continue, &at);
+    if (!at)
+        return;
+    if (fe_inside(at, b->s->before))
+        fe_error(b->fe, at, "'continue' in front of the 'scan' directive would skip it");
+    else
+        b->s->continues = true;
 }
 
-/* The statement of the second sequence that first uses v, if that is all it does: v = …  Then nothing comes from the first one. */
+/* The statement of the second sequence that first uses v, if that is all it does: v = …  Then
+ * nothing comes from the first one. */
 static bool is_set_behind(const struct body *b, const struct omp_var *v, unsigned use)
 {
     const char *t = b->fe->u->text;
     unsigned at = fe_skip_blank(b->fe->u, use + (unsigned)strlen(v->name));
-    if (t[at] != '=' || t[at + 1] == '=') return false;
+    if (t[at] != '=' || t[at + 1] == '=')
+        return false;
     for (unsigned i = 0; i < b->statements.n; i++) {
         struct omp_extent e = statement_extent(b->fe, b->statements.at[i]);
-        if (e.begin != use) continue;
+        if (e.begin != use)
+            continue;
         unsigned next = fe_first_ref(b->fe, use) + 1;
-        while (next < b->fe->refs.n && b->fe->refs.at[next].offset < e.end && b->fe->refs.at[next].var != v) next++;
+        while (next < b->fe->refs.n && b->fe->refs.at[next].offset < e.end &&
+               b->fe->refs.at[next].var != v)
+            next++;
         return next >= b->fe->refs.n || b->fe->refs.at[next].offset >= e.end;
     }
     return false;
@@ -175,11 +228,17 @@ static void check_local(struct body *b, struct omp_var *v, var_list *again)
 {
     struct fe *fe = b->fe;
     unsigned i = fe_first_ref(fe, b->s->behind.begin);
-    while (i < fe->refs.n && fe->refs.at[i].offset < b->s->behind.end && fe->refs.at[i].var != v) i++;
-    if (i >= fe->refs.n || fe->refs.at[i].offset >= b->s->behind.end) return;
-    if (v->storage == OMPS_STATIC_LOCAL || v->type->variably_modified || !is_set_behind(b, v, fe->refs.at[i].offset))
-        fe_error(fe, fe->refs.at[i].offset, "'%s' is declared in front of the 'scan' directive: only list items carry values across it "
-                 "(OpenMP 5.2, section 5.6); set it again here, or declare it here", v->name);
+    while (i < fe->refs.n && fe->refs.at[i].offset < b->s->behind.end && fe->refs.at[i].var != v)
+        i++;
+    if (i >= fe->refs.n || fe->refs.at[i].offset >= b->s->behind.end)
+        return;
+    if (v->storage == OMPS_STATIC_LOCAL || v->type->variably_modified ||
+        !is_set_behind(b, v, fe->refs.at[i].offset))
+        fe_error(fe, fe->refs.at[i].offset,
+                 "'%s' is declared in front of the 'scan' directive: only list items carry values "
+                 "across it "
+                 "(OpenMP 5.2, section 5.6); set it again here, or declare it here",
+                 v->name);
     else
         *VEC_PUSH(fe->a, again) = v;
 }
@@ -188,10 +247,13 @@ static void read_statement(struct body *b, CXCursor statement, var_list *again)
 {
     fe_cursors v = { 0 };
     check_continue(b, statement);
-    if (clang_getCursorKind(statement) != CXCursor_DeclStmt || !fe_inside(fe_begin(statement), b->s->before)) return;
+    if (clang_getCursorKind(statement) != CXCursor_DeclStmt ||
+        !fe_inside(fe_begin(statement), b->s->before))
+        return;
     fe_children(b->fe, statement, &v);
     for (unsigned i = 0; i < v.n; i++)
-        if (clang_getCursorKind(v.at[i]) == CXCursor_VarDecl && fe_var_of(b->fe, v.at[i])) check_local(b, fe_var_of(b->fe, v.at[i]), again);
+        if (clang_getCursorKind(v.at[i]) == CXCursor_VarDecl && fe_var_of(b->fe, v.at[i]))
+            check_local(b, fe_var_of(b->fe, v.at[i]), again);
 }
 
 static void separate(struct fe *fe, struct fe_pragma *p, struct omp_construct *scan, bool exclusive)
@@ -200,15 +262,21 @@ static void separate(struct fe *fe, struct fe_pragma *p, struct omp_construct *s
     struct body b = { .fe = fe };
     var_list again = { 0 };
     bool block = clang_getCursorKind(p->loop_body) == CXCursor_CompoundStmt;
-    if (block) fe_children(fe, p->loop_body, &b.statements);
+    if (block)
+        fe_children(fe, p->loop_body, &b.statements);
     if (!block || !stands_in_body(&b, scan)) {
-        fe_error_at(fe, scan->place, "'scan' must stand in the body of the loop itself, not in a statement inside of it");
+        fe_error_at(
+            fe, scan->place,
+            "'scan' must stand in the body of the loop itself, not in a statement inside of it");
         return;
     }
     b.s = arena_alloc(fe->a, sizeof *b.s);
-    *b.s = (struct omp_scan){ .directive = scan, .exclusive = exclusive, .before = { fe_begin(p->loop_body) + 1, scan->pragma.begin },
+    *b.s = (struct omp_scan){ .directive = scan,
+                              .exclusive = exclusive,
+                              .before = { fe_begin(p->loop_body) + 1, scan->pragma.begin },
                               .behind = { scan->pragma.end, whole.end - 1 } };
-    for (unsigned i = 0; i < b.statements.n; i++) read_statement(&b, b.statements.at[i], &again);
+    for (unsigned i = 0; i < b.statements.n; i++)
+        read_statement(&b, b.statements.at[i], &again);
     b.s->again = again.at;
     b.s->nagain = again.n;
     p->c->scan = b.s;
@@ -218,28 +286,37 @@ static void read_construct(struct fe *fe, struct fe_pragma *p)
 {
     struct omp_clause *inscan = inscan_clause(p->c);
     struct omp_construct *scan = find_scan(fe, p->c);
-    if (inscan && !check_construct(fe, p, inscan)) return;
+    if (inscan && !check_construct(fe, p, inscan))
+        return;
     if (!inscan) {
-        if (scan) fe_error_at(fe, scan->place, "'scan' in a construct '%s' that has no 'reduction' clause with 'inscan'", p->c->spelling);
+        if (scan)
+            fe_error_at(fe, scan->place,
+                        "'scan' in a construct '%s' that has no 'reduction' clause with 'inscan'",
+                        p->c->spelling);
         return;
     }
     check_clauses(fe, p->c);
     if (!scan) {
-        fe_error_at(fe, inscan->place, "a 'reduction' clause with 'inscan' needs a 'scan' directive in the loop");
+        fe_error_at(fe, inscan->place,
+                    "a 'reduction' clause with 'inscan' needs a 'scan' directive in the loop");
         return;
     }
     const struct omp_clause *list = scan_list(fe, scan);
-    if (!list || !p->c->nloops) return;
+    if (!list || !p->c->nloops)
+        return;
     check_lists(fe, p->c, list);
     separate(fe, p, scan, list->kind == OMPC_EXCLUSIVE);
 }
 
-/* Scans of host code are clang's business; but the driver hides those of collapsed loops from its check. */
+/* Scans of host code are clang's business; but the driver hides those of collapsed loops from its
+ * check. */
 static void check_host(struct fe *fe, const struct omp_construct *c)
 {
     const struct omp_clause *collapse = fe_clause(c, OMPC_COLLAPSE);
     if (collapse && collapse->value > 1 && inscan_clause(c))
-        fe_error_at(fe, collapse->place, "'collapse' with an 'inscan' reduction in code of the host is not supported: clang 22 has none");
+        fe_error_at(fe, collapse->place,
+                    "'collapse' with an 'inscan' reduction in code of the host is not supported: "
+                    "clang 22 has none");
 }
 
 void fe_read_scans(struct fe *fe)
@@ -250,7 +327,9 @@ void fe_read_scans(struct fe *fe)
             check_host(fe, p->c);
             continue;
         }
-        if (!(p->c->leaves & OMPL_SCAN)) read_construct(fe, p);
-        else if (!p->c->parent) fe_error_at(fe, p->c->place, "'scan' outside of a loop with an 'inscan' reduction");
+        if (!(p->c->leaves & OMPL_SCAN))
+            read_construct(fe, p);
+        else if (!p->c->parent)
+            fe_error_at(fe, p->c->place, "'scan' outside of a loop with an 'inscan' reduction");
     }
 }

@@ -1,62 +1,80 @@
-/* sharing.c - data-sharing attributes (OpenMP 5.2 section 5.1), and for target constructs captures and maps (5.8.1).
+/* sharing.c - data-sharing attributes (OpenMP 5.2 section 5.1), and for target constructs captures
+ * and maps (5.8.1).
  *
- * For each construct the variables it needs from outside are listed in order of first use; then each gets its attribute from a
- * clause, from being an associated loop's variable, from `default`, or is shared.  A target construct also gets the list of
- * mapping actions (explicit clauses first, in order, then implicit ones) and, for each variable, how the kernel receives it. */
+ * For each construct the variables it needs from outside are listed in order of first use; then
+ * each gets its attribute from a clause, from being an associated loop's variable, from `default`,
+ * or is shared.  A target construct also gets the list of mapping actions (explicit clauses first,
+ * in order, then implicit ones) and, for each variable, how the kernel receives it. */
 #include "frontend/fe.h"
 #include <string.h>
 
 #define DATA_ENV (OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE)
-#define SHARING (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD | OMPL_LOOP | OMPL_SECTIONS | OMPL_SINGLE | \
-                 OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP | OMPL_TASKGROUP)
+#define SHARING                                                                                    \
+    (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD |           \
+     OMPL_LOOP | OMPL_SECTIONS | OMPL_SINGLE | OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP |            \
+     OMPL_TASKGROUP)
 
 typedef VEC(struct omp_var *) var_list;
 typedef VEC(struct omp_map) map_list;
 
 /* ------------------------------------------------------------------ what a construct uses */
-static bool is_declared_target(const struct omp_var *v) { return v->declare_target != OMPV_NOT_DECLARED; }
+static bool is_declared_target(const struct omp_var *v)
+{
+    return v->declare_target != OMPV_NOT_DECLARED;
+}
 
 static void add_once(struct fe *fe, var_list *l, struct omp_var *v)
 {
     for (unsigned i = 0; i < l->n; i++)
-        if (l->at[i] == v) return;
+        if (l->at[i] == v)
+            return;
     *VEC_PUSH(fe->a, l) = v;
 }
 
-/* An inner construct has its own copy that has nothing to do with ours: sharings of inner constructs are there already.  Run-time
- * bounds of an array's type are still needed from outside. */
+/* An inner construct has its own copy that has nothing to do with ours: sharings of inner
+ * constructs are there already.  Run-time bounds of an array's type are still needed from outside.
+ */
 static bool replaces(const struct omp_construct *k, const struct omp_ref *r)
 {
-    if (r->var->type->variably_modified) return false;
+    if (r->var->type->variably_modified)
+        return false;
     for (unsigned i = 0; i < k->nsharings; i++) {
         const struct omp_sharing *s = &k->sharings[i];
-        if (s->var == r->var && !s->lastprivate && (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
-            return fe_inside(r->offset, k->body) || (s->clause && fe_inside(r->offset, s->clause->extent));
+        if (s->var == r->var && !s->lastprivate &&
+            (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
+            return fe_inside(r->offset, k->body) ||
+                   (s->clause && fe_inside(r->offset, s->clause->extent));
     }
     return false;
 }
 static bool replaced_inside(const struct omp_construct *c, const struct omp_ref *r)
 {
     for (const struct omp_construct *k = c->child; k; k = k->next)
-        if (fe_inside(r->offset, fe_whole(k))) return replaces(k, r) || replaced_inside(k, r);
+        if (fe_inside(r->offset, fe_whole(k)))
+            return replaces(k, r) || replaced_inside(k, r);
     return false;
 }
 
-static void add_refs(struct fe *fe, var_list *l, const struct omp_construct *c, struct omp_extent e, struct omp_extent whole)
+static void add_refs(struct fe *fe, var_list *l, const struct omp_construct *c, struct omp_extent e,
+                     struct omp_extent whole)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
-        if (!fe_inside(fe->refs.at[i].var->decl, whole) && !replaced_inside(c, &fe->refs.at[i])) add_once(fe, l, fe->refs.at[i].var);
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
+         i++)
+        if (!fe_inside(fe->refs.at[i].var->decl, whole) && !replaced_inside(c, &fe->refs.at[i]))
+            add_once(fe, l, fe->refs.at[i].var);
 }
 
-/* Expressions of these clauses are evaluated inside of the construct; those of the others by whoever meets it. */
+/* Expressions of these clauses are evaluated inside of the construct; those of the others by
+ * whoever meets it. */
 static bool evaluated_inside(enum omp_clause_kind k)
 {
     return k == OMPC_SCHEDULE || k == OMPC_DIST_SCHEDULE || k == OMPC_LINEAR || k == OMPC_FILTER;
 }
 static bool gives_attribute(enum omp_clause_kind k)
 {
-    return k == OMPC_PRIVATE || k == OMPC_FIRSTPRIVATE || k == OMPC_LASTPRIVATE || k == OMPC_REDUCTION || k == OMPC_LINEAR ||
-           k == OMPC_TASK_REDUCTION || k == OMPC_IN_REDUCTION;
+    return k == OMPC_PRIVATE || k == OMPC_FIRSTPRIVATE || k == OMPC_LASTPRIVATE ||
+           k == OMPC_REDUCTION || k == OMPC_LINEAR || k == OMPC_TASK_REDUCTION ||
+           k == OMPC_IN_REDUCTION;
 }
 
 static var_list uses_of(struct fe *fe, const struct omp_construct *c)
@@ -64,69 +82,92 @@ static var_list uses_of(struct fe *fe, const struct omp_construct *c)
     var_list l = { 0 };
     struct omp_extent whole = fe_whole(c);
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (evaluated_inside(k->kind)) add_refs(fe, &l, c, k->expr, whole);
+        if (evaluated_inside(k->kind))
+            add_refs(fe, &l, c, k->expr, whole);
         if (gives_attribute(k->kind))
             for (unsigned i = 0; i < k->nitems; i++)
                 if (k->items[i].var) {
                     add_once(fe, &l, k->items[i].var);
-                    if (k->items[i].nsections) add_refs(fe, &l, c, k->items[i].text, whole);    /* bounds of a section */
+                    /* bounds of a section */
+                    if (k->items[i].nsections)
+                        add_refs(fe, &l, c, k->items[i].text, whole);
                 }
     }
-    if (c->body.begin != c->body.end) add_refs(fe, &l, c, c->body, whole);
+    if (c->body.begin != c->body.end)
+        add_refs(fe, &l, c, c->body, whole);
     return l;
 }
 
 /* ------------------------------------------------------------------ attributes */
-static const struct { enum omp_clause_kind clause; enum omp_share share; } clause_shares[] = {
-    { OMPC_PRIVATE, OMPSH_PRIVATE }, { OMPC_FIRSTPRIVATE, OMPSH_FIRSTPRIVATE }, { OMPC_REDUCTION, OMPSH_REDUCTION },
-    { OMPC_LINEAR, OMPSH_LINEAR }, { OMPC_TASK_REDUCTION, OMPSH_REDUCTION },
+static const struct {
+    enum omp_clause_kind clause;
+    enum omp_share share;
+} clause_shares[] = {
+    { OMPC_PRIVATE, OMPSH_PRIVATE },          { OMPC_FIRSTPRIVATE, OMPSH_FIRSTPRIVATE },
+    { OMPC_REDUCTION, OMPSH_REDUCTION },      { OMPC_LINEAR, OMPSH_LINEAR },
+    { OMPC_TASK_REDUCTION, OMPSH_REDUCTION },
 };
 
 static struct omp_item *item_of(const struct omp_clause *k, const struct omp_var *v)
 {
     for (unsigned i = 0; i < k->nitems; i++)
-        if (k->items[i].var == v) return &k->items[i];
+        if (k->items[i].var == v)
+            return &k->items[i];
     return NULL;
 }
 
 static bool is_loop_iv(const struct omp_construct *c, const struct omp_var *v)
 {
     for (unsigned i = 0; i < c->nloops; i++)
-        if (c->loops[i].iv == v && !c->loops[i].iv_declared) return true;
+        if (c->loops[i].iv == v && !c->loops[i].iv_declared)
+            return true;
     return false;
 }
 
 static bool is_inner_iv(const struct omp_construct *c, const struct omp_var *v)
 {
     for (unsigned i = 0; i < c->ninner_ivs; i++)
-        if (c->inner_ivs[i] == v) return true;
+        if (c->inner_ivs[i] == v)
+            return true;
     return false;
 }
 
 static struct omp_sharing attribute_of(const struct omp_construct *, struct omp_var *);
 
-/* A task shares what the threads of its team share; anything else of its surroundings it gets the values of.  What a target construct
- * maps counts as clang counts it: as private to the one thread there. */
+/* A task shares what the threads of its team share; anything else of its surroundings it gets the
+ * values of.  What a target construct maps counts as clang counts it: as private to the one thread
+ * there. */
 static enum omp_share task_share(const struct omp_construct *c, struct omp_var *v)
 {
     for (const struct omp_construct *p = c->parent; p; p = p->parent) {
-        if (fe_inside(v->decl, p->body)) break;
-        if (attribute_of(p, v).share != OMPSH_SHARED && !(p->leaves & OMPL_TASKGROUP)) return OMPSH_FIRSTPRIVATE;
-        if (p->leaves & (OMPL_PARALLEL | OMPL_TEAMS)) return OMPSH_SHARED;
-        if (p->leaves & OMPL_TARGET) break;
+        if (fe_inside(v->decl, p->body))
+            break;
+        if (attribute_of(p, v).share != OMPSH_SHARED && !(p->leaves & OMPL_TASKGROUP))
+            return OMPSH_FIRSTPRIVATE;
+        if (p->leaves & (OMPL_PARALLEL | OMPL_TEAMS))
+            return OMPSH_SHARED;
+        if (p->leaves & OMPL_TARGET)
+            break;
     }
-    return v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL ? OMPSH_SHARED : OMPSH_FIRSTPRIVATE;
+    return v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL ? OMPSH_SHARED
+                                                                        : OMPSH_FIRSTPRIVATE;
 }
 
 /* default(private) and default(firstprivate) of 5.1; shared and none leave a variable as it is. */
 static enum omp_share default_share(const struct omp_construct *c, struct omp_var *v)
 {
-    if ((c->leaves & (OMPL_TASK | OMPL_TASKLOOP)) && !(c->leaves & OMPL_PARALLEL) && !fe_clause(c, OMPC_DEFAULT)) return task_share(c, v);
-    if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL) return OMPSH_SHARED;
+    if ((c->leaves & (OMPL_TASK | OMPL_TASKLOOP)) && !(c->leaves & OMPL_PARALLEL) &&
+        !fe_clause(c, OMPC_DEFAULT))
+        return task_share(c, v);
+    if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL)
+        return OMPSH_SHARED;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (k->kind != OMPC_DEFAULT || !k->word) continue;
-        if (!strcmp(k->word, "private")) return OMPSH_PRIVATE;
-        if (!strcmp(k->word, "firstprivate")) return OMPSH_FIRSTPRIVATE;
+        if (k->kind != OMPC_DEFAULT || !k->word)
+            continue;
+        if (!strcmp(k->word, "private"))
+            return OMPSH_PRIVATE;
+        if (!strcmp(k->word, "firstprivate"))
+            return OMPSH_FIRSTPRIVATE;
     }
     return OMPSH_SHARED;
 }
@@ -134,7 +175,8 @@ static enum omp_share default_share(const struct omp_construct *c, struct omp_va
 static bool names_shared(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if ((k->kind == OMPC_SHARED || k->kind == OMPC_IN_REDUCTION) && item_of(k, v)) return true;
+        if ((k->kind == OMPC_SHARED || k->kind == OMPC_IN_REDUCTION) && item_of(k, v))
+            return true;
     return false;
 }
 
@@ -144,10 +186,16 @@ static struct omp_sharing attribute_of(const struct omp_construct *c, struct omp
     bool set = false;
     for (struct omp_clause *k = c->clauses; k; k = k->next) {
         struct omp_item *it = item_of(k, v);
-        if (!it) continue;
+        if (!it)
+            continue;
         if (k->kind == OMPC_LASTPRIVATE) {
             s.lastprivate = true;
-            if (!set) { s.share = OMPSH_PRIVATE; s.clause = k; s.item = it; set = true; }
+            if (!set) {
+                s.share = OMPSH_PRIVATE;
+                s.clause = k;
+                s.item = it;
+                set = true;
+            }
         }
         for (unsigned i = 0; i < sizeof clause_shares / sizeof *clause_shares; i++)
             if (k->kind == clause_shares[i].clause) {
@@ -159,35 +207,44 @@ static struct omp_sharing attribute_of(const struct omp_construct *c, struct omp
     }
     if (is_loop_iv(c, v) && s.share != OMPSH_LINEAR) {
         s.share = OMPSH_LOOP_IV;
-        s.lastprivate |= c->leaves == OMPL_SIMD;                   /* linear or lastprivate there: its last value lives on */
+        /* linear or lastprivate there: its last value lives on */
+        s.lastprivate |= c->leaves == OMPL_SIMD;
         set = true;
     }
-    if (!set && is_inner_iv(c, v)) s.share = OMPSH_PRIVATE;
-    else if (!set && !names_shared(c, v)) s.share = default_share(c, v);
+    if (!set && is_inner_iv(c, v))
+        s.share = OMPSH_PRIVATE;
+    else if (!set && !names_shared(c, v))
+        s.share = default_share(c, v);
     return s;
 }
 
 static bool plain_value(const struct omp_type *t)
 {
-    return t->kind == OMPT_INT || t->kind == OMPT_BOOL || t->kind == OMPT_FLOAT || t->kind == OMPT_COMPLEX || t->kind == OMPT_POINTER;
+    return t->kind == OMPT_INT || t->kind == OMPT_BOOL || t->kind == OMPT_FLOAT ||
+           t->kind == OMPT_COMPLEX || t->kind == OMPT_POINTER;
 }
 
 static bool contains(const fe_offsets *v, unsigned offset)
 {
     for (unsigned i = 0; i < v->n; i++)
-        if (v->at[i] == offset) return true;
+        if (v->at[i] == offset)
+            return true;
     return false;
 }
 static bool address_taken_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
-        if (fe->refs.at[i].var == v && contains(&fe->addrs, fe->refs.at[i].offset)) return true;
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
+         i++)
+        if (fe->refs.at[i].var == v && contains(&fe->addrs, fe->refs.at[i].offset))
+            return true;
     return false;
 }
 static bool written_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
-        if (fe->refs.at[i].var == v && fe->refs.at[i].write) return true;
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
+         i++)
+        if (fe->refs.at[i].var == v && fe->refs.at[i].write)
+            return true;
     return false;
 }
 
@@ -195,20 +252,27 @@ static bool written_in(const struct fe *fe, struct omp_extent e, const struct om
 static bool stored_by_clause(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (gives_attribute(k->kind) && k->kind != OMPC_PRIVATE && k->kind != OMPC_FIRSTPRIVATE && item_of(k, v)) return true;
+        if (gives_attribute(k->kind) && k->kind != OMPC_PRIVATE && k->kind != OMPC_FIRSTPRIVATE &&
+            item_of(k, v))
+            return true;
     for (const struct omp_construct *n = c->child; n; n = n->next)
-        if (is_loop_iv(n, v) || stored_by_clause(n, v)) return true;
+        if (is_loop_iv(n, v) || stored_by_clause(n, v))
+            return true;
     return false;
 }
 
-/* A host variable's address may have been taken anywhere on the host without harm: the region only sees its own copy. */
+/* A host variable's address may have been taken anywhere on the host without harm: the region only
+ * sees its own copy. */
 static bool may_copy(const struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
 {
-    if (!plain_value(v->type) || (fe->var_flags.at[v->id] & FE_VAR_VOLATILE)) return false;
+    if (!plain_value(v->type) || (fe->var_flags.at[v->id] & FE_VAR_VOLATILE))
+        return false;
     const struct omp_construct *target = fe_target_of(c);
     bool from_host = target && !fe_inside(v->decl, fe_whole(target)) && !is_declared_target(v);
-    if (from_host ? address_taken_in(fe, target->body, v) : v->address_taken) return false;
-    if (!from_host && (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL)) return false;
+    if (from_host ? address_taken_in(fe, target->body, v) : v->address_taken)
+        return false;
+    if (!from_host && (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL))
+        return false;
     return !written_in(fe, c->body, v) && !stored_by_clause(c, v);
 }
 
@@ -217,20 +281,27 @@ static void set_sharings(struct fe *fe, struct omp_construct *c, const var_list 
     c->sharings = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->sharings);
     for (unsigned i = 0; i < uses->n; i++) {
         struct omp_sharing s = attribute_of(c, uses->at[i]);
-        if (s.share == OMPSH_SHARED && is_declared_target(s.var)) continue;
+        if (s.share == OMPSH_SHARED && is_declared_target(s.var))
+            continue;
         s.by_value = s.share == OMPSH_SHARED && may_copy(fe, c, s.var);
         c->sharings[c->nsharings++] = s;
     }
 }
 
-/* A global that only device functions name has storage on the device that no construct copies to or from.  Who also names it in a
- * region or a map clause probably thinks otherwise. */
+/* A global that only device functions name has storage on the device that no construct copies to or
+ * from.  Who also names it in a region or a map clause probably thinks otherwise. */
 static void warn_of_own_storage(struct fe *fe, const struct omp_var *v, struct omp_place place)
 {
-    if (v->declare_target != OMPV_DT_IMPLICIT || v->type->is_const || (fe->var_flags.at[v->id] & FE_VAR_WARNED)) return;
+    if (v->declare_target != OMPV_DT_IMPLICIT || v->type->is_const ||
+        (fe->var_flags.at[v->id] & FE_VAR_WARNED))
+        return;
     fe->var_flags.at[v->id] |= FE_VAR_WARNED;
-    fe_report(fe->u, place, "warning", "'%s' is also used by a function that runs on the device, where it has storage of its own that this construct "
-              "does not copy; put it into 'declare target' and use 'target update', or pass it to the function", v->name);
+    fe_report(fe->u, place, "warning",
+              "'%s' is also used by a function that runs on the device, where it has storage of "
+              "its own that this construct "
+              "does not copy; put it into 'declare target' and use 'target update', or pass it to "
+              "the function",
+              v->name);
 }
 
 /* ------------------------------------------------------------------ explicit maps */
@@ -243,18 +314,24 @@ static unsigned clause_map_type(const struct omp_clause *k)
 static void add_item(struct fe *fe, map_list *maps, const struct omp_clause *k, struct omp_item *it)
 {
     unsigned type = clause_map_type(k);
-    if (!it->derefs && it->var->type->is_const) type &= ~(unsigned)OMPM_FROM;      /* nothing to copy back, and it may be read-only memory */
-    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = it, .type = type, .pointee = it->derefs > 0 };
+    /* nothing to copy back, and it may be read-only memory */
+    if (!it->derefs && it->var->type->is_const)
+        type &= ~(unsigned)OMPM_FROM;
+    *VEC_PUSH(fe->a, maps) =
+        (struct omp_map){ .var = it->var, .item = it, .type = type, .pointee = it->derefs > 0 };
 }
 
 static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
 {
     map_list maps = { 0 };
     for (struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (k->kind != OMPC_MAP && !((c->leaves & OMPL_UPDATE) && (k->kind == OMPC_TO || k->kind == OMPC_FROM))) continue;
+        if (k->kind != OMPC_MAP &&
+            !((c->leaves & OMPL_UPDATE) && (k->kind == OMPC_TO || k->kind == OMPC_FROM)))
+            continue;
         for (unsigned i = 0; i < k->nitems; i++)
             if (k->items[i].var) {
-                if (!(c->leaves & OMPL_UPDATE)) warn_of_own_storage(fe, k->items[i].var, k->items[i].place);
+                if (!(c->leaves & OMPL_UPDATE))
+                    warn_of_own_storage(fe, k->items[i].var, k->items[i].place);
                 add_item(fe, &maps, k, &k->items[i]);
             }
     }
@@ -264,28 +341,36 @@ static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
 /* ------------------------------------------------------------------ defaultmap (section 5.8.7) */
 enum { CATEGORY_SCALAR, CATEGORY_AGGREGATE, CATEGORY_POINTER };
 static const char *const category_names[] = { "scalar", "aggregate", "pointer" };
-static const unsigned behaviour_maps[] = { [DMAP_ALLOC] = OMPM_ALLOC, [DMAP_TO] = OMPM_TO, [DMAP_FROM] = OMPM_FROM,
-                                           [DMAP_TOFROM] = OMPM_TOFROM, [DMAP_PRESENT] = OMPM_ALLOC | OMPM_PRESENT };
+static const unsigned behaviour_maps[] = { [DMAP_ALLOC] = OMPM_ALLOC,
+                                           [DMAP_TO] = OMPM_TO,
+                                           [DMAP_FROM] = OMPM_FROM,
+                                           [DMAP_TOFROM] = OMPM_TOFROM,
+                                           [DMAP_PRESENT] = OMPM_ALLOC | OMPM_PRESENT };
 
 static int category_of(const struct omp_type *t)
 {
-    return t->kind == OMPT_POINTER ? CATEGORY_POINTER : plain_value(t) ? CATEGORY_SCALAR : CATEGORY_AGGREGATE;
+    return t->kind == OMPT_POINTER ? CATEGORY_POINTER
+           : plain_value(t)        ? CATEGORY_SCALAR
+                                   : CATEGORY_AGGREGATE;
 }
 
 static enum fe_defaultmap behaviour_for(const struct omp_construct *c, int category)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_DEFAULTMAP && (!strcmp(k->word, "all") || !strcmp(k->word, category_names[category])))
+        if (k->kind == OMPC_DEFAULTMAP &&
+            (!strcmp(k->word, "all") || !strcmp(k->word, category_names[category])))
             return (enum fe_defaultmap)k->map;
     return DMAP_DEFAULT;
 }
 
 /* ------------------------------------------------------------------ captures */
-/* A mapping of the variable itself or of part of it, and of what it leads to; refine.c finds the index that counts in the end. */
+/* A mapping of the variable itself or of part of it, and of what it leads to; refine.c finds the
+ * index that counts in the end. */
 static int find_map(const map_list *maps, const struct omp_var *v, bool pointee)
 {
     for (unsigned i = 0; i < maps->n; i++)
-        if (maps->at[i].var == v && maps->at[i].pointee == pointee) return (int)i;
+        if (maps->at[i].var == v && maps->at[i].pointee == pointee)
+            return (int)i;
     return -1;
 }
 
@@ -295,28 +380,39 @@ static int add_implicit(struct fe *fe, map_list *maps, struct omp_var *v, unsign
     return (int)maps->n - 1;
 }
 
-static struct omp_capture by_ref(struct omp_var *v, int map) { return (struct omp_capture){ .var = v, .kind = OMPCAP_BYREF, .map = map }; }
+static struct omp_capture by_ref(struct omp_var *v, int map)
+{
+    return (struct omp_capture){ .var = v, .kind = OMPCAP_BYREF, .map = map };
+}
 static struct omp_capture unmapped(struct omp_var *v, enum omp_capture_kind kind)
 {
     return (struct omp_capture){ .var = v, .kind = kind, .map = -1 };
 }
 
-static bool listed(const struct omp_construct *c, enum omp_clause_kind kind, const struct omp_var *v)
+static bool listed(const struct omp_construct *c, enum omp_clause_kind kind,
+                   const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == kind && item_of(k, v)) return true;
+        if (k->kind == kind && item_of(k, v))
+            return true;
     return false;
 }
 
-static struct omp_capture implicit_capture(struct fe *fe, const struct omp_construct *c, map_list *maps, struct omp_var *v)
+static struct omp_capture implicit_capture(struct fe *fe, const struct omp_construct *c,
+                                           map_list *maps, struct omp_var *v)
 {
     int category = category_of(v->type);
     enum fe_defaultmap b = behaviour_for(c, category);
-    if (b == DMAP_FIRSTPRIVATE) return unmapped(v, category == CATEGORY_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
-    if (b == DMAP_PRIVATE) return unmapped(v, OMPCAP_PRIVATE);
-    if (b != DMAP_DEFAULT && b != DMAP_NONE) return by_ref(v, add_implicit(fe, maps, v, behaviour_maps[b]));
-    if (category == CATEGORY_SCALAR) return unmapped(v, OMPCAP_BYVAL);
-    if (category == CATEGORY_POINTER) return unmapped(v, OMPCAP_POINTER);
+    if (b == DMAP_FIRSTPRIVATE)
+        return unmapped(v, category == CATEGORY_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
+    if (b == DMAP_PRIVATE)
+        return unmapped(v, OMPCAP_PRIVATE);
+    if (b != DMAP_DEFAULT && b != DMAP_NONE)
+        return by_ref(v, add_implicit(fe, maps, v, behaviour_maps[b]));
+    if (category == CATEGORY_SCALAR)
+        return unmapped(v, OMPCAP_BYVAL);
+    if (category == CATEGORY_POINTER)
+        return unmapped(v, OMPCAP_POINTER);
     return by_ref(v, add_implicit(fe, maps, v, v->type->is_const ? OMPM_TO : OMPM_TOFROM));
 }
 
@@ -325,50 +421,71 @@ static struct omp_capture reduced_section(struct fe *fe, map_list *maps, struct 
 {
     int map = (int)maps->n;
     bool pointee = it->derefs > 0;
-    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var, .item = it, .type = OMPM_TOFROM, .pointee = pointee };
-    return pointee ? (struct omp_capture){ .var = it->var, .kind = OMPCAP_POINTER, .map = map } : by_ref(it->var, map);
+    *VEC_PUSH(fe->a, maps) =
+        (struct omp_map){ .var = it->var, .item = it, .type = OMPM_TOFROM, .pointee = pointee };
+    return pointee ? (struct omp_capture){ .var = it->var, .kind = OMPCAP_POINTER, .map = map }
+                   : by_ref(it->var, map);
 }
 
 static struct omp_item *in_reduction_item(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_IN_REDUCTION && item_of(k, v)) return item_of(k, v);
+        if (k->kind == OMPC_IN_REDUCTION && item_of(k, v))
+            return item_of(k, v);
     return NULL;
 }
 
-static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *c, map_list *maps, const struct omp_sharing *s)
+static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *c, map_list *maps,
+                                     const struct omp_sharing *s)
 {
     struct omp_var *v = s->var;
-    if (listed(c, OMPC_IS_DEVICE_PTR, v)) return unmapped(v, v->type->kind == OMPT_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_DEVICE_ADDR);
-    if (listed(c, OMPC_HAS_DEVICE_ADDR, v)) return unmapped(v, OMPCAP_DEVICE_ADDR);
+    if (listed(c, OMPC_IS_DEVICE_PTR, v))
+        return unmapped(v, v->type->kind == OMPT_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_DEVICE_ADDR);
+    if (listed(c, OMPC_HAS_DEVICE_ADDR, v))
+        return unmapped(v, OMPCAP_DEVICE_ADDR);
     int map = find_map(maps, v, false);
-    if (map >= 0) return by_ref(v, map);
+    if (map >= 0)
+        return by_ref(v, map);
     map = find_map(maps, v, true);
-    if (map >= 0) return v->type->kind == OMPT_POINTER ? (struct omp_capture){ .var = v, .kind = OMPCAP_POINTER, .map = map } : by_ref(v, map);
-    struct omp_item *taken_part = in_reduction_item(c, v);     /* the target task's copy on the host */
-    if (taken_part) return taken_part->nsections ? reduced_section(fe, maps, taken_part) : by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
-    if (s->share == OMPSH_REDUCTION && s->item && s->item->nsections) return reduced_section(fe, maps, s->item);
+    if (map >= 0)
+        return v->type->kind == OMPT_POINTER
+                   ? (struct omp_capture){ .var = v, .kind = OMPCAP_POINTER, .map = map }
+                   : by_ref(v, map);
+    /* the target task's copy on the host */
+    struct omp_item *taken_part = in_reduction_item(c, v);
+    if (taken_part)
+        return taken_part->nsections ? reduced_section(fe, maps, taken_part)
+                                     : by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
+    if (s->share == OMPSH_REDUCTION && s->item && s->item->nsections)
+        return reduced_section(fe, maps, s->item);
     if (s->share == OMPSH_REDUCTION || s->share == OMPSH_LINEAR || s->lastprivate)
         return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
-    if (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV) return unmapped(v, OMPCAP_PRIVATE);
-    if (s->share == OMPSH_FIRSTPRIVATE) return unmapped(v, OMPCAP_BYVAL);
+    if (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV)
+        return unmapped(v, OMPCAP_PRIVATE);
+    if (s->share == OMPSH_FIRSTPRIVATE)
+        return unmapped(v, OMPCAP_BYVAL);
     return implicit_capture(fe, c, maps, v);
 }
 
-/* ------------------------------------------------------------------ is a by-value copy really shared? */
+/* ------------------------------------------------------------ is a by-value copy really shared? */
 static bool privatises(const struct omp_construct *c, const struct omp_var *v)
 {
-    if (c->leaves & OMPL_TASKGROUP) return false;      /* its copies are for the tasks that take part */
+    /* its copies are for the tasks that take part */
+    if (c->leaves & OMPL_TASKGROUP)
+        return false;
     for (unsigned i = 0; i < c->nsharings; i++)
-        if (c->sharings[i].var == v) return c->sharings[i].share != OMPSH_SHARED;
+        if (c->sharings[i].var == v)
+            return c->sharings[i].share != OMPSH_SHARED;
     return false;
 }
 
 static bool has_teams(const struct omp_construct *c)
 {
-    if (c->leaves & OMPL_TEAMS) return true;
+    if (c->leaves & OMPL_TEAMS)
+        return true;
     for (const struct omp_construct *k = c->child; k; k = k->next)
-        if (has_teams(k)) return true;
+        if (has_teams(k))
+            return true;
     return false;
 }
 
@@ -376,7 +493,8 @@ static bool has_teams(const struct omp_construct *c)
 static const struct omp_construct *innermost(const struct omp_construct *c, unsigned offset)
 {
     for (const struct omp_construct *k = c->child; k; k = k->next)
-        if (fe_inside(offset, fe_whole(k))) return innermost(k, offset);
+        if (fe_inside(offset, fe_whole(k)))
+            return innermost(k, offset);
     return c;
 }
 
@@ -384,17 +502,24 @@ static bool private_at(const struct omp_construct *target, const struct omp_var 
 {
     const struct omp_construct *c = innermost(target, offset);
     for (; c && c != target; c = c->parent)
-        if (privatises(c, v)) return true;
+        if (privatises(c, v))
+            return true;
     return (target->leaves & ~(unsigned)OMPL_TARGET) && privatises(target, v);
 }
 
-static bool needs_one_copy(const struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
+static bool needs_one_copy(const struct fe *fe, const struct omp_construct *c,
+                           const struct omp_var *v)
 {
-    if (!c->spmd && !has_teams(c)) return false;
-    for (unsigned i = fe_first_ref(fe, c->body.begin); i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++)
-        if (fe->refs.at[i].var == v && fe->refs.at[i].write && !private_at(c, v, fe->refs.at[i].offset)) return true;
+    if (!c->spmd && !has_teams(c))
+        return false;
+    for (unsigned i = fe_first_ref(fe, c->body.begin);
+         i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++)
+        if (fe->refs.at[i].var == v && fe->refs.at[i].write &&
+            !private_at(c, v, fe->refs.at[i].offset))
+            return true;
     for (const struct omp_construct *k = c->child; k; k = k->next)
-        if (stored_by_clause(k, v) && !private_at(c, v, k->pragma.begin)) return true;
+        if (stored_by_clause(k, v) && !private_at(c, v, k->pragma.begin))
+            return true;
     return false;
 }
 
@@ -403,12 +528,16 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
     map_list maps = explicit_maps(fe, c);
     c->captures = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->captures);
     for (unsigned i = 0; i < uses->n; i++) {
-        if (!privatises(c, uses->at[i])) warn_of_own_storage(fe, uses->at[i], c->place);
-        if (is_declared_target(uses->at[i]) && !privatises(c, uses->at[i])) continue;
+        if (!privatises(c, uses->at[i]))
+            warn_of_own_storage(fe, uses->at[i], c->place);
+        if (is_declared_target(uses->at[i]) && !privatises(c, uses->at[i]))
+            continue;
         struct omp_sharing s = attribute_of(c, uses->at[i]);
-        if (is_declared_target(s.var) && s.share == OMPSH_REDUCTION) continue;
+        if (is_declared_target(s.var) && s.share == OMPSH_REDUCTION)
+            continue;
         struct omp_capture k = capture_of(fe, c, &maps, &s);
-        if (k.kind == OMPCAP_BYVAL || k.kind == OMPCAP_POINTER) k.one_copy = needs_one_copy(fe, c, s.var);
+        if (k.kind == OMPCAP_BYVAL || k.kind == OMPCAP_POINTER)
+            k.one_copy = needs_one_copy(fe, c, s.var);
         c->captures[c->ncaptures++] = k;
     }
     c->maps = maps.at;
@@ -417,8 +546,9 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
 
 void fe_data_sharing(struct fe *fe)
 {
-    fe_choose_modes(fe);               /* one copy or several depends on the mode */
-    /* Inner constructs first: what a target construct captures depends on what they make private. */
+    fe_choose_modes(fe); /* one copy or several depends on the mode */
+    /* Inner constructs first: what a target construct captures depends on what they make private.
+     */
     for (unsigned i = fe->u->nconstructs; i-- > 0;) {
         struct omp_construct *c = fe->u->constructs[i];
         if (c->leaves & DATA_ENV) {
@@ -426,9 +556,11 @@ void fe_data_sharing(struct fe *fe)
             c->maps = maps.at;
             c->nmaps = maps.n;
         }
-        if (!(c->leaves & SHARING) || !(c->on_device || (c->leaves & OMPL_TARGET))) continue;
+        if (!(c->leaves & SHARING) || !(c->on_device || (c->leaves & OMPL_TARGET)))
+            continue;
         var_list uses = uses_of(fe, c);
         set_sharings(fe, c, &uses);
-        if (c->leaves & OMPL_TARGET) set_captures(fe, c, &uses);
+        if (c->leaves & OMPL_TARGET)
+            set_captures(fe, c, &uses);
     }
 }

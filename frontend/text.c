@@ -7,29 +7,41 @@
 #include <unistd.h>
 
 /* The line table hangs on the unit so that fe_place works after parsing. */
-struct line_table { struct fe_line *at; unsigned n; };
+struct line_table {
+    struct fe_line *at;
+    unsigned n;
+};
 static struct line_table *table_of(const struct omp_unit *u) { return u->lines; }
 
-/* Reads `# 12 "app.c" 1 3` or `#line 12 "app.c"` at p (behind '#').  False if it is something else. */
+/* Reads `# 12 "app.c" 1 3` or `#line 12 "app.c"` at p (behind '#').  False if it is something else.
+ */
 static bool read_marker(struct fe *fe, const char *p, unsigned next_line, const char *previous)
 {
-    while (*p == ' ' || *p == '\t') p++;
-    if (!strncmp(p, "line", 4)) p += 4;
+    while (*p == ' ' || *p == '\t')
+        p++;
+    if (!strncmp(p, "line", 4))
+        p += 4;
     char *end;
     unsigned long line = strtoul(p, &end, 10);
-    if (end == p) return false;
+    if (end == p)
+        return false;
     struct fe_line *l = VEC_PUSH(fe->a, &fe->lines);
     *l = (struct fe_line){ next_line, (unsigned)line, previous, false };
     p = end;
-    while (*p == ' ') p++;
-    if (*p != '"') return true;
+    while (*p == ' ')
+        p++;
+    if (*p != '"')
+        return true;
     char *name = arena_alloc(fe->a, strcspn(p + 1, "\n") + 1), *o = name;
     for (p++; *p && *p != '"' && *p != '\n'; p++) {
-        if (*p == '\\' && (p[1] == '\\' || p[1] == '"')) p++;
+        if (*p == '\\' && (p[1] == '\\' || p[1] == '"'))
+            p++;
         *o++ = *p;
     }
     l->file = name;
-    for (; *p && *p != '\n'; p++) if (*p == '3' && p[-1] == ' ') l->system = true;
+    for (; *p && *p != '\n'; p++)
+        if (*p == '3' && p[-1] == ' ')
+            l->system = true;
     return true;
 }
 
@@ -41,8 +53,10 @@ void fe_scan_lines(struct fe *fe)
         eol = strchr(p, '\n');
         eol = eol ? eol + 1 : u->text + u->length;
         const char *q = p;
-        while (*q == ' ' || *q == '\t') q++;
-        if (*q == '#') read_marker(fe, q + 1, (unsigned)(eol - u->text), fe->lines.at[fe->lines.n - 1].file);
+        while (*q == ' ' || *q == '\t')
+            q++;
+        if (*q == '#')
+            read_marker(fe, q + 1, (unsigned)(eol - u->text), fe->lines.at[fe->lines.n - 1].file);
     }
     struct line_table *t = arena_alloc(fe->a, sizeof *t);
     *t = (struct line_table){ fe->lines.at, fe->lines.n };
@@ -55,7 +69,10 @@ static const struct fe_line *marker_of(const struct omp_unit *u, unsigned offset
     unsigned lo = 0, hi = t->n;
     while (hi - lo > 1) {
         unsigned mid = (lo + hi) / 2;
-        if (t->at[mid].offset <= offset) lo = mid; else hi = mid;
+        if (t->at[mid].offset <= offset)
+            lo = mid;
+        else
+            hi = mid;
     }
     return &t->at[lo];
 }
@@ -64,11 +81,15 @@ bool fe_is_system(const struct fe *fe, unsigned offset) { return marker_of(fe->u
 
 struct omp_place fe_place(const struct omp_unit *u, unsigned offset)
 {
-    if (!table_of(u) || offset > u->length) return (struct omp_place){ "", 0, 0 };
+    if (!table_of(u) || offset > u->length)
+        return (struct omp_place){ "", 0, 0 };
     const struct fe_line *l = marker_of(u, offset);
     unsigned line = l->line, start = l->offset;
     for (unsigned i = l->offset; i < offset; i++)
-        if (u->text[i] == '\n') { line++; start = i + 1; }
+        if (u->text[i] == '\n') {
+            line++;
+            start = i + 1;
+        }
     return (struct omp_place){ l->file, line, offset - start + 1 };
 }
 
@@ -76,7 +97,8 @@ struct omp_place fe_place(const struct omp_unit *u, unsigned offset)
 static unsigned skip_comment(const struct omp_unit *u, unsigned i)
 {
     const char *t = u->text;
-    if (t[i] != '/' || (t[i + 1] != '*' && t[i + 1] != '/')) return i;
+    if (t[i] != '/' || (t[i + 1] != '*' && t[i + 1] != '/'))
+        return i;
     const char *end = strstr(t + i + 2, t[i + 1] == '*' ? "*/" : "\n");
     return end ? (unsigned)(end - t) + (t[i + 1] == '*' ? 2 : 0) : (unsigned)u->length;
 }
@@ -86,21 +108,32 @@ static unsigned skip_blank(const struct omp_unit *u, unsigned i, bool directives
     const char *t = u->text;
     for (unsigned before;;) {
         before = i;
-        while (i < u->length && (isspace((unsigned char)t[i]) || (t[i] == '\\' && t[i + 1] == '\n'))) i++;
+        while (i < u->length &&
+               (isspace((unsigned char)t[i]) || (t[i] == '\\' && t[i + 1] == '\n')))
+            i++;
         i = skip_comment(u, i);
         if (directives && t[i] == '#')
-            while (i < u->length && (t[i] != '\n' || t[i - 1] == '\\')) i++;
-        if (i == before) return i;
+            while (i < u->length && (t[i] != '\n' || t[i - 1] == '\\'))
+                i++;
+        if (i == before)
+            return i;
     }
 }
-unsigned fe_skip_blank(const struct omp_unit *u, unsigned offset) { return skip_blank(u, offset, true); }
-unsigned fe_skip_space(const struct omp_unit *u, unsigned offset) { return skip_blank(u, offset, false); }
+unsigned fe_skip_blank(const struct omp_unit *u, unsigned offset)
+{
+    return skip_blank(u, offset, true);
+}
+unsigned fe_skip_space(const struct omp_unit *u, unsigned offset)
+{
+    return skip_blank(u, offset, false);
+}
 
 /* Behind the string or character literal that starts at i. */
 static unsigned skip_literal(const struct omp_unit *u, unsigned i)
 {
     char quote = u->text[i++];
-    while (i < u->length && u->text[i] != quote && u->text[i] != '\n') i += u->text[i] == '\\' ? 2 : 1;
+    while (i < u->length && u->text[i] != quote && u->text[i] != '\n')
+        i += u->text[i] == '\\' ? 2 : 1;
     return i < u->length ? i + 1 : (unsigned)u->length;
 }
 
@@ -109,11 +142,17 @@ unsigned fe_find_semicolon(const struct omp_unit *u, unsigned i)
     int depth = 0;
     while (i = fe_skip_blank(u, i), i < u->length) {
         char c = u->text[i];
-        if (c == '"' || c == '\'') { i = skip_literal(u, i); continue; }
-        if (strchr("([{", c)) depth++;
-        if (strchr(")]}", c)) depth--;
+        if (c == '"' || c == '\'') {
+            i = skip_literal(u, i);
+            continue;
+        }
+        if (strchr("([{", c))
+            depth++;
+        if (strchr(")]}", c))
+            depth--;
         i++;
-        if (c == ';' && depth <= 0) return i;
+        if (c == ';' && depth <= 0)
+            return i;
     }
     return (unsigned)u->length;
 }
@@ -122,21 +161,29 @@ unsigned fe_block_end(const struct omp_unit *u, unsigned i)
 {
     for (int depth = 0; i = fe_skip_blank(u, i), i < u->length;) {
         char c = u->text[i];
-        if (c == '"' || c == '\'') { i = skip_literal(u, i); continue; }
+        if (c == '"' || c == '\'') {
+            i = skip_literal(u, i);
+            continue;
+        }
         depth += (c == '{') - (c == '}');
-        if (depth < 0) return i;
+        if (depth < 0)
+            return i;
         i++;
     }
     return (unsigned)u->length;
 }
 
-const char *fe_text(struct fe *fe, struct omp_extent e) { return arena_strndup(fe->a, fe->u->text + e.begin, e.end - e.begin); }
+const char *fe_text(struct fe *fe, struct omp_extent e)
+{
+    return arena_strndup(fe->a, fe->u->text + e.begin, e.end - e.begin);
+}
 
 bool fe_same_text(const struct omp_unit *u, struct omp_extent a, struct omp_extent b)
 {
     unsigned i = fe_skip_blank(u, a.begin), j = fe_skip_blank(u, b.begin);
     while (i < a.end && j < b.end) {
-        if (u->text[i] != u->text[j]) return false;
+        if (u->text[i] != u->text[j])
+            return false;
         i = fe_skip_blank(u, i + 1);
         j = fe_skip_blank(u, j + 1);
     }
@@ -144,25 +191,32 @@ bool fe_same_text(const struct omp_unit *u, struct omp_extent a, struct omp_exte
 }
 
 /* ------------------------------------------------------------------ diagnostics */
-/* The user's own line where the file can be read (the preprocessed text has other white space), else NULL. */
+/* The user's own line where the file can be read (the preprocessed text has other white space),
+ * else NULL. */
 static char *source_line(struct omp_place p, char *buffer, size_t size)
 {
     FILE *f = p.file && *p.file ? fopen(p.file, "r") : NULL;
     char *line = NULL;
     for (unsigned n = 1; f && (line = fgets(buffer, (int)size, f)) && n < p.line; n++)
-        while (!strchr(buffer, '\n') && fgets(buffer, (int)size, f)) { }
-    if (f) fclose(f);
-    if (line) line[strcspn(line, "\r\n")] = 0;
+        while (!strchr(buffer, '\n') && fgets(buffer, (int)size, f)) {}
+    if (f)
+        fclose(f);
+    if (line)
+        line[strcspn(line, "\r\n")] = 0;
     return line;
 }
 
-/* Column of the token `word` in the user's line, next to the column it has in the preprocessed line; 0 if it is not there. */
+/* Column of the token `word` in the user's line, next to the column it has in the preprocessed
+ * line; 0 if it is not there. */
 static unsigned near_column(const char *line, const char *word, size_t length, unsigned col)
 {
     unsigned best = 0, distance = ~0u;
     for (const char *p = line; length && *p; p++) {
         unsigned here = (unsigned)(p - line) + 1, d = here > col ? here - col : col - here;
-        if (!strncmp(p, word, length) && d < distance) { best = here; distance = d; }
+        if (!strncmp(p, word, length) && d < distance) {
+            best = here;
+            distance = d;
+        }
     }
     return best;
 }
@@ -170,7 +224,8 @@ static unsigned near_column(const char *line, const char *word, size_t length, u
 static size_t token_length(const char *p)
 {
     size_t n = 0;
-    while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        n++;
     return n ? n : *p != 0 && *p != '\n';
 }
 
@@ -179,11 +234,15 @@ static const char *text_line(const struct omp_unit *u, struct omp_place p)
 {
     const struct line_table *t = table_of(u);
     for (unsigned k = 0; t && k < t->n; k++) {
-        unsigned end = k + 1 < t->n ? t->at[k + 1].offset : (unsigned)u->length, line = t->at[k].line;
-        if (strcmp(t->at[k].file, p.file) || line > p.line) continue;
+        unsigned end = k + 1 < t->n ? t->at[k + 1].offset : (unsigned)u->length,
+                 line = t->at[k].line;
+        if (strcmp(t->at[k].file, p.file) || line > p.line)
+            continue;
         for (unsigned i = t->at[k].offset; i < end; line++) {
-            if (line == p.line && u->text[i] != '#') return u->text + i;
-            if (line == p.line && !strncmp(u->text + i, "#pragma", 7)) return u->text + i;
+            if (line == p.line && u->text[i] != '#')
+                return u->text + i;
+            if (line == p.line && !strncmp(u->text + i, "#pragma", 7))
+                return u->text + i;
             const char *eol = memchr(u->text + i, '\n', end - i);
             i = eol ? (unsigned)(eol - u->text) + 1 : end;
         }
@@ -191,20 +250,27 @@ static const char *text_line(const struct omp_unit *u, struct omp_place p)
     return NULL;
 }
 
-static void put_caret(unsigned number, const char *line, size_t length, unsigned col, const char *green, const char *plain)
+static void put_caret(unsigned number, const char *line, size_t length, unsigned col,
+                      const char *green, const char *plain)
 {
     int width = fprintf(stderr, "%5u | ", number);
     fprintf(stderr, "%.*s\n%*s| ", (int)length, line, width - 2, "");
-    for (unsigned i = 0; i + 1 < col; i++) fputc(i < length && line[i] == '\t' ? '\t' : ' ', stderr);
+    for (unsigned i = 0; i + 1 < col; i++)
+        fputc(i < length && line[i] == '\t' ? '\t' : ' ', stderr);
     fprintf(stderr, "%s^%s\n", green, plain);
 }
 
-static void report(const struct omp_unit *u, struct omp_place p, const char *severity, const char *fmt, va_list ap)
+static void report(const struct omp_unit *u, struct omp_place p, const char *severity,
+                   const char *fmt, va_list ap)
 {
     bool colour = isatty(2) && !getenv("NO_COLOR");
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "", *green = colour ? "\033[0;1;32m" : "";
-    const char *tone = !colour ? "" : *severity == 'e' ? "\033[0;1;31m" : *severity == 'w' ? "\033[0;1;35m"
-                     : *severity == 'r' ? "\033[0;34m" : "\033[0;1;36m";
+    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "",
+               *green = colour ? "\033[0;1;32m" : "";
+    const char *tone = !colour            ? ""
+                       : *severity == 'e' ? "\033[0;1;31m"
+                       : *severity == 'w' ? "\033[0;1;35m"
+                       : *severity == 'r' ? "\033[0;34m"
+                                          : "\033[0;1;36m";
     char buffer[4096], *source = NULL;
     const char *text = p.line ? text_line(u, p) : NULL;
     size_t text_length = text ? strcspn(text, "\n") : 0;
@@ -212,18 +278,26 @@ static void report(const struct omp_unit *u, struct omp_place p, const char *sev
         const char *at = p.col <= text_length ? text + p.col - 1 : "";
         source = source_line(p, buffer, sizeof buffer);
         unsigned col = source ? near_column(source, at, token_length(at), p.col) : 0;
-        if (col) p.col = col; else source = NULL;
+        if (col)
+            p.col = col;
+        else
+            source = NULL;
     }
-    if (p.line) fprintf(stderr, "%s%s:%u:%u: %s", bold, p.file, p.line, p.col, plain);
-    else fprintf(stderr, "%sompgpu-cc: %s", bold, plain);
+    if (p.line)
+        fprintf(stderr, "%s%s:%u:%u: %s", bold, p.file, p.line, p.col, plain);
+    else
+        fprintf(stderr, "%sompgpu-cc: %s", bold, plain);
     fprintf(stderr, "%s%s: %s%s", tone, severity, plain, *severity == 'n' ? "" : bold);
     vfprintf(stderr, fmt, ap);
     fprintf(stderr, "%s\n", plain);
-    if (source) put_caret(p.line, source, strlen(source), p.col, green, plain);
-    else if (text) put_caret(p.line, text, text_length, p.col, green, plain);
+    if (source)
+        put_caret(p.line, source, strlen(source), p.col, green, plain);
+    else if (text)
+        put_caret(p.line, text, text_length, p.col, green, plain);
 }
 
-void fe_report(const struct omp_unit *u, struct omp_place p, const char *severity, const char *fmt, ...)
+void fe_report(const struct omp_unit *u, struct omp_place p, const char *severity, const char *fmt,
+               ...)
 {
     va_list ap;
     va_start(ap, fmt);

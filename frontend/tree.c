@@ -1,15 +1,18 @@
-/* tree.c - constructs: their statements, their nesting, `loop` as what it stands for, canonical loops and atomics. */
+/* tree.c - constructs: their statements, their nesting, `loop` as what it stands for, canonical
+ * loops and atomics. */
 #include "frontend/fe.h"
 #include <string.h>
 
 struct omp_extent fe_whole(const struct omp_construct *c)
 {
-    return (struct omp_extent){ c->pragma.begin, c->body.end > c->pragma.end ? c->body.end : c->pragma.end };
+    return (struct omp_extent){ c->pragma.begin,
+                                c->body.end > c->pragma.end ? c->body.end : c->pragma.end };
 }
 
 struct omp_construct *fe_target_of(const struct omp_construct *c)
 {
-    while (c && !(c->leaves & OMPL_TARGET)) c = c->parent;
+    while (c && !(c->leaves & OMPL_TARGET))
+        c = c->parent;
     return (struct omp_construct *)c;
 }
 
@@ -18,27 +21,33 @@ struct omp_construct *fe_target_of(const struct omp_construct *c)
 static void attach_body(struct fe *fe, unsigned i)
 {
     struct fe_pragma *p = &fe->pragmas.at[i];
-    if (p->assoc != ASSOC_STMT && p->assoc != ASSOC_LOOP) return;
+    if (p->assoc != ASSOC_STMT && p->assoc != ASSOC_LOOP)
+        return;
     if (!p->found) {
         if (!(p->c->leaves & OMPL_OTHER))
-            fe_error_at(fe, p->c->place, "cannot find the statement that '#pragma omp %s' applies to", p->c->spelling);
+            fe_error_at(fe, p->c->place,
+                        "cannot find the statement that '#pragma omp %s' applies to",
+                        p->c->spelling);
         return;
     }
     unsigned begin = p->wanted;
-    if (i + 1 < fe->pragmas.n && fe->pragmas.at[i + 1].extent.begin < begin) begin = fe->pragmas.at[i + 1].extent.begin;
+    if (i + 1 < fe->pragmas.n && fe->pragmas.at[i + 1].extent.begin < begin)
+        begin = fe->pragmas.at[i + 1].extent.begin;
     p->c->body = (struct omp_extent){ begin, fe_stmt_end(fe, p->stmt) };
 }
 
 static struct omp_function *function_at(const struct fe *fe, unsigned offset)
 {
     for (unsigned i = 0; i < fe->functions.n; i++)
-        if (fe->functions.at[i]->f->defined && fe_inside(offset, fe->functions.at[i]->f->extent)) return fe->functions.at[i]->f;
+        if (fe->functions.at[i]->f->defined && fe_inside(offset, fe->functions.at[i]->f->extent))
+            return fe->functions.at[i]->f;
     return NULL;
 }
 
 static void append(struct omp_construct **list, struct omp_construct *c)
 {
-    while (*list) list = &(*list)->next;
+    while (*list)
+        list = &(*list)->next;
     *list = c;
 }
 
@@ -47,12 +56,16 @@ static void nest(struct fe *fe)
     struct omp_construct *top = NULL;
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;
-        while (top && c->pragma.begin >= fe_whole(top).end) top = top->parent;
+        while (top && c->pragma.begin >= fe_whole(top).end)
+            top = top->parent;
         c->parent = top;
         c->function = top ? top->function : function_at(fe, c->pragma.begin);
-        if (top) append(&top->child, c);
-        else if (c->function) append(&c->function->constructs, c);
-        if (c->body.end) top = c;
+        if (top)
+            append(&top->child, c);
+        else if (c->function)
+            append(&c->function->constructs, c);
+        if (c->body.end)
+            top = c;
     }
 }
 
@@ -61,20 +74,25 @@ struct omp_construct *fe_sole_child(const struct fe *fe, const struct omp_constr
 {
     struct omp_construct *k = c->child;
     struct omp_extent b = c->body;
-    if (!k || k->next) return NULL;
+    if (!k || k->next)
+        return NULL;
     const char *t = fe->u->text;
     for (;;) {
         b.begin = fe_skip_space(fe->u, b.begin);
-        while (b.begin < k->pragma.begin && t[b.begin] == '#') {          /* a line marker */
-            while (b.begin < b.end && t[b.begin] != '\n') b.begin++;
+        while (b.begin < k->pragma.begin && t[b.begin] == '#') { /* a line marker */
+            while (b.begin < b.end && t[b.begin] != '\n')
+                b.begin++;
             b.begin = fe_skip_space(fe->u, b.begin);
         }
-        if (b.begin >= k->pragma.begin || t[b.begin] != '{') break;
+        if (b.begin >= k->pragma.begin || t[b.begin] != '{')
+            break;
         b.begin++;
-        while (b.end > b.begin && t[b.end - 1] != '}') b.end--;
+        while (b.end > b.begin && t[b.end - 1] != '}')
+            b.end--;
         b.end--;
     }
-    if (b.begin != k->pragma.begin) return NULL;
+    if (b.begin != k->pragma.begin)
+        return NULL;
     unsigned rest = fe_skip_blank(fe->u, fe_whole(k).end);
     return rest >= b.end ? k : NULL;
 }
@@ -89,7 +107,9 @@ static const char *binding(const struct omp_construct *c)
 static bool has_inner_parallel(const struct omp_construct *c)
 {
     for (const struct omp_construct *k = c->child; k; k = k->next)
-        if ((k->leaves & OMPL_PARALLEL) || ((k->leaves & OMPL_LOOP) && !strcmp(binding(k), "parallel")) || has_inner_parallel(k)) return true;
+        if ((k->leaves & OMPL_PARALLEL) ||
+            ((k->leaves & OMPL_LOOP) && !strcmp(binding(k), "parallel")) || has_inner_parallel(k))
+            return true;
     return false;
 }
 
@@ -97,37 +117,54 @@ static bool has_inner_parallel(const struct omp_construct *c)
 static struct omp_construct *enclosing(const struct omp_construct *c, unsigned leaves)
 {
     for (c = c->parent; c; c = c->parent)
-        if (c->leaves & leaves) return (struct omp_construct *)c;
+        if (c->leaves & leaves)
+            return (struct omp_construct *)c;
     return NULL;
 }
 
-/* Section 11.7 of OpenMP 5.2.  Bound to teams the iterations may use all threads, unless an inner loop wants those of the team. */
+/* Section 11.7 of OpenMP 5.2.  Bound to teams the iterations may use all threads, unless an inner
+ * loop wants those of the team. */
 static void normalise_loop(struct omp_construct *c)
 {
     const char *bind = binding(c);
-    struct omp_construct *outer = enclosing(c, OMPL_TEAMS | OMPL_PARALLEL | OMPL_LOOP | OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD);
+    struct omp_construct *outer = enclosing(c, OMPL_TEAMS | OMPL_PARALLEL | OMPL_LOOP |
+                                                   OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD);
     unsigned around = outer ? outer->leaves : 0, all = OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
     if (!*bind) {
-        if (c->leaves & OMPL_PARALLEL) bind = "parallel";
-        else if (c->leaves & OMPL_TEAMS) bind = "teams";
-        else if (around & (OMPL_FOR | OMPL_SIMD | OMPL_DISTRIBUTE)) bind = "thread";
-        else if (around & OMPL_PARALLEL) bind = "parallel";
-        else if (around & OMPL_TEAMS) bind = "teams";
-        else bind = "thread";
+        if (c->leaves & OMPL_PARALLEL)
+            bind = "parallel";
+        else if (c->leaves & OMPL_TEAMS)
+            bind = "teams";
+        else if (around & (OMPL_FOR | OMPL_SIMD | OMPL_DISTRIBUTE))
+            bind = "thread";
+        else if (around & OMPL_PARALLEL)
+            bind = "parallel";
+        else if (around & OMPL_TEAMS)
+            bind = "teams";
+        else
+            bind = "thread";
     }
-    if (c->leaves & OMPL_TEAMS) bind = "teams";        /* as clang: what else could share the iterations of `teams loop`? */
+    /* as clang: what else could share the iterations of `teams loop`? */
+    if (c->leaves & OMPL_TEAMS)
+        bind = "teams";
     c->leaves &= ~(unsigned)OMPL_LOOP;
-    if (!strcmp(bind, "teams")) c->leaves |= has_inner_parallel(c) ? OMPL_DISTRIBUTE : all;
-    else if (!strcmp(bind, "thread")) c->leaves |= OMPL_SIMD;
-    else if ((c->leaves & OMPL_PARALLEL) || enclosing(c, OMPL_PARALLEL) || !enclosing(c, OMPL_DISTRIBUTE)) c->leaves |= OMPL_FOR;
-    else c->leaves |= OMPL_PARALLEL | OMPL_FOR;
+    if (!strcmp(bind, "teams"))
+        c->leaves |= has_inner_parallel(c) ? OMPL_DISTRIBUTE : all;
+    else if (!strcmp(bind, "thread"))
+        c->leaves |= OMPL_SIMD;
+    else if ((c->leaves & OMPL_PARALLEL) || enclosing(c, OMPL_PARALLEL) ||
+             !enclosing(c, OMPL_DISTRIBUTE))
+        c->leaves |= OMPL_FOR;
+    else
+        c->leaves |= OMPL_PARALLEL | OMPL_FOR;
 }
 
 /* ------------------------------------------------------------------ */
 static bool on_device(const struct omp_construct *c)
 {
     for (const struct omp_construct *p = c->parent; p; p = p->parent)
-        if (p->leaves & OMPL_TARGET) return true;
+        if (p->leaves & OMPL_TARGET)
+            return true;
     return false;
 }
 
@@ -135,8 +172,10 @@ static void publish(struct fe *fe)
 {
     struct omp_unit *u = fe->u;
     u->constructs = arena_alloc(fe->a, (fe->pragmas.n + 1) * sizeof *u->constructs);
-    for (unsigned i = 0; i < fe->pragmas.n; i++) u->constructs[u->nconstructs++] = fe->pragmas.at[i].c;
-    for (unsigned i = 0; i < u->nconstructs; i++) u->ntargets += (u->constructs[i]->leaves & OMPL_TARGET) != 0;
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        u->constructs[u->nconstructs++] = fe->pragmas.at[i].c;
+    for (unsigned i = 0; i < u->nconstructs; i++)
+        u->ntargets += (u->constructs[i]->leaves & OMPL_TARGET) != 0;
 }
 
 static void name_regions(struct fe *fe)
@@ -144,8 +183,11 @@ static void name_regions(struct fe *fe)
     struct omp_unit *u = fe->u;
     for (unsigned i = 0; i < u->nconstructs; i++) {
         struct omp_construct *c = u->constructs[i];
-        if (!(c->leaves & OMPL_TARGET)) continue;
-        const char *base = arena_printf(fe->a, "%s_%u", c->function ? c->function->name : "file", c->place.line), *name = base;
+        if (!(c->leaves & OMPL_TARGET))
+            continue;
+        const char *base = arena_printf(fe->a, "%s_%u", c->function ? c->function->name : "file",
+                                        c->place.line),
+                   *name = base;
         for (unsigned k = 0, n = 2; k < i; k++)
             if (u->constructs[k]->region && !strcmp(u->constructs[k]->region, name)) {
                 name = arena_printf(fe->a, "%s_%u", base, n++);
@@ -157,11 +199,14 @@ static void name_regions(struct fe *fe)
 
 void fe_build_tree(struct fe *fe)
 {
-    for (unsigned i = 0; i < fe->pragmas.n; i++) attach_body(fe, i);
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        attach_body(fe, i);
     nest(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe->pragmas.at[i].c->leaves & OMPL_LOOP) normalise_loop(fe->pragmas.at[i].c);
+        if (fe->pragmas.at[i].c->leaves & OMPL_LOOP)
+            normalise_loop(fe->pragmas.at[i].c);
     publish(fe);
     name_regions(fe);
-    for (unsigned i = 0; i < fe->pragmas.n; i++) fe->pragmas.at[i].c->on_device = on_device(fe->pragmas.at[i].c);
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        fe->pragmas.at[i].c->on_device = on_device(fe->pragmas.at[i].c);
 }

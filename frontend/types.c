@@ -1,7 +1,9 @@
-/* types.c - struct omp_type from libclang types, and names for types that have none outside of a function.
+/* types.c - struct omp_type from libclang types, and names for types that have none outside of a
+ * function.
  *
- * Spellings must be usable anywhere in the device text.  A type declared inside a function gets the name NAME__FUNCTION and
- * an unnamed one __anon_N; unit->renames carries both into copied text, unit->local_types into file scope. */
+ * Spellings must be usable anywhere in the device text.  A type declared inside a function gets the
+ * name NAME__FUNCTION and an unnamed one __anon_N; unit->renames carries both into copied text,
+ * unit->local_types into file scope. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,28 +28,35 @@ static const char *take(struct fe *fe, CXString s)
 static struct fe_localtype *local_at(struct fe *fe, unsigned decl)
 {
     for (unsigned i = 0; i < fe->localtypes.n; i++)
-        if (fe->localtypes.at[i].decl == decl) return &fe->localtypes.at[i];
+        if (fe->localtypes.at[i].decl == decl)
+            return &fe->localtypes.at[i];
     return NULL;
 }
 
 static bool name_taken(struct fe *fe, const char *name)
 {
     for (unsigned i = 0; i < fe->localtypes.n; i++)
-        if (fe->localtypes.at[i].new_name && !strcmp(fe->localtypes.at[i].new_name, name)) return true;
+        if (fe->localtypes.at[i].new_name && !strcmp(fe->localtypes.at[i].new_name, name))
+            return true;
     return false;
 }
 
 static const char *fresh_name(struct fe *fe, const char *old, const char *function)
 {
-    const char *base = *old ? arena_printf(fe->a, "%s__%s", old, function) : arena_printf(fe->a, "__anon_%s_%u", function, ++fe->unnamed);
+    const char *base = *old ? arena_printf(fe->a, "%s__%s", old, function)
+                            : arena_printf(fe->a, "__anon_%s_%u", function, ++fe->unnamed);
     const char *name = base;
-    for (unsigned n = 2; name_taken(fe, name); n++) name = arena_printf(fe->a, "%s_%u", base, n);
+    for (unsigned n = 2; name_taken(fe, name); n++)
+        name = arena_printf(fe->a, "%s_%u", base, n);
     return name;
 }
 
 static const char *keyword_of(enum CXCursorKind k)
 {
-    return k == CXCursor_StructDecl ? "struct" : k == CXCursor_UnionDecl ? "union" : k == CXCursor_EnumDecl ? "enum" : "";
+    return k == CXCursor_StructDecl  ? "struct"
+           : k == CXCursor_UnionDecl ? "union"
+           : k == CXCursor_EnumDecl  ? "enum"
+                                     : "";
 }
 
 static bool variably_modified(CXType t)
@@ -55,7 +64,8 @@ static bool variably_modified(CXType t)
     t = clang_getCanonicalType(t);
     switch (t.kind) {
     case CXType_VariableArray: return true;
-    case CXType_ConstantArray: case CXType_IncompleteArray: return variably_modified(clang_getArrayElementType(t));
+    case CXType_ConstantArray:
+    case CXType_IncompleteArray: return variably_modified(clang_getArrayElementType(t));
     case CXType_Pointer: return variably_modified(clang_getPointeeType(t));
     default: return false;
     }
@@ -64,16 +74,29 @@ static bool variably_modified(CXType t)
 void fe_note_local_type(struct fe *fe, CXCursor c)
 {
     unsigned at = location_of(c);
-    if (local_at(fe, at)) return;
+    if (local_at(fe, at))
+        return;
     enum CXCursorKind k = clang_getCursorKind(c);
     const char *name = clang_Cursor_isAnonymous(c) ? "" : take(fe, clang_getCursorSpelling(c));
     bool constant = k == CXCursor_EnumConstantDecl, is_typedef = k == CXCursor_TypedefDecl;
     size_t n = strlen(name);
-    if (strncmp(fe->u->text + at, name, n)) { name = ""; n = 0; }       /* clang lends a typedef's name to an unnamed struct */
+    /* clang lends a typedef's name to an unnamed struct */
+    if (strncmp(fe->u->text + at, name, n)) {
+        name = "";
+        n = 0;
+    }
     const char *fresh = fresh_name(fe, name, fe->in->f->name);
     struct fe_localtype *l = VEC_PUSH(fe->a, &fe->localtypes);
-    *l = (struct fe_localtype){ .decl = at, .extent = fe_extent(c), .name_at = at, .name_length = (unsigned)n, .old_name = name,
-        .keyword = keyword_of(k), .is_typedef = is_typedef, .is_constant = constant, .function = fe->in->f, .cursor = c };
+    *l = (struct fe_localtype){ .decl = at,
+                                .extent = fe_extent(c),
+                                .name_at = at,
+                                .name_length = (unsigned)n,
+                                .old_name = name,
+                                .keyword = keyword_of(k),
+                                .is_typedef = is_typedef,
+                                .is_constant = constant,
+                                .function = fe->in->f,
+                                .cursor = c };
     l->new_name = fresh;
     l->definition = is_typedef || (!constant && clang_isCursorDefinition(c));
     if (is_typedef) {
@@ -82,38 +105,50 @@ void fe_note_local_type(struct fe *fe, CXCursor c)
     }
 }
 
-/* Name of the tag or typedef that d declares, with its keyword; NULL: clang's own spelling will do. */
+/* Name of the tag or typedef that d declares, with its keyword; NULL: clang's own spelling will do.
+ */
 static const char *declared_name(struct fe *fe, CXCursor d)
 {
     enum CXCursorKind k = clang_getCursorKind(d);
     CXCursor definition = clang_getCursorDefinition(d);
-    if (!clang_Cursor_isNull(definition)) d = definition;
+    if (!clang_Cursor_isNull(definition))
+        d = definition;
     unsigned at = location_of(d);
     struct fe_localtype *l = local_at(fe, at);
-    if (l) return l->variably_modified ? NULL : *l->keyword ? arena_printf(fe->a, "%s %s", l->keyword, l->new_name) : l->new_name;
-    if (k == CXCursor_TypedefDecl || !clang_Cursor_isAnonymous(d)) return NULL;
+    if (l)
+        return l->variably_modified ? NULL
+               : *l->keyword        ? arena_printf(fe->a, "%s %s", l->keyword, l->new_name)
+                                    : l->new_name;
+    if (k == CXCursor_TypedefDecl || !clang_Cursor_isAnonymous(d))
+        return NULL;
     const char *lent = take(fe, clang_getCursorSpelling(d));
-    if (*lent && !strchr(lent, '(')) return lent;                      /* the typedef's name */
-    for (unsigned i = 0; i < fe->renames.n; i++)                       /* named before? */
-        if (fe->renames.at[i].offset > at && fe->renames.at[i].offset < fe_extent(d).end && !fe->renames.at[i].length) {
+    if (*lent && !strchr(lent, '('))
+        return lent;                             /* the typedef's name */
+    for (unsigned i = 0; i < fe->renames.n; i++) /* named before? */
+        if (fe->renames.at[i].offset > at && fe->renames.at[i].offset < fe_extent(d).end &&
+            !fe->renames.at[i].length) {
             unsigned j = fe_skip_space(fe->u, fe_extent(d).begin + (unsigned)strlen(keyword_of(k)));
-            while (fe->u->text[j] != '{') j++;
+            while (fe->u->text[j] != '{')
+                j++;
             if (j == fe->renames.at[i].offset) {
                 const char *text = fe->renames.at[i].text;
                 return arena_printf(fe->a, "%s %.*s", keyword_of(k), (int)strlen(text) - 1, text);
             }
         }
     unsigned brace = fe_extent(d).begin;
-    while (brace < fe->u->length && fe->u->text[brace] != '{') brace++;
+    while (brace < fe->u->length && fe->u->text[brace] != '{')
+        brace++;
     const char *name = arena_printf(fe->a, "__anon_%u", ++fe->unnamed);
-    *VEC_PUSH(fe->a, &fe->renames) = (struct omp_rename){ brace, 0, arena_printf(fe->a, "%s ", name) };
+    *VEC_PUSH(fe->a, &fe->renames) =
+        (struct omp_rename){ brace, 0, arena_printf(fe->a, "%s ", name) };
     return arena_printf(fe->a, "%s %s", keyword_of(k), name);
 }
 
 /* ------------------------------------------------------------------ spelling */
 static const char *qualified(struct fe *fe, CXType t, const char *inner)
 {
-    return arena_printf(fe->a, "%s%s%s%s", clang_isConstQualifiedType(t) ? "const " : "", clang_isVolatileQualifiedType(t) ? "volatile " : "",
+    return arena_printf(fe->a, "%s%s%s%s", clang_isConstQualifiedType(t) ? "const " : "",
+                        clang_isVolatileQualifiedType(t) ? "volatile " : "",
                         clang_isRestrictQualifiedType(t) ? "restrict " : "", inner);
 }
 
@@ -122,9 +157,12 @@ static const char *spell_function(struct fe *fe, CXType t, const char *inner)
     const char *args = "";
     int n = clang_getNumArgTypes(t);
     for (int i = 0; i < n; i++)
-        args = arena_printf(fe->a, "%s%s%s", args, i ? ", " : "", spell(fe, clang_getArgType(t, (unsigned)i), ""));
-    if (clang_isFunctionTypeVariadic(t)) args = arena_printf(fe->a, "%s%s...", args, n > 0 ? ", " : "");
-    if (t.kind == CXType_FunctionProto && !*args) args = "void";
+        args = arena_printf(fe->a, "%s%s%s", args, i ? ", " : "",
+                            spell(fe, clang_getArgType(t, (unsigned)i), ""));
+    if (clang_isFunctionTypeVariadic(t))
+        args = arena_printf(fe->a, "%s%s...", args, n > 0 ? ", " : "");
+    if (t.kind == CXType_FunctionProto && !*args)
+        args = "void";
     return spell(fe, clang_getResultType(t), arena_printf(fe->a, "%s(%s)", inner, args));
 }
 
@@ -139,45 +177,65 @@ static const char *spell(struct fe *fe, CXType t, const char *inner)
     switch (t.kind) {
     case CXType_Pointer: {
         CXType p = clang_getPointeeType(t), canonical = clang_getCanonicalType(p);
-        bool parens = canonical.kind == CXType_ConstantArray || canonical.kind == CXType_IncompleteArray ||
-                      canonical.kind == CXType_FunctionProto || canonical.kind == CXType_FunctionNoProto;
-        if (canonical.kind != p.kind && p.kind != CXType_Unexposed) parens = p.kind == CXType_ConstantArray;
+        bool parens =
+            canonical.kind == CXType_ConstantArray || canonical.kind == CXType_IncompleteArray ||
+            canonical.kind == CXType_FunctionProto || canonical.kind == CXType_FunctionNoProto;
+        if (canonical.kind != p.kind && p.kind != CXType_Unexposed)
+            parens = p.kind == CXType_ConstantArray;
         const char *star = arena_printf(fe->a, "*%s", qualified(fe, t, inner));
         return spell(fe, p, parens ? arena_printf(fe->a, "(%s)", star) : star);
     }
     case CXType_ConstantArray:
-        return spell(fe, clang_getArrayElementType(t), arena_printf(fe->a, "%s[%lld]", inner, clang_getArraySize(t)));
+        return spell(fe, clang_getArrayElementType(t),
+                     arena_printf(fe->a, "%s[%lld]", inner, clang_getArraySize(t)));
     case CXType_IncompleteArray:
         return spell(fe, clang_getArrayElementType(t), arena_printf(fe->a, "%s[]", inner));
-    case CXType_FunctionProto: case CXType_FunctionNoProto:
-        return spell_function(fe, t, inner);
-    case CXType_Elaborated: case CXType_Typedef: case CXType_Record: case CXType_Enum: {
+    case CXType_FunctionProto:
+    case CXType_FunctionNoProto: return spell_function(fe, t, inner);
+    case CXType_Elaborated:
+    case CXType_Typedef:
+    case CXType_Record:
+    case CXType_Enum: {
         CXCursor d = clang_getTypeDeclaration(t);
         const char *name = declared_name(fe, d);
-        if (!name && clang_getCursorKind(d) == CXCursor_TypedefDecl) name = take(fe, clang_getCursorSpelling(d));
-        if (!name) return join(fe, take(fe, clang_getTypeSpelling(t)), inner);     /* has its own qualifiers */
+        if (!name && clang_getCursorKind(d) == CXCursor_TypedefDecl)
+            name = take(fe, clang_getCursorSpelling(d));
+        /* has its own qualifiers */
+        if (!name)
+            return join(fe, take(fe, clang_getTypeSpelling(t)), inner);
         return join(fe, qualified(fe, t, name), inner);
     }
-    case CXType_Unexposed: case CXType_Auto: case CXType_Attributed: {             /* typeof, parentheses, attributes */
+    case CXType_Unexposed:
+    case CXType_Auto:
+    case CXType_Attributed: { /* typeof, parentheses, attributes */
         CXType c = clang_getCanonicalType(t);
-        return c.kind != t.kind ? spell(fe, c, inner) : join(fe, take(fe, clang_getTypeSpelling(t)), inner);
+        return c.kind != t.kind ? spell(fe, c, inner)
+                                : join(fe, take(fe, clang_getTypeSpelling(t)), inner);
     }
-    default:
-        return join(fe, take(fe, clang_getTypeSpelling(t)), inner);
+    default: return join(fe, take(fe, clang_getTypeSpelling(t)), inner);
     }
 }
 
 /* ------------------------------------------------------------------ omp_type */
 static enum omp_type_kind kind_of(CXType c)
 {
-    if (c.kind == CXType_Bool) return OMPT_BOOL;
-    if (c.kind == CXType_Enum || (c.kind >= CXType_Char_U && c.kind <= CXType_Int128)) return OMPT_INT;
+    if (c.kind == CXType_Bool)
+        return OMPT_BOOL;
+    if (c.kind == CXType_Enum || (c.kind >= CXType_Char_U && c.kind <= CXType_Int128))
+        return OMPT_INT;
     switch (c.kind) {
-    case CXType_Float: case CXType_Double: case CXType_LongDouble: case CXType_Float128: case CXType_Half: case CXType_Float16:
+    case CXType_Float:
+    case CXType_Double:
+    case CXType_LongDouble:
+    case CXType_Float128:
+    case CXType_Half:
+    case CXType_Float16:
     case CXType_BFloat16: return OMPT_FLOAT;
     case CXType_Complex: return OMPT_COMPLEX;
     case CXType_Pointer: return OMPT_POINTER;
-    case CXType_ConstantArray: case CXType_IncompleteArray: case CXType_VariableArray: return OMPT_ARRAY;
+    case CXType_ConstantArray:
+    case CXType_IncompleteArray:
+    case CXType_VariableArray: return OMPT_ARRAY;
     case CXType_Record: return OMPT_RECORD;
     default: return OMPT_OTHER;
     }
@@ -185,9 +243,11 @@ static enum omp_type_kind kind_of(CXType c)
 
 static bool is_signed(CXType c)
 {
-    if (c.kind == CXType_Enum) c = clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(c)));
-    return (c.kind >= CXType_Char_S && c.kind <= CXType_Int128) || c.kind == CXType_Float || c.kind == CXType_Double ||
-           c.kind == CXType_LongDouble || c.kind == CXType_Float16 || c.kind == CXType_Half;
+    if (c.kind == CXType_Enum)
+        c = clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(c)));
+    return (c.kind >= CXType_Char_S && c.kind <= CXType_Int128) || c.kind == CXType_Float ||
+           c.kind == CXType_Double || c.kind == CXType_LongDouble || c.kind == CXType_Float16 ||
+           c.kind == CXType_Half;
 }
 
 static void element_type(struct fe *fe, struct omp_type *t, CXType c)
@@ -197,34 +257,42 @@ static void element_type(struct fe *fe, struct omp_type *t, CXType c)
     } else if (t->kind == OMPT_ARRAY) {
         t->elem = fe_type(fe, clang_getArrayElementType(c));
         t->vla = c.kind == CXType_VariableArray;
-        if (c.kind == CXType_ConstantArray) t->bound = (uint64_t)clang_getArraySize(c);
+        if (c.kind == CXType_ConstantArray)
+            t->bound = (uint64_t)clang_getArraySize(c);
         t->is_const |= t->elem->is_const;
         t->is_long_double |= t->elem->is_long_double;
     }
-    if (t->elem) t->variably_modified = t->vla || t->elem->variably_modified;
+    if (t->elem)
+        t->variably_modified = t->vla || t->elem->variably_modified;
 }
 
 struct omp_type *fe_type(struct fe *fe, CXType written)
 {
     CXType c = clang_getCanonicalType(written);
-    if (c.kind == CXType_Atomic) c = clang_getCanonicalType(clang_Type_getValueType(c));
+    if (c.kind == CXType_Atomic)
+        c = clang_getCanonicalType(clang_Type_getValueType(c));
     struct omp_type *t = arena_alloc(fe->a, sizeof *t);
     t->kind = kind_of(c);
     t->is_signed = is_signed(c);
     t->is_const = clang_isConstQualifiedType(clang_getCanonicalType(written));
-    t->is_long_double = c.kind == CXType_LongDouble || (c.kind == CXType_Complex && clang_getElementType(c).kind == CXType_LongDouble);
+    t->is_long_double =
+        c.kind == CXType_LongDouble ||
+        (c.kind == CXType_Complex && clang_getElementType(c).kind == CXType_LongDouble);
     long long size = clang_Type_getSizeOf(c);
     t->size = size > 0 ? (uint64_t)size : 0;
     if (t->kind == OMPT_POINTER || t->kind == OMPT_ARRAY) {
-        CXType w = written;           /* keep the user's typedef names of elements where the type is written plainly */
+        CXType w = written; /* keep the user's typedef names of elements where the type is written
+                               plainly */
         element_type(fe, t, w.kind == c.kind ? w : c);
     }
     if (!t->variably_modified) {
         bool plain = t->kind == OMPT_ARRAY || !t->is_const;
         CXType w = plain ? written : clang_getUnqualifiedType(written);
         t->spelling = spell(fe, w, "");
-        if (!plain && clang_isVolatileQualifiedType(written)) t->spelling = arena_printf(fe->a, "volatile %s", t->spelling);
-        if (t->vla) t->size = 0;
+        if (!plain && clang_isVolatileQualifiedType(written))
+            t->spelling = arena_printf(fe->a, "volatile %s", t->spelling);
+        if (t->vla)
+            t->size = 0;
     } else if (t->kind != OMPT_POINTER) {
         t->size = 0;
     }
@@ -239,8 +307,10 @@ static const char *renamed_text(struct fe *fe, unsigned b, unsigned e)
     unsigned at = b;
     for (unsigned i = 0; i < fe->renames.n; i++) {
         const struct omp_rename *r = &fe->renames.at[i];
-        if (r->offset < at || r->offset >= e) continue;
-        out = arena_printf(fe->a, "%s%.*s%s", out, (int)(r->offset - at), fe->u->text + at, r->text);
+        if (r->offset < at || r->offset >= e)
+            continue;
+        out =
+            arena_printf(fe->a, "%s%.*s%s", out, (int)(r->offset - at), fe->u->text + at, r->text);
         at = r->offset + r->length;
     }
     return arena_printf(fe->a, "%s%.*s", out, (int)(e - at), fe->u->text + at);
@@ -248,27 +318,32 @@ static const char *renamed_text(struct fe *fe, unsigned b, unsigned e)
 
 static bool uses_local_variable(struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end; i++)
-        if (fe->refs.at[i].var->storage != OMPS_GLOBAL) return true;
+    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
+         i++)
+        if (fe->refs.at[i].var->storage != OMPS_GLOBAL)
+            return true;
     return false;
 }
 
 static bool has_device_construct(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if (c->on_device || (c->leaves & OMPL_TARGET) || has_device_construct(c->child)) return true;
+        if (c->on_device || (c->leaves & OMPL_TARGET) || has_device_construct(c->child))
+            return true;
     return false;
 }
 
 static int by_rename(const void *a, const void *b)
 {
     const struct omp_rename *x = a, *y = b;
-    if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
     return x->length == y->length ? 0 : x->length > y->length ? -1 : 1;
 }
 static void sort_renames(struct fe *fe)
 {
-    if (fe->renames.n) qsort(fe->renames.at, fe->renames.n, sizeof *fe->renames.at, by_rename);
+    if (fe->renames.n)
+        qsort(fe->renames.at, fe->renames.n, sizeof *fe->renames.at, by_rename);
 }
 
 /* Behind the '}' of a tag definition with its attributes, e.g. `__attribute__((packed))`. */
@@ -277,10 +352,15 @@ static unsigned definition_end(const struct omp_unit *u, struct omp_extent e)
     unsigned end = e.end;
     for (;;) {
         unsigned i = fe_skip_space(u, end);
-        if (strncmp(u->text + i, "__attribute", 11)) return end;
+        if (strncmp(u->text + i, "__attribute", 11))
+            return end;
         int depth = 0;
-        while (u->text[i] != '(') i++;
-        do { depth += u->text[i] == '(' ? 1 : u->text[i] == ')' ? -1 : 0; i++; } while (depth && i < u->length);
+        while (u->text[i] != '(')
+            i++;
+        do {
+            depth += u->text[i] == '(' ? 1 : u->text[i] == ')' ? -1 : 0;
+            i++;
+        } while (depth && i < u->length);
         end = i;
     }
 }
@@ -290,7 +370,9 @@ static void rename_references(struct fe *fe)
     for (unsigned i = 0; i < fe->typerefs.n; i++) {
         struct fe_typeref *r = &fe->typerefs.at[i];
         struct fe_localtype *l = local_at(fe, r->decl);
-        if (l && l->hoisted) *VEC_PUSH(fe->a, &fe->renames) = (struct omp_rename){ r->offset, r->length, l->new_name };
+        if (l && l->hoisted)
+            *VEC_PUSH(fe->a, &fe->renames) =
+                (struct omp_rename){ r->offset, r->length, l->new_name };
     }
 }
 
@@ -299,12 +381,17 @@ static void rename_declarations(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->localtypes.n; i++) {
         struct fe_localtype *l = &fe->localtypes.at[i];
-        if (!l->hoisted) continue;
-        if (l->name_length) *VEC_PUSH(fe->a, &fe->renames) = (struct omp_rename){ l->name_at, l->name_length, l->new_name };
+        if (!l->hoisted)
+            continue;
+        if (l->name_length)
+            *VEC_PUSH(fe->a, &fe->renames) =
+                (struct omp_rename){ l->name_at, l->name_length, l->new_name };
         else {
             unsigned brace = l->extent.begin;
-            while (brace < l->extent.end && fe->u->text[brace] != '{') brace++;
-            *VEC_PUSH(fe->a, &fe->renames) = (struct omp_rename){ brace, 0, arena_printf(fe->a, "%s ", l->new_name) };
+            while (brace < l->extent.end && fe->u->text[brace] != '{')
+                brace++;
+            *VEC_PUSH(fe->a, &fe->renames) =
+                (struct omp_rename){ brace, 0, arena_printf(fe->a, "%s ", l->new_name) };
         }
     }
 }
@@ -319,77 +406,104 @@ static void choose_hoisted(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->localtypes.n; i++) {
         struct fe_localtype *l = &fe->localtypes.at[i];
-        l->hoisted = has_device_construct(l->function->constructs) && !l->variably_modified && !uses_local_variable(fe, l->extent);
+        l->hoisted = has_device_construct(l->function->constructs) && !l->variably_modified &&
+                     !uses_local_variable(fe, l->extent);
     }
-    for (bool change = true; change;) {      /* what is built on one that stays stays, too */
+    for (bool change = true; change;) { /* what is built on one that stays stays, too */
         change = false;
         for (unsigned i = 0; i < fe->localtypes.n; i++) {
             struct fe_localtype *l = &fe->localtypes.at[i];
             for (unsigned k = 0; l->hoisted && k < fe->typerefs.n; k++) {
-                struct fe_localtype *m = fe_inside(fe->typerefs.at[k].offset, l->extent) ? local_at(fe, fe->typerefs.at[k].decl) : NULL;
-                if (m && m != l && !m->hoisted) { l->hoisted = false; change = true; }
+                struct fe_localtype *m = fe_inside(fe->typerefs.at[k].offset, l->extent)
+                                             ? local_at(fe, fe->typerefs.at[k].decl)
+                                             : NULL;
+                if (m && m != l && !m->hoisted) {
+                    l->hoisted = false;
+                    change = true;
+                }
             }
         }
     }
 }
 
-/* A type that stays inside its function cannot be named in a function that is outlined from there. */
+/* A type that stays inside its function cannot be named in a function that is outlined from there.
+ */
 static void check_unhoisted(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->typerefs.n; i++) {
         const struct fe_typeref *r = &fe->typerefs.at[i];
         const struct fe_localtype *l = local_at(fe, r->decl);
-        if (!l || l->hoisted) continue;
+        if (!l || l->hoisted)
+            continue;
         for (unsigned k = 0; k < fe->u->nconstructs; k++) {
             const struct omp_construct *c = fe->u->constructs[k];
-            if (!(c->on_device || (c->leaves & OMPL_TARGET)) || !fe_inside(r->offset, c->body) || fe_inside(l->decl, c->body)) continue;
-            fe_error(fe, r->offset, "type '%s' depends on variables of the function; it cannot be used in a construct for the device", l->old_name);
+            if (!(c->on_device || (c->leaves & OMPL_TARGET)) || !fe_inside(r->offset, c->body) ||
+                fe_inside(l->decl, c->body))
+                continue;
+            fe_error(fe, r->offset,
+                     "type '%s' depends on variables of the function; it cannot be used in a "
+                     "construct for the device",
+                     l->old_name);
             break;
         }
     }
 }
 
-/* Renames so far name unnamed file-scope types; add those of local types, build the texts, then replace the
- * definitions in bodies by references. */
+/* Renames so far name unnamed file-scope types; add those of local types, build the texts, then
+ * replace the definitions in bodies by references. */
 void fe_hoist_types(struct fe *fe)
 {
     VEC(struct omp_decl) out = { 0 };
-    if (fe->localtypes.n) qsort(fe->localtypes.at, fe->localtypes.n, sizeof *fe->localtypes.at, by_local_type);
+    if (fe->localtypes.n)
+        qsort(fe->localtypes.at, fe->localtypes.n, sizeof *fe->localtypes.at, by_local_type);
     choose_hoisted(fe);
     check_unhoisted(fe);
     rename_references(fe);
     unsigned references = fe->renames.n;
     struct omp_rename *keep = arena_alloc(fe->a, (references + 1) * sizeof *keep);
-    if (references) memcpy(keep, fe->renames.at, references * sizeof *keep);
+    if (references)
+        memcpy(keep, fe->renames.at, references * sizeof *keep);
     rename_declarations(fe);
     sort_renames(fe);
     unsigned covered = 0;
     VEC(struct omp_rename) definitions = { 0 };
     for (unsigned i = 0; i < fe->localtypes.n; i++) {
         struct fe_localtype *l = &fe->localtypes.at[i];
-        if (!l->hoisted || l->is_constant || !l->definition) continue;
+        if (!l->hoisted || l->is_constant || !l->definition)
+            continue;
         unsigned end = l->is_typedef ? l->extent.end : definition_end(fe->u, l->extent);
         if (l->extent.begin >= covered) {
             struct omp_decl *d = VEC_PUSH(fe->a, &out);
-            *d = (struct omp_decl){ .kind = l->is_typedef ? OMPD_TYPEDEF : OMPD_TYPE, .extent = { l->extent.begin, end },
-                .device = true, .function = l->function, .place = fe_place(fe->u, l->extent.begin),
-                .text = arena_printf(fe->a, "%s%s", renamed_text(fe, l->extent.begin, end), l->is_typedef ? "" : ";") };
+            *d = (struct omp_decl){ .kind = l->is_typedef ? OMPD_TYPEDEF : OMPD_TYPE,
+                                    .extent = { l->extent.begin, end },
+                                    .device = true,
+                                    .function = l->function,
+                                    .place = fe_place(fe->u, l->extent.begin),
+                                    .text = arena_printf(fe->a, "%s%s",
+                                                         renamed_text(fe, l->extent.begin, end),
+                                                         l->is_typedef ? "" : ";") };
             covered = end;
         }
-        if (l->is_typedef) continue;
+        if (l->is_typedef)
+            continue;
         const struct omp_rename *last = definitions.n ? &definitions.at[definitions.n - 1] : NULL;
-        if (last && last->offset + last->length > l->extent.begin) continue;
-        *VEC_PUSH(fe->a, &definitions) = (struct omp_rename){ l->extent.begin, end - l->extent.begin,
-            arena_printf(fe->a, "%s %s", l->keyword, l->new_name) };
+        if (last && last->offset + last->length > l->extent.begin)
+            continue;
+        *VEC_PUSH(fe->a, &definitions) =
+            (struct omp_rename){ l->extent.begin, end - l->extent.begin,
+                                 arena_printf(fe->a, "%s %s", l->keyword, l->new_name) };
     }
     fe->renames.n = 0;
     for (unsigned i = 0; i < references; i++) {
         bool inside = false;
         for (unsigned k = 0; k < definitions.n; k++)
-            inside |= keep[i].offset >= definitions.at[k].offset && keep[i].offset < definitions.at[k].offset + definitions.at[k].length;
-        if (!inside) *VEC_PUSH(fe->a, &fe->renames) = keep[i];
+            inside |= keep[i].offset >= definitions.at[k].offset &&
+                      keep[i].offset < definitions.at[k].offset + definitions.at[k].length;
+        if (!inside)
+            *VEC_PUSH(fe->a, &fe->renames) = keep[i];
     }
-    for (unsigned i = 0; i < definitions.n; i++) *VEC_PUSH(fe->a, &fe->renames) = definitions.at[i];
+    for (unsigned i = 0; i < definitions.n; i++)
+        *VEC_PUSH(fe->a, &fe->renames) = definitions.at[i];
     sort_renames(fe);
     fe->u->local_types = out.at;
     fe->u->nlocal_types = out.n;

@@ -6,7 +6,7 @@
  * All source positions are byte offsets into `text`, the preprocessed file (the `.i`).  A struct
  * omp_place is the presumed position (after line markers) that the user sees.
  *
- * Sections: places | types | variables | clauses | loops | constructs | declarations | unit          */
+ * Sections: places | types | variables | clauses | loops | constructs | declarations | unit */
 #ifndef OMPGPU_UNIT_H
 #define OMPGPU_UNIT_H
 #include <stdbool.h>
@@ -15,22 +15,41 @@
 #include <stdio.h>
 
 /* ------------------------------------------------------------------ places */
-struct omp_place { const char *file; unsigned line, col; };    /* file is "" and line 0 where unknown */
-struct omp_extent { unsigned begin, end; };                    /* [begin, end) in unit->text; empty: begin == end */
+/* file is "" and line 0 where unknown */
+struct omp_place {
+    const char *file;
+    unsigned line, col;
+};
+/* [begin, end) in unit->text; empty: begin == end */
+struct omp_extent {
+    unsigned begin, end;
+};
 
 /* ------------------------------------------------------------------ types */
-enum omp_type_kind { OMPT_INT, OMPT_BOOL, OMPT_FLOAT, OMPT_COMPLEX, OMPT_POINTER, OMPT_ARRAY, OMPT_RECORD, OMPT_OTHER };
-/* OMPT_INT includes char and enum; OMPT_FLOAT is _Float16, float, double, long double, told apart by `size`/`spelling`. */
+enum omp_type_kind {
+    OMPT_INT,
+    OMPT_BOOL,
+    OMPT_FLOAT,
+    OMPT_COMPLEX,
+    OMPT_POINTER,
+    OMPT_ARRAY,
+    OMPT_RECORD,
+    OMPT_OTHER
+};
+/* OMPT_INT includes char and enum; OMPT_FLOAT is _Float16, float, double, long double, told apart
+ * by `size`/`spelling`. */
 struct omp_type {
     enum omp_type_kind kind;
-    const char *spelling;         /* as C writes it, without a top-level const, usable inside __typeof__( ); for a type that is not variably
-                                     modified only.  Local and unnamed struct types already have their new name. */
+    /* as C writes it, without a top-level const, usable inside __typeof__( ); for a type that is
+     * not variably modified only.  Local and unnamed struct types already have their new name. */
+    const char *spelling;
     bool is_signed, is_const, is_long_double;
-    bool vla;                     /* this array has a run-time bound */
-    bool variably_modified;       /* this or any element / pointee type is a VLA */
-    uint64_t size;                /* bytes; 0 where not constant or incomplete */
-    uint64_t bound;               /* OMPT_ARRAY with constant bound: elements */
-    struct omp_type *elem;        /* OMPT_ARRAY: element, OMPT_POINTER: pointee (always set, also for void) */
+    bool vla;               /* this array has a run-time bound */
+    bool variably_modified; /* this or any element / pointee type is a VLA */
+    uint64_t size;          /* bytes; 0 where not constant or incomplete */
+    uint64_t bound;         /* OMPT_ARRAY with constant bound: elements */
+    /* OMPT_ARRAY: element, OMPT_POINTER: pointee (always set, also for void) */
+    struct omp_type *elem;
 };
 
 /* ------------------------------------------------------------------ variables */
@@ -38,42 +57,72 @@ enum omp_storage { OMPS_GLOBAL, OMPS_LOCAL, OMPS_PARAM, OMPS_STATIC_LOCAL };
 struct omp_var {
     const char *name;
     struct omp_place place;
-    struct omp_type *type;        /* a parameter declared as an array has its pointer type here */
+    struct omp_type *type; /* a parameter declared as an array has its pointer type here */
     enum omp_storage storage;
-    unsigned decl;                /* offset of the declaration's name */
-    struct omp_extent scope;      /* where the name is visible: from the declarator to the end of its block */
-    struct omp_extent init;       /* initialiser text without '=', empty if none */
-    bool address_taken;           /* somewhere in the file &v is taken (or v is an array that decays, or a record) */
-    bool is_extern;               /* declared here, defined elsewhere */
+    unsigned decl; /* offset of the declaration's name */
+    /* where the name is visible: from the declarator to the end of its block */
+    struct omp_extent scope;
+    struct omp_extent init; /* initialiser text without '=', empty if none */
+    /* somewhere in the file &v is taken (or v is an array that decays, or a record) */
+    bool address_taken;
+    bool is_extern; /* declared here, defined elsewhere */
     bool is_static;
-    bool is_weak;                 /* other files may define it, too */
-    bool sized;                   /* host only, but a type of the device text asks for its size: the text declares it */
+    bool is_weak; /* other files may define it, too */
+    /* host only, but a type of the device text asks for its size: the text declares it */
+    bool sized;
     enum { OMPV_NOT_DECLARED, OMPV_DT_TO, OMPV_DT_LINK, OMPV_DT_IMPLICIT } declare_target;
-                                  /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
-    unsigned id;                  /* index in unit->vars */
+    /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
+    unsigned id; /* index in unit->vars */
 };
 
 /* One use of a variable, in program text or in a clause.  unit->refs is sorted by offset. */
 struct omp_ref {
     unsigned offset, length;
     struct omp_var *var;
-    bool write;                   /* assigned, ++/--, or its address is taken here */
+    bool write; /* assigned, ++/--, or its address is taken here */
 };
-/* A textual change that the frontend asks for everywhere the text is copied into device text (names of local or
- * unnamed types, static locals).  Also sorted by offset.  length may be 0 (pure insertion). */
-struct omp_rename { unsigned offset, length; const char *text; };
+/* A textual change that the frontend asks for everywhere the text is copied into device text (names
+ * of local or unnamed types, static locals).  Also sorted by offset.  length may be 0 (pure
+ * insertion). */
+struct omp_rename {
+    unsigned offset, length;
+    const char *text;
+};
 
 /* ------------------------------------------------------------------ directives and clauses */
 /* Leaf constructs, a bit each; a combined directive is the union of its leaves. */
 enum omp_leaf {
-    OMPL_TARGET = 1 << 0, OMPL_TEAMS = 1 << 1, OMPL_DISTRIBUTE = 1 << 2, OMPL_PARALLEL = 1 << 3, OMPL_FOR = 1 << 4,
-    OMPL_SIMD = 1 << 5, OMPL_LOOP = 1 << 6, OMPL_TARGET_DATA = 1 << 7, OMPL_ENTER_DATA = 1 << 8, OMPL_EXIT_DATA = 1 << 9,
-    OMPL_UPDATE = 1 << 10, OMPL_BARRIER = 1 << 11, OMPL_CRITICAL = 1 << 12, OMPL_ATOMIC = 1 << 13, OMPL_MASTER = 1 << 14,
-    OMPL_MASKED = 1 << 15, OMPL_SINGLE = 1 << 16, OMPL_DECLARE_TARGET = 1 << 17, OMPL_END_DECLARE_TARGET = 1 << 18,
-    OMPL_FLUSH = 1 << 19, OMPL_SECTIONS = 1 << 20, OMPL_SECTION = 1 << 21, OMPL_ORDERED = 1 << 22, OMPL_TASK = 1 << 23,
-    OMPL_SCAN = 1 << 24, OMPL_TASKLOOP = 1 << 25, OMPL_TASKGROUP = 1 << 26, OMPL_TASKWAIT = 1 << 27 /* and taskyield */,
+    OMPL_TARGET = 1 << 0,
+    OMPL_TEAMS = 1 << 1,
+    OMPL_DISTRIBUTE = 1 << 2,
+    OMPL_PARALLEL = 1 << 3,
+    OMPL_FOR = 1 << 4,
+    OMPL_SIMD = 1 << 5,
+    OMPL_LOOP = 1 << 6,
+    OMPL_TARGET_DATA = 1 << 7,
+    OMPL_ENTER_DATA = 1 << 8,
+    OMPL_EXIT_DATA = 1 << 9,
+    OMPL_UPDATE = 1 << 10,
+    OMPL_BARRIER = 1 << 11,
+    OMPL_CRITICAL = 1 << 12,
+    OMPL_ATOMIC = 1 << 13,
+    OMPL_MASTER = 1 << 14,
+    OMPL_MASKED = 1 << 15,
+    OMPL_SINGLE = 1 << 16,
+    OMPL_DECLARE_TARGET = 1 << 17,
+    OMPL_END_DECLARE_TARGET = 1 << 18,
+    OMPL_FLUSH = 1 << 19,
+    OMPL_SECTIONS = 1 << 20,
+    OMPL_SECTION = 1 << 21,
+    OMPL_ORDERED = 1 << 22,
+    OMPL_TASK = 1 << 23,
+    OMPL_SCAN = 1 << 24,
+    OMPL_TASKLOOP = 1 << 25,
+    OMPL_TASKGROUP = 1 << 26,
+    OMPL_TASKWAIT = 1 << 27 /* and taskyield */,
     OMPL_SCOPE = 1 << 28,
-    OMPL_OTHER = 1 << 30,         /* host only; an error inside a target region or device function */
+    /* host only; an error inside a target region or device function */
+    OMPL_OTHER = 1 << 30,
 };
 
 #define OMP_CLAUSE_ENUM(id, spelling, arg, flags) OMPC_##id,
@@ -85,232 +134,347 @@ enum omp_clause_kind {
 };
 
 /* reduction operators */
-enum omp_red_op { OMPR_ADD, OMPR_SUB, OMPR_MUL, OMPR_AND, OMPR_OR, OMPR_XOR, OMPR_LAND, OMPR_LOR, OMPR_MIN, OMPR_MAX, OMPR_USER };
-enum omp_sched { OMPSCHED_NONE, OMPSCHED_STATIC, OMPSCHED_DYNAMIC, OMPSCHED_GUIDED, OMPSCHED_AUTO, OMPSCHED_RUNTIME };
+enum omp_red_op {
+    OMPR_ADD,
+    OMPR_SUB,
+    OMPR_MUL,
+    OMPR_AND,
+    OMPR_OR,
+    OMPR_XOR,
+    OMPR_LAND,
+    OMPR_LOR,
+    OMPR_MIN,
+    OMPR_MAX,
+    OMPR_USER
+};
+enum omp_sched {
+    OMPSCHED_NONE,
+    OMPSCHED_STATIC,
+    OMPSCHED_DYNAMIC,
+    OMPSCHED_GUIDED,
+    OMPSCHED_AUTO,
+    OMPSCHED_RUNTIME
+};
 /* map type in the low bits, modifiers above: the same values as OMPGPU_MAP_* of hostrt/ompgpu.h */
 enum omp_map_type {
-    OMPM_ALLOC = 0, OMPM_TO = 1, OMPM_FROM = 2, OMPM_TOFROM = 3, OMPM_DELETE = 8, OMPM_RELEASE = 16,
-    OMPM_ALWAYS = 4, OMPM_PRESENT = 0x1000, OMPM_CLOSE = 0x2000 /* a hint, ignored */,
+    OMPM_ALLOC = 0,
+    OMPM_TO = 1,
+    OMPM_FROM = 2,
+    OMPM_TOFROM = 3,
+    OMPM_DELETE = 8,
+    OMPM_RELEASE = 16,
+    OMPM_ALWAYS = 4,
+    OMPM_PRESENT = 0x1000,
+    OMPM_CLOSE = 0x2000 /* a hint, ignored */,
 };
 
-struct omp_section {              /* one [lower : length] or [index] */
-    struct omp_extent lower;      /* empty: 0 */
-    struct omp_extent length;     /* empty: up to the end of the dimension (arrays) */
-    struct omp_extent stride;     /* target update: elements from one to the next; empty: 1 */
-    bool is_section;              /* had a ':'; otherwise a plain index and length is 1 */
-    uint64_t dim;                 /* constant number of elements of this dimension where known, else 0 */
-    uint64_t count;               /* elements that are taken, where this is a constant, else 0 */
+struct omp_section {          /* one [lower : length] or [index] */
+    struct omp_extent lower;  /* empty: 0 */
+    struct omp_extent length; /* empty: up to the end of the dimension (arrays) */
+    struct omp_extent stride; /* target update: elements from one to the next; empty: 1 */
+    bool is_section;          /* had a ':'; otherwise a plain index and length is 1 */
+    /* constant number of elements of this dimension where known, else 0 */
+    uint64_t dim;
+    uint64_t count; /* elements that are taken, where this is a constant, else 0 */
 };
-/* `declare reduction(name : types : combiner) initializer(init)`, section 5.5.11 of OpenMP 5.2.  The texts are in terms of omp_out, omp_in,
- * omp_priv and omp_orig. */
+/* `declare reduction(name : types : combiner) initializer(init)`, section 5.5.11 of OpenMP 5.2. The
+ * texts are in terms of omp_out, omp_in, omp_priv and omp_orig. */
 struct omp_udr {
-    const char *name;             /* identifier or operator */
-    struct omp_extent types;      /* type-list */
-    struct omp_extent combiner;   /* expression */
-    struct omp_extent init;       /* `omp_priv = …` without these words, or a call; empty: as static storage */
+    const char *name;           /* identifier or operator */
+    struct omp_extent types;    /* type-list */
+    struct omp_extent combiner; /* expression */
+    /* `omp_priv = …` without these words, or a call; empty: as static storage */
+    struct omp_extent init;
     bool init_is_call;
-    struct omp_extent scope;      /* where it is visible */
+    struct omp_extent scope; /* where it is visible */
     struct omp_place place;
 };
-struct omp_item {                 /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] | *p  */
-    struct omp_var *var;          /* the base variable */
-    struct omp_extent text;       /* the whole item */
-    struct omp_extent base;       /* the lvalue before the first section: `v`, `s->m`, `pp[i]`; == text without sections */
-    struct omp_type *base_type;   /* type of `base` */
-    bool base_is_var;             /* base is just the variable's name */
-    struct omp_section *sections; unsigned nsections;
-    struct omp_extent parent;     /* base is a member: the innermost struct object lvalue text, `s` of s.m, `(*p)` as text p and
-                                     parent_arrow of p->m; else empty */
-    bool parent_arrow;            /* an item made for an implicit map of the struct that a pointer leads to (`*p` for p->m) has text
-                                     and base `p`, no parent and no sections, and parent_arrow set: it means *(base) */
-    unsigned derefs;              /* pointers followed from the variable to the mapped storage */
-    const struct omp_udr *udr;    /* reduction items: the user-defined reduction to use, NULL: the clause's operator */
-    struct omp_item *object;      /* the outermost struct object that the member, or the base pointer, lies in; frontend use */
+struct omp_item {           /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] | *p  */
+    struct omp_var *var;    /* the base variable */
+    struct omp_extent text; /* the whole item */
+    /* the lvalue before the first section: `v`, `s->m`, `pp[i]`; == text without sections */
+    struct omp_extent base;
+    struct omp_type *base_type; /* type of `base` */
+    bool base_is_var;           /* base is just the variable's name */
+    struct omp_section *sections;
+    unsigned nsections;
+    /* base is a member: the innermost struct object lvalue text, `s` of s.m, `(*p)` as text p and
+     * parent_arrow of p->m; else empty */
+    struct omp_extent parent;
+    /* an item made for an implicit map of the struct that a pointer leads to (`*p` for p->m) has
+     * text and base `p`, no parent and no sections, and parent_arrow set: it means *(base) */
+    bool parent_arrow;
+    unsigned derefs; /* pointers followed from the variable to the mapped storage */
+    /* reduction items: the user-defined reduction to use, NULL: the clause's operator */
+    const struct omp_udr *udr;
+    /* the outermost struct object that the member, or the base pointer, lies in; frontend use */
+    struct omp_item *object;
     struct omp_place place;
 };
 struct omp_clause {
     enum omp_clause_kind kind;
     struct omp_place place;
-    struct omp_extent extent;     /* the whole clause, name to closing parenthesis */
-    struct omp_item *items; unsigned nitems;   /* list clauses */
-    struct omp_extent expr;       /* the (first) expression argument, empty if none: num_teams, if, schedule chunk, linear step … */
-    enum omp_leaf if_leaf;        /* if(parallel: …) and friends: the leaf named, 0 if none */
-    unsigned map;                 /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, frontend use */
-    enum omp_sched sched;         /* schedule, dist_schedule */
-    enum omp_red_op op;           /* reduction, in_reduction, task_reduction */
-    const char *modifier;         /* reduction: default, task, inscan; NULL without */
-    int64_t value;                /* constant argument where needed: collapse(n), ordered(n), device modifier … */
-    const char *word;             /* keyword argument: default(none), critical's name is in construct->name */
+    struct omp_extent extent; /* the whole clause, name to closing parenthesis */
+    struct omp_item *items;
+    unsigned nitems; /* list clauses */
+    /* the (first) expression argument, empty if none: num_teams, if, schedule chunk, linear step …
+     */
+    struct omp_extent expr;
+    enum omp_leaf if_leaf; /* if(parallel: …) and friends: the leaf named, 0 if none */
+    /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, frontend use */
+    unsigned map;
+    enum omp_sched sched; /* schedule, dist_schedule */
+    enum omp_red_op op;   /* reduction, in_reduction, task_reduction */
+    const char *modifier; /* reduction: default, task, inscan; NULL without */
+    /* constant argument where needed: collapse(n), ordered(n), device modifier … */
+    int64_t value;
+    /* keyword argument: default(none), critical's name is in construct->name */
+    const char *word;
     struct omp_clause *next;
 };
 
 /* ------------------------------------------------------------------ canonical loops */
-struct omp_loop {                 /* for (init; test; incr) body */
+struct omp_loop { /* for (init; test; incr) body */
     struct omp_var *iv;
-    bool iv_declared;             /* `for (int i = …` */
-    struct omp_extent lb;         /* text of the initial value */
-    struct omp_extent ub;         /* text of the bound in the test */
-    enum { OMPREL_LT, OMPREL_LE, OMPREL_GT, OMPREL_GE, OMPREL_NE } rel;  /* as if written  iv REL ub */
-    struct omp_extent step;       /* text of the step, empty for ++/-- (then 1) */
-    bool step_negative;           /* subtract the step */
-    struct omp_extent body;       /* the statement governed by the loop */
-    struct omp_extent extent;     /* the whole for statement */
+    bool iv_declared;     /* `for (int i = …` */
+    struct omp_extent lb; /* text of the initial value */
+    struct omp_extent ub; /* text of the bound in the test */
+    /* as if written  iv REL ub */
+    enum { OMPREL_LT, OMPREL_LE, OMPREL_GT, OMPREL_GE, OMPREL_NE } rel;
+    struct omp_extent step;   /* text of the step, empty for ++/-- (then 1) */
+    bool step_negative;       /* subtract the step */
+    struct omp_extent body;   /* the statement governed by the loop */
+    struct omp_extent extent; /* the whole for statement */
     struct omp_place place;
 };
 
 /* ------------------------------------------------------------------ constructs */
-enum omp_share { OMPSH_SHARED, OMPSH_PRIVATE, OMPSH_FIRSTPRIVATE, OMPSH_REDUCTION, OMPSH_LINEAR, OMPSH_LOOP_IV };
-/* Declare target variables are used directly and listed only where they are not SHARED.  A scalar that a target construct takes
- * by value (capture BYVAL without a firstprivate clause) is SHARED here: use the captured copy. */
-struct omp_sharing {              /* how a construct treats one variable that is visible outside of it */
+enum omp_share {
+    OMPSH_SHARED,
+    OMPSH_PRIVATE,
+    OMPSH_FIRSTPRIVATE,
+    OMPSH_REDUCTION,
+    OMPSH_LINEAR,
+    OMPSH_LOOP_IV
+};
+/* Declare target variables are used directly and listed only where they are not SHARED.  A scalar
+ * that a target construct takes by value (capture BYVAL without a firstprivate clause) is SHARED
+ * here: use the captured copy. */
+struct omp_sharing { /* how a construct treats one variable that is visible outside of it */
     struct omp_var *var;
     enum omp_share share;
-    bool lastprivate;             /* with PRIVATE, FIRSTPRIVATE or LOOP_IV: value of the last iteration is copied out */
-    bool by_value;                /* SHARED: not written in the construct, address not taken in the target region (for variables of
-                                     the device: anywhere), arithmetic or pointer: an outlined function may take a copy */
-    struct omp_clause *clause;    /* where it comes from, NULL when implicit */
-    struct omp_item *item;        /* the list item, for reductions of array sections */
+    /* with PRIVATE, FIRSTPRIVATE or LOOP_IV: value of the last iteration is copied out */
+    bool lastprivate;
+    /* SHARED: not written in the construct, address not taken in the target region (for variables
+     * of the device: anywhere), arithmetic or pointer: an outlined function may take a copy */
+    bool by_value;
+    struct omp_clause *clause; /* where it comes from, NULL when implicit */
+    struct omp_item *item;     /* the list item, for reductions of array sections */
 };
-/* Target constructs only: how each captured variable reaches the kernel, and what is mapped for it. */
+/* Target constructs only: how each captured variable reaches the kernel, and what is mapped for it.
+ */
 enum omp_capture_kind {
-    OMPCAP_BYREF,                 /* kernel gets the device address of the (mapped) variable: use is (*v) */
-    OMPCAP_BYVAL,                 /* firstprivate: kernel gets the value */
-    OMPCAP_POINTER,               /* pointer variable: kernel gets a device pointer translated through maps[map] (explicit
-                                     section) or looked up (map == -1) */
-    OMPCAP_DEVICE_PTR,            /* is_device_ptr / has_device_addr: value passed unchanged */
-    OMPCAP_PRIVATE,               /* private on target: nothing is passed, the type (and VLA bounds) only */
-    OMPCAP_DEVICE_ADDR,           /* has_device_addr: &v is a device address and passed unchanged, use is (*v) */
+    /* kernel gets the device address of the (mapped) variable: use is (*v) */
+    OMPCAP_BYREF,
+    OMPCAP_BYVAL, /* firstprivate: kernel gets the value */
+    /* pointer variable: kernel gets a device pointer translated through maps[map] (explicit
+       section) or looked up (map == -1) */
+    OMPCAP_POINTER,
+    OMPCAP_DEVICE_PTR, /* is_device_ptr / has_device_addr: value passed unchanged */
+    /* private on target: nothing is passed, the type (and VLA bounds) only */
+    OMPCAP_PRIVATE,
+    /* has_device_addr: &v is a device address and passed unchanged, use is (*v) */
+    OMPCAP_DEVICE_ADDR,
 };
 struct omp_capture {
     struct omp_var *var;
     enum omp_capture_kind kind;
-    int map;                      /* index in construct->maps, -1 none */
-    bool one_copy;                /* BYVAL, POINTER: the variable is written, or its address taken, where several teams (or the threads
-                                     of an SPMD region) share it: the copy must be one object in device memory for the whole launch */
+    int map; /* index in construct->maps, -1 none */
+    /* BYVAL, POINTER: the variable is written, or its address taken, where several teams (or the
+     * threads of an SPMD region) share it: the copy must be one object in device memory for the
+     * whole launch */
+    bool one_copy;
 };
-struct omp_map {                  /* one mapping action, in the order in which it is done */
+struct omp_map { /* one mapping action, in the order in which it is done */
     struct omp_var *var;
-    struct omp_item *item;        /* NULL: the whole variable */
-    unsigned type;                /* enum omp_map_type bits */
+    struct omp_item *item; /* NULL: the whole variable */
+    unsigned type;         /* enum omp_map_type bits */
     bool implicit;
-    bool attach;                  /* the base pointer itself has a device copy (struct member, declare target variable,
-                                     mapped pointer) that must point to the pointee's device address */
-    bool pointee;                 /* item maps what a pointer points to (section of a pointer), not the variable itself */
+    /* the base pointer itself has a device copy (struct member, declare target variable, mapped
+     * pointer) that must point to the pointee's device address */
+    bool attach;
+    /* item maps what a pointer points to (section of a pointer), not the variable itself */
+    bool pointee;
 };
 /* atomic: text extents of the parts; see section 15.8.4 of OpenMP 5.2 */
 struct omp_atomic {
     enum { OMPA_READ, OMPA_WRITE, OMPA_UPDATE, OMPA_CAPTURE, OMPA_COMPARE } form;
-    struct omp_extent x, expr, v; /* x: the storage; expr: the other operand / stored value; v: capture or read target */
-    const char *op;               /* "+", "-", "<<" …; "=" for capture with plain write; "min"/"max"/"==" for compare forms */
-    bool x_is_right;              /* x = expr OP x */
-    bool capture_new;             /* v gets the value after (before otherwise) */
-    struct omp_extent desired;    /* compare with "==": x == expr ? desired : x */
+    /* x: the storage; expr: the other operand / stored value; v: capture or read target */
+    struct omp_extent x, expr, v;
+    /* "+", "-", "<<" …; "=" for capture with plain write; "min"/"max"/"==" for compare forms */
+    const char *op;
+    bool x_is_right;           /* x = expr OP x */
+    bool capture_new;          /* v gets the value after (before otherwise) */
+    struct omp_extent desired; /* compare with "==": x == expr ? desired : x */
     struct omp_type *x_type;
 };
 
-/* A loop with an inscan reduction: its body in two.  inclusive: `before` is the input phase, exclusive: `behind` is. */
+/* A loop with an inscan reduction: its body in two.  inclusive: `before` is the input phase,
+ * exclusive: `behind` is. */
 struct omp_scan {
     struct omp_construct *directive;
     bool exclusive;
-    struct omp_extent before, behind;             /* statements in front of and behind the directive */
-    struct omp_var **again; unsigned nagain;      /* locals of `before` that `behind` sets anew: to be declared there, too */
-    bool continues;                               /* `behind` has a continue of the loop */
+    /* statements in front of and behind the directive */
+    struct omp_extent before, behind;
+    /* locals of `before` that `behind` sets anew: to be declared there, too */
+    struct omp_var **again;
+    unsigned nagain;
+    bool continues; /* `behind` has a continue of the loop */
 };
 
 /* assume, assumes: promises that the device tool can use */
 enum omp_promise {
-    OMPASSUME_AMENABLE = 1,       /* all threads of a team may do it where one would: no effect differs */
-    OMPASSUME_NO_PARALLEL = 2,    /* no parallel region is met */
-    OMPASSUME_NO_ROUTINES = 4,    /* no OpenMP routine is called */
+    /* all threads of a team may do it where one would: no effect differs */
+    OMPASSUME_AMENABLE = 1,
+    OMPASSUME_NO_PARALLEL = 2, /* no parallel region is met */
+    OMPASSUME_NO_ROUTINES = 4, /* no OpenMP routine is called */
 };
 
 struct omp_construct {
-    unsigned leaves;              /* enum omp_leaf bits */
-    const char *spelling;         /* "target teams distribute parallel for" */
-    struct omp_place place;       /* of the '#' line's directive name */
-    struct omp_extent pragma;     /* from '#' up to and with the newline (all continuation lines) */
-    struct omp_extent body;       /* the associated statement with its ';', empty if stand-alone */
-    struct omp_extent chosen;     /* of a metadirective: the directive, in the pragma, that this construct is; else empty */
+    unsigned leaves;          /* enum omp_leaf bits */
+    const char *spelling;     /* "target teams distribute parallel for" */
+    struct omp_place place;   /* of the '#' line's directive name */
+    struct omp_extent pragma; /* from '#' up to and with the newline (all continuation lines) */
+    struct omp_extent body;   /* the associated statement with its ';', empty if stand-alone */
+    /* of a metadirective: the directive, in the pragma, that this construct is; else empty */
+    struct omp_extent chosen;
     struct omp_clause *clauses;
-    const char *name;             /* critical(name) */
-    unsigned promises;            /* assume: enum omp_promise bits */
+    const char *name;  /* critical(name) */
+    unsigned promises; /* assume: enum omp_promise bits */
     struct omp_atomic *atomic;
     struct omp_scan *scan;
-    struct omp_loop *loops; unsigned nloops;      /* associated loops, outermost first (collapse) */
-    struct omp_var **inner_ivs; unsigned ninner_ivs;   /* variables, declared outside, of loops inside these that collapse() counts, too: private */
-    struct omp_sharing *sharings; unsigned nsharings;
-    struct omp_capture *captures; unsigned ncaptures;   /* target constructs */
-    struct omp_map *maps; unsigned nmaps;         /* target, target data, enter/exit data, update */
-    struct omp_construct *parent, *child, *next;  /* lexical nesting: enclosing, first inner, next sibling */
-    struct omp_function *function;                /* the function it stands in, NULL at file scope */
-    bool on_device;               /* inside a target region or in a device function */
+    struct omp_loop *loops;
+    unsigned nloops; /* associated loops, outermost first (collapse) */
+    /* variables, declared outside, of loops inside these that collapse() counts, too: private */
+    struct omp_var **inner_ivs;
+    unsigned ninner_ivs;
+    struct omp_sharing *sharings;
+    unsigned nsharings;
+    struct omp_capture *captures;
+    unsigned ncaptures; /* target constructs */
+    struct omp_map *maps;
+    unsigned nmaps; /* target, target data, enter/exit data, update */
+    /* lexical nesting: enclosing, first inner, next sibling */
+    struct omp_construct *parent, *child, *next;
+    /* the function it stands in, NULL at file scope */
+    struct omp_function *function;
+    bool on_device; /* inside a target region or in a device function */
     /* target constructs: */
-    const char *region;           /* kernel name, unique in the program: FUNCTION_LINE, with _2 … where needed; statics and
-                                     same names in other files are kept apart by the image, not by this name */
-    bool spmd;                    /* tightly nested: every thread runs the region */
-    struct omp_construct *spmd_inner;  /* SPMD: the innermost of the tightly nested constructs (may be itself) */
-    bool needs_parallel;          /* generic: some parallel region can be reached, so workers are needed */
-    bool calls_sync;              /* functions that synchronise threads can be reached, see omp_function */
+    /* kernel name, unique in the program: FUNCTION_LINE, with _2 … where needed; statics and same
+     * names in other files are kept apart by the image, not by this name */
+    const char *region;
+    bool spmd; /* tightly nested: every thread runs the region */
+    /* SPMD: the innermost of the tightly nested constructs (may be itself) */
+    struct omp_construct *spmd_inner;
+    /* generic: some parallel region can be reached, so workers are needed */
+    bool needs_parallel;
+    /* functions that synchronise threads can be reached, see omp_function */
+    bool calls_sync;
 };
 
 /* ------------------------------------------------------------------ declarations at file scope */
-enum omp_decl_kind { OMPD_TYPE, OMPD_TYPEDEF, OMPD_VARIABLE, OMPD_PROTOTYPE, OMPD_FUNCTION, OMPD_STATIC_ASSERT,
-                     OMPD_PRAGMA /* `#pragma pack(…)`: a line of its own, copied as it is */ };
+enum omp_decl_kind {
+    OMPD_TYPE,
+    OMPD_TYPEDEF,
+    OMPD_VARIABLE,
+    OMPD_PROTOTYPE,
+    OMPD_FUNCTION,
+    OMPD_STATIC_ASSERT,
+    OMPD_PRAGMA /* `#pragma pack(…)`: a line of its own, copied as it is */
+};
 struct omp_decl {
     enum omp_decl_kind kind;
-    struct omp_extent extent;     /* TYPE: `struct S {…}` without ';'; TYPEDEF: to ';' included; PROTOTYPE: to ';' included;
-                                     FUNCTION: to '}' ; VARIABLE: the group, for information */
-    bool device;                  /* belongs into the device text (all types do) */
-    struct omp_var *var;          /* VARIABLE */
-    struct omp_function *function;/* PROTOTYPE, FUNCTION */
+    /* TYPE: `struct S {…}` without ';'; TYPEDEF: to ';' included; PROTOTYPE: to ';' included;
+     * FUNCTION: to '}' ; VARIABLE: the group, for information */
+    struct omp_extent extent;
+    bool device;                   /* belongs into the device text (all types do) */
+    struct omp_var *var;           /* VARIABLE */
+    struct omp_function *function; /* PROTOTYPE, FUNCTION */
     struct omp_place place;
-    bool tentative;               /* VARIABLE: only declares it, another VARIABLE entry that defines it follows (no initialiser here) */
-    const char *text;             /* unit->local_types: the whole declaration with its new names and ';', to be written as it is */
+    /* VARIABLE: only declares it, another VARIABLE entry that defines it follows (no initialiser
+     * here) */
+    bool tentative;
+    /* unit->local_types: the whole declaration with its new names and ';', to be written as it is
+     */
+    const char *text;
 };
 struct omp_function {
     const char *name;
-    struct omp_extent extent, body;   /* body: the '{…}' */
+    struct omp_extent extent, body; /* body: the '{…}' */
     struct omp_place place;
     bool defined, device, is_static, is_inline, is_variadic;
     struct omp_construct *constructs; /* outermost ones, linked by next */
-    bool has_parallel;            /* a parallel construct can be reached from it */
-    bool elsewhere;               /* not defined here, but device code calls it: the device link finds it */
-    unsigned promises;            /* enum omp_promise bits */
-    bool synchronises;            /* a construct or routine that orders what its threads see of each other can be reached from it */
+    bool has_parallel;                /* a parallel construct can be reached from it */
+    /* not defined here, but device code calls it: the device link finds it */
+    bool elsewhere;
+    unsigned promises; /* enum omp_promise bits */
+    /* a construct or routine that orders what its threads see of each other can be reached from it
+     */
+    bool synchronises;
 };
 
 /* ------------------------------------------------------------------ unit */
 struct omp_unit {
-    const char *path;             /* the user's file, as given */
-    char *text; size_t length;    /* the .i, NUL-terminated */
-    struct omp_construct **constructs; unsigned nconstructs;   /* all, by position */
-    struct omp_decl *decls; unsigned ndecls;                   /* by position */
-    struct omp_function **functions; unsigned nfunctions;
-    struct omp_var **vars; unsigned nvars;
-    struct omp_ref *refs; unsigned nrefs;                      /* sorted by offset */
-    struct omp_rename *renames; unsigned nrenames;             /* sorted by offset */
-    struct omp_decl *local_types; unsigned nlocal_types;       /* types declared inside functions and used on the device:
-                                                                  copied to file scope, under a new name, before the function */
-    unsigned ntargets;            /* target regions */
-    bool run_time_types;          /* device code has types with run-time array bounds */
-    bool needs_link;              /* target regions, or device variables' initialisers, need functions or variables of other files */
-    bool provides;                /* defines declare target functions or variables that other files can use */
-    struct omp_udr *udrs; unsigned nudrs;                      /* user-defined reductions, by position */
-    bool atomic_reduction, remarks;   /* -fompgpu-atomic-reduction, -Rompgpu; set after fe_parse, for codegen */
+    const char *path; /* the user's file, as given */
+    char *text;
+    size_t length; /* the .i, NUL-terminated */
+    struct omp_construct **constructs;
+    unsigned nconstructs; /* all, by position */
+    struct omp_decl *decls;
+    unsigned ndecls; /* by position */
+    struct omp_function **functions;
+    unsigned nfunctions;
+    struct omp_var **vars;
+    unsigned nvars;
+    struct omp_ref *refs;
+    unsigned nrefs; /* sorted by offset */
+    struct omp_rename *renames;
+    unsigned nrenames; /* sorted by offset */
+    /* types declared inside functions and used on the device: copied to file scope, under a new
+     * name, before the function */
+    struct omp_decl *local_types;
+    unsigned nlocal_types;
+    unsigned ntargets;   /* target regions */
+    bool run_time_types; /* device code has types with run-time array bounds */
+    /* target regions, or device variables' initialisers, need functions or variables of other files
+     */
+    bool needs_link;
+    /* defines declare target functions or variables that other files can use */
+    bool provides;
+    /* user-defined reductions, by position */
+    struct omp_udr *udrs;
+    unsigned nudrs;
+    /* -fompgpu-atomic-reduction, -Rompgpu; set after fe_parse, for codegen */
+    bool atomic_reduction, remarks;
     struct arena *arena;
-    void *lines;                  /* frontend use: line markers */
+    void *lines; /* frontend use: line markers */
 };
 
 /* Errors for clauses at which clang does not end, in any directive of the text; their number. */
-int  fe_screen(const char *path, char *text, size_t length);
-/* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret to stderr.
- * args: clang flags that change the language (-std=, -f…, -m…), for libclang.  NULL on error. */
-struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs, const char *const *args);
-void fe_print(FILE *out, const struct omp_unit *);             /* --emit=omp-tree */
-int  fe_check(const struct omp_unit *);                        /* internal consistency; 0 or the number of faults (printed) */
+int fe_screen(const char *path, char *text, size_t length);
+/* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret
+ * to stderr. args: clang flags that change the language (-std=, -f…, -m…), for libclang.  NULL on
+ * error. */
+struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
+                          const char *const *args);
+void fe_print(FILE *out, const struct omp_unit *); /* --emit=omp-tree */
+/* internal consistency; 0 or the number of faults (printed) */
+int fe_check(const struct omp_unit *);
 void omp_unit_free(struct omp_unit *);
 /* The presumed place of an offset. */
 struct omp_place fe_place(const struct omp_unit *, unsigned offset);
-/* "file:line:col: error: …" with the source line and a caret. severity: "error", "warning", "note", "remark" */
-void fe_report(const struct omp_unit *, struct omp_place, const char *severity, const char *fmt, ...);
+/* "file:line:col: error: …" with the source line and a caret. severity: "error", "warning", "note",
+ * "remark" */
+void fe_report(const struct omp_unit *, struct omp_place, const char *severity, const char *fmt,
+               ...);
 #endif

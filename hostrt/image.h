@@ -1,65 +1,92 @@
-/* image.h - the container of device images inside a fat object, written by the driver, read by hostrt.
+/* image.h - the container of device images inside a fat object, written by the driver, read by
+ * hostrt.
  *
  *   header | image table | kernel table | alias table | strings and image bytes
  *
- * All offsets are from the header's first byte; little endian.  Containers lie in section .ompgpu.image, one behind the other, each a
- * multiple of 16 bytes.
+ * All offsets are from the header's first byte; little endian.  Containers lie in section
+ * .ompgpu.image, one behind the other, each a multiple of 16 bytes.
  *
- * Device link.  A file whose regions need functions or variables of other files has bitcode instead of images (NEEDS_LINK); a file that
- * defines some has bitcode besides its images.  When the driver links a program it joins the bitcode of the files that belong
- * together (the members) to one more container (LINKED), in the same section of the program, and then writes into the header of each
- * member where that is.  From there on the member's kernels and variables are those of the linked container.                       */
+ * Device link.  A file whose regions need functions or variables of other files has bitcode instead
+ * of images (NEEDS_LINK); a file that defines some has bitcode besides its images.  When the driver
+ * links a program it joins the bitcode of the files that belong together (the members) to one more
+ * container (LINKED), in the same section of the program, and then writes into the header of each
+ * member where that is.  From there on the member's kernels and variables are those of the linked
+ * container.                       */
 #ifndef OMPGPU_IMAGE_H
 #define OMPGPU_IMAGE_H
 #include <stdint.h>
-#define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full   /* "OMPGPU" */
+#define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full /* "OMPGPU" */
 #define OMPGPU_IMAGE_VERSION 4u
-enum ompgpu_image_kind { OMPGPU_IMAGE_PTX = 1, OMPGPU_IMAGE_CUBIN = 2, OMPGPU_IMAGE_EMU = 3 /* x86-64 ELF shared object */,
-                         OMPGPU_IMAGE_BITCODE_GPU = 4, OMPGPU_IMAGE_BITCODE_EMU = 5 /* for a device link, not to be loaded */ };
+enum ompgpu_image_kind {
+    OMPGPU_IMAGE_PTX = 1,
+    OMPGPU_IMAGE_CUBIN = 2,
+    OMPGPU_IMAGE_EMU = 3 /* x86-64 ELF shared object */,
+    OMPGPU_IMAGE_BITCODE_GPU = 4,
+    OMPGPU_IMAGE_BITCODE_EMU = 5 /* for a device link, not to be loaded */
+};
 struct ompgpu_image_header {
     uint64_t magic;
     uint32_t version, header_size;
     uint64_t total_size;
     uint32_t nimages, nkernels;
-    uint64_t images, kernels;         /* offsets of struct ompgpu_image_entry[] / struct ompgpu_kernel_entry[] */
-    uint64_t aliases;                 /* LINKED: offset of struct ompgpu_alias[] */
+    /* offsets of struct ompgpu_image_entry[] / struct ompgpu_kernel_entry[] */
+    uint64_t images, kernels;
+    uint64_t aliases; /* LINKED: offset of struct ompgpu_alias[] */
     uint32_t naliases;
-    uint32_t flags;                   /* OMPGPU_CONTAINER_* */
-    uint32_t options, file;           /* strings: how it was compiled ("level=2 …", for the driver), the source; 0: none */
-    int64_t link;                     /* bytes from this header to that of the linked container; 0: none */
-    uint32_t member, reserved;        /* with link: this file's number there */
+    uint32_t flags; /* OMPGPU_CONTAINER_* */
+    /* strings: how it was compiled ("level=2 …", for the driver), the source; 0: none */
+    uint32_t options, file;
+    /* bytes from this header to that of the linked container; 0: none */
+    int64_t link;
+    uint32_t member, reserved; /* with link: this file's number there */
 };
 enum { OMPGPU_CONTAINER_NEEDS_LINK = 1, OMPGPU_CONTAINER_LINKED = 2 };
 struct ompgpu_image_entry {
-    uint32_t kind, arch;              /* arch: 75, 90 …; 0 for emu.  PTX is NUL-terminated (the NUL counts in size) */
+    /* arch: 75, 90 …; 0 for emu.  PTX is NUL-terminated (the NUL counts in size) */
+    uint32_t kind, arch;
     uint64_t offset, size;
-    uint64_t usize;                   /* size when uncompressed; equal to size: not compressed; otherwise zstd */
+    /* size when uncompressed; equal to size: not compressed; otherwise zstd */
+    uint64_t usize;
 };
 struct ompgpu_kernel_entry {
-    uint32_t name, function, file, directive;   /* offsets of NUL-terminated strings */
+    uint32_t name, function, file, directive; /* offsets of NUL-terminated strings */
     uint32_t line, column;
-    uint32_t mode;                    /* 0 generic, 1 SPMD */
-    uint32_t max_threads;             /* 0 unknown */
+    uint32_t mode;        /* 0 generic, 1 SPMD */
+    uint32_t max_threads; /* 0 unknown */
     uint32_t reduce_bytes;
     uint32_t flags;                   /* OMPGPU_KERNEL_* */
     uint32_t registers, shared_bytes; /* of the first cubin, as ptxas says; 0 unknown */
-    uint64_t heap_bytes;              /* of each team's storage in global memory, for locals that have their place in it */
-    uint64_t block_bytes;             /* … for copies of reduced arrays that sequential code makes, of constant size */
-    uint64_t copy_bytes;              /* of each thread, for those that parallel regions make, of constant size */
-    uint32_t stack_bytes;             /* of a thread, of the first cubin, as ptxas says; RECURSIVE: each function once; 0 unknown */
-    uint32_t frame_bytes;             /* locals that the emulated image's functions have in memory, each function once */
+    /* of each team's storage in global memory, for locals that have their place in it */
+    uint64_t heap_bytes;
+    /* … for copies of reduced arrays that sequential code makes, of constant size */
+    uint64_t block_bytes;
+    /* of each thread, for those that parallel regions make, of constant size */
+    uint64_t copy_bytes;
+    /* of a thread, of the first cubin, as ptxas says; RECURSIVE: each function once; 0 unknown */
+    uint32_t stack_bytes;
+    /* locals that the emulated image's functions have in memory, each function once */
+    uint32_t frame_bytes;
 };
-/* A kernel or variable of a member that has another name in the linked image, because two files have one of that name. */
-struct ompgpu_alias { uint32_t member, name, symbol; };
+/* A kernel or variable of a member that has another name in the linked image, because two files
+ * have one of that name. */
+struct ompgpu_alias {
+    uint32_t member, name, symbol;
+};
 enum {
-    OMPGPU_KERNEL_WORKERS = 1,        /* generic kernel that can reach a parallel region */
-    OMPGPU_KERNEL_SYNC = 2,           /* uses a barrier or warp operation: the emulated device needs fibers */
-    OMPGPU_KERNEL_HEAP = 4,           /* allocates further blocks in the team's storage, of sizes not known here */
-    OMPGPU_KERNEL_RECURSIVE = 8,      /* recursion or calls through pointers: what stack it needs is not known */
-    OMPGPU_KERNEL_MALLOC = 16,        /* calls malloc on the device */
-    OMPGPU_KERNEL_COPIES = 32,        /* copies of reduced arrays in parallel regions, of sizes not known here */
-    OMPGPU_KERNEL_ATOMIC = 64,        /* the league reduction ends with atomic updates: no scratchpad */
-    OMPGPU_KERNEL_REDUX = 128,        /* its record can be combined by redux.sync */
-    OMPGPU_KERNEL_VARIABLES = 8,      /* shift: variables in the record (8 bits); arrays that are reduced in pieces (the rest) */
+    OMPGPU_KERNEL_WORKERS = 1, /* generic kernel that can reach a parallel region */
+    /* uses a barrier or warp operation: the emulated device needs fibers */
+    OMPGPU_KERNEL_SYNC = 2,
+    /* allocates further blocks in the team's storage, of sizes not known here */
+    OMPGPU_KERNEL_HEAP = 4,
+    /* recursion or calls through pointers: what stack it needs is not known */
+    OMPGPU_KERNEL_RECURSIVE = 8,
+    OMPGPU_KERNEL_MALLOC = 16, /* calls malloc on the device */
+    /* copies of reduced arrays in parallel regions, of sizes not known here */
+    OMPGPU_KERNEL_COPIES = 32,
+    /* the league reduction ends with atomic updates: no scratchpad */
+    OMPGPU_KERNEL_ATOMIC = 64,
+    OMPGPU_KERNEL_REDUX = 128, /* its record can be combined by redux.sync */
+    /* shift: variables in the record (8 bits); arrays that are reduced in pieces (the rest) */
+    OMPGPU_KERNEL_VARIABLES = 8,
 };
 #endif

@@ -1,89 +1,125 @@
 /* ompgpu.h - the ABI between generated host C and libompgpu.
  *
- * The text of this header (preprocessed) stands at the top of every generated `X.host.c`; libompgpu is compiled against the
- * same file.  Only builtin types are used.  OMPGPU_ABI_VERSION is checked when a unit registers.                                  */
+ * The text of this header (preprocessed) stands at the top of every generated `X.host.c`; libompgpu
+ * is compiled against the same file.  Only builtin types are used.  OMPGPU_ABI_VERSION is checked
+ * when a unit registers.                                  */
 #ifndef OMPGPU_H
 #define OMPGPU_H
 
 enum { OMPGPU_ABI_VERSION = 2 };
 
 /* ------------------------------------------------------------------ map entries */
-/* One mapping action (section 5.8 of OpenMP 5.2).  Entries are processed in order on entry, in reverse order on exit. */
+/* One mapping action (section 5.8 of OpenMP 5.2).  Entries are processed in order on entry, in
+ * reverse order on exit. */
 enum {
-    OMPGPU_MAP_ALLOC = 0, OMPGPU_MAP_TO = 1, OMPGPU_MAP_FROM = 2, OMPGPU_MAP_TOFROM = 3,
-    OMPGPU_MAP_ALWAYS = 4, OMPGPU_MAP_DELETE = 8, OMPGPU_MAP_RELEASE = 16,
-    OMPGPU_MAP_IMPLICIT = 32,         /* no clause names it */
-    OMPGPU_MAP_LOOKUP = 64,           /* pointer without a map clause: no mapping, translate if `begin` lies in mapped storage, else keep */
-    OMPGPU_MAP_ATTACH = 128,          /* after the pointee is mapped, the device copy of the pointer at host address `attach` is set */
-    OMPGPU_MAP_PRIVATE_COPY = 256,    /* firstprivate aggregate: fresh device copy for this launch, never in the present table */
-    OMPGPU_MAP_PRESENT = 0x1000,      /* `present` modifier: an error when not mapped */
+    OMPGPU_MAP_ALLOC = 0,
+    OMPGPU_MAP_TO = 1,
+    OMPGPU_MAP_FROM = 2,
+    OMPGPU_MAP_TOFROM = 3,
+    OMPGPU_MAP_ALWAYS = 4,
+    OMPGPU_MAP_DELETE = 8,
+    OMPGPU_MAP_RELEASE = 16,
+    OMPGPU_MAP_IMPLICIT = 32, /* no clause names it */
+    /* pointer without a map clause: no mapping, translate if `begin` lies in mapped storage, else
+       keep */
+    OMPGPU_MAP_LOOKUP = 64,
+    /* after the pointee is mapped, the device copy of the pointer at host address `attach` is set
+     */
+    OMPGPU_MAP_ATTACH = 128,
+    /* firstprivate aggregate: fresh device copy for this launch, never in the present table */
+    OMPGPU_MAP_PRIVATE_COPY = 256,
+    OMPGPU_MAP_PRESENT = 0x1000, /* `present` modifier: an error when not mapped */
 };
 struct ompgpu_map {
-    const void *base;                 /* base address: the pointer's value or the address of the variable */
-    const void *begin;                /* first byte mapped */
-    __SIZE_TYPE__ size;               /* bytes; 0 is allowed: lookup only */
-    const void *attach;               /* with ATTACH: host address of the pointer variable, else NULL */
+    /* base address: the pointer's value or the address of the variable */
+    const void *base;
+    const void *begin;  /* first byte mapped */
+    __SIZE_TYPE__ size; /* bytes; 0 is allowed: lookup only */
+    /* with ATTACH: host address of the pointer variable, else NULL */
+    const void *attach;
     unsigned flags;
-    unsigned line;                    /* place for messages; 0: the construct's */
-    const char *name;                 /* the list item as the user wrote it */
+    unsigned line;    /* place for messages; 0: the construct's */
+    const char *name; /* the list item as the user wrote it */
 };
 
 /* ------------------------------------------------------------------ kernel parameters */
 enum { OMPGPU_PARAM_LITERAL = -1 };
 struct ompgpu_param {
-    const void *value;                /* LITERAL: host address of the bytes to pass */
+    const void *value; /* LITERAL: host address of the bytes to pass */
     unsigned size;
-    int map;                          /* LITERAL, or index of a map entry: the kernel gets device(begin) - (begin - base) */
+    /* LITERAL, or index of a map entry: the kernel gets device(begin) - (begin - base) */
+    int map;
 };
 
 /* ------------------------------------------------------------------ regions and units */
 struct ompgpu_unit;
-struct ompgpu_region {                /* one static object per target construct; immutable but for `slot` */
-    const char *kernel;               /* name in the image */
+struct ompgpu_region {  /* one static object per target construct; immutable but for `slot` */
+    const char *kernel; /* name in the image */
     const char *file, *function, *directive;
     unsigned line, column;
     struct ompgpu_unit *unit;
-    void *slot;                       /* runtime: cached kernel handles */
+    void *slot; /* runtime: cached kernel handles */
 };
-struct ompgpu_place { const char *file; unsigned line; const char *directive; };   /* data constructs */
+/* data constructs */
+struct ompgpu_place {
+    const char *file;
+    unsigned line;
+    const char *directive;
+};
 struct ompgpu_launch {
-    long device;                      /* device clause or OMPGPU_DEVICE_DEFAULT */
-    int num_teams, thread_limit;      /* clauses, 0: none.  thread_limit is the smaller of thread_limit and, in SPMD, num_threads */
-    unsigned long long trip;          /* iterations of the SPMD loop nest where known, else 0 */
-    unsigned flags;                   /* OMPGPU_LAUNCH_* */
-    __SIZE_TYPE__ copy_bytes;         /* bytes that each thread needs for private copies of reduced arrays */
-    __SIZE_TYPE__ reduce_bytes;       /* bytes of a team's slot beyond those that the image names: arrays reduced in pieces */
-    __SIZE_TYPE__ inner_bytes;        /* bytes that each thread needs for copies of inner constructs, of sizes that the image does not know */
+    long device; /* device clause or OMPGPU_DEVICE_DEFAULT */
+    /* clauses, 0: none.  thread_limit is the smaller of thread_limit and, in SPMD, num_threads */
+    int num_teams, thread_limit;
+    unsigned long long trip; /* iterations of the SPMD loop nest where known, else 0 */
+    unsigned flags;          /* OMPGPU_LAUNCH_* */
+    /* bytes that each thread needs for private copies of reduced arrays */
+    __SIZE_TYPE__ copy_bytes;
+    /* bytes of a team's slot beyond those that the image names: arrays reduced in pieces */
+    __SIZE_TYPE__ reduce_bytes;
+    /* bytes that each thread needs for copies of inner constructs, of sizes that the image does not
+     * know */
+    __SIZE_TYPE__ inner_bytes;
 };
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };
 enum {
-    OMPGPU_LAUNCH_TEAMS = 1,          /* has a teams construct; without: one team */
-    OMPGPU_LAUNCH_PARALLEL = 2,       /* needs more than one thread a team */
-    OMPGPU_LAUNCH_DISTRIBUTE = 4,     /* trip iterations are shared by teams × threads (else by the threads of each team) */
+    OMPGPU_LAUNCH_TEAMS = 1,    /* has a teams construct; without: one team */
+    OMPGPU_LAUNCH_PARALLEL = 2, /* needs more than one thread a team */
+    /* trip iterations are shared by teams × threads (else by the threads of each team) */
+    OMPGPU_LAUNCH_DISTRIBUTE = 4,
     OMPGPU_LAUNCH_REDUCTION = 8,
     OMPGPU_LAUNCH_SPMD = 16,
 };
-struct ompgpu_var {                   /* a declare target variable */
-    const char *name;                 /* exported name in the image */
-    void *address; __SIZE_TYPE__ size;
-    unsigned link;                    /* declare target link */
+struct ompgpu_var {   /* a declare target variable */
+    const char *name; /* exported name in the image */
+    void *address;
+    __SIZE_TYPE__ size;
+    unsigned link; /* declare target link */
 };
 struct ompgpu_unit {
     unsigned abi;
-    const void *image;                /* struct ompgpu_image_header (hostrt/image.h) */
+    const void *image; /* struct ompgpu_image_header (hostrt/image.h) */
     const char *file;
-    const struct ompgpu_var *vars; unsigned nvars;
-    void *state;                      /* runtime */
+    const struct ompgpu_var *vars;
+    unsigned nvars;
+    void *state; /* runtime */
 };
 
 /* ------------------------------------------------------------------ calls from generated code */
 void __ompgpu_register(struct ompgpu_unit *);
 void __ompgpu_unregister(struct ompgpu_unit *);
-/* 0: done on the device.  1: the caller runs the host version (data is untouched).  Fatal errors do not return. */
+/* 0: done on the device.  1: the caller runs the host version (data is untouched).  Fatal errors do
+ * not return. */
 int __ompgpu_target(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
                     const struct ompgpu_param *, unsigned nparams, const struct ompgpu_launch *);
-void __ompgpu_data_begin(const struct ompgpu_place *, long device, const struct ompgpu_map *, unsigned n);   /* also enter data */
-void __ompgpu_data_end(const struct ompgpu_place *, long device, const struct ompgpu_map *, unsigned n);     /* also exit data */
-void __ompgpu_data_update(const struct ompgpu_place *, long device, const struct ompgpu_map *, unsigned n);  /* TO / FROM */
-void *__ompgpu_use_device(long device, const void *host);   /* use_device_ptr/_addr: device address, or `host` where none */
+/* also enter data */
+void __ompgpu_data_begin(const struct ompgpu_place *, long device, const struct ompgpu_map *,
+                         unsigned n);
+/* also exit data */
+void __ompgpu_data_end(const struct ompgpu_place *, long device, const struct ompgpu_map *,
+                       unsigned n);
+/* TO / FROM */
+void __ompgpu_data_update(const struct ompgpu_place *, long device, const struct ompgpu_map *,
+                          unsigned n);
+/* use_device_ptr/_addr: device address, or `host` where none */
+void *__ompgpu_use_device(long device, const void *host);
 #endif

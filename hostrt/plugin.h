@@ -1,8 +1,11 @@
-/* plugin.h - what a kind of device implements (hostrt/cuda/plugin.c, hostrt/emu/plugin.c) and the core calls (hostrt/core/target.c, data.c).
+/* plugin.h - what a kind of device implements (hostrt/cuda/plugin.c, hostrt/emu/plugin.c) and the
+ * core calls (hostrt/core/target.c, data.c).
  *
- * Every function returns 0 on success.  On failure it leaves a message (call and error) with ompgpu_plugin_error(), which the core
- * prints with region, file and line.  Unless noted, calls may come from any host thread, several at once; the core may hold locks of
- * its own meanwhile, so that a plugin calls nothing of the core but error.c: ompgpu_plugin_error(), ompgpu_xalloc(), ompgpu_xfree(). */
+ * Every function returns 0 on success.  On failure it leaves a message (call and error) with
+ * ompgpu_plugin_error(), which the core prints with region, file and line.  Unless noted, calls may
+ * come from any host thread, several at once; the core may hold locks of its own meanwhile, so that
+ * a plugin calls nothing of the core but error.c: ompgpu_plugin_error(), ompgpu_xalloc(),
+ * ompgpu_xfree(). */
 #ifndef OMPGPU_PLUGIN_H
 #define OMPGPU_PLUGIN_H
 #include <stdbool.h>
@@ -10,80 +13,104 @@
 #include <stdint.h>
 #include "hostrt/image.h"
 
-struct ompgpu_env {                   /* = struct __ompgpu_env of devicertl/ompgpu_device.h: first kernel parameter, by value */
-    void *scratch; unsigned device_num, thread_limit;
-    void *heap; unsigned long heap_bytes, heap_fixed, heap_copies; unsigned *heap_locks, heap_places;
+struct ompgpu_env { /* = struct __ompgpu_env of devicertl/ompgpu_device.h: first kernel parameter,
+                       by value */
+    void *scratch;
+    unsigned device_num, thread_limit;
+    void *heap;
+    unsigned long heap_bytes, heap_fixed, heap_copies;
+    unsigned *heap_locks, heap_places;
 };
-struct ompgpu_device_info {           /* immutable after open() */
+struct ompgpu_device_info { /* immutable after open() */
     char name[64];
-    unsigned arch;                    /* 90 …; 0 emu */
+    unsigned arch; /* 90 …; 0 emu */
     unsigned multiprocessors, max_threads_per_team, max_threads_per_mp, registers_per_mp, warp_size;
     size_t shared_per_team, total_memory;
 };
-struct ompgpu_kernel_where {          /* for messages of a running kernel */
-    const char *kernel, *file, *function, *directive; unsigned line;
+struct ompgpu_kernel_where { /* for messages of a running kernel */
+    const char *kernel, *file, *function, *directive;
+    unsigned line;
 };
-struct ompgpu_function {              /* a loaded kernel on one device */
-    void *handle;                     /* plugin's */
+struct ompgpu_function { /* a loaded kernel on one device */
+    void *handle;        /* plugin's */
     const struct ompgpu_kernel_entry *entry;
     struct ompgpu_kernel_where where;
-    unsigned registers, max_threads, static_shared;     /* as the device reports */
-    size_t stack_bytes;               /* that a thread needs: function() says what is known, from the device and the entry; the core adds to it
-                                         where the need is not known.  launch() provides it. */
-    unsigned teams_per_mp_cache[33];  /* occupancy by warps a team, 0: not asked yet */
+    unsigned registers, max_threads, static_shared; /* as the device reports */
+    /* that a thread needs: function() says what is known, from the device and the entry; the core
+     * adds to it where the need is not known.  launch() provides it. */
+    size_t stack_bytes;
+    unsigned teams_per_mp_cache[33]; /* occupancy by warps a team, 0: not asked yet */
 };
 struct ompgpu_plugin {
-    const char *name;                 /* "cuda", "emu" */
-    unsigned image_kinds;             /* bit per enum ompgpu_image_kind */
-    /* Number of devices; 0 when the driver is missing (no error).  Called once, under the core's start-up lock. */
+    const char *name;     /* "cuda", "emu" */
+    unsigned image_kinds; /* bit per enum ompgpu_image_kind */
+    /* Number of devices; 0 when the driver is missing (no error).  Called once, under the core's
+     * start-up lock. */
     int (*num_devices)(void);
-    int (*open)(int ordinal, struct ompgpu_device_info *);      /* once per device before first use */
-    void (*close)(int ordinal);                                 /* at exit; may be NULL */
-    /* Load an image chosen by `pick` (index of the image in the container, or -1 when none suits this device). `data` stays valid. */
+    /* once per device before first use */
+    int (*open)(int ordinal, struct ompgpu_device_info *);
+    void (*close)(int ordinal); /* at exit; may be NULL */
+    /* Load an image chosen by `pick` (index of the image in the container, or -1 when none suits
+     * this device). `data` stays valid. */
     int (*pick)(int ordinal, const struct ompgpu_image_header *);
-    int (*load)(int ordinal, const struct ompgpu_image_header *, int image, const void *data, size_t size, void **module);
+    int (*load)(int ordinal, const struct ompgpu_image_header *, int image, const void *data,
+                size_t size, void **module);
     void (*unload)(int ordinal, void *module);
     int (*function)(int ordinal, void *module, const char *name, struct ompgpu_function *out);
     int (*variable)(int ordinal, void *module, const char *name, void **address, size_t *size);
-    int (*alloc)(int ordinal, size_t size, void **address);     /* aligned to 256 */
+    int (*alloc)(int ordinal, size_t size, void **address); /* aligned to 256 */
     int (*free)(int ordinal, void *address);
-    /* Ordered before later calls of this host thread; `src` may be reused when it returns.  Other host threads may rely on it after sync. */
+    /* Ordered before later calls of this host thread; `src` may be reused when it returns.  Other
+     * host threads may rely on it after sync. */
     int (*to_device)(int ordinal, void *dst, const void *src, size_t size);
-    int (*from_device)(int ordinal, void *dst, const void *src, size_t size);   /* complete on return */
-    int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);   /* ordered as to_device; ranges do not overlap */
+    /* complete on return */
+    int (*from_device)(int ordinal, void *dst, const void *src, size_t size);
+    /* ordered as to_device; ranges do not overlap */
+    int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);
     /* teams that fit on one multiprocessor with `threads` threads a team */
     unsigned (*occupancy)(int ordinal, struct ompgpu_function *, unsigned threads);
-    /* params[0] points to the struct ompgpu_env, then the kernel's arguments.  launch may be asynchronous; sync waits for this host
-     * thread's work on the device and reports what failed since. */
-    int (*launch)(int ordinal, struct ompgpu_function *, unsigned teams, unsigned threads, void **params);
+    /* params[0] points to the struct ompgpu_env, then the kernel's arguments.  launch may be
+     * asynchronous; sync waits for this host thread's work on the device and reports what failed
+     * since. */
+    int (*launch)(int ordinal, struct ompgpu_function *, unsigned teams, unsigned threads,
+                  void **params);
     int (*sync)(int ordinal);
-    /* For OMPGPU_INFO: what the device counted in this host thread's last launch, beginning with a comma.  May be NULL. */
+    /* For OMPGPU_INFO: what the device counted in this host thread's last launch, beginning with a
+     * comma.  May be NULL. */
     const char *(*counts)(void);
 };
 extern const struct ompgpu_plugin ompgpu_cuda_plugin, ompgpu_emu_plugin;
-void ompgpu_plugin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* kept per host thread */
+/* kept per host thread */
+void ompgpu_plugin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *ompgpu_plugin_message(void);
 
-/* ------------------------------------------------------------------ the emulated device and its images
- * An emu image is an ELF shared object.  It exports `struct ompgpu_emu_ops *__ompgpu_emu_ops` (set by the plugin after loading),
- * `_Thread_local struct ompgpu_emu_thread *__ompgpu_emu_self` through `void __ompgpu_emu_set_self(struct ompgpu_emu_thread *)`, and
- * one `void KERNEL(void **params)` per kernel. */
+/* -------------------------------------------------------------- the emulated device and its images
+ * An emu image is an ELF shared object.  It exports `struct ompgpu_emu_ops *__ompgpu_emu_ops` (set
+ * by the plugin after loading),
+ * `_Thread_local struct ompgpu_emu_thread *__ompgpu_emu_self` through `void
+ * __ompgpu_emu_set_self(struct ompgpu_emu_thread *)`, and one `void KERNEL(void **params)` per
+ * kernel. */
 struct ompgpu_emu_thread {            /* what device code may read; one per emulated thread */
     uint32_t tid, ntid, team, nteams; /* x dimension only */
     void *priv;                       /* plugin */
 };
 struct ompgpu_emu_ops {
-    uint32_t abi;                     /* 1 */
-    void (*barrier)(unsigned id, unsigned nthreads, int line);   /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */
-    /* Rendezvous of the lanes in mask (all of them call with the same mask); returns the value that lane `src` passed. src outside
-     * mask: own value. */
+    uint32_t abi; /* 1 */
+    /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */
+    void (*barrier)(unsigned id, unsigned nthreads, int line);
+    /* Rendezvous of the lanes in mask (all of them call with the same mask); returns the value that
+     * lane `src` passed. src outside mask: own value. */
     uint32_t (*shuffle)(uint32_t mask, uint32_t value, uint32_t src_lane);
     uint32_t (*ballot)(uint32_t mask, int predicate);
     void (*syncwarp)(uint32_t mask);
-    uint32_t (*activemask)(void);     /* lanes of this warp that are ready to run the same point; at least the caller's bit */
-    void (*yield)(void);              /* spinning: let other threads of the team run (and, across teams, the OS thread) */
-    __attribute__((noreturn)) void (*fail)(const char *message, int line);   /* stop the kernel with an error */
-    /* The values of the lanes in mask, combined: op as __OMPGPU_REDUX_* of devicertl/ompgpu_device.h. */
+    /* lanes of this warp that are ready to run the same point; at least the caller's bit */
+    uint32_t (*activemask)(void);
+    /* spinning: let other threads of the team run (and, across teams, the OS thread) */
+    void (*yield)(void);
+    /* stop the kernel with an error */
+    __attribute__((noreturn)) void (*fail)(const char *message, int line);
+    /* The values of the lanes in mask, combined: op as __OMPGPU_REDUX_* of
+     * devicertl/ompgpu_device.h. */
     uint32_t (*redux)(uint32_t op, uint32_t mask, uint32_t value);
 };
 #endif

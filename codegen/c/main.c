@@ -1,11 +1,13 @@
 /* main.c - omp-split: one preprocessed file in, the device text and the host text out.
  *
- *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree] [--atomic-reduction]
+ *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
+ * [--atomic-reduction]
  *             [--remarks] T/app.i -- CLANG-ARGS
  *   omp-split --path app.c --screen T/app.i
  *
- * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device constructs and nothing was
- * written; 4 clang would not end on this file (all that --screen looks for).  Outputs are made in memory first: a file is only touched when everything has succeeded. */
+ * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device
+ * constructs and nothing was written; 4 clang would not end on this file (all that --screen looks
+ * for).  Outputs are made in memory first: a file is only touched when everything has succeeded. */
 #include "codegen/c/codegen.h"
 #include "frontend/unit.h"
 #include <errno.h>
@@ -20,42 +22,65 @@ struct options {
     int nargs;
     const char *const *args;
 };
-struct output { char *data; size_t size; };
+struct output {
+    char *data;
+    size_t size;
+};
 
 static int fail(const char *what, const char *name)
 {
-    fprintf(stderr, "omp-split: error: %s '%s'%s%s\n", what, name, errno ? ": " : "", errno ? strerror(errno) : "");
+    fprintf(stderr, "omp-split: error: %s '%s'%s%s\n", what, name, errno ? ": " : "",
+            errno ? strerror(errno) : "");
     return EXIT_USAGE;
 }
 
 /* ------------------------------------------------------------------ options */
 static int read_options(int argc, char **argv, struct options *o)
 {
-    const struct { const char *name; const char **value; } rows[] = {
-        { "--path", &o->path }, { "--device", &o->device }, { "--host", &o->host }, { "--tree", &o->tree },
+    const struct {
+        const char *name;
+        const char **value;
+    } rows[] = {
+        { "--path", &o->path },
+        { "--device", &o->device },
+        { "--host", &o->host },
+        { "--tree", &o->tree },
     };
     errno = 0;
     for (int i = 1; i < argc; i++) {
         const char **value = NULL;
         for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++)
-            if (!strcmp(argv[i], rows[k].name)) value = rows[k].value;
+            if (!strcmp(argv[i], rows[k].name))
+                value = rows[k].value;
         if (!strcmp(argv[i], "--")) {
             o->args = (const char *const *)argv + i + 1;
             o->nargs = argc - i - 1;
             break;
         }
-        if (!strcmp(argv[i], "--emit-tree")) o->emit_tree = true;
-        else if (!strcmp(argv[i], "--atomic-reduction")) o->atomic_reduction = true;
-        else if (!strcmp(argv[i], "--remarks")) o->remarks = true;
-        else if (!strcmp(argv[i], "--screen")) o->screen = true;
-        else if (value && i + 1 < argc) *value = argv[++i];
-        else if (value) return fail("missing argument of", argv[i]);
-        else if (*argv[i] == '-' && argv[i][1]) return fail("unknown option", argv[i]);
-        else if (o->input) return fail("more than one input:", argv[i]);
-        else o->input = argv[i];
+        if (!strcmp(argv[i], "--emit-tree"))
+            o->emit_tree = true;
+        else if (!strcmp(argv[i], "--atomic-reduction"))
+            o->atomic_reduction = true;
+        else if (!strcmp(argv[i], "--remarks"))
+            o->remarks = true;
+        else if (!strcmp(argv[i], "--screen"))
+            o->screen = true;
+        else if (value && i + 1 < argc)
+            *value = argv[++i];
+        else if (value)
+            return fail("missing argument of", argv[i]);
+        else if (*argv[i] == '-' && argv[i][1])
+            return fail("unknown option", argv[i]);
+        else if (o->input)
+            return fail("more than one input:", argv[i]);
+        else
+            o->input = argv[i];
     }
-    if (!o->input) return fail("no input file, usage:", "omp-split --path NAME --device FILE --host FILE INPUT.i -- CLANG-ARGS");
-    if (!o->path) o->path = o->input;
+    if (!o->input)
+        return fail("no input file, usage:",
+                    "omp-split --path NAME --device FILE --host FILE INPUT.i -- CLANG-ARGS");
+    if (!o->path)
+        o->path = o->input;
     return EXIT_OK;
 }
 
@@ -65,18 +90,24 @@ static char *read_file(const char *name, size_t *length)
     FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
     char *text = NULL;
     size_t n = 0, capacity = 0;
-    if (!f) return NULL;
+    if (!f)
+        return NULL;
     do {
         if (capacity - n < 65536) {
             char *more = realloc(text, capacity = capacity ? capacity * 2 : 1 << 18);
-            if (!more) break;
+            if (!more)
+                break;
             text = more;
         }
         n += fread(text + n, 1, capacity - n - 1, f);
     } while (!feof(f) && !ferror(f));
     bool bad = ferror(f) || !text;
-    if (f != stdin) fclose(f);
-    if (bad) { free(text); return NULL; }
+    if (f != stdin)
+        fclose(f);
+    if (bad) {
+        free(text);
+        return NULL;
+    }
     text[n] = 0;
     *length = n;
     return text;
@@ -86,10 +117,13 @@ static int write_file(const char *name, const struct output *o)
 {
     FILE *f = fopen(name, "w");
     bool ok = f && fwrite(o->data, 1, o->size, f) == o->size;
-    if (f && fclose(f)) ok = false;
-    if (ok) return EXIT_OK;
+    if (f && fclose(f))
+        ok = false;
+    if (ok)
+        return EXIT_OK;
     int rc = fail("cannot write", name);
-    if (f) remove(name);
+    if (f)
+        remove(name);
     return rc;
 }
 
@@ -99,29 +133,38 @@ static bool mentions_target(const char *text)
 {
     for (const char *p = text; (p = strstr(p, "pragma")); p++) {
         const char *line = p;
-        while (line > text && (line[-1] == ' ' || line[-1] == '\t')) line--;
-        if (line == text || line[-1] != '#') continue;
+        while (line > text && (line[-1] == ' ' || line[-1] == '\t'))
+            line--;
+        if (line == text || line[-1] != '#')
+            continue;
         const char *end = p;
-        while (*end && (*end != '\n' || end[-1] == '\\')) end++;
+        while (*end && (*end != '\n' || end[-1] == '\\'))
+            end++;
         for (const char *w = p; w + 6 <= end; w++)
-            if (!strncmp(w, "target", 6)) return true;
+            if (!strncmp(w, "target", 6))
+                return true;
     }
     return false;
 }
 
 static bool has_device_constructs(const struct omp_unit *u)
 {
-    const unsigned ours = OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
+    const unsigned ours =
+        OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
     for (unsigned i = 0; i < u->nconstructs; i++)
-        if (u->constructs[i]->leaves & ours) return true;
+        if (u->constructs[i]->leaves & ours)
+            return true;
     return u->provides;
 }
 
-static int write_text(int (*writer)(FILE *, const struct omp_unit *), const struct omp_unit *u, const char *name, struct output *o)
+static int write_text(int (*writer)(FILE *, const struct omp_unit *), const struct omp_unit *u,
+                      const char *name, struct output *o)
 {
-    if (!name) return 0;
+    if (!name)
+        return 0;
     FILE *f = open_memstream(&o->data, &o->size);
-    if (!f) return fail("no memory for", name);
+    if (!f)
+        return fail("no memory for", name);
     int errors = writer(f, u);
     fclose(f);
     return errors ? EXIT_ERROR : EXIT_OK;
@@ -135,32 +178,49 @@ static int tree_writer(FILE *f, const struct omp_unit *u)
 
 static int write_all(const struct options *o, const struct omp_unit *u)
 {
-    struct { int (*writer)(FILE *, const struct omp_unit *); const char *name; struct output out; } files[] = {
-        { tree_writer, o->tree, { NULL, 0 } }, { cg_write_device_c, o->device, { NULL, 0 } }, { cg_write_host_c, o->host, { NULL, 0 } },
+    struct {
+        int (*writer)(FILE *, const struct omp_unit *);
+        const char *name;
+        struct output out;
+    } files[] = {
+        { tree_writer, o->tree, { NULL, 0 } },
+        { cg_write_device_c, o->device, { NULL, 0 } },
+        { cg_write_host_c, o->host, { NULL, 0 } },
     };
     const unsigned n = sizeof files / sizeof *files;
     int rc = EXIT_OK;
-    for (unsigned i = 0; i < n && rc == EXIT_OK; i++) rc = write_text(files[i].writer, u, files[i].name, &files[i].out);
+    for (unsigned i = 0; i < n && rc == EXIT_OK; i++)
+        rc = write_text(files[i].writer, u, files[i].name, &files[i].out);
     for (unsigned i = 0; i < n && rc == EXIT_OK; i++)
         if (files[i].name && (rc = write_file(files[i].name, &files[i].out)))
-            for (unsigned k = 0; k < i; k++) if (files[k].name) remove(files[k].name);
-    for (unsigned i = 0; i < n; i++) free(files[i].out.data);
+            for (unsigned k = 0; k < i; k++)
+                if (files[k].name)
+                    remove(files[k].name);
+    for (unsigned i = 0; i < n; i++)
+        free(files[i].out.data);
     return rc;
 }
 
 static int split(const struct options *o, char *text, size_t length)
 {
-    if (fe_screen(o->path, text, length)) return EXIT_ENDLESS;
-    if (o->screen) return EXIT_OK;
-    if (!mentions_target(text) && !o->emit_tree) return EXIT_NO_TARGETS;
+    if (fe_screen(o->path, text, length))
+        return EXIT_ENDLESS;
+    if (o->screen)
+        return EXIT_OK;
+    if (!mentions_target(text) && !o->emit_tree)
+        return EXIT_NO_TARGETS;
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
-    if (!u) return EXIT_ERROR;
+    if (!u)
+        return EXIT_ERROR;
     u->atomic_reduction = o->atomic_reduction;
     u->remarks = o->remarks;
     int rc = fe_check(u) ? EXIT_ERROR : EXIT_OK;
-    if (o->emit_tree && rc == EXIT_OK) fe_print(stdout, u);
-    if (rc == EXIT_OK && !o->emit_tree && !has_device_constructs(u)) rc = EXIT_NO_TARGETS;
-    if (rc == EXIT_OK) rc = write_all(o, u);
+    if (o->emit_tree && rc == EXIT_OK)
+        fe_print(stdout, u);
+    if (rc == EXIT_OK && !o->emit_tree && !has_device_constructs(u))
+        rc = EXIT_NO_TARGETS;
+    if (rc == EXIT_OK)
+        rc = write_all(o, u);
     omp_unit_free(u);
     return rc;
 }
@@ -170,9 +230,11 @@ int main(int argc, char **argv)
     struct options o = { 0 };
     size_t length = 0;
     int rc = read_options(argc, argv, &o);
-    if (rc) return rc;
+    if (rc)
+        return rc;
     char *text = read_file(o.input, &length);
-    if (!text) return fail("cannot read", o.input);
+    if (!text)
+        return fail("cannot read", o.input);
     rc = split(&o, text, length);
     free(text);
     return rc;

@@ -1,4 +1,5 @@
-/* plan.c - what the device and the host writer must agree on: mode, parameters, and which construct a clause comes from. */
+/* plan.c - what the device and the host writer must agree on: mode, parameters, and which construct
+ * a clause comes from. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,10 +55,14 @@ unsigned cg_constant(const struct omp_unit *u, const struct omp_clause *k)
         end++;
     while (end < u->text + k->expr.end && isspace((unsigned char)*end))
         end++;
-    return end == u->text + k->expr.end && isdigit((unsigned char)u->text[k->expr.begin]) && n <= 1 << 30 ? (unsigned)n : 0;
+    return end == u->text + k->expr.end && isdigit((unsigned char)u->text[k->expr.begin]) &&
+                   n <= 1 << 30
+               ? (unsigned)n
+               : 0;
 }
 
-/* `loop` lets us choose: the threads of the league under teams, the team's threads under parallel, one thread elsewhere. */
+/* `loop` lets us choose: the threads of the league under teams, the team's threads under parallel,
+ * one thread elsewhere. */
 unsigned cg_leaves(const struct omp_construct *c)
 {
     const unsigned league = OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
@@ -71,9 +76,11 @@ unsigned cg_leaves(const struct omp_construct *c)
         return rest | OMPL_FOR;
     unsigned outer = c->parent ? c->parent->leaves : 0;
     bool thread = bind && bind->word && !strcmp(bind->word, "thread");
-    if (!thread && ((bind && bind->word && !strcmp(bind->word, "teams")) || (outer & (OMPL_TEAMS | OMPL_PARALLEL)) == OMPL_TEAMS))
+    if (!thread && ((bind && bind->word && !strcmp(bind->word, "teams")) ||
+                    (outer & (OMPL_TEAMS | OMPL_PARALLEL)) == OMPL_TEAMS))
         return rest | league;
-    if (!thread && ((bind && bind->word && !strcmp(bind->word, "parallel")) || (outer & OMPL_PARALLEL)))
+    if (!thread &&
+        ((bind && bind->word && !strcmp(bind->word, "parallel")) || (outer & OMPL_PARALLEL)))
         return rest | OMPL_FOR;
     return rest | OMPL_SIMD;
 }
@@ -81,7 +88,8 @@ unsigned cg_leaves(const struct omp_construct *c)
 /* ------------------------------------------------------------------ the plan */
 static void find_chain(const struct omp_construct *target, struct cg_plan *p)
 {
-    const struct omp_construct *c = target->spmd && target->spmd_inner ? target->spmd_inner : target;
+    const struct omp_construct *c =
+        target->spmd && target->spmd_inner ? target->spmd_inner : target;
     const struct omp_construct *up[8];
     unsigned n = 0;
     for (; c && n < 8; c = c->parent) {
@@ -97,8 +105,9 @@ static void find_chain(const struct omp_construct *target, struct cg_plan *p)
         loops_between = loops_between || (i + 1 < n && p->chain[i]->nloops);
     }
     p->nchain = n;
-    bool loop = (target->leaves & OMPL_LOOP) != 0;     /* becomes parallel by cg_leaves() */
-    p->spmd = (target->spmd || loop) && n && p->chain[0] == target && (p->leaves & OMPL_PARALLEL) && !loops_between;
+    bool loop = (target->leaves & OMPL_LOOP) != 0; /* becomes parallel by cg_leaves() */
+    p->spmd = (target->spmd || loop) && n && p->chain[0] == target && (p->leaves & OMPL_PARALLEL) &&
+              !loops_between;
     if (!p->spmd) {
         p->chain[0] = target;
         p->nchain = 1;
@@ -135,12 +144,12 @@ static bool has_reduction(const struct omp_construct *c)
     return false;
 }
 
-/* Can threads see each other's writes to a shared variable in a defined order?  Programs without these constructs that write a
- * shared scalar have a data race, or meant a private one. */
+/* Can threads see each other's writes to a shared variable in a defined order?  Programs without
+ * these constructs that write a shared scalar have a data race, or meant a private one. */
 static bool synchronises(const struct omp_construct *first, const struct cg_plan *p)
 {
-    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED | OMPL_BARRIER | OMPL_SECTIONS | OMPL_SCOPE | OMPL_FOR |
-                          OMPL_FLUSH;
+    const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED |
+                          OMPL_BARRIER | OMPL_SECTIONS | OMPL_SCOPE | OMPL_FOR | OMPL_FLUSH;
     for (const struct omp_construct *c = first; c; c = c->next) {
         bool in_chain = false;
         for (unsigned i = 0; i < p->nchain; i++)
@@ -151,15 +160,18 @@ static bool synchronises(const struct omp_construct *first, const struct cg_plan
     return false;
 }
 
-/* A scalar that several threads share and write must be one object if they can rely on what others wrote: there is
- * synchronisation in sight, or its address goes to where we cannot see.  Otherwise the program has a data race, usually on what was
- * meant as a temporary, and a copy for each thread is the kinder meaning as well as the faster. */
-static bool communicates(const struct cg *cg, const struct omp_construct *target, const struct cg_plan *p, const struct omp_var *v)
+/* A scalar that several threads share and write must be one object if they can rely on what others
+ * wrote: there is synchronisation in sight, or its address goes to where we cannot see.  Otherwise
+ * the program has a data race, usually on what was meant as a temporary, and a copy for each thread
+ * is the kinder meaning as well as the faster. */
+static bool communicates(const struct cg *cg, const struct omp_construct *target,
+                         const struct cg_plan *p, const struct omp_var *v)
 {
     const struct omp_unit *u = cg->unit;
     if (p->synchronises)
         return true;
-    for (unsigned i = cg_first_ref(u, target->body.begin); i < u->nrefs && u->refs[i].offset < target->body.end; i++) {
+    for (unsigned i = cg_first_ref(u, target->body.begin);
+         i < u->nrefs && u->refs[i].offset < target->body.end; i++) {
         const char *t = u->text + u->refs[i].offset - 1;
         while (*t == ' ' || *t == '(' || *t == '\n')
             t--;
@@ -169,13 +181,15 @@ static bool communicates(const struct cg *cg, const struct omp_construct *target
     return false;
 }
 
-static enum cg_pass pass_of(struct cg *cg, const struct omp_construct *target, const struct cg_plan *p, const struct omp_capture *k)
+static enum cg_pass pass_of(struct cg *cg, const struct omp_construct *target,
+                            const struct cg_plan *p, const struct omp_capture *k)
 {
     switch (k->kind) {
     case OMPCAP_BYREF: return CG_PASS_ADDRESS;
     case OMPCAP_POINTER: return k->map >= 0 ? CG_PASS_POINTER : CG_PASS_LOOKUP;
     case OMPCAP_DEVICE_ADDR: return CG_PASS_HOST_ADDRESS;
-    case OMPCAP_DEVICE_PTR: return k->var->type->kind == OMPT_POINTER ? CG_PASS_VALUE : CG_PASS_HOST_ADDRESS;
+    case OMPCAP_DEVICE_PTR:
+        return k->var->type->kind == OMPT_POINTER ? CG_PASS_VALUE : CG_PASS_HOST_ADDRESS;
     default: break;
     }
     if (cg_is_aggregate(k->var->type))
@@ -196,7 +210,8 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
     *p = (struct cg_plan){ 0 };
     find_chain(target, p);
     p->teams = find_teams(target);
-    p->workers = p->spmd || target->needs_parallel || (p->leaves & OMPL_PARALLEL) || has_parallel(target->child);
+    p->workers = p->spmd || target->needs_parallel || (p->leaves & OMPL_PARALLEL) ||
+                 has_parallel(target->child);
     p->synchronises = target->calls_sync || synchronises(target->child, p);
     for (unsigned i = 0; i < p->nchain; i++)
         p->reduction = p->reduction || (p->spmd && p->teams && has_reduction(p->chain[i]));
@@ -206,7 +221,8 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
         for (unsigned b = 0; b < cg_nbounds(k->var->type); b++)
             add_param(p, (struct cg_param){ k->var, CG_PASS_BOUND, b, -1, false });
         if (k->kind != OMPCAP_PRIVATE)
-            add_param(p, (struct cg_param){ k->var, pass_of(cg, target, p, k), 0, k->map, k->one_copy && communicates(cg, target, p, k->var) });
+            add_param(p, (struct cg_param){ k->var, pass_of(cg, target, p, k), 0, k->map,
+                                            k->one_copy && communicates(cg, target, p, k->var) });
     }
     cg_find_deferred(cg, p);
     p->reduction = p->reduction || p->ndeferred;

@@ -1,270 +1,389 @@
 /* write.h - shared by the C writers (c_*.c): output, environment, copier, and one section per file.
  *
- * A writer walks user text from left to right and copies it, changing three things on the way: names that the frontend
- * renamed, uses of variables that are spelled differently in the current function (`v` -> `(*v)`), and constructs, which are
- * replaced by generated code that in turn copies the construct's body.  What a variable is called *here* is the environment:
- * an array indexed by omp_var.id.  Functions that are outlined start from a fresh environment; privatising constructs change
- * entries and restore them afterwards.
+ * A writer walks user text from left to right and copies it, changing three things on the way:
+ * names that the frontend renamed, uses of variables that are spelled differently in the current
+ * function (`v` -> `(*v)`), and constructs, which are replaced by generated code that in turn
+ * copies the construct's body.  What a variable is called *here* is the environment: an array
+ * indexed by omp_var.id.  Functions that are outlined start from a fresh environment; privatising
+ * constructs change entries and restore them afterwards.
  *
- * Sections: text | writer | copier | types | plan | private copies | loops | reductions | deferred | scans | constructs | device | host */
+ * Sections: text | writer | copier | types | plan | private copies | loops | reductions | deferred
+ * | scans | constructs | device | host */
 #ifndef OMPGPU_C_WRITE_H
 #define OMPGPU_C_WRITE_H
 #include <stdarg.h>
 #include "codegen/c/codegen.h"
 
 /* ------------------------------------------------------------------ text (text/text.c) */
-struct cg_text {                       /* growing string; s is NULL while empty */
-    char *s; size_t n, capacity;
-    struct omp_place place;           /* of the last line marker, and where the line behind it begins */
+struct cg_text { /* growing string; s is NULL while empty */
+    char *s;
+    size_t n, capacity;
+    /* of the last line marker, and where the line behind it begins */
+    struct omp_place place;
     size_t line;
 };
 
 /* ------------------------------------------------------------------ writer (text/text.c) */
 struct cg {
     const struct omp_unit *unit;
-    struct cg_text *out;              /* where text goes now */
-    struct cg_text *before;           /* device: file-scope text that must stand before the function being written; host: NULL */
-    const char **env;                 /* by variable id: how it is spelled here; NULL: its own name */
-    const char **file_env;            /* the same at file scope (declare target link variables) */
-    const struct omp_construct *target;   /* device: the target construct whose region is written, NULL in device functions */
-    const char *copies_below;         /* device: bytes of copies, of constant sizes, that enclosing constructs of the function have in the team's
-                                         storage; NULL: 0 */
-    struct cg_group *groups;          /* device: the taskgroups around what is written, innermost first (device/task.c) */
-    const struct cg_plan *plan;       /* of that region */
-    const char *teams_bytes;          /* what the kernel's info says of the region's teams reductions: bytes of a team's slot … */
-    unsigned teams_flags;             /* … OMPGPU_KERNEL_* */
-    void (*construct)(struct cg *, const struct omp_construct *);    /* what the copier does with a construct … */
-    bool (*handles)(const struct omp_construct *);                   /* … of these kinds; others are copied */
-    bool renames;                     /* apply the unit's renames (device text) */
-    struct omp_place place;           /* of the construct being written: the line of generated statements */
-    struct cg_strings { struct cg_strings *next; char text[]; } *strings;   /* freed at the end */
-    const char **names; unsigned nnames;      /* file-scope names given out */
-    const char **locks; unsigned nlocks;      /* critical sections seen */
+    struct cg_text *out; /* where text goes now */
+    /* device: file-scope text that must stand before the function being written; host: NULL */
+    struct cg_text *before;
+    /* by variable id: how it is spelled here; NULL: its own name */
+    const char **env;
+    const char **file_env; /* the same at file scope (declare target link variables) */
+    /* device: the target construct whose region is written, NULL in device functions */
+    const struct omp_construct *target;
+    /* device: bytes of copies, of constant sizes, that enclosing constructs of the function have in
+     * the team's storage; NULL: 0 */
+    const char *copies_below;
+    /* device: the taskgroups around what is written, innermost first (device/task.c) */
+    struct cg_group *groups;
+    const struct cg_plan *plan; /* of that region */
+    /* what the kernel's info says of the region's teams reductions: bytes of a team's slot … */
+    const char *teams_bytes;
+    unsigned teams_flags; /* … OMPGPU_KERNEL_* */
+    /* what the copier does with a construct … */
+    void (*construct)(struct cg *, const struct omp_construct *);
+    /* … of these kinds; others are copied */
+    bool (*handles)(const struct omp_construct *);
+    bool renames; /* apply the unit's renames (device text) */
+    /* of the construct being written: the line of generated statements */
+    struct omp_place place;
+    struct cg_strings {
+        struct cg_strings *next;
+        char text[];
+    } *strings; /* freed at the end */
+    const char **names;
+    unsigned nnames; /* file-scope names given out */
+    const char **locks;
+    unsigned nlocks; /* critical sections seen */
     int errors;
 };
 void cg_init(struct cg *, const struct omp_unit *, struct cg_text *out);
 void cg_free(struct cg *);
-void cg_put(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));     /* append */
+/* append */
+void cg_put(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cg_puts(struct cg *, const char *);
 void cg_write(struct cg *, const char *, size_t);
 /* Outlined bodies and then the function, in which __func__ is the name of the user's function. */
-void cg_write_within(struct cg *, const struct omp_function *, const struct cg_text *before, const struct cg_text *text);
+void cg_write_within(struct cg *, const struct omp_function *, const struct cg_text *before,
+                     const struct cg_text *text);
 /* A new line of generated code that belongs to cg->place (with its line marker). */
 void cg_line(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void cg_marker(struct cg *, struct omp_place);            /* newline and `# LINE "file"` */
-const char *cg_strf(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* lives as long as cg */
-const char *cg_quoted(struct cg *, const char *);         /* as a C string literal with its quotes */
-const char *cg_name(struct cg *, const char *base, const char *suffix);   /* BASE[_n]SUFFIX, not used before in this file */
-void cg_error(struct cg *, struct omp_place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Text of the construct's directive: `#pragma omp target …` on one line, without '#pragma omp' when `bare`. */
+void cg_marker(struct cg *, struct omp_place); /* newline and `# LINE "file"` */
+/* lives as long as cg */
+const char *cg_strf(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* as a C string literal with its quotes */
+const char *cg_quoted(struct cg *, const char *);
+/* BASE[_n]SUFFIX, not used before in this file */
+const char *cg_name(struct cg *, const char *base, const char *suffix);
+void cg_error(struct cg *, struct omp_place, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Text of the construct's directive: `#pragma omp target …` on one line, without '#pragma omp' when
+ * `bare`. */
 const char *cg_directive(struct cg *, const struct omp_construct *, bool bare);
 
 /* ------------------------------------------------------------------ copier (text/copy.c) */
 static inline bool cg_empty(struct omp_extent e) { return e.begin >= e.end; }
-void cg_copy(struct cg *, struct omp_extent);             /* with edits */
-void cg_copy_body(struct cg *, struct omp_extent);        /* the same, after a line marker; a missing ';' is no concern of ours */
-const char *cg_expr(struct cg *, struct omp_extent);      /* with edits, on one line */
-const char *cg_raw(struct cg *, struct omp_extent);       /* without edits, on one line */
+void cg_copy(struct cg *, struct omp_extent); /* with edits */
+/* the same, after a line marker; a missing ';' is no concern of ours */
+void cg_copy_body(struct cg *, struct omp_extent);
+const char *cg_expr(struct cg *, struct omp_extent); /* with edits, on one line */
+const char *cg_raw(struct cg *, struct omp_extent);  /* without edits, on one line */
 const char *cg_spell(const struct cg *, const struct omp_var *);
-const char *cg_address(struct cg *, const struct omp_var *);    /* &(v), simplified */
+const char *cg_address(struct cg *, const struct omp_var *); /* &(v), simplified */
 /* Change the environment; returns what to restore. */
 const char *cg_bind(struct cg *, const struct omp_var *, const char *spelling);
-const char **cg_push_env(struct cg *, bool fresh);        /* replaces the whole environment by a copy or a fresh one */
+/* replaces the whole environment by a copy or a fresh one */
+const char **cg_push_env(struct cg *, bool fresh);
 void cg_pop_env(struct cg *, const char **saved);
 /* References to variables in an extent: index of the first one at or after `offset`. */
 unsigned cg_first_ref(const struct omp_unit *, unsigned offset);
 bool cg_is_used(const struct omp_unit *, struct omp_extent, const struct omp_var *);
-bool cg_is_written(const struct omp_unit *, struct omp_extent, const struct omp_var *);   /* or its address taken */
-struct omp_extent cg_whole(const struct omp_construct *);  /* directive and body */
+/* or its address taken */
+bool cg_is_written(const struct omp_unit *, struct omp_extent, const struct omp_var *);
+struct omp_extent cg_whole(const struct omp_construct *); /* directive and body */
 
 /* ------------------------------------------------------------------ types (text/types.c) */
-enum cg_qualifiers { CG_AS_IS, CG_UNQUALIFIED };           /* UNQUALIFIED: usable for a copy that is assigned to */
+/* UNQUALIFIED: usable for a copy that is assigned to */
+enum cg_qualifiers { CG_AS_IS, CG_UNQUALIFIED };
 /* `__typeof__(…)`; run-time bounds are called __v_d0, __v_d1 … */
 const char *cg_type(struct cg *, const struct omp_type *, const char *v, enum cg_qualifiers);
 const char *cg_var_type(struct cg *, const struct omp_var *, enum cg_qualifiers);
-unsigned cg_nbounds(const struct omp_type *);              /* hidden bounds of this type */
-const char *cg_bound(struct cg *, const struct omp_type *, unsigned i, const char *lvalue);   /* value of the i-th, from an lvalue of that type */
-const char *cg_unsigned(const struct omp_type *);          /* type in which iterations of an induction variable are counted */
+unsigned cg_nbounds(const struct omp_type *); /* hidden bounds of this type */
+/* value of the i-th, from an lvalue of that type */
+const char *cg_bound(struct cg *, const struct omp_type *, unsigned i, const char *lvalue);
+/* type in which iterations of an induction variable are counted */
+const char *cg_unsigned(const struct omp_type *);
 bool cg_is_aggregate(const struct omp_type *);
 
-/* ------------------------------------------------------------------ plan (plan.c): what both writers must agree on */
-enum cg_pass {                     /* how a kernel parameter is made */
-    CG_PASS_BOUND,                 /* run-time bound number `bound` of var */
-    CG_PASS_VALUE,                 /* the variable's value */
-    CG_PASS_POINTER,               /* the value of a pointer variable, translated through map `map` */
-    CG_PASS_LOOKUP,                /* the value of a pointer variable, translated if it points into mapped storage */
-    CG_PASS_ADDRESS,               /* device address of the variable, from map `map` */
-    CG_PASS_COPY,                  /* device address of a fresh copy of the variable, for this launch */
-    CG_PASS_HOST_ADDRESS,          /* has_device_addr: the variable's address, as it is */
+/* ----------------------------------------------- plan (plan.c): what both writers must agree on */
+enum cg_pass {                /* how a kernel parameter is made */
+               CG_PASS_BOUND, /* run-time bound number `bound` of var */
+               CG_PASS_VALUE, /* the variable's value */
+               /* the value of a pointer variable, translated through map `map` */
+               CG_PASS_POINTER,
+               /* the value of a pointer variable, translated if it points into mapped storage */
+               CG_PASS_LOOKUP,
+               CG_PASS_ADDRESS, /* device address of the variable, from map `map` */
+               /* device address of a fresh copy of the variable, for this launch */
+               CG_PASS_COPY,
+               CG_PASS_HOST_ADDRESS, /* has_device_addr: the variable's address, as it is */
 };
-struct cg_param { const struct omp_var *var; enum cg_pass pass; unsigned bound; int map;
-                  bool one_copy;                     /* threads that share it rely on each other's writes */ };
+struct cg_param {
+    const struct omp_var *var;
+    enum cg_pass pass;
+    unsigned bound;
+    int map;
+    bool one_copy; /* threads that share it rely on each other's writes */
+};
 struct cg_plan {
-    struct cg_param *params; unsigned nparams;
+    struct cg_param *params;
+    unsigned nparams;
     bool spmd, workers;
-    const struct omp_construct *chain[8]; unsigned nchain;    /* SPMD: the tightly nested constructs, outermost first;
-                                                                 else just the target construct */
-    const struct omp_construct *inner;                        /* the last of them */
-    unsigned leaves;                                          /* of all of the chain */
-    const struct omp_construct *teams;                        /* the construct with the teams leaf, NULL without */
-    bool reduction;                                           /* over the league */
-    bool synchronises;                                        /* threads of the region may communicate through shared variables */
-    struct cg_deferred *deferred; unsigned ndeferred;         /* reductions on constructs in the teams region that end with it (reduce/deferred.c) */
+    /* SPMD: the tightly nested constructs, outermost first; else just the target construct */
+    const struct omp_construct *chain[8];
+    unsigned nchain;
+    const struct omp_construct *inner; /* the last of them */
+    unsigned leaves;                   /* of all of the chain */
+    /* the construct with the teams leaf, NULL without */
+    const struct omp_construct *teams;
+    bool reduction; /* over the league */
+    /* threads of the region may communicate through shared variables */
+    bool synchronises;
+    /* reductions on constructs in the teams region that end with it (reduce/deferred.c) */
+    struct cg_deferred *deferred;
+    unsigned ndeferred;
 };
 void cg_make_plan(struct cg *, const struct omp_construct *target, struct cg_plan *);
 void cg_free_plan(struct cg_plan *);
-unsigned cg_leaves(const struct omp_construct *);          /* with `loop` replaced by what it stands for here */
+/* with `loop` replaced by what it stands for here */
+unsigned cg_leaves(const struct omp_construct *);
 const struct omp_clause *cg_clause(const struct omp_construct *, enum omp_clause_kind);
-const struct omp_clause *cg_plan_clause(const struct cg_plan *, enum omp_clause_kind);   /* innermost in the chain */
-const struct omp_clause *cg_if(const struct omp_construct *, enum omp_leaf);   /* the if clause that applies to a leaf */
+/* innermost in the chain */
+const struct omp_clause *cg_plan_clause(const struct cg_plan *, enum omp_clause_kind);
+/* the if clause that applies to a leaf */
+const struct omp_clause *cg_if(const struct omp_construct *, enum omp_leaf);
 const struct omp_sharing *cg_sharing(const struct omp_construct *, const struct omp_var *);
-unsigned cg_constant(const struct omp_unit *, const struct omp_clause *);      /* literal positive value or 0 */
+/* literal positive value or 0 */
+unsigned cg_constant(const struct omp_unit *, const struct omp_clause *);
 
-/* ------------------------------------------------------------------ private copies (device/private.c) */
-enum cg_owner { CG_OF_TEAM, CG_OF_LEAGUE, CG_OF_UNKNOWN };   /* whose is the original of a reduction that several teams end (reduce/deferred.c) */
-enum cg_finish { CG_SERIAL, CG_ONE_THREAD, CG_PARALLEL, CG_LEAGUE, CG_TEAMS };  /* how a reduction reaches the original */
+/* ------------------------------------------------------------ private copies (device/private.c) */
+/* whose is the original of a reduction that several teams end (reduce/deferred.c) */
+enum cg_owner { CG_OF_TEAM, CG_OF_LEAGUE, CG_OF_UNKNOWN };
+/* how a reduction reaches the original */
+enum cg_finish { CG_SERIAL, CG_ONE_THREAD, CG_PARALLEL, CG_LEAGUE, CG_TEAMS };
 struct cg_private {
     const struct omp_sharing *sharing;
     const struct omp_var *var;
-    bool original;                    /* the original is saved as __o_v */
-    bool team;                        /* SPMD: one copy a team, shared by its threads */
-    bool bounds;                      /* the type's run-time bounds must be computed here */
-    const struct omp_type *elem;      /* reductions: the type of one element */
-    unsigned section;                 /* scans: the list item is so many elements of what v is or leads to, copied in *__p_v; 0: v itself */
-    bool pieces;                      /* reductions: the copy is an array __p_v of __e_v elements, combined piece by piece */
-    enum cg_owner owner;              /* reductions: how the original is updated: at once, later, under the lock */
-    const char *udr;                  /* user-defined reductions: its functions are __udr_… and __init_… of this name */
-    const char *saved;                /* environment to restore */
+    bool original;               /* the original is saved as __o_v */
+    bool team;                   /* SPMD: one copy a team, shared by its threads */
+    bool bounds;                 /* the type's run-time bounds must be computed here */
+    const struct omp_type *elem; /* reductions: the type of one element */
+    /* scans: the list item is so many elements of what v is or leads to, copied in *__p_v; 0: v
+     * itself */
+    unsigned section;
+    /* reductions: the copy is an array __p_v of __e_v elements, combined piece by piece */
+    bool pieces;
+    /* reductions: how the original is updated: at once, later, under the lock */
+    enum cg_owner owner;
+    /* user-defined reductions: its functions are __udr_… and __init_… of this name */
+    const char *udr;
+    const char *saved; /* environment to restore */
     struct omp_place place;
 };
 struct cg_privates {
-    struct cg_private *list; unsigned n, capacity;
-    bool lastprivate, linear, reduction;   /* reduction: other than inscan */
+    struct cg_private *list;
+    unsigned n, capacity;
+    bool lastprivate, linear, reduction; /* reduction: other than inscan */
     bool scan;
-    bool record_items, pieces;        /* reductions that travel in the record, and in pieces */
-    bool race;                        /* a thread may store to an original that another still reads */
-    bool slices;                      /* the host gives each thread memory for copies (SPMD kernels) */
+    bool record_items, pieces; /* reductions that travel in the record, and in pieces */
+    /* a thread may store to an original that another still reads */
+    bool race;
+    /* the host gives each thread memory for copies (SPMD kernels) */
+    bool slices;
     enum cg_finish finish;
-    const char *base;                 /* FUNCTION_LINE, names the reduction record */
+    const char *base; /* FUNCTION_LINE, names the reduction record */
     const char *record;
-    bool whole_warps;                 /* the kernel is launched with whole warps */
-    bool atomic;                      /* each team updates the originals atomically; in no team there is a record of the league */
-    unsigned flags;                   /* OMPGPU_KERNEL_* of a kernel whose league reduction this is */
-    bool redux;                       /* the record has a helper for redux.sync */
-    unsigned padding;                 /* bytes at its end that need not travel */
-    const char *guard;                /* only threads for which this is true run the loop (masked taskloop) */
-    const char *below;                /* cg.copies_below outside */
-    bool of_teams;                    /* every team ends these reductions by itself */
-    const char *lock;                 /* some originals may be any team's: they are updated under this lock */
-    struct cg_deferred *deferred;     /* the entry for those that are updated at the end of the teams region, in reach as __deferred */
-    bool entries;                     /* of a teams construct: there are such */
+    bool whole_warps; /* the kernel is launched with whole warps */
+    /* each team updates the originals atomically; in no team there is a record of the league */
+    bool atomic;
+    /* OMPGPU_KERNEL_* of a kernel whose league reduction this is */
+    unsigned flags;
+    bool redux;       /* the record has a helper for redux.sync */
+    unsigned padding; /* bytes at its end that need not travel */
+    /* only threads for which this is true run the loop (masked taskloop) */
+    const char *guard;
+    const char *below; /* cg.copies_below outside */
+    bool of_teams;     /* every team ends these reductions by itself */
+    /* some originals may be any team's: they are updated under this lock */
+    const char *lock;
+    /* the entry for those that are updated at the end of the teams region, in reach as __deferred
+     */
+    struct cg_deferred *deferred;
+    bool entries; /* of a teams construct: there are such */
 };
-struct cg_deferred { const struct omp_construct *construct; struct cg_privates end; /* device: as they were at its end, but for spellings */ };
+struct cg_deferred {
+    const struct omp_construct *construct;
+    struct cg_privates end; /* device: as they were at its end, but for spellings */
+};
 enum cg_collect {
     CG_ALL_COPIES = 0,
-    CG_REDUCTIONS_ONLY = 1,           /* the others belong to an inner leaf */
-    CG_NO_REDUCTIONS = 2,             /* done by an outer leaf already */
-    CG_OUTLINED = 4,                  /* in a function of its own: variables passed by value are private copies already,
-                                         and of private variables only the bounds were passed */
+    CG_REDUCTIONS_ONLY = 1, /* the others belong to an inner leaf */
+    CG_NO_REDUCTIONS = 2,   /* done by an outer leaf already */
+    /* in a function of its own: variables passed by value are private copies already, and of
+       private variables only the bounds were passed */
+    CG_OUTLINED = 4,
 };
 /* Adds the construct's variables; those of an inner construct replace those of an outer one. */
-void cg_collect_privates(struct cg *, const struct omp_construct *, struct cg_privates *, unsigned collect);
-void cg_open_privates(struct cg *, struct cg_privates *);      /* `{` and the declarations */
-void cg_close_privates(struct cg *, struct cg_privates *);     /* reductions, `}` */
-const char *cg_assign(struct cg *, const struct omp_type *, const char *to, const char *from);   /* a statement */
+void cg_collect_privates(struct cg *, const struct omp_construct *, struct cg_privates *,
+                         unsigned collect);
+void cg_open_privates(struct cg *, struct cg_privates *);  /* `{` and the declarations */
+void cg_close_privates(struct cg *, struct cg_privates *); /* reductions, `}` */
+/* a statement */
+const char *cg_assign(struct cg *, const struct omp_type *, const char *to, const char *from);
 
 /* ------------------------------------------------------------------ loops (device/loops.c) */
-enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE };    /* who shares the iterations; ALL_THREADS: of the league */
+/* who shares the iterations; ALL_THREADS: of the league */
+enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE };
 void cg_loop_nest(struct cg *, const struct omp_construct *, enum cg_who, struct cg_privates *,
                   const struct omp_clause *schedule, const struct omp_clause *dist_schedule);
-const char *cg_trip(struct cg *, const struct omp_construct *);    /* host: an expression, NULL if it may not be evaluated there */
+/* host: an expression, NULL if it may not be evaluated there */
+const char *cg_trip(struct cg *, const struct omp_construct *);
 
-/* ------------------------------------------------------------------ reductions (reduce/reduction.c) */
-const char *cg_identity(struct cg *, const struct omp_type *, enum omp_red_op);   /* NULL: not a reduction type */
+/* -------------------------------------------------------------- reductions (reduce/reduction.c) */
+/* NULL: not a reduction type */
+const char *cg_identity(struct cg *, const struct omp_type *, enum omp_red_op);
 const char *cg_combined(struct cg *, enum omp_red_op, const char *a, const char *b);
-const struct omp_type *cg_reduced(const struct omp_sharing *);     /* type of one element of what is reduced */
-bool cg_in_pieces(const struct omp_sharing *);             /* arrays that are too large, or of unknown size, to be in the record */
-void cg_reduction_functions(struct cg *, struct cg_privates *);    /* record, combine functions, at file scope */
-void cg_declare_reduction(struct cg *, const struct cg_private *); /* the private copy with its initial value */
-void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __e_v */
-bool cg_in_columns(const struct cg_privates *, const struct cg_private *);      /* an array whose copies are combined where they lie */
-void cg_declare_copies(struct cg *, struct cg_privates *);   /* __p_v of them all */
+/* type of one element of what is reduced */
+const struct omp_type *cg_reduced(const struct omp_sharing *);
+/* arrays that are too large, or of unknown size, to be in the record */
+bool cg_in_pieces(const struct omp_sharing *);
+/* record, combine functions, at file scope */
+void cg_reduction_functions(struct cg *, struct cg_privates *);
+/* the private copy with its initial value */
+void cg_declare_reduction(struct cg *, const struct cg_private *);
+/* __o_v, __e_v */
+void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);
+/* an array whose copies are combined where they lie */
+bool cg_in_columns(const struct cg_privates *, const struct cg_private *);
+void cg_declare_copies(struct cg *, struct cg_privates *); /* __p_v of them all */
 unsigned cg_section(const struct omp_sharing *);           /* scans: elements of a section */
-void cg_declare_section(struct cg *, const struct cg_private *, const char *outside);   /* __o_v, __p_v, pointers to arrays, and __r_v */
-const char *cg_copy_name(struct cg *, const struct cg_private *);  /* of the reduced variable's private copy: v, or __b_v */
+/* __o_v, __p_v, pointers to arrays, and __r_v */
+void cg_declare_section(struct cg *, const struct cg_private *, const char *outside);
+/* of the reduced variable's private copy: v, or __b_v */
+const char *cg_copy_name(struct cg *, const struct cg_private *);
 const char *cg_bind_section(struct cg *, const struct cg_private *);
-const char *cg_bind_pieces(struct cg *, const struct cg_private *);     /* how the copy is spelled */
-const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);  /* host: what pieces need of a team's slot, NULL none */
-const char *cg_copy_bytes(struct cg *, const struct cg_plan *);    /* host: what pieces need of memory for a thread's copies, NULL none */
-/* Host: the same for constructs inside of the region, in the team's storage, as far as it can be foreseen; writes statements. */
+/* how the copy is spelled */
+const char *cg_bind_pieces(struct cg *, const struct cg_private *);
+/* host: what pieces need of a team's slot, NULL none */
+const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);
+/* host: what pieces need of memory for a thread's copies, NULL none */
+const char *cg_copy_bytes(struct cg *, const struct cg_plan *);
+/* Host: the same for constructs inside of the region, in the team's storage, as far as it can be
+ * foreseen; writes statements. */
 const char *cg_inner_bytes(struct cg *, const struct omp_construct *target, const struct cg_plan *);
-const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);   /* a statement: a = a op b, for one element */
-void cg_initialise(struct cg *, const struct cg_private *);        /* statements: the copy gets its initial value */
-void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);     /* a statement, for one element */
-void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from, enum cg_owner);  /* *__o_v = *__o_v op from v */
-const char *cg_not_atomic(const struct omp_sharing *, bool own);   /* why it cannot end by atomic updates; NULL: it can.  own: a team's original */
-/* Writes the struct of the reductions, or of the inscan reductions, and its combine function; returns the struct's name. */
-const char *cg_record(struct cg *, struct cg_privates *, const char *name, bool scan, unsigned *padding);
-const char *cg_combine_item(struct cg *, const struct cg_private *, const char *a, const char *b);   /* cg_combine of the whole item */
+/* a statement: a = a op b, for one element */
+const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);
+/* statements: the copy gets its initial value */
+void cg_initialise(struct cg *, const struct cg_private *);
+/* a statement, for one element */
+void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);
+/* *__o_v = *__o_v op from v */
+void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from,
+                            enum cg_owner);
+/* why it cannot end by atomic updates; NULL: it can.  own: a team's original */
+const char *cg_not_atomic(const struct omp_sharing *, bool own);
+/* Writes the struct of the reductions, or of the inscan reductions, and its combine function;
+ * returns the struct's name. */
+const char *cg_record(struct cg *, struct cg_privates *, const char *name, bool scan,
+                      unsigned *padding);
+/* cg_combine of the whole item */
+const char *cg_combine_item(struct cg *, const struct cg_private *, const char *a, const char *b);
 void cg_load_record(struct cg *, const struct cg_privates *);
 /* Arrays: reduce/pieces.c. */
 void cg_pieces_functions(struct cg *, const struct cg_privates *, const struct cg_private *);
-const char *cg_count(struct cg *, const struct omp_sharing *);     /* elements of an item that is reduced in pieces, NULL for others */
-void cg_pieces_update_all(struct cg *, const struct cg_privates *);     /* one thread */
+/* elements of an item that is reduced in pieces, NULL for others */
+const char *cg_count(struct cg *, const struct omp_sharing *);
+void cg_pieces_update_all(struct cg *, const struct cg_privates *); /* one thread */
 void cg_pieces_parallel(struct cg *, const struct cg_privates *);
-void cg_pieces_league(struct cg *, const struct cg_privates *);    /* with the record */
+void cg_pieces_league(struct cg *, const struct cg_privates *); /* with the record */
 void cg_pieces_free(struct cg *, const struct cg_privates *);
 void cg_finish_reduction(struct cg *, struct cg_privates *);
 
-/* ------------------------------------------------------------------ reductions that end with the teams region (reduce/deferred.c) */
+/* -------------------------------- reductions that end with the teams region (reduce/deferred.c) */
 void cg_find_deferred(struct cg *, struct cg_plan *);
 void cg_free_deferred(struct cg_plan *);
 /* The construct; in this order. */
 void cg_find_owners(struct cg *, const struct omp_construct *, struct cg_privates *);
-const char *cg_deferred_pointer(struct cg *, const struct omp_construct *);    /* in the region: the value of __deferred, NULL none */
+/* in the region: the value of __deferred, NULL none */
+const char *cg_deferred_pointer(struct cg *, const struct omp_construct *);
 void cg_deferred_functions(struct cg *, const struct cg_privates *);
-void cg_deferred_record(struct cg *, const struct cg_privates *);      /* its size, for the teams construct */
+/* its size, for the teams construct */
+void cg_deferred_record(struct cg *, const struct cg_privates *);
 void cg_deferred_add_record(struct cg *, const struct cg_privates *, const char *size);
-void cg_deferred_add_array(struct cg *, const struct cg_privates *, const struct cg_private *, const char *first, const char *values, const char *count);
-const char *cg_deferred_put_element(struct cg *, const struct cg_privates *, const struct cg_private *);    /* a statement: element __i of __rec */
+void cg_deferred_add_array(struct cg *, const struct cg_privates *, const struct cg_private *,
+                           const char *first, const char *values, const char *count);
+/* a statement: element __i of __rec */
+const char *cg_deferred_put_element(struct cg *, const struct cg_privates *,
+                                    const struct cg_private *);
 void cg_deferred_keep(struct cg_privates *);
 /* The teams construct around them.  own: bytes of its own part of a slot. */
 void cg_declare_entries(struct cg *, const char *own);         /* __entry_N, __stride */
 void cg_get_entries(struct cg *);                              /* in the last team */
-const char *cg_entries_bytes(struct cg *, const char *record);     /* of a slot, but for arrays */
-const char *cg_entries_arrays(struct cg *, const struct cg_plan *);    /* the arrays, on the host; NULL none */
+const char *cg_entries_bytes(struct cg *, const char *record); /* of a slot, but for arrays */
+/* the arrays, on the host; NULL none */
+const char *cg_entries_arrays(struct cg *, const struct cg_plan *);
 unsigned cg_entries_flags(const struct cg *, unsigned flags);
 
 /* ------------------------------------------------------------------ scans (reduce/scan.c) */
-/* A loop as its rounds see it: type and number of iterations; who the thread is, of how many; `locals`: declarations and assignments
- * for iteration __k; `advance`: `, expression` that goes on to the thread's next one; rows: iterations of each thread in a round; alone: one
- * thread runs all of them. */
-struct cg_rounds { const char *k, *total, *id, *count, *locals, *advance; unsigned rows; bool alone; };
-enum { CG_SCAN_BYTES = 64 };                               /* __OMPGPU_SCAN_BYTES */
+/* A loop as its rounds see it: type and number of iterations; who the thread is, of how many;
+ * `locals`: declarations and assignments for iteration __k; `advance`: `, expression` that goes on
+ * to the thread's next one; rows: iterations of each thread in a round; alone: one thread runs all
+ * of them. */
+struct cg_rounds {
+    const char *k, *total, *id, *count, *locals, *advance;
+    unsigned rows;
+    bool alone;
+};
+enum { CG_SCAN_BYTES = 64 }; /* __OMPGPU_SCAN_BYTES */
 bool cg_is_scan(const struct omp_sharing *);
-void cg_scan_rounds(struct cg *, const struct omp_construct *, struct cg_privates *, const struct cg_rounds *);
+void cg_scan_rounds(struct cg *, const struct omp_construct *, struct cg_privates *,
+                    const struct cg_rounds *);
 
-/* ------------------------------------------------------------------ constructs (device/construct.c, device/atomic.c, device/parallel.c) */
+/* -------------------------- constructs (device/construct.c, device/atomic.c, device/parallel.c) */
 void cg_device_construct(struct cg *, const struct omp_construct *);
-void cg_inner_construct(struct cg *, const struct omp_construct *, unsigned leaves, struct cg_privates *);
+void cg_inner_construct(struct cg *, const struct omp_construct *, unsigned leaves,
+                        struct cg_privates *);
 void cg_teams(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_atomic(struct cg *, const struct omp_construct *);
 void cg_taskgroup(struct cg *, const struct omp_construct *);
-void cg_bind_in_reductions(struct cg *, const struct omp_construct *);     /* into the current environment */
+/* into the current environment */
+void cg_bind_in_reductions(struct cg *, const struct omp_construct *);
 void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
-void cg_function_promises(struct cg *, const struct omp_function *);     /* for the device tool; the function is declared before */
-const char *cg_lock(struct cg *, const char *name);            /* the lock variable of a critical name */
+/* for the device tool; the function is declared before */
+void cg_function_promises(struct cg *, const struct omp_function *);
+/* the lock variable of a critical name */
+const char *cg_lock(struct cg *, const char *name);
 
-/* ------------------------------------------------------------------ device (device/region.c, device/device.c) */
-void cg_region(struct cg *, const struct omp_construct *);     /* region function, info, kernel entry */
-const char *cg_export_id(struct cg *, const struct omp_var *);     /* name of a declare target variable in the image */
-bool cg_is_device_variable(const struct omp_var *);             /* has a device copy or, `link`, a device pointer */
+/* ---------------------------------------------------- device (device/region.c, device/device.c) */
+/* region function, info, kernel entry */
+void cg_region(struct cg *, const struct omp_construct *);
+/* name of a declare target variable in the image */
+const char *cg_export_id(struct cg *, const struct omp_var *);
+/* has a device copy or, `link`, a device pointer */
+bool cg_is_device_variable(const struct omp_var *);
 
-/* ------------------------------------------------------------------ host (host/host.c, host/map.c) */
+/* --------------------------------------------------------------- host (host/host.c, host/map.c) */
 /* The arrays __m and __p of a construct; returns the number of map entries. */
 unsigned cg_maps(struct cg *, const struct omp_construct *, const struct cg_plan *);
-void cg_update_pieces(struct cg *, const struct omp_construct *);       /* target update of sections with gaps */
-struct cg_span { const char *begin, *size; };              /* first address and bytes of an array section, as expressions */
+/* target update of sections with gaps */
+void cg_update_pieces(struct cg *, const struct omp_construct *);
+/* first address and bytes of an array section, as expressions */
+struct cg_span {
+    const char *begin, *size;
+};
 struct cg_span cg_span_of(struct cg *, const struct omp_item *);
-bool cg_is_contiguous(struct cg *, const struct omp_item *);    /* says so if not */
+bool cg_is_contiguous(struct cg *, const struct omp_item *); /* says so if not */
 #endif

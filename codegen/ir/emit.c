@@ -1,7 +1,8 @@
 /* emit.c - optimise for one architecture and write PTX or an ELF object.
  *
- * One module is optimised once per architecture, because libdevice and cost models ask for it.  Every output but the first has a process of
- * its own, forked when all the common work is done: that needs no copy of the module, and two cores halve the time. */
+ * One module is optimised once per architecture, because libdevice and cost models ask for it.
+ * Every output but the first has a process of its own, forked when all the common work is done:
+ * that needs no copy of the module, and two cores halve the time. */
 #include "codegen/ir/tool.h"
 #include <errno.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -11,15 +12,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The runtime needs independent thread scheduling, hence nothing before sm_70.  ptx: the lowest version that has the architecture
- * and what the runtime uses (alloca: 7.3), so that older drivers and ptxas accept the text. */
-static const struct arch { const char *name, *features; } archs[] = {
-    { "sm_70", "+ptx73" }, { "sm_72", "+ptx73" }, { "sm_75", "+ptx73" }, { "sm_80", "+ptx73" }, { "sm_86", "+ptx73" },
-    { "sm_87", "+ptx74" }, { "sm_88", "+ptx90" }, { "sm_89", "+ptx78" }, { "sm_90", "+ptx78" }, { "sm_90a", "+ptx80" },
-    { "sm_100", "+ptx86" }, { "sm_100a", "+ptx86" }, { "sm_100f", "+ptx88" }, { "sm_101", "+ptx86" }, { "sm_101a", "+ptx86" },
-    { "sm_101f", "+ptx88" }, { "sm_103", "+ptx88" }, { "sm_103a", "+ptx88" }, { "sm_103f", "+ptx88" }, { "sm_110", "+ptx90" },
-    { "sm_110a", "+ptx90" }, { "sm_110f", "+ptx90" }, { "sm_120", "+ptx87" }, { "sm_120a", "+ptx87" }, { "sm_120f", "+ptx88" },
-    { "sm_121", "+ptx88" }, { "sm_121a", "+ptx88" }, { "sm_121f", "+ptx88" },
+/* The runtime needs independent thread scheduling, hence nothing before sm_70.  ptx: the lowest
+ * version that has the architecture and what the runtime uses (alloca: 7.3), so that older drivers
+ * and ptxas accept the text. */
+static const struct arch {
+    const char *name, *features;
+} archs[] = {
+    { "sm_70", "+ptx73" },   { "sm_72", "+ptx73" },  { "sm_75", "+ptx73" },
+    { "sm_80", "+ptx73" },   { "sm_86", "+ptx73" },  { "sm_87", "+ptx74" },
+    { "sm_88", "+ptx90" },   { "sm_89", "+ptx78" },  { "sm_90", "+ptx78" },
+    { "sm_90a", "+ptx80" },  { "sm_100", "+ptx86" }, { "sm_100a", "+ptx86" },
+    { "sm_100f", "+ptx88" }, { "sm_101", "+ptx86" }, { "sm_101a", "+ptx86" },
+    { "sm_101f", "+ptx88" }, { "sm_103", "+ptx88" }, { "sm_103a", "+ptx88" },
+    { "sm_103f", "+ptx88" }, { "sm_110", "+ptx90" }, { "sm_110a", "+ptx90" },
+    { "sm_110f", "+ptx90" }, { "sm_120", "+ptx87" }, { "sm_120a", "+ptx87" },
+    { "sm_120f", "+ptx88" }, { "sm_121", "+ptx88" }, { "sm_121a", "+ptx88" },
+    { "sm_121f", "+ptx88" },
 };
 enum { ARCHS = sizeof archs / sizeof *archs };
 
@@ -69,8 +77,10 @@ void ir_setup_target(enum ir_target target)
 
 static LLVMCodeGenOptLevel codegen_level(char level)
 {
-    return level == '0' ? LLVMCodeGenLevelNone : level == '1' ? LLVMCodeGenLevelLess
-         : level == '3' ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelDefault;
+    return level == '0'   ? LLVMCodeGenLevelNone
+           : level == '1' ? LLVMCodeGenLevelLess
+           : level == '3' ? LLVMCodeGenLevelAggressive
+                          : LLVMCodeGenLevelDefault;
 }
 
 static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *arch)
@@ -97,11 +107,13 @@ static void drop_target_attributes(LLVMValueRef f)
 {
     static const char *const names[] = { "target-cpu", "target-features", "tune-cpu" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, names[i], (unsigned)strlen(names[i]));
+        LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         names[i], (unsigned)strlen(names[i]));
 }
 
-/* ptxas may give a thread so many registers that a full team no longer fits; where the launch can be large, say so.  An SPMD kernel
- * without a clause is launched with what occupancy allows and needs no bound. */
+/* ptxas may give a thread so many registers that a full team no longer fits; where the launch can
+ * be large, say so.  An SPMD kernel without a clause is launched with what occupancy allows and
+ * needs no bound. */
 unsigned ir_max_team(const struct ir_kernel *k)
 {
     if (k->max_threads)
@@ -116,8 +128,9 @@ static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
     if (!threads)
         return;
     char *value = ir_format("%u", threads);
-    LLVMAddAttributeAtIndex(ir_kernel_function(u->module, k), (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, (unsigned)strlen(value)));
+    LLVMAddAttributeAtIndex(
+        ir_kernel_function(u->module, k), (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, (unsigned)strlen(value)));
 }
 
 static void set_reflect_flag(struct ir_unit *u)
@@ -126,24 +139,28 @@ static void set_reflect_flag(struct ir_unit *u)
     if (LLVMGetModuleFlag(u->module, name, sizeof name - 1))
         return;
     LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(u->ctx), 0, false);
-    LLVMAddModuleFlag(u->module, LLVMModuleFlagBehaviorOverride, name, sizeof name - 1, LLVMValueAsMetadata(zero));
+    LLVMAddModuleFlag(u->module, LLVMModuleFlagBehaviorOverride, name, sizeof name - 1,
+                      LLVMValueAsMetadata(zero));
 }
 
-/* With a PIE flag LLVM would place thread-local storage as in an executable, which the linker refuses in a shared object. */
+/* With a PIE flag LLVM would place thread-local storage as in an executable, which the linker
+ * refuses in a shared object. */
 static void check_pic(const struct ir_unit *u)
 {
     if (LLVMGetModuleFlag(u->module, "PIE Level", 9))
         ir_bug("bitcode for the emulated device was not compiled with -fPIC");
 }
 
-/* A large frame touches its pages in order, so that a stack overflow always meets the guard below the stack (hostrt/emu/fiber.c). */
+/* A large frame touches its pages in order, so that a stack overflow always meets the guard below
+ * the stack (hostrt/emu/fiber.c). */
 static void probe_stacks(struct ir_unit *u)
 {
     static const char name[] = "probe-stack", value[] = "inline-asm";
     IR_EACH_FUNCTION(f, u->module)
-        if (!LLVMIsDeclaration(f))
-            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                    LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, sizeof value - 1));
+    if (!LLVMIsDeclaration(f))
+        LLVMAddAttributeAtIndex(
+            f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, sizeof value - 1));
 }
 
 bool ir_prepare(struct ir_unit *u)
@@ -176,10 +193,18 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", u->opt->level);
     run_passes(u, passes, machine);
     if (u->opt->level != '0' && ir_localise_state(u))
-        run_passes(u, "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,correlated-propagation,gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);
+        run_passes(u,
+                   "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+                   "correlated-propagation,gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce),"
+                   "globaldce",
+                   machine);
     ir_plain_locals(u);
     if (ir_prune_state(u))
-        run_passes(u, u->opt->level == '0' ? "globaldce" : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce", machine);
+        run_passes(u,
+                   u->opt->level == '0'
+                       ? "globaldce"
+                       : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
+                   machine);
     if (u->opt->target == IR_NVPTX && u->opt->level != '0')
         ir_hide_strides(u);
 }
@@ -202,7 +227,8 @@ static bool emit_code(struct ir_unit *u, LLVMTargetMachineRef machine, const str
         ir_error("%s", why);
         return false;
     }
-    bool ok = ir_errors() == 0 && ir_write_file(out->path, LLVMGetBufferStart(code), LLVMGetBufferSize(code));
+    bool ok = ir_errors() == 0 &&
+              ir_write_file(out->path, LLVMGetBufferStart(code), LLVMGetBufferSize(code));
     LLVMDisposeMemoryBuffer(code);
     return ok;
 }
@@ -213,7 +239,7 @@ static bool produce(struct ir_unit *u, const struct ir_output *out, bool first)
     optimise(u, machine);
     ir_step_done(u, "optimise");
     ir_verify(u->module, "optimisation");
-    if (first && !ir_measure(u))      /* code generation changes the module */
+    if (first && !ir_measure(u)) /* code generation changes the module */
         return false;
     if (first && u->opt->emit_ir && !emit_ir(u))
         return false;
@@ -246,7 +272,8 @@ static bool finished_well(pid_t pid, const struct ir_output *out)
         if (errno != EINTR)
             return false;
     if (WIFSIGNALED(status))
-        ir_error("internal error in omp-device: code generation for %s ended with signal %d", out->arch, WTERMSIG(status));
+        ir_error("internal error in omp-device: code generation for %s ended with signal %d",
+                 out->arch, WTERMSIG(status));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

@@ -29,7 +29,8 @@ void ir_step_done(struct ir_unit *u, const char *step)
     for (unsigned i = 0; u->opt->dump && number && (set = ir_set(u, i)); i++) {
         char *text = LLVMPrintModuleToString(set->module);
         const char *which = i ? ir_format("-%u", i) : "";
-        ir_write_file(ir_format("%s.%u-%s%s.ll", u->opt->dump, number, step, which), text, strlen(text));
+        ir_write_file(ir_format("%s.%u-%s%s.ll", u->opt->dump, number, step, which), text,
+                      strlen(text));
         LLVMDisposeMessage(text);
     }
     number++;
@@ -37,8 +38,8 @@ void ir_step_done(struct ir_unit *u, const char *step)
 }
 
 /* ------------------------------------------------------------------ steps */
-/* Device text with run-time array bounds comes for a neutral target (CG_RUN_TIME_TYPES in codegen.h): same types, same layout.
- * Attributes of its CPU go later, with all others. */
+/* Device text with run-time array bounds comes for a neutral target (CG_RUN_TIME_TYPES in
+ * codegen.h): same types, same layout. Attributes of its CPU go later, with all others. */
 static void retarget(LLVMModuleRef m)
 {
     LLVMSetTarget(m, "nvptx64-nvidia-cuda");
@@ -64,7 +65,8 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
         retarget(module);
     static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
     if (!ir_starts(LLVMGetTarget(module), triples[u->opt->target])) {
-        ir_error("'%s' is for the target '%s', not %s", in->name, LLVMGetTarget(module), triples[u->opt->target]);
+        ir_error("'%s' is for the target '%s', not %s", in->name, LLVMGetTarget(module),
+                 triples[u->opt->target]);
         return NULL;
     }
     ir_verify(module, "reading");
@@ -73,7 +75,9 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
 
 static bool read_input(struct ir_unit *u)
 {
-    bool ok = u->opt->link ? ir_link_members(u) : (u->module = ir_parse_input(u, u->opt->inputs)) && ir_collect_info(u, u->module, 0, NULL);
+    bool ok = u->opt->link ? ir_link_members(u)
+                           : (u->module = ir_parse_input(u, u->opt->inputs)) &&
+                                 ir_collect_info(u, u->module, 0, NULL);
     if (ok)
         u->layout = LLVMGetModuleDataLayout(u->module);
     return ok && ir_finish_info(u) && ir_verify(u->module, "reading");
@@ -87,13 +91,16 @@ static bool strip_debug(struct ir_unit *u)
     return true;
 }
 
-static const struct step { const char *name; bool (*run)(struct ir_unit *), sets; } steps[] = {
+static const struct step {
+    const char *name;
+    bool (*run)(struct ir_unit *), sets;
+} steps[] = {
     { "input", read_input, false },
     { "math", ir_lower_math, false },
     { "", ir_size_copies, false },
     { "spmd", ir_spmd, false },
     { "split", ir_split, false },
-    { "inside", ir_separate_contexts, true },        /* true: for each set of kernels */
+    { "inside", ir_separate_contexts, true }, /* true: for each set of kernels */
     { "globalise", ir_globalise, true },
     { "contexts", ir_sort_regions, true },
     { "link", ir_link, true },
@@ -104,7 +111,7 @@ static const struct step { const char *name; bool (*run)(struct ir_unit *), sets
     { "strip", strip_debug, false },
     { "atomics", ir_correct_atomics, false },
     { "prepare", ir_prepare, false },
-    { "", ir_emit, false },           /* "": no dump; this one has steps of its own, per output */
+    { "", ir_emit, false }, /* "": no dump; this one has steps of its own, per output */
     { "report", ir_write_info, false },
     { "remarks", ir_remark, false },
 };
@@ -146,11 +153,15 @@ static void delete_outputs(const struct ir_options *opt)
 
 /* ------------------------------------------------------------------ options */
 static const char usage[] =
-    "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc [--libdevice=FILE.bc]\n"
+    "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc "
+    "[--libdevice=FILE.bc]\n"
     "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
-    "                  [--remarks] [--warn-generic|--error-generic] [--time] --out=ARCH:FILE... INPUT.bc\n"
-    "       omp-device … [--member=LETTERS:NAME]... INPUT.bc...    device link; LETTERS of each input in turn: n needs it, r --remarks,\n"
-    "                  w --warn-generic, e --error-generic, g --mode=generic, s --mode=spmd; NAME: the user's file\n"
+    "                  [--remarks] [--warn-generic|--error-generic] [--time] --out=ARCH:FILE... "
+    "INPUT.bc\n"
+    "       omp-device … [--member=LETTERS:NAME]... INPUT.bc...    device link; LETTERS of each "
+    "input in turn: n needs it, r --remarks,\n"
+    "                  w --warn-generic, e --error-generic, g --mode=generic, s --mode=spmd; NAME: "
+    "the user's file\n"
     "       omp-device --print-archs\n";
 
 static _Noreturn void misused(const char *why, const char *what)
@@ -159,15 +170,41 @@ static _Noreturn void misused(const char *why, const char *what)
     exit(2);
 }
 
-enum { O_TARGET = 256, O_RTL, O_LIBDEVICE, O_INFO, O_EMIT_IR, O_DUMP, O_MODE, O_REMARKS, O_WARN, O_WARN_ERROR, O_TIME, O_OUT, O_MEMBER, O_ARCHS, O_HELP };
+enum {
+    O_TARGET = 256,
+    O_RTL,
+    O_LIBDEVICE,
+    O_INFO,
+    O_EMIT_IR,
+    O_DUMP,
+    O_MODE,
+    O_REMARKS,
+    O_WARN,
+    O_WARN_ERROR,
+    O_TIME,
+    O_OUT,
+    O_MEMBER,
+    O_ARCHS,
+    O_HELP
+};
 static const struct option long_options[] = {
-    { "target", required_argument, 0, O_TARGET }, { "rtl", required_argument, 0, O_RTL }, { "libdevice", required_argument, 0, O_LIBDEVICE },
-    { "info", required_argument, 0, O_INFO }, { "emit-ir", required_argument, 0, O_EMIT_IR }, { "dump", required_argument, 0, O_DUMP },
-    { "verbose-ir", required_argument, 0, O_DUMP }, { "mode", required_argument, 0, O_MODE },
-    { "remarks", no_argument, 0, O_REMARKS }, { "warn-generic", no_argument, 0, O_WARN }, { "error-generic", no_argument, 0, O_WARN_ERROR },
+    { "target", required_argument, 0, O_TARGET },
+    { "rtl", required_argument, 0, O_RTL },
+    { "libdevice", required_argument, 0, O_LIBDEVICE },
+    { "info", required_argument, 0, O_INFO },
+    { "emit-ir", required_argument, 0, O_EMIT_IR },
+    { "dump", required_argument, 0, O_DUMP },
+    { "verbose-ir", required_argument, 0, O_DUMP },
+    { "mode", required_argument, 0, O_MODE },
+    { "remarks", no_argument, 0, O_REMARKS },
+    { "warn-generic", no_argument, 0, O_WARN },
+    { "error-generic", no_argument, 0, O_WARN_ERROR },
     { "time", no_argument, 0, O_TIME },
-    { "out", required_argument, 0, O_OUT }, { "member", required_argument, 0, O_MEMBER }, { "print-archs", no_argument, 0, O_ARCHS },
-    { "help", no_argument, 0, O_HELP }, { 0 },
+    { "out", required_argument, 0, O_OUT },
+    { "member", required_argument, 0, O_MEMBER },
+    { "print-archs", no_argument, 0, O_ARCHS },
+    { "help", no_argument, 0, O_HELP },
+    { 0 },
 };
 
 static void set_target(struct ir_options *opt, char *value)
@@ -189,7 +226,9 @@ static void set_level(struct ir_options *opt, char *value)
 
 static void set_mode(struct ir_input *in, char *value)
 {
-    static const char *const modes[] = { [IR_MODE_AUTO] = "auto", [IR_MODE_GENERIC] = "generic", [IR_MODE_SPMD] = "spmd" };
+    static const char *const modes[] = { [IR_MODE_AUTO] = "auto",
+                                         [IR_MODE_GENERIC] = "generic",
+                                         [IR_MODE_SPMD] = "spmd" };
     for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++)
         if (strcmp(value, modes[i]) == 0) {
             in->mode = (enum ir_mode)i;
@@ -252,7 +291,9 @@ static void set_option(struct ir_options *opt, int option, char *value)
 
 static struct ir_options parse_options(int argc, char **argv)
 {
-    struct ir_options opt = { .level = '2', .target = IR_NVPTX, .outputs = ir_alloc((size_t)argc, sizeof *opt.outputs),
+    struct ir_options opt = { .level = '2',
+                              .target = IR_NVPTX,
+                              .outputs = ir_alloc((size_t)argc, sizeof *opt.outputs),
                               .inputs = ir_alloc((size_t)argc, sizeof *opt.inputs) };
     for (int option; (option = getopt_long(argc, argv, "O:g", long_options, NULL)) != -1;)
         set_option(&opt, option, optarg);
@@ -260,7 +301,8 @@ static struct ir_options parse_options(int argc, char **argv)
     if (!opt.link)
         opt.ninputs = 1;
     if (given != opt.ninputs)
-        misused(opt.link ? "expected an input for each --member, not" : "expected one input, not", optind < argc ? argv[argc - 1] : "");
+        misused(opt.link ? "expected an input for each --member, not" : "expected one input, not",
+                optind < argc ? argv[argc - 1] : "");
     for (unsigned i = 0; i < given; i++) {
         opt.inputs[i].path = argv[optind + (int)i];
         if (!opt.inputs[i].name)
@@ -288,5 +330,5 @@ int main(int argc, char **argv)
     if (!ok)
         delete_outputs(&opt);
     fflush(stderr);
-    _exit(!ok);                       /* the process ends: taking LLVM's structures apart would only cost time */
+    _exit(!ok); /* the process ends: taking LLVM's structures apart would only cost time */
 }

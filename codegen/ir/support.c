@@ -52,7 +52,8 @@ unsigned ir_errors(void) { return errors; }
 static void diagnosed(LLVMDiagnosticInfoRef info, void *context)
 {
     (void)context;
-    static const char *const severities[] = { [LLVMDSError] = "error", [LLVMDSWarning] = "warning" };
+    static const char *const severities[] = { [LLVMDSError] = "error",
+                                              [LLVMDSWarning] = "warning" };
     LLVMDiagnosticSeverity severity = LLVMGetDiagInfoSeverity(info);
     if (severity != LLVMDSError && severity != LLVMDSWarning)
         return;
@@ -62,7 +63,10 @@ static void diagnosed(LLVMDiagnosticInfoRef info, void *context)
     errors += severity == LLVMDSError;
 }
 
-void ir_watch_diagnostics(LLVMContextRef ctx) { LLVMContextSetDiagnosticHandler(ctx, diagnosed, NULL); }
+void ir_watch_diagnostics(LLVMContextRef ctx)
+{
+    LLVMContextSetDiagnosticHandler(ctx, diagnosed, NULL);
+}
 
 void *ir_alloc(size_t n, size_t size)
 {
@@ -83,12 +87,15 @@ char *ir_format(const char *fmt, ...)
     return s;
 }
 
-bool ir_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
+bool ir_starts(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
 
 const char *ir_string(LLVMValueRef constant)
 {
     if (!LLVMIsAConstantDataSequential(constant) || !LLVMIsConstantString(constant))
-        return "";                    /* "" is a zero initialiser */
+        return ""; /* "" is a zero initialiser */
     size_t n;
     const char *s = LLVMGetAsString(constant, &n);
     return ir_format("%.*s", (int)strnlen(s, n), s);

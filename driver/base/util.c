@@ -10,13 +10,17 @@
 #include <unistd.h>
 
 /* ------------------------------------------------------------------ memory and words */
-struct block { struct block *next; max_align_t data[]; };
+struct block {
+    struct block *next;
+    max_align_t data[];
+};
 static struct block *blocks;
 
 void *drv_alloc(size_t size)
 {
     struct block *b = calloc(1, sizeof *b + (size ? size : 1));
-    if (!b) drv_fatal(EXIT_COMPILE, "out of memory");
+    if (!b)
+        drv_fatal(EXIT_COMPILE, "out of memory");
     b->next = blocks;
     blocks = b;
     return b->data;
@@ -49,7 +53,8 @@ void words_add(struct words *w, const char *s)
     if (w->n + 1 >= w->room) {
         unsigned room = w->room ? 2 * w->room : 32;
         const char **v = drv_alloc(room * sizeof *v);
-        if (w->n) memcpy(v, w->v, w->n * sizeof *v);
+        if (w->n)
+            memcpy(v, w->v, w->n * sizeof *v);
         w->v = v;
         w->room = room;
     }
@@ -59,10 +64,14 @@ void words_add(struct words *w, const char *s)
 
 void words_add_all(struct words *w, const struct words *from)
 {
-    for (unsigned i = 0; i < from->n; i++) words_add(w, from->v[i]);
+    for (unsigned i = 0; i < from->n; i++)
+        words_add(w, from->v[i]);
 }
 
-bool drv_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
+bool drv_starts(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
 
 bool drv_ends(const char *s, const char *suffix)
 {
@@ -79,7 +88,8 @@ const char *drv_basename(const char *path)
 const char *drv_dirname(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (!slash) return ".";
+    if (!slash)
+        return ".";
     return slash == path ? "/" : drv_copy(path, (size_t)(slash - path));
 }
 
@@ -93,13 +103,17 @@ const char *drv_stem(const char *path)
 static char *read_fd(int fd, size_t *size)
 {
     struct stat st;
-    size_t room = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (size_t)st.st_size + 1 : 65536, n = 0;
+    size_t room = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (size_t)st.st_size + 1 : 65536,
+           n = 0;
     char *text = drv_alloc(room + 1);
     for (;;) {
         ssize_t r = read(fd, text + n, room - n);
-        if (r < 0 && errno == EINTR) continue;
-        if (r < 0) return NULL;
-        if (r == 0) break;
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return NULL;
+        if (r == 0)
+            break;
         n += (size_t)r;
         if (n == room) {
             char *more = drv_alloc(2 * room + 1);
@@ -108,14 +122,16 @@ static char *read_fd(int fd, size_t *size)
         }
     }
     text[n] = 0;
-    if (size) *size = n;
+    if (size)
+        *size = n;
     return text;
 }
 
 char *drv_read(const char *path, size_t *size)
 {
     int fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return NULL;
+    if (fd < 0)
+        return NULL;
     char *text = read_fd(fd, size);
     int error = errno;
     close(fd);
@@ -126,11 +142,13 @@ char *drv_read(const char *path, size_t *size)
 bool drv_write(const char *path, const void *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return false;
+    if (fd < 0)
+        return false;
     const char *p = data;
     while (size) {
         ssize_t w = write(fd, p, size);
-        if (w < 0 && errno == EINTR) continue;
+        if (w < 0 && errno == EINTR)
+            continue;
         if (w < 0) {
             int error = errno;
             close(fd);
@@ -157,17 +175,18 @@ static void message(const char *severity, const char *colour, const char *fmt, v
 {
     const char *term = getenv("TERM");
     bool tty = isatty(2) && term && strcmp(term, "dumb") != 0;
-    fprintf(stderr, tty ? "\033[1mompgpu-cc: \033[%sm%s:\033[0m " : "ompgpu-cc: %.0s%s: ", colour, severity);
+    fprintf(stderr, tty ? "\033[1mompgpu-cc: \033[%sm%s:\033[0m " : "ompgpu-cc: %.0s%s: ", colour,
+            severity);
     vfprintf(stderr, fmt, ap);
     fputc('\n', stderr);
 }
-#define MESSAGE(name, severity, colour)                                                                                            \
-    void name(const char *fmt, ...)                                                                                                \
-    {                                                                                                                              \
-        va_list ap;                                                                                                                \
-        va_start(ap, fmt);                                                                                                         \
-        message(severity, colour, fmt, ap);                                                                                        \
-        va_end(ap);                                                                                                                \
+#define MESSAGE(name, severity, colour)                                                            \
+    void name(const char *fmt, ...)                                                                \
+    {                                                                                              \
+        va_list ap;                                                                                \
+        va_start(ap, fmt);                                                                         \
+        message(severity, colour, fmt, ap);                                                        \
+        va_end(ap);                                                                                \
     }
 MESSAGE(drv_error, "error", "31")
 MESSAGE(drv_warning, "warning", "35")

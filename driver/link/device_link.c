@@ -1,16 +1,19 @@
 /* device_link.c - device code of several files.
  *
- * The host link comes first, as always, into a temporary file.  Its section .ompgpu.image then holds the containers (hostrt/image.h) of
- * exactly those objects that the linker kept: of an archive those that were pulled in, with --gc-sections those that are
- * referred to, of `ld -r` all of its parts.  When none of them needs device code of another file, that result is the program.
+ * The host link comes first, as always, into a temporary file.  Its section .ompgpu.image then
+ * holds the containers (hostrt/image.h) of exactly those objects that the linker kept: of an
+ * archive those that were pulled in, with --gc-sections those that are referred to, of `ld -r` all
+ * of its parts.  When none of them needs device code of another file, that result is the program.
  *
- * Otherwise the bitcode is taken out and linked (omp-device decides which files belong together), the stages of a compile make images of
- * it, and these become one more object for a second host link with the same arguments.  In its result each member's container gets
- * to know where the linked one is: two numbers in its header, relative to itself, so that no relocation and no constructor is needed.
+ * Otherwise the bitcode is taken out and linked (omp-device decides which files belong together),
+ * the stages of a compile make images of it, and these become one more object for a second host
+ * link with the same arguments.  In its result each member's container gets to know where the
+ * linked one is: two numbers in its header, relative to itself, so that no relocation and no
+ * constructor is needed.
  *
- * How the files were compiled is recorded in their containers, and the link follows that: the highest optimisation level, -g when
- * one had it, the GPUs of all, each file's -fompgpu-mode= and remarks.  --gpu-arch=, -fompgpu-mode=, -Rompgpu and
- * -Wompgpu-generic of the link command win. */
+ * How the files were compiled is recorded in their containers, and the link follows that: the
+ * highest optimisation level, -g when one had it, the GPUs of all, each file's -fompgpu-mode= and
+ * remarks.  --gpu-arch=, -fompgpu-mode=, -Rompgpu and -Wompgpu-generic of the link command win. */
 #include "driver/driver.h"
 #include "hostrt/image.h"
 #include <elf.h>
@@ -22,15 +25,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct found {                        /* a container in a linked file */
+struct found { /* a container in a linked file */
     const struct ompgpu_image_header *h;
-    uint64_t offset;                  /* in the file */
+    uint64_t offset; /* in the file */
     const char *file;
-    int member;                       /* number among the inputs of the device link; -1: none */
+    int member; /* number among the inputs of the device link; -1: none */
 };
-struct program { struct found *at; unsigned n; const unsigned char *bytes; size_t size; };
-static struct program first;          /* the result of the first host link */
-static bool *members;                 /* by number: omp-device took it */
+struct program {
+    struct found *at;
+    unsigned n;
+    const unsigned char *bytes;
+    size_t size;
+};
+static struct program first; /* the result of the first host link */
+static bool *members;        /* by number: omp-device took it */
 
 /* ------------------------------------------------------------------ reading */
 /* Stays mapped: the file is replaced by the second link, not written to. */
@@ -38,30 +46,43 @@ static bool map_file(const char *path, struct program *p)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size >= sizeof(Elf64_Ehdr);
+    if (fd < 0)
+        return false;
+    bool ok =
+        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size >= sizeof(Elf64_Ehdr);
     void *bytes = ok ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     close(fd);
-    if (bytes == MAP_FAILED) return false;
+    if (bytes == MAP_FAILED)
+        return false;
     p->bytes = bytes;
     p->size = (size_t)st.st_size;
     return true;
 }
 
-static bool inside(const struct program *p, uint64_t offset, uint64_t size) { return offset <= p->size && size <= p->size - offset; }
+static bool inside(const struct program *p, uint64_t offset, uint64_t size)
+{
+    return offset <= p->size && size <= p->size - offset;
+}
 
 /* NULL: not a linked ELF file, or it has no device code. */
 static const Elf64_Shdr *find_section(const struct program *p)
 {
     const Elf64_Ehdr *e = (const Elf64_Ehdr *)p->bytes;
-    if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_type == ET_REL) return NULL;
-    if (e->e_shentsize != sizeof(Elf64_Shdr) || !inside(p, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr))) return NULL;
+    if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_ident[EI_CLASS] != ELFCLASS64 ||
+        e->e_type == ET_REL)
+        return NULL;
+    if (e->e_shentsize != sizeof(Elf64_Shdr) ||
+        !inside(p, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
+        return NULL;
     const Elf64_Shdr *s = (const Elf64_Shdr *)(p->bytes + e->e_shoff);
-    if (e->e_shstrndx >= e->e_shnum || !inside(p, s[e->e_shstrndx].sh_offset, s[e->e_shstrndx].sh_size)) return NULL;
+    if (e->e_shstrndx >= e->e_shnum ||
+        !inside(p, s[e->e_shstrndx].sh_offset, s[e->e_shstrndx].sh_size))
+        return NULL;
     for (unsigned i = 0; i < e->e_shnum; i++) {
         uint64_t name = s[e->e_shstrndx].sh_offset + s[i].sh_name;
         static const char wanted[] = ".ompgpu.image";
-        if (s[i].sh_type == SHT_PROGBITS && inside(p, name, sizeof wanted) && strcmp((const char *)p->bytes + name, wanted) == 0 &&
+        if (s[i].sh_type == SHT_PROGBITS && inside(p, name, sizeof wanted) &&
+            strcmp((const char *)p->bytes + name, wanted) == 0 &&
             inside(p, s[i].sh_offset, s[i].sh_size))
             return &s[i];
     }
@@ -77,41 +98,55 @@ static const char *string(const struct ompgpu_image_header *h, uint32_t offset)
 static bool is_sound(const struct ompgpu_image_header *h, uint64_t room)
 {
     const size_t entry = sizeof(struct ompgpu_image_entry);
-    return room >= sizeof *h && h->magic == OMPGPU_IMAGE_MAGIC && h->version == OMPGPU_IMAGE_VERSION && h->total_size >= sizeof *h &&
-           h->total_size % 16 == 0 && h->total_size <= room && h->images <= h->total_size && h->nimages <= (h->total_size - h->images) / entry;
+    return room >= sizeof *h && h->magic == OMPGPU_IMAGE_MAGIC &&
+           h->version == OMPGPU_IMAGE_VERSION && h->total_size >= sizeof *h &&
+           h->total_size % 16 == 0 && h->total_size <= room && h->images <= h->total_size &&
+           h->nimages <= (h->total_size - h->images) / entry;
 }
 
 static bool find_containers(struct program *p)
 {
     const Elf64_Shdr *s = find_section(p);
-    if (!s) return true;
+    if (!s)
+        return true;
     p->at = drv_alloc((s->sh_size / sizeof(struct ompgpu_image_header) + 1) * sizeof *p->at);
     for (uint64_t at = 0; at + 16 <= s->sh_size;) {
-        const struct ompgpu_image_header *h = (const struct ompgpu_image_header *)(p->bytes + s->sh_offset + at);
-        if (h->magic == 0) {          /* padding */
+        const struct ompgpu_image_header *h =
+            (const struct ompgpu_image_header *)(p->bytes + s->sh_offset + at);
+        if (h->magic == 0) { /* padding */
             at += 16;
             continue;
         }
         if (!is_sound(h, s->sh_size - at)) {
             if (h->magic == OMPGPU_IMAGE_MAGIC && h->version != OMPGPU_IMAGE_VERSION)
-                drv_error("an object of this link has device images of version %u, this ompgpu-cc knows version %u: compile it again", h->version,
-                          OMPGPU_IMAGE_VERSION);
-            else drv_error("the device images in the linked file are damaged");
+                drv_error("an object of this link has device images of version %u, this ompgpu-cc "
+                          "knows version %u: compile it again",
+                          h->version, OMPGPU_IMAGE_VERSION);
+            else
+                drv_error("the device images in the linked file are damaged");
             return false;
         }
-        p->at[p->n++] = (struct found){ .h = h, .offset = s->sh_offset + at, .file = string(h, h->file), .member = -1 };
+        p->at[p->n++] = (struct found){
+            .h = h, .offset = s->sh_offset + at, .file = string(h, h->file), .member = -1
+        };
         at += h->total_size;
     }
     return true;
 }
 
-static bool needs_link(const struct found *f) { return (f->h->flags & OMPGPU_CONTAINER_NEEDS_LINK) != 0; }
+static bool needs_link(const struct found *f)
+{
+    return (f->h->flags & OMPGPU_CONTAINER_NEEDS_LINK) != 0;
+}
 
 static const struct ompgpu_image_entry *find_image(const struct found *f, unsigned kind)
 {
-    const struct ompgpu_image_entry *e = (const struct ompgpu_image_entry *)((const char *)f->h + f->h->images);
+    const struct ompgpu_image_entry *e =
+        (const struct ompgpu_image_entry *)((const char *)f->h + f->h->images);
     for (unsigned i = 0; i < f->h->nimages; i++)
-        if (e[i].kind == kind && e[i].offset <= f->h->total_size && e[i].size <= f->h->total_size - e[i].offset) return &e[i];
+        if (e[i].kind == kind && e[i].offset <= f->h->total_size &&
+            e[i].size <= f->h->total_size - e[i].offset)
+            return &e[i];
     return NULL;
 }
 
@@ -122,17 +157,22 @@ static const char *recorded(const struct found *f, const char *key)
     const char *p = string(f->h, f->h->options);
     size_t n = strlen(key);
     for (; *p; p += strcspn(p, " "), p += *p == ' ')
-        if (strncmp(p, key, n) == 0 && p[n] == '=') return drv_copy(p + n + 1, strcspn(p + n + 1, " "));
+        if (strncmp(p, key, n) == 0 && p[n] == '=')
+            return drv_copy(p + n + 1, strcspn(p + n + 1, " "));
     return "";
 }
 
-static bool recorded_flag(const struct found *f, const char *key) { return strcmp(recorded(f, key), "1") == 0; }
+static bool recorded_flag(const struct found *f, const char *key)
+{
+    return strcmp(recorded(f, key), "1") == 0;
+}
 
 static unsigned rank(const char *level)
 {
     static const char *const levels[] = { "-O0", "-O1", "-Os", "-O2", "-O3" };
     for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (strcmp(level, levels[i]) == 0) return i;
+        if (strcmp(level, levels[i]) == 0)
+            return i;
     return 0;
 }
 
@@ -141,7 +181,8 @@ static void add_archs(struct archs *a, const char *names)
     for (const char *p = names; *p;) {
         size_t n = strcspn(p, ",");
         char *name = drv_copy(p, n), *end;
-        if (strcmp(name, "emu") == 0) a->emu = true;
+        if (strcmp(name, "emu") == 0)
+            a->emu = true;
         else {
             unsigned long sm = strtoul(name + 3, &end, 10);
             drv_add_arch(a, (unsigned)sm, end);
@@ -150,21 +191,28 @@ static void add_archs(struct archs *a, const char *names)
     }
 }
 
-/* Files that cannot do without decide: a device that one of them was not compiled for gets no image. */
+/* Files that cannot do without decide: a device that one of them was not compiled for gets no
+ * image. */
 static bool check_device(const struct options *o, struct archs *a, bool emu)
 {
     const char *device = emu ? "the emulated device" : "a GPU", *flag = emu ? "emu" : "sm_XX";
     bool asked = o->gpu_arch != NULL;
     for (unsigned i = 0; i < first.n; i++) {
         const struct found *f = &first.at[i];
-        if (!needs_link(f) || !(emu ? a->emu : a->n > 0) || find_image(f, emu ? OMPGPU_IMAGE_BITCODE_EMU : OMPGPU_IMAGE_BITCODE_GPU)) continue;
+        if (!needs_link(f) || !(emu ? a->emu : a->n > 0) ||
+            find_image(f, emu ? OMPGPU_IMAGE_BITCODE_EMU : OMPGPU_IMAGE_BITCODE_GPU))
+            continue;
         if (asked) {
-            drv_error("'%s' was not compiled for %s: compile it with '%s' in --gpu-arch=", f->file, device, flag);
+            drv_error("'%s' was not compiled for %s: compile it with '%s' in --gpu-arch=", f->file,
+                      device, flag);
             return false;
         }
-        drv_warning("the program cannot use %s: '%s' was not compiled for it ('%s' in --gpu-arch=)", device, f->file, flag);
-        if (emu) a->emu = false;
-        else a->n = 0;
+        drv_warning("the program cannot use %s: '%s' was not compiled for it ('%s' in --gpu-arch=)",
+                    device, f->file, flag);
+        if (emu)
+            a->emu = false;
+        else
+            a->n = 0;
     }
     return true;
 }
@@ -176,29 +224,40 @@ static bool choose_archs(const struct options *o, struct archs *a)
         drv_check_archs(a);
     }
     for (unsigned i = 0; i < first.n && !o->gpu_arch; i++)
-        if (needs_link(&first.at[i])) add_archs(a, recorded(&first.at[i], "archs"));
-    if (!check_device(o, a, false) || !check_device(o, a, true)) return false;
-    if (a->n || a->native || a->emu) return true;
-    drv_error("the files that use device code of each other were compiled for different devices: there is none for which all have code");
+        if (needs_link(&first.at[i]))
+            add_archs(a, recorded(&first.at[i], "archs"));
+    if (!check_device(o, a, false) || !check_device(o, a, true))
+        return false;
+    if (a->n || a->native || a->emu)
+        return true;
+    drv_error("the files that use device code of each other were compiled for different devices: "
+              "there is none for which all have code");
     return false;
 }
 
-/* ------------------------------------------------------------------ the inputs of the device link */
+/* ---------------------------------------------------------------- the inputs of the device link */
 /* LETTERS:NAME, see omp-device --help. */
 static const char *about(const struct options *o, const struct found *f)
 {
     const char *mode = o->mode ? o->mode : recorded(f, "mode");
-    return drv_format("%s%s%s%s%s:%s", needs_link(f) ? "n" : "", o->remarks || recorded_flag(f, "remarks") ? "r" : "",
+    return drv_format("%s%s%s%s%s:%s", needs_link(f) ? "n" : "",
+                      o->remarks || recorded_flag(f, "remarks") ? "r" : "",
                       o->warn_generic || recorded_flag(f, "warn") ? "w" : "",
-                      drv_generic_is_error(o) || recorded_flag(f, "error") ? "e" : "", strcmp(mode, "generic") == 0 ? "g" : strcmp(mode, "spmd") == 0 ? "s" : "",
+                      drv_generic_is_error(o) || recorded_flag(f, "error") ? "e" : "",
+                      strcmp(mode, "generic") == 0 ? "g"
+                      : strcmp(mode, "spmd") == 0  ? "s"
+                                                   : "",
                       f->file);
 }
 
-static const char *unpack(const struct job *j, const struct found *f, unsigned kind, unsigned number)
+static const char *unpack(const struct job *j, const struct found *f, unsigned kind,
+                          unsigned number)
 {
     const struct ompgpu_image_entry *e = find_image(f, kind);
-    const char *path = drv_job_file(j, drv_format("%u.%s.bc", number, kind == OMPGPU_IMAGE_BITCODE_EMU ? "x86_64" : "nvptx64"));
-    if (!drv_write(path, (const char *)f->h + e->offset, e->size)) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+    const char *path = drv_job_file(
+        j, drv_format("%u.%s.bc", number, kind == OMPGPU_IMAGE_BITCODE_EMU ? "x86_64" : "nvptx64"));
+    if (!drv_write(path, (const char *)f->h + e->offset, e->size))
+        drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
     return path;
 }
 
@@ -209,26 +268,33 @@ static struct device_link *collect(const struct job *j)
     const bool wanted[2] = { j->archs.n || j->archs.native, j->archs.emu };
     struct device_link *d = drv_alloc(sizeof *d);
     d->about = drv_alloc(first.n * sizeof *d->about);
-    for (int k = 0; k < 2; k++) d->bitcode[k] = drv_alloc(first.n * sizeof *d->bitcode[k]);
+    for (int k = 0; k < 2; k++)
+        d->bitcode[k] = drv_alloc(first.n * sizeof *d->bitcode[k]);
     for (unsigned i = 0; i < first.n; i++) {
         struct found *f = &first.at[i];
-        if ((wanted[0] && !find_image(f, kinds[0])) || (wanted[1] && !find_image(f, kinds[1]))) continue;
+        if ((wanted[0] && !find_image(f, kinds[0])) || (wanted[1] && !find_image(f, kinds[1])))
+            continue;
         f->member = (int)d->n;
         d->about[d->n] = about(j->opt, f);
         for (int k = 0; k < 2; k++)
-            if (wanted[k]) d->bitcode[k][d->n] = unpack(j, f, kinds[k], d->n);
+            if (wanted[k])
+                d->bitcode[k][d->n] = unpack(j, f, kinds[k], d->n);
         d->n++;
     }
     return d;
 }
 
-/* Files that have device code for others, but not for every device of this link: symbols may be missing because of that. */
+/* Files that have device code for others, but not for every device of this link: symbols may be
+ * missing because of that. */
 static void note_left_out(void)
 {
     for (unsigned i = 0; i < first.n; i++) {
         const struct found *f = &first.at[i];
-        if (f->member < 0 && (find_image(f, OMPGPU_IMAGE_BITCODE_GPU) || find_image(f, OMPGPU_IMAGE_BITCODE_EMU)))
-            drv_note("'%s' was compiled with --gpu-arch=%s only, so its functions and variables were left out", f->file, recorded(f, "archs"));
+        if (f->member < 0 &&
+            (find_image(f, OMPGPU_IMAGE_BITCODE_GPU) || find_image(f, OMPGPU_IMAGE_BITCODE_EMU)))
+            drv_note("'%s' was compiled with --gpu-arch=%s only, so its functions and variables "
+                     "were left out",
+                     f->file, recorded(f, "archs"));
     }
 }
 
@@ -236,9 +302,11 @@ static void set_level(struct job *j)
 {
     j->level = "-O0";
     for (unsigned i = 0; i < first.n; i++) {
-        if (!needs_link(&first.at[i])) continue;
+        if (!needs_link(&first.at[i]))
+            continue;
         const char *level = recorded(&first.at[i], "level");
-        if (rank(level) > rank(j->level)) j->level = level;
+        if (rank(level) > rank(j->level))
+            j->level = level;
         j->debug |= recorded_flag(&first.at[i], "debug");
     }
 }
@@ -247,7 +315,8 @@ static void set_level(struct job *j)
 static const char *make_base(const struct options *o, const char *dir)
 {
     const char *name = drv_basename(o->output ? o->output : "a.out");
-    if (!o->save) return drv_format("%s/device-link", dir);
+    if (!o->save)
+        return drv_format("%s/device-link", dir);
     const char *to = *o->save_dir ? o->save_dir : o->output ? drv_dirname(o->output) : ".";
     return drv_format("%s/%s.device-link", to, name);
 }
@@ -256,18 +325,26 @@ int drv_device_link(const struct options *o, const char *linked, const char **ob
 {
     bool any = false;
     *object = NULL;
-    if (!map_file(linked, &first)) return 0;
-    if (!find_containers(&first)) return EXIT_COMPILE;
-    for (unsigned i = 0; i < first.n; i++) any |= needs_link(&first.at[i]);
-    if (!any) return 0;
+    if (!map_file(linked, &first))
+        return 0;
+    if (!find_containers(&first))
+        return EXIT_COMPILE;
+    for (unsigned i = 0; i < first.n; i++)
+        any |= needs_link(&first.at[i]);
+    if (!any)
+        return 0;
     const char *dir = drv_format("%s/device-link", drv_temp_dir());
-    if (mkdir(dir, 0777) != 0) drv_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", dir, strerror(errno));
-    struct job j = { .opt = o, .path = o->output ? o->output : "a.out", .stem = "device-link", .link = true };
+    if (mkdir(dir, 0777) != 0)
+        drv_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", dir, strerror(errno));
+    struct job j = {
+        .opt = o, .path = o->output ? o->output : "a.out", .stem = "device-link", .link = true
+    };
     j.err_base = drv_format("%s/", dir);
     j.base = make_base(o, dir);
     j.input_file = "";
     j.output = drv_format("%s/linked.o", dir);
-    if (!choose_archs(o, &j.archs)) return EXIT_COMPILE;
+    if (!choose_archs(o, &j.archs))
+        return EXIT_COMPILE;
     set_level(&j);
     j.device_link = collect(&j);
     int code = drv_link_device_code(&j);
@@ -275,7 +352,8 @@ int drv_device_link(const struct options *o, const char *linked, const char **ob
         note_left_out();
         return code;
     }
-    members = drv_read_members(drv_job_file(&j, j.archs.n ? "nvptx64.info" : "x86_64.info"), j.device_link->n);
+    members = drv_read_members(drv_job_file(&j, j.archs.n ? "nvptx64.info" : "x86_64.info"),
+                               j.device_link->n);
     *object = j.output;
     return 0;
 }
@@ -283,10 +361,12 @@ int drv_device_link(const struct options *o, const char *linked, const char **ob
 /* ------------------------------------------------------------------ after the second host link */
 static bool same_order(const struct program *second)
 {
-    if (second->n != first.n + 1) return false;
+    if (second->n != first.n + 1)
+        return false;
     unsigned k = 0;
     for (unsigned i = 0; i < second->n; i++) {
-        if (second->at[i].h->flags & OMPGPU_CONTAINER_LINKED) continue;
+        if (second->at[i].h->flags & OMPGPU_CONTAINER_LINKED)
+            continue;
         if (k == first.n || second->at[i].h->total_size != first.at[k].h->total_size ||
             memcmp(second->at[i].h, first.at[k].h, first.at[k].h->total_size) != 0)
             return false;
@@ -299,26 +379,36 @@ static bool connect(int fd, const struct found *f, const struct found *image)
 {
     int64_t link = (int64_t)(image->offset - f->offset);
     uint32_t member = (uint32_t)f->member;
-    return pwrite(fd, &link, sizeof link, (off_t)(f->offset + offsetof(struct ompgpu_image_header, link))) == sizeof link &&
-           pwrite(fd, &member, sizeof member, (off_t)(f->offset + offsetof(struct ompgpu_image_header, member))) == sizeof member;
+    return pwrite(fd, &link, sizeof link,
+                  (off_t)(f->offset + offsetof(struct ompgpu_image_header, link))) == sizeof link &&
+           pwrite(fd, &member, sizeof member,
+                  (off_t)(f->offset + offsetof(struct ompgpu_image_header, member))) ==
+               sizeof member;
 }
 
 int drv_device_link_finish(const char *linked)
 {
     struct program second = { 0 };
     const struct found *image = NULL;
-    if (!map_file(linked, &second) || !find_containers(&second)) return EXIT_COMPILE;
+    if (!map_file(linked, &second) || !find_containers(&second))
+        return EXIT_COMPILE;
     for (unsigned i = 0; i < second.n; i++)
-        if (second.at[i].h->flags & OMPGPU_CONTAINER_LINKED) image = &second.at[i];
+        if (second.at[i].h->flags & OMPGPU_CONTAINER_LINKED)
+            image = &second.at[i];
     if (!image || !same_order(&second)) {
-        drv_error("the second host link of '%s' put other device images together than the first; is a file being written to meanwhile?", linked);
+        drv_error("the second host link of '%s' put other device images together than the first; "
+                  "is a file being written to meanwhile?",
+                  linked);
         return EXIT_COMPILE;
     }
     int fd = open(linked, O_WRONLY | O_CLOEXEC);
     bool ok = fd >= 0;
     for (unsigned i = 0; i < second.n && ok; i++)
-        if (second.at[i].member >= 0 && members[second.at[i].member]) ok = connect(fd, &second.at[i], image);
-    if (fd >= 0 && close(fd) != 0) ok = false;
-    if (!ok) drv_error("cannot write '%s': %s", linked, strerror(errno));
+        if (second.at[i].member >= 0 && members[second.at[i].member])
+            ok = connect(fd, &second.at[i], image);
+    if (fd >= 0 && close(fd) != 0)
+        ok = false;
+    if (!ok)
+        drv_error("cannot write '%s': %s", linked, strerror(errno));
     return ok ? 0 : EXIT_COMPILE;
 }

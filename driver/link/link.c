@@ -1,16 +1,19 @@
-/* link.c - the link: clang (or gcc) as the linker's front end, with libompgpu before the OpenMP library, so that the omp_* routines
- * that know devices are ours.  --as-needed keeps programs that use neither free of it.  When files need device code of each other there
- * is a second link (device_link.c). */
+/* link.c - the link: clang (or gcc) as the linker's front end, with libompgpu before the OpenMP
+ * library, so that the omp_* routines that know devices are ours.  --as-needed keeps programs that
+ * use neither free of it.  When files need device code of each other there is a second link
+ * (device_link.c). */
 #include "driver/driver.h"
 #include <string.h>
 
 static void our_library(const struct options *o, struct words *w)
 {
     const char *lib = drv_lib_dir();
-    if (o->no_link_libs || o->is_static) return;
+    if (o->no_link_libs || o->is_static)
+        return;
     words_add(w, drv_format("-L%s", lib));
 #ifdef DRV_SANITIZE
-    words_add(w, "-fsanitize=address,undefined");     /* libompgpu.so of this tree needs the program to bring the run-time */
+    /* libompgpu.so of this tree needs the program to bring the run-time */
+    words_add(w, "-fsanitize=address,undefined");
 #endif
     if (o->static_ompgpu) {
         words_add(w, "-l:libompgpu.a");
@@ -21,26 +24,32 @@ static void our_library(const struct options *o, struct words *w)
     }
     words_add(w, "-Wl,--push-state,--as-needed");
     words_add(w, "-lompgpu");
-    words_add(w, "-lm");              /* host versions of regions may call math functions; --as-needed drops it where none does */
+    words_add(w, "-lm"); /* host versions of regions may call math functions; --as-needed drops it
+                            where none does */
     words_add(w, "-Wl,--pop-state");
-    if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH)) words_add(w, drv_format("-Wl,-rpath,%s", lib));
+    if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH))
+        words_add(w, drv_format("-Wl,-rpath,%s", lib));
 }
 
-/* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it. */
+/* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it.
+ */
 static void inputs(const struct options *o, const char *const *objects, struct words *w)
 {
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
-        if (objects[i]) words_add(w, objects[i]);
+        if (objects[i])
+            words_add(w, objects[i]);
         else if (a->to & FOR_INPUT) {
             words_add(w, a->word);
-            if (a->next) words_add(w, a->next);
+            if (a->next)
+                words_add(w, a->next);
         }
     }
 }
 
-/* A static program cannot have device code: images and the CUDA driver come in through dlopen, which needs the dynamic linker.
- * Programs without any are linked as cc links them, and with -fopenmp only where there is a static OpenMP library. */
+/* A static program cannot have device code: images and the CUDA driver come in through dlopen,
+ * which needs the dynamic linker. Programs without any are linked as cc links them, and with
+ * -fopenmp only where there is a static OpenMP library. */
 static bool has_static_openmp(const struct options *o)
 {
     const char *out = drv_format("%s/static", drv_temp_dir());
@@ -53,44 +62,56 @@ static bool has_static_openmp(const struct options *o)
 
 static void explain_static(const char *errors)
 {
-    if (!errors) return;
+    if (!errors)
+        return;
     if (strstr(errors, "__ompgpu_"))
-        drv_error("'-static': device code is loaded with dlopen, which a static program does not have; -static-ompgpu links libompgpu.a "
+        drv_error("'-static': device code is loaded with dlopen, which a static program does not "
+                  "have; -static-ompgpu links libompgpu.a "
                   "into a dynamic program");
     else if (strstr(errors, "__kmpc_") || strstr(errors, "omp_"))
-        drv_error("'-static' needs libomp.a, which is not installed (Debian's libomp has only the shared library); "
+        drv_error("'-static' needs libomp.a, which is not installed (Debian's libomp has only the "
+                  "shared library); "
                   "--host-cc=gcc links with gcc's libgomp.a");
 }
 
-/* clang makes calls of libatomic where the host version of a reduction combines values of 16 bytes; no program says -latomic for that. */
+/* clang makes calls of libatomic where the host version of a reduction combines values of 16 bytes;
+ * no program says -latomic for that. */
 static bool needs_libatomic(const char *errors)
 {
-    static const char *const said[] = { "undefined reference to `__atomic_", "undefined symbol: __atomic_" };     /* ld, lld */
+    /* ld, lld */
+    static const char *const said[] = { "undefined reference to `__atomic_",
+                                        "undefined symbol: __atomic_" };
     for (unsigned i = 0; errors && i < sizeof said / sizeof *said; i++)
-        if (strstr(errors, said[i])) return true;
+        if (strstr(errors, said[i]))
+            return true;
     return false;
 }
 
 /* `device`: an object with images that the device link made; NULL: none. */
-static int host_link(const struct options *o, const char *const *objects, const char *device, const char *to)
+static int host_link(const struct options *o, const char *const *objects, const char *device,
+                     const char *to)
 {
     struct proc p = { 0 };
     const char *output = o->output ? o->output : "a.out";
     words_add(&p.argv, drv_host_cc(o));
-    if (!o->is_static || o->dry || has_static_openmp(o)) drv_host_openmp(o, &p.argv);
+    if (!o->is_static || o->dry || has_static_openmp(o))
+        drv_host_openmp(o, &p.argv);
     drv_add_args(&p.argv, o, FOR_LINK);
-    if (o->verbose) words_add(&p.argv, o->dry ? "-###" : "-v");
+    if (o->verbose)
+        words_add(&p.argv, o->dry ? "-###" : "-v");
     words_add(&p.argv, "-Wno-unused-command-line-argument");
     inputs(o, objects, &p.argv);
-    if (device) {                     /* -u: --gc-sections keeps it */
+    if (device) { /* -u: --gc-sections keeps it */
         words_add(&p.argv, device);
         words_add(&p.argv, "-Wl,-u," DRV_LINKED_IMAGE);
     }
     our_library(o, &p.argv);
     words_add(&p.argv, "-o");
     words_add(&p.argv, to);
-    if (o->verbose) drv_print_command(&p.argv);
-    if (o->dry) return 0;
+    if (o->verbose)
+        drv_print_command(&p.argv);
+    if (o->dry)
+        return 0;
     p.doing = drv_format("linking '%s'", output);
     p.err = drv_format("%s/link.err", drv_temp_dir());
     int code = drv_proc_run(&p);
@@ -98,10 +119,16 @@ static int host_link(const struct options *o, const char *const *objects, const 
         words_add(&p.argv, "-latomic");
         code = drv_proc_run(&p);
     }
-    if (!device || code != 0 || o->verbose) drv_show(o, p.err);     /* warnings of the first link would come again */
-    if (o->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", device ? "link again" : "link", 1e3 * p.seconds, output);
-    if (drv_proc_report(&p, NULL)) return EXIT_COMPILE;
-    if (code != 0 && o->is_static) explain_static(drv_read(p.err, NULL));
+    /* warnings of the first link would come again */
+    if (!device || code != 0 || o->verbose)
+        drv_show(o, p.err);
+    if (o->time)
+        fprintf(stderr, "%-24s %8.1f ms  %s\n", device ? "link again" : "link", 1e3 * p.seconds,
+                output);
+    if (drv_proc_report(&p, NULL))
+        return EXIT_COMPILE;
+    if (code != 0 && o->is_static)
+        explain_static(drv_read(p.err, NULL));
     return code ? EXIT_COMPILE : 0;
 }
 
@@ -110,9 +137,13 @@ int drv_link(const struct options *o, const char *const *objects)
     const char *output = o->output ? o->output : "a.out", *device = NULL;
     const char *to = o->dry ? output : drv_output_begin(output);
     int code = host_link(o, objects, NULL, to);
-    if (code == 0 && !o->dry && !o->relocatable) code = drv_device_link(o, to, &device);
-    if (code == 0 && device) code = host_link(o, objects, device, to);
-    if (code == 0 && device) code = drv_device_link_finish(to);
-    if (code == 0 && !o->dry) drv_output_commit(output, to);
+    if (code == 0 && !o->dry && !o->relocatable)
+        code = drv_device_link(o, to, &device);
+    if (code == 0 && device)
+        code = host_link(o, objects, device, to);
+    if (code == 0 && device)
+        code = drv_device_link_finish(to);
+    if (code == 0 && !o->dry)
+        drv_output_commit(output, to);
     return code;
 }

@@ -1,20 +1,23 @@
 /* compile.c - one input file: which way it goes, and the plain way.
  *
- * A file without target constructs is compiled by one clang, with the user's flags as they are.  Whether it has some is decided by a
- * look at its bytes (scan.c); its headers are looked at after that compile, because only clang knows which they are. */
+ * A file without target constructs is compiled by one clang, with the user's flags as they are.
+ * Whether it has some is decided by a look at its bytes (scan.c); its headers are looked at after
+ * that compile, because only clang knows which they are. */
 #include "driver/driver.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------ flags of every clang */
-/* No version of OpenMP suits all programs: 6.0 knows what is new, but has removed what older programs use (`reduction(-: x)`,
- * `declare target to(…)`).  Without a flag a file that 6.0 rejects is tried with 5.1; whichever accepts it counts for that file. */
+/* No version of OpenMP suits all programs: 6.0 knows what is new, but has removed what older
+ * programs use (`reduction(-: x)`, `declare target to(…)`).  Without a flag a file that 6.0 rejects
+ * is tried with 5.1; whichever accepts it counts for that file. */
 static const char *version = "60";
 void drv_newest_openmp(void) { version = "60"; }
 bool drv_older_openmp(const struct options *o)
 {
-    if (!o->openmp || o->openmp_version || strcmp(version, "60") != 0) return false;
+    if (!o->openmp || o->openmp_version || strcmp(version, "60") != 0)
+        return false;
     version = "51";
     return true;
 }
@@ -22,27 +25,37 @@ bool drv_older_openmp(const struct options *o)
 void drv_common_args(const struct options *o, struct words *w)
 {
     static int tty = -1;
-    if (tty < 0) tty = isatty(2);
-    if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ)) words_add(w, "-fopenmp");
-    if (o->openmp && !o->openmp_version) words_add(w, drv_format("-fopenmp-version=%s", version));
-    if (tty && !o->color) words_add(w, "-fcolor-diagnostics");
+    if (tty < 0)
+        tty = isatty(2);
+    if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ))
+        words_add(w, "-fopenmp");
+    if (o->openmp && !o->openmp_version)
+        words_add(w, drv_format("-fopenmp-version=%s", version));
+    if (tty && !o->color)
+        words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
 }
 
 void drv_host_openmp(const struct options *o, struct words *w)
 {
-    if (!o->gcc) drv_common_args(o, w);
-    else if (o->openmp) words_add(w, "-fopenmp");
+    if (!o->gcc)
+        drv_common_args(o, w);
+    else if (o->openmp)
+        words_add(w, "-fopenmp");
 }
 
-/* Where -MD writes and what it names follow the output that the user asked for, not the file that clang is told to write. */
+/* Where -MD writes and what it names follow the output that the user asked for, not the file that
+ * clang is told to write. */
 void drv_dep_args(const struct job *j, struct words *w)
 {
     const struct options *o = j->opt;
-    if (!o->dep_out) return;
-    const char *target = o->output ? o->output : drv_format("%s.%s", j->stem, o->goal == GOAL_ASSEMBLY ? "s" : "o");
+    if (!o->dep_out)
+        return;
+    const char *target =
+        o->output ? o->output : drv_format("%s.%s", j->stem, o->goal == GOAL_ASSEMBLY ? "s" : "o");
     if (!o->dep_file) {
-        const char *dir = o->output && strchr(o->output, '/') ? drv_format("%s/", drv_dirname(o->output)) : "";
+        const char *dir =
+            o->output && strchr(o->output, '/') ? drv_format("%s/", drv_dirname(o->output)) : "";
         words_add(w, "-MF");
         words_add(w, drv_format("%s%s.d", dir, drv_stem(target)));
     }
@@ -52,22 +65,29 @@ void drv_dep_args(const struct job *j, struct words *w)
     }
 }
 
-const char *drv_job_file(const struct job *j, const char *extension) { return drv_format("%s.%s", j->base, extension); }
+const char *drv_job_file(const struct job *j, const char *extension)
+{
+    return drv_format("%s.%s", j->base, extension);
+}
 
 /* ------------------------------------------------------------------ kinds of input */
 static bool is_c(const struct job *j)
 {
     const char *l = j->language;
-    if (l) return strcmp(l, "c") == 0 || strcmp(l, "cpp-output") == 0;
+    if (l)
+        return strcmp(l, "c") == 0 || strcmp(l, "cpp-output") == 0;
     return drv_ends(j->path, ".c") || drv_ends(j->path, ".i");
 }
 
 static bool is_other_source(const struct job *j)
 {
-    static const char *const extensions[] = { ".cc", ".cpp", ".cxx", ".C", ".c++", ".ii", ".m", ".mm", ".f", ".f90", ".cu" };
-    if (j->language) return strstr(j->language, "c++") || strstr(j->language, "objective");
+    static const char *const extensions[] = { ".cc", ".cpp", ".cxx", ".C",   ".c++", ".ii",
+                                              ".m",  ".mm",  ".f",   ".f90", ".cu" };
+    if (j->language)
+        return strstr(j->language, "c++") || strstr(j->language, "objective");
     for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (drv_ends(j->path, extensions[i])) return true;
+        if (drv_ends(j->path, extensions[i]))
+            return true;
     return false;
 }
 
@@ -76,23 +96,30 @@ static const char *user_depfile(const struct job *j)
 {
     const char *file = NULL;
     for (unsigned i = 0; i < j->opt->nargs; i++)
-        if (j->opt->args[i].id == FLAG_MF) file = j->opt->args[i].value;
+        if (j->opt->args[i].id == FLAG_MF)
+            file = j->opt->args[i].value;
     return file;
 }
 
 /* Objects and assembly cannot include anything that matters here. */
-static bool has_headers(const struct job *j) { return j->opt->openmp && (is_c(j) || is_other_source(j)); }
+static bool has_headers(const struct job *j)
+{
+    return j->opt->openmp && (is_c(j) || is_other_source(j));
+}
 
 static void plain_args(const struct job *j, struct words *w, const char **depfile)
 {
-    static const char *const goals[] = { [GOAL_OBJECT] = "-c", [GOAL_ASSEMBLY] = "-S", [GOAL_CHECK] = "-fsyntax-only" };
+    static const char *const goals[] = { [GOAL_OBJECT] = "-c",
+                                         [GOAL_ASSEMBLY] = "-S",
+                                         [GOAL_CHECK] = "-fsyntax-only" };
     const struct options *o = j->opt;
     struct words dep = { 0 };
     words_add(w, drv_host_cc(o));
     drv_host_openmp(o, w);
     drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS);
-    if (o->verbose) words_add(w, o->dry ? "-###" : "-v");
-    if (j->checked || j->no_targets) {                /* all that there is to say has been said */
+    if (o->verbose)
+        words_add(w, o->dry ? "-###" : "-v");
+    if (j->checked || j->no_targets) { /* all that there is to say has been said */
         words_add(w, "-w");
         words_add(w, "-Wno-error");
     }
@@ -107,30 +134,40 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
         words_add(&dep, *depfile);
     }
     words_add_all(w, &dep);
-    if (o->save && !drv_has(o, FLAG_SAVE_TEMPS_EQ)) words_add(w, "-save-temps");
+    if (o->save && !drv_has(o, FLAG_SAVE_TEMPS_EQ))
+        words_add(w, "-save-temps");
     words_add(w, o->goal == GOAL_LINK ? "-c" : goals[o->goal]);
     if (j->language) {
         words_add(w, "-x");
         words_add(w, j->language);
     }
     words_add(w, j->path);
-    if (o->goal == GOAL_CHECK) return;
+    if (o->goal == GOAL_CHECK)
+        return;
     words_add(w, "-o");
     words_add(w, j->output);
 }
 
-/* clang has no end on some clauses (frontend/screen.c).  Files that keep it longer than most are looked at meanwhile. */
+/* clang has no end on some clauses (frontend/screen.c).  Files that keep it longer than most are
+ * looked at meanwhile. */
 enum { PATIENCE_MS = 500 };
 
 static bool is_endless(const struct job *j)
 {
-    struct proc pre = { .err = drv_format("%spre.err", j->err_base), .doing = drv_format("preprocessing '%s'", j->path) };
-    struct proc screen = { .err = drv_format("%sscreen.err", j->err_base), .doing = drv_format("reading the directives of '%s'", j->path) };
+    struct proc pre = { .err = drv_format("%spre.err", j->err_base),
+                        .doing = drv_format("preprocessing '%s'", j->path) };
+    struct proc screen = { .err = drv_format("%sscreen.err", j->err_base),
+                           .doing = drv_format("reading the directives of '%s'", j->path) };
     drv_preprocess(j, &pre);
-    if (drv_proc_run(&pre) != 0) return false;
-    const char *const words[] = { drv_tool("omp-split"), "--path", strcmp(j->path, "-") == 0 ? "<stdin>" : j->path, "--screen", drv_job_file(j, "i") };
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) words_add(&screen.argv, words[i]);
-    if (drv_proc_run(&screen) != SPLIT_ENDLESS) return false;
+    if (drv_proc_run(&pre) != 0)
+        return false;
+    const char *const words[] = { drv_tool("omp-split"), "--path",
+                                  strcmp(j->path, "-") == 0 ? "<stdin>" : j->path, "--screen",
+                                  drv_job_file(j, "i") };
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        words_add(&screen.argv, words[i]);
+    if (drv_proc_run(&screen) != SPLIT_ENDLESS)
+        return false;
     drv_show(j->opt, screen.err);
     return true;
 }
@@ -139,7 +176,8 @@ static bool is_endless(const struct job *j)
 static bool run_clang(const struct job *j, struct proc *p)
 {
     drv_proc_start(p);
-    if (has_headers(j) && !j->opt->gcc && !drv_proc_wait_for(p, PATIENCE_MS * 1e-3) && is_endless(j)) {
+    if (has_headers(j) && !j->opt->gcc && !drv_proc_wait_for(p, PATIENCE_MS * 1e-3) &&
+        is_endless(j)) {
         drv_proc_kill(p);
         return false;
     }
@@ -150,25 +188,35 @@ static bool run_clang(const struct job *j, struct proc *p)
 static int run_plain(struct job *j)
 {
     const char *depfile;
-    struct proc p = { .err = drv_format("%splain.err", j->err_base), .doing = drv_format("compiling '%s'", j->path) };
+    struct proc p = { .err = drv_format("%splain.err", j->err_base),
+                      .doing = drv_format("compiling '%s'", j->path) };
     plain_args(j, &p.argv, &depfile);
-    if (strcmp(j->path, "-") == 0) p.in = j->input_file;
-    if (j->opt->verbose) drv_print_command(&p.argv);
-    if (j->opt->dry) return 0;
-    if (!run_clang(j, &p)) return EXIT_COMPILE;
+    if (strcmp(j->path, "-") == 0)
+        p.in = j->input_file;
+    if (j->opt->verbose)
+        drv_print_command(&p.argv);
+    if (j->opt->dry)
+        return 0;
+    if (!run_clang(j, &p))
+        return EXIT_COMPILE;
     int code = p.code;
     if (code == 1 && !j->opt->gcc && has_headers(j) && drv_older_openmp(j->opt)) {
-        struct proc again = { .in = p.in, .err = drv_format("%splain51.err", j->err_base), .doing = p.doing };
+        struct proc again = { .in = p.in,
+                              .err = drv_format("%splain51.err", j->err_base),
+                              .doing = p.doing };
         plain_args(j, &again.argv, &depfile);
         if (drv_proc_run(&again) == 0) {
             p = again;
             code = 0;
         }
     }
-    if (j->opt->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
+    if (j->opt->time)
+        fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
     drv_show(j->opt, p.err);
-    if (drv_proc_report(&p, drv_read(p.err, NULL)) || code != 0) return EXIT_COMPILE;
-    if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path)) return -1;
+    if (drv_proc_report(&p, drv_read(p.err, NULL)) || code != 0)
+        return EXIT_COMPILE;
+    if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path))
+        return -1;
     return 0;
 }
 
@@ -177,7 +225,9 @@ static int run_plain(struct job *j)
 static bool scan_macros(const struct options *o)
 {
     for (unsigned i = 0; i < o->nargs; i++)
-        if (o->args[i].id == FLAG_D && (strstr(o->args[i].value, "omp") || strstr(o->args[i].value, "_Pragma"))) return true;
+        if (o->args[i].id == FLAG_D &&
+            (strstr(o->args[i].value, "omp") || strstr(o->args[i].value, "_Pragma")))
+            return true;
     return false;
 }
 
@@ -185,7 +235,8 @@ static bool may_have_targets(struct job *j)
 {
     size_t size;
     const char *text = drv_read(j->input_file, &size);
-    if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->path, strerror(errno));
+    if (!text)
+        drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->path, strerror(errno));
     return drv_scan_text(text, size) || scan_macros(j->opt);
 }
 
@@ -194,12 +245,17 @@ int drv_compile(struct job *j)
     drv_newest_openmp();
     bool offload = j->opt->openmp && is_c(j) && may_have_targets(j);
     if (j->opt->openmp && is_other_source(j) && may_have_targets(j))
-        drv_fatal(EXIT_COMPILE, "'%s': target constructs are supported in C only; -fno-openmp compiles it without them", j->path);
-    if (j->opt->goal == GOAL_EMIT && !is_c(j)) drv_fatal(EXIT_USAGE, "'--emit=' needs a C file, not '%s'", j->path);
+        drv_fatal(
+            EXIT_COMPILE,
+            "'%s': target constructs are supported in C only; -fno-openmp compiles it without them",
+            j->path);
+    if (j->opt->goal == GOAL_EMIT && !is_c(j))
+        drv_fatal(EXIT_USAGE, "'--emit=' needs a C file, not '%s'", j->path);
     if (!offload && j->opt->goal != GOAL_EMIT) {
         int code = run_plain(j);
-        if (code >= 0) return code;
-        j->checked = true;            /* a header has target constructs */
+        if (code >= 0)
+            return code;
+        j->checked = true; /* a header has target constructs */
     }
     int code = drv_compile_offload(j);
     return j->no_targets && code == 0 && j->opt->goal != GOAL_EMIT ? run_plain(j) : code;

@@ -1,10 +1,11 @@
 /* process.c - running other programs.
  *
- * SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGCHLD are blocked from drv_signals() on and are taken by sigtimedwait() in
- * drv_proc_wait(), so nothing here runs inside a signal handler.  Each child leads its own process group: clang starts ld and cc1 as
- * children of its own, and a time limit or an interrupt must end those too.  On an interrupt the children are ended first, then
- * temporary files are removed (drv_exit), then the signal is raised again with its default action, so that the shell sees how we
- * ended. */
+ * SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGCHLD are blocked from drv_signals() on and are taken by
+ * sigtimedwait() in drv_proc_wait(), so nothing here runs inside a signal handler.  Each child
+ * leads its own process group: clang starts ld and cc1 as children of its own, and a time limit or
+ * an interrupt must end those too.  On an interrupt the children are ended first, then temporary
+ * files are removed (drv_exit), then the signal is raised again with its default action, so that
+ * the shell sees how we ended. */
 #include "driver/driver.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,8 @@ enum { N_ENDINGS = sizeof endings / sizeof *endings };
 void drv_signals(void)
 {
     sigemptyset(&waited);
-    for (int i = 0; i < N_ENDINGS; i++) sigaddset(&waited, endings[i]);
+    for (int i = 0; i < N_ENDINGS; i++)
+        sigaddset(&waited, endings[i]);
     sigaddset(&waited, SIGCHLD);
     sigprocmask(SIG_BLOCK, &waited, NULL);
     signals_ready = true;
@@ -51,7 +53,8 @@ static void print_word(const char *w)
     }
     fputs(" \"", stderr);
     for (; *w; w++) {
-        if (strchr("\"\\$`", *w)) fputc('\\', stderr);
+        if (strchr("\"\\$`", *w))
+            fputc('\\', stderr);
         fputc(*w, stderr);
     }
     fputc('"', stderr);
@@ -59,14 +62,16 @@ static void print_word(const char *w)
 
 void drv_print_command(const struct words *w)
 {
-    for (unsigned i = 0; i < w->n; i++) print_word(w->v[i]);
+    for (unsigned i = 0; i < w->n; i++)
+        print_word(w->v[i]);
     fputc('\n', stderr);
 }
 
 /* ------------------------------------------------------------------ start */
 static void redirect(posix_spawn_file_actions_t *fa, int fd, const char *path)
 {
-    if (!path) return;
+    if (!path)
+        return;
     int flags = fd == 0 ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
     posix_spawn_file_actions_addopen(fa, fd, path, flags, 0666);
 }
@@ -86,12 +91,14 @@ void drv_proc_start(struct proc *p)
     posix_spawnattr_setsigmask(&at, &none);
     posix_spawnattr_setsigdefault(&at, &ignored);
     posix_spawnattr_setpgroup(&at, 0);
-    posix_spawnattr_setflags(&at, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&at, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                      POSIX_SPAWN_SETSIGDEF);
     p->start = drv_now();
     int error = posix_spawnp(&p->pid, p->argv.v[0], &fa, &at, (char **)p->argv.v, environ);
     posix_spawn_file_actions_destroy(&fa);
     posix_spawnattr_destroy(&at);
-    if (error) drv_fatal(EXIT_COMPILE, "cannot run '%s': %s", p->argv.v[0], strerror(error));
+    if (error)
+        drv_fatal(EXIT_COMPILE, "cannot run '%s': %s", p->argv.v[0], strerror(error));
     p->next = running;
     running = p;
 }
@@ -100,7 +107,8 @@ void drv_proc_start(struct proc *p)
 static void unlink_proc(struct proc *p)
 {
     struct proc **at = &running;
-    while (*at != p) at = &(*at)->next;
+    while (*at != p)
+        at = &(*at)->next;
     *at = p->next;
 }
 
@@ -125,29 +133,34 @@ static void kill_group(struct proc *p)
     int status = 0;
     kill(-p->pid, SIGTERM);
     for (int i = 0; i < 100; i++) {
-        if (waitpid(p->pid, &status, WNOHANG) != 0) goto gone;
+        if (waitpid(p->pid, &status, WNOHANG) != 0)
+            goto gone;
         nap(0.01);
     }
     kill(-p->pid, SIGKILL);
     waitpid(p->pid, &status, 0);
 gone:
-    kill(-p->pid, SIGKILL);           /* what it left behind */
+    kill(-p->pid, SIGKILL); /* what it left behind */
     record(p, status);
 }
 
 void drv_proc_kill_all(void)
 {
-    while (running) kill_group(running);
+    while (running)
+        kill_group(running);
 }
 
-/* At the clauses of frontend/screen.c clang reports the same error until its error limit, and then goes round for ever in silence.  Files
- * that cannot be screened, because their preprocessing fails, may come here. */
+/* At the clauses of frontend/screen.c clang reports the same error until its error limit, and then
+ * goes round for ever in silence.  Files that cannot be screened, because their preprocessing
+ * fails, may come here. */
 static bool goes_round(const struct proc *p)
 {
     enum { ENOUGH = 16 << 20 };
     struct stat st;
-    if (!p->err || drv_now() - p->start < 1 || stat(p->err, &st) != 0 || st.st_size == 0) return false;
-    if (st.st_size > ENOUGH) return true;
+    if (!p->err || drv_now() - p->start < 1 || stat(p->err, &st) != 0 || st.st_size == 0)
+        return false;
+    if (st.st_size > ENOUGH)
+        return true;
     const char *text = drv_read(p->err, NULL);
     return text && strstr(text, "fatal error: too many errors emitted");
 }
@@ -179,7 +192,8 @@ static struct proc *reap(void)
 static struct proc *reap_or_nap(void)
 {
     struct proc *p = reap();
-    if (p) return p;
+    if (p)
+        return p;
     struct timespec t = { 0, 200 * 1000 * 1000 };
     int s = sigtimedwait(&waited, NULL, &t);
     if (s > 0 && s != SIGCHLD) {
@@ -192,25 +206,29 @@ static struct proc *reap_or_nap(void)
 struct proc *drv_proc_wait(void)
 {
     struct proc *p = NULL;
-    while (running && !p) p = reap_or_nap();
+    while (running && !p)
+        p = reap_or_nap();
     return p;
 }
 
 bool drv_proc_wait_for(struct proc *p, double seconds)
 {
-    while (!p->ended && drv_now() - p->start < seconds) reap_or_nap();
+    while (!p->ended && drv_now() - p->start < seconds)
+        reap_or_nap();
     return p->ended;
 }
 
 void drv_proc_kill(struct proc *p)
 {
-    if (!p->ended) kill_group(p);
+    if (!p->ended)
+        kill_group(p);
 }
 
 int drv_proc_run(struct proc *p)
 {
     drv_proc_start(p);
-    while (!p->ended) reap_or_nap();
+    while (!p->ended)
+        reap_or_nap();
     return p->code;
 }
 
@@ -220,10 +238,11 @@ void drv_exit(int code)
     drv_proc_kill_all();
     drv_temp_remove_all();
     fflush(NULL);
-    if (signals_ready) {              /* one that came while no child ran */
+    if (signals_ready) { /* one that came while no child ran */
         struct timespec now = { 0, 0 };
         for (int s; !pending_signal && (s = sigtimedwait(&waited, NULL, &now)) > 0;)
-            if (s != SIGCHLD) pending_signal = s;
+            if (s != SIGCHLD)
+                pending_signal = s;
     }
     if (pending_signal) {
         sigset_t one;
@@ -242,7 +261,8 @@ static bool is_ours(const char *name) { return drv_starts(name, "omp-"); }
 /* clang catches the signal of its own compiler proper and only says so in words. */
 static int crash_in_words(const struct proc *p, const char *errors)
 {
-    if (!errors || p->code == 0) return 0;
+    if (!errors || p->code == 0)
+        return 0;
     const char *sign = strstr(errors, "frontend command failed with exit code ");
     if (sign) {
         long code = strtol(sign + strlen("frontend command failed with exit code "), NULL, 10);
@@ -255,16 +275,24 @@ bool drv_proc_report(const struct proc *p, const char *errors)
 {
     const char *name = drv_basename(p->argv.v[0]), *doing = p->doing;
     if (p->timed_out) {
-        drv_error("%s did not finish within %g seconds while %s; OMPGPU_CC_TIMEOUT=SECONDS changes the limit", name, time_limit(), doing);
+        drv_error("%s did not finish within %g seconds while %s; OMPGPU_CC_TIMEOUT=SECONDS changes "
+                  "the limit",
+                  name, time_limit(), doing);
         return true;
     }
     int sig = p->signal ? p->signal : crash_in_words(p, errors);
-    if (!sig) return false;
-    if (sig == SIGKILL) drv_error("%s was killed while %s; the machine may be short of memory", name, doing);
+    if (!sig)
+        return false;
+    if (sig == SIGKILL)
+        drv_error("%s was killed while %s; the machine may be short of memory", name, doing);
     else if (is_ours(name))
-        drv_error("%s crashed (signal %d) while %s; this is a fault of ompgpu-cc: please report it with the files that -save-temps keeps",
+        drv_error("%s crashed (signal %d) while %s; this is a fault of ompgpu-cc: please report it "
+                  "with the files that -save-temps keeps",
                   name, sig, doing);
-    else drv_error("%s crashed (signal %d) while %s; this is a fault of %s, not of ompgpu-cc: -v shows the command", name, sig, doing, name);
+    else
+        drv_error("%s crashed (signal %d) while %s; this is a fault of %s, not of ompgpu-cc: -v "
+                  "shows the command",
+                  name, sig, doing, name);
     return true;
 }
 
@@ -277,8 +305,10 @@ static void print_once(const char *text, size_t n)
         const char *stop = memchr(text, '\n', (size_t)(end - text));
         size_t line = stop ? (size_t)(stop - text) + 1 : (size_t)(end - text);
         bool diagnostic = memmem(text, line, ": error: ", 9) != NULL;
-        if (!diagnostic || line != last_n || memcmp(text, last, line) != 0) fwrite(text, 1, line, stderr);
-        if (diagnostic) last = text, last_n = line;
+        if (!diagnostic || line != last_n || memcmp(text, last, line) != 0)
+            fwrite(text, 1, line, stderr);
+        if (diagnostic)
+            last = text, last_n = line;
         text += line;
     }
 }
@@ -287,7 +317,8 @@ void drv_show(const struct options *o, const char *file)
 {
     size_t n;
     const char *text = drv_read(file, &n);
-    if (!text) return;
+    if (!text)
+        return;
     const char *crash = o->verbose ? NULL : strstr(text, "PLEASE submit a bug report");
     print_once(text, crash ? (size_t)(crash - text) : n);
     fflush(stderr);

@@ -1,17 +1,21 @@
-/* scan.c - may this text hold constructs for a device?  A look at the raw bytes, so that a file without any costs next to nothing.
+/* scan.c - may this text hold constructs for a device?  A look at the raw bytes, so that a file
+ * without any costs next to nothing.
  *
- * It must never say no wrongly, for then regions would quietly run on the host.  A line (with its continuation lines) counts when
- * it has the word `omp`, followed on the same line by
+ * It must never say no wrongly, for then regions would quietly run on the host.  A line (with its
+ * continuation lines) counts when it has the word `omp`, followed on the same line by
  *   - a word with `target` or `declare` in it, or
- *   - as the first word after `pragma omp` (or `_Pragma("omp`) one that is not a directive of the host: it may be a macro.
- * A _Pragma whose operand is not a string may be anything, and counts when the text has the word `omp` at all. */
+ *   - as the first word after `pragma omp` (or `_Pragma("omp`) one that is not a directive of the
+ * host: it may be a macro. A _Pragma whose operand is not a string may be anything, and counts when
+ * the text has the word `omp` at all. */
 #include "driver/driver.h"
 #include <ctype.h>
 #include <string.h>
 
 static const char host_directives[] =
-    " parallel for simd sections section single master masked critical barrier atomic flush ordered task taskwait taskyield taskgroup "
-    "taskloop threadprivate cancel cancellation scan loop scope allocate requires error nothing assume assumes tile unroll teams "
+    " parallel for simd sections section single master masked critical barrier atomic flush "
+    "ordered task taskwait taskyield taskgroup "
+    "taskloop threadprivate cancel cancellation scan loop scope allocate requires error nothing "
+    "assume assumes tile unroll teams "
     "distribute depobj ";
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -22,7 +26,8 @@ static const char *find_word(const char *p, const char *end, const char *word)
 {
     size_t n = strlen(word);
     for (const char *start = p; (p = memmem(p, (size_t)(end - p), word, n)); p += n)
-        if ((p == start || !is_word(p[-1])) && (p + n == end || !is_word(p[n]))) return p;
+        if ((p == start || !is_word(p[-1])) && (p + n == end || !is_word(p[n])))
+            return p;
     return NULL;
 }
 
@@ -30,9 +35,11 @@ static const char *find_word(const char *p, const char *end, const char *word)
 static const char *line_end(const char *p, const char *end)
 {
     for (; p < end; p++) {
-        if (*p != '\n') continue;
-        const char *last = p[-1] == '\r' ? p - 2 : p - 1;      /* p is behind the word `omp` */
-        if (*last != '\\') return p;
+        if (*p != '\n')
+            continue;
+        const char *last = p[-1] == '\r' ? p - 2 : p - 1; /* p is behind the word `omp` */
+        if (*last != '\\')
+            return p;
     }
     return end;
 }
@@ -40,23 +47,30 @@ static const char *line_end(const char *p, const char *end)
 static bool after_pragma(const char *text, const char *omp)
 {
     const char *p = omp;
-    while (p > text && (is_blank(p[-1]) || p[-1] == '"' || p[-1] == '(' || p[-1] == '\\' || p[-1] == '\n')) p--;
-    return (p - text >= 6 && memcmp(p - 6, "pragma", 6) == 0) || (p - text >= 7 && memcmp(p - 7, "_Pragma", 7) == 0);
+    while (p > text &&
+           (is_blank(p[-1]) || p[-1] == '"' || p[-1] == '(' || p[-1] == '\\' || p[-1] == '\n'))
+        p--;
+    return (p - text >= 6 && memcmp(p - 6, "pragma", 6) == 0) ||
+           (p - text >= 7 && memcmp(p - 7, "_Pragma", 7) == 0);
 }
 
 /* The first word after `omp` is a directive that stays on the host. */
 static bool host_word(const char *p, const char *end)
 {
     while (p < end && !is_word(*p)) {
-        if (*p == '"' || *p == ')') return true;       /* a bare "omp" */
+        if (*p == '"' || *p == ')')
+            return true; /* a bare "omp" */
         p++;
     }
     const char *start = p;
-    while (p < end && is_word(*p)) p++;
-    if (p == start) return true;
+    while (p < end && is_word(*p))
+        p++;
+    if (p == start)
+        return true;
     char word[40] = " ";
     size_t n = (size_t)(p - start);
-    if (n > sizeof word - 3) return false;
+    if (n > sizeof word - 3)
+        return false;
     memcpy(word + 1, start, n);
     word[n + 1] = ' ';
     return strstr(host_directives, word) != NULL;
@@ -66,8 +80,10 @@ static bool computed_pragma(const char *text, const char *end)
 {
     for (const char *p = text; (p = find_word(p, end, "_Pragma")); p += 7) {
         const char *q = p + 7;
-        while (q < end && (isspace((unsigned char)*q) || *q == '(')) q++;
-        if (q < end && *q != '"') return true;
+        while (q < end && (isspace((unsigned char)*q) || *q == '('))
+            q++;
+        if (q < end && *q != '"')
+            return true;
     }
     return false;
 }
@@ -76,11 +92,15 @@ bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
     const char *p = find_word(text, end, "omp");
-    if (!p) return false;
+    if (!p)
+        return false;
     for (; p; p = find_word(p + 3, end, "omp")) {
         const char *stop = line_end(p, end);
-        if (memmem(p, (size_t)(stop - p), "target", 6) || memmem(p, (size_t)(stop - p), "declare", 7)) return true;
-        if (after_pragma(text, p) && !host_word(p + 3, stop)) return true;
+        if (memmem(p, (size_t)(stop - p), "target", 6) ||
+            memmem(p, (size_t)(stop - p), "declare", 7))
+            return true;
+        if (after_pragma(text, p) && !host_word(p + 3, stop))
+            return true;
     }
     return computed_pragma(text, end);
 }
@@ -88,18 +108,23 @@ bool drv_scan_text(const char *text, size_t size)
 /* ------------------------------------------------------------------ headers */
 static bool is_system(const char *path)
 {
-    return drv_starts(path, "/usr/include/") || drv_starts(path, "/usr/lib/") || drv_starts(path, "/usr/local/cuda");
+    return drv_starts(path, "/usr/include/") || drv_starts(path, "/usr/lib/") ||
+           drv_starts(path, "/usr/local/cuda");
 }
 
 /* One word of a make rule, with "\ " and "$$" undone. */
 static char *dep_word(const char **p)
 {
-    while (isspace((unsigned char)**p) || (**p == '\\' && (*p)[1] == '\n')) ++*p;
-    if (!**p) return NULL;
+    while (isspace((unsigned char)**p) || (**p == '\\' && (*p)[1] == '\n'))
+        ++*p;
+    if (!**p)
+        return NULL;
     char *word = drv_alloc(strcspn(*p, "\n") + 1), *to = word;
     for (; **p && !isspace((unsigned char)**p); ++*p) {
-        if ((**p == '\\' && ((*p)[1] == ' ' || (*p)[1] == '#')) || (**p == '$' && (*p)[1] == '$')) ++*p;
-        else if (**p == '\\' && (*p)[1] == '\n') break;
+        if ((**p == '\\' && ((*p)[1] == ' ' || (*p)[1] == '#')) || (**p == '$' && (*p)[1] == '$'))
+            ++*p;
+        else if (**p == '\\' && (*p)[1] == '\n')
+            break;
         *to++ = **p;
     }
     return word;
@@ -108,12 +133,15 @@ static char *dep_word(const char **p)
 bool drv_scan_depfile(const char *depfile, const char *main_file)
 {
     const char *p = drv_read(depfile, NULL);
-    if (!p) return false;
+    if (!p)
+        return false;
     for (char *w; (w = dep_word(&p));) {
-        if (drv_ends(w, ":") || is_system(w) || strcmp(w, main_file) == 0) continue;
+        if (drv_ends(w, ":") || is_system(w) || strcmp(w, main_file) == 0)
+            continue;
         size_t size;
         char *text = drv_read(w, &size);
-        if (text && drv_scan_text(text, size)) return true;
+        if (text && drv_scan_text(text, size))
+            return true;
     }
     return false;
 }

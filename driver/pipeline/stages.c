@@ -4,9 +4,10 @@
  *   check (diagnostics)            ├─▶ device-emu ──▶ lower-emu ──▶ link-emu ──────────┼─▶ pack ──▶ assemble
  *   native (which GPU)             └─▶ host ────────────────────────────────────────────┘
  *
- * A stage starts when the stages it comes after have ended; up to MAX_CHILDREN processes run at once.  What `check` says is what the
- * user sees of clang; messages of the other stages are kept in files and shown when check has found nothing wrong, so that an
- * error appears once.  The first failure ends everything else (but lets check finish, for its message is the better one; unless
+ * A stage starts when the stages it comes after have ended; up to MAX_CHILDREN processes run at
+ * once.  What `check` says is what the user sees of clang; messages of the other stages are kept in
+ * files and shown when check has found nothing wrong, so that an error appears once.  The first
+ * failure ends everything else (but lets check finish, for its message is the better one; unless
  * split has found that it never will, see frontend/screen.c). */
 #include "codegen/c/codegen.h"
 #include "driver/driver.h"
@@ -18,34 +19,54 @@
 
 enum { MAX_CHILDREN = 3 };
 enum stage_id {
-    NATIVE, PREPROCESS, CHECK, SPLIT, DEVICE_GPU, HOST, DEVICE_EMU, LOWER_GPU, LOWER_EMU, PTXAS, LINK_EMU, PACK, ASSEMBLE, STAGES
+    NATIVE,
+    PREPROCESS,
+    CHECK,
+    SPLIT,
+    DEVICE_GPU,
+    HOST,
+    DEVICE_EMU,
+    LOWER_GPU,
+    LOWER_EMU,
+    PTXAS,
+    LINK_EMU,
+    PACK,
+    ASSEMBLE,
+    STAGES
 };
 #define AFTER(s) (1u << (s))
 struct stage {
-    const char *name, *doing;         /* "preprocessing" …, for messages */
+    const char *name, *doing; /* "preprocessing" …, for messages */
     unsigned after;
-    bool (*wanted)(const struct job *);                        /* asked when the stages before have ended */
-    unsigned (*count)(const struct job *);                     /* processes of this stage; NULL: one */
+    bool (*wanted)(const struct job *); /* asked when the stages before have ended */
+    /* processes of this stage; NULL: one */
+    unsigned (*count)(const struct job *);
     void (*command)(const struct job *, unsigned, struct proc *);
-    int (*inside)(struct job *);      /* instead of a command */
-    int (*done)(struct job *, int code);                       /* what an exit code means; NULL: not 0 is a failure */
+    int (*inside)(struct job *);         /* instead of a command */
+    int (*done)(struct job *, int code); /* what an exit code means; NULL: not 0 is a failure */
 };
 
 /* ------------------------------------------------------------------ which stages
- * A device link (device_link.c) starts at the two lower stages, with the bitcode of several files.  A file that needs such a link ends with
- * its bitcode; one that others may need packs its bitcode beside its images. */
+ * A device link (device_link.c) starts at the two lower stages, with the bitcode of several files.
+ * A file that needs such a link ends with its bitcode; one that others may need packs its bitcode
+ * beside its images. */
 static bool marked(const struct job *j, const char *mark)
 {
     const char *p = j->device_link ? NULL : drv_read(drv_job_file(j, "device.c"), NULL);
     size_t n = strlen(mark);
     for (; p && drv_starts(p, "// "); p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
-        if (strncmp(p, mark, n) == 0 && p[n] == '\n') return true;
+        if (strncmp(p, mark, n) == 0 && p[n] == '\n')
+            return true;
     return false;
 }
-static bool needs_link(const struct job *j) { return j->opt->emit == EMIT_NONE && marked(j, CG_NEEDS_LINK); }
+static bool needs_link(const struct job *j)
+{
+    return j->opt->emit == EMIT_NONE && marked(j, CG_NEEDS_LINK);
+}
 static bool bitcode_only(const struct job *j)
 {
-    return needs_link(j) || (j->opt->emit == EMIT_NONE && marked(j, CG_PROVIDES) && marked(j, CG_NO_ENTRIES));
+    return needs_link(j) ||
+           (j->opt->emit == EMIT_NONE && marked(j, CG_PROVIDES) && marked(j, CG_NO_ENTRIES));
 }
 static bool packs_bitcode(const struct job *j) { return needs_link(j) || marked(j, CG_PROVIDES); }
 
@@ -54,45 +75,70 @@ static bool has_gpu(const struct job *j) { return j->archs.n > 0 || j->archs.nat
 static bool gpu_image(const struct job *j)
 {
     enum emit e = j->opt->emit;
-    return has_gpu(j) && (e == EMIT_NONE || e == EMIT_IR || e == EMIT_PTX) && j->opt->goal != GOAL_CHECK && !j->no_targets;
+    return has_gpu(j) && (e == EMIT_NONE || e == EMIT_IR || e == EMIT_PTX) &&
+           j->opt->goal != GOAL_CHECK && !j->no_targets;
 }
 static bool emu_image(const struct job *j)
 {
     enum emit e = j->opt->emit;
-    return j->archs.emu && (e == EMIT_NONE || (e == EMIT_IR && !has_gpu(j))) && j->opt->goal != GOAL_CHECK && !j->no_targets;
+    return j->archs.emu && (e == EMIT_NONE || (e == EMIT_IR && !has_gpu(j))) &&
+           j->opt->goal != GOAL_CHECK && !j->no_targets;
 }
 static bool want_native(const struct job *j) { return j->archs.native; }
 static bool want_preprocess(const struct job *j)
 {
-    return compiles(j) && !drv_ends(j->input_file, ".i") && !(j->language && strcmp(j->language, "cpp-output") == 0);
+    return compiles(j) && !drv_ends(j->input_file, ".i") &&
+           !(j->language && strcmp(j->language, "cpp-output") == 0);
 }
 static bool want_check(const struct job *j) { return compiles(j) && !j->checked; }
 static bool want_device_gpu(const struct job *j) { return compiles(j) && gpu_image(j); }
 static bool want_device_emu(const struct job *j) { return compiles(j) && emu_image(j); }
 static bool want_lower_gpu(const struct job *j) { return gpu_image(j) && !bitcode_only(j); }
 static bool want_lower_emu(const struct job *j) { return emu_image(j) && !bitcode_only(j); }
-static bool want_host(const struct job *j) { return compiles(j) && j->opt->emit == EMIT_NONE && j->opt->goal != GOAL_CHECK && !j->no_targets; }
-static bool want_ptxas(const struct job *j) { return want_lower_gpu(j) && j->opt->emit == EMIT_NONE && drv_ptxas(j->opt); }
-static bool want_link_emu(const struct job *j) { return want_lower_emu(j) && j->opt->emit == EMIT_NONE; }
+static bool want_host(const struct job *j)
+{
+    return compiles(j) && j->opt->emit == EMIT_NONE && j->opt->goal != GOAL_CHECK && !j->no_targets;
+}
+static bool want_ptxas(const struct job *j)
+{
+    return want_lower_gpu(j) && j->opt->emit == EMIT_NONE && drv_ptxas(j->opt);
+}
+static bool want_link_emu(const struct job *j)
+{
+    return want_lower_emu(j) && j->opt->emit == EMIT_NONE;
+}
 static bool want_pack(const struct job *j) { return j->device_link || want_host(j); }
-static bool want_assemble(const struct job *j) { return want_pack(j) && j->opt->goal != GOAL_ASSEMBLY; }
+static bool want_assemble(const struct job *j)
+{
+    return want_pack(j) && j->opt->goal != GOAL_ASSEMBLY;
+}
 static unsigned count_archs(const struct job *j) { return j->archs.n; }
 
 static bool first_device_is_gpu(const struct job *j) { return gpu_image(j); }
 
 /* ------------------------------------------------------------------ names */
-static const char *arch_name(const struct job *j, unsigned i) { return drv_format("sm_%u%s", j->archs.sm[i], j->archs.suffix[i]); }
+static const char *arch_name(const struct job *j, unsigned i)
+{
+    return drv_format("sm_%u%s", j->archs.sm[i], j->archs.suffix[i]);
+}
 static const char *arch_file(const struct job *j, unsigned i, const char *extension)
 {
     return drv_format("%s.%s.%s", j->base, arch_name(j, i), extension);
 }
-static const char *preprocessed(const struct job *j) { return want_preprocess(j) ? drv_job_file(j, "i") : j->input_file; }
-static const char *stage_err(const struct job *j, enum stage_id id, unsigned i) { return drv_format("%s%d.%u.err", j->err_base, (int)id, i); }
+static const char *preprocessed(const struct job *j)
+{
+    return want_preprocess(j) ? drv_job_file(j, "i") : j->input_file;
+}
+static const char *stage_err(const struct job *j, enum stage_id id, unsigned i)
+{
+    return drv_format("%s%d.%u.err", j->err_base, (int)id, i);
+}
 
 #define ADD(w, ...) add_words(w, (const char *const[]){ __VA_ARGS__, NULL })
 static void add_words(struct words *w, const char *const v[])
 {
-    for (; *v; v++) words_add(w, *v);
+    for (; *v; v++)
+        words_add(w, *v);
 }
 
 /* ------------------------------------------------------------------ the commands */
@@ -105,9 +151,11 @@ static void native(const struct job *j, unsigned i, struct proc *p)
 
 static void input(const struct job *j, struct proc *p)
 {
-    if (j->language) ADD(&p->argv, "-x", j->language);
+    if (j->language)
+        ADD(&p->argv, "-x", j->language);
     ADD(&p->argv, j->path);
-    if (strcmp(j->path, "-") == 0) p->in = j->input_file;
+    if (strcmp(j->path, "-") == 0)
+        p->in = j->input_file;
 }
 
 void drv_preprocess(const struct job *j, struct proc *p)
@@ -133,56 +181,79 @@ static void check(const struct job *j, unsigned i, struct proc *p)
     drv_common_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_CHECK);
     drv_dep_args(j, &p->argv);
-    if (j->opt->verbose) ADD(&p->argv, "-v");
+    if (j->opt->verbose)
+        ADD(&p->argv, "-v");
     const char *text = drv_check_args(j, &p->argv);
     input(j, p);
-    if (p->in) p->in = text;
+    if (p->in)
+        p->in = text;
 }
 
-static const char *shown_path(const struct job *j) { return strcmp(j->path, "-") == 0 ? "<stdin>" : j->path; }
+static const char *shown_path(const struct job *j)
+{
+    return strcmp(j->path, "-") == 0 ? "<stdin>" : j->path;
+}
 
 static void split(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     ADD(&p->argv, drv_tool("omp-split"), "--path", shown_path(j));
     ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host", drv_job_file(j, "host.c"));
-    if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION)) ADD(&p->argv, "--atomic-reduction");
-    if (j->opt->remarks) ADD(&p->argv, "--remarks");
-    if (j->opt->emit == EMIT_TREE) ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
+    if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
+        ADD(&p->argv, "--atomic-reduction");
+    if (j->opt->remarks)
+        ADD(&p->argv, "--remarks");
+    if (j->opt->emit == EMIT_TREE)
+        ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
     ADD(&p->argv, preprocessed(j), "--");
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
 }
 
-/* In debug information the user's file stands for our text: the same input gives the same object, whatever the temporary directory. */
+/* In debug information the user's file stands for our text: the same input gives the same object,
+ * whatever the temporary directory. */
 static void hide_temp(const struct job *j, struct proc *p, const char *extension)
 {
-    if (!j->opt->save) words_add(&p->argv, drv_format("-fdebug-prefix-map=%s=%s", drv_job_file(j, extension), shown_path(j)));
+    if (!j->opt->save)
+        words_add(&p->argv, drv_format("-fdebug-prefix-map=%s=%s", drv_job_file(j, extension),
+                                       shown_path(j)));
 }
 
-/* No LLVM pass runs before omp-device: -O2 only keeps clang from marking functions optnone and loops as not to be unrolled. */
+/* No LLVM pass runs before omp-device: -O2 only keeps clang from marking functions optnone and
+ * loops as not to be unrolled. */
 static void device(const struct job *j, struct proc *p, const char *out)
 {
     hide_temp(j, p, "device.c");
-    ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2", "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w", "-fno-crash-diagnostics",
+    ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2",
+        "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w", "-fno-crash-diagnostics",
         "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
 }
 
-/* For messages; omp-device drops lines that nobody asked to have in the code.  Remarks name variables. */
-static bool wants_lines(const struct job *j) { return j->opt->remarks || j->opt->warn_generic || j->opt->mode || packs_bitcode(j); }
-static const char *line_flag(const struct job *j) { return j->opt->remarks && !j->opt->debug ? "-g" : "-gline-directives-only"; }
+/* For messages; omp-device drops lines that nobody asked to have in the code.  Remarks name
+ * variables. */
+static bool wants_lines(const struct job *j)
+{
+    return j->opt->remarks || j->opt->warn_generic || j->opt->mode || packs_bitcode(j);
+}
+static const char *line_flag(const struct job *j)
+{
+    return j->opt->remarks && !j->opt->debug ? "-g" : "-gline-directives-only";
+}
 
-/* clang refuses variable length arrays for nvptx64; behind it nothing does.  Such a file is compiled for wasm64, which has the same sizes,
- * alignments and passing of structs, and omp-device makes it nvptx64 again.  The flags say what clang takes for granted on nvptx64. */
+/* clang refuses variable length arrays for nvptx64; behind it nothing does.  Such a file is
+ * compiled for wasm64, which has the same sizes, alignments and passing of structs, and omp-device
+ * makes it nvptx64 again.  The flags say what clang takes for granted on nvptx64. */
 static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     if (marked(j, CG_RUN_TIME_TYPES))
-        ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__", "-fvisibility=default", "-fconvergent-functions",
-            "-fno-math-errno");
+        ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__",
+            "-fvisibility=default", "-fconvergent-functions", "-fno-math-errno");
     else
-        ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75", "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
+        ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75",
+            "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
-    if (j->opt->debug || wants_lines(j)) ADD(&p->argv, line_flag(j));
+    if (j->opt->debug || wants_lines(j))
+        ADD(&p->argv, line_flag(j));
     device(j, p, drv_job_file(j, "nvptx64.bc"));
 }
 
@@ -191,18 +262,21 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
-    if (!j->opt->debug && wants_lines(j)) ADD(&p->argv, line_flag(j));
+    if (!j->opt->debug && wants_lines(j))
+        ADD(&p->argv, line_flag(j));
     ADD(&p->argv, "-fPIC");
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
 
-/* The text was preprocessed for clang, where glibc defines _Float32 and its family as typedefs; in gcc they are keywords.  -undef: no
- * macro but these is left to expand. */
+/* The text was preprocessed for clang, where glibc defines _Float32 and its family as typedefs; in
+ * gcc they are keywords.  -undef: no macro but these is left to expand. */
 static void gcc_input(struct proc *p)
 {
-    static const char *const names[] = { "_Float32", "_Float64", "_Float128", "_Float32x", "_Float64x", "_Float128x" };
+    static const char *const names[] = { "_Float32",  "_Float64",  "_Float128",
+                                         "_Float32x", "_Float64x", "_Float128x" };
     ADD(&p->argv, "-x", "c", "-undef");
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) words_add(&p->argv, drv_format("-D%s=__ompgpu%s", names[i], names[i]));
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        words_add(&p->argv, drv_format("-D%s=__ompgpu%s", names[i], names[i]));
 }
 
 static void host(const struct job *j, unsigned i, struct proc *p)
@@ -212,31 +286,44 @@ static void host(const struct job *j, unsigned i, struct proc *p)
     drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_HOST);
     hide_temp(j, p, "host.c");
-    if (j->opt->gcc) gcc_input(p);
-    else ADD(&p->argv, "-x", "cpp-output");
+    if (j->opt->gcc)
+        gcc_input(p);
+    else
+        ADD(&p->argv, "-x", "cpp-output");
     ADD(&p->argv, drv_job_file(j, "host.c"), "-o", drv_job_file(j, "s"));
 }
 
-/* omp-device knows -O0 … -O3 and -Os.  Without a flag device code is optimised, as other GPU compilers do, unless it is to be debugged. */
+/* omp-device knows -O0 … -O3 and -Os.  Without a flag device code is optimised, as other GPU
+ * compilers do, unless it is to be debugged. */
 static const char *level(const struct options *o)
 {
     const char *l = o->level ? o->level : o->debug ? "0" : "2";
-    if (strcmp(l, "0") == 0) return "-O0";
-    if (strcmp(l, "s") == 0 || strcmp(l, "z") == 0) return "-Os";
-    if (strcmp(l, "1") == 0 || strcmp(l, "g") == 0) return "-O1";
+    if (strcmp(l, "0") == 0)
+        return "-O0";
+    if (strcmp(l, "s") == 0 || strcmp(l, "z") == 0)
+        return "-Os";
+    if (strcmp(l, "1") == 0 || strcmp(l, "g") == 0)
+        return "-O1";
     return strcmp(l, "2") == 0 ? "-O2" : "-O3";
 }
 
 static void lower(const struct job *j, struct proc *p, const char *target, bool first)
 {
     ADD(&p->argv, drv_tool("omp-device"), drv_format("--target=%s", target), j->level,
-        drv_format("--rtl=%s", drv_tool(drv_format("devicertl-%s.bc", target))), drv_format("--info=%s.%s.info", j->base, target));
-    if (j->debug) ADD(&p->argv, "-g");
-    if (j->device_link) return;
-    if (j->opt->mode) ADD(&p->argv, drv_format("--mode=%s", j->opt->mode));
-    if (first && j->opt->remarks) ADD(&p->argv, "--remarks");
-    if (first && j->opt->warn_generic) ADD(&p->argv, drv_generic_is_error(j->opt) ? "--error-generic" : "--warn-generic");
-    if (first && j->opt->emit == EMIT_IR) ADD(&p->argv, drv_format("--emit-ir=%s", drv_job_file(j, "ll")));
+        drv_format("--rtl=%s", drv_tool(drv_format("devicertl-%s.bc", target))),
+        drv_format("--info=%s.%s.info", j->base, target));
+    if (j->debug)
+        ADD(&p->argv, "-g");
+    if (j->device_link)
+        return;
+    if (j->opt->mode)
+        ADD(&p->argv, drv_format("--mode=%s", j->opt->mode));
+    if (first && j->opt->remarks)
+        ADD(&p->argv, "--remarks");
+    if (first && j->opt->warn_generic)
+        ADD(&p->argv, drv_generic_is_error(j->opt) ? "--error-generic" : "--warn-generic");
+    if (first && j->opt->emit == EMIT_IR)
+        ADD(&p->argv, drv_format("--emit-ir=%s", drv_job_file(j, "ll")));
 }
 
 /* The same --member without `r`, `w` and `e`. */
@@ -251,10 +338,12 @@ static const char *silent(const char *about)
 static void lower_inputs(const struct job *j, struct proc *p, bool emu, bool first)
 {
     const struct device_link *d = j->device_link;
-    if (!d) ADD(&p->argv, drv_job_file(j, emu ? "x86_64.bc" : "nvptx64.bc"));
-    for (unsigned i = 0; d && i < d->n; i++)          /* one of the two says what there is to say */
+    if (!d)
+        ADD(&p->argv, drv_job_file(j, emu ? "x86_64.bc" : "nvptx64.bc"));
+    for (unsigned i = 0; d && i < d->n; i++) /* one of the two says what there is to say */
         ADD(&p->argv, drv_format("--member=%s", first ? d->about[i] : silent(d->about[i])));
-    for (unsigned i = 0; d && i < d->n; i++) ADD(&p->argv, d->bitcode[emu][i]);
+    for (unsigned i = 0; d && i < d->n; i++)
+        ADD(&p->argv, d->bitcode[emu][i]);
 }
 
 static void lower_gpu(const struct job *j, unsigned i, struct proc *p)
@@ -262,8 +351,10 @@ static void lower_gpu(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     const char *libdevice = drv_libdevice(j->opt);
     lower(j, p, "nvptx64", true);
-    if (libdevice) ADD(&p->argv, drv_format("--libdevice=%s", libdevice));
-    for (unsigned k = 0; k < j->archs.n; k++) ADD(&p->argv, drv_format("--out=%s:%s", arch_name(j, k), arch_file(j, k, "ptx")));
+    if (libdevice)
+        ADD(&p->argv, drv_format("--libdevice=%s", libdevice));
+    for (unsigned k = 0; k < j->archs.n; k++)
+        ADD(&p->argv, drv_format("--out=%s:%s", arch_name(j, k), arch_file(j, k, "ptx")));
     lower_inputs(j, p, false, true);
 }
 
@@ -277,15 +368,18 @@ static void lower_emu(const struct job *j, unsigned i, struct proc *p)
 
 static void ptxas(const struct job *j, unsigned i, struct proc *p)
 {
-    ADD(&p->argv, drv_ptxas(j->opt), "-v", drv_format("-arch=%s", arch_name(j, i)), strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
-    if (j->debug) ADD(&p->argv, "-lineinfo");
+    ADD(&p->argv, drv_ptxas(j->opt), "-v", drv_format("-arch=%s", arch_name(j, i)),
+        strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
+    if (j->debug)
+        ADD(&p->argv, "-lineinfo");
     ADD(&p->argv, arch_file(j, i, "ptx"), "-o", arch_file(j, i, "cubin"));
 }
 
 static void link_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, "ld", "-shared", "--eh-frame-hdr", drv_job_file(j, "emu.o"), "--as-needed", "-lm", "-lc", "-o", drv_job_file(j, "emu.so"));
+    ADD(&p->argv, "ld", "-shared", "--eh-frame-hdr", drv_job_file(j, "emu.o"), "--as-needed", "-lm",
+        "-lc", "-o", drv_job_file(j, "emu.so"));
 }
 
 static void assemble(const struct job *j, unsigned i, struct proc *p)
@@ -297,78 +391,109 @@ static void assemble(const struct job *j, unsigned i, struct proc *p)
 }
 
 /* ------------------------------------------------------------------ inside */
-/* The container: a cubin for each GPU, PTX of the highest one for GPUs still to come, the emulated device's object. */
+/* The container: a cubin for each GPU, PTX of the highest one for GPUs still to come, the emulated
+ * device's object. */
 static unsigned highest(const struct archs *a)
 {
     unsigned best = 0;
     for (unsigned i = 1; i < a->n; i++)
-        if (a->sm[i] > a->sm[best]) best = i;
+        if (a->sm[i] > a->sm[best])
+            best = i;
     return best;
 }
 
 const char *drv_arch_names(const struct archs *a)
 {
     const char *names = "";
-    for (unsigned i = 0; i < a->n; i++) names = drv_format("%s%ssm_%u%s", names, *names ? "," : "", a->sm[i], a->suffix[i]);
+    for (unsigned i = 0; i < a->n; i++)
+        names = drv_format("%s%ssm_%u%s", names, *names ? "," : "", a->sm[i], a->suffix[i]);
     return a->emu ? drv_format("%s%semu", names, *names ? "," : "") : names;
 }
 
 /* What the device link must know of how this file was compiled. */
 static const char *recorded(const struct job *j)
 {
-    return drv_format("level=%s debug=%d mode=%s remarks=%d warn=%d error=%d archs=%s", j->level, j->debug, j->opt->mode ? j->opt->mode : "auto",
-                      j->opt->remarks, j->opt->warn_generic, drv_generic_is_error(j->opt), drv_arch_names(&j->archs));
+    return drv_format("level=%s debug=%d mode=%s remarks=%d warn=%d error=%d archs=%s", j->level,
+                      j->debug, j->opt->mode ? j->opt->mode : "auto", j->opt->remarks,
+                      j->opt->warn_generic, drv_generic_is_error(j->opt),
+                      drv_arch_names(&j->archs));
 }
 
 static unsigned image_files(const struct job *j, struct image_file *files)
 {
     unsigned n = 0, top = highest(&j->archs);
     for (unsigned i = 0; want_ptxas(j) && i < j->archs.n; i++)
-        files[n++] = (struct image_file){ OMPGPU_IMAGE_CUBIN, j->archs.sm[i], arch_file(j, i, "cubin") };
-    if (want_lower_gpu(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_PTX, j->archs.sm[top], arch_file(j, top, "ptx") };
-    if (want_lower_emu(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_EMU, 0, drv_job_file(j, "emu.so") };
-    if (packs_bitcode(j) && gpu_image(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_BITCODE_GPU, 0, drv_job_file(j, "nvptx64.bc") };
-    if (packs_bitcode(j) && emu_image(j)) files[n++] = (struct image_file){ OMPGPU_IMAGE_BITCODE_EMU, 0, drv_job_file(j, "x86_64.bc") };
+        files[n++] =
+            (struct image_file){ OMPGPU_IMAGE_CUBIN, j->archs.sm[i], arch_file(j, i, "cubin") };
+    if (want_lower_gpu(j))
+        files[n++] =
+            (struct image_file){ OMPGPU_IMAGE_PTX, j->archs.sm[top], arch_file(j, top, "ptx") };
+    if (want_lower_emu(j))
+        files[n++] = (struct image_file){ OMPGPU_IMAGE_EMU, 0, drv_job_file(j, "emu.so") };
+    if (packs_bitcode(j) && gpu_image(j))
+        files[n++] =
+            (struct image_file){ OMPGPU_IMAGE_BITCODE_GPU, 0, drv_job_file(j, "nvptx64.bc") };
+    if (packs_bitcode(j) && emu_image(j))
+        files[n++] =
+            (struct image_file){ OMPGPU_IMAGE_BITCODE_EMU, 0, drv_job_file(j, "x86_64.bc") };
     return n;
 }
 
-/* Both devices' code comes from one text, so the links agree; were it otherwise, kernels would be looked for under wrong names. */
+/* Both devices' code comes from one text, so the links agree; were it otherwise, kernels would be
+ * looked for under wrong names. */
 static bool members_agree(const struct job *j)
 {
-    if (!j->device_link || !want_lower_gpu(j) || !want_lower_emu(j)) return true;
+    if (!j->device_link || !want_lower_gpu(j) || !want_lower_emu(j))
+        return true;
     unsigned n = j->device_link->n;
-    bool *gpu = drv_read_members(drv_job_file(j, "nvptx64.info"), n), *emu = drv_read_members(drv_job_file(j, "x86_64.info"), n);
-    if (memcmp(gpu, emu, n) == 0) return true;
-    drv_error("the device links for the GPU and for the emulated device differ; this is a fault of ompgpu-cc");
+    bool *gpu = drv_read_members(drv_job_file(j, "nvptx64.info"), n),
+         *emu = drv_read_members(drv_job_file(j, "x86_64.info"), n);
+    if (memcmp(gpu, emu, n) == 0)
+        return true;
+    drv_error("the device links for the GPU and for the emulated device differ; this is a fault of "
+              "ompgpu-cc");
     return false;
 }
 
 static int pack(struct job *j)
 {
     struct image_file files[MAX_ARCHS + 4];
-    struct container c = { .files = files, .nfiles = image_files(j, files), .options = recorded(j), .file = j->path };
+    struct container c = {
+        .files = files, .nfiles = image_files(j, files), .options = recorded(j), .file = j->path
+    };
     const char *image = drv_job_file(j, "image"), *text = drv_job_file(j, "s");
-    if (want_ptxas(j)) c.stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &c.nstats);
-    if (want_lower_gpu(j)) c.info = drv_job_file(j, "nvptx64.info");
-    if (want_lower_emu(j)) c.emu_info = drv_job_file(j, "x86_64.info");
-    c.flags = needs_link(j) ? OMPGPU_CONTAINER_NEEDS_LINK : j->device_link ? OMPGPU_CONTAINER_LINKED : 0;
+    if (want_ptxas(j))
+        c.stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &c.nstats);
+    if (want_lower_gpu(j))
+        c.info = drv_job_file(j, "nvptx64.info");
+    if (want_lower_emu(j))
+        c.emu_info = drv_job_file(j, "x86_64.info");
+    c.flags = needs_link(j)    ? OMPGPU_CONTAINER_NEEDS_LINK
+              : j->device_link ? OMPGPU_CONTAINER_LINKED
+                               : 0;
     static const char no_stack[] = "\t.section\t.note.GNU-stack,\"\",@progbits\n";
-    if (j->device_link && !drv_write(text, no_stack, sizeof no_stack - 1)) return EXIT_COMPILE;
-    if (!members_agree(j) || !drv_write_container(image, &c)) return EXIT_COMPILE;
-    return drv_append_image(text, image, j->opt->goal == GOAL_ASSEMBLY, j->device_link ? DRV_LINKED_IMAGE : NULL) ? 0 : EXIT_COMPILE;
+    if (j->device_link && !drv_write(text, no_stack, sizeof no_stack - 1))
+        return EXIT_COMPILE;
+    if (!members_agree(j) || !drv_write_container(image, &c))
+        return EXIT_COMPILE;
+    return drv_append_image(text, image, j->opt->goal == GOAL_ASSEMBLY,
+                            j->device_link ? DRV_LINKED_IMAGE : NULL)
+               ? 0
+               : EXIT_COMPILE;
 }
 
 /* ------------------------------------------------------------------ exit codes */
 static int native_done(struct job *j, int code)
 {
     char *text = code == 0 ? drv_read(drv_job_file(j, "native"), NULL) : NULL;
-    if (!text && j->archs.by_default) {               /* a driver without a device */
+    if (!text && j->archs.by_default) { /* a driver without a device */
         drv_add_arch(&j->archs, 75, "");
         j->archs.emu = true;
         return 0;
     }
     if (!text) {
-        drv_error("'--gpu-arch=native': there is no GPU in this machine, or its driver does not start; name the GPU: --gpu-arch=sm_XX");
+        drv_error("'--gpu-arch=native': there is no GPU in this machine, or its driver does not "
+                  "start; name the GPU: --gpu-arch=sm_XX");
         return EXIT_COMPILE;
     }
     for (char *line = strtok_r(text, "\n", &text); line; line = strtok_r(NULL, "\n", &text))
@@ -384,31 +509,43 @@ static int split_done(struct job *j, int code)
 
 /* ------------------------------------------------------------------ the table */
 static const struct stage stages[STAGES] = {
-    [NATIVE]     = { "native", "asking for this machine's GPU", 0, want_native, NULL, native, NULL, native_done },
-    [PREPROCESS] = { "preprocess", "preprocessing", 0, want_preprocess, NULL, preprocess, NULL, NULL },
-    [CHECK]      = { "check", "checking", 0, want_check, NULL, check, NULL, NULL },
-    [SPLIT]      = { "split", "reading the directives of", AFTER(PREPROCESS), compiles, NULL, split, NULL, split_done },
-    [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(SPLIT), want_device_gpu, NULL, device_gpu, NULL, NULL },
-    [HOST]       = { "host", "compiling the host part of", AFTER(SPLIT), want_host, NULL, host, NULL, NULL },
-    [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of", AFTER(SPLIT) | AFTER(NATIVE), want_device_emu, NULL, device_emu, NULL, NULL },
-    [LOWER_GPU]  = { "lower-gpu", "generating GPU code for", AFTER(DEVICE_GPU) | AFTER(NATIVE), want_lower_gpu, NULL, lower_gpu, NULL, NULL },
-    [LOWER_EMU]  = { "lower-emu", "generating emulated device code for", AFTER(DEVICE_EMU), want_lower_emu, NULL, lower_emu, NULL, NULL },
-    [PTXAS]      = { "ptxas", "assembling the GPU part of", AFTER(LOWER_GPU), want_ptxas, count_archs, ptxas, NULL, NULL },
-    [LINK_EMU]   = { "link-emu", "linking the emulated device's part of", AFTER(LOWER_EMU), want_link_emu, NULL, link_emu, NULL, NULL },
-    [PACK]       = { "pack", "packing the images of", AFTER(HOST) | AFTER(PTXAS) | AFTER(LINK_EMU), want_pack, NULL, NULL, pack, NULL },
-    [ASSEMBLE]   = { "assemble", "assembling", AFTER(PACK), want_assemble, NULL, assemble, NULL, NULL },
+    [NATIVE] = { "native", "asking for this machine's GPU", 0, want_native, NULL, native, NULL,
+                 native_done },
+    [PREPROCESS] = { "preprocess", "preprocessing", 0, want_preprocess, NULL, preprocess, NULL,
+                     NULL },
+    [CHECK] = { "check", "checking", 0, want_check, NULL, check, NULL, NULL },
+    [SPLIT] = { "split", "reading the directives of", AFTER(PREPROCESS), compiles, NULL, split,
+                NULL, split_done },
+    [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(SPLIT), want_device_gpu, NULL,
+                     device_gpu, NULL, NULL },
+    [HOST] = { "host", "compiling the host part of", AFTER(SPLIT), want_host, NULL, host, NULL,
+               NULL },
+    [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of",
+                     AFTER(SPLIT) | AFTER(NATIVE), want_device_emu, NULL, device_emu, NULL, NULL },
+    [LOWER_GPU] = { "lower-gpu", "generating GPU code for", AFTER(DEVICE_GPU) | AFTER(NATIVE),
+                    want_lower_gpu, NULL, lower_gpu, NULL, NULL },
+    [LOWER_EMU] = { "lower-emu", "generating emulated device code for", AFTER(DEVICE_EMU),
+                    want_lower_emu, NULL, lower_emu, NULL, NULL },
+    [PTXAS] = { "ptxas", "assembling the GPU part of", AFTER(LOWER_GPU), want_ptxas, count_archs,
+                ptxas, NULL, NULL },
+    [LINK_EMU] = { "link-emu", "linking the emulated device's part of", AFTER(LOWER_EMU),
+                   want_link_emu, NULL, link_emu, NULL, NULL },
+    [PACK] = { "pack", "packing the images of", AFTER(HOST) | AFTER(PTXAS) | AFTER(LINK_EMU),
+               want_pack, NULL, NULL, pack, NULL },
+    [ASSEMBLE] = { "assemble", "assembling", AFTER(PACK), want_assemble, NULL, assemble, NULL,
+                   NULL },
 };
 
 /* ------------------------------------------------------------------ running them */
 struct run {
     struct job *job;
-    unsigned started, ended;          /* a bit a stage */
-    unsigned left[STAGES];            /* processes that have not ended */
-    unsigned next[STAGES];            /* processes started */
+    unsigned started, ended; /* a bit a stage */
+    unsigned left[STAGES];   /* processes that have not ended */
+    unsigned next[STAGES];   /* processes started */
     unsigned children;
-    bool again;                       /* from the start, with an older version of OpenMP */
-    bool endless;                     /* clang would not end on this file */
-    int failed;                       /* exit code */
+    bool again;   /* from the start, with an older version of OpenMP */
+    bool endless; /* clang would not end on this file */
+    int failed;   /* exit code */
     struct proc *culprit;
 };
 
@@ -416,7 +553,8 @@ static void end_stage(struct run *r, enum stage_id id) { r->ended |= 1u << id; }
 
 static void print_time(const struct run *r, const char *name, double seconds)
 {
-    if (r->job->opt->time) fprintf(stderr, "%-24s %8.1f ms  %s\n", name, 1e3 * seconds, r->job->path);
+    if (r->job->opt->time)
+        fprintf(stderr, "%-24s %8.1f ms  %s\n", name, 1e3 * seconds, r->job->path);
 }
 
 static void launch(struct run *r, enum stage_id id)
@@ -428,9 +566,11 @@ static void launch(struct run *r, enum stage_id id)
     p->err = stage_err(r->job, id, p->index);
     p->doing = drv_format("%s '%s'", s->doing, r->job->path);
     s->command(r->job, p->index, p);
-    if (r->job->opt->verbose) drv_print_command(&p->argv);
+    if (r->job->opt->verbose)
+        drv_print_command(&p->argv);
     if (r->job->opt->dry) {
-        if (--r->left[id] == 0) end_stage(r, id);
+        if (--r->left[id] == 0)
+            end_stage(r, id);
         return;
     }
     drv_proc_start(p);
@@ -440,7 +580,8 @@ static void launch(struct run *r, enum stage_id id)
 static void run_inside(struct run *r, enum stage_id id)
 {
     double start = drv_now();
-    if (!r->job->opt->dry) r->failed = stages[id].inside(r->job);
+    if (!r->job->opt->dry)
+        r->failed = stages[id].inside(r->job);
     print_time(r, stages[id].name, drv_now() - start);
     end_stage(r, id);
 }
@@ -451,16 +592,25 @@ static bool advance(struct run *r)
     bool moved = false;
     for (int id = 0; id < STAGES && !r->failed; id++) {
         const struct stage *s = &stages[id];
-        if ((r->ended >> id & 1) || (s->after & ~r->ended)) continue;
+        if ((r->ended >> id & 1) || (s->after & ~r->ended))
+            continue;
         if (!(r->started >> id & 1)) {
             r->started |= 1u << id;
             moved = true;
-            if (s->wanted && !s->wanted(r->job)) { end_stage(r, (enum stage_id)id); continue; }
-            if (s->inside) { run_inside(r, (enum stage_id)id); continue; }
+            if (s->wanted && !s->wanted(r->job)) {
+                end_stage(r, (enum stage_id)id);
+                continue;
+            }
+            if (s->inside) {
+                run_inside(r, (enum stage_id)id);
+                continue;
+            }
             r->left[id] = s->count ? s->count(r->job) : 1;
-            if (!r->left[id]) end_stage(r, (enum stage_id)id);
+            if (!r->left[id])
+                end_stage(r, (enum stage_id)id);
         }
-        while (r->next[id] < (s->count ? s->count(r->job) : 1) && r->children < MAX_CHILDREN && !(r->ended >> id & 1)) {
+        while (r->next[id] < (s->count ? s->count(r->job) : 1) && r->children < MAX_CHILDREN &&
+               !(r->ended >> id & 1)) {
             launch(r, (enum stage_id)id);
             moved = true;
         }
@@ -471,10 +621,13 @@ static bool advance(struct run *r)
 /* clang rejects the file: would it with an older version of OpenMP? */
 static bool accepted_by_older(const struct job *j)
 {
-    struct proc p = { .err = drv_format("%solder.err", j->err_base), .doing = drv_format("checking '%s'", j->path) };
-    if (!drv_older_openmp(j->opt)) return false;
+    struct proc p = { .err = drv_format("%solder.err", j->err_base),
+                      .doing = drv_format("checking '%s'", j->path) };
+    if (!drv_older_openmp(j->opt))
+        return false;
     check(j, 0, &p);
-    if (drv_proc_run(&p) == 0) return true;
+    if (drv_proc_run(&p) == 0)
+        return true;
     drv_newest_openmp();
     return false;
 }
@@ -494,29 +647,40 @@ static void ended(struct run *r, struct proc *p)
         end_stage(r, id);
         return;
     }
-    if (id == CHECK) drv_show(r->job->opt, p->err);
+    if (id == CHECK)
+        drv_show(r->job->opt, p->err);
     if ((!orderly || code) && (!r->failed || id == CHECK)) {
         r->failed = EXIT_COMPILE;
         r->culprit = p;
     }
-    if (--r->left[id] == 0) end_stage(r, id);
+    if (--r->left[id] == 0)
+        end_stage(r, id);
 }
 
-static bool check_runs(const struct run *r) { return (r->started >> CHECK & 1) && !(r->ended >> CHECK & 1); }
+static bool check_runs(const struct run *r)
+{
+    return (r->started >> CHECK & 1) && !(r->ended >> CHECK & 1);
+}
 
-/* The message of a stage other than check: its own words, and what they mean where they are not about the user's text. */
+/* The message of a stage other than check: its own words, and what they mean where they are not
+ * about the user's text. */
 static void explain(const struct run *r)
 {
     const struct proc *p = r->culprit;
     const struct stage *s = p->tag;
     enum stage_id id = (enum stage_id)(s - stages);
-    if (id != CHECK && id != NATIVE) drv_show(r->job->opt, p->err);
-    if (drv_proc_report(p, drv_read(p->err, NULL))) return;
+    if (id != CHECK && id != NATIVE)
+        drv_show(r->job->opt, p->err);
+    if (drv_proc_report(p, drv_read(p->err, NULL)))
+        return;
     if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
-        drv_note("this came up while %s: clang accepts the file, but not what a target region makes of it", p->doing);
+        drv_note("this came up while %s: clang accepts the file, but not what a target region "
+                 "makes of it",
+                 p->doing);
     if (id == PTXAS) {
         const char *version = drv_cuda_version(r->job->opt);
-        drv_error("ptxas of CUDA %s failed for %s while %s", version ? version : "(unknown)", arch_name(r->job, p->index), p->doing);
+        drv_error("ptxas of CUDA %s failed for %s while %s", version ? version : "(unknown)",
+                  arch_name(r->job, p->index), p->doing);
     }
 }
 
@@ -535,18 +699,24 @@ static void show_remarks(const struct job *j)
     drv_show(j->opt, stage_err(j, SPLIT, 0));
     drv_show(j->opt, stage_err(j, LOWER_GPU, 0));
     drv_show(j->opt, stage_err(j, LOWER_EMU, 0));
-    if (j->opt->remarks && want_ptxas(j)) remark_ptxas(j);
+    if (j->opt->remarks && want_ptxas(j))
+        remark_ptxas(j);
 }
 
 static void print_file(const char *text, size_t n)
 {
-    if (fwrite(text, 1, n, stdout) == n && fflush(stdout) == 0) return;
-    if (errno == EPIPE) drv_exit(EXIT_COMPILE);        /* by SIGPIPE, without a word */
+    if (fwrite(text, 1, n, stdout) == n && fflush(stdout) == 0)
+        return;
+    if (errno == EPIPE)
+        drv_exit(EXIT_COMPILE); /* by SIGPIPE, without a word */
     drv_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
 }
 
 /* `-o -`, as for clang. */
-static bool to_stdout(const struct job *j) { return j->output && !j->link && strcmp(j->output, "-") == 0; }
+static bool to_stdout(const struct job *j)
+{
+    return j->output && !j->link && strcmp(j->output, "-") == 0;
+}
 
 static void finish_output(const struct job *j)
 {
@@ -556,21 +726,29 @@ static void finish_output(const struct job *j)
         return;
     }
     const char *text = drv_read(j->write_to, &n);
-    if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->write_to, strerror(errno));
+    if (!text)
+        drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->write_to, strerror(errno));
     print_file(text, n);
 }
 
 static void copy_result(const struct job *j)
 {
-    static const char *const extensions[] = { [EMIT_TREE] = "tree", [EMIT_DEVICE_C] = "device.c", [EMIT_HOST_C] = "host.c", [EMIT_IR] = "ll" };
-    const char *file = j->opt->emit == EMIT_PTX ? arch_file(j, highest(&j->archs), "ptx") :
-                       j->opt->goal == GOAL_ASSEMBLY ? drv_job_file(j, "s") : drv_job_file(j, extensions[j->opt->emit]);
+    static const char *const extensions[] = { [EMIT_TREE] = "tree",
+                                              [EMIT_DEVICE_C] = "device.c",
+                                              [EMIT_HOST_C] = "host.c",
+                                              [EMIT_IR] = "ll" };
+    const char *file = j->opt->emit == EMIT_PTX        ? arch_file(j, highest(&j->archs), "ptx")
+                       : j->opt->goal == GOAL_ASSEMBLY ? drv_job_file(j, "s")
+                                                       : drv_job_file(j, extensions[j->opt->emit]);
     size_t n;
     const char *text = drv_read(file, &n);
-    if (!text && j->no_targets) drv_fatal(EXIT_COMPILE, "'%s' has no target constructs", j->path);
-    if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", file, strerror(errno));
+    if (!text && j->no_targets)
+        drv_fatal(EXIT_COMPILE, "'%s' has no target constructs", j->path);
+    if (!text)
+        drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", file, strerror(errno));
     if (j->write_to) {
-        if (!drv_write(j->write_to, text, n)) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
+        if (!drv_write(j->write_to, text, n))
+            drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
     } else {
         print_file(text, n);
     }
@@ -580,45 +758,61 @@ static void copy_result(const struct job *j)
 static void refuse(const struct job *j)
 {
     const struct options *o = j->opt;
-    if (drv_has(o, FLAG_EMIT_LLVM)) drv_fatal(EXIT_USAGE, "'-emit-llvm' of a file with target constructs: use --emit=ir for the device's IR");
-    if (drv_has(o, FLAG_M32) || drv_has(o, FLAG_MX32)) drv_fatal(EXIT_USAGE, "target constructs need 64-bit code: remove -m32");
-    if (o->emit == EMIT_PTX && !has_gpu(j)) drv_fatal(EXIT_USAGE, "'--emit=ptx' needs a GPU in '--gpu-arch='");
+    if (drv_has(o, FLAG_EMIT_LLVM))
+        drv_fatal(
+            EXIT_USAGE,
+            "'-emit-llvm' of a file with target constructs: use --emit=ir for the device's IR");
+    if (drv_has(o, FLAG_M32) || drv_has(o, FLAG_MX32))
+        drv_fatal(EXIT_USAGE, "target constructs need 64-bit code: remove -m32");
+    if (o->emit == EMIT_PTX && !has_gpu(j))
+        drv_fatal(EXIT_USAGE, "'--emit=ptx' needs a GPU in '--gpu-arch='");
 }
 
 static void notes(const struct job *j)
 {
     if (j->archs.explicit_sm && !drv_ptxas(j->opt) && j->opt->emit == EMIT_NONE && gpu_image(j))
-        drv_note("no ptxas: '%s' gets PTX only, which the NVIDIA driver compiles when the program starts", j->path);
+        drv_note("no ptxas: '%s' gets PTX only, which the NVIDIA driver compiles when the program "
+                 "starts",
+                 j->path);
 }
 
 /* -> exit code; -1: again, with an older version of OpenMP. */
 static int run_stages(struct job *j)
 {
     struct run r = { .job = j };
-    if (j->output) j->write_to = j->opt->dry ? j->output : to_stdout(j) ? drv_format("%sstdout", j->err_base) : drv_output_begin(j->output);
+    if (j->output)
+        j->write_to = j->opt->dry    ? j->output
+                      : to_stdout(j) ? drv_format("%sstdout", j->err_base)
+                                     : drv_output_begin(j->output);
     double start = drv_now();
     for (;;) {
         while (advance(&r)) {}
-        if (r.again || r.endless || (r.failed && !check_runs(&r))) break;
+        if (r.again || r.endless || (r.failed && !check_runs(&r)))
+            break;
         struct proc *p = drv_proc_wait();
-        if (!p) break;
+        if (!p)
+            break;
         ended(&r, p);
     }
     drv_proc_kill_all();
-    if (r.again) return -1;
+    if (r.again)
+        return -1;
     if (r.failed) {
-        if (r.culprit) explain(&r);
+        if (r.culprit)
+            explain(&r);
         return r.failed;
     }
     print_time(&r, "total", drv_now() - start);
-    if (!j->opt->dry) show_remarks(j);
+    if (!j->opt->dry)
+        show_remarks(j);
     return 0;
 }
 
 int drv_link_device_code(struct job *j)
 {
     int code = run_stages(j);
-    if (code == 0) drv_output_commit(j->output, j->write_to);
+    if (code == 0)
+        drv_output_commit(j->output, j->write_to);
     return code;
 }
 
@@ -635,9 +829,13 @@ int drv_compile_offload(struct job *j)
         j->archs = (struct archs){ 0 };
         return drv_compile_offload(j);
     }
-    if (code || j->opt->dry) return code;
-    if (j->no_targets && j->opt->emit == EMIT_NONE) return 0;
-    if (j->opt->emit || j->opt->goal == GOAL_ASSEMBLY) copy_result(j);
-    if (j->output && j->opt->goal != GOAL_CHECK) finish_output(j);
+    if (code || j->opt->dry)
+        return code;
+    if (j->no_targets && j->opt->emit == EMIT_NONE)
+        return 0;
+    if (j->opt->emit || j->opt->goal == GOAL_ASSEMBLY)
+        copy_result(j);
+    if (j->output && j->opt->goal != GOAL_CHECK)
+        finish_output(j);
     return 0;
 }

@@ -1,5 +1,6 @@
-/* temp.c - what a run leaves on the disk only while it lasts: one temporary directory, and outputs under a temporary name beside
- * their destination, which are renamed when everything has succeeded.  drv_exit() removes both on every way out. */
+/* temp.c - what a run leaves on the disk only while it lasts: one temporary directory, and outputs
+ * under a temporary name beside their destination, which are renamed when everything has succeeded.
+ * drv_exit() removes both on every way out. */
 #include "driver/driver.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -10,16 +11,19 @@
 #include <unistd.h>
 
 static const char *directory;
-static struct words files;            /* to unlink */
+static struct words files; /* to unlink */
 
 const char *drv_temp_dir(void)
 {
-    if (directory) return directory;
+    if (directory)
+        return directory;
     const char *root = getenv("TMPDIR");
     char *name = drv_format("%s/ompgpu-cc-XXXXXX", root && *root ? root : "/tmp");
-    if (!mkdtemp(name)) drv_fatal(EXIT_COMPILE, "cannot make a temporary directory in '%s': %s", drv_dirname(name), strerror(errno));
+    if (!mkdtemp(name))
+        drv_fatal(EXIT_COMPILE, "cannot make a temporary directory in '%s': %s", drv_dirname(name),
+                  strerror(errno));
     directory = name;
-    setenv("TMPDIR", name, 1);        /* what clang keeps for itself goes there as well */
+    setenv("TMPDIR", name, 1); /* what clang keeps for itself goes there as well */
     return directory;
 }
 
@@ -32,9 +36,11 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 void drv_temp_remove_all(void)
 {
-    for (unsigned i = 0; i < files.n; i++) unlink(files.v[i]);
+    for (unsigned i = 0; i < files.n; i++)
+        unlink(files.v[i]);
     files.n = 0;
-    if (directory) nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (directory)
+        nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     directory = NULL;
 }
 
@@ -44,18 +50,23 @@ const char *drv_output_begin(const char *path)
 {
     struct stat st;
     if (stat(path, &st) == 0) {
-        if (S_ISDIR(st.st_mode)) drv_fatal(EXIT_COMPILE, "cannot write '%s': it is a directory", path);
-        if (!S_ISREG(st.st_mode)) return path;         /* /dev/null, a pipe */
-        if (access(path, W_OK) != 0) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+        if (S_ISDIR(st.st_mode))
+            drv_fatal(EXIT_COMPILE, "cannot write '%s': it is a directory", path);
+        if (!S_ISREG(st.st_mode))
+            return path; /* /dev/null, a pipe */
+        if (access(path, W_OK) != 0)
+            drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
     }
     /* The real name of a link's destination, so that the link stays a link. */
     char *real = realpath(path, NULL);
     const char *to = real ? drv_copy(real, strlen(real)) : path;
     free(real);
     const char *dir = drv_dirname(to);
-    char *name = drv_format("%s/.%s.%ld.tmp", strcmp(dir, "/") == 0 ? "" : dir, drv_basename(to), (long)getpid());
+    char *name = drv_format("%s/.%s.%ld.tmp", strcmp(dir, "/") == 0 ? "" : dir, drv_basename(to),
+                            (long)getpid());
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+    if (fd < 0)
+        drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
     close(fd);
     words_add(&files, name);
     return name;
@@ -63,9 +74,11 @@ const char *drv_output_begin(const char *path)
 
 void drv_output_commit(const char *path, const char *written)
 {
-    if (strcmp(path, written) == 0) return;
+    if (strcmp(path, written) == 0)
+        return;
     char *real = realpath(path, NULL);
     int failed = rename(written, real ? real : path);
     free(real);
-    if (failed) drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+    if (failed)
+        drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
 }

@@ -13,9 +13,11 @@ const char *drv_lib_dir(void)
 {
     static const char *lib;
     char self[PATH_MAX];
-    if (lib) return lib;
+    if (lib)
+        return lib;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0) drv_fatal(EXIT_COMPILE, "cannot read /proc/self/exe: %s", strerror(errno));
+    if (n < 0)
+        drv_fatal(EXIT_COMPILE, "cannot read /proc/self/exe: %s", strerror(errno));
     self[n] = 0;
     const char *root = drv_dirname(drv_dirname(self));
     return lib = drv_format("%s/lib", strcmp(root, "/") == 0 ? "" : root);
@@ -24,7 +26,9 @@ const char *drv_lib_dir(void)
 const char *drv_tool(const char *name)
 {
     const char *path = drv_format("%s/ompgpu/%s", drv_lib_dir(), name);
-    if (!drv_exists(path)) drv_fatal(EXIT_COMPILE, "'%s' is missing: the installation is not complete (make all)", path);
+    if (!drv_exists(path))
+        drv_fatal(EXIT_COMPILE, "'%s' is missing: the installation is not complete (make all)",
+                  path);
     return path;
 }
 
@@ -32,11 +36,13 @@ const char *drv_tool(const char *name)
 static const char *in_path(const char *name)
 {
     const char *path = getenv("PATH");
-    if (strchr(name, '/')) return access(name, X_OK) == 0 ? name : NULL;
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0 ? name : NULL;
     for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
         size_t n = strcspn(p, ":");
         const char *file = drv_format("%.*s/%s", n ? (int)n : 1, n ? p : ".", name);
-        if (access(file, X_OK) == 0) return file;
+        if (access(file, X_OK) == 0)
+            return file;
         p += n + (p[n] == ':');
     }
     return NULL;
@@ -45,34 +51,42 @@ static const char *in_path(const char *name)
 const char *drv_clang(void)
 {
     static const char *found;
-    if (found) return found;
+    if (found)
+        return found;
     const char *wish = getenv("OMPGPU_CLANG");
     if (wish && *wish) {
         found = in_path(wish);
-        if (!found) drv_fatal(EXIT_COMPILE, "OMPGPU_CLANG names '%s', which is not a program", wish);
+        if (!found)
+            drv_fatal(EXIT_COMPILE, "OMPGPU_CLANG names '%s', which is not a program", wish);
         return found;
     }
     found = in_path("clang-" OMPGPU_LLVM);
-    if (!found) found = in_path("/usr/lib/llvm-" OMPGPU_LLVM "/bin/clang");
     if (!found)
-        drv_fatal(EXIT_COMPILE, "clang-" OMPGPU_LLVM " not found; install it (Debian: apt-get install clang-" OMPGPU_LLVM " libomp-" OMPGPU_LLVM
-                                "-dev) or name it with OMPGPU_CLANG");
+        found = in_path("/usr/lib/llvm-" OMPGPU_LLVM "/bin/clang");
+    if (!found)
+        drv_fatal(EXIT_COMPILE, "clang-" OMPGPU_LLVM
+                                " not found; install it (Debian: apt-get install clang-" OMPGPU_LLVM
+                                " libomp-" OMPGPU_LLVM "-dev) or name it with OMPGPU_CLANG");
     return found;
 }
 
 const char *drv_host_cc(const struct options *o)
 {
-    if (!o->host_cc || strcmp(o->host_cc, "clang") == 0) return drv_clang();
+    if (!o->host_cc || strcmp(o->host_cc, "clang") == 0)
+        return drv_clang();
     const char *cc = in_path(o->host_cc);
-    if (!cc) drv_fatal(EXIT_COMPILE, "host compiler '%s' not found", o->host_cc);
+    if (!cc)
+        drv_fatal(EXIT_COMPILE, "host compiler '%s' not found", o->host_cc);
     return cc;
 }
 
 /* ------------------------------------------------------------------ CUDA */
 static bool is_cuda(const char *dir)
 {
-    return dir && *dir && (drv_exists(drv_format("%s/nvvm/libdevice/libdevice.10.bc", dir)) || drv_exists(drv_format("%s/bin/ptxas", dir)) ||
-                           drv_exists(drv_format("%s/libdevice/libdevice.10.bc", dir)));
+    return dir && *dir &&
+           (drv_exists(drv_format("%s/nvvm/libdevice/libdevice.10.bc", dir)) ||
+            drv_exists(drv_format("%s/bin/ptxas", dir)) ||
+            drv_exists(drv_format("%s/libdevice/libdevice.10.bc", dir)));
 }
 
 /* The toolkit that the ptxas in PATH belongs to; distributions link it from elsewhere. */
@@ -89,16 +103,25 @@ const char *drv_cuda_dir(const struct options *o)
 {
     static const char *dir;
     static bool looked;
-    if (looked) return dir;
+    if (looked)
+        return dir;
     looked = true;
     if (o->cuda_path) {
-        if (!is_cuda(o->cuda_path)) drv_fatal(EXIT_COMPILE, "'%s' holds no CUDA toolkit (no bin/ptxas and no nvvm/libdevice)", o->cuda_path);
+        if (!is_cuda(o->cuda_path))
+            drv_fatal(EXIT_COMPILE,
+                      "'%s' holds no CUDA toolkit (no bin/ptxas and no nvvm/libdevice)",
+                      o->cuda_path);
         return dir = o->cuda_path;
     }
-    const char *const places[] = { getenv("CUDA_PATH"), getenv("CUDA_HOME"), cuda_of_path(), "/usr/local/cuda", "/usr/lib/nvidia-cuda-toolkit",
+    const char *const places[] = { getenv("CUDA_PATH"),
+                                   getenv("CUDA_HOME"),
+                                   cuda_of_path(),
+                                   "/usr/local/cuda",
+                                   "/usr/lib/nvidia-cuda-toolkit",
                                    "/usr/lib/cuda" };
     for (unsigned i = 0; !dir && i < sizeof places / sizeof *places; i++)
-        if (is_cuda(places[i])) dir = places[i];
+        if (is_cuda(places[i]))
+            dir = places[i];
     return dir;
 }
 
@@ -107,7 +130,8 @@ static const char *in_cuda(const struct options *o, const char *const names[], u
     const char *dir = drv_cuda_dir(o);
     for (unsigned i = 0; dir && i < n; i++) {
         const char *path = drv_format("%s/%s", dir, names[i]);
-        if (drv_exists(path)) return path;
+        if (drv_exists(path))
+            return path;
     }
     return NULL;
 }
@@ -121,53 +145,66 @@ const char *drv_ptxas(const struct options *o)
 
 const char *drv_libdevice(const struct options *o)
 {
-    static const char *const names[] = { "nvvm/libdevice/libdevice.10.bc", "libdevice/libdevice.10.bc" };
+    static const char *const names[] = { "nvvm/libdevice/libdevice.10.bc",
+                                         "libdevice/libdevice.10.bc" };
     const char *path = in_cuda(o, names, 2);
-    if (path || o->cuda_path) return path;
-    static const char *const others[] = { "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc", "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc",
+    if (path || o->cuda_path)
+        return path;
+    static const char *const others[] = { "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc",
+                                          "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc",
                                           "/usr/lib/cuda/nvvm/libdevice/libdevice.10.bc" };
     for (unsigned i = 0; i < 3; i++)
-        if (drv_exists(others[i])) return others[i];
+        if (drv_exists(others[i]))
+            return others[i];
     return NULL;
 }
 
 const char *drv_cuda_version(const struct options *o)
 {
     const char *ptxas = drv_ptxas(o);
-    if (!ptxas) return NULL;
+    if (!ptxas)
+        return NULL;
     const char *out = drv_format("%s/ptxas-version", drv_temp_dir());
     struct proc p = { .out = out, .err = "/dev/null", .doing = "asking for its version" };
     words_add(&p.argv, ptxas);
     words_add(&p.argv, "--version");
-    if (drv_proc_run(&p) != 0) return NULL;
+    if (drv_proc_run(&p) != 0)
+        return NULL;
     const char *text = drv_read(out, NULL), *release = text ? strstr(text, "release ") : NULL;
     return release ? drv_copy(release + 8, strspn(release + 8, "0123456789.")) : NULL;
 }
 
 /* ------------------------------------------------------------------ the machine's own GPU
- * Asked in a process of its own, beside other stages: the driver library takes a while to start, and may crash. */
-enum { CC_MAJOR = 75, CC_MINOR = 76 };         /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
+ * Asked in a process of its own, beside other stages: the driver library takes a while to start,
+ * and may crash. */
+enum { CC_MAJOR = 75, CC_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
 
 bool drv_has_gpu(void)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (cuda) dlclose(cuda);
+    if (cuda)
+        dlclose(cuda);
     return cuda != NULL;
 }
 
 int drv_print_native(void)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!cuda) return 1;
+    if (!cuda)
+        return 1;
     int (*init)(unsigned) = (int (*)(unsigned))dlsym(cuda, "cuInit");
     int (*count)(int *) = (int (*)(int *))dlsym(cuda, "cuDeviceGetCount");
     int (*get)(int *, int) = (int (*)(int *, int))dlsym(cuda, "cuDeviceGet");
-    int (*attribute)(int *, int, int) = (int (*)(int *, int, int))dlsym(cuda, "cuDeviceGetAttribute");
+    int (*attribute)(int *, int, int) =
+        (int (*)(int *, int, int))dlsym(cuda, "cuDeviceGetAttribute");
     int n = 0, printed = 0;
-    if (!init || !count || !get || !attribute || init(0) || count(&n)) return 1;
+    if (!init || !count || !get || !attribute || init(0) || count(&n))
+        return 1;
     for (int i = 0; i < n; i++) {
         int device, major, minor;
-        if (get(&device, i) || attribute(&major, CC_MAJOR, device) || attribute(&minor, CC_MINOR, device)) continue;
+        if (get(&device, i) || attribute(&major, CC_MAJOR, device) ||
+            attribute(&minor, CC_MINOR, device))
+            continue;
         printf("sm_%d\n", 10 * major + minor);
         printed++;
     }
@@ -178,8 +215,10 @@ int drv_print_native(void)
 void drv_add_arch(struct archs *a, unsigned sm, const char *suffix)
 {
     for (unsigned i = 0; i < a->n; i++)
-        if (a->sm[i] == sm && strcmp(a->suffix[i], suffix) == 0) return;
-    if (a->n == MAX_ARCHS) drv_fatal(EXIT_USAGE, "more than %d GPUs in '--gpu-arch='", MAX_ARCHS);
+        if (a->sm[i] == sm && strcmp(a->suffix[i], suffix) == 0)
+            return;
+    if (a->n == MAX_ARCHS)
+        drv_fatal(EXIT_USAGE, "more than %d GPUs in '--gpu-arch='", MAX_ARCHS);
     a->sm[a->n] = sm;
     a->suffix[a->n++] = suffix;
 }
@@ -191,11 +230,14 @@ static const char *known_archs(void)
     struct proc p = { .out = out, .doing = "listing the GPUs it knows" };
     words_add(&p.argv, drv_tool("omp-device"));
     words_add(&p.argv, "--print-archs");
-    if (drv_proc_run(&p) != 0) drv_fatal(EXIT_COMPILE, "omp-device --print-archs failed");
+    if (drv_proc_run(&p) != 0)
+        drv_fatal(EXIT_COMPILE, "omp-device --print-archs failed");
     char *text = drv_read(out, NULL);
-    if (!text) drv_fatal(EXIT_COMPILE, "cannot read '%s'", out);
+    if (!text)
+        drv_fatal(EXIT_COMPILE, "cannot read '%s'", out);
     for (char *s = text; *s; s++)
-        if (*s == '\n') *s = ' ';
+        if (*s == '\n')
+            *s = ' ';
     return text;
 }
 
@@ -203,7 +245,8 @@ static bool lists(const char *list, const char *name)
 {
     size_t n = strlen(name);
     for (const char *p = list; (p = strstr(p, name)); p += n)
-        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
+            return true;
     return false;
 }
 
@@ -211,29 +254,36 @@ static _Noreturn void unknown(const char *name)
 {
     const char *known = known_archs();
     size_t n = strlen(known);
-    while (n && known[n - 1] == ' ') n--;
-    drv_fatal(EXIT_USAGE, "unknown GPU '%s' in '--gpu-arch='; known are %.*s, native and emu", name, (int)n, known);
+    while (n && known[n - 1] == ' ')
+        n--;
+    drv_fatal(EXIT_USAGE, "unknown GPU '%s' in '--gpu-arch='; known are %.*s, native and emu", name,
+              (int)n, known);
 }
 
 static void add_name(struct archs *a, const char *name)
 {
     char *end;
-    if (strcmp(name, "emu") == 0) a->emu = true;
-    else if (strcmp(name, "native") == 0) a->native = true;
+    if (strcmp(name, "emu") == 0)
+        a->emu = true;
+    else if (strcmp(name, "native") == 0)
+        a->native = true;
     else {
         unsigned long sm = drv_starts(name, "sm_") ? strtoul(name + 3, &end, 10) : 0;
-        if (!sm || sm > 999 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0)) unknown(name);
+        if (!sm || sm > 999 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0))
+            unknown(name);
         drv_add_arch(a, (unsigned)sm, drv_copy(end, strlen(end)));
         a->explicit_sm = true;
     }
 }
 
-/* Names that no omp-device run has seen yet are checked by that run; only what is not even a number is refused here at once. */
+/* Names that no omp-device run has seen yet are checked by that run; only what is not even a number
+ * is refused here at once. */
 void drv_parse_archs(const struct options *o, struct archs *a)
 {
     if (!o->gpu_arch) {
         a->by_default = true;
-        if (drv_has_gpu()) a->native = true;
+        if (drv_has_gpu())
+            a->native = true;
         else {
             drv_add_arch(a, 75, "");
             a->emu = true;
@@ -242,21 +292,27 @@ void drv_parse_archs(const struct options *o, struct archs *a)
     }
     for (const char *p = o->gpu_arch; *p;) {
         size_t n = strcspn(p, ",");
-        if (n) add_name(a, drv_copy(p, n));
+        if (n)
+            add_name(a, drv_copy(p, n));
         p += n + (p[n] == ',');
     }
-    if (!a->n && !a->native && !a->emu) drv_fatal(EXIT_USAGE, "'--gpu-arch=' names no device");
+    if (!a->n && !a->native && !a->emu)
+        drv_fatal(EXIT_USAGE, "'--gpu-arch=' names no device");
 }
 
-/* The smallest and the largest GPU that LLVM and ptxas agree on are well known; anything else is looked up. */
+/* The smallest and the largest GPU that LLVM and ptxas agree on are well known; anything else is
+ * looked up. */
 void drv_check_archs(const struct archs *a)
 {
     static const char usual[] = " sm_75 sm_80 sm_86 sm_87 sm_89 sm_90 sm_100 sm_120 ";
     const char *known = NULL;
     for (unsigned i = 0; i < a->n; i++) {
         const char *name = drv_format("sm_%u%s", a->sm[i], a->suffix[i]);
-        if (strstr(usual, drv_format(" %s ", name))) continue;
-        if (!known) known = known_archs();
-        if (!lists(known, name)) unknown(name);
+        if (strstr(usual, drv_format(" %s ", name)))
+            continue;
+        if (!known)
+            known = known_archs();
+        if (!lists(known, name))
+            unknown(name);
     }
 }

@@ -1,9 +1,12 @@
-/* api.c - the OpenMP routines about devices, on the host (chapter 18 of OpenMP 5.2, section 25 of 6.0).
+/* api.c - the OpenMP routines about devices, on the host (chapter 18 of OpenMP 5.2, section 25
+ * of 6.0).
  *
- * -lompgpu stands before -lomp, so these take the place of libomp's, which know of no device.  The default device is a property of
- * the task in OpenMP: once a program sets it, it is kept in libomp, which hands it on to the threads of a parallel region.
+ * -lompgpu stands before -lomp, so these take the place of libomp's, which know of no device.  The
+ * default device is a property of the task in OpenMP: once a program sets it, it is kept in libomp,
+ * which hands it on to the threads of a parallel region.
  *
- * What goes wrong is said with the return value the specification has for it; only omp_target_memset has none and ends the program. */
+ * What goes wrong is said with the return value the specification has for it; only
+ * omp_target_memset has none and ends the program. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,11 +30,12 @@ int omp_target_is_present(const void *, int);
 int omp_target_is_accessible(const void *, size_t, int);
 void *omp_get_mapped_ptr(const void *, int);
 int omp_target_memcpy(void *, const void *, size_t, size_t, size_t, int, int);
-int omp_target_memcpy_rect(void *, const void *, size_t, int, const size_t *, const size_t *, const size_t *, const size_t *, const size_t *,
-                           int, int);
+int omp_target_memcpy_rect(void *, const void *, size_t, int, const size_t *, const size_t *,
+                           const size_t *, const size_t *, const size_t *, int, int);
 int omp_target_memcpy_async(void *, const void *, size_t, size_t, size_t, int, int, int, void **);
-int omp_target_memcpy_rect_async(void *, const void *, size_t, int, const size_t *, const size_t *, const size_t *, const size_t *,
-                                 const size_t *, int, int, int, void **);
+int omp_target_memcpy_rect_async(void *, const void *, size_t, int, const size_t *, const size_t *,
+                                 const size_t *, const size_t *, const size_t *, int, int, int,
+                                 void **);
 void *omp_target_memset(void *, int, size_t, int);
 void *omp_target_memset_async(void *, int, size_t, int, int, void **);
 int omp_target_associate_ptr(const void *, const void *, size_t, size_t, int);
@@ -40,13 +44,10 @@ void ompx_dump_mapping_tables(void);
 #pragma GCC visibility pop
 
 /* ------------------------------------------------------------------ device numbers */
-static int default_was_set;                         /* atomic: until then OMP_DEFAULT_DEVICE holds for all */
-static int default_without_libomp;                  /* atomic */
+static int default_was_set;        /* atomic: until then OMP_DEFAULT_DEVICE holds for all */
+static int default_without_libomp; /* atomic */
 
-static void *libomp(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
+static void *libomp(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 int ompgpu_default_device(void)
 {
@@ -83,20 +84,11 @@ int omp_get_num_devices(void)
     return ompgpu_ndevices;
 }
 
-int omp_get_initial_device(void)
-{
-    return omp_get_num_devices();
-}
+int omp_get_initial_device(void) { return omp_get_num_devices(); }
 
-int omp_get_device_num(void)
-{
-    return omp_get_num_devices();
-}
+int omp_get_device_num(void) { return omp_get_num_devices(); }
 
-int omp_is_initial_device(void)
-{
-    return 1;
-}
+int omp_is_initial_device(void) { return 1; }
 
 /* ------------------------------------------------------------------ memory */
 static struct ompgpu_entry *allocation(struct ompgpu_device *dev, const void *p)
@@ -140,7 +132,10 @@ void omp_target_free(void *p, int number)
         ompgpu_present_remove(&dev->allocations, e);
     pthread_mutex_unlock(&dev->lock);
     if (!ours) {
-        ompgpu_say(NULL, "warning", "omp_target_free(%p, %d): not allocated by omp_target_alloc on this device, ignored", p, number);
+        ompgpu_say(
+            NULL, "warning",
+            "omp_target_free(%p, %d): not allocated by omp_target_alloc on this device, ignored", p,
+            number);
         return;
     }
     dev->plugin->free(dev->ordinal, p);
@@ -180,14 +175,16 @@ void *omp_get_mapped_ptr(const void *p, int number)
 
 /* ------------------------------------------------------------------ copies */
 /* Between two devices, by way of the host. */
-static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_device *to, struct ompgpu_device *from)
+static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_device *to,
+                       struct ompgpu_device *from)
 {
     size_t room = size < 1 << 20 ? size : 1 << 20;
     char *buffer = ompgpu_xalloc(room);
     int bad = buffer ? 0 : ENOMEM;
     for (size_t n; size && !bad; dst += n, src += n, size -= n) {
         n = size < room ? size : room;
-        if (from->plugin->from_device(from->ordinal, buffer, src, n) || to->plugin->to_device(to->ordinal, dst, buffer, n))
+        if (from->plugin->from_device(from->ordinal, buffer, src, n) ||
+            to->plugin->to_device(to->ordinal, dst, buffer, n))
             bad = EIO;
     }
     ompgpu_xfree(buffer);
@@ -195,7 +192,8 @@ static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_de
 }
 
 /* NULL: the host. */
-static int copy(char *dst, const char *src, size_t size, struct ompgpu_device *to, struct ompgpu_device *from)
+static int copy(char *dst, const char *src, size_t size, struct ompgpu_device *to,
+                struct ompgpu_device *from)
 {
     if (size == 0)
         return 0;
@@ -217,7 +215,8 @@ static int settle(struct ompgpu_device *to)
     return to && to->plugin->sync(to->ordinal) ? EIO : 0;
 }
 
-int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offset, size_t src_offset, int dst_number, int src_number)
+int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offset,
+                      size_t src_offset, int dst_number, int src_number)
 {
     struct ompgpu_device *to, *from;
     if (!dst || !src || ompgpu_device_try(dst_number, &to) || ompgpu_device_try(src_number, &from))
@@ -226,7 +225,7 @@ int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offs
     return bad ? bad : settle(to);
 }
 
-struct rect {                                       /* all per dimension, outermost first */
+struct rect { /* all per dimension, outermost first */
     const size_t *volume, *dst_offsets, *src_offsets, *dst_dimensions, *src_dimensions;
     size_t element;
     struct ompgpu_device *to, *from;
@@ -245,34 +244,41 @@ static bool stride_of(size_t element, const size_t *dimensions, int d, int ndims
 static int copy_rect(const struct rect *r, char *dst, const char *src, int d, int ndims)
 {
     size_t dst_stride, src_stride, bytes;
-    if (!stride_of(r->element, r->dst_dimensions, d, ndims, &dst_stride) || !stride_of(r->element, r->src_dimensions, d, ndims, &src_stride))
+    if (!stride_of(r->element, r->dst_dimensions, d, ndims, &dst_stride) ||
+        !stride_of(r->element, r->src_dimensions, d, ndims, &src_stride))
         return EINVAL;
     dst += r->dst_offsets[d] * dst_stride;
     src += r->src_offsets[d] * src_stride;
     if (d == ndims - 1)
-        return __builtin_mul_overflow(r->volume[d], r->element, &bytes) ? EINVAL : copy(dst, src, bytes, r->to, r->from);
+        return __builtin_mul_overflow(r->volume[d], r->element, &bytes)
+                   ? EINVAL
+                   : copy(dst, src, bytes, r->to, r->from);
     int bad = 0;
     for (size_t i = 0; i < r->volume[d] && !bad; i++)
         bad = copy_rect(r, dst + i * dst_stride, src + i * src_stride, d + 1, ndims);
     return bad;
 }
 
-int omp_target_memcpy_rect(void *dst, const void *src, size_t element, int ndims, const size_t *volume, const size_t *dst_offsets,
-                           const size_t *src_offsets, const size_t *dst_dimensions, const size_t *src_dimensions, int dst_number,
-                           int src_number)
+int omp_target_memcpy_rect(void *dst, const void *src, size_t element, int ndims,
+                           const size_t *volume, const size_t *dst_offsets,
+                           const size_t *src_offsets, const size_t *dst_dimensions,
+                           const size_t *src_dimensions, int dst_number, int src_number)
 {
-    struct rect r = { volume, dst_offsets, src_offsets, dst_dimensions, src_dimensions, element, NULL, NULL };
+    struct rect r = { volume,         dst_offsets, src_offsets, dst_dimensions,
+                      src_dimensions, element,     NULL,        NULL };
     if (!dst && !src)
-        return INT_MAX;                             /* how many dimensions are supported */
-    if (!dst || !src || !element || ndims < 1 || !volume || !dst_offsets || !src_offsets || !dst_dimensions || !src_dimensions
-        || ompgpu_device_try(dst_number, &r.to) || ompgpu_device_try(src_number, &r.from))
+        return INT_MAX; /* how many dimensions are supported */
+    if (!dst || !src || !element || ndims < 1 || !volume || !dst_offsets || !src_offsets ||
+        !dst_dimensions || !src_dimensions || ompgpu_device_try(dst_number, &r.to) ||
+        ompgpu_device_try(src_number, &r.from))
         return EINVAL;
     int bad = copy_rect(&r, dst, src, 0, ndims);
     return bad ? bad : settle(r.to);
 }
 
 /* ------------------------------------------------------------------ copies as tasks */
-/* They are done at once, after the tasks they may depend on: those are among the children of the current task. */
+/* They are done at once, after the tasks they may depend on: those are among the children of the
+ * current task. */
 static void wait_for_tasks(int ndepend)
 {
     int (*thread)(void *);
@@ -285,23 +291,26 @@ static void wait_for_tasks(int ndepend)
         taskwait(NULL, thread(NULL));
 }
 
-int omp_target_memcpy_async(void *dst, const void *src, size_t length, size_t dst_offset, size_t src_offset, int dst_number, int src_number,
-                            int ndepend, void **depend)
+int omp_target_memcpy_async(void *dst, const void *src, size_t length, size_t dst_offset,
+                            size_t src_offset, int dst_number, int src_number, int ndepend,
+                            void **depend)
 {
     (void)depend;
     wait_for_tasks(ndepend);
     return omp_target_memcpy(dst, src, length, dst_offset, src_offset, dst_number, src_number);
 }
 
-int omp_target_memcpy_rect_async(void *dst, const void *src, size_t element, int ndims, const size_t *volume, const size_t *dst_offsets,
-                                 const size_t *src_offsets, const size_t *dst_dimensions, const size_t *src_dimensions, int dst_number,
-                                 int src_number, int ndepend, void **depend)
+int omp_target_memcpy_rect_async(void *dst, const void *src, size_t element, int ndims,
+                                 const size_t *volume, const size_t *dst_offsets,
+                                 const size_t *src_offsets, const size_t *dst_dimensions,
+                                 const size_t *src_dimensions, int dst_number, int src_number,
+                                 int ndepend, void **depend)
 {
     (void)depend;
     if (dst || src)
         wait_for_tasks(ndepend);
-    return omp_target_memcpy_rect(dst, src, element, ndims, volume, dst_offsets, src_offsets, dst_dimensions, src_dimensions, dst_number,
-                                  src_number);
+    return omp_target_memcpy_rect(dst, src, element, ndims, volume, dst_offsets, src_offsets,
+                                  dst_dimensions, src_dimensions, dst_number, src_number);
 }
 
 /* ------------------------------------------------------------------ memset */
@@ -333,7 +342,8 @@ void *omp_target_memset(void *p, int value, size_t size, int number)
     return p;
 }
 
-void *omp_target_memset_async(void *p, int value, size_t size, int number, int ndepend, void **depend)
+void *omp_target_memset_async(void *p, int value, size_t size, int number, int ndepend,
+                              void **depend)
 {
     (void)depend;
     wait_for_tasks(ndepend);
@@ -341,20 +351,27 @@ void *omp_target_memset_async(void *p, int value, size_t size, int number, int n
 }
 
 /* ------------------------------------------------------------------ associations */
-int omp_target_associate_ptr(const void *host, const void *device, size_t size, size_t offset, int number)
+int omp_target_associate_ptr(const void *host, const void *device, size_t size, size_t offset,
+                             int number)
 {
     struct ompgpu_device *dev;
     uintptr_t begin = (uintptr_t)host, address = (uintptr_t)device + offset;
-    if (!host || !device || !size || size > UINTPTR_MAX - begin || ompgpu_device_try(number, &dev) || !dev)
+    if (!host || !device || !size || size > UINTPTR_MAX - begin ||
+        ompgpu_device_try(number, &dev) || !dev)
         return EINVAL;
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
         return ENOMEM;
-    *e = (struct ompgpu_entry){ .begin = begin, .end = begin + size, .device = address, .refs = OMPGPU_REFS_INFINITE, .associated = true,
+    *e = (struct ompgpu_entry){ .begin = begin,
+                                .end = begin + size,
+                                .device = address,
+                                .refs = OMPGPU_REFS_INFINITE,
+                                .associated = true,
                                 .name = "omp_target_associate_ptr" };
     pthread_mutex_lock(&dev->lock);
     const struct ompgpu_entry *old = ompgpu_present_find(&dev->present, begin, size);
-    bool same = old && old->associated && old->begin == e->begin && old->end == e->end && old->device == e->device;
+    bool same = old && old->associated && old->begin == e->begin && old->end == e->end &&
+                old->device == e->device;
     if (!old)
         ompgpu_present_insert(&dev->present, e);
     pthread_mutex_unlock(&dev->lock);
@@ -385,11 +402,13 @@ static void dump(const struct ompgpu_entry *e)
     if (!e)
         return;
     dump(e->left);
-    fprintf(stderr, "ompgpu:   %p  %p  %10zu  ", (void *)e->begin, (void *)e->device, (size_t)(e->end - e->begin));
+    fprintf(stderr, "ompgpu:   %p  %p  %10zu  ", (void *)e->begin, (void *)e->device,
+            (size_t)(e->end - e->begin));
     if (e->refs == OMPGPU_REFS_INFINITE)
         fprintf(stderr, "     inf  %s\n", e->name);
     else
-        fprintf(stderr, "%8ld  %s at %s:%u\n", e->refs, e->name ? e->name : "?", e->file ? e->file : "?", e->line);
+        fprintf(stderr, "%8ld  %s at %s:%u\n", e->refs, e->name ? e->name : "?",
+                e->file ? e->file : "?", e->line);
     dump(e->right);
 }
 
@@ -399,7 +418,10 @@ void ompx_dump_mapping_tables(void)
     for (int i = 0; i < ompgpu_ndevices; i++) {
         struct ompgpu_device *dev = &ompgpu_devices[i];
         pthread_mutex_lock(&dev->lock);
-        fprintf(stderr, "ompgpu: present table of device %d: %zu entries (host, device, bytes, references, item)\n", i, dev->present.count);
+        fprintf(stderr,
+                "ompgpu: present table of device %d: %zu entries (host, device, bytes, references, "
+                "item)\n",
+                i, dev->present.count);
         dump(dev->present.root);
         pthread_mutex_unlock(&dev->lock);
     }

@@ -1,46 +1,55 @@
-/* core.h - what the files of libompgpu's core share with each other.  Nothing here is seen outside hostrt/ and tests/unit.
+/* core.h - what the files of libompgpu's core share with each other.  Nothing here is seen outside
+ * hostrt/ and tests/unit.
  *
  * Lock order (a thread takes them only downwards):
  *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded and unloaded
  *   2. device->lock         the present table of one device, its counts, its allocations
  *   3. the locks inside thread.c, error.c and the plugins, which call nothing of the core
- * A kernel runs with no lock held.  Copies that create or remove a mapping run under device->lock: another thread must never find a
- * mapping whose data is not there yet, or one that is half gone.
+ * A kernel runs with no lock held.  Copies that create or remove a mapping run under device->lock:
+ * another thread must never find a mapping whose data is not there yet, or one that is half gone.
  *
- * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as plugins do.
+ * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as
+ * plugins do.
  *
- * Sections: memory | errors | environment | tracing | present table | threads | devices | data | geometry | units               */
+ * Sections: memory | errors | environment | tracing | present table | threads | devices | data |
+ * geometry | units               */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#pragma GCC visibility push(default)                /* the library's face; all else is its own */
+#pragma GCC visibility push(default) /* the library's face; all else is its own */
 #include "hostrt/ompgpu.h"
 #pragma GCC visibility pop
 #pragma GCC visibility push(hidden)
 #include "hostrt/plugin.h"
 
 /* ------------------------------------------------------------------ memory (error.c) */
-void *ompgpu_xalloc(size_t size);                   /* zeroed; NULL with a message on failure */
+void *ompgpu_xalloc(size_t size); /* zeroed; NULL with a message on failure */
 void ompgpu_xfree(void *);
-extern long ompgpu_xalloc_fail;                     /* for tests: fail the n-th allocation from now on (1: the next); 0: never */
+/* for tests: fail the n-th allocation from now on (1: the next); 0: never */
+extern long ompgpu_xalloc_fail;
 
 /* ------------------------------------------------------------------ errors (error.c) */
-struct ompgpu_where {                               /* the construct at work */
+struct ompgpu_where { /* the construct at work */
     const char *file;
     unsigned line;
-    const char *region, *directive;                 /* region: kernel name, NULL for data constructs */
+    /* region: kernel name, NULL for data constructs */
+    const char *region, *directive;
 };
-/* Prints "ompgpu: FILE:LINE: error: region NAME: …" and ends the program with status 1.  No lock may be held: exit handlers of the
- * user's may run target regions.  `where` may be NULL. */
-void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3)));
-void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The process is ending: exit handlers and destructors are running, while other threads may still be inside of the runtime. */
-void ompgpu_watch_exit(void);                       /* once, at start-up */
+/* Prints "ompgpu: FILE:LINE: error: region NAME: …" and ends the program with status 1.  No lock
+ * may be held: exit handlers of the user's may run target regions.  `where` may be NULL. */
+void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The process is ending: exit handlers and destructors are running, while other threads may still
+ * be inside of the runtime. */
+void ompgpu_watch_exit(void); /* once, at start-up */
 bool ompgpu_exiting(void);
-extern void (*ompgpu_fatal_hook)(const char *message);          /* for tests: called instead of print and exit; must not return */
+/* for tests: called instead of print and exit; must not return */
+extern void (*ompgpu_fatal_hook)(const char *message);
 static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
 {
     return (struct ompgpu_where){ r->file, r->line, r->kernel, r->directive };
@@ -53,176 +62,243 @@ static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
 /* ------------------------------------------------------------------ environment (env.c) */
 enum ompgpu_offload { OMPGPU_OFFLOAD_DEFAULT, OMPGPU_OFFLOAD_MANDATORY, OMPGPU_OFFLOAD_DISABLED };
 enum ompgpu_device_kind { OMPGPU_KIND_ANY, OMPGPU_KIND_CUDA, OMPGPU_KIND_EMU };
-struct ompgpu_settings {                            /* immutable after start-up */
-    int device_kind;                                /* OMPGPU_DEVICE */
-    int offload;                                    /* OMP_TARGET_OFFLOAD */
-    int default_device;                             /* OMP_DEFAULT_DEVICE */
-    int info;                                       /* OMPGPU_INFO */
-    int num_teams, teams_thread_limit;              /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not set */
-    int team_heap, stack_size;                      /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes; 0: not set */
+struct ompgpu_settings { /* immutable after start-up */
+    int device_kind;     /* OMPGPU_DEVICE */
+    int offload;         /* OMP_TARGET_OFFLOAD */
+    int default_device;  /* OMP_DEFAULT_DEVICE */
+    int info;            /* OMPGPU_INFO */
+    /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not set */
+    int num_teams, teams_thread_limit;
+    /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes; 0: not set */
+    int team_heap, stack_size;
 };
 extern struct ompgpu_settings ompgpu_settings;
-void ompgpu_read_environment(struct ompgpu_settings *);         /* warns once per bad variable */
+void ompgpu_read_environment(struct ompgpu_settings *); /* warns once per bad variable */
 
 /* ------------------------------------------------------------------ tracing (info.c) */
 struct ompgpu_device;
-struct ompgpu_geometry { unsigned teams, threads; };
-double ompgpu_clock(void);                          /* milliseconds */
-void ompgpu_info_launch(const struct ompgpu_where *, const struct ompgpu_device *, const struct ompgpu_function *,
-                        struct ompgpu_geometry, double milliseconds);
-void ompgpu_info_reduction(const struct ompgpu_where *, const struct ompgpu_device *, const struct ompgpu_function *, struct ompgpu_geometry,
-                           size_t scratchpad);      /* bytes of the slots; 0: none */
-void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const char *name, size_t bytes);
+struct ompgpu_geometry {
+    unsigned teams, threads;
+};
+double ompgpu_clock(void); /* milliseconds */
+void ompgpu_info_launch(const struct ompgpu_where *, const struct ompgpu_device *,
+                        const struct ompgpu_function *, struct ompgpu_geometry,
+                        double milliseconds);
+void ompgpu_info_reduction(const struct ompgpu_where *, const struct ompgpu_device *,
+                           const struct ompgpu_function *, struct ompgpu_geometry,
+                           size_t scratchpad); /* bytes of the slots; 0: none */
+void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const char *name,
+                      size_t bytes);
 
 /* ------------------------------------------------------------------ present table (present.c) */
-struct ompgpu_attachment {                          /* a pointer inside mapped storage whose device copy points to device memory */
-    uintptr_t host;                                 /* address of the pointer on the host */
-    uintptr_t value;                                /* what its device copy holds */
-    uintptr_t saved;                                /* the host's own value, while the storage around it is copied back */
+struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy points to device
+                              memory */
+    uintptr_t host;        /* address of the pointer on the host */
+    uintptr_t value;       /* what its device copy holds */
+    /* the host's own value, while the storage around it is copied back */
+    uintptr_t saved;
 };
 enum { OMPGPU_REFS_INFINITE = -1 };
-struct ompgpu_entry {                               /* one mapped host range */
-    uintptr_t begin, end;                           /* [begin, end) on the host, not empty */
-    uintptr_t device;                               /* device address of begin */
-    long refs;                                      /* reference count, or OMPGPU_REFS_INFINITE */
-    bool associated;                                /* omp_target_associate_ptr: device memory is the user's */
-    const struct ompgpu_unit *owner;                /* declare target variable: device memory is the image's */
-    uint64_t counted, created, filled;              /* numbers of the constructs that counted it last, created it, copied all of it last */
-    const char *name, *file; unsigned line;         /* who mapped it, for messages */
-    struct ompgpu_attachment *attachments; unsigned nattachments, room;
-    struct ompgpu_entry *left, *right;              /* treap */
+struct ompgpu_entry {     /* one mapped host range */
+    uintptr_t begin, end; /* [begin, end) on the host, not empty */
+    uintptr_t device;     /* device address of begin */
+    long refs;            /* reference count, or OMPGPU_REFS_INFINITE */
+    /* omp_target_associate_ptr: device memory is the user's */
+    bool associated;
+    /* declare target variable: device memory is the image's */
+    const struct ompgpu_unit *owner;
+    /* numbers of the constructs that counted it last, created it, copied all of it last */
+    uint64_t counted, created, filled;
+    const char *name, *file;
+    unsigned line; /* who mapped it, for messages */
+    struct ompgpu_attachment *attachments;
+    unsigned nattachments, room;
+    struct ompgpu_entry *left, *right; /* treap */
     uint64_t priority;
 };
 enum { OMPGPU_RECENT = 128 };
 struct ompgpu_table {
-    struct ompgpu_entry *root; size_t count;
-    struct ompgpu_entry *recent[OMPGPU_RECENT];     /* what was found last, by a hash of the address; only entries of the table */
+    struct ompgpu_entry *root;
+    size_t count;
+    /* what was found last, by a hash of the address; only entries of the table */
+    struct ompgpu_entry *recent[OMPGPU_RECENT];
 };
 /* All need the table's lock.  Ranges in a table never overlap. */
 struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *, uintptr_t begin, size_t size);
-static inline struct ompgpu_entry **ompgpu_present_recent(struct ompgpu_table *table, uintptr_t begin)
+static inline struct ompgpu_entry **ompgpu_present_recent(struct ompgpu_table *table,
+                                                          uintptr_t begin)
 {
     return &table->recent[begin * 0x9e3779b97f4a7c15ull >> 57];
 }
-/* The lowest entry that shares a byte with [begin, begin + max(size, 1)), or NULL.  A loop looks up the same few addresses again
- * and again: those are found without a search. */
-static inline struct ompgpu_entry *ompgpu_present_find(struct ompgpu_table *table, uintptr_t begin, size_t size)
+/* The lowest entry that shares a byte with [begin, begin + max(size, 1)), or NULL.  A loop looks up
+ * the same few addresses again and again: those are found without a search. */
+static inline struct ompgpu_entry *ompgpu_present_find(struct ompgpu_table *table, uintptr_t begin,
+                                                       size_t size)
 {
     struct ompgpu_entry *e = *ompgpu_present_recent(table, begin);
     return e && begin >= e->begin && begin < e->end ? e : ompgpu_present_search(table, begin, size);
 }
-void ompgpu_present_insert(struct ompgpu_table *, struct ompgpu_entry *);      /* must not overlap */
+/* must not overlap */
+void ompgpu_present_insert(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_free(struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
-enum { OMPGPU_FEW = 32, OMPGPU_SCRATCH_HEADER = 128, OMPGPU_TEAM_HEAP = 64 << 10, OMPGPU_THREAD_COPIES = 8 << 10, OMPGPU_STACK_SIZE = 8 << 10,
-       OMPGPU_PLACES = 4096 };
-struct ompgpu_buffer { void *device; size_t size; };
-struct ompgpu_thread_device {
-    struct ompgpu_buffer scratch;                   /* league reductions: zeroed header, then slots */
-    struct ompgpu_buffer copies;                    /* PRIVATE_COPY of the running region */
-    struct ompgpu_buffer heap;                      /* storage of the teams: locals of sequential code, copies of reduced arrays */
-    struct ompgpu_buffer locks;                     /* of the places in it: OMPGPU_PLACES words, 0 between kernels */
+enum {
+    OMPGPU_FEW = 32,
+    OMPGPU_SCRATCH_HEADER = 128,
+    OMPGPU_TEAM_HEAP = 64 << 10,
+    OMPGPU_THREAD_COPIES = 8 << 10,
+    OMPGPU_STACK_SIZE = 8 << 10,
+    OMPGPU_PLACES = 4096
 };
-struct ompgpu_thread {                              /* of one host thread at a time; handed on when it ends */
+struct ompgpu_buffer {
+    void *device;
+    size_t size;
+};
+struct ompgpu_thread_device {
+    /* league reductions: zeroed header, then slots */
+    struct ompgpu_buffer scratch;
+    struct ompgpu_buffer copies; /* PRIVATE_COPY of the running region */
+    /* storage of the teams: locals of sequential code, copies of reduced arrays */
+    struct ompgpu_buffer heap;
+    /* of the places in it: OMPGPU_PLACES words, 0 between kernels */
+    struct ompgpu_buffer locks;
+};
+struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */
     struct ompgpu_thread *next;
     bool used;
-    struct ompgpu_thread_device *devices;           /* per device number */
-    uintptr_t *addresses; void **params;            /* of the running region; point into few_… or heap */
-    unsigned naddresses, nparams;                   /* room */
-    uintptr_t few_addresses[OMPGPU_FEW]; void *few_params[OMPGPU_FEW + 1];
+    struct ompgpu_thread_device *devices; /* per device number */
+    /* of the running region; point into few_… or heap */
+    uintptr_t *addresses;
+    void **params;
+    unsigned naddresses, nparams; /* room */
+    uintptr_t few_addresses[OMPGPU_FEW];
+    void *few_params[OMPGPU_FEW + 1];
 };
 extern _Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
 struct ompgpu_thread *ompgpu_self_slow(void);
-static inline struct ompgpu_thread *ompgpu_self(void)           /* NULL: out of memory */
+static inline struct ompgpu_thread *ompgpu_self(void) /* NULL: out of memory */
 {
     return ompgpu_self_ ? ompgpu_self_ : ompgpu_self_slow();
 }
-bool ompgpu_many_threads(void);                     /* more than one host thread has used the runtime */
-bool ompgpu_other_threads(void);                    /* a host thread besides this one has used the runtime and lives */
+/* more than one host thread has used the runtime */
+bool ompgpu_many_threads(void);
+/* a host thread besides this one has used the runtime and lives */
+bool ompgpu_other_threads(void);
 int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
-int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned teams, size_t bytes, void **out);
+int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned teams, size_t bytes,
+                       void **out);
 int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
 int ompgpu_locks_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned **out);
 int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
-void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);      /* after a failed kernel: its header and the locks are unknown */
-void ompgpu_threads_close(void);                    /* frees everything of all threads; devices are still open */
-void ompgpu_threads_forget(void);                   /* the end of a thread is no longer noticed: our code may go away */
+/* after a failed kernel: its header and the locks are unknown */
+void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);
+/* frees everything of all threads; devices are still open */
+void ompgpu_threads_close(void);
+/* the end of a thread is no longer noticed: our code may go away */
+void ompgpu_threads_forget(void);
 
 /* ------------------------------------------------------------------ devices (device.c) */
-struct ompgpu_link {                                /* declare target link: pointer on the device, set when the variable is mapped */
+struct ompgpu_link { /* declare target link: pointer on the device, set when the variable is mapped
+                      */
     struct ompgpu_link *next;
-    const struct ompgpu_var *var; const struct ompgpu_unit *owner;
-    void *pointer;                                  /* device address of the pointer */
+    const struct ompgpu_var *var;
+    const struct ompgpu_unit *owner;
+    void *pointer; /* device address of the pointer */
 };
-enum ompgpu_device_state { OMPGPU_DEVICE_NEW, OMPGPU_DEVICE_OPEN, OMPGPU_DEVICE_HOST /* no suitable image: see reason */ };
+enum ompgpu_device_state {
+    OMPGPU_DEVICE_NEW,
+    OMPGPU_DEVICE_OPEN,
+    OMPGPU_DEVICE_HOST /* no suitable image: see reason */
+};
 struct ompgpu_device {
-    const struct ompgpu_plugin *plugin; int ordinal, number;    /* immutable */
-    struct ompgpu_device_info info;                 /* immutable once open */
-    int state;                                      /* atomic; written under ompgpu_start_lock */
-    unsigned generation;                            /* atomic: ompgpu_generation up to which variables are loaded */
-    char reason[256];                               /* written before state */
-    pthread_mutex_t lock;                           /* guards all below */
+    const struct ompgpu_plugin *plugin;
+    int ordinal, number;            /* immutable */
+    struct ompgpu_device_info info; /* immutable once open */
+    int state;                      /* atomic; written under ompgpu_start_lock */
+    /* atomic: ompgpu_generation up to which variables are loaded */
+    unsigned generation;
+    char reason[256];     /* written before state */
+    pthread_mutex_t lock; /* guards all below */
     struct ompgpu_table present;
-    struct ompgpu_table allocations;                /* omp_target_alloc, by device address */
+    struct ompgpu_table allocations; /* omp_target_alloc, by device address */
     struct ompgpu_link *links;
-    uint64_t construct;                             /* number of the last construct that counted */
-    const struct ompgpu_thread *unsynced;           /* see data.c */
+    uint64_t construct;                   /* number of the last construct that counted */
+    const struct ompgpu_thread *unsynced; /* see data.c */
     pthread_cond_t synced;
 };
 extern pthread_mutex_t ompgpu_start_lock;
 extern struct ompgpu_device *ompgpu_devices;
 extern int ompgpu_ndevices;
-extern unsigned ompgpu_generation;                  /* atomic: counts registered units with variables */
+/* atomic: counts registered units with variables */
+extern unsigned ompgpu_generation;
 enum ompgpu_run_state { OMPGPU_NOT_STARTED, OMPGPU_RUNNING, OMPGPU_STOPPED };
-extern int ompgpu_run_state;                        /* atomic */
-void ompgpu_start(void);                            /* chooses the devices; cheap when done */
-/* The device to use for a construct, opened and with all declare target variables in its present table; NULL: the host.  Ends the
- * program where the number is out of range, the device cannot be opened, or the host is not allowed. */
+extern int ompgpu_run_state; /* atomic */
+void ompgpu_start(void);     /* chooses the devices; cheap when done */
+/* The device to use for a construct, opened and with all declare target variables in its present
+ * table; NULL: the host.  Ends the program where the number is out of range, the device cannot be
+ * opened, or the host is not allowed. */
 struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *, long number);
-/* For the API: no message, no exit.  *device is NULL for the host.  Nonzero: no such device, or it cannot be used. */
+/* For the API: no message, no exit.  *device is NULL for the host.  Nonzero: no such device, or it
+ * cannot be used. */
 int ompgpu_device_try(int number, struct ompgpu_device **device);
 int ompgpu_default_device(void);
 /* Says once that regions run on the host, or ends the program under MANDATORY. */
 void ompgpu_on_host(const struct ompgpu_where *, const char *reason);
 
 /* ------------------------------------------------------------------ data (data.c) */
-/* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).  Nothing is changed on failure. */
-int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n, uintptr_t *addresses);
+/* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).
+ * Nothing is changed on failure. */
+int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
+                      unsigned n, uintptr_t *addresses);
 enum ompgpu_exit {
-    OMPGPU_EXIT_REGION,                             /* the end of a construct that entered the same items */
-    OMPGPU_EXIT_DISCARD,                            /* the same, but the region failed: nothing is copied back */
-    OMPGPU_EXIT_DATA,                               /* target exit data: `present` is checked */
+    /* the end of a construct that entered the same items */
+    OMPGPU_EXIT_REGION,
+    /* the same, but the region failed: nothing is copied back */
+    OMPGPU_EXIT_DISCARD,
+    OMPGPU_EXIT_DATA, /* target exit data: `present` is checked */
 };
-int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n, enum ompgpu_exit);
-int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *, unsigned n);
+int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
+                     unsigned n, enum ompgpu_exit);
+int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
+                       unsigned n);
 bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
-uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);       /* 0: not mapped */
+uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host); /* 0: not mapped */
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
-struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *, const struct ompgpu_launch *);
-unsigned ompgpu_wave(const struct ompgpu_device *, struct ompgpu_function *, unsigned threads);     /* teams that run at the same time */
+struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,
+                                       const struct ompgpu_launch *);
+/* teams that run at the same time */
+unsigned ompgpu_wave(const struct ompgpu_device *, struct ompgpu_function *, unsigned threads);
 
-/* ------------------------------------------------------------------ units and images (register.c, image.c) */
+/* ------------------------------------------------------- units and images (register.c, image.c) */
 /* NULL, or what is wrong with the container (message in a buffer of this thread). */
 const char *ompgpu_image_check(const void *container);
-const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_header *, unsigned index);
-const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *, const char *name);
-/* The container with the images to use: the linked one, or the unit's own.  And a kernel's or variable's name there. */
+const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_header *,
+                                                    unsigned index);
+const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *,
+                                                      const char *name);
+/* The container with the images to use: the linked one, or the unit's own.  And a kernel's or
+ * variable's name there. */
 const struct ompgpu_image_header *ompgpu_image_linked(const struct ompgpu_image_header *own);
 const char *ompgpu_image_symbol(const struct ompgpu_image_header *own, const char *name);
-unsigned ompgpu_image_kinds(const struct ompgpu_image_header *);               /* bit per kind */
-int ompgpu_image_bytes(const struct ompgpu_image_header *, unsigned index, const void **data, size_t *size, void **owned);
+unsigned ompgpu_image_kinds(const struct ompgpu_image_header *); /* bit per kind */
+int ompgpu_image_bytes(const struct ompgpu_image_header *, unsigned index, const void **data,
+                       size_t *size, void **owned);
 /* Under ompgpu_start_lock: */
-const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds);                 /* a unit with kernels but no image of these kinds */
-const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);        /* a unit with kernels that pick() refuses */
-bool ompgpu_unit_not_linked(const struct ompgpu_unit *);                       /* it needs a device link and had none */
-int ompgpu_units_load_variables(struct ompgpu_device *, const char **file);    /* of all units */
+/* a unit with kernels but no image of these kinds */
+const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds);
+/* a unit with kernels that pick() refuses */
+const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);
+/* it needs a device link and had none */
+bool ompgpu_unit_not_linked(const struct ompgpu_unit *);
+int ompgpu_units_load_variables(struct ompgpu_device *, const char **file); /* of all units */
 void ompgpu_units_close(void);
 /* The loaded kernel.  0: *out is set; 1: no image suits the device; -1: an error. */
-int ompgpu_function_get(struct ompgpu_region *, struct ompgpu_device *, struct ompgpu_function **out);
+int ompgpu_function_get(struct ompgpu_region *, struct ompgpu_device *,
+                        struct ompgpu_function **out);
 #pragma GCC visibility pop
 #endif

@@ -1,28 +1,32 @@
-/* data.c - device data environments: the actions of map clauses (section 5.8 of OpenMP 5.2) and of target update.
+/* data.c - device data environments: the actions of map clauses (section 5.8 of OpenMP 5.2) and of
+ * target update.
  *
- * A construct counts each mapping once, however many of its list items lie in it.  Entering goes through the items in order and creates
- * what is missing, then sets attached pointers (the pointee may follow the pointer or precede it).  Leaving counts down in
- * reverse order, then copies back what has reached zero or is `always`, then frees: an item mapped twice in one construct with
+ * A construct counts each mapping once, however many of its list items lie in it.  Entering goes
+ * through the items in order and creates what is missing, then sets attached pointers (the pointee
+ * may follow the pointer or precede it).  Leaving counts down in reverse order, then copies back
+ * what has reached zero or is `always`, then frees: an item mapped twice in one construct with
  * different map types gets the effects of both.
  *
- * Attached pointers: the device copy of a pointer holds a device address, the host's copy a host address.  The mapping that holds the
- * pointer remembers both, so that copying the storage around it in either direction leaves each side with its own.
+ * Attached pointers: the device copy of a pointer holds a device address, the host's copy a host
+ * address.  The mapping that holds the pointer remembers both, so that copying the storage around
+ * it in either direction leaves each side with its own.
  *
- * Several threads: all this runs under device->lock, so nobody finds a mapping half made.  But copies to the device are only ordered
- * for the thread that makes them.  Once a second thread is known, a region that copied waits for its copies before it gives
- * up the lock; while there is one thread only that wait is saved, and the state is kept in device->unsynced: should the second
- * thread turn up just then, it waits until the first one's region has ended.                                                */
+ * Several threads: all this runs under device->lock, so nobody finds a mapping half made.  But
+ * copies to the device are only ordered for the thread that makes them.  Once a second thread is
+ * known, a region that copied waits for its copies before it gives up the lock; while there is one
+ * thread only that wait is saved, and the state is kept in device->unsynced: should the second
+ * thread turn up just then, it waits until the first one's region has ended. */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
 #include <sys/single_threaded.h>
 
-struct work {                                       /* one construct at work */
+struct work { /* one construct at work */
     struct ompgpu_device *dev;
     struct ompgpu_where *where;
     uint64_t number;
-    bool copied;                                    /* something went to the device */
-    enum ompgpu_exit how;                           /* leaving only */
+    bool copied;          /* something went to the device */
+    enum ompgpu_exit how; /* leaving only */
 };
 
 /* ------------------------------------------------------------------ messages */
@@ -31,7 +35,8 @@ static int item_failed(struct work *w, const struct ompgpu_map *m)
 {
     if (m->line)
         w->where->line = m->line;
-    ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size, ompgpu_plugin_message());
+    ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size,
+                        ompgpu_plugin_message());
     return -1;
 }
 
@@ -48,18 +53,21 @@ static int partly_mapped(struct work *w, const struct ompgpu_map *m, const struc
         snprintf(place, sizeof place, " at %s:%u", e->file, e->line);
     else if (e->file)
         snprintf(place, sizeof place, " in %s", e->file);
-    ompgpu_plugin_error("only a part of it is mapped already: %s, %zu bytes, mapped%s; map the larger range first", e->name ? e->name : "?",
-                        e->end - e->begin, place);
+    ompgpu_plugin_error(
+        "only a part of it is mapped already: %s, %zu bytes, mapped%s; map the larger range first",
+        e->name ? e->name : "?", e->end - e->begin, place);
     return item_failed(w, m);
 }
 
 /* ------------------------------------------------------------------ copies */
 static uintptr_t device_address(const struct ompgpu_entry *e, uintptr_t host)
 {
-    return e->device + (host - e->begin);           /* host may lie before begin: arithmetic wraps as it should */
+    /* host may lie before begin: arithmetic wraps as it should */
+    return e->device + (host - e->begin);
 }
 
-static struct ompgpu_attachment *next_attachment(const struct ompgpu_entry *e, unsigned *i, uintptr_t begin, size_t size)
+static struct ompgpu_attachment *next_attachment(const struct ompgpu_entry *e, unsigned *i,
+                                                 uintptr_t begin, size_t size)
 {
     while (*i < e->nattachments) {
         struct ompgpu_attachment *a = &e->attachments[(*i)++];
@@ -69,19 +77,23 @@ static struct ompgpu_attachment *next_attachment(const struct ompgpu_entry *e, u
     return NULL;
 }
 
-static int write_pointer(struct work *w, const struct ompgpu_entry *e, uintptr_t host, uintptr_t value)
+static int write_pointer(struct work *w, const struct ompgpu_entry *e, uintptr_t host,
+                         uintptr_t value)
 {
     w->copied = true;
-    return w->dev->plugin->to_device(w->dev->ordinal, (void *)device_address(e, host), &value, sizeof value);
+    return w->dev->plugin->to_device(w->dev->ordinal, (void *)device_address(e, host), &value,
+                                     sizeof value);
 }
 
-static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *name, uintptr_t begin, size_t size)
+static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *name, uintptr_t begin,
+                   size_t size)
 {
     struct ompgpu_attachment *a;
     w->copied = true;
-    if (w->dev->plugin->to_device(w->dev->ordinal, (void *)device_address(e, begin), (const void *)begin, size))
+    if (w->dev->plugin->to_device(w->dev->ordinal, (void *)device_address(e, begin),
+                                  (const void *)begin, size))
         return -1;
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size)); )
+    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
         if (write_pointer(w, e, a->host, a->value))
             return -1;
     if (__builtin_expect(ompgpu_settings.info, 0))
@@ -89,21 +101,27 @@ static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *nam
     return 0;
 }
 
-static int copy_from(struct work *w, const struct ompgpu_entry *e, const char *name, uintptr_t begin, size_t size)
+static int copy_from(struct work *w, const struct ompgpu_entry *e, const char *name,
+                     uintptr_t begin, size_t size)
 {
     struct ompgpu_attachment *a;
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size)); )
+    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
         memcpy(&a->saved, (void *)a->host, sizeof a->saved);
-    int bad = w->dev->plugin->from_device(w->dev->ordinal, (void *)begin, (const void *)device_address(e, begin), size);
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size)); )
+    int bad = w->dev->plugin->from_device(w->dev->ordinal, (void *)begin,
+                                          (const void *)device_address(e, begin), size);
+    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
         memcpy((void *)a->host, &a->saved, sizeof a->saved);
     if (!bad && __builtin_expect(ompgpu_settings.info, 0))
         ompgpu_info_copy(w->where, "from", name, size);
     return bad;
 }
 
-/* The part of an item that is mapped; all of it but for implicit maps of a variable that is mapped in part. */
-struct part { uintptr_t begin; size_t size; };
+/* The part of an item that is mapped; all of it but for implicit maps of a variable that is mapped
+ * in part. */
+struct part {
+    uintptr_t begin;
+    size_t size;
+};
 static struct part mapped_part(const struct ompgpu_entry *e, const struct ompgpu_map *m)
 {
     uintptr_t begin = (uintptr_t)m->begin, end = begin + m->size;
@@ -115,7 +133,8 @@ static struct part mapped_part(const struct ompgpu_entry *e, const struct ompgpu
 }
 
 /* ------------------------------------------------------------------ looking up */
-static inline bool counts(const struct ompgpu_map *m)           /* neither a mere lookup nor a copy of the region's own */
+static inline bool
+counts(const struct ompgpu_map *m) /* neither a mere lookup nor a copy of the region's own */
 {
     return m->size && !(m->flags & (OMPGPU_MAP_LOOKUP | OMPGPU_MAP_PRIVATE_COPY));
 }
@@ -129,7 +148,8 @@ static inline bool contains(const struct ompgpu_entry *e, const struct ompgpu_ma
 /* The entry of an item.  Not mapped: 0 and NULL. */
 static inline int find(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
-    struct ompgpu_entry *e = *out = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
+    struct ompgpu_entry *e = *out =
+        ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
     if (e && !contains(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT))
         return partly_mapped(w, m, e);
     return 0;
@@ -141,7 +161,8 @@ static uintptr_t translate(struct ompgpu_device *dev, uintptr_t host, uintptr_t 
     return e ? device_address(e, host) : otherwise;
 }
 
-/* A process that has one thread needs no lock: only that thread could start another one, and it is here. */
+/* A process that has one thread needs no lock: only that thread could start another one, and it is
+ * here. */
 static bool lock_tables(struct ompgpu_device *dev)
 {
     if (__libc_single_threaded)
@@ -169,12 +190,13 @@ bool ompgpu_data_any_present(struct ompgpu_device *dev, const struct ompgpu_map 
     bool any = false;
     bool locked = lock_tables(dev);
     for (unsigned i = 0; i < n && !any; i++)
-        any = maps[i].begin && ompgpu_present_find(&dev->present, (uintptr_t)maps[i].begin, maps[i].size);
+        any = maps[i].begin &&
+              ompgpu_present_find(&dev->present, (uintptr_t)maps[i].begin, maps[i].size);
     unlock_tables(dev, locked);
     return any;
 }
 
-/* ------------------------------------------------------------------ creating and removing a mapping */
+/* -------------------------------------------------------------- creating and removing a mapping */
 void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     if (!e->owner && !e->associated)
@@ -188,12 +210,14 @@ static void remove_entry(struct work *w, struct ompgpu_entry *e)
     ompgpu_data_drop(w->dev, e);
 }
 
-/* declare target link: the variable's pointer on the device follows its mapping, also that of a section of it. */
+/* declare target link: the variable's pointer on the device follows its mapping, also that of a
+ * section of it. */
 static int set_links(struct work *w, const struct ompgpu_entry *e)
 {
     for (const struct ompgpu_link *l = w->dev->links; l; l = l->next) {
         uintptr_t at = (uintptr_t)l->var->address, address = device_address(e, at);
-        if (at < e->end && at + l->var->size > e->begin && w->dev->plugin->to_device(w->dev->ordinal, l->pointer, &address, sizeof address))
+        if (at < e->end && at + l->var->size > e->begin &&
+            w->dev->plugin->to_device(w->dev->ordinal, l->pointer, &address, sizeof address))
             return -1;
     }
     return 0;
@@ -250,7 +274,8 @@ static struct ompgpu_attachment *attachment(struct ompgpu_entry *e, uintptr_t ho
     return &e->attachments[e->nattachments++];
 }
 
-/* Does nothing where the pointer itself is not mapped, or the pointee is not (a section of size zero). */
+/* Does nothing where the pointer itself is not mapped, or the pointee is not (a section of size
+ * zero). */
 static int attach(struct work *w, const struct ompgpu_map *m)
 {
     uintptr_t host = (uintptr_t)m->attach;
@@ -266,7 +291,7 @@ static int attach(struct work *w, const struct ompgpu_map *m)
     if (a->value == value)
         return 0;
     if (write_pointer(w, e, host, value)) {
-        e->nattachments = before;                   /* a new one is the last */
+        e->nattachments = before; /* a new one is the last */
         return item_failed(w, m);
     }
     a->value = value;
@@ -299,7 +324,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
             e->filled = w->number;
     }
     if (address)
-        *address = device_address(e, (uintptr_t)m->begin) - ((uintptr_t)m->begin - (uintptr_t)m->base);
+        *address =
+            device_address(e, (uintptr_t)m->begin) - ((uintptr_t)m->begin - (uintptr_t)m->base);
     return 0;
 }
 
@@ -308,7 +334,8 @@ static void undo(struct work *w, const struct ompgpu_map *maps, unsigned n)
 {
     while (n-- > 0) {
         const struct ompgpu_map *m = &maps[n];
-        struct ompgpu_entry *e = counts(m) ? ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size) : NULL;
+        struct ompgpu_entry *e =
+            counts(m) ? ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size) : NULL;
         if (!e || e->counted != w->number)
             continue;
         e->counted = 0;
@@ -325,7 +352,8 @@ static void wait_for_first_thread(struct ompgpu_device *dev)
         pthread_cond_wait(&dev->synced, &dev->lock);
 }
 
-/* Copies are under way: other threads must not use what they fill.  A region's own launch is ordered after them. */
+/* Copies are under way: other threads must not use what they fill.  A region's own launch is
+ * ordered after them. */
 static int settle(struct work *w, bool region)
 {
     if (region && !ompgpu_many_threads()) {
@@ -335,7 +363,8 @@ static int settle(struct work *w, bool region)
     return w->dev->plugin->sync(w->dev->ordinal);
 }
 
-int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where, const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
+int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
+                      const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
 {
     struct work w = { .dev = dev, .where = where };
     unsigned done = 0;
@@ -369,7 +398,9 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     if (find(w, m, &e))
         return -1;
     if (!e)
-        return w->how == OMPGPU_EXIT_DATA && (m->flags & OMPGPU_MAP_PRESENT) ? item_wrong(w, m, NOT_PRESENT) : 0;
+        return w->how == OMPGPU_EXIT_DATA && (m->flags & OMPGPU_MAP_PRESENT)
+                   ? item_wrong(w, m, NOT_PRESENT)
+                   : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
         if (e->counted != w->number && e->refs > 0)
             e->refs--, e->counted = w->number;
@@ -384,7 +415,8 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 static int copy_back(struct work *w, const struct ompgpu_map *m)
 {
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
-    if (!e || !(m->flags & OMPGPU_MAP_FROM) || (m->flags & (OMPGPU_MAP_DELETE | OMPGPU_MAP_RELEASE)))
+    if (!e || !(m->flags & OMPGPU_MAP_FROM) ||
+        (m->flags & (OMPGPU_MAP_DELETE | OMPGPU_MAP_RELEASE)))
         return 0;
     if (e->refs != 0 && !(m->flags & OMPGPU_MAP_ALWAYS))
         return 0;
@@ -407,7 +439,8 @@ static void first_thread_is_done(struct ompgpu_device *dev)
     }
 }
 
-int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where, const struct ompgpu_map *maps, unsigned n, enum ompgpu_exit how)
+int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
+                     const struct ompgpu_map *maps, unsigned n, enum ompgpu_exit how)
 {
     struct work w = { .dev = dev, .where = where, .how = how };
     int bad = 0;
@@ -418,13 +451,13 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where, cons
         first_thread_is_done(dev);
     }
     w.number = ++dev->construct;
-    for (unsigned i = n; i-- > 0 && !bad; )
+    for (unsigned i = n; i-- > 0 && !bad;)
         if (counts(&maps[i]))
             bad = count_down(&w, &maps[i], &more);
-    for (unsigned i = n; more && how != OMPGPU_EXIT_DISCARD && i-- > 0 && !bad; )
+    for (unsigned i = n; more && how != OMPGPU_EXIT_DISCARD && i-- > 0 && !bad;)
         if (counts(&maps[i]))
             bad = copy_back(&w, &maps[i]);
-    for (unsigned i = n; more && i-- > 0; )
+    for (unsigned i = n; more && i-- > 0;)
         if (counts(&maps[i]))
             free_if_unused(&w, &maps[i]);
     unlock_tables(dev, locked);
@@ -442,13 +475,14 @@ static int update_item(struct work *w, const struct ompgpu_map *m)
     if (!e)
         return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, NOT_PRESENT) : 0;
     struct part p = mapped_part(e, m);
-    if (((m->flags & OMPGPU_MAP_TO) && copy_to(w, e, m->name, p.begin, p.size))
-        || ((m->flags & OMPGPU_MAP_FROM) && copy_from(w, e, m->name, p.begin, p.size)))
+    if (((m->flags & OMPGPU_MAP_TO) && copy_to(w, e, m->name, p.begin, p.size)) ||
+        ((m->flags & OMPGPU_MAP_FROM) && copy_from(w, e, m->name, p.begin, p.size)))
         return item_failed(w, m);
     return 0;
 }
 
-int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where, const struct ompgpu_map *maps, unsigned n)
+int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
+                       const struct ompgpu_map *maps, unsigned n)
 {
     struct work w = { .dev = dev, .where = where };
     int bad = 0;

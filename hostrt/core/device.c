@@ -1,10 +1,11 @@
 /* device.c - which devices there are, and when they are opened.
  *
- * The kind of device is chosen once, at first use: CUDA devices where the driver finds some, else the emulated device, unless
- * OMPGPU_DEVICE names one.  A kind for which some unit has no image at all is passed over.  When a device is opened, every unit is asked
- * for an image that suits exactly this device; when one has none, the device is closed to all regions and data constructs, which then
- * run on the host.  It must be all or none: were one region to run on the host while another's data is on the device, both would
- * compute with stale values.                                                                                                 */
+ * The kind of device is chosen once, at first use: CUDA devices where the driver finds some, else
+ * the emulated device, unless OMPGPU_DEVICE names one.  A kind for which some unit has no image at
+ * all is passed over.  When a device is opened, every unit is asked for an image that suits exactly
+ * this device; when one has none, the device is closed to all regions and data constructs, which
+ * then run on the host.  It must be all or none: were one region to run on the host while another's
+ * data is on the device, both would compute with stale values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,14 @@ int ompgpu_ndevices;
 int ompgpu_run_state;
 unsigned ompgpu_generation;
 
-static char no_device[512];                         /* why there are none */
+static char no_device[512]; /* why there are none */
 
 /* ------------------------------------------------------------------ choosing */
-static const struct candidate { enum ompgpu_device_kind kind; const struct ompgpu_plugin *plugin; const char *missing; } candidates[] = {
+static const struct candidate {
+    enum ompgpu_device_kind kind;
+    const struct ompgpu_plugin *plugin;
+    const char *missing;
+} candidates[] = {
     { OMPGPU_KIND_CUDA, &ompgpu_cuda_plugin, "no CUDA device" },
     { OMPGPU_KIND_EMU, &ompgpu_emu_plugin, "no emulated device" },
 };
@@ -45,10 +50,15 @@ static int usable(const struct candidate *c)
     }
     const struct ompgpu_unit *without = ompgpu_unit_without(c->plugin->image_kinds);
     if (without && ompgpu_unit_not_linked(without))
-        add_reason("%s uses device code of other files and was not device-linked: link with ompgpu-cc%s", without->file, "");
+        add_reason(
+            "%s uses device code of other files and was not device-linked: link with ompgpu-cc%s",
+            without->file, "");
     else if (without)
-        add_reason(c->kind == OMPGPU_KIND_EMU ? "%s was compiled without an image for the %s device (--gpu-arch=emu adds it)"
-                                              : "%s was compiled without an image for a %s device", without->file, c->plugin->name);
+        add_reason(
+            c->kind == OMPGPU_KIND_EMU
+                ? "%s was compiled without an image for the %s device (--gpu-arch=emu adds it)"
+                : "%s was compiled without an image for a %s device",
+            without->file, c->plugin->name);
     return without ? 0 : n;
 }
 
@@ -75,7 +85,8 @@ static int choose(void)
         return 0;
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         const struct candidate *c = &candidates[i];
-        if (ompgpu_settings.device_kind != OMPGPU_KIND_ANY && ompgpu_settings.device_kind != (int)c->kind)
+        if (ompgpu_settings.device_kind != OMPGPU_KIND_ANY &&
+            ompgpu_settings.device_kind != (int)c->kind)
             continue;
         int n = usable(c);
         if (n > 0)
@@ -98,7 +109,8 @@ void ompgpu_start(void)
 }
 
 /* ------------------------------------------------------------------ opening */
-/* Under ompgpu_start_lock.  *file: the unit whose image could not be loaded, where that is the trouble. */
+/* Under ompgpu_start_lock.  *file: the unit whose image could not be loaded, where that is the
+ * trouble. */
 static int open_device(struct ompgpu_device *dev, const char **file)
 {
     if (dev->state == OMPGPU_DEVICE_NEW) {
@@ -106,7 +118,8 @@ static int open_device(struct ompgpu_device *dev, const char **file)
             return -1;
         const struct ompgpu_unit *unsuited = ompgpu_unit_unsuited(dev);
         if (unsuited) {
-            snprintf(dev->reason, sizeof dev->reason, "%s has no image for device %d (%s)%s%s", unsuited->file, dev->number, dev->info.name,
+            snprintf(dev->reason, sizeof dev->reason, "%s has no image for device %d (%s)%s%s",
+                     unsuited->file, dev->number, dev->info.name,
                      *ompgpu_plugin_message() ? ": " : "", ompgpu_plugin_message());
             __atomic_store_n(&dev->state, OMPGPU_DEVICE_HOST, __ATOMIC_RELEASE);
             return 0;
@@ -127,8 +140,9 @@ static int open_device(struct ompgpu_device *dev, const char **file)
 
 static inline bool is_open(const struct ompgpu_device *dev)
 {
-    return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN
-           && __atomic_load_n(&dev->generation, __ATOMIC_RELAXED) == __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN &&
+           __atomic_load_n(&dev->generation, __ATOMIC_RELAXED) ==
+               __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
 }
 
 static int make_open(struct ompgpu_device *dev, const char **file)
@@ -152,7 +166,8 @@ void ompgpu_on_host(const struct ompgpu_where *where, const char *reason)
 }
 
 /* Everything but an open device in range. */
-static __attribute__((noinline)) struct ompgpu_device *get_slow(const struct ompgpu_where *where, long number)
+static __attribute__((noinline)) struct ompgpu_device *get_slow(const struct ompgpu_where *where,
+                                                                long number)
 {
     const char *file = NULL;
     if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
@@ -161,12 +176,15 @@ static __attribute__((noinline)) struct ompgpu_device *get_slow(const struct omp
         ompgpu_on_host(where, no_device);
         return NULL;
     }
-    if (number == -1 || number == ompgpu_ndevices)  /* omp_initial_device, omp_get_initial_device() */
+    if (number == -1 ||
+        number == ompgpu_ndevices) /* omp_initial_device, omp_get_initial_device() */
         return NULL;
     if (number < 0 || number > ompgpu_ndevices)
-        ompgpu_fatal(where, "device number %ld is out of range: there %s %d device%s (0 … %d), and %d or -1 is the host", number,
-                     ompgpu_ndevices == 1 ? "is" : "are", ompgpu_ndevices, ompgpu_ndevices == 1 ? "" : "s", ompgpu_ndevices - 1,
-                     ompgpu_ndevices);
+        ompgpu_fatal(where,
+                     "device number %ld is out of range: there %s %d device%s (0 … %d), and %d or "
+                     "-1 is the host",
+                     number, ompgpu_ndevices == 1 ? "is" : "are", ompgpu_ndevices,
+                     ompgpu_ndevices == 1 ? "" : "s", ompgpu_ndevices - 1, ompgpu_ndevices);
     struct ompgpu_device *dev = &ompgpu_devices[number];
     if (make_open(dev, &file)) {
         if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
@@ -187,7 +205,9 @@ struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *where, long n
         ompgpu_start(), state = OMPGPU_RUNNING;
     if (number == OMPGPU_DEVICE_DEFAULT)
         number = ompgpu_default_device();
-    if (__builtin_expect(state == OMPGPU_RUNNING && number >= 0 && number < ompgpu_ndevices && is_open(&ompgpu_devices[number]), 1))
+    if (__builtin_expect(state == OMPGPU_RUNNING && number >= 0 && number < ompgpu_ndevices &&
+                             is_open(&ompgpu_devices[number]),
+                         1))
         return &ompgpu_devices[number];
     return get_slow(where, number);
 }
@@ -202,7 +222,8 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
     if (number < 0 || number > ompgpu_ndevices)
         return -1;
     struct ompgpu_device *dev = &ompgpu_devices[number];
-    if ((!is_open(dev) && make_open(dev, &file)) || __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) != OMPGPU_DEVICE_OPEN)
+    if ((!is_open(dev) && make_open(dev, &file)) ||
+        __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) != OMPGPU_DEVICE_OPEN)
         return -1;
     *device = dev;
     return 0;
@@ -211,20 +232,21 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
 /* ------------------------------------------------------------------ the end */
 static void close_device(struct ompgpu_device *dev)
 {
-    for (struct ompgpu_entry *e; (e = dev->present.root); ) {
+    for (struct ompgpu_entry *e; (e = dev->present.root);) {
         ompgpu_present_remove(&dev->present, e);
         ompgpu_data_drop(dev, e);
     }
-    for (struct ompgpu_entry *e; (e = dev->allocations.root); ) {
+    for (struct ompgpu_entry *e; (e = dev->allocations.root);) {
         ompgpu_present_remove(&dev->allocations, e);
         dev->plugin->free(dev->ordinal, (void *)e->begin);
         ompgpu_present_free(e);
     }
 }
 
-/* Destructors with a lower number run later: after those of the program, which may still run regions, and after the units have gone.
- * As a shared library we come after the program anyway; the number matters for libompgpu.a.  While other threads live, they may be
- * inside of the runtime, and all stays as it is for the short rest. */
+/* Destructors with a lower number run later: after those of the program, which may still run
+ * regions, and after the units have gone. As a shared library we come after the program anyway; the
+ * number matters for libompgpu.a.  While other threads live, they may be inside of the runtime, and
+ * all stays as it is for the short rest. */
 __attribute__((destructor(101))) static void stop(void)
 {
     if (ompgpu_other_threads()) {

@@ -1,6 +1,7 @@
 /* error.c - messages, the end of the program, and memory that can be made to fail.
  *
- * A message is put together first and written with one call, so that the lines of several threads do not mix.                */
+ * A message is put together first and written with one call, so that the lines of several threads
+ * do not mix.                */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +16,22 @@ long ompgpu_xalloc_fail;
 void *ompgpu_xalloc(size_t size)
 {
     void *p = NULL;
-    if (__atomic_load_n(&ompgpu_xalloc_fail, __ATOMIC_RELAXED) == 0 || __atomic_sub_fetch(&ompgpu_xalloc_fail, 1, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&ompgpu_xalloc_fail, __ATOMIC_RELAXED) == 0 ||
+        __atomic_sub_fetch(&ompgpu_xalloc_fail, 1, __ATOMIC_RELAXED))
         p = calloc(1, size ? size : 1);
     if (!p)
         ompgpu_plugin_error("out of host memory (%zu bytes)", size);
     return p;
 }
 
-void ompgpu_xfree(void *p)
-{
-    free(p);
-}
+void ompgpu_xfree(void *p) { free(p); }
 
-/* ------------------------------------------------------------------ the reason of the last failure, per host thread */
+/* ---------------------------------------------- the reason of the last failure, per host thread */
 static _Thread_local char reason[1024];
 
 void ompgpu_plugin_error(const char *fmt, ...)
 {
-    char text[sizeof reason];                       /* an argument may be the old reason */
+    char text[sizeof reason]; /* an argument may be the old reason */
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
@@ -40,13 +39,11 @@ void ompgpu_plugin_error(const char *fmt, ...)
     memcpy(reason, text, sizeof reason);
 }
 
-const char *ompgpu_plugin_message(void)
-{
-    return reason;
-}
+const char *ompgpu_plugin_message(void) { return reason; }
 
 /* ------------------------------------------------------------------ messages */
-static void format(char *out, size_t size, const struct ompgpu_where *where, const char *kind, const char *fmt, va_list ap)
+static void format(char *out, size_t size, const struct ompgpu_where *where, const char *kind,
+                   const char *fmt, va_list ap)
 {
     size_t n = (size_t)snprintf(out, size, "ompgpu: ");
 #define ADD(...) (n += n < size ? (size_t)snprintf(out + n, size - n, __VA_ARGS__) : 0)
@@ -77,8 +74,8 @@ void ompgpu_say(const struct ompgpu_where *where, const char *kind, const char *
 }
 
 /* ------------------------------------------------------------------ the end of the process */
-static int exiting;                                 /* atomic */
-static pthread_t exiting_thread;                    /* set before `exiting` */
+static int exiting;              /* atomic */
+static pthread_t exiting_thread; /* set before `exiting` */
 
 static void note_exit(void)
 {
@@ -88,17 +85,12 @@ static void note_exit(void)
     __atomic_store_n(&exiting, 1, __ATOMIC_RELEASE);
 }
 
-void ompgpu_watch_exit(void)
-{
-    atexit(note_exit);
-}
+void ompgpu_watch_exit(void) { atexit(note_exit); }
 
-bool ompgpu_exiting(void)
-{
-    return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE);
-}
+bool ompgpu_exiting(void) { return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE); }
 
-/* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the end. */
+/* One thread ends the process.  Others that fail meanwhile, maybe because of that, wait for the
+ * end. */
 static void claim_the_exit(void)
 {
     static int taken;
@@ -122,9 +114,9 @@ void ompgpu_fatal(const struct ompgpu_where *where, const char *fmt, ...)
         ompgpu_fatal_hook(text);
     static _Thread_local bool failed;
     claim_the_exit();
-    fflush(stdout);                                 /* keeps the order of what the program and we said */
+    fflush(stdout); /* keeps the order of what the program and we said */
     fputs(text, stderr);
-    if (failed || ompgpu_exiting())                 /* a region in an exit handler: what remains is to stop */
+    if (failed || ompgpu_exiting()) /* a region in an exit handler: what remains is to stop */
         _exit(1);
     failed = true;
     exit(1);

@@ -1,6 +1,7 @@
 /* geometry.c - how many teams and threads a region gets.
  *
- * A clause decides; only what the device cannot do is cut.  An environment variable stands in for a missing clause.  Otherwise:
+ * A clause decides; only what the device cannot do is cut.  An environment variable stands in for a
+ * missing clause.  Otherwise:
  *
  *   region                               threads a team             teams
  *   no parallel in reach                 1                          as below
@@ -11,15 +12,20 @@
  *   teams without distribute             128                        one per multiprocessor
  *   no teams construct                   256, fewer for short loops 1
  *
- * A wave is what runs at the same time: multiprocessors × teams that fit on one.  Team sizes of our choice are whole warps.     */
+ * A wave is what runs at the same time: multiprocessors × teams that fit on one.  Team sizes of our
+ * choice are whole warps.     */
 #include "hostrt/core/core.h"
 
-enum { GRID_LIMIT = 0x7fffffff, STREAM_THREADS = 128, REDUCTION_THREADS = 256, SINGLE_TEAM_THREADS = 256, GENERIC_THREADS = 128, GENERIC_WAVES = 4 };
+enum {
+    GRID_LIMIT = 0x7fffffff,
+    STREAM_THREADS = 128,
+    REDUCTION_THREADS = 256,
+    SINGLE_TEAM_THREADS = 256,
+    GENERIC_THREADS = 128,
+    GENERIC_WAVES = 4
+};
 
-static unsigned least(unsigned long long a, unsigned b)
-{
-    return a < b ? (unsigned)a : b;
-}
+static unsigned least(unsigned long long a, unsigned b) { return a < b ? (unsigned)a : b; }
 
 static unsigned warp_size(const struct ompgpu_device *dev)
 {
@@ -40,14 +46,16 @@ static unsigned most_threads(const struct ompgpu_device *dev, const struct ompgp
     if (f->entry->max_threads)
         most = least(f->entry->max_threads, most);
     /* A kernel whose constant clauses are whole warps counts on them (__ompgpu_whole_warps). */
-    if (f->entry->max_threads && f->entry->max_threads % warp_size(dev) == 0 && most > warp_size(dev))
+    if (f->entry->max_threads && f->entry->max_threads % warp_size(dev) == 0 &&
+        most > warp_size(dev))
         most -= most % warp_size(dev);
     return most;
 }
 
 static bool league_loop(const struct ompgpu_launch *l)
 {
-    return (l->flags & (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE)) == (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE);
+    return (l->flags & (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE)) ==
+           (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE);
 }
 
 static bool spmd(const struct ompgpu_function *f, const struct ompgpu_launch *l)
@@ -64,16 +72,18 @@ static unsigned wanted_threads(const struct ompgpu_device *dev, const struct omp
         threads = REDUCTION_THREADS;
     if (!l->trip)
         return threads;
-    if (league_loop(l))                             /* a short loop: rather use more multiprocessors than full teams */
+    if (league_loop(l)) /* a short loop: rather use more multiprocessors than full teams */
         while (threads / 2 >= warp && (l->trip - 1) / threads + 1 < multiprocessors(dev))
             threads /= 2;
     return least((l->trip + warp - 1) / warp * warp, threads);
 }
 
-static unsigned choose_threads(const struct ompgpu_device *dev, const struct ompgpu_function *f, const struct ompgpu_launch *l)
+static unsigned choose_threads(const struct ompgpu_device *dev, const struct ompgpu_function *f,
+                               const struct ompgpu_launch *l)
 {
     unsigned most = most_threads(dev, f);
-    bool workers = f->entry->mode == 1 ? (l->flags & OMPGPU_LAUNCH_PARALLEL) != 0 : (f->entry->flags & OMPGPU_KERNEL_WORKERS) != 0;
+    bool workers = f->entry->mode == 1 ? (l->flags & OMPGPU_LAUNCH_PARALLEL) != 0
+                                       : (f->entry->flags & OMPGPU_KERNEL_WORKERS) != 0;
     if (!workers)
         return 1;
     if (l->thread_limit > 0)
@@ -84,7 +94,8 @@ static unsigned choose_threads(const struct ompgpu_device *dev, const struct omp
 }
 
 /* ------------------------------------------------------------------ teams */
-/* The plugin is asked once per kernel and number of warps; threads that ask at the same time get the same answer. */
+/* The plugin is asked once per kernel and number of warps; threads that ask at the same time get
+ * the same answer. */
 unsigned ompgpu_wave(const struct ompgpu_device *dev, struct ompgpu_function *f, unsigned threads)
 {
     unsigned warps = (threads + warp_size(dev) - 1) / warp_size(dev), n = 0;
@@ -100,7 +111,8 @@ unsigned ompgpu_wave(const struct ompgpu_device *dev, struct ompgpu_function *f,
     return least((unsigned long long)n * multiprocessors(dev), GRID_LIMIT);
 }
 
-static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_function *f, const struct ompgpu_launch *l, unsigned threads)
+static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                             const struct ompgpu_launch *l, unsigned threads)
 {
     if (!(l->flags & OMPGPU_LAUNCH_DISTRIBUTE))
         return least(multiprocessors(dev), GRID_LIMIT);
@@ -116,7 +128,8 @@ static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_func
     return l->flags & OMPGPU_LAUNCH_REDUCTION ? least(teams, ompgpu_wave(dev, f, threads)) : teams;
 }
 
-struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f, const struct ompgpu_launch *l)
+struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                                       const struct ompgpu_launch *l)
 {
     struct ompgpu_geometry g = { 1, choose_threads(dev, f, l) };
     if (!(l->flags & OMPGPU_LAUNCH_TEAMS))

@@ -1,8 +1,9 @@
 /* image.c - reading the container of device images (image.h).
  *
- * A container comes out of an object file that may be truncated or from another version, so everything is checked once, when its unit
- * registers: afterwards offsets are used as they are.  Where a program was device-linked, a unit's own container leads to the
- * linked one (`link`), which is checked with it.                                                                            */
+ * A container comes out of an object file that may be truncated or from another version, so
+ * everything is checked once, when its unit registers: afterwards offsets are used as they are.
+ * Where a program was device-linked, a unit's own container leads to the linked one (`link`), which
+ * is checked with it.                                                                            */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,8 @@ static bool string_ok(const struct ompgpu_image_header *h, uint32_t offset)
     return offset < h->total_size && memchr((const char *)h + offset, 0, h->total_size - offset);
 }
 
-static const char *check_image(const struct ompgpu_image_header *h, unsigned i, const struct ompgpu_image_entry *e)
+static const char *check_image(const struct ompgpu_image_header *h, unsigned i,
+                               const struct ompgpu_image_entry *e)
 {
     if (e->kind < OMPGPU_IMAGE_PTX || e->kind > OMPGPU_IMAGE_BITCODE_EMU)
         return FAIL("image %u is of unknown kind %u", i, e->kind);
@@ -29,23 +31,29 @@ static const char *check_image(const struct ompgpu_image_header *h, unsigned i, 
         return FAIL("image %u lies outside of the container", i);
     if (e->usize < e->size)
         return FAIL("image %u has an impossible size", i);
-    if (e->kind == OMPGPU_IMAGE_PTX && e->usize == e->size && ((const char *)h)[e->offset + e->size - 1])
+    if (e->kind == OMPGPU_IMAGE_PTX && e->usize == e->size &&
+        ((const char *)h)[e->offset + e->size - 1])
         return FAIL("image %u: PTX without its final NUL", i);
     return NULL;
 }
 
-static const char *check_kernel(const struct ompgpu_image_header *h, unsigned i, const struct ompgpu_kernel_entry *k)
+static const char *check_kernel(const struct ompgpu_image_header *h, unsigned i,
+                                const struct ompgpu_kernel_entry *k)
 {
-    if (!string_ok(h, k->name) || !string_ok(h, k->function) || !string_ok(h, k->file) || !string_ok(h, k->directive))
+    if (!string_ok(h, k->name) || !string_ok(h, k->function) || !string_ok(h, k->file) ||
+        !string_ok(h, k->directive))
         return FAIL("kernel %u has a name outside of the container", i);
     if (k->mode > 1)
         return FAIL("kernel %s has unknown mode %u", (const char *)h + k->name, k->mode);
     return NULL;
 }
 
-static const char *check_alias(const struct ompgpu_image_header *h, unsigned i, const struct ompgpu_alias *a)
+static const char *check_alias(const struct ompgpu_image_header *h, unsigned i,
+                               const struct ompgpu_alias *a)
 {
-    return string_ok(h, a->name) && string_ok(h, a->symbol) ? NULL : FAIL("alias %u has a name outside of the container", i);
+    return string_ok(h, a->name) && string_ok(h, a->symbol)
+               ? NULL
+               : FAIL("alias %u has a name outside of the container", i);
 }
 
 const char *ompgpu_image_check(const void *container)
@@ -55,14 +63,19 @@ const char *ompgpu_image_check(const void *container)
     if (h->magic != OMPGPU_IMAGE_MAGIC)
         return FAIL("not a container of device images");
     if (h->version != OMPGPU_IMAGE_VERSION)
-        return FAIL("the container of device images has version %u, this libompgpu reads version %u", h->version, OMPGPU_IMAGE_VERSION);
+        return FAIL(
+            "the container of device images has version %u, this libompgpu reads version %u",
+            h->version, OMPGPU_IMAGE_VERSION);
     if (h->header_size < sizeof *h || h->total_size < h->header_size)
         return FAIL("the header's sizes are wrong");
-    if (h->images % 8 || !range_ok(h, h->images, (uint64_t)h->nimages * sizeof(struct ompgpu_image_entry)))
+    if (h->images % 8 ||
+        !range_ok(h, h->images, (uint64_t)h->nimages * sizeof(struct ompgpu_image_entry)))
         return FAIL("the image table lies outside of the container");
-    if (h->kernels % 8 || !range_ok(h, h->kernels, (uint64_t)h->nkernels * sizeof(struct ompgpu_kernel_entry)))
+    if (h->kernels % 8 ||
+        !range_ok(h, h->kernels, (uint64_t)h->nkernels * sizeof(struct ompgpu_kernel_entry)))
         return FAIL("the kernel table lies outside of the container");
-    if (h->aliases % 4 || !range_ok(h, h->aliases, (uint64_t)h->naliases * sizeof(struct ompgpu_alias)))
+    if (h->aliases % 4 ||
+        !range_ok(h, h->aliases, (uint64_t)h->naliases * sizeof(struct ompgpu_alias)))
         return FAIL("the alias table lies outside of the container");
     if (!string_ok(h, h->options) || !string_ok(h, h->file))
         return FAIL("the header has a string outside of the container");
@@ -71,11 +84,13 @@ const char *ompgpu_image_check(const void *container)
     for (unsigned i = 0; i < h->nimages && !bad; i++)
         bad = check_image(h, i, ompgpu_image_entry(h, i));
     for (unsigned i = 0; i < h->nkernels && !bad; i++)
-        bad = check_kernel(h, i, (const struct ompgpu_kernel_entry *)((const char *)h + h->kernels) + i);
+        bad = check_kernel(h, i,
+                           (const struct ompgpu_kernel_entry *)((const char *)h + h->kernels) + i);
     return bad;
 }
 
-const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_header *h, unsigned index)
+const struct ompgpu_image_entry *ompgpu_image_entry(const struct ompgpu_image_header *h,
+                                                    unsigned index)
 {
     return (const struct ompgpu_image_entry *)((const char *)h + h->images) + index;
 }
@@ -95,9 +110,11 @@ const char *ompgpu_image_symbol(const struct ompgpu_image_header *own, const cha
     return name;
 }
 
-const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *h, const char *name)
+const struct ompgpu_kernel_entry *ompgpu_image_kernel(const struct ompgpu_image_header *h,
+                                                      const char *name)
 {
-    const struct ompgpu_kernel_entry *k = (const struct ompgpu_kernel_entry *)((const char *)h + h->kernels);
+    const struct ompgpu_kernel_entry *k =
+        (const struct ompgpu_kernel_entry *)((const char *)h + h->kernels);
     for (unsigned i = 0; i < h->nkernels; i++)
         if (strcmp((const char *)h + k[i].name, name) == 0)
             return &k[i];
@@ -131,7 +148,8 @@ static int decompress(void *dst, size_t dst_size, const void *src, size_t src_si
 }
 
 /* *owned: to be freed when the image is unloaded, or NULL. */
-int ompgpu_image_bytes(const struct ompgpu_image_header *h, unsigned index, const void **data, size_t *size, void **owned)
+int ompgpu_image_bytes(const struct ompgpu_image_header *h, unsigned index, const void **data,
+                       size_t *size, void **owned)
 {
     const struct ompgpu_image_entry *e = ompgpu_image_entry(h, index);
     const char *bytes = (const char *)h + e->offset;

@@ -1,8 +1,9 @@
 /* present.c - the present table: which host ranges have storage on a device.
  *
- * A treap ordered by address: ranges never overlap, so one order serves begin and end.  The priority of a node is a hash of its
- * address, which makes the shape a function of the content and needs no random numbers.  A node is its own allocation, so inserting
- * cannot fail.  All functions need the lock of the table's device.                                                           */
+ * A treap ordered by address: ranges never overlap, so one order serves begin and end.  The
+ * priority of a node is a hash of its address, which makes the shape a function of the content and
+ * needs no random numbers.  A node is its own allocation, so inserting cannot fail.  All functions
+ * need the lock of the table's device.                                                           */
 #include <stdlib.h>
 #include "hostrt/core/core.h"
 
@@ -13,11 +14,12 @@ static uint64_t hash(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* The lowest range that ends behind `begin` is the only candidate: all before it end too early, all after it begin later. */
+/* The lowest range that ends behind `begin` is the only candidate: all before it end too early, all
+ * after it begin later. */
 struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *table, uintptr_t begin, size_t size)
 {
     struct ompgpu_entry *best = NULL;
-    for (struct ompgpu_entry *e = table->root; e; )
+    for (struct ompgpu_entry *e = table->root; e;)
         if (e->end > begin)
             best = e, e = e->left;
         else

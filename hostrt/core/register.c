@@ -1,30 +1,32 @@
 /* register.c - units (one per object file with device code), and the loading of their images.
  *
- * A unit registers in a constructor and leaves in a destructor, which dlclose() runs too.  Its image is loaded on a device when a region
- * of it first runs there, or, if it has declare target variables, at the next use of the device: any data construct may name them.
- * Units that were device-linked share one image: it is loaded once a device and goes with the last unit that uses it.  What a unit uses
- * hangs on its state, a region's `slot` points to its part, so leaving frees exactly what the unit caused.                      */
+ * A unit registers in a constructor and leaves in a destructor, which dlclose() runs too.  Its
+ * image is loaded on a device when a region of it first runs there, or, if it has declare target
+ * variables, at the next use of the device: any data construct may name them. Units that were
+ * device-linked share one image: it is loaded once a device and goes with the last unit that uses
+ * it.  What a unit uses hangs on its state, a region's `slot` points to its part, so leaving frees
+ * exactly what the unit caused.                      */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
 
-struct load {                                       /* an image on a device; guarded by ompgpu_start_lock */
+struct load { /* an image on a device; guarded by ompgpu_start_lock */
     struct load *next;
     const struct ompgpu_image_header *image;
     struct ompgpu_device *device;
     void *module, *owned;
     unsigned users;
 };
-struct use {                                        /* of a load by a unit */
+struct use { /* of a load by a unit */
     struct use *next;
     struct load *load;
 };
-struct region_state {                               /* what region->slot points to */
+struct region_state { /* what region->slot points to */
     struct region_state *next;
     struct ompgpu_region *region;
-    struct ompgpu_function *functions[];            /* per device number; atomic: set once */
+    struct ompgpu_function *functions[]; /* per device number; atomic: set once */
 };
-struct unit_state {                                 /* what unit->state points to; guarded by ompgpu_start_lock */
+struct unit_state { /* what unit->state points to; guarded by ompgpu_start_lock */
     struct unit_state *next;
     struct ompgpu_unit *unit;
     struct use *uses;
@@ -44,8 +46,11 @@ static void check_unit(const struct ompgpu_unit *unit)
 {
     const char *file = unit->file ? unit->file : "?";
     if (unit->abi != OMPGPU_ABI_VERSION)
-        ompgpu_fatal(NULL, "%s was compiled for version %u of the runtime interface, this libompgpu has version %d: "
-                     "compile it again, or link the libompgpu that belongs to its compiler", file, unit->abi, OMPGPU_ABI_VERSION);
+        ompgpu_fatal(NULL,
+                     "%s was compiled for version %u of the runtime interface, this libompgpu has "
+                     "version %d: "
+                     "compile it again, or link the libompgpu that belongs to its compiler",
+                     file, unit->abi, OMPGPU_ABI_VERSION);
     const struct ompgpu_image_header *own = unit->image;
     const char *bad = own ? ompgpu_image_check(own) : NULL;
     if (own && !bad && own->link)
@@ -75,13 +80,14 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
 {
     pthread_mutex_lock(&dev->lock);
     for (unsigned i = 0; i < unit->nvars; i++) {
-        struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)unit->vars[i].address, 1);
+        struct ompgpu_entry *e =
+            ompgpu_present_find(&dev->present, (uintptr_t)unit->vars[i].address, 1);
         if (e && e->owner == unit) {
             ompgpu_present_remove(&dev->present, e);
             ompgpu_present_free(e);
         }
     }
-    for (struct ompgpu_link **at = &dev->links, *l; (l = *at); )
+    for (struct ompgpu_link **at = &dev->links, *l; (l = *at);)
         if (l->owner == unit) {
             *at = l->next;
             ompgpu_xfree(l);
@@ -116,7 +122,7 @@ static void end_use(struct unit_state *u)
 
 static void free_unit(struct unit_state *u)
 {
-    for (struct region_state *r; (r = u->regions); ) {
+    for (struct region_state *r; (r = u->regions);) {
         u->regions = r->next;
         r->region->slot = NULL;
         for (int i = 0; i < ompgpu_ndevices; i++)
@@ -131,10 +137,11 @@ static void free_unit(struct unit_state *u)
 
 void __ompgpu_unregister(struct ompgpu_unit *unit)
 {
-    if (ompgpu_exiting() && ompgpu_other_threads()) /* they may be in the middle of a region of this unit */
+    if (ompgpu_exiting() &&
+        ompgpu_other_threads()) /* they may be in the middle of a region of this unit */
         return;
     pthread_mutex_lock(&ompgpu_start_lock);
-    struct unit_state *u = unit->state;             /* NULL: the runtime has ended */
+    struct unit_state *u = unit->state; /* NULL: the runtime has ended */
     for (struct unit_state **at = &units; u && *at; at = &(*at)->next)
         if (*at == u) {
             *at = u->next;
@@ -147,13 +154,13 @@ void __ompgpu_unregister(struct ompgpu_unit *unit)
 /* Under ompgpu_start_lock; called once, at the end. */
 void ompgpu_units_close(void)
 {
-    for (struct unit_state *u; (u = units); ) {
+    for (struct unit_state *u; (u = units);) {
         units = u->next;
         free_unit(u);
     }
 }
 
-/* ------------------------------------------------------------------ questions before anything is loaded */
+/* ---------------------------------------------------------- questions before anything is loaded */
 bool ompgpu_unit_not_linked(const struct ompgpu_unit *unit)
 {
     const struct ompgpu_image_header *own = unit->image;
@@ -184,7 +191,8 @@ const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *dev)
 }
 
 /* ------------------------------------------------------------------ loading */
-static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit, const struct ompgpu_var *v, void *pointer)
+static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
+                    const struct ompgpu_var *v, void *pointer)
 {
     struct ompgpu_link *l = ompgpu_xalloc(sizeof *l);
     if (!l)
@@ -199,7 +207,8 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit, c
     return bad;
 }
 
-static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *unit, const struct ompgpu_var *v, void *address)
+static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
+                        const struct ompgpu_var *v, void *address)
 {
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
@@ -217,9 +226,11 @@ static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *uni
     if (!old)
         return 0;
     ompgpu_present_free(e);
-    if (old->begin == (uintptr_t)v->address && old->device == (uintptr_t)address)       /* weak or common: several units have it */
+    if (old->begin == (uintptr_t)v->address &&
+        old->device == (uintptr_t)address) /* weak or common: several units have it */
         return 0;
-    ompgpu_plugin_error("declare target variable %s already has storage on the device, from %s", v->name, old->file ? old->file : "?");
+    ompgpu_plugin_error("declare target variable %s already has storage on the device, from %s",
+                        v->name, old->file ? old->file : "?");
     return -1;
 }
 
@@ -230,10 +241,13 @@ static int load_variables(const struct ompgpu_unit *unit, struct load *l)
         const struct ompgpu_var *v = &unit->vars[i];
         void *address;
         size_t size, want = v->link ? sizeof(void *) : v->size;
-        if (dev->plugin->variable(dev->ordinal, l->module, ompgpu_image_symbol(unit->image, v->name), &address, &size))
+        if (dev->plugin->variable(dev->ordinal, l->module,
+                                  ompgpu_image_symbol(unit->image, v->name), &address, &size))
             return -1;
         if (size != want) {
-            ompgpu_plugin_error("declare target variable %s has %zu bytes on the device, %zu expected", v->name, size, want);
+            ompgpu_plugin_error(
+                "declare target variable %s has %zu bytes on the device, %zu expected", v->name,
+                size, want);
             return -1;
         }
         if (v->size && (v->link ? add_link : add_variable)(dev, unit, v, address))
@@ -251,7 +265,8 @@ static struct load *find_load(const struct ompgpu_image_header *h, const struct 
 }
 
 /* 0, 1: no image suits, -1: an error.  *out has no user yet. */
-static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device *dev, struct load **out)
+static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device *dev,
+                      struct load **out)
 {
     int image = h ? dev->plugin->pick(dev->ordinal, h) : -1;
     if (image < 0)
@@ -263,7 +278,8 @@ static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device 
         return -1;
     l->image = h, l->device = dev;
     l->next = loads, loads = l;
-    if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned) || dev->plugin->load(dev->ordinal, h, image, data, size, &l->module)) {
+    if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned) ||
+        dev->plugin->load(dev->ordinal, h, image, data, size, &l->module)) {
         unload(l);
         return -1;
     }
@@ -297,7 +313,8 @@ static int load(struct unit_state *u, struct ompgpu_device *dev, struct load **o
     return 0;
 }
 
-/* A unit without a suitable image that came after the device was opened keeps its variables to the host, as it keeps its regions. */
+/* A unit without a suitable image that came after the device was opened keeps its variables to the
+ * host, as it keeps its regions. */
 int ompgpu_units_load_variables(struct ompgpu_device *dev, const char **file)
 {
     struct load *l;
@@ -324,8 +341,8 @@ static struct region_state *region_state(struct unit_state *u, struct ompgpu_reg
     return s;
 }
 
-static int find_function(struct unit_state *u, struct ompgpu_region *r, struct ompgpu_device *dev, struct load *l,
-                         struct ompgpu_function **out)
+static int find_function(struct unit_state *u, struct ompgpu_region *r, struct ompgpu_device *dev,
+                         struct load *l, struct ompgpu_function **out)
 {
     struct region_state *s = region_state(u, r);
     if (!s || (*out = s->functions[dev->number]))
@@ -335,7 +352,8 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
         return -1;
     const char *symbol = ompgpu_image_symbol(u->unit->image, r->kernel);
     f->entry = ompgpu_image_kernel(header(u), symbol);
-    f->where = (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
+    f->where =
+        (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
     int bad = -1;
     if (!f->entry)
         ompgpu_plugin_error("the image of %s has no kernel of this name", u->unit->file);
@@ -344,7 +362,8 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
         bad = dev->plugin->function(dev->ordinal, l->module, symbol, f);
         f->entry = entry;
         if (entry->flags & OMPGPU_KERNEL_RECURSIVE)
-            f->stack_bytes += ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size : OMPGPU_STACK_SIZE;
+            f->stack_bytes += ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size
+                                                             : OMPGPU_STACK_SIZE;
     }
     if (bad) {
         ompgpu_xfree(f);
@@ -355,7 +374,8 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
     return 0;
 }
 
-static __attribute__((noinline)) int function_slow(struct ompgpu_region *r, struct ompgpu_device *dev, struct ompgpu_function **out)
+static __attribute__((noinline)) int
+function_slow(struct ompgpu_region *r, struct ompgpu_device *dev, struct ompgpu_function **out)
 {
     struct load *l;
     pthread_mutex_lock(&ompgpu_start_lock);
@@ -371,7 +391,8 @@ static __attribute__((noinline)) int function_slow(struct ompgpu_region *r, stru
     return result;
 }
 
-int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev, struct ompgpu_function **out)
+int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev,
+                        struct ompgpu_function **out)
 {
     struct region_state *s = __atomic_load_n(&r->slot, __ATOMIC_ACQUIRE);
     if (s && (*out = __atomic_load_n(&s->functions[dev->number], __ATOMIC_ACQUIRE)))

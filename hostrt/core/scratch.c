@@ -1,16 +1,19 @@
-/* scratch.c - what the runtime keeps per host thread: buffers for a launch on the host, and per device the scratchpad of league
- * reductions, the storage of private copies and that of teams for locals of sequential code.
+/* scratch.c - what the runtime keeps per host thread: buffers for a launch on the host, and per
+ * device the scratchpad of league reductions, the storage of private copies and that of teams for
+ * locals of sequential code.
  *
- * A thread's state outlives the thread: when it ends, the state goes back to a pool and the next new thread takes it over, so that
- * no device call is made while a thread dies and a scratchpad's header is zeroed once for good (the reduction leaves its counter at
- * zero).  Regions are synchronous, so a thread needs one scratchpad per device.                                              */
+ * A thread's state outlives the thread: when it ends, the state goes back to a pool and the next
+ * new thread takes it over, so that no device call is made while a thread dies and a scratchpad's
+ * header is zeroed once for good (the reduction leaves its counter at zero).  Regions are
+ * synchronous, so a thread needs one scratchpad per device. */
 #include "hostrt/core/core.h"
 
 _Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* guards all states' next and used, and the key */
+/* guards all states' next and used, and the key */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ompgpu_thread *threads;
-static unsigned nthreads;                           /* atomic: length of the list, that is, most threads at one time */
+static unsigned nthreads; /* atomic: length of the list, that is, most threads at one time */
 static pthread_key_t key;
 static bool have_key;
 
@@ -27,7 +30,8 @@ static struct ompgpu_thread *new_state(void)
     struct ompgpu_thread *t = ompgpu_xalloc(sizeof *t);
     if (!t)
         return NULL;
-    if (ompgpu_ndevices && !(t->devices = ompgpu_xalloc((size_t)ompgpu_ndevices * sizeof *t->devices))) {
+    if (ompgpu_ndevices &&
+        !(t->devices = ompgpu_xalloc((size_t)ompgpu_ndevices * sizeof *t->devices))) {
         ompgpu_xfree(t);
         return NULL;
     }
@@ -57,10 +61,7 @@ struct ompgpu_thread *ompgpu_self_slow(void)
     return ompgpu_self_ = t;
 }
 
-bool ompgpu_many_threads(void)
-{
-    return __atomic_load_n(&nthreads, __ATOMIC_RELAXED) > 1;
-}
+bool ompgpu_many_threads(void) { return __atomic_load_n(&nthreads, __ATOMIC_RELAXED) > 1; }
 
 bool ompgpu_other_threads(void)
 {
@@ -101,8 +102,9 @@ static void buffer_drop(struct ompgpu_device *dev, struct ompgpu_buffer *b)
     *b = (struct ompgpu_buffer){ 0 };
 }
 
-/* Grows to a power of two, large ones to a multiple of STEP, so that a slowly growing size does not allocate each time.  The old buffer
- * goes first: both together may not fit, and nothing in it is needed. */
+/* Grows to a power of two, large ones to a multiple of STEP, so that a slowly growing size does not
+ * allocate each time.  The old buffer goes first: both together may not fit, and nothing in it is
+ * needed. */
 static int buffer_grow(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t size)
 {
     enum { STEP = 32 << 20 };
@@ -135,7 +137,8 @@ static int zeroed_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t
     return 0;
 }
 
-int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned teams, size_t bytes, void **out)
+int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned teams,
+                       size_t bytes, void **out)
 {
     struct ompgpu_buffer *b = &t->devices[dev->number].scratch;
     size_t size = OMPGPU_SCRATCH_HEADER + teams * ((bytes + 15) & ~(size_t)15);
@@ -182,7 +185,7 @@ int ompgpu_heap_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t b
 void ompgpu_threads_close(void)
 {
     pthread_mutex_lock(&lock);
-    for (struct ompgpu_thread *t; (t = threads); ) {
+    for (struct ompgpu_thread *t; (t = threads);) {
         threads = t->next;
         for (int i = 0; i < ompgpu_ndevices; i++) {
             buffer_drop(&ompgpu_devices[i], &t->devices[i].scratch);

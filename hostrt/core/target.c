@@ -1,19 +1,22 @@
 /* target.c - the calls from generated code: target regions and data constructs.
  *
- * The steady state of a region (kernel known, data present) is: enter its data (one lock, one search per item), launch, synchronise,
- * leave its data (the same).  Nothing is allocated: the thread's state has room for addresses and parameters.
+ * The steady state of a region (kernel known, data present) is: enter its data (one lock, one
+ * search per item), launch, synchronise, leave its data (the same).  Nothing is allocated: the
+ * thread's state has room for addresses and parameters.
  *
- * A region that fails is fatal.  What it mapped is given back first, with nothing copied to the host: the program's exit
- * handlers see its data as it was before the region, and may even run regions themselves.                                  */
+ * A region that fails is fatal.  What it mapped is given back first, with nothing copied to the
+ * host: the program's exit handlers see its data as it was before the region, and may even run
+ * regions themselves.                                  */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
 
-struct running {                                    /* one region at work */
+struct running { /* one region at work */
     struct ompgpu_device *dev;
     struct ompgpu_thread *thread;
     struct ompgpu_function *function;
-    const struct ompgpu_map *maps; unsigned nmaps;
+    const struct ompgpu_map *maps;
+    unsigned nmaps;
     struct ompgpu_where where;
 };
 
@@ -36,7 +39,8 @@ static int private_copies(struct running *r)
             continue;
         r->thread->addresses[i] = (uintptr_t)memory - ((uintptr_t)m->begin - (uintptr_t)m->base);
         if (m->size && r->dev->plugin->to_device(r->dev->ordinal, memory, m->begin, m->size)) {
-            ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size, ompgpu_plugin_message());
+            ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size,
+                                ompgpu_plugin_message());
             return -1;
         }
         if (ompgpu_settings.info)
@@ -47,50 +51,65 @@ static int private_copies(struct running *r)
 }
 
 /* ------------------------------------------------------------------ launch */
-enum { SMALL_STORAGE = 1 << 20 };     /* bytes that are not worth a claim */
+enum { SMALL_STORAGE = 1 << 20 }; /* bytes that are not worth a claim */
 
-/* A team's storage (devicertl/storage.c): places of locals, blocks, copies of reduced arrays in parallel regions. */
-struct storage { size_t fixed, blocks, copies; };
+/* A team's storage (devicertl/storage.c): places of locals, blocks, copies of reduced arrays in
+ * parallel regions. */
+struct storage {
+    size_t fixed, blocks, copies;
+};
 
 static size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 /* Of what nobody can say the size. */
-static size_t share(size_t usual) { return ompgpu_settings.team_heap > 0 ? rounded((size_t)ompgpu_settings.team_heap, 16) : usual; }
+static size_t share(size_t usual)
+{
+    return ompgpu_settings.team_heap > 0 ? rounded((size_t)ompgpu_settings.team_heap, 16) : usual;
+}
 
-/* What the host made of expressions in the region may be nonsense, where the region would not have come to evaluate them. */
-static size_t copies_of_threads(const struct running *r, const struct ompgpu_launch *launch, unsigned threads)
+/* What the host made of expressions in the region may be nonsense, where the region would not have
+ * come to evaluate them. */
+static size_t copies_of_threads(const struct running *r, const struct ompgpu_launch *launch,
+                                unsigned threads)
 {
     const struct ompgpu_kernel_entry *k = r->function->entry;
     const size_t most = r->dev->info.total_memory / 2 / threads;
     bool foreseen = launch->inner_bytes <= most;
     size_t copies = threads * ((size_t)k->copy_bytes + (foreseen ? launch->inner_bytes : 0));
-    return copies + ((k->flags & OMPGPU_KERNEL_COPIES) || !foreseen ? share((size_t)threads * OMPGPU_THREAD_COPIES) : 0);
+    return copies + ((k->flags & OMPGPU_KERNEL_COPIES) || !foreseen
+                         ? share((size_t)threads * OMPGPU_THREAD_COPIES)
+                         : 0);
 }
 
-static struct storage storage_of_team(const struct running *r, const struct ompgpu_launch *launch, unsigned threads)
+static struct storage storage_of_team(const struct running *r, const struct ompgpu_launch *launch,
+                                      unsigned threads)
 {
     const struct ompgpu_kernel_entry *k = r->function->entry;
-    struct storage s = { .fixed = rounded((size_t)k->heap_bytes, 16), .blocks = (size_t)k->block_bytes,
+    struct storage s = { .fixed = rounded((size_t)k->heap_bytes, 16),
+                         .blocks = (size_t)k->block_bytes,
                          .copies = copies_of_threads(r, launch, threads) };
-    if (!(launch->flags & OMPGPU_LAUNCH_SPMD))      /* the main threads' copies are as large as their slots for the league */
+    if (!(launch->flags & OMPGPU_LAUNCH_SPMD)) /* the main threads' copies are as large as their
+                                                  slots for the league */
         s.blocks += launch->reduce_bytes;
     if (k->flags & OMPGPU_KERNEL_HEAP)
         s.blocks += share(OMPGPU_TEAM_HEAP);
     return s;
 }
 
-/* Private copies of reduced arrays take memory for every thread, a team's storage for every team: fewer teams, where their number is ours to
- * choose. */
-static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry *g, const struct ompgpu_launch *launch, size_t heap)
+/* Private copies of reduced arrays take memory for every thread, a team's storage for every team:
+ * fewer teams, where their number is ours to choose. */
+static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry *g,
+                        const struct ompgpu_launch *launch, size_t heap)
 {
-    const size_t eighth = dev->info.total_memory / 8, most = eighth && eighth < (size_t)512 << 20 ? eighth : (size_t)512 << 20;
+    const size_t eighth = dev->info.total_memory / 8,
+                 most = eighth && eighth < (size_t)512 << 20 ? eighth : (size_t)512 << 20;
     size_t team = launch->copy_bytes * g->threads + heap;
     if (team && launch->num_teams == 0 && g->teams > most / team)
         g->teams = team < most ? (unsigned)(most / team) : 1;
 }
 
-/* A place in the storage for each team; where there are more teams than run at a time, for those, and not in more than an eighth of the
- * device's memory.  Then teams claim a place. */
+/* A place in the storage for each team; where there are more teams than run at a time, for those,
+ * and not in more than an eighth of the device's memory.  Then teams claim a place. */
 static int storage(struct running *r, struct ompgpu_geometry g, struct ompgpu_env *env)
 {
     size_t eighth = r->dev->info.total_memory / 8;
@@ -99,23 +118,30 @@ static int storage(struct running *r, struct ompgpu_geometry g, struct ompgpu_en
     env->heap_places = g.teams;
     if (g.teams > 1 && g.teams * env->heap_bytes > SMALL_STORAGE) {
         unsigned wave = ompgpu_wave(r->dev, r->function, g.threads);
-        size_t room = eighth > env->heap_bytes ? eighth / env->heap_bytes : 1, most = wave < OMPGPU_PLACES ? wave : OMPGPU_PLACES;
-        env->heap_places = g.teams <= room && g.teams <= most ? g.teams : (unsigned)(most < room ? most : room);
+        size_t room = eighth > env->heap_bytes ? eighth / env->heap_bytes : 1,
+               most = wave < OMPGPU_PLACES ? wave : OMPGPU_PLACES;
+        env->heap_places =
+            g.teams <= room && g.teams <= most ? g.teams : (unsigned)(most < room ? most : room);
     }
     if (env->heap_places < g.teams && ompgpu_locks_get(r->dev, r->thread, &env->heap_locks))
         return -1;
     return ompgpu_heap_get(r->dev, r->thread, env->heap_places * env->heap_bytes, &env->heap);
 }
 
-static int run(struct running *r, const struct ompgpu_param *params, unsigned nparams, const struct ompgpu_launch *launch)
+static int run(struct running *r, const struct ompgpu_param *params, unsigned nparams,
+               const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
     struct storage s = storage_of_team(r, launch, g.threads);
     size_t heap = rounded(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
-    struct ompgpu_env env = { .device_num = (unsigned)r->dev->number, .thread_limit = g.threads, .heap_bytes = heap, .heap_fixed = s.fixed,
+    struct ompgpu_env env = { .device_num = (unsigned)r->dev->number,
+                              .thread_limit = g.threads,
+                              .heap_bytes = heap,
+                              .heap_fixed = s.fixed,
                               .heap_copies = s.copies };
-    size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) + launch->reduce_bytes + launch->copy_bytes * g.threads;
+    size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
+                    launch->reduce_bytes + launch->copy_bytes * g.threads;
     void **out = r->thread->params;
     if (private_copies(r))
         return -1;
@@ -125,10 +151,12 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
         return -1;
     *out++ = &env;
     for (unsigned i = 0; i < nparams; i++)
-        *out++ = params[i].map < 0 ? (void *)params[i].value : (void *)&r->thread->addresses[params[i].map];
+        *out++ = params[i].map < 0 ? (void *)params[i].value
+                                   : (void *)&r->thread->addresses[params[i].map];
 
     double start = __builtin_expect(ompgpu_settings.info, 0) ? ompgpu_clock() : 0;
-    int bad = r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->thread->params);
+    int bad =
+        r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->thread->params);
     if (!bad)
         bad = r->dev->plugin->sync(r->dev->ordinal);
     if (__builtin_expect(ompgpu_settings.info, 0) && !bad) {
@@ -140,7 +168,7 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
 
 static __attribute__((noinline)) _Noreturn void fail(struct running *r, bool entered)
 {
-    char reason[1024];                              /* giving back may fail too, but what came first matters */
+    char reason[1024]; /* giving back may fail too, but what came first matters */
     snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
     if (entered) {
         struct ompgpu_where where = r->where;
@@ -150,20 +178,26 @@ static __attribute__((noinline)) _Noreturn void fail(struct running *r, bool ent
     ompgpu_fatal(&r->where, "%s", reason);
 }
 
-/* No image for the device: the host may run the region, unless its data is on the device already. */
-static __attribute__((noinline)) int without_image(const struct running *r, const struct ompgpu_region *region)
+/* No image for the device: the host may run the region, unless its data is on the device already.
+ */
+static __attribute__((noinline)) int without_image(const struct running *r,
+                                                   const struct ompgpu_region *region)
 {
     if (ompgpu_data_any_present(r->dev, r->maps, r->nmaps))
-        ompgpu_fatal(&r->where, "its data is mapped on device %d (%s), but its file has no image for that device", r->dev->number,
-                     r->dev->info.name);
+        ompgpu_fatal(
+            &r->where,
+            "its data is mapped on device %d (%s), but its file has no image for that device",
+            r->dev->number, r->dev->info.name);
     ompgpu_on_host(&r->where, ompgpu_unit_not_linked(region->unit)
-                                  ? "its file uses device code of other files and was not device-linked: link with ompgpu-cc"
+                                  ? "its file uses device code of other files and was not "
+                                    "device-linked: link with ompgpu-cc"
                                   : "its file has no image that suits the device");
     return 1;
 }
 
-int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps, const struct ompgpu_param *params,
-                    unsigned nparams, const struct ompgpu_launch *launch)
+int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps,
+                    const struct ompgpu_param *params, unsigned nparams,
+                    const struct ompgpu_launch *launch)
 {
     struct running r = { .maps = maps, .nmaps = nmaps, .where = ompgpu_at_region(region) };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
@@ -171,7 +205,8 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     int found = ompgpu_function_get(region, r.dev, &r.function);
     if (__builtin_expect(found > 0, 0))
         return without_image(&r, region);
-    if (found < 0 || !(r.thread = ompgpu_self()) || ompgpu_thread_room(r.thread, nmaps, nparams + 1))
+    if (found < 0 || !(r.thread = ompgpu_self()) ||
+        ompgpu_thread_room(r.thread, nmaps, nparams + 1))
         fail(&r, false);
     if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))
         fail(&r, false);
@@ -191,7 +226,8 @@ static struct ompgpu_device *data_device(const struct ompgpu_where *where, long 
     return dev;
 }
 
-void __ompgpu_data_begin(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps, unsigned n)
+void __ompgpu_data_begin(const struct ompgpu_place *place, long device,
+                         const struct ompgpu_map *maps, unsigned n)
 {
     struct ompgpu_where where = ompgpu_at_place(place);
     struct ompgpu_device *dev = data_device(&where, device);
@@ -199,16 +235,20 @@ void __ompgpu_data_begin(const struct ompgpu_place *place, long device, const st
         ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
 }
 
-void __ompgpu_data_end(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps, unsigned n)
+void __ompgpu_data_end(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps,
+                       unsigned n)
 {
     struct ompgpu_where where = ompgpu_at_place(place);
     struct ompgpu_device *dev = data_device(&where, device);
-    bool stand_alone = place->directive && strstr(place->directive, "exit");    /* else the end of a target data construct */
-    if (dev && ompgpu_data_exit(dev, &where, maps, n, stand_alone ? OMPGPU_EXIT_DATA : OMPGPU_EXIT_REGION))
+    /* else the end of a target data construct */
+    bool stand_alone = place->directive && strstr(place->directive, "exit");
+    if (dev &&
+        ompgpu_data_exit(dev, &where, maps, n, stand_alone ? OMPGPU_EXIT_DATA : OMPGPU_EXIT_REGION))
         ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
 }
 
-void __ompgpu_data_update(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps, unsigned n)
+void __ompgpu_data_update(const struct ompgpu_place *place, long device,
+                          const struct ompgpu_map *maps, unsigned n)
 {
     struct ompgpu_where where = ompgpu_at_place(place);
     struct ompgpu_device *dev = data_device(&where, device);

@@ -9,7 +9,7 @@
 
 enum { CUDA_MAX_DEVICES = 32, CUDA_BUCKETS = 1024 };
 
-struct cuda_calls {                   /* set once, before the first device is opened */
+struct cuda_calls { /* set once, before the first device is opened */
 #define CUDA_CALL(f) __typeof(f) *f;
 #include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
@@ -17,11 +17,15 @@ struct cuda_calls {                   /* set once, before the first device is op
 extern struct cuda_calls ompgpu_cuda;
 
 /* ------------------------------------------------------------------ memory (cuda/memory.c) */
-struct cuda_block { struct cuda_block *next; CUdeviceptr address; size_t size; };
+struct cuda_block {
+    struct cuda_block *next;
+    CUdeviceptr address;
+    size_t size;
+};
 struct cuda_memory {
-    pthread_mutex_t lock;             /* guards all below */
-    struct cuda_block *live[CUDA_BUCKETS];        /* by address */
-    struct cuda_block *cached[CUDA_BUCKETS];      /* by size */
+    pthread_mutex_t lock;                    /* guards all below */
+    struct cuda_block *live[CUDA_BUCKETS];   /* by address */
+    struct cuda_block *cached[CUDA_BUCKETS]; /* by size */
     size_t in_use, in_cache, cache_limit;
 };
 void ompgpu_cuda_memory_init(struct cuda_memory *, size_t total);
@@ -32,15 +36,19 @@ CUresult ompgpu_cuda_memory_free(struct cuda_memory *, CUdeviceptr);
 
 /* ------------------------------------------------------------------ devices (plugin.c) */
 struct cuda_device {
-    CUdevice handle; CUcontext context;           /* immutable while open */
+    CUdevice handle;
+    CUcontext context; /* immutable while open */
     unsigned arch;
-    bool pageable_access;             /* the device reads pageable host memory itself: no staging copy */
+    /* the device reads pageable host memory itself: no staging copy */
+    bool pageable_access;
     struct cuda_memory memory;
-    atomic_size_t stack;              /* CU_LIMIT_STACK_SIZE of the context; grows under stack_lock */
-    size_t heap;                      /* wanted for the heap of device malloc; 0: asked for already; under stack_lock */
+    /* CU_LIMIT_STACK_SIZE of the context; grows under stack_lock */
+    atomic_size_t stack;
+    /* wanted for the heap of device malloc; 0: asked for already; under stack_lock */
+    size_t heap;
     pthread_mutex_t stack_lock;
-    atomic_int lost;                  /* CUresult after which the context is of no more use, or 0 */
-    const char *lost_call;            /* written before lost */
+    atomic_int lost;       /* CUresult after which the context is of no more use, or 0 */
+    const char *lost_call; /* written before lost */
 };
 #pragma GCC visibility pop
 #endif

@@ -1,6 +1,7 @@
-/* driver.h - what libompgpu uses of the CUDA driver API, declared by hand: the library is built where no CUDA is installed.
- * Names, types and numbers are those of the driver's binary interface; functions that have versions carry the version's name.
- * tests/nullcuda implements the same declarations. */
+/* driver.h - what libompgpu uses of the CUDA driver API, declared by hand: the library is built
+ * where no CUDA is installed. Names, types and numbers are those of the driver's binary interface;
+ * functions that have versions carry the version's name. tests/nullcuda implements the same
+ * declarations. */
 #ifndef OMPGPU_CUDA_DRIVER_H
 #define OMPGPU_CUDA_DRIVER_H
 #include <stddef.h>
@@ -77,18 +78,21 @@ CUresult cuCtxSetLimit(CUlimit, size_t);
 CUresult cuStreamCreate(CUstream *, unsigned flags);
 CUresult cuStreamSynchronize(CUstream);
 CUresult cuStreamDestroy_v2(CUstream);
-CUresult cuModuleLoadDataEx(CUmodule *, const void *image, unsigned noptions, CUjit_option *, void **values);
+CUresult cuModuleLoadDataEx(CUmodule *, const void *image, unsigned noptions, CUjit_option *,
+                            void **values);
 CUresult cuModuleUnload(CUmodule);
 CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *);
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *, size_t *, CUmodule, const char *);
 CUresult cuFuncGetAttribute(int *, CUfunction_attribute, CUfunction);
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, CUfunction, int threads, size_t dynamic_shared);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, CUfunction, int threads,
+                                                     size_t dynamic_shared);
 CUresult cuMemAlloc_v2(CUdeviceptr *, size_t);
 CUresult cuMemFree_v2(CUdeviceptr);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream);
 CUresult cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream);
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, size_t, CUstream);
 CUresult cuPointerGetAttribute(void *, CUpointer_attribute, CUdeviceptr);
-CUresult cuLaunchKernel(CUfunction, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned dynamic_shared,
-                        CUstream, void **params, void **extra);
+CUresult cuLaunchKernel(CUfunction, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                        unsigned bz, unsigned dynamic_shared, CUstream, void **params,
+                        void **extra);
 #endif

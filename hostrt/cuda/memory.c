@@ -1,8 +1,9 @@
 /* memory.c - a cache of device memory.
  *
- * cuMemAlloc and cuMemFree cost microseconds and may synchronise, and programs map the same arrays again and again.  Sizes are
- * rounded up (four steps between powers of two up to 1 MB, whole 2 MB pages above) and freed blocks are kept for the next request
- * of the same size.  The cache gives everything back before an allocation is allowed to fail. */
+ * cuMemAlloc and cuMemFree cost microseconds and may synchronise, and programs map the same arrays
+ * again and again.  Sizes are rounded up (four steps between powers of two up to 1 MB, whole 2 MB
+ * pages above) and freed blocks are kept for the next request of the same size.  The cache gives
+ * everything back before an allocation is allowed to fail. */
 #include "hostrt/cuda/cuda.h"
 
 void ompgpu_cuda_memory_init(struct cuda_memory *m, size_t total)
@@ -19,7 +20,7 @@ static size_t round_size(size_t size)
     if (size > 1 << 20)
         step = 2 << 20;
     else
-        while (step * 8 < size)       /* size in (4 step, 8 step]: steps of a quarter */
+        while (step * 8 < size) /* size in (4 step, 8 step]: steps of a quarter */
             step *= 2;
     size_t rounded = (size + step - 1) & ~(step - 1);
     return rounded ? rounded : step;
@@ -35,10 +36,7 @@ static struct cuda_block **cached_bucket(struct cuda_memory *m, size_t size)
     return &m->cached[(size >> 8) * 0x9E3779B97F4A7C15u >> 54];
 }
 
-static CUresult first_error(CUresult a, CUresult b)
-{
-    return a ? a : b;
-}
+static CUresult first_error(CUresult a, CUresult b) { return a ? a : b; }
 
 /* Lock held. */
 static CUresult trim(struct cuda_memory *m)
@@ -122,7 +120,8 @@ CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *m, size_t size, CUdevicept
     return err;
 }
 
-/* The core frees what no running kernel uses any more, so the block may go to any other host thread at once. */
+/* The core frees what no running kernel uses any more, so the block may go to any other host thread
+ * at once. */
 CUresult ompgpu_cuda_memory_free(struct cuda_memory *m, CUdeviceptr address)
 {
     CUresult err = CUDA_ERROR_INVALID_VALUE;

@@ -1,10 +1,13 @@
-/* plugin.c - NVIDIA GPUs through the CUDA driver, which is opened at run time: no driver or no GPU is no error, just no device.
+/* plugin.c - NVIDIA GPUs through the CUDA driver, which is opened at run time: no driver or no GPU
+ * is no error, just no device.
  *
- * Each host thread has one stream per device, made on first use, and the device whose context is current is remembered, so that in
- * steady state a region costs cuLaunchKernel and cuStreamSynchronize and no other call.  The streams of a host thread that ends are
- * handed on to the next new one.
+ * Each host thread has one stream per device, made on first use, and the device whose context is
+ * current is remembered, so that in steady state a region costs cuLaunchKernel and
+ * cuStreamSynchronize and no other call.  The streams of a host thread that ends are handed on to
+ * the next new one.
  *
- * After an error that destroys the context (a kernel that faulted), the driver refuses everything; so do we, with the first error. */
+ * After an error that destroys the context (a kernel that faulted), the driver refuses everything;
+ * so do we, with the first error. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,20 +15,21 @@
 #include <string.h>
 #include "hostrt/cuda/cuda.h"
 
-#define MOST_HEAP ((size_t)4 << 30)   /* bytes for device malloc; an eighth of the device where that is less */
+#define MOST_HEAP                                                                                  \
+    ((size_t)4 << 30) /* bytes for device malloc; an eighth of the device where that is less */
 struct cuda_calls ompgpu_cuda;
 static struct cuda_device devices[CUDA_MAX_DEVICES];
-static unsigned opened;               /* bit per device; the core opens and closes one device at a time */
+static unsigned opened; /* bit per device; the core opens and closes one device at a time */
 
-struct cuda_thread {                  /* of one host thread at a time */
+struct cuda_thread { /* of one host thread at a time */
     struct cuda_thread *next;
-    bool used;                        /* threads_lock */
-    bool recursive;                   /* the last kernel may need more stack than it got */
-    int current;                      /* device whose context is current, or -1 */
+    bool used;      /* threads_lock */
+    bool recursive; /* the last kernel may need more stack than it got */
+    int current;    /* device whose context is current, or -1 */
     CUstream stream[CUDA_MAX_DEVICES];
 };
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cuda_thread *threads;   /* threads_lock */
+static struct cuda_thread *threads; /* threads_lock */
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 static _Thread_local struct cuda_thread *self __attribute__((tls_model("initial-exec")));
@@ -33,9 +37,17 @@ static _Thread_local struct cuda_thread *self __attribute__((tls_model("initial-
 /* ------------------------------------------------------------------ errors */
 /* Errors after which a context can only be destroyed. */
 static const CUresult fatal[] = {
-    CUDA_ERROR_ECC_UNCORRECTABLE, CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_CONTEXT_IS_DESTROYED,
-    CUDA_ERROR_ASSERT, CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
-    CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC, CUDA_ERROR_LAUNCH_FAILED,
+    CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUDA_ERROR_LAUNCH_TIMEOUT,
+    CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUDA_ERROR_ASSERT,
+    CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUDA_ERROR_INVALID_PC,
+    CUDA_ERROR_LAUNCH_FAILED,
 };
 
 /* "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY (out of memory)" */
@@ -52,8 +64,8 @@ static void describe(char *text, size_t size, const char *call, CUresult err)
 }
 
 /* 0 for success; else 1 and the message, with `more` at its end. */
-__attribute__((format(printf, 4, 5)))
-static int result(int ordinal, CUresult err, const char *call, const char *more, ...)
+__attribute__((format(printf, 4, 5))) static int result(int ordinal, CUresult err, const char *call,
+                                                        const char *more, ...)
 {
     char text[256], tail[256];
     va_list ap;
@@ -82,10 +94,7 @@ static void thread_ends(void *p)
     pthread_mutex_unlock(&threads_lock);
 }
 
-static void make_key(void)
-{
-    pthread_key_create(&thread_key, thread_ends);
-}
+static void make_key(void) { pthread_key_create(&thread_key, thread_ends); }
 
 static struct cuda_thread *thread_new(void)
 {
@@ -143,7 +152,10 @@ static inline int enter(int ordinal, CUstream *stream)
 }
 
 /* ------------------------------------------------------------------ the driver and its devices */
-static const struct { const char *name; size_t offset; } calls[] = {
+static const struct {
+    const char *name;
+    size_t offset;
+} calls[] = {
 #define CUDA_CALL(f) { #f, offsetof(struct cuda_calls, f) },
 #include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
@@ -168,7 +180,7 @@ static bool open_driver(void)
         }
         memcpy((char *)&ompgpu_cuda + calls[i].offset, &f, sizeof f);
     }
-    return true;                      /* never closed: the driver does not like it */
+    return true; /* never closed: the driver does not like it */
 }
 
 static int cuda_num_devices(void)
@@ -179,11 +191,18 @@ static int cuda_num_devices(void)
     return n < CUDA_MAX_DEVICES ? n : CUDA_MAX_DEVICES;
 }
 
-static const struct { CUdevice_attribute attribute; size_t offset; } attributes[] = {
-    { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, offsetof(struct ompgpu_device_info, multiprocessors) },
-    { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, offsetof(struct ompgpu_device_info, max_threads_per_team) },
-    { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, offsetof(struct ompgpu_device_info, max_threads_per_mp) },
-    { CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, offsetof(struct ompgpu_device_info, registers_per_mp) },
+static const struct {
+    CUdevice_attribute attribute;
+    size_t offset;
+} attributes[] = {
+    { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+      offsetof(struct ompgpu_device_info, multiprocessors) },
+    { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+      offsetof(struct ompgpu_device_info, max_threads_per_team) },
+    { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+      offsetof(struct ompgpu_device_info, max_threads_per_mp) },
+    { CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
+      offsetof(struct ompgpu_device_info, registers_per_mp) },
     { CU_DEVICE_ATTRIBUTE_WARP_SIZE, offsetof(struct ompgpu_device_info, warp_size) },
 };
 
@@ -192,13 +211,17 @@ static int describe_device(int ordinal, CUdevice handle, struct ompgpu_device_in
     int major, minor, shared;
     *info = (struct ompgpu_device_info){ 0 };
     for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        if (CALL(ordinal, cuDeviceGetAttribute, (int *)((char *)info + attributes[i].offset), attributes[i].attribute, handle))
+        if (CALL(ordinal, cuDeviceGetAttribute, (int *)((char *)info + attributes[i].offset),
+                 attributes[i].attribute, handle))
             return 1;
     if (CALL(ordinal, cuDeviceGetName, info->name, sizeof info->name, handle) ||
         CALL(ordinal, cuDeviceTotalMem_v2, &info->total_memory, handle) ||
-        CALL(ordinal, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle) ||
-        CALL(ordinal, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, handle) ||
-        CALL(ordinal, cuDeviceGetAttribute, &shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, handle))
+        CALL(ordinal, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+             handle) ||
+        CALL(ordinal, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+             handle) ||
+        CALL(ordinal, cuDeviceGetAttribute, &shared,
+             CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, handle))
         return 1;
     info->arch = (unsigned)(major * 10 + minor);
     info->shared_per_team = (size_t)shared;
@@ -212,8 +235,10 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     size_t stack = 0;
     CUstream stream;
     *d = (struct cuda_device){ 0 };
-    if (CALL(ordinal, cuDeviceGet, &d->handle, ordinal) || describe_device(ordinal, d->handle, info) ||
-        CALL(ordinal, cuDeviceGetAttribute, &pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, d->handle) ||
+    if (CALL(ordinal, cuDeviceGet, &d->handle, ordinal) ||
+        describe_device(ordinal, d->handle, info) ||
+        CALL(ordinal, cuDeviceGetAttribute, &pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+             d->handle) ||
         CALL(ordinal, cuDevicePrimaryCtxRetain, &d->context, d->handle))
         return 1;
     d->arch = info->arch;
@@ -231,8 +256,8 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     return 0;
 }
 
-/* Host threads that still run may come back to hand their struct on, so the structs stay until no device is open, and then go only
- * when nobody uses them. */
+/* Host threads that still run may come back to hand their struct on, so the structs stay until no
+ * device is open, and then go only when nobody uses them. */
 static void free_threads(void)
 {
     struct cuda_thread **p = &threads;
@@ -273,7 +298,8 @@ static void cuda_close(int ordinal)
 }
 
 /* ------------------------------------------------------------------ modules */
-/* Machine code runs on devices of the same major and no lower minor version, PTX on any later device. */
+/* Machine code runs on devices of the same major and no lower minor version, PTX on any later
+ * device. */
 static int cuda_pick(int ordinal, const struct ompgpu_image_header *h)
 {
     const struct ompgpu_image_entry *e = (const void *)((const char *)h + h->images);
@@ -284,7 +310,8 @@ static int cuda_pick(int ordinal, const struct ompgpu_image_header *h)
         if ((!cubin && e[i].kind != OMPGPU_IMAGE_PTX) || e[i].arch > arch)
             continue;
         bool best_is_cubin = best >= 0 && e[best].kind == OMPGPU_IMAGE_CUBIN;
-        if (best < 0 || cubin > best_is_cubin || (cubin == best_is_cubin && e[i].arch > e[best].arch))
+        if (best < 0 || cubin > best_is_cubin ||
+            (cubin == best_is_cubin && e[i].arch > e[best].arch))
             best = (int)i;
     }
     return best;
@@ -299,8 +326,8 @@ static bool calls_malloc(const struct ompgpu_image_header *h)
     return false;
 }
 
-/* The heap has its size before the first module is loaded that uses it.  A driver that refuses leaves its default of 8 MB: a kernel that
- * runs out of it says so. */
+/* The heap has its size before the first module is loaded that uses it.  A driver that refuses
+ * leaves its default of 8 MB: a kernel that runs out of it says so. */
 static void provide_heap(int ordinal)
 {
     struct cuda_device *d = &devices[ordinal];
@@ -311,7 +338,8 @@ static void provide_heap(int ordinal)
     pthread_mutex_unlock(&d->stack_lock);
 }
 
-static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image, const void *data, size_t size, void **module)
+static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image, const void *data,
+                     size_t size, void **module)
 {
     const struct ompgpu_image_entry *e = (const void *)((const char *)h + h->images);
     char log[4096] = "";
@@ -327,7 +355,7 @@ static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image
     if (calls_malloc(h))
         provide_heap(ordinal);
     CUresult err = ompgpu_cuda.cuModuleLoadDataEx((CUmodule *)module, data, 2, options, values);
-    log[strcspn(log, "\r\n")] = '\0';             /* the first line names the reason */
+    log[strcspn(log, "\r\n")] = '\0'; /* the first line names the reason */
     return result(ordinal, err, "cuModuleLoadDataEx", "%s%.200s", *log ? ": " : "", log);
 }
 
@@ -344,7 +372,8 @@ static int cuda_function(int ordinal, void *module, const char *name, struct omp
     CUfunction f;
     int registers, threads, shared, local;
     if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name), "cuModuleGetFunction", ": kernel %s", name) ||
+        result(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name), "cuModuleGetFunction",
+               ": kernel %s", name) ||
         CALL(ordinal, cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f) ||
         CALL(ordinal, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f) ||
         CALL(ordinal, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f) ||
@@ -365,7 +394,8 @@ static int cuda_variable(int ordinal, void *module, const char *name, void **add
     CUstream stream;
     CUdeviceptr p = 0;
     if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda.cuModuleGetGlobal_v2(&p, size, module, name), "cuModuleGetGlobal_v2", ": variable %s", name))
+        result(ordinal, ompgpu_cuda.cuModuleGetGlobal_v2(&p, size, module, name),
+               "cuModuleGetGlobal_v2", ": variable %s", name))
         return 1;
     *address = (void *)p;
     return 0;
@@ -377,7 +407,8 @@ static int cuda_alloc(int ordinal, size_t size, void **address)
     CUstream stream;
     CUdeviceptr p = 0;
     if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p), "cuMemAlloc_v2", ": %zu bytes wanted", size))
+        result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p),
+               "cuMemAlloc_v2", ": %zu bytes wanted", size))
         return 1;
     *address = (void *)p;
     return 0;
@@ -389,17 +420,20 @@ static int cuda_free(int ordinal, void *address)
     if (!address)
         return 0;
     return enter(ordinal, &stream) ||
-           result(ordinal, ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address), "cuMemFree_v2", ": %p", address);
+           result(ordinal, ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address),
+                  "cuMemFree_v2", ": %p", address);
 }
 
-/* An asynchronous copy takes its source into a staging buffer before it returns, unless the device can read the source itself:
- * memory that the program has registered with CUDA, and on some machines big pageable blocks. */
+/* An asynchronous copy takes its source into a staging buffer before it returns, unless the device
+ * can read the source itself: memory that the program has registered with CUDA, and on some
+ * machines big pageable blocks. */
 static bool source_is_read_later(const struct cuda_device *d, const void *src, size_t size)
 {
     unsigned type = 0;
     if (d->pageable_access && size > 64 << 10)
         return true;
-    return ompgpu_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)src) == CUDA_SUCCESS;
+    return ompgpu_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                             (CUdeviceptr)src) == CUDA_SUCCESS;
 }
 
 static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
@@ -407,9 +441,11 @@ static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
     CUstream stream;
     if (!size)
         return 0;
-    if (enter(ordinal, &stream) || CALL(ordinal, cuMemcpyHtoDAsync_v2, (CUdeviceptr)dst, src, size, stream))
+    if (enter(ordinal, &stream) ||
+        CALL(ordinal, cuMemcpyHtoDAsync_v2, (CUdeviceptr)dst, src, size, stream))
         return 1;
-    return source_is_read_later(&devices[ordinal], src, size) && CALL(ordinal, cuStreamSynchronize, stream);
+    return source_is_read_later(&devices[ordinal], src, size) &&
+           CALL(ordinal, cuStreamSynchronize, stream);
 }
 
 static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size)
@@ -417,7 +453,8 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
     CUstream stream;
     if (!size)
         return 0;
-    return enter(ordinal, &stream) || CALL(ordinal, cuMemcpyDtoHAsync_v2, dst, (CUdeviceptr)src, size, stream) ||
+    return enter(ordinal, &stream) ||
+           CALL(ordinal, cuMemcpyDtoHAsync_v2, dst, (CUdeviceptr)src, size, stream) ||
            CALL(ordinal, cuStreamSynchronize, stream);
 }
 
@@ -426,7 +463,8 @@ static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size
     CUstream stream;
     if (!size)
         return 0;
-    return enter(ordinal, &stream) || CALL(ordinal, cuMemcpyDtoDAsync_v2, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
+    return enter(ordinal, &stream) ||
+           CALL(ordinal, cuMemcpyDtoDAsync_v2, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
 }
 
 /* ------------------------------------------------------------------ launch */
@@ -434,13 +472,14 @@ static unsigned cuda_occupancy(int ordinal, struct ompgpu_function *f, unsigned 
 {
     CUstream stream;
     int teams = 0;
-    if (enter(ordinal, &stream) || CALL(ordinal, cuOccupancyMaxActiveBlocksPerMultiprocessor, &teams, f->handle, (int)threads, 0))
+    if (enter(ordinal, &stream) || CALL(ordinal, cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                                        &teams, f->handle, (int)threads, 0))
         return 0;
     return (unsigned)teams;
 }
 
-/* The stack of each thread that a context can run is reserved when the limit is set, and the context synchronises: only when a kernel needs
- * more than any before. */
+/* The stack of each thread that a context can run is reserved when the limit is set, and the
+ * context synchronises: only when a kernel needs more than any before. */
 static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
 {
     struct cuda_device *d = &devices[ordinal];
@@ -448,7 +487,8 @@ static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
     int bad = 0;
     pthread_mutex_lock(&d->stack_lock);
     if (size > atomic_load(&d->stack)) {
-        bad = result(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size), "cuCtxSetLimit", ": %zu bytes of stack a thread", size);
+        bad = result(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size), "cuCtxSetLimit",
+                     ": %zu bytes of stack a thread", size);
         if (!bad)
             atomic_store(&d->stack, size);
     }
@@ -456,18 +496,23 @@ static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
     return bad;
 }
 
-static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
+static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
+                       void **params)
 {
     CUstream stream;
     if (enter(ordinal, &stream))
         return 1;
-    if (__builtin_expect(f->stack_bytes > atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed), 0) &&
+    if (__builtin_expect(f->stack_bytes >
+                             atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed),
+                         0) &&
         grow_stack(ordinal, f->stack_bytes))
         return 1;
     self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
-    CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+    CUresult err =
+        ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
-           result(ordinal, err, "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread", teams, threads, f->registers);
+           result(ordinal, err, "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread",
+                  teams, threads, f->registers);
 }
 
 static int cuda_sync(int ordinal)
@@ -478,13 +523,28 @@ static int cuda_sync(int ordinal)
     CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
            result(ordinal, err, "cuStreamSynchronize", "%s",
-                  self->recursive ? "; if recursion needs more stack than there is: set OMPGPU_STACK_SIZE to more bytes a thread" : "");
+                  self->recursive ? "; if recursion needs more stack than there is: set "
+                                    "OMPGPU_STACK_SIZE to more bytes a thread"
+                                  : "");
 }
 
 const struct ompgpu_plugin ompgpu_cuda_plugin = {
-    .name = "cuda", .image_kinds = 1u << OMPGPU_IMAGE_PTX | 1u << OMPGPU_IMAGE_CUBIN,
-    .num_devices = cuda_num_devices, .open = cuda_open, .close = cuda_close, .pick = cuda_pick, .load = cuda_load,
-    .unload = cuda_unload, .function = cuda_function, .variable = cuda_variable, .alloc = cuda_alloc, .free = cuda_free,
-    .to_device = cuda_to_device, .from_device = cuda_from_device, .device_copy = cuda_device_copy, .occupancy = cuda_occupancy,
-    .launch = cuda_launch, .sync = cuda_sync,
+    .name = "cuda",
+    .image_kinds = 1u << OMPGPU_IMAGE_PTX | 1u << OMPGPU_IMAGE_CUBIN,
+    .num_devices = cuda_num_devices,
+    .open = cuda_open,
+    .close = cuda_close,
+    .pick = cuda_pick,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .function = cuda_function,
+    .variable = cuda_variable,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .to_device = cuda_to_device,
+    .from_device = cuda_from_device,
+    .device_copy = cuda_device_copy,
+    .occupancy = cuda_occupancy,
+    .launch = cuda_launch,
+    .sync = cuda_sync,
 };

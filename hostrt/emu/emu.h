@@ -8,8 +8,9 @@
  *   emu/fiber.c   stacks and the context switch
  *   emu/fault.c   signals raised by device code
  *
- * One OS thread that runs teams owns one `struct emu_worker`.  A team stays on its OS thread from start to end, because the
- * team-shared variables of an image are thread-local; nothing in a worker is shared, so nothing in it is locked. */
+ * One OS thread that runs teams owns one `struct emu_worker`.  A team stays on its OS thread from
+ * start to end, because the team-shared variables of an image are thread-local; nothing in a worker
+ * is shared, so nothing in it is locked. */
 #ifndef OMPGPU_EMU_H
 #define OMPGPU_EMU_H
 #include <pthread.h>
@@ -33,34 +34,49 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The emulated hardware.  Fixed, so that geometry and therefore results are the same on every machine. */
+/* The emulated hardware.  Fixed, so that geometry and therefore results are the same on every
+ * machine. */
 enum {
-    EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_WARPS = EMU_MAX_THREADS / EMU_WARP, EMU_BARRIERS = 16,
-    EMU_MULTIPROCESSORS = 4, EMU_THREADS_PER_MP = 2048, EMU_TEAMS_PER_MP = 32, EMU_REGISTERS_PER_MP = 65536,
+    EMU_WARP = 32,
+    EMU_MAX_THREADS = 1024,
+    EMU_WARPS = EMU_MAX_THREADS / EMU_WARP,
+    EMU_BARRIERS = 16,
+    EMU_MULTIPROCESSORS = 4,
+    EMU_THREADS_PER_MP = 2048,
+    EMU_TEAMS_PER_MP = 32,
+    EMU_REGISTERS_PER_MP = 65536,
     EMU_SHARED_BYTES = 48 * 1024,
     EMU_MAX_DEVICES = 8,
 };
 
 /* ------------------------------------------------------------------ settings (plugin.c) */
-struct emu_settings {                 /* from the environment, read once */
-    size_t memory;                    /* OMPGPU_EMU_MEMORY: bytes of one device */
-    size_t stack;                     /* OMPGPU_EMU_STACK: bytes of a fiber's stack, a multiple of the page size */
-    unsigned threads;                 /* OMPGPU_EMU_THREADS: OS threads that run teams, the launching one included */
-    unsigned devices;                 /* OMPGPU_EMU_DEVICES */
-    bool random; uint64_t seed;       /* OMPGPU_EMU_SCHEDULE=random:SEED */
+struct emu_settings { /* from the environment, read once */
+    size_t memory;    /* OMPGPU_EMU_MEMORY: bytes of one device */
+    /* OMPGPU_EMU_STACK: bytes of a fiber's stack, a multiple of the page size */
+    size_t stack;
+    /* OMPGPU_EMU_THREADS: OS threads that run teams, the launching one included */
+    unsigned threads;
+    unsigned devices; /* OMPGPU_EMU_DEVICES */
+    bool random;
+    uint64_t seed; /* OMPGPU_EMU_SCHEDULE=random:SEED */
 };
 const struct emu_settings *ompgpu_emu_settings(void);
 
 /* ------------------------------------------------------------------ memory (emu/memory.c) */
-enum { EMU_POISON = 0xCB, EMU_SMALL_CLASSES = 8 };   /* classes of 256 bytes … 32 KB */
-struct emu_block { char *base; size_t size, mapped; bool fixed; };   /* fixed: a segment of an image, not an allocation */
+enum { EMU_POISON = 0xCB, EMU_SMALL_CLASSES = 8 }; /* classes of 256 bytes … 32 KB */
+/* fixed: a segment of an image, not an allocation */
+struct emu_block {
+    char *base;
+    size_t size, mapped;
+    bool fixed;
+};
 struct emu_memory {
-    pthread_mutex_t lock;             /* guards all below */
-    struct emu_block *blocks;         /* live ones, by address */
+    pthread_mutex_t lock;     /* guards all below */
+    struct emu_block *blocks; /* live ones, by address */
     size_t nblocks, capacity;
     size_t in_use, limit;
-    void *free[EMU_SMALL_CLASSES];    /* lists through the first word */
-    void *slabs;                      /* list through the first word of each slab */
+    void *free[EMU_SMALL_CLASSES]; /* lists through the first word */
+    void *slabs;                   /* list through the first word of each slab */
 };
 int ompgpu_emu_memory_init(struct emu_memory *, size_t limit);
 void ompgpu_emu_memory_fini(struct emu_memory *);
@@ -70,18 +86,28 @@ int ompgpu_emu_memory_free(struct emu_memory *, void *address);
 int ompgpu_emu_memory_add(struct emu_memory *, void *base, size_t size);
 void ompgpu_emu_memory_remove(struct emu_memory *, void *base);
 /* 0 if [address, address + size) lies in one live block, else an error that starts with `what`. */
-int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t size, const char *what);
+int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t size,
+                            const char *what);
 
 /* ------------------------------------------------------------------ images (emu/image.c) */
-struct emu_kernel { void (*entry)(void **); struct emu_module *module; struct emu_kernel *next; };
-struct emu_segment { void *base; size_t size; };
+struct emu_kernel {
+    void (*entry)(void **);
+    struct emu_module *module;
+    struct emu_kernel *next;
+};
+struct emu_segment {
+    void *base;
+    size_t size;
+};
 struct emu_module {
-    void *handle;                     /* of dlopen */
-    int fd;                           /* kept open: debuggers read the image through /proc/PID/fd/N */
+    void *handle; /* of dlopen */
+    /* kept open: debuggers read the image through /proc/PID/fd/N */
+    int fd;
     void (*set_self)(struct ompgpu_emu_thread *);
-    struct emu_segment segment[8]; unsigned nsegments;
+    struct emu_segment segment[8];
+    unsigned nsegments;
     pthread_mutex_t lock;
-    struct emu_kernel *kernels;       /* guarded by lock */
+    struct emu_kernel *kernels; /* guarded by lock */
 };
 int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **);
 void ompgpu_emu_image_unload(struct emu_module *);
@@ -90,34 +116,41 @@ int ompgpu_emu_image_variable(struct emu_module *, const char *name, void **addr
 
 /* ------------------------------------------------------------------ launches (emu/pool.c) */
 struct emu_launch {
-    void (*entry)(void **); void **params;
+    void (*entry)(void **);
+    void **params;
     void (*set_self)(struct ompgpu_emu_thread *);
     unsigned teams, threads;
-    bool sync;                        /* the kernel needs fibers */
-    size_t stack;                     /* … of at least this size */
-    bool random; uint64_t seed;
-    unsigned chunk;                   /* teams taken at once */
-    unsigned long stride, shift;      /* random order of teams: i -> (i * stride + shift) % teams */
-    atomic_ulong next;                /* first team nobody has taken */
-    atomic_bool failed;               /* set once, by the one who then writes message */
-    char message[512];                /* read after all have left */
-    atomic_ulong barriers, switches;  /* of all teams: barriers released, changes from one emulated thread to another */
-    unsigned helpers;                 /* pool threads in this launch; pool lock */
+    bool sync;    /* the kernel needs fibers */
+    size_t stack; /* … of at least this size */
+    bool random;
+    uint64_t seed;
+    unsigned chunk;              /* teams taken at once */
+    unsigned long stride, shift; /* random order of teams: i -> (i * stride + shift) % teams */
+    atomic_ulong next;           /* first team nobody has taken */
+    atomic_bool failed;          /* set once, by the one who then writes message */
+    char message[512];           /* read after all have left */
+    /* of all teams: barriers released, changes from one emulated thread to another */
+    atomic_ulong barriers, switches;
+    unsigned helpers; /* pool threads in this launch; pool lock */
     struct emu_launch *link;
-    pthread_cond_t done;              /* helpers became 0 */
+    pthread_cond_t done; /* helpers became 0 */
 };
 void ompgpu_emu_pool_run(struct emu_launch *);
 void ompgpu_emu_pool_stop(void);
 /* First failure wins; the rest of the launch stops as soon as it notices. */
-void ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ------------------------------------------------------------------ fibers (emu/fiber.c) */
 struct emu_fiber {
-    void *sp;                         /* of the suspended context; NULL: to be started from its first instruction */
-    char *stack; size_t size;         /* lowest byte, bytes; the guard lies below */
-    size_t colour;                    /* bytes left free at the top, so that the tops of all stacks do not share one cache set */
+    /* of the suspended context; NULL: to be started from its first instruction */
+    void *sp;
+    char *stack;
+    size_t size; /* lowest byte, bytes; the guard lies below */
+    /* bytes left free at the top, so that the tops of all stacks do not share one cache set */
+    size_t colour;
     struct emu_worker *worker;
-    struct emu_fiber *next;           /* free list */
+    struct emu_fiber *next; /* free list */
 #ifdef EMU_ASAN
     void *fake_stack;
 #endif
@@ -126,66 +159,103 @@ struct emu_fiber {
 #endif
 };
 enum { EMU_SLAB_FIBERS = 32 };
-struct emu_slab { struct emu_slab *next; char *memory; size_t size; struct emu_fiber fiber[EMU_SLAB_FIBERS]; };
+struct emu_slab {
+    struct emu_slab *next;
+    char *memory;
+    size_t size;
+    struct emu_fiber fiber[EMU_SLAB_FIBERS];
+};
 /* Run `to` until it switches back to `from`. */
 void ompgpu_emu_fiber_switch(struct emu_fiber *from, struct emu_fiber *to);
-/* Run fn(worker) on this stack; returns when fn does or when ompgpu_emu_fiber_leave(home) was called below it. */
-void ompgpu_emu_fiber_call(struct emu_fiber *home, void (*fn)(struct emu_worker *), struct emu_worker *);
+/* Run fn(worker) on this stack; returns when fn does or when ompgpu_emu_fiber_leave(home) was
+ * called below it. */
+void ompgpu_emu_fiber_call(struct emu_fiber *home, void (*fn)(struct emu_worker *),
+                           struct emu_worker *);
 /* Back to where `home` was left; what runs now is abandoned. */
 _Noreturn void ompgpu_emu_fiber_leave(struct emu_fiber *home);
 /* Tell the sanitizers of a jump to home that does not pass fiber_leave (a signal handler's). */
 void ompgpu_emu_fiber_leaving(struct emu_fiber *home);
-extern const char ompgpu_emu_fiber_land[];          /* code address: jump there with rdi = home->sp */
-struct emu_fiber *ompgpu_emu_fiber_take(struct emu_worker *);        /* NULL: out of memory */
-void ompgpu_emu_fiber_room(struct emu_worker *, size_t stack);       /* no fiber is in use */
+/* code address: jump there with rdi = home->sp */
+extern const char ompgpu_emu_fiber_land[];
+struct emu_fiber *ompgpu_emu_fiber_take(struct emu_worker *);  /* NULL: out of memory */
+void ompgpu_emu_fiber_room(struct emu_worker *, size_t stack); /* no fiber is in use */
 void ompgpu_emu_fiber_give(struct emu_worker *, struct emu_fiber *);
-void ompgpu_emu_fiber_reset(struct emu_worker *);   /* all fibers are abandoned and free again */
+void ompgpu_emu_fiber_reset(struct emu_worker *); /* all fibers are abandoned and free again */
 void ompgpu_emu_fiber_fini(struct emu_worker *);
-size_t ompgpu_emu_fiber_guard(void);                /* bytes of the guard below a stack */
+size_t ompgpu_emu_fiber_guard(void); /* bytes of the guard below a stack */
 
 /* ------------------------------------------------------------------ teams (emu/team.c) */
-enum emu_state { EMU_READY, EMU_AT_BARRIER, EMU_AT_SHUFFLE, EMU_AT_BALLOT, EMU_AT_SYNCWARP, EMU_AT_REDUX, EMU_EXITED };
-struct emu_thread {
-    struct ompgpu_emu_thread pub;     /* what the image sees */
-    struct emu_fiber *fiber;          /* NULL: not started */
-    struct emu_thread *next;          /* ready queue or barrier */
-    uint8_t state, barrier;           /* enum emu_state; barrier: where it waits */
-    int line;                         /* of the barrier */
-    uint32_t mask, value, source;     /* of a warp operation; value becomes the result */
+enum emu_state {
+    EMU_READY,
+    EMU_AT_BARRIER,
+    EMU_AT_SHUFFLE,
+    EMU_AT_BALLOT,
+    EMU_AT_SYNCWARP,
+    EMU_AT_REDUX,
+    EMU_EXITED
 };
-struct emu_queue { struct emu_thread *head, *tail; };
-struct emu_barrier { uint32_t expected, arrived; struct emu_queue waiting; };   /* expected 0: all threads that have not exited */
-struct emu_meeting { uint32_t mask, arrived; };                                 /* lanes in one warp operation */
-struct emu_fault { int signal, code; void *address, *pc; bool overflow; };
+struct emu_thread {
+    struct ompgpu_emu_thread pub; /* what the image sees */
+    struct emu_fiber *fiber;      /* NULL: not started */
+    struct emu_thread *next;      /* ready queue or barrier */
+    uint8_t state, barrier;       /* enum emu_state; barrier: where it waits */
+    int line;                     /* of the barrier */
+    uint32_t mask, value, source; /* of a warp operation; value becomes the result */
+};
+struct emu_queue {
+    struct emu_thread *head, *tail;
+};
+/* expected 0: all threads that have not exited */
+struct emu_barrier {
+    uint32_t expected, arrived;
+    struct emu_queue waiting;
+};
+/* lanes in one warp operation */
+struct emu_meeting {
+    uint32_t mask, arrived;
+};
+struct emu_fault {
+    int signal, code;
+    void *address, *pc;
+    bool overflow;
+};
 struct emu_worker {
-    struct emu_launch *launch;        /* being run */
-    struct emu_thread *current;       /* device code runs as this thread; NULL: it does not */
-    struct emu_fiber home;            /* the OS thread's own stack */
-    struct emu_thread *threads;       /* [EMU_MAX_THREADS] */
-    uint32_t pool[EMU_WARPS], warps;  /* random schedule: the ready lanes of each warp, and the warps that have any */
+    struct emu_launch *launch;  /* being run */
+    struct emu_thread *current; /* device code runs as this thread; NULL: it does not */
+    struct emu_fiber home;      /* the OS thread's own stack */
+    struct emu_thread *threads; /* [EMU_MAX_THREADS] */
+    /* random schedule: the ready lanes of each warp, and the warps that have any */
+    uint32_t pool[EMU_WARPS], warps;
     unsigned nthreads, started, live; /* of the team; threads below `started` have been started */
-    struct emu_queue ready, met;      /* round robin, of started threads only; met: come from a warp operation, before all others */
+    /* round robin, of started threads only; met: come from a warp operation, before all others */
+    struct emu_queue ready, met;
     struct emu_barrier barrier[EMU_BARRIERS];
-    unsigned open;                    /* bit per barrier where someone waits */
-    struct emu_meeting (*meeting)[EMU_EXITED][EMU_WARP];    /* of each warp, by the operation and the lowest lane of the mask */
+    unsigned open; /* bit per barrier where someone waits */
+    /* of each warp, by the operation and the lowest lane of the mask */
+    struct emu_meeting (*meeting)[EMU_EXITED][EMU_WARP];
     unsigned spins;                   /* yields since the OS thread last yielded */
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
     bool plain;                       /* no fibers in this launch */
     unsigned long barriers, switches; /* for the launch's; this worker's share */
-    bool faulted; struct emu_fault fault;
+    bool faulted;
+    struct emu_fault fault;
     struct emu_fiber *free;
-    struct emu_slab *slabs; size_t stack;     /* of each fiber; grows to what a launch needs */
-    char *signal_stack; size_t signal_stack_size;
+    struct emu_slab *slabs;
+    size_t stack; /* of each fiber; grows to what a launch needs */
+    char *signal_stack;
+    size_t signal_stack_size;
 };
-extern _Thread_local struct emu_worker *ompgpu_emu_worker __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct emu_worker *ompgpu_emu_worker
+    __attribute__((tls_model("initial-exec")));
 extern struct ompgpu_emu_ops ompgpu_emu_ops;
-struct emu_worker *ompgpu_emu_worker_get(void);     /* of this OS thread, made on first use; NULL: out of memory */
+/* of this OS thread, made on first use; NULL: out of memory */
+struct emu_worker *ompgpu_emu_worker_get(void);
 void ompgpu_emu_team_run(struct emu_worker *, unsigned team);
-_Noreturn void ompgpu_emu_thread_loop(struct emu_worker *);          /* what a fiber does */
+_Noreturn void ompgpu_emu_thread_loop(struct emu_worker *); /* what a fiber does */
 
 /* ------------------------------------------------------------------ faults (emu/fault.c) */
-void ompgpu_emu_fault_enter(void);    /* around a launch: handlers in place */
+void ompgpu_emu_fault_enter(void); /* around a launch: handlers in place */
 void ompgpu_emu_fault_exit(void);
 int ompgpu_emu_fault_text(const struct emu_fault *, char *text, size_t size);
 

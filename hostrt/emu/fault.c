@@ -1,10 +1,11 @@
 /* fault.c - signals raised by device code.
  *
- * While any launch runs, handlers for the synchronous signals are in place.  A signal on an OS thread that is running device code
- * is a fault of the kernel: the handler notes what happened and returns not to the faulting instruction but to the place where the
- * team was started (ompgpu_emu_fiber_land), so that the signal mask is restored by the kernel as after any handler.  Every other
- * signal goes to the handler that was there before.  Handlers run on a stack of their own, because a fault may be an overflow of
- * the stack that device code was on. */
+ * While any launch runs, handlers for the synchronous signals are in place.  A signal on an OS
+ * thread that is running device code is a fault of the kernel: the handler notes what happened and
+ * returns not to the faulting instruction but to the place where the team was started
+ * (ompgpu_emu_fiber_land), so that the signal mask is restored by the kernel as after any handler.
+ * Every other signal goes to the handler that was there before.  Handlers run on a stack of their
+ * own, because a fault may be an overflow of the stack that device code was on. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,10 @@
 #include <ucontext.h>
 #include "hostrt/emu/emu.h"
 
-static const struct { int signal; const char *what; } signals[] = {
+static const struct {
+    int signal;
+    const char *what;
+} signals[] = {
     { SIGSEGV, "invalid memory access" },
     { SIGBUS, "invalid memory access" },
     { SIGFPE, "integer division by zero or overflow" },
@@ -21,8 +25,9 @@ static const struct { int signal; const char *what; } signals[] = {
 enum { NSIGNALS = sizeof signals / sizeof *signals };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned launches;                       /* guarded by lock */
-static struct sigaction before[NSIGNALS];       /* written under lock while no handler of ours is in place */
+static unsigned launches; /* guarded by lock */
+/* written under lock while no handler of ours is in place */
+static struct sigaction before[NSIGNALS];
 
 static bool is_overflow(const struct emu_worker *w, const char *address, const char *sp)
 {
@@ -44,7 +49,7 @@ static void pass_on(int signo, siginfo_t *info, void *context, const struct siga
         old->sa_sigaction(signo, info, context);
     else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN)
         old->sa_handler(signo);
-    else {                            /* the default action: a fault happens again on return, a sent signal is sent again */
+    else { /* the default action: a fault happens again on return, a sent signal is sent again */
         struct sigaction dfl = { .sa_handler = SIG_DFL };
         sigaction(signo, &dfl, NULL);
         if (info->si_code <= 0)
@@ -52,7 +57,8 @@ static void pass_on(int signo, siginfo_t *info, void *context, const struct siga
     }
 }
 
-/* Not instrumented: with AddressSanitizer its frame would lie in the fake stack of the fiber, which leaving the fiber takes away. */
+/* Not instrumented: with AddressSanitizer its frame would lie in the fake stack of the fiber, which
+ * leaving the fiber takes away. */
 #ifdef EMU_ASAN
 __attribute__((no_sanitize("address")))
 #endif
@@ -67,10 +73,15 @@ static void on_signal(int signo, siginfo_t *info, void *context)
         return;
     }
     greg_t *regs = uc->uc_mcontext.gregs;
-    bool known = info->si_code != SI_KERNEL;    /* a non-canonical address is not reported by the processor */
-    w->fault = (struct emu_fault){ .signal = signo, .code = info->si_code, .address = known ? info->si_addr : NULL,
-                                   .pc = (void *)regs[REG_RIP],
-                                   .overflow = signo == SIGSEGV && is_overflow(w, info->si_addr, (char *)regs[REG_RSP]) };
+    /* a non-canonical address is not reported by the processor */
+    bool known = info->si_code != SI_KERNEL;
+    w->fault =
+        (struct emu_fault){ .signal = signo,
+                            .code = info->si_code,
+                            .address = known ? info->si_addr : NULL,
+                            .pc = (void *)regs[REG_RIP],
+                            .overflow = signo == SIGSEGV &&
+                                        is_overflow(w, info->si_addr, (char *)regs[REG_RSP]) };
     w->faulted = true;
     ompgpu_emu_fiber_leaving(&w->home);
     regs[REG_RDI] = (greg_t)w->home.sp;
@@ -83,7 +94,9 @@ void ompgpu_emu_fault_enter(void)
     pthread_mutex_lock(&lock);
     if (launches++ == 0)
         for (unsigned i = 0; i < NSIGNALS; i++) {
-            struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK }, old;
+            struct sigaction action = { .sa_sigaction = on_signal,
+                                        .sa_flags = SA_SIGINFO | SA_ONSTACK },
+                             old;
             sigemptyset(&action.sa_mask);
             sigaction(signals[i].signal, &action, &old);
             if (!(old.sa_flags & SA_SIGINFO) || old.sa_sigaction != on_signal)
@@ -116,8 +129,13 @@ int ompgpu_emu_fault_text(const struct emu_fault *f, char *text, size_t size)
     if (dladdr(f->pc, &info) && info.dli_sname)
         snprintf(where, sizeof where, " in %.100s", info.dli_sname);
     if (f->overflow)
-        return snprintf(text, size, "stack overflow%s: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion", where);
+        return snprintf(
+            text, size,
+            "stack overflow%s: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion",
+            where);
     if (f->signal == SIGSEGV || f->signal == SIGBUS)
-        snprintf(at, sizeof at, f->code == SI_KERNEL ? " at an address no pointer can have" : " at address %p", f->address);
+        snprintf(at, sizeof at,
+                 f->code == SI_KERNEL ? " at an address no pointer can have" : " at address %p",
+                 f->address);
     return snprintf(text, size, "%s%s%s", what, at, where);
 }

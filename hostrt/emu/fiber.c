@@ -1,7 +1,8 @@
 /* fiber.c - light fibers: stacks and the context switch.
  *
- * A switch is a function call that returns on another stack, so it saves what the calling convention of x86-64 (System V) makes
- * the callee keep: rbx, rbp, r12 … r15, the stack pointer, and the control bits of SSE and x87.  A suspended context is
+ * A switch is a function call that returns on another stack, so it saves what the calling
+ * convention of x86-64 (System V) makes the callee keep: rbx, rbp, r12 … r15, the stack pointer,
+ * and the control bits of SSE and x87.  A suspended context is
  *
  *     sp ->  mxcsr (4) | fpcw (4)
  *            r15 r14 r13 r12 rbx rbp
@@ -9,9 +10,10 @@
  *
  * and every way back (switch, return from call, land) pops the same frame.
  *
- * Stacks come in slabs of 32.  Below each lies a guard of 15 pages: wide, because functions of the C library are compiled without stack
- * probes and a big frame could step over one page (our device code has probes); odd together with the usual 16 pages of stack, because a power of two as distance
- * would put the tops of all stacks into the same few cache sets. */
+ * Stacks come in slabs of 32.  Below each lies a guard of 15 pages: wide, because functions of the
+ * C library are compiled without stack probes and a big frame could step over one page (our device
+ * code has probes); odd together with the usual 16 pages of stack, because a power of two as
+ * distance would put the tops of all stacks into the same few cache sets. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,7 +22,8 @@
 /* The sanitizers' headers are not installed with every compiler. */
 #ifdef EMU_ASAN
 void __sanitizer_start_switch_fiber(void **fake_stack_save, const void *bottom, size_t size);
-void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old, size_t *size_old);
+void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old,
+                                     size_t *size_old);
 void __asan_unpoison_memory_region(void const volatile *, size_t);
 void __asan_handle_no_return(void);
 #endif
@@ -37,82 +40,88 @@ void __tsan_switch_to_fiber(void *, unsigned flags);
 
 #ifdef __x86_64__
 void emu_context_switch(void **save, void *to) __attribute__((visibility("hidden")));
-void emu_context_call(void **save, void (*fn)(struct emu_worker *), struct emu_worker *) __attribute__((visibility("hidden")));
+void emu_context_call(void **save, void (*fn)(struct emu_worker *), struct emu_worker *)
+    __attribute__((visibility("hidden")));
 extern const char emu_context_start[] __attribute__((visibility("hidden")));
 
-__asm__(
-    "    .pushsection .text\n"
-    "    .macro EMU_SAVE\n"
-    "    pushq %rbp\n    .cfi_adjust_cfa_offset 8\n"
-    "    pushq %rbx\n    .cfi_adjust_cfa_offset 8\n"
-    "    pushq %r12\n    .cfi_adjust_cfa_offset 8\n"
-    "    pushq %r13\n    .cfi_adjust_cfa_offset 8\n"
-    "    pushq %r14\n    .cfi_adjust_cfa_offset 8\n"
-    "    pushq %r15\n    .cfi_adjust_cfa_offset 8\n"
-    "    subq $8, %rsp\n .cfi_adjust_cfa_offset 8\n"
-    "    stmxcsr (%rsp)\n"
-    "    fnstcw 4(%rsp)\n"
-    "    movq %rsp, (%rdi)\n"
-    "    .endm\n"
-    "    .macro EMU_RESTORE\n"
-    "    ldmxcsr (%rsp)\n"
-    "    fldcw 4(%rsp)\n"
-    "    addq $8, %rsp\n .cfi_adjust_cfa_offset -8\n"
-    "    popq %r15\n     .cfi_adjust_cfa_offset -8\n"
-    "    popq %r14\n     .cfi_adjust_cfa_offset -8\n"
-    "    popq %r13\n     .cfi_adjust_cfa_offset -8\n"
-    "    popq %r12\n     .cfi_adjust_cfa_offset -8\n"
-    "    popq %rbx\n     .cfi_adjust_cfa_offset -8\n"
-    "    popq %rbp\n     .cfi_adjust_cfa_offset -8\n"
-    "    ret\n"
-    "    .endm\n"
-    /* (rdi: where to save the stack pointer, rsi: the stack pointer to go on with) */
-    "    .globl emu_context_switch\n    .hidden emu_context_switch\n    .type emu_context_switch, @function\n"
-    "    .p2align 4\n"
-    "emu_context_switch:\n"
-    "    .cfi_startproc\n"
-    "    EMU_SAVE\n"
-    "    movq %rsi, %rsp\n"
-    "    EMU_RESTORE\n"
-    "    .cfi_endproc\n"
-    "    .size emu_context_switch, . - emu_context_switch\n"
-    /* (rdi: where to save the stack pointer, rsi: function, rdx: its argument) */
-    "    .globl emu_context_call\n    .hidden emu_context_call\n    .type emu_context_call, @function\n"
-    "    .p2align 4\n"
-    "emu_context_call:\n"
-    "    .cfi_startproc\n"
-    "    EMU_SAVE\n"
-    "    movq %rdx, %rdi\n"
-    "    call *%rsi\n"
-    "    EMU_RESTORE\n"
-    "    .cfi_endproc\n"
-    "    .size emu_context_call, . - emu_context_call\n"
-    /* (rdi: the stack pointer to go on with); comes from any state, so the x87 stack and the direction flag are put right first */
-    "    .globl ompgpu_emu_fiber_land\n    .hidden ompgpu_emu_fiber_land\n    .type ompgpu_emu_fiber_land, @function\n"
-    "    .p2align 4\n"
-    "ompgpu_emu_fiber_land:\n"
-    "    .cfi_startproc\n"
-    "    .cfi_undefined rip\n"
-    "    movq %rdi, %rsp\n"
-    "    .cfi_adjust_cfa_offset 56\n"
-    "    cld\n"
-    "    fninit\n"
-    "    EMU_RESTORE\n"
-    "    .cfi_endproc\n"
-    "    .size ompgpu_emu_fiber_land, . - ompgpu_emu_fiber_land\n"
-    /* A new fiber returns to here: rbx is the function, r12 its argument.  Debuggers stop at a frame whose caller is undefined. */
-    "    .globl emu_context_start\n    .hidden emu_context_start\n    .type emu_context_start, @function\n"
-    "    .p2align 4\n"
-    "emu_context_start:\n"
-    "    .cfi_startproc\n"
-    "    .cfi_undefined rip\n"
-    "    movq %r12, %rdi\n"
-    "    call *%rbx\n"
-    "    ud2\n"
-    "    .cfi_endproc\n"
-    "    .size emu_context_start, . - emu_context_start\n"
-    "    .purgem EMU_SAVE\n    .purgem EMU_RESTORE\n"
-    "    .popsection\n");
+__asm__("    .pushsection .text\n"
+        "    .macro EMU_SAVE\n"
+        "    pushq %rbp\n    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %rbx\n    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r12\n    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r13\n    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r14\n    .cfi_adjust_cfa_offset 8\n"
+        "    pushq %r15\n    .cfi_adjust_cfa_offset 8\n"
+        "    subq $8, %rsp\n .cfi_adjust_cfa_offset 8\n"
+        "    stmxcsr (%rsp)\n"
+        "    fnstcw 4(%rsp)\n"
+        "    movq %rsp, (%rdi)\n"
+        "    .endm\n"
+        "    .macro EMU_RESTORE\n"
+        "    ldmxcsr (%rsp)\n"
+        "    fldcw 4(%rsp)\n"
+        "    addq $8, %rsp\n .cfi_adjust_cfa_offset -8\n"
+        "    popq %r15\n     .cfi_adjust_cfa_offset -8\n"
+        "    popq %r14\n     .cfi_adjust_cfa_offset -8\n"
+        "    popq %r13\n     .cfi_adjust_cfa_offset -8\n"
+        "    popq %r12\n     .cfi_adjust_cfa_offset -8\n"
+        "    popq %rbx\n     .cfi_adjust_cfa_offset -8\n"
+        "    popq %rbp\n     .cfi_adjust_cfa_offset -8\n"
+        "    ret\n"
+        "    .endm\n"
+        /* (rdi: where to save the stack pointer, rsi: the stack pointer to go on with) */
+        "    .globl emu_context_switch\n    .hidden emu_context_switch\n    .type "
+        "emu_context_switch, @function\n"
+        "    .p2align 4\n"
+        "emu_context_switch:\n"
+        "    .cfi_startproc\n"
+        "    EMU_SAVE\n"
+        "    movq %rsi, %rsp\n"
+        "    EMU_RESTORE\n"
+        "    .cfi_endproc\n"
+        "    .size emu_context_switch, . - emu_context_switch\n"
+        /* (rdi: where to save the stack pointer, rsi: function, rdx: its argument) */
+        "    .globl emu_context_call\n    .hidden emu_context_call\n    .type emu_context_call, "
+        "@function\n"
+        "    .p2align 4\n"
+        "emu_context_call:\n"
+        "    .cfi_startproc\n"
+        "    EMU_SAVE\n"
+        "    movq %rdx, %rdi\n"
+        "    call *%rsi\n"
+        "    EMU_RESTORE\n"
+        "    .cfi_endproc\n"
+        "    .size emu_context_call, . - emu_context_call\n"
+        /* (rdi: the stack pointer to go on with); comes from any state, so the x87 stack and the
+           direction flag are put right first */
+        "    .globl ompgpu_emu_fiber_land\n    .hidden ompgpu_emu_fiber_land\n    .type "
+        "ompgpu_emu_fiber_land, @function\n"
+        "    .p2align 4\n"
+        "ompgpu_emu_fiber_land:\n"
+        "    .cfi_startproc\n"
+        "    .cfi_undefined rip\n"
+        "    movq %rdi, %rsp\n"
+        "    .cfi_adjust_cfa_offset 56\n"
+        "    cld\n"
+        "    fninit\n"
+        "    EMU_RESTORE\n"
+        "    .cfi_endproc\n"
+        "    .size ompgpu_emu_fiber_land, . - ompgpu_emu_fiber_land\n"
+        /* A new fiber returns to here: rbx is the function, r12 its argument.  Debuggers stop at a
+           frame whose caller is undefined. */
+        "    .globl emu_context_start\n    .hidden emu_context_start\n    .type emu_context_start, "
+        "@function\n"
+        "    .p2align 4\n"
+        "emu_context_start:\n"
+        "    .cfi_startproc\n"
+        "    .cfi_undefined rip\n"
+        "    movq %r12, %rdi\n"
+        "    call *%rbx\n"
+        "    ud2\n"
+        "    .cfi_endproc\n"
+        "    .size emu_context_start, . - emu_context_start\n"
+        "    .purgem EMU_SAVE\n    .purgem EMU_RESTORE\n"
+        "    .popsection\n");
 #else
 #error "the emulated device needs x86-64"
 #endif
@@ -125,17 +134,21 @@ static void fiber_first(struct emu_fiber *f)
     ompgpu_emu_thread_loop(f->worker);
 }
 
-struct emu_frame {                    /* as drawn above */
+struct emu_frame { /* as drawn above */
     uint32_t mxcsr, fpcw;
     uint64_t r15, r14, r13, r12, rbx, rbp, rip, end;
 };
 
 static void fiber_prepare(struct emu_fiber *f)
 {
-    /* emu_context_start is entered with the stack aligned to 16 after `ret` has popped rip, so that its call leaves it as the
-     * calling convention wants. */
-    struct emu_frame *frame = (struct emu_frame *)(f->stack + f->size - f->colour - sizeof *frame - 8);
-    *frame = (struct emu_frame){ .mxcsr = 0x1F80, .fpcw = 0x37F, .rbx = (uint64_t)fiber_first, .r12 = (uint64_t)f,
+    /* emu_context_start is entered with the stack aligned to 16 after `ret` has popped rip, so that
+     * its call leaves it as the calling convention wants. */
+    struct emu_frame *frame =
+        (struct emu_frame *)(f->stack + f->size - f->colour - sizeof *frame - 8);
+    *frame = (struct emu_frame){ .mxcsr = 0x1F80,
+                                 .fpcw = 0x37F,
+                                 .rbx = (uint64_t)fiber_first,
+                                 .r12 = (uint64_t)f,
                                  .rip = (uint64_t)emu_context_start };
     f->sp = frame;
 #ifdef EMU_TSAN
@@ -157,7 +170,7 @@ void ompgpu_emu_fiber_switch(struct emu_fiber *from, struct emu_fiber *to)
 #endif
     emu_context_switch(&from->sp, to->sp);
 #ifdef EMU_TSAN
-    if (from->worker->faulted)        /* come from a signal handler, where this cannot be said */
+    if (from->worker->faulted) /* come from a signal handler, where this cannot be said */
         __tsan_switch_to_fiber(from->tsan, 0);
 #endif
 #ifdef EMU_ASAN
@@ -165,7 +178,8 @@ void ompgpu_emu_fiber_switch(struct emu_fiber *from, struct emu_fiber *to)
 #endif
 }
 
-void ompgpu_emu_fiber_call(struct emu_fiber *home, void (*fn)(struct emu_worker *), struct emu_worker *w)
+void ompgpu_emu_fiber_call(struct emu_fiber *home, void (*fn)(struct emu_worker *),
+                           struct emu_worker *w)
 {
     emu_context_call(&home->sp, fn, w);
 }
@@ -175,7 +189,7 @@ void ompgpu_emu_fiber_leaving(struct emu_fiber *home)
     (void)home;
 #ifdef EMU_ASAN
     if (home->worker->plain)
-        __asan_handle_no_return();    /* same stack: forget the frames that are skipped */
+        __asan_handle_no_return(); /* same stack: forget the frames that are skipped */
     else
         __sanitizer_start_switch_fiber(NULL, home->stack, home->size);
 #endif
@@ -193,10 +207,7 @@ void ompgpu_emu_fiber_leave(struct emu_fiber *home)
 }
 
 /* ------------------------------------------------------------------ stacks */
-size_t ompgpu_emu_fiber_guard(void)
-{
-    return 15 * (size_t)sysconf(_SC_PAGESIZE);
-}
+size_t ompgpu_emu_fiber_guard(void) { return 15 * (size_t)sysconf(_SC_PAGESIZE); }
 
 static bool slab_add(struct emu_worker *w)
 {
@@ -205,7 +216,8 @@ static bool slab_add(struct emu_worker *w)
     if (!slab)
         return false;
     slab->size = EMU_SLAB_FIBERS * (stack + guard);
-    slab->memory = mmap(NULL, slab->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    slab->memory = mmap(NULL, slab->size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab->memory == MAP_FAILED) {
         ompgpu_xfree(slab);
         return false;
@@ -216,7 +228,7 @@ static bool slab_add(struct emu_worker *w)
         struct emu_fiber *f = &slab->fiber[i];
         char *low = slab->memory + i * (stack + guard);
         if (mprotect(low, guard, PROT_NONE))
-            continue;                 /* too many mappings: this stack is not used */
+            continue; /* too many mappings: this stack is not used */
         f->stack = low + guard;
         f->size = stack;
         f->colour = i * 128;

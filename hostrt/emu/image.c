@@ -1,8 +1,9 @@
 /* image.c - images of the emulated device.
  *
- * An image is an ELF shared object inside the container.  It is written to a memory file and opened by its name under /proc, which
- * debuggers can read, too; so kernels can be stepped through like host code.  Every load is a separate object with variables of its
- * own, as modules of a GPU are. */
+ * An image is an ELF shared object inside the container.  It is written to a memory file and opened
+ * by its name under /proc, which debuggers can read, too; so kernels can be stepped through like
+ * host code.  Every load is a separate object with variables of its own, as modules of a GPU are.
+ */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -48,7 +49,8 @@ static bool in_file(uint64_t offset, uint64_t bytes, size_t size)
     return offset <= size && bytes <= size - offset;
 }
 
-/* A shared object for this processor that is complete: the dynamic linker does not survive one that is cut off. */
+/* A shared object for this processor that is complete: the dynamic linker does not survive one that
+ * is cut off. */
 static bool is_elf(const void *data, size_t size)
 {
     Elf64_Ehdr e;
@@ -56,8 +58,9 @@ static bool is_elf(const void *data, size_t size)
     if (size < sizeof e)
         return false;
     memcpy(&e, data, sizeof e);
-    if (memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != EM_X86_64 || e.e_type != ET_DYN ||
-        e.e_phentsize != sizeof p || !in_file(e.e_phoff, e.e_phnum * sizeof p, size) ||
+    if (memcmp(e.e_ident, ELFMAG, SELFMAG) || e.e_ident[EI_CLASS] != ELFCLASS64 ||
+        e.e_machine != EM_X86_64 || e.e_type != ET_DYN || e.e_phentsize != sizeof p ||
+        !in_file(e.e_phoff, e.e_phnum * sizeof p, size) ||
         !in_file(e.e_shoff, (uint64_t)e.e_shnum * e.e_shentsize, size))
         return false;
     for (unsigned i = 0; i < e.e_phnum; i++) {
@@ -75,11 +78,13 @@ static void find_segments(struct emu_module *m, const void *data)
     struct link_map *map;
     if (dlinfo(m->handle, RTLD_DI_LINKMAP, &map))
         return;
-    for (unsigned i = 0; i < e->e_phnum && m->nsegments < sizeof m->segment / sizeof *m->segment; i++) {
+    for (unsigned i = 0; i < e->e_phnum && m->nsegments < sizeof m->segment / sizeof *m->segment;
+         i++) {
         Elf64_Phdr p;
         memcpy(&p, (const char *)data + e->e_phoff + i * sizeof p, sizeof p);
         if (p.p_type == PT_LOAD)
-            m->segment[m->nsegments++] = (struct emu_segment){ (char *)map->l_addr + p.p_vaddr, p.p_memsz };
+            m->segment[m->nsegments++] =
+                (struct emu_segment){ (char *)map->l_addr + p.p_vaddr, p.p_memsz };
     }
 }
 
@@ -94,7 +99,8 @@ static int open_image(struct emu_module *m)
     struct ompgpu_emu_ops **ops = dlsym(m->handle, "__ompgpu_emu_ops");
     *(void **)&m->set_self = dlsym(m->handle, "__ompgpu_emu_set_self");
     if (!ops || !m->set_self) {
-        ompgpu_plugin_error("the image lacks %s: not built for the emulated device", ops ? "__ompgpu_emu_set_self" : "__ompgpu_emu_ops");
+        ompgpu_plugin_error("the image lacks %s: not built for the emulated device",
+                            ops ? "__ompgpu_emu_set_self" : "__ompgpu_emu_ops");
         return 1;
     }
     *ops = &ompgpu_emu_ops;
@@ -104,7 +110,8 @@ static int open_image(struct emu_module *m)
 int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **module)
 {
     if (!is_elf(data, size)) {
-        ompgpu_plugin_error("the image for the emulated device is not a complete x86-64 ELF shared object");
+        ompgpu_plugin_error(
+            "the image for the emulated device is not a complete x86-64 ELF shared object");
         return 1;
     }
     /* Kernels call the mathematical library; the host program itself may do without. */
@@ -115,7 +122,8 @@ int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **mod
     pthread_mutex_init(&m->lock, NULL);
     m->fd = image_file();
     if (m->fd < 0 || write_all(m->fd, data, size)) {
-        ompgpu_plugin_error("%s failed: %s", m->fd < 0 ? "memfd_create" : "write of the image", strerror(errno));
+        ompgpu_plugin_error("%s failed: %s", m->fd < 0 ? "memfd_create" : "write of the image",
+                            strerror(errno));
         ompgpu_emu_image_unload(m);
         return 1;
     }

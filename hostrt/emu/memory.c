@@ -1,8 +1,10 @@
 /* memory.c - memory of an emulated device.
  *
- * It is apart from the host program's heap so that mistakes in a program show as they would on a GPU: fresh memory is filled with a
- * pattern (a missing map(to:) gives 0xCB bytes, not zeros), copies must lie in one live block, and blocks above 32 KB stand between
- * pages without access, so that a kernel that runs off an array or uses a freed one faults.  Small blocks come from slabs. */
+ * It is apart from the host program's heap so that mistakes in a program show as they would on a
+ * GPU: fresh memory is filled with a pattern (a missing map(to:) gives 0xCB bytes, not zeros),
+ * copies must lie in one live block, and blocks above 32 KB stand between pages without access, so
+ * that a kernel that runs off an array or uses a freed one faults.  Small blocks come from slabs.
+ */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,7 +96,8 @@ void ompgpu_emu_memory_remove(struct emu_memory *m, void *base)
     pthread_mutex_unlock(&m->lock);
 }
 
-int ompgpu_emu_memory_check(struct emu_memory *m, const void *address, size_t size, const char *what)
+int ompgpu_emu_memory_check(struct emu_memory *m, const void *address, size_t size,
+                            const char *what)
 {
     const char *p = address;
     pthread_mutex_lock(&m->lock);
@@ -105,8 +108,10 @@ int ompgpu_emu_memory_check(struct emu_memory *m, const void *address, size_t si
     if (i && offset <= b.size && size <= b.size - offset)
         return 0;
     if (i && offset < b.size)
-        ompgpu_plugin_error("%s: %zu bytes at %p run %zu bytes past the end of the %s of %zu bytes at %p", what, size, address,
-                            offset + size - b.size, b.fixed ? "image segment" : "device memory block", b.size, (void *)b.base);
+        ompgpu_plugin_error(
+            "%s: %zu bytes at %p run %zu bytes past the end of the %s of %zu bytes at %p", what,
+            size, address, offset + size - b.size,
+            b.fixed ? "image segment" : "device memory block", b.size, (void *)b.base);
     else
         ompgpu_plugin_error("%s: %zu bytes at %p are not in device memory", what, size, address);
     return 1;
@@ -130,7 +135,8 @@ static void *small_alloc(struct emu_memory *m, unsigned c)
             return NULL;
         *(void **)slab = m->slabs;
         m->slabs = slab;
-        for (size_t at = SLAB - each; at >= SMALL_MIN && at >= each; at -= each) {     /* the first one holds the link */
+        for (size_t at = SLAB - each; at >= SMALL_MIN && at >= each;
+             at -= each) { /* the first one holds the link */
             *(void **)(slab + at) = m->free[c];
             m->free[c] = slab + at;
         }
@@ -143,7 +149,8 @@ static void *small_alloc(struct emu_memory *m, unsigned c)
 static void *big_alloc(size_t mapped)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *p = mmap(NULL, mapped + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *p = mmap(NULL, mapped + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     if (p == MAP_FAILED)
         return NULL;
     if (mprotect(p + page, mapped, PROT_READ | PROT_WRITE)) {
@@ -190,7 +197,8 @@ int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
     }
     pthread_mutex_unlock(&m->lock);
     if (!p) {
-        ompgpu_plugin_error("out of device memory: %zu bytes wanted, %zu of %zu are free%s", size, left, m->limit,
+        ompgpu_plugin_error("out of device memory: %zu bytes wanted, %zu of %zu are free%s", size,
+                            left, m->limit,
                             mapped <= left ? " but the host has no memory for them" : "");
         return 1;
     }
@@ -214,6 +222,8 @@ int ompgpu_emu_memory_free(struct emu_memory *m, void *address)
     }
     pthread_mutex_unlock(&m->lock);
     if (!known)
-        ompgpu_plugin_error("free of %p, which is not a live device memory block (freed before, or never allocated)", address);
+        ompgpu_plugin_error("free of %p, which is not a live device memory block (freed before, or "
+                            "never allocated)",
+                            address);
     return !known;
 }

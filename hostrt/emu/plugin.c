@@ -1,7 +1,9 @@
-/* plugin.c - the emulated device: kernels of the x86-64 image run on the machine's cores, with teams, warps of 32 lanes, barriers and
- * memory of their own.  This file is the plugin; emu.h lists the parts.
+/* plugin.c - the emulated device: kernels of the x86-64 image run on the machine's cores, with
+ * teams, warps of 32 lanes, barriers and memory of their own.  This file is the plugin; emu.h lists
+ * the parts.
  *
- * Launches are synchronous, so a host thread's transfers and launches are in order without more ado, and sync has nothing to do. */
+ * Launches are synchronous, so a host thread's transfers and launches are in order without more
+ * ado, and sync has nothing to do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +29,7 @@ static size_t size_from(const char *name, size_t otherwise)
     return n ? (size_t)n : otherwise;
 }
 
-static size_t at_most(size_t n, size_t limit)
-{
-    return n < limit ? n : limit;
-}
+static size_t at_most(size_t n, size_t limit) { return n < limit ? n : limit; }
 
 static void read_settings(void)
 {
@@ -39,10 +38,12 @@ static void read_settings(void)
     const char *schedule = getenv("OMPGPU_EMU_SCHEDULE");
     settings.memory = size_from("OMPGPU_EMU_MEMORY", (size_t)4 << 30);
     settings.stack = (size_from("OMPGPU_EMU_STACK", 64 << 10) + page - 1) & ~(page - 1);
-    if (settings.stack < 16 << 10)    /* a signal frame and a printf */
+    if (settings.stack < 16 << 10) /* a signal frame and a printf */
         settings.stack = 16 << 10;
-    /* By default at most 16: each may need the stacks of a whole team, and the number of mappings of a process is limited. */
-    settings.threads = (unsigned)at_most(size_from("OMPGPU_EMU_THREADS", cores < 1 ? 1 : at_most((size_t)cores, 16)), 256);
+    /* By default at most 16: each may need the stacks of a whole team, and the number of mappings
+     * of a process is limited. */
+    settings.threads = (unsigned)at_most(
+        size_from("OMPGPU_EMU_THREADS", cores < 1 ? 1 : at_most((size_t)cores, 16)), 256);
     settings.devices = (unsigned)at_most(size_from("OMPGPU_EMU_DEVICES", 1), EMU_MAX_DEVICES);
     if (schedule && !strncmp(schedule, "random", 6)) {
         settings.random = true;
@@ -58,21 +59,23 @@ const struct emu_settings *ompgpu_emu_settings(void)
 
 /* ------------------------------------------------------------------ devices */
 static struct emu_memory memory[EMU_MAX_DEVICES];
-static unsigned opened;               /* bit per device; the core opens and closes under its start-up lock */
-static atomic_int running;            /* launches */
+static unsigned opened;    /* bit per device; the core opens and closes under its start-up lock */
+static atomic_int running; /* launches */
 
-static int emu_num_devices(void)
-{
-    return (int)ompgpu_emu_settings()->devices;
-}
+static int emu_num_devices(void) { return (int)ompgpu_emu_settings()->devices; }
 
 static int emu_open(int ordinal, struct ompgpu_device_info *info)
 {
     const struct emu_settings *s = ompgpu_emu_settings();
     *info = (struct ompgpu_device_info){
-        .name = "emulated device", .multiprocessors = EMU_MULTIPROCESSORS, .max_threads_per_team = EMU_MAX_THREADS,
-        .max_threads_per_mp = EMU_THREADS_PER_MP, .registers_per_mp = EMU_REGISTERS_PER_MP, .warp_size = EMU_WARP,
-        .shared_per_team = EMU_SHARED_BYTES, .total_memory = s->memory,
+        .name = "emulated device",
+        .multiprocessors = EMU_MULTIPROCESSORS,
+        .max_threads_per_team = EMU_MAX_THREADS,
+        .max_threads_per_mp = EMU_THREADS_PER_MP,
+        .registers_per_mp = EMU_REGISTERS_PER_MP,
+        .warp_size = EMU_WARP,
+        .shared_per_team = EMU_SHARED_BYTES,
+        .total_memory = s->memory,
     };
     if (ompgpu_emu_memory_init(&memory[ordinal], s->memory)) {
         ompgpu_plugin_error("out of host memory");
@@ -110,7 +113,8 @@ static void forget_segments(int ordinal, struct emu_module *m)
         ompgpu_emu_memory_remove(&memory[ordinal], m->segment[i].base);
 }
 
-static int emu_load(int ordinal, const struct ompgpu_image_header *h, int image, const void *data, size_t size, void **module)
+static int emu_load(int ordinal, const struct ompgpu_image_header *h, int image, const void *data,
+                    size_t size, void **module)
 {
     struct emu_module *m;
     (void)h, (void)image;
@@ -179,7 +183,8 @@ static int emu_from_device(int ordinal, void *dst, const void *src, size_t size)
 
 static int emu_device_copy(int ordinal, void *dst, const void *src, size_t size)
 {
-    if (ompgpu_emu_memory_check(&memory[ordinal], dst, size, "copy within the device, destination") ||
+    if (ompgpu_emu_memory_check(&memory[ordinal], dst, size,
+                                "copy within the device, destination") ||
         ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy within the device, source"))
         return 1;
     memmove(dst, src, size);
@@ -196,10 +201,7 @@ static unsigned emu_occupancy(int ordinal, struct ompgpu_function *f, unsigned t
     return (unsigned)at_most(EMU_THREADS_PER_MP / EMU_WARP / warps, EMU_TEAMS_PER_MP);
 }
 
-static unsigned long gcd(unsigned long a, unsigned long b)
-{
-    return b ? gcd(b, a % b) : a;
-}
+static unsigned long gcd(unsigned long a, unsigned long b) { return b ? gcd(b, a % b) : a; }
 
 /* Teams in an order of their own: i -> (i * stride + shift) mod teams, stride coprime to teams. */
 static void shuffle_teams(struct emu_launch *l)
@@ -211,7 +213,7 @@ static void shuffle_teams(struct emu_launch *l)
         l->stride++;
 }
 
-static _Thread_local unsigned long barriers, switches;    /* of this host thread's last launch */
+static _Thread_local unsigned long barriers, switches; /* of this host thread's last launch */
 
 static const char *emu_counts(void)
 {
@@ -220,27 +222,39 @@ static const char *emu_counts(void)
     return text;
 }
 
-/* The usual stack serves what takes up to half of it: a part is for functions of the C library and for signal frames. */
+/* The usual stack serves what takes up to half of it: a part is for functions of the C library and
+ * for signal frames. */
 static size_t stack_for(const struct ompgpu_function *f)
 {
     size_t usual = ompgpu_emu_settings()->stack, page = (size_t)sysconf(_SC_PAGESIZE);
-    return f->stack_bytes <= usual / 2 ? usual : usual + ((f->stack_bytes + page - 1) & ~(page - 1));
+    return f->stack_bytes <= usual / 2 ? usual
+                                       : usual + ((f->stack_bytes + page - 1) & ~(page - 1));
 }
 
-static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
+static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
+                      void **params)
 {
     const struct emu_settings *s = ompgpu_emu_settings();
     const struct emu_kernel *k = f->handle;
     (void)ordinal;
     if (!teams || !threads || threads > EMU_MAX_THREADS) {
-        ompgpu_plugin_error("launch of %u teams of %u threads: the device takes 1 to %d threads a team", teams, threads, EMU_MAX_THREADS);
+        ompgpu_plugin_error(
+            "launch of %u teams of %u threads: the device takes 1 to %d threads a team", teams,
+            threads, EMU_MAX_THREADS);
         return 1;
     }
     struct emu_launch l = {
-        .entry = k->entry, .params = params, .set_self = k->module->set_self, .teams = teams, .threads = threads,
+        .entry = k->entry,
+        .params = params,
+        .set_self = k->module->set_self,
+        .teams = teams,
+        .threads = threads,
         .stack = stack_for(f),
-        .sync = !f->entry || (f->entry->flags & OMPGPU_KERNEL_SYNC), .random = s->random, .seed = s->seed,
-        .chunk = teams / (s->threads * 8) + 1, .stride = 1,
+        .sync = !f->entry || (f->entry->flags & OMPGPU_KERNEL_SYNC),
+        .random = s->random,
+        .seed = s->seed,
+        .chunk = teams / (s->threads * 8) + 1,
+        .stride = 1,
     };
     if (l.random)
         shuffle_teams(&l);
@@ -262,9 +276,23 @@ static int emu_sync(int ordinal)
 }
 
 const struct ompgpu_plugin ompgpu_emu_plugin = {
-    .name = "emu", .image_kinds = 1u << OMPGPU_IMAGE_EMU,
-    .num_devices = emu_num_devices, .open = emu_open, .close = emu_close, .pick = emu_pick, .load = emu_load, .unload = emu_unload,
-    .function = emu_function, .variable = emu_variable, .alloc = emu_alloc, .free = emu_free, .to_device = emu_to_device,
-    .from_device = emu_from_device, .device_copy = emu_device_copy, .occupancy = emu_occupancy, .launch = emu_launch,
-    .sync = emu_sync, .counts = emu_counts,
+    .name = "emu",
+    .image_kinds = 1u << OMPGPU_IMAGE_EMU,
+    .num_devices = emu_num_devices,
+    .open = emu_open,
+    .close = emu_close,
+    .pick = emu_pick,
+    .load = emu_load,
+    .unload = emu_unload,
+    .function = emu_function,
+    .variable = emu_variable,
+    .alloc = emu_alloc,
+    .free = emu_free,
+    .to_device = emu_to_device,
+    .from_device = emu_from_device,
+    .device_copy = emu_device_copy,
+    .occupancy = emu_occupancy,
+    .launch = emu_launch,
+    .sync = emu_sync,
+    .counts = emu_counts,
 };

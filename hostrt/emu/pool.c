@@ -1,8 +1,9 @@
 /* pool.c - the OS threads that run teams.
  *
- * A launch takes part in its own work: the host thread that launches runs teams until none is left, and threads of the pool that
- * are idle help.  So a launch never waits for the pool, and any number of host threads may launch at once.  Teams are handed out
- * by one atomic counter a launch, a few at a time.  Pool threads are started when a launch has work for them, and end at exit. */
+ * A launch takes part in its own work: the host thread that launches runs teams until none is left,
+ * and threads of the pool that are idle help.  So a launch never waits for the pool, and any number
+ * of host threads may launch at once.  Teams are handed out by one atomic counter a launch, a few
+ * at a time.  Pool threads are started when a launch has work for them, and end at exit. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,10 +17,11 @@ void *__tsan_get_current_fiber(void);
 #endif
 
 static struct {
-    pthread_mutex_t lock;             /* guards all below */
-    pthread_cond_t work;              /* a launch was added, or stop */
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t work;  /* a launch was added, or stop */
     struct emu_launch *launches;
-    pthread_t *threads; unsigned nthreads;
+    pthread_t *threads;
+    unsigned nthreads;
     unsigned idle;
     bool stop;
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER };
@@ -76,7 +78,8 @@ struct emu_worker *ompgpu_emu_worker_get(void)
     w->threads = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->threads);
     w->meeting = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->meeting);
     w->signal_stack_size = 64 * 1024;
-    w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (w->signal_stack == MAP_FAILED)
         w->signal_stack = NULL;
     if (!w->threads || !w->meeting || !w->signal_stack || pthread_setspecific(worker_key, w)) {
@@ -101,7 +104,8 @@ void ompgpu_emu_launch_fail(struct emu_launch *l, const char *fmt, ...)
 
 static bool has_teams(const struct emu_launch *l)
 {
-    return atomic_load_explicit(&l->next, memory_order_relaxed) < l->teams && !atomic_load(&l->failed);
+    return atomic_load_explicit(&l->next, memory_order_relaxed) < l->teams &&
+           !atomic_load(&l->failed);
 }
 
 static void run_teams(struct emu_worker *w, struct emu_launch *l)
@@ -113,8 +117,9 @@ static void run_teams(struct emu_worker *w, struct emu_launch *l)
     }
 }
 
-/* The calling OS thread runs teams of l until none is left.  Device code gets the floating point state of a fresh thread, whatever
- * the host program has set, so that results do not depend on which OS thread runs a team. */
+/* The calling OS thread runs teams of l until none is left.  Device code gets the floating point
+ * state of a fresh thread, whatever the host program has set, so that results do not depend on
+ * which OS thread runs a team. */
 static void take_part(struct emu_launch *l)
 {
     struct emu_worker *w = ompgpu_emu_worker_get();
@@ -177,7 +182,8 @@ static void *pool_thread(void *unused)
     return NULL;
 }
 
-/* Pool lock held.  Fewer threads than wished for only make it slower.  Signals of the process are the host program's business. */
+/* Pool lock held.  Fewer threads than wished for only make it slower.  Signals of the process are
+ * the host program's business. */
 static void start_threads(unsigned wanted)
 {
     sigset_t all, before;
@@ -189,9 +195,11 @@ static void start_threads(unsigned wanted)
     if (!pool.threads && !(pool.threads = ompgpu_xalloc(limit * sizeof *pool.threads)))
         return;
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE), sigdelset(&all, SIGILL);
+    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE),
+        sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool.nthreads < wanted && !pthread_create(&pool.threads[pool.nthreads], NULL, pool_thread, NULL))
+    while (pool.nthreads < wanted &&
+           !pthread_create(&pool.threads[pool.nthreads], NULL, pool_thread, NULL))
         pool.nthreads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

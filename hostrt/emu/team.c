@@ -1,16 +1,19 @@
 /* team.c - one team of emulated threads.
  *
- * A kernel without barriers and warp operations is a plain loop over the threads, on the stack of the OS thread.  Otherwise every
- * thread of the team runs on a fiber until it must wait; then the next ready thread goes on, directly from fiber to fiber:
+ * A kernel without barriers and warp operations is a plain loop over the threads, on the stack of
+ * the OS thread.  Otherwise every thread of the team runs on a fiber until it must wait; then the
+ * next ready thread goes on, directly from fiber to fiber:
  *
  *     home ──▶ thread 0 ──barrier──▶ thread 1 ──barrier──▶ … ──▶ last one: releases all, goes on ──▶ … ──▶ home
  *
- * A thread that ends takes the next thread that has not started onto its own stack, so a kernel in which few threads wait needs
- * few fibers.  Control comes home when nobody is ready: either all threads have ended, or some wait for what cannot come, and
- * then the launch fails with a message that says who waits where and who is missing.
+ * A thread that ends takes the next thread that has not started onto its own stack, so a kernel in
+ * which few threads wait needs few fibers.  Control comes home when nobody is ready: either all
+ * threads have ended, or some wait for what cannot come, and then the launch fails with a message
+ * that says who waits where and who is missing.
  *
- * A warp operation is a meeting of the lanes of its mask.  The last lane to come computes the results of all lanes at once, so
- * that the meeting is free again before the first of them goes on.  Different operations of disjoint lanes may be in flight at once. */
+ * A warp operation is a meeting of the lanes of its mask.  The last lane to come computes the
+ * results of all lanes at once, so that the meeting is free again before the first of them goes on.
+ * Different operations of disjoint lanes may be in flight at once. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +23,10 @@
 _Thread_local struct emu_worker *ompgpu_emu_worker;
 
 static const char *const state_names[] = {
-    [EMU_AT_SHUFFLE] = "shuffle", [EMU_AT_BALLOT] = "ballot", [EMU_AT_SYNCWARP] = "syncwarp", [EMU_AT_REDUX] = "redux",
+    [EMU_AT_SHUFFLE] = "shuffle",
+    [EMU_AT_BALLOT] = "ballot",
+    [EMU_AT_SYNCWARP] = "syncwarp",
+    [EMU_AT_REDUX] = "redux",
 };
 
 /* ------------------------------------------------------------------ failure */
@@ -30,15 +36,16 @@ static _Noreturn void leave(struct emu_worker *w)
     ompgpu_emu_fiber_leave(&w->home);
 }
 
-__attribute__((format(printf, 2, 3)))
-static _Noreturn void fail_thread(struct emu_worker *w, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static _Noreturn void fail_thread(struct emu_worker *w,
+                                                                        const char *fmt, ...)
 {
     char text[400];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    ompgpu_emu_launch_fail(w->launch, "%s (team %u, thread %u)", text, w->current->pub.team, w->current->pub.tid);
+    ompgpu_emu_launch_fail(w->launch, "%s (team %u, thread %u)", text, w->current->pub.team,
+                           w->current->pub.tid);
     leave(w);
 }
 
@@ -50,7 +57,7 @@ static bool launch_failed(const struct emu_worker *w)
 /* ------------------------------------------------------------------ ready threads */
 static uint64_t next_random(struct emu_worker *w)
 {
-    uint64_t x = w->random += 0x9E3779B97F4A7C15u;      /* splitmix64 */
+    uint64_t x = w->random += 0x9E3779B97F4A7C15u; /* splitmix64 */
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
     x = (x ^ x >> 27) * 0x94D049BB133111EBu;
     return x ^ x >> 31;
@@ -97,23 +104,27 @@ static unsigned random_bit(uint32_t bits, unsigned from)
     return (from + (unsigned)__builtin_ctz(bits >> from | bits << (-from & 31))) & 31;
 }
 
-/* Any ready thread; but most of the time one warp is preferred for a while, so that warps come as far apart as barriers let them. */
+/* Any ready thread; but most of the time one warp is preferred for a while, so that warps come as
+ * far apart as barriers let them. */
 static struct emu_thread *random_ready(struct emu_worker *w)
 {
     uint64_t r = next_random(w);
     if (!w->ahead_left--) {
-        w->ahead = (unsigned)(r >> 32) % ((w->nthreads + EMU_WARP - 1) / EMU_WARP + 1);     /* the last one: no warp */
+        /* the last one: no warp */
+        w->ahead = (unsigned)(r >> 32) % ((w->nthreads + EMU_WARP - 1) / EMU_WARP + 1);
         w->ahead_left = 64 + (unsigned)(r >> 16) % 1024;
     }
     bool prefer = w->ahead < EMU_WARPS && w->pool[w->ahead] && (r >> 10 & 15);
-    unsigned warp = prefer ? w->ahead : random_bit(w->warps, r & 31), one = random_bit(w->pool[warp], r >> 5 & 31);
+    unsigned warp = prefer ? w->ahead : random_bit(w->warps, r & 31),
+             one = random_bit(w->pool[warp], r >> 5 & 31);
     if (!(w->pool[warp] &= ~(1u << one)))
         w->warps &= ~(1u << warp);
     return &w->threads[warp * EMU_WARP + one];
 }
 
-/* Lanes that come from a warp operation go on first, so that a warp stays in the caches until it waits for others.  Then threads that have not
- * started: a thread that spins and yields must not keep them from starting. */
+/* Lanes that come from a warp operation go on first, so that a warp stays in the caches until it
+ * waits for others.  Then threads that have not started: a thread that spins and yields must not
+ * keep them from starting. */
 static struct emu_thread *next_ready(struct emu_worker *w)
 {
     if (w->launch->random)
@@ -138,7 +149,9 @@ static void go_to(struct emu_worker *w, struct emu_fiber *from, struct emu_threa
     struct emu_fiber *to = &w->home;
     if (t) {
         if (!t->fiber && !(t->fiber = ompgpu_emu_fiber_take(w))) {
-            ompgpu_emu_launch_fail(w->launch, "no memory for the stacks of a team of %u threads, %zu bytes each (OMPGPU_EMU_STACK)",
+            ompgpu_emu_launch_fail(w->launch,
+                                   "no memory for the stacks of a team of %u threads, %zu bytes "
+                                   "each (OMPGPU_EMU_STACK)",
                                    w->nthreads, w->stack);
             if (from == &w->home)
                 return;
@@ -173,7 +186,9 @@ static void after_release(struct emu_worker *w)
 
 /* ------------------------------------------------------------------ barriers */
 /* " at line 23"; the device runtime's own barriers have no line. */
-struct place { char text[32]; };
+struct place {
+    char text[32];
+};
 static struct place at(int line)
 {
     struct place p = { " of the device runtime" };
@@ -219,15 +234,19 @@ static void op_barrier(unsigned id, unsigned nthreads, int line)
         fail_thread(w, "barrier%s in a kernel that is marked as having none", at(line).text);
     }
     if (id >= EMU_BARRIERS)
-        fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, at(line).text, EMU_BARRIERS - 1);
+        fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, at(line).text,
+                    EMU_BARRIERS - 1);
     if (nthreads > w->nthreads)
-        fail_thread(w, "barrier%s for %u threads in a team of %u", at(line).text, nthreads, w->nthreads);
+        fail_thread(w, "barrier%s for %u threads in a team of %u", at(line).text, nthreads,
+                    w->nthreads);
     struct emu_barrier *b = &w->barrier[id];
     if (!b->arrived)
         b->expected = nthreads;
     else if ((nthreads ? nthreads : w->live) != barrier_count(w, b))
-        fail_thread(w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u", at(line).text,
-                    nthreads ? nthreads : w->live, at(b->waiting.head->line).text, barrier_count(w, b));
+        fail_thread(
+            w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u",
+            at(line).text, nthreads ? nthreads : w->live, at(b->waiting.head->line).text,
+            barrier_count(w, b));
     if (++b->arrived == barrier_count(w, b)) {
         barrier_release(w, id);
         after_release(w);
@@ -307,8 +326,11 @@ static void meet_redux(struct emu_worker *w, const struct emu_thread *me, uint32
         lane(w, me, __builtin_ctz(m))->value = result;
 }
 
-static void (*const meet_result[])(struct emu_worker *, const struct emu_thread *, uint32_t mask) = {
-    [EMU_AT_SHUFFLE] = meet_shuffle, [EMU_AT_BALLOT] = meet_ballot, [EMU_AT_SYNCWARP] = meet_nothing,
+static void (*const meet_result[])(struct emu_worker *, const struct emu_thread *,
+                                   uint32_t mask) = {
+    [EMU_AT_SHUFFLE] = meet_shuffle,
+    [EMU_AT_BALLOT] = meet_ballot,
+    [EMU_AT_SYNCWARP] = meet_nothing,
     [EMU_AT_REDUX] = meet_redux,
 };
 
@@ -318,18 +340,21 @@ static void meet(struct emu_worker *w, enum emu_state kind, uint32_t mask)
     struct emu_thread *me = w->current;
     unsigned my_lane = me->pub.tid % EMU_WARP;
     if (!(mask >> my_lane & 1))
-        fail_thread(w, "%s with mask 0x%08x, which leaves out the calling lane %u", state_names[kind], mask, my_lane);
-    if (mask == 1u << my_lane) {      /* alone: also what a kernel without fibers may do */
+        fail_thread(w, "%s with mask 0x%08x, which leaves out the calling lane %u",
+                    state_names[kind], mask, my_lane);
+    if (mask == 1u << my_lane) { /* alone: also what a kernel without fibers may do */
         me->value = kind == EMU_AT_BALLOT && me->value ? mask : me->value;
         return;
     }
     if (w->plain)
-        fail_thread(w, "%s in a kernel that is marked as having no warp operation", state_names[kind]);
+        fail_thread(w, "%s in a kernel that is marked as having no warp operation",
+                    state_names[kind]);
     struct emu_meeting *m = &w->meeting[me->pub.tid / EMU_WARP][kind][__builtin_ctz(mask)];
     if (!m->arrived)
         *m = (struct emu_meeting){ .mask = mask };
     else if (m->mask != mask)
-        fail_thread(w, "%s with mask 0x%08x meets one with mask 0x%08x of lane %d", state_names[kind], mask, m->mask, __builtin_ctz(m->arrived));
+        fail_thread(w, "%s with mask 0x%08x meets one with mask 0x%08x of lane %d",
+                    state_names[kind], mask, m->mask, __builtin_ctz(m->arrived));
     m->arrived |= 1u << my_lane;
     if (m->arrived != mask) {
         me->state = kind;
@@ -363,10 +388,7 @@ static uint32_t op_ballot(uint32_t mask, int predicate)
     return me->value;
 }
 
-static void op_syncwarp(uint32_t mask)
-{
-    meet(ompgpu_emu_worker, EMU_AT_SYNCWARP, mask);
-}
+static void op_syncwarp(uint32_t mask) { meet(ompgpu_emu_worker, EMU_AT_SYNCWARP, mask); }
 
 static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
 {
@@ -379,18 +401,16 @@ static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
 }
 
 /* Emulated threads run one at a time, so no other lane is ever at the very same point. */
-static uint32_t op_activemask(void)
-{
-    return 1u << ompgpu_emu_worker->current->pub.tid % EMU_WARP;
-}
+static uint32_t op_activemask(void) { return 1u << ompgpu_emu_worker->current->pub.tid % EMU_WARP; }
 
 /* ------------------------------------------------------------------ other calls of device code */
 static void op_yield(void)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     if (launch_failed(w))
-        leave(w);                     /* what it spins for may never come */
-    if (++w->spins > w->live) {       /* everybody here has had a turn: what is waited for is on another OS thread */
+        leave(w); /* what it spins for may never come */
+    if (++w->spins >
+        w->live) { /* everybody here has had a turn: what is waited for is on another OS thread */
         w->spins = 0;
         sched_yield();
     }
@@ -409,8 +429,15 @@ static __attribute__((noreturn)) void op_fail(const char *message, int line)
 }
 
 struct ompgpu_emu_ops ompgpu_emu_ops = {
-    .abi = 1, .barrier = op_barrier, .shuffle = op_shuffle, .ballot = op_ballot, .syncwarp = op_syncwarp,
-    .activemask = op_activemask, .yield = op_yield, .fail = op_fail, .redux = op_redux,
+    .abi = 1,
+    .barrier = op_barrier,
+    .shuffle = op_shuffle,
+    .ballot = op_ballot,
+    .syncwarp = op_syncwarp,
+    .activemask = op_activemask,
+    .yield = op_yield,
+    .fail = op_fail,
+    .redux = op_redux,
 };
 
 /* ------------------------------------------------------------------ who waits for whom */
@@ -439,29 +466,37 @@ static void report_barrier(struct emu_worker *w, unsigned id)
         break;
     }
     ompgpu_emu_launch_fail(w->launch, "barrier%s reached by %u of %u threads (%s) in team %u",
-                           at(b->waiting.head->line).text, b->arrived, barrier_count(w, b), missing, w->threads[0].pub.team);
+                           at(b->waiting.head->line).text, b->arrived, barrier_count(w, b), missing,
+                           w->threads[0].pub.team);
 }
 
 static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
 {
-    const struct emu_meeting *m = &w->meeting[waiting->pub.tid / EMU_WARP][waiting->state][__builtin_ctz(waiting->mask)];
-    unsigned first = waiting->pub.tid & ~(EMU_WARP - 1u), missing = first + (unsigned)__builtin_ctz(m->mask & ~m->arrived);
+    const struct emu_meeting *m =
+        &w->meeting[waiting->pub.tid / EMU_WARP][waiting->state][__builtin_ctz(waiting->mask)];
+    unsigned first = waiting->pub.tid & ~(EMU_WARP - 1u),
+             missing = first + (unsigned)__builtin_ctz(m->mask & ~m->arrived);
     char text[80];
     if (missing >= w->nthreads)
         snprintf(text, sizeof text, "not in the team of %u", w->nthreads);
     else
         describe_missing(&w->threads[missing], text, sizeof text);
-    ompgpu_emu_launch_fail(w->launch, "%s with mask 0x%08x reached by %d of %d lanes (first missing thread %u: %s) in team %u, warp %u",
-                           state_names[waiting->state], m->mask, __builtin_popcount(m->arrived), __builtin_popcount(m->mask), missing, text,
-                           waiting->pub.team, waiting->pub.tid / EMU_WARP);
+    ompgpu_emu_launch_fail(w->launch,
+                           "%s with mask 0x%08x reached by %d of %d lanes (first missing thread "
+                           "%u: %s) in team %u, warp %u",
+                           state_names[waiting->state], m->mask, __builtin_popcount(m->arrived),
+                           __builtin_popcount(m->mask), missing, text, waiting->pub.team,
+                           waiting->pub.tid / EMU_WARP);
 }
 
-/* Nobody is ready, some have not ended: name the barrier with the most threads, or else the first warp operation. */
+/* Nobody is ready, some have not ended: name the barrier with the most threads, or else the first
+ * warp operation. */
 static void report_deadlock(struct emu_worker *w)
 {
     unsigned best = EMU_BARRIERS;
     for (unsigned i = 0; i < EMU_BARRIERS; i++)
-        if (w->barrier[i].arrived && (best == EMU_BARRIERS || w->barrier[i].arrived > w->barrier[best].arrived))
+        if (w->barrier[i].arrived &&
+            (best == EMU_BARRIERS || w->barrier[i].arrived > w->barrier[best].arrived))
             best = i;
     if (best < EMU_BARRIERS) {
         report_barrier(w, best);
@@ -494,7 +529,7 @@ static void end_thread(struct emu_worker *w)
     w->live--;
     barriers_after_exit(w);
     struct emu_thread *t = launch_failed(w) ? NULL : next_ready(w);
-    if (t && !t->fiber) {             /* not started: goes on here, on the same stack */
+    if (t && !t->fiber) { /* not started: goes on here, on the same stack */
         t->fiber = f;
         become(w, t);
         return;
@@ -522,7 +557,9 @@ static void team_begin(struct emu_worker *w, unsigned team)
     w->random = l->seed ^ (team + 1) * 0xD1342543DE82EF95u;
     for (unsigned i = 0; i < l->threads; i++) {
         struct emu_thread *t = &w->threads[i];
-        t->pub = (struct ompgpu_emu_thread){ .tid = i, .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w };
+        t->pub = (struct ompgpu_emu_thread){
+            .tid = i, .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w
+        };
         t->fiber = NULL;
         t->state = EMU_READY;
         if (l->random)
@@ -555,7 +592,9 @@ static void run_plain(struct emu_worker *w, unsigned team)
     w->nthreads = l->threads;
     w->live = 1;
     w->spins = 0;
-    w->threads[0] = (struct emu_thread){ .pub = { .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w } };
+    w->threads[0] = (struct emu_thread){
+        .pub = { .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w }
+    };
     become(w, &w->threads[0]);
     ompgpu_emu_fiber_call(&w->home, plain_loop, w);
 }

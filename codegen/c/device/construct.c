@@ -1,12 +1,14 @@
-/* construct.c - constructs in device code, but for parallel (device/parallel.c) and atomic (device/atomic.c).
+/* construct.c - constructs in device code, but for parallel (device/parallel.c) and atomic
+ * (device/atomic.c).
  *
- * The runtime's __ompgpu_thread_id() and friends mean the innermost parallel region, with one thread in sequential parts; so a
- * worksharing construct reads the same wherever it stands, orphaned ones included. */
+ * The runtime's __ompgpu_thread_id() and friends mean the innermost parallel region, with one
+ * thread in sequential parts; so a worksharing construct reads the same wherever it stands,
+ * orphaned ones included. */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
 
-/* ------------------------------------------------------------------ private copies around one statement */
+/* ---------------------------------------------------------- private copies around one statement */
 static void with_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     cg_open_privates(cg, p);
@@ -14,7 +16,7 @@ static void with_privates(struct cg *cg, const struct omp_construct *c, struct c
     cg_close_privates(cg, p);
 }
 
-/* ------------------------------------------------------------------ simd: one thread runs the loop */
+/* --------------------------------------------------------------- simd: one thread runs the loop */
 static void simd(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     bool plain = !p->lastprivate && !p->linear && c->nloops && !c->scan;
@@ -29,7 +31,7 @@ static void simd(struct cg *cg, const struct omp_construct *c, struct cg_private
     cg_close_privates(cg, p);
 }
 
-/* ------------------------------------------------------------------ sections: section i to thread i mod threads */
+/* -------------------------------------------------- sections: section i to thread i mod threads */
 static void one_section(struct cg *cg, unsigned i, struct omp_extent body, bool last)
 {
     cg_line(cg, "case %u: {%s", i, last ? " __last = 1;" : "");
@@ -56,7 +58,9 @@ static void sections(struct cg *cg, const struct omp_construct *c, struct cg_pri
     cg_open_privates(cg, p);
     if (p->race)
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
-    cg_line(cg, "%sfor (unsigned __i = __ompgpu_thread_id(); __i < %u; __i += __ompgpu_num_threads()) switch (__i) {",
+    cg_line(cg,
+            "%sfor (unsigned __i = __ompgpu_thread_id(); __i < %u; __i += __ompgpu_num_threads()) "
+            "switch (__i) {",
             p->lastprivate ? "_Bool __last = 0; " : "", n);
     if (!cg_empty(first))
         one_section(cg, i++, first, p->lastprivate && n == 1);
@@ -67,7 +71,8 @@ static void sections(struct cg *cg, const struct omp_construct *c, struct cg_pri
     for (unsigned k = 0; k < p->n; k++)
         if (p->list[k].sharing->lastprivate) {
             const char *v = p->list[k].var->name;
-            cg_line(cg, "if (__last) { %s }", cg_assign(cg, p->list[k].var->type, cg_strf(cg, "*__o_%s", v), v));
+            cg_line(cg, "if (__last) { %s }",
+                    cg_assign(cg, p->list[k].var->type, cg_strf(cg, "*__o_%s", v), v));
         }
     cg_close_privates(cg, p);
 }
@@ -76,7 +81,8 @@ static void sections(struct cg *cg, const struct omp_construct *c, struct cg_pri
 static const char *masked_condition(struct cg *cg, const struct omp_construct *c)
 {
     const struct omp_clause *filter = cg_clause(c, OMPC_FILTER);
-    return cg_strf(cg, "__ompgpu_thread_id() == %s", filter ? cg_strf(cg, "(%s)", cg_expr(cg, filter->expr)) : "0");
+    return cg_strf(cg, "__ompgpu_thread_id() == %s",
+                   filter ? cg_strf(cg, "(%s)", cg_expr(cg, filter->expr)) : "0");
 }
 
 static void masked(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
@@ -95,7 +101,7 @@ static void single(struct cg *cg, const struct omp_construct *c, struct cg_priva
     cg_line(cg, "}");
 }
 
-/* ------------------------------------------------------------------ constructs without private copies */
+/* ------------------------------------------------------------ constructs without private copies */
 const char *cg_lock(struct cg *cg, const char *name)
 {
     const char *lock = cg_strf(cg, "__lock_%s", name);
@@ -108,7 +114,8 @@ const char *cg_lock(struct cg *cg, const char *name)
     cg->locks[cg->nlocks++] = lock;
     struct cg_text *out = cg->out;
     cg->out = cg->before;
-    cg_put(cg, "__attribute__((weak)) unsigned %s;\n", lock);     /* one for all files of a device link */
+    /* one for all files of a device link */
+    cg_put(cg, "__attribute__((weak)) unsigned %s;\n", lock);
     cg->out = out;
     return lock;
 }
@@ -121,7 +128,10 @@ static void critical(struct cg *cg, const struct omp_construct *c)
     cg_line(cg, "__ompgpu_critical_end(&%s); }", lock);
 }
 
-static void barrier(struct cg *cg, const struct omp_construct *c) { cg_line(cg, "__ompgpu_barrier(%u);", c->place.line); }
+static void barrier(struct cg *cg, const struct omp_construct *c)
+{
+    cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
+}
 
 static void flush(struct cg *cg, const struct omp_construct *c)
 {
@@ -132,18 +142,21 @@ static void flush(struct cg *cg, const struct omp_construct *c)
 /* Tasks run at once: there is none to wait for. */
 static void taskwait(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
 
-/* ------------------------------------------------------------------ teams of a generic kernel: thread 0 of each team */
+/* --------------------------------------------- teams of a generic kernel: thread 0 of each team */
 void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
     unsigned rest = leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS);
     unsigned outlined = c->leaves & OMPL_TARGET ? CG_OUTLINED : 0;
-    struct cg_privates p = { .finish = CG_TEAMS, .base = cg->target ? cg->target->region : "teams" };
+    struct cg_privates p = { .finish = CG_TEAMS,
+                             .base = cg->target ? cg->target->region : "teams" };
     if (!cg->target) {
-        cg_error(cg, c->place, "'%s' outside of a target region is not supported in device code", c->spelling);
+        cg_error(cg, c->place, "'%s' outside of a target region is not supported in device code",
+                 c->spelling);
         return;
     }
     p.entries = cg->plan->ndeferred != 0;
-    cg_collect_privates(cg, c, &p, outlined | (rest & OMPL_PARALLEL ? CG_REDUCTIONS_ONLY : CG_ALL_COPIES));
+    cg_collect_privates(cg, c, &p,
+                        outlined | (rest & OMPL_PARALLEL ? CG_REDUCTIONS_ONLY : CG_ALL_COPIES));
     if (rest & OMPL_PARALLEL) {
         cg_open_privates(cg, &p);
         cg_parallel(cg, c, rest);
@@ -152,16 +165,24 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
         cg_inner_construct(cg, c, rest, &p);
     }
     const char *record = p.atomic ? NULL : p.record;
-    cg->teams_bytes = p.entries ? cg_entries_bytes(cg, record) : record ? cg_strf(cg, "sizeof(%s)", record) : NULL;
+    cg->teams_bytes = p.entries ? cg_entries_bytes(cg, record)
+                      : record  ? cg_strf(cg, "sizeof(%s)", record)
+                                : NULL;
     cg->teams_flags = p.entries ? cg_entries_flags(cg, p.flags) : p.flags;
 }
 
 /* ------------------------------------------------------------------ dispatch */
-/* What remains of a construct when teams and parallel are dealt with; `p` are the private copies to make around it. */
-void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned leaves, struct cg_privates *p)
+/* What remains of a construct when teams and parallel are dealt with; `p` are the private copies to
+ * make around it. */
+void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned leaves,
+                        struct cg_privates *p)
 {
-    static const struct { unsigned leaf; void (*write)(struct cg *, const struct omp_construct *, struct cg_privates *); } table[] = {
-        { OMPL_SIMD, simd }, { OMPL_SECTIONS, sections }, { OMPL_MASTER, masked }, { OMPL_MASKED, masked }, { OMPL_SINGLE, single },
+    static const struct {
+        unsigned leaf;
+        void (*write)(struct cg *, const struct omp_construct *, struct cg_privates *);
+    } table[] = {
+        { OMPL_SIMD, simd },     { OMPL_SECTIONS, sections }, { OMPL_MASTER, masked },
+        { OMPL_MASKED, masked }, { OMPL_SINGLE, single },
     };
     if (leaves & OMPL_TASKLOOP) {
         p->guard = leaves & (OMPL_MASTER | OMPL_MASKED) ? masked_condition(cg, c) : NULL;
@@ -169,7 +190,9 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
         return;
     }
     if (leaves & (OMPL_DISTRIBUTE | OMPL_FOR)) {
-        enum cg_who who = !(leaves & OMPL_FOR) ? CG_TEAM : leaves & OMPL_DISTRIBUTE ? CG_ALL_THREADS : CG_THREAD;
+        enum cg_who who = !(leaves & OMPL_FOR)       ? CG_TEAM
+                          : leaves & OMPL_DISTRIBUTE ? CG_ALL_THREADS
+                                                     : CG_THREAD;
         cg_loop_nest(cg, c, who, p, cg_clause(c, OMPC_SCHEDULE), cg_clause(c, OMPC_DIST_SCHEDULE));
         return;
     }
@@ -183,7 +206,8 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
 
 static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
-    const unsigned shared = OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE, synchronised = shared | OMPL_SINGLE;
+    const unsigned shared = OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE,
+                   synchronised = shared | OMPL_SINGLE;
     struct cg_privates p = { .finish = leaves & shared ? CG_PARALLEL : CG_SERIAL };
     p.base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line);
     if (leaves & OMPL_DISTRIBUTE)
@@ -193,7 +217,8 @@ static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned l
     if (p.deferred)
         cg_line(cg, "void *const __deferred = %s;", cg_deferred_pointer(cg, c));
     cg_inner_construct(cg, c, leaves, &p);
-    bool slots = p.reduction && p.finish == CG_PARALLEL;      /* the next reduction wants a barrier in between (devicertl/reduction.c) */
+    /* the next reduction wants a barrier in between (devicertl/reduction.c) */
+    bool slots = p.reduction && p.finish == CG_PARALLEL;
     if ((leaves & synchronised) && (slots || !cg_clause(c, OMPC_NOWAIT)))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
 }
@@ -202,7 +227,8 @@ static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned l
 static const char *promise_words(struct cg *cg, unsigned promises)
 {
     return cg_strf(cg, "%s%s%s", promises & OMPASSUME_AMENABLE ? "ompx_spmd_amenable," : "",
-                   promises & OMPASSUME_NO_PARALLEL ? "omp_no_parallelism," : "", promises & OMPASSUME_NO_ROUTINES ? "omp_no_openmp_routines," : "");
+                   promises & OMPASSUME_NO_PARALLEL ? "omp_no_parallelism," : "",
+                   promises & OMPASSUME_NO_ROUTINES ? "omp_no_openmp_routines," : "");
 }
 
 void cg_function_promises(struct cg *cg, const struct omp_function *f)
@@ -227,8 +253,10 @@ static void assume(struct cg *cg, const struct omp_construct *c)
 
 static bool is_ignored(const char *spelling)
 {
-    static const char *const names[] = { "assumes", "begin assumes", "end assumes", "nothing", "error", "declare reduction",
-                                         "declare_reduction", "declare simd", "declare_simd", "declare mapper", "declare_mapper", "allocate" };
+    static const char *const names[] = { "assumes",           "begin assumes",  "end assumes",
+                                         "nothing",           "error",          "declare reduction",
+                                         "declare_reduction", "declare simd",   "declare_simd",
+                                         "declare mapper",    "declare_mapper", "allocate" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i], spelling))
             return true;
@@ -237,16 +265,19 @@ static bool is_ignored(const char *spelling)
 
 void cg_device_construct(struct cg *cg, const struct omp_construct *c)
 {
-    static const struct { unsigned leaf; void (*write)(struct cg *, const struct omp_construct *); } table[] = {
-        { OMPL_ATOMIC, cg_atomic }, { OMPL_CRITICAL, critical }, { OMPL_BARRIER, barrier }, { OMPL_FLUSH, flush },
-        { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, taskwait },
+    static const struct {
+        unsigned leaf;
+        void (*write)(struct cg *, const struct omp_construct *);
+    } table[] = {
+        { OMPL_ATOMIC, cg_atomic }, { OMPL_CRITICAL, critical },      { OMPL_BARRIER, barrier },
+        { OMPL_FLUSH, flush },      { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, taskwait },
     };
-    const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER | OMPL_MASKED | OMPL_SINGLE | OMPL_SCOPE |
-                           OMPL_TASK | OMPL_TASKLOOP;
+    const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER |
+                           OMPL_MASKED | OMPL_SINGLE | OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP;
     unsigned leaves = cg_leaves(c);
     const char **env = cg_push_env(cg, false);
     cg_bind_in_reductions(cg, c);
-    cg_line(cg, "{");                 /* one statement, wherever the construct stands */
+    cg_line(cg, "{"); /* one statement, wherever the construct stands */
     bool done = false;
     for (unsigned i = 0; i < sizeof table / sizeof *table && !done; i++)
         if ((done = leaves == table[i].leaf))
@@ -257,7 +288,8 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         assume(cg, c);
     else if ((leaves & OMPL_OTHER) && is_ignored(c->spelling))
         cg_copy_body(cg, c->body);
-    else if (leaves & (OMPL_TARGET | OMPL_OTHER | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED))
+    else if (leaves & (OMPL_TARGET | OMPL_OTHER | OMPL_TARGET_DATA | OMPL_ENTER_DATA |
+                       OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED))
         cg_error(cg, c->place, "'#pragma omp %s' is not supported in device code", c->spelling);
     else if (leaves & OMPL_TEAMS)
         cg_teams(cg, c, leaves);

@@ -1,5 +1,5 @@
-/* device.c - the device text of a file: types, variables and functions that the device needs, in source order, and the regions
- * where their functions stand. */
+/* device.c - the device text of a file: types, variables and functions that the device needs, in
+ * source order, and the regions where their functions stand. */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -27,11 +27,12 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
         return;
     written[v->id] = !d->tentative || v->is_extern;
     if (v->is_extern && v->declare_target == OMPV_DT_LINK)
-        return;                       /* regions get it as an argument */
+        return; /* regions get it as an argument */
     cg_marker(cg, v->place);
     const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
     if (v->is_extern) {
-        cg_put(cg, "extern %s%s %s;\n", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        cg_put(cg, "extern %s%s %s;\n",
+               v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
         return;
     }
     if (v->declare_target == OMPV_DT_LINK) {
@@ -39,7 +40,9 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
             return;
         cg_put(cg, "static %s *%s;\n", type, v->name);
     } else {
-        cg_put(cg, "%s%s%s%s %s", v->is_static ? "static " : "", v->is_weak ? "__attribute__((weak)) " : "", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        cg_put(cg, "%s%s%s%s %s", v->is_static ? "static " : "",
+               v->is_weak ? "__attribute__((weak)) " : "",
+               v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
         if (!d->tentative && !cg_empty(v->init)) {
             cg_puts(cg, " = ");
             cg_copy(cg, v->init);
@@ -54,7 +57,8 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
 static void declare_sized(struct cg *cg, const struct omp_var *v, bool *written)
 {
     if (!written[v->id])
-        cg_put(cg, "extern %s%s %s;\n", v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "",
+        cg_put(cg, "extern %s%s %s;\n",
+               v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "",
                cg_type(cg, v->type, v->name, CG_AS_IS), v->name);
     written[v->id] = true;
 }
@@ -71,7 +75,8 @@ static void write_local_types(struct cg *cg, struct omp_extent function)
 {
     const struct omp_unit *u = cg->unit;
     for (unsigned i = 0; i < u->nlocal_types; i++)
-        if (u->local_types[i].text && u->local_types[i].extent.begin >= function.begin && u->local_types[i].extent.end <= function.end)
+        if (u->local_types[i].text && u->local_types[i].extent.begin >= function.begin &&
+            u->local_types[i].extent.end <= function.end)
             cg_put(cg, "%s\n", u->local_types[i].text);
 }
 
@@ -85,7 +90,7 @@ static void write_function(struct cg *cg, const struct omp_function *f)
     cg_puts(cg, "\n");
     cg->out = out;
     cg->before = outer;
-    if (before.n) {                   /* outlined bodies may call the function */
+    if (before.n) { /* outlined bodies may call the function */
         cg_marker(cg, fe_place(cg->unit, f->extent.begin));
         cg_copy(cg, (struct omp_extent){ f->extent.begin, f->body.begin });
         cg_puts(cg, ";\n");
@@ -126,7 +131,10 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
     }
 }
 
-static bool handles(const struct omp_construct *c) { return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET)); }
+static bool handles(const struct omp_construct *c)
+{
+    return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET));
+}
 
 static void write_promises(struct cg *cg)
 {
@@ -142,10 +150,11 @@ static void write_promises(struct cg *cg)
 
 static void write_unit(struct cg *cg)
 {
-    static const char atomic_types[] = "typedef unsigned char __attribute__((may_alias)) __ompgpu_a1; "
-                                       "typedef unsigned short __attribute__((may_alias)) __ompgpu_a2; "
-                                       "typedef unsigned __attribute__((may_alias)) __ompgpu_a4; "
-                                       "typedef unsigned long long __attribute__((may_alias)) __ompgpu_a8;\n";
+    static const char atomic_types[] =
+        "typedef unsigned char __attribute__((may_alias)) __ompgpu_a1; "
+        "typedef unsigned short __attribute__((may_alias)) __ompgpu_a2; "
+        "typedef unsigned __attribute__((may_alias)) __ompgpu_a4; "
+        "typedef unsigned long long __attribute__((may_alias)) __ompgpu_a8;\n";
     const struct omp_unit *u = cg->unit;
     bool *written = calloc(u->nvars + 1, sizeof *written), atomics = false;
     if (!written)
@@ -156,7 +165,8 @@ static void write_unit(struct cg *cg)
     if (atomics)
         cg_puts(cg, atomic_types);
     if (u->nudrs)
-        cg_puts(cg, "#define omp_out (*__omp_out)\n#define omp_in (*__omp_in)\n#define omp_priv (*__omp_priv)\n#define omp_orig (*__omp_orig)\n");
+        cg_puts(cg, "#define omp_out (*__omp_out)\n#define omp_in (*__omp_in)\n#define omp_priv "
+                    "(*__omp_priv)\n#define omp_orig (*__omp_orig)\n");
     for (unsigned i = 0; i < u->ndecls; i++)
         write_decl(cg, &u->decls[i], written);
     write_promises(cg);
@@ -184,8 +194,13 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
         if (u->vars[i]->declare_target == OMPV_DT_LINK)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
     write_unit(&cg);
-    const struct { bool set; const char *mark; } marks[] = {
-        { u->run_time_types, CG_RUN_TIME_TYPES }, { u->needs_link, CG_NEEDS_LINK }, { u->provides, CG_PROVIDES },
+    const struct {
+        bool set;
+        const char *mark;
+    } marks[] = {
+        { u->run_time_types, CG_RUN_TIME_TYPES },
+        { u->needs_link, CG_NEEDS_LINK },
+        { u->provides, CG_PROVIDES },
         { !u->ntargets && !has_variables(u), CG_NO_ENTRIES },
     };
     for (unsigned i = 0; i < sizeof marks / sizeof *marks; i++)

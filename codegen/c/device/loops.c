@@ -1,25 +1,29 @@
 /* loops.c - loop nests: the logical iteration space and how it is shared.
  *
- * Section 4.4.2 of OpenMP 5.2.  Bounds and steps are evaluated once, before the loop.  Trip counts and logical iteration numbers are
- * unsigned and as wide as the induction variable, so nothing overflows that does not overflow in the user's loop; `ub - lb` is
- * taken modulo 2^n after the comparison said that there are iterations.
+ * Section 4.4.2 of OpenMP 5.2.  Bounds and steps are evaluated once, before the loop.  Trip counts
+ * and logical iteration numbers are unsigned and as wide as the induction variable, so nothing
+ * overflows that does not overflow in the user's loop; `ub - lb` is taken modulo 2^n after the
+ * comparison said that there are iterations.
  *
- * A schedule is a list of levels.  Each takes a range of logical iterations [lo, lo + m) and hands on parts of it:
+ * A schedule is a list of levels.  Each takes a range of logical iterations [lo, lo + m) and hands
+ * on parts of it:
  *
  *     BLOCK    one contiguous part for each team or thread             CHUNK    parts of fixed size, dealt round-robin
  *     DYNAMIC  parts that the runtime deals on demand                  CYCLIC   single iterations, stride = number of takers
  *
  * The last level runs iterations: CYCLIC (coalesced on a GPU; the default everywhere) or SERIAL.
  *
- * A reduction waits for memory, and one load in flight for each thread is less than the memory can deliver.  So the simple body of a
- * reduction stands twice in a CYCLIC level: first while there are four more iterations, then for the rest.  Iterations keep their order
- * and a thread its one private copy, so results are the same as without; the loads of four iterations do not depend on each other and go
- * out together, while four additions in a row take far less time than one load.
+ * A reduction waits for memory, and one load in flight for each thread is less than the memory can
+ * deliver.  So the simple body of a reduction stands twice in a CYCLIC level: first while there are
+ * four more iterations, then for the rest.  Iterations keep their order and a thread its one
+ * private copy, so results are the same as without; the loads of four iterations do not depend on
+ * each other and go out together, while four additions in a row take far less time than one load.
  *
- * Collapsed nests do not divide in the loop and do not need the product of the trip counts: the iteration is kept as a number in
- * mixed radix, one digit __dJ per loop, and so is the stride (__sJ); a step is an addition with carry.  The digits stay 32 bits
- * wide for 32-bit induction variables however large the product is.  (Limit: teams × threads < 2^32.)  Where four run at a time, the number
- * of iterations that are left is counted beside it. */
+ * Collapsed nests do not divide in the loop and do not need the product of the trip counts: the
+ * iteration is kept as a number in mixed radix, one digit __dJ per loop, and so is the stride
+ * (__sJ); a step is an addition with carry.  The digits stay 32 bits wide for 32-bit induction
+ * variables however large the product is.  (Limit: teams × threads < 2^32.)  Where four run at a
+ * time, the number of iterations that are left is counted beside it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +33,12 @@ enum { MAX_LOOPS = 16 };
 struct nest {
     const struct omp_construct *c;
     unsigned n;
-    struct { const char *type, *u, *lb, *ub, *step; bool one, zero; } l[MAX_LOOPS];   /* one: step 1; zero: lb 0 */
-    const char *k;                    /* type of logical iteration numbers */
+    /* one: step 1; zero: lb 0 */
+    struct {
+        const char *type, *u, *lb, *ub, *step;
+        bool one, zero;
+    } l[MAX_LOOPS];
+    const char *k; /* type of logical iteration numbers */
     const char *total;
 };
 
@@ -42,51 +50,63 @@ static bool is_literal(const char *s)
 }
 
 /* A value that is computed once: literals stay as they are, the rest goes into a constant. */
-static const char *once(struct cg *cg, const char *type, const char *name, unsigned j, const char *value)
+static const char *once(struct cg *cg, const char *type, const char *name, unsigned j,
+                        const char *value)
 {
     if (is_literal(value))
         return value;
     const char *v = cg_strf(cg, "__%s%u", name, j);
-    cg_line(cg, "const %s %s = %s;", type ? type : cg_strf(cg, "__typeof__((%s) + 0)", value), v, value);
+    cg_line(cg, "const %s %s = %s;", type ? type : cg_strf(cg, "__typeof__((%s) + 0)", value), v,
+            value);
     return v;
 }
 
-static const char *difference(struct cg *cg, const struct omp_loop *l, const char *u, const char *high, const char *low)
+static const char *difference(struct cg *cg, const struct omp_loop *l, const char *u,
+                              const char *high, const char *low)
 {
     if (l->iv->type->kind == OMPT_POINTER)
         return cg_strf(cg, "(%s)(%s - %s)", u, high, low);
     return cg_strf(cg, !strcmp(low, "0") ? "(%s)%s" : "((%s)%s - (%s)%s)", u, high, u, low);
 }
 
-static const char *constant_trip(struct cg *cg, unsigned long lb, unsigned long ub, bool upwards, bool inclusive)
+static const char *constant_trip(struct cg *cg, unsigned long lb, unsigned long ub, bool upwards,
+                                 bool inclusive)
 {
     unsigned long low = upwards ? lb : ub, high = upwards ? ub : lb;
     return low > high ? "0" : cg_strf(cg, "%lu", high - low + inclusive);
 }
 
 /* The trip count, section 4.4.2. */
-static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, const char *lb, const char *ub, const char *step, bool one)
+static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, const char *lb,
+                        const char *ub, const char *step, bool one)
 {
-    static const char *const relation[] = { [OMPREL_LT] = "<", [OMPREL_LE] = "<=", [OMPREL_GT] = ">", [OMPREL_GE] = ">=" };
+    static const char *const relation[] = {
+        [OMPREL_LT] = "<", [OMPREL_LE] = "<=", [OMPREL_GT] = ">", [OMPREL_GE] = ">="
+    };
     const char *up = difference(cg, l, u, ub, lb), *down = difference(cg, l, u, lb, ub);
-    if (l->rel == OMPREL_NE)          /* the step is the constant 1 or -1 */
+    if (l->rel == OMPREL_NE) /* the step is the constant 1 or -1 */
         return one ? l->step_negative ? down : up
                    : cg_strf(cg, "%s %c 0 ? %s : %s", step, l->step_negative ? '<' : '>', up, down);
-    bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE, inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
+    bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE,
+         inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
     const char *distance = upwards ? up : down;
-    if (one && is_literal(lb) && is_literal(ub))     /* both are constants: no comparison to read */
+    if (one && is_literal(lb) && is_literal(ub)) /* both are constants: no comparison to read */
         return constant_trip(cg, strtoul(lb, NULL, 10), strtoul(ub, NULL, 10), upwards, inclusive);
     if (one)
-        return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance, inclusive ? " + 1" : "");
-    const char *size = upwards == !l->step_negative ? cg_strf(cg, "(%s)%s", u, step) : cg_strf(cg, "(0 - (%s)%s)", u, step);
-    return cg_strf(cg, "%s %s %s ? (%s%s) / %s + 1 : 0", lb, relation[l->rel], ub, distance, inclusive ? "" : " - 1", size);
+        return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance,
+                       inclusive ? " + 1" : "");
+    const char *size = upwards == !l->step_negative ? cg_strf(cg, "(%s)%s", u, step)
+                                                    : cg_strf(cg, "(0 - (%s)%s)", u, step);
+    return cg_strf(cg, "%s %s %s ? (%s%s) / %s + 1 : 0", lb, relation[l->rel], ub, distance,
+                   inclusive ? "" : " - 1", size);
 }
 
 /* Value of the induction variable in logical iteration k. */
 static const char *iv_value(struct cg *cg, const struct nest *n, unsigned j, const char *k)
 {
     const struct omp_loop *l = &n->c->loops[j];
-    const char *u = n->l[j].u, *by = n->l[j].one ? k : cg_strf(cg, "%s * (%s)%s", k, u, n->l[j].step);
+    const char *u = n->l[j].u,
+               *by = n->l[j].one ? k : cg_strf(cg, "%s * (%s)%s", k, u, n->l[j].step);
     char sign = l->step_negative ? '-' : '+';
     if (l->iv->type->kind == OMPT_POINTER)
         return cg_strf(cg, "%s %c (long long)(%s)", n->l[j].lb, sign, by);
@@ -99,8 +119,11 @@ static void check_rectangular(struct cg *cg, const struct omp_construct *c, unsi
 {
     const struct omp_loop *l = &c->loops[j];
     for (unsigned i = 0; i < j; i++)
-        if (cg_is_used(cg->unit, l->lb, c->loops[i].iv) || cg_is_used(cg->unit, l->ub, c->loops[i].iv))
-            cg_error(cg, l->place, "collapsed loop whose bounds depend on '%s' is not supported in device code", c->loops[i].iv->name);
+        if (cg_is_used(cg->unit, l->lb, c->loops[i].iv) ||
+            cg_is_used(cg->unit, l->ub, c->loops[i].iv))
+            cg_error(cg, l->place,
+                     "collapsed loop whose bounds depend on '%s' is not supported in device code",
+                     c->loops[i].iv->name);
 }
 
 /* __nJ for every loop, and the total where there is one variable for it. */
@@ -109,28 +132,35 @@ static void bounds(struct cg *cg, const struct omp_construct *c, struct nest *n)
     n->c = c;
     n->n = c->nloops < MAX_LOOPS ? c->nloops : MAX_LOOPS;
     if (c->nloops > MAX_LOOPS)
-        cg_error(cg, c->place, "more than %d collapsed loops are not supported in device code", MAX_LOOPS);
+        cg_error(cg, c->place, "more than %d collapsed loops are not supported in device code",
+                 MAX_LOOPS);
     for (unsigned j = 0; j < n->n; j++) {
         const struct omp_loop *l = &c->loops[j];
         const struct omp_type *t = l->iv->type;
         check_rectangular(cg, c, j);
         const char *lb = cg_expr(cg, l->lb), *step = cg_empty(l->step) ? "1" : cg_expr(cg, l->step);
-        n->l[j].type = t->variably_modified ? cg_strf(cg, "__typeof__((%s) + 0)", lb) : cg_type(cg, t, "", CG_UNQUALIFIED);
+        n->l[j].type = t->variably_modified ? cg_strf(cg, "__typeof__((%s) + 0)", lb)
+                                            : cg_type(cg, t, "", CG_UNQUALIFIED);
         n->l[j].u = cg_unsigned(t);
         n->l[j].one = !strcmp(step, "1");
         n->l[j].zero = !strcmp(lb, "0");
         n->l[j].lb = once(cg, n->l[j].type, "lb", j, lb);
         n->l[j].ub = once(cg, NULL, "ub", j, cg_expr(cg, l->ub));
         n->l[j].step = once(cg, NULL, "st", j, step);
-        cg_line(cg, "const %s __n%u = %s;", n->l[j].u, j, trip(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one));
+        cg_line(cg, "const %s __n%u = %s;", n->l[j].u, j,
+                trip(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one));
     }
     n->k = n->n == 1 ? n->l[0].u : "unsigned long long";
     n->total = n->n == 1 ? "__n0" : "__n";
 }
 
-/* ------------------------------------------------------------------ schedules as lists of levels */
+/* ----------------------------------------------------------------- schedules as lists of levels */
 enum kind { BLOCK, CHUNK, DYNAMIC, CYCLIC, SERIAL };
-struct level { enum kind kind; enum cg_who who; const struct omp_clause *clause; };
+struct level {
+    enum kind kind;
+    enum cg_who who;
+    const struct omp_clause *clause;
+};
 
 static unsigned thread_levels(struct level *to, const struct omp_clause *k)
 {
@@ -145,7 +175,8 @@ static unsigned thread_levels(struct level *to, const struct omp_clause *k)
     return 2;
 }
 
-static unsigned schedule_levels(struct level *to, enum cg_who who, const struct omp_clause *sched, const struct omp_clause *dist)
+static unsigned schedule_levels(struct level *to, enum cg_who who, const struct omp_clause *sched,
+                                const struct omp_clause *dist)
 {
     bool free_choice = !sched || sched->sched == OMPSCHED_AUTO || sched->sched == OMPSCHED_RUNTIME;
     if (who == CG_ONE) {
@@ -165,8 +196,10 @@ static unsigned schedule_levels(struct level *to, enum cg_who who, const struct 
     return 2;
 }
 
-/* A taskloop that says how large its tasks are: each has copies of its own, except where all threads must meet behind the loop. */
-static unsigned task_levels(struct level *to, const struct omp_construct *c, const struct cg_privates *p)
+/* A taskloop that says how large its tasks are: each has copies of its own, except where all
+ * threads must meet behind the loop. */
+static unsigned task_levels(struct level *to, const struct omp_construct *c,
+                            const struct cg_privates *p)
 {
     const struct omp_clause *k = cg_clause(c, OMPC_GRAINSIZE);
     k = k ? k : cg_clause(c, OMPC_NUM_TASKS);
@@ -180,56 +213,83 @@ static unsigned task_levels(struct level *to, const struct omp_construct *c, con
 static const char *id_of(enum cg_who who)
 {
     static const char *const ids[] = {
-        [CG_TEAM] = "(unsigned)__ompgpu_team_id()", [CG_THREAD] = "(unsigned)__ompgpu_thread_id()",
-        [CG_ALL_THREADS] = "(unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() + (unsigned)__ompgpu_thread_id()", [CG_ONE] = "0",
+        [CG_TEAM] = "(unsigned)__ompgpu_team_id()",
+        [CG_THREAD] = "(unsigned)__ompgpu_thread_id()",
+        [CG_ALL_THREADS] = ("(unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() + "
+                            "(unsigned)__ompgpu_thread_id()"),
+        [CG_ONE] = "0",
     };
     return ids[who];
 }
 static const char *count_of(enum cg_who who)
 {
     static const char *const counts[] = {
-        [CG_TEAM] = "(unsigned)__ompgpu_num_teams()", [CG_THREAD] = "(unsigned)__ompgpu_num_threads()",
-        [CG_ALL_THREADS] = "(unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()", [CG_ONE] = "1",
+        [CG_TEAM] = "(unsigned)__ompgpu_num_teams()",
+        [CG_THREAD] = "(unsigned)__ompgpu_num_threads()",
+        [CG_ALL_THREADS] = "(unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()",
+        [CG_ONE] = "1",
     };
     return counts[who];
 }
 
 /* ------------------------------------------------------------------ levels that hand on ranges */
-struct range { const char *lo, *m; };                      /* [lo, lo + m) */
+struct range {
+    const char *lo, *m;
+}; /* [lo, lo + m) */
 
-static const char *plus(struct cg *cg, const char *lo, const char *x) { return !strcmp(lo, "0") ? x : cg_strf(cg, "%s + %s", lo, x); }
+static const char *plus(struct cg *cg, const char *lo, const char *x)
+{
+    return !strcmp(lo, "0") ? x : cg_strf(cg, "%s + %s", lo, x);
+}
 
 /* Opens one brace. */
-static struct range open_level(struct cg *cg, const struct nest *n, const struct level *l, unsigned d, struct range r)
+static struct range open_level(struct cg *cg, const struct nest *n, const struct level *l,
+                               unsigned d, struct range r)
 {
     struct range in = { cg_strf(cg, "__lo%u", d), cg_strf(cg, "__m%u", d) };
     const char *k = n->k, *id = id_of(l->who), *count = count_of(l->who);
-    const char *chunk = l->clause && !cg_empty(l->clause->expr) ? cg_expr(cg, l->clause->expr) : NULL;
+    const char *chunk =
+        l->clause && !cg_empty(l->clause->expr) ? cg_expr(cg, l->clause->expr) : NULL;
     if (l->clause && l->clause->kind == OMPC_NUM_TASKS)
         chunk = cg_strf(cg, "(%s + (%s) - 1) / (%s) + !%s", r.m, chunk, chunk, r.m);
     switch (l->kind) {
     case BLOCK:
-        cg_line(cg, "{ const %s __id%u = %s, __q%u = %s / (%s), __r%u = %s %% (%s);", k, d, id, d, r.m, count, d, r.m, count);
-        cg_line(cg, "const %s %s = %s + (__id%u < __r%u ? __id%u : __r%u), %s = __q%u + (__id%u < __r%u);", k, in.lo,
-                plus(cg, r.lo, cg_strf(cg, "__id%u * __q%u", d, d)), d, d, d, d, in.m, d, d, d);
+        cg_line(cg, "{ const %s __id%u = %s, __q%u = %s / (%s), __r%u = %s %% (%s);", k, d, id, d,
+                r.m, count, d, r.m, count);
+        cg_line(
+            cg,
+            "const %s %s = %s + (__id%u < __r%u ? __id%u : __r%u), %s = __q%u + (__id%u < __r%u);",
+            k, in.lo, plus(cg, r.lo, cg_strf(cg, "__id%u * __q%u", d, d)), d, d, d, d, in.m, d, d,
+            d);
         break;
     case CHUNK:
-        cg_line(cg, "const %s __c%u = %s, __nc%u = %s / __c%u + (%s %% __c%u != 0), __s%u_ = %s;", k, d, chunk, d, r.m, d, r.m, d, d, count);
+        cg_line(cg, "const %s __c%u = %s, __nc%u = %s / __c%u + (%s %% __c%u != 0), __s%u_ = %s;",
+                k, d, chunk, d, r.m, d, r.m, d, d, count);
         cg_line(cg, "%s __b%u = %s;", k, d, id);
-        cg_line(cg, "for (_Bool __go = __b%u < __nc%u; __go; __go = __nc%u - __b%u > __s%u_, __b%u += __s%u_) {", d, d, d, d, d, d, d);
-        cg_line(cg, "const %s %s = %s, %s = %s - __b%u * __c%u < __c%u ? %s - __b%u * __c%u : __c%u;", k, in.lo,
-                plus(cg, r.lo, cg_strf(cg, "__b%u * __c%u", d, d)), in.m, r.m, d, d, d, r.m, d, d, d);
+        cg_line(cg,
+                "for (_Bool __go = __b%u < __nc%u; __go; __go = __nc%u - __b%u > __s%u_, __b%u += "
+                "__s%u_) {",
+                d, d, d, d, d, d, d);
+        cg_line(cg,
+                "const %s %s = %s, %s = %s - __b%u * __c%u < __c%u ? %s - __b%u * __c%u : __c%u;",
+                k, in.lo, plus(cg, r.lo, cg_strf(cg, "__b%u * __c%u", d, d)), in.m, r.m, d, d, d,
+                r.m, d, d, d);
         break;
     default:
-        cg_line(cg, "__ompgpu_dispatch_init(%d, %s, %s);", l->clause->sched == OMPSCHED_GUIDED ? 3 : 2, r.m, chunk ? chunk : "1");
-        cg_line(cg, "for (unsigned long long __x%u, __y%u; __ompgpu_dispatch_next(&__x%u, &__y%u);) {", d, d, d, d);
-        cg_line(cg, "const %s %s = %s, %s = __y%u - __x%u;", k, in.lo, plus(cg, r.lo, cg_strf(cg, "(%s)__x%u", k, d)), in.m, d, d);
+        cg_line(cg, "__ompgpu_dispatch_init(%d, %s, %s);",
+                l->clause->sched == OMPSCHED_GUIDED ? 3 : 2, r.m, chunk ? chunk : "1");
+        cg_line(cg,
+                "for (unsigned long long __x%u, __y%u; __ompgpu_dispatch_next(&__x%u, &__y%u);) {",
+                d, d, d, d);
+        cg_line(cg, "const %s %s = %s, %s = __y%u - __x%u;", k, in.lo,
+                plus(cg, r.lo, cg_strf(cg, "(%s)__x%u", k, d)), in.m, d, d);
     }
     return in;
 }
 
-/* ------------------------------------------------------------------ the level that runs iterations */
-/* for (…) header over single iterations of one loop; opens one brace, the iteration number is __k. */
+/* --------------------------------------------------------------- the level that runs iterations */
+/* for (…) header over single iterations of one loop; opens one brace, the iteration number is __k.
+ */
 static void open_single(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
     bool whole = !strcmp(r.lo, "0");
@@ -237,14 +297,16 @@ static void open_single(struct cg *cg, const struct nest *n, const struct level 
     if (l->kind == SERIAL) {
         cg_line(cg, "for (%s %s = 0; %s < %s; %s++) {", n->k, j, j, r.m, j);
     } else {
-        cg_line(cg, "%s %s = %s; const %s __s = %s;", n->k, j, id_of(l->who), n->k, count_of(l->who));
-        cg_line(cg, "for (_Bool __go = %s < %s; __go; __go = %s - %s > __s, %s += __s) {", j, r.m, r.m, j, j);
+        cg_line(cg, "%s %s = %s; const %s __s = %s;", n->k, j, id_of(l->who), n->k,
+                count_of(l->who));
+        cg_line(cg, "for (_Bool __go = %s < %s; __go; __go = %s - %s > __s, %s += __s) {", j, r.m,
+                r.m, j, j);
     }
     if (!whole)
         cg_put(cg, " const %s __k = %s + __j;", n->k, r.lo);
 }
 
-/* ------------------------------------------------------------------ several iterations at a time */
+/* ----------------------------------------------------------------- several iterations at a time */
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static bool is_one_of(const char *s, size_t n, const char *const *words)
@@ -255,12 +317,16 @@ static bool is_one_of(const char *s, size_t n, const char *const *words)
     return false;
 }
 
-/* Inner loops have loads in flight of their own, labels and static variables cannot stand twice, and a call may be anything. */
+/* Inner loops have loads in flight of their own, labels and static variables cannot stand twice,
+ * and a call may be anything. */
 static bool simple_word(const char *s, size_t n, char next)
 {
-    static const char *const no[] = { "for", "while", "do", "goto", "switch", "case", "default", "asm", "__asm__", "__asm", "__label__", "static", NULL };
-    static const char *const functions[] = { "if", "sizeof", "fabs", "fabsf", "sqrt", "sqrtf", "fmin", "fmax", "fminf", "fmaxf", "fma",
-                                             "fmaf", "abs", "labs", NULL };
+    static const char *const no[] = { "for",       "while",   "do",  "goto",    "switch",
+                                      "case",      "default", "asm", "__asm__", "__asm",
+                                      "__label__", "static",  NULL };
+    static const char *const functions[] = { "if",    "sizeof", "fabs", "fabsf", "sqrt",
+                                             "sqrtf", "fmin",   "fmax", "fminf", "fmaxf",
+                                             "fma",   "fmaf",   "abs",  "labs",  NULL };
     return !is_one_of(s, n, no) && (next != '(' || is_one_of(s, n, functions));
 }
 
@@ -275,7 +341,11 @@ static bool stores(const char *s, const char *begin)
 }
 
 enum { LONGEST_SIMPLE = 400, MANY_LOADS = 4 };
-struct loads { const char *text[MANY_LOADS]; size_t length[MANY_LOADS]; unsigned n; };
+struct loads {
+    const char *text[MANY_LOADS];
+    size_t length[MANY_LOADS];
+    unsigned n;
+};
 
 /* `[`: counts a subscript that is not written elsewhere in the same words. */
 static void add_load(struct loads *l, const char *bracket, const char *begin)
@@ -293,8 +363,8 @@ static void add_load(struct loads *l, const char *bracket, const char *begin)
     l->n++;
 }
 
-/* How many iterations of this body to run at a time: 1, 2 or 4.  All answers are right; it is a matter of cost.  Where all loads come
- * before all stores anyway, stores do not count. */
+/* How many iterations of this body to run at a time: 1, 2 or 4.  All answers are right; it is a
+ * matter of cost.  Where all loads come before all stores anyway, stores do not count. */
 static unsigned at_a_time(const char *body, bool stores_count)
 {
     struct loads loads = { .n = 0 };
@@ -316,20 +386,24 @@ static unsigned at_a_time(const char *body, bool stores_count)
     return labels || !loads.n || loads.n > MANY_LOADS ? 1 : loads.n > MANY_LOADS / 2 ? 2 : 4;
 }
 
-static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level *l, struct range r, const struct cg_privates *p)
+static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level *l, struct range r,
+                         const struct cg_privates *p)
 {
-    if (l->kind != CYCLIC || strcmp(r.lo, "0") || (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction ||
-        p->pieces || p->lastprivate || p->linear || n->c->child)
+    if (l->kind != CYCLIC || strcmp(r.lo, "0") ||
+        (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction || p->pieces ||
+        p->lastprivate || p->linear || n->c->child)
         return 1;
     return at_a_time(cg_raw(cg, n->c->loops[n->n - 1].body), true);
 }
 
 /* Split `from` into digits NAMEJ (all of the nest's loops). */
-static void declare_digits(struct cg *cg, const struct nest *n, const char *name, const char *type, const char *from)
+static void declare_digits(struct cg *cg, const struct nest *n, const char *name, const char *type,
+                           const char *from)
 {
     cg_line(cg, "%s __f%s = %s;", type, name, from);
     for (unsigned j = n->n; --j;)
-        cg_put(cg, " %s __%s%u = __f%s %% __n%u; __f%s /= __n%u;", n->l[j].u, name, j, name, j, name, j);
+        cg_put(cg, " %s __%s%u = __f%s %% __n%u; __f%s /= __n%u;", n->l[j].u, name, j, name, j,
+               name, j);
     cg_put(cg, " %s __%s0 = __f%s;", n->l[0].u, name, name);
 }
 
@@ -338,9 +412,13 @@ static const char *advance(struct cg *cg, const struct nest *n)
 {
     const char *s = "({ _Bool __c = 0;";
     for (unsigned j = n->n; --j;)
-        s = cg_strf(cg, "%s { const %s __t = __s%u + __c; __c = __d%u >= __n%u - __t; __d%u += __c ? __t - __n%u : __t; }", s, n->l[j].u, j, j,
-                    j, j, j);
-    return cg_strf(cg, "%s const %s __t = __s0 + __c; __c = __n0 - __d0 > __t; __d0 += __t; __c; })", s, n->l[0].u);
+        s = cg_strf(cg,
+                    "%s { const %s __t = __s%u + __c; __c = __d%u >= __n%u - __t; __d%u += __c ? "
+                    "__t - __n%u : __t; }",
+                    s, n->l[j].u, j, j, j, j, j);
+    return cg_strf(cg,
+                   "%s const %s __t = __s0 + __c; __c = __n0 - __d0 > __t; __d0 += __t; __c; })", s,
+                   n->l[0].u);
 }
 
 static const char *nonempty(struct cg *cg, const struct nest *n)
@@ -354,18 +432,20 @@ static const char *nonempty(struct cg *cg, const struct nest *n)
 static void open_digits(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
     bool whole = !strcmp(r.lo, "0") && l->kind != SERIAL, serial = l->kind == SERIAL;
-    if (whole) {                      /* the whole space: the first digit says when it ends */
+    if (whole) { /* the whole space: the first digit says when it ends */
         cg_line(cg, "if (%s) {", nonempty(cg, n));
         declare_digits(cg, n, "d", "unsigned", id_of(l->who));
         declare_digits(cg, n, "s", "unsigned", count_of(l->who));
         cg_line(cg, "for (_Bool __go = __d0 < __n0; __go; __go = %s) {", advance(cg, n));
         return;
     }
-    cg_line(cg, "%s __j = %s; const %s __s = %s;", n->k, serial ? "0" : id_of(l->who), n->k, serial ? "1" : count_of(l->who));
+    cg_line(cg, "%s __j = %s; const %s __s = %s;", n->k, serial ? "0" : id_of(l->who), n->k,
+            serial ? "1" : count_of(l->who));
     cg_line(cg, "if (__j < %s) {", r.m);
     declare_digits(cg, n, "d", n->k, plus(cg, r.lo, "__j"));
     declare_digits(cg, n, "s", n->k, "__s");
-    cg_line(cg, "for (_Bool __go = 1; __go; __go = %s - __j > __s, __j += __s, (void)%s) {", r.m, advance(cg, n));
+    cg_line(cg, "for (_Bool __go = 1; __go; __go = %s - __j > __s, __j += __s, (void)%s) {", r.m,
+            advance(cg, n));
 }
 
 /* ------------------------------------------------------------------ the whole nest */
@@ -381,28 +461,39 @@ static void total(struct cg *cg, const struct nest *n, bool needed)
 
 static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p);
 
-/* A loop while there are `u` more iterations; opens the loop for the rest.  __left: from __j, or from the digits' iteration, to the end; __su:
- * from there to the last of the u, or more where that would not fit. */
-static void open_several(struct cg *cg, const struct nest *n, const struct level *l, const struct cg_privates *p, unsigned u)
+/* A loop while there are `u` more iterations; opens the loop for the rest.  __left: from __j, or
+ * from the digits' iteration, to the end; __su: from there to the last of the u, or more where that
+ * would not fit. */
+static void open_several(struct cg *cg, const struct nest *n, const struct level *l,
+                         const struct cg_privates *p, unsigned u)
 {
-    const char *k = n->k, *m = n->total, *next = n->n > 1 ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "", *from = "", *step = "", *several = "";
+    const char *k = n->k, *m = n->total,
+               *next = n->n > 1 ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "", *from = "",
+               *step = "", *several = "";
     if (n->n > 1) {
         cg_line(cg, "if (%s) {", nonempty(cg, n));
         total(cg, n, true);
         declare_digits(cg, n, "d", "unsigned", id_of(l->who));
         declare_digits(cg, n, "s", "unsigned", count_of(l->who));
     } else {
-        from = cg_strf(cg, "const %s __k = __j;", k), step = ", __j += __s", several = cg_strf(cg, ", __j += %u * __s", u);
+        from = cg_strf(cg, "const %s __k = __j;", k), step = ", __j += __s",
+        several = cg_strf(cg, ", __j += %u * __s", u);
     }
-    cg_line(cg, "%s __j = %s, __left = __j < %s ? %s - __j : 0; const %s __s = %s, __su = __s <= (%s)-1 / %u ? %u * __s : (%s)-1;", k,
-            id_of(l->who), m, m, k, count_of(l->who), k, u, u - 1, k);
-    cg_line(cg, "for (; __left > __su; __left = (__left > %u * __s ? __left : %u * __s) - %u * __s%s)", u, u, u, several);
-    cg_line(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < %u; __u++%s) {", u, next);
+    cg_line(cg,
+            "%s __j = %s, __left = __j < %s ? %s - __j : 0; const %s __s = %s, __su = __s <= "
+            "(%s)-1 / %u ? %u * __s : (%s)-1;",
+            k, id_of(l->who), m, m, k, count_of(l->who), k, u, u - 1, k);
+    cg_line(cg,
+            "for (; __left > __su; __left = (__left > %u * __s ? __left : %u * __s) - %u * __s%s)",
+            u, u, u, several);
+    cg_line(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < %u; __u++%s) {",
+            u, next);
     if (n->n == 1)
         cg_put(cg, " const %s __k = __j + __u * __s;", k);
     iteration(cg, n, p);
     cg_line(cg, "}");
-    cg_line(cg, "for (; __left; __left = (__left > __s ? __left : __s) - __s%s%s) { %s", step, next, from);
+    cg_line(cg, "for (; __left; __left = (__left > __s ? __left : __s) - __s%s%s) { %s", step, next,
+            from);
 }
 
 static const char *is_last(struct cg *cg, const struct nest *n)
@@ -415,23 +506,28 @@ static const char *is_last(struct cg *cg, const struct nest *n)
     return s;
 }
 
-/* Rows of a round, reduce/scan.c.  Variables that a thread keeps from phase to phase must not meet another iteration in between, and records
- * must be known to be small. */
-static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who, const struct cg_privates *p)
+/* Rows of a round, reduce/scan.c.  Variables that a thread keeps from phase to phase must not meet
+ * another iteration in between, and records must be known to be small. */
+static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
+                          const struct cg_privates *p)
 {
     const struct omp_scan *s = n->c->scan;
     uint64_t bytes = 0;
-    if (who == CG_ONE || n->n > 1 || p->lastprivate || p->linear || s->continues || s->directive != n->c->child || s->directive->next)
+    if (who == CG_ONE || n->n > 1 || p->lastprivate || p->linear || s->continues ||
+        s->directive != n->c->child || s->directive->next)
         return 1;
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
-        bool constant = k->sharing->share == OMPSH_FIRSTPRIVATE && !cg_is_written(cg->unit, n->c->body, k->var);
-        bool plain = k->var->type->kind != OMPT_ARRAY && k->var->type->kind != OMPT_RECORD && k->var->type->size && !k->udr && !k->section;
+        bool constant =
+            k->sharing->share == OMPSH_FIRSTPRIVATE && !cg_is_written(cg->unit, n->c->body, k->var);
+        bool plain = k->var->type->kind != OMPT_ARRAY && k->var->type->kind != OMPT_RECORD &&
+                     k->var->type->size && !k->udr && !k->section;
         if (cg_is_scan(k->sharing) ? !plain : !constant)
             return 1;
         bytes += cg_is_scan(k->sharing) ? k->var->type->size : 0;
     }
-    unsigned before = at_a_time(cg_raw(cg, s->before), false), behind = at_a_time(cg_raw(cg, s->behind), false);
+    unsigned before = at_a_time(cg_raw(cg, s->before), false),
+             behind = at_a_time(cg_raw(cg, s->behind), false);
     unsigned rows = before < behind ? before : behind;
     return bytes <= CG_SCAN_BYTES / 4 ? rows : bytes <= CG_SCAN_BYTES / 2 && rows > 1 ? 2 : 1;
 }
@@ -446,8 +542,8 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
                          iv_value(cg, n, j, nested ? cg_strf(cg, "__d%u", j) : "__k"));
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].sharing->share == OMPSH_LINEAR)
-            locals = cg_strf(cg, "%s %s = __l_%s + (long long)__k * __ls_%s;", locals, p->list[i].var->name, p->list[i].var->name,
-                             p->list[i].var->name);
+            locals = cg_strf(cg, "%s %s = __l_%s + (long long)__k * __ls_%s;", locals,
+                             p->list[i].var->name, p->list[i].var->name, p->list[i].var->name);
     if (p->lastprivate || p->linear)
         locals = cg_strf(cg, "__last = __k == %s - 1; %s", n->total, locals);
     if (nested) {
@@ -457,8 +553,10 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
     }
     for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
-    cg_scan_rounds(cg, n->c, p, &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals, nested ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
-                                                     scan_rows(cg, n, who, p), who == CG_ONE });
+    cg_scan_rounds(cg, n->c, p,
+                   &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals,
+                                        nested ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
+                                        scan_rows(cg, n, who, p), who == CG_ONE });
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
     if (nested)
@@ -472,10 +570,12 @@ static void iteration(struct cg *cg, const struct nest *n, const struct cg_priva
         cg_line(cg, "__last = %s;", is_last(cg, n));
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].sharing->share == OMPSH_LINEAR)
-            cg_line(cg, "%s = __l_%s + (long long)__k * __ls_%s;", p->list[i].var->name, p->list[i].var->name, p->list[i].var->name);
+            cg_line(cg, "%s = __l_%s + (long long)__k * __ls_%s;", p->list[i].var->name,
+                    p->list[i].var->name, p->list[i].var->name);
     cg_line(cg, "%s", "");
     for (unsigned j = 0; j < n->n; j++) {
-        const char *digit = n->n == 1 ? "__k" : cg_strf(cg, "__d%u", j), *v = n->c->loops[j].iv->name;
+        const char *digit = n->n == 1 ? "__k" : cg_strf(cg, "__d%u", j),
+                   *v = n->c->loops[j].iv->name;
         cg_put(cg, "%s %s = %s; ", n->l[j].type, v, iv_value(cg, n, j, digit));
     }
     for (unsigned j = 0; j < n->n; j++)
@@ -507,19 +607,22 @@ static void last_values(struct cg *cg, const struct nest *n, const struct cg_pri
     cg_puts(cg, " }");
 }
 
-void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who, struct cg_privates *p,
-                  const struct omp_clause *schedule, const struct omp_clause *dist_schedule)
+void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
+                  struct cg_privates *p, const struct omp_clause *schedule,
+                  const struct omp_clause *dist_schedule)
 {
     struct nest n;
     struct level levels[3];
     struct range r;
-    unsigned tasks = task_levels(levels, c, p), nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule), d = 0;
+    unsigned tasks = task_levels(levels, c, p),
+             nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule), d = 0;
     if (p->linear && c->nloops > 1)
         cg_error(cg, c->place, "'linear' with collapsed loops is not supported in device code");
     cg_line(cg, "{");
     bounds(cg, c, &n);
     total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);
-    bool alone = p->guard && p->finish == CG_SERIAL;       /* else all threads take part in the end of the reduction */
+    /* else all threads take part in the end of the reduction */
+    bool alone = p->guard && p->finish == CG_SERIAL;
     if (alone)
         cg_line(cg, "if (%s) {", p->guard);
     r = (struct range){ "0", n.total };
@@ -559,9 +662,9 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     cg_puts(cg, " }");
 }
 
-/* ------------------------------------------------------------------ host: the trip count before the launch */
-/* May this text be evaluated before the construct?  No calls, no memory accesses through pointers, no side effects: a pointer may be a
- * device pointer, and it is only a hint for the launch. */
+/* ------------------------------------------------------- host: the trip count before the launch */
+/* May this text be evaluated before the construct?  No calls, no memory accesses through pointers,
+ * no side effects: a pointer may be a device pointer, and it is only a hint for the launch. */
 static bool harmless(const struct cg *cg, const struct omp_construct *target, struct omp_extent e)
 {
     const struct omp_unit *u = cg->unit;
@@ -570,16 +673,18 @@ static bool harmless(const struct cg *cg, const struct omp_construct *target, st
         const struct omp_type *t = u->refs[i].var->type;
         const struct omp_sharing *s = cg_sharing(target, u->refs[i].var);
         pointers = pointers || t->kind == OMPT_POINTER || t->kind == OMPT_ARRAY;
-        if (u->refs[i].write || (s && s->share == OMPSH_PRIVATE) || u->refs[i].var->decl > target->pragma.begin)
+        if (u->refs[i].write || (s && s->share == OMPSH_PRIVATE) ||
+            u->refs[i].var->decl > target->pragma.begin)
             return false;
     }
-    char before = 0;                  /* last character that is not white space */
-    for (unsigned i = e.begin; i < e.end; before = isspace((unsigned char)u->text[i]) ? before : u->text[i], i++) {
+    char before = 0; /* last character that is not white space */
+    for (unsigned i = e.begin; i < e.end;
+         before = isspace((unsigned char)u->text[i]) ? before : u->text[i], i++) {
         char c = u->text[i], next = i + 1 < e.end ? u->text[i + 1] : 0;
         bool call = c == '(' && (isalnum((unsigned char)before) || before == '_' || before == ')');
         bool size = call && i >= 6 && !strncmp(u->text + i - 6, "sizeof", 6);
-        if (c == '[' || c == '"' || c == '{' || (call && !size) || (c == '-' && next == '>') || (pointers && c == '*') ||
-            (c == '=' && next != '=' && !strchr("<>!=", before)))
+        if (c == '[' || c == '"' || c == '{' || (call && !size) || (c == '-' && next == '>') ||
+            (pointers && c == '*') || (c == '=' && next != '=' && !strchr("<>!=", before)))
             return false;
     }
     return true;
@@ -587,16 +692,23 @@ static bool harmless(const struct cg *cg, const struct omp_construct *target, st
 
 const char *cg_trip(struct cg *cg, const struct omp_construct *target)
 {
-    const struct omp_construct *c = target->spmd && target->spmd_inner ? target->spmd_inner : target;
+    const struct omp_construct *c =
+        target->spmd && target->spmd_inner ? target->spmd_inner : target;
     const char *product = NULL;
     for (unsigned j = 0; j < c->nloops; j++) {
         const struct omp_loop *l = &c->loops[j];
-        if (!harmless(cg, target, l->lb) || !harmless(cg, target, l->ub) || !harmless(cg, target, l->step) || l->iv->type->variably_modified)
+        if (!harmless(cg, target, l->lb) || !harmless(cg, target, l->ub) ||
+            !harmless(cg, target, l->step) || l->iv->type->variably_modified)
             return NULL;
-        const char *u = cg_unsigned(l->iv->type), *step = cg_empty(l->step) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, l->step));
-        const char *t = trip(cg, l, u, cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED), cg_expr(cg, l->lb)),
-                             cg_strf(cg, "(%s)", cg_expr(cg, l->ub)), step, !strcmp(step, "1") || !strcmp(step, "(1)"));
-        product = product ? cg_strf(cg, "%s * (%s)", product, t) : cg_strf(cg, "(unsigned long long)(%s)", t);
+        const char *u = cg_unsigned(l->iv->type),
+                   *step = cg_empty(l->step) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, l->step));
+        const char *t = trip(cg, l, u,
+                             cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
+                                     cg_expr(cg, l->lb)),
+                             cg_strf(cg, "(%s)", cg_expr(cg, l->ub)), step,
+                             !strcmp(step, "1") || !strcmp(step, "(1)"));
+        product = product ? cg_strf(cg, "%s * (%s)", product, t)
+                          : cg_strf(cg, "(unsigned long long)(%s)", t);
     }
     return product;
 }

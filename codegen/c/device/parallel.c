@@ -4,9 +4,11 @@
  *   static void main_23__parallel(void *__c)
  *   { struct __ctx_main_23 *__ctx = __c; T *s = __ctx->s; T r = __ctx->r;  … body …  }
  *
- *   { struct __ctx_main_23 __ctx = { &(s), r }; __ompgpu_parallel(main_23__parallel, &__ctx, num_threads, if); }
+ *   { struct __ctx_main_23 __ctx = { &(s), r }; __ompgpu_parallel(main_23__parallel, &__ctx,
+ * num_threads, if); }
  *
- * Types with run-time bounds cannot be members: their pointers travel as void *, the bounds beside them.                   */
+ * Types with run-time bounds cannot be members: their pointers travel as void *, the bounds beside
+ * them.                   */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -15,25 +17,34 @@ struct captured {
     const struct omp_var *var;
     enum { BOUNDS_ONLY, BY_VALUE, BY_REFERENCE } how;
 };
-struct captures { struct captured *list; unsigned n; };
+struct captures {
+    struct captured *list;
+    unsigned n;
+};
 
-static bool in_atomic(const struct cg *cg, const struct omp_construct *first, const struct omp_var *v)
+static bool in_atomic(const struct cg *cg, const struct omp_construct *first,
+                      const struct omp_var *v)
 {
     for (const struct omp_construct *c = first; c; c = c->next)
-        if (((c->leaves & OMPL_ATOMIC) && cg_is_used(cg->unit, c->body, v)) || in_atomic(cg, c->child, v))
+        if (((c->leaves & OMPL_ATOMIC) && cg_is_used(cg->unit, c->body, v)) ||
+            in_atomic(cg, c->child, v))
             return true;
     return false;
 }
 
-/* May the region have a copy of this shared variable?  It must not change while the region runs, and nobody may ask for its address.
- * A firstprivate of the target construct lives only there, so the address taken elsewhere in the function does not count. */
-static bool copyable(const struct cg *cg, const struct omp_construct *c, const struct omp_sharing *s, const struct omp_var *v)
+/* May the region have a copy of this shared variable?  It must not change while the region runs,
+ * and nobody may ask for its address. A firstprivate of the target construct lives only there, so
+ * the address taken elsewhere in the function does not count. */
+static bool copyable(const struct cg *cg, const struct omp_construct *c,
+                     const struct omp_sharing *s, const struct omp_var *v)
 {
-    if (cg_is_aggregate(v->type) || v->type->kind == OMPT_COMPLEX || cg_is_written(cg->unit, cg_whole(c), v) || in_atomic(cg, c->child, v))
+    if (cg_is_aggregate(v->type) || v->type->kind == OMPT_COMPLEX ||
+        cg_is_written(cg->unit, cg_whole(c), v) || in_atomic(cg, c->child, v))
         return false;
     if (s && s->by_value)
         return true;
-    return cg->target && !cg->env[v->id] && v->decl < cg->target->pragma.begin && !cg_is_written(cg->unit, cg_whole(cg->target), v);
+    return cg->target && !cg->env[v->id] && v->decl < cg->target->pragma.begin &&
+           !cg_is_written(cg->unit, cg_whole(cg->target), v);
 }
 
 static bool used_inside(const struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
@@ -41,7 +52,8 @@ static bool used_inside(const struct cg *cg, const struct omp_construct *c, cons
     if (cg_is_used(cg->unit, c->body, v))
         return true;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if ((k->kind == OMPC_SCHEDULE || k->kind == OMPC_DIST_SCHEDULE || k->kind == OMPC_LINEAR || k->kind == OMPC_FILTER) &&
+        if ((k->kind == OMPC_SCHEDULE || k->kind == OMPC_DIST_SCHEDULE || k->kind == OMPC_LINEAR ||
+             k->kind == OMPC_FILTER) &&
             cg_is_used(cg->unit, k->expr, v))
             return true;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
@@ -51,7 +63,8 @@ static bool used_inside(const struct cg *cg, const struct omp_construct *c, cons
     return false;
 }
 
-/* A variable of the file that the target construct captures is a parameter of the region, and the file's no more. */
+/* A variable of the file that the target construct captures is a parameter of the region, and the
+ * file's no more. */
 static bool is_of_file(const struct cg *cg, const struct omp_var *v)
 {
     if (v->storage != OMPS_GLOBAL || cg->env[v->id] != cg->file_env[v->id])
@@ -69,8 +82,9 @@ static int how_captured(const struct cg *cg, const struct omp_construct *c, cons
     bool declared_inside = v->decl >= c->pragma.begin && v->decl < cg_whole(c).end;
     if (declared_inside || (is_of_file(cg, v) && (!s || s->share == OMPSH_SHARED)))
         return -1;
-    if (!s && v->storage != OMPS_GLOBAL && v->storage != OMPS_STATIC_LOCAL && !v->type->variably_modified)
-        return -1;                    /* only inner constructs use it, and each has a copy of its own */
+    if (!s && v->storage != OMPS_GLOBAL && v->storage != OMPS_STATIC_LOCAL &&
+        !v->type->variably_modified)
+        return -1; /* only inner constructs use it, and each has a copy of its own */
     if (s && !s->lastprivate && (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
         return v->type->variably_modified ? BOUNDS_ONLY : -1;
     if ((!s || s->share == OMPSH_SHARED) && !used_inside(cg, c, v))
@@ -114,7 +128,8 @@ static void write_struct(struct cg *cg, const char *name, const struct captures 
         if (v->type->variably_modified)
             cg_put(cg, " void *%s;", v->name);
         else
-            cg_put(cg, " %s %s%s;", cg_var_type(cg, v, CG_AS_IS), l->list[i].how == BY_REFERENCE ? "*" : "", v->name);
+            cg_put(cg, " %s %s%s;", cg_var_type(cg, v, CG_AS_IS),
+                   l->list[i].how == BY_REFERENCE ? "*" : "", v->name);
     }
     cg_puts(cg, deferred ? " void *__deferred; };\n" : " };\n");
 }
@@ -126,14 +141,17 @@ static const char *context_values(struct cg *cg, const struct captures *l)
         const struct omp_var *v = l->list[i].var;
         const char *here = cg_spell(cg, v);
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
-            s = l->list[i].how == BOUNDS_ONLY && !cg->env[v->id] && cg->target && v->decl < cg->target->pragma.begin &&
-                        v->type->kind == OMPT_ARRAY
+            s = l->list[i].how == BOUNDS_ONLY && !cg->env[v->id] && cg->target &&
+                        v->decl < cg->target->pragma.begin && v->type->kind == OMPT_ARRAY
                     ? cg_strf(cg, "%s%s __%s_d%u", s, *s ? "," : "", v->name, b)
-                    : cg_strf(cg, "%s%s %s", s, *s ? "," : "", cg_bound(cg, v->type, b, cg_strf(cg, "(%s)", here)));
+                    : cg_strf(cg, "%s%s %s", s, *s ? "," : "",
+                              cg_bound(cg, v->type, b, cg_strf(cg, "(%s)", here)));
         if (l->list[i].how != BOUNDS_ONLY)
             s = l->list[i].how == BY_VALUE
-                    ? cg_strf(cg, "%s%s %s%s", s, *s ? "," : "", v->type->variably_modified ? "(void *)" : "", here)
-                    : cg_strf(cg, "%s%s %s%s", s, *s ? "," : "", v->type->variably_modified ? "(void *)" : "", cg_address(cg, v));
+                    ? cg_strf(cg, "%s%s %s%s", s, *s ? "," : "",
+                              v->type->variably_modified ? "(void *)" : "", here)
+                    : cg_strf(cg, "%s%s %s%s", s, *s ? "," : "",
+                              v->type->variably_modified ? "(void *)" : "", cg_address(cg, v));
     }
     return s;
 }
@@ -149,13 +167,16 @@ static void unpack(struct cg *cg, const char *name, const struct captures *l)
         if (l->list[i].how == BOUNDS_ONLY)
             continue;
         bool reference = l->list[i].how == BY_REFERENCE;
-        cg_put(cg, " %s %s%s = __ctx->%s;", cg_var_type(cg, v, reference ? CG_AS_IS : CG_UNQUALIFIED), reference ? "*" : "", v->name, v->name);
+        cg_put(cg, " %s %s%s = __ctx->%s;",
+               cg_var_type(cg, v, reference ? CG_AS_IS : CG_UNQUALIFIED), reference ? "*" : "",
+               v->name, v->name);
         if (reference)
             cg_bind(cg, v, cg_strf(cg, "(*%s)", v->name));
     }
 }
 
-static void write_function(struct cg *cg, const struct omp_construct *c, unsigned leaves, const char *name, const struct captures *l, bool deferred)
+static void write_function(struct cg *cg, const struct omp_construct *c, unsigned leaves,
+                           const char *name, const struct captures *l, bool deferred)
 {
     struct cg_text text = { 0 }, *out = cg->out;
     struct cg_privates p = { .finish = CG_PARALLEL, .base = name };
@@ -185,16 +206,21 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
 void cg_parallel(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
     struct captures l = { 0 };
-    const char *name = cg_name(cg, cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line), "__parallel");
-    const struct omp_clause *threads = cg_clause(c, OMPC_NUM_THREADS), *condition = cg_if(c, OMPL_PARALLEL);
+    const char *name =
+        cg_name(cg, cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line),
+                "__parallel");
+    const struct omp_clause *threads = cg_clause(c, OMPC_NUM_THREADS),
+                            *condition = cg_if(c, OMPL_PARALLEL);
     name = cg_strf(cg, "%.*s", (int)(strlen(name) - strlen("__parallel")), name);
     capture(cg, c, &l);
     const char *deferred = cg_deferred_pointer(cg, c);
     write_function(cg, c, leaves & ~(unsigned)OMPL_PARALLEL, name, &l, deferred);
     cg_line(cg, "{");
     if (l.n || deferred)
-        cg_put(cg, " struct __ctx_%s __ctx = {%s%s%s };", name, context_values(cg, &l), l.n && deferred ? ", " : "", deferred ? deferred : "");
-    cg_put(cg, " __ompgpu_parallel(%s__parallel, %s, %s, %s); }", name, l.n || deferred ? "&__ctx" : "0",
-           threads ? cg_expr(cg, threads->expr) : "0", condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr)) : "1");
+        cg_put(cg, " struct __ctx_%s __ctx = {%s%s%s };", name, context_values(cg, &l),
+               l.n && deferred ? ", " : "", deferred ? deferred : "");
+    cg_put(cg, " __ompgpu_parallel(%s__parallel, %s, %s, %s); }", name,
+           l.n || deferred ? "&__ctx" : "0", threads ? cg_expr(cg, threads->expr) : "0",
+           condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr)) : "1");
     free(l.list);
 }

@@ -5,7 +5,7 @@
  *     T v = initial value;                           hides the outer v; from here on v is spelled plainly
  *     …
  *     reductions, stores to originals
- *   }                                                                                                     */
+ *   } */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -35,45 +35,58 @@ static struct cg_private *slot(struct cg_privates *p, const struct omp_var *v)
 static bool check_reduction(struct cg *cg, const struct omp_sharing *s, struct omp_place place)
 {
     const struct omp_type *elem = cg_reduced(s);
-    bool known = s->clause && elem && ((s->item && s->item->udr) || cg_identity(cg, elem, s->clause->op));
+    bool known =
+        s->clause && elem && ((s->item && s->item->udr) || cg_identity(cg, elem, s->clause->op));
     if (!known)
-        cg_error(cg, place, "reduction of '%s' of type '%s' is not supported in device code", s->var->name, s->var->type->spelling);
+        cg_error(cg, place, "reduction of '%s' of type '%s' is not supported in device code",
+                 s->var->name, s->var->type->spelling);
     return known && (!s->item || !s->item->nsections || cg_is_contiguous(cg, s->item));
 }
 
-/* A variable that a kernel or an outlined function received by value is a private copy as it stands. */
-static bool is_copy_already(const struct cg *cg, const struct omp_construct *c, const struct omp_sharing *s, unsigned collect)
+/* A variable that a kernel or an outlined function received by value is a private copy as it
+ * stands. */
+static bool is_copy_already(const struct cg *cg, const struct omp_construct *c,
+                            const struct omp_sharing *s, unsigned collect)
 {
     if (s->share != OMPSH_FIRSTPRIVATE || s->lastprivate)
         return false;
-    bool of_team = !(c->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE)) && cg_is_written(cg->unit, c->body, s->var);
+    bool of_team = !(c->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE)) &&
+                   cg_is_written(cg->unit, c->body, s->var);
     bool of_target = (c->leaves & OMPL_TARGET) && (!s->clause || c->leaves == OMPL_TARGET);
     return of_target || ((collect & CG_OUTLINED) && !cg->env[s->var->id] && !of_team);
 }
 
-void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p, unsigned collect)
+void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p,
+                         unsigned collect)
 {
     for (unsigned i = 0; i < c->nsharings; i++) {
         const struct omp_sharing *s = &c->sharings[i];
         bool reduction = s->share == OMPSH_REDUCTION;
-        if (s->share == OMPSH_SHARED || (s->share == OMPSH_LOOP_IV && !s->lastprivate) || is_copy_already(cg, c, s, collect) ||
+        if (s->share == OMPSH_SHARED || (s->share == OMPSH_LOOP_IV && !s->lastprivate) ||
+            is_copy_already(cg, c, s, collect) ||
             (reduction ? collect & CG_NO_REDUCTIONS : collect & CG_REDUCTIONS_ONLY))
             continue;
         if (reduction && !check_reduction(cg, s, c->place))
             continue;
-        bool bounds_passed = (collect & CG_OUTLINED) && s->share == OMPSH_PRIVATE && !s->lastprivate;
+        bool bounds_passed =
+            (collect & CG_OUTLINED) && s->share == OMPSH_PRIVATE && !s->lastprivate;
         bool bounds = s->var->type->variably_modified && !bounds_passed;
         *slot(p, s->var) = (struct cg_private){
-            .sharing = s, .var = s->var, .bounds = bounds, .place = c->place,
+            .sharing = s,
+            .var = s->var,
+            .bounds = bounds,
+            .place = c->place,
             .original = s->share != OMPSH_PRIVATE || s->lastprivate,
-            .elem = reduction ? cg_reduced(s) : NULL, .pieces = reduction && cg_in_pieces(s),
+            .elem = reduction ? cg_reduced(s) : NULL,
+            .pieces = reduction && cg_in_pieces(s),
             .section = reduction ? cg_section(s) : 0,
         };
         p->lastprivate = p->lastprivate || s->lastprivate;
         p->linear = p->linear || s->share == OMPSH_LINEAR;
         p->reduction = p->reduction || (reduction && !cg_is_scan(s));
         p->scan = p->scan || cg_is_scan(s);
-        p->race = p->race || s->share == OMPSH_LINEAR || (s->share == OMPSH_FIRSTPRIVATE && s->lastprivate);
+        p->race = p->race || s->share == OMPSH_LINEAR ||
+                  (s->share == OMPSH_FIRSTPRIVATE && s->lastprivate);
     }
 }
 
@@ -81,7 +94,8 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
 static void declare_bounds(struct cg *cg, const struct cg_private *p, const char *outside)
 {
     for (unsigned i = 0; p->bounds && i < cg_nbounds(p->var->type); i++)
-        cg_line(cg, "const unsigned long __%s_d%u = %s;", p->var->name, i, cg_bound(cg, p->var->type, i, cg_strf(cg, "(%s)", outside)));
+        cg_line(cg, "const unsigned long __%s_d%u = %s;", p->var->name, i,
+                cg_bound(cg, p->var->type, i, cg_strf(cg, "(%s)", outside)));
 }
 
 /* One copy for the threads of a team of an SPMD kernel, in team-shared storage. */
@@ -89,8 +103,12 @@ static void declare_team_copy(struct cg *cg, const struct cg_private *p, const c
 {
     const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED);
     if (p->var->type->variably_modified)
-        cg_error(cg, p->place, "a private variable length array '%s' of a team is not supported in device code", v);
-    cg_line(cg, "static __OMPGPU_SHARED %s __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s *)&__s_%s;", type, v, type, v, type, v);
+        cg_error(cg, p->place,
+                 "a private variable length array '%s' of a team is not supported in device code",
+                 v);
+    cg_line(cg,
+            "static __OMPGPU_SHARED %s __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s *)&__s_%s;",
+            type, v, type, v, type, v);
     if (p->sharing->share == OMPSH_FIRSTPRIVATE)
         cg_line(cg, "if (__ompgpu_thread_id() == 0) { %s } __ompgpu_barrier(%u);",
                 cg_assign(cg, p->var->type, cg_strf(cg, "*__t_%s", v), outside), p->place.line);
@@ -110,11 +128,11 @@ static void declare_copy(struct cg *cg, const struct cg_private *p)
     case OMPSH_REDUCTION: cg_declare_reduction(cg, p); break;
     case OMPSH_LINEAR: {
         const struct omp_clause *k = p->sharing->clause;
-        cg_line(cg, "%s %s; const %s __l_%s = *__o_%s; const long long __ls_%s = %s;", type, v, type, v, v, v,
-                k && !cg_empty(k->expr) ? cg_expr(cg, k->expr) : "1");
+        cg_line(cg, "%s %s; const %s __l_%s = *__o_%s; const long long __ls_%s = %s;", type, v,
+                type, v, v, v, k && !cg_empty(k->expr) ? cg_expr(cg, k->expr) : "1");
         break;
     }
-    case OMPSH_LOOP_IV: break;        /* declared in the loop */
+    case OMPSH_LOOP_IV: break; /* declared in the loop */
     default: cg_line(cg, "%s %s;", type, v);
     }
 }
@@ -123,7 +141,8 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
 {
     cg_reduction_functions(cg, p);
     cg_line(cg, "{");
-    for (unsigned i = 0; i < p->n; i++) {     /* all originals first: a copy's initial value may use another variable */
+    for (unsigned i = 0; i < p->n;
+         i++) { /* all originals first: a copy's initial value may use another variable */
         struct cg_private *k = &p->list[i];
         const char *outside = cg_spell(cg, k->var);
         declare_bounds(cg, k, outside);
@@ -132,7 +151,8 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
         else if (k->section)
             cg_declare_section(cg, k, outside);
         else if (k->original && !k->team)
-            cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name, cg_address(cg, k->var));
+            cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name,
+                    cg_address(cg, k->var));
     }
     cg_declare_copies(cg, p);
     for (unsigned i = 0; i < p->n; i++) {
@@ -144,7 +164,11 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
     }
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
-        k->saved = cg_bind(cg, k->var, k->pieces ? cg_bind_pieces(cg, k) : k->section ? cg_bind_section(cg, k) : k->team ? cg_strf(cg, "(*%s)", k->var->name) : NULL);
+        k->saved = cg_bind(cg, k->var,
+                           k->pieces    ? cg_bind_pieces(cg, k)
+                           : k->section ? cg_bind_section(cg, k)
+                           : k->team    ? cg_strf(cg, "(*%s)", k->var->name)
+                                        : NULL);
     }
 }
 

@@ -1,15 +1,19 @@
 /* region.c - target regions: the region function, the record for the device tool, and the kernel.
  *
- * SPMD: the constructs from `target` to the innermost tightly nested one are one function that every thread runs; their private
- * copies are made together, for each thread, around the loop.  Generic: thread 0 runs the region; teams, distribute and parallel
- * are written where they stand. */
+ * SPMD: the constructs from `target` to the innermost tightly nested one are one function that
+ * every thread runs; their private copies are made together, for each thread, around the loop.
+ * Generic: thread 0 runs the region; teams, distribute and parallel are written where they stand.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
 #include "hostrt/image.h"
 
 /* ------------------------------------------------------------------ parameters */
-static bool by_address(enum cg_pass pass) { return pass == CG_PASS_ADDRESS || pass == CG_PASS_COPY || pass == CG_PASS_HOST_ADDRESS; }
+static bool by_address(enum cg_pass pass)
+{
+    return pass == CG_PASS_ADDRESS || pass == CG_PASS_COPY || pass == CG_PASS_HOST_ADDRESS;
+}
 
 static const char *parameter_list(struct cg *cg, const struct cg_plan *p)
 {
@@ -19,8 +23,10 @@ static const char *parameter_list(struct cg *cg, const struct cg_plan *p)
         if (p->params[i].pass == CG_PASS_BOUND)
             s = cg_strf(cg, "%s, unsigned long __%s_d%u", s, v->name, p->params[i].bound);
         else
-            s = cg_strf(cg, "%s, %s %s%s", s, cg_var_type(cg, v, by_address(p->params[i].pass) ? CG_AS_IS : CG_UNQUALIFIED),
-                        by_address(p->params[i].pass) ? "*" : "", v->name);
+            s = cg_strf(
+                cg, "%s, %s %s%s", s,
+                cg_var_type(cg, v, by_address(p->params[i].pass) ? CG_AS_IS : CG_UNQUALIFIED),
+                by_address(p->params[i].pass) ? "*" : "", v->name);
     }
     return s;
 }
@@ -29,8 +35,9 @@ static const char *argument_list(struct cg *cg, const struct cg_plan *p)
 {
     const char *s = "";
     for (unsigned i = 0; i < p->nparams; i++)
-        s = p->params[i].pass == CG_PASS_BOUND ? cg_strf(cg, "%s, __%s_d%u", s, p->params[i].var->name, p->params[i].bound)
-                                               : cg_strf(cg, "%s, %s", s, p->params[i].var->name);
+        s = p->params[i].pass == CG_PASS_BOUND
+                ? cg_strf(cg, "%s, __%s_d%u", s, p->params[i].var->name, p->params[i].bound)
+                : cg_strf(cg, "%s, %s", s, p->params[i].var->name);
     return s;
 }
 
@@ -40,9 +47,10 @@ static const char *unpacked_list(struct cg *cg, const struct cg_plan *p)
     const char *s = "";
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
-        const char *type = p->params[i].pass == CG_PASS_BOUND                               ? "unsigned long"
-                           : by_address(p->params[i].pass) || v->type->variably_modified ? "void *"
-                                                                                            : cg_var_type(cg, v, CG_UNQUALIFIED);
+        const char *type = p->params[i].pass == CG_PASS_BOUND ? "unsigned long"
+                           : by_address(p->params[i].pass) || v->type->variably_modified
+                               ? "void *"
+                               : cg_var_type(cg, v, CG_UNQUALIFIED);
         s = cg_strf(cg, "%s, *(%s *)__p[%u]", s, type, i + 1);
     }
     return s;
@@ -52,11 +60,14 @@ static void bind_parameters(struct cg *cg, const struct cg_plan *p)
 {
     for (unsigned i = 0; i < p->nparams; i++)
         if (p->params[i].pass != CG_PASS_BOUND)
-            cg_bind(cg, p->params[i].var, by_address(p->params[i].pass) ? cg_strf(cg, "(*%s)", p->params[i].var->name) : NULL);
+            cg_bind(cg, p->params[i].var,
+                    by_address(p->params[i].pass) ? cg_strf(cg, "(*%s)", p->params[i].var->name)
+                                                  : NULL);
 }
 
 /* ------------------------------------------------------------------ SPMD */
-/* The construct of the chain that decides how v is treated: the innermost that does not just share it. */
+/* The construct of the chain that decides how v is treated: the innermost that does not just share
+ * it. */
 static const struct omp_construct *decided_by(const struct cg_plan *p, const struct omp_var *v)
 {
     for (unsigned i = p->nchain; i--;) {
@@ -67,20 +78,24 @@ static const struct omp_construct *decided_by(const struct cg_plan *p, const str
     return NULL;
 }
 
-/* A private variable of a team (not of its threads) through which the threads can communicate is in team-shared storage. */
+/* A private variable of a team (not of its threads) through which the threads can communicate is in
+ * team-shared storage. */
 static void share_in_team(struct cg *cg, const struct cg_plan *p, struct cg_privates *l)
 {
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_construct *c = decided_by(p, l->list[i].var);
         enum omp_share s = l->list[i].sharing->share;
         bool of_team = !(cg_leaves(c) & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE));
-        bool communicates = cg_is_aggregate(l->list[i].var->type) ||
-                            (p->synchronises && cg_is_written(cg->unit, p->inner->body, l->list[i].var));
-        l->list[i].team = of_team && communicates && (s == OMPSH_PRIVATE || s == OMPSH_FIRSTPRIVATE);
+        bool communicates =
+            cg_is_aggregate(l->list[i].var->type) ||
+            (p->synchronises && cg_is_written(cg->unit, p->inner->body, l->list[i].var));
+        l->list[i].team =
+            of_team && communicates && (s == OMPSH_PRIVATE || s == OMPSH_FIRSTPRIVATE);
     }
 }
 
-/* Pointers and private scalars that arrive by value, but that the threads of the team may change for each other. */
+/* Pointers and private scalars that arrive by value, but that the threads of the team may change
+ * for each other. */
 static void share_pointers(struct cg *cg, const struct cg_plan *p)
 {
     for (unsigned i = 0; i < p->nparams; i++) {
@@ -89,13 +104,18 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
         if (!value || v->type->kind != OMPT_POINTER || !p->params[i].one_copy)
             continue;
         const char *type = cg_var_type(cg, v, CG_UNQUALIFIED), *n = v->name;
-        cg_line(cg, "static __OMPGPU_SHARED %s __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s *)&__s_%s;", type, n, type, n, type, n);
-        cg_line(cg, "if (__ompgpu_thread_id() == 0) { *__t_%s = %s; } __ompgpu_barrier(%u);", n, n, cg->place.line);
+        cg_line(
+            cg,
+            "static __OMPGPU_SHARED %s __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s *)&__s_%s;",
+            type, n, type, n, type, n);
+        cg_line(cg, "if (__ompgpu_thread_id() == 0) { *__t_%s = %s; } __ompgpu_barrier(%u);", n, n,
+                cg->place.line);
         cg_bind(cg, v, cg_strf(cg, "(*__t_%s)", n));
     }
 }
 
-/* Constant clauses that ask for whole warps: the launch has as many threads, or fewer warps (hostrt/core/geometry.c). */
+/* Constant clauses that ask for whole warps: the launch has as many threads, or fewer warps
+ * (hostrt/core/geometry.c). */
 static bool whole_warps(const struct cg *cg, const struct cg_plan *p)
 {
     static const enum omp_clause_kind kinds[] = { OMPC_THREAD_LIMIT, OMPC_NUM_THREADS };
@@ -116,12 +136,16 @@ static bool whole_warps(const struct cg *cg, const struct cg_plan *p)
 
 static const char *spmd_region(struct cg *cg, const struct cg_plan *p, unsigned *flags)
 {
-    struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL, .base = p->chain[0]->region, .slices = true, .whole_warps = whole_warps(cg, p) };
+    struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL,
+                             .base = p->chain[0]->region,
+                             .slices = true,
+                             .whole_warps = whole_warps(cg, p) };
     share_pointers(cg, p);
     for (unsigned i = 0; i < p->nchain; i++)
         cg_collect_privates(cg, p->chain[i], &l, CG_OUTLINED);
     share_in_team(cg, p, &l);
-    cg_inner_construct(cg, p->inner, p->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_PARALLEL), &l);
+    cg_inner_construct(cg, p->inner,
+                       p->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_PARALLEL), &l);
     *flags = l.flags;
     return l.atomic || !l.record ? NULL : cg_strf(cg, "sizeof(%s)", l.record);
 }
@@ -155,24 +179,34 @@ static unsigned max_threads(const struct cg *cg, const struct cg_plan *p)
         if (p->spmd && (k = cg_clause(p->chain[i], OMPC_NUM_THREADS)))
             n = least(n, cg_constant(cg->unit, k));
     }
-    if (!p->spmd && p->teams && p->teams != p->chain[0] && (k = cg_clause(p->teams, OMPC_THREAD_LIMIT)))
+    if (!p->spmd && p->teams && p->teams != p->chain[0] &&
+        (k = cg_clause(p->teams, OMPC_THREAD_LIMIT)))
         n = least(n, cg_constant(cg->unit, k));
     return n;
 }
 
-static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p, const char *parameters, const char *bytes,
-                         unsigned flags)
+static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+                         const char *parameters, const char *bytes, unsigned flags)
 {
-    const char *mode = p->spmd ? "SPMD" : "GENERIC", *m = cg_strf(cg, "__OMPGPU_%s", mode), *id = c->region;
-    cg_put(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)\n", id, mode, c->place.line, c->place.col, max_threads(cg, p),
-           bytes ? bytes : "0", flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
-           cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file), cg_quoted(cg, cg_directive(cg, c, true)));
-    cg_put(cg, "#ifdef __NVPTX__\n__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)\n", id, parameters);
-    cg_put(cg, "{ if (__ompgpu_kernel_begin(&__env, %s)) { %s__region(&__env%s); __ompgpu_kernel_end(&__env, %s); } }\n", m, id,
-           argument_list(cg, p), m);
+    const char *mode = p->spmd ? "SPMD" : "GENERIC", *m = cg_strf(cg, "__OMPGPU_%s", mode),
+               *id = c->region;
+    cg_put(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)\n", id, mode, c->place.line,
+           c->place.col, max_threads(cg, p), bytes ? bytes : "0",
+           flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
+           cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
+           cg_quoted(cg, cg_directive(cg, c, true)));
+    cg_put(cg,
+           "#ifdef __NVPTX__\n__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)\n",
+           id, parameters);
+    cg_put(cg,
+           "{ if (__ompgpu_kernel_begin(&__env, %s)) { %s__region(&__env%s); "
+           "__ompgpu_kernel_end(&__env, %s); } }\n",
+           m, id, argument_list(cg, p), m);
     cg_put(cg, "#else\nvoid %s(void **__p)\n{ struct __ompgpu_env *__env = __p[0];\n", id);
-    cg_put(cg, "  if (__ompgpu_kernel_begin(__env, %s)) { %s__region(__env%s); __ompgpu_kernel_end(__env, %s); } }\n#endif\n", m, id,
-           unpacked_list(cg, p), m);
+    cg_put(cg,
+           "  if (__ompgpu_kernel_begin(__env, %s)) { %s__region(__env%s); "
+           "__ompgpu_kernel_end(__env, %s); } }\n#endif\n",
+           m, id, unpacked_list(cg, p), m);
 }
 
 void cg_region(struct cg *cg, const struct omp_construct *c)
@@ -188,8 +222,8 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, &p);
     bind_parameters(cg, &p);
     cg->out = &text;
-    cg_put(cg, "# %u %s\n__OMPGPU_INLINE void %s__region(struct __ompgpu_env *__env%s)\n{", c->place.line, cg_quoted(cg, c->place.file), c->region,
-           parameters);
+    cg_put(cg, "# %u %s\n__OMPGPU_INLINE void %s__region(struct __ompgpu_env *__env%s)\n{",
+           c->place.line, cg_quoted(cg, c->place.file), c->region, parameters);
     if (p.spmd)
         bytes = spmd_region(cg, &p, &flags);
     else
@@ -201,7 +235,8 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     cg_pop_env(cg, env);
     cg->out = out;
     cg->before = outer;
-    cg_put(cg, "\n// %s:%u in %s: %s  (%s)\n", c->place.file, c->place.line, c->function ? c->function->name : "?", cg_directive(cg, c, false),
+    cg_put(cg, "\n// %s:%u in %s: %s  (%s)\n", c->place.file, c->place.line,
+           c->function ? c->function->name : "?", cg_directive(cg, c, false),
            p.spmd ? "SPMD" : "generic");
     cg_write_within(cg, c->function, &before, &text);
     free(text.s);

@@ -1,23 +1,27 @@
 /* task.c - tasks in device code, and reductions in which they take part.
  *
- * A task is undeferred: the thread that meets it runs it at once (OpenMP 5.2 section 12.5 lets any task be).  So taskwait, taskyield and
- * depend have nothing to wait for, a taskloop is one task that runs all iterations, and what is left of a task is its data environment:
- * private copies around its body (device/construct.c), with the values of what it does not share (frontend/sharing.c).
+ * A task is undeferred: the thread that meets it runs it at once (OpenMP 5.2 section 12.5 lets any
+ * task be).  So taskwait, taskyield and depend have nothing to wait for, a taskloop is one task
+ * that runs all iterations, and what is left of a task is its data environment: private copies
+ * around its body (device/construct.c), with the values of what it does not share
+ * (frontend/sharing.c).
  *
- * All tasks of a taskgroup are run by the thread that runs the taskgroup, which makes one copy for them:
+ * All tasks of a taskgroup are run by the thread that runs the taskgroup, which makes one copy for
+ * them:
  *
  *   taskgroup task_reduction(+: x)      T *const __g0_x = &x;  { T x = 0; … }      outside of tasks x is (*__g0_x)
  *     task in_reduction(+: x)                                  { x += 1; }          the copy
  *   end of the taskgroup                                       *__o_x = *__o_x + x;
  *
- * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy already. */
+ * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy
+ * already. */
 #include <stdlib.h>
 #include "codegen/c/write.h"
 
 struct cg_group {
     const struct omp_construct *c;
     const struct cg_privates *copies;
-    const char **spelling;            /* of each copy */
+    const char **spelling; /* of each copy */
     struct cg_group *outer;
 };
 
@@ -25,7 +29,9 @@ static unsigned depth(const struct cg_group *g) { return g ? 1 + depth(g->outer)
 
 void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
 {
-    struct cg_privates p = { .finish = CG_SERIAL, .base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file", c->place.line) };
+    struct cg_privates p = { .finish = CG_SERIAL,
+                             .base = cg_strf(cg, "%s_%u", c->function ? c->function->name : "file",
+                                             c->place.line) };
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
     const char **spelling = calloc(p.n + 1, sizeof *spelling);
     struct cg_group g = { c, &p, spelling, cg->groups };
@@ -33,10 +39,12 @@ void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
     if (!spelling)
         abort();
     for (unsigned i = 0; i < p.n; i++)
-        cg_line(cg, "__typeof__(%s) *const __g%u_%s = %s;", cg_spell(cg, p.list[i].var), d, p.list[i].var->name, cg_address(cg, p.list[i].var));
+        cg_line(cg, "__typeof__(%s) *const __g%u_%s = %s;", cg_spell(cg, p.list[i].var), d,
+                p.list[i].var->name, cg_address(cg, p.list[i].var));
     cg_open_privates(cg, &p);
     for (unsigned i = 0; i < p.n; i++)
-        spelling[i] = cg_bind(cg, p.list[i].var, cg_strf(cg, "(*__g%u_%s)", d, p.list[i].var->name));
+        spelling[i] =
+            cg_bind(cg, p.list[i].var, cg_strf(cg, "(*__g%u_%s)", d, p.list[i].var->name));
     cg->groups = &g;
     cg_copy_body(cg, c->body);
     cg->groups = g.outer;
@@ -61,10 +69,12 @@ static bool names(const struct omp_construct *c, enum omp_clause_kind kind, cons
     return false;
 }
 
-/* In a task in which v takes part already, or in a construct that reduces it, its spelling is that of the copy. */
+/* In a task in which v takes part already, or in a construct that reduces it, its spelling is that
+ * of the copy. */
 static void bind(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
 {
-    for (c = c->parent; c && !names(c, OMPC_IN_REDUCTION, v) && !names(c, OMPC_REDUCTION, v); c = c->parent) {
+    for (c = c->parent; c && !names(c, OMPC_IN_REDUCTION, v) && !names(c, OMPC_REDUCTION, v);
+         c = c->parent) {
         const struct cg_group *g = group_of(cg, c);
         for (unsigned i = 0; g && i < g->copies->n; i++)
             if (g->copies->list[i].var == v) {

@@ -1,14 +1,16 @@
-/* host.c - the host text: the preprocessed file, with target and data constructs turned into calls of the host runtime.
+/* host.c - the host text: the preprocessed file, with target and data constructs turned into calls
+ * of the host runtime.
  *
- * A target construct keeps its directive and body behind the call, as the version that runs on the host: without offload targets
- * clang compiles it for the host.  Other directives stay as they are.  Names made up here begin with __omp_ or __ompgpu_. */
+ * A target construct keeps its directive and body behind the call, as the version that runs on the
+ * host: without offload targets clang compiles it for the host.  Other directives stay as they are.
+ * Names made up here begin with __omp_ or __ompgpu_. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
 #include "hostrt/ompgpu.h"
 
-extern const char cg_host_abi[];      /* hostrt/ompgpu.h, preprocessed; made by the Makefile */
+extern const char cg_host_abi[]; /* hostrt/ompgpu.h, preprocessed; made by the Makefile */
 
 /* ------------------------------------------------------------------ clauses */
 static const char *device_of(struct cg *cg, const struct omp_construct *c)
@@ -28,7 +30,12 @@ static const char *condition_of(struct cg *cg, const struct omp_construct *c, en
 /* The smaller of two limits, of which 0 (NULL) is none. */
 static const char *smaller(struct cg *cg, const char *a, const char *b)
 {
-    return a && b ? cg_strf(cg, "({ const int __omp_a = %s, __omp_b = %s; __omp_a < __omp_b ? __omp_a : __omp_b; })", a, b) : a ? a : b;
+    return a && b ? cg_strf(cg,
+                            "({ const int __omp_a = %s, __omp_b = %s; __omp_a < __omp_b ? __omp_a "
+                            ": __omp_b; })",
+                            a, b)
+           : a    ? a
+                  : b;
 }
 
 static const char *limit(struct cg *cg, const struct omp_construct *c, enum omp_clause_kind kind)
@@ -37,7 +44,8 @@ static const char *limit(struct cg *cg, const struct omp_construct *c, enum omp_
     return k ? cg_strf(cg, "(int)(%s)", cg_expr(cg, k->expr)) : NULL;
 }
 
-static const char *thread_limit(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
+                                const struct cg_plan *p)
 {
     const char *n = NULL;
     for (unsigned i = 0; i < p->nchain; i++) {
@@ -47,7 +55,8 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c, co
     }
     if (p->teams && !p->spmd && p->teams != c)
         n = smaller(cg, n, limit(cg, p->teams, OMPC_THREAD_LIMIT));
-    for (unsigned i = 0; p->spmd && i < p->nchain; i++) {      /* if(parallel: false): one thread a team */
+    for (unsigned i = 0; p->spmd && i < p->nchain;
+         i++) { /* if(parallel: false): one thread a team */
         const struct omp_clause *k = cg_if(p->chain[i], OMPL_PARALLEL);
         if (k && k != cg_if(c, OMPL_TARGET))
             n = cg_strf(cg, "(%s) ? %s : 1", cg_expr(cg, k->expr), n ? n : "0");
@@ -65,8 +74,9 @@ static unsigned launch_flags(const struct cg_plan *p)
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }
 
-/* ------------------------------------------------------------------ an undeferred task around a construct
- * depend: it waits for the others.  in_reduction: in it the variable is the copy of the host's task reduction. */
+/* ----------------------------------------------------------- an undeferred task around a construct
+ * depend: it waits for the others.  in_reduction: in it the variable is the copy of the host's task
+ * reduction. */
 static void task_around(struct cg *cg, const struct omp_construct *c)
 {
     const char *clauses = "";
@@ -88,8 +98,8 @@ static bool in_map_clause(const struct omp_construct *c, const struct omp_var *v
     return false;
 }
 
-/* Section 5.8.1: lastprivate and linear on a combined target construct map the variable tofrom.  clang takes it as firstprivate of
- * target and loses the result. */
+/* Section 5.8.1: lastprivate and linear on a combined target construct map the variable tofrom.
+ * clang takes it as firstprivate of target and loses the result. */
 static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
 {
     const char *list = "";
@@ -102,25 +112,36 @@ static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
     return list;
 }
 
-/* clang finishes reductions atomically where it can.  For types that need more than one instruction it calls libatomic, which no program
- * says -l for, and clang 22 has no code at all for elements of a _Bool array.  A user-defined reduction has no such finish. */
+/* clang finishes reductions atomically where it can.  For types that need more than one instruction
+ * it calls libatomic, which no program says -l for, and clang 22 has no code at all for elements of
+ * a _Bool array.  A user-defined reduction has no such finish. */
 static const char host_reductions[] =
-#define REDUCTION(op, types, combiner, init) "#pragma omp declare reduction(__ompgpu_" op " : " types " : " combiner ") initializer(omp_priv = " init ")\n"
+#define REDUCTION(op, types, combiner, init)                                                       \
+    "#pragma omp declare reduction(__ompgpu_" op " : " types " : " combiner                        \
+    ") initializer(omp_priv = " init ")\n"
 #define INTEGERS "_Bool, __int128, unsigned __int128"
 #define BOTH(type) ", _Complex " type ", _Complex unsigned " type
-#define NUMBERS INTEGERS ", _Complex float, _Complex double, _Complex _Float16, _Complex signed char" BOTH("char") BOTH("short") BOTH("int") \
-                BOTH("long") BOTH("long long")
+#define NUMBERS                                                                                    \
+    INTEGERS                                                                                       \
+    ", _Complex float, _Complex double, _Complex _Float16, _Complex signed char" BOTH("char")      \
+        BOTH("short") BOTH("int") BOTH("long") BOTH("long long")
     REDUCTION("add", NUMBERS, "omp_out += omp_in", "0")
-    REDUCTION("mul", NUMBERS, "omp_out *= omp_in", "1")
-    REDUCTION("and", INTEGERS, "omp_out &= omp_in", "-1")
-    REDUCTION("or", INTEGERS, "omp_out |= omp_in", "0")
-    REDUCTION("xor", INTEGERS, "omp_out ^= omp_in", "0")
-    REDUCTION("land", INTEGERS, "omp_out = omp_out && omp_in", "1")
-    REDUCTION("lor", INTEGERS, "omp_out = omp_out || omp_in", "0")
-    REDUCTION("max", "_Bool, unsigned __int128", "omp_out = omp_in > omp_out ? omp_in : omp_out", "0")
-    REDUCTION("max", "__int128", "omp_out = omp_in > omp_out ? omp_in : omp_out", "(__int128)1 << 127")
-    REDUCTION("min", "_Bool, unsigned __int128", "omp_out = omp_in < omp_out ? omp_in : omp_out", "-1")
-    REDUCTION("min", "__int128", "omp_out = omp_in < omp_out ? omp_in : omp_out", "(__int128)(~(unsigned __int128)0 >> 1)");
+        REDUCTION("mul", NUMBERS, "omp_out *= omp_in", "1") REDUCTION("and", INTEGERS,
+                                                                      "omp_out &= omp_in", "-1")
+            REDUCTION("or", INTEGERS, "omp_out |= omp_in", "0")
+                REDUCTION("xor", INTEGERS, "omp_out ^= omp_in", "0")
+                    REDUCTION("land", INTEGERS, "omp_out = omp_out && omp_in", "1")
+                        REDUCTION("lor", INTEGERS, "omp_out = omp_out || omp_in", "0")
+                            REDUCTION("max", "_Bool, unsigned __int128",
+                                      "omp_out = omp_in > omp_out ? omp_in : omp_out", "0")
+                                REDUCTION("max", "__int128",
+                                          "omp_out = omp_in > omp_out ? omp_in : omp_out",
+                                          "(__int128)1 << 127")
+                                    REDUCTION("min", "_Bool, unsigned __int128",
+                                              "omp_out = omp_in < omp_out ? omp_in : omp_out", "-1")
+                                        REDUCTION("min", "__int128",
+                                                  "omp_out = omp_in < omp_out ? omp_in : omp_out",
+                                                  "(__int128)(~(unsigned __int128)0 >> 1)");
 
 /* Does clang need help with the item? */
 static bool needs_reduction(const struct omp_item *it)
@@ -130,7 +151,8 @@ static bool needs_reduction(const struct omp_item *it)
     for (; t && t->elem && (t->kind == OMPT_ARRAY || levels); t = t->elem)
         levels -= levels > 0;
     return t && !t->is_long_double &&
-           (t->kind == OMPT_COMPLEX || (t->kind == OMPT_BOOL && t != it->base_type) || (t->kind == OMPT_INT && t->size == 16));
+           (t->kind == OMPT_COMPLEX || (t->kind == OMPT_BOOL && t != it->base_type) ||
+            (t->kind == OMPT_INT && t->size == 16));
 }
 
 static bool is_hard(const struct omp_clause *k)
@@ -143,7 +165,8 @@ static bool is_hard(const struct omp_clause *k)
 
 static bool has_hard_reductions(const struct omp_construct *c)
 {
-    for (const struct omp_clause *k = c->clauses; k && (c->on_device || (c->leaves & OMPL_TARGET)); k = k->next)
+    for (const struct omp_clause *k = c->clauses; k && (c->on_device || (c->leaves & OMPL_TARGET));
+         k = k->next)
         if (is_hard(k))
             return true;
     return false;
@@ -152,11 +175,16 @@ static bool has_hard_reductions(const struct omp_construct *c)
 /* The clause with an operator of its own for each item. */
 static void hard_clause(struct cg *cg, const struct omp_clause *k)
 {
-    static const char *const names[] = { [OMPR_ADD] = "add", [OMPR_SUB] = "add", [OMPR_MUL] = "mul", [OMPR_AND] = "and", [OMPR_OR] = "or",
-                                         [OMPR_XOR] = "xor", [OMPR_LAND] = "land", [OMPR_LOR] = "lor", [OMPR_MIN] = "min", [OMPR_MAX] = "max" };
+    static const char *const names[] = { [OMPR_ADD] = "add",   [OMPR_SUB] = "add",
+                                         [OMPR_MUL] = "mul",   [OMPR_AND] = "and",
+                                         [OMPR_OR] = "or",     [OMPR_XOR] = "xor",
+                                         [OMPR_LAND] = "land", [OMPR_LOR] = "lor",
+                                         [OMPR_MIN] = "min",   [OMPR_MAX] = "max" };
     for (unsigned i = 0; i < k->nitems; i++)
-        cg_put(cg, " reduction(%s%s%s: %s)", k->modifier ? k->modifier : "", k->modifier ? ", " : "",
-               needs_reduction(&k->items[i]) ? cg_strf(cg, "__ompgpu_%s", names[k->op]) : k->word, cg_raw(cg, k->items[i].text));
+        cg_put(cg, " reduction(%s%s%s: %s)", k->modifier ? k->modifier : "",
+               k->modifier ? ", " : "",
+               needs_reduction(&k->items[i]) ? cg_strf(cg, "__ompgpu_%s", names[k->op]) : k->word,
+               cg_raw(cg, k->items[i].text));
 }
 
 /* The construct as the user wrote it, but for what clang cannot compile. */
@@ -164,7 +192,8 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
     bool chosen = (c->leaves & OMPL_TARGET) && !cg_empty(c->chosen);
     cg_marker(cg, fe_place(cg->unit, chosen ? c->chosen.begin : c->pragma.begin));
-    unsigned at = chosen ? c->chosen.begin : c->pragma.begin, end = chosen ? c->chosen.end : c->pragma.end;
+    unsigned at = chosen ? c->chosen.begin : c->pragma.begin,
+             end = chosen ? c->chosen.end : c->pragma.end;
     if (chosen)
         cg_puts(cg, "#pragma omp ");
     while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
@@ -190,8 +219,9 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
 static bool is_of_target(const struct omp_clause *k)
 {
     static const enum omp_clause_kind kinds[] = {
-        OMPC_MAP, OMPC_DEVICE, OMPC_DEFAULTMAP, OMPC_NOWAIT, OMPC_IS_DEVICE_PTR, OMPC_HAS_DEVICE_ADDR, OMPC_DEPEND, OMPC_USES_ALLOCATORS,
-        OMPC_THREAD_LIMIT, OMPC_PRIORITY,
+        OMPC_MAP,           OMPC_DEVICE,          OMPC_DEFAULTMAP, OMPC_NOWAIT,
+        OMPC_IS_DEVICE_PTR, OMPC_HAS_DEVICE_ADDR, OMPC_DEPEND,     OMPC_USES_ALLOCATORS,
+        OMPC_THREAD_LIMIT,  OMPC_PRIORITY,
     };
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (k->kind == kinds[i])
@@ -234,7 +264,8 @@ static void host_version(struct cg *cg, const struct omp_construct *c)
     cg_pop_env(cg, env);
 }
 
-/* Inside a host construct with a default clause a global of ours would have no or the wrong data-sharing attribute. */
+/* Inside a host construct with a default clause a global of ours would have no or the wrong
+ * data-sharing attribute. */
 static bool in_default(const struct omp_construct *c)
 {
     for (c = c->parent; c; c = c->parent)
@@ -251,20 +282,25 @@ static void target(struct cg *cg, const struct omp_construct *c)
     const char *condition = condition_of(cg, c, OMPL_TARGET);
     cg_line(cg, "{");
     task_around(cg, c);
-    if (condition)                    /* when it is false, the map clauses are not evaluated */
+    if (condition) /* when it is false, the map clauses are not evaluated */
         cg_line(cg, "{ _Bool __omp_host = 1; if %s", condition);
-    cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, %s, 0 };", cg_quoted(cg, c->region),
-            cg_quoted(cg, c->place.file), cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, cg_directive(cg, c, true)),
-            c->place.line, c->place.col, in_default(c) ? "0" : "&__ompgpu_unit");
+    cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, %s, 0 };",
+            cg_quoted(cg, c->region), cg_quoted(cg, c->place.file),
+            cg_quoted(cg, c->function ? c->function->name : ""),
+            cg_quoted(cg, cg_directive(cg, c, true)), c->place.line, c->place.col,
+            in_default(c) ? "0" : "&__ompgpu_unit");
     if (in_default(c))
         cg_line(cg, "__atomic_store_n(&__omp_r.unit, __ompgpu_this_unit(), 0);");
     unsigned nmaps = cg_maps(cg, c, &p);
     const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c);
-    const char *reduce = cg_reduce_bytes(cg, &p), *copy = cg_copy_bytes(cg, &p), *inner = cg_inner_bytes(cg, c, &p);
-    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u, %s, %s, %s };", device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p),
-            trip ? trip : "0", launch_flags(&p), copy ? copy : "0", reduce ? reduce : "0", inner ? inner : "0");
-    const char *call = cg_strf(cg, "__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l)", nmaps ? "__omp_m" : "0", nmaps,
-                               p.nparams ? "__omp_p" : "0", p.nparams);
+    const char *reduce = cg_reduce_bytes(cg, &p), *copy = cg_copy_bytes(cg, &p),
+               *inner = cg_inner_bytes(cg, c, &p);
+    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u, %s, %s, %s };",
+            device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p), trip ? trip : "0",
+            launch_flags(&p), copy ? copy : "0", reduce ? reduce : "0", inner ? inner : "0");
+    const char *call =
+        cg_strf(cg, "__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l)", nmaps ? "__omp_m" : "0",
+                nmaps, p.nparams ? "__omp_p" : "0", p.nparams);
     cg_line(cg, condition ? "__omp_host = %s; }" : "if (%s)", call);
     if (condition)
         cg_line(cg, "if (__omp_host)");
@@ -280,13 +316,15 @@ static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_lea
     const char *condition = condition_of(cg, c, leaf);
     cg_line(cg, "{");
     task_around(cg, c);
-    cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s };", cg_quoted(cg, c->place.file), c->place.line,
-            cg_quoted(cg, cg_directive(cg, c, true)));
-    cg_line(cg, "const long __omp_dev = %s; const _Bool __omp_if = %s;", device_of(cg, c), condition ? condition : "1");
+    cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s };",
+            cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
+    cg_line(cg, "const long __omp_dev = %s; const _Bool __omp_if = %s;", device_of(cg, c),
+            condition ? condition : "1");
 }
 
 /* Stand-alone: the maps are evaluated only where the condition holds. */
-static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf, const char *function)
+static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf,
+                      const char *function)
 {
     open_data(cg, c, leaf);
     cg_line(cg, "if (__omp_if) {");
@@ -298,11 +336,21 @@ static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_lea
     cg_puts(cg, " } } }");
 }
 
-static void enter_data(struct cg *cg, const struct omp_construct *c) { data_call(cg, c, OMPL_ENTER_DATA, "__ompgpu_data_begin"); }
-static void exit_data(struct cg *cg, const struct omp_construct *c) { data_call(cg, c, OMPL_EXIT_DATA, "__ompgpu_data_end"); }
-static void update(struct cg *cg, const struct omp_construct *c) { data_call(cg, c, OMPL_UPDATE, "__ompgpu_data_update"); }
+static void enter_data(struct cg *cg, const struct omp_construct *c)
+{
+    data_call(cg, c, OMPL_ENTER_DATA, "__ompgpu_data_begin");
+}
+static void exit_data(struct cg *cg, const struct omp_construct *c)
+{
+    data_call(cg, c, OMPL_EXIT_DATA, "__ompgpu_data_end");
+}
+static void update(struct cg *cg, const struct omp_construct *c)
+{
+    data_call(cg, c, OMPL_UPDATE, "__ompgpu_data_update");
+}
 
-/* The same entries at the end as at the beginning, whatever the body does to pointers and sections. */
+/* The same entries at the end as at the beginning, whatever the body does to pointers and sections.
+ */
 static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
 {
     open_data(cg, c, OMPL_TARGET_DATA);
@@ -310,25 +358,36 @@ static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
         return 0;
     cg_line(cg, "struct ompgpu_map __omp_k[%u]; if (__omp_if) {", c->nmaps);
     unsigned nmaps = cg_maps(cg, c, NULL);
-    cg_line(cg, "__builtin_memcpy(__omp_k, __omp_m, sizeof __omp_m); __ompgpu_data_begin(&__omp_where, __omp_dev, __omp_k, %u); }", nmaps);
+    cg_line(cg,
+            "__builtin_memcpy(__omp_k, __omp_m, sizeof __omp_m); __ompgpu_data_begin(&__omp_where, "
+            "__omp_dev, __omp_k, %u); }",
+            nmaps);
     return nmaps;
 }
 
-/* use_device_ptr(p): p is a variable of the body with the device pointer.  use_device_addr(v): v is spelled (*__omp_u_v); for a pointer
- * with a section it is the pointer that is translated. */
+/* use_device_ptr(p): p is a variable of the body with the device pointer.  use_device_addr(v): v is
+ * spelled (*__omp_u_v); for a pointer with a section it is the pointer that is translated. */
 static void use_device(struct cg *cg, const struct omp_clause *k)
 {
     for (unsigned i = 0; i < k->nitems; i++) {
         const struct omp_item *item = &k->items[i];
         const char *v = item->var->name;
-        bool pointer = item->var->type->kind == OMPT_POINTER && (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
+        bool pointer = item->var->type->kind == OMPT_POINTER &&
+                       (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
         if (!item->base_is_var) {
-            cg_error(cg, item->place, "'%s' in a use_device clause is not supported", cg_raw(cg, item->text));
+            cg_error(cg, item->place, "'%s' in a use_device clause is not supported",
+                     cg_raw(cg, item->text));
         } else if (pointer) {
-            cg_line(cg, "__typeof__(%s) __omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, %s) : (void *)%s;", v, v, v, v);
+            cg_line(cg,
+                    "__typeof__(%s) __omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, %s) : "
+                    "(void *)%s;",
+                    v, v, v, v);
             cg_put(cg, " __typeof__(__omp_u_%s) %s = __omp_u_%s;", v, v, v);
         } else {
-            cg_line(cg, "__typeof__(%s) *__omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, &(%s)) : (void *)&(%s);", v, v, v, v);
+            cg_line(cg,
+                    "__typeof__(%s) *__omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, &(%s)) "
+                    ": (void *)&(%s);",
+                    v, v, v, v);
         }
     }
 }
@@ -337,12 +396,16 @@ static void bind_device_addresses(struct cg *cg, const struct omp_clause *k)
 {
     for (unsigned i = 0; i < k->nitems; i++) {
         const struct omp_item *item = &k->items[i];
-        bool pointer = item->var->type->kind == OMPT_POINTER && (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
+        bool pointer = item->var->type->kind == OMPT_POINTER &&
+                       (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
         cg_bind(cg, item->var, pointer ? NULL : cg_strf(cg, "(*__omp_u_%s)", item->var->name));
     }
 }
 
-static bool uses_device(const struct omp_clause *k) { return k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR; }
+static bool uses_device(const struct omp_clause *k)
+{
+    return k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR;
+}
 
 static void target_data(struct cg *cg, const struct omp_construct *c)
 {
@@ -356,13 +419,18 @@ static void target_data(struct cg *cg, const struct omp_construct *c)
     cg_pop_env(cg, env);
     cg_line(cg, "}");
     if (nmaps)
-        cg_line(cg, "if (__omp_if) __ompgpu_data_end(&__omp_where, __omp_dev, __omp_k, %u);", nmaps);
+        cg_line(cg, "if (__omp_if) __ompgpu_data_end(&__omp_where, __omp_dev, __omp_k, %u);",
+                nmaps);
     cg_puts(cg, " } }");
 }
 
 /* ------------------------------------------------------------------ the file */
-static const struct { unsigned leaf; void (*write)(struct cg *, const struct omp_construct *); } handlers[] = {
-    { OMPL_TARGET, target }, { OMPL_TARGET_DATA, target_data }, { OMPL_ENTER_DATA, enter_data }, { OMPL_EXIT_DATA, exit_data },
+static const struct {
+    unsigned leaf;
+    void (*write)(struct cg *, const struct omp_construct *);
+} handlers[] = {
+    { OMPL_TARGET, target },         { OMPL_TARGET_DATA, target_data },
+    { OMPL_ENTER_DATA, enter_data }, { OMPL_EXIT_DATA, exit_data },
     { OMPL_UPDATE, update },
 };
 
@@ -391,8 +459,10 @@ static unsigned write_variables(struct cg *cg)
         const struct omp_var *v = cg->unit->vars[i];
         if (!cg_is_device_variable(v) || v->is_extern)
             continue;
-        cg_put(cg, "%s{ %s, (void *)&%s, sizeof %s, %d },\n", n++ ? "  " : "static const struct ompgpu_var __ompgpu_vars[] = {\n  ",
-               cg_quoted(cg, cg_export_id(cg, v)), v->name, v->name, v->declare_target == OMPV_DT_LINK);
+        cg_put(cg, "%s{ %s, (void *)&%s, sizeof %s, %d },\n",
+               n++ ? "  " : "static const struct ompgpu_var __ompgpu_vars[] = {\n  ",
+               cg_quoted(cg, cg_export_id(cg, v)), v->name, v->name,
+               v->declare_target == OMPV_DT_LINK);
     }
     if (n)
         cg_puts(cg, "};\n");
@@ -403,8 +473,10 @@ static void write_unit(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
     cg_puts(cg, cg_host_abi);
-    cg_puts(cg, "\nstatic struct ompgpu_unit __ompgpu_unit;\n"
-                "static inline struct ompgpu_unit *__ompgpu_this_unit(void) { return &__ompgpu_unit; }\n");
+    cg_puts(
+        cg,
+        "\nstatic struct ompgpu_unit __ompgpu_unit;\n"
+        "static inline struct ompgpu_unit *__ompgpu_this_unit(void) { return &__ompgpu_unit; }\n");
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (has_hard_reductions(u->constructs[i])) {
             cg_puts(cg, host_reductions);
@@ -414,10 +486,14 @@ static void write_unit(struct cg *cg)
     cg_puts(cg, "\n# 1 \"<ompgpu>\"\n");
     unsigned nvars = write_variables(cg);
     cg_puts(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));\n");
-    cg_put(cg, "static struct ompgpu_unit __ompgpu_unit = { OMPGPU_ABI_VERSION, __ompgpu_image, %s, %s, %u, 0 };\n", cg_quoted(cg, u->path),
-           nvars ? "__ompgpu_vars" : "0", nvars);
-    cg_puts(cg, "static void __attribute__((constructor)) __ompgpu_enter(void) { __ompgpu_register(&__ompgpu_unit); }\n");
-    cg_puts(cg, "static void __attribute__((destructor)) __ompgpu_leave(void) { __ompgpu_unregister(&__ompgpu_unit); }\n");
+    cg_put(cg,
+           "static struct ompgpu_unit __ompgpu_unit = { OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
+           "%s, %u, 0 };\n",
+           cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars);
+    cg_puts(cg, "static void __attribute__((constructor)) __ompgpu_enter(void) { "
+                "__ompgpu_register(&__ompgpu_unit); }\n");
+    cg_puts(cg, "static void __attribute__((destructor)) __ompgpu_leave(void) { "
+                "__ompgpu_unregister(&__ompgpu_unit); }\n");
 }
 
 int cg_write_host_c(FILE *out, const struct omp_unit *u)

@@ -1,4 +1,5 @@
-/* map.c - map entries and kernel parameters of a construct, as initialisers of struct ompgpu_map and struct ompgpu_param. */
+/* map.c - map entries and kernel parameters of a construct, as initialisers of struct ompgpu_map
+ * and struct ompgpu_param. */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -10,13 +11,17 @@ bool cg_is_contiguous(struct cg *cg, const struct omp_item *item)
     const struct omp_type *t = item->base_type;
     for (unsigned i = 0; i < item->nsections && t; i++, t = t->elem)
         if (i && t->kind != OMPT_ARRAY) {
-            cg_error(cg, item->place, "array section '%s' does not lie in contiguous storage", cg_raw(cg, item->text));
+            cg_error(cg, item->place, "array section '%s' does not lie in contiguous storage",
+                     cg_raw(cg, item->text));
             return false;
         }
     return true;
 }
 
-static const char *lower(struct cg *cg, const struct omp_section *s) { return cg_empty(s->lower) ? "0" : cg_expr(cg, s->lower); }
+static const char *lower(struct cg *cg, const struct omp_section *s)
+{
+    return cg_empty(s->lower) ? "0" : cg_expr(cg, s->lower);
+}
 
 /* Elements of section s, whose dimension is that of lvalue `at`. */
 static const char *length(struct cg *cg, const struct omp_section *s, const char *at)
@@ -28,43 +33,50 @@ static const char *length(struct cg *cg, const struct omp_section *s, const char
     return cg_strf(cg, "(sizeof(%s) / sizeof((%s)[0]) - (%s))", at, at, lower(cg, s));
 }
 
-/* Does a section in front of the last dimension, or a stride, ask for parts of the storage between its ends? */
+/* Does a section in front of the last dimension, or a stride, ask for parts of the storage between
+ * its ends? */
 static bool in_pieces(const struct omp_item *item)
 {
     bool more = false;
     for (unsigned i = 0; i < item->nsections; i++) {
         const struct omp_section *s = &item->sections[i];
-        if (!cg_empty(s->stride) || (more && !(s->is_section && cg_empty(s->lower) && cg_empty(s->length))))
+        if (!cg_empty(s->stride) ||
+            (more && !(s->is_section && cg_empty(s->lower) && cg_empty(s->length))))
             return true;
         more |= s->is_section;
     }
     return false;
 }
 
-/* begin = &B[l0][l1]…; bytes up to the end of the last element: (n0-1)*sizeof B[0] + (n1-1)*sizeof B[0][0] + … + sizeof B[0]…[0] */
+/* begin = &B[l0][l1]…; bytes up to the end of the last element: (n0-1)*sizeof B[0] + (n1-1)*sizeof
+ * B[0][0] + … + sizeof B[0]…[0] */
 struct cg_span cg_span_of(struct cg *cg, const struct omp_item *item)
 {
-    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "", *any = "", *lengths = "";
+    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
+               *any = "", *lengths = "";
     for (unsigned i = 0; i < item->nsections; i++) {
         const struct omp_section *s = &item->sections[i];
         const char *n = length(cg, s, at);
         begin = cg_strf(cg, "%s[%s]", begin, lower(cg, s));
         at = cg_strf(cg, "%s[0]", at);
         if (item->nsections == 1)
-            return (struct cg_span){ cg_strf(cg, "&%s", begin), cg_strf(cg, "%s * sizeof(%s)", n, at) };
+            return (struct cg_span){ cg_strf(cg, "&%s", begin),
+                                     cg_strf(cg, "%s * sizeof(%s)", n, at) };
         lengths = cg_strf(cg, "%s const unsigned long __n%u = %s;", lengths, i, n);
         any = cg_strf(cg, "%s%s__n%u", any, i ? " && " : "", i);
         sum = cg_strf(cg, "%s(__n%u - 1) * sizeof(%s) + ", sum, i, at);
     }
-    return (struct cg_span){ cg_strf(cg, "&%s", begin), cg_strf(cg, "({%s %s ? %ssizeof(%s) : 0; })", lengths, any, sum, at) };
+    return (struct cg_span){ cg_strf(cg, "&%s", begin),
+                             cg_strf(cg, "({%s %s ? %ssizeof(%s) : 0; })", lengths, any, sum, at) };
 }
 
 /* ------------------------------------------------------------------ entries */
-static void entry(struct cg *cg, unsigned *n, const char *base, const char *begin, const char *size, const char *attach, unsigned flags,
-                  unsigned line, const char *name)
+static void entry(struct cg *cg, unsigned *n, const char *base, const char *begin, const char *size,
+                  const char *attach, unsigned flags, unsigned line, const char *name)
 {
-    cg_line(cg, "%s{ %s, %s, %s, %s, %u, %u, %s },", *n ? "" : "const struct ompgpu_map __omp_m[] = { ", base, begin, size, attach, flags, line,
-            cg_quoted(cg, name));
+    cg_line(cg, "%s{ %s, %s, %s, %s, %u, %u, %s },",
+            *n ? "" : "const struct ompgpu_map __omp_m[] = { ", base, begin, size, attach, flags,
+            line, cg_quoted(cg, name));
     ++*n;
 }
 
@@ -79,7 +91,8 @@ static const char *base_address(struct cg *cg, const struct omp_item *item)
 
 static unsigned flags_of(const struct omp_map *m)
 {
-    return (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) | (m->attach ? OMPGPU_MAP_ATTACH : 0);
+    return (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
+           (m->attach ? OMPGPU_MAP_ATTACH : 0);
 }
 
 static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
@@ -92,8 +105,10 @@ static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
     }
     struct cg_span s;
     const char *text = cg_expr(cg, m->item->text);
-    if (m->item->parent_arrow && cg_empty(m->item->parent)) {      /* the struct that a pointer leads to */
-        entry(cg, n, text, text, cg_strf(cg, "sizeof(*(%s))", text), "0", flags, m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
+    if (m->item->parent_arrow &&
+        cg_empty(m->item->parent)) { /* the struct that a pointer leads to */
+        entry(cg, n, text, text, cg_strf(cg, "sizeof(*(%s))", text), "0", flags,
+              m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
         return;
     }
     if (m->item->nsections && !cg_is_contiguous(cg, m->item))
@@ -102,25 +117,32 @@ static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
         s = cg_span_of(cg, m->item);
     else
         s = (struct cg_span){ cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
-    entry(cg, n, base_address(cg, m->item), s.begin, s.size, m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, m->item->base)) : "0", flags,
+    entry(cg, n, base_address(cg, m->item), s.begin, s.size,
+          m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, m->item->base)) : "0", flags,
           m->item->place.line, cg_raw(cg, m->item->text));
 }
 
-/* target update of a section with gaps: one call for each piece without.  Where the inner lengths turn out to be those of the dimensions,
- * one call does it all. */
+/* target update of a section with gaps: one call for each piece without.  Where the inner lengths
+ * turn out to be those of the dimensions, one call does it all. */
 static void update_pieces(struct cg *cg, const struct omp_map *m)
 {
     const struct omp_item *item = m->item;
-    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "", *whole = "1";
+    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
+               *whole = "1";
     unsigned last = item->nsections - 1;
     cg_line(cg, "{");
     for (unsigned i = 0; i <= last; i++) {
         const struct omp_section *s = &item->sections[i];
-        const char *n = length(cg, s, at), *stride = cg_empty(s->stride) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, s->stride));
+        const char *n = length(cg, s, at),
+                   *stride =
+                       cg_empty(s->stride) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, s->stride));
         if (!cg_empty(s->stride) && cg_empty(s->length))
             n = cg_strf(cg, "(%s + %s - 1) / %s", n, stride, stride);
         cg_line(cg, "const unsigned long __n%u = %s; const long __st%u = %s;", i, n, i, stride);
-        whole = cg_strf(cg, i ? "%s && __st%u == 1 && __n%u == sizeof(%s) / sizeof((%s)[0])" : "%s && __st%u == 1", whole, i, i, at, at);
+        whole = cg_strf(cg,
+                        i ? "%s && __st%u == 1 && __n%u == sizeof(%s) / sizeof((%s)[0])"
+                          : "%s && __st%u == 1",
+                        whole, i, i, at, at);
         begin = cg_strf(cg, "%s[%s + (long)__i%u * __st%u]", begin, lower(cg, s), i, i);
         at = cg_strf(cg, "%s[0]", at);
     }
@@ -128,9 +150,13 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
         sum = cg_strf(cg, "%s%s__n%u", sum, i ? " * " : "", i);
     cg_line(cg, "const _Bool __whole = %s && %s, __row = __st%u == 1;", whole, sum, last);
     for (unsigned i = 0; i <= last; i++)
-        cg_line(cg, "for (unsigned long __i%u = 0; __i%u < (__whole%s ? 1 : __n%u); __i%u++)", i, i, i == last ? " || __row" : "", i, i);
-    cg_line(cg, "{ const struct ompgpu_map __omp_s = { %s, &%s, (__whole ? %s : __row ? __n%u : 1) * sizeof(%s), 0, %u, %u, %s };",
-            base_address(cg, item), begin, sum, last, at, flags_of(m), item->place.line, cg_quoted(cg, cg_raw(cg, item->text)));
+        cg_line(cg, "for (unsigned long __i%u = 0; __i%u < (__whole%s ? 1 : __n%u); __i%u++)", i, i,
+                i == last ? " || __row" : "", i, i);
+    cg_line(cg,
+            "{ const struct ompgpu_map __omp_s = { %s, &%s, (__whole ? %s : __row ? __n%u : 1) * "
+            "sizeof(%s), 0, %u, %u, %s };",
+            base_address(cg, item), begin, sum, last, at, flags_of(m), item->place.line,
+            cg_quoted(cg, cg_raw(cg, item->text)));
     cg_line(cg, "__ompgpu_data_update(&__omp_where, __omp_dev, &__omp_s, 1); } }");
 }
 
@@ -141,7 +167,8 @@ void cg_update_pieces(struct cg *cg, const struct omp_construct *c)
             update_pieces(cg, &c->maps[i]);
 }
 
-/* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.  `at[i]`: map of parameter i. */
+/* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.
+ * `at[i]`: map of parameter i. */
 static void extra_entries(struct cg *cg, const struct cg_plan *p, unsigned *n, int *at)
 {
     for (unsigned i = 0; i < p->nparams; i++) {
@@ -153,7 +180,8 @@ static void extra_entries(struct cg *cg, const struct cg_plan *p, unsigned *n, i
             entry(cg, n, s, s, "0", "0", OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
         } else if (p->params[i].pass == CG_PASS_COPY) {
             at[i] = (int)*n;
-            entry(cg, n, address, address, cg_strf(cg, "sizeof(%s)", s), "0", OMPGPU_MAP_PRIVATE_COPY, 0, v->name);
+            entry(cg, n, address, address, cg_strf(cg, "sizeof(%s)", s), "0",
+                  OMPGPU_MAP_PRIVATE_COPY, 0, v->name);
         }
     }
 }
@@ -166,7 +194,8 @@ static void literals(struct cg *cg, const struct cg_plan *p)
         const struct omp_var *v = p->params[i].var;
         const char *s = cg_spell(cg, v);
         if (p->params[i].pass == CG_PASS_BOUND)
-            cg_line(cg, "const unsigned long __omp_v%u = %s;", i, cg_bound(cg, v->type, p->params[i].bound, cg_strf(cg, "(%s)", s)));
+            cg_line(cg, "const unsigned long __omp_v%u = %s;", i,
+                    cg_bound(cg, v->type, p->params[i].bound, cg_strf(cg, "(%s)", s)));
         else if (p->params[i].pass == CG_PASS_VALUE)
             cg_line(cg, "__typeof__(%s) __omp_v%u = %s;", s, i, s);
         else if (p->params[i].pass == CG_PASS_HOST_ADDRESS)
@@ -186,7 +215,8 @@ static void parameters(struct cg *cg, const struct cg_plan *p, const int *at)
         else
             cg_put(cg, "%s { 0, sizeof(void *), %d }", i ? "," : "", at[i]);
         if (at[i] < 0 && (pass == CG_PASS_ADDRESS || pass == CG_PASS_POINTER))
-            cg_error(cg, cg->place, "internal error: '%s' is captured but not mapped", p->params[i].var->name);
+            cg_error(cg, cg->place, "internal error: '%s' is captured but not mapped",
+                     p->params[i].var->name);
     }
     cg_puts(cg, " };");
 }

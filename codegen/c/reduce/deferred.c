@@ -1,35 +1,43 @@
-/* deferred.c - reductions on constructs that the teams share, distribute and its like, where the teams region has other statements, too.
+/* deferred.c - reductions on constructs that the teams share, distribute and its like, where the
+ * teams region has other statements, too.
  *
- * Each execution of such a construct ends once in every team, and the teams do not wait for each other.  Where a team's result goes is a
- * matter of whose the original is (enum cg_owner):
+ * Each execution of such a construct ends once in every team, and the teams do not wait for each
+ * other.  Where a team's result goes is a matter of whose the original is (enum cg_owner):
  *
  *   the team's     a local of the teams region, a private variable of the teams construct     combined into it at once
  *   the league's   mapped, of the file, the target construct's                                deferred
  *   unknown        storage behind a pointer that may be another one in each team,             under a lock, in the order in which teams come
  *                  orphaned constructs
  *
- * Deferred: the construct has an entry in the team's slot of the launch's scratchpad, and combines its results there; at the end of the teams
- * region the last team combines the entries of all teams, in the order of their numbers, into the originals.  So the order in which teams
- * come changes no bit.  No valid program can tell it from an update at once: with several teams nobody may read the original before the
- * kernel's end, and a single team does update it at once.
+ * Deferred: the construct has an entry in the team's slot of the launch's scratchpad, and combines
+ * its results there; at the end of the teams region the last team combines the entries of all
+ * teams, in the order of their numbers, into the originals.  So the order in which teams come
+ * changes no bit.  No valid program can tell it from an update at once: with several teams nobody
+ * may read the original before the kernel's end, and a single team does update it at once.
  *
- *   slot of a team:  record | pieces of the teams construct's own reductions | entry 0 | entry 1 | …
+ *   slot of a team:  record | pieces of the teams construct's own reductions | entry 0 | entry 1 |
+ * …
  *   entry:           used, in 16 bytes | record | array v | array w | …                       each rounded up to 16 bytes
  *
- *   { const unsigned long __entry_0 = …, __stride = …;  __ompgpu_deferred_begin(__ompgpu_deferred(__env, __stride, __entry_0));
+ *   { const unsigned long __entry_0 = …, __stride = …;
+ * __ompgpu_deferred_begin(__ompgpu_deferred(__env, __stride, __entry_0));
  *     … void *__deferred = __ompgpu_deferred(…);        travels to the construct; NULL: one team
- *       … if (__deferred) { __ompgpu_deferred_add(__deferred, 16, &__rec, …); __ompgpu_deferred_end(__deferred); } else *__o_v = …;
- *     if (__ompgpu_deferred_last(__env)) { … if (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } }                          */
+ *       … if (__deferred) { __ompgpu_deferred_add(__deferred, 16, &__rec, …);
+ * __ompgpu_deferred_end(__deferred); } else *__o_v = …; if (__ompgpu_deferred_last(__env)) { … if
+ * (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } }                          */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
 #include "hostrt/image.h"
 
-enum { HEAD = 16 };                   /* bytes of `used` at an entry's begin */
+enum { HEAD = 16 }; /* bytes of `used` at an entry's begin */
 
 /* ------------------------------------------------------------------ whose is the original? */
-static bool is_inside(unsigned offset, const struct omp_construct *c) { return offset >= c->pragma.begin && offset < cg_whole(c).end; }
+static bool is_inside(unsigned offset, const struct omp_construct *c)
+{
+    return offset >= c->pragma.begin && offset < cg_whole(c).end;
+}
 
 /* How the kernel gets the variable; NULL: it is no parameter. */
 static const struct cg_param *parameter(const struct cg_plan *p, const struct omp_var *v)
@@ -40,9 +48,14 @@ static const struct cg_param *parameter(const struct cg_plan *p, const struct om
     return NULL;
 }
 
-static bool by_value(const struct cg_param *a) { return a && (a->pass == CG_PASS_VALUE || a->pass == CG_PASS_POINTER || a->pass == CG_PASS_LOOKUP); }
+static bool by_value(const struct cg_param *a)
+{
+    return a &&
+           (a->pass == CG_PASS_VALUE || a->pass == CG_PASS_POINTER || a->pass == CG_PASS_LOOKUP);
+}
 
-/* A parameter passed by value that nobody changes: all teams and, where it is a number, the host see the same. */
+/* A parameter passed by value that nobody changes: all teams and, where it is a number, the host
+ * see the same. */
 static bool is_constant(const struct cg *cg, const struct cg_plan *p, const struct omp_var *v)
 {
     const struct omp_sharing *s = cg_sharing(p->teams, v);
@@ -57,7 +70,7 @@ static bool is_stable(struct cg *cg, const struct cg_plan *p, struct omp_extent 
     bool word = false;
     for (const char *t = cg_empty(e) ? "" : cg_raw(cg, e); *t; t++) {
         if (!(isalnum((unsigned char)*t) || strchr("_ +-*/%()", *t)) || (*t == '(' && word))
-            return false;             /* '(' behind a word: a call */
+            return false; /* '(' behind a word: a call */
         word = isalnum((unsigned char)*t) || *t == '_' || (word && *t == ' ');
     }
     for (unsigned i = cg_first_ref(u, e.begin); i < u->nrefs && u->refs[i].offset < e.end; i++)
@@ -69,16 +82,19 @@ static bool is_stable(struct cg *cg, const struct cg_plan *p, struct omp_extent 
 static bool sections_are_stable(struct cg *cg, const struct cg_plan *p, const struct omp_item *item)
 {
     for (unsigned i = 0; item && i < item->nsections; i++)
-        if (!is_stable(cg, p, item->sections[i].lower) || !is_stable(cg, p, item->sections[i].length))
+        if (!is_stable(cg, p, item->sections[i].lower) ||
+            !is_stable(cg, p, item->sections[i].length))
             return false;
     return true;
 }
 
-static enum cg_owner owner_of(struct cg *cg, const struct cg_plan *p, const struct omp_construct *c, const struct omp_sharing *s)
+static enum cg_owner owner_of(struct cg *cg, const struct cg_plan *p, const struct omp_construct *c,
+                              const struct omp_sharing *s)
 {
     const struct omp_var *v = s->var;
     const struct omp_item *item = s->item && s->item->nsections ? s->item : NULL;
-    bool local = v->storage == OMPS_LOCAL || v->storage == OMPS_PARAM, pointee = item && item->derefs;
+    bool local = v->storage == OMPS_LOCAL || v->storage == OMPS_PARAM,
+         pointee = item && item->derefs;
     if (!p || !p->teams || !is_inside(c->pragma.begin, p->teams) || is_inside(v->decl, p->teams))
         return local && !pointee ? CG_OF_TEAM : CG_OF_UNKNOWN;
     const struct omp_sharing *teams = cg_sharing(p->teams, v);
@@ -91,8 +107,14 @@ static enum cg_owner owner_of(struct cg *cg, const struct cg_plan *p, const stru
     return of_league && sections_are_stable(cg, p, item) ? CG_OF_LEAGUE : CG_OF_UNKNOWN;
 }
 
-static bool is_shared_by_teams(const struct omp_construct *c) { return (cg_leaves(c) & (OMPL_DISTRIBUTE | OMPL_TEAMS)) == OMPL_DISTRIBUTE; }
-static bool is_reduction(const struct omp_sharing *s) { return s->share == OMPSH_REDUCTION && !cg_is_scan(s); }
+static bool is_shared_by_teams(const struct omp_construct *c)
+{
+    return (cg_leaves(c) & (OMPL_DISTRIBUTE | OMPL_TEAMS)) == OMPL_DISTRIBUTE;
+}
+static bool is_reduction(const struct omp_sharing *s)
+{
+    return s->share == OMPSH_REDUCTION && !cg_is_scan(s);
+}
 
 static bool needs_entry(struct cg *cg, const struct cg_plan *p, const struct omp_construct *c)
 {
@@ -175,7 +197,8 @@ void cg_deferred_record(struct cg *cg, const struct cg_privates *p)
 {
     if (p->deferred)
         cg_put(cg, "enum { %s = %s };\n", record_bytes(cg, cg->plan, p->deferred),
-               p->record ? cg_strf(cg, "%d + (sizeof(%s) + 15) / 16 * 16", HEAD, p->record) : cg_strf(cg, "%d", HEAD));
+               p->record ? cg_strf(cg, "%d + (sizeof(%s) + 15) / 16 * 16", HEAD, p->record)
+                         : cg_strf(cg, "%d", HEAD));
 }
 
 void cg_deferred_keep(struct cg_privates *p)
@@ -197,23 +220,33 @@ static const char *array_bytes(struct cg *cg, const char *count, const struct om
 }
 
 /* Where the arrays begin. */
-static const char *first_array(struct cg *cg, const struct cg_privates *p) { return record_bytes(cg, cg->plan, p->deferred); }
+static const char *first_array(struct cg *cg, const struct cg_privates *p)
+{
+    return record_bytes(cg, cg->plan, p->deferred);
+}
 
-static const char *element(struct cg *cg, const struct cg_private *k) { return cg_type(cg, k->elem, "", CG_UNQUALIFIED); }
+static const char *element(struct cg *cg, const struct cg_private *k)
+{
+    return cg_type(cg, k->elem, "", CG_UNQUALIFIED);
+}
 
 void cg_deferred_functions(struct cg *cg, const struct cg_privates *p)
 {
     for (unsigned i = 0; p->deferred && i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         if (in_entry(k))
-            cg_put(cg, "__OMPGPU_INLINE void __combine_%s__%s_1(void *__p, const void *__q) { %s *__a = __p; const %s *__b = __q; %s }\n", p->base,
-                   k->var->name, element(cg, k), element(cg, k), cg_combine(cg, k, "(*__a)", "(*__b)"));
+            cg_put(cg,
+                   "__OMPGPU_INLINE void __combine_%s__%s_1(void *__p, const void *__q) { %s *__a "
+                   "= __p; const %s *__b = __q; %s }\n",
+                   p->base, k->var->name, element(cg, k), element(cg, k),
+                   cg_combine(cg, k, "(*__a)", "(*__b)"));
     }
 }
 
 void cg_deferred_add_record(struct cg *cg, const struct cg_privates *p, const char *size)
 {
-    cg_put(cg, " __ompgpu_deferred_add(__deferred, %d, &__rec, 1, &__tmp, %s, __combine_%s);", HEAD, size, p->base);
+    cg_put(cg, " __ompgpu_deferred_add(__deferred, %d, &__rec, 1, &__tmp, %s, __combine_%s);", HEAD,
+           size, p->base);
 }
 
 /* Where the array lies in the entry. */
@@ -222,20 +255,27 @@ static const char *array_at(struct cg *cg, const struct cg_privates *p, const st
     const char *at = first_array(cg, p);
     for (unsigned i = 0; &p->list[i] != k; i++)
         if (in_entry(&p->list[i]))
-            at = cg_strf(cg, "%s + %s", at, array_bytes(cg, cg_strf(cg, "__e_%s", p->list[i].var->name), p->list[i].elem));
+            at = cg_strf(
+                cg, "%s + %s", at,
+                array_bytes(cg, cg_strf(cg, "__e_%s", p->list[i].var->name), p->list[i].elem));
     return at;
 }
 
-void cg_deferred_add_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k, const char *first, const char *values,
-                           const char *count)
+void cg_deferred_add_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k,
+                           const char *first, const char *values, const char *count)
 {
-    cg_put(cg, " { %s __v; __ompgpu_deferred_add(__deferred, %s + %s * sizeof __v, %s, %s, &__v, sizeof __v, __combine_%s__%s_1); }", element(cg, k),
-           array_at(cg, p, k), first, values, count, p->base, k->var->name);
+    cg_put(cg,
+           " { %s __v; __ompgpu_deferred_add(__deferred, %s + %s * sizeof __v, %s, %s, &__v, "
+           "sizeof __v, __combine_%s__%s_1); }",
+           element(cg, k), array_at(cg, p, k), first, values, count, p->base, k->var->name);
 }
 
-const char *cg_deferred_put_element(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+const char *cg_deferred_put_element(struct cg *cg, const struct cg_privates *p,
+                                    const struct cg_private *k)
 {
-    return cg_strf(cg, "__ompgpu_deferred_put(__deferred, __used, %s + __i * sizeof __rec, &__rec, 1, &__tmp, sizeof __rec, __combine_%s__%s_1);",
+    return cg_strf(cg,
+                   "__ompgpu_deferred_put(__deferred, __used, %s + __i * sizeof __rec, &__rec, 1, "
+                   "&__tmp, sizeof __rec, __combine_%s__%s_1);",
                    array_at(cg, p, k), p->base, k->var->name);
 }
 
@@ -246,7 +286,8 @@ static const char *arrays_bytes(struct cg *cg, const struct cg_plan *p, const st
     const char *sum = NULL;
     for (unsigned i = 0; i < d->construct->nsharings; i++) {
         const struct omp_sharing *s = &d->construct->sharings[i];
-        if (!is_reduction(s) || !cg_in_pieces(s) || owner_of(cg, p, d->construct, s) != CG_OF_LEAGUE)
+        if (!is_reduction(s) || !cg_in_pieces(s) ||
+            owner_of(cg, p, d->construct, s) != CG_OF_LEAGUE)
             continue;
         const char *bytes = array_bytes(cg, cg_count(cg, s), cg_reduced(s));
         sum = sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes;
@@ -261,11 +302,13 @@ void cg_declare_entries(struct cg *cg, const char *own)
     for (unsigned i = 0; i < p->ndeferred; i++) {
         const char *arrays = arrays_bytes(cg, p, &p->deferred[i]);
         cg_line(cg, "const unsigned long __entry_%u = %s;", i, at);
-        at = cg_strf(cg, "__entry_%u + %s%s%s", i, record_bytes(cg, p, &p->deferred[i]), arrays ? " + " : "", arrays ? arrays : "");
+        at = cg_strf(cg, "__entry_%u + %s%s%s", i, record_bytes(cg, p, &p->deferred[i]),
+                     arrays ? " + " : "", arrays ? arrays : "");
     }
     cg_line(cg, "const unsigned long __stride = %s;", at);
     for (unsigned i = 0; i < p->ndeferred; i++)
-        cg_line(cg, "__ompgpu_deferred_begin(%s);", cg_deferred_pointer(cg, p->deferred[i].construct));
+        cg_line(cg, "__ompgpu_deferred_begin(%s);",
+                cg_deferred_pointer(cg, p->deferred[i].construct));
 }
 
 /* Into the originals, which are spelled here as they are around the construct. */
@@ -274,15 +317,20 @@ static void get_record(struct cg *cg, const struct cg_deferred *d, const char *e
     const struct cg_privates *p = &d->end;
     bool any = false;
     for (unsigned i = 0; i < p->n; i++)
-        any = any || (is_reduction(p->list[i].sharing) && !p->list[i].pieces && p->list[i].owner == CG_OF_LEAGUE);
+        any = any || (is_reduction(p->list[i].sharing) && !p->list[i].pieces &&
+                      p->list[i].owner == CG_OF_LEAGUE);
     if (!any)
         return;
-    cg_line(cg, "{ %s __rec, __tmp; if (__ompgpu_deferred_get(__env, %s, %d, __stride, &__rec, &__tmp, sizeof __rec - %u, __combine_%s)) {", p->record,
-            entry, HEAD, p->padding, p->base);
+    cg_line(cg,
+            "{ %s __rec, __tmp; if (__ompgpu_deferred_get(__env, %s, %d, __stride, &__rec, &__tmp, "
+            "sizeof __rec - %u, __combine_%s)) {",
+            p->record, entry, HEAD, p->padding, p->base);
     for (unsigned i = 0; i < p->n; i++) {
         const struct omp_var *v = p->list[i].var;
-        if (is_reduction(p->list[i].sharing) && !p->list[i].pieces && p->list[i].owner == CG_OF_LEAGUE)
-            cg_put(cg, " %s *__o_%s = %s;", cg_var_type(cg, v, CG_AS_IS), v->name, cg_address(cg, v));
+        if (is_reduction(p->list[i].sharing) && !p->list[i].pieces &&
+            p->list[i].owner == CG_OF_LEAGUE)
+            cg_put(cg, " %s *__o_%s = %s;", cg_var_type(cg, v, CG_AS_IS), v->name,
+                   cg_address(cg, v));
     }
     cg_update_record_items(cg, p, "__rec.", CG_OF_LEAGUE);
     cg_puts(cg, " } }");
@@ -298,8 +346,10 @@ static void get_arrays(struct cg *cg, const struct cg_deferred *d, const char *e
         if (!in_entry(k))
             continue;
         cg_declare_pieces(cg, k, cg_spell(cg, k->var));
-        cg_line(cg, "{ %s __tmp; __ompgpu_deferred_get_array(__env, %s, %s, __stride, __o_%s, __e_%s, &__tmp, sizeof __tmp, __combine_%s__%s_1); }", e,
-                entry, at, v, v, p->base, v);
+        cg_line(cg,
+                "{ %s __tmp; __ompgpu_deferred_get_array(__env, %s, %s, __stride, __o_%s, __e_%s, "
+                "&__tmp, sizeof __tmp, __combine_%s__%s_1); }",
+                e, entry, at, v, v, p->base, v);
         at = cg_strf(cg, "%s + %s", at, array_bytes(cg, cg_strf(cg, "__e_%s", v), k->elem));
     }
 }
@@ -316,7 +366,7 @@ void cg_get_entries(struct cg *cg)
     }
 }
 
-/* ------------------------------------------------------------------ what the kernel's information and the host say */
+/* ----------------------------------------------- what the kernel's information and the host say */
 const char *cg_entries_bytes(struct cg *cg, const char *record)
 {
     const char *sum = record ? cg_strf(cg, "(sizeof(%s) + 15) / 16 * 16", record) : "0";
@@ -327,14 +377,16 @@ const char *cg_entries_bytes(struct cg *cg, const char *record)
 
 unsigned cg_entries_flags(const struct cg *cg, unsigned flags)
 {
-    unsigned variables = flags >> OMPGPU_KERNEL_VARIABLES & 255, arrays = flags >> (OMPGPU_KERNEL_VARIABLES + 8);
+    unsigned variables = flags >> OMPGPU_KERNEL_VARIABLES & 255,
+             arrays = flags >> (OMPGPU_KERNEL_VARIABLES + 8);
     for (unsigned i = 0; i < cg->plan->ndeferred; i++) {
         const struct cg_privates *p = &cg->plan->deferred[i].end;
         for (unsigned j = 0; j < p->n; j++)
             if (is_reduction(p->list[j].sharing) && p->list[j].owner == CG_OF_LEAGUE)
                 (p->list[j].pieces ? arrays++ : variables++);
     }
-    return (variables < 255 ? variables : 255) << OMPGPU_KERNEL_VARIABLES | arrays << (OMPGPU_KERNEL_VARIABLES + 8);
+    return (variables < 255 ? variables : 255) << OMPGPU_KERNEL_VARIABLES |
+           arrays << (OMPGPU_KERNEL_VARIABLES + 8);
 }
 
 const char *cg_entries_arrays(struct cg *cg, const struct cg_plan *p)

@@ -1,7 +1,7 @@
 /* copy.c - copying user text with edits.
  *
- * Three sorted lists of the unit are merged while an extent is copied: renames, uses of variables, and constructs.  At one
- * offset a rename comes first: the frontend asked for it everywhere. */
+ * Three sorted lists of the unit are merged while an extent is copied: renames, uses of variables,
+ * and constructs.  At one offset a rename comes first: the frontend asked for it everywhere. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@ const char *cg_address(struct cg *cg, const struct omp_var *v)
 {
     const char *s = cg->env[v->id];
     size_t n = s ? strlen(s) : 0;
-    return n > 3 && !strncmp(s, "(*", 2) && s[n - 1] == ')' ? cg_strf(cg, "%.*s", (int)n - 3, s + 2) : cg_strf(cg, "&%s", cg_spell(cg, v));
+    return n > 3 && !strncmp(s, "(*", 2) && s[n - 1] == ')' ? cg_strf(cg, "%.*s", (int)n - 3, s + 2)
+                                                            : cg_strf(cg, "&%s", cg_spell(cg, v));
 }
 
 const char *cg_bind(struct cg *cg, const struct omp_var *v, const char *spelling)
@@ -45,17 +46,26 @@ void cg_pop_env(struct cg *cg, const char **saved)
 }
 
 /* ------------------------------------------------------------------ searching the sorted lists */
-#define FIRST_AT(list, n, member, offset) ({                                                                                \
-    unsigned lo_ = 0, hi_ = (n);                                                                                        \
-    while (lo_ < hi_) {                                                                                                 \
-        unsigned mid_ = lo_ + (hi_ - lo_) / 2;                                                                          \
-        if ((list)[mid_] member < (offset)) lo_ = mid_ + 1; else hi_ = mid_;                                            \
-    }                                                                                                                   \
-    lo_; })
+#define FIRST_AT(list, n, member, offset)                                                          \
+    ({                                                                                             \
+        unsigned lo_ = 0, hi_ = (n);                                                               \
+        while (lo_ < hi_) {                                                                        \
+            unsigned mid_ = lo_ + (hi_ - lo_) / 2;                                                 \
+            if ((list)[mid_] member < (offset))                                                    \
+                lo_ = mid_ + 1;                                                                    \
+            else                                                                                   \
+                hi_ = mid_;                                                                        \
+        }                                                                                          \
+        lo_;                                                                                       \
+    })
 
-unsigned cg_first_ref(const struct omp_unit *u, unsigned offset) { return FIRST_AT(u->refs, u->nrefs, .offset, offset); }
+unsigned cg_first_ref(const struct omp_unit *u, unsigned offset)
+{
+    return FIRST_AT(u->refs, u->nrefs, .offset, offset);
+}
 
-static bool find_ref(const struct omp_unit *u, struct omp_extent e, const struct omp_var *v, bool write)
+static bool find_ref(const struct omp_unit *u, struct omp_extent e, const struct omp_var *v,
+                     bool write)
 {
     for (unsigned i = cg_first_ref(u, e.begin); i < u->nrefs && u->refs[i].offset < e.end; i++)
         if (u->refs[i].var == v && (u->refs[i].write || !write))
@@ -63,8 +73,14 @@ static bool find_ref(const struct omp_unit *u, struct omp_extent e, const struct
     return false;
 }
 
-bool cg_is_used(const struct omp_unit *u, struct omp_extent e, const struct omp_var *v) { return find_ref(u, e, v, false); }
-bool cg_is_written(const struct omp_unit *u, struct omp_extent e, const struct omp_var *v) { return find_ref(u, e, v, true); }
+bool cg_is_used(const struct omp_unit *u, struct omp_extent e, const struct omp_var *v)
+{
+    return find_ref(u, e, v, false);
+}
+bool cg_is_written(const struct omp_unit *u, struct omp_extent e, const struct omp_var *v)
+{
+    return find_ref(u, e, v, true);
+}
 
 struct omp_extent cg_whole(const struct omp_construct *c)
 {
@@ -72,14 +88,18 @@ struct omp_extent cg_whole(const struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ the copier */
-struct cursor { unsigned ref, rename, construct; };
+struct cursor {
+    unsigned ref, rename, construct;
+};
 
 static unsigned construct_at(struct cg *cg, unsigned *i, unsigned end)
 {
     const struct omp_unit *u = cg->unit;
     while (*i < u->nconstructs && cg->handles && !cg->handles(u->constructs[*i]))
         ++*i;
-    return cg->handles && *i < u->nconstructs && u->constructs[*i]->pragma.begin < end ? u->constructs[*i]->pragma.begin : end;
+    return cg->handles && *i < u->nconstructs && u->constructs[*i]->pragma.begin < end
+               ? u->constructs[*i]->pragma.begin
+               : end;
 }
 
 /* Place all cursors at or after `offset`. */
@@ -108,7 +128,9 @@ void cg_copy(struct cg *cg, struct omp_extent e)
     seek(u, &cur, e.begin);
     for (unsigned pos = e.begin;;) {
         unsigned ref = cur.ref < u->nrefs ? min(u->refs[cur.ref].offset, e.end) : e.end;
-        unsigned rename = cg->renames && cur.rename < u->nrenames ? min(u->renames[cur.rename].offset, e.end) : e.end;
+        unsigned rename = cg->renames && cur.rename < u->nrenames
+                              ? min(u->renames[cur.rename].offset, e.end)
+                              : e.end;
         unsigned construct = construct_at(cg, &cur.construct, e.end);
         unsigned next = min(min(ref, rename), construct);
         if (next > pos)
@@ -143,7 +165,8 @@ void cg_copy_body(struct cg *cg, struct omp_extent e)
     cg_copy(cg, e);
 }
 
-/* One line: line markers go, white space shrinks.  String and character literals cannot hold newlines. */
+/* One line: line markers go, white space shrinks.  String and character literals cannot hold
+ * newlines. */
 static const char *one_line(struct cg *cg, const char *s)
 {
     char *line = strdup(s), *to = line;

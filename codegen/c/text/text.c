@@ -70,13 +70,19 @@ void cg_marker(struct cg *cg, struct omp_place p)
 /* Does a statement of n characters go on the line that is being written? */
 static bool joins(const struct cg_text *t, struct omp_place p, size_t n)
 {
-    bool same = t->place.line == p.line && t->place.file && p.file && !strcmp(t->place.file, p.file);
-    return same && t->n > t->line && t->n - t->line + n < 130 && !memchr(t->s + t->line, '\n', t->n - t->line);
+    bool same =
+        t->place.line == p.line && t->place.file && p.file && !strcmp(t->place.file, p.file);
+    return same && t->n > t->line && t->n - t->line + n < 130 &&
+           !memchr(t->s + t->line, '\n', t->n - t->line);
 }
 
-static bool mentions(const struct cg_text *t, const char *word) { return t->n && memmem(t->s, t->n, word, strlen(word)); }
+static bool mentions(const struct cg_text *t, const char *word)
+{
+    return t->n && memmem(t->s, t->n, word, strlen(word));
+}
 
-void cg_write_within(struct cg *cg, const struct omp_function *f, const struct cg_text *before, const struct cg_text *text)
+void cg_write_within(struct cg *cg, const struct omp_function *f, const struct cg_text *before,
+                     const struct cg_text *text)
 {
     static const char *const names[] = { "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__" };
     bool defined[3];
@@ -94,7 +100,8 @@ void cg_write_within(struct cg *cg, const struct omp_function *f, const struct c
             cg_put(cg, "\n#undef %s\n", names[i]);
 }
 
-/* Generated lines all belong to the directive's line; a marker before each keeps -g and __LINE__ right. */
+/* Generated lines all belong to the directive's line; a marker before each keeps -g and __LINE__
+ * right. */
 void cg_line(struct cg *cg, const char *fmt, ...)
 {
     va_list ap;

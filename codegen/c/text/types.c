@@ -1,8 +1,9 @@
 /* types.c - writing types.
  *
- * A type is always written as __typeof__(…), so that a declaration is TYPE NAME whatever the type is.  Types with run-time bounds
- * are put together level by level, from the innermost: __typeof__(__typeof__(double) [__a_d1]), with the bounds numbered from
- * the outermost and held by variables __NAME_d0, __NAME_d1 …  of the function in which the type stands. */
+ * A type is always written as __typeof__(…), so that a declaration is TYPE NAME whatever the type
+ * is.  Types with run-time bounds are put together level by level, from the innermost:
+ * __typeof__(__typeof__(double) [__a_d1]), with the bounds numbered from the outermost and held by
+ * variables __NAME_d0, __NAME_d1 …  of the function in which the type stands. */
 #include "codegen/c/write.h"
 
 static struct omp_type *element(const struct omp_type *t)
@@ -22,27 +23,35 @@ unsigned cg_nbounds(const struct omp_type *t)
 static const char *unqualified(struct cg *cg, const struct omp_type *t)
 {
     if (t->kind == OMPT_ARRAY && t->is_const)
-        return t->elem ? cg_strf(cg, "__typeof__(%s [%llu])", unqualified(cg, t->elem), (unsigned long long)t->bound)
+        return t->elem ? cg_strf(cg, "__typeof__(%s [%llu])", unqualified(cg, t->elem),
+                                 (unsigned long long)t->bound)
                        : cg_strf(cg, "__typeof__(%s)", t->spelling);
     return cg_strf(cg, "__typeof__(%s)", t->spelling);
 }
 
-static const char *level(struct cg *cg, const struct omp_type *t, const char *v, unsigned d, enum cg_qualifiers q)
+static const char *level(struct cg *cg, const struct omp_type *t, const char *v, unsigned d,
+                         enum cg_qualifiers q)
 {
     if (!t->variably_modified)
-        return q == CG_UNQUALIFIED ? unqualified(cg, t) : cg_strf(cg, "__typeof__(%s)", t->spelling);
+        return q == CG_UNQUALIFIED ? unqualified(cg, t)
+                                   : cg_strf(cg, "__typeof__(%s)", t->spelling);
     if (t->kind == OMPT_POINTER)
         return cg_strf(cg, "__typeof__(%s *)", level(cg, t->elem, v, d, CG_AS_IS));
     if (t->vla)
         return cg_strf(cg, "__typeof__(%s [__%s_d%u])", level(cg, t->elem, v, d + 1, q), v, d);
-    return cg_strf(cg, "__typeof__(%s [%llu])", level(cg, t->elem, v, d, q), (unsigned long long)t->bound);
+    return cg_strf(cg, "__typeof__(%s [%llu])", level(cg, t->elem, v, d, q),
+                   (unsigned long long)t->bound);
 }
 
-const char *cg_type(struct cg *cg, const struct omp_type *t, const char *v, enum cg_qualifiers q) { return level(cg, t, v, 0, q); }
+const char *cg_type(struct cg *cg, const struct omp_type *t, const char *v, enum cg_qualifiers q)
+{
+    return level(cg, t, v, 0, q);
+}
 /* In host text local types have their own names, which are not known here. */
 const char *cg_var_type(struct cg *cg, const struct omp_var *v, enum cg_qualifiers q)
 {
-    return cg->renames ? level(cg, v->type, v->name, 0, q) : cg_strf(cg, "__typeof__(%s)", cg_spell(cg, v));
+    return cg->renames ? level(cg, v->type, v->name, 0, q)
+                       : cg_strf(cg, "__typeof__(%s)", cg_spell(cg, v));
 }
 
 const char *cg_bound(struct cg *cg, const struct omp_type *t, unsigned i, const char *lvalue)
@@ -53,10 +62,14 @@ const char *cg_bound(struct cg *cg, const struct omp_type *t, unsigned i, const 
     return cg_strf(cg, "sizeof(%s) / sizeof(%s[0])", lvalue, lvalue);
 }
 
-/* Trip counts fit the unsigned type as wide as the induction variable; 64 bits only where it needs them. */
+/* Trip counts fit the unsigned type as wide as the induction variable; 64 bits only where it needs
+ * them. */
 const char *cg_unsigned(const struct omp_type *t)
 {
     return t->kind == OMPT_POINTER || t->size > 4 ? "unsigned long long" : "unsigned";
 }
 
-bool cg_is_aggregate(const struct omp_type *t) { return t->kind == OMPT_ARRAY || t->kind == OMPT_RECORD || t->kind == OMPT_OTHER; }
+bool cg_is_aggregate(const struct omp_type *t)
+{
+    return t->kind == OMPT_ARRAY || t->kind == OMPT_RECORD || t->kind == OMPT_OTHER;
+}

@@ -1,52 +1,63 @@
-/* context.c - in which context the functions of a module run: as sequential code of a generic kernel, inside of parallel regions, or both.
+/* context.c - in which context the functions of a module run: as sequential code of a generic
+ * kernel, inside of parallel regions, or both.
  *
- * A region met in sequential code is forked; one met inside of another is serialised, a plain call of its function between two that
- * count the level.  Only in a function that runs in both contexts does the runtime have to look.  So the call graph of a program without
- * recursion has no cycle, and ptxas knows the stack that it needs; and without nested regions nobody counts levels.
+ * A region met in sequential code is forked; one met inside of another is serialised, a plain call
+ * of its function between two that count the level.  Only in a function that runs in both contexts
+ * does the runtime have to look.  So the call graph of a program without recursion has no cycle,
+ * and ptxas knows the stack that it needs; and without nested regions nobody counts levels.
  *
- * Sequential is what a generic kernel reaches without passing through a function that only __ompgpu_parallel calls.  Inside is what
- * such a function reaches, when a kernel reaches it, and all of an SPMD kernel. */
+ * Sequential is what a generic kernel reaches without passing through a function that only
+ * __ompgpu_parallel calls.  Inside is what such a function reaches, when a kernel reaches it, and
+ * all of an SPMD kernel. */
 #include "codegen/ir/tool.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_parallel(LLVMValueRef f) { return f && LLVMIsAFunction(f) && strcmp(ir_name(f), "__ompgpu_parallel") == 0; }
+static bool is_parallel(LLVMValueRef f)
+{
+    return f && LLVMIsAFunction(f) && strcmp(ir_name(f), "__ompgpu_parallel") == 0;
+}
 
 /* Called by sequential code that all threads run (spmd/spmd.c), in place of __ompgpu_parallel. */
 static bool is_called_by_all(LLVMValueRef call, LLVMValueRef f)
 {
     LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
     return LLVMGetCalledValue(call) == f && LLVMGetOperand(call, 0) != f &&
-           LLVMGetStringAttributeAtIndex(caller, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS));
+           LLVMGetStringAttributeAtIndex(caller, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         IR_ALL_THREADS, (unsigned)strlen(IR_ALL_THREADS));
 }
 
 bool ir_is_outlined(const struct ir_node *node)
 {
     if (!LLVMIsAFunction(node->value) || !node->address_taken)
         return false;
-    IR_EACH_USE(use, node->value) {
+    IR_EACH_USE(use, node->value)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsACallInst(user) && is_called_by_all(user, node->value))
             continue;
-        if (!LLVMIsACallInst(user) || !is_parallel(LLVMGetCalledValue(user)) || LLVMGetOperand(user, 0) != node->value ||
-            LLVMGetOperand(user, 1) == node->value)
+        if (!LLVMIsACallInst(user) || !is_parallel(LLVMGetCalledValue(user)) ||
+            LLVMGetOperand(user, 0) != node->value || LLVMGetOperand(user, 1) == node->value)
             return false;
     }
     return true;
 }
 
-static void mark(const struct ir_graph *g, unsigned root, bool *set, bool (*leaf)(const struct ir_node *))
+static void mark(const struct ir_graph *g, unsigned root, bool *set,
+                 bool (*leaf)(const struct ir_node *))
 {
     int *from = ir_alloc(g->n, sizeof *from);
     ir_graph_reach(g, root, from, leaf);
     for (unsigned i = 0; i < g->n; i++) {
         const struct ir_node *node = &g->nodes[i];
-        set[i] |= from[i] >= 0 && node->defined && LLVMIsAFunction(node->value) && !(leaf && (i == root || leaf(node)));
+        set[i] |= from[i] >= 0 && node->defined && LLVMIsAFunction(node->value) &&
+                  !(leaf && (i == root || leaf(node)));
     }
     free(from);
 }
 
-void ir_find_contexts(const struct ir_unit *u, const struct ir_graph *g, bool *sequential, bool *inside)
+void ir_find_contexts(const struct ir_unit *u, const struct ir_graph *g, bool *sequential,
+                      bool *inside)
 {
     bool *reached = ir_alloc(g->n, sizeof *reached);
     for (unsigned i = 0; i < u->nkernels; i++) {
@@ -74,23 +85,27 @@ static LLVMValueRef runtime(const struct ir_unit *u, const char *name, LLVMTypeR
 static void serialise(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call)
 {
     LLVMTypeRef none = LLVMVoidTypeInContext(u->ctx), ptr = LLVMPointerTypeInContext(u->ctx, 0);
-    LLVMTypeRef plain = LLVMFunctionType(none, NULL, 0, false), region = LLVMFunctionType(none, &ptr, 1, false);
+    LLVMTypeRef plain = LLVMFunctionType(none, NULL, 0, false),
+                region = LLVMFunctionType(none, &ptr, 1, false);
     LLVMValueRef ctx = LLVMGetOperand(call, 1);
-    LLVMPositionBuilderBefore(b, call);       /* takes the debug location over */
+    LLVMPositionBuilderBefore(b, call); /* takes the debug location over */
     LLVMBuildCall2(b, plain, runtime(u, "__ompgpu_nest_enter", plain), NULL, 0, "");
     LLVMBuildCall2(b, region, LLVMGetOperand(call, 0), &ctx, 1, "");
     LLVMBuildCall2(b, plain, runtime(u, "__ompgpu_nest_leave", plain), NULL, 0, "");
     LLVMInstructionEraseFromParent(call);
 }
 
-static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, bool sequential, bool inside)
+static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, bool sequential,
+                        bool inside)
 {
     LLVMValueRef parallel = LLVMGetCalledValue(call);
     u->nested |= inside;
     if (!sequential && !inside)
-        LLVMInstructionEraseFromParent(call);        /* no kernel reaches it: its region is nobody's */
+        /* no kernel reaches it: its region is nobody's */
+        LLVMInstructionEraseFromParent(call);
     else if (sequential && !inside)
-        LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, runtime(u, "__ompgpu_fork", LLVMGlobalGetValueType(parallel)));
+        LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1,
+                       runtime(u, "__ompgpu_fork", LLVMGlobalGetValueType(parallel)));
     else if (inside && !sequential && !u->asks)
         serialise(u, b, call);
 }
@@ -104,7 +119,8 @@ bool ir_sort_regions(struct ir_unit *u)
     bool *sequential = ir_alloc(g->n, sizeof *sequential), *inside = ir_alloc(g->n, sizeof *inside);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     ir_find_contexts(u, g, sequential, inside);
-    IR_EACH_USE(use, parallel) {
+    IR_EACH_USE(use, parallel)
+    {
         LLVMValueRef call = LLVMGetUser(use);
         if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != parallel)
             ir_bug("__ompgpu_parallel is used for other than a call");

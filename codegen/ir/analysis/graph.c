@@ -39,7 +39,8 @@ static void add_edge(struct ir_node *from, unsigned to)
     from->edges[from->nedges++] = to;
 }
 
-/* Enters what the constant `v` mentions as mentioned by `node`; constants form no cycles except through globals. */
+/* Enters what the constant `v` mentions as mentioned by `node`; constants form no cycles except
+ * through globals. */
 static void mention(struct ir_graph *g, unsigned node, LLVMValueRef v, bool callee)
 {
     if (!LLVMIsAConstant(v))
@@ -53,7 +54,7 @@ static void mention(struct ir_graph *g, unsigned node, LLVMValueRef v, bool call
     }
     if (LLVMIsABlockAddress(v))
         return;
-    int n = LLVMGetNumOperands(v);    /* constant expressions, aggregates and aliases */
+    int n = LLVMGetNumOperands(v); /* constant expressions, aggregates and aliases */
     for (int i = 0; i < n; i++)
         mention(g, node, LLVMGetOperand(v, (unsigned)i), false);
 }
@@ -74,8 +75,8 @@ static void scan_instruction(struct ir_graph *g, unsigned node, LLVMValueRef ins
 static void scan_function(struct ir_graph *g, unsigned node)
 {
     IR_EACH_BLOCK(block, g->nodes[node].value)
-        IR_EACH_INSTRUCTION(instruction, block)
-            scan_instruction(g, node, instruction);
+    IR_EACH_INSTRUCTION(instruction, block)
+    scan_instruction(g, node, instruction);
 }
 
 struct ir_graph *ir_graph_build(LLVMModuleRef module)
@@ -119,7 +120,8 @@ static void reach_node(unsigned node, unsigned via, int *from, unsigned *queue, 
     queue[(*tail)++] = node;
 }
 
-void ir_graph_reach(const struct ir_graph *g, unsigned root, int *from, bool (*leaf)(const struct ir_node *))
+void ir_graph_reach(const struct ir_graph *g, unsigned root, int *from,
+                    bool (*leaf)(const struct ir_node *))
 {
     unsigned *queue = ir_alloc(g->n, sizeof *queue), head = 0, tail = 0;
     bool any_indirect = false;
@@ -160,7 +162,8 @@ void ir_graph_reaching(const struct ir_graph *g, bool *set)
         changed = false;
         bool indirect_reaches = false;
         for (unsigned i = 0; i < g->n; i++)
-            indirect_reaches |= set[i] && g->nodes[i].address_taken && LLVMIsAFunction(g->nodes[i].value);
+            indirect_reaches |=
+                set[i] && g->nodes[i].address_taken && LLVMIsAFunction(g->nodes[i].value);
         for (unsigned i = 0; i < g->n; i++)
             if (!set[i] && node_reaches(&g->nodes[i], set, indirect_reaches))
                 changed = set[i] = true;

@@ -1,15 +1,23 @@
-/* loops.c - the natural loops of a function, by dominators.  LLVM's own are not to be had through its C interface.  Functions are small
- * here, so that a matrix of bytes does. */
+/* loops.c - the natural loops of a function, by dominators.  LLVM's own are not to be had through
+ * its C interface.  Functions are small here, so that a matrix of bytes does. */
 #include "codegen/ir/tool.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct graph { LLVMBasicBlockRef *at; unsigned n, *succ, *first; };    /* successors of block b: succ[first[b]] … succ[first[b + 1] - 1] */
-struct number { LLVMBasicBlockRef block; unsigned index; };
+/* successors of block b: succ[first[b]] … succ[first[b + 1] - 1] */
+struct graph {
+    LLVMBasicBlockRef *at;
+    unsigned n, *succ, *first;
+};
+struct number {
+    LLVMBasicBlockRef block;
+    unsigned index;
+};
 
 static int by_address(const void *a, const void *b)
 {
-    const char *x = (const char *)((const struct number *)a)->block, *y = (const char *)((const struct number *)b)->block;
+    const char *x = (const char *)((const struct number *)a)->block,
+               *y = (const char *)((const struct number *)b)->block;
     return x < y ? -1 : x > y;
 }
 
@@ -31,7 +39,8 @@ static struct graph read_graph(LLVMValueRef f)
         LLVMValueRef last = LLVMGetBasicBlockTerminator(g.at[b]);
         for (unsigned i = 0, count = LLVMGetNumSuccessors(last); i < count; i++) {
             struct number key = { LLVMGetSuccessor(last, i), 0 };
-            g.succ[e++] = ((struct number *)bsearch(&key, numbers, g.n, sizeof *numbers, by_address))->index;
+            g.succ[e++] =
+                ((struct number *)bsearch(&key, numbers, g.n, sizeof *numbers, by_address))->index;
         }
         g.first[b + 1] = e;
     }

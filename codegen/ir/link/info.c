@@ -1,17 +1,40 @@
-/* info.c - reads what codegen's C writer left in the module about kernels and declare target variables.
+/* info.c - reads what codegen's C writer left in the module about kernels and declare target
+ * variables.
  *
- * __OMPGPU_INFO and __OMPGPU_VAR of devicertl/ompgpu_device.h define constants, so that C is the only place that writes the
- * layout; here they are read from their initialisers and then removed. */
+ * __OMPGPU_INFO and __OMPGPU_VAR of devicertl/ompgpu_device.h define constants, so that C is the
+ * only place that writes the layout; here they are read from their initialisers and then removed.
+ */
 #include "codegen/ir/tool.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { INFO_NAME, INFO_FUNCTION, INFO_FILE, INFO_DIRECTIVE, INFO_LINE, INFO_COLUMN, INFO_MODE, INFO_MAX_THREADS, INFO_REDUCE_BYTES,
-       INFO_FLAGS, INFO_FIELDS };
-enum { RED_FILE, RED_NAMES, RED_LINE, RED_COLUMN, RED_VARIABLES, RED_ARRAYS, RED_BYTES, RED_HOW, RED_FIELDS };
+enum {
+    INFO_NAME,
+    INFO_FUNCTION,
+    INFO_FILE,
+    INFO_DIRECTIVE,
+    INFO_LINE,
+    INFO_COLUMN,
+    INFO_MODE,
+    INFO_MAX_THREADS,
+    INFO_REDUCE_BYTES,
+    INFO_FLAGS,
+    INFO_FIELDS
+};
+enum {
+    RED_FILE,
+    RED_NAMES,
+    RED_LINE,
+    RED_COLUMN,
+    RED_VARIABLES,
+    RED_ARRAYS,
+    RED_BYTES,
+    RED_HOW,
+    RED_FIELDS
+};
 enum { VAR_NAME, VAR_ADDRESS, VAR_SIZE, VAR_FIELDS };
-static const char info_prefix[] = "__ompgpu_info_", var_prefix[] = "__ompgpu_varinfo_", red_prefix[] = "__ompgpu_reduction_",
-                  assume_prefix[] = "__ompgpu_assumeinfo_";
+static const char info_prefix[] = "__ompgpu_info_", var_prefix[] = "__ompgpu_varinfo_",
+                  red_prefix[] = "__ompgpu_reduction_", assume_prefix[] = "__ompgpu_assumeinfo_";
 enum { ASSUME_FUNCTION, ASSUME_WORDS, ASSUME_FIELDS };
 
 static LLVMValueRef field(LLVMValueRef global, unsigned i)
@@ -24,19 +47,23 @@ static const char *string_field(LLVMValueRef global, unsigned i)
     return ir_string(LLVMGetInitializer(field(global, i)));
 }
 
-static unsigned int_field(LLVMValueRef global, unsigned i) { return (unsigned)LLVMConstIntGetZExtValue(field(global, i)); }
+static unsigned int_field(LLVMValueRef global, unsigned i)
+{
+    return (unsigned)LLVMConstIntGetZExtValue(field(global, i));
+}
 
 static void check_shape(LLVMValueRef global, unsigned fields)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(global);
-    if (LLVMGetTypeKind(type) != LLVMStructTypeKind || LLVMCountStructElementTypes(type) != fields || !LLVMGetInitializer(global))
+    if (LLVMGetTypeKind(type) != LLVMStructTypeKind ||
+        LLVMCountStructElementTypes(type) != fields || !LLVMGetInitializer(global))
         ir_bug("'%s' does not have the shape that ompgpu_device.h gives it", ir_name(global));
 }
 
 /* ------------------------------------------------------------------ room and names */
 static void *grow(void *list, unsigned n, size_t size)
 {
-    if (n & (n - 1))                  /* doubled at each power of two */
+    if (n & (n - 1)) /* doubled at each power of two */
         return list;
     void *more = realloc(list, (n ? 2 * (size_t)n : 1) * size);
     if (!more)
@@ -44,7 +71,12 @@ static void *grow(void *list, unsigned n, size_t size)
     return more;
 }
 
-struct reading { struct ir_unit *u; LLVMModuleRef module; unsigned input; bool (*taken)(struct ir_unit *, unsigned, const char *); };
+struct reading {
+    struct ir_unit *u;
+    LLVMModuleRef module;
+    unsigned input;
+    bool (*taken)(struct ir_unit *, unsigned, const char *);
+};
 
 /* The name to use for `name`, which the host asks for. */
 static const char *free_name(const struct reading *r, const char *name)
@@ -95,8 +127,10 @@ static void read_reduction(const struct reading *r, LLVMValueRef global)
     check_shape(global, RED_FIELDS);
     u->reductions = grow(u->reductions, u->nreductions, sizeof *u->reductions);
     u->reductions[u->nreductions++] = (struct ir_reduction){
-        string_field(global, RED_FILE), string_field(global, RED_NAMES), int_field(global, RED_LINE), int_field(global, RED_COLUMN),
-        int_field(global, RED_VARIABLES), int_field(global, RED_ARRAYS), int_field(global, RED_BYTES), int_field(global, RED_HOW),
+        string_field(global, RED_FILE),   string_field(global, RED_NAMES),
+        int_field(global, RED_LINE),      int_field(global, RED_COLUMN),
+        int_field(global, RED_VARIABLES), int_field(global, RED_ARRAYS),
+        int_field(global, RED_BYTES),     int_field(global, RED_HOW),
         &u->opt->inputs[r->input],
     };
 }
@@ -118,7 +152,8 @@ static void export_variable(const struct reading *r, LLVMValueRef global)
     LLVMValueRef variable = field(global, VAR_ADDRESS);
     if (!LLVMIsAGlobalVariable(variable))
         ir_bug("declare target variable '%s' is not a variable", name);
-    bool local = LLVMGetLinkage(variable) == LLVMInternalLinkage || LLVMGetLinkage(variable) == LLVMPrivateLinkage;
+    bool local = LLVMGetLinkage(variable) == LLVMInternalLinkage ||
+                 LLVMGetLinkage(variable) == LLVMPrivateLinkage;
     if (local) {
         name = free_name(r, name);
         LLVMValueRef other = LLVMGetNamedGlobal(r->module, name);
@@ -127,7 +162,7 @@ static void export_variable(const struct reading *r, LLVMValueRef global)
         LLVMSetValueName2(variable, name, strlen(name));
         LLVMSetLinkage(variable, LLVMExternalLinkage);
     }
-    if (is_export(u, name))           /* weak, in several files */
+    if (is_export(u, name)) /* weak, in several files */
         return;
     u->exports = grow(u->exports, u->nexports, sizeof *u->exports);
     u->exports[u->nexports++] = ir_format("%s", name);
@@ -160,7 +195,8 @@ LLVMValueRef ir_kernel_function(LLVMModuleRef module, const struct ir_kernel *k)
     return f && !LLVMIsDeclaration(f) ? f : NULL;
 }
 
-/* Nothing outside of the image refers to its symbols by other ways than kernels and exported variables. */
+/* Nothing outside of the image refers to its symbols by other ways than kernels and exported
+ * variables. */
 static void delete_used_lists(LLVMModuleRef module)
 {
     static const char *const lists[] = { "llvm.used", "llvm.compiler.used" };
@@ -171,25 +207,32 @@ static void delete_used_lists(LLVMModuleRef module)
     }
 }
 
-bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input, bool (*taken)(struct ir_unit *, unsigned, const char *))
+bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input,
+                     bool (*taken)(struct ir_unit *, unsigned, const char *))
 {
     struct reading r = { u, module, input, taken };
-    static const struct { const char *prefix; void (*read)(const struct reading *, LLVMValueRef); } kinds[] = {
-        { info_prefix, read_kernel }, { var_prefix, export_variable }, { red_prefix, read_reduction },
+    static const struct {
+        const char *prefix;
+        void (*read)(const struct reading *, LLVMValueRef);
+    } kinds[] = {
+        { info_prefix, read_kernel },
+        { var_prefix, export_variable },
+        { red_prefix, read_reduction },
         { assume_prefix, read_promise },
     };
     delete_used_lists(module);
     IR_EACH_GLOBAL(g, module)
-        for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (ir_starts(ir_name(g), kinds[i].prefix)) {
-                kinds[i].read(&r, g);
-                delete_global(g);
-                break;
-            }
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ir_starts(ir_name(g), kinds[i].prefix)) {
+            kinds[i].read(&r, g);
+            delete_global(g);
+            break;
+        }
     return true;
 }
 
-/* What the frontend took for possible, because it did not know the functions that a region calls, is known after a device link. */
+/* What the frontend took for possible, because it did not know the functions that a region calls,
+ * is known after a device link. */
 static void drop_workers(struct ir_unit *u)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");

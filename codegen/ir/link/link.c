@@ -1,7 +1,9 @@
-/* link.c - the device runtime and libdevice join the user's module; what then still has no body is reported.
+/* link.c - the device runtime and libdevice join the user's module; what then still has no body is
+ * reported.
  *
- * Both libraries are read lazily and all their definitions made linkonce_odr first: LLVM's linker takes only those that something
- * refers to, and reads only their bodies.  That is how 350 functions of libdevice cost next to nothing. */
+ * Both libraries are read lazily and all their definitions made linkonce_odr first: LLVM's linker
+ * takes only those that something refers to, and reads only their bodies.  That is how 350
+ * functions of libdevice cost next to nothing. */
 #include "codegen/ir/tool.h"
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
@@ -28,7 +30,7 @@ static LLVMModuleRef read_lazily(struct ir_unit *u, const char *path)
     if (!buffer)
         return NULL;
     if (!LLVMGetBitcodeModuleInContext2(u->ctx, buffer, &module))
-        return module;                /* owns the buffer */
+        return module; /* owns the buffer */
     LLVMDisposeMemoryBuffer(buffer);
     ir_error("'%s' is not LLVM bitcode that this compiler can read", path);
     return NULL;
@@ -37,7 +39,8 @@ static LLVMModuleRef read_lazily(struct ir_unit *u, const char *path)
 static void make_optional(LLVMValueRef global)
 {
     LLVMLinkage linkage = LLVMGetLinkage(global);
-    if (LLVMIsDeclaration(global) || linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage || linkage == LLVMAppendingLinkage ||
+    if (LLVMIsDeclaration(global) || linkage == LLVMInternalLinkage ||
+        linkage == LLVMPrivateLinkage || linkage == LLVMAppendingLinkage ||
         is_emu_interface(ir_name(global)))
         return;
     LLVMSetLinkage(global, LLVMLinkOnceODRLinkage);
@@ -53,7 +56,7 @@ static bool link_library(struct ir_unit *u, const char *path)
     /* libdevice carries the triple and the layout of an older LLVM; they mean the same. */
     LLVMSetTarget(library, LLVMGetTarget(u->module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(u->module));
-    if (LLVMLinkModules2(u->module, library)) {     /* takes `library` */
+    if (LLVMLinkModules2(u->module, library)) { /* takes `library` */
         ir_error("cannot link the device library '%s'", path);
         return false;
     }
@@ -61,32 +64,45 @@ static bool link_library(struct ir_unit *u, const char *path)
 }
 
 /* ------------------------------------------------------------------ unresolved symbols */
-/* From whom it is reached: a kernel, or behind those a declare target variable.  path: "f, g" between that and the user of value. */
-struct missing { LLVMValueRef value; unsigned root; char *path; };
-struct missing_list { struct missing *at; unsigned n; };
+/* From whom it is reached: a kernel, or behind those a declare target variable.  path: "f, g"
+ * between that and the user of value. */
+struct missing {
+    LLVMValueRef value;
+    unsigned root;
+    char *path;
+};
+struct missing_list {
+    struct missing *at;
+    unsigned n;
+};
 
 /* What the target's system provides. */
 static bool is_provided(const struct ir_unit *u, const char *name)
 {
-    static const char *const cuda[] = { "vprintf", "malloc", "free", "__assertfail", "__nvvm_reflect" };
+    static const char *const cuda[] = { "vprintf", "malloc", "free", "__assertfail",
+                                        "__nvvm_reflect" };
     if (u->opt->target == IR_X86)
-        return true;                  /* see undefined_on_host */
+        return true; /* see undefined_on_host */
     for (unsigned i = 0; i < sizeof cuda / sizeof *cuda; i++)
         if (strcmp(name, cuda[i]) == 0)
             return true;
     return false;
 }
 
-/* The region function and the clones that the optimiser or codegen's naming make are no news to the user. */
+/* The region function and the clones that the optimiser or codegen's naming make are no news to the
+ * user. */
 static bool is_user_function(const struct ir_unit *u, const char *name)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (ir_starts(name, u->kernels[i].name) && (!name[strlen(u->kernels[i].name)] || ir_starts(name + strlen(u->kernels[i].name), "__region")))
+        if (ir_starts(name, u->kernels[i].name) &&
+            (!name[strlen(u->kernels[i].name)] ||
+             ir_starts(name + strlen(u->kernels[i].name), "__region")))
             return false;
     return !strstr(name, "__parallel") && !ir_starts(name, "__");
 }
 
-static char *path_to(const struct ir_unit *u, const struct ir_graph *g, const int *from, unsigned node)
+static char *path_to(const struct ir_unit *u, const struct ir_graph *g, const int *from,
+                     unsigned node)
 {
     char *path = NULL;
     for (unsigned at = (unsigned)from[node]; from[at] != (int)at; at = (unsigned)from[at]) {
@@ -115,8 +131,9 @@ static unsigned roots(const struct ir_unit *u) { return u->nkernels + u->nexport
 
 static void reach_root(struct ir_unit *u, const struct ir_graph *g, unsigned root, int *from)
 {
-    LLVMValueRef value = root < u->nkernels ? ir_kernel_function(u->module, &u->kernels[root])
-                                            : LLVMGetNamedGlobal(u->module, u->exports[root - u->nkernels]);
+    LLVMValueRef value = root < u->nkernels
+                             ? ir_kernel_function(u->module, &u->kernels[root])
+                             : LLVMGetNamedGlobal(u->module, u->exports[root - u->nkernels]);
     ir_graph_reach(g, (unsigned)ir_graph_find(g, value), from, NULL);
 }
 
@@ -130,7 +147,8 @@ static struct missing_list find_missing(struct ir_unit *u)
         reach_root(u, g, k, from);
         for (unsigned i = 0; i < g->n; i++)
             if (from[i] >= 0 && is_missing(u, &g->nodes[i]))
-                add_missing(&list, (struct missing){ g->nodes[i].value, k, path_to(u, g, from, i) });
+                add_missing(&list,
+                            (struct missing){ g->nodes[i].value, k, path_to(u, g, from, i) });
     }
     free(from);
     ir_graph_free(g);
@@ -140,7 +158,8 @@ static struct missing_list find_missing(struct ir_unit *u)
 static bool note_place(const struct missing *m, const char **file, unsigned *line)
 {
     unsigned length;
-    IR_EACH_USE(use, m->value) {
+    IR_EACH_USE(use, m->value)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user) || !LLVMGetDebugLocLine(user))
             continue;
@@ -154,7 +173,10 @@ static bool note_place(const struct missing *m, const char **file, unsigned *lin
 /* Each set of kernels (passes/specialise.c) has its own list. */
 static bool is_reported(const char *name)
 {
-    static struct { const char **at; unsigned n; } reported;
+    static struct {
+        const char **at;
+        unsigned n;
+    } reported;
     for (unsigned i = 0; i < reported.n; i++)
         if (strcmp(reported.at[i], name) == 0)
             return true;
@@ -165,28 +187,36 @@ static bool is_reported(const char *name)
     return false;
 }
 
-/* At the call itself where lines are known (its column would be the device text's), else at the region. */
+/* At the call itself where lines are known (its column would be the device text's), else at the
+ * region. */
 static void report_missing(const struct ir_unit *u, const struct missing *m)
 {
-    const char *kind = LLVMIsAFunction(m->value) ? "function" : "variable", *name = ir_name(m->value), *path = m->path ? m->path : "";
+    const char *kind = LLVMIsAFunction(m->value) ? "function" : "variable",
+               *name = ir_name(m->value), *path = m->path ? m->path : "";
     const char *through = m->path ? " through " : "";
     if (is_reported(name))
         return;
     if (m->root >= u->nkernels) {
-        ir_error("%s '%s' has no definition for the device, but the initialiser of the declare target variable '%s' needs it%s%s", kind, name,
-                 u->exports[m->root - u->nkernels], through, path);
+        ir_error("%s '%s' has no definition for the device, but the initialiser of the declare "
+                 "target variable '%s' needs it%s%s",
+                 kind, name, u->exports[m->root - u->nkernels], through, path);
         return;
     }
     const struct ir_kernel *k = &u->kernels[m->root];
     const char *file = k->file;
     unsigned line = k->line, column = note_place(m, &file, &line) ? 0 : k->column;
     if (u->opt->link)
-        ir_error_at(file, line, column, "%s '%s' is used on the device, by region '%s' (%s:%u)%s%s, but no file of this link defines it there; "
-                    "put 'declare target' around its definition, and link that file's object (not a shared library)", kind, name, k->name, k->file,
-                    k->line, through, path);
+        ir_error_at(file, line, column,
+                    "%s '%s' is used on the device, by region '%s' (%s:%u)%s%s, but no file of "
+                    "this link defines it there; "
+                    "put 'declare target' around its definition, and link that file's object (not "
+                    "a shared library)",
+                    kind, name, k->name, k->file, k->line, through, path);
     else
-        ir_error_at(file, line, column, "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s on the device", kind, name,
-                    k->name, k->file, k->line, through, path);
+        ir_error_at(file, line, column,
+                    "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s "
+                    "on the device",
+                    kind, name, k->name, k->file, k->line, through, path);
 }
 
 static void report_libdevice(const struct missing_list *list)
@@ -198,7 +228,9 @@ static void report_libdevice(const struct missing_list *list)
             names = names ? ir_format("%s, %s", names, name + 5) : ir_format("%s", name + 5);
     }
     if (!is_reported("libdevice"))
-        ir_error("math functions (%s) on the device need libdevice of the CUDA Toolkit; set --cuda-path", names);
+        ir_error(
+            "math functions (%s) on the device need libdevice of the CUDA Toolkit; set --cuda-path",
+            names);
 }
 
 static bool needs_libdevice(const struct missing_list *list)
@@ -225,13 +257,15 @@ static bool resolve_nvptx(struct ir_unit *u)
 }
 
 /* ------------------------------------------------------------------ the emulated device
- * Its image is a shared object in a host process, where any function of the C library could be found; only those are let through
- * that a kernel may call on the GPU, too.  What the runtime itself declares is its own affair: hence the list is taken before it is
- * linked. */
+ * Its image is a shared object in a host process, where any function of the C library could be
+ * found; only those are let through that a kernel may call on the GPU, too.  What the runtime
+ * itself declares is its own affair: hence the list is taken before it is linked. */
 static bool is_device_libc(const char *name)
 {
-    static const char *const names[] = { "printf", "vprintf", "puts", "putchar", "malloc", "free", "calloc", "memcpy", "memmove", "memset",
-                                         "memcmp", "strlen", "strcmp", "strncmp", "strcpy", "abs", "labs", "llabs", "abort", "exit",
+    static const char *const names[] = { "printf",        "vprintf", "puts",   "putchar", "malloc",
+                                         "free",          "calloc",  "memcpy", "memmove", "memset",
+                                         "memcmp",        "strlen",  "strcmp", "strncmp", "strcpy",
+                                         "abs",           "labs",    "llabs",  "abort",   "exit",
                                          "__assert_fail", "__assert" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
@@ -239,7 +273,10 @@ static bool is_device_libc(const char *name)
     return ir_is_math_name(name);
 }
 
-struct names { const char **at; unsigned n; };
+struct names {
+    const char **at;
+    unsigned n;
+};
 
 static struct names undefined_by_user(LLVMModuleRef module)
 {
@@ -248,11 +285,11 @@ static struct names undefined_by_user(LLVMModuleRef module)
     IR_EACH_GLOBAL(g, module) n++;
     struct names names = { ir_alloc(n, sizeof *names.at), 0 };
     IR_EACH_FUNCTION(f, module)
-        if (LLVMIsDeclaration(f) && !ir_starts(ir_name(f), "llvm.") && !is_device_libc(ir_name(f)))
-            names.at[names.n++] = ir_format("%s", ir_name(f));
+    if (LLVMIsDeclaration(f) && !ir_starts(ir_name(f), "llvm.") && !is_device_libc(ir_name(f)))
+        names.at[names.n++] = ir_format("%s", ir_name(f));
     IR_EACH_GLOBAL(g, module)
-        if (LLVMIsDeclaration(g))
-            names.at[names.n++] = ir_format("%s", ir_name(g));
+    if (LLVMIsDeclaration(g))
+        names.at[names.n++] = ir_format("%s", ir_name(g));
     return names;
 }
 
@@ -297,9 +334,11 @@ static bool check_emu_interface(struct ir_unit *u)
     return true;
 }
 
-/* The x86 backend makes calls of some operations, after all is linked: what it may call (devicertl/builtins.c) is asked for here.  The
- * names stay visible (is_exported). */
-static const char *const backend_calls[] = { "__udivti3", "__umodti3", "__divti3", "__modti3", "__extendhfsf2", "__truncsfhf2", "__truncdfhf2" };
+/* The x86 backend makes calls of some operations, after all is linked: what it may call
+ * (devicertl/builtins.c) is asked for here.  The names stay visible (is_exported). */
+static const char *const backend_calls[] = { "__udivti3",   "__umodti3",     "__divti3",
+                                             "__modti3",    "__extendhfsf2", "__truncsfhf2",
+                                             "__truncdfhf2" };
 enum { BACKEND_CALLS = sizeof backend_calls / sizeof *backend_calls };
 
 bool ir_is_backend_call(const char *name)
@@ -312,10 +351,12 @@ bool ir_is_backend_call(const char *name)
 
 static bool becomes_call(LLVMValueRef inst)
 {
-    LLVMTypeRef half = LLVMHalfTypeInContext(LLVMGetTypeContext(LLVMTypeOf(inst))), type = LLVMTypeOf(inst);
+    LLVMTypeRef half = LLVMHalfTypeInContext(LLVMGetTypeContext(LLVMTypeOf(inst))),
+                type = LLVMTypeOf(inst);
     LLVMOpcode op = LLVMGetInstructionOpcode(inst);
     bool division = op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem || op == LLVMSRem;
-    if (type == half || (division && LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) > 64))
+    if (type == half || (division && LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+                         LLVMGetIntTypeWidth(type) > 64))
         return true;
     for (int i = 0; i < LLVMGetNumOperands(inst); i++)
         if (LLVMTypeOf(LLVMGetOperand(inst, (unsigned)i)) == half)
@@ -338,7 +379,8 @@ static void want_backend_calls(struct ir_unit *u)
     IR_EACH_FUNCTION(f, u->module) needed = needed || function_needs_backend_calls(f);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), NULL, 0, false);
     for (unsigned i = 0; needed && i < BACKEND_CALLS; i++)
-        LLVMAddFunction(u->module, backend_calls[i], type);       /* replaced by the definition, with its type */
+        /* replaced by the definition, with its type */
+        LLVMAddFunction(u->module, backend_calls[i], type);
 }
 
 bool ir_link(struct ir_unit *u)
@@ -370,15 +412,17 @@ static bool is_exported(const struct ir_unit *u, const char *name)
 static void internalise(const struct ir_unit *u, LLVMValueRef global)
 {
     const char *name = ir_name(global);
-    if (LLVMIsDeclaration(global) || ir_starts(name, "llvm.") || LLVMGetLinkage(global) == LLVMPrivateLinkage)
+    if (LLVMIsDeclaration(global) || ir_starts(name, "llvm.") ||
+        LLVMGetLinkage(global) == LLVMPrivateLinkage)
         return;
     if (!is_exported(u, name))
         LLVMSetLinkage(global, LLVMInternalLinkage);
     else if (ir_is_backend_call(name))
-        LLVMSetLinkage(global, LLVMExternalLinkage);      /* nothing calls it yet */
+        LLVMSetLinkage(global, LLVMExternalLinkage); /* nothing calls it yet */
 }
 
-/* Only kernels and declare target variables are seen from outside; the optimiser may do as it likes with the rest. */
+/* Only kernels and declare target variables are seen from outside; the optimiser may do as it likes
+ * with the rest. */
 bool ir_internalise(struct ir_unit *u)
 {
     IR_EACH_FUNCTION(f, u->module) internalise(u, f);

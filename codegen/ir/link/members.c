@@ -1,25 +1,36 @@
 /* members.c - the device link: which files belong together, and one module made of theirs.
  *
- * The driver gives the bitcode of every file of the program that has some.  Those that need device code of others are members; so is
- * every file that defines a symbol which a member refers to, and on in this way; and every file that defines a symbol of a member
- * a second time (weak, common), so that a variable exists once.  The rules for symbols are ld's and are LLVM's linker's affair, but
- * for two: a symbol defined twice is reported with the names of the files, and kernels and static variables, which the host asks for by
- * name, get new names where two members have one of that name (struct ir_alias).  What stays undefined is reported later
- * (link/link.c), when it is known which regions reach it. */
+ * The driver gives the bitcode of every file of the program that has some.  Those that need device
+ * code of others are members; so is every file that defines a symbol which a member refers to, and
+ * on in this way; and every file that defines a symbol of a member a second time (weak, common), so
+ * that a variable exists once.  The rules for symbols are ld's and are LLVM's linker's affair, but
+ * for two: a symbol defined twice is reported with the names of the files, and kernels and static
+ * variables, which the host asks for by name, get new names where two members have one of that name
+ * (struct ir_alias).  What stays undefined is reported later (link/link.c), when it is known which
+ * regions reach it. */
 #include "codegen/ir/tool.h"
 #include <llvm-c/Linker.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum symbol_kind { WANTED, WEAK, STRONG };
-struct symbol { const char *name; unsigned input; enum symbol_kind kind; bool function; };
-struct symbols { struct symbol *at; unsigned n, room; };
-static struct symbols symbols;        /* sorted by name once all are in */
+struct symbol {
+    const char *name;
+    unsigned input;
+    enum symbol_kind kind;
+    bool function;
+};
+struct symbols {
+    struct symbol *at;
+    unsigned n, room;
+};
+static struct symbols symbols; /* sorted by name once all are in */
 
 /* ------------------------------------------------------------------ symbols */
-static bool is_own(const char *name)  /* every module has these for itself */
+static bool is_own(const char *name) /* every module has these for itself */
 {
-    static const char *const prefixes[] = { "llvm.", "__ompgpu_info_", "__ompgpu_varinfo_", "__ompgpu_reduction_", "__lock_" };
+    static const char *const prefixes[] = { "llvm.", "__ompgpu_info_", "__ompgpu_varinfo_",
+                                            "__ompgpu_reduction_", "__lock_" };
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (ir_starts(name, prefixes[i]))
             return true;
@@ -29,7 +40,8 @@ static bool is_own(const char *name)  /* every module has these for itself */
 static void add_symbol(LLVMValueRef v, unsigned input)
 {
     LLVMLinkage l = LLVMGetLinkage(v);
-    if (l == LLVMInternalLinkage || l == LLVMPrivateLinkage || l == LLVMAvailableExternallyLinkage || is_own(ir_name(v)))
+    if (l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
+        l == LLVMAvailableExternallyLinkage || is_own(ir_name(v)))
         return;
     if (symbols.n == symbols.room) {
         symbols.room = symbols.room ? 2 * symbols.room : 64;
@@ -37,8 +49,11 @@ static void add_symbol(LLVMValueRef v, unsigned input)
         if (!symbols.at)
             ir_bug("out of memory");
     }
-    enum symbol_kind kind = LLVMIsDeclaration(v) ? WANTED : l == LLVMExternalLinkage ? STRONG : WEAK;
-    symbols.at[symbols.n++] = (struct symbol){ ir_format("%s", ir_name(v)), input, kind, LLVMIsAFunction(v) != NULL };
+    enum symbol_kind kind = LLVMIsDeclaration(v)       ? WANTED
+                            : l == LLVMExternalLinkage ? STRONG
+                                                       : WEAK;
+    symbols.at[symbols.n++] =
+        (struct symbol){ ir_format("%s", ir_name(v)), input, kind, LLVMIsAFunction(v) != NULL };
 }
 
 static int by_name(const void *a, const void *b)
@@ -62,9 +77,13 @@ static bool read_all(struct ir_unit *u, LLVMModuleRef *modules)
 }
 
 /* ------------------------------------------------------------------ members */
-static bool same(unsigned a, unsigned b) { return a < symbols.n && b < symbols.n && strcmp(symbols.at[a].name, symbols.at[b].name) == 0; }
+static bool same(unsigned a, unsigned b)
+{
+    return a < symbols.n && b < symbols.n && strcmp(symbols.at[a].name, symbols.at[b].name) == 0;
+}
 
-/* Does a member mention one of the symbols [first, end), which have one name?  A kernel's name is no reason to belong together. */
+/* Does a member mention one of the symbols [first, end), which have one name?  A kernel's name is
+ * no reason to belong together. */
 static bool is_mentioned(const struct ir_unit *u, unsigned first, unsigned end)
 {
     for (unsigned i = first; i < end; i++)
@@ -81,7 +100,8 @@ static bool any_needs(const struct symbol *s, unsigned n)
     return false;
 }
 
-/* Two strong definitions and no use: kernels of one name, or an error of the host's link that the user has overruled. */
+/* Two strong definitions and no use: kernels of one name, or an error of the host's link that the
+ * user has overruled. */
 static bool adopt(struct ir_unit *u, unsigned first, unsigned end)
 {
     bool grown = false;
@@ -101,13 +121,14 @@ static void find_members(struct ir_unit *u)
     for (bool again = true; again;) {
         again = false;
         for (unsigned i = 0, end; i < symbols.n; i = end) {
-            for (end = i + 1; same(i, end);) end++;
+            for (end = i + 1; same(i, end);)
+                end++;
             again |= adopt(u, i, end);
         }
     }
 }
 
-/* ------------------------------------------------------------------ names that the host asks for */
+/* ----------------------------------------------------------------- names that the host asks for */
 static const struct symbol *first_symbol(const char *name)
 {
     unsigned low = 0, high = symbols.n;
@@ -145,7 +166,8 @@ static bool is_kernel(const struct ir_unit *u, const struct symbol *s)
         if (u->aliases[i].input == s->input && strcmp(u->aliases[i].name, s->name) == 0)
             return true;
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (u->kernels[i].input == &u->opt->inputs[s->input] && strcmp(u->kernels[i].name, s->name) == 0)
+        if (u->kernels[i].input == &u->opt->inputs[s->input] &&
+            strcmp(u->kernels[i].name, s->name) == 0)
             return true;
     return false;
 }
@@ -157,7 +179,8 @@ static bool check_duplicates(const struct ir_unit *u)
         if (s->kind != STRONG || !u->members[s->input] || is_kernel(u, s))
             continue;
         if (strong && strcmp(strong->name, s->name) == 0)
-            ir_error("%s '%s' is defined for the device in both '%s' and '%s'", s->function ? "function" : "variable", s->name,
+            ir_error("%s '%s' is defined for the device in both '%s' and '%s'",
+                     s->function ? "function" : "variable", s->name,
                      u->opt->inputs[strong->input].name, u->opt->inputs[s->input].name);
         strong = s;
     }
@@ -174,8 +197,10 @@ static bool same_type(LLVMTypeRef a, LLVMTypeRef b)
     if (kind != LLVMGetTypeKind(b))
         return false;
     if (kind == LLVMArrayTypeKind)
-        return LLVMGetArrayLength2(a) == LLVMGetArrayLength2(b) && same_type(LLVMGetElementType(a), LLVMGetElementType(b));
-    if (kind != LLVMStructTypeKind || LLVMCountStructElementTypes(a) != LLVMCountStructElementTypes(b))
+        return LLVMGetArrayLength2(a) == LLVMGetArrayLength2(b) &&
+               same_type(LLVMGetElementType(a), LLVMGetElementType(b));
+    if (kind != LLVMStructTypeKind ||
+        LLVMCountStructElementTypes(a) != LLVMCountStructElementTypes(b))
         return false;
     for (unsigned i = 0; i < LLVMCountStructElementTypes(a); i++)
         if (!same_type(LLVMStructGetTypeAtIndex(a, i), LLVMStructGetTypeAtIndex(b, i)))
@@ -187,7 +212,8 @@ static bool same_passing(LLVMValueRef f, LLVMValueRef g, unsigned at)
 {
     static const char *const how[] = { "byval", "sret" };
     for (unsigned i = 0; i < 2; i++)
-        if (!LLVMGetEnumAttributeAtIndex(f, at, ir_attribute_kind(how[i])) != !LLVMGetEnumAttributeAtIndex(g, at, ir_attribute_kind(how[i])))
+        if (!LLVMGetEnumAttributeAtIndex(f, at, ir_attribute_kind(how[i])) !=
+            !LLVMGetEnumAttributeAtIndex(g, at, ir_attribute_kind(how[i])))
             return false;
     return true;
 }
@@ -219,21 +245,27 @@ static bool check_declarations(const struct ir_unit *u, LLVMModuleRef *modules)
 {
     const struct symbol *definition = NULL;
     for (unsigned i = 0, end; i < symbols.n; i = end) {
-        for (end = i + 1; same(i, end);) end++;
+        for (end = i + 1; same(i, end);)
+            end++;
         definition = NULL;
         for (unsigned k = i; k < end; k++)
-            if (symbols.at[k].function && symbols.at[k].kind != WANTED && u->members[symbols.at[k].input])
+            if (symbols.at[k].function && symbols.at[k].kind != WANTED &&
+                u->members[symbols.at[k].input])
                 definition = &symbols.at[k];
         for (unsigned k = i; k < end && definition; k++) {
             const struct symbol *s = &symbols.at[k];
             if (s->kind != WANTED || !s->function || !u->members[s->input])
                 continue;
             LLVMValueRef wanted = LLVMGetNamedFunction(modules[s->input], s->name);
-            if (!wanted || same_function(wanted, LLVMGetNamedFunction(modules[definition->input], s->name)))
+            if (!wanted ||
+                same_function(wanted, LLVMGetNamedFunction(modules[definition->input], s->name)))
                 continue;
-            ir_error("function '%s' is called in '%s' in another way than it is defined in '%s': either the declarations differ, or one of the "
-                     "files has variable length arrays on the device, and the function passes or returns a struct by value", s->name,
-                     u->opt->inputs[s->input].name, u->opt->inputs[definition->input].name);
+            ir_error("function '%s' is called in '%s' in another way than it is defined in '%s': "
+                     "either the declarations differ, or one of the "
+                     "files has variable length arrays on the device, and the function passes or "
+                     "returns a struct by value",
+                     s->name, u->opt->inputs[s->input].name,
+                     u->opt->inputs[definition->input].name);
         }
     }
     return ir_errors() == 0;
@@ -249,8 +281,9 @@ static bool join(struct ir_unit *u, LLVMModuleRef *modules)
             LLVMSetTarget(u->module, LLVMGetTarget(modules[i]));
             LLVMSetDataLayout(u->module, LLVMGetDataLayoutStr(modules[i]));
         }
-        if (LLVMLinkModules2(u->module, modules[i])) {  /* takes it */
-            ir_error("the device code of '%s' cannot be linked with that of the files before it", u->opt->inputs[i].name);
+        if (LLVMLinkModules2(u->module, modules[i])) { /* takes it */
+            ir_error("the device code of '%s' cannot be linked with that of the files before it",
+                     u->opt->inputs[i].name);
             return false;
         }
     }

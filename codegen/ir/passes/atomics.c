@@ -6,12 +6,14 @@
  *   order   the backend selects every read-modify-write as relaxed, whatever its order says.  The order becomes fences around it.
  *
  * And one after it, when inlining has shown what the addresses are:
- *   locals  a variable that only its thread can see needs no atomic, and PTX has none for it.                                        */
+ *   locals  a variable that only its thread can see needs no atomic, and PTX has none for it. */
 #include "codegen/ir/tool.h"
 
-enum { SYSTEM_SCOPE = 1 };            /* LLVM's fixed id of the unnamed scope */
+enum { SYSTEM_SCOPE = 1 }; /* LLVM's fixed id of the unnamed scope */
 
-struct scopes { unsigned device, block; };
+struct scopes {
+    unsigned device, block;
+};
 
 static unsigned scope_for(const struct scopes *s, LLVMValueRef address)
 {
@@ -25,12 +27,14 @@ static LLVMValueRef address_of(LLVMValueRef i)
 
 static bool releases(LLVMAtomicOrdering o)
 {
-    return o == LLVMAtomicOrderingRelease || o == LLVMAtomicOrderingAcquireRelease || o == LLVMAtomicOrderingSequentiallyConsistent;
+    return o == LLVMAtomicOrderingRelease || o == LLVMAtomicOrderingAcquireRelease ||
+           o == LLVMAtomicOrderingSequentiallyConsistent;
 }
 
 static bool acquires(LLVMAtomicOrdering o)
 {
-    return o == LLVMAtomicOrderingAcquire || o == LLVMAtomicOrderingAcquireRelease || o == LLVMAtomicOrderingSequentiallyConsistent;
+    return o == LLVMAtomicOrderingAcquire || o == LLVMAtomicOrderingAcquireRelease ||
+           o == LLVMAtomicOrderingSequentiallyConsistent;
 }
 
 static void order_by_fences(LLVMBuilderRef b, LLVMValueRef rmw, unsigned scope)
@@ -62,12 +66,13 @@ bool ir_correct_atomics(struct ir_unit *u)
 {
     if (u->opt->target != IR_NVPTX)
         return true;
-    struct scopes s = { LLVMGetSyncScopeID(u->ctx, "device", 6), LLVMGetSyncScopeID(u->ctx, "block", 5) };
+    struct scopes s = { LLVMGetSyncScopeID(u->ctx, "device", 6),
+                        LLVMGetSyncScopeID(u->ctx, "block", 5) };
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_FUNCTION(f, u->module)
-        IR_EACH_BLOCK(block, f)
-            IR_EACH_INSTRUCTION(i, block)
-                correct(b, &s, i);
+    IR_EACH_BLOCK(block, f)
+    IR_EACH_INSTRUCTION(i, block)
+    correct(b, &s, i);
     LLVMDisposeBuilder(b);
     return true;
 }
@@ -75,14 +80,16 @@ bool ir_correct_atomics(struct ir_unit *u)
 /* ------------------------------------------------------------------ locals */
 static bool is_local(LLVMValueRef address)
 {
-    while (LLVMIsAGetElementPtrInst(address) || LLVMIsABitCastInst(address) || LLVMIsAAddrSpaceCastInst(address))
+    while (LLVMIsAGetElementPtrInst(address) || LLVMIsABitCastInst(address) ||
+           LLVMIsAAddrSpaceCastInst(address))
         address = LLVMGetOperand(address, 0);
     return LLVMIsAAllocaInst(address);
 }
 
 static void make_plain_exchange(LLVMBuilderRef b, LLVMValueRef exchange)
 {
-    LLVMValueRef address = LLVMGetOperand(exchange, 0), expected = LLVMGetOperand(exchange, 1), desired = LLVMGetOperand(exchange, 2);
+    LLVMValueRef address = LLVMGetOperand(exchange, 0), expected = LLVMGetOperand(exchange, 1),
+                 desired = LLVMGetOperand(exchange, 2);
     LLVMPositionBuilderBefore(b, exchange);
     LLVMValueRef old = LLVMBuildLoad2(b, LLVMTypeOf(expected), address, "");
     LLVMValueRef equal = LLVMBuildICmp(b, LLVMIntEQ, old, expected, "");
@@ -111,8 +118,8 @@ void ir_plain_locals(struct ir_unit *u)
         return;
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_FUNCTION(f, u->module)
-        IR_EACH_BLOCK(block, f)
-            IR_EACH_INSTRUCTION(i, block)
-                make_plain(b, i);
+    IR_EACH_BLOCK(block, f)
+    IR_EACH_INSTRUCTION(i, block)
+    make_plain(b, i);
     LLVMDisposeBuilder(b);
 }

@@ -1,42 +1,52 @@
-/* copies.c - how much of a team's storage private copies of reduced arrays take (devicertl/storage.c).
+/* copies.c - how much of a team's storage private copies of reduced arrays take
+ * (devicertl/storage.c).
  *
- * Next to each place that takes some, the C writer has put a call of __ompgpu_copy_needs, which says what is constant there and what is
- * known of the rest.  Constructs in a row take the same place, and what is nested adds up:
+ * Next to each place that takes some, the C writer has put a call of __ompgpu_copy_needs, which
+ * says what is constant there and what is known of the rest.  Constructs in a row take the same
+ * place, and what is nested adds up:
  *
- *   need of a function = what its own constructs take at most + the largest need of the functions that it may call
+ *   need of a function = what its own constructs take at most + the largest need of the functions
+ * that it may call
  *
  *   region function, sequential code --> blocks of the team           the functions of parallel regions count for themselves
  *   functions of parallel regions    --> the slice of a thread        nested ones are serialised: calls
  *
- * What the host can foresee it adds to the slice.  What nobody knows, recursion included, has a share of fixed size, which the user may set.  */
+ * What the host can foresee it adds to the slice.  What nobody knows, recursion included, has a
+ * share of fixed size, which the user may set.  */
 #include "codegen/ir/tool.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORESEEN = 1, UNKNOWN = 2, OF_TEAM = 4 };   /* __OMPGPU_COPY_* */
-struct need { uint64_t bytes; unsigned rest; };
+enum { FORESEEN = 1, UNKNOWN = 2, OF_TEAM = 4 }; /* __OMPGPU_COPY_* */
+struct need {
+    uint64_t bytes;
+    unsigned rest;
+};
 enum progress { NEW, ACTIVE, DONE };
 
 struct walk {
     const struct ir_graph *g;
-    const struct need *own;           /* by node */
+    const struct need *own; /* by node */
     bool (*leaf)(const struct ir_node *);
-    struct need *found;               /* by node */
+    struct need *found; /* by node */
     enum progress *state;
-    bool *cycle;                      /* it was met while active */
+    bool *cycle; /* it was met while active */
 };
 
 /* ------------------------------------------------------------------ what the C writer says */
 static struct need *collect(const struct ir_graph *g, LLVMValueRef marker)
 {
     struct need *own = ir_alloc(g->n, sizeof *own);
-    IR_EACH_USE(use, marker) {
+    IR_EACH_USE(use, marker)
+    {
         LLVMValueRef call = LLVMGetUser(use);
-        struct need *n = &own[ir_graph_find(g, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)))];
+        struct need *n =
+            &own[ir_graph_find(g, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)))];
         for (unsigned i = 0; i < 3; i++)
             if (!LLVMIsAConstantInt(LLVMGetOperand(call, i)))
                 ir_bug("an argument of __ompgpu_copy_needs is not constant");
-        uint64_t bytes = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0)) + LLVMConstIntGetZExtValue(LLVMGetOperand(call, 1));
+        uint64_t bytes = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0)) +
+                         LLVMConstIntGetZExtValue(LLVMGetOperand(call, 1));
         n->bytes = bytes > n->bytes ? bytes : n->bytes;
         n->rest |= (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 2));
         LLVMInstructionEraseFromParent(call);
@@ -79,9 +89,15 @@ static void visit(struct walk *w, unsigned node)
     w->state[node] = DONE;
 }
 
-static struct walk start(const struct ir_graph *g, const struct need *own, bool (*leaf)(const struct ir_node *))
+static struct walk start(const struct ir_graph *g, const struct need *own,
+                         bool (*leaf)(const struct ir_node *))
 {
-    return (struct walk){ g, own, leaf, ir_alloc(g->n, sizeof(struct need)), ir_alloc(g->n, sizeof(enum progress)), ir_alloc(g->n, 1) };
+    return (struct walk){ g,
+                          own,
+                          leaf,
+                          ir_alloc(g->n, sizeof(struct need)),
+                          ir_alloc(g->n, sizeof(enum progress)),
+                          ir_alloc(g->n, 1) };
 }
 
 static void end(struct walk *w)
@@ -99,7 +115,8 @@ static void note_slice(struct ir_kernel *k, struct need n)
     k->more_copies |= n.rest & FORESEEN;
 }
 
-static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *sequential, struct walk *inside)
+static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *sequential,
+                        struct walk *inside)
 {
     const struct ir_graph *g = inside->g;
     unsigned kernel = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k));

@@ -1,20 +1,27 @@
-/* dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons with direct calls.
+/* dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons
+ * with direct calls.
  *
- * All regions that the module, a set of kernels' own (passes/specialise.c), passes to __ompgpu_parallel and __ompgpu_fork are known.  With direct
- * calls the optimiser sees what a region does, ptxas knows the registers it needs, and a region can be inlined:
+ * All regions that the module, a set of kernels' own (passes/specialise.c), passes to
+ * __ompgpu_parallel and __ompgpu_fork are known.  With direct calls the optimiser sees what a
+ * region does, ptxas knows the registers it needs, and a region can be inlined:
  *
  *     if (fn == 1) main_23__parallel(ctx); else if … else main_30__parallel(ctx)
  *
- * The numbers stand for the functions, so that no address is taken and the functions themselves vanish.  Only when some call passes
- * a function pointer that is not a constant are the addresses kept, with the indirect call as the end of the cascade.
+ * The numbers stand for the functions, so that no address is taken and the functions themselves
+ * vanish.  Only when some call passes a function pointer that is not a constant are the addresses
+ * kept, with the indirect call as the end of the cascade.
  *
- * The cascade is one function, never inlined: the regions are inlined into it, and so their code stands in the module once, be
- * they run by a team or serialised. */
+ * The cascade is one function, never inlined: the regions are inlined into it, and so their code
+ * stands in the module once, be they run by a team or serialised. */
 #include "codegen/ir/tool.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct regions { LLVMValueRef *at; unsigned n; bool all_known; };
+struct regions {
+    LLVMValueRef *at;
+    unsigned n;
+    bool all_known;
+};
 
 static void add_region(struct regions *r, LLVMValueRef f)
 {
@@ -24,18 +31,21 @@ static void add_region(struct regions *r, LLVMValueRef f)
     r->at[r->n++] = f;
 }
 
-/* What starts a region; the runtime's own call of the second in the first passes what the first was given. */
+/* What starts a region; the runtime's own call of the second in the first passes what the first was
+ * given. */
 static const char *const starters[] = { "__ompgpu_parallel", "__ompgpu_fork" };
 
 static bool is_forwarded(LLVMValueRef call)
 {
     LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-    return strcmp(ir_name(caller), starters[0]) == 0 && LLVMGetOperand(call, 0) == LLVMGetParam(caller, 0);
+    return strcmp(ir_name(caller), starters[0]) == 0 &&
+           LLVMGetOperand(call, 0) == LLVMGetParam(caller, 0);
 }
 
 static void find_regions(struct regions *r, LLVMValueRef starter)
 {
-    IR_EACH_USE(use, starter) {
+    IR_EACH_USE(use, starter)
+    {
         LLVMValueRef call = LLVMGetUser(use);
         bool is_call = LLVMIsACallInst(call) && LLVMGetCalledValue(call) == starter;
         if (is_call && LLVMIsAFunction(LLVMGetOperand(call, 0)))
@@ -57,12 +67,14 @@ static LLVMValueRef token(const struct ir_unit *u, const struct regions *r, unsi
 {
     if (!r->all_known)
         return r->at[i];
-    return LLVMConstIntToPtr(LLVMConstInt(LLVMInt64TypeInContext(u->ctx), i + 1, false), LLVMPointerTypeInContext(u->ctx, 0));
+    return LLVMConstIntToPtr(LLVMConstInt(LLVMInt64TypeInContext(u->ctx), i + 1, false),
+                             LLVMPointerTypeInContext(u->ctx, 0));
 }
 
 static void pass_tokens(const struct ir_unit *u, const struct regions *r, LLVMValueRef starter)
 {
-    IR_EACH_USE(use, starter) {
+    IR_EACH_USE(use, starter)
+    {
         LLVMValueRef call = LLVMGetUser(use), f = LLVMGetOperand(call, 0);
         for (unsigned i = 0; i < r->n; i++)
             if (r->at[i] == f)
@@ -80,17 +92,22 @@ static void build_call(LLVMBuilderRef b, LLVMTypeRef type, LLVMValueRef f, LLVMV
 static LLVMValueRef build_cascade(struct ir_unit *u, LLVMTypeRef region, const struct regions *r)
 {
     LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), params[] = { ptr, ptr };
-    LLVMValueRef f = LLVMAddFunction(u->module, "__ompgpu_cascade", LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), params, 2, false));
+    LLVMValueRef f =
+        LLVMAddFunction(u->module, "__ompgpu_cascade",
+                        LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), params, 2, false));
     static const char *const attributes[] = { "noinline", "convergent" };
     for (unsigned i = 0; i < 2; i++)
-        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(u->ctx, attributes[i]));
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                ir_attribute(u->ctx, attributes[i]));
     LLVMSetLinkage(f, LLVMInternalLinkage);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(u->ctx, f, "entry"));
     unsigned compared = r->all_known ? r->n - 1 : r->n;
     for (unsigned i = 0; i < compared; i++) {
-        LLVMBasicBlockRef hit = LLVMAppendBasicBlockInContext(u->ctx, f, "region"), next = LLVMAppendBasicBlockInContext(u->ctx, f, "next");
-        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, LLVMGetParam(f, 0), token(u, r, i), ""), hit, next);
+        LLVMBasicBlockRef hit = LLVMAppendBasicBlockInContext(u->ctx, f, "region"),
+                          next = LLVMAppendBasicBlockInContext(u->ctx, f, "next");
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, LLVMGetParam(f, 0), token(u, r, i), ""), hit,
+                        next);
         LLVMPositionBuilderAtEnd(b, hit);
         build_call(b, region, r->at[i], LLVMGetParam(f, 1));
         LLVMPositionBuilderAtEnd(b, next);
@@ -102,8 +119,8 @@ static LLVMValueRef build_cascade(struct ir_unit *u, LLVMTypeRef region, const s
 
 static bool calls_region(LLVMValueRef call, LLVMTypeRef region)
 {
-    return LLVMIsACallInst(call) && !LLVMIsAFunction(LLVMGetCalledValue(call)) && !LLVMIsAInlineAsm(LLVMGetCalledValue(call)) &&
-           LLVMGetCalledFunctionType(call) == region;
+    return LLVMIsACallInst(call) && !LLVMIsAFunction(LLVMGetCalledValue(call)) &&
+           !LLVMIsAInlineAsm(LLVMGetCalledValue(call)) && LLVMGetCalledFunctionType(call) == region;
 }
 
 /* cascade NULL: there are no regions, and the calls are never reached. */
@@ -111,19 +128,21 @@ static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, L
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block) {
-            if (!calls_region(i, region))
-                continue;
-            LLVMPositionBuilderBefore(b, i);    /* takes the debug location over */
-            LLVMValueRef args[] = { LLVMGetCalledValue(i), LLVMGetOperand(i, 0) };
-            if (cascade)
-                LLVMBuildCall2(b, LLVMGlobalGetValueType(cascade), cascade, args, 2, "");
-            LLVMInstructionEraseFromParent(i);
-        }
+    IR_EACH_INSTRUCTION(i, block)
+    {
+        if (!calls_region(i, region))
+            continue;
+        LLVMPositionBuilderBefore(b, i); /* takes the debug location over */
+        LLVMValueRef args[] = { LLVMGetCalledValue(i), LLVMGetOperand(i, 0) };
+        if (cascade)
+            LLVMBuildCall2(b, LLVMGlobalGetValueType(cascade), cascade, args, 2, "");
+        LLVMInstructionEraseFromParent(i);
+    }
     LLVMDisposeBuilder(b);
 }
 
-/* What the state machine of each kernel has.  The frontend may have taken a region for possible where there is none: then there are no workers. */
+/* What the state machine of each kernel has.  The frontend may have taken a region for possible
+ * where there is none: then there are no workers. */
 static void note_regions(struct ir_unit *u, const struct regions *r)
 {
     for (unsigned i = 0; i < u->nkernels; i++) {
@@ -140,10 +159,12 @@ static void note_regions(struct ir_unit *u, const struct regions *r)
 static void dispatch(struct ir_unit *u, struct regions *r)
 {
     static const char *const callers[] = { "__ompgpu_parallel", "__ompgpu_invoke" };
-    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), region = LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), &ptr, 1, false);
+    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0),
+                region = LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), &ptr, 1, false);
     LLVMValueRef cascade = r->n ? build_cascade(u, region, r) : NULL;
     for (unsigned i = 0; i < 2; i++) {
-        LLVMValueRef caller = LLVMGetNamedFunction(u->module, callers[i]), starter = LLVMGetNamedFunction(u->module, starters[i]);
+        LLVMValueRef caller = LLVMGetNamedFunction(u->module, callers[i]),
+                     starter = LLVMGetNamedFunction(u->module, starters[i]);
         if (caller)
             use_cascade(u, caller, region, cascade);
         if (starter && r->all_known)

@@ -1,15 +1,19 @@
-/* inside.c - functions that hold parallel regions and are called both by sequential code and inside of regions get a copy for the inside.
+/* inside.c - functions that hold parallel regions and are called both by sequential code and inside
+ * of regions get a copy for the inside.
  *
  *     generic kernel ─▶ f ──────── region a, forked           generic kernel ─▶ f ─────────── region a, forked
  *          │            ▲             │                   =>       │                            │
  *          └─ region b ─┘  ◀──────────┘ whichever it is            └─ region b ─▶ f__inside ─▶ region a, a plain call
  *
- * One f would have to ask the runtime for its level, and the runtime to call any region from there: to ptxas the region calls itself, and the
- * stack that the kernel needs is not known.  With two, each runs in one context, and analysis/context.c writes what its regions do.
+ * One f would have to ask the runtime for its level, and the runtime to call any region from there:
+ * to ptxas the region calls itself, and the stack that the kernel needs is not known.  With two,
+ * each runs in one context, and analysis/context.c writes what its regions do.
  *
- * A function whose address is taken still runs in both when it is called through a pointer; then it asks.
+ * A function whose address is taken still runs in both when it is called through a pointer; then it
+ * asks.
  *
- * The copies are made by LLVM's module cloner and linker: a clone of the module in which all but those functions are available elsewhere. */
+ * The copies are made by LLVM's module cloner and linker: a clone of the module in which all but
+ * those functions are available elsewhere. */
 #include "codegen/ir/tool.h"
 #include <llvm-c/Linker.h>
 #include <stdlib.h>
@@ -17,13 +21,17 @@
 
 static const char suffix[] = "__inside";
 
-struct local { LLVMValueRef value; LLVMLinkage linkage; };     /* made external while the two modules find each other's names */
+/* made external while the two modules find each other's names */
+struct local {
+    LLVMValueRef value;
+    LLVMLinkage linkage;
+};
 struct separation {
     struct ir_unit *u;
     struct ir_graph *g;
-    bool *sequential, *inside;        /* by node, as of ir_find_contexts */
-    char **copies;                    /* by node: the name of the copy that it gets */
-    struct local *locals;             /* by node; value NULL: it was none */
+    bool *sequential, *inside; /* by node, as of ir_find_contexts */
+    char **copies;             /* by node: the name of the copy that it gets */
+    struct local *locals;      /* by node; value NULL: it was none */
 };
 
 /* ------------------------------------------------------------------ which functions */
@@ -35,7 +43,8 @@ static bool find_mixed(struct separation *s, LLVMValueRef parallel)
     ir_find_contexts(s->u, s->g, s->sequential, s->inside);
     for (unsigned i = 0; i < s->g->n; i++) {
         LLVMValueRef v = s->g->nodes[i].value;
-        if (!reaches[i] || !s->sequential[i] || !s->inside[i] || !LLVMIsAFunction(v) || LLVMIsDeclaration(v))
+        if (!reaches[i] || !s->sequential[i] || !s->inside[i] || !LLVMIsAFunction(v) ||
+            LLVMIsDeclaration(v))
             continue;
         s->copies[i] = ir_format("%s%s", ir_name(v), suffix);
         any = true;
@@ -50,7 +59,8 @@ static void show_locals(struct separation *s)
     for (unsigned i = 0; i < s->g->n; i++) {
         LLVMValueRef v = s->g->nodes[i].value;
         LLVMLinkage linkage = LLVMGetLinkage(v);
-        if (!s->g->nodes[i].defined || (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage))
+        if (!s->g->nodes[i].defined ||
+            (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage))
             continue;
         if (!*ir_name(v))
             LLVMSetValueName2(v, "__ompgpu_unnamed", 16);
@@ -71,18 +81,19 @@ static void link_copies(struct separation *s)
     LLVMModuleRef m = LLVMCloneModule(s->u->module);
     LLVMSetModuleInlineAsm2(m, "", 0);
     IR_EACH_FUNCTION(f, m)
-        if (!LLVMIsDeclaration(f))
-            LLVMSetLinkage(f, LLVMAvailableExternallyLinkage);
+    if (!LLVMIsDeclaration(f))
+        LLVMSetLinkage(f, LLVMAvailableExternallyLinkage);
     IR_EACH_GLOBAL(v, m)
-        if (!LLVMIsDeclaration(v) && LLVMGetLinkage(v) != LLVMAppendingLinkage)
-            LLVMSetLinkage(v, LLVMAvailableExternallyLinkage);
+    if (!LLVMIsDeclaration(v) && LLVMGetLinkage(v) != LLVMAppendingLinkage)
+        LLVMSetLinkage(v, LLVMAvailableExternallyLinkage);
     for (unsigned i = 0; i < s->g->n; i++)
         if (s->copies[i])
-            ir_leave_address(m, LLVMGetNamedFunction(m, ir_name(s->g->nodes[i].value)), s->copies[i]);
+            ir_leave_address(m, LLVMGetNamedFunction(m, ir_name(s->g->nodes[i].value)),
+                             s->copies[i]);
     for (unsigned i = 0; i < s->g->n; i++)
         if (s->copies[i])
             LLVMSetLinkage(LLVMGetNamedFunction(m, s->copies[i]), LLVMExternalLinkage);
-    if (LLVMLinkModules2(s->u->module, m))    /* takes it */
+    if (LLVMLinkModules2(s->u->module, m)) /* takes it */
         ir_bug("copies of functions do not fit");
     for (unsigned i = 0; i < s->g->n; i++)
         if (s->copies[i])
@@ -93,12 +104,14 @@ static void link_copies(struct separation *s)
 static void redirect(const struct separation *s, LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block) {
-            LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
-            int node = callee && LLVMIsAFunction(callee) ? ir_graph_find(s->g, callee) : -1;
-            if (node >= 0 && s->copies[node])
-                LLVMSetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1, LLVMGetNamedFunction(s->u->module, s->copies[node]));
-        }
+    IR_EACH_INSTRUCTION(i, block)
+    {
+        LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+        int node = callee && LLVMIsAFunction(callee) ? ir_graph_find(s->g, callee) : -1;
+        if (node >= 0 && s->copies[node])
+            LLVMSetOperand(i, (unsigned)LLVMGetNumOperands(i) - 1,
+                           LLVMGetNamedFunction(s->u->module, s->copies[node]));
+    }
 }
 
 static void separate(struct separation *s)
@@ -111,7 +124,8 @@ static void separate(struct separation *s)
             redirect(s, s->g->nodes[i].value);
 }
 
-/* Where thread 0 of an SPMD kernel may be at level 0 (`asks`), what looks like inside may not be. */
+/* Where thread 0 of an SPMD kernel may be at level 0 (`asks`), what looks like inside may not be.
+ */
 bool ir_separate_contexts(struct ir_unit *u)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");

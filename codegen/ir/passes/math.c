@@ -1,28 +1,84 @@
 /* math.c - calls of the C math functions in place of intrinsics.
  *
- * clang turns sin(x) into llvm.sin.f64, which the NVPTX backend cannot select.  The runtime defines sin() over libdevice, so
- * the call is put back, before the runtime is linked.  x86-64 lowers the intrinsics to libm calls by itself.
+ * clang turns sin(x) into llvm.sin.f64, which the NVPTX backend cannot select.  The runtime defines
+ * sin() over libdevice, so the call is put back, before the runtime is linked.  x86-64 lowers the
+ * intrinsics to libm calls by itself.
  *
- * Only the rows with `intrinsic` set are replaced; sqrt, fabs, fma, floor, ceil, trunc, rint, copysign, fmin, fmax have instructions. */
+ * Only the rows with `intrinsic` set are replaced; sqrt, fabs, fma, floor, ceil, trunc, rint,
+ * copysign, fmin, fmax have instructions. */
 #include "codegen/ir/tool.h"
 #include <string.h>
 
 struct math {
-    const char *name;                 /* of the double version; float adds 'f' */
-    const char *intrinsic;            /* llvm.NAME.fXX, NULL: selectable or none */
+    const char *name;      /* of the double version; float adds 'f' */
+    const char *intrinsic; /* llvm.NAME.fXX, NULL: selectable or none */
 };
 static const struct math functions[] = {
-    { "sin", "sin" }, { "cos", "cos" }, { "tan", "tan" }, { "asin", "asin" }, { "acos", "acos" }, { "atan", "atan" },
-    { "atan2", "atan2" }, { "sinh", "sinh" }, { "cosh", "cosh" }, { "tanh", "tanh" }, { "exp", "exp" }, { "exp2", "exp2" },
-    { "exp10", "exp10" }, { "log", "log" }, { "log10", "log10" }, { "log2", "log2" }, { "pow", "pow" },
-    { "ldexp", "ldexp" }, { "lround", "lround" }, { "llround", "llround" }, { "lrint", "lrint" }, { "llrint", "llrint" },
+    { "sin", "sin" },
+    { "cos", "cos" },
+    { "tan", "tan" },
+    { "asin", "asin" },
+    { "acos", "acos" },
+    { "atan", "atan" },
+    { "atan2", "atan2" },
+    { "sinh", "sinh" },
+    { "cosh", "cosh" },
+    { "tanh", "tanh" },
+    { "exp", "exp" },
+    { "exp2", "exp2" },
+    { "exp10", "exp10" },
+    { "log", "log" },
+    { "log10", "log10" },
+    { "log2", "log2" },
+    { "pow", "pow" },
+    { "ldexp", "ldexp" },
+    { "lround", "lround" },
+    { "llround", "llround" },
+    { "lrint", "lrint" },
+    { "llrint", "llrint" },
     { "round", "round" },
-    { "asinh", 0 }, { "acosh", 0 }, { "atanh", 0 }, { "expm1", 0 }, { "log1p", 0 }, { "cbrt", 0 }, { "hypot", 0 },
-    { "sqrt", 0 }, { "fabs", 0 }, { "floor", 0 }, { "ceil", 0 }, { "trunc", 0 }, { "rint", 0 }, { "nearbyint", 0 },
-    { "roundeven", 0 }, { "fma", 0 }, { "fmod", 0 }, { "remainder", 0 }, { "remquo", 0 }, { "fmin", 0 }, { "fmax", 0 },
-    { "fdim", 0 }, { "copysign", 0 }, { "nextafter", 0 }, { "frexp", 0 }, { "modf", 0 }, { "scalbn", 0 }, { "scalbln", 0 },
-    { "logb", 0 }, { "ilogb", 0 }, { "erf", 0 }, { "erfc", 0 }, { "tgamma", 0 }, { "lgamma", 0 }, { "nan", 0 },
-    { "sincos", 0 }, { "j0", 0 }, { "j1", 0 }, { "jn", 0 }, { "y0", 0 }, { "y1", 0 }, { "yn", 0 },
+    { "asinh", 0 },
+    { "acosh", 0 },
+    { "atanh", 0 },
+    { "expm1", 0 },
+    { "log1p", 0 },
+    { "cbrt", 0 },
+    { "hypot", 0 },
+    { "sqrt", 0 },
+    { "fabs", 0 },
+    { "floor", 0 },
+    { "ceil", 0 },
+    { "trunc", 0 },
+    { "rint", 0 },
+    { "nearbyint", 0 },
+    { "roundeven", 0 },
+    { "fma", 0 },
+    { "fmod", 0 },
+    { "remainder", 0 },
+    { "remquo", 0 },
+    { "fmin", 0 },
+    { "fmax", 0 },
+    { "fdim", 0 },
+    { "copysign", 0 },
+    { "nextafter", 0 },
+    { "frexp", 0 },
+    { "modf", 0 },
+    { "scalbn", 0 },
+    { "scalbln", 0 },
+    { "logb", 0 },
+    { "ilogb", 0 },
+    { "erf", 0 },
+    { "erfc", 0 },
+    { "tgamma", 0 },
+    { "lgamma", 0 },
+    { "nan", 0 },
+    { "sincos", 0 },
+    { "j0", 0 },
+    { "j1", 0 },
+    { "jn", 0 },
+    { "y0", 0 },
+    { "y1", 0 },
+    { "yn", 0 },
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -31,7 +87,8 @@ bool ir_is_math_name(const char *name)
     size_t length = strlen(name);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         size_t n = strlen(functions[i].name);
-        if (strncmp(name, functions[i].name, n) == 0 && (length == n || (length == n + 1 && name[n] == 'f')))
+        if (strncmp(name, functions[i].name, n) == 0 &&
+            (length == n || (length == n + 1 && name[n] == 'f')))
             return true;
     }
     return false;
@@ -76,10 +133,12 @@ static void replace_powi(struct ir_unit *u, LLVMValueRef intrinsic, bool is_floa
     LLVMTypeRef type = LLVMFunctionType(real, (LLVMTypeRef[]){ real, real }, 2, false);
     LLVMValueRef f = declare(u->module, is_float ? "powf" : "pow", type);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
-    IR_EACH_USE(use, intrinsic) {
+    IR_EACH_USE(use, intrinsic)
+    {
         LLVMValueRef call = LLVMGetUser(use);
         LLVMPositionBuilderBefore(b, call);
-        LLVMValueRef args[] = { LLVMGetOperand(call, 0), LLVMBuildSIToFP(b, LLVMGetOperand(call, 1), real, "") };
+        LLVMValueRef args[] = { LLVMGetOperand(call, 0),
+                                LLVMBuildSIToFP(b, LLVMGetOperand(call, 1), real, "") };
         LLVMReplaceAllUsesWith(call, LLVMBuildCall2(b, type, f, args, 2, ""));
         LLVMInstructionEraseFromParent(call);
     }
@@ -87,9 +146,15 @@ static void replace_powi(struct ir_unit *u, LLVMValueRef intrinsic, bool is_floa
     LLVMDeleteFunction(intrinsic);
 }
 
-/* llvm.modf, llvm.frexp and llvm.sincos return a pair; the C functions return the first (sincos: nothing) and store the rest. */
-static const struct pair { const char *name; bool returns_first, second_is_int; } pairs[] = {
-    { "modf", true, false }, { "frexp", true, true }, { "sincos", false, false },
+/* llvm.modf, llvm.frexp and llvm.sincos return a pair; the C functions return the first (sincos:
+ * nothing) and store the rest. */
+static const struct pair {
+    const char *name;
+    bool returns_first, second_is_int;
+} pairs[] = {
+    { "modf", true, false },
+    { "frexp", true, true },
+    { "sincos", false, false },
 };
 
 static LLVMValueRef local(LLVMBuilderRef b, LLVMValueRef user, LLVMTypeRef type)
@@ -99,30 +164,40 @@ static LLVMValueRef local(LLVMBuilderRef b, LLVMValueRef user, LLVMTypeRef type)
     return LLVMBuildAlloca(b, type, "");
 }
 
-static void replace_pair_call(LLVMBuilderRef b, const struct pair *p, LLVMValueRef call, LLVMTypeRef type, LLVMValueRef f)
+static void replace_pair_call(LLVMBuilderRef b, const struct pair *p, LLVMValueRef call,
+                              LLVMTypeRef type, LLVMValueRef f)
 {
-    LLVMTypeRef result = LLVMTypeOf(call), first = LLVMStructGetTypeAtIndex(result, 0), second = LLVMStructGetTypeAtIndex(result, 1);
-    LLVMValueRef at_second = local(b, call, second), at_first = p->returns_first ? NULL : local(b, call, first);
+    LLVMTypeRef result = LLVMTypeOf(call), first = LLVMStructGetTypeAtIndex(result, 0),
+                second = LLVMStructGetTypeAtIndex(result, 1);
+    LLVMValueRef at_second = local(b, call, second),
+                 at_first = p->returns_first ? NULL : local(b, call, first);
     LLVMPositionBuilderBefore(b, call);
     LLVMValueRef x = LLVMGetOperand(call, 0);
-    LLVMValueRef value = p->returns_first ? LLVMBuildCall2(b, type, f, (LLVMValueRef[]){ x, at_second }, 2, "")
-                                          : LLVMBuildCall2(b, type, f, (LLVMValueRef[]){ x, at_first, at_second }, 3, "");
+    LLVMValueRef value =
+        p->returns_first
+            ? LLVMBuildCall2(b, type, f, (LLVMValueRef[]){ x, at_second }, 2, "")
+            : LLVMBuildCall2(b, type, f, (LLVMValueRef[]){ x, at_first, at_second }, 3, "");
     if (!p->returns_first)
         value = LLVMBuildLoad2(b, first, at_first, "");
     LLVMValueRef pair = LLVMBuildInsertValue(b, LLVMGetPoison(result), value, 0, "");
-    LLVMReplaceAllUsesWith(call, LLVMBuildInsertValue(b, pair, LLVMBuildLoad2(b, second, at_second, ""), 1, ""));
+    LLVMReplaceAllUsesWith(
+        call, LLVMBuildInsertValue(b, pair, LLVMBuildLoad2(b, second, at_second, ""), 1, ""));
     LLVMInstructionEraseFromParent(call);
 }
 
-static void replace_pair(struct ir_unit *u, const struct pair *p, LLVMValueRef intrinsic, bool is_float)
+static void replace_pair(struct ir_unit *u, const struct pair *p, LLVMValueRef intrinsic,
+                         bool is_float)
 {
-    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), real = LLVMTypeOf(LLVMGetParam(intrinsic, 0));
-    LLVMTypeRef type = p->returns_first ? LLVMFunctionType(real, (LLVMTypeRef[]){ real, ptr }, 2, false)
-                                        : LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), (LLVMTypeRef[]){ real, ptr, ptr }, 3, false);
+    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0),
+                real = LLVMTypeOf(LLVMGetParam(intrinsic, 0));
+    LLVMTypeRef type = p->returns_first
+                           ? LLVMFunctionType(real, (LLVMTypeRef[]){ real, ptr }, 2, false)
+                           : LLVMFunctionType(LLVMVoidTypeInContext(u->ctx),
+                                              (LLVMTypeRef[]){ real, ptr, ptr }, 3, false);
     LLVMValueRef f = declare(u->module, is_float ? ir_format("%sf", p->name) : p->name, type);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_USE(use, intrinsic)
-        replace_pair_call(b, p, LLVMGetUser(use), type, f);
+    replace_pair_call(b, p, LLVMGetUser(use), type, f);
     LLVMDisposeBuilder(b);
     LLVMDeleteFunction(intrinsic);
 }
@@ -158,20 +233,22 @@ static void lower(struct ir_unit *u, LLVMValueRef intrinsic)
             continue;
         bool is_float = ir_starts(type, "f32");
         if (is_float || ir_starts(type, "f64"))
-            replace(u->module, intrinsic, is_float ? ir_format("%sf", functions[i].name) : functions[i].name);
+            replace(u->module, intrinsic,
+                    is_float ? ir_format("%sf", functions[i].name) : functions[i].name);
         return;
     }
 }
 
 bool ir_lower_math(struct ir_unit *u)
 {
-    IR_EACH_FUNCTION(f, u->module) {
+    IR_EACH_FUNCTION(f, u->module)
+    {
         if (!ir_starts(ir_name(f), "llvm."))
             continue;
         if (u->opt->target == IR_NVPTX)
             lower(u, f);
         else
-            lower_powi(u, f);         /* would become a call of libgcc, which an image is not linked with */
+            lower_powi(u, f); /* would become a call of libgcc, which an image is not linked with */
     }
     return ir_errors() == 0;
 }

@@ -1,7 +1,8 @@
 /* modes.c - what the program needs of the runtime, told to it as constants.
  *
- * The runtime's primitives (devicertl/arch.h) ask `__ompgpu_cfg_*` before they do work that only some programs need.  Here each
- * gets its value and internal linkage, so that the optimiser deletes the rest. */
+ * The runtime's primitives (devicertl/arch.h) ask `__ompgpu_cfg_*` before they do work that only
+ * some programs need.  Here each gets its value and internal linkage, so that the optimiser deletes
+ * the rest. */
 #include "codegen/ir/tool.h"
 #include <string.h>
 
@@ -23,7 +24,8 @@ static unsigned storage(const struct ir_unit *u)
     bool any = false;
     for (unsigned i = 0; i < u->nkernels; i++) {
         const struct ir_kernel *k = &u->kernels[i];
-        any |= k->heap_bytes || k->block_bytes || k->copy_bytes || (k->flags & (IR_KERNEL_HEAP | IR_KERNEL_COPIES)) || k->more_copies;
+        any |= k->heap_bytes || k->block_bytes || k->copy_bytes ||
+               (k->flags & (IR_KERNEL_HEAP | IR_KERNEL_COPIES)) || k->more_copies;
     }
     return any;
 }
@@ -34,14 +36,13 @@ static const struct constant {
     const char *name;
     unsigned (*value)(const struct ir_unit *);
 } constants[] = {
-    { "nested", nested },                 /* a thread in a parallel region may meet another one */
-    { "parts", parts },                   /* an SPMD kernel has regions that may run on a part of the team */
-    { "asks", asks },                     /* an SPMD kernel's thread 0 calls functions that ask about threads */
-    { "generic", has_generic },           /* some kernel is generic */
-    { "spmd", has_spmd },                 /* some kernel is SPMD */
-    { "storage", storage },               /* some kernel uses the team's storage in global memory */
-    { "optimise", optimising },
-    { "debug", debugging },
+    { "nested", nested }, /* a thread in a parallel region may meet another one */
+    { "parts", parts },   /* an SPMD kernel has regions that may run on a part of the team */
+    { "asks", asks },     /* an SPMD kernel's thread 0 calls functions that ask about threads */
+    { "generic", has_generic }, /* some kernel is generic */
+    { "spmd", has_spmd },       /* some kernel is SPMD */
+    { "storage", storage },     /* some kernel uses the team's storage in global memory */
+    { "optimise", optimising }, { "debug", debugging },
 };
 
 /* NULL: not one of the table. */
@@ -56,7 +57,8 @@ static const struct constant *find_constant(const char *name)
 bool ir_configure(struct ir_unit *u)
 {
     static const char prefix[] = "__ompgpu_cfg_";
-    IR_EACH_GLOBAL(g, u->module) {
+    IR_EACH_GLOBAL(g, u->module)
+    {
         const char *name = ir_name(g);
         if (!ir_starts(name, prefix))
             continue;

@@ -1,12 +1,16 @@
 /* prune.c - stores to the team's state that no code of a kernel reads.
  *
- * In a module with kernels of both modes the runtime cannot know at compile time which state (devicertl/state.c) a kernel needs, so an
- * SPMD kernel starts with stores that only generic ones read.  After optimisation everything of an SPMD kernel is usually inlined
- * into it; where nothing that it reaches reads a variable `__ompgpu_state_*`, the kernel's own stores to it go. */
+ * In a module with kernels of both modes the runtime cannot know at compile time which state
+ * (devicertl/state.c) a kernel needs, so an SPMD kernel starts with stores that only generic ones
+ * read.  After optimisation everything of an SPMD kernel is usually inlined into it; where nothing
+ * that it reaches reads a variable `__ompgpu_state_*`, the kernel's own stores to it go. */
 #include "codegen/ir/tool.h"
 #include <stdlib.h>
 
-struct stores { LLVMValueRef *at; unsigned n, room; };
+struct stores {
+    LLVMValueRef *at;
+    unsigned n, room;
+};
 
 static void push(struct stores *s, LLVMValueRef store)
 {
@@ -19,20 +23,28 @@ static void push(struct stores *s, LLVMValueRef store)
     s->at[s->n++] = store;
 }
 
-static LLVMValueRef function_of(LLVMValueRef instruction) { return LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction)); }
+static LLVMValueRef function_of(LLVMValueRef instruction)
+{
+    return LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
+}
 
 bool ir_is_address_of_same(LLVMValueRef user)
 {
-    if (LLVMIsAConstantExpr(user) || LLVMIsAGetElementPtrInst(user) || LLVMIsAAddrSpaceCastInst(user) || LLVMIsABitCastInst(user))
+    if (LLVMIsAConstantExpr(user) || LLVMIsAGetElementPtrInst(user) ||
+        LLVMIsAAddrSpaceCastInst(user) || LLVMIsABitCastInst(user))
         return true;
     LLVMValueRef callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
-    return callee && LLVMIsAFunction(callee) && ir_starts(ir_name(callee), "llvm.threadlocal.address");
+    return callee && LLVMIsAFunction(callee) &&
+           ir_starts(ir_name(callee), "llvm.threadlocal.address");
 }
 
-/* True when `address` is only stored to, as far as the functions in `from` are concerned; the stores in `kernel` are collected. */
-static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const int *from, LLVMValueRef kernel, struct stores *stores)
+/* True when `address` is only stored to, as far as the functions in `from` are concerned; the
+ * stores in `kernel` are collected. */
+static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const int *from,
+                        LLVMValueRef kernel, struct stores *stores)
 {
-    IR_EACH_USE(use, address) {
+    IR_EACH_USE(use, address)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         if (ir_is_address_of_same(user)) {
             if (!only_stored(user, g, from, kernel, stores))
@@ -51,7 +63,8 @@ static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const in
     return true;
 }
 
-static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, const int *from, LLVMValueRef kernel)
+static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, const int *from,
+                               LLVMValueRef kernel)
 {
     struct stores stores = { 0 };
     unsigned n = 0;
@@ -72,8 +85,8 @@ bool ir_prune_state(struct ir_unit *u)
         LLVMValueRef kernel = ir_kernel_function(u->module, &u->kernels[i]);
         ir_graph_reach(g, (unsigned)ir_graph_find(g, kernel), from, NULL);
         IR_EACH_GLOBAL(v, u->module)
-            if (ir_starts(ir_name(v), "__ompgpu_state_"))
-                pruned += prune_variable(v, g, from, kernel);
+        if (ir_starts(ir_name(v), "__ompgpu_state_"))
+            pruned += prune_variable(v, g, from, kernel);
     }
     free(from);
     ir_graph_free(g);

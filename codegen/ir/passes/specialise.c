@@ -1,70 +1,88 @@
-/* specialise.c - kernels whose needs differ get device code of their own: a kernel pays for nothing that only its neighbours need.
+/* specialise.c - kernels whose needs differ get device code of their own: a kernel pays for nothing
+ * that only its neighbours need.
  *
- * Whatever the steps from ir_globalise to ir_dispatch decide, they decide for a module: which regions the state machine compares with, which
- * state the runtime keeps, in which contexts a function runs.  So a module whose kernels do not agree is divided into sets of kernels that do,
- * each becomes a module, and every one of these steps sees a set as if it stood in a file of its own.  Then they are joined again.
+ * Whatever the steps from ir_globalise to ir_dispatch decide, they decide for a module: which
+ * regions the state machine compares with, which state the runtime keeps, in which contexts a
+ * function runs.  So a module whose kernels do not agree is divided into sets of kernels that do,
+ * each becomes a module, and every one of these steps sees a set as if it stood in a file of its
+ * own.  Then they are joined again.
  *
  *                      ┌─ kernels 1, 3: regions a, b ─ globalise ─ … ─ dispatch ─┐
  *     one module ─ split                                                        join ─ optimise ─ emit
  *                      └─ kernel 2: SPMD ───────────── globalise ─ … ─ dispatch ─┘
  *
- * Kernels agree when they have the same mode, can reach the same regions and, in generic mode with regions, the same entries of the runtime.
- * A module with one kernel, or with kernels that agree, is one set: nothing is copied.
+ * Kernels agree when they have the same mode, can reach the same regions and, in generic mode with
+ * regions, the same entries of the runtime. A module with one kernel, or with kernels that agree,
+ * is one set: nothing is copied.
  *
- * What exists once, whatever the number of sets: variables in global memory, and functions that do not depend on the kernel, because they reach
- * neither the runtime nor a function that another file or the system provides.  They belong to the first set, the home; the others see
- * them as available_externally, which LLVM's linker drops for the definition.  Function pointers: an address may be stored by one kernel and called
- * or compared by another.  So a function whose address is taken and that depends on the kernel has its address at home only; the other
- * sets have a copy for direct calls and a stand-in with that address.  Kernels that may call such an address, or start a region that is not a
- * constant, are the home's, together and with all these functions: there nobody assumes anything.
+ * What exists once, whatever the number of sets: variables in global memory, and functions that do
+ * not depend on the kernel, because they reach neither the runtime nor a function that another file
+ * or the system provides.  They belong to the first set, the home; the others see them as
+ * available_externally, which LLVM's linker drops for the definition.  Function pointers: an
+ * address may be stored by one kernel and called or compared by another.  So a function whose
+ * address is taken and that depends on the kernel has its address at home only; the other sets have
+ * a copy for direct calls and a stand-in with that address.  Kernels that may call such an address,
+ * or start a region that is not a constant, are the home's, together and with all these functions:
+ * there nobody assumes anything.
  *
- * Growth is limited: once the copies are GROWTH times the module, kernels stay with the home and pay for each other as they did. */
+ * Growth is limited: once the copies are GROWTH times the module, kernels stay with the home and
+ * pay for each other as they did. */
 #include "codegen/ir/tool.h"
 #include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROWTH = 3, SMALL = 3000 };    /* SMALL: instructions of copies that are always allowed */
-static const char once_prefix[] = "__ompgpu_once_";            /* of local symbols that exist once, between split and join */
+enum { GROWTH = 3, SMALL = 3000 }; /* SMALL: instructions of copies that are always allowed */
+/* of local symbols that exist once, between split and join */
+static const char once_prefix[] = "__ompgpu_once_";
 
-struct symbol {                       /* for all sets */
+struct symbol { /* for all sets */
     const char *name;
     bool function, defined, once;
-    bool address;                     /* once, but with a copy in each set */
+    bool address; /* once, but with a copy in each set */
     unsigned kernel;
 };
 struct splitter {
     struct ir_unit *u;
     struct ir_graph *g;
-    struct symbol *symbols;           /* by node */
-    bool *depends;                    /* by node: on the kernel */
-    bool *region;                     /* … a parallel region */
-    bool *address;                    /* … a function whose address is taken otherwise than for the runtime */
-    unsigned *kernel;                 /* … number of the kernel + 1 */
-    unsigned *set;                    /* by kernel */
+    struct symbol *symbols; /* by node */
+    bool *depends;          /* by node: on the kernel */
+    bool *region;           /* … a parallel region */
+    bool *address;          /* … a function whose address is taken otherwise than for the runtime */
+    unsigned *kernel;       /* … number of the kernel + 1 */
+    unsigned *set;          /* by kernel */
     unsigned nsets;
 };
-struct needs { bool *nodes, unknown; unsigned size; };         /* of one kernel; size: instructions that are its set's own */
+/* of one kernel; size: instructions that are its set's own */
+struct needs {
+    bool *nodes, unknown;
+    unsigned size;
+};
 
 /* ------------------------------------------------------------------ the module as it is */
-static bool is_local(LLVMValueRef v) { return LLVMGetLinkage(v) == LLVMInternalLinkage || LLVMGetLinkage(v) == LLVMPrivateLinkage; }
+static bool is_local(LLVMValueRef v)
+{
+    return LLVMGetLinkage(v) == LLVMInternalLinkage || LLVMGetLinkage(v) == LLVMPrivateLinkage;
+}
 
 static bool is_team_shared(const struct ir_unit *u, LLVMValueRef v)
 {
     if (!LLVMIsAGlobalVariable(v) || ir_starts(ir_name(v), "__ompgpu_emu_"))
         return false;
-    return u->opt->target == IR_NVPTX ? LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == 3 : LLVMIsThreadLocal(v);
+    return u->opt->target == IR_NVPTX ? LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == 3
+                                      : LLVMIsThreadLocal(v);
 }
 
-/* Aliases and lists that the linker concatenates are beyond what is done here; C has them for the device hardly ever. */
+/* Aliases and lists that the linker concatenates are beyond what is done here; C has them for the
+ * device hardly ever. */
 static bool can_divide(const struct ir_unit *u)
 {
     if (LLVMGetFirstGlobalAlias(u->module) || LLVMGetFirstGlobalIFunc(u->module))
         return false;
     IR_EACH_GLOBAL(v, u->module)
-        if (LLVMGetLinkage(v) == LLVMAppendingLinkage)
-            return false;
+    if (LLVMGetLinkage(v) == LLVMAppendingLinkage)
+        return false;
     for (unsigned i = 0; i < u->nkernels; i++)
         if (LLVMGetFirstUse(ir_kernel_function(u->module, &u->kernels[i])))
             return false;
@@ -74,13 +92,16 @@ static bool can_divide(const struct ir_unit *u)
 static bool is_runtime_call(LLVMValueRef user)
 {
     LLVMValueRef callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
-    return callee && LLVMIsAFunction(callee) && LLVMIsDeclaration(callee) && ir_starts(ir_name(callee), "__ompgpu_");
+    return callee && LLVMIsAFunction(callee) && LLVMIsDeclaration(callee) &&
+           ir_starts(ir_name(callee), "__ompgpu_");
 }
 
-/* Is operand i of a call the callee, or something handed to the runtime, which calls it and keeps nothing? */
+/* Is operand i of a call the callee, or something handed to the runtime, which calls it and keeps
+ * nothing? */
 static bool is_for_call(LLVMValueRef user, unsigned i)
 {
-    return LLVMIsACallInst(user) && (is_runtime_call(user) || i + 1 == (unsigned)LLVMGetNumOperands(user));
+    return LLVMIsACallInst(user) &&
+           (is_runtime_call(user) || i + 1 == (unsigned)LLVMGetNumOperands(user));
 }
 
 /* Constants that nothing uses any more are still in the list of uses. */
@@ -95,16 +116,16 @@ static bool takes_address(LLVMValueRef user, LLVMValueRef f)
         return false;
     }
     IR_EACH_USE(use, user)
-        if (LLVMIsAInstruction(LLVMGetUser(use)) || takes_address(LLVMGetUser(use), f))
-            return true;
+    if (LLVMIsAInstruction(LLVMGetUser(use)) || takes_address(LLVMGetUser(use), f))
+        return true;
     return false;
 }
 
 static bool has_address_taken(LLVMValueRef f)
 {
     IR_EACH_USE(use, f)
-        if (takes_address(LLVMGetUser(use), f))
-            return true;
+    if (takes_address(LLVMGetUser(use), f))
+        return true;
     return false;
 }
 
@@ -131,9 +152,9 @@ static void note_runtime_call(struct splitter *s, LLVMValueRef call)
 static void study_function(struct splitter *s, LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block)
-            if (is_runtime_call(i))
-                note_runtime_call(s, i);
+    IR_EACH_INSTRUCTION(i, block)
+    if (is_runtime_call(i))
+        note_runtime_call(s, i);
 }
 
 static void study(struct splitter *s)
@@ -143,8 +164,10 @@ static void study(struct splitter *s)
         struct ir_node *node = &g->nodes[i];
         if (!*ir_name(node->value))
             LLVMSetValueName2(node->value, "__ompgpu_unnamed", 16);
-        s->address[i] = node->address_taken = LLVMIsAFunction(node->value) && has_address_taken(node->value);
-        s->depends[i] |= (!node->defined && !is_plain_declaration(node)) || is_team_shared(s->u, node->value);
+        s->address[i] = node->address_taken =
+            LLVMIsAFunction(node->value) && has_address_taken(node->value);
+        s->depends[i] |=
+            (!node->defined && !is_plain_declaration(node)) || is_team_shared(s->u, node->value);
         if (LLVMIsAFunction(node->value))
             study_function(s, node->value);
     }
@@ -161,16 +184,17 @@ static unsigned count_instructions(LLVMValueRef f)
 {
     unsigned n = 0;
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block) n++;
+    IR_EACH_INSTRUCTION(i, block) n++;
     return n;
 }
 
 static bool starts_unknown(LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block)
-            if (is_runtime_call(i) && strcmp(ir_name(LLVMGetCalledValue(i)), "__ompgpu_parallel") == 0 && !LLVMIsAFunction(LLVMGetOperand(i, 0)))
-                return true;
+    IR_EACH_INSTRUCTION(i, block)
+    if (is_runtime_call(i) && strcmp(ir_name(LLVMGetCalledValue(i)), "__ompgpu_parallel") == 0 &&
+        !LLVMIsAFunction(LLVMGetOperand(i, 0)))
+        return true;
     return false;
 }
 
@@ -235,7 +259,8 @@ static void make_sets(struct splitter *s)
     s->nsets = 1;
     for (unsigned k = 0; k < u->nkernels; k++) {
         unsigned other = 0;
-        while (other < k && !agree(s, needs, k, other)) other++;
+        while (other < k && !agree(s, needs, k, other))
+            other++;
         if (agree(s, needs, k, home)) {
             s->set[k] = 0;
         } else if (other < k) {
@@ -251,8 +276,8 @@ static void make_sets(struct splitter *s)
 }
 
 /* ------------------------------------------------------------------ split */
-/* `f` gets the name `own`, and all direct calls; whatever else is done with its address goes to a stand-in of the old name, to be replaced
- * by what has that name in another module. */
+/* `f` gets the name `own`, and all direct calls; whatever else is done with its address goes to a
+ * stand-in of the old name, to be replaced by what has that name in another module. */
 void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
 {
     const char *name = ir_format("%s", ir_name(f));
@@ -270,7 +295,8 @@ void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
     n = 0;
     IR_EACH_USE(use, there) users[n++] = LLVMGetUser(use);
     for (unsigned i = 0; i < n; i++)
-        for (unsigned o = 0; LLVMIsAInstruction(users[i]) && o < (unsigned)LLVMGetNumOperands(users[i]); o++)
+        for (unsigned o = 0;
+             LLVMIsAInstruction(users[i]) && o < (unsigned)LLVMGetNumOperands(users[i]); o++)
             if (LLVMGetOperand(users[i], o) == there && is_for_call(users[i], o))
                 LLVMSetOperand(users[i], o, f);
     free(users);
@@ -281,14 +307,17 @@ void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
 static void add_stand_in(LLVMModuleRef m, LLVMValueRef f)
 {
     const char *name = ir_name(f);
-    ir_leave_address(m, f, ir_format("%s__direct", ir_starts(name, once_prefix) ? name + strlen(once_prefix) : name));
+    ir_leave_address(
+        m, f,
+        ir_format("%s__direct", ir_starts(name, once_prefix) ? name + strlen(once_prefix) : name));
     LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 
 static bool exists_once(const struct splitter *s, unsigned node)
 {
     const struct ir_node *n = &s->g->nodes[node];
-    return n->defined && (LLVMIsAFunction(n->value) ? !s->depends[node] || s->address[node] : !is_team_shared(s->u, n->value));
+    return n->defined && (LLVMIsAFunction(n->value) ? !s->depends[node] || s->address[node]
+                                                    : !is_team_shared(s->u, n->value));
 }
 
 /* What exists once gets a name by which the sets find it, and which nothing in a library has. */
@@ -303,8 +332,12 @@ static void name_all(struct splitter *s)
             LLVMSetValueName2(v, name, strlen(name));
             LLVMSetLinkage(v, LLVMExternalLinkage);
         }
-        s->symbols[i] = (struct symbol){ ir_format("%s", ir_name(v)), LLVMIsAFunction(v) != NULL, s->g->nodes[i].defined, once,
-                                         once && s->depends[i] && s->address[i], s->kernel[i] };
+        s->symbols[i] = (struct symbol){ ir_format("%s", ir_name(v)),
+                                         LLVMIsAFunction(v) != NULL,
+                                         s->g->nodes[i].defined,
+                                         once,
+                                         once && s->depends[i] && s->address[i],
+                                         s->kernel[i] };
     }
 }
 
@@ -319,12 +352,14 @@ static void place(LLVMModuleRef m, const struct symbol *symbol, LLVMValueRef v, 
         LLVMSetLinkage(v, LLVMAvailableExternallyLinkage);
 }
 
-/* Only what the kernels of sets first … end-1 reach is left in the module; the home keeps what exists once. */
+/* Only what the kernels of sets first … end-1 reach is left in the module; the home keeps what
+ * exists once. */
 static void reduce(const struct splitter *s, LLVMModuleRef m, unsigned first, unsigned end)
 {
     for (unsigned i = 0; i < s->g->n; i++) {
         const struct symbol *symbol = &s->symbols[i];
-        LLVMValueRef v = symbol->function ? LLVMGetNamedFunction(m, symbol->name) : LLVMGetNamedGlobal(m, symbol->name);
+        LLVMValueRef v = symbol->function ? LLVMGetNamedFunction(m, symbol->name)
+                                          : LLVMGetNamedGlobal(m, symbol->name);
         if (!v || !symbol->defined || ir_starts(symbol->name, "llvm."))
             continue;
         unsigned set = symbol->kernel ? s->set[symbol->kernel - 1] : 0;
@@ -358,7 +393,7 @@ static struct ir_unit make_unit(const struct splitter *s, LLVMModuleRef m, unsig
             unit.kernels[unit.nkernels++] = s->u->kernels[k];
         }
     if (set)
-        unit.nexports = 0;            /* they are the home's */
+        unit.nexports = 0; /* they are the home's */
     return unit;
 }
 
@@ -382,7 +417,9 @@ bool ir_split(struct ir_unit *u)
 {
     if (u->nkernels < 2 || !can_divide(u))
         return true;
-    struct splitter s = { .u = u, .g = ir_graph_build(u->module), .set = ir_alloc(u->nkernels, sizeof *s.set) };
+    struct splitter s = { .u = u,
+                          .g = ir_graph_build(u->module),
+                          .set = ir_alloc(u->nkernels, sizeof *s.set) };
     s.depends = ir_alloc(s.g->n, sizeof *s.depends);
     s.region = ir_alloc(s.g->n, sizeof *s.region);
     s.address = ir_alloc(s.g->n, sizeof *s.address);
@@ -408,13 +445,15 @@ struct ir_unit *ir_set(struct ir_unit *u, unsigned i)
 }
 
 /* ------------------------------------------------------------------ join */
-/* Of the runtime, too, a set has its own of what depends on the kernel: what touches the team's state and the constants of passes/modes.c. */
+/* Of the runtime, too, a set has its own of what depends on the kernel: what touches the team's
+ * state and the constants of passes/modes.c. */
 static void keep_own(const struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
     bool *own = ir_alloc(g->n, sizeof *own);
     for (unsigned i = 0; i < g->n; i++)
-        own[i] = is_team_shared(u, g->nodes[i].value) || ir_starts(ir_name(g->nodes[i].value), "__ompgpu_cfg_");
+        own[i] = is_team_shared(u, g->nodes[i].value) ||
+                 ir_starts(ir_name(g->nodes[i].value), "__ompgpu_cfg_");
     ir_graph_reaching(g, own);
     for (unsigned i = 0; i < u->nkernels; i++)
         own[ir_graph_find(g, ir_kernel_function(u->module, &u->kernels[i]))] = true;
@@ -423,7 +462,9 @@ static void keep_own(const struct ir_unit *u)
         LLVMLinkage linkage = LLVMGetLinkage(v);
         if (!g->nodes[i].defined || is_local(v) || linkage == LLVMAvailableExternallyLinkage)
             continue;
-        LLVMLinkage shared = ir_is_backend_call(ir_name(v)) ? LLVMWeakODRLinkage : LLVMLinkOnceODRLinkage;     /* nothing calls those yet */
+        /* nothing calls those yet */
+        LLVMLinkage shared =
+            ir_is_backend_call(ir_name(v)) ? LLVMWeakODRLinkage : LLVMLinkOnceODRLinkage;
         LLVMSetLinkage(v, own[i] ? LLVMInternalLinkage : shared);
     }
     for (unsigned i = 0; i < u->nkernels; i++)
@@ -450,7 +491,7 @@ static LLVMModuleRef join(const struct ir_unit *u, unsigned first, unsigned end)
         return u->sets[first].module;
     }
     LLVMModuleRef m = join(u, first, (first + end) / 2);
-    if (LLVMLinkModules2(m, join(u, (first + end) / 2, end)))  /* takes it */
+    if (LLVMLinkModules2(m, join(u, (first + end) / 2, end))) /* takes it */
         ir_bug("the kernels of a file cannot be joined again");
     return m;
 }
@@ -459,7 +500,7 @@ bool ir_join(struct ir_unit *u)
 {
     if (!u->nsets)
         return true;
-    join(u, 0, u->nsets);             /* into u->module, which is the home's */
+    join(u, 0, u->nsets); /* into u->module, which is the home's */
     for (unsigned i = 0; i < u->nsets; i++)
         for (unsigned k = 0; k < u->sets[i].nkernels; k++)
             u->kernels[u->sets[i].origin[k]] = u->sets[i].kernels[k];

@@ -1,14 +1,17 @@
 /* strides.c - loops that threads share are kept from loop strength reduction.
  *
- * LLVM's code generator gives each address in a loop an induction variable of its own, which saves a multiplication a turn in a loop
- * that runs many times.  A loop that steps by the number of threads runs once or a few times for each thread: there it costs registers, and
- * additions in each turn.  The same holds for a loop around other loops.  The value of such a loop's counter is passed through
- * llvm.expect, which scalar evolution does not look through and which generates no code. */
+ * LLVM's code generator gives each address in a loop an induction variable of its own, which saves
+ * a multiplication a turn in a loop that runs many times.  A loop that steps by the number of
+ * threads runs once or a few times for each thread: there it costs registers, and additions in each
+ * turn.  The same holds for a loop around other loops.  The value of such a loop's counter is
+ * passed through llvm.expect, which scalar evolution does not look through and which generates no
+ * code. */
 #include "codegen/ir/tool.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The addition that a counter gets its next value from, NULL for other phis.  *latch: where the loop goes back. */
+/* The addition that a counter gets its next value from, NULL for other phis.  *latch: where the
+ * loop goes back. */
 static LLVMValueRef increment_of(LLVMValueRef phi, LLVMBasicBlockRef *latch)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(phi)) != LLVMIntegerTypeKind || LLVMCountIncoming(phi) != 2)
@@ -16,7 +19,8 @@ static LLVMValueRef increment_of(LLVMValueRef phi, LLVMBasicBlockRef *latch)
     for (unsigned i = 0; i < 2; i++) {
         LLVMValueRef v = LLVMGetIncomingValue(phi, i);
         *latch = LLVMGetIncomingBlock(phi, i);
-        if (LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAdd && (LLVMGetOperand(v, 0) == phi || LLVMGetOperand(v, 1) == phi))
+        if (LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAdd &&
+            (LLVMGetOperand(v, 0) == phi || LLVMGetOperand(v, 1) == phi))
             return v;
     }
     return NULL;
@@ -30,7 +34,8 @@ static bool listed(LLVMBasicBlockRef *list, unsigned n, LLVMBasicBlockRef b)
     return false;
 }
 
-/* Does the loop from `header` to `latch` hold another one?  Its blocks are those from which the latch is reached without the header. */
+/* Does the loop from `header` to `latch` hold another one?  Its blocks are those from which the
+ * latch is reached without the header. */
 static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockRef latch)
 {
     unsigned n = 0, room = LLVMCountBasicBlocks(f);
@@ -39,14 +44,17 @@ static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockR
     if (latch != header)
         body[n++] = latch;
     for (unsigned i = 0; i < n; i++)
-        IR_EACH_USE(use, LLVMBasicBlockAsValue(body[i])) {
+        IR_EACH_USE(use, LLVMBasicBlockAsValue(body[i]))
+        {
             LLVMValueRef user = LLVMGetUser(use);
-            LLVMBasicBlockRef from = LLVMIsATerminatorInst(user) ? LLVMGetInstructionParent(user) : NULL;
+            LLVMBasicBlockRef from =
+                LLVMIsATerminatorInst(user) ? LLVMGetInstructionParent(user) : NULL;
             if (from && from != header && !listed(body, n, from))
                 body[n++] = from;
         }
     for (unsigned i = 0; i < n && !found; i++)
-        IR_EACH_INSTRUCTION(inst, body[i]) {
+        IR_EACH_INSTRUCTION(inst, body[i])
+        {
             LLVMBasicBlockRef back;
             if (!LLVMIsAPHINode(inst) || found)
                 break;
@@ -60,12 +68,14 @@ static void hide(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef phi, LL
 {
     LLVMTypeRef type = LLVMTypeOf(phi);
     unsigned id = LLVMLookupIntrinsicID("llvm.expect", strlen("llvm.expect"));
-    LLVMValueRef expect = LLVMGetIntrinsicDeclaration(u->module, id, &type, 1), arguments[] = { phi, LLVMConstInt(type, 0, false) };
+    LLVMValueRef expect = LLVMGetIntrinsicDeclaration(u->module, id, &type, 1),
+                 arguments[] = { phi, LLVMConstInt(type, 0, false) };
     LLVMValueRef first = phi;
     while (LLVMIsAPHINode(first))
         first = LLVMGetNextInstruction(first);
     LLVMPositionBuilderBefore(b, first);
-    LLVMValueRef hidden = LLVMBuildCall2(b, LLVMIntrinsicGetType(u->ctx, id, &type, 1), expect, arguments, 2, "");
+    LLVMValueRef hidden =
+        LLVMBuildCall2(b, LLVMIntrinsicGetType(u->ctx, id, &type, 1), expect, arguments, 2, "");
     LLVMReplaceAllUsesWith(phi, hidden);
     LLVMSetOperand(hidden, 0, phi);
     LLVMSetOperand(add, LLVMGetOperand(add, 0) == hidden ? 0 : 1, phi);
@@ -74,21 +84,23 @@ static void hide(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef phi, LL
 static void hide_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(phi, block) {
-            LLVMBasicBlockRef latch;
-            if (!LLVMIsAPHINode(phi))
-                break;
-            LLVMValueRef add = increment_of(phi, &latch);
-            if (add && (!LLVMIsAConstant(LLVMGetOperand(add, LLVMGetOperand(add, 0) == phi)) || holds_loop(f, block, latch)))
-                hide(u, b, phi, add);
-        }
+    IR_EACH_INSTRUCTION(phi, block)
+    {
+        LLVMBasicBlockRef latch;
+        if (!LLVMIsAPHINode(phi))
+            break;
+        LLVMValueRef add = increment_of(phi, &latch);
+        if (add && (!LLVMIsAConstant(LLVMGetOperand(add, LLVMGetOperand(add, 0) == phi)) ||
+                    holds_loop(f, block, latch)))
+            hide(u, b, phi, add);
+    }
 }
 
 void ir_hide_strides(struct ir_unit *u)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_FUNCTION(f, u->module)
-        if (!LLVMIsDeclaration(f))
-            hide_in(u, b, f);
+    if (!LLVMIsDeclaration(f))
+        hide_in(u, b, f);
     LLVMDisposeBuilder(b);
 }

@@ -1,7 +1,9 @@
-/* notes.c - remarks about single variables, calls and constructs, with LLVM's numbers where the meaning is the same (man page: REMARKS).
+/* notes.c - remarks about single variables, calls and constructs, with LLVM's numbers where the
+ * meaning is the same (man page: REMARKS).
  *
- * Passes note what they do and what they could not do when they do it; report/report.c prints the notes behind the remark of their region.
- * With --remarks the input has full debug information (driver/pipeline/stages.c), so that variables have their names and places. */
+ * Passes note what they do and what they could not do when they do it; report/report.c prints the
+ * notes behind the remark of their region. With --remarks the input has full debug information
+ * (driver/pipeline/stages.c), so that variables have their names and places. */
 #include "codegen/ir/tool.h"
 #include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
@@ -19,18 +21,26 @@ static const char *path_of(const struct ir_kernel *k, const char *directory, con
     return *name == '/' || !*directory ? name : ir_format("%s/%s", directory, name);
 }
 
-static const char *string_of(const char *text, unsigned length) { return text ? ir_format("%.*s", (int)length, text) : ""; }
+static const char *string_of(const char *text, unsigned length)
+{
+    return text ? ir_format("%.*s", (int)length, text) : "";
+}
 
 /* Without a region whose way to name the file could be taken. */
-struct location { const char *directory, *name; unsigned line, column; };
+struct location {
+    const char *directory, *name;
+    unsigned line, column;
+};
 
 static struct location location_of(LLVMMetadataRef at)
 {
-    LLVMMetadataRef scope = at ? LLVMDILocationGetScope(at) : NULL, file = scope ? LLVMDIScopeGetFile(scope) : NULL;
+    LLVMMetadataRef scope = at ? LLVMDILocationGetScope(at) : NULL,
+                    file = scope ? LLVMDIScopeGetFile(scope) : NULL;
     unsigned length = 0;
     if (!file)
         return (struct location){ 0 };
-    struct location l = { .line = LLVMDILocationGetLine(at), .column = LLVMDILocationGetColumn(at) };
+    struct location l = { .line = LLVMDILocationGetLine(at),
+                          .column = LLVMDILocationGetColumn(at) };
     const char *name = LLVMDIFileGetFilename(file, &length);
     l.name = string_of(name, length);
     const char *directory = LLVMDIFileGetDirectory(file, &length);
@@ -40,14 +50,20 @@ static struct location location_of(LLVMMetadataRef at)
 
 static struct ir_place place_of(const struct ir_kernel *k, struct location l)
 {
-    return l.name && *l.name && l.line ? (struct ir_place){ path_of(k, l.directory, l.name), l.line, l.column } : (struct ir_place){ 0 };
+    return l.name && *l.name && l.line
+               ? (struct ir_place){ path_of(k, l.directory, l.name), l.line, l.column }
+               : (struct ir_place){ 0 };
 }
 
-static struct ir_place place_of_location(const struct ir_kernel *k, LLVMMetadataRef at) { return place_of(k, location_of(at)); }
+static struct ir_place place_of_location(const struct ir_kernel *k, LLVMMetadataRef at)
+{
+    return place_of(k, location_of(at));
+}
 
 struct ir_place ir_place_of(const struct ir_kernel *k, LLVMValueRef instruction)
 {
-    return place_of_location(k, LLVMIsAInstruction(instruction) ? LLVMInstructionGetDebugLoc(instruction) : NULL);
+    return place_of_location(
+        k, LLVMIsAInstruction(instruction) ? LLVMInstructionGetDebugLoc(instruction) : NULL);
 }
 
 /* ------------------------------------------------------------------ variables */
@@ -58,19 +74,23 @@ static LLVMDbgRecordRef next_record(LLVMValueRef instruction, LLVMDbgRecordRef d
 
 static LLVMDbgRecordRef declaration_in(LLVMValueRef instruction, LLVMValueRef variable)
 {
-    for (LLVMDbgRecordRef d = LLVMGetFirstDbgRecord(instruction); d; d = next_record(instruction, d))
-        if (LLVMDbgRecordGetKind(d) == LLVMDbgRecordDeclare && LLVMDbgVariableRecordGetValue(d, 0) == variable)
+    for (LLVMDbgRecordRef d = LLVMGetFirstDbgRecord(instruction); d;
+         d = next_record(instruction, d))
+        if (LLVMDbgRecordGetKind(d) == LLVMDbgRecordDeclare &&
+            LLVMDbgVariableRecordGetValue(d, 0) == variable)
             return d;
     return NULL;
 }
 
 static LLVMDbgRecordRef declaration_of(LLVMValueRef variable)
 {
-    LLVMValueRef f = LLVMIsAInstruction(variable) ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(variable)) : LLVMGetParamParent(variable);
+    LLVMValueRef f = LLVMIsAInstruction(variable)
+                         ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(variable))
+                         : LLVMGetParamParent(variable);
     LLVMDbgRecordRef d = NULL;
     IR_EACH_BLOCK(block, f)
-        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && !d; i = LLVMGetNextInstruction(i))
-            d = declaration_in(i, variable);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && !d; i = LLVMGetNextInstruction(i))
+        d = declaration_in(i, variable);
     return d;
 }
 
@@ -86,10 +106,14 @@ static const char *name_in(LLVMContextRef ctx, LLVMMetadataRef variable)
     return name && length ? ir_format("%.*s", (int)length, name) : NULL;
 }
 
-enum { MARK = 5 };                    /* name, directory, file, line, column */
-static unsigned mark_kind(LLVMContextRef ctx) { return LLVMGetMDKindIDInContext(ctx, "ompgpu.variable", 15); }
+enum { MARK = 5 }; /* name, directory, file, line, column */
+static unsigned mark_kind(LLVMContextRef ctx)
+{
+    return LLVMGetMDKindIDInContext(ctx, "ompgpu.variable", 15);
+}
 
-/* Optimisation turns declarations of scalars into something else: each alloca is given its name and place as metadata. */
+/* Optimisation turns declarations of scalars into something else: each alloca is given its name and
+ * place as metadata. */
 static void mark_declared(const struct ir_unit *u, LLVMDbgRecordRef d)
 {
     LLVMValueRef variable = LLVMDbgVariableRecordGetValue(d, 0);
@@ -101,10 +125,12 @@ static void mark_declared(const struct ir_unit *u, LLVMDbgRecordRef d)
     const char *strings[] = { name, l.directory, l.name };
     LLVMMetadataRef mark[MARK];
     for (unsigned i = 0; i < 3; i++)
-        mark[i] = LLVMMDStringInContext2(u->ctx, strings[i] ? strings[i] : "", strings[i] ? strlen(strings[i]) : 0);
+        mark[i] = LLVMMDStringInContext2(u->ctx, strings[i] ? strings[i] : "",
+                                         strings[i] ? strlen(strings[i]) : 0);
     mark[3] = LLVMValueAsMetadata(LLVMConstInt(i32, l.line, false));
     mark[4] = LLVMValueAsMetadata(LLVMConstInt(i32, l.column, false));
-    LLVMSetMetadata(variable, mark_kind(u->ctx), LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, mark, MARK)));
+    LLVMSetMetadata(variable, mark_kind(u->ctx),
+                    LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, mark, MARK)));
 }
 
 void ir_mark_variables(const struct ir_unit *u)
@@ -113,16 +139,20 @@ void ir_mark_variables(const struct ir_unit *u)
     for (unsigned i = 0; i < u->opt->ninputs; i++)
         wanted |= u->opt->inputs[i].remarks;
     IR_EACH_FUNCTION(f, u->module)
-        IR_EACH_BLOCK(block, f)
-            for (LLVMValueRef i = wanted ? LLVMGetFirstInstruction(block) : NULL; i; i = LLVMGetNextInstruction(i))
-                for (LLVMDbgRecordRef d = LLVMGetFirstDbgRecord(i); d; d = next_record(i, d))
-                    if (LLVMDbgRecordGetKind(d) == LLVMDbgRecordDeclare)
-                        mark_declared(u, d);
+    IR_EACH_BLOCK(block, f)
+    for (LLVMValueRef i = wanted ? LLVMGetFirstInstruction(block) : NULL; i;
+         i = LLVMGetNextInstruction(i))
+        for (LLVMDbgRecordRef d = LLVMGetFirstDbgRecord(i); d; d = next_record(i, d))
+            if (LLVMDbgRecordGetKind(d) == LLVMDbgRecordDeclare)
+                mark_declared(u, d);
 }
 
-static bool read_mark(const struct ir_unit *u, const struct ir_kernel *k, LLVMValueRef variable, struct ir_variable *v)
+static bool read_mark(const struct ir_unit *u, const struct ir_kernel *k, LLVMValueRef variable,
+                      struct ir_variable *v)
 {
-    LLVMValueRef mark = LLVMIsAInstruction(variable) ? LLVMGetMetadata(variable, mark_kind(u->ctx)) : NULL, operands[MARK];
+    LLVMValueRef mark = LLVMIsAInstruction(variable) ? LLVMGetMetadata(variable, mark_kind(u->ctx))
+                                                     : NULL,
+                 operands[MARK];
     if (!mark || LLVMGetMDNodeNumOperands(mark) != MARK)
         return false;
     LLVMGetMDNodeOperands(mark, operands);
@@ -131,14 +161,16 @@ static bool read_mark(const struct ir_unit *u, const struct ir_kernel *k, LLVMVa
         const char *text = operands[i] ? LLVMGetMDString(operands[i], &length) : NULL;
         strings[i] = string_of(text, length);
     }
-    struct location l = { strings[1], strings[2], (unsigned)LLVMConstIntGetZExtValue(operands[3]), (unsigned)LLVMConstIntGetZExtValue(operands[4]) };
+    struct location l = { strings[1], strings[2], (unsigned)LLVMConstIntGetZExtValue(operands[3]),
+                          (unsigned)LLVMConstIntGetZExtValue(operands[4]) };
     v->name = strings[0];
     v->at = place_of(k, l);
     return true;
 }
 
 /* A local, or a parameter passed by value.  Names that begin with __ are the compiler's own. */
-struct ir_variable ir_variable_of(const struct ir_unit *u, const struct ir_kernel *k, LLVMValueRef variable)
+struct ir_variable ir_variable_of(const struct ir_unit *u, const struct ir_kernel *k,
+                                  LLVMValueRef variable)
 {
     struct ir_variable v = { 0 };
     LLVMDbgRecordRef d = read_mark(u, k, variable, &v) ? NULL : declaration_of(variable);
@@ -151,15 +183,18 @@ struct ir_variable ir_variable_of(const struct ir_unit *u, const struct ir_kerne
     v.ours = v.name && ir_starts(v.name, "__");
     if (v.ours || !v.name)
         v.name = NULL;
-    v.text = v.name ? ir_format("'%s'", v.name) : LLVMIsAAllocaInst(variable) && !LLVMIsAConstantInt(LLVMGetOperand(variable, 0))
-                                                      ? "an array of run-time size" : "a local without a name";
+    v.text = v.name ? ir_format("'%s'", v.name)
+             : LLVMIsAAllocaInst(variable) && !LLVMIsAConstantInt(LLVMGetOperand(variable, 0))
+                 ? "an array of run-time size"
+                 : "a local without a name";
     return v;
 }
 
 /* ------------------------------------------------------------------ notes */
 static bool same_note(const struct ir_note *a, const struct ir_note *b)
 {
-    return strcmp(a->text, b->text) == 0 && strcmp(a->at.file, b->at.file) == 0 && a->at.line == b->at.line && a->at.column == b->at.column;
+    return strcmp(a->text, b->text) == 0 && strcmp(a->at.file, b->at.file) == 0 &&
+           a->at.line == b->at.line && a->at.column == b->at.column;
 }
 
 void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char *fmt, ...)
@@ -174,15 +209,18 @@ void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char
     if (n < 0)
         ir_bug("out of memory");
     struct ir_note **end = &k->notes, *note = ir_alloc(1, sizeof *note);
-    *note = (struct ir_note){ .at = at.file ? at : (struct ir_place){ k->file, k->line, k->column }, .id = id, .text = text };
+    *note = (struct ir_note){ .at = at.file ? at : (struct ir_place){ k->file, k->line, k->column },
+                              .id = id,
+                              .text = text };
     for (; *end; end = &(*end)->next)
         if (same_note(*end, note))
-            return;                   /* what was inlined twice is one for the user */
+            return; /* what was inlined twice is one for the user */
     *end = note;
 }
 
 /* What a function has in several sets of kernels (passes/specialise.c) is said with the first. */
-static bool is_printed(const struct ir_unit *u, const struct ir_kernel *end, const struct ir_note *note)
+static bool is_printed(const struct ir_unit *u, const struct ir_kernel *end,
+                       const struct ir_note *note)
 {
     for (const struct ir_kernel *k = u->kernels; k < end; k++)
         for (const struct ir_note *n = k->input->remarks ? k->notes : NULL; n; n = n->next)
@@ -195,5 +233,6 @@ void ir_print_notes(const struct ir_unit *u, const struct ir_kernel *k)
 {
     for (const struct ir_note *n = k->notes; n; n = n->next)
         if (!is_printed(u, k, n))
-            fprintf(stderr, "%s:%u:%u: remark: %s [%s] [-Rompgpu]\n", n->at.file, n->at.line, n->at.column, n->text, n->id);
+            fprintf(stderr, "%s:%u:%u: remark: %s [%s] [-Rompgpu]\n", n->at.file, n->at.line,
+                    n->at.column, n->text, n->id);
 }

@@ -1,4 +1,5 @@
-/* report.c - what became of each kernel: the info file for the driver, remarks for the user (-Rompgpu). */
+/* report.c - what became of each kernel: the info file for the driver, remarks for the user
+ * (-Rompgpu). */
 #include "codegen/ir/tool.h"
 #include <errno.h>
 #include <stdio.h>
@@ -21,20 +22,25 @@ static bool is_barrier(const char *name)
     return has_prefix(name, names, 2);
 }
 
-/* Anything that makes threads of a team wait for each other: the emulated device then needs a fiber per thread. */
+/* Anything that makes threads of a team wait for each other: the emulated device then needs a fiber
+ * per thread. */
 static bool is_sync(const char *name)
 {
     static const char *const names[] = {
-        "llvm.nvvm.barrier", "llvm.nvvm.bar.", "llvm.nvvm.shfl", "llvm.nvvm.vote", "llvm.nvvm.match", "llvm.nvvm.redux",
-        "llvm.nvvm.activemask", "llvm.nvvm.nanosleep",
-        "__ompgpu_emu_barrier", "__ompgpu_emu_shuffle", "__ompgpu_emu_ballot", "__ompgpu_emu_syncwarp", "__ompgpu_emu_activemask",
-        "__ompgpu_emu_yield", "__ompgpu_emu_redux",
+        "llvm.nvvm.barrier",       "llvm.nvvm.bar.",      "llvm.nvvm.shfl",
+        "llvm.nvvm.vote",          "llvm.nvvm.match",     "llvm.nvvm.redux",
+        "llvm.nvvm.activemask",    "llvm.nvvm.nanosleep", "__ompgpu_emu_barrier",
+        "__ompgpu_emu_shuffle",    "__ompgpu_emu_ballot", "__ompgpu_emu_syncwarp",
+        "__ompgpu_emu_activemask", "__ompgpu_emu_yield",  "__ompgpu_emu_redux",
     };
     return has_prefix(name, names, sizeof names / sizeof *names);
 }
 
 /* The functions __ompgpu_emu_* call through the plugin's table, which is not the kernel's doing. */
-static bool is_emu_call(const struct ir_node *node) { return ir_starts(ir_name(node->value), "__ompgpu_emu_"); }
+static bool is_emu_call(const struct ir_node *node)
+{
+    return ir_starts(ir_name(node->value), "__ompgpu_emu_");
+}
 
 /* fail() also goes through the table, but never returns and synchronises with nobody. */
 static bool loads_emu_ops(LLVMValueRef callee)
@@ -42,36 +48,41 @@ static bool loads_emu_ops(LLVMValueRef callee)
     LLVMValueRef address = LLVMIsALoadInst(callee) ? LLVMGetOperand(callee, 0) : NULL;
     while (address && (LLVMIsALoadInst(address) || LLVMIsAGetElementPtrInst(address)))
         address = LLVMGetOperand(address, 0);
-    return address && LLVMIsAGlobalVariable(address) && strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
+    return address && LLVMIsAGlobalVariable(address) &&
+           strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
 }
 
 static uint64_t frame_bytes(const struct ir_unit *u, LLVMValueRef alloca)
 {
     LLVMValueRef count = LLVMGetOperand(alloca, 0);
-    return LLVMIsAConstantInt(count) ? LLVMABISizeOfType(u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(count) : 0;
+    return LLVMIsAConstantInt(count) ? LLVMABISizeOfType(u->layout, LLVMGetAllocatedType(alloca)) *
+                                           LLVMConstIntGetZExtValue(count)
+                                     : 0;
 }
 
 static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block) {
-            if (LLVMIsAAllocaInst(i))
-                k->frame_bytes += frame_bytes(u, i);
-            LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
-            if (!callee || LLVMIsAInlineAsm(callee))
-                continue;
-            if (!LLVMIsAFunction(callee))
-                k->indirect_calls += !loads_emu_ops(callee);
-            else
-                k->barriers += is_barrier(ir_name(callee));
-        }
+    IR_EACH_INSTRUCTION(i, block)
+    {
+        if (LLVMIsAAllocaInst(i))
+            k->frame_bytes += frame_bytes(u, i);
+        LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+        if (!callee || LLVMIsAInlineAsm(callee))
+            continue;
+        if (!LLVMIsAFunction(callee))
+            k->indirect_calls += !loads_emu_ops(callee);
+        else
+            k->barriers += is_barrier(ir_name(callee));
+    }
 }
 
 static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const struct ir_node *node)
 {
     if (LLVMIsAGlobalVariable(node->value)) {
-        bool shared = u->opt->target == IR_NVPTX ? LLVMGetPointerAddressSpace(LLVMTypeOf(node->value)) == 3
-                                                 : LLVMIsThreadLocal(node->value) && !is_emu_call(node);
+        bool shared = u->opt->target == IR_NVPTX
+                          ? LLVMGetPointerAddressSpace(LLVMTypeOf(node->value)) == 3
+                          : LLVMIsThreadLocal(node->value) && !is_emu_call(node);
         if (shared)
             k->shared_bytes += LLVMABISizeOfType(u->layout, LLVMGlobalGetValueType(node->value));
         return;
@@ -102,7 +113,8 @@ static bool *find_acyclic(const struct ir_graph *g)
     return acyclic;
 }
 
-static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g, int *from, const bool *acyclic)
+static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g,
+                           int *from, const bool *acyclic)
 {
     unsigned root = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k));
     ir_graph_reach(g, root, from, is_emu_call);
@@ -112,7 +124,7 @@ static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const s
     if (k->indirect_calls || !acyclic[root])
         k->flags |= IR_KERNEL_RECURSIVE;
     if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS)))
-        k->flags |= IR_KERNEL_SYNC;        /* what an indirect call does is not known */
+        k->flags |= IR_KERNEL_SYNC; /* what an indirect call does is not known */
 }
 
 bool ir_measure(struct ir_unit *u)
@@ -141,7 +153,8 @@ static const char *how(const struct ir_kernel *k)
 {
     if (!k->late)
         return k->mode == IR_SPMD ? "SPMD" : "generic";
-    return ir_format("SPMD with %u guards, %u bytes broadcast, %u barriers", k->guards, k->broadcast_bytes, k->placed);
+    return ir_format("SPMD with %u guards, %u bytes broadcast, %u barriers", k->guards,
+                     k->broadcast_bytes, k->placed);
 }
 
 bool ir_write_info(struct ir_unit *u)
@@ -155,15 +168,17 @@ bool ir_write_info(struct ir_unit *u)
         const char *strings[] = { k->name, k->function, k->file, k->directive };
         for (unsigned s = 0; s < 4; s++)
             put_field(f, strings[s]);
-        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k->line, k->column, k->mode, k->max_threads, k->reduce_bytes, k->flags,
-                (unsigned long long)k->heap_bytes, (unsigned long long)k->block_bytes, (unsigned long long)k->copy_bytes,
-                (unsigned long long)k->frame_bytes, how(k));
+        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k->line, k->column,
+                k->mode, k->max_threads, k->reduce_bytes, k->flags,
+                (unsigned long long)k->heap_bytes, (unsigned long long)k->block_bytes,
+                (unsigned long long)k->copy_bytes, (unsigned long long)k->frame_bytes, how(k));
     }
     for (unsigned i = 0; f && u->opt->link && i < u->opt->ninputs; i++)
         if (u->members[i])
             fprintf(f, "\tmember\t%u\n", i);
     for (unsigned i = 0; f && i < u->naliases; i++)
-        fprintf(f, "\talias\t%u\t%s\t%s\n", u->aliases[i].input, u->aliases[i].name, u->aliases[i].symbol);
+        fprintf(f, "\talias\t%u\t%s\t%s\n", u->aliases[i].input, u->aliases[i].name,
+                u->aliases[i].symbol);
     bool bad = !f || ferror(f);
     if (f && fclose(f))
         bad = true;
@@ -180,25 +195,40 @@ static const char *counted(unsigned n, const char *what)
     return n ? ir_format("%u %s%s", n, what, n == 1 ? "" : "s") : ir_format("no %s", what);
 }
 
-/* What became of the sequential code's locals and questions; LLVM's numbers of its own remarks of the same meaning. */
+/* What became of the sequential code's locals and questions; LLVM's numbers of its own remarks of
+ * the same meaning. */
 static const char *late_details(const struct ir_kernel *k)
 {
     const char *parts = k->parts ? ir_format(", %u of them on a part of the team", k->parts) : "";
-    const char *locals = k->private_locals ? ir_format("; %s private to each thread [OMP110]", counted(k->private_locals, "local")) : "";
-    const char *own = k->own_locals ? ir_format("; %s of thread 0 alone [OMP110]", counted(k->own_locals, "local")) : "";
-    const char *slots = k->slots ? ir_format("; %s in %llu bytes of team-shared storage [OMP111]", counted(k->slots, "local"),
-                                             (unsigned long long)k->slot_bytes) : "";
-    const char *folded = k->folded ? ir_format("; %s replaced by a constant [OMP180]", counted(k->folded, "runtime call")) : "";
-    const char *spared = k->placed < 2 * k->regions ? ir_format("; %u of %u barriers around parallel regions not needed [OMP190]",
-                                                                2 * k->regions - k->placed, 2 * k->regions) : "";
-    return ir_format(" by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s%s%s", counted(k->regions, "parallel region"), parts,
-                     counted(k->guards, "guard"), k->broadcast_bytes, locals, own, slots, folded, spared);
+    const char *locals = k->private_locals ? ir_format("; %s private to each thread [OMP110]",
+                                                       counted(k->private_locals, "local"))
+                                           : "";
+    const char *own = k->own_locals ? ir_format("; %s of thread 0 alone [OMP110]",
+                                                counted(k->own_locals, "local"))
+                                    : "";
+    const char *slots =
+        k->slots ? ir_format("; %s in %llu bytes of team-shared storage [OMP111]",
+                             counted(k->slots, "local"), (unsigned long long)k->slot_bytes)
+                 : "";
+    const char *folded = k->folded ? ir_format("; %s replaced by a constant [OMP180]",
+                                               counted(k->folded, "runtime call"))
+                                   : "";
+    const char *spared =
+        k->placed < 2 * k->regions
+            ? ir_format("; %u of %u barriers around parallel regions not needed [OMP190]",
+                        2 * k->regions - k->placed, 2 * k->regions)
+            : "";
+    return ir_format(
+        " by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s%s%s",
+        counted(k->regions, "parallel region"), parts, counted(k->guards, "guard"),
+        k->broadcast_bytes, locals, own, slots, folded, spared);
 }
 
 static const char *state_machine(const struct ir_kernel *k)
 {
     return ir_format("; state machine for %s%s", counted(k->regions, "known parallel region"),
-                     k->unknown_regions ? ", with an indirect call for others [OMP132]" : " [OMP131]");
+                     k->unknown_regions ? ", with an indirect call for others [OMP132]"
+                                        : " [OMP131]");
 }
 
 static const char *generic_reason(const struct ir_unit *u, const struct ir_kernel *k)
@@ -216,15 +246,30 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
     if (k->late)
         return late_details(k);
     if (k->mode == IR_SPMD)
-        return " by its form: every construct down to parallel is the only statement of the one around it";
+        return " by its form: every construct down to parallel is the only statement of the one "
+               "around it";
     if (!(k->flags & IR_KERNEL_WORKERS))
         return ", no parallel region reached: no state machine [OMP130]";
     return ir_format("%s%s", generic_reason(u, k), state_machine(k));
 }
 
 /* ------------------------------------------------------------------ reductions */
-enum { RED_TEAM, RED_LEAGUE, RED_TEAMS, RED_SCAN, RED_KIND = 3, RED_ATOMIC = 4, RED_REDUX = 8, RED_EXCLUSIVE = 16, RED_LOCKED = 32,
-       RED_WHOLE_WARPS = 64, RED_DEFERRED = 128, RED_COLUMNS = 256, RED_PIECES = 512 };     /* __OMPGPU_RED_* */
+enum {
+    RED_TEAM,
+    RED_LEAGUE,
+    RED_TEAMS,
+    RED_SCAN,
+    RED_KIND = 3,
+    RED_ATOMIC = 4,
+    RED_REDUX = 8,
+    RED_EXCLUSIVE = 16,
+    RED_LOCKED = 32,
+    /* __OMPGPU_RED_* */
+    RED_WHOLE_WARPS = 64,
+    RED_DEFERRED = 128,
+    RED_COLUMNS = 256,
+    RED_PIECES = 512
+};
 
 /* How many of the architectures that code is generated for; the emulated device has it. */
 static unsigned archs_with_redux(const struct ir_unit *u)
@@ -238,37 +283,52 @@ static unsigned archs_with_redux(const struct ir_unit *u)
 static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduction *r)
 {
     unsigned redux = r->how & RED_REDUX ? archs_with_redux(u) : 0;
-    const char *words = r->bytes ? ir_format(" (%u word%s a shuffle step)", (r->bytes + 3) / 4, r->bytes > 4 ? "s" : "") : "";     /* none: all in pieces */
-    const char *tree = ir_format("%s tree%s", r->how & RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp", words);
+    /* none: all in pieces */
+    const char *words = r->bytes ? ir_format(" (%u word%s a shuffle step)", (r->bytes + 3) / 4,
+                                             r->bytes > 4 ? "s" : "")
+                                 : "";
+    const char *tree = ir_format(
+        "%s tree%s", r->how & RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp", words);
     if (!redux)
         return tree;
-    return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else %s", tree) : "warp by redux.sync";
+    return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else %s", tree)
+                                    : "warp by redux.sync";
 }
 
 /* What a team needs of the scratchpad. */
 static const char *slot_bytes(const struct ir_reduction *r)
 {
     unsigned slot = (r->bytes + 15) / 16 * 16 + (r->how & RED_DEFERRED ? 16 : 0);
-    return ir_format("%s of scratchpad a team", r->arrays ? slot ? ir_format("%u bytes and the arrays", slot) : "the arrays" : ir_format("%u bytes", slot));
+    return ir_format("%s of scratchpad a team",
+                     r->arrays ? slot ? ir_format("%u bytes and the arrays", slot) : "the arrays"
+                               : ir_format("%u bytes", slot));
 }
 
 static const char *league_algorithm(const struct ir_reduction *r)
 {
-    const char *locked = r->how & RED_LOCKED ? ", each team's result under a lock, in the order in which teams come" : "";
+    const char *locked = r->how & RED_LOCKED
+                             ? ", each team's result under a lock, in the order in which teams come"
+                             : "";
     bool one_team = (r->how & RED_KIND) == RED_TEAM;
     if (r->how & RED_ATOMIC)
-        return one_team ? ", each team's result by atomic updates" : ", league by atomic updates, no scratchpad";
+        return one_team ? ", each team's result by atomic updates"
+                        : ", league by atomic updates, no scratchpad";
     if (r->how & RED_DEFERRED)
-        return ir_format(", league by the last team at the end of the kernel, %s%s", slot_bytes(r), locked);
+        return ir_format(", league by the last team at the end of the kernel, %s%s", slot_bytes(r),
+                         locked);
     return one_team || *locked ? locked : ir_format(", league by the last team, %s", slot_bytes(r));
 }
 
 static void remark_scan(const struct ir_reduction *r)
 {
     unsigned words = (r->bytes + 3) / 4, pieces = (r->bytes + 63) / 64;
-    fprintf(stderr, "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s a thread, warp by shuffles up (%u word%s a step), "
-            "team through shared slots, %u barriers a round [-Rompgpu]\n", r->file, r->line, r->column, r->how & RED_EXCLUSIVE ? "exclusive" : "inclusive",
-            r->names, counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s", words, words == 1 ? "" : "s", 4 * pieces - 2);
+    fprintf(stderr,
+            "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s "
+            "a thread, warp by shuffles up (%u word%s a step), "
+            "team through shared slots, %u barriers a round [-Rompgpu]\n",
+            r->file, r->line, r->column, r->how & RED_EXCLUSIVE ? "exclusive" : "inclusive",
+            r->names, counted(r->variables, "variable"), r->bytes, r->arrays,
+            r->arrays == 1 ? "" : "s", words, words == 1 ? "" : "s", 4 * pieces - 2);
 }
 
 static void remark_reduction(const struct ir_unit *u, const struct ir_reduction *r)
@@ -277,34 +337,53 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
         remark_scan(r);
         return;
     }
-    const char *record = r->variables ? ir_format("%s in a record of %u bytes", counted(r->variables, "variable"), r->bytes) : "";
+    const char *record = r->variables ? ir_format("%s in a record of %u bytes",
+                                                  counted(r->variables, "variable"), r->bytes)
+                                      : "";
     bool columns = r->how & RED_COLUMNS, tree = r->variables || (r->how & RED_PIECES);
-    const char *how = !columns ? "in pieces" : r->how & RED_PIECES ? "in pieces and by columns" : "by columns";
-    const char *arrays = r->arrays ? ir_format("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how) : "";
+    const char *how = !columns              ? "in pieces"
+                      : r->how & RED_PIECES ? "in pieces and by columns"
+                                            : "by columns";
+    const char *arrays =
+        r->arrays ? ir_format("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how)
+                  : "";
     const char *team = (r->how & RED_KIND) == RED_TEAMS ? "one thread a team"
-                       : tree ? ir_format("%s, team through shared slots%s", warp_algorithm(u, r), columns ? "; " : "") : "";
-    fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s%s [-Rompgpu]\n", r->file, r->line, r->column, r->names, record, arrays, team,
-            columns ? "each thread some elements of all copies, in global memory" : "", league_algorithm(r));
+                       : tree ? ir_format("%s, team through shared slots%s", warp_algorithm(u, r),
+                                          columns ? "; " : "")
+                              : "";
+    fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s%s [-Rompgpu]\n", r->file,
+            r->line, r->column, r->names, record, arrays, team,
+            columns ? "each thread some elements of all copies, in global memory" : "",
+            league_algorithm(r));
 }
 
-/* What private copies of arrays take, but for those that the host counts by itself (codegen/ir/passes/copies.c). */
+/* What private copies of arrays take, but for those that the host counts by itself
+ * (codegen/ir/passes/copies.c). */
 static const char *copies(const struct ir_kernel *k)
 {
-    const char *more = k->flags & IR_KERNEL_COPIES ? ", and more of sizes that nobody can foresee" : k->more_copies ? ", and more as known at the launch" : "";
+    const char *more = k->flags & IR_KERNEL_COPIES ? ", and more of sizes that nobody can foresee"
+                       : k->more_copies            ? ", and more as known at the launch"
+                                                   : "";
     if (!k->copy_bytes && !*more)
         return "";
-    return ir_format("; %llu bytes of global memory a thread for copies of reduced arrays%s", (unsigned long long)k->copy_bytes, more);
+    return ir_format("; %llu bytes of global memory a thread for copies of reduced arrays%s",
+                     (unsigned long long)k->copy_bytes, more);
 }
 
 static void remark(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    const char *shared = k->shared_bytes ? ir_format("%llu bytes of team-shared storage", (unsigned long long)k->shared_bytes)
+    const char *shared = k->shared_bytes ? ir_format("%llu bytes of team-shared storage",
+                                                     (unsigned long long)k->shared_bytes)
                                          : "no team-shared storage";
-    const char *reduction = k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
-    const char *indirect = k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
-    const char *bound = ir_max_team(k) ? ir_format("; at most %u threads a team", ir_max_team(k)) : "";
-    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]\n", k->file, k->line, k->column, k->name,
-            k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k), counted(k->barriers, "barrier"), shared, reduction, copies(k), bound,
+    const char *reduction =
+        k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
+    const char *indirect =
+        k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
+    const char *bound =
+        ir_max_team(k) ? ir_format("; at most %u threads a team", ir_max_team(k)) : "";
+    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]\n",
+            k->file, k->line, k->column, k->name, k->mode == IR_SPMD ? "SPMD" : "generic",
+            decision(u, k), counted(k->barriers, "barrier"), shared, reduction, copies(k), bound,
             indirect);
     ir_print_notes(u, k);
 }
@@ -314,10 +393,13 @@ static void warn(const struct ir_kernel *k, bool error)
 {
     bool place = k->why && k->why_at.file;
     struct ir_place at = place ? k->why_at : (struct ir_place){ k->file, k->line, k->column };
-    fprintf(stderr, "%s:%u:%u: %s: region '%s' (%s) runs in generic mode", at.file, at.line, at.column, error ? "error" : "warning", k->name, k->directive);
+    fprintf(stderr, "%s:%u:%u: %s: region '%s' (%s) runs in generic mode", at.file, at.line,
+            at.column, error ? "error" : "warning", k->name, k->directive);
     if (k->why)
         fprintf(stderr, " because of %s", k->why);
-    fprintf(stderr, "; one thread of each team runs the code outside of parallel regions while the others wait [%s-Wompgpu-generic]\n",
+    fprintf(stderr,
+            "; one thread of each team runs the code outside of parallel regions while the others "
+            "wait [%s-Wompgpu-generic]\n",
             error ? "-Werror," : "");
     if (place)
         fprintf(stderr, "%s:%u:%u: note: the region is here\n", k->file, k->line, k->column);
@@ -335,7 +417,8 @@ bool ir_remark(struct ir_unit *u)
         const struct ir_kernel *k = &u->kernels[i];
         if (k->input->remarks)
             remark(u, k);
-        if (!k->input->warn_generic || k->mode != IR_GENERIC || !(k->flags & IR_KERNEL_WORKERS) || !ir_wants_spmd(u, k->input))
+        if (!k->input->warn_generic || k->mode != IR_GENERIC || !(k->flags & IR_KERNEL_WORKERS) ||
+            !ir_wants_spmd(u, k->input))
             continue;
         warn(k, k->input->error_generic);
         failed |= k->input->error_generic;

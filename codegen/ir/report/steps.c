@@ -7,15 +7,22 @@
  *   ; --- after: optimise
  *   …                                    the module, as it goes to code generation
  *
- * The steps are comments, so that the whole is IR that LLVM's tools read.  Only what the user wrote is shown, and what codegen puts
- * into it; the runtime that is linked in between is not. */
+ * The steps are comments, so that the whole is IR that LLVM's tools read.  Only what the user wrote
+ * is shown, and what codegen puts into it; the runtime that is linked in between is not. */
 #include "codegen/ir/tool.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct shown { char *name, *text; unsigned set; bool seen; };
-static struct { struct shown *at; unsigned n, room; } functions;
+struct shown {
+    char *name, *text;
+    unsigned set;
+    bool seen;
+};
+static struct {
+    struct shown *at;
+    unsigned n, room;
+} functions;
 static FILE *out;
 static char *buffer;
 static size_t size;
@@ -43,7 +50,8 @@ static struct shown *add(const char *name, unsigned set)
 /* The user's functions are those of the first step; later ones are codegen's or the runtime's. */
 static bool is_ours(const char *name)
 {
-    static const char *const prefixes[] = { "__ompgpu_guard_", "__ompgpu_part_", "__ompgpu_cascade" };
+    static const char *const prefixes[] = { "__ompgpu_guard_", "__ompgpu_part_",
+                                            "__ompgpu_cascade" };
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (ir_starts(name, prefixes[i]))
             return true;
@@ -69,7 +77,8 @@ static bool same_text(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Whether it is another text than before.  What a set of kernels has for itself has the set's number in front. */
+/* Whether it is another text than before.  What a set of kernels has for itself has the set's
+ * number in front. */
 static bool show_function(LLVMValueRef f, bool first, unsigned set)
 {
     const char *name = ir_name(f);
@@ -119,8 +128,8 @@ void ir_show_step(struct ir_unit *u, const char *step)
         functions.at[i].seen = false;
     for (unsigned i = 0; (set = ir_set(u, i)); i++)
         IR_EACH_FUNCTION(f, set->module)
-            if (!LLVMIsDeclaration(f))
-                changed |= show_function(f, first, i);
+    if (!LLVMIsDeclaration(f))
+        changed |= show_function(f, first, i);
     changed |= show_gone();
     if (!changed)
         fprintf(out, "; no change\n");

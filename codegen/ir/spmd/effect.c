@@ -1,58 +1,128 @@
 /* effect.c - what happens to each instruction of sequential code when all threads of a team run it.
  *
- * The code is uniform: threads start with the same arguments and compute the same values, so that they take the same branches.  What
- * would break this (a clock, a volatile or atomic load, malloc) is executed by thread 0, and its result broadcast. */
+ * The code is uniform: threads start with the same arguments and compute the same values, so that
+ * they take the same branches.  What would break this (a clock, a volatile or atomic load, malloc)
+ * is executed by thread 0, and its result broadcast. */
 #include "codegen/ir/spmd/spmd.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ functions that are known by name */
+/* ------------------------------------------------------------- functions that are known by name */
 enum known_kind {
-    K_EVERY,                          /* the same answer for each thread, no memory */
-    K_READ,                           /* every thread: reads what its arguments point to */
-    K_FOLD, K_SIZE, K_SET, K_DROP,
-    K_PRINT,                          /* thread 0: reads memory, keeps no argument */
-    K_GUARD,                          /* thread 0: reads and writes anything */
-    K_ASK,                            /* the same, and it asks how many threads there are */
-    K_LOCAL,                          /* thread 0: reads and writes what its arguments point to, keeps no argument */
-    K_FRESH,                          /* thread 0: no memory that others have yet */
-    K_DIE,                            /* thread 0: does not return */
+    K_EVERY, /* the same answer for each thread, no memory */
+    K_READ,  /* every thread: reads what its arguments point to */
+    K_FOLD,
+    K_SIZE,
+    K_SET,
+    K_DROP,
+    K_PRINT, /* thread 0: reads memory, keeps no argument */
+    K_GUARD, /* thread 0: reads and writes anything */
+    K_ASK,   /* the same, and it asks how many threads there are */
+    K_LOCAL, /* thread 0: reads and writes what its arguments point to, keeps no argument */
+    K_FRESH, /* thread 0: no memory that others have yet */
+    K_DIE,   /* thread 0: does not return */
 };
-static const struct known { const char *name; enum known_kind kind; unsigned value; } known[] = {
-    { "__ompgpu_thread_id", K_FOLD, 0 }, { "__ompgpu_num_threads", K_FOLD, 1 }, { "omp_get_thread_num", K_FOLD, 0 },
-    { "omp_get_num_threads", K_FOLD, 1 }, { "omp_in_parallel", K_FOLD, 0 }, { "omp_get_level", K_FOLD, 0 },
-    { "omp_get_active_level", K_FOLD, 0 }, { "__ompgpu_reduce_parallel", K_FOLD, 1 }, { "__ompgpu_reduce_piece", K_FOLD, 1 },
-    { "omp_get_max_threads", K_SIZE, 0 }, { "omp_set_num_threads", K_SET, 0 },
-    { "__ompgpu_barrier", K_DROP, 0 }, { "__ompgpu_assume", K_DROP, 0 },
-    { "__ompgpu_team_id", K_EVERY, 0 }, { "__ompgpu_num_teams", K_EVERY, 0 }, { "omp_get_team_num", K_EVERY, 0 },
-    { "omp_get_num_teams", K_EVERY, 0 }, { "omp_get_thread_limit", K_EVERY, 0 }, { "omp_get_num_procs", K_EVERY, 0 },
-    { "omp_get_max_teams", K_EVERY, 0 }, { "omp_get_teams_thread_limit", K_EVERY, 0 }, { "omp_is_initial_device", K_EVERY, 0 },
-    { "omp_get_device_num", K_EVERY, 0 }, { "omp_get_default_device", K_EVERY, 0 }, { "omp_get_num_devices", K_EVERY, 0 },
-    { "omp_get_initial_device", K_EVERY, 0 }, { "omp_get_wtick", K_EVERY, 0 }, { "omp_get_dynamic", K_EVERY, 0 },
-    { "omp_get_max_active_levels", K_EVERY, 0 }, { "omp_get_supported_active_levels", K_EVERY, 0 },
-    { "omp_get_cancellation", K_EVERY, 0 }, { "omp_get_nested", K_EVERY, 0 }, { "omp_get_proc_bind", K_EVERY, 0 },
-    { "omp_set_dynamic", K_DROP, 0 }, { "omp_set_nested", K_DROP, 0 },
-    { "omp_set_schedule", K_DROP, 0 }, { "omp_get_schedule", K_LOCAL, 0 },        /* the device's are fixed: devicertl/omp_api.c */
-    { "strlen", K_READ, 0 }, { "strcmp", K_READ, 0 }, { "memcmp", K_READ, 0 },
-    { "printf", K_PRINT, 0 }, { "vprintf", K_PRINT, 0 }, { "puts", K_PRINT, 0 }, { "putchar", K_PRINT, 0 }, { "omp_get_wtime", K_PRINT, 0 },
-    { "__ompgpu_critical_begin", K_GUARD, 0 }, { "__ompgpu_critical_end", K_GUARD, 0 }, { "__ompgpu_flush", K_GUARD, 0 },
-    { "omp_init_lock", K_GUARD, 0 }, { "omp_destroy_lock", K_GUARD, 0 }, { "omp_set_lock", K_GUARD, 0 }, { "omp_unset_lock", K_GUARD, 0 },
-    { "omp_test_lock", K_GUARD, 0 }, { "memcpy", K_GUARD, 0 }, { "memmove", K_GUARD, 0 }, { "memset", K_GUARD, 0 },
-    { "free", K_GUARD, 0 }, { "malloc", K_FRESH, 0 }, { "calloc", K_FRESH, 0 },
-    { "__ompgpu_reduce_teams", K_LOCAL, 0 }, { "__ompgpu_teams_put", K_LOCAL, 0 }, { "__ompgpu_teams_get", K_LOCAL, 0 },
-    { "__ompgpu_teams_last", K_GUARD, 0 }, { "__ompgpu_copy_slice", K_FRESH, 0 }, { "__ompgpu_hidden", K_EVERY, 0 },
-    { "__ompgpu_level", K_FOLD, 0 }, { "__ompgpu_copy_alloc", K_FRESH, 0 }, { "__ompgpu_copy_free", K_FRESH, 0 },
-    { "__ompgpu_copy_distance", K_EVERY, 0 }, { "__ompgpu_fold_rows", K_ASK, 0 }, { "__ompgpu_column", K_LOCAL, 0 },
-    { "__ompgpu_deferred", K_EVERY, 0 }, { "__ompgpu_deferred_begin", K_LOCAL, 0 }, { "__ompgpu_deferred_add", K_LOCAL, 0 },
-    { "__ompgpu_deferred_end", K_LOCAL, 0 }, { "__ompgpu_deferred_last", K_GUARD, 0 }, { "__ompgpu_deferred_get", K_LOCAL, 0 },
+static const struct known {
+    const char *name;
+    enum known_kind kind;
+    unsigned value;
+} known[] = {
+    { "__ompgpu_thread_id", K_FOLD, 0 },
+    { "__ompgpu_num_threads", K_FOLD, 1 },
+    { "omp_get_thread_num", K_FOLD, 0 },
+    { "omp_get_num_threads", K_FOLD, 1 },
+    { "omp_in_parallel", K_FOLD, 0 },
+    { "omp_get_level", K_FOLD, 0 },
+    { "omp_get_active_level", K_FOLD, 0 },
+    { "__ompgpu_reduce_parallel", K_FOLD, 1 },
+    { "__ompgpu_reduce_piece", K_FOLD, 1 },
+    { "omp_get_max_threads", K_SIZE, 0 },
+    { "omp_set_num_threads", K_SET, 0 },
+    { "__ompgpu_barrier", K_DROP, 0 },
+    { "__ompgpu_assume", K_DROP, 0 },
+    { "__ompgpu_team_id", K_EVERY, 0 },
+    { "__ompgpu_num_teams", K_EVERY, 0 },
+    { "omp_get_team_num", K_EVERY, 0 },
+    { "omp_get_num_teams", K_EVERY, 0 },
+    { "omp_get_thread_limit", K_EVERY, 0 },
+    { "omp_get_num_procs", K_EVERY, 0 },
+    { "omp_get_max_teams", K_EVERY, 0 },
+    { "omp_get_teams_thread_limit", K_EVERY, 0 },
+    { "omp_is_initial_device", K_EVERY, 0 },
+    { "omp_get_device_num", K_EVERY, 0 },
+    { "omp_get_default_device", K_EVERY, 0 },
+    { "omp_get_num_devices", K_EVERY, 0 },
+    { "omp_get_initial_device", K_EVERY, 0 },
+    { "omp_get_wtick", K_EVERY, 0 },
+    { "omp_get_dynamic", K_EVERY, 0 },
+    { "omp_get_max_active_levels", K_EVERY, 0 },
+    { "omp_get_supported_active_levels", K_EVERY, 0 },
+    { "omp_get_cancellation", K_EVERY, 0 },
+    { "omp_get_nested", K_EVERY, 0 },
+    { "omp_get_proc_bind", K_EVERY, 0 },
+    { "omp_set_dynamic", K_DROP, 0 },
+    { "omp_set_nested", K_DROP, 0 },
+    { "omp_set_schedule", K_DROP, 0 },
+    { "omp_get_schedule", K_LOCAL, 0 }, /* the device's are fixed: devicertl/omp_api.c */
+    { "strlen", K_READ, 0 },
+    { "strcmp", K_READ, 0 },
+    { "memcmp", K_READ, 0 },
+    { "printf", K_PRINT, 0 },
+    { "vprintf", K_PRINT, 0 },
+    { "puts", K_PRINT, 0 },
+    { "putchar", K_PRINT, 0 },
+    { "omp_get_wtime", K_PRINT, 0 },
+    { "__ompgpu_critical_begin", K_GUARD, 0 },
+    { "__ompgpu_critical_end", K_GUARD, 0 },
+    { "__ompgpu_flush", K_GUARD, 0 },
+    { "omp_init_lock", K_GUARD, 0 },
+    { "omp_destroy_lock", K_GUARD, 0 },
+    { "omp_set_lock", K_GUARD, 0 },
+    { "omp_unset_lock", K_GUARD, 0 },
+    { "omp_test_lock", K_GUARD, 0 },
+    { "memcpy", K_GUARD, 0 },
+    { "memmove", K_GUARD, 0 },
+    { "memset", K_GUARD, 0 },
+    { "free", K_GUARD, 0 },
+    { "malloc", K_FRESH, 0 },
+    { "calloc", K_FRESH, 0 },
+    { "__ompgpu_reduce_teams", K_LOCAL, 0 },
+    { "__ompgpu_teams_put", K_LOCAL, 0 },
+    { "__ompgpu_teams_get", K_LOCAL, 0 },
+    { "__ompgpu_teams_last", K_GUARD, 0 },
+    { "__ompgpu_copy_slice", K_FRESH, 0 },
+    { "__ompgpu_hidden", K_EVERY, 0 },
+    { "__ompgpu_level", K_FOLD, 0 },
+    { "__ompgpu_copy_alloc", K_FRESH, 0 },
+    { "__ompgpu_copy_free", K_FRESH, 0 },
+    { "__ompgpu_copy_distance", K_EVERY, 0 },
+    { "__ompgpu_fold_rows", K_ASK, 0 },
+    { "__ompgpu_column", K_LOCAL, 0 },
+    { "__ompgpu_deferred", K_EVERY, 0 },
+    { "__ompgpu_deferred_begin", K_LOCAL, 0 },
+    { "__ompgpu_deferred_add", K_LOCAL, 0 },
+    { "__ompgpu_deferred_end", K_LOCAL, 0 },
+    { "__ompgpu_deferred_last", K_GUARD, 0 },
+    { "__ompgpu_deferred_get", K_LOCAL, 0 },
     { "__ompgpu_deferred_get_array", K_LOCAL, 0 },
-    { "__ompgpu_dispatch_init", K_ASK, 0 }, { "__ompgpu_dispatch_next", K_ASK, 0 }, { "omp_get_ancestor_thread_num", K_ASK, 0 },
+    { "__ompgpu_dispatch_init", K_ASK, 0 },
+    { "__ompgpu_dispatch_next", K_ASK, 0 },
+    { "omp_get_ancestor_thread_num", K_ASK, 0 },
     { "omp_get_team_size", K_ASK, 0 },
-    { "omp_alloc", K_FRESH, 0 }, { "omp_aligned_alloc", K_FRESH, 0 }, { "omp_calloc", K_FRESH, 0 }, { "omp_aligned_calloc", K_FRESH, 0 },
+    { "omp_alloc", K_FRESH, 0 },
+    { "omp_aligned_alloc", K_FRESH, 0 },
+    { "omp_calloc", K_FRESH, 0 },
+    { "omp_aligned_calloc", K_FRESH, 0 },
     { "omp_free", K_GUARD, 0 },
-    { "__ompgpu_heap_mark", K_FRESH, 0 }, { "__ompgpu_heap_alloc", K_FRESH, 0 }, { "__ompgpu_heap_release", K_FRESH, 0 },
-    { "__assert_fail", K_DIE, 0 }, { "__assert", K_DIE, 0 }, { "__ompgpu_fail", K_DIE, 0 }, { "abort", K_DIE, 0 },
-    { "llvm.trap", K_DIE, 0 }, { "llvm.ubsantrap", K_DIE, 0 },
+    { "__ompgpu_heap_mark", K_FRESH, 0 },
+    { "__ompgpu_heap_alloc", K_FRESH, 0 },
+    { "__ompgpu_heap_release", K_FRESH, 0 },
+    { "__assert_fail", K_DIE, 0 },
+    { "__assert", K_DIE, 0 },
+    { "__ompgpu_fail", K_DIE, 0 },
+    { "abort", K_DIE, 0 },
+    { "llvm.trap", K_DIE, 0 },
+    { "llvm.ubsantrap", K_DIE, 0 },
 };
 
 static const struct known *find_known(const char *name)
@@ -75,23 +145,29 @@ static bool is_declared(LLVMValueRef call)
     return LLVMIsAFunction(callee) && LLVMIsDeclaration(callee);
 }
 
-static const struct known *known_call(LLVMValueRef call) { return is_declared(call) ? find_known(spmd_callee(call)) : NULL; }
+static const struct known *known_call(LLVMValueRef call)
+{
+    return is_declared(call) ? find_known(spmd_callee(call)) : NULL;
+}
 
 /* ------------------------------------------------------------------ functions with a body */
 static bool has(LLVMValueRef f, const char *attribute)
 {
-    return LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute_kind(attribute)) != NULL;
+    return LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                       ir_attribute_kind(attribute)) != NULL;
 }
 
 /* The `memory` attribute: two bits a location, 1 reads, 2 writes. */
 static uint64_t memory_effects(LLVMValueRef f)
 {
-    LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute_kind("memory"));
+    LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(
+        f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute_kind("memory"));
     return a ? LLVMGetEnumAttributeValue(a) : ~(uint64_t)0;
 }
 #define WRITES 0xaaaaaaaaaaaaaaaaull
 
-/* What stands in the way of thread 0 calling a function alone.  *asks: it asks about threads, and must find that there is one. */
+/* What stands in the way of thread 0 calling a function alone.  *asks: it asks about threads, and
+ * must find that there is one. */
 static const char *obstacle_in_node(const struct ir_node *node, bool *asks)
 {
     const char *name = ir_name(node->value);
@@ -143,7 +219,10 @@ static bool meets_region(const struct spmd_region *r, LLVMValueRef f)
 
 /* ------------------------------------------------------------------ effects */
 #define EVERY ((struct spmd_effect){ .action = SPMD_EVERY })
-static struct spmd_effect reading(spmd_mask mask) { return (struct spmd_effect){ .action = SPMD_EVERY, .reads = mask }; }
+static struct spmd_effect reading(spmd_mask mask)
+{
+    return (struct spmd_effect){ .action = SPMD_EVERY, .reads = mask };
+}
 static struct spmd_effect guarded(spmd_mask reads, spmd_mask writes)
 {
     return (struct spmd_effect){ .action = SPMD_GUARD, .reads = reads, .writes = writes };
@@ -152,7 +231,8 @@ static struct spmd_effect refused(const char *why, const char *remedy)
 {
     return (struct spmd_effect){ .action = SPMD_REFUSE, .why = why, .remedy = remedy };
 }
-static const char own_function[] = "put it into a function of its own with __attribute__((noinline)), which one thread can call alone";
+static const char own_function[] = "put it into a function of its own with "
+                                   "__attribute__((noinline)), which one thread can call alone";
 /* … because what is called may hold a parallel region, or cannot be seen. */
 static struct spmd_effect refused_unknown(const char *why, const char *remedy)
 {
@@ -170,7 +250,8 @@ static spmd_mask arguments_mask(const struct spmd_region *r, LLVMValueRef call)
     return mask;
 }
 
-static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef call, const struct known *k)
+static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef call,
+                                       const struct known *k)
 {
     spmd_mask arguments = arguments_mask(r, call);
     struct spmd_effect die = guarded(SPMD_ALL, SPMD_ALL);
@@ -218,21 +299,29 @@ static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
     return o && o->place == SPMD_OWN;
 }
 
-static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValueRef call, const char *name)
+static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValueRef call,
+                                           const char *name)
 {
-    static const char *const nothing[] = { "llvm.lifetime.", "llvm.dbg.", "llvm.assume", "llvm.experimental.noalias", "llvm.donothing",
-                                           "llvm.stacksave", "llvm.stackrestore", "llvm.prefetch", "llvm.sideeffect" };
+    static const char *const nothing[] = { "llvm.lifetime.",    "llvm.dbg.",
+                                           "llvm.assume",       "llvm.experimental.noalias",
+                                           "llvm.donothing",    "llvm.stacksave",
+                                           "llvm.stackrestore", "llvm.prefetch",
+                                           "llvm.sideeffect" };
     for (unsigned i = 0; i < sizeof nothing / sizeof *nothing; i++)
         if (ir_starts(name, nothing[i]))
             return EVERY;
-    if (ir_starts(name, "llvm.memset.") || ir_starts(name, "llvm.memcpy.") || ir_starts(name, "llvm.memmove.")) {
+    if (ir_starts(name, "llvm.memset.") || ir_starts(name, "llvm.memcpy.") ||
+        ir_starts(name, "llvm.memmove.")) {
         spmd_mask into = spmd_pointer_mask(r, LLVMGetOperand(call, 0));
-        spmd_mask from = ir_starts(name, "llvm.memset.") ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));
-        bool own = is_own(r, LLVMGetOperand(call, 0)) || (!ir_starts(name, "llvm.memset.") && is_own(r, LLVMGetOperand(call, 1)));
+        spmd_mask from =
+            ir_starts(name, "llvm.memset.") ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));
+        bool own = is_own(r, LLVMGetOperand(call, 0)) ||
+                   (!ir_starts(name, "llvm.memset.") && is_own(r, LLVMGetOperand(call, 1)));
         return into || own ? guarded(from, into) : reading(from);
     }
     bool speculatable = has(LLVMGetCalledValue(call), "speculatable");
-    if (memory_effects(LLVMGetCalledValue(call)) == 0 && speculatable && !ir_starts(name, "llvm.nvvm.read.") && !ir_starts(name, "llvm.threadlocal"))
+    if (memory_effects(LLVMGetCalledValue(call)) == 0 && speculatable &&
+        !ir_starts(name, "llvm.nvvm.read.") && !ir_starts(name, "llvm.threadlocal"))
         return EVERY;
     return refused(ir_format("the operation '%s'", name), own_function);
 }
@@ -249,7 +338,8 @@ static struct spmd_effect promised_or(unsigned promises, struct spmd_effect othe
     return alone;
 }
 
-static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValueRef call, const char *name, unsigned promises)
+static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValueRef call,
+                                          const char *name, unsigned promises)
 {
     LLVMValueRef f = LLVMGetCalledValue(call);
     uint64_t memory = memory_effects(f);
@@ -263,23 +353,30 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
         return alone;
     if ((promises & IR_AMENABLE) && !(promises & IR_NO_PARALLEL) && meets_region(r, f))
         promises &= ~(unsigned)IR_AMENABLE;
-    return promised_or(promises, refused_unknown(ir_format("a call of '%s', which could not be inlined and %s", name, why),
-                                                 "make the function one that can be inlined (neither recursive nor noinline), or say '#pragma omp assume "
-                                                 "no_parallelism' around the call if no parallel region is met in it"));
+    return promised_or(
+        promises,
+        refused_unknown(ir_format("a call of '%s', which could not be inlined and %s", name, why),
+                        "make the function one that can be inlined (neither recursive nor "
+                        "noinline), or say '#pragma omp assume "
+                        "no_parallelism' around the call if no parallel region is met in it"));
 }
 
 static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef call)
 {
     const char *name = spmd_callee(call);
     LLVMValueRef callee = LLVMGetCalledValue(call);
-    if ((unsigned)LLVMGetNumOperands(call) != LLVMGetNumArgOperands(call) + 1 && strcmp(name, "llvm.assume") != 0)
+    if ((unsigned)LLVMGetNumOperands(call) != LLVMGetNumArgOperands(call) + 1 &&
+        strcmp(name, "llvm.assume") != 0)
         return refused("a call with operand bundles", own_function);
     if (LLVMIsAInlineAsm(callee))
         return refused("inline assembly", own_function);
     unsigned promises = r->promises | ir_promises(callee);
     if (!LLVMIsAFunction(callee))
-        return promised_or(promises, refused_unknown("a call through a function pointer", "call the function by its name, or say '#pragma omp assume "
-                                                     "no_parallelism' around the call if no parallel region is met in it"));
+        return promised_or(
+            promises,
+            refused_unknown("a call through a function pointer",
+                            "call the function by its name, or say '#pragma omp assume "
+                            "no_parallelism' around the call if no parallel region is met in it"));
     if (spmd_is_parallel(call))
         return region_effect(call);
     const struct known *k = known_call(call);
@@ -290,9 +387,13 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
     if (!LLVMIsDeclaration(callee))
         return function_effect(r, call, name, promises);
     if (ir_is_math_name(name))
-        return has_pointer_argument(call) ? guarded(arguments_mask(r, call), arguments_mask(r, call)) : EVERY;
-    return promised_or(promises, refused_unknown(ir_format("a call of '%s'", name), "say '#pragma omp assume no_parallelism' around the call if no "
-                                                 "parallel region is met in it"));
+        return has_pointer_argument(call)
+                   ? guarded(arguments_mask(r, call), arguments_mask(r, call))
+                   : EVERY;
+    return promised_or(
+        promises, refused_unknown(ir_format("a call of '%s'", name),
+                                  "say '#pragma omp assume no_parallelism' around the call if no "
+                                  "parallel region is met in it"));
 }
 
 bool spmd_call_only_reads(LLVMValueRef call)
@@ -319,11 +420,20 @@ static bool is_idle(LLVMValueRef i)
     case LLVMLoad: return is_plain(i);
     case LLVMStore: return is_plain(i) && LLVMIsAAllocaInst(spmd_base(LLVMGetOperand(i, 1)));
     case LLVMCall:
-        return k ? (k->kind == K_EVERY || k->kind == K_FOLD || k->kind == K_DROP) && !ir_starts(name, "__ompgpu_reduce_")
-                 : ir_starts(name, "llvm.lifetime.") || strcmp(name, "llvm.assume") == 0 || strcmp(name, "llvm.donothing") == 0 ||
-                       (ir_starts(name, "llvm.") && memory_effects(LLVMGetCalledValue(i)) == 0 && has(LLVMGetCalledValue(i), "speculatable"));
-    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMUnreachable: case LLVMVAArg: case LLVMInvoke: case LLVMCallBr: case LLVMIndirectBr:
-        return false;
+        return k ? (k->kind == K_EVERY || k->kind == K_FOLD || k->kind == K_DROP) &&
+                       !ir_starts(name, "__ompgpu_reduce_")
+                 : ir_starts(name, "llvm.lifetime.") || strcmp(name, "llvm.assume") == 0 ||
+                       strcmp(name, "llvm.donothing") == 0 ||
+                       (ir_starts(name, "llvm.") && memory_effects(LLVMGetCalledValue(i)) == 0 &&
+                        has(LLVMGetCalledValue(i), "speculatable"));
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+    case LLVMFence:
+    case LLVMUnreachable:
+    case LLVMVAArg:
+    case LLVMInvoke:
+    case LLVMCallBr:
+    case LLVMIndirectBr: return false;
     default: return true;
     }
 }
@@ -331,9 +441,9 @@ static bool is_idle(LLVMValueRef i)
 bool spmd_is_idle(LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block)
-            if (!is_idle(i))
-                return false;
+    IR_EACH_INSTRUCTION(i, block)
+    if (!is_idle(i))
+        return false;
     return true;
 }
 
@@ -341,10 +451,12 @@ bool spmd_is_idle(LLVMValueRef f)
 bool spmd_call_is_amenable(const struct spmd_region *r, LLVMValueRef call, LLVMValueRef pointer)
 {
     LLVMValueRef f = LLVMGetCalledValue(call);
-    if (!LLVMIsAFunction(f) || LLVMIsDeclaration(f) || !((r->promises | ir_promises(f)) & IR_AMENABLE))
+    if (!LLVMIsAFunction(f) || LLVMIsDeclaration(f) ||
+        !((r->promises | ir_promises(f)) & IR_AMENABLE))
         return false;
     for (unsigned i = 0, n = LLVMGetNumArgOperands(call); i < n; i++)
-        if (LLVMGetOperand(call, i) == pointer && (i >= LLVMCountParams(f) || ir_pointer_escapes(LLVMGetParam(f, i))))
+        if (LLVMGetOperand(call, i) == pointer &&
+            (i >= LLVMCountParams(f) || ir_pointer_escapes(LLVMGetParam(f, i))))
             return false;
     return true;
 }
@@ -377,16 +489,31 @@ struct spmd_effect spmd_effect(const struct spmd_region *r, LLVMValueRef i)
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: return load_effect(r, i);
     case LLVMStore: return write_effect(r, LLVMGetOperand(i, 1));
-    case LLVMAtomicRMW: case LLVMAtomicCmpXchg: return write_effect(r, LLVMGetOperand(i, 0));
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return write_effect(r, LLVMGetOperand(i, 0));
     case LLVMFence: return guarded(SPMD_ALL, SPMD_ALL);
     case LLVMCall: return call_effect(r, i);
-    case LLVMBr: case LLVMSwitch: case LLVMRet: case LLVMUnreachable:
-    case LLVMAlloca: case LLVMGetElementPtr: case LLVMPHI: case LLVMSelect: case LLVMICmp: case LLVMFCmp: case LLVMFreeze: case LLVMFNeg:
-    case LLVMExtractElement: case LLVMInsertElement: case LLVMShuffleVector: case LLVMExtractValue: case LLVMInsertValue:
-        return EVERY;
-    case LLVMIndirectBr:
-        return refused("a goto to a computed label", "use a switch");
+    case LLVMBr:
+    case LLVMSwitch:
+    case LLVMRet:
+    case LLVMUnreachable:
+    case LLVMAlloca:
+    case LLVMGetElementPtr:
+    case LLVMPHI:
+    case LLVMSelect:
+    case LLVMICmp:
+    case LLVMFCmp:
+    case LLVMFreeze:
+    case LLVMFNeg:
+    case LLVMExtractElement:
+    case LLVMInsertElement:
+    case LLVMShuffleVector:
+    case LLVMExtractValue:
+    case LLVMInsertValue: return EVERY;
+    case LLVMIndirectBr: return refused("a goto to a computed label", "use a switch");
     default:
-        return LLVMIsABinaryOperator(i) || LLVMIsACastInst(i) ? EVERY : refused("an operation that is not understood here", own_function);
+        return LLVMIsABinaryOperator(i) || LLVMIsACastInst(i)
+                   ? EVERY
+                   : refused("an operation that is not understood here", own_function);
     }
 }

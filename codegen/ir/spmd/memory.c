@@ -1,10 +1,12 @@
-/* memory.c - which locals of a region function stay private when every thread runs it, and what pointers point to.
+/* memory.c - which locals of a region function stay private when every thread runs it, and what
+ * pointers point to.
  *
- * A local stays private (each thread has its own, and all do the same with it) when its address goes nowhere: it is only loaded
- * from, stored to, or read by calls.  The context structure of a parallel region counts as private, too, because each thread that calls
- * the region's function builds its own.  What only thread 0 touches is its own (spmd/own.c).  Everything else becomes a team-shared
- * slot, written by thread 0.
- * A slot whose address is only ever stored into such contexts has a bit of its own; others share that of all unknown memory. */
+ * A local stays private (each thread has its own, and all do the same with it) when its address
+ * goes nowhere: it is only loaded from, stored to, or read by calls.  The context structure of a
+ * parallel region counts as private, too, because each thread that calls the region's function
+ * builds its own.  What only thread 0 touches is its own (spmd/own.c).  Everything else becomes a
+ * team-shared slot, written by thread 0. A slot whose address is only ever stored into such
+ * contexts has a bit of its own; others share that of all unknown memory. */
 #include "codegen/ir/spmd/spmd.h"
 #include <string.h>
 
@@ -16,8 +18,10 @@ bool spmd_is_parallel(LLVMValueRef call)
 static bool is_offset(LLVMValueRef v)
 {
     if (LLVMIsAInstruction(v))
-        return LLVMGetInstructionOpcode(v) == LLVMGetElementPtr || LLVMGetInstructionOpcode(v) == LLVMBitCast;
-    return LLVMIsAConstantExpr(v) && (LLVMGetConstOpcode(v) == LLVMGetElementPtr || LLVMGetConstOpcode(v) == LLVMAddrSpaceCast);
+        return LLVMGetInstructionOpcode(v) == LLVMGetElementPtr ||
+               LLVMGetInstructionOpcode(v) == LLVMBitCast;
+    return LLVMIsAConstantExpr(v) && (LLVMGetConstOpcode(v) == LLVMGetElementPtr ||
+                                      LLVMGetConstOpcode(v) == LLVMAddrSpaceCast);
 }
 
 LLVMValueRef spmd_base(LLVMValueRef pointer)
@@ -27,24 +31,27 @@ LLVMValueRef spmd_base(LLVMValueRef pointer)
     return pointer;
 }
 
-/* ------------------------------------------------------------------ contexts of parallel regions */
-/* A region's function reads its context and passes it to nobody.  *leaks: a pointer that it finds there may be kept. */
+/* ----------------------------------------------------------------- contexts of parallel regions */
+/* A region's function reads its context and passes it to nobody.  *leaks: a pointer that it finds
+ * there may be kept. */
 static bool only_reads_context(LLVMValueRef pointer, bool *leaks)
 {
-    IR_EACH_USE(use, pointer) {
+    IR_EACH_USE(use, pointer)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user))
             return false;
         switch (LLVMGetInstructionOpcode(user)) {
         case LLVMLoad:
-            *leaks |= LLVMGetTypeKind(LLVMTypeOf(user)) == LLVMPointerTypeKind && ir_pointer_escapes(user);
+            *leaks |= LLVMGetTypeKind(LLVMTypeOf(user)) == LLVMPointerTypeKind &&
+                      ir_pointer_escapes(user);
             break;
-        case LLVMGetElementPtr: case LLVMBitCast:
+        case LLVMGetElementPtr:
+        case LLVMBitCast:
             if (!only_reads_context(user, leaks))
                 return false;
             break;
-        default:
-            return false;
+        default: return false;
         }
     }
     return true;
@@ -53,14 +60,16 @@ static bool only_reads_context(LLVMValueRef pointer, bool *leaks)
 static bool takes_context(LLVMValueRef call, LLVMValueRef pointer, bool *leaks)
 {
     LLVMValueRef fn = LLVMGetOperand(call, 0);
-    return fn != pointer && LLVMGetOperand(call, 1) == pointer && LLVMIsAFunction(fn) && !LLVMIsDeclaration(fn) &&
-           LLVMCountParams(fn) == 1 && only_reads_context(LLVMGetParam(fn, 0), leaks);
+    return fn != pointer && LLVMGetOperand(call, 1) == pointer && LLVMIsAFunction(fn) &&
+           !LLVMIsDeclaration(fn) && LLVMCountParams(fn) == 1 &&
+           only_reads_context(LLVMGetParam(fn, 0), leaks);
 }
 
 /* Written, and given to parallel regions; never read here. */
 static bool is_context(LLVMValueRef pointer, bool *leaks)
 {
-    IR_EACH_USE(use, pointer) {
+    IR_EACH_USE(use, pointer)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user))
             return false;
@@ -69,25 +78,28 @@ static bool is_context(LLVMValueRef pointer, bool *leaks)
             if (LLVMGetOperand(user, 0) == pointer)
                 return false;
             break;
-        case LLVMGetElementPtr: case LLVMBitCast:
+        case LLVMGetElementPtr:
+        case LLVMBitCast:
             if (!is_context(user, leaks))
                 return false;
             break;
         case LLVMCall:
             if (spmd_is_parallel(user) ? !takes_context(user, pointer, leaks)
-                                       : !(ir_starts(spmd_callee(user), "llvm.lifetime.") || ir_starts(spmd_callee(user), "llvm.memset.") ||
-                                           (ir_starts(spmd_callee(user), "llvm.mem") && LLVMGetOperand(user, 1) != pointer)))
+                                       : !(ir_starts(spmd_callee(user), "llvm.lifetime.") ||
+                                           ir_starts(spmd_callee(user), "llvm.memset.") ||
+                                           (ir_starts(spmd_callee(user), "llvm.mem") &&
+                                            LLVMGetOperand(user, 1) != pointer)))
                 return false;
             break;
-        default:
-            return false;
+        default: return false;
         }
     }
     return true;
 }
 
 /* ------------------------------------------------------------------ objects */
-/* A local array that is copied into a context would hide pointers; only single stores are followed. */
+/* A local array that is copied into a context would hide pointers; only single stores are followed.
+ */
 static void stored_address(struct spmd_object *o, LLVMValueRef store)
 {
     LLVMValueRef into = spmd_base(LLVMGetOperand(store, 1));
@@ -96,10 +108,12 @@ static void stored_address(struct spmd_object *o, LLVMValueRef store)
     o->leaked |= !LLVMIsAAllocaInst(into) || !is_context(into, &leaks) || leaks;
 }
 
-static void passed_address(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef call, LLVMValueRef pointer)
+static void passed_address(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef call,
+                           LLVMValueRef pointer)
 {
     bool leaks = false;
-    if (spmd_call_only_reads(call) || spmd_call_is_amenable(r, call, pointer) || (spmd_is_parallel(call) && pointer == spmd_base(pointer) && is_context(pointer, &leaks)))
+    if (spmd_call_only_reads(call) || spmd_call_is_amenable(r, call, pointer) ||
+        (spmd_is_parallel(call) && pointer == spmd_base(pointer) && is_context(pointer, &leaks)))
         return;
     o->place = SPMD_SLOT;
     o->leaked |= !spmd_call_keeps_nothing(call) && ir_call_keeps(call, pointer);
@@ -107,27 +121,25 @@ static void passed_address(const struct spmd_region *r, struct spmd_object *o, L
 
 static void follow(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer) {
+    IR_EACH_USE(use, pointer)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         switch (LLVMIsAInstruction(user) ? LLVMGetInstructionOpcode(user) : (LLVMOpcode)0) {
-        case LLVMLoad: case LLVMICmp:
-            break;
+        case LLVMLoad:
+        case LLVMICmp: break;
         case LLVMStore:
             if (LLVMGetOperand(user, 0) == pointer)
                 stored_address(o, user);
             break;
-        case LLVMAtomicRMW: case LLVMAtomicCmpXchg:
+        case LLVMAtomicRMW:
+        case LLVMAtomicCmpXchg:
             if (LLVMGetOperand(user, 0) != pointer)
                 o->place = SPMD_SLOT, o->leaked = true;
             break;
-        case LLVMGetElementPtr: case LLVMBitCast:
-            follow(r, o, user);
-            break;
-        case LLVMCall:
-            passed_address(r, o, user, pointer);
-            break;
-        default:
-            o->place = SPMD_SLOT, o->leaked = true;
+        case LLVMGetElementPtr:
+        case LLVMBitCast: follow(r, o, user); break;
+        case LLVMCall: passed_address(r, o, user, pointer); break;
+        default: o->place = SPMD_SLOT, o->leaked = true;
         }
     }
 }
@@ -135,14 +147,16 @@ static void follow(const struct spmd_region *r, struct spmd_object *o, LLVMValue
 static bool is_static(LLVMValueRef alloca)
 {
     return LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) &&
-           LLVMGetInstructionParent(alloca) == LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(alloca)));
+           LLVMGetInstructionParent(alloca) ==
+               LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(alloca)));
 }
 
 spmd_mask spmd_new_bit(struct spmd_region *r)
 {
     if (r->nbits < SPMD_BITS)
         return (spmd_mask)1 << r->nbits++;
-    return (spmd_mask)1 << (SPMD_BITS - 1);         /* the last one is shared by all that come late */
+    /* the last one is shared by all that come late */
+    return (spmd_mask)1 << (SPMD_BITS - 1);
 }
 
 static void add_object(struct spmd_region *r, LLVMValueRef alloca)
@@ -156,10 +170,13 @@ static void add_object(struct spmd_region *r, LLVMValueRef alloca)
         return;
     o->mask = o->leaked ? SPMD_OTHER : spmd_new_bit(r);
     if (!is_static(alloca)) {
-        spmd_refuse(r, alloca, "an array of variable length that is shared with a parallel region or a call", NULL, "give it a constant size, or allocate it outside of the region");
+        spmd_refuse(r, alloca,
+                    "an array of variable length that is shared with a parallel region or a call",
+                    NULL, "give it a constant size, or allocate it outside of the region");
         return;
     }
-    o->bytes = LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) * LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
+    o->bytes = LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) *
+               LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
     o->in_heap = o->bytes > IR_LATE_SLOTS - r->slot_bytes;
     r->slot_bytes += o->in_heap ? 0 : o->bytes;
 }
@@ -168,16 +185,16 @@ void spmd_find_objects(struct spmd_region *r)
 {
     unsigned n = 0;
     IR_EACH_BLOCK(block, r->function)
-        IR_EACH_INSTRUCTION(i, block) n += LLVMIsAAllocaInst(i) != NULL;
+    IR_EACH_INSTRUCTION(i, block) n += LLVMIsAAllocaInst(i) != NULL;
     if (!r->objects)
         r->objects = ir_alloc(n + 1, sizeof *r->objects);
     r->nobjects = 0;
     r->nbits = 1;
     r->slot_bytes = 0;
     IR_EACH_BLOCK(block, r->function)
-        IR_EACH_INSTRUCTION(i, block)
-            if (LLVMIsAAllocaInst(i))
-                add_object(r, i);
+    IR_EACH_INSTRUCTION(i, block)
+    if (LLVMIsAAllocaInst(i))
+        add_object(r, i);
 }
 
 struct spmd_object *spmd_object_of(const struct spmd_region *r, LLVMValueRef pointer)

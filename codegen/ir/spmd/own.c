@@ -1,15 +1,18 @@
-/* own.c - locals of a region function that only thread 0 ever touches: they stay its own, in registers where they fit.
+/* own.c - locals of a region function that only thread 0 ever touches: they stay its own, in
+ * registers where they fit.
  *
- * The usual one is the original of a reduction.  Sequential code sets it and reads the result, which a guard does; the region's threads
- * combine copies of their own, and the winner, which is thread 0, updates the original:
+ * The usual one is the original of a reduction.  Sequential code sets it and reads the result,
+ * which a guard does; the region's threads combine copies of their own, and the winner, which is
+ * thread 0, updates the original:
  *
  *     double s = 0;                                    guard
  *     #pragma omp parallel for reduction(+: s) …       if (__ompgpu_reduce_parallel(…)) *s += …;
  *     sum[i] = s;                                      guard
  *
- * As a team-shared slot it would cost its bytes and barriers for what nobody else looks at.  Each thread has such a local; those of others than
- * thread 0 hold nothing of use, and nothing uses them.  So a value that is read from it may not leave its guard: where one would,
- * planning finds that out and the local becomes a slot after all (spmd/rewrite.c). */
+ * As a team-shared slot it would cost its bytes and barriers for what nobody else looks at.  Each
+ * thread has such a local; those of others than thread 0 hold nothing of use, and nothing uses
+ * them.  So a value that is read from it may not leave its guard: where one would, planning finds
+ * that out and the local becomes a slot after all (spmd/rewrite.c). */
 #include "codegen/ir/spmd/spmd.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +22,23 @@ static bool is_thread_0(LLVMValueRef condition)
 {
     static const char *const ids[] = { "__ompgpu_thread_id", "omp_get_thread_num" };
     if (LLVMIsACallInst(condition))
-        return strcmp(spmd_callee(condition), "__ompgpu_reduce_parallel") == 0 || strcmp(spmd_callee(condition), "__ompgpu_reduce_piece") == 0;
-    if (!LLVMIsAICmpInst(condition) || LLVMGetICmpPredicate(condition) != LLVMIntEQ || !LLVMIsACallInst(LLVMGetOperand(condition, 0)))
+        return strcmp(spmd_callee(condition), "__ompgpu_reduce_parallel") == 0 ||
+               strcmp(spmd_callee(condition), "__ompgpu_reduce_piece") == 0;
+    if (!LLVMIsAICmpInst(condition) || LLVMGetICmpPredicate(condition) != LLVMIntEQ ||
+        !LLVMIsACallInst(LLVMGetOperand(condition, 0)))
         return false;
     const char *name = spmd_callee(LLVMGetOperand(condition, 0));
     LLVMValueRef zero = LLVMGetOperand(condition, 1);
-    return (strcmp(name, ids[0]) == 0 || strcmp(name, ids[1]) == 0) && LLVMIsAConstantInt(zero) && LLVMConstIntGetZExtValue(zero) == 0;
+    return (strcmp(name, ids[0]) == 0 || strcmp(name, ids[1]) == 0) && LLVMIsAConstantInt(zero) &&
+           LLVMConstIntGetZExtValue(zero) == 0;
 }
 
 /* An edge that only thread 0 takes. */
 static bool only_thread_0(LLVMBasicBlockRef from, unsigned successor)
 {
     LLVMValueRef last = LLVMGetBasicBlockTerminator(from);
-    return successor == 0 && LLVMIsABranchInst(last) && LLVMIsConditional(last) && LLVMGetSuccessor(last, 0) != LLVMGetSuccessor(last, 1) &&
+    return successor == 0 && LLVMIsABranchInst(last) && LLVMIsConditional(last) &&
+           LLVMGetSuccessor(last, 0) != LLVMGetSuccessor(last, 1) &&
            is_thread_0(LLVMGetCondition(last));
 }
 
@@ -40,7 +47,8 @@ static bool met_by_others(LLVMValueRef instruction)
     LLVMBasicBlockRef at = LLVMGetInstructionParent(instruction);
     bool met = true, *reached = ir_reach_blocks(LLVMGetBasicBlockParent(at), only_thread_0);
     unsigned b = 0;
-    IR_EACH_BLOCK(block, LLVMGetBasicBlockParent(at)) {
+    IR_EACH_BLOCK(block, LLVMGetBasicBlockParent(at))
+    {
         if (block == at)
             met = reached[b];
         b++;
@@ -52,7 +60,8 @@ static bool met_by_others(LLVMValueRef instruction)
 /* Others may compute the address, but do nothing with it. */
 static bool used_by_others(LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer) {
+    IR_EACH_USE(use, pointer)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsAGetElementPtrInst(user) ? used_by_others(user) : met_by_others(user))
             return true;
@@ -73,35 +82,47 @@ static long long offset_in(const struct spmd_region *r, LLVMValueRef pointer, LL
     long long before = offset_in(r, LLVMGetOperand(pointer, 0), base);
     LLVMTypeRef type = LLVMGetGEPSourceElementType(pointer);
     unsigned n = (unsigned)LLVMGetNumOperands(pointer);
-    LLVMValueRef first = LLVMGetOperand(pointer, 1), second = n == 3 ? LLVMGetOperand(pointer, 2) : NULL;
-    if (before < 0 || n > 3 || !LLVMIsAConstantInt(first) || (second && !LLVMIsAConstantInt(second)))
+    LLVMValueRef first = LLVMGetOperand(pointer, 1),
+                 second = n == 3 ? LLVMGetOperand(pointer, 2) : NULL;
+    if (before < 0 || n > 3 || !LLVMIsAConstantInt(first) ||
+        (second && !LLVMIsAConstantInt(second)))
         return UNKNOWN;
-    long long at = before + LLVMConstIntGetSExtValue(first) * (long long)LLVMABISizeOfType(r->u->layout, type);
+    long long at =
+        before + LLVMConstIntGetSExtValue(first) * (long long)LLVMABISizeOfType(r->u->layout, type);
     if (second && LLVMGetTypeKind(type) != LLVMStructTypeKind)
         return UNKNOWN;
-    return second ? at + (long long)LLVMOffsetOfElement(r->u->layout, type, (unsigned)LLVMConstIntGetZExtValue(second)) : at;
+    return second ? at + (long long)LLVMOffsetOfElement(r->u->layout, type,
+                                                        (unsigned)LLVMConstIntGetZExtValue(second))
+                  : at;
 }
 
 enum { POINTER_BYTES = 8 };
 
-/* A load from the context at `here` finds another member than the one at `at`, or thread 0 alone uses what it points to. */
-static bool load_leaves_alone(const struct spmd_region *r, LLVMValueRef load, long long here, long long at)
+/* A load from the context at `here` finds another member than the one at `at`, or thread 0 alone
+ * uses what it points to. */
+static bool load_leaves_alone(const struct spmd_region *r, LLVMValueRef load, long long here,
+                              long long at)
 {
     LLVMTypeRef type = LLVMTypeOf(load);
     if (here < 0)
         return false;
     if (here + (long long)LLVMABISizeOfType(r->u->layout, type) <= at || at + POINTER_BYTES <= here)
         return true;
-    return here == at && LLVMGetTypeKind(type) == LLVMPointerTypeKind && !ir_pointer_escapes(load) && !used_by_others(load);
+    return here == at && LLVMGetTypeKind(type) == LLVMPointerTypeKind &&
+           !ir_pointer_escapes(load) && !used_by_others(load);
 }
 
 /* The region's function, whose context is `base`. */
-static bool region_leaves_alone(const struct spmd_region *r, LLVMValueRef pointer, LLVMValueRef base, long long at)
+static bool region_leaves_alone(const struct spmd_region *r, LLVMValueRef pointer,
+                                LLVMValueRef base, long long at)
 {
-    IR_EACH_USE(use, pointer) {
+    IR_EACH_USE(use, pointer)
+    {
         LLVMValueRef user = LLVMGetUser(use);
-        bool fits = LLVMIsAGetElementPtrInst(user) ? region_leaves_alone(r, user, base, at)
-                                                   : LLVMIsALoadInst(user) && load_leaves_alone(r, user, offset_in(r, pointer, base), at);
+        bool fits = LLVMIsAGetElementPtrInst(user)
+                        ? region_leaves_alone(r, user, base, at)
+                        : LLVMIsALoadInst(user) &&
+                              load_leaves_alone(r, user, offset_in(r, pointer, base), at);
         if (!fits)
             return false;
     }
@@ -112,15 +133,18 @@ static bool region_leaves_alone(const struct spmd_region *r, LLVMValueRef pointe
 static bool regions_leave_alone(const struct spmd_region *r, LLVMValueRef store)
 {
     LLVMValueRef context = spmd_base(LLVMGetOperand(store, 1));
-    long long at = LLVMIsAAllocaInst(context) ? offset_in(r, LLVMGetOperand(store, 1), context) : UNKNOWN;
+    long long at =
+        LLVMIsAAllocaInst(context) ? offset_in(r, LLVMGetOperand(store, 1), context) : UNKNOWN;
     if (at < 0)
         return false;
-    IR_EACH_USE(use, context) {
+    IR_EACH_USE(use, context)
+    {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsACallInst(user) || !spmd_is_parallel(user))
             continue;
         LLVMValueRef fn = LLVMGetOperand(user, 0);
-        if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn) || LLVMCountParams(fn) != 1 || !region_leaves_alone(r, LLVMGetParam(fn, 0), LLVMGetParam(fn, 0), at))
+        if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn) || LLVMCountParams(fn) != 1 ||
+            !region_leaves_alone(r, LLVMGetParam(fn, 0), LLVMGetParam(fn, 0), at))
             return false;
     }
     return true;
@@ -130,21 +154,26 @@ static bool regions_leave_alone(const struct spmd_region *r, LLVMValueRef store)
 /* One that thread 0 makes alone, and that keeps no pointer. */
 static bool is_guarded_call(const struct spmd_region *r, LLVMValueRef call, LLVMValueRef pointer)
 {
-    static const char *const names[] = { "llvm.lifetime.", "llvm.memset.", "llvm.memcpy.", "llvm.memmove." };
+    static const char *const names[] = { "llvm.lifetime.", "llvm.memset.", "llvm.memcpy.",
+                                         "llvm.memmove." };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (ir_starts(spmd_callee(call), names[i]))
             return true;
-    return !ir_starts(spmd_callee(call), "llvm.") && spmd_effect(r, call).action == SPMD_GUARD && !ir_call_keeps(call, pointer);
+    return !ir_starts(spmd_callee(call), "llvm.") && spmd_effect(r, call).action == SPMD_GUARD &&
+           !ir_call_keeps(call, pointer);
 }
 
 static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer) {
+    IR_EACH_USE(use, pointer)
+    {
         LLVMValueRef user = LLVMGetUser(use);
-        bool fits = LLVMIsALoadInst(user)              ? true
-                    : LLVMIsAStoreInst(user)           ? LLVMGetOperand(user, 0) != pointer || regions_leave_alone(r, user)
-                    : LLVMIsAGetElementPtrInst(user)   ? is_own(r, user)
-                                                       : LLVMIsACallInst(user) && is_guarded_call(r, user, pointer);
+        bool fits = LLVMIsALoadInst(user) ? true
+                    : LLVMIsAStoreInst(user)
+                        ? LLVMGetOperand(user, 0) != pointer || regions_leave_alone(r, user)
+                    : LLVMIsAGetElementPtrInst(user)
+                        ? is_own(r, user)
+                        : LLVMIsACallInst(user) && is_guarded_call(r, user, pointer);
         if (!fits)
             return false;
     }
@@ -153,5 +182,6 @@ static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
 
 bool spmd_is_own(const struct spmd_region *r, const struct spmd_object *o)
 {
-    return o->place == SPMD_SLOT ? !o->leaked && is_own(r, o->alloca) : ir_is_print_buffer(o->alloca);
+    return o->place == SPMD_SLOT ? !o->leaked && is_own(r, o->alloca)
+                                 : ir_is_print_buffer(o->alloca);
 }

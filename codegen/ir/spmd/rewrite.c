@@ -3,8 +3,9 @@
  * Planning turns each block into events, in the order of execution:
  *   load    every thread reads shared memory
  *   guard   thread 0 executes a group of instructions.  Neighbours join one group, which stands where its last member stood; loads and
- *           arithmetic that serve only a group belong to it.  Results that others need go through a broadcast slot.
- *   region  every thread calls the function of a parallel region; with a num_threads or if clause, every thread that belongs to it
+ *           arithmetic that serve only a group belong to it.  Results that others need go through a
+ * broadcast slot. region  every thread calls the function of a parallel region; with a num_threads
+ * or if clause, every thread that belongs to it
  *   call    every thread calls a function of which the user says that it may
  *   reset   thread 0 makes the software barrier usable, for regions that are a part of the team
  *   alone   thread 0 runs a whole loop, the others go on behind it; keep, take: they get what it computed through broadcast slots
@@ -14,11 +15,14 @@
  *   load              x                                         x
  *   guard                             x (writes)                x
  *   region            x              x             x            x
- * So a region is followed by a barrier only when something comes after it that could tell, and preceded by one only when thread 0 wrote
- * something, or another thread may still be reading.  The set of barriers grows until no event meets a conflict; then those are dropped,
- * inner loops first, without which none does.  A barrier that only the first turn of a loop needs stands in front of the loop.
+ * So a region is followed by a barrier only when something comes after it that could tell, and
+ * preceded by one only when thread 0 wrote something, or another thread may still be reading.  The
+ * set of barriers grows until no event meets a conflict; then those are dropped, inner loops first,
+ * without which none does.  A barrier that only the first turn of a loop needs stands in front of
+ * the loop.
  *
- * LLVM-C cannot split blocks, so a group becomes a function `if (tid == 0) { … }` that is always inlined. */
+ * LLVM-C cannot split blocks, so a group becomes a function `if (tid == 0) { … }` that is always
+ * inlined. */
 #include "codegen/ir/spmd/spmd.h"
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
@@ -27,32 +31,34 @@ struct inst {
     LLVMValueRef value;
     struct spmd_effect effect;
     unsigned block;
-    int group;                        /* -1: none */
-    int alone;                        /* the loop that thread 0 runs alone; -1: none */
-    bool wanted_by_guards;            /* only thread 0 needs the value */
+    int group;             /* -1: none */
+    int alone;             /* the loop that thread 0 runs alone; -1: none */
+    bool wanted_by_guards; /* only thread 0 needs the value */
 };
 struct group {
     LLVMValueRef *members, last;
     unsigned n, room;
     spmd_mask reads, writes;
     bool reads_private, noreturn, asks;
-    unsigned nresults;                /* members with uses outside */
+    unsigned nresults; /* members with uses outside */
 };
-struct alone {                        /* a loop that thread 0 runs alone */
+struct alone { /* a loop that thread 0 runs alone */
     const struct ir_loop *loop;
-    unsigned exit;                    /* the block behind it, which only its blocks lead to */
+    unsigned exit; /* the block behind it, which only its blocks lead to */
     spmd_mask reads, writes;
-    LLVMValueRef *slots, keep;        /* of the exit's phis; the call that stores them */
+    LLVMValueRef *slots, keep; /* of the exit's phis; the call that stores them */
 };
 enum event_kind { LOAD, GUARD, REGION, CALL, RESET, ALONE, KEEP, TAKE };
 struct spmd_event {
     enum event_kind kind;
-    LLVMValueRef at;                  /* the instruction; of a group, the one after its last member */
+    LLVMValueRef at; /* the instruction; of a group, the one after its last member */
     spmd_mask reads, writes;
     int group;
     bool barrier, barrier_after;
 };
-struct pending { spmd_mask written0, read_all, read0, region; };
+struct pending {
+    spmd_mask written0, read_all, read0, region;
+};
 struct block {
     LLVMBasicBlockRef at;
     struct spmd_event *events;
@@ -60,14 +66,21 @@ struct block {
     bool has_region, visited;
     struct pending in;
 };
-struct key { const void *value; unsigned index; };
+struct key {
+    const void *value;
+    unsigned index;
+};
 struct spmd_plan {
-    struct inst *insts; unsigned ninsts;
-    struct block *blocks; unsigned nblocks;
-    struct group *groups; unsigned ngroups, group_room;
+    struct inst *insts;
+    unsigned ninsts;
+    struct block *blocks;
+    unsigned nblocks;
+    struct group *groups;
+    unsigned ngroups, group_room;
     struct key *inst_keys, *block_keys;
     struct ir_loops loops;
-    struct alone *alone; unsigned nalone;
+    struct alone *alone;
+    unsigned nalone;
 };
 
 /* ------------------------------------------------------------------ look-up */
@@ -103,7 +116,8 @@ static void *grow(void *array, unsigned n, unsigned *room, size_t size)
 /* ------------------------------------------------------------------ instructions */
 static void number(struct spmd_region *r, struct spmd_plan *p)
 {
-    IR_EACH_BLOCK(block, r->function) {
+    IR_EACH_BLOCK(block, r->function)
+    {
         p->nblocks++;
         IR_EACH_INSTRUCTION(i, block) p->ninsts++;
     }
@@ -112,14 +126,18 @@ static void number(struct spmd_region *r, struct spmd_plan *p)
     p->blocks = ir_alloc(p->nblocks, sizeof *p->blocks);
     p->block_keys = ir_alloc(p->nblocks, sizeof *p->block_keys);
     unsigned b = 0, n = 0, *promises = ir_promises_by_block(r->function);
-    IR_EACH_BLOCK(block, r->function) {
+    IR_EACH_BLOCK(block, r->function)
+    {
         r->promises = promises ? promises[b] : 0;
         p->blocks[b].at = block;
         p->block_keys[b] = (struct key){ block, b };
-        IR_EACH_INSTRUCTION(i, block) {
+        IR_EACH_INSTRUCTION(i, block)
+        {
             r->promises = ir_promises_after(i, r->promises);
             p->inst_keys[n] = (struct key){ i, n };
-            p->insts[n++] = (struct inst){ .value = i, .effect = spmd_effect(r, i), .block = b, .group = -1, .alone = -1 };
+            p->insts[n++] = (struct inst){
+                .value = i, .effect = spmd_effect(r, i), .block = b, .group = -1, .alone = -1
+            };
         }
         b++;
     }
@@ -136,11 +154,13 @@ static unsigned successors(const struct block *b)
 
 static struct block *successor(const struct spmd_plan *p, const struct block *b, unsigned i)
 {
-    return &p->blocks[find(p->block_keys, p->nblocks, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(b->at), i))];
+    return &p->blocks[find(p->block_keys, p->nblocks,
+                           LLVMGetSuccessor(LLVMGetBasicBlockTerminator(b->at), i))];
 }
 
 /* ------------------------------------------------------------------ loops that thread 0 runs alone
- * A loop whose turns read and write shared memory would need barriers in each of them.  When it meets no parallel region, thread 0 can run all of it:
+ * A loop whose turns read and write shared memory would need barriers in each of them.  When it
+ * meets no parallel region, thread 0 can run all of it:
  *
  *     front:  barrier?; if (tid == 0) goto loop; else goto behind                 alone
  *     loop:   …
@@ -149,8 +169,11 @@ static struct block *successor(const struct spmd_plan *p, const struct block *b,
 static bool writes_private(const struct spmd_region *r, LLVMValueRef i)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-    LLVMValueRef into = opcode == LLVMStore ? LLVMGetOperand(i, 1) : opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg ? LLVMGetOperand(i, 0)
-                        : opcode == LLVMCall && ir_starts(spmd_callee(i), "llvm.mem") ? LLVMGetOperand(i, 0) : NULL;
+    LLVMValueRef into =
+        opcode == LLVMStore                                           ? LLVMGetOperand(i, 1)
+        : opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg      ? LLVMGetOperand(i, 0)
+        : opcode == LLVMCall && ir_starts(spmd_callee(i), "llvm.mem") ? LLVMGetOperand(i, 0)
+                                                                      : NULL;
     const struct spmd_object *o = into ? spmd_object_of(r, into) : NULL;
     return o && o->place == SPMD_PRIVATE;
 }
@@ -158,9 +181,11 @@ static bool writes_private(const struct spmd_region *r, LLVMValueRef i)
 static bool may_be_alone(const struct spmd_region *r, const struct inst *i)
 {
     enum spmd_action action = i->effect.action;
-    bool ends = LLVMIsAReturnInst(i->value) || LLVMIsAUnreachableInst(i->value) || LLVMIsAAllocaInst(i->value);
-    return (action == SPMD_EVERY || action == SPMD_GUARD || action == SPMD_FOLD || action == SPMD_DROP) && !ends && !i->effect.noreturn &&
-           !i->effect.asks && !writes_private(r, i->value);
+    bool ends = LLVMIsAReturnInst(i->value) || LLVMIsAUnreachableInst(i->value) ||
+                LLVMIsAAllocaInst(i->value);
+    return (action == SPMD_EVERY || action == SPMD_GUARD || action == SPMD_FOLD ||
+            action == SPMD_DROP) &&
+           !ends && !i->effect.noreturn && !i->effect.asks && !writes_private(r, i->value);
 }
 
 /* The one block that all ways out of the loop lead to, and no other; -1: there is none such. */
@@ -184,11 +209,14 @@ static int only_exit(const struct spmd_plan *p, const struct ir_loop *l)
 }
 
 /* What others use of it comes through a phi behind it. */
-static bool stays_inside(const struct spmd_plan *p, const struct alone *a, int exit, const struct inst *i)
+static bool stays_inside(const struct spmd_plan *p, const struct alone *a, int exit,
+                         const struct inst *i)
 {
-    IR_EACH_USE(use, i->value) {
+    IR_EACH_USE(use, i->value)
+    {
         const struct inst *user = inst_of(p, LLVMGetUser(use));
-        if (!user || !(a->loop->body[user->block] || (LLVMIsAPHINode(user->value) && (int)user->block == exit)))
+        if (!user || !(a->loop->body[user->block] ||
+                       (LLVMIsAPHINode(user->value) && (int)user->block == exit)))
             return false;
     }
     return true;
@@ -202,7 +230,8 @@ static bool runs_alone(const struct spmd_region *r, const struct spmd_plan *p, s
         const struct inst *inst = &p->insts[i];
         if (!a->loop->body[inst->block])
             continue;
-        if (exit < 0 || inst->alone >= 0 || !may_be_alone(r, inst) || !stays_inside(p, a, exit, inst))
+        if (exit < 0 || inst->alone >= 0 || !may_be_alone(r, inst) ||
+            !stays_inside(p, a, exit, inst))
             return false;
         a->reads |= inst->effect.reads;
         a->writes |= inst->effect.writes;
@@ -240,7 +269,8 @@ static bool check_effects(struct spmd_region *r, const struct spmd_plan *p)
 {
     for (unsigned i = 0; i < p->ninsts; i++)
         if (p->insts[i].effect.action == SPMD_REFUSE)
-            spmd_refuse(r, p->insts[i].value, p->insts[i].effect.why, p->insts[i].effect.id, p->insts[i].effect.remedy);
+            spmd_refuse(r, p->insts[i].value, p->insts[i].effect.why, p->insts[i].effect.id,
+                        p->insts[i].effect.remedy);
     return !r->why;
 }
 
@@ -252,15 +282,18 @@ static bool can_move(const struct inst *i)
         return false;
     if (opcode == LLVMLoad)
         return i->effect.reads != 0;
-    return opcode != LLVMPHI && opcode != LLVMAlloca && opcode != LLVMCall && !LLVMIsATerminatorInst(i->value) && opcode != LLVMStore &&
-           opcode != LLVMAtomicRMW && opcode != LLVMAtomicCmpXchg && opcode != LLVMFreeze;
+    return opcode != LLVMPHI && opcode != LLVMAlloca && opcode != LLVMCall &&
+           !LLVMIsATerminatorInst(i->value) && opcode != LLVMStore && opcode != LLVMAtomicRMW &&
+           opcode != LLVMAtomicCmpXchg && opcode != LLVMFreeze;
 }
 
 static bool used_by_guards(const struct spmd_plan *p, const struct inst *i)
 {
-    IR_EACH_USE(use, i->value) {
+    IR_EACH_USE(use, i->value)
+    {
         const struct inst *user = inst_of(p, LLVMGetUser(use));
-        if (!user || user->block != i->block || !(user->effect.action == SPMD_GUARD || user->wanted_by_guards))
+        if (!user || user->block != i->block ||
+            !(user->effect.action == SPMD_GUARD || user->wanted_by_guards))
             return false;
     }
     return LLVMGetFirstUse(i->value) != NULL;
@@ -288,7 +321,13 @@ static void find_moved(struct spmd_plan *p)
 }
 
 /* ------------------------------------------------------------------ groups and events */
-struct walk { struct spmd_region *r; struct spmd_plan *p; struct block *block; int open; unsigned at; };
+struct walk {
+    struct spmd_region *r;
+    struct spmd_plan *p;
+    struct block *block;
+    int open;
+    unsigned at;
+};
 
 static void add_event(struct block *b, unsigned at, struct spmd_event event)
 {
@@ -315,12 +354,13 @@ static void join(struct walk *w, struct inst *i)
     g->noreturn |= i->effect.noreturn;
     g->asks |= i->effect.asks;
     i->group = w->open;
-    w->at = w->block->nevents;        /* where the group stands among the events */
+    w->at = w->block->nevents; /* where the group stands among the events */
 }
 
 static bool used_outside(const struct spmd_plan *p, LLVMValueRef value, int group)
 {
-    IR_EACH_USE(use, value) {
+    IR_EACH_USE(use, value)
+    {
         const struct inst *user = inst_of(p, LLVMGetUser(use));
         if (!user || user->group != group)
             return true;
@@ -333,8 +373,13 @@ static void close_group(struct walk *w)
     if (w->open < 0)
         return;
     struct group *g = &w->p->groups[w->open];
-    add_event(w->block, w->at, (struct spmd_event){ .kind = GUARD, .at = LLVMGetNextInstruction(g->last), .reads = g->reads, .writes = g->writes,
-                                                    .group = w->open, .barrier_after = g->noreturn });
+    add_event(w->block, w->at,
+              (struct spmd_event){ .kind = GUARD,
+                                   .at = LLVMGetNextInstruction(g->last),
+                                   .reads = g->reads,
+                                   .writes = g->writes,
+                                   .group = w->open,
+                                   .barrier_after = g->noreturn });
     w->open = -1;
 }
 
@@ -343,9 +388,11 @@ static bool ends_group(const struct walk *w, const struct inst *i)
 {
     const struct group *g = &w->p->groups[w->open];
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i->value);
-    if (i->effect.action == SPMD_REGION || i->effect.action == SPMD_CALL || (i->effect.reads & g->writes))
+    if (i->effect.action == SPMD_REGION || i->effect.action == SPMD_CALL ||
+        (i->effect.reads & g->writes))
         return true;
-    if (g->reads_private && (opcode == LLVMStore || opcode == LLVMCall || opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg))
+    if (g->reads_private && (opcode == LLVMStore || opcode == LLVMCall || opcode == LLVMAtomicRMW ||
+                             opcode == LLVMAtomicCmpXchg))
         return true;
     for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(i->value); n < count; n++) {
         const struct inst *operand = inst_of(w->p, LLVMGetOperand(i->value, n));
@@ -355,13 +402,16 @@ static bool ends_group(const struct walk *w, const struct inst *i)
     return false;
 }
 
-/* What a region's function can reach: unknown memory, and the slots whose addresses are in its context. */
+/* What a region's function can reach: unknown memory, and the slots whose addresses are in its
+ * context. */
 static spmd_mask region_mask(const struct spmd_region *r, LLVMValueRef pointer)
 {
     spmd_mask mask = SPMD_OTHER;
-    IR_EACH_USE(use, pointer) {
+    IR_EACH_USE(use, pointer)
+    {
         LLVMValueRef user = LLVMGetUser(use);
-        if (LLVMIsAStoreInst(user) && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(user, 0))) == LLVMPointerTypeKind)
+        if (LLVMIsAStoreInst(user) &&
+            LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(user, 0))) == LLVMPointerTypeKind)
             mask |= spmd_pointer_mask(r, LLVMGetOperand(user, 0));
         else if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user))
             mask |= region_mask(r, user);
@@ -369,7 +419,7 @@ static spmd_mask region_mask(const struct spmd_region *r, LLVMValueRef pointer)
     return mask;
 }
 
-/* ------------------------------------------------------------------ regions on a part of the team */
+/* ---------------------------------------------------------------- regions on a part of the team */
 static bool is_constant(LLVMValueRef v, unsigned long long value)
 {
     return LLVMIsAConstantInt(v) && LLVMConstIntGetZExtValue(v) == value;
@@ -377,19 +427,23 @@ static bool is_constant(LLVMValueRef v, unsigned long long value)
 
 static bool is_part(const struct spmd_region *r, LLVMValueRef call)
 {
-    return r->nthreads_var || !is_constant(LLVMGetOperand(call, 2), 0) || !is_constant(LLVMGetOperand(call, 3), 1);
+    return r->nthreads_var || !is_constant(LLVMGetOperand(call, 2), 0) ||
+           !is_constant(LLVMGetOperand(call, 3), 1);
 }
 
 /* Whole warps wait at a barrier of the hardware, any other part at one in software. */
 static bool is_odd(const struct spmd_region *r, LLVMValueRef call)
 {
     LLVMValueRef size = LLVMGetOperand(call, 2);
-    return LLVMIsAConstantInt(size) && !is_constant(size, 0) ? LLVMConstIntGetZExtValue(size) % 32 != 0 : !is_constant(size, 0) || r->nthreads_var;
+    return LLVMIsAConstantInt(size) && !is_constant(size, 0)
+               ? LLVMConstIntGetZExtValue(size) % 32 != 0
+               : !is_constant(size, 0) || r->nthreads_var;
 }
 
 static bool is_waiting(const struct ir_node *node)
 {
-    static const char *const names[] = { "__ompgpu_barrier", "__ompgpu_reduce_", "__ompgpu_dispatch_" };
+    static const char *const names[] = { "__ompgpu_barrier", "__ompgpu_reduce_",
+                                         "__ompgpu_dispatch_" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (ir_starts(ir_name(node->value), names[i]))
             return true;
@@ -414,7 +468,8 @@ static void find_parts(struct spmd_region *r, struct spmd_plan *p)
     bool waits = false;
     for (unsigned i = 0; i < p->ninsts; i++)
         if (p->insts[i].effect.action == SPMD_SET && !r->nthreads_var)
-            r->nthreads_var = p->insts[i].value;        /* the alloca follows when the function is rewritten */
+            /* the alloca follows when the function is rewritten */
+            r->nthreads_var = p->insts[i].value;
     for (unsigned i = 0; i < p->ninsts; i++) {
         LLVMValueRef call = p->insts[i].value;
         if (p->insts[i].effect.action != SPMD_REGION || !is_part(r, call))
@@ -428,16 +483,22 @@ static void find_parts(struct spmd_region *r, struct spmd_plan *p)
     while (LLVMIsAAllocaInst(first))
         first = LLVMGetNextInstruction(first);
     r->software_barrier = spmd_new_bit(r);
-    add_event(&p->blocks[0], 0, (struct spmd_event){ .kind = RESET, .at = first, .writes = r->software_barrier, .group = -1 });
+    add_event(&p->blocks[0], 0,
+              (struct spmd_event){
+                  .kind = RESET, .at = first, .writes = r->software_barrier, .group = -1 });
 }
 
 static void add_region(struct walk *w, const struct inst *i)
 {
     LLVMValueRef context = LLVMGetOperand(i->value, 1);
-    spmd_mask mask = LLVMIsAAllocaInst(context) && !spmd_pointer_mask(w->r, context) ? region_mask(w->r, context)
-                     : LLVMIsAConstantPointerNull(context) ? SPMD_OTHER : SPMD_ALL;
+    spmd_mask mask = LLVMIsAAllocaInst(context) && !spmd_pointer_mask(w->r, context)
+                         ? region_mask(w->r, context)
+                     : LLVMIsAConstantPointerNull(context) ? SPMD_OTHER
+                                                           : SPMD_ALL;
     mask |= w->r->software_barrier;
-    add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = REGION, .at = i->value, .reads = mask, .writes = mask, .group = -1 });
+    add_event(w->block, w->block->nevents,
+              (struct spmd_event){
+                  .kind = REGION, .at = i->value, .reads = mask, .writes = mask, .group = -1 });
     w->block->has_region = true;
     w->r->regions++;
 }
@@ -455,10 +516,16 @@ static void visit(struct walk *w, struct inst *i)
     if (i->effect.action == SPMD_REGION)
         add_region(w, i);
     else if (i->effect.action == SPMD_CALL)
-        add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = CALL, .at = i->value, .reads = i->effect.reads,
-                                                                    .writes = i->effect.writes, .group = -1 });
+        add_event(w->block, w->block->nevents,
+                  (struct spmd_event){ .kind = CALL,
+                                       .at = i->value,
+                                       .reads = i->effect.reads,
+                                       .writes = i->effect.writes,
+                                       .group = -1 });
     else if (i->effect.reads)
-        add_event(w->block, w->block->nevents, (struct spmd_event){ .kind = LOAD, .at = i->value, .reads = i->effect.reads, .group = -1 });
+        add_event(w->block, w->block->nevents,
+                  (struct spmd_event){
+                      .kind = LOAD, .at = i->value, .reads = i->effect.reads, .group = -1 });
 }
 
 /* Results that leave their group are read back by every thread, right after it. */
@@ -472,13 +539,16 @@ static void broadcast(struct spmd_region *r, struct spmd_plan *p, struct block *
         for (unsigned i = 0; i < g->n; i++)
             if (used_outside(p, g->members[i], event->group)) {
                 g->nresults++;
-                r->broadcast_bytes += (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(g->members[i]));
+                r->broadcast_bytes +=
+                    (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(g->members[i]));
             }
         if (!g->nresults)
             continue;
         spmd_mask bit = spmd_new_bit(r);
         event->writes |= bit;
-        add_event(b, e + 1, (struct spmd_event){ .kind = LOAD, .at = event->at, .reads = bit, .group = event->group });
+        add_event(b, e + 1,
+                  (struct spmd_event){
+                      .kind = LOAD, .at = event->at, .reads = bit, .group = event->group });
         e++;
     }
 }
@@ -497,18 +567,26 @@ static void add_alone(struct spmd_region *r, struct spmd_plan *p, unsigned numbe
     struct alone *a = &p->alone[number];
     struct block *front = &p->blocks[a->loop->preheader], *behind = &p->blocks[a->exit];
     LLVMValueRef at = first_after_phis(behind->at);
-    add_event(front, front->nevents, (struct spmd_event){ .kind = ALONE, .at = LLVMGetBasicBlockTerminator(front->at), .reads = a->reads,
-                                                          .writes = a->writes, .group = (int)number });
+    add_event(front, front->nevents,
+              (struct spmd_event){ .kind = ALONE,
+                                   .at = LLVMGetBasicBlockTerminator(front->at),
+                                   .reads = a->reads,
+                                   .writes = a->writes,
+                                   .group = (int)number });
     if (!LLVMIsAPHINode(LLVMGetFirstInstruction(behind->at)))
         return;
     spmd_mask bit = spmd_new_bit(r);
-    add_event(behind, 0, (struct spmd_event){ .kind = KEEP, .at = at, .writes = bit, .group = (int)number });
-    add_event(behind, 1, (struct spmd_event){ .kind = TAKE, .at = at, .reads = bit, .group = (int)number });
+    add_event(behind, 0,
+              (struct spmd_event){ .kind = KEEP, .at = at, .writes = bit, .group = (int)number });
+    add_event(behind, 1,
+              (struct spmd_event){ .kind = TAKE, .at = at, .reads = bit, .group = (int)number });
     IR_EACH_INSTRUCTION(phi, behind->at)
-        r->broadcast_bytes += LLVMIsAPHINode(phi) ? (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(phi)) : 0;
+    r->broadcast_bytes +=
+        LLVMIsAPHINode(phi) ? (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(phi)) : 0;
 }
 
-/* Address computation, the address for a region's context, marks: what every thread may do with thread 0's own. */
+/* Address computation, the address for a region's context, marks: what every thread may do with
+ * thread 0's own. */
 static bool touches_nothing(const struct inst *i, unsigned operand)
 {
     return LLVMIsAGetElementPtrInst(i->value) || (LLVMIsAStoreInst(i->value) && operand == 0) ||
@@ -523,7 +601,9 @@ static void check_own(struct spmd_region *r, const struct spmd_plan *p)
         for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(inst->value); n < count; n++) {
             LLVMValueRef operand = LLVMGetOperand(inst->value, n);
             struct spmd_object *o = LLVMIsAInstruction(operand) ? spmd_object_of(r, operand) : NULL;
-            bool guarded = inst->effect.action == SPMD_GUARD && !(LLVMIsALoadInst(inst->value) && used_outside(p, inst->value, inst->group));
+            bool guarded =
+                inst->effect.action == SPMD_GUARD &&
+                !(LLVMIsALoadInst(inst->value) && used_outside(p, inst->value, inst->group));
             if (o && o->place == SPMD_OWN && !guarded && !touches_nothing(inst, n))
                 o->not_own = r->again = true;
         }
@@ -556,8 +636,12 @@ static bool conflicts(const struct spmd_event *e, const struct pending *s)
 {
     spmd_mask both = e->reads | e->writes;
     switch (e->kind) {
-    case LOAD: case TAKE: return e->reads & (s->written0 | s->region);
-    case GUARD: case RESET: case ALONE: case KEEP: return (e->writes & s->read_all) | (both & s->region);
+    case LOAD:
+    case TAKE: return e->reads & (s->written0 | s->region);
+    case GUARD:
+    case RESET:
+    case ALONE:
+    case KEEP: return (e->writes & s->read_all) | (both & s->region);
     default: return both & (s->written0 | s->read_all | s->read0 | s->region);
     }
 }
@@ -567,8 +651,15 @@ static void pass(const struct spmd_event *e, struct pending *s)
     if (e->barrier)
         *s = (struct pending){ 0 };
     switch (e->kind) {
-    case LOAD: case TAKE: s->read_all |= e->reads; break;
-    case GUARD: case RESET: case ALONE: case KEEP: s->read0 |= e->reads; s->written0 |= e->writes; break;
+    case LOAD:
+    case TAKE: s->read_all |= e->reads; break;
+    case GUARD:
+    case RESET:
+    case ALONE:
+    case KEEP:
+        s->read0 |= e->reads;
+        s->written0 |= e->writes;
+        break;
     default: s->region |= e->reads | e->writes; break;
     }
     if (e->barrier_after)
@@ -583,7 +674,8 @@ static bool merge(struct pending *into, const struct pending *from)
     into->read_all |= from->read_all;
     into->read0 |= from->read0;
     into->region |= from->region;
-    return old.written0 != into->written0 || old.read_all != into->read_all || old.read0 != into->read0 || old.region != into->region;
+    return old.written0 != into->written0 || old.read_all != into->read_all ||
+           old.read0 != into->read0 || old.region != into->region;
 }
 
 /* What may be pending at each block's start, with the barriers that there are. */
@@ -638,7 +730,11 @@ static bool hoist_barrier(struct spmd_plan *p, unsigned block, unsigned event)
     if (!l || l->preheader < 0)
         return false;
     struct block *front = &p->blocks[l->preheader];
-    add_event(front, front->nevents, (struct spmd_event){ .kind = LOAD, .at = LLVMGetBasicBlockTerminator(front->at), .group = -1, .barrier = true });
+    add_event(front, front->nevents,
+              (struct spmd_event){ .kind = LOAD,
+                                   .at = LLVMGetBasicBlockTerminator(front->at),
+                                   .group = -1,
+                                   .barrier = true });
     flow(p);
     if (!meets_conflict(p, block, event))
         return true;
@@ -682,7 +778,8 @@ static unsigned depth_of(const struct spmd_plan *p, unsigned block)
     return depth;
 }
 
-/* A barrier that was needed when it was placed may not be any more: one that followed parts the same accesses. */
+/* A barrier that was needed when it was placed may not be any more: one that followed parts the
+ * same accesses. */
 static void drop_barriers_at(struct spmd_plan *p, unsigned depth)
 {
     for (unsigned b = 0; b < p->nblocks; b++)
@@ -700,7 +797,7 @@ static void place_barriers(struct spmd_region *r, struct spmd_plan *p)
     do
         flow(p);
     while (add_barrier(p));
-    for (unsigned depth = p->loops.n + 1; depth-- > 0;)     /* those of inner loops first */
+    for (unsigned depth = p->loops.n + 1; depth-- > 0;) /* those of inner loops first */
         drop_barriers_at(p, depth);
     flow(p);
     for (unsigned b = 0; b < p->nblocks; b++)
@@ -724,7 +821,8 @@ static bool reaches(const struct spmd_plan *p, const struct block *from, const s
     return false;
 }
 
-/* Is there a parallel region in the innermost loop around the block?  Then its barriers are there in some turns anyway. */
+/* Is there a parallel region in the innermost loop around the block?  Then its barriers are there
+ * in some turns anyway. */
 static bool near_region(const struct spmd_plan *p, unsigned block)
 {
     const struct ir_loop *inner = NULL;
@@ -734,7 +832,8 @@ static bool near_region(const struct spmd_plan *p, unsigned block)
     return inner && has_region(p, inner);
 }
 
-/* The first barrier in each turn of a loop that thread 0 would run alone without one; NULL: none. */
+/* The first barrier in each turn of a loop that thread 0 would run alone without one; NULL: none.
+ */
 static LLVMValueRef find_costly(struct spmd_plan *p)
 {
     for (unsigned b = 0; b < p->nblocks; b++) {
@@ -772,16 +871,18 @@ struct spmd_plan *spmd_plan(struct spmd_region *r)
     if (costly && !r->alone)
         r->alone = r->again = true;
     else if (costly && r->kernel->input->mode != IR_MODE_SPMD)
-        spmd_refuse(r, costly, "a loop outside of parallel regions that reads and writes shared memory: it would need a barrier in each turn", NULL,
-                    "make it a parallel loop, or let it work on a private copy");
+        spmd_refuse(r, costly,
+                    "a loop outside of parallel regions that reads and writes shared memory: it "
+                    "would need a barrier in each turn",
+                    NULL, "make it a parallel loop, or let it work on a private copy");
     return r->why || r->again ? NULL : p;
 }
 
 /* ------------------------------------------------------------------ guards */
-struct outline {                      /* a group's function while it is built */
+struct outline { /* a group's function while it is built */
     LLVMValueRef *values, function;
     unsigned n;
-    LLVMValueRef *clones;             /* by member */
+    LLVMValueRef *clones; /* by member */
 };
 
 static bool is_local(LLVMValueRef v) { return LLVMIsAInstruction(v) || LLVMIsAArgument(v); }
@@ -803,20 +904,23 @@ static void find_inputs(const struct group *g, struct outline *o)
     for (unsigned i = 0; i < g->n; i++)
         for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(g->members[i]); n < count; n++) {
             LLVMValueRef v = LLVMGetOperand(g->members[i], n);
-            if (is_local(v) && index_of(g->members, g->n, v) < 0 && index_of(o->values, o->n, v) < 0)
+            if (is_local(v) && index_of(g->members, g->n, v) < 0 &&
+                index_of(o->values, o->n, v) < 0)
                 o->values[o->n++] = v;
         }
 }
 
 /* A function with a condition in it, to be inlined. */
-static LLVMValueRef add_function(const struct spmd_region *r, const char *name, LLVMTypeRef *params, unsigned n)
+static LLVMValueRef add_function(const struct spmd_region *r, const char *name, LLVMTypeRef *params,
+                                 unsigned n)
 {
     static const char *const attributes[] = { "alwaysinline", "convergent", "nounwind" };
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), params, n, false);
     LLVMValueRef f = LLVMAddFunction(r->u->module, ir_format("%s_%s", name, r->kernel->name), type);
     LLVMSetLinkage(f, LLVMInternalLinkage);
     for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(r->u->ctx, attributes[i]));
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                ir_attribute(r->u->ctx, attributes[i]));
     return f;
 }
 
@@ -833,7 +937,8 @@ static LLVMValueRef runtime(const struct spmd_region *r, const char *name, LLVMT
     LLVMValueRef f = LLVMGetNamedFunction(r->u->module, name);
     if (!f) {
         f = LLVMAddFunction(r->u->module, name, type);
-        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_attribute(r->u->ctx, "convergent"));
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                ir_attribute(r->u->ctx, "convergent"));
     }
     return f;
 }
@@ -866,17 +971,20 @@ static void copy_member(LLVMBuilderRef b, const struct group *g, struct outline 
 }
 
 /* void guard(inputs…) { if (tid == 0) { members; broadcast slots = results; } } */
-static void build_guard(const struct spmd_region *r, const struct group *g, struct outline *o, LLVMValueRef *slots)
+static void build_guard(const struct spmd_region *r, const struct group *g, struct outline *o,
+                        LLVMValueRef *slots)
 {
     LLVMContextRef ctx = r->u->ctx;
     LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
     find_inputs(g, o);
     declare_guard(r, o);
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, o->function, "entry"), main = LLVMAppendBasicBlockInContext(ctx, o->function, "main"),
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, o->function, "entry"),
+                      main = LLVMAppendBasicBlockInContext(ctx, o->function, "main"),
                       done = LLVMAppendBasicBlockInContext(ctx, o->function, "done");
     LLVMPositionBuilderAtEnd(b, entry);
     LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(ctx), 0, false);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""), main, done);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""), main,
+                    done);
     LLVMPositionBuilderAtEnd(b, main);
     o->clones = ir_alloc(g->n, sizeof *o->clones);
     if (g->asks)
@@ -896,13 +1004,15 @@ static void build_guard(const struct spmd_region *r, const struct group *g, stru
     LLVMDisposeBuilder(b);
 }
 
-static LLVMValueRef *make_broadcast_slots(const struct spmd_region *r, const struct spmd_plan *p, const struct group *g, int number)
+static LLVMValueRef *make_broadcast_slots(const struct spmd_region *r, const struct spmd_plan *p,
+                                          const struct group *g, int number)
 {
     LLVMValueRef *slots = ir_alloc(g->n, sizeof *slots);
     for (unsigned i = 0; i < g->n; i++) {
         LLVMTypeRef type = LLVMTypeOf(g->members[i]);
         if (used_outside(p, g->members[i], number))
-            slots[i] = ir_make_slot(r->u, r->function, "broadcast", type, LLVMABIAlignmentOfType(r->u->layout, type));
+            slots[i] = ir_make_slot(r->u, r->function, "broadcast", type,
+                                    LLVMABIAlignmentOfType(r->u->layout, type));
     }
     return slots;
 }
@@ -910,12 +1020,14 @@ static LLVMValueRef *make_broadcast_slots(const struct spmd_region *r, const str
 /* ------------------------------------------------------------------ the function */
 static void build_barrier(const struct spmd_region *r, LLVMBuilderRef b)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx), type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), &i32, 1, false);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx),
+                type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), &i32, 1, false);
     LLVMValueRef line = LLVMConstInt(i32, r->kernel->line, false);
     LLVMBuildCall2(b, type, runtime(r, "__ompgpu_arch_barrier", type), &line, 1, "");
 }
 
-static void rewrite_guard(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
+static void rewrite_guard(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b,
+                          const struct spmd_event *e, LLVMValueRef **slots)
 {
     struct group *g = &p->groups[e->group];
     struct outline o = { 0 };
@@ -927,27 +1039,36 @@ static void rewrite_guard(struct spmd_region *r, struct spmd_plan *p, LLVMBuilde
 }
 
 /* Uses outside of the group read the broadcast value; those of members end with the members. */
-static void read_broadcast(struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
+static void read_broadcast(struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e,
+                           LLVMValueRef **slots)
 {
     struct group *g = &p->groups[e->group];
     for (unsigned i = 0; i < g->n; i++)
         if (slots[e->group][i])
-            LLVMReplaceAllUsesWith(g->members[i], LLVMBuildLoad2(b, LLVMTypeOf(g->members[i]), slots[e->group][i], ""));
+            LLVMReplaceAllUsesWith(g->members[i], LLVMBuildLoad2(b, LLVMTypeOf(g->members[i]),
+                                                                 slots[e->group][i], ""));
 }
 
-/* void part(context, size, cond) { if (__ompgpu_part_begin(size, cond)) { fn(context); __ompgpu_part_end(); } } */
+/* void part(context, size, cond) { if (__ompgpu_part_begin(size, cond)) { fn(context);
+ * __ompgpu_part_end(); } } */
 static LLVMValueRef build_part(const struct spmd_region *r, LLVMValueRef fn)
 {
     LLVMContextRef ctx = r->u->ctx;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(ctx), i1 = LLVMInt1TypeInContext(ctx), params[] = { LLVMPointerTypeInContext(ctx, 0), i32, i1 };
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(ctx), i1 = LLVMInt1TypeInContext(ctx),
+                params[] = { LLVMPointerTypeInContext(ctx, 0), i32, i1 };
     LLVMTypeRef begin = LLVMFunctionType(i1, params + 1, 2, false);
-    LLVMValueRef f = add_function(r, "__ompgpu_part", params, 3), context = LLVMGetParam(f, 0), args[] = { LLVMGetParam(f, 1), LLVMGetParam(f, 2) };
-    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, ir_all_threads(r->u->ctx));
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, f, "entry"), member = LLVMAppendBasicBlockInContext(ctx, f, "member"),
+    LLVMValueRef f = add_function(r, "__ompgpu_part", params, 3), context = LLVMGetParam(f, 0),
+                 args[] = { LLVMGetParam(f, 1), LLVMGetParam(f, 2) };
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            ir_all_threads(r->u->ctx));
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, f, "entry"),
+                      member = LLVMAppendBasicBlockInContext(ctx, f, "member"),
                       done = LLVMAppendBasicBlockInContext(ctx, f, "done");
     LLVMBuilderRef b = LLVMCreateBuilderInContext(ctx);
     LLVMPositionBuilderAtEnd(b, entry);
-    LLVMBuildCondBr(b, LLVMBuildCall2(b, begin, runtime(r, "__ompgpu_part_begin", begin), args, 2, ""), member, done);
+    LLVMBuildCondBr(b,
+                    LLVMBuildCall2(b, begin, runtime(r, "__ompgpu_part_begin", begin), args, 2, ""),
+                    member, done);
     LLVMPositionBuilderAtEnd(b, member);
     LLVMBuildCall2(b, LLVMGlobalGetValueType(fn), fn, &context, 1, "");
     tell(r, b, "__ompgpu_part_end");
@@ -958,7 +1079,8 @@ static LLVMValueRef build_part(const struct spmd_region *r, LLVMValueRef fn)
     return f;
 }
 
-/* What a region without a num_threads clause, or with one that says nothing, gets of omp_set_num_threads. */
+/* What a region without a num_threads clause, or with one that says nothing, gets of
+ * omp_set_num_threads. */
 static LLVMValueRef part_size(const struct spmd_region *r, LLVMBuilderRef b, LLVMValueRef clause)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx);
@@ -975,27 +1097,36 @@ static void call_region(const struct spmd_region *r, LLVMBuilderRef b, LLVMValue
         LLVMBuildCall2(b, LLVMGlobalGetValueType(fn), fn, &context, 1, "");
         return;
     }
-    LLVMValueRef part = build_part(r, fn), args[] = { context, part_size(r, b, LLVMGetOperand(call, 2)), LLVMGetOperand(call, 3) };
+    LLVMValueRef part = build_part(r, fn),
+                 args[] = { context, part_size(r, b, LLVMGetOperand(call, 2)),
+                            LLVMGetOperand(call, 3) };
     LLVMBuildCall2(b, LLVMGlobalGetValueType(part), part, args, 3, "");
     r->u->parts = true;
 }
 
-/* A call that may be inlined must have a place in a function that has places: the region's, where the instruction has none. */
+/* A call that may be inlined must have a place in a function that has places: the region's, where
+ * the instruction has none. */
 static void locate(const struct spmd_region *r, LLVMBuilderRef b)
 {
     LLVMMetadataRef function = LLVMGetSubprogram(r->function);
     if (function && !LLVMGetCurrentDebugLocation2(b))
-        LLVMSetCurrentDebugLocation2(b, LLVMDIBuilderCreateDebugLocation(r->u->ctx, r->kernel->line, 0, function, NULL));
+        LLVMSetCurrentDebugLocation2(
+            b, LLVMDIBuilderCreateDebugLocation(r->u->ctx, r->kernel->line, 0, function, NULL));
 }
 
 /* Into the loop for thread 0, behind it for the others. */
-static void leave_alone(struct spmd_region *r, const struct spmd_plan *p, LLVMBuilderRef b, const struct alone *a)
+static void leave_alone(struct spmd_region *r, const struct spmd_plan *p, LLVMBuilderRef b,
+                        const struct alone *a)
 {
-    LLVMBasicBlockRef front = p->blocks[a->loop->preheader].at, behind = p->blocks[a->exit].at, header = p->blocks[a->loop->header].at;
-    LLVMValueRef jump = LLVMGetBasicBlockTerminator(front), zero = LLVMConstInt(LLVMInt32TypeInContext(r->u->ctx), 0, false);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""), header, behind);
+    LLVMBasicBlockRef front = p->blocks[a->loop->preheader].at, behind = p->blocks[a->exit].at,
+                      header = p->blocks[a->loop->header].at;
+    LLVMValueRef jump = LLVMGetBasicBlockTerminator(front),
+                 zero = LLVMConstInt(LLVMInt32TypeInContext(r->u->ctx), 0, false);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""),
+                    header, behind);
     LLVMInstructionEraseFromParent(jump);
-    IR_EACH_INSTRUCTION(phi, behind) {
+    IR_EACH_INSTRUCTION(phi, behind)
+    {
         LLVMValueRef nothing = LLVMIsAPHINode(phi) ? LLVMGetPoison(LLVMTypeOf(phi)) : NULL;
         if (nothing)
             LLVMAddIncoming(phi, &nothing, &front, 1);
@@ -1003,28 +1134,33 @@ static void leave_alone(struct spmd_region *r, const struct spmd_plan *p, LLVMBu
 }
 
 /* void keep(values…) { if (tid == 0) slots = values; } */
-static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBuilderRef b, struct alone *a)
+static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBuilderRef b,
+                        struct alone *a)
 {
     struct group g = { 0 };
     struct outline o = { 0 };
     IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
-        g.n += LLVMIsAPHINode(phi) != NULL;
+    g.n += LLVMIsAPHINode(phi) != NULL;
     LLVMContextRef ctx = r->u->ctx;
     LLVMBuilderRef inside = LLVMCreateBuilderInContext(ctx);
     a->slots = ir_alloc(g.n, sizeof *a->slots);
     o.values = ir_alloc(g.n, sizeof *o.values);
     IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
-        if (LLVMIsAPHINode(phi)) {
-            LLVMTypeRef type = LLVMTypeOf(phi);
-            a->slots[o.n] = ir_make_slot(r->u, r->function, "broadcast", type, LLVMABIAlignmentOfType(r->u->layout, type));
-            o.values[o.n++] = phi;
-        }
+    if (LLVMIsAPHINode(phi)) {
+        LLVMTypeRef type = LLVMTypeOf(phi);
+        a->slots[o.n] = ir_make_slot(r->u, r->function, "broadcast", type,
+                                     LLVMABIAlignmentOfType(r->u->layout, type));
+        o.values[o.n++] = phi;
+    }
     declare_guard(r, &o);
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, o.function, "entry"), main = LLVMAppendBasicBlockInContext(ctx, o.function, "main"),
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, o.function, "entry"),
+                      main = LLVMAppendBasicBlockInContext(ctx, o.function, "main"),
                       done = LLVMAppendBasicBlockInContext(ctx, o.function, "done");
     LLVMPositionBuilderAtEnd(inside, entry);
     LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(ctx), 0, false);
-    LLVMBuildCondBr(inside, LLVMBuildICmp(inside, LLVMIntEQ, ask(r, inside, "__ompgpu_arch_tid"), zero, ""), main, done);
+    LLVMBuildCondBr(inside,
+                    LLVMBuildICmp(inside, LLVMIntEQ, ask(r, inside, "__ompgpu_arch_tid"), zero, ""),
+                    main, done);
     LLVMPositionBuilderAtEnd(inside, main);
     for (unsigned i = 0; i < o.n; i++)
         LLVMBuildStore(inside, LLVMGetParam(o.function, i), a->slots[i]);
@@ -1040,7 +1176,8 @@ static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBu
 static void take_values(const struct spmd_plan *p, LLVMBuilderRef b, const struct alone *a)
 {
     unsigned n = 0;
-    IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at) {
+    IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
+    {
         if (!LLVMIsAPHINode(phi))
             continue;
         LLVMValueRef value = LLVMBuildLoad2(b, LLVMTypeOf(phi), a->slots[n], "");
@@ -1049,9 +1186,10 @@ static void take_values(const struct spmd_plan *p, LLVMBuilderRef b, const struc
     }
 }
 
-static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b, const struct spmd_event *e, LLVMValueRef **slots)
+static void rewrite_event(struct spmd_region *r, struct spmd_plan *p, LLVMBuilderRef b,
+                          const struct spmd_event *e, LLVMValueRef **slots)
 {
-    LLVMPositionBuilderBefore(b, e->at);            /* takes the debug location over */
+    LLVMPositionBuilderBefore(b, e->at); /* takes the debug location over */
     locate(r, b);
     if (e->barrier)
         build_barrier(r, b);
@@ -1077,14 +1215,16 @@ static LLVMValueRef next_size(const struct spmd_region *r, LLVMBuilderRef b)
 {
     if (!r->nthreads_var)
         return ask(r, b, "__ompgpu_arch_ntid");
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx), type = LLVMFunctionType(i32, &i32, 1, false);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->u->ctx),
+                type = LLVMFunctionType(i32, &i32, 1, false);
     LLVMValueRef size = LLVMBuildLoad2(b, i32, r->nthreads_var, "");
     return LLVMBuildCall2(b, type, runtime(r, "__ompgpu_part_size", type), &size, 1, "");
 }
 
 static void set_size(const struct spmd_region *r, LLVMBuilderRef b, LLVMValueRef size)
 {
-    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, size, LLVMConstInt(LLVMTypeOf(size), 0, false), "");
+    LLVMValueRef some =
+        LLVMBuildICmp(b, LLVMIntSGT, size, LLVMConstInt(LLVMTypeOf(size), 0, false), "");
     LLVMValueRef old = LLVMBuildLoad2(b, LLVMTypeOf(size), r->nthreads_var, "");
     LLVMBuildStore(b, LLVMBuildSelect(b, some, size, old, ""), r->nthreads_var);
 }
@@ -1095,7 +1235,9 @@ static void fold(struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
     LLVMPositionBuilderBefore(b, i->value);
     r->folded += i->effect.action == SPMD_FOLD;
     if (i->effect.action == SPMD_FOLD && ir_starts(spmd_callee(i->value), "omp_"))
-        ir_note(r->kernel, ir_place_of(r->kernel, i->value), "OMP180", "the call of '%s' is %u in sequential code", spmd_callee(i->value), i->effect.value);
+        ir_note(r->kernel, ir_place_of(r->kernel, i->value), "OMP180",
+                "the call of '%s' is %u in sequential code", spmd_callee(i->value),
+                i->effect.value);
     if (i->effect.action == SPMD_FOLD)
         LLVMReplaceAllUsesWith(i->value, LLVMConstInt(type, i->effect.value, false));
     else if (i->effect.action == SPMD_SIZE)
@@ -1104,7 +1246,8 @@ static void fold(struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
         set_size(r, b, LLVMGetOperand(i->value, 0));
 }
 
-/* nthreads-var: 0, until omp_set_num_threads is called.  Each thread has its own, and all the same value. */
+/* nthreads-var: 0, until omp_set_num_threads is called.  Each thread has its own, and all the same
+ * value. */
 static void add_nthreads_var(struct spmd_region *r, LLVMBuilderRef b)
 {
     if (!r->nthreads_var)
@@ -1141,7 +1284,7 @@ static void move_slots(struct spmd_region *r, LLVMBuilderRef b)
         const struct spmd_object *o = &r->objects[i];
         if (o->place == SPMD_PRIVATE)
             continue;
-        ir_drop_lifetime_marks(o->alloca);          /* guards stand where their last member stood */
+        ir_drop_lifetime_marks(o->alloca); /* guards stand where their last member stood */
         if (o->place == SPMD_OWN)
             continue;
         LLVMReplaceAllUsesWith(o->alloca, place_of(r, b, o));
@@ -1167,6 +1310,7 @@ void spmd_rewrite(struct spmd_region *r, struct spmd_plan *p)
                 LLVMReplaceAllUsesWith(p->insts[i].value, LLVMGetPoison(type));
             LLVMInstructionEraseFromParent(p->insts[i].value);
         }
-    move_slots(r, b);                 /* not before: what deletes marks would delete instructions that the plan knows */
+    move_slots(
+        r, b); /* not before: what deletes marks would delete instructions that the plan knows */
     LLVMDisposeBuilder(b);
 }

@@ -1,22 +1,26 @@
-/* spmd.c - late SPMD-zation: a generic kernel whose sequential code all threads can run becomes an SPMD kernel.
+/* spmd.c - late SPMD-zation: a generic kernel whose sequential code all threads can run becomes an
+ * SPMD kernel.
  *
- * In generic mode thread 0 runs the code around parallel regions and wakes the others for each region.  Here every thread runs that
- * code: all compute the same values and take the same branches, what others could see is done by thread 0 alone (a guard), and
- * a parallel region is a plain call of its function.  No worker waits in a state machine, and values that a region captures stay in
- * registers.
+ * In generic mode thread 0 runs the code around parallel regions and wakes the others for each
+ * region.  Here every thread runs that code: all compute the same values and take the same
+ * branches, what others could see is done by thread 0 alone (a guard), and a parallel region is a
+ * plain call of its function.  No worker waits in a state machine, and values that a region
+ * captures stay in registers.
  *
- *   before: functions are inlined into the region function as far as possible, so that parallel regions in called functions are seen
+ *   before: functions are inlined into the region function as far as possible, so that parallel
+ * regions in called functions are seen
  *   1. which locals stay private to each thread, which become team-shared slots    (spmd/memory.c, spmd/own.c)
  *   2. what each instruction does to others                                        (spmd/effect.c)
  *   3. guards, barriers, broadcasts: planned, judged, then written                 (spmd/rewrite.c)
  *
- * One obstacle, and the kernel stays as it was; it is kept for the report with its place and what would help. */
+ * One obstacle, and the kernel stays as it was; it is kept for the report with its place and what
+ * would help. */
 #include "codegen/ir/spmd/spmd.h"
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS = 1 };                 /* flag of struct ir_kernel: it can reach a parallel region */
+enum { WORKERS = 1 }; /* flag of struct ir_kernel: it can reach a parallel region */
 #define FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 
 /* ------------------------------------------------------------------ region functions */
@@ -28,7 +32,8 @@ LLVMAttributeRef ir_all_threads(LLVMContextRef ctx)
 /* Who steps through code wants to see one thread in its sequential parts. */
 bool ir_wants_spmd(const struct ir_unit *u, const struct ir_input *in)
 {
-    return in->mode == IR_MODE_SPMD || (in->mode == IR_MODE_AUTO && !(u->opt->level == '0' && u->opt->debug));
+    return in->mode == IR_MODE_SPMD ||
+           (in->mode == IR_MODE_AUTO && !(u->opt->level == '0' && u->opt->debug));
 }
 
 static bool is_candidate(const struct ir_unit *u, const struct ir_kernel *k)
@@ -39,7 +44,9 @@ static bool is_candidate(const struct ir_unit *u, const struct ir_kernel *k)
 static LLVMValueRef region_function(struct ir_unit *u, const struct ir_kernel *k)
 {
     LLVMValueRef f = LLVMGetNamedFunction(u->module, ir_format("%s__region", k->name));
-    return f && !LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && !LLVMGetNextUse(LLVMGetFirstUse(f)) ? f : NULL;
+    return f && !LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && !LLVMGetNextUse(LLVMGetFirstUse(f))
+               ? f
+               : NULL;
 }
 
 static void set_attribute(struct ir_unit *u, LLVMValueRef f, const char *remove, const char *add)
@@ -49,7 +56,8 @@ static void set_attribute(struct ir_unit *u, LLVMValueRef f, const char *remove,
 }
 
 /* ------------------------------------------------------------------ inlining */
-static const char kept[] = "ompgpu-kept";        /* a function that is noinline until the modes are chosen */
+/* a function that is noinline until the modes are chosen */
+static const char kept[] = "ompgpu-kept";
 
 static bool is_recursive(const struct ir_graph *g, unsigned node)
 {
@@ -73,18 +81,21 @@ static bool keep_promised(struct ir_unit *u, const struct ir_graph *g, unsigned 
 {
     LLVMValueRef f = g->nodes[node].value;
     unsigned promises = ir_promises(f);
-    if (!g->nodes[node].defined || !(promises & (IR_AMENABLE | IR_NO_PARALLEL)) || has_attribute(f, "noinline") || has_attribute(f, "alwaysinline"))
+    if (!g->nodes[node].defined || !(promises & (IR_AMENABLE | IR_NO_PARALLEL)) ||
+        has_attribute(f, "noinline") || has_attribute(f, "alwaysinline"))
         return false;
     if (!(promises & IR_AMENABLE) && !spmd_needs_promise(u, f))
         return false;
     LLVMAddAttributeAtIndex(f, FUNCTION, ir_attribute(u->ctx, "noinline"));
-    LLVMAddAttributeAtIndex(f, FUNCTION, LLVMCreateStringAttribute(u->ctx, kept, sizeof kept - 1, "", 0));
+    LLVMAddAttributeAtIndex(f, FUNCTION,
+                            LLVMCreateStringAttribute(u->ctx, kept, sizeof kept - 1, "", 0));
     return true;
 }
 
 static void release_kept(struct ir_unit *u)
 {
-    IR_EACH_FUNCTION(f, u->module) {
+    IR_EACH_FUNCTION(f, u->module)
+    {
         if (!LLVMGetStringAttributeAtIndex(f, FUNCTION, kept, sizeof kept - 1))
             continue;
         LLVMRemoveStringAttributeAtIndex(f, FUNCTION, kept, sizeof kept - 1);
@@ -99,13 +110,15 @@ static void want_inlined(struct ir_unit *u, const struct ir_graph *g, const bool
         bool direct = reaches_parallel[i] && !(ir_promises(node->value) & IR_NO_PARALLEL);
         if (!direct && keep_promised(u, g, i))
             continue;
-        if (direct && LLVMIsAFunction(node->value) && node->defined && !node->address_taken && !has_attribute(node->value, "noinline") &&
-            LLVMGetFirstUse(node->value) && !is_recursive(g, i))
+        if (direct && LLVMIsAFunction(node->value) && node->defined && !node->address_taken &&
+            !has_attribute(node->value, "noinline") && LLVMGetFirstUse(node->value) &&
+            !is_recursive(g, i))
             LLVMAddAttributeAtIndex(node->value, FUNCTION, ir_attribute(u->ctx, "alwaysinline"));
     }
 }
 
-/* Functions that hold parallel regions go into the region functions, whatever their size; those stay functions for now. */
+/* Functions that hold parallel regions go into the region functions, whatever their size; those
+ * stay functions for now. */
 static void inline_regions(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
@@ -120,16 +133,19 @@ static void inline_regions(struct ir_unit *u)
 static void simplify(struct ir_unit *u)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const char *passes = u->opt->level == '0' ? "always-inline,function(sroa,early-cse,simplifycfg,adce,loop-simplify)"
-                                              : "function(sroa,early-cse,simplifycfg),cgscc(inline,function-attrs),"
-                                                "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify)";
+    const char *passes =
+        u->opt->level == '0'
+            ? "always-inline,function(sroa,early-cse,simplifycfg,adce,loop-simplify)"
+            : "function(sroa,early-cse,simplifycfg),cgscc(inline,function-attrs),"
+              "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-"
+              "simplify)";
     LLVMErrorRef failed = LLVMRunPasses(u->module, passes, NULL, options);
     if (failed)
         ir_bug("%s", LLVMGetErrorMessage(failed));
     LLVMDisposePassBuilderOptions(options);
 }
 
-/* ------------------------------------------------------------------ parallel regions without effect */
+/* -------------------------------------------------------------- parallel regions without effect */
 static void run_passes(LLVMValueRef f, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -154,18 +170,21 @@ static void drop_idle_regions(struct ir_unit *u, struct ir_kernel *k, LLVMValueR
 {
     bool any = false;
     IR_EACH_BLOCK(block, f)
-        IR_EACH_INSTRUCTION(i, block) {
-            if (!spmd_is_parallel(i) || u->opt->level == '0' || !is_without_effect(LLVMGetOperand(i, 0)))
-                continue;
-            ir_note(k, ir_place_of(k, i), "OMP160", "a parallel region without effect is removed");
-            LLVMInstructionEraseFromParent(i);
-            any = true;
-        }
+    IR_EACH_INSTRUCTION(i, block)
+    {
+        if (!spmd_is_parallel(i) || u->opt->level == '0' ||
+            !is_without_effect(LLVMGetOperand(i, 0)))
+            continue;
+        ir_note(k, ir_place_of(k, i), "OMP160", "a parallel region without effect is removed");
+        LLVMInstructionEraseFromParent(i);
+        any = true;
+    }
     if (any)
         run_passes(f, "sroa,instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify");
 }
 
-/* A parameter that is passed by value in memory is each thread's own object: it becomes a local, for which the rules of locals hold. */
+/* A parameter that is passed by value in memory is each thread's own object: it becomes a local,
+ * for which the rules of locals hold. */
 static void localise_parameters(struct ir_unit *u, LLVMValueRef f)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
@@ -181,7 +200,9 @@ static void localise_parameters(struct ir_unit *u, LLVMValueRef f)
         LLVMValueRef local = LLVMBuildAlloca(b, type, "");
         LLVMSetAlignment(local, align);
         LLVMReplaceAllUsesWith(param, local);
-        LLVMBuildMemCpy(b, local, align, param, align, LLVMConstInt(LLVMInt64TypeInContext(u->ctx), LLVMABISizeOfType(u->layout, type), false));
+        LLVMBuildMemCpy(b, local, align, param, align,
+                        LLVMConstInt(LLVMInt64TypeInContext(u->ctx),
+                                     LLVMABISizeOfType(u->layout, type), false));
     }
     LLVMDisposeBuilder(b);
 }
@@ -190,7 +211,8 @@ static void prepare(struct ir_unit *u, LLVMValueRef *functions)
 {
     inline_regions(u);
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (is_candidate(u, &u->kernels[i]) && (functions[i] = region_function(u, &u->kernels[i]))) {
+        if (is_candidate(u, &u->kernels[i]) &&
+            (functions[i] = region_function(u, &u->kernels[i]))) {
             set_attribute(u, functions[i], "alwaysinline", "noinline");
             localise_parameters(u, functions[i]);
         }
@@ -203,7 +225,8 @@ static void prepare(struct ir_unit *u, LLVMValueRef *functions)
 }
 
 /* ------------------------------------------------------------------ obstacles */
-void spmd_refuse(struct spmd_region *r, LLVMValueRef where, const char *why, const char *id, const char *remedy)
+void spmd_refuse(struct spmd_region *r, LLVMValueRef where, const char *why, const char *id,
+                 const char *remedy)
 {
     if (r->why)
         return;
@@ -218,19 +241,25 @@ static void set_mode(struct ir_unit *u, struct ir_kernel *k)
 {
     static const char *const calls[] = { "__ompgpu_kernel_begin", "__ompgpu_kernel_end" };
     IR_EACH_BLOCK(block, ir_kernel_function(u->module, k))
-        IR_EACH_INSTRUCTION(i, block) {
-            const char *name = LLVMIsACallInst(i) ? spmd_callee(i) : "";
-            if (strcmp(name, calls[0]) == 0 || strcmp(name, calls[1]) == 0)
-                LLVMSetOperand(i, 1, LLVMConstInt(LLVMTypeOf(LLVMGetOperand(i, 1)), IR_SPMD, false));
-        }
+    IR_EACH_INSTRUCTION(i, block)
+    {
+        const char *name = LLVMIsACallInst(i) ? spmd_callee(i) : "";
+        if (strcmp(name, calls[0]) == 0 || strcmp(name, calls[1]) == 0)
+            LLVMSetOperand(i, 1, LLVMConstInt(LLVMTypeOf(LLVMGetOperand(i, 1)), IR_SPMD, false));
+    }
     k->mode = IR_SPMD;
     k->late = true;
 }
 
-/* Each object that turns out not to be thread 0's own is taken for a slot the next time; loops that would need many barriers are left to thread 0. */
+/* Each object that turns out not to be thread 0's own is taken for a slot the next time; loops that
+ * would need many barriers are left to thread 0. */
 static struct spmd_plan *try_plan(struct spmd_region *r)
 {
-    *r = (struct spmd_region){ .u = r->u, .kernel = r->kernel, .function = r->function, .objects = r->objects, .alone = r->alone };
+    *r = (struct spmd_region){ .u = r->u,
+                               .kernel = r->kernel,
+                               .function = r->function,
+                               .objects = r->objects,
+                               .alone = r->alone };
     if (r->alone)
         run_passes(r->function, "loop-simplify,lcssa");
     spmd_find_objects(r);
@@ -245,13 +274,16 @@ static void note_objects(const struct spmd_region *r)
         if (o->place == SPMD_SLOT)
             ir_note_shared(r->u, r->kernel, o->alloca, o->bytes, o->in_heap, IR_LATE_SLOTS);
         else if (v.name)
-            ir_note(r->kernel, v.at, "OMP110", "%s is %s", v.text, o->place == SPMD_OWN ? "thread 0's alone: no other touches it" : "private to each thread");
+            ir_note(r->kernel, v.at, "OMP110", "%s is %s", v.text,
+                    o->place == SPMD_OWN ? "thread 0's alone: no other touches it"
+                                         : "private to each thread");
     }
 }
 
 static void note_obstacle(struct ir_kernel *k)
 {
-    ir_note(k, k->why_at, k->id, "this keeps region '%s' generic: %s%s%s", k->name, k->why, k->remedy ? "; " : "", k->remedy ? k->remedy : "");
+    ir_note(k, k->why_at, k->id, "this keeps region '%s' generic: %s%s%s", k->name, k->why,
+            k->remedy ? "; " : "", k->remedy ? k->remedy : "");
 }
 
 static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
@@ -272,7 +304,9 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
         k->folded = r.folded;
         k->slot_bytes = r.slot_bytes;
         for (unsigned i = 0; i < r.nobjects; i++)
-            ++*(r.objects[i].place == SPMD_SLOT ? &k->slots : r.objects[i].place == SPMD_OWN ? &k->own_locals : &k->private_locals);
+            ++*(r.objects[i].place == SPMD_SLOT  ? &k->slots
+                : r.objects[i].place == SPMD_OWN ? &k->own_locals
+                                                 : &k->private_locals);
         LLVMAddAttributeAtIndex(f, FUNCTION, ir_all_threads(u->ctx));
     } else {
         k->why = r.why;
@@ -286,9 +320,11 @@ static void convert(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 
 static void refuse_flag(const struct ir_kernel *k)
 {
-    struct ir_place at = k->why_at.file ? k->why_at : (struct ir_place){ k->file, k->line, k->column };
+    struct ir_place at =
+        k->why_at.file ? k->why_at : (struct ir_place){ k->file, k->line, k->column };
     ir_error_at(at.file, at.line, at.column,
-                "region '%s' cannot run in SPMD mode, as -fompgpu-mode=spmd demands, because of %s", k->name, k->why);
+                "region '%s' cannot run in SPMD mode, as -fompgpu-mode=spmd demands, because of %s",
+                k->name, k->why);
 }
 
 static bool convert_all(struct ir_unit *u)
