@@ -74,7 +74,7 @@ built := $(BIN)/ompgpu-cc $(TOOLS)/omp-split $(TOOLS)/omp-device $(LIB)/libompgp
          $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
 tests_built := $(unit_bin) $(O)/nullcuda/libcuda.so.1
 
-.PHONY: all help format deps check check-run check-long demo install uninstall lint asan bench gpu-kit man clean tests
+.PHONY: all help format mutants deps check check-run check-long demo install uninstall lint asan bench gpu-kit man clean tests
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(built)
@@ -176,6 +176,7 @@ help:
 	  'make demo         deps, build, compile and run the samples, print a table' \
 	  'make check        deps, build, all tests under prove (PROVE_JOBS=2)' \
 	  'make check-long   the same with the long forms of the tests, and tests/long' \
+	  'make mutants     which mistakes in the device runtime the tests notice' \
 	  'make asan         the tests with ASan and UBSan builds of compiler and runtime' \
 	  'make lint         clang-format, cppcheck, shellcheck, banned functions' \
 	  'make format       lay the product code out as lint wants it' \
@@ -199,10 +200,15 @@ export OMPGPU_SANITIZE := $(SANITIZE)
 longest := tests/modes/fuzz.t tests/reduction/prop.t tests/fuzz/loops.t tests/modes/levels.t tests/modes/fuzz_storage.t tests/reduction/scan.t
 test_scripts = $(longest) $(filter-out $(longest),$(sort $(wildcard tests/*.t tests/*/*.t)))
 check-run:
-	@prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(filter-out tests/long/%,$(test_scripts)) $(unit_bin)
+	@prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(filter-out tests/long/% tests/mutants/%,$(test_scripts)) $(unit_bin)
 check-long: deps
 	@$(MAKE) --no-print-directory tests
-	@OMPGPU_LONG=1 prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(test_scripts) $(unit_bin)
+	@OMPGPU_LONG=1 prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(filter-out tests/mutants/%,$(test_scripts)) $(unit_bin)
+
+# A report of how good the tests are: they must notice each mistake made in the source.  It follows the source's text, so it is no part of `check`.
+mutants: deps
+	@$(MAKE) --no-print-directory tests
+	@prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' tests/mutants
 
 asan:
 	@sh .ci/setup.sh asan
