@@ -1,76 +1,14 @@
-/* clause.c - reads clauses by the kind of argument that the table gives, and resolves the names in
- * them.
+/* clause.c - expressions and list items of clauses: the names in them, constants, sections and
+ * members.
  *
  * libclang does not see pragma lines: names are looked up in the scopes that the walk found, and
  * the types of list items such as  s->p[i].q[0:n]  are worked out here from the variable's type. */
-#include "frontend/fe.h"
+#include "frontend/reader.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct reader {
-    struct fe *fe;
-    struct fe_pragma *p;
-    struct omp_clause *c;
-    unsigned at, end; /* tokens of the argument, without the parentheses */
-};
-
-static const char *text_of(const struct reader *r) { return r->fe->u->text; }
-static bool token_is(const struct reader *r, unsigned k, const char *s)
-{
-    const struct fe_token *t = &r->p->tokens[k];
-    return k < r->end && t->end - t->begin == strlen(s) &&
-           !strncmp(text_of(r) + t->begin, s, t->end - t->begin);
-}
-static bool is_ident(const struct reader *r, unsigned k)
-{
-    return k < r->end && r->p->tokens[k].kind == TOK_IDENT;
-}
-static unsigned offset_at(const struct reader *r, unsigned k)
-{
-    return k < r->p->ntokens ? r->p->tokens[k].begin : r->p->extent.end - 1;
-}
-static const char *word_at(struct reader *r, unsigned k)
-{
-    return fe_text(r->fe, (struct omp_extent){ r->p->tokens[k].begin, r->p->tokens[k].end });
-}
-static struct omp_extent extent_of(const struct reader *r, unsigned b, unsigned e)
-{
-    if (b >= e)
-        return (struct omp_extent){ 0, 0 };
-    return (struct omp_extent){ r->p->tokens[b].begin, r->p->tokens[e - 1].end };
-}
-/* First token from k on that is `s` outside of brackets; end when there is none. */
-static unsigned find_top(const struct reader *r, unsigned k, unsigned end, const char *s)
-{
-    for (int depth = 0; k < end; k++) {
-        const struct fe_token *t = &r->p->tokens[k];
-        if (!depth && token_is(r, k, s))
-            return k;
-        if (t->kind != TOK_PUNCT || t->end - t->begin != 1)
-            continue;
-        char c = text_of(r)[t->begin];
-        if (strchr("([{", c))
-            depth++;
-        if (strchr(")]}", c))
-            depth--;
-    }
-    return end;
-}
-static unsigned closing(const struct reader *r, unsigned k) /* of the bracket at k */
-{
-    int depth = 0;
-    for (; k < r->p->ntokens; k++) {
-        char c = text_of(r)[r->p->tokens[k].begin];
-        if (r->p->tokens[k].kind == TOK_PUNCT && strchr("([{", c))
-            depth++;
-        if (r->p->tokens[k].kind == TOK_PUNCT && strchr(")]}", c) && --depth == 0)
-            return k;
-    }
-    return r->p->ntokens;
-}
-
 /* ------------------------------------------------------------------ names in expressions */
-static struct fe_name *lookup(const struct reader *r, unsigned k)
+struct fe_name *fe_lookup_token(const struct reader *r, unsigned k)
 {
     const struct fe_token *t = &r->p->tokens[k];
     return fe_lookup(r->fe, text_of(r) + t->begin, t->end - t->begin, r->p->extent.begin);
@@ -107,7 +45,7 @@ static void note_local_type(struct reader *r, unsigned k, bool tag)
 }
 
 /* Notes every use of a variable, function or local type in tokens [b, e). */
-static void note_refs(struct reader *r, unsigned b, unsigned e)
+void fe_note_tokens(struct reader *r, unsigned b, unsigned e)
 {
     for (unsigned k = b; k < e; k++) {
         const struct fe_token *t = &r->p->tokens[k];
@@ -116,7 +54,7 @@ static void note_refs(struct reader *r, unsigned b, unsigned e)
             continue;
         bool tag = k > b && (token_is(r, k - 1, "struct") || token_is(r, k - 1, "union") ||
                              token_is(r, k - 1, "enum"));
-        struct fe_name *n = tag ? NULL : lookup(r, k);
+        struct fe_name *n = tag ? NULL : fe_lookup_token(r, k);
         if (n && n->var)
             *VEC_PUSH(r->fe->a, &r->fe->refs) =
                 (struct omp_ref){ t->begin, t->end - t->begin, n->var, false };
@@ -130,10 +68,10 @@ static void note_refs(struct reader *r, unsigned b, unsigned e)
     }
 }
 
-static void set_expr(struct reader *r, unsigned b, unsigned e)
+void fe_set_expr(struct reader *r, unsigned b, unsigned e)
 {
     r->c->expr = extent_of(r, b, e);
-    note_refs(r, b, e);
+    fe_note_tokens(r, b, e);
 }
 
 /* ------------------------------------------------------------------ constant expressions */
@@ -168,7 +106,7 @@ static long long eval_primary(struct eval *v)
     }
     if (r->p->tokens[k].kind == TOK_NUMBER)
         return (long long)strtoull(text_of(r) + r->p->tokens[k].begin, NULL, 0);
-    struct fe_name *n = is_ident(r, k) ? lookup(r, k) : NULL;
+    struct fe_name *n = is_ident(r, k) ? fe_lookup_token(r, k) : NULL;
     if (n && n->constant)
         return n->value;
     v->bad = true;
@@ -225,7 +163,7 @@ static long long eval_binary(struct eval *v, int level)
     return x;
 }
 
-static bool constant(struct reader *r, unsigned b, unsigned e, long long *out)
+bool fe_constant_tokens(struct reader *r, unsigned b, unsigned e, long long *out)
 {
     struct eval v = { r, b, e, b >= e };
     *out = v.bad ? 0 : eval_binary(&v, 0);
@@ -236,7 +174,7 @@ bool fe_constant(struct fe *fe, const struct fe_pragma *p, unsigned first, unsig
                  long long *value)
 {
     struct reader r = { .fe = fe, .p = (struct fe_pragma *)p, .end = end };
-    return constant(&r, first, end, value);
+    return fe_constant_tokens(&r, first, end, value);
 }
 
 /* ------------------------------------------------------------------ list items */
@@ -304,10 +242,10 @@ static uint64_t count_of(struct reader *r, const struct omp_section *s, unsigned
 {
     long long n = 1, lower = 0;
     if (s->is_section && colon + 1 < e)
-        return constant(r, colon + 1, e, &n) && n > 0 ? (uint64_t)n : 0;
+        return fe_constant_tokens(r, colon + 1, e, &n) && n > 0 ? (uint64_t)n : 0;
     if (!s->is_section)
         return 1;
-    return (b == colon || constant(r, b, colon, &lower)) && s->dim && lower >= 0 &&
+    return (b == colon || fe_constant_tokens(r, b, colon, &lower)) && s->dim && lower >= 0 &&
                    (uint64_t)lower < s->dim
                ? s->dim - (uint64_t)lower
                : 0;
@@ -387,7 +325,7 @@ static unsigned read_primary(struct reader *r, struct chain *x, unsigned k, unsi
         return close + 1;
     }
     x->text = extent_of(r, k, k + 1);
-    struct fe_name *n = is_ident(r, k) ? lookup(r, k) : NULL;
+    struct fe_name *n = is_ident(r, k) ? fe_lookup_token(r, k) : NULL;
     if (!n || !n->var) {
         x->ok = false;
         return k + 1;
@@ -501,7 +439,7 @@ static CXType read_item(struct reader *r, struct omp_item *item, unsigned b, uns
     *item = (struct omp_item){ .text = extent_of(r, b, e),
                                .place = fe_place(r->fe->u, offset_at(r, b)) };
     item->base = item->text;
-    note_refs(r, b, e);
+    fe_note_tokens(r, b, e);
     unsigned k = read_unary(r, &x, b, e);
     item->var = x.var;
     if (!x.ok || k != e || !x.var) {
@@ -528,7 +466,7 @@ static CXType read_item(struct reader *r, struct omp_item *item, unsigned b, uns
     return x.type;
 }
 
-static void read_items(struct reader *r, unsigned b, unsigned e)
+void fe_read_items(struct reader *r, unsigned b, unsigned e)
 {
     VEC(struct omp_item) v = { 0 };
     while (b < e) {
@@ -541,380 +479,8 @@ static void read_items(struct reader *r, unsigned b, unsigned e)
     r->c->nitems = v.n;
 }
 
-/* ------------------------------------------------------------ one function per kind of argument */
-static void read_none(struct reader *r) { (void)r; }
-static void read_raw(struct reader *r) { r->c->expr = extent_of(r, r->at, r->end); }
-static void read_list(struct reader *r) { read_items(r, r->at, r->end); }
-
-/* `lower : upper`, `strict: n`, `device_num: n` - what is behind the ':' counts. */
-static void read_expr(struct reader *r)
-{
-    unsigned colon = find_top(r, r->at, r->end, ":"), question = find_top(r, r->at, r->end, "?");
-    if (colon < r->end && question > colon) {
-        if (colon == r->at + 1 && is_ident(r, r->at) && !lookup(r, r->at))
-            r->c->word = word_at(r, r->at);
-        else
-            note_refs(r, r->at, colon);
-        r->at = colon + 1;
-    }
-    set_expr(r, r->at, r->end);
-    long long n;
-    if (constant(r, r->at, r->end, &n))
-        r->c->value = n;
-}
-
-static void read_const(struct reader *r)
-{
-    long long n = 0;
-    r->c->expr = extent_of(r, r->at, r->end);
-    if (r->at < r->end && !constant(r, r->at, r->end, &n) && r->c->kind == OMPC_COLLAPSE)
-        fe_error(r->fe, offset_at(r, r->at),
-                 "argument of clause '%s' is not a constant that can be evaluated here",
-                 fe_clause_rows[r->c->kind].spelling);
-    r->c->value = n;
-}
-
-static void bad_modifier(struct reader *r, unsigned k)
-{
-    fe_error(r->fe, offset_at(r, k), "modifier '%s' of clause '%s' is not supported yet",
-             word_at(r, k), fe_clause_rows[r->c->kind].spelling);
-}
-
-static bool map_word(struct reader *r, unsigned k, unsigned *map, bool *typed)
-{
-    static const struct {
-        const char *word;
-        unsigned bits;
-        bool type;
-    } words[] = {
-        { "to", OMPM_TO, true },           { "from", OMPM_FROM, true },
-        { "tofrom", OMPM_TOFROM, true },   { "alloc", OMPM_ALLOC, true },
-        { "release", OMPM_RELEASE, true }, { "delete", OMPM_DELETE, false },
-        { "storage", OMPM_ALLOC, true },   { "always", OMPM_ALWAYS, false },
-        { "close", OMPM_CLOSE, false },    { "present", OMPM_PRESENT, false },
-    };
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (token_is(r, k, words[i].word)) {
-            *map |= words[i].bits;
-            *typed |= words[i].type || words[i].bits == OMPM_DELETE;
-            return true;
-        }
-    return false;
-}
-
-static void read_map(struct reader *r)
-{
-    unsigned colon = find_top(r, r->at, r->end, ":"), leaves = r->p->c->leaves, map = 0;
-    bool typed = false;
-    if (colon < r->end) {
-        for (unsigned k = r->at; k < colon; k++)
-            if (!token_is(r, k, ",") && !map_word(r, k, &map, &typed)) {
-                bad_modifier(r, k);
-                return;
-            }
-        r->at = colon + 1;
-    }
-    if (!typed)
-        map |= OMPM_TOFROM;
-    if (leaves & OMPL_ENTER_DATA)
-        map &= ~(unsigned)OMPM_FROM;
-    if (leaves & OMPL_EXIT_DATA) {
-        map &= ~(unsigned)OMPM_TO;
-        if (!(map & (OMPM_FROM | OMPM_DELETE | OMPM_RELEASE)))
-            map |= OMPM_RELEASE;
-    }
-    r->c->map = map;
-    read_items(r, r->at, r->end);
-}
-
-/* to, from, has_device_addr, use_device_addr */
-static void read_locator(struct reader *r)
-{
-    unsigned colon = find_top(r, r->at, r->end, ":");
-    if (colon < r->end) {
-        for (unsigned k = r->at; k < colon; k++) {
-            bool typed = false;
-            if (token_is(r, k, ","))
-                continue;
-            if (!token_is(r, k, "present") || !map_word(r, k, &r->c->map, &typed)) {
-                bad_modifier(r, k);
-                return;
-            }
-        }
-        r->at = colon + 1;
-    }
-    if (r->c->kind == OMPC_TO)
-        r->c->map |= OMPM_TO;
-    if (r->c->kind == OMPC_FROM)
-        r->c->map |= OMPM_FROM;
-    read_items(r, r->at, r->end);
-}
-
-static void read_reduce(struct reader *r)
-{
-    static const struct {
-        const char *op;
-        enum omp_red_op code;
-    } ops[] = {
-        { "+", OMPR_ADD },   { "-", OMPR_SUB },   { "*", OMPR_MUL },   { "&", OMPR_AND },
-        { "|", OMPR_OR },    { "^", OMPR_XOR },   { "&&", OMPR_LAND }, { "||", OMPR_LOR },
-        { "min", OMPR_MIN }, { "max", OMPR_MAX },
-    };
-    unsigned colon = find_top(r, r->at, r->end, ":"), comma = find_top(r, r->at, colon, ",");
-    if (comma < colon) {
-        r->c->modifier = word_at(r, r->at);
-        r->at = comma + 1;
-    }
-    r->c->op = OMPR_USER;
-    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (token_is(r, r->at, ops[i].op))
-            r->c->op = ops[i].code;
-    r->c->word = fe_text(r->fe, extent_of(r, r->at, colon));
-    read_items(r, colon + 1, r->end);
-}
-
-static void read_if(struct reader *r)
-{
-    static const struct {
-        const char *word;
-        enum omp_leaf leaf;
-    } leaves[] = {
-        { "target", OMPL_TARGET },
-        { "parallel", OMPL_PARALLEL },
-        { "simd", OMPL_SIMD },
-        { "teams", OMPL_TEAMS },
-        { "task", OMPL_TASK },
-        { "taskloop", OMPL_TASKLOOP },
-        { "target data", OMPL_TARGET_DATA },
-        { "target enter data", OMPL_ENTER_DATA },
-        { "target exit data", OMPL_EXIT_DATA },
-        { "target update", OMPL_UPDATE },
-        { "cancel", OMPL_OTHER },
-        { "target_data", OMPL_TARGET_DATA },
-        { "target_enter_data", OMPL_ENTER_DATA },
-        { "target_exit_data", OMPL_EXIT_DATA },
-        { "target_update", OMPL_UPDATE },
-    };
-    unsigned colon = find_top(r, r->at, r->end, ":");
-    for (unsigned i = 0; colon < r->end && i < sizeof leaves / sizeof *leaves; i++) {
-        const char *w = leaves[i].word;
-        unsigned k = r->at;
-        for (size_t n; k < colon && *w; k++, w += n + (w[n] == ' ')) {
-            n = strcspn(w, " ");
-            if (r->p->tokens[k].end - r->p->tokens[k].begin != n ||
-                strncmp(text_of(r) + r->p->tokens[k].begin, w, n))
-                break;
-        }
-        if (*w || k != colon)
-            continue;
-        r->c->if_leaf = leaves[i].leaf;
-        r->at = colon + 1;
-        break;
-    }
-    set_expr(r, r->at, r->end);
-}
-
-static void read_sched(struct reader *r)
-{
-    static const struct {
-        const char *word;
-        enum omp_sched s;
-    } kinds[] = {
-        { "static", OMPSCHED_STATIC },   { "dynamic", OMPSCHED_DYNAMIC },
-        { "guided", OMPSCHED_GUIDED },   { "auto", OMPSCHED_AUTO },
-        { "runtime", OMPSCHED_RUNTIME },
-    };
-    unsigned comma = find_top(r, r->at, r->end, ","), colon = find_top(r, r->at, r->end, ":");
-    if (colon < r->end &&
-        find_top(r, r->at, colon, "?") == colon) { /* monotonic, nonmonotonic, simd */
-        r->at = colon + 1;
-        comma = find_top(r, r->at, r->end, ",");
-    }
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (token_is(r, r->at, kinds[i].word))
-            r->c->sched = kinds[i].s;
-    if (comma < r->end)
-        set_expr(r, comma + 1, r->end);
-}
-
-static void read_mapdef(struct reader *r)
-{
-    static const struct {
-        const char *word;
-        enum fe_defaultmap m;
-    } words[] = {
-        { "default", DMAP_DEFAULT }, { "alloc", DMAP_ALLOC },
-        { "to", DMAP_TO },           { "from", DMAP_FROM },
-        { "tofrom", DMAP_TOFROM },   { "firstprivate", DMAP_FIRSTPRIVATE },
-        { "private", DMAP_PRIVATE }, { "none", DMAP_NONE },
-        { "present", DMAP_PRESENT }, { "storage", DMAP_ALLOC },
-    };
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (token_is(r, r->at, words[i].word))
-            r->c->map = words[i].m;
-    unsigned colon = find_top(r, r->at, r->end, ":");
-    r->c->word = colon + 1 < r->end ? word_at(r, colon + 1) : "all";
-}
-
-static void read_word(struct reader *r)
-{
-    /* behind modifiers: order(reproducible: concurrent) */
-    if (r->end > r->at)
-        r->c->word = word_at(r, r->end - 1);
-    if (r->c->kind == OMPC_DEFAULT && r->end > r->at)
-        r->c->word = word_at(r, r->at);
-}
-
-static void read_linear(struct reader *r)
-{
-    unsigned colon = find_top(r, r->at, r->end, ":"), list_end = colon;
-    for (unsigned k = colon + 1; k < r->end;) { /* step, step(n), val */
-        unsigned comma = find_top(r, k, r->end, ",");
-        if (token_is(r, k, "step") && token_is(r, k + 1, "("))
-            set_expr(r, k + 2, comma - 1);
-        else if (!token_is(r, k, "val") && !token_is(r, k, "uval") && !token_is(r, k, "ref"))
-            set_expr(r, k, comma);
-        k = comma + 1;
-    }
-    if (token_is(r, r->at, "val") && token_is(r, r->at + 1, "(")) {
-        r->at += 2;
-        list_end = closing(r, r->at - 1);
-    }
-    read_items(r, r->at, list_end);
-}
-
-static void read_lastpriv(struct reader *r)
-{
-    unsigned colon = find_top(r, r->at, r->end, ":");
-    if (colon < r->end) {
-        r->c->word = word_at(r, r->at);
-        r->at = colon + 1;
-    }
-    read_items(r, r->at, r->end);
-}
-
-static void (*const readers[])(struct reader *) = {
-    [ARG_NONE] = read_none,         [ARG_EXPR] = read_expr,       [ARG_CONST] = read_const,
-    [ARG_LIST] = read_list,         [ARG_LOCATOR] = read_locator, [ARG_MAP] = read_map,
-    [ARG_REDUCE] = read_reduce,     [ARG_IF] = read_if,           [ARG_SCHED] = read_sched,
-    [ARG_MAPDEF] = read_mapdef,     [ARG_WORD] = read_word,       [ARG_LINEAR] = read_linear,
-    [ARG_LASTPRIV] = read_lastpriv, [ARG_ALIGN] = read_raw,       [ARG_RAW] = read_raw,
-};
-
-/* ------------------------------------------------------------------ the clauses of a directive */
-static bool listed(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = words; (p = strstr(p, word)); p += n)
-        if ((p == words || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
-            return true;
-    return false;
-}
-
-static int clause_named(struct reader *r, unsigned k)
-{
-    int found = -1;
-    for (int i = 0; i < OMPC_COUNT; i++)
-        if (token_is(r, k, fe_clause_rows[i].spelling))
-            found = i;
-    return found;
-}
-
-static bool allowed(const struct fe_pragma *p, int kind)
-{
-    for (unsigned i = 0; i < p->nrows; i++)
-        if (listed(p->rows[i]->clauses, fe_clause_rows[kind].spelling))
-            return true;
-    return false;
-}
-
-static void add_clause(struct omp_construct *c, struct omp_clause *clause)
-{
-    struct omp_clause **tail = &c->clauses;
-    while (*tail)
-        tail = &(*tail)->next;
-    *tail = clause;
-}
-
-static unsigned read_clause(struct reader *r, int kind, unsigned k)
-{
-    bool argument = token_is(r, k + 1, "(");
-    unsigned last = argument ? closing(r, k + 1) : k;
-    unsigned ntokens = r->p->ntokens;
-    r->c = arena_alloc(r->fe->a, sizeof *r->c);
-    r->c->kind = (enum omp_clause_kind)kind;
-    r->c->place = fe_place(r->fe->u, offset_at(r, k));
-    r->c->extent = extent_of(r, k, last < ntokens ? last + 1 : ntokens);
-    add_clause(r->p->c, r->c);
-    r->at = argument ? k + 2 : last + 1;
-    r->end = argument ? last : last + 1;
-    if (argument || fe_clause_rows[kind].arg == ARG_NONE)
-        readers[fe_clause_rows[kind].arg](r);
-    r->end = ntokens;
-    return last + 1;
-}
-
-/* critical(name), flush(list), threadprivate(list), declare target(list) */
-static unsigned directive_argument(struct reader *r, unsigned k)
-{
-    unsigned close = closing(r, k), leaves = r->p->c->leaves;
-    if (leaves & OMPL_CRITICAL)
-        r->p->c->name = fe_text(r->fe, extent_of(r, k + 1, close));
-    bool threadprivate = r->p->nrows && !strcmp(r->p->rows[0]->spelling, "threadprivate");
-    if ((leaves & OMPL_DECLARE_TARGET) || threadprivate) {
-        r->c = arena_alloc(r->fe->a, sizeof *r->c);
-        r->c->kind = threadprivate ? OMPC_PRIVATE : OMPC_ENTER;
-        r->c->place = r->p->c->place;
-        r->c->extent = extent_of(r, k, close < r->p->ntokens ? close + 1 : close);
-        read_items(r, k + 1, close);
-        for (unsigned i = 0; threadprivate && i < r->c->nitems; i++)
-            if (r->c->items[i].var)
-                r->fe->var_flags.at[r->c->items[i].var->id] |= FE_VAR_THREADPRIVATE;
-        if (!threadprivate)
-            add_clause(r->p->c, r->c);
-    }
-    return close + 1;
-}
-
-static void read_clauses(struct fe *fe, struct fe_pragma *p)
-{
-    struct reader r = { .fe = fe, .p = p, .end = p->ntokens };
-    unsigned k = p->clauses_at;
-    if (k < p->ntokens && token_is(&r, k, "("))
-        k = directive_argument(&r, k);
-    while (k < p->ntokens) {
-        int kind = is_ident(&r, k) ? clause_named(&r, k) : -1;
-        if (kind >= 0 && allowed(p, kind)) {
-            k = read_clause(&r, kind, k);
-            continue;
-        }
-        if (is_ident(&r, k) && !p->unexpected && !(p->c->leaves & OMPL_OTHER))
-            p->unexpected = p->tokens[k].begin;
-        k = token_is(&r, k + 1, "(") ? closing(&r, k + 1) + 1 : k + 1;
-    }
-}
-
 void fe_note_refs(struct fe *fe, const struct fe_pragma *p, unsigned first, unsigned end)
 {
     struct reader r = { .fe = fe, .p = (struct fe_pragma *)p, .end = end };
-    note_refs(&r, first, end);
-}
-
-void fe_parse_clauses(struct fe *fe)
-{
-    for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe_is_declare_reduction(&fe->pragmas.at[i]))
-            fe_read_udr(fe, &fe->pragmas.at[i]);
-    for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (!strstr(fe->pragmas.at[i].c->spelling, "declare reduction") &&
-            !strstr(fe->pragmas.at[i].c->spelling, "declare mapper"))
-            read_clauses(fe, &fe->pragmas.at[i]);
-}
-
-struct omp_clause *fe_clause(const struct omp_construct *c, enum omp_clause_kind kind)
-{
-    for (struct omp_clause *x = c->clauses; x; x = x->next)
-        if (x->kind == kind)
-            return x;
-    return NULL;
+    fe_note_tokens(&r, first, end);
 }

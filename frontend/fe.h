@@ -6,7 +6,7 @@
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
  *   context.c   metadirectives become what they stand for; calls of functions with variants are redirected
- *   clause.c    read the clauses, resolve names, types of list items
+ *   arguments.c read the clauses; clause.c: expressions and list items in them
  *   udr.c       user-defined reductions
  *   scan.c      the two phases of a loop with an inscan reduction
  *   tree.c      attach, nest, canonical loops (loop.c), atomic (atomic.c)
@@ -224,7 +224,7 @@ unsigned fe_first_fref(const struct fe *, unsigned offset);
 struct omp_type *fe_type(struct fe *, CXType);
 void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
-/* clause.c */
+/* arguments.c, clause.c */
 void fe_parse_clauses(struct fe *);
 /* these tokens */
 bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned end,

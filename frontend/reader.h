@@ -1,0 +1,79 @@
+/* reader.h - reads tokens of a pragma; shared by arguments.c and clause.c. */
+#ifndef OMPGPU_READER_H
+#define OMPGPU_READER_H
+#include "frontend/fe.h"
+#include <string.h>
+
+struct reader {
+    struct fe *fe;
+    struct fe_pragma *p;
+    struct omp_clause *c;
+    unsigned at, end; /* tokens of the argument, without the parentheses */
+};
+
+static inline const char *text_of(const struct reader *r) { return r->fe->u->text; }
+static inline bool token_is(const struct reader *r, unsigned k, const char *s)
+{
+    const struct fe_token *t = &r->p->tokens[k];
+    return k < r->end && t->end - t->begin == strlen(s) &&
+           !strncmp(text_of(r) + t->begin, s, t->end - t->begin);
+}
+static inline bool is_ident(const struct reader *r, unsigned k)
+{
+    return k < r->end && r->p->tokens[k].kind == TOK_IDENT;
+}
+static inline unsigned offset_at(const struct reader *r, unsigned k)
+{
+    return k < r->p->ntokens ? r->p->tokens[k].begin : r->p->extent.end - 1;
+}
+static inline const char *word_at(struct reader *r, unsigned k)
+{
+    return fe_text(r->fe, (struct omp_extent){ r->p->tokens[k].begin, r->p->tokens[k].end });
+}
+static inline struct omp_extent extent_of(const struct reader *r, unsigned b, unsigned e)
+{
+    if (b >= e)
+        return (struct omp_extent){ 0, 0 };
+    return (struct omp_extent){ r->p->tokens[b].begin, r->p->tokens[e - 1].end };
+}
+/* First token from k on that is `s` outside of brackets; end when there is none. */
+static inline unsigned find_top(const struct reader *r, unsigned k, unsigned end, const char *s)
+{
+    for (int depth = 0; k < end; k++) {
+        const struct fe_token *t = &r->p->tokens[k];
+        if (!depth && token_is(r, k, s))
+            return k;
+        if (t->kind != TOK_PUNCT || t->end - t->begin != 1)
+            continue;
+        char c = text_of(r)[t->begin];
+        if (strchr("([{", c))
+            depth++;
+        if (strchr(")]}", c))
+            depth--;
+    }
+    return end;
+}
+static inline unsigned closing(const struct reader *r, unsigned k) /* of the bracket at k */
+{
+    int depth = 0;
+    for (; k < r->p->ntokens; k++) {
+        char c = text_of(r)[r->p->tokens[k].begin];
+        if (r->p->tokens[k].kind == TOK_PUNCT && strchr("([{", c))
+            depth++;
+        if (r->p->tokens[k].kind == TOK_PUNCT && strchr(")]}", c) && --depth == 0)
+            return k;
+    }
+    return r->p->ntokens;
+}
+
+/* clause.c */
+struct fe_name *fe_lookup_token(const struct reader *, unsigned k);
+/* notes every use of a variable, function or local type in tokens [b, e) */
+void fe_note_tokens(struct reader *, unsigned b, unsigned e);
+/* the clause's expression is [b, e) */
+void fe_set_expr(struct reader *, unsigned b, unsigned e);
+/* is [b, e) a constant expression? */
+bool fe_constant_tokens(struct reader *, unsigned b, unsigned e, long long *value);
+/* the clause's list items are [b, e) */
+void fe_read_items(struct reader *, unsigned b, unsigned e);
+#endif
