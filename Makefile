@@ -244,7 +244,7 @@ install: all
 uninstall:
 	rm -f $(dest)/bin/ompgpu-cc $(dest)/lib/libompgpu.so $(dest)/lib/libompgpu.a
 	rm -f $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device devicertl-nvptx64.bc devicertl-x86_64.bc ompgpu_device.h)
-	rm -f $(dest)/share/man/man1/ompgpu-cc.1 $(dest)/share/man/man7/libompgpu.7
+	rm -f $(dest)/share/man/man1/ompgpu-cc.1 $(addprefix $(dest)/share/man/man7/,libompgpu.7 ompgpu-cc-openmp.7)
 	-rmdir $(dest)/lib/ompgpu
 
 # ------------------------------------------------------------------ lint
