@@ -157,10 +157,10 @@ static void probe_stacks(struct ir_unit *u)
 {
     static const char name[] = "probe-stack", value[] = "inline-asm";
     IR_EACH_FUNCTION(f, u->module)
-    if (!LLVMIsDeclaration(f))
-        LLVMAddAttributeAtIndex(
-            f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-            LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, sizeof value - 1));
+        if (!LLVMIsDeclaration(f))
+            LLVMAddAttributeAtIndex(
+                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, sizeof value - 1));
 }
 
 bool ir_prepare(struct ir_unit *u)
@@ -170,7 +170,8 @@ bool ir_prepare(struct ir_unit *u)
         probe_stacks(u);
         return true;
     }
-    IR_EACH_FUNCTION(f, u->module) drop_target_attributes(f);
+    IR_EACH_FUNCTION(f, u->module)
+        drop_target_attributes(f);
     for (unsigned i = 0; i < u->nkernels; i++)
         bound_threads(u, &u->kernels[i]);
     set_reflect_flag(u);

@@ -169,6 +169,10 @@ unsigned ir_attribute_kind(const char *name);
 #define IR_EACH_INSTRUCTION(i, b)                                                                  \
     for (LLVMValueRef i = LLVMGetFirstInstruction(b), i##_next;                                    \
          i && (i##_next = LLVMGetNextInstruction(i), true); i = i##_next)
+/* all of a function; `break` only leaves the block */
+#define IR_EACH_INSTRUCTION_OF(i, f)                                                               \
+    IR_EACH_BLOCK(i##_block, f)                                                                    \
+        IR_EACH_INSTRUCTION(i, i##_block)
 #define IR_EACH_USE(u, v)                                                                          \
     for (LLVMUseRef u = LLVMGetFirstUse(v), u##_next; u && (u##_next = LLVMGetNextUse(u), true);   \
          u = u##_next)

@@ -74,8 +74,7 @@ static unsigned promises_at(LLVMValueRef marker)
 /* The promises that hold at the end of a block where `now` hold at its beginning. */
 static unsigned pass(LLVMBasicBlockRef block, unsigned now)
 {
-    IR_EACH_INSTRUCTION(i, block)
-    {
+    IR_EACH_INSTRUCTION(i, block) {
         if (is_marker(i))
             now = promises_at(i);
     }
@@ -92,10 +91,9 @@ static unsigned number_of(const LLVMBasicBlockRef *blocks, unsigned n, LLVMBasic
 
 static bool any_marker(LLVMValueRef f)
 {
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    if (is_marker(i))
-        return true;
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (is_marker(i))
+            return true;
     return false;
 }
 
@@ -155,6 +153,7 @@ void ir_end_assuming(struct ir_unit *u)
     LLVMValueRef marker = LLVMGetNamedFunction(u->module, marker_name);
     if (!marker)
         return;
-    IR_EACH_USE(use, marker) LLVMInstructionEraseFromParent(LLVMGetUser(use));
+    IR_EACH_USE(use, marker)
+        LLVMInstructionEraseFromParent(LLVMGetUser(use));
     LLVMDeleteFunction(marker);
 }

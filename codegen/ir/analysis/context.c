@@ -31,8 +31,7 @@ bool ir_is_outlined(const struct ir_node *node)
 {
     if (!LLVMIsAFunction(node->value) || !node->address_taken)
         return false;
-    IR_EACH_USE(use, node->value)
-    {
+    IR_EACH_USE(use, node->value) {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsACallInst(user) && is_called_by_all(user, node->value))
             continue;
@@ -119,8 +118,7 @@ bool ir_sort_regions(struct ir_unit *u)
     bool *sequential = ir_alloc(g->n, sizeof *sequential), *inside = ir_alloc(g->n, sizeof *inside);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     ir_find_contexts(u, g, sequential, inside);
-    IR_EACH_USE(use, parallel)
-    {
+    IR_EACH_USE(use, parallel) {
         LLVMValueRef call = LLVMGetUser(use);
         if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != parallel)
             ir_bug("__ompgpu_parallel is used for other than a call");

@@ -74,24 +74,27 @@ static void scan_instruction(struct ir_graph *g, unsigned node, LLVMValueRef ins
 
 static void scan_function(struct ir_graph *g, unsigned node)
 {
-    IR_EACH_BLOCK(block, g->nodes[node].value)
-    IR_EACH_INSTRUCTION(instruction, block)
-    scan_instruction(g, node, instruction);
+    IR_EACH_INSTRUCTION_OF(instruction, g->nodes[node].value)
+        scan_instruction(g, node, instruction);
 }
 
 struct ir_graph *ir_graph_build(LLVMModuleRef module)
 {
     struct ir_graph *g = ir_alloc(1, sizeof *g);
     unsigned count = 0;
-    IR_EACH_FUNCTION(f, module) count++;
-    IR_EACH_GLOBAL(v, module) count++;
+    IR_EACH_FUNCTION(f, module)
+        count++;
+    IR_EACH_GLOBAL(v, module)
+        count++;
     for (g->room = 64; g->room < 3 * count; g->room *= 2)
         ;
     g->nodes = ir_alloc(count, sizeof *g->nodes);
     g->keys = ir_alloc(g->room, sizeof *g->keys);
     g->index = ir_alloc(g->room, sizeof *g->index);
-    IR_EACH_FUNCTION(f, module) add_node(g, f, !LLVMIsDeclaration(f));
-    IR_EACH_GLOBAL(v, module) add_node(g, v, !LLVMIsDeclaration(v));
+    IR_EACH_FUNCTION(f, module)
+        add_node(g, f, !LLVMIsDeclaration(f));
+    IR_EACH_GLOBAL(v, module)
+        add_node(g, v, !LLVMIsDeclaration(v));
     for (unsigned i = 0; i < g->n; i++) {
         LLVMValueRef v = g->nodes[i].value;
         if (LLVMIsAFunction(v))

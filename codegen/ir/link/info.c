@@ -222,12 +222,12 @@ bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input,
     };
     delete_used_lists(module);
     IR_EACH_GLOBAL(g, module)
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (ir_starts(ir_name(g), kinds[i].prefix)) {
-            kinds[i].read(&r, g);
-            delete_global(g);
-            break;
-        }
+        for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (ir_starts(ir_name(g), kinds[i].prefix)) {
+                kinds[i].read(&r, g);
+                delete_global(g);
+                break;
+            }
     return true;
 }
 

@@ -51,8 +51,10 @@ static bool link_library(struct ir_unit *u, const char *path)
     LLVMModuleRef library = read_lazily(u, path);
     if (!library)
         return false;
-    IR_EACH_FUNCTION(f, library) make_optional(f);
-    IR_EACH_GLOBAL(g, library) make_optional(g);
+    IR_EACH_FUNCTION(f, library)
+        make_optional(f);
+    IR_EACH_GLOBAL(g, library)
+        make_optional(g);
     /* libdevice carries the triple and the layout of an older LLVM; they mean the same. */
     LLVMSetTarget(library, LLVMGetTarget(u->module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(u->module));
@@ -158,8 +160,7 @@ static struct missing_list find_missing(struct ir_unit *u)
 static bool note_place(const struct missing *m, const char **file, unsigned *line)
 {
     unsigned length;
-    IR_EACH_USE(use, m->value)
-    {
+    IR_EACH_USE(use, m->value) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user) || !LLVMGetDebugLocLine(user))
             continue;
@@ -281,15 +282,17 @@ struct names {
 static struct names undefined_by_user(LLVMModuleRef module)
 {
     unsigned n = 0;
-    IR_EACH_FUNCTION(f, module) n++;
-    IR_EACH_GLOBAL(g, module) n++;
+    IR_EACH_FUNCTION(f, module)
+        n++;
+    IR_EACH_GLOBAL(g, module)
+        n++;
     struct names names = { ir_alloc(n, sizeof *names.at), 0 };
     IR_EACH_FUNCTION(f, module)
-    if (LLVMIsDeclaration(f) && !ir_starts(ir_name(f), "llvm.") && !is_device_libc(ir_name(f)))
-        names.at[names.n++] = ir_format("%s", ir_name(f));
+        if (LLVMIsDeclaration(f) && !ir_starts(ir_name(f), "llvm.") && !is_device_libc(ir_name(f)))
+            names.at[names.n++] = ir_format("%s", ir_name(f));
     IR_EACH_GLOBAL(g, module)
-    if (LLVMIsDeclaration(g))
-        names.at[names.n++] = ir_format("%s", ir_name(g));
+        if (LLVMIsDeclaration(g))
+            names.at[names.n++] = ir_format("%s", ir_name(g));
     return names;
 }
 
@@ -376,7 +379,8 @@ static bool function_needs_backend_calls(LLVMValueRef f)
 static void want_backend_calls(struct ir_unit *u)
 {
     bool needed = false;
-    IR_EACH_FUNCTION(f, u->module) needed = needed || function_needs_backend_calls(f);
+    IR_EACH_FUNCTION(f, u->module)
+        needed = needed || function_needs_backend_calls(f);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), NULL, 0, false);
     for (unsigned i = 0; needed && i < BACKEND_CALLS; i++)
         /* replaced by the definition, with its type */
@@ -425,7 +429,9 @@ static void internalise(const struct ir_unit *u, LLVMValueRef global)
  * with the rest. */
 bool ir_internalise(struct ir_unit *u)
 {
-    IR_EACH_FUNCTION(f, u->module) internalise(u, f);
-    IR_EACH_GLOBAL(g, u->module) internalise(u, g);
+    IR_EACH_FUNCTION(f, u->module)
+        internalise(u, f);
+    IR_EACH_GLOBAL(g, u->module)
+        internalise(u, g);
     return true;
 }

@@ -68,8 +68,10 @@ static bool read_all(struct ir_unit *u, LLVMModuleRef *modules)
     for (unsigned i = 0; i < u->opt->ninputs; i++) {
         if (!(modules[i] = ir_parse_input(u, &u->opt->inputs[i])))
             return false;
-        IR_EACH_FUNCTION(f, modules[i]) add_symbol(f, i);
-        IR_EACH_GLOBAL(g, modules[i]) add_symbol(g, i);
+        IR_EACH_FUNCTION(f, modules[i])
+            add_symbol(f, i);
+        IR_EACH_GLOBAL(g, modules[i])
+            add_symbol(g, i);
     }
     if (symbols.n)
         qsort(symbols.at, symbols.n, sizeof *symbols.at, by_name);

@@ -70,9 +70,8 @@ bool ir_correct_atomics(struct ir_unit *u)
                         LLVMGetSyncScopeID(u->ctx, "block", 5) };
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_FUNCTION(f, u->module)
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    correct(b, &s, i);
+        IR_EACH_INSTRUCTION_OF(i, f)
+            correct(b, &s, i);
     LLVMDisposeBuilder(b);
     return true;
 }
@@ -118,8 +117,7 @@ void ir_plain_locals(struct ir_unit *u)
         return;
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_FUNCTION(f, u->module)
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    make_plain(b, i);
+        IR_EACH_INSTRUCTION_OF(i, f)
+            make_plain(b, i);
     LLVMDisposeBuilder(b);
 }

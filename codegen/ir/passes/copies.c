@@ -37,8 +37,7 @@ struct walk {
 static struct need *collect(const struct ir_graph *g, LLVMValueRef marker)
 {
     struct need *own = ir_alloc(g->n, sizeof *own);
-    IR_EACH_USE(use, marker)
-    {
+    IR_EACH_USE(use, marker) {
         LLVMValueRef call = LLVMGetUser(use);
         struct need *n =
             &own[ir_graph_find(g, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)))];

@@ -44,8 +44,7 @@ static bool is_forwarded(LLVMValueRef call)
 
 static void find_regions(struct regions *r, LLVMValueRef starter)
 {
-    IR_EACH_USE(use, starter)
-    {
+    IR_EACH_USE(use, starter) {
         LLVMValueRef call = LLVMGetUser(use);
         bool is_call = LLVMIsACallInst(call) && LLVMGetCalledValue(call) == starter;
         if (is_call && LLVMIsAFunction(LLVMGetOperand(call, 0)))
@@ -58,7 +57,8 @@ static void find_regions(struct regions *r, LLVMValueRef starter)
 static unsigned count_uses(LLVMValueRef v)
 {
     unsigned n = 0;
-    IR_EACH_USE(use, v) n++;
+    IR_EACH_USE(use, v)
+        n++;
     return n;
 }
 
@@ -73,8 +73,7 @@ static LLVMValueRef token(const struct ir_unit *u, const struct regions *r, unsi
 
 static void pass_tokens(const struct ir_unit *u, const struct regions *r, LLVMValueRef starter)
 {
-    IR_EACH_USE(use, starter)
-    {
+    IR_EACH_USE(use, starter) {
         LLVMValueRef call = LLVMGetUser(use), f = LLVMGetOperand(call, 0);
         for (unsigned i = 0; i < r->n; i++)
             if (r->at[i] == f)
@@ -127,9 +126,7 @@ static bool calls_region(LLVMValueRef call, LLVMTypeRef region)
 static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, LLVMValueRef cascade)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    {
+    IR_EACH_INSTRUCTION_OF(i, f) {
         if (!calls_region(i, region))
             continue;
         LLVMPositionBuilderBefore(b, i); /* takes the debug location over */

@@ -182,8 +182,7 @@ static bool call_escapes(LLVMValueRef call, LLVMValueRef pointer, struct vector 
  * nothing. */
 bool ir_is_print_buffer(LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use),
                      callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
         bool harmless =
@@ -234,8 +233,8 @@ static bool escapes(LLVMValueRef pointer, struct vector *seen, unsigned depth)
         return false;
     push(seen, pointer);
     IR_EACH_USE(use, pointer)
-    if (use_escapes(LLVMGetUser(use), pointer, seen, depth))
-        return true;
+        if (use_escapes(LLVMGetUser(use), pointer, seen, depth))
+            return true;
     return false;
 }
 
@@ -348,8 +347,7 @@ static LLVMValueRef allocate_block(struct globaliser *g, struct frame *frame, LL
 /* ------------------------------------------------------------------ rewriting */
 void ir_drop_lifetime_marks(LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsACallInst(user) && LLVMIsAFunction(LLVMGetCalledValue(user)) &&
             ir_starts(ir_name(LLVMGetCalledValue(user)), "llvm.lifetime."))
@@ -373,8 +371,7 @@ static void find_body(struct globaliser *g, struct frame *frame)
     LLVMPositionBuilderBefore(g->b, LLVMGetFirstInstruction(entry));
     frame->body =
         build_runtime_call(g->u, g->b, "llvm.donothing", LLVMVoidTypeInContext(g->u->ctx), NULL, 0);
-    IR_EACH_INSTRUCTION(i, entry)
-    {
+    IR_EACH_INSTRUCTION(i, entry) {
         if (!LLVMIsAAllocaInst(i) || !is_static(i))
             continue;
         char *name = ir_format("%s", ir_name(i));
@@ -429,8 +426,7 @@ static LLVMValueRef use_shared(struct globaliser *g, const struct frame *frame, 
 /* The call that makes it escape, where it is one and no region. */
 static LLVMValueRef keeping_call(LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsACallInst(user) &&
             strcmp(ir_name(LLVMGetCalledValue(user)), "__ompgpu_parallel") != 0 &&
@@ -573,9 +569,7 @@ static void move_restore(struct globaliser *g, struct frame *frame, LLVMValueRef
 static void move_stack_marks(struct globaliser *g, struct frame *frame)
 {
     struct vector saves = { 0 }, restores = { 0 };
-    IR_EACH_BLOCK(block, frame->function)
-    IR_EACH_INSTRUCTION(i, block)
-    {
+    IR_EACH_INSTRUCTION_OF(i, frame->function) {
         LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
         const char *name = callee && LLVMIsAFunction(callee) ? ir_name(callee) : "";
         if (ir_starts(name, "llvm.stacksave"))
@@ -629,12 +623,11 @@ static void move_byvals(struct globaliser *g, struct frame *frame)
 static bool find_dynamics(LLVMValueRef f, struct vector *dynamics)
 {
     bool escaping = false;
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    if (LLVMIsAAllocaInst(i) && !is_static(i)) {
-        push(dynamics, i);
-        escaping = escaping || ir_pointer_escapes(i);
-    }
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (LLVMIsAAllocaInst(i) && !is_static(i)) {
+            push(dynamics, i);
+            escaping = escaping || ir_pointer_escapes(i);
+        }
     return escaping;
 }
 
@@ -652,10 +645,9 @@ static void move_dynamics(struct globaliser *g, struct frame *frame)
 static void move_statics(struct globaliser *g, struct frame *frame)
 {
     struct vector statics = { 0 };
-    IR_EACH_BLOCK(block, frame->function)
-    IR_EACH_INSTRUCTION(i, block)
-    if (LLVMIsAAllocaInst(i) && is_static(i) && ir_pointer_escapes(i))
-        push(&statics, i);
+    IR_EACH_INSTRUCTION_OF(i, frame->function)
+        if (LLVMIsAAllocaInst(i) && is_static(i) && ir_pointer_escapes(i))
+            push(&statics, i);
     for (unsigned i = 0; i < statics.n; i++)
         move_static(g, frame, statics.at[i]);
     free(statics.at);
@@ -664,8 +656,7 @@ static void move_statics(struct globaliser *g, struct frame *frame)
 static void finish(struct globaliser *g, const struct frame *frame)
 {
     LLVMInstructionEraseFromParent(frame->body);
-    IR_EACH_BLOCK(block, frame->function)
-    {
+    IR_EACH_BLOCK(block, frame->function) {
         LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
         if (frame->mark && last && LLVMIsAReturnInst(last))
             release_before_return(g, frame, last);

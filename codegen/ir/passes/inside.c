@@ -81,11 +81,11 @@ static void link_copies(struct separation *s)
     LLVMModuleRef m = LLVMCloneModule(s->u->module);
     LLVMSetModuleInlineAsm2(m, "", 0);
     IR_EACH_FUNCTION(f, m)
-    if (!LLVMIsDeclaration(f))
-        LLVMSetLinkage(f, LLVMAvailableExternallyLinkage);
+        if (!LLVMIsDeclaration(f))
+            LLVMSetLinkage(f, LLVMAvailableExternallyLinkage);
     IR_EACH_GLOBAL(v, m)
-    if (!LLVMIsDeclaration(v) && LLVMGetLinkage(v) != LLVMAppendingLinkage)
-        LLVMSetLinkage(v, LLVMAvailableExternallyLinkage);
+        if (!LLVMIsDeclaration(v) && LLVMGetLinkage(v) != LLVMAppendingLinkage)
+            LLVMSetLinkage(v, LLVMAvailableExternallyLinkage);
     for (unsigned i = 0; i < s->g->n; i++)
         if (s->copies[i])
             ir_leave_address(m, LLVMGetNamedFunction(m, ir_name(s->g->nodes[i].value)),
@@ -103,9 +103,7 @@ static void link_copies(struct separation *s)
 /* Copies call copies from the start. */
 static void redirect(const struct separation *s, LLVMValueRef f)
 {
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    {
+    IR_EACH_INSTRUCTION_OF(i, f) {
         LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
         int node = callee && LLVMIsAFunction(callee) ? ir_graph_find(s->g, callee) : -1;
         if (node >= 0 && s->copies[node])

@@ -133,8 +133,7 @@ static void replace_powi(struct ir_unit *u, LLVMValueRef intrinsic, bool is_floa
     LLVMTypeRef type = LLVMFunctionType(real, (LLVMTypeRef[]){ real, real }, 2, false);
     LLVMValueRef f = declare(u->module, is_float ? "powf" : "pow", type);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
-    IR_EACH_USE(use, intrinsic)
-    {
+    IR_EACH_USE(use, intrinsic) {
         LLVMValueRef call = LLVMGetUser(use);
         LLVMPositionBuilderBefore(b, call);
         LLVMValueRef args[] = { LLVMGetOperand(call, 0),
@@ -197,7 +196,7 @@ static void replace_pair(struct ir_unit *u, const struct pair *p, LLVMValueRef i
     LLVMValueRef f = declare(u->module, is_float ? ir_format("%sf", p->name) : p->name, type);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_USE(use, intrinsic)
-    replace_pair_call(b, p, LLVMGetUser(use), type, f);
+        replace_pair_call(b, p, LLVMGetUser(use), type, f);
     LLVMDisposeBuilder(b);
     LLVMDeleteFunction(intrinsic);
 }
@@ -241,8 +240,7 @@ static void lower(struct ir_unit *u, LLVMValueRef intrinsic)
 
 bool ir_lower_math(struct ir_unit *u)
 {
-    IR_EACH_FUNCTION(f, u->module)
-    {
+    IR_EACH_FUNCTION(f, u->module) {
         if (!ir_starts(ir_name(f), "llvm."))
             continue;
         if (u->opt->target == IR_NVPTX)

@@ -57,8 +57,7 @@ static const struct constant *find_constant(const char *name)
 bool ir_configure(struct ir_unit *u)
 {
     static const char prefix[] = "__ompgpu_cfg_";
-    IR_EACH_GLOBAL(g, u->module)
-    {
+    IR_EACH_GLOBAL(g, u->module) {
         const char *name = ir_name(g);
         if (!ir_starts(name, prefix))
             continue;

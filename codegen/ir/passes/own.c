@@ -22,8 +22,7 @@ static const char *const own_state[] = { "__ompgpu_state_nest", "__ompgpu_state_
 static bool is_own(LLVMValueRef address, const struct ir_graph *g, const int *from,
                    LLVMValueRef kernel, LLVMTypeRef element)
 {
-    IR_EACH_USE(use, address)
-    {
+    IR_EACH_USE(use, address) {
         LLVMValueRef user = LLVMGetUser(use);
         if (ir_is_address_of_same(user)) {
             if (!is_own(user, g, from, kernel, element))
@@ -98,8 +97,8 @@ bool ir_localise_state(struct ir_unit *u)
         LLVMValueRef kernel = ir_kernel_function(u->module, &u->kernels[i]);
         ir_graph_reach(g, (unsigned)ir_graph_find(g, kernel), from, NULL);
         IR_EACH_GLOBAL(variable, u->module)
-        if (is_own_state(ir_name(variable)))
-            changed |= make_local(u, variable, g, from, kernel);
+            if (is_own_state(ir_name(variable)))
+                changed |= make_local(u, variable, g, from, kernel);
     }
     free(from);
     ir_graph_free(g);

@@ -43,8 +43,7 @@ bool ir_is_address_of_same(LLVMValueRef user)
 static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const int *from,
                         LLVMValueRef kernel, struct stores *stores)
 {
-    IR_EACH_USE(use, address)
-    {
+    IR_EACH_USE(use, address) {
         LLVMValueRef user = LLVMGetUser(use);
         if (ir_is_address_of_same(user)) {
             if (!only_stored(user, g, from, kernel, stores))
@@ -85,8 +84,8 @@ bool ir_prune_state(struct ir_unit *u)
         LLVMValueRef kernel = ir_kernel_function(u->module, &u->kernels[i]);
         ir_graph_reach(g, (unsigned)ir_graph_find(g, kernel), from, NULL);
         IR_EACH_GLOBAL(v, u->module)
-        if (ir_starts(ir_name(v), "__ompgpu_state_"))
-            pruned += prune_variable(v, g, from, kernel);
+            if (ir_starts(ir_name(v), "__ompgpu_state_"))
+                pruned += prune_variable(v, g, from, kernel);
     }
     free(from);
     ir_graph_free(g);

@@ -81,8 +81,8 @@ static bool can_divide(const struct ir_unit *u)
     if (LLVMGetFirstGlobalAlias(u->module) || LLVMGetFirstGlobalIFunc(u->module))
         return false;
     IR_EACH_GLOBAL(v, u->module)
-    if (LLVMGetLinkage(v) == LLVMAppendingLinkage)
-        return false;
+        if (LLVMGetLinkage(v) == LLVMAppendingLinkage)
+            return false;
     for (unsigned i = 0; i < u->nkernels; i++)
         if (LLVMGetFirstUse(ir_kernel_function(u->module, &u->kernels[i])))
             return false;
@@ -116,16 +116,16 @@ static bool takes_address(LLVMValueRef user, LLVMValueRef f)
         return false;
     }
     IR_EACH_USE(use, user)
-    if (LLVMIsAInstruction(LLVMGetUser(use)) || takes_address(LLVMGetUser(use), f))
-        return true;
+        if (LLVMIsAInstruction(LLVMGetUser(use)) || takes_address(LLVMGetUser(use), f))
+            return true;
     return false;
 }
 
 static bool has_address_taken(LLVMValueRef f)
 {
     IR_EACH_USE(use, f)
-    if (takes_address(LLVMGetUser(use), f))
-        return true;
+        if (takes_address(LLVMGetUser(use), f))
+            return true;
     return false;
 }
 
@@ -151,10 +151,9 @@ static void note_runtime_call(struct splitter *s, LLVMValueRef call)
 
 static void study_function(struct splitter *s, LLVMValueRef f)
 {
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    if (is_runtime_call(i))
-        note_runtime_call(s, i);
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (is_runtime_call(i))
+            note_runtime_call(s, i);
 }
 
 static void study(struct splitter *s)
@@ -183,18 +182,18 @@ static void study(struct splitter *s)
 static unsigned count_instructions(LLVMValueRef f)
 {
     unsigned n = 0;
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block) n++;
+    IR_EACH_INSTRUCTION_OF(i, f)
+        n++;
     return n;
 }
 
 static bool starts_unknown(LLVMValueRef f)
 {
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    if (is_runtime_call(i) && strcmp(ir_name(LLVMGetCalledValue(i)), "__ompgpu_parallel") == 0 &&
-        !LLVMIsAFunction(LLVMGetOperand(i, 0)))
-        return true;
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (is_runtime_call(i) &&
+            strcmp(ir_name(LLVMGetCalledValue(i)), "__ompgpu_parallel") == 0 &&
+            !LLVMIsAFunction(LLVMGetOperand(i, 0)))
+            return true;
     return false;
 }
 
@@ -250,7 +249,8 @@ static void make_sets(struct splitter *s)
     const struct ir_unit *u = s->u;
     struct needs *needs = ir_alloc(u->nkernels, sizeof *needs);
     unsigned all = 0, copies = 0, home = 0;
-    IR_EACH_FUNCTION(f, u->module) all += count_instructions(f);
+    IR_EACH_FUNCTION(f, u->module)
+        all += count_instructions(f);
     for (unsigned k = 0; k < u->nkernels; k++) {
         needs[k] = find_needs(s, &u->kernels[k]);
         if (needs[k].unknown && !needs[home].unknown)
@@ -290,10 +290,12 @@ void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
     LLVMDisposeBuilder(b);
     LLVMReplaceAllUsesWith(f, there);
     unsigned n = 0;
-    IR_EACH_USE(use, there) n++;
+    IR_EACH_USE(use, there)
+        n++;
     LLVMValueRef *users = ir_alloc(n + 1, sizeof *users);
     n = 0;
-    IR_EACH_USE(use, there) users[n++] = LLVMGetUser(use);
+    IR_EACH_USE(use, there)
+        users[n++] = LLVMGetUser(use);
     for (unsigned i = 0; i < n; i++)
         for (unsigned o = 0;
              LLVMIsAInstruction(users[i]) && o < (unsigned)LLVMGetNumOperands(users[i]); o++)
@@ -504,8 +506,10 @@ bool ir_join(struct ir_unit *u)
     for (unsigned i = 0; i < u->nsets; i++)
         for (unsigned k = 0; k < u->sets[i].nkernels; k++)
             u->kernels[u->sets[i].origin[k]] = u->sets[i].kernels[k];
-    IR_EACH_FUNCTION(f, u->module) give_names_back(f);
-    IR_EACH_GLOBAL(v, u->module) give_names_back(v);
+    IR_EACH_FUNCTION(f, u->module)
+        give_names_back(f);
+    IR_EACH_GLOBAL(v, u->module)
+        give_names_back(v);
     u->nsets = 0;
     return true;
 }

@@ -44,8 +44,7 @@ static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockR
     if (latch != header)
         body[n++] = latch;
     for (unsigned i = 0; i < n; i++)
-        IR_EACH_USE(use, LLVMBasicBlockAsValue(body[i]))
-        {
+        IR_EACH_USE(use, LLVMBasicBlockAsValue(body[i])) {
             LLVMValueRef user = LLVMGetUser(use);
             LLVMBasicBlockRef from =
                 LLVMIsATerminatorInst(user) ? LLVMGetInstructionParent(user) : NULL;
@@ -53,8 +52,7 @@ static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockR
                 body[n++] = from;
         }
     for (unsigned i = 0; i < n && !found; i++)
-        IR_EACH_INSTRUCTION(inst, body[i])
-        {
+        IR_EACH_INSTRUCTION(inst, body[i]) {
             LLVMBasicBlockRef back;
             if (!LLVMIsAPHINode(inst) || found)
                 break;
@@ -84,23 +82,22 @@ static void hide(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef phi, LL
 static void hide_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef f)
 {
     IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(phi, block)
-    {
-        LLVMBasicBlockRef latch;
-        if (!LLVMIsAPHINode(phi))
-            break;
-        LLVMValueRef add = increment_of(phi, &latch);
-        if (add && (!LLVMIsAConstant(LLVMGetOperand(add, LLVMGetOperand(add, 0) == phi)) ||
-                    holds_loop(f, block, latch)))
-            hide(u, b, phi, add);
-    }
+        IR_EACH_INSTRUCTION(phi, block) {
+            LLVMBasicBlockRef latch;
+            if (!LLVMIsAPHINode(phi))
+                break;
+            LLVMValueRef add = increment_of(phi, &latch);
+            if (add && (!LLVMIsAConstant(LLVMGetOperand(add, LLVMGetOperand(add, 0) == phi)) ||
+                        holds_loop(f, block, latch)))
+                hide(u, b, phi, add);
+        }
 }
 
 void ir_hide_strides(struct ir_unit *u)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_FUNCTION(f, u->module)
-    if (!LLVMIsDeclaration(f))
-        hide_in(u, b, f);
+        if (!LLVMIsDeclaration(f))
+            hide_in(u, b, f);
     LLVMDisposeBuilder(b);
 }

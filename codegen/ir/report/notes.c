@@ -89,8 +89,9 @@ static LLVMDbgRecordRef declaration_of(LLVMValueRef variable)
                          : LLVMGetParamParent(variable);
     LLVMDbgRecordRef d = NULL;
     IR_EACH_BLOCK(block, f)
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && !d; i = LLVMGetNextInstruction(i))
-        d = declaration_in(i, variable);
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && !d;
+             i = LLVMGetNextInstruction(i))
+            d = declaration_in(i, variable);
     return d;
 }
 
@@ -139,12 +140,12 @@ void ir_mark_variables(const struct ir_unit *u)
     for (unsigned i = 0; i < u->opt->ninputs; i++)
         wanted |= u->opt->inputs[i].remarks;
     IR_EACH_FUNCTION(f, u->module)
-    IR_EACH_BLOCK(block, f)
-    for (LLVMValueRef i = wanted ? LLVMGetFirstInstruction(block) : NULL; i;
-         i = LLVMGetNextInstruction(i))
-        for (LLVMDbgRecordRef d = LLVMGetFirstDbgRecord(i); d; d = next_record(i, d))
-            if (LLVMDbgRecordGetKind(d) == LLVMDbgRecordDeclare)
-                mark_declared(u, d);
+        IR_EACH_BLOCK(block, f)
+            for (LLVMValueRef i = wanted ? LLVMGetFirstInstruction(block) : NULL; i;
+                 i = LLVMGetNextInstruction(i))
+                for (LLVMDbgRecordRef d = LLVMGetFirstDbgRecord(i); d; d = next_record(i, d))
+                    if (LLVMDbgRecordGetKind(d) == LLVMDbgRecordDeclare)
+                        mark_declared(u, d);
 }
 
 static bool read_mark(const struct ir_unit *u, const struct ir_kernel *k, LLVMValueRef variable,

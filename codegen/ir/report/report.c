@@ -62,9 +62,7 @@ static uint64_t frame_bytes(const struct ir_unit *u, LLVMValueRef alloca)
 
 static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    {
+    IR_EACH_INSTRUCTION_OF(i, f) {
         if (LLVMIsAAllocaInst(i))
             k->frame_bytes += frame_bytes(u, i);
         LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;

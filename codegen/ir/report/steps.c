@@ -128,8 +128,8 @@ void ir_show_step(struct ir_unit *u, const char *step)
         functions.at[i].seen = false;
     for (unsigned i = 0; (set = ir_set(u, i)); i++)
         IR_EACH_FUNCTION(f, set->module)
-    if (!LLVMIsDeclaration(f))
-        changed |= show_function(f, first, i);
+            if (!LLVMIsDeclaration(f))
+                changed |= show_function(f, first, i);
     changed |= show_gone();
     if (!changed)
         fprintf(out, "; no change\n");

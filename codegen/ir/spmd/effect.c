@@ -440,10 +440,9 @@ static bool is_idle(LLVMValueRef i)
 
 bool spmd_is_idle(LLVMValueRef f)
 {
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    if (!is_idle(i))
-        return false;
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (!is_idle(i))
+            return false;
     return true;
 }
 

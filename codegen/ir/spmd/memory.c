@@ -36,8 +36,7 @@ LLVMValueRef spmd_base(LLVMValueRef pointer)
  * there may be kept. */
 static bool only_reads_context(LLVMValueRef pointer, bool *leaks)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user))
             return false;
@@ -68,8 +67,7 @@ static bool takes_context(LLVMValueRef call, LLVMValueRef pointer, bool *leaks)
 /* Written, and given to parallel regions; never read here. */
 static bool is_context(LLVMValueRef pointer, bool *leaks)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user))
             return false;
@@ -121,8 +119,7 @@ static void passed_address(const struct spmd_region *r, struct spmd_object *o, L
 
 static void follow(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         switch (LLVMIsAInstruction(user) ? LLVMGetInstructionOpcode(user) : (LLVMOpcode)0) {
         case LLVMLoad:
@@ -184,17 +181,16 @@ static void add_object(struct spmd_region *r, LLVMValueRef alloca)
 void spmd_find_objects(struct spmd_region *r)
 {
     unsigned n = 0;
-    IR_EACH_BLOCK(block, r->function)
-    IR_EACH_INSTRUCTION(i, block) n += LLVMIsAAllocaInst(i) != NULL;
+    IR_EACH_INSTRUCTION_OF(i, r->function)
+        n += LLVMIsAAllocaInst(i) != NULL;
     if (!r->objects)
         r->objects = ir_alloc(n + 1, sizeof *r->objects);
     r->nobjects = 0;
     r->nbits = 1;
     r->slot_bytes = 0;
-    IR_EACH_BLOCK(block, r->function)
-    IR_EACH_INSTRUCTION(i, block)
-    if (LLVMIsAAllocaInst(i))
-        add_object(r, i);
+    IR_EACH_INSTRUCTION_OF(i, r->function)
+        if (LLVMIsAAllocaInst(i))
+            add_object(r, i);
 }
 
 struct spmd_object *spmd_object_of(const struct spmd_region *r, LLVMValueRef pointer)

@@ -47,8 +47,7 @@ static bool met_by_others(LLVMValueRef instruction)
     LLVMBasicBlockRef at = LLVMGetInstructionParent(instruction);
     bool met = true, *reached = ir_reach_blocks(LLVMGetBasicBlockParent(at), only_thread_0);
     unsigned b = 0;
-    IR_EACH_BLOCK(block, LLVMGetBasicBlockParent(at))
-    {
+    IR_EACH_BLOCK(block, LLVMGetBasicBlockParent(at)) {
         if (block == at)
             met = reached[b];
         b++;
@@ -60,8 +59,7 @@ static bool met_by_others(LLVMValueRef instruction)
 /* Others may compute the address, but do nothing with it. */
 static bool used_by_others(LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsAGetElementPtrInst(user) ? used_by_others(user) : met_by_others(user))
             return true;
@@ -116,8 +114,7 @@ static bool load_leaves_alone(const struct spmd_region *r, LLVMValueRef load, lo
 static bool region_leaves_alone(const struct spmd_region *r, LLVMValueRef pointer,
                                 LLVMValueRef base, long long at)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         bool fits = LLVMIsAGetElementPtrInst(user)
                         ? region_leaves_alone(r, user, base, at)
@@ -137,8 +134,7 @@ static bool regions_leave_alone(const struct spmd_region *r, LLVMValueRef store)
         LLVMIsAAllocaInst(context) ? offset_in(r, LLVMGetOperand(store, 1), context) : UNKNOWN;
     if (at < 0)
         return false;
-    IR_EACH_USE(use, context)
-    {
+    IR_EACH_USE(use, context) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsACallInst(user) || !spmd_is_parallel(user))
             continue;
@@ -165,8 +161,7 @@ static bool is_guarded_call(const struct spmd_region *r, LLVMValueRef call, LLVM
 
 static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
 {
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         bool fits = LLVMIsALoadInst(user) ? true
                     : LLVMIsAStoreInst(user)

@@ -116,23 +116,21 @@ static void *grow(void *array, unsigned n, unsigned *room, size_t size)
 /* ------------------------------------------------------------------ instructions */
 static void number(struct spmd_region *r, struct spmd_plan *p)
 {
-    IR_EACH_BLOCK(block, r->function)
-    {
+    IR_EACH_BLOCK(block, r->function) {
         p->nblocks++;
-        IR_EACH_INSTRUCTION(i, block) p->ninsts++;
+        IR_EACH_INSTRUCTION(i, block)
+            p->ninsts++;
     }
     p->insts = ir_alloc(p->ninsts, sizeof *p->insts);
     p->inst_keys = ir_alloc(p->ninsts, sizeof *p->inst_keys);
     p->blocks = ir_alloc(p->nblocks, sizeof *p->blocks);
     p->block_keys = ir_alloc(p->nblocks, sizeof *p->block_keys);
     unsigned b = 0, n = 0, *promises = ir_promises_by_block(r->function);
-    IR_EACH_BLOCK(block, r->function)
-    {
+    IR_EACH_BLOCK(block, r->function) {
         r->promises = promises ? promises[b] : 0;
         p->blocks[b].at = block;
         p->block_keys[b] = (struct key){ block, b };
-        IR_EACH_INSTRUCTION(i, block)
-        {
+        IR_EACH_INSTRUCTION(i, block) {
             r->promises = ir_promises_after(i, r->promises);
             p->inst_keys[n] = (struct key){ i, n };
             p->insts[n++] = (struct inst){
@@ -212,8 +210,7 @@ static int only_exit(const struct spmd_plan *p, const struct ir_loop *l)
 static bool stays_inside(const struct spmd_plan *p, const struct alone *a, int exit,
                          const struct inst *i)
 {
-    IR_EACH_USE(use, i->value)
-    {
+    IR_EACH_USE(use, i->value) {
         const struct inst *user = inst_of(p, LLVMGetUser(use));
         if (!user || !(a->loop->body[user->block] ||
                        (LLVMIsAPHINode(user->value) && (int)user->block == exit)))
@@ -289,8 +286,7 @@ static bool can_move(const struct inst *i)
 
 static bool used_by_guards(const struct spmd_plan *p, const struct inst *i)
 {
-    IR_EACH_USE(use, i->value)
-    {
+    IR_EACH_USE(use, i->value) {
         const struct inst *user = inst_of(p, LLVMGetUser(use));
         if (!user || user->block != i->block ||
             !(user->effect.action == SPMD_GUARD || user->wanted_by_guards))
@@ -359,8 +355,7 @@ static void join(struct walk *w, struct inst *i)
 
 static bool used_outside(const struct spmd_plan *p, LLVMValueRef value, int group)
 {
-    IR_EACH_USE(use, value)
-    {
+    IR_EACH_USE(use, value) {
         const struct inst *user = inst_of(p, LLVMGetUser(use));
         if (!user || user->group != group)
             return true;
@@ -407,8 +402,7 @@ static bool ends_group(const struct walk *w, const struct inst *i)
 static spmd_mask region_mask(const struct spmd_region *r, LLVMValueRef pointer)
 {
     spmd_mask mask = SPMD_OTHER;
-    IR_EACH_USE(use, pointer)
-    {
+    IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsAStoreInst(user) &&
             LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(user, 0))) == LLVMPointerTypeKind)
@@ -581,8 +575,8 @@ static void add_alone(struct spmd_region *r, struct spmd_plan *p, unsigned numbe
     add_event(behind, 1,
               (struct spmd_event){ .kind = TAKE, .at = at, .reads = bit, .group = (int)number });
     IR_EACH_INSTRUCTION(phi, behind->at)
-    r->broadcast_bytes +=
-        LLVMIsAPHINode(phi) ? (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(phi)) : 0;
+        r->broadcast_bytes +=
+            LLVMIsAPHINode(phi) ? (unsigned)LLVMABISizeOfType(r->u->layout, LLVMTypeOf(phi)) : 0;
 }
 
 /* Address computation, the address for a region's context, marks: what every thread may do with
@@ -1125,8 +1119,7 @@ static void leave_alone(struct spmd_region *r, const struct spmd_plan *p, LLVMBu
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""),
                     header, behind);
     LLVMInstructionEraseFromParent(jump);
-    IR_EACH_INSTRUCTION(phi, behind)
-    {
+    IR_EACH_INSTRUCTION(phi, behind) {
         LLVMValueRef nothing = LLVMIsAPHINode(phi) ? LLVMGetPoison(LLVMTypeOf(phi)) : NULL;
         if (nothing)
             LLVMAddIncoming(phi, &nothing, &front, 1);
@@ -1140,18 +1133,18 @@ static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBu
     struct group g = { 0 };
     struct outline o = { 0 };
     IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
-    g.n += LLVMIsAPHINode(phi) != NULL;
+        g.n += LLVMIsAPHINode(phi) != NULL;
     LLVMContextRef ctx = r->u->ctx;
     LLVMBuilderRef inside = LLVMCreateBuilderInContext(ctx);
     a->slots = ir_alloc(g.n, sizeof *a->slots);
     o.values = ir_alloc(g.n, sizeof *o.values);
     IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
-    if (LLVMIsAPHINode(phi)) {
-        LLVMTypeRef type = LLVMTypeOf(phi);
-        a->slots[o.n] = ir_make_slot(r->u, r->function, "broadcast", type,
-                                     LLVMABIAlignmentOfType(r->u->layout, type));
-        o.values[o.n++] = phi;
-    }
+        if (LLVMIsAPHINode(phi)) {
+            LLVMTypeRef type = LLVMTypeOf(phi);
+            a->slots[o.n] = ir_make_slot(r->u, r->function, "broadcast", type,
+                                         LLVMABIAlignmentOfType(r->u->layout, type));
+            o.values[o.n++] = phi;
+        }
     declare_guard(r, &o);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ctx, o.function, "entry"),
                       main = LLVMAppendBasicBlockInContext(ctx, o.function, "main"),
@@ -1176,8 +1169,7 @@ static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBu
 static void take_values(const struct spmd_plan *p, LLVMBuilderRef b, const struct alone *a)
 {
     unsigned n = 0;
-    IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
-    {
+    IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at) {
         if (!LLVMIsAPHINode(phi))
             continue;
         LLVMValueRef value = LLVMBuildLoad2(b, LLVMTypeOf(phi), a->slots[n], "");

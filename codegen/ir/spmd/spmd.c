@@ -94,8 +94,7 @@ static bool keep_promised(struct ir_unit *u, const struct ir_graph *g, unsigned 
 
 static void release_kept(struct ir_unit *u)
 {
-    IR_EACH_FUNCTION(f, u->module)
-    {
+    IR_EACH_FUNCTION(f, u->module) {
         if (!LLVMGetStringAttributeAtIndex(f, FUNCTION, kept, sizeof kept - 1))
             continue;
         LLVMRemoveStringAttributeAtIndex(f, FUNCTION, kept, sizeof kept - 1);
@@ -169,9 +168,7 @@ static bool is_without_effect(LLVMValueRef fn)
 static void drop_idle_regions(struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     bool any = false;
-    IR_EACH_BLOCK(block, f)
-    IR_EACH_INSTRUCTION(i, block)
-    {
+    IR_EACH_INSTRUCTION_OF(i, f) {
         if (!spmd_is_parallel(i) || u->opt->level == '0' ||
             !is_without_effect(LLVMGetOperand(i, 0)))
             continue;
@@ -240,9 +237,7 @@ void spmd_refuse(struct spmd_region *r, LLVMValueRef where, const char *why, con
 static void set_mode(struct ir_unit *u, struct ir_kernel *k)
 {
     static const char *const calls[] = { "__ompgpu_kernel_begin", "__ompgpu_kernel_end" };
-    IR_EACH_BLOCK(block, ir_kernel_function(u->module, k))
-    IR_EACH_INSTRUCTION(i, block)
-    {
+    IR_EACH_INSTRUCTION_OF(i, ir_kernel_function(u->module, k)) {
         const char *name = LLVMIsACallInst(i) ? spmd_callee(i) : "";
         if (strcmp(name, calls[0]) == 0 || strcmp(name, calls[1]) == 0)
             LLVMSetOperand(i, 1, LLVMConstInt(LLVMTypeOf(LLVMGetOperand(i, 1)), IR_SPMD, false));
