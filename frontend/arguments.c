@@ -5,7 +5,7 @@
 
 /* ------------------------------------------------------------ one function per kind of argument */
 static void read_none(struct reader *r) { (void)r; }
-static void read_raw(struct reader *r) { r->c->expr = extent_of(r, r->at, r->end); }
+static void read_raw(struct reader *r) { r->c->expr.extent = extent_of(r, r->at, r->end); }
 static void read_list(struct reader *r) { fe_read_items(r, r->at, r->end); }
 
 /* `lower : upper`, `strict: n`, `device_num: n` - what is behind the ':' counts. */
@@ -20,20 +20,17 @@ static void read_expr(struct reader *r)
         r->at = colon + 1;
     }
     fe_set_expr(r, r->at, r->end);
-    long long n;
-    if (fe_constant_tokens(r, r->at, r->end, &n))
-        r->c->value = n;
+    r->c->value = r->c->expr.value;
 }
 
 static void read_const(struct reader *r)
 {
-    long long n = 0;
-    r->c->expr = extent_of(r, r->at, r->end);
-    if (r->at < r->end && !fe_constant_tokens(r, r->at, r->end, &n) && r->c->kind == OMPC_COLLAPSE)
+    r->c->expr = fe_expr_of(r, r->at, r->end);
+    if (r->at < r->end && !r->c->expr.is_constant && r->c->kind == OMPC_COLLAPSE)
         fe_error(r->fe, offset_at(r, r->at),
                  "argument of clause '%s' is not a constant that can be evaluated here",
                  fe_clause_rows[r->c->kind].spelling);
-    r->c->value = n;
+    r->c->value = r->c->expr.value;
 }
 
 static void bad_modifier(struct reader *r, unsigned k)

@@ -70,7 +70,7 @@ void fe_note_tokens(struct reader *r, unsigned b, unsigned e)
 
 void fe_set_expr(struct reader *r, unsigned b, unsigned e)
 {
-    r->c->expr = extent_of(r, b, e);
+    r->c->expr = fe_expr_of(r, b, e);
     fe_note_tokens(r, b, e);
 }
 
@@ -163,18 +163,27 @@ static long long eval_binary(struct eval *v, int level)
     return x;
 }
 
-bool fe_constant_tokens(struct reader *r, unsigned b, unsigned e, long long *out)
+static bool constant_tokens(struct reader *r, unsigned b, unsigned e, long long *out)
 {
     struct eval v = { r, b, e, b >= e };
     *out = v.bad ? 0 : eval_binary(&v, 0);
     return !v.bad && v.k == e;
 }
 
+struct omp_expr fe_expr_of(struct reader *r, unsigned b, unsigned e)
+{
+    struct omp_expr x = { .extent = extent_of(r, b, e), .reads_memory = b < e };
+    long long value;
+    x.is_constant = constant_tokens(r, b, e, &value);
+    x.value = x.is_constant ? value : 0;
+    return x;
+}
+
 bool fe_constant(struct fe *fe, const struct fe_pragma *p, unsigned first, unsigned end,
                  long long *value)
 {
     struct reader r = { .fe = fe, .p = (struct fe_pragma *)p, .end = end };
-    return fe_constant_tokens(&r, first, end, value);
+    return constant_tokens(&r, first, end, value);
 }
 
 /* ------------------------------------------------------------------ list items */
@@ -237,17 +246,15 @@ static void follow(struct chain *x)
     x->type = clang_getPointeeType(clang_getCanonicalType(x->type));
 }
 
-static uint64_t count_of(struct reader *r, const struct omp_section *s, unsigned b, unsigned colon,
-                         unsigned e)
+static uint64_t count_of(const struct omp_section *s)
 {
-    long long n = 1, lower = 0;
-    if (s->is_section && colon + 1 < e)
-        return fe_constant_tokens(r, colon + 1, e, &n) && n > 0 ? (uint64_t)n : 0;
     if (!s->is_section)
         return 1;
-    return (b == colon || fe_constant_tokens(r, b, colon, &lower)) && s->dim && lower >= 0 &&
-                   (uint64_t)lower < s->dim
-               ? s->dim - (uint64_t)lower
+    if (s->length.extent.end)
+        return s->length.is_constant && s->length.value > 0 ? (uint64_t)s->length.value : 0;
+    bool known = !s->lower.extent.end || s->lower.is_constant;
+    return known && s->lower.value >= 0 && (uint64_t)s->lower.value < s->dim
+               ? s->dim - (uint64_t)s->lower.value
                : 0;
 }
 
@@ -258,19 +265,19 @@ static void apply_bracket(struct reader *r, struct chain *x, unsigned b, unsigne
     if (find_top(r, b, e, "?") < colon)
         colon = e; /* a ?: inside an index */
     s.is_section = colon < e;
-    s.lower = extent_of(r, b, colon);
+    s.lower = fe_expr_of(r, b, colon);
     if (s.is_section) {
         unsigned second = find_top(r, colon + 1, e, ":");
         if (find_top(r, colon + 1, e, "?") < second)
             second = e;
-        s.length = extent_of(r, colon + 1, second);
+        s.length = fe_expr_of(r, colon + 1, second);
         if (second < e)
-            s.stride = extent_of(r, second + 1, e);
+            s.stride = fe_expr_of(r, second + 1, e);
         if (second < e && !(r->p->c->leaves & OMPL_UPDATE))
             fe_error(r->fe, offset_at(r, colon),
                      "array section with a stride is not supported yet outside of 'target update'");
     }
-    s.count = count_of(r, &s, b, colon, e);
+    s.count = count_of(&s);
     if (type_is_array(x->type)) {
         if (!x->sections.n && !x->base.end) {
             x->base = x->text;

@@ -54,13 +54,13 @@ static void read_init(struct loop_reader *r, CXCursor c)
         r->l->iv = fe_var_of(r->fe, v.at[0]);
         r->l->iv_declared = true;
         if (r->l->iv)
-            r->l->lb = r->l->iv->init;
+            r->l->lb.extent = r->l->iv->init;
     } else if (clang_getCursorKind(c) == CXCursor_BinaryOperator && v.n == 2 &&
                clang_getCursorKind(fe_strip(r->fe, v.at[0])) == CXCursor_DeclRefExpr) {
         r->l->iv = fe_var_of(r->fe, clang_getCursorReferenced(fe_strip(r->fe, v.at[0])));
-        r->l->lb = fe_extent(v.at[1]);
+        r->l->lb.extent = fe_extent(v.at[1]);
     }
-    if (!r->l->iv || !r->l->lb.end) {
+    if (!r->l->iv || !r->l->lb.extent.end) {
         bad_loop(r, fe_begin(c), "initialisation that is not 'var = lb'");
         return;
     }
@@ -92,7 +92,7 @@ static void read_test(struct loop_reader *r, CXCursor c)
         if (!left && !refers_to(r->fe, v.at[1], r->l->iv))
             break;
         r->l->rel = left ? rels[i].rel : rels[i].mirrored;
-        r->l->ub = fe_extent(v.at[left]);
+        r->l->ub.extent = fe_extent(v.at[left]);
         return;
     }
     bad_loop(r, fe_begin(c), "a test that is not 'var relation bound'");
@@ -112,7 +112,7 @@ static void read_step(struct loop_reader *r, CXCursor c)
     enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(c);
     if (k == CXCursor_CompoundAssignOperator && v.n == 2 &&
         (op == CXBinaryOperator_AddAssign || op == CXBinaryOperator_SubAssign)) {
-        r->l->step = fe_extent(v.at[1]);
+        r->l->step.extent = fe_extent(v.at[1]);
         r->l->step_negative = op == CXBinaryOperator_SubAssign;
         return;
     }
@@ -122,7 +122,7 @@ static void read_step(struct loop_reader *r, CXCursor c)
         fe_children(r->fe, c, &v);
         if (v.n == 2 && (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub)) {
             bool left = refers_to(r->fe, v.at[0], r->l->iv);
-            r->l->step = fe_extent(v.at[left]);
+            r->l->step.extent = fe_extent(v.at[left]);
             r->l->step_negative = op == CXBinaryOperator_Sub;
             if (left || (op == CXBinaryOperator_Add && refers_to(r->fe, v.at[1], r->l->iv)))
                 return;
@@ -211,7 +211,7 @@ static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
     const char *what = c->leaves == OMPL_SIMD ? "'simd'" : NULL;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++)
-            if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.end))
+            if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.extent.end))
                 what = asks[i].what;
         if (k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan"))
             what = "'scan'";
@@ -248,7 +248,7 @@ static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
 static bool depends(const struct fe *fe, const struct omp_construct *c, const struct omp_loop *l)
 {
     for (unsigned k = 0; k < c->nloops; k++)
-        if (uses(fe, l->lb, c->loops[k].iv) || uses(fe, l->ub, c->loops[k].iv))
+        if (uses(fe, l->lb.extent, c->loops[k].iv) || uses(fe, l->ub.extent, c->loops[k].iv))
             return true;
     return false;
 }

@@ -82,14 +82,14 @@ static void print_loop(FILE *out, const struct omp_unit *u, const struct omp_loo
 {
     fprintf(out, "%*sloop %s%s: from `", indent, "", l->iv ? l->iv->name : "?",
             l->iv_declared ? " (declared)" : "");
-    print_text(out, u, l->lb);
+    print_text(out, u, l->lb.extent);
     fprintf(out, "` while %s `", rel_names[l->rel]);
-    print_text(out, u, l->ub);
+    print_text(out, u, l->ub.extent);
     fprintf(out, "` step %s`", l->step_negative ? "-" : "");
-    if (l->step.begin == l->step.end)
+    if (l->step.extent.begin == l->step.extent.end)
         fputc('1', out);
     else
-        print_text(out, u, l->step);
+        print_text(out, u, l->step.extent);
     fputs("`\n", out);
 }
 
@@ -236,8 +236,8 @@ static void check_construct(struct check *k, const struct omp_construct *c)
         const struct omp_loop *l = &c->loops[i];
         if (!l->iv)
             fault(k, l->place, "loop without iteration variable");
-        if (!inside(l->extent, all) || !inside(l->body, l->extent) || !inside(l->lb, l->extent) ||
-            !inside(l->ub, l->extent))
+        if (!inside(l->extent, all) || !inside(l->body, l->extent) ||
+            !inside(l->lb.extent, l->extent) || !inside(l->ub.extent, l->extent))
             fault(k, l->place, "loop parts outside of the loop");
     }
     for (unsigned i = 0; i < c->ncaptures; i++)

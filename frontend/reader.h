@@ -72,8 +72,8 @@ struct fe_name *fe_lookup_token(const struct reader *, unsigned k);
 void fe_note_tokens(struct reader *, unsigned b, unsigned e);
 /* the clause's expression is [b, e) */
 void fe_set_expr(struct reader *, unsigned b, unsigned e);
-/* is [b, e) a constant expression? */
-bool fe_constant_tokens(struct reader *, unsigned b, unsigned e, long long *value);
+/* the expression [b, e), with what is known of it */
+struct omp_expr fe_expr_of(struct reader *, unsigned b, unsigned e);
 /* the clause's list items are [b, e) */
 void fe_read_items(struct reader *, unsigned b, unsigned e);
 #endif

@@ -52,15 +52,15 @@ static long long literal(const struct fe *fe, struct omp_extent e)
 
 static long long first(const struct fe *fe, const struct omp_section *s)
 {
-    return s->lower.begin < s->lower.end ? literal(fe, s->lower) : 0;
+    return s->lower.extent.begin < s->lower.extent.end ? literal(fe, s->lower.extent) : 0;
 }
 
 static long long count(const struct fe *fe, const struct omp_section *s)
 {
     if (!s->is_section)
         return 1;
-    if (s->length.begin < s->length.end)
-        return literal(fe, s->length);
+    if (s->length.extent.begin < s->length.extent.end)
+        return literal(fe, s->length.extent);
     return s->dim && first(fe, s) >= 0 ? (long long)s->dim - first(fe, s) : -1;
 }
 

@@ -68,8 +68,8 @@ static bool same_item(struct fe *fe, const struct omp_item *a, const struct omp_
 {
     for (unsigned i = 0; a->nsections == b->nsections && i < a->nsections; i++) {
         const struct omp_section *s = &a->sections[i], *t = &b->sections[i];
-        const char *lower = empty(s->lower) ? "0" : fe_text(fe, s->lower),
-                   *other = empty(t->lower) ? "0" : fe_text(fe, t->lower);
+        const char *lower = empty(s->lower.extent) ? "0" : fe_text(fe, s->lower.extent),
+                   *other = empty(t->lower.extent) ? "0" : fe_text(fe, t->lower.extent);
         if (s->count != t->count || strcmp(lower, other) != 0)
             return false;
     }

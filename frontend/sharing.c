@@ -83,7 +83,7 @@ static var_list uses_of(struct fe *fe, const struct omp_construct *c)
     struct omp_extent whole = fe_whole(c);
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         if (evaluated_inside(k->kind))
-            add_refs(fe, &l, c, k->expr, whole);
+            add_refs(fe, &l, c, k->expr.extent, whole);
         if (gives_attribute(k->kind))
             for (unsigned i = 0; i < k->nitems; i++)
                 if (k->items[i].var) {

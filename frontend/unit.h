@@ -81,6 +81,20 @@ struct omp_ref {
     struct omp_var *var;
     bool write; /* assigned, ++/--, or its address is taken here */
 };
+/* An expression that the user wrote, and what is known of its value.  The uses in it are the
+ * unit's refs with offsets in its extent. */
+struct omp_expr {
+    struct omp_extent extent;    /* empty: none was written; then all else is zero */
+    const struct omp_type *type; /* NULL: unknown */
+    bool is_constant;            /* an integer constant: value */
+    int64_t value;
+    /* no assignment, ++ or --, nothing volatile, no call but of functions declared pure or const;
+     * false also where this is unknown */
+    bool is_pure;
+    /* what it evaluates follows a pointer, subscripts, or calls: more than the values of variables
+     * by name; true also where this is unknown */
+    bool reads_memory;
+};
 /* A textual change that the frontend asks for everywhere the text is copied into device text (names
  * of local or unnamed types, static locals).  Also sorted by offset.  length may be 0 (pure
  * insertion). */
@@ -168,11 +182,11 @@ enum omp_map_type {
     OMPM_CLOSE = 0x2000 /* a hint, ignored */,
 };
 
-struct omp_section {          /* one [lower : length] or [index] */
-    struct omp_extent lower;  /* empty: 0 */
-    struct omp_extent length; /* empty: up to the end of the dimension (arrays) */
-    struct omp_extent stride; /* target update: elements from one to the next; empty: 1 */
-    bool is_section;          /* had a ':'; otherwise a plain index and length is 1 */
+struct omp_section {        /* one [lower : length] or [index] */
+    struct omp_expr lower;  /* empty: 0 */
+    struct omp_expr length; /* empty: up to the end of the dimension (arrays) */
+    struct omp_expr stride; /* target update: elements from one to the next; empty: 1 */
+    bool is_section;        /* had a ':'; otherwise a plain index and length is 1 */
     /* constant number of elements of this dimension where known, else 0 */
     uint64_t dim;
     uint64_t count; /* elements that are taken, where this is a constant, else 0 */
@@ -219,7 +233,7 @@ struct omp_clause {
     unsigned nitems; /* list clauses */
     /* the (first) expression argument, empty if none: num_teams, if, schedule chunk, linear step …
      */
-    struct omp_extent expr;
+    struct omp_expr expr;
     enum omp_leaf if_leaf; /* if(parallel: …) and friends: the leaf named, 0 if none */
     /* OMPC_MAP: enum omp_map_type; OMPC_DEFAULTMAP: enum fe_defaultmap, frontend use */
     unsigned map;
@@ -236,12 +250,12 @@ struct omp_clause {
 /* ------------------------------------------------------------------ canonical loops */
 struct omp_loop { /* for (init; test; incr) body */
     struct omp_var *iv;
-    bool iv_declared;     /* `for (int i = …` */
-    struct omp_extent lb; /* text of the initial value */
-    struct omp_extent ub; /* text of the bound in the test */
+    bool iv_declared;   /* `for (int i = …` */
+    struct omp_expr lb; /* the initial value */
+    struct omp_expr ub; /* the bound in the test */
     /* as if written  iv REL ub */
     enum { OMPREL_LT, OMPREL_LE, OMPREL_GT, OMPREL_GE, OMPREL_NE } rel;
-    struct omp_extent step;   /* text of the step, empty for ++/-- (then 1) */
+    struct omp_expr step;     /* the step, empty for ++/-- (then 1) */
     bool step_negative;       /* subtract the step */
     struct omp_extent body;   /* the statement governed by the loop */
     struct omp_extent extent; /* the whole for statement */

@@ -47,16 +47,16 @@ const struct omp_sharing *cg_sharing(const struct omp_construct *c, const struct
 
 unsigned cg_constant(const struct omp_unit *u, const struct omp_clause *k)
 {
-    if (!k || cg_empty(k->expr))
+    if (!k || cg_empty(k->expr.extent))
         return 0;
     char *end;
-    unsigned long n = strtoul(u->text + k->expr.begin, &end, 0);
+    unsigned long n = strtoul(u->text + k->expr.extent.begin, &end, 0);
     while (*end == 'u' || *end == 'U' || *end == 'l' || *end == 'L')
         end++;
-    while (end < u->text + k->expr.end && isspace((unsigned char)*end))
+    while (end < u->text + k->expr.extent.end && isspace((unsigned char)*end))
         end++;
-    return end == u->text + k->expr.end && isdigit((unsigned char)u->text[k->expr.begin]) &&
-                   n <= 1 << 30
+    return end == u->text + k->expr.extent.end &&
+                   isdigit((unsigned char)u->text[k->expr.extent.begin]) && n <= 1 << 30
                ? (unsigned)n
                : 0;
 }

@@ -82,7 +82,7 @@ static const char *masked_condition(struct cg *cg, const struct omp_construct *c
 {
     const struct omp_clause *filter = cg_clause(c, OMPC_FILTER);
     return cg_strf(cg, "__ompgpu_thread_id() == %s",
-                   filter ? cg_strf(cg, "(%s)", cg_expr(cg, filter->expr)) : "0");
+                   filter ? cg_strf(cg, "(%s)", cg_expr(cg, filter->expr.extent)) : "0");
 }
 
 static void masked(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
@@ -242,8 +242,8 @@ static void assume(struct cg *cg, const struct omp_construct *c)
     for (const struct omp_construct *p = c->parent; p && p->function == c->function; p = p->parent)
         outer |= p->promises;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_HOLDS && !cg_empty(k->expr))
-            cg_line(cg, "__builtin_assume(%s);", cg_expr(cg, k->expr));
+        if (k->kind == OMPC_HOLDS && !cg_empty(k->expr.extent))
+            cg_line(cg, "__builtin_assume(%s);", cg_expr(cg, k->expr.extent));
     if (c->promises)
         cg_line(cg, "__ompgpu_assume(\"%s\");", promise_words(cg, outer | c->promises));
     cg_copy_body(cg, c->body);

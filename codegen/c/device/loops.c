@@ -119,8 +119,8 @@ static void check_rectangular(struct cg *cg, const struct omp_construct *c, unsi
 {
     const struct omp_loop *l = &c->loops[j];
     for (unsigned i = 0; i < j; i++)
-        if (cg_is_used(cg->unit, l->lb, c->loops[i].iv) ||
-            cg_is_used(cg->unit, l->ub, c->loops[i].iv))
+        if (cg_is_used(cg->unit, l->lb.extent, c->loops[i].iv) ||
+            cg_is_used(cg->unit, l->ub.extent, c->loops[i].iv))
             cg_error(cg, l->place,
                      "collapsed loop whose bounds depend on '%s' is not supported in device code",
                      c->loops[i].iv->name);
@@ -138,14 +138,15 @@ static void bounds(struct cg *cg, const struct omp_construct *c, struct nest *n)
         const struct omp_loop *l = &c->loops[j];
         const struct omp_type *t = l->iv->type;
         check_rectangular(cg, c, j);
-        const char *lb = cg_expr(cg, l->lb), *step = cg_empty(l->step) ? "1" : cg_expr(cg, l->step);
+        const char *lb = cg_expr(cg, l->lb.extent),
+                   *step = cg_empty(l->step.extent) ? "1" : cg_expr(cg, l->step.extent);
         n->l[j].type = t->variably_modified ? cg_strf(cg, "__typeof__((%s) + 0)", lb)
                                             : cg_type(cg, t, "", CG_UNQUALIFIED);
         n->l[j].u = cg_unsigned(t);
         n->l[j].one = !strcmp(step, "1");
         n->l[j].zero = !strcmp(lb, "0");
         n->l[j].lb = once(cg, n->l[j].type, "lb", j, lb);
-        n->l[j].ub = once(cg, NULL, "ub", j, cg_expr(cg, l->ub));
+        n->l[j].ub = once(cg, NULL, "ub", j, cg_expr(cg, l->ub.extent));
         n->l[j].step = once(cg, NULL, "st", j, step);
         cg_line(cg, "const %s __n%u = %s;", n->l[j].u, j,
                 trip(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one));
@@ -165,7 +166,7 @@ struct level {
 static unsigned thread_levels(struct level *to, const struct omp_clause *k)
 {
     enum omp_sched s = k ? k->sched : OMPSCHED_NONE;
-    bool chunk = k && !cg_empty(k->expr);
+    bool chunk = k && !cg_empty(k->expr.extent);
     if (s == OMPSCHED_NONE || s == OMPSCHED_AUTO || s == OMPSCHED_RUNTIME) {
         to[0] = (struct level){ CYCLIC, CG_THREAD, NULL };
         return 1;
@@ -189,7 +190,7 @@ static unsigned schedule_levels(struct level *to, enum cg_who who, const struct 
         to[0] = (struct level){ CYCLIC, who, NULL };
         return 1;
     }
-    to[0] = (struct level){ dist && !cg_empty(dist->expr) ? CHUNK : BLOCK, CG_TEAM, dist };
+    to[0] = (struct level){ dist && !cg_empty(dist->expr.extent) ? CHUNK : BLOCK, CG_TEAM, dist };
     if (who == CG_ALL_THREADS)
         return 1 + thread_levels(to + 1, sched);
     to[1] = (struct level){ SERIAL, CG_ONE, NULL };
@@ -249,7 +250,7 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
     struct range in = { cg_strf(cg, "__lo%u", d), cg_strf(cg, "__m%u", d) };
     const char *k = n->k, *id = id_of(l->who), *count = count_of(l->who);
     const char *chunk =
-        l->clause && !cg_empty(l->clause->expr) ? cg_expr(cg, l->clause->expr) : NULL;
+        l->clause && !cg_empty(l->clause->expr.extent) ? cg_expr(cg, l->clause->expr.extent) : NULL;
     if (l->clause && l->clause->kind == OMPC_NUM_TASKS)
         chunk = cg_strf(cg, "(%s + (%s) - 1) / (%s) + !%s", r.m, chunk, chunk, r.m);
     switch (l->kind) {
@@ -697,15 +698,17 @@ const char *cg_trip(struct cg *cg, const struct omp_construct *target)
     const char *product = NULL;
     for (unsigned j = 0; j < c->nloops; j++) {
         const struct omp_loop *l = &c->loops[j];
-        if (!harmless(cg, target, l->lb) || !harmless(cg, target, l->ub) ||
-            !harmless(cg, target, l->step) || l->iv->type->variably_modified)
+        if (!harmless(cg, target, l->lb.extent) || !harmless(cg, target, l->ub.extent) ||
+            !harmless(cg, target, l->step.extent) || l->iv->type->variably_modified)
             return NULL;
         const char *u = cg_unsigned(l->iv->type),
-                   *step = cg_empty(l->step) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, l->step));
+                   *step = cg_empty(l->step.extent)
+                               ? "1"
+                               : cg_strf(cg, "(%s)", cg_expr(cg, l->step.extent));
         const char *t = trip(cg, l, u,
                              cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
-                                     cg_expr(cg, l->lb)),
-                             cg_strf(cg, "(%s)", cg_expr(cg, l->ub)), step,
+                                     cg_expr(cg, l->lb.extent)),
+                             cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step,
                              !strcmp(step, "1") || !strcmp(step, "(1)"));
         product = product ? cg_strf(cg, "%s * (%s)", product, t)
                           : cg_strf(cg, "(unsigned long long)(%s)", t);

@@ -54,7 +54,7 @@ static bool used_inside(const struct cg *cg, const struct omp_construct *c, cons
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if ((k->kind == OMPC_SCHEDULE || k->kind == OMPC_DIST_SCHEDULE || k->kind == OMPC_LINEAR ||
              k->kind == OMPC_FILTER) &&
-            cg_is_used(cg->unit, k->expr, v))
+            cg_is_used(cg->unit, k->expr.extent, v))
             return true;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
@@ -220,7 +220,7 @@ void cg_parallel(struct cg *cg, const struct omp_construct *c, unsigned leaves)
         cg_put(cg, " struct __ctx_%s __ctx = {%s%s%s };", name, context_values(cg, &l),
                l.n && deferred ? ", " : "", deferred ? deferred : "");
     cg_put(cg, " __ompgpu_parallel(%s__parallel, %s, %s, %s); }", name,
-           l.n || deferred ? "&__ctx" : "0", threads ? cg_expr(cg, threads->expr) : "0",
-           condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr)) : "1");
+           l.n || deferred ? "&__ctx" : "0", threads ? cg_expr(cg, threads->expr.extent) : "0",
+           condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr.extent)) : "1");
     free(l.list);
 }

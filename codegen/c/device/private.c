@@ -129,7 +129,7 @@ static void declare_copy(struct cg *cg, const struct cg_private *p)
     case OMPSH_LINEAR: {
         const struct omp_clause *k = p->sharing->clause;
         cg_line(cg, "%s %s; const %s __l_%s = *__o_%s; const long long __ls_%s = %s;", type, v,
-                type, v, v, v, k && !cg_empty(k->expr) ? cg_expr(cg, k->expr) : "1");
+                type, v, v, v, k && !cg_empty(k->expr.extent) ? cg_expr(cg, k->expr.extent) : "1");
         break;
     }
     case OMPSH_LOOP_IV: break; /* declared in the loop */

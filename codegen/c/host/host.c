@@ -18,13 +18,13 @@ static const char *device_of(struct cg *cg, const struct omp_construct *c)
     const struct omp_clause *k = cg_clause(c, OMPC_DEVICE);
     if (k && k->word && !strcmp(k->word, "ancestor"))
         cg_error(cg, k->place, "'device(ancestor: …)' is not supported");
-    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr)) : "OMPGPU_DEVICE_DEFAULT";
+    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr.extent)) : "OMPGPU_DEVICE_DEFAULT";
 }
 
 static const char *condition_of(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
 {
     const struct omp_clause *k = cg_if(c, leaf);
-    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr)) : NULL;
+    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr.extent)) : NULL;
 }
 
 /* The smaller of two limits, of which 0 (NULL) is none. */
@@ -41,7 +41,7 @@ static const char *smaller(struct cg *cg, const char *a, const char *b)
 static const char *limit(struct cg *cg, const struct omp_construct *c, enum omp_clause_kind kind)
 {
     const struct omp_clause *k = cg_clause(c, kind);
-    return k ? cg_strf(cg, "(int)(%s)", cg_expr(cg, k->expr)) : NULL;
+    return k ? cg_strf(cg, "(int)(%s)", cg_expr(cg, k->expr.extent)) : NULL;
 }
 
 static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
@@ -59,7 +59,7 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
          i++) { /* if(parallel: false): one thread a team */
         const struct omp_clause *k = cg_if(p->chain[i], OMPL_PARALLEL);
         if (k && k != cg_if(c, OMPL_TARGET))
-            n = cg_strf(cg, "(%s) ? %s : 1", cg_expr(cg, k->expr), n ? n : "0");
+            n = cg_strf(cg, "(%s) ? %s : 1", cg_expr(cg, k->expr.extent), n ? n : "0");
     }
     return n ? n : "0";
 }

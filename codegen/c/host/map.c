@@ -20,7 +20,7 @@ bool cg_is_contiguous(struct cg *cg, const struct omp_item *item)
 
 static const char *lower(struct cg *cg, const struct omp_section *s)
 {
-    return cg_empty(s->lower) ? "0" : cg_expr(cg, s->lower);
+    return cg_empty(s->lower.extent) ? "0" : cg_expr(cg, s->lower.extent);
 }
 
 /* Elements of section s, whose dimension is that of lvalue `at`. */
@@ -28,8 +28,8 @@ static const char *length(struct cg *cg, const struct omp_section *s, const char
 {
     if (!s->is_section)
         return "1";
-    if (!cg_empty(s->length))
-        return cg_strf(cg, "(%s)", cg_expr(cg, s->length));
+    if (!cg_empty(s->length.extent))
+        return cg_strf(cg, "(%s)", cg_expr(cg, s->length.extent));
     return cg_strf(cg, "(sizeof(%s) / sizeof((%s)[0]) - (%s))", at, at, lower(cg, s));
 }
 
@@ -40,8 +40,8 @@ static bool in_pieces(const struct omp_item *item)
     bool more = false;
     for (unsigned i = 0; i < item->nsections; i++) {
         const struct omp_section *s = &item->sections[i];
-        if (!cg_empty(s->stride) ||
-            (more && !(s->is_section && cg_empty(s->lower) && cg_empty(s->length))))
+        if (!cg_empty(s->stride.extent) ||
+            (more && !(s->is_section && cg_empty(s->lower.extent) && cg_empty(s->length.extent))))
             return true;
         more |= s->is_section;
     }
@@ -134,9 +134,10 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
     for (unsigned i = 0; i <= last; i++) {
         const struct omp_section *s = &item->sections[i];
         const char *n = length(cg, s, at),
-                   *stride =
-                       cg_empty(s->stride) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, s->stride));
-        if (!cg_empty(s->stride) && cg_empty(s->length))
+                   *stride = cg_empty(s->stride.extent)
+                                 ? "1"
+                                 : cg_strf(cg, "(%s)", cg_expr(cg, s->stride.extent));
+        if (!cg_empty(s->stride.extent) && cg_empty(s->length.extent))
             n = cg_strf(cg, "(%s + %s - 1) / %s", n, stride, stride);
         cg_line(cg, "const unsigned long __n%u = %s; const long __st%u = %s;", i, n, i, stride);
         whole = cg_strf(cg,

@@ -82,8 +82,8 @@ static bool is_stable(struct cg *cg, const struct cg_plan *p, struct omp_extent 
 static bool sections_are_stable(struct cg *cg, const struct cg_plan *p, const struct omp_item *item)
 {
     for (unsigned i = 0; item && i < item->nsections; i++)
-        if (!is_stable(cg, p, item->sections[i].lower) ||
-            !is_stable(cg, p, item->sections[i].length))
+        if (!is_stable(cg, p, item->sections[i].lower.extent) ||
+            !is_stable(cg, p, item->sections[i].length.extent))
             return false;
     return true;
 }

@@ -50,8 +50,9 @@ static const char *element(struct cg *cg, const struct cg_private *p)
 static bool at_zero(struct cg *cg, const struct omp_item *item)
 {
     for (unsigned i = 0; item && i < item->nsections; i++) {
-        const char *lower =
-            cg_empty(item->sections[i].lower) ? "0" : cg_expr(cg, item->sections[i].lower);
+        const char *lower = cg_empty(item->sections[i].lower.extent)
+                                ? "0"
+                                : cg_expr(cg, item->sections[i].lower.extent);
         if (strcmp(lower, "0"))
             return false;
     }
@@ -724,11 +725,11 @@ static const char *bytes_of_section(struct cg *cg, const struct omp_sharing *s, 
         const struct omp_section *k = &s->item->sections[i];
         if (!k->is_section)
             continue;
-        if (cg_empty(k->length) ? !k->dim : !is_simple(cg, k->length, host))
+        if (cg_empty(k->length.extent) ? !k->dim : !is_simple(cg, k->length.extent, host))
             return NULL;
-        bytes = cg_empty(k->length)
+        bytes = cg_empty(k->length.extent)
                     ? cg_strf(cg, "%s%lluul * ", bytes, (unsigned long long)k->dim)
-                    : cg_strf(cg, "%s(unsigned long)(%s) * ", bytes, cg_expr(cg, k->length));
+                    : cg_strf(cg, "%s(unsigned long)(%s) * ", bytes, cg_expr(cg, k->length.extent));
     }
     return t && t->size && !t->variably_modified
                ? cg_strf(cg, "%s%lluul", bytes, (unsigned long long)t->size)
