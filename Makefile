@@ -4,7 +4,7 @@
 # Sources are found by wildcard, a folder a program or library:
 #   frontend/ + codegen/c/   -> omp-split     (libclang)
 #   codegen/ir/              -> omp-device    (LLVM-C)
-#   driver/                  -> ompgpu-cc
+#   driver/                  -> ompgpu-cc; driver/base/ is in all three
 #   devicertl/*.c            -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
 #   hostrt/                  -> libompgpu.so, libompgpu.a
 #   tests/nullcuda/*.c       -> obj/nullcuda/libcuda.so.1
@@ -55,8 +55,9 @@ CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DOMPGPU_VERSION=
 # ------------------------------------------------------------------ sources
 # Folders are at most two deep below those at the top.
 c_in = $(sort $(wildcard $(foreach d,$(1),$(d)/*.c $(d)/*/*.c)))
-split_src  := $(call c_in,frontend codegen/c)
-device_src := $(call c_in,codegen/ir)
+base_src   := $(call c_in,driver/base)
+split_src  := $(call c_in,frontend codegen/c) $(base_src)
+device_src := $(call c_in,codegen/ir) $(base_src)
 rtl_src    := $(wildcard devicertl/*.c)
 host_src   := $(call c_in,hostrt)
 driver_src := $(call c_in,driver)

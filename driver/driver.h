@@ -5,49 +5,21 @@
  * and devices | scan | device images | compile | device link | link | help */
 #ifndef OMPGPU_DRIVER_H
 #define OMPGPU_DRIVER_H
+#include "driver/base/diag.h"
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
+#include "driver/base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
-/* ------------------------------------------------------------------ memory and words (util.c) */
-/* Everything lives until the process ends; a list keeps it reachable, so that leak checkers see
- * real leaks only. */
-void *drv_alloc(size_t size); /* zeroed */
-char *drv_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-char *drv_copy(const char *s, size_t n);
-struct words {
-    const char **v;
-    unsigned n, room;
-}; /* always NULL-terminated */
-void words_add(struct words *, const char *);
-void words_add_all(struct words *, const struct words *);
-bool drv_starts(const char *s, const char *prefix);
-bool drv_ends(const char *s, const char *suffix);
-const char *drv_basename(const char *path);
-const char *drv_dirname(const char *path); /* "." without a slash */
-/* basename without its last extension */
-const char *drv_stem(const char *path);
-char *drv_read(const char *path, size_t *size); /* NUL-terminated; NULL with errno */
-bool drv_write(const char *path, const void *data, size_t size);
-bool drv_exists(const char *path);
-double drv_now(void); /* seconds */
-
-/* ------------------------------------------------------------------ messages (util.c) */
+/* ------------------------------------------------------------------ the way out */
 enum { EXIT_COMPILE = 1, EXIT_USAGE = 2 };
-/* "ompgpu-cc: error: …" */
-void drv_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* "ompgpu-cc: note: …" */
-void drv_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void drv_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* the only way out: removes temporary files */
+/* the only way out: ends the children and removes temporary files */
 void drv_exit(int code) __attribute__((noreturn));
-#define drv_fatal(code, ...)                                                                       \
-    do {                                                                                           \
-        drv_error(__VA_ARGS__);                                                                    \
-        drv_exit(code);                                                                            \
-    } while (0)
+double drv_now(void); /* seconds */
 
 /* ---------------------------------------------------------------- flags and options (options.c) */
 enum flag_kind { PLAIN, JOINED, SEP, EITHER, OPTIONAL, JOINED_SEP };

@@ -13,7 +13,7 @@ static const char *usage_of(const struct flag *f)
 {
     if (!f->argument)
         return f->spelling;
-    return drv_format(f->kind == EITHER || f->kind == SEP ? "%s %s" : "%s%s", f->spelling,
+    return mem_printf(f->kind == EITHER || f->kind == SEP ? "%s %s" : "%s%s", f->spelling,
                       f->argument);
 }
 
@@ -72,13 +72,13 @@ void drv_print_help(void)
 /* ------------------------------------------------------------------ --version */
 static char *clang_version(void)
 {
-    const char *out = drv_format("%s/version", drv_temp_dir());
+    const char *out = mem_printf("%s/version", drv_temp_dir());
     struct proc p = { .out = out, .doing = "asking for its version" };
     words_add(&p.argv, drv_clang());
     words_add(&p.argv, "--version");
     if (drv_proc_run(&p) != 0)
-        drv_fatal(EXIT_COMPILE, "'%s --version' failed", drv_clang());
-    return drv_read(out, NULL);
+        diag_fatal(EXIT_COMPILE, "'%s --version' failed", drv_clang());
+    return file_read(out, NULL);
 }
 
 int drv_print_version(const struct options *o)

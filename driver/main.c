@@ -26,7 +26,7 @@ static _Noreturn void become_clang(const struct options *o)
             words_add(&w, a->next);
     }
     execv(w.v[0], (char **)w.v);
-    drv_fatal(EXIT_COMPILE, "cannot run '%s': %s", w.v[0], strerror(errno));
+    diag_fatal(EXIT_COMPILE, "cannot run '%s': %s", w.v[0], strerror(errno));
 }
 
 /* ------------------------------------------------------------------ inputs */
@@ -37,7 +37,7 @@ static bool is_source(const struct arg *a)
     if (a->language || strcmp(a->value, "-") == 0)
         return true;
     for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (drv_ends(a->value, extensions[i]))
+        if (text_ends(a->value, extensions[i]))
             return true;
     return false;
 }
@@ -49,9 +49,9 @@ static size_t stdin_size;
 static void read_stdin(void)
 {
     if (!stdin_text)
-        stdin_text = drv_read("-", &stdin_size);
+        stdin_text = file_read("-", &stdin_size);
     if (!stdin_text)
-        drv_fatal(EXIT_COMPILE, "cannot read standard input: %s", strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot read standard input: %s", strerror(errno));
 }
 
 /* The rename at the end would replace the source. */
@@ -61,8 +61,8 @@ static void check_overwriting(const struct options *o, const struct arg *a, cons
     if (!o->output || o->goal == GOAL_CHECK || !S_ISREG(in->st_mode) || stat(o->output, &out) != 0)
         return;
     if (in->st_dev == out.st_dev && in->st_ino == out.st_ino)
-        drv_fatal(EXIT_COMPILE, "input file '%s' is the same as output file '%s'", a->value,
-                  o->output);
+        diag_fatal(EXIT_COMPILE, "input file '%s' is the same as output file '%s'", a->value,
+                   o->output);
 }
 
 static void check_inputs(const struct options *o)
@@ -77,13 +77,13 @@ static void check_inputs(const struct options *o)
         sources += is_source(a);
         if (strcmp(a->value, "-") == 0) {
             if (!a->language)
-                drv_fatal(EXIT_USAGE, "standard input needs a language: -x c -");
+                diag_fatal(EXIT_USAGE, "standard input needs a language: -x c -");
             read_stdin();
         } else if (stat(a->value, &st) != 0) {
-            drv_error("cannot read '%s': %s", a->value, strerror(errno));
+            diag_error("cannot read '%s': %s", a->value, strerror(errno));
             missing = true;
         } else if (S_ISDIR(st.st_mode)) {
-            drv_error("cannot read '%s': it is a directory", a->value);
+            diag_error("cannot read '%s': it is a directory", a->value);
             missing = true;
         } else
             check_overwriting(o, a, &st);
@@ -91,17 +91,17 @@ static void check_inputs(const struct options *o)
     if (missing)
         drv_exit(EXIT_COMPILE);
     if (o->goal != GOAL_LINK && !sources)
-        drv_fatal(EXIT_USAGE, "no input files");
+        diag_fatal(EXIT_USAGE, "no input files");
     if (o->output && sources > 1 && o->goal != GOAL_LINK)
-        drv_fatal(EXIT_USAGE, "'-o' with several input files needs a link");
+        diag_fatal(EXIT_USAGE, "'-o' with several input files needs a link");
 }
 
 /* ------------------------------------------------------------------ one job an input */
 static const char *default_output(const struct options *o, const struct job *j)
 {
     if (o->goal == GOAL_OBJECT)
-        return drv_format("%s.o", j->stem);
-    return o->goal == GOAL_ASSEMBLY ? drv_format("%s.s", j->stem) : NULL;
+        return mem_printf("%s.o", j->stem);
+    return o->goal == GOAL_ASSEMBLY ? mem_printf("%s.s", j->stem) : NULL;
 }
 
 /* The object of a link: in the temporary directory, or beside the result when clang writes more
@@ -109,9 +109,9 @@ static const char *default_output(const struct options *o, const struct job *j)
 static const char *link_object(const struct options *o, const struct job *j, unsigned index)
 {
     if (!o->beside)
-        return drv_format("%s/%u/%s.o", drv_temp_dir(), index, j->stem);
+        return mem_printf("%s/%u/%s.o", drv_temp_dir(), index, j->stem);
     const char *result = o->output ? o->output : "a.out";
-    const char *name = drv_format("%s/%s-%s.o", drv_dirname(result), drv_basename(result), j->stem);
+    const char *name = mem_printf("%s/%s-%s.o", path_dir(result), path_base(result), j->stem);
     if (!o->dry)
         drv_output_remove_later(name);
     return name;
@@ -120,7 +120,7 @@ static const char *link_object(const struct options *o, const struct job *j, uns
 static void make_dir(const char *path)
 {
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        drv_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", path, strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", path, strerror(errno));
 }
 
 static const char *save_dir(const struct options *o)
@@ -129,7 +129,7 @@ static const char *save_dir(const struct options *o)
         make_dir(o->save_dir);
         return o->save_dir;
     }
-    return o->output ? drv_dirname(o->output) : ".";
+    return o->output ? path_dir(o->output) : ".";
 }
 
 static struct job make_job(const struct options *o, const struct arg *a, unsigned index)
@@ -137,19 +137,19 @@ static struct job make_job(const struct options *o, const struct arg *a, unsigne
     struct job j = {
         .opt = o, .input = a, .path = a->value, .language = a->language, .input_file = a->value
     };
-    const char *dir = drv_format("%s/%u", drv_temp_dir(), index);
+    const char *dir = mem_printf("%s/%u", drv_temp_dir(), index);
     make_dir(dir);
-    j.stem = strcmp(a->value, "-") == 0 ? "stdin" : drv_stem(a->value);
-    j.err_base = drv_format("%s/", dir);
+    j.stem = strcmp(a->value, "-") == 0 ? "stdin" : path_stem(a->value);
+    j.err_base = mem_printf("%s/", dir);
     const char *base = o->save ? save_dir(o) : dir;
     /* Without "./": the assembler would take the two spellings in the line table of X.host.c for
      * one file. */
-    j.base = strcmp(base, ".") == 0 && *j.stem != '-' ? j.stem : drv_format("%s/%s", base, j.stem);
+    j.base = strcmp(base, ".") == 0 && *j.stem != '-' ? j.stem : mem_printf("%s/%s", base, j.stem);
     j.link = o->goal == GOAL_LINK;
     if (strcmp(a->value, "-") == 0) {
-        j.input_file = drv_format("%s/stdin.txt", dir);
-        if (!drv_write(j.input_file, stdin_text, stdin_size))
-            drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j.input_file, strerror(errno));
+        j.input_file = mem_printf("%s/stdin.txt", dir);
+        if (!file_write(j.input_file, stdin_text, stdin_size))
+            diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j.input_file, strerror(errno));
         if (!o->output && !j.link)
             j.stem = "-";
     }
@@ -176,7 +176,8 @@ static int compile_all(const struct options *o, const char **objects)
 /* ------------------------------------------------------------------ main */
 int main(int argc, char **argv)
 {
-    struct options *o = drv_alloc(sizeof *o);
+    struct options *o = mem_alloc(sizeof *o);
+    diag_exit = drv_exit;
     if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0)
         return drv_print_native();
     drv_parse(o, argc, argv);
@@ -192,7 +193,7 @@ int main(int argc, char **argv)
         drv_exit(drv_print_version(o));
     }
     if (!o->ninputs && o->goal != GOAL_CLANG && !o->verbose)
-        drv_fatal(EXIT_USAGE, "no input files");
+        diag_fatal(EXIT_USAGE, "no input files");
     if (o->goal == GOAL_CLANG || !o->ninputs) {
         if (o->verbose && !o->ninputs)
             fprintf(stderr, "ompgpu-cc version " OMPGPU_VERSION "\n");
@@ -200,7 +201,7 @@ int main(int argc, char **argv)
     }
     check_inputs(o);
     drv_signals();
-    const char **objects = drv_alloc(o->nargs * sizeof *objects);
+    const char **objects = mem_alloc(o->nargs * sizeof *objects);
     int code = compile_all(o, objects);
     if (code == 0 && o->goal == GOAL_LINK)
         code = drv_link(o, objects);

@@ -21,7 +21,7 @@ static char *response_word(const char **p)
         ++*p;
     if (!**p)
         return NULL;
-    char *word = drv_alloc(strlen(*p) + 1), *to = word, quote = 0;
+    char *word = mem_alloc(strlen(*p) + 1), *to = word, quote = 0;
     for (; **p && (quote || !isspace((unsigned char)**p)); ++*p) {
         char c = **p;
         if (c == '\\' && (*p)[1])
@@ -36,13 +36,13 @@ static char *response_word(const char **p)
 
 static void expand(struct words *out, const char *word, int depth)
 {
-    char *text = word[0] == '@' && word[1] ? drv_read(word + 1, NULL) : NULL;
+    char *text = word[0] == '@' && word[1] ? file_read(word + 1, NULL) : NULL;
     if (!text) { /* as gcc: a file that cannot be read leaves the word as it is */
         words_add(out, word);
         return;
     }
     if (depth == 20)
-        drv_fatal(EXIT_USAGE, "'%s': response files are nested too deeply", word);
+        diag_fatal(EXIT_USAGE, "'%s': response files are nested too deeply", word);
     const char *p = text;
     for (char *w; (w = response_word(&p));)
         expand(out, w, depth + 1);
@@ -82,7 +82,7 @@ static struct arg *add(struct options *o, struct arg a)
 {
     if (o->nargs == o->room) {
         unsigned room = o->room ? 2 * o->room : 64;
-        struct arg *args = drv_alloc(room * sizeof *args);
+        struct arg *args = mem_alloc(room * sizeof *args);
         if (o->nargs)
             memcpy(args, o->args, o->nargs * sizeof *args);
         o->args = args;
@@ -103,10 +103,10 @@ static void read_flag(struct options *o, const struct words *w, unsigned *i)
         if (f->kind != PLAIN)
             a.value = word + n;
         if (f->kind == JOINED && !word[n])
-            drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
+            diag_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
         if (f->kind == SEP || f->kind == JOINED_SEP || (f->kind == EITHER && !word[n])) {
             if (*i + 1 >= w->n)
-                drv_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
+                diag_fatal(EXIT_USAGE, "argument to '%s' is missing", word);
             a.value = a.next = w->v[++*i];
         }
     }
@@ -136,9 +136,9 @@ static void set_emit(struct options *o, const char *kind)
             o->emit = (enum emit)i;
             return;
         }
-    drv_fatal(EXIT_USAGE,
-              "unknown kind '%s' in '--emit='; known are omp-tree, device-c, host-c, ir, ptx",
-              kind);
+    diag_fatal(EXIT_USAGE,
+               "unknown kind '%s' in '--emit='; known are omp-tree, device-c, host-c, ir, ptx",
+               kind);
 }
 
 static void set_save(struct options *o, const char *value)
@@ -157,21 +157,21 @@ bool drv_generic_is_error(const struct options *o)
 static void set_mode(struct options *o, const char *mode)
 {
     if (strcmp(mode, "auto") != 0 && strcmp(mode, "generic") != 0 && strcmp(mode, "spmd") != 0)
-        drv_fatal(EXIT_USAGE,
-                  "unknown mode '%s' in '-fompgpu-mode='; known are auto, generic, spmd", mode);
+        diag_fatal(EXIT_USAGE,
+                   "unknown mode '%s' in '-fompgpu-mode='; known are auto, generic, spmd", mode);
     o->mode = mode;
 }
 
 static bool is_gcc(const char *command)
 {
-    const char *base = drv_basename(command);
+    const char *base = path_base(command);
     return !strstr(base, "clang") && (strstr(base, "gcc") || strcmp(base, "cc") == 0);
 }
 
 /* -Xopenmp-target -march=sm_80, as programs for clang's own offloading say it. */
 static void set_clang_arch(struct options *o, const char *value)
 {
-    if (drv_starts(value, "-march=sm_"))
+    if (text_starts(value, "-march=sm_"))
         o->gpu_arch = value + 7;
 }
 
@@ -181,7 +181,7 @@ static void act(struct options *o, const struct arg *a)
     switch (a->id) {
     case FLAG_GPU_ARCH:
     case FLAG_OFFLOAD_ARCH:
-        o->gpu_arch = o->gpu_arch ? drv_format("%s,%s", o->gpu_arch, a->value) : a->value;
+        o->gpu_arch = o->gpu_arch ? mem_printf("%s,%s", o->gpu_arch, a->value) : a->value;
         break;
     case FLAG_XOPENMP_TARGET:
     case FLAG_XOPENMP_TARGET_EQ: set_clang_arch(o, a->value); break;

@@ -35,7 +35,7 @@ static unsigned promises_of(struct fe *fe, struct omp_place place, const char *w
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i].word) == length && !strncmp(words[i].word, w, length))
             return words[i].promises;
-    fe_report(fe->u, place, "note", "assumption '%.*s' is not known and ignored", (int)n, word);
+    fe_report(fe->u, place, DIAG_NOTE, "assumption '%.*s' is not known and ignored", (int)n, word);
     return 0;
 }
 

@@ -962,7 +962,7 @@ int fe_walk(struct fe *fe, CXIndex index, int nargs, const char *const *args)
         handler_of[handlers[i].kind] = (unsigned char)(i + 1);
     enum CXErrorCode rc = parse_text(fe, index, nargs, args);
     if (rc != CXError_Success) {
-        fe_report(fe->u, (struct omp_place){ "", 0, 0 }, "error",
+        fe_report(fe->u, (struct omp_place){ "", 0, 0 }, DIAG_ERROR,
                   "libclang cannot parse %s (code %d)", fe->u->path, (int)rc);
         return -1;
     }

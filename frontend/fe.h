@@ -17,7 +17,7 @@
  *   types.c     C types, names for local and unnamed types                                              */
 #ifndef OMPGPU_FE_H
 #define OMPGPU_FE_H
-#include "frontend/arena.h"
+#include "driver/base/mem.h"
 #include "frontend/unit.h"
 #include <clang-c/Index.h>
 

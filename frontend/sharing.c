@@ -296,7 +296,7 @@ static void warn_of_own_storage(struct fe *fe, const struct omp_var *v, struct o
         (fe->var_flags.at[v->id] & FE_VAR_WARNED))
         return;
     fe->var_flags.at[v->id] |= FE_VAR_WARNED;
-    fe_report(fe->u, place, "warning",
+    fe_report(fe->u, place, DIAG_WARNING,
               "'%s' is also used by a function that runs on the device, where it has storage of "
               "its own that this construct "
               "does not copy; put it into 'declare target' and use 'target update', or pass it to "

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The line table hangs on the unit so that fe_place works after parsing. */
 struct line_table {
@@ -230,7 +229,7 @@ static size_t token_length(const char *p)
 }
 
 /* Start of the line of `text` that has presumed place p; NULL if there is none. */
-static const char *text_line(const struct omp_unit *u, struct omp_place p)
+static const char *text_line_at(const struct omp_unit *u, struct omp_place p)
 {
     const struct line_table *t = table_of(u);
     for (unsigned k = 0; t && k < t->n; k++) {
@@ -250,54 +249,27 @@ static const char *text_line(const struct omp_unit *u, struct omp_place p)
     return NULL;
 }
 
-static void put_caret(unsigned number, const char *line, size_t length, unsigned col,
-                      const char *green, const char *plain)
-{
-    int width = fprintf(stderr, "%5u | ", number);
-    fprintf(stderr, "%.*s\n%*s| ", (int)length, line, width - 2, "");
-    for (unsigned i = 0; i + 1 < col; i++)
-        fputc(i < length && line[i] == '\t' ? '\t' : ' ', stderr);
-    fprintf(stderr, "%s^%s\n", green, plain);
-}
-
-static void report(const struct omp_unit *u, struct omp_place p, const char *severity,
+static void report(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,
                    const char *fmt, va_list ap)
 {
-    bool colour = isatty(2) && !getenv("NO_COLOR");
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "",
-               *green = colour ? "\033[0;1;32m" : "";
-    const char *tone = !colour            ? ""
-                       : *severity == 'e' ? "\033[0;1;31m"
-                       : *severity == 'w' ? "\033[0;1;35m"
-                       : *severity == 'r' ? "\033[0;34m"
-                                          : "\033[0;1;36m";
     char buffer[4096], *source = NULL;
-    const char *text = p.line ? text_line(u, p) : NULL;
-    size_t text_length = text ? strcspn(text, "\n") : 0;
+    const char *text = p.line ? text_line_at(u, p) : NULL;
+    size_t length = text ? strcspn(text, "\n") : 0;
     if (text) {
-        const char *at = p.col <= text_length ? text + p.col - 1 : "";
+        const char *at = p.col <= length ? text + p.col - 1 : "";
         source = source_line(p, buffer, sizeof buffer);
         unsigned col = source ? near_column(source, at, token_length(at), p.col) : 0;
-        if (col)
+        if (col) {
             p.col = col;
-        else
-            source = NULL;
+            text = source;
+            length = strlen(source);
+        }
     }
-    if (p.line)
-        fprintf(stderr, "%s%s:%u:%u: %s", bold, p.file, p.line, p.col, plain);
-    else
-        fprintf(stderr, "%sompgpu-cc: %s", bold, plain);
-    fprintf(stderr, "%s%s: %s%s", tone, severity, plain, *severity == 'n' ? "" : bold);
-    vfprintf(stderr, fmt, ap);
-    fprintf(stderr, "%s\n", plain);
-    if (source)
-        put_caret(p.line, source, strlen(source), p.col, green, plain);
-    else if (text)
-        put_caret(p.line, text, text_length, p.col, green, plain);
+    diag_vat(&(struct diag_place){ p.file, p.line, p.col, text, length }, severity, fmt, ap);
 }
 
-void fe_report(const struct omp_unit *u, struct omp_place p, const char *severity, const char *fmt,
-               ...)
+void fe_report(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,
+               const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -309,7 +281,7 @@ void fe_error_at(struct fe *fe, struct omp_place p, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    report(fe->u, p, "error", fmt, ap);
+    report(fe->u, p, DIAG_ERROR, fmt, ap);
     va_end(ap);
     fe->errors++;
 }
@@ -318,7 +290,7 @@ void fe_error(struct fe *fe, unsigned offset, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    report(fe->u, fe_place(fe->u, offset), "error", fmt, ap);
+    report(fe->u, fe_place(fe->u, offset), DIAG_ERROR, fmt, ap);
     va_end(ap);
     fe->errors++;
 }

@@ -9,6 +9,7 @@
  * Sections: places | types | variables | clauses | loops | constructs | declarations | unit */
 #ifndef OMPGPU_UNIT_H
 #define OMPGPU_UNIT_H
+#include "driver/base/diag.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -487,8 +488,7 @@ int fe_check(const struct omp_unit *);
 void omp_unit_free(struct omp_unit *);
 /* The presumed place of an offset. */
 struct omp_place fe_place(const struct omp_unit *, unsigned offset);
-/* "file:line:col: error: …" with the source line and a caret. severity: "error", "warning", "note",
- * "remark" */
-void fe_report(const struct omp_unit *, struct omp_place, const char *severity, const char *fmt,
-               ...);
+/* "file:line:col: error: …" with the source line and a caret. */
+void fe_report(const struct omp_unit *, struct omp_place, enum diag_severity, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 #endif

@@ -9,6 +9,8 @@
  * constructs and nothing was written; 4 clang would not end on this file (all that --screen looks
  * for).  Outputs are made in memory first: a file is only touched when everything has succeeded. */
 #include "codegen/c/codegen.h"
+#include "driver/base/diag.h"
+#include "driver/base/file.h"
 #include "frontend/unit.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -29,8 +31,10 @@ struct output {
 
 static int fail(const char *what, const char *name)
 {
-    fprintf(stderr, "omp-split: error: %s '%s'%s%s\n", what, name, errno ? ": " : "",
-            errno ? strerror(errno) : "");
+    if (errno)
+        diag_error("omp-split: %s '%s': %s", what, name, strerror(errno));
+    else
+        diag_error("omp-split: %s '%s'", what, name);
     return EXIT_USAGE;
 }
 
@@ -82,49 +86,6 @@ static int read_options(int argc, char **argv, struct options *o)
     if (!o->path)
         o->path = o->input;
     return EXIT_OK;
-}
-
-/* ------------------------------------------------------------------ files */
-static char *read_file(const char *name, size_t *length)
-{
-    FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
-    char *text = NULL;
-    size_t n = 0, capacity = 0;
-    if (!f)
-        return NULL;
-    do {
-        if (capacity - n < 65536) {
-            char *more = realloc(text, capacity = capacity ? capacity * 2 : 1 << 18);
-            if (!more)
-                break;
-            text = more;
-        }
-        n += fread(text + n, 1, capacity - n - 1, f);
-    } while (!feof(f) && !ferror(f));
-    bool bad = ferror(f) || !text;
-    if (f != stdin)
-        fclose(f);
-    if (bad) {
-        free(text);
-        return NULL;
-    }
-    text[n] = 0;
-    *length = n;
-    return text;
-}
-
-static int write_file(const char *name, const struct output *o)
-{
-    FILE *f = fopen(name, "w");
-    bool ok = f && fwrite(o->data, 1, o->size, f) == o->size;
-    if (f && fclose(f))
-        ok = false;
-    if (ok)
-        return EXIT_OK;
-    int rc = fail("cannot write", name);
-    if (f)
-        remove(name);
-    return rc;
 }
 
 /* ------------------------------------------------------------------ */
@@ -192,10 +153,12 @@ static int write_all(const struct options *o, const struct omp_unit *u)
     for (unsigned i = 0; i < n && rc == EXIT_OK; i++)
         rc = write_text(files[i].writer, u, files[i].name, &files[i].out);
     for (unsigned i = 0; i < n && rc == EXIT_OK; i++)
-        if (files[i].name && (rc = write_file(files[i].name, &files[i].out)))
-            for (unsigned k = 0; k < i; k++)
+        if (files[i].name && !file_write(files[i].name, files[i].out.data, files[i].out.size)) {
+            rc = fail("cannot write", files[i].name);
+            for (unsigned k = 0; k <= i; k++)
                 if (files[k].name)
                     remove(files[k].name);
+        }
     for (unsigned i = 0; i < n; i++)
         free(files[i].out.data);
     return rc;
@@ -232,10 +195,8 @@ int main(int argc, char **argv)
     int rc = read_options(argc, argv, &o);
     if (rc)
         return rc;
-    char *text = read_file(o.input, &length);
+    char *text = file_read(o.input, &length);
     if (!text)
         return fail("cannot read", o.input);
-    rc = split(&o, text, length);
-    free(text);
-    return rc;
+    return split(&o, text, length);
 }

@@ -24,7 +24,7 @@ static size_t put(struct bytes *b, const void *data, size_t n)
 {
     if (b->n + n > b->room) {
         size_t room = 2 * (b->n + n) + 256;
-        char *p = drv_alloc(room);
+        char *p = mem_alloc(room);
         if (b->n)
             memcpy(p, b->p, b->n);
         b->p = p;
@@ -84,7 +84,7 @@ static uint64_t larger(const char *a, const char *b)
 
 static void read_line(struct infos *list, char *line, const char *path)
 {
-    bool alias = drv_starts(line, "\talias\t"), member = drv_starts(line, "\tmember\t");
+    bool alias = text_starts(line, "\talias\t"), member = text_starts(line, "\tmember\t");
     int fields = alias ? A_SYMBOL + 1 : member ? A_MEMBER + 1 : INFO_FIELDS;
     struct info *k = alias    ? &list->aliases[list->naliases++]
                      : member ? &list->members[list->nmembers++]
@@ -93,8 +93,8 @@ static void read_line(struct infos *list, char *line, const char *path)
         char *tab = strchr(line, '\t');
         k->field[i] = line;
         if (!tab && i + 1 < fields)
-            drv_fatal(EXIT_COMPILE, "'%s' is damaged: a line has %d fields, not %d", path, i + 1,
-                      fields);
+            diag_fatal(EXIT_COMPILE, "'%s' is damaged: a line has %d fields, not %d", path, i + 1,
+                       fields);
         if (tab) {
             *tab = 0;
             line = tab + 1;
@@ -105,15 +105,15 @@ static void read_line(struct infos *list, char *line, const char *path)
 static struct infos read_infos(const char *path)
 {
     struct infos list = { 0 };
-    char *text = path ? drv_read(path, NULL) : NULL;
+    char *text = path ? file_read(path, NULL) : NULL;
     if (!text)
         return list;
     unsigned lines = 1;
     for (char *p = text; *p; p++)
         lines += *p == '\n';
-    list.v = drv_alloc(lines * sizeof *list.v);
-    list.aliases = drv_alloc(lines * sizeof *list.v);
-    list.members = drv_alloc(lines * sizeof *list.v);
+    list.v = mem_alloc(lines * sizeof *list.v);
+    list.aliases = mem_alloc(lines * sizeof *list.v);
+    list.members = mem_alloc(lines * sizeof *list.v);
     for (char *next; *text; text = next) {
         next = strchr(text, '\n');
         if (next)
@@ -137,7 +137,7 @@ static const struct info *find_info(const struct infos *list, const char *name)
 bool *drv_read_members(const char *info, unsigned n)
 {
     struct infos list = read_infos(info);
-    bool *members = drv_alloc(n + 1);
+    bool *members = mem_alloc(n + 1);
     for (unsigned i = 0; i < list.nmembers; i++)
         if (number(list.members[i].field[A_MEMBER]) < n)
             members[number(list.members[i].field[A_MEMBER])] = true;
@@ -165,12 +165,12 @@ static unsigned before(const char *line, const char *unit)
 
 struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
 {
-    char *text = drv_read(path, NULL), *next;
+    char *text = file_read(path, NULL), *next;
     unsigned room = 1, frames = 0;
     *n = 0;
     for (char *p = text; p && (p = strstr(p, "Compiling entry")); p++)
         room++;
-    struct kernel_stats *list = drv_alloc(room * sizeof *list);
+    struct kernel_stats *list = mem_alloc(room * sizeof *list);
     for (; text && *text; text = next) {
         next = strchr(text, '\n');
         if (next)
@@ -180,7 +180,7 @@ struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
         char *entry = strstr(text, "Compiling entry function '"), *used = strstr(text, "Used ");
         if (entry) {
             entry += strlen("Compiling entry function '");
-            list[(*n)++].name = drv_copy(entry, strcspn(entry, "'"));
+            list[(*n)++].name = mem_strndup(entry, strcspn(entry, "'"));
         } else if (used && *n) {
             list[*n - 1].registers = before(text, "registers");
             list[*n - 1].shared = before(text, "bytes smem");
@@ -246,9 +246,9 @@ static struct ompgpu_kernel_entry kernel_entry(struct bytes *b, const struct inf
 static bool put_image(struct bytes *b, struct ompgpu_image_entry *e, const struct image_file *f)
 {
     size_t size;
-    const char *data = drv_read(f->path, &size);
+    const char *data = file_read(f->path, &size);
     if (!data) {
-        drv_error("cannot read '%s': %s", f->path, strerror(errno));
+        diag_error("cannot read '%s': %s", f->path, strerror(errno));
         return false;
     }
     size += f->kind == OMPGPU_IMAGE_PTX; /* the NUL counts */
@@ -271,9 +271,9 @@ bool drv_write_container(const char *path, const struct container *c)
                                      .nimages = c->nfiles,
                                      .nkernels = main->n,
                                      .naliases = main->naliases };
-    struct ompgpu_image_entry *images = drv_alloc(c->nfiles * sizeof *images);
-    struct ompgpu_kernel_entry *kernels = drv_alloc(main->n * sizeof *kernels);
-    struct ompgpu_alias *aliases = drv_alloc(main->naliases * sizeof *aliases);
+    struct ompgpu_image_entry *images = mem_alloc(c->nfiles * sizeof *images);
+    struct ompgpu_kernel_entry *kernels = mem_alloc(main->n * sizeof *kernels);
+    struct ompgpu_alias *aliases = mem_alloc(main->naliases * sizeof *aliases);
     put(&b, NULL, sizeof h);
     h.images = put(&b, NULL, c->nfiles * sizeof *images);
     h.kernels = put(&b, NULL, main->n * sizeof *kernels);
@@ -298,9 +298,9 @@ bool drv_write_container(const char *path, const struct container *c)
     memcpy(b.p + h.images, images, c->nfiles * sizeof *images);
     memcpy(b.p + h.kernels, kernels, main->n * sizeof *kernels);
     memcpy(b.p + h.aliases, aliases, main->naliases * sizeof *aliases);
-    if (drv_write(path, b.p, b.n))
+    if (file_write(path, b.p, b.n))
         return true;
-    drv_error("cannot write '%s': %s", path, strerror(errno));
+    diag_error("cannot write '%s': %s", path, strerror(errno));
     return false;
 }
 
@@ -328,10 +328,10 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
                       const char *global)
 {
     size_t size;
-    char *image = drv_read(container, &size);
+    char *image = file_read(container, &size);
     FILE *f = image ? fopen(assembly, "a") : NULL;
     if (!f) {
-        drv_error("cannot add the device images to '%s': %s", assembly, strerror(errno));
+        diag_error("cannot add the device images to '%s': %s", assembly, strerror(errno));
         return false;
     }
     const char *symbol = global ? global : "__ompgpu_image";
@@ -348,7 +348,7 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
     bool failed = ferror(f);
     failed |= fclose(f) != 0;
     if (failed)
-        drv_error("cannot write '%s': %s", assembly, strerror(errno));
+        diag_error("cannot write '%s': %s", assembly, strerror(errno));
     return !failed;
 }
 

@@ -109,7 +109,7 @@ static bool find_containers(struct program *p)
     const Elf64_Shdr *s = find_section(p);
     if (!s)
         return true;
-    p->at = drv_alloc((s->sh_size / sizeof(struct ompgpu_image_header) + 1) * sizeof *p->at);
+    p->at = mem_alloc((s->sh_size / sizeof(struct ompgpu_image_header) + 1) * sizeof *p->at);
     for (uint64_t at = 0; at + 16 <= s->sh_size;) {
         const struct ompgpu_image_header *h =
             (const struct ompgpu_image_header *)(p->bytes + s->sh_offset + at);
@@ -119,11 +119,11 @@ static bool find_containers(struct program *p)
         }
         if (!is_sound(h, s->sh_size - at)) {
             if (h->magic == OMPGPU_IMAGE_MAGIC && h->version != OMPGPU_IMAGE_VERSION)
-                drv_error("an object of this link has device images of version %u, this ompgpu-cc "
-                          "knows version %u: compile it again",
-                          h->version, OMPGPU_IMAGE_VERSION);
+                diag_error("an object of this link has device images of version %u, this ompgpu-cc "
+                           "knows version %u: compile it again",
+                           h->version, OMPGPU_IMAGE_VERSION);
             else
-                drv_error("the device images in the linked file are damaged");
+                diag_error("the device images in the linked file are damaged");
             return false;
         }
         p->at[p->n++] = (struct found){
@@ -158,7 +158,7 @@ static const char *recorded(const struct found *f, const char *key)
     size_t n = strlen(key);
     for (; *p; p += strcspn(p, " "), p += *p == ' ')
         if (strncmp(p, key, n) == 0 && p[n] == '=')
-            return drv_copy(p + n + 1, strcspn(p + n + 1, " "));
+            return mem_strndup(p + n + 1, strcspn(p + n + 1, " "));
     return "";
 }
 
@@ -180,7 +180,7 @@ static void add_archs(struct archs *a, const char *names)
 {
     for (const char *p = names; *p;) {
         size_t n = strcspn(p, ",");
-        char *name = drv_copy(p, n), *end;
+        char *name = mem_strndup(p, n), *end;
         if (strcmp(name, "emu") == 0)
             a->emu = true;
         else {
@@ -203,12 +203,13 @@ static bool check_device(const struct options *o, struct archs *a, bool emu)
             find_image(f, emu ? OMPGPU_IMAGE_BITCODE_EMU : OMPGPU_IMAGE_BITCODE_GPU))
             continue;
         if (asked) {
-            drv_error("'%s' was not compiled for %s: compile it with '%s' in --gpu-arch=", f->file,
-                      device, flag);
+            diag_error("'%s' was not compiled for %s: compile it with '%s' in --gpu-arch=", f->file,
+                       device, flag);
             return false;
         }
-        drv_warning("the program cannot use %s: '%s' was not compiled for it ('%s' in --gpu-arch=)",
-                    device, f->file, flag);
+        diag_warning(
+            "the program cannot use %s: '%s' was not compiled for it ('%s' in --gpu-arch=)", device,
+            f->file, flag);
         if (emu)
             a->emu = false;
         else
@@ -230,8 +231,8 @@ static bool choose_archs(const struct options *o, struct archs *a)
         return false;
     if (a->n || a->native || a->emu)
         return true;
-    drv_error("the files that use device code of each other were compiled for different devices: "
-              "there is none for which all have code");
+    diag_error("the files that use device code of each other were compiled for different devices: "
+               "there is none for which all have code");
     return false;
 }
 
@@ -240,7 +241,7 @@ static bool choose_archs(const struct options *o, struct archs *a)
 static const char *about(const struct options *o, const struct found *f)
 {
     const char *mode = o->mode ? o->mode : recorded(f, "mode");
-    return drv_format("%s%s%s%s%s:%s", needs_link(f) ? "n" : "",
+    return mem_printf("%s%s%s%s%s:%s", needs_link(f) ? "n" : "",
                       o->remarks || recorded_flag(f, "remarks") ? "r" : "",
                       o->warn_generic || recorded_flag(f, "warn") ? "w" : "",
                       drv_generic_is_error(o) || recorded_flag(f, "error") ? "e" : "",
@@ -255,9 +256,9 @@ static const char *unpack(const struct job *j, const struct found *f, unsigned k
 {
     const struct ompgpu_image_entry *e = find_image(f, kind);
     const char *path = drv_job_file(
-        j, drv_format("%u.%s.bc", number, kind == OMPGPU_IMAGE_BITCODE_EMU ? "x86_64" : "nvptx64"));
-    if (!drv_write(path, (const char *)f->h + e->offset, e->size))
-        drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+        j, mem_printf("%u.%s.bc", number, kind == OMPGPU_IMAGE_BITCODE_EMU ? "x86_64" : "nvptx64"));
+    if (!file_write(path, (const char *)f->h + e->offset, e->size))
+        diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
     return path;
 }
 
@@ -266,10 +267,10 @@ static struct device_link *collect(const struct job *j)
 {
     static const unsigned kinds[2] = { OMPGPU_IMAGE_BITCODE_GPU, OMPGPU_IMAGE_BITCODE_EMU };
     const bool wanted[2] = { j->archs.n || j->archs.native, j->archs.emu };
-    struct device_link *d = drv_alloc(sizeof *d);
-    d->about = drv_alloc(first.n * sizeof *d->about);
+    struct device_link *d = mem_alloc(sizeof *d);
+    d->about = mem_alloc(first.n * sizeof *d->about);
     for (int k = 0; k < 2; k++)
-        d->bitcode[k] = drv_alloc(first.n * sizeof *d->bitcode[k]);
+        d->bitcode[k] = mem_alloc(first.n * sizeof *d->bitcode[k]);
     for (unsigned i = 0; i < first.n; i++) {
         struct found *f = &first.at[i];
         if ((wanted[0] && !find_image(f, kinds[0])) || (wanted[1] && !find_image(f, kinds[1])))
@@ -292,9 +293,9 @@ static void note_left_out(void)
         const struct found *f = &first.at[i];
         if (f->member < 0 &&
             (find_image(f, OMPGPU_IMAGE_BITCODE_GPU) || find_image(f, OMPGPU_IMAGE_BITCODE_EMU)))
-            drv_note("'%s' was compiled with --gpu-arch=%s only, so its functions and variables "
-                     "were left out",
-                     f->file, recorded(f, "archs"));
+            diag_note("'%s' was compiled with --gpu-arch=%s only, so its functions and variables "
+                      "were left out",
+                      f->file, recorded(f, "archs"));
     }
 }
 
@@ -314,11 +315,11 @@ static void set_level(struct job *j)
 /* ------------------------------------------------------------------ the device link */
 static const char *make_base(const struct options *o, const char *dir)
 {
-    const char *name = drv_basename(o->output ? o->output : "a.out");
+    const char *name = path_base(o->output ? o->output : "a.out");
     if (!o->save)
-        return drv_format("%s/device-link", dir);
-    const char *to = *o->save_dir ? o->save_dir : o->output ? drv_dirname(o->output) : ".";
-    return drv_format("%s/%s.device-link", to, name);
+        return mem_printf("%s/device-link", dir);
+    const char *to = *o->save_dir ? o->save_dir : o->output ? path_dir(o->output) : ".";
+    return mem_printf("%s/%s.device-link", to, name);
 }
 
 int drv_device_link(const struct options *o, const char *linked, const char **object)
@@ -333,16 +334,16 @@ int drv_device_link(const struct options *o, const char *linked, const char **ob
         any |= needs_link(&first.at[i]);
     if (!any)
         return 0;
-    const char *dir = drv_format("%s/device-link", drv_temp_dir());
+    const char *dir = mem_printf("%s/device-link", drv_temp_dir());
     if (mkdir(dir, 0777) != 0)
-        drv_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", dir, strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", dir, strerror(errno));
     struct job j = {
         .opt = o, .path = o->output ? o->output : "a.out", .stem = "device-link", .link = true
     };
-    j.err_base = drv_format("%s/", dir);
+    j.err_base = mem_printf("%s/", dir);
     j.base = make_base(o, dir);
     j.input_file = "";
-    j.output = drv_format("%s/linked.o", dir);
+    j.output = mem_printf("%s/linked.o", dir);
     if (!choose_archs(o, &j.archs))
         return EXIT_COMPILE;
     set_level(&j);
@@ -396,9 +397,9 @@ int drv_device_link_finish(const char *linked)
         if (second.at[i].h->flags & OMPGPU_CONTAINER_LINKED)
             image = &second.at[i];
     if (!image || !same_order(&second)) {
-        drv_error("the second host link of '%s' put other device images together than the first; "
-                  "is a file being written to meanwhile?",
-                  linked);
+        diag_error("the second host link of '%s' put other device images together than the first; "
+                   "is a file being written to meanwhile?",
+                   linked);
         return EXIT_COMPILE;
     }
     int fd = open(linked, O_WRONLY | O_CLOEXEC);
@@ -409,6 +410,6 @@ int drv_device_link_finish(const char *linked)
     if (fd >= 0 && close(fd) != 0)
         ok = false;
     if (!ok)
-        drv_error("cannot write '%s': %s", linked, strerror(errno));
+        diag_error("cannot write '%s': %s", linked, strerror(errno));
     return ok ? 0 : EXIT_COMPILE;
 }

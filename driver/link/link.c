@@ -10,7 +10,7 @@ static void our_library(const struct options *o, struct words *w)
     const char *lib = drv_lib_dir();
     if (o->no_link_libs || o->is_static)
         return;
-    words_add(w, drv_format("-L%s", lib));
+    words_add(w, mem_printf("-L%s", lib));
 #ifdef DRV_SANITIZE
     /* libompgpu.so of this tree needs the program to bring the run-time */
     words_add(w, "-fsanitize=address,undefined");
@@ -28,7 +28,7 @@ static void our_library(const struct options *o, struct words *w)
                             where none does */
     words_add(w, "-Wl,--pop-state");
     if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH))
-        words_add(w, drv_format("-Wl,-rpath,%s", lib));
+        words_add(w, mem_printf("-Wl,-rpath,%s", lib));
 }
 
 /* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it.
@@ -52,11 +52,11 @@ static void inputs(const struct options *o, const char *const *objects, struct w
  * -fopenmp only where there is a static OpenMP library. */
 static bool has_static_openmp(const struct options *o)
 {
-    const char *out = drv_format("%s/static", drv_temp_dir());
+    const char *out = mem_printf("%s/static", drv_temp_dir());
     struct proc p = { .out = out, .doing = "looking for a static OpenMP library" };
     words_add(&p.argv, drv_host_cc(o));
     words_add(&p.argv, o->gcc ? "-print-file-name=libgomp.a" : "-print-file-name=libomp.a");
-    const char *text = drv_proc_run(&p) == 0 ? drv_read(out, NULL) : NULL;
+    const char *text = drv_proc_run(&p) == 0 ? file_read(out, NULL) : NULL;
     return text && text[0] == '/';
 }
 
@@ -65,13 +65,13 @@ static void explain_static(const char *errors)
     if (!errors)
         return;
     if (strstr(errors, "__ompgpu_"))
-        drv_error("'-static': device code is loaded with dlopen, which a static program does not "
-                  "have; -static-ompgpu links libompgpu.a "
-                  "into a dynamic program");
+        diag_error("'-static': device code is loaded with dlopen, which a static program does not "
+                   "have; -static-ompgpu links libompgpu.a "
+                   "into a dynamic program");
     else if (strstr(errors, "__kmpc_") || strstr(errors, "omp_"))
-        drv_error("'-static' needs libomp.a, which is not installed (Debian's libomp has only the "
-                  "shared library); "
-                  "--host-cc=gcc links with gcc's libgomp.a");
+        diag_error("'-static' needs libomp.a, which is not installed (Debian's libomp has only the "
+                   "shared library); "
+                   "--host-cc=gcc links with gcc's libgomp.a");
 }
 
 /* clang makes calls of libatomic where the host version of a reduction combines values of 16 bytes;
@@ -112,10 +112,10 @@ static int host_link(const struct options *o, const char *const *objects, const 
         drv_print_command(&p.argv);
     if (o->dry)
         return 0;
-    p.doing = drv_format("linking '%s'", output);
-    p.err = drv_format("%s/link.err", drv_temp_dir());
+    p.doing = mem_printf("linking '%s'", output);
+    p.err = mem_printf("%s/link.err", drv_temp_dir());
     int code = drv_proc_run(&p);
-    if (code != 0 && needs_libatomic(drv_read(p.err, NULL))) {
+    if (code != 0 && needs_libatomic(file_read(p.err, NULL))) {
         words_add(&p.argv, "-latomic");
         code = drv_proc_run(&p);
     }
@@ -128,7 +128,7 @@ static int host_link(const struct options *o, const char *const *objects, const 
     if (drv_proc_report(&p, NULL))
         return EXIT_COMPILE;
     if (code != 0 && o->is_static)
-        explain_static(drv_read(p.err, NULL));
+        explain_static(file_read(p.err, NULL));
     return code ? EXIT_COMPILE : 0;
 }
 

@@ -30,7 +30,7 @@ void drv_common_args(const struct options *o, struct words *w)
     if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ))
         words_add(w, "-fopenmp");
     if (o->openmp && !o->openmp_version)
-        words_add(w, drv_format("-fopenmp-version=%s", version));
+        words_add(w, mem_printf("-fopenmp-version=%s", version));
     if (tty && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
@@ -52,12 +52,12 @@ void drv_dep_args(const struct job *j, struct words *w)
     if (!o->dep_out)
         return;
     const char *target =
-        o->output ? o->output : drv_format("%s.%s", j->stem, o->goal == GOAL_ASSEMBLY ? "s" : "o");
+        o->output ? o->output : mem_printf("%s.%s", j->stem, o->goal == GOAL_ASSEMBLY ? "s" : "o");
     if (!o->dep_file) {
         const char *dir =
-            o->output && strchr(o->output, '/') ? drv_format("%s/", drv_dirname(o->output)) : "";
+            o->output && strchr(o->output, '/') ? mem_printf("%s/", path_dir(o->output)) : "";
         words_add(w, "-MF");
-        words_add(w, drv_format("%s%s.d", dir, drv_stem(target)));
+        words_add(w, mem_printf("%s%s.d", dir, path_stem(target)));
     }
     if (!o->dep_target) {
         words_add(w, "-MQ");
@@ -67,7 +67,7 @@ void drv_dep_args(const struct job *j, struct words *w)
 
 const char *drv_job_file(const struct job *j, const char *extension)
 {
-    return drv_format("%s.%s", j->base, extension);
+    return mem_printf("%s.%s", j->base, extension);
 }
 
 /* ------------------------------------------------------------------ kinds of input */
@@ -76,7 +76,7 @@ static bool is_c(const struct job *j)
     const char *l = j->language;
     if (l)
         return strcmp(l, "c") == 0 || strcmp(l, "cpp-output") == 0;
-    return drv_ends(j->path, ".c") || drv_ends(j->path, ".i");
+    return text_ends(j->path, ".c") || text_ends(j->path, ".i");
 }
 
 static bool is_other_source(const struct job *j)
@@ -86,7 +86,7 @@ static bool is_other_source(const struct job *j)
     if (j->language)
         return strstr(j->language, "c++") || strstr(j->language, "objective");
     for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        if (drv_ends(j->path, extensions[i]))
+        if (text_ends(j->path, extensions[i]))
             return true;
     return false;
 }
@@ -154,10 +154,10 @@ enum { PATIENCE_MS = 500 };
 
 static bool is_endless(const struct job *j)
 {
-    struct proc pre = { .err = drv_format("%spre.err", j->err_base),
-                        .doing = drv_format("preprocessing '%s'", j->path) };
-    struct proc screen = { .err = drv_format("%sscreen.err", j->err_base),
-                           .doing = drv_format("reading the directives of '%s'", j->path) };
+    struct proc pre = { .err = mem_printf("%spre.err", j->err_base),
+                        .doing = mem_printf("preprocessing '%s'", j->path) };
+    struct proc screen = { .err = mem_printf("%sscreen.err", j->err_base),
+                           .doing = mem_printf("reading the directives of '%s'", j->path) };
     drv_preprocess(j, &pre);
     if (drv_proc_run(&pre) != 0)
         return false;
@@ -188,8 +188,8 @@ static bool run_clang(const struct job *j, struct proc *p)
 static int run_plain(struct job *j)
 {
     const char *depfile;
-    struct proc p = { .err = drv_format("%splain.err", j->err_base),
-                      .doing = drv_format("compiling '%s'", j->path) };
+    struct proc p = { .err = mem_printf("%splain.err", j->err_base),
+                      .doing = mem_printf("compiling '%s'", j->path) };
     plain_args(j, &p.argv, &depfile);
     if (strcmp(j->path, "-") == 0)
         p.in = j->input_file;
@@ -202,7 +202,7 @@ static int run_plain(struct job *j)
     int code = p.code;
     if (code == 1 && !j->opt->gcc && has_headers(j) && drv_older_openmp(j->opt)) {
         struct proc again = { .in = p.in,
-                              .err = drv_format("%splain51.err", j->err_base),
+                              .err = mem_printf("%splain51.err", j->err_base),
                               .doing = p.doing };
         plain_args(j, &again.argv, &depfile);
         if (drv_proc_run(&again) == 0) {
@@ -213,7 +213,7 @@ static int run_plain(struct job *j)
     if (j->opt->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
     drv_show(j->opt, p.err);
-    if (drv_proc_report(&p, drv_read(p.err, NULL)) || code != 0)
+    if (drv_proc_report(&p, file_read(p.err, NULL)) || code != 0)
         return EXIT_COMPILE;
     if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path))
         return -1;
@@ -234,9 +234,9 @@ static bool scan_macros(const struct options *o)
 static bool may_have_targets(struct job *j)
 {
     size_t size;
-    const char *text = drv_read(j->input_file, &size);
+    const char *text = file_read(j->input_file, &size);
     if (!text)
-        drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->path, strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->path, strerror(errno));
     return drv_scan_text(text, size) || scan_macros(j->opt);
 }
 
@@ -245,12 +245,12 @@ int drv_compile(struct job *j)
     drv_newest_openmp();
     bool offload = j->opt->openmp && is_c(j) && may_have_targets(j);
     if (j->opt->openmp && is_other_source(j) && may_have_targets(j))
-        drv_fatal(
+        diag_fatal(
             EXIT_COMPILE,
             "'%s': target constructs are supported in C only; -fno-openmp compiles it without them",
             j->path);
     if (j->opt->goal == GOAL_EMIT && !is_c(j))
-        drv_fatal(EXIT_USAGE, "'--emit=' needs a C file, not '%s'", j->path);
+        diag_fatal(EXIT_USAGE, "'--emit=' needs a C file, not '%s'", j->path);
     if (!offload && j->opt->goal != GOAL_EMIT) {
         int code = run_plain(j);
         if (code >= 0)

@@ -158,7 +158,7 @@ static bool change_all(char *text, size_t size)
 /* ------------------------------------------------------------------ the overlay */
 static void add_root(struct words *w, const char *dir, const char *path, const char *file)
 {
-    words_add(w, drv_format("%s{ 'name': '%s/%s', 'type': 'file', 'external-contents': '%s' }",
+    words_add(w, mem_printf("%s{ 'name': '%s/%s', 'type': 'file', 'external-contents': '%s' }",
                             w->n ? ", " : "", dir, path, file));
 }
 
@@ -179,10 +179,10 @@ static const char *write_overlay(const struct job *j, const char *file)
     }
     free(here);
     for (unsigned i = 0; i < roots.n; i++)
-        list = drv_format("%s%s", list, roots.v[i]);
+        list = mem_printf("%s%s", list, roots.v[i]);
     const char *text =
-        drv_format("{ 'version': 0, 'use-external-names': false, 'roots': [ %s ] }\n", list);
-    return drv_write(overlay, text, strlen(text)) ? overlay : NULL;
+        mem_printf("{ 'version': 0, 'use-external-names': false, 'roots': [ %s ] }\n", list);
+    return file_write(overlay, text, strlen(text)) ? overlay : NULL;
 }
 
 /* Adds what makes clang see the changed text of the job's file; returns the file to read as
@@ -190,12 +190,13 @@ static const char *write_overlay(const struct job *j, const char *file)
 const char *drv_check_args(const struct job *j, struct words *w)
 {
     size_t size;
-    const char *text = drv_read(j->input_file, &size), *file = drv_job_file(j, "check.c"), *overlay;
+    const char *text = file_read(j->input_file, &size), *file = drv_job_file(j, "check.c"),
+               *overlay;
     if (!text || !memmem(text, size, "inscan", 6))
         return j->input_file;
-    char *copy = drv_alloc(size + 1);
+    char *copy = mem_alloc(size + 1);
     memcpy(copy, text, size);
-    if (!change_all(copy, size) || !drv_write(file, copy, size))
+    if (!change_all(copy, size) || !file_write(file, copy, size))
         return j->input_file;
     if (strcmp(j->path, "-") != 0 && (overlay = write_overlay(j, file))) {
         words_add(w, "-ivfsoverlay");

@@ -37,6 +37,13 @@ void drv_signals(void)
     signals_ready = true;
 }
 
+double drv_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static double time_limit(void)
 {
     const char *text = getenv("OMPGPU_CC_TIMEOUT");
@@ -98,7 +105,7 @@ void drv_proc_start(struct proc *p)
     posix_spawn_file_actions_destroy(&fa);
     posix_spawnattr_destroy(&at);
     if (error)
-        drv_fatal(EXIT_COMPILE, "cannot run '%s': %s", p->argv.v[0], strerror(error));
+        diag_fatal(EXIT_COMPILE, "cannot run '%s': %s", p->argv.v[0], strerror(error));
     p->next = running;
     running = p;
 }
@@ -161,7 +168,7 @@ static bool goes_round(const struct proc *p)
         return false;
     if (st.st_size > ENOUGH)
         return true;
-    const char *text = drv_read(p->err, NULL);
+    const char *text = file_read(p->err, NULL);
     return text && strstr(text, "fatal error: too many errors emitted");
 }
 
@@ -256,7 +263,7 @@ void drv_exit(int code)
 }
 
 /* ------------------------------------------------------------------ crashes */
-static bool is_ours(const char *name) { return drv_starts(name, "omp-"); }
+static bool is_ours(const char *name) { return text_starts(name, "omp-"); }
 
 /* clang catches the signal of its own compiler proper and only says so in words. */
 static int crash_in_words(const struct proc *p, const char *errors)
@@ -273,26 +280,28 @@ static int crash_in_words(const struct proc *p, const char *errors)
 
 bool drv_proc_report(const struct proc *p, const char *errors)
 {
-    const char *name = drv_basename(p->argv.v[0]), *doing = p->doing;
+    const char *name = path_base(p->argv.v[0]), *doing = p->doing;
     if (p->timed_out) {
-        drv_error("%s did not finish within %g seconds while %s; OMPGPU_CC_TIMEOUT=SECONDS changes "
-                  "the limit",
-                  name, time_limit(), doing);
+        diag_error(
+            "%s did not finish within %g seconds while %s; OMPGPU_CC_TIMEOUT=SECONDS changes "
+            "the limit",
+            name, time_limit(), doing);
         return true;
     }
     int sig = p->signal ? p->signal : crash_in_words(p, errors);
     if (!sig)
         return false;
     if (sig == SIGKILL)
-        drv_error("%s was killed while %s; the machine may be short of memory", name, doing);
+        diag_error("%s was killed while %s; the machine may be short of memory", name, doing);
     else if (is_ours(name))
-        drv_error("%s crashed (signal %d) while %s; this is a fault of ompgpu-cc: please report it "
-                  "with the files that -save-temps keeps",
-                  name, sig, doing);
+        diag_error(
+            "%s crashed (signal %d) while %s; this is a fault of ompgpu-cc: please report it "
+            "with the files that -save-temps keeps",
+            name, sig, doing);
     else
-        drv_error("%s crashed (signal %d) while %s; this is a fault of %s, not of ompgpu-cc: -v "
-                  "shows the command",
-                  name, sig, doing, name);
+        diag_error("%s crashed (signal %d) while %s; this is a fault of %s, not of ompgpu-cc: -v "
+                   "shows the command",
+                   name, sig, doing, name);
     return true;
 }
 
@@ -316,7 +325,7 @@ static void print_once(const char *text, size_t n)
 void drv_show(const struct options *o, const char *file)
 {
     size_t n;
-    const char *text = drv_read(file, &n);
+    const char *text = file_read(file, &n);
     if (!text)
         return;
     const char *crash = o->verbose ? NULL : strstr(text, "PLEASE submit a bug report");

@@ -108,8 +108,8 @@ bool drv_scan_text(const char *text, size_t size)
 /* ------------------------------------------------------------------ headers */
 static bool is_system(const char *path)
 {
-    return drv_starts(path, "/usr/include/") || drv_starts(path, "/usr/lib/") ||
-           drv_starts(path, "/usr/local/cuda");
+    return text_starts(path, "/usr/include/") || text_starts(path, "/usr/lib/") ||
+           text_starts(path, "/usr/local/cuda");
 }
 
 /* One word of a make rule, with "\ " and "$$" undone. */
@@ -119,7 +119,7 @@ static char *dep_word(const char **p)
         ++*p;
     if (!**p)
         return NULL;
-    char *word = drv_alloc(strcspn(*p, "\n") + 1), *to = word;
+    char *word = mem_alloc(strcspn(*p, "\n") + 1), *to = word;
     for (; **p && !isspace((unsigned char)**p); ++*p) {
         if ((**p == '\\' && ((*p)[1] == ' ' || (*p)[1] == '#')) || (**p == '$' && (*p)[1] == '$'))
             ++*p;
@@ -132,14 +132,14 @@ static char *dep_word(const char **p)
 
 bool drv_scan_depfile(const char *depfile, const char *main_file)
 {
-    const char *p = drv_read(depfile, NULL);
+    const char *p = file_read(depfile, NULL);
     if (!p)
         return false;
     for (char *w; (w = dep_word(&p));) {
-        if (drv_ends(w, ":") || is_system(w) || strcmp(w, main_file) == 0)
+        if (text_ends(w, ":") || is_system(w) || strcmp(w, main_file) == 0)
             continue;
         size_t size;
-        char *text = drv_read(w, &size);
+        char *text = file_read(w, &size);
         if (text && drv_scan_text(text, size))
             return true;
     }

@@ -52,9 +52,9 @@ struct stage {
  * beside its images. */
 static bool marked(const struct job *j, const char *mark)
 {
-    const char *p = j->device_link ? NULL : drv_read(drv_job_file(j, "device.c"), NULL);
+    const char *p = j->device_link ? NULL : file_read(drv_job_file(j, "device.c"), NULL);
     size_t n = strlen(mark);
-    for (; p && drv_starts(p, "// "); p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+    for (; p && text_starts(p, "// "); p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
         if (strncmp(p, mark, n) == 0 && p[n] == '\n')
             return true;
     return false;
@@ -87,7 +87,7 @@ static bool emu_image(const struct job *j)
 static bool want_native(const struct job *j) { return j->archs.native; }
 static bool want_preprocess(const struct job *j)
 {
-    return compiles(j) && !drv_ends(j->input_file, ".i") &&
+    return compiles(j) && !text_ends(j->input_file, ".i") &&
            !(j->language && strcmp(j->language, "cpp-output") == 0);
 }
 static bool want_check(const struct job *j) { return compiles(j) && !j->checked; }
@@ -119,11 +119,11 @@ static bool first_device_is_gpu(const struct job *j) { return gpu_image(j); }
 /* ------------------------------------------------------------------ names */
 static const char *arch_name(const struct job *j, unsigned i)
 {
-    return drv_format("sm_%u%s", j->archs.sm[i], j->archs.suffix[i]);
+    return mem_printf("sm_%u%s", j->archs.sm[i], j->archs.suffix[i]);
 }
 static const char *arch_file(const struct job *j, unsigned i, const char *extension)
 {
-    return drv_format("%s.%s.%s", j->base, arch_name(j, i), extension);
+    return mem_printf("%s.%s.%s", j->base, arch_name(j, i), extension);
 }
 static const char *preprocessed(const struct job *j)
 {
@@ -131,40 +131,33 @@ static const char *preprocessed(const struct job *j)
 }
 static const char *stage_err(const struct job *j, enum stage_id id, unsigned i)
 {
-    return drv_format("%s%d.%u.err", j->err_base, (int)id, i);
-}
-
-#define ADD(w, ...) add_words(w, (const char *const[]){ __VA_ARGS__, NULL })
-static void add_words(struct words *w, const char *const v[])
-{
-    for (; *v; v++)
-        words_add(w, *v);
+    return mem_printf("%s%d.%u.err", j->err_base, (int)id, i);
 }
 
 /* ------------------------------------------------------------------ the commands */
 static void native(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, "/proc/self/exe", "--print-native-arch");
+    WORDS_ADD(&p->argv, "/proc/self/exe", "--print-native-arch");
     p->out = drv_job_file(j, "native");
 }
 
 static void input(const struct job *j, struct proc *p)
 {
     if (j->language)
-        ADD(&p->argv, "-x", j->language);
-    ADD(&p->argv, j->path);
+        WORDS_ADD(&p->argv, "-x", j->language);
+    WORDS_ADD(&p->argv, j->path);
     if (strcmp(j->path, "-") == 0)
         p->in = j->input_file;
 }
 
 void drv_preprocess(const struct job *j, struct proc *p)
 {
-    ADD(&p->argv, drv_clang(), "-E", "-w");
+    WORDS_ADD(&p->argv, drv_clang(), "-E", "-w");
     drv_common_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_PRE);
     /* A fortified call would be a call of glibc from the device. */
-    ADD(&p->argv, "-U_FORTIFY_SOURCE", "-o", drv_job_file(j, "i"));
+    WORDS_ADD(&p->argv, "-U_FORTIFY_SOURCE", "-o", drv_job_file(j, "i"));
     input(j, p);
 }
 
@@ -177,12 +170,12 @@ static void preprocess(const struct job *j, unsigned i, struct proc *p)
 static void check(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_clang(), "-fsyntax-only");
+    WORDS_ADD(&p->argv, drv_clang(), "-fsyntax-only");
     drv_common_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_CHECK);
     drv_dep_args(j, &p->argv);
     if (j->opt->verbose)
-        ADD(&p->argv, "-v");
+        WORDS_ADD(&p->argv, "-v");
     const char *text = drv_check_args(j, &p->argv);
     input(j, p);
     if (p->in)
@@ -197,15 +190,16 @@ static const char *shown_path(const struct job *j)
 static void split(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_tool("omp-split"), "--path", shown_path(j));
-    ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host", drv_job_file(j, "host.c"));
+    WORDS_ADD(&p->argv, drv_tool("omp-split"), "--path", shown_path(j));
+    WORDS_ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host",
+              drv_job_file(j, "host.c"));
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
-        ADD(&p->argv, "--atomic-reduction");
+        WORDS_ADD(&p->argv, "--atomic-reduction");
     if (j->opt->remarks)
-        ADD(&p->argv, "--remarks");
+        WORDS_ADD(&p->argv, "--remarks");
     if (j->opt->emit == EMIT_TREE)
-        ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
-    ADD(&p->argv, preprocessed(j), "--");
+        WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
+    WORDS_ADD(&p->argv, preprocessed(j), "--");
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
 }
 
@@ -214,7 +208,7 @@ static void split(const struct job *j, unsigned i, struct proc *p)
 static void hide_temp(const struct job *j, struct proc *p, const char *extension)
 {
     if (!j->opt->save)
-        words_add(&p->argv, drv_format("-fdebug-prefix-map=%s=%s", drv_job_file(j, extension),
+        words_add(&p->argv, mem_printf("-fdebug-prefix-map=%s=%s", drv_job_file(j, extension),
                                        shown_path(j)));
 }
 
@@ -223,9 +217,9 @@ static void hide_temp(const struct job *j, struct proc *p, const char *extension
 static void device(const struct job *j, struct proc *p, const char *out)
 {
     hide_temp(j, p, "device.c");
-    ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2",
-        "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w", "-fno-crash-diagnostics",
-        "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
+    WORDS_ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2",
+              "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w",
+              "-fno-crash-diagnostics", "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
 }
 
 /* For messages; omp-device drops lines that nobody asked to have in the code.  Remarks name
@@ -246,25 +240,25 @@ static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     if (marked(j, CG_RUN_TIME_TYPES))
-        ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__",
-            "-fvisibility=default", "-fconvergent-functions", "-fno-math-errno");
+        WORDS_ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__",
+                  "-fvisibility=default", "-fconvergent-functions", "-fno-math-errno");
     else
-        ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75",
-            "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
+        WORDS_ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75",
+                  "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
     if (j->opt->debug || wants_lines(j))
-        ADD(&p->argv, line_flag(j));
+        WORDS_ADD(&p->argv, line_flag(j));
     device(j, p, drv_job_file(j, "nvptx64.bc"));
 }
 
 static void device_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
+    WORDS_ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
     if (!j->opt->debug && wants_lines(j))
-        ADD(&p->argv, line_flag(j));
-    ADD(&p->argv, "-fPIC");
+        WORDS_ADD(&p->argv, line_flag(j));
+    WORDS_ADD(&p->argv, "-fPIC");
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
 
@@ -274,23 +268,23 @@ static void gcc_input(struct proc *p)
 {
     static const char *const names[] = { "_Float32",  "_Float64",  "_Float128",
                                          "_Float32x", "_Float64x", "_Float128x" };
-    ADD(&p->argv, "-x", "c", "-undef");
+    WORDS_ADD(&p->argv, "-x", "c", "-undef");
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        words_add(&p->argv, drv_format("-D%s=__ompgpu%s", names[i], names[i]));
+        words_add(&p->argv, mem_printf("-D%s=__ompgpu%s", names[i], names[i]));
 }
 
 static void host(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_host_cc(j->opt), "-S", "-w");
+    WORDS_ADD(&p->argv, drv_host_cc(j->opt), "-S", "-w");
     drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_HOST);
     hide_temp(j, p, "host.c");
     if (j->opt->gcc)
         gcc_input(p);
     else
-        ADD(&p->argv, "-x", "cpp-output");
-    ADD(&p->argv, drv_job_file(j, "host.c"), "-o", drv_job_file(j, "s"));
+        WORDS_ADD(&p->argv, "-x", "cpp-output");
+    WORDS_ADD(&p->argv, drv_job_file(j, "host.c"), "-o", drv_job_file(j, "s"));
 }
 
 /* omp-device knows -O0 … -O3 and -Os.  Without a flag device code is optimised, as other GPU
@@ -309,27 +303,27 @@ static const char *level(const struct options *o)
 
 static void lower(const struct job *j, struct proc *p, const char *target, bool first)
 {
-    ADD(&p->argv, drv_tool("omp-device"), drv_format("--target=%s", target), j->level,
-        drv_format("--rtl=%s", drv_tool(drv_format("devicertl-%s.bc", target))),
-        drv_format("--info=%s.%s.info", j->base, target));
+    WORDS_ADD(&p->argv, drv_tool("omp-device"), mem_printf("--target=%s", target), j->level,
+              mem_printf("--rtl=%s", drv_tool(mem_printf("devicertl-%s.bc", target))),
+              mem_printf("--info=%s.%s.info", j->base, target));
     if (j->debug)
-        ADD(&p->argv, "-g");
+        WORDS_ADD(&p->argv, "-g");
     if (j->device_link)
         return;
     if (j->opt->mode)
-        ADD(&p->argv, drv_format("--mode=%s", j->opt->mode));
+        WORDS_ADD(&p->argv, mem_printf("--mode=%s", j->opt->mode));
     if (first && j->opt->remarks)
-        ADD(&p->argv, "--remarks");
+        WORDS_ADD(&p->argv, "--remarks");
     if (first && j->opt->warn_generic)
-        ADD(&p->argv, drv_generic_is_error(j->opt) ? "--error-generic" : "--warn-generic");
+        WORDS_ADD(&p->argv, drv_generic_is_error(j->opt) ? "--error-generic" : "--warn-generic");
     if (first && j->opt->emit == EMIT_IR)
-        ADD(&p->argv, drv_format("--emit-ir=%s", drv_job_file(j, "ll")));
+        WORDS_ADD(&p->argv, mem_printf("--emit-ir=%s", drv_job_file(j, "ll")));
 }
 
 /* The same --member without `r`, `w` and `e`. */
 static const char *silent(const char *about)
 {
-    char *word = drv_copy(about, strlen(about)), *to = word;
+    char *word = mem_strndup(about, strlen(about)), *to = word;
     for (const char *p = word, *end = strchr(word, ':'); (*to = *p); p++)
         to += p > end || (*p != 'r' && *p != 'w' && *p != 'e');
     return word;
@@ -339,11 +333,11 @@ static void lower_inputs(const struct job *j, struct proc *p, bool emu, bool fir
 {
     const struct device_link *d = j->device_link;
     if (!d)
-        ADD(&p->argv, drv_job_file(j, emu ? "x86_64.bc" : "nvptx64.bc"));
+        WORDS_ADD(&p->argv, drv_job_file(j, emu ? "x86_64.bc" : "nvptx64.bc"));
     for (unsigned i = 0; d && i < d->n; i++) /* one of the two says what there is to say */
-        ADD(&p->argv, drv_format("--member=%s", first ? d->about[i] : silent(d->about[i])));
+        WORDS_ADD(&p->argv, mem_printf("--member=%s", first ? d->about[i] : silent(d->about[i])));
     for (unsigned i = 0; d && i < d->n; i++)
-        ADD(&p->argv, d->bitcode[emu][i]);
+        WORDS_ADD(&p->argv, d->bitcode[emu][i]);
 }
 
 static void lower_gpu(const struct job *j, unsigned i, struct proc *p)
@@ -352,9 +346,9 @@ static void lower_gpu(const struct job *j, unsigned i, struct proc *p)
     const char *libdevice = drv_libdevice(j->opt);
     lower(j, p, "nvptx64", true);
     if (libdevice)
-        ADD(&p->argv, drv_format("--libdevice=%s", libdevice));
+        WORDS_ADD(&p->argv, mem_printf("--libdevice=%s", libdevice));
     for (unsigned k = 0; k < j->archs.n; k++)
-        ADD(&p->argv, drv_format("--out=%s:%s", arch_name(j, k), arch_file(j, k, "ptx")));
+        WORDS_ADD(&p->argv, mem_printf("--out=%s:%s", arch_name(j, k), arch_file(j, k, "ptx")));
     lower_inputs(j, p, false, true);
 }
 
@@ -362,32 +356,32 @@ static void lower_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     lower(j, p, "x86_64", !first_device_is_gpu(j));
-    ADD(&p->argv, drv_format("--out=emu:%s", drv_job_file(j, "emu.o")));
+    WORDS_ADD(&p->argv, mem_printf("--out=emu:%s", drv_job_file(j, "emu.o")));
     lower_inputs(j, p, true, !first_device_is_gpu(j));
 }
 
 static void ptxas(const struct job *j, unsigned i, struct proc *p)
 {
-    ADD(&p->argv, drv_ptxas(j->opt), "-v", drv_format("-arch=%s", arch_name(j, i)),
-        strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
+    WORDS_ADD(&p->argv, drv_ptxas(j->opt), "-v", mem_printf("-arch=%s", arch_name(j, i)),
+              strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
     if (j->debug)
-        ADD(&p->argv, "-lineinfo");
-    ADD(&p->argv, arch_file(j, i, "ptx"), "-o", arch_file(j, i, "cubin"));
+        WORDS_ADD(&p->argv, "-lineinfo");
+    WORDS_ADD(&p->argv, arch_file(j, i, "ptx"), "-o", arch_file(j, i, "cubin"));
 }
 
 static void link_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, "ld", "-shared", "--eh-frame-hdr", drv_job_file(j, "emu.o"), "--as-needed", "-lm",
-        "-lc", "-o", drv_job_file(j, "emu.so"));
+    WORDS_ADD(&p->argv, "ld", "-shared", "--eh-frame-hdr", drv_job_file(j, "emu.o"), "--as-needed",
+              "-lm", "-lc", "-o", drv_job_file(j, "emu.so"));
 }
 
 static void assemble(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    ADD(&p->argv, drv_host_cc(j->opt), "-c");
+    WORDS_ADD(&p->argv, drv_host_cc(j->opt), "-c");
     drv_add_args(&p->argv, j->opt, FOR_AS);
-    ADD(&p->argv, "-x", "assembler", drv_job_file(j, "s"), "-o", j->write_to);
+    WORDS_ADD(&p->argv, "-x", "assembler", drv_job_file(j, "s"), "-o", j->write_to);
 }
 
 /* ------------------------------------------------------------------ inside */
@@ -406,14 +400,14 @@ const char *drv_arch_names(const struct archs *a)
 {
     const char *names = "";
     for (unsigned i = 0; i < a->n; i++)
-        names = drv_format("%s%ssm_%u%s", names, *names ? "," : "", a->sm[i], a->suffix[i]);
-    return a->emu ? drv_format("%s%semu", names, *names ? "," : "") : names;
+        names = mem_printf("%s%ssm_%u%s", names, *names ? "," : "", a->sm[i], a->suffix[i]);
+    return a->emu ? mem_printf("%s%semu", names, *names ? "," : "") : names;
 }
 
 /* What the device link must know of how this file was compiled. */
 static const char *recorded(const struct job *j)
 {
-    return drv_format("level=%s debug=%d mode=%s remarks=%d warn=%d error=%d archs=%s", j->level,
+    return mem_printf("level=%s debug=%d mode=%s remarks=%d warn=%d error=%d archs=%s", j->level,
                       j->debug, j->opt->mode ? j->opt->mode : "auto", j->opt->remarks,
                       j->opt->warn_generic, drv_generic_is_error(j->opt),
                       drv_arch_names(&j->archs));
@@ -450,8 +444,9 @@ static bool members_agree(const struct job *j)
          *emu = drv_read_members(drv_job_file(j, "x86_64.info"), n);
     if (memcmp(gpu, emu, n) == 0)
         return true;
-    drv_error("the device links for the GPU and for the emulated device differ; this is a fault of "
-              "ompgpu-cc");
+    diag_error(
+        "the device links for the GPU and for the emulated device differ; this is a fault of "
+        "ompgpu-cc");
     return false;
 }
 
@@ -472,7 +467,7 @@ static int pack(struct job *j)
               : j->device_link ? OMPGPU_CONTAINER_LINKED
                                : 0;
     static const char no_stack[] = "\t.section\t.note.GNU-stack,\"\",@progbits\n";
-    if (j->device_link && !drv_write(text, no_stack, sizeof no_stack - 1))
+    if (j->device_link && !file_write(text, no_stack, sizeof no_stack - 1))
         return EXIT_COMPILE;
     if (!members_agree(j) || !drv_write_container(image, &c))
         return EXIT_COMPILE;
@@ -485,15 +480,15 @@ static int pack(struct job *j)
 /* ------------------------------------------------------------------ exit codes */
 static int native_done(struct job *j, int code)
 {
-    char *text = code == 0 ? drv_read(drv_job_file(j, "native"), NULL) : NULL;
+    char *text = code == 0 ? file_read(drv_job_file(j, "native"), NULL) : NULL;
     if (!text && j->archs.by_default) { /* a driver without a device */
         drv_add_arch(&j->archs, 75, "");
         j->archs.emu = true;
         return 0;
     }
     if (!text) {
-        drv_error("'--gpu-arch=native': there is no GPU in this machine, or its driver does not "
-                  "start; name the GPU: --gpu-arch=sm_XX");
+        diag_error("'--gpu-arch=native': there is no GPU in this machine, or its driver does not "
+                   "start; name the GPU: --gpu-arch=sm_XX");
         return EXIT_COMPILE;
     }
     for (char *line = strtok_r(text, "\n", &text); line; line = strtok_r(NULL, "\n", &text))
@@ -560,11 +555,11 @@ static void print_time(const struct run *r, const char *name, double seconds)
 static void launch(struct run *r, enum stage_id id)
 {
     const struct stage *s = &stages[id];
-    struct proc *p = drv_alloc(sizeof *p);
+    struct proc *p = mem_alloc(sizeof *p);
     p->index = r->next[id]++;
     p->tag = (void *)s;
     p->err = stage_err(r->job, id, p->index);
-    p->doing = drv_format("%s '%s'", s->doing, r->job->path);
+    p->doing = mem_printf("%s '%s'", s->doing, r->job->path);
     s->command(r->job, p->index, p);
     if (r->job->opt->verbose)
         drv_print_command(&p->argv);
@@ -621,8 +616,8 @@ static bool advance(struct run *r)
 /* clang rejects the file: would it with an older version of OpenMP? */
 static bool accepted_by_older(const struct job *j)
 {
-    struct proc p = { .err = drv_format("%solder.err", j->err_base),
-                      .doing = drv_format("checking '%s'", j->path) };
+    struct proc p = { .err = mem_printf("%solder.err", j->err_base),
+                      .doing = mem_printf("checking '%s'", j->path) };
     if (!drv_older_openmp(j->opt))
         return false;
     check(j, 0, &p);
@@ -671,16 +666,16 @@ static void explain(const struct run *r)
     enum stage_id id = (enum stage_id)(s - stages);
     if (id != CHECK && id != NATIVE)
         drv_show(r->job->opt, p->err);
-    if (drv_proc_report(p, drv_read(p->err, NULL)))
+    if (drv_proc_report(p, file_read(p->err, NULL)))
         return;
     if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
-        drv_note("this came up while %s: clang accepts the file, but not what a target region "
-                 "makes of it",
-                 p->doing);
+        diag_note("this came up while %s: clang accepts the file, but not what a target region "
+                  "makes of it",
+                  p->doing);
     if (id == PTXAS) {
         const char *version = drv_cuda_version(r->job->opt);
-        drv_error("ptxas of CUDA %s failed for %s while %s", version ? version : "(unknown)",
-                  arch_name(r->job, p->index), p->doing);
+        diag_error("ptxas of CUDA %s failed for %s while %s", version ? version : "(unknown)",
+                   arch_name(r->job, p->index), p->doing);
     }
 }
 
@@ -709,7 +704,7 @@ static void print_file(const char *text, size_t n)
         return;
     if (errno == EPIPE)
         drv_exit(EXIT_COMPILE); /* by SIGPIPE, without a word */
-    drv_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
+    diag_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
 }
 
 /* `-o -`, as for clang. */
@@ -725,9 +720,9 @@ static void finish_output(const struct job *j)
         drv_output_commit(j->output, j->write_to);
         return;
     }
-    const char *text = drv_read(j->write_to, &n);
+    const char *text = file_read(j->write_to, &n);
     if (!text)
-        drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->write_to, strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->write_to, strerror(errno));
     print_file(text, n);
 }
 
@@ -741,14 +736,14 @@ static void copy_result(const struct job *j)
                        : j->opt->goal == GOAL_ASSEMBLY ? drv_job_file(j, "s")
                                                        : drv_job_file(j, extensions[j->opt->emit]);
     size_t n;
-    const char *text = drv_read(file, &n);
+    const char *text = file_read(file, &n);
     if (!text && j->no_targets)
-        drv_fatal(EXIT_COMPILE, "'%s' has no target constructs", j->path);
+        diag_fatal(EXIT_COMPILE, "'%s' has no target constructs", j->path);
     if (!text)
-        drv_fatal(EXIT_COMPILE, "cannot read '%s': %s", file, strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", file, strerror(errno));
     if (j->write_to) {
-        if (!drv_write(j->write_to, text, n))
-            drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
+        if (!file_write(j->write_to, text, n))
+            diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
     } else {
         print_file(text, n);
     }
@@ -759,21 +754,21 @@ static void refuse(const struct job *j)
 {
     const struct options *o = j->opt;
     if (drv_has(o, FLAG_EMIT_LLVM))
-        drv_fatal(
+        diag_fatal(
             EXIT_USAGE,
             "'-emit-llvm' of a file with target constructs: use --emit=ir for the device's IR");
     if (drv_has(o, FLAG_M32) || drv_has(o, FLAG_MX32))
-        drv_fatal(EXIT_USAGE, "target constructs need 64-bit code: remove -m32");
+        diag_fatal(EXIT_USAGE, "target constructs need 64-bit code: remove -m32");
     if (o->emit == EMIT_PTX && !has_gpu(j))
-        drv_fatal(EXIT_USAGE, "'--emit=ptx' needs a GPU in '--gpu-arch='");
+        diag_fatal(EXIT_USAGE, "'--emit=ptx' needs a GPU in '--gpu-arch='");
 }
 
 static void notes(const struct job *j)
 {
     if (j->archs.explicit_sm && !drv_ptxas(j->opt) && j->opt->emit == EMIT_NONE && gpu_image(j))
-        drv_note("no ptxas: '%s' gets PTX only, which the NVIDIA driver compiles when the program "
-                 "starts",
-                 j->path);
+        diag_note("no ptxas: '%s' gets PTX only, which the NVIDIA driver compiles when the program "
+                  "starts",
+                  j->path);
 }
 
 /* -> exit code; -1: again, with an older version of OpenMP. */
@@ -782,7 +777,7 @@ static int run_stages(struct job *j)
     struct run r = { .job = j };
     if (j->output)
         j->write_to = j->opt->dry    ? j->output
-                      : to_stdout(j) ? drv_format("%sstdout", j->err_base)
+                      : to_stdout(j) ? mem_printf("%sstdout", j->err_base)
                                      : drv_output_begin(j->output);
     double start = drv_now();
     for (;;) {

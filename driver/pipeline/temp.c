@@ -18,10 +18,10 @@ const char *drv_temp_dir(void)
     if (directory)
         return directory;
     const char *root = getenv("TMPDIR");
-    char *name = drv_format("%s/ompgpu-cc-XXXXXX", root && *root ? root : "/tmp");
+    char *name = mem_printf("%s/ompgpu-cc-XXXXXX", root && *root ? root : "/tmp");
     if (!mkdtemp(name))
-        drv_fatal(EXIT_COMPILE, "cannot make a temporary directory in '%s': %s", drv_dirname(name),
-                  strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot make a temporary directory in '%s': %s", path_dir(name),
+                   strerror(errno));
     directory = name;
     setenv("TMPDIR", name, 1); /* what clang keeps for itself goes there as well */
     return directory;
@@ -51,22 +51,22 @@ const char *drv_output_begin(const char *path)
     struct stat st;
     if (stat(path, &st) == 0) {
         if (S_ISDIR(st.st_mode))
-            drv_fatal(EXIT_COMPILE, "cannot write '%s': it is a directory", path);
+            diag_fatal(EXIT_COMPILE, "cannot write '%s': it is a directory", path);
         if (!S_ISREG(st.st_mode))
             return path; /* /dev/null, a pipe */
         if (access(path, W_OK) != 0)
-            drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+            diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
     }
     /* The real name of a link's destination, so that the link stays a link. */
     char *real = realpath(path, NULL);
-    const char *to = real ? drv_copy(real, strlen(real)) : path;
+    const char *to = real ? mem_strndup(real, strlen(real)) : path;
     free(real);
-    const char *dir = drv_dirname(to);
-    char *name = drv_format("%s/.%s.%ld.tmp", strcmp(dir, "/") == 0 ? "" : dir, drv_basename(to),
+    const char *dir = path_dir(to);
+    char *name = mem_printf("%s/.%s.%ld.tmp", strcmp(dir, "/") == 0 ? "" : dir, path_base(to),
                             (long)getpid());
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
     close(fd);
     words_add(&files, name);
     return name;
@@ -80,5 +80,5 @@ void drv_output_commit(const char *path, const char *written)
     int failed = rename(written, real ? real : path);
     free(real);
     if (failed)
-        drv_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
 }

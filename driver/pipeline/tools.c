@@ -17,18 +17,18 @@ const char *drv_lib_dir(void)
         return lib;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n < 0)
-        drv_fatal(EXIT_COMPILE, "cannot read /proc/self/exe: %s", strerror(errno));
+        diag_fatal(EXIT_COMPILE, "cannot read /proc/self/exe: %s", strerror(errno));
     self[n] = 0;
-    const char *root = drv_dirname(drv_dirname(self));
-    return lib = drv_format("%s/lib", strcmp(root, "/") == 0 ? "" : root);
+    const char *root = path_dir(path_dir(self));
+    return lib = mem_printf("%s/lib", strcmp(root, "/") == 0 ? "" : root);
 }
 
 const char *drv_tool(const char *name)
 {
-    const char *path = drv_format("%s/ompgpu/%s", drv_lib_dir(), name);
-    if (!drv_exists(path))
-        drv_fatal(EXIT_COMPILE, "'%s' is missing: the installation is not complete (make all)",
-                  path);
+    const char *path = mem_printf("%s/ompgpu/%s", drv_lib_dir(), name);
+    if (!file_exists(path))
+        diag_fatal(EXIT_COMPILE, "'%s' is missing: the installation is not complete (make all)",
+                   path);
     return path;
 }
 
@@ -40,7 +40,7 @@ static const char *in_path(const char *name)
         return access(name, X_OK) == 0 ? name : NULL;
     for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
         size_t n = strcspn(p, ":");
-        const char *file = drv_format("%.*s/%s", n ? (int)n : 1, n ? p : ".", name);
+        const char *file = mem_printf("%.*s/%s", n ? (int)n : 1, n ? p : ".", name);
         if (access(file, X_OK) == 0)
             return file;
         p += n + (p[n] == ':');
@@ -57,16 +57,17 @@ const char *drv_clang(void)
     if (wish && *wish) {
         found = in_path(wish);
         if (!found)
-            drv_fatal(EXIT_COMPILE, "OMPGPU_CLANG names '%s', which is not a program", wish);
+            diag_fatal(EXIT_COMPILE, "OMPGPU_CLANG names '%s', which is not a program", wish);
         return found;
     }
     found = in_path("clang-" OMPGPU_LLVM);
     if (!found)
         found = in_path("/usr/lib/llvm-" OMPGPU_LLVM "/bin/clang");
     if (!found)
-        drv_fatal(EXIT_COMPILE, "clang-" OMPGPU_LLVM
-                                " not found; install it (Debian: apt-get install clang-" OMPGPU_LLVM
-                                " libomp-" OMPGPU_LLVM "-dev) or name it with OMPGPU_CLANG");
+        diag_fatal(EXIT_COMPILE,
+                   "clang-" OMPGPU_LLVM
+                   " not found; install it (Debian: apt-get install clang-" OMPGPU_LLVM
+                   " libomp-" OMPGPU_LLVM "-dev) or name it with OMPGPU_CLANG");
     return found;
 }
 
@@ -76,7 +77,7 @@ const char *drv_host_cc(const struct options *o)
         return drv_clang();
     const char *cc = in_path(o->host_cc);
     if (!cc)
-        drv_fatal(EXIT_COMPILE, "host compiler '%s' not found", o->host_cc);
+        diag_fatal(EXIT_COMPILE, "host compiler '%s' not found", o->host_cc);
     return cc;
 }
 
@@ -84,9 +85,9 @@ const char *drv_host_cc(const struct options *o)
 static bool is_cuda(const char *dir)
 {
     return dir && *dir &&
-           (drv_exists(drv_format("%s/nvvm/libdevice/libdevice.10.bc", dir)) ||
-            drv_exists(drv_format("%s/bin/ptxas", dir)) ||
-            drv_exists(drv_format("%s/libdevice/libdevice.10.bc", dir)));
+           (file_exists(mem_printf("%s/nvvm/libdevice/libdevice.10.bc", dir)) ||
+            file_exists(mem_printf("%s/bin/ptxas", dir)) ||
+            file_exists(mem_printf("%s/libdevice/libdevice.10.bc", dir)));
 }
 
 /* The toolkit that the ptxas in PATH belongs to; distributions link it from elsewhere. */
@@ -94,7 +95,7 @@ static const char *cuda_of_path(void)
 {
     const char *ptxas = in_path("ptxas");
     char *real = ptxas ? realpath(ptxas, NULL) : NULL;
-    const char *dir = real ? drv_dirname(drv_dirname(drv_copy(real, strlen(real)))) : NULL;
+    const char *dir = real ? path_dir(path_dir(mem_strndup(real, strlen(real)))) : NULL;
     free(real);
     return dir;
 }
@@ -108,9 +109,9 @@ const char *drv_cuda_dir(const struct options *o)
     looked = true;
     if (o->cuda_path) {
         if (!is_cuda(o->cuda_path))
-            drv_fatal(EXIT_COMPILE,
-                      "'%s' holds no CUDA toolkit (no bin/ptxas and no nvvm/libdevice)",
-                      o->cuda_path);
+            diag_fatal(EXIT_COMPILE,
+                       "'%s' holds no CUDA toolkit (no bin/ptxas and no nvvm/libdevice)",
+                       o->cuda_path);
         return dir = o->cuda_path;
     }
     const char *const places[] = { getenv("CUDA_PATH"),
@@ -129,8 +130,8 @@ static const char *in_cuda(const struct options *o, const char *const names[], u
 {
     const char *dir = drv_cuda_dir(o);
     for (unsigned i = 0; dir && i < n; i++) {
-        const char *path = drv_format("%s/%s", dir, names[i]);
-        if (drv_exists(path))
+        const char *path = mem_printf("%s/%s", dir, names[i]);
+        if (file_exists(path))
             return path;
     }
     return NULL;
@@ -154,7 +155,7 @@ const char *drv_libdevice(const struct options *o)
                                           "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc",
                                           "/usr/lib/cuda/nvvm/libdevice/libdevice.10.bc" };
     for (unsigned i = 0; i < 3; i++)
-        if (drv_exists(others[i]))
+        if (file_exists(others[i]))
             return others[i];
     return NULL;
 }
@@ -164,14 +165,14 @@ const char *drv_cuda_version(const struct options *o)
     const char *ptxas = drv_ptxas(o);
     if (!ptxas)
         return NULL;
-    const char *out = drv_format("%s/ptxas-version", drv_temp_dir());
+    const char *out = mem_printf("%s/ptxas-version", drv_temp_dir());
     struct proc p = { .out = out, .err = "/dev/null", .doing = "asking for its version" };
     words_add(&p.argv, ptxas);
     words_add(&p.argv, "--version");
     if (drv_proc_run(&p) != 0)
         return NULL;
-    const char *text = drv_read(out, NULL), *release = text ? strstr(text, "release ") : NULL;
-    return release ? drv_copy(release + 8, strspn(release + 8, "0123456789.")) : NULL;
+    const char *text = file_read(out, NULL), *release = text ? strstr(text, "release ") : NULL;
+    return release ? mem_strndup(release + 8, strspn(release + 8, "0123456789.")) : NULL;
 }
 
 /* ------------------------------------------------------------------ the machine's own GPU
@@ -218,7 +219,7 @@ void drv_add_arch(struct archs *a, unsigned sm, const char *suffix)
         if (a->sm[i] == sm && strcmp(a->suffix[i], suffix) == 0)
             return;
     if (a->n == MAX_ARCHS)
-        drv_fatal(EXIT_USAGE, "more than %d GPUs in '--gpu-arch='", MAX_ARCHS);
+        diag_fatal(EXIT_USAGE, "more than %d GPUs in '--gpu-arch='", MAX_ARCHS);
     a->sm[a->n] = sm;
     a->suffix[a->n++] = suffix;
 }
@@ -226,15 +227,15 @@ void drv_add_arch(struct archs *a, unsigned sm, const char *suffix)
 /* "sm_50 sm_52 …", as omp-device says. */
 static const char *known_archs(void)
 {
-    const char *out = drv_format("%s/archs", drv_temp_dir());
+    const char *out = mem_printf("%s/archs", drv_temp_dir());
     struct proc p = { .out = out, .doing = "listing the GPUs it knows" };
     words_add(&p.argv, drv_tool("omp-device"));
     words_add(&p.argv, "--print-archs");
     if (drv_proc_run(&p) != 0)
-        drv_fatal(EXIT_COMPILE, "omp-device --print-archs failed");
-    char *text = drv_read(out, NULL);
+        diag_fatal(EXIT_COMPILE, "omp-device --print-archs failed");
+    char *text = file_read(out, NULL);
     if (!text)
-        drv_fatal(EXIT_COMPILE, "cannot read '%s'", out);
+        diag_fatal(EXIT_COMPILE, "cannot read '%s'", out);
     for (char *s = text; *s; s++)
         if (*s == '\n')
             *s = ' ';
@@ -256,8 +257,8 @@ static _Noreturn void unknown(const char *name)
     size_t n = strlen(known);
     while (n && known[n - 1] == ' ')
         n--;
-    drv_fatal(EXIT_USAGE, "unknown GPU '%s' in '--gpu-arch='; known are %.*s, native and emu", name,
-              (int)n, known);
+    diag_fatal(EXIT_USAGE, "unknown GPU '%s' in '--gpu-arch='; known are %.*s, native and emu",
+               name, (int)n, known);
 }
 
 static void add_name(struct archs *a, const char *name)
@@ -268,10 +269,10 @@ static void add_name(struct archs *a, const char *name)
     else if (strcmp(name, "native") == 0)
         a->native = true;
     else {
-        unsigned long sm = drv_starts(name, "sm_") ? strtoul(name + 3, &end, 10) : 0;
+        unsigned long sm = text_starts(name, "sm_") ? strtoul(name + 3, &end, 10) : 0;
         if (!sm || sm > 999 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0))
             unknown(name);
-        drv_add_arch(a, (unsigned)sm, drv_copy(end, strlen(end)));
+        drv_add_arch(a, (unsigned)sm, mem_strndup(end, strlen(end)));
         a->explicit_sm = true;
     }
 }
@@ -293,11 +294,11 @@ void drv_parse_archs(const struct options *o, struct archs *a)
     for (const char *p = o->gpu_arch; *p;) {
         size_t n = strcspn(p, ",");
         if (n)
-            add_name(a, drv_copy(p, n));
+            add_name(a, mem_strndup(p, n));
         p += n + (p[n] == ',');
     }
     if (!a->n && !a->native && !a->emu)
-        drv_fatal(EXIT_USAGE, "'--gpu-arch=' names no device");
+        diag_fatal(EXIT_USAGE, "'--gpu-arch=' names no device");
 }
 
 /* The smallest and the largest GPU that LLVM and ptxas agree on are well known; anything else is
@@ -307,8 +308,8 @@ void drv_check_archs(const struct archs *a)
     static const char usual[] = " sm_75 sm_80 sm_86 sm_87 sm_89 sm_90 sm_100 sm_120 ";
     const char *known = NULL;
     for (unsigned i = 0; i < a->n; i++) {
-        const char *name = drv_format("sm_%u%s", a->sm[i], a->suffix[i]);
-        if (strstr(usual, drv_format(" %s ", name)))
+        const char *name = mem_printf("sm_%u%s", a->sm[i], a->suffix[i]);
+        if (strstr(usual, mem_printf(" %s ", name)))
             continue;
         if (!known)
             known = known_archs();

@@ -393,7 +393,7 @@ static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
         const char *why = is_reduction(k) ? cg_not_atomic(k->sharing, own) : NULL;
         if (why && cg->unit->remarks)
             fe_report(
-                cg->unit, k->place, "remark",
+                cg->unit, k->place, DIAG_REMARK,
                 "the reduction ends %s in spite of -fompgpu-atomic-reduction: '%s' %s [-Rompgpu]",
                 p->lock ? "under a lock" : "with the last team", k->var->name, why);
         if (why)

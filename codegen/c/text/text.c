@@ -158,7 +158,7 @@ void cg_error(struct cg *cg, struct omp_place place, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    fe_report(cg->unit, place, "error", "%s", keep_v(cg, fmt, ap));
+    fe_report(cg->unit, place, DIAG_ERROR, "%s", keep_v(cg, fmt, ap));
     va_end(ap);
     cg->errors++;
 }

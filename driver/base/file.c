@@ -1,0 +1,113 @@
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ reading */
+static char *read_fd(int fd, size_t *size)
+{
+    struct stat st;
+    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    size_t room = regular ? (size_t)st.st_size + 1 : 65536, n = 0;
+    char *text = mem_alloc(room + 1);
+    for (;;) {
+        ssize_t r = read(fd, text + n, room - n);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return NULL;
+        if (r == 0)
+            break;
+        n += (size_t)r;
+        if (n == room) {
+            char *more = mem_alloc(2 * room + 1);
+            text = memcpy(more, text, n);
+            room *= 2;
+        }
+    }
+    text[n] = 0;
+    if (size)
+        *size = n;
+    return text;
+}
+
+char *file_read(const char *path, size_t *size)
+{
+    int fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    char *text = read_fd(fd, size);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return text;
+}
+
+bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+/* ------------------------------------------------------------------ writing */
+static bool write_fd(int fd, const char *p, size_t size)
+{
+    while (size) {
+        ssize_t w = write(fd, p, size);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w < 0)
+            return false;
+        p += w;
+        size -= (size_t)w;
+    }
+    return true;
+}
+
+bool file_write(const char *path, const void *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return false;
+    bool written = write_fd(fd, data, size);
+    int error = errno;
+    if (close(fd) == 0 && written)
+        return true;
+    if (!written)
+        errno = error;
+    return false;
+}
+
+char *file_create_beside(const char *path)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    const char *dir = path_dir(path);
+    char *name = mem_printf("%s/.%s.XXXXXX", strcmp(dir, "/") == 0 ? "" : dir, path_base(path));
+    int fd = mkostemp(name, O_CLOEXEC); /* with O_EXCL, and mode 0600 */
+    if (fd < 0)
+        return NULL;
+    bool ok = fchmod(fd, 0666 & ~mask) == 0;
+    return close(fd) == 0 && ok ? name : NULL;
+}
+
+/* ------------------------------------------------------------------ names */
+const char *path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *path_dir(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return ".";
+    return slash == path ? "/" : mem_strndup(path, (size_t)(slash - path));
+}
+
+const char *path_stem(const char *path)
+{
+    const char *base = path_base(path), *dot = strrchr(base, '.');
+    return dot && dot != base ? mem_strndup(base, (size_t)(dot - base)) : base;
+}

@@ -1,0 +1,19 @@
+/* file.h - whole files, and names of files.  Functions that fail leave errno. */
+#ifndef OMPGPU_BASE_FILE_H
+#define OMPGPU_BASE_FILE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* NUL-terminated, in the run's memory; "-" is standard input; size NULL: not asked for.
+ * NULL: it cannot be read. */
+char *file_read(const char *path, size_t *size);
+bool file_write(const char *path, const void *data, size_t size);
+bool file_exists(const char *path);
+/* A new empty file beside `path`, for what shall replace it: nobody can foresee its name, it is no
+ * link that somebody put there, and its mode follows the umask.  NULL: it cannot be made. */
+char *file_create_beside(const char *path);
+
+const char *path_base(const char *path); /* after the last slash */
+const char *path_dir(const char *path);  /* "." without a slash */
+const char *path_stem(const char *path); /* path_base without its last extension */
+#endif

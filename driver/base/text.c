@@ -1,0 +1,104 @@
+#include "driver/base/text.h"
+#include "driver/base/mem.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Room for n more bytes and a NUL. */
+static void reserve(struct text *t, size_t n)
+{
+    if (t->n + n < t->room)
+        return;
+    size_t room = 2 * (t->n + n) + 256;
+    char *s = mem_alloc(room);
+    if (t->n)
+        memcpy(s, t->s, t->n);
+    t->s = s;
+    t->room = room;
+}
+
+size_t text_add(struct text *t, const void *p, size_t n)
+{
+    size_t at = t->n;
+    reserve(t, n);
+    if (p && n)
+        memcpy(t->s + at, p, n);
+    else
+        memset(t->s + at, 0, n);
+    t->n += n;
+    t->s[t->n] = 0;
+    return at;
+}
+
+void text_puts(struct text *t, const char *s) { text_add(t, s, strlen(s)); }
+void text_putc(struct text *t, char c) { text_add(t, &c, 1); }
+
+void text_vprintf(struct text *t, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    reserve(t, (size_t)n);
+    vsnprintf(t->s + t->n, (size_t)n + 1, fmt, ap);
+    t->n += (size_t)n;
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    text_vprintf(t, fmt, ap);
+    va_end(ap);
+}
+
+void text_clear(struct text *t)
+{
+    t->n = 0;
+    if (t->s)
+        t->s[0] = 0;
+}
+
+/* ------------------------------------------------------------------ words */
+void words_add(struct words *w, const char *s)
+{
+    if (w->n + 1 >= w->room)
+        w->v = arena_grow(NULL, w->v, &w->room, sizeof *w->v);
+    w->v[w->n++] = s;
+    w->v[w->n] = NULL;
+}
+
+void words_add_all(struct words *w, const struct words *from)
+{
+    for (unsigned i = 0; i < from->n; i++)
+        words_add(w, from->v[i]);
+}
+
+void words_add_list(struct words *w, const char *const v[])
+{
+    for (; *v; v++)
+        words_add(w, *v);
+}
+
+/* ------------------------------------------------------------------ strings */
+bool text_starts(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+bool text_ends(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), m = strlen(suffix);
+    return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+char *text_line(char **p)
+{
+    char *line = *p;
+    if (!line || !*line)
+        return NULL;
+    char *end = strchr(line, '\n');
+    if (end)
+        *end++ = 0;
+    *p = end ? end : line + strlen(line);
+    return line;
+}

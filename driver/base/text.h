@@ -1,0 +1,33 @@
+/* text.h - growing text, lists of words, and a few questions about strings.  In the run's memory
+ * (mem.h). */
+#ifndef OMPGPU_BASE_TEXT_H
+#define OMPGPU_BASE_TEXT_H
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text { /* { 0 } is empty */
+    char *s;  /* NUL-terminated; NULL while nothing was added */
+    size_t n, room;
+};
+size_t text_add(struct text *, const void *, size_t n); /* -> where it begins; NULL: zeros */
+void text_puts(struct text *, const char *);
+void text_putc(struct text *, char);
+void text_printf(struct text *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *, const char *fmt, va_list) __attribute__((format(printf, 2, 0)));
+void text_clear(struct text *); /* keeps its room */
+
+struct words { /* { 0 } is empty */
+    const char **v;
+    unsigned n, room;
+}; /* always NULL-terminated once a word was added */
+void words_add(struct words *, const char *);
+void words_add_all(struct words *, const struct words *);
+void words_add_list(struct words *, const char *const v[]); /* up to its NULL */
+#define WORDS_ADD(w, ...) words_add_list(w, (const char *const[]){ __VA_ARGS__, NULL })
+
+bool text_starts(const char *s, const char *prefix);
+bool text_ends(const char *s, const char *suffix);
+/* The line at *p without its end, which becomes NUL; *p moves to the next.  NULL: none left. */
+char *text_line(char **p);
+#endif
