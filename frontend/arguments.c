@@ -111,23 +111,15 @@ static void read_locator(struct reader *r)
 
 static void read_reduce(struct reader *r)
 {
-    static const struct {
-        const char *op;
-        enum omp_red_op code;
-    } ops[] = {
-        { "+", OMPR_ADD },   { "-", OMPR_SUB },   { "*", OMPR_MUL },   { "&", OMPR_AND },
-        { "|", OMPR_OR },    { "^", OMPR_XOR },   { "&&", OMPR_LAND }, { "||", OMPR_LOR },
-        { "min", OMPR_MIN }, { "max", OMPR_MAX },
-    };
     unsigned colon = find_top(r, r->at, r->end, ":"), comma = find_top(r, r->at, colon, ",");
     if (comma < colon) {
         r->c->modifier = word_at(r, r->at);
         r->at = comma + 1;
     }
     r->c->op = OMPR_USER;
-    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (token_is(r, r->at, ops[i].op))
-            r->c->op = ops[i].code;
+    for (unsigned i = 0; i < OMPR_USER; i++)
+        if (token_is(r, r->at, omp_reduction_ops[i].spelling))
+            r->c->op = (enum omp_red_op)i;
     r->c->word = fe_text(r->fe, extent_of(r, r->at, colon));
     fe_read_items(r, colon + 1, r->end);
 }

@@ -27,10 +27,6 @@ static const char *const capture_names[] = {
 static const char *const rel_names[] = {
     [OMPREL_LT] = "<", [OMPREL_LE] = "<=", [OMPREL_GT] = ">", [OMPREL_GE] = ">=", [OMPREL_NE] = "!="
 };
-static const char *const op_names[] = { [OMPR_ADD] = "+",   [OMPR_SUB] = "-",    [OMPR_MUL] = "*",
-                                        [OMPR_AND] = "&",   [OMPR_OR] = "|",     [OMPR_XOR] = "^",
-                                        [OMPR_LAND] = "&&", [OMPR_LOR] = "||",   [OMPR_MIN] = "min",
-                                        [OMPR_MAX] = "max", [OMPR_USER] = "user" };
 static const char *const atomic_names[] = { [OMPA_READ] = "read",
                                             [OMPA_WRITE] = "write",
                                             [OMPA_UPDATE] = "update",
@@ -139,7 +135,8 @@ static void print_data(FILE *out, const struct omp_unit *u, const struct omp_con
         const struct omp_sharing *s = &c->sharings[i];
         fprintf(out, "%*sshare %s %s", indent, "", s->var->name, share_names[s->share]);
         if (s->share == OMPSH_REDUCTION && s->clause)
-            fprintf(out, " %s", op_names[s->clause->op]);
+            fprintf(out, " %s",
+                    s->clause->op < OMPR_USER ? omp_reduction_ops[s->clause->op].spelling : "user");
         fprintf(out, "%s%s%s\n", s->lastprivate ? " lastprivate" : "",
                 s->by_value ? " by-value" : "", s->clause ? "" : " implicit");
     }

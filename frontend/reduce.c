@@ -19,21 +19,39 @@ static const struct omp_type *element_of(const struct omp_item *it)
     return t;
 }
 
+const struct omp_reduction_op omp_reduction_ops[OMPR_USER] = {
+#define REDUCTION_OP(id, spelling, class, identity, combination, redux, atomic, host)              \
+    { spelling, OMPR_##class, OMPR_##identity, combination, redux, atomic, host },
+#include "frontend/reduction_ops.def"
+#undef REDUCTION_OP
+};
+
+bool omp_reduces(enum omp_red_op op, enum omp_type_kind kind)
+{
+    enum omp_op_class class = omp_reduction_ops[op].class;
+    switch (kind) {
+    case OMPT_INT:
+    case OMPT_BOOL: return true;
+    case OMPT_FLOAT: return class != OMPR_BITWISE;
+    case OMPT_COMPLEX: return class != OMPR_BITWISE && class != OMPR_ORDER;
+    default: return false;
+    }
+}
+
 static const char *bad_reduction_type(const struct omp_type *t, const struct omp_clause *k)
 {
-    bool bitwise = k->op == OMPR_AND || k->op == OMPR_OR || k->op == OMPR_XOR,
-         order = k->op == OMPR_MIN || k->op == OMPR_MAX;
+    bool defined = omp_reduces(k->op, t->kind);
     switch (t->kind) {
     case OMPT_INT:
     case OMPT_BOOL: return NULL;
     case OMPT_FLOAT:
         if (t->is_long_double)
             return "the device has no long double";
-        return bitwise ? "a bitwise operator on a floating type" : NULL;
+        return defined ? NULL : "a bitwise operator on a floating type";
     case OMPT_COMPLEX:
         if (t->is_long_double)
             return "the device has no long double";
-        return bitwise || order ? "the operator is not defined for complex types" : NULL;
+        return defined ? NULL : "the operator is not defined for complex types";
     case OMPT_POINTER: return "a pointer";
     default: return "not an arithmetic type";
     }

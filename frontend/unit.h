@@ -148,20 +148,25 @@ enum omp_clause_kind {
     OMPC_COUNT
 };
 
-/* reduction operators */
+/* reduction operators: the rows of reduction_ops.def; USER has a `declare reduction` */
 enum omp_red_op {
-    OMPR_ADD,
-    OMPR_SUB,
-    OMPR_MUL,
-    OMPR_AND,
-    OMPR_OR,
-    OMPR_XOR,
-    OMPR_LAND,
-    OMPR_LOR,
-    OMPR_MIN,
-    OMPR_MAX,
+#define REDUCTION_OP(id, spelling, class, identity, combination, redux, atomic, host) OMPR_##id,
+#include "frontend/reduction_ops.def"
+#undef REDUCTION_OP
     OMPR_USER
 };
+enum omp_op_class { OMPR_ARITHMETIC, OMPR_BITWISE, OMPR_LOGICAL, OMPR_ORDER };
+enum omp_identity { OMPR_ZERO, OMPR_ONE, OMPR_ONES, OMPR_LARGEST, OMPR_SMALLEST };
+struct omp_reduction_op {
+    const char *spelling;
+    enum omp_op_class class;
+    enum omp_identity identity;
+    const char *combination, *redux, *atomic, *host;
+};
+extern const struct omp_reduction_op omp_reduction_ops[OMPR_USER];
+/* Can the operator combine values of a type of this kind? */
+bool omp_reduces(enum omp_red_op, enum omp_type_kind);
+
 enum omp_sched {
     OMPSCHED_NONE,
     OMPSCHED_STATIC,

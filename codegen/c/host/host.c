@@ -115,33 +115,48 @@ static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
 /* clang finishes reductions atomically where it can.  For types that need more than one instruction
  * it calls libatomic, which no program says -l for, and clang 22 has no code at all for elements of
  * a _Bool array.  A user-defined reduction has no such finish. */
-static const char host_reductions[] =
-#define REDUCTION(op, types, combiner, init)                                                       \
-    "#pragma omp declare reduction(__ompgpu_" op " : " types " : " combiner                        \
-    ") initializer(omp_priv = " init ")\n"
 #define INTEGERS "_Bool, __int128, unsigned __int128"
 #define BOTH(type) ", _Complex " type ", _Complex unsigned " type
 #define NUMBERS                                                                                    \
     INTEGERS                                                                                       \
     ", _Complex float, _Complex double, _Complex _Float16, _Complex signed char" BOTH("char")      \
         BOTH("short") BOTH("int") BOTH("long") BOTH("long long")
-    REDUCTION("add", NUMBERS, "omp_out += omp_in", "0")
-        REDUCTION("mul", NUMBERS, "omp_out *= omp_in", "1") REDUCTION("and", INTEGERS,
-                                                                      "omp_out &= omp_in", "-1")
-            REDUCTION("or", INTEGERS, "omp_out |= omp_in", "0")
-                REDUCTION("xor", INTEGERS, "omp_out ^= omp_in", "0")
-                    REDUCTION("land", INTEGERS, "omp_out = omp_out && omp_in", "1")
-                        REDUCTION("lor", INTEGERS, "omp_out = omp_out || omp_in", "0")
-                            REDUCTION("max", "_Bool, unsigned __int128",
-                                      "omp_out = omp_in > omp_out ? omp_in : omp_out", "0")
-                                REDUCTION("max", "__int128",
-                                          "omp_out = omp_in > omp_out ? omp_in : omp_out",
-                                          "(__int128)1 << 127")
-                                    REDUCTION("min", "_Bool, unsigned __int128",
-                                              "omp_out = omp_in < omp_out ? omp_in : omp_out", "-1")
-                                        REDUCTION("min", "__int128",
-                                                  "omp_out = omp_in < omp_out ? omp_in : omp_out",
-                                                  "(__int128)(~(unsigned __int128)0 >> 1)");
+static const struct host_types {
+    enum omp_op_class class;
+    enum omp_identity identity;
+    const char *types, *initial;
+} host_types[] = {
+    { OMPR_ARITHMETIC, OMPR_ZERO, NUMBERS, "0" },
+    { OMPR_ARITHMETIC, OMPR_ONE, NUMBERS, "1" },
+    { OMPR_BITWISE, OMPR_ZERO, INTEGERS, "0" },
+    { OMPR_BITWISE, OMPR_ONES, INTEGERS, "-1" },
+    { OMPR_LOGICAL, OMPR_ZERO, INTEGERS, "0" },
+    { OMPR_LOGICAL, OMPR_ONE, INTEGERS, "1" },
+    { OMPR_ORDER, OMPR_SMALLEST, "_Bool, unsigned __int128", "0" },
+    { OMPR_ORDER, OMPR_SMALLEST, "__int128", "(__int128)1 << 127" },
+    { OMPR_ORDER, OMPR_LARGEST, "_Bool, unsigned __int128", "-1" },
+    { OMPR_ORDER, OMPR_LARGEST, "__int128", "(__int128)(~(unsigned __int128)0 >> 1)" },
+};
+
+static void host_reductions(struct cg *cg, const struct omp_reduction_op *op)
+{
+    const char *combination = cg_strf(cg, op->combination, "omp_out", "omp_in");
+    for (unsigned i = 0; i < sizeof host_types / sizeof *host_types; i++) {
+        const struct host_types *h = &host_types[i];
+        if (h->class == op->class && h->identity == op->identity)
+            cg_put(cg,
+                   "#pragma omp declare reduction(__ompgpu_%s : %s : omp_out = %s) "
+                   "initializer(omp_priv = %s)\n",
+                   op->host, h->types, combination, h->initial);
+    }
+}
+
+static void all_host_reductions(struct cg *cg)
+{
+    for (unsigned i = 0; i < OMPR_USER; i++)
+        if (i != OMPR_SUB) /* as ADD */
+            host_reductions(cg, &omp_reduction_ops[i]);
+}
 
 /* Does clang need help with the item? */
 static bool needs_reduction(const struct omp_item *it)
@@ -175,15 +190,12 @@ static bool has_hard_reductions(const struct omp_construct *c)
 /* The clause with an operator of its own for each item. */
 static void hard_clause(struct cg *cg, const struct omp_clause *k)
 {
-    static const char *const names[] = { [OMPR_ADD] = "add",   [OMPR_SUB] = "add",
-                                         [OMPR_MUL] = "mul",   [OMPR_AND] = "and",
-                                         [OMPR_OR] = "or",     [OMPR_XOR] = "xor",
-                                         [OMPR_LAND] = "land", [OMPR_LOR] = "lor",
-                                         [OMPR_MIN] = "min",   [OMPR_MAX] = "max" };
     for (unsigned i = 0; i < k->nitems; i++)
         cg_put(cg, " reduction(%s%s%s: %s)", k->modifier ? k->modifier : "",
                k->modifier ? ", " : "",
-               needs_reduction(&k->items[i]) ? cg_strf(cg, "__ompgpu_%s", names[k->op]) : k->word,
+               needs_reduction(&k->items[i])
+                   ? cg_strf(cg, "__ompgpu_%s", omp_reduction_ops[k->op].host)
+                   : k->word,
                cg_raw(cg, k->items[i].text));
 }
 
@@ -479,7 +491,7 @@ static void write_unit(struct cg *cg)
         "static inline struct ompgpu_unit *__ompgpu_this_unit(void) { return &__ompgpu_unit; }\n");
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (has_hard_reductions(u->constructs[i])) {
-            cg_puts(cg, host_reductions);
+            all_host_reductions(cg);
             break;
         }
     cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });

@@ -63,36 +63,20 @@ static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)
 
 const char *cg_identity(struct cg *cg, const struct omp_type *t, enum omp_red_op op)
 {
-    bool integer = t->kind == OMPT_INT || t->kind == OMPT_BOOL,
-         real = integer || t->kind == OMPT_FLOAT;
-    if ((!real && t->kind != OMPT_COMPLEX) || t->is_long_double || t->size > 16)
+    if (op == OMPR_USER || !omp_reduces(op, t->kind) || t->is_long_double || t->size > 16)
         return NULL;
-    switch (op) {
-    case OMPR_ADD:
-    case OMPR_SUB: return "0";
-    case OMPR_MUL: return "1";
-    case OMPR_LOR: return "0";
-    case OMPR_LAND: return "1";
-    case OMPR_OR:
-    case OMPR_XOR: return integer ? "0" : NULL;
-    case OMPR_AND:
-        return integer ? t->kind == OMPT_BOOL ? "1" : t->size == 16 ? "~(__int128)0" : "~0" : NULL;
-    case OMPR_MIN: return real ? largest(cg, t, false) : NULL;
-    case OMPR_MAX: return real ? largest(cg, t, true) : NULL;
-    default: return NULL;
+    switch (omp_reduction_ops[op].identity) {
+    case OMPR_ZERO: return "0";
+    case OMPR_ONE: return "1";
+    case OMPR_ONES: return t->kind == OMPT_BOOL ? "1" : t->size == 16 ? "~(__int128)0" : "~0";
+    case OMPR_LARGEST: return largest(cg, t, false);
+    default: return largest(cg, t, true);
     }
 }
 
 const char *cg_combined(struct cg *cg, enum omp_red_op op, const char *a, const char *b)
 {
-    static const char *const operators[] = { [OMPR_ADD] = "+",   [OMPR_SUB] = "+", [OMPR_MUL] = "*",
-                                             [OMPR_AND] = "&",   [OMPR_OR] = "|",  [OMPR_XOR] = "^",
-                                             [OMPR_LAND] = "&&", [OMPR_LOR] = "||" };
-    if (op == OMPR_MIN)
-        return cg_strf(cg, "%s < %s ? %s : %s", b, a, b, a);
-    if (op == OMPR_MAX)
-        return cg_strf(cg, "%s > %s ? %s : %s", b, a, b, a);
-    return cg_strf(cg, "%s %s %s", a, operators[op], b);
+    return cg_strf(cg, omp_reduction_ops[op].combination, a, b);
 }
 
 /* ------------------------------------------------------------------ items */
@@ -264,23 +248,19 @@ static unsigned tail_padding(const struct cg_private **items, unsigned n)
 }
 
 /* The operation of redux.sync that combines values of this type; NULL: none does. */
-static const char *redux_operation(const struct omp_type *t, enum omp_red_op op)
+static const char *redux_operation(struct cg *cg, const struct omp_type *t, enum omp_red_op op)
 {
-    static const char *const operations[] = { [OMPR_ADD] = "ADD", [OMPR_SUB] = "ADD",
-                                              [OMPR_AND] = "AND", [OMPR_OR] = "OR",
-                                              [OMPR_XOR] = "XOR", [OMPR_LAND] = "AND",
-                                              [OMPR_LOR] = "OR" };
-    if ((t->kind != OMPT_INT && t->kind != OMPT_BOOL) || t->size > 4)
+    if ((t->kind != OMPT_INT && t->kind != OMPT_BOOL) || t->size > 4 || op == OMPR_USER)
         return NULL;
-    if (op == OMPR_MIN || op == OMPR_MAX)
-        return t->is_signed ? op == OMPR_MIN ? "MIN" : "MAX" : op == OMPR_MIN ? "UMIN" : "UMAX";
-    return op < sizeof operations / sizeof *operations ? operations[op] : NULL;
+    const struct omp_reduction_op *row = &omp_reduction_ops[op];
+    return row->class == OMPR_ORDER && !t->is_signed ? cg_strf(cg, "U%s", row->redux) : row->redux;
 }
 
 static void redux_member(struct cg *cg, const struct cg_private *p)
 {
     enum omp_red_op op = p->sharing->clause->op;
-    bool array = p->var->type->kind == OMPT_ARRAY, truth = op == OMPR_LAND || op == OMPR_LOR;
+    bool array = p->var->type->kind == OMPT_ARRAY,
+         truth = omp_reduction_ops[op].class == OMPR_LOGICAL;
     const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED),
                *m = cg_strf(cg, "__a->%s", p->var->name);
     cg_puts(cg, " ");
@@ -289,7 +269,7 @@ static void redux_member(struct cg *cg, const struct cg_private *p)
         m = cg_strf(cg, "((%s *)&%s)[__i]", e, m);
     }
     cg_put(cg, "%s = (%s)__ompgpu_reduce_word(__OMPGPU_REDUX_%s, __lanes, (unsigned)%s);", m, e,
-           redux_operation(p->elem, op), truth ? cg_strf(cg, "(%s != 0)", m) : m);
+           redux_operation(cg, p->elem, op), truth ? cg_strf(cg, "(%s != 0)", m) : m);
 }
 
 /* A record of which the hardware can combine every member. */
@@ -299,7 +279,7 @@ static void redux_function(struct cg *cg, struct cg_privates *p, const struct cg
     p->redux = n > 0 && p->finish != CG_TEAMS;
     for (unsigned i = 0; i < n; i++)
         p->redux = p->redux && !items[i]->udr &&
-                   redux_operation(items[i]->elem, items[i]->sharing->clause->op);
+                   redux_operation(cg, items[i]->elem, items[i]->sharing->clause->op);
     if (!p->redux)
         return;
     cg_put(cg, "__OMPGPU_INLINE void __redux_%s(void *__p, unsigned __lanes)\n{ %s *__a = __p;",
@@ -350,15 +330,11 @@ const char *cg_record(struct cg *cg, struct cg_privates *p, const char *name, bo
  * none. */
 static const char *atomic_operation(const struct omp_type *t, enum omp_red_op op)
 {
-    static const char *const operations[] = { [OMPR_ADD] = "add", [OMPR_SUB] = "add",
-                                              [OMPR_AND] = "and", [OMPR_OR] = "or",
-                                              [OMPR_XOR] = "xor", [OMPR_MIN] = "min",
-                                              [OMPR_MAX] = "max" };
     bool real = t->kind == OMPT_FLOAT, word = t->size == 4 || t->size == 8;
-    if ((t->kind != OMPT_INT && !real) || !word || op >= sizeof operations / sizeof *operations ||
-        (real && op != OMPR_ADD && op != OMPR_SUB))
+    if ((t->kind != OMPT_INT && !real) || !word || op == OMPR_USER ||
+        (real && omp_reduction_ops[op].class != OMPR_ARITHMETIC))
         return NULL;
-    return operations[op];
+    return omp_reduction_ops[op].atomic;
 }
 
 /* An original that is a variable of one thread, perhaps on its stack, where the GPU has no atomics.
