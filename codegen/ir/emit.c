@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,10 +51,10 @@ bool ir_check_archs(const struct ir_options *opt)
             continue;
         char *known = "";
         for (unsigned a = 0; a < ARCHS; a++)
-            known = ir_format("%s %s", known, archs[a].name);
-        ir_error("unknown GPU architecture '%s'; known:%s", opt->outputs[i].arch, known);
+            known = mem_printf("%s %s", known, archs[a].name);
+        diag_error("unknown GPU architecture '%s'; known:%s", opt->outputs[i].arch, known);
     }
-    return ir_errors() == 0;
+    return diag_errors() == 0;
 }
 
 /* ------------------------------------------------------------------ target machine */
@@ -89,7 +88,7 @@ static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *ar
     LLVMTargetRef target;
     char *why = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &why))
-        ir_bug("no target '%s': %s", triple, why);
+        diag_bug("no target '%s': %s", triple, why);
     bool nvptx = u->opt->target == IR_NVPTX;
     LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
     LLVMTargetMachineOptionsSetCPU(options, nvptx ? arch : "x86-64");
@@ -127,7 +126,7 @@ static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
     unsigned threads = ir_max_team(k);
     if (!threads)
         return;
-    char *value = ir_format("%u", threads);
+    char *value = mem_printf("%u", threads);
     LLVMAddAttributeAtIndex(
         ir_kernel_function(u->module, k), (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
         LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, (unsigned)strlen(value)));
@@ -148,7 +147,7 @@ static void set_reflect_flag(struct ir_unit *u)
 static void check_pic(const struct ir_unit *u)
 {
     if (LLVMGetModuleFlag(u->module, "PIE Level", 9))
-        ir_bug("bitcode for the emulated device was not compiled with -fPIC");
+        diag_bug("bitcode for the emulated device was not compiled with -fPIC");
 }
 
 /* A large frame touches its pages in order, so that a stack overflow always meets the guard below
@@ -184,7 +183,7 @@ static void run_passes(struct ir_unit *u, const char *passes, LLVMTargetMachineR
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failed = LLVMRunPasses(u->module, passes, machine, options);
     if (failed)
-        ir_bug("%s", LLVMGetErrorMessage(failed));
+        diag_bug("%s", LLVMGetErrorMessage(failed));
     LLVMDisposePassBuilderOptions(options);
 }
 
@@ -213,7 +212,7 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
 static bool emit_ir(const struct ir_unit *u)
 {
     char *text = LLVMPrintModuleToString(u->module);
-    char *all = ir_format("%s%s", ir_shown_steps(), text);
+    char *all = mem_printf("%s%s", ir_shown_steps(), text);
     bool ok = ir_write_file(u->opt->emit_ir, all, strlen(all));
     LLVMDisposeMessage(text);
     return ok;
@@ -225,10 +224,10 @@ static bool emit_code(struct ir_unit *u, LLVMTargetMachineRef machine, const str
     LLVMMemoryBufferRef code;
     char *why = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, u->module, type, &why, &code)) {
-        ir_error("%s", why);
+        diag_error("%s", why);
         return false;
     }
-    bool ok = ir_errors() == 0 &&
+    bool ok = diag_errors() == 0 &&
               ir_write_file(out->path, LLVMGetBufferStart(code), LLVMGetBufferSize(code));
     LLVMDisposeMemoryBuffer(code);
     return ok;
@@ -255,7 +254,7 @@ static pid_t produce_aside(struct ir_unit *u, const struct ir_output *out)
     fflush(stderr);
     pid_t pid = fork();
     if (pid < 0)
-        ir_error("cannot start a process: %s", strerror(errno));
+        diag_error("cannot start a process: %s", strerror(errno));
     if (pid == 0) {
         bool ok = produce(u, out, false);
         fflush(stderr);
@@ -273,20 +272,19 @@ static bool finished_well(pid_t pid, const struct ir_output *out)
         if (errno != EINTR)
             return false;
     if (WIFSIGNALED(status))
-        ir_error("internal error in omp-device: code generation for %s ended with signal %d",
-                 out->arch, WTERMSIG(status));
+        diag_error("internal error in omp-device: code generation for %s ended with signal %d",
+                   out->arch, WTERMSIG(status));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 bool ir_emit(struct ir_unit *u)
 {
     const struct ir_options *opt = u->opt;
-    pid_t *pids = ir_alloc(opt->noutputs, sizeof *pids);
+    pid_t *pids = mem_array(opt->noutputs, sizeof *pids);
     for (unsigned i = 1; i < opt->noutputs; i++)
         pids[i] = produce_aside(u, &opt->outputs[i]);
     bool ok = produce(u, &opt->outputs[0], true);
     for (unsigned i = 1; i < opt->noutputs; i++)
         ok &= finished_well(pids[i], &opt->outputs[i]);
-    free(pids);
     return ok;
 }

@@ -28,8 +28,8 @@ void ir_step_done(struct ir_unit *u, const char *step)
     struct ir_unit *set;
     for (unsigned i = 0; u->opt->dump && number && (set = ir_set(u, i)); i++) {
         char *text = LLVMPrintModuleToString(set->module);
-        const char *which = i ? ir_format("-%u", i) : "";
-        ir_write_file(ir_format("%s.%u-%s%s.ll", u->opt->dump, number, step, which), text,
+        const char *which = i ? mem_printf("-%u", i) : "";
+        ir_write_file(mem_printf("%s.%u-%s%s.ll", u->opt->dump, number, step, which), text,
                       strlen(text));
         LLVMDisposeMessage(text);
     }
@@ -58,15 +58,15 @@ LLVMModuleRef ir_parse_input(struct ir_unit *u, const struct ir_input *in)
     bool failed = LLVMParseBitcodeInContext2(u->ctx, buffer, &module);
     LLVMDisposeMemoryBuffer(buffer);
     if (failed) {
-        ir_error("'%s' is not LLVM bitcode that this compiler can read", in->name);
+        diag_error("'%s' is not LLVM bitcode that this compiler can read", in->name);
         return NULL;
     }
-    if (u->opt->target == IR_NVPTX && ir_starts(LLVMGetTarget(module), "wasm64"))
+    if (u->opt->target == IR_NVPTX && text_starts(LLVMGetTarget(module), "wasm64"))
         retarget(module);
     static const char *const triples[] = { [IR_NVPTX] = "nvptx64", [IR_X86] = "x86_64" };
-    if (!ir_starts(LLVMGetTarget(module), triples[u->opt->target])) {
-        ir_error("'%s' is for the target '%s', not %s", in->name, LLVMGetTarget(module),
-                 triples[u->opt->target]);
+    if (!text_starts(LLVMGetTarget(module), triples[u->opt->target])) {
+        diag_error("'%s' is for the target '%s', not %s", in->name, LLVMGetTarget(module),
+                   triples[u->opt->target]);
         return NULL;
     }
     ir_verify(module, "reading");
@@ -126,7 +126,7 @@ static bool run_step(struct ir_unit *u, const struct step *step)
         ok &= step->run(set);
     for (unsigned i = 0; ok && u->opt->dump && (set = ir_set(u, i)); i++)
         ir_verify(set->module, step->name);
-    return ok && !ir_errors();
+    return ok && !diag_errors();
 }
 
 static bool run_steps(struct ir_unit *u)
@@ -293,8 +293,8 @@ static struct ir_options parse_options(int argc, char **argv)
 {
     struct ir_options opt = { .level = '2',
                               .target = IR_NVPTX,
-                              .outputs = ir_alloc((size_t)argc, sizeof *opt.outputs),
-                              .inputs = ir_alloc((size_t)argc, sizeof *opt.inputs) };
+                              .outputs = mem_array((size_t)argc, sizeof *opt.outputs),
+                              .inputs = mem_array((size_t)argc, sizeof *opt.inputs) };
     for (int option; (option = getopt_long(argc, argv, "O:g", long_options, NULL)) != -1;)
         set_option(&opt, option, optarg);
     unsigned given = (unsigned)(argc - optind);
@@ -315,7 +315,7 @@ static struct ir_options parse_options(int argc, char **argv)
     return opt;
 }
 
-static void llvm_failed(const char *why) { ir_bug("LLVM: %s", why); }
+static void llvm_failed(const char *why) { diag_bug("LLVM: %s", why); }
 
 int main(int argc, char **argv)
 {

@@ -26,6 +26,10 @@
  * | globalisation | notes | link | modes | emit | report       */
 #ifndef OMPGPU_IR_TOOL_H
 #define OMPGPU_IR_TOOL_H
+#include "driver/base/diag.h"
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
+#include "driver/base/text.h"
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -137,18 +141,11 @@ struct ir_unit {
 };
 
 /* ------------------------------------------------------------------ support (support.c) */
-/* Messages go to stderr.  `ompgpu-cc: error: …` for the command, `file:line:col: error: …` for the
- * user's code. */
-void ir_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* `file:line:col: error: …` about the user's code. */
 void ir_error_at(const char *file, unsigned line, unsigned column, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* a fault of ours; exit status 1 */
-void ir_bug(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-unsigned ir_errors(void); /* reported so far, LLVM's diagnostics included */
+/* LLVM's errors count as ours. */
 void ir_watch_diagnostics(LLVMContextRef);
-void *ir_alloc(size_t n, size_t size); /* zeroed; a compiler run frees nothing small */
-char *ir_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-bool ir_starts(const char *s, const char *prefix);
 /* a constant array of characters, up to its first zero */
 const char *ir_string(LLVMValueRef constant);
 const char *ir_name(LLVMValueRef);
@@ -197,7 +194,6 @@ struct ir_graph {
     unsigned *index, room;
 };
 struct ir_graph *ir_graph_build(LLVMModuleRef);
-void ir_graph_free(struct ir_graph *);
 int ir_graph_find(const struct ir_graph *, LLVMValueRef); /* node number or -1 */
 /* from[i] becomes the node through which i is reached from `root` (root itself: root), or -1.
  * `leaf` nodes are not passed. */

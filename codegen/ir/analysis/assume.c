@@ -6,7 +6,6 @@
  * an instruction follows from the last one on all ways to it.  They are deleted when the modes are
  * chosen. */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
@@ -49,7 +48,7 @@ void ir_promise(struct ir_unit *u, LLVMValueRef f, const char *text)
     unsigned n = 0;
     if (old && LLVMGetStringAttributeValue(old, &n) && n) {
         const char *before = LLVMGetStringAttributeValue(old, &n);
-        text = ir_format("%.*s,%s", (int)n, before, text);
+        text = mem_printf("%.*s,%s", (int)n, before, text);
     }
     LLVMAddAttributeAtIndex(f, FUNCTION,
                             LLVMCreateStringAttribute(u->ctx, attribute_name,
@@ -86,7 +85,7 @@ static unsigned number_of(const LLVMBasicBlockRef *blocks, unsigned n, LLVMBasic
     for (unsigned i = 0; i < n; i++)
         if (blocks[i] == block)
             return i;
-    ir_bug("a branch leaves its function");
+    diag_bug("a branch leaves its function");
 }
 
 static bool any_marker(LLVMValueRef f)
@@ -103,8 +102,8 @@ unsigned *ir_promises_by_block(LLVMValueRef f)
     if (!any_marker(f))
         return NULL;
     unsigned n = LLVMCountBasicBlocks(f);
-    LLVMBasicBlockRef *blocks = ir_alloc(n, sizeof *blocks);
-    unsigned *in = ir_alloc(n, sizeof *in);
+    LLVMBasicBlockRef *blocks = mem_array(n, sizeof *blocks);
+    unsigned *in = mem_array(n, sizeof *in);
     LLVMGetBasicBlocks(f, blocks);
     for (unsigned i = 1; i < n; i++)
         in[i] = ~0u;
@@ -120,7 +119,6 @@ unsigned *ir_promises_by_block(LLVMValueRef f)
             }
         }
     }
-    free(blocks);
     return in;
 }
 

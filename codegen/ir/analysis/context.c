@@ -10,7 +10,6 @@
  * __ompgpu_parallel calls.  Inside is what such a function reaches, when a kernel reaches it, and
  * all of an SPMD kernel. */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_parallel(LLVMValueRef f)
@@ -45,20 +44,19 @@ bool ir_is_outlined(const struct ir_node *node)
 static void mark(const struct ir_graph *g, unsigned root, bool *set,
                  bool (*leaf)(const struct ir_node *))
 {
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     ir_graph_reach(g, root, from, leaf);
     for (unsigned i = 0; i < g->n; i++) {
         const struct ir_node *node = &g->nodes[i];
         set[i] |= from[i] >= 0 && node->defined && LLVMIsAFunction(node->value) &&
                   !(leaf && (i == root || leaf(node)));
     }
-    free(from);
 }
 
 void ir_find_contexts(const struct ir_unit *u, const struct ir_graph *g, bool *sequential,
                       bool *inside)
 {
-    bool *reached = ir_alloc(g->n, sizeof *reached);
+    bool *reached = mem_array(g->n, sizeof *reached);
     for (unsigned i = 0; i < u->nkernels; i++) {
         unsigned kernel = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, &u->kernels[i]));
         mark(g, kernel, reached, NULL);
@@ -70,7 +68,6 @@ void ir_find_contexts(const struct ir_unit *u, const struct ir_graph *g, bool *s
     for (unsigned i = 0; i < g->n; i++)
         if (reached[i] && ir_is_outlined(&g->nodes[i]))
             mark(g, i, inside, NULL);
-    free(reached);
 }
 
 /* ------------------------------------------------------------------ regions */
@@ -115,19 +112,17 @@ bool ir_sort_regions(struct ir_unit *u)
     if (!parallel)
         return true;
     struct ir_graph *g = ir_graph_build(u->module);
-    bool *sequential = ir_alloc(g->n, sizeof *sequential), *inside = ir_alloc(g->n, sizeof *inside);
+    bool *sequential = mem_array(g->n, sizeof *sequential),
+         *inside = mem_array(g->n, sizeof *inside);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     ir_find_contexts(u, g, sequential, inside);
     IR_EACH_USE(use, parallel) {
         LLVMValueRef call = LLVMGetUser(use);
         if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != parallel)
-            ir_bug("__ompgpu_parallel is used for other than a call");
+            diag_bug("__ompgpu_parallel is used for other than a call");
         int f = ir_graph_find(g, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
         sort_region(u, b, call, sequential[f], inside[f]);
     }
     LLVMDisposeBuilder(b);
-    free(sequential);
-    free(inside);
-    ir_graph_free(g);
     return true;
 }

@@ -1,6 +1,5 @@
 /* graph.c - who mentions whom in a module; see tool.h. */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 static unsigned slot_of(const struct ir_graph *g, LLVMValueRef v)
@@ -30,12 +29,8 @@ static void add_edge(struct ir_node *from, unsigned to)
     for (unsigned i = 0; i < from->nedges; i++)
         if (from->edges[i] == to)
             return;
-    if (from->nedges == from->edge_room) {
-        from->edge_room = from->edge_room ? 2 * from->edge_room : 8;
-        from->edges = realloc(from->edges, from->edge_room * sizeof *from->edges);
-        if (!from->edges)
-            ir_bug("out of memory");
-    }
+    if (from->nedges == from->edge_room)
+        from->edges = arena_grow(NULL, from->edges, &from->edge_room, sizeof *from->edges);
     from->edges[from->nedges++] = to;
 }
 
@@ -80,7 +75,7 @@ static void scan_function(struct ir_graph *g, unsigned node)
 
 struct ir_graph *ir_graph_build(LLVMModuleRef module)
 {
-    struct ir_graph *g = ir_alloc(1, sizeof *g);
+    struct ir_graph *g = mem_array(1, sizeof *g);
     unsigned count = 0;
     IR_EACH_FUNCTION(f, module)
         count++;
@@ -88,9 +83,9 @@ struct ir_graph *ir_graph_build(LLVMModuleRef module)
         count++;
     for (g->room = 64; g->room < 3 * count; g->room *= 2)
         ;
-    g->nodes = ir_alloc(count, sizeof *g->nodes);
-    g->keys = ir_alloc(g->room, sizeof *g->keys);
-    g->index = ir_alloc(g->room, sizeof *g->index);
+    g->nodes = mem_array(count, sizeof *g->nodes);
+    g->keys = mem_array(g->room, sizeof *g->keys);
+    g->index = mem_array(g->room, sizeof *g->index);
     IR_EACH_FUNCTION(f, module)
         add_node(g, f, !LLVMIsDeclaration(f));
     IR_EACH_GLOBAL(v, module)
@@ -99,20 +94,10 @@ struct ir_graph *ir_graph_build(LLVMModuleRef module)
         LLVMValueRef v = g->nodes[i].value;
         if (LLVMIsAFunction(v))
             scan_function(g, i);
-        else if (LLVMGetInitializer(v) && !ir_starts(ir_name(v), "llvm."))
+        else if (LLVMGetInitializer(v) && !text_starts(ir_name(v), "llvm."))
             mention(g, i, LLVMGetInitializer(v), false);
     }
     return g;
-}
-
-void ir_graph_free(struct ir_graph *g)
-{
-    for (unsigned i = 0; i < g->n; i++)
-        free(g->nodes[i].edges);
-    free(g->nodes);
-    free(g->keys);
-    free(g->index);
-    free(g);
 }
 
 static void reach_node(unsigned node, unsigned via, int *from, unsigned *queue, unsigned *tail)
@@ -126,7 +111,7 @@ static void reach_node(unsigned node, unsigned via, int *from, unsigned *queue, 
 void ir_graph_reach(const struct ir_graph *g, unsigned root, int *from,
                     bool (*leaf)(const struct ir_node *))
 {
-    unsigned *queue = ir_alloc(g->n, sizeof *queue), head = 0, tail = 0;
+    unsigned *queue = mem_array(g->n, sizeof *queue), head = 0, tail = 0;
     bool any_indirect = false;
     for (unsigned i = 0; i < g->n; i++)
         from[i] = -1;
@@ -145,7 +130,6 @@ void ir_graph_reach(const struct ir_graph *g, unsigned root, int *from,
                     reach_node(i, at, from, queue, &tail);
         }
     }
-    free(queue);
 }
 
 static bool node_reaches(const struct ir_node *node, const bool *set, bool indirect_reaches)

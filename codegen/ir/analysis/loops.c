@@ -25,16 +25,16 @@ static struct graph read_graph(LLVMValueRef f)
 {
     struct graph g = { .n = LLVMCountBasicBlocks(f) };
     unsigned edges = 0;
-    struct number *numbers = ir_alloc(g.n, sizeof *numbers);
-    g.at = ir_alloc(g.n, sizeof *g.at);
-    g.first = ir_alloc(g.n + 1, sizeof *g.first);
+    struct number *numbers = mem_array(g.n, sizeof *numbers);
+    g.at = mem_array(g.n, sizeof *g.at);
+    g.first = mem_array(g.n + 1, sizeof *g.first);
     LLVMGetBasicBlocks(f, g.at);
     for (unsigned b = 0; b < g.n; b++) {
         numbers[b] = (struct number){ g.at[b], b };
         edges += LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(g.at[b]));
     }
     qsort(numbers, g.n, sizeof *numbers, by_address);
-    g.succ = ir_alloc(edges + 1, sizeof *g.succ);
+    g.succ = mem_array(edges + 1, sizeof *g.succ);
     for (unsigned b = 0, e = 0; b < g.n; b++) {
         LLVMValueRef last = LLVMGetBasicBlockTerminator(g.at[b]);
         for (unsigned i = 0, count = LLVMGetNumSuccessors(last); i < count; i++) {
@@ -44,14 +44,13 @@ static struct graph read_graph(LLVMValueRef f)
         }
         g.first[b + 1] = e;
     }
-    free(numbers);
     return g;
 }
 
 bool *ir_reach_blocks(LLVMValueRef f, bool (*closed)(LLVMBasicBlockRef from, unsigned successor))
 {
     struct graph g = read_graph(f);
-    bool *reached = ir_alloc(g.n, 1);
+    bool *reached = mem_array(g.n, 1);
     reached[0] = true;
     for (bool again = true; again;) {
         again = false;
@@ -60,17 +59,14 @@ bool *ir_reach_blocks(LLVMValueRef f, bool (*closed)(LLVMBasicBlockRef from, uns
                 if (!reached[g.succ[e]] && !closed(g.at[b], e - g.first[b]))
                     reached[g.succ[e]] = again = true;
     }
-    free(g.at);
-    free(g.succ);
-    free(g.first);
     return reached;
 }
 
 /* dom[b * n + d]: d dominates b.  What cannot be reached is dominated by everything. */
-static bool *dominators(const struct graph *g)
+static bool *dominators(struct arena *a, const struct graph *g)
 {
     unsigned n = g->n;
-    bool *dom = ir_alloc((size_t)n * n, 1);
+    bool *dom = arena_alloc(a, (size_t)n * n);
     memset(dom + n, true, (size_t)n * (n - 1));
     dom[0] = true;
     for (bool again = true; again;) {
@@ -116,7 +112,7 @@ static struct ir_loop *loop_of(struct ir_loops *loops, unsigned header, unsigned
         if (loops->at[i].header == header)
             return &loops->at[i];
     struct ir_loop *l = &loops->at[loops->n++];
-    *l = (struct ir_loop){ .header = header, .body = ir_alloc(n, 1), .size = 1 };
+    *l = (struct ir_loop){ .header = header, .body = mem_array(n, 1), .size = 1 };
     l->body[header] = true;
     return l;
 }
@@ -125,17 +121,15 @@ static struct ir_loop *loop_of(struct ir_loops *loops, unsigned header, unsigned
 struct ir_loops ir_find_loops(LLVMValueRef f)
 {
     struct graph g = read_graph(f);
-    struct ir_loops loops = { ir_alloc(g.n, sizeof *loops.at), 0 };
-    bool *dom = dominators(&g);
+    struct ir_loops loops = { mem_array(g.n, sizeof *loops.at), 0 };
+    struct arena *scratch = arena_new();
+    bool *dom = dominators(scratch, &g);
     for (unsigned b = 0; b < g.n; b++)
         for (unsigned e = g.first[b]; e < g.first[b + 1]; e++)
             if (dom[(size_t)b * g.n + g.succ[e]])
                 add_body(&g, loop_of(&loops, g.succ[e], g.n), b);
+    arena_free(scratch);
     for (unsigned i = 0; i < loops.n; i++)
         loops.at[i].preheader = preheader(&g, &loops.at[i]);
-    free(dom);
-    free(g.at);
-    free(g.succ);
-    free(g.first);
     return loops;
 }

@@ -5,7 +5,6 @@
  * only place that writes the layout; here they are read from their initialisers and then removed.
  */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -57,7 +56,7 @@ static void check_shape(LLVMValueRef global, unsigned fields)
     LLVMTypeRef type = LLVMGlobalGetValueType(global);
     if (LLVMGetTypeKind(type) != LLVMStructTypeKind ||
         LLVMCountStructElementTypes(type) != fields || !LLVMGetInitializer(global))
-        ir_bug("'%s' does not have the shape that ompgpu_device.h gives it", ir_name(global));
+        diag_bug("'%s' does not have the shape that ompgpu_device.h gives it", ir_name(global));
 }
 
 /* ------------------------------------------------------------------ room and names */
@@ -65,10 +64,8 @@ static void *grow(void *list, unsigned n, size_t size)
 {
     if (n & (n - 1)) /* doubled at each power of two */
         return list;
-    void *more = realloc(list, (n ? 2 * (size_t)n : 1) * size);
-    if (!more)
-        ir_bug("out of memory");
-    return more;
+    void *more = mem_array(n ? 2 * (size_t)n : 1, size);
+    return n ? memcpy(more, list, n * size) : more;
 }
 
 struct reading {
@@ -84,7 +81,7 @@ static const char *free_name(const struct reading *r, const char *name)
     struct ir_unit *u = r->u;
     if (!r->taken || !r->taken(u, r->input, name))
         return name;
-    const char *symbol = ir_format("%s__m%u", name, r->input);
+    const char *symbol = mem_printf("%s__m%u", name, r->input);
     u->aliases = grow(u->aliases, u->naliases, sizeof *u->aliases);
     u->aliases[u->naliases++] = (struct ir_alias){ r->input, name, symbol };
     return symbol;
@@ -107,7 +104,7 @@ static void read_kernel(const struct reading *r, LLVMValueRef global)
     const char *name = string_field(global, INFO_NAME);
     k->name = free_name(r, name);
     rename_function(r->module, name, k->name);
-    rename_function(r->module, ir_format("%s__region", name), ir_format("%s__region", k->name));
+    rename_function(r->module, mem_printf("%s__region", name), mem_printf("%s__region", k->name));
     k->function = string_field(global, INFO_FUNCTION);
     k->file = string_field(global, INFO_FILE);
     k->directive = string_field(global, INFO_DIRECTIVE);
@@ -118,7 +115,7 @@ static void read_kernel(const struct reading *r, LLVMValueRef global)
     k->reduce_bytes = int_field(global, INFO_REDUCE_BYTES);
     k->flags = int_field(global, INFO_FLAGS);
     if (!ir_kernel_function(r->module, k))
-        ir_bug("no function for kernel '%s'", k->name);
+        diag_bug("no function for kernel '%s'", k->name);
 }
 
 static void read_reduction(const struct reading *r, LLVMValueRef global)
@@ -151,21 +148,21 @@ static void export_variable(const struct reading *r, LLVMValueRef global)
     const char *name = string_field(global, VAR_NAME);
     LLVMValueRef variable = field(global, VAR_ADDRESS);
     if (!LLVMIsAGlobalVariable(variable))
-        ir_bug("declare target variable '%s' is not a variable", name);
+        diag_bug("declare target variable '%s' is not a variable", name);
     bool local = LLVMGetLinkage(variable) == LLVMInternalLinkage ||
                  LLVMGetLinkage(variable) == LLVMPrivateLinkage;
     if (local) {
         name = free_name(r, name);
         LLVMValueRef other = LLVMGetNamedGlobal(r->module, name);
         if (other && other != variable)
-            ir_bug("declare target variable '%s' and another symbol have one name", name);
+            diag_bug("declare target variable '%s' and another symbol have one name", name);
         LLVMSetValueName2(variable, name, strlen(name));
         LLVMSetLinkage(variable, LLVMExternalLinkage);
     }
     if (is_export(u, name)) /* weak, in several files */
         return;
     u->exports = grow(u->exports, u->nexports, sizeof *u->exports);
-    u->exports[u->nexports++] = ir_format("%s", name);
+    u->exports[u->nexports++] = mem_strdup(name);
 }
 
 /* A declaration's attributes would not survive the link: the promise waits for the definition. */
@@ -179,7 +176,7 @@ static void read_promise(const struct reading *r, LLVMValueRef global)
         ir_promise(u, f, words);
     } else if (LLVMIsAFunction(f)) {
         u->promises = grow(u->promises, u->npromises, sizeof *u->promises);
-        u->promises[u->npromises++] = (struct ir_promise){ ir_format("%s", ir_name(f)), words };
+        u->promises[u->npromises++] = (struct ir_promise){ mem_strdup(ir_name(f)), words };
     }
 }
 
@@ -223,7 +220,7 @@ bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input,
     delete_used_lists(module);
     IR_EACH_GLOBAL(g, module)
         for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (ir_starts(ir_name(g), kinds[i].prefix)) {
+            if (text_starts(ir_name(g), kinds[i].prefix)) {
                 kinds[i].read(&r, g);
                 delete_global(g);
                 break;
@@ -237,15 +234,13 @@ static void drop_workers(struct ir_unit *u)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
     struct ir_graph *g = ir_graph_build(u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     for (unsigned i = 0; i < u->nkernels; i++) {
         struct ir_kernel *k = &u->kernels[i];
         ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k)), from, NULL);
         if (k->mode == IR_GENERIC && (!parallel || from[ir_graph_find(g, parallel)] < 0))
             k->flags &= ~(unsigned)IR_KERNEL_WORKERS;
     }
-    free(from);
-    ir_graph_free(g);
 }
 
 /* Protected: the image's own accesses need no indirection. */
@@ -261,7 +256,7 @@ bool ir_finish_info(struct ir_unit *u)
     for (unsigned i = 0; i < u->nexports; i++) {
         LLVMValueRef variable = LLVMGetNamedGlobal(u->module, u->exports[i]);
         if (!variable)
-            ir_bug("declare target variable '%s' got lost", u->exports[i]);
+            diag_bug("declare target variable '%s' got lost", u->exports[i]);
         LLVMSetLinkage(variable, LLVMExternalLinkage);
         if (LLVMGetInitializer(variable))
             LLVMSetVisibility(variable, LLVMProtectedVisibility);

@@ -7,7 +7,6 @@
 #include "codegen/ir/tool.h"
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What the emulated device looks up by name in an image (hostrt/plugin.h). */
@@ -32,7 +31,7 @@ static LLVMModuleRef read_lazily(struct ir_unit *u, const char *path)
     if (!LLVMGetBitcodeModuleInContext2(u->ctx, buffer, &module))
         return module; /* owns the buffer */
     LLVMDisposeMemoryBuffer(buffer);
-    ir_error("'%s' is not LLVM bitcode that this compiler can read", path);
+    diag_error("'%s' is not LLVM bitcode that this compiler can read", path);
     return NULL;
 }
 
@@ -59,7 +58,7 @@ static bool link_library(struct ir_unit *u, const char *path)
     LLVMSetTarget(library, LLVMGetTarget(u->module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(u->module));
     if (LLVMLinkModules2(u->module, library)) { /* takes `library` */
-        ir_error("cannot link the device library '%s'", path);
+        diag_error("cannot link the device library '%s'", path);
         return false;
     }
     return true;
@@ -96,11 +95,11 @@ static bool is_provided(const struct ir_unit *u, const char *name)
 static bool is_user_function(const struct ir_unit *u, const char *name)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (ir_starts(name, u->kernels[i].name) &&
+        if (text_starts(name, u->kernels[i].name) &&
             (!name[strlen(u->kernels[i].name)] ||
-             ir_starts(name + strlen(u->kernels[i].name), "__region")))
+             text_starts(name + strlen(u->kernels[i].name), "__region")))
             return false;
-    return !strstr(name, "__parallel") && !ir_starts(name, "__");
+    return !strstr(name, "__parallel") && !text_starts(name, "__");
 }
 
 static char *path_to(const struct ir_unit *u, const struct ir_graph *g, const int *from,
@@ -110,7 +109,7 @@ static char *path_to(const struct ir_unit *u, const struct ir_graph *g, const in
     for (unsigned at = (unsigned)from[node]; from[at] != (int)at; at = (unsigned)from[at]) {
         const char *name = ir_name(g->nodes[at].value);
         if (is_user_function(u, name))
-            path = path ? ir_format("'%s', %s", name, path) : ir_format("'%s'", name);
+            path = path ? mem_printf("'%s', %s", name, path) : mem_printf("'%s'", name);
     }
     return path;
 }
@@ -118,7 +117,7 @@ static char *path_to(const struct ir_unit *u, const struct ir_graph *g, const in
 static bool is_missing(const struct ir_unit *u, const struct ir_node *node)
 {
     const char *name = ir_name(node->value);
-    return !node->defined && !ir_starts(name, "llvm.") && !is_provided(u, name);
+    return !node->defined && !text_starts(name, "llvm.") && !is_provided(u, name);
 }
 
 static void add_missing(struct missing_list *list, struct missing m)
@@ -143,8 +142,8 @@ static void reach_root(struct ir_unit *u, const struct ir_graph *g, unsigned roo
 static struct missing_list find_missing(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
-    struct missing_list list = { ir_alloc(g->n, sizeof *list.at), 0 };
-    int *from = ir_alloc(g->n, sizeof *from);
+    struct missing_list list = { mem_array(g->n, sizeof *list.at), 0 };
+    int *from = mem_array(g->n, sizeof *from);
     for (unsigned k = 0; k < roots(u); k++) {
         reach_root(u, g, k, from);
         for (unsigned i = 0; i < g->n; i++)
@@ -152,8 +151,6 @@ static struct missing_list find_missing(struct ir_unit *u)
                 add_missing(&list,
                             (struct missing){ g->nodes[i].value, k, path_to(u, g, from, i) });
     }
-    free(from);
-    ir_graph_free(g);
     return list;
 }
 
@@ -164,7 +161,7 @@ static bool note_place(const struct missing *m, const char **file, unsigned *lin
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user) || !LLVMGetDebugLocLine(user))
             continue;
-        *file = ir_format("%s", LLVMGetDebugLocFilename(user, &length));
+        *file = mem_strdup(LLVMGetDebugLocFilename(user, &length));
         *line = LLVMGetDebugLocLine(user);
         return true;
     }
@@ -174,17 +171,11 @@ static bool note_place(const struct missing *m, const char **file, unsigned *lin
 /* Each set of kernels (passes/specialise.c) has its own list. */
 static bool is_reported(const char *name)
 {
-    static struct {
-        const char **at;
-        unsigned n;
-    } reported;
+    static struct words reported;
     for (unsigned i = 0; i < reported.n; i++)
-        if (strcmp(reported.at[i], name) == 0)
+        if (strcmp(reported.v[i], name) == 0)
             return true;
-    reported.at = realloc(reported.at, (reported.n + 1) * sizeof *reported.at);
-    if (!reported.at)
-        ir_bug("out of memory");
-    reported.at[reported.n++] = ir_format("%s", name);
+    words_add(&reported, mem_strdup(name));
     return false;
 }
 
@@ -198,9 +189,9 @@ static void report_missing(const struct ir_unit *u, const struct missing *m)
     if (is_reported(name))
         return;
     if (m->root >= u->nkernels) {
-        ir_error("%s '%s' has no definition for the device, but the initialiser of the declare "
-                 "target variable '%s' needs it%s%s",
-                 kind, name, u->exports[m->root - u->nkernels], through, path);
+        diag_error("%s '%s' has no definition for the device, but the initialiser of the declare "
+                   "target variable '%s' needs it%s%s",
+                   kind, name, u->exports[m->root - u->nkernels], through, path);
         return;
     }
     const struct ir_kernel *k = &u->kernels[m->root];
@@ -225,11 +216,11 @@ static void report_libdevice(const struct missing_list *list)
     char *names = NULL;
     for (unsigned i = 0; i < list->n; i++) {
         const char *name = ir_name(list->at[i].value);
-        if (ir_starts(name, "__nv_"))
-            names = names ? ir_format("%s, %s", names, name + 5) : ir_format("%s", name + 5);
+        if (text_starts(name, "__nv_"))
+            names = names ? mem_printf("%s, %s", names, name + 5) : mem_strdup(name + 5);
     }
     if (!is_reported("libdevice"))
-        ir_error(
+        diag_error(
             "math functions (%s) on the device need libdevice of the CUDA Toolkit; set --cuda-path",
             names);
 }
@@ -237,7 +228,7 @@ static void report_libdevice(const struct missing_list *list)
 static bool needs_libdevice(const struct missing_list *list)
 {
     for (unsigned i = 0; i < list->n; i++)
-        if (ir_starts(ir_name(list->at[i].value), "__nv_"))
+        if (text_starts(ir_name(list->at[i].value), "__nv_"))
             return true;
     return false;
 }
@@ -252,9 +243,9 @@ static bool resolve_nvptx(struct ir_unit *u)
             list = find_missing(u);
     }
     for (unsigned i = 0; i < list.n; i++)
-        if (u->opt->libdevice || !ir_starts(ir_name(list.at[i].value), "__nv_"))
+        if (u->opt->libdevice || !text_starts(ir_name(list.at[i].value), "__nv_"))
             report_missing(u, &list.at[i]);
-    return ir_errors() == 0;
+    return diag_errors() == 0;
 }
 
 /* ------------------------------------------------------------------ the emulated device
@@ -286,13 +277,14 @@ static struct names undefined_by_user(LLVMModuleRef module)
         n++;
     IR_EACH_GLOBAL(g, module)
         n++;
-    struct names names = { ir_alloc(n, sizeof *names.at), 0 };
+    struct names names = { mem_array(n, sizeof *names.at), 0 };
     IR_EACH_FUNCTION(f, module)
-        if (LLVMIsDeclaration(f) && !ir_starts(ir_name(f), "llvm.") && !is_device_libc(ir_name(f)))
-            names.at[names.n++] = ir_format("%s", ir_name(f));
+        if (LLVMIsDeclaration(f) && !text_starts(ir_name(f), "llvm.") &&
+            !is_device_libc(ir_name(f)))
+            names.at[names.n++] = mem_strdup(ir_name(f));
     IR_EACH_GLOBAL(g, module)
         if (LLVMIsDeclaration(g))
-            names.at[names.n++] = ir_format("%s", ir_name(g));
+            names.at[names.n++] = mem_strdup(ir_name(g));
     return names;
 }
 
@@ -304,7 +296,7 @@ static LLVMValueRef find_symbol(LLVMModuleRef module, const char *name)
 
 static void report_if_reached(struct ir_unit *u, const struct ir_graph *g, LLVMValueRef value)
 {
-    int *from = ir_alloc(g->n, sizeof *from), node = ir_graph_find(g, value);
+    int *from = mem_array(g->n, sizeof *from), node = ir_graph_find(g, value);
     for (unsigned k = 0; k < roots(u); k++) {
         reach_root(u, g, k, from);
         if (from[node] < 0)
@@ -312,7 +304,6 @@ static void report_if_reached(struct ir_unit *u, const struct ir_graph *g, LLVMV
         report_missing(u, &(struct missing){ value, k, path_to(u, g, from, (unsigned)node) });
         break;
     }
-    free(from);
 }
 
 static bool resolve_x86(struct ir_unit *u, const struct names *names)
@@ -323,8 +314,7 @@ static bool resolve_x86(struct ir_unit *u, const struct names *names)
         if (value && LLVMIsDeclaration(value))
             report_if_reached(u, g, value);
     }
-    ir_graph_free(g);
-    return ir_errors() == 0;
+    return diag_errors() == 0;
 }
 
 static bool check_emu_interface(struct ir_unit *u)
@@ -332,7 +322,7 @@ static bool check_emu_interface(struct ir_unit *u)
     for (unsigned i = 0; i < EMU_INTERFACE; i++) {
         LLVMValueRef value = find_symbol(u->module, emu_interface[i]);
         if (!value || LLVMIsDeclaration(value))
-            ir_bug("'%s' does not define %s", u->opt->rtl, emu_interface[i]);
+            diag_bug("'%s' does not define %s", u->opt->rtl, emu_interface[i]);
     }
     return true;
 }
@@ -416,7 +406,7 @@ static bool is_exported(const struct ir_unit *u, const char *name)
 static void internalise(const struct ir_unit *u, LLVMValueRef global)
 {
     const char *name = ir_name(global);
-    if (LLVMIsDeclaration(global) || ir_starts(name, "llvm.") ||
+    if (LLVMIsDeclaration(global) || text_starts(name, "llvm.") ||
         LLVMGetLinkage(global) == LLVMPrivateLinkage)
         return;
     if (!is_exported(u, name))

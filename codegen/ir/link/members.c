@@ -32,7 +32,7 @@ static bool is_own(const char *name) /* every module has these for itself */
     static const char *const prefixes[] = { "llvm.", "__ompgpu_info_", "__ompgpu_varinfo_",
                                             "__ompgpu_reduction_", "__lock_" };
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (ir_starts(name, prefixes[i]))
+        if (text_starts(name, prefixes[i]))
             return true;
     return false;
 }
@@ -43,17 +43,13 @@ static void add_symbol(LLVMValueRef v, unsigned input)
     if (l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
         l == LLVMAvailableExternallyLinkage || is_own(ir_name(v)))
         return;
-    if (symbols.n == symbols.room) {
-        symbols.room = symbols.room ? 2 * symbols.room : 64;
-        symbols.at = realloc(symbols.at, symbols.room * sizeof *symbols.at);
-        if (!symbols.at)
-            ir_bug("out of memory");
-    }
+    if (symbols.n == symbols.room)
+        symbols.at = arena_grow(NULL, symbols.at, &symbols.room, sizeof *symbols.at);
     enum symbol_kind kind = LLVMIsDeclaration(v)       ? WANTED
                             : l == LLVMExternalLinkage ? STRONG
                                                        : WEAK;
     symbols.at[symbols.n++] =
-        (struct symbol){ ir_format("%s", ir_name(v)), input, kind, LLVMIsAFunction(v) != NULL };
+        (struct symbol){ mem_strdup(ir_name(v)), input, kind, LLVMIsAFunction(v) != NULL };
 }
 
 static int by_name(const void *a, const void *b)
@@ -117,7 +113,7 @@ static bool adopt(struct ir_unit *u, unsigned first, unsigned end)
 
 static void find_members(struct ir_unit *u)
 {
-    u->members = ir_alloc(u->opt->ninputs, sizeof *u->members);
+    u->members = mem_array(u->opt->ninputs, sizeof *u->members);
     for (unsigned i = 0; i < u->opt->ninputs; i++)
         u->members[i] = u->opt->inputs[i].needs;
     for (bool again = true; again;) {
@@ -181,12 +177,12 @@ static bool check_duplicates(const struct ir_unit *u)
         if (s->kind != STRONG || !u->members[s->input] || is_kernel(u, s))
             continue;
         if (strong && strcmp(strong->name, s->name) == 0)
-            ir_error("%s '%s' is defined for the device in both '%s' and '%s'",
-                     s->function ? "function" : "variable", s->name,
-                     u->opt->inputs[strong->input].name, u->opt->inputs[s->input].name);
+            diag_error("%s '%s' is defined for the device in both '%s' and '%s'",
+                       s->function ? "function" : "variable", s->name,
+                       u->opt->inputs[strong->input].name, u->opt->inputs[s->input].name);
         strong = s;
     }
-    return ir_errors() == 0;
+    return diag_errors() == 0;
 }
 
 /* ------------------------------------------------------------------ declared as defined? */
@@ -262,15 +258,15 @@ static bool check_declarations(const struct ir_unit *u, LLVMModuleRef *modules)
             if (!wanted ||
                 same_function(wanted, LLVMGetNamedFunction(modules[definition->input], s->name)))
                 continue;
-            ir_error("function '%s' is called in '%s' in another way than it is defined in '%s': "
-                     "either the declarations differ, or one of the "
-                     "files has variable length arrays on the device, and the function passes or "
-                     "returns a struct by value",
-                     s->name, u->opt->inputs[s->input].name,
-                     u->opt->inputs[definition->input].name);
+            diag_error("function '%s' is called in '%s' in another way than it is defined in '%s': "
+                       "either the declarations differ, or one of the "
+                       "files has variable length arrays on the device, and the function passes or "
+                       "returns a struct by value",
+                       s->name, u->opt->inputs[s->input].name,
+                       u->opt->inputs[definition->input].name);
         }
     }
-    return ir_errors() == 0;
+    return diag_errors() == 0;
 }
 
 static bool join(struct ir_unit *u, LLVMModuleRef *modules)
@@ -284,8 +280,8 @@ static bool join(struct ir_unit *u, LLVMModuleRef *modules)
             LLVMSetDataLayout(u->module, LLVMGetDataLayoutStr(modules[i]));
         }
         if (LLVMLinkModules2(u->module, modules[i])) { /* takes it */
-            ir_error("the device code of '%s' cannot be linked with that of the files before it",
-                     u->opt->inputs[i].name);
+            diag_error("the device code of '%s' cannot be linked with that of the files before it",
+                       u->opt->inputs[i].name);
             return false;
         }
     }
@@ -294,7 +290,7 @@ static bool join(struct ir_unit *u, LLVMModuleRef *modules)
 
 bool ir_link_members(struct ir_unit *u)
 {
-    LLVMModuleRef *modules = ir_alloc(u->opt->ninputs, sizeof *modules);
+    LLVMModuleRef *modules = mem_array(u->opt->ninputs, sizeof *modules);
     if (!read_all(u, modules))
         return false;
     find_members(u);
@@ -302,6 +298,5 @@ bool ir_link_members(struct ir_unit *u)
         if (u->members[i] && !ir_collect_info(u, modules[i], i, is_taken))
             return false;
     bool ok = check_duplicates(u) && check_declarations(u, modules) && join(u, modules);
-    free(modules);
     return ok;
 }

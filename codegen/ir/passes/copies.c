@@ -14,7 +14,6 @@
  * What the host can foresee it adds to the slice.  What nobody knows, recursion included, has a
  * share of fixed size, which the user may set.  */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { FORESEEN = 1, UNKNOWN = 2, OF_TEAM = 4 }; /* __OMPGPU_COPY_* */
@@ -36,14 +35,14 @@ struct walk {
 /* ------------------------------------------------------------------ what the C writer says */
 static struct need *collect(const struct ir_graph *g, LLVMValueRef marker)
 {
-    struct need *own = ir_alloc(g->n, sizeof *own);
+    struct need *own = mem_array(g->n, sizeof *own);
     IR_EACH_USE(use, marker) {
         LLVMValueRef call = LLVMGetUser(use);
         struct need *n =
             &own[ir_graph_find(g, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)))];
         for (unsigned i = 0; i < 3; i++)
             if (!LLVMIsAConstantInt(LLVMGetOperand(call, i)))
-                ir_bug("an argument of __ompgpu_copy_needs is not constant");
+                diag_bug("an argument of __ompgpu_copy_needs is not constant");
         uint64_t bytes = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0)) +
                          LLVMConstIntGetZExtValue(LLVMGetOperand(call, 1));
         n->bytes = bytes > n->bytes ? bytes : n->bytes;
@@ -94,16 +93,9 @@ static struct walk start(const struct ir_graph *g, const struct need *own,
     return (struct walk){ g,
                           own,
                           leaf,
-                          ir_alloc(g->n, sizeof(struct need)),
-                          ir_alloc(g->n, sizeof(enum progress)),
-                          ir_alloc(g->n, 1) };
-}
-
-static void end(struct walk *w)
-{
-    free(w->found);
-    free(w->state);
-    free(w->cycle);
+                          mem_array(g->n, sizeof(struct need)),
+                          mem_array(g->n, sizeof(enum progress)),
+                          mem_array(g->n, 1) };
 }
 
 /* ------------------------------------------------------------------ kernels */
@@ -128,14 +120,13 @@ static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *seq
     k->block_bytes = sequential->found[kernel].bytes;
     k->more_copies |= sequential->found[kernel].rest & OF_TEAM;
     k->flags |= sequential->found[kernel].rest & (FORESEEN | UNKNOWN) ? IR_KERNEL_HEAP : 0;
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     ir_graph_reach(g, kernel, from, ir_is_outlined);
     for (unsigned i = 0; i < g->n; i++)
         if (from[i] >= 0 && ir_is_outlined(&g->nodes[i])) {
             visit(inside, i);
             note_slice(k, inside->found[i]);
         }
-    free(from);
 }
 
 bool ir_size_copies(struct ir_unit *u)
@@ -148,10 +139,6 @@ bool ir_size_copies(struct ir_unit *u)
     struct walk sequential = start(g, own, ir_is_outlined), inside = start(g, own, NULL);
     for (unsigned i = 0; i < u->nkernels; i++)
         size_kernel(u, &u->kernels[i], &sequential, &inside);
-    end(&sequential);
-    end(&inside);
-    free(own);
-    ir_graph_free(g);
     LLVMDeleteFunction(marker);
     return true;
 }

@@ -14,7 +14,6 @@
  * The cascade is one function, never inlined: the regions are inlined into it, and so their code
  * stands in the module once, be they run by a team or serialised. */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 struct regions {
@@ -176,13 +175,12 @@ bool ir_dispatch(struct ir_unit *u)
     for (unsigned i = 0; i < 2; i++)
         if ((f[i] = LLVMGetNamedFunction(u->module, starters[i])))
             uses += count_uses(f[i]);
-    struct regions r = { ir_alloc(uses + 1, sizeof *r.at), 0, true };
+    struct regions r = { mem_array(uses + 1, sizeof *r.at), 0, true };
     for (unsigned i = 0; i < 2; i++)
         if (f[i])
             find_regions(&r, f[i]);
     note_regions(u, &r);
     if (r.n || r.all_known)
         dispatch(u, &r);
-    free(r.at);
     return true;
 }

@@ -22,7 +22,6 @@
  */
 #include "codegen/ir/tool.h"
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SLOT_BUDGET = 1024, HEAP_ALIGN = 16, MAX_DEPTH = 12 };
@@ -57,12 +56,8 @@ struct frame {                /* one function while it is rewritten */
 
 static void push(struct vector *v, LLVMValueRef value)
 {
-    if (v->n == v->room) {
-        v->room = v->room ? 2 * v->room : 8;
-        v->at = realloc(v->at, v->room * sizeof *v->at);
-        if (!v->at)
-            ir_bug("out of memory");
-    }
+    if (v->n == v->room)
+        v->at = arena_grow(NULL, v->at, &v->room, sizeof *v->at);
     v->at[v->n++] = value;
 }
 
@@ -103,7 +98,7 @@ static bool mentions(const struct ir_node *node, unsigned other)
 /* Can the function be called, in sequential code, while it is active? */
 static bool is_recursive(const struct globaliser *g, unsigned f)
 {
-    int *from = ir_alloc(g->graph->n, sizeof *from);
+    int *from = mem_array(g->graph->n, sizeof *from);
     bool cycle = false;
     ir_graph_reach(g->graph, f, from, ir_is_outlined);
     for (unsigned i = 0; i < g->graph->n && !cycle; i++) {
@@ -111,7 +106,6 @@ static bool is_recursive(const struct globaliser *g, unsigned f)
         if (from[i] >= 0 && (i == f || !ir_is_outlined(node)))
             cycle = mentions(node, f) || (node->indirect && g->graph->nodes[f].address_taken);
     }
-    free(from);
     return cycle;
 }
 
@@ -129,7 +123,7 @@ static bool is_harmless(const char *name)
     if (strcmp(name, "__ompgpu_parallel") == 0)
         return false;
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (ir_starts(name, prefixes[i]))
+        if (text_starts(name, prefixes[i]))
             return true;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
@@ -187,7 +181,7 @@ bool ir_is_print_buffer(LLVMValueRef pointer)
                      callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
         bool harmless =
             callee ? LLVMIsAFunction(callee) && (strcmp(ir_name(callee), "vprintf") == 0 ||
-                                                 ir_starts(ir_name(callee), "llvm.lifetime."))
+                                                 text_starts(ir_name(callee), "llvm.lifetime."))
             : LLVMIsAStoreInst(user) ? LLVMGetOperand(user, 0) != pointer
                                      : LLVMIsAGetElementPtrInst(user) && ir_is_print_buffer(user);
         if (!harmless)
@@ -242,7 +236,6 @@ bool ir_call_keeps(LLVMValueRef call, LLVMValueRef pointer)
 {
     struct vector seen = { 0 };
     bool result = call_escapes(call, pointer, &seen, 0);
-    free(seen.at);
     return result;
 }
 
@@ -250,7 +243,6 @@ bool ir_pointer_escapes(LLVMValueRef pointer)
 {
     struct vector seen = { 0 };
     bool result = escapes(pointer, &seen, 0);
-    free(seen.at);
     return result;
 }
 
@@ -259,7 +251,7 @@ LLVMValueRef ir_make_slot(struct ir_unit *u, LLVMValueRef f, const char *name, L
                           unsigned align)
 {
     bool nvptx = u->opt->target == IR_NVPTX;
-    const char *full = ir_format("__ompgpu_slot_%s_%s", ir_name(f), *name ? name : "local");
+    const char *full = mem_printf("__ompgpu_slot_%s_%s", ir_name(f), *name ? name : "local");
     LLVMValueRef slot = LLVMAddGlobalInAddressSpace(u->module, type, full, nvptx ? 3 : 0);
     LLVMSetLinkage(slot, LLVMInternalLinkage);
     LLVMSetAlignment(slot, align);
@@ -332,12 +324,12 @@ static LLVMValueRef allocate_block(struct globaliser *g, struct frame *frame, LL
                                    LLVMValueRef size, unsigned align)
 {
     const char *name = ir_name(variable);
-    if (ir_starts(name, "vla") || !*name)
+    if (text_starts(name, "vla") || !*name)
         name = NULL;
-    const char *text = ir_format("no room for %s%s%s of sequential code, shared with parallel "
-                                 "regions: set OMPGPU_TEAM_HEAP to more bytes a team",
-                                 name ? "the variable '" : "an array of run-time size",
-                                 name ? name : "", name ? "'" : "");
+    const char *text = mem_printf("no room for %s%s%s of sequential code, shared with parallel "
+                                  "regions: set OMPGPU_TEAM_HEAP to more bytes a team",
+                                  name ? "the variable '" : "an array of run-time size",
+                                  name ? name : "", name ? "'" : "");
     unsigned line = LLVMIsAInstruction(variable) ? LLVMGetDebugLocLine(variable) : 0;
     LLVMValueRef args[] = { frame->here, size, constant(g, align < HEAP_ALIGN ? HEAP_ALIGN : align),
                             message(g, text), LLVMConstInt(g->i32, line, false) };
@@ -350,7 +342,7 @@ void ir_drop_lifetime_marks(LLVMValueRef pointer)
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsACallInst(user) && LLVMIsAFunction(LLVMGetCalledValue(user)) &&
-            ir_starts(ir_name(LLVMGetCalledValue(user)), "llvm.lifetime."))
+            text_starts(ir_name(LLVMGetCalledValue(user)), "llvm.lifetime."))
             LLVMInstructionEraseFromParent(user);
     }
 }
@@ -374,7 +366,7 @@ static void find_body(struct globaliser *g, struct frame *frame)
     IR_EACH_INSTRUCTION(i, entry) {
         if (!LLVMIsAAllocaInst(i) || !is_static(i))
             continue;
-        char *name = ir_format("%s", ir_name(i));
+        char *name = mem_strdup(ir_name(i));
         LLVMInstructionRemoveFromParent(i);
         LLVMPositionBuilderBefore(g->b, frame->body);
         LLVMInsertIntoBuilderWithName(g->b, i, name);
@@ -447,12 +439,12 @@ void ir_note_captured(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef
     LLVMValueRef callee = LLVMGetCalledValue(call);
     struct ir_variable v = ir_variable_of(u, k, variable);
     struct ir_place at = ir_place_of(k, call);
-    const char *who = LLVMIsAFunction(callee) ? ir_format("the call of '%s'", ir_name(callee))
+    const char *who = LLVMIsAFunction(callee) ? mem_printf("the call of '%s'", ir_name(callee))
                                               : "the call through a function pointer";
     ir_note(k, v.at, "OMP113",
             "%s cannot be private to a thread: %s%s may keep its address; if it does not, declare "
             "the parameter __attribute__((noescape))",
-            v.text, who, at.file ? ir_format(" in line %u", at.line) : "");
+            v.text, who, at.file ? mem_printf(" in line %u", at.line) : "");
 }
 
 void ir_note_shared(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable,
@@ -461,15 +453,15 @@ void ir_note_shared(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef v
     if (!k || !k->input->remarks)
         return;
     struct ir_variable v = ir_variable_of(u, k, variable);
-    const char *size = bytes ? ir_format("%llu bytes of ", (unsigned long long)bytes) : "";
+    const char *size = bytes ? mem_printf("%llu bytes of ", (unsigned long long)bytes) : "";
     const char *remedy =
         !room   ? "its function may call itself, and so has no fixed place"
-        : bytes ? ir_format(
+        : bytes ? mem_printf(
                       "it would have to fit in the %u bytes of team-shared storage that locals get",
                       room)
-                : ir_format("a constant size, of at most %u bytes together with other locals, "
-                            "would make it team-shared",
-                            room);
+                : mem_printf("a constant size, of at most %u bytes together with other locals, "
+                             "would make it team-shared",
+                             room);
     if (v.ours)
         return;
     if (!in_heap)
@@ -572,17 +564,15 @@ static void move_stack_marks(struct globaliser *g, struct frame *frame)
     IR_EACH_INSTRUCTION_OF(i, frame->function) {
         LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
         const char *name = callee && LLVMIsAFunction(callee) ? ir_name(callee) : "";
-        if (ir_starts(name, "llvm.stacksave"))
+        if (text_starts(name, "llvm.stacksave"))
             push(&saves, i);
-        else if (ir_starts(name, "llvm.stackrestore"))
+        else if (text_starts(name, "llvm.stackrestore"))
             push(&restores, i);
     }
     for (unsigned i = 0; i < saves.n; i++)
         move_save(g, frame, saves.at[i]);
     for (unsigned i = 0; i < restores.n; i++)
         move_restore(g, frame, restores.at[i]);
-    free(saves.at);
-    free(restores.at);
 }
 
 /* A parameter passed by value in memory is the callee's own object.  The user may have asked for
@@ -639,7 +629,6 @@ static void move_dynamics(struct globaliser *g, struct frame *frame)
             move_dynamic(g, frame, dynamics.at[i]);
         move_stack_marks(g, frame);
     }
-    free(dynamics.at);
 }
 
 static void move_statics(struct globaliser *g, struct frame *frame)
@@ -650,7 +639,6 @@ static void move_statics(struct globaliser *g, struct frame *frame)
             push(&statics, i);
     for (unsigned i = 0; i < statics.n; i++)
         move_static(g, frame, statics.at[i]);
-    free(statics.at);
 }
 
 static void finish(struct globaliser *g, const struct frame *frame)
@@ -710,7 +698,7 @@ static void rewrite_function(struct globaliser *g, unsigned node)
  * of all region functions. */
 static void rewrite_functions(struct globaliser *g)
 {
-    bool *is_region = ir_alloc(g->graph->n, sizeof *is_region);
+    bool *is_region = mem_array(g->graph->n, sizeof *is_region);
     for (unsigned i = 0; i < g->graph->n; i++) {
         struct ir_kernel *k =
             g->sequential[i] ? kernel_of_region(g, g->graph->nodes[i].value) : NULL;
@@ -724,12 +712,11 @@ static void rewrite_functions(struct globaliser *g)
     for (unsigned i = 0; i < g->graph->n; i++)
         if (g->sequential[i] && !is_region[i])
             rewrite_function(g, i);
-    free(is_region);
 }
 
 static void note_needs(struct globaliser *g, struct ir_kernel *k)
 {
-    int *from = ir_alloc(g->graph->n, sizeof *from);
+    int *from = mem_array(g->graph->n, sizeof *from);
     ir_graph_reach(g->graph, (unsigned)ir_graph_find(g->graph, ir_kernel_function(g->u->module, k)),
                    from, NULL);
     for (unsigned i = 0; i < g->graph->n; i++) {
@@ -740,7 +727,6 @@ static void note_needs(struct globaliser *g, struct ir_kernel *k)
         if (g->uses_blocks[i])
             k->flags |= IR_KERNEL_HEAP;
     }
-    free(from);
 }
 
 static bool any_generic(const struct ir_unit *u)
@@ -757,7 +743,7 @@ static void clean_up(struct ir_unit *u)
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failed = LLVMRunPasses(u->module, "function(sroa,early-cse)", NULL, options);
     if (failed)
-        ir_bug("%s", LLVMGetErrorMessage(failed));
+        diag_bug("%s", LLVMGetErrorMessage(failed));
     LLVMDisposePassBuilderOptions(options);
 }
 
@@ -765,13 +751,12 @@ static void clean_up(struct ir_unit *u)
  * next one does. */
 static void find_functions(struct globaliser *g, LLVMValueRef parallel)
 {
-    bool *reaches_parallel = ir_alloc(g->graph->n, sizeof *reaches_parallel);
+    bool *reaches_parallel = mem_array(g->graph->n, sizeof *reaches_parallel);
     reaches_parallel[ir_graph_find(g->graph, parallel)] = true;
     ir_graph_reaching(g->graph, reaches_parallel);
     ir_find_contexts(g->u, g->graph, g->sequential, g->inside);
     for (unsigned i = 0; i < g->graph->n; i++)
         g->sequential[i] &= reaches_parallel[i];
-    free(reaches_parallel);
 }
 
 static struct globaliser start(struct ir_unit *u)
@@ -810,14 +795,11 @@ bool ir_globalise(struct ir_unit *u)
     g.graph = ir_graph_build(u->module);
     bool **sets[] = { &g.sequential, &g.inside, &g.uses_fixed, &g.uses_blocks };
     for (unsigned i = 0; i < 4; i++)
-        *sets[i] = ir_alloc(g.graph->n, sizeof **sets[i]);
+        *sets[i] = mem_array(g.graph->n, sizeof **sets[i]);
     find_functions(&g, parallel);
     rewrite_functions(&g);
     for (unsigned i = 0; i < u->nkernels; i++)
         note_needs(&g, &u->kernels[i]);
-    for (unsigned i = 0; i < 4; i++)
-        free(*sets[i]);
-    ir_graph_free(g.graph);
     LLVMDisposeBuilder(g.b);
     return true;
 }

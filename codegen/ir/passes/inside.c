@@ -16,7 +16,6 @@
  * those functions are available elsewhere. */
 #include "codegen/ir/tool.h"
 #include <llvm-c/Linker.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char suffix[] = "__inside";
@@ -37,7 +36,7 @@ struct separation {
 /* ------------------------------------------------------------------ which functions */
 static bool find_mixed(struct separation *s, LLVMValueRef parallel)
 {
-    bool *reaches = ir_alloc(s->g->n, sizeof *reaches), any = false;
+    bool *reaches = mem_array(s->g->n, sizeof *reaches), any = false;
     reaches[ir_graph_find(s->g, parallel)] = true;
     ir_graph_reaching(s->g, reaches);
     ir_find_contexts(s->u, s->g, s->sequential, s->inside);
@@ -46,10 +45,9 @@ static bool find_mixed(struct separation *s, LLVMValueRef parallel)
         if (!reaches[i] || !s->sequential[i] || !s->inside[i] || !LLVMIsAFunction(v) ||
             LLVMIsDeclaration(v))
             continue;
-        s->copies[i] = ir_format("%s%s", ir_name(v), suffix);
+        s->copies[i] = mem_printf("%s%s", ir_name(v), suffix);
         any = true;
     }
-    free(reaches);
     return any;
 }
 
@@ -94,7 +92,7 @@ static void link_copies(struct separation *s)
         if (s->copies[i])
             LLVMSetLinkage(LLVMGetNamedFunction(m, s->copies[i]), LLVMExternalLinkage);
     if (LLVMLinkModules2(s->u->module, m)) /* takes it */
-        ir_bug("copies of functions do not fit");
+        diag_bug("copies of functions do not fit");
     for (unsigned i = 0; i < s->g->n; i++)
         if (s->copies[i])
             LLVMSetLinkage(LLVMGetNamedFunction(s->u->module, s->copies[i]), LLVMInternalLinkage);
@@ -130,16 +128,11 @@ bool ir_separate_contexts(struct ir_unit *u)
     if (!parallel || u->asks || LLVMGetFirstGlobalAlias(u->module))
         return true;
     struct separation s = { .u = u, .g = ir_graph_build(u->module) };
-    s.sequential = ir_alloc(s.g->n, sizeof *s.sequential);
-    s.inside = ir_alloc(s.g->n, sizeof *s.inside);
-    s.copies = ir_alloc(s.g->n, sizeof *s.copies);
-    s.locals = ir_alloc(s.g->n, sizeof *s.locals);
+    s.sequential = mem_array(s.g->n, sizeof *s.sequential);
+    s.inside = mem_array(s.g->n, sizeof *s.inside);
+    s.copies = mem_array(s.g->n, sizeof *s.copies);
+    s.locals = mem_array(s.g->n, sizeof *s.locals);
     if (find_mixed(&s, parallel))
         separate(&s);
-    free(s.sequential);
-    free(s.inside);
-    free(s.copies);
-    free(s.locals);
-    ir_graph_free(s.g);
     return true;
 }

@@ -98,12 +98,12 @@ bool ir_is_math_name(const char *name)
 static const char *type_suffix(const char *name, const char *intrinsic)
 {
     size_t n = strlen(intrinsic);
-    if (!ir_starts(name, "llvm.") || strncmp(name + 5, intrinsic, n) != 0 || name[5 + n] != '.')
+    if (!text_starts(name, "llvm.") || strncmp(name + 5, intrinsic, n) != 0 || name[5 + n] != '.')
         return NULL;
     name += 6 + n;
     static const char *const results[] = { "i64.", "i32." };
     for (unsigned i = 0; i < 2; i++)
-        if (ir_starts(name, results[i]))
+        if (text_starts(name, results[i]))
             name += 4;
     return name;
 }
@@ -122,7 +122,7 @@ static void replace(LLVMModuleRef module, LLVMValueRef intrinsic, const char *na
         LLVMReplaceAllUsesWith(intrinsic, f);
         LLVMDeleteFunction(intrinsic);
     } else {
-        ir_error("function '%s' is declared with a type other than the C library's", name);
+        diag_error("function '%s' is declared with a type other than the C library's", name);
     }
 }
 
@@ -193,7 +193,7 @@ static void replace_pair(struct ir_unit *u, const struct pair *p, LLVMValueRef i
                            ? LLVMFunctionType(real, (LLVMTypeRef[]){ real, ptr }, 2, false)
                            : LLVMFunctionType(LLVMVoidTypeInContext(u->ctx),
                                               (LLVMTypeRef[]){ real, ptr, ptr }, 3, false);
-    LLVMValueRef f = declare(u->module, is_float ? ir_format("%sf", p->name) : p->name, type);
+    LLVMValueRef f = declare(u->module, is_float ? mem_printf("%sf", p->name) : p->name, type);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
     IR_EACH_USE(use, intrinsic)
         replace_pair_call(b, p, LLVMGetUser(use), type, f);
@@ -205,7 +205,7 @@ static bool lower_pair(struct ir_unit *u, LLVMValueRef intrinsic)
 {
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const char *type = type_suffix(ir_name(intrinsic), pairs[i].name);
-        if (type && (ir_starts(type, "f32") || ir_starts(type, "f64"))) {
+        if (type && (text_starts(type, "f32") || text_starts(type, "f64"))) {
             replace_pair(u, &pairs[i], intrinsic, type[1] == '3');
             return true;
         }
@@ -216,7 +216,7 @@ static bool lower_pair(struct ir_unit *u, LLVMValueRef intrinsic)
 static bool lower_powi(struct ir_unit *u, LLVMValueRef intrinsic)
 {
     const char *name = ir_name(intrinsic);
-    if (!ir_starts(name, "llvm.powi.f32.") && !ir_starts(name, "llvm.powi.f64."))
+    if (!text_starts(name, "llvm.powi.f32.") && !text_starts(name, "llvm.powi.f64."))
         return false;
     replace_powi(u, intrinsic, name[11] == '3');
     return true;
@@ -230,10 +230,10 @@ static void lower(struct ir_unit *u, LLVMValueRef intrinsic)
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         if (!functions[i].intrinsic || !(type = type_suffix(name, functions[i].intrinsic)))
             continue;
-        bool is_float = ir_starts(type, "f32");
-        if (is_float || ir_starts(type, "f64"))
+        bool is_float = text_starts(type, "f32");
+        if (is_float || text_starts(type, "f64"))
             replace(u->module, intrinsic,
-                    is_float ? ir_format("%sf", functions[i].name) : functions[i].name);
+                    is_float ? mem_printf("%sf", functions[i].name) : functions[i].name);
         return;
     }
 }
@@ -241,12 +241,12 @@ static void lower(struct ir_unit *u, LLVMValueRef intrinsic)
 bool ir_lower_math(struct ir_unit *u)
 {
     IR_EACH_FUNCTION(f, u->module) {
-        if (!ir_starts(ir_name(f), "llvm."))
+        if (!text_starts(ir_name(f), "llvm."))
             continue;
         if (u->opt->target == IR_NVPTX)
             lower(u, f);
         else
             lower_powi(u, f); /* would become a call of libgcc, which an image is not linked with */
     }
-    return ir_errors() == 0;
+    return diag_errors() == 0;
 }

@@ -59,11 +59,11 @@ bool ir_configure(struct ir_unit *u)
     static const char prefix[] = "__ompgpu_cfg_";
     IR_EACH_GLOBAL(g, u->module) {
         const char *name = ir_name(g);
-        if (!ir_starts(name, prefix))
+        if (!text_starts(name, prefix))
             continue;
         const struct constant *c = find_constant(name + strlen(prefix));
         if (!c)
-            ir_bug("the device runtime asks for '%s', which this tool does not know", name);
+            diag_bug("the device runtime asks for '%s', which this tool does not know", name);
         LLVMSetInitializer(g, LLVMConstInt(LLVMGlobalGetValueType(g), c->value(u), false));
         LLVMSetGlobalConstant(g, true);
         LLVMSetLinkage(g, LLVMInternalLinkage);

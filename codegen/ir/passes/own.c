@@ -11,7 +11,6 @@
  * and the passes that follow make a constant or a register of it.  A kernel that reaches another
  * function which touches the variable keeps it. */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const own_state[] = { "__ompgpu_state_nest", "__ompgpu_state_size",
@@ -82,7 +81,7 @@ static bool is_own_state(const char *name)
 {
     for (unsigned i = 0; i < sizeof own_state / sizeof *own_state; i++) {
         size_t n = strlen(own_state[i]);
-        if (ir_starts(name, own_state[i]) && (!name[n] || name[n] == '.'))
+        if (text_starts(name, own_state[i]) && (!name[n] || name[n] == '.'))
             return true;
     }
     return false;
@@ -91,7 +90,7 @@ static bool is_own_state(const char *name)
 bool ir_localise_state(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     bool changed = false;
     for (unsigned i = 0; i < u->nkernels; i++) {
         LLVMValueRef kernel = ir_kernel_function(u->module, &u->kernels[i]);
@@ -100,7 +99,5 @@ bool ir_localise_state(struct ir_unit *u)
             if (is_own_state(ir_name(variable)))
                 changed |= make_local(u, variable, g, from, kernel);
     }
-    free(from);
-    ir_graph_free(g);
     return changed;
 }

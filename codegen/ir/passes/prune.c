@@ -5,7 +5,6 @@
  * read.  After optimisation everything of an SPMD kernel is usually inlined into it; where nothing
  * that it reaches reads a variable `__ompgpu_state_*`, the kernel's own stores to it go. */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 
 struct stores {
     LLVMValueRef *at;
@@ -14,12 +13,8 @@ struct stores {
 
 static void push(struct stores *s, LLVMValueRef store)
 {
-    if (s->n == s->room) {
-        s->room = s->room ? 2 * s->room : 8;
-        s->at = realloc(s->at, s->room * sizeof *s->at);
-        if (!s->at)
-            ir_bug("out of memory");
-    }
+    if (s->n == s->room)
+        s->at = arena_grow(NULL, s->at, &s->room, sizeof *s->at);
     s->at[s->n++] = store;
 }
 
@@ -35,7 +30,7 @@ bool ir_is_address_of_same(LLVMValueRef user)
         return true;
     LLVMValueRef callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
     return callee && LLVMIsAFunction(callee) &&
-           ir_starts(ir_name(callee), "llvm.threadlocal.address");
+           text_starts(ir_name(callee), "llvm.threadlocal.address");
 }
 
 /* True when `address` is only stored to, as far as the functions in `from` are concerned; the
@@ -70,7 +65,6 @@ static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, 
     if (only_stored(variable, g, from, kernel, &stores))
         for (; n < stores.n; n++)
             LLVMInstructionEraseFromParent(stores.at[n]);
-    free(stores.at);
     return n;
 }
 
@@ -78,16 +72,14 @@ static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, 
 bool ir_prune_state(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     unsigned pruned = 0;
     for (unsigned i = 0; i < u->nkernels; i++) {
         LLVMValueRef kernel = ir_kernel_function(u->module, &u->kernels[i]);
         ir_graph_reach(g, (unsigned)ir_graph_find(g, kernel), from, NULL);
         IR_EACH_GLOBAL(v, u->module)
-            if (ir_starts(ir_name(v), "__ompgpu_state_"))
+            if (text_starts(ir_name(v), "__ompgpu_state_"))
                 pruned += prune_variable(v, g, from, kernel);
     }
-    free(from);
-    ir_graph_free(g);
     return pruned > 0;
 }

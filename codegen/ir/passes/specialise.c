@@ -30,7 +30,6 @@
 #include "codegen/ir/tool.h"
 #include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { GROWTH = 3, SMALL = 3000 }; /* SMALL: instructions of copies that are always allowed */
@@ -68,7 +67,7 @@ static bool is_local(LLVMValueRef v)
 
 static bool is_team_shared(const struct ir_unit *u, LLVMValueRef v)
 {
-    if (!LLVMIsAGlobalVariable(v) || ir_starts(ir_name(v), "__ompgpu_emu_"))
+    if (!LLVMIsAGlobalVariable(v) || text_starts(ir_name(v), "__ompgpu_emu_"))
         return false;
     return u->opt->target == IR_NVPTX ? LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == 3
                                       : LLVMIsThreadLocal(v);
@@ -93,7 +92,7 @@ static bool is_runtime_call(LLVMValueRef user)
 {
     LLVMValueRef callee = LLVMIsACallInst(user) ? LLVMGetCalledValue(user) : NULL;
     return callee && LLVMIsAFunction(callee) && LLVMIsDeclaration(callee) &&
-           ir_starts(ir_name(callee), "__ompgpu_");
+           text_starts(ir_name(callee), "__ompgpu_");
 }
 
 /* Is operand i of a call the callee, or something handed to the runtime, which calls it and keeps
@@ -132,7 +131,7 @@ static bool has_address_taken(LLVMValueRef f)
 static bool is_plain_declaration(const struct ir_node *node)
 {
     const char *name = ir_name(node->value);
-    return ir_starts(name, "llvm.") || ir_is_math_name(name) || !LLVMIsAFunction(node->value);
+    return text_starts(name, "llvm.") || ir_is_math_name(name) || !LLVMIsAFunction(node->value);
 }
 
 /* Regions and helpers that the runtime calls depend on the kernel as the runtime does. */
@@ -217,8 +216,8 @@ static bool reaches_region(const struct splitter *s, const int *from)
 static struct needs find_needs(const struct splitter *s, const struct ir_kernel *k)
 {
     const struct ir_graph *g = s->g;
-    struct needs needs = { .nodes = ir_alloc(g->n, sizeof *needs.nodes) };
-    int *from = ir_alloc(g->n, sizeof *from);
+    struct needs needs = { .nodes = mem_array(g->n, sizeof *needs.nodes) };
+    int *from = mem_array(g->n, sizeof *from);
     ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(s->u->module, k)), from, NULL);
     bool addresses = any_address(s), entries = k->mode == IR_GENERIC && reaches_region(s, from);
     for (unsigned i = 0; i < g->n; i++) {
@@ -230,7 +229,6 @@ static struct needs find_needs(const struct splitter *s, const struct ir_kernel 
         if (node->defined && s->depends[i])
             needs.size += count_instructions(node->value);
     }
-    free(from);
     return needs;
 }
 
@@ -247,7 +245,7 @@ static bool agree(const struct splitter *s, const struct needs *needs, unsigned 
 static void make_sets(struct splitter *s)
 {
     const struct ir_unit *u = s->u;
-    struct needs *needs = ir_alloc(u->nkernels, sizeof *needs);
+    struct needs *needs = mem_array(u->nkernels, sizeof *needs);
     unsigned all = 0, copies = 0, home = 0;
     IR_EACH_FUNCTION(f, u->module)
         all += count_instructions(f);
@@ -270,9 +268,6 @@ static void make_sets(struct splitter *s)
             copies += needs[k].size;
         }
     }
-    for (unsigned k = 0; k < u->nkernels; k++)
-        free(needs[k].nodes);
-    free(needs);
 }
 
 /* ------------------------------------------------------------------ split */
@@ -280,7 +275,7 @@ static void make_sets(struct splitter *s)
  * stand-in of the old name, to be replaced by what has that name in another module. */
 void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
 {
-    const char *name = ir_format("%s", ir_name(f));
+    const char *name = mem_strdup(ir_name(f));
     LLVMSetValueName2(f, own, strlen(own));
     LLVMValueRef there = LLVMAddFunction(m, name, LLVMGlobalGetValueType(f));
     LLVMSetFunctionCallConv(there, LLVMGetFunctionCallConv(f));
@@ -292,7 +287,7 @@ void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
     unsigned n = 0;
     IR_EACH_USE(use, there)
         n++;
-    LLVMValueRef *users = ir_alloc(n + 1, sizeof *users);
+    LLVMValueRef *users = mem_array(n + 1, sizeof *users);
     n = 0;
     IR_EACH_USE(use, there)
         users[n++] = LLVMGetUser(use);
@@ -301,7 +296,6 @@ void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
              LLVMIsAInstruction(users[i]) && o < (unsigned)LLVMGetNumOperands(users[i]); o++)
             if (LLVMGetOperand(users[i], o) == there && is_for_call(users[i], o))
                 LLVMSetOperand(users[i], o, f);
-    free(users);
     LLVMSetLinkage(there, LLVMAvailableExternallyLinkage);
 }
 
@@ -309,9 +303,10 @@ void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
 static void add_stand_in(LLVMModuleRef m, LLVMValueRef f)
 {
     const char *name = ir_name(f);
-    ir_leave_address(
-        m, f,
-        ir_format("%s__direct", ir_starts(name, once_prefix) ? name + strlen(once_prefix) : name));
+    ir_leave_address(m, f,
+                     mem_printf("%s__direct", text_starts(name, once_prefix)
+                                                  ? name + strlen(once_prefix)
+                                                  : name));
     LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 
@@ -325,16 +320,16 @@ static bool exists_once(const struct splitter *s, unsigned node)
 /* What exists once gets a name by which the sets find it, and which nothing in a library has. */
 static void name_all(struct splitter *s)
 {
-    s->symbols = ir_alloc(s->g->n, sizeof *s->symbols);
+    s->symbols = mem_array(s->g->n, sizeof *s->symbols);
     for (unsigned i = 0; i < s->g->n; i++) {
         LLVMValueRef v = s->g->nodes[i].value;
         bool once = exists_once(s, i);
         if (once && is_local(v)) {
-            const char *name = ir_format("%s%s", once_prefix, ir_name(v));
+            const char *name = mem_printf("%s%s", once_prefix, ir_name(v));
             LLVMSetValueName2(v, name, strlen(name));
             LLVMSetLinkage(v, LLVMExternalLinkage);
         }
-        s->symbols[i] = (struct symbol){ ir_format("%s", ir_name(v)),
+        s->symbols[i] = (struct symbol){ mem_strdup(ir_name(v)),
                                          LLVMIsAFunction(v) != NULL,
                                          s->g->nodes[i].defined,
                                          once,
@@ -362,7 +357,7 @@ static void reduce(const struct splitter *s, LLVMModuleRef m, unsigned first, un
         const struct symbol *symbol = &s->symbols[i];
         LLVMValueRef v = symbol->function ? LLVMGetNamedFunction(m, symbol->name)
                                           : LLVMGetNamedGlobal(m, symbol->name);
-        if (!v || !symbol->defined || ir_starts(symbol->name, "llvm."))
+        if (!v || !symbol->defined || text_starts(symbol->name, "llvm."))
             continue;
         unsigned set = symbol->kernel ? s->set[symbol->kernel - 1] : 0;
         if (!symbol->kernel)
@@ -373,7 +368,7 @@ static void reduce(const struct splitter *s, LLVMModuleRef m, unsigned first, un
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failed = LLVMRunPasses(m, "globaldce", NULL, options);
     if (failed)
-        ir_bug("%s", LLVMGetErrorMessage(failed));
+        diag_bug("%s", LLVMGetErrorMessage(failed));
     LLVMDisposePassBuilderOptions(options);
 }
 
@@ -383,8 +378,8 @@ static struct ir_unit make_unit(const struct splitter *s, LLVMModuleRef m, unsig
     struct ir_unit unit = *s->u;
     unit.module = m;
     unit.layout = LLVMGetModuleDataLayout(m);
-    unit.kernels = ir_alloc(unit.nkernels, sizeof *unit.kernels);
-    unit.origin = ir_alloc(unit.nkernels, sizeof *unit.origin);
+    unit.kernels = mem_array(unit.nkernels, sizeof *unit.kernels);
+    unit.origin = mem_array(unit.nkernels, sizeof *unit.origin);
     unit.nkernels = 0;
     unit.parts = unit.asks = false;
     for (unsigned k = 0; k < s->u->nkernels; k++)
@@ -421,20 +416,19 @@ bool ir_split(struct ir_unit *u)
         return true;
     struct splitter s = { .u = u,
                           .g = ir_graph_build(u->module),
-                          .set = ir_alloc(u->nkernels, sizeof *s.set) };
-    s.depends = ir_alloc(s.g->n, sizeof *s.depends);
-    s.region = ir_alloc(s.g->n, sizeof *s.region);
-    s.address = ir_alloc(s.g->n, sizeof *s.address);
-    s.kernel = ir_alloc(s.g->n, sizeof *s.kernel);
+                          .set = mem_array(u->nkernels, sizeof *s.set) };
+    s.depends = mem_array(s.g->n, sizeof *s.depends);
+    s.region = mem_array(s.g->n, sizeof *s.region);
+    s.address = mem_array(s.g->n, sizeof *s.address);
+    s.kernel = mem_array(s.g->n, sizeof *s.kernel);
     study(&s);
     make_sets(&s);
     if (s.nsets > 1) {
         name_all(&s);
-        u->sets = ir_alloc(s.nsets, sizeof *u->sets);
+        u->sets = mem_array(s.nsets, sizeof *u->sets);
         divide(&s, u->module, 0, s.nsets);
         u->nsets = s.nsets;
     }
-    ir_graph_free(s.g);
     return true;
 }
 
@@ -452,10 +446,10 @@ struct ir_unit *ir_set(struct ir_unit *u, unsigned i)
 static void keep_own(const struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
-    bool *own = ir_alloc(g->n, sizeof *own);
+    bool *own = mem_array(g->n, sizeof *own);
     for (unsigned i = 0; i < g->n; i++)
         own[i] = is_team_shared(u, g->nodes[i].value) ||
-                 ir_starts(ir_name(g->nodes[i].value), "__ompgpu_cfg_");
+                 text_starts(ir_name(g->nodes[i].value), "__ompgpu_cfg_");
     ir_graph_reaching(g, own);
     for (unsigned i = 0; i < u->nkernels; i++)
         own[ir_graph_find(g, ir_kernel_function(u->module, &u->kernels[i]))] = true;
@@ -471,16 +465,14 @@ static void keep_own(const struct ir_unit *u)
     }
     for (unsigned i = 0; i < u->nkernels; i++)
         LLVMSetLinkage(ir_kernel_function(u->module, &u->kernels[i]), LLVMExternalLinkage);
-    free(own);
-    ir_graph_free(g);
 }
 
 static void give_names_back(LLVMValueRef v)
 {
     const char *name = ir_name(v);
-    if (ir_starts(name, once_prefix) && !LLVMIsDeclaration(v)) {
+    if (text_starts(name, once_prefix) && !LLVMIsDeclaration(v)) {
         LLVMSetLinkage(v, LLVMInternalLinkage);
-        name = ir_format("%s", name + strlen(once_prefix));
+        name = mem_strdup(name + strlen(once_prefix));
         LLVMSetValueName2(v, name, strlen(name));
     }
 }
@@ -494,7 +486,7 @@ static LLVMModuleRef join(const struct ir_unit *u, unsigned first, unsigned end)
     }
     LLVMModuleRef m = join(u, first, (first + end) / 2);
     if (LLVMLinkModules2(m, join(u, (first + end) / 2, end))) /* takes it */
-        ir_bug("the kernels of a file cannot be joined again");
+        diag_bug("the kernels of a file cannot be joined again");
     return m;
 }
 

@@ -7,7 +7,6 @@
  * passed through llvm.expect, which scalar evolution does not look through and which generates no
  * code. */
 #include "codegen/ir/tool.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* The addition that a counter gets its next value from, NULL for other phis.  *latch: where the
@@ -39,7 +38,7 @@ static bool listed(LLVMBasicBlockRef *list, unsigned n, LLVMBasicBlockRef b)
 static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockRef latch)
 {
     unsigned n = 0, room = LLVMCountBasicBlocks(f);
-    LLVMBasicBlockRef *body = ir_alloc(room, sizeof *body);
+    LLVMBasicBlockRef *body = mem_array(room, sizeof *body);
     bool found = false;
     if (latch != header)
         body[n++] = latch;
@@ -58,7 +57,6 @@ static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockR
                 break;
             found = increment_of(inst, &back) && listed(body, n, back);
         }
-    free(body);
     return found;
 }
 

@@ -8,7 +8,6 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ places */
@@ -18,12 +17,12 @@ static const char *path_of(const struct ir_kernel *k, const char *directory, con
     size_t all = strlen(k->file), tail = strlen(name);
     if (tail <= all && strcmp(k->file + all - tail, name) == 0)
         return k->file;
-    return *name == '/' || !*directory ? name : ir_format("%s/%s", directory, name);
+    return *name == '/' || !*directory ? name : mem_printf("%s/%s", directory, name);
 }
 
 static const char *string_of(const char *text, unsigned length)
 {
-    return text ? ir_format("%.*s", (int)length, text) : "";
+    return text ? mem_printf("%.*s", (int)length, text) : "";
 }
 
 /* Without a region whose way to name the file could be taken. */
@@ -100,11 +99,10 @@ static const char *name_in(LLVMContextRef ctx, LLVMMetadataRef variable)
 {
     LLVMValueRef node = LLVMMetadataAsValue(ctx, variable);
     unsigned n = (unsigned)LLVMGetMDNodeNumOperands(node), length = 0;
-    LLVMValueRef *operands = ir_alloc(n + 1, sizeof *operands);
+    LLVMValueRef *operands = mem_array(n + 1, sizeof *operands);
     LLVMGetMDNodeOperands(node, operands);
     const char *name = n > 1 && operands[1] ? LLVMGetMDString(operands[1], &length) : NULL;
-    free(operands);
-    return name && length ? ir_format("%.*s", (int)length, name) : NULL;
+    return name && length ? mem_printf("%.*s", (int)length, name) : NULL;
 }
 
 enum { MARK = 5 }; /* name, directory, file, line, column */
@@ -181,10 +179,10 @@ struct ir_variable ir_variable_of(const struct ir_unit *u, const struct ir_kerne
     }
     if (!v.at.file)
         v.at = ir_place_of(k, variable);
-    v.ours = v.name && ir_starts(v.name, "__");
+    v.ours = v.name && text_starts(v.name, "__");
     if (v.ours || !v.name)
         v.name = NULL;
-    v.text = v.name ? ir_format("'%s'", v.name)
+    v.text = v.name ? mem_printf("'%s'", v.name)
              : LLVMIsAAllocaInst(variable) && !LLVMIsAConstantInt(LLVMGetOperand(variable, 0))
                  ? "an array of run-time size"
                  : "a local without a name";
@@ -202,14 +200,11 @@ void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char
 {
     if (!k->input->remarks)
         return;
-    char *text = NULL;
     va_list args;
     va_start(args, fmt);
-    int n = vasprintf(&text, fmt, args);
+    char *text = arena_vprintf(NULL, fmt, args);
     va_end(args);
-    if (n < 0)
-        ir_bug("out of memory");
-    struct ir_note **end = &k->notes, *note = ir_alloc(1, sizeof *note);
+    struct ir_note **end = &k->notes, *note = mem_array(1, sizeof *note);
     *note = (struct ir_note){ .at = at.file ? at : (struct ir_place){ k->file, k->line, k->column },
                               .id = id,
                               .text = text };

@@ -10,7 +10,7 @@
 static bool has_prefix(const char *name, const char *const *prefixes, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        if (ir_starts(name, prefixes[i]))
+        if (text_starts(name, prefixes[i]))
             return true;
     return false;
 }
@@ -39,7 +39,7 @@ static bool is_sync(const char *name)
 /* The functions __ompgpu_emu_* call through the plugin's table, which is not the kernel's doing. */
 static bool is_emu_call(const struct ir_node *node)
 {
-    return ir_starts(ir_name(node->value), "__ompgpu_emu_");
+    return text_starts(ir_name(node->value), "__ompgpu_emu_");
 }
 
 /* fail() also goes through the table, but never returns and synchronises with nobody. */
@@ -96,7 +96,7 @@ static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const str
 /* By node: whatever it reaches, nothing reaches itself. */
 static bool *find_acyclic(const struct ir_graph *g)
 {
-    bool *acyclic = ir_alloc(g->n, sizeof *acyclic);
+    bool *acyclic = mem_array(g->n, sizeof *acyclic);
     for (bool changed = true; changed;) {
         changed = false;
         for (unsigned i = 0; i < g->n; i++) {
@@ -128,13 +128,10 @@ static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const s
 bool ir_measure(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     bool *acyclic = find_acyclic(g);
     for (unsigned i = 0; i < u->nkernels; i++)
         measure_kernel(u, &u->kernels[i], g, from, acyclic);
-    free(acyclic);
-    free(from);
-    ir_graph_free(g);
     return true;
 }
 
@@ -151,8 +148,8 @@ static const char *how(const struct ir_kernel *k)
 {
     if (!k->late)
         return k->mode == IR_SPMD ? "SPMD" : "generic";
-    return ir_format("SPMD with %u guards, %u bytes broadcast, %u barriers", k->guards,
-                     k->broadcast_bytes, k->placed);
+    return mem_printf("SPMD with %u guards, %u bytes broadcast, %u barriers", k->guards,
+                      k->broadcast_bytes, k->placed);
 }
 
 bool ir_write_info(struct ir_unit *u)
@@ -181,7 +178,7 @@ bool ir_write_info(struct ir_unit *u)
     if (f && fclose(f))
         bad = true;
     if (bad) {
-        ir_error("cannot write '%s': %s", path, strerror(errno));
+        diag_error("cannot write '%s': %s", path, strerror(errno));
         remove(path);
     }
     return !bad;
@@ -190,33 +187,33 @@ bool ir_write_info(struct ir_unit *u)
 /* ------------------------------------------------------------------ remarks */
 static const char *counted(unsigned n, const char *what)
 {
-    return n ? ir_format("%u %s%s", n, what, n == 1 ? "" : "s") : ir_format("no %s", what);
+    return n ? mem_printf("%u %s%s", n, what, n == 1 ? "" : "s") : mem_printf("no %s", what);
 }
 
 /* What became of the sequential code's locals and questions; LLVM's numbers of its own remarks of
  * the same meaning. */
 static const char *late_details(const struct ir_kernel *k)
 {
-    const char *parts = k->parts ? ir_format(", %u of them on a part of the team", k->parts) : "";
-    const char *locals = k->private_locals ? ir_format("; %s private to each thread [OMP110]",
-                                                       counted(k->private_locals, "local"))
+    const char *parts = k->parts ? mem_printf(", %u of them on a part of the team", k->parts) : "";
+    const char *locals = k->private_locals ? mem_printf("; %s private to each thread [OMP110]",
+                                                        counted(k->private_locals, "local"))
                                            : "";
-    const char *own = k->own_locals ? ir_format("; %s of thread 0 alone [OMP110]",
-                                                counted(k->own_locals, "local"))
+    const char *own = k->own_locals ? mem_printf("; %s of thread 0 alone [OMP110]",
+                                                 counted(k->own_locals, "local"))
                                     : "";
     const char *slots =
-        k->slots ? ir_format("; %s in %llu bytes of team-shared storage [OMP111]",
-                             counted(k->slots, "local"), (unsigned long long)k->slot_bytes)
+        k->slots ? mem_printf("; %s in %llu bytes of team-shared storage [OMP111]",
+                              counted(k->slots, "local"), (unsigned long long)k->slot_bytes)
                  : "";
-    const char *folded = k->folded ? ir_format("; %s replaced by a constant [OMP180]",
-                                               counted(k->folded, "runtime call"))
+    const char *folded = k->folded ? mem_printf("; %s replaced by a constant [OMP180]",
+                                                counted(k->folded, "runtime call"))
                                    : "";
     const char *spared =
         k->placed < 2 * k->regions
-            ? ir_format("; %u of %u barriers around parallel regions not needed [OMP190]",
-                        2 * k->regions - k->placed, 2 * k->regions)
+            ? mem_printf("; %u of %u barriers around parallel regions not needed [OMP190]",
+                         2 * k->regions - k->placed, 2 * k->regions)
             : "";
-    return ir_format(
+    return mem_printf(
         " by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s%s%s",
         counted(k->regions, "parallel region"), parts, counted(k->guards, "guard"),
         k->broadcast_bytes, locals, own, slots, folded, spared);
@@ -224,9 +221,9 @@ static const char *late_details(const struct ir_kernel *k)
 
 static const char *state_machine(const struct ir_kernel *k)
 {
-    return ir_format("; state machine for %s%s", counted(k->regions, "known parallel region"),
-                     k->unknown_regions ? ", with an indirect call for others [OMP132]"
-                                        : " [OMP131]");
+    return mem_printf("; state machine for %s%s", counted(k->regions, "known parallel region"),
+                      k->unknown_regions ? ", with an indirect call for others [OMP132]"
+                                         : " [OMP131]");
 }
 
 static const char *generic_reason(const struct ir_unit *u, const struct ir_kernel *k)
@@ -235,7 +232,7 @@ static const char *generic_reason(const struct ir_unit *u, const struct ir_kerne
         return " by -fompgpu-mode=generic";
     if (!ir_wants_spmd(u, k->input))
         return " at -O0 with -g, where one thread is easier to follow";
-    return k->why ? ir_format(" because of %s [%s]", k->why, k->id) : "";
+    return k->why ? mem_printf(" because of %s [%s]", k->why, k->id) : "";
 }
 
 /* Who chose the mode, and what it took. */
@@ -248,7 +245,7 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
                "around it";
     if (!(k->flags & IR_KERNEL_WORKERS))
         return ", no parallel region reached: no state machine [OMP130]";
-    return ir_format("%s%s", generic_reason(u, k), state_machine(k));
+    return mem_printf("%s%s", generic_reason(u, k), state_machine(k));
 }
 
 /* ------------------------------------------------------------------ reductions */
@@ -282,14 +279,14 @@ static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduc
 {
     unsigned redux = r->how & RED_REDUX ? archs_with_redux(u) : 0;
     /* none: all in pieces */
-    const char *words = r->bytes ? ir_format(" (%u word%s a shuffle step)", (r->bytes + 3) / 4,
-                                             r->bytes > 4 ? "s" : "")
+    const char *words = r->bytes ? mem_printf(" (%u word%s a shuffle step)", (r->bytes + 3) / 4,
+                                              r->bytes > 4 ? "s" : "")
                                  : "";
-    const char *tree = ir_format(
+    const char *tree = mem_printf(
         "%s tree%s", r->how & RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp", words);
     if (!redux)
         return tree;
-    return redux < u->opt->noutputs ? ir_format("warp by redux.sync from sm_80 on, else %s", tree)
+    return redux < u->opt->noutputs ? mem_printf("warp by redux.sync from sm_80 on, else %s", tree)
                                     : "warp by redux.sync";
 }
 
@@ -297,9 +294,9 @@ static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduc
 static const char *slot_bytes(const struct ir_reduction *r)
 {
     unsigned slot = (r->bytes + 15) / 16 * 16 + (r->how & RED_DEFERRED ? 16 : 0);
-    return ir_format("%s of scratchpad a team",
-                     r->arrays ? slot ? ir_format("%u bytes and the arrays", slot) : "the arrays"
-                               : ir_format("%u bytes", slot));
+    return mem_printf("%s of scratchpad a team",
+                      r->arrays ? slot ? mem_printf("%u bytes and the arrays", slot) : "the arrays"
+                                : mem_printf("%u bytes", slot));
 }
 
 static const char *league_algorithm(const struct ir_reduction *r)
@@ -312,9 +309,10 @@ static const char *league_algorithm(const struct ir_reduction *r)
         return one_team ? ", each team's result by atomic updates"
                         : ", league by atomic updates, no scratchpad";
     if (r->how & RED_DEFERRED)
-        return ir_format(", league by the last team at the end of the kernel, %s%s", slot_bytes(r),
-                         locked);
-    return one_team || *locked ? locked : ir_format(", league by the last team, %s", slot_bytes(r));
+        return mem_printf(", league by the last team at the end of the kernel, %s%s", slot_bytes(r),
+                          locked);
+    return one_team || *locked ? locked
+                               : mem_printf(", league by the last team, %s", slot_bytes(r));
 }
 
 static void remark_scan(const struct ir_reduction *r)
@@ -335,19 +333,19 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
         remark_scan(r);
         return;
     }
-    const char *record = r->variables ? ir_format("%s in a record of %u bytes",
-                                                  counted(r->variables, "variable"), r->bytes)
+    const char *record = r->variables ? mem_printf("%s in a record of %u bytes",
+                                                   counted(r->variables, "variable"), r->bytes)
                                       : "";
     bool columns = r->how & RED_COLUMNS, tree = r->variables || (r->how & RED_PIECES);
     const char *how = !columns              ? "in pieces"
                       : r->how & RED_PIECES ? "in pieces and by columns"
                                             : "by columns";
     const char *arrays =
-        r->arrays ? ir_format("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how)
+        r->arrays ? mem_printf("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how)
                   : "";
     const char *team = (r->how & RED_KIND) == RED_TEAMS ? "one thread a team"
-                       : tree ? ir_format("%s, team through shared slots%s", warp_algorithm(u, r),
-                                          columns ? "; " : "")
+                       : tree ? mem_printf("%s, team through shared slots%s", warp_algorithm(u, r),
+                                           columns ? "; " : "")
                               : "";
     fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s%s [-Rompgpu]\n", r->file,
             r->line, r->column, r->names, record, arrays, team,
@@ -364,21 +362,21 @@ static const char *copies(const struct ir_kernel *k)
                                                    : "";
     if (!k->copy_bytes && !*more)
         return "";
-    return ir_format("; %llu bytes of global memory a thread for copies of reduced arrays%s",
-                     (unsigned long long)k->copy_bytes, more);
+    return mem_printf("; %llu bytes of global memory a thread for copies of reduced arrays%s",
+                      (unsigned long long)k->copy_bytes, more);
 }
 
 static void remark(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    const char *shared = k->shared_bytes ? ir_format("%llu bytes of team-shared storage",
-                                                     (unsigned long long)k->shared_bytes)
+    const char *shared = k->shared_bytes ? mem_printf("%llu bytes of team-shared storage",
+                                                      (unsigned long long)k->shared_bytes)
                                          : "no team-shared storage";
     const char *reduction =
-        k->reduce_bytes ? ir_format("; league reduction of %u bytes", k->reduce_bytes) : "";
+        k->reduce_bytes ? mem_printf("; league reduction of %u bytes", k->reduce_bytes) : "";
     const char *indirect =
-        k->indirect_calls ? ir_format("; %s", counted(k->indirect_calls, "indirect call")) : "";
+        k->indirect_calls ? mem_printf("; %s", counted(k->indirect_calls, "indirect call")) : "";
     const char *bound =
-        ir_max_team(k) ? ir_format("; at most %u threads a team", ir_max_team(k)) : "";
+        ir_max_team(k) ? mem_printf("; at most %u threads a team", ir_max_team(k)) : "";
     fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]\n",
             k->file, k->line, k->column, k->name, k->mode == IR_SPMD ? "SPMD" : "generic",
             decision(u, k), counted(k->barriers, "barrier"), shared, reduction, copies(k), bound,

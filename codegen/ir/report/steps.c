@@ -11,7 +11,6 @@
  * is shown, and what codegen puts into it; the runtime that is linked in between is not. */
 #include "codegen/ir/tool.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct shown {
@@ -37,13 +36,9 @@ static struct shown *find(const char *name, unsigned set)
 
 static struct shown *add(const char *name, unsigned set)
 {
-    if (functions.n == functions.room) {
-        functions.room = functions.room ? 2 * functions.room : 16;
-        functions.at = realloc(functions.at, functions.room * sizeof *functions.at);
-        if (!functions.at)
-            ir_bug("out of memory");
-    }
-    functions.at[functions.n] = (struct shown){ .name = ir_format("%s", name), .set = set };
+    if (functions.n == functions.room)
+        functions.at = arena_grow(NULL, functions.at, &functions.room, sizeof *functions.at);
+    functions.at[functions.n] = (struct shown){ .name = mem_strdup(name), .set = set };
     return &functions.at[functions.n++];
 }
 
@@ -53,7 +48,7 @@ static bool is_ours(const char *name)
     static const char *const prefixes[] = { "__ompgpu_guard_", "__ompgpu_part_",
                                             "__ompgpu_cascade" };
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (ir_starts(name, prefixes[i]))
+        if (text_starts(name, prefixes[i]))
             return true;
     return strstr(name, "__inside") != NULL;
 }

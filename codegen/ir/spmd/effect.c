@@ -4,7 +4,6 @@
  * they take the same branches.  What would break this (a clock, a volatile or atomic load, malloc)
  * is executed by thread 0, and its result broadcast. */
 #include "codegen/ir/spmd/spmd.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------- functions that are known by name */
@@ -175,26 +174,24 @@ static const char *obstacle_in_node(const struct ir_node *node, bool *asks)
         return NULL;
     if (node->indirect)
         return "calls through a function pointer";
-    if (node->defined || ir_starts(name, "llvm.") || ir_is_math_name(name))
+    if (node->defined || text_starts(name, "llvm.") || ir_is_math_name(name))
         return NULL;
     if (strcmp(name, "__ompgpu_parallel") == 0)
         return "contains a parallel region";
     const struct known *k = find_known(name);
     *asks |= k && (k->kind == K_FOLD || k->kind == K_DROP || k->kind == K_ASK);
-    return !k || k->kind == K_SIZE || k->kind == K_SET ? ir_format("calls '%s'", name) : NULL;
+    return !k || k->kind == K_SIZE || k->kind == K_SET ? mem_printf("calls '%s'", name) : NULL;
 }
 
 static const char *obstacle_in(struct ir_unit *u, LLVMValueRef f, bool *asks)
 {
     struct ir_graph *g = ir_graph_build(u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     const char *why = NULL;
     ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
     for (unsigned i = 0; i < g->n && !why; i++)
         if (from[i] >= 0)
             why = obstacle_in_node(&g->nodes[i], asks);
-    free(from);
-    ir_graph_free(g);
     return why;
 }
 
@@ -209,11 +206,9 @@ static bool meets_region(const struct spmd_region *r, LLVMValueRef f)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(r->u->module, "__ompgpu_parallel");
     struct ir_graph *g = ir_graph_build(r->u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
     bool meets = from[ir_graph_find(g, parallel)] >= 0;
-    free(from);
-    ir_graph_free(g);
     return meets;
 }
 
@@ -308,22 +303,22 @@ static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValu
                                            "llvm.stackrestore", "llvm.prefetch",
                                            "llvm.sideeffect" };
     for (unsigned i = 0; i < sizeof nothing / sizeof *nothing; i++)
-        if (ir_starts(name, nothing[i]))
+        if (text_starts(name, nothing[i]))
             return EVERY;
-    if (ir_starts(name, "llvm.memset.") || ir_starts(name, "llvm.memcpy.") ||
-        ir_starts(name, "llvm.memmove.")) {
+    if (text_starts(name, "llvm.memset.") || text_starts(name, "llvm.memcpy.") ||
+        text_starts(name, "llvm.memmove.")) {
         spmd_mask into = spmd_pointer_mask(r, LLVMGetOperand(call, 0));
         spmd_mask from =
-            ir_starts(name, "llvm.memset.") ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));
+            text_starts(name, "llvm.memset.") ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));
         bool own = is_own(r, LLVMGetOperand(call, 0)) ||
-                   (!ir_starts(name, "llvm.memset.") && is_own(r, LLVMGetOperand(call, 1)));
+                   (!text_starts(name, "llvm.memset.") && is_own(r, LLVMGetOperand(call, 1)));
         return into || own ? guarded(from, into) : reading(from);
     }
     bool speculatable = has(LLVMGetCalledValue(call), "speculatable");
     if (memory_effects(LLVMGetCalledValue(call)) == 0 && speculatable &&
-        !ir_starts(name, "llvm.nvvm.read.") && !ir_starts(name, "llvm.threadlocal"))
+        !text_starts(name, "llvm.nvvm.read.") && !text_starts(name, "llvm.threadlocal"))
         return EVERY;
-    return refused(ir_format("the operation '%s'", name), own_function);
+    return refused(mem_printf("the operation '%s'", name), own_function);
 }
 
 /* What the user says of the call, or why it cannot be made in an SPMD kernel. */
@@ -355,7 +350,7 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
         promises &= ~(unsigned)IR_AMENABLE;
     return promised_or(
         promises,
-        refused_unknown(ir_format("a call of '%s', which could not be inlined and %s", name, why),
+        refused_unknown(mem_printf("a call of '%s', which could not be inlined and %s", name, why),
                         "make the function one that can be inlined (neither recursive nor "
                         "noinline), or say '#pragma omp assume "
                         "no_parallelism' around the call if no parallel region is met in it"));
@@ -382,7 +377,7 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
     const struct known *k = known_call(call);
     if (k)
         return known_effect(r, call, k);
-    if (ir_starts(name, "llvm."))
+    if (text_starts(name, "llvm."))
         return intrinsic_effect(r, call, name);
     if (!LLVMIsDeclaration(callee))
         return function_effect(r, call, name, promises);
@@ -391,7 +386,7 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
                    ? guarded(arguments_mask(r, call), arguments_mask(r, call))
                    : EVERY;
     return promised_or(
-        promises, refused_unknown(ir_format("a call of '%s'", name),
+        promises, refused_unknown(mem_printf("a call of '%s'", name),
                                   "say '#pragma omp assume no_parallelism' around the call if no "
                                   "parallel region is met in it"));
 }
@@ -402,7 +397,7 @@ bool spmd_call_only_reads(LLVMValueRef call)
     const struct known *k = known_call(call);
     if (k)
         return k->kind == K_READ || k->kind == K_PRINT || k->kind == K_FOLD || k->kind == K_DIE;
-    return ir_starts(name, "llvm.") && !ir_starts(name, "llvm.va_");
+    return text_starts(name, "llvm.") && !text_starts(name, "llvm.va_");
 }
 
 static bool is_plain(LLVMValueRef access)
@@ -421,10 +416,10 @@ static bool is_idle(LLVMValueRef i)
     case LLVMStore: return is_plain(i) && LLVMIsAAllocaInst(spmd_base(LLVMGetOperand(i, 1)));
     case LLVMCall:
         return k ? (k->kind == K_EVERY || k->kind == K_FOLD || k->kind == K_DROP) &&
-                       !ir_starts(name, "__ompgpu_reduce_")
-                 : ir_starts(name, "llvm.lifetime.") || strcmp(name, "llvm.assume") == 0 ||
+                       !text_starts(name, "__ompgpu_reduce_")
+                 : text_starts(name, "llvm.lifetime.") || strcmp(name, "llvm.assume") == 0 ||
                        strcmp(name, "llvm.donothing") == 0 ||
-                       (ir_starts(name, "llvm.") && memory_effects(LLVMGetCalledValue(i)) == 0 &&
+                       (text_starts(name, "llvm.") && memory_effects(LLVMGetCalledValue(i)) == 0 &&
                         has(LLVMGetCalledValue(i), "speculatable"));
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:

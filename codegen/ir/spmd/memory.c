@@ -83,9 +83,9 @@ static bool is_context(LLVMValueRef pointer, bool *leaks)
             break;
         case LLVMCall:
             if (spmd_is_parallel(user) ? !takes_context(user, pointer, leaks)
-                                       : !(ir_starts(spmd_callee(user), "llvm.lifetime.") ||
-                                           ir_starts(spmd_callee(user), "llvm.memset.") ||
-                                           (ir_starts(spmd_callee(user), "llvm.mem") &&
+                                       : !(text_starts(spmd_callee(user), "llvm.lifetime.") ||
+                                           text_starts(spmd_callee(user), "llvm.memset.") ||
+                                           (text_starts(spmd_callee(user), "llvm.mem") &&
                                             LLVMGetOperand(user, 1) != pointer)))
                 return false;
             break;
@@ -184,7 +184,7 @@ void spmd_find_objects(struct spmd_region *r)
     IR_EACH_INSTRUCTION_OF(i, r->function)
         n += LLVMIsAAllocaInst(i) != NULL;
     if (!r->objects)
-        r->objects = ir_alloc(n + 1, sizeof *r->objects);
+        r->objects = mem_array(n + 1, sizeof *r->objects);
     r->nobjects = 0;
     r->nbits = 1;
     r->slot_bytes = 0;

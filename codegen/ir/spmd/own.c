@@ -14,7 +14,6 @@
  * them.  So a value that is read from it may not leave its guard: where one would, planning finds
  * that out and the local becomes a slot after all (spmd/rewrite.c). */
 #include "codegen/ir/spmd/spmd.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ inside of the region */
@@ -52,7 +51,6 @@ static bool met_by_others(LLVMValueRef instruction)
             met = reached[b];
         b++;
     }
-    free(reached);
     return met;
 }
 
@@ -153,9 +151,9 @@ static bool is_guarded_call(const struct spmd_region *r, LLVMValueRef call, LLVM
     static const char *const names[] = { "llvm.lifetime.", "llvm.memset.", "llvm.memcpy.",
                                          "llvm.memmove." };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (ir_starts(spmd_callee(call), names[i]))
+        if (text_starts(spmd_callee(call), names[i]))
             return true;
-    return !ir_starts(spmd_callee(call), "llvm.") && spmd_effect(r, call).action == SPMD_GUARD &&
+    return !text_starts(spmd_callee(call), "llvm.") && spmd_effect(r, call).action == SPMD_GUARD &&
            !ir_call_keeps(call, pointer);
 }
 

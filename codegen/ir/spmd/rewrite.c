@@ -104,13 +104,7 @@ static struct inst *inst_of(const struct spmd_plan *p, LLVMValueRef value)
 
 static void *grow(void *array, unsigned n, unsigned *room, size_t size)
 {
-    if (n < *room)
-        return array;
-    *room = *room ? 2 * *room : 8;
-    array = realloc(array, *room * size);
-    if (!array)
-        ir_bug("out of memory");
-    return array;
+    return n < *room ? array : arena_grow(NULL, array, room, size);
 }
 
 /* ------------------------------------------------------------------ instructions */
@@ -121,10 +115,10 @@ static void number(struct spmd_region *r, struct spmd_plan *p)
         IR_EACH_INSTRUCTION(i, block)
             p->ninsts++;
     }
-    p->insts = ir_alloc(p->ninsts, sizeof *p->insts);
-    p->inst_keys = ir_alloc(p->ninsts, sizeof *p->inst_keys);
-    p->blocks = ir_alloc(p->nblocks, sizeof *p->blocks);
-    p->block_keys = ir_alloc(p->nblocks, sizeof *p->block_keys);
+    p->insts = mem_array(p->ninsts, sizeof *p->insts);
+    p->inst_keys = mem_array(p->ninsts, sizeof *p->inst_keys);
+    p->blocks = mem_array(p->nblocks, sizeof *p->blocks);
+    p->block_keys = mem_array(p->nblocks, sizeof *p->block_keys);
     unsigned b = 0, n = 0, *promises = ir_promises_by_block(r->function);
     IR_EACH_BLOCK(block, r->function) {
         r->promises = promises ? promises[b] : 0;
@@ -139,7 +133,6 @@ static void number(struct spmd_region *r, struct spmd_plan *p)
         }
         b++;
     }
-    free(promises);
     qsort(p->inst_keys, p->ninsts, sizeof *p->inst_keys, compare_keys);
     qsort(p->block_keys, p->nblocks, sizeof *p->block_keys, compare_keys);
 }
@@ -168,10 +161,10 @@ static bool writes_private(const struct spmd_region *r, LLVMValueRef i)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
     LLVMValueRef into =
-        opcode == LLVMStore                                           ? LLVMGetOperand(i, 1)
-        : opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg      ? LLVMGetOperand(i, 0)
-        : opcode == LLVMCall && ir_starts(spmd_callee(i), "llvm.mem") ? LLVMGetOperand(i, 0)
-                                                                      : NULL;
+        opcode == LLVMStore                                             ? LLVMGetOperand(i, 1)
+        : opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg        ? LLVMGetOperand(i, 0)
+        : opcode == LLVMCall && text_starts(spmd_callee(i), "llvm.mem") ? LLVMGetOperand(i, 0)
+                                                                        : NULL;
     const struct spmd_object *o = into ? spmd_object_of(r, into) : NULL;
     return o && o->place == SPMD_PRIVATE;
 }
@@ -246,8 +239,8 @@ static int by_size(const void *a, const void *b)
 /* Outer loops first. */
 static void find_alone(struct spmd_region *r, struct spmd_plan *p)
 {
-    struct alone *candidates = ir_alloc(p->loops.n + 1, sizeof *candidates);
-    p->alone = ir_alloc(p->loops.n + 1, sizeof *p->alone);
+    struct alone *candidates = mem_array(p->loops.n + 1, sizeof *candidates);
+    p->alone = mem_array(p->loops.n + 1, sizeof *p->alone);
     for (unsigned i = 0; i < p->loops.n; i++)
         candidates[i].loop = &p->loops.at[i];
     qsort(candidates, p->loops.n, sizeof *candidates, by_size);
@@ -259,7 +252,6 @@ static void find_alone(struct spmd_region *r, struct spmd_plan *p)
                 p->insts[n].alone = (int)p->nalone;
         p->alone[p->nalone++] = candidates[i];
     }
-    free(candidates);
 }
 
 static bool check_effects(struct spmd_region *r, const struct spmd_plan *p)
@@ -439,7 +431,7 @@ static bool is_waiting(const struct ir_node *node)
     static const char *const names[] = { "__ompgpu_barrier", "__ompgpu_reduce_",
                                          "__ompgpu_dispatch_" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (ir_starts(ir_name(node->value), names[i]))
+        if (text_starts(ir_name(node->value), names[i]))
             return true;
     return node->indirect;
 }
@@ -447,13 +439,11 @@ static bool is_waiting(const struct ir_node *node)
 static bool may_wait(const struct spmd_region *r, LLVMValueRef f)
 {
     struct ir_graph *g = ir_graph_build(r->u->module);
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     bool waits = false;
     ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
     for (unsigned i = 0; i < g->n; i++)
         waits |= from[i] >= 0 && is_waiting(&g->nodes[i]);
-    free(from);
-    ir_graph_free(g);
     return waits;
 }
 
@@ -584,7 +574,7 @@ static void add_alone(struct spmd_region *r, struct spmd_plan *p, unsigned numbe
 static bool touches_nothing(const struct inst *i, unsigned operand)
 {
     return LLVMIsAGetElementPtrInst(i->value) || (LLVMIsAStoreInst(i->value) && operand == 0) ||
-           (LLVMIsACallInst(i->value) && ir_starts(spmd_callee(i->value), "llvm.lifetime."));
+           (LLVMIsACallInst(i->value) && text_starts(spmd_callee(i->value), "llvm.lifetime."));
 }
 
 /* All else is guarded, and what is read of it is used by thread 0 alone. */
@@ -848,7 +838,7 @@ static LLVMValueRef find_costly(struct spmd_plan *p)
 
 struct spmd_plan *spmd_plan(struct spmd_region *r)
 {
-    struct spmd_plan *p = ir_alloc(1, sizeof *p);
+    struct spmd_plan *p = mem_array(1, sizeof *p);
     number(r, p);
     if (!check_effects(r, p))
         return NULL;
@@ -894,7 +884,7 @@ static void find_inputs(const struct group *g, struct outline *o)
     unsigned room = 0;
     for (unsigned i = 0; i < g->n; i++)
         room += (unsigned)LLVMGetNumOperands(g->members[i]);
-    o->values = ir_alloc(room + 1, sizeof *o->values);
+    o->values = mem_array(room + 1, sizeof *o->values);
     for (unsigned i = 0; i < g->n; i++)
         for (unsigned n = 0, count = (unsigned)LLVMGetNumOperands(g->members[i]); n < count; n++) {
             LLVMValueRef v = LLVMGetOperand(g->members[i], n);
@@ -910,7 +900,8 @@ static LLVMValueRef add_function(const struct spmd_region *r, const char *name, 
 {
     static const char *const attributes[] = { "alwaysinline", "convergent", "nounwind" };
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(r->u->ctx), params, n, false);
-    LLVMValueRef f = LLVMAddFunction(r->u->module, ir_format("%s_%s", name, r->kernel->name), type);
+    LLVMValueRef f =
+        LLVMAddFunction(r->u->module, mem_printf("%s_%s", name, r->kernel->name), type);
     LLVMSetLinkage(f, LLVMInternalLinkage);
     for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -920,7 +911,7 @@ static LLVMValueRef add_function(const struct spmd_region *r, const char *name, 
 
 static void declare_guard(const struct spmd_region *r, struct outline *o)
 {
-    LLVMTypeRef *types = ir_alloc(o->n + 1, sizeof *types);
+    LLVMTypeRef *types = mem_array(o->n + 1, sizeof *types);
     for (unsigned i = 0; i < o->n; i++)
         types[i] = LLVMTypeOf(o->values[i]);
     o->function = add_function(r, "__ompgpu_guard", types, o->n);
@@ -980,7 +971,7 @@ static void build_guard(const struct spmd_region *r, const struct group *g, stru
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, ask(r, b, "__ompgpu_arch_tid"), zero, ""), main,
                     done);
     LLVMPositionBuilderAtEnd(b, main);
-    o->clones = ir_alloc(g->n, sizeof *o->clones);
+    o->clones = mem_array(g->n, sizeof *o->clones);
     if (g->asks)
         tell(r, b, "__ompgpu_nest_leave");
     for (unsigned i = 0; i < g->n; i++) {
@@ -1001,7 +992,7 @@ static void build_guard(const struct spmd_region *r, const struct group *g, stru
 static LLVMValueRef *make_broadcast_slots(const struct spmd_region *r, const struct spmd_plan *p,
                                           const struct group *g, int number)
 {
-    LLVMValueRef *slots = ir_alloc(g->n, sizeof *slots);
+    LLVMValueRef *slots = mem_array(g->n, sizeof *slots);
     for (unsigned i = 0; i < g->n; i++) {
         LLVMTypeRef type = LLVMTypeOf(g->members[i]);
         if (used_outside(p, g->members[i], number))
@@ -1028,8 +1019,6 @@ static void rewrite_guard(struct spmd_region *r, struct spmd_plan *p, LLVMBuilde
     slots[e->group] = make_broadcast_slots(r, p, g, e->group);
     build_guard(r, g, &o, slots[e->group]);
     LLVMBuildCall2(b, LLVMGlobalGetValueType(o.function), o.function, o.values, o.n, "");
-    free(o.values);
-    free(o.clones);
 }
 
 /* Uses outside of the group read the broadcast value; those of members end with the members. */
@@ -1136,8 +1125,8 @@ static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBu
         g.n += LLVMIsAPHINode(phi) != NULL;
     LLVMContextRef ctx = r->u->ctx;
     LLVMBuilderRef inside = LLVMCreateBuilderInContext(ctx);
-    a->slots = ir_alloc(g.n, sizeof *a->slots);
-    o.values = ir_alloc(g.n, sizeof *o.values);
+    a->slots = mem_array(g.n, sizeof *a->slots);
+    o.values = mem_array(g.n, sizeof *o.values);
     IR_EACH_INSTRUCTION(phi, p->blocks[a->exit].at)
         if (LLVMIsAPHINode(phi)) {
             LLVMTypeRef type = LLVMTypeOf(phi);
@@ -1162,7 +1151,6 @@ static void keep_values(struct spmd_region *r, const struct spmd_plan *p, LLVMBu
     LLVMBuildRetVoid(inside);
     LLVMDisposeBuilder(inside);
     a->keep = LLVMBuildCall2(b, LLVMGlobalGetValueType(o.function), o.function, o.values, o.n, "");
-    free(o.values);
 }
 
 /* For all uses but the one that keeps it. */
@@ -1226,7 +1214,7 @@ static void fold(struct spmd_region *r, LLVMBuilderRef b, const struct inst *i)
     LLVMTypeRef type = LLVMTypeOf(i->value);
     LLVMPositionBuilderBefore(b, i->value);
     r->folded += i->effect.action == SPMD_FOLD;
-    if (i->effect.action == SPMD_FOLD && ir_starts(spmd_callee(i->value), "omp_"))
+    if (i->effect.action == SPMD_FOLD && text_starts(spmd_callee(i->value), "omp_"))
         ir_note(r->kernel, ir_place_of(r->kernel, i->value), "OMP180",
                 "the call of '%s' is %u in sequential code", spmd_callee(i->value),
                 i->effect.value);
@@ -1287,7 +1275,7 @@ static void move_slots(struct spmd_region *r, LLVMBuilderRef b)
 void spmd_rewrite(struct spmd_region *r, struct spmd_plan *p)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(r->u->ctx);
-    LLVMValueRef **slots = ir_alloc(p->ngroups + 1, sizeof *slots);
+    LLVMValueRef **slots = mem_array(p->ngroups + 1, sizeof *slots);
     add_nthreads_var(r, b);
     for (unsigned i = 0; i < p->ninsts; i++)
         if (p->insts[i].group < 0)

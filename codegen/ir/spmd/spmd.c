@@ -17,7 +17,6 @@
  * would help. */
 #include "codegen/ir/spmd/spmd.h"
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORKERS = 1 }; /* flag of struct ir_kernel: it can reach a parallel region */
@@ -43,7 +42,7 @@ static bool is_candidate(const struct ir_unit *u, const struct ir_kernel *k)
 
 static LLVMValueRef region_function(struct ir_unit *u, const struct ir_kernel *k)
 {
-    LLVMValueRef f = LLVMGetNamedFunction(u->module, ir_format("%s__region", k->name));
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, mem_printf("%s__region", k->name));
     return f && !LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && !LLVMGetNextUse(LLVMGetFirstUse(f))
                ? f
                : NULL;
@@ -61,13 +60,12 @@ static const char kept[] = "ompgpu-kept";
 
 static bool is_recursive(const struct ir_graph *g, unsigned node)
 {
-    int *from = ir_alloc(g->n, sizeof *from);
+    int *from = mem_array(g->n, sizeof *from);
     bool cycle = false;
     for (unsigned i = 0; i < g->nodes[node].nedges && !cycle; i++) {
         ir_graph_reach(g, g->nodes[node].edges[i], from, NULL);
         cycle = from[node] >= 0;
     }
-    free(from);
     return cycle;
 }
 
@@ -121,12 +119,10 @@ static void want_inlined(struct ir_unit *u, const struct ir_graph *g, const bool
 static void inline_regions(struct ir_unit *u)
 {
     struct ir_graph *g = ir_graph_build(u->module);
-    bool *reaches_parallel = ir_alloc(g->n, sizeof *reaches_parallel);
+    bool *reaches_parallel = mem_array(g->n, sizeof *reaches_parallel);
     reaches_parallel[ir_graph_find(g, LLVMGetNamedFunction(u->module, "__ompgpu_parallel"))] = true;
     ir_graph_reaching(g, reaches_parallel);
     want_inlined(u, g, reaches_parallel);
-    free(reaches_parallel);
-    ir_graph_free(g);
 }
 
 static void simplify(struct ir_unit *u)
@@ -140,7 +136,7 @@ static void simplify(struct ir_unit *u)
               "simplify)";
     LLVMErrorRef failed = LLVMRunPasses(u->module, passes, NULL, options);
     if (failed)
-        ir_bug("%s", LLVMGetErrorMessage(failed));
+        diag_bug("%s", LLVMGetErrorMessage(failed));
     LLVMDisposePassBuilderOptions(options);
 }
 
@@ -150,7 +146,7 @@ static void run_passes(LLVMValueRef f, const char *passes)
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failed = LLVMRunPassesOnFunction(f, passes, NULL, options);
     if (failed)
-        ir_bug("%s", LLVMGetErrorMessage(failed));
+        diag_bug("%s", LLVMGetErrorMessage(failed));
     LLVMDisposePassBuilderOptions(options);
 }
 
@@ -330,7 +326,7 @@ static bool convert_all(struct ir_unit *u)
         any |= is_candidate(u, &u->kernels[i]);
     if (!any || !parallel)
         return true;
-    LLVMValueRef *functions = ir_alloc(u->nkernels, sizeof *functions);
+    LLVMValueRef *functions = mem_array(u->nkernels, sizeof *functions);
     prepare(u, functions);
     for (unsigned i = 0; i < u->nkernels; i++) {
         if (!functions[i])
@@ -343,8 +339,7 @@ static bool convert_all(struct ir_unit *u)
         if (functions[i])
             set_attribute(u, functions[i], "noinline", "alwaysinline");
     release_kept(u);
-    free(functions);
-    return ir_errors() == 0;
+    return diag_errors() == 0;
 }
 
 bool ir_spmd(struct ir_unit *u)
