@@ -474,8 +474,9 @@ struct omp_unit {
     /* user-defined reductions, by position */
     struct omp_udr *udrs;
     unsigned nudrs;
-    /* -fompgpu-atomic-reduction, -Rompgpu; set after fe_parse, for codegen */
-    bool atomic_reduction, remarks;
+    /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -Rompgpu; each line of generated
+     * code counts as the directive's, for debug information and messages. */
+    bool atomic_reduction, remarks, exact_lines;
     struct arena *arena;
     void *lines; /* frontend use: line markers */
 };

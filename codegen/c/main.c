@@ -2,7 +2,7 @@
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
  * [--atomic-reduction]
- *             [--remarks] T/app.i -- CLANG-ARGS
+ *             [--remarks] [--exact-lines] T/app.i -- CLANG-ARGS
  *   omp-split --path app.c --screen T/app.i
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device
@@ -20,7 +20,7 @@ enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_TARGETS = 3, EXIT_EN
 
 struct options {
     const char *path, *device, *host, *tree, *input;
-    bool emit_tree, atomic_reduction, remarks, screen;
+    bool emit_tree, atomic_reduction, remarks, exact_lines, screen;
     int nargs;
     const char *const *args;
 };
@@ -67,6 +67,8 @@ static int read_options(int argc, char **argv, struct options *o)
             o->atomic_reduction = true;
         else if (!strcmp(argv[i], "--remarks"))
             o->remarks = true;
+        else if (!strcmp(argv[i], "--exact-lines"))
+            o->exact_lines = true;
         else if (!strcmp(argv[i], "--screen"))
             o->screen = true;
         else if (value && i + 1 < argc)
@@ -177,6 +179,7 @@ static int split(const struct options *o, char *text, size_t length)
         return EXIT_ERROR;
     u->atomic_reduction = o->atomic_reduction;
     u->remarks = o->remarks;
+    u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
     int rc = fe_check(u) ? EXIT_ERROR : EXIT_OK;
     if (o->emit_tree && rc == EXIT_OK)
         fe_print(stdout, u);

@@ -18,9 +18,10 @@
 struct cg_text { /* growing string; s is NULL while empty */
     char *s;
     size_t n, capacity;
-    /* of the last line marker, and where the line behind it begins */
-    struct omp_place place;
-    size_t line;
+    struct omp_place shown; /* of what was written last */
+    unsigned line;          /* of the line being written, as clang counts them; 0: unknown */
+    unsigned indent;        /* columns before generated code */
+    unsigned open;          /* blocks of generated code */
 };
 
 /* ------------------------------------------------------------------ writer (text/text.c) */
@@ -48,6 +49,10 @@ struct cg {
     /* … of these kinds; others are copied */
     bool (*handles)(const struct omp_construct *);
     bool renames; /* apply the unit's renames (device text) */
+    /* user text that is copied: its lines begin at column `from` in the file, at `to` here */
+    struct cg_layout {
+        unsigned from, to;
+    } layout;
     /* of the construct being written: the line of generated statements */
     struct omp_place place;
     struct cg_strings {
@@ -69,9 +74,25 @@ void cg_write(struct cg *, const char *, size_t);
 /* Outlined bodies and then the function, in which __func__ is the name of the user's function. */
 void cg_write_within(struct cg *, const struct omp_function *, const struct cg_text *before,
                      const struct cg_text *text);
-/* A new line of generated code that belongs to cg->place (with its line marker). */
+/* A text that was written for itself; it has closed the blocks that it opened. */
+void cg_append(struct cg *, const struct cg_text *);
+
+/* Generated code, a line a call: indented, broken at 120 columns.  It belongs to cg->place: a line
+ * marker precedes it where the line before belongs to another place, or, with unit->exact_lines,
+ * where clang would count it as another. */
+enum { CG_INDENT = 4 };
 void cg_line(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void cg_marker(struct cg *, struct omp_place); /* newline and `# LINE "file"` */
+/* HEAD {, or { where the head is empty */
+void cg_open(struct cg *, const char *head, ...) __attribute__((format(printf, 2, 3)));
+void cg_close(struct cg *);
+void cg_close_with(struct cg *, const char *tail); /* }TAIL */
+void cg_else(struct cg *);                         /* } else { */
+/* A new line for text of that place, with a marker where clang would count it as another. */
+void cg_marker(struct cg *, struct omp_place);
+void cg_forget_place(struct cg *); /* other markers were written since the last one */
+void cg_end_line(struct cg *);     /* unless the text is at the start of one */
+bool cg_at_line_start(const struct cg_text *);
+void cg_pad(struct cg *, unsigned columns);
 /* lives as long as cg */
 const char *cg_strf(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* as a C string literal with its quotes */

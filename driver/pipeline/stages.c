@@ -197,6 +197,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--atomic-reduction");
     if (j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
+    if (j->opt->debug || j->opt->remarks || j->opt->warn_generic || j->opt->mode)
+        WORDS_ADD(&p->argv, "--exact-lines");
     if (j->opt->emit == EMIT_TREE)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
     WORDS_ADD(&p->argv, preprocessed(j), "--");

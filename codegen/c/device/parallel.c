@@ -198,7 +198,7 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
     cg_put(cg, "\n// %s:%u: %s\n", c->place.file, c->place.line, cg_directive(cg, c, false));
     if (l->n || deferred)
         write_struct(cg, name, l, deferred);
-    cg_write(cg, text.s, text.n);
+    cg_append(cg, &text);
     free(text.s);
     cg->out = out;
 }

@@ -110,13 +110,117 @@ static void seek(const struct omp_unit *u, struct cursor *c, unsigned offset)
     c->construct = FIRST_AT(u->constructs, u->nconstructs, ->pragma.begin, offset);
 }
 
-static void copy_construct(struct cg *cg, const struct omp_construct *c, unsigned resume)
+/* ------------------------------------------------------------------ the layout of user text
+ * A statement that stands in generated code is moved to its indentation as a whole. */
+static unsigned columns_of_blanks(const char *s)
+{
+    unsigned n = 0;
+    for (; *s == ' ' || *s == '\t'; s++)
+        n = *s == '\t' ? (n | 7) + 1 : n + 1;
+    return n;
+}
+
+static bool starts_line(const struct omp_unit *u, unsigned offset)
+{
+    return !offset || u->text[offset - 1] == '\n';
+}
+
+/* Columns before the line in which the offset lies. */
+static unsigned indent_at(const struct omp_unit *u, unsigned offset)
+{
+    while (!starts_line(u, offset))
+        offset--;
+    return columns_of_blanks(u->text + offset);
+}
+
+/* Where a line of the user's goes that has so many blanks. */
+static unsigned moved(const struct cg_layout *l, unsigned blanks)
+{
+    return l->to + (blanks > l->from ? blanks - l->from : 0);
+}
+
+static bool is_marker(const char *s) { return s[0] == '#' && s[1] == ' '; }
+
+/* User text as it is, but for the blanks at the beginning of lines. */
+static void write_user(struct cg *cg, unsigned begin, unsigned end)
+{
+    const struct omp_unit *u = cg->unit;
+    const struct cg_layout *l = &cg->layout;
+    if (l->from == l->to) {
+        cg_write(cg, u->text + begin, end - begin);
+        if (memmem(u->text + begin, end - begin, "\n# ", 3)) /* line markers of the file's own */
+            cg_forget_place(cg);
+        return;
+    }
+    for (unsigned at = begin, next; at < end; at = next) {
+        const char *newline = memchr(u->text + at, '\n', end - at);
+        next = newline ? (unsigned)(newline - u->text) + 1 : end;
+        if (cg_at_line_start(cg->out)) {
+            unsigned blanks = indent_at(u, at);
+            at += (unsigned)strspn(u->text + at, " \t");
+            at = at < next ? at : next;
+            bool marker = at < next && is_marker(u->text + at);
+            if (at < next && u->text[at] != '\n' && !marker)
+                cg_pad(cg, moved(l, blanks));
+            if (marker)
+                cg_forget_place(cg);
+        }
+        cg_write(cg, u->text + at, next - at);
+    }
+}
+
+/* The same where a name that is replaced begins the line. */
+static void pad_user(struct cg *cg, unsigned at)
+{
+    if (cg_at_line_start(cg->out) && cg->layout.from != cg->layout.to)
+        cg_pad(cg, moved(&cg->layout, indent_at(cg->unit, at)));
+}
+
+/* Blanks at the beginning of lines mean something in a raw string only. */
+static struct cg_layout layout_of(const struct cg *cg, struct omp_extent e)
+{
+    const struct omp_unit *u = cg->unit;
+    unsigned from = indent_at(u, e.begin);
+    bool fixed = u->exact_lines || cg_empty(e) ||
+                 memmem(u->text + e.begin, e.end - e.begin, "R\"", 2) != NULL;
+    return (struct cg_layout){ from, fixed ? from : cg->out->indent };
+}
+
+/* The columns of a construct's code: the directive's, or those of the statement that follows, since
+ * many write directives at the beginning of the line. */
+static unsigned indent_of(const struct omp_unit *u, const struct omp_construct *c)
+{
+    unsigned at = c->pragma.end, own = indent_at(u, c->pragma.begin);
+    while (u->text[at] == '#' || u->text[at] == '\n') {
+        at += (unsigned)strcspn(u->text + at, "\n");
+        at += u->text[at] == '\n';
+    }
+    unsigned next = columns_of_blanks(u->text + at);
+    return own > next ? own : next;
+}
+
+/* The offset from which the text goes on after a construct: the next line, where the construct ends
+ * one. */
+static unsigned resume_at(const struct omp_unit *u, unsigned offset, unsigned end)
+{
+    unsigned next = offset + (unsigned)strspn(u->text + offset, " \t");
+    return next < end && u->text[next] == '\n' ? next + 1 : offset;
+}
+
+static unsigned copy_construct(struct cg *cg, const struct omp_construct *c, unsigned end)
 {
     struct omp_place place = cg->place;
+    struct cg_layout layout = cg->layout;
+    unsigned indent = cg->out->indent;
+    cg->out->indent = moved(&layout, indent_of(cg->unit, c));
     cg->place = c->place;
     cg->construct(cg, c);
     cg->place = place;
+    cg->layout = layout;
+    cg->out->indent = indent;
+    unsigned resume = resume_at(cg->unit, cg_whole(c).end, end);
     cg_marker(cg, fe_place(cg->unit, resume));
+    return resume;
 }
 
 static unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -125,6 +229,8 @@ void cg_copy(struct cg *cg, struct omp_extent e)
 {
     const struct omp_unit *u = cg->unit;
     struct cursor cur;
+    struct cg_layout outer = cg->layout;
+    cg->layout = layout_of(cg, e);
     seek(u, &cur, e.begin);
     for (unsigned pos = e.begin;;) {
         unsigned ref = cur.ref < u->nrefs ? min(u->refs[cur.ref].offset, e.end) : e.end;
@@ -133,16 +239,15 @@ void cg_copy(struct cg *cg, struct omp_extent e)
                               : e.end;
         unsigned construct = construct_at(cg, &cur.construct, e.end);
         unsigned next = min(min(ref, rename), construct);
-        if (next > pos)
-            cg_write(cg, u->text + pos, next - pos), pos = next;
+        write_user(cg, pos, next);
+        pos = next;
         if (next >= e.end)
-            return;
+            break;
         if (construct == next) {
-            const struct omp_construct *c = u->constructs[cur.construct];
-            pos = cg_whole(c).end;
-            copy_construct(cg, c, pos);
+            pos = copy_construct(cg, u->constructs[cur.construct], e.end);
             seek(u, &cur, pos);
         } else if (rename == next) {
+            pad_user(cg, pos);
             cg_puts(cg, u->renames[cur.rename].text);
             pos += u->renames[cur.rename++].length;
             while (cur.ref < u->nrefs && u->refs[cur.ref].offset < pos)
@@ -150,6 +255,7 @@ void cg_copy(struct cg *cg, struct omp_extent e)
         } else {
             const struct omp_ref *r = &u->refs[cur.ref++];
             const char *spelling = cg->env[r->var->id];
+            pad_user(cg, pos);
             if (spelling)
                 cg_puts(cg, spelling);
             else
@@ -157,6 +263,7 @@ void cg_copy(struct cg *cg, struct omp_extent e)
             pos += r->length;
         }
     }
+    cg->layout = outer;
 }
 
 void cg_copy_body(struct cg *cg, struct omp_extent e)

@@ -1,5 +1,6 @@
-/* text.c - growing text, the writer's own strings, names and errors. */
-#include <ctype.h>
+/* text.c - growing text: lines of generated code with their places, the writer's own strings, names
+ * and errors. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -13,19 +14,41 @@ static void *must(void *p)
     return p;
 }
 
+static void grow(struct cg_text *t, size_t n)
+{
+    if (t->n + n + 1 <= t->capacity)
+        return;
+    t->capacity = (t->n + n + 1) * 2;
+    t->s = must(realloc(t->s, t->capacity));
+}
+
 void cg_write(struct cg *cg, const char *s, size_t n)
 {
     struct cg_text *t = cg->out;
-    if (t->n + n + 1 > t->capacity) {
-        t->capacity = (t->n + n + 1) * 2;
-        t->s = must(realloc(t->s, t->capacity));
-    }
+    grow(t, n);
     memcpy(t->s + t->n, s, n);
     t->n += n;
     t->s[t->n] = 0;
+    for (size_t i = 0; t->line && i < n; i++)
+        t->line += s[i] == '\n';
 }
 
 void cg_puts(struct cg *cg, const char *s) { cg_write(cg, s, strlen(s)); }
+
+void cg_append(struct cg *cg, const struct cg_text *text)
+{
+    assert(!text->open && "a text ends with the blocks that it opened");
+    cg_end_line(cg);
+    if (text->n)
+        cg_write(cg, text->s, text->n);
+    cg_forget_place(cg);
+}
+
+void cg_forget_place(struct cg *cg)
+{
+    cg->out->shown = (struct omp_place){ 0 };
+    cg->out->line = 0;
+}
 
 static const char *keep_v(struct cg *cg, const char *fmt, va_list ap)
 {
@@ -57,25 +80,165 @@ void cg_put(struct cg *cg, const char *fmt, ...)
     va_end(ap);
 }
 
+/* ------------------------------------------------------------------ lines */
+bool cg_at_line_start(const struct cg_text *t) { return !t->n || t->s[t->n - 1] == '\n'; }
+
+void cg_end_line(struct cg *cg)
+{
+    if (!cg_at_line_start(cg->out))
+        cg_puts(cg, "\n");
+}
+
+void cg_pad(struct cg *cg, unsigned columns) { cg_put(cg, "%*s", (int)columns, ""); }
+
+static bool is_same_line(struct omp_place a, struct omp_place b)
+{
+    return a.line == b.line && a.file && b.file && !strcmp(a.file, b.file);
+}
+
+static void write_marker(struct cg *cg, struct omp_place p)
+{
+    cg_put(cg, "# %u %s\n", p.line, cg_quoted(cg, p.file));
+    cg->out->shown = p;
+    cg->out->line = p.line;
+}
+
+/* clang counts on from the last marker; generated code may run ahead of its line where nobody asked
+ * for exact lines. */
+static bool is_there(const struct cg *cg, struct omp_place p)
+{
+    struct omp_place here = cg->out->shown;
+    here.line = cg->out->line;
+    return is_same_line(here, p);
+}
+
 void cg_marker(struct cg *cg, struct omp_place p)
 {
-    if (cg->out->n && cg->out->s[cg->out->n - 1] != '\n')
-        cg_puts(cg, "\n");
+    cg_end_line(cg);
+    if (p.line && !is_there(cg, p))
+        write_marker(cg, p);
     if (p.line)
-        cg_put(cg, "# %u %s\n", p.line, cg_quoted(cg, p.file));
-    cg->out->place = p;
-    cg->out->line = cg->out->n;
+        cg->out->shown = p;
 }
 
-/* Does a statement of n characters go on the line that is being written? */
-static bool joins(const struct cg_text *t, struct omp_place p, size_t n)
+static void start_generated(struct cg *cg)
 {
-    bool same =
-        t->place.line == p.line && t->place.file && p.file && !strcmp(t->place.file, p.file);
-    return same && t->n > t->line && t->n - t->line + n < 130 &&
-           !memchr(t->s + t->line, '\n', t->n - t->line);
+    struct omp_place p = cg->place;
+    cg_end_line(cg);
+    if (p.line && (cg->unit->exact_lines ? !is_there(cg, p) : !is_same_line(cg->out->shown, p)))
+        write_marker(cg, p);
+    cg_pad(cg, cg->out->indent);
 }
 
+/* ------------------------------------------------------------------ breaking long lines */
+enum { MAX_COLUMNS = 120, CONTINUATION = 8 };
+
+/* May a line end after s[i]?  How good is that: 0 not at all, 1 in an initialisation or before an
+ * operator, 2 after a comma or semicolon. */
+static int break_after(const char *s, size_t i)
+{
+    static const char *const operators[] = { "? ", ": ", "&& ", "|| ", "+ ", "{ " };
+    if (s[i + 1] != ' ')
+        return 0;
+    if (s[i] == ',' || s[i] == ';')
+        return 2;
+    for (unsigned k = 0; k < sizeof operators / sizeof *operators; k++)
+        if (!strncmp(s + i + 2, operators[k], strlen(operators[k])))
+            return 1;
+    return s[i] == '=' && i && s[i - 1] == ' ';
+}
+
+/* Characters of s that go on a line of `room` columns: up to the last of the outermost places at
+ * which it may be broken; where there is none within the room, the first one. */
+static size_t line_length(const char *s, size_t room)
+{
+    size_t best = 0;
+    int depth = 0, best_value = 0;
+    char quote = 0;
+    if (strlen(s) <= room)
+        return strlen(s);
+    for (size_t i = 0; s[i] && (i < room || !best); i++) {
+        if (quote) {
+            if (s[i] == '\\' && s[i + 1])
+                i++;
+            else if (s[i] == quote)
+                quote = 0;
+            continue;
+        }
+        if (s[i] == '"' || s[i] == '\'')
+            quote = s[i];
+        depth += strchr("([{", s[i]) != NULL;
+        depth -= strchr(")]}", s[i]) != NULL;
+        int kind = break_after(s, i), value = kind - 2 * depth;
+        if (kind && (!best || value >= best_value)) {
+            best = i + 1;
+            best_value = value;
+        }
+    }
+    return best ? best : strlen(s);
+}
+
+/* One line of generated code.  Its parts would lie on lines of their own: where lines must be
+ * exact, it stays as it is. */
+static void write_code(struct cg *cg, const char *s)
+{
+    unsigned indent = cg->out->indent;
+    for (size_t n; *s; s += n + strspn(s + n, " ")) {
+        n = cg->unit->exact_lines
+                ? strlen(s)
+                : line_length(s, MAX_COLUMNS > indent + 40 ? MAX_COLUMNS - indent : 40);
+        cg_write(cg, s, n);
+        if (!s[n])
+            return;
+        indent = cg->out->indent + CONTINUATION;
+        cg_puts(cg, "\n");
+        cg_pad(cg, indent);
+    }
+}
+
+void cg_line(struct cg *cg, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    start_generated(cg);
+    write_code(cg, keep_v(cg, fmt, ap));
+    va_end(ap);
+}
+
+static void open_block(struct cg *cg, const char *head)
+{
+    start_generated(cg);
+    write_code(cg, *head ? cg_strf(cg, "%s {", head) : "{");
+    cg->out->indent += CG_INDENT;
+    cg->out->open++;
+}
+
+void cg_open(struct cg *cg, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    open_block(cg, keep_v(cg, fmt, ap));
+    va_end(ap);
+}
+
+void cg_close_with(struct cg *cg, const char *tail)
+{
+    assert(cg->out->open && "a block is closed that was opened");
+    cg->out->open--;
+    cg->out->indent -= CG_INDENT;
+    cg_line(cg, "}%s", tail);
+}
+
+void cg_close(struct cg *cg) { cg_close_with(cg, ""); }
+
+void cg_else(struct cg *cg)
+{
+    cg_close_with(cg, " else {");
+    cg->out->indent += CG_INDENT;
+    cg->out->open++;
+}
+
+/* ------------------------------------------------------------------ */
 static bool mentions(const struct cg_text *t, const char *word)
 {
     return t->n && memmem(t->s, t->n, word, strlen(word));
@@ -86,33 +249,17 @@ void cg_write_within(struct cg *cg, const struct omp_function *f, const struct c
 {
     static const char *const names[] = { "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__" };
     bool defined[3];
+    cg_end_line(cg);
     for (unsigned i = 0; i < 3; i++) {
         defined[i] = f && (mentions(before, names[i]) || mentions(text, names[i]));
         if (defined[i])
-            cg_put(cg, "\n#define %s %s\n", names[i], cg_quoted(cg, f->name));
+            cg_put(cg, "#define %s %s\n", names[i], cg_quoted(cg, f->name));
     }
-    if (before->n)
-        cg_write(cg, before->s, before->n);
-    if (text->n)
-        cg_write(cg, text->s, text->n);
+    cg_append(cg, before);
+    cg_append(cg, text);
     for (unsigned i = 0; i < 3; i++)
         if (defined[i])
-            cg_put(cg, "\n#undef %s\n", names[i]);
-}
-
-/* Generated lines all belong to the directive's line; a marker before each keeps -g and __LINE__
- * right. */
-void cg_line(struct cg *cg, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *s = keep_v(cg, fmt, ap);
-    va_end(ap);
-    if (joins(cg->out, cg->place, strlen(s)))
-        cg_puts(cg, " ");
-    else
-        cg_marker(cg, cg->place);
-    cg_puts(cg, s);
+            cg_put(cg, "#undef %s\n", names[i]);
 }
 
 const char *cg_quoted(struct cg *cg, const char *s)
