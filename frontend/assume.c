@@ -8,47 +8,18 @@
 #include "frontend/fe.h"
 #include <string.h>
 
-/* By the words of directives; strings have the same ones behind `omp_`. */
-static const struct {
-    const char *word;
-    unsigned promises;
-} words[] = {
-    { "no_openmp", OMPASSUME_NO_PARALLEL | OMPASSUME_NO_ROUTINES },
-    { "no_openmp_constructs", OMPASSUME_NO_PARALLEL },
-    { "no_parallelism", OMPASSUME_NO_PARALLEL },
-    { "no_openmp_routines", OMPASSUME_NO_ROUTINES },
-    { "ext_spmd_amenable", OMPASSUME_AMENABLE },
-    { "ompx_spmd_amenable", OMPASSUME_AMENABLE },
-    { "ext_no_call_asm", 0 },
-    { "ompx_no_call_asm", 0 },
-    { "absent", 0 },
-    { "contains", 0 },
-    { "holds", 0 },
-};
-
 static unsigned promises_of(struct fe *fe, struct omp_place place, const char *word, size_t n,
                             bool in_string)
 {
     bool prefix = in_string && n > 4 && !strncmp(word, "omp_", 4);
-    const char *w = prefix ? word + 4 : word;
-    size_t length = prefix ? n - 4 : n;
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i].word) == length && !strncmp(words[i].word, w, length))
-            return words[i].promises;
+    unsigned promises = 0;
+    if (fe_word(WORDS_ASSUMPTION, prefix ? word + 4 : word, prefix ? n - 4 : n, &promises))
+        return promises;
     fe_report(fe->u, place, DIAG_NOTE, "assumption '%.*s' is not known and ignored", (int)n, word);
     return 0;
 }
 
 /* ------------------------------------------------------------------ directives */
-static bool is_directive(const struct fe_pragma *p, const char *spelling)
-{
-    return !strcmp(p->c->spelling, spelling);
-}
-static bool token_is(const struct fe *fe, const struct fe_token *t, const char *s)
-{
-    return t->end - t->begin == strlen(s) && !strncmp(fe->u->text + t->begin, s, strlen(s));
-}
-
 /* absent(parallel …) says no_parallelism. */
 static unsigned read_words(struct fe *fe, const struct fe_pragma *p)
 {
@@ -56,14 +27,14 @@ static unsigned read_words(struct fe *fe, const struct fe_pragma *p)
     bool absent = false;
     for (unsigned k = p->clauses_at; k < p->ntokens; k++) {
         const struct fe_token *t = &p->tokens[k];
-        if (token_is(fe, t, "("))
+        if (fe_token_is(fe, t, "("))
             depth++;
-        else if (token_is(fe, t, ")"))
+        else if (fe_token_is(fe, t, ")"))
             depth--;
-        else if (depth && absent && token_is(fe, t, "parallel"))
+        else if (depth && absent && fe_keyword(fe, t) == OMPK_PARALLEL)
             promises |= OMPASSUME_NO_PARALLEL;
         else if (!depth && t->kind == TOK_IDENT) {
-            absent = token_is(fe, t, "absent");
+            absent = fe_clause_named(fe, t) == OMPC_ABSENT;
             promises |= promises_of(fe, fe_place(fe->u, t->begin), fe->u->text + t->begin,
                                     t->end - t->begin, false);
         }
@@ -84,8 +55,8 @@ static unsigned end_of_block(const struct fe *fe, unsigned begin)
 {
     unsigned depth = 1;
     for (unsigned i = begin + 1; i < fe->pragmas.n; i++) {
-        depth += is_directive(&fe->pragmas.at[i], "begin assumes");
-        depth -= is_directive(&fe->pragmas.at[i], "end assumes");
+        depth += fe->pragmas.at[i].c->directive == OMPDIR_BEGIN_ASSUMES;
+        depth -= fe->pragmas.at[i].c->directive == OMPDIR_END_ASSUMES;
         if (!depth)
             return fe->pragmas.at[i].extent.begin;
     }
@@ -95,11 +66,11 @@ static unsigned end_of_block(const struct fe *fe, unsigned begin)
 static void read_directive(struct fe *fe, unsigned i)
 {
     struct fe_pragma *p = &fe->pragmas.at[i];
-    if (is_directive(p, "assume"))
+    if (p->c->directive == OMPDIR_ASSUME)
         p->c->promises = read_words(fe, p);
-    else if (is_directive(p, "assumes"))
+    else if (p->c->directive == OMPDIR_ASSUMES)
         promise_within(fe, (struct omp_extent){ 0, (unsigned)fe->u->length }, read_words(fe, p));
-    else if (is_directive(p, "begin assumes"))
+    else if (p->c->directive == OMPDIR_BEGIN_ASSUMES)
         promise_within(fe, (struct omp_extent){ p->extent.end, end_of_block(fe, i) },
                        read_words(fe, p));
 }

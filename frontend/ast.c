@@ -920,13 +920,13 @@ static const char *without_variants(struct fe *fe)
     unsigned open = ~0u;
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct fe_pragma *p = &fe->pragmas.at[i];
-        bool opens = p->nrows && (p->rows[0]->flags[0] == 'V'),
-             closes = p->nrows && p->rows[0]->flags[0] == 'v';
+        bool opens = p->c->directive == OMPDIR_BEGIN_DECLARE_VARIANT,
+             closes = p->c->directive == OMPDIR_END_DECLARE_VARIANT;
         if (opens && !fe_is_system(fe, p->extent.begin) && fe_variants_match_device(fe, p))
             fe_error_at(fe, p->c->place,
                         "'%s' whose context may be the device's is not supported yet in a file "
                         "with constructs for the device",
-                        p->rows[0]->spelling);
+                        p->c->spelling);
         if (opens && open == ~0u)
             open = i;
         if (!closes || open == ~0u)

@@ -417,7 +417,7 @@ static void resolve(struct fe *fe, struct fe_pragma *p)
 void fe_resolve_metadirectives(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe_is_metadirective(&fe->pragmas.at[i]))
+        if (fe->pragmas.at[i].c->directive == OMPDIR_METADIRECTIVE)
             resolve(fe, &fe->pragmas.at[i]);
 }
 
@@ -427,12 +427,6 @@ struct variant {
     const struct fe_pragma *p;
     unsigned match, end;
 };
-
-static bool is_declare_variant(const struct fe_pragma *p)
-{
-    const char *name = p->nrows ? p->rows[0]->spelling : "";
-    return !strcmp(name, "declare variant") || !strcmp(name, "declare_variant");
-}
 
 static struct fe_function *function_behind(struct fe *fe, unsigned offset)
 {
@@ -528,7 +522,7 @@ void fe_apply_variants(struct fe *fe)
     VEC(struct variant) v = { 0 };
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct variant one;
-        if (is_declare_variant(&fe->pragmas.at[i]) &&
+        if (fe->pragmas.at[i].c->directive == OMPDIR_DECLARE_VARIANT &&
             !fe_is_system(fe, fe->pragmas.at[i].extent.begin) &&
             read_variant(fe, &fe->pragmas.at[i], &one))
             *VEC_PUSH(fe->a, &v) = one;
@@ -552,8 +546,8 @@ const char *fe_variant_unknown(struct fe *fe, const struct fe_pragma *p)
     struct variant v;
     struct selector s;
     struct around target = { { OMPL_TARGET }, 1 };
-    if (!is_declare_variant(p) || !read_variant(fe, p, &v) || !v.base->f->device ||
-        applies(fe, &v, &target, &s) != UNKNOWN)
+    if (p->c->directive != OMPDIR_DECLARE_VARIANT || !read_variant(fe, p, &v) ||
+        !v.base->f->device || applies(fe, &v, &target, &s) != UNKNOWN)
         return NULL;
     return fe_text(fe, (struct omp_extent){ p->tokens[s.unknown].begin, p->tokens[s.unknown].end });
 }

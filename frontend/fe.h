@@ -3,6 +3,7 @@
  * The passes, in order (fe_parse in parse.c lists them):
  *   text.c      lines and line markers, places, diagnostics
  *   screen.c    (before all) clauses at which clang does not end
+ *   words.c     the tables of omp.def and what looks words up in them
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
  *   context.c   metadirectives become what they stand for; calls of functions with variants are redirected
@@ -35,25 +36,24 @@ enum fe_arg {
     ARG_WORD,
     ARG_LINEAR,
     ARG_LASTPRIV,
-    ARG_ALIGN,
     ARG_RAW
 };
 enum fe_assoc { ASSOC_NONE, ASSOC_STMT, ASSOC_LOOP, ASSOC_DECL, ASSOC_MAYBE };
 struct fe_clause_row {
     const char *spelling;
     enum fe_arg arg;
-    const char *flags;
+    enum omp_role role;
 };
 struct fe_directive_row {
     const char *spelling;
-    unsigned leaves;
+    unsigned leaf;
     enum fe_assoc assoc;
-    const char *flags;
-    int since;
-    const char *clauses;
+    enum omp_role role;
+    bool combines;                /* may be part of a combined construct */
+    const unsigned char *clauses; /* enum omp_clause_kind, up to OMPC_COUNT */
 };
 extern const struct fe_clause_row fe_clause_rows[OMPC_COUNT];
-extern const struct fe_directive_row fe_directive_rows[];
+extern const struct fe_directive_row fe_directive_rows[OMPDIR_COUNT];
 
 /* ------------------------------------------------------------------ tokens of pragma lines */
 enum fe_token_kind { TOK_IDENT, TOK_NUMBER, TOK_STRING, TOK_PUNCT };
@@ -65,9 +65,9 @@ struct fe_token {
 struct fe_pragma {
     struct omp_extent extent;
     struct fe_token *tokens;
-    unsigned ntokens; /* after `#pragma omp` */
-    const struct fe_directive_row *rows[8];
-    unsigned nrows;
+    unsigned ntokens;            /* after `#pragma omp` */
+    enum omp_directive names[8]; /* of a combined directive: its leaves */
+    unsigned nnames;
     unsigned clauses_at; /* first token after the directive's name */
     enum fe_assoc assoc;
     /* offset of a clause that the table does not allow here, 0 none */
@@ -198,10 +198,31 @@ static inline bool fe_inside(unsigned offset, struct omp_extent e)
 {
     return offset >= e.begin && offset < e.end;
 }
+/* words.c */
+bool fe_token_is(const struct fe *, const struct fe_token *, const char *);
+/* the directive whose name begins at token k, and its number of tokens; OMPDIR_UNKNOWN, 0 */
+enum omp_directive fe_directive_at(const struct fe *, const struct fe_pragma *, unsigned k,
+                                   unsigned *length);
+/* OMPC_COUNT, OMPK_NONE: none */
+enum omp_clause_kind fe_clause_named(const struct fe *, const struct fe_token *);
+enum omp_keyword fe_keyword(const struct fe *, const struct fe_token *);
+bool fe_allows(enum omp_directive, enum omp_clause_kind);
+enum fe_words {
+    WORDS_MAP_TYPE,
+    WORDS_MAP_MODIFIER,
+    WORDS_LOCATOR_MODIFIER,
+    WORDS_DEFAULTMAP,
+    WORDS_SCHEDULE,
+    WORDS_LINEAR_MODIFIER,
+    WORDS_ASSUMPTION,
+    WORDS_CLANG_HANGS,
+    WORDS_CLANG_CLAUSE
+};
+/* Is the word one of the set?  Its value is or-ed into *value. */
+bool fe_word(enum fe_words, const char *word, size_t length, unsigned *value);
 /* pragma.c */
 void fe_scan_pragmas(struct fe *);
 void fe_read_directive(struct fe *, struct fe_pragma *); /* by its tokens */
-bool fe_is_metadirective(const struct fe_pragma *);
 /* ast.c */
 /* 0, or -1 after reporting errors */
 int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);
@@ -236,7 +257,6 @@ const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
 bool fe_variants_match_device(struct fe *, const struct fe_pragma *);
 /* udr.c */
 void fe_read_udr(struct fe *, struct fe_pragma *);
-bool fe_is_declare_reduction(const struct fe_pragma *);
 /* of that name and type, visible there */
 const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigned offset);
 /* uses in these tokens */
@@ -270,7 +290,8 @@ void fe_data_sharing(struct fe *);
 /* assume.c */
 void fe_read_assumptions(struct fe *);
 /* mode.c */
-void fe_choose_modes(struct fe *);
+void fe_choose_modes(struct fe *); /* by form */
+void fe_settle_modes(struct fe *); /* some are generic all the same, by data-sharing */
 /* support.c, and limits.c for what has to be said before loops are read */
 void fe_check_support(struct fe *);
 /* reduce.c */

@@ -8,33 +8,18 @@ static bool ours(const struct omp_construct *c)
 {
     return c->on_device || (c->leaves & OMPL_TARGET);
 }
-static bool is_word(const struct omp_clause *k, const char *word)
-{
-    return k->word && !strcmp(k->word, word);
-}
-
 /* ------------------------------------------------------------------ clauses */
-static const struct {
-    enum omp_clause_kind kind;
-    const char *word, *message;
-} modifiers[] = {
-    { OMPC_LASTPRIVATE, "conditional",
-      "'lastprivate(conditional: …)' is not supported yet on the device" },
-};
-
 static void check_clause(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
     const unsigned to_device =
         OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
-    if (k->kind == OMPC_DEVICE && is_word(k, "ancestor") && (c->leaves & to_device))
+    if (k->kind == OMPC_DEVICE && k->keyword == OMPK_ANCESTOR && (c->leaves & to_device))
         fe_error_at(fe, k->place, "'device(ancestor: …)' (reverse offload) is not supported");
     if (!ours(c))
         return;
-    for (unsigned i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
-        if (k->kind == modifiers[i].kind && k->word &&
-            strstr(k->word, modifiers[i].word) == k->word &&
-            (k->kind != OMPC_REDUCTION || k->op != OMPR_USER))
-            fe_error_at(fe, k->place, "%s", modifiers[i].message);
+    if (k->kind == OMPC_LASTPRIVATE && k->keyword == OMPK_CONDITIONAL)
+        fe_error_at(fe, k->place,
+                    "'lastprivate(conditional: …)' is not supported yet on the device");
     for (unsigned i = 0; k->kind == OMPC_LINEAR && i < k->nitems; i++) {
         const struct omp_var *v = k->items[i].var;
         if (v && v->type->kind != OMPT_INT && v->type->kind != OMPT_BOOL &&
@@ -73,7 +58,7 @@ static void check_directive(struct fe *fe, const struct fe_pragma *p)
  * alignment is a promise. */
 static void check_allocate(struct fe *fe, const struct fe_pragma *p)
 {
-    if (!p->nrows || strcmp(p->rows[0]->spelling, "allocate") || !p->c->on_device)
+    if (p->c->directive != OMPDIR_ALLOCATE || !p->c->on_device)
         return;
     for (unsigned k = p->clauses_at; k < p->ntokens && fe->u->text[p->tokens[k].begin] != ')';
          k++) {
@@ -111,11 +96,10 @@ static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
 /* It may become a target construct: clang would run that on the host. */
 static void check_metadirective(struct fe *fe, const struct fe_pragma *p)
 {
-    if (!p->nrows || strcmp(p->rows[0]->spelling, "begin metadirective"))
+    if (p->c->directive != OMPDIR_BEGIN_METADIRECTIVE)
         return;
     for (unsigned i = 0; i < p->ntokens; i++) {
-        struct omp_extent e = { p->tokens[i].begin, p->tokens[i].end };
-        if (e.end - e.begin != 6 || strncmp(fe->u->text + e.begin, "target", 6))
+        if (!fe_token_is(fe, &p->tokens[i], fe_directive_rows[OMPDIR_TARGET].spelling))
             continue;
         fe_error_at(fe, p->c->place,
                     "'begin metadirective' with a 'target' variant is not supported yet");
@@ -160,7 +144,7 @@ void fe_early_support(struct fe *fe)
             check_clause(fe, p->c, k);
             check_items(fe, p->c, k);
         }
-        if (p->nrows)
+        if (p->nnames)
             check_directive(fe, p);
         if (p->unexpected)
             check_unexpected(fe, p);

@@ -213,7 +213,7 @@ static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
         for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++)
             if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.extent.end))
                 what = asks[i].what;
-        if (k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan"))
+        if (k->kind == OMPC_REDUCTION && k->keyword == OMPK_INSCAN)
             what = "'scan'";
     }
     if (what)

@@ -57,13 +57,16 @@ static void find_parallel_functions(struct fe *fe)
 }
 
 /* ------------------------------------------------------------------ who reaches synchronisation */
-static bool has_sync(const struct omp_construct *first)
+/* `inner`: it and those around it run in all threads of the region, and do not count. */
+static bool has_sync(const struct omp_construct *first, const struct omp_construct *inner)
 {
     const unsigned sync = OMPL_ATOMIC | OMPL_CRITICAL | OMPL_SINGLE | OMPL_MASTER | OMPL_MASKED |
                           OMPL_BARRIER | OMPL_SECTIONS | OMPL_SCOPE | OMPL_FOR | OMPL_FLUSH;
-    for (const struct omp_construct *c = first; c; c = c->next)
-        if ((c->leaves & sync) || has_sync(c->child))
+    for (const struct omp_construct *c = first; c; c = c->next) {
+        bool in_chain = inner && fe_inside(inner->pragma.begin, fe_whole(c));
+        if ((!in_chain && (c->leaves & sync)) || has_sync(c->child, inner))
             return true;
+    }
     return false;
 }
 
@@ -85,7 +88,7 @@ static void find_sync_functions(struct fe *fe)
         for (unsigned i = 0; i < fe->functions.n; i++) {
             struct omp_function *f = fe->functions.at[i]->f;
             if (f->synchronises || !f->device || !f->defined ||
-                (!has_sync(f->constructs) && !calls_sync(fe, f->body)))
+                (!has_sync(f->constructs, NULL) && !calls_sync(fe, f->body)))
                 continue;
             f->synchronises = again = true;
         }
@@ -102,7 +105,7 @@ static struct omp_construct *next_level(const struct fe *fe, const struct omp_co
     if (c->leaves & ~(unsigned)OUTER)
         return NULL;
     struct omp_construct *k = fe_sole_child(fe, c);
-    if (!k || !(k->leaves & (OMPL_TEAMS | OMPL_PARALLEL)))
+    if (!k || !(k->leaves & (OMPL_TEAMS | OMPL_PARALLEL)) || (c->leaves & k->leaves & OMPL_TEAMS))
         return NULL;
     return k;
 }
@@ -124,8 +127,51 @@ void fe_choose_modes(struct fe *fe)
         if (!(c->leaves & OMPL_TARGET))
             continue;
         c->spmd_inner = tight_parallel(fe, c);
-        c->spmd = c->spmd_inner != NULL;
-        c->needs_parallel = c->spmd || reaches_parallel(fe, fe_whole(c));
-        c->calls_sync = calls_sync(fe, c->body);
+        c->needs_parallel = c->spmd_inner || reaches_parallel(fe, fe_whole(c));
+    }
+}
+
+/* ------------------------------------------------------------------ the decision */
+static const struct omp_sharing *sharing_of(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nsharings; i++)
+        if (c->sharings[i].var == v)
+            return &c->sharings[i];
+    return NULL;
+}
+
+/* `outer` has a private copy of a variable that `inner` shares and may change, or that inner's
+ * threads may see change. */
+static bool team_private(const struct omp_construct *outer, const struct omp_construct *inner)
+{
+    for (unsigned i = 0; i < outer->nsharings; i++) {
+        const struct omp_sharing *s = &outer->sharings[i], *t = sharing_of(inner, s->var);
+        if (s->share != OMPSH_SHARED && t && t->share == OMPSH_SHARED && !t->by_value)
+            return true;
+    }
+    return false;
+}
+
+/* Threads of an SPMD region would each have such a variable for themselves. */
+static bool has_team_private(const struct omp_construct *target)
+{
+    const struct omp_construct *inner = target->spmd_inner;
+    for (const struct omp_construct *c = inner; c && c != target;) {
+        c = c->parent;
+        if (team_private(c, inner))
+            return true;
+    }
+    return false;
+}
+
+void fe_settle_modes(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        struct omp_construct *c = fe->u->constructs[i];
+        if (!(c->leaves & OMPL_TARGET))
+            continue;
+        if (c->spmd_inner && has_team_private(c))
+            c->spmd_inner = NULL;
+        c->synchronises = calls_sync(fe, c->body) || has_sync(c->child, c->spmd_inner);
     }
 }

@@ -77,10 +77,22 @@ static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args
 /* Each pass relies on those before it and can live with what an earlier one has complained of, so
  * that the user sees all errors at once. */
 static void (*const passes[])(struct fe *) = {
-    fe_resolve_metadirectives, fe_parse_clauses,  fe_finish_walk,  fe_build_tree,
-    fe_read_assumptions,       fe_apply_variants, fe_mark_device,  fe_early_support,
-    read_statements,           fe_read_scans,     fe_data_sharing, fe_refine,
-    fe_check_support,          fe_hoist_types,    publish,
+    fe_resolve_metadirectives,
+    fe_parse_clauses,
+    fe_finish_walk,
+    fe_build_tree,
+    fe_read_assumptions,
+    fe_apply_variants,
+    fe_mark_device,
+    fe_early_support,
+    read_statements,
+    fe_read_scans,
+    fe_data_sharing,
+    fe_settle_modes,
+    fe_refine,
+    fe_check_support,
+    fe_hoist_types,
+    publish,
 };
 
 struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,

@@ -1,21 +1,7 @@
-/* pragma.c - finds `#pragma omp` lines in the preprocessed text and reads directive names by the
- * table. */
+/* pragma.c - finds `#pragma omp` lines in the preprocessed text and reads the directives' names. */
 #include "frontend/fe.h"
 #include <ctype.h>
 #include <string.h>
-
-const struct fe_clause_row fe_clause_rows[OMPC_COUNT] = {
-#define OMP_CLAUSE(id, spelling, arg, flags) [OMPC_##id] = { spelling, ARG_##arg, flags },
-#include "frontend/omp.def"
-#undef OMP_CLAUSE
-};
-const struct fe_directive_row fe_directive_rows[] = {
-#define OMP_DIRECTIVE(spelling, leaves, assoc, flags, since, clauses)                              \
-    { spelling, leaves, ASSOC_##assoc, flags, since, clauses },
-#include "frontend/omp.def"
-#undef OMP_DIRECTIVE
-    { NULL, 0, ASSOC_NONE, "", 0, "" }
-};
 
 /* ------------------------------------------------------------------ lines */
 /* End of the directive line that starts at i: behind the newline that no backslash precedes. */
@@ -89,88 +75,55 @@ static void tokenise(struct fe *fe, struct fe_pragma *p, unsigned i)
 }
 
 /* ------------------------------------------------------------------ directive names */
-/* Number of tokens from k on that spell the row's words, 0 if they do not. */
-static unsigned match_words(const struct fe *fe, const struct fe_pragma *p, unsigned k,
-                            const char *words)
-{
-    unsigned n = 0;
-    while (*words) {
-        size_t length = strcspn(words, " ");
-        if (k + n >= p->ntokens)
-            return 0;
-        const struct fe_token *t = &p->tokens[k + n];
-        if (t->end - t->begin != length || strncmp(fe->u->text + t->begin, words, length))
-            return 0;
-        words += length + (words[length] == ' ');
-        n++;
-    }
-    return n;
-}
-
-static const struct fe_directive_row *match_row(const struct fe *fe, const struct fe_pragma *p,
-                                                unsigned k, unsigned *length)
-{
-    const struct fe_directive_row *best = NULL;
-    *length = 0;
-    for (const struct fe_directive_row *r = fe_directive_rows; r->spelling; r++) {
-        unsigned n = match_words(fe, p, k, r->spelling);
-        if (n > *length) {
-            *length = n;
-            best = r;
-        }
-    }
-    return best;
-}
-
-static bool has_word(const struct fe *fe, const struct fe_pragma *p, const char *word)
+static bool has_clause(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)
 {
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
-        if (match_words(fe, p, k, word))
+        if (fe_clause_named(fe, &p->tokens[k]) == kind)
             return true;
     return false;
 }
 
-static const struct fe_directive_row *row_named(const char *spelling)
+static void add_name(struct fe_pragma *p, enum omp_directive d)
 {
-    const struct fe_directive_row *r = fe_directive_rows;
-    while (strcmp(r->spelling, spelling))
-        r++;
-    return r;
+    p->names[p->nnames++] = d;
+    p->c->directive = p->names[0];
+    p->c->leaves |= fe_directive_rows[d].leaf;
+    p->c->role = fe_directive_rows[d].role;
+    p->assoc = fe_directive_rows[d].assoc;
 }
 
-bool fe_is_metadirective(const struct fe_pragma *p)
+static unsigned read_names(struct fe *fe, struct fe_pragma *p)
 {
-    return p->nrows && !strcmp(p->rows[0]->spelling, "metadirective");
+    unsigned n, k = 0;
+    while (p->nnames < sizeof p->names / sizeof *p->names) {
+        enum omp_directive d = fe_directive_at(fe, p, k, &n);
+        if (d == OMPDIR_UNKNOWN || (k && !fe_directive_rows[d].combines))
+            break;
+        add_name(p, d);
+        k += n;
+        if (!fe_directive_rows[d].combines)
+            break;
+    }
+    return k;
 }
 
 void fe_read_directive(struct fe *fe, struct fe_pragma *p)
 {
-    unsigned n, k = 0;
-    p->nrows = 0;
+    p->nnames = 0;
     p->c->leaves = 0;
+    p->c->directive = OMPDIR_UNKNOWN;
+    p->c->role = OMPROLE_UNSUPPORTED;
     p->assoc = ASSOC_NONE;
-    const struct fe_directive_row *r = match_row(fe, p, 0, &n);
-    for (; r && p->nrows < 8; r = match_row(fe, p, k, &n)) {
-        if (p->nrows && !strchr(r->flags, 'C'))
-            break;
-        p->rows[p->nrows++] = r;
-        p->c->leaves |= r->leaves;
-        p->assoc = r->assoc;
-        k += n;
-        if (!strchr(r->flags, 'C'))
-            break;
-    }
+    unsigned k = read_names(fe, p);
     p->clauses_at = k;
     if (p->assoc == ASSOC_MAYBE)
-        p->assoc =
-            has_word(fe, p, "depend") || has_word(fe, p, "doacross") ? ASSOC_NONE : ASSOC_STMT;
-    /* a metadirective chose nothing */
-    if (!p->ntokens)
-        p->rows[p->nrows++] = row_named("nothing");
-    if (!p->nrows) { /* clang has complained already, or it is an extension that we do not know */
-        p->c->leaves = OMPL_OTHER;
-        n = p->ntokens ? 1 : 0;
-    }
+        p->assoc = has_clause(fe, p, OMPC_DEPEND) || has_clause(fe, p, OMPC_DOACROSS) ? ASSOC_NONE
+                                                                                      : ASSOC_STMT;
+    if (!p->ntokens) /* a metadirective chose nothing */
+        add_name(p, OMPDIR_NOTHING);
+    if (!p->nnames || !p->ntokens)
+        p->c->leaves = OMPL_OTHER; /* clang has complained, or it is an extension unknown to us */
+    p->c->written = p->c->leaves;
     struct omp_extent name = { p->ntokens ? p->tokens[0].begin : p->extent.begin, 0 };
     name.end = k ? p->tokens[k - 1].end : p->ntokens ? p->tokens[0].end : name.begin;
     p->c->spelling = fe_text(fe, name);
@@ -185,7 +138,7 @@ static void add_pragma(struct fe *fe, unsigned begin, unsigned tokens)
     p->c->pragma = p->extent;
     tokenise(fe, p, tokens);
     fe_read_directive(fe, p);
-    if (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP || fe_is_metadirective(p))
+    if (p->assoc == ASSOC_STMT || p->assoc == ASSOC_LOOP || p->c->directive == OMPDIR_METADIRECTIVE)
         p->wanted = fe_skip_blank(fe->u, p->extent.end);
 }
 

@@ -150,7 +150,7 @@ static void print_construct(FILE *out, const struct omp_unit *u, const struct om
     if (c->name)
         fprintf(out, "  (%s)", c->name);
     if (c->region)
-        fprintf(out, "  region %s  %s%s", c->region, c->spmd ? "spmd" : "generic",
+        fprintf(out, "  region %s  %s%s", c->region, c->spmd_inner ? "spmd" : "generic",
                 c->needs_parallel ? " workers" : "");
     else if (c->on_device)
         fputs("  on device", out);
@@ -251,8 +251,6 @@ static void check_construct(struct check *k, const struct omp_construct *c)
     }
     if ((c->leaves & OMPL_TARGET) && !c->region && c->place.line)
         fault(k, c->place, "target region without a name");
-    if (c->spmd && !c->spmd_inner)
-        fault(k, c->place, "SPMD region without innermost construct");
 }
 
 int fe_check(const struct omp_unit *u)

@@ -226,7 +226,7 @@ static void read_declare_target(struct fe *fe)
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;
         struct omp_clause *type = fe_clause(c, OMPC_DEVICE_TYPE);
-        bool host = type && type->word && !strcmp(type->word, "host"), listed = false;
+        bool host = type && type->keyword == OMPK_HOST, listed = false;
         if (c->leaves == OMPL_END_DECLARE_TARGET && depth) {
             unsigned begin = open[--depth];
             if (begin)
@@ -249,7 +249,7 @@ static void read_declare_target(struct fe *fe)
 /* ------------------------------------------------------------------ */
 static bool device_clause(const struct omp_clause *c)
 {
-    return strchr(fe_clause_rows[c->kind].flags, 'D') &&
+    return fe_clause_rows[c->kind].role == OMPROLE_DEVICE &&
            (c->kind != OMPC_IF || (c->if_leaf && c->if_leaf != OMPL_TARGET));
 }
 

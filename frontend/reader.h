@@ -14,9 +14,7 @@ struct reader {
 static inline const char *text_of(const struct reader *r) { return r->fe->u->text; }
 static inline bool token_is(const struct reader *r, unsigned k, const char *s)
 {
-    const struct fe_token *t = &r->p->tokens[k];
-    return k < r->end && t->end - t->begin == strlen(s) &&
-           !strncmp(text_of(r) + t->begin, s, t->end - t->begin);
+    return k < r->end && fe_token_is(r->fe, &r->p->tokens[k], s);
 }
 static inline bool is_ident(const struct reader *r, unsigned k)
 {

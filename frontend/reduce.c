@@ -128,14 +128,12 @@ static void check_item(struct fe *fe, const struct omp_clause *k, const struct o
 }
 
 /* ------------------------------------------------------------------ in_reduction */
-static bool names(const struct omp_construct *c, enum omp_clause_kind kind, const char *modifier,
-                  const struct omp_var *v)
+static bool names(const struct omp_construct *c, enum omp_clause_kind kind,
+                  enum omp_keyword modifier, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0;
-             k->kind == kind && (!modifier || (k->modifier && !strcmp(k->modifier, modifier))) &&
-             i < k->nitems;
-             i++)
+             k->kind == kind && (!modifier || k->keyword == modifier) && i < k->nitems; i++)
             if (k->items[i].var == v)
                 return true;
     return false;
@@ -146,10 +144,10 @@ static bool names(const struct omp_construct *c, enum omp_clause_kind kind, cons
 static bool has_owner(const struct omp_construct *c, const struct omp_var *v)
 {
     for (c = c->parent; c; c = c->parent) {
-        if (names(c, OMPC_TASK_REDUCTION, NULL, v) || names(c, OMPC_REDUCTION, "task", v) ||
-            names(c, OMPC_IN_REDUCTION, NULL, v))
+        if (names(c, OMPC_TASK_REDUCTION, OMPK_NONE, v) || names(c, OMPC_REDUCTION, OMPK_TASK, v) ||
+            names(c, OMPC_IN_REDUCTION, OMPK_NONE, v))
             return true;
-        if ((c->leaves & OMPL_TASKLOOP) && names(c, OMPC_REDUCTION, NULL, v))
+        if ((c->leaves & OMPL_TASKLOOP) && names(c, OMPC_REDUCTION, OMPK_NONE, v))
             return true;
         if (c->leaves & (OMPL_PARALLEL | OMPL_TEAMS | OMPL_TARGET))
             return false;
@@ -220,12 +218,12 @@ static void check_shared(struct fe *fe, const struct omp_construct *c, const str
 static void check_task_modifier(struct fe *fe, const struct omp_construct *c,
                                 const struct omp_clause *k)
 {
-    if (!k->modifier || strcmp(k->modifier, "task"))
+    if (k->keyword != OMPK_TASK)
         return;
     if (fe_clause(c, OMPC_NOWAIT) && !(c->leaves & OMPL_TARGET))
         fe_error_at(fe, k->place,
                     "'reduction' with the 'task' modifier and 'nowait' on the same construct");
-    if (strstr(c->spelling, " loop") || !strcmp(c->spelling, "loop") ||
+    if ((c->written & OMPL_LOOP) ||
         !(c->leaves & (OMPL_PARALLEL | OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE)))
         fe_error_at(fe, k->place, "'reduction' with the 'task' modifier is not allowed on '%s'",
                     c->spelling);

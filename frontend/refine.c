@@ -145,43 +145,6 @@ static void note_whole_pointers(struct fe *fe)
             }
 }
 
-/* ------------------------------------------------------------------ modes */
-static const struct omp_sharing *sharing_of(const struct omp_construct *c, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < c->nsharings; i++)
-        if (c->sharings[i].var == v)
-            return &c->sharings[i];
-    return NULL;
-}
-
-/* `outer` has a private copy of a variable that `inner` shares and may change, or that inner's
- * threads may see change. */
-static bool team_private(const struct omp_construct *outer, const struct omp_construct *inner)
-{
-    for (unsigned i = 0; i < outer->nsharings; i++) {
-        const struct omp_sharing *s = &outer->sharings[i], *t = sharing_of(inner, s->var);
-        if (s->share != OMPSH_SHARED && t && t->share == OMPSH_SHARED && !t->by_value)
-            return true;
-    }
-    return false;
-}
-
-static void refine_mode(struct omp_construct *target)
-{
-    const struct omp_construct *inner = target->spmd_inner;
-    if (!target->spmd || !inner)
-        return;
-    for (const struct omp_construct *c = inner->parent; c && inner != target; c = c->parent) {
-        if (team_private(c, inner)) {
-            target->spmd = false;
-            target->spmd_inner = NULL;
-            return;
-        }
-        if (c == target)
-            return;
-    }
-}
-
 void fe_refine(struct fe *fe)
 {
     note_whole_pointers(fe);
@@ -189,7 +152,5 @@ void fe_refine(struct fe *fe)
         struct omp_construct *c = fe->u->constructs[i];
         if (c->nmaps || c->ncaptures)
             refine_maps(fe, c);
-        if (c->leaves & OMPL_TARGET)
-            refine_mode(c);
     }
 }

@@ -14,7 +14,7 @@ enum {
 /* ------------------------------------------------------------------ clauses */
 static bool is_inscan(const struct omp_clause *k)
 {
-    return k->kind == OMPC_REDUCTION && k->modifier && !strcmp(k->modifier, "inscan");
+    return k->kind == OMPC_REDUCTION && k->keyword == OMPK_INSCAN;
 }
 
 static struct omp_clause *inscan_clause(const struct omp_construct *c)
@@ -96,9 +96,7 @@ static void check_clauses(struct fe *fe, const struct omp_construct *c)
 
 static bool check_construct(struct fe *fe, const struct fe_pragma *p, const struct omp_clause *k)
 {
-    unsigned leaves = 0;
-    for (unsigned i = 0; i < p->nrows; i++)
-        leaves |= p->rows[i]->leaves;
+    unsigned leaves = p->c->written;
     const char *why = leaves & OMPL_DISTRIBUTE
                           ? "it includes 'distribute', whose teams run in no order"
                       : leaves & OMPL_TEAMS ? "it includes 'teams'"

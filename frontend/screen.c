@@ -1,44 +1,39 @@
-/* screen.c - clauses at which clang 22 goes round for ever.
+/* screen.c - clauses on which clang 22 hangs.
  *
  * Its parser does not step over a clause that it knows by name but cannot read, or not here; the
- * loop that reads clauses meets the same word again: with an error each time until the error limit
+ * loop that reads clauses finds the same word again: with an error each time until the error limit
  * is reached, or in silence where the clause is allowed.  So such clauses must be found without
- * clang's parser.  Exactly those: the same word as a variable, or behind a word that is no clause
+ * clang's parser.  Exactly those: the same word as a variable, or after a word that is no clause
  * (clang leaves the rest of the line alone), does no harm.  Of a metadirective clang reads the
  * variants that may be chosen; here each counts. */
 #include "frontend/fe.h"
-#include <string.h>
 
-static const char endless[] =
-    "adjust_args append_args apply collector combiner counts device_safesync graph_id graph_reset "
-    "inbranch indirect induction inductor "
-    "init_complete initializer interop link local memory_order memscope notinbranch otherwise "
-    "replayable safesync transparent";
-
-/* Their clauses are read in another way, or not at all.  So are those of declarative directives
- * other than `requires`. */
-static const char harmless[] = "nothing, split, begin metadirective, end metadirective";
-
-static bool is_word(const struct fe *fe, const struct fe_token *t, const char *list)
+static bool is_one_of(const struct fe *fe, const struct fe_token *t, enum fe_words set)
 {
-    size_t n = t->end - t->begin;
-    const char *word = fe->u->text + t->begin;
-    for (const char *p = list; *(p += strspn(p, " ")); p += strcspn(p, " "))
-        if (strcspn(p, " ") == n && !strncmp(p, word, n))
-            return true;
-    return false;
+    unsigned value = 0;
+    return fe_word(set, fe->u->text + t->begin, t->end - t->begin, &value);
 }
 
 /* A clause, or one more word of the directive's name: `cancel parallel`. */
-static bool is_known(const struct fe *fe, const struct fe_token *t)
+static bool is_known(const struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
-    for (unsigned i = 0; i < OMPC_COUNT; i++)
-        if (fe_clause_rows[i].spelling && is_word(fe, t, fe_clause_rows[i].spelling))
-            return true;
-    for (const struct fe_directive_row *r = fe_directive_rows; r->spelling; r++)
-        if (!strchr(r->spelling, ' ') && is_word(fe, t, r->spelling))
-            return true;
-    return is_word(fe, t, "dyn_groupprivate");
+    unsigned n;
+    return fe_clause_named(fe, &p->tokens[k]) != OMPC_COUNT ||
+           fe_directive_at(fe, p, k, &n) != OMPDIR_UNKNOWN ||
+           is_one_of(fe, &p->tokens[k], WORDS_CLANG_CLAUSE);
+}
+
+/* clang reads the clauses of these in another way, or not at all. */
+static bool is_harmless(const struct fe_pragma *p, enum omp_directive d)
+{
+    switch (d) {
+    case OMPDIR_NOTHING:
+    case OMPDIR_SPLIT:
+    case OMPDIR_BEGIN_METADIRECTIVE:
+    case OMPDIR_END_METADIRECTIVE: return true;
+    case OMPDIR_REQUIRES: return false;
+    default: return p->assoc == ASSOC_DECL;
+    }
 }
 
 static bool is_char(const struct fe *fe, const struct fe_pragma *p, unsigned k, char c)
@@ -46,7 +41,7 @@ static bool is_char(const struct fe *fe, const struct fe_pragma *p, unsigned k, 
     return k < p->ntokens && p->tokens[k].kind == TOK_PUNCT && fe->u->text[p->tokens[k].begin] == c;
 }
 
-/* Behind the argument, if one begins at k. */
+/* After the argument, if one begins at k. */
 static unsigned skip_argument(const struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
     if (!is_char(fe, p, k, '('))
@@ -64,12 +59,12 @@ static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
     for (k = skip_argument(fe, p, k); k < p->ntokens; k += is_char(fe, p, k, ',')) {
         const struct fe_token *t = &p->tokens[k];
-        if (is_word(fe, t, endless)) {
-            fe_error(fe, t->begin, "clause '%s' is not supported: clang 22 does not end on it",
+        if (is_one_of(fe, t, WORDS_CLANG_HANGS)) {
+            fe_error(fe, t->begin, "clause '%s' is not supported: clang 22 hangs on it",
                      fe_text(fe, (struct omp_extent){ t->begin, t->end }));
             return;
         }
-        if (!is_known(fe, t))
+        if (!is_known(fe, p, k))
             return;
         k = skip_argument(fe, p, k + 1);
     }
@@ -88,15 +83,14 @@ static void check_variants(struct fe *fe, const struct fe_pragma *p)
     }
 }
 
-static void check(struct fe *fe, const struct fe_pragma *p)
+static void check_pragma(struct fe *fe, const struct fe_pragma *p)
 {
-    const struct fe_directive_row *r = p->nrows ? p->rows[p->nrows - 1] : NULL;
-    if (!r)
+    if (!p->nnames)
         return;
-    if (!strcmp(r->spelling, "metadirective"))
+    enum omp_directive last = p->names[p->nnames - 1];
+    if (last == OMPDIR_METADIRECTIVE)
         check_variants(fe, p);
-    else if (!(p->assoc == ASSOC_DECL && strcmp(r->spelling, "requires")) &&
-             !strstr(harmless, r->spelling))
+    else if (!is_harmless(p, last))
         check_clauses(fe, p, p->clauses_at);
 }
 
@@ -110,7 +104,7 @@ int fe_screen(const char *path, char *text, size_t length)
     fe_scan_lines(fe);
     fe_scan_pragmas(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++)
-        check(fe, &fe->pragmas.at[i]);
+        check_pragma(fe, &fe->pragmas.at[i]);
     int errors = fe->errors;
     arena_free(a);
     return errors;

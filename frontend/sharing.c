@@ -162,11 +162,11 @@ static enum omp_share default_share(const struct omp_construct *c, struct omp_va
     if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL)
         return OMPSH_SHARED;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (k->kind != OMPC_DEFAULT || !k->word)
+        if (k->kind != OMPC_DEFAULT)
             continue;
-        if (!strcmp(k->word, "private"))
+        if (k->keyword == OMPK_PRIVATE)
             return OMPSH_PRIVATE;
-        if (!strcmp(k->word, "firstprivate"))
+        if (k->keyword == OMPK_FIRSTPRIVATE)
             return OMPSH_FIRSTPRIVATE;
     }
     return OMPSH_SHARED;
@@ -339,26 +339,21 @@ static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ defaultmap (section 5.8.7) */
-enum { CATEGORY_SCALAR, CATEGORY_AGGREGATE, CATEGORY_POINTER };
-static const char *const category_names[] = { "scalar", "aggregate", "pointer" };
 static const unsigned behaviour_maps[] = { [DMAP_ALLOC] = OMPM_ALLOC,
                                            [DMAP_TO] = OMPM_TO,
                                            [DMAP_FROM] = OMPM_FROM,
                                            [DMAP_TOFROM] = OMPM_TOFROM,
                                            [DMAP_PRESENT] = OMPM_ALLOC | OMPM_PRESENT };
 
-static int category_of(const struct omp_type *t)
+static enum omp_keyword category_of(const struct omp_type *t)
 {
-    return t->kind == OMPT_POINTER ? CATEGORY_POINTER
-           : plain_value(t)        ? CATEGORY_SCALAR
-                                   : CATEGORY_AGGREGATE;
+    return t->kind == OMPT_POINTER ? OMPK_POINTER : plain_value(t) ? OMPK_SCALAR : OMPK_AGGREGATE;
 }
 
-static enum fe_defaultmap behaviour_for(const struct omp_construct *c, int category)
+static enum fe_defaultmap behaviour_for(const struct omp_construct *c, enum omp_keyword category)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_DEFAULTMAP &&
-            (!strcmp(k->word, "all") || !strcmp(k->word, category_names[category])))
+        if (k->kind == OMPC_DEFAULTMAP && (k->keyword == OMPK_ALL || k->keyword == category))
             return (enum fe_defaultmap)k->map;
     return DMAP_DEFAULT;
 }
@@ -401,17 +396,17 @@ static bool listed(const struct omp_construct *c, enum omp_clause_kind kind,
 static struct omp_capture implicit_capture(struct fe *fe, const struct omp_construct *c,
                                            map_list *maps, struct omp_var *v)
 {
-    int category = category_of(v->type);
+    enum omp_keyword category = category_of(v->type);
     enum fe_defaultmap b = behaviour_for(c, category);
     if (b == DMAP_FIRSTPRIVATE)
-        return unmapped(v, category == CATEGORY_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
+        return unmapped(v, category == OMPK_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
     if (b == DMAP_PRIVATE)
         return unmapped(v, OMPCAP_PRIVATE);
     if (b != DMAP_DEFAULT && b != DMAP_NONE)
         return by_ref(v, add_implicit(fe, maps, v, behaviour_maps[b]));
-    if (category == CATEGORY_SCALAR)
+    if (category == OMPK_SCALAR)
         return unmapped(v, OMPCAP_BYVAL);
-    if (category == CATEGORY_POINTER)
+    if (category == OMPK_POINTER)
         return unmapped(v, OMPCAP_POINTER);
     return by_ref(v, add_implicit(fe, maps, v, v->type->is_const ? OMPM_TO : OMPM_TOFROM));
 }
@@ -510,7 +505,7 @@ static bool private_at(const struct omp_construct *target, const struct omp_var 
 static bool needs_one_copy(const struct fe *fe, const struct omp_construct *c,
                            const struct omp_var *v)
 {
-    if (!c->spmd && !has_teams(c))
+    if (!c->spmd_inner && !has_teams(c))
         return false;
     for (unsigned i = fe_first_ref(fe, c->body.begin);
          i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++)

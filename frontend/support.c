@@ -7,8 +7,6 @@
 #include "frontend/fe.h"
 #include <string.h>
 
-static bool flagged(const char *flags, char f) { return strchr(flags, f) != NULL; }
-
 /* Target constructs are host code themselves, but their clauses and leaves are ours. */
 static bool ours(const struct omp_construct *c)
 {
@@ -26,13 +24,13 @@ static void check_directive(struct fe *fe, const struct fe_pragma *p)
                     c->spelling);
         return;
     }
-    for (unsigned i = 0; i < p->nrows; i++)
-        if (flagged(p->rows[i]->flags, 'X')) {
+    for (unsigned i = 0; i < p->nnames; i++)
+        if (fe_directive_rows[p->names[i]].role == OMPROLE_UNSUPPORTED) {
             fe_error_at(fe, c->place, "'%s' is not supported yet in code that runs on the device",
                         c->spelling);
             return;
         }
-    if (!p->nrows)
+    if (!p->nnames)
         fe_error_at(fe, c->place, "directive '%s' is not known in code that runs on the device",
                     c->spelling);
 }
@@ -46,7 +44,7 @@ static const char *clause_name(const struct omp_clause *k)
 static void check_clause_kind(struct fe *fe, const struct omp_construct *c,
                               const struct omp_clause *k)
 {
-    if (flagged(fe_clause_rows[k->kind].flags, 'X'))
+    if (fe_clause_rows[k->kind].role == OMPROLE_UNSUPPORTED)
         fe_error_at(fe, k->place, "clause '%s' is not supported yet on '%s' for the device",
                     clause_name(k), c->spelling);
 }
@@ -142,7 +140,7 @@ static void check_variables(struct fe *fe)
 /* ------------------------------------------------------------------ requires */
 static void check_requires(struct fe *fe, const struct fe_pragma *p)
 {
-    if (!p->nrows || strcmp(p->rows[0]->spelling, "requires"))
+    if (p->c->directive != OMPDIR_REQUIRES)
         return;
     for (const struct omp_clause *k = p->c->clauses; k; k = k->next)
         if (k->kind == OMPC_REVERSE_OFFLOAD || k->kind == OMPC_SELF_MAPS)
@@ -155,7 +153,7 @@ static void check_mapper(struct fe *fe, const struct fe_pragma *p)
 {
     const unsigned maps =
         OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
-    if (strcmp(p->c->spelling, "declare mapper") && strcmp(p->c->spelling, "declare_mapper"))
+    if (p->c->directive != OMPDIR_DECLARE_MAPPER)
         return;
     for (unsigned i = 0; i < fe->u->nconstructs; i++)
         if (fe->u->constructs[i]->leaves & maps) {

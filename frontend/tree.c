@@ -98,17 +98,17 @@ struct omp_construct *fe_sole_child(const struct fe *fe, const struct omp_constr
 }
 
 /* ------------------------------------------------------------------ loop */
-static const char *binding(const struct omp_construct *c)
+static enum omp_keyword binding(const struct omp_construct *c)
 {
     struct omp_clause *b = fe_clause(c, OMPC_BIND);
-    return b && b->word ? b->word : "";
+    return b ? b->keyword : OMPK_NONE;
 }
 
 static bool has_inner_parallel(const struct omp_construct *c)
 {
     for (const struct omp_construct *k = c->child; k; k = k->next)
         if ((k->leaves & OMPL_PARALLEL) ||
-            ((k->leaves & OMPL_LOOP) && !strcmp(binding(k), "parallel")) || has_inner_parallel(k))
+            ((k->leaves & OMPL_LOOP) && binding(k) == OMPK_PARALLEL) || has_inner_parallel(k))
             return true;
     return false;
 }
@@ -126,31 +126,31 @@ static struct omp_construct *enclosing(const struct omp_construct *c, unsigned l
  * loop wants those of the team. */
 static void normalise_loop(struct omp_construct *c)
 {
-    const char *bind = binding(c);
+    enum omp_keyword bind = binding(c);
     struct omp_construct *outer = enclosing(c, OMPL_TEAMS | OMPL_PARALLEL | OMPL_LOOP |
                                                    OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD);
     unsigned around = outer ? outer->leaves : 0, all = OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
-    if (!*bind) {
+    if (!bind) {
         if (c->leaves & OMPL_PARALLEL)
-            bind = "parallel";
+            bind = OMPK_PARALLEL;
         else if (c->leaves & OMPL_TEAMS)
-            bind = "teams";
+            bind = OMPK_TEAMS;
         else if (around & (OMPL_FOR | OMPL_SIMD | OMPL_DISTRIBUTE))
-            bind = "thread";
+            bind = OMPK_THREAD;
         else if (around & OMPL_PARALLEL)
-            bind = "parallel";
+            bind = OMPK_PARALLEL;
         else if (around & OMPL_TEAMS)
-            bind = "teams";
+            bind = OMPK_TEAMS;
         else
-            bind = "thread";
+            bind = OMPK_THREAD;
     }
     /* as clang: what else could share the iterations of `teams loop`? */
     if (c->leaves & OMPL_TEAMS)
-        bind = "teams";
+        bind = OMPK_TEAMS;
     c->leaves &= ~(unsigned)OMPL_LOOP;
-    if (!strcmp(bind, "teams"))
+    if (bind == OMPK_TEAMS)
         c->leaves |= has_inner_parallel(c) ? OMPL_DISTRIBUTE : all;
-    else if (!strcmp(bind, "thread"))
+    else if (bind == OMPK_THREAD)
         c->leaves |= OMPL_SIMD;
     else if ((c->leaves & OMPL_PARALLEL) || enclosing(c, OMPL_PARALLEL) ||
              !enclosing(c, OMPL_DISTRIBUTE))

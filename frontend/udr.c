@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool fe_is_declare_reduction(const struct fe_pragma *p)
-{
-    return p->nrows && (!strcmp(p->rows[0]->spelling, "declare reduction") ||
-                        !strcmp(p->rows[0]->spelling, "declare_reduction"));
-}
-
 /* ------------------------------------------------------------------ reading */
 static bool is(const struct fe *fe, const struct fe_pragma *p, unsigned k, const char *s)
 {

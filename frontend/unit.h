@@ -140,13 +140,28 @@ enum omp_leaf {
     OMPL_OTHER = 1 << 30,
 };
 
-#define OMP_CLAUSE_ENUM(id, spelling, arg, flags) OMPC_##id,
-enum omp_clause_kind {
-#define OMP_CLAUSE OMP_CLAUSE_ENUM
+/* The rows of omp.def.  A combined directive has the id of its first leaf. */
+enum omp_directive {
+#define OMP_LEAF(id, ...) OMPDIR_##id,
+#define OMP_DIRECTIVE(id, ...) OMPDIR_##id,
 #include "frontend/omp.def"
-#undef OMP_CLAUSE
+    OMPDIR_COUNT,
+    OMPDIR_UNKNOWN = OMPDIR_COUNT
+};
+enum omp_clause_kind {
+#define OMP_CLAUSE(id, ...) OMPC_##id,
+#include "frontend/omp.def"
     OMPC_COUNT
 };
+enum omp_keyword {
+    OMPK_NONE, /* no keyword, or one that makes no difference */
+#define OMP_KEYWORD(id, spelling) OMPK_##id,
+#include "frontend/omp.def"
+    OMPK_COUNT
+};
+extern const char *const omp_keyword_names[OMPK_COUNT];
+/* What becomes of a directive in code that runs on the device, or of a clause (HINT, HOST too). */
+enum omp_role { OMPROLE_UNSUPPORTED, OMPROLE_DEVICE, OMPROLE_IGNORED, OMPROLE_HINT, OMPROLE_HOST };
 
 /* reduction operators: the rows of reduction_ops.def; USER has a `declare reduction` */
 enum omp_red_op {
@@ -245,11 +260,12 @@ struct omp_clause {
     unsigned map;
     enum omp_sched sched; /* schedule, dist_schedule */
     enum omp_red_op op;   /* reduction, in_reduction, task_reduction */
-    const char *modifier; /* reduction: default, task, inscan; NULL without */
+    /* the argument's keyword: default(none), bind(teams), reduction(inscan, …), device(ancestor: …)
+     * … of defaultmap the category */
+    enum omp_keyword keyword;
     /* constant argument where needed: collapse(n), ordered(n), device modifier … */
     int64_t value;
-    /* keyword argument: default(none), critical's name is in construct->name */
-    const char *word;
+    const char *word; /* reductions: the operator or identifier as written */
     struct omp_clause *next;
 };
 
@@ -361,7 +377,10 @@ enum omp_promise {
 };
 
 struct omp_construct {
-    unsigned leaves;          /* enum omp_leaf bits */
+    enum omp_directive directive;
+    enum omp_role role;
+    unsigned leaves;          /* enum omp_leaf bits; `loop` is replaced by what it stands for */
+    unsigned written;         /* the same as the user wrote it */
     const char *spelling;     /* "target teams distribute parallel for" */
     struct omp_place place;   /* of the '#' line's directive name */
     struct omp_extent pragma; /* from '#' up to and with the newline (all continuation lines) */
@@ -393,13 +412,13 @@ struct omp_construct {
     /* kernel name, unique in the program: FUNCTION_LINE, with _2 … where needed; statics and same
      * names in other files are kept apart by the image, not by this name */
     const char *region;
-    bool spmd; /* tightly nested: every thread runs the region */
-    /* SPMD: the innermost of the tightly nested constructs (may be itself) */
+    /* SPMD by its form: the constructs from this one to spmd_inner are tightly nested (it may be
+     * itself), and every thread runs them; NULL: one thread runs the region's sequential code */
     struct omp_construct *spmd_inner;
-    /* generic: some parallel region can be reached, so workers are needed */
-    bool needs_parallel;
-    /* functions that synchronise threads can be reached, see omp_function */
-    bool calls_sync;
+    bool needs_parallel; /* some parallel region can be reached, so workers are needed */
+    /* a construct inside of the SPMD ones, or a function that can be reached, synchronises threads
+     */
+    bool synchronises;
 };
 
 /* ------------------------------------------------------------------ declarations at file scope */

@@ -171,16 +171,12 @@ struct cg_plan {
     /* the construct with the teams leaf, NULL without */
     const struct omp_construct *teams;
     bool reduction; /* over the league */
-    /* threads of the region may communicate through shared variables */
-    bool synchronises;
     /* reductions on constructs in the teams region that end with it (reduce/deferred.c) */
     struct cg_deferred *deferred;
     unsigned ndeferred;
 };
 void cg_make_plan(struct cg *, const struct omp_construct *target, struct cg_plan *);
 void cg_free_plan(struct cg_plan *);
-/* with `loop` replaced by what it stands for here */
-unsigned cg_leaves(const struct omp_construct *);
 const struct omp_clause *cg_clause(const struct omp_construct *, enum omp_clause_kind);
 /* innermost in the chain */
 const struct omp_clause *cg_plan_clause(const struct cg_plan *, enum omp_clause_kind);

@@ -160,7 +160,7 @@ bad_scan "in a statement" "t.c:5:1: error: orphaned 'omp scan' directives are pr
     "target parallel for reduction(inscan, +: x)" "$(printf 'if (i) {\n#pragma omp scan inclusive(x)\nb[i] = x; }')"
 bad_scan "both clauses" "t.c:5:31: error: exactly one of 'inclusive' or 'exclusive' clauses is expected" \
     "target parallel for reduction(inscan, +: x, y)" "$(printf 'x += a[i];\n#pragma omp scan inclusive(x) exclusive(y)\nb[i] = x;')"
-bad_scan "init_complete" "t.c:5:18: error: clause 'init_complete' is not supported: clang 22 does not end on it" \
+bad_scan "init_complete" "t.c:5:18: error: clause 'init_complete' is not supported: clang 22 hangs on it" \
     "target parallel for reduction(inscan, +: x)" "$(printf 'x += a[i];\n#pragma omp scan init_complete\nb[i] = x;')"
 bad_scan "section of run-time length" "t.c:2:54: error: array 'a[0:x]' in a 'reduction' clause with 'inscan' is not supported yet: it has more than 1024 bytes or a run-time length" \
     "target parallel for reduction(inscan, +: a[0:x])" "$(printf 'a[0] += i;\n#pragma omp scan inclusive(a[0:x])\nb[i] = a[0];')"

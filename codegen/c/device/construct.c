@@ -251,18 +251,6 @@ static void assume(struct cg *cg, const struct omp_construct *c)
         cg_line(cg, "__ompgpu_assume(\"%s\");", promise_words(cg, outer));
 }
 
-static bool is_ignored(const char *spelling)
-{
-    static const char *const names[] = { "assumes",           "begin assumes",  "end assumes",
-                                         "nothing",           "error",          "declare reduction",
-                                         "declare_reduction", "declare simd",   "declare_simd",
-                                         "declare mapper",    "declare_mapper", "allocate" };
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], spelling))
-            return true;
-    return false;
-}
-
 void cg_device_construct(struct cg *cg, const struct omp_construct *c)
 {
     static const struct {
@@ -274,7 +262,7 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     };
     const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER |
                            OMPL_MASKED | OMPL_SINGLE | OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP;
-    unsigned leaves = cg_leaves(c);
+    unsigned leaves = c->leaves;
     const char **env = cg_push_env(cg, false);
     cg_bind_in_reductions(cg, c);
     cg_line(cg, "{"); /* one statement, wherever the construct stands */
@@ -284,9 +272,9 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
             table[i].write(cg, c);
     if (done)
         ;
-    else if (!strcmp(c->spelling, "assume"))
+    else if (c->directive == OMPDIR_ASSUME)
         assume(cg, c);
-    else if ((leaves & OMPL_OTHER) && is_ignored(c->spelling))
+    else if (c->role == OMPROLE_IGNORED)
         cg_copy_body(cg, c->body);
     else if (leaves & (OMPL_TARGET | OMPL_OTHER | OMPL_TARGET_DATA | OMPL_ENTER_DATA |
                        OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED))

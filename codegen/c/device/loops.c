@@ -693,8 +693,7 @@ static bool harmless(const struct cg *cg, const struct omp_construct *target, st
 
 const char *cg_trip(struct cg *cg, const struct omp_construct *target)
 {
-    const struct omp_construct *c =
-        target->spmd && target->spmd_inner ? target->spmd_inner : target;
+    const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;
     const char *product = NULL;
     for (unsigned j = 0; j < c->nloops; j++) {
         const struct omp_loop *l = &c->loops[j];

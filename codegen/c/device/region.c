@@ -85,10 +85,10 @@ static void share_in_team(struct cg *cg, const struct cg_plan *p, struct cg_priv
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_construct *c = decided_by(p, l->list[i].var);
         enum omp_share s = l->list[i].sharing->share;
-        bool of_team = !(cg_leaves(c) & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE));
+        bool of_team = !(c->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE));
         bool communicates =
             cg_is_aggregate(l->list[i].var->type) ||
-            (p->synchronises && cg_is_written(cg->unit, p->inner->body, l->list[i].var));
+            (p->chain[0]->synchronises && cg_is_written(cg->unit, p->inner->body, l->list[i].var));
         l->list[i].team =
             of_team && communicates && (s == OMPSH_PRIVATE || s == OMPSH_FIRSTPRIVATE);
     }

@@ -16,8 +16,6 @@ extern const char cg_host_abi[]; /* hostrt/ompgpu.h, preprocessed; made by the M
 static const char *device_of(struct cg *cg, const struct omp_construct *c)
 {
     const struct omp_clause *k = cg_clause(c, OMPC_DEVICE);
-    if (k && k->word && !strcmp(k->word, "ancestor"))
-        cg_error(cg, k->place, "'device(ancestor: …)' is not supported");
     return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr.extent)) : "OMPGPU_DEVICE_DEFAULT";
 }
 
@@ -191,8 +189,8 @@ static bool has_hard_reductions(const struct omp_construct *c)
 static void hard_clause(struct cg *cg, const struct omp_clause *k)
 {
     for (unsigned i = 0; i < k->nitems; i++)
-        cg_put(cg, " reduction(%s%s%s: %s)", k->modifier ? k->modifier : "",
-               k->modifier ? ", " : "",
+        cg_put(cg, " reduction(%s%s%s: %s)", k->keyword ? omp_keyword_names[k->keyword] : "",
+               k->keyword ? ", " : "",
                needs_reduction(&k->items[i])
                    ? cg_strf(cg, "__ompgpu_%s", omp_reduction_ops[k->op].host)
                    : k->word,

@@ -109,7 +109,7 @@ static enum cg_owner owner_of(struct cg *cg, const struct cg_plan *p, const stru
 
 static bool is_shared_by_teams(const struct omp_construct *c)
 {
-    return (cg_leaves(c) & (OMPL_DISTRIBUTE | OMPL_TEAMS)) == OMPL_DISTRIBUTE;
+    return (c->leaves & (OMPL_DISTRIBUTE | OMPL_TEAMS)) == OMPL_DISTRIBUTE;
 }
 static bool is_reduction(const struct omp_sharing *s)
 {

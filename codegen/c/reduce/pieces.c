@@ -752,7 +752,7 @@ static bool inner_bytes(struct cg *cg, const struct cg_plan *p, const struct omp
 {
     for (const struct omp_construct *c = first; c; c = c->next) {
         /* by cg_reduce_bytes */
-        bool counted = c == p->teams && !(cg_leaves(c) & OMPL_PARALLEL);
+        bool counted = c == p->teams && !(c->leaves & OMPL_PARALLEL);
         for (unsigned i = 0; p->spmd && i < p->nchain; i++)
             counted = counted || c == p->chain[i];
         const char *own = counted ? NULL : own_bytes(cg, c),

@@ -27,8 +27,7 @@
 
 bool cg_is_scan(const struct omp_sharing *s)
 {
-    return s->share == OMPSH_REDUCTION && s->clause && s->clause->modifier &&
-           !strcmp(s->clause->modifier, "inscan");
+    return s->share == OMPSH_REDUCTION && s->clause && s->clause->keyword == OMPK_INSCAN;
 }
 
 /* ------------------------------------------------------------------ phases */
