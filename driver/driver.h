@@ -8,6 +8,7 @@
 #include "driver/base/diag.h"
 #include "driver/base/file.h"
 #include "driver/base/mem.h"
+#include "driver/base/protocol.h"
 #include "driver/base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -212,7 +213,7 @@ void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n,
 /* ---------------------------------------------------------------- compile (compile.c, stages.c) */
 struct device_link { /* the files that may take part */
     unsigned n;
-    const char **about;      /* omp-device's --member words */
+    struct proto_member *members;
     const char **bitcode[2]; /* files for the GPU and the emulated device */
 };
 struct job {
@@ -231,6 +232,7 @@ struct job {
     bool checked;           /* a plain compile has shown the diagnostics already */
     bool no_targets;        /* omp-split found nothing to do */
     struct archs archs;
+    struct proto_unit unit; /* once omp-split has ended */
 };
 int drv_compile(struct job *); /* exit code */
 int drv_compile_offload(struct job *);
@@ -246,7 +248,6 @@ void drv_common_args(const struct options *, struct words *); /* -fopenmp and it
 void drv_host_openmp(const struct options *, struct words *);
 const char *drv_job_file(const struct job *, const char *extension);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
-enum { SPLIT_NO_TARGETS = 3, SPLIT_ENDLESS = 4 };       /* exit codes of omp-split */
 
 /* ------------------------------------------------------------------ device link (device_link.c) */
 /* After a host link: *object is one more object to link with, when files of the program need device

@@ -60,17 +60,6 @@
 #define OMPGPU_CODEGEN_H
 #include "frontend/unit.h"
 
-/* Marks for the driver: comments, a line each, at the top of a device text.
- *
- * Run-time array bounds: clang's NVPTX target rejects such types although LLVM's back end handles
- * them.  The driver compiles the text for another 64-bit target of the same data layout, and
- * omp-device takes it from there. The others decide whether the object gets images, bitcode for the
- * device link, or both. */
-#define CG_RUN_TIME_TYPES "// run-time array bounds"
-#define CG_NEEDS_LINK "// needs functions or variables of other files"
-#define CG_PROVIDES "// has functions or variables for other files"
-#define CG_NO_ENTRIES "// has no target regions and no variables that the host knows"
-
 /* Both return 0, or the number of errors reported (constructs that are not supported, with place).
  * Nothing useful is in `out` then. */
 int cg_write_device_c(FILE *out, const struct omp_unit *);

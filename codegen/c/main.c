@@ -11,12 +11,11 @@
 #include "codegen/c/codegen.h"
 #include "driver/base/diag.h"
 #include "driver/base/file.h"
+#include "driver/base/protocol.h"
 #include "frontend/unit.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_NO_TARGETS = 3, EXIT_ENDLESS = 4 };
 
 struct options {
     const char *path, *device, *host, *tree, *input;
@@ -35,7 +34,7 @@ static int fail(const char *what, const char *name)
         diag_error("omp-split: %s '%s': %s", what, name, strerror(errno));
     else
         diag_error("omp-split: %s '%s'", what, name);
-    return EXIT_USAGE;
+    return TOOL_USAGE;
 }
 
 /* ------------------------------------------------------------------ options */
@@ -87,7 +86,7 @@ static int read_options(int argc, char **argv, struct options *o)
                     "omp-split --path NAME --device FILE --host FILE INPUT.i -- CLANG-ARGS");
     if (!o->path)
         o->path = o->input;
-    return EXIT_OK;
+    return TOOL_OK;
 }
 
 /* ------------------------------------------------------------------ */
@@ -130,7 +129,7 @@ static int write_text(int (*writer)(FILE *, const struct omp_unit *), const stru
         return fail("no memory for", name);
     int errors = writer(f, u);
     fclose(f);
-    return errors ? EXIT_ERROR : EXIT_OK;
+    return errors ? TOOL_ERROR : TOOL_OK;
 }
 
 static int tree_writer(FILE *f, const struct omp_unit *u)
@@ -151,10 +150,10 @@ static int write_all(const struct options *o, const struct omp_unit *u)
         { cg_write_host_c, o->host, { NULL, 0 } },
     };
     const unsigned n = sizeof files / sizeof *files;
-    int rc = EXIT_OK;
-    for (unsigned i = 0; i < n && rc == EXIT_OK; i++)
+    int rc = TOOL_OK;
+    for (unsigned i = 0; i < n && rc == TOOL_OK; i++)
         rc = write_text(files[i].writer, u, files[i].name, &files[i].out);
-    for (unsigned i = 0; i < n && rc == EXIT_OK; i++)
+    for (unsigned i = 0; i < n && rc == TOOL_OK; i++)
         if (files[i].name && !file_write(files[i].name, files[i].out.data, files[i].out.size)) {
             rc = fail("cannot write", files[i].name);
             for (unsigned k = 0; k <= i; k++)
@@ -169,23 +168,23 @@ static int write_all(const struct options *o, const struct omp_unit *u)
 static int split(const struct options *o, char *text, size_t length)
 {
     if (fe_screen(o->path, text, length))
-        return EXIT_ENDLESS;
+        return TOOL_ENDLESS;
     if (o->screen)
-        return EXIT_OK;
+        return TOOL_OK;
     if (!mentions_target(text) && !o->emit_tree)
-        return EXIT_NO_TARGETS;
+        return TOOL_NO_TARGETS;
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
     if (!u)
-        return EXIT_ERROR;
+        return TOOL_ERROR;
     u->atomic_reduction = o->atomic_reduction;
     u->remarks = o->remarks;
     u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
-    int rc = fe_check(u) ? EXIT_ERROR : EXIT_OK;
-    if (o->emit_tree && rc == EXIT_OK)
+    int rc = fe_check(u) ? TOOL_ERROR : TOOL_OK;
+    if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
-    if (rc == EXIT_OK && !o->emit_tree && !has_device_constructs(u))
-        rc = EXIT_NO_TARGETS;
-    if (rc == EXIT_OK)
+    if (rc == TOOL_OK && !o->emit_tree && !has_device_constructs(u))
+        rc = TOOL_NO_TARGETS;
+    if (rc == TOOL_OK)
         rc = write_all(o, u);
     omp_unit_free(u);
     return rc;

@@ -1,5 +1,6 @@
 /* main.c - omp-device: options and the list of steps.  See tool.h for the way of a module. */
 #include "codegen/ir/tool.h"
+#include "driver/base/protocol.h"
 #include <getopt.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/DebugInfo.h>
@@ -38,8 +39,9 @@ void ir_step_done(struct ir_unit *u, const char *step)
 }
 
 /* ------------------------------------------------------------------ steps */
-/* Device text with run-time array bounds comes for a neutral target (CG_RUN_TIME_TYPES in
- * codegen.h): same types, same layout. Attributes of its CPU go later, with all others. */
+/* Device text with run-time array bounds comes for a neutral target (run_time_types in
+ * driver/base/protocol.h): same types, same layout. Attributes of its CPU go later, with all
+ * others. */
 static void retarget(LLVMModuleRef m)
 {
     LLVMSetTarget(m, "nvptx64-nvidia-cuda");
@@ -158,16 +160,14 @@ static const char usage[] =
     "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
     "                  [--remarks] [--warn-generic|--error-generic] [--time] --out=ARCH:FILE... "
     "INPUT.bc\n"
-    "       omp-device … [--member=LETTERS:NAME]... INPUT.bc...    device link; LETTERS of each "
-    "input in turn: n needs it, r --remarks,\n"
-    "                  w --warn-generic, e --error-generic, g --mode=generic, s --mode=spmd; NAME: "
-    "the user's file\n"
+    "       omp-device … [--member=RECORD]... INPUT.bc...    device link; each input's record, in "
+    "turn: see driver/base/protocol.h\n"
     "       omp-device --print-archs\n";
 
 static _Noreturn void misused(const char *why, const char *what)
 {
     fprintf(stderr, "ompgpu-cc: error: omp-device: %s '%s'\n%s", why, what, usage);
-    exit(2);
+    exit(TOOL_USAGE);
 }
 
 enum {
@@ -224,7 +224,7 @@ static void set_level(struct ir_options *opt, char *value)
     opt->level = *value;
 }
 
-static void set_mode(struct ir_input *in, char *value)
+static void set_mode(struct ir_input *in, const char *value)
 {
     static const char *const modes[] = { [IR_MODE_AUTO] = "auto",
                                          [IR_MODE_GENERIC] = "generic",
@@ -249,19 +249,16 @@ static void add_output(struct ir_options *opt, char *value)
 /* The i-th --member is about the i-th input. */
 static void add_member(struct ir_options *opt, char *value)
 {
-    char *colon = strchr(value, ':');
-    if (!colon)
-        misused("expected LETTERS:NAME, not", value);
+    struct proto_member m = { 0 };
+    if (!proto_read_member(value, &m))
+        misused("expected a record of driver/base/protocol.h, not", value);
     struct ir_input *in = &opt->inputs[opt->ninputs++];
-    *in = (struct ir_input){ .name = colon + 1 };
-    for (; value < colon; value++) {
-        in->needs |= *value == 'n';
-        in->remarks |= *value == 'r';
-        in->warn_generic |= *value == 'w';
-        in->error_generic |= *value == 'e';
-        if (*value == 'g' || *value == 's')
-            in->mode = *value == 'g' ? IR_MODE_GENERIC : IR_MODE_SPMD;
-    }
+    *in = (struct ir_input){ .name = m.file,
+                             .needs = m.needs,
+                             .remarks = m.remarks,
+                             .warn_generic = m.warn_generic,
+                             .error_generic = m.error_generic };
+    set_mode(in, m.mode);
     opt->link = true;
 }
 
@@ -285,7 +282,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_HELP: fputs(usage, stdout); exit(0);
     case 'O': set_level(opt, value); break;
     case 'g': opt->debug = true; break;
-    default: fputs(usage, stderr); exit(2);
+    default: fputs(usage, stderr); exit(TOOL_USAGE);
     }
 }
 
@@ -321,7 +318,7 @@ int main(int argc, char **argv)
 {
     struct ir_options opt = parse_options(argc, argv);
     if (!ir_check_archs(&opt))
-        return 2;
+        return TOOL_USAGE;
     LLVMInstallFatalErrorHandler(llvm_failed);
     ir_setup_target(opt.target);
     struct ir_unit u = { .opt = &opt, .ctx = LLVMContextCreate() };
@@ -330,5 +327,6 @@ int main(int argc, char **argv)
     if (!ok)
         delete_outputs(&opt);
     fflush(stderr);
-    _exit(!ok); /* the process ends: taking LLVM's structures apart would only cost time */
+    _exit(ok ? TOOL_OK : TOOL_ERROR); /* the process ends: taking LLVM's structures apart would only
+                                         cost time */
 }

@@ -1,136 +1,57 @@
 /* container.c - the container of device images (hostrt/image.h), and its way into the host's
  * assembly.
  *
- *   header | image table | kernel table | strings | images, each aligned to 16
+ *   header | image table | kernel table | alias table | strings | images, each aligned to 16
  *
- * The kernel table comes from the info files that omp-device wrote, one line a kernel,
- * tab-separated: name function file directive line column mode max_threads reduce_bytes flags
- * heap_bytes block_bytes copy_bytes frame_bytes how and, of a device link, lines with an empty
- * name:  "member" index  and  "alias" index name symbol. The GPU's file is the one that counts; the
- * flags of the emulated device's file are added (what needs fibers there). */
+ * The kernel table comes from the info files that omp-device wrote (driver/base/protocol.h).  The
+ * GPU's file is the one that counts; the flags of the emulated device's file are added (what needs
+ * fibers there). */
 #include "driver/driver.h"
 #include "hostrt/image.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ growing bytes */
-struct bytes {
-    char *p;
-    size_t n, room;
-};
+/* ------------------------------------------------------------------ bytes */
+static void align(struct text *b, size_t to) { text_add(b, NULL, (to - b->n % to) % to); }
 
-static size_t put(struct bytes *b, const void *data, size_t n)
+static uint32_t put_string(struct text *b, const char *s)
 {
-    if (b->n + n > b->room) {
-        size_t room = 2 * (b->n + n) + 256;
-        char *p = mem_alloc(room);
-        if (b->n)
-            memcpy(p, b->p, b->n);
-        b->p = p;
-        b->room = room;
-    }
-    if (data)
-        memcpy(b->p + b->n, data, n);
-    b->n += n;
-    return b->n - n;
-}
-
-static void align(struct bytes *b, size_t to)
-{
-    static const char zero[16];
-    put(b, zero, (to - b->n % to) % to);
-}
-
-static uint32_t put_string(struct bytes *b, const char *s)
-{
-    return (uint32_t)put(b, s, strlen(s) + 1);
+    return (uint32_t)text_add(b, s, strlen(s) + 1);
 }
 
 /* ------------------------------------------------------------------ info files */
-enum { INFO_FIELDS = 15 };
-enum {
-    I_NAME,
-    I_FUNCTION,
-    I_FILE,
-    I_DIRECTIVE,
-    I_LINE,
-    I_COLUMN,
-    I_MODE,
-    I_MAX_THREADS,
-    I_REDUCE_BYTES,
-    I_FLAGS,
-    I_HEAP,
-    I_BLOCKS,
-    I_COPIES,
-    I_FRAMES,
-    I_HOW
-};
-enum { A_MEMBER = 2, A_NAME, A_SYMBOL }; /* of a line "", "alias", … */
-struct info {
-    char *field[INFO_FIELDS];
-};
 struct infos {
-    struct info *v, *aliases, *members;
-    unsigned n, naliases, nmembers;
+    VEC(struct proto_kernel) kernels;
+    VEC(struct proto_alias) aliases;
+    VEC(struct proto_taken) taken;
 };
-
-static uint32_t number(const char *s) { return (uint32_t)strtoul(s, NULL, 10); }
-static uint64_t larger(const char *a, const char *b)
-{
-    uint64_t m = strtoull(a, NULL, 10), n = b ? strtoull(b, NULL, 10) : 0;
-    return m > n ? m : n;
-}
-
-static void read_line(struct infos *list, char *line, const char *path)
-{
-    bool alias = text_starts(line, "\talias\t"), member = text_starts(line, "\tmember\t");
-    int fields = alias ? A_SYMBOL + 1 : member ? A_MEMBER + 1 : INFO_FIELDS;
-    struct info *k = alias    ? &list->aliases[list->naliases++]
-                     : member ? &list->members[list->nmembers++]
-                              : &list->v[list->n++];
-    for (int i = 0; i < fields; i++) {
-        char *tab = strchr(line, '\t');
-        k->field[i] = line;
-        if (!tab && i + 1 < fields)
-            diag_fatal(EXIT_COMPILE, "'%s' is damaged: a line has %d fields, not %d", path, i + 1,
-                       fields);
-        if (tab) {
-            *tab = 0;
-            line = tab + 1;
-        }
-    }
-}
 
 static struct infos read_infos(const char *path)
 {
     struct infos list = { 0 };
     char *text = path ? file_read(path, NULL) : NULL;
-    if (!text)
-        return list;
-    unsigned lines = 1;
-    for (char *p = text; *p; p++)
-        lines += *p == '\n';
-    list.v = mem_alloc(lines * sizeof *list.v);
-    list.aliases = mem_alloc(lines * sizeof *list.v);
-    list.members = mem_alloc(lines * sizeof *list.v);
-    for (char *next; *text; text = next) {
-        next = strchr(text, '\n');
-        if (next)
-            *next++ = 0;
+    for (char *line; (line = text_line(&text));) {
+        struct proto_kernel kernel;
+        struct proto_alias alias;
+        struct proto_taken taken;
+        if (proto_read_kernel(line, &kernel))
+            *VEC_PUSH(NULL, &list.kernels) = kernel;
+        else if (proto_read_alias(line, &alias))
+            *VEC_PUSH(NULL, &list.aliases) = alias;
+        else if (proto_read_taken(line, &taken))
+            *VEC_PUSH(NULL, &list.taken) = taken;
         else
-            next = text + strlen(text);
-        if (*text)
-            read_line(&list, text, path);
+            diag_fatal(EXIT_COMPILE, "'%s' is damaged: '%s'", path, line);
     }
     return list;
 }
 
-static const struct info *find_info(const struct infos *list, const char *name)
+static const struct proto_kernel *find_kernel(const struct infos *list, const char *name)
 {
-    for (unsigned i = 0; i < list->n; i++)
-        if (strcmp(list->v[i].field[I_NAME], name) == 0)
-            return &list->v[i];
+    for (unsigned i = 0; i < list->kernels.n; i++)
+        if (strcmp(list->kernels.at[i].name, name) == 0)
+            return &list->kernels.at[i];
     return NULL;
 }
 
@@ -138,9 +59,9 @@ bool *drv_read_members(const char *info, unsigned n)
 {
     struct infos list = read_infos(info);
     bool *members = mem_alloc(n + 1);
-    for (unsigned i = 0; i < list.nmembers; i++)
-        if (number(list.members[i].field[A_MEMBER]) < n)
-            members[number(list.members[i].field[A_MEMBER])] = true;
+    for (unsigned i = 0; i < list.taken.n; i++)
+        if (list.taken.at[i].member < n)
+            members[list.taken.at[i].member] = true;
     return members;
 }
 
@@ -165,28 +86,23 @@ static unsigned before(const char *line, const char *unit)
 
 struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
 {
-    char *text = file_read(path, NULL), *next;
+    char *text = file_read(path, NULL);
     unsigned room = 1, frames = 0;
     *n = 0;
     for (char *p = text; p && (p = strstr(p, "Compiling entry")); p++)
         room++;
     struct kernel_stats *list = mem_alloc(room * sizeof *list);
-    for (; text && *text; text = next) {
-        next = strchr(text, '\n');
-        if (next)
-            *next++ = 0;
-        else
-            next = text + strlen(text);
-        char *entry = strstr(text, "Compiling entry function '"), *used = strstr(text, "Used ");
+    for (char *line; (line = text_line(&text));) {
+        char *entry = strstr(line, "Compiling entry function '"), *used = strstr(line, "Used ");
         if (entry) {
             entry += strlen("Compiling entry function '");
             list[(*n)++].name = mem_strndup(entry, strcspn(entry, "'"));
         } else if (used && *n) {
-            list[*n - 1].registers = before(text, "registers");
-            list[*n - 1].shared = before(text, "bytes smem");
-            list[*n - 1].stack = before(text, "bytes cumulative stack size");
+            list[*n - 1].registers = before(line, "registers");
+            list[*n - 1].shared = before(line, "bytes smem");
+            list[*n - 1].stack = before(line, "bytes cumulative stack size");
         }
-        frames += before(text, "bytes stack frame");
+        frames += before(line, "bytes stack frame");
     }
     for (unsigned i = 0; i < *n; i++)
         list[i].frames = frames;
@@ -209,41 +125,42 @@ static void add_stats(struct ompgpu_kernel_entry *k, const char *name,
 /* ------------------------------------------------------------------ the container */
 /* Each target's module is looked at on its own.  What is tested on the emulated device shall be
  * what the GPU does. */
-static void check_alike(const struct info *k, const struct info *e)
+static void check_modes(const struct proto_kernel *k, const struct proto_kernel *emu)
 {
-    if (!e || strcmp(k->field[I_HOW], e->field[I_HOW]) == 0)
-        return;
-    char *const *f = k->field;
-    fprintf(stderr,
-            "%s:%s:%s: warning: region '%s' is not run alike: %s on the GPU, %s on the emulated "
-            "device\n",
-            f[I_FILE], f[I_LINE], f[I_COLUMN], f[I_NAME], f[I_HOW], e->field[I_HOW]);
+    if (emu && strcmp(k->how, emu->how) != 0)
+        diag_at(&(struct diag_place){ k->file, (unsigned)k->line, (unsigned)k->column, NULL, 0 },
+                DIAG_WARNING,
+                "region '%s' runs in different modes: %s on the GPU, %s on the emulated device",
+                k->name, k->how, emu->how);
 }
 
-static struct ompgpu_kernel_entry kernel_entry(struct bytes *b, const struct info *k,
-                                               const struct infos *emu)
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static struct ompgpu_kernel_entry kernel_entry(struct text *b, const struct proto_kernel *k,
+                                               const struct infos *of_emu)
 {
-    const struct info *e = find_info(emu, k->field[I_NAME]);
-    check_alike(k, e);
+    static const struct proto_kernel none;
+    const struct proto_kernel *found = find_kernel(of_emu, k->name), *emu = found ? found : &none;
+    check_modes(k, found);
     return (struct ompgpu_kernel_entry){
-        .name = put_string(b, k->field[I_NAME]),
-        .function = put_string(b, k->field[I_FUNCTION]),
-        .file = put_string(b, k->field[I_FILE]),
-        .directive = put_string(b, k->field[I_DIRECTIVE]),
-        .line = number(k->field[I_LINE]),
-        .column = number(k->field[I_COLUMN]),
-        .mode = number(k->field[I_MODE]),
-        .max_threads = number(k->field[I_MAX_THREADS]),
-        .reduce_bytes = number(k->field[I_REDUCE_BYTES]),
-        .flags = number(k->field[I_FLAGS]) | (e ? number(e->field[I_FLAGS]) : 0),
-        .heap_bytes = larger(k->field[I_HEAP], e ? e->field[I_HEAP] : NULL),
-        .block_bytes = larger(k->field[I_BLOCKS], e ? e->field[I_BLOCKS] : NULL),
-        .copy_bytes = larger(k->field[I_COPIES], e ? e->field[I_COPIES] : NULL),
-        .frame_bytes = e ? number(e->field[I_FRAMES]) : 0,
+        .name = put_string(b, k->name),
+        .function = put_string(b, k->function),
+        .file = put_string(b, k->file),
+        .directive = put_string(b, k->directive),
+        .line = (uint32_t)k->line,
+        .column = (uint32_t)k->column,
+        .mode = (uint32_t)k->mode,
+        .max_threads = (uint32_t)k->max_threads,
+        .reduce_bytes = (uint32_t)k->reduce_bytes,
+        .flags = (uint32_t)(k->flags | emu->flags),
+        .heap_bytes = larger(k->heap_bytes, emu->heap_bytes),
+        .block_bytes = larger(k->block_bytes, emu->block_bytes),
+        .copy_bytes = larger(k->copy_bytes, emu->copy_bytes),
+        .frame_bytes = (uint32_t)emu->frame_bytes,
     };
 }
 
-static bool put_image(struct bytes *b, struct ompgpu_image_entry *e, const struct image_file *f)
+static bool put_image(struct text *b, struct ompgpu_image_entry *e, const struct image_file *f)
 {
     size_t size;
     const char *data = file_read(f->path, &size);
@@ -253,52 +170,64 @@ static bool put_image(struct bytes *b, struct ompgpu_image_entry *e, const struc
     }
     size += f->kind == OMPGPU_IMAGE_PTX; /* the NUL counts */
     align(b, 16);
-    *e = (struct ompgpu_image_entry){
-        .kind = f->kind, .arch = f->arch, .offset = put(b, data, size), .size = size, .usize = size
-    };
+    *e = (struct ompgpu_image_entry){ .kind = f->kind,
+                                      .arch = f->arch,
+                                      .offset = text_add(b, data, size),
+                                      .size = size,
+                                      .usize = size };
     return true;
+}
+
+/* Room for a table of n elements; filled at the end, when the strings have their places. */
+static uint64_t reserve(struct text *b, size_t n, size_t size)
+{
+    return text_add(b, NULL, n * size);
+}
+
+static struct ompgpu_alias alias_entry(struct text *b, const struct proto_alias *a)
+{
+    return (struct ompgpu_alias){ (uint32_t)a->member, put_string(b, a->name),
+                                  put_string(b, a->symbol) };
 }
 
 bool drv_write_container(const char *path, const struct container *c)
 {
-    struct bytes b = { 0 };
-    struct infos emu = read_infos(c->emu_info), gpu = read_infos(c->info),
-                 *main = c->info ? &gpu : &emu;
+    struct text b = { 0 };
+    struct infos emu = read_infos(c->emu_info), gpu = read_infos(c->info);
+    const struct infos *main = c->info ? &gpu : &emu;
+    const unsigned nkernels = main->kernels.n, naliases = main->aliases.n;
     struct ompgpu_image_header h = { .magic = OMPGPU_IMAGE_MAGIC,
                                      .version = OMPGPU_IMAGE_VERSION,
                                      .header_size = sizeof h,
                                      .flags = c->flags,
                                      .nimages = c->nfiles,
-                                     .nkernels = main->n,
-                                     .naliases = main->naliases };
-    struct ompgpu_image_entry *images = mem_alloc(c->nfiles * sizeof *images);
-    struct ompgpu_kernel_entry *kernels = mem_alloc(main->n * sizeof *kernels);
-    struct ompgpu_alias *aliases = mem_alloc(main->naliases * sizeof *aliases);
-    put(&b, NULL, sizeof h);
-    h.images = put(&b, NULL, c->nfiles * sizeof *images);
-    h.kernels = put(&b, NULL, main->n * sizeof *kernels);
-    h.aliases = put(&b, NULL, main->naliases * sizeof *aliases);
+                                     .nkernels = nkernels,
+                                     .naliases = naliases };
+    struct ompgpu_image_entry *images = mem_array(c->nfiles, sizeof *images);
+    struct ompgpu_kernel_entry *kernels = mem_array(nkernels, sizeof *kernels);
+    struct ompgpu_alias *aliases = mem_array(naliases, sizeof *aliases);
+    reserve(&b, 1, sizeof h);
+    h.images = reserve(&b, c->nfiles, sizeof *images);
+    h.kernels = reserve(&b, nkernels, sizeof *kernels);
+    h.aliases = reserve(&b, naliases, sizeof *aliases);
     h.options = put_string(&b, c->options);
     h.file = put_string(&b, c->file);
-    for (unsigned i = 0; i < main->n; i++) {
-        kernels[i] = kernel_entry(&b, &main->v[i], &emu);
-        add_stats(&kernels[i], main->v[i].field[I_NAME], c->stats, c->nstats);
+    for (unsigned i = 0; i < nkernels; i++) {
+        kernels[i] = kernel_entry(&b, &main->kernels.at[i], &emu);
+        add_stats(&kernels[i], main->kernels.at[i].name, c->stats, c->nstats);
     }
-    for (unsigned i = 0; i < main->naliases; i++) {
-        char **f = main->aliases[i].field;
-        aliases[i] = (struct ompgpu_alias){ number(f[A_MEMBER]), put_string(&b, f[A_NAME]),
-                                            put_string(&b, f[A_SYMBOL]) };
-    }
+    for (unsigned i = 0; i < naliases; i++)
+        aliases[i] = alias_entry(&b, &main->aliases.at[i]);
     for (unsigned i = 0; i < c->nfiles; i++)
         if (!put_image(&b, &images[i], &c->files[i]))
             return false;
     align(&b, 16);
     h.total_size = b.n;
-    memcpy(b.p, &h, sizeof h);
-    memcpy(b.p + h.images, images, c->nfiles * sizeof *images);
-    memcpy(b.p + h.kernels, kernels, main->n * sizeof *kernels);
-    memcpy(b.p + h.aliases, aliases, main->naliases * sizeof *aliases);
-    if (file_write(path, b.p, b.n))
+    memcpy(b.s, &h, sizeof h);
+    memcpy(b.s + h.images, images, c->nfiles * sizeof *images);
+    memcpy(b.s + h.kernels, kernels, nkernels * sizeof *kernels);
+    memcpy(b.s + h.aliases, aliases, naliases * sizeof *aliases);
+    if (file_write(path, b.s, b.n))
         return true;
     diag_error("cannot write '%s': %s", path, strerror(errno));
     return false;
@@ -357,15 +286,15 @@ void drv_remark_ptxas(const char *info, const struct kernel_stats *stats, unsign
                       const char *arch)
 {
     struct infos list = read_infos(info);
-    for (unsigned i = 0; i < list.n; i++) {
-        char **f = list.v[i].field;
-        struct ompgpu_kernel_entry k = { 0 };
-        add_stats(&k, f[I_NAME], stats, nstats);
-        if (k.registers)
-            fprintf(stderr,
-                    "%s:%s:%s: remark: region '%s': %u registers and %u bytes of shared memory on "
-                    "%s [-Rompgpu]\n",
-                    f[I_FILE], f[I_LINE], f[I_COLUMN], f[I_NAME], k.registers, k.shared_bytes,
-                    arch);
+    for (unsigned i = 0; i < list.kernels.n; i++) {
+        const struct proto_kernel *k = &list.kernels.at[i];
+        struct ompgpu_kernel_entry e = { 0 };
+        add_stats(&e, k->name, stats, nstats);
+        if (e.registers)
+            diag_at(
+                &(struct diag_place){ k->file, (unsigned)k->line, (unsigned)k->column, NULL, 0 },
+                DIAG_REMARK,
+                "region '%s': %u registers and %u bytes of shared memory on %s [-Rompgpu]", k->name,
+                e.registers, e.shared_bytes, arch);
     }
 }

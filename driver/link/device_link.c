@@ -29,6 +29,7 @@ struct found { /* a container in a linked file */
     const struct ompgpu_image_header *h;
     uint64_t offset; /* in the file */
     const char *file;
+    struct proto_compiled compiled;
     int member; /* number among the inputs of the device link; -1: none */
 };
 struct program {
@@ -104,6 +105,8 @@ static bool is_sound(const struct ompgpu_image_header *h, uint64_t room)
            h->nimages <= (h->total_size - h->images) / entry;
 }
 
+static void damaged(void) { diag_error("the device images in the linked file are damaged"); }
+
 static bool find_containers(struct program *p)
 {
     const Elf64_Shdr *s = find_section(p);
@@ -123,12 +126,16 @@ static bool find_containers(struct program *p)
                            "knows version %u: compile it again",
                            h->version, OMPGPU_IMAGE_VERSION);
             else
-                diag_error("the device images in the linked file are damaged");
+                damaged();
             return false;
         }
         p->at[p->n++] = (struct found){
             .h = h, .offset = s->sh_offset + at, .file = string(h, h->file), .member = -1
         };
+        if (!proto_read_compiled(string(h, h->options), &p->at[p->n - 1].compiled)) {
+            damaged();
+            return false;
+        }
         at += h->total_size;
     }
     return true;
@@ -151,22 +158,6 @@ static const struct ompgpu_image_entry *find_image(const struct found *f, unsign
 }
 
 /* ------------------------------------------------------------------ how the files were compiled */
-/* The value of `key` in "level=-O2 debug=0 …". */
-static const char *recorded(const struct found *f, const char *key)
-{
-    const char *p = string(f->h, f->h->options);
-    size_t n = strlen(key);
-    for (; *p; p += strcspn(p, " "), p += *p == ' ')
-        if (strncmp(p, key, n) == 0 && p[n] == '=')
-            return mem_strndup(p + n + 1, strcspn(p + n + 1, " "));
-    return "";
-}
-
-static bool recorded_flag(const struct found *f, const char *key)
-{
-    return strcmp(recorded(f, key), "1") == 0;
-}
-
 static unsigned rank(const char *level)
 {
     static const char *const levels[] = { "-O0", "-O1", "-Os", "-O2", "-O3" };
@@ -226,7 +217,7 @@ static bool choose_archs(const struct options *o, struct archs *a)
     }
     for (unsigned i = 0; i < first.n && !o->gpu_arch; i++)
         if (needs_link(&first.at[i]))
-            add_archs(a, recorded(&first.at[i], "archs"));
+            add_archs(a, first.at[i].compiled.archs);
     if (!check_device(o, a, false) || !check_device(o, a, true))
         return false;
     if (a->n || a->native || a->emu)
@@ -237,18 +228,14 @@ static bool choose_archs(const struct options *o, struct archs *a)
 }
 
 /* ---------------------------------------------------------------- the inputs of the device link */
-/* LETTERS:NAME, see omp-device --help. */
-static const char *about(const struct options *o, const struct found *f)
+static struct proto_member member_record(const struct options *o, const struct found *f)
 {
-    const char *mode = o->mode ? o->mode : recorded(f, "mode");
-    return mem_printf("%s%s%s%s%s:%s", needs_link(f) ? "n" : "",
-                      o->remarks || recorded_flag(f, "remarks") ? "r" : "",
-                      o->warn_generic || recorded_flag(f, "warn") ? "w" : "",
-                      drv_generic_is_error(o) || recorded_flag(f, "error") ? "e" : "",
-                      strcmp(mode, "generic") == 0 ? "g"
-                      : strcmp(mode, "spmd") == 0  ? "s"
-                                                   : "",
-                      f->file);
+    return (struct proto_member){ .file = f->file,
+                                  .mode = o->mode ? o->mode : f->compiled.mode,
+                                  .needs = needs_link(f),
+                                  .remarks = o->remarks || f->compiled.remarks,
+                                  .warn_generic = o->warn_generic || f->compiled.warn,
+                                  .error_generic = drv_generic_is_error(o) || f->compiled.error };
 }
 
 static const char *unpack(const struct job *j, const struct found *f, unsigned kind,
@@ -268,7 +255,7 @@ static struct device_link *collect(const struct job *j)
     static const unsigned kinds[2] = { OMPGPU_IMAGE_BITCODE_GPU, OMPGPU_IMAGE_BITCODE_EMU };
     const bool wanted[2] = { j->archs.n || j->archs.native, j->archs.emu };
     struct device_link *d = mem_alloc(sizeof *d);
-    d->about = mem_alloc(first.n * sizeof *d->about);
+    d->members = mem_array(first.n, sizeof *d->members);
     for (int k = 0; k < 2; k++)
         d->bitcode[k] = mem_alloc(first.n * sizeof *d->bitcode[k]);
     for (unsigned i = 0; i < first.n; i++) {
@@ -276,7 +263,7 @@ static struct device_link *collect(const struct job *j)
         if ((wanted[0] && !find_image(f, kinds[0])) || (wanted[1] && !find_image(f, kinds[1])))
             continue;
         f->member = (int)d->n;
-        d->about[d->n] = about(j->opt, f);
+        d->members[d->n] = member_record(j->opt, f);
         for (int k = 0; k < 2; k++)
             if (wanted[k])
                 d->bitcode[k][d->n] = unpack(j, f, kinds[k], d->n);
@@ -295,7 +282,7 @@ static void note_left_out(void)
             (find_image(f, OMPGPU_IMAGE_BITCODE_GPU) || find_image(f, OMPGPU_IMAGE_BITCODE_EMU)))
             diag_note("'%s' was compiled with --gpu-arch=%s only, so its functions and variables "
                       "were left out",
-                      f->file, recorded(f, "archs"));
+                      f->file, f->compiled.archs);
     }
 }
 
@@ -305,10 +292,10 @@ static void set_level(struct job *j)
     for (unsigned i = 0; i < first.n; i++) {
         if (!needs_link(&first.at[i]))
             continue;
-        const char *level = recorded(&first.at[i], "level");
+        const char *level = first.at[i].compiled.level;
         if (rank(level) > rank(j->level))
             j->level = level;
-        j->debug |= recorded_flag(&first.at[i], "debug");
+        j->debug |= first.at[i].compiled.debug;
     }
 }
 

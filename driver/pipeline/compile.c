@@ -166,7 +166,7 @@ static bool is_endless(const struct job *j)
                                   drv_job_file(j, "i") };
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         words_add(&screen.argv, words[i]);
-    if (drv_proc_run(&screen) != SPLIT_ENDLESS)
+    if (drv_proc_run(&screen) != TOOL_ENDLESS)
         return false;
     drv_show(j->opt, screen.err);
     return true;

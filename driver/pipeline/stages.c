@@ -9,7 +9,6 @@
  * files and shown when check has found nothing wrong, so that an error appears once.  The first
  * failure ends everything else (but lets check finish, for its message is the better one; unless
  * split has found that it never will, see frontend/screen.c). */
-#include "codegen/c/codegen.h"
 #include "driver/driver.h"
 #include "hostrt/image.h"
 #include <errno.h>
@@ -50,25 +49,15 @@ struct stage {
  * A device link (device_link.c) starts at the two lower stages, with the bitcode of several files.
  * A file that needs such a link ends with its bitcode; one that others may need packs its bitcode
  * beside its images. */
-static bool marked(const struct job *j, const char *mark)
-{
-    const char *p = j->device_link ? NULL : file_read(drv_job_file(j, "device.c"), NULL);
-    size_t n = strlen(mark);
-    for (; p && text_starts(p, "// "); p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
-        if (strncmp(p, mark, n) == 0 && p[n] == '\n')
-            return true;
-    return false;
-}
 static bool needs_link(const struct job *j)
 {
-    return j->opt->emit == EMIT_NONE && marked(j, CG_NEEDS_LINK);
+    return j->opt->emit == EMIT_NONE && j->unit.needs_link;
 }
 static bool bitcode_only(const struct job *j)
 {
-    return needs_link(j) ||
-           (j->opt->emit == EMIT_NONE && marked(j, CG_PROVIDES) && marked(j, CG_NO_ENTRIES));
+    return needs_link(j) || (j->opt->emit == EMIT_NONE && j->unit.provides && !j->unit.entries);
 }
-static bool packs_bitcode(const struct job *j) { return needs_link(j) || marked(j, CG_PROVIDES); }
+static bool packs_bitcode(const struct job *j) { return needs_link(j) || j->unit.provides; }
 
 static bool compiles(const struct job *j) { return !j->device_link; }
 static bool has_gpu(const struct job *j) { return j->archs.n > 0 || j->archs.native; }
@@ -241,7 +230,7 @@ static const char *line_flag(const struct job *j)
 static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    if (marked(j, CG_RUN_TIME_TYPES))
+    if (j->unit.run_time_types)
         WORDS_ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__",
                   "-fvisibility=default", "-fconvergent-functions", "-fno-math-errno");
     else
@@ -322,13 +311,12 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
         WORDS_ADD(&p->argv, mem_printf("--emit-ir=%s", drv_job_file(j, "ll")));
 }
 
-/* The same --member without `r`, `w` and `e`. */
-static const char *silent(const char *about)
+/* Only one of the two targets says what there is to say. */
+static const char *member_flag(struct proto_member m, bool silent)
 {
-    char *word = mem_strndup(about, strlen(about)), *to = word;
-    for (const char *p = word, *end = strchr(word, ':'); (*to = *p); p++)
-        to += p > end || (*p != 'r' && *p != 'w' && *p != 'e');
-    return word;
+    if (silent)
+        m.remarks = m.warn_generic = m.error_generic = false;
+    return mem_printf("--member=%s", proto_write_member(&m));
 }
 
 static void lower_inputs(const struct job *j, struct proc *p, bool emu, bool first)
@@ -336,8 +324,8 @@ static void lower_inputs(const struct job *j, struct proc *p, bool emu, bool fir
     const struct device_link *d = j->device_link;
     if (!d)
         WORDS_ADD(&p->argv, drv_job_file(j, emu ? "x86_64.bc" : "nvptx64.bc"));
-    for (unsigned i = 0; d && i < d->n; i++) /* one of the two says what there is to say */
-        WORDS_ADD(&p->argv, mem_printf("--member=%s", first ? d->about[i] : silent(d->about[i])));
+    for (unsigned i = 0; d && i < d->n; i++)
+        words_add(&p->argv, member_flag(d->members[i], !first));
     for (unsigned i = 0; d && i < d->n; i++)
         WORDS_ADD(&p->argv, d->bitcode[emu][i]);
 }
@@ -409,10 +397,14 @@ const char *drv_arch_names(const struct archs *a)
 /* What the device link must know of how this file was compiled. */
 static const char *recorded(const struct job *j)
 {
-    return mem_printf("level=%s debug=%d mode=%s remarks=%d warn=%d error=%d archs=%s", j->level,
-                      j->debug, j->opt->mode ? j->opt->mode : "auto", j->opt->remarks,
-                      j->opt->warn_generic, drv_generic_is_error(j->opt),
-                      drv_arch_names(&j->archs));
+    struct proto_compiled c = { .level = j->level,
+                                .debug = j->debug,
+                                .mode = j->opt->mode ? j->opt->mode : "auto",
+                                .remarks = j->opt->remarks,
+                                .warn = j->opt->warn_generic,
+                                .error = drv_generic_is_error(j->opt),
+                                .archs = drv_arch_names(&j->archs) };
+    return proto_write_compiled(&c);
 }
 
 static unsigned image_files(const struct job *j, struct image_file *files)
@@ -500,8 +492,15 @@ static int native_done(struct job *j, int code)
 
 static int split_done(struct job *j, int code)
 {
-    j->no_targets = code == SPLIT_NO_TARGETS;
-    return code == SPLIT_NO_TARGETS ? 0 : code;
+    const char *text = code == TOOL_OK ? file_read(drv_job_file(j, "device.c"), NULL) : NULL;
+    j->unit = (struct proto_unit){ 0 };
+    j->no_targets = code == TOOL_NO_TARGETS;
+    if (text && !(text_starts(text, "// ") && proto_read_unit(text + 3, &j->unit))) {
+        diag_error("'%s' does not begin with a record of what it is; this is a fault of ompgpu-cc",
+                   drv_job_file(j, "device.c"));
+        return EXIT_COMPILE;
+    }
+    return j->no_targets ? 0 : code;
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -636,7 +635,7 @@ static void ended(struct run *r, struct proc *p)
     bool orderly = p->code >= 0 && !p->timed_out;
     int code = orderly && s->done ? s->done(r->job, p->code) : p->code;
     r->children--;
-    r->endless |= id == SPLIT && p->code == SPLIT_ENDLESS;
+    r->endless |= id == SPLIT && p->code == TOOL_ENDLESS;
     print_time(r, s->name, p->seconds);
     if (id == CHECK && p->code == 1 && accepted_by_older(r->job)) {
         r->again = true;

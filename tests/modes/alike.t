@@ -7,7 +7,7 @@ for src in "$SAMPLES"/*.c; do
     name=$(basename "$src" .c)
     check "$name: compiles" "$CC" --gpu-arch=sm_75,emu -O2 -w -S "$src" -o s.s || continue
     cp .log log
-    check "$name: the same on both targets" silent log alike
+    check "$name: the same on both targets" silent log "different modes"
 done
 
 # A compiler that makes something else of the text for the emulated device.
@@ -32,5 +32,5 @@ C
 chmod +x other-clang
 check "compiles with it" env OMPGPU_CLANG="$PWD/other-clang" "$CC" --gpu-arch=sm_75,emu -O2 -S differs.c -o d.s
 cp .log log
-check "a difference is told" has log "differs.c:4:.*: warning: region 'main_4' is not run alike: SPMD with 1 guards, .* on the GPU, generic on the emulated device"
+check "a difference is told" has log "differs.c:4:.*: warning: region 'main_4' runs in different modes: SPMD with 1 guards, .* on the GPU, generic on the emulated device"
 finish

@@ -22,7 +22,7 @@ for src in "$ROOT"/tests/modes/*.c; do
     if have_ptxas; then
         check "$name: ptxas" "$CC" --gpu-arch=sm_75,sm_90,emu -O2 -g -I"$ROOT/tests/run" -c "$src" -o gpu.o || continue
         cp .log log
-        check "$name: the same on both targets" silent log alike
+        check "$name: the same on both targets" silent log "different modes"
     else
         skip "$name: ptxas" "no ptxas"
     fi

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
+#include "driver/base/protocol.h"
 
 /* A name that no other file's variable has: statics of the same name are told apart by the file. */
 const char *cg_export_id(struct cg *cg, const struct omp_var *v)
@@ -194,20 +195,14 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
         if (u->vars[i]->declare_target == OMPV_DT_LINK)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
     write_unit(&cg);
-    const struct {
-        bool set;
-        const char *mark;
-    } marks[] = {
-        { u->run_time_types, CG_RUN_TIME_TYPES },
-        { u->needs_link, CG_NEEDS_LINK },
-        { u->provides, CG_PROVIDES },
-        { !u->ntargets && !has_variables(u), CG_NO_ENTRIES },
-    };
-    for (unsigned i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (!cg.errors && marks[i].set)
-            fprintf(out, "%s\n", marks[i].mark);
-    if (!cg.errors)
+    const struct proto_unit unit = { .run_time_types = u->run_time_types,
+                                     .needs_link = u->needs_link,
+                                     .provides = u->provides,
+                                     .entries = u->ntargets || has_variables(u) };
+    if (!cg.errors) {
+        fprintf(out, "// %s\n", proto_write_unit(&unit));
         fwrite(text.s, 1, text.n, out);
+    }
     int errors = cg.errors;
     free(text.s);
     cg_free(&cg);

@@ -1,6 +1,7 @@
 /* report.c - what became of each kernel: the info file for the driver, remarks for the user
  * (-Rompgpu). */
 #include "codegen/ir/tool.h"
+#include "driver/base/protocol.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,13 +137,6 @@ bool ir_measure(struct ir_unit *u)
 }
 
 /* ------------------------------------------------------------------ info file */
-static void put_field(FILE *f, const char *s)
-{
-    for (; *s; s++)
-        putc(*s == '\t' || *s == '\n' || *s == '\r' ? ' ' : *s, f);
-    putc('\t', f);
-}
-
 /* What must be the same on both targets. */
 static const char *how(const struct ir_kernel *k)
 {
@@ -152,36 +146,41 @@ static const char *how(const struct ir_kernel *k)
                       k->broadcast_bytes, k->placed);
 }
 
+static struct proto_kernel kernel_record(const struct ir_kernel *k)
+{
+    return (struct proto_kernel){ .name = k->name,
+                                  .function = k->function,
+                                  .file = k->file,
+                                  .directive = k->directive,
+                                  .line = k->line,
+                                  .column = k->column,
+                                  .mode = k->mode,
+                                  .max_threads = k->max_threads,
+                                  .reduce_bytes = k->reduce_bytes,
+                                  .flags = k->flags,
+                                  .heap_bytes = k->heap_bytes,
+                                  .block_bytes = k->block_bytes,
+                                  .copy_bytes = k->copy_bytes,
+                                  .frame_bytes = k->frame_bytes,
+                                  .how = how(k) };
+}
+
 bool ir_write_info(struct ir_unit *u)
 {
-    const char *path = u->opt->info;
-    if (!path)
-        return true;
-    FILE *f = fopen(path, "w");
-    for (unsigned i = 0; f && i < u->nkernels; i++) {
-        const struct ir_kernel *k = &u->kernels[i];
-        const char *strings[] = { k->name, k->function, k->file, k->directive };
-        for (unsigned s = 0; s < 4; s++)
-            put_field(f, strings[s]);
-        fprintf(f, "%u\t%u\t%u\t%u\t%u\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k->line, k->column,
-                k->mode, k->max_threads, k->reduce_bytes, k->flags,
-                (unsigned long long)k->heap_bytes, (unsigned long long)k->block_bytes,
-                (unsigned long long)k->copy_bytes, (unsigned long long)k->frame_bytes, how(k));
+    struct text t = { 0 };
+    for (unsigned i = 0; i < u->nkernels; i++) {
+        struct proto_kernel k = kernel_record(&u->kernels[i]);
+        text_printf(&t, "%s\n", proto_write_kernel(&k));
     }
-    for (unsigned i = 0; f && u->opt->link && i < u->opt->ninputs; i++)
+    for (unsigned i = 0; u->opt->link && i < u->opt->ninputs; i++)
         if (u->members[i])
-            fprintf(f, "\tmember\t%u\n", i);
-    for (unsigned i = 0; f && i < u->naliases; i++)
-        fprintf(f, "\talias\t%u\t%s\t%s\n", u->aliases[i].input, u->aliases[i].name,
-                u->aliases[i].symbol);
-    bool bad = !f || ferror(f);
-    if (f && fclose(f))
-        bad = true;
-    if (bad) {
-        diag_error("cannot write '%s': %s", path, strerror(errno));
-        remove(path);
+            text_printf(&t, "%s\n", proto_write_taken(&(struct proto_taken){ .member = i }));
+    for (unsigned i = 0; i < u->naliases; i++) {
+        const struct ir_alias *a = &u->aliases[i];
+        struct proto_alias alias = { .member = a->input, .name = a->name, .symbol = a->symbol };
+        text_printf(&t, "%s\n", proto_write_alias(&alias));
     }
-    return !bad;
+    return !u->opt->info || ir_write_file(u->opt->info, t.s, t.n);
 }
 
 /* ------------------------------------------------------------------ remarks */

@@ -48,16 +48,18 @@ done
 
 # SPMD kernels
 check "axpy: no barrier, shared or local memory, call" lacks axpy.ptx barrier '\.shared' '\.local' call
-printf 'axpy\tmain\tapp.c\ttarget teams distribute parallel for\t14\t9\t1\t0\t0\t0\t0\t0\t0\t0\tSPMD\n' >want
+cat >want <<'E'
+kernel name=axpy function=main file=app.c directive=target\steams\sdistribute\sparallel\sfor line=14 column=9 mode=1 max_threads=0 reduce_bytes=0 flags=0 heap_bytes=0 block_bytes=0 copy_bytes=0 frame_bytes=0 how=SPMD
+E
 check "axpy: info" same want axpy.info
 check "axpy: info of the emulated device" same want axpy.emu.info
 check "sum: no call, no stack" lacks sum.ptx call '\.local'
-check "sum: needs fibers" has sum.emu.info '1	0	16	2	0	0	0	[0-9]*	SPMD$'
+check "sum: needs fibers" has sum.emu.info ' mode=1 .* reduce_bytes=16 flags=2 heap_bytes=0 .* how=SPMD$'
 entry mixed.ptx axpy >mixed.axpy
 check "axpy beside a generic kernel: the same" lacks mixed.axpy barrier '\.shared' '\.local' call
 
 # generic kernels
-check "fork_join: flags" has fork_join.emu.info '	0	0	0	3	0	0	0	[0-9]*	generic$'
+check "fork_join: flags" has fork_join.emu.info ' mode=0 .* flags=3 heap_bytes=0 .* how=generic$'
 check "fork_join: no indirect call" lacks fork_join.ptx callprototype
 check "fork_join: regions stand in the cascade only" lacks fork_join.ptx 'func .*__parallel'
 check "fork_join: no register-hungry launch" has fork_join.ptx '\.maxntid 1024'
@@ -68,7 +70,7 @@ check "fork_join: thread-local slots on the emulated device" has fork_join.emu.[
 
 # the same by the late pass
 MODE=auto ptx fork_join >late.log 2>&1; cp fork_join.ptx late.ptx; cp fork_join.info late.info
-check "late: becomes SPMD" has late.info '	1	0	0	3	0	0	0	[0-9]*	SPMD with .* guards, .* bytes broadcast, .* barriers$'
+check "late: becomes SPMD" has late.info ' mode=1 .* flags=3 heap_bytes=0 .* how=SPMD.*guards.*broadcast.*barriers$'
 check "late: no state machine, no call" lacks late.ptx call callprototype
 check "late: no runtime state" lacks late.ptx __ompgpu_state_nest __ompgpu_state_fn __ompgpu_state_region_threads
 if have_ptxas; then check "late: ptxas" assembles late.ptx; else skip "late: ptxas" "no ptxas"; fi
@@ -81,7 +83,7 @@ check "array of a device function has a slot" has fn.moves '__ompgpu_slot_moves'
 check "array of a device function: nothing at run time" lacks fn.moves __ompgpu_heap alloca
 check "alloca becomes a block" has fn.runtime_size '__ompgpu_heap_mark' '__ompgpu_heap_alloc(.*i64 16' '__ompgpu_heap_release(.*%2)'
 check "large array of a region has a place" has fn.generic__region '__ompgpu_heap_slot(i1 zeroext true, i64 0)' __ompgpu_slot
-check "the kernel says what it needs" has globalise.emu.info '^generic.*	7	4000	0	0	[0-9]*	generic$' '^spmd.*	0	0	0	0	[0-9]*	SPMD$'
+check "the kernel says what it needs" has globalise.emu.info 'name=generic .* flags=7 heap_bytes=4000 block_bytes=0 .* how=generic$' 'name=spmd .* flags=0 heap_bytes=0 .* how=SPMD$'
 check "no device malloc" lacks globalise.ptx malloc
 check "SPMD region keeps its locals" lacks fn.spmd__region __ompgpu_alloc __ompgpu_slot
 

@@ -1,0 +1,81 @@
+/* protocol.h - what the three programs tell each other, for writer and reader alike.
+ *
+ *   omp-split  -> command     exit code; record `unit` in the first line of the device text
+ *   command    -> omp-device  a record `member` for each file of a device link (--member=)
+ *   omp-device -> command     exit code; the info file: `kernel`, `taken`, `alias`
+ *   command    -> command     a record `compiled` in each container, for the device link
+ *
+ * A record is one line: its kind, then key=value for each of its fields, in any order.  Blanks,
+ * newlines and backslashes in a value are written \s, \n and \\, so that names of files are data.
+ * Fields are S, a string, or N, a number. */
+#ifndef OMPGPU_BASE_PROTOCOL_H
+#define OMPGPU_BASE_PROTOCOL_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Exit codes of omp-split and omp-device. */
+enum tool_exit {
+    TOOL_OK,
+    TOOL_ERROR,      /* in the user's program, and reported; nothing was written */
+    TOOL_USAGE,      /* options or files */
+    TOOL_NO_TARGETS, /* omp-split: no device constructs, nothing was written */
+    TOOL_ENDLESS     /* omp-split: clang hangs on this file (frontend/screen.c) */
+};
+
+/* What a device text is.
+ *   run_time_types  it has variable length arrays, which clang's NVPTX target rejects
+ *   needs_link      it uses functions or variables that other files define
+ *   provides        it defines some for other files
+ *   entries         it has target regions, or variables that the host knows */
+#define PROTO_UNIT(S, N) N(run_time_types) N(needs_link) N(provides) N(entries)
+
+/* A kernel; see struct ompgpu_kernel_entry in hostrt/image.h.  frame_bytes: locals of the emulated
+ * device's functions; how: its mode and what that took, to be compared and shown. */
+#define PROTO_KERNEL(S, N)                                                                         \
+    S(name)                                                                                        \
+    S(function)                                                                                    \
+    S(file)                                                                                        \
+    S(directive)                                                                                   \
+    N(line)                                                                                        \
+    N(column)                                                                                      \
+    N(mode)                                                                                        \
+    N(max_threads)                                                                                 \
+    N(reduce_bytes) N(flags) N(heap_bytes) N(block_bytes) N(copy_bytes) N(frame_bytes) S(how)
+
+/* Of a device link: input number `member` is part of it; it calls `name` what is `symbol` there. */
+#define PROTO_TAKEN(S, N) N(member)
+#define PROTO_ALIAS(S, N) N(member) S(name) S(symbol)
+
+/* An input of a device link.  needs: it cannot do without the link; the others are the flags with
+ * which it was compiled (mode: auto, generic, spmd). */
+#define PROTO_MEMBER(S, N) S(file) S(mode) N(needs) N(remarks) N(warn_generic) N(error_generic)
+
+/* How a file was compiled.  archs: sm_90,emu */
+#define PROTO_COMPILED(S, N) S(level) N(debug) S(mode) N(remarks) N(warn) N(error) S(archs)
+
+#define PROTO_RECORDS(R)                                                                           \
+    R(unit, PROTO_UNIT)                                                                            \
+    R(kernel, PROTO_KERNEL)                                                                        \
+    R(taken, PROTO_TAKEN)                                                                          \
+    R(alias, PROTO_ALIAS)                                                                          \
+    R(member, PROTO_MEMBER)                                                                        \
+    R(compiled, PROTO_COMPILED)
+
+/* struct proto_unit { uint64_t run_time_types, … }; and so on */
+#define PROTO_S(field) const char *field;
+#define PROTO_N(field) uint64_t field;
+#define PROTO_STRUCT(kind, FIELDS)                                                                 \
+    struct proto_##kind {                                                                          \
+        FIELDS(PROTO_S, PROTO_N)                                                                   \
+    };
+PROTO_RECORDS(PROTO_STRUCT)
+
+/* Below, unit(&u) stands for each kind:
+ *   const char *proto_write_unit(const struct proto_unit *);       the line, without its end
+ *   bool proto_read_unit(const char *line, struct proto_unit *);   false: it is another record, or
+ *                                                                  damaged.  Ends at a newline. */
+#define PROTO_DECLARE(kind, FIELDS)                                                                \
+    const char *proto_write_##kind(const struct proto_##kind *);                                   \
+    bool proto_read_##kind(const char *line, struct proto_##kind *);
+PROTO_RECORDS(PROTO_DECLARE)
+#endif
