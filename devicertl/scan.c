@@ -179,17 +179,25 @@ INLINE void piece_down(struct records r, struct place p, usize at, usize n)
     get(slots_down(r.size), 0, (char *)r.carry + at, n, p.warps - 1);
 }
 
-INLINE void travel(struct records r, struct place p,
-                   void (*piece)(struct records, struct place, usize, usize))
+INLINE void exchange_part(struct records r, struct place p, _Bool up, usize at, usize n)
+{
+    if (up)
+        piece_up(r, p, at, n);
+    else
+        piece_down(r, p, at, n);
+}
+
+INLINE void exchange(struct records r, struct place p, _Bool up)
 {
     if (r.size <= MAX_UNROLLED) {
         UNROLL for (usize at = 0; at < r.size; at += PIECE)
-            piece(r, p, at, r.size - at < PIECE ? r.size - at : PIECE);
+            exchange_part(r, p, up, at, r.size - at < PIECE ? r.size - at : PIECE);
     } else {
         usize rest = r.size % PIECE;
-        ROLLED for (usize at = 0; at < r.size - rest; at += PIECE) piece(r, p, at, PIECE);
+        ROLLED for (usize at = 0; at < r.size - rest; at += PIECE)
+            exchange_part(r, p, up, at, PIECE);
         if (rest)
-            piece(r, p, r.size - rest, rest);
+            exchange_part(r, p, up, r.size - rest, rest);
     }
 }
 
@@ -233,7 +241,7 @@ __attribute__((always_inline, convergent)) void __ompgpu_scan(void *rec, void *t
     }
     struct place p = place_of(n, m);
     scan_warp(r, rec, p.mask, p.lane, p.holders);
-    travel(r, p, piece_up);
+    exchange(r, p, 1);
     if (p.warp == 0) {
         if (p.lane == 0) {
             __builtin_memcpy(tmp, carry, size);
@@ -241,7 +249,7 @@ __attribute__((always_inline, convergent)) void __ompgpu_scan(void *rec, void *t
         }
         scan_warp(r, aux, p.mask, p.lane, p.warps);
     }
-    travel(r, p, piece_down);
+    exchange(r, p, 0);
     apply_prefix(r, p, exclusive);
 }
 

@@ -330,6 +330,9 @@ void ir_print_notes(const struct ir_unit *, const struct ir_kernel *);
 /* ------------------------------------------------------------------ link (link/link.c) */
 bool ir_link(struct ir_unit *);
 bool ir_is_backend_call(const char *name);
+/* Whether the device runtime's function of this name can wait at the barrier of a part of the team,
+ * as its bitcode says; false for other names. */
+bool ir_runtime_waits(const struct ir_unit *, const char *name);
 bool ir_internalise(struct ir_unit *);
 
 /* ------------------------------------------------------------------ modes (passes/modes.c) */

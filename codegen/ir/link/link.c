@@ -64,6 +64,32 @@ static bool link_library(struct ir_unit *u, const char *path)
     return true;
 }
 
+/* ------------------------------------------------------------------ facts about the runtime */
+/* In a context of its own, so that nothing of it is seen in the user's module. */
+static struct ir_graph *read_runtime(const char *path, LLVMModuleRef *runtime)
+{
+    LLVMMemoryBufferRef buffer = ir_read_file(path);
+    if (!buffer || LLVMParseBitcodeInContext2(LLVMContextCreate(), buffer, runtime))
+        diag_bug("'%s' is not a device runtime that this compiler can read", path);
+    LLVMDisposeMemoryBuffer(buffer);
+    return ir_graph_build(*runtime);
+}
+
+bool ir_runtime_waits(const struct ir_unit *u, const char *name)
+{
+    static LLVMModuleRef runtime;
+    static struct ir_graph *g;
+    static bool *waits;
+    if (!runtime) {
+        g = read_runtime(u->opt->rtl, &runtime);
+        waits = mem_array(g->n, sizeof *waits);
+        waits[ir_graph_find(g, LLVMGetNamedFunction(runtime, "__ompgpu_arch_barrier_part"))] = true;
+        ir_graph_reaching(g, waits);
+    }
+    LLVMValueRef f = LLVMGetNamedFunction(runtime, name);
+    return f && waits[ir_graph_find(g, f)];
+}
+
 /* ------------------------------------------------------------------ unresolved symbols */
 /* From whom it is reached: a kernel, or behind those a declare target variable.  path: "f, g"
  * between that and the user of value. */

@@ -426,16 +426,6 @@ static bool is_odd(const struct spmd_region *r, LLVMValueRef call)
                : !is_constant(size, 0) || r->nthreads_var;
 }
 
-static bool is_waiting(const struct ir_node *node)
-{
-    static const char *const names[] = { "__ompgpu_barrier", "__ompgpu_reduce_",
-                                         "__ompgpu_dispatch_" };
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (text_starts(ir_name(node->value), names[i]))
-            return true;
-    return node->indirect;
-}
-
 static bool may_wait(const struct spmd_region *r, LLVMValueRef f)
 {
     struct ir_graph *g = ir_graph_build(r->u->module);
@@ -443,7 +433,8 @@ static bool may_wait(const struct spmd_region *r, LLVMValueRef f)
     bool waits = false;
     ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
     for (unsigned i = 0; i < g->n; i++)
-        waits |= from[i] >= 0 && is_waiting(&g->nodes[i]);
+        waits |= from[i] >= 0 &&
+                 (g->nodes[i].indirect || ir_runtime_waits(r->u, ir_name(g->nodes[i].value)));
     return waits;
 }
 
