@@ -8,6 +8,7 @@
 #ifndef __NVPTX__
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "devicertl/arch.h"
 #include "hostrt/plugin.h"
@@ -56,8 +57,18 @@ unsigned __ompgpu_arch_nteams(void) { return __ompgpu_emu_self->nteams; }
 
 /* Names the number: a thread that has returned from the kernel is missed, not forgotten. */
 void __ompgpu_arch_barrier(int line) { __ompgpu_emu_barrier(0, __ompgpu_emu_self->ntid, line); }
-void __ompgpu_arch_barrier_part(unsigned n, int line) { __ompgpu_emu_barrier(1, n, line); }
-void __ompgpu_soft_reset(void) {}
+
+/* A GPU counts the arrivals of a part that is no multiple of a warp in shared memory.  volatile: a
+ * read that no write precedes must find what the plugin has put there. */
+static volatile __OMPGPU_SHARED u32 __ompgpu_state_arrived __OMPGPU_SHARED_INIT;
+void __ompgpu_soft_reset(void) { __ompgpu_state_arrived = 0; }
+void __ompgpu_arch_barrier_part(unsigned n, int line)
+{
+    if (n % WARP && __ompgpu_state_arrived)
+        __ompgpu_fail("the barrier of a part of the team was not set up: a fault of the compiler",
+                      line);
+    __ompgpu_emu_barrier(1, n, line);
+}
 void __ompgpu_arch_syncwarp(unsigned mask) { __ompgpu_emu_syncwarp(mask); }
 
 u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
@@ -90,7 +101,12 @@ void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
 void __ompgpu_arch_fence(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-void *__ompgpu_arch_malloc(usize size) { return malloc(size); }
+/* Not zero, as on a GPU. */
+void *__ompgpu_arch_malloc(usize size)
+{
+    void *p = malloc(size);
+    return p ? memset(p, 0xA5, size) : p;
+}
 void __ompgpu_arch_free(void *p) { free(p); }
 
 double __ompgpu_arch_wtime(void)

@@ -63,7 +63,11 @@ struct emu_settings { /* from the environment, read once */
 const struct emu_settings *ompgpu_emu_settings(void);
 
 /* ------------------------------------------------------------------ memory (emu/memory.c) */
-enum { EMU_POISON = 0xCB, EMU_SMALL_CLASSES = 8 }; /* classes of 256 bytes … 32 KB */
+enum {
+    EMU_POISON = 0xCB,        /* bytes of fresh device memory */
+    EMU_POISON_SHARED = 0xA5, /* bytes of team-shared storage when a team starts */
+    EMU_SMALL_CLASSES = 8     /* classes of 256 bytes … 32 KB */
+};
 /* fixed: a segment of an image, not an allocation */
 struct emu_block {
     char *base;
@@ -106,19 +110,22 @@ struct emu_module {
     void (*set_self)(struct ompgpu_emu_thread *);
     struct emu_segment segment[8];
     unsigned nsegments;
+    size_t shared_bytes; /* team-shared variables: the image's thread-local storage */
     pthread_mutex_t lock;
     struct emu_kernel *kernels; /* guarded by lock */
 };
 int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **);
 void ompgpu_emu_image_unload(struct emu_module *);
 int ompgpu_emu_image_kernel(struct emu_module *, const char *name, struct emu_kernel **);
+/* The calling OS thread's copy of the team-shared variables; NULL: there are none. */
+void *ompgpu_emu_image_shared(const struct emu_module *);
 int ompgpu_emu_image_variable(struct emu_module *, const char *name, void **address, size_t *size);
 
 /* ------------------------------------------------------------------ launches (emu/pool.c) */
 struct emu_launch {
     void (*entry)(void **);
     void **params;
-    void (*set_self)(struct ompgpu_emu_thread *);
+    const struct emu_module *module;
     unsigned teams, threads;
     bool sync;    /* the kernel needs fibers */
     size_t stack; /* … of at least this size */
@@ -221,6 +228,7 @@ struct emu_fault {
 };
 struct emu_worker {
     struct emu_launch *launch;  /* being run */
+    void *shared;               /* the launch's team-shared variables on this OS thread */
     struct emu_thread *current; /* device code runs as this thread; NULL: it does not */
     struct emu_fiber home;      /* the OS thread's own stack */
     struct emu_thread *threads; /* [EMU_MAX_THREADS] */

@@ -85,6 +85,8 @@ static void find_segments(struct emu_module *m, const void *data)
         if (p.p_type == PT_LOAD)
             m->segment[m->nsegments++] =
                 (struct emu_segment){ (char *)map->l_addr + p.p_vaddr, p.p_memsz };
+        else if (p.p_type == PT_TLS)
+            m->shared_bytes = p.p_memsz;
     }
 }
 
@@ -169,6 +171,13 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
     pthread_mutex_unlock(&m->lock);
     *kernel = k;
     return 0;
+}
+
+void *ompgpu_emu_image_shared(const struct emu_module *m)
+{
+    void *shared = NULL;
+    m->set_self(NULL); /* the C library allocates thread-local storage at its first use */
+    return m->shared_bytes && !dlinfo(m->handle, RTLD_DI_TLS_DATA, &shared) ? shared : NULL;
 }
 
 int ompgpu_emu_image_variable(struct emu_module *m, const char *name, void **address, size_t *size)

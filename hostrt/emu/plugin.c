@@ -246,7 +246,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     struct emu_launch l = {
         .entry = k->entry,
         .params = params,
-        .set_self = k->module->set_self,
+        .module = k->module,
         .teams = teams,
         .threads = threads,
         .stack = stack_for(f),

@@ -138,7 +138,9 @@ static void take_part(struct emu_launch *l)
     w->home.tsan = __tsan_get_current_fiber();
 #endif
     struct emu_launch *outer = w->launch;
+    void *outer_shared = w->shared;
     w->launch = l;
+    w->shared = ompgpu_emu_image_shared(l->module);
     w->barriers = w->switches = 0;
     if (!outer)
         ompgpu_emu_fiber_room(w, l->stack);
@@ -146,6 +148,7 @@ static void take_part(struct emu_launch *l)
     atomic_fetch_add(&l->barriers, w->barriers);
     atomic_fetch_add(&l->switches, w->switches);
     w->launch = outer;
+    w->shared = outer_shared;
     sigaltstack(&before, NULL);
     __builtin_ia32_ldmxcsr(mxcsr);
     __asm__ volatile("fldcw %0" : : "m"(x87));

@@ -140,7 +140,7 @@ static void become(struct emu_worker *w, struct emu_thread *t)
 {
     w->current = t;
     if (t)
-        w->launch->set_self(&t->pub);
+        w->launch->module->set_self(&t->pub);
 }
 
 /* Leave the fiber `from` for thread t, or for home when t is NULL. */
@@ -601,6 +601,8 @@ static void run_plain(struct emu_worker *w, unsigned team)
 
 void ompgpu_emu_team_run(struct emu_worker *w, unsigned team)
 {
+    if (w->shared)
+        memset(w->shared, EMU_POISON_SHARED, w->launch->module->shared_bytes);
     w->plain = !w->launch->sync;
     (w->plain ? run_plain : run_fibers)(w, team);
     if (w->faulted)

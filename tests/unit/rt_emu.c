@@ -23,6 +23,8 @@ KERNEL(plain)
     ARG(int *, 0)[self->team * self->ntid + self->tid] = (int)(self->team * 10000 + self->tid + self->ntid * 100 + self->nteams);
 }
 
+KERNEL(reads_shared) { ARG(int *, 0)[self->team] = shared[7]; shared[7] = 0; }
+
 /* Each thread writes, all meet, each reads its neighbour's; `rounds` times. */
 KERNEL(neighbours)
 {
@@ -222,6 +224,17 @@ static void test_plain(void)
     check(!run_plain(1, 1), "plain, one thread");
     check(!run_plain(3, 100), "plain, 3 x 100");
     check(!run_plain(10000, 33), "plain, 10000 x 33");
+}
+
+static void test_shared(void)
+{
+    void *out = device_new(200 * sizeof(int));
+    int bad = launch("reads_shared", false, 200, 1, &out, NULL), *host = host_copy(out, 200 * sizeof(int));
+    for (unsigned i = 0; i < 200; i++)
+        bad += host[i] != (int)0xA5A5A5A5;
+    check(!bad, "team-shared storage holds the pattern when a team starts");
+    free(host);
+    dev->free(0, out);
 }
 
 static void test_barriers(void)
@@ -612,6 +625,7 @@ int main(int argc, char **argv)
     test_image(image, size);
     test_memory();
     test_plain();
+    test_shared();
     test_barriers();
     test_warps();
     test_waiting();
