@@ -11,7 +11,7 @@
 #   tests/unit/PART_NAME.c   -> obj/tests/unit/PART_NAME, a test program that prints TAP; PART names what it is linked with:
 #                               fe (omp-split without its main), cg (omp-device without its main), rt (libompgpu.a),
 #                               drv (ompgpu-cc without its main)
-#   tests/**/*.t             shell tests; they find the compiler in $OMPGPU_CC (tests/lib.sh)
+#   tests/*/*.t, tests/{run,modes}/*.c, samples/*.c   tests; they find the compiler in $OMPGPU_CC (tests/README.md)
 
 VERSION := 0.1.0
 LLVM    ?= 22
@@ -177,7 +177,7 @@ help:
 	  'make demo         deps, build, compile and run the samples, print a table' \
 	  'make check        deps, build, all tests under prove (PROVE_JOBS=2)' \
 	  'make check-long   the same with the long forms of the tests, and tests/long' \
-	  'make mutants     which mistakes in the device runtime the tests notice' \
+	  'make mutants      which mistakes in the device runtime the tests notice' \
 	  'make asan         the tests with ASan and UBSan builds of compiler and runtime' \
 	  'make lint         clang-format, cppcheck, shellcheck, banned functions' \
 	  'make format       lay the product code out as lint wants it' \
@@ -197,19 +197,22 @@ check: deps
 export OMPGPU_CC := $(CURDIR)/$(BIN)/ompgpu-cc
 export OMPGPU_OBJ := $(CURDIR)/$(O)
 export OMPGPU_SANITIZE := $(SANITIZE)
-# The longest first, so that none of them is left over at the end.
-longest := tests/modes/fuzz.t tests/reduction/prop.t tests/fuzz/loops.t tests/modes/levels.t tests/modes/fuzz_storage.t tests/reduction/scan.t
-test_scripts = $(longest) $(filter-out $(longest),$(sort $(wildcard tests/*.t tests/*/*.t)))
+# A test is a script tests/*/*.t, a program of tests/run, tests/modes or samples, or a unit test (tests/README.md).  prove takes them in this
+# order: the longest first, so that none of them is left over at the end.
+longest := $(addprefix tests/,modes/fuzz.t modes/fuzz_storage.t fuzz/loops.t reduction/prop.t reduction/scan.t modes/stack.t)
+scripts = $(filter-out tests/long/% tests/mutants/%,$(longest) $(filter-out $(longest),$(sort $(wildcard tests/*/*.t))))
+programs = $(sort $(wildcard tests/run/*.c tests/modes/*.c samples/*.c))
+PROVE = prove -j$(PROVE_JOBS) --timer
 check-run:
-	@prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(filter-out tests/long/% tests/mutants/%,$(test_scripts)) $(unit_bin)
+	@$(PROVE) $(scripts) $(unit_bin) $(programs)
 check-long: deps
 	@$(MAKE) --no-print-directory tests
-	@OMPGPU_LONG=1 prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' $(filter-out tests/mutants/%,$(test_scripts)) $(unit_bin)
+	@OMPGPU_LONG=1 $(PROVE) $(scripts) $(wildcard tests/long/*.t) $(unit_bin) $(programs)
 
 # A report of how good the tests are: they must notice each mistake made in the source.  It follows the source's text, so it is no part of `check`.
 mutants: deps
 	@$(MAKE) --no-print-directory tests
-	@prove -j$(PROVE_JOBS) --timer --exec 'sh tests/run-one' tests/mutants
+	@$(PROVE) tests/mutants
 
 asan:
 	@sh .ci/setup.sh asan

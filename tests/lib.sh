@@ -1,21 +1,33 @@
-# lib.sh - sourced by every tests/*/*.t: `. tests/lib.sh` (prove starts tests in the root of the tree).
+# lib.sh - sourced first by every test: `. tests/lib.sh`.  How tests are written and run: tests/README.md.
 #
-# A test is a POSIX shell script that prints TAP.  It runs in a scratch directory of its own ($T, the current directory), which is
-# removed at the end and kept when something failed.  Set here:
-#   $ROOT  the tree            $CC    bin/ompgpu-cc (or $OMPGPU_CC)        $CLANG  clang-22
-#   $ARCH  the --gpu-arch= flag for programs that the test runs: emu, or native where there is a GPU (or $OMPGPU_TEST_ARCH)
-#   $SAMPLES, $OBJ
-# Functions:
+# A test is a POSIX shell script that prints TAP.  It starts in the root of the tree and continues in a scratch directory of its own ($T), which
+# is removed at the end and kept when something failed.  Set here:
+#   $ROOT     the tree               $CC       bin/ompgpu-cc (or $OMPGPU_CC)      $CLANG    clang-22 (or $OMPGPU_CLANG)
+#   $SAMPLES  samples/               $OBJ      obj/ (or $OMPGPU_OBJ)
+#   $ARCH     --gpu-arch= for programs that the test runs: emu, or native where there is a GPU, or $OMPGPU_TEST_ARCH
+#   $GPUS     the GPU generations for which ptxas is to assemble programs, as in --gpu-arch=; empty without ptxas
+#   $SLOWER   how many times slower than usual programs may be: 1, with sanitizers 10
+#
+# Results
 #   ok NAME | not_ok NAME | skip NAME REASON | skip_all REASON | todo NAME REASON COMMAND…
-#   check NAME COMMAND…          ok when the command exits with 0; its output is shown when it does not
-#   test_must_fail [CODE] COMMAND…   succeeds when the command fails in an orderly way: not by a signal, not "not found";
-#                                with CODE, with exactly that exit code.  Use it under check.
-#   same FILE FILE               diff -u
-#   has FILE PATTERN… / lacks FILE PATTERN…   every / no basic regular expression occurs in the file, which is not empty
-#   silent FILE PATTERN…         as lacks, of messages: the file may be empty
-#   compile_run NAME FILE.c [FLAGS…]   compiles with $CC $ARCH -O2, runs it, wants exit 0
-#   have_gpu, have_ptxas         conditions
-#   finish                       last line of each test: the plan
+#   check NAME COMMAND…              ok when the command exits with 0; its output is shown when it does not, and is in .log
+#   finish                           last line of each test: the plan
+# Commands for `check`
+#   test_must_fail [CODE] COMMAND…   succeeds when the command fails in an orderly way: not by a signal, not "not found"; with CODE, by that exit code
+#   same FILE FILE                   diff -u
+#   has FILE PATTERN…                every basic regular expression occurs in the file
+#   lacks FILE PATTERN…              none does, and the file is not empty
+#   silent FILE PATTERN…             none does; for messages: the file may be empty
+#   mentions TEXT WORD…              every word, taken literally, occurs in the text
+#   in_time COMMAND…                 ends what hangs; the limit is far above what a slow machine needs
+#   on_device COMMAND…               runs a program so that no region may fall back to the host; on the emulated device if that is what $ARCH names
+# Programs (tests/run/program.sh shows how to use them)
+#   program FILE.c [FLAGS…]          the file to compile, and flags for all of its forms; sets $src and $name
+#   compile GPUS FLAGS…              ./prog from it for $ARCH and GPUS (may be empty); there must be no message but remarks, which are in ./remarks
+#   run_ways [FILE]                  runs ./prog, on the emulated device under four schedules; FILE: the output wanted
+#   form GPUS FLAGS…                 compile and run_ways
+#   compile_run NAME FILE.c [FLAGS…] compiles it with -O2 and runs it once
+# Conditions: have_gpu, have_ptxas
 # shellcheck shell=sh disable=SC2034
 ROOT=$(pwd)
 if [ ! -e "$ROOT/tests/lib.sh" ]; then echo "Bail out! start tests in the root of the tree"; exit 1; fi
@@ -80,15 +92,76 @@ silent() {
     if [ ! -e "$tap_file" ]; then echo "no $tap_file"; return 1; fi
     for tap_p do if grep -e "$tap_p" "$tap_file"; then echo "'$tap_p' is in $tap_file"; return 1; fi; done
 }
+mentions() {
+    tap_text=$1; shift
+    for tap_p do case $tap_text in *"$tap_p"*) ;; *) echo "no '$tap_p' in: $tap_text"; return 1 ;; esac; done
+}
+have_gpu() { [ -e /dev/nvidia0 ] && [ -e /dev/nvidiactl ]; }
+have_ptxas() { command -v ptxas >/dev/null 2>&1 || [ -x /usr/local/cuda/bin/ptxas ] || [ -x /usr/lib/nvidia-cuda-toolkit/bin/ptxas ]; }
+
+# ------------------------------------------------------------------ where programs run
+if [ -n "${OMPGPU_TEST_ARCH:-}" ]; then ARCH=--gpu-arch=$OMPGPU_TEST_ARCH
+elif have_gpu; then ARCH=--gpu-arch=native
+else ARCH=--gpu-arch=emu
+fi
+# The PTX of a program has two forms: without and with what sm_80 brought (redux.sync).  The oldest and the newest generation have one each; those
+# between assemble the same text and are left to the long form.
+if ! have_ptxas; then GPUS=
+elif [ -n "${OMPGPU_LONG:-}" ]; then GPUS=sm_75,sm_80,sm_90,sm_100
+else GPUS=sm_75,sm_100
+fi
+SLOWER=1
+[ -z "${OMPGPU_SANITIZE:-}" ] || SLOWER=10
+
+in_time() { timeout 900 "$@"; }
+on_device() {
+    case $ARCH in
+    *emu*) OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY "$@" ;;
+    *) OMP_TARGET_OFFLOAD=MANDATORY "$@" ;;
+    esac
+}
+
+# ------------------------------------------------------------------ programs
+# program_says KEY: what follows `KEY:` in a comment in the first three lines of $src
+program_says() { sed -n "1,3s|.*[*; ] $1: \([^*]*\) \*/.*|\1|p" "$src"; }
+program() {
+    src=$(cd "$ROOT" && realpath "$1") name=$(basename "$1" .c)
+    shift
+    program_flags="$* $(program_says flags)" program_parts=
+    for tap_p in $(program_says with); do program_parts="$program_parts $(dirname "$src")/$tap_p"; done
+    [ -n "$GPUS" ] || skip "$name: ptxas" "not installed"
+}
+says_nothing_else() {
+    in_time "$@" >remarks 2>&1 || { tap_rc=$?; cat remarks; return $tap_rc; }
+    if grep -v ' remark: ' remarks; then echo "is what the compiler says"; return 1; fi
+}
+compile() {
+    tap_gpus=$1; shift
+    # shellcheck disable=SC2086
+    check "$*: compiles${tap_gpus:+ also for $tap_gpus}" says_nothing_else "$CC" $ARCH${tap_gpus:+,$tap_gpus} "$@" $program_flags "$src" $program_parts -o prog -lm
+}
+run_once() {
+    on_device in_time ./prog >out 2>&1 || { tap_rc=$?; echo "exit code $tap_rc:"; sed 30q out; return 1; }
+    if [ -e "${1:-none}" ]; then diff -u "$1" out || return 1; fi
+    if grep 'runtime error:' out; then return 1; fi
+}
+run_ways() {
+    run_once "$@" || return 1
+    case $ARCH in *emu*) ;; *) return ;; esac
+    for tap_seed in 1 2 3; do
+        OMPGPU_EMU_SCHEDULE=random:$tap_seed; export OMPGPU_EMU_SCHEDULE
+        run_once "$@" || { echo "with OMPGPU_EMU_SCHEDULE=random:$tap_seed"; unset OMPGPU_EMU_SCHEDULE; return 1; }
+    done
+    unset OMPGPU_EMU_SCHEDULE
+}
+form() {
+    compile "$@" || return
+    shift
+    check "$*: runs" run_ways "${src%.c}.out"
+}
 compile_run() {
     tap_name=$1 tap_src=$2; shift 2
     # shellcheck disable=SC2086
     check "$tap_name: compiles" "$CC" $ARCH -O2 "$@" "$tap_src" -o "$T/prog" && check "$tap_name: runs" "$T/prog"
 }
-have_gpu() { [ -e /dev/nvidia0 ] && [ -e /dev/nvidiactl ]; }
-have_ptxas() { command -v ptxas >/dev/null 2>&1 || [ -x /usr/local/cuda/bin/ptxas ] || [ -x /usr/lib/nvidia-cuda-toolkit/bin/ptxas ]; }
-if [ -n "${OMPGPU_TEST_ARCH:-}" ]; then ARCH=--gpu-arch=$OMPGPU_TEST_ARCH
-elif have_gpu; then ARCH=--gpu-arch=native
-else ARCH=--gpu-arch=emu
-fi
 finish() { echo "1..$tap_n"; [ "$tap_failed" = 0 ]; exit $?; }

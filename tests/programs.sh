@@ -43,5 +43,3 @@ int main(void)
 }
 C
 }
-# The program ran on a device, not on the host.
-on_device() { OMP_TARGET_OFFLOAD=MANDATORY "$@"; }

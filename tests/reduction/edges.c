@@ -80,14 +80,14 @@ INNER(i7, 1, omp target parallel num_threads(threads) MAPS, omp for nowait sched
 INNER(i8, 1, omp target parallel num_threads(threads) MAPS, omp loop bind(parallel) R)
 INNER(i9, 1, omp target parallel num_threads(threads) R, omp for)
 INNER(i10, 1, omp target teams num_teams(teams) thread_limit(threads) R, omp distribute)
-INNER(i11, 1, omp target teams num_teams(teams) thread_limit(threads) R, omp distribute parallel for)
+INNER(i11, 1, omp target teams num_teams(teams) thread_limit(threads) R, omp distribute parallel for R)
 INNER(i12, 1, omp target teams num_teams(teams) R, omp distribute simd R)
-INNER(i13, 1, omp target teams num_teams(teams) R, omp loop bind(teams))
+INNER(i13, 1, omp target teams num_teams(teams) R, omp loop bind(teams) R)
 INNER(i14, 1, omp target MAPS, omp teams distribute parallel for num_teams(teams) thread_limit(threads) R)
 INNER(i15, 1, omp target MAPS, omp teams distribute num_teams(teams) R)
 INNER(i16, 1, omp target MAPS, omp teams loop num_teams(teams) R)
 INNER(i17, teams, omp target teams num_teams(teams) thread_limit(threads) R, omp parallel for R)
-INNER(i18, threads, omp target parallel num_threads(threads) R, omp simd)
+INNER(i18, threads, omp target parallel num_threads(threads) R, omp simd safelen(1))
 INNER(i19, threads, omp target parallel num_threads(threads) R, omp simd R)
 
 /* Constructs without a loop: what each thread, team or section adds. */

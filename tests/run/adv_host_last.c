@@ -1,4 +1,4 @@
-/* lastprivate and linear of combined target constructs that run on the host: the variable is mapped, its last value comes back */
+/* lastprivate and linear of combined target constructs that run on the host: the variable is mapped, its last value comes back */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* atomic compare (OpenMP 5.1): min, max and compare-and-swap, with capture */
+/* atomic compare (OpenMP 5.1): min, max and compare-and-swap, with capture */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

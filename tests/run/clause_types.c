@@ -1,4 +1,4 @@
-/* clauses and reductions that name types and enumeration constants of a function, also ones that hide others */
+/* clauses and reductions that name types and enumeration constants of a function, also ones that hide others */ /* also: -O0 -g */
 #include "check.h"
 
 enum { LEN = 100, N = 300 };

@@ -1,4 +1,4 @@
-/* critical: unnamed, named, in several teams, in a function; lanes of one warp exclude each other */
+/* critical: unnamed, named, in several teams, in a function; lanes of one warp exclude each other */ /* also: -O0 -g */
 #include "check.h"
 
 static void add(int *p, int v)

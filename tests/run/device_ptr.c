@@ -1,4 +1,4 @@
-/* is_device_ptr, use_device_ptr, use_device_addr, has_device_addr; omp_target_alloc, memcpy, associate */
+/* is_device_ptr, use_device_ptr, use_device_addr, has_device_addr; omp_target_alloc, memcpy, associate */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

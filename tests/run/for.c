@@ -1,4 +1,4 @@
-/* for inside parallel: implicit barrier, nowait, two loops in a row, ordinary code between */
+/* for inside parallel: implicit barrier, nowait, two loops in a row, ordinary code between */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

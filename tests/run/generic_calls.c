@@ -1,4 +1,4 @@
-/* parallel regions in called functions: direct, nested calls, recursion, from inside a parallel region (serialised) */
+/* parallel regions in called functions: direct, nested calls, recursion, from inside a parallel region (serialised) */ /* also: -O0 -g -fompgpu-mode=generic, -O2 -g */
 #include "check.h"
 
 static int add(const int *v, int n)

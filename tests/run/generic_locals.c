@@ -1,4 +1,4 @@
-/* generic mode: locals of the sequential part reach the team by reference: scalars, arrays, structs, pointers to them, VLAs */
+/* generic mode: locals of the sequential part reach the team by reference: scalars, arrays, structs, pointers to them, VLAs */ /* also: -O0 -g -fompgpu-mode=generic, -O2 -g */
 #include "check.h"
 
 struct state { int sum; double w[5]; struct { short x; } in; };

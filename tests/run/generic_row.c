@@ -1,4 +1,4 @@
-/* generic mode: several parallel regions in a row, in loops and branches, with sequential code in between */
+/* generic mode: several parallel regions in a row, in loops and branches, with sequential code in between */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* if and device clauses: with and without modifiers, initial device, on each construct that takes them */
+/* if and device clauses: with and without modifiers, initial device, on each construct that takes them */ /* also: -O0 -g */
 #include "check.h"
 
 static int where(int cond, int dev)

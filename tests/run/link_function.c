@@ -1,4 +1,4 @@
-/* declare target link variables in device functions: scalars, arrays, structs; mapped, mapped again, in part */
+/* declare target link variables in device functions: scalars, arrays, structs; mapped, mapped again, in part */ /* also: -O0 -g */
 #include "check.h"
 
 static int factor = 10;

@@ -1,4 +1,4 @@
-/* many captures of all kinds, calls in clauses, many launches */
+/* many captures of all kinds, calls in clauses, many launches */ /* also: -O0 -g */
 #include "check.h"
 
 static int calls;

@@ -1,4 +1,4 @@
-/* structs: whole, copied by value, arrays of structs, nested, members mapped alone, unions, bit-fields */
+/* structs: whole, copied by value, arrays of structs, nested, members mapped alone, unions, bit-fields */ /* also: -O0 -g */
 #include "check.h"
 
 struct point { int x, y; };

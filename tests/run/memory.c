@@ -1,4 +1,4 @@
-/* memcpy, memset, memmove, memcmp, strlen and friends, and assert that holds */
+/* memcpy, memset, memmove, memcmp, strlen and friends, and assert that holds */ /* also: -O0 -g */
 #include <assert.h>
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* nested parallel: the inner region has one thread, its own private copies, levels and reductions */
+/* nested parallel: the inner region has one thread, its own private copies, levels and reductions */ /* also: -O0 -g -fompgpu-mode=generic, -O2 -g */
 #include "check.h"
 
 int main(void)

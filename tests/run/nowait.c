@@ -1,4 +1,4 @@
-/* nowait and taskwait: the results are there after the taskwait */
+/* nowait and taskwait: the results are there after the taskwait */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

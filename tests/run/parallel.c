@@ -1,4 +1,4 @@
-/* parallel: all threads run the block, private/firstprivate/shared, num_threads, if, thread ids are distinct */
+/* parallel: all threads run the block, private/firstprivate/shared, num_threads, if, thread ids are distinct */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

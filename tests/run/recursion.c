@@ -1,4 +1,4 @@
-/* flags: -fompgpu-mode=generic */
+/* flags: -fompgpu-mode=generic */ /* also: -O0 -g -fompgpu-mode=generic, -O2 -g */
 /* recursive functions with parallel regions; parallel regions and functions reached through pointers, in tables and in mapped structures */
 #include "check.h"
 #define NO __attribute__((noinline))
@@ -125,8 +125,8 @@ int main(void)
             int local[8];
             team[t][2] = run(jobs, 3, local, k);
             team[t][3] = local[5];
-            chosen = table[(t + k) % 3];
-            if (t == 0)
+            if (t == 0)                                      /* one team: the teams share the variable */
+                chosen = table[(t + k) % 3],
                 team[t][4] = chosen(x[t], 8, 1);
 #pragma omp parallel num_threads(7)
             {

@@ -1,4 +1,4 @@
-/* reductions of whole arrays */
+/* reductions of whole arrays */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* every operator on every type, across the league; for three types also in one parallel region and across teams of a generic region */
+/* every operator on every type, across the league; for three types also in one parallel region and across teams of a generic region */ /* also: -O0 -g */
 #include "check.h"
 
 enum { N = 300 };

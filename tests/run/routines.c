@@ -1,4 +1,4 @@
-/* the values that omp_* routines give inside regions, and the device routines on the host */
+/* the values that omp_* routines give inside regions, and the device routines on the host */ /* also: -O0 -g */
 #include "check.h"
 
 int main(void)

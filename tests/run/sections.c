@@ -1,4 +1,4 @@
-/* sections: in a region, in a called function, combined with parallel, with lastprivate and reduction */
+/* sections: in a region, in a called function, combined with parallel, with lastprivate and reduction */ /* also: -O0 -g */
 #include "check.h"
 
 static void count(int *n)

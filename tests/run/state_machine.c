@@ -1,4 +1,4 @@
-/* flags: -fompgpu-mode=generic */
+/* flags: -fompgpu-mode=generic */ /* also: -O0 -g, -O2 -g */
 /* generic mode: regions of every size, serialised ones, nested ones, in loops and in called functions: who runs, and what the routines say */
 #include "check.h"
 #define NO __attribute__((noinline))

@@ -1,4 +1,4 @@
-/* Explicit tasks in device code: run at once, each with the data environment that the specification gives it */
+/* Explicit tasks in device code: run at once, each with the data environment that the specification gives it */ /* also: -O0 -g */
 #include "check.h"
 
 static int fib(int n)

@@ -1,5 +1,5 @@
 /* locals of sequential code that do not fit into shared memory: large ones, VLAs, alloca, functions called again and recursively,
- * and the same functions called from inside of a parallel region, where each thread has its own */
+ * and the same functions called from inside of a parallel region, where each thread has its own */ /* also: -O0 -g -fompgpu-mode=generic, -O2 -g */
 #include "check.h"
 
 struct big { int at[500]; };

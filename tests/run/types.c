@@ -1,4 +1,4 @@
-/* types in regions: local structs, unnamed structs, typedefs of arrays and functions, enums, _Complex, pointers to everything */
+/* types in regions: local structs, unnamed structs, typedefs of arrays and functions, enums, _Complex, pointers to everything */ /* also: -O0 -g */
 #include <stdbool.h>
 #include <stdint.h>
 #include "check.h"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# program.sh FILE.c - one program of this folder as a test: `prove tests/run/scan.c` says all there is about scan.c.
+#
+# It is compiled in several forms, each without a message, and each form runs (run_ways in lib.sh).  The form -O2 is compiled for GPUs, too, so that
+# ptxas sees every kernel.  OMPGPU_LONG=1: all forms for all programs.  In its first three lines, in comments of their own, a program may say
+#   flags: FLAGS         for the compiler, in each form
+#   with: FILE…          its other files
+#   also: FLAGS, …       forms beside -O2
+# FILE.out, where it exists, is the output wanted.
+. tests/lib.sh
+program "$1"
+
+form "$GPUS" -O2
+if [ -n "${OMPGPU_LONG:-}" ]; then set -- "-O0 -g" -O0 "-O0 -g -fompgpu-mode=generic" "-O2 -g" "-O2 -fompgpu-mode=generic"
+else also=$(program_says also) IFS=,; set -f; set -- $also; set +f; unset IFS
+fi
+for flags do
+    # shellcheck disable=SC2086
+    form "" $flags
+done
+finish

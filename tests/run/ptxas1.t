@@ -1,6 +1,0 @@
-#!/bin/sh
-# Every kernel of tests/run and samples goes through ptxas for four generations of GPUs: part 2 of 4.
-. tests/lib.sh
-. "$ROOT/tests/run/run.sh"
-ptxas_programs 1 4
-finish

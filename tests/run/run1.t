@@ -1,6 +1,0 @@
-#!/bin/sh
-# The programs of this folder, part 2 of 4, at -O2.
-. tests/lib.sh
-. "$ROOT/tests/run/run.sh"
-run_programs 1 4 -O2
-finish
