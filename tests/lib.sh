@@ -138,7 +138,7 @@ says_nothing_else() {
 compile() {
     tap_gpus=$1; shift
     # shellcheck disable=SC2086
-    check "$*: compiles${tap_gpus:+ also for $tap_gpus}" says_nothing_else "$CC" $ARCH${tap_gpus:+,$tap_gpus} "$@" $program_flags "$src" $program_parts -o prog -lm
+    check "$name $*: compiles${tap_gpus:+ also for $tap_gpus}" says_nothing_else "$CC" $ARCH${tap_gpus:+,$tap_gpus} "$@" $program_flags "$src" $program_parts -o prog -lm
 }
 run_once() {
     on_device in_time ./prog >out 2>&1 || { tap_rc=$?; echo "exit code $tap_rc:"; sed 30q out; return 1; }
@@ -157,7 +157,7 @@ run_ways() {
 form() {
     compile "$@" || return
     shift
-    check "$*: runs" run_ways "${src%.c}.out"
+    check "$name $*: runs" run_ways "${src%.c}.out"
 }
 compile_run() {
     tap_name=$1 tap_src=$2; shift 2

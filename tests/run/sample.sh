@@ -7,10 +7,10 @@ limit=$((2 * SLOWER))
 
 prints_ok() { on_device "$@" >"$T/out" 2>&1 || { cat "$T/out"; return 1; }; has "$T/out" '^[a-z_]*: .* OK$' && [ "$(wc -l <"$T/out")" = 1 ]; }
 sizes() {                             # FLAGS: of the program as it was just compiled
-    check "$1: OK, under $limit s" prints_ok timeout $limit ./prog
+    check "$name $1: OK, under $limit s" prints_ok timeout $limit ./prog
     for n in 1 3 33 100; do
         case $name:$n in jacobi:1) continue ;; esac      # its grid has a border
-        check "$1: n=$n" prints_ok timeout $((10 * SLOWER)) ./prog $n
+        check "$name $1: n=$n" prints_ok timeout $((10 * SLOWER)) ./prog $n
     done
 }
 compile "$GPUS" -O2 -Rompgpu && {
