@@ -19,11 +19,13 @@
 #   lacks FILE PATTERN…              none does, and the file is not empty
 #   silent FILE PATTERN…             none does; for messages: the file may be empty
 #   mentions TEXT WORD…              every word, taken literally, occurs in the text
+#   error_at FILE PLACE WORDS        the first error in the file is at PLACE (file:line:column), is said once, and mentions the words (separated by |)
 #   in_time COMMAND…                 ends what hangs; the limit is far above what a slow machine needs
 #   on_device COMMAND…               runs a program so that no region may fall back to the host; on the emulated device if that is what $ARCH names
 # Programs (tests/run/program.sh shows how to use them)
 #   program FILE.c [FLAGS…]          the file to compile, and flags for all of its forms; sets $src and $name
-#   compile GPUS FLAGS…              ./prog from it for $ARCH and GPUS (may be empty); there must be no message but remarks, which are in ./remarks
+#   compile GPUS FLAGS…              ./prog from it for $ARCH and GPUS (may be empty); there must be no message but remarks, which are in ./remarks,
+#                                    and what the program announces
 #   run_ways [FILE]                  runs ./prog, on the emulated device under four schedules; FILE: the output wanted
 #   form GPUS FLAGS…                 compile and run_ways
 #   compile_run NAME FILE.c [FLAGS…] compiles it with -O2 and runs it once
@@ -96,6 +98,19 @@ mentions() {
     tap_text=$1; shift
     for tap_p do case $tap_text in *"$tap_p"*) ;; *) echo "no '$tap_p' in: $tap_text"; return 1 ;; esac; done
 }
+error_at() {
+    tap_text=$(grep -m1 'error: ' "$1") tap_place=$2
+    case $tap_text in
+    "$tap_place: error: "* | "$tap_place: fatal error: "*) ;;
+    *) echo "the first error is not at $tap_place:"; cat "$1"; return 1 ;;
+    esac
+    if [ "$(grep -c -F -x -e "$tap_text" "$1")" != 1 ]; then echo "it is said more than once:"; cat "$1"; return 1; fi
+    IFS='|'; set -f
+    # shellcheck disable=SC2086
+    set -- $3
+    unset IFS; set +f
+    mentions "$tap_text" "$@"
+}
 have_gpu() { [ -e /dev/nvidia0 ] && [ -e /dev/nvidiactl ]; }
 have_ptxas() { command -v ptxas >/dev/null 2>&1 || [ -x /usr/local/cuda/bin/ptxas ] || [ -x /usr/lib/nvidia-cuda-toolkit/bin/ptxas ]; }
 
@@ -133,7 +148,8 @@ program() {
 }
 says_nothing_else() {
     in_time "$@" >remarks 2>&1 || { tap_rc=$?; cat remarks; return $tap_rc; }
-    if grep -v ' remark: ' remarks; then echo "is what the compiler says"; return 1; fi
+    tap_says=$(program_says says)
+    if grep -v -e ' remark: ' ${tap_says:+-e "$tap_says"} remarks; then echo "is what the compiler says"; return 1; fi
 }
 compile() {
     tap_gpus=$1; shift

@@ -1,4 +1,4 @@
-/* a parameter passed by value that the user has aligned: its place among the variables of a team is aligned, too */
+/* a parameter passed by value that the user has aligned: its place among the variables of a team is aligned, too */ /* says: warning: region 'main_28' */
 #include <stdint.h>
 #include "check.h"
 

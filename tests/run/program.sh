@@ -6,6 +6,7 @@
 #   flags: FLAGS         for the compiler, in each form
 #   with: FILE…          its other files
 #   also: FLAGS, …       forms beside -O2
+#   says: PATTERN        the messages that the compiler gives
 # FILE.out, where it exists, is the output wanted.
 . tests/lib.sh
 program "$1"
