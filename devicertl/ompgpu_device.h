@@ -175,12 +175,153 @@ void __ompgpu_critical_begin(unsigned *lock); /* lock: zero-initialised global *
 void __ompgpu_critical_end(unsigned *lock);
 void __ompgpu_flush(void);
 
-/* ---------------------------------------------------------- worksharing with a dynamic schedule */
+/* ------------------------------------------------------------------ worksharing */
+/* A loop nest has logical iterations 0 … n-1, counted in 32 bits where that is enough; they are
+ * dealt to `count` takers, of which the caller is number `id`: */
+#define __OMPGPU_THREADS (unsigned)__ompgpu_thread_id(), (unsigned)__ompgpu_num_threads()
+#define __OMPGPU_TEAMS (unsigned)__ompgpu_team_id(), (unsigned)__ompgpu_num_teams()
+#define __OMPGPU_ALL_THREADS                                                                       \
+    (unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                              \
+        (unsigned)__ompgpu_thread_id(),                                                            \
+        (unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()
+/* Iterators; nothing overflows whatever n is.
+ *
+ *   struct __ompgpu_loop32 i = __ompgpu_loop32(id, count, n)      iterations i.at = id, id + count …
+ *   for (…; i.more; __ompgpu_next32(&i))                          while i.more
+ *
+ *   struct __ompgpu_range32 r = __ompgpu_block32(id, count, n)    iterations r.lo … r.lo + r.m - 1: the
+ *                                                                 caller's contiguous part
+ *   struct __ompgpu_chunks32 c = __ompgpu_chunks32(id, count, n, size)
+ *   for (…; c.more; __ompgpu_next_chunk32(&c))                    chunks of `size`, dealt round-robin
+ *       struct __ompgpu_range32 r = __ompgpu_chunk32(&c)          the iterations of the chunk
+ *
+ *   struct __ompgpu_fours32 i = __ompgpu_fours32(id, count, n, u) as loop32, of which the first are
+ *   for (…; i.left > i.span; __ompgpu_next_fours32(&i, u))        taken u at a time: i.at + j * i.stride
+ *   for (…; i.left; __ompgpu_next_one32(&i))                      the rest: i.at
+ */
+#define __OMPGPU_ITERATORS(W, T)                                                                   \
+    struct __ompgpu_loop##W {                                                                      \
+        T at, n, stride;                                                                           \
+        _Bool more;                                                                                \
+    };                                                                                             \
+    __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_loop##W(T id, T count, T n) {                 \
+        return (struct __ompgpu_loop##W){ id, n, count, id < n };                                  \
+    } __OMPGPU_INLINE void __ompgpu_next##W(struct __ompgpu_loop##W *i)                            \
+    {                                                                                              \
+        i->more = i->n - i->at > i->stride;                                                        \
+        i->at += i->stride;                                                                        \
+    }                                                                                              \
+    struct __ompgpu_range##W {                                                                     \
+        T lo, m;                                                                                   \
+    };                                                                                             \
+    __OMPGPU_INLINE struct __ompgpu_range##W __ompgpu_block##W(T id, T count, T n) {               \
+        const T each = n / count, rest = n % count;                                                \
+        return (struct __ompgpu_range##W){ id * each + (id < rest ? id : rest),                    \
+                                           each + (id < rest) };                                   \
+    } struct __ompgpu_chunks##W {                                                                  \
+        T b, n, size, chunks, stride;                                                              \
+        _Bool more;                                                                                \
+    };                                                                                             \
+    __OMPGPU_INLINE struct __ompgpu_chunks##W __ompgpu_chunks##W(T id, T count, T n, T size) {     \
+        const T chunks = n / size + (n % size != 0);                                               \
+        return (struct __ompgpu_chunks##W){ id, n, size, chunks, count, id < chunks };             \
+    } __OMPGPU_INLINE struct __ompgpu_range##W __ompgpu_chunk##W(                                  \
+        const struct __ompgpu_chunks##W *c) {                                                      \
+        const T lo = c->b * c->size, left = c->n - lo;                                             \
+        return (struct __ompgpu_range##W){ lo, left < c->size ? left : c->size };                  \
+    } __OMPGPU_INLINE void __ompgpu_next_chunk##W(struct __ompgpu_chunks##W *c)                    \
+    {                                                                                              \
+        c->more = c->chunks - c->b > c->stride;                                                    \
+        c->b += c->stride;                                                                         \
+    }                                                                                              \
+    struct __ompgpu_fours##W {                                                                     \
+        T at, left, stride, span;                                                                  \
+    };                                                                                             \
+    __OMPGPU_INLINE struct __ompgpu_fours##W __ompgpu_fours##W(T id, T count, T n, unsigned u) {   \
+        return (struct __ompgpu_fours##W){ id, id < n ? n - id : 0, count,                         \
+                                           count <= (T) - 1 / u ? (u - 1) * count : (T) - 1 };     \
+    } __OMPGPU_INLINE void __ompgpu_next_fours##W(struct __ompgpu_fours##W *i, unsigned u)         \
+    {                                                                                              \
+        i->left = (i->left > u * i->stride ? i->left : u * i->stride) - u * i->stride;             \
+        i->at += u * i->stride;                                                                    \
+    }                                                                                              \
+    __OMPGPU_INLINE void __ompgpu_next_one##W(struct __ompgpu_fours##W *i)                         \
+    {                                                                                              \
+        i->left = (i->left > i->stride ? i->left : i->stride) - i->stride;                         \
+        i->at += i->stride;                                                                        \
+    }
+__OMPGPU_ITERATORS(32, unsigned)
+__OMPGPU_ITERATORS(64, unsigned long long)
+#undef __OMPGPU_ITERATORS
+
+/* Collapsed loops: the logical iteration as a number in mixed radix, a digit a loop, which neither
+ * divides in the loop nor needs the product of the trip counts.
+ *
+ *   unsigned rest = id, stride = count;                           the innermost loop first
+ *   struct __ompgpu_digit32 j = __ompgpu_digit32(&rest, &stride, nj);
+ *   struct __ompgpu_digit32 i = __ompgpu_first_digit32(rest, stride, ni);
+ *   for (_Bool more = i.at < i.n; more; more = __ompgpu_add_first32(&i, __ompgpu_add32(&j, 0)))
+ *
+ * add: at += step + carry; the value says whether there is a carry.  add_first: the value says
+ * whether the result is still inside of the nest. */
+#define __OMPGPU_DIGITS(W, T)                                                                      \
+    struct __ompgpu_digit##W {                                                                     \
+        T at, step, n;                                                                             \
+    };                                                                                             \
+    __OMPGPU_INLINE _Bool __ompgpu_add##W(struct __ompgpu_digit##W *d, _Bool carry)                \
+    {                                                                                              \
+        const T by = d->step + carry;                                                              \
+        carry = d->at >= d->n - by;                                                                \
+        d->at += carry ? by - d->n : by;                                                           \
+        return carry;                                                                              \
+    }                                                                                              \
+    __OMPGPU_INLINE _Bool __ompgpu_add_first##W(struct __ompgpu_digit##W *d, _Bool carry)          \
+    {                                                                                              \
+        const T by = d->step + carry;                                                              \
+        carry = d->n - d->at > by;                                                                 \
+        d->at += by;                                                                               \
+        return carry;                                                                              \
+    }
+__OMPGPU_DIGITS(32, unsigned)
+__OMPGPU_DIGITS(64, unsigned long long)
+#undef __OMPGPU_DIGITS
+/* digit W of a number of type T; NAME 32, 64, or wide32: a 32-bit digit of a 64-bit number */
+#define __OMPGPU_SPLIT(NAME, W, T)                                                                 \
+    __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_first_digit##NAME(T at, T step, T n) {       \
+        return (struct __ompgpu_digit##W){ at, step, n };                                          \
+    } __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_digit##NAME(T *at, T *step, T n) {         \
+        const T a = *at, s = *step;                                                                \
+        *at = a / n;                                                                               \
+        *step = s / n;                                                                             \
+        return (struct __ompgpu_digit##W){ a % n, s % n, n };                                      \
+    }
+__OMPGPU_SPLIT(32, 32, unsigned)
+__OMPGPU_SPLIT(64, 64, unsigned long long)
+__OMPGPU_SPLIT(wide32, 32, unsigned long long)
+#undef __OMPGPU_SPLIT
+
 /* `for schedule(dynamic|guided, chunk)`: all threads of the parallel region call init (it
- * synchronises), then next until false. next gives logical iterations [*lo, *hi). sched: 2 dynamic,
- * 3 guided.  Two loops may not be in flight at once in one team: init waits. */
+ * synchronises), then next until false. next gives logical iterations [*lo, *hi).  Two loops may
+ * not be in flight at once in one team: init waits. */
+enum { __OMPGPU_DYNAMIC = 2, __OMPGPU_GUIDED = 3 };
 void __ompgpu_dispatch_init(int sched, unsigned long long trip, unsigned long long chunk);
 _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
+__OMPGPU_INLINE _Bool __ompgpu_next_range32(struct __ompgpu_range32 *r)
+{
+    unsigned long long lo, hi;
+    if (!__ompgpu_dispatch_next(&lo, &hi))
+        return 0;
+    *r = (struct __ompgpu_range32){ (unsigned)lo, (unsigned)(hi - lo) };
+    return 1;
+}
+__OMPGPU_INLINE _Bool __ompgpu_next_range64(struct __ompgpu_range64 *r)
+{
+    unsigned long long lo, hi;
+    if (!__ompgpu_dispatch_next(&lo, &hi))
+        return 0;
+    *r = (struct __ompgpu_range64){ lo, hi - lo };
+    return 1;
+}
 
 /* ------------------------------------------------------------------ reductions */
 /* The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables

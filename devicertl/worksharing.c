@@ -1,5 +1,5 @@
-/* worksharing.c - loops with a dynamic or guided schedule.  Static schedules are arithmetic in
- * generated code.
+/* worksharing.c - loops with a dynamic or guided schedule.  Static schedules are iterators in
+ * ompgpu_device.h.
  *
  * The team's loop lives in shared memory: `next` counts chunks (dynamic; so it cannot overflow) or
  * iterations (guided). A serialised region has a team of one: its loop is a single chunk, and only
@@ -7,8 +7,6 @@
  * runs, a loop nested in the body can use the same place.
  */
 #include "devicertl/arch.h"
-
-enum { SCHED_DYNAMIC = 2, SCHED_GUIDED = 3 };
 
 static __OMPGPU_SHARED u64 __ompgpu_state_next __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u64 __ompgpu_state_trip __OMPGPU_SHARED_INIT;
@@ -24,7 +22,7 @@ static void start_loop(int sched, u64 trip, u64 chunk, unsigned nthreads)
     __ompgpu_state_next = 0;
     __ompgpu_state_trip = trip;
     __ompgpu_state_chunk = chunk;
-    __ompgpu_state_chunks = sched == SCHED_GUIDED ? 0 : trip / chunk + (trip % chunk != 0);
+    __ompgpu_state_chunks = sched == __OMPGPU_GUIDED ? 0 : trip / chunk + (trip % chunk != 0);
     __ompgpu_state_shift = log2_ceil(nthreads);
 }
 

@@ -48,7 +48,8 @@ struct cg {
     void (*construct)(struct cg *, const struct omp_construct *);
     /* … of these kinds; others are copied */
     bool (*handles)(const struct omp_construct *);
-    bool renames; /* apply the unit's renames (device text) */
+    const char *prefix; /* of generated names: what no identifier of the file contains */
+    bool renames;       /* apply the unit's renames (device text) */
     /* user text that is copied: its lines begin at column `from` in the file, at `to` here */
     struct cg_layout {
         unsigned from, to;
@@ -67,7 +68,7 @@ struct cg {
 };
 void cg_init(struct cg *, const struct omp_unit *, struct cg_text *out);
 void cg_free(struct cg *);
-/* append */
+/* Append.  In all formats '@' is the prefix of generated names: "@rec". */
 void cg_put(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cg_puts(struct cg *, const char *);
 void cg_write(struct cg *, const char *, size_t);
@@ -86,6 +87,7 @@ void cg_line(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2,
 void cg_open(struct cg *, const char *head, ...) __attribute__((format(printf, 2, 3)));
 void cg_close(struct cg *);
 void cg_close_with(struct cg *, const char *tail); /* }TAIL */
+void cg_close_to(struct cg *, unsigned open);      /* until so many are open */
 void cg_else(struct cg *);                         /* } else { */
 /* A new line for text of that place, with a marker where clang would count it as another. */
 void cg_marker(struct cg *, struct omp_place);
@@ -129,7 +131,7 @@ struct omp_extent cg_whole(const struct omp_construct *); /* directive and body 
 /* ------------------------------------------------------------------ types (text/types.c) */
 /* UNQUALIFIED: usable for a copy that is assigned to */
 enum cg_qualifiers { CG_AS_IS, CG_UNQUALIFIED };
-/* `__typeof__(…)`; run-time bounds are called __v_d0, __v_d1 … */
+/* stands before a name; a const goes after it; run-time bounds are called __v_d0, __v_d1 … */
 const char *cg_type(struct cg *, const struct omp_type *, const char *v, enum cg_qualifiers);
 const char *cg_var_type(struct cg *, const struct omp_var *, enum cg_qualifiers);
 unsigned cg_nbounds(const struct omp_type *); /* hidden bounds of this type */

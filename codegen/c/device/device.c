@@ -21,6 +21,11 @@ bool cg_is_device_variable(const struct omp_var *v)
     return v->declare_target != OMPV_NOT_DECLARED && v->storage == OMPS_GLOBAL;
 }
 
+static const char *const_of(const struct omp_var *v)
+{
+    return v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "";
+}
+
 static void write_variable(struct cg *cg, const struct omp_decl *d, bool *written)
 {
     const struct omp_var *v = d->var;
@@ -32,8 +37,7 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
     cg_marker(cg, v->place);
     const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
     if (v->is_extern) {
-        cg_put(cg, "extern %s%s %s;\n",
-               v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        cg_put(cg, "extern %s %s%s;\n", type, const_of(v), v->name);
         return;
     }
     if (v->declare_target == OMPV_DT_LINK) {
@@ -41,9 +45,8 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
             return;
         cg_put(cg, "static %s *%s;\n", type, v->name);
     } else {
-        cg_put(cg, "%s%s%s%s %s", v->is_static ? "static " : "",
-               v->is_weak ? "__attribute__((weak)) " : "",
-               v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "", type, v->name);
+        cg_put(cg, "%s%s%s %s%s", v->is_static ? "static " : "",
+               v->is_weak ? "__attribute__((weak)) " : "", type, const_of(v), v->name);
         if (!d->tentative && !cg_empty(v->init)) {
             cg_puts(cg, " = ");
             cg_copy(cg, v->init);
@@ -58,9 +61,8 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
 static void declare_sized(struct cg *cg, const struct omp_var *v, bool *written)
 {
     if (!written[v->id])
-        cg_put(cg, "extern %s%s %s;\n",
-               v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "",
-               cg_type(cg, v->type, v->name, CG_AS_IS), v->name);
+        cg_put(cg, "extern %s %s%s;\n", cg_type(cg, v->type, v->name, CG_AS_IS), const_of(v),
+               v->name);
     written[v->id] = true;
 }
 

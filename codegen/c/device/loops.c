@@ -33,31 +33,42 @@ enum { MAX_LOOPS = 16 };
 struct nest {
     const struct omp_construct *c;
     unsigned n;
-    /* one: step 1; zero: lb 0 */
     struct {
         const char *type, *u, *lb, *ub, *step;
-        bool one, zero;
+        const char *trip; /* the variable with its trip count */
+        const char *at;   /* of what counts it: an iterator or a digit */
+        bool one, zero;   /* step 1; lb 0 */
     } l[MAX_LOOPS];
-    const char *k; /* type of logical iteration numbers */
+    const char *k;  /* type of logical iteration numbers */
+    unsigned width; /* … in bits, 32 or 64 */
     const char *total;
 };
 
 /* ------------------------------------------------------------------ bounds */
+static bool is_name(const char *s)
+{
+    return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == 0;
+}
+
 static bool is_literal(const char *s)
 {
     size_t n = strspn(s, "0123456789");
     return n && n < 10 && (!s[n] || (n == 1 && s[0] == '0' && !s[1]));
 }
 
-/* A value that is computed once: literals stay as they are, the rest goes into a constant. */
-static const char *once(struct cg *cg, const char *type, const char *name, unsigned j,
-                        const char *value)
+/* A value that is computed once: literals stay as they are, the rest goes into a constant.  + 0: a
+ * bit-field has no type of its own. */
+static const char *compute_once(struct cg *cg, const char *type, const char *name,
+                                const struct omp_loop *l, const char *value)
 {
     if (is_literal(value))
         return value;
-    const char *v = cg_strf(cg, "__%s%u", name, j);
-    cg_line(cg, "const %s %s = %s;", type ? type : cg_strf(cg, "__typeof__((%s) + 0)", value), v,
-            value);
+    const char *v = cg_strf(cg, "@%s_%s", name, l->iv->name);
+    if (type)
+        cg_line(cg, l->iv->type->kind == OMPT_POINTER ? "%s const %s = %s;" : "const %s %s = %s;",
+                type, v, value);
+    else
+        cg_line(cg, "const __auto_type %s = %s%s;", v, value, is_name(value) ? "" : " + 0");
     return v;
 }
 
@@ -126,8 +137,10 @@ static void check_rectangular(struct cg *cg, const struct omp_construct *c, unsi
                      c->loops[i].iv->name);
 }
 
-/* __nJ for every loop, and the total where there is one variable for it. */
-static void bounds(struct cg *cg, const struct omp_construct *c, struct nest *n)
+static unsigned width_of(const char *type) { return strcmp(type, "unsigned") ? 64 : 32; }
+
+/* The trip count of every loop, and the total where there is one variable for it. */
+static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct nest *n)
 {
     n->c = c;
     n->n = c->nloops < MAX_LOOPS ? c->nloops : MAX_LOOPS;
@@ -145,14 +158,17 @@ static void bounds(struct cg *cg, const struct omp_construct *c, struct nest *n)
         n->l[j].u = cg_unsigned(t);
         n->l[j].one = !strcmp(step, "1");
         n->l[j].zero = !strcmp(lb, "0");
-        n->l[j].lb = once(cg, n->l[j].type, "lb", j, lb);
-        n->l[j].ub = once(cg, NULL, "ub", j, cg_expr(cg, l->ub.extent));
-        n->l[j].step = once(cg, NULL, "st", j, step);
-        cg_line(cg, "const %s __n%u = %s;", n->l[j].u, j,
+        n->l[j].lb = compute_once(cg, n->l[j].type, "lb", l, lb);
+        n->l[j].ub = compute_once(cg, NULL, "ub", l, cg_expr(cg, l->ub.extent));
+        n->l[j].step = compute_once(cg, NULL, "step", l, step);
+        n->l[j].trip = cg_strf(cg, "@n_%s", l->iv->name);
+        n->l[j].at = cg_strf(cg, "@it_%s", l->iv->name);
+        cg_line(cg, "const %s %s = %s;", n->l[j].u, n->l[j].trip,
                 trip(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one));
     }
     n->k = n->n == 1 ? n->l[0].u : "unsigned long long";
-    n->total = n->n == 1 ? "__n0" : "__n";
+    n->width = width_of(n->k);
+    n->total = n->n == 1 ? n->l[0].trip : cg_strf(cg, "@n");
 }
 
 /* ----------------------------------------------------------------- schedules as lists of levels */
@@ -211,6 +227,14 @@ static unsigned task_levels(struct level *to, const struct omp_construct *c,
     return 2;
 }
 
+/* Number of a taker and how many there are, as two arguments. */
+static const char *const takers[] = {
+    [CG_TEAM] = "__OMPGPU_TEAMS",
+    [CG_THREAD] = "__OMPGPU_THREADS",
+    [CG_ALL_THREADS] = "__OMPGPU_ALL_THREADS",
+    [CG_ONE] = "0, 1",
+};
+
 static const char *id_of(enum cg_who who)
 {
     static const char *const ids[] = {
@@ -243,68 +267,56 @@ static const char *plus(struct cg *cg, const char *lo, const char *x)
     return !strcmp(lo, "0") ? x : cg_strf(cg, "%s + %s", lo, x);
 }
 
-/* Opens one brace. */
 static struct range open_level(struct cg *cg, const struct nest *n, const struct level *l,
                                unsigned d, struct range r)
 {
-    struct range in = { cg_strf(cg, "__lo%u", d), cg_strf(cg, "__m%u", d) };
-    const char *k = n->k, *id = id_of(l->who), *count = count_of(l->who);
     const char *chunk =
-        l->clause && !cg_empty(l->clause->expr.extent) ? cg_expr(cg, l->clause->expr.extent) : NULL;
+        l->clause && !cg_empty(l->clause->expr.extent) ? cg_expr(cg, l->clause->expr.extent) : "1";
+    unsigned w = n->width;
     if (l->clause && l->clause->kind == OMPC_NUM_TASKS)
         chunk = cg_strf(cg, "(%s + (%s) - 1) / (%s) + !%s", r.m, chunk, chunk, r.m);
     switch (l->kind) {
     case BLOCK:
-        cg_line(cg, "{ const %s __id%u = %s, __q%u = %s / (%s), __r%u = %s %% (%s);", k, d, id, d,
-                r.m, count, d, r.m, count);
-        cg_line(
-            cg,
-            "const %s %s = %s + (__id%u < __r%u ? __id%u : __r%u), %s = __q%u + (__id%u < __r%u);",
-            k, in.lo, plus(cg, r.lo, cg_strf(cg, "__id%u * __q%u", d, d)), d, d, d, d, in.m, d, d,
-            d);
+        cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_block%u(%s, %s);", w, d, w,
+                takers[l->who], r.m);
         break;
     case CHUNK:
-        cg_line(cg, "const %s __c%u = %s, __nc%u = %s / __c%u + (%s %% __c%u != 0), __s%u_ = %s;",
-                k, d, chunk, d, r.m, d, r.m, d, d, count);
-        cg_line(cg, "%s __b%u = %s;", k, d, id);
-        cg_line(cg,
-                "for (_Bool __go = __b%u < __nc%u; __go; __go = __nc%u - __b%u > __s%u_, __b%u += "
-                "__s%u_) {",
-                d, d, d, d, d, d, d);
-        cg_line(cg,
-                "const %s %s = %s, %s = %s - __b%u * __c%u < __c%u ? %s - __b%u * __c%u : __c%u;",
-                k, in.lo, plus(cg, r.lo, cg_strf(cg, "__b%u * __c%u", d, d)), in.m, r.m, d, d, d,
-                r.m, d, d, d);
+        cg_open(cg,
+                "for (struct __ompgpu_chunks%u @c%u = __ompgpu_chunks%u(%s, %s, %s); @c%u.more; "
+                "__ompgpu_next_chunk%u(&@c%u))",
+                w, d, w, takers[l->who], r.m, chunk, d, w, d);
+        cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_chunk%u(&@c%u);", w, d, w, d);
         break;
     default:
-        cg_line(cg, "__ompgpu_dispatch_init(%d, %s, %s);",
-                l->clause->sched == OMPSCHED_GUIDED ? 3 : 2, r.m, chunk ? chunk : "1");
-        cg_line(cg,
-                "for (unsigned long long __x%u, __y%u; __ompgpu_dispatch_next(&__x%u, &__y%u);) {",
-                d, d, d, d);
-        cg_line(cg, "const %s %s = %s, %s = __y%u - __x%u;", k, in.lo,
-                plus(cg, r.lo, cg_strf(cg, "(%s)__x%u", k, d)), in.m, d, d);
+        cg_line(cg, "__ompgpu_dispatch_init(__OMPGPU_%s, %s, %s);",
+                l->clause->sched == OMPSCHED_GUIDED ? "GUIDED" : "DYNAMIC", r.m, chunk);
+        cg_open(cg, "for (struct __ompgpu_range%u @r%u; __ompgpu_next_range%u(&@r%u);)", w, d, w,
+                d);
     }
-    return in;
+    return (struct range){ plus(cg, r.lo, cg_strf(cg, "@r%u.lo", d)), cg_strf(cg, "@r%u.m", d) };
 }
 
 /* --------------------------------------------------------------- the level that runs iterations */
-/* for (…) header over single iterations of one loop; opens one brace, the iteration number is __k.
- */
-static void open_single(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
+static const char *iteration_of(struct cg *cg, struct range r, const char *k)
 {
-    bool whole = !strcmp(r.lo, "0");
-    const char *j = whole ? "__k" : "__j";
+    return !strcmp(r.lo, "0") ? k : cg_strf(cg, "(%s + %s)", r.lo, k);
+}
+
+/* The loop over the iterations of one loop; their number. */
+static const char *open_single(struct cg *cg, const struct nest *n, const struct level *l,
+                               struct range r)
+{
+    const char *i = n->l[0].at;
+    unsigned w = n->width;
     if (l->kind == SERIAL) {
-        cg_line(cg, "for (%s %s = 0; %s < %s; %s++) {", n->k, j, j, r.m, j);
-    } else {
-        cg_line(cg, "%s %s = %s; const %s __s = %s;", n->k, j, id_of(l->who), n->k,
-                count_of(l->who));
-        cg_line(cg, "for (_Bool __go = %s < %s; __go; __go = %s - %s > __s, %s += __s) {", j, r.m,
-                r.m, j, j);
+        cg_open(cg, "for (%s %s = 0; %s < %s; %s++)", n->k, i, i, r.m, i);
+        return iteration_of(cg, r, i);
     }
-    if (!whole)
-        cg_put(cg, " const %s __k = %s + __j;", n->k, r.lo);
+    cg_open(cg,
+            "for (struct __ompgpu_loop%u %s = __ompgpu_loop%u(%s, %s); %s.more; "
+            "__ompgpu_next%u(&%s))",
+            w, i, w, takers[l->who], r.m, i, w, i);
+    return iteration_of(cg, r, cg_strf(cg, "%s.at", i));
 }
 
 /* ----------------------------------------------------------------- several iterations at a time */
@@ -397,113 +409,113 @@ static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level
     return at_a_time(cg_raw(cg, n->c->loops[n->n - 1].body), true);
 }
 
-/* Split `from` into digits NAMEJ (all of the nest's loops). */
-static void declare_digits(struct cg *cg, const struct nest *n, const char *name, const char *type,
-                           const char *from)
+/* Splits an iteration's number and a stride, of type `k`, into digits. */
+static void declare_digits(struct cg *cg, const struct nest *n, const char *k, const char *id,
+                           const char *count)
 {
-    cg_line(cg, "%s __f%s = %s;", type, name, from);
-    for (unsigned j = n->n; --j;)
-        cg_put(cg, " %s __%s%u = __f%s %% __n%u; __f%s /= __n%u;", n->l[j].u, name, j, name, j,
-               name, j);
-    cg_put(cg, " %s __%s0 = __f%s;", n->l[0].u, name, name);
+    cg_line(cg, "%s @rest = %s;", k, id);
+    cg_line(cg, "%s @stride = %s;", k, count);
+    for (unsigned j = n->n; j--;) {
+        unsigned w = width_of(n->l[j].u);
+        const char *how = cg_strf(cg, "%s%u", w < width_of(k) ? "wide" : "", w);
+        cg_line(cg,
+                j ? "struct __ompgpu_digit%u %s = __ompgpu_digit%s(&@rest, &@stride, %s);"
+                  : "struct __ompgpu_digit%u %s = __ompgpu_first_digit%s(@rest, @stride, %s);",
+                w, n->l[j].at, how, n->l[j].trip);
+    }
 }
 
-/* digits += stride; the value says whether the result is still inside the nest. */
+/* The stride is added; the value says whether the result is still inside of the nest. */
 static const char *advance(struct cg *cg, const struct nest *n)
 {
-    const char *s = "({ _Bool __c = 0;";
+    const char *carry = "0";
     for (unsigned j = n->n; --j;)
-        s = cg_strf(cg,
-                    "%s { const %s __t = __s%u + __c; __c = __d%u >= __n%u - __t; __d%u += __c ? "
-                    "__t - __n%u : __t; }",
-                    s, n->l[j].u, j, j, j, j, j);
-    return cg_strf(cg,
-                   "%s const %s __t = __s0 + __c; __c = __n0 - __d0 > __t; __d0 += __t; __c; })", s,
-                   n->l[0].u);
+        carry = cg_strf(cg, "__ompgpu_add%u(&%s, %s)", width_of(n->l[j].u), n->l[j].at, carry);
+    return cg_strf(cg, "__ompgpu_add_first%u(&%s, %s)", width_of(n->l[0].u), n->l[0].at, carry);
 }
 
-static const char *nonempty(struct cg *cg, const struct nest *n)
+static const char *is_nonempty(struct cg *cg, const struct nest *n)
 {
-    const char *s = "__n0 != 0";
+    const char *s = cg_strf(cg, "%s != 0", n->l[0].trip);
     for (unsigned j = 1; j < n->n; j++)
-        s = cg_strf(cg, "%s && __n%u != 0", s, j);
+        s = cg_strf(cg, "%s && %s != 0", s, n->l[j].trip);
     return s;
+}
+
+/* unsigned, unless a digit has 64 bits */
+static const char *type_of_takers(const struct nest *n)
+{
+    for (unsigned j = 0; j < n->n; j++)
+        if (width_of(n->l[j].u) == 64)
+            return n->l[j].u;
+    return "unsigned";
 }
 
 static void open_digits(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
-    bool whole = !strcmp(r.lo, "0") && l->kind != SERIAL, serial = l->kind == SERIAL;
-    if (whole) { /* the whole space: the first digit says when it ends */
-        cg_line(cg, "if (%s) {", nonempty(cg, n));
-        declare_digits(cg, n, "d", "unsigned", id_of(l->who));
-        declare_digits(cg, n, "s", "unsigned", count_of(l->who));
-        cg_line(cg, "for (_Bool __go = __d0 < __n0; __go; __go = %s) {", advance(cg, n));
+    bool serial = l->kind == SERIAL;
+    if (!strcmp(r.lo, "0") && !serial) { /* the whole space: the first digit says when it ends */
+        cg_open(cg, "if (%s)", is_nonempty(cg, n));
+        declare_digits(cg, n, type_of_takers(n), id_of(l->who), count_of(l->who));
+        cg_open(cg, "for (_Bool @more = %s.at < %s.n; @more; @more = %s)", n->l[0].at, n->l[0].at,
+                advance(cg, n));
         return;
     }
-    cg_line(cg, "%s __j = %s; const %s __s = %s;", n->k, serial ? "0" : id_of(l->who), n->k,
-            serial ? "1" : count_of(l->who));
-    cg_line(cg, "if (__j < %s) {", r.m);
-    declare_digits(cg, n, "d", n->k, plus(cg, r.lo, "__j"));
-    declare_digits(cg, n, "s", n->k, "__s");
-    cg_line(cg, "for (_Bool __go = 1; __go; __go = %s - __j > __s, __j += __s, (void)%s) {", r.m,
-            advance(cg, n));
+    cg_line(cg, "struct __ompgpu_loop64 @it = __ompgpu_loop64(%s, %s);",
+            takers[serial ? CG_ONE : l->who], r.m);
+    cg_open(cg, "if (@it.more)");
+    declare_digits(cg, n, n->k, plus(cg, r.lo, cg_strf(cg, "@it.at")), cg_strf(cg, "@it.stride"));
+    cg_open(cg, "for (; @it.more; __ompgpu_next64(&@it), (void)%s)", advance(cg, n));
 }
 
 /* ------------------------------------------------------------------ the whole nest */
-static void total(struct cg *cg, const struct nest *n, bool needed)
+static void declare_total(struct cg *cg, const struct nest *n, bool needed)
 {
     if (n->n == 1 || !needed)
         return;
-    const char *product = "(unsigned long long)__n0";
+    const char *product = cg_strf(cg, "(unsigned long long)%s", n->l[0].trip);
     for (unsigned j = 1; j < n->n; j++)
-        product = cg_strf(cg, "%s * __n%u", product, j);
-    cg_line(cg, "const unsigned long long __n = %s;", product);
+        product = cg_strf(cg, "%s * %s", product, n->l[j].trip);
+    cg_line(cg, "const unsigned long long %s = %s;", n->total, product);
 }
 
-static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p);
+static void write_iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p,
+                            const char *k);
 
-/* A loop while there are `u` more iterations; opens the loop for the rest.  __left: from __j, or
- * from the digits' iteration, to the end; __su: from there to the last of the u, or more where that
- * would not fit. */
-static void open_several(struct cg *cg, const struct nest *n, const struct level *l,
-                         const struct cg_privates *p, unsigned u)
+/* A loop while there are `u` more iterations; opens the loop for the rest; the number of its
+ * iteration.  Of a nest, the digits are the iteration's. */
+static const char *open_several(struct cg *cg, const struct nest *n, const struct level *l,
+                                const struct cg_privates *p, unsigned u)
 {
-    const char *k = n->k, *m = n->total,
-               *next = n->n > 1 ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "", *from = "",
-               *step = "", *several = "";
-    if (n->n > 1) {
-        cg_line(cg, "if (%s) {", nonempty(cg, n));
-        total(cg, n, true);
-        declare_digits(cg, n, "d", "unsigned", id_of(l->who));
-        declare_digits(cg, n, "s", "unsigned", count_of(l->who));
-    } else {
-        from = cg_strf(cg, "const %s __k = __j;", k), step = ", __j += __s",
-        several = cg_strf(cg, ", __j += %u * __s", u);
+    bool nested = n->n > 1;
+    const char *i = nested ? cg_strf(cg, "@it") : n->l[0].at,
+               *next = nested ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
+               *k = nested ? NULL : cg_strf(cg, "%s.at", i);
+    unsigned w = n->width;
+    if (nested) {
+        cg_open(cg, "if (%s)", is_nonempty(cg, n));
+        declare_total(cg, n, true);
+        declare_digits(cg, n, type_of_takers(n), id_of(l->who), count_of(l->who));
     }
-    cg_line(cg,
-            "%s __j = %s, __left = __j < %s ? %s - __j : 0; const %s __s = %s, __su = __s <= "
-            "(%s)-1 / %u ? %u * __s : (%s)-1;",
-            k, id_of(l->who), m, m, k, count_of(l->who), k, u, u - 1, k);
-    cg_line(cg,
-            "for (; __left > __su; __left = (__left > %u * __s ? __left : %u * __s) - %u * __s%s)",
-            u, u, u, several);
-    cg_line(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < %u; __u++%s) {",
-            u, next);
-    if (n->n == 1)
-        cg_put(cg, " const %s __k = __j + __u * __s;", k);
-    iteration(cg, n, p);
-    cg_line(cg, "}");
-    cg_line(cg, "for (; __left; __left = (__left > __s ? __left : __s) - __s%s%s) { %s", step, next,
-            from);
+    cg_line(cg, "struct __ompgpu_fours%u %s = __ompgpu_fours%u(%s, %s, %u);", w, i, w,
+            takers[l->who], n->total, u);
+    cg_line(cg, "for (; %s.left > %s.span; __ompgpu_next_fours%u(&%s, %u))", i, i, w, i, u);
+    cg_open(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned @u = 0; @u < %u; @u++%s)", u,
+            next);
+    write_iteration(cg, n, p, nested ? NULL : cg_strf(cg, "(%s + @u * %s.stride)", k, i));
+    cg_close(cg);
+    cg_open(cg, "for (; %s.left; __ompgpu_next_one%u(&%s)%s)", i, w, i, next);
+    return k;
 }
 
-static const char *is_last(struct cg *cg, const struct nest *n)
+/* k: the iteration's number; NULL: the digits are. */
+static const char *is_last(struct cg *cg, const struct nest *n, const char *k)
 {
-    if (n->n == 1)
-        return "__k == __n0 - 1";
-    const char *s = "__d0 == __n0 - 1";
-    for (unsigned j = 1; j < n->n; j++)
-        s = cg_strf(cg, "%s && __d%u == __n%u - 1", s, j, j);
+    if (k)
+        return cg_strf(cg, "%s == %s - 1", k, n->total);
+    const char *s = "";
+    for (unsigned j = 0; j < n->n; j++)
+        s = cg_strf(cg, "%s%s%s.at == %s.n - 1", s, j ? " && " : "", n->l[j].at, n->l[j].at);
     return s;
 }
 
@@ -533,52 +545,62 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
     return bytes <= CG_SCAN_BYTES / 4 ? rows : bytes <= CG_SCAN_BYTES / 2 && rows > 1 ? 2 : 1;
 }
 
-/* For reduce/scan.c.  Of a collapsed nest each thread has its iteration's digits. */
+/* Digit j of iteration k. */
+static const char *digit_of(struct cg *cg, const struct nest *n, unsigned j, const char *k)
+{
+    for (unsigned i = n->n; --i > j;)
+        k = cg_strf(cg, "%s / %s", k, n->l[i].trip);
+    return cg_strf(cg, j ? "(%s)(%s %% %s)" : "(%s)(%s)", n->l[j].u, k, n->l[j].trip);
+}
+
+/* For reduce/scan.c.  Of a collapsed nest each thread has its iteration's digits; where one thread
+ * runs all iterations, on the host also, it divides. */
 static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, struct cg_privates *p)
 {
-    bool nested = n->n > 1;
+    bool digits = n->n > 1 && who != CG_ONE;
     const char *saved[MAX_LOOPS], *locals = "";
-    for (unsigned j = 0; j < n->n; j++)
+    for (unsigned j = 0; j < n->n; j++) {
+        const char *k = digits     ? cg_strf(cg, "%s.at", n->l[j].at)
+                        : n->n > 1 ? digit_of(cg, n, j, "__k")
+                                   : "__k";
         locals = cg_strf(cg, "%s%s %s = %s; ", locals, n->l[j].type, n->c->loops[j].iv->name,
-                         iv_value(cg, n, j, nested ? cg_strf(cg, "__d%u", j) : "__k"));
+                         iv_value(cg, n, j, k));
+    }
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].sharing->share == OMPSH_LINEAR)
             locals = cg_strf(cg, "%s %s = __l_%s + (long long)__k * __ls_%s;", locals,
                              p->list[i].var->name, p->list[i].var->name, p->list[i].var->name);
     if (p->lastprivate || p->linear)
         locals = cg_strf(cg, "__last = __k == %s - 1; %s", n->total, locals);
-    if (nested) {
-        cg_line(cg, "if (%s != 0) {", n->total);
-        declare_digits(cg, n, "d", "unsigned", id_of(who));
-        declare_digits(cg, n, "s", "unsigned", count_of(who));
+    if (digits) {
+        cg_open(cg, "if (%s != 0)", n->total);
+        declare_digits(cg, n, type_of_takers(n), id_of(who), count_of(who));
     }
     for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
     cg_scan_rounds(cg, n->c, p,
                    &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals,
-                                        nested ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
+                                        digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
                                         scan_rows(cg, n, who, p), who == CG_ONE });
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
-    if (nested)
-        cg_puts(cg, " }");
+    if (digits)
+        cg_close(cg);
 }
 
-static void iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p)
+static void write_iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p,
+                            const char *k)
 {
     const char *saved[MAX_LOOPS];
     if (p->lastprivate || p->linear)
-        cg_line(cg, "__last = %s;", is_last(cg, n));
+        cg_line(cg, "__last = %s;", is_last(cg, n, k));
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].sharing->share == OMPSH_LINEAR)
-            cg_line(cg, "%s = __l_%s + (long long)__k * __ls_%s;", p->list[i].var->name,
-                    p->list[i].var->name, p->list[i].var->name);
-    cg_line(cg, "%s", "");
-    for (unsigned j = 0; j < n->n; j++) {
-        const char *digit = n->n == 1 ? "__k" : cg_strf(cg, "__d%u", j),
-                   *v = n->c->loops[j].iv->name;
-        cg_put(cg, "%s %s = %s; ", n->l[j].type, v, iv_value(cg, n, j, digit));
-    }
+            cg_line(cg, "%s = __l_%s + (long long)%s * __ls_%s;", p->list[i].var->name,
+                    p->list[i].var->name, k, p->list[i].var->name);
+    for (unsigned j = 0; j < n->n; j++)
+        cg_line(cg, "%s %s = %s;", n->l[j].type, n->c->loops[j].iv->name,
+                iv_value(cg, n, j, k ? k : cg_strf(cg, "%s.at", n->l[j].at)));
     for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
     cg_copy_body(cg, n->c->loops[n->n - 1].body);
@@ -586,26 +608,52 @@ static void iteration(struct cg *cg, const struct nest *n, const struct cg_priva
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
 }
 
+static const char *last_value(struct cg *cg, const struct nest *n, const struct cg_private *k)
+{
+    const char *v = k->var->name, *to = cg_strf(cg, "*__o_%s", v);
+    if (k->sharing->share == OMPSH_LINEAR)
+        return cg_strf(cg, "%s = __l_%s + (long long)%s * __ls_%s;", to, v, n->l[0].trip, v);
+    if (k->sharing->share != OMPSH_LOOP_IV)
+        return k->sharing->lastprivate ? cg_assign(cg, k->var->type, to, v) : NULL;
+    for (unsigned j = 0; j < n->n; j++)
+        if (n->c->loops[j].iv == k->var)
+            return cg_strf(cg, "%s = %s;", to, iv_value(cg, n, j, n->l[j].trip));
+    return NULL;
+}
+
 /* The thread that ran the last iteration stores to the originals. */
-static void last_values(struct cg *cg, const struct nest *n, const struct cg_privates *p)
+static void store_last_values(struct cg *cg, const struct nest *n, const struct cg_privates *p)
 {
     if (!p->lastprivate && !p->linear)
         return;
-    cg_line(cg, "if (__last) {");
+    cg_open(cg, "if (__last)");
     for (unsigned i = 0; i < p->n; i++) {
-        const struct cg_private *k = &p->list[i];
-        const char *v = k->var->name, *to = cg_strf(cg, "*__o_%s", v);
-        if (k->sharing->share == OMPSH_LINEAR) {
-            cg_put(cg, " %s = __l_%s + (long long)__n0 * __ls_%s;", to, v, v);
-        } else if (k->sharing->share == OMPSH_LOOP_IV) {
-            for (unsigned j = 0; j < n->n; j++)
-                if (n->c->loops[j].iv == k->var)
-                    cg_put(cg, " %s = %s;", to, iv_value(cg, n, j, cg_strf(cg, "__n%u", j)));
-        } else if (k->sharing->lastprivate) {
-            cg_put(cg, " %s", cg_assign(cg, k->var->type, to, v));
-        }
+        const char *s = last_value(cg, n, &p->list[i]);
+        if (s)
+            cg_line(cg, "%s", s);
     }
-    cg_puts(cg, " }");
+    cg_close(cg);
+}
+
+/* What the loop does between private copies and the end of reductions. */
+static void share_iterations(struct cg *cg, const struct nest *n, const struct level *levels,
+                             unsigned nlevels, unsigned d, struct range r,
+                             const struct cg_privates *p)
+{
+    unsigned open = cg->out->open;
+    const struct level *last = &levels[nlevels - 1];
+    const char *k = NULL;
+    for (; d + 1 < nlevels; d++)
+        r = open_level(cg, n, &levels[d], d, r);
+    unsigned u = unrolled(cg, n, last, r, p);
+    if (u > 1)
+        k = open_several(cg, n, last, p, u);
+    else if (n->n == 1)
+        k = open_single(cg, n, last, r);
+    else
+        open_digits(cg, n, last, r);
+    write_iteration(cg, n, p, k);
+    cg_close_to(cg, open);
 }
 
 void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
@@ -615,52 +663,37 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     struct nest n;
     struct level levels[3];
     struct range r;
-    unsigned tasks = task_levels(levels, c, p),
-             nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule), d = 0;
+    unsigned tasks = task_levels(levels, c, p), open = cg->out->open;
+    unsigned nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule);
     if (p->linear && c->nloops > 1)
         cg_error(cg, c->place, "'linear' with collapsed loops is not supported in device code");
-    cg_line(cg, "{");
-    bounds(cg, c, &n);
-    total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);
-    /* else all threads take part in the end of the reduction */
-    bool alone = p->guard && p->finish == CG_SERIAL;
-    if (alone)
-        cg_line(cg, "if (%s) {", p->guard);
+    cg_open(cg, "%s", "");
+    declare_bounds(cg, c, &n);
+    declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);
     r = (struct range){ "0", n.total };
+    /* else all threads take part in the end of the reduction */
+    bool guarded = p->guard && p->finish == CG_SERIAL;
+    if (guarded)
+        cg_open(cg, "if (%s)", p->guard);
     if (tasks)
-        r = open_level(cg, &n, &levels[d], d, r), d++;
+        r = open_level(cg, &n, &levels[0], 0, r);
     cg_open_privates(cg, p);
     if (p->race && (who == CG_THREAD || who == CG_ALL_THREADS))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
     if (p->lastprivate || p->linear)
         cg_line(cg, "_Bool __last = 0;");
+    unsigned inside = cg->out->open;
     if (c->scan) {
         scan_loop(cg, &n, who, p);
-        last_values(cg, &n, p);
-        cg_close_privates(cg, p);
-        cg_puts(cg, " }");
-        return;
+    } else {
+        if (p->guard && !guarded)
+            cg_open(cg, "if (%s)", p->guard);
+        share_iterations(cg, &n, levels, nlevels, tasks != 0, r, p);
     }
-    if (p->guard && !alone)
-        cg_line(cg, "if (%s) {", p->guard);
-    for (; d + 1 < nlevels; d++)
-        r = open_level(cg, &n, &levels[d], d, r);
-    unsigned u = unrolled(cg, &n, &levels[nlevels - 1], r, p);
-    if (u > 1)
-        open_several(cg, &n, &levels[nlevels - 1], p, u);
-    else
-        (n.n == 1 ? open_single : open_digits)(cg, &n, &levels[nlevels - 1], r);
-    iteration(cg, &n, p);
-    cg_line(cg, "%s", "}");
-    for (d = (n.n == 1) + (tasks != 0); d < nlevels; d++)
-        cg_puts(cg, " }");
-    last_values(cg, &n, p);
-    if (p->guard && !alone)
-        cg_puts(cg, " }");
+    store_last_values(cg, &n, p);
+    cg_close_to(cg, inside);
     cg_close_privates(cg, p);
-    for (d = alone + (tasks != 0); d--;)
-        cg_puts(cg, " }");
-    cg_puts(cg, " }");
+    cg_close_to(cg, open);
 }
 
 /* ------------------------------------------------------- host: the trip count before the launch */

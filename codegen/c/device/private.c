@@ -107,7 +107,8 @@ static void declare_team_copy(struct cg *cg, const struct cg_private *p, const c
                  "a private variable length array '%s' of a team is not supported in device code",
                  v);
     cg_line(cg,
-            "static __OMPGPU_SHARED %s __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s *)&__s_%s;",
+            "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s "
+            "*)&__s_%s;",
             type, v, type, v, type, v);
     if (p->sharing->share == OMPSH_FIRSTPRIVATE)
         cg_line(cg, "if (__ompgpu_thread_id() == 0) { %s } __ompgpu_barrier(%u);",
@@ -140,7 +141,7 @@ static void declare_copy(struct cg *cg, const struct cg_private *p)
 void cg_open_privates(struct cg *cg, struct cg_privates *p)
 {
     cg_reduction_functions(cg, p);
-    cg_line(cg, "{");
+    cg_open(cg, "%s", "");
     for (unsigned i = 0; i < p->n;
          i++) { /* all originals first: a copy's initial value may use another variable */
         struct cg_private *k = &p->list[i];
@@ -177,7 +178,7 @@ void cg_close_privates(struct cg *cg, struct cg_privates *p)
     cg_finish_reduction(cg, p);
     for (unsigned i = p->n; i--;)
         cg_bind(cg, p->list[i].var, p->list[i].saved);
-    cg_line(cg, "}");
+    cg_close(cg);
     free(p->list);
     p->list = NULL;
     p->n = p->capacity = 0;

@@ -104,10 +104,10 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
         if (!value || v->type->kind != OMPT_POINTER || !p->params[i].one_copy)
             continue;
         const char *type = cg_var_type(cg, v, CG_UNQUALIFIED), *n = v->name;
-        cg_line(
-            cg,
-            "static __OMPGPU_SHARED %s __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s *)&__s_%s;",
-            type, n, type, n, type, n);
+        cg_line(cg,
+                "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = "
+                "(%s *)&__s_%s;",
+                type, n, type, n, type, n);
         cg_line(cg, "if (__ompgpu_thread_id() == 0) { *__t_%s = %s; } __ompgpu_barrier(%u);", n, n,
                 cg->place.line);
         cg_bind(cg, v, cg_strf(cg, "(*__t_%s)", n));

@@ -50,7 +50,7 @@ void cg_forget_place(struct cg *cg)
     cg->out->line = 0;
 }
 
-static const char *keep_v(struct cg *cg, const char *fmt, va_list ap)
+static const char *keep(struct cg *cg, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
@@ -61,6 +61,34 @@ static const char *keep_v(struct cg *cg, const char *fmt, va_list ap)
     s->next = cg->strings;
     cg->strings = s;
     return s->text;
+}
+
+/* The format with the prefix of our names for each '@'; arguments may hold user text, in which it
+ * stays. */
+static char *with_prefix(const struct cg *cg, const char *fmt)
+{
+    size_t n = strlen(cg->prefix), size = 1;
+    for (const char *p = fmt; *p; p++)
+        size += *p == '@' ? n : 1;
+    char *s = must(malloc(size)), *to = s;
+    for (const char *p = fmt; *p; p++) {
+        if (*p == '@')
+            to = stpcpy(to, cg->prefix);
+        else
+            *to++ = *p;
+    }
+    *to = 0;
+    return s;
+}
+
+static const char *keep_v(struct cg *cg, const char *fmt, va_list ap)
+{
+    if (!strchr(fmt, '@'))
+        return keep(cg, fmt, ap);
+    char *own = with_prefix(cg, fmt);
+    const char *s = keep(cg, own, ap);
+    free(own);
+    return s;
 }
 
 const char *cg_strf(struct cg *cg, const char *fmt, ...)
@@ -231,6 +259,12 @@ void cg_close_with(struct cg *cg, const char *tail)
 
 void cg_close(struct cg *cg) { cg_close_with(cg, ""); }
 
+void cg_close_to(struct cg *cg, unsigned open)
+{
+    while (cg->out->open > open)
+        cg_close(cg);
+}
+
 void cg_else(struct cg *cg)
 {
     cg_close_with(cg, " else {");
@@ -321,7 +355,9 @@ const char *cg_directive(struct cg *cg, const struct omp_construct *c, bool bare
 
 void cg_init(struct cg *cg, const struct omp_unit *u, struct cg_text *out)
 {
-    *cg = (struct cg){ .unit = u, .out = out };
+    *cg = (struct cg){ .unit = u, .out = out, .prefix = "__omp_" };
+    for (unsigned i = 2; strstr(u->text, cg->prefix); i++)
+        cg->prefix = cg_strf(cg, "__omp%u_", i);
     cg->env = must(calloc(u->nvars + 1, sizeof *cg->env));
     cg->file_env = must(calloc(u->nvars + 1, sizeof *cg->file_env));
 }

@@ -1,9 +1,10 @@
 /* types.c - writing types.
  *
- * A type is always written as __typeof__(…), so that a declaration is TYPE NAME whatever the type
- * is.  Types with run-time bounds are put together level by level, from the innermost:
+ * A declaration is TYPE NAME whatever the type is: what cannot stand before a name is written as
+ * __typeof__(…).  Types with run-time bounds are put together level by level, from the innermost:
  * __typeof__(__typeof__(double) [__a_d1]), with the bounds numbered from the outermost and held by
  * variables __NAME_d0, __NAME_d1 …  of the function in which the type stands. */
+#include <string.h>
 #include "codegen/c/write.h"
 
 static struct omp_type *element(const struct omp_type *t)
@@ -19,22 +20,26 @@ unsigned cg_nbounds(const struct omp_type *t)
     return n;
 }
 
+/* As it is spelled, where that can stand before any name. */
+static const char *spelled(struct cg *cg, const struct omp_type *t)
+{
+    return strpbrk(t->spelling, "[(") ? cg_strf(cg, "__typeof__(%s)", t->spelling) : t->spelling;
+}
+
 /* Without const.  Only arrays carry it in their spelling: rebuild them from their elements. */
 static const char *unqualified(struct cg *cg, const struct omp_type *t)
 {
-    if (t->kind == OMPT_ARRAY && t->is_const)
-        return t->elem ? cg_strf(cg, "__typeof__(%s [%llu])", unqualified(cg, t->elem),
-                                 (unsigned long long)t->bound)
-                       : cg_strf(cg, "__typeof__(%s)", t->spelling);
-    return cg_strf(cg, "__typeof__(%s)", t->spelling);
+    if (t->kind == OMPT_ARRAY && t->is_const && t->elem)
+        return cg_strf(cg, "__typeof__(%s [%llu])", unqualified(cg, t->elem),
+                       (unsigned long long)t->bound);
+    return spelled(cg, t);
 }
 
 static const char *level(struct cg *cg, const struct omp_type *t, const char *v, unsigned d,
                          enum cg_qualifiers q)
 {
     if (!t->variably_modified)
-        return q == CG_UNQUALIFIED ? unqualified(cg, t)
-                                   : cg_strf(cg, "__typeof__(%s)", t->spelling);
+        return q == CG_UNQUALIFIED ? unqualified(cg, t) : spelled(cg, t);
     if (t->kind == OMPT_POINTER)
         return cg_strf(cg, "__typeof__(%s *)", level(cg, t->elem, v, d, CG_AS_IS));
     if (t->vla)
