@@ -6,7 +6,7 @@
 #ifndef OMPGPU_H
 #define OMPGPU_H
 
-enum { OMPGPU_ABI_VERSION = 2 };
+enum { OMPGPU_ABI_VERSION = 3 };
 
 /* ------------------------------------------------------------------ map entries */
 /* One mapping action (section 5.8 of OpenMP 5.2).  Entries are processed in order on entry, in
@@ -60,11 +60,12 @@ struct ompgpu_region {  /* one static object per target construct; immutable but
     struct ompgpu_unit *unit;
     void *slot; /* runtime: cached kernel handles */
 };
-/* data constructs */
-struct ompgpu_place {
+enum ompgpu_construct { OMPGPU_TARGET_DATA, OMPGPU_ENTER_DATA, OMPGPU_EXIT_DATA, OMPGPU_UPDATE };
+struct ompgpu_place { /* of a data construct; static, immutable */
     const char *file;
     unsigned line;
-    const char *directive;
+    const char *directive; /* for messages */
+    enum ompgpu_construct construct;
 };
 struct ompgpu_launch {
     long device; /* device clause or OMPGPU_DEVICE_DEFAULT */

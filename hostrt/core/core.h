@@ -252,15 +252,15 @@ void ompgpu_on_host(const struct ompgpu_where *, const char *reason);
  * Nothing is changed on failure. */
 int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                       unsigned n, uintptr_t *addresses);
-enum ompgpu_exit {
+enum ompgpu_leave {
     /* the end of a construct that entered the same items */
-    OMPGPU_EXIT_REGION,
+    OMPGPU_LEAVE_REGION,
     /* the same, but the region failed: nothing is copied back */
-    OMPGPU_EXIT_DISCARD,
-    OMPGPU_EXIT_DATA, /* target exit data: `present` is checked */
+    OMPGPU_LEAVE_DISCARD,
+    OMPGPU_LEAVE_DATA, /* target exit data: `present` is checked */
 };
 int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
-                     unsigned n, enum ompgpu_exit);
+                     unsigned n, enum ompgpu_leave);
 int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                        unsigned n);
 bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);

@@ -25,8 +25,8 @@ struct work { /* one construct at work */
     struct ompgpu_device *dev;
     struct ompgpu_where *where;
     uint64_t number;
-    bool copied;          /* something went to the device */
-    enum ompgpu_exit how; /* leaving only */
+    bool copied;           /* something went to the device */
+    enum ompgpu_leave how; /* leaving only */
 };
 
 /* ------------------------------------------------------------------ messages */
@@ -398,7 +398,7 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     if (find(w, m, &e))
         return -1;
     if (!e)
-        return w->how == OMPGPU_EXIT_DATA && (m->flags & OMPGPU_MAP_PRESENT)
+        return w->how == OMPGPU_LEAVE_DATA && (m->flags & OMPGPU_MAP_PRESENT)
                    ? item_wrong(w, m, NOT_PRESENT)
                    : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
@@ -440,7 +440,7 @@ static void first_thread_is_done(struct ompgpu_device *dev)
 }
 
 int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
-                     const struct ompgpu_map *maps, unsigned n, enum ompgpu_exit how)
+                     const struct ompgpu_map *maps, unsigned n, enum ompgpu_leave how)
 {
     struct work w = { .dev = dev, .where = where, .how = how };
     int bad = 0;
@@ -454,7 +454,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     for (unsigned i = n; i-- > 0 && !bad;)
         if (counts(&maps[i]))
             bad = count_down(&w, &maps[i], &more);
-    for (unsigned i = n; more && how != OMPGPU_EXIT_DISCARD && i-- > 0 && !bad;)
+    for (unsigned i = n; more && how != OMPGPU_LEAVE_DISCARD && i-- > 0 && !bad;)
         if (counts(&maps[i]))
             bad = copy_back(&w, &maps[i]);
     for (unsigned i = n; more && i-- > 0;)

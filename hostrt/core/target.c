@@ -8,7 +8,6 @@
  * host: the program's exit handlers see its data as it was before the region, and may even run
  * regions themselves.                                  */
 #include <stdio.h>
-#include <string.h>
 #include "hostrt/core/core.h"
 
 struct running { /* one region at work */
@@ -172,7 +171,7 @@ static __attribute__((noinline)) _Noreturn void fail(struct running *r, bool ent
     snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
     if (entered) {
         struct ompgpu_where where = r->where;
-        ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_EXIT_DISCARD);
+        ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_LEAVE_DISCARD);
         ompgpu_scratch_drop(r->dev, r->thread);
     }
     ompgpu_fatal(&r->where, "%s", reason);
@@ -212,7 +211,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         fail(&r, false);
     if (run(&r, params, nparams, launch))
         fail(&r, true);
-    if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_EXIT_REGION))
+    if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION))
         fail(&r, false);
     return 0;
 }
@@ -240,10 +239,9 @@ void __ompgpu_data_end(const struct ompgpu_place *place, long device, const stru
 {
     struct ompgpu_where where = ompgpu_at_place(place);
     struct ompgpu_device *dev = data_device(&where, device);
-    /* else the end of a target data construct */
-    bool stand_alone = place->directive && strstr(place->directive, "exit");
-    if (dev &&
-        ompgpu_data_exit(dev, &where, maps, n, stand_alone ? OMPGPU_EXIT_DATA : OMPGPU_EXIT_REGION))
+    if (dev && ompgpu_data_exit(dev, &where, maps, n,
+                                place->construct == OMPGPU_EXIT_DATA ? OMPGPU_LEAVE_DATA
+                                                                     : OMPGPU_LEAVE_REGION))
         ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
 }
 

@@ -64,7 +64,7 @@ static double region_cost(unsigned n, bool sum)
     if (sum)                          /* the geometry is the runtime's choice */
         launch = (struct ompgpu_launch){ .device = OMPGPU_DEVICE_DEFAULT, .trip = 1 << 20, .flags = OMPGPU_LAUNCH_SPMD | OMPGPU_LAUNCH_TEAMS |
                                          OMPGPU_LAUNCH_DISTRIBUTE | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_REDUCTION };
-    struct ompgpu_place place = { "bench.c", 1, "target data" };
+    struct ompgpu_place place = { "bench.c", 1, "target data", OMPGPU_TARGET_DATA };
     double best = 1e30;
     for (unsigned i = 0; i < n; i++) {
         maps[i] = (struct ompgpu_map){ .base = data[i], .begin = data[i], .size = sizeof data[i], .flags = OMPGPU_MAP_TOFROM, .name = "x" };

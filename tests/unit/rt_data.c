@@ -147,7 +147,7 @@ static void bad_items(void)
     OK(FATAL(BEGIN(negative)) && strstr(fatal_text, "negative length?"), "negative length");
     OK(FATAL(BEGIN(big)) && strstr(fatal_text, "x[0:n], 35184372088832 bytes: fake alloc failed: out of memory"), "out of memory");
     OK(FATAL(BEGIN(present)) && strstr(fatal_text, "not mapped, although `present` says so"), "present modifier");
-    static const struct ompgpu_place leave = { "app.c", 31, "target exit data" };
+    static const struct ompgpu_place leave = { "app.c", 31, "target exit data", OMPGPU_EXIT_DATA };
     OK(FATAL(__ompgpu_data_end(&leave, 0, present, 1)) && FATAL(UPDATE(present)), "… in target exit data and in an update, too");
     OK(!FATAL(END(present)), "… but not where a construct ends");
     OK(!is_present(&x) && fake_live == 0, "nothing stays");

@@ -216,7 +216,7 @@ static inline void fake_register(void)
 #define MEMBER(pointer, from, count, how) \
     { (pointer), (pointer) + (from), (count) * sizeof *(pointer), &(pointer), (how) | OMPGPU_MAP_ATTACH, 0, #pointer "[" #from ":" #count "]" }
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof *(array)))
-__attribute__((unused)) static const struct ompgpu_place fake_place = { "app.c", 30, "target data" };
+__attribute__((unused)) static const struct ompgpu_place fake_place = { "app.c", 30, "target data", OMPGPU_TARGET_DATA };
 #define BEGIN(maps) __ompgpu_data_begin(&fake_place, OMPGPU_DEVICE_DEFAULT, maps, COUNT(maps))
 #define END(maps) __ompgpu_data_end(&fake_place, OMPGPU_DEVICE_DEFAULT, maps, COUNT(maps))
 #define UPDATE(maps) __ompgpu_data_update(&fake_place, OMPGPU_DEVICE_DEFAULT, maps, COUNT(maps))

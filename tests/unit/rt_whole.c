@@ -91,7 +91,7 @@ __attribute__((destructor)) static void go(void)
 /* ------------------------------------------------------------------ programs */
 static int x[3] = { 1, 2, 3 };
 static const struct ompgpu_map map_x[] = { { x, x, sizeof x, 0, OMPGPU_MAP_TOFROM, 0, "x" } };
-static const struct ompgpu_place place = { "whole.c", 5, "target data" };
+static const struct ompgpu_place place = { "whole.c", 5, "target data", OMPGPU_TARGET_DATA };
 static const struct ompgpu_launch plain = { .device = OMPGPU_DEVICE_DEFAULT };
 
 static int run_add(void)

@@ -320,14 +320,24 @@ static void target(struct cg *cg, const struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ data constructs */
+/* enum ompgpu_construct of hostrt/ompgpu.h */
+static const char *construct_value(enum omp_leaf leaf)
+{
+    return leaf == OMPL_ENTER_DATA  ? "OMPGPU_ENTER_DATA"
+           : leaf == OMPL_EXIT_DATA ? "OMPGPU_EXIT_DATA"
+           : leaf == OMPL_UPDATE    ? "OMPGPU_UPDATE"
+                                    : "OMPGPU_TARGET_DATA";
+}
+
 /* Opens two braces; evaluates condition, place and device, once. */
 static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
 {
     const char *condition = condition_of(cg, c, leaf);
     cg_line(cg, "{");
     task_around(cg, c);
-    cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s };",
-            cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
+    cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s, %s };",
+            cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)),
+            construct_value(leaf));
     cg_line(cg, "const long __omp_dev = %s; const _Bool __omp_if = %s;", device_of(cg, c),
             condition ? condition : "1");
 }
