@@ -10,7 +10,7 @@
 enum { CUDA_MAX_DEVICES = 32, CUDA_BUCKETS = 1024 };
 
 struct cuda_calls { /* set once, before the first device is opened */
-#define CUDA_CALL(f) __typeof(f) *f;
+#define CUDA_CALL(f, version) __typeof(f##version) *f;
 #include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
 };

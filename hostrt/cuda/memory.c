@@ -46,7 +46,7 @@ static CUresult trim(struct cuda_memory *m)
         while (m->cached[i]) {
             struct cuda_block *b = m->cached[i];
             m->cached[i] = b->next;
-            err = first_error(err, ompgpu_cuda.cuMemFree_v2(b->address));
+            err = first_error(err, ompgpu_cuda.cuMemFree(b->address));
             ompgpu_xfree(b);
         }
     m->in_cache = 0;
@@ -62,7 +62,7 @@ void ompgpu_cuda_memory_fini(struct cuda_memory *m, bool driver_alive)
                 struct cuda_block *b = *list;
                 *list = b->next;
                 if (driver_alive)
-                    ompgpu_cuda.cuMemFree_v2(b->address);
+                    ompgpu_cuda.cuMemFree(b->address);
                 ompgpu_xfree(b);
             }
         }
@@ -86,11 +86,11 @@ static CUresult fresh(struct cuda_memory *m, size_t size, struct cuda_block **bl
     struct cuda_block *b = ompgpu_xalloc(sizeof *b);
     if (!b)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult err = ompgpu_cuda.cuMemAlloc_v2(&b->address, size);
+    CUresult err = ompgpu_cuda.cuMemAlloc(&b->address, size);
     if (err == CUDA_ERROR_OUT_OF_MEMORY && m->in_cache) {
         err = trim(m);
         if (!err)
-            err = ompgpu_cuda.cuMemAlloc_v2(&b->address, size);
+            err = ompgpu_cuda.cuMemAlloc(&b->address, size);
     }
     if (err) {
         ompgpu_xfree(b);
@@ -140,7 +140,7 @@ CUresult ompgpu_cuda_memory_free(struct cuda_memory *m, CUdeviceptr address)
             m->in_cache += b->size;
             err = CUDA_SUCCESS;
         } else {
-            err = ompgpu_cuda.cuMemFree_v2(address);
+            err = ompgpu_cuda.cuMemFree(address);
             ompgpu_xfree(b);
         }
     }

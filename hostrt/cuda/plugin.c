@@ -53,14 +53,13 @@ static const CUresult fatal[] = {
 /* "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY (out of memory)" */
 static void describe(char *text, size_t size, const char *call, CUresult err)
 {
-    const char *name = NULL, *meaning = NULL, *version = strstr(call, "_v");
-    int length = version ? (int)(version - call) : (int)strlen(call);
+    const char *name = NULL, *meaning = NULL;
     if (ompgpu_cuda.cuGetErrorName(err, &name) || !name)
         name = "unknown error";
     if (ompgpu_cuda.cuGetErrorString(err, &meaning) || !meaning)
-        snprintf(text, size, "%.*s failed: %s (%d)", length, call, name, (int)err);
+        snprintf(text, size, "%s failed: %s (%d)", call, name, (int)err);
     else
-        snprintf(text, size, "%.*s failed: %s (%s)", length, call, name, meaning);
+        snprintf(text, size, "%s failed: %s (%s)", call, name, meaning);
 }
 
 /* 0 for success; else 1 and the message, with `more` at its end. */
@@ -156,7 +155,7 @@ static const struct {
     const char *name;
     size_t offset;
 } calls[] = {
-#define CUDA_CALL(f) { #f, offsetof(struct cuda_calls, f) },
+#define CUDA_CALL(f, version) { #f #version, offsetof(struct cuda_calls, f) },
 #include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
 };
@@ -215,7 +214,7 @@ static int describe_device(int ordinal, CUdevice handle, struct ompgpu_device_in
                  attributes[i].attribute, handle))
             return 1;
     if (CALL(ordinal, cuDeviceGetName, info->name, sizeof info->name, handle) ||
-        CALL(ordinal, cuDeviceTotalMem_v2, &info->total_memory, handle) ||
+        CALL(ordinal, cuDeviceTotalMem, &info->total_memory, handle) ||
         CALL(ordinal, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
              handle) ||
         CALL(ordinal, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
@@ -248,7 +247,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
     if (enter(ordinal, &stream) || CALL(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
         ompgpu_cuda_memory_fini(&d->memory, false);
-        ompgpu_cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
+        ompgpu_cuda.cuDevicePrimaryCtxRelease(d->handle);
         return 1;
     }
     atomic_store(&d->stack, stack);
@@ -284,7 +283,7 @@ static void cuda_close(int ordinal)
     pthread_mutex_lock(&threads_lock);
     for (struct cuda_thread *t = threads; t; t = t->next) {
         if (alive && t->stream[ordinal])
-            ompgpu_cuda.cuStreamDestroy_v2(t->stream[ordinal]);
+            ompgpu_cuda.cuStreamDestroy(t->stream[ordinal]);
         t->stream[ordinal] = NULL;
         t->current = -1;
     }
@@ -294,7 +293,7 @@ static void cuda_close(int ordinal)
     pthread_mutex_unlock(&threads_lock);
     ompgpu_cuda_memory_fini(&d->memory, alive);
     if (alive)
-        ompgpu_cuda.cuDevicePrimaryCtxRelease_v2(d->handle);
+        ompgpu_cuda.cuDevicePrimaryCtxRelease(d->handle);
 }
 
 /* ------------------------------------------------------------------ modules */
@@ -394,8 +393,8 @@ static int cuda_variable(int ordinal, void *module, const char *name, void **add
     CUstream stream;
     CUdeviceptr p = 0;
     if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda.cuModuleGetGlobal_v2(&p, size, module, name),
-               "cuModuleGetGlobal_v2", ": variable %s", name))
+        result(ordinal, ompgpu_cuda.cuModuleGetGlobal(&p, size, module, name), "cuModuleGetGlobal",
+               ": variable %s", name))
         return 1;
     *address = (void *)p;
     return 0;
@@ -407,8 +406,8 @@ static int cuda_alloc(int ordinal, size_t size, void **address)
     CUstream stream;
     CUdeviceptr p = 0;
     if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p),
-               "cuMemAlloc_v2", ": %zu bytes wanted", size))
+        result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p), "cuMemAlloc",
+               ": %zu bytes wanted", size))
         return 1;
     *address = (void *)p;
     return 0;
@@ -421,7 +420,7 @@ static int cuda_free(int ordinal, void *address)
         return 0;
     return enter(ordinal, &stream) ||
            result(ordinal, ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address),
-                  "cuMemFree_v2", ": %p", address);
+                  "cuMemFree", ": %p", address);
 }
 
 /* An asynchronous copy takes its source into a staging buffer before it returns, unless the device
@@ -442,7 +441,7 @@ static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
     if (!size)
         return 0;
     if (enter(ordinal, &stream) ||
-        CALL(ordinal, cuMemcpyHtoDAsync_v2, (CUdeviceptr)dst, src, size, stream))
+        CALL(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream))
         return 1;
     return source_is_read_later(&devices[ordinal], src, size) &&
            CALL(ordinal, cuStreamSynchronize, stream);
@@ -454,7 +453,7 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
     if (!size)
         return 0;
     return enter(ordinal, &stream) ||
-           CALL(ordinal, cuMemcpyDtoHAsync_v2, dst, (CUdeviceptr)src, size, stream) ||
+           CALL(ordinal, cuMemcpyDtoHAsync, dst, (CUdeviceptr)src, size, stream) ||
            CALL(ordinal, cuStreamSynchronize, stream);
 }
 
@@ -464,7 +463,7 @@ static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size
     if (!size)
         return 0;
     return enter(ordinal, &stream) ||
-           CALL(ordinal, cuMemcpyDtoDAsync_v2, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
+           CALL(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
 }
 
 /* ------------------------------------------------------------------ launch */

@@ -17,13 +17,13 @@ enum { MAX_DEVICES = 8, MAX_FAILURES = 16, POISON = 0xCC };
 
 /* ------------------------------------------------------------------ the calls */
 enum call {
-#define CUDA_CALL(f) CALL_##f,
+#define CUDA_CALL(f, version) CALL_##f##version,
 #include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
     NCALLS
 };
 static const char *const call_names[] = {
-#define CUDA_CALL(f) #f,
+#define CUDA_CALL(f, version) #f #version,
 #include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
 };

@@ -128,7 +128,7 @@ static bool may_fail(const char *call)
 static void test_failures(void)
 {
     static const char *const names[] = {
-#define CUDA_CALL(f) #f,
+#define CUDA_CALL(f, version) #f #version,
 #include "hostrt/cuda/calls.def"
 #undef CUDA_CALL
     };
