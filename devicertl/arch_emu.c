@@ -13,6 +13,35 @@
 #include "devicertl/arch.h"
 #include "hostrt/plugin.h"
 
+/* What this folder and the host runtime both declare. */
+#define SAME(a, b) _Static_assert((a) == (b), #a " and " #b " differ")
+#define SAME_MEMBER(m)                                                                             \
+    SAME(__builtin_offsetof(struct ompgpu_env, m), __builtin_offsetof(struct __ompgpu_env, m));    \
+    SAME(sizeof((struct ompgpu_env *)0)->m, sizeof((struct __ompgpu_env *)0)->m)
+SAME(sizeof(struct ompgpu_env), sizeof(struct __ompgpu_env));
+SAME_MEMBER(scratch);
+SAME_MEMBER(device_num);
+SAME_MEMBER(thread_limit);
+SAME_MEMBER(heap);
+SAME_MEMBER(heap_bytes);
+SAME_MEMBER(heap_fixed);
+SAME_MEMBER(heap_copies);
+SAME_MEMBER(heap_locks);
+SAME_MEMBER(heap_places);
+SAME(OMPGPU_SCRATCH_HEADER, __OMPGPU_SCRATCH_HEADER);
+SAME(OMPGPU_MODE_GENERIC, __OMPGPU_GENERIC);
+SAME(OMPGPU_MODE_SPMD, __OMPGPU_SPMD);
+SAME(OMPGPU_EMU_WARP, WARP);
+SAME(OMPGPU_EMU_MAX_THREADS, MAX_TEAM);
+SAME((int)OMPGPU_EMU_ADD, (int)__OMPGPU_REDUX_ADD);
+SAME((int)OMPGPU_EMU_AND, (int)__OMPGPU_REDUX_AND);
+SAME((int)OMPGPU_EMU_OR, (int)__OMPGPU_REDUX_OR);
+SAME((int)OMPGPU_EMU_XOR, (int)__OMPGPU_REDUX_XOR);
+SAME((int)OMPGPU_EMU_MIN, (int)__OMPGPU_REDUX_MIN);
+SAME((int)OMPGPU_EMU_MAX, (int)__OMPGPU_REDUX_MAX);
+SAME((int)OMPGPU_EMU_UMIN, (int)__OMPGPU_REDUX_UMIN);
+SAME((int)OMPGPU_EMU_UMAX, (int)__OMPGPU_REDUX_UMAX);
+
 #define EXPORT __attribute__((visibility("default")))
 #define FIBERS __attribute__((noinline, convergent))
 

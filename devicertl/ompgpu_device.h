@@ -39,8 +39,9 @@
 #endif
 #define __OMPGPU_INLINE static inline __attribute__((always_inline))
 
-/* First kernel parameter, by value; filled by the host runtime (hostrt/plugin.h has the same
- * struct). */
+/* First kernel parameter, by value; filled by the host runtime.  struct ompgpu_env of
+ * hostrt/plugin.h is the same (devicertl/arch_emu.c checks it). */
+#define __OMPGPU_SCRATCH_HEADER 128
 struct __ompgpu_env {
     /* league reduction: 128-byte header (first word: arrival counter, 0 between kernels), then
      * num_teams slots of reduce_bytes rounded up to 16; NULL without reduction */
@@ -85,6 +86,7 @@ enum {
     __OMPGPU_RED_LEAGUE,
     __OMPGPU_RED_TEAMS,
     __OMPGPU_RED_SCAN,
+    __OMPGPU_RED_KIND = 3, /* the bits of the above */
     __OMPGPU_RED_ATOMIC = 4,
     __OMPGPU_RED_REDUX = 8,
     __OMPGPU_RED_EXCLUSIVE = 16,
@@ -130,7 +132,9 @@ void __ompgpu_assume(const char *words);
 
 /* Nothing below may be duplicated, sunk or hoisted across a branch: barriers and shuffles hide in
  * it. */
+#ifdef __clang__
 #pragma clang attribute push(__attribute__((convergent)), apply_to = function)
+#endif
 
 /* ------------------------------------------------------------------ kernel */
 /* True: the calling thread runs the region and calls __ompgpu_kernel_end afterwards.  In generic
@@ -480,5 +484,7 @@ __OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsi
  * kernel. */
 _Noreturn void __ompgpu_fail(const char *message, int line);
 
+#ifdef __clang__
 #pragma clang attribute pop
+#endif
 #endif

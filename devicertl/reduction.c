@@ -353,7 +353,6 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_piece(void *rec
 }
 
 /* ------------------------------------------------------------------ league */
-#define HEADER 128u /* of the scratchpad: the arrival counter */
 
 static __OMPGPU_SHARED u32 __ompgpu_state_last __OMPGPU_SHARED_INIT;
 
@@ -365,7 +364,7 @@ struct slots {
 
 INLINE struct slots slots_of(const struct __ompgpu_env *env, usize at, usize stride)
 {
-    return (struct slots){ (char *)env->scratch + HEADER + at, stride };
+    return (struct slots){ (char *)env->scratch + __OMPGPU_SCRATCH_HEADER + at, stride };
 }
 INLINE struct slots record_slots(const struct __ompgpu_env *env, usize size)
 {
@@ -694,7 +693,7 @@ __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, unsigned 
 __attribute__((always_inline)) void *__ompgpu_team_copies(struct __ompgpu_env *env,
                                                           unsigned long stride, unsigned long bytes)
 {
-    return (char *)env->scratch + HEADER + (usize)__ompgpu_arch_nteams() * stride +
+    return (char *)env->scratch + __OMPGPU_SCRATCH_HEADER + (usize)__ompgpu_arch_nteams() * stride +
            (usize)__ompgpu_arch_team() * __ompgpu_arch_ntid() * bytes;
 }
 

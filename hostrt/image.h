@@ -51,7 +51,7 @@ struct ompgpu_image_entry {
 struct ompgpu_kernel_entry {
     uint32_t name, function, file, directive; /* offsets of NUL-terminated strings */
     uint32_t line, column;
-    uint32_t mode;        /* 0 generic, 1 SPMD */
+    uint32_t mode;        /* OMPGPU_MODE_* */
     uint32_t max_threads; /* 0 unknown */
     uint32_t reduce_bytes;
     uint32_t flags;                   /* OMPGPU_KERNEL_* */
@@ -72,6 +72,7 @@ struct ompgpu_kernel_entry {
 struct ompgpu_alias {
     uint32_t member, name, symbol;
 };
+enum { OMPGPU_MODE_GENERIC, OMPGPU_MODE_SPMD };
 enum {
     OMPGPU_KERNEL_WORKERS = 1, /* generic kernel that can reach a parallel region */
     /* uses a barrier or warp operation: the emulated device needs fibers */

@@ -13,8 +13,10 @@
 #include <stdint.h>
 #include "hostrt/image.h"
 
-struct ompgpu_env { /* = struct __ompgpu_env of devicertl/ompgpu_device.h: first kernel parameter,
-                       by value */
+/* The first parameter of a kernel, by value: struct __ompgpu_env of devicertl/ompgpu_device.h,
+ * which explains its members. */
+enum { OMPGPU_SCRATCH_HEADER = 128 }; /* bytes of the scratchpad before the slots */
+struct ompgpu_env {
     void *scratch;
     unsigned device_num, thread_limit;
     void *heap;
@@ -90,6 +92,18 @@ const char *ompgpu_plugin_message(void);
  * `_Thread_local struct ompgpu_emu_thread *__ompgpu_emu_self` through `void
  * __ompgpu_emu_set_self(struct ompgpu_emu_thread *)`, and one `void KERNEL(void **params)` per
  * kernel. */
+enum { OMPGPU_EMU_WARP = 32, OMPGPU_EMU_MAX_THREADS = 1024 }; /* of a team */
+/* Combinations of words, numbered as __OMPGPU_REDUX_* of devicertl/ompgpu_device.h. */
+enum ompgpu_emu_redux {
+    OMPGPU_EMU_ADD,
+    OMPGPU_EMU_AND,
+    OMPGPU_EMU_OR,
+    OMPGPU_EMU_XOR,
+    OMPGPU_EMU_MIN,
+    OMPGPU_EMU_MAX,
+    OMPGPU_EMU_UMIN,
+    OMPGPU_EMU_UMAX
+};
 struct ompgpu_emu_thread {            /* what device code may read; one per emulated thread */
     uint32_t tid, ntid, team, nteams; /* x dimension only */
     void *priv;                       /* plugin */
@@ -109,8 +123,7 @@ struct ompgpu_emu_ops {
     void (*yield)(void);
     /* stop the kernel with an error */
     __attribute__((noreturn)) void (*fail)(const char *message, int line);
-    /* The values of the lanes in mask, combined: op as __OMPGPU_REDUX_* of
-     * devicertl/ompgpu_device.h. */
+    /* the values of the lanes in mask, combined; op: enum ompgpu_emu_redux */
     uint32_t (*redux)(uint32_t op, uint32_t mask, uint32_t value);
 };
 #endif

@@ -30,6 +30,7 @@
 #include "driver/base/file.h"
 #include "driver/base/mem.h"
 #include "driver/base/text.h"
+#include "hostrt/image.h"
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -93,15 +94,15 @@ struct ir_kernel { /* struct __ompgpu_kernel_info of devicertl/ompgpu_device.h, 
     struct ir_place why_at;
     struct ir_note *notes; /* for the remarks */
 };
-enum { IR_GENERIC = 0, IR_SPMD = 1 };
+enum { IR_GENERIC = OMPGPU_MODE_GENERIC, IR_SPMD = OMPGPU_MODE_SPMD };
 enum {
-    IR_KERNEL_WORKERS = 1,
-    IR_KERNEL_SYNC = 2,
-    IR_KERNEL_HEAP = 4,
-    IR_KERNEL_RECURSIVE = 8,
-    IR_KERNEL_MALLOC = 16,
-    IR_KERNEL_COPIES = 32
-}; /* = OMPGPU_KERNEL_* of hostrt/image.h */
+    IR_KERNEL_WORKERS = OMPGPU_KERNEL_WORKERS,
+    IR_KERNEL_SYNC = OMPGPU_KERNEL_SYNC,
+    IR_KERNEL_HEAP = OMPGPU_KERNEL_HEAP,
+    IR_KERNEL_RECURSIVE = OMPGPU_KERNEL_RECURSIVE,
+    IR_KERNEL_MALLOC = OMPGPU_KERNEL_MALLOC,
+    IR_KERNEL_COPIES = OMPGPU_KERNEL_COPIES
+};
 struct ir_reduction { /* struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
     const char *file, *names;
     unsigned line, column, variables, arrays, bytes, how;

@@ -146,7 +146,6 @@ void ompgpu_present_free(struct ompgpu_entry *);
 /* ------------------------------------------------------------------ host threads (scratch.c) */
 enum {
     OMPGPU_FEW = 32,
-    OMPGPU_SCRATCH_HEADER = 128,
     OMPGPU_TEAM_HEAP = 64 << 10,
     OMPGPU_THREAD_COPIES = 8 << 10,
     OMPGPU_STACK_SIZE = 8 << 10,

@@ -60,7 +60,7 @@ static bool league_loop(const struct ompgpu_launch *l)
 
 static bool spmd(const struct ompgpu_function *f, const struct ompgpu_launch *l)
 {
-    return f->entry->mode == 1 && (l->flags & OMPGPU_LAUNCH_SPMD);
+    return f->entry->mode == OMPGPU_MODE_SPMD && (l->flags & OMPGPU_LAUNCH_SPMD);
 }
 
 static unsigned wanted_threads(const struct ompgpu_device *dev, const struct ompgpu_launch *l)
@@ -82,8 +82,9 @@ static unsigned choose_threads(const struct ompgpu_device *dev, const struct omp
                                const struct ompgpu_launch *l)
 {
     unsigned most = most_threads(dev, f);
-    bool workers = f->entry->mode == 1 ? (l->flags & OMPGPU_LAUNCH_PARALLEL) != 0
-                                       : (f->entry->flags & OMPGPU_KERNEL_WORKERS) != 0;
+    bool workers = f->entry->mode == OMPGPU_MODE_SPMD
+                       ? (l->flags & OMPGPU_LAUNCH_PARALLEL) != 0
+                       : (f->entry->flags & OMPGPU_KERNEL_WORKERS) != 0;
     if (!workers)
         return 1;
     if (l->thread_limit > 0)

@@ -43,7 +43,7 @@ static const char *check_kernel(const struct ompgpu_image_header *h, unsigned i,
     if (!string_ok(h, k->name) || !string_ok(h, k->function) || !string_ok(h, k->file) ||
         !string_ok(h, k->directive))
         return FAIL("kernel %u has a name outside of the container", i);
-    if (k->mode > 1)
+    if (k->mode > OMPGPU_MODE_SPMD)
         return FAIL("kernel %s has unknown mode %u", (const char *)h + k->name, k->mode);
     return NULL;
 }

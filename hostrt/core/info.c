@@ -23,7 +23,8 @@ void ompgpu_info_launch(const struct ompgpu_where *where, const struct ompgpu_de
     struct ompgpu_where place = place_only(where);
     ompgpu_say(&place, "", "launch %s on %s:%d: %u team%s x %u thread%s, %s, %.2f ms%s",
                where->region, dev->plugin->name, dev->number, g.teams, g.teams == 1 ? "" : "s",
-               g.threads, g.threads == 1 ? "" : "s", fn->entry->mode ? "SPMD" : "generic", ms,
+               g.threads, g.threads == 1 ? "" : "s",
+               fn->entry->mode == OMPGPU_MODE_SPMD ? "SPMD" : "generic", ms,
                dev->plugin->counts ? dev->plugin->counts() : "");
 }
 

@@ -37,8 +37,8 @@
 /* The emulated hardware.  Fixed, so that geometry and therefore results are the same on every
  * machine. */
 enum {
-    EMU_WARP = 32,
-    EMU_MAX_THREADS = 1024,
+    EMU_WARP = OMPGPU_EMU_WARP,
+    EMU_MAX_THREADS = OMPGPU_EMU_MAX_THREADS,
     EMU_WARPS = EMU_MAX_THREADS / EMU_WARP,
     EMU_BARRIERS = 16,
     EMU_MULTIPROCESSORS = 4,

@@ -302,17 +302,16 @@ static void meet_nothing(struct emu_worker *w, const struct emu_thread *me, uint
     (void)w, (void)me, (void)mask;
 }
 
-/* In the order of __OMPGPU_REDUX_* (devicertl/ompgpu_device.h). */
-static uint32_t combine_words(uint32_t op, uint32_t a, uint32_t b)
+static uint32_t combine_words(enum ompgpu_emu_redux op, uint32_t a, uint32_t b)
 {
     switch (op) {
-    case 0: return a + b;
-    case 1: return a & b;
-    case 2: return a | b;
-    case 3: return a ^ b;
-    case 4: return (int32_t)b < (int32_t)a ? b : a;
-    case 5: return (int32_t)b > (int32_t)a ? b : a;
-    case 6: return b < a ? b : a;
+    case OMPGPU_EMU_ADD: return a + b;
+    case OMPGPU_EMU_AND: return a & b;
+    case OMPGPU_EMU_OR: return a | b;
+    case OMPGPU_EMU_XOR: return a ^ b;
+    case OMPGPU_EMU_MIN: return (int32_t)b < (int32_t)a ? b : a;
+    case OMPGPU_EMU_MAX: return (int32_t)b > (int32_t)a ? b : a;
+    case OMPGPU_EMU_UMIN: return b < a ? b : a;
     default: return b > a ? b : a;
     }
 }

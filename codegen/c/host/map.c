@@ -89,6 +89,19 @@ static const char *base_address(struct cg *cg, const struct omp_item *item)
     return cg_strf(cg, "&(%s)", cg_expr(cg, item->base));
 }
 
+/* The bits of the unit are those of the runtime's interface. */
+#define SAME_BIT(name)                                                                             \
+    _Static_assert((int)OMPM_##name == (int)OMPGPU_MAP_##name, #name " is one bit in both "        \
+                                                                     "headers")
+SAME_BIT(ALLOC);
+SAME_BIT(TO);
+SAME_BIT(FROM);
+SAME_BIT(TOFROM);
+SAME_BIT(DELETE);
+SAME_BIT(RELEASE);
+SAME_BIT(ALWAYS);
+SAME_BIT(PRESENT);
+
 static unsigned flags_of(const struct omp_map *m)
 {
     return (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |

@@ -1,6 +1,7 @@
 /* report.c - what became of each kernel: the info file for the driver, remarks for the user
  * (-Rompgpu). */
 #include "codegen/ir/tool.h"
+#include "devicertl/ompgpu_device.h"
 #include "driver/base/protocol.h"
 #include <errno.h>
 #include <stdio.h>
@@ -248,23 +249,6 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
 }
 
 /* ------------------------------------------------------------------ reductions */
-enum {
-    RED_TEAM,
-    RED_LEAGUE,
-    RED_TEAMS,
-    RED_SCAN,
-    RED_KIND = 3,
-    RED_ATOMIC = 4,
-    RED_REDUX = 8,
-    RED_EXCLUSIVE = 16,
-    RED_LOCKED = 32,
-    /* __OMPGPU_RED_* */
-    RED_WHOLE_WARPS = 64,
-    RED_DEFERRED = 128,
-    RED_COLUMNS = 256,
-    RED_PIECES = 512
-};
-
 /* How many of the architectures that code is generated for; the emulated device has it. */
 static unsigned archs_with_redux(const struct ir_unit *u)
 {
@@ -276,13 +260,14 @@ static unsigned archs_with_redux(const struct ir_unit *u)
 
 static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduction *r)
 {
-    unsigned redux = r->how & RED_REDUX ? archs_with_redux(u) : 0;
+    unsigned redux = r->how & __OMPGPU_RED_REDUX ? archs_with_redux(u) : 0;
     /* none: all in pieces */
     const char *words = r->bytes ? mem_printf(" (%u word%s a shuffle step)", (r->bytes + 3) / 4,
                                               r->bytes > 4 ? "s" : "")
                                  : "";
     const char *tree = mem_printf(
-        "%s tree%s", r->how & RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp", words);
+        "%s tree%s", r->how & __OMPGPU_RED_WHOLE_WARPS ? "full-warp" : "full- or partial-warp",
+        words);
     if (!redux)
         return tree;
     return redux < u->opt->noutputs ? mem_printf("warp by redux.sync from sm_80 on, else %s", tree)
@@ -292,7 +277,7 @@ static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduc
 /* What a team needs of the scratchpad. */
 static const char *slot_bytes(const struct ir_reduction *r)
 {
-    unsigned slot = (r->bytes + 15) / 16 * 16 + (r->how & RED_DEFERRED ? 16 : 0);
+    unsigned slot = (r->bytes + 15) / 16 * 16 + (r->how & __OMPGPU_RED_DEFERRED ? 16 : 0);
     return mem_printf("%s of scratchpad a team",
                       r->arrays ? slot ? mem_printf("%u bytes and the arrays", slot) : "the arrays"
                                 : mem_printf("%u bytes", slot));
@@ -300,14 +285,14 @@ static const char *slot_bytes(const struct ir_reduction *r)
 
 static const char *league_algorithm(const struct ir_reduction *r)
 {
-    const char *locked = r->how & RED_LOCKED
+    const char *locked = r->how & __OMPGPU_RED_LOCKED
                              ? ", each team's result under a lock, in the order in which teams come"
                              : "";
-    bool one_team = (r->how & RED_KIND) == RED_TEAM;
-    if (r->how & RED_ATOMIC)
+    bool one_team = (r->how & __OMPGPU_RED_KIND) == __OMPGPU_RED_TEAM;
+    if (r->how & __OMPGPU_RED_ATOMIC)
         return one_team ? ", each team's result by atomic updates"
                         : ", league by atomic updates, no scratchpad";
-    if (r->how & RED_DEFERRED)
+    if (r->how & __OMPGPU_RED_DEFERRED)
         return mem_printf(", league by the last team at the end of the kernel, %s%s", slot_bytes(r),
                           locked);
     return one_team || *locked ? locked
@@ -321,28 +306,30 @@ static void remark_scan(const struct ir_reduction *r)
             "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s "
             "a thread, warp by shuffles up (%u word%s a step), "
             "team through shared slots, %u barriers a round [-Rompgpu]\n",
-            r->file, r->line, r->column, r->how & RED_EXCLUSIVE ? "exclusive" : "inclusive",
-            r->names, counted(r->variables, "variable"), r->bytes, r->arrays,
-            r->arrays == 1 ? "" : "s", words, words == 1 ? "" : "s", 4 * pieces - 2);
+            r->file, r->line, r->column,
+            r->how & __OMPGPU_RED_EXCLUSIVE ? "exclusive" : "inclusive", r->names,
+            counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s",
+            words, words == 1 ? "" : "s", 4 * pieces - 2);
 }
 
 static void remark_reduction(const struct ir_unit *u, const struct ir_reduction *r)
 {
-    if ((r->how & RED_KIND) == RED_SCAN) {
+    if ((r->how & __OMPGPU_RED_KIND) == __OMPGPU_RED_SCAN) {
         remark_scan(r);
         return;
     }
     const char *record = r->variables ? mem_printf("%s in a record of %u bytes",
                                                    counted(r->variables, "variable"), r->bytes)
                                       : "";
-    bool columns = r->how & RED_COLUMNS, tree = r->variables || (r->how & RED_PIECES);
-    const char *how = !columns              ? "in pieces"
-                      : r->how & RED_PIECES ? "in pieces and by columns"
-                                            : "by columns";
+    bool columns = r->how & __OMPGPU_RED_COLUMNS,
+         tree = r->variables || (r->how & __OMPGPU_RED_PIECES);
+    const char *how = !columns                       ? "in pieces"
+                      : r->how & __OMPGPU_RED_PIECES ? "in pieces and by columns"
+                                                     : "by columns";
     const char *arrays =
         r->arrays ? mem_printf("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how)
                   : "";
-    const char *team = (r->how & RED_KIND) == RED_TEAMS ? "one thread a team"
+    const char *team = (r->how & __OMPGPU_RED_KIND) == __OMPGPU_RED_TEAMS ? "one thread a team"
                        : tree ? mem_printf("%s, team through shared slots%s", warp_algorithm(u, r),
                                            columns ? "; " : "")
                               : "";
