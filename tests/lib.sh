@@ -18,8 +18,8 @@
 #   has FILE PATTERN…                every basic regular expression occurs in the file
 #   lacks FILE PATTERN…              none does, and the file is not empty
 #   silent FILE PATTERN…             none does; for messages: the file may be empty
-#   mentions TEXT WORD…              every word, taken literally, occurs in the text
-#   error_at FILE PLACE WORDS        the first error in the file is at PLACE (file:line:column), is said once, and mentions the words (separated by |)
+#   mentions TEXT WORDS              each of the words, which are separated by | and taken literally, occurs in the text
+#   error_at FILE PLACE WORDS        the first error in the file is at PLACE (file:line:column), is said once, and mentions the words
 #   in_time COMMAND…                 ends what hangs; the limit is far above what a slow machine needs
 #   on_device COMMAND…               runs a program so that no region may fall back to the host; on the emulated device if that is what $ARCH names
 # Programs (tests/run/program.sh shows how to use them)
@@ -95,7 +95,11 @@ silent() {
     for tap_p do if grep -e "$tap_p" "$tap_file"; then echo "'$tap_p' is in $tap_file"; return 1; fi; done
 }
 mentions() {
-    tap_text=$1; shift
+    tap_text=$1
+    IFS='|'; set -f
+    # shellcheck disable=SC2086
+    set -- $2
+    unset IFS; set +f
     for tap_p do case $tap_text in *"$tap_p"*) ;; *) echo "no '$tap_p' in: $tap_text"; return 1 ;; esac; done
 }
 error_at() {
@@ -105,11 +109,7 @@ error_at() {
     *) echo "the first error is not at $tap_place:"; cat "$1"; return 1 ;;
     esac
     if [ "$(grep -c -F -x -e "$tap_text" "$1")" != 1 ]; then echo "it is said more than once:"; cat "$1"; return 1; fi
-    IFS='|'; set -f
-    # shellcheck disable=SC2086
-    set -- $3
-    unset IFS; set +f
-    mentions "$tap_text" "$@"
+    mentions "$tap_text" "$3"
 }
 have_gpu() { [ -e /dev/nvidia0 ] && [ -e /dev/nvidiactl ]; }
 have_ptxas() { command -v ptxas >/dev/null 2>&1 || [ -x /usr/local/cuda/bin/ptxas ] || [ -x /usr/lib/nvidia-cuda-toolkit/bin/ptxas ]; }
