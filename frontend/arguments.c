@@ -24,10 +24,10 @@ static void read_expr(struct reader *r)
 {
     unsigned colon = find_top(r, r->at, r->end, ":"), question = find_top(r, r->at, r->end, "?");
     if (colon < r->end && question > colon) {
-        if (colon == r->at + 1 && is_ident(r, r->at) && !fe_lookup_token(r, r->at))
-            r->c->keyword = keyword_at(r, r->at);
+        if (r->c->kind == OMPC_NUM_TEAMS)
+            fe_expr_of(r, r->at, colon);
         else
-            fe_note_tokens(r, r->at, colon);
+            r->c->keyword = keyword_at(r, r->at);
         r->at = colon + 1;
     }
     fe_set_expr(r, r->at, r->end);
@@ -37,7 +37,7 @@ static void read_expr(struct reader *r)
 static void read_const(struct reader *r)
 {
     r->c->expr = fe_expr_of(r, r->at, r->end);
-    if (r->at < r->end && !r->c->expr.is_constant && r->c->kind == OMPC_COLLAPSE)
+    if (r->at < r->end && !r->collecting && !r->c->expr.is_constant && r->c->kind == OMPC_COLLAPSE)
         fe_error(r->fe, offset_at(r, r->at),
                  "argument of clause '%s' is not a constant that can be evaluated here",
                  fe_clause_rows[r->c->kind].spelling);
@@ -46,8 +46,9 @@ static void read_const(struct reader *r)
 
 static void bad_modifier(struct reader *r, unsigned k)
 {
-    fe_error(r->fe, offset_at(r, k), "modifier '%s' of clause '%s' is not supported yet",
-             word_at(r, k), fe_clause_rows[r->c->kind].spelling);
+    if (!r->collecting)
+        fe_error(r->fe, offset_at(r, k), "modifier '%s' of clause '%s' is not supported yet",
+                 word_at(r, k), fe_clause_rows[r->c->kind].spelling);
 }
 
 /* The words before the colon; false if there is one that is not known, which is an error. */
@@ -235,8 +236,9 @@ static unsigned directive_argument(struct reader *r, unsigned k)
     unsigned close = closing(r, k), leaves = r->p->c->leaves;
     if (leaves & OMPL_CRITICAL)
         r->p->c->name = fe_text(r->fe, extent_of(r, k + 1, close));
-    bool threadprivate = r->p->c->directive == OMPDIR_THREADPRIVATE;
-    if ((leaves & OMPL_DECLARE_TARGET) || threadprivate) {
+    enum omp_directive d = r->p->c->directive;
+    bool threadprivate = d == OMPDIR_THREADPRIVATE;
+    if ((leaves & OMPL_DECLARE_TARGET) || threadprivate || d == OMPDIR_ALLOCATE) {
         r->c = arena_alloc(r->fe->a, sizeof *r->c);
         r->c->kind = threadprivate ? OMPC_PRIVATE : OMPC_ENTER;
         r->c->place = r->p->c->place;
@@ -245,15 +247,15 @@ static unsigned directive_argument(struct reader *r, unsigned k)
         for (unsigned i = 0; threadprivate && i < r->c->nitems; i++)
             if (r->c->items[i].var)
                 r->fe->var_flags.at[r->c->items[i].var->id] |= FE_VAR_THREADPRIVATE;
-        if (!threadprivate)
+        if (leaves & OMPL_DECLARE_TARGET)
             add_clause(r->p->c, r->c);
     }
     return close + 1;
 }
 
-static void read_clauses(struct fe *fe, struct fe_pragma *p)
+static void read_clauses(struct fe *fe, struct fe_pragma *p, bool collecting)
 {
-    struct reader r = { .fe = fe, .p = p, .end = p->ntokens };
+    struct reader r = { .fe = fe, .p = p, .end = p->ntokens, .collecting = collecting };
     unsigned k = p->clauses_at;
     if (k < p->ntokens && token_is(&r, k, "("))
         k = directive_argument(&r, k);
@@ -278,8 +280,68 @@ void fe_parse_clauses(struct fe *fe)
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         enum omp_directive d = fe->pragmas.at[i].c->directive;
         if (d != OMPDIR_DECLARE_REDUCTION && d != OMPDIR_DECLARE_MAPPER)
-            read_clauses(fe, &fe->pragmas.at[i]);
+            read_clauses(fe, &fe->pragmas.at[i], false);
     }
+}
+
+/* ------------------------------------------------------------------ before the text is parsed */
+/* Names in declarative directives can mean what is declared after them; only two of these have
+ * lists of what is known. */
+static bool has_visible_arguments(const struct fe_pragma *p)
+{
+    return p->assoc != ASSOC_DECL || (p->c->leaves & OMPL_DECLARE_TARGET) ||
+           p->c->directive == OMPDIR_THREADPRIVATE;
+}
+
+static bool has_selector(const struct fe_pragma *p)
+{
+    enum omp_directive d = p->c->directive;
+    return d == OMPDIR_METADIRECTIVE || d == OMPDIR_DECLARE_VARIANT ||
+           d == OMPDIR_BEGIN_DECLARE_VARIANT;
+}
+
+/* Conditions and scores of all selectors, and the arguments of all variants. */
+static void collect_contexts(struct fe *fe, struct fe_pragma *p)
+{
+    struct reader r = { .fe = fe, .p = p, .end = p->ntokens, .collecting = true };
+    for (unsigned k = p->clauses_at; k + 1 < p->ntokens; k++) {
+        if (!token_is(&r, k + 1, "("))
+            continue;
+        unsigned begin = k + 2, close = closing(&r, k + 1);
+        if (token_is(&r, k, "condition") || token_is(&r, k, "score")) {
+            if (token_is(&r, begin, "score"))
+                begin = find_top(&r, begin, close, ":") + 1;
+            fe_add_operand(&r, begin, close, false);
+        }
+        bool when = token_is(&r, k, "when");
+        if (!when && !token_is(&r, k, "default") && !token_is(&r, k, "otherwise"))
+            continue;
+        begin = when ? find_top(&r, begin, close, ":") + 1 : begin;
+        if (begin >= close || p->c->directive != OMPDIR_METADIRECTIVE)
+            continue;
+        struct omp_construct c = { .leaves = 0 };
+        struct fe_pragma variant = {
+            .extent = p->extent, .tokens = p->tokens + begin, .ntokens = close - begin, .c = &c
+        };
+        fe_read_directive(fe, &variant);
+        fe_collect_arguments(fe, &variant);
+        p->takes_statement |= variant.assoc == ASSOC_STMT || variant.assoc == ASSOC_LOOP;
+    }
+}
+
+void fe_collect_arguments(struct fe *fe, struct fe_pragma *p)
+{
+    struct omp_construct scratch = *p->c, *c = p->c;
+    struct reader r = { .fe = fe, .p = p, .end = p->ntokens, .collecting = true };
+    struct omp_udr d;
+    p->c = &scratch;
+    if (p->c->directive == OMPDIR_DECLARE_REDUCTION)
+        fe_read_udr_parts(&r, &d);
+    else if (has_selector(p))
+        collect_contexts(fe, p);
+    else if (has_visible_arguments(p))
+        read_clauses(fe, p, true);
+    p->c = c;
 }
 
 struct omp_clause *fe_clause(const struct omp_construct *c, enum omp_clause_kind kind)

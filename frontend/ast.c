@@ -13,20 +13,44 @@
 static void walk_children(struct fe *, CXCursor);
 
 /* ------------------------------------------------------------------ small helpers */
-static unsigned offset_of(CXSourceLocation l)
+/* In what libclang sees; offsets everywhere else are the user's. */
+static unsigned seen_offset(CXSourceLocation l)
 {
     unsigned offset;
     clang_getSpellingLocation(l, NULL, NULL, NULL, &offset);
     return offset;
 }
-struct omp_extent fe_extent(CXCursor c)
+static unsigned offset_of(const struct fe *fe, CXSourceLocation l)
+{
+    return fe_text_offset(fe, seen_offset(l));
+}
+static unsigned seen_begin(CXCursor c)
+{
+    return seen_offset(clang_getRangeStart(clang_getCursorExtent(c)));
+}
+struct omp_extent fe_extent(const struct fe *fe, CXCursor c)
 {
     CXSourceRange r = clang_getCursorExtent(c);
-    return (struct omp_extent){ offset_of(clang_getRangeStart(r)),
-                                offset_of(clang_getRangeEnd(r)) };
+    return (struct omp_extent){ offset_of(fe, clang_getRangeStart(r)),
+                                offset_of(fe, clang_getRangeEnd(r)) };
 }
-unsigned fe_begin(CXCursor c) { return offset_of(clang_getRangeStart(clang_getCursorExtent(c))); }
-static unsigned location_of(CXCursor c) { return offset_of(clang_getCursorLocation(c)); }
+unsigned fe_begin(const struct fe *fe, CXCursor c) { return fe_text_offset(fe, seen_begin(c)); }
+unsigned fe_location(const struct fe *fe, CXCursor c)
+{
+    return offset_of(fe, clang_getCursorLocation(c));
+}
+
+/* The probe that the cursor is, or NULL. */
+static const struct fe_probe *probe_of(const struct fe *fe, CXCursor c)
+{
+    switch (clang_getCursorKind(c)) {
+    case CXCursor_IfStmt:
+    case CXCursor_DeclStmt:
+    case CXCursor_StaticAssert:
+    case CXCursor_FunctionDecl: return fe_probe_at(fe, seen_begin(c));
+    default: return NULL;
+    }
+}
 
 static const char *spelling_of(struct fe *fe, CXCursor c)
 {
@@ -34,6 +58,21 @@ static const char *spelling_of(struct fe *fe, CXCursor c)
     const char *t = arena_strdup(fe->a, clang_getCString(s) ? clang_getCString(s) : "");
     clang_disposeString(s);
     return t;
+}
+
+static enum CXChildVisitResult take_last(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    *(CXCursor *)data = c;
+    return CXChildVisit_Continue;
+}
+
+/* What an `if` of ours stands before. */
+static CXCursor probed_statement(CXCursor c)
+{
+    CXCursor last = clang_getNullCursor();
+    clang_visitChildren(c, take_last, &last);
+    return last;
 }
 
 struct gather {
@@ -44,9 +83,15 @@ static enum CXChildVisitResult gather(CXCursor c, CXCursor parent, CXClientData 
 {
     (void)parent;
     struct gather *g = data;
+    while (probe_of(g->fe, c)) {
+        if (clang_getCursorKind(c) != CXCursor_IfStmt)
+            return CXChildVisit_Continue;
+        c = probed_statement(c);
+    }
     *VEC_PUSH(g->fe->a, g->out) = c;
     return CXChildVisit_Continue;
 }
+/* Without the probes. */
 void fe_children(struct fe *fe, CXCursor c, fe_cursors *out)
 {
     struct gather g = { fe, out };
@@ -75,34 +120,12 @@ CXCursor fe_strip(struct fe *fe, CXCursor c)
     }
 }
 
-/* ------------------------------------------------------------------ names */
 static unsigned hash_name(const char *s, unsigned n)
 {
     unsigned h = 2166136261u;
     for (unsigned i = 0; i < n; i++)
         h = (h ^ (unsigned char)s[i]) * 16777619u;
     return h;
-}
-
-static struct fe_name *add_name(struct fe *fe, const char *name, unsigned begin, unsigned end,
-                                struct omp_var *var)
-{
-    unsigned n = (unsigned)strlen(name), h = hash_name(name, n) % FE_BUCKETS;
-    struct fe_name *e = arena_alloc(fe->a, sizeof *e);
-    *e = (struct fe_name){ fe->names[h], name, n, begin, end, var, false, 0 };
-    return fe->names[h] = e;
-}
-
-/* The innermost declaration of `name` that is visible at offset: the one that begins last. */
-struct fe_name *fe_lookup(struct fe *fe, const char *name, unsigned length, unsigned offset)
-{
-    struct fe_name *best = NULL;
-    for (struct fe_name *e = fe->names[hash_name(name, length) % FE_BUCKETS]; e; e = e->next)
-        if (e->length == length && !memcmp(e->name, name, length) && e->begin <= offset &&
-            offset < e->end &&
-            (!best || e->end < best->end || (e->end == best->end && e->begin > best->begin)))
-            best = e;
-    return best;
 }
 
 /* ------------------------------------------------------------------ functions */
@@ -146,7 +169,7 @@ static struct fe_function *function_of(struct fe *fe, CXCursor c)
         f->f = arena_alloc(fe->a, sizeof *f->f);
         f->f->name = arena_strdup(fe->a, name);
         f->cursor = c;
-        f->decl = location_of(c);
+        f->decl = fe_location(fe, c);
         f->f->place = fe_place(fe->u, f->decl);
         f->system = !clang_Cursor_isNull(c) && fe_is_system(fe, f->decl);
         *VEC_PUSH(fe->a, &fe->functions) = f;
@@ -214,15 +237,13 @@ static void note_parameters(struct fe *fe, CXCursor prototype, unsigned begin)
 static void on_function(struct fe *fe, CXCursor c)
 {
     struct fe_function *f = function_of(fe, c);
-    struct omp_extent e = fe_extent(c);
+    struct omp_extent e = fe_extent(fe, c);
     bool definition = clang_isCursorDefinition(c);
-    if (fe->in)
-        add_name(fe, f->f->name, location_of(c), fe->scope_end, NULL);
     if (!definition)
         e.end = decl_end(fe, e.end);
     struct omp_decl *d = add_decl(fe, definition ? OMPD_FUNCTION : OMPD_PROTOTYPE, e);
     d->function = f->f;
-    d->place = fe_place(fe->u, location_of(c));
+    d->place = fe_place(fe->u, fe_location(fe, c));
     f->f->is_static |= clang_Cursor_getStorageClass(c) == CX_SC_Static;
     f->f->is_inline |= clang_Cursor_isFunctionInlined(c);
     f->f->is_variadic |= clang_Cursor_isVariadic(c);
@@ -233,9 +254,9 @@ static void on_function(struct fe *fe, CXCursor c)
     f->cursor = c;
     f->f->defined = true;
     f->f->extent = e;
-    f->f->body = fe_extent(body_of(fe, c));
+    f->f->body = fe_extent(fe, body_of(fe, c));
     f->f->place = d->place;
-    f->system = fe_is_system(fe, location_of(c));
+    f->system = fe_is_system(fe, fe_location(fe, c));
     if (!f->system)
         walk_function(fe, f);
 }
@@ -243,7 +264,7 @@ static void on_function(struct fe *fe, CXCursor c)
 static void function_used(struct fe *fe, CXCursor ref, CXCursor decl, unsigned length)
 {
     struct fe_function *f = function_of(fe, decl);
-    *VEC_PUSH(fe->a, &fe->frefs) = (struct fe_fref){ fe_begin(ref), length, f, false };
+    *VEC_PUSH(fe->a, &fe->frefs) = (struct fe_fref){ fe_begin(fe, ref), length, f, false };
     if (f->system && !f->visited)
         *VEC_PUSH(fe->a, &fe->pending) = f;
 }
@@ -273,7 +294,7 @@ static void var_remember(struct fe *fe, unsigned decl, struct omp_var *v)
 
 struct omp_var *fe_var_of(struct fe *fe, CXCursor decl)
 {
-    return fe->var_table_size ? var_slot(fe, location_of(clang_getCanonicalCursor(decl)))->var
+    return fe->var_table_size ? var_slot(fe, fe_location(fe, clang_getCanonicalCursor(decl)))->var
                               : NULL;
 }
 
@@ -286,7 +307,7 @@ static struct omp_var *new_var(struct fe *fe, CXCursor c, enum omp_storage stora
     *VEC_PUSH(fe->a, &fe->vars) = v;
     *VEC_PUSH(fe->a, &fe->var_types) = clang_getCursorType(c);
     *VEC_PUSH(fe->a, &fe->var_flags) = 0;
-    var_remember(fe, location_of(clang_getCanonicalCursor(c)), v);
+    var_remember(fe, fe_location(fe, clang_getCanonicalCursor(c)), v);
     return v;
 }
 
@@ -295,7 +316,7 @@ static struct omp_var *new_var(struct fe *fe, CXCursor c, enum omp_storage stora
 static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
 {
     CXType t = clang_getCursorType(c);
-    v->decl = location_of(c);
+    v->decl = fe_location(fe, c);
     v->place = fe_place(fe->u, v->decl);
     v->scope = (struct omp_extent){ v->decl + (unsigned)strlen(v->name), fe->scope_end };
     v->type = fe_type(fe, t);
@@ -317,7 +338,7 @@ static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
         fe->var_flags.at[v->id] |= FE_VAR_THREAD_LOCAL;
     CXCursor init = clang_Cursor_getVarDeclInitializer(c);
     if (!clang_Cursor_isNull(init))
-        v->init = fe_extent(init);
+        v->init = fe_extent(fe, init);
 }
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -385,12 +406,12 @@ static void on_var(struct fe *fe, CXCursor c)
     if (definition)
         v->is_extern = false;
     v->is_static |= sc == CX_SC_Static;
-    unsigned at = location_of(c);
+    unsigned at = fe_location(fe, c);
     if (sc == CX_SC_Register)
-        drop_register(fe, (struct omp_extent){ fe_begin(c), at }, at + (unsigned)strlen(v->name));
-    add_name(fe, v->name, at + (unsigned)strlen(v->name), fe->scope_end, v);
+        drop_register(fe, (struct omp_extent){ fe_begin(fe, c), at },
+                      at + (unsigned)strlen(v->name));
     if (file_scope) {
-        struct omp_extent e = fe_extent(c);
+        struct omp_extent e = fe_extent(fe, c);
         struct omp_decl *d =
             add_decl(fe, OMPD_VARIABLE, (struct omp_extent){ e.begin, decl_end(fe, e.end) });
         d->var = v;
@@ -404,7 +425,7 @@ static void on_var(struct fe *fe, CXCursor c)
 static void on_reference(struct fe *fe, CXCursor c)
 {
     CXCursor decl = clang_getCursorReferenced(c);
-    struct omp_extent e = fe_extent(c);
+    struct omp_extent e = fe_extent(fe, c);
     switch (clang_getCursorKind(decl)) {
     case CXCursor_VarDecl:
     case CXCursor_ParmDecl: {
@@ -416,7 +437,7 @@ static void on_reference(struct fe *fe, CXCursor c)
     case CXCursor_FunctionDecl: function_used(fe, c, decl, e.end - e.begin); break;
     case CXCursor_EnumConstantDecl:
         *VEC_PUSH(fe->a, &fe->typerefs) =
-            (struct fe_typeref){ e.begin, e.end - e.begin, location_of(decl) };
+            (struct fe_typeref){ e.begin, e.end - e.begin, fe_location(fe, decl) };
         break;
     default: break;
     }
@@ -441,7 +462,7 @@ static void mark_lvalue(struct fe *fe, CXCursor c, fe_offsets *into)
     for (;;) {
         enum CXCursorKind k = clang_getCursorKind(c);
         if (k == CXCursor_DeclRefExpr) {
-            *VEC_PUSH(fe->a, into) = fe_begin(c);
+            *VEC_PUSH(fe->a, into) = fe_begin(fe, c);
             return;
         }
         fe_children(fe, c, &v);
@@ -506,7 +527,7 @@ static void on_asm(struct fe *fe, CXCursor c)
     fe_children(fe, c, &v);
     for (unsigned i = 0; i < v.n; i++)
         mark_lvalue(fe, v.at[i], &fe->addrs);
-    *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "inline assembly" };
+    *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "inline assembly" };
     walk_children(fe, c);
 }
 
@@ -521,7 +542,7 @@ static void on_call(struct fe *fe, CXCursor c)
             clang_getCursorKind(callee) == CXCursor_DeclRefExpr &&
             clang_getCursorKind(clang_getCursorReferenced(callee)) == CXCursor_FunctionDecl;
         if (!direct)
-            *VEC_PUSH(fe->a, &fe->indirect) = fe_begin(c);
+            *VEC_PUSH(fe->a, &fe->indirect) = fe_begin(fe, c);
     }
     walk_children(fe, c);
 }
@@ -529,7 +550,7 @@ static void on_call(struct fe *fe, CXCursor c)
 static void on_scope(struct fe *fe, CXCursor c)
 {
     unsigned outer = fe->scope_end;
-    fe->scope_end = fe_extent(c).end;
+    fe->scope_end = fe_extent(fe, c).end;
     walk_children(fe, c);
     fe->scope_end = outer;
 }
@@ -557,7 +578,7 @@ static void on_tag(struct fe *fe, CXCursor c)
     if (fe->in)
         fe_note_local_type(fe, c);
     else {
-        struct omp_extent e = fe_extent(c);
+        struct omp_extent e = fe_extent(fe, c);
         e.end = behind_attributes(fe->u, e.end);
         add_decl(fe, OMPD_TYPE, e);
     }
@@ -565,21 +586,16 @@ static void on_tag(struct fe *fe, CXCursor c)
 }
 static void on_typedef(struct fe *fe, CXCursor c)
 {
-    struct omp_extent e = fe_extent(c);
+    struct omp_extent e = fe_extent(fe, c);
     e.end = decl_end(fe, e.end);
-    if (fe->in) {
+    if (fe->in)
         fe_note_local_type(fe, c);
-        add_name(fe, spelling_of(fe, c), location_of(c), fe->scope_end, NULL);
-    } else {
+    else
         add_decl(fe, OMPD_TYPEDEF, e);
-    }
     walk_children(fe, c);
 }
 static void on_constant(struct fe *fe, CXCursor c)
 {
-    struct fe_name *n = add_name(fe, spelling_of(fe, c), location_of(c), fe->scope_end, NULL);
-    n->constant = true;
-    n->value = clang_getEnumConstantDeclValue(c);
     if (fe->in)
         fe_note_local_type(fe, c);
     walk_children(fe, c);
@@ -588,16 +604,16 @@ static void on_type_ref(struct fe *fe, CXCursor c)
 {
     CXCursor d = clang_getCursorReferenced(c);
     CXCursor definition = clang_getCursorDefinition(d);
-    struct omp_extent e = fe_extent(c);
+    struct omp_extent e = fe_extent(fe, c);
     if (!fe->in)
         return;
     *VEC_PUSH(fe->a, &fe->typerefs) =
         (struct fe_typeref){ e.begin, e.end - e.begin,
-                             location_of(clang_Cursor_isNull(definition) ? d : definition) };
+                             fe_location(fe, clang_Cursor_isNull(definition) ? d : definition) };
 }
 static void on_static_assert(struct fe *fe, CXCursor c)
 {
-    struct omp_extent e = fe_extent(c);
+    struct omp_extent e = fe_extent(fe, c);
     e.end = decl_end(fe, e.end);
     if (!fe->in)
         add_decl(fe, OMPD_STATIC_ASSERT, e);
@@ -638,7 +654,7 @@ static void find_statement(struct fe *fe, CXCursor c, enum CXCursorKind k)
 {
     if (!clang_isStatement(k) && !clang_isExpression(k))
         return;
-    unsigned at = fe_begin(c), lo = 0, hi = fe->pragmas.n;
+    unsigned at = fe_begin(fe, c), lo = 0, hi = fe->pragmas.n;
     while (lo < hi) { /* `extent.begin` grows, and so does `wanted` where it is set */
         unsigned mid = (lo + hi) / 2;
         if (fe->pragmas.at[mid].extent.begin < at)
@@ -664,9 +680,9 @@ static void note_long_double(struct fe *fe, CXCursor c, enum CXCursorKind k)
     if (t.kind == CXType_Typedef || t.kind == CXType_Elaborated)
         t = clang_getCanonicalType(t);
     if (t.kind == CXType_LongDouble)
-        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "long double" };
+        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "long double" };
     if (t.kind == CXType_Float128)
-        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(c), "__float128" };
+        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "__float128" };
 }
 
 /* Types with run-time bounds, of variables, their uses and casts. */
@@ -675,14 +691,53 @@ static void note_run_time_bound(struct fe *fe, CXCursor c, enum CXCursorKind k)
     if (k != CXCursor_VarDecl && k != CXCursor_DeclRefExpr && k != CXCursor_CStyleCastExpr)
         return;
     if (has_run_time_bound(clang_getCursorType(c)))
-        *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(c);
+        *VEC_PUSH(fe->a, &fe->run_time_bounds) = fe_begin(fe, c);
+}
+
+struct probe_visit {
+    struct fe *fe;
+    const struct fe_probe *probe;
+};
+
+/* A parameter omp_in: `declare reduction` is for its type, too. */
+static void note_reduction_type(struct fe *fe, const struct fe_probe *probe, CXCursor c)
+{
+    CXString name = clang_getCursorSpelling(c);
+    if (!strcmp(clang_getCString(name), "omp_in"))
+        *VEC_PUSH(fe->a, &fe->udr_types) =
+            (struct fe_udr_type){ probe->pragma->extent.begin, fe->scope_end,
+                                  clang_getCursorType(c) };
+    clang_disposeString(name);
+}
+
+/* Uses in the operands of a probe, and the operands themselves. */
+static enum CXChildVisitResult visit_operand(CXCursor c, CXCursor parent, CXClientData data)
+{
+    struct probe_visit *v = data;
+    (void)parent;
+    if (seen_begin(c) >= v->probe->end)
+        return CXChildVisit_Continue; /* the statement after it */
+    switch (clang_getCursorKind(c)) {
+    case CXCursor_DeclRefExpr: on_reference(v->fe, c); break;
+    case CXCursor_TypeRef: on_type_ref(v->fe, c); break;
+    case CXCursor_ParenExpr: fe_found_operand(v->fe, v->probe, seen_begin(c), c); break;
+    case CXCursor_ParmDecl: note_reduction_type(v->fe, v->probe, c); break;
+    default: break;
+    }
+    return CXChildVisit_Recurse;
 }
 
 static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData data)
 {
-    (void)parent;
     struct fe *fe = data;
     enum CXCursorKind k = clang_getCursorKind(c);
+    const struct fe_probe *probe = probe_of(fe, c);
+    if (probe) {
+        struct probe_visit v = { fe, probe };
+        clang_visitChildren(c, visit_operand, &v);
+        return k == CXCursor_IfStmt ? visit(probed_statement(c), parent, data)
+                                    : CXChildVisit_Continue;
+    }
     if (fe->in) {
         find_statement(fe, c, k);
         note_long_double(fe, c, k);
@@ -701,7 +756,7 @@ static void walk_children(struct fe *fe, CXCursor c) { clang_visitChildren(c, vi
 unsigned fe_stmt_end(struct fe *fe, CXCursor c)
 {
     fe_cursors v = { 0 };
-    unsigned end = fe_extent(c).end;
+    unsigned end = fe_extent(fe, c).end;
     switch (clang_getCursorKind(c)) {
     case CXCursor_CompoundStmt: return end;
     case CXCursor_NullStmt:
@@ -782,6 +837,12 @@ unsigned fe_first_fref(const struct fe *fe, unsigned offset)
             hi = m;
     }
     return lo;
+}
+
+const struct omp_ref *fe_ref_at(const struct fe *fe, unsigned offset)
+{
+    unsigned i = fe_first_ref(fe, offset);
+    return i < fe->refs.n && fe->refs.at[i].offset == offset ? &fe->refs.at[i] : NULL;
 }
 
 static bool contains(const fe_offsets *v, unsigned offset)
@@ -881,7 +942,7 @@ static int report_diagnostics(struct fe *fe)
         CXDiagnostic d = clang_getDiagnostic(fe->tu, i);
         if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
             CXString s = clang_getDiagnosticSpelling(d);
-            fe_error(fe, offset_of(clang_getDiagnosticLocation(d)), "%s", clang_getCString(s));
+            fe_error(fe, offset_of(fe, clang_getDiagnosticLocation(d)), "%s", clang_getCString(s));
             clang_disposeString(s);
             errors++;
         }
@@ -890,60 +951,9 @@ static int report_diagnostics(struct fe *fe)
     return errors;
 }
 
-/* Functions between `begin declare variant` and `end declare variant` have the names of others:
- * clang takes them for redefinitions when it does not know OpenMP.  It gets a text with blanks
- * there.  omp.h has such a block. */
-static void blank(struct fe *fe, char *text, const struct fe_pragma *opening,
-                  struct fe_pragma *closing)
-{
-    for (unsigned k = opening->extent.end; k < closing->extent.begin; k++)
-        if (text[k] != '\n')
-            text[k] = ' ';
-    for (const struct fe_pragma *p = opening + 1; p < closing; p++)
-        if (p->c->leaves &
-            (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE))
-            fe_error_at(fe, p->c->place, "'%s' in a function of '%s' is not supported yet",
-                        p->c->spelling, opening->c->spelling);
-}
-
-/* ... and the pragmas there are clang's alone. */
-static void drop_pragmas(struct fe *fe, unsigned from, unsigned to)
-{
-    memmove(&fe->pragmas.at[from], &fe->pragmas.at[to],
-            (fe->pragmas.n - to) * sizeof *fe->pragmas.at);
-    fe->pragmas.n -= to - from;
-}
-
-static const char *without_variants(struct fe *fe)
-{
-    char *text = fe->u->text;
-    unsigned open = ~0u;
-    for (unsigned i = 0; i < fe->pragmas.n; i++) {
-        struct fe_pragma *p = &fe->pragmas.at[i];
-        bool opens = p->c->directive == OMPDIR_BEGIN_DECLARE_VARIANT,
-             closes = p->c->directive == OMPDIR_END_DECLARE_VARIANT;
-        if (opens && !fe_is_system(fe, p->extent.begin) && fe_variants_match_device(fe, p))
-            fe_error_at(fe, p->c->place,
-                        "'%s' whose context may be the device's is not supported yet in a file "
-                        "with constructs for the device",
-                        p->c->spelling);
-        if (opens && open == ~0u)
-            open = i;
-        if (!closes || open == ~0u)
-            continue;
-        if (text == fe->u->text)
-            memcpy(text = arena_alloc(fe->a, fe->u->length + 1), fe->u->text, fe->u->length);
-        blank(fe, text, &fe->pragmas.at[open], p);
-        drop_pragmas(fe, open + 1, i);
-        i = open + 1;
-        open = ~0u;
-    }
-    return text;
-}
-
 static enum CXErrorCode parse_text(struct fe *fe, CXIndex index, int nargs, const char *const *args)
 {
-    struct CXUnsavedFile file = { "ompgpu-input.i", without_variants(fe), fe->u->length };
+    struct CXUnsavedFile file = { "ompgpu-input.i", fe->seen.at, fe->seen.n };
     const char **v = arena_alloc(fe->a, ((size_t)nargs + 8) * sizeof *v);
     int n = 0;
     for (int i = 0; i < nargs; i++)
@@ -956,11 +966,44 @@ static enum CXErrorCode parse_text(struct fe *fe, CXIndex index, int nargs, cons
                                        &fe->tu);
 }
 
+/* Arguments with errors; their number. */
+static unsigned find_bad_operands(struct fe *fe)
+{
+    unsigned found = 0;
+    for (unsigned i = 0, n = clang_getNumDiagnostics(fe->tu); i < n; i++) {
+        CXDiagnostic d = clang_getDiagnostic(fe->tu, i);
+        unsigned at = seen_offset(clang_getDiagnosticLocation(d));
+        const struct fe_probe *probe = fe_probe_at(fe, at);
+        if (probe && clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
+            fe_spoil_operands(fe, probe, at);
+            found++;
+        }
+        clang_disposeDiagnostic(d);
+    }
+    return found;
+}
+
+/* Parses the text with probes, again without the arguments that have errors. */
+static enum CXErrorCode parse_probed(struct fe *fe, CXIndex index, int nargs,
+                                     const char *const *args)
+{
+    for (;;) {
+        fe_write_probes(fe);
+        enum CXErrorCode rc = parse_text(fe, index, nargs, args);
+        if (rc != CXError_Success || !find_bad_operands(fe))
+            return rc;
+        clang_disposeTranslationUnit(fe->tu);
+        fe->tu = NULL;
+    }
+}
+
 int fe_walk(struct fe *fe, CXIndex index, int nargs, const char *const *args)
 {
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         handler_of[handlers[i].kind] = (unsigned char)(i + 1);
-    enum CXErrorCode rc = parse_text(fe, index, nargs, args);
+    fe_hide_variants(fe);
+    fe_collect_operands(fe);
+    enum CXErrorCode rc = parse_probed(fe, index, nargs, args);
     if (rc != CXError_Success) {
         fe_report(fe->u, (struct omp_place){ "", 0, 0 }, DIAG_ERROR,
                   "libclang cannot parse %s (code %d)", fe->u->path, (int)rc);

@@ -54,14 +54,14 @@ static bool is_assign(CXCursor c)
 }
 static bool same(struct form *f, CXCursor c, struct omp_extent e)
 {
-    return fe_same_text(f->fe->u, fe_extent(c), e) ||
-           fe_same_text(f->fe->u, fe_extent(fe_strip(f->fe, c)), e);
+    return fe_same_text(f->fe->u, fe_extent(f->fe, c), e) ||
+           fe_same_text(f->fe->u, fe_extent(f->fe, fe_strip(f->fe, c)), e);
 }
 
 static void set_x(struct form *f, CXCursor x)
 {
     x = clang_getCursorKind(x) == CXCursor_ParenExpr ? fe_strip(f->fe, x) : x;
-    f->a->x = fe_extent(x);
+    f->a->x = fe_extent(f->fe, x);
     f->a->x_type = fe_type(f->fe, clang_getCursorType(x));
 }
 
@@ -88,7 +88,7 @@ static bool read_update(struct form *f, CXCursor c, bool *post)
     if (clang_getCursorKind(c) == CXCursor_CompoundAssignOperator) {
         set_x(f, l);
         f->a->op = binary_op(clang_getCursorBinaryOperatorKind(c));
-        f->a->expr = fe_extent(r);
+        f->a->expr = fe_extent(f->fe, r);
         return f->a->op != NULL;
     }
     if (!is_assign(c))
@@ -102,11 +102,11 @@ static bool read_update(struct form *f, CXCursor c, bool *post)
     set_x(f, l);
     f->a->op = op;
     if (same(f, a, f->a->x)) {
-        f->a->expr = fe_extent(b);
+        f->a->expr = fe_extent(f->fe, b);
         return true;
     }
     if (same(f, b, f->a->x)) {
-        f->a->expr = fe_extent(a);
+        f->a->expr = fe_extent(f->fe, a);
         f->a->x_is_right = true;
         return true;
     }
@@ -125,10 +125,10 @@ static bool read_condition(struct form *f, CXCursor cond, CXCursor x, CXCursor v
     bool left = same(f, l, f->a->x);
     if (!op || (!left && !same(f, r, f->a->x)))
         return false;
-    f->a->expr = fe_extent(left ? r : l);
+    f->a->expr = fe_extent(f->fe, left ? r : l);
     if (!strcmp(op, "==")) {
         f->a->op = "==";
-        f->a->desired = fe_extent(value);
+        f->a->desired = fe_extent(f->fe, value);
         return true;
     }
     if (strcmp(op, "<") && strcmp(op, ">"))
@@ -192,13 +192,13 @@ static bool read_capture_block(struct form *f, CXCursor c, bool compare)
         if (!ok && !compare && !second && is_assign(fe_strip(f->fe, update)) &&
             operands(f->fe, fe_strip(f->fe, update), &l, &r)) {
             set_x(f, l); /* { v = x; x = expr; } */
-            f->a->expr = fe_extent(r);
+            f->a->expr = fe_extent(f->fe, r);
             f->a->op = "=";
             ok = true;
         }
         if (!ok || !is_assign(read) || !operands(f->fe, read, &l, &r) || !same(f, r, f->a->x))
             continue;
-        f->a->v = fe_extent(l);
+        f->a->v = fe_extent(f->fe, l);
         f->a->capture_new = second == 1;
         return true;
     }
@@ -217,7 +217,7 @@ static bool read_capture(struct form *f, CXCursor c, bool compare)
         return false;
     if (compare ? !read_compare(f, fe_strip(f->fe, r)) : !read_update(f, r, &post))
         return false;
-    f->a->v = fe_extent(l);
+    f->a->v = fe_extent(f->fe, l);
     f->a->capture_new = compare || !post;
     return true;
 }
@@ -245,9 +245,9 @@ void fe_parse_atomic(struct fe *fe, struct fe_pragma *p)
         if (ok)
             set_x(&f, form == OMPA_READ ? fe_strip(fe, r) : l);
         if (ok && form == OMPA_READ)
-            f.a->v = fe_extent(l);
+            f.a->v = fe_extent(fe, l);
         if (ok && form == OMPA_WRITE)
-            f.a->expr = fe_extent(r);
+            f.a->expr = fe_extent(fe, r);
     }
     f.a->form = form;
     if (!ok)

@@ -553,7 +553,7 @@ const char *fe_variant_unknown(struct fe *fe, const struct fe_pragma *p)
 }
 
 /* begin declare variant: could its functions be the ones that device code calls? */
-bool fe_variants_match_device(struct fe *fe, const struct fe_pragma *p)
+static bool variants_match_device(struct fe *fe, const struct fe_pragma *p)
 {
     struct around all = { { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD }, 5 };
     struct selector s = { .fe = fe, .p = p, .end = p->ntokens, .device = true, .around = &all };
@@ -561,4 +561,17 @@ bool fe_variants_match_device(struct fe *fe, const struct fe_pragma *p)
         if (token_is(&s, k, "match") && token_is(&s, k + 1, "("))
             return evaluate(&s, k + 2, closing(&s, k + 1)) != NO;
     return true;
+}
+
+void fe_check_variant_blocks(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct fe_pragma *p = &fe->pragmas.at[i];
+        if (p->c->directive == OMPDIR_BEGIN_DECLARE_VARIANT && !fe_is_system(fe, p->extent.begin) &&
+            variants_match_device(fe, p))
+            fe_error_at(fe, p->c->place,
+                        "'%s' whose context may be the device's is not supported yet in a file "
+                        "with constructs for the device",
+                        p->c->spelling);
+    }
 }

@@ -69,6 +69,8 @@ struct fe_pragma {
     enum omp_directive names[8]; /* of a combined directive: its leaves */
     unsigned nnames;
     unsigned clauses_at; /* first token after the directive's name */
+    unsigned first_operand, noperands;
+    bool takes_statement; /* metadirective: a variant does */
     enum fe_assoc assoc;
     /* offset of a clause that the table does not allow here, 0 none */
     unsigned unexpected;
@@ -86,13 +88,24 @@ struct fe_line {
     const char *file;
     bool system;
 };
-struct fe_name {
-    struct fe_name *next;
-    const char *name;
-    unsigned length, begin, end;
-    struct omp_var *var;
-    bool constant;
-    long long value;
+struct fe_operand { /* an argument of a directive, see probe.c */
+    struct omp_extent text;
+    bool item; /* list item, whose brackets may have ':' in them */
+    bool bad;  /* clang complains of it */
+    bool found;
+    CXCursor cursor; /* in parentheses */
+    unsigned open;   /* of these, in the text that libclang sees */
+};
+struct fe_probe { /* [begin, end) of the text that libclang sees */
+    unsigned begin, end;
+    const struct fe_pragma *pragma;
+};
+struct fe_segment { /* `length` characters are at `seen` for libclang, at `text` for the user */
+    unsigned seen, text, length;
+};
+struct fe_udr_type { /* a `declare reduction` at `offset` is for this type, among others */
+    unsigned offset, scope_end;
+    CXType type;
 };
 struct fe_function { /* frontend's side of an omp_function */
     struct omp_function *f;
@@ -126,7 +139,6 @@ struct fe_mark {
 }; /* long double, asm, indirect calls … */
 typedef VEC(unsigned) fe_offsets;
 
-#define FE_BUCKETS 4096
 struct fe {
     struct omp_unit *u;
     struct arena *a;
@@ -135,8 +147,13 @@ struct fe {
     bool common; /* -fcommon: several files may define a variable */
     VEC(struct fe_line) lines;
     VEC(struct fe_pragma) pragmas;
-    VEC(struct omp_extent) packs; /* `#pragma pack` lines */
-    struct fe_name *names[FE_BUCKETS];
+    VEC(struct omp_extent) packs;  /* `#pragma pack` lines */
+    VEC(struct omp_extent) hidden; /* text that libclang does not see: functions of variants */
+    VEC(char) seen;                /* what it sees */
+    VEC(struct fe_segment) segments;
+    VEC(struct fe_probe) probes;
+    VEC(struct fe_operand) operands; /* by position */
+    VEC(struct fe_udr_type) udr_types;
     VEC(struct omp_var *) vars;
     VEC(CXType) var_types;   /* by var->id */
     VEC(unsigned) var_flags; /* by var->id, FE_VAR_* */
@@ -185,8 +202,6 @@ unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);
 unsigned fe_skip_space(const struct omp_unit *, unsigned offset);
 /* behind the next ';' outside of brackets */
 unsigned fe_find_semicolon(const struct omp_unit *, unsigned offset);
-/* the '}' of the innermost block around, or the text's end */
-unsigned fe_block_end(const struct omp_unit *, unsigned offset);
 bool fe_is_system(const struct fe *, unsigned offset);
 const char *fe_text(struct fe *, struct omp_extent); /* copy, NUL-terminated */
 bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
@@ -228,11 +243,11 @@ void fe_read_directive(struct fe *, struct fe_pragma *); /* by its tokens */
 int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);
 /* sorts what was collected; after the clauses added theirs */
 void fe_finish_walk(struct fe *);
-struct omp_extent fe_extent(CXCursor);
-unsigned fe_begin(CXCursor);
+struct omp_extent fe_extent(const struct fe *, CXCursor);
+unsigned fe_begin(const struct fe *, CXCursor);
+unsigned fe_location(const struct fe *, CXCursor); /* of a declaration: its name */
 unsigned fe_stmt_end(struct fe *, CXCursor);
 struct omp_var *fe_var_of(struct fe *, CXCursor decl);
-struct fe_name *fe_lookup(struct fe *, const char *name, unsigned length, unsigned offset);
 struct fe_function *fe_function_named(struct fe *, const char *name, unsigned length);
 typedef VEC(CXCursor) fe_cursors;
 void fe_children(struct fe *, CXCursor, fe_cursors *);
@@ -241,12 +256,29 @@ CXCursor fe_strip(struct fe *, CXCursor);
 /* index of the first ref at or behind offset */
 unsigned fe_first_ref(const struct fe *, unsigned offset);
 unsigned fe_first_fref(const struct fe *, unsigned offset);
+/* the use of a variable at exactly this offset, or NULL; after fe_finish_walk */
+const struct omp_ref *fe_ref_at(const struct fe *, unsigned offset);
+/* probe.c */
+void fe_hide_variants(struct fe *);
+void fe_collect_operands(struct fe *);
+void fe_write_probes(struct fe *);
+/* offset in the user's text of one in what libclang sees */
+unsigned fe_text_offset(const struct fe *, unsigned seen);
+const struct fe_probe *fe_probe_at(const struct fe *, unsigned seen);
+void fe_found_operand(struct fe *, const struct fe_probe *, unsigned seen, CXCursor);
+void fe_spoil_operands(struct fe *, const struct fe_probe *, unsigned seen);
+/* the argument whose text begins there; NULL if there is none, or it has an error */
+const struct fe_operand *fe_operand_at(const struct fe *, unsigned begin);
 /* types.c */
 struct omp_type *fe_type(struct fe *, CXType);
 void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* arguments.c, clause.c */
 void fe_parse_clauses(struct fe *);
+/* before the text is parsed: the operands of this directive */
+void fe_collect_arguments(struct fe *, struct fe_pragma *);
+/* clause.c: an expression of the text, with what is known of it */
+struct omp_expr fe_expr(struct fe *, CXCursor);
 /* these tokens */
 bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned end,
                  long long *value);
@@ -254,13 +286,11 @@ bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned
 void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);
 const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
-bool fe_variants_match_device(struct fe *, const struct fe_pragma *);
+void fe_check_variant_blocks(struct fe *);
 /* udr.c */
 void fe_read_udr(struct fe *, struct fe_pragma *);
 /* of that name and type, visible there */
 const struct omp_udr *fe_find_udr(struct fe *, const char *name, CXType, unsigned offset);
-/* uses in these tokens */
-void fe_note_refs(struct fe *, const struct fe_pragma *, unsigned first, unsigned end);
 enum fe_defaultmap {
     DMAP_DEFAULT,
     DMAP_ALLOC,

@@ -63,11 +63,8 @@ static void check_allocate(struct fe *fe, const struct fe_pragma *p)
     for (unsigned k = p->clauses_at; k < p->ntokens && fe->u->text[p->tokens[k].begin] != ')';
          k++) {
         const struct fe_token *t = &p->tokens[k];
-        const struct fe_name *n =
-            t->kind == TOK_IDENT
-                ? fe_lookup(fe, fe->u->text + t->begin, t->end - t->begin, p->extent.begin)
-                : NULL;
-        if (n && n->var && (n->var->storage == OMPS_GLOBAL || n->var->storage == OMPS_STATIC_LOCAL))
+        const struct omp_ref *n = fe_ref_at(fe, t->begin);
+        if (n && (n->var->storage == OMPS_GLOBAL || n->var->storage == OMPS_STATIC_LOCAL))
             fe_error(fe, t->begin,
                      "'allocate' for '%s', which is static, is not supported yet in code that runs "
                      "on the device",

@@ -58,15 +58,15 @@ static void read_init(struct loop_reader *r, CXCursor c)
     } else if (clang_getCursorKind(c) == CXCursor_BinaryOperator && v.n == 2 &&
                clang_getCursorKind(fe_strip(r->fe, v.at[0])) == CXCursor_DeclRefExpr) {
         r->l->iv = fe_var_of(r->fe, clang_getCursorReferenced(fe_strip(r->fe, v.at[0])));
-        r->l->lb.extent = fe_extent(v.at[1]);
+        r->l->lb.extent = fe_extent(r->fe, v.at[1]);
     }
     if (!r->l->iv || !r->l->lb.extent.end) {
-        bad_loop(r, fe_begin(c), "initialisation that is not 'var = lb'");
+        bad_loop(r, fe_begin(r->fe, c), "initialisation that is not 'var = lb'");
         return;
     }
     enum omp_type_kind kind = r->l->iv->type->kind;
     if (kind != OMPT_INT && kind != OMPT_BOOL && kind != OMPT_POINTER)
-        bad_loop(r, fe_begin(c), "a loop variable that is neither an integer nor a pointer");
+        bad_loop(r, fe_begin(r->fe, c), "a loop variable that is neither an integer nor a pointer");
 }
 
 static void read_test(struct loop_reader *r, CXCursor c)
@@ -92,10 +92,10 @@ static void read_test(struct loop_reader *r, CXCursor c)
         if (!left && !refers_to(r->fe, v.at[1], r->l->iv))
             break;
         r->l->rel = left ? rels[i].rel : rels[i].mirrored;
-        r->l->ub.extent = fe_extent(v.at[left]);
+        r->l->ub.extent = fe_extent(r->fe, v.at[left]);
         return;
     }
-    bad_loop(r, fe_begin(c), "a test that is not 'var relation bound'");
+    bad_loop(r, fe_begin(r->fe, c), "a test that is not 'var relation bound'");
 }
 
 static void read_step(struct loop_reader *r, CXCursor c)
@@ -112,7 +112,7 @@ static void read_step(struct loop_reader *r, CXCursor c)
     enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(c);
     if (k == CXCursor_CompoundAssignOperator && v.n == 2 &&
         (op == CXBinaryOperator_AddAssign || op == CXBinaryOperator_SubAssign)) {
-        r->l->step.extent = fe_extent(v.at[1]);
+        r->l->step.extent = fe_extent(r->fe, v.at[1]);
         r->l->step_negative = op == CXBinaryOperator_SubAssign;
         return;
     }
@@ -122,19 +122,19 @@ static void read_step(struct loop_reader *r, CXCursor c)
         fe_children(r->fe, c, &v);
         if (v.n == 2 && (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub)) {
             bool left = refers_to(r->fe, v.at[0], r->l->iv);
-            r->l->step.extent = fe_extent(v.at[left]);
+            r->l->step.extent = fe_extent(r->fe, v.at[left]);
             r->l->step_negative = op == CXBinaryOperator_Sub;
             if (left || (op == CXBinaryOperator_Add && refers_to(r->fe, v.at[1], r->l->iv)))
                 return;
         }
     }
-    bad_loop(r, fe_begin(c), "an increment that is not 'var += step'");
+    bad_loop(r, fe_begin(r->fe, c), "an increment that is not 'var += step'");
 }
 
 /* The governed statement, with pragmas in front of it. */
 static struct omp_extent body_extent(struct fe *fe, CXCursor body, unsigned after)
 {
-    struct omp_extent e = { fe_begin(body), fe_stmt_end(fe, body) };
+    struct omp_extent e = { fe_begin(fe, body), fe_stmt_end(fe, body) };
     for (unsigned i = 0; i < fe->pragmas.n; i++)
         if (fe->pragmas.at[i].extent.begin > after && fe->pragmas.at[i].extent.begin < e.begin)
             e.begin = fe->pragmas.at[i].extent.begin;
@@ -146,22 +146,22 @@ static CXCursor read_loop(struct loop_reader *r, CXCursor c)
     fe_cursors v = { 0 };
     c = peel(r->fe, c);
     if (clang_getCursorKind(c) != CXCursor_ForStmt) {
-        bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop");
+        bad_loop(r, fe_begin(r->fe, c), "a statement that is not a 'for' loop");
         return c;
     }
     fe_children(r->fe, c, &v);
     if (v.n != 4) {
-        bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment");
+        bad_loop(r, fe_begin(r->fe, c), "a 'for' without initialisation, test or increment");
         return c;
     }
-    r->l->extent = (struct omp_extent){ fe_begin(c), fe_stmt_end(r->fe, c) };
+    r->l->extent = (struct omp_extent){ fe_begin(r->fe, c), fe_stmt_end(r->fe, c) };
     r->l->place = fe_place(r->fe->u, r->l->extent.begin);
     read_init(r, v.at[0]);
     if (!r->bad)
         read_test(r, v.at[1]);
     if (!r->bad)
         read_step(r, v.at[2]);
-    r->l->body = body_extent(r->fe, v.at[3], fe_extent(v.at[2]).end);
+    r->l->body = body_extent(r->fe, v.at[3], fe_extent(r->fe, v.at[2]).end);
     return v.at[3];
 }
 
@@ -229,12 +229,12 @@ static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
         fe_cursors v = { 0 };
         c = only_loop(r->fe, c);
         if (clang_getCursorKind(c) != CXCursor_ForStmt) {
-            bad_loop(r, fe_begin(c), "a statement that is not a 'for' loop");
+            bad_loop(r, fe_begin(r->fe, c), "a statement that is not a 'for' loop");
             return;
         }
         fe_children(r->fe, c, &v);
         if (v.n != 4) {
-            bad_loop(r, fe_begin(c), "a 'for' without initialisation, test or increment");
+            bad_loop(r, fe_begin(r->fe, c), "a 'for' without initialisation, test or increment");
             return;
         }
         r->l = arena_alloc(r->fe->a, sizeof *r->l);
@@ -276,7 +276,7 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
             check_inner(&r,
                         tight ? "a loop whose bounds depend on an outer loop variable"
                               : "statements between collapsed loops",
-                        fe_begin(at));
+                        fe_begin(fe, at));
             read_inner(&r, at, (unsigned)n - i);
             return;
         }

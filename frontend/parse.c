@@ -77,6 +77,7 @@ static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args
 /* Each pass relies on those before it and can live with what an earlier one has complained of, so
  * that the user sees all errors at once. */
 static void (*const passes[])(struct fe *) = {
+    fe_check_variant_blocks,
     fe_resolve_metadirectives,
     fe_parse_clauses,
     fe_finish_walk,

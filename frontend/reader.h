@@ -9,6 +9,7 @@ struct reader {
     struct fe_pragma *p;
     struct omp_clause *c;
     unsigned at, end; /* tokens of the argument, without the parentheses */
+    bool collecting;  /* before the text is parsed: only finds the operands, says nothing */
 };
 
 static inline const char *text_of(const struct reader *r) { return r->fe->u->text; }
@@ -64,14 +65,46 @@ static inline unsigned closing(const struct reader *r, unsigned k) /* of the bra
     return r->p->ntokens;
 }
 
+/* `[index]`, `[lower : length : stride]`: tokens of each part, which may have none. */
+struct bracket {
+    unsigned close, nparts;
+    struct {
+        unsigned begin, end;
+    } part[3];
+};
+/* The bracket at `open`; false if it is none.  A ':' of `?:` separates nothing. */
+static inline bool read_bracket(const struct reader *r, unsigned open, struct bracket *x)
+{
+    unsigned conditions = 0;
+    *x = (struct bracket){ .close = closing(r, open), .nparts = 1 };
+    if (x->close >= r->p->ntokens)
+        return false;
+    x->part[0].begin = open + 1;
+    for (unsigned k = open + 1; k < x->close; k++) {
+        if (token_is(r, k, "(") || token_is(r, k, "["))
+            k = closing(r, k);
+        else if (token_is(r, k, "?"))
+            conditions++;
+        else if (token_is(r, k, ":") && conditions)
+            conditions--;
+        else if (token_is(r, k, ":") && x->nparts < 3) {
+            x->part[x->nparts - 1].end = k;
+            x->part[x->nparts++].begin = k + 1;
+        }
+    }
+    x->part[x->nparts - 1].end = x->close;
+    return true;
+}
+
 /* clause.c */
-struct fe_name *fe_lookup_token(const struct reader *, unsigned k);
-/* notes every use of a variable, function or local type in tokens [b, e) */
-void fe_note_tokens(struct reader *, unsigned b, unsigned e);
-/* the clause's expression is [b, e) */
-void fe_set_expr(struct reader *, unsigned b, unsigned e);
 /* the expression [b, e), with what is known of it */
 struct omp_expr fe_expr_of(struct reader *, unsigned b, unsigned e);
+/* the clause's expression is [b, e) */
+void fe_set_expr(struct reader *, unsigned b, unsigned e);
 /* the clause's list items are [b, e) */
 void fe_read_items(struct reader *, unsigned b, unsigned e);
+/* probe.c */
+void fe_add_operand(struct reader *, unsigned b, unsigned e, bool item);
+/* udr.c: the parts of the directive, without types */
+bool fe_read_udr_parts(struct reader *, struct omp_udr *);
 #endif

@@ -164,7 +164,7 @@ struct body {
 
 static struct omp_extent statement_extent(struct fe *fe, CXCursor c)
 {
-    return (struct omp_extent){ fe_begin(c), fe_stmt_end(fe, c) };
+    return (struct omp_extent){ fe_begin(fe, c), fe_stmt_end(fe, c) };
 }
 
 static bool stands_in_body(const struct body *b, const struct omp_construct *scan)
@@ -180,7 +180,7 @@ static enum CXChildVisitResult find_continue(CXCursor c, CXCursor parent, CXClie
 {
     (void)parent;
     switch (clang_getCursorKind(c)) {
-    case CXCursor_ContinueStmt: *(unsigned *)data = fe_begin(c); return CXChildVisit_Break;
+    case CXCursor_ContinueStmt: *(CXCursor *)data = c; return CXChildVisit_Break;
     case CXCursor_ForStmt:
     case CXCursor_WhileStmt:
     case CXCursor_DoStmt: return CXChildVisit_Continue;
@@ -190,11 +190,12 @@ static enum CXChildVisitResult find_continue(CXCursor c, CXCursor parent, CXClie
 
 static void check_continue(struct body *b, CXCursor statement)
 {
-    unsigned at = 0;
-    if (find_continue(statement, statement, &at) == CXChildVisit_Recurse)
-        clang_visitChildren(statement, find_continue, &at);
-    if (!at)
+    CXCursor found = clang_getNullCursor();
+    if (find_continue(statement, statement, &found) == CXChildVisit_Recurse)
+        clang_visitChildren(statement, find_continue, &found);
+    if (clang_Cursor_isNull(found))
         return;
+    unsigned at = fe_begin(b->fe, found);
     if (fe_inside(at, b->s->before))
         fe_error(b->fe, at, "'continue' in front of the 'scan' directive would skip it");
     else
@@ -246,7 +247,7 @@ static void read_statement(struct body *b, CXCursor statement, var_list *again)
     fe_cursors v = { 0 };
     check_continue(b, statement);
     if (clang_getCursorKind(statement) != CXCursor_DeclStmt ||
-        !fe_inside(fe_begin(statement), b->s->before))
+        !fe_inside(fe_begin(b->fe, statement), b->s->before))
         return;
     fe_children(b->fe, statement, &v);
     for (unsigned i = 0; i < v.n; i++)
@@ -271,7 +272,7 @@ static void separate(struct fe *fe, struct fe_pragma *p, struct omp_construct *s
     b.s = arena_alloc(fe->a, sizeof *b.s);
     *b.s = (struct omp_scan){ .directive = scan,
                               .exclusive = exclusive,
-                              .before = { fe_begin(p->loop_body) + 1, scan->pragma.begin },
+                              .before = { fe_begin(fe, p->loop_body) + 1, scan->pragma.begin },
                               .behind = { scan->pragma.end, whole.end - 1 } };
     for (unsigned i = 0; i < b.statements.n; i++)
         read_statement(&b, b.statements.at[i], &again);

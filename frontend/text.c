@@ -156,22 +156,6 @@ unsigned fe_find_semicolon(const struct omp_unit *u, unsigned i)
     return (unsigned)u->length;
 }
 
-unsigned fe_block_end(const struct omp_unit *u, unsigned i)
-{
-    for (int depth = 0; i = fe_skip_blank(u, i), i < u->length;) {
-        char c = u->text[i];
-        if (c == '"' || c == '\'') {
-            i = skip_literal(u, i);
-            continue;
-        }
-        depth += (c == '{') - (c == '}');
-        if (depth < 0)
-            return i;
-        i++;
-    }
-    return (unsigned)u->length;
-}
-
 const char *fe_text(struct fe *fe, struct omp_extent e)
 {
     return arena_strndup(fe->a, fe->u->text + e.begin, e.end - e.begin);

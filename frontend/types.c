@@ -10,13 +10,6 @@
 
 static const char *spell(struct fe *, CXType, const char *inner);
 
-static unsigned location_of(CXCursor c)
-{
-    unsigned offset;
-    clang_getSpellingLocation(clang_getCursorLocation(c), NULL, NULL, NULL, &offset);
-    return offset;
-}
-
 static const char *take(struct fe *fe, CXString s)
 {
     const char *t = arena_strdup(fe->a, clang_getCString(s) ? clang_getCString(s) : "");
@@ -73,7 +66,7 @@ static bool variably_modified(CXType t)
 
 void fe_note_local_type(struct fe *fe, CXCursor c)
 {
-    unsigned at = location_of(c);
+    unsigned at = fe_location(fe, c);
     if (local_at(fe, at))
         return;
     enum CXCursorKind k = clang_getCursorKind(c);
@@ -88,7 +81,7 @@ void fe_note_local_type(struct fe *fe, CXCursor c)
     const char *fresh = fresh_name(fe, name, fe->in->f->name);
     struct fe_localtype *l = VEC_PUSH(fe->a, &fe->localtypes);
     *l = (struct fe_localtype){ .decl = at,
-                                .extent = fe_extent(c),
+                                .extent = fe_extent(fe, c),
                                 .name_at = at,
                                 .name_length = (unsigned)n,
                                 .old_name = name,
@@ -113,7 +106,7 @@ static const char *declared_name(struct fe *fe, CXCursor d)
     CXCursor definition = clang_getCursorDefinition(d);
     if (!clang_Cursor_isNull(definition))
         d = definition;
-    unsigned at = location_of(d);
+    unsigned at = fe_location(fe, d);
     struct fe_localtype *l = local_at(fe, at);
     if (l)
         return l->variably_modified ? NULL
@@ -125,9 +118,10 @@ static const char *declared_name(struct fe *fe, CXCursor d)
     if (*lent && !strchr(lent, '('))
         return lent;                             /* the typedef's name */
     for (unsigned i = 0; i < fe->renames.n; i++) /* named before? */
-        if (fe->renames.at[i].offset > at && fe->renames.at[i].offset < fe_extent(d).end &&
+        if (fe->renames.at[i].offset > at && fe->renames.at[i].offset < fe_extent(fe, d).end &&
             !fe->renames.at[i].length) {
-            unsigned j = fe_skip_space(fe->u, fe_extent(d).begin + (unsigned)strlen(keyword_of(k)));
+            unsigned j =
+                fe_skip_space(fe->u, fe_extent(fe, d).begin + (unsigned)strlen(keyword_of(k)));
             while (fe->u->text[j] != '{')
                 j++;
             if (j == fe->renames.at[i].offset) {
@@ -135,7 +129,7 @@ static const char *declared_name(struct fe *fe, CXCursor d)
                 return arena_printf(fe->a, "%s %.*s", keyword_of(k), (int)strlen(text) - 1, text);
             }
         }
-    unsigned brace = fe_extent(d).begin;
+    unsigned brace = fe_extent(fe, d).begin;
     while (brace < fe->u->length && fe->u->text[brace] != '{')
         brace++;
     const char *name = arena_printf(fe->a, "__anon_%u", ++fe->unnamed);
