@@ -232,7 +232,7 @@ gpu-kit: deps
 	@sh tests/gpu/kit.sh gpu-kit
 
 man: $(BIN)/ompgpu-cc
-	$(BIN)/ompgpu-cc --emit=man > man/ompgpu-cc.1
+	$(BIN)/ompgpu-cc --emit=man man/ompgpu-cc.1.in > man/ompgpu-cc.1
 
 # ------------------------------------------------------------------ install: a tree that may be moved
 dest = $(DESTDIR)$(PREFIX)

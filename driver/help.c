@@ -1,5 +1,8 @@
-/* help.c - --help, --version and the manual page, made from the flag table. */
-#include "driver/driver.h"
+/* help.c - --help and --version, and the tables in the manual page. */
+#include "driver/options.h"
+#include "driver/run/run.h"
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const group_names[] = {
@@ -95,7 +98,9 @@ int drv_print_version(const struct options *o)
     return 0;
 }
 
-/* ------------------------------------------------------------------ the manual page */
+/* ------------------------------------------------------------------ the manual page
+ * Its text is man/ompgpu-cc.1.in; a line @NAME@ there stands for a table, @NAME@ in a line for a
+ * word. */
 /* Hyphens that a user types, and backslashes. */
 static void man_text(const char *s)
 {
@@ -140,9 +145,6 @@ static const struct remark {
 
 static void man_remarks(void)
 {
-    fputs(".SH REMARKS\nNumbers in the remarks of\n.B \\-Rompgpu\nare those of LLVM where the "
-          "meaning is the same.\n",
-          stdout);
     for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {
         printf(".TP\n.B OMP%u\n", remarks[i].number);
         man_text(remarks[i].meaning);
@@ -153,66 +155,52 @@ static void man_remarks(void)
         man_text(remarks[i].remedy);
         putchar('\n');
     }
-    fputs(".PP\nWhat LLVM says and\n.B ompgpu\\-cc\nhas no reason to:", stdout);
-    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
-        printf("%s OMP%u, ", i ? ";" : "", unsaid[i].number);
-        man_text(unsaid[i].meaning);
-        fputs(" (", stdout);
-        man_text(unsaid[i].remedy);
-        putchar(')');
-    }
-    fputs(".\n", stdout);
 }
 
-static const char man_head[] =
-    ".\\\" Made by `make man` from driver/flags.def and driver/help.c; do not edit.\n"
-    ".TH OMPGPU-CC 1 \"\" \"ompgpu-cc " OMPGPU_VERSION "\" \"User commands\"\n"
-    ".SH NAME\nompgpu-cc \\- C compiler for OpenMP programs that offload to NVIDIA GPUs\n"
-    ".SH SYNOPSIS\n.B ompgpu-cc\n[\\fIflags\\fR] \\fIfile\\fR…\n"
-    ".SH DESCRIPTION\n"
-    ".B ompgpu-cc\nis used in place of\n.BR cc .\n"
-    "It compiles C with clang and OpenMP on the host; regions of\n.B #pragma omp target\n"
-    "are compiled for NVIDIA GPUs and for the emulated device, which runs the same kernels on the "
-    "CPU.\n"
-    "What is written by\n.B \\-c\nis an ordinary object file: it goes into archives and shared "
-    "libraries and is linked by\n"
-    ".B ompgpu-cc\nor by\n.BR \"cc … \\-lompgpu\" .\n"
-    "A file without target constructs is compiled as clang compiles it.\n.PP\n"
-    "Regions may use functions and variables of other files that are\n.B declare target\nwhere "
-    "they are defined. Then the link puts the device code of "
-    "these files together, with the highest\n.B \\-O\nlevel, the\n.B \\-g\nand the GPUs with which "
-    "they were compiled;\n.BR \\-\\-gpu\\-arch= ,\n"
-    ".BR \\-fompgpu\\-mode= ,\n.B \\-Rompgpu\nand\n.B \\-Wompgpu\\-generic\nof the link command "
-    "win, and\n.B \\-save\\-temps\n"
-    "keeps what came about as\n.IR program .device\\-link.*.\nOnly\n.B ompgpu\\-cc\ndoes this: "
-    "linked by another command, such regions run on the host.\n.PP\n"
-    "A flag that is not listed here goes to clang.\n"
-    ".SH OPTIONS\n";
-static const char man_tail[] =
-    ".SH EXIT STATUS\n0 success; 1 the input has errors, or a step failed; 2 wrong usage. On an "
-    "error no output file is left, and what was there stays.\n"
-    ".SH ENVIRONMENT\n"
-    ".TP\n.B OMPGPU_CLANG\nThe clang to use instead of clang\\-" OMPGPU_LLVM ".\n"
-    ".TP\n.B OMPGPU_CC_TIMEOUT\nSeconds after which a compiler process is ended (default 300).\n"
-    ".TP\n.BR CUDA_PATH \", \" CUDA_HOME\nThe CUDA toolkit, when \\-\\-cuda\\-path= is not given.\n"
-    ".TP\n.B TMPDIR\nWhere the temporary directory of a run is made (default /tmp). It is removed "
-    "at the end, also on an interrupt.\n"
-    ".PP\nVariables that running programs read are in\n.BR libompgpu (7).\n"
-    ".SH FILES\n"
-    ".TP\n.I ../lib/ompgpu\nBeside the command: omp\\-split, omp\\-device, the device runtime as "
-    "bitcode. The tree may be moved as a whole.\n"
-    ".TP\n.IR ../lib/libompgpu.so \", \" ../lib/libompgpu.a\nThe host runtime.\n"
-    ".SH EXAMPLES\n"
-    ".nf\nompgpu\\-cc \\-O2 app.c \\-o app\n"
-    "ompgpu\\-cc \\-O3 \\-\\-gpu\\-arch=sm_80,sm_90 \\-c solve.c\n"
-    "make CC=ompgpu\\-cc CFLAGS=\\-O2\n"
-    "cmake \\-DCMAKE_C_COMPILER=ompgpu\\-cc \\-S . \\-B build\n.fi\n"
-    ".SH SEE ALSO\n.BR libompgpu (7),\n.BR clang (1)\n";
-
-void drv_print_man(void)
+static void man_unsaid(void)
 {
-    fputs(man_head, stdout);
-    man_flags();
-    man_remarks();
-    fputs(man_tail, stdout);
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        printf(".TP\n.B OMP%u\n", unsaid[i].number);
+        man_text(unsaid[i].meaning);
+        fputs(": ", stdout);
+        man_text(unsaid[i].remedy);
+        fputs(".\n", stdout);
+    }
+}
+
+static const struct splice {
+    const char *mark, *word;
+    void (*table)(void);
+} splices[] = {
+    { "@flags@", NULL, man_flags },   { "@remarks@", NULL, man_remarks },
+    { "@unsaid@", NULL, man_unsaid }, { "@VERSION@", OMPGPU_VERSION, NULL },
+    { "@LLVM@", OMPGPU_LLVM, NULL },
+};
+
+static void man_line(const char *line)
+{
+    const struct splice *end = splices + sizeof splices / sizeof *splices;
+    for (const struct splice *s = splices; s < end; s++) {
+        const char *mark = strstr(line, s->mark);
+        if (s->table && strcmp(line, s->mark) == 0) {
+            s->table();
+            return;
+        }
+        if (s->word && mark)
+            line =
+                mem_printf("%.*s%s%s", (int)(mark - line), line, s->word, mark + strlen(s->mark));
+    }
+    puts(line);
+}
+
+void drv_print_man(const char *file)
+{
+    char *text = file_read(file, NULL);
+    if (!text)
+        diag_fatal(EXIT_USAGE, "'--emit=man' needs the page's text: cannot read '%s': %s", file,
+                   strerror(errno));
+    puts(".\\\" Made from ompgpu-cc.1.in by `make man`; do not edit.");
+    for (char *line = text_line(&text); line; line = text_line(&text))
+        if (!text_starts(line, ".\\\""))
+            man_line(line);
 }

@@ -1,6 +1,10 @@
 /* main.c - the command: read the flags, compile each input, link. */
-#include "driver/driver.h"
+#include "driver/link/link.h"
+#include "driver/options.h"
+#include "driver/pipeline/pipeline.h"
+#include "driver/run/run.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -183,7 +187,7 @@ int main(int argc, char **argv)
     drv_parse(o, argc, argv);
     if (o->help || o->man) {
         if (o->man)
-            drv_print_man();
+            drv_print_man(o->ninputs ? o->args[o->nargs - 1].value : "");
         else
             drv_print_help();
         drv_exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_COMPILE);
@@ -200,6 +204,8 @@ int main(int argc, char **argv)
         become_clang(o);
     }
     check_inputs(o);
+    if (diag_in_colour() && !o->color) /* what omp-split and omp-device say goes through files */
+        setenv("CLICOLOR_FORCE", "1", 1);
     drv_signals();
     const char **objects = mem_alloc(o->nargs * sizeof *objects);
     int code = compile_all(o, objects);

@@ -1,6 +1,9 @@
 /* options.c - from the command line to struct options.  What a flag looks like is in flags.def;
  * what it does here is in actions[]. */
-#include "driver/driver.h"
+#include "driver/options.h"
+#include "driver/base/diag.h"
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>

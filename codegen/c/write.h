@@ -56,10 +56,6 @@ struct cg {
     } layout;
     /* of the construct being written: the line of generated statements */
     struct omp_place place;
-    struct cg_strings {
-        struct cg_strings *next;
-        char text[];
-    } *strings; /* freed at the end */
     const char **names;
     unsigned nnames; /* file-scope names given out */
     const char **locks;
@@ -98,6 +94,8 @@ void cg_pad(struct cg *, unsigned columns);
 /* lives as long as cg */
 const char *cg_strf(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* as a C string literal with its quotes */
+/* a file's name for a comment: without line ends */
+const char *cg_in_comment(struct cg *, const char *);
 const char *cg_quoted(struct cg *, const char *);
 /* BASE[_n]SUFFIX, not used before in this file */
 const char *cg_name(struct cg *, const char *base, const char *suffix);

@@ -83,8 +83,8 @@ char *file_create_beside(const char *path)
     mode_t mask = umask(0);
     umask(mask);
     const char *dir = path_dir(path);
-    char *name = mem_printf("%s/.%s.XXXXXX", strcmp(dir, "/") == 0 ? "" : dir, path_base(path));
-    int fd = mkostemp(name, O_CLOEXEC); /* with O_EXCL, and mode 0600 */
+    char *name = mem_printf("%s/.%s.XXXXXX.tmp", strcmp(dir, "/") == 0 ? "" : dir, path_base(path));
+    int fd = mkostemps(name, 4, O_CLOEXEC); /* with O_EXCL, and mode 0600 */
     if (fd < 0)
         return NULL;
     bool ok = fchmod(fd, 0666 & ~mask) == 0;

@@ -14,7 +14,9 @@
  * How the files were compiled is recorded in their containers, and the link follows that: the
  * highest optimisation level, -g when one had it, the GPUs of all, each file's -fompgpu-mode= and
  * remarks.  --gpu-arch=, -fompgpu-mode=, -Rompgpu and -Wompgpu-generic of the link command win. */
-#include "driver/driver.h"
+#include "driver/link/link.h"
+#include "driver/image/image.h"
+#include "driver/pipeline/pipeline.h"
 #include "hostrt/image.h"
 #include <elf.h>
 #include <errno.h>
@@ -167,21 +169,6 @@ static unsigned rank(const char *level)
     return 0;
 }
 
-static void add_archs(struct archs *a, const char *names)
-{
-    for (const char *p = names; *p;) {
-        size_t n = strcspn(p, ",");
-        char *name = mem_strndup(p, n), *end;
-        if (strcmp(name, "emu") == 0)
-            a->emu = true;
-        else {
-            unsigned long sm = strtoul(name + 3, &end, 10);
-            drv_add_arch(a, (unsigned)sm, end);
-        }
-        p += n + (p[n] == ',');
-    }
-}
-
 /* Files that cannot do without decide: a device that one of them was not compiled for gets no
  * image. */
 static bool check_device(const struct options *o, struct archs *a, bool emu)
@@ -217,7 +204,7 @@ static bool choose_archs(const struct options *o, struct archs *a)
     }
     for (unsigned i = 0; i < first.n && !o->gpu_arch; i++)
         if (needs_link(&first.at[i]))
-            add_archs(a, first.at[i].compiled.archs);
+            drv_add_archs(a, first.at[i].compiled.archs);
     if (!check_device(o, a, false) || !check_device(o, a, true))
         return false;
     if (a->n || a->native || a->emu)

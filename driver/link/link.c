@@ -2,7 +2,10 @@
  * library, so that the omp_* routines that know devices are ours.  --as-needed keeps programs that
  * use neither free of it.  When files need device code of each other there is a second link
  * (device_link.c). */
-#include "driver/driver.h"
+#include "driver/link/link.h"
+#include "driver/image/image.h"
+#include "driver/pipeline/pipeline.h"
+#include <stdio.h>
 #include <string.h>
 
 static void our_library(const struct options *o, struct words *w)
@@ -121,7 +124,7 @@ static int host_link(const struct options *o, const char *const *objects, const 
     }
     /* warnings of the first link would come again */
     if (!device || code != 0 || o->verbose)
-        drv_show(o, p.err);
+        drv_show(p.err, o->verbose);
     if (o->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", device ? "link again" : "link", 1e3 * p.seconds,
                 output);

@@ -3,10 +3,10 @@
  * A file without target constructs is compiled by one clang, with the user's flags as they are.
  * Whether it has some is decided by a look at its bytes (scan.c); its headers are looked at after
  * that compile, because only clang knows which they are. */
-#include "driver/driver.h"
+#include "driver/pipeline/pipeline.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------ flags of every clang */
 /* No version of OpenMP suits all programs: 6.0 knows what is new, but has removed what older
@@ -24,14 +24,11 @@ bool drv_older_openmp(const struct options *o)
 
 void drv_common_args(const struct options *o, struct words *w)
 {
-    static int tty = -1;
-    if (tty < 0)
-        tty = isatty(2);
     if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ))
         words_add(w, "-fopenmp");
     if (o->openmp && !o->openmp_version)
         words_add(w, mem_printf("-fopenmp-version=%s", version));
-    if (tty && !o->color)
+    if (diag_in_colour() && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
 }
@@ -168,7 +165,7 @@ static bool is_endless(const struct job *j)
         words_add(&screen.argv, words[i]);
     if (drv_proc_run(&screen) != TOOL_ENDLESS)
         return false;
-    drv_show(j->opt, screen.err);
+    drv_show(screen.err, j->opt->verbose);
     return true;
 }
 
@@ -212,7 +209,7 @@ static int run_plain(struct job *j)
     }
     if (j->opt->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
-    drv_show(j->opt, p.err);
+    drv_show(p.err, j->opt->verbose);
     if (drv_proc_report(&p, file_read(p.err, NULL)) || code != 0)
         return EXIT_COMPILE;
     if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path))

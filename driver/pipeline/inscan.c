@@ -8,7 +8,7 @@
  *
  * It also rejects `scan` in collapsed loops.  In a file that has some all scans are hidden: they
  * are reductions then, without a directive. */
-#include "driver/driver.h"
+#include "driver/pipeline/pipeline.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *   - as the first word after `pragma omp` (or `_Pragma("omp`) one that is not a directive of the
  * host: it may be a macro. A _Pragma whose operand is not a string may be anything, and counts when
  * the text has the word `omp` at all. */
-#include "driver/driver.h"
+#include "driver/pipeline/pipeline.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -9,9 +9,11 @@
  * files and shown when check has found nothing wrong, so that an error appears once.  The first
  * failure ends everything else (but lets check finish, for its message is the better one; unless
  * split has found that it never will, see frontend/screen.c). */
-#include "driver/driver.h"
+#include "driver/image/image.h"
+#include "driver/pipeline/pipeline.h"
 #include "hostrt/image.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,7 +110,7 @@ static bool first_device_is_gpu(const struct job *j) { return gpu_image(j); }
 /* ------------------------------------------------------------------ names */
 static const char *arch_name(const struct job *j, unsigned i)
 {
-    return mem_printf("sm_%u%s", j->archs.sm[i], j->archs.suffix[i]);
+    return drv_arch_name(&j->archs, i);
 }
 static const char *arch_file(const struct job *j, unsigned i, const char *extension)
 {
@@ -386,14 +388,6 @@ static unsigned highest(const struct archs *a)
     return best;
 }
 
-const char *drv_arch_names(const struct archs *a)
-{
-    const char *names = "";
-    for (unsigned i = 0; i < a->n; i++)
-        names = mem_printf("%s%ssm_%u%s", names, *names ? "," : "", a->sm[i], a->suffix[i]);
-    return a->emu ? mem_printf("%s%semu", names, *names ? "," : "") : names;
-}
-
 /* What the device link must know of how this file was compiled. */
 static const char *recorded(const struct job *j)
 {
@@ -644,7 +638,7 @@ static void ended(struct run *r, struct proc *p)
         return;
     }
     if (id == CHECK)
-        drv_show(r->job->opt, p->err);
+        drv_show(p->err, r->job->opt->verbose);
     if ((!orderly || code) && (!r->failed || id == CHECK)) {
         r->failed = EXIT_COMPILE;
         r->culprit = p;
@@ -666,7 +660,7 @@ static void explain(const struct run *r)
     const struct stage *s = p->tag;
     enum stage_id id = (enum stage_id)(s - stages);
     if (id != CHECK && id != NATIVE)
-        drv_show(r->job->opt, p->err);
+        drv_show(p->err, r->job->opt->verbose);
     if (drv_proc_report(p, file_read(p->err, NULL)))
         return;
     if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
@@ -692,9 +686,9 @@ static void remark_ptxas(const struct job *j)
 
 static void show_remarks(const struct job *j)
 {
-    drv_show(j->opt, stage_err(j, SPLIT, 0));
-    drv_show(j->opt, stage_err(j, LOWER_GPU, 0));
-    drv_show(j->opt, stage_err(j, LOWER_EMU, 0));
+    drv_show(stage_err(j, SPLIT, 0), j->opt->verbose);
+    drv_show(stage_err(j, LOWER_GPU, 0), j->opt->verbose);
+    drv_show(stage_err(j, LOWER_EMU, 0), j->opt->verbose);
     if (j->opt->remarks && want_ptxas(j))
         remark_ptxas(j);
 }

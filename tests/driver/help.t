@@ -1,7 +1,7 @@
 #!/bin/sh
 # --help, --version and the manual agree with the flag table, and every listed flag has a test.
 . tests/lib.sh
-"$CC" --emit=man >made.1
+"$CC" --emit=man "$ROOT/man/ompgpu-cc.1.in" >made.1
 check "man/ompgpu-cc.1 is up to date (make man)" same "$ROOT/man/ompgpu-cc.1" made.1
 check "--help" sh -c "'$CC' --help >help"
 # The rows with a help text: spelling, from the table itself.

@@ -91,6 +91,12 @@ for src in dep.c plain2.c; do
     cc -MM $src >deps && check "-MM ($src)" has deps "^$stem.o: *$src" && check "... no system header" lacks deps stdio.h
     cc -Wp,-MMD,wp.d -c $src && check "-Wp,-MMD ($src)" has wp.d h.h
 done
+# names of files are data: a line end, a quote, what a shell would expand
+odd=$(printf 'a"b\nc $(d).c')
+cp app.c "$odd"
+check "an odd name: compiles" "$CC" -O1 --gpu-arch=sm_75,emu "$odd" -o odd
+check "an odd name: runs" sh -c './odd >odd.out'
+check "an odd name: -c, -save-temps" "$CC" -O1 -g --gpu-arch=emu -save-temps -c "$odd" -o odd.o
 check "-dumpmachine" sh -c "'$CC' -dumpmachine | grep -q linux"
 check "-dumpversion" sh -c "'$CC' -dumpversion | grep -q '^[0-9.]*$'"
 check "-print-search-dirs" sh -c "'$CC' -print-search-dirs | grep -q libraries"

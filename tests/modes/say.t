@@ -189,7 +189,7 @@ sed -n 's/^REMARK(\([0-9]*\),.*/OMP\1/p' "$ROOT/driver/remarks.def" | sort -u >r
 check "the manual page has the numbers that are given" same given rows
 grep -o '\[OMP1[0-9][0-9]' "$ROOT/tests/modes/say.t" | tr -d '[' | sort -u >tested
 check "each is tested" same given tested
-check "the manual page" has "$ROOT/man/ompgpu-cc.1" '^.SH REMARKS' '^.B OMP112' 'Remedy: Declare the parameter __attribute__((noescape))' 'OMP170, a runtime call'
+check "the manual page" has "$ROOT/man/ompgpu-cc.1" '^.SH REMARKS' '^.B OMP112' 'Remedy: Declare the parameter __attribute__((noescape))' '^.B OMP170'
 
 # a promise on a declaration is one about the definition in another file
 cat >main.c <<'C'

@@ -162,7 +162,7 @@ static void write_unit(struct cg *cg)
     bool *written = calloc(u->nvars + 1, sizeof *written), atomics = false;
     if (!written)
         abort();
-    cg_put(cg, "// Device code of %s, written by omp-split.\n", u->path);
+    cg_put(cg, "// Device code of %s, written by omp-split.\n", cg_in_comment(cg, u->path));
     for (unsigned i = 0; i < u->nconstructs; i++)
         atomics = atomics || (u->constructs[i]->leaves & OMPL_ATOMIC);
     if (atomics)

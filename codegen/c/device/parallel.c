@@ -195,7 +195,8 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
     cg_pop_env(cg, env);
     cg->copies_below = below;
     cg->out = cg->before;
-    cg_put(cg, "\n// %s:%u: %s\n", c->place.file, c->place.line, cg_directive(cg, c, false));
+    cg_put(cg, "\n// %s:%u: %s\n", cg_in_comment(cg, c->place.file), c->place.line,
+           cg_directive(cg, c, false));
     if (l->n || deferred)
         write_struct(cg, name, l, deferred);
     cg_append(cg, &text);

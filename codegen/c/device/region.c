@@ -235,7 +235,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     cg_pop_env(cg, env);
     cg->out = out;
     cg->before = outer;
-    cg_put(cg, "\n// %s:%u in %s: %s  (%s)\n", c->place.file, c->place.line,
+    cg_put(cg, "\n// %s:%u in %s: %s  (%s)\n", cg_in_comment(cg, c->place.file), c->place.line,
            c->function ? c->function->name : "?", cg_directive(cg, c, false),
            p.spmd ? "SPMD" : "generic");
     cg_write_within(cg, c->function, &before, &text);

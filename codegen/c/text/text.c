@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
+#include "driver/base/mem.h"
+#include "driver/base/text.h"
 
 static void *must(void *p)
 {
@@ -52,15 +54,8 @@ void cg_forget_place(struct cg *cg)
 
 static const char *keep(struct cg *cg, const char *fmt, va_list ap)
 {
-    va_list again;
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    struct cg_strings *s = must(malloc(sizeof *s + (size_t)n + 1));
-    vsnprintf(s->text, (size_t)n + 1, fmt, ap);
-    s->next = cg->strings;
-    cg->strings = s;
-    return s->text;
+    (void)cg;
+    return arena_vprintf(NULL, fmt, ap);
 }
 
 /* The format with the prefix of our names for each '@'; arguments may hold user text, in which it
@@ -298,20 +293,29 @@ void cg_write_within(struct cg *cg, const struct omp_function *f, const struct c
 
 const char *cg_quoted(struct cg *cg, const char *s)
 {
-    char *q = must(malloc(strlen(s) * 4 + 3)), *p = q;
-    *p++ = '"';
+    (void)cg;
+    struct text q = { 0 };
+    text_putc(&q, '"');
     for (; *s; s++) {
         if (*s == '"' || *s == '\\')
-            *p++ = '\\', *p++ = *s;
-        else if ((unsigned char)*s < ' ')
-            *p++ = '\\', *p++ = '0', *p++ = (char)('0' + *s / 8), *p++ = (char)('0' + *s % 8);
+            text_putc(&q, '\\');
+        if ((unsigned char)*s < ' ')
+            text_printf(&q, "\\%03o", (unsigned)*s);
         else
-            *p++ = *s;
+            text_putc(&q, *s);
     }
-    *p++ = '"', *p = 0;
-    const char *kept = cg_strf(cg, "%s", q);
-    free(q);
-    return kept;
+    text_putc(&q, '"');
+    return q.s;
+}
+
+const char *cg_in_comment(struct cg *cg, const char *s)
+{
+    (void)cg;
+    char *shown = mem_strdup(s);
+    for (char *p = shown; *p; p++)
+        if ((unsigned char)*p < ' ')
+            *p = '?';
+    return shown;
 }
 
 static bool taken(const struct cg *cg, const char *name)
@@ -364,11 +368,6 @@ void cg_init(struct cg *cg, const struct omp_unit *u, struct cg_text *out)
 
 void cg_free(struct cg *cg)
 {
-    while (cg->strings) {
-        struct cg_strings *next = cg->strings->next;
-        free(cg->strings);
-        cg->strings = next;
-    }
     free(cg->env);
     free(cg->file_env);
     free(cg->names);

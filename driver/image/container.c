@@ -6,9 +6,16 @@
  * The kernel table comes from the info files that omp-device wrote (driver/base/protocol.h).  The
  * GPU's file is the one that counts; the flags of the emulated device's file are added (what needs
  * fibers there). */
-#include "driver/driver.h"
+#include "driver/base/diag.h"
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
+#include "driver/base/protocol.h"
+#include "driver/base/text.h"
+#include "driver/image/image.h"
+#include "driver/options.h"
 #include "hostrt/image.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,50 +72,7 @@ bool *drv_read_members(const char *info, unsigned n)
     return members;
 }
 
-/* ------------------------------------------------------------------ ptxas -v
- *   ptxas info    : Compiling entry function 'main_14' for 'sm_90'
- *   ptxas info    : Function properties for main_14
- *       40 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
- *   ptxas info    : Used 32 registers, used 1 barriers, 80 bytes cumulative stack size, 384 bytes smem, 400 bytes cmem[0]
- * The cumulative size is missing where it is 0, and means little where recursion or a pointer to a
- * function hides calls.                       */
-static unsigned before(const char *line, const char *unit)
-{
-    const char *p = strstr(line, unit);
-    if (!p)
-        return 0;
-    while (p > line && p[-1] == ' ')
-        p--;
-    while (p > line && p[-1] >= '0' && p[-1] <= '9')
-        p--;
-    return (unsigned)strtoul(p, NULL, 10);
-}
-
-struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
-{
-    char *text = file_read(path, NULL);
-    unsigned room = 1, frames = 0;
-    *n = 0;
-    for (char *p = text; p && (p = strstr(p, "Compiling entry")); p++)
-        room++;
-    struct kernel_stats *list = mem_alloc(room * sizeof *list);
-    for (char *line; (line = text_line(&text));) {
-        char *entry = strstr(line, "Compiling entry function '"), *used = strstr(line, "Used ");
-        if (entry) {
-            entry += strlen("Compiling entry function '");
-            list[(*n)++].name = mem_strndup(entry, strcspn(entry, "'"));
-        } else if (used && *n) {
-            list[*n - 1].registers = before(line, "registers");
-            list[*n - 1].shared = before(line, "bytes smem");
-            list[*n - 1].stack = before(line, "bytes cumulative stack size");
-        }
-        frames += before(line, "bytes stack frame");
-    }
-    for (unsigned i = 0; i < *n; i++)
-        list[i].frames = frames;
-    return list;
-}
-
+/* ------------------------------------------------------------------ the container */
 static void add_stats(struct ompgpu_kernel_entry *k, const char *name,
                       const struct kernel_stats *stats, unsigned n)
 {
@@ -122,7 +86,6 @@ static void add_stats(struct ompgpu_kernel_entry *k, const char *name,
     }
 }
 
-/* ------------------------------------------------------------------ the container */
 /* Each target's module is looked at on its own.  What is tested on the emulated device shall be
  * what the GPU does. */
 static void check_modes(const struct proto_kernel *k, const struct proto_kernel *emu)
@@ -245,11 +208,11 @@ static void write_bytes(FILE *f, const unsigned char *p, size_t n)
 static void write_incbin(FILE *f, const char *path)
 {
     fputs("\n\t.incbin\t\"", f);
-    for (; *path; path++) {
-        if (*path == '"' || *path == '\\')
-            fputc('\\', f);
-        fputc(*path, f);
-    }
+    for (; *path; path++)
+        if (*path == '"' || *path == '\\' || (unsigned char)*path < ' ')
+            fprintf(f, "\\%03o", (unsigned char)*path);
+        else
+            fputc(*path, f);
     fputc('"', f);
 }
 

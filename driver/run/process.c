@@ -6,8 +6,9 @@
  * an interrupt must end those too.  On an interrupt the children are ended first, then temporary
  * files are removed (drv_exit), then the signal is raised again with its default action, so that
  * the shell sees how we ended. */
-#include "driver/driver.h"
+#include "driver/run/run.h"
 #include <errno.h>
+#include <stdio.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -322,13 +323,13 @@ static void print_once(const char *text, size_t n)
     }
 }
 
-void drv_show(const struct options *o, const char *file)
+void drv_show(const char *file, bool all)
 {
     size_t n;
     const char *text = file_read(file, &n);
     if (!text)
         return;
-    const char *crash = o->verbose ? NULL : strstr(text, "PLEASE submit a bug report");
+    const char *crash = all ? NULL : strstr(text, "PLEASE submit a bug report");
     print_once(text, crash ? (size_t)(crash - text) : n);
     fflush(stderr);
 }

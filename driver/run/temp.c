@@ -1,10 +1,11 @@
 /* temp.c - what a run leaves on the disk only while it lasts: one temporary directory, and outputs
  * under a temporary name beside their destination, which are renamed when everything has succeeded.
  * drv_exit() removes both on every way out. */
-#include "driver/driver.h"
+#include "driver/run/run.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,13 +62,9 @@ const char *drv_output_begin(const char *path)
     char *real = realpath(path, NULL);
     const char *to = real ? mem_strndup(real, strlen(real)) : path;
     free(real);
-    const char *dir = path_dir(to);
-    char *name = mem_printf("%s/.%s.%ld.tmp", strcmp(dir, "/") == 0 ? "" : dir, path_base(to),
-                            (long)getpid());
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
+    const char *name = file_create_beside(to);
+    if (!name)
         diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
-    close(fd);
     words_add(&files, name);
     return name;
 }

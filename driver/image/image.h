@@ -1,0 +1,36 @@
+/* image.h - containers of device images (hostrt/image.h): packed (container.c) from what omp-device
+ * and ptxas (ptxas.c) wrote. */
+#ifndef OMPGPU_DRIVER_IMAGE_H
+#define OMPGPU_DRIVER_IMAGE_H
+#include <stdbool.h>
+
+/* ------------------------------------------------------------------ container.c */
+struct image_file {
+    unsigned kind, arch;
+    const char *path;
+};
+/* from ptxas -v; frames: of all functions */
+struct kernel_stats {
+    const char *name;
+    unsigned registers, shared, stack, frames;
+};
+struct container { /* what drv_write_container packs */
+    const struct image_file *files;
+    unsigned nfiles;
+    const char *info, *emu_info; /* of omp-device; NULL: none */
+    const struct kernel_stats *stats;
+    unsigned nstats;
+    unsigned flags;             /* OMPGPU_CONTAINER_* */
+    const char *options, *file; /* how it was compiled, and the source */
+};
+struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n);
+bool drv_write_container(const char *path, const struct container *);
+/* which of n inputs the device link took */
+bool *drv_read_members(const char *info, unsigned n);
+/* The symbol of the container that a device link makes. */
+#define DRV_LINKED_IMAGE "__ompgpu_linked_image"
+/* global: the name of a hidden symbol for it; NULL: __ompgpu_image, local. */
+bool drv_append_image(const char *assembly, const char *container, bool as_bytes,
+                      const char *global);
+void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n, const char *arch);
+#endif

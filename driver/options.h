@@ -1,0 +1,99 @@
+/* options.h - the command line: the flag table (flags.def), what it asks for, and its help. */
+#ifndef OMPGPU_DRIVER_OPTIONS_H
+#define OMPGPU_DRIVER_OPTIONS_H
+#include "driver/base/text.h"
+#include <stdbool.h>
+
+/* Exit codes of the command. */
+enum { EXIT_COMPILE = 1, EXIT_USAGE = 2 };
+
+/* ------------------------------------------------------------------ flags and options (options.c) */
+enum flag_kind { PLAIN, JOINED, SEP, EITHER, OPTIONAL, JOINED_SEP };
+enum flag_group { OURS, OUTPUT, PREPROCESSOR, CODE, WARNING, LINKING };
+enum {
+    FOR_PRE = 1,
+    FOR_CHECK = 2,
+    FOR_SPLIT = 4,
+    FOR_NVPTX = 8,
+    FOR_EMU = 16,
+    FOR_HOST = 32,
+    FOR_AS = 64,
+    FOR_LINK = 128,
+    FOR_INPUT = 256, /* link, and its place among the inputs matters */
+    TO_PLAIN = 512,  /* plain way only */
+    DEP_OUT = 1024,  /* asks for a dependency file */
+    BESIDE = 2048,   /* clang writes more files beside the object */
+    TO_NONE = 0,
+    TO_PP = FOR_PRE | FOR_CHECK,
+    TO_CHECK = FOR_CHECK,
+    TO_GEN = FOR_HOST,
+    TO_AS = FOR_AS,
+    TO_LINK = FOR_LINK,
+    TO_INPUT = FOR_INPUT,
+    TO_LANG = FOR_PRE | FOR_CHECK | FOR_SPLIT | FOR_NVPTX | FOR_EMU | FOR_HOST,
+    TO_HOST = FOR_PRE | FOR_CHECK | FOR_HOST | FOR_LINK,
+    TO_MACHINE = FOR_PRE | FOR_CHECK | FOR_SPLIT | FOR_EMU | FOR_HOST | FOR_AS | FOR_LINK,
+    TO_OPT = FOR_PRE | FOR_CHECK | FOR_HOST | FOR_LINK,
+    TO_DEBUG = FOR_CHECK | FOR_EMU | FOR_HOST | FOR_LINK,
+    TO_UNKNOWN = FOR_CHECK | FOR_HOST | FOR_LINK,
+};
+enum flag_id {
+#define FLAG(id, ...) FLAG_##id,
+#include "driver/flags.def"
+    FLAG_COUNT,
+    FLAG_UNKNOWN = FLAG_COUNT,
+    FLAG_FILE
+};
+struct flag {
+    const char *spelling;
+    enum flag_kind kind;
+    unsigned to;
+    enum flag_group group;
+    const char *argument, *help;
+};
+extern const struct flag drv_flags[FLAG_COUNT];
+
+struct arg { /* one flag or input of the command line, in order */
+    enum flag_id id;
+    const char *word, *next; /* as given; next: the separate argument, or NULL */
+    const char *value;       /* the argument, joined or separate; of a FLAG_FILE the path */
+    const char *language;    /* FLAG_FILE: what -x says, NULL: by extension */
+    unsigned to;
+};
+enum goal {
+    GOAL_LINK,
+    GOAL_OBJECT,
+    GOAL_ASSEMBLY,
+    GOAL_CHECK,
+    GOAL_EMIT,
+    GOAL_CLANG /* preprocess, dependencies, print: clang alone */
+};
+enum emit { EMIT_NONE, EMIT_TREE, EMIT_DEVICE_C, EMIT_HOST_C, EMIT_IR, EMIT_PTX };
+struct options {
+    struct arg *args;
+    unsigned nargs, room, ninputs;
+    enum goal goal;
+    enum emit emit;
+    /* save_dir: "" beside the output */
+    const char *output, *gpu_arch, *cuda_path, *host_cc, *save_dir;
+    const char *level; /* the last -O: "0" … */
+    const char *mode;  /* -fompgpu-mode=; NULL: auto */
+    bool gcc;          /* host_cc is gcc */
+    /* whether -Wompgpu-generic is one */
+    enum { BY_WERROR, ALWAYS, NEVER } generic_error;
+    bool werror, openmp, remarks, warn_generic, time, verbose, dry, debug, help, man, version, save;
+    bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static,
+        static_ompgpu, shared, beside;
+};
+bool drv_generic_is_error(const struct options *);
+void drv_parse(struct options *, int argc, char **argv); /* usage errors do not return */
+bool drv_has(const struct options *, enum flag_id);
+/* All words of the arguments that go to `to` (any bit), as given. */
+void drv_add_args(struct words *, const struct options *, unsigned to);
+
+/* ------------------------------------------------------------------ help (help.c) */
+void drv_print_help(void);
+/* --emit=man FILE: the manual page whose text, with marks for the tables, is FILE. */
+void drv_print_man(const char *file);
+int drv_print_version(const struct options *);
+#endif

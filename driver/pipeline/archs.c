@@ -1,0 +1,167 @@
+/* archs.c - which devices to compile for: --gpu-arch=, and the GPU of this machine. */
+#include "driver/pipeline/pipeline.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ the machine's own GPU
+ * Asked in a process of its own, beside other stages: the driver library takes a while to start,
+ * and may crash. */
+enum { CC_MAJOR = 75, CC_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
+
+/* A cheap look: is there a driver at all? */
+static bool has_gpu(void)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (cuda)
+        dlclose(cuda);
+    return cuda != NULL;
+}
+
+int drv_print_native(void)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!cuda)
+        return 1;
+    int (*init)(unsigned) = (int (*)(unsigned))dlsym(cuda, "cuInit");
+    int (*count)(int *) = (int (*)(int *))dlsym(cuda, "cuDeviceGetCount");
+    int (*get)(int *, int) = (int (*)(int *, int))dlsym(cuda, "cuDeviceGet");
+    int (*attribute)(int *, int, int) =
+        (int (*)(int *, int, int))dlsym(cuda, "cuDeviceGetAttribute");
+    int n = 0, printed = 0;
+    if (!init || !count || !get || !attribute || init(0) || count(&n))
+        return 1;
+    for (int i = 0; i < n; i++) {
+        int device, major, minor;
+        if (get(&device, i) || attribute(&major, CC_MAJOR, device) ||
+            attribute(&minor, CC_MINOR, device))
+            continue;
+        printf("sm_%d\n", 10 * major + minor);
+        printed++;
+    }
+    return printed ? 0 : 1;
+}
+
+/* ------------------------------------------------------------------ --gpu-arch= */
+void drv_add_arch(struct archs *a, unsigned sm, const char *suffix)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->sm[i] == sm && strcmp(a->suffix[i], suffix) == 0)
+            return;
+    if (a->n == MAX_ARCHS)
+        diag_fatal(EXIT_USAGE, "more than %d GPUs in '--gpu-arch='", MAX_ARCHS);
+    a->sm[a->n] = sm;
+    a->suffix[a->n++] = suffix;
+}
+
+const char *drv_arch_name(const struct archs *a, unsigned i)
+{
+    return mem_printf("sm_%u%s", a->sm[i], a->suffix[i]);
+}
+
+const char *drv_arch_names(const struct archs *a)
+{
+    struct text t = { 0 };
+    for (unsigned i = 0; i < a->n; i++)
+        text_printf(&t, "%s%s", i ? "," : "", drv_arch_name(a, i));
+    if (a->emu)
+        text_printf(&t, "%semu", a->n ? "," : "");
+    return t.s ? t.s : "";
+}
+
+/* The names that omp-device prints. */
+static struct words known_archs(void)
+{
+    const char *out = mem_printf("%s/archs", drv_temp_dir());
+    struct proc p = { .out = out, .doing = "listing the GPUs it knows" };
+    WORDS_ADD(&p.argv, drv_tool("omp-device"), "--print-archs");
+    if (drv_proc_run(&p) != 0)
+        diag_fatal(EXIT_COMPILE, "omp-device --print-archs failed");
+    char *text = file_read(out, NULL);
+    if (!text)
+        diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", out, strerror(errno));
+    struct words names = { 0 };
+    for (char *name = strtok_r(text, " \n", &text); name; name = strtok_r(NULL, " \n", &text))
+        words_add(&names, name);
+    return names;
+}
+
+static bool is_one_of(const char *const *list, unsigned n, const char *name)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+static _Noreturn void unknown_arch(const char *name)
+{
+    struct words known = known_archs();
+    struct text list = { 0 };
+    for (unsigned i = 0; i < known.n; i++)
+        text_printf(&list, "%s%s", i ? " " : "", known.v[i]);
+    diag_fatal(EXIT_USAGE, "unknown GPU '%s' in '--gpu-arch='; known are %s, native and emu", name,
+               list.s ? list.s : "");
+}
+
+static void add_device(struct archs *a, const char *name)
+{
+    char *end;
+    if (strcmp(name, "emu") == 0)
+        a->emu = true;
+    else if (strcmp(name, "native") == 0)
+        a->native = true;
+    else {
+        unsigned long sm = text_starts(name, "sm_") ? strtoul(name + 3, &end, 10) : 0;
+        if (!sm || sm > 999 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0))
+            unknown_arch(name);
+        drv_add_arch(a, (unsigned)sm, mem_strndup(end, strlen(end)));
+        a->explicit_sm = true;
+    }
+}
+
+void drv_add_archs(struct archs *a, const char *names)
+{
+    for (const char *p = names; *p;) {
+        size_t n = strcspn(p, ",");
+        if (n)
+            add_device(a, mem_strndup(p, n));
+        p += n + (p[n] == ',');
+    }
+}
+
+/* Only what is not even a number is refused here; drv_check_archs looks at the others. */
+void drv_parse_archs(const struct options *o, struct archs *a)
+{
+    if (o->gpu_arch) {
+        drv_add_archs(a, o->gpu_arch);
+        if (!a->n && !a->native && !a->emu)
+            diag_fatal(EXIT_USAGE, "'--gpu-arch=' names no device");
+        return;
+    }
+    a->by_default = true;
+    a->native = has_gpu();
+    if (!a->native) {
+        drv_add_arch(a, 75, "");
+        a->emu = true;
+    }
+}
+
+/* What LLVM and ptxas both know is known here; anything else is looked up. */
+void drv_check_archs(const struct archs *a)
+{
+    static const char *const usual[] = { "sm_75", "sm_80", "sm_86",  "sm_87",
+                                         "sm_89", "sm_90", "sm_100", "sm_120" };
+    struct words known = { 0 };
+    for (unsigned i = 0; i < a->n; i++) {
+        const char *name = drv_arch_name(a, i);
+        if (is_one_of(usual, sizeof usual / sizeof *usual, name))
+            continue;
+        if (!known.n)
+            known = known_archs();
+        if (!is_one_of(known.v, known.n, name))
+            unknown_arch(name);
+    }
+}

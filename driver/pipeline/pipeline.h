@@ -1,0 +1,77 @@
+/* pipeline.h - the way of one input file: whether it has target constructs (scan.c), the plain way
+ * (compile.c), the offload way as a table of stages (stages.c), and for which devices (archs.c). */
+#ifndef OMPGPU_DRIVER_PIPELINE_H
+#define OMPGPU_DRIVER_PIPELINE_H
+#include "driver/base/protocol.h"
+#include "driver/options.h"
+#include "driver/run/run.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ------------------------------------------------------------------ devices (archs.c) */
+/* the internal option --print-native-arch: "sm_90\n", exit 0; or exit 1 */
+int drv_print_native(void);
+enum { MAX_ARCHS = 24 };
+struct archs {
+    unsigned n;
+    unsigned sm[MAX_ARCHS];
+    const char *suffix[MAX_ARCHS]; /* 90, "a" */
+    bool native, emu, explicit_sm, by_default;
+};
+/* --gpu-arch=, or what is there without it; an unknown name does not return */
+void drv_parse_archs(const struct options *, struct archs *);
+void drv_add_archs(struct archs *, const char *names); /* "sm_90,emu" */
+/* exists: known to LLVM; an unknown one does not return */
+void drv_check_archs(const struct archs *);
+void drv_add_arch(struct archs *, unsigned sm, const char *suffix);
+const char *drv_arch_name(const struct archs *, unsigned i);
+const char *drv_arch_names(const struct archs *); /* "sm_75,sm_90,emu" */
+
+/* ------------------------------------------------------------------ scan (scan.c) */
+/* True when the text may hold a construct that needs the offload way.  Errs on the side of true. */
+bool drv_scan_text(const char *text, size_t size);
+/* user headers named in it */
+bool drv_scan_depfile(const char *depfile, const char *main_file);
+
+/* ---------------------------------------------------------- what clang does not know (inscan.c) */
+struct job;
+const char *drv_check_args(const struct job *, struct words *);
+
+/* ---------------------------------------------------------------- compile (compile.c, stages.c) */
+struct device_link { /* the files that may take part */
+    unsigned n;
+    struct proto_member *members;
+    const char **bitcode[2]; /* files for the GPU and the emulated device */
+};
+struct job {
+    const struct options *opt;
+    const struct device_link *device_link; /* instead of a file; NULL: compile */
+    const char *level;                     /* of device code, for omp-device: "-O2" */
+    bool debug;                            /* of device code */
+    const struct arg *input;
+    const char *path, *language, *stem;
+    const char *input_file; /* what is read: the path, or the copy of standard input */
+    const char *base;       /* DIR/STEM of intermediate files */
+    const char *err_base;   /* DIR/ of captured messages */
+    const char *output;     /* what the user gets, NULL: standard output */
+    const char *write_to;   /* output's temporary name */
+    bool link;              /* the object is an intermediate file of a link */
+    bool checked;           /* a plain compile has shown the diagnostics already */
+    bool no_targets;        /* omp-split found nothing to do */
+    struct archs archs;
+    struct proto_unit unit; /* once omp-split has ended */
+};
+int drv_compile(struct job *); /* exit code */
+int drv_compile_offload(struct job *);
+/* Device code of several files, from bitcode to the object j->output; j->archs, level and debug are
+ * set. */
+int drv_link_device_code(struct job *);
+void drv_dep_args(const struct job *, struct words *);
+void drv_newest_openmp(void);                  /* at the start of each file */
+bool drv_older_openmp(const struct options *); /* false when there is nothing older to try */
+void drv_common_args(const struct options *, struct words *); /* -fopenmp and its version */
+/* the same for the host compiler, which may be gcc */
+void drv_host_openmp(const struct options *, struct words *);
+const char *drv_job_file(const struct job *, const char *extension);
+void drv_preprocess(const struct job *, struct proc *); /* the command */
+#endif

@@ -1,0 +1,68 @@
+/* run.h - running other programs: their processes, where they are, temporary files, and the way
+ * out.  Everything here is for one run of the command, which has one thread. */
+#ifndef OMPGPU_DRIVER_RUN_H
+#define OMPGPU_DRIVER_RUN_H
+#include "driver/base/diag.h"
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
+#include "driver/base/text.h"
+#include "driver/options.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* ------------------------------------------------------------------ processes (process.c) */
+struct proc {
+    struct words argv;
+    const char *in, *out, *err; /* files for 0, 1, 2; in NULL: /dev/null; out, err NULL: ours */
+    bool inherit_in;
+    const char *doing; /* for messages: "compiling app.c" */
+    void *tag;
+    unsigned index;
+    pid_t pid;
+    double start, seconds;
+    int code; /* exit code; -1: ended by `signal` */
+    int signal;
+    bool timed_out, ended;
+    struct proc *next;
+};
+/* from here on signals wait until drv_proc_wait or drv_exit looks for them */
+void drv_signals(void);
+void drv_proc_start(struct proc *);
+struct proc *drv_proc_wait(void); /* any one that has ended; NULL when none runs */
+void drv_proc_kill_all(void);
+int drv_proc_run(struct proc *); /* start and wait for this one */
+/* from its start on; true: it has ended */
+bool drv_proc_wait_for(struct proc *, double seconds);
+void drv_proc_kill(struct proc *);
+void drv_print_command(const struct words *);
+/* "clang crashed (signal 11) while …" and the like; false when the process ended in an orderly way.
+ */
+bool drv_proc_report(const struct proc *, const char *errors);
+/* Prints what a child wrote to its standard error; of a crash, unless all of it is wanted, only
+ * what comes before the stack. */
+void drv_show(const char *file, bool all);
+double drv_now(void); /* seconds */
+/* The only way out: ends the children and removes temporary files.  diag_fatal comes here. */
+void drv_exit(int code) __attribute__((noreturn));
+
+/* ------------------------------------------------------------------ temporary files (temp.c) */
+const char *drv_temp_dir(void); /* created on first use */
+/* A name beside `path` to write to; drv_commit() renames it.  Fails when the directory cannot be
+ * written. */
+const char *drv_output_begin(const char *path);
+void drv_output_commit(const char *path, const char *written);
+/* an intermediate file outside the temporary directory */
+void drv_output_remove_later(const char *path);
+void drv_temp_remove_all(void);
+
+/* ------------------------------------------------------------------ tools (tools.c) */
+const char *drv_clang(void); /* full path; an error when there is none */
+const char *drv_host_cc(const struct options *);
+const char *drv_lib_dir(void); /* …/lib of this tree */
+/* …/lib/ompgpu/name; an error when it is missing */
+const char *drv_tool(const char *name);
+const char *drv_cuda_dir(const struct options *);     /* NULL: none */
+const char *drv_ptxas(const struct options *);        /* NULL: none */
+const char *drv_libdevice(const struct options *);    /* NULL: none */
+const char *drv_cuda_version(const struct options *); /* "13.0" or NULL */
+#endif

@@ -1,0 +1,77 @@
+/* drv_base.c - the helpers of driver/base: records survive any text, outputs are new files. */
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
+#include "driver/base/protocol.h"
+#include "driver/base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int number, failed;
+static void check(int good, const char *what)
+{
+    printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
+    failed |= !good;
+}
+
+static void records(void)
+{
+    static const char *const odd[] = { "app.c", "a b", "a\nb", "a\\nb", "\\", "=", "", " x=1 needs=1 ", "\"'$(x)" };
+    for (unsigned i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct proto_member in = { .file = odd[i], .mode = "auto", .needs = 1, .warn_generic = 7 }, out = { 0 };
+        const char *line = proto_write_member(&in);
+        check(!strchr(line, '\n') && proto_read_member(line, &out) && !strcmp(out.file, in.file) && !strcmp(out.mode, "auto") &&
+                  out.needs == 1 && out.warn_generic == 7 && !out.remarks, mem_printf("a record with '%s'", i == 2 ? "a line end" : odd[i]));
+    }
+    struct proto_taken t;
+    struct proto_unit u;
+    check(!proto_read_unit("taken member=1", &u), "another kind of record");
+    check(!proto_read_taken("taken", &t), "a field is missing");
+    check(!proto_read_taken("taken member=x", &t), "not a number");
+    check(!proto_read_taken("taken member=1 other=2", &t), "an unknown field");
+    check(proto_read_taken("taken member=12\nrest", &t) && t.member == 12, "a record ends with its line");
+}
+
+static void outputs(void)
+{
+    char dir[] = "/tmp/drv_base-XXXXXX";
+    if (!mkdtemp(dir))
+        return;
+    umask(027);
+    char *path = mem_printf("%s/out.o", dir), *a = file_create_beside(path), *b = file_create_beside(path);
+    struct stat st = { 0 };
+    check(a && b && strcmp(a, b) != 0, "each output has a name of its own");
+    check(a && stat(a, &st) == 0 && (st.st_mode & 0777) == 0640, "its mode follows the umask");
+    check(a && !strstr(a, mem_printf("%d", (int)getpid())), "the name cannot be foreseen");
+    check(!file_create_beside(mem_printf("%s/none/out.o", dir)), "no directory");
+    unlink(a ? a : "");
+    unlink(b ? b : "");
+    rmdir(dir);
+}
+
+static void texts(void)
+{
+    struct text t = { 0 };
+    for (int i = 0; i < 1000; i++)
+        text_printf(&t, "%d\n", i);
+    char *p = t.s, *line;
+    int n = 0;
+    while ((line = text_line(&p)))
+        n += atoi(line) == n;
+    check(n == 1000, "text grows, and is read line by line");
+    struct words w = { 0 };
+    for (int i = 0; i < 100; i++)
+        words_add(&w, "x");
+    check(w.n == 100 && !w.v[100], "words end with NULL");
+}
+
+int main(void)
+{
+    records();
+    outputs();
+    texts();
+    printf("1..%d\n", number);
+    return failed;
+}
