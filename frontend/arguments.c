@@ -47,8 +47,8 @@ static void read_const(struct reader *r)
 static void bad_modifier(struct reader *r, unsigned k)
 {
     if (!r->collecting)
-        fe_error(r->fe, offset_at(r, k), "modifier '%s' of clause '%s' is not supported yet",
-                 word_at(r, k), fe_clause_rows[r->c->kind].spelling);
+        fe_unsupported(r->fe, fe_place(r->fe->u, offset_at(r, k)), UNSUPPORTED_MODIFIER,
+                       word_at(r, k), fe_clause_rows[r->c->kind].spelling);
 }
 
 /* The words before the colon; false if there is one that is not known, which is an error. */

@@ -251,6 +251,6 @@ void fe_parse_atomic(struct fe *fe, struct fe_pragma *p)
     }
     f.a->form = form;
     if (!ok)
-        fe_error_at(fe, p->c->place, "this form of '#pragma omp atomic%s%s' is not supported yet",
-                    compare ? " compare" : "", capture ? " capture" : "");
+        fe_unsupported(fe, p->c->place, UNSUPPORTED_ATOMIC_FORM, compare ? " compare" : "",
+                       capture ? " capture" : "");
 }

@@ -224,8 +224,8 @@ static void add_subscript(struct path *x, CXCursor c)
     s.length = part_of(r, &b, 1);
     s.stride = part_of(r, &b, 2);
     if (b.nparts == 3 && !(r->p->c->leaves & OMPL_UPDATE))
-        fe_error(r->fe, offset_at(r, b.part[0].end),
-                 "array section with a stride is not supported yet outside of 'target update'");
+        fe_unsupported(r->fe, fe_place(r->fe->u, offset_at(r, b.part[0].end)), UNSUPPORTED_STRIDE,
+                       NULL, NULL);
     s.count = count_of(&s);
     step_into(x);
     *VEC_PUSH(r->fe->a, &x->sections) = s;

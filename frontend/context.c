@@ -370,7 +370,7 @@ static bool mentions_target(const struct fe *fe, const struct fe_pragma *p)
     return false;
 }
 
-#define TARGETS (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE)
+#define TARGETS (OMPL_TARGET | OMPL_DATA)
 static unsigned leaves_of(struct fe *fe, const struct fe_pragma *p, struct choice c)
 {
     struct omp_construct construct = { .leaves = 0 };
@@ -397,11 +397,9 @@ static void resolve(struct fe *fe, struct fe_pragma *p)
     bool device = has_target(&around);
     struct choice c = choose(fe, p, device, &around);
     if (c.unknown && (device || mentions_target(fe, p))) {
-        fe_error(fe, p->tokens[c.unknown].begin,
-                 "a metadirective whose choice depends on '%s' is not supported yet in device code "
-                 "or with a target construct",
-                 fe_text(fe, (struct omp_extent){ p->tokens[c.unknown].begin,
-                                                  p->tokens[c.unknown].end }));
+        const struct fe_token *t = &p->tokens[c.unknown];
+        fe_unsupported(fe, fe_place(fe->u, t->begin), UNSUPPORTED_RUN_TIME_CHOICE,
+                       fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
         c = (struct choice){ 0 };                    /* one complaint is enough */
     } else if (!device && !mentions_target(fe, p)) { /* host code, or a device function */
         around = constructs_around(fe, p->extent.begin, true);
@@ -469,7 +467,7 @@ static enum answer applies(struct fe *fe, const struct variant *v, const struct 
 }
 
 /* What a call at the offset, in code of the device, calls; NULL: the function that it names.
- * limits.c complains where that cannot be told. */
+ * support.c complains where that cannot be determined. */
 static struct fe_function *variant_for(struct fe *fe, const struct variant *v, unsigned n,
                                        struct fe_function *base, unsigned offset, bool in_target)
 {
@@ -569,9 +567,6 @@ void fe_check_variant_blocks(struct fe *fe)
         struct fe_pragma *p = &fe->pragmas.at[i];
         if (p->c->directive == OMPDIR_BEGIN_DECLARE_VARIANT && !fe_is_system(fe, p->extent.begin) &&
             variants_match_device(fe, p))
-            fe_error_at(fe, p->c->place,
-                        "'%s' whose context may be the device's is not supported yet in a file "
-                        "with constructs for the device",
-                        p->c->spelling);
+            fe_unsupported(fe, p->c->place, UNSUPPORTED_DEVICE_VARIANTS, p->c->spelling, NULL);
     }
 }

@@ -322,11 +322,19 @@ void fe_read_assumptions(struct fe *);
 /* mode.c */
 void fe_choose_modes(struct fe *); /* by form */
 void fe_settle_modes(struct fe *); /* some are generic all the same, by data-sharing */
-/* support.c, and limits.c for what has to be said before loops are read */
+/* support.c: before loops are read, and after data-sharing */
+void fe_check_directives(struct fe *);
 void fe_check_support(struct fe *);
+enum fe_unsupported {
+#define UNSUPPORTED(id, message) UNSUPPORTED_##id,
+#include "frontend/support.def"
+    UNSUPPORTED_COUNT
+};
+/* An error; a, b: strings for the message, as many as it has %s. */
+void fe_unsupported(struct fe *, struct omp_place, enum fe_unsupported, const char *a,
+                    const char *b);
 /* reduce.c */
 void fe_check_reduction(struct fe *, const struct omp_construct *, const struct omp_clause *);
-void fe_early_support(struct fe *);
 /* refine.c */
 void fe_refine(struct fe *);
 #endif

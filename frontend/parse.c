@@ -85,7 +85,7 @@ static void (*const passes[])(struct fe *) = {
     fe_read_assumptions,
     fe_apply_variants,
     fe_mark_device,
-    fe_early_support,
+    fe_check_directives,
     read_statements,
     fe_read_scans,
     fe_data_sharing,

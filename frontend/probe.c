@@ -233,10 +233,9 @@ static void check_hidden(struct fe *fe, const struct fe_pragma *opening,
                          const struct fe_pragma *closing)
 {
     for (const struct fe_pragma *p = opening + 1; p < closing; p++)
-        if (p->c->leaves &
-            (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE))
-            fe_error_at(fe, p->c->place, "'%s' in a function of '%s' is not supported yet",
-                        p->c->spelling, opening->c->spelling);
+        if (p->c->leaves & (OMPL_TARGET | OMPL_DATA))
+            fe_unsupported(fe, p->c->place, UNSUPPORTED_TARGET_IN_VARIANT, p->c->spelling,
+                           opening->c->spelling);
 }
 
 /* Functions of variants are hidden; pragmas in them are clang's alone. */

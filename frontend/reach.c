@@ -65,11 +65,12 @@ static const char *where(struct walk *w)
     return arena_printf(fe->a, "the device function '%s'", w->in->name);
 }
 
-static void fault(struct walk *w, unsigned offset, const char *message)
+static void add_fault(struct walk *w, unsigned offset, enum fe_unsupported what, const char *name,
+                      const char *where)
 {
     w->bad = true;
     if (!w->quiet)
-        fe_error(w->fe, offset, "%s", message);
+        fe_unsupported(w->fe, fe_place(w->fe->u, offset), what, name, where);
 }
 
 static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
@@ -81,17 +82,9 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
     const char *at =
         w->in ? arena_printf(w->fe->a, "the device function '%s'", w->in->name) : "device code";
     if (v->declare_target == OMPV_DT_LINK && v->is_extern)
-        fault(w, offset,
-              arena_printf(w->fe->a,
-                           "'declare target link' variable '%s' of another file used in %s is not "
-                           "supported yet",
-                           v->name, at));
+        add_fault(w, offset, UNSUPPORTED_LINK_VARIABLE, v->name, at);
     else if (v->is_extern && fe_is_system(w->fe, v->decl))
-        fault(w, offset,
-              arena_printf(
-                  w->fe->a,
-                  "variable '%s' of a system header is used in %s, but the device does not have it",
-                  v->name, at));
+        add_fault(w, offset, UNSUPPORTED_SYSTEM_VARIABLE, v->name, at);
     else if (v->is_extern)
         w->elsewhere = true;
 }
@@ -112,15 +105,7 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
         f->f->elsewhere = w->elsewhere = true;
         return;
     }
-    const char *message =
-        routine ? arena_printf(w->fe->a,
-                               "OpenMP routine '%s' called in %s is not available on the device",
-                               f->f->name, where(w))
-                : arena_printf(w->fe->a,
-                               "function '%s' called in %s has no body in this file; define it "
-                               "here, or include its definition",
-                               f->f->name, where(w));
-    fault(w, offset, message);
+    add_fault(w, offset, routine ? UNSUPPORTED_ROUTINE : UNSUPPORTED_NO_BODY, f->f->name, where(w));
 }
 
 /* Everything that the text in e refers to.  Region text captures its global variables; the text of
@@ -157,9 +142,7 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & (OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA |
-                          OMPL_UPDATE | OMPL_ORDERED)) ||
-            host_only(c->child))
+        if ((c->leaves & (OMPL_TARGET | OMPL_DATA | OMPL_ORDERED)) || host_only(c->child))
             return true;
     return false;
 }

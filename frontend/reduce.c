@@ -164,10 +164,8 @@ static void check_in_reduction(struct fe *fe, const struct omp_construct *c,
     for (unsigned i = 0; i < k->nitems; i++) {
         const struct omp_var *v = k->items[i].var;
         if (v && (c->leaves & OMPL_TARGET) && v->declare_target != OMPV_NOT_DECLARED)
-            fe_error_at(
-                fe, k->items[i].place,
-                "'in_reduction' of the declare target variable '%s' on '%s' is not supported yet",
-                v->name, c->spelling);
+            fe_unsupported(fe, k->items[i].place, UNSUPPORTED_IN_REDUCTION_GLOBAL, v->name,
+                           c->spelling);
         else if (v && c->on_device && !has_owner(c, v))
             fe_error_at(fe, k->items[i].place,
                         "'in_reduction' variable '%s': no 'task_reduction' or 'reduction(task, …)' "

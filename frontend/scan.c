@@ -55,10 +55,8 @@ static void check_item(struct fe *fe, const struct omp_item *it)
 {
     bool array = it->var && (it->nsections || it->var->type->kind == OMPT_ARRAY);
     if (array && (!bytes_of(it) || bytes_of(it) > MAX_ARRAY))
-        fe_error_at(fe, it->place,
-                    "array '%s' in a 'reduction' clause with 'inscan' is not supported yet: it has "
-                    "more than %d bytes or a run-time length",
-                    fe_text(fe, it->text), MAX_ARRAY);
+        fe_unsupported(fe, it->place, UNSUPPORTED_INSCAN_ARRAY, fe_text(fe, it->text),
+                       arena_printf(fe->a, "%d", MAX_ARRAY));
 }
 
 static bool empty(struct omp_extent e) { return e.begin >= e.end; }
@@ -313,9 +311,7 @@ static void check_host(struct fe *fe, const struct omp_construct *c)
 {
     const struct omp_clause *collapse = fe_clause(c, OMPC_COLLAPSE);
     if (collapse && collapse->value > 1 && inscan_clause(c))
-        fe_error_at(fe, collapse->place,
-                    "'collapse' with an 'inscan' reduction in code of the host is not supported: "
-                    "clang 22 has none");
+        fe_unsupported(fe, collapse->place, UNSUPPORTED_HOST_COLLAPSED_SCAN, NULL, NULL);
 }
 
 void fe_read_scans(struct fe *fe)

@@ -60,8 +60,8 @@ static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
     for (k = skip_argument(fe, p, k); k < p->ntokens; k += is_char(fe, p, k, ',')) {
         const struct fe_token *t = &p->tokens[k];
         if (is_one_of(fe, t, WORDS_CLANG_HANGS)) {
-            fe_error(fe, t->begin, "clause '%s' is not supported: clang 22 hangs on it",
-                     fe_text(fe, (struct omp_extent){ t->begin, t->end }));
+            fe_unsupported(fe, fe_place(fe->u, t->begin), UNSUPPORTED_CLANG_HANGS,
+                           fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
             return;
         }
         if (!is_known(fe, p, k))

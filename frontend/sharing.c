@@ -8,7 +8,6 @@
 #include "frontend/fe.h"
 #include <string.h>
 
-#define DATA_ENV (OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE)
 #define SHARING                                                                                    \
     (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD |           \
      OMPL_LOOP | OMPL_SECTIONS | OMPL_SINGLE | OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP |            \
@@ -546,7 +545,7 @@ void fe_data_sharing(struct fe *fe)
      */
     for (unsigned i = fe->u->nconstructs; i-- > 0;) {
         struct omp_construct *c = fe->u->constructs[i];
-        if (c->leaves & DATA_ENV) {
+        if (c->leaves & OMPL_DATA) {
             map_list maps = explicit_maps(fe, c);
             c->maps = maps.at;
             c->nmaps = maps.n;

@@ -1,75 +1,236 @@
-/* support.c - what the device part cannot do (yet) is an error here, naming the construct or clause
+/* support.c - what the device part cannot do (yet) is an error that names the construct or clause
  * and its place.
  *
- * The tables of omp.def say which directives and clauses; what needs a look at types or
- * surroundings follows as one function per rule.  Host code is not looked at: clang compiles it as
- * it always does. */
+ * All of it is in tables: roles in omp.def, rows in support.def.  What needs a look at types or
+ * surroundings has a function here; a few rows are found where another pass reads the text.  Host
+ * code is not looked at: clang compiles it as it always does. */
 #include "frontend/fe.h"
+#include <ctype.h>
 #include <string.h>
 
+static const char *const messages[] = {
+#define UNSUPPORTED(id, message) [UNSUPPORTED_##id] = message,
+#include "frontend/support.def"
+};
+
+void fe_unsupported(struct fe *fe, struct omp_place place, enum fe_unsupported what, const char *a,
+                    const char *b)
+{
+    fe_error_at(fe, place, messages[what], a, b);
+}
+
 /* Target constructs are host code themselves, but their clauses and leaves are ours. */
-static bool ours(const struct omp_construct *c)
+static bool is_ours(const struct omp_construct *c)
 {
     return c->on_device || (c->leaves & OMPL_TARGET);
 }
 
+/* ------------------------------------------------------------------ clauses by table */
+static const struct clause_rule {
+    enum omp_clause_kind kind;
+    enum omp_keyword keyword;
+    unsigned leaves;
+    enum { IN_FILE, IN_TARGETS, IN_DEVICE } where;
+    const char *message;
+} clause_rules[] = {
+#define UNSUPPORTED_CLAUSE(clause, keyword, leaves, where, message)                                \
+    { OMPC_##clause, OMPK_##keyword, leaves, IN_##where, message },
+#include "frontend/support.def"
+};
+
+static bool breaks_rule(const struct clause_rule *r, const struct omp_construct *c,
+                        const struct omp_clause *k)
+{
+    if (k->kind != r->kind || (r->keyword && k->keyword != r->keyword) || !(c->leaves & r->leaves))
+        return false;
+    return r->where == IN_FILE || (r->where == IN_TARGETS ? is_ours(c) : c->on_device);
+}
+
+static void check_clause(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+{
+    for (unsigned i = 0; i < sizeof clause_rules / sizeof *clause_rules; i++)
+        if (breaks_rule(&clause_rules[i], c, k))
+            fe_error_at(fe, k->place, "%s", clause_rules[i].message);
+}
+
+/* ------------------------------------------------------------------ list items */
+static void check_linear(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+{
+    for (unsigned i = 0; is_ours(c) && i < k->nitems; i++) {
+        const struct omp_var *v = k->items[i].var;
+        if (v && v->type->kind != OMPT_INT && v->type->kind != OMPT_BOOL &&
+            v->type->kind != OMPT_POINTER)
+            fe_error_at(fe, k->items[i].place,
+                        "'linear' variable '%s' is neither an integer nor a pointer", v->name);
+    }
+}
+
+/* An item that could not be read would be left out silently. */
+static void check_items(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
+{
+    bool translated = k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR;
+    for (unsigned i = 0; (is_ours(c) || (c->leaves & OMPL_DATA)) && i < k->nitems; i++) {
+        const struct omp_item *it = &k->items[i];
+        if (!it->var || !it->base_type)
+            fe_unsupported(fe, it->place, UNSUPPORTED_LIST_ITEM, fe_text(fe, it->text),
+                           fe_clause_rows[k->kind].spelling);
+        else if (translated && !it->base_is_var)
+            fe_unsupported(fe, it->place, UNSUPPORTED_USE_DEVICE_ITEM, fe_text(fe, it->text),
+                           fe_clause_rows[k->kind].spelling);
+    }
+}
+
 /* ------------------------------------------------------------------ directives */
+static void check_variant(struct fe *fe, const struct fe_pragma *p)
+{
+    const char *word =
+        fe->u->ntargets && !fe_is_system(fe, p->extent.begin) ? fe_variant_unknown(fe, p) : NULL;
+    if (word)
+        fe_unsupported(fe, p->c->place, UNSUPPORTED_RUN_TIME_VARIANT, p->c->spelling, word);
+}
+
+/* Where automatic variables lie is decided by what reaches them; an allocator changes nothing that
+ * the program could see.  But a static variable would become one for each team or thread. */
+static void check_allocate(struct fe *fe, const struct fe_pragma *p)
+{
+    if (p->c->directive != OMPDIR_ALLOCATE || !p->c->on_device)
+        return;
+    for (unsigned k = p->clauses_at; k < p->ntokens && fe->u->text[p->tokens[k].begin] != ')';
+         k++) {
+        const struct fe_token *t = &p->tokens[k];
+        const struct omp_ref *n = fe_ref_at(fe, t->begin);
+        if (n && (n->var->storage == OMPS_GLOBAL || n->var->storage == OMPS_STATIC_LOCAL))
+            fe_unsupported(fe, fe_place(fe->u, t->begin), UNSUPPORTED_STATIC_ALLOCATE, n->var->name,
+                           NULL);
+    }
+}
+
+/* On the host clang has the say. */
+static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned end = p->unexpected;
+    while (isalnum((unsigned char)fe->u->text[end]) || fe->u->text[end] == '_')
+        end++;
+    if (is_ours(p->c) || (p->c->leaves & (OMPL_DATA | OMPL_DECLARE_TARGET)))
+        fe_error(fe, p->unexpected, "unexpected OpenMP clause '%s' in directive '#pragma omp %s'",
+                 fe_text(fe, (struct omp_extent){ p->unexpected, end }), p->c->spelling);
+}
+
+/* It may become a target construct: clang would run that on the host. */
+static void check_metadirective(struct fe *fe, const struct fe_pragma *p)
+{
+    if (p->c->directive != OMPDIR_BEGIN_METADIRECTIVE)
+        return;
+    for (unsigned i = 0; i < p->ntokens; i++) {
+        if (!fe_token_is(fe, &p->tokens[i], fe_directive_rows[OMPDIR_TARGET].spelling))
+            continue;
+        fe_unsupported(fe, p->c->place, UNSUPPORTED_BEGIN_METADIRECTIVE, NULL, NULL);
+        return;
+    }
+}
+
+/* It would change what later maps of its type do, also implicit ones. */
+static void check_mapper(struct fe *fe, const struct fe_pragma *p)
+{
+    if (p->c->directive != OMPDIR_DECLARE_MAPPER)
+        return;
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if (fe->u->constructs[i]->leaves & (OMPL_TARGET | OMPL_DATA)) {
+            fe_unsupported(fe, p->c->place, UNSUPPORTED_MAPPER, p->c->spelling, NULL);
+            return;
+        }
+}
+
+/* ------------------------------------------------------------------ variables */
+static bool points_to_function(const struct fe *fe, const struct omp_var *v)
+{
+    CXType t = clang_getCanonicalType(fe->var_types.at[v->id]);
+    if (t.kind == CXType_ConstantArray)
+        t = clang_getCanonicalType(clang_getArrayElementType(t));
+    if (t.kind != CXType_Pointer)
+        return false;
+    enum CXTypeKind k = clang_getCanonicalType(clang_getPointeeType(t)).kind;
+    return k == CXType_FunctionProto || k == CXType_FunctionNoProto;
+}
+
+/* A host function's address means nothing on the device. */
+static void check_function_pointers(struct fe *fe, const struct omp_construct *c)
+{
+    for (unsigned i = fe_first_ref(fe, c->body.begin);
+         i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++) {
+        const struct omp_var *v = fe->refs.at[i].var;
+        if (fe_inside(v->decl, c->body) || v->declare_target != OMPV_NOT_DECLARED ||
+            !points_to_function(fe, v))
+            continue;
+        fe_unsupported(fe, fe_place(fe->u, fe->refs.at[i].offset), UNSUPPORTED_FUNCTION_POINTER,
+                       v->name, NULL);
+        return;
+    }
+}
+
+void fe_check_directives(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        struct fe_pragma *p = &fe->pragmas.at[i];
+        for (const struct omp_clause *k = p->c->clauses; k; k = k->next) {
+            check_clause(fe, p->c, k);
+            check_items(fe, p->c, k);
+            if (k->kind == OMPC_LINEAR)
+                check_linear(fe, p->c, k);
+        }
+        check_variant(fe, p);
+        if (p->unexpected)
+            check_unexpected(fe, p);
+        check_metadirective(fe, p);
+        check_allocate(fe, p);
+        check_mapper(fe, p);
+        if (p->c->leaves & OMPL_TARGET)
+            check_function_pointers(fe, p->c);
+    }
+}
+
+/* ------------------------------------------------------------------ by role */
+static const char *unsupported_name(const struct fe_pragma *p)
+{
+    for (unsigned i = 0; i < p->nnames; i++)
+        if (fe_directive_rows[p->names[i]].role == OMPROLE_UNSUPPORTED)
+            return p->c->spelling;
+    return NULL;
+}
+
 static void check_directive(struct fe *fe, const struct fe_pragma *p)
 {
     const struct omp_construct *c = p->c;
     if (!c->on_device)
         return;
-    if (c->leaves & OMPL_TARGET) {
-        fe_error_at(fe, c->place, "'%s' inside a target region or device function is not supported",
-                    c->spelling);
-        return;
-    }
-    for (unsigned i = 0; i < p->nnames; i++)
-        if (fe_directive_rows[p->names[i]].role == OMPROLE_UNSUPPORTED) {
-            fe_error_at(fe, c->place, "'%s' is not supported yet in code that runs on the device",
-                        c->spelling);
-            return;
-        }
-    if (!p->nnames)
-        fe_error_at(fe, c->place, "directive '%s' is not known in code that runs on the device",
-                    c->spelling);
-}
-
-/* ------------------------------------------------------------------ clauses */
-static const char *clause_name(const struct omp_clause *k)
-{
-    return fe_clause_rows[k->kind].spelling;
-}
-
-static void check_clause_kind(struct fe *fe, const struct omp_construct *c,
-                              const struct omp_clause *k)
-{
-    if (fe_clause_rows[k->kind].role == OMPROLE_UNSUPPORTED)
-        fe_error_at(fe, k->place, "clause '%s' is not supported yet on '%s' for the device",
-                    clause_name(k), c->spelling);
-}
-
-/* Nothing translates a host's function pointer that reaches the device. */
-static void check_indirect(struct fe *fe, const struct omp_construct *c)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_INDIRECT)
-            fe_error_at(fe, k->place,
-                        "clause 'indirect' is not supported yet: device code cannot call through "
-                        "function pointers of the host");
+    if (c->leaves & OMPL_TARGET)
+        fe_unsupported(fe, c->place, UNSUPPORTED_NESTED_TARGET, c->spelling, NULL);
+    else if (unsupported_name(p))
+        fe_unsupported(fe, c->place, UNSUPPORTED_DIRECTIVE, c->spelling, NULL);
+    else if (!p->nnames)
+        fe_unsupported(fe, c->place, UNSUPPORTED_UNKNOWN_DIRECTIVE, c->spelling, NULL);
+    else if ((c->leaves & OMPL_TEAMS) && !fe_target_of(c))
+        fe_unsupported(fe, c->place, UNSUPPORTED_ORPHANED_TEAMS, c->spelling, NULL);
 }
 
 static void check_clauses(struct fe *fe, const struct omp_construct *c)
 {
-    if (c->leaves & OMPL_DECLARE_TARGET)
-        check_indirect(fe, c);
-    if (!ours(c))
-        return;
-    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        check_clause_kind(fe, c, k);
+    for (const struct omp_clause *k = c->clauses; k && is_ours(c); k = k->next) {
+        if (fe_clause_rows[k->kind].role == OMPROLE_UNSUPPORTED)
+            fe_unsupported(fe, k->place, UNSUPPORTED_CLAUSE, fe_clause_rows[k->kind].spelling,
+                           c->spelling);
         if (fe_clause_rows[k->kind].arg == ARG_REDUCE)
             fe_check_reduction(fe, c, k);
     }
+}
+
+static void check_collapsed(struct fe *fe, const struct omp_construct *c)
+{
+    for (unsigned i = 0; c->nloops > 1 && i < c->nsharings; i++)
+        if (c->sharings[i].share == OMPSH_LINEAR) {
+            fe_unsupported(fe, c->place, UNSUPPORTED_COLLAPSED_LINEAR, c->spelling, NULL);
+            return;
+        }
 }
 
 /* ------------------------------------------------------------------ program text */
@@ -96,7 +257,7 @@ static void check_marks(struct fe *fe)
         unsigned line = fe_place(fe->u, m->offset).line;
         if (line == last || !on_device(fe, m->offset))
             continue;
-        fe_error(fe, m->offset, "%s in code that runs on the device, which has none", m->what);
+        fe_unsupported(fe, fe_place(fe->u, m->offset), UNSUPPORTED_LANGUAGE, m->what, NULL);
         last = line;
     }
 }
@@ -131,37 +292,8 @@ static void check_variables(struct fe *fe)
         struct omp_var *v = fe->vars.at[i];
         if ((fe->var_flags.at[i] & (FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL)) &&
             uses_var_on_device(fe, v))
-            fe_error_at(fe, v->place,
-                        "thread-local variable '%s' is used in code that runs on the device",
-                        v->name);
+            fe_unsupported(fe, v->place, UNSUPPORTED_THREAD_LOCAL, v->name, NULL);
     }
-}
-
-/* ------------------------------------------------------------------ requires */
-static void check_requires(struct fe *fe, const struct fe_pragma *p)
-{
-    if (p->c->directive != OMPDIR_REQUIRES)
-        return;
-    for (const struct omp_clause *k = p->c->clauses; k; k = k->next)
-        if (k->kind == OMPC_REVERSE_OFFLOAD || k->kind == OMPC_SELF_MAPS)
-            fe_error_at(fe, k->place, "'requires %s' is not supported", clause_name(k));
-}
-
-/* ------------------------------------------------------------------ declare mapper */
-/* It would change what later maps of its type do, also implicit ones. */
-static void check_mapper(struct fe *fe, const struct fe_pragma *p)
-{
-    const unsigned maps =
-        OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
-    if (p->c->directive != OMPDIR_DECLARE_MAPPER)
-        return;
-    for (unsigned i = 0; i < fe->u->nconstructs; i++)
-        if (fe->u->constructs[i]->leaves & maps) {
-            fe_error_at(fe, p->c->place,
-                        "'%s' is not supported yet in a file that maps data; map the members",
-                        p->c->spelling);
-            return;
-        }
 }
 
 void fe_check_support(struct fe *fe)
@@ -169,8 +301,7 @@ void fe_check_support(struct fe *fe)
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         check_directive(fe, &fe->pragmas.at[i]);
         check_clauses(fe, fe->pragmas.at[i].c);
-        check_requires(fe, &fe->pragmas.at[i]);
-        check_mapper(fe, &fe->pragmas.at[i]);
+        check_collapsed(fe, fe->pragmas.at[i].c);
     }
     check_marks(fe);
     find_run_time_types(fe);

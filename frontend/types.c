@@ -434,10 +434,8 @@ static void check_unhoisted(struct fe *fe)
             if (!(c->on_device || (c->leaves & OMPL_TARGET)) || !fe_inside(r->offset, c->body) ||
                 fe_inside(l->decl, c->body))
                 continue;
-            fe_error(fe, r->offset,
-                     "type '%s' depends on variables of the function; it cannot be used in a "
-                     "construct for the device",
-                     l->old_name);
+            fe_unsupported(fe, fe_place(fe->u, r->offset), UNSUPPORTED_DEPENDENT_TYPE, l->old_name,
+                           NULL);
             break;
         }
     }

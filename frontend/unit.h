@@ -138,6 +138,8 @@ enum omp_leaf {
     OMPL_SCOPE = 1 << 28,
     /* host only; an error inside a target region or device function */
     OMPL_OTHER = 1 << 30,
+    /* those that map data and are not target */
+    OMPL_DATA = OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE
 };
 
 /* The rows of omp.def.  A combined directive has the id of its first leaf. */
