@@ -258,7 +258,7 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
     struct omp_clause *collapse = fe_clause(p->c, OMPC_COLLAPSE),
                       *ordered = fe_clause(p->c, OMPC_ORDERED);
     int64_t n = collapse ? collapse->value : ordered && ordered->value ? ordered->value : 1;
-    if (n < 1 || n > 64) {
+    if (n < 1 || n > OMP_MAX_LOOPS) {
         fe_error_at(fe, p->c->place, "cannot collapse %lld loops", (long long)n);
         return;
     }

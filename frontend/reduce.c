@@ -51,6 +51,8 @@ static const char *bad_reduction_type(const struct omp_type *t, const struct omp
     case OMPT_COMPLEX:
         if (t->is_long_double)
             return "the device has no long double";
+        if (t->size > 16)
+            return "a complex type of more than 16 bytes";
         return defined ? NULL : "the operator is not defined for complex types";
     case OMPT_POINTER: return "a pointer";
     default: return "not an arithmetic type";

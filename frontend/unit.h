@@ -272,7 +272,8 @@ struct omp_clause {
 };
 
 /* ------------------------------------------------------------------ canonical loops */
-struct omp_loop { /* for (init; test; incr) body */
+enum { OMP_MAX_LOOPS = 16 }; /* of a nest that are collapsed */
+struct omp_loop {            /* for (init; test; incr) body */
     struct omp_var *iv;
     bool iv_declared;   /* `for (int i = …` */
     struct omp_expr lb; /* the initial value */

@@ -99,7 +99,8 @@ const char *cg_in_comment(struct cg *, const char *);
 const char *cg_quoted(struct cg *, const char *);
 /* BASE[_n]SUFFIX, not used before in this file */
 const char *cg_name(struct cg *, const char *base, const char *suffix);
-void cg_error(struct cg *, struct omp_place, const char *fmt, ...)
+/* an error of ours: the frontend has reported all of the user's */
+void cg_fault(struct cg *, struct omp_place, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Text of the construct's directive: `#pragma omp target …` on one line, without '#pragma omp' when
  * `bare`. */
@@ -402,5 +403,4 @@ struct cg_span {
     const char *begin, *size;
 };
 struct cg_span cg_span_of(struct cg *, const struct omp_item *);
-bool cg_is_contiguous(struct cg *, const struct omp_item *); /* says so if not */
 #endif

@@ -178,10 +178,6 @@ static void operate(struct cg *cg, const struct atomic *k)
 void cg_atomic(struct cg *cg, const struct omp_construct *c)
 {
     const struct omp_atomic *a = c->atomic;
-    if (!a || !a->x_type) {
-        cg_error(cg, c->place, "this form of '#pragma omp atomic' is not supported in device code");
-        return;
-    }
     struct omp_atomic copy = *a;
     copy.op = a->op ? a->op : "=";
     uint64_t n = a->x_type->size;

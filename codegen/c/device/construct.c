@@ -147,13 +147,7 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
     unsigned rest = leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS);
     unsigned outlined = c->leaves & OMPL_TARGET ? CG_OUTLINED : 0;
-    struct cg_privates p = { .finish = CG_TEAMS,
-                             .base = cg->target ? cg->target->region : "teams" };
-    if (!cg->target) {
-        cg_error(cg, c->place, "'%s' outside of a target region is not supported in device code",
-                 c->spelling);
-        return;
-    }
+    struct cg_privates p = { .finish = CG_TEAMS, .base = cg->target->region };
     p.entries = cg->plan->ndeferred != 0;
     cg_collect_privates(cg, c, &p,
                         outlined | (rest & OMPL_PARALLEL ? CG_REDUCTIONS_ONLY : CG_ALL_COPIES));
@@ -276,9 +270,6 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         assume(cg, c);
     else if (c->role == OMPROLE_IGNORED)
         cg_copy_body(cg, c->body);
-    else if (leaves & (OMPL_TARGET | OMPL_OTHER | OMPL_TARGET_DATA | OMPL_ENTER_DATA |
-                       OMPL_EXIT_DATA | OMPL_UPDATE | OMPL_ORDERED))
-        cg_error(cg, c->place, "'#pragma omp %s' is not supported in device code", c->spelling);
     else if (leaves & OMPL_TEAMS)
         cg_teams(cg, c, leaves);
     else if (leaves & OMPL_PARALLEL)
@@ -286,7 +277,7 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     else if (leaves & known)
         worksharing(cg, c, leaves);
     else
-        cg_error(cg, c->place, "'#pragma omp %s' is not supported in device code", c->spelling);
+        cg_fault(cg, c->place, "'#pragma omp %s' in device code", c->spelling);
     cg_line(cg, "}");
     cg_pop_env(cg, env);
 }

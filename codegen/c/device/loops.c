@@ -29,7 +29,6 @@
 #include <string.h>
 #include "codegen/c/write.h"
 
-enum { MAX_LOOPS = 16 };
 struct nest {
     const struct omp_construct *c;
     unsigned n;
@@ -38,7 +37,7 @@ struct nest {
         const char *trip; /* the variable with its trip count */
         const char *at;   /* of what counts it: an iterator or a digit */
         bool one, zero;   /* step 1; lb 0 */
-    } l[MAX_LOOPS];
+    } l[OMP_MAX_LOOPS];
     const char *k;  /* type of logical iteration numbers */
     unsigned width; /* … in bits, 32 or 64 */
     const char *total;
@@ -126,31 +125,16 @@ static const char *iv_value(struct cg *cg, const struct nest *n, unsigned j, con
     return cg_strf(cg, "(%s)%s %c %s", u, n->l[j].lb, sign, by);
 }
 
-static void check_rectangular(struct cg *cg, const struct omp_construct *c, unsigned j)
-{
-    const struct omp_loop *l = &c->loops[j];
-    for (unsigned i = 0; i < j; i++)
-        if (cg_is_used(cg->unit, l->lb.extent, c->loops[i].iv) ||
-            cg_is_used(cg->unit, l->ub.extent, c->loops[i].iv))
-            cg_error(cg, l->place,
-                     "collapsed loop whose bounds depend on '%s' is not supported in device code",
-                     c->loops[i].iv->name);
-}
-
 static unsigned width_of(const char *type) { return strcmp(type, "unsigned") ? 64 : 32; }
 
 /* The trip count of every loop, and the total where there is one variable for it. */
 static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct nest *n)
 {
     n->c = c;
-    n->n = c->nloops < MAX_LOOPS ? c->nloops : MAX_LOOPS;
-    if (c->nloops > MAX_LOOPS)
-        cg_error(cg, c->place, "more than %d collapsed loops are not supported in device code",
-                 MAX_LOOPS);
+    n->n = c->nloops;
     for (unsigned j = 0; j < n->n; j++) {
         const struct omp_loop *l = &c->loops[j];
         const struct omp_type *t = l->iv->type;
-        check_rectangular(cg, c, j);
         const char *lb = cg_expr(cg, l->lb.extent),
                    *step = cg_empty(l->step.extent) ? "1" : cg_expr(cg, l->step.extent);
         n->l[j].type = t->variably_modified ? cg_strf(cg, "__typeof__((%s) + 0)", lb)
@@ -558,7 +542,7 @@ static const char *digit_of(struct cg *cg, const struct nest *n, unsigned j, con
 static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, struct cg_privates *p)
 {
     bool digits = n->n > 1 && who != CG_ONE;
-    const char *saved[MAX_LOOPS], *locals = "";
+    const char *saved[OMP_MAX_LOOPS], *locals = "";
     for (unsigned j = 0; j < n->n; j++) {
         const char *k = digits     ? cg_strf(cg, "%s.at", n->l[j].at)
                         : n->n > 1 ? digit_of(cg, n, j, "__k")
@@ -591,7 +575,7 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
 static void write_iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p,
                             const char *k)
 {
-    const char *saved[MAX_LOOPS];
+    const char *saved[OMP_MAX_LOOPS];
     if (p->lastprivate || p->linear)
         cg_line(cg, "__last = %s;", is_last(cg, n, k));
     for (unsigned i = 0; i < p->n; i++)
@@ -665,8 +649,6 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     struct range r;
     unsigned tasks = task_levels(levels, c, p), open = cg->out->open;
     unsigned nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule);
-    if (p->linear && c->nloops > 1)
-        cg_error(cg, c->place, "'linear' with collapsed loops is not supported in device code");
     cg_open(cg, "%s", "");
     declare_bounds(cg, c, &n);
     declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);

@@ -32,15 +32,15 @@ static struct cg_private *slot(struct cg_privates *p, const struct omp_var *v)
     return &p->list[p->n++];
 }
 
-static bool check_reduction(struct cg *cg, const struct omp_sharing *s, struct omp_place place)
+static bool has_operation(struct cg *cg, const struct omp_sharing *s, struct omp_place place)
 {
     const struct omp_type *elem = cg_reduced(s);
-    bool known =
+    bool has =
         s->clause && elem && ((s->item && s->item->udr) || cg_identity(cg, elem, s->clause->op));
-    if (!known)
-        cg_error(cg, place, "reduction of '%s' of type '%s' is not supported in device code",
-                 s->var->name, s->var->type->spelling);
-    return known && (!s->item || !s->item->nsections || cg_is_contiguous(cg, s->item));
+    if (!has)
+        cg_fault(cg, place, "no reduction of '%s' of type '%s'", s->var->name,
+                 s->var->type->spelling);
+    return has;
 }
 
 /* A variable that a kernel or an outlined function received by value is a private copy as it
@@ -66,7 +66,7 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
             is_copy_already(cg, c, s, collect) ||
             (reduction ? collect & CG_NO_REDUCTIONS : collect & CG_REDUCTIONS_ONLY))
             continue;
-        if (reduction && !check_reduction(cg, s, c->place))
+        if (reduction && !has_operation(cg, s, c->place))
             continue;
         bool bounds_passed =
             (collect & CG_OUTLINED) && s->share == OMPSH_PRIVATE && !s->lastprivate;
@@ -103,9 +103,7 @@ static void declare_team_copy(struct cg *cg, const struct cg_private *p, const c
 {
     const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED);
     if (p->var->type->variably_modified)
-        cg_error(cg, p->place,
-                 "a private variable length array '%s' of a team is not supported in device code",
-                 v);
+        cg_fault(cg, p->place, "team-shared copy of '%s', whose type has run-time bounds", v);
     cg_line(cg,
             "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s "
             "*)&__s_%s;",

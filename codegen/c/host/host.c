@@ -394,10 +394,7 @@ static void use_device(struct cg *cg, const struct omp_clause *k)
         const char *v = item->var->name;
         bool pointer = item->var->type->kind == OMPT_POINTER &&
                        (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
-        if (!item->base_is_var) {
-            cg_error(cg, item->place, "'%s' in a use_device clause is not supported",
-                     cg_raw(cg, item->text));
-        } else if (pointer) {
+        if (pointer) {
             cg_line(cg,
                     "__typeof__(%s) __omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, %s) : "
                     "(void *)%s;",

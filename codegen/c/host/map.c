@@ -6,18 +6,6 @@
 #include "hostrt/ompgpu.h"
 
 /* ------------------------------------------------------------------ array sections */
-bool cg_is_contiguous(struct cg *cg, const struct omp_item *item)
-{
-    const struct omp_type *t = item->base_type;
-    for (unsigned i = 0; i < item->nsections && t; i++, t = t->elem)
-        if (i && t->kind != OMPT_ARRAY) {
-            cg_error(cg, item->place, "array section '%s' does not lie in contiguous storage",
-                     cg_raw(cg, item->text));
-            return false;
-        }
-    return true;
-}
-
 static const char *lower(struct cg *cg, const struct omp_section *s)
 {
     return cg_empty(s->lower.extent) ? "0" : cg_expr(cg, s->lower.extent);
@@ -124,8 +112,6 @@ static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
               m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
         return;
     }
-    if (m->item->nsections && !cg_is_contiguous(cg, m->item))
-        return;
     if (m->item->nsections)
         s = cg_span_of(cg, m->item);
     else
@@ -177,7 +163,7 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
 void cg_update_pieces(struct cg *cg, const struct omp_construct *c)
 {
     for (unsigned i = 0; i < c->nmaps; i++)
-        if (c->maps[i].item && in_pieces(c->maps[i].item) && cg_is_contiguous(cg, c->maps[i].item))
+        if (c->maps[i].item && in_pieces(c->maps[i].item))
             update_pieces(cg, &c->maps[i]);
 }
 
@@ -229,8 +215,7 @@ static void parameters(struct cg *cg, const struct cg_plan *p, const int *at)
         else
             cg_put(cg, "%s { 0, sizeof(void *), %d }", i ? "," : "", at[i]);
         if (at[i] < 0 && (pass == CG_PASS_ADDRESS || pass == CG_PASS_POINTER))
-            cg_error(cg, cg->place, "internal error: '%s' is captured but not mapped",
-                     p->params[i].var->name);
+            cg_fault(cg, cg->place, "'%s' is captured but not mapped", p->params[i].var->name);
     }
     cg_puts(cg, " };");
 }

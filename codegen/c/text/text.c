@@ -339,11 +339,11 @@ const char *cg_name(struct cg *cg, const char *base, const char *suffix)
     return name;
 }
 
-void cg_error(struct cg *cg, struct omp_place place, const char *fmt, ...)
+void cg_fault(struct cg *cg, struct omp_place place, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    fe_report(cg->unit, place, DIAG_ERROR, "%s", keep_v(cg, fmt, ap));
+    fe_report(cg->unit, place, DIAG_ERROR, "internal error: %s", keep_v(cg, fmt, ap));
     va_end(ap);
     cg->errors++;
 }
