@@ -38,6 +38,10 @@
 #define __OMPGPU_SHARED_INIT
 #endif
 #define __OMPGPU_INLINE static inline __attribute__((always_inline))
+/* What a generated function is, for the device tool, which takes the section away again: its name
+ * may be a user's, too.  (`annotate` would count as a use of the function's address.) */
+#define __OMPGPU_REGION __OMPGPU_INLINE __attribute__((section("ompgpu.region")))
+#define __OMPGPU_PARALLEL static __attribute__((section("ompgpu.parallel")))
 
 /* First kernel parameter, by value; filled by the host runtime.  struct ompgpu_env of
  * hostrt/plugin.h is the same (devicertl/arch_emu.c checks it). */

@@ -3,10 +3,11 @@
  * One module is optimised once per architecture, because libdevice and cost models ask for it.
  * Every output but the first has a process of its own, forked when all the common work is done:
  * that needs no copy of the module, and two cores halve the time. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/passes/passes.h"
+#include "codegen/ir/report/report.h"
 #include <errno.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,111 +101,26 @@ static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *ar
     return machine;
 }
 
-/* ------------------------------------------------------------------ attributes */
-/* The output's architecture counts, not the one that clang was given. */
-static void drop_target_attributes(LLVMValueRef f)
-{
-    static const char *const names[] = { "target-cpu", "target-features", "tune-cpu" };
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                         names[i], (unsigned)strlen(names[i]));
-}
-
-/* ptxas may give a thread so many registers that a full team no longer fits; where the launch can
- * be large, say so.  An SPMD kernel without a clause is launched with what occupancy allows and
- * needs no bound. */
-unsigned ir_max_team(const struct ir_kernel *k)
-{
-    if (k->max_threads)
-        return k->max_threads;
-    return k->mode == IR_GENERIC && (k->flags & 1) ? 1024 : 0;
-}
-
-static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
-{
-    static const char name[] = "nvvm.maxntid";
-    unsigned threads = ir_max_team(k);
-    if (!threads)
-        return;
-    char *value = mem_printf("%u", threads);
-    LLVMAddAttributeAtIndex(
-        ir_kernel_function(u->module, k), (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, (unsigned)strlen(value)));
-}
-
-static void set_reflect_flag(struct ir_unit *u)
-{
-    static const char name[] = "nvvm-reflect-ftz";
-    if (LLVMGetModuleFlag(u->module, name, sizeof name - 1))
-        return;
-    LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(u->ctx), 0, false);
-    LLVMAddModuleFlag(u->module, LLVMModuleFlagBehaviorOverride, name, sizeof name - 1,
-                      LLVMValueAsMetadata(zero));
-}
-
-/* With a PIE flag LLVM would place thread-local storage as in an executable, which the linker
- * refuses in a shared object. */
-static void check_pic(const struct ir_unit *u)
-{
-    if (LLVMGetModuleFlag(u->module, "PIE Level", 9))
-        diag_bug("bitcode for the emulated device was not compiled with -fPIC");
-}
-
-/* A large frame touches its pages in order, so that a stack overflow always meets the guard below
- * the stack (hostrt/emu/fiber.c). */
-static void probe_stacks(struct ir_unit *u)
-{
-    static const char name[] = "probe-stack", value[] = "inline-asm";
-    IR_EACH_FUNCTION(f, u->module)
-        if (!LLVMIsDeclaration(f))
-            LLVMAddAttributeAtIndex(
-                f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                LLVMCreateStringAttribute(u->ctx, name, sizeof name - 1, value, sizeof value - 1));
-}
-
-bool ir_prepare(struct ir_unit *u)
-{
-    if (u->opt->target == IR_X86) {
-        check_pic(u);
-        probe_stacks(u);
-        return true;
-    }
-    IR_EACH_FUNCTION(f, u->module)
-        drop_target_attributes(f);
-    for (unsigned i = 0; i < u->nkernels; i++)
-        bound_threads(u, &u->kernels[i]);
-    set_reflect_flag(u);
-    return true;
-}
-
 /* ------------------------------------------------------------------ optimise and emit */
-static void run_passes(struct ir_unit *u, const char *passes, LLVMTargetMachineRef machine)
-{
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failed = LLVMRunPasses(u->module, passes, machine, options);
-    if (failed)
-        diag_bug("%s", LLVMGetErrorMessage(failed));
-    LLVMDisposePassBuilderOptions(options);
-}
-
 static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     char passes[64];
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", u->opt->level);
-    run_passes(u, passes, machine);
+    ir_run_passes(u->module, passes, machine);
     if (u->opt->level != '0' && ir_localise_state(u))
-        run_passes(u,
-                   "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-                   "correlated-propagation,gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce),"
-                   "globaldce",
-                   machine);
+        ir_run_passes(
+            u->module,
+            "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+            "correlated-propagation,gvn,instcombine<no-verify-fixpoint>,simplifycfg,adce),"
+            "globaldce",
+            machine);
     ir_plain_locals(u);
     if (ir_prune_state(u))
-        run_passes(u,
-                   u->opt->level == '0'
-                       ? "globaldce"
-                       : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
-                   machine);
+        ir_run_passes(u->module,
+                      u->opt->level == '0'
+                          ? "globaldce"
+                          : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
+                      machine);
     if (u->opt->target == IR_NVPTX && u->opt->level != '0')
         ir_hide_strides(u);
 }

@@ -2,6 +2,7 @@
 #include "codegen/ir/tool.h"
 #include <errno.h>
 #include <llvm-c/Analysis.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,19 +32,10 @@ void ir_watch_diagnostics(LLVMContextRef ctx)
     LLVMContextSetDiagnosticHandler(ctx, diagnosed, NULL);
 }
 
-const char *ir_string(LLVMValueRef constant)
+void *ir_grow(void *list, unsigned n, size_t size)
 {
-    if (!LLVMIsAConstantDataSequential(constant) || !LLVMIsConstantString(constant))
-        return ""; /* "" is a zero initialiser */
-    size_t n;
-    const char *s = LLVMGetAsString(constant, &n);
-    return mem_strndup(s, strnlen(s, n));
-}
-
-const char *ir_name(LLVMValueRef v)
-{
-    size_t length;
-    return LLVMGetValueName2(v, &length);
+    unsigned room = n;
+    return n & (n - 1) ? list : arena_grow(NULL, list, &room, size);
 }
 
 bool ir_write_file(const char *path, const void *data, size_t size)
@@ -66,15 +58,96 @@ LLVMMemoryBufferRef ir_read_file(const char *path)
     return NULL;
 }
 
+/* ------------------------------------------------------------------ over LLVM-C */
+const char *ir_name(LLVMValueRef v)
+{
+    size_t length;
+    return LLVMGetValueName2(v, &length);
+}
+
+const char *ir_string(LLVMValueRef constant)
+{
+    if (!LLVMIsAConstantDataSequential(constant) || !LLVMIsConstantString(constant))
+        return ""; /* "" is a zero initialiser */
+    size_t n;
+    const char *s = LLVMGetAsString(constant, &n);
+    return mem_strndup(s, strnlen(s, n));
+}
+
 bool ir_verify(LLVMModuleRef module, const char *when)
 {
     char *why = NULL;
-    bool broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &why);
-    if (broken)
+    if (LLVMVerifyModule(module, LLVMReturnStatusAction, &why))
         diag_bug("invalid IR after %s: %s", when, why);
     LLVMDisposeMessage(why);
     return true;
 }
+
+void ir_run_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef failed = LLVMRunPasses(module, passes, machine, options);
+    if (failed)
+        diag_bug("%s", LLVMGetErrorMessage(failed));
+    LLVMDisposePassBuilderOptions(options);
+}
+
+void ir_run_function_passes(LLVMValueRef f, const char *passes)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef failed = LLVMRunPassesOnFunction(f, passes, NULL, options);
+    if (failed)
+        diag_bug("%s", LLVMGetErrorMessage(failed));
+    LLVMDisposePassBuilderOptions(options);
+}
+
+LLVMValueRef ir_kernel_function(LLVMModuleRef module, const struct ir_kernel *k)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(module, k->name);
+    return f && !LLVMIsDeclaration(f) ? f : NULL;
+}
+
+LLVMValueRef ir_function_of(LLVMValueRef instruction)
+{
+    return LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
+}
+
+const char *ir_intrinsic(LLVMValueRef function)
+{
+    size_t length;
+    unsigned id = LLVMIsAFunction(function) ? LLVMGetIntrinsicID(function) : 0;
+    return id ? LLVMIntrinsicGetName(id, &length) : "";
+}
+
+bool ir_is_call_of(LLVMValueRef value, const char *function)
+{
+    LLVMValueRef callee = LLVMIsACallInst(value) ? LLVMGetCalledValue(value) : NULL;
+    return callee && LLVMIsAFunction(callee) && strcmp(ir_name(callee), function) == 0;
+}
+
+bool ir_is_static_alloca(LLVMValueRef alloca)
+{
+    return LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) &&
+           LLVMGetInstructionParent(alloca) == LLVMGetEntryBasicBlock(ir_function_of(alloca));
+}
+
+bool ir_is_local_linkage(LLVMValueRef global)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(global);
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+/* The emulated device has thread-local variables of its own. */
+bool ir_is_team_shared(const struct ir_unit *u, LLVMValueRef v)
+{
+    if (!LLVMIsAGlobalVariable(v) || text_starts(ir_name(v), "__ompgpu_emu_"))
+        return false;
+    return u->opt->target == IR_NVPTX ? LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == 3
+                                      : LLVMIsThreadLocal(v);
+}
+
+/* ------------------------------------------------------------------ attributes of functions */
+#define FUNCTION_INDEX ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 
 unsigned ir_attribute_kind(const char *name)
 {
@@ -84,7 +157,37 @@ unsigned ir_attribute_kind(const char *name)
     return kind;
 }
 
-LLVMAttributeRef ir_attribute(LLVMContextRef ctx, const char *name)
+bool ir_has(LLVMValueRef f, const char *enum_attribute)
 {
-    return LLVMCreateEnumAttribute(ctx, ir_attribute_kind(name), 0);
+    return LLVMGetEnumAttributeAtIndex(f, FUNCTION_INDEX, ir_attribute_kind(enum_attribute));
+}
+
+void ir_add_attribute(LLVMValueRef f, const char *name)
+{
+    LLVMContextRef ctx = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+    LLVMAddAttributeAtIndex(f, FUNCTION_INDEX,
+                            LLVMCreateEnumAttribute(ctx, ir_attribute_kind(name), 0));
+}
+
+void ir_remove_attribute(LLVMValueRef f, const char *name)
+{
+    LLVMRemoveEnumAttributeAtIndex(f, FUNCTION_INDEX, ir_attribute_kind(name));
+}
+
+const char *ir_string_attribute(LLVMValueRef f, const char *name)
+{
+    unsigned length = 0;
+    LLVMAttributeRef a = LLVMIsAFunction(f) ? LLVMGetStringAttributeAtIndex(f, FUNCTION_INDEX, name,
+                                                                            (unsigned)strlen(name))
+                                            : NULL;
+    const char *value = a ? LLVMGetStringAttributeValue(a, &length) : NULL;
+    return !a ? NULL : mem_strndup(value, length);
+}
+
+void ir_set_string_attribute(LLVMValueRef f, const char *name, const char *value)
+{
+    LLVMContextRef ctx = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+    LLVMAddAttributeAtIndex(f, FUNCTION_INDEX,
+                            LLVMCreateStringAttribute(ctx, name, (unsigned)strlen(name), value,
+                                                      (unsigned)strlen(value)));
 }

@@ -104,7 +104,7 @@ static void single(struct cg *cg, const struct omp_construct *c, struct cg_priva
 /* ------------------------------------------------------------ constructs without private copies */
 const char *cg_lock(struct cg *cg, const char *name)
 {
-    const char *lock = cg_strf(cg, "__lock_%s", name);
+    const char *lock = cg_strf(cg, "__ompgpu_lock_%s", name);
     for (unsigned i = 0; i < cg->nlocks; i++)
         if (!strcmp(cg->locks[i], lock))
             return lock;

@@ -183,7 +183,7 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
     const char **env = cg_push_env(cg, true), *below = cg->copies_below;
     cg->copies_below = NULL;
     cg->out = &text;
-    cg_put(cg, "static void %s__parallel(void *__c)\n{\n", name);
+    cg_put(cg, "__OMPGPU_PARALLEL void %s__parallel(void *__c)\n{\n", name);
     if (l->n || deferred)
         unpack(cg, name, l);
     if (deferred)

@@ -222,7 +222,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, &p);
     bind_parameters(cg, &p);
     cg->out = &text;
-    cg_put(cg, "# %u %s\n__OMPGPU_INLINE void %s__region(struct __ompgpu_env *__env%s)\n{",
+    cg_put(cg, "# %u %s\n__OMPGPU_REGION void %s__region(struct __ompgpu_env *__env%s)\n{",
            c->place.line, cg_quoted(cg, c->place.file), c->region, parameters);
     if (p.spmd)
         bytes = spmd_region(cg, &p, &flags);

@@ -1,82 +1,71 @@
-/* assume.c - what the user promises about functions and calls, and what that allows.
+/* assume.c - what the user states about functions and calls, and what that allows.
  *
  * The C writer leaves two things in the module: records __OMPGPU_ASSUME, which become the attribute
  * "llvm.assume" of a function (as clang's own in C++), and calls of __ompgpu_assume(words) around
  * the statement of an `assume` directive.  The calls order nothing but other calls; what holds at
  * an instruction follows from the last one on all ways to it.  They are deleted when the modes are
  * chosen. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/analysis/analysis.h"
+#include <stdlib.h>
 #include <string.h>
 
-#define FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 static const char attribute_name[] = "llvm.assume", marker_name[] = "__ompgpu_assume";
 
-/* As frontend/assume.c has them, without their prefix. */
+/* As the C writer puts them, each with a comma after it. */
 static const struct {
     const char *word;
-    unsigned promises;
-} words[] = {
-    { "spmd_amenable", IR_AMENABLE },
-    { "no_parallelism", IR_NO_PARALLEL },
-    { "no_openmp_routines", IR_NO_ROUTINES },
+    unsigned assumption;
+} known[] = {
+    { "ompx_spmd_amenable", IR_SPMD_AMENABLE },
+    { "omp_no_parallelism", IR_NO_PARALLELISM },
+    { "omp_no_openmp_routines", IR_NO_ROUTINES },
 };
 
-static unsigned promises_in(const char *text, size_t n)
+static unsigned assumptions_in(const char *words)
 {
-    unsigned promises = 0;
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (n && memmem(text, n, words[i].word, strlen(words[i].word)))
-            promises |= words[i].promises;
-    return promises;
-}
-
-unsigned ir_promises(LLVMValueRef f)
-{
-    LLVMAttributeRef a =
-        LLVMIsAFunction(f)
-            ? LLVMGetStringAttributeAtIndex(f, FUNCTION, attribute_name, sizeof attribute_name - 1)
-            : NULL;
-    unsigned n = 0;
-    const char *text = a ? LLVMGetStringAttributeValue(a, &n) : "";
-    return promises_in(text, n);
-}
-
-void ir_promise(struct ir_unit *u, LLVMValueRef f, const char *text)
-{
-    LLVMAttributeRef old =
-        LLVMGetStringAttributeAtIndex(f, FUNCTION, attribute_name, sizeof attribute_name - 1);
-    unsigned n = 0;
-    if (old && LLVMGetStringAttributeValue(old, &n) && n) {
-        const char *before = LLVMGetStringAttributeValue(old, &n);
-        text = mem_printf("%.*s,%s", (int)n, before, text);
+    unsigned assumptions = 0;
+    for (size_t n; *words; words += n + (words[n] == ',')) {
+        n = strcspn(words, ",");
+        for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+            if (strlen(known[i].word) == n && strncmp(words, known[i].word, n) == 0)
+                assumptions |= known[i].assumption;
     }
-    LLVMAddAttributeAtIndex(f, FUNCTION,
-                            LLVMCreateStringAttribute(u->ctx, attribute_name,
-                                                      sizeof attribute_name - 1, text,
-                                                      (unsigned)strlen(text)));
+    return assumptions;
+}
+
+unsigned ir_assumptions(LLVMValueRef f)
+{
+    const char *words = ir_string_attribute(f, attribute_name);
+    return words ? assumptions_in(words) : 0;
+}
+
+void ir_assume(LLVMValueRef f, const char *words)
+{
+    const char *old = ir_string_attribute(f, attribute_name);
+    ir_set_string_attribute(f, attribute_name,
+                            old && *old ? mem_printf("%s,%s", old, words) : words);
 }
 
 /* ------------------------------------------------------------------ around statements */
-static bool is_marker(LLVMValueRef i)
-{
-    return LLVMIsACallInst(i) && strcmp(ir_name(LLVMGetCalledValue(i)), marker_name) == 0;
-}
+static bool is_marker(LLVMValueRef i) { return ir_is_call_of(i, marker_name); }
 
-static unsigned promises_at(LLVMValueRef marker)
+static unsigned assumptions_at(LLVMValueRef marker)
 {
     LLVMValueRef text = LLVMGetOperand(marker, 0),
                  init = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
-    const char *words = init ? ir_string(init) : "";
-    return promises_in(words, strlen(words));
+    return init ? assumptions_in(ir_string(init)) : 0;
 }
 
-/* The promises that hold at the end of a block where `now` hold at its beginning. */
-static unsigned pass(LLVMBasicBlockRef block, unsigned now)
+unsigned ir_assumptions_after(LLVMValueRef instruction, unsigned before)
 {
-    IR_EACH_INSTRUCTION(i, block) {
-        if (is_marker(i))
-            now = promises_at(i);
-    }
+    return is_marker(instruction) ? assumptions_at(instruction) : before;
+}
+
+/* The assumptions that hold at the end of a block where `now` hold at its beginning. */
+static unsigned assumptions_at_end(LLVMBasicBlockRef block, unsigned now)
+{
+    IR_EACH_INSTRUCTION(i, block)
+        now = ir_assumptions_after(i, now);
     return now;
 }
 
@@ -97,7 +86,7 @@ static bool any_marker(LLVMValueRef f)
 }
 
 /* By block, what holds on all ways to it; NULL: nothing anywhere. */
-unsigned *ir_promises_by_block(LLVMValueRef f)
+unsigned *ir_assumptions_by_block(LLVMValueRef f)
 {
     if (!any_marker(f))
         return NULL;
@@ -110,7 +99,7 @@ unsigned *ir_promises_by_block(LLVMValueRef f)
     for (bool again = true; again;) {
         again = false;
         for (unsigned i = 0; i < n; i++) {
-            unsigned out = pass(blocks[i], in[i]);
+            unsigned out = assumptions_at_end(blocks[i], in[i]);
             LLVMValueRef last = LLVMGetBasicBlockTerminator(blocks[i]);
             for (unsigned s = 0, count = last ? LLVMGetNumSuccessors(last) : 0; s < count; s++) {
                 unsigned *to = &in[number_of(blocks, n, LLVMGetSuccessor(last, s))], old = *to;
@@ -122,31 +111,22 @@ unsigned *ir_promises_by_block(LLVMValueRef f)
     return in;
 }
 
-unsigned ir_promises_after(LLVMValueRef instruction, unsigned before)
-{
-    return is_marker(instruction) ? promises_at(instruction) : before;
-}
-
 /* ------------------------------------------------------------------ before and after */
 /* Other memory than the calls' own is not touched. */
-static void quieten(struct ir_unit *u, LLVMValueRef marker)
+void ir_prepare_assumption_markers(struct ir_unit *u)
 {
     enum { INACCESSIBLE = 3 << 2 };
-    LLVMAddAttributeAtIndex(
-        marker, FUNCTION,
-        LLVMCreateEnumAttribute(u->ctx, ir_attribute_kind("memory"), INACCESSIBLE));
-    LLVMAddAttributeAtIndex(marker, FUNCTION, ir_attribute(u->ctx, "nounwind"));
-    LLVMAddAttributeAtIndex(marker, FUNCTION, ir_attribute(u->ctx, "willreturn"));
-}
-
-void ir_begin_assuming(struct ir_unit *u)
-{
     LLVMValueRef marker = LLVMGetNamedFunction(u->module, marker_name);
-    if (marker)
-        quieten(u, marker);
+    if (!marker)
+        return;
+    LLVMAddAttributeAtIndex(
+        marker, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateEnumAttribute(u->ctx, ir_attribute_kind("memory"), INACCESSIBLE));
+    ir_add_attribute(marker, "nounwind");
+    ir_add_attribute(marker, "willreturn");
 }
 
-void ir_end_assuming(struct ir_unit *u)
+void ir_delete_assumption_markers(struct ir_unit *u)
 {
     LLVMValueRef marker = LLVMGetNamedFunction(u->module, marker_name);
     if (!marker)

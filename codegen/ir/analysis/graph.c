@@ -1,5 +1,6 @@
-/* graph.c - who mentions whom in a module; see tool.h. */
-#include "codegen/ir/tool.h"
+/* graph.c - who mentions whom in a module; see analysis.h. */
+#include "codegen/ir/analysis/analysis.h"
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned slot_of(const struct ir_graph *g, LLVMValueRef v)
@@ -29,8 +30,7 @@ static void add_edge(struct ir_node *from, unsigned to)
     for (unsigned i = 0; i < from->nedges; i++)
         if (from->edges[i] == to)
             return;
-    if (from->nedges == from->edge_room)
-        from->edges = arena_grow(NULL, from->edges, &from->edge_room, sizeof *from->edges);
+    from->edges = ir_grow(from->edges, from->nedges, sizeof *from->edges);
     from->edges[from->nedges++] = to;
 }
 
@@ -108,10 +108,11 @@ static void reach_node(unsigned node, unsigned via, int *from, unsigned *queue, 
     queue[(*tail)++] = node;
 }
 
-void ir_graph_reach(const struct ir_graph *g, unsigned root, int *from,
+void ir_graph_reach(const struct ir_graph *g, LLVMValueRef start, int *from,
                     bool (*leaf)(const struct ir_node *))
 {
     unsigned *queue = mem_array(g->n, sizeof *queue), head = 0, tail = 0;
+    unsigned root = (unsigned)ir_graph_find(g, start);
     bool any_indirect = false;
     for (unsigned i = 0; i < g->n; i++)
         from[i] = -1;
@@ -155,4 +156,24 @@ void ir_graph_reaching(const struct ir_graph *g, bool *set)
             if (!set[i] && node_reaches(&g->nodes[i], set, indirect_reaches))
                 changed = set[i] = true;
     }
+}
+
+bool *ir_graph_reaching_parallel(const struct ir_graph *g, LLVMModuleRef module)
+{
+    bool *set = mem_array(g->n, sizeof *set);
+    set[ir_graph_find(g, LLVMGetNamedFunction(module, "__ompgpu_parallel"))] = true;
+    ir_graph_reaching(g, set);
+    return set;
+}
+
+bool ir_reaches(LLVMModuleRef module, LLVMValueRef f, bool (*is)(const struct ir_node *, void *),
+                void *data)
+{
+    struct ir_graph *g = ir_graph_build(module);
+    int *from = mem_array(g->n, sizeof *from);
+    bool found = false;
+    ir_graph_reach(g, f, from, NULL);
+    for (unsigned i = 0; i < g->n && !found; i++)
+        found = from[i] >= 0 && is(&g->nodes[i], data);
+    return found;
 }

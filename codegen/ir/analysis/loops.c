@@ -1,6 +1,6 @@
 /* loops.c - the natural loops of a function, by dominators.  LLVM's own are not to be had through
  * its C interface.  Functions are small here, so that a matrix of bytes does. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/analysis/analysis.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,8 +74,10 @@ static bool *dominators(struct arena *a, const struct graph *g)
         for (unsigned b = 0; b < n; b++)
             for (unsigned e = g->first[b]; e < g->first[b + 1]; e++)
                 for (unsigned s = g->succ[e], d = 0; d < n; d++)
-                    if (d != s && dom[(size_t)s * n + d] && !dom[(size_t)b * n + d])
-                        dom[(size_t)s * n + d] = false, again = true;
+                    if (d != s && dom[(size_t)s * n + d] && !dom[(size_t)b * n + d]) {
+                        dom[(size_t)s * n + d] = false;
+                        again = true;
+                    }
     }
     return dom;
 }

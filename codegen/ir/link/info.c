@@ -4,77 +4,53 @@
  * __OMPGPU_INFO and __OMPGPU_VAR of devicertl/ompgpu_device.h define constants, so that C is the
  * only place that writes the layout; here they are read from their initialisers and then removed.
  */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/link/link.h"
+#include "devicertl/ompgpu_device.h"
+#include <stdlib.h>
 #include <string.h>
-
-enum {
-    INFO_NAME,
-    INFO_FUNCTION,
-    INFO_FILE,
-    INFO_DIRECTIVE,
-    INFO_LINE,
-    INFO_COLUMN,
-    INFO_MODE,
-    INFO_MAX_THREADS,
-    INFO_REDUCE_BYTES,
-    INFO_FLAGS,
-    INFO_FIELDS
-};
-enum {
-    RED_FILE,
-    RED_NAMES,
-    RED_LINE,
-    RED_COLUMN,
-    RED_VARIABLES,
-    RED_ARRAYS,
-    RED_BYTES,
-    RED_HOW,
-    RED_FIELDS
-};
-enum { VAR_NAME, VAR_ADDRESS, VAR_SIZE, VAR_FIELDS };
-static const char info_prefix[] = "__ompgpu_info_", var_prefix[] = "__ompgpu_varinfo_",
-                  red_prefix[] = "__ompgpu_reduction_", assume_prefix[] = "__ompgpu_assumeinfo_";
-enum { ASSUME_FUNCTION, ASSUME_WORDS, ASSUME_FIELDS };
-
-static LLVMValueRef field(LLVMValueRef global, unsigned i)
-{
-    return LLVMGetAggregateElement(LLVMGetInitializer(global), i);
-}
-
-static const char *string_field(LLVMValueRef global, unsigned i)
-{
-    return ir_string(LLVMGetInitializer(field(global, i)));
-}
-
-static unsigned int_field(LLVMValueRef global, unsigned i)
-{
-    return (unsigned)LLVMConstIntGetZExtValue(field(global, i));
-}
-
-static void check_shape(LLVMValueRef global, unsigned fields)
-{
-    LLVMTypeRef type = LLVMGlobalGetValueType(global);
-    if (LLVMGetTypeKind(type) != LLVMStructTypeKind ||
-        LLVMCountStructElementTypes(type) != fields || !LLVMGetInitializer(global))
-        diag_bug("'%s' does not have the shape that ompgpu_device.h gives it", ir_name(global));
-}
-
-/* ------------------------------------------------------------------ room and names */
-static void *grow(void *list, unsigned n, size_t size)
-{
-    if (n & (n - 1)) /* doubled at each power of two */
-        return list;
-    void *more = mem_array(n ? 2 * (size_t)n : 1, size);
-    return n ? memcpy(more, list, n * size) : more;
-}
 
 struct reading {
     struct ir_unit *u;
     LLVMModuleRef module;
+    LLVMTargetDataRef layout;
     unsigned input;
     bool (*taken)(struct ir_unit *, unsigned, const char *);
 };
 
+_Static_assert(IR_GENERIC == __OMPGPU_GENERIC && IR_SPMD == __OMPGPU_SPMD, "modes of a kernel");
+
+/* ------------------------------------------------------------------ records */
+/* The member of a record's struct that begins at `offset`. */
+static LLVMValueRef member_at(const struct reading *r, LLVMValueRef global, size_t offset)
+{
+    unsigned i = LLVMElementAtOffset(r->layout, LLVMGlobalGetValueType(global), offset);
+    return LLVMGetAggregateElement(LLVMGetInitializer(global), i);
+}
+
+static const char *string_at(const struct reading *r, LLVMValueRef global, size_t offset)
+{
+    return ir_string(LLVMGetInitializer(member_at(r, global, offset)));
+}
+
+static unsigned int_at(const struct reading *r, LLVMValueRef global, size_t offset)
+{
+    return (unsigned)LLVMConstIntGetZExtValue(member_at(r, global, offset));
+}
+
+#define MEMBER(type, name) member_at(r, global, offsetof(struct type, name))
+#define STRING(type, name) string_at(r, global, offsetof(struct type, name))
+#define INT(type, name) int_at(r, global, offsetof(struct type, name))
+
+static void check_shape(const struct reading *r, LLVMValueRef global, size_t size)
+{
+    LLVMTypeRef type = LLVMGlobalGetValueType(global);
+    if (LLVMGetTypeKind(type) != LLVMStructTypeKind || LLVMABISizeOfType(r->layout, type) != size ||
+        !LLVMGetInitializer(global))
+        diag_bug("'%s' does not have the shape that ompgpu_device.h gives it", ir_name(global));
+}
+
+/* ------------------------------------------------------------------ kernels */
 /* The name to use for `name`, which the host asks for. */
 static const char *free_name(const struct reading *r, const char *name)
 {
@@ -82,7 +58,7 @@ static const char *free_name(const struct reading *r, const char *name)
     if (!r->taken || !r->taken(u, r->input, name))
         return name;
     const char *symbol = mem_printf("%s__m%u", name, r->input);
-    u->aliases = grow(u->aliases, u->naliases, sizeof *u->aliases);
+    u->aliases = ir_grow(u->aliases, u->naliases, sizeof *u->aliases);
     u->aliases[u->naliases++] = (struct ir_alias){ r->input, name, symbol };
     return symbol;
 }
@@ -97,23 +73,22 @@ static void rename_function(LLVMModuleRef m, const char *name, const char *to)
 static void read_kernel(const struct reading *r, LLVMValueRef global)
 {
     struct ir_unit *u = r->u;
-    check_shape(global, INFO_FIELDS);
-    u->kernels = grow(u->kernels, u->nkernels, sizeof *u->kernels);
+    check_shape(r, global, sizeof(struct __ompgpu_kernel_info));
+    u->kernels = ir_grow(u->kernels, u->nkernels, sizeof *u->kernels);
     struct ir_kernel *k = &u->kernels[u->nkernels++];
     *k = (struct ir_kernel){ .input = &u->opt->inputs[r->input] };
-    const char *name = string_field(global, INFO_NAME);
+    const char *name = STRING(__ompgpu_kernel_info, name);
     k->name = free_name(r, name);
     rename_function(r->module, name, k->name);
-    rename_function(r->module, mem_printf("%s__region", name), mem_printf("%s__region", k->name));
-    k->function = string_field(global, INFO_FUNCTION);
-    k->file = string_field(global, INFO_FILE);
-    k->directive = string_field(global, INFO_DIRECTIVE);
-    k->line = int_field(global, INFO_LINE);
-    k->column = int_field(global, INFO_COLUMN);
-    k->mode = int_field(global, INFO_MODE);
-    k->max_threads = int_field(global, INFO_MAX_THREADS);
-    k->reduce_bytes = int_field(global, INFO_REDUCE_BYTES);
-    k->flags = int_field(global, INFO_FLAGS);
+    k->function = STRING(__ompgpu_kernel_info, function);
+    k->file = STRING(__ompgpu_kernel_info, file);
+    k->directive = STRING(__ompgpu_kernel_info, directive);
+    k->line = INT(__ompgpu_kernel_info, line);
+    k->column = INT(__ompgpu_kernel_info, column);
+    k->mode = INT(__ompgpu_kernel_info, mode);
+    k->max_threads = INT(__ompgpu_kernel_info, max_threads);
+    k->reduce_bytes = INT(__ompgpu_kernel_info, reduce_bytes);
+    k->flags = INT(__ompgpu_kernel_info, flags);
     if (!ir_kernel_function(r->module, k))
         diag_bug("no function for kernel '%s'", k->name);
 }
@@ -121,18 +96,22 @@ static void read_kernel(const struct reading *r, LLVMValueRef global)
 static void read_reduction(const struct reading *r, LLVMValueRef global)
 {
     struct ir_unit *u = r->u;
-    check_shape(global, RED_FIELDS);
-    u->reductions = grow(u->reductions, u->nreductions, sizeof *u->reductions);
+    check_shape(r, global, sizeof(struct __ompgpu_reduction_info));
+    u->reductions = ir_grow(u->reductions, u->nreductions, sizeof *u->reductions);
     u->reductions[u->nreductions++] = (struct ir_reduction){
-        string_field(global, RED_FILE),   string_field(global, RED_NAMES),
-        int_field(global, RED_LINE),      int_field(global, RED_COLUMN),
-        int_field(global, RED_VARIABLES), int_field(global, RED_ARRAYS),
-        int_field(global, RED_BYTES),     int_field(global, RED_HOW),
-        &u->opt->inputs[r->input],
+        .file = STRING(__ompgpu_reduction_info, file),
+        .names = STRING(__ompgpu_reduction_info, names),
+        .line = INT(__ompgpu_reduction_info, line),
+        .column = INT(__ompgpu_reduction_info, column),
+        .variables = INT(__ompgpu_reduction_info, variables),
+        .arrays = INT(__ompgpu_reduction_info, arrays),
+        .bytes = INT(__ompgpu_reduction_info, bytes),
+        .how = INT(__ompgpu_reduction_info, how),
+        .input = &u->opt->inputs[r->input],
     };
 }
 
-static bool is_export(const struct ir_unit *u, const char *name)
+bool ir_is_export(const struct ir_unit *u, const char *name)
 {
     for (unsigned i = 0; i < u->nexports; i++)
         if (strcmp(u->exports[i], name) == 0)
@@ -144,14 +123,12 @@ static bool is_export(const struct ir_unit *u, const char *name)
 static void export_variable(const struct reading *r, LLVMValueRef global)
 {
     struct ir_unit *u = r->u;
-    check_shape(global, VAR_FIELDS);
-    const char *name = string_field(global, VAR_NAME);
-    LLVMValueRef variable = field(global, VAR_ADDRESS);
+    check_shape(r, global, sizeof(struct __ompgpu_var_info));
+    const char *name = STRING(__ompgpu_var_info, export_name);
+    LLVMValueRef variable = MEMBER(__ompgpu_var_info, address);
     if (!LLVMIsAGlobalVariable(variable))
         diag_bug("declare target variable '%s' is not a variable", name);
-    bool local = LLVMGetLinkage(variable) == LLVMInternalLinkage ||
-                 LLVMGetLinkage(variable) == LLVMPrivateLinkage;
-    if (local) {
+    if (ir_is_local_linkage(variable)) {
         name = free_name(r, name);
         LLVMValueRef other = LLVMGetNamedGlobal(r->module, name);
         if (other && other != variable)
@@ -159,24 +136,25 @@ static void export_variable(const struct reading *r, LLVMValueRef global)
         LLVMSetValueName2(variable, name, strlen(name));
         LLVMSetLinkage(variable, LLVMExternalLinkage);
     }
-    if (is_export(u, name)) /* weak, in several files */
+    if (ir_is_export(u, name)) /* weak, in several files */
         return;
-    u->exports = grow(u->exports, u->nexports, sizeof *u->exports);
+    u->exports = ir_grow(u->exports, u->nexports, sizeof *u->exports);
     u->exports[u->nexports++] = mem_strdup(name);
 }
 
-/* A declaration's attributes would not survive the link: the promise waits for the definition. */
-static void read_promise(const struct reading *r, LLVMValueRef global)
+/* A declaration's attributes would not survive the link: the assumption waits for the definition.
+ */
+static void read_assumption(const struct reading *r, LLVMValueRef global)
 {
     struct ir_unit *u = r->u;
-    check_shape(global, ASSUME_FIELDS);
-    LLVMValueRef f = field(global, ASSUME_FUNCTION);
-    const char *words = string_field(global, ASSUME_WORDS);
+    check_shape(r, global, sizeof(struct __ompgpu_assume_info));
+    LLVMValueRef f = MEMBER(__ompgpu_assume_info, function);
+    const char *words = STRING(__ompgpu_assume_info, words);
     if (LLVMIsAFunction(f) && !LLVMIsDeclaration(f)) {
-        ir_promise(u, f, words);
+        ir_assume(f, words);
     } else if (LLVMIsAFunction(f)) {
-        u->promises = grow(u->promises, u->npromises, sizeof *u->promises);
-        u->promises[u->npromises++] = (struct ir_promise){ mem_strdup(ir_name(f)), words };
+        u->assumptions = ir_grow(u->assumptions, u->nassumptions, sizeof *u->assumptions);
+        u->assumptions[u->nassumptions++] = (struct ir_assumption){ mem_strdup(ir_name(f)), words };
     }
 }
 
@@ -184,12 +162,6 @@ static void delete_global(LLVMValueRef global)
 {
     LLVMReplaceAllUsesWith(global, LLVMGetPoison(LLVMTypeOf(global)));
     LLVMDeleteGlobal(global);
-}
-
-LLVMValueRef ir_kernel_function(LLVMModuleRef module, const struct ir_kernel *k)
-{
-    LLVMValueRef f = LLVMGetNamedFunction(module, k->name);
-    return f && !LLVMIsDeclaration(f) ? f : NULL;
 }
 
 /* Nothing outside of the image refers to its symbols by other ways than kernels and exported
@@ -204,20 +176,34 @@ static void delete_used_lists(LLVMModuleRef module)
     }
 }
 
+/* The C writer says by a section what a function of its own is (__OMPGPU_REGION and others of
+ * ompgpu_device.h); from here on an attribute does, which functions keep. */
+static void read_marks(LLVMModuleRef module)
+{
+    IR_EACH_FUNCTION(f, module) {
+        const char *section = LLVMGetSection(f);
+        if (!section || !text_starts(section, "ompgpu."))
+            continue;
+        ir_set_string_attribute(f, section, "");
+        LLVMSetSection(f, "");
+    }
+}
+
 bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input,
                      bool (*taken)(struct ir_unit *, unsigned, const char *))
 {
-    struct reading r = { u, module, input, taken };
+    struct reading r = { u, module, LLVMGetModuleDataLayout(module), input, taken };
     static const struct {
         const char *prefix;
         void (*read)(const struct reading *, LLVMValueRef);
     } kinds[] = {
-        { info_prefix, read_kernel },
-        { var_prefix, export_variable },
-        { red_prefix, read_reduction },
-        { assume_prefix, read_promise },
+        { "__ompgpu_info_", read_kernel },
+        { "__ompgpu_varinfo_", export_variable },
+        { "__ompgpu_reduction_", read_reduction },
+        { "__ompgpu_assumeinfo_", read_assumption },
     };
     delete_used_lists(module);
+    read_marks(module);
     IR_EACH_GLOBAL(g, module)
         for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
             if (text_starts(ir_name(g), kinds[i].prefix)) {
@@ -237,9 +223,9 @@ static void drop_workers(struct ir_unit *u)
     int *from = mem_array(g->n, sizeof *from);
     for (unsigned i = 0; i < u->nkernels; i++) {
         struct ir_kernel *k = &u->kernels[i];
-        ir_graph_reach(g, (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k)), from, NULL);
+        ir_graph_reach(g, ir_kernel_function(u->module, k), from, NULL);
         if (k->mode == IR_GENERIC && (!parallel || from[ir_graph_find(g, parallel)] < 0))
-            k->flags &= ~(unsigned)IR_KERNEL_WORKERS;
+            k->flags &= ~(unsigned)OMPGPU_KERNEL_WORKERS;
     }
 }
 
@@ -248,10 +234,10 @@ bool ir_finish_info(struct ir_unit *u)
 {
     if (u->opt->link)
         drop_workers(u);
-    for (unsigned i = 0; i < u->npromises; i++) {
-        LLVMValueRef f = LLVMGetNamedFunction(u->module, u->promises[i].function);
+    for (unsigned i = 0; i < u->nassumptions; i++) {
+        LLVMValueRef f = LLVMGetNamedFunction(u->module, u->assumptions[i].function);
         if (f)
-            ir_promise(u, f, u->promises[i].words);
+            ir_assume(f, u->assumptions[i].words);
     }
     for (unsigned i = 0; i < u->nexports; i++) {
         LLVMValueRef variable = LLVMGetNamedGlobal(u->module, u->exports[i]);

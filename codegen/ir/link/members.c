@@ -8,7 +8,7 @@
  * variables, which the host asks for by name, get new names where two members have one of that name
  * (struct ir_alias).  What stays undefined is reported later (link/link.c), when it is known which
  * regions reach it. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/link/link.h"
 #include <llvm-c/Linker.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,29 +22,23 @@ struct symbol {
 };
 struct symbols {
     struct symbol *at;
-    unsigned n, room;
+    unsigned n;
 };
 static struct symbols symbols; /* sorted by name once all are in */
 
 /* ------------------------------------------------------------------ symbols */
-static bool is_own(const char *name) /* every module has these for itself */
+/* Every module has these for itself. */
+static bool is_own(const char *name)
 {
-    static const char *const prefixes[] = { "llvm.", "__ompgpu_info_", "__ompgpu_varinfo_",
-                                            "__ompgpu_reduction_", "__lock_" };
-    for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (text_starts(name, prefixes[i]))
-            return true;
-    return false;
+    return text_starts(name, "llvm.") || text_starts(name, "__ompgpu_");
 }
 
 static void add_symbol(LLVMValueRef v, unsigned input)
 {
     LLVMLinkage l = LLVMGetLinkage(v);
-    if (l == LLVMInternalLinkage || l == LLVMPrivateLinkage ||
-        l == LLVMAvailableExternallyLinkage || is_own(ir_name(v)))
+    if (ir_is_local_linkage(v) || l == LLVMAvailableExternallyLinkage || is_own(ir_name(v)))
         return;
-    if (symbols.n == symbols.room)
-        symbols.at = arena_grow(NULL, symbols.at, &symbols.room, sizeof *symbols.at);
+    symbols.at = ir_grow(symbols.at, symbols.n, sizeof *symbols.at);
     enum symbol_kind kind = LLVMIsDeclaration(v)       ? WANTED
                             : l == LLVMExternalLinkage ? STRONG
                                                        : WEAK;
@@ -140,21 +134,13 @@ static const struct symbol *first_symbol(const char *name)
     return low < symbols.n && strcmp(symbols.at[low].name, name) == 0 ? &symbols.at[low] : NULL;
 }
 
-static bool is_export(const struct ir_unit *u, const char *name)
-{
-    for (unsigned i = 0; i < u->nexports; i++)
-        if (strcmp(u->exports[i], name) == 0)
-            return true;
-    return false;
-}
-
 static bool is_taken(struct ir_unit *u, unsigned input, const char *name)
 {
     const struct symbol *s = first_symbol(name);
     for (; s && s < symbols.at + symbols.n && strcmp(s->name, name) == 0; s++)
         if (s->input != input && u->members[s->input])
             return true;
-    return is_export(u, name);
+    return ir_is_export(u, name);
 }
 
 /* ------------------------------------------------------------------ one module */

@@ -7,7 +7,7 @@
  *
  * And one after it, when inlining has shown what the addresses are:
  *   locals  a variable that only its thread can see needs no atomic, and PTX has none for it. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/passes/passes.h"
 
 enum { SYSTEM_SCOPE = 1 }; /* LLVM's fixed id of the unnamed scope */
 

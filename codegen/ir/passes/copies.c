@@ -1,4 +1,4 @@
-/* copies.c - how much of a team's storage private copies of reduced arrays take
+/* copies.c - how much of the team heap private copies of reduced arrays take
  * (devicertl/storage.c).
  *
  * Next to each place that takes some, the C writer has put a call of __ompgpu_copy_needs, which
@@ -11,12 +11,19 @@
  *   region function, sequential code --> blocks of the team           the functions of parallel regions count for themselves
  *   functions of parallel regions    --> the slice of a thread        nested ones are serialised: calls
  *
- * What the host can foresee it adds to the slice.  What nobody knows, recursion included, has a
- * share of fixed size, which the user may set.  */
-#include "codegen/ir/tool.h"
+ * What the host can foresee it adds to the slice.  What is not known then, recursion included, has
+ * a share of fixed size, which the user may set.  */
+#include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/passes/passes.h"
+#include "devicertl/ompgpu_device.h"
+#include <stdlib.h>
 #include <string.h>
 
-enum { FORESEEN = 1, UNKNOWN = 2, OF_TEAM = 4 }; /* __OMPGPU_COPY_* */
+enum {
+    FORESEEN = __OMPGPU_COPY_FORESEEN,
+    UNKNOWN = __OMPGPU_COPY_UNKNOWN,
+    OF_TEAM = __OMPGPU_COPY_OF_TEAM
+};
 struct need {
     uint64_t bytes;
     unsigned rest;
@@ -29,7 +36,7 @@ struct walk {
     bool (*leaf)(const struct ir_node *);
     struct need *found; /* by node */
     enum progress *state;
-    bool *cycle; /* it was met while active */
+    bool *cycle; /* it was reached while active */
 };
 
 /* ------------------------------------------------------------------ what the C writer says */
@@ -38,8 +45,7 @@ static struct need *collect(const struct ir_graph *g, LLVMValueRef marker)
     struct need *own = mem_array(g->n, sizeof *own);
     IR_EACH_USE(use, marker) {
         LLVMValueRef call = LLVMGetUser(use);
-        struct need *n =
-            &own[ir_graph_find(g, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)))];
+        struct need *n = &own[ir_graph_find(g, ir_function_of(call))];
         for (unsigned i = 0; i < 3; i++)
             if (!LLVMIsAConstantInt(LLVMGetOperand(call, i)))
                 diag_bug("an argument of __ompgpu_copy_needs is not constant");
@@ -102,7 +108,7 @@ static struct walk start(const struct ir_graph *g, const struct need *own,
 static void note_slice(struct ir_kernel *k, struct need n)
 {
     k->copy_bytes = n.bytes > k->copy_bytes ? n.bytes : k->copy_bytes;
-    k->flags |= n.rest & UNKNOWN ? IR_KERNEL_COPIES : 0;
+    k->flags |= n.rest & UNKNOWN ? OMPGPU_KERNEL_COPIES : 0;
     k->more_copies |= n.rest & FORESEEN;
 }
 
@@ -110,7 +116,8 @@ static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *seq
                         struct walk *inside)
 {
     const struct ir_graph *g = inside->g;
-    unsigned kernel = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k));
+    LLVMValueRef f = ir_kernel_function(u->module, k);
+    unsigned kernel = (unsigned)ir_graph_find(g, f);
     if (k->mode == IR_SPMD) {
         visit(inside, kernel);
         note_slice(k, inside->found[kernel]);
@@ -119,9 +126,9 @@ static void size_kernel(struct ir_unit *u, struct ir_kernel *k, struct walk *seq
     visit(sequential, kernel);
     k->block_bytes = sequential->found[kernel].bytes;
     k->more_copies |= sequential->found[kernel].rest & OF_TEAM;
-    k->flags |= sequential->found[kernel].rest & (FORESEEN | UNKNOWN) ? IR_KERNEL_HEAP : 0;
+    k->flags |= sequential->found[kernel].rest & (FORESEEN | UNKNOWN) ? OMPGPU_KERNEL_HEAP : 0;
     int *from = mem_array(g->n, sizeof *from);
-    ir_graph_reach(g, kernel, from, ir_is_outlined);
+    ir_graph_reach(g, f, from, ir_is_outlined);
     for (unsigned i = 0; i < g->n; i++)
         if (from[i] >= 0 && ir_is_outlined(&g->nodes[i])) {
             visit(inside, i);

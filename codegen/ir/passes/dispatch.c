@@ -1,7 +1,7 @@
 /* dispatch.c - the runtime's indirect calls of parallel regions become a cascade of comparisons
  * with direct calls.
  *
- * All regions that the module, a set of kernels' own (passes/specialise.c), passes to
+ * All regions that the module, a set of kernels' own (sets.c), passes to
  * __ompgpu_parallel and __ompgpu_fork are known.  With direct calls the optimiser sees what a
  * region does, ptxas knows the registers it needs, and a region can be inlined:
  *
@@ -13,7 +13,9 @@
  *
  * The cascade is one function, never inlined: the regions are inlined into it, and so their code
  * stands in the module once, be they run by a team or serialised. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/passes.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct regions {
@@ -36,7 +38,7 @@ static const char *const starters[] = { "__ompgpu_parallel", "__ompgpu_fork" };
 
 static bool is_forwarded(LLVMValueRef call)
 {
-    LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    LLVMValueRef caller = ir_function_of(call);
     return strcmp(ir_name(caller), starters[0]) == 0 &&
            LLVMGetOperand(call, 0) == LLVMGetParam(caller, 0);
 }
@@ -66,8 +68,7 @@ static LLVMValueRef token(const struct ir_unit *u, const struct regions *r, unsi
 {
     if (!r->all_known)
         return r->at[i];
-    return LLVMConstIntToPtr(LLVMConstInt(LLVMInt64TypeInContext(u->ctx), i + 1, false),
-                             LLVMPointerTypeInContext(u->ctx, 0));
+    return LLVMConstIntToPtr(l_i64(u, i + 1), l_ptr(u));
 }
 
 static void pass_tokens(const struct ir_unit *u, const struct regions *r, LLVMValueRef starter)
@@ -89,17 +90,10 @@ static void build_call(LLVMBuilderRef b, LLVMTypeRef type, LLVMValueRef f, LLVMV
 /* void cascade(void (*fn)(void *), void *ctx) */
 static LLVMValueRef build_cascade(struct ir_unit *u, LLVMTypeRef region, const struct regions *r)
 {
-    LLVMTypeRef ptr = LLVMPointerTypeInContext(u->ctx, 0), params[] = { ptr, ptr };
-    LLVMValueRef f =
-        LLVMAddFunction(u->module, "__ompgpu_cascade",
-                        LLVMFunctionType(LLVMVoidTypeInContext(u->ctx), params, 2, false));
-    static const char *const attributes[] = { "noinline", "convergent" };
-    for (unsigned i = 0; i < 2; i++)
-        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                ir_attribute(u->ctx, attributes[i]));
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(u->ctx, f, "entry"));
+    LLVMTypeRef ptr = l_ptr(u), params[] = { ptr, ptr };
+    LLVMValueRef f = l_add_function(u, "__ompgpu_cascade", params, 2);
+    ir_add_attribute(f, "noinline");
+    LLVMBuilderRef b = l_open_function(f);
     unsigned compared = r->all_known ? r->n - 1 : r->n;
     for (unsigned i = 0; i < compared; i++) {
         LLVMBasicBlockRef hit = LLVMAppendBasicBlockInContext(u->ctx, f, "region"),
@@ -148,7 +142,7 @@ static void note_regions(struct ir_unit *u, const struct regions *r)
         k->regions = r->n;
         k->unknown_regions = !r->all_known;
         if (r->n == 0 && r->all_known)
-            k->flags &= ~(unsigned)IR_KERNEL_WORKERS;
+            k->flags &= ~(unsigned)OMPGPU_KERNEL_WORKERS;
     }
 }
 

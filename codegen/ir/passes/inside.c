@@ -14,11 +14,11 @@
  *
  * The copies are made by LLVM's module cloner and linker: a clone of the module in which all but
  * those functions are available elsewhere. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/passes/passes.h"
 #include <llvm-c/Linker.h>
+#include <stdlib.h>
 #include <string.h>
-
-static const char suffix[] = "__inside";
 
 /* made external while the two modules find each other's names */
 struct local {
@@ -34,18 +34,16 @@ struct separation {
 };
 
 /* ------------------------------------------------------------------ which functions */
-static bool find_mixed(struct separation *s, LLVMValueRef parallel)
+static bool find_mixed(struct separation *s)
 {
-    bool *reaches = mem_array(s->g->n, sizeof *reaches), any = false;
-    reaches[ir_graph_find(s->g, parallel)] = true;
-    ir_graph_reaching(s->g, reaches);
+    bool *reaches = ir_graph_reaching_parallel(s->g, s->u->module), any = false;
     ir_find_contexts(s->u, s->g, s->sequential, s->inside);
     for (unsigned i = 0; i < s->g->n; i++) {
         LLVMValueRef v = s->g->nodes[i].value;
         if (!reaches[i] || !s->sequential[i] || !s->inside[i] || !LLVMIsAFunction(v) ||
             LLVMIsDeclaration(v))
             continue;
-        s->copies[i] = mem_printf("%s%s", ir_name(v), suffix);
+        s->copies[i] = mem_printf("%s__inside", ir_name(v));
         any = true;
     }
     return any;
@@ -57,8 +55,7 @@ static void show_locals(struct separation *s)
     for (unsigned i = 0; i < s->g->n; i++) {
         LLVMValueRef v = s->g->nodes[i].value;
         LLVMLinkage linkage = LLVMGetLinkage(v);
-        if (!s->g->nodes[i].defined ||
-            (linkage != LLVMInternalLinkage && linkage != LLVMPrivateLinkage))
+        if (!s->g->nodes[i].defined || !ir_is_local_linkage(v))
             continue;
         if (!*ir_name(v))
             LLVMSetValueName2(v, "__ompgpu_unnamed", 16);
@@ -94,8 +91,11 @@ static void link_copies(struct separation *s)
     if (LLVMLinkModules2(s->u->module, m)) /* takes it */
         diag_bug("copies of functions do not fit");
     for (unsigned i = 0; i < s->g->n; i++)
-        if (s->copies[i])
-            LLVMSetLinkage(LLVMGetNamedFunction(s->u->module, s->copies[i]), LLVMInternalLinkage);
+        if (s->copies[i]) {
+            LLVMValueRef copy = LLVMGetNamedFunction(s->u->module, s->copies[i]);
+            LLVMSetLinkage(copy, LLVMInternalLinkage);
+            ir_set_string_attribute(copy, IR_OURS, "");
+        }
 }
 
 /* Copies call copies from the start. */
@@ -132,7 +132,7 @@ bool ir_separate_contexts(struct ir_unit *u)
     s.inside = mem_array(s.g->n, sizeof *s.inside);
     s.copies = mem_array(s.g->n, sizeof *s.copies);
     s.locals = mem_array(s.g->n, sizeof *s.locals);
-    if (find_mixed(&s, parallel))
+    if (find_mixed(&s))
         separate(&s);
     return true;
 }

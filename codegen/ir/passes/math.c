@@ -6,7 +6,7 @@
  *
  * Only the rows with `intrinsic` set are replaced; sqrt, fabs, fma, floor, ceil, trunc, rint,
  * copysign, fmin, fmax have instructions. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/passes/passes.h"
 #include <string.h>
 
 struct math {
@@ -158,7 +158,7 @@ static const struct pair {
 
 static LLVMValueRef local(LLVMBuilderRef b, LLVMValueRef user, LLVMTypeRef type)
 {
-    LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+    LLVMValueRef f = ir_function_of(user);
     LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)));
     return LLVMBuildAlloca(b, type, "");
 }

@@ -1,13 +1,14 @@
 /* strides.c - loops that threads share are kept from loop strength reduction.
  *
  * LLVM's code generator gives each address in a loop an induction variable of its own, which saves
- * a multiplication a turn in a loop that runs many times.  A loop that steps by the number of
+ * a multiplication an iteration in a loop that runs many times.  A loop that steps by the number of
  * threads runs once or a few times for each thread: there it costs registers, and additions in each
- * turn.  The same holds for a loop around other loops.  The value of such a loop's counter is
+ * iteration.  The same holds for a loop around other loops.  The value of such a loop's counter is
  * passed through llvm.expect, which scalar evolution does not look through and which generates no
  * code. */
-#include "codegen/ir/tool.h"
-#include <string.h>
+#include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/passes.h"
+#include <stdlib.h>
 
 /* The addition that a counter gets its next value from, NULL for other phis.  *latch: where the
  * loop goes back. */
@@ -63,15 +64,9 @@ static bool holds_loop(LLVMValueRef f, LLVMBasicBlockRef header, LLVMBasicBlockR
 static void hide(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef phi, LLVMValueRef add)
 {
     LLVMTypeRef type = LLVMTypeOf(phi);
-    unsigned id = LLVMLookupIntrinsicID("llvm.expect", strlen("llvm.expect"));
-    LLVMValueRef expect = LLVMGetIntrinsicDeclaration(u->module, id, &type, 1),
-                 arguments[] = { phi, LLVMConstInt(type, 0, false) };
-    LLVMValueRef first = phi;
-    while (LLVMIsAPHINode(first))
-        first = LLVMGetNextInstruction(first);
-    LLVMPositionBuilderBefore(b, first);
-    LLVMValueRef hidden =
-        LLVMBuildCall2(b, LLVMIntrinsicGetType(u->ctx, id, &type, 1), expect, arguments, 2, "");
+    LLVMValueRef arguments[] = { phi, LLVMConstInt(type, 0, false) };
+    LLVMPositionBuilderBefore(b, l_first_after_phis(LLVMGetInstructionParent(phi)));
+    LLVMValueRef hidden = l_call_intrinsic(u, b, "llvm.expect", type, arguments, 2);
     LLVMReplaceAllUsesWith(phi, hidden);
     LLVMSetOperand(hidden, 0, phi);
     LLVMSetOperand(add, LLVMGetOperand(add, 0) == hidden ? 0 : 1, phi);

@@ -4,10 +4,11 @@
  * Passes note what they do and what they could not do when they do it; report/report.c prints the
  * notes behind the remark of their region. With --remarks the input has full debug information
  * (driver/pipeline/stages.c), so that variables have their names and places. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/report/report.h"
 #include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ places */
@@ -83,9 +84,8 @@ static LLVMDbgRecordRef declaration_in(LLVMValueRef instruction, LLVMValueRef va
 
 static LLVMDbgRecordRef declaration_of(LLVMValueRef variable)
 {
-    LLVMValueRef f = LLVMIsAInstruction(variable)
-                         ? LLVMGetBasicBlockParent(LLVMGetInstructionParent(variable))
-                         : LLVMGetParamParent(variable);
+    LLVMValueRef f =
+        LLVMIsAInstruction(variable) ? ir_function_of(variable) : LLVMGetParamParent(variable);
     LLVMDbgRecordRef d = NULL;
     IR_EACH_BLOCK(block, f)
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && !d;
@@ -200,10 +200,13 @@ void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char
 {
     if (!k->input->remarks)
         return;
+    char *text = NULL;
     va_list args;
     va_start(args, fmt);
-    char *text = arena_vprintf(NULL, fmt, args);
+    int n = vasprintf(&text, fmt, args);
     va_end(args);
+    if (n < 0)
+        diag_bug("out of memory");
     struct ir_note **end = &k->notes, *note = mem_array(1, sizeof *note);
     *note = (struct ir_note){ .at = at.file ? at : (struct ir_place){ k->file, k->line, k->column },
                               .id = id,

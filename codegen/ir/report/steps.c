@@ -1,4 +1,4 @@
-/* steps.c - what each step makes of the kernels, in front of the final IR of --emit=ir.
+/* steps.c - what each step makes of the kernels, before the final IR of --emit=ir.
  *
  *   ; --- before: the first step
  *   ; define … @main_14__region(…) { … }
@@ -9,8 +9,10 @@
  *
  * The steps are comments, so that the whole is IR that LLVM's tools read.  Only what the user wrote
  * is shown, and what codegen puts into it; the runtime that is linked in between is not. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/passes/passes.h"
+#include "codegen/ir/report/report.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct shown {
@@ -20,7 +22,7 @@ struct shown {
 };
 static struct {
     struct shown *at;
-    unsigned n, room;
+    unsigned n;
 } functions;
 static FILE *out;
 static char *buffer;
@@ -36,21 +38,9 @@ static struct shown *find(const char *name, unsigned set)
 
 static struct shown *add(const char *name, unsigned set)
 {
-    if (functions.n == functions.room)
-        functions.at = arena_grow(NULL, functions.at, &functions.room, sizeof *functions.at);
+    functions.at = ir_grow(functions.at, functions.n, sizeof *functions.at);
     functions.at[functions.n] = (struct shown){ .name = mem_strdup(name), .set = set };
     return &functions.at[functions.n++];
-}
-
-/* The user's functions are those of the first step; later ones are codegen's or the runtime's. */
-static bool is_ours(const char *name)
-{
-    static const char *const prefixes[] = { "__ompgpu_guard_", "__ompgpu_part_",
-                                            "__ompgpu_cascade" };
-    for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (text_starts(name, prefixes[i]))
-            return true;
-    return strstr(name, "__inside") != NULL;
 }
 
 static void put_comment(const char *text)
@@ -73,12 +63,13 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* Whether it is another text than before.  What a set of kernels has for itself has the set's
- * number in front. */
+ * number before it. */
 static bool show_function(LLVMValueRef f, bool first, unsigned set)
 {
     const char *name = ir_name(f);
     struct shown *s = find(name, set), *home = set ? find(name, 0) : NULL;
-    if (!s && !first && !home && !is_ours(name))
+    /* the user's functions are those of the first step; later ones are ours or the runtime's */
+    if (!s && !first && !home && !ir_string_attribute(f, IR_OURS))
         return false;
     if (!s)
         s = add(name, set);

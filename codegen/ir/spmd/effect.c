@@ -2,159 +2,20 @@
  *
  * The code is uniform: threads start with the same arguments and compute the same values, so that
  * they take the same branches.  What would break this (a clock, a volatile or atomic load, malloc)
- * is executed by thread 0, and its result broadcast. */
+ * is executed by the main thread, and its result broadcast. */
+#include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/passes/passes.h"
 #include "codegen/ir/spmd/spmd.h"
+#include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------- functions that are known by name */
-enum known_kind {
-    K_EVERY, /* the same answer for each thread, no memory */
-    K_READ,  /* every thread: reads what its arguments point to */
-    K_FOLD,
-    K_SIZE,
-    K_SET,
-    K_DROP,
-    K_PRINT, /* thread 0: reads memory, keeps no argument */
-    K_GUARD, /* thread 0: reads and writes anything */
-    K_ASK,   /* the same, and it asks how many threads there are */
-    K_LOCAL, /* thread 0: reads and writes what its arguments point to, keeps no argument */
-    K_FRESH, /* thread 0: no memory that others have yet */
-    K_DIE,   /* thread 0: does not return */
-};
-static const struct known {
-    const char *name;
-    enum known_kind kind;
-    unsigned value;
-} known[] = {
-    { "__ompgpu_thread_id", K_FOLD, 0 },
-    { "__ompgpu_num_threads", K_FOLD, 1 },
-    { "omp_get_thread_num", K_FOLD, 0 },
-    { "omp_get_num_threads", K_FOLD, 1 },
-    { "omp_in_parallel", K_FOLD, 0 },
-    { "omp_get_level", K_FOLD, 0 },
-    { "omp_get_active_level", K_FOLD, 0 },
-    { "__ompgpu_reduce_parallel", K_FOLD, 1 },
-    { "__ompgpu_reduce_piece", K_FOLD, 1 },
-    { "omp_get_max_threads", K_SIZE, 0 },
-    { "omp_set_num_threads", K_SET, 0 },
-    { "__ompgpu_barrier", K_DROP, 0 },
-    { "__ompgpu_assume", K_DROP, 0 },
-    { "__ompgpu_team_id", K_EVERY, 0 },
-    { "__ompgpu_num_teams", K_EVERY, 0 },
-    { "omp_get_team_num", K_EVERY, 0 },
-    { "omp_get_num_teams", K_EVERY, 0 },
-    { "omp_get_thread_limit", K_EVERY, 0 },
-    { "omp_get_num_procs", K_EVERY, 0 },
-    { "omp_get_max_teams", K_EVERY, 0 },
-    { "omp_get_teams_thread_limit", K_EVERY, 0 },
-    { "omp_is_initial_device", K_EVERY, 0 },
-    { "omp_get_device_num", K_EVERY, 0 },
-    { "omp_get_default_device", K_EVERY, 0 },
-    { "omp_get_num_devices", K_EVERY, 0 },
-    { "omp_get_initial_device", K_EVERY, 0 },
-    { "omp_get_wtick", K_EVERY, 0 },
-    { "omp_get_dynamic", K_EVERY, 0 },
-    { "omp_get_max_active_levels", K_EVERY, 0 },
-    { "omp_get_supported_active_levels", K_EVERY, 0 },
-    { "omp_get_cancellation", K_EVERY, 0 },
-    { "omp_get_nested", K_EVERY, 0 },
-    { "omp_get_proc_bind", K_EVERY, 0 },
-    { "omp_set_dynamic", K_DROP, 0 },
-    { "omp_set_nested", K_DROP, 0 },
-    { "omp_set_schedule", K_DROP, 0 },
-    { "omp_get_schedule", K_LOCAL, 0 }, /* the device's are fixed: devicertl/omp_api.c */
-    { "strlen", K_READ, 0 },
-    { "strcmp", K_READ, 0 },
-    { "memcmp", K_READ, 0 },
-    { "printf", K_PRINT, 0 },
-    { "vprintf", K_PRINT, 0 },
-    { "puts", K_PRINT, 0 },
-    { "putchar", K_PRINT, 0 },
-    { "omp_get_wtime", K_PRINT, 0 },
-    { "__ompgpu_critical_begin", K_GUARD, 0 },
-    { "__ompgpu_critical_end", K_GUARD, 0 },
-    { "__ompgpu_flush", K_GUARD, 0 },
-    { "omp_init_lock", K_GUARD, 0 },
-    { "omp_destroy_lock", K_GUARD, 0 },
-    { "omp_set_lock", K_GUARD, 0 },
-    { "omp_unset_lock", K_GUARD, 0 },
-    { "omp_test_lock", K_GUARD, 0 },
-    { "memcpy", K_GUARD, 0 },
-    { "memmove", K_GUARD, 0 },
-    { "memset", K_GUARD, 0 },
-    { "free", K_GUARD, 0 },
-    { "malloc", K_FRESH, 0 },
-    { "calloc", K_FRESH, 0 },
-    { "__ompgpu_reduce_teams", K_LOCAL, 0 },
-    { "__ompgpu_teams_put", K_LOCAL, 0 },
-    { "__ompgpu_teams_get", K_LOCAL, 0 },
-    { "__ompgpu_teams_last", K_GUARD, 0 },
-    { "__ompgpu_copy_slice", K_FRESH, 0 },
-    { "__ompgpu_hidden", K_EVERY, 0 },
-    { "__ompgpu_level", K_FOLD, 0 },
-    { "__ompgpu_copy_alloc", K_FRESH, 0 },
-    { "__ompgpu_copy_free", K_FRESH, 0 },
-    { "__ompgpu_copy_distance", K_EVERY, 0 },
-    { "__ompgpu_fold_rows", K_ASK, 0 },
-    { "__ompgpu_column", K_LOCAL, 0 },
-    { "__ompgpu_deferred", K_EVERY, 0 },
-    { "__ompgpu_deferred_begin", K_LOCAL, 0 },
-    { "__ompgpu_deferred_add", K_LOCAL, 0 },
-    { "__ompgpu_deferred_end", K_LOCAL, 0 },
-    { "__ompgpu_deferred_last", K_GUARD, 0 },
-    { "__ompgpu_deferred_get", K_LOCAL, 0 },
-    { "__ompgpu_deferred_get_array", K_LOCAL, 0 },
-    { "__ompgpu_dispatch_init", K_ASK, 0 },
-    { "__ompgpu_dispatch_next", K_ASK, 0 },
-    { "omp_get_ancestor_thread_num", K_ASK, 0 },
-    { "omp_get_team_size", K_ASK, 0 },
-    { "omp_alloc", K_FRESH, 0 },
-    { "omp_aligned_alloc", K_FRESH, 0 },
-    { "omp_calloc", K_FRESH, 0 },
-    { "omp_aligned_calloc", K_FRESH, 0 },
-    { "omp_free", K_GUARD, 0 },
-    { "__ompgpu_heap_mark", K_FRESH, 0 },
-    { "__ompgpu_heap_alloc", K_FRESH, 0 },
-    { "__ompgpu_heap_release", K_FRESH, 0 },
-    { "__assert_fail", K_DIE, 0 },
-    { "__assert", K_DIE, 0 },
-    { "__ompgpu_fail", K_DIE, 0 },
-    { "abort", K_DIE, 0 },
-    { "llvm.trap", K_DIE, 0 },
-    { "llvm.ubsantrap", K_DIE, 0 },
-};
-
-static const struct known *find_known(const char *name)
-{
-    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].name, name) == 0)
-            return &known[i];
-    return NULL;
-}
-
-const char *spmd_callee(LLVMValueRef call)
-{
-    LLVMValueRef callee = LLVMGetCalledValue(call);
-    return LLVMIsAFunction(callee) ? ir_name(callee) : "";
-}
-
-static bool is_declared(LLVMValueRef call)
-{
-    LLVMValueRef callee = LLVMGetCalledValue(call);
-    return LLVMIsAFunction(callee) && LLVMIsDeclaration(callee);
-}
-
-static const struct known *known_call(LLVMValueRef call)
-{
-    return is_declared(call) ? find_known(spmd_callee(call)) : NULL;
-}
-
 /* ------------------------------------------------------------------ functions with a body */
-static bool has(LLVMValueRef f, const char *attribute)
+static bool is_parallel(LLVMValueRef f)
 {
-    return LLVMGetEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                       ir_attribute_kind(attribute)) != NULL;
+    return LLVMIsAFunction(f) && strcmp(ir_name(f), "__ompgpu_parallel") == 0;
 }
+
+bool spmd_is_parallel(LLVMValueRef call) { return ir_is_call_of(call, "__ompgpu_parallel"); }
 
 /* The `memory` attribute: two bits a location, 1 reads, 2 writes. */
 static uint64_t memory_effects(LLVMValueRef f)
@@ -165,51 +26,48 @@ static uint64_t memory_effects(LLVMValueRef f)
 }
 #define WRITES 0xaaaaaaaaaaaaaaaaull
 
-/* What stands in the way of thread 0 calling a function alone.  *asks: it asks about threads, and
+/* What stands in the way of a call by the main thread alone.  *asks: it asks about threads, and
  * must find that there is one. */
-static const char *obstacle_in_node(const struct ir_node *node, bool *asks)
+struct obstacle {
+    const char *why;
+    bool asks;
+};
+
+static bool find_obstacle(const struct ir_node *node, void *data)
 {
+    struct obstacle *o = data;
     const char *name = ir_name(node->value);
     if (!LLVMIsAFunction(node->value))
-        return NULL;
+        return false;
     if (node->indirect)
-        return "calls through a function pointer";
-    if (node->defined || text_starts(name, "llvm.") || ir_is_math_name(name))
-        return NULL;
-    if (strcmp(name, "__ompgpu_parallel") == 0)
-        return "contains a parallel region";
-    const struct known *k = find_known(name);
-    *asks |= k && (k->kind == K_FOLD || k->kind == K_DROP || k->kind == K_ASK);
-    return !k || k->kind == K_SIZE || k->kind == K_SET ? mem_printf("calls '%s'", name) : NULL;
+        o->why = "calls through a function pointer";
+    if (node->indirect || node->defined || *ir_intrinsic(node->value) || ir_is_math_name(name))
+        return node->indirect;
+    enum spmd_known_kind kind = spmd_known(node->value, NULL);
+    if (is_parallel(node->value))
+        o->why = "contains a parallel region";
+    else if (kind == KNOWN_NOT || kind == KNOWN_SIZE || kind == KNOWN_SET)
+        o->why = mem_printf("calls '%s'", name);
+    o->asks |= kind == KNOWN_FOLD || kind == KNOWN_DROP || kind == KNOWN_ASK;
+    return o->why != NULL;
 }
 
-static const char *obstacle_in(struct ir_unit *u, LLVMValueRef f, bool *asks)
+static struct obstacle obstacle_in(struct ir_unit *u, LLVMValueRef f)
 {
-    struct ir_graph *g = ir_graph_build(u->module);
-    int *from = mem_array(g->n, sizeof *from);
-    const char *why = NULL;
-    ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
-    for (unsigned i = 0; i < g->n && !why; i++)
-        if (from[i] >= 0)
-            why = obstacle_in_node(&g->nodes[i], asks);
-    return why;
+    struct obstacle o = { 0 };
+    ir_reaches(u->module, f, find_obstacle, &o);
+    return o;
 }
 
-bool spmd_needs_promise(struct ir_unit *u, LLVMValueRef f)
+bool spmd_needs_assumption(struct ir_unit *u, LLVMValueRef f)
 {
-    bool asks;
-    return obstacle_in(u, f, &asks) != NULL;
+    return obstacle_in(u, f).why != NULL;
 }
 
-/* Can one be met? */
-static bool meets_region(const struct spmd_region *r, LLVMValueRef f)
+static bool is_parallel_node(const struct ir_node *node, void *unused)
 {
-    LLVMValueRef parallel = LLVMGetNamedFunction(r->u->module, "__ompgpu_parallel");
-    struct ir_graph *g = ir_graph_build(r->u->module);
-    int *from = mem_array(g->n, sizeof *from);
-    ir_graph_reach(g, (unsigned)ir_graph_find(g, f), from, NULL);
-    bool meets = from[ir_graph_find(g, parallel)] >= 0;
-    return meets;
+    (void)unused;
+    return is_parallel(node->value);
 }
 
 /* ------------------------------------------------------------------ effects */
@@ -227,7 +85,7 @@ static struct spmd_effect refused(const char *why, const char *remedy)
     return (struct spmd_effect){ .action = SPMD_REFUSE, .why = why, .remedy = remedy };
 }
 static const char own_function[] = "put it into a function of its own with "
-                                   "__attribute__((noinline)), which one thread can call alone";
+                                   "__attribute__((noinline)), which one thread can call";
 /* … because what is called may hold a parallel region, or cannot be seen. */
 static struct spmd_effect refused_unknown(const char *why, const char *remedy)
 {
@@ -246,25 +104,25 @@ static spmd_mask arguments_mask(const struct spmd_region *r, LLVMValueRef call)
 }
 
 static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef call,
-                                       const struct known *k)
+                                       enum spmd_known_kind kind, unsigned value)
 {
     spmd_mask arguments = arguments_mask(r, call);
     struct spmd_effect die = guarded(SPMD_ALL, SPMD_ALL);
     die.noreturn = true;
     struct spmd_effect ask = guarded(SPMD_ALL, SPMD_ALL);
     ask.asks = true;
-    switch (k->kind) {
-    case K_EVERY: return EVERY;
-    case K_READ: return reading(arguments);
-    case K_FOLD: return (struct spmd_effect){ .action = SPMD_FOLD, .value = k->value };
-    case K_SIZE: return (struct spmd_effect){ .action = SPMD_SIZE };
-    case K_SET: return (struct spmd_effect){ .action = SPMD_SET };
-    case K_DROP: return (struct spmd_effect){ .action = SPMD_DROP };
-    case K_PRINT: return guarded(SPMD_OTHER | arguments, 0);
-    case K_ASK: return ask;
-    case K_LOCAL: return guarded(SPMD_OTHER | arguments, SPMD_OTHER | arguments);
-    case K_FRESH: return guarded(0, 0);
-    case K_DIE: return die;
+    switch (kind) {
+    case KNOWN_EVERY: return EVERY;
+    case KNOWN_READ: return reading(arguments);
+    case KNOWN_FOLD: return (struct spmd_effect){ .action = SPMD_FOLD, .value = value };
+    case KNOWN_SIZE: return (struct spmd_effect){ .action = SPMD_SIZE };
+    case KNOWN_SET: return (struct spmd_effect){ .action = SPMD_SET };
+    case KNOWN_DROP: return (struct spmd_effect){ .action = SPMD_DROP };
+    case KNOWN_PRINT: return guarded(SPMD_OTHER | arguments, 0);
+    case KNOWN_ASK: return ask;
+    case KNOWN_LOCAL: return guarded(SPMD_OTHER | arguments, SPMD_OTHER | arguments);
+    case KNOWN_FRESH: return guarded(0, 0);
+    case KNOWN_DIE: return die;
     default: return guarded(SPMD_ALL, SPMD_ALL);
     }
 }
@@ -288,16 +146,16 @@ static bool has_pointer_argument(LLVMValueRef call)
     return false;
 }
 
-static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
+static bool is_main_local(const struct spmd_region *r, LLVMValueRef pointer)
 {
     const struct spmd_object *o = spmd_object_of(r, pointer);
-    return o && o->place == SPMD_OWN;
+    return o && o->storage == SPMD_MAIN;
 }
 
-static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValueRef call,
-                                           const char *name)
+static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValueRef call)
 {
-    static const char *const nothing[] = { "llvm.lifetime.",    "llvm.dbg.",
+    const char *name = ir_intrinsic(LLVMGetCalledValue(call));
+    static const char *const nothing[] = { "llvm.lifetime",     "llvm.dbg",
                                            "llvm.assume",       "llvm.experimental.noalias",
                                            "llvm.donothing",    "llvm.stacksave",
                                            "llvm.stackrestore", "llvm.prefetch",
@@ -305,36 +163,35 @@ static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValu
     for (unsigned i = 0; i < sizeof nothing / sizeof *nothing; i++)
         if (text_starts(name, nothing[i]))
             return EVERY;
-    if (text_starts(name, "llvm.memset.") || text_starts(name, "llvm.memcpy.") ||
-        text_starts(name, "llvm.memmove.")) {
+    bool sets = text_starts(name, "llvm.memset");
+    if (sets || text_starts(name, "llvm.memcpy") || text_starts(name, "llvm.memmove")) {
         spmd_mask into = spmd_pointer_mask(r, LLVMGetOperand(call, 0));
-        spmd_mask from =
-            text_starts(name, "llvm.memset.") ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));
-        bool own = is_own(r, LLVMGetOperand(call, 0)) ||
-                   (!text_starts(name, "llvm.memset.") && is_own(r, LLVMGetOperand(call, 1)));
-        return into || own ? guarded(from, into) : reading(from);
+        spmd_mask from = sets ? 0 : spmd_pointer_mask(r, LLVMGetOperand(call, 1));
+        bool main = is_main_local(r, LLVMGetOperand(call, 0)) ||
+                    (!sets && is_main_local(r, LLVMGetOperand(call, 1)));
+        return into || main ? guarded(from, into) : reading(from);
     }
-    bool speculatable = has(LLVMGetCalledValue(call), "speculatable");
+    bool speculatable = ir_has(LLVMGetCalledValue(call), "speculatable");
     if (memory_effects(LLVMGetCalledValue(call)) == 0 && speculatable &&
         !text_starts(name, "llvm.nvvm.read.") && !text_starts(name, "llvm.threadlocal"))
         return EVERY;
     return refused(mem_printf("the operation '%s'", name), own_function);
 }
 
-/* What the user says of the call, or why it cannot be made in an SPMD kernel. */
-static struct spmd_effect promised_or(unsigned promises, struct spmd_effect otherwise)
+/* What the user states about the call, or why it cannot be made in an SPMD kernel. */
+static struct spmd_effect assumed_or(unsigned assumptions, struct spmd_effect otherwise)
 {
-    if (promises & IR_AMENABLE)
+    if (assumptions & IR_SPMD_AMENABLE)
         return (struct spmd_effect){ .action = SPMD_CALL, .reads = SPMD_ALL, .writes = SPMD_ALL };
-    if (!(promises & IR_NO_PARALLEL))
+    if (!(assumptions & IR_NO_PARALLELISM))
         return otherwise;
-    struct spmd_effect alone = guarded(SPMD_ALL, SPMD_ALL);
-    alone.asks = !(promises & IR_NO_ROUTINES);
-    return alone;
+    struct spmd_effect main_only = guarded(SPMD_ALL, SPMD_ALL);
+    main_only.asks = !(assumptions & IR_NO_ROUTINES);
+    return main_only;
 }
 
 static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValueRef call,
-                                          const char *name, unsigned promises)
+                                          const char *name, unsigned assumptions)
 {
     LLVMValueRef f = LLVMGetCalledValue(call);
     uint64_t memory = memory_effects(f);
@@ -342,18 +199,21 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
         return EVERY;
     if (!(memory & WRITES))
         return reading(SPMD_ALL);
-    struct spmd_effect alone = guarded(SPMD_ALL, SPMD_ALL);
-    const char *why = obstacle_in(r->u, f, &alone.asks);
-    if (!why && !(promises & IR_AMENABLE))
-        return alone;
-    if ((promises & IR_AMENABLE) && !(promises & IR_NO_PARALLEL) && meets_region(r, f))
-        promises &= ~(unsigned)IR_AMENABLE;
-    return promised_or(
-        promises,
-        refused_unknown(mem_printf("a call of '%s', which could not be inlined and %s", name, why),
-                        "make the function one that can be inlined (neither recursive nor "
-                        "noinline), or say '#pragma omp assume "
-                        "no_parallelism' around the call if no parallel region is met in it"));
+    struct obstacle obstacle = obstacle_in(r->u, f);
+    struct spmd_effect main_only = guarded(SPMD_ALL, SPMD_ALL);
+    main_only.asks = obstacle.asks;
+    if (!obstacle.why && !(assumptions & IR_SPMD_AMENABLE))
+        return main_only;
+    if ((assumptions & IR_SPMD_AMENABLE) && !(assumptions & IR_NO_PARALLELISM) &&
+        ir_reaches(r->u->module, f, is_parallel_node, NULL))
+        assumptions &= ~(unsigned)IR_SPMD_AMENABLE;
+    return assumed_or(
+        assumptions,
+        refused_unknown(
+            mem_printf("a call of '%s', which could not be inlined and %s", name, obstacle.why),
+            "make the function one that can be inlined (neither recursive nor "
+            "noinline), or say '#pragma omp assume "
+            "no_parallelism' around the call if it encounters no parallel region"));
 }
 
 static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef call)
@@ -361,43 +221,47 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
     const char *name = spmd_callee(call);
     LLVMValueRef callee = LLVMGetCalledValue(call);
     if ((unsigned)LLVMGetNumOperands(call) != LLVMGetNumArgOperands(call) + 1 &&
-        strcmp(name, "llvm.assume") != 0)
+        strcmp(ir_intrinsic(callee), "llvm.assume") != 0)
         return refused("a call with operand bundles", own_function);
     if (LLVMIsAInlineAsm(callee))
         return refused("inline assembly", own_function);
-    unsigned promises = r->promises | ir_promises(callee);
+    unsigned assumptions = r->assumptions | ir_assumptions(callee);
     if (!LLVMIsAFunction(callee))
-        return promised_or(
-            promises,
+        return assumed_or(
+            assumptions,
             refused_unknown("a call through a function pointer",
                             "call the function by its name, or say '#pragma omp assume "
-                            "no_parallelism' around the call if no parallel region is met in it"));
+                            "no_parallelism' around the call if it encounters no parallel region"));
     if (spmd_is_parallel(call))
         return region_effect(call);
-    const struct known *k = known_call(call);
-    if (k)
-        return known_effect(r, call, k);
-    if (text_starts(name, "llvm."))
-        return intrinsic_effect(r, call, name);
+    unsigned value = 0;
+    enum spmd_known_kind kind = spmd_known(callee, &value);
+    if (kind != KNOWN_NOT)
+        return known_effect(r, call, kind, value);
+    if (LLVMGetIntrinsicID(callee))
+        return intrinsic_effect(r, call);
     if (!LLVMIsDeclaration(callee))
-        return function_effect(r, call, name, promises);
+        return function_effect(r, call, name, assumptions);
     if (ir_is_math_name(name))
         return has_pointer_argument(call)
                    ? guarded(arguments_mask(r, call), arguments_mask(r, call))
                    : EVERY;
-    return promised_or(
-        promises, refused_unknown(mem_printf("a call of '%s'", name),
-                                  "say '#pragma omp assume no_parallelism' around the call if no "
-                                  "parallel region is met in it"));
+    return assumed_or(
+        assumptions,
+        refused_unknown(mem_printf("a call of '%s'", name),
+                        "say '#pragma omp assume no_parallelism' around the call if no "
+                        "parallel region is met in it"));
 }
 
+/* ------------------------------------------------------------------ questions about calls */
 bool spmd_call_only_reads(LLVMValueRef call)
 {
-    const char *name = spmd_callee(call);
-    const struct known *k = known_call(call);
-    if (k)
-        return k->kind == K_READ || k->kind == K_PRINT || k->kind == K_FOLD || k->kind == K_DIE;
-    return text_starts(name, "llvm.") && !text_starts(name, "llvm.va_");
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    enum spmd_known_kind kind = spmd_known(callee, NULL);
+    if (kind != KNOWN_NOT)
+        return kind == KNOWN_READ || kind == KNOWN_PRINT || kind == KNOWN_FOLD || kind == KNOWN_DIE;
+    const char *intrinsic = ir_intrinsic(callee);
+    return *intrinsic && !text_starts(intrinsic, "llvm.va_");
 }
 
 static bool is_plain(LLVMValueRef access)
@@ -405,22 +269,26 @@ static bool is_plain(LLVMValueRef access)
     return !LLVMGetVolatile(access) && LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
 }
 
-/* Nothing that anybody could notice. */
+/* A call without an effect that others could notice. */
+static bool is_idle_call(LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    const char *intrinsic = ir_intrinsic(callee);
+    enum spmd_known_kind kind = spmd_known(callee, NULL);
+    if (kind != KNOWN_NOT)
+        return (kind == KNOWN_EVERY || kind == KNOWN_FOLD || kind == KNOWN_DROP) &&
+               !text_starts(ir_name(callee), "__ompgpu_reduce_");
+    return text_starts(intrinsic, "llvm.lifetime") || strcmp(intrinsic, "llvm.assume") == 0 ||
+           strcmp(intrinsic, "llvm.donothing") == 0 ||
+           (*intrinsic && memory_effects(callee) == 0 && ir_has(callee, "speculatable"));
+}
+
 static bool is_idle(LLVMValueRef i)
 {
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-    const struct known *k = opcode == LLVMCall ? known_call(i) : NULL;
-    const char *name = opcode == LLVMCall ? spmd_callee(i) : "";
-    switch (opcode) {
+    switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: return is_plain(i);
     case LLVMStore: return is_plain(i) && LLVMIsAAllocaInst(spmd_base(LLVMGetOperand(i, 1)));
-    case LLVMCall:
-        return k ? (k->kind == K_EVERY || k->kind == K_FOLD || k->kind == K_DROP) &&
-                       !text_starts(name, "__ompgpu_reduce_")
-                 : text_starts(name, "llvm.lifetime.") || strcmp(name, "llvm.assume") == 0 ||
-                       strcmp(name, "llvm.donothing") == 0 ||
-                       (text_starts(name, "llvm.") && memory_effects(LLVMGetCalledValue(i)) == 0 &&
-                        has(LLVMGetCalledValue(i), "speculatable"));
+    case LLVMCall: return is_idle_call(i);
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
     case LLVMFence:
@@ -441,12 +309,11 @@ bool spmd_is_idle(LLVMValueRef f)
     return true;
 }
 
-/* Each thread calls the function with an object of its own. */
 bool spmd_call_is_amenable(const struct spmd_region *r, LLVMValueRef call, LLVMValueRef pointer)
 {
     LLVMValueRef f = LLVMGetCalledValue(call);
     if (!LLVMIsAFunction(f) || LLVMIsDeclaration(f) ||
-        !((r->promises | ir_promises(f)) & IR_AMENABLE))
+        !((r->assumptions | ir_assumptions(f)) & IR_SPMD_AMENABLE))
         return false;
     for (unsigned i = 0, n = LLVMGetNumArgOperands(call); i < n; i++)
         if (LLVMGetOperand(call, i) == pointer &&
@@ -457,15 +324,18 @@ bool spmd_call_is_amenable(const struct spmd_region *r, LLVMValueRef call, LLVMV
 
 bool spmd_call_keeps_nothing(LLVMValueRef call)
 {
-    const struct known *k = known_call(call);
-    return (k && k->kind == K_LOCAL) || (is_declared(call) && ir_is_math_name(spmd_callee(call)));
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    return spmd_known(callee, NULL) == KNOWN_LOCAL ||
+           (LLVMIsAFunction(callee) && LLVMIsDeclaration(callee) &&
+            ir_is_math_name(ir_name(callee)));
 }
 
+/* ------------------------------------------------------------------ instructions */
 static struct spmd_effect load_effect(const struct spmd_region *r, LLVMValueRef load)
 {
     LLVMValueRef base = spmd_base(LLVMGetOperand(load, 0));
     spmd_mask mask = spmd_pointer_mask(r, LLVMGetOperand(load, 0));
-    if (is_own(r, base))
+    if (is_main_local(r, base))
         return guarded(0, 0);
     if (!mask || (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
         return EVERY;
@@ -475,7 +345,7 @@ static struct spmd_effect load_effect(const struct spmd_region *r, LLVMValueRef 
 static struct spmd_effect write_effect(const struct spmd_region *r, LLVMValueRef pointer)
 {
     spmd_mask mask = spmd_pointer_mask(r, pointer);
-    return mask || is_own(r, pointer) ? guarded(mask, mask) : EVERY;
+    return mask || is_main_local(r, pointer) ? guarded(mask, mask) : EVERY;
 }
 
 struct spmd_effect spmd_effect(const struct spmd_region *r, LLVMValueRef i)

@@ -4,16 +4,13 @@
  * A local stays private (each thread has its own, and all do the same with it) when its address
  * goes nowhere: it is only loaded from, stored to, or read by calls.  The context structure of a
  * parallel region counts as private, too, because each thread that calls the region's function
- * builds its own.  What only thread 0 touches is its own (spmd/own.c).  Everything else becomes a
- * team-shared slot, written by thread 0. A slot whose address is only ever stored into such
- * contexts has a bit of its own; others share that of all unknown memory. */
+ * builds its own.  What only the main thread touches is the main thread's (main_locals.c).
+ * Everything else becomes a shared local, written by the main thread.  One whose address is only
+ * ever stored into such contexts has a bit of its own; others share that of all unknown memory. */
+#include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/passes/passes.h"
 #include "codegen/ir/spmd/spmd.h"
 #include <string.h>
-
-bool spmd_is_parallel(LLVMValueRef call)
-{
-    return LLVMIsACallInst(call) && strcmp(spmd_callee(call), "__ompgpu_parallel") == 0;
-}
 
 static bool is_offset(LLVMValueRef v)
 {
@@ -64,6 +61,13 @@ static bool takes_context(LLVMValueRef call, LLVMValueRef pointer, bool *leaks)
            only_reads_context(LLVMGetParam(fn, 0), leaks);
 }
 
+static bool only_fills_context(LLVMValueRef call, LLVMValueRef pointer)
+{
+    const char *intrinsic = ir_intrinsic(LLVMGetCalledValue(call));
+    return text_starts(intrinsic, "llvm.lifetime") || text_starts(intrinsic, "llvm.memset") ||
+           (text_starts(intrinsic, "llvm.mem") && LLVMGetOperand(call, 1) != pointer);
+}
+
 /* Written, and given to parallel regions; never read here. */
 static bool is_context(LLVMValueRef pointer, bool *leaks)
 {
@@ -83,10 +87,7 @@ static bool is_context(LLVMValueRef pointer, bool *leaks)
             break;
         case LLVMCall:
             if (spmd_is_parallel(user) ? !takes_context(user, pointer, leaks)
-                                       : !(text_starts(spmd_callee(user), "llvm.lifetime.") ||
-                                           text_starts(spmd_callee(user), "llvm.memset.") ||
-                                           (text_starts(spmd_callee(user), "llvm.mem") &&
-                                            LLVMGetOperand(user, 1) != pointer)))
+                                       : !only_fills_context(user, pointer))
                 return false;
             break;
         default: return false;
@@ -102,7 +103,7 @@ static void stored_address(struct spmd_object *o, LLVMValueRef store)
 {
     LLVMValueRef into = spmd_base(LLVMGetOperand(store, 1));
     bool leaks = false;
-    o->place = SPMD_SLOT;
+    o->storage = SPMD_SHARED;
     o->leaked |= !LLVMIsAAllocaInst(into) || !is_context(into, &leaks) || leaks;
 }
 
@@ -113,11 +114,17 @@ static void passed_address(const struct spmd_region *r, struct spmd_object *o, L
     if (spmd_call_only_reads(call) || spmd_call_is_amenable(r, call, pointer) ||
         (spmd_is_parallel(call) && pointer == spmd_base(pointer) && is_context(pointer, &leaks)))
         return;
-    o->place = SPMD_SLOT;
+    o->storage = SPMD_SHARED;
     o->leaked |= !spmd_call_keeps_nothing(call) && ir_call_keeps(call, pointer);
 }
 
-static void follow(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef pointer)
+static void share_leaked(struct spmd_object *o)
+{
+    o->storage = SPMD_SHARED;
+    o->leaked = true;
+}
+
+static void follow_pointer(const struct spmd_region *r, struct spmd_object *o, LLVMValueRef pointer)
 {
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -131,21 +138,14 @@ static void follow(const struct spmd_region *r, struct spmd_object *o, LLVMValue
         case LLVMAtomicRMW:
         case LLVMAtomicCmpXchg:
             if (LLVMGetOperand(user, 0) != pointer)
-                o->place = SPMD_SLOT, o->leaked = true;
+                share_leaked(o);
             break;
         case LLVMGetElementPtr:
-        case LLVMBitCast: follow(r, o, user); break;
+        case LLVMBitCast: follow_pointer(r, o, user); break;
         case LLVMCall: passed_address(r, o, user, pointer); break;
-        default: o->place = SPMD_SLOT, o->leaked = true;
+        default: share_leaked(o);
         }
     }
-}
-
-static bool is_static(LLVMValueRef alloca)
-{
-    return LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) &&
-           LLVMGetInstructionParent(alloca) ==
-               LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(alloca)));
 }
 
 spmd_mask spmd_new_bit(struct spmd_region *r)
@@ -159,14 +159,14 @@ spmd_mask spmd_new_bit(struct spmd_region *r)
 static void add_object(struct spmd_region *r, LLVMValueRef alloca)
 {
     struct spmd_object *o = &r->objects[r->nobjects++];
-    *o = (struct spmd_object){ .alloca = alloca, .not_own = o->not_own };
-    follow(r, o, alloca);
-    if (!o->not_own && is_static(alloca) && spmd_is_own(r, o))
-        o->place = SPMD_OWN;
-    if (o->place != SPMD_SLOT)
+    *o = (struct spmd_object){ .alloca = alloca, .not_main = o->not_main };
+    follow_pointer(r, o, alloca);
+    if (!o->not_main && ir_is_static_alloca(alloca) && spmd_is_main_local(r, o))
+        o->storage = SPMD_MAIN;
+    if (o->storage != SPMD_SHARED)
         return;
     o->mask = o->leaked ? SPMD_OTHER : spmd_new_bit(r);
-    if (!is_static(alloca)) {
+    if (!ir_is_static_alloca(alloca)) {
         spmd_refuse(r, alloca,
                     "an array of variable length that is shared with a parallel region or a call",
                     NULL, "give it a constant size, or allocate it outside of the region");
@@ -174,8 +174,8 @@ static void add_object(struct spmd_region *r, LLVMValueRef alloca)
     }
     o->bytes = LLVMABISizeOfType(r->u->layout, LLVMGetAllocatedType(alloca)) *
                LLVMConstIntGetZExtValue(LLVMGetOperand(alloca, 0));
-    o->in_heap = o->bytes > IR_LATE_SLOTS - r->slot_bytes;
-    r->slot_bytes += o->in_heap ? 0 : o->bytes;
+    o->in_heap = o->bytes > IR_SPMD_SHARED_BYTES - r->shared_bytes;
+    r->shared_bytes += o->in_heap ? 0 : o->bytes;
 }
 
 void spmd_find_objects(struct spmd_region *r)
@@ -187,7 +187,7 @@ void spmd_find_objects(struct spmd_region *r)
         r->objects = mem_array(n + 1, sizeof *r->objects);
     r->nobjects = 0;
     r->nbits = 1;
-    r->slot_bytes = 0;
+    r->shared_bytes = 0;
     IR_EACH_INSTRUCTION_OF(i, r->function)
         if (LLVMIsAAllocaInst(i))
             add_object(r, i);

@@ -1,10 +1,10 @@
 struct ctx { float *x, *s; int n; };
-static void add__parallel(void *p)
+__OMPGPU_PARALLEL void add__parallel(void *p)
 {
     struct ctx *c = p;
     for (int i = __ompgpu_thread_id(); i < c->n; i += __ompgpu_num_threads()) __atomic_fetch_add(c->s, c->x[i], __ATOMIC_RELAXED);
 }
-static void mul__parallel(void *p)
+__OMPGPU_PARALLEL void mul__parallel(void *p)
 {
     struct ctx *c = p;
     for (int i = __ompgpu_thread_id(); i < c->n; i += __ompgpu_num_threads()) c->x[i] *= *c->s;

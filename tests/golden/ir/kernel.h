@@ -1,6 +1,6 @@
 /* kernel.h - kernels for the tests of omp-device, in the shape that codegen writes (codegen/c/codegen.h).
  * Every region function is  NAME__region(struct __ompgpu_env *env, int n, float *x, float *y). */
-#define REGION(name) __OMPGPU_INLINE void name##__region(struct __ompgpu_env *env, int n, float *x, float *y)
+#define REGION(name) __OMPGPU_REGION void name##__region(struct __ompgpu_env *env, int n, float *x, float *y)
 #ifdef __NVPTX__
 #define ENTRY(name, mode)                                                                                           \
     __attribute__((nvptx_kernel)) void name(struct __ompgpu_env env, int n, float *x, float *y)                    \

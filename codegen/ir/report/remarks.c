@@ -1,190 +1,12 @@
-/* report.c - what became of each kernel: the info file for the driver, remarks for the user
- * (-Rompgpu). */
-#include "codegen/ir/tool.h"
+/* remarks.c - what became of each region and reduction, for the user (-Rompgpu), and the warning
+ * about generic mode (-Wompgpu-generic). */
+#include "codegen/ir/passes/passes.h"
+#include "codegen/ir/report/report.h"
+#include "codegen/ir/spmd/spmd.h"
 #include "devicertl/ompgpu_device.h"
-#include "driver/base/protocol.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ------------------------------------------------------------------ measuring */
-static bool has_prefix(const char *name, const char *const *prefixes, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (text_starts(name, prefixes[i]))
-            return true;
-    return false;
-}
-
-/* A barrier of the team, by the names it has on both targets. */
-static bool is_barrier(const char *name)
-{
-    static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_emu_barrier" };
-    return has_prefix(name, names, 2);
-}
-
-/* Anything that makes threads of a team wait for each other: the emulated device then needs a fiber
- * per thread. */
-static bool is_sync(const char *name)
-{
-    static const char *const names[] = {
-        "llvm.nvvm.barrier",       "llvm.nvvm.bar.",      "llvm.nvvm.shfl",
-        "llvm.nvvm.vote",          "llvm.nvvm.match",     "llvm.nvvm.redux",
-        "llvm.nvvm.activemask",    "llvm.nvvm.nanosleep", "__ompgpu_emu_barrier",
-        "__ompgpu_emu_shuffle",    "__ompgpu_emu_ballot", "__ompgpu_emu_syncwarp",
-        "__ompgpu_emu_activemask", "__ompgpu_emu_yield",  "__ompgpu_emu_redux",
-    };
-    return has_prefix(name, names, sizeof names / sizeof *names);
-}
-
-/* The functions __ompgpu_emu_* call through the plugin's table, which is not the kernel's doing. */
-static bool is_emu_call(const struct ir_node *node)
-{
-    return text_starts(ir_name(node->value), "__ompgpu_emu_");
-}
-
-/* fail() also goes through the table, but never returns and synchronises with nobody. */
-static bool loads_emu_ops(LLVMValueRef callee)
-{
-    LLVMValueRef address = LLVMIsALoadInst(callee) ? LLVMGetOperand(callee, 0) : NULL;
-    while (address && (LLVMIsALoadInst(address) || LLVMIsAGetElementPtrInst(address)))
-        address = LLVMGetOperand(address, 0);
-    return address && LLVMIsAGlobalVariable(address) &&
-           strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
-}
-
-static uint64_t frame_bytes(const struct ir_unit *u, LLVMValueRef alloca)
-{
-    LLVMValueRef count = LLVMGetOperand(alloca, 0);
-    return LLVMIsAConstantInt(count) ? LLVMABISizeOfType(u->layout, LLVMGetAllocatedType(alloca)) *
-                                           LLVMConstIntGetZExtValue(count)
-                                     : 0;
-}
-
-static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
-{
-    IR_EACH_INSTRUCTION_OF(i, f) {
-        if (LLVMIsAAllocaInst(i))
-            k->frame_bytes += frame_bytes(u, i);
-        LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
-        if (!callee || LLVMIsAInlineAsm(callee))
-            continue;
-        if (!LLVMIsAFunction(callee))
-            k->indirect_calls += !loads_emu_ops(callee);
-        else
-            k->barriers += is_barrier(ir_name(callee));
-    }
-}
-
-static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const struct ir_node *node)
-{
-    if (LLVMIsAGlobalVariable(node->value)) {
-        bool shared = u->opt->target == IR_NVPTX
-                          ? LLVMGetPointerAddressSpace(LLVMTypeOf(node->value)) == 3
-                          : LLVMIsThreadLocal(node->value) && !is_emu_call(node);
-        if (shared)
-            k->shared_bytes += LLVMABISizeOfType(u->layout, LLVMGlobalGetValueType(node->value));
-        return;
-    }
-    if (is_sync(ir_name(node->value)))
-        k->flags |= IR_KERNEL_SYNC;
-    if (strcmp(ir_name(node->value), "malloc") == 0)
-        k->flags |= IR_KERNEL_MALLOC;
-    if (node->defined && !is_emu_call(node))
-        measure_function(u, k, node->value);
-}
-
-/* By node: whatever it reaches, nothing reaches itself. */
-static bool *find_acyclic(const struct ir_graph *g)
-{
-    bool *acyclic = mem_array(g->n, sizeof *acyclic);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (unsigned i = 0; i < g->n; i++) {
-            bool all = !acyclic[i];
-            for (unsigned e = 0; all && e < g->nodes[i].nedges; e++)
-                all = acyclic[g->nodes[i].edges[e]];
-            if (acyclic[i] || !(all || is_emu_call(&g->nodes[i])))
-                continue;
-            changed = acyclic[i] = true;
-        }
-    }
-    return acyclic;
-}
-
-static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g,
-                           int *from, const bool *acyclic)
-{
-    unsigned root = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k));
-    ir_graph_reach(g, root, from, is_emu_call);
-    for (unsigned i = 0; i < g->n; i++)
-        if (from[i] >= 0)
-            measure_node(u, k, &g->nodes[i]);
-    if (k->indirect_calls || !acyclic[root])
-        k->flags |= IR_KERNEL_RECURSIVE;
-    if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & IR_KERNEL_WORKERS)))
-        k->flags |= IR_KERNEL_SYNC; /* what an indirect call does is not known */
-}
-
-bool ir_measure(struct ir_unit *u)
-{
-    struct ir_graph *g = ir_graph_build(u->module);
-    int *from = mem_array(g->n, sizeof *from);
-    bool *acyclic = find_acyclic(g);
-    for (unsigned i = 0; i < u->nkernels; i++)
-        measure_kernel(u, &u->kernels[i], g, from, acyclic);
-    return true;
-}
-
-/* ------------------------------------------------------------------ info file */
-/* What must be the same on both targets. */
-static const char *how(const struct ir_kernel *k)
-{
-    if (!k->late)
-        return k->mode == IR_SPMD ? "SPMD" : "generic";
-    return mem_printf("SPMD with %u guards, %u bytes broadcast, %u barriers", k->guards,
-                      k->broadcast_bytes, k->placed);
-}
-
-static struct proto_kernel kernel_record(const struct ir_kernel *k)
-{
-    return (struct proto_kernel){ .name = k->name,
-                                  .function = k->function,
-                                  .file = k->file,
-                                  .directive = k->directive,
-                                  .line = k->line,
-                                  .column = k->column,
-                                  .mode = k->mode,
-                                  .max_threads = k->max_threads,
-                                  .reduce_bytes = k->reduce_bytes,
-                                  .flags = k->flags,
-                                  .heap_bytes = k->heap_bytes,
-                                  .block_bytes = k->block_bytes,
-                                  .copy_bytes = k->copy_bytes,
-                                  .frame_bytes = k->frame_bytes,
-                                  .how = how(k) };
-}
-
-bool ir_write_info(struct ir_unit *u)
-{
-    struct text t = { 0 };
-    for (unsigned i = 0; i < u->nkernels; i++) {
-        struct proto_kernel k = kernel_record(&u->kernels[i]);
-        text_printf(&t, "%s\n", proto_write_kernel(&k));
-    }
-    for (unsigned i = 0; u->opt->link && i < u->opt->ninputs; i++)
-        if (u->members[i])
-            text_printf(&t, "%s\n", proto_write_taken(&(struct proto_taken){ .member = i }));
-    for (unsigned i = 0; i < u->naliases; i++) {
-        const struct ir_alias *a = &u->aliases[i];
-        struct proto_alias alias = { .member = a->input, .name = a->name, .symbol = a->symbol };
-        text_printf(&t, "%s\n", proto_write_alias(&alias));
-    }
-    return !u->opt->info || ir_write_file(u->opt->info, t.s, t.n);
-}
-
-/* ------------------------------------------------------------------ remarks */
 static const char *counted(unsigned n, const char *what)
 {
     return n ? mem_printf("%u %s%s", n, what, n == 1 ? "" : "s") : mem_printf("no %s", what);
@@ -198,13 +20,14 @@ static const char *late_details(const struct ir_kernel *k)
     const char *locals = k->private_locals ? mem_printf("; %s private to each thread [OMP110]",
                                                         counted(k->private_locals, "local"))
                                            : "";
-    const char *own = k->own_locals ? mem_printf("; %s of thread 0 alone [OMP110]",
-                                                 counted(k->own_locals, "local"))
-                                    : "";
-    const char *slots =
-        k->slots ? mem_printf("; %s in %llu bytes of team-shared storage [OMP111]",
-                              counted(k->slots, "local"), (unsigned long long)k->slot_bytes)
-                 : "";
+    const char *own = k->main_locals ? mem_printf("; %s of thread 0 alone [OMP110]",
+                                                  counted(k->main_locals, "local"))
+                                     : "";
+    const char *slots = k->shared_locals
+                            ? mem_printf("; %s in %llu bytes of team-shared storage [OMP111]",
+                                         counted(k->shared_locals, "local"),
+                                         (unsigned long long)k->shared_local_bytes)
+                            : "";
     const char *folded = k->folded ? mem_printf("; %s replaced by a constant [OMP180]",
                                                 counted(k->folded, "runtime call"))
                                    : "";
@@ -243,7 +66,7 @@ static const char *decision(const struct ir_unit *u, const struct ir_kernel *k)
     if (k->mode == IR_SPMD)
         return " by its form: every construct down to parallel is the only statement of the one "
                "around it";
-    if (!(k->flags & IR_KERNEL_WORKERS))
+    if (!(k->flags & OMPGPU_KERNEL_WORKERS))
         return ", no parallel region reached: no state machine [OMP130]";
     return mem_printf("%s%s", generic_reason(u, k), state_machine(k));
 }
@@ -339,13 +162,15 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
             league_algorithm(r));
 }
 
+/* ------------------------------------------------------------------ regions */
 /* What private copies of arrays take, but for those that the host counts by itself
  * (codegen/ir/passes/copies.c). */
 static const char *copies(const struct ir_kernel *k)
 {
-    const char *more = k->flags & IR_KERNEL_COPIES ? ", and more of sizes that nobody can foresee"
-                       : k->more_copies            ? ", and more as known at the launch"
-                                                   : "";
+    const char *more = k->flags & OMPGPU_KERNEL_COPIES
+                           ? ", and more of sizes that nobody can foresee"
+                       : k->more_copies ? ", and more as known at the launch"
+                                        : "";
     if (!k->copy_bytes && !*more)
         return "";
     return mem_printf("; %llu bytes of global memory a thread for copies of reduced arrays%s",
@@ -399,8 +224,8 @@ bool ir_remark(struct ir_unit *u)
         const struct ir_kernel *k = &u->kernels[i];
         if (k->input->remarks)
             remark(u, k);
-        if (!k->input->warn_generic || k->mode != IR_GENERIC || !(k->flags & IR_KERNEL_WORKERS) ||
-            !ir_wants_spmd(u, k->input))
+        if (!k->input->warn_generic || k->mode != IR_GENERIC ||
+            !(k->flags & OMPGPU_KERNEL_WORKERS) || !ir_wants_spmd(u, k->input))
             continue;
         warn(k, k->input->error_generic);
         failed |= k->input->error_generic;

@@ -1,28 +1,30 @@
-/* own.c - locals of a region function that only thread 0 ever touches: they stay its own, in
- * registers where they fit.
+/* main_locals.c - locals of a region function that only the main thread ever touches: they stay its
+ * own, in registers where they fit.
  *
  * The usual one is the original of a reduction.  Sequential code sets it and reads the result,
- * which a guard does; the region's threads combine copies of their own, and the winner, which is
- * thread 0, updates the original:
+ * guarded; the region's threads combine copies of their own, and the winner, which is the main
+ * thread, updates the original:
  *
- *     double s = 0;                                    guard
+ *     double s = 0;                                    guarded
  *     #pragma omp parallel for reduction(+: s) …       if (__ompgpu_reduce_parallel(…)) *s += …;
- *     sum[i] = s;                                      guard
+ *     sum[i] = s;                                      guarded
  *
- * As a team-shared slot it would cost its bytes and barriers for what nobody else looks at.  Each
- * thread has such a local; those of others than thread 0 hold nothing of use, and nothing uses
- * them.  So a value that is read from it may not leave its guard: where one would, planning finds
- * that out and the local becomes a slot after all (spmd/rewrite.c). */
+ * As a shared local it would cost its bytes and barriers for what nobody else looks at.  Each
+ * thread has such a local; those of others than the main thread hold nothing of use, and nothing
+ * uses them. So a value that is read from it may not leave its guard: where one would, planning
+ * finds that out and the local becomes a shared one after all (plan.c). */
+#include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/spmd/spmd.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ inside of the region */
-static bool is_thread_0(LLVMValueRef condition)
+static bool is_main_thread(LLVMValueRef condition)
 {
     static const char *const ids[] = { "__ompgpu_thread_id", "omp_get_thread_num" };
     if (LLVMIsACallInst(condition))
-        return strcmp(spmd_callee(condition), "__ompgpu_reduce_parallel") == 0 ||
-               strcmp(spmd_callee(condition), "__ompgpu_reduce_piece") == 0;
+        return ir_is_call_of(condition, "__ompgpu_reduce_parallel") ||
+               ir_is_call_of(condition, "__ompgpu_reduce_piece");
     if (!LLVMIsAICmpInst(condition) || LLVMGetICmpPredicate(condition) != LLVMIntEQ ||
         !LLVMIsACallInst(LLVMGetOperand(condition, 0)))
         return false;
@@ -32,26 +34,26 @@ static bool is_thread_0(LLVMValueRef condition)
            LLVMConstIntGetZExtValue(zero) == 0;
 }
 
-/* An edge that only thread 0 takes. */
-static bool only_thread_0(LLVMBasicBlockRef from, unsigned successor)
+/* An edge that only the main thread takes. */
+static bool only_main_thread(LLVMBasicBlockRef from, unsigned successor)
 {
     LLVMValueRef last = LLVMGetBasicBlockTerminator(from);
     return successor == 0 && LLVMIsABranchInst(last) && LLVMIsConditional(last) &&
            LLVMGetSuccessor(last, 0) != LLVMGetSuccessor(last, 1) &&
-           is_thread_0(LLVMGetCondition(last));
+           is_main_thread(LLVMGetCondition(last));
 }
 
-static bool met_by_others(LLVMValueRef instruction)
+static bool is_run_by_others(LLVMValueRef instruction)
 {
     LLVMBasicBlockRef at = LLVMGetInstructionParent(instruction);
-    bool met = true, *reached = ir_reach_blocks(LLVMGetBasicBlockParent(at), only_thread_0);
+    bool found = true, *reached = ir_reach_blocks(LLVMGetBasicBlockParent(at), only_main_thread);
     unsigned b = 0;
     IR_EACH_BLOCK(block, LLVMGetBasicBlockParent(at)) {
         if (block == at)
-            met = reached[b];
+            found = reached[b];
         b++;
     }
-    return met;
+    return found;
 }
 
 /* Others may compute the address, but do nothing with it. */
@@ -59,7 +61,7 @@ static bool used_by_others(LLVMValueRef pointer)
 {
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
-        if (LLVMIsAGetElementPtrInst(user) ? used_by_others(user) : met_by_others(user))
+        if (LLVMIsAGetElementPtrInst(user) ? used_by_others(user) : is_run_by_others(user))
             return true;
     }
     return false;
@@ -94,9 +96,9 @@ static long long offset_in(const struct spmd_region *r, LLVMValueRef pointer, LL
 
 enum { POINTER_BYTES = 8 };
 
-/* A load from the context at `here` finds another member than the one at `at`, or thread 0 alone
- * uses what it points to. */
-static bool load_leaves_alone(const struct spmd_region *r, LLVMValueRef load, long long here,
+/* A load from the context at `here` finds another member than the one at `at`, or only the main
+ * thread uses what it points to. */
+static bool load_does_not_use(const struct spmd_region *r, LLVMValueRef load, long long here,
                               long long at)
 {
     LLVMTypeRef type = LLVMTypeOf(load);
@@ -109,15 +111,15 @@ static bool load_leaves_alone(const struct spmd_region *r, LLVMValueRef load, lo
 }
 
 /* The region's function, whose context is `base`. */
-static bool region_leaves_alone(const struct spmd_region *r, LLVMValueRef pointer,
+static bool region_does_not_use(const struct spmd_region *r, LLVMValueRef pointer,
                                 LLVMValueRef base, long long at)
 {
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         bool fits = LLVMIsAGetElementPtrInst(user)
-                        ? region_leaves_alone(r, user, base, at)
+                        ? region_does_not_use(r, user, base, at)
                         : LLVMIsALoadInst(user) &&
-                              load_leaves_alone(r, user, offset_in(r, pointer, base), at);
+                              load_does_not_use(r, user, offset_in(r, pointer, base), at);
         if (!fits)
             return false;
     }
@@ -125,7 +127,7 @@ static bool region_leaves_alone(const struct spmd_region *r, LLVMValueRef pointe
 }
 
 /* All regions that get the context into which the address is stored. */
-static bool regions_leave_alone(const struct spmd_region *r, LLVMValueRef store)
+static bool regions_do_not_use(const struct spmd_region *r, LLVMValueRef store)
 {
     LLVMValueRef context = spmd_base(LLVMGetOperand(store, 1));
     long long at =
@@ -138,34 +140,35 @@ static bool regions_leave_alone(const struct spmd_region *r, LLVMValueRef store)
             continue;
         LLVMValueRef fn = LLVMGetOperand(user, 0);
         if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn) || LLVMCountParams(fn) != 1 ||
-            !region_leaves_alone(r, LLVMGetParam(fn, 0), LLVMGetParam(fn, 0), at))
+            !region_does_not_use(r, LLVMGetParam(fn, 0), LLVMGetParam(fn, 0), at))
             return false;
     }
     return true;
 }
 
 /* ------------------------------------------------------------------ in sequential code */
-/* One that thread 0 makes alone, and that keeps no pointer. */
+/* One that only the main thread makes, and that keeps no pointer. */
 static bool is_guarded_call(const struct spmd_region *r, LLVMValueRef call, LLVMValueRef pointer)
 {
-    static const char *const names[] = { "llvm.lifetime.", "llvm.memset.", "llvm.memcpy.",
-                                         "llvm.memmove." };
+    static const char *const names[] = { "llvm.lifetime", "llvm.memset", "llvm.memcpy",
+                                         "llvm.memmove" };
+    const char *intrinsic = ir_intrinsic(LLVMGetCalledValue(call));
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (text_starts(spmd_callee(call), names[i]))
+        if (text_starts(intrinsic, names[i]))
             return true;
-    return !text_starts(spmd_callee(call), "llvm.") && spmd_effect(r, call).action == SPMD_GUARD &&
+    return !*intrinsic && spmd_effect(r, call).action == SPMD_GUARD &&
            !ir_call_keeps(call, pointer);
 }
 
-static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
+static bool is_main_local(const struct spmd_region *r, LLVMValueRef pointer)
 {
     IR_EACH_USE(use, pointer) {
         LLVMValueRef user = LLVMGetUser(use);
         bool fits = LLVMIsALoadInst(user) ? true
                     : LLVMIsAStoreInst(user)
-                        ? LLVMGetOperand(user, 0) != pointer || regions_leave_alone(r, user)
+                        ? LLVMGetOperand(user, 0) != pointer || regions_do_not_use(r, user)
                     : LLVMIsAGetElementPtrInst(user)
-                        ? is_own(r, user)
+                        ? is_main_local(r, user)
                         : LLVMIsACallInst(user) && is_guarded_call(r, user, pointer);
         if (!fits)
             return false;
@@ -173,8 +176,8 @@ static bool is_own(const struct spmd_region *r, LLVMValueRef pointer)
     return true;
 }
 
-bool spmd_is_own(const struct spmd_region *r, const struct spmd_object *o)
+bool spmd_is_main_local(const struct spmd_region *r, const struct spmd_object *o)
 {
-    return o->place == SPMD_SLOT ? !o->leaked && is_own(r, o->alloca)
-                                 : ir_is_print_buffer(o->alloca);
+    return o->storage == SPMD_SHARED ? !o->leaked && is_main_local(r, o->alloca)
+                                     : ir_is_print_buffer(o->alloca);
 }

@@ -3,7 +3,7 @@
  * The runtime's primitives (devicertl/arch.h) ask `__ompgpu_cfg_*` before they do work that only
  * some programs need.  Here each gets its value and internal linkage, so that the optimiser deletes
  * the rest. */
-#include "codegen/ir/tool.h"
+#include "codegen/ir/passes/passes.h"
 #include <string.h>
 
 static bool any_kernel(const struct ir_unit *u, unsigned mode)
@@ -25,7 +25,7 @@ static unsigned storage(const struct ir_unit *u)
     for (unsigned i = 0; i < u->nkernels; i++) {
         const struct ir_kernel *k = &u->kernels[i];
         any |= k->heap_bytes || k->block_bytes || k->copy_bytes ||
-               (k->flags & (IR_KERNEL_HEAP | IR_KERNEL_COPIES)) || k->more_copies;
+               (k->flags & (OMPGPU_KERNEL_HEAP | OMPGPU_KERNEL_COPIES)) || k->more_copies;
     }
     return any;
 }

@@ -1,0 +1,90 @@
+/* passes.h - the steps that main.c and emit.c run, but for late SPMD-zation (spmd/) and the linker
+ * (link/).  In: a unit whose kernels are known; out: the same unit, its module rewritten.
+ *
+ * Before the runtime is linked, while its functions are calls that can be recognised:
+ *   math.c        intrinsics become calls of the C math functions
+ *   copies.c      how much of the team heap copies of reduced arrays take
+ *   sets.c        kernels whose needs differ get modules of their own (which: agree.c) …
+ *   inside.c      functions with regions that run both in sequential code and in regions are copied
+ *   globalise.c   locals that a parallel region can reach move to shared memory: frame.c does it
+ *                 function by function, storage.c says where to
+ *   regions.c     regions that are known to be nested become plain calls
+ * After it is linked:
+ *   configure.c   configuration constants of the runtime get their values
+ *   dispatch.c    the state machine calls regions directly
+ *   sets.c        … and the kernels are joined again
+ *   atomics.c     scope and order of atomics as the NVPTX backend needs them
+ *   prepare.c     attributes that do not depend on the architecture
+ * For each output, after LLVM's optimisation (emit.c):
+ *   state.c       the runtime's state that only one thread, or nobody, uses
+ *   atomics.c     locals need no atomics
+ *   strides.c     loops that threads share are kept from loop strength reduction */
+#ifndef OMPGPU_IR_PASSES_H
+#define OMPGPU_IR_PASSES_H
+#include "codegen/ir/tool.h"
+
+bool ir_lower_math(struct ir_unit *);
+bool ir_size_copies(struct ir_unit *);
+bool ir_split(struct ir_unit *);             /* u->sets, where the kernels do not agree */
+bool ir_separate_contexts(struct ir_unit *); /* inside.c */
+bool ir_globalise(struct ir_unit *);
+bool ir_sort_regions(struct ir_unit *); /* sets `nested` */
+bool ir_configure(struct ir_unit *);
+bool ir_dispatch(struct ir_unit *);
+bool ir_join(struct ir_unit *);
+bool ir_correct_atomics(struct ir_unit *);
+bool ir_prepare(struct ir_unit *);
+/* after optimisation; whether anything was changed */
+bool ir_localise_state(struct ir_unit *);
+bool ir_prune_state(struct ir_unit *);
+void ir_plain_locals(struct ir_unit *); /* atomics.c */
+void ir_hide_strides(struct ir_unit *);
+
+/* ------------------------------------------------------------------ what they share */
+bool ir_is_math_name(const char *name); /* math.c: a C math function that libm has */
+/* sets.c: what a step between split and join runs on, from 0 on; then NULL */
+struct ir_unit *ir_set(struct ir_unit *, unsigned i);
+/* f is called `own`; its address is another module's */
+void ir_leave_address(LLVMModuleRef, LLVMValueRef f, const char *own);
+/* prepare.c: threads that a team has at most, as told to ptxas; 0: any number */
+unsigned ir_max_team(const struct ir_kernel *);
+
+/* ------------------------------------------------------------------ which kernels agree (agree.c) */
+struct ir_study { /* of a module; by node of the graph */
+    struct ir_unit *u;
+    struct ir_graph *g;
+    bool *depends;    /* on the kernel */
+    bool *region;     /* a parallel region */
+    bool *address;    /* a function whose address is taken otherwise than for the runtime */
+    unsigned *kernel; /* number of the kernel + 1 */
+    unsigned *set;    /* by kernel; 0 is the home */
+    unsigned nsets;
+};
+struct ir_study *ir_study_kernels(struct ir_unit *);
+/* Is operand i of an instruction the callee, or something handed to the runtime, which calls it and
+ * keeps nothing? */
+bool ir_is_for_call(LLVMValueRef user, unsigned i);
+
+/* ------------------------------------------------------------------ storage (storage.c) */
+/* bytes of shared memory that locals of a late SPMD kernel may take: eight teams a multiprocessor,
+ * at least */
+enum { IR_SPMD_SHARED_BYTES = 8192 };
+enum { IR_SHARED_BYTES = 1024 }; /* … of a generic one */
+enum { IR_HEAP_ALIGN = 16 };
+/* a team-shared variable; a generic pointer */
+LLVMValueRef ir_make_shared(struct ir_unit *, LLVMValueRef f, const char *name, LLVMTypeRef,
+                            unsigned align);
+/* `size` bytes of the team heap after *end, which grows; `here`: i1, in an SPMD kernel true */
+LLVMValueRef ir_make_heap_object(struct ir_unit *, LLVMBuilderRef, LLVMValueRef here, uint64_t *end,
+                                 uint64_t size, unsigned align);
+/* Remarks: the variable moves to shared memory, of which there are `room` bytes for locals, or to
+ * the team heap; bytes 0: not known here; room 0: its function is recursive.  And which call keeps
+ * it from being private. */
+void ir_note_shared(const struct ir_unit *, struct ir_kernel *, LLVMValueRef variable,
+                    uint64_t bytes, bool in_heap, unsigned room);
+void ir_note_captured(const struct ir_unit *, struct ir_kernel *, LLVMValueRef variable);
+void ir_drop_lifetime_marks(LLVMValueRef pointer);
+/* frame.c: arrays of run-time size of a kernel's region function, where some are shared with
+ * others, become blocks of the team heap; calls for the main thread. */
+void ir_share_arrays(struct ir_unit *, struct ir_kernel *, LLVMValueRef f);
+#endif

@@ -1,0 +1,72 @@
+/* prepare.c - attributes of kernels and functions that do not depend on the output. */
+#include "codegen/ir/passes/passes.h"
+#include <string.h>
+
+/* The output's architecture counts, not the one that clang was given. */
+static void drop_target_attributes(LLVMValueRef f)
+{
+    static const char *const names[] = { "target-cpu", "target-features", "tune-cpu" };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        LLVMRemoveStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         names[i], (unsigned)strlen(names[i]));
+}
+
+/* ptxas may give a thread so many registers that a full team no longer fits; where the launch can
+ * be large, say so.  An SPMD kernel without a clause is launched with what occupancy allows and
+ * needs no bound. */
+unsigned ir_max_team(const struct ir_kernel *k)
+{
+    if (k->max_threads)
+        return k->max_threads;
+    return k->mode == IR_GENERIC && (k->flags & OMPGPU_KERNEL_WORKERS) ? 1024 : 0;
+}
+
+static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    unsigned threads = ir_max_team(k);
+    if (threads)
+        ir_set_string_attribute(ir_kernel_function(u->module, k), "nvvm.maxntid",
+                                mem_printf("%u", threads));
+}
+
+static void set_reflect_flag(struct ir_unit *u)
+{
+    static const char name[] = "nvvm-reflect-ftz";
+    if (LLVMGetModuleFlag(u->module, name, sizeof name - 1))
+        return;
+    LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(u->ctx), 0, false);
+    LLVMAddModuleFlag(u->module, LLVMModuleFlagBehaviorOverride, name, sizeof name - 1,
+                      LLVMValueAsMetadata(zero));
+}
+
+/* With a PIE flag LLVM would place thread-local storage as in an executable, which the linker
+ * refuses in a shared object. */
+static void check_pic(const struct ir_unit *u)
+{
+    if (LLVMGetModuleFlag(u->module, "PIE Level", 9))
+        diag_bug("bitcode for the emulated device was not compiled with -fPIC");
+}
+
+/* A large frame touches its pages in order, so that a stack overflow always meets the guard below
+ * the stack (hostrt/emu/fiber.c). */
+static void probe_stacks(struct ir_unit *u)
+{
+    IR_EACH_FUNCTION(f, u->module)
+        if (!LLVMIsDeclaration(f))
+            ir_set_string_attribute(f, "probe-stack", "inline-asm");
+}
+
+bool ir_prepare(struct ir_unit *u)
+{
+    if (u->opt->target == IR_X86) {
+        check_pic(u);
+        probe_stacks(u);
+        return true;
+    }
+    IR_EACH_FUNCTION(f, u->module)
+        drop_target_attributes(f);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        bound_threads(u, &u->kernels[i]);
+    set_reflect_flag(u);
+    return true;
+}

@@ -1,0 +1,100 @@
+/* storage.c - where a local goes that other threads can reach: a variable in shared memory, or the
+ * team heap (devicertl/storage.c); and what the user is told of it. */
+#include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/passes.h"
+#include "codegen/ir/report/report.h"
+
+/* ------------------------------------------------------------------ shared memory and the team heap */
+LLVMValueRef ir_make_shared(struct ir_unit *u, LLVMValueRef f, const char *name, LLVMTypeRef type,
+                            unsigned align)
+{
+    bool nvptx = u->opt->target == IR_NVPTX;
+    const char *full = mem_printf("__ompgpu_slot_%s_%s", ir_name(f), *name ? name : "local");
+    LLVMValueRef variable = LLVMAddGlobalInAddressSpace(u->module, type, full, nvptx ? 3 : 0);
+    LLVMSetLinkage(variable, LLVMInternalLinkage);
+    LLVMSetAlignment(variable, align);
+    LLVMSetInitializer(variable, nvptx ? LLVMGetPoison(type) : LLVMConstNull(type));
+    if (nvptx)
+        return LLVMConstAddrSpaceCast(variable, l_ptr(u));
+    LLVMSetThreadLocal(variable, true); /* the emulated device runs a team on one OS thread */
+    return variable;
+}
+
+LLVMValueRef ir_make_heap_object(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef here,
+                                 uint64_t *end, uint64_t size, unsigned align)
+{
+    uint64_t a = align < IR_HEAP_ALIGN ? IR_HEAP_ALIGN : align, at = (*end + a - 1) / a * a;
+    LLVMValueRef args[] = { here, l_i64(u, at) };
+    *end = at + size;
+    return l_call_runtime(u, b, "__ompgpu_heap_slot", args, 2);
+}
+
+void ir_drop_lifetime_marks(LLVMValueRef pointer)
+{
+    IR_EACH_USE(use, pointer) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsACallInst(user) &&
+            text_starts(ir_intrinsic(LLVMGetCalledValue(user)), "llvm.lifetime"))
+            LLVMInstructionEraseFromParent(user);
+    }
+}
+
+/* ------------------------------------------------------------------ remarks */
+/* The call that makes it escape, where it is one and no region. */
+static LLVMValueRef keeping_call(LLVMValueRef pointer)
+{
+    IR_EACH_USE(use, pointer) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsACallInst(user) && !ir_is_call_of(user, "__ompgpu_parallel") &&
+            ir_call_keeps(user, pointer))
+            return user;
+        LLVMValueRef call = LLVMIsAGetElementPtrInst(user) ? keeping_call(user) : NULL;
+        if (call)
+            return call;
+    }
+    return NULL;
+}
+
+void ir_note_captured(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable)
+{
+    LLVMValueRef call = keeping_call(variable);
+    if (!k || !k->input->remarks || !call)
+        return;
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    struct ir_variable v = ir_variable_of(u, k, variable);
+    struct ir_place at = ir_place_of(k, call);
+    const char *who = LLVMIsAFunction(callee) ? mem_printf("the call of '%s'", ir_name(callee))
+                                              : "the call through a function pointer";
+    ir_note(k, v.at, "OMP113",
+            "%s cannot be private to a thread: %s%s may keep its address; if it does not, declare "
+            "the parameter __attribute__((noescape))",
+            v.text, who, at.file ? mem_printf(" in line %u", at.line) : "");
+}
+
+void ir_note_shared(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable,
+                    uint64_t bytes, bool in_heap, unsigned room)
+{
+    if (!k || !k->input->remarks)
+        return;
+    struct ir_variable v = ir_variable_of(u, k, variable);
+    const char *size = bytes ? mem_printf("%llu bytes of ", (unsigned long long)bytes) : "";
+    const char *remedy =
+        !room ? "its function may be recursive"
+        : bytes
+            ? mem_printf("it would have to fit into the %u bytes of shared memory for locals", room)
+            : mem_printf("with a constant size, of at most %u bytes together with other locals, it "
+                         "would be in shared memory",
+                         room);
+    if (v.ours)
+        return;
+    if (!in_heap)
+        ir_note(k, v.at, "OMP111", "moved %s to %sshared memory, since other threads can reach it",
+                v.text, size);
+    else
+        ir_note(
+            k, v.at, "OMP112",
+            "moved %s to %sthe team heap in global memory, since other threads can reach it; %s",
+            v.text, size, remedy);
+    ir_note_captured(u, k, variable);
+}

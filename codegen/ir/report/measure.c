@@ -1,0 +1,130 @@
+/* measure.c - barriers, shared memory and flags of each kernel, from the final IR. */
+#include "codegen/ir/analysis/analysis.h"
+#include "codegen/ir/report/report.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_prefix(const char *name, const char *const *prefixes, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (text_starts(name, prefixes[i]))
+            return true;
+    return false;
+}
+
+/* A barrier of the team, by the names it has on both targets. */
+static bool is_barrier(const char *name)
+{
+    static const char *const names[] = { "llvm.nvvm.barrier", "__ompgpu_emu_barrier" };
+    return has_prefix(name, names, 2);
+}
+
+/* Anything that makes threads of a team wait for each other: the emulated device then needs a fiber
+ * per thread. */
+static bool is_sync(const char *name)
+{
+    static const char *const names[] = {
+        "llvm.nvvm.barrier",       "llvm.nvvm.bar.",      "llvm.nvvm.shfl",
+        "llvm.nvvm.vote",          "llvm.nvvm.match",     "llvm.nvvm.redux",
+        "llvm.nvvm.activemask",    "llvm.nvvm.nanosleep", "__ompgpu_emu_barrier",
+        "__ompgpu_emu_shuffle",    "__ompgpu_emu_ballot", "__ompgpu_emu_syncwarp",
+        "__ompgpu_emu_activemask", "__ompgpu_emu_yield",  "__ompgpu_emu_redux",
+    };
+    return has_prefix(name, names, sizeof names / sizeof *names);
+}
+
+/* The functions __ompgpu_emu_* call through the plugin's table, which is not the kernel's doing. */
+static bool is_emu_call(const struct ir_node *node)
+{
+    return text_starts(ir_name(node->value), "__ompgpu_emu_");
+}
+
+/* fail() also goes through the table, but never returns and synchronises with nobody. */
+static bool loads_emu_ops(LLVMValueRef callee)
+{
+    LLVMValueRef address = LLVMIsALoadInst(callee) ? LLVMGetOperand(callee, 0) : NULL;
+    while (address && (LLVMIsALoadInst(address) || LLVMIsAGetElementPtrInst(address)))
+        address = LLVMGetOperand(address, 0);
+    return address && LLVMIsAGlobalVariable(address) &&
+           strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
+}
+
+static uint64_t frame_bytes(const struct ir_unit *u, LLVMValueRef alloca)
+{
+    LLVMValueRef count = LLVMGetOperand(alloca, 0);
+    return LLVMIsAConstantInt(count) ? LLVMABISizeOfType(u->layout, LLVMGetAllocatedType(alloca)) *
+                                           LLVMConstIntGetZExtValue(count)
+                                     : 0;
+}
+
+static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
+{
+    IR_EACH_INSTRUCTION_OF(i, f) {
+        if (LLVMIsAAllocaInst(i))
+            k->frame_bytes += frame_bytes(u, i);
+        LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+        if (!callee || LLVMIsAInlineAsm(callee))
+            continue;
+        if (!LLVMIsAFunction(callee))
+            k->indirect_calls += !loads_emu_ops(callee);
+        else
+            k->barriers += is_barrier(ir_name(callee));
+    }
+}
+
+static void measure_node(const struct ir_unit *u, struct ir_kernel *k, const struct ir_node *node)
+{
+    if (LLVMIsAGlobalVariable(node->value)) {
+        if (ir_is_team_shared(u, node->value))
+            k->shared_bytes += LLVMABISizeOfType(u->layout, LLVMGlobalGetValueType(node->value));
+        return;
+    }
+    if (is_sync(ir_name(node->value)))
+        k->flags |= OMPGPU_KERNEL_SYNC;
+    if (strcmp(ir_name(node->value), "malloc") == 0)
+        k->flags |= OMPGPU_KERNEL_MALLOC;
+    if (node->defined && !is_emu_call(node))
+        measure_function(u, k, node->value);
+}
+
+/* By node: whatever it reaches, nothing reaches itself. */
+static bool *find_acyclic(const struct ir_graph *g)
+{
+    bool *acyclic = mem_array(g->n, sizeof *acyclic);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (unsigned i = 0; i < g->n; i++) {
+            bool all = !acyclic[i];
+            for (unsigned e = 0; all && e < g->nodes[i].nedges; e++)
+                all = acyclic[g->nodes[i].edges[e]];
+            if (acyclic[i] || !(all || is_emu_call(&g->nodes[i])))
+                continue;
+            changed = acyclic[i] = true;
+        }
+    }
+    return acyclic;
+}
+
+static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const struct ir_graph *g,
+                           int *from, const bool *acyclic)
+{
+    unsigned root = (unsigned)ir_graph_find(g, ir_kernel_function(u->module, k));
+    ir_graph_reach(g, g->nodes[root].value, from, is_emu_call);
+    for (unsigned i = 0; i < g->n; i++)
+        if (from[i] >= 0)
+            measure_node(u, k, &g->nodes[i]);
+    if (k->indirect_calls || !acyclic[root])
+        k->flags |= OMPGPU_KERNEL_RECURSIVE;
+    if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & OMPGPU_KERNEL_WORKERS)))
+        k->flags |= OMPGPU_KERNEL_SYNC; /* what an indirect call does is not known */
+}
+
+bool ir_measure(struct ir_unit *u)
+{
+    struct ir_graph *g = ir_graph_build(u->module);
+    int *from = mem_array(g->n, sizeof *from);
+    bool *acyclic = find_acyclic(g);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        measure_kernel(u, &u->kernels[i], g, from, acyclic);
+    return true;
+}

@@ -1,0 +1,132 @@
+/* known.c - functions without a body here that are known by name: those of the device runtime, and
+ * of the C library. */
+#include "codegen/ir/spmd/spmd.h"
+#include <string.h>
+
+static const struct known {
+    const char *name;
+    enum spmd_known_kind kind;
+    unsigned value;
+} known[] = {
+    { "__ompgpu_thread_id", KNOWN_FOLD, 0 },
+    { "__ompgpu_num_threads", KNOWN_FOLD, 1 },
+    { "omp_get_thread_num", KNOWN_FOLD, 0 },
+    { "omp_get_num_threads", KNOWN_FOLD, 1 },
+    { "omp_in_parallel", KNOWN_FOLD, 0 },
+    { "omp_get_level", KNOWN_FOLD, 0 },
+    { "omp_get_active_level", KNOWN_FOLD, 0 },
+    { "__ompgpu_reduce_parallel", KNOWN_FOLD, 1 },
+    { "__ompgpu_reduce_piece", KNOWN_FOLD, 1 },
+    { "omp_get_max_threads", KNOWN_SIZE, 0 },
+    { "omp_set_num_threads", KNOWN_SET, 0 },
+    { "__ompgpu_barrier", KNOWN_DROP, 0 },
+    { "__ompgpu_assume", KNOWN_DROP, 0 },
+    { "__ompgpu_team_id", KNOWN_EVERY, 0 },
+    { "__ompgpu_num_teams", KNOWN_EVERY, 0 },
+    { "omp_get_team_num", KNOWN_EVERY, 0 },
+    { "omp_get_num_teams", KNOWN_EVERY, 0 },
+    { "omp_get_thread_limit", KNOWN_EVERY, 0 },
+    { "omp_get_num_procs", KNOWN_EVERY, 0 },
+    { "omp_get_max_teams", KNOWN_EVERY, 0 },
+    { "omp_get_teams_thread_limit", KNOWN_EVERY, 0 },
+    { "omp_is_initial_device", KNOWN_EVERY, 0 },
+    { "omp_get_device_num", KNOWN_EVERY, 0 },
+    { "omp_get_default_device", KNOWN_EVERY, 0 },
+    { "omp_get_num_devices", KNOWN_EVERY, 0 },
+    { "omp_get_initial_device", KNOWN_EVERY, 0 },
+    { "omp_get_wtick", KNOWN_EVERY, 0 },
+    { "omp_get_dynamic", KNOWN_EVERY, 0 },
+    { "omp_get_max_active_levels", KNOWN_EVERY, 0 },
+    { "omp_get_supported_active_levels", KNOWN_EVERY, 0 },
+    { "omp_get_cancellation", KNOWN_EVERY, 0 },
+    { "omp_get_nested", KNOWN_EVERY, 0 },
+    { "omp_get_proc_bind", KNOWN_EVERY, 0 },
+    { "omp_set_dynamic", KNOWN_DROP, 0 },
+    { "omp_set_nested", KNOWN_DROP, 0 },
+    { "omp_set_schedule", KNOWN_DROP, 0 },
+    { "omp_get_schedule", KNOWN_LOCAL, 0 }, /* the device's are fixed: devicertl/omp_api.c */
+    { "strlen", KNOWN_READ, 0 },
+    { "strcmp", KNOWN_READ, 0 },
+    { "memcmp", KNOWN_READ, 0 },
+    { "printf", KNOWN_PRINT, 0 },
+    { "vprintf", KNOWN_PRINT, 0 },
+    { "puts", KNOWN_PRINT, 0 },
+    { "putchar", KNOWN_PRINT, 0 },
+    { "omp_get_wtime", KNOWN_PRINT, 0 },
+    { "__ompgpu_critical_begin", KNOWN_GUARD, 0 },
+    { "__ompgpu_critical_end", KNOWN_GUARD, 0 },
+    { "__ompgpu_flush", KNOWN_GUARD, 0 },
+    { "omp_init_lock", KNOWN_GUARD, 0 },
+    { "omp_destroy_lock", KNOWN_GUARD, 0 },
+    { "omp_set_lock", KNOWN_GUARD, 0 },
+    { "omp_unset_lock", KNOWN_GUARD, 0 },
+    { "omp_test_lock", KNOWN_GUARD, 0 },
+    { "memcpy", KNOWN_GUARD, 0 },
+    { "memmove", KNOWN_GUARD, 0 },
+    { "memset", KNOWN_GUARD, 0 },
+    { "free", KNOWN_GUARD, 0 },
+    { "malloc", KNOWN_FRESH, 0 },
+    { "calloc", KNOWN_FRESH, 0 },
+    { "__ompgpu_reduce_teams", KNOWN_LOCAL, 0 },
+    { "__ompgpu_teams_put", KNOWN_LOCAL, 0 },
+    { "__ompgpu_teams_get", KNOWN_LOCAL, 0 },
+    { "__ompgpu_teams_last", KNOWN_GUARD, 0 },
+    { "__ompgpu_copy_slice", KNOWN_FRESH, 0 },
+    { "__ompgpu_hidden", KNOWN_EVERY, 0 },
+    { "__ompgpu_level", KNOWN_FOLD, 0 },
+    { "__ompgpu_copy_alloc", KNOWN_FRESH, 0 },
+    { "__ompgpu_copy_free", KNOWN_FRESH, 0 },
+    { "__ompgpu_copy_distance", KNOWN_EVERY, 0 },
+    { "__ompgpu_fold_rows", KNOWN_ASK, 0 },
+    { "__ompgpu_column", KNOWN_LOCAL, 0 },
+    { "__ompgpu_deferred", KNOWN_EVERY, 0 },
+    { "__ompgpu_deferred_begin", KNOWN_LOCAL, 0 },
+    { "__ompgpu_deferred_add", KNOWN_LOCAL, 0 },
+    { "__ompgpu_deferred_end", KNOWN_LOCAL, 0 },
+    { "__ompgpu_deferred_last", KNOWN_GUARD, 0 },
+    { "__ompgpu_deferred_get", KNOWN_LOCAL, 0 },
+    { "__ompgpu_deferred_get_array", KNOWN_LOCAL, 0 },
+    { "__ompgpu_dispatch_init", KNOWN_ASK, 0 },
+    { "__ompgpu_dispatch_next", KNOWN_ASK, 0 },
+    { "omp_get_ancestor_thread_num", KNOWN_ASK, 0 },
+    { "omp_get_team_size", KNOWN_ASK, 0 },
+    { "omp_alloc", KNOWN_FRESH, 0 },
+    { "omp_aligned_alloc", KNOWN_FRESH, 0 },
+    { "omp_calloc", KNOWN_FRESH, 0 },
+    { "omp_aligned_calloc", KNOWN_FRESH, 0 },
+    { "omp_free", KNOWN_GUARD, 0 },
+    { "__ompgpu_heap_mark", KNOWN_FRESH, 0 },
+    { "__ompgpu_heap_alloc", KNOWN_FRESH, 0 },
+    { "__ompgpu_heap_release", KNOWN_FRESH, 0 },
+    { "__assert_fail", KNOWN_DIE, 0 },
+    { "__assert", KNOWN_DIE, 0 },
+    { "__ompgpu_fail", KNOWN_DIE, 0 },
+    { "abort", KNOWN_DIE, 0 },
+    { "llvm.trap", KNOWN_DIE, 0 },
+    { "llvm.ubsantrap", KNOWN_DIE, 0 },
+};
+
+static const struct known *find_known(const char *name)
+{
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return &known[i];
+    return NULL;
+}
+
+const char *spmd_callee(LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    return LLVMIsAFunction(callee) ? ir_name(callee) : "";
+}
+
+/* Only what has no body here: the user may define a function of the same name. */
+enum spmd_known_kind spmd_known(LLVMValueRef function, unsigned *value)
+{
+    const struct known *k = LLVMIsAFunction(function) && LLVMIsDeclaration(function)
+                                ? find_known(ir_name(function))
+                                : NULL;
+    if (k && value)
+        *value = k->value;
+    return k ? k->kind : KNOWN_NOT;
+}
