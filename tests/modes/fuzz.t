@@ -5,12 +5,17 @@
 #   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 OMPGPU_FUZZ_SCHEDULE=S sh tests/modes/fuzz.t
 #
 # Spmd mode differs from auto mode in two ways: it converts what auto mode leaves generic for its cost, and it converts with -O0 -g.  So auto's
-# program is spmd's, too, for the regions that it converted (a check of its own below); spmd mode compiles the others at -O2, and all with -O0 -g (of 5000 a third).
+# program is spmd's, too, for the regions that it converted (a check of its own below); spmd mode compiles the others at -O2, and all with -O0 -g.
+# A batch is compiled in auto mode at -O2 and -O0, and in one of the other three forms in turn: generic at -O2, generic at -O0, spmd at -O0 -g.  These are half of
+# the test's time, and each still sees a third of the regions; of 5000 regions that
+# is so for spmd alone.  With OMPGPU_FUZZ_COUNT=N each batch gets all forms.
 # What auto mode refuses, spmd mode would, too (tests/modes/refuse.t).
 # shellcheck disable=SC1091,SC2015,SC2016,SC2086
 . tests/lib.sh
 first=${OMPGPU_FUZZ_SEED:-1} count=200 size=20 jobs=${OMPGPU_FUZZ_JOBS:-2}
-[ -z "${OMPGPU_LONG:-}" ] || count=5000
+every="" costly='barrier in each (turn|iteration)'
+if [ -n "${OMPGPU_LONG:-}" ]; then count=5000 every="0 1"; fi
+[ -z "${OMPGPU_FUZZ_COUNT:-}" ] || every="0 1 2"
 count=${OMPGPU_FUZZ_COUNT:-$count} end=$((first + count))
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
@@ -27,7 +32,7 @@ failed() {
     echo "  OMPGPU_FUZZ_SEED=$f_seed OMPGPU_FUZZ_COUNT=1 OMPGPU_FUZZ_SCHEDULE=$schedule sh tests/modes/fuzz.t"
     return 1
 }
-build() { timeout 300 "$CC" $ARCH -w --host-cc="$T/quick" -Rompgpu "$@" -o f 2>log; }
+build() { in_time "$CC" $ARCH -w --host-cc="$T/quick" -Rompgpu "$@" -o f 2>log; }
 # The seeds of the regions with a remark that matches; each region has one that names its mode.
 seeds_with() { grep -E "$1" log | sed -n "s/.*remark: region 'region_\([0-9]*\)_.*/\1/p"; }
 # Which seed does the compiler fail on?
@@ -44,7 +49,7 @@ blame_compiler() {
 one() {
     build f.c "$@" || { blame_compiler "$@"; return 1; }
     for s in $schedule $((schedule + 1)); do
-        OMPGPU_EMU_SCHEDULE=random:$s OMP_TEAMS_THREAD_LIMIT=$((s % 3 * 32 + 33 + s % 5)) timeout 120 ./f >got 2>error || echo "exit code $?" >>error
+        OMPGPU_EMU_SCHEDULE=random:$s OMP_TEAMS_THREAD_LIMIT=$((s % 3 * 32 + 33 + s % 5)) in_time ./f >got 2>error || echo "exit code $?" >>error
         sed 3q error
         bad=$(awk 'NR == FNR { want[$1] = $2; next }
                    FILENAME == "got" { have[$1] = $2; next }
@@ -60,19 +65,21 @@ only() {
     seeds=$(printf '%s ' $1)
     [ "$seeds" != ' ' ] && "$GEN" $seeds >f.c
 }
+# has_form SEED N: the batch that begins with this seed gets form N of those that cost most
+has_form() { case $every in *$2*) return 0 ;; esac; [ $(($1 / size % 3)) = "$2" ]; }
 # batch FIRST LAST, in a directory of its own: says what is wrong, on standard output
 batch() {
     all=$(seq -s ' ' "$1" "$2") batch_bad=0 schedule=${OMPGPU_FUZZ_SCHEDULE:-$1}
     mkdir "$T/$1" && cd "$T/$1" && only "$all" && "$CLANG" -w -O1 f.c -o plain && ./plain >want || return 1
     one -O2 || batch_bad=1
-    costly=$(seeds_with 'generic mode because of .* it would need a barrier in each turn')
-    seeds_with 'SPMD mode by the late pass' >late
+    seeds_with "$costly" >costly
+    seeds_with 'OMP120' >late
     one -O0 || batch_bad=1
-    accepted=$(seeds_with 'SPMD mode by the late pass|it would need a barrier in each turn')
-    one -O2 -fompgpu-mode=generic || batch_bad=1
-    one -O0 -fompgpu-mode=generic || batch_bad=1
-    if [ "$count" -le 1000 ] || [ $(($1 / size % 3)) = 0 ]; then only "$accepted" && { one -O0 -g -fompgpu-mode=spmd || batch_bad=1; }; fi
-    only "$costly" && { one -O2 -fompgpu-mode=spmd || batch_bad=1; }
+    accepted=$(seeds_with "OMP120|$costly")
+    if has_form "$1" 0; then one -O2 -fompgpu-mode=generic || batch_bad=1; fi
+    if has_form "$1" 1; then one -O0 -fompgpu-mode=generic || batch_bad=1; fi
+    if has_form "$1" 2 && only "$accepted"; then one -O0 -g -fompgpu-mode=spmd || batch_bad=1; fi
+    only "$(cat costly)" && { one -O2 -fompgpu-mode=spmd || batch_bad=1; }
     return $batch_bad
 }
 # worker N: every jobs-th batch, beginning with number N
@@ -94,7 +101,9 @@ while [ "$seed" -lt "$end" ]; do
     seed=$((seed + size))
 done
 cat ./*/late >late
+cat ./*/costly >costly
 check "most are converted" [ "$(wc -l <late)" -ge $((count / 2)) ]
+[ "$count" -lt 200 ] || check "some are not, for their cost" [ -s costly ]
 if [ "$count" -ge 6 ]; then
     only "$(sed 6q late)"
     check "auto mode" "$CC" --gpu-arch=sm_75 -w -O2 -Rompgpu --emit=ptx f.c -o auto.ptx

