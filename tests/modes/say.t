@@ -182,12 +182,12 @@ $pointer
 C
 check "… nothing" lacks log 'note:'
 
-# Each number in the manual page has a test here.
-"$CC" --emit=man >page
-sed -n '/^.SH REMARKS/,/^.SH/s/^\.B \(OMP1[0-9][0-9]\)$/\1/p' page | sort -u >rows
+# Each number that the manual page explains has a test here; those that are never given follow after .PP.
+page=$ROOT/man/ompgpu-cc.1
+awk '/^\.SH REMARKS/ { inside = 1 } inside && /^\.B OMP/ { print $2; seen = 1 } seen && /^\.PP/ { exit }' "$page" | sort -u >rows
 grep -o '\[OMP1[0-9][0-9]' "$ROOT/tests/modes/say.t" | tr -d '[' | sort -u >tested
 check "each number of the manual page is tested" same rows tested
-check "the manual page has remedies, and the numbers that are not used" has page 'noescape' 'OMP170'
+check "the manual page has remedies, and the numbers that are not used" has "$page" noescape OMP170
 
 # an assumption on a declaration is one about the definition in another file
 cat >main.c <<'C'
