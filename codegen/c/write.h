@@ -52,6 +52,7 @@ struct cg {
     bool renames;       /* apply the unit's renames (device text) */
     /* user text that is copied: its lines begin at column `from` in the file, at `to` here */
     struct cg_layout {
+        bool fixed; /* it stays as it is */
         unsigned from, to;
     } layout;
     /* of the construct being written: the line of generated statements */
@@ -79,8 +80,13 @@ void cg_append(struct cg *, const struct cg_text *);
  * where clang would count it as another. */
 enum { CG_INDENT = 4 };
 void cg_line(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* HEAD {, or { where the head is empty */
+/* A line of its own after an empty one, of no place. */
+void cg_comment(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* HEAD { */
 void cg_open(struct cg *, const char *head, ...) __attribute__((format(printf, 2, 3)));
+/* HEAD and { on the next line */
+void cg_open_function(struct cg *, const char *head, ...) __attribute__((format(printf, 2, 3)));
+void cg_open_scope(struct cg *); /* { */
 void cg_close(struct cg *);
 void cg_close_with(struct cg *, const char *tail); /* }TAIL */
 void cg_close_to(struct cg *, unsigned open);      /* until so many are open */

@@ -33,8 +33,8 @@ static struct order order_of(const struct omp_construct *c)
     return (struct order){ "__ATOMIC_RELAXED", "__ATOMIC_RELAXED", "__ATOMIC_RELAXED" };
 }
 
-/* Names in the generated block: __x pointer to the storage, __e the operand, __old and __new bytes,
- * __t and __r values. */
+/* Names in the generated block: @x pointer to the storage, @old and @new its values, @seen and
+ * @wanted their bytes. */
 struct atomic {
     const struct omp_atomic *a;
     struct order o;
@@ -59,43 +59,65 @@ static const char *fetch_operation(const struct omp_atomic *a)
     return NULL;
 }
 
-/* The value that x gets, from the value __t it has. */
+/* The value that x gets. */
 static const char *new_value(struct cg *cg, const struct omp_atomic *a)
 {
-    if (!strcmp(a->op, "=") || a->form == OMPA_WRITE)
-        return "__e";
     if (!strcmp(a->op, "=="))
-        return "__d";
-    if (!strcmp(a->op, "min") || !strcmp(a->op, "max"))
-        return "__e";
-    return a->x_is_right ? cg_strf(cg, "__e %s __t", a->op) : cg_strf(cg, "__t %s __e", a->op);
+        return cg_strf(cg, "@desired");
+    if (!strcmp(a->op, "=") || a->form == OMPA_WRITE || !strcmp(a->op, "min") ||
+        !strcmp(a->op, "max"))
+        return cg_strf(cg, "@operand");
+    return cg_strf(cg, a->x_is_right ? "@operand %s @old" : "@old %s @operand", a->op);
 }
 
 /* Conditional forms: the condition under which x changes. */
-static const char *condition(const struct omp_atomic *a)
+static const char *condition(struct cg *cg, const struct omp_atomic *a)
 {
     if (!strcmp(a->op, "min"))
-        return "__e < __t";
+        return cg_strf(cg, "@operand < @old");
     if (!strcmp(a->op, "max"))
-        return "__e > __t";
-    return !strcmp(a->op, "==") ? "__t == __e" : NULL;
+        return cg_strf(cg, "@operand > @old");
+    return !strcmp(a->op, "==") ? cg_strf(cg, "@old == @operand") : NULL;
+}
+
+static void keep_old(struct cg *cg)
+{
+    cg_line(cg, "__builtin_memcpy(&@old, &@seen, sizeof @old);");
+}
+
+static void declare_bytes(struct cg *cg, const struct atomic *k, const char *order)
+{
+    cg_line(cg, "%s @seen = __scoped_atomic_load_n((%s *)@x, %s, __MEMORY_SCOPE_DEVICE);", k->bytes,
+            k->bytes, order);
+}
+
+static void declare_new_bytes(struct cg *cg, const struct atomic *k)
+{
+    cg_line(cg, "@new = @operand;");
+    cg_line(cg, "%s @wanted;", k->bytes);
+    cg_line(cg, "__builtin_memcpy(&@wanted, &@new, sizeof @wanted);");
 }
 
 static void exchange_loop(struct cg *cg, const struct atomic *k)
 {
-    const struct omp_atomic *a = k->a;
-    const char *when = condition(a);
+    const char *when = condition(cg, k->a);
+    declare_bytes(cg, k, "__ATOMIC_RELAXED");
+    cg_line(cg, "%s @wanted;", k->bytes);
+    cg_open(cg, "for (;;)");
+    keep_old(cg);
+    if (when) {
+        cg_line(cg, "@new = @old;");
+        cg_line(cg, "if (!(%s))", when);
+        cg_line(cg, "    break;");
+    }
+    cg_line(cg, "@new = %s;", new_value(cg, k->a));
+    cg_line(cg, "__builtin_memcpy(&@wanted, &@new, sizeof @wanted);");
     cg_line(cg,
-            "%s __old = __scoped_atomic_load_n((%s *)__x, __ATOMIC_RELAXED, "
-            "__MEMORY_SCOPE_DEVICE), __new;",
-            k->bytes, k->bytes);
-    cg_line(cg, "for (;;) { __builtin_memcpy(&__t, &__old, sizeof __t);%s __r = %s;",
-            when ? cg_strf(cg, " __r = __t; if (!(%s)) break;", when) : "", new_value(cg, a));
-    cg_line(cg,
-            "__builtin_memcpy(&__new, &__r, sizeof __new); if "
-            "(__scoped_atomic_compare_exchange_n((%s *)__x, &__old, __new, 0, %s, "
-            "__ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE)) break; }",
+            "if (__scoped_atomic_compare_exchange_n((%s *)@x, &@seen, @wanted, 0, %s, "
+            "__ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))",
             k->bytes, k->o.update);
+    cg_line(cg, "    break;");
+    cg_close(cg);
 }
 
 static void fetch_or_loop(struct cg *cg, const struct atomic *k)
@@ -107,56 +129,59 @@ static void fetch_or_loop(struct cg *cg, const struct atomic *k)
         return;
     }
     if (a->x_type->kind == OMPT_INT) { /* an integer operand: arithmetic modulo 2^n is the same */
+        cg_open(cg, "if ((__typeof__(@operand))0.5 == 0)");
         cg_line(cg,
-                "if ((__typeof__(__e))0.5 == 0) { %s __b = __scoped_atomic_fetch_%s((%s *)__x, "
-                "(%s)__e, %s, __MEMORY_SCOPE_DEVICE); "
-                "__builtin_memcpy(&__t, &__b, sizeof __t); __r = %s; } else {",
-                k->bytes, fetch, k->bytes, k->bytes, k->o.update, new_value(cg, a));
+                "%s @seen = __scoped_atomic_fetch_%s((%s *)@x, (%s)@operand, %s, "
+                "__MEMORY_SCOPE_DEVICE);",
+                k->bytes, fetch, k->bytes, k->bytes, k->o.update);
+        keep_old(cg);
     } else { /* an operand that does not make C compute in a wider type */
+        cg_open(cg, "if ((__typeof__(@operand))0.5 == 0 || sizeof @operand <= sizeof @old)");
         cg_line(cg,
-                "if ((__typeof__(__e))0.5 == 0 || sizeof __e <= sizeof __t) { __t = "
-                "__scoped_atomic_fetch_%s((%s *)__x, (%s)__e, %s, "
-                "__MEMORY_SCOPE_DEVICE); __r = %s; } else {",
-                fetch, k->type, k->type, k->o.update, new_value(cg, a));
+                "@old = __scoped_atomic_fetch_%s((%s *)@x, (%s)@operand, %s, "
+                "__MEMORY_SCOPE_DEVICE);",
+                fetch, k->type, k->type, k->o.update);
     }
+    cg_line(cg, "@new = %s;", new_value(cg, a));
+    cg_else(cg);
     exchange_loop(cg, k);
-    cg_puts(cg, " }");
+    cg_close(cg);
 }
 
 static void load(struct cg *cg, const struct atomic *k)
 {
-    cg_line(cg,
-            "%s __old = __scoped_atomic_load_n((%s *)__x, %s, __MEMORY_SCOPE_DEVICE); "
-            "__builtin_memcpy(&__t, &__old, sizeof __t);",
-            k->bytes, k->bytes, k->o.load);
+    declare_bytes(cg, k, k->o.load);
+    keep_old(cg);
 }
 
 static void store(struct cg *cg, const struct atomic *k)
 {
-    cg_line(cg,
-            "__r = __e; %s __new; __builtin_memcpy(&__new, &__r, sizeof __new); "
-            "__scoped_atomic_store_n((%s *)__x, __new, %s, "
-            "__MEMORY_SCOPE_DEVICE);",
-            k->bytes, k->bytes, k->o.store);
+    declare_new_bytes(cg, k);
+    cg_line(cg, "__scoped_atomic_store_n((%s *)@x, @wanted, %s, __MEMORY_SCOPE_DEVICE);", k->bytes,
+            k->o.store);
 }
 
 static void exchange(struct cg *cg, const struct atomic *k)
 {
+    declare_new_bytes(cg, k);
     cg_line(cg,
-            "__r = __e; %s __new, __old; __builtin_memcpy(&__new, &__r, sizeof __new); __old = "
-            "__scoped_atomic_exchange_n((%s *)__x, __new, %s, "
-            "__MEMORY_SCOPE_DEVICE); __builtin_memcpy(&__t, &__old, sizeof __t);",
+            "%s @seen = __scoped_atomic_exchange_n((%s *)@x, @wanted, %s, "
+            "__MEMORY_SCOPE_DEVICE);",
             k->bytes, k->bytes, k->o.update);
+    keep_old(cg);
 }
 
 static void locked(struct cg *cg, const struct atomic *k)
 {
-    const char *lock = cg_lock(cg, "__atomic"), *when = condition(k->a);
-    cg_line(cg, "__ompgpu_critical_begin(&%s); __t = *__x;", lock);
-    if (k->a->form != OMPA_READ) {
-        if (when)
-            cg_line(cg, "__r = __t; if (%s) ", when);
-        cg_line(cg, "*__x = __r = %s;", new_value(cg, k->a));
+    const char *lock = cg_lock(cg, "__atomic"), *when = condition(cg, k->a);
+    cg_line(cg, "__ompgpu_critical_begin(&%s);", lock);
+    cg_line(cg, "@old = *@x;");
+    if (k->a->form != OMPA_READ && when) {
+        cg_line(cg, "@new = @old;");
+        cg_line(cg, "if (%s)", when);
+        cg_line(cg, "    *@x = @new = %s;", new_value(cg, k->a));
+    } else if (k->a->form != OMPA_READ) {
+        cg_line(cg, "*@x = @new = %s;", new_value(cg, k->a));
     }
     cg_line(cg, "__ompgpu_critical_end(&%s);", lock);
 }
@@ -184,17 +209,17 @@ void cg_atomic(struct cg *cg, const struct omp_construct *c)
     bool plain = n == 1 || n == 2 || n == 4 || n == 8;
     struct atomic k = { &copy, order_of(c), plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL,
                         cg_type(cg, a->x_type, "", CG_UNQUALIFIED), NULL };
-    cg_line(cg, "%s *__x = (%s *)&(%s), __t, __r;", k.type, k.type, cg_expr(cg, a->x));
+    cg_line(cg, "%s *@x = (%s *)&(%s), @old, @new;", k.type, k.type, cg_expr(cg, a->x));
     if (!cg_empty(a->expr)) {
         const char *e = cg_expr(cg, a->expr);
-        cg_line(cg, "const __typeof__((%s) + 0) __e = (%s);", e, e);
+        cg_line(cg, "const __typeof__((%s) + 0) @operand = (%s);", e, e);
     } else if (a->form != OMPA_READ) {
-        cg_line(cg, "const int __e = 1;"); /* x++, x-- */
+        cg_line(cg, "const int @operand = 1;"); /* x++, x-- */
     }
     if (!cg_empty(a->desired))
-        cg_line(cg, "const %s __d = %s;", k.type, cg_expr(cg, a->desired));
+        cg_line(cg, "const %s @desired = %s;", k.type, cg_expr(cg, a->desired));
     operate(cg, &k);
     if (!cg_empty(a->v))
-        cg_line(cg, "%s = %s;", cg_expr(cg, a->v),
-                a->form != OMPA_READ && a->capture_new ? "__r" : "__t");
+        cg_line(cg, a->form != OMPA_READ && a->capture_new ? "%s = @new;" : "%s = @old;",
+                cg_expr(cg, a->v));
 }

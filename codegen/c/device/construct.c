@@ -32,11 +32,14 @@ static void simd(struct cg *cg, const struct omp_construct *c, struct cg_private
 }
 
 /* -------------------------------------------------- sections: section i to thread i mod threads */
-static void one_section(struct cg *cg, unsigned i, struct omp_extent body, bool last)
+static void write_section(struct cg *cg, unsigned i, struct omp_extent body, bool last)
 {
-    cg_line(cg, "case %u: {%s", i, last ? " __last = 1;" : "");
+    cg_open(cg, "case %u:", i);
+    if (last)
+        cg_line(cg, "__last = 1;");
     cg_copy_body(cg, body);
-    cg_line(cg, "} break;");
+    cg_line(cg, "break;");
+    cg_close(cg);
 }
 
 /* The first section may stand without its directive. */
@@ -58,21 +61,29 @@ static void sections(struct cg *cg, const struct omp_construct *c, struct cg_pri
     cg_open_privates(cg, p);
     if (p->race)
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
-    cg_line(cg,
-            "%sfor (unsigned __i = __ompgpu_thread_id(); __i < %u; __i += __ompgpu_num_threads()) "
-            "switch (__i) {",
-            p->lastprivate ? "_Bool __last = 0; " : "", n);
+    if (p->lastprivate)
+        cg_line(cg, "_Bool __last = 0;");
+    cg_open(cg,
+            "for (struct __ompgpu_loop32 @it = __ompgpu_loop32(__OMPGPU_THREADS, %u); @it.more; "
+            "__ompgpu_next32(&@it))",
+            n);
+    cg_open(cg, "switch (@it.at)");
     if (!cg_empty(first))
-        one_section(cg, i++, first, p->lastprivate && n == 1);
-    for (const struct omp_construct *k = c->child; k; k = k->next)
-        if (k->leaves & OMPL_SECTION)
-            one_section(cg, i, k->body, p->lastprivate && i + 1 == n), i++;
-    cg_line(cg, "}");
+        write_section(cg, i++, first, p->lastprivate && n == 1);
+    for (const struct omp_construct *k = c->child; k; k = k->next) {
+        if (!(k->leaves & OMPL_SECTION))
+            continue;
+        write_section(cg, i, k->body, p->lastprivate && i + 1 == n);
+        i++;
+    }
+    cg_close(cg);
+    cg_close(cg);
     for (unsigned k = 0; k < p->n; k++)
         if (p->list[k].sharing->lastprivate) {
             const char *v = p->list[k].var->name;
-            cg_line(cg, "if (__last) { %s }",
-                    cg_assign(cg, p->list[k].var->type, cg_strf(cg, "*__o_%s", v), v));
+            cg_open(cg, "if (__last)");
+            cg_line(cg, "%s", cg_assign(cg, p->list[k].var->type, cg_strf(cg, "*__o_%s", v), v));
+            cg_close(cg);
         }
     cg_close_privates(cg, p);
 }
@@ -88,17 +99,17 @@ static const char *masked_condition(struct cg *cg, const struct omp_construct *c
 static void masked(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     cg_open_privates(cg, p);
-    cg_line(cg, "if (%s) {", masked_condition(cg, c));
+    cg_open(cg, "if (%s)", masked_condition(cg, c));
     cg_copy_body(cg, c->body);
-    cg_line(cg, "}");
+    cg_close(cg);
     cg_close_privates(cg, p);
 }
 
 static void single(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
-    cg_line(cg, "if (__ompgpu_thread_id() == 0) {");
+    cg_open(cg, "if (__ompgpu_thread_id() == 0)");
     with_privates(cg, c, p);
-    cg_line(cg, "}");
+    cg_close(cg);
 }
 
 /* ------------------------------------------------------------ constructs without private copies */
@@ -115,7 +126,7 @@ const char *cg_lock(struct cg *cg, const char *name)
     struct cg_text *out = cg->out;
     cg->out = cg->before;
     /* one for all files of a device link */
-    cg_put(cg, "__attribute__((weak)) unsigned %s;\n", lock);
+    cg_line(cg, "__attribute__((weak)) unsigned %s;", lock);
     cg->out = out;
     return lock;
 }
@@ -123,9 +134,9 @@ const char *cg_lock(struct cg *cg, const char *name)
 static void critical(struct cg *cg, const struct omp_construct *c)
 {
     const char *lock = cg_lock(cg, c->name ? c->name : "");
-    cg_line(cg, "{ __ompgpu_critical_begin(&%s);", lock);
+    cg_line(cg, "__ompgpu_critical_begin(&%s);", lock);
     cg_copy_body(cg, c->body);
-    cg_line(cg, "__ompgpu_critical_end(&%s); }", lock);
+    cg_line(cg, "__ompgpu_critical_end(&%s);", lock);
 }
 
 static void barrier(struct cg *cg, const struct omp_construct *c)
@@ -259,7 +270,7 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     unsigned leaves = c->leaves;
     const char **env = cg_push_env(cg, false);
     cg_bind_in_reductions(cg, c);
-    cg_line(cg, "{"); /* one statement, wherever the construct stands */
+    cg_open_scope(cg); /* one statement, wherever the construct stands */
     bool done = false;
     for (unsigned i = 0; i < sizeof table / sizeof *table && !done; i++)
         if ((done = leaves == table[i].leaf))
@@ -278,6 +289,6 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         worksharing(cg, c, leaves);
     else
         cg_fault(cg, c->place, "'#pragma omp %s' in device code", c->spelling);
-    cg_line(cg, "}");
+    cg_close(cg);
     cg_pop_env(cg, env);
 }

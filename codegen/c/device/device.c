@@ -83,6 +83,14 @@ static void write_local_types(struct cg *cg, struct omp_extent function)
             cg_put(cg, "%s\n", u->local_types[i].text);
 }
 
+static struct omp_extent head_of(const struct omp_unit *u, const struct omp_function *f)
+{
+    struct omp_extent head = { f->extent.begin, f->body.begin };
+    while (head.end > head.begin && strchr(" \t\n", u->text[head.end - 1]))
+        head.end--;
+    return head;
+}
+
 static void write_function(struct cg *cg, const struct omp_function *f)
 {
     struct cg_text text = { 0 }, before = { 0 }, *out = cg->out, *outer = cg->before;
@@ -95,7 +103,7 @@ static void write_function(struct cg *cg, const struct omp_function *f)
     cg->before = outer;
     if (before.n) { /* outlined bodies may call the function */
         cg_marker(cg, fe_place(cg->unit, f->extent.begin));
-        cg_copy(cg, (struct omp_extent){ f->extent.begin, f->body.begin });
+        cg_copy(cg, head_of(cg->unit, f));
         cg_puts(cg, ";\n");
     }
     cg_write_within(cg, before.n ? f : NULL, &before, &text);

@@ -649,7 +649,6 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     struct range r;
     unsigned tasks = task_levels(levels, c, p), open = cg->out->open;
     unsigned nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule);
-    cg_open(cg, "%s", "");
     declare_bounds(cg, c, &n);
     declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);
     r = (struct range){ "0", n.total };

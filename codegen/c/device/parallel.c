@@ -1,14 +1,24 @@
-/* parallel.c - outlining parallel regions that a generic kernel, or a device function, meets.
+/* parallel.c - parallel regions that a generic kernel or a device function encounters are outlined.
  *
- *   struct __ctx_main_23 { T *s; T r; };                            before the function
+ *   struct __ctx_main_23 {                        before the function
+ *       double *s;
+ *       int r;
+ *   };
  *   static void main_23__parallel(void *__c)
- *   { struct __ctx_main_23 *__ctx = __c; T *s = __ctx->s; T r = __ctx->r;  … body …  }
+ *   {
+ *       struct __ctx_main_23 *__ctx = __c;
+ *       double *s = __ctx->s;
+ *       int r = __ctx->r;
+ *       … body …
+ *   }
  *
- *   { struct __ctx_main_23 __ctx = { &(s), r }; __ompgpu_parallel(main_23__parallel, &__ctx,
- * num_threads, if); }
+ *   {                                             in place of the construct
+ *       struct __ctx_main_23 __ctx = { &s, r };
+ *       __ompgpu_parallel(main_23__parallel, &__ctx, num_threads, if);
+ *   }
  *
  * Types with run-time bounds cannot be members: their pointers travel as void *, the bounds beside
- * them.                   */
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -116,60 +126,75 @@ static void capture(struct cg *cg, const struct omp_construct *c, struct capture
 }
 
 /* ------------------------------------------------------------------ text */
-static void write_struct(struct cg *cg, const char *name, const struct captures *l, bool deferred)
+static bool is_pointer_only(const struct captured *k) { return k->var->type->variably_modified; }
+
+static void declare_context(struct cg *cg, const char *name, const struct captures *l,
+                            bool deferred)
 {
-    cg_put(cg, "struct __ctx_%s {", name);
+    cg_open(cg, "struct __ctx_%s", name);
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_var *v = l->list[i].var;
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
-            cg_put(cg, " unsigned long __%s_d%u;", v->name, b);
+            cg_line(cg, "unsigned long __%s_d%u;", v->name, b);
         if (l->list[i].how == BOUNDS_ONLY)
             continue;
-        if (v->type->variably_modified)
-            cg_put(cg, " void *%s;", v->name);
+        if (is_pointer_only(&l->list[i]))
+            cg_line(cg, "void *%s;", v->name);
         else
-            cg_put(cg, " %s %s%s;", cg_var_type(cg, v, CG_AS_IS),
-                   l->list[i].how == BY_REFERENCE ? "*" : "", v->name);
+            cg_line(cg, "%s %s%s;", cg_var_type(cg, v, CG_AS_IS),
+                    l->list[i].how == BY_REFERENCE ? "*" : "", v->name);
     }
-    cg_puts(cg, deferred ? " void *__deferred; };\n" : " };\n");
+    if (deferred)
+        cg_line(cg, "void *__deferred;");
+    cg_close_with(cg, ";");
 }
 
-static const char *context_values(struct cg *cg, const struct captures *l)
+static const char *add_value(struct cg *cg, const char *list, const char *value)
+{
+    return *list ? cg_strf(cg, "%s, %s", list, value) : value;
+}
+
+/* A bound of the target construct's private variable was passed to the kernel. */
+static bool is_bound_passed(const struct cg *cg, const struct captured *k)
+{
+    return k->how == BOUNDS_ONLY && !cg->env[k->var->id] && cg->target &&
+           k->var->decl < cg->target->pragma.begin && k->var->type->kind == OMPT_ARRAY;
+}
+
+static const char *context_values(struct cg *cg, const struct captures *l, const char *deferred)
 {
     const char *s = "";
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_var *v = l->list[i].var;
         const char *here = cg_spell(cg, v);
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
-            s = l->list[i].how == BOUNDS_ONLY && !cg->env[v->id] && cg->target &&
-                        v->decl < cg->target->pragma.begin && v->type->kind == OMPT_ARRAY
-                    ? cg_strf(cg, "%s%s __%s_d%u", s, *s ? "," : "", v->name, b)
-                    : cg_strf(cg, "%s%s %s", s, *s ? "," : "",
-                              cg_bound(cg, v->type, b, cg_strf(cg, "(%s)", here)));
-        if (l->list[i].how != BOUNDS_ONLY)
-            s = l->list[i].how == BY_VALUE
-                    ? cg_strf(cg, "%s%s %s%s", s, *s ? "," : "",
-                              v->type->variably_modified ? "(void *)" : "", here)
-                    : cg_strf(cg, "%s%s %s%s", s, *s ? "," : "",
-                              v->type->variably_modified ? "(void *)" : "", cg_address(cg, v));
+            s = add_value(cg, s,
+                          is_bound_passed(cg, &l->list[i])
+                              ? cg_strf(cg, "__%s_d%u", v->name, b)
+                              : cg_bound(cg, v->type, b, cg_strf(cg, "(%s)", here)));
+        if (l->list[i].how == BOUNDS_ONLY)
+            continue;
+        s = add_value(cg, s,
+                      cg_strf(cg, "%s%s", is_pointer_only(&l->list[i]) ? "(void *)" : "",
+                              l->list[i].how == BY_VALUE ? here : cg_address(cg, v)));
     }
-    return s;
+    return deferred ? add_value(cg, s, deferred) : s;
 }
 
-static void unpack(struct cg *cg, const char *name, const struct captures *l)
+static void unpack_context(struct cg *cg, const char *name, const struct captures *l)
 {
     cg_line(cg, "struct __ctx_%s *__ctx = __c;", name);
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_var *v = l->list[i].var;
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
-            cg_put(cg, " const unsigned long __%s_d%u = __ctx->__%s_d%u;", v->name, b, v->name, b);
+            cg_line(cg, "const unsigned long __%s_d%u = __ctx->__%s_d%u;", v->name, b, v->name, b);
         cg_bind(cg, v, NULL);
         if (l->list[i].how == BOUNDS_ONLY)
             continue;
         bool reference = l->list[i].how == BY_REFERENCE;
-        cg_put(cg, " %s %s%s = __ctx->%s;",
-               cg_var_type(cg, v, reference ? CG_AS_IS : CG_UNQUALIFIED), reference ? "*" : "",
-               v->name, v->name);
+        cg_line(cg, "%s %s%s = __ctx->%s;",
+                cg_var_type(cg, v, reference ? CG_AS_IS : CG_UNQUALIFIED), reference ? "*" : "",
+                v->name, v->name);
         if (reference)
             cg_bind(cg, v, cg_strf(cg, "(*%s)", v->name));
     }
@@ -183,22 +208,22 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
     const char **env = cg_push_env(cg, true), *below = cg->copies_below;
     cg->copies_below = NULL;
     cg->out = &text;
-    cg_put(cg, "__OMPGPU_PARALLEL void %s__parallel(void *__c)\n{\n", name);
+    cg_open_function(cg, "__OMPGPU_PARALLEL void %s__parallel(void *__c)", name);
     if (l->n || deferred)
-        unpack(cg, name, l);
+        unpack_context(cg, name, l);
     if (deferred)
-        cg_put(cg, " void *const __deferred = __ctx->__deferred;");
+        cg_line(cg, "void *const __deferred = __ctx->__deferred;");
     cg_collect_privates(cg, c, &p, CG_OUTLINED);
     cg_find_owners(cg, c, &p);
     cg_inner_construct(cg, c, leaves, &p);
-    cg_puts(cg, "\n}\n");
+    cg_close(cg);
     cg_pop_env(cg, env);
     cg->copies_below = below;
     cg->out = cg->before;
-    cg_put(cg, "\n// %s:%u: %s\n", cg_in_comment(cg, c->place.file), c->place.line,
-           cg_directive(cg, c, false));
+    cg_comment(cg, "%s:%u: %s", cg_in_comment(cg, c->place.file), c->place.line,
+               cg_directive(cg, c, false));
     if (l->n || deferred)
-        write_struct(cg, name, l, deferred);
+        declare_context(cg, name, l, deferred);
     cg_append(cg, &text);
     free(text.s);
     cg->out = out;
@@ -215,13 +240,12 @@ void cg_parallel(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     name = cg_strf(cg, "%.*s", (int)(strlen(name) - strlen("__parallel")), name);
     capture(cg, c, &l);
     const char *deferred = cg_deferred_pointer(cg, c);
+    bool context = l.n || deferred;
     write_function(cg, c, leaves & ~(unsigned)OMPL_PARALLEL, name, &l, deferred);
-    cg_line(cg, "{");
-    if (l.n || deferred)
-        cg_put(cg, " struct __ctx_%s __ctx = {%s%s%s };", name, context_values(cg, &l),
-               l.n && deferred ? ", " : "", deferred ? deferred : "");
-    cg_put(cg, " __ompgpu_parallel(%s__parallel, %s, %s, %s); }", name,
-           l.n || deferred ? "&__ctx" : "0", threads ? cg_expr(cg, threads->expr.extent) : "0",
-           condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr.extent)) : "1");
+    if (context)
+        cg_line(cg, "struct __ctx_%s __ctx = { %s };", name, context_values(cg, &l, deferred));
+    cg_line(cg, "__ompgpu_parallel(%s__parallel, %s, %s, %s);", name, context ? "&__ctx" : "0",
+            threads ? cg_expr(cg, threads->expr.extent) : "0",
+            condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr.extent)) : "1");
     free(l.list);
 }

@@ -139,7 +139,8 @@ static void declare_copy(struct cg *cg, const struct cg_private *p)
 void cg_open_privates(struct cg *cg, struct cg_privates *p)
 {
     cg_reduction_functions(cg, p);
-    cg_open(cg, "%s", "");
+    if (p->n)
+        cg_open_scope(cg);
     for (unsigned i = 0; i < p->n;
          i++) { /* all originals first: a copy's initial value may use another variable */
         struct cg_private *k = &p->list[i];
@@ -176,7 +177,8 @@ void cg_close_privates(struct cg *cg, struct cg_privates *p)
     cg_finish_reduction(cg, p);
     for (unsigned i = p->n; i--;)
         cg_bind(cg, p->list[i].var, p->list[i].saved);
-    cg_close(cg);
+    if (p->n)
+        cg_close(cg);
     free(p->list);
     p->list = NULL;
     p->n = p->capacity = 0;

@@ -104,12 +104,12 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
         if (!value || v->type->kind != OMPT_POINTER || !p->params[i].one_copy)
             continue;
         const char *type = cg_var_type(cg, v, CG_UNQUALIFIED), *n = v->name;
-        cg_line(cg,
-                "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = "
-                "(%s *)&__s_%s;",
-                type, n, type, n, type, n);
-        cg_line(cg, "if (__ompgpu_thread_id() == 0) { *__t_%s = %s; } __ompgpu_barrier(%u);", n, n,
-                cg->place.line);
+        cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT;", type, n);
+        cg_line(cg, "%s *__t_%s = (%s *)&__s_%s;", type, n, type, n);
+        cg_open(cg, "if (__ompgpu_thread_id() == 0)");
+        cg_line(cg, "*__t_%s = %s;", n, n);
+        cg_close(cg);
+        cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
         cg_bind(cg, v, cg_strf(cg, "(*__t_%s)", n));
     }
 }
@@ -185,28 +185,35 @@ static unsigned max_threads(const struct cg *cg, const struct cg_plan *p)
     return n;
 }
 
+static void write_entry(struct cg *cg, const char *id, const char *mode, const char *env,
+                        const char *arguments)
+{
+    cg_open(cg, "if (__ompgpu_kernel_begin(%s, __OMPGPU_%s))", env, mode);
+    cg_line(cg, "%s__region(%s%s);", id, env, arguments);
+    cg_line(cg, "__ompgpu_kernel_end(%s, __OMPGPU_%s);", env, mode);
+    cg_close(cg);
+    cg_close(cg);
+}
+
+/* The kernel as the GPU calls it, and as the emulated device does. */
 static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                          const char *parameters, const char *bytes, unsigned flags)
 {
-    const char *mode = p->spmd ? "SPMD" : "GENERIC", *m = cg_strf(cg, "__OMPGPU_%s", mode),
-               *id = c->region;
-    cg_put(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)\n", id, mode, c->place.line,
-           c->place.col, max_threads(cg, p), bytes ? bytes : "0",
-           flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
-           cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
-           cg_quoted(cg, cg_directive(cg, c, true)));
-    cg_put(cg,
-           "#ifdef __NVPTX__\n__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)\n",
-           id, parameters);
-    cg_put(cg,
-           "{ if (__ompgpu_kernel_begin(&__env, %s)) { %s__region(&__env%s); "
-           "__ompgpu_kernel_end(&__env, %s); } }\n",
-           m, id, argument_list(cg, p), m);
-    cg_put(cg, "#else\nvoid %s(void **__p)\n{ struct __ompgpu_env *__env = __p[0];\n", id);
-    cg_put(cg,
-           "  if (__ompgpu_kernel_begin(__env, %s)) { %s__region(__env%s); "
-           "__ompgpu_kernel_end(__env, %s); } }\n#endif\n",
-           m, id, unpacked_list(cg, p), m);
+    const char *mode = p->spmd ? "SPMD" : "GENERIC", *id = c->region;
+    cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)", id, mode, c->place.line,
+            c->place.col, max_threads(cg, p), bytes ? bytes : "0",
+            flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
+            cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
+            cg_quoted(cg, cg_directive(cg, c, true)));
+    cg_puts(cg, "\n#ifdef __NVPTX__\n");
+    cg_open_function(cg, "__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)", id,
+                     parameters);
+    write_entry(cg, id, mode, "&__env", argument_list(cg, p));
+    cg_puts(cg, "\n#else\n");
+    cg_open_function(cg, "void %s(void **__p)", id);
+    cg_line(cg, "struct __ompgpu_env *__env = __p[0];");
+    write_entry(cg, id, mode, "__env", unpacked_list(cg, p));
+    cg_puts(cg, "\n#endif\n");
 }
 
 void cg_region(struct cg *cg, const struct omp_construct *c)
@@ -222,22 +229,24 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, &p);
     bind_parameters(cg, &p);
     cg->out = &text;
-    cg_put(cg, "# %u %s\n__OMPGPU_REGION void %s__region(struct __ompgpu_env *__env%s)\n{",
-           c->place.line, cg_quoted(cg, c->place.file), c->region, parameters);
+    cg_open_function(cg, "__OMPGPU_REGION void %s__region(struct __ompgpu_env *__env%s)", c->region,
+                     parameters);
     if (p.spmd)
         bytes = spmd_region(cg, &p, &flags);
     else
         generic_region(cg, &p);
-    cg_puts(cg, "\n}\n");
-    if (p.reduction && !p.spmd)
-        bytes = cg->teams_bytes, flags = cg->teams_flags;
+    cg_close(cg);
+    if (p.reduction && !p.spmd) {
+        bytes = cg->teams_bytes;
+        flags = cg->teams_flags;
+    }
     write_kernel(cg, c, &p, parameters, p.reduction ? bytes : NULL, flags);
     cg_pop_env(cg, env);
     cg->out = out;
     cg->before = outer;
-    cg_put(cg, "\n// %s:%u in %s: %s  (%s)\n", cg_in_comment(cg, c->place.file), c->place.line,
-           c->function ? c->function->name : "?", cg_directive(cg, c, false),
-           p.spmd ? "SPMD" : "generic");
+    cg_comment(cg, "%s:%u in %s: %s  (%s)", cg_in_comment(cg, c->place.file), c->place.line,
+               c->function ? c->function->name : "?", cg_directive(cg, c, false),
+               p.spmd ? "SPMD" : "generic");
     cg_write_within(cg, c->function, &before, &text);
     free(text.s);
     free(before.s);

@@ -3,7 +3,7 @@
  *
  * A target construct keeps its directive and body behind the call, as the version that runs on the
  * host: without offload targets clang compiles it for the host.  Other directives stay as they are.
- * Names made up here begin with __omp_ or __ompgpu_. */
+ * Names made up here begin with the prefix ('@') or __ompgpu_. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +28,9 @@ static const char *condition_of(struct cg *cg, const struct omp_construct *c, en
 /* The smaller of two limits, of which 0 (NULL) is none. */
 static const char *smaller(struct cg *cg, const char *a, const char *b)
 {
-    return a && b ? cg_strf(cg,
-                            "({ const int __omp_a = %s, __omp_b = %s; __omp_a < __omp_b ? __omp_a "
-                            ": __omp_b; })",
-                            a, b)
-           : a    ? a
-                  : b;
+    if (!a || !b)
+        return a ? a : b;
+    return cg_strf(cg, "({ const int @a = %s, @b = %s; @a < @b ? @a : @b; })", a, b);
 }
 
 static const char *limit(struct cg *cg, const struct omp_construct *c, enum omp_clause_kind kind)
@@ -59,7 +56,7 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
         if (k && k != cg_if(c, OMPL_TARGET))
             n = cg_strf(cg, "(%s) ? %s : 1", cg_expr(cg, k->expr.extent), n ? n : "0");
     }
-    return n ? n : "0";
+    return n;
 }
 
 static unsigned launch_flags(const struct cg_plan *p)
@@ -83,7 +80,7 @@ static void task_around(struct cg *cg, const struct omp_construct *c)
             clauses = cg_strf(cg, "%s %s", clauses, cg_expr(cg, k->extent));
     if (*clauses) {
         cg_marker(cg, cg->place);
-        cg_put(cg, "#pragma omp task if(0) default(shared)%s\n", clauses);
+        cg_put(cg, "#pragma omp task if(0) default(shared)%s", clauses);
     }
 }
 
@@ -260,11 +257,13 @@ static void host_scan(struct cg *cg, const struct omp_construct *c)
     }
     cg_marker(cg, c->place);
     if (c->leaves & OMPL_PARALLEL)
-        cg_puts(cg, "#pragma omp parallel num_threads(1)\n");
+        cg_puts(cg, "#pragma omp parallel num_threads(1)");
     else if (c->leaves & OMPL_FOR)
-        cg_put(cg, "#pragma omp single%s\n", cg_clause(c, OMPC_NOWAIT) ? " nowait" : "");
+        cg_put(cg, "#pragma omp single%s", cg_clause(c, OMPC_NOWAIT) ? " nowait" : "");
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
+    cg_open_scope(cg);
     cg_loop_nest(cg, c, CG_ONE, &p, NULL, NULL);
+    cg_close(cg);
 }
 
 static void host_version(struct cg *cg, const struct omp_construct *c)
@@ -285,37 +284,68 @@ static bool in_default(const struct omp_construct *c)
     return false;
 }
 
-static void target(struct cg *cg, const struct omp_construct *c)
+static void declare_region(struct cg *cg, const struct omp_construct *c)
 {
-    struct cg_plan p;
-    cg_make_plan(cg, c, &p);
-    const char *condition = condition_of(cg, c, OMPL_TARGET);
-    cg_line(cg, "{");
-    task_around(cg, c);
-    if (condition) /* when it is false, the map clauses are not evaluated */
-        cg_line(cg, "{ _Bool __omp_host = 1; if %s", condition);
-    cg_line(cg, "{ static struct ompgpu_region __omp_r = { %s, %s, %s, %s, %u, %u, %s, 0 };",
+    cg_line(cg, "static struct ompgpu_region @region = { %s, %s, %s, %s, %u, %u, %s, 0 };",
             cg_quoted(cg, c->region), cg_quoted(cg, c->place.file),
             cg_quoted(cg, c->function ? c->function->name : ""),
             cg_quoted(cg, cg_directive(cg, c, true)), c->place.line, c->place.col,
             in_default(c) ? "0" : "&__ompgpu_unit");
     if (in_default(c))
-        cg_line(cg, "__atomic_store_n(&__omp_r.unit, __ompgpu_this_unit(), 0);");
+        cg_line(cg, "__atomic_store_n(&@region.unit, __ompgpu_this_unit(), 0);");
+}
+
+static void declare_launch(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+{
+    const char *teams = p->teams ? limit(cg, p->teams, OMPC_NUM_TEAMS) : NULL,
+               *trip = cg_trip(cg, c);
+    const char *reduce = cg_reduce_bytes(cg, p), *copy = cg_copy_bytes(cg, p),
+               *inner = cg_inner_bytes(cg, c, p);
+    const struct {
+        const char *member, *value;
+    } rows[] = {
+        { "device", device_of(cg, c) },
+        { "num_teams", teams },
+        { "thread_limit", thread_limit(cg, c, p) },
+        { "trip", trip },
+        { "flags", cg_strf(cg, "%u", launch_flags(p)) },
+        { "copy_bytes", copy },
+        { "reduce_bytes", reduce },
+        { "inner_bytes", inner },
+    };
+    cg_open(cg, "const struct ompgpu_launch @launch =");
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value)
+            cg_line(cg, ".%s = %s,", rows[i].member, rows[i].value);
+    cg_close_with(cg, ";");
+}
+
+static void target(struct cg *cg, const struct omp_construct *c)
+{
+    struct cg_plan p;
+    cg_make_plan(cg, c, &p);
+    const char *condition = condition_of(cg, c, OMPL_TARGET);
+    unsigned open = cg->out->open;
+    task_around(cg, c);
+    cg_open_scope(cg);
+    if (condition) { /* when it is false, the map clauses are not evaluated */
+        cg_line(cg, "_Bool @on_host = 1;");
+        cg_open(cg, "if %s", condition);
+    }
+    declare_region(cg, c);
     unsigned nmaps = cg_maps(cg, c, &p);
-    const char *teams = p.teams ? limit(cg, p.teams, OMPC_NUM_TEAMS) : NULL, *trip = cg_trip(cg, c);
-    const char *reduce = cg_reduce_bytes(cg, &p), *copy = cg_copy_bytes(cg, &p),
-               *inner = cg_inner_bytes(cg, c, &p);
-    cg_line(cg, "const struct ompgpu_launch __omp_l = { %s, %s, %s, %s, %u, %s, %s, %s };",
-            device_of(cg, c), teams ? teams : "0", thread_limit(cg, c, &p), trip ? trip : "0",
-            launch_flags(&p), copy ? copy : "0", reduce ? reduce : "0", inner ? inner : "0");
-    const char *call =
-        cg_strf(cg, "__ompgpu_target(&__omp_r, %s, %u, %s, %u, &__omp_l)", nmaps ? "__omp_m" : "0",
-                nmaps, p.nparams ? "__omp_p" : "0", p.nparams);
-    cg_line(cg, condition ? "__omp_host = %s; }" : "if (%s)", call);
-    if (condition)
-        cg_line(cg, "if (__omp_host)");
+    declare_launch(cg, c, &p);
+    const char *call = cg_strf(cg, "__ompgpu_target(&@region, %s, %u, %s, %u, &@launch)",
+                               nmaps ? cg_strf(cg, "@maps") : "0", nmaps,
+                               p.nparams ? cg_strf(cg, "@params") : "0", p.nparams);
+    if (condition) {
+        cg_line(cg, "@on_host = %s;", call);
+        cg_close(cg);
+        call = cg_strf(cg, "@on_host");
+    }
+    cg_line(cg, "if (%s)", call);
     host_version(cg, c);
-    cg_line(cg, "} }");
+    cg_close_to(cg, open);
     cg_free_plan(&p);
 }
 
@@ -329,17 +359,17 @@ static const char *construct_value(enum omp_leaf leaf)
                                     : "OMPGPU_TARGET_DATA";
 }
 
-/* Opens two braces; evaluates condition, place and device, once. */
+/* Opens a scope; evaluates condition, place and device, once. */
 static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
 {
     const char *condition = condition_of(cg, c, leaf);
-    cg_line(cg, "{");
     task_around(cg, c);
-    cg_line(cg, "{ static const struct ompgpu_place __omp_where = { %s, %u, %s, %s };",
+    cg_open_scope(cg);
+    cg_line(cg, "static const struct ompgpu_place @place = { %s, %u, %s, %s };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)),
             construct_value(leaf));
-    cg_line(cg, "const long __omp_dev = %s; const _Bool __omp_if = %s;", device_of(cg, c),
-            condition ? condition : "1");
+    cg_line(cg, "const long @device = %s;", device_of(cg, c));
+    cg_line(cg, "const _Bool @if = %s;", condition ? condition : "1");
 }
 
 /* Stand-alone: the maps are evaluated only where the condition holds. */
@@ -347,13 +377,14 @@ static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_lea
                       const char *function)
 {
     open_data(cg, c, leaf);
-    cg_line(cg, "if (__omp_if) {");
+    cg_open(cg, "if (@if)");
     unsigned nmaps = cg_maps(cg, c, NULL);
     if (nmaps)
-        cg_line(cg, "%s(&__omp_where, __omp_dev, __omp_m, %u);", function, nmaps);
+        cg_line(cg, "%s(&@place, @device, @maps, %u);", function, nmaps);
     if (leaf == OMPL_UPDATE)
         cg_update_pieces(cg, c);
-    cg_puts(cg, " } } }");
+    cg_close(cg);
+    cg_close(cg);
 }
 
 static void enter_data(struct cg *cg, const struct omp_construct *c)
@@ -376,17 +407,17 @@ static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
     open_data(cg, c, OMPL_TARGET_DATA);
     if (!c->nmaps)
         return 0;
-    cg_line(cg, "struct ompgpu_map __omp_k[%u]; if (__omp_if) {", c->nmaps);
+    cg_line(cg, "struct ompgpu_map @kept[%u];", c->nmaps);
+    cg_open(cg, "if (@if)");
     unsigned nmaps = cg_maps(cg, c, NULL);
-    cg_line(cg,
-            "__builtin_memcpy(__omp_k, __omp_m, sizeof __omp_m); __ompgpu_data_begin(&__omp_where, "
-            "__omp_dev, __omp_k, %u); }",
-            nmaps);
+    cg_line(cg, "__builtin_memcpy(@kept, @maps, sizeof @maps);");
+    cg_line(cg, "__ompgpu_data_begin(&@place, @device, @kept, %u);", nmaps);
+    cg_close(cg);
     return nmaps;
 }
 
 /* use_device_ptr(p): p is a variable of the body with the device pointer.  use_device_addr(v): v is
- * spelled (*__omp_u_v); for a pointer with a section it is the pointer that is translated. */
+ * spelled (*@dev_v); for a pointer with a section it is the pointer that is translated. */
 static void use_device(struct cg *cg, const struct omp_clause *k)
 {
     for (unsigned i = 0; i < k->nitems; i++) {
@@ -396,14 +427,13 @@ static void use_device(struct cg *cg, const struct omp_clause *k)
                        (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
         if (pointer) {
             cg_line(cg,
-                    "__typeof__(%s) __omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, %s) : "
-                    "(void *)%s;",
+                    "__typeof__(%s) @dev_%s = @if ? __ompgpu_use_device(@device, %s) : (void *)%s;",
                     v, v, v, v);
-            cg_put(cg, " __typeof__(__omp_u_%s) %s = __omp_u_%s;", v, v, v);
+            cg_line(cg, "__typeof__(@dev_%s) %s = @dev_%s;", v, v, v);
         } else {
             cg_line(cg,
-                    "__typeof__(%s) *__omp_u_%s = __omp_if ? __ompgpu_use_device(__omp_dev, &(%s)) "
-                    ": (void *)&(%s);",
+                    "__typeof__(%s) *@dev_%s = @if ? __ompgpu_use_device(@device, &(%s)) : (void "
+                    "*)&(%s);",
                     v, v, v, v);
         }
     }
@@ -415,7 +445,7 @@ static void bind_device_addresses(struct cg *cg, const struct omp_clause *k)
         const struct omp_item *item = &k->items[i];
         bool pointer = item->var->type->kind == OMPT_POINTER &&
                        (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
-        cg_bind(cg, item->var, pointer ? NULL : cg_strf(cg, "(*__omp_u_%s)", item->var->name));
+        cg_bind(cg, item->var, pointer ? NULL : cg_strf(cg, "(*@dev_%s)", item->var->name));
     }
 }
 
@@ -427,18 +457,20 @@ static bool uses_device(const struct omp_clause *k)
 static void target_data(struct cg *cg, const struct omp_construct *c)
 {
     unsigned nmaps = begin_data(cg, c);
-    cg_line(cg, "{");
+    cg_open_scope(cg);
     const char **env = cg_push_env(cg, false);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if (uses_device(k))
             use_device(cg, k), bind_device_addresses(cg, k);
     cg_copy_body(cg, c->body);
     cg_pop_env(cg, env);
-    cg_line(cg, "}");
-    if (nmaps)
-        cg_line(cg, "if (__omp_if) __ompgpu_data_end(&__omp_where, __omp_dev, __omp_k, %u);",
-                nmaps);
-    cg_puts(cg, " } }");
+    cg_close(cg);
+    if (nmaps) {
+        cg_open(cg, "if (@if)");
+        cg_line(cg, "__ompgpu_data_end(&@place, @device, @kept, %u);", nmaps);
+        cg_close(cg);
+    }
+    cg_close(cg);
 }
 
 /* ------------------------------------------------------------------ the file */
@@ -476,13 +508,13 @@ static unsigned write_variables(struct cg *cg)
         const struct omp_var *v = cg->unit->vars[i];
         if (!cg_is_device_variable(v) || v->is_extern)
             continue;
-        cg_put(cg, "%s{ %s, (void *)&%s, sizeof %s, %d },\n",
-               n++ ? "  " : "static const struct ompgpu_var __ompgpu_vars[] = {\n  ",
-               cg_quoted(cg, cg_export_id(cg, v)), v->name, v->name,
-               v->declare_target == OMPV_DT_LINK);
+        if (!n++)
+            cg_open(cg, "static const struct ompgpu_var __ompgpu_vars[] =");
+        cg_line(cg, "{ %s, (void *)&%s, sizeof %s, %d },", cg_quoted(cg, cg_export_id(cg, v)),
+                v->name, v->name, v->declare_target == OMPV_DT_LINK);
     }
     if (n)
-        cg_puts(cg, "};\n");
+        cg_close_with(cg, ";");
     return n;
 }
 
@@ -500,17 +532,20 @@ static void write_unit(struct cg *cg)
             break;
         }
     cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });
-    cg_puts(cg, "\n# 1 \"<ompgpu>\"\n");
+    cg_marker(cg, (struct omp_place){ "<ompgpu>", 1, 1 });
     unsigned nvars = write_variables(cg);
-    cg_puts(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));\n");
-    cg_put(cg,
-           "static struct ompgpu_unit __ompgpu_unit = { OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
-           "%s, %u, 0 };\n",
-           cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars);
-    cg_puts(cg, "static void __attribute__((constructor)) __ompgpu_enter(void) { "
-                "__ompgpu_register(&__ompgpu_unit); }\n");
-    cg_puts(cg, "static void __attribute__((destructor)) __ompgpu_leave(void) { "
-                "__ompgpu_unregister(&__ompgpu_unit); }\n");
+    cg_line(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));");
+    cg_line(cg,
+            "static struct ompgpu_unit __ompgpu_unit = { OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
+            "%s, %u, 0 };",
+            cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars);
+    cg_open_function(cg, "static void __attribute__((constructor)) __ompgpu_enter(void)");
+    cg_line(cg, "__ompgpu_register(&__ompgpu_unit);");
+    cg_close(cg);
+    cg_open_function(cg, "static void __attribute__((destructor)) __ompgpu_leave(void)");
+    cg_line(cg, "__ompgpu_unregister(&__ompgpu_unit);");
+    cg_close(cg);
+    cg_end_line(cg);
 }
 
 int cg_write_host_c(FILE *out, const struct omp_unit *u)

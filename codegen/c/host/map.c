@@ -62,9 +62,10 @@ struct cg_span cg_span_of(struct cg *cg, const struct omp_item *item)
 static void entry(struct cg *cg, unsigned *n, const char *base, const char *begin, const char *size,
                   const char *attach, unsigned flags, unsigned line, const char *name)
 {
-    cg_line(cg, "%s{ %s, %s, %s, %s, %u, %u, %s },",
-            *n ? "" : "const struct ompgpu_map __omp_m[] = { ", base, begin, size, attach, flags,
-            line, cg_quoted(cg, name));
+    if (!*n)
+        cg_open(cg, "const struct ompgpu_map @maps[] =");
+    cg_line(cg, "{ %s, %s, %s, %s, %u, %u, %s },", base, begin, size, attach, flags, line,
+            cg_quoted(cg, name));
     ++*n;
 }
 
@@ -129,7 +130,8 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
     const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
                *whole = "1";
     unsigned last = item->nsections - 1;
-    cg_line(cg, "{");
+    unsigned open = cg->out->open;
+    cg_open_scope(cg);
     for (unsigned i = 0; i <= last; i++) {
         const struct omp_section *s = &item->sections[i];
         const char *n = length(cg, s, at),
@@ -138,26 +140,28 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
                                  : cg_strf(cg, "(%s)", cg_expr(cg, s->stride.extent));
         if (!cg_empty(s->stride.extent) && cg_empty(s->length.extent))
             n = cg_strf(cg, "(%s + %s - 1) / %s", n, stride, stride);
-        cg_line(cg, "const unsigned long __n%u = %s; const long __st%u = %s;", i, n, i, stride);
+        cg_line(cg, "const unsigned long @n%u = %s;", i, n);
+        cg_line(cg, "const long @stride%u = %s;", i, stride);
         whole = cg_strf(cg,
-                        i ? "%s && __st%u == 1 && __n%u == sizeof(%s) / sizeof((%s)[0])"
-                          : "%s && __st%u == 1",
+                        i ? "%s && @stride%u == 1 && @n%u == sizeof(%s) / sizeof((%s)[0])"
+                          : "%s && @stride%u == 1",
                         whole, i, i, at, at);
-        begin = cg_strf(cg, "%s[%s + (long)__i%u * __st%u]", begin, lower(cg, s), i, i);
+        begin = cg_strf(cg, "%s[%s + (long)@i%u * @stride%u]", begin, lower(cg, s), i, i);
         at = cg_strf(cg, "%s[0]", at);
     }
     for (unsigned i = 0; i <= last; i++)
-        sum = cg_strf(cg, "%s%s__n%u", sum, i ? " * " : "", i);
-    cg_line(cg, "const _Bool __whole = %s && %s, __row = __st%u == 1;", whole, sum, last);
+        sum = cg_strf(cg, "%s%s@n%u", sum, i ? " * " : "", i);
+    cg_line(cg, "const _Bool @whole = %s && %s;", whole, sum);
+    cg_line(cg, "const _Bool @row = @stride%u == 1;", last);
     for (unsigned i = 0; i <= last; i++)
-        cg_line(cg, "for (unsigned long __i%u = 0; __i%u < (__whole%s ? 1 : __n%u); __i%u++)", i, i,
-                i == last ? " || __row" : "", i, i);
-    cg_line(cg,
-            "{ const struct ompgpu_map __omp_s = { %s, &%s, (__whole ? %s : __row ? __n%u : 1) * "
-            "sizeof(%s), 0, %u, %u, %s };",
-            base_address(cg, item), begin, sum, last, at, flags_of(m), item->place.line,
-            cg_quoted(cg, cg_raw(cg, item->text)));
-    cg_line(cg, "__ompgpu_data_update(&__omp_where, __omp_dev, &__omp_s, 1); } }");
+        cg_open(cg, "for (unsigned long @i%u = 0; @i%u < (@whole%s ? 1 : @n%u); @i%u++)", i, i,
+                cg_strf(cg, i == last ? " || @row" : ""), i, i);
+    cg_line(cg, "const struct ompgpu_map @part = { %s, &%s, %s * sizeof(%s), 0, %u, %u, %s };",
+            base_address(cg, item), begin,
+            cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1)", sum, last), at, flags_of(m),
+            item->place.line, cg_quoted(cg, cg_raw(cg, item->text)));
+    cg_line(cg, "__ompgpu_data_update(&@place, @device, &@part, 1);");
+    cg_close_to(cg, open);
 }
 
 void cg_update_pieces(struct cg *cg, const struct omp_construct *c)
@@ -194,12 +198,12 @@ static void literals(struct cg *cg, const struct cg_plan *p)
         const struct omp_var *v = p->params[i].var;
         const char *s = cg_spell(cg, v);
         if (p->params[i].pass == CG_PASS_BOUND)
-            cg_line(cg, "const unsigned long __omp_v%u = %s;", i,
+            cg_line(cg, "const unsigned long @v%u = %s;", i,
                     cg_bound(cg, v->type, p->params[i].bound, cg_strf(cg, "(%s)", s)));
         else if (p->params[i].pass == CG_PASS_VALUE)
-            cg_line(cg, "__typeof__(%s) __omp_v%u = %s;", s, i, s);
+            cg_line(cg, "__typeof__(%s) @v%u = %s;", s, i, s);
         else if (p->params[i].pass == CG_PASS_HOST_ADDRESS)
-            cg_line(cg, "const void *__omp_v%u = &(%s);", i, s);
+            cg_line(cg, "const void *@v%u = &(%s);", i, s);
     }
 }
 
@@ -207,17 +211,17 @@ static void parameters(struct cg *cg, const struct cg_plan *p, const int *at)
 {
     if (!p->nparams)
         return;
-    cg_line(cg, "const struct ompgpu_param __omp_p[] = {");
+    cg_open(cg, "const struct ompgpu_param @params[] =");
     for (unsigned i = 0; i < p->nparams; i++) {
         enum cg_pass pass = p->params[i].pass;
         if (pass == CG_PASS_BOUND || pass == CG_PASS_VALUE || pass == CG_PASS_HOST_ADDRESS)
-            cg_put(cg, "%s { &__omp_v%u, sizeof __omp_v%u, -1 }", i ? "," : "", i, i);
+            cg_line(cg, "{ &@v%u, sizeof @v%u, -1 },", i, i);
         else
-            cg_put(cg, "%s { 0, sizeof(void *), %d }", i ? "," : "", at[i]);
+            cg_line(cg, "{ 0, sizeof(void *), %d },", at[i]);
         if (at[i] < 0 && (pass == CG_PASS_ADDRESS || pass == CG_PASS_POINTER))
             cg_fault(cg, cg->place, "'%s' is captured but not mapped", p->params[i].var->name);
     }
-    cg_puts(cg, " };");
+    cg_close_with(cg, ";");
 }
 
 unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
@@ -234,7 +238,7 @@ unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_p
     if (p)
         extra_entries(cg, p, &n, at);
     if (n)
-        cg_puts(cg, " };");
+        cg_close_with(cg, ";");
     if (p)
         parameters(cg, p, at);
     free(at);

@@ -146,7 +146,7 @@ static void write_user(struct cg *cg, unsigned begin, unsigned end)
 {
     const struct omp_unit *u = cg->unit;
     const struct cg_layout *l = &cg->layout;
-    if (l->from == l->to) {
+    if (l->fixed) {
         cg_write(cg, u->text + begin, end - begin);
         if (memmem(u->text + begin, end - begin, "\n# ", 3)) /* line markers of the file's own */
             cg_forget_place(cg);
@@ -172,7 +172,7 @@ static void write_user(struct cg *cg, unsigned begin, unsigned end)
 /* The same where a name that is replaced begins the line. */
 static void pad_user(struct cg *cg, unsigned at)
 {
-    if (cg_at_line_start(cg->out) && cg->layout.from != cg->layout.to)
+    if (cg_at_line_start(cg->out) && !cg->layout.fixed)
         cg_pad(cg, moved(&cg->layout, indent_at(cg->unit, at)));
 }
 
@@ -181,9 +181,9 @@ static struct cg_layout layout_of(const struct cg *cg, struct omp_extent e)
 {
     const struct omp_unit *u = cg->unit;
     unsigned from = indent_at(u, e.begin);
-    bool fixed = u->exact_lines || cg_empty(e) ||
-                 memmem(u->text + e.begin, e.end - e.begin, "R\"", 2) != NULL;
-    return (struct cg_layout){ from, fixed ? from : cg->out->indent };
+    bool fixed =
+        u->exact_lines || !e.begin || memmem(u->text + e.begin, e.end - e.begin, "R\"", 2) != NULL;
+    return (struct cg_layout){ fixed, from, fixed ? from : cg->out->indent };
 }
 
 /* The columns of a construct's code: the directive's, or those of the statement that follows, since
@@ -199,12 +199,16 @@ static unsigned indent_of(const struct omp_unit *u, const struct omp_construct *
     return own > next ? own : next;
 }
 
-/* The offset from which the text goes on after a construct: the next line, where the construct ends
- * one. */
+/* The offset from which the text goes on after a construct: the next line that is not empty, where
+ * the construct ends one. */
 static unsigned resume_at(const struct omp_unit *u, unsigned offset, unsigned end)
 {
     unsigned next = offset + (unsigned)strspn(u->text + offset, " \t");
-    return next < end && u->text[next] == '\n' ? next + 1 : offset;
+    while (next < end && u->text[next] == '\n') {
+        offset = next + 1;
+        next = offset + (unsigned)strspn(u->text + offset, " \t");
+    }
+    return offset;
 }
 
 static unsigned copy_construct(struct cg *cg, const struct omp_construct *c, unsigned end)

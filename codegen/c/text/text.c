@@ -40,9 +40,10 @@ void cg_puts(struct cg *cg, const char *s) { cg_write(cg, s, strlen(s)); }
 void cg_append(struct cg *cg, const struct cg_text *text)
 {
     assert(!text->open && "a text ends with the blocks that it opened");
+    if (!text->n)
+        return;
     cg_end_line(cg);
-    if (text->n)
-        cg_write(cg, text->s, text->n);
+    cg_write(cg, text->s, text->n);
     cg_forget_place(cg);
 }
 
@@ -156,11 +157,12 @@ static void start_generated(struct cg *cg)
 /* ------------------------------------------------------------------ breaking long lines */
 enum { MAX_COLUMNS = 120, CONTINUATION = 8 };
 
-/* May a line end after s[i]?  How good is that: 0 not at all, 1 in an initialisation or before an
- * operator, 2 after a comma or semicolon. */
+/* May a line end after s[i]?  How good is that: 0 not at all, 1 before an operator, 2 after a comma
+ * or semicolon; an initialisation is the last resort. */
+enum { LAST_RESORT = -100 };
 static int break_after(const char *s, size_t i)
 {
-    static const char *const operators[] = { "? ", ": ", "&& ", "|| ", "+ ", "{ " };
+    static const char *const operators[] = { "? ", ": ", "&& ", "|| ", "+ " };
     if (s[i + 1] != ' ')
         return 0;
     if (s[i] == ',' || s[i] == ';')
@@ -168,7 +170,7 @@ static int break_after(const char *s, size_t i)
     for (unsigned k = 0; k < sizeof operators / sizeof *operators; k++)
         if (!strncmp(s + i + 2, operators[k], strlen(operators[k])))
             return 1;
-    return s[i] == '=' && i && s[i - 1] == ' ';
+    return s[i] == '=' && i && s[i - 1] == ' ' ? LAST_RESORT : 0;
 }
 
 /* Characters of s that go on a line of `room` columns: up to the last of the outermost places at
@@ -241,6 +243,27 @@ void cg_open(struct cg *cg, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     open_block(cg, keep_v(cg, fmt, ap));
+    va_end(ap);
+}
+
+void cg_open_scope(struct cg *cg) { open_block(cg, ""); }
+
+void cg_open_function(struct cg *cg, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    start_generated(cg);
+    write_code(cg, keep_v(cg, fmt, ap));
+    va_end(ap);
+    cg_open_scope(cg);
+}
+
+void cg_comment(struct cg *cg, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    cg_end_line(cg);
+    cg_put(cg, "\n// %s\n", keep_v(cg, fmt, ap));
     va_end(ap);
 }
 
