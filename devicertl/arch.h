@@ -40,6 +40,14 @@ extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __
  * must be defined.  In SPMD mode each thread writes only what it alone reads (nest[tid]) or what is
  * the same for all (mode), so that no barrier is needed.  A store to a variable that nothing
  * reachable from the kernel reads may be deleted; codegen does so. */
+/* For what all threads store: relaxed, so that stores of one value at the same time are no race.
+ * The instructions are those of plain accesses with .relaxed.cta; a store that nothing reads is
+ * deleted all the same (codegen/ir/passes/prune.c), and only a second load in one thread costs
+ * something, since LLVM keeps it. */
+#define STATE_SET(variable, value)                                                                 \
+    __scoped_atomic_store_n(&(variable), value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP)
+#define STATE_GET(variable)                                                                        \
+    __scoped_atomic_load_n(&(variable), __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP)
 _Bool __ompgpu_is_spmd(void);
 /* the calling thread enters, leaves a serialised region; with cfg_nested only */
 void __ompgpu_nest_enter(void);

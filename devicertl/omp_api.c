@@ -90,9 +90,9 @@ void omp_get_schedule(int *kind, int *chunk)
 
 /* ------------------------------------------------------- devices: a device knows of itself only */
 OMP_API(int, omp_is_initial_device, (void), 0)
-OMP_API(int, omp_get_device_num, (void), (int)__ompgpu_state_device)
-OMP_API(int, omp_get_default_device, (void), (int)__ompgpu_state_device)
-OMP_API(int, omp_get_num_devices, (void), (int)__ompgpu_state_device + 1)
+OMP_API(int, omp_get_device_num, (void), (int)STATE_GET(__ompgpu_state_device))
+OMP_API(int, omp_get_default_device, (void), (int)STATE_GET(__ompgpu_state_device))
+OMP_API(int, omp_get_num_devices, (void), (int)STATE_GET(__ompgpu_state_device) + 1)
 OMP_API(int, omp_get_initial_device, (void), -1)
 
 /* ------------------------------------------------------------------ time */

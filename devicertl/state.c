@@ -27,7 +27,7 @@ __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
 _Bool __ompgpu_is_spmd(void)
 {
     if (__ompgpu_cfg_generic && __ompgpu_cfg_spmd)
-        return __ompgpu_state_mode == __OMPGPU_SPMD;
+        return STATE_GET(__ompgpu_state_mode) == __OMPGPU_SPMD;
     return !__ompgpu_cfg_generic;
 }
 
@@ -58,8 +58,8 @@ void __ompgpu_nest_leave(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]--; }
 void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
 {
     if (__ompgpu_cfg_generic && __ompgpu_cfg_spmd)
-        __ompgpu_state_mode = (u8)mode;
-    __ompgpu_state_device = env->device_num;
+        STATE_SET(__ompgpu_state_mode, (u8)mode);
+    STATE_SET(__ompgpu_state_device, env->device_num);
     if (__ompgpu_cfg_nested)
         __ompgpu_state_nest[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_SPMD)

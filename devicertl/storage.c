@@ -50,8 +50,8 @@ static u32 claim(const struct __ompgpu_env *env)
 static void set_base(const struct __ompgpu_env *env, u32 at)
 {
     place base = (place)env->heap + at * env->heap_bytes;
-    __ompgpu_state_heap = base;
-    __ompgpu_state_heap_end = base + env->heap_bytes - env->heap_copies;
+    STATE_SET(__ompgpu_state_heap, base);
+    STATE_SET(__ompgpu_state_heap_end, base + env->heap_bytes - env->heap_copies);
     if (__ompgpu_arch_tid() == 0)
         __ompgpu_state_heap_top = base + env->heap_fixed;
 }
@@ -61,7 +61,7 @@ static void set_base(const struct __ompgpu_env *env, u32 at)
  * workers wait. */
 void __ompgpu_heap_begin(struct __ompgpu_env *env, int mode)
 {
-    __ompgpu_state_copies = (u32)(env->heap_copies / __OMPGPU_COPY_UNIT);
+    STATE_SET(__ompgpu_state_copies, (u32)(env->heap_copies / __OMPGPU_COPY_UNIT));
     __ompgpu_state_copies_used[__ompgpu_arch_tid()] = 0;
     if (!__ompgpu_cfg_storage || !env->heap_locks) {
         set_base(env, __ompgpu_arch_team());
@@ -86,7 +86,7 @@ void __ompgpu_heap_leave(struct __ompgpu_env *env, int mode)
 
 void *__ompgpu_heap_slot(_Bool here, unsigned long at)
 {
-    return here ? __ompgpu_state_heap + at : (place)0;
+    return here ? STATE_GET(__ompgpu_state_heap) + at : (place)0;
 }
 
 void *__ompgpu_heap_mark(_Bool here) { return here ? __ompgpu_state_heap_top : (place)0; }
@@ -97,7 +97,8 @@ void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, c
     if (!here)
         return (place)0;
     place top = __ompgpu_state_heap_top;
-    usize skip = -(usize)top & (align - 1), room = (usize)(__ompgpu_state_heap_end - top);
+    usize skip = -(usize)top & (align - 1),
+          room = (usize)(STATE_GET(__ompgpu_state_heap_end) - top);
     if (skip > room || size > room - skip)
         __ompgpu_fail(message, line);
     __ompgpu_state_heap_top = top + skip + size;
@@ -111,7 +112,7 @@ void __ompgpu_heap_release(_Bool here, void *mark)
 }
 
 /* ------------------------------------------------------------- private copies of reduced arrays */
-static u32 slice(void) { return __ompgpu_state_copies / __ompgpu_outer_size(); }
+static u32 slice(void) { return STATE_GET(__ompgpu_state_copies) / __ompgpu_outer_size(); }
 
 void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *message, int line)
 {
@@ -125,7 +126,7 @@ void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *mes
     if (units > room - used)
         __ompgpu_fail(message, line);
     __ompgpu_state_copies_used[tid] = used + (u32)units;
-    return __ompgpu_state_heap_end + ((usize)tid * room + used) * __OMPGPU_COPY_UNIT;
+    return STATE_GET(__ompgpu_state_heap_end) + ((usize)tid * room + used) * __OMPGPU_COPY_UNIT;
 }
 
 void __ompgpu_copy_free(_Bool sequential, void *copies, unsigned long units)
