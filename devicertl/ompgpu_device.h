@@ -5,22 +5,35 @@
  * No other header is included here, no macro without the __OMPGPU prefix is defined, because user
  * text follows.
  *
- * Words: team = CUDA block, thread = CUDA thread; "SPMD" kernel: every thread runs the region;
- * "generic" kernel: thread 0 (the main thread) runs it and the others wait in the state machine
- * until it meets a parallel region.
+ * Words: a team is a CUDA block, a thread a CUDA thread.  In a kernel of SPMD mode every thread of
+ * the team runs the region.  In one of generic mode the main thread (thread 0) runs it, and the
+ * other threads, the workers, wait in the state machine until it encounters a parallel region.
+ * Sequential code is what no parallel region encloses.
  *
- * Shape of the text that codegen writes for one region `main_14`:
+ * What codegen writes for one region `main_14`:
  *
- *     static inline __attribute__((always_inline)) void main_14__region(struct __ompgpu_env *__env,
- * T0 a0, T1 *a1 …) { … }
- *     __OMPGPU_INFO(main_14, SPMD, line, col, maxthreads, reduce_bytes, "function", "file.c",
- * "directive text") #ifdef __NVPTX__
+ *     static inline __attribute__((always_inline))
+ *     void main_14__region(struct __ompgpu_env *__env, T0 a0, T1 *a1 …) { … }
+ *     __OMPGPU_INFO(main_14, SPMD, line, col, maxthreads, reduce_bytes, flags,
+ *                   "function", "file.c", "directive text")
+ *     #ifdef __NVPTX__
  *     __attribute__((nvptx_kernel)) void main_14(struct __ompgpu_env __env, T0 a0, T1 *a1 …)
- *     { if (__ompgpu_kernel_begin(&__env, __OMPGPU_SPMD)) { main_14__region(&__env, a0, a1);
- * __ompgpu_kernel_end(&__env, __OMPGPU_SPMD); } } #else
- *     void main_14(void **__p)      // __p[0]: struct __ompgpu_env *, __p[i + 1]: pointer to argument i, as cuLaunchKernel's
- *     { … the same with *(T0 *)__p[1] …; }
- *     #endif */
+ *     {
+ *         if (__ompgpu_kernel_begin(&__env, __OMPGPU_SPMD)) {
+ *             main_14__region(&__env, a0, a1);
+ *             __ompgpu_kernel_end(&__env, __OMPGPU_SPMD);
+ *         }
+ *     }
+ *     #else
+ *     void main_14(void **__p)      // __p[0]: struct __ompgpu_env *, __p[i + 1]: address of
+ *     { … *(T0 *)__p[1] …; }        // argument i, as for cuLaunchKernel
+ *     #endif
+ *
+ * Contracts below say for each function who calls it, whether it is a barrier (all threads named
+ * wait, and what each wrote before is visible to all afterwards), and who owns what is returned.
+ * "All threads" are those of the innermost parallel region.  Where nothing is said of waiting, the
+ * function does not wait and orders no memory accesses.  Sizes and offsets are in bytes, addresses
+ * are generic, `line` is the user's line for messages, 0: none. */
 #ifndef __OMPGPU_DEVICE_H
 #define __OMPGPU_DEVICE_H
 
@@ -43,8 +56,8 @@
 #define __OMPGPU_REGION __OMPGPU_INLINE __attribute__((section("ompgpu.region")))
 #define __OMPGPU_PARALLEL static __attribute__((section("ompgpu.parallel")))
 
-/* First kernel parameter, by value; filled by the host runtime.  struct ompgpu_env of
- * hostrt/plugin.h is the same (devicertl/arch_emu.c checks it). */
+/* First kernel parameter, by value; filled by the host runtime, whose struct ompgpu_env
+ * (hostrt/plugin.h) is the same: devicertl/arch_emu.c checks it. */
 #define __OMPGPU_SCRATCH_HEADER 128
 struct __ompgpu_env {
     /* league reduction: 128-byte header (first word: arrival counter, 0 between kernels), then
@@ -53,15 +66,15 @@ struct __ompgpu_env {
     unsigned device_num;
     /* threads a parallel region may use: the launched team size */
     unsigned thread_limit;
-    /* storage of the teams (devicertl/storage.c); NULL: the kernel needs none */
+    /* team heaps (devicertl/storage.c), one after the other; NULL: the kernel needs none */
     void *heap;
-    unsigned long heap_bytes; /* of each team */
-    /* bytes of these, from the first on, that the compiler has assigned */
+    unsigned long heap_bytes; /* of each */
+    /* bytes at its begin that the compiler has assigned to locals */
     unsigned long heap_fixed;
-    /* bytes of these, at the end, for private copies of reduced arrays in parallel regions */
+    /* bytes at its end for private copies of reduced arrays in parallel regions */
     unsigned long heap_copies;
-    /* there are fewer places than teams: heap_places of them, with a lock each (0 between kernels);
-     * NULL: team t has place t */
+    /* NULL: team t has heap t.  Else there are fewer heaps than teams: heap_places of them, with a
+     * lock each (0 between kernels), which a team claims */
     unsigned *heap_locks;
     unsigned heap_places;
 };
@@ -121,7 +134,7 @@ struct __ompgpu_var_info {
     const struct __ompgpu_var_info __ompgpu_varinfo_##export_id = { #export_id, &(var),            \
                                                                     sizeof(var) };
 
-/* What the user promises about a function (`assumes`, [[omp::assume]]); words as in LLVM's
+/* The user's assumptions about a function (`assumes`, [[omp::assume]]); words as in LLVM's
  * attribute "llvm.assume". */
 struct __ompgpu_assume_info {
     const void *function;
@@ -130,7 +143,8 @@ struct __ompgpu_assume_info {
 #define __OMPGPU_ASSUME(f, words)                                                                  \
     static __attribute__((used))                                                                   \
     const struct __ompgpu_assume_info __ompgpu_assumeinfo_##f = { (const void *)f, words };
-/* From here on, and in all that is called, these promises hold and no others; deleted by codegen.
+/* From here on, and in all that is called, these assumptions hold and no others; deleted by
+ * codegen.
  */
 void __ompgpu_assume(const char *words);
 
@@ -141,46 +155,64 @@ void __ompgpu_assume(const char *words);
 #endif
 
 /* ------------------------------------------------------------------ kernel */
-/* True: the calling thread runs the region and calls __ompgpu_kernel_end afterwards.  In generic
- * mode workers only return (false) when the main thread has called kernel_end. */
+/* All launched threads call it first.  True: the caller runs the region and calls kernel_end
+ * afterwards.  SPMD mode: true for all; no barrier, except where team heaps must be claimed.
+ * Generic mode: true for the main thread at once; the workers run what it forks and return, with
+ * false, when it has called kernel_end.  `mode` is constant: __OMPGPU_SPMD or __OMPGPU_GENERIC. */
 _Bool __ompgpu_kernel_begin(struct __ompgpu_env *, int mode);
+/* All threads for which kernel_begin was true call it last.  Generic mode: releases the workers. */
 void __ompgpu_kernel_end(struct __ompgpu_env *, int mode);
 
-/* ------------------------------------------------------------------ who am I */
-int __ompgpu_team_id(void); /* 0 … num_teams-1 */
+/* ------------------------------------------------------------------ who am I
+ * Any thread, anywhere. */
+int __ompgpu_team_id(void); /* 0 … num_teams - 1 */
 int __ompgpu_num_teams(void);
-/* in the innermost enclosing parallel region; 0 in sequential parts */
+/* In the innermost enclosing parallel region: 0 … num_threads - 1; 0 in sequential code. */
 int __ompgpu_thread_id(void);
-/* of that region; 1 in sequential parts and in serialised nested regions */
+/* Of that region; 1 in sequential code and in serialised (nested) regions. */
 int __ompgpu_num_threads(void);
-/* parallel regions around the caller, an SPMD kernel's own included: 0 only on a generic one's main
- * thread */
+/* Parallel regions that enclose the caller.  The threads of an SPMD kernel start at 1, the main
+ * thread of a generic one at 0. */
 unsigned __ompgpu_level(void);
 
 /* ------------------------------------------------------------------ parallel */
-/* Section 10.1 of OpenMP 5.2.  Runs fn(ctx) on the threads of a new parallel region and returns
- * when all have finished.  ctx and all it points to must be visible to the team (codegen moves
- * escaping locals of sequential code to team-shared storage). num_threads 0: no clause.  cond
- * false, or called inside a parallel region: one thread. */
+/* A parallel region (section 10.1 of OpenMP 5.2): fn(ctx) on its threads.  Returns when all have
+ * finished, and what they wrote is visible to the caller.  num_threads 0: no clause.  One thread,
+ * the caller, runs it where cond is false or a parallel region encloses the call.  The caller owns
+ * ctx; the team must be able to reach it and all it points to: codegen moves locals of sequential
+ * code whose address escapes to team-shared storage or to the team heap. */
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
-/* The same in code that is known to be sequential, of a generic kernel. */
+/* The same, by the main thread of a generic kernel in sequential code; written by codegen's passes
+ * in place of __ompgpu_parallel where that is known. */
 void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
-/* Storage in global memory for locals that other threads can reach; inserted by codegen's passes,
- * never by the C writer.  Called by thread 0 of a team in sequential code; __ompgpu_heap_slot also
- * by every thread of an SPMD kernel.  here false: nothing happens, the result is NULL. _slot: bytes
- * `at` … of the part that the compiler assigns.  _alloc: a block, or the message and the end of the
- * kernel; all blocks since a mark are given back by releasing it. */
+
+/* ------------------------------------------------------------------ team heap
+ * Storage in global memory for locals of sequential code that other threads reach.  Inserted by
+ * codegen's passes, never by the writers.  Called by thread 0 of the team in sequential code, which
+ * publishes the addresses as it does those of other variables.  here false: the code turns out to
+ * run in a parallel region, where locals stay on the thread's stack; nothing happens, the result is
+ * NULL. */
+/* The address of bytes `at` … of the part that the compiler has assigned; lives as long as the
+ * kernel.  Also called by all threads of an SPMD kernel, and in parallel regions. */
 void *__ompgpu_heap_slot(_Bool here, unsigned long at);
+/* A mark for release: the blocks allocated so far. */
 void *__ompgpu_heap_mark(_Bool here);
+/* A block of `size` bytes, not initialised, aligned to `align`, a power of two.  Where there is no
+ * room, the message and the end of the kernel. */
 void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, const char *message,
                           int line);
+/* Frees all blocks that were allocated since the mark. */
 void __ompgpu_heap_release(_Bool here, void *mark);
 
 /* ------------------------------------------------------------------ synchronisation */
-/* all threads of the innermost parallel region; line is for messages */
+/* A barrier of all threads, all of which call it; nothing where there is one. */
 void __ompgpu_barrier(int line);
-void __ompgpu_critical_begin(unsigned *lock); /* lock: zero-initialised global */
+/* Any thread.  Waits until no other thread of the device is between begin and end for this lock, a
+ * global that is zero at the start; what those wrote before their end is visible afterwards. */
+void __ompgpu_critical_begin(unsigned *lock);
+/* The thread that has the lock; what it wrote is visible to the next one. */
 void __ompgpu_critical_end(unsigned *lock);
+/* Any thread: a sequentially consistent fence for the device. */
 void __ompgpu_flush(void);
 
 /* ------------------------------------------------------------------ worksharing */
@@ -308,12 +340,15 @@ __OMPGPU_SPLIT(64, 64, unsigned long long)
 __OMPGPU_SPLIT(wide32, 32, unsigned long long)
 #undef __OMPGPU_SPLIT
 
-/* `for schedule(dynamic|guided, chunk)`: all threads of the parallel region call init (it
- * synchronises), then next until false. next gives logical iterations [*lo, *hi).  Two loops may
- * not be in flight at once in one team: init waits. */
+/* Schedules `dynamic` and `guided`. */
 enum { __OMPGPU_DYNAMIC = 2, __OMPGPU_GUIDED = 3 };
+/* All threads call it before the loop: `trip` iterations in chunks of `chunk` (0: 1) or, guided,
+ * not less.  A barrier, before and after: a team has one such loop at a time. */
 void __ompgpu_dispatch_init(int sched, unsigned long long trip, unsigned long long chunk);
+/* Each thread calls it until it is false.  True: the caller runs logical iterations [*lo, *hi),
+ * which no other thread gets. */
 _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
+/* dispatch_next for counters of 32 and of 64 bits. */
 __OMPGPU_INLINE _Bool __ompgpu_next_range32(struct __ompgpu_range32 *r)
 {
     unsigned long long lo, hi;
@@ -459,22 +494,23 @@ void *__ompgpu_slot(struct __ompgpu_env *, unsigned long stride, unsigned team);
 void *__ompgpu_hidden(unsigned long address);
 
 /* ------------------------------------------------------------------ scans */
-/* One round of a loop with `reduction(inscan, …)`: the threads of the innermost parallel region run
- * iterations base, base + 1 … in thread order, and threads 0 … m-1 hold in rec what the input phase
- * made of the list items.  All of them call it, with the same m > 0.  It turns rec into what the
- * scan phase sees, carry op rec of thread 0 op … (up to the caller's own, or `exclusive`: the one
- * before it), and carry, the same in each thread, into carry op all m records.  tmp and aux are
- * scratch. */
+/* One step of a loop with `reduction(inscan, …)`: the threads run iterations base, base + 1 … in
+ * thread order, and threads 0 … m-1 hold in rec what the input phase made of the list items.  All
+ * threads call it, with the same m > 0; two barriers, and two more for each further
+ * __OMPGPU_SCAN_BYTES bytes of a record.  rec becomes what the scan phase sees: carry op rec of
+ * thread 0 op … up to the caller's (`exclusive`: up to that of the thread before); carry, the same
+ * in each thread, becomes carry op all m records.  rec, tmp, aux and carry are private records of
+ * `size` bytes; tmp and aux are scratch. */
 void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long size,
                    __ompgpu_combine, unsigned m, _Bool exclusive);
-/* Several rounds of T threads at once, with as many barriers as one: `rows` records a thread, 2 … 4
- * and constant, rows * size at most
- * __OMPGPU_SCAN_BYTES; thread t's row r is of iteration base + r * T + t.  left > 0: iterations
- * from base on.  aux: two records. */
+/* `rows` steps of T threads at once, with as many barriers as one: record r of thread t is that of
+ * iteration base + r * T + t.  All threads call it, with the same left > 0: iterations from base
+ * on. rows is constant, 2 … 4; rows * size is at most __OMPGPU_SCAN_BYTES.  recs: `rows` records;
+ * aux: two. */
 #define __OMPGPU_SCAN_BYTES 64
 void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
                         __ompgpu_combine, unsigned rows, unsigned long long left, _Bool exclusive);
-/* The same where one thread runs all iterations. */
+/* One step of a loop that one thread runs. */
 __OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsigned long size,
                                          __ompgpu_combine combine, _Bool exclusive)
 {
@@ -484,8 +520,8 @@ __OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsi
 }
 
 /* ------------------------------------------------------------------ errors */
-/* Reports region, file and line through the host runtime where the device can, then stops the
- * kernel. */
+/* Any thread.  Ends the kernel with the message; the host runtime adds region, file and line where
+ * the device tells it. */
 _Noreturn void __ompgpu_fail(const char *message, int line);
 
 #ifdef __clang__
