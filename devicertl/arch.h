@@ -20,6 +20,37 @@ typedef __SIZE_TYPE__ usize;
 #define WARP 32u
 #define FULL_WARP 0xffffffffu
 
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("clang loop unroll(full)")
+#define ROLLED _Pragma("clang loop unroll(disable)")
+#define MAX_UNROLLED 128u /* bytes of a record; larger ones live in memory anyway */
+
+/* ------------------------------------------------------------------ cells
+ * Team-shared storage through which warps exchange records: a cell for each warp.  A row holds 8
+ * bytes of each cell, so that lanes have no bank conflict.  CELLS(name) defines sets of 1, 2, 4 and
+ * 8 rows, of which a kernel has those that its records need, and name(size), which is the smallest
+ * set for `size` bytes of each warp; size is constant. */
+#ifdef __NVPTX__
+#define CELL_SPACE __OMPGPU_SHARED
+#else
+#define CELL_SPACE
+#endif
+#define CELL_BYTES 64u
+typedef u64 cell_row[WARP];
+#define CELLS(name)                                                                                \
+    static __OMPGPU_SHARED cell_row __ompgpu_state_##name##1 [1] __OMPGPU_SHARED_INIT;             \
+    static __OMPGPU_SHARED cell_row __ompgpu_state_##name##2 [2] __OMPGPU_SHARED_INIT;             \
+    static __OMPGPU_SHARED cell_row __ompgpu_state_##name##4 [4] __OMPGPU_SHARED_INIT;             \
+    static __OMPGPU_SHARED cell_row __ompgpu_state_##name##8 [8] __OMPGPU_SHARED_INIT;             \
+    _Static_assert(sizeof __ompgpu_state_##name##8 == CELL_BYTES * WARP, "the largest set");       \
+    INLINE CELL_SPACE cell_row *name(usize size)                                                   \
+    {                                                                                              \
+        return size <= 8    ? __ompgpu_state_##name##1                                             \
+               : size <= 16 ? __ompgpu_state_##name##2                                             \
+               : size <= 32 ? __ompgpu_state_##name##4                                             \
+                            : __ompgpu_state_##name##8;                                            \
+    }
+
 /* ------------------------------------------------------------------ configuration
  * Weak constants: 1 ("assume everything") unless codegen, which sees the whole module, gives them
  * internal linkage and the initialiser 0 before it optimises.  Only with 0 does the state behind

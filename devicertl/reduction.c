@@ -53,13 +53,9 @@
  */
 #include "devicertl/arch.h"
 
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("clang loop unroll(full)")
-#define ROLLED _Pragma("clang loop unroll(disable)")
 #ifndef TRACE /* tests count here which algorithm ran */
 #define TRACE(algorithm) ((void)0)
 #endif
-#define MAX_UNROLLED 128u /* bytes of a record; larger ones live in memory anyway */
 
 /* ------------------------------------------------------------------ records between lanes */
 enum way { ABOVE, FROM }; /* of the lane `where` above the caller; of the lane `where` */
@@ -222,82 +218,59 @@ __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
 }
 
 /* ------------------------------------------------------------------ team
- * The first lane of each warp puts a round of its record into the warp's slot; barrier; the first
- * warp gets them all.  Nobody waits before a put: between the gets of one use of a set of slots and
+ * The first lane of each warp puts a round of its record into the warp's cell; barrier; the first
+ * warp gets them all.  Nobody waits before a put: between the gets of one use of a set of cells and
  * the puts of the next there is a barrier that all threads pass.
  *   rounds of one record, pieces in turn   two sets, taken alternately (`turn`): the barrier of the other set's use
  *   the two rounds of a league             the barrier of the flag
  *   one reduction over a parallel region   the barrier at the end of the construct, which the writer keeps under `nowait`, or that of
  *   after another                          the region's end (in late SPMD mode: between any two regions)                            */
-#define ROUND 64u /* bytes of every warp's record that travel through the slots in one round */
-#ifdef __NVPTX__
-#define SLOT_SPACE __OMPGPU_SHARED
-#else
-#define SLOT_SPACE
-#endif
-/* A row holds 8 bytes of each warp, so that lanes meet no bank conflict.  There are sets of 1, 2, 4
- * and 8 rows; a kernel has those that its records need. */
-typedef u64 slot_row[WARP];
-#define SLOTS(n)                                                                                   \
-    static __OMPGPU_SHARED slot_row __ompgpu_state_slots##n[n] __OMPGPU_SHARED_INIT,               \
-        __ompgpu_state_slots##n##_odd[n] __OMPGPU_SHARED_INIT;
-SLOTS(1)
-SLOTS(2)
-SLOTS(4)
-SLOTS(8)
-#undef SLOTS
-_Static_assert(ROUND == 8 * 8, "the largest set holds a round");
+#define ROUND CELL_BYTES /* bytes of every warp's record that are exchanged in one round */
+CELLS(even_cells)
+CELLS(odd_cells)
 
-/* For rounds of a record of `size` bytes, which is constant. */
-INLINE SLOT_SPACE slot_row *slots_of_turn(unsigned turn, usize size)
+INLINE CELL_SPACE cell_row *cells_of_turn(unsigned turn, usize size)
 {
-#define SLOTS(n)                                                                                   \
-    if (size <= 8 * n)                                                                             \
-        return turn % 2 ? __ompgpu_state_slots##n##_odd : __ompgpu_state_slots##n;
-    SLOTS(1)
-    SLOTS(2)
-    SLOTS(4)
-#undef SLOTS
-    return turn % 2 ? __ompgpu_state_slots8_odd : __ompgpu_state_slots8;
+    return turn % 2 ? odd_cells(size) : even_cells(size);
 }
 
-INLINE void slots_put(SLOT_SPACE slot_row *rows, const void *rec, usize from, usize to,
-                      unsigned slot)
+INLINE void put_cell(CELL_SPACE cell_row *rows, const void *rec, usize from, usize to,
+                     unsigned warp)
 {
     UNROLL for (usize at = from; at < to; at += 8)
     {
         u64 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, to - at < 8 ? to - at : 8);
         if (to - at > 4)
-            rows[(at - from) / 8][slot] = piece;
+            rows[(at - from) / 8][warp] = piece;
         else
-            *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot] = (u32)piece;
+            *(CELL_SPACE u32 *)&rows[(at - from) / 8][warp] = (u32)piece;
     }
 }
 
-INLINE void slots_get(SLOT_SPACE slot_row *rows, void *rec, usize from, usize to, unsigned slot)
+INLINE void get_cell(CELL_SPACE cell_row *rows, void *rec, usize from, usize to, unsigned warp)
 {
     UNROLL for (usize at = from; at < to; at += 8)
     {
         u64 piece;
         if (to - at > 4)
-            piece = rows[(at - from) / 8][slot];
+            piece = rows[(at - from) / 8][warp];
         else
-            piece = *(SLOT_SPACE u32 *)&rows[(at - from) / 8][slot];
+            piece = *(CELL_SPACE u32 *)&rows[(at - from) / 8][warp];
         __builtin_memcpy((char *)rec + at, &piece, to - at < 8 ? to - at : 8);
     }
 }
 
 /* Bytes [from, to) of each warp's record to the lanes of the first warp. */
-INLINE void through_slots(void *rec, usize size, usize from, usize to, unsigned tid, unsigned warps,
-                          unsigned nsync, unsigned turn)
+INLINE void exchange_round(void *rec, usize size, usize from, usize to, unsigned tid,
+                           unsigned warps, unsigned nsync, unsigned turn)
 {
-    SLOT_SPACE slot_row *rows = slots_of_turn(turn, size);
+    CELL_SPACE cell_row *rows = cells_of_turn(turn, size);
     if (tid % WARP == 0 && tid / WARP < warps)
-        slots_put(rows, rec, from, to, tid / WARP);
+        put_cell(rows, rec, from, to, tid / WARP);
     __ompgpu_team_barrier(nsync, 0);
     if (tid < warps)
-        slots_get(rows, rec, from, to, tid);
+        get_cell(rows, rec, from, to, tid);
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
@@ -312,14 +285,14 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
     if (warps == 1)
         return;
     if (size <= MAX_UNROLLED) {
-        UNROLL for (usize from = 0; from < size; from += ROUND) through_slots(
+        UNROLL for (usize from = 0; from < size; from += ROUND) exchange_round(
             rec, size, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync, turn++);
     } else {
         usize rest = size % ROUND;
         ROLLED for (usize from = 0; from < size - rest; from += ROUND)
-            through_slots(rec, size, from, from + ROUND, tid, warps, nsync, turn++);
+            exchange_round(rec, size, from, from + ROUND, tid, warps, nsync, turn++);
         if (rest)
-            through_slots(rec, size, size - rest, size, tid, warps, nsync, turn);
+            exchange_round(rec, size, size - rest, size, tid, warps, nsync, turn);
     }
     if (warp == 0) /* full: there is a second warp */
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);

@@ -23,11 +23,8 @@
  * depends on T alone.                  */
 #include "devicertl/arch.h"
 
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("clang loop unroll(full)")
-#define ROLLED _Pragma("clang loop unroll(disable)")
-#define MAX_UNROLLED 128u /* bytes of a record; larger ones live in memory anyway */
-#define PIECE ((usize)__OMPGPU_SCAN_BYTES) /* bytes of a slot */
+#define PART ((usize)CELL_BYTES) /* bytes of a record that are exchanged at a time */
+_Static_assert(__OMPGPU_SCAN_BYTES == CELL_BYTES, "rows of a scan share a cell");
 
 /* The records of one thread: its own, two for the algorithm, and what all iterations so far add up
  * to. */
@@ -43,8 +40,8 @@ struct place {
 };
 
 /* ------------------------------------------------------------------ warp */
-INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned mask,
-                        unsigned delta)
+INLINE void fetch_word(void *into, const void *rec, usize at, usize n, unsigned mask,
+                       unsigned delta)
 {
     u32 piece = 0;
     __builtin_memcpy(&piece, (const char *)rec + at, n);
@@ -57,12 +54,12 @@ INLINE void fetch_up(void *into, const void *rec, usize size, unsigned mask, uns
 {
     usize whole = size & ~(usize)3;
     if (size <= MAX_UNROLLED) {
-        UNROLL for (usize at = 0; at < whole; at += 4) fetch_piece(into, rec, at, 4, mask, delta);
+        UNROLL for (usize at = 0; at < whole; at += 4) fetch_word(into, rec, at, 4, mask, delta);
     } else {
-        ROLLED for (usize at = 0; at < whole; at += 4) fetch_piece(into, rec, at, 4, mask, delta);
+        ROLLED for (usize at = 0; at < whole; at += 4) fetch_word(into, rec, at, 4, mask, delta);
     }
     if (whole < size)
-        fetch_piece(into, rec, whole, size - whole, mask, delta);
+        fetch_word(into, rec, whole, size - whole, mask, delta);
 }
 
 /* rec = tmp op rec, with the operands in this order. */
@@ -89,113 +86,82 @@ INLINE void scan_warp(struct records r, void *rec, unsigned mask, unsigned lane,
     }
 }
 
-/* ------------------------------------------------------------------ slots
- * 8 bytes of each warp, then the next 8: no bank conflict.  There are sets of 1, 2, 4 and 8 such
- * rows; a kernel has those that its records need. */
-#ifdef __NVPTX__
-#define SLOT_SPACE __OMPGPU_SHARED
-#else
-#define SLOT_SPACE
-#endif
-typedef u64 slot_row[WARP];
-#define SLOTS(n)                                                                                   \
-    static __OMPGPU_SHARED slot_row __ompgpu_state_scan_up##n[n] __OMPGPU_SHARED_INIT,             \
-        __ompgpu_state_scan_down##n[n] __OMPGPU_SHARED_INIT;
-SLOTS(1)
-SLOTS(2)
-SLOTS(4)
-SLOTS(8)
-#undef SLOTS
-_Static_assert(PIECE == 8 * 8, "the largest set holds a piece");
+/* ------------------------------------------------------------------ cells */
+CELLS(cells_up)
+CELLS(cells_down)
 
-/* For `size` bytes of each warp; it is constant. */
-INLINE SLOT_SPACE slot_row *slots_up(usize size)
-{
-    return size <= 8    ? __ompgpu_state_scan_up1
-           : size <= 16 ? __ompgpu_state_scan_up2
-           : size <= 32 ? __ompgpu_state_scan_up4
-                        : __ompgpu_state_scan_up8;
-}
-INLINE SLOT_SPACE slot_row *slots_down(usize size)
-{
-    return size <= 8    ? __ompgpu_state_scan_down1
-           : size <= 16 ? __ompgpu_state_scan_down2
-           : size <= 32 ? __ompgpu_state_scan_down4
-                        : __ompgpu_state_scan_down8;
-}
-
-/* n bytes of a record, as those of row `row` in the slot of a warp: 4 each where that is enough. */
-#define SLOT_BYTES(n) ((n) <= 4 ? 4 : ((n) + 7) / 8 * 8)
-INLINE void put(SLOT_SPACE slot_row *slots, unsigned row, const void *rec, usize n, unsigned slot)
+/* n bytes of a record, as those of row `row` in the cell of a warp: 4 each where that is enough. */
+#define ROW_BYTES(n) ((n) <= 4 ? 4 : ((n) + 7) / 8 * 8)
+INLINE void put_cell(CELL_SPACE cell_row *cells, unsigned row, const void *rec, usize n,
+                     unsigned warp)
 {
     UNROLL for (usize at = 0; at < n; at += 8)
     {
         u64 piece = 0;
         __builtin_memcpy(&piece, (const char *)rec + at, n - at < 8 ? n - at : 8);
         if (n > 4)
-            slots[(row * SLOT_BYTES(n) + at) / 8][slot] = piece;
+            cells[(row * ROW_BYTES(n) + at) / 8][warp] = piece;
         else
-            ((SLOT_SPACE u32 *)slots)[row * WARP + slot] = (u32)piece;
+            ((CELL_SPACE u32 *)cells)[row * WARP + warp] = (u32)piece;
     }
 }
 
-INLINE void get(SLOT_SPACE slot_row *slots, unsigned row, void *rec, usize n, unsigned slot)
+INLINE void get_cell(CELL_SPACE cell_row *cells, unsigned row, void *rec, usize n, unsigned warp)
 {
     UNROLL for (usize at = 0; at < n; at += 8)
     {
         u64 piece;
         if (n > 4)
-            piece = slots[(row * SLOT_BYTES(n) + at) / 8][slot];
+            piece = cells[(row * ROW_BYTES(n) + at) / 8][warp];
         else
-            piece = ((SLOT_SPACE u32 *)slots)[row * WARP + slot];
+            piece = ((CELL_SPACE u32 *)cells)[row * WARP + warp];
         __builtin_memcpy((char *)rec + at, &piece, n - at < 8 ? n - at : 8);
     }
 }
 
 /* n bytes from `at` of every warp's total to the first warp. */
-INLINE void piece_up(struct records r, struct place p, usize at, usize n)
+INLINE void part_up(struct records r, struct place p, usize at, usize n)
 {
     if (at)
-        __ompgpu_team_barrier(p.n, 0); /* the slots' last use is over */
+        __ompgpu_team_barrier(p.n, 0); /* the cells' last use is over */
     if (p.holders && p.lane == p.holders - 1)
-        put(slots_up(r.size), 0, (char *)r.rec + at, n, p.warp);
+        put_cell(cells_up(r.size), 0, (char *)r.rec + at, n, p.warp);
     __ompgpu_team_barrier(p.n, 0); /* A */
     if (p.warp == 0 && p.lane < p.warps)
-        get(slots_up(r.size), 0, (char *)r.aux + at, n, p.lane);
+        get_cell(cells_up(r.size), 0, (char *)r.aux + at, n, p.lane);
 }
 
 /* And back: aux becomes the prefix of the caller's warp. */
-INLINE void piece_down(struct records r, struct place p, usize at, usize n)
+INLINE void part_down(struct records r, struct place p, usize at, usize n)
 {
     if (at)
         __ompgpu_team_barrier(p.n, 0);
     if (p.warp == 0 && p.lane < p.warps)
-        put(slots_down(r.size), 0, (char *)r.aux + at, n, p.lane);
+        put_cell(cells_down(r.size), 0, (char *)r.aux + at, n, p.lane);
     __ompgpu_team_barrier(p.n, 0); /* B */
     if (p.warp == 0)
         __builtin_memcpy((char *)r.aux + at, (char *)r.carry + at, n);
     else
-        get(slots_down(r.size), 0, (char *)r.aux + at, n, p.warp - 1);
-    get(slots_down(r.size), 0, (char *)r.carry + at, n, p.warps - 1);
+        get_cell(cells_down(r.size), 0, (char *)r.aux + at, n, p.warp - 1);
+    get_cell(cells_down(r.size), 0, (char *)r.carry + at, n, p.warps - 1);
 }
 
 INLINE void exchange_part(struct records r, struct place p, _Bool up, usize at, usize n)
 {
     if (up)
-        piece_up(r, p, at, n);
+        part_up(r, p, at, n);
     else
-        piece_down(r, p, at, n);
+        part_down(r, p, at, n);
 }
 
 INLINE void exchange(struct records r, struct place p, _Bool up)
 {
     if (r.size <= MAX_UNROLLED) {
-        UNROLL for (usize at = 0; at < r.size; at += PIECE)
-            exchange_part(r, p, up, at, r.size - at < PIECE ? r.size - at : PIECE);
+        UNROLL for (usize at = 0; at < r.size; at += PART)
+            exchange_part(r, p, up, at, r.size - at < PART ? r.size - at : PART);
     } else {
-        usize rest = r.size % PIECE;
-        ROLLED for (usize at = 0; at < r.size - rest; at += PIECE)
-            exchange_part(r, p, up, at, PIECE);
+        usize rest = r.size % PART;
+        ROLLED for (usize at = 0; at < r.size - rest; at += PART) exchange_part(r, p, up, at, PART);
         if (rest)
             exchange_part(r, p, up, r.size - rest, rest);
     }
@@ -278,21 +244,21 @@ INLINE void row_up(struct records r, struct place p, unsigned rows, unsigned row
 {
     scan_warp(r, r.rec, p.mask, p.lane, p.holders);
     if (p.holders && p.lane == p.holders - 1)
-        put(slots_up(rows * SLOT_BYTES(r.size)), row, r.rec, r.size, p.warp);
+        put_cell(cells_up(rows * ROW_BYTES(r.size)), row, r.rec, r.size, p.warp);
 }
 
 /* The first warp, between A and B; r.carry is its own, and goes on from row to row. */
 INLINE void row_totals(struct records r, struct place p, unsigned rows, unsigned row)
 {
     if (p.lane < p.warps)
-        get(slots_up(rows * SLOT_BYTES(r.size)), row, r.aux, r.size, p.lane);
+        get_cell(cells_up(rows * ROW_BYTES(r.size)), row, r.aux, r.size, p.lane);
     if (p.lane == 0) {
         __builtin_memcpy(r.tmp, r.carry, r.size);
         combine_left(r, r.aux);
     }
     scan_warp(r, r.aux, p.mask, p.lane, p.warps);
     if (p.lane < p.warps)
-        put(slots_down(rows * SLOT_BYTES(r.size)), row, r.aux, r.size, p.lane);
+        put_cell(cells_down(rows * ROW_BYTES(r.size)), row, r.aux, r.size, p.lane);
     broadcast(r.carry, r.aux, r.size, p.mask, p.warps - 1);
 }
 
@@ -302,8 +268,8 @@ INLINE void row_down(struct records r, struct place p, unsigned rows, unsigned r
     if (p.warp == 0)
         __builtin_memcpy(r.aux, r.carry, r.size);
     else
-        get(slots_down(rows * SLOT_BYTES(r.size)), row, r.aux, r.size, p.warp - 1);
-    get(slots_down(rows * SLOT_BYTES(r.size)), row, r.carry, r.size, p.warps - 1);
+        get_cell(cells_down(rows * ROW_BYTES(r.size)), row, r.aux, r.size, p.warp - 1);
+    get_cell(cells_down(rows * ROW_BYTES(r.size)), row, r.carry, r.size, p.warps - 1);
     apply_prefix(r, p, exclusive);
 }
 

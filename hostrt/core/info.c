@@ -47,7 +47,7 @@ void ompgpu_info_reduction(const struct ompgpu_where *where, const struct ompgpu
     struct ompgpu_where place = place_only(where);
     unsigned flags = fn->entry->flags, variables = flags >> OMPGPU_KERNEL_VARIABLES & 255,
              arrays = flags >> (OMPGPU_KERNEL_VARIABLES + 8);
-    char what[64], slots[32] = "", league[80] = "";
+    char what[64], warps[32] = "", league[80] = "";
     if (!variables && !arrays)
         return;
     snprintf(what, sizeof what, "%u variable%s, %u array%s in pieces", variables,
@@ -61,9 +61,9 @@ void ompgpu_info_reduction(const struct ompgpu_where *where, const struct ompgpu
                  "; the last team combines %u slot%s, scratchpad of %zu bytes", g.teams,
                  g.teams == 1 ? "" : "s", OMPGPU_SCRATCH_HEADER + scratchpad);
     if (g.threads > 32)
-        snprintf(slots, sizeof slots, ", %u slots a team", (g.threads + 31) / 32);
+        snprintf(warps, sizeof warps, ", %u warps a team", (g.threads + 31) / 32);
     ompgpu_say(&place, "", "reduction in %s: %s; %s%s%s", where->region, what,
-               warps_of(dev, flags, g.threads), slots, league);
+               warps_of(dev, flags, g.threads), warps, league);
 }
 
 void ompgpu_info_copy(const struct ompgpu_where *where, const char *direction, const char *name,

@@ -30,9 +30,9 @@ caught "the first active lane: the second thinks it is" "$(in_function '_Bool __
 caught "redux: lanes that have nothing take part" 's/redux(rec, FULL_WARP >> (WARP - m))/redux(rec, FULL_WARP)/'
 caught "redux: a lane is left out" "$(in_function 'INLINE void reduce_warp' 's/redux(rec, lanes)/redux(rec, lanes \& (lanes - 1) ? lanes \& (lanes - 1) : lanes)/')"
 caught "team: the last warp is forgotten" 's/warps = (n + WARP - 1) . WARP/warps = n > WARP ? n \/ WARP : 1/'
-caught "team: slots are read before they are filled" "$(in_function 'INLINE void through_slots' '/__ompgpu_team_barrier/d')"
-caught "team: a round of slots is written while the one before is read" "$(in_function 'INLINE SLOT_SPACE slot_row .slots_of_turn' 's/turn % 2/turn > 100/')"
-caught "team: every warp into the same slot" "$(in_function 'INLINE void through_slots' 's/slots_put(rows, rec, from, to, .*);/slots_put(rows, rec, from, to, 0);/')"
+caught "team: slots are read before they are filled" "$(in_function 'INLINE void exchange_round' '/__ompgpu_team_barrier/d')"
+caught "team: a round of slots is written while the one before is read" "$(in_function 'INLINE CELL_SPACE cell_row .cells_of_turn' 's/turn % 2/turn > 100/')"
+caught "team: every warp into the same slot" "$(in_function 'INLINE void exchange_round' 's/put_cell(rows, rec, from, to, .*);/put_cell(rows, rec, from, to, 0);/')"
 caught "team: the wrong thread has it" "$(in_function 'INLINE _Bool reduce_region' 's/return tid == 0;/return tid == n - 1;/')"
 caught "atomic: every thread updates the original" "$(in_function 'INLINE _Bool reduce_region' 's/return tid == 0;/return 1;/')"
 caught "league: the counter does not wrap" 's/fetch_uinc(counter, nteams - 1,/fetch_add(counter, 1,/'

@@ -108,18 +108,18 @@ for f in "$OBJ"/devicertl/x86_64/*.bc; do case $f in */scan.bc) ;; *) set -- "$@
 others=$*
 cp "$ROOT/devicertl/scan.c" "$T/scan.c"
 check "unchanged: compiles" build && check "unchanged: runs" runs
-mutant "the wrong warp's prefix" '/slots_down.*r\.aux/s/p\.warp - 1/p.warp/'
+mutant "the wrong warp's prefix" '/cells_down.*r\.aux/s/p\.warp - 1/p.warp/'
 mutant "the wrong total" 's/p\.warps - 1)/0)/'
 mutant "a lane too few in a step" 's/lane >= d \&\&/lane > d \&\&/'
 mutant "lanes without an iteration take part" 's/lane >= d \&\& lane < holders/lane >= d/;s/p.lane == p.holders - 1/p.lane == 31/'
 mutant "operands exchanged" 's/^    r.combine(r.tmp, rec);/    r.combine(rec, r.tmp); return;/'
-mutant "no barrier A" '/^INLINE void piece_up/,/^}/{/\/\* A \*\//d;}'
-mutant "no barrier B" '/^INLINE void piece_down/,/^}/{/\/\* B \*\//d;}'
+mutant "no barrier A" '/^INLINE void part_up/,/^}/{/\/\* A \*\//d;}'
+mutant "no barrier B" '/^INLINE void part_down/,/^}/{/\/\* B \*\//d;}'
 mutant "several rows: no barrier A" '/__ompgpu_scan_rows(/,/^}/{/\/\* A \*\//d;}'
 mutant "several rows: no barrier B" '/__ompgpu_scan_rows(/,/^}/{/\/\* B \*\//d;}'
 mutant "several rows: the wrong lane's total" '/broadcast(r.carry/s/p.warps - 1/0/'
-mutant "several rows: slots of another row" 's/rows \* SLOT_BYTES(r.size)), row,/rows * SLOT_BYTES(r.size)), row \/ 2,/'
-mutant "several rows: slots for one" 's/slots_down(rows \* SLOT_BYTES(r.size))/slots_down(SLOT_BYTES(r.size))/;s/piece = ((SLOT_SPACE u32 \*)slots)\[row \* WARP/piece = ((SLOT_SPACE u32 *)slots)[row % 2 * WARP/'
+mutant "several rows: slots of another row" 's/rows \* ROW_BYTES(r.size)), row,/rows * ROW_BYTES(r.size)), row \/ 2,/'
+mutant "several rows: slots for one" 's/cells_down(rows \* ROW_BYTES(r.size))/cells_down(ROW_BYTES(r.size))/;s/piece = ((CELL_SPACE u32 \*)cells)\[row \* WARP/piece = ((CELL_SPACE u32 *)cells)[row % 2 * WARP/'
 mutant "several rows: the wrong carry" '/row, r.carry/s/p.warps - 1/0/'
 mutant "no barrier between pieces" '/if (at)/,+1d'
 mutant "the first lane of exclusive scans" 's/if (p.lane \&\& p.lane < p.holders)/if (p.lane < p.holders)/'

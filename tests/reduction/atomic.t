@@ -42,7 +42,7 @@ for level in -O0 -O2; do
 done
 check "without the flag: compiles" "$CC" -O2 --gpu-arch=emu "$T/all.c" -o "$T/prog"
 check "without the flag: right" right random:4 2 "$result"
-check "without the flag: a scratchpad" has err 'reduction in main_6: 10 variables; full warps, [0-9]* slots a team; the last team combines [0-9]* slots, scratchpad of [0-9]* bytes'
+check "without the flag: a scratchpad" has err 'reduction in main_6: 10 variables; full warps, [0-9]* warps a team; the last team combines [0-9]* slots, scratchpad of [0-9]* bytes'
 check "one thread a team" has err 'reduction in main_11: 3 variables; one thread a team; the last team combines 50 slots, scratchpad of 928 bytes'
 
 if have_ptxas; then
