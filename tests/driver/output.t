@@ -96,7 +96,7 @@ odd=$(printf 'a"b\nc $(d).c')
 cp app.c "$odd"
 check "an odd name: compiles" "$CC" -O1 --gpu-arch=sm_75,emu "$odd" -o odd
 check "an odd name: runs" sh -c './odd >odd.out'
-check "an odd name: -c, -save-temps" "$CC" -O1 -g --gpu-arch=emu -save-temps -c "$odd" -o odd.o
+check "an odd name: -c, -save-temps" "$CC" -O1 --gpu-arch=emu -save-temps -c "$odd" -o odd.o
 check "-dumpmachine" sh -c "'$CC' -dumpmachine | grep -q linux"
 check "-dumpversion" sh -c "'$CC' -dumpversion | grep -q '^[0-9.]*$'"
 check "-print-search-dirs" sh -c "'$CC' -print-search-dirs | grep -q libraries"
