@@ -1,5 +1,6 @@
-# Makefile of ompgpu-cc: one, non-recursive (a goal calls make again only where a phase must end before the next is planned:
-# the set-up brings the compiler that the build uses).  `make help` lists the goals; V=1 shows the commands.
+# Makefile of ompgpu-cc: one, non-recursive (a goal calls make again only where a phase must end
+# before the next is planned: the set-up brings the compiler that the build uses).
+# `make help` lists the goals; V=1 shows the commands.
 #
 # Sources are found by wildcard, a folder a program or library:
 #   frontend/ + codegen/c/   -> omp-split     (libclang)
@@ -8,17 +9,20 @@
 #   devicertl/*.c            -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
 #   hostrt/                  -> libompgpu.so, libompgpu.a
 #   tests/nullcuda/*.c       -> obj/nullcuda/libcuda.so.1
-#   tests/unit/PART_NAME.c   -> obj/tests/unit/PART_NAME, a test program that prints TAP; PART names what it is linked with:
-#                               fe (omp-split without its main), cg (omp-device without its main), rt (libompgpu.a),
-#                               drv (ompgpu-cc without its main)
-#   tests/*/*.t, tests/{run,modes}/*.c, samples/*.c   tests; they find the compiler in $OMPGPU_CC (tests/README.md)
+#   tests/unit/PART_NAME.c   -> obj/tests/unit/PART_NAME, a test program that prints TAP; PART names
+#                               what it is linked with: fe (omp-split without its main), cg
+#                               (omp-device without its main), rt (libompgpu.a), drv (ompgpu-cc
+#                               without its main)
+#   tests/*/*.t, tests/{run,modes}/*.c, samples/*.c
+#                            tests; they find the compiler in $OMPGPU_CC (tests/README.md)
 
-VERSION := 0.1.0
-LLVM    ?= 22
-LLVM_DIR ?= /usr/lib/llvm-$(LLVM)
-CLANG   ?= clang-$(LLVM)
+VERSION   := 0.1.0
+LLVM      ?= 22
+LLVM_DIR  ?= /usr/lib/llvm-$(LLVM)
+CLANG     ?= clang-$(LLVM)
 LLVM_LINK ?= llvm-link-$(LLVM)
-LLVM_OPT ?= opt-$(LLVM)
+LLVM_OPT  ?= opt-$(LLVM)
+CLANG_FORMAT ?= clang-format-$(LLVM)
 # The tools are built with the clang that they drive: a bare machine needs no other compiler.
 ifeq ($(origin CC),default)
 CC := $(CLANG)
@@ -33,7 +37,7 @@ O := obj-asan
 TREE := $(O)/tree/
 SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT ?= -O1 -g
-DRVSAN := -DDRV_SANITIZE
+driver_flags := -DDRV_SANITIZE
 else
 O := obj
 TREE :=
@@ -45,12 +49,12 @@ TOOLS := $(LIB)/ompgpu
 
 WARN   := -Wall -Wextra -Werror -Wmissing-prototypes -Wvla
 CFLAGS ?= $(OPT)
+CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DOMPGPU_VERSION='"$(VERSION)"' \
+             -DOMPGPU_LLVM='"$(LLVM)"' -I. -MMD -MP
 
-# Quiet unless V=1: `$(call say,CC,$<)` prints what is being made.
+# Quiet unless V=1: $(call say,CC,NAME) prints what is being made, and makes its folder.
 Q := $(if $(filter 1,$(V)),,@)
-say = $(if $(filter 1,$(V)),,@printf '  %-9s %s\n' '$(1)' '$(2)')
-
-CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SAN) -D_GNU_SOURCE -DOMPGPU_VERSION='"$(VERSION)"' -DOMPGPU_LLVM='"$(LLVM)"' -I. -MMD -MP
+say = @mkdir -p $(@D)$(if $(filter 1,$(V)),,; printf '  %-9s %s\n' '$(1)' '$(2)')
 
 # ------------------------------------------------------------------ sources
 # Folders are at most two deep below those at the top.
@@ -71,103 +75,99 @@ driver_obj := $(driver_src:%.c=$(O)/%.o)
 null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
 
-built := $(BIN)/ompgpu-cc $(TOOLS)/omp-split $(TOOLS)/omp-device $(LIB)/libompgpu.so $(LIB)/libompgpu.a \
-         $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
-tests_built := $(unit_bin) $(O)/nullcuda/libcuda.so.1
+libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a
+libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
+built := $(BIN)/ompgpu-cc $(TOOLS)/omp-split $(TOOLS)/omp-device $(libs_host) $(libs_rtl)
 
-.PHONY: all help format mutants deps check check-run check-long demo install uninstall lint asan bench gpu-kit man clean tests
+.PHONY: all tests help deps check check-run check-long mutants asan demo bench gpu-kit man \
+        install uninstall lint format clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(built)
-tests: all $(tests_built)
+tests: all $(unit_bin) $(O)/nullcuda/libcuda.so.1
 
 # ------------------------------------------------------------------ objects
 $(O)/%.o: %.c
-	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
+$(O)/%.o: $(O)/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
 
-$(split_obj): EXTRA = -I$(LLVM_DIR)/include
-$(device_obj): EXTRA = -I$(LLVM_DIR)/include
+$(split_obj) $(device_obj): EXTRA = -I$(LLVM_DIR)/include
 $(host_obj): EXTRA = -fPIC -fvisibility=hidden
-$(driver_obj): EXTRA = $(DRVSAN)
+$(driver_obj): EXTRA = $(driver_flags)
 # Loaded by programs that may have no sanitizer in them.
 $(null_obj): EXTRA = -fPIC
 $(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
 
 # The text of the host ABI, which omp-split puts at the top of every generated X.host.c.
 $(O)/host_abi.c: hostrt/ompgpu.h
-	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q){ echo 'extern const char cg_host_abi[];'; echo 'const char cg_host_abi[] ='; \
 	  $(CLANG) -E -P -x c $< | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/    "&\\n"/'; echo '    ;'; } > $@
-$(O)/host_abi.o: $(O)/host_abi.c
-	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 # ------------------------------------------------------------------ programs
-LLVM_LINKFLAGS := -L$(LLVM_DIR)/lib -Wl,-rpath,$(LLVM_DIR)/lib
+link = $(CC) $(SAN) $(LDFLAGS)
+llvm_libs := -L$(LLVM_DIR)/lib -Wl,-rpath,$(LLVM_DIR)/lib
+libclang := $(llvm_libs) -lclang-$(LLVM) -lm
+libllvm  := $(llvm_libs) -lLLVM-$(LLVM) -lm
 $(TOOLS)/omp-split: $(split_obj)
-	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) $^ $(LLVM_LINKFLAGS) -lclang-$(LLVM) -lm -o $@
+	$(Q)$(link) $^ $(libclang) -o $@
 $(TOOLS)/omp-device: $(device_obj)
-	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) $^ $(LLVM_LINKFLAGS) -lLLVM-$(LLVM) -lm -o $@
+	$(Q)$(link) $^ $(libllvm) -o $@
 $(BIN)/ompgpu-cc: $(driver_obj)
-	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) $^ -ldl -o $@
-
-$(TOOLS)/ompgpu_device.h: devicertl/ompgpu_device.h
-	@mkdir -p $(@D)
-	$(Q)cp $< $@
+	$(Q)$(link) $^ -ldl -o $@
 
 # ------------------------------------------------------------------ the host runtime
-host_version_script := $(wildcard hostrt/libompgpu.map)
-$(LIB)/libompgpu.so: $(host_obj) $(host_version_script)
-	@mkdir -p $(@D)
+$(LIB)/libompgpu.so: $(host_obj) hostrt/libompgpu.map
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,libompgpu.so $(addprefix -Wl$(comma)--version-script=,$(host_version_script)) \
+	$(Q)$(link) -shared -Wl,-soname,libompgpu.so -Wl,--version-script=hostrt/libompgpu.map \
 	  $(host_obj) -ldl -lpthread -lm -o $@
-comma := ,
 # ar r keeps members of sources that are gone: start afresh.
 $(LIB)/libompgpu.a: $(host_obj)
-	@mkdir -p $(@D)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; $(AR) rcs $@ $^
 
-# ------------------------------------------------------------------ the device runtime: the same sources, one bitcode library a target
-include $(wildcard devicertl/flags.mk)
+# ------------------------------------------------------------------ the device runtime
+# The same sources, one bitcode library a target.
+include devicertl/flags.mk
 define rtl_rules
-$(O)/devicertl/$(1)/%.bc: devicertl/%.c $$(wildcard devicertl/flags.mk)
-	@mkdir -p $$(@D)
+$(O)/devicertl/$(1)/%.bc: devicertl/%.c devicertl/flags.mk
 	$$(call say,CC,$$< ($(1)))
-	$$(Q)$$(CLANG) --target=$(2) $$(DEVICERTL_CFLAGS_COMMON) $$(DEVICERTL_CFLAGS_$(1)) -MMD -MP -MF $$(@:.bc=.d) -MT $$@ -emit-llvm -c $$< -o $$@
+	$$(Q)$$(CLANG) --target=$(2) $$(DEVICERTL_CFLAGS_COMMON) $$(DEVICERTL_CFLAGS_$(1)) \
+	  -MMD -MP -MF $$(@:.bc=.d) -MT $$@ -emit-llvm -c $$< -o $$@
 $$(TOOLS)/devicertl-$(1).bc: $$(rtl_src:devicertl/%.c=$(O)/devicertl/$(1)/%.bc)
-	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(LLVM_LINK) $$^ -o $(O)/devicertl/$(1).bc
 	$$(Q)$$(LLVM_OPT) $$(if $$(DEVICERTL_PASSES),-passes="$$(DEVICERTL_PASSES)") $(O)/devicertl/$(1).bc -o $$@
 endef
 $(eval $(call rtl_rules,nvptx64,nvptx64-nvidia-cuda))
 $(eval $(call rtl_rules,x86_64,x86_64-pc-linux-gnu))
+$(TOOLS)/ompgpu_device.h: devicertl/ompgpu_device.h
+	$(call say,COPY,$@)
+	$(Q)cp $< $@
 
 # ------------------------------------------------------------------ test programs
 $(O)/nullcuda/libcuda.so.1: $(null_obj)
-	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libcuda.so.1 $^ -ldl -lpthread -lm -o $@
-unit = @mkdir -p $(@D); $(if $(filter 1,$(V)),set -x,printf '  %-9s %s\n' CC $<); $(CC) $(CFLAGS_ALL) -I$(LLVM_DIR)/include $(SAN) $< $(filter %.o %.a,$^)
+	$(Q)$(link) -shared -Wl,-soname,libcuda.so.1 $^ -ldl -lpthread -lm -o $@
+unit = $(CC) $(CFLAGS_ALL) -I$(LLVM_DIR)/include $< $(filter %.o %.a,$^)
 $(O)/tests/unit/fe_%: tests/unit/fe_%.c $(filter-out $(O)/codegen/c/main.o,$(split_obj))
-	$(unit) $(LLVM_LINKFLAGS) -lclang-$(LLVM) -lm -o $@
+	$(call say,CC,$<)
+	$(Q)$(unit) $(libclang) -o $@
 $(O)/tests/unit/cg_%: tests/unit/cg_%.c $(filter-out $(O)/codegen/ir/main.o,$(device_obj))
-	$(unit) $(LLVM_LINKFLAGS) -lLLVM-$(LLVM) -lm -o $@
+	$(call say,CC,$<)
+	$(Q)$(unit) $(libllvm) -o $@
 $(O)/tests/unit/rt_%: tests/unit/rt_%.c $(LIB)/libompgpu.a
-	$(unit) -ldl -lpthread -lm -o $@
+	$(call say,CC,$<)
+	$(Q)$(unit) -ldl -lpthread -lm -o $@
 $(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driver_obj))
-	$(unit) -ldl -o $@
+	$(call say,CC,$<)
+	$(Q)$(unit) -ldl -o $@
 
 # ------------------------------------------------------------------ goals
 help:
@@ -179,56 +179,61 @@ help:
 	  'make check-long   the same with the long forms of the tests, and tests/long' \
 	  'make mutants      which mistakes in the device runtime the tests notice' \
 	  'make asan         the tests with ASan and UBSan builds of compiler and runtime' \
-	  'make lint         clang-format, cppcheck, shellcheck, banned functions' \
+	  'make lint         layout, length of lines, banned functions, cppcheck, shellcheck' \
 	  'make format       lay the product code out as lint wants it' \
 	  'make bench        the measurements of tests/bench' \
 	  'make gpu-kit      a directory to carry to a machine with a GPU' \
-	  'make man          write the manual pages anew' \
+	  'make man          write man/ompgpu-cc.1 anew' \
 	  'make install      PREFIX=/usr/local DESTDIR=; make uninstall' \
 	  'make clean        remove what was built'
 
+again = @$(MAKE) --no-print-directory
 deps:
 	@sh .ci/setup.sh
 
-check: deps
-	@$(MAKE) --no-print-directory tests
-	@$(MAKE) --no-print-directory check-run
 # prove's last line is the summary; nothing is printed after it.
+check: deps
+	$(again) tests
+	$(again) check-run
 export OMPGPU_CC := $(CURDIR)/$(BIN)/ompgpu-cc
 export OMPGPU_OBJ := $(CURDIR)/$(O)
 export OMPGPU_SANITIZE := $(SANITIZE)
-# A test is a script tests/*/*.t, a program of tests/run, tests/modes or samples, or a unit test (tests/README.md).  prove takes them in this
-# order: the longest first, so that none of them is left over at the end.
-longest := $(addprefix tests/,modes/fuzz.t modes/fuzz_storage.t fuzz/loops.t reduction/prop.t reduction/scan.t modes/stack.t)
-scripts = $(filter-out tests/long/% tests/mutants/%,$(longest) $(filter-out $(longest),$(sort $(wildcard tests/*/*.t))))
+# A test is a script tests/*/*.t, a program of tests/run, tests/modes or samples, or a unit test
+# (tests/README.md).  prove takes them in this order: the longest first, so that none of them is left
+# over at the end.
+longest := modes/fuzz.t modes/fuzz_storage.t fuzz/loops.t reduction/prop.t reduction/scan.t modes/stack.t
+longest := $(addprefix tests/,$(longest))
+scripts = $(filter-out tests/long/% tests/mutants/%, \
+            $(longest) $(filter-out $(longest),$(sort $(wildcard tests/*/*.t))))
 programs = $(sort $(wildcard tests/run/*.c tests/modes/*.c samples/*.c))
 PROVE = prove -j$(PROVE_JOBS) --timer
 check-run:
 	@$(PROVE) $(scripts) $(unit_bin) $(programs)
 check-long: deps
-	@$(MAKE) --no-print-directory tests
+	$(again) tests
 	@OMPGPU_LONG=1 $(PROVE) $(scripts) $(wildcard tests/long/*.t) $(unit_bin) $(programs)
 
-# A report of how good the tests are: they must notice each mistake made in the source.  It follows the source's text, so it is no part of `check`.
+# A report of how good the tests are: they must notice each mistake made in the source.  It follows
+# the source's text, so it is no part of `check`.
 mutants: deps
-	@$(MAKE) --no-print-directory tests
+	$(again) tests
 	@$(PROVE) tests/mutants
 
 asan:
 	@sh .ci/setup.sh asan
-	@$(MAKE) --no-print-directory SANITIZE=1 tests
-	@$(MAKE) --no-print-directory SANITIZE=1 check-run
+	$(again) SANITIZE=1 tests
+	$(again) SANITIZE=1 check-run
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	$(again) all
 	@sh samples/demo.sh
 
 bench: deps
-	@$(MAKE) --no-print-directory tests
+	$(again) tests
 	@for b in tests/bench/*.sh; do sh "$$b" || exit 1; done
 
 gpu-kit: deps
-	@$(MAKE) --no-print-directory tests
+	$(again) tests
 	@sh tests/gpu/kit.sh gpu-kit
 
 man: $(BIN)/ompgpu-cc
@@ -236,29 +241,32 @@ man: $(BIN)/ompgpu-cc
 
 # ------------------------------------------------------------------ install: a tree that may be moved
 dest = $(DESTDIR)$(PREFIX)
+man1 := ompgpu-cc.1
+man7 := libompgpu.7 ompgpu-cc-openmp.7
 install: all
 	install -d $(dest)/bin $(dest)/lib/ompgpu $(dest)/share/man/man1 $(dest)/share/man/man7
 	install -m 755 $(BIN)/ompgpu-cc $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
-	install -m 644 $(TOOLS)/*.bc $(TOOLS)/ompgpu_device.h $(dest)/lib/ompgpu/
+	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 755 $(LIB)/libompgpu.so $(dest)/lib/
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
-	install -m 644 man/*.1 $(dest)/share/man/man1/
-	if ls man/*.7 >/dev/null 2>&1; then install -m 644 man/*.7 $(dest)/share/man/man7/; fi
+	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
+	install -m 644 $(addprefix man/,$(man7)) $(dest)/share/man/man7/
 uninstall:
 	rm -f $(dest)/bin/ompgpu-cc $(dest)/lib/libompgpu.so $(dest)/lib/libompgpu.a
-	rm -f $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device devicertl-nvptx64.bc devicertl-x86_64.bc ompgpu_device.h)
-	rm -f $(dest)/share/man/man1/ompgpu-cc.1 $(addprefix $(dest)/share/man/man7/,libompgpu.7 ompgpu-cc-openmp.7)
+	rm -f $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)))
+	rm -f $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
 	-rmdir $(dest)/lib/ompgpu
 
 # ------------------------------------------------------------------ lint
 product = driver frontend codegen hostrt devicertl
-lint_c = $(sort $(wildcard $(foreach d,$(product),$(d)/*.[ch] $(d)/*/*.[ch] $(d)/*/*/*.[ch])))
+in_product = $(sort $(wildcard $(foreach d,$(product),$(d)/$(1) $(d)/*/$(1) $(d)/*/*/$(1))))
+lint_c = $(call in_product,*.[ch])
+lint_tables = $(call in_product,*.def)
 lint_sh = $(wildcard .ci/*.sh samples/*.sh tests/*.sh tests/run-one tests/*/*.sh tests/*/*.t) .ci/run
 lint:
-	@sh .ci/lint.sh "$(lint_c)" "$(lint_sh)"
-
-CLANG_FORMAT ?= clang-format-$(LLVM)
+	@sh .ci/setup.sh lint
+	@sh .ci/lint.sh "$(lint_c)" "$(lint_tables)" "$(lint_sh)"
 format:
 	$(CLANG_FORMAT) -i $(lint_c)
 

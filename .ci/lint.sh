@@ -1,19 +1,27 @@
 #!/bin/sh
-# lint.sh C-FILES SHELL-FILES - what the installed linters say; one that is missing is named and skipped.
-c=$1 sh=$2 failed=0
-run() {
-    tool=$1; shift
-    if command -v "$tool" >/dev/null 2>&1; then echo "lint: $tool"; "$tool" "$@" || failed=1
-    else echo "lint: $tool is not installed, skipped"; fi
+# lint.sh C-FILES TABLES SHELL-FILES - layout, length of lines, banned functions, cppcheck, shellcheck.
+#
+# The tools are those that setup.sh lint installs.  All checks run, and the exit code says whether one
+# found something.
+c=$1 tables=$2 shell=$3 failed=0
+llvm=${LLVM:-22}
+banned='gets|strcpy|strcat|sprintf|vsprintf|strtok|tmpnam|mktemp|atoi|atol|system|popen'
+
+# check NAME COMMAND…: the command finds something, or says nothing and succeeds
+check() {
+    echo "lint: $1"; shift
+    "$@" || failed=1
 }
+none() { ! LC_ALL=C.UTF-8 grep -nE "$@"; }
+
 # shellcheck disable=SC2086
 {
-    echo "lint: banned functions"
-    if grep -nE '(^|[^_[:alnum:]])(gets|strcpy|strcat|sprintf|vsprintf|strtok|tmpnam|mktemp|atoi|atol|system|popen)[[:space:]]*\(' $c; then failed=1; fi
-    run cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem \
-        --suppress=preprocessorErrorDirective --suppress=unknownMacro --error-exitcode=1 -I. $c
-    run shellcheck -S warning -s sh $sh
-    # Layout is a hint: tables are aligned by hand.  OMPGPU_FORMAT=1 makes it count.
-    if command -v clang-format >/dev/null 2>&1 && [ -n "${OMPGPU_FORMAT:-}" ]; then run clang-format --dry-run --Werror $c; fi
+    check "layout (make format mends it)" "${CLANG_FORMAT:-clang-format-$llvm}" --dry-run --Werror $c
+    check "lines of more than 100 columns" none '^.{101,}' $c $tables
+    check "banned functions" none "(^|[^_[:alnum:]])($banned)[[:space:]]*\(" $c
+    check "cppcheck" cppcheck -j2 --quiet --std=c11 --enable=warning,portability --inline-suppr \
+        --suppress=missingIncludeSystem --suppress=preprocessorErrorDirective \
+        --suppress=unknownMacro --error-exitcode=1 -I. $c
+    check "shellcheck" shellcheck -S warning -s sh $shell
 }
 exit $failed

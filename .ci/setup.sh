@@ -1,16 +1,22 @@
 #!/bin/sh
-# setup.sh - what must be on the machine before `make` can build: Debian packages, and a libomp that goes with clang.
+# setup.sh - what must be on the machine before `make` can build: Debian packages, and a libomp that
+# goes with clang.
 #
-#   setup.sh [asan]     installs what is missing (as root, or with sudo); otherwise prints the command and stops.
+#   setup.sh [asan|lint]   installs what is missing (as root, or with sudo); otherwise prints the
+#                          command and stops.
 #
-# Must work where only make and apt exist: no compiler, no bash.  Quick when all is there: one dpkg-query, one stamp.
+# Must work where only make and apt exist: no compiler, no bash.  Quick when all is there: one
+# dpkg-query, one stamp.
 set -eu
 cd "$(dirname "$0")/.."
 llvm=${LLVM:-22}
 
 # perl brings prove; gcc is the second host compiler of the tests (--host-cc=gcc).
 packages="clang-$llvm libclang-$llvm-dev llvm-$llvm-dev libomp-$llvm-dev libc6-dev binutils gcc perl"
-[ "${1:-}" = asan ] && packages="$packages libclang-rt-$llvm-dev"
+case ${1:-} in
+asan) packages="$packages libclang-rt-$llvm-dev" ;;
+lint) packages="$packages clang-format-$llvm cppcheck shellcheck" ;;
+esac
 
 say() { printf 'set-up: %s\n' "$*"; }
 
@@ -18,7 +24,8 @@ say() { printf 'set-up: %s\n' "$*"; }
 if ! command -v dpkg-query >/dev/null 2>&1; then
     for tool in "clang-$llvm" "llvm-link-$llvm" ld prove; do
         command -v "$tool" >/dev/null 2>&1 && continue
-        say "$tool not found; this is not a Debian system: install LLVM $llvm (clang, libclang, llvm headers, libomp), binutils and perl" >&2
+        say "$tool not found, and this is not a Debian system: install LLVM $llvm (clang, libclang," >&2
+        say "llvm headers, libomp), binutils and perl" >&2
         exit 1
     done
     packages=
@@ -50,10 +57,14 @@ if [ -n "$missing" ]; then
     # A bare machine has no package lists; a stale one has lists that name packages that are gone.
     log=${TMPDIR:-/tmp}/ompgpu-setup.$$
     trap 'rm -f "$log"' EXIT
-    $become apt-get update >"$log" 2>&1 </dev/null || { cat "$log" >&2; say "apt-get update failed; trying with the lists that are here" >&2; }
+    $become apt-get update >"$log" 2>&1 </dev/null || {
+        cat "$log" >&2
+        say "apt-get update failed; trying with the package lists that are here" >&2
+    }
     install >"$log" 2>&1 || {
         cat "$log" >&2
-        say "apt-get could not install$missing; they are in Debian 12 (bookworm, with its security archive) and later" >&2
+        say "apt-get could not install$missing;" >&2
+        say "they are in Debian 12 (bookworm, with its security archive) and later" >&2
         exit 1
     }
 fi
@@ -76,8 +87,8 @@ int main(void) {
 }
 C
 if ! "clang-$llvm" -fopenmp obj/setup/t.c -o obj/setup/t || [ "$(obj/setup/t)" != "4950 2" ]; then
-    say "a program built with clang-$llvm -fopenmp does not link or run: libomp does not go with clang (see above);" >&2
-    say "reinstall libomp-$llvm-dev and the libomp5 package that it depends on" >&2
+    say "a program built with clang-$llvm -fopenmp does not link or run: libomp does not go with" >&2
+    say "clang (see above); reinstall libomp-$llvm-dev and the libomp5 package that it depends on" >&2
     exit 1
 fi
 : >"$stamp"

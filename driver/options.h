@@ -7,7 +7,7 @@
 /* Exit codes of the command. */
 enum { EXIT_COMPILE = 1, EXIT_USAGE = 2 };
 
-/* ------------------------------------------------------------------ flags and options (options.c) */
+/* ---------------------------------------------------------------- flags and options (options.c) */
 enum flag_kind { PLAIN, JOINED, SEP, EITHER, OPTIONAL, JOINED_SEP };
 enum flag_group { OURS, OUTPUT, PREPROCESSOR, CODE, WARNING, LINKING };
 enum {

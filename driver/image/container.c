@@ -86,13 +86,20 @@ static void add_stats(struct ompgpu_kernel_entry *k, const char *name,
     }
 }
 
+static struct diag_place place_of(const struct proto_kernel *k)
+{
+    return (struct diag_place){ .file = k->file,
+                                .line = (unsigned)k->line,
+                                .column = (unsigned)k->column };
+}
+
 /* Each target's module is looked at on its own.  What is tested on the emulated device shall be
  * what the GPU does. */
 static void check_modes(const struct proto_kernel *k, const struct proto_kernel *emu)
 {
+    const struct diag_place place = place_of(k);
     if (emu && strcmp(k->how, emu->how) != 0)
-        diag_at(&(struct diag_place){ k->file, (unsigned)k->line, (unsigned)k->column, NULL, 0 },
-                DIAG_WARNING,
+        diag_at(&place, DIAG_WARNING,
                 "region '%s' runs in different modes: %s on the GPU, %s on the emulated device",
                 k->name, k->how, emu->how);
 }
@@ -251,13 +258,12 @@ void drv_remark_ptxas(const char *info, const struct kernel_stats *stats, unsign
     struct infos list = read_infos(info);
     for (unsigned i = 0; i < list.kernels.n; i++) {
         const struct proto_kernel *k = &list.kernels.at[i];
+        const struct diag_place place = place_of(k);
         struct ompgpu_kernel_entry e = { 0 };
         add_stats(&e, k->name, stats, nstats);
         if (e.registers)
-            diag_at(
-                &(struct diag_place){ k->file, (unsigned)k->line, (unsigned)k->column, NULL, 0 },
-                DIAG_REMARK,
-                "region '%s': %u registers and %u bytes of shared memory on %s [-Rompgpu]", k->name,
-                e.registers, e.shared_bytes, arch);
+            diag_at(&place, DIAG_REMARK,
+                    "region '%s': %u registers and %u bytes of shared memory on %s [-Rompgpu]",
+                    k->name, e.registers, e.shared_bytes, arch);
     }
 }

@@ -3,7 +3,8 @@
  *   ptxas info    : Compiling entry function 'main_14' for 'sm_90'
  *   ptxas info    : Function properties for main_14
  *       40 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
- *   ptxas info    : Used 32 registers, used 1 barriers, 80 bytes cumulative stack size, 384 bytes smem
+ *   ptxas info    : Used 32 registers, used 1 barriers, 80 bytes cumulative stack size, 384 bytes
+ *                   smem, 400 bytes cmem[0]        (one line)
  *
  * The cumulative size is missing where it is 0, and means little where recursion or a pointer to a
  * function hides calls; then the frames of all functions count.  It is prose, but the only place

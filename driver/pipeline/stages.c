@@ -1,14 +1,14 @@
 /* stages.c - the offload way: a file with target constructs, as a table of stages.
  *
- *            preprocess ──▶ split ─┬─▶ device-gpu ──▶ lower-gpu ──▶ ptxas (one a GPU) ─┐
- *   check (diagnostics)            ├─▶ device-emu ──▶ lower-emu ──▶ link-emu ──────────┼─▶ pack ──▶ assemble
- *   native (which GPU)             └─▶ host ────────────────────────────────────────────┘
+ *   preprocess ──▶ split ─┬─▶ device-gpu ──▶ lower-gpu ──▶ ptxas (one a GPU) ─┐
+ *   check (diagnostics)   ├─▶ device-emu ──▶ lower-emu ──▶ link-emu ──────────┼─▶ pack ──▶ assemble
+ *   native (which GPU)    └─▶ host ───────────────────────────────────────────┘
  *
- * A stage starts when the stages it comes after have ended; up to MAX_CHILDREN processes run at
- * once.  What `check` says is what the user sees of clang; messages of the other stages are kept in
- * files and shown when check has found nothing wrong, so that an error appears once.  The first
- * failure ends everything else (but lets check finish, for its message is the better one; unless
- * split has found that it never will, see frontend/screen.c). */
+ * A stage starts when the stages that it follows have ended; up to MAX_CHILDREN processes run at
+ * once.  The user sees clang's messages from `check`; those of the other stages are kept in files
+ * and shown when check has found nothing wrong, so that an error appears once.  The first failure
+ * ends everything else, but check may finish, because its message is the better one; unless split
+ * has found that clang hangs on this file (frontend/screen.c). */
 #include "driver/image/image.h"
 #include "driver/pipeline/pipeline.h"
 #include "hostrt/image.h"
