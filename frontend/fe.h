@@ -2,7 +2,7 @@
  *
  * The passes, in order (fe_parse in parse.c lists them):
  *   text.c      lines and line markers, places, diagnostics
- *   screen.c    (before all) clauses at which clang does not end
+ *   clang22.c   (before all) clauses on which clang hangs; not a pass: the text that clang checks
  *   words.c     the tables of omp.def and what looks words up in them
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
@@ -237,6 +237,8 @@ enum fe_words {
 bool fe_word(enum fe_words, const char *word, size_t length, unsigned *value);
 /* pragma.c */
 void fe_scan_pragmas(struct fe *);
+/* whose tokens, after `omp`, begin at the offset `tokens` */
+void fe_add_pragma(struct fe *, struct omp_extent, unsigned tokens);
 void fe_read_directive(struct fe *, struct fe_pragma *); /* by its tokens */
 /* ast.c */
 /* 0, or -1 after reporting errors */

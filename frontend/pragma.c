@@ -130,11 +130,10 @@ void fe_read_directive(struct fe *fe, struct fe_pragma *p)
     p->c->place = fe_place(fe->u, name.begin);
 }
 
-static void add_pragma(struct fe *fe, unsigned begin, unsigned tokens)
+void fe_add_pragma(struct fe *fe, struct omp_extent extent, unsigned tokens)
 {
     struct fe_pragma *p = VEC_PUSH(fe->a, &fe->pragmas);
-    *p = (struct fe_pragma){ .extent = { begin, line_end(fe->u, begin) },
-                             .c = arena_alloc(fe->a, sizeof *p->c) };
+    *p = (struct fe_pragma){ .extent = extent, .c = arena_alloc(fe->a, sizeof *p->c) };
     p->c->pragma = p->extent;
     tokenise(fe, p, tokens);
     fe_read_directive(fe, p);
@@ -153,7 +152,7 @@ void fe_scan_pragmas(struct fe *fe)
         if (u->text[begin] != '#')
             continue;
         if ((k = after_pragma(u, begin, "omp")))
-            add_pragma(fe, begin, k);
+            fe_add_pragma(fe, (struct omp_extent){ begin, eol }, k);
         else if (after_pragma(u, begin, "pack"))
             *VEC_PUSH(fe->a, &fe->packs) = (struct omp_extent){ begin, eol };
     }

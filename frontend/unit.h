@@ -503,8 +503,11 @@ struct omp_unit {
     void *lines; /* frontend use: line markers */
 };
 
-/* Errors for clauses at which clang does not end, in any directive of the text; their number. */
+/* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number */
 int fe_screen(const char *path, char *text, size_t length);
+/* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there
+ * were any. */
+bool fe_hide_scans(const char *path, char *text, size_t length);
 /* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret
  * to stderr. args: clang flags that change the language (-std=, -f…, -m…), for libclang.  NULL on
  * error. */

@@ -4,10 +4,12 @@
  * [--atomic-reduction]
  *             [--remarks] [--exact-lines] T/app.i -- CLANG-ARGS
  *   omp-split --path app.c --screen T/app.i
+ *   omp-split --path app.c --hide-scans T/app.check.c app.c
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device
- * constructs and nothing was written; 4 clang would not end on this file (all that --screen looks
- * for).  Outputs are made in memory first: a file is only touched when everything has succeeded. */
+ * constructs and nothing was written; 4 clang hangs on this file (all that --screen looks for).
+ * --hide-scans writes what clang is shown to check; status 3: the file itself.  Outputs are made in
+ * memory first: a file is only touched when everything has succeeded. */
 #include "codegen/c/codegen.h"
 #include "driver/base/diag.h"
 #include "driver/base/file.h"
@@ -18,7 +20,7 @@
 #include <string.h>
 
 struct options {
-    const char *path, *device, *host, *tree, *input;
+    const char *path, *device, *host, *tree, *hide_scans, *input;
     bool emit_tree, atomic_reduction, remarks, exact_lines, screen;
     int nargs;
     const char *const *args;
@@ -44,10 +46,8 @@ static int read_options(int argc, char **argv, struct options *o)
         const char *name;
         const char **value;
     } rows[] = {
-        { "--path", &o->path },
-        { "--device", &o->device },
-        { "--host", &o->host },
-        { "--tree", &o->tree },
+        { "--path", &o->path }, { "--device", &o->device },         { "--host", &o->host },
+        { "--tree", &o->tree }, { "--hide-scans", &o->hide_scans },
     };
     errno = 0;
     for (int i = 1; i < argc; i++) {
@@ -111,8 +111,7 @@ static bool mentions_target(const char *text)
 
 static bool has_device_constructs(const struct omp_unit *u)
 {
-    const unsigned ours =
-        OMPL_TARGET | OMPL_TARGET_DATA | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
+    const unsigned ours = OMPL_TARGET | OMPL_DATA;
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (u->constructs[i]->leaves & ours)
             return true;
@@ -165,6 +164,13 @@ static int write_all(const struct options *o, const struct omp_unit *u)
     return rc;
 }
 
+static int hide_scans(const struct options *o, char *text, size_t length)
+{
+    if (!fe_hide_scans(o->path, text, length))
+        return TOOL_NO_TARGETS;
+    return file_write(o->hide_scans, text, length) ? TOOL_OK : fail("cannot write", o->hide_scans);
+}
+
 static int split(const struct options *o, char *text, size_t length)
 {
     if (fe_screen(o->path, text, length))
@@ -200,5 +206,5 @@ int main(int argc, char **argv)
     char *text = file_read(o.input, &length);
     if (!text)
         return fail("cannot read", o.input);
-    return split(&o, text, length);
+    return o.hide_scans ? hide_scans(&o, text, length) : split(&o, text, length);
 }

@@ -9,25 +9,12 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ flags of every clang */
-/* No version of OpenMP suits all programs: 6.0 knows what is new, but has removed what older
- * programs use (`reduction(-: x)`, `declare target to(…)`).  Without a flag a file that 6.0 rejects
- * is tried with 5.1; whichever accepts it counts for that file. */
-static const char *version = "60";
-void drv_newest_openmp(void) { version = "60"; }
-bool drv_older_openmp(const struct options *o)
-{
-    if (!o->openmp || o->openmp_version || strcmp(version, "60") != 0)
-        return false;
-    version = "51";
-    return true;
-}
-
 void drv_common_args(const struct options *o, struct words *w)
 {
     if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ))
         words_add(w, "-fopenmp");
     if (o->openmp && !o->openmp_version)
-        words_add(w, mem_printf("-fopenmp-version=%s", version));
+        words_add(w, mem_printf("-fopenmp-version=%s", drv_openmp_version()));
     if (diag_in_colour() && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
@@ -145,43 +132,6 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     words_add(w, j->output);
 }
 
-/* clang has no end on some clauses (frontend/screen.c).  Files that keep it longer than most are
- * looked at meanwhile. */
-enum { PATIENCE_MS = 500 };
-
-static bool is_endless(const struct job *j)
-{
-    struct proc pre = { .err = mem_printf("%spre.err", j->err_base),
-                        .doing = mem_printf("preprocessing '%s'", j->path) };
-    struct proc screen = { .err = mem_printf("%sscreen.err", j->err_base),
-                           .doing = mem_printf("reading the directives of '%s'", j->path) };
-    drv_preprocess(j, &pre);
-    if (drv_proc_run(&pre) != 0)
-        return false;
-    const char *const words[] = { drv_tool("omp-split"), "--path",
-                                  strcmp(j->path, "-") == 0 ? "<stdin>" : j->path, "--screen",
-                                  drv_job_file(j, "i") };
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        words_add(&screen.argv, words[i]);
-    if (drv_proc_run(&screen) != TOOL_ENDLESS)
-        return false;
-    drv_show(screen.err, j->opt->verbose);
-    return true;
-}
-
-/* False: it was ended. */
-static bool run_clang(const struct job *j, struct proc *p)
-{
-    drv_proc_start(p);
-    if (has_headers(j) && !j->opt->gcc && !drv_proc_wait_for(p, PATIENCE_MS * 1e-3) &&
-        is_endless(j)) {
-        drv_proc_kill(p);
-        return false;
-    }
-    while (!drv_proc_wait_for(p, 1e9)) {}
-    return true;
-}
-
 static int run_plain(struct job *j)
 {
     const char *depfile;
@@ -194,8 +144,11 @@ static int run_plain(struct job *j)
         drv_print_command(&p.argv);
     if (j->opt->dry)
         return 0;
-    if (!run_clang(j, &p))
+    bool watched = has_headers(j) && !j->opt->gcc;
+    if (watched && !drv_run_watched(j, &p))
         return EXIT_COMPILE;
+    if (!watched)
+        drv_proc_run(&p);
     int code = p.code;
     if (code == 1 && !j->opt->gcc && has_headers(j) && drv_older_openmp(j->opt)) {
         struct proc again = { .in = p.in,

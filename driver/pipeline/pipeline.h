@@ -33,10 +33,6 @@ bool drv_scan_text(const char *text, size_t size);
 /* user headers named in it */
 bool drv_scan_depfile(const char *depfile, const char *main_file);
 
-/* ---------------------------------------------------------- what clang does not know (inscan.c) */
-struct job;
-const char *drv_check_args(const struct job *, struct words *);
-
 /* ---------------------------------------------------------------- compile (compile.c, stages.c) */
 struct device_link { /* the files that may take part */
     unsigned n;
@@ -67,11 +63,20 @@ int drv_compile_offload(struct job *);
  * set. */
 int drv_link_device_code(struct job *);
 void drv_dep_args(const struct job *, struct words *);
-void drv_newest_openmp(void);                  /* at the start of each file */
-bool drv_older_openmp(const struct options *); /* false when there is nothing older to try */
 void drv_common_args(const struct options *, struct words *); /* -fopenmp and its version */
 /* the same for the host compiler, which may be gcc */
 void drv_host_openmp(const struct options *, struct words *);
 const char *drv_job_file(const struct job *, const char *extension);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
+
+/* ------------------------------------------------------------------ clang22.c */
+const char *drv_openmp_version(void);          /* "60" */
+void drv_newest_openmp(void);                  /* at the start of each file */
+bool drv_older_openmp(const struct options *); /* false when there is nothing older to try */
+/* Runs clang; false: it hangs on the file, which has been reported, and was ended. */
+bool drv_run_watched(const struct job *, struct proc *);
+void drv_vla_target(struct words *); /* the target for device text with run-time array bounds */
+/* Adds what makes clang see the text that it can check; returns the file to read as standard input,
+ * if that is it. */
+const char *drv_check_args(const struct job *, struct words *);
 #endif

@@ -226,18 +226,15 @@ static const char *line_flag(const struct job *j)
     return j->opt->remarks && !j->opt->debug ? "-g" : "-gline-directives-only";
 }
 
-/* clang refuses variable length arrays for nvptx64; behind it nothing does.  Such a file is
- * compiled for wasm64, which has the same sizes, alignments and passing of structs, and omp-device
- * makes it nvptx64 again.  The flags say what clang takes for granted on nvptx64. */
 static void device_gpu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
+    words_add(&p->argv, drv_clang());
     if (j->unit.run_time_types)
-        WORDS_ADD(&p->argv, drv_clang(), "--target=wasm64-unknown-unknown", "-D__NVPTX__",
-                  "-fvisibility=default", "-fconvergent-functions", "-fno-math-errno");
+        drv_vla_target(&p->argv);
     else
-        WORDS_ADD(&p->argv, drv_clang(), "--target=nvptx64-nvidia-cuda", "-march=sm_75",
-                  "--cuda-feature=+ptx73", "-nogpulib", "-Wno-unknown-cuda-version");
+        WORDS_ADD(&p->argv, "--target=nvptx64-nvidia-cuda", "-march=sm_75", "--cuda-feature=+ptx73",
+                  "-nogpulib", "-Wno-unknown-cuda-version");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
     if (j->opt->debug || wants_lines(j))
         WORDS_ADD(&p->argv, line_flag(j));
@@ -534,7 +531,7 @@ struct run {
     unsigned next[STAGES];   /* processes started */
     unsigned children;
     bool again;   /* from the start, with an older version of OpenMP */
-    bool endless; /* clang would not end on this file */
+    bool endless; /* clang hangs on this file */
     int failed;   /* exit code */
     struct proc *culprit;
 };

@@ -1,0 +1,150 @@
+/* clang22.c - what is here only because of clang 22, and when it can go.
+ *
+ * Each can go when, with a later clang and the code for it taken out, the tests named last pass.
+ *
+ * Clauses on which clang hangs (drv_run_watched; frontend/clang22.c, CLANG_HANGS of omp.def)
+ *   Symptom: `#pragma omp task transparent` keeps clang busy until it is killed.  The offload way
+ *   asks omp-split first; a plain compile that takes long is looked at meanwhile.
+ *   Until clang skips clauses that it cannot read: tests/errors/endless.t.
+ *
+ * No version of OpenMP suits all programs (drv_older_openmp)
+ *   Symptom: 6.0 knows what is new, but has removed what older programs use (`reduction(-: x)`,
+ *   `declare target to(...)`).  Without a flag a file that 6.0 rejects is tried with 5.1;
+ *   whichever accepts it counts for that file.
+ *   Until clang accepts deprecated forms with 6.0: tests/run/openmp51.c, tests/driver/stages.t.
+ *
+ * Inscan reductions on target constructs, in collapsed loops (drv_check_args; frontend/clang22.c)
+ *   Symptom: errors for correct programs.  The check is shown a text without the leaves that are
+ *   ours; omp-split makes it, clang finds it through an overlay of its file system, under the
+ *   file's name.
+ *   Until clang implements these combinations: tests/errors/scan.t, tests/run/scan.c.
+ *
+ * Variable length arrays on the device (drv_vla_target)
+ *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no
+ *   later stage minds.  Such a text is compiled for wasm64, which has the same sizes,
+ *   alignments and passing of structs, and omp-device makes it nvptx64 again (codegen/ir/main.c).
+ *   Tried with 22.1, for nvptx64: -w, and -aux-triple of the host: the same error.  -fopenmp with
+ *   -fopenmp-is-target-device: parameters that point to rows are accepted in declare target
+ *   functions, arrays are not.  -x cuda: "cannot use variable-length arrays in __device__
+ *   functions".  A typedef with __builtin_alloca: the type alone is an error.  An AST file made
+ *   for x86-64: it is compiled for the target that it was made for.
+ *   Until clang accepts them for nvptx64: tests/run/map_vla.c.
+ *
+ * In the host text (codegen/c/host/host.c), where clang compiles the host version of a region:
+ *   reductions of complex, _Bool array and 128-bit items need libatomic or have no code: they get
+ *   operators of our own (has_hard_reductions).  Until tests/reduction/host.t passes without.
+ *   lastprivate and linear on a combined target construct lose their result: they are mapped
+ *   (missing_maps).  Until tests/run/lastprivate.c passes without.
+ *   Scans of the host leave out the original value: one thread runs them (codegen/c/reduce/scan.c).
+ */
+#include "driver/base/file.h"
+#include "driver/base/mem.h"
+#include "driver/pipeline/pipeline.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ the version of OpenMP */
+static const char newest[] = "60", older[] = "51";
+static const char *version = newest;
+const char *drv_openmp_version(void) { return version; }
+void drv_newest_openmp(void) { version = newest; }
+bool drv_older_openmp(const struct options *o)
+{
+    if (!o->openmp || o->openmp_version || version != newest)
+        return false;
+    version = older;
+    return true;
+}
+
+/* ------------------------------------------------------------------ clauses on which it hangs */
+enum { PATIENCE_MS = 500 }; /* few files take longer */
+
+static bool hangs_on(const struct job *j)
+{
+    struct proc pre = { .err = mem_printf("%spre.err", j->err_base),
+                        .doing = mem_printf("preprocessing '%s'", j->path) };
+    struct proc screen = { .err = mem_printf("%sscreen.err", j->err_base),
+                           .doing = mem_printf("reading the directives of '%s'", j->path) };
+    drv_preprocess(j, &pre);
+    if (drv_proc_run(&pre) != 0)
+        return false;
+    WORDS_ADD(&screen.argv, drv_tool("omp-split"), "--path",
+              strcmp(j->path, "-") == 0 ? "<stdin>" : j->path, "--screen", drv_job_file(j, "i"));
+    if (drv_proc_run(&screen) != TOOL_ENDLESS)
+        return false;
+    drv_show(screen.err, j->opt->verbose);
+    return true;
+}
+
+bool drv_run_watched(const struct job *j, struct proc *p)
+{
+    drv_proc_start(p);
+    if (!drv_proc_wait_for(p, PATIENCE_MS * 1e-3) && hangs_on(j)) {
+        drv_proc_kill(p);
+        return false;
+    }
+    while (!drv_proc_wait_for(p, 1e9)) {}
+    return true;
+}
+
+/* ------------------------------------------------------------------ variable length arrays */
+void drv_vla_target(struct words *w)
+{
+    /* the flags say what clang takes for granted on nvptx64 */
+    WORDS_ADD(w, "--target=wasm64-unknown-unknown", "-D__NVPTX__", "-fvisibility=default",
+              "-fconvergent-functions", "-fno-math-errno");
+}
+
+/* ------------------------------------------------------------------ inscan reductions */
+static void add_root(struct words *w, const char *dir, const char *path, const char *file)
+{
+    words_add(w, mem_printf("%s{ 'name': '%s/%s', 'type': 'file', 'external-contents': '%s' }",
+                            w->n ? ", " : "", dir, path, file));
+}
+
+static const char *write_overlay(const struct job *j, const char *file)
+{
+    struct words roots = { 0 };
+    char *here = getcwd(NULL, 0);
+    const char *pwd = getenv("PWD"), *overlay = drv_job_file(j, "overlay"), *list = "";
+    if (strchr(j->path, '\''))
+        return NULL;
+    if (*j->path == '/')
+        add_root(&roots, "", j->path + 1, file);
+    else {
+        if (here)
+            add_root(&roots, here, j->path, file);
+        if (pwd && (!here || strcmp(pwd, here) != 0))
+            add_root(&roots, pwd, j->path, file);
+    }
+    free(here);
+    for (unsigned i = 0; i < roots.n; i++)
+        list = mem_printf("%s%s", list, roots.v[i]);
+    const char *text =
+        mem_printf("{ 'version': 0, 'use-external-names': false, 'roots': [ %s ] }\n", list);
+    return file_write(overlay, text, strlen(text)) ? overlay : NULL;
+}
+
+static bool hides_scans(const struct job *j, const char *file)
+{
+    static const char word[] = "inscan";
+    size_t size;
+    const char *text = file_read(j->input_file, &size);
+    struct proc p = { .err = mem_printf("%sscans.err", j->err_base),
+                      .doing = mem_printf("reading the directives of '%s'", j->path) };
+    if (!text || !memmem(text, size, word, sizeof word - 1))
+        return false;
+    WORDS_ADD(&p.argv, drv_tool("omp-split"), "--hide-scans", file, j->input_file);
+    return drv_proc_run(&p) == TOOL_OK;
+}
+
+const char *drv_check_args(const struct job *j, struct words *w)
+{
+    const char *file = drv_job_file(j, "check.c"), *overlay;
+    if (!hides_scans(j, file))
+        return j->input_file;
+    if (strcmp(j->path, "-") != 0 && (overlay = write_overlay(j, file)))
+        WORDS_ADD(w, "-ivfsoverlay", overlay);
+    return file;
+}

@@ -1,0 +1,242 @@
+/* clang22.c - what clang 22's own reading of directives needs of us.  The page on all such things
+ * is driver/pipeline/clang22.c.
+ *
+ * Clauses on which it hangs (fe_screen).  Its parser does not step over a clause that it knows by
+ * name but cannot read, or not here; the loop that reads clauses finds the same word again: with an
+ * error each time until the error limit is reached, or in silence where the clause is allowed.  So
+ * such clauses must be found without clang's parser.  Exactly those: the same word as a variable,
+ * or after a word that is no clause (clang leaves the rest of the line alone), does no harm.  Of a
+ * metadirective clang reads the variants that may be chosen; here each counts.
+ *
+ * Inscan reductions (fe_hide_scans).  It knows them on `for`, `simd` and their combinations with
+ * parallel, and rejects them on `target parallel for` and the like.  In such directives the leaves
+ * that are ours, and their clauses, become blanks: clang checks the rest, at the same places, and
+ * what is blanked is checked by the frontend.  It also rejects `scan` in collapsed loops: in a file
+ * that has some, all scans are hidden, and are reductions without a directive. */
+#include "frontend/fe.h"
+#include <ctype.h>
+#include <string.h>
+
+static bool is_one_of(const struct fe *fe, const struct fe_token *t, enum fe_words set)
+{
+    unsigned value = 0;
+    return fe_word(set, fe->u->text + t->begin, t->end - t->begin, &value);
+}
+
+/* A clause, or one more word of the directive's name: `cancel parallel`. */
+static bool is_known(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    unsigned n;
+    return fe_clause_named(fe, &p->tokens[k]) != OMPC_COUNT ||
+           fe_directive_at(fe, p, k, &n) != OMPDIR_UNKNOWN ||
+           is_one_of(fe, &p->tokens[k], WORDS_CLANG_CLAUSE);
+}
+
+/* clang reads the clauses of these in another way, or not at all. */
+static bool is_harmless(const struct fe_pragma *p, enum omp_directive d)
+{
+    switch (d) {
+    case OMPDIR_NOTHING:
+    case OMPDIR_SPLIT:
+    case OMPDIR_BEGIN_METADIRECTIVE:
+    case OMPDIR_END_METADIRECTIVE: return true;
+    case OMPDIR_REQUIRES: return false;
+    default: return p->assoc == ASSOC_DECL;
+    }
+}
+
+static bool is_char(const struct fe *fe, const struct fe_pragma *p, unsigned k, char c)
+{
+    return k < p->ntokens && p->tokens[k].kind == TOK_PUNCT && fe->u->text[p->tokens[k].begin] == c;
+}
+
+/* After the argument, if one begins at k. */
+static unsigned skip_argument(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    if (!is_char(fe, p, k, '('))
+        return k;
+    for (int depth = 0; k < p->ntokens; k++) {
+        depth += is_char(fe, p, k, '(') - is_char(fe, p, k, ')');
+        if (!depth)
+            return k + 1;
+    }
+    return k;
+}
+
+/* Clauses from token k to the line's end, or to the ')' around them. */
+static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    for (k = skip_argument(fe, p, k); k < p->ntokens; k += is_char(fe, p, k, ',')) {
+        const struct fe_token *t = &p->tokens[k];
+        if (is_one_of(fe, t, WORDS_CLANG_HANGS)) {
+            fe_unsupported(fe, fe_place(fe->u, t->begin), UNSUPPORTED_CLANG_HANGS,
+                           fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
+            return;
+        }
+        if (!is_known(fe, p, k))
+            return;
+        k = skip_argument(fe, p, k + 1);
+    }
+}
+
+/* when(context: directive), otherwise(directive) */
+static void check_variants(struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end + is_char(fe, p, end, ',')) {
+        unsigned from = k + 2, at = from;
+        int depth = 0;
+        end = skip_argument(fe, p, k + 1);
+        for (; at < end && (depth || !is_char(fe, p, at, ':')); at++)
+            depth += is_char(fe, p, at, '(') - is_char(fe, p, at, ')');
+        check_clauses(fe, p, at < end ? at + 1 : from);
+    }
+}
+
+static void check_pragma(struct fe *fe, const struct fe_pragma *p)
+{
+    if (!p->nnames)
+        return;
+    enum omp_directive last = p->names[p->nnames - 1];
+    if (last == OMPDIR_METADIRECTIVE)
+        check_variants(fe, p);
+    else if (!is_harmless(p, last))
+        check_clauses(fe, p, p->clauses_at);
+}
+
+/* The directives of a text, without anything else of it. */
+static struct fe *read_directives(const char *path, char *text, size_t length)
+{
+    struct arena *a = arena_new();
+    struct fe *fe = arena_alloc(a, sizeof *fe);
+    fe->a = a;
+    fe->u = arena_alloc(a, sizeof *fe->u);
+    *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
+    fe_scan_lines(fe);
+    fe_scan_pragmas(fe);
+    return fe;
+}
+
+int fe_screen(const char *path, char *text, size_t length)
+{
+    struct fe *fe = read_directives(path, text, length);
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        check_pragma(fe, &fe->pragmas.at[i]);
+    int errors = fe->errors;
+    arena_free(fe->a);
+    return errors;
+}
+
+/* ------------------------------------------------------------------ inscan reductions */
+#define OURS (OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE)
+
+/* `_Pragma("omp …")`: the text has not been preprocessed. */
+static void add_operators(struct fe *fe)
+{
+    static const char word[] = "_Pragma";
+    const char *t = fe->u->text, *end = t + fe->u->length;
+    for (const char *p = t; (p = memmem(p, (size_t)(end - p), word, sizeof word - 1));) {
+        unsigned begin = (unsigned)(p - t), i = fe_skip_space(fe->u, begin + sizeof word - 1);
+        p += sizeof word - 1;
+        if (t[i] == '(')
+            i = fe_skip_space(fe->u, i + 1);
+        if (t[i] == '"')
+            i = fe_skip_space(fe->u, i + 1);
+        const char *quote = memchr(t + i, '"', (size_t)(end - (t + i)));
+        if (quote && !strncmp(t + i, "omp", 3) && isspace((unsigned char)t[i + 3]))
+            fe_add_pragma(fe, (struct omp_extent){ begin, (unsigned)(quote - t) }, i + 3);
+    }
+}
+
+static void blank(char *text, unsigned begin, unsigned end)
+{
+    for (unsigned i = begin; i < end; i++)
+        if (!isspace((unsigned char)text[i]) &&
+            !(text[i] == '\\' && isspace((unsigned char)text[i + 1])))
+            text[i] = ' ';
+}
+
+static unsigned find_keyword(const struct fe *fe, const struct fe_pragma *p, enum omp_keyword word)
+{
+    unsigned k = p->clauses_at;
+    while (k < p->ntokens && fe_keyword(fe, &p->tokens[k]) != word)
+        k++;
+    return k;
+}
+
+static bool has_clause(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)
+{
+    for (unsigned k = p->clauses_at; k < p->ntokens; k = skip_argument(fe, p, k + 1))
+        if (fe_clause_named(fe, &p->tokens[k]) == kind)
+            return true;
+    return false;
+}
+
+/* The clause at token k says nothing to what is left of the directive. */
+static bool is_hidden(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[k]);
+    unsigned n;
+    if (kind == OMPC_IF && is_char(fe, p, k + 1, '('))
+        return fe_directive_at(fe, p, k + 2, &n) == OMPDIR_TARGET && is_char(fe, p, k + 3, ':');
+    bool ours = kind == OMPC_NOWAIT;
+    for (unsigned i = 0; i < p->nnames && kind != OMPC_COUNT; i++) {
+        if (!fe_allows(p->names[i], kind))
+            continue;
+        if (!(fe_directive_rows[p->names[i]].leaf & OURS))
+            return ours;
+        ours = true;
+    }
+    return ours;
+}
+
+static bool hide_leaves(struct fe *fe, const struct fe_pragma *p)
+{
+    const unsigned loops = OMPL_FOR | OMPL_SIMD, known = OURS | loops | OMPL_PARALLEL;
+    unsigned leaves = p->c->leaves;
+    if (!(leaves & OURS) || !(leaves & loops) || (leaves & ~known))
+        return false;
+    for (unsigned k = 0; k < p->nnames; k++) /* each of these is one token */
+        if (fe_directive_rows[p->names[k]].leaf & OURS)
+            blank(fe->u->text, p->tokens[k].begin, p->tokens[k].end);
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end) {
+        end = skip_argument(fe, p, k + 1);
+        if (is_hidden(fe, p, k))
+            blank(fe->u->text, p->tokens[k].begin, p->tokens[end - 1].end);
+    }
+    return true;
+}
+
+/* `inscan,` goes; a scan directive becomes another that says nothing to clang. */
+static void hide_scan(struct fe *fe, const struct fe_pragma *p)
+{
+    static const char nothing[] = "region";
+    char *text = fe->u->text;
+    unsigned k = find_keyword(fe, p, OMPK_INSCAN);
+    if (k < p->ntokens)
+        blank(text, p->tokens[k].begin, p->tokens[is_char(fe, p, k + 1, ',') ? k + 1 : k].end);
+    if (p->c->directive != OMPDIR_SCAN)
+        return;
+    unsigned omp = p->tokens[0].begin;
+    while (strncmp(text + omp, "omp", 3))
+        omp--;
+    blank(text, omp, p->tokens[p->ntokens - 1].end);
+    memcpy(text + omp, nothing, sizeof nothing - 1);
+}
+
+bool fe_hide_scans(const char *path, char *text, size_t length)
+{
+    struct fe *fe = read_directives(path, text, length);
+    bool changed = false, collapsed = false;
+    add_operators(fe);
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        if (find_keyword(fe, p, OMPK_INSCAN) == p->ntokens)
+            continue;
+        changed |= hide_leaves(fe, p);
+        collapsed |= has_clause(fe, p, OMPC_COLLAPSE);
+    }
+    for (unsigned i = 0; collapsed && i < fe->pragmas.n; i++)
+        hide_scan(fe, &fe->pragmas.at[i]);
+    arena_free(fe->a);
+    return changed || collapsed;
+}
