@@ -53,12 +53,12 @@ static void read_init(struct loop_reader *r, CXCursor c)
         clang_getCursorKind(v.at[0]) == CXCursor_VarDecl) {
         r->l->iv = fe_var_of(r->fe, v.at[0]);
         r->l->iv_declared = true;
-        if (r->l->iv)
-            r->l->lb.extent = r->l->iv->init;
+        if (r->l->iv && r->l->iv->init.end)
+            r->l->lb = fe_expr(r->fe, clang_Cursor_getVarDeclInitializer(v.at[0]));
     } else if (clang_getCursorKind(c) == CXCursor_BinaryOperator && v.n == 2 &&
                clang_getCursorKind(fe_strip(r->fe, v.at[0])) == CXCursor_DeclRefExpr) {
         r->l->iv = fe_var_of(r->fe, clang_getCursorReferenced(fe_strip(r->fe, v.at[0])));
-        r->l->lb.extent = fe_extent(r->fe, v.at[1]);
+        r->l->lb = fe_expr(r->fe, v.at[1]);
     }
     if (!r->l->iv || !r->l->lb.extent.end) {
         bad_loop(r, fe_begin(r->fe, c), "initialisation that is not 'var = lb'");
@@ -92,7 +92,7 @@ static void read_test(struct loop_reader *r, CXCursor c)
         if (!left && !refers_to(r->fe, v.at[1], r->l->iv))
             break;
         r->l->rel = left ? rels[i].rel : rels[i].mirrored;
-        r->l->ub.extent = fe_extent(r->fe, v.at[left]);
+        r->l->ub = fe_expr(r->fe, v.at[left]);
         return;
     }
     bad_loop(r, fe_begin(r->fe, c), "a test that is not 'var relation bound'");
@@ -112,7 +112,7 @@ static void read_step(struct loop_reader *r, CXCursor c)
     enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(c);
     if (k == CXCursor_CompoundAssignOperator && v.n == 2 &&
         (op == CXBinaryOperator_AddAssign || op == CXBinaryOperator_SubAssign)) {
-        r->l->step.extent = fe_extent(r->fe, v.at[1]);
+        r->l->step = fe_expr(r->fe, v.at[1]);
         r->l->step_negative = op == CXBinaryOperator_SubAssign;
         return;
     }
@@ -122,7 +122,7 @@ static void read_step(struct loop_reader *r, CXCursor c)
         fe_children(r->fe, c, &v);
         if (v.n == 2 && (op == CXBinaryOperator_Add || op == CXBinaryOperator_Sub)) {
             bool left = refers_to(r->fe, v.at[0], r->l->iv);
-            r->l->step.extent = fe_extent(r->fe, v.at[left]);
+            r->l->step = fe_expr(r->fe, v.at[left]);
             r->l->step_negative = op == CXBinaryOperator_Sub;
             if (left || (op == CXBinaryOperator_Add && refers_to(r->fe, v.at[1], r->l->iv)))
                 return;
