@@ -555,8 +555,8 @@ static void on_scope(struct fe *fe, CXCursor c)
     fe->scope_end = outer;
 }
 
-/* A tag definition at file scope: with the attributes behind its '}'. */
-static unsigned behind_attributes(const struct omp_unit *u, unsigned end)
+/* The end of a tag definition with the attributes after its '}', which are not in its extent. */
+unsigned fe_attributes_end(const struct omp_unit *u, unsigned end)
 {
     for (;;) {
         unsigned i = fe_skip_space(u, end);
@@ -579,7 +579,7 @@ static void on_tag(struct fe *fe, CXCursor c)
         fe_note_local_type(fe, c);
     else {
         struct omp_extent e = fe_extent(fe, c);
-        e.end = behind_attributes(fe->u, e.end);
+        e.end = fe_attributes_end(fe->u, e.end);
         add_decl(fe, OMPD_TYPE, e);
     }
     walk_children(fe, c);

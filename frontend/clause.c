@@ -83,10 +83,10 @@ struct omp_expr fe_expr(struct fe *fe, CXCursor c)
     note_effects(inner, inner, &effects);
     if (clang_getCursorKind(inner) != CXCursor_UnaryExpr)
         clang_visitChildren(inner, note_effects, &effects);
-    x.type = fe_type(fe, clang_getCursorType(c));
+    x.type = fe_type(fe, clang_getCursorType(inner)); /* before conversions */
     x.is_pure = !effects.impure;
     x.reads_memory = effects.reads_memory;
-    x.is_constant = x.is_pure && evaluate(c, &x.value);
+    x.is_constant = x.is_pure && evaluate(inner, &x.value);
     return x;
 }
 

@@ -133,6 +133,10 @@ struct fe_localtype {              /* a type, typedef or enum constant declared 
     struct omp_function *function;
     CXCursor cursor;
 };
+struct fe_unnamed_tag {
+    unsigned decl;
+    const char *name;
+};
 struct fe_mark {
     unsigned offset;
     const char *what;
@@ -174,8 +178,9 @@ struct fe {
     VEC(struct fe_typeref) typerefs;
     VEC(struct fe_localtype) localtypes;
     VEC(struct omp_rename) renames;
-    fe_offsets writes, addrs;  /* offsets of uses that write or take the address */
-    VEC(struct fe_mark) marks; /* things the device does not have */
+    VEC(struct fe_unnamed_tag) unnamed_tags; /* of file scope, that have got a name */
+    fe_offsets writes, addrs;                /* offsets of uses that write or take the address */
+    VEC(struct fe_mark) marks;               /* things the device does not have */
     VEC(struct omp_udr) udrs;
     fe_offsets indirect; /* calls through pointers */
     /* variables, uses and casts whose type has a run-time array bound */
@@ -247,6 +252,7 @@ int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);
 void fe_finish_walk(struct fe *);
 struct omp_extent fe_extent(const struct fe *, CXCursor);
 unsigned fe_begin(const struct fe *, CXCursor);
+unsigned fe_attributes_end(const struct omp_unit *, unsigned offset); /* those that follow */
 unsigned fe_location(const struct fe *, CXCursor); /* of a declaration: its name */
 unsigned fe_stmt_end(struct fe *, CXCursor);
 struct omp_var *fe_var_of(struct fe *, CXCursor decl);

@@ -3,8 +3,6 @@
  * operators of its own, that items are variables, elements or sections (a member of a struct is
  * none of them), and that they have no other data-sharing clause. */
 #include "frontend/fe.h"
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ types */
@@ -60,38 +58,28 @@ static const char *bad_reduction_type(const struct omp_type *t, const struct omp
 }
 
 /* ------------------------------------------------------------------ sections */
-/* A literal, or -1. */
-static long long literal(const struct fe *fe, struct omp_extent e)
+/* The constant, `empty` where nothing is written, or -1. */
+static int64_t known(const struct omp_expr *x, int64_t empty)
 {
-    char *end;
-    if (e.begin >= e.end || !isdigit((unsigned char)fe->u->text[e.begin]))
-        return -1;
-    unsigned long long n = strtoull(fe->u->text + e.begin, &end, 0);
-    return end == fe->u->text + e.end && n < 1ull << 62 ? (long long)n : -1;
+    return !x->extent.end ? empty : x->is_constant && x->value >= 0 ? x->value : -1;
 }
 
-static long long first(const struct fe *fe, const struct omp_section *s)
-{
-    return s->lower.extent.begin < s->lower.extent.end ? literal(fe, s->lower.extent) : 0;
-}
+static int64_t first(const struct omp_section *s) { return known(&s->lower, 0); }
 
-static long long count(const struct fe *fe, const struct omp_section *s)
+static int64_t count(const struct omp_section *s)
 {
-    if (!s->is_section)
-        return 1;
-    if (s->length.extent.begin < s->length.extent.end)
-        return literal(fe, s->length.extent);
-    return s->dim && first(fe, s) >= 0 ? (long long)s->dim - first(fe, s) : -1;
+    bool rest = s->dim && first(s) >= 0;
+    return s->is_section ? known(&s->length, rest ? (int64_t)s->dim - first(s) : -1) : 1;
 }
 
 /* What can be seen without running the program: nothing in it, past the end, or rows that are not
  * whole behind several of them. */
-static const char *bad_section(const struct fe *fe, const struct omp_item *it)
+static const char *bad_section(const struct omp_item *it)
 {
     bool several = false;
     for (unsigned i = 0; i < it->nsections; i++) {
         const struct omp_section *s = &it->sections[i];
-        long long n = count(fe, s), at = first(fe, s);
+        int64_t n = count(s), at = first(s);
         if (n == 0)
             return "an array section without elements";
         if (s->dim && n > 0 && at >= 0 && (unsigned long long)(at + n) > s->dim)
@@ -113,8 +101,8 @@ static void check_item(struct fe *fe, const struct omp_clause *k, const struct o
     if (!section_of_var)
         why = "only variables and sections of arrays and of what a pointer variable points to can "
               "be reduced";
-    else if (bad_section(fe, it))
-        why = bad_section(fe, it);
+    else if (bad_section(it))
+        why = bad_section(it);
     else if (it->udr)
         why = t->variably_modified ? "a user-defined reduction of a variably modified type" : NULL;
     else if (k->op == OMPR_USER)

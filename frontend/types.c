@@ -5,6 +5,7 @@
  * name NAME__FUNCTION and an unnamed one __anon_N; unit->renames carries both into copied text,
  * unit->local_types into file scope. */
 #include "frontend/fe.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,16 @@ void fe_note_local_type(struct fe *fe, CXCursor c)
     }
 }
 
+/* A name for the unnamed struct, union or enum that begins there. */
+static void insert_tag(struct fe *fe, unsigned begin, const char *name)
+{
+    const char *t = fe->u->text;
+    unsigned brace = begin + (unsigned)strcspn(t + begin, "{");
+    bool word = isalnum((unsigned char)t[brace - 1]);
+    *VEC_PUSH(fe->a, &fe->renames) =
+        (struct omp_rename){ brace, 0, arena_printf(fe->a, "%s%s ", word ? " " : "", name) };
+}
+
 /* Name of the tag or typedef that d declares, with its keyword; NULL: clang's own spelling will do.
  */
 static const char *declared_name(struct fe *fe, CXCursor d)
@@ -116,25 +127,16 @@ static const char *declared_name(struct fe *fe, CXCursor d)
         return NULL;
     const char *lent = take(fe, clang_getCursorSpelling(d));
     if (*lent && !strchr(lent, '('))
-        return lent;                             /* the typedef's name */
-    for (unsigned i = 0; i < fe->renames.n; i++) /* named before? */
-        if (fe->renames.at[i].offset > at && fe->renames.at[i].offset < fe_extent(fe, d).end &&
-            !fe->renames.at[i].length) {
-            unsigned j =
-                fe_skip_space(fe->u, fe_extent(fe, d).begin + (unsigned)strlen(keyword_of(k)));
-            while (fe->u->text[j] != '{')
-                j++;
-            if (j == fe->renames.at[i].offset) {
-                const char *text = fe->renames.at[i].text;
-                return arena_printf(fe->a, "%s %.*s", keyword_of(k), (int)strlen(text) - 1, text);
-            }
-        }
-    unsigned brace = fe_extent(fe, d).begin;
-    while (brace < fe->u->length && fe->u->text[brace] != '{')
-        brace++;
-    const char *name = arena_printf(fe->a, "__anon_%u", ++fe->unnamed);
-    *VEC_PUSH(fe->a, &fe->renames) =
-        (struct omp_rename){ brace, 0, arena_printf(fe->a, "%s ", name) };
+        return lent; /* the typedef's name */
+    const char *name = NULL;
+    for (unsigned i = 0; i < fe->unnamed_tags.n && !name; i++)
+        if (fe->unnamed_tags.at[i].decl == at)
+            name = fe->unnamed_tags.at[i].name;
+    if (!name) {
+        name = arena_printf(fe->a, "__anon_%u", ++fe->unnamed);
+        *VEC_PUSH(fe->a, &fe->unnamed_tags) = (struct fe_unnamed_tag){ at, name };
+        insert_tag(fe, fe_begin(fe, d), name);
+    }
     return arena_printf(fe->a, "%s %s", keyword_of(k), name);
 }
 
@@ -340,25 +342,6 @@ static void sort_renames(struct fe *fe)
         qsort(fe->renames.at, fe->renames.n, sizeof *fe->renames.at, by_rename);
 }
 
-/* Behind the '}' of a tag definition with its attributes, e.g. `__attribute__((packed))`. */
-static unsigned definition_end(const struct omp_unit *u, struct omp_extent e)
-{
-    unsigned end = e.end;
-    for (;;) {
-        unsigned i = fe_skip_space(u, end);
-        if (strncmp(u->text + i, "__attribute", 11))
-            return end;
-        int depth = 0;
-        while (u->text[i] != '(')
-            i++;
-        do {
-            depth += u->text[i] == '(' ? 1 : u->text[i] == ')' ? -1 : 0;
-            i++;
-        } while (depth && i < u->length);
-        end = i;
-    }
-}
-
 static void rename_references(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->typerefs.n; i++) {
@@ -380,13 +363,8 @@ static void rename_declarations(struct fe *fe)
         if (l->name_length)
             *VEC_PUSH(fe->a, &fe->renames) =
                 (struct omp_rename){ l->name_at, l->name_length, l->new_name };
-        else {
-            unsigned brace = l->extent.begin;
-            while (brace < l->extent.end && fe->u->text[brace] != '{')
-                brace++;
-            *VEC_PUSH(fe->a, &fe->renames) =
-                (struct omp_rename){ brace, 0, arena_printf(fe->a, "%s ", l->new_name) };
-        }
+        else
+            insert_tag(fe, l->extent.begin, l->new_name);
     }
 }
 
@@ -463,7 +441,7 @@ void fe_hoist_types(struct fe *fe)
         struct fe_localtype *l = &fe->localtypes.at[i];
         if (!l->hoisted || l->is_constant || !l->definition)
             continue;
-        unsigned end = l->is_typedef ? l->extent.end : definition_end(fe->u, l->extent);
+        unsigned end = l->is_typedef ? l->extent.end : fe_attributes_end(fe->u, l->extent.end);
         if (l->extent.begin >= covered) {
             struct omp_decl *d = VEC_PUSH(fe->a, &out);
             *d = (struct omp_decl){ .kind = l->is_typedef ? OMPD_TYPEDEF : OMPD_TYPE,
@@ -481,9 +459,12 @@ void fe_hoist_types(struct fe *fe)
         const struct omp_rename *last = definitions.n ? &definitions.at[definitions.n - 1] : NULL;
         if (last && last->offset + last->length > l->extent.begin)
             continue;
+        /* `struct S;` in an inner scope would be another type */
+        bool alone = fe->u->text[fe_skip_space(fe->u, end)] == ';';
         *VEC_PUSH(fe->a, &definitions) =
             (struct omp_rename){ l->extent.begin, end - l->extent.begin,
-                                 arena_printf(fe->a, "%s %s", l->keyword, l->new_name) };
+                                 alone ? ""
+                                       : arena_printf(fe->a, "%s %s", l->keyword, l->new_name) };
     }
     fe->renames.n = 0;
     for (unsigned i = 0; i < references; i++) {

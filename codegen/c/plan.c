@@ -1,6 +1,5 @@
 /* plan.c - what the device and the host writer must agree on: mode, parameters, and which construct
  * a clause comes from. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -45,20 +44,10 @@ const struct omp_sharing *cg_sharing(const struct omp_construct *c, const struct
     return NULL;
 }
 
-unsigned cg_constant(const struct omp_unit *u, const struct omp_clause *k)
+unsigned cg_constant(const struct omp_clause *k)
 {
-    if (!k || cg_empty(k->expr.extent))
-        return 0;
-    char *end;
-    unsigned long n = strtoul(u->text + k->expr.extent.begin, &end, 0);
-    while (*end == 'u' || *end == 'U' || *end == 'l' || *end == 'L')
-        end++;
-    while (end < u->text + k->expr.extent.end && isspace((unsigned char)*end))
-        end++;
-    return end == u->text + k->expr.extent.end &&
-                   isdigit((unsigned char)u->text[k->expr.extent.begin]) && n <= 1 << 30
-               ? (unsigned)n
-               : 0;
+    bool count = k && k->expr.is_constant && k->expr.value > 0 && k->expr.value <= 1 << 30;
+    return count ? (unsigned)k->expr.value : 0;
 }
 
 /* ------------------------------------------------------------------ the plan */

@@ -190,8 +190,8 @@ const struct omp_clause *cg_plan_clause(const struct cg_plan *, enum omp_clause_
 /* the if clause that applies to a leaf */
 const struct omp_clause *cg_if(const struct omp_construct *, enum omp_leaf);
 const struct omp_sharing *cg_sharing(const struct omp_construct *, const struct omp_var *);
-/* literal positive value or 0 */
-unsigned cg_constant(const struct omp_unit *, const struct omp_clause *);
+/* the positive constant of its argument, or 0 */
+unsigned cg_constant(const struct omp_clause *);
 
 /* ------------------------------------------------------------ private copies (device/private.c) */
 /* whose is the original of a reduction that several teams end (reduce/deferred.c) */

@@ -49,18 +49,30 @@ static bool is_name(const char *s)
     return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == 0;
 }
 
-static bool is_literal(const char *s)
+/* A constant that is written as digits wherever it is used. */
+static bool is_digits(const struct omp_expr *x)
 {
-    size_t n = strspn(s, "0123456789");
-    return n && n < 10 && (!s[n] || (n == 1 && s[0] == '0' && !s[1]));
+    return x->is_constant && x->value >= 0 && x->value < 1000000000 && x->type->is_signed &&
+           x->type->size == sizeof(int);
+}
+
+static const char *value_of(struct cg *cg, const struct omp_expr *x)
+{
+    return is_digits(x) ? cg_strf(cg, "%d", (int)x->value) : cg_expr(cg, x->extent);
+}
+
+static bool is_one(const struct omp_expr *step)
+{
+    return cg_empty(step->extent) || (step->is_constant && step->value == 1);
 }
 
 /* A value that is computed once: literals stay as they are, the rest goes into a constant.  + 0: a
  * bit-field has no type of its own. */
 static const char *compute_once(struct cg *cg, const char *type, const char *name,
-                                const struct omp_loop *l, const char *value)
+                                const struct omp_loop *l, const struct omp_expr *x)
 {
-    if (is_literal(value))
+    const char *value = value_of(cg, x);
+    if (is_digits(x))
         return value;
     const char *v = cg_strf(cg, "@%s_%s", name, l->iv->name);
     if (type)
@@ -79,11 +91,11 @@ static const char *difference(struct cg *cg, const struct omp_loop *l, const cha
     return cg_strf(cg, !strcmp(low, "0") ? "(%s)%s" : "((%s)%s - (%s)%s)", u, high, u, low);
 }
 
-static const char *constant_trip(struct cg *cg, unsigned long lb, unsigned long ub, bool upwards,
+static const char *constant_trip(struct cg *cg, int64_t lb, int64_t ub, bool upwards,
                                  bool inclusive)
 {
-    unsigned long low = upwards ? lb : ub, high = upwards ? ub : lb;
-    return low > high ? "0" : cg_strf(cg, "%lu", high - low + inclusive);
+    int64_t low = upwards ? lb : ub, high = upwards ? ub : lb;
+    return low > high ? "0" : cg_strf(cg, "%lld", (long long)(high - low + inclusive));
 }
 
 /* The trip count, section 4.4.2. */
@@ -100,8 +112,8 @@ static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, 
     bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE,
          inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
     const char *distance = upwards ? up : down;
-    if (one && is_literal(lb) && is_literal(ub)) /* both are constants: no comparison to read */
-        return constant_trip(cg, strtoul(lb, NULL, 10), strtoul(ub, NULL, 10), upwards, inclusive);
+    if (one && is_digits(&l->lb) && is_digits(&l->ub)) /* no comparison to read */
+        return constant_trip(cg, l->lb.value, l->ub.value, upwards, inclusive);
     if (one)
         return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance,
                        inclusive ? " + 1" : "");
@@ -135,16 +147,15 @@ static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct 
     for (unsigned j = 0; j < n->n; j++) {
         const struct omp_loop *l = &c->loops[j];
         const struct omp_type *t = l->iv->type;
-        const char *lb = cg_expr(cg, l->lb.extent),
-                   *step = cg_empty(l->step.extent) ? "1" : cg_expr(cg, l->step.extent);
-        n->l[j].type = t->variably_modified ? cg_strf(cg, "__typeof__((%s) + 0)", lb)
-                                            : cg_type(cg, t, "", CG_UNQUALIFIED);
+        n->l[j].type = t->variably_modified
+                           ? cg_strf(cg, "__typeof__((%s) + 0)", cg_expr(cg, l->lb.extent))
+                           : cg_type(cg, t, "", CG_UNQUALIFIED);
         n->l[j].u = cg_unsigned(t);
-        n->l[j].one = !strcmp(step, "1");
-        n->l[j].zero = !strcmp(lb, "0");
-        n->l[j].lb = compute_once(cg, n->l[j].type, "lb", l, lb);
-        n->l[j].ub = compute_once(cg, NULL, "ub", l, cg_expr(cg, l->ub.extent));
-        n->l[j].step = compute_once(cg, NULL, "step", l, step);
+        n->l[j].one = is_one(&l->step);
+        n->l[j].zero = is_digits(&l->lb) && !l->lb.value;
+        n->l[j].lb = compute_once(cg, n->l[j].type, "lb", l, &l->lb);
+        n->l[j].ub = compute_once(cg, NULL, "ub", l, &l->ub);
+        n->l[j].step = n->l[j].one ? "1" : compute_once(cg, NULL, "step", l, &l->step);
         n->l[j].trip = cg_strf(cg, "@n_%s", l->iv->name);
         n->l[j].at = cg_strf(cg, "@it_%s", l->iv->name);
         cg_line(cg, "const %s %s = %s;", n->l[j].u, n->l[j].trip,
@@ -678,31 +689,20 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
 }
 
 /* ------------------------------------------------------- host: the trip count before the launch */
-/* May this text be evaluated before the construct?  No calls, no memory accesses through pointers,
- * no side effects: a pointer may be a device pointer, and it is only a hint for the launch. */
-static bool harmless(const struct cg *cg, const struct omp_construct *target, struct omp_extent e)
+/* May it be evaluated before the construct?  No memory accesses: a pointer may be a device pointer,
+ * and it is only a hint for the launch. */
+static bool is_known_at_launch(const struct cg *cg, const struct omp_construct *target,
+                               const struct omp_expr *x)
 {
     const struct omp_unit *u = cg->unit;
-    bool pointers = false;
-    for (unsigned i = cg_first_ref(u, e.begin); i < u->nrefs && u->refs[i].offset < e.end; i++) {
-        const struct omp_type *t = u->refs[i].var->type;
+    for (unsigned i = cg_first_ref(u, x->extent.begin);
+         i < u->nrefs && u->refs[i].offset < x->extent.end; i++) {
         const struct omp_sharing *s = cg_sharing(target, u->refs[i].var);
-        pointers = pointers || t->kind == OMPT_POINTER || t->kind == OMPT_ARRAY;
         if (u->refs[i].write || (s && s->share == OMPSH_PRIVATE) ||
             u->refs[i].var->decl > target->pragma.begin)
             return false;
     }
-    char before = 0; /* last character that is not white space */
-    for (unsigned i = e.begin; i < e.end;
-         before = isspace((unsigned char)u->text[i]) ? before : u->text[i], i++) {
-        char c = u->text[i], next = i + 1 < e.end ? u->text[i + 1] : 0;
-        bool call = c == '(' && (isalnum((unsigned char)before) || before == '_' || before == ')');
-        bool size = call && i >= 6 && !strncmp(u->text + i - 6, "sizeof", 6);
-        if (c == '[' || c == '"' || c == '{' || (call && !size) || (c == '-' && next == '>') ||
-            (pointers && c == '*') || (c == '=' && next != '=' && !strchr("<>!=", before)))
-            return false;
-    }
-    return true;
+    return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
 }
 
 const char *cg_trip(struct cg *cg, const struct omp_construct *target)
@@ -711,18 +711,18 @@ const char *cg_trip(struct cg *cg, const struct omp_construct *target)
     const char *product = NULL;
     for (unsigned j = 0; j < c->nloops; j++) {
         const struct omp_loop *l = &c->loops[j];
-        if (!harmless(cg, target, l->lb.extent) || !harmless(cg, target, l->ub.extent) ||
-            !harmless(cg, target, l->step.extent) || l->iv->type->variably_modified)
+        if (!is_known_at_launch(cg, target, &l->lb) || !is_known_at_launch(cg, target, &l->ub) ||
+            !is_known_at_launch(cg, target, &l->step) || l->iv->type->variably_modified)
             return NULL;
         const char *u = cg_unsigned(l->iv->type),
                    *step = cg_empty(l->step.extent)
                                ? "1"
                                : cg_strf(cg, "(%s)", cg_expr(cg, l->step.extent));
-        const char *t = trip(cg, l, u,
-                             cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
-                                     cg_expr(cg, l->lb.extent)),
-                             cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step,
-                             !strcmp(step, "1") || !strcmp(step, "(1)"));
+        const char *t =
+            trip(cg, l, u,
+                 cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
+                         cg_expr(cg, l->lb.extent)),
+                 cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step, is_one(&l->step));
         product = product ? cg_strf(cg, "%s * (%s)", product, t)
                           : cg_strf(cg, "(unsigned long long)(%s)", t);
     }

@@ -116,14 +116,14 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
 
 /* Constant clauses that ask for whole warps: the launch has as many threads, or fewer warps
  * (hostrt/core/geometry.c). */
-static bool whole_warps(const struct cg *cg, const struct cg_plan *p)
+static bool whole_warps(const struct cg_plan *p)
 {
     static const enum omp_clause_kind kinds[] = { OMPC_THREAD_LIMIT, OMPC_NUM_THREADS };
     bool any = false;
     for (unsigned i = 0; i < p->nchain; i++) {
         for (unsigned k = 0; k < 2; k++) {
             const struct omp_clause *c = cg_clause(p->chain[i], kinds[k]);
-            unsigned n = cg_constant(cg->unit, c);
+            unsigned n = cg_constant(c);
             if (c && (!n || n % 32))
                 return false;
             any = any || c;
@@ -139,7 +139,7 @@ static const char *spmd_region(struct cg *cg, const struct cg_plan *p, unsigned 
     struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL,
                              .base = p->chain[0]->region,
                              .slices = true,
-                             .whole_warps = whole_warps(cg, p) };
+                             .whole_warps = whole_warps(p) };
     share_pointers(cg, p);
     for (unsigned i = 0; i < p->nchain; i++)
         cg_collect_privates(cg, p->chain[i], &l, CG_OUTLINED);
@@ -169,19 +169,19 @@ static void generic_region(struct cg *cg, const struct cg_plan *p)
 /* ------------------------------------------------------------------ the whole */
 static unsigned least(unsigned a, unsigned b) { return !a ? b : !b ? a : a < b ? a : b; }
 
-static unsigned max_threads(const struct cg *cg, const struct cg_plan *p)
+static unsigned max_threads(const struct cg_plan *p)
 {
     unsigned n = 0;
     const struct omp_clause *k;
     for (unsigned i = 0; i < p->nchain; i++) {
         if ((k = cg_clause(p->chain[i], OMPC_THREAD_LIMIT)))
-            n = least(n, cg_constant(cg->unit, k));
+            n = least(n, cg_constant(k));
         if (p->spmd && (k = cg_clause(p->chain[i], OMPC_NUM_THREADS)))
-            n = least(n, cg_constant(cg->unit, k));
+            n = least(n, cg_constant(k));
     }
     if (!p->spmd && p->teams && p->teams != p->chain[0] &&
         (k = cg_clause(p->teams, OMPC_THREAD_LIMIT)))
-        n = least(n, cg_constant(cg->unit, k));
+        n = least(n, cg_constant(k));
     return n;
 }
 
@@ -201,7 +201,7 @@ static void write_kernel(struct cg *cg, const struct omp_construct *c, const str
 {
     const char *mode = p->spmd ? "SPMD" : "GENERIC", *id = c->region;
     cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)", id, mode, c->place.line,
-            c->place.col, max_threads(cg, p), bytes ? bytes : "0",
+            c->place.col, max_threads(p), bytes ? bytes : "0",
             flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
             cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
             cg_quoted(cg, cg_directive(cg, c, true)));
