@@ -95,8 +95,8 @@ struct __ompgpu_kernel_info {
         #id, function, file, directive, line, col, __OMPGPU_##mode, maxthreads, redbytes, flags    \
     };
 /* A reduction, for remarks: its variables, those of them that are in the record and those that are
- * arrays reduced in pieces, the record's size, and where the result goes (__OMPGPU_RED_*), or that
- * it is a scan (`arrays`: iterations of a thread in a round). Read from IR by codegen, then
+ * arrays reduced element by element, the record's size, and where the result goes (__OMPGPU_RED_*),
+ * or that it is a scan (`arrays`: iterations of a thread in a round). Read from IR by codegen, then
  * deleted. */
 enum {
     __OMPGPU_RED_TEAM,
@@ -110,9 +110,9 @@ enum {
     __OMPGPU_RED_LOCKED = 32,
     __OMPGPU_RED_WHOLE_WARPS = 64,
     __OMPGPU_RED_DEFERRED = 128,
-    /* how some of the arrays are combined */
-    __OMPGPU_RED_COLUMNS = 256,
-    __OMPGPU_RED_PIECES = 512
+    /* some arrays are combined in rows of memory; … by shuffles, or by one thread */
+    __OMPGPU_RED_ROWS = 256,
+    __OMPGPU_RED_SHUFFLED = 512
 };
 struct __ompgpu_reduction_info {
     const char *file, *names;
@@ -390,14 +390,19 @@ enum {
 unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
 /* Over the threads of the innermost parallel region (all call it).  True on the one thread that
  * then holds the result in rec. Between it and the next reduction of the team the caller has a
- * barrier of the team.  reduce_piece: one of several that follow each other without one; `turn`
- * counts the rounds of __OMPGPU_ROUND bytes before it. */
-#define __OMPGPU_ROUND 64
-#define __OMPGPU_ROUNDS(size) (unsigned)(((size) + __OMPGPU_ROUND - 1) / __OMPGPU_ROUND)
-_Bool __ompgpu_reduce_piece(void *rec, void *tmp, unsigned long size, __ompgpu_combine,
-                            unsigned turn);
+ * barrier of the team. */
 _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine,
                                __ompgpu_redux);
+/* The same for the threads' copies of an array, a few elements at a time: the caller's copy becomes
+ * the result where it returns true.  rec and tmp have room for k elements, which combine combines.
+ * Without a barrier after another reduction: `turn` is the number of rounds of __OMPGPU_ROUND bytes
+ * that the records and arrays since the last barrier took. */
+#define __OMPGPU_ROUND 64
+#define __OMPGPU_ROUNDS(size) (unsigned)(((size) + __OMPGPU_ROUND - 1) / __OMPGPU_ROUND)
+#define __OMPGPU_ARRAY_ROUNDS(count, size, k)                                                      \
+    ((unsigned)(((count) + (k) - 1) / (k)) * __OMPGPU_ROUNDS((size) * (k)))
+_Bool __ompgpu_reduce_array(void *array, unsigned long count, void *rec, void *tmp,
+                            unsigned long size, unsigned k, __ompgpu_combine, unsigned turn);
 /* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the
  * same for all of them.  True on the first, which then holds the result.  For code that some lanes
  * reach together while others do not. */
@@ -416,37 +421,42 @@ _Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsign
 /* Over the main threads of all teams of a generic kernel (only the main thread calls it). */
 _Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine);
-/* The league reduction in steps, for data that is too large for one record: every team puts its
- * pieces at offsets `at` (multiples of 16) of its slot of `stride` bytes, arrives once, and the
- * last team gets piece by piece.  _put and _get are called by all threads of an SPMD kernel
- * (teams_: by the main threads of a generic one); _get is true on the one thread that then has the
- * result in rec; _last is true for all threads of the last team; `turn` is reduce_piece's.  The
- * scratchpad's slots are as large as the host was told at the launch. */
+/* The league reduction in steps, where there are arrays: every team puts its record at the begin of
+ * its slot of `stride` bytes and stores its arrays after it, arrives once, and the last team gets
+ * them: get_array combines `count` elements at offset `at` of all slots into the original.  They
+ * are called by all threads of an SPMD kernel (teams_: by the main threads of a generic one); _get
+ * is true on the one thread that then has the result in rec; _last is true for all threads of the
+ * last team.  The scratchpad's slots are as large as the host was told at the launch. */
 void __ompgpu_league_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
-                         __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
+                         __ompgpu_combine, unsigned long stride);
 _Bool __ompgpu_league_last(struct __ompgpu_env *);
 _Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
-                          __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
+                          __ompgpu_combine, unsigned long stride);
 void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
-                        __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
+                        __ompgpu_combine, unsigned long stride);
 _Bool __ompgpu_teams_last(struct __ompgpu_env *);
 _Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
-                         __ompgpu_combine, unsigned long at, unsigned long stride, unsigned turn);
+                         __ompgpu_combine, unsigned long stride);
+void __ompgpu_put_array(struct __ompgpu_env *, unsigned long stride, unsigned long at,
+                        const void *array, unsigned long count, unsigned long size);
+void __ompgpu_league_get_array(struct __ompgpu_env *, unsigned long stride, unsigned long at,
+                               void *original, unsigned long count, void *rec, void *tmp,
+                               unsigned long size, __ompgpu_combine);
+void __ompgpu_teams_get_array(struct __ompgpu_env *, unsigned long stride, unsigned long at,
+                              void *original, unsigned long count, void *rec, void *tmp,
+                              unsigned long size, __ompgpu_combine);
 /* Reductions that end once in every team, and whose originals are combined at the kernel's end
  * (codegen/c/reduce/deferred.c).  deferred: the caller's team's entry at offset `at` of its slot;
  * NULL when there is one team only.  begin: it is not used yet.  add: `count` records of `size`
- * bytes, combined with those at offset `at` of the entry, or the first; end: the entry is used.
- * These by thread 0 of the team.  put: the same as add by any thread, which has asked whether the
- * entry was used before thread 0 could say so.  last, by the main thread: true for that of the last
- * of several teams, which then gets the entries combined in the order of the teams: get: true if
- * any was used; get_array: into `count` elements of the original. */
+ * bytes, combined with those at offset `at` of the entry, or the first; used: was there a first;
+ * end: the entry is used.  These by thread 0 of the team.  last, by the main thread: true for that
+ * of the last of several teams, which then gets the entries combined in the order of the teams:
+ * get: true if any was used; get_array: into `count` elements of the original. */
 void *__ompgpu_deferred(struct __ompgpu_env *, unsigned long stride, unsigned long at);
 void __ompgpu_deferred_begin(void *entry);
 void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count,
-                           void *tmp, unsigned long size, __ompgpu_combine);
+                           unsigned long size, __ompgpu_combine);
 _Bool __ompgpu_deferred_used(const void *entry);
-void __ompgpu_deferred_put(void *entry, _Bool used, unsigned long at, const void *values,
-                           unsigned long count, void *tmp, unsigned long size, __ompgpu_combine);
 void __ompgpu_deferred_end(void *entry);
 _Bool __ompgpu_deferred_last(struct __ompgpu_env *);
 _Bool __ompgpu_deferred_get(struct __ompgpu_env *, unsigned long entry, unsigned long at,
@@ -476,18 +486,15 @@ void __ompgpu_copy_needs(unsigned long bytes, unsigned long below, unsigned rest
 /* For SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling
  * thread's slice of `bytes` bytes, behind the slots of `stride` bytes in the scratchpad. */
 void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
-/* Such copies are combined where they lie: rows of elements, `distance` bytes apart (a multiple of
- * 16).  All threads of the team call fold_rows, behind a barrier; it returns how many rows are
- * left, and then thread t calls column for elements t, t + threads, …: rec becomes the combination
- * of that element of `rows` rows.  team_copies: the first row of the caller's team; slot: of a
- * team, in the scratchpad. */
-unsigned __ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows,
-                            unsigned long columns, void *rec, void *tmp, unsigned long size,
-                            __ompgpu_combine);
-void __ompgpu_column(void *rec, void *tmp, const void *first, unsigned long distance, unsigned rows,
-                     unsigned long size, __ompgpu_combine);
+/* Copies of an array that lie in memory are combined there: rows of `count` elements, `distance`
+ * bytes apart (a multiple of 16).  All threads of the team call it, after a barrier; each has some
+ * elements: to[i] = to[i] op the combination of that element of all rows, or without to[i] op.
+ * team_copies: the first row of the caller's team; slot: of the caller's team. */
+void __ompgpu_combine_rows(void *to, _Bool combines, void *first, unsigned long distance,
+                           unsigned rows, unsigned long count, void *rec, void *tmp,
+                           unsigned long size, __ompgpu_combine);
 void *__ompgpu_team_copies(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
-void *__ompgpu_slot(struct __ompgpu_env *, unsigned long stride, unsigned team);
+void *__ompgpu_slot(struct __ompgpu_env *, unsigned long stride, unsigned long at);
 /* The same address, of which the optimiser knows nothing.  The private copy of a section p[l:n] is
  * reached through a p that points l elements in front of it, outside of the object: LLVM may
  * conclude that indexing from there never meets an object that it knows. */

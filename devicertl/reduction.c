@@ -221,7 +221,7 @@ __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
  * The first lane of each warp puts a round of its record into the warp's cell; barrier; the first
  * warp gets them all.  Nobody waits before a put: between the gets of one use of a set of cells and
  * the puts of the next there is a barrier that all threads pass.
- *   rounds of one record, pieces in turn   two sets, taken alternately (`turn`): the barrier of the other set's use
+ *   rounds of one record, parts of an array   two sets, taken alternately (`turn`): the barrier of the other set's use
  *   the two rounds of a league             the barrier of the flag
  *   one reduction over a parallel region   the barrier at the end of the construct, which the writer keeps under `nowait`, or that of
  *   after another                          the region's end (in late SPMD mode: between any two regions)                            */
@@ -298,31 +298,45 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
 }
 
-INLINE _Bool reduce_region(void *rec, void *tmp, usize size, __ompgpu_combine combine,
-                           __ompgpu_redux redux, unsigned turn)
-{
-    if (__ompgpu_level() != 1)
-        return 1;
-    unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
-    if (n > 1)
-        reduce_team(rec, tmp, size, combine, redux, tid, n, n, turn);
-    return tid == 0;
-}
-
 __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *rec, void *tmp,
                                                                           unsigned long size,
                                                                           __ompgpu_combine combine,
                                                                           __ompgpu_redux redux)
 {
-    return reduce_region(rec, tmp, size, combine, redux, 0);
+    if (__ompgpu_level() != 1)
+        return 1;
+    unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
+    if (n > 1)
+        reduce_team(rec, tmp, size, combine, redux, tid, n, n, 0);
+    return tid == 0;
 }
 
-__attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_piece(void *rec, void *tmp,
-                                                                       unsigned long size,
-                                                                       __ompgpu_combine combine,
-                                                                       unsigned turn)
+/* *rec = elements [at, at + k) of the array; past the end the last one again, so that combiners
+ * only see values that exist. */
+INLINE void load_elements(void *rec, const char *array, usize at, usize k, usize count, usize size)
 {
-    return reduce_region(rec, tmp, size, combine, 0, turn);
+    UNROLL for (usize i = 0; i < k; i++) __builtin_memcpy(
+        (char *)rec + i * size, array + (at + i < count ? at + i : count - 1) * size, size);
+}
+
+__attribute__((always_inline, convergent)) _Bool
+__ompgpu_reduce_array(void *array, unsigned long count, void *rec, void *tmp, unsigned long size,
+                      unsigned k, __ompgpu_combine combine, unsigned turn)
+{
+    if (__ompgpu_level() != 1)
+        return 1;
+    unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
+    if (n == 1)
+        return 1;
+    ROLLED for (usize at = 0; at < count; at += k)
+    {
+        load_elements(rec, array, at, k, count, size);
+        reduce_team(rec, tmp, k * size, combine, 0, tid, n, n, turn);
+        for (usize i = 0; tid == 0 && i < k && at + i < count; i++)
+            __builtin_memcpy((char *)array + (at + i) * size, (char *)rec + i * size, size);
+        turn += __OMPGPU_ROUNDS(k * size);
+    }
+    return tid == 0;
 }
 
 /* ------------------------------------------------------------------ league */
@@ -442,12 +456,12 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_teams(struct __
 /* ------------------------------------------------------------------ league, in steps */
 __attribute__((always_inline, convergent)) void
 __ompgpu_league_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
-                    __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
+                    __ompgpu_combine combine, unsigned long stride)
 {
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid();
-    reduce_team(rec, tmp, size, combine, 0, tid, ntid, ntid, turn);
+    reduce_team(rec, tmp, size, combine, 0, tid, ntid, ntid, 0);
     if (tid == 0)
-        slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
+        slot_store(slot_of(slots_of(env, 0, stride), __ompgpu_arch_team()), rec, size);
 }
 
 __attribute__((always_inline, convergent)) _Bool __ompgpu_league_last(struct __ompgpu_env *env)
@@ -460,24 +474,23 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_league_last(struct __o
 
 __attribute__((always_inline, convergent)) _Bool
 __ompgpu_league_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
-                    __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
+                    __ompgpu_combine combine, unsigned long stride)
 {
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(),
              nteams = __ompgpu_arch_nteams(), holders = ntid < nteams ? ntid : nteams;
     if (tid < holders)
-        gather(slots_of(env, at, stride), rec, tmp, size, combine, tid, holders, nteams);
-    reduce_team(rec, tmp, size, combine, 0, tid, holders, ntid, turn);
+        gather(slots_of(env, 0, stride), rec, tmp, size, combine, tid, holders, nteams);
+    reduce_team(rec, tmp, size, combine, 0, tid, holders, ntid, 0);
     return tid == 0;
 }
 
 __attribute__((always_inline, convergent)) void
 __ompgpu_teams_put(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
-                   __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
+                   __ompgpu_combine combine, unsigned long stride)
 {
     (void)tmp;
     (void)combine;
-    (void)turn;
-    slot_store(slot_of(slots_of(env, at, stride), __ompgpu_arch_team()), rec, size);
+    slot_store(slot_of(slots_of(env, 0, stride), __ompgpu_arch_team()), rec, size);
 }
 
 __attribute__((always_inline, convergent)) _Bool __ompgpu_teams_last(struct __ompgpu_env *env)
@@ -487,10 +500,9 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_teams_last(struct __om
 
 __attribute__((always_inline, convergent)) _Bool
 __ompgpu_teams_get(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
-                   __ompgpu_combine combine, unsigned long at, unsigned long stride, unsigned turn)
+                   __ompgpu_combine combine, unsigned long stride)
 {
-    (void)turn;
-    gather(slots_of(env, at, stride), rec, tmp, size, combine, 0, 1, __ompgpu_arch_nteams());
+    gather(slots_of(env, 0, stride), rec, tmp, size, combine, 0, 1, __ompgpu_arch_nteams());
     return 1;
 }
 
@@ -529,30 +541,24 @@ __attribute__((always_inline)) _Bool __ompgpu_deferred_used(const void *entry)
     return *used((void *)entry) != 0;
 }
 
-__attribute__((always_inline)) void
-__ompgpu_deferred_put(void *entry, _Bool again, unsigned long at, const void *values,
-                      unsigned long count, void *tmp, unsigned long size, __ompgpu_combine combine)
+/* *to = *to op *value, or just *value.  to is aligned as its type is, or more. */
+INLINE void combine_or_store(char *to, _Bool combines, const void *value, usize size,
+                             __ompgpu_combine combine)
 {
-    ROLLED for (usize i = 0; i < count; i++)
-    {
-        const char *from = (const char *)values + i * size;
-        char *to = element_at((char *)entry + at + i * size, size);
-        if (again) {
-            __builtin_memcpy(tmp, to, size);
-            combine(tmp, from);
-            from = tmp;
-        }
-        __builtin_memcpy(to, from, size);
-    }
+    if (combines)
+        combine(to, value);
+    else
+        __builtin_memcpy(element_at(to, size), value, size);
 }
 
 __attribute__((always_inline)) void __ompgpu_deferred_add(void *entry, unsigned long at,
                                                           const void *values, unsigned long count,
-                                                          void *tmp, unsigned long size,
+                                                          unsigned long size,
                                                           __ompgpu_combine combine)
 {
-    __ompgpu_deferred_put(entry, __ompgpu_deferred_used(entry), at, values, count, tmp, size,
-                          combine);
+    _Bool again = __ompgpu_deferred_used(entry);
+    ROLLED for (usize i = 0; i < count; i++) combine_or_store(
+        (char *)entry + at + i * size, again, (const char *)values + i * size, size, combine);
 }
 
 __attribute__((always_inline)) void __ompgpu_deferred_end(void *entry) { *used(entry) = 1; }
@@ -618,49 +624,80 @@ __ompgpu_deferred_get_array(struct __ompgpu_env *env, unsigned long entry, unsig
 }
 
 /* ------------------------------------------------------------------ arrays in memory
- * Rows of elements (the threads' copies, then the teams' slots), which lie in global memory: a
- * thread takes a column and goes through the rows in order, so that neighbours read neighbours and
- * nothing need be shuffled.  Where there are fewer columns than threads, groups of threads first
- * take every groups-th row each and leave the result in their first one. */
-__attribute__((always_inline)) void __ompgpu_column(void *rec, void *tmp, const void *first,
-                                                    unsigned long distance, unsigned rows,
-                                                    unsigned long size, __ompgpu_combine combine)
+ * Rows of elements (the threads' copies, then the teams' slots), which lie in global memory, are
+ * combined element-wise: a thread takes one element of all rows, in their order, so that neighbours
+ * read neighbours and nothing need be shuffled.  Where there are fewer elements than threads,
+ * groups of threads first take every groups-th row each and leave the result in their first one. */
+INLINE void combine_element(void *rec, void *tmp, const char *first, usize distance, unsigned rows,
+                            usize size, __ompgpu_combine combine)
 {
-    const char *from = first;
-    __builtin_memcpy(rec, element_at(from, size), size);
+    __builtin_memcpy(rec, element_at(first, size), size);
     if (size <= 16) {
         _Pragma("clang loop unroll_count(4)") for (unsigned i = 1; i < rows; i++)
         {
-            __builtin_memcpy(tmp, element_at(from + i * distance, size), size);
+            __builtin_memcpy(tmp, element_at(first + i * distance, size), size);
             combine(rec, tmp);
         }
     } else {
         ROLLED for (unsigned i = 1; i < rows; i++)
         {
-            __builtin_memcpy(tmp, element_at(from + i * distance, size), size);
+            __builtin_memcpy(tmp, element_at(first + i * distance, size), size);
             combine(rec, tmp);
         }
     }
 }
 
-__attribute__((always_inline, convergent)) unsigned
-__ompgpu_fold_rows(void *first, unsigned long distance, unsigned rows, unsigned long columns,
-                   void *rec, void *tmp, unsigned long size, __ompgpu_combine combine)
+/* How many rows are left. */
+INLINE unsigned fold_rows(char *first, usize distance, unsigned rows, usize count, void *rec,
+                          void *tmp, usize size, __ompgpu_combine combine, unsigned tid, unsigned n)
 {
-    unsigned n = (unsigned)__ompgpu_num_threads(), tid = (unsigned)__ompgpu_thread_id();
-    unsigned width = columns < n ? (unsigned)columns : n, groups = width ? n / width : 1;
+    unsigned width = count < n ? (unsigned)count : n, groups = width ? n / width : 1;
     groups = groups < rows ? groups : rows;
     if (groups <= 1)
         return rows;
     unsigned group = tid / width;
     if (group < groups) {
-        char *at = (char *)first + group * distance + tid % width * size;
-        __ompgpu_column(rec, tmp, at, groups * distance, (rows - group + groups - 1) / groups, size,
+        char *at = first + group * distance + tid % width * size;
+        combine_element(rec, tmp, at, groups * distance, (rows - group + groups - 1) / groups, size,
                         combine);
         __builtin_memcpy(element_at(at, size), rec, size);
     }
     __ompgpu_team_barrier(n, 0);
     return groups;
+}
+
+__attribute__((always_inline, convergent)) void
+__ompgpu_combine_rows(void *to, _Bool combines, void *first, unsigned long distance, unsigned rows,
+                      unsigned long count, void *rec, void *tmp, unsigned long size,
+                      __ompgpu_combine combine)
+{
+    unsigned n = (unsigned)__ompgpu_num_threads(), tid = (unsigned)__ompgpu_thread_id();
+    rows = fold_rows(first, distance, rows, count, rec, tmp, size, combine, tid, n);
+    for (usize i = tid; i < count; i += n) {
+        combine_element(rec, tmp, (const char *)first + i * size, distance, rows, size, combine);
+        combine_or_store((char *)to + i * size, combines, rec, size, combine);
+    }
+}
+
+__attribute__((always_inline, convergent)) void
+__ompgpu_league_get_array(struct __ompgpu_env *env, unsigned long stride, unsigned long at,
+                          void *original, unsigned long count, void *rec, void *tmp,
+                          unsigned long size, __ompgpu_combine combine)
+{
+    __ompgpu_combine_rows(original, 1, slots_of(env, at, stride).first, stride,
+                          __ompgpu_arch_nteams(), count, rec, tmp, size, combine);
+}
+
+__attribute__((always_inline)) void
+__ompgpu_teams_get_array(struct __ompgpu_env *env, unsigned long stride, unsigned long at,
+                         void *original, unsigned long count, void *rec, void *tmp,
+                         unsigned long size, __ompgpu_combine combine)
+{
+    const char *first = slots_of(env, at, stride).first;
+    for (usize i = 0; i < count; i++) {
+        combine_element(rec, tmp, first + i * size, stride, __ompgpu_arch_nteams(), size, combine);
+        combine((char *)original + i * size, rec);
+    }
 }
 
 __attribute__((always_inline)) void *__ompgpu_team_copies(struct __ompgpu_env *env,
@@ -671,9 +708,19 @@ __attribute__((always_inline)) void *__ompgpu_team_copies(struct __ompgpu_env *e
 }
 
 __attribute__((always_inline)) void *__ompgpu_slot(struct __ompgpu_env *env, unsigned long stride,
-                                                   unsigned team)
+                                                   unsigned long at)
 {
-    return slot_of(slots_of(env, 0, stride), team);
+    return slot_of(slots_of(env, at, stride), __ompgpu_arch_team());
+}
+
+__attribute__((always_inline)) void __ompgpu_put_array(struct __ompgpu_env *env,
+                                                       unsigned long stride, unsigned long at,
+                                                       const void *array, unsigned long count,
+                                                       unsigned long size)
+{
+    char *to = __ompgpu_slot(env, stride, at);
+    for (usize i = 0; i < count; i++)
+        __builtin_memcpy(element_at(to + i * size, size), (const char *)array + i * size, size);
 }
 
 __attribute__((always_inline)) void *__ompgpu_copy_slice(struct __ompgpu_env *env,

@@ -15,7 +15,7 @@
  *
  * Two barriers a round suffice: up[w] is written again only by warp w's own lanes behind B, when
  * the first warp has read it; down is written again only behind the next A, when all have read it.
- * Records larger than a slot travel in pieces, with two barriers more for each. Several rows of T
+ * Records larger than a slot travel in parts, with two barriers more for each. Several rows of T
  * iterations can go through one round (small records, simple bodies): their loads are in flight
  * together, a slot holds a record of each row, and the first warp takes one row after the other.
  *

@@ -87,7 +87,7 @@ enum {
     /* the league reduction ends with atomic updates: no scratchpad */
     OMPGPU_KERNEL_ATOMIC = 64,
     OMPGPU_KERNEL_REDUX = 128, /* its record can be combined by redux.sync */
-    /* shift: variables in the record (8 bits); arrays that are reduced in pieces (the rest) */
+    /* shift: variables in the record (8 bits); arrays (the rest) */
     OMPGPU_KERNEL_VARIABLES = 8,
 };
 #endif

@@ -75,7 +75,7 @@ struct ompgpu_launch {
     unsigned flags;          /* OMPGPU_LAUNCH_* */
     /* bytes that each thread needs for private copies of reduced arrays */
     __SIZE_TYPE__ copy_bytes;
-    /* bytes of a team's slot beyond those that the image names: arrays reduced in pieces */
+    /* bytes of a team's slot beyond those that the image names: its arrays */
     __SIZE_TYPE__ reduce_bytes;
     /* bytes that each thread needs for copies of inner constructs, of sizes that the image does not
      * know */

@@ -152,6 +152,6 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
 
 void cg_free_plan(struct cg_plan *p)
 {
-    cg_free_deferred(p);
+    free(p->deferred);
     free(p->params);
 }

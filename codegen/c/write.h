@@ -194,59 +194,71 @@ const struct omp_sharing *cg_sharing(const struct omp_construct *, const struct 
 unsigned cg_constant(const struct omp_clause *);
 
 /* ------------------------------------------------------------ private copies (device/private.c) */
+struct cg_private;
+struct cg_privates;
+/* What there is to do for a private copy; NULL: nothing.  Each is done for all variables of a
+ * construct before the next: an initial value may use another variable's original. */
+struct cg_copy_kind {
+    /* while the variable is still spelled as it is `outside`: where the original is, __o_v */
+    void (*find)(struct cg *, struct cg_private *, const char *outside);
+    /* the copy with its initial value */
+    void (*declare)(struct cg *, const struct cg_privates *, const struct cg_private *);
+    /* how it is spelled from now on; NULL: by its name */
+    const char *(*spelling)(struct cg *, const struct cg_private *);
+};
+/* reductions in the record, of arrays; inscan, of a variable and of a section */
+extern const struct cg_copy_kind cg_record_copy, cg_array_copy, cg_scan_copy, cg_scan_section_copy;
+
 /* whose is the original of a reduction that several teams end (reduce/deferred.c) */
 enum cg_owner { CG_OF_TEAM, CG_OF_LEAGUE, CG_OF_UNKNOWN };
-/* how a reduction reaches the original */
+/* who takes part in a reduction: one thread, the main thread of each team for itself, the threads
+ * of a team, those of all teams, the main threads of all teams */
 enum cg_finish { CG_SERIAL, CG_ONE_THREAD, CG_PARALLEL, CG_LEAGUE, CG_TEAMS };
 struct cg_private {
+    const struct cg_copy_kind *kind;
     const struct omp_sharing *sharing;
     const struct omp_var *var;
-    bool original;               /* the original is saved as __o_v */
-    bool team;                   /* SPMD: one copy a team, shared by its threads */
-    bool bounds;                 /* the type's run-time bounds must be computed here */
-    const struct omp_type *elem; /* reductions: the type of one element */
-    /* scans: the list item is so many elements of what v is or leads to, copied in *__p_v; 0: v
-     * itself */
-    unsigned section;
-    /* reductions: the copy is an array __p_v of __e_v elements, combined piece by piece */
-    bool pieces;
-    /* reductions: how the original is updated: at once, later, under the lock */
-    enum cg_owner owner;
-    /* user-defined reductions: its functions are __udr_… and __init_… of this name */
-    const char *udr;
-    const char *saved; /* environment to restore */
     struct omp_place place;
+    bool bounds;       /* the type's run-time bounds must be computed here */
+    const char *saved; /* environment to restore */
+    /* reductions: */
+    const struct omp_type *elem; /* the type of one element */
+    const char *count;           /* arrays: the elements; NULL while they are not computed yet */
+    unsigned section;            /* inscan: elements of a section; 0: the variable itself */
+    enum cg_owner owner;
+    /* user-defined: its functions are __udr_… and __init_… of this name */
+    const char *udr;
 };
 struct cg_privates {
     struct cg_private *list;
     unsigned n, capacity;
-    bool lastprivate, linear, reduction; /* reduction: other than inscan */
-    bool scan;
-    bool record_items, pieces; /* reductions that travel in the record, and in pieces */
+    bool lastprivate, linear, reduction; /* there are some; reduction: other than inscan */
     /* a thread may store to an original that another still reads */
     bool race;
-    /* the host gives each thread memory for copies (SPMD kernels) */
-    bool slices;
-    enum cg_finish finish;
-    const char *base; /* FUNCTION_LINE, names the reduction record */
-    const char *record;
-    bool whole_warps; /* the kernel is launched with whole warps */
-    /* each team updates the originals atomically; in no team there is a record of the league */
-    bool atomic;
-    /* OMPGPU_KERNEL_* of a kernel whose league reduction this is */
-    unsigned flags;
-    bool redux;       /* the record has a helper for redux.sync */
-    unsigned padding; /* bytes at its end that need not travel */
     /* only threads for which this is true run the loop (masked taskloop) */
     const char *guard;
-    const char *below; /* cg.copies_below outside */
-    bool of_teams;     /* every team ends these reductions by itself */
-    /* some originals may be any team's: they are updated under this lock */
+
+    /* reductions, as the construct says: */
+    enum cg_finish finish;
+    const char *base; /* FUNCTION_LINE, names the record and the functions */
+    /* an SPMD kernel: copies of arrays are in the launch's scratchpad, else in the team heap */
+    bool scratchpad;
+    bool whole_warps; /* the kernel is launched with whole warps */
+    /* cg_find_owners: every team ends these by itself … */
+    bool of_teams;
+    /* … some originals may be any team's: they are updated under this lock … */
     const char *lock;
-    /* the entry for those that are updated at the end of the teams region, in reach as __deferred
-     */
+    /* … the entry for those that are updated at the end of the teams region, in reach as
+     * __deferred */
     struct cg_deferred *deferred;
-    bool entries; /* of a teams construct: there are such */
+
+    /* made by cg_reduction_functions: */
+    const char *record; /* its type; NULL: there is none */
+    unsigned padding;   /* bytes at its end that need not travel */
+    bool redux;         /* it has a helper for redux.sync */
+    bool atomic;        /* each team updates the originals atomically, and needs no slot */
+    unsigned flags;     /* OMPGPU_KERNEL_* of a kernel whose league reduction this is */
+    const char *below;  /* cg.copies_below outside */
 };
 struct cg_deferred {
     const struct omp_construct *construct;
@@ -263,10 +275,14 @@ enum cg_collect {
 /* Adds the construct's variables; those of an inner construct replace those of an outer one. */
 void cg_collect_privates(struct cg *, const struct omp_construct *, struct cg_privates *,
                          unsigned collect);
-void cg_open_privates(struct cg *, struct cg_privates *);  /* `{` and the declarations */
-void cg_close_privates(struct cg *, struct cg_privates *); /* reductions, `}` */
+void cg_share_copy(struct cg_private *); /* SPMD: one copy a team, shared by its threads */
+bool cg_has(const struct cg_privates *, const struct cg_copy_kind *);
+void cg_open_privates(struct cg *, struct cg_privates *);        /* `{` and the declarations */
+void cg_close_privates(struct cg *, const struct cg_privates *); /* reductions, `}` */
 /* a statement */
 const char *cg_assign(struct cg *, const struct omp_type *, const char *to, const char *from);
+/* T *__o_v = &v */
+void cg_find_original(struct cg *, struct cg_private *, const char *outside);
 
 /* ------------------------------------------------------------------ loops (device/loops.c) */
 /* who shares the iterations; ALL_THREADS: of the league */
@@ -277,89 +293,97 @@ void cg_loop_nest(struct cg *, const struct omp_construct *, enum cg_who, struct
 const char *cg_trip(struct cg *, const struct omp_construct *);
 
 /* -------------------------------------------------------------- reductions (reduce/reduction.c) */
-/* NULL: not a reduction type */
-const char *cg_identity(struct cg *, const struct omp_type *, enum omp_red_op);
-const char *cg_combined(struct cg *, enum omp_red_op, const char *a, const char *b);
 /* type of one element of what is reduced */
 const struct omp_type *cg_reduced(const struct omp_sharing *);
-/* arrays that are too large, or of unknown size, to be in the record */
-bool cg_in_pieces(const struct omp_sharing *);
-/* record, combine functions, at file scope */
+const struct cg_copy_kind *cg_reduction_kind(const struct omp_sharing *);
+bool cg_is_reduction(const struct cg_private *); /* other than inscan */
+/* record, functions, remark, at file scope */
 void cg_reduction_functions(struct cg *, struct cg_privates *);
-/* the private copy with its initial value */
-void cg_declare_reduction(struct cg *, const struct cg_private *);
-/* __o_v, __e_v */
-void cg_declare_pieces(struct cg *, const struct cg_private *, const char *outside);
-/* an array whose copies are combined where they lie */
-bool cg_in_columns(const struct cg_privates *, const struct cg_private *);
-void cg_declare_copies(struct cg *, struct cg_privates *); /* __p_v of them all */
-unsigned cg_section(const struct omp_sharing *);           /* scans: elements of a section */
-/* __o_v, __p_v, pointers to arrays, and __r_v */
-void cg_declare_section(struct cg *, const struct cg_private *, const char *outside);
-/* of the reduced variable's private copy: v, or __b_v */
-const char *cg_copy_name(struct cg *, const struct cg_private *);
-const char *cg_bind_section(struct cg *, const struct cg_private *);
-/* how the copy is spelled */
-const char *cg_bind_pieces(struct cg *, const struct cg_private *);
-/* host: what pieces need of a team's slot, NULL none */
-const char *cg_reduce_bytes(struct cg *, const struct cg_plan *);
-/* host: what pieces need of memory for a thread's copies, NULL none */
-const char *cg_copy_bytes(struct cg *, const struct cg_plan *);
-/* Host: the same for constructs inside of the region, in the team's storage, as far as it can be
- * foreseen; writes statements. */
-const char *cg_inner_bytes(struct cg *, const struct omp_construct *target, const struct cg_plan *);
-/* a statement: a = a op b, for one element */
+void cg_finish_reduction(struct cg *, const struct cg_privates *);
+unsigned cg_kernel_counts(unsigned variables, unsigned arrays); /* OMPGPU_KERNEL_* */
+
+/* Values and list items (reduce/operator.c).  These make statements. */
+/* an expression; NULL: not a reduction type */
+const char *cg_identity(struct cg *, const struct omp_type *, enum omp_red_op);
+const char *cg_combined(struct cg *, enum omp_red_op, const char *a, const char *b);
+/* a = a op b; for one element */
 const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);
-/* statements: the copy gets its initial value */
-void cg_initialise(struct cg *, const struct cg_private *);
-/* a statement, for one element */
-void cg_initial(struct cg *, const struct cg_private *, const char *copy, const char *original);
-/* *__o_v = *__o_v op from v */
-void cg_update_record_items(struct cg *, const struct cg_privates *, const char *from,
-                            enum cg_owner);
-/* why it cannot end by atomic updates; NULL: it can.  own: a team's original */
-const char *cg_not_atomic(const struct omp_sharing *, bool own);
-/* Writes the struct of the reductions, or of the inscan reductions, and its combine function;
- * returns the struct's name. */
-const char *cg_record(struct cg *, struct cg_privates *, const char *name, bool scan,
-                      unsigned *padding);
-/* cg_combine of the whole item */
+const char *cg_initial(struct cg *, const struct cg_private *, const char *copy,
+                       const char *original);
+/* the same for a whole list item of a record */
 const char *cg_combine_item(struct cg *, const struct cg_private *, const char *a, const char *b);
-void cg_load_record(struct cg *, const struct cg_privates *);
-/* Arrays: reduce/pieces.c. */
-void cg_pieces_functions(struct cg *, const struct cg_privates *, const struct cg_private *);
-/* elements of an item that is reduced in pieces, NULL for others */
-const char *cg_count(struct cg *, const struct omp_sharing *);
-void cg_pieces_update_all(struct cg *, const struct cg_privates *); /* one thread */
-void cg_pieces_parallel(struct cg *, const struct cg_privates *);
-void cg_pieces_league(struct cg *, const struct cg_privates *); /* with the record */
-void cg_pieces_free(struct cg *, const struct cg_privates *);
-void cg_finish_reduction(struct cg *, struct cg_privates *);
+const char *cg_initial_item(struct cg *, const struct cg_private *);
+/* writes those of a user-defined reduction */
+void cg_user_functions(struct cg *, struct cg_private *, const char *base);
+
+/* The record (reduce/record.c). */
+void cg_write_record(struct cg *, struct cg_privates *); /* with its functions; if there is one */
+/* of inscan reductions; its type */
+const char *cg_scan_record(struct cg *, const struct cg_privates *, const char *name,
+                           unsigned *padding);
+const char *cg_record_size(struct cg *, const struct cg_privates *);
+void cg_load_record(struct cg *, const struct cg_privates *); /* __rec, __tmp */
+bool cg_has_items_of(const struct cg_privates *, enum cg_owner);
+/* *__o_v = *__o_v op from v */
+void cg_update_items(struct cg *, const struct cg_privates *, const char *from, enum cg_owner);
+void cg_update_atomically(struct cg *, const struct cg_privates *, const char *from);
+/* why it cannot end by atomic updates; NULL: it can.  own: a team's original */
+const char *cg_not_atomic(const struct cg_private *, bool own);
+
+/* Arrays (reduce/array.c). */
+void cg_find_array(struct cg *, struct cg_private *, const char *outside); /* __o_v, __e_v */
+void cg_array_functions(struct cg *, const struct cg_privates *);
+/* name of the function that combines one element */
+const char *cg_combiner(struct cg *, const struct cg_privates *, const struct cg_private *);
+bool cg_is_large(const struct cg_private *); /* may need memory that is not on the stack */
+bool cg_has_constant_size(const struct cg_private *);
+/* the copies of a team are combined where they lie in memory */
+bool cg_in_rows(const struct cg_privates *, const struct cg_private *);
+bool cg_any_in_rows(const struct cg_privates *);
+bool cg_is_shuffled(const struct cg_privates *, const struct cg_private *); /* by shuffles */
+/* of a thread's copy, in global memory; NULL: 0 */
+const char *cg_global_bytes(struct cg *, const struct cg_privates *, const struct cg_private *);
+/* within the team, into the originals (or entries), or into its slot */
+void cg_combine_arrays(struct cg *, const struct cg_privates *, bool to_slots);
+/* all slots into the originals */
+void cg_get_arrays(struct cg *, const struct cg_privates *);
+
+/* Memory for arrays (reduce/memory.c).  Offsets: of the NULL copy, the end. */
+const char *cg_elements(struct cg *, const struct cg_private *);
+const char *cg_array_bytes(struct cg *, const struct omp_type *elem, const char *count);
+const char *cg_slot_offset(struct cg *, const struct cg_privates *, const struct cg_private *);
+const char *cg_copy_offset(struct cg *, const struct cg_privates *, const struct cg_private *);
+/* device: __stride, __copies, __copy */
+void cg_allocate_copies(struct cg *, struct cg_privates *);
+void cg_free_copies(struct cg *, const struct cg_privates *);
+/* host: of a team's slot but for the record; of a thread's copies in the scratchpad; NULL: none */
+const char *cg_launch_slot_bytes(struct cg *, const struct cg_plan *);
+const char *cg_launch_copy_bytes(struct cg *, const struct cg_plan *);
+/* host: of a thread's copies in the team heap, as far as the host can foresee them; writes
+ * statements */
+const char *cg_inner_copy_bytes(struct cg *, const struct omp_construct *target,
+                                const struct cg_plan *);
 
 /* -------------------------------- reductions that end with the teams region (reduce/deferred.c) */
 void cg_find_deferred(struct cg *, struct cg_plan *);
-void cg_free_deferred(struct cg_plan *);
 /* The construct; in this order. */
 void cg_find_owners(struct cg *, const struct omp_construct *, struct cg_privates *);
 /* in the region: the value of __deferred, NULL none */
 const char *cg_deferred_pointer(struct cg *, const struct omp_construct *);
-void cg_deferred_functions(struct cg *, const struct cg_privates *);
 /* its size, for the teams construct */
-void cg_deferred_record(struct cg *, const struct cg_privates *);
-void cg_deferred_add_record(struct cg *, const struct cg_privates *, const char *size);
-void cg_deferred_add_array(struct cg *, const struct cg_privates *, const struct cg_private *,
-                           const char *first, const char *values, const char *count);
-/* a statement: element __i of __rec */
-const char *cg_deferred_put_element(struct cg *, const struct cg_privates *,
-                                    const struct cg_private *);
-void cg_deferred_keep(struct cg_privates *);
+void cg_deferred_record(struct cg *, struct cg_privates *);
+const char *cg_entry_offset(struct cg *, const struct cg_privates *, const struct cg_private *);
+void cg_deferred_add_record(struct cg *, const struct cg_privates *);
+void cg_deferred_add_array(struct cg *, const struct cg_privates *, const struct cg_private *);
+void cg_deferred_end(struct cg *, const struct cg_privates *);
 /* The teams construct around them.  own: bytes of its own part of a slot. */
-void cg_declare_entries(struct cg *, const char *own);         /* __entry_N, __stride */
-void cg_get_entries(struct cg *);                              /* in the last team */
-const char *cg_entries_bytes(struct cg *, const char *record); /* of a slot, but for arrays */
-/* the arrays, on the host; NULL none */
+bool cg_has_entries(const struct cg *, const struct cg_privates *);
+void cg_declare_entries(struct cg *, const char *own); /* __entry_N, __stride */
+void cg_get_entries(struct cg *);                      /* in the last team */
+/* what the kernel's info says, cg.teams_… */
+void cg_state_teams(struct cg *, const struct cg_privates *);
+/* bytes of the arrays of all entries; NULL none */
 const char *cg_entries_arrays(struct cg *, const struct cg_plan *);
-unsigned cg_entries_flags(const struct cg *, unsigned flags);
 
 /* ------------------------------------------------------------------ scans (reduce/scan.c) */
 /* A loop as its rounds see it: type and number of iterations; who the thread is, of how many;
@@ -373,8 +397,11 @@ struct cg_rounds {
 };
 enum { CG_SCAN_BYTES = 64 }; /* __OMPGPU_SCAN_BYTES */
 bool cg_is_scan(const struct omp_sharing *);
-void cg_scan_rounds(struct cg *, const struct omp_construct *, struct cg_privates *,
+void cg_scan_rounds(struct cg *, const struct omp_construct *, const struct cg_privates *,
                     const struct cg_rounds *);
+unsigned cg_section_elements(const struct omp_sharing *); /* of a section of constant length */
+/* of the variable's private copy: v, or *__p_v */
+const char *cg_copy_name(struct cg *, const struct cg_private *);
 
 /* -------------------------- constructs (device/construct.c, device/atomic.c, device/parallel.c) */
 void cg_device_construct(struct cg *, const struct omp_construct *);

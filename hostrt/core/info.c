@@ -50,8 +50,8 @@ void ompgpu_info_reduction(const struct ompgpu_where *where, const struct ompgpu
     char what[64], warps[32] = "", league[80] = "";
     if (!variables && !arrays)
         return;
-    snprintf(what, sizeof what, "%u variable%s, %u array%s in pieces", variables,
-             variables == 1 ? "" : "s", arrays, arrays == 1 ? "" : "s");
+    snprintf(what, sizeof what, "%u variable%s, %u array%s", variables, variables == 1 ? "" : "s",
+             arrays, arrays == 1 ? "" : "s");
     if (!arrays)
         *strchr(what, ',') = 0;
     if (flags & OMPGPU_KERNEL_ATOMIC)

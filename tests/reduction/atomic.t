@@ -138,7 +138,7 @@ remark() { "$CC" -O2 -Rompgpu --gpu-arch="$1" -c "$2" -o "$T/r.o" 2>remarks; }
 check "-Rompgpu" remark emu "$T/not.c"
 check "a tree" has remarks "not.c:9:.*: remark: reduction of 'p': 1 variable in a record of 8 bytes; full- or partial-warp tree (2 words a shuffle step), team through shared slots, league by the last team, 16 bytes of scratchpad a team \[-Rompgpu\]"
 check "redux" has remarks "not.c:13:.*: remark: reduction of 't', 'k': 2 variables in a record of 8 bytes; warp by redux.sync, team"
-check "an array" has remarks "not.c:11:.*: remark: reduction of 'big': 1 array in pieces; .*, the arrays of scratchpad a team"
+check "an array" has remarks "not.c:11:.*: remark: reduction of 'big': 1 array .*, the arrays of scratchpad a team"
 printf 'double d;\nvoid f(double *a, int k) {\n#pragma omp target teams distribute parallel for num_threads(64) reduction(+:d)\nfor (int i = 0; i < k; i++) d += a[i]; }\n' >"$T/whole.c"
 check "-Rompgpu, whole warps" remark emu "$T/whole.c"
 check "a full tree" has remarks "reduction of 'd': 1 variable in a record of 8 bytes; full-warp tree (2 words a shuffle step), team"

@@ -79,7 +79,7 @@ check "the league's: at the end" has remarks "kinds.c:24:.*$deferred, 32 bytes o
     "kinds.c:32:.*one thread a team, $deferred"
 check "unknown: under a lock" has remarks "kinds.c:10:.*$locked" "kinds.c:28:.*$locked" "kinds.c:30:.*one thread a team, $locked" "kinds.c:34:.*$locked"
 check "OMPGPU_INFO: compiles" "$CC" $ARCH -O2 "$ROOT/tests/run/reduction_deferred.c" -o "$T/prog" && OMPGPU_INFO=1 "$T/prog" >info 2>&1
-check "OMPGPU_INFO: what the last team combines" has info 'reduction in again_[0-9]*: 10 variables, 1 array in pieces; .*the last team combines 40 slots' \
+check "OMPGPU_INFO: what the last team combines" has info 'reduction in again_[0-9]*: 10 variables, 1 array; .*the last team combines 40 slots' \
     'reduction in of_the_team_[0-9]*: 1 variable; .*the last team combines 5 slots'
 check "and no others" sh -c '[ "$(grep -c "under a lock" remarks)" = 4 ] && [ "$(grep -c "at the end of the kernel" remarks)" = 3 ]'
 check "the kernel's slot" has remarks "kinds.c:18:.*league reduction of 80 bytes"

@@ -1,5 +1,5 @@
 /* reductions that follow each other: the team's slots are used again with the fewest barriers in between, and nobody may read another
- * use's values.  Records of one round and of several, arrays in pieces, for and sections, nowait, in loops, in regions one after another */ /* also: -O0 -g */
+ * use's values.  Records of one round and of several, arrays by shuffles, for and sections, nowait, in loops, in regions one after another */ /* also: -O0 -g */
 #include "check.h"
 
 enum { THREADS = 200, LOOPS = 5, M = 40 };

@@ -159,7 +159,6 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     unsigned rest = leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS);
     unsigned outlined = c->leaves & OMPL_TARGET ? CG_OUTLINED : 0;
     struct cg_privates p = { .finish = CG_TEAMS, .base = cg->target->region };
-    p.entries = cg->plan->ndeferred != 0;
     cg_collect_privates(cg, c, &p,
                         outlined | (rest & OMPL_PARALLEL ? CG_REDUCTIONS_ONLY : CG_ALL_COPIES));
     if (rest & OMPL_PARALLEL) {
@@ -169,11 +168,7 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     } else {
         cg_inner_construct(cg, c, rest, &p);
     }
-    const char *record = p.atomic ? NULL : p.record;
-    cg->teams_bytes = p.entries ? cg_entries_bytes(cg, record)
-                      : record  ? cg_strf(cg, "sizeof(%s)", record)
-                                : NULL;
-    cg->teams_flags = p.entries ? cg_entries_flags(cg, p.flags) : p.flags;
+    cg_state_teams(cg, &p);
 }
 
 /* ------------------------------------------------------------------ dispatch */

@@ -398,8 +398,8 @@ static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level
                          const struct cg_privates *p)
 {
     if (l->kind != CYCLIC || strcmp(r.lo, "0") ||
-        (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction || p->pieces ||
-        p->lastprivate || p->linear || n->c->child)
+        (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction ||
+        cg_has(p, &cg_array_copy) || p->lastprivate || p->linear || n->c->child)
         return 1;
     return at_a_time(cg_raw(cg, n->c->loops[n->n - 1].body), true);
 }

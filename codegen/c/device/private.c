@@ -1,14 +1,16 @@
-/* private.c - private copies of variables in a block of their own.
+/* private.c - private copies of variables, in a block of their own.
  *
  *   {
  *     T *__o_v = &(v as it is spelled outside);      where the original is read or written
  *     T v = initial value;                           hides the outer v; from here on v is spelled plainly
  *     …
  *     reductions, stores to originals
- *   } */
-#include <stdlib.h>
-#include <string.h>
+ *   }
+ *
+ * What there is to do for a copy is a matter of its kind (struct cg_copy_kind).  Kinds of
+ * reductions are in reduce/. */
 #include "codegen/c/write.h"
+#include "driver/base/mem.h"
 
 const char *cg_assign(struct cg *cg, const struct omp_type *t, const char *to, const char *from)
 {
@@ -17,18 +19,101 @@ const char *cg_assign(struct cg *cg, const struct omp_type *t, const char *to, c
     return cg_strf(cg, "%s = %s;", to, from);
 }
 
+/* ------------------------------------------------------------------ kinds */
+void cg_find_original(struct cg *cg, struct cg_private *k, const char *outside)
+{
+    (void)outside;
+    cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name,
+            cg_address(cg, k->var));
+}
+
+static void declare_plain(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    (void)p;
+    cg_line(cg, "%s %s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name);
+}
+
+static void declare_first(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *v = k->var->name;
+    if (k->var->type->kind != OMPT_ARRAY) {
+        cg_line(cg, "%s %s = *__o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
+        return;
+    }
+    declare_plain(cg, p, k);
+    cg_line(cg, "%s", cg_assign(cg, k->var->type, v, cg_strf(cg, "*__o_%s", v)));
+}
+
+static void declare_linear(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const struct omp_clause *c = k->sharing->clause;
+    const char *v = k->var->name;
+    bool step = c && !cg_empty(c->expr.extent);
+    declare_plain(cg, p, k);
+    cg_line(cg, "const %s __l_%s = *__o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
+    cg_line(cg, "const long long __ls_%s = %s;", v, step ? cg_expr(cg, c->expr.extent) : "1");
+}
+
+/* One copy for the threads of a team of an SPMD kernel, in team-shared storage. */
+static void declare_shared(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *v = k->var->name, *type = cg_var_type(cg, k->var, CG_UNQUALIFIED);
+    (void)p;
+    if (k->var->type->variably_modified)
+        cg_fault(cg, k->place, "team-shared copy of '%s', whose type has run-time bounds", v);
+    cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT;", type, v);
+    cg_line(cg, "%s *__t_%s = (%s *)&__s_%s;", type, v, type, v);
+    if (k->sharing->share == OMPSH_FIRSTPRIVATE) {
+        cg_open(cg, "if (__ompgpu_thread_id() == 0)");
+        cg_line(cg, "%s",
+                cg_assign(cg, k->var->type, cg_strf(cg, "*__t_%s", v), cg_spell(cg, k->var)));
+        cg_close(cg);
+        cg_line(cg, "__ompgpu_barrier(%u);", k->place.line);
+    }
+    cg_line(cg, "%s *%s = __t_%s;", type, v, v);
+}
+
+static const char *spell_shared(struct cg *cg, const struct cg_private *k)
+{
+    return cg_strf(cg, "(*%s)", k->var->name);
+}
+
+static const struct cg_copy_kind plain_copy = { NULL, declare_plain, NULL };
+static const struct cg_copy_kind last_copy = { cg_find_original, declare_plain, NULL };
+static const struct cg_copy_kind first_copy = { cg_find_original, declare_first, NULL };
+static const struct cg_copy_kind linear_copy = { cg_find_original, declare_linear, NULL };
+static const struct cg_copy_kind loop_copy = { cg_find_original, NULL, NULL }; /* loops.c */
+static const struct cg_copy_kind shared_copy = { NULL, declare_shared, spell_shared };
+
+static const struct cg_copy_kind *kind_of(const struct omp_sharing *s)
+{
+    switch (s->share) {
+    case OMPSH_FIRSTPRIVATE: return &first_copy;
+    case OMPSH_LINEAR: return &linear_copy;
+    case OMPSH_LOOP_IV: return &loop_copy;
+    case OMPSH_REDUCTION: return cg_reduction_kind(s);
+    default: return s->lastprivate ? &last_copy : &plain_copy;
+    }
+}
+
+void cg_share_copy(struct cg_private *k) { k->kind = &shared_copy; }
+
 /* ------------------------------------------------------------------ which variables */
-static struct cg_private *slot(struct cg_privates *p, const struct omp_var *v)
+bool cg_has(const struct cg_privates *p, const struct cg_copy_kind *kind)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].kind == kind)
+            return true;
+    return false;
+}
+
+static struct cg_private *find_or_add(struct cg_privates *p, const struct omp_var *v)
 {
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].var == v)
             return &p->list[i];
-    if (p->n == p->capacity) {
-        p->capacity = p->capacity * 2 + 8;
-        p->list = realloc(p->list, p->capacity * sizeof *p->list);
-        if (!p->list)
-            abort();
-    }
+    if (p->n == p->capacity)
+        p->list = arena_grow(NULL, p->list, &p->capacity, sizeof *p->list);
     return &p->list[p->n++];
 }
 
@@ -56,84 +141,50 @@ static bool is_copy_already(const struct cg *cg, const struct omp_construct *c,
     return of_target || ((collect & CG_OUTLINED) && !cg->env[s->var->id] && !of_team);
 }
 
+static bool is_collected(struct cg *cg, const struct omp_construct *c, const struct omp_sharing *s,
+                         unsigned collect)
+{
+    if (s->share == OMPSH_SHARED || (s->share == OMPSH_LOOP_IV && !s->lastprivate) ||
+        is_copy_already(cg, c, s, collect))
+        return false;
+    if (s->share != OMPSH_REDUCTION)
+        return !(collect & CG_REDUCTIONS_ONLY);
+    return !(collect & CG_NO_REDUCTIONS) && has_operation(cg, s, c->place);
+}
+
 void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p,
                          unsigned collect)
 {
     for (unsigned i = 0; i < c->nsharings; i++) {
         const struct omp_sharing *s = &c->sharings[i];
         bool reduction = s->share == OMPSH_REDUCTION;
-        if (s->share == OMPSH_SHARED || (s->share == OMPSH_LOOP_IV && !s->lastprivate) ||
-            is_copy_already(cg, c, s, collect) ||
-            (reduction ? collect & CG_NO_REDUCTIONS : collect & CG_REDUCTIONS_ONLY))
-            continue;
-        if (reduction && !has_operation(cg, s, c->place))
+        if (!is_collected(cg, c, s, collect))
             continue;
         bool bounds_passed =
             (collect & CG_OUTLINED) && s->share == OMPSH_PRIVATE && !s->lastprivate;
-        bool bounds = s->var->type->variably_modified && !bounds_passed;
-        *slot(p, s->var) = (struct cg_private){
+        *find_or_add(p, s->var) = (struct cg_private){
+            .kind = kind_of(s),
             .sharing = s,
             .var = s->var,
-            .bounds = bounds,
+            .bounds = s->var->type->variably_modified && !bounds_passed,
             .place = c->place,
-            .original = s->share != OMPSH_PRIVATE || s->lastprivate,
             .elem = reduction ? cg_reduced(s) : NULL,
-            .pieces = reduction && cg_in_pieces(s),
-            .section = reduction ? cg_section(s) : 0,
+            .section = reduction ? cg_section_elements(s) : 0,
         };
         p->lastprivate = p->lastprivate || s->lastprivate;
         p->linear = p->linear || s->share == OMPSH_LINEAR;
         p->reduction = p->reduction || (reduction && !cg_is_scan(s));
-        p->scan = p->scan || cg_is_scan(s);
         p->race = p->race || s->share == OMPSH_LINEAR ||
                   (s->share == OMPSH_FIRSTPRIVATE && s->lastprivate);
     }
 }
 
-/* ------------------------------------------------------------------ declarations */
-static void declare_bounds(struct cg *cg, const struct cg_private *p, const char *outside)
+/* ------------------------------------------------------------------ the block */
+static void declare_bounds(struct cg *cg, const struct cg_private *k, const char *outside)
 {
-    for (unsigned i = 0; p->bounds && i < cg_nbounds(p->var->type); i++)
-        cg_line(cg, "const unsigned long __%s_d%u = %s;", p->var->name, i,
-                cg_bound(cg, p->var->type, i, cg_strf(cg, "(%s)", outside)));
-}
-
-/* One copy for the threads of a team of an SPMD kernel, in team-shared storage. */
-static void declare_team_copy(struct cg *cg, const struct cg_private *p, const char *outside)
-{
-    const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED);
-    if (p->var->type->variably_modified)
-        cg_fault(cg, p->place, "team-shared copy of '%s', whose type has run-time bounds", v);
-    cg_line(cg,
-            "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT; %s *__t_%s = (%s "
-            "*)&__s_%s;",
-            type, v, type, v, type, v);
-    if (p->sharing->share == OMPSH_FIRSTPRIVATE)
-        cg_line(cg, "if (__ompgpu_thread_id() == 0) { %s } __ompgpu_barrier(%u);",
-                cg_assign(cg, p->var->type, cg_strf(cg, "*__t_%s", v), outside), p->place.line);
-    cg_line(cg, "%s *%s = __t_%s;", type, v, v);
-}
-
-static void declare_copy(struct cg *cg, const struct cg_private *p)
-{
-    const char *v = p->var->name, *type = cg_var_type(cg, p->var, CG_UNQUALIFIED);
-    bool array = p->var->type->kind == OMPT_ARRAY;
-    switch (p->sharing->share) {
-    case OMPSH_FIRSTPRIVATE:
-        cg_line(cg, array ? "%s %s;" : "%s %s = *__o_%s;", type, v, v);
-        if (array)
-            cg_put(cg, " %s", cg_assign(cg, p->var->type, v, cg_strf(cg, "*__o_%s", v)));
-        break;
-    case OMPSH_REDUCTION: cg_declare_reduction(cg, p); break;
-    case OMPSH_LINEAR: {
-        const struct omp_clause *k = p->sharing->clause;
-        cg_line(cg, "%s %s; const %s __l_%s = *__o_%s; const long long __ls_%s = %s;", type, v,
-                type, v, v, v, k && !cg_empty(k->expr.extent) ? cg_expr(cg, k->expr.extent) : "1");
-        break;
-    }
-    case OMPSH_LOOP_IV: break; /* declared in the loop */
-    default: cg_line(cg, "%s %s;", type, v);
-    }
+    for (unsigned i = 0; k->bounds && i < cg_nbounds(k->var->type); i++)
+        cg_line(cg, "const unsigned long __%s_d%u = %s;", k->var->name, i,
+                cg_bound(cg, k->var->type, i, cg_strf(cg, "(%s)", outside)));
 }
 
 void cg_open_privates(struct cg *cg, struct cg_privates *p)
@@ -141,45 +192,27 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
     cg_reduction_functions(cg, p);
     if (p->n)
         cg_open_scope(cg);
-    for (unsigned i = 0; i < p->n;
-         i++) { /* all originals first: a copy's initial value may use another variable */
-        struct cg_private *k = &p->list[i];
-        const char *outside = cg_spell(cg, k->var);
-        declare_bounds(cg, k, outside);
-        if (k->pieces)
-            cg_declare_pieces(cg, k, outside);
-        else if (k->section)
-            cg_declare_section(cg, k, outside);
-        else if (k->original && !k->team)
-            cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name,
-                    cg_address(cg, k->var));
-    }
-    cg_declare_copies(cg, p);
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
-        if (k->team)
-            declare_team_copy(cg, k, cg_spell(cg, k->var));
-        else
-            declare_copy(cg, k);
+        declare_bounds(cg, k, cg_spell(cg, k->var));
+        if (k->kind->find)
+            k->kind->find(cg, k, cg_spell(cg, k->var));
     }
+    cg_allocate_copies(cg, p);
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].kind->declare)
+            p->list[i].kind->declare(cg, p, &p->list[i]);
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
-        k->saved = cg_bind(cg, k->var,
-                           k->pieces    ? cg_bind_pieces(cg, k)
-                           : k->section ? cg_bind_section(cg, k)
-                           : k->team    ? cg_strf(cg, "(*%s)", k->var->name)
-                                        : NULL);
+        k->saved = cg_bind(cg, k->var, k->kind->spelling ? k->kind->spelling(cg, k) : NULL);
     }
 }
 
-void cg_close_privates(struct cg *cg, struct cg_privates *p)
+void cg_close_privates(struct cg *cg, const struct cg_privates *p)
 {
     cg_finish_reduction(cg, p);
     for (unsigned i = p->n; i--;)
         cg_bind(cg, p->list[i].var, p->list[i].saved);
     if (p->n)
         cg_close(cg);
-    free(p->list);
-    p->list = NULL;
-    p->n = p->capacity = 0;
 }

@@ -89,8 +89,8 @@ static void share_in_team(struct cg *cg, const struct cg_plan *p, struct cg_priv
         bool communicates =
             cg_is_aggregate(l->list[i].var->type) ||
             (p->chain[0]->synchronises && cg_is_written(cg->unit, p->inner->body, l->list[i].var));
-        l->list[i].team =
-            of_team && communicates && (s == OMPSH_PRIVATE || s == OMPSH_FIRSTPRIVATE);
+        if (of_team && communicates && (s == OMPSH_PRIVATE || s == OMPSH_FIRSTPRIVATE))
+            cg_share_copy(&l->list[i]);
     }
 }
 
@@ -138,7 +138,7 @@ static const char *spmd_region(struct cg *cg, const struct cg_plan *p, unsigned 
 {
     struct cg_privates l = { .finish = p->teams ? CG_LEAGUE : CG_PARALLEL,
                              .base = p->chain[0]->region,
-                             .slices = true,
+                             .scratchpad = true,
                              .whole_warps = whole_warps(p) };
     share_pointers(cg, p);
     for (unsigned i = 0; i < p->nchain; i++)

@@ -299,8 +299,8 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
 {
     const char *teams = p->teams ? limit(cg, p->teams, OMPC_NUM_TEAMS) : NULL,
                *trip = cg_trip(cg, c);
-    const char *reduce = cg_reduce_bytes(cg, p), *copy = cg_copy_bytes(cg, p),
-               *inner = cg_inner_bytes(cg, c, p);
+    const char *slot = cg_launch_slot_bytes(cg, p), *copy = cg_launch_copy_bytes(cg, p),
+               *inner = cg_inner_copy_bytes(cg, c, p);
     const struct {
         const char *member, *value;
     } rows[] = {
@@ -310,7 +310,7 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
         { "trip", trip },
         { "flags", cg_strf(cg, "%u", launch_flags(p)) },
         { "copy_bytes", copy },
-        { "reduce_bytes", reduce },
+        { "reduce_bytes", slot },
         { "inner_bytes", inner },
     };
     cg_open(cg, "const struct ompgpu_launch @launch =");

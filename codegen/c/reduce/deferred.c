@@ -6,7 +6,7 @@
  *
  *   the team's     a local of the teams region, a private variable of the teams construct     combined into it at once
  *   the league's   mapped, of the file, the target construct's                                deferred
- *   unknown        storage behind a pointer that may be another one in each team,             under a lock, in the order in which teams come
+ *   unknown        what a pointer leads to that may be another one in each team,              under a lock, in the order in which teams come
  *                  orphaned constructs
  *
  * Deferred: the construct has an entry in the team's slot of the launch's scratchpad, and combines
@@ -15,23 +15,23 @@
  * changes no bit.  No valid program can tell it from an update at once: with several teams nobody
  * may read the original before the kernel's end, and a single team does update it at once.
  *
- *   slot of a team:  record | pieces of the teams construct's own reductions | entry 0 | entry 1 |
+ *   slot of a team:  record | arrays of the teams construct's own reductions | entry 0 | entry 1 |
  * …
  *   entry:           used, in 16 bytes | record | array v | array w | …                       each rounded up to 16 bytes
  *
- *   { const unsigned long __entry_0 = …, __stride = …;
- * __ompgpu_deferred_begin(__ompgpu_deferred(__env, __stride, __entry_0));
- *     … void *__deferred = __ompgpu_deferred(…);        travels to the construct; NULL: one team
- *       … if (__deferred) { __ompgpu_deferred_add(__deferred, 16, &__rec, …);
- * __ompgpu_deferred_end(__deferred); } else *__o_v = …; if (__ompgpu_deferred_last(__env)) { … if
- * (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } }                          */
+ *   the teams construct   const unsigned long __entry_0 = …, __stride = …;
+ *                         __ompgpu_deferred_begin(__ompgpu_deferred(__env, __stride, __entry_0));
+ *   the construct           void *__deferred = __ompgpu_deferred(…);                          NULL: there is one team
+ *                           if (__deferred) { __ompgpu_deferred_add(__deferred, 16, &__rec, …);
+ * __ompgpu_deferred_end(__deferred); } else *__o_v = …;
+ *   its end               if (__ompgpu_deferred_last(__env)) { … if (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
 #include "hostrt/image.h"
 
-enum { HEAD = 16 }; /* bytes of `used` at an entry's begin */
+enum { HEAD = 16 }; /* bytes of `used` at the begin of an entry */
 
 /* ------------------------------------------------------------------ whose is the original? */
 static bool is_inside(unsigned offset, const struct omp_construct *c)
@@ -111,21 +111,29 @@ static bool is_shared_by_teams(const struct omp_construct *c)
 {
     return (c->leaves & (OMPL_DISTRIBUTE | OMPL_TEAMS)) == OMPL_DISTRIBUTE;
 }
-static bool is_reduction(const struct omp_sharing *s)
+/* Its reductions, without regard to the rest. */
+static struct cg_privates reductions_of(struct cg *cg, const struct cg_plan *plan,
+                                        const struct omp_construct *c)
 {
-    return s->share == OMPSH_REDUCTION && !cg_is_scan(s);
+    struct cg_privates p = { .of_teams = is_shared_by_teams(c) };
+    cg_collect_privates(cg, c, &p, CG_REDUCTIONS_ONLY);
+    for (unsigned i = 0; p.of_teams && i < p.n; i++)
+        if (cg_is_reduction(&p.list[i]))
+            p.list[i].owner = owner_of(cg, plan, c, p.list[i].sharing);
+    return p;
 }
 
-static bool needs_entry(struct cg *cg, const struct cg_plan *p, const struct omp_construct *c)
+static bool needs_entry(struct cg *cg, const struct cg_plan *plan, const struct omp_construct *c)
 {
     bool of_league = false, atomic = cg->unit->atomic_reduction;
-    for (unsigned i = 0; is_shared_by_teams(c) && i < c->nsharings; i++) {
-        const struct omp_sharing *s = &c->sharings[i];
-        if (!is_reduction(s))
+    if (!is_shared_by_teams(c))
+        return false;
+    const struct cg_privates p = reductions_of(cg, plan, c);
+    for (unsigned i = 0; i < p.n; i++) {
+        if (!cg_is_reduction(&p.list[i]))
             continue;
-        enum cg_owner owner = owner_of(cg, p, c, s);
-        of_league = of_league || owner == CG_OF_LEAGUE;
-        atomic = atomic && !cg_not_atomic(s, owner == CG_OF_TEAM);
+        of_league = of_league || p.list[i].owner == CG_OF_LEAGUE;
+        atomic = atomic && !cg_not_atomic(&p.list[i], p.list[i].owner == CG_OF_TEAM);
     }
     return of_league && !atomic;
 }
@@ -149,13 +157,6 @@ void cg_find_deferred(struct cg *cg, struct cg_plan *p)
         find_deferred(cg, p, p->teams->child);
 }
 
-void cg_free_deferred(struct cg_plan *p)
-{
-    for (unsigned i = 0; i < p->ndeferred; i++)
-        free(p->deferred[i].end.list);
-    free(p->deferred);
-}
-
 /* ------------------------------------------------------------------ the construct */
 static int entry_of(const struct cg *cg, const struct omp_construct *c)
 {
@@ -174,7 +175,7 @@ void cg_find_owners(struct cg *cg, const struct omp_construct *c, struct cg_priv
     p->deferred = entry >= 0 ? &cg->plan->deferred[entry] : NULL;
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
-        if (!is_reduction(k->sharing))
+        if (!cg_is_reduction(k))
             continue;
         k->owner = owner_of(cg, cg->plan, c, k->sharing);
         if (k->owner == CG_OF_UNKNOWN)
@@ -193,106 +194,76 @@ static const char *record_bytes(struct cg *cg, const struct cg_plan *p, const st
     return cg_strf(cg, "__entry_%s_%u", p->chain[0]->region, (unsigned)(d - p->deferred));
 }
 
-void cg_deferred_record(struct cg *cg, const struct cg_privates *p)
+void cg_deferred_record(struct cg *cg, struct cg_privates *p)
 {
     if (p->deferred)
-        cg_put(cg, "enum { %s = %s };\n", record_bytes(cg, cg->plan, p->deferred),
-               p->record ? cg_strf(cg, "%d + (sizeof(%s) + 15) / 16 * 16", HEAD, p->record)
-                         : cg_strf(cg, "%d", HEAD));
-}
-
-void cg_deferred_keep(struct cg_privates *p)
-{
-    if (!p->deferred)
-        return;
-    p->deferred->end = *p;
-    p->deferred->end.list = malloc((p->n + 1) * sizeof *p->list);
-    if (!p->deferred->end.list)
-        abort();
-    memcpy(p->deferred->end.list, p->list, p->n * sizeof *p->list);
+        cg_line(cg, "enum { %s = %s };", record_bytes(cg, cg->plan, p->deferred),
+                p->record ? cg_strf(cg, "%d + (sizeof(%s) + 15) / 16 * 16", HEAD, p->record)
+                          : cg_strf(cg, "%d", HEAD));
 }
 
 /* An array that has a place in the entry. */
-static bool in_entry(const struct cg_private *k) { return k->pieces && k->owner == CG_OF_LEAGUE; }
-static const char *array_bytes(struct cg *cg, const char *count, const struct omp_type *e)
+static bool in_entry(const struct cg_private *k)
 {
-    return cg_strf(cg, "((%s * %llu + 15) & ~15ul)", count, (unsigned long long)e->size);
+    return k->kind == &cg_array_copy && k->owner == CG_OF_LEAGUE;
 }
 
-/* Where the arrays begin. */
-static const char *first_array(struct cg *cg, const struct cg_privates *p)
+/* k NULL: the end of the entry's arrays; NULL: there are none. */
+static const char *arrays_bytes(struct cg *cg, const struct cg_privates *p,
+                                const struct cg_private *k)
 {
-    return record_bytes(cg, cg->plan, p->deferred);
+    const char *sum = NULL;
+    for (const struct cg_private *l = p->list; l != p->list + p->n && l != k; l++)
+        if (in_entry(l)) {
+            const char *bytes = cg_array_bytes(cg, l->elem, cg_elements(cg, l));
+            sum = sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes;
+        }
+    return sum;
 }
 
-static const char *element(struct cg *cg, const struct cg_private *k)
+const char *cg_entry_offset(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
-    return cg_type(cg, k->elem, "", CG_UNQUALIFIED);
+    const char *head = record_bytes(cg, cg->plan, p->deferred), *arrays = arrays_bytes(cg, p, k);
+    return arrays ? cg_strf(cg, "%s + %s", head, arrays) : head;
 }
 
-void cg_deferred_functions(struct cg *cg, const struct cg_privates *p)
+void cg_deferred_add_record(struct cg *cg, const struct cg_privates *p)
 {
-    for (unsigned i = 0; p->deferred && i < p->n; i++) {
-        const struct cg_private *k = &p->list[i];
-        if (in_entry(k))
-            cg_put(cg,
-                   "__OMPGPU_INLINE void __combine_%s__%s_1(void *__p, const void *__q) { %s *__a "
-                   "= __p; const %s *__b = __q; %s }\n",
-                   p->base, k->var->name, element(cg, k), element(cg, k),
-                   cg_combine(cg, k, "(*__a)", "(*__b)"));
+    cg_line(cg, "__ompgpu_deferred_add(__deferred, %d, &__rec, 1, %s, __combine_%s);", HEAD,
+            cg_record_size(cg, p), p->base);
+}
+
+void cg_deferred_add_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    const char *v = k->var->name;
+    cg_line(cg, "__ompgpu_deferred_add(__deferred, %s, __p_%s, __e_%s, sizeof *__p_%s, %s);",
+            cg_entry_offset(cg, p, k), v, v, v, cg_combiner(cg, p, k));
+}
+
+/* With nothing but a record, who has the result says so (reduce/reduction.c). */
+void cg_deferred_end(struct cg *cg, const struct cg_privates *p)
+{
+    if (!p->deferred)
+        return;
+    if (cg_has(p, &cg_array_copy)) {
+        cg_line(cg, "if (__deferred && __ompgpu_thread_id() == 0)");
+        cg_line(cg, "    __ompgpu_deferred_end(__deferred);");
     }
-}
-
-void cg_deferred_add_record(struct cg *cg, const struct cg_privates *p, const char *size)
-{
-    cg_put(cg, " __ompgpu_deferred_add(__deferred, %d, &__rec, 1, &__tmp, %s, __combine_%s);", HEAD,
-           size, p->base);
-}
-
-/* Where the array lies in the entry. */
-static const char *array_at(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
-{
-    const char *at = first_array(cg, p);
-    for (unsigned i = 0; &p->list[i] != k; i++)
-        if (in_entry(&p->list[i]))
-            at = cg_strf(
-                cg, "%s + %s", at,
-                array_bytes(cg, cg_strf(cg, "__e_%s", p->list[i].var->name), p->list[i].elem));
-    return at;
-}
-
-void cg_deferred_add_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k,
-                           const char *first, const char *values, const char *count)
-{
-    cg_put(cg,
-           " { %s __v; __ompgpu_deferred_add(__deferred, %s + %s * sizeof __v, %s, %s, &__v, "
-           "sizeof __v, __combine_%s__%s_1); }",
-           element(cg, k), array_at(cg, p, k), first, values, count, p->base, k->var->name);
-}
-
-const char *cg_deferred_put_element(struct cg *cg, const struct cg_privates *p,
-                                    const struct cg_private *k)
-{
-    return cg_strf(cg,
-                   "__ompgpu_deferred_put(__deferred, __used, %s + __i * sizeof __rec, &__rec, 1, "
-                   "&__tmp, sizeof __rec, __combine_%s__%s_1);",
-                   array_at(cg, p, k), p->base, k->var->name);
+    p->deferred->end = *p;
 }
 
 /* ------------------------------------------------------------------ the teams construct */
-/* Bytes of the construct's arrays, by the sizes that the host and all teams know; NULL none. */
-static const char *arrays_bytes(struct cg *cg, const struct cg_plan *p, const struct cg_deferred *d)
+bool cg_has_entries(const struct cg *cg, const struct cg_privates *p)
 {
-    const char *sum = NULL;
-    for (unsigned i = 0; i < d->construct->nsharings; i++) {
-        const struct omp_sharing *s = &d->construct->sharings[i];
-        if (!is_reduction(s) || !cg_in_pieces(s) ||
-            owner_of(cg, p, d->construct, s) != CG_OF_LEAGUE)
-            continue;
-        const char *bytes = array_bytes(cg, cg_count(cg, s), cg_reduced(s));
-        sum = sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes;
-    }
-    return sum;
+    return p->finish == CG_TEAMS && cg->plan && cg->plan->ndeferred;
+}
+
+/* The sizes are those that the host and all teams know: the arrays' by their list items. */
+static const char *known_bytes(struct cg *cg, const struct cg_plan *plan,
+                               const struct cg_deferred *d)
+{
+    const struct cg_privates p = reductions_of(cg, plan, d->construct);
+    return arrays_bytes(cg, &p, NULL);
 }
 
 void cg_declare_entries(struct cg *cg, const char *own)
@@ -300,7 +271,7 @@ void cg_declare_entries(struct cg *cg, const char *own)
     const struct cg_plan *p = cg->plan;
     const char *at = own;
     for (unsigned i = 0; i < p->ndeferred; i++) {
-        const char *arrays = arrays_bytes(cg, p, &p->deferred[i]);
+        const char *arrays = known_bytes(cg, p, &p->deferred[i]);
         cg_line(cg, "const unsigned long __entry_%u = %s;", i, at);
         at = cg_strf(cg, "__entry_%u + %s%s%s", i, record_bytes(cg, p, &p->deferred[i]),
                      arrays ? " + " : "", arrays ? arrays : "");
@@ -312,88 +283,80 @@ void cg_declare_entries(struct cg *cg, const char *own)
 }
 
 /* Into the originals, which are spelled here as they are around the construct. */
-static void get_record(struct cg *cg, const struct cg_deferred *d, const char *entry)
+static void get_record(struct cg *cg, struct cg_privates *p, const char *entry)
 {
-    const struct cg_privates *p = &d->end;
-    bool any = false;
-    for (unsigned i = 0; i < p->n; i++)
-        any = any || (is_reduction(p->list[i].sharing) && !p->list[i].pieces &&
-                      p->list[i].owner == CG_OF_LEAGUE);
-    if (!any)
+    if (!cg_has_items_of(p, CG_OF_LEAGUE))
         return;
-    cg_line(cg,
-            "{ %s __rec, __tmp; if (__ompgpu_deferred_get(__env, %s, %d, __stride, &__rec, &__tmp, "
-            "sizeof __rec - %u, __combine_%s)) {",
-            p->record, entry, HEAD, p->padding, p->base);
-    for (unsigned i = 0; i < p->n; i++) {
-        const struct omp_var *v = p->list[i].var;
-        if (is_reduction(p->list[i].sharing) && !p->list[i].pieces &&
-            p->list[i].owner == CG_OF_LEAGUE)
-            cg_put(cg, " %s *__o_%s = %s;", cg_var_type(cg, v, CG_AS_IS), v->name,
-                   cg_address(cg, v));
-    }
-    cg_update_record_items(cg, p, "__rec.", CG_OF_LEAGUE);
-    cg_puts(cg, " } }");
+    cg_open_scope(cg);
+    cg_line(cg, "%s __rec, __tmp;", p->record);
+    cg_open(cg,
+            "if (__ompgpu_deferred_get(__env, %s, %d, __stride, &__rec, &__tmp, %s, __combine_%s))",
+            entry, HEAD, cg_record_size(cg, p), p->base);
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].kind == &cg_record_copy && p->list[i].owner == CG_OF_LEAGUE)
+            cg_find_original(cg, &p->list[i], NULL);
+    cg_update_items(cg, p, "__rec.", CG_OF_LEAGUE);
+    cg_close(cg);
+    cg_close(cg);
 }
 
-static void get_arrays(struct cg *cg, const struct cg_deferred *d, const char *entry)
+static void get_arrays(struct cg *cg, struct cg_privates *p, const char *entry)
 {
-    const struct cg_privates *p = &d->end;
-    const char *at = first_array(cg, p);
     for (unsigned i = 0; i < p->n; i++) {
-        const struct cg_private *k = &p->list[i];
-        const char *v = k->var->name, *e = element(cg, k);
+        struct cg_private *k = &p->list[i];
+        const char *v = k->var->name;
         if (!in_entry(k))
             continue;
-        cg_declare_pieces(cg, k, cg_spell(cg, k->var));
+        cg_find_array(cg, k, cg_spell(cg, k->var));
+        cg_open_scope(cg);
+        cg_line(cg, "%s __tmp;", cg_type(cg, k->elem, "", CG_UNQUALIFIED));
         cg_line(cg,
-                "{ %s __tmp; __ompgpu_deferred_get_array(__env, %s, %s, __stride, __o_%s, __e_%s, "
-                "&__tmp, sizeof __tmp, __combine_%s__%s_1); }",
-                e, entry, at, v, v, p->base, v);
-        at = cg_strf(cg, "%s + %s", at, array_bytes(cg, cg_strf(cg, "__e_%s", v), k->elem));
+                "__ompgpu_deferred_get_array(__env, %s, %s, __stride, __o_%s, __e_%s, &__tmp, "
+                "sizeof __tmp, %s);",
+                entry, cg_entry_offset(cg, p, k), v, v, cg_combiner(cg, p, k));
+        cg_close(cg);
     }
 }
 
 void cg_get_entries(struct cg *cg)
 {
     for (unsigned i = 0; i < cg->plan->ndeferred; i++) {
-        const struct cg_deferred *d = &cg->plan->deferred[i];
+        struct cg_privates *p = &cg->plan->deferred[i].end;
         const char *entry = cg_strf(cg, "__entry_%u", i);
-        cg_line(cg, "{");
-        get_record(cg, d, entry);
-        get_arrays(cg, d, entry);
-        cg_puts(cg, " }");
+        cg_open_scope(cg);
+        get_record(cg, p, entry);
+        get_arrays(cg, p, entry);
+        cg_close(cg);
     }
 }
 
 /* ----------------------------------------------- what the kernel's information and the host say */
-const char *cg_entries_bytes(struct cg *cg, const char *record)
+void cg_state_teams(struct cg *cg, const struct cg_privates *p)
 {
-    const char *sum = record ? cg_strf(cg, "(sizeof(%s) + 15) / 16 * 16", record) : "0";
-    for (unsigned i = 0; i < cg->plan->ndeferred; i++)
-        sum = cg_strf(cg, "%s + %s", sum, record_bytes(cg, cg->plan, &cg->plan->deferred[i]));
-    return sum;
-}
-
-unsigned cg_entries_flags(const struct cg *cg, unsigned flags)
-{
-    unsigned variables = flags >> OMPGPU_KERNEL_VARIABLES & 255,
-             arrays = flags >> (OMPGPU_KERNEL_VARIABLES + 8);
+    const char *record = p->atomic ? NULL : p->record, *bytes;
+    unsigned variables = p->flags >> OMPGPU_KERNEL_VARIABLES & 255,
+             arrays = p->flags >> (OMPGPU_KERNEL_VARIABLES + 8);
+    cg->teams_flags = p->flags;
+    cg->teams_bytes = record ? cg_strf(cg, "sizeof(%s)", record) : NULL;
+    if (!cg_has_entries(cg, p))
+        return;
+    bytes = record ? cg_strf(cg, "(sizeof(%s) + 15) / 16 * 16", record) : "0";
     for (unsigned i = 0; i < cg->plan->ndeferred; i++) {
-        const struct cg_privates *p = &cg->plan->deferred[i].end;
-        for (unsigned j = 0; j < p->n; j++)
-            if (is_reduction(p->list[j].sharing) && p->list[j].owner == CG_OF_LEAGUE)
-                (p->list[j].pieces ? arrays++ : variables++);
+        const struct cg_privates *end = &cg->plan->deferred[i].end;
+        bytes = cg_strf(cg, "%s + %s", bytes, record_bytes(cg, cg->plan, &cg->plan->deferred[i]));
+        for (unsigned j = 0; j < end->n; j++)
+            if (cg_is_reduction(&end->list[j]) && end->list[j].owner == CG_OF_LEAGUE)
+                (end->list[j].kind == &cg_array_copy ? arrays++ : variables++);
     }
-    return (variables < 255 ? variables : 255) << OMPGPU_KERNEL_VARIABLES |
-           arrays << (OMPGPU_KERNEL_VARIABLES + 8);
+    cg->teams_flags = cg_kernel_counts(variables, arrays);
+    cg->teams_bytes = bytes;
 }
 
 const char *cg_entries_arrays(struct cg *cg, const struct cg_plan *p)
 {
     const char *sum = NULL, *bytes;
     for (unsigned i = 0; i < p->ndeferred; i++)
-        if ((bytes = arrays_bytes(cg, p, &p->deferred[i])))
+        if ((bytes = known_bytes(cg, p, &p->deferred[i])))
             sum = sum ? cg_strf(cg, "%s + %s", sum, bytes) : bytes;
     return sum;
 }

@@ -30,45 +30,74 @@ bool cg_is_scan(const struct omp_sharing *s)
     return s->share == OMPSH_REDUCTION && s->clause && s->clause->keyword == OMPK_INSCAN;
 }
 
+/* ------------------------------------------------------------------ the copies */
+static void declare_item(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+{
+    (void)p;
+    cg_line(cg, "%s %s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name);
+}
+
+/* Each iteration begins with the initial value. */
+const struct cg_copy_kind cg_scan_copy = { cg_find_original, declare_item, NULL };
+
+unsigned cg_section_elements(const struct omp_sharing *s)
+{
+    const struct omp_type *t = s->item ? s->item->base_type : NULL, *elem = cg_reduced(s);
+    uint64_t n = 1;
+    if (!cg_is_scan(s) || !s->item || !s->item->nsections)
+        return 0;
+    for (unsigned i = 0; t && i < s->item->nsections; i++, t = t->elem)
+        n *= s->item->sections[i].count;
+    return t && elem && elem->size ? (unsigned)(n * t->size / elem->size) : 0;
+}
+
+const char *cg_copy_name(struct cg *cg, const struct cg_private *k)
+{
+    return k->section ? cg_strf(cg, "(*__p_%s)", k->var->name) : k->var->name;
+}
+
 /* ------------------------------------------------------------------ phases */
-static void phase(struct cg *cg, const struct omp_scan *s, const struct cg_rounds *r, bool behind)
+/* A `continue` leaves the phase. */
+static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg_rounds *r,
+                        bool behind)
 {
     bool loop = behind && s->continues;
-    cg_line(cg, "%s{ %s",
-            r->alone      ? ""
-            : r->rows > 1 ? "if (__has) "
-                          : "if (__t < __m) ",
-            r->locals);
-    if (loop) /* a continue leaves the phase */
-        cg_puts(cg, " do {");
+    cg_open(cg, "%s", r->alone ? "" : r->rows > 1 ? "if (__has)" : "if (__t < __m)");
+    if (*r->locals)
+        cg_line(cg, "%s", r->locals);
+    if (loop)
+        cg_open(cg, "do");
     for (unsigned i = 0; behind && i < s->nagain; i++)
-        cg_put(cg, " %s %s;", cg_type(cg, s->again[i]->type, s->again[i]->name, CG_UNQUALIFIED),
-               s->again[i]->name);
+        cg_line(cg, "%s %s;", cg_type(cg, s->again[i]->type, s->again[i]->name, CG_UNQUALIFIED),
+                s->again[i]->name);
     cg_copy_body(cg, behind ? s->behind : s->before);
-    cg_line(cg, loop ? "} while (0); }" : "}");
+    if (loop)
+        cg_close_with(cg, " while (0);");
+    cg_close(cg);
 }
 
-/* ------------------------------------------------------------------ the record */
+/* ------------------------------------------------------------------ list items */
 /* to, from: with the variable's name; NULL: its private copy. */
-static void each_item(struct cg *cg, const struct cg_privates *p, const char *to, const char *from)
+static void assign_items(struct cg *cg, const struct cg_privates *p, const char *to,
+                         const char *from)
 {
-    for (unsigned i = 0; i < p->n; i++)
-        if (cg_is_scan(p->list[i].sharing)) {
-            const char *v = p->list[i].var->name, *copy = cg_copy_name(cg, &p->list[i]);
-            const char *a = to ? cg_strf(cg, to, v) : copy, *b = from ? cg_strf(cg, from, v) : copy;
-            cg_put(cg, " %s",
-                   p->list[i].section
-                       ? cg_strf(cg, "__builtin_memcpy(%s, %s, sizeof(%s));", a, b, a)
-                       : cg_assign(cg, p->list[i].var->type, a, b));
-        }
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (!cg_is_scan(k->sharing))
+            continue;
+        const char *v = k->var->name, *copy = cg_copy_name(cg, k);
+        const char *a = to ? cg_strf(cg, to, v) : copy, *b = from ? cg_strf(cg, from, v) : copy;
+        cg_line(cg, "%s",
+                k->section ? cg_strf(cg, "__builtin_memcpy(%s, %s, sizeof(%s));", a, b, a)
+                           : cg_assign(cg, k->var->type, a, b));
+    }
 }
 
-static void initialise(struct cg *cg, const struct cg_privates *p)
+static void initialise_items(struct cg *cg, const struct cg_privates *p)
 {
-    cg_line(cg, "%s", "");
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing))
-            cg_initialise(cg, &p->list[i]);
+            cg_line(cg, "%s", cg_initial_item(cg, &p->list[i]));
 }
 
 /* ------------------------------------------------------------------ the threads of a team */
@@ -81,115 +110,140 @@ static void describe(struct cg *cg, const struct omp_construct *c, const struct 
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing))
             names = cg_strf(cg, "%s%s'%s'", names, n++ ? ", " : "", p->list[i].var->name);
-    cg_put(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, sizeof(%s), __OMPGPU_RED_SCAN%s)\n",
-           name, cg_quoted(cg, c->place.file), cg_quoted(cg, names), c->place.line, c->place.col, n,
-           rows, record, c->scan->exclusive ? " | __OMPGPU_RED_EXCLUSIVE" : "");
+    cg_line(cg, "__OMPGPU_REDUCTION(%s, %s, %s, %u, %u, %u, %u, sizeof(%s), __OMPGPU_RED_SCAN%s)",
+            name, cg_quoted(cg, c->place.file), cg_quoted(cg, names), c->place.line, c->place.col,
+            n, rows, record, c->scan->exclusive ? " | __OMPGPU_RED_EXCLUSIVE" : "");
+    cg_end_line(cg);
+}
+
+struct scanned {
+    const struct cg_privates *copies;
+    const struct omp_scan *scan;
+    const struct cg_rounds *rounds;
+    const char *name, *record;
+    unsigned padding;
+};
+
+static void store_carry(struct cg *cg, const struct scanned *s)
+{
+    cg_open(cg, "if (__t == 0 && %s != 0)", s->rounds->total);
+    assign_items(cg, s->copies, "*__o_%s", "__carry.%s");
+    cg_close(cg);
+}
+
+static void open_row(struct cg *cg, const struct cg_rounds *r)
+{
+    cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
+    cg_open(cg, "for (unsigned __u = 0; __u < %u; __u++)", r->rows);
+    cg_line(cg, "const unsigned __j = __u * __s + __t;");
+    cg_line(cg, "const _Bool __has = __j < __left;");
+    cg_line(cg, "const %s __k = __base + __j;", r->k);
 }
 
 /* Several rows of iterations in one round. */
-static void several_rows(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
-                         const struct cg_rounds *r, const char *name, const char *record)
+static void write_rows(struct cg *cg, const struct scanned *s)
 {
-    const struct omp_scan *s = c->scan;
-    const char *row = cg_strf(cg,
-                              "_Pragma(\"clang loop unroll(full)\") for (unsigned __u = 0; __u < "
-                              "%u; __u++) { const unsigned __j = __u * __s + __t; "
-                              "const _Bool __has = __j < __left; const %s __k = __base + __j;",
-                              r->rows, r->k);
-    cg_line(cg, "%s __rec[%u], __tmp, __aux[2], __carry;", record, r->rows);
-    each_item(cg, p, "__carry.%s", "*__o_%s");
-    cg_line(cg, "const unsigned __t = %s, __s = %s; %s __base = 0, __left = %s;", r->id, r->count,
-            r->k, r->total);
-    cg_line(cg,
+    const struct cg_rounds *r = s->rounds;
+    bool exclusive = s->scan->exclusive;
+    cg_line(cg, "%s __rec[%u], __tmp, __aux[2], __carry;", s->record, r->rows);
+    assign_items(cg, s->copies, "__carry.%s", "*__o_%s");
+    cg_line(cg, "const unsigned __t = %s, __s = %s;", r->id, r->count);
+    cg_line(cg, "%s __base = 0, __left = %s;", r->k, r->total);
+    cg_open(cg,
             "for (_Bool __go = __left != 0; __go; __go = __left > %u * __s, __base += %u * __s, "
-            "__left -= %u * __s) {",
+            "__left -= %u * __s)",
             r->rows, r->rows, r->rows);
-    cg_line(cg, "%s", row);
-    initialise(cg, p);
-    phase(cg, s, r, s->exclusive);
-    each_item(cg, p, "__rec[__u].%s", NULL);
+    open_row(cg, r);
+    initialise_items(cg, s->copies);
+    write_phase(cg, s->scan, r, exclusive);
+    assign_items(cg, s->copies, "__rec[__u].%s", NULL);
+    cg_close(cg);
     cg_line(cg,
-            "} __ompgpu_scan_rows(__rec, &__tmp, __aux, &__carry, sizeof __tmp, __combine_%s, %u, "
+            "__ompgpu_scan_rows(__rec, &__tmp, __aux, &__carry, sizeof __tmp, __combine_%s, %u, "
             "__left, %d);",
-            name, r->rows, s->exclusive);
-    cg_line(cg, "%s", row);
-    each_item(cg, p, NULL, "__rec[__u].%s");
-    phase(cg, s, r, !s->exclusive);
-    cg_line(cg, "} }");
-    cg_line(cg, "if (__t == 0 && %s != 0) {", r->total);
-    each_item(cg, p, "*__o_%s", "__carry.%s");
-    cg_puts(cg, " }");
+            s->name, r->rows, exclusive);
+    open_row(cg, r);
+    assign_items(cg, s->copies, NULL, "__rec[__u].%s");
+    write_phase(cg, s->scan, r, !exclusive);
+    cg_close(cg);
+    cg_close(cg);
+    store_carry(cg, s);
 }
 
-static void rounds(struct cg *cg, const struct omp_construct *c, struct cg_privates *p,
-                   const struct cg_rounds *r)
+static void write_rounds(struct cg *cg, const struct scanned *s)
 {
-    const struct omp_scan *s = c->scan;
-    const char *name = cg_name(cg, cg_strf(cg, "%s_scan", p->base), "");
-    struct cg_text *out = cg->out;
-    unsigned padding;
-    cg->out = cg->before;
-    const char *record = cg_record(cg, p, name, true, &padding),
-               *size = padding ? cg_strf(cg, "sizeof __rec - %u", padding) : "sizeof __rec";
-    describe(cg, c, p, r->rows, name, record);
-    cg->out = out;
-    if (r->rows > 1) {
-        several_rows(cg, c, p, r, name, record);
-        return;
-    }
-    cg_line(cg, "%s __rec, __tmp, __aux, __carry;", record);
-    each_item(cg, p, "__carry.%s", "*__o_%s");
-    cg_line(cg, "const unsigned __t = %s, __s = %s; %s __base = 0;", r->id, r->count, r->k);
-    cg_line(cg, "for (_Bool __go = %s != 0; __go; __go = %s - __base > __s, __base += __s%s) {",
+    const struct cg_rounds *r = s->rounds;
+    bool exclusive = s->scan->exclusive;
+    cg_line(cg, "%s __rec, __tmp, __aux, __carry;", s->record);
+    assign_items(cg, s->copies, "__carry.%s", "*__o_%s");
+    cg_line(cg, "const unsigned __t = %s, __s = %s;", r->id, r->count);
+    cg_line(cg, "%s __base = 0;", r->k);
+    cg_open(cg, "for (_Bool __go = %s != 0; __go; __go = %s - __base > __s, __base += __s%s)",
             r->total, r->total, r->advance);
+    cg_line(cg, "const unsigned __m = %s - __base < __s ? (unsigned)(%s - __base) : __s;", r->total,
+            r->total);
+    cg_line(cg, "const %s __k = __base + __t;", r->k);
+    initialise_items(cg, s->copies);
+    write_phase(cg, s->scan, r, exclusive);
+    assign_items(cg, s->copies, "__rec.%s", NULL);
     cg_line(cg,
-            "const unsigned __m = %s - __base < __s ? (unsigned)(%s - __base) : __s; const %s __k "
-            "= __base + __t;",
-            r->total, r->total, r->k);
-    initialise(cg, p);
-    phase(cg, s, r, s->exclusive);
-    cg_line(cg, "%s", "");
-    each_item(cg, p, "__rec.%s", NULL);
-    cg_line(cg, "__ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, %s, __combine_%s, __m, %d);", size,
-            name, s->exclusive);
-    each_item(cg, p, NULL, "__rec.%s");
-    phase(cg, s, r, !s->exclusive);
-    cg_line(cg, "}");
-    cg_line(cg, "if (__t == 0 && %s != 0) {", r->total);
-    each_item(cg, p, "*__o_%s", "__carry.%s");
-    cg_puts(cg, " }");
+            "__ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, sizeof __rec - %u, __combine_%s, __m, "
+            "%d);",
+            s->padding, s->name, exclusive);
+    assign_items(cg, s->copies, NULL, "__rec.%s");
+    write_phase(cg, s->scan, r, !exclusive);
+    cg_close(cg);
+    store_carry(cg, s);
+}
+
+static void scan_by_team(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
+                         const struct cg_rounds *r)
+{
+    struct scanned s = { .copies = p, .scan = c->scan, .rounds = r };
+    struct cg_text *out = cg->out;
+    s.name = cg_name(cg, cg_strf(cg, "%s_scan", p->base), "");
+    cg->out = cg->before;
+    s.record = cg_scan_record(cg, p, s.name, &s.padding);
+    describe(cg, c, p, r->rows, s.name, s.record);
+    cg->out = out;
+    (r->rows > 1 ? write_rows : write_rounds)(cg, &s);
 }
 
 /* ------------------------------------------------------------------ one thread */
-static void one_after_the_other(struct cg *cg, const struct omp_construct *c, struct cg_privates *p,
-                                const struct cg_rounds *r)
+static void combine_items(struct cg *cg, const struct cg_privates *p)
 {
-    const struct omp_scan *s = c->scan;
-    cg_line(cg, "%s", "");
-    for (unsigned i = 0; i < p->n; i++)
-        if (cg_is_scan(p->list[i].sharing))
-            cg_put(cg, " __typeof__(%1$s) __c_%2$s, __e_%2$s;", cg_copy_name(cg, &p->list[i]),
-                   p->list[i].var->name);
-    each_item(cg, p, "__c_%s", "*__o_%s");
-    cg_line(cg, "for (%s __k = 0; __k < %s; __k++%s) {", r->k, r->total, r->advance);
-    initialise(cg, p);
-    phase(cg, s, r, s->exclusive);
-    cg_line(cg, "%s", "");
-    if (s->exclusive)
-        each_item(cg, p, "__e_%s", "__c_%s");
-    for (unsigned i = 0; i < p->n; i++)
-        if (cg_is_scan(p->list[i].sharing))
-            cg_put(cg, " %s",
-                   cg_combine_item(cg, &p->list[i], cg_strf(cg, "__c_%s", p->list[i].var->name),
-                                   cg_copy_name(cg, &p->list[i])));
-    each_item(cg, p, NULL, s->exclusive ? "__e_%s" : "__c_%s");
-    phase(cg, s, r, !s->exclusive);
-    cg_line(cg, "}");
-    each_item(cg, p, "*__o_%s", "__c_%s");
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (cg_is_scan(k->sharing))
+            cg_line(
+                cg, "%s",
+                cg_combine_item(cg, k, cg_strf(cg, "__c_%s", k->var->name), cg_copy_name(cg, k)));
+    }
 }
 
-void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, struct cg_privates *p,
+static void scan_by_one_thread(struct cg *cg, const struct omp_construct *c,
+                               const struct cg_privates *p, const struct cg_rounds *r)
+{
+    const struct omp_scan *s = c->scan;
+    for (unsigned i = 0; i < p->n; i++)
+        if (cg_is_scan(p->list[i].sharing))
+            cg_line(cg, "__typeof__(%1$s) __c_%2$s, __x_%2$s;", cg_copy_name(cg, &p->list[i]),
+                    p->list[i].var->name);
+    assign_items(cg, p, "__c_%s", "*__o_%s");
+    cg_open(cg, "for (%s __k = 0; __k < %s; __k++%s)", r->k, r->total, r->advance);
+    initialise_items(cg, p);
+    write_phase(cg, s, r, s->exclusive);
+    if (s->exclusive)
+        assign_items(cg, p, "__x_%s", "__c_%s");
+    combine_items(cg, p);
+    assign_items(cg, p, NULL, s->exclusive ? "__x_%s" : "__c_%s");
+    write_phase(cg, s, r, !s->exclusive);
+    cg_close(cg);
+    assign_items(cg, p, "*__o_%s", "__c_%s");
+}
+
+void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
                     const struct cg_rounds *r)
 {
-    (r->alone ? one_after_the_other : rounds)(cg, c, p, r);
+    (r->alone ? scan_by_one_thread : scan_by_team)(cg, c, p, r);
 }

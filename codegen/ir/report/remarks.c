@@ -84,7 +84,7 @@ static unsigned archs_with_redux(const struct ir_unit *u)
 static const char *warp_algorithm(const struct ir_unit *u, const struct ir_reduction *r)
 {
     unsigned redux = r->how & __OMPGPU_RED_REDUX ? archs_with_redux(u) : 0;
-    /* none: all in pieces */
+    /* none: all are arrays */
     const char *words = r->bytes ? mem_printf(" (%u word%s a shuffle step)", (r->bytes + 3) / 4,
                                               r->bytes > 4 ? "s" : "")
                                  : "";
@@ -144,21 +144,20 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
     const char *record = r->variables ? mem_printf("%s in a record of %u bytes",
                                                    counted(r->variables, "variable"), r->bytes)
                                       : "";
-    bool columns = r->how & __OMPGPU_RED_COLUMNS,
-         tree = r->variables || (r->how & __OMPGPU_RED_PIECES);
-    const char *how = !columns                       ? "in pieces"
-                      : r->how & __OMPGPU_RED_PIECES ? "in pieces and by columns"
-                                                     : "by columns";
+    bool rows = r->how & __OMPGPU_RED_ROWS, tree = r->variables || (r->how & __OMPGPU_RED_SHUFFLED);
+    const char *how = !(r->how & __OMPGPU_RED_SHUFFLED) ? "element-wise"
+                      : rows                            ? "by shuffles and element-wise"
+                                                        : "by shuffles";
     const char *arrays =
         r->arrays ? mem_printf("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how)
                   : "";
     const char *team = (r->how & __OMPGPU_RED_KIND) == __OMPGPU_RED_TEAMS ? "one thread a team"
                        : tree ? mem_printf("%s, team through shared slots%s", warp_algorithm(u, r),
-                                           columns ? "; " : "")
+                                           rows ? "; " : "")
                               : "";
     fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s%s [-Rompgpu]\n", r->file,
             r->line, r->column, r->names, record, arrays, team,
-            columns ? "each thread some elements of all copies, in global memory" : "",
+            rows ? "each thread some elements of all copies, in global memory" : "",
             league_algorithm(r));
 }
 

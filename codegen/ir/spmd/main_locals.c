@@ -24,7 +24,7 @@ static bool is_main_thread(LLVMValueRef condition)
     static const char *const ids[] = { "__ompgpu_thread_id", "omp_get_thread_num" };
     if (LLVMIsACallInst(condition))
         return ir_is_call_of(condition, "__ompgpu_reduce_parallel") ||
-               ir_is_call_of(condition, "__ompgpu_reduce_piece");
+               ir_is_call_of(condition, "__ompgpu_reduce_array");
     if (!LLVMIsAICmpInst(condition) || LLVMGetICmpPredicate(condition) != LLVMIntEQ ||
         !LLVMIsACallInst(LLVMGetOperand(condition, 0)))
         return false;

@@ -1,0 +1,132 @@
+/* operator.c - what a reduction does to one value or one list item: its initial value, and how two
+ * are combined.
+ *
+ * A user-defined reduction becomes two functions per list item, __udr_… (combiner) and __init_…
+ * (initialiser), in which omp_out, omp_in, omp_priv and omp_orig are macros.  In the host text,
+ * where only scans need them, they are local variables around the user's text. */
+#include "codegen/c/write.h"
+
+/* ------------------------------------------------------------------ operators of the language */
+static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)
+{
+    static const struct {
+        unsigned size;
+        const char *max;
+    } limits[] = {
+        { 1, "127" },
+        { 2, "32767" },
+        { 4, "2147483647" },
+        { 8, "9223372036854775807LL" },
+    };
+    if (t->kind == OMPT_FLOAT)
+        return is_max ? "-__builtin_inf()" : "__builtin_inf()";
+    if (t->kind == OMPT_BOOL)
+        return is_max ? "0" : "1";
+    if (t->size == 16 && t->is_signed)
+        return is_max ? "(__int128)1 << 127" : "(__int128)(~(unsigned __int128)0 >> 1)";
+    if (!t->is_signed)
+        return is_max ? "0" : cg_strf(cg, "(%s)-1", cg_type(cg, t, "", CG_UNQUALIFIED));
+    for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].size == t->size)
+            return is_max ? cg_strf(cg, "-%s - 1", limits[i].max) : limits[i].max;
+    return NULL;
+}
+
+const char *cg_identity(struct cg *cg, const struct omp_type *t, enum omp_red_op op)
+{
+    if (op == OMPR_USER || !omp_reduces(op, t->kind) || t->is_long_double || t->size > 16)
+        return NULL;
+    switch (omp_reduction_ops[op].identity) {
+    case OMPR_ZERO: return "0";
+    case OMPR_ONE: return "1";
+    case OMPR_ONES: return t->kind == OMPT_BOOL ? "1" : t->size == 16 ? "~(__int128)0" : "~0";
+    case OMPR_LARGEST: return largest(cg, t, false);
+    default: return largest(cg, t, true);
+    }
+}
+
+const char *cg_combined(struct cg *cg, enum omp_red_op op, const char *a, const char *b)
+{
+    return cg_strf(cg, omp_reduction_ops[op].combination, a, b);
+}
+
+/* ------------------------------------------------------------------ one value */
+static const struct omp_udr *user_defined(const struct cg_private *p)
+{
+    return p->sharing->item ? p->sharing->item->udr : NULL;
+}
+
+const char *cg_combine(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
+{
+    const struct omp_udr *d = cg->before ? NULL : user_defined(p);
+    if (d)
+        return cg_strf(cg, "{ __typeof__(%s) omp_out = %s, omp_in = %s; %s; %s = omp_out; }", a, a,
+                       b, cg_expr(cg, d->combiner), a);
+    if (p->udr)
+        return cg_strf(cg, "__udr_%s(&%s, (%s *)&%s);", p->udr, a,
+                       cg_type(cg, p->elem, "", CG_UNQUALIFIED), b);
+    return cg_strf(cg, "%s = %s;", a, cg_combined(cg, p->sharing->clause->op, a, b));
+}
+
+const char *cg_initial(struct cg *cg, const struct cg_private *p, const char *copy,
+                       const char *original)
+{
+    const struct omp_udr *d = cg->before ? NULL : user_defined(p);
+    if (d && cg_empty(d->init))
+        return cg_strf(cg, "__builtin_memset(&(%s), 0, sizeof(%s));", copy, copy);
+    if (d)
+        return cg_strf(cg, "{ __typeof__(%s) omp_orig = %s, omp_priv%s %s; %s = omp_priv; }", copy,
+                       original, d->init_is_call ? ";" : " =", cg_expr(cg, d->init), copy);
+    if (p->udr)
+        return cg_strf(cg, "__init_%s(&%s, (%s *)&%s);", p->udr, copy,
+                       cg_type(cg, p->elem, "", CG_UNQUALIFIED), original);
+    return cg_strf(cg, "%s = %s;", copy, cg_identity(cg, p->elem, p->sharing->clause->op));
+}
+
+/* The same for a whole list item that is in a record: small arrays element by element. */
+const char *cg_combine_item(struct cg *cg, const struct cg_private *p, const char *a, const char *b)
+{
+    if (p->var->type->kind != OMPT_ARRAY && !p->section)
+        return cg_combine(cg, p, a, b);
+    const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    const char *ai = cg_strf(cg, "((%s *)&%s)[__i]", e, a),
+               *bi = cg_strf(cg, "((const %s *)&%s)[__i]", e, b);
+    return cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) %s", a, e,
+                   cg_combine(cg, p, ai, bi));
+}
+
+const char *cg_initial_item(struct cg *cg, const struct cg_private *p)
+{
+    const char *v = p->var->name, *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED),
+               *copy = cg_copy_name(cg, p);
+    if (p->var->type->kind != OMPT_ARRAY && !p->section)
+        return cg_initial(cg, p, v, cg_strf(cg, "(*__o_%s)", v));
+    return cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) %s", copy, e,
+                   cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[__i]", e, copy),
+                              cg_strf(cg, "((%s *)__o_%s)[__i]", e, v)));
+}
+
+/* ------------------------------------------------------------------ user-defined reductions */
+void cg_user_functions(struct cg *cg, struct cg_private *p, const char *base)
+{
+    const struct omp_udr *d = user_defined(p);
+    if (!d)
+        return;
+    const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    p->udr = cg_name(cg, cg_strf(cg, "%s_%s", base, p->var->name), "");
+    cg_open_function(cg, "__OMPGPU_INLINE void __udr_%s(%s *__omp_out, %s *__omp_in)", p->udr, e,
+                     e);
+    cg_line(cg, "%s;", cg_expr(cg, d->combiner));
+    cg_close(cg);
+    cg_open_function(cg, "__OMPGPU_INLINE void __init_%s(%s *__omp_priv, %s *__omp_orig)", p->udr,
+                     e, e);
+    if (cg_empty(d->init)) {
+        cg_line(cg, "__builtin_memset(__omp_priv, 0, sizeof *__omp_priv);");
+    } else if (d->init_is_call) {
+        cg_line(cg, "%s;", cg_expr(cg, d->init));
+    } else {
+        cg_line(cg, "%s __v = %s;", e, cg_expr(cg, d->init));
+        cg_line(cg, "*__omp_priv = __v;");
+    }
+    cg_close(cg);
+}
