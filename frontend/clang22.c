@@ -178,15 +178,13 @@ static bool is_hidden(const struct fe *fe, const struct fe_pragma *p, unsigned k
     unsigned n;
     if (kind == OMPC_IF && is_char(fe, p, k + 1, '('))
         return fe_directive_at(fe, p, k + 2, &n) == OMPDIR_TARGET && is_char(fe, p, k + 3, ':');
-    bool ours = kind == OMPC_NOWAIT;
-    for (unsigned i = 0; i < p->nnames && kind != OMPC_COUNT; i++) {
-        if (!fe_allows(p->names[i], kind))
-            continue;
-        if (!(fe_directive_rows[p->names[i]].leaf & OURS))
-            return ours;
-        ours = true;
-    }
-    return ours;
+    bool of_ours = false, of_rest = false;
+    for (unsigned i = 0; i < p->nnames && kind != OMPC_COUNT; i++)
+        if (fe_directive_rows[p->names[i]].leaf & OURS)
+            of_ours = of_ours || fe_allows(p->names[i], kind);
+        else
+            of_rest = of_rest || fe_allows(p->names[i], kind);
+    return of_ours && (!of_rest || kind == OMPC_NOWAIT);
 }
 
 static bool hide_leaves(struct fe *fe, const struct fe_pragma *p)

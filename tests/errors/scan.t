@@ -86,7 +86,7 @@ cat >warn.c <<'C'
 void f(int n, int *a, int *b)
 {
     int x = 0;
-    #pragma omp target parallel for map(to: a[0:n]) \
+    #pragma omp target parallel for map(to: a[0:n]) nowait firstprivate(n) default(none) shared(a, b) \
         map(from: b[0:n]) if(target: n > 10) reduction(inscan, +: x)
     for (int i = 0; i < n; i++) {
         int unused;
