@@ -17,6 +17,7 @@
 
 enum answer { NO, YES, UNKNOWN };
 enum { MAX_TRAITS = 32 };
+#define TRAIT_LEAVES (OMPL_TARGET | OMPL_TEAMS | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD)
 
 /* The constructs around, outermost first: one leaf each. */
 struct around {
@@ -30,17 +31,19 @@ struct selector { /* the argument of when(), match() while it is read, and what 
     bool device; /* the context's device is the GPU */
     const struct around *around;
     enum answer all, any; /* of the traits so far */
-    enum { MATCH_ALL, MATCH_ANY, MATCH_NONE } how;
+    enum fe_match how;
     unsigned long long score;
-    unsigned unknown; /* token of the first trait that cannot be told */
+    unsigned unknown; /* token of the first trait that cannot be determined */
 };
 
 /* ------------------------------------------------------------------ tokens */
 static bool token_is(const struct selector *s, unsigned k, const char *word)
 {
-    const struct fe_token *t = &s->p->tokens[k];
-    return k < s->end && t->end - t->begin == strlen(word) &&
-           !strncmp(s->fe->u->text + t->begin, word, t->end - t->begin);
+    return k < s->end && fe_token_is(s->fe, &s->p->tokens[k], word);
+}
+static bool opens_clause(const struct selector *s, unsigned k, enum omp_clause_kind kind)
+{
+    return token_is(s, k + 1, "(") && fe_clause_named(s->fe, &s->p->tokens[k]) == kind;
 }
 
 static unsigned closing(const struct selector *s, unsigned k) /* of the bracket at k */
@@ -67,62 +70,45 @@ static unsigned find_top(const struct selector *s, unsigned k, unsigned end, con
     return end;
 }
 
-/* A word, or a string with one in it. */
-static bool names(const struct selector *s, unsigned k, const char *word)
+/* The value of a word of the set, or of a string with one in it; 0: it is none. */
+static unsigned word_value(const struct selector *s, unsigned k, enum fe_words set)
 {
     const struct fe_token *t = &s->p->tokens[k];
-    unsigned quote = t->kind == TOK_STRING, n = t->end - t->begin - 2 * quote;
-    return n == strlen(word) && !strncmp(s->fe->u->text + t->begin + quote, word, n);
-}
-
-static bool names_one_of(const struct selector *s, unsigned k, const char *const words[])
-{
-    for (; *words; words++)
-        if (names(s, k, *words))
-            return true;
-    return false;
+    unsigned quote = t->kind == TOK_STRING, value = 0;
+    if (k < s->end)
+        fe_word(set, s->fe->u->text + t->begin + quote, t->end - t->begin - 2 * quote, &value);
+    return value;
 }
 
 /* ------------------------------------------------------------------ traits */
 static enum answer yes(bool b) { return b ? YES : NO; }
 
+static enum answer holds_for(const struct selector *s, unsigned devices)
+{
+    return yes(devices & (s->device ? FE_ON_GPU : FE_ON_HOST));
+}
 static enum answer kind_trait(struct selector *s, unsigned b, unsigned e)
 {
-    static const char *const gpu[] = { "nohost", "gpu", "any", NULL }, *const host[] = {
-        "host", "cpu", "any", NULL
-    };
     (void)e;
-    return yes(names_one_of(s, b, s->device ? gpu : host));
+    return holds_for(s, word_value(s, b, WORDS_KIND));
 }
-
 static enum answer arch_trait(struct selector *s, unsigned b, unsigned e)
 {
-    static const char *const gpu[] = { "nvptx", "nvptx64", NULL }, *const host[] = { "x86_64",
-                                                                                     "x86", NULL };
     (void)e;
-    return yes(names_one_of(s, b, s->device ? gpu : host));
+    return holds_for(s, word_value(s, b, WORDS_ARCH));
 }
-
 static enum answer vendor_trait(struct selector *s, unsigned b, unsigned e)
 {
-    /* what clang says of itself on the host */
-    static const char *const us[] = { "llvm", "unknown", NULL };
     (void)e;
-    return yes(names_one_of(s, b, us));
+    return holds_for(s, word_value(s, b, WORDS_VENDOR));
 }
 
 static enum answer extension_trait(struct selector *s, unsigned b, unsigned e)
 {
-    static const struct {
-        const char *word;
-        int how;
-    } ways[] = { { "match_all", MATCH_ALL },
-                 { "match_any", MATCH_ANY },
-                 { "match_none", MATCH_NONE } };
+    unsigned how = word_value(s, b, WORDS_EXTENSION);
     (void)e;
-    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (names(s, b, ways[i].word))
-            s->how = ways[i].how;
+    if (how)
+        s->how = (enum fe_match)how;
     return YES;
 }
 
@@ -153,22 +139,14 @@ static enum answer isa_trait(struct selector *s, unsigned b, unsigned e)
 static enum answer target_kind_trait(struct selector *s, unsigned b, unsigned e)
 {
     (void)e;
-    return names(s, b, "any") ? YES : UNKNOWN;
+    return word_value(s, b, WORDS_KIND) == FE_ON_ANY ? YES : UNKNOWN;
 }
 
-static unsigned trait_leaf(const struct selector *s, unsigned k)
+static unsigned directive_leaf(const struct selector *s, unsigned k)
 {
-    static const struct {
-        const char *word;
-        unsigned leaf;
-    } leaves[] = {
-        { "target", OMPL_TARGET }, { "teams", OMPL_TEAMS }, { "parallel", OMPL_PARALLEL },
-        { "for", OMPL_FOR },       { "simd", OMPL_SIMD },
-    };
-    for (unsigned i = 0; i < sizeof leaves / sizeof *leaves; i++)
-        if (names(s, k, leaves[i].word))
-            return leaves[i].leaf;
-    return 0;
+    unsigned n;
+    enum omp_directive d = fe_directive_at(s->fe, s->p, k, &n);
+    return d == OMPDIR_UNKNOWN ? 0 : fe_directive_rows[d].leaf;
 }
 
 static void add_answer(struct selector *s, enum answer a, unsigned at)
@@ -193,7 +171,7 @@ static void read_constructs(struct selector *s, unsigned b, unsigned e)
                 w = closing(s, w);
                 continue;
             }
-            unsigned leaf = trait_leaf(s, w);
+            unsigned leaf = directive_leaf(s, w) & TRAIT_LEAVES;
             while (leaf && next < s->around->n && s->around->leaves[next] != leaf)
                 next++;
             bool found = leaf && next < s->around->n;
@@ -205,26 +183,38 @@ static void read_constructs(struct selector *s, unsigned b, unsigned e)
 }
 
 /* ------------------------------------------------------------------ sets of selectors */
-static const struct {
-    const char *set, *name;
+enum { NO_WEIGHT = -1, NO_TRAIT = -2 };
+static const struct selector_row {
+    enum fe_trait_set set;
+    enum fe_selector selector; /* 0: any other */
     enum answer (*trait)(struct selector *, unsigned, unsigned);
     int weight;
-} selectors[] = {
-    { "device", "kind", kind_trait, 0 },
-    { "device", "arch", arch_trait, 1 },
-    { "device", "isa", isa_trait, 2 },
-    { "implementation", "vendor", vendor_trait, -1 },
-    { "implementation", "extension", extension_trait, -2 },
-    { "implementation", "", unknown_trait, -1 },
-    { "user", "condition", condition_trait, -1 },
-    { "target_device", "kind", target_kind_trait, 0 },
-    { "target_device", "", unknown_trait, -1 },
+} selector_rows[] = {
+    { TRAITS_DEVICE, SELECTOR_KIND, kind_trait, 0 },
+    { TRAITS_DEVICE, SELECTOR_ARCH, arch_trait, 1 },
+    { TRAITS_DEVICE, SELECTOR_ISA, isa_trait, 2 },
+    { TRAITS_IMPLEMENTATION, SELECTOR_VENDOR, vendor_trait, NO_WEIGHT },
+    { TRAITS_IMPLEMENTATION, SELECTOR_EXTENSION, extension_trait, NO_TRAIT },
+    { TRAITS_IMPLEMENTATION, 0, unknown_trait, NO_WEIGHT },
+    { TRAITS_USER, SELECTOR_CONDITION, condition_trait, NO_WEIGHT },
+    { TRAITS_TARGET_DEVICE, SELECTOR_KIND, target_kind_trait, 0 },
+    { TRAITS_TARGET_DEVICE, 0, unknown_trait, NO_WEIGHT },
 };
 
-/* score(n): in front of the traits. */
+static const struct selector_row *find_selector(enum fe_trait_set set, unsigned selector)
+{
+    for (unsigned i = 0; i < sizeof selector_rows / sizeof *selector_rows; i++)
+        if (selector_rows[i].set == set &&
+            (!selector_rows[i].selector || selector_rows[i].selector == selector))
+            return &selector_rows[i];
+    return NULL;
+}
+
+/* score(n): before the traits. */
 static unsigned read_score(struct selector *s, unsigned b, unsigned e, long long *score)
 {
-    if (!token_is(s, b, "score") || !token_is(s, b + 1, "("))
+    if (b >= s->end || fe_keyword(s->fe, &s->p->tokens[b]) != OMPK_SCORE ||
+        !token_is(s, b + 1, "("))
         return b;
     unsigned close = closing(s, b + 1);
     if (!fe_constant(s->fe, s->p, b + 2, close, score))
@@ -232,40 +222,44 @@ static unsigned read_score(struct selector *s, unsigned b, unsigned e, long long
     return close + 1 < e && token_is(s, close + 1, ":") ? close + 2 : close + 1;
 }
 
-/* One selector: a list of traits that must all hold (kind(nohost, gpu)), or one condition. */
-static void read_selector(struct selector *s, const char *set, unsigned name, unsigned b,
-                          unsigned e)
+/* Traits that must all hold (kind(nohost, gpu)), or one condition. */
+static enum answer read_traits(struct selector *s, const struct selector_row *row, unsigned name,
+                               unsigned b, unsigned e)
 {
-    long long score = 0;
-    for (unsigned i = 0; i < sizeof selectors / sizeof *selectors; i++) {
-        if (strcmp(selectors[i].set, set) ||
-            (*selectors[i].name && !names(s, name, selectors[i].name)))
-            continue;
-        int weight = selectors[i].weight;
-        b = read_score(s, b, e, &score);
-        bool list = selectors[i].trait != condition_trait;
-        enum answer a = b < e ? YES : selectors[i].trait(s, name, name);
-        for (unsigned k = b; k < e;) {
-            unsigned end = list ? find_top(s, k, e, ",") : e;
-            enum answer one = selectors[i].trait(s, k, end);
-            if (one == NO || a == YES)
-                a = one;
-            k = end + 1;
-        }
-        if (weight >= 0)
-            s->score += 1ull << (s->around->n + (unsigned)weight);
-        if (score > 0)
-            s->score += (unsigned long long)score;
-        if (weight != -2)
-            add_answer(s, a, name);
-        return;
+    bool list = row->trait != condition_trait;
+    enum answer all = b < e ? YES : row->trait(s, name, name);
+    for (unsigned k = b; k < e;) {
+        unsigned end = list ? find_top(s, k, e, ",") : e;
+        enum answer one = row->trait(s, k, end);
+        if (one == NO || all == YES)
+            all = one;
+        k = end + 1;
     }
-    add_answer(s, UNKNOWN, name);
+    return all;
 }
 
-static void read_set(struct selector *s, const char *set, unsigned b, unsigned e)
+static void read_selector(struct selector *s, enum fe_trait_set set, unsigned name, unsigned b,
+                          unsigned e)
 {
-    if (!strcmp(set, "construct")) {
+    const struct selector_row *row = find_selector(set, word_value(s, name, WORDS_SELECTOR));
+    long long score = 0;
+    if (!row) {
+        add_answer(s, UNKNOWN, name);
+        return;
+    }
+    b = read_score(s, b, e, &score);
+    enum answer all = read_traits(s, row, name, b, e);
+    if (row->weight >= 0)
+        s->score += 1ull << (s->around->n + (unsigned)row->weight);
+    if (score > 0)
+        s->score += (unsigned long long)score;
+    if (row->weight != NO_TRAIT)
+        add_answer(s, all, name);
+}
+
+static void read_set(struct selector *s, enum fe_trait_set set, unsigned b, unsigned e)
+{
+    if (set == TRAITS_CONSTRUCT) {
         read_constructs(s, b, e);
         return;
     }
@@ -282,14 +276,15 @@ static void read_set(struct selector *s, const char *set, unsigned b, unsigned e
 /* The context selector in tokens [b, e). */
 static enum answer evaluate(struct selector *s, unsigned b, unsigned e)
 {
-    static const char *const sets[] = { "device", "target_device", "implementation", "user",
-                                        "construct" };
-    s->all = YES, s->any = NO, s->how = MATCH_ALL, s->score = 0, s->unknown = 0;
+    s->all = YES;
+    s->any = NO;
+    s->how = MATCH_ALL;
+    s->score = 0;
+    s->unknown = 0;
     while (b < e) {
-        unsigned end = find_top(s, b, e, ",");
-        for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++)
-            if (token_is(s, b, sets[i]) && token_is(s, b + 1, "=") && token_is(s, b + 2, "{"))
-                read_set(s, sets[i], b + 3, closing(s, b + 2));
+        unsigned end = find_top(s, b, e, ","), set = word_value(s, b, WORDS_TRAIT_SET);
+        if (set && token_is(s, b + 1, "=") && token_is(s, b + 2, "{"))
+            read_set(s, (enum fe_trait_set)set, b + 3, closing(s, b + 2));
         b = end + 1;
     }
     if (s->how == MATCH_ALL)
@@ -344,7 +339,7 @@ static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool devic
         if (!token_is(&s, k + 1, "("))
             continue;
         unsigned close = closing(&s, k + 1);
-        if (token_is(&s, k, "when")) {
+        if (opens_clause(&s, k, OMPC_WHEN)) {
             unsigned colon = find_top(&s, k + 2, close, ":");
             enum answer a = evaluate(&s, k + 2, colon);
             if (a == UNKNOWN && !best.unknown)
@@ -353,7 +348,8 @@ static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool devic
                 best.b = colon + 1, best.e = close, best.made = true;
                 score = s.score;
             }
-        } else if ((token_is(&s, k, "default") || token_is(&s, k, "otherwise")) && !best.made) {
+        } else if (!best.made &&
+                   (opens_clause(&s, k, OMPC_DEFAULT) || opens_clause(&s, k, OMPC_OTHERWISE))) {
             best.b = k + 2, best.e = close;
         }
         k = close;
@@ -365,7 +361,8 @@ static bool mentions_target(const struct fe *fe, const struct fe_pragma *p)
 {
     struct selector s = { .fe = (struct fe *)fe, .p = p, .end = p->ntokens };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
-        if (token_is(&s, k, "target") && !token_is(&s, k + 1, "}") && !token_is(&s, k + 1, ","))
+        if ((directive_leaf(&s, k) & (OMPL_TARGET | OMPL_DATA)) && !token_is(&s, k + 1, "}") &&
+            !token_is(&s, k + 1, ","))
             return true;
     return false;
 }
@@ -452,7 +449,7 @@ static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct varian
                            .function = fe_function_named(fe, fe->u->text + name->begin,
                                                          name->end - name->begin) };
     for (k = closing(&s, k) + 1; k < p->ntokens; k++)
-        if (token_is(&s, k, "match") && token_is(&s, k + 1, "("))
+        if (opens_clause(&s, k, OMPC_MATCH))
             v->match = k + 2, v->end = closing(&s, k + 1);
     return v->base && v->function && v->match;
 }
@@ -556,7 +553,7 @@ static bool variants_match_device(struct fe *fe, const struct fe_pragma *p)
     struct around all = { { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD }, 5 };
     struct selector s = { .fe = fe, .p = p, .end = p->ntokens, .device = true, .around = &all };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
-        if (token_is(&s, k, "match") && token_is(&s, k + 1, "("))
+        if (opens_clause(&s, k, OMPC_MATCH))
             return evaluate(&s, k + 2, closing(&s, k + 1)) != NO;
     return true;
 }

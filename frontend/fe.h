@@ -235,9 +235,33 @@ enum fe_words {
     WORDS_SCHEDULE,
     WORDS_LINEAR_MODIFIER,
     WORDS_ASSUMPTION,
+    WORDS_TRAIT_SET,
+    WORDS_SELECTOR,
+    WORDS_KIND,
+    WORDS_ARCH,
+    WORDS_VENDOR,
+    WORDS_EXTENSION,
     WORDS_CLANG_HANGS,
     WORDS_CLANG_CLAUSE
 };
+/* context selectors: values of their words */
+enum fe_trait_set {
+    TRAITS_DEVICE = 1,
+    TRAITS_TARGET_DEVICE,
+    TRAITS_IMPLEMENTATION,
+    TRAITS_USER,
+    TRAITS_CONSTRUCT
+};
+enum fe_selector {
+    SELECTOR_KIND = 1,
+    SELECTOR_ARCH,
+    SELECTOR_ISA,
+    SELECTOR_VENDOR,
+    SELECTOR_EXTENSION,
+    SELECTOR_CONDITION
+};
+enum fe_match { MATCH_ALL = 1, MATCH_ANY, MATCH_NONE };
+enum { FE_ON_HOST = 1, FE_ON_GPU = 2, FE_ON_ANY = 3 };
 /* Is the word one of the set?  Its value is or-ed into *value. */
 bool fe_word(enum fe_words, const char *word, size_t length, unsigned *value);
 /* pragma.c */
