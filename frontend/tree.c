@@ -178,6 +178,21 @@ static void publish(struct fe *fe)
         u->ntargets += (u->constructs[i]->leaves & OMPL_TARGET) != 0;
 }
 
+/* Another region's name, or one of the user's at file scope. */
+static bool is_name_taken(const struct fe *fe, unsigned before, const char *name)
+{
+    for (unsigned i = 0; i < before; i++)
+        if (fe->u->constructs[i]->region && !strcmp(fe->u->constructs[i]->region, name))
+            return true;
+    for (unsigned i = 0; i < fe->functions.n; i++)
+        if (!strcmp(fe->functions.at[i]->f->name, name))
+            return true;
+    for (unsigned i = 0; i < fe->vars.n; i++)
+        if (fe->vars.at[i]->storage == OMPS_GLOBAL && !strcmp(fe->vars.at[i]->name, name))
+            return true;
+    return false;
+}
+
 static void name_regions(struct fe *fe)
 {
     struct omp_unit *u = fe->u;
@@ -188,11 +203,8 @@ static void name_regions(struct fe *fe)
         const char *base = arena_printf(fe->a, "%s_%u", c->function ? c->function->name : "file",
                                         c->place.line),
                    *name = base;
-        for (unsigned k = 0, n = 2; k < i; k++)
-            if (u->constructs[k]->region && !strcmp(u->constructs[k]->region, name)) {
-                name = arena_printf(fe->a, "%s_%u", base, n++);
-                k = ~0u;
-            }
+        for (unsigned n = 2; is_name_taken(fe, i, name); n++)
+            name = arena_printf(fe->a, "%s_%u", base, n);
         c->region = name;
     }
 }

@@ -139,7 +139,10 @@ enum cg_qualifiers { CG_AS_IS, CG_UNQUALIFIED };
 /* stands before a name; a const goes after it; run-time bounds are called __v_d0, __v_d1 … */
 const char *cg_type(struct cg *, const struct omp_type *, const char *v, enum cg_qualifiers);
 const char *cg_var_type(struct cg *, const struct omp_var *, enum cg_qualifiers);
-unsigned cg_nbounds(const struct omp_type *); /* hidden bounds of this type */
+/* TYPE NAME */
+const char *cg_declaration(struct cg *, const char *type, const char *name);
+const char *cg_reference(struct cg *, const struct omp_var *); /* TYPE *NAME */
+unsigned cg_nbounds(const struct omp_type *);                  /* hidden bounds of this type */
 /* value of the i-th, from an lvalue of that type */
 const char *cg_bound(struct cg *, const struct omp_type *, unsigned i, const char *lvalue);
 /* type in which iterations of an induction variable are counted */

@@ -83,12 +83,19 @@ static const char *compute_once(struct cg *cg, const char *type, const char *nam
     return v;
 }
 
+/* In arithmetic of type u; literals are small, and take part in it as they are. */
+static const char *in_type(struct cg *cg, const char *u, const char *value)
+{
+    return is_literal(value) ? value : cg_strf(cg, "(%s)%s", u, value);
+}
+
 static const char *difference(struct cg *cg, const struct omp_loop *l, const char *u,
                               const char *high, const char *low)
 {
     if (l->iv->type->kind == OMPT_POINTER)
         return cg_strf(cg, "(%s)(%s - %s)", u, high, low);
-    return cg_strf(cg, !strcmp(low, "0") ? "(%s)%s" : "((%s)%s - (%s)%s)", u, high, u, low);
+    return !strcmp(low, "0") ? in_type(cg, u, high)
+                             : cg_strf(cg, "(%s - %s)", in_type(cg, u, high), in_type(cg, u, low));
 }
 
 static const char *constant_trip(struct cg *cg, int64_t lb, int64_t ub, bool upwards,
@@ -117,8 +124,8 @@ static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, 
     if (one)
         return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance,
                        inclusive ? " + 1" : "");
-    const char *size = upwards == !l->step_negative ? cg_strf(cg, "(%s)%s", u, step)
-                                                    : cg_strf(cg, "(0 - (%s)%s)", u, step);
+    const char *size =
+        upwards == !l->step_negative ? in_type(cg, u, step) : cg_strf(cg, "(0 - (%s)%s)", u, step);
     return cg_strf(cg, "%s %s %s ? (%s%s) / %s + 1 : 0", lb, relation[l->rel], ub, distance,
                    inclusive ? "" : " - 1", size);
 }
@@ -128,13 +135,13 @@ static const char *iv_value(struct cg *cg, const struct nest *n, unsigned j, con
 {
     const struct omp_loop *l = &n->c->loops[j];
     const char *u = n->l[j].u,
-               *by = n->l[j].one ? k : cg_strf(cg, "%s * (%s)%s", k, u, n->l[j].step);
+               *by = n->l[j].one ? k : cg_strf(cg, "%s * %s", k, in_type(cg, u, n->l[j].step));
     char sign = l->step_negative ? '-' : '+';
     if (l->iv->type->kind == OMPT_POINTER)
         return cg_strf(cg, "%s %c (long long)(%s)", n->l[j].lb, sign, by);
     if (n->l[j].zero && sign == '+')
         return by;
-    return cg_strf(cg, "(%s)%s %c %s", u, n->l[j].lb, sign, by);
+    return cg_strf(cg, "%s %c %s", in_type(cg, u, n->l[j].lb), sign, by);
 }
 
 static unsigned width_of(const char *type) { return strcmp(type, "unsigned") ? 64 : 32; }
@@ -494,10 +501,11 @@ static const char *open_several(struct cg *cg, const struct nest *n, const struc
     }
     cg_line(cg, "struct __ompgpu_fours%u %s = __ompgpu_fours%u(%s, %s, %u);", w, i, w,
             takers[l->who], n->total, u);
-    cg_line(cg, "for (; %s.left > %s.span; __ompgpu_next_fours%u(&%s, %u))", i, i, w, i, u);
-    cg_open(cg, "_Pragma(\"clang loop unroll(full)\") for (unsigned @u = 0; @u < %u; @u++%s)", u,
-            next);
+    cg_open(cg, "for (; %s.left > %s.span; __ompgpu_next_fours%u(&%s, %u))", i, i, w, i, u);
+    cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
+    cg_open(cg, "for (unsigned @u = 0; @u < %u; @u++%s)", u, next);
     write_iteration(cg, n, p, nested ? NULL : cg_strf(cg, "(%s + @u * %s.stride)", k, i));
+    cg_close(cg);
     cg_close(cg);
     cg_open(cg, "for (; %s.left; __ompgpu_next_one%u(&%s)%s)", i, w, i, next);
     return k;

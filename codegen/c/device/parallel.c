@@ -141,8 +141,10 @@ static void declare_context(struct cg *cg, const char *name, const struct captur
         if (is_pointer_only(&l->list[i]))
             cg_line(cg, "void *%s;", v->name);
         else
-            cg_line(cg, "%s %s%s;", cg_var_type(cg, v, CG_AS_IS),
-                    l->list[i].how == BY_REFERENCE ? "*" : "", v->name);
+            cg_line(cg, "%s;",
+                    l->list[i].how == BY_REFERENCE
+                        ? cg_reference(cg, v)
+                        : cg_declaration(cg, cg_var_type(cg, v, CG_AS_IS), v->name));
     }
     if (deferred)
         cg_line(cg, "void *__deferred;");
@@ -192,9 +194,10 @@ static void unpack_context(struct cg *cg, const char *name, const struct capture
         if (l->list[i].how == BOUNDS_ONLY)
             continue;
         bool reference = l->list[i].how == BY_REFERENCE;
-        cg_line(cg, "%s %s%s = __ctx->%s;",
-                cg_var_type(cg, v, reference ? CG_AS_IS : CG_UNQUALIFIED), reference ? "*" : "",
-                v->name, v->name);
+        cg_line(cg, "%s = __ctx->%s;",
+                reference ? cg_reference(cg, v)
+                          : cg_declaration(cg, cg_var_type(cg, v, CG_UNQUALIFIED), v->name),
+                v->name);
         if (reference)
             cg_bind(cg, v, cg_strf(cg, "(*%s)", v->name));
     }

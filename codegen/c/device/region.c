@@ -23,10 +23,10 @@ static const char *parameter_list(struct cg *cg, const struct cg_plan *p)
         if (p->params[i].pass == CG_PASS_BOUND)
             s = cg_strf(cg, "%s, unsigned long __%s_d%u", s, v->name, p->params[i].bound);
         else
-            s = cg_strf(
-                cg, "%s, %s %s%s", s,
-                cg_var_type(cg, v, by_address(p->params[i].pass) ? CG_AS_IS : CG_UNQUALIFIED),
-                by_address(p->params[i].pass) ? "*" : "", v->name);
+            s = cg_strf(cg, "%s, %s", s,
+                        by_address(p->params[i].pass)
+                            ? cg_reference(cg, v)
+                            : cg_declaration(cg, cg_var_type(cg, v, CG_UNQUALIFIED), v->name));
     }
     return s;
 }

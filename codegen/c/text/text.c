@@ -37,14 +37,30 @@ void cg_write(struct cg *cg, const char *s, size_t n)
 
 void cg_puts(struct cg *cg, const char *s) { cg_write(cg, s, strlen(s)); }
 
+static const char *marker_of(struct cg *cg, struct omp_place p)
+{
+    return cg_strf(cg, "# %u %s\n", p.line, cg_quoted(cg, p.file ? p.file : ""));
+}
+
+static const char *first_line(struct cg *cg, const struct cg_text *t)
+{
+    const char *end = memchr(t->s, '\n', t->n);
+    return cg_strf(cg, "%.*s", (int)(end ? end - t->s + 1 : (long)t->n), t->s);
+}
+
 void cg_append(struct cg *cg, const struct cg_text *text)
 {
     assert(!text->open && "a text ends with the blocks that it opened");
     if (!text->n)
         return;
+    const char *marker = first_line(cg, text), *own = marker_of(cg, cg->out->shown);
+    size_t again =
+        cg->out->shown.line && !cg->unit->exact_lines && !strcmp(marker, own) ? strlen(marker) : 0;
+    struct omp_place shown = text->shown;
     cg_end_line(cg);
-    cg_write(cg, text->s, text->n);
+    cg_write(cg, text->s + again, text->n - again);
     cg_forget_place(cg);
+    cg->out->shown = shown;
 }
 
 void cg_forget_place(struct cg *cg)
@@ -122,7 +138,7 @@ static bool is_same_line(struct omp_place a, struct omp_place b)
 
 static void write_marker(struct cg *cg, struct omp_place p)
 {
-    cg_put(cg, "# %u %s\n", p.line, cg_quoted(cg, p.file));
+    cg_puts(cg, marker_of(cg, p));
     cg->out->shown = p;
     cg->out->line = p.line;
 }

@@ -59,6 +59,17 @@ const char *cg_var_type(struct cg *cg, const struct omp_var *v, enum cg_qualifie
                        : cg_strf(cg, "__typeof__(%s)", cg_spell(cg, v));
 }
 
+const char *cg_declaration(struct cg *cg, const char *type, const char *name)
+{
+    size_t n = strlen(type);
+    return cg_strf(cg, n && type[n - 1] == '*' ? "%s%s" : "%s %s", type, name);
+}
+
+const char *cg_reference(struct cg *cg, const struct omp_var *v)
+{
+    return cg_declaration(cg, cg_var_type(cg, v, CG_AS_IS), cg_strf(cg, "*%s", v->name));
+}
+
 const char *cg_bound(struct cg *cg, const struct omp_type *t, unsigned i, const char *lvalue)
 {
     for (; t; t = element(t), lvalue = cg_strf(cg, "%s[0]", lvalue))
