@@ -8,10 +8,20 @@
  * A schedule is a list of levels.  Each takes a range of logical iterations [lo, lo + m) and hands
  * on parts of it:
  *
- *     BLOCK    one contiguous part for each team or thread             CHUNK    parts of fixed size, dealt round-robin
- *     DYNAMIC  parts that the runtime deals on demand                  CYCLIC   single iterations, stride = number of takers
+ *   BLOCK    one contiguous part for each team or thread
+ *   CHUNK    chunks of fixed size, dealt round-robin
+ *   DYNAMIC  chunks that the runtime deals on demand
+ *   CYCLIC   single iterations, stride = number of takers
  *
  * The last level runs iterations: CYCLIC (coalesced on a GPU; the default everywhere) or SERIAL.
+ * Each is an iterator of the device runtime (devicertl/ompgpu_device.h):
+ *
+ *   const unsigned @n_i = 0 < n ? (unsigned)n : 0;
+ *   for (struct __ompgpu_loop32 @it_i = __ompgpu_loop32(__OMPGPU_THREADS, @n_i); @it_i.more;
+ *           __ompgpu_next32(&@it_i)) {
+ *       int i = @it_i.at;
+ *       … body …
+ *   }
  *
  * A reduction waits for memory, and one load in flight for each thread is less than the memory can
  * deliver.  So the simple body of a reduction stands twice in a CYCLIC level: first while there are
@@ -20,8 +30,8 @@
  * each other and go out together, while four additions in a row take far less time than one load.
  *
  * Collapsed nests do not divide in the loop and do not need the product of the trip counts: the
- * iteration is kept as a number in mixed radix, one digit __dJ per loop, and so is the stride
- * (__sJ); a step is an addition with carry.  The digits stay 32 bits wide for 32-bit induction
+ * iteration is kept as a number in mixed radix, a digit a loop, and so is the stride; a step is an
+ * addition with carry.  The digits stay 32 bits wide for 32-bit induction
  * variables however large the product is.  (Limit: teams × threads < 2^32.)  Where four run at a
  * time, the number of iterations that are left is counted beside it. */
 #include <ctype.h>
@@ -44,11 +54,6 @@ struct nest {
 };
 
 /* ------------------------------------------------------------------ bounds */
-static bool is_name(const char *s)
-{
-    return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == 0;
-}
-
 /* A constant that is written as digits wherever it is used. */
 static bool is_digits(const struct omp_expr *x)
 {
@@ -66,7 +71,15 @@ static bool is_one(const struct omp_expr *step)
     return cg_empty(step->extent) || (step->is_constant && step->value == 1);
 }
 
-/* A value that is computed once: literals stay as they are, the rest goes into a constant.  + 0: a
+/* Of a constant with the expression's value; NULL: not known. */
+static const char *type_of(struct cg *cg, const struct omp_expr *x)
+{
+    const struct omp_type *t = x->type;
+    bool promoted = t && t->kind == OMPT_INT && t->size >= sizeof(int);
+    return promoted && !t->variably_modified ? cg_type(cg, t, "", CG_UNQUALIFIED) : NULL;
+}
+
+/* A value that is computed once: digits stay as they are, the rest goes into a constant.  + 0: a
  * bit-field has no type of its own. */
 static const char *compute_once(struct cg *cg, const char *type, const char *name,
                                 const struct omp_loop *l, const struct omp_expr *x)
@@ -75,18 +88,21 @@ static const char *compute_once(struct cg *cg, const char *type, const char *nam
     if (is_digits(x))
         return value;
     const char *v = cg_strf(cg, "@%s_%s", name, l->iv->name);
-    if (type)
-        cg_line(cg, l->iv->type->kind == OMPT_POINTER ? "%s const %s = %s;" : "const %s %s = %s;",
-                type, v, value);
+    type = type ? type : type_of(cg, x);
+    if (!type)
+        cg_line(cg, "const __auto_type %s = (%s) + 0;", v, value);
+    else if (l->iv->type->kind == OMPT_POINTER)
+        cg_line(cg, "%s const %s = %s;", type, v, value);
     else
-        cg_line(cg, "const __auto_type %s = %s%s;", v, value, is_name(value) ? "" : " + 0");
+        cg_line(cg, "const %s %s = %s;", type, v, value);
     return v;
 }
 
-/* In arithmetic of type u; literals are small, and take part in it as they are. */
+/* In arithmetic of type u; what value_of writes as digits takes part in it as it is. */
 static const char *in_type(struct cg *cg, const char *u, const char *value)
 {
-    return is_literal(value) ? value : cg_strf(cg, "(%s)%s", u, value);
+    bool digits = !value[strspn(value, "0123456789")];
+    return digits ? value : cg_strf(cg, "(%s)%s", u, value);
 }
 
 static const char *difference(struct cg *cg, const struct omp_loop *l, const char *u,
