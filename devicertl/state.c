@@ -70,17 +70,17 @@ int __ompgpu_team_id(void) { return (int)__ompgpu_arch_team(); }
 int __ompgpu_num_teams(void) { return (int)__ompgpu_arch_nteams(); }
 
 /* In a region of one thread, or thread 0 of an SPMD kernel at level 0. */
-static _Bool alone(void)
+static _Bool is_only_thread(void)
 {
     return __ompgpu_cfg_nested && __ompgpu_state_nest[__ompgpu_arch_tid()] != 0;
 }
 
 /* Sequential code is thread 0's. */
-int __ompgpu_thread_id(void) { return alone() ? 0 : (int)__ompgpu_arch_tid(); }
+int __ompgpu_thread_id(void) { return is_only_thread() ? 0 : (int)__ompgpu_arch_tid(); }
 
 int __ompgpu_num_threads(void)
 {
-    if (alone())
+    if (is_only_thread())
         return 1;
     unsigned n = __ompgpu_outer_size();
     /* 0 in the sequential code of a generic kernel */

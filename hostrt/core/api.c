@@ -91,7 +91,7 @@ int omp_get_device_num(void) { return omp_get_num_devices(); }
 int omp_is_initial_device(void) { return 1; }
 
 /* ------------------------------------------------------------------ memory */
-static struct ompgpu_entry *allocation(struct ompgpu_device *dev, const void *p)
+static struct ompgpu_entry *find_allocation(struct ompgpu_device *dev, const void *p)
 {
     return ompgpu_present_find(&dev->allocations, (uintptr_t)p, 1);
 }
@@ -126,7 +126,7 @@ void omp_target_free(void *p, int number)
         return;
     }
     pthread_mutex_lock(&dev->lock);
-    struct ompgpu_entry *e = allocation(dev, p);
+    struct ompgpu_entry *e = find_allocation(dev, p);
     bool ours = e && e->begin == (uintptr_t)p;
     if (ours)
         ompgpu_present_remove(&dev->allocations, e);
@@ -159,7 +159,7 @@ int omp_target_is_accessible(const void *p, size_t size, int number)
     if (!dev)
         return 1;
     pthread_mutex_lock(&dev->lock);
-    const struct ompgpu_entry *e = allocation(dev, p);
+    const struct ompgpu_entry *e = find_allocation(dev, p);
     bool inside = e && size <= e->end - (uintptr_t)p;
     pthread_mutex_unlock(&dev->lock);
     return inside;
@@ -192,8 +192,8 @@ static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_de
 }
 
 /* NULL: the host. */
-static int copy(char *dst, const char *src, size_t size, struct ompgpu_device *to,
-                struct ompgpu_device *from)
+static int copy_bytes(char *dst, const char *src, size_t size, struct ompgpu_device *to,
+                      struct ompgpu_device *from)
 {
     if (size == 0)
         return 0;
@@ -210,7 +210,7 @@ static int copy(char *dst, const char *src, size_t size, struct ompgpu_device *t
     return copy_across(dst, src, size, to, from);
 }
 
-static int settle(struct ompgpu_device *to)
+static int wait_for_copies(struct ompgpu_device *to)
 {
     return to && to->plugin->sync(to->ordinal) ? EIO : 0;
 }
@@ -221,8 +221,9 @@ int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offs
     struct ompgpu_device *to, *from;
     if (!dst || !src || ompgpu_device_try(dst_number, &to) || ompgpu_device_try(src_number, &from))
         return EINVAL;
-    int bad = copy((char *)dst + dst_offset, (const char *)src + src_offset, length, to, from);
-    return bad ? bad : settle(to);
+    int bad =
+        copy_bytes((char *)dst + dst_offset, (const char *)src + src_offset, length, to, from);
+    return bad ? bad : wait_for_copies(to);
 }
 
 struct rect { /* all per dimension, outermost first */
@@ -252,7 +253,7 @@ static int copy_rect(const struct rect *r, char *dst, const char *src, int d, in
     if (d == ndims - 1)
         return __builtin_mul_overflow(r->volume[d], r->element, &bytes)
                    ? EINVAL
-                   : copy(dst, src, bytes, r->to, r->from);
+                   : copy_bytes(dst, src, bytes, r->to, r->from);
     int bad = 0;
     for (size_t i = 0; i < r->volume[d] && !bad; i++)
         bad = copy_rect(r, dst + i * dst_stride, src + i * src_stride, d + 1, ndims);
@@ -273,7 +274,7 @@ int omp_target_memcpy_rect(void *dst, const void *src, size_t element, int ndims
         ompgpu_device_try(src_number, &r.from))
         return EINVAL;
     int bad = copy_rect(&r, dst, src, 0, ndims);
-    return bad ? bad : settle(r.to);
+    return bad ? bad : wait_for_copies(r.to);
 }
 
 /* ------------------------------------------------------------------ copies as tasks */
@@ -327,7 +328,7 @@ static int device_set(struct ompgpu_device *dev, char *dst, int value, size_t si
         if (dev->plugin->device_copy(dev->ordinal, dst + done, dst, n))
             return -1;
     }
-    return settle(dev);
+    return wait_for_copies(dev);
 }
 
 void *omp_target_memset(void *p, int value, size_t size, int number)
@@ -397,11 +398,11 @@ int omp_target_disassociate_ptr(const void *host, int number)
 }
 
 /* ------------------------------------------------------------------ an extension of clang's */
-static void dump(const struct ompgpu_entry *e)
+static void dump_entries(const struct ompgpu_entry *e)
 {
     if (!e)
         return;
-    dump(e->left);
+    dump_entries(e->left);
     fprintf(stderr, "ompgpu:   %p  %p  %10zu  ", (void *)e->begin, (void *)e->device,
             (size_t)(e->end - e->begin));
     if (e->refs == OMPGPU_REFS_INFINITE)
@@ -409,7 +410,7 @@ static void dump(const struct ompgpu_entry *e)
     else
         fprintf(stderr, "%8ld  %s at %s:%u\n", e->refs, e->name ? e->name : "?",
                 e->file ? e->file : "?", e->line);
-    dump(e->right);
+    dump_entries(e->right);
 }
 
 void ompx_dump_mapping_tables(void)
@@ -422,7 +423,7 @@ void ompx_dump_mapping_tables(void)
                 "ompgpu: present table of device %d: %zu entries (host, device, bytes, references, "
                 "item)\n",
                 i, dev->present.count);
-        dump(dev->present.root);
+        dump_entries(dev->present.root);
         pthread_mutex_unlock(&dev->lock);
     }
 }

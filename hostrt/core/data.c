@@ -134,28 +134,28 @@ static struct part mapped_part(const struct ompgpu_entry *e, const struct ompgpu
 
 /* ------------------------------------------------------------------ looking up */
 static inline bool
-counts(const struct ompgpu_map *m) /* neither a mere lookup nor a copy of the region's own */
+is_counted(const struct ompgpu_map *m) /* neither a mere lookup nor a copy of the region's own */
 {
     return m->size && !(m->flags & (OMPGPU_MAP_LOOKUP | OMPGPU_MAP_PRIVATE_COPY));
 }
 
-static inline bool contains(const struct ompgpu_entry *e, const struct ompgpu_map *m)
+static inline bool contains_item(const struct ompgpu_entry *e, const struct ompgpu_map *m)
 {
     uintptr_t begin = (uintptr_t)m->begin;
     return begin >= e->begin && begin < e->end && m->size <= e->end - begin;
 }
 
 /* The entry of an item.  Not mapped: 0 and NULL. */
-static inline int find(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
+static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
     struct ompgpu_entry *e = *out =
         ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
-    if (e && !contains(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT))
+    if (e && !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT))
         return partly_mapped(w, m, e);
     return 0;
 }
 
-static uintptr_t translate(struct ompgpu_device *dev, uintptr_t host, uintptr_t otherwise)
+static uintptr_t translate_address(struct ompgpu_device *dev, uintptr_t host, uintptr_t otherwise)
 {
     const struct ompgpu_entry *e = host ? ompgpu_present_find(&dev->present, host, 1) : NULL;
     return e ? device_address(e, host) : otherwise;
@@ -180,7 +180,7 @@ static void unlock_tables(struct ompgpu_device *dev, bool locked)
 uintptr_t ompgpu_data_translate(struct ompgpu_device *dev, uintptr_t host)
 {
     bool locked = lock_tables(dev);
-    uintptr_t device = translate(dev, host, 0);
+    uintptr_t device = translate_address(dev, host, 0);
     unlock_tables(dev, locked);
     return device;
 }
@@ -223,7 +223,7 @@ static int set_links(struct work *w, const struct ompgpu_entry *e)
     return 0;
 }
 
-static int create(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
+static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
     void *memory;
     uintptr_t begin = (uintptr_t)m->begin;
@@ -255,7 +255,7 @@ static int create(struct work *w, const struct ompgpu_map *m, struct ompgpu_entr
 }
 
 /* ------------------------------------------------------------------ attached pointers */
-static struct ompgpu_attachment *attachment(struct ompgpu_entry *e, uintptr_t host)
+static struct ompgpu_attachment *get_attachment(struct ompgpu_entry *e, uintptr_t host)
 {
     for (unsigned i = 0; i < e->nattachments; i++)
         if (e->attachments[i].host == host)
@@ -276,16 +276,16 @@ static struct ompgpu_attachment *attachment(struct ompgpu_entry *e, uintptr_t ho
 
 /* Does nothing where the pointer itself is not mapped, or the pointee is not (a section of size
  * zero). */
-static int attach(struct work *w, const struct ompgpu_map *m)
+static int attach_pointer(struct work *w, const struct ompgpu_map *m)
 {
     uintptr_t host = (uintptr_t)m->attach;
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, host, sizeof(void *));
-    uintptr_t pointee = translate(w->dev, (uintptr_t)m->begin, 0);
+    uintptr_t pointee = translate_address(w->dev, (uintptr_t)m->begin, 0);
     if (!e || !pointee || host < e->begin || e->end - host < sizeof(void *))
         return 0;
     uintptr_t value = pointee - ((uintptr_t)m->begin - (uintptr_t)m->base);
     unsigned before = e->nattachments;
-    struct ompgpu_attachment *a = attachment(e, host);
+    struct ompgpu_attachment *a = get_attachment(e, host);
     if (!a)
         return item_failed(w, m);
     if (a->value == value)
@@ -302,16 +302,16 @@ static int attach(struct work *w, const struct ompgpu_map *m)
 static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
 {
     struct ompgpu_entry *e;
-    if (!counts(m)) {
+    if (!is_counted(m)) {
         uintptr_t begin = (uintptr_t)m->begin;
         if (address && !(m->flags & OMPGPU_MAP_PRIVATE_COPY))
-            *address = translate(w->dev, begin, begin) - (begin - (uintptr_t)m->base);
+            *address = translate_address(w->dev, begin, begin) - (begin - (uintptr_t)m->base);
         return 0;
     }
-    if (find(w, m, &e))
+    if (find_entry(w, m, &e))
         return -1;
     if (!e) {
-        if (create(w, m, &e))
+        if (create_entry(w, m, &e))
             return -1;
     } else if (e->counted != w->number && e->refs != OMPGPU_REFS_INFINITE)
         e->refs++, e->counted = w->number;
@@ -330,12 +330,13 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
 }
 
 /* Takes back what the first n items did. */
-static void undo(struct work *w, const struct ompgpu_map *maps, unsigned n)
+static void undo_entering(struct work *w, const struct ompgpu_map *maps, unsigned n)
 {
     while (n-- > 0) {
         const struct ompgpu_map *m = &maps[n];
         struct ompgpu_entry *e =
-            counts(m) ? ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size) : NULL;
+            is_counted(m) ? ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size)
+                          : NULL;
         if (!e || e->counted != w->number)
             continue;
         e->counted = 0;
@@ -354,7 +355,7 @@ static void wait_for_first_thread(struct ompgpu_device *dev)
 
 /* Copies are under way: other threads must not use what they fill.  A region's own launch is
  * ordered after them. */
-static int settle(struct work *w, bool region)
+static int settle_copies(struct work *w, bool region)
 {
     if (region && !ompgpu_many_threads()) {
         w->dev->unsynced = ompgpu_self_;
@@ -381,11 +382,11 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
     }
     for (unsigned i = 0; attaching && i < n && !bad; i++)
         if (maps[i].flags & OMPGPU_MAP_ATTACH)
-            bad = attach(&w, &maps[i]);
+            bad = attach_pointer(&w, &maps[i]);
     if (!bad && w.copied)
-        bad = settle(&w, addresses != NULL);
+        bad = settle_copies(&w, addresses != NULL);
     if (bad)
-        undo(&w, maps, done);
+        undo_entering(&w, maps, done);
     unlock_tables(dev, locked);
     return bad;
 }
@@ -395,7 +396,7 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
 static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 {
     struct ompgpu_entry *e;
-    if (find(w, m, &e))
+    if (find_entry(w, m, &e))
         return -1;
     if (!e)
         return w->how == OMPGPU_LEAVE_DATA && (m->flags & OMPGPU_MAP_PRESENT)
@@ -452,13 +453,13 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     }
     w.number = ++dev->construct;
     for (unsigned i = n; i-- > 0 && !bad;)
-        if (counts(&maps[i]))
+        if (is_counted(&maps[i]))
             bad = count_down(&w, &maps[i], &more);
     for (unsigned i = n; more && how != OMPGPU_LEAVE_DISCARD && i-- > 0 && !bad;)
-        if (counts(&maps[i]))
+        if (is_counted(&maps[i]))
             bad = copy_back(&w, &maps[i]);
     for (unsigned i = n; more && i-- > 0;)
-        if (counts(&maps[i]))
+        if (is_counted(&maps[i]))
             free_if_unused(&w, &maps[i]);
     unlock_tables(dev, locked);
     return bad;
@@ -470,7 +471,7 @@ static int update_item(struct work *w, const struct ompgpu_map *m)
     struct ompgpu_entry *e;
     if (!m->size)
         return 0;
-    if (find(w, m, &e))
+    if (find_entry(w, m, &e))
         return -1;
     if (!e)
         return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, NOT_PRESENT) : 0;
@@ -491,7 +492,7 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
     for (unsigned i = 0; i < n && !bad; i++)
         bad = update_item(&w, &maps[i]);
     if (!bad && w.copied)
-        bad = settle(&w, false);
+        bad = settle_copies(&w, false);
     unlock_tables(dev, locked);
     return bad;
 }

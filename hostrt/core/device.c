@@ -39,7 +39,7 @@ static void add_reason(const char *fmt, const char *a, const char *b)
 }
 
 /* Number of devices of this kind that the program can use. */
-static int usable(const struct candidate *c)
+static int count_usable(const struct candidate *c)
 {
     ompgpu_plugin_error("%s", "");
     int n = c->plugin->num_devices();
@@ -77,7 +77,7 @@ static int make_devices(const struct ompgpu_plugin *plugin, int n)
     return 0;
 }
 
-static int choose(void)
+static int choose_devices(void)
 {
     ompgpu_read_environment(&ompgpu_settings);
     ompgpu_watch_exit();
@@ -88,7 +88,7 @@ static int choose(void)
         if (ompgpu_settings.device_kind != OMPGPU_KIND_ANY &&
             ompgpu_settings.device_kind != (int)c->kind)
             continue;
-        int n = usable(c);
+        int n = count_usable(c);
         if (n > 0)
             return make_devices(c->plugin, n);
     }
@@ -101,7 +101,7 @@ void ompgpu_start(void)
         return;
     pthread_mutex_lock(&ompgpu_start_lock);
     int bad = 0;
-    if (ompgpu_run_state == OMPGPU_NOT_STARTED && !(bad = choose()))
+    if (ompgpu_run_state == OMPGPU_NOT_STARTED && !(bad = choose_devices()))
         __atomic_store_n(&ompgpu_run_state, OMPGPU_RUNNING, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&ompgpu_start_lock);
     if (bad)
@@ -138,14 +138,14 @@ static int open_device(struct ompgpu_device *dev, const char **file)
     return 0;
 }
 
-static inline bool is_open(const struct ompgpu_device *dev)
+static inline bool is_device_open(const struct ompgpu_device *dev)
 {
     return __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) == OMPGPU_DEVICE_OPEN &&
            __atomic_load_n(&dev->generation, __ATOMIC_RELAXED) ==
                __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
 }
 
-static int make_open(struct ompgpu_device *dev, const char **file)
+static int ensure_open(struct ompgpu_device *dev, const char **file)
 {
     pthread_mutex_lock(&ompgpu_start_lock);
     int bad = ompgpu_run_state == OMPGPU_RUNNING ? open_device(dev, file) : -1;
@@ -166,8 +166,8 @@ void ompgpu_on_host(const struct ompgpu_where *where, const char *reason)
 }
 
 /* Everything but an open device in range. */
-static __attribute__((noinline)) struct ompgpu_device *get_slow(const struct ompgpu_where *where,
-                                                                long number)
+static __attribute__((noinline)) struct ompgpu_device *
+get_device_slowly(const struct ompgpu_where *where, long number)
 {
     const char *file = NULL;
     if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
@@ -186,7 +186,7 @@ static __attribute__((noinline)) struct ompgpu_device *get_slow(const struct omp
                      number, ompgpu_ndevices == 1 ? "is" : "are", ompgpu_ndevices,
                      ompgpu_ndevices == 1 ? "" : "s", ompgpu_ndevices - 1, ompgpu_ndevices);
     struct ompgpu_device *dev = &ompgpu_devices[number];
-    if (make_open(dev, &file)) {
+    if (ensure_open(dev, &file)) {
         if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
             return NULL;
         ompgpu_fatal(where, file ? "%s (image of %s)" : "%s", ompgpu_plugin_message(), file);
@@ -206,10 +206,10 @@ struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *where, long n
     if (number == OMPGPU_DEVICE_DEFAULT)
         number = ompgpu_default_device();
     if (__builtin_expect(state == OMPGPU_RUNNING && number >= 0 && number < ompgpu_ndevices &&
-                             is_open(&ompgpu_devices[number]),
+                             is_device_open(&ompgpu_devices[number]),
                          1))
         return &ompgpu_devices[number];
-    return get_slow(where, number);
+    return get_device_slowly(where, number);
 }
 
 int ompgpu_device_try(int number, struct ompgpu_device **device)
@@ -222,7 +222,7 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
     if (number < 0 || number > ompgpu_ndevices)
         return -1;
     struct ompgpu_device *dev = &ompgpu_devices[number];
-    if ((!is_open(dev) && make_open(dev, &file)) ||
+    if ((!is_device_open(dev) && ensure_open(dev, &file)) ||
         __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) != OMPGPU_DEVICE_OPEN)
         return -1;
     *device = dev;
@@ -247,7 +247,7 @@ static void close_device(struct ompgpu_device *dev)
  * regions, and after the units have gone. As a shared library we come after the program anyway; the
  * number matters for libompgpu.a.  While other threads live, they may be inside of the runtime, and
  * all stays as it is for the short rest. */
-__attribute__((destructor(101))) static void stop(void)
+__attribute__((destructor(101))) static void stop_runtime(void)
 {
     if (ompgpu_other_threads()) {
         ompgpu_threads_forget();

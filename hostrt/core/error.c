@@ -42,8 +42,8 @@ void ompgpu_plugin_error(const char *fmt, ...)
 const char *ompgpu_plugin_message(void) { return reason; }
 
 /* ------------------------------------------------------------------ messages */
-static void format(char *out, size_t size, const struct ompgpu_where *where, const char *kind,
-                   const char *fmt, va_list ap)
+static void format_message(char *out, size_t size, const struct ompgpu_where *where,
+                           const char *kind, const char *fmt, va_list ap)
 {
     size_t n = (size_t)snprintf(out, size, "ompgpu: ");
 #define ADD(...) (n += n < size ? (size_t)snprintf(out + n, size - n, __VA_ARGS__) : 0)
@@ -68,7 +68,7 @@ void ompgpu_say(const struct ompgpu_where *where, const char *kind, const char *
     char text[2048];
     va_list ap;
     va_start(ap, fmt);
-    format(text, sizeof text, where, kind, fmt, ap);
+    format_message(text, sizeof text, where, kind, fmt, ap);
     va_end(ap);
     fputs(text, stderr);
 }
@@ -108,7 +108,7 @@ void ompgpu_fatal(const struct ompgpu_where *where, const char *fmt, ...)
     char text[2048];
     va_list ap;
     va_start(ap, fmt);
-    format(text, sizeof text, where, "error", fmt, ap);
+    format_message(text, sizeof text, where, "error", fmt, ap);
     va_end(ap);
     if (ompgpu_fatal_hook)
         ompgpu_fatal_hook(text);

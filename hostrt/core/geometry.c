@@ -25,7 +25,7 @@ enum {
     GENERIC_WAVES = 4
 };
 
-static unsigned least(unsigned long long a, unsigned b) { return a < b ? (unsigned)a : b; }
+static unsigned smaller(unsigned long long a, unsigned b) { return a < b ? (unsigned)a : b; }
 
 static unsigned warp_size(const struct ompgpu_device *dev)
 {
@@ -42,9 +42,9 @@ static unsigned most_threads(const struct ompgpu_device *dev, const struct ompgp
 {
     unsigned most = dev->info.max_threads_per_team ? dev->info.max_threads_per_team : 1024;
     if (f->max_threads)
-        most = least(f->max_threads, most);
+        most = smaller(f->max_threads, most);
     if (f->entry->max_threads)
-        most = least(f->entry->max_threads, most);
+        most = smaller(f->entry->max_threads, most);
     /* A kernel whose constant clauses are whole warps counts on them (__ompgpu_whole_warps). */
     if (f->entry->max_threads && f->entry->max_threads % warp_size(dev) == 0 &&
         most > warp_size(dev))
@@ -52,13 +52,13 @@ static unsigned most_threads(const struct ompgpu_device *dev, const struct ompgp
     return most;
 }
 
-static bool league_loop(const struct ompgpu_launch *l)
+static bool has_league_loop(const struct ompgpu_launch *l)
 {
     return (l->flags & (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE)) ==
            (OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_DISTRIBUTE);
 }
 
-static bool spmd(const struct ompgpu_function *f, const struct ompgpu_launch *l)
+static bool is_spmd(const struct ompgpu_function *f, const struct ompgpu_launch *l)
 {
     return f->entry->mode == OMPGPU_MODE_SPMD && (l->flags & OMPGPU_LAUNCH_SPMD);
 }
@@ -72,10 +72,10 @@ static unsigned wanted_threads(const struct ompgpu_device *dev, const struct omp
         threads = REDUCTION_THREADS;
     if (!l->trip)
         return threads;
-    if (league_loop(l)) /* a short loop: rather use more multiprocessors than full teams */
+    if (has_league_loop(l)) /* a short loop: rather use more multiprocessors than full teams */
         while (threads / 2 >= warp && (l->trip - 1) / threads + 1 < multiprocessors(dev))
             threads /= 2;
-    return least((l->trip + warp - 1) / warp * warp, threads);
+    return smaller((l->trip + warp - 1) / warp * warp, threads);
 }
 
 static unsigned choose_threads(const struct ompgpu_device *dev, const struct ompgpu_function *f,
@@ -88,10 +88,10 @@ static unsigned choose_threads(const struct ompgpu_device *dev, const struct omp
     if (!workers)
         return 1;
     if (l->thread_limit > 0)
-        return least((unsigned)l->thread_limit, most);
+        return smaller((unsigned)l->thread_limit, most);
     if (ompgpu_settings.teams_thread_limit > 0)
-        return least((unsigned)ompgpu_settings.teams_thread_limit, most);
-    return least(spmd(f, l) ? wanted_threads(dev, l) : GENERIC_THREADS, most);
+        return smaller((unsigned)ompgpu_settings.teams_thread_limit, most);
+    return smaller(is_spmd(f, l) ? wanted_threads(dev, l) : GENERIC_THREADS, most);
 }
 
 /* ------------------------------------------------------------------ teams */
@@ -109,24 +109,25 @@ unsigned ompgpu_wave(const struct ompgpu_device *dev, struct ompgpu_function *f,
         if (cached)
             __atomic_store_n(cached, n, __ATOMIC_RELAXED);
     }
-    return least((unsigned long long)n * multiprocessors(dev), GRID_LIMIT);
+    return smaller((unsigned long long)n * multiprocessors(dev), GRID_LIMIT);
 }
 
 static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_function *f,
                              const struct ompgpu_launch *l, unsigned threads)
 {
     if (!(l->flags & OMPGPU_LAUNCH_DISTRIBUTE))
-        return least(multiprocessors(dev), GRID_LIMIT);
+        return smaller(multiprocessors(dev), GRID_LIMIT);
     if (!l->trip)
         return ompgpu_wave(dev, f, threads);
-    if (!spmd(f, l)) {
+    if (!is_spmd(f, l)) {
         unsigned most = ompgpu_wave(dev, f, threads);
         if (!(l->flags & OMPGPU_LAUNCH_REDUCTION))
-            most = least((unsigned long long)most * GENERIC_WAVES, GRID_LIMIT);
-        return least(l->trip, most);
+            most = smaller((unsigned long long)most * GENERIC_WAVES, GRID_LIMIT);
+        return smaller(l->trip, most);
     }
-    unsigned teams = least((l->trip - 1) / threads + 1, GRID_LIMIT);
-    return l->flags & OMPGPU_LAUNCH_REDUCTION ? least(teams, ompgpu_wave(dev, f, threads)) : teams;
+    unsigned teams = smaller((l->trip - 1) / threads + 1, GRID_LIMIT);
+    return l->flags & OMPGPU_LAUNCH_REDUCTION ? smaller(teams, ompgpu_wave(dev, f, threads))
+                                              : teams;
 }
 
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct ompgpu_function *f,

@@ -12,7 +12,7 @@ double ompgpu_clock(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static struct ompgpu_where place_only(const struct ompgpu_where *w)
+static struct ompgpu_where without_region(const struct ompgpu_where *w)
 {
     return (struct ompgpu_where){ w->file, w->line, NULL, NULL };
 }
@@ -20,7 +20,7 @@ static struct ompgpu_where place_only(const struct ompgpu_where *w)
 void ompgpu_info_launch(const struct ompgpu_where *where, const struct ompgpu_device *dev,
                         const struct ompgpu_function *fn, struct ompgpu_geometry g, double ms)
 {
-    struct ompgpu_where place = place_only(where);
+    struct ompgpu_where place = without_region(where);
     ompgpu_say(&place, "", "launch %s on %s:%d: %u team%s x %u thread%s, %s, %.2f ms%s",
                where->region, dev->plugin->name, dev->number, g.teams, g.teams == 1 ? "" : "s",
                g.threads, g.threads == 1 ? "" : "s",
@@ -44,7 +44,7 @@ void ompgpu_info_reduction(const struct ompgpu_where *where, const struct ompgpu
                            const struct ompgpu_function *fn, struct ompgpu_geometry g,
                            size_t scratchpad)
 {
-    struct ompgpu_where place = place_only(where);
+    struct ompgpu_where place = without_region(where);
     unsigned flags = fn->entry->flags, variables = flags >> OMPGPU_KERNEL_VARIABLES & 255,
              arrays = flags >> (OMPGPU_KERNEL_VARIABLES + 8);
     char what[64], warps[32] = "", league[80] = "";
@@ -69,6 +69,6 @@ void ompgpu_info_reduction(const struct ompgpu_where *where, const struct ompgpu
 void ompgpu_info_copy(const struct ompgpu_where *where, const char *direction, const char *name,
                       size_t bytes)
 {
-    struct ompgpu_where place = place_only(where);
+    struct ompgpu_where place = without_region(where);
     ompgpu_say(&place, "", "copy %s device: %s, %zu bytes", direction, name ? name : "?", bytes);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "hostrt/core/core.h"
 
-static uint64_t hash(uint64_t x)
+static uint64_t hash_address(uint64_t x)
 {
     x ^= x >> 33, x *= 0xff51afd7ed558ccdull;
     x ^= x >> 33, x *= 0xc4ceb9fe1a85ec53ull;
@@ -33,7 +33,7 @@ struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *table, uintptr_t
 void ompgpu_present_insert(struct ompgpu_table *table, struct ompgpu_entry *new)
 {
     struct ompgpu_entry **link = &table->root;
-    new->priority = hash(new->begin);
+    new->priority = hash_address(new->begin);
     while (*link && (*link)->priority >= new->priority)
         link = new->begin < (*link)->begin ? &(*link)->left : &(*link)->right;
 

@@ -35,7 +35,7 @@ struct unit_state { /* what unit->state points to; guarded by ompgpu_start_lock 
 static struct unit_state *units;
 static struct load *loads;
 
-static const struct ompgpu_image_header *header(const struct unit_state *u)
+static const struct ompgpu_image_header *images_of(const struct unit_state *u)
 {
     return u->unit->image ? ompgpu_image_linked(u->unit->image) : NULL;
 }
@@ -97,7 +97,7 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
 }
 
 /* Under ompgpu_start_lock. */
-static void unload(struct load *l)
+static void unload_image(struct load *l)
 {
     if (l->module)
         l->device->plugin->unload(l->device->ordinal, l->module);
@@ -116,7 +116,7 @@ static void end_use(struct unit_state *u)
     u->uses = use->next;
     forget_variables(u->unit, use->load->device);
     if (--use->load->users == 0)
-        unload(use->load);
+        unload_image(use->load);
     ompgpu_xfree(use);
 }
 
@@ -169,13 +169,14 @@ bool ompgpu_unit_not_linked(const struct ompgpu_unit *unit)
 
 static bool needs_image(const struct unit_state *u)
 {
-    return header(u) && (header(u)->nkernels || u->unit->nvars || ompgpu_unit_not_linked(u->unit));
+    return images_of(u) &&
+           (images_of(u)->nkernels || u->unit->nvars || ompgpu_unit_not_linked(u->unit));
 }
 
 const struct ompgpu_unit *ompgpu_unit_without(unsigned kinds)
 {
     for (const struct unit_state *u = units; u; u = u->next)
-        if (needs_image(u) && !(ompgpu_image_kinds(header(u)) & kinds))
+        if (needs_image(u) && !(ompgpu_image_kinds(images_of(u)) & kinds))
             return u->unit;
     return NULL;
 }
@@ -184,7 +185,7 @@ const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *dev)
 {
     for (const struct unit_state *u = units; u; u = u->next) {
         ompgpu_plugin_error("%s", "");
-        if (needs_image(u) && dev->plugin->pick(dev->ordinal, header(u)) < 0)
+        if (needs_image(u) && dev->plugin->pick(dev->ordinal, images_of(u)) < 0)
             return u->unit;
     }
     return NULL;
@@ -280,7 +281,7 @@ static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device 
     l->next = loads, loads = l;
     if (ompgpu_image_bytes(h, (unsigned)image, &data, &size, &l->owned) ||
         dev->plugin->load(dev->ordinal, h, image, data, size, &l->module)) {
-        unload(l);
+        unload_image(l);
         return -1;
     }
     *out = l;
@@ -288,20 +289,20 @@ static int load_image(const struct ompgpu_image_header *h, struct ompgpu_device 
 }
 
 /* Under ompgpu_start_lock.  0, 1: no image suits, -1: an error. */
-static int load(struct unit_state *u, struct ompgpu_device *dev, struct load **out)
+static int use_image(struct unit_state *u, struct ompgpu_device *dev, struct load **out)
 {
     for (struct use *use = u->uses; use; use = use->next)
         if (use->load->device == dev) {
             *out = use->load;
             return 0;
         }
-    int result = (*out = find_load(header(u), dev)) ? 0 : load_image(header(u), dev, out);
+    int result = (*out = find_load(images_of(u), dev)) ? 0 : load_image(images_of(u), dev, out);
     if (result)
         return result;
     struct use *use = ompgpu_xalloc(sizeof *use);
     if (!use) {
         if (!(*out)->users)
-            unload(*out);
+            unload_image(*out);
         return -1;
     }
     use->load = *out, use->load->users++;
@@ -319,7 +320,7 @@ int ompgpu_units_load_variables(struct ompgpu_device *dev, const char **file)
 {
     struct load *l;
     for (struct unit_state *u = units; u; u = u->next)
-        if (u->unit->nvars && load(u, dev, &l) < 0) {
+        if (u->unit->nvars && use_image(u, dev, &l) < 0) {
             *file = u->unit->file;
             return -1;
         }
@@ -327,7 +328,7 @@ int ompgpu_units_load_variables(struct ompgpu_device *dev, const char **file)
 }
 
 /* ------------------------------------------------------------------ kernels */
-static struct region_state *region_state(struct unit_state *u, struct ompgpu_region *r)
+static struct region_state *get_region_state(struct unit_state *u, struct ompgpu_region *r)
 {
     struct region_state *s = r->slot;
     if (s)
@@ -344,14 +345,14 @@ static struct region_state *region_state(struct unit_state *u, struct ompgpu_reg
 static int find_function(struct unit_state *u, struct ompgpu_region *r, struct ompgpu_device *dev,
                          struct load *l, struct ompgpu_function **out)
 {
-    struct region_state *s = region_state(u, r);
+    struct region_state *s = get_region_state(u, r);
     if (!s || (*out = s->functions[dev->number]))
         return s ? 0 : -1;
     struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
     if (!f)
         return -1;
     const char *symbol = ompgpu_image_symbol(u->unit->image, r->kernel);
-    f->entry = ompgpu_image_kernel(header(u), symbol);
+    f->entry = ompgpu_image_kernel(images_of(u), symbol);
     f->where =
         (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
     int bad = -1;
@@ -374,8 +375,9 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
     return 0;
 }
 
-static __attribute__((noinline)) int
-function_slow(struct ompgpu_region *r, struct ompgpu_device *dev, struct ompgpu_function **out)
+static __attribute__((noinline)) int get_function_slowly(struct ompgpu_region *r,
+                                                         struct ompgpu_device *dev,
+                                                         struct ompgpu_function **out)
 {
     struct load *l;
     pthread_mutex_lock(&ompgpu_start_lock);
@@ -384,7 +386,7 @@ function_slow(struct ompgpu_region *r, struct ompgpu_device *dev, struct ompgpu_
     if (!u)
         ompgpu_plugin_error("its file %s is not registered with the runtime", r->file);
     else
-        result = load(u, dev, &l);
+        result = use_image(u, dev, &l);
     if (result == 0)
         result = find_function(u, r, dev, l, out);
     pthread_mutex_unlock(&ompgpu_start_lock);
@@ -397,5 +399,5 @@ int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev,
     struct region_state *s = __atomic_load_n(&r->slot, __ATOMIC_ACQUIRE);
     if (s && (*out = __atomic_load_n(&s->functions[dev->number], __ATOMIC_ACQUIRE)))
         return 0;
-    return function_slow(r, dev, out);
+    return get_function_slowly(r, dev, out);
 }

@@ -21,7 +21,7 @@ struct running { /* one region at work */
 
 /* ------------------------------------------------------------------ private copies */
 /* Copies of firstprivate aggregates: one buffer per thread serves all of a region. */
-static int private_copies(struct running *r)
+static int make_private_copies(struct running *r)
 {
     size_t total = 0;
     void *memory;
@@ -58,40 +58,40 @@ struct storage {
     size_t fixed, blocks, copies;
 };
 
-static size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+static size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 /* Of what nobody can say the size. */
-static size_t share(size_t usual)
+static size_t unknown_bytes(size_t usual)
 {
-    return ompgpu_settings.team_heap > 0 ? rounded((size_t)ompgpu_settings.team_heap, 16) : usual;
+    return ompgpu_settings.team_heap > 0 ? round_up((size_t)ompgpu_settings.team_heap, 16) : usual;
 }
 
 /* What the host made of expressions in the region may be nonsense, where the region would not have
  * come to evaluate them. */
-static size_t copies_of_threads(const struct running *r, const struct ompgpu_launch *launch,
-                                unsigned threads)
+static size_t copy_bytes_of(const struct running *r, const struct ompgpu_launch *launch,
+                            unsigned threads)
 {
     const struct ompgpu_kernel_entry *k = r->function->entry;
     const size_t most = r->dev->info.total_memory / 2 / threads;
     bool foreseen = launch->inner_bytes <= most;
     size_t copies = threads * ((size_t)k->copy_bytes + (foreseen ? launch->inner_bytes : 0));
     return copies + ((k->flags & OMPGPU_KERNEL_COPIES) || !foreseen
-                         ? share((size_t)threads * OMPGPU_THREAD_COPIES)
+                         ? unknown_bytes((size_t)threads * OMPGPU_THREAD_COPIES)
                          : 0);
 }
 
-static struct storage storage_of_team(const struct running *r, const struct ompgpu_launch *launch,
-                                      unsigned threads)
+static struct storage heap_parts_of(const struct running *r, const struct ompgpu_launch *launch,
+                                    unsigned threads)
 {
     const struct ompgpu_kernel_entry *k = r->function->entry;
-    struct storage s = { .fixed = rounded((size_t)k->heap_bytes, 16),
+    struct storage s = { .fixed = round_up((size_t)k->heap_bytes, 16),
                          .blocks = (size_t)k->block_bytes,
-                         .copies = copies_of_threads(r, launch, threads) };
+                         .copies = copy_bytes_of(r, launch, threads) };
     if (!(launch->flags & OMPGPU_LAUNCH_SPMD)) /* the main threads' copies are as large as their
                                                   slots for the league */
         s.blocks += launch->reduce_bytes;
     if (k->flags & OMPGPU_KERNEL_HEAP)
-        s.blocks += share(OMPGPU_TEAM_HEAP);
+        s.blocks += unknown_bytes(OMPGPU_TEAM_HEAP);
     return s;
 }
 
@@ -109,7 +109,7 @@ static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry 
 
 /* A place in the storage for each team; where there are more teams than run at a time, for those,
  * and not in more than an eighth of the device's memory.  Then teams claim a place. */
-static int storage(struct running *r, struct ompgpu_geometry g, struct ompgpu_env *env)
+static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_env *env)
 {
     size_t eighth = r->dev->info.total_memory / 8;
     if (!env->heap_bytes)
@@ -127,12 +127,12 @@ static int storage(struct running *r, struct ompgpu_geometry g, struct ompgpu_en
     return ompgpu_heap_get(r->dev, r->thread, env->heap_places * env->heap_bytes, &env->heap);
 }
 
-static int run(struct running *r, const struct ompgpu_param *params, unsigned nparams,
-               const struct ompgpu_launch *launch)
+static int run_region(struct running *r, const struct ompgpu_param *params, unsigned nparams,
+                      const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
-    struct storage s = storage_of_team(r, launch, g.threads);
-    size_t heap = rounded(s.fixed + s.blocks + s.copies, 256);
+    struct storage s = heap_parts_of(r, launch, g.threads);
+    size_t heap = round_up(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
     struct ompgpu_env env = { .device_num = (unsigned)r->dev->number,
                               .thread_limit = g.threads,
@@ -142,11 +142,11 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
     size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
                     launch->reduce_bytes + launch->copy_bytes * g.threads;
     void **out = r->thread->params;
-    if (private_copies(r))
+    if (make_private_copies(r))
         return -1;
     if (reduce && ompgpu_scratch_get(r->dev, r->thread, g.teams, reduce, &env.scratch))
         return -1;
-    if (storage(r, g, &env))
+    if (get_heaps(r, g, &env))
         return -1;
     *out++ = &env;
     for (unsigned i = 0; i < nparams; i++)
@@ -165,7 +165,7 @@ static int run(struct running *r, const struct ompgpu_param *params, unsigned np
     return bad;
 }
 
-static __attribute__((noinline)) _Noreturn void fail(struct running *r, bool entered)
+static __attribute__((noinline)) _Noreturn void fail_region(struct running *r, bool entered)
 {
     char reason[1024]; /* giving back may fail too, but what came first matters */
     snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
@@ -179,8 +179,8 @@ static __attribute__((noinline)) _Noreturn void fail(struct running *r, bool ent
 
 /* No image for the device: the host may run the region, unless its data is on the device already.
  */
-static __attribute__((noinline)) int without_image(const struct running *r,
-                                                   const struct ompgpu_region *region)
+static __attribute__((noinline)) int run_without_image(const struct running *r,
+                                                       const struct ompgpu_region *region)
 {
     if (ompgpu_data_any_present(r->dev, r->maps, r->nmaps))
         ompgpu_fatal(
@@ -203,21 +203,21 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         return 1;
     int found = ompgpu_function_get(region, r.dev, &r.function);
     if (__builtin_expect(found > 0, 0))
-        return without_image(&r, region);
+        return run_without_image(&r, region);
     if (found < 0 || !(r.thread = ompgpu_self()) ||
         ompgpu_thread_room(r.thread, nmaps, nparams + 1))
-        fail(&r, false);
+        fail_region(&r, false);
     if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))
-        fail(&r, false);
-    if (run(&r, params, nparams, launch))
-        fail(&r, true);
+        fail_region(&r, false);
+    if (run_region(&r, params, nparams, launch))
+        fail_region(&r, true);
     if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION))
-        fail(&r, false);
+        fail_region(&r, false);
     return 0;
 }
 
 /* ------------------------------------------------------------------ data constructs */
-static struct ompgpu_device *data_device(const struct ompgpu_where *where, long number)
+static struct ompgpu_device *get_data_device(const struct ompgpu_where *where, long number)
 {
     struct ompgpu_device *dev = ompgpu_device_get(where, number);
     if (dev && !ompgpu_self())
@@ -229,7 +229,7 @@ void __ompgpu_data_begin(const struct ompgpu_place *place, long device,
                          const struct ompgpu_map *maps, unsigned n)
 {
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = data_device(&where, device);
+    struct ompgpu_device *dev = get_data_device(&where, device);
     if (dev && ompgpu_data_enter(dev, &where, maps, n, NULL))
         ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
 }
@@ -238,7 +238,7 @@ void __ompgpu_data_end(const struct ompgpu_place *place, long device, const stru
                        unsigned n)
 {
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = data_device(&where, device);
+    struct ompgpu_device *dev = get_data_device(&where, device);
     if (dev && ompgpu_data_exit(dev, &where, maps, n,
                                 place->construct == OMPGPU_EXIT_DATA ? OMPGPU_LEAVE_DATA
                                                                      : OMPGPU_LEAVE_REGION))
@@ -249,7 +249,7 @@ void __ompgpu_data_update(const struct ompgpu_place *place, long device,
                           const struct ompgpu_map *maps, unsigned n)
 {
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = data_device(&where, device);
+    struct ompgpu_device *dev = get_data_device(&where, device);
     if (dev && ompgpu_data_update(dev, &where, maps, n))
         ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
 }

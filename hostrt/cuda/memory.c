@@ -39,7 +39,7 @@ static struct cuda_block **cached_bucket(struct cuda_memory *m, size_t size)
 static CUresult first_error(CUresult a, CUresult b) { return a ? a : b; }
 
 /* Lock held. */
-static CUresult trim(struct cuda_memory *m)
+static CUresult trim_cache(struct cuda_memory *m)
 {
     CUresult err = CUDA_SUCCESS;
     for (unsigned i = 0; i < CUDA_BUCKETS; i++)
@@ -81,14 +81,14 @@ static struct cuda_block *take_cached(struct cuda_memory *m, size_t size)
     return NULL;
 }
 
-static CUresult fresh(struct cuda_memory *m, size_t size, struct cuda_block **block)
+static CUresult allocate_block(struct cuda_memory *m, size_t size, struct cuda_block **block)
 {
     struct cuda_block *b = ompgpu_xalloc(sizeof *b);
     if (!b)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult err = ompgpu_cuda.cuMemAlloc(&b->address, size);
     if (err == CUDA_ERROR_OUT_OF_MEMORY && m->in_cache) {
-        err = trim(m);
+        err = trim_cache(m);
         if (!err)
             err = ompgpu_cuda.cuMemAlloc(&b->address, size);
     }
@@ -108,7 +108,7 @@ CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *m, size_t size, CUdevicept
     pthread_mutex_lock(&m->lock);
     struct cuda_block *b = take_cached(m, size);
     if (!b)
-        err = fresh(m, size, &b);
+        err = allocate_block(m, size, &b);
     if (!err) {
         struct cuda_block **bucket = live_bucket(m, b->address);
         b->next = *bucket;

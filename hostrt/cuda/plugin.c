@@ -51,7 +51,7 @@ static const CUresult fatal[] = {
 };
 
 /* "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY (out of memory)" */
-static void describe(char *text, size_t size, const char *call, CUresult err)
+static void describe_error(char *text, size_t size, const char *call, CUresult err)
 {
     const char *name = NULL, *meaning = NULL;
     if (ompgpu_cuda.cuGetErrorName(err, &name) || !name)
@@ -63,8 +63,8 @@ static void describe(char *text, size_t size, const char *call, CUresult err)
 }
 
 /* 0 for success; else 1 and the message, with `more` at its end. */
-__attribute__((format(printf, 4, 5))) static int result(int ordinal, CUresult err, const char *call,
-                                                        const char *more, ...)
+__attribute__((format(printf, 4, 5))) static int
+check_result(int ordinal, CUresult err, const char *call, const char *more, ...)
 {
     char text[256], tail[256];
     va_list ap;
@@ -75,7 +75,7 @@ __attribute__((format(printf, 4, 5))) static int result(int ordinal, CUresult er
             devices[ordinal].lost_call = call;
             devices[ordinal].lost = (int)err;
         }
-    describe(text, sizeof text, call, err);
+    describe_error(text, sizeof text, call, err);
     va_start(ap, more);
     vsnprintf(tail, sizeof tail, more, ap);
     va_end(ap);
@@ -83,7 +83,7 @@ __attribute__((format(printf, 4, 5))) static int result(int ordinal, CUresult er
     return 1;
 }
 /* One call of the driver: nonzero when it failed. */
-#define CALL(ordinal, f, ...) result(ordinal, ompgpu_cuda.f(__VA_ARGS__), #f, "%s", "")
+#define CALL(ordinal, f, ...) check_result(ordinal, ompgpu_cuda.f(__VA_ARGS__), #f, "%s", "")
 
 /* ------------------------------------------------------------------ host threads */
 static void thread_ends(void *p)
@@ -124,7 +124,7 @@ static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
         return 1;
     if (d->lost) {
         char text[256];
-        describe(text, sizeof text, d->lost_call, (CUresult)d->lost);
+        describe_error(text, sizeof text, d->lost_call, (CUresult)d->lost);
         ompgpu_plugin_error("the device can no longer be used since an earlier error: %s", text);
         return 1;
     }
@@ -140,7 +140,7 @@ static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
 }
 
 /* Make the device current for this host thread; its stream. */
-static inline int enter(int ordinal, CUstream *stream)
+static inline int enter_device(int ordinal, CUstream *stream)
 {
     struct cuda_thread *t = self;
     if (t && t->current == ordinal && t->stream[ordinal] && !devices[ordinal].lost) {
@@ -245,7 +245,8 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     d->pageable_access = pageable != 0;
     ompgpu_cuda_memory_init(&d->memory, info->total_memory);
     d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
-    if (enter(ordinal, &stream) || CALL(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
+    if (enter_device(ordinal, &stream) ||
+        CALL(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
         ompgpu_cuda_memory_fini(&d->memory, false);
         ompgpu_cuda.cuDevicePrimaryCtxRelease(d->handle);
         return 1;
@@ -345,7 +346,7 @@ static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image
     CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
     void *values[] = { log, (void *)(sizeof log - 1) };
     CUstream stream;
-    if (enter(ordinal, &stream))
+    if (enter_device(ordinal, &stream))
         return 1;
     if (e[image].kind == OMPGPU_IMAGE_PTX && (!size || ((const char *)data)[size - 1])) {
         ompgpu_plugin_error("the PTX image is not terminated by a NUL");
@@ -355,13 +356,13 @@ static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image
         provide_heap(ordinal);
     CUresult err = ompgpu_cuda.cuModuleLoadDataEx((CUmodule *)module, data, 2, options, values);
     log[strcspn(log, "\r\n")] = '\0'; /* the first line names the reason */
-    return result(ordinal, err, "cuModuleLoadDataEx", "%s%.200s", *log ? ": " : "", log);
+    return check_result(ordinal, err, "cuModuleLoadDataEx", "%s%.200s", *log ? ": " : "", log);
 }
 
 static void cuda_unload(int ordinal, void *module)
 {
     CUstream stream;
-    if (!enter(ordinal, &stream))
+    if (!enter_device(ordinal, &stream))
         ompgpu_cuda.cuModuleUnload(module);
 }
 
@@ -370,9 +371,9 @@ static int cuda_function(int ordinal, void *module, const char *name, struct omp
     CUstream stream;
     CUfunction f;
     int registers, threads, shared, local;
-    if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name), "cuModuleGetFunction",
-               ": kernel %s", name) ||
+    if (enter_device(ordinal, &stream) ||
+        check_result(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name),
+                     "cuModuleGetFunction", ": kernel %s", name) ||
         CALL(ordinal, cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f) ||
         CALL(ordinal, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f) ||
         CALL(ordinal, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f) ||
@@ -392,9 +393,9 @@ static int cuda_variable(int ordinal, void *module, const char *name, void **add
 {
     CUstream stream;
     CUdeviceptr p = 0;
-    if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda.cuModuleGetGlobal(&p, size, module, name), "cuModuleGetGlobal",
-               ": variable %s", name))
+    if (enter_device(ordinal, &stream) ||
+        check_result(ordinal, ompgpu_cuda.cuModuleGetGlobal(&p, size, module, name),
+                     "cuModuleGetGlobal", ": variable %s", name))
         return 1;
     *address = (void *)p;
     return 0;
@@ -405,9 +406,9 @@ static int cuda_alloc(int ordinal, size_t size, void **address)
 {
     CUstream stream;
     CUdeviceptr p = 0;
-    if (enter(ordinal, &stream) ||
-        result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p), "cuMemAlloc",
-               ": %zu bytes wanted", size))
+    if (enter_device(ordinal, &stream) ||
+        check_result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p),
+                     "cuMemAlloc", ": %zu bytes wanted", size))
         return 1;
     *address = (void *)p;
     return 0;
@@ -418,9 +419,10 @@ static int cuda_free(int ordinal, void *address)
     CUstream stream;
     if (!address)
         return 0;
-    return enter(ordinal, &stream) ||
-           result(ordinal, ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address),
-                  "cuMemFree", ": %p", address);
+    return enter_device(ordinal, &stream) ||
+           check_result(ordinal,
+                        ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address),
+                        "cuMemFree", ": %p", address);
 }
 
 /* An asynchronous copy takes its source into a staging buffer before it returns, unless the device
@@ -440,7 +442,7 @@ static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
     CUstream stream;
     if (!size)
         return 0;
-    if (enter(ordinal, &stream) ||
+    if (enter_device(ordinal, &stream) ||
         CALL(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream))
         return 1;
     return source_is_read_later(&devices[ordinal], src, size) &&
@@ -452,7 +454,7 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
     CUstream stream;
     if (!size)
         return 0;
-    return enter(ordinal, &stream) ||
+    return enter_device(ordinal, &stream) ||
            CALL(ordinal, cuMemcpyDtoHAsync, dst, (CUdeviceptr)src, size, stream) ||
            CALL(ordinal, cuStreamSynchronize, stream);
 }
@@ -462,7 +464,7 @@ static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size
     CUstream stream;
     if (!size)
         return 0;
-    return enter(ordinal, &stream) ||
+    return enter_device(ordinal, &stream) ||
            CALL(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
 }
 
@@ -471,8 +473,8 @@ static unsigned cuda_occupancy(int ordinal, struct ompgpu_function *f, unsigned 
 {
     CUstream stream;
     int teams = 0;
-    if (enter(ordinal, &stream) || CALL(ordinal, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-                                        &teams, f->handle, (int)threads, 0))
+    if (enter_device(ordinal, &stream) || CALL(ordinal, cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                                               &teams, f->handle, (int)threads, 0))
         return 0;
     return (unsigned)teams;
 }
@@ -486,8 +488,8 @@ static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
     int bad = 0;
     pthread_mutex_lock(&d->stack_lock);
     if (size > atomic_load(&d->stack)) {
-        bad = result(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size), "cuCtxSetLimit",
-                     ": %zu bytes of stack a thread", size);
+        bad = check_result(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size),
+                           "cuCtxSetLimit", ": %zu bytes of stack a thread", size);
         if (!bad)
             atomic_store(&d->stack, size);
     }
@@ -499,7 +501,7 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
                        void **params)
 {
     CUstream stream;
-    if (enter(ordinal, &stream))
+    if (enter_device(ordinal, &stream))
         return 1;
     if (__builtin_expect(f->stack_bytes >
                              atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed),
@@ -510,21 +512,22 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
     CUresult err =
         ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
-           result(ordinal, err, "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread",
-                  teams, threads, f->registers);
+           check_result(ordinal, err, "cuLaunchKernel",
+                        ": %u teams of %u threads, %u registers a thread", teams, threads,
+                        f->registers);
 }
 
 static int cuda_sync(int ordinal)
 {
     CUstream stream;
-    if (enter(ordinal, &stream))
+    if (enter_device(ordinal, &stream))
         return 1;
     CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
-           result(ordinal, err, "cuStreamSynchronize", "%s",
-                  self->recursive ? "; if recursion needs more stack than there is: set "
-                                    "OMPGPU_STACK_SIZE to more bytes a thread"
-                                  : "");
+           check_result(ordinal, err, "cuStreamSynchronize", "%s",
+                        self->recursive ? "; if recursion needs more stack than there is: set "
+                                          "OMPGPU_STACK_SIZE to more bytes a thread"
+                                        : "");
 }
 
 const struct ompgpu_plugin ompgpu_cuda_plugin = {

@@ -218,7 +218,7 @@ struct emu_barrier {
     struct emu_queue waiting;
 };
 /* lanes in one warp operation */
-struct emu_meeting {
+struct emu_rendezvous {
     uint32_t mask, arrived;
 };
 struct emu_fault {
@@ -235,12 +235,13 @@ struct emu_worker {
     /* random schedule: the ready lanes of each warp, and the warps that have any */
     uint32_t pool[EMU_WARPS], warps;
     unsigned nthreads, started, live; /* of the team; threads below `started` have been started */
-    /* round robin, of started threads only; met: come from a warp operation, before all others */
-    struct emu_queue ready, met;
+    /* round robin, of started threads only; released: come from a warp operation, before all others
+     */
+    struct emu_queue ready, released;
     struct emu_barrier barrier[EMU_BARRIERS];
     unsigned open; /* bit per barrier where someone waits */
     /* of each warp, by the operation and the lowest lane of the mask */
-    struct emu_meeting (*meeting)[EMU_EXITED][EMU_WARP];
+    struct emu_rendezvous (*rendezvous)[EMU_EXITED][EMU_WARP];
     unsigned spins;                   /* yields since the OS thread last yielded */
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */

@@ -43,7 +43,7 @@ static bool is_overflow(const struct emu_worker *w, const char *address, const c
     return (address < low && address >= low - guard) && sp < low + slack;
 }
 
-static void pass_on(int signo, siginfo_t *info, void *context, const struct sigaction *old)
+static void forward_signal(int signo, siginfo_t *info, void *context, const struct sigaction *old)
 {
     if (old->sa_flags & SA_SIGINFO)
         old->sa_sigaction(signo, info, context);
@@ -69,7 +69,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     if (!w || !w->current || info->si_code <= 0) {
         for (unsigned i = 0; i < NSIGNALS; i++)
             if (signals[i].signal == signo)
-                pass_on(signo, info, context, &before[i]);
+                forward_signal(signo, info, context, &before[i]);
         return;
     }
     greg_t *regs = uc->uc_mcontext.gregs;

@@ -160,7 +160,7 @@ static void *big_alloc(size_t mapped)
     return p + page;
 }
 
-static void release(struct emu_memory *m, char *base, size_t mapped)
+static void release_block(struct emu_memory *m, char *base, size_t mapped)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (mapped > SMALL_MAX) {
@@ -189,7 +189,7 @@ int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
     if (mapped <= left) {
         p = mapped > SMALL_MAX ? big_alloc(mapped) : small_alloc(m, small_class(mapped));
         if (p && block_add(m, (struct emu_block){ .base = p, .size = size, .mapped = mapped })) {
-            release(m, p, mapped);
+            release_block(m, p, mapped);
             p = NULL;
         }
         if (p)
@@ -218,7 +218,7 @@ int ompgpu_emu_memory_free(struct emu_memory *m, void *address)
         size_t mapped = b->mapped;
         block_remove(m, b);
         m->in_use -= mapped;
-        release(m, address, mapped);
+        release_block(m, address, mapped);
     }
     pthread_mutex_unlock(&m->lock);
     if (!known)

@@ -15,7 +15,7 @@ static struct emu_settings settings;
 static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
 
 /* A positive number with an optional K, M or G; anything else: `otherwise`. */
-static size_t size_from(const char *name, size_t otherwise)
+static size_t read_size(const char *name, size_t otherwise)
 {
     static const char units[] = "KMG";
     const char *text = getenv(name);
@@ -29,22 +29,22 @@ static size_t size_from(const char *name, size_t otherwise)
     return n ? (size_t)n : otherwise;
 }
 
-static size_t at_most(size_t n, size_t limit) { return n < limit ? n : limit; }
+static size_t smaller(size_t n, size_t limit) { return n < limit ? n : limit; }
 
 static void read_settings(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const char *schedule = getenv("OMPGPU_EMU_SCHEDULE");
-    settings.memory = size_from("OMPGPU_EMU_MEMORY", (size_t)4 << 30);
-    settings.stack = (size_from("OMPGPU_EMU_STACK", 64 << 10) + page - 1) & ~(page - 1);
+    settings.memory = read_size("OMPGPU_EMU_MEMORY", (size_t)4 << 30);
+    settings.stack = (read_size("OMPGPU_EMU_STACK", 64 << 10) + page - 1) & ~(page - 1);
     if (settings.stack < 16 << 10) /* a signal frame and a printf */
         settings.stack = 16 << 10;
     /* By default at most 16: each may need the stacks of a whole team, and the number of mappings
      * of a process is limited. */
-    settings.threads = (unsigned)at_most(
-        size_from("OMPGPU_EMU_THREADS", cores < 1 ? 1 : at_most((size_t)cores, 16)), 256);
-    settings.devices = (unsigned)at_most(size_from("OMPGPU_EMU_DEVICES", 1), EMU_MAX_DEVICES);
+    settings.threads = (unsigned)smaller(
+        read_size("OMPGPU_EMU_THREADS", cores < 1 ? 1 : smaller((size_t)cores, 16)), 256);
+    settings.devices = (unsigned)smaller(read_size("OMPGPU_EMU_DEVICES", 1), EMU_MAX_DEVICES);
     if (schedule && !strncmp(schedule, "random", 6)) {
         settings.random = true;
         settings.seed = schedule[6] == ':' ? strtoull(schedule + 7, NULL, 0) : 0;
@@ -198,10 +198,13 @@ static unsigned emu_occupancy(int ordinal, struct ompgpu_function *f, unsigned t
     if (!threads || threads > EMU_MAX_THREADS)
         return 0;
     unsigned warps = (threads + EMU_WARP - 1) / EMU_WARP;
-    return (unsigned)at_most(EMU_THREADS_PER_MP / EMU_WARP / warps, EMU_TEAMS_PER_MP);
+    return (unsigned)smaller(EMU_THREADS_PER_MP / EMU_WARP / warps, EMU_TEAMS_PER_MP);
 }
 
-static unsigned long gcd(unsigned long a, unsigned long b) { return b ? gcd(b, a % b) : a; }
+static unsigned long common_divisor(unsigned long a, unsigned long b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
 
 /* Teams in an order of their own: i -> (i * stride + shift) mod teams, stride coprime to teams. */
 static void shuffle_teams(struct emu_launch *l)
@@ -209,7 +212,7 @@ static void shuffle_teams(struct emu_launch *l)
     unsigned long x = l->seed * 0x9E3779B97F4A7C15u + 0xD1342543DE82EF95u;
     l->shift = (x >> 40) % l->teams;
     l->stride = 1 + (x >> 20 & 0xFFFFF) % l->teams;
-    while (gcd(l->stride, l->teams) != 1)
+    while (common_divisor(l->stride, l->teams) != 1)
         l->stride++;
 }
 

@@ -37,7 +37,7 @@ static void worker_free(void *p)
     if (w->signal_stack)
         munmap(w->signal_stack, w->signal_stack_size);
     ompgpu_xfree(w->threads);
-    ompgpu_xfree(w->meeting);
+    ompgpu_xfree(w->rendezvous);
     ompgpu_xfree(w);
 }
 
@@ -50,7 +50,7 @@ static void after_fork(void)
     pool.nthreads = pool.idle = 0;
 }
 
-static void init(void)
+static void init_pool(void)
 {
     pthread_key_create(&worker_key, worker_free);
     pthread_atfork(NULL, NULL, after_fork);
@@ -71,18 +71,18 @@ struct emu_worker *ompgpu_emu_worker_get(void)
 {
     if (ompgpu_emu_worker)
         return ompgpu_emu_worker;
-    pthread_once(&once, init);
+    pthread_once(&once, init_pool);
     struct emu_worker *w = ompgpu_xalloc(sizeof *w);
     if (!w)
         return NULL;
     w->threads = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->threads);
-    w->meeting = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->meeting);
+    w->rendezvous = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->rendezvous);
     w->signal_stack_size = 64 * 1024;
     w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (w->signal_stack == MAP_FAILED)
         w->signal_stack = NULL;
-    if (!w->threads || !w->meeting || !w->signal_stack || pthread_setspecific(worker_key, w)) {
+    if (!w->threads || !w->rendezvous || !w->signal_stack || pthread_setspecific(worker_key, w)) {
         worker_free(w);
         return NULL;
     }
@@ -210,7 +210,7 @@ static void start_threads(unsigned wanted)
 void ompgpu_emu_pool_run(struct emu_launch *l)
 {
     bool shared = l->teams > l->chunk;
-    pthread_once(&once, init);
+    pthread_once(&once, init_pool);
     pthread_cond_init(&l->done, NULL);
     if (shared) {
         unsigned parts = (l->teams + l->chunk - 1) / l->chunk;

@@ -4,15 +4,16 @@
  * the OS thread.  Otherwise every thread of the team runs on a fiber until it must wait; then the
  * next ready thread goes on, directly from fiber to fiber:
  *
- *     home ──▶ thread 0 ──barrier──▶ thread 1 ──barrier──▶ … ──▶ last one: releases all, goes on ──▶ … ──▶ home
+ *     home ──▶ thread 0 ──barrier──▶ thread 1 ──barrier──▶ … ──▶ the last: releases all,
+ *     goes on ──▶ … ──▶ home
  *
  * A thread that ends takes the next thread that has not started onto its own stack, so a kernel in
  * which few threads wait needs few fibers.  Control comes home when nobody is ready: either all
  * threads have ended, or some wait for what cannot come, and then the launch fails with a message
  * that says who waits where and who is missing.
  *
- * A warp operation is a meeting of the lanes of its mask.  The last lane to come computes the
- * results of all lanes at once, so that the meeting is free again before the first of them goes on.
+ * A warp operation is a rendezvous of the lanes of its mask.  The last lane to come computes the
+ * results of all lanes at once, so that it is free again before the first of them goes on.
  * Different operations of disjoint lanes may be in flight at once. */
 #include <sched.h>
 #include <stdarg.h>
@@ -30,7 +31,7 @@ static const char *const state_names[] = {
 };
 
 /* ------------------------------------------------------------------ failure */
-static _Noreturn void leave(struct emu_worker *w)
+static _Noreturn void leave_team(struct emu_worker *w)
 {
     w->current = NULL;
     ompgpu_emu_fiber_leave(&w->home);
@@ -46,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void fail_thread(struct e
     va_end(ap);
     ompgpu_emu_launch_fail(w->launch, "%s (team %u, thread %u)", text, w->current->pub.team,
                            w->current->pub.tid);
-    leave(w);
+    leave_team(w);
 }
 
 static bool launch_failed(const struct emu_worker *w)
@@ -129,14 +130,14 @@ static struct emu_thread *next_ready(struct emu_worker *w)
 {
     if (w->launch->random)
         return w->warps ? random_ready(w) : NULL;
-    if (w->met.head)
-        return queue_take(&w->met);
+    if (w->released.head)
+        return queue_take(&w->released);
     if (w->started < w->nthreads)
         return &w->threads[w->started++];
     return w->ready.head ? queue_take(&w->ready) : NULL;
 }
 
-static void become(struct emu_worker *w, struct emu_thread *t)
+static void set_current(struct emu_worker *w, struct emu_thread *t)
 {
     w->current = t;
     if (t)
@@ -144,7 +145,7 @@ static void become(struct emu_worker *w, struct emu_thread *t)
 }
 
 /* Leave the fiber `from` for thread t, or for home when t is NULL. */
-static void go_to(struct emu_worker *w, struct emu_fiber *from, struct emu_thread *t)
+static void switch_to(struct emu_worker *w, struct emu_fiber *from, struct emu_thread *t)
 {
     struct emu_fiber *to = &w->home;
     if (t) {
@@ -155,24 +156,24 @@ static void go_to(struct emu_worker *w, struct emu_fiber *from, struct emu_threa
                                    w->nthreads, w->stack);
             if (from == &w->home)
                 return;
-            leave(w);
+            leave_team(w);
         }
         to = t->fiber;
     }
-    become(w, t);
+    set_current(w, t);
     w->switches++;
     ompgpu_emu_fiber_switch(from, to);
 }
 
-/* The current thread waits, or is in the ready queue; returns when it is its turn again. */
-static void block(struct emu_worker *w)
+/* The current thread waits, or is in the ready queue; returns when it may go on. */
+static void block_thread(struct emu_worker *w)
 {
     struct emu_thread *me = w->current;
     if (launch_failed(w))
-        leave(w);
+        leave_team(w);
     struct emu_thread *t = next_ready(w);
     if (t != me)
-        go_to(w, me->fiber, t);
+        switch_to(w, me->fiber, t);
 }
 
 /* With the random schedule the one who released the others may have to wait for any of them. */
@@ -180,7 +181,7 @@ static void after_release(struct emu_worker *w)
 {
     if (w->launch->random) {
         make_ready(w, &w->ready, w->current);
-        block(w);
+        block_thread(w);
     }
 }
 
@@ -189,7 +190,7 @@ static void after_release(struct emu_worker *w)
 struct place {
     char text[32];
 };
-static struct place at(int line)
+static struct place place_of(int line)
 {
     struct place p = { " of the device runtime" };
     if (line > 0)
@@ -231,13 +232,13 @@ static void op_barrier(unsigned id, unsigned nthreads, int line)
     if (w->plain) {
         if (w->nthreads == 1 && nthreads <= 1)
             return;
-        fail_thread(w, "barrier%s in a kernel that is marked as having none", at(line).text);
+        fail_thread(w, "barrier%s in a kernel that is marked as having none", place_of(line).text);
     }
     if (id >= EMU_BARRIERS)
-        fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, at(line).text,
+        fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, place_of(line).text,
                     EMU_BARRIERS - 1);
     if (nthreads > w->nthreads)
-        fail_thread(w, "barrier%s for %u threads in a team of %u", at(line).text, nthreads,
+        fail_thread(w, "barrier%s for %u threads in a team of %u", place_of(line).text, nthreads,
                     w->nthreads);
     struct emu_barrier *b = &w->barrier[id];
     if (!b->arrived)
@@ -245,8 +246,8 @@ static void op_barrier(unsigned id, unsigned nthreads, int line)
     else if ((nthreads ? nthreads : w->live) != barrier_count(w, b))
         fail_thread(
             w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u",
-            at(line).text, nthreads ? nthreads : w->live, at(b->waiting.head->line).text,
-            barrier_count(w, b));
+            place_of(line).text, nthreads ? nthreads : w->live,
+            place_of(b->waiting.head->line).text, barrier_count(w, b));
     if (++b->arrived == barrier_count(w, b)) {
         barrier_release(w, id);
         after_release(w);
@@ -257,7 +258,7 @@ static void op_barrier(unsigned id, unsigned nthreads, int line)
     me->barrier = id;
     me->line = line;
     queue_add(&b->waiting, me);
-    block(w);
+    block_thread(w);
 }
 
 /* One thread fewer to wait for. */
@@ -271,33 +272,34 @@ static void barriers_after_exit(struct emu_worker *w)
 }
 
 /* ------------------------------------------------------------------ warp operations */
-static struct emu_thread *lane(struct emu_worker *w, const struct emu_thread *t, unsigned i)
+static struct emu_thread *thread_of_lane(struct emu_worker *w, const struct emu_thread *t,
+                                         unsigned i)
 {
     return &w->threads[(t->pub.tid & ~(EMU_WARP - 1u)) + i];
 }
 
-static void meet_shuffle(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+static void finish_shuffle(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
 {
     uint32_t value[EMU_WARP];
     for (uint32_t m = mask; m; m &= m - 1)
-        value[__builtin_ctz(m)] = lane(w, me, __builtin_ctz(m))->value;
+        value[__builtin_ctz(m)] = thread_of_lane(w, me, __builtin_ctz(m))->value;
     for (uint32_t m = mask; m; m &= m - 1) {
-        struct emu_thread *t = lane(w, me, __builtin_ctz(m));
+        struct emu_thread *t = thread_of_lane(w, me, __builtin_ctz(m));
         if (t->source < EMU_WARP && (mask >> t->source & 1))
             t->value = value[t->source];
     }
 }
 
-static void meet_ballot(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+static void finish_ballot(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
 {
     uint32_t votes = 0;
     for (uint32_t m = mask; m; m &= m - 1)
-        votes |= lane(w, me, __builtin_ctz(m))->value << __builtin_ctz(m);
+        votes |= thread_of_lane(w, me, __builtin_ctz(m))->value << __builtin_ctz(m);
     for (uint32_t m = mask; m; m &= m - 1)
-        lane(w, me, __builtin_ctz(m))->value = votes;
+        thread_of_lane(w, me, __builtin_ctz(m))->value = votes;
 }
 
-static void meet_nothing(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+static void finish_nothing(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
 {
     (void)w, (void)me, (void)mask;
 }
@@ -316,55 +318,54 @@ static uint32_t combine_words(enum ompgpu_emu_redux op, uint32_t a, uint32_t b)
     }
 }
 
-static void meet_redux(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+static void finish_redux(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
 {
     uint32_t result = me->value;
     for (uint32_t m = mask & ~(1u << me->pub.tid % EMU_WARP); m; m &= m - 1)
-        result = combine_words(me->source, result, lane(w, me, __builtin_ctz(m))->value);
+        result = combine_words(me->source, result, thread_of_lane(w, me, __builtin_ctz(m))->value);
     for (uint32_t m = mask; m; m &= m - 1)
-        lane(w, me, __builtin_ctz(m))->value = result;
+        thread_of_lane(w, me, __builtin_ctz(m))->value = result;
 }
 
-static void (*const meet_result[])(struct emu_worker *, const struct emu_thread *,
-                                   uint32_t mask) = {
-    [EMU_AT_SHUFFLE] = meet_shuffle,
-    [EMU_AT_BALLOT] = meet_ballot,
-    [EMU_AT_SYNCWARP] = meet_nothing,
-    [EMU_AT_REDUX] = meet_redux,
+static void (*const finish[])(struct emu_worker *, const struct emu_thread *, uint32_t mask) = {
+    [EMU_AT_SHUFFLE] = finish_shuffle,
+    [EMU_AT_BALLOT] = finish_ballot,
+    [EMU_AT_SYNCWARP] = finish_nothing,
+    [EMU_AT_REDUX] = finish_redux,
 };
 
-/* The lanes of mask meet; results are in `value` afterwards. */
-static void meet(struct emu_worker *w, enum emu_state kind, uint32_t mask)
+/* The caller waits for the other lanes of mask; results are in `value` afterwards. */
+static void join_rendezvous(struct emu_worker *w, enum emu_state kind, uint32_t mask)
 {
     struct emu_thread *me = w->current;
     unsigned my_lane = me->pub.tid % EMU_WARP;
     if (!(mask >> my_lane & 1))
         fail_thread(w, "%s with mask 0x%08x, which leaves out the calling lane %u",
                     state_names[kind], mask, my_lane);
-    if (mask == 1u << my_lane) { /* alone: also what a kernel without fibers may do */
+    if (mask == 1u << my_lane) { /* the only lane: also what a kernel without fibers may do */
         me->value = kind == EMU_AT_BALLOT && me->value ? mask : me->value;
         return;
     }
     if (w->plain)
         fail_thread(w, "%s in a kernel that is marked as having no warp operation",
                     state_names[kind]);
-    struct emu_meeting *m = &w->meeting[me->pub.tid / EMU_WARP][kind][__builtin_ctz(mask)];
+    struct emu_rendezvous *m = &w->rendezvous[me->pub.tid / EMU_WARP][kind][__builtin_ctz(mask)];
     if (!m->arrived)
-        *m = (struct emu_meeting){ .mask = mask };
+        *m = (struct emu_rendezvous){ .mask = mask };
     else if (m->mask != mask)
-        fail_thread(w, "%s with mask 0x%08x meets one with mask 0x%08x of lane %d",
-                    state_names[kind], mask, m->mask, __builtin_ctz(m->arrived));
+        fail_thread(w, "%s with mask 0x%08x, but lane %d waits in one with mask 0x%08x",
+                    state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
     m->arrived |= 1u << my_lane;
     if (m->arrived != mask) {
         me->state = kind;
         me->mask = mask;
-        block(w);
+        block_thread(w);
         return;
     }
     m->arrived = 0;
-    meet_result[kind](w, me, mask);
+    finish[kind](w, me, mask);
     for (uint32_t others = mask & ~(1u << my_lane); others; others &= others - 1)
-        make_ready(w, &w->met, lane(w, me, __builtin_ctz(others)));
+        make_ready(w, &w->released, thread_of_lane(w, me, __builtin_ctz(others)));
     after_release(w);
 }
 
@@ -374,7 +375,7 @@ static uint32_t op_shuffle(uint32_t mask, uint32_t value, uint32_t source)
     struct emu_thread *me = w->current;
     me->value = value;
     me->source = source;
-    meet(w, EMU_AT_SHUFFLE, mask);
+    join_rendezvous(w, EMU_AT_SHUFFLE, mask);
     return me->value;
 }
 
@@ -383,11 +384,14 @@ static uint32_t op_ballot(uint32_t mask, int predicate)
     struct emu_worker *w = ompgpu_emu_worker;
     struct emu_thread *me = w->current;
     me->value = predicate != 0;
-    meet(w, EMU_AT_BALLOT, mask);
+    join_rendezvous(w, EMU_AT_BALLOT, mask);
     return me->value;
 }
 
-static void op_syncwarp(uint32_t mask) { meet(ompgpu_emu_worker, EMU_AT_SYNCWARP, mask); }
+static void op_syncwarp(uint32_t mask)
+{
+    join_rendezvous(ompgpu_emu_worker, EMU_AT_SYNCWARP, mask);
+}
 
 static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
 {
@@ -395,7 +399,7 @@ static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
     struct emu_thread *me = w->current;
     me->value = value;
     me->source = op;
-    meet(w, EMU_AT_REDUX, mask);
+    join_rendezvous(w, EMU_AT_REDUX, mask);
     return me->value;
 }
 
@@ -407,16 +411,16 @@ static void op_yield(void)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     if (launch_failed(w))
-        leave(w); /* what it spins for may never come */
+        leave_team(w); /* what it spins for may never come */
     if (++w->spins >
-        w->live) { /* everybody here has had a turn: what is waited for is on another OS thread */
+        w->live) { /* all threads here have run since: what is waited for is on another OS thread */
         w->spins = 0;
         sched_yield();
     }
     if (w->plain)
         return;
     make_ready(w, &w->ready, w->current);
-    block(w);
+    block_thread(w);
 }
 
 static __attribute__((noreturn)) void op_fail(const char *message, int line)
@@ -465,14 +469,14 @@ static void report_barrier(struct emu_worker *w, unsigned id)
         break;
     }
     ompgpu_emu_launch_fail(w->launch, "barrier%s reached by %u of %u threads (%s) in team %u",
-                           at(b->waiting.head->line).text, b->arrived, barrier_count(w, b), missing,
-                           w->threads[0].pub.team);
+                           place_of(b->waiting.head->line).text, b->arrived, barrier_count(w, b),
+                           missing, w->threads[0].pub.team);
 }
 
 static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
 {
-    const struct emu_meeting *m =
-        &w->meeting[waiting->pub.tid / EMU_WARP][waiting->state][__builtin_ctz(waiting->mask)];
+    const struct emu_rendezvous *m =
+        &w->rendezvous[waiting->pub.tid / EMU_WARP][waiting->state][__builtin_ctz(waiting->mask)];
     unsigned first = waiting->pub.tid & ~(EMU_WARP - 1u),
              missing = first + (unsigned)__builtin_ctz(m->mask & ~m->arrived);
     char text[80];
@@ -488,8 +492,8 @@ static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
                            waiting->pub.tid / EMU_WARP);
 }
 
-/* Nobody is ready, some have not ended: name the barrier with the most threads, or else the first
- * warp operation. */
+/* No thread is ready, some have not ended: name the barrier with the most threads, or else the
+ * first warp operation. */
 static void report_deadlock(struct emu_worker *w)
 {
     unsigned best = EMU_BARRIERS;
@@ -530,11 +534,11 @@ static void end_thread(struct emu_worker *w)
     struct emu_thread *t = launch_failed(w) ? NULL : next_ready(w);
     if (t && !t->fiber) { /* not started: goes on here, on the same stack */
         t->fiber = f;
-        become(w, t);
+        set_current(w, t);
         return;
     }
     ompgpu_emu_fiber_give(w, f);
-    go_to(w, f, t);
+    switch_to(w, f, t);
 }
 
 void ompgpu_emu_thread_loop(struct emu_worker *w)
@@ -550,7 +554,7 @@ static void team_begin(struct emu_worker *w, unsigned team)
     const struct emu_launch *l = w->launch;
     w->nthreads = w->live = l->threads;
     w->started = w->warps = w->spins = w->open = w->ahead_left = 0;
-    w->ready = w->met = (struct emu_queue){ 0 };
+    w->ready = w->released = (struct emu_queue){ 0 };
     memset(w->barrier, 0, sizeof w->barrier);
     memset(w->pool, 0, sizeof w->pool);
     w->random = l->seed ^ (team + 1) * 0xD1342543DE82EF95u;
@@ -564,13 +568,13 @@ static void team_begin(struct emu_worker *w, unsigned team)
         if (l->random)
             pool_add(w, t);
     }
-    memset(w->meeting, 0, (l->threads + EMU_WARP - 1) / EMU_WARP * sizeof *w->meeting);
+    memset(w->rendezvous, 0, (l->threads + EMU_WARP - 1) / EMU_WARP * sizeof *w->rendezvous);
 }
 
 static void run_fibers(struct emu_worker *w, unsigned team)
 {
     team_begin(w, team);
-    go_to(w, &w->home, next_ready(w));
+    switch_to(w, &w->home, next_ready(w));
 }
 
 static void plain_loop(struct emu_worker *w)
@@ -594,7 +598,7 @@ static void run_plain(struct emu_worker *w, unsigned team)
     w->threads[0] = (struct emu_thread){
         .pub = { .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w }
     };
-    become(w, &w->threads[0]);
+    set_current(w, &w->threads[0]);
     ompgpu_emu_fiber_call(&w->home, plain_loop, w);
 }
 
