@@ -1,8 +1,8 @@
-/* alloc.c - omp_alloc and its kin in device code (section 18.13 of OpenMP 5.2).
+/* alloc.c - omp_alloc and the other allocation routines in device code (section 18.13 of
+ * OpenMP 5.2).
  *
  * All predefined allocators give memory of the device's heap, which every thread of the device can
- * reach: that fulfils the access that any of them promises.  In front of a block stands the address
- * that the heap gave out. */
+ * reach: any of them allows that.  The word before a block holds the address that the heap gave. */
 #include "devicertl/arch.h"
 
 enum { LEAST_ALIGN = 16 };

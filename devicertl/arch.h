@@ -53,13 +53,13 @@ typedef u64 cell_row[WARP];
 
 /* ------------------------------------------------------------------ configuration
  * Weak constants: 1 ("assume everything") unless codegen, which sees the whole module, gives them
- * internal linkage and the initialiser 0 before it optimises.  Only with 0 does the state behind
- * them fold away.
+ * internal linkage and the initialiser 0 before it optimises.  Only with 0 does the state that they
+ * guard fold away.
  *
- *   __ompgpu_cfg_nested          a thread that is in a parallel region may meet another one, or cfg_asks
+ *   __ompgpu_cfg_nested          a thread in a parallel region may encounter another, or cfg_asks
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
  *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
- *   __ompgpu_cfg_storage         some kernel uses the team's storage in global memory
+ *   __ompgpu_cfg_storage         some kernel uses the team heap
  *   __ompgpu_cfg_parts           an SPMD kernel has regions that may run on a part of the team
  *   __ompgpu_cfg_asks            thread 0 of an SPMD kernel calls functions at level 0 (state.c)
  */
@@ -68,9 +68,9 @@ extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what
- * must be defined.  In SPMD mode each thread writes only what it alone reads (nest[tid]) or what is
- * the same for all (mode), so that no barrier is needed.  A store to a variable that nothing
- * reachable from the kernel reads may be deleted; codegen does so. */
+ * must be defined.  In SPMD mode each thread writes only what no other thread reads (nest[tid]) or
+ * what is the same for all (mode), so that no barrier is needed.  A store to a variable that
+ * nothing reachable from the kernel reads may be deleted; codegen does so. */
 /* For what all threads store: relaxed, so that stores of one value at the same time are no race.
  * The instructions are those of plain accesses with .relaxed.cta; a store that nothing reads is
  * deleted all the same (codegen/ir/passes/prune.c), and only a second load in one thread costs
@@ -99,13 +99,17 @@ unsigned __ompgpu_part_size(int num_threads); /* of a region; num_threads 0: the
 /* whether the calling thread belongs to the region, which it then enters */
 _Bool __ompgpu_part_begin(int num_threads, _Bool cond);
 void __ompgpu_part_end(void);
-/* the team's storage in global memory; all blocks are free */
+/* All launched threads, first and last in a kernel: the team gets a heap, of which no block is
+ * used, and returns it.  A barrier only where heaps are claimed, in SPMD mode. */
 void __ompgpu_heap_begin(struct __ompgpu_env *, int mode);
 void __ompgpu_heap_leave(struct __ompgpu_env *, int mode);
-void __ompgpu_soft_reset(void); /* make the software barrier usable */
-/* The barrier of the region the caller is in: n of the team's launched threads call it. */
+/* Thread 0, before a barrier of the whole team that precedes the first use of barrier_part with n
+ * no multiple of WARP. */
+void __ompgpu_soft_reset(void);
+/* A barrier of threads 0 … n-1 of the team, which call it; n: of the region the caller is in. */
 void __ompgpu_team_barrier(unsigned n, int line);
-_Bool __ompgpu_try_lock(unsigned *lock); /* a lock of `critical` */
+/* A lock of `critical`: true when the caller has it now; acquires what the last owner wrote. */
+_Bool __ompgpu_try_lock(unsigned *lock);
 
 /* ------------------------------------------------------------------ architecture: who */
 unsigned __ompgpu_arch_tid(void); /* in the launched team, 0 … ntid-1 */
@@ -115,33 +119,39 @@ unsigned __ompgpu_arch_nteams(void);
 
 /* ------------------------------------------------------------------ architecture: synchronisation
  * All may be called in divergent code. */
-/* all launched threads that have not returned from the kernel */
+/* A barrier of all launched threads; none may have returned from the kernel. */
 void __ompgpu_arch_barrier(int line);
-void __ompgpu_arch_barrier_part(unsigned n, int line); /* threads 0 … n-1; n < ntid */
+/* A barrier of threads 0 … n-1; n < ntid.  One such barrier at a time in a team.  Where n is no
+ * multiple of WARP, after __ompgpu_soft_reset. */
+void __ompgpu_arch_barrier_part(unsigned n, int line);
+/* Waits for the lanes in mask, all of which call it with this mask, as those of all operations
+ * below do; orders their memory accesses. */
 void __ompgpu_arch_syncwarp(unsigned mask);
-/* of lane + delta; garbage past the mask's end */
+/* The value of lane + delta; undefined where that is not in mask. */
 u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);
 u64 __ompgpu_arch_pair(u32 low, u32 high); /* a 64-bit value of two registers, and back */
 u32 __ompgpu_arch_low(u64);
 u32 __ompgpu_arch_high(u64);
-u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane); /* of a lane in mask */
-/* lanes in mask with a true vote */
+/* The value of `lane`, which is in mask. */
+u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane);
+/* The lanes in mask with a true vote. */
 u32 __ompgpu_arch_ballot(unsigned mask, _Bool vote);
-/* lanes that are here together with the caller; at least its own */
+/* The lanes that are here together with the caller; at least its own.  Does not wait. */
 unsigned __ompgpu_arch_activemask(void);
 /* One word of each lane in mask combined by the hardware (__OMPGPU_REDUX_*), for all of them; only
  * where there is such an operation, which is known when code is generated. */
 _Bool __ompgpu_arch_has_redux(void);
 u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value);
-/* of lane - delta; garbage before the first lane */
+/* The value of lane - delta; undefined before the first lane. */
 u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta);
-void __ompgpu_arch_pause(void); /* in a spinning loop: let others run */
+void __ompgpu_arch_pause(void); /* in a loop that waits for another thread */
 /* acquire and release, for all threads of the device */
 void __ompgpu_arch_fence(void);
 void __ompgpu_arch_fence_sc(void); /* sequentially consistent, likewise */
 
 /* ------------------------------------------------------------------ architecture: system */
-void *__ompgpu_arch_malloc(usize); /* visible to all teams; NULL when exhausted */
+/* Memory for all teams of the device, not initialised, aligned to 16; NULL when there is none. */
+void *__ompgpu_arch_malloc(usize);
 void __ompgpu_arch_free(void *);
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);

@@ -88,7 +88,7 @@ void omp_get_schedule(int *kind, int *chunk)
     *chunk = 0;
 }
 
-/* ------------------------------------------------------- devices: a device knows of itself only */
+/* ------------------------------------------------------ devices: a device knows only itself */
 OMP_API(int, omp_is_initial_device, (void), 0)
 OMP_API(int, omp_get_device_num, (void), (int)STATE_GET(__ompgpu_state_device))
 OMP_API(int, omp_get_default_device, (void), (int)STATE_GET(__ompgpu_state_device))
@@ -101,8 +101,8 @@ OMP_API(double, omp_get_wtick, (void), __ompgpu_arch_wtick())
 
 /* ------------------------------------------------------------------ locks
  * The storage is that of the host's omp.h, one pointer wide.  Simple: a word as for `critical`.
- * Nestable: owner and depth in one word of 64 bits, the depth in the low 22; the owner alone
- * changes it while it is not 0. */
+ * Nestable: owner and depth in one word of 64 bits, the depth in the low 22; only the
+ * owner changes it while it is not 0. */
 typedef struct {
     unsigned word[2];
 } lock_t;

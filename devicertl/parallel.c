@@ -8,7 +8,7 @@
  *      ------------------------------ B: join -------------------------------
  *      … next region, or fn = NULL                  wait at A; fn == NULL: return
  *
- * Between A and B nobody writes the published values; after B none but thread 0 reads them.
+ * Between A and B no thread writes the published values; after B only thread 0 reads them.
  */
 #include "devicertl/arch.h"
 
@@ -68,7 +68,7 @@ __attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env
     __ompgpu_arch_barrier(0); /* A */
 }
 
-/* The rules of section 10.1.1 for a region that sequential code meets. */
+/* The rules of section 10.1.1 for a region that sequential code encounters. */
 static unsigned region_size(int num_threads, unsigned nthreads_var, _Bool cond)
 {
     unsigned limit = __ompgpu_arch_ntid(), n = limit;
@@ -102,8 +102,8 @@ void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool 
 {
     if (__ompgpu_level() == 0) {
         if (__ompgpu_cfg_asks && __ompgpu_is_spmd())
-            __ompgpu_fail("a parallel region was met by code that '#pragma omp assume "
-                          "no_parallelism' or its like says has none",
+            __ompgpu_fail("a parallel region was encountered by code that an assumption "
+                          "('no_parallelism', 'no_openmp' …) says has none; remove the assumption",
                           0);
         __ompgpu_fork(fn, ctx, num_threads, cond);
         return;

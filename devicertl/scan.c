@@ -1,41 +1,42 @@
 /* scan.c - prefix combinations over the threads of a team, for `reduction(inscan, …)`.  Like
  * reduction.c it moves bytes and knows no types.
  *
- * A loop with a scan runs in rounds: thread t of T takes iteration base + t, so that iteration
- * order is thread order.  In a round:
+ * A loop with a scan runs in steps: thread t of T takes iteration base + t, so that iteration order
+ * is thread order.  In a step:
  *
- *     rec of each thread        r0 r1 … r31 │ r32 …           what the input phase left in the list items
- *     warp: shuffles up         log2 steps, inclusive
+ *     rec of each thread        r0 r1 … r31 │ r32 …      what the input phase made of the list items
+ *     warp: shuffles up         log2 times, inclusive
  *     last lane of each warp ─▶ up[warp]
  *     ------------------------------ A: totals are there ---------------------
  *     first warp                carry op up[0], up[1] … inclusive over the lanes ─▶ down[warp]
  *     ------------------------------ B: prefixes are there -------------------
- *     all                       prefix = down[warp - 1] (first warp: carry);  rec = prefix op (own inclusive, or that of the lane below)
+ *     all                       prefix = down[warp - 1] (first warp: carry)
+ *                               rec = prefix op (its inclusive value, or that of the lane below)
  *                               carry = down[last warp]
  *
- * Two barriers a round suffice: up[w] is written again only by warp w's own lanes behind B, when
- * the first warp has read it; down is written again only behind the next A, when all have read it.
- * Records larger than a slot travel in parts, with two barriers more for each. Several rows of T
- * iterations can go through one round (small records, simple bodies): their loads are in flight
- * together, a slot holds a record of each row, and the first warp takes one row after the other.
+ * Two barriers a step suffice: up[w] is written again only by the lanes of warp w after B, when the
+ * first warp has read it; down is written again only after the next A, when all have read it.
+ * Records larger than a cell are exchanged in parts, with two barriers more for each.  Several rows
+ * of T iterations can go through one step (small records, simple bodies): their loads are in flight
+ * together, a cell holds a record of each row, and the first warp takes one row after the other.
  *
  * The left operand is always the earlier iteration's, so an operator need not commute; the tree
- * depends on T alone.                  */
+ * depends on T only. */
 #include "devicertl/arch.h"
 
 #define PART ((usize)CELL_BYTES) /* bytes of a record that are exchanged at a time */
 _Static_assert(__OMPGPU_SCAN_BYTES == CELL_BYTES, "rows of a scan share a cell");
 
-/* The records of one thread: its own, two for the algorithm, and what all iterations so far add up
- * to. */
+/* The records of one thread: its iteration's, two for the algorithm, and what all iterations so far
+ * add up to. */
 struct records {
     void *rec, *tmp, *aux, *carry;
     usize size;
     __ompgpu_combine combine;
 };
 /* Who the caller is: lanes of its warp that take part (mask), the first `holders` of them have an
- * iteration in this round. */
-struct place {
+ * iteration in this step. */
+struct position {
     unsigned lane, warp, mask, holders, warps, n;
 };
 
@@ -43,10 +44,10 @@ struct place {
 INLINE void fetch_word(void *into, const void *rec, usize at, usize n, unsigned mask,
                        unsigned delta)
 {
-    u32 piece = 0;
-    __builtin_memcpy(&piece, (const char *)rec + at, n);
-    piece = __ompgpu_arch_shuffle_up(mask, piece, delta);
-    __builtin_memcpy((char *)into + at, &piece, n);
+    u32 word = 0;
+    __builtin_memcpy(&word, (const char *)rec + at, n);
+    word = __ompgpu_arch_shuffle_up(mask, word, delta);
+    __builtin_memcpy((char *)into + at, &word, n);
 }
 
 /* *into = the record of the lane `delta` below. */
@@ -97,12 +98,12 @@ INLINE void put_cell(CELL_SPACE cell_row *cells, unsigned row, const void *rec, 
 {
     UNROLL for (usize at = 0; at < n; at += 8)
     {
-        u64 piece = 0;
-        __builtin_memcpy(&piece, (const char *)rec + at, n - at < 8 ? n - at : 8);
+        u64 word = 0;
+        __builtin_memcpy(&word, (const char *)rec + at, n - at < 8 ? n - at : 8);
         if (n > 4)
-            cells[(row * ROW_BYTES(n) + at) / 8][warp] = piece;
+            cells[(row * ROW_BYTES(n) + at) / 8][warp] = word;
         else
-            ((CELL_SPACE u32 *)cells)[row * WARP + warp] = (u32)piece;
+            ((CELL_SPACE u32 *)cells)[row * WARP + warp] = (u32)word;
     }
 }
 
@@ -110,17 +111,17 @@ INLINE void get_cell(CELL_SPACE cell_row *cells, unsigned row, void *rec, usize 
 {
     UNROLL for (usize at = 0; at < n; at += 8)
     {
-        u64 piece;
+        u64 word;
         if (n > 4)
-            piece = cells[(row * ROW_BYTES(n) + at) / 8][warp];
+            word = cells[(row * ROW_BYTES(n) + at) / 8][warp];
         else
-            piece = ((CELL_SPACE u32 *)cells)[row * WARP + warp];
-        __builtin_memcpy((char *)rec + at, &piece, n - at < 8 ? n - at : 8);
+            word = ((CELL_SPACE u32 *)cells)[row * WARP + warp];
+        __builtin_memcpy((char *)rec + at, &word, n - at < 8 ? n - at : 8);
     }
 }
 
 /* n bytes from `at` of every warp's total to the first warp. */
-INLINE void part_up(struct records r, struct place p, usize at, usize n)
+INLINE void part_up(struct records r, struct position p, usize at, usize n)
 {
     if (at)
         __ompgpu_team_barrier(p.n, 0); /* the cells' last use is over */
@@ -132,7 +133,7 @@ INLINE void part_up(struct records r, struct place p, usize at, usize n)
 }
 
 /* And back: aux becomes the prefix of the caller's warp. */
-INLINE void part_down(struct records r, struct place p, usize at, usize n)
+INLINE void part_down(struct records r, struct position p, usize at, usize n)
 {
     if (at)
         __ompgpu_team_barrier(p.n, 0);
@@ -146,7 +147,7 @@ INLINE void part_down(struct records r, struct place p, usize at, usize n)
     get_cell(cells_down(r.size), 0, (char *)r.carry + at, n, p.warps - 1);
 }
 
-INLINE void exchange_part(struct records r, struct place p, _Bool up, usize at, usize n)
+INLINE void exchange_part(struct records r, struct position p, _Bool up, usize at, usize n)
 {
     if (up)
         part_up(r, p, at, n);
@@ -154,7 +155,7 @@ INLINE void exchange_part(struct records r, struct place p, _Bool up, usize at, 
         part_down(r, p, at, n);
 }
 
-INLINE void exchange(struct records r, struct place p, _Bool up)
+INLINE void exchange(struct records r, struct position p, _Bool up)
 {
     if (r.size <= MAX_UNROLLED) {
         UNROLL for (usize at = 0; at < r.size; at += PART)
@@ -168,21 +169,21 @@ INLINE void exchange(struct records r, struct place p, _Bool up)
 }
 
 /* ------------------------------------------------------------------ team */
-INLINE struct place place_of(unsigned n, unsigned m)
+INLINE struct position position_of(unsigned n, unsigned m)
 {
     unsigned tid = __ompgpu_arch_tid(), first = tid / WARP * WARP, lanes = n - first,
              held = m > first ? m - first : 0;
-    return (struct place){ .lane = tid % WARP,
-                           .warp = tid / WARP,
-                           .mask = lanes >= WARP ? FULL_WARP : (1u << lanes) - 1,
-                           .holders = held < WARP ? held : WARP,
-                           .warps = (m + WARP - 1) / WARP,
-                           .n = n };
+    return (struct position){ .lane = tid % WARP,
+                              .warp = tid / WARP,
+                              .mask = lanes >= WARP ? FULL_WARP : (1u << lanes) - 1,
+                              .holders = held < WARP ? held : WARP,
+                              .warps = (m + WARP - 1) / WARP,
+                              .n = n };
 }
 
-/* rec: aux, the prefix of the warp, and the warp's own records in front of the caller's or with it.
+/* rec: aux, the prefix of the warp, and the warp's own records before the caller's or with it.
  */
-INLINE void apply_prefix(struct records r, struct place p, _Bool exclusive)
+INLINE void apply_prefix(struct records r, struct position p, _Bool exclusive)
 {
     if (exclusive) {
         fetch_up(r.tmp, r.rec, r.size, p.mask, 1);
@@ -205,7 +206,7 @@ __attribute__((always_inline, convergent)) void __ompgpu_scan(void *rec, void *t
         __ompgpu_scan_alone(rec, tmp, carry, size, combine, exclusive);
         return;
     }
-    struct place p = place_of(n, m);
+    struct position p = position_of(n, m);
     scan_warp(r, rec, p.mask, p.lane, p.holders);
     exchange(r, p, 1);
     if (p.warp == 0) {
@@ -232,23 +233,23 @@ INLINE void broadcast(void *into, const void *rec, usize size, unsigned mask, un
     UNROLL for (usize at = 0; at < size; at += 4)
     {
         usize n = size - at < 4 ? size - at : 4;
-        u32 piece = 0;
-        __builtin_memcpy(&piece, (const char *)rec + at, n);
-        piece = __ompgpu_arch_shuffle(mask, piece, lane);
-        __builtin_memcpy((char *)into + at, &piece, n);
+        u32 word = 0;
+        __builtin_memcpy(&word, (const char *)rec + at, n);
+        word = __ompgpu_arch_shuffle(mask, word, lane);
+        __builtin_memcpy((char *)into + at, &word, n);
     }
 }
 
 /* Up to barrier A. */
-INLINE void row_up(struct records r, struct place p, unsigned rows, unsigned row)
+INLINE void row_up(struct records r, struct position p, unsigned rows, unsigned row)
 {
     scan_warp(r, r.rec, p.mask, p.lane, p.holders);
     if (p.holders && p.lane == p.holders - 1)
         put_cell(cells_up(rows * ROW_BYTES(r.size)), row, r.rec, r.size, p.warp);
 }
 
-/* The first warp, between A and B; r.carry is its own, and goes on from row to row. */
-INLINE void row_totals(struct records r, struct place p, unsigned rows, unsigned row)
+/* The first warp, between A and B; r.carry is this warp's, and goes on from row to row. */
+INLINE void row_totals(struct records r, struct position p, unsigned rows, unsigned row)
 {
     if (p.lane < p.warps)
         get_cell(cells_up(rows * ROW_BYTES(r.size)), row, r.aux, r.size, p.lane);
@@ -262,8 +263,9 @@ INLINE void row_totals(struct records r, struct place p, unsigned rows, unsigned
     broadcast(r.carry, r.aux, r.size, p.mask, p.warps - 1);
 }
 
-/* Behind B. */
-INLINE void row_down(struct records r, struct place p, unsigned rows, unsigned row, _Bool exclusive)
+/* After B. */
+INLINE void row_down(struct records r, struct position p, unsigned rows, unsigned row,
+                     _Bool exclusive)
 {
     if (p.warp == 0)
         __builtin_memcpy(r.aux, r.carry, r.size);
@@ -292,14 +294,14 @@ __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long 
         EACH_ROW(__ompgpu_scan_alone(r.rec, tmp, carry, size, combine, exclusive))
         return;
     }
-    EACH_ROW(row_up(r, place_of(n, m), rows, row))
+    EACH_ROW(row_up(r, position_of(n, m), rows, row))
     __ompgpu_team_barrier(n, 0); /* A */
     if (__ompgpu_arch_tid() < WARP) {
         __builtin_memcpy(run, carry, size);
         struct records r = { 0, tmp, aux, run, size, combine };
         ROLLED for (unsigned row = 0, m; row < rows && (m = row_holders(left, n, row)); row++)
-            row_totals(r, place_of(n, m), rows, row);
+            row_totals(r, position_of(n, m), rows, row);
     }
     __ompgpu_team_barrier(n, 0); /* B */
-    EACH_ROW(row_down(r, place_of(n, m), rows, row, exclusive))
+    EACH_ROW(row_down(r, position_of(n, m), rows, row, exclusive))
 }

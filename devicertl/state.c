@@ -5,7 +5,7 @@
  * level 1 only, and the main thread is there while region_threads is not 0.  At level 1 a thread is
  * one of region_threads; deeper regions are serialised, so there it is thread 0 of 1.  nest[]
  * counts those, and is not there in a program that has none.  While thread 0 of an SPMD kernel
- * calls functions for all threads, its nest is -1: level 0 (codegen/ir/spmd/rewrite.c).
+ * calls functions on behalf of all threads, its nest is -1: level 0 (codegen/ir/spmd/rewrite.c).
  */
 #include "devicertl/arch.h"
 

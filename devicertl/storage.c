@@ -1,43 +1,45 @@
-/* storage.c - a team's storage in global memory: for locals of sequential code that do not fit into
- * shared memory, and for private copies of reduced arrays that do not fit on a thread's stack.
+/* storage.c - the team heap: a team's storage in global memory, for locals of sequential code that
+ * do not fit into shared memory, and for private copies of reduced arrays that do not fit on a
+ * thread's stack.
  *
- *      env->heap + place × heap_bytes                                                                          + heap_bytes
- *      | fixed: places that the       | blocks of sizes known at run time ->  …   | copies, a slice for each thread    |
- *      | compiler has assigned        |                              ^ top        | of the parallel region  (heap_copies) |
+ *   env->heap + number * heap_bytes                                               + heap_bytes
+ *   | fixed: locals, at offsets   | blocks, of sizes known    | copies: a slice for each       |
+ *   | that the compiler assigned  | at run time ->     ^ top  | thread of the parallel region  |
+ *     heap_fixed bytes                                          heap_copies bytes
  *
  * The blocks are a stack: a function remembers the top when it starts and goes back to it when it
- * returns.  Only thread 0 of a team moves the top; what it gets it publishes as it does the
+ * returns.  Only thread 0 of a team moves the top; it publishes what it gets as it does the
  * addresses of other variables.
  *
  * `here` is false where the function turns out to run inside a parallel region: there each thread
- * uses its own stack.
+ * uses its stack.
  *
  * Copies that sequential code makes are blocks.  In a parallel region of n threads each has the
- * n-th part of the copies' storage, and in it a stack of its own.  So nobody waits for anybody:
- * threads that meet a construct together take the same place of their slices, and one that meets it
- * alone (a serialised region, `single`) only its own.  A region's copies are given back before it
+ * n-th part of the copies, its slice, as a stack.  So no thread waits for another: threads that
+ * encounter a construct together use the same offset of their slices, and a thread that is the only
+ * one there (a serialised region, `single`) uses its slice.  A region's copies are freed before it
  * ends; between regions, which may have different numbers of threads and so other slices, there is
  * a barrier.
  *
- * There is a place for each team that can run at a time.  Where there are more teams, they claim
- * one when they begin.               */
+ * There is a heap for each team that can run at a time.  Where there are more teams, they claim one
+ * when they begin. */
 #include "devicertl/arch.h"
 
-typedef char *place;
-static __OMPGPU_SHARED place __ompgpu_state_heap __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED place __ompgpu_state_heap_top __OMPGPU_SHARED_INIT;
-static __OMPGPU_SHARED place __ompgpu_state_heap_end __OMPGPU_SHARED_INIT;
+typedef char *address;
+static __OMPGPU_SHARED address __ompgpu_state_heap __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED address __ompgpu_state_heap_top __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED address __ompgpu_state_heap_end __OMPGPU_SHARED_INIT;
 /* In units. */
 static __OMPGPU_SHARED u32 __ompgpu_state_copies __OMPGPU_SHARED_INIT;
 /* of the thread's slice, by the thread itself */
 static __OMPGPU_SHARED u32 __ompgpu_state_copies_used[MAX_TEAM] __OMPGPU_SHARED_INIT;
 
 __attribute__((weak)) const u8 __ompgpu_cfg_storage = 1;
-static __OMPGPU_SHARED u32 __ompgpu_state_heap_place __OMPGPU_SHARED_INIT; /* thread 0's */
+static __OMPGPU_SHARED u32 __ompgpu_state_heap_number __OMPGPU_SHARED_INIT; /* thread 0's */
 
-/* With fewer places than teams: one that no running team has.  Those that have one wait for nobody,
- * so there will be one. */
-static u32 claim(const struct __ompgpu_env *env)
+/* With fewer heaps than teams: one that no running team has.  A team that has one waits for no
+ * other team, so there will be one. */
+static u32 claim_heap(const struct __ompgpu_env *env)
 {
     u32 at = __ompgpu_arch_team() % env->heap_places;
     while (!__ompgpu_try_lock(&env->heap_locks[at])) {
@@ -49,16 +51,16 @@ static u32 claim(const struct __ompgpu_env *env)
 
 static void set_base(const struct __ompgpu_env *env, u32 at)
 {
-    place base = (place)env->heap + at * env->heap_bytes;
+    address base = (address)env->heap + at * env->heap_bytes;
     STATE_SET(__ompgpu_state_heap, base);
     STATE_SET(__ompgpu_state_heap_end, base + env->heap_bytes - env->heap_copies);
     if (__ompgpu_arch_tid() == 0)
         __ompgpu_state_heap_top = base + env->heap_fixed;
 }
 
-/* Every thread stores the same base, and reads only after its own store; the top is thread 0's.  A
- * place that must be claimed thread 0 makes known: in generic mode by the barrier for which the
- * workers wait. */
+/* Every thread stores the same base, and reads only after its store; only thread 0 uses the top.  A
+ * heap that must be claimed is claimed and stored by thread 0; a barrier follows, which in generic
+ * mode is the one for which the workers wait. */
 void __ompgpu_heap_begin(struct __ompgpu_env *env, int mode)
 {
     STATE_SET(__ompgpu_state_copies, (u32)(env->heap_copies / __OMPGPU_COPY_UNIT));
@@ -68,7 +70,7 @@ void __ompgpu_heap_begin(struct __ompgpu_env *env, int mode)
         return;
     }
     if (__ompgpu_arch_tid() == 0)
-        set_base(env, __ompgpu_state_heap_place = claim(env));
+        set_base(env, __ompgpu_state_heap_number = claim_heap(env));
     if (mode == __OMPGPU_SPMD)
         __ompgpu_arch_barrier(0);
 }
@@ -81,22 +83,22 @@ void __ompgpu_heap_leave(struct __ompgpu_env *env, int mode)
     if (mode == __OMPGPU_SPMD)
         __ompgpu_arch_barrier(0);
     if (__ompgpu_arch_tid() == 0)
-        __ompgpu_critical_end(&env->heap_locks[__ompgpu_state_heap_place]);
+        __ompgpu_critical_end(&env->heap_locks[__ompgpu_state_heap_number]);
 }
 
 void *__ompgpu_heap_slot(_Bool here, unsigned long at)
 {
-    return here ? STATE_GET(__ompgpu_state_heap) + at : (place)0;
+    return here ? STATE_GET(__ompgpu_state_heap) + at : (address)0;
 }
 
-void *__ompgpu_heap_mark(_Bool here) { return here ? __ompgpu_state_heap_top : (place)0; }
+void *__ompgpu_heap_mark(_Bool here) { return here ? __ompgpu_state_heap_top : (address)0; }
 
 void *__ompgpu_heap_alloc(_Bool here, unsigned long size, unsigned long align, const char *message,
                           int line)
 {
     if (!here)
-        return (place)0;
-    place top = __ompgpu_state_heap_top;
+        return (address)0;
+    address top = __ompgpu_state_heap_top;
     usize skip = -(usize)top & (align - 1),
           room = (usize)(STATE_GET(__ompgpu_state_heap_end) - top);
     if (skip > room || size > room - skip)
@@ -112,7 +114,7 @@ void __ompgpu_heap_release(_Bool here, void *mark)
 }
 
 /* ------------------------------------------------------------- private copies of reduced arrays */
-static u32 slice(void) { return STATE_GET(__ompgpu_state_copies) / __ompgpu_outer_size(); }
+static u32 slice_units(void) { return STATE_GET(__ompgpu_state_copies) / __ompgpu_outer_size(); }
 
 void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *message, int line)
 {
@@ -122,7 +124,7 @@ void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *mes
     if (sequential)
         return __ompgpu_heap_alloc(1, units * __OMPGPU_COPY_UNIT, __OMPGPU_COPY_UNIT, message,
                                    line);
-    u32 room = slice(), used = __ompgpu_state_copies_used[tid];
+    u32 room = slice_units(), used = __ompgpu_state_copies_used[tid];
     if (units > room - used)
         __ompgpu_fail(message, line);
     __ompgpu_state_copies_used[tid] = used + (u32)units;
@@ -137,4 +139,4 @@ void __ompgpu_copy_free(_Bool sequential, void *copies, unsigned long units)
         __ompgpu_state_copies_used[__ompgpu_arch_tid()] -= (u32)units;
 }
 
-unsigned long __ompgpu_copy_distance(void) { return (usize)slice() * __OMPGPU_COPY_UNIT; }
+unsigned long __ompgpu_copy_distance(void) { return (usize)slice_units() * __OMPGPU_COPY_UNIT; }

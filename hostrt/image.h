@@ -4,7 +4,7 @@
  *   header | image table | kernel table | alias table | strings and image bytes
  *
  * All offsets are from the header's first byte; little endian.  Containers lie in section
- * .ompgpu.image, one behind the other, each a multiple of 16 bytes.
+ * .ompgpu.image, one after the other, each a multiple of 16 bytes.
  *
  * Device link.  A file whose regions need functions or variables of other files has bitcode instead
  * of images (NEEDS_LINK); a file that defines some has bitcode besides its images.  When the driver
@@ -56,7 +56,7 @@ struct ompgpu_kernel_entry {
     uint32_t reduce_bytes;
     uint32_t flags;                   /* OMPGPU_KERNEL_* */
     uint32_t registers, shared_bytes; /* of the first cubin, as ptxas says; 0 unknown */
-    /* of each team's storage in global memory, for locals that have their place in it */
+    /* bytes of each team heap for locals, at offsets that the compiler has assigned */
     uint64_t heap_bytes;
     /* … for copies of reduced arrays that sequential code makes, of constant size */
     uint64_t block_bytes;
@@ -77,7 +77,7 @@ enum {
     OMPGPU_KERNEL_WORKERS = 1, /* generic kernel that can reach a parallel region */
     /* uses a barrier or warp operation: the emulated device needs fibers */
     OMPGPU_KERNEL_SYNC = 2,
-    /* allocates further blocks in the team's storage, of sizes not known here */
+    /* allocates further blocks of the team heap, of sizes not known here */
     OMPGPU_KERNEL_HEAP = 4,
     /* recursion or calls through pointers: what stack it needs is not known */
     OMPGPU_KERNEL_RECURSIVE = 8,

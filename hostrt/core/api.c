@@ -1,7 +1,7 @@
 /* api.c - the OpenMP routines about devices, on the host (chapter 18 of OpenMP 5.2, section 25
  * of 6.0).
  *
- * -lompgpu stands before -lomp, so these take the place of libomp's, which know of no device.  The
+ * -lompgpu stands before -lomp, so these replace libomp's, which know no device.  The
  * default device is a property of the task in OpenMP: once a program sets it, it is kept in libomp,
  * which hands it on to the threads of a parallel region.
  *
@@ -315,13 +315,13 @@ int omp_target_memcpy_rect_async(void *dst, const void *src, size_t element, int
 }
 
 /* ------------------------------------------------------------------ memset */
-/* A first piece comes from the host, then what is set is doubled on the device. */
+/* The first bytes come from the host, then what is set is doubled on the device. */
 static int device_set(struct ompgpu_device *dev, char *dst, int value, size_t size)
 {
-    char piece[4096];
-    size_t done = size < sizeof piece ? size : sizeof piece;
-    memset(piece, value, done);
-    if (dev->plugin->to_device(dev->ordinal, dst, piece, done))
+    char first[4096];
+    size_t done = size < sizeof first ? size : sizeof first;
+    memset(first, value, done);
+    if (dev->plugin->to_device(dev->ordinal, dst, first, done))
         return -1;
     for (size_t n; done < size; done += n) {
         n = done < size - done ? done : size - done;

@@ -2,9 +2,9 @@
  * hostrt/ and tests/unit.
  *
  * Lock order (a thread takes them only downwards):
- *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded and unloaded
+ *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
  *   2. device->lock         the present table of one device, its counts, its allocations
- *   3. the locks inside thread.c, error.c and the plugins, which call nothing of the core
+ *   3. the locks inside scratch.c, error.c and the plugins, which call nothing of the core
  * A kernel runs with no lock held.  Copies that create or remove a mapping run under device->lock:
  * another thread must never find a mapping whose data is not there yet, or one that is half gone.
  *
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#pragma GCC visibility push(default) /* the library's face; all else is its own */
+#pragma GCC visibility push(default) /* what the library exports; all else is hidden */
 #include "hostrt/ompgpu.h"
 #pragma GCC visibility pop
 #pragma GCC visibility push(hidden)
@@ -159,9 +159,9 @@ struct ompgpu_thread_device {
     /* league reductions: zeroed header, then slots */
     struct ompgpu_buffer scratch;
     struct ompgpu_buffer copies; /* PRIVATE_COPY of the running region */
-    /* storage of the teams: locals of sequential code, copies of reduced arrays */
+    /* team heaps: locals of sequential code, copies of reduced arrays */
     struct ompgpu_buffer heap;
-    /* of the places in it: OMPGPU_PLACES words, 0 between kernels */
+    /* of the heaps in it: OMPGPU_PLACES words, 0 between kernels */
     struct ompgpu_buffer locks;
 };
 struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */

@@ -11,7 +11,7 @@
  * address.  The mapping that holds the pointer remembers both, so that copying the storage around
  * it in either direction leaves each side with its own.
  *
- * Several threads: all this runs under device->lock, so nobody finds a mapping half made.  But
+ * Several threads: all this runs under device->lock, so no thread finds a mapping half made.  But
  * copies to the device are only ordered for the thread that makes them.  Once a second thread is
  * known, a region that copied waits for its copies before it gives up the lock; while there is one
  * thread only that wait is saved, and the state is kept in device->unsynced: should the second
@@ -134,7 +134,7 @@ static struct part mapped_part(const struct ompgpu_entry *e, const struct ompgpu
 
 /* ------------------------------------------------------------------ looking up */
 static inline bool
-is_counted(const struct ompgpu_map *m) /* neither a mere lookup nor a copy of the region's own */
+is_counted(const struct ompgpu_map *m) /* neither a mere lookup nor a private copy */
 {
     return m->size && !(m->flags & (OMPGPU_MAP_LOOKUP | OMPGPU_MAP_PRIVATE_COPY));
 }

@@ -3,14 +3,17 @@
  * A clause decides; only what the device cannot do is cut.  An environment variable stands in for a
  * missing clause.  Otherwise:
  *
- *   region                               threads a team             teams
- *   no parallel in reach                 1                          as below
- *   generic                              128                        one per iteration of the distribute loop, at most 4 waves
- *   SPMD, iterations shared by league    128, fewer for short loops one iteration per thread, up to the grid limit
- *   the same with a reduction            256, fewer for short loops the same, at most one wave: one slot per team to combine
- *   SPMD, iterations known to no one     128                        one wave
- *   teams without distribute             128                        one per multiprocessor
- *   no teams construct                   256, fewer for short loops 1
+ *   region                             threads a team   teams
+ *   no parallel in reach               1                as below
+ *   generic                            128              one per iteration of `distribute`, at most
+ *                                                       4 waves
+ *   SPMD, iterations shared by league  128 *            one iteration per thread, up to the grid limit
+ *   the same with a reduction          256 *            the same, at most one wave: the last team
+ *                                                       combines a slot of each
+ *   SPMD, iterations not known         128              one wave
+ *   teams without distribute           128              one per multiprocessor
+ *   no teams construct                 256 *            1
+ *   * fewer for short loops
  *
  * A wave is what runs at the same time: multiprocessors × teams that fit on one.  Team sizes of our
  * choice are whole warps.     */

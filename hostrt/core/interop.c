@@ -2,8 +2,8 @@
  *
  * libompgpu's streams are its own, so there is no foreign runtime to share: every interop object is
  * omp_interop_none, which the specification foresees and programs test for.  What is left is the
- * order: init, use and destroy wait for their dependences, and nothing of ours is under way behind
- * them.                                                                                   */
+ * order: init, use and destroy wait for their dependences, and no work of ours is under way
+ * afterwards.                                                                                   */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -14,7 +14,7 @@ static uint64_t hash_address(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* The lowest range that ends behind `begin` is the only candidate: all before it end too early, all
+/* The lowest range that ends after `begin` is the only candidate: all before it end too early, all
  * after it begin later. */
 struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *table, uintptr_t begin, size_t size)
 {

@@ -1,6 +1,5 @@
 /* scratch.c - what the runtime keeps per host thread: buffers for a launch on the host, and per
- * device the scratchpad of league reductions, the storage of private copies and that of teams for
- * locals of sequential code.
+ * device the scratchpad of league reductions, private copies of aggregates, and the team heaps.
  *
  * A thread's state outlives the thread: when it ends, the state goes back to a pool and the next
  * new thread takes it over, so that no device call is made while a thread dies and a scratchpad's

@@ -50,24 +50,23 @@ static int make_private_copies(struct running *r)
 }
 
 /* ------------------------------------------------------------------ launch */
-enum { SMALL_STORAGE = 1 << 20 }; /* bytes that are not worth a claim */
+enum { SMALL_HEAPS = 1 << 20 }; /* bytes that are not worth claiming */
 
-/* A team's storage (devicertl/storage.c): places of locals, blocks, copies of reduced arrays in
- * parallel regions. */
-struct storage {
+/* A team heap (devicertl/storage.c): locals, blocks, copies of reduced arrays in parallel regions.
+ */
+struct heap_parts {
     size_t fixed, blocks, copies;
 };
 
 static size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
-/* Of what nobody can say the size. */
+/* Bytes for what has a size that is not known before it runs. */
 static size_t unknown_bytes(size_t usual)
 {
     return ompgpu_settings.team_heap > 0 ? round_up((size_t)ompgpu_settings.team_heap, 16) : usual;
 }
 
-/* What the host made of expressions in the region may be nonsense, where the region would not have
- * come to evaluate them. */
+/* The host evaluates sizes that the region might never evaluate, so they may be nonsense. */
 static size_t copy_bytes_of(const struct running *r, const struct ompgpu_launch *launch,
                             unsigned threads)
 {
@@ -80,13 +79,13 @@ static size_t copy_bytes_of(const struct running *r, const struct ompgpu_launch 
                          : 0);
 }
 
-static struct storage heap_parts_of(const struct running *r, const struct ompgpu_launch *launch,
-                                    unsigned threads)
+static struct heap_parts heap_parts_of(const struct running *r, const struct ompgpu_launch *launch,
+                                       unsigned threads)
 {
     const struct ompgpu_kernel_entry *k = r->function->entry;
-    struct storage s = { .fixed = round_up((size_t)k->heap_bytes, 16),
-                         .blocks = (size_t)k->block_bytes,
-                         .copies = copy_bytes_of(r, launch, threads) };
+    struct heap_parts s = { .fixed = round_up((size_t)k->heap_bytes, 16),
+                            .blocks = (size_t)k->block_bytes,
+                            .copies = copy_bytes_of(r, launch, threads) };
     if (!(launch->flags & OMPGPU_LAUNCH_SPMD)) /* the main threads' copies are as large as their
                                                   slots for the league */
         s.blocks += launch->reduce_bytes;
@@ -95,8 +94,8 @@ static struct storage heap_parts_of(const struct running *r, const struct ompgpu
     return s;
 }
 
-/* Private copies of reduced arrays take memory for every thread, a team's storage for every team:
- * fewer teams, where their number is ours to choose. */
+/* Private copies of reduced arrays take memory for every thread, heaps for every team: fewer teams,
+ * where no clause says how many. */
 static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry *g,
                         const struct ompgpu_launch *launch, size_t heap)
 {
@@ -107,15 +106,15 @@ static void limit_teams(const struct ompgpu_device *dev, struct ompgpu_geometry 
         g->teams = team < most ? (unsigned)(most / team) : 1;
 }
 
-/* A place in the storage for each team; where there are more teams than run at a time, for those,
- * and not in more than an eighth of the device's memory.  Then teams claim a place. */
+/* A heap for each team; where there are more teams than run at a time, for those, and not more than
+ * an eighth of the device's memory.  Then teams claim a heap. */
 static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_env *env)
 {
     size_t eighth = r->dev->info.total_memory / 8;
     if (!env->heap_bytes)
         return 0;
     env->heap_places = g.teams;
-    if (g.teams > 1 && g.teams * env->heap_bytes > SMALL_STORAGE) {
+    if (g.teams > 1 && g.teams * env->heap_bytes > SMALL_HEAPS) {
         unsigned wave = ompgpu_wave(r->dev, r->function, g.threads);
         size_t room = eighth > env->heap_bytes ? eighth / env->heap_bytes : 1,
                most = wave < OMPGPU_PLACES ? wave : OMPGPU_PLACES;
@@ -131,7 +130,7 @@ static int run_region(struct running *r, const struct ompgpu_param *params, unsi
                       const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
-    struct storage s = heap_parts_of(r, launch, g.threads);
+    struct heap_parts s = heap_parts_of(r, launch, g.threads);
     size_t heap = round_up(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
     struct ompgpu_env env = { .device_num = (unsigned)r->dev->number,

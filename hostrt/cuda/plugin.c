@@ -257,7 +257,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
 }
 
 /* Host threads that still run may come back to hand their struct on, so the structs stay until no
- * device is open, and then go only when nobody uses them. */
+ * device is open, and then go only when no thread uses them. */
 static void free_threads(void)
 {
     struct cuda_thread **p = &threads;

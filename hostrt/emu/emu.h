@@ -1,6 +1,6 @@
 /* emu.h - private to the emulated device: what its files know of each other.
  *
- *   plugin.c      the plugin's vtable: devices, modules, launch
+ *   emu/plugin.c  the plugin's vtable: devices, modules, launch
  *   emu/memory.c  device memory: allocation, poison, range checks
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
@@ -133,7 +133,7 @@ struct emu_launch {
     uint64_t seed;
     unsigned chunk;              /* teams taken at once */
     unsigned long stride, shift; /* random order of teams: i -> (i * stride + shift) % teams */
-    atomic_ulong next;           /* first team nobody has taken */
+    atomic_ulong next;           /* first team that no OS thread has taken */
     atomic_bool failed;          /* set once, by the one who then writes message */
     char message[512];           /* read after all have left */
     /* of all teams: barriers released, changes from one emulated thread to another */
@@ -264,7 +264,7 @@ void ompgpu_emu_team_run(struct emu_worker *, unsigned team);
 _Noreturn void ompgpu_emu_thread_loop(struct emu_worker *); /* what a fiber does */
 
 /* ------------------------------------------------------------------ faults (emu/fault.c) */
-void ompgpu_emu_fault_enter(void); /* around a launch: handlers in place */
+void ompgpu_emu_fault_enter(void); /* around a launch: handlers are installed */
 void ompgpu_emu_fault_exit(void);
 int ompgpu_emu_fault_text(const struct emu_fault *, char *text, size_t size);
 

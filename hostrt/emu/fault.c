@@ -1,8 +1,8 @@
 /* fault.c - signals raised by device code.
  *
- * While any launch runs, handlers for the synchronous signals are in place.  A signal on an OS
+ * While any launch runs, handlers for the synchronous signals are installed.  A signal on an OS
  * thread that is running device code is a fault of the kernel: the handler notes what happened and
- * returns not to the faulting instruction but to the place where the team was started
+ * returns not to the faulting instruction but to where the team was started
  * (ompgpu_emu_fiber_land), so that the signal mask is restored by the kernel as after any handler.
  * Every other signal goes to the handler that was there before.  Handlers run on a stack of their
  * own, because a fault may be an overflow of the stack that device code was on. */
@@ -26,7 +26,7 @@ enum { NSIGNALS = sizeof signals / sizeof *signals };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned launches; /* guarded by lock */
-/* written under lock while no handler of ours is in place */
+/* written under lock while no handler of ours is installed */
 static struct sigaction before[NSIGNALS];
 
 static bool is_overflow(const struct emu_worker *w, const char *address, const char *sp)

@@ -119,7 +119,7 @@ mutant "several rows: no barrier A" '/__ompgpu_scan_rows(/,/^}/{/\/\* A \*\//d;}
 mutant "several rows: no barrier B" '/__ompgpu_scan_rows(/,/^}/{/\/\* B \*\//d;}'
 mutant "several rows: the wrong lane's total" '/broadcast(r.carry/s/p.warps - 1/0/'
 mutant "several rows: slots of another row" 's/rows \* ROW_BYTES(r.size)), row,/rows * ROW_BYTES(r.size)), row \/ 2,/'
-mutant "several rows: slots for one" 's/cells_down(rows \* ROW_BYTES(r.size))/cells_down(ROW_BYTES(r.size))/;s/piece = ((CELL_SPACE u32 \*)cells)\[row \* WARP/piece = ((CELL_SPACE u32 *)cells)[row % 2 * WARP/'
+mutant "several rows: slots for one" 's/cells_down(rows \* ROW_BYTES(r.size))/cells_down(ROW_BYTES(r.size))/;s/word = ((CELL_SPACE u32 \*)cells)\[row \* WARP/word = ((CELL_SPACE u32 *)cells)[row % 2 * WARP/'
 mutant "several rows: the wrong carry" '/row, r.carry/s/p.warps - 1/0/'
 mutant "no barrier between pieces" '/if (at)/,+1d'
 mutant "the first lane of exclusive scans" 's/if (p.lane \&\& p.lane < p.holders)/if (p.lane < p.holders)/'
