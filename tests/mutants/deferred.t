@@ -1,8 +1,7 @@
 #!/bin/sh
 # Deferred reductions (tests/reduction/deferred.t): the runtime's part with a mistake in it, in a copy of the tree's layout; a program notices each.
 . tests/lib.sh
-case $ARCH in *emu*) ;; *) skip_all "the device runtime is built for the emulated device only" ;; esac
-OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=emu; export OMP_TARGET_OFFLOAD OMPGPU_DEVICE
+. "$ROOT/tests/mutants/mutants.sh"
 cat >"$T/prog.c" <<'C'
 int omp_get_num_teams(void);
 int f(int teams, int used)
@@ -33,38 +32,18 @@ int main(void)
     return 0;
 }
 C
-LINK=${OMPGPU_LLVM_LINK:-llvm-link-22} LIB=$(dirname "$CC")/../lib
-if ! command -v "$LINK" >/dev/null 2>&1 || [ ! -e "$OBJ/devicertl/x86_64/reduction.bc" ]; then skip_all "no bitcode of the device runtime, or no $LINK"; fi
-layout() {
-    mkdir -p "$T/tree/bin" "$T/tree/lib/ompgpu" && cp "$CC" "$T/tree/bin/ompgpu-cc" || return 1
-    for f in "$LIB"/*ompgpu.*; do ln -s "$f" "$T/tree/lib/"; done
-    for f in "$LIB"/ompgpu/*; do ln -s "$f" "$T/tree/lib/ompgpu/"; done
-}
-build() {
-    # shellcheck disable=SC2086
-    "$CLANG" --target=x86_64-pc-linux-gnu -std=gnu11 -O2 -Xclang -disable-llvm-passes -fconvergent-functions -fno-math-errno -fPIC -I"$ROOT" -emit-llvm \
-        -c "$T/reduction.c" -o "$T/reduction.bc" && "$LINK" "$T/reduction.bc" $others -o "$T/rtl.bc" &&
-        ln -sf "$T/rtl.bc" "$T/tree/lib/ompgpu/devicertl-x86_64.bc" &&
-        timeout 120 "$T/tree/bin/ompgpu-cc" --gpu-arch=emu -O1 -w "$T/prog.c" -o "$T/prog"
-}
-mutant() {                            # NAME SED-COMMAND
-    sed -e "$2" "$ROOT/devicertl/reduction.c" >"$T/reduction.c"
-    if cmp -s "$ROOT/devicertl/reduction.c" "$T/reduction.c"; then not_ok "$1: '$2' changes nothing"; return; fi
-    check "$1: compiles" build || return
-    if timeout 60 "$T/prog" >"$T/.log" 2>&1; then not_ok "$1: nobody notices"; else ok "$1: noticed"; fi
-}
-check "a tree to change" layout || finish
-others=
-for f in "$OBJ"/devicertl/x86_64/*.bc; do case $f in */reduction.bc) ;; *) others="$others $f" ;; esac; done
+build() { build_runtime && in_time "$T/tree/bin/ompgpu-cc" --gpu-arch=emu -O1 -w "$T/prog.c" -o "$T/prog"; }
+runs() { on_device timeout 100 "$T/prog"; }       # a mistake may make it hang
+check "a tree to change" mutated_tree reduction.c || finish
 cp "$ROOT/devicertl/reduction.c" "$T/reduction.c"
-check "unchanged: compiles" build && check "unchanged: runs" "$T/prog"
-mutant "entries are not cleared" '/__ompgpu_deferred_begin/,/^}/s/.used(entry) = 0;/;/'
-mutant "the first result is combined with what is there" '/^__ompgpu_deferred_put/,/^}/s/if (again)/if (1)/'
-mutant "later results replace the first" '/^__ompgpu_deferred_put/,/^}/s/if (again)/if (0)/'
-mutant "entries that were not used count" '/^INLINE void gather_used/,/^}/s/if (is_used.i. && /if (/'
-mutant "teams that are not there count" '/^INLINE void gather_used/,/^}/s/ && team + i < nteams)/)/'
-mutant "the first record counts, used or not" '/_Bool __ompgpu_deferred_get/,/^}/s/first < nteams && .*/0)/'
-mutant "the first record counts twice" '/_Bool __ompgpu_deferred_get/,/^}/s/first + 1);/first);/'
-mutant "a single team waits, too" '/[*]__ompgpu_deferred(struct/,/^}/s/nteams() == 1/nteams() == 0/'
-mutant "the first team to arrive finishes" '/ __ompgpu_deferred_last(/,/^}/s/arrive(env, .*;/arrive(env, 1);/'
+check "unchanged: compiles" build && check "unchanged: runs" runs
+mutant "entries are not cleared" "$(in_function __ompgpu_deferred_begin 's/.used(entry) = 0;/;/')"
+mutant "the first result is combined with what is there" "$(in_function __ompgpu_deferred_put 's/if (again)/if (1)/')"
+mutant "later results replace the first" "$(in_function __ompgpu_deferred_put 's/if (again)/if (0)/')"
+mutant "entries that were not used count" "$(in_function gather_used 's/if (is_used.i. && /if (/')"
+mutant "teams that are not there count" "$(in_function gather_used 's/ && team + i < nteams)/)/')"
+mutant "the first record counts, used or not" "$(in_function __ompgpu_deferred_get 's/first < nteams && .*/0)/')"
+mutant "the first record counts twice" "$(in_function __ompgpu_deferred_get 's/first + 1);/first);/')"
+mutant "a single team waits, too" "$(in_function __ompgpu_deferred 's/nteams() == 1/nteams() == 0/')"
+mutant "the first team to arrive finishes" "$(in_function __ompgpu_deferred_last 's/arrive(env, .*;/arrive(env, 1);/')"
 finish

@@ -2,11 +2,7 @@
 # The scan's algorithm with one mistake in it: a program notices each.  The mistakes are made in a copy of devicertl/scan.c, of which a device
 # runtime is built for the emulated device, in a copy of the tree's layout.
 . tests/lib.sh
-LINK=${OMPGPU_LLVM_LINK:-llvm-link-22} LIB=$(dirname "$CC")/../lib
-case $ARCH in *emu*) ;; *) skip_all "the device runtime is built for the emulated device only" ;; esac
-[ -e "$OBJ/devicertl/x86_64/scan.bc" ] || skip_all "no bitcode of the device runtime"
-command -v "$LINK" >/dev/null 2>&1 || skip_all "no $LINK"
-OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+. "$ROOT/tests/mutants/mutants.sh"
 
 cat >"$T/prog.c" <<'C'
 #include <stdio.h>
@@ -79,33 +75,11 @@ int main(void)
 }
 C
 
-layout() {
-    mkdir -p "$T/tree/bin" "$T/tree/lib/ompgpu" && cp "$CC" "$T/tree/bin/ompgpu-cc" || return 1
-    for f in "$LIB"/*ompgpu.*; do ln -s "$f" "$T/tree/lib/"; done
-    for f in "$LIB"/ompgpu/*; do ln -s "$f" "$T/tree/lib/ompgpu/"; done
+build() { build_runtime && in_time "$T/tree/bin/ompgpu-cc" --gpu-arch=emu -O2 -w "$T/prog.c" -o "$T/prog"; }
+runs() {                              # a mistake may make it hang
+    for s in '' random:1 random:2 random:3; do OMPGPU_EMU_SCHEDULE=$s on_device timeout 100 "$T/prog" || return 1; done
 }
-runtime() {                           # the device runtime with $T/scan.c
-    # shellcheck disable=SC2086
-    "$CLANG" --target=x86_64-pc-linux-gnu -std=gnu11 -O2 -Xclang -disable-llvm-passes -fconvergent-functions -fno-math-errno -fPIC -I"$ROOT" -emit-llvm \
-        -c "$T/scan.c" -o "$T/scan.bc" &&
-        "$LINK" "$T/scan.bc" $others -o "$T/rtl.bc" &&
-        ln -sf "$T/rtl.bc" "$T/tree/lib/ompgpu/devicertl-x86_64.bc"
-}
-build() { runtime && timeout 120 "$T/tree/bin/ompgpu-cc" --gpu-arch=emu -O2 -w "$T/prog.c" -o "$T/prog"; }
-runs() {
-    for s in '' random:1 random:2 random:3; do OMPGPU_EMU_SCHEDULE=$s timeout 60 "$T/prog" || return 1; done
-}
-# mutant NAME SED: the mistake is made, the program still compiles and notices
-mutant() {
-    sed -e "$2" "$ROOT/devicertl/scan.c" >"$T/scan.c"
-    if cmp -s "$ROOT/devicertl/scan.c" "$T/scan.c"; then not_ok "$1: '$2' changes nothing"; return; fi
-    check "$1: compiles" build || return
-    if runs >"$T/.log" 2>&1; then not_ok "$1: nobody notices"; else ok "$1: noticed"; fi
-}
-check "a tree to change" layout || finish
-set --                                # the other files of the runtime
-for f in "$OBJ"/devicertl/x86_64/*.bc; do case $f in */scan.bc) ;; *) set -- "$@" "$f" ;; esac; done
-others=$*
+check "a tree to change" mutated_tree scan.c || finish
 cp "$ROOT/devicertl/scan.c" "$T/scan.c"
 check "unchanged: compiles" build && check "unchanged: runs" runs
 mutant "the wrong warp's prefix" '/cells_down.*r\.aux/s/p\.warp - 1/p.warp/'
@@ -113,15 +87,15 @@ mutant "the wrong total" 's/p\.warps - 1)/0)/'
 mutant "a lane too few in a step" 's/lane >= d \&\&/lane > d \&\&/'
 mutant "lanes without an iteration take part" 's/lane >= d \&\& lane < holders/lane >= d/;s/p.lane == p.holders - 1/p.lane == 31/'
 mutant "operands exchanged" 's/^    r.combine(r.tmp, rec);/    r.combine(rec, r.tmp); return;/'
-mutant "no barrier A" '/^INLINE void part_up/,/^}/{/\/\* A \*\//d;}'
-mutant "no barrier B" '/^INLINE void part_down/,/^}/{/\/\* B \*\//d;}'
-mutant "several rows: no barrier A" '/__ompgpu_scan_rows(/,/^}/{/\/\* A \*\//d;}'
-mutant "several rows: no barrier B" '/__ompgpu_scan_rows(/,/^}/{/\/\* B \*\//d;}'
+mutant "no barrier A" "$(in_function part_up '/\/\* A \*\//d')"
+mutant "no barrier B" "$(in_function part_down '/\/\* B \*\//d')"
+mutant "several rows: no barrier A" "$(in_function __ompgpu_scan_rows '/\/\* A \*\//d')"
+mutant "several rows: no barrier B" "$(in_function __ompgpu_scan_rows '/\/\* B \*\//d')"
 mutant "several rows: the wrong lane's total" '/broadcast(r.carry/s/p.warps - 1/0/'
 mutant "several rows: slots of another row" 's/rows \* ROW_BYTES(r.size)), row,/rows * ROW_BYTES(r.size)), row \/ 2,/'
 mutant "several rows: slots for one" 's/cells_down(rows \* ROW_BYTES(r.size))/cells_down(ROW_BYTES(r.size))/;s/word = ((CELL_SPACE u32 \*)cells)\[row \* WARP/word = ((CELL_SPACE u32 *)cells)[row % 2 * WARP/'
 mutant "several rows: the wrong carry" '/row, r.carry/s/p.warps - 1/0/'
-mutant "no barrier between pieces" '/if (at)/,+1d'
+mutant "no barrier between parts of a record" '/if (at)/,+1d'
 mutant "the first lane of exclusive scans" 's/if (p.lane \&\& p.lane < p.holders)/if (p.lane < p.holders)/'
 mutant "the carry is forgotten" '/memcpy(tmp, carry, size);/,+1d'
 finish

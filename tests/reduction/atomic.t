@@ -130,18 +130,18 @@ check "and that is said, where teams are several" sh -c 'grep -q "with the last 
 check "others: compile" "$CC" -O2 --gpu-arch=emu -fompgpu-atomic-reduction -Rompgpu "$T/not.c" -o "$T/prog" && cp "$T/.log" remarks
 check "others: right" right random:1 3 '1501 999 4503 1 0 499500 1000'
 check "others: the last team" sh -c '[ "$(grep -c "the last team combines" err)" = 5 ]'
-check "others: remarks say why" has remarks "not.c:7:.*remark: the reduction ends with the last team in spite of -fompgpu-atomic-reduction: 'h' has a type or an operator without a hardware atomic \[-Rompgpu\]" \
-    "not.c:9:.*'p' has a type or an operator" "not.c:11:.*'big' is an array" "not.c:13:.*'t' has a type or an operator" "not.c:15:.*'q' has a user-defined"
+check "others: remarks say why" has remarks "not.c:7:.*remark: .*-fompgpu-atomic-reduction.*'h'.*\[-Rompgpu\]" \
+    "not.c:9:.*-fompgpu-atomic-reduction.*'p'" "not.c:11:.*-fompgpu-atomic-reduction.*'big'.* array" "not.c:13:.*-fompgpu-atomic-reduction.*'t'" "not.c:15:.*-fompgpu-atomic-reduction.*'q'.* user-defined"
 
 # ------------------------------------------------------------------ -Rompgpu
 remark() { "$CC" -O2 -Rompgpu --gpu-arch="$1" -c "$2" -o "$T/r.o" 2>remarks; }
 check "-Rompgpu" remark emu "$T/not.c"
-check "a tree" has remarks "not.c:9:.*: remark: reduction of 'p': 1 variable in a record of 8 bytes; full- or partial-warp tree (2 words a shuffle step), team through shared slots, league by the last team, 16 bytes of scratchpad a team \[-Rompgpu\]"
-check "redux" has remarks "not.c:13:.*: remark: reduction of 't', 'k': 2 variables in a record of 8 bytes; warp by redux.sync, team"
-check "an array" has remarks "not.c:11:.*: remark: reduction of 'big': 1 array .*, the arrays of scratchpad a team"
+check "a tree" has remarks "not.c:9:.*: remark: reduction of 'p': 1 variable .* 8 bytes; .*tree.*2 words.* 16 bytes of scratchpad .*\[-Rompgpu\]"
+check "redux" has remarks "not.c:13:.*: remark: reduction of 't', 'k': 2 variables .* 8 bytes; .*redux.sync"
+check "an array" has remarks "not.c:11:.*: remark: reduction of 'big': 1 array .*scratchpad"
 printf 'double d;\nvoid f(double *a, int k) {\n#pragma omp target teams distribute parallel for num_threads(64) reduction(+:d)\nfor (int i = 0; i < k; i++) d += a[i]; }\n' >"$T/whole.c"
 check "-Rompgpu, whole warps" remark emu "$T/whole.c"
-check "a full tree" has remarks "reduction of 'd': 1 variable in a record of 8 bytes; full-warp tree (2 words a shuffle step), team"
+check "a full tree" has remarks "reduction of 'd': 1 variable .* 8 bytes; full-warp tree"
 check "-Rompgpu, two generations" remark sm_75,sm_90 "$T/not.c"
-check "redux or a tree" has remarks "reduction of 'h': 1 variable in a record of 2 bytes; warp by redux.sync from sm_80 on, else full- or partial-warp tree (1 word a shuffle step), team"
+check "redux or a tree" has remarks "reduction of 'h': 1 variable .* 2 bytes; .*redux.sync .*sm_80.*tree"
 finish

@@ -62,5 +62,5 @@ for k in two three; do
 done
 check "the benchmark compiles" "$CC" --gpu-arch=emu -O2 "$ROOT/tests/bench/gpu_reductions.c" -o "$T/bench" -lm
 OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD
-check "the benchmark's results are right on the emulated device" timeout 120 "$T/bench" 10 10 3
+check "the benchmark's results are right on the emulated device" in_time "$T/bench" 10 10 3
 finish

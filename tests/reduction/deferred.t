@@ -10,7 +10,7 @@ same_bits() {                         # PROGRAM FIRST LAST: the seeds
     i=$2
     "$1" >"$T/first" || return 1
     while [ "$i" -le "$3" ]; do
-        OMPGPU_EMU_THREADS=$((i % 4 + 1)) OMPGPU_EMU_SCHEDULE=random:$i timeout 60 "$1" >"$T/again" 2>&1 && cmp -s "$T/first" "$T/again" ||
+        OMPGPU_EMU_THREADS=$((i % 4 + 1)) OMPGPU_EMU_SCHEDULE=random:$i in_time "$1" >"$T/again" 2>&1 && cmp -s "$T/first" "$T/again" ||
             { echo "with OMPGPU_EMU_SCHEDULE=random:$i"; diff "$T/first" "$T/again" | sed 10q; return 1; }
         i=$((i + 1))
     done

@@ -9,7 +9,7 @@ kernels=10
 
 same_again() {                        # the same output as $T/first, from $T/prog ARGS… with this schedule
     schedule=$1; shift
-    OMPGPU_EMU_SCHEDULE=$schedule timeout 300 "$@" >"$T/again" 2>&1 && cmp -s "$T/first" "$T/again" && return 0
+    OMPGPU_EMU_SCHEDULE=$schedule in_time "$@" >"$T/again" 2>&1 && cmp -s "$T/first" "$T/again" && return 0
     echo "with OMPGPU_EMU_SCHEDULE=$schedule"; diff "$T/first" "$T/again" | sed 20q; return 1
 }
 hundred() {
@@ -20,7 +20,7 @@ hundred() {
         same_again random:$i "$T/bits" || return 1
     done
 }
-right() { timeout 600 "$T/prop" $p "$cases" >"$T/out" 2>&1 || { grep wrong "$T/out" || tail -3 "$T/out"; false; }; }
+right() { in_time "$T/prop" $p "$cases" >"$T/out" 2>&1 || { grep wrong "$T/out" || tail -3 "$T/out"; false; }; }
 
 check "the generator compiles" "$CLANG" -std=gnu11 -Wall -Wextra -Werror -O1 "$ROOT/tests/reduction/gen.c" -o "$T/gen" || finish
 p=0
@@ -28,7 +28,7 @@ while [ $p -lt $programs ]; do
     p=$((p + 1))
     "$T/gen" $p $kernels >"$T/prop.c"
     # shellcheck disable=SC2086
-    check "program $p compiles" timeout 300 "$CC" $ARCH -O$((p % 3)) -w "$T/prop.c" -o "$T/prop" || continue
+    check "program $p compiles" in_time "$CC" $ARCH -O$((p % 3)) -w "$T/prop.c" -o "$T/prop" || continue
     check "program $p: $((kernels * cases)) cases" right
     case $ARCH in *emu*) ;; *) continue ;; esac
     "$T/prop" 7 $again >"$T/first" 2>&1

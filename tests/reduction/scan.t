@@ -6,9 +6,9 @@ programs=2 cases=10 kernels=8
 if [ -n "${OMPGPU_LONG:-}" ]; then programs=25 cases=40 kernels=10; fi
 
 same_again() {                        # SCHEDULE: the same output as $T/first
-    OMPGPU_EMU_SCHEDULE=$1 timeout 300 "$T/prop" 7 3 >"$T/again" 2>&1 && cmp -s "$T/first" "$T/again" || { diff "$T/first" "$T/again" | sed 20q; false; }
+    OMPGPU_EMU_SCHEDULE=$1 in_time "$T/prop" 7 3 >"$T/again" 2>&1 && cmp -s "$T/first" "$T/again" || { diff "$T/first" "$T/again" | sed 20q; false; }
 }
-right() { timeout 600 "$@" >"$T/out" 2>&1 || { grep wrong "$T/out" || tail -3 "$T/out"; false; }; }
+right() { in_time "$@" >"$T/out" 2>&1 || { grep wrong "$T/out" || tail -3 "$T/out"; false; }; }
 
 check "the generator compiles" "$CLANG" -std=gnu11 -O1 "$ROOT/tests/reduction/gen_scan.c" -o "$T/gen" || finish
 p=0
@@ -18,7 +18,7 @@ while [ $p -lt $programs ]; do
     [ $p = 2 ] && level=-O0
     "$T/gen" $p $kernels >"$T/prop.c"
     # shellcheck disable=SC2086
-    check "program $p compiles, $level" timeout 300 "$CC" $ARCH $level -w "$T/prop.c" -o "$T/prop" || continue
+    check "program $p compiles, $level" in_time "$CC" $ARCH $level -w "$T/prop.c" -o "$T/prop" || continue
     OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
     check "program $p: $((kernels * cases)) cases" right "$T/prop" 1 "$cases"
     case $ARCH in *emu*)
@@ -32,7 +32,7 @@ done
 # Execution modes, remarks, and what the GPU gets.
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
 # shellcheck disable=SC2086
-check "generic mode: compiles" timeout 120 "$CC" $ARCH -O2 -w -fompgpu-mode=generic "$ROOT/tests/run/scan.c" -o "$T/prog" && check "generic mode: runs" right "$T/prog"
+check "generic mode: compiles" in_time "$CC" $ARCH -O2 -w -fompgpu-mode=generic "$ROOT/tests/run/scan.c" -o "$T/prog" && check "generic mode: runs" right "$T/prog"
 cat >"$T/one.c" <<'C'
 void in(int n, const float *a, float *b, float s)
 {

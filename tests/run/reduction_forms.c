@@ -1,5 +1,5 @@
 /* where a reduction may stand: the construct, teams + inner parallel, parallel without for, several variables and clauses,
- * results that start from the original value, members used in between, minus, negative extremes, an empty range */
+ * results that start from the original value, members used in between, minus, negative extremes, an empty range */ /* also: -O0 -g */
 #include <float.h>
 #include <limits.h>
 #include "check.h"

@@ -1,4 +1,4 @@
-/* every operator on every type, across the league; for three types also in one parallel region and across teams of a generic region */ /* also: -O0 -g */
+/* every operator on every type, across the league; for three types also in one parallel region and across teams of a generic region */
 #include "check.h"
 
 enum { N = 300 };
@@ -62,7 +62,12 @@ static int on;
 #define BITS(T) BITS_(T, bits, ALL)
 typedef signed char schar; typedef unsigned char uchar; typedef unsigned short ushort_; typedef unsigned uint_;
 typedef unsigned long ulong_; typedef long long llong; typedef unsigned long long ullong; typedef _Bool boolean;
+/* Without OMPGPU_LONG one type for each size and sign: the device code of the others is the same. */
+#ifdef OMPGPU_LONG
 #define INTEGERS(X) X(char) X(schar) X(uchar) X(short) X(ushort_) X(int) X(uint_) X(long) X(ulong_) X(llong) X(ullong)
+#else
+#define INTEGERS(X) X(schar) X(uchar) X(short) X(ushort_) X(int) X(uint_) X(long) X(ulong_)
+#endif
 ARITH(float) ARITH(double)
 INTEGERS(ARITH)
 INTEGERS(BITS)
