@@ -19,7 +19,7 @@ static void read_none(struct reader *r) { (void)r; }
 static void read_raw(struct reader *r) { r->c->expr.extent = extent_of(r, r->at, r->end); }
 static void read_list(struct reader *r) { fe_read_items(r, r->at, r->end); }
 
-/* `lower : upper`, `strict: n`, `device_num: n` - what is behind the ':' counts. */
+/* `lower : upper`, `strict: n`, `device_num: n` - what follows the ':' counts. */
 static void read_expr(struct reader *r)
 {
     unsigned colon = find_top(r, r->at, r->end, ":"), question = find_top(r, r->at, r->end, "?");

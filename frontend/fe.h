@@ -110,7 +110,8 @@ struct fe_udr_type { /* a `declare reduction` at `offset` is for this type, amon
 struct fe_function { /* frontend's side of an omp_function */
     struct omp_function *f;
     CXCursor cursor; /* the definition where there is one */
-    bool system, visited, known, declare_target, threadprivate_reported;
+    bool system, visited, known, declare_target;
+    bool locks;    /* an OpenMP lock routine */
     unsigned decl; /* offset of its first name */
 };
 struct fe_fref {

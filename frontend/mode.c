@@ -6,7 +6,6 @@
  * one thread.
  */
 #include "frontend/fe.h"
-#include <string.h>
 
 /* ---------------------------------------------------------------- who reaches a parallel region */
 static bool has_indirect_call(const struct fe *fe, struct omp_extent e)
@@ -74,8 +73,8 @@ static bool calls_sync(const struct fe *fe, struct omp_extent e)
 {
     for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
          i++) {
-        const struct omp_function *f = fe->frefs.at[i].function->f;
-        if (f->synchronises || (!strncmp(f->name, "omp_", 4) && strstr(f->name, "_lock")))
+        const struct fe_function *f = fe->frefs.at[i].function;
+        if (f->f->synchronises || f->locks)
             return true;
     }
     return has_indirect_call(fe, e);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ lines */
-/* End of the directive line that starts at i: behind the newline that no backslash precedes. */
+/* End of the directive line that starts at i: after the newline that no backslash precedes. */
 static unsigned line_end(const struct omp_unit *u, unsigned i)
 {
     while (i < u->length && (u->text[i] != '\n' || (i && u->text[i - 1] == '\\')))
@@ -12,7 +12,7 @@ static unsigned line_end(const struct omp_unit *u, unsigned i)
     return i < u->length ? i + 1 : i;
 }
 
-/* Behind `#pragma NAME` when the line at i is one, else 0. */
+/* After `#pragma NAME` when the line at i is one, else 0. */
 static unsigned after_pragma(const struct omp_unit *u, unsigned i, const char *name)
 {
     const char *t = u->text;

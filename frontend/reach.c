@@ -8,8 +8,20 @@
 #include "frontend/fe.h"
 #include <string.h>
 
-static const char *const known[] = {
-#define DEVICE_FUNC(group, name) #group " " #name,
+static const struct device_func {
+    enum {
+        GROUP_MATH,
+
+        GROUP_STDLIB,
+        GROUP_STRING,
+        GROUP_STDIO,
+        GROUP_ASSERT,
+        GROUP_OMP,
+        GROUP_LOCK
+    } group;
+    const char *name;
+} device_funcs[] = {
+#define DEVICE_FUNC(group, name) { GROUP_##group, #name },
 #include "frontend/device_funcs.def"
 };
 
@@ -23,18 +35,17 @@ struct walk { /* one closure */
     bool quiet, bad, elsewhere;
 };
 
-static bool is_known(const char *name)
+static const struct device_func *find_device_func(const char *name)
 {
     size_t n = strlen(name);
-    for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
-        const char *k = strchr(known[i], ' ') + 1;
-        if (!strcmp(k, name))
-            return true;
-        if (!strncmp(known[i], "MATH ", 5) && n && name[n - 1] == 'f' && strlen(k) == n - 1 &&
-            !strncmp(k, name, n - 1))
-            return true;
+    for (unsigned i = 0; i < sizeof device_funcs / sizeof *device_funcs; i++) {
+        const struct device_func *f = &device_funcs[i];
+        bool is_float = f->group == GROUP_MATH && n && name[n - 1] == 'f';
+        if (!strcmp(f->name, name) ||
+            (is_float && strlen(f->name) == n - 1 && !strncmp(f->name, name, n - 1)))
+            return f;
     }
-    return false;
+    return NULL;
 }
 /* Of the known names those that ISO C leaves to the user: declared without a system header they may
  * be functions of another file. */
@@ -91,7 +102,9 @@ static void need_var(struct walk *w, struct omp_var *v, unsigned offset)
 
 static void need_function(struct walk *w, struct fe_function *f, unsigned offset)
 {
-    f->known = is_known(f->f->name) && (f->system || (!f->f->defined && !is_free_name(f->f->name)));
+    const struct device_func *d = find_device_func(f->f->name);
+    f->known = d && (f->system || (!f->f->defined && !is_free_name(f->f->name)));
+    f->locks = f->known && d->group == GROUP_LOCK;
     for (unsigned i = 0; i < w->functions.n; i++)
         if (w->functions.at[i] == f)
             return;

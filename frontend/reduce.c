@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ types */
-/* The type of one element of what is reduced: behind sections and array dimensions. */
+/* The type of one element of what is reduced: after sections and array dimensions. */
 static const struct omp_type *element_of(const struct omp_item *it)
 {
     const struct omp_type *t = it->base_type ? it->base_type : it->var ? it->var->type : NULL;
@@ -73,7 +73,7 @@ static int64_t count(const struct omp_section *s)
 }
 
 /* What can be seen without running the program: nothing in it, past the end, or rows that are not
- * whole behind several of them. */
+ * whole after several of them. */
 static const char *bad_section(const struct omp_item *it)
 {
     bool several = false;

@@ -1,7 +1,7 @@
 /* refine.c - corrections to data-sharing and modes that need both, made after sharing.c.
  *
  * Maps: a struct member must land in the device copy of the object that holds it, so that object is
- * mapped in front of it, at every level of  s.q->r[0:n]:  s, *(s.q), then r's pointee; its other
+ * mapped before it, at every level of  s.q->r[0:n]:  s, *(s.q), then r's pointee; its other
  * members are copied to the device, but not back.  Objects come before their members, whatever the
  * order of the clauses.
  *

@@ -195,7 +195,7 @@ static void check_continue(struct body *b, CXCursor statement)
         return;
     unsigned at = fe_begin(b->fe, found);
     if (fe_inside(at, b->s->before))
-        fe_error(b->fe, at, "'continue' in front of the 'scan' directive would skip it");
+        fe_error(b->fe, at, "'continue' before the 'scan' directive would skip it");
     else
         b->s->continues = true;
 }
@@ -232,7 +232,7 @@ static void check_local(struct body *b, struct omp_var *v, var_list *again)
     if (v->storage == OMPS_STATIC_LOCAL || v->type->variably_modified ||
         !is_set_behind(b, v, fe->refs.at[i].offset))
         fe_error(fe, fe->refs.at[i].offset,
-                 "'%s' is declared in front of the 'scan' directive: only list items carry values "
+                 "'%s' is declared before the 'scan' directive: only list items carry values "
                  "across it "
                  "(OpenMP 5.2, section 5.6); set it again here, or declare it here",
                  v->name);

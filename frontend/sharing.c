@@ -64,7 +64,7 @@ static void add_refs(struct fe *fe, var_list *l, const struct omp_construct *c, 
 }
 
 /* Expressions of these clauses are evaluated inside of the construct; those of the others by
- * whoever meets it. */
+ * whoever encounters it. */
 static bool evaluated_inside(enum omp_clause_kind k)
 {
     return k == OMPC_SCHEDULE || k == OMPC_DIST_SCHEDULE || k == OMPC_LINEAR || k == OMPC_FILTER;

@@ -17,7 +17,7 @@ struct omp_construct *fe_target_of(const struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ bodies */
-/* Pragmas of inner constructs that stand in front of the statement are part of the body. */
+/* Pragmas of inner constructs before the statement are part of the body. */
 static void attach_body(struct fe *fe, unsigned i)
 {
     struct fe_pragma *p = &fe->pragmas.at[i];

@@ -363,7 +363,7 @@ struct omp_atomic {
 struct omp_scan {
     struct omp_construct *directive;
     bool exclusive;
-    /* statements in front of and behind the directive */
+    /* statements before and after the directive */
     struct omp_extent before, behind;
     /* locals of `before` that `behind` sets anew: to be declared there, too */
     struct omp_var **again;
@@ -371,11 +371,11 @@ struct omp_scan {
     bool continues; /* `behind` has a continue of the loop */
 };
 
-/* assume, assumes: promises that the device tool can use */
-enum omp_promise {
+/* assume, assumes: what the device tool can use */
+enum omp_assumption {
     /* all threads of a team may do it where one would: no effect differs */
     OMPASSUME_AMENABLE = 1,
-    OMPASSUME_NO_PARALLEL = 2, /* no parallel region is met */
+    OMPASSUME_NO_PARALLEL = 2, /* no parallel region is reached */
     OMPASSUME_NO_ROUTINES = 4, /* no OpenMP routine is called */
 };
 
@@ -391,8 +391,8 @@ struct omp_construct {
     /* of a metadirective: the directive, in the pragma, that this construct is; else empty */
     struct omp_extent chosen;
     struct omp_clause *clauses;
-    const char *name;  /* critical(name) */
-    unsigned promises; /* assume: enum omp_promise bits */
+    const char *name;     /* critical(name) */
+    unsigned assumptions; /* assume: enum omp_assumption bits */
     struct omp_atomic *atomic;
     struct omp_scan *scan;
     struct omp_loop *loops;
@@ -459,7 +459,7 @@ struct omp_function {
     bool has_parallel;                /* a parallel construct can be reached from it */
     /* not defined here, but device code calls it: the device link finds it */
     bool elsewhere;
-    unsigned promises; /* enum omp_promise bits */
+    unsigned assumptions; /* enum omp_assumption bits */
     /* a construct or routine that orders what its threads see of each other can be reached from it
      */
     bool synchronises;

@@ -417,7 +417,7 @@ void cg_taskgroup(struct cg *, const struct omp_construct *);
 void cg_bind_in_reductions(struct cg *, const struct omp_construct *);
 void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
 /* for the device tool; the function is declared before */
-void cg_function_promises(struct cg *, const struct omp_function *);
+void cg_function_assumptions(struct cg *, const struct omp_function *);
 /* the lock variable of a critical name */
 const char *cg_lock(struct cg *, const char *name);
 

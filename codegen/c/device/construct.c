@@ -224,31 +224,31 @@ static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned l
 }
 
 /* ------------------------------------------------------------------ assume */
-static const char *promise_words(struct cg *cg, unsigned promises)
+static const char *assumption_words(struct cg *cg, unsigned assumptions)
 {
-    return cg_strf(cg, "%s%s%s", promises & OMPASSUME_AMENABLE ? "ompx_spmd_amenable," : "",
-                   promises & OMPASSUME_NO_PARALLEL ? "omp_no_parallelism," : "",
-                   promises & OMPASSUME_NO_ROUTINES ? "omp_no_openmp_routines," : "");
+    return cg_strf(cg, "%s%s%s", assumptions & OMPASSUME_AMENABLE ? "ompx_spmd_amenable," : "",
+                   assumptions & OMPASSUME_NO_PARALLEL ? "omp_no_parallelism," : "",
+                   assumptions & OMPASSUME_NO_ROUTINES ? "omp_no_openmp_routines," : "");
 }
 
-void cg_function_promises(struct cg *cg, const struct omp_function *f)
+void cg_function_assumptions(struct cg *cg, const struct omp_function *f)
 {
-    cg_put(cg, "__OMPGPU_ASSUME(%s, \"%s\")\n", f->name, promise_words(cg, f->promises));
+    cg_put(cg, "__OMPGPU_ASSUME(%s, \"%s\")\n", f->name, assumption_words(cg, f->assumptions));
 }
 
 static void assume(struct cg *cg, const struct omp_construct *c)
 {
     unsigned outer = 0;
     for (const struct omp_construct *p = c->parent; p && p->function == c->function; p = p->parent)
-        outer |= p->promises;
+        outer |= p->assumptions;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if (k->kind == OMPC_HOLDS && !cg_empty(k->expr.extent))
             cg_line(cg, "__builtin_assume(%s);", cg_expr(cg, k->expr.extent));
-    if (c->promises)
-        cg_line(cg, "__ompgpu_assume(\"%s\");", promise_words(cg, outer | c->promises));
+    if (c->assumptions)
+        cg_line(cg, "__ompgpu_assume(\"%s\");", assumption_words(cg, outer | c->assumptions));
     cg_copy_body(cg, c->body);
-    if (c->promises)
-        cg_line(cg, "__ompgpu_assume(\"%s\");", promise_words(cg, outer));
+    if (c->assumptions)
+        cg_line(cg, "__ompgpu_assume(\"%s\");", assumption_words(cg, outer));
 }
 
 void cg_device_construct(struct cg *cg, const struct omp_construct *c)

@@ -147,15 +147,15 @@ static bool handles(const struct omp_construct *c)
     return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET));
 }
 
-static void write_promises(struct cg *cg)
+static void write_assumptions(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
     for (unsigned i = 0; i < u->nfunctions; i++) {
         bool declared = false;
         for (unsigned d = 0; d < u->ndecls; d++)
             declared |= u->decls[d].function == u->functions[i] && u->decls[d].device;
-        if (u->functions[i]->promises && declared)
-            cg_function_promises(cg, u->functions[i]);
+        if (u->functions[i]->assumptions && declared)
+            cg_function_assumptions(cg, u->functions[i]);
     }
 }
 
@@ -180,7 +180,7 @@ static void write_unit(struct cg *cg)
                     "(*__omp_priv)\n#define omp_orig (*__omp_orig)\n");
     for (unsigned i = 0; i < u->ndecls; i++)
         write_decl(cg, &u->decls[i], written);
-    write_promises(cg);
+    write_assumptions(cg);
     free(written);
 }
 
