@@ -9,6 +9,7 @@
 struct line_table {
     struct fe_line *at;
     unsigned n;
+    unsigned *starts, nstarts; /* offsets of all lines of the text */
 };
 static struct line_table *table_of(const struct omp_unit *u) { return u->lines; }
 
@@ -47,18 +48,21 @@ static bool read_marker(struct fe *fe, const char *p, unsigned next_line, const 
 void fe_scan_lines(struct fe *fe)
 {
     const struct omp_unit *u = fe->u;
+    VEC(unsigned) starts = { 0 };
     *VEC_PUSH(fe->a, &fe->lines) = (struct fe_line){ 0, 1, u->path, false };
     for (const char *p = u->text, *eol; *p; p = eol) {
         eol = strchr(p, '\n');
         eol = eol ? eol + 1 : u->text + u->length;
         const char *q = p;
+        *VEC_PUSH(fe->a, &starts) = (unsigned)(p - u->text);
         while (*q == ' ' || *q == '\t')
             q++;
         if (*q == '#')
             read_marker(fe, q + 1, (unsigned)(eol - u->text), fe->lines.at[fe->lines.n - 1].file);
     }
+    *VEC_PUSH(fe->a, &starts) = (unsigned)u->length;
     struct line_table *t = arena_alloc(fe->a, sizeof *t);
-    *t = (struct line_table){ fe->lines.at, fe->lines.n };
+    *t = (struct line_table){ fe->lines.at, fe->lines.n, starts.at, starts.n };
     fe->u->lines = t;
 }
 
@@ -78,18 +82,30 @@ static const struct fe_line *marker_of(const struct omp_unit *u, unsigned offset
 
 bool fe_is_system(const struct fe *fe, unsigned offset) { return marker_of(fe->u, offset)->system; }
 
+/* Index of the line that holds the offset. */
+static unsigned line_at(const struct omp_unit *u, unsigned offset)
+{
+    const struct line_table *t = table_of(u);
+    unsigned lo = 0, hi = t->nstarts;
+    while (hi - lo > 1) {
+        unsigned mid = (lo + hi) / 2;
+        if (t->starts[mid] <= offset)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 struct omp_place fe_place(const struct omp_unit *u, unsigned offset)
 {
     if (!table_of(u) || offset > u->length)
         return (struct omp_place){ "", 0, 0 };
     const struct fe_line *l = marker_of(u, offset);
-    unsigned line = l->line, start = l->offset;
-    for (unsigned i = l->offset; i < offset; i++)
-        if (u->text[i] == '\n') {
-            line++;
-            start = i + 1;
-        }
-    return (struct omp_place){ l->file, line, offset - start + 1 };
+    unsigned first = line_at(u, l->offset), last = line_at(u, offset), start = l->offset;
+    if (last > first)
+        start = table_of(u)->starts[last];
+    return (struct omp_place){ l->file, l->line + (last - first), offset - start + 1 };
 }
 
 /* ------------------------------------------------------------------ white space and brackets */
