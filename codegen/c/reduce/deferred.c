@@ -25,7 +25,6 @@
  *                           if (__deferred) { __ompgpu_deferred_add(__deferred, 16, &__rec, …);
  * __ompgpu_deferred_end(__deferred); } else *__o_v = …;
  *   its end               if (__ompgpu_deferred_last(__env)) { … if (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"
@@ -63,27 +62,23 @@ static bool is_constant(const struct cg *cg, const struct cg_plan *p, const stru
            (!s || s->share == OMPSH_SHARED || s->share == OMPSH_FIRSTPRIVATE);
 }
 
-/* Arithmetic on literals and constant parameters. */
-static bool is_stable(struct cg *cg, const struct cg_plan *p, struct omp_extent e)
+/* Arithmetic on constants and constant parameters. */
+static bool is_stable(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x)
 {
     const struct omp_unit *u = cg->unit;
-    bool word = false;
-    for (const char *t = cg_empty(e) ? "" : cg_raw(cg, e); *t; t++) {
-        if (!(isalnum((unsigned char)*t) || strchr("_ +-*/%()", *t)) || (*t == '(' && word))
-            return false; /* '(' behind a word: a call */
-        word = isalnum((unsigned char)*t) || *t == '_' || (word && *t == ' ');
-    }
-    for (unsigned i = cg_first_ref(u, e.begin); i < u->nrefs && u->refs[i].offset < e.end; i++)
+    for (unsigned i = cg_first_ref(u, x->extent.begin);
+         i < u->nrefs && u->refs[i].offset < x->extent.end; i++)
         if (u->refs[i].var->type->kind != OMPT_INT || !is_constant(cg, p, u->refs[i].var))
             return false;
-    return true;
+    return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
 }
 
-static bool sections_are_stable(struct cg *cg, const struct cg_plan *p, const struct omp_item *item)
+static bool sections_are_stable(const struct cg *cg, const struct cg_plan *p,
+                                const struct omp_item *item)
 {
     for (unsigned i = 0; item && i < item->nsections; i++)
-        if (!is_stable(cg, p, item->sections[i].lower.extent) ||
-            !is_stable(cg, p, item->sections[i].length.extent))
+        if (!is_stable(cg, p, &item->sections[i].lower) ||
+            !is_stable(cg, p, &item->sections[i].length))
             return false;
     return true;
 }
