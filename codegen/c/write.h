@@ -131,6 +131,8 @@ unsigned cg_first_ref(const struct omp_unit *, unsigned offset);
 bool cg_is_used(const struct omp_unit *, struct omp_extent, const struct omp_var *);
 /* or its address taken */
 bool cg_is_written(const struct omp_unit *, struct omp_extent, const struct omp_var *);
+/* has device text another name for a type or constant in it? */
+bool cg_is_renamed(const struct omp_unit *, struct omp_extent);
 struct omp_extent cg_whole(const struct omp_construct *); /* directive and body */
 
 /* ------------------------------------------------------------------ types (text/types.c) */

@@ -92,11 +92,11 @@ const char *cg_global_bytes(struct cg *cg, const struct cg_privates *p, const st
 }
 
 /* ------------------------------------------------------------------ declaring */
-static bool starts_at_zero(struct cg *cg, const struct omp_item *item)
+static bool starts_at_zero(const struct omp_item *item)
 {
     for (unsigned i = 0; item && i < item->nsections; i++) {
-        const struct omp_extent lower = item->sections[i].lower.extent;
-        if (!cg_empty(lower) && strcmp(cg_expr(cg, lower), "0"))
+        const struct omp_expr *lower = &item->sections[i].lower;
+        if (!cg_empty(lower->extent) && !(lower->is_constant && !lower->value))
             return false;
     }
     return true;
@@ -106,7 +106,7 @@ static bool starts_at_zero(struct cg *cg, const struct omp_item *item)
 static void declare_distance(struct cg *cg, const struct cg_private *k, const char *outside)
 {
     const char *v = k->var->name;
-    if (!starts_at_zero(cg, section_of(k)))
+    if (!starts_at_zero(section_of(k)))
         cg_line(cg, "const unsigned long __w_%s = (unsigned long)__o_%s - (unsigned long)%s;", v, v,
                 k->var->type->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside)
                                                    : cg_address(cg, k->var));
@@ -141,7 +141,7 @@ static void declare_moved(struct cg *cg, const struct cg_private *k, const char 
                           const char *storage)
 {
     const char *v = k->var->name;
-    bool zero = starts_at_zero(cg, section_of(k));
+    bool zero = starts_at_zero(section_of(k));
     cg_line(cg, "%s = (void *)(%s);", declarator, zero ? storage : hidden(cg, storage));
     cg_line(cg, "%s *const __r_%s = (void *)%s;",
             k->var->type->kind == OMPT_POINTER ? "void" : cg_var_type(cg, k->var, CG_UNQUALIFIED),

@@ -13,7 +13,6 @@
  * Copies of other code are in the team heap.  How much of it they take is a matter of the call
  * graph, so each construct says what it knows (__ompgpu_copy_needs, codegen/ir/passes/copies.c),
  * and the host adds what it can foresee of sections whose length is not constant. */
-#include <ctype.h>
 #include <string.h>
 #include "codegen/c/write.h"
 
@@ -98,28 +97,18 @@ const char *cg_launch_copy_bytes(struct cg *cg, const struct cg_plan *plan)
 }
 
 /* ------------------------------------------------------------------ constructs inside the region */
-/* Text of variables, numbers and + - * alone.  *host: variables whose value at the launch is that
- * in the region. */
-static bool is_simple(const struct cg *cg, struct omp_extent e, bool *host)
+/* Has the expression at the launch the value that it has in the region? */
+static bool is_known_at_launch(const struct cg *cg, const struct omp_expr *x)
 {
     const struct omp_unit *u = cg->unit;
-    unsigned names = 0, refs = 0;
-    for (unsigned i = e.begin; i < e.end; i++) {
-        char c = u->text[i], before = i > e.begin ? u->text[i - 1] : ' ';
-        bool word = c == '_' || isalnum((unsigned char)c),
-             inside = before == '_' || isalnum((unsigned char)before);
-        if (!word && !strchr(" \t\n()+-*", c))
-            return false;
-        names += word && !inside && !isdigit((unsigned char)c);
-    }
-    for (unsigned i = cg_first_ref(u, e.begin); i < u->nrefs && u->refs[i].offset < e.end;
-         i++, refs++) {
+    for (unsigned i = cg_first_ref(u, x->extent.begin);
+         i < u->nrefs && u->refs[i].offset < x->extent.end; i++) {
         const struct omp_var *v = u->refs[i].var;
-        *host = *host && v->type->kind == OMPT_INT && cg->target &&
-                v->decl < cg->target->pragma.begin && !cg_is_written(u, cg_whole(cg->target), v);
+        if (v->type->kind != OMPT_INT || !cg->target || v->decl >= cg->target->pragma.begin ||
+            cg_is_written(u, cg_whole(cg->target), v))
+            return false;
     }
-    *host = *host && names == refs;
-    return true;
+    return !cg_is_renamed(u, x->extent);
 }
 
 /* Bytes of the copy of a section; NULL: the expression is not one to write twice.  *host: it means
@@ -134,14 +123,17 @@ static const char *bytes_of_section(struct cg *cg, const struct cg_private *k, b
         return NULL;
     for (unsigned i = 0; i < item->nsections && t; i++, t = t->elem) {
         const struct omp_section *s = &item->sections[i];
-        const struct omp_extent length = s->length.extent;
         if (!s->is_section)
             continue;
-        if (cg_empty(length) ? !s->dim : !is_simple(cg, length, host))
+        uint64_t elements = cg_empty(s->length.extent) ? s->dim : s->count;
+        if (elements) {
+            bytes = cg_strf(cg, "%s%lluul * ", bytes, (unsigned long long)elements);
+            continue;
+        }
+        if (!s->length.is_pure || s->length.reads_memory)
             return NULL;
-        bytes = cg_empty(length)
-                    ? cg_strf(cg, "%s%lluul * ", bytes, (unsigned long long)s->dim)
-                    : cg_strf(cg, "%s(unsigned long)(%s) * ", bytes, cg_expr(cg, length));
+        *host = *host && is_known_at_launch(cg, &s->length);
+        bytes = cg_strf(cg, "%s(unsigned long)(%s) * ", bytes, cg_expr(cg, s->length.extent));
     }
     return t && t->size && !t->variably_modified
                ? cg_strf(cg, "%s%lluul", bytes, (unsigned long long)t->size)

@@ -82,6 +82,12 @@ bool cg_is_written(const struct omp_unit *u, struct omp_extent e, const struct o
     return find_ref(u, e, v, true);
 }
 
+bool cg_is_renamed(const struct omp_unit *u, struct omp_extent e)
+{
+    unsigned i = FIRST_AT(u->renames, u->nrenames, .offset, e.begin);
+    return i < u->nrenames && u->renames[i].offset < e.end;
+}
+
 struct omp_extent cg_whole(const struct omp_construct *c)
 {
     return (struct omp_extent){ c->pragma.begin, cg_empty(c->body) ? c->pragma.end : c->body.end };
