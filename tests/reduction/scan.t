@@ -62,7 +62,7 @@ C
 "$CC" --gpu-arch=sm_90 -O2 -Rompgpu --emit=ptx "$T/one.c" -o "$T/one.ptx" 2>"$T/remarks"
 kernel() { sed -n "/entry $1(/,/^}/p" "$T/one.ptx"; }
 counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$1" | grep -c "$2") times '$2', not $3"; kernel "$1"; false; }; }
-check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; rounds of 4 iterations a thread, warp by shuffles up (1 word a step), team through shared slots, 2 barriers a round"
+check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; rounds of 4 iterations a thread, warp by shuffles up (1 word a step), team through shared memory, 2 barriers a round"
 check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; rounds of 1 iteration a thread, .* (42 words a step), .* 10 barriers a round"
 check "two barriers" counts in_3 'barrier\.sync' 2
 check "five shuffles for each row of a round, and six in the loop over their totals" counts in_3 'shfl\.sync' 26

@@ -20,26 +20,26 @@ static const char *late_details(const struct ir_kernel *k)
     const char *locals = k->private_locals ? mem_printf("; %s private to each thread [OMP110]",
                                                         counted(k->private_locals, "local"))
                                            : "";
-    const char *own = k->main_locals ? mem_printf("; %s of thread 0 alone [OMP110]",
-                                                  counted(k->main_locals, "local"))
-                                     : "";
-    const char *slots = k->shared_locals
-                            ? mem_printf("; %s in %llu bytes of team-shared storage [OMP111]",
-                                         counted(k->shared_locals, "local"),
-                                         (unsigned long long)k->shared_local_bytes)
-                            : "";
+    const char *main = k->main_locals ? mem_printf("; %s used only by the main thread [OMP110]",
+                                                   counted(k->main_locals, "local"))
+                                      : "";
+    const char *shared = k->shared_locals
+                             ? mem_printf("; %s in %llu bytes of shared memory [OMP111]",
+                                          counted(k->shared_locals, "local"),
+                                          (unsigned long long)k->shared_local_bytes)
+                             : "";
     const char *folded = k->folded ? mem_printf("; %s replaced by a constant [OMP180]",
                                                 counted(k->folded, "runtime call"))
                                    : "";
     const char *spared =
         k->placed < 2 * k->regions
-            ? mem_printf("; %u of %u barriers around parallel regions not needed [OMP190]",
+            ? mem_printf("; %u of %u barriers around parallel regions removed [OMP190]",
                          2 * k->regions - k->placed, 2 * k->regions)
             : "";
     return mem_printf(
         " by the late pass: %s called directly%s, %s, %u bytes broadcast [OMP120]%s%s%s%s%s",
         counted(k->regions, "parallel region"), parts, counted(k->guards, "guard"),
-        k->broadcast_bytes, locals, own, slots, folded, spared);
+        k->broadcast_bytes, locals, main, shared, folded, spared);
 }
 
 static const char *state_machine(const struct ir_kernel *k)
@@ -108,9 +108,10 @@ static const char *slot_bytes(const struct ir_reduction *r)
 
 static const char *league_algorithm(const struct ir_reduction *r)
 {
-    const char *locked = r->how & __OMPGPU_RED_LOCKED
-                             ? ", each team's result under a lock, in the order in which teams come"
-                             : "";
+    const char *locked =
+        r->how & __OMPGPU_RED_LOCKED
+            ? ", each team's result under a lock, in the order in which teams finish"
+            : "";
     bool one_team = (r->how & __OMPGPU_RED_KIND) == __OMPGPU_RED_TEAM;
     if (r->how & __OMPGPU_RED_ATOMIC)
         return one_team ? ", each team's result by atomic updates"
@@ -128,7 +129,7 @@ static void remark_scan(const struct ir_reduction *r)
     fprintf(stderr,
             "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s "
             "a thread, warp by shuffles up (%u word%s a step), "
-            "team through shared slots, %u barriers a round [-Rompgpu]\n",
+            "team through shared memory, %u barriers a round [-Rompgpu]\n",
             r->file, r->line, r->column,
             r->how & __OMPGPU_RED_EXCLUSIVE ? "exclusive" : "inclusive", r->names,
             counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s",
@@ -152,12 +153,12 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
         r->arrays ? mem_printf("%s%s %s", *record ? " and " : "", counted(r->arrays, "array"), how)
                   : "";
     const char *team = (r->how & __OMPGPU_RED_KIND) == __OMPGPU_RED_TEAMS ? "one thread a team"
-                       : tree ? mem_printf("%s, team through shared slots%s", warp_algorithm(u, r),
+                       : tree ? mem_printf("%s, team through shared memory%s", warp_algorithm(u, r),
                                            rows ? "; " : "")
                               : "";
     fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s%s [-Rompgpu]\n", r->file,
             r->line, r->column, r->names, record, arrays, team,
-            rows ? "each thread some elements of all copies, in global memory" : "",
+            rows ? "each thread combines some elements of all copies, in global memory" : "",
             league_algorithm(r));
 }
 
@@ -167,7 +168,7 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
 static const char *copies(const struct ir_kernel *k)
 {
     const char *more = k->flags & OMPGPU_KERNEL_COPIES
-                           ? ", and more of sizes that nobody can foresee"
+                           ? ", and more of sizes that cannot be determined before"
                        : k->more_copies ? ", and more as known at the launch"
                                         : "";
     if (!k->copy_bytes && !*more)
@@ -178,9 +179,9 @@ static const char *copies(const struct ir_kernel *k)
 
 static void remark(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    const char *shared = k->shared_bytes ? mem_printf("%llu bytes of team-shared storage",
+    const char *shared = k->shared_bytes ? mem_printf("%llu bytes of shared memory",
                                                       (unsigned long long)k->shared_bytes)
-                                         : "no team-shared storage";
+                                         : "no shared memory";
     const char *reduction =
         k->reduce_bytes ? mem_printf("; league reduction of %u bytes", k->reduce_bytes) : "";
     const char *indirect =

@@ -131,7 +131,7 @@ static struct spmd_effect region_effect(LLVMValueRef call)
 {
     LLVMValueRef fn = LLVMGetOperand(call, 0);
     if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn)) {
-        struct spmd_effect e = refused("a parallel region that is not known here", NULL);
+        struct spmd_effect e = refused("an unknown parallel region", NULL);
         e.id = "OMP101";
         return e;
     }
@@ -249,8 +249,8 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
     return assumed_or(
         assumptions,
         refused_unknown(mem_printf("a call of '%s'", name),
-                        "say '#pragma omp assume no_parallelism' around the call if no "
-                        "parallel region is met in it"));
+                        "say '#pragma omp assume no_parallelism' around the call if it "
+                        "encounters no parallel region"));
 }
 
 /* ------------------------------------------------------------------ questions about calls */
