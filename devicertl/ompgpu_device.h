@@ -366,12 +366,13 @@ __OMPGPU_INLINE _Bool __ompgpu_next_range64(struct __ompgpu_range64 *r)
     return 1;
 }
 
-/* ------------------------------------------------------------------ reductions */
-/* The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables
- * of a construct; combine(a, b) does *a = *a op *b for every member.  rec and tmp are the caller's
- * private records (tmp: scratch for the runtime). All functions are always_inline, so that combine
- * is a direct, inlined call (declare combine itself always_inline, too). A kernel may hold any
- * number of reduce_parallel, but only one of reduce_league / reduce_teams: a team arrives once. */
+/* ------------------------------------------------------------------ reductions
+ * The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables
+ * of a construct.  rec and tmp are the caller's private records (tmp: scratch), of any alignment.
+ * All functions are always_inline, so that combine becomes inlined code (declare it always_inline,
+ * too).  A kernel may hold any number of reduce_parallel and reduce_array, but each team arrives
+ * once: one of reduce_league, reduce_teams, league_last, teams_last and deferred_last. */
+/* *into = *into op *from, for every member. */
 typedef void (*__ompgpu_combine)(void *into, const void *from);
 /* For records of integers of at most 4 bytes: redux(rec, lanes) combines those of `lanes`, which
  * all call, with __ompgpu_reduce_word for each member; every caller gets the result.  0: there is
@@ -387,92 +388,113 @@ enum {
     __OMPGPU_REDUX_UMIN,
     __OMPGPU_REDUX_UMAX
 };
+/* The words of `lanes`, which all call it, combined: op is __OMPGPU_REDUX_*.  Only in a helper of
+ * type
+ * __ompgpu_redux. */
 unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
-/* Over the threads of the innermost parallel region (all call it).  True on the one thread that
- * then holds the result in rec. Between it and the next reduction of the team the caller has a
- * barrier of the team. */
+/* All threads call it; a barrier where they are more than a warp.  True for the one thread that has
+ * the result in rec, and for every thread of a serialised region.  The caller has a barrier between
+ * it and the next reduction of the team. */
 _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine,
                                __ompgpu_redux);
-/* The same for the threads' copies of an array, a few elements at a time: the caller's copy becomes
- * the result where it returns true.  rec and tmp have room for k elements, which combine combines.
- * Without a barrier after another reduction: `turn` is the number of rounds of __OMPGPU_ROUND bytes
- * that the records and arrays since the last barrier took. */
+/* The same for the threads' copies of an array of `count` elements of `size` bytes, k elements at a
+ * time: the caller's copy becomes the result where it returns true.  rec and tmp have room for k
+ * elements, which combine combines.  No barrier is needed after another reduction: `turn` is the
+ * number of rounds of __OMPGPU_ROUND bytes that the records and arrays since the last barrier
+ * took. */
 #define __OMPGPU_ROUND 64
 #define __OMPGPU_ROUNDS(size) (unsigned)(((size) + __OMPGPU_ROUND - 1) / __OMPGPU_ROUND)
 #define __OMPGPU_ARRAY_ROUNDS(count, size, k)                                                      \
     ((unsigned)(((count) + (k) - 1) / (k)) * __OMPGPU_ROUNDS((size) * (k)))
 _Bool __ompgpu_reduce_array(void *array, unsigned long count, void *rec, void *tmp,
                             unsigned long size, unsigned k, __ompgpu_combine, unsigned turn);
-/* Over the lanes of the caller's warp that are in `lanes`: any set with the caller in it, and the
- * same for all of them.  True on the first, which then holds the result.  For code that some lanes
- * reach together while others do not. */
+/* The lanes of a warp in `lanes` call it, each with the same set, which has the caller in it.  True
+ * for the first of them, which has the result in rec.  For code that some lanes reach together
+ * while others do not; waits for these lanes only. */
 _Bool __ompgpu_reduce_lanes(unsigned lanes, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine, __ompgpu_redux);
-/* A promise, before one of the above in an SPMD kernel: the team was launched with whole warps
+/* An assumption, before one of the above in an SPMD kernel: the team was launched with whole warps
  * (hostrt/core/geometry.c sees to it where constant clauses say so).  Only the full-warp algorithm
  * is left then. */
 void __ompgpu_whole_warps(void);
-/* lanes that are here with the caller; may differ from run to run */
+/* The lanes that are here with the caller; may differ from run to run.  Does not wait. */
 unsigned __ompgpu_active_lanes(void);
-/* Over all threads of all teams of an SPMD kernel (all call it).  True on the one thread of the
- * league that holds the result. */
+/* All threads of all teams of an SPMD kernel call it; barriers of the team, no team waits for
+ * another.  True for the one thread of the league that has the result in rec. */
 _Bool __ompgpu_reduce_league(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
                              __ompgpu_combine, __ompgpu_redux);
-/* Over the main threads of all teams of a generic kernel (only the main thread calls it). */
+/* The main threads of all teams of a generic kernel call it; true for that of the last team, which
+ * has the result in rec. */
 _Bool __ompgpu_reduce_teams(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine);
-/* The league reduction in steps, where there are arrays: every team puts its record at the begin of
- * its slot of `stride` bytes and stores its arrays after it, arrives once, and the last team gets
- * them: get_array combines `count` elements at offset `at` of all slots into the original.  They
- * are called by all threads of an SPMD kernel (teams_: by the main threads of a generic one); _get
- * is true on the one thread that then has the result in rec; _last is true for all threads of the
- * last team.  The scratchpad's slots are as large as the host was told at the launch. */
+/* The league reduction in steps, where there are arrays: each team puts its record at the begin of
+ * its slot of `stride` bytes and its arrays after it, arrives, and the last team gets them.  The
+ * host has made the slots as large as it was told at the launch.  league_: all threads of an SPMD
+ * kernel call it; teams_: the main threads of a generic one. */
+/* Combines the records of the team, barriers, and stores the result; league_put leaves rec
+ * undefined but for thread 0. */
 void __ompgpu_league_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
                          __ompgpu_combine, unsigned long stride);
-_Bool __ompgpu_league_last(struct __ompgpu_env *);
-_Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
-                          __ompgpu_combine, unsigned long stride);
 void __ompgpu_teams_put(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
                         __ompgpu_combine, unsigned long stride);
-_Bool __ompgpu_teams_last(struct __ompgpu_env *);
-_Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
-                         __ompgpu_combine, unsigned long stride);
+/* Stores an array at offset `at`, a multiple of 16, of the team's slot; by the thread that has it.
+ */
 void __ompgpu_put_array(struct __ompgpu_env *, unsigned long stride, unsigned long at,
                         const void *array, unsigned long count, unsigned long size);
+/* The team arrives; publishes its slot, and acquires those of all teams.  True for all callers of
+ * the last team.  league_last is a barrier. */
+_Bool __ompgpu_league_last(struct __ompgpu_env *);
+_Bool __ompgpu_teams_last(struct __ompgpu_env *);
+/* In the last team: the records of all slots, combined.  True for the one thread that has the
+ * result in rec.  league_get: barriers. */
+_Bool __ompgpu_league_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                          __ompgpu_combine, unsigned long stride);
+_Bool __ompgpu_teams_get(struct __ompgpu_env *, void *rec, void *tmp, unsigned long size,
+                         __ompgpu_combine, unsigned long stride);
+/* In the last team: original[i] = original[i] op that element of all slots, in the order of the
+ * teams. */
 void __ompgpu_league_get_array(struct __ompgpu_env *, unsigned long stride, unsigned long at,
                                void *original, unsigned long count, void *rec, void *tmp,
                                unsigned long size, __ompgpu_combine);
 void __ompgpu_teams_get_array(struct __ompgpu_env *, unsigned long stride, unsigned long at,
                               void *original, unsigned long count, void *rec, void *tmp,
                               unsigned long size, __ompgpu_combine);
-/* Reductions that end once in every team, and whose originals are combined at the kernel's end
- * (codegen/c/reduce/deferred.c).  deferred: the caller's team's entry at offset `at` of its slot;
- * NULL when there is one team only.  begin: it is not used yet.  add: `count` records of `size`
- * bytes, combined with those at offset `at` of the entry, or the first; used: was there a first;
- * end: the entry is used.  These by thread 0 of the team.  last, by the main thread: true for that
- * of the last of several teams, which then gets the entries combined in the order of the teams:
- * get: true if any was used; get_array: into `count` elements of the original. */
+
+/* Deferred reductions: they end once in every team, and their originals are combined at the
+ * kernel's end (codegen/c/reduce/deferred.c).  Each team has an entry in its slot, which only
+ * thread 0 of the team uses until the team arrives.  None of these waits. */
+/* The entry of the caller's team, at offset `at`; NULL when there is one team only. */
 void *__ompgpu_deferred(struct __ompgpu_env *, unsigned long stride, unsigned long at);
+/* Thread 0, at the kernel's start: the entry is not used; nothing for NULL. */
 void __ompgpu_deferred_begin(void *entry);
+/* Thread 0: `count` values of `size` bytes are combined with those at offset `at` of the entry, or
+ * are the first there. */
 void __ompgpu_deferred_add(void *entry, unsigned long at, const void *values, unsigned long count,
                            unsigned long size, __ompgpu_combine);
+/* Whether `end` was called for the entry. */
 _Bool __ompgpu_deferred_used(const void *entry);
+/* Thread 0, after the last add of one reduction: the entry is used. */
 void __ompgpu_deferred_end(void *entry);
+/* The main thread of each team, at the kernel's end: the team arrives.  True for that of the last
+ * of several teams. */
 _Bool __ompgpu_deferred_last(struct __ompgpu_env *);
+/* The thread for which it was true: rec becomes the records of the entries that were used, combined
+ * in the order of the teams; false: there is none. */
 _Bool __ompgpu_deferred_get(struct __ompgpu_env *, unsigned long entry, unsigned long at,
                             unsigned long stride, void *rec, void *tmp, unsigned long size,
                             __ompgpu_combine);
+/* The same for `count` elements, which are combined into the original. */
 void __ompgpu_deferred_get_array(struct __ompgpu_env *, unsigned long entry, unsigned long at,
                                  unsigned long stride, void *original, unsigned long count,
                                  void *tmp, unsigned long size, __ompgpu_combine);
-/* Storage for the calling thread's copies of arrays, in the team's storage (devicertl/storage.c);
- * where there is not enough, the message and the end of the kernel.  A stack: what was taken last
- * is given back first.  sequential: the caller is at level 0; threads that are not and that call
- * together get places `copy_distance` bytes apart. copy_needs says what such a call takes, for the
- * host: bytes that are known here, on top of `below` bytes of enclosing constructs, and what is
- * known of the rest.  Arguments are constant; read from IR by codegen, then deleted. */
+
+/* Private copies of reduced arrays in the team heap (devicertl/storage.c). */
 #define __OMPGPU_COPY_UNIT 16ul
+/* `units` of 16 bytes for the calling thread, not initialised, aligned to 16; where there is no
+ * room, the message and the end of the kernel.  sequential: the caller is at level 0.  Threads of a
+ * parallel region that call it together get addresses copy_distance bytes apart.  Does not wait. */
 void *__ompgpu_copy_alloc(_Bool sequential, unsigned long units, const char *message, int line);
+/* Frees what the thread allocated last and has not freed. */
 void __ompgpu_copy_free(_Bool sequential, void *copies, unsigned long units);
 unsigned long __ompgpu_copy_distance(void);
 /* some of it is known to the host at the launch; … to nobody */
@@ -482,22 +504,27 @@ enum {
     /* the main thread's, of the teams construct: the host allows for all of it */
     __OMPGPU_COPY_OF_TEAM = 4
 };
+/* What a copy_alloc takes, for the host: bytes that are known here, on top of `below` bytes of
+ * enclosing constructs, and __OMPGPU_COPY_* for the rest.  Constant; read from IR by codegen, then
+ * deleted. */
 void __ompgpu_copy_needs(unsigned long bytes, unsigned long below, unsigned rest);
-/* For SPMD kernels, whose host part knows the sizes at the launch: offset `at` of the calling
- * thread's slice of `bytes` bytes, behind the slots of `stride` bytes in the scratchpad. */
+/* SPMD kernels whose host part knows the sizes at the launch: the calling thread's slice of `bytes`
+ * bytes, after the slots of `stride` bytes in the scratchpad. */
 void *__ompgpu_copy_slice(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
-/* Copies of an array that lie in memory are combined there: rows of `count` elements, `distance`
- * bytes apart (a multiple of 16).  All threads of the team call it, after a barrier; each has some
- * elements: to[i] = to[i] op the combination of that element of all rows, or without to[i] op.
- * team_copies: the first row of the caller's team; slot: of the caller's team. */
+/* The slice of thread 0 of the caller's team; those of the other threads follow. */
+void *__ompgpu_team_copies(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
+/* Offset `at` of the slot of the caller's team. */
+void *__ompgpu_slot(struct __ompgpu_env *, unsigned long stride, unsigned long at);
+/* Combines copies of an array where they lie: `rows` rows of `count` elements, `distance` bytes
+ * apart (a multiple of 16).  All threads call it, after a barrier; a barrier may be in it, none is
+ * at its end.  Each thread has some elements: to[i] = (combines: to[i] op) that element of all
+ * rows. */
 void __ompgpu_combine_rows(void *to, _Bool combines, void *first, unsigned long distance,
                            unsigned rows, unsigned long count, void *rec, void *tmp,
                            unsigned long size, __ompgpu_combine);
-void *__ompgpu_team_copies(struct __ompgpu_env *, unsigned long stride, unsigned long bytes);
-void *__ompgpu_slot(struct __ompgpu_env *, unsigned long stride, unsigned long at);
-/* The same address, of which the optimiser knows nothing.  The private copy of a section p[l:n] is
- * reached through a p that points l elements in front of it, outside of the object: LLVM may
- * conclude that indexing from there never meets an object that it knows. */
+/* The same address, about which the optimiser knows nothing.  The private copy of a section p[l:n]
+ * is reached through a p that points l elements before it, outside of the object: LLVM may conclude
+ * that indexing from there never reaches an object that it knows. */
 void *__ompgpu_hidden(unsigned long address);
 
 /* ------------------------------------------------------------------ scans */

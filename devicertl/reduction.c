@@ -1,42 +1,46 @@
 /* reduction.c - the reduction algorithms.  They know a record's size and how two are combined, and
  * no type.
  *
- * Warp: a lane fetches another one's record by shuffles, in 4-byte pieces, and combines it with its
- * own.  Who calls decides how:
+ * Warp: a lane fetches another one's record by shuffles, in 4-byte words, and combines it with its
+ * record.  Which lanes call decides how:
  *
- *   full (version 0)                contiguous partial (version 1)         dispersed partial (version 2)
- *   all lanes, d = 16, 8, … 1       lanes 0 … m-1, d = 16, 8, … 1          any lanes, neighbours by rank
+ *   full (version 0)           contiguous partial (version 1)   dispersed partial (version 2)
+ *   all lanes,                 lanes 0 … m-1,                   any lanes,
+ *   d = 16, 8, … 1             d = 16, 8, … 1                   neighbours by rank
  *
- *   lane 0 1 2 3 4 5 6 7            lane 0 1 2 3 4                         lane . 1 . 3 4 . 6 7 . 9
- *   d=4  0<------4                  d=4  0<------4                         rank   0   1 2   3 4   5
- *          1<------5 …              d=2  0<--2                                    1<--3 4<--6 7<--9     three records are taken
- *   d=2  0<--2, 1<--3                      1<--3                                  1<----4     7
- *   d=1  0<1                        d=1  0<1                                      1<----------7
- *        lane 0 has it              lane i asks whether lane i+d has one   the first active lane has it
+ *   lane 0 1 2 3 4 5 6 7       lane 0 1 2 3 4                   lane . 1 . 3 4 . 6 7 . 9
+ *   d=4  0<------4             d=4  0<------4                   rank   0   1 2   3 4   5
+ *          1<------5 …         d=2  0<--2                              1<--3 4<--6 7<--9
+ *   d=2  0<--2, 1<--3                 1<--3                            1<----4     7
+ *   d=1  0<1                   d=1  0<1                                1<----------7
+ *   lane 0 has it              is there a lane i+d?             the first active lane has it
  *
  *   A full warp asks nothing.  In the dispersed one a lane's rank is the number of lanes below it
  * with records left (popcount of the mask of lower lanes); even ranks take the record of the next
  * such lane, a ballot tells whose are left: log2 steps.  Where all members are small integers and
  * the GPU has redux.sync (sm_80), that does all of it, for any lanes, in one instruction a member.
  *
- * Team: each warp to its first lane; those records through shared slots, one a warp, to the lanes
- * of the first warp (the inter-warp copy, in rounds of ROUND bytes); there once more.
+ * Team: each warp to its first lane; those records through shared cells, one a warp, to the lanes
+ * of the first warp (the inter-warp copy, in rounds of ROUND bytes); there once more.  A team of
+ * 70, whose last warp is a contiguous part:
  *
- *   warp 0  |0|-------------> slot 0 \
- *   warp 1  |32|------------> slot 1  > lanes 0 … of warp 0 ---> lane 0
- *   warp 2  |64 … 69|-------> slot 2 /                            (a team of 70: the last warp is a contiguous part)
+ *   warp 0  |0|-------------> cell 0 \
+ *   warp 1  |32|------------> cell 1  > lanes 0 … of warp 0 ---> lane 0
+ *   warp 2  |64 … 69|-------> cell 2 /
  *
- *   One barrier, between the puts and the gets.  Who uses the slots again sees to it that all have
+ *   One barrier, between the puts and the gets.  Who uses the cells again sees to it that all have
  * been read (below).
  *
  * League: each team to a slot of the scratchpad in global memory, which the host provides; the team
- * that arrives last (a counter that wraps to 0 with the last arrival, so nobody need clear it)
+ * that arrives last (a counter that wraps to 0 with the last arrival, so that nothing clears it)
  * combines the slots: thread t takes t, t+k, t+2k … of them, then they reduce as a team.  No team
  * waits for another, so there may be more teams than fit on the GPU.
  *
- *   team 0 ---> slot 0, arrive: 0 of 3 before me, done                              thread 0: slots 0, k, 2k …  \
- *   team 2 ---> slot 2, arrive: 1                 done                              thread 1: slots 1, k+1 …     > team reduction
- *   team 1 ---> slot 1, arrive: 2, the last one   ------------------------------>   …                           /
+ *   team 0 ---> slot 0, arrive: 0 of 3 before me   done
+ *   team 2 ---> slot 2, arrive: 1                  done
+ *   team 1 ---> slot 1, arrive: 2, the last  ----> thread 0: slots 0, k, 2k …   \
+ *                                                  thread 1: slots 1, k+1 …      > team reduction
+ *                                                  …                            /
  *
  * Where the teams end reductions in the course of a kernel, their results wait in the slots for its
  * end ("deferred" below). With -fompgpu-atomic-reduction there is no league part: thread 0 of each
@@ -45,10 +49,10 @@
  * Who may be there: a parallel region's threads are 0 … n-1 and OpenMP has all of them reach a
  * reduction or none, so a team's warps are full or contiguous; where n is known to be whole warps
  * only the full algorithm is left.  Regions inside (serialised) and simd (in one thread) have an
- * original that may be the thread's own: lanes are never combined there.  __ompgpu_reduce_lanes is
- * for code that knows that its lanes belong together, and takes any of them.
+ * original that may be private to the thread: lanes are never combined there. __ompgpu_reduce_lanes
+ * is for code that knows that its lanes belong together, and takes any of them.
  *
- * All orders depend on the geometry alone, so a result is bit-identical from run to run. Everything
+ * All orders depend on the geometry only, so a result is bit-identical from run to run. Everything
  * is always_inline with a constant size: after optimisation records live in registers.
  */
 #include "devicertl/arch.h"
@@ -219,12 +223,14 @@ __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
 
 /* ------------------------------------------------------------------ team
  * The first lane of each warp puts a round of its record into the warp's cell; barrier; the first
- * warp gets them all.  Nobody waits before a put: between the gets of one use of a set of cells and
- * the puts of the next there is a barrier that all threads pass.
- *   rounds of one record, parts of an array   two sets, taken alternately (`turn`): the barrier of the other set's use
- *   the two rounds of a league             the barrier of the flag
- *   one reduction over a parallel region   the barrier at the end of the construct, which the writer keeps under `nowait`, or that of
- *   after another                          the region's end (in late SPMD mode: between any two regions)                            */
+ * warp gets them all.  No thread waits before a put: between the gets of one use of a set of cells
+ * and the puts of the next there is a barrier that all threads pass.
+ *   rounds of one record, parts of an array  two sets, taken alternately (`turn`): the barrier of
+ * the other set's use
+ *   the two rounds of a league               the barrier of the flag
+ *   one reduction over a parallel region     the barrier at the end of the construct, which the
+ *   after another                            writer keeps under `nowait`, or that of the region's end
+ *                                            (late SPMD mode: between any two regions) */
 #define ROUND CELL_BYTES /* bytes of every warp's record that are exchanged in one round */
 CELLS(even_cells)
 CELLS(odd_cells)
