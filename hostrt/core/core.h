@@ -1,6 +1,17 @@
 /* core.h - what the files of libompgpu's core share with each other.  Nothing here is seen outside
  * hostrt/ and tests/unit.
  *
+ * In: the calls of generated host code (hostrt/ompgpu.h), the container of images of each unit
+ * (hostrt/image.h), the environment, and the omp_* routines (api.c).  Out: calls of a plugin
+ * (hostrt/plugin.h), which is one kind of device, and messages.
+ *
+ * A program starts with each unit's constructor (register.c).  At the first construct or routine
+ * the environment is read (env.c) and a kind of device is chosen (device.c); a device is opened at
+ * its first use, and images are loaded then or when a region first runs there (register.c,
+ * image.c).  A target region (target.c) enters its data (data.c, present.c), gets a geometry
+ * (geometry.c) and buffers (scratch.c), is launched, waited for, and leaves its data.  At the end a
+ * destructor gives everything back (device.c).
+ *
  * Lock order (a thread takes them only downwards):
  *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
  *   2. device->lock         the present table of one device, its counts, its allocations

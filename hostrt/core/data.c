@@ -30,7 +30,7 @@ struct work { /* one construct at work */
 };
 
 /* ------------------------------------------------------------------ messages */
-#define NOT_PRESENT "not mapped, although `present` says so"
+#define NOT_PRESENT "not mapped, but the `present` modifier requires it: map it before"
 static int item_failed(struct work *w, const struct ompgpu_map *m)
 {
     if (m->line)
@@ -232,7 +232,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     if (!begin)
         return item_wrong(w, m, "the pointer is null");
     if (m->size > UINTPTR_MAX - begin || m->size > PTRDIFF_MAX)
-        return item_wrong(w, m, "the size is not possible (negative length?)");
+        return item_wrong(w, m, "the size is impossible: is a length negative?");
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
         return item_failed(w, m);

@@ -182,14 +182,16 @@ static __attribute__((noinline)) int run_without_image(const struct running *r,
                                                        const struct ompgpu_region *region)
 {
     if (ompgpu_data_any_present(r->dev, r->maps, r->nmaps))
-        ompgpu_fatal(
-            &r->where,
-            "its data is mapped on device %d (%s), but its file has no image for that device",
-            r->dev->number, r->dev->info.name);
-    ompgpu_on_host(&r->where, ompgpu_unit_not_linked(region->unit)
-                                  ? "its file uses device code of other files and was not "
-                                    "device-linked: link with ompgpu-cc"
-                                  : "its file has no image that suits the device");
+        ompgpu_fatal(&r->where,
+                     "its data is mapped on device %d (%s), but its file has no image for that "
+                     "device: compile "
+                     "it with --gpu-arch= for this device",
+                     r->dev->number, r->dev->info.name);
+    ompgpu_on_host(&r->where,
+                   ompgpu_unit_not_linked(region->unit)
+                       ? "its file uses device code of other files and was not "
+                         "device-linked: link with ompgpu-cc"
+                       : "its file has no image that suits the device (--gpu-arch= adds one)");
     return 1;
 }
 

@@ -1,4 +1,14 @@
-/* cuda.h - private to the cuda plugin (plugin.c, memory.c). */
+/* cuda.h - private to the cuda plugin: what its files know of each other.
+ *
+ *   cuda/driver.h   the CUDA driver's interface, declared by hand
+ *   cuda/calls.def  the driver's functions that are used, looked up when the plugin starts
+ *   cuda/plugin.c   the plugin's vtable: devices, streams, modules, copies, launches, errors
+ *   cuda/memory.c   a cache of device memory
+ *
+ * In: calls of the core (hostrt/plugin.h) from any host thread.  Out: calls of the driver.
+ *
+ * Locks: cuda_memory.lock, cuda_device.stack_lock and threads_lock (plugin.c) are never held
+ * together; under them only the driver and error.c are called. */
 #ifndef OMPGPU_CUDA_H
 #define OMPGPU_CUDA_H
 #include <pthread.h>

@@ -8,6 +8,10 @@
  *   emu/fiber.c   stacks and the context switch
  *   emu/fault.c   signals raised by device code
  *
+ * In: calls of the core (hostrt/plugin.h); calls of device code through struct ompgpu_emu_ops, on
+ * the stack of an emulated thread.  Out: calls of an image's kernels.  Locks: those of a device's
+ * memory, of a module, of the pool and of the fault handlers; none is held while device code runs.
+ *
  * One OS thread that runs teams owns one `struct emu_worker`.  A team stays on its OS thread from
  * start to end, because the team-shared variables of an image are thread-local; nothing in a worker
  * is shared, so nothing in it is locked. */

@@ -144,9 +144,9 @@ static void bad_items(void)
     const struct ompgpu_map nothing[] = { SECTION(null, 0, 4, OMPGPU_MAP_TO) }, negative[] = { { &x, &x, (size_t)-4, NULL, OMPGPU_MAP_TO, 0, "x[0:n]" } },
                             present[] = { MAP(x, OMPGPU_MAP_TO | OMPGPU_MAP_PRESENT) }, big[] = { { &x, &x, 1ul << 45, NULL, 0, 0, "x[0:n]" } };
     OK(FATAL(BEGIN(nothing)) && strstr(fatal_text, "null[0:4], 16 bytes: the pointer is null"), "null pointer with a section");
-    OK(FATAL(BEGIN(negative)) && strstr(fatal_text, "negative length?"), "negative length");
+    OK(FATAL(BEGIN(negative)) && strstr(fatal_text, "a length negative"), "negative length");
     OK(FATAL(BEGIN(big)) && strstr(fatal_text, "x[0:n], 35184372088832 bytes: fake alloc failed: out of memory"), "out of memory");
-    OK(FATAL(BEGIN(present)) && strstr(fatal_text, "not mapped, although `present` says so"), "present modifier");
+    OK(FATAL(BEGIN(present)) && strstr(fatal_text, "not mapped, but the `present` modifier requires it"), "present modifier");
     static const struct ompgpu_place leave = { "app.c", 31, "target exit data", OMPGPU_EXIT_DATA };
     OK(FATAL(__ompgpu_data_end(&leave, 0, present, 1)) && FATAL(UPDATE(present)), "… in target exit data and in an update, too");
     OK(!FATAL(END(present)), "… but not where a construct ends");
