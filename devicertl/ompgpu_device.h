@@ -226,17 +226,17 @@ void __ompgpu_flush(void);
         (unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()
 /* Iterators; nothing overflows whatever n is.
  *
- *   struct __ompgpu_loop32 i = __ompgpu_loop32(id, count, n)      iterations i.at = id, id + count …
+ *   struct __ompgpu_loop32 i = __ompgpu_loop32(id, count, n)      i.at = id, id + count …
  *   for (…; i.more; __ompgpu_next32(&i))                          while i.more
  *
- *   struct __ompgpu_range32 r = __ompgpu_block32(id, count, n)    iterations r.lo … r.lo + r.m - 1: the
- *                                                                 caller's contiguous part
+ *   struct __ompgpu_range32 r = __ompgpu_block32(id, count, n)    r.lo … r.lo + r.m - 1:
+ *                                                                 the caller's contiguous part
  *   struct __ompgpu_chunks32 c = __ompgpu_chunks32(id, count, n, size)
- *   for (…; c.more; __ompgpu_next_chunk32(&c))                    chunks of `size`, dealt round-robin
+ *   for (…; c.more; __ompgpu_next_chunk32(&c))                    chunks, dealt round-robin
  *       struct __ompgpu_range32 r = __ompgpu_chunk32(&c)          the iterations of the chunk
  *
  *   struct __ompgpu_fours32 i = __ompgpu_fours32(id, count, n, u) as loop32, of which the first are
- *   for (…; i.left > i.span; __ompgpu_next_fours32(&i, u))        taken u at a time: i.at + j * i.stride
+ *   for (…; i.left > i.span; __ompgpu_next_fours32(&i, u))        u at a time: i.at + j * i.stride
  *   for (…; i.left; __ompgpu_next_one32(&i))                      the rest: i.at
  */
 #define __OMPGPU_ITERATORS(W, T)                                                                   \

@@ -4,7 +4,7 @@
  * A loop with a scan runs in steps: thread t of T takes iteration base + t, so that iteration order
  * is thread order.  In a step:
  *
- *     rec of each thread        r0 r1 … r31 │ r32 …      what the input phase made of the list items
+ *     rec of each thread        r0 r1 … r31 │ r32 …      what the input phase made of the items
  *     warp: shuffles up         log2 times, inclusive
  *     last lane of each warp ─▶ up[warp]
  *     ------------------------------ A: totals are there ---------------------

@@ -4,18 +4,23 @@
  *   text.c      lines and line markers, places, diagnostics
  *   clang22.c   (before all) clauses on which clang hangs; not a pass: the text that clang checks
  *   words.c     the tables of omp.def and what looks words up in them
- *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the statement starts
- *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas wait for
- *   context.c   metadirectives become what they stand for; calls of functions with variants are redirected
+ *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the
+ *               statement starts
+ *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas
+ *               wait for
+ *   context.c   metadirectives become what they stand for; calls of functions with variants are
+ *               redirected
  *   arguments.c read the clauses; clause.c: expressions and list items in them
  *   udr.c       user-defined reductions
  *   scan.c      the two phases of a loop with an inscan reduction
  *   tree.c      attach, nest, canonical loops (loop.c), atomic (atomic.c)
- *   reach.c     declare target, which functions and variables the device needs, calls without a body
+ *   reach.c     declare target, which functions and variables the device needs, calls without a
+ *               body
  *   sharing.c   data-sharing of every construct, captures and maps of target constructs
  *   mode.c      SPMD or generic, which regions need workers
- *   support.c   what is not supported on the device is an error here; reduce.c: the rules of reductions
- *   types.c     C types, names for local and unnamed types                                              */
+ *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
+ *               reductions
+ *   types.c     C types, names for local and unnamed types */
 #ifndef OMPGPU_FE_H
 #define OMPGPU_FE_H
 #include "driver/base/mem.h"

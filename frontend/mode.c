@@ -155,11 +155,9 @@ static bool team_private(const struct omp_construct *outer, const struct omp_con
 static bool has_team_private(const struct omp_construct *target)
 {
     const struct omp_construct *inner = target->spmd_inner;
-    for (const struct omp_construct *c = inner; c && c != target;) {
-        c = c->parent;
-        if (team_private(c, inner))
+    for (const struct omp_construct *c = inner; c && c != target; c = c->parent)
+        if (c->parent && team_private(c->parent, inner))
             return true;
-    }
     return false;
 }
 

@@ -10,9 +10,9 @@
  * array bounds travel as hidden parameters __v_d0, __v_d1 …  Everything else the writers make up
  * begins with __.
  *
- * Device text:   file-scope types, needed prototypes, needed variables and functions in source order, then per region
- *                the outlined parallel bodies (innermost first), the region function, info and
- * entry:
+ * Device text:   file-scope types, needed prototypes, needed variables and functions in source
+ *                order; then per region the outlined parallel bodies (innermost first), the region
+ *                function, info and entry:
  *
  *   // app.c:14 in main: #pragma omp target teams distribute parallel for reduction(+:s)
  * reduction(max:m) map(to: x[0:n]) struct __red_main_14 { __typeof__(float) s; __typeof__(double)
@@ -23,8 +23,9 @@
  *   {
  *     __typeof__(float) *__o_s = s; __typeof__(double) *__o_m = m;
  *     { __typeof__(float) s = 0; __typeof__(double) m = -inf;
- *       const unsigned __trip = …;             // 32-bit where the product of the trip counts fits (IV types ≤ 32 bit), else 64
- *       for (unsigned __k = team * nthreads + tid, __stride = nteams * nthreads; __k < __trip; __k += __stride)   // overflow-safe
+ *       const unsigned __trip = …;     // 32-bit where the product of the trip counts fits, else 64
+ *       for (unsigned __k = team * nthreads + tid, __stride = nteams * nthreads; __k < __trip;
+ *            __k += __stride)          // overflow-safe
  *       { int i = (lb) + __k * (step);
  *   # 16 "app.c"
  *         body }

@@ -1,7 +1,7 @@
 /* tool.h - omp-device: from the bitcode of one X.device.c to PTX or an x86-64 object.
  *
- * In:    the user's code as clang wrote it (no LLVM pass has run), with kernels and what is known of
- *        them as devicertl/ompgpu_device.h describes; in a device link that of several files.
+ * In:    the user's code as clang wrote it (no LLVM pass has run), with kernels and what is known
+ *        of them as devicertl/ompgpu_device.h describes; in a device link that of several files.
  * Out:   code for each architecture, the info file for the driver, remarks and warnings.
  * Order: the list of steps in main.c.  Each step is a function over one struct ir_unit that returns
  *        false when it has reported an error; between steps the module is dumped, verified, timed.

@@ -4,7 +4,8 @@
  * alias anything):
  *
  *     read, write, exchange    one atomic load, store, exchange
- *     update                   fetch-and-op where the hardware has it and C computes the same; otherwise
+ *     update                   fetch-and-op where the hardware has it and C computes the same;
+ *                              otherwise
  *                              load; do { t = old OP e } while (!compare-exchange)
  *
  * Which of the two, is often known only by the type of the user's expression: both are written

@@ -2,7 +2,8 @@
  *
  *   {
  *     T *__o_v = &(v as it is spelled outside);      where the original is read or written
- *     T v = initial value;                           hides the outer v; from here on v is spelled plainly
+ *     T v = initial value;                           hides the outer v; from here on v is spelled
+ *                                                    plainly
  *     …
  *     reductions, stores to originals
  *   }

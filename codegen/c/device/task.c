@@ -9,9 +9,9 @@
  * All tasks of a taskgroup are run by the thread that runs the taskgroup, which makes one copy for
  * them:
  *
- *   taskgroup task_reduction(+: x)      T *const __g0_x = &x;  { T x = 0; … }      outside of tasks x is (*__g0_x)
- *     task in_reduction(+: x)                                  { x += 1; }          the copy
- *   end of the taskgroup                                       *__o_x = *__o_x + x;
+ *   taskgroup task_reduction(+: x)   T *const __g0_x = &x;  { T x = 0; … }   elsewhere (*__g0_x)
+ *     task in_reduction(+: x)                               { x += 1; }      the copy
+ *   end of the taskgroup                                    *__o_x = *__o_x + x;
  *
  * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy
  * already. */

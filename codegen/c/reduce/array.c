@@ -4,10 +4,12 @@
  * The private copy of such an item v is an array of elements, whatever the item's shape; v is bound
  * so that the user's text finds its elements there:
  *
- *   E *__o_v = (E *)&v[l];  const unsigned long __e_v = bytes / sizeof(E);     what is reduced, and how many elements that is
+ *   E *__o_v = (E *)&v[l];                            what is reduced
+ *   const unsigned long __e_v = bytes / sizeof(E);    how many elements that is
  *   const unsigned long __w_v = bytes from v to __o_v;
- *   E __b_v[…];  E *__p_v = fits ? __b_v : (E *)(__copy + at);                 the copy
- *   T *__r_v = __p_v moved back by __w_v;                                      v is spelled (*__r_v); a pointer v hides the outer one
+ *   E __b_v[…];  E *__p_v = fits ? __b_v : (E *)(__copy + at);    the copy
+ *   T *__r_v = __p_v moved back by __w_v;             v becomes (*__r_v); a pointer v hides the
+ *                                                     outer one
  *
  * A copy is on the thread's stack where it is small, else at __copy in global memory: for SPMD
  * kernels in the launch's scratchpad, whose size the host works out; elsewhere (generic kernels,
@@ -17,8 +19,8 @@
  *
  *   by shuffles   arrays of a small constant size, which may live in registers: the record's
  *                 algorithm on a few elements at a time; thread 0 gets the result
- *   in rows       all others: each copy is, or is stored, in global memory as a row, and each thread
- *                 combines some elements of all rows
+ *   in rows       all others: each copy is, or is stored, in global memory as a row, and each
+ *                 thread combines some elements of all rows
  *
  * What a team has then goes into the originals, into its entry (reduce/deferred.c), or into its
  * slot.  The slots are rows again, which the threads of the last team combine. */

@@ -4,10 +4,11 @@
  * Each execution of such a construct ends once in every team, and the teams do not wait for each
  * other.  Where a team's result goes is a matter of whose the original is (enum cg_owner):
  *
- *   the team's     a local of the teams region, a private variable of the teams construct     combined into it at once
- *   the league's   mapped, of the file, the target construct's                                deferred
- *   unknown        what a pointer leads to that may be another one in each team,              under a lock, in the order in which teams come
- *                  orphaned constructs
+ *   the team's     a local of the teams region, a private variable of the teams construct:
+ *                  combined into it at once
+ *   the league's   mapped, of the file, the target construct's: deferred
+ *   unknown        what a pointer leads to that may be another one in each team, orphaned
+ *                  constructs: under a lock, in the order in which teams come
  *
  * Deferred: the construct has an entry in the team's slot of the launch's scratchpad, and combines
  * its results there; at the end of the teams region the last team combines the entries of all
@@ -15,16 +16,18 @@
  * changes no bit.  No valid program can tell it from an update at once: with several teams nobody
  * may read the original before the kernel's end, and a single team does update it at once.
  *
- *   slot of a team:  record | arrays of the teams construct's own reductions | entry 0 | entry 1 |
- * …
- *   entry:           used, in 16 bytes | record | array v | array w | …                       each rounded up to 16 bytes
+ *   slot of a team:  record | arrays of the teams construct's own reductions | entry 0 | entry 1 …
+ *   entry:           used, in 16 bytes | record | array v | array w | …  (each in whole 16 bytes)
  *
  *   the teams construct   const unsigned long __entry_0 = …, __stride = …;
  *                         __ompgpu_deferred_begin(__ompgpu_deferred(__env, __stride, __entry_0));
- *   the construct           void *__deferred = __ompgpu_deferred(…);                          NULL: there is one team
- *                           if (__deferred) { __ompgpu_deferred_add(__deferred, 16, &__rec, …);
- * __ompgpu_deferred_end(__deferred); } else *__o_v = …;
- *   its end               if (__ompgpu_deferred_last(__env)) { … if (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } */
+ *   the construct         void *__deferred = __ompgpu_deferred(…);       NULL: there is one team
+ *                         if (__deferred) {
+ *                             __ompgpu_deferred_add(__deferred, 16, &__rec, …);
+ *                             __ompgpu_deferred_end(__deferred);
+ *                         } else *__o_v = …;
+ *   its end               if (__ompgpu_deferred_last(__env)) { …
+ *                             if (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/write.h"

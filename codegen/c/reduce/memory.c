@@ -1,9 +1,9 @@
 /* memory.c - global memory for reductions of arrays: how much, for the device text and for the host
  * text alike, and where a thread's copies get theirs.
  *
- *   scratchpad of a launch:   slots of all teams | copies of all threads           the copies of SPMD kernels only
+ *   scratchpad of a launch:   slots of all teams | copies of all threads (SPMD kernels only)
  *   slot of a team:           record | array v | array w | … | entry 0 | entry 1 | …
- *   copies of a thread:       array v | array w | …                                each rounded up to 16 bytes
+ *   copies of a thread:       array v | array w | …                 (each in whole 16 bytes)
  *
  * The number of elements is __e_v where the array is found already, and computed from the list item
  * elsewhere: in the host text before the launch, and at the begin of a teams region for its
@@ -96,7 +96,7 @@ const char *cg_launch_copy_bytes(struct cg *cg, const struct cg_plan *plan)
     return plan->spmd ? copy_offset(cg, &p, NULL) : NULL;
 }
 
-/* ------------------------------------------------------------------ constructs inside the region */
+/* ---------------------------------------------------------------- constructs inside the region */
 /* Has the expression at the launch the value that it has in the region? */
 static bool is_known_at_launch(const struct cg *cg, const struct omp_expr *x)
 {

@@ -10,10 +10,11 @@
  * shared slots, to and from the scratchpad, in words whatever the types; what is left for codegen
  * is the combining:
  *
- *   shuffle-and-reduce    fetch a lane's record by shuffles      then __combine_…       or, for integers of up to 4 bytes, __redux_…, which
- *   inter-warp copy       through shared slots                                          combines each member over a warp by redux.sync
+ *   shuffle-and-reduce    fetch a lane's record by shuffles, then __combine_…; or, for integers of
+ *                         up to 4 bytes, __redux_…, which combines each member over a warp
+ *   inter-warp copy       through shared cells
  *   scratchpad copy       to the team's slot
- *   load-and-reduce       from a slot                            then __combine_…
+ *   load-and-reduce       from a slot, then __combine_…
  *
  * All are inlined, after which records live in registers. */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* reduction.c - the way of a reduction from its clause to the original.
  *
- *   collect   list items become copies of one of three kinds         here; device/private.c makes the list
+ *   collect   list items become copies of one of three kinds         here, device/private.c
  *               in the record      scalars and small arrays          reduce/record.c
  *               arrays             all others                        reduce/array.c
  *               inscan             combined in each iteration        reduce/scan.c
  *   write     the record and the functions that combine, at file scope
- *   declare   the private copies with their initial values           each kind's `declare`; memory for arrays: reduce/memory.c
+ *   declare   the private copies with their initial values           each kind's; reduce/memory.c
  *   body
  *   finish    within the team, across the league, into the originals cg_finish_reduction, below
  *

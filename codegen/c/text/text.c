@@ -198,7 +198,7 @@ static size_t line_length(const char *s, size_t room)
     char quote = 0;
     if (strlen(s) <= room)
         return strlen(s);
-    for (size_t i = 0; s[i] && (i < room || !best); i++) {
+    for (size_t i = 0; (i < room || !best) && s[i]; i++) {
         if (quote) {
             if (s[i] == '\\' && s[i + 1])
                 i++;

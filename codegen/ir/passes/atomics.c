@@ -1,9 +1,11 @@
 /* atomics.c - atomics and fences of device code as the NVPTX backend needs them.
  *
  * Two corrections, before optimisation:
- *   scope   clang writes the system scope everywhere.  A target region synchronises with the threads of its own device only, and for
- *           team-shared storage with those of its team; the narrower fences cost a fraction.
- *   order   the backend selects every read-modify-write as relaxed, whatever its order says.  The order becomes fences around it.
+ *   scope   clang writes the system scope everywhere.  A target region synchronises with the
+ *           threads of its own device only, and for team-shared storage with those of its team; the
+ *           narrower fences cost a fraction.
+ *   order   the backend selects every read-modify-write as relaxed, whatever its order says.  The
+ *           order becomes fences around it.
  *
  * And one after it, when inlining has shown what the addresses are:
  *   locals  a variable that only its thread can see needs no atomic, and PTX has none for it. */

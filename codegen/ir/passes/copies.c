@@ -8,8 +8,10 @@
  *   need of a function = what its own constructs take at most + the largest need of the functions
  * that it may call
  *
- *   region function, sequential code --> blocks of the team           the functions of parallel regions count for themselves
- *   functions of parallel regions    --> the slice of a thread        nested ones are serialised: calls
+ *   region function, sequential code --> blocks of the team           the functions of parallel
+ *                                                                     regions count for themselves
+ *   functions of parallel regions    --> the slice of a thread        nested ones are serialised:
+ *                                                                     calls
  *
  * What the host can foresee it adds to the slice.  What is not known then, recursion included, has
  * a share of fixed size, which the user may set.  */

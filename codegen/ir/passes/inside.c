@@ -1,9 +1,9 @@
 /* inside.c - functions that hold parallel regions and are called both by sequential code and inside
  * of regions get a copy for the inside.
  *
- *     generic kernel ─▶ f ──────── region a, forked           generic kernel ─▶ f ─────────── region a, forked
- *          │            ▲             │                   =>       │                            │
- *          └─ region b ─┘  ◀──────────┘ whichever it is            └─ region b ─▶ f__inside ─▶ region a, a plain call
+ *     generic kernel ─▶ f ─ region a, forked      generic kernel ─▶ f ─▶ region a, forked
+ *          │            ▲      │              =>         │
+ *          └─ region b ─┘  ◀───┘ whichever it is         └─ region b ─▶ f__inside ─▶ region a
  *
  * One f would have to ask the runtime for its level, and the runtime to call any region from there:
  * to ptxas the region calls itself, and the stack that the kernel needs is not known.  With two,

@@ -49,7 +49,7 @@ void ir_leave_address(LLVMModuleRef, LLVMValueRef f, const char *own);
 /* prepare.c: threads that a team has at most, as told to ptxas; 0: any number */
 unsigned ir_max_team(const struct ir_kernel *);
 
-/* ------------------------------------------------------------------ which kernels agree (agree.c) */
+/* --------------------------------------------------------------- which kernels agree (agree.c) */
 struct ir_study { /* of a module; by node of the graph */
     struct ir_unit *u;
     struct ir_graph *g;

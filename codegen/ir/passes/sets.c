@@ -7,9 +7,9 @@
  * each becomes a module, and every one of these steps sees a set as if it stood in a file of its
  * own.  Then they are joined again.
  *
- *                      ┌─ kernels 1, 3: regions a, b ─ globalise ─ … ─ dispatch ─┐
- *     one module ─ split                                                        join ─ optimise ─ emit
- *                      └─ kernel 2: SPMD ───────────── globalise ─ … ─ dispatch ─┘
+ *                     ┌─ kernels 1, 3: regions a, b ─ globalise … dispatch ─┐
+ *     one module ─ split                                                    join ─ optimise ─ emit
+ *                     └─ kernel 2: SPMD ───────────── globalise … dispatch ─┘
  *
  * Which kernels agree, agree.c finds.  A module with one kernel, or with kernels that agree, is one
  * set: nothing is copied.

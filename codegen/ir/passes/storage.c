@@ -5,7 +5,7 @@
 #include "codegen/ir/passes/passes.h"
 #include "codegen/ir/report/report.h"
 
-/* ------------------------------------------------------------------ shared memory and the team heap */
+/* ------------------------------------------------------------- shared memory and the team heap */
 LLVMValueRef ir_make_shared(struct ir_unit *u, LLVMValueRef f, const char *name, LLVMTypeRef type,
                             unsigned align)
 {

@@ -3,9 +3,9 @@
  * A loop whose iterations read and write shared memory would need barriers in each of them.  When
  * it encounters no parallel region, the main thread can run all of it:
  *
- *     before: barrier?; if (main thread) goto loop; else goto after                main loop
+ *     before: barrier?; if (main thread) goto loop; else goto after      main loop
  *     loop:   …
- *     after:  x = phi; if (main thread) cell = x; barrier; x = cell                store, load cells
+ *     after:  x = phi; if (main thread) cell = x; barrier; x = cell      store, load cells
  */
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/spmd/plan.h"

@@ -218,7 +218,7 @@ static spmd_mask region_mask(const struct spmd_region *r, LLVMValueRef pointer)
     return mask;
 }
 
-/* ------------------------------------------------------------------ regions on a part of the team */
+/* --------------------------------------------------------------- regions on a part of the team */
 static bool is_constant(LLVMValueRef v, unsigned long long value)
 {
     return LLVMIsAConstantInt(v) && LLVMConstIntGetZExtValue(v) == value;

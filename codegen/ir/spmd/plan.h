@@ -109,7 +109,7 @@ void spmd_place_barriers(struct spmd_region *, struct spmd_plan *);
  * NULL: none. */
 LLVMValueRef spmd_find_costly_barrier(struct spmd_plan *);
 
-/* ------------------------------------------------------------------ rewriting (rewrite.c, guards.c) */
+/* ------------------------------------------------------------- rewriting (rewrite.c, guards.c) */
 void spmd_rewrite(struct spmd_region *, struct spmd_plan *);
 /* Before the builder: the call of a group's function, or of one that stores the values of phis;
  * cells by member, NULL where no other thread needs the value. */

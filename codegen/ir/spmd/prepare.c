@@ -103,7 +103,7 @@ static void simplify(struct ir_unit *u)
     ir_run_passes(u->module, passes, NULL);
 }
 
-/* ------------------------------------------------------------------ parallel regions without effect */
+/* ------------------------------------------------------------- parallel regions without effect */
 /* Its loops end: those that must are deleted, with nothing in them. */
 static bool is_without_effect(LLVMValueRef fn)
 {
