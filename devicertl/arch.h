@@ -73,7 +73,7 @@ extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __
  * nothing reachable from the kernel reads may be deleted; codegen does so. */
 /* For what all threads store: relaxed, so that stores of one value at the same time are no race.
  * The instructions are those of plain accesses with .relaxed.cta; a store that nothing reads is
- * deleted all the same (codegen/ir/passes/prune.c), and only a second load in one thread costs
+ * deleted all the same (codegen/ir/passes/state.c), and only a second load in one thread costs
  * something, since LLVM keeps it. */
 #define STATE_SET(variable, value)                                                                 \
     __scoped_atomic_store_n(&(variable), value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP)

@@ -172,7 +172,7 @@ file spmd "$one" 'static void neighbours(int *r, int n) {
     for (int i = 0; i < 64; i++) r[i]++;
 }'
 figures spmd
-# A thread's own state becomes a local in every set, not only in the first (passes/own.c).
+# A thread's own state becomes a local in every set, not only in the first (passes/state.c).
 check "same: the SPMD neighbour keeps nothing in shared memory" has same-beside.say "region 'neighbours_.*SPMD mode by its form.*; no shared memory"
 file nested "$one" 'static void neighbours(int *r, int n) {
     #pragma omp target teams distribute parallel for map(tofrom: r[:64])

@@ -1,5 +1,5 @@
 /* What the x86 backend calls (_Float16, 128-bit division) is in the emulated image wherever the kernel that needs it is: kernels of different
- * needs have functions of their own (codegen/ir/passes/specialise.c). */
+ * needs have functions of their own (codegen/ir/passes/sets.c). */
 #include <stdio.h>
 static int other(int n)
 {

@@ -1,6 +1,6 @@
 /* flags: -fompgpu-mode=generic */
 /* with: parts/own_code.c */
-/* Kernels of different needs that call the same functions, read the same variables, and exchange function pointers (codegen/ir/passes/specialise.c):
+/* Kernels of different needs that call the same functions, read the same variables, and exchange function pointers (codegen/ir/passes/sets.c):
  * from sequential code, from regions and from SPMD kernels, with recursion, nested regions, static variables, locks, another file's functions. */
 #include "parts/own_code.h"
 #include "check.h"

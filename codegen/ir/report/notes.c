@@ -1,8 +1,8 @@
 /* notes.c - remarks about single variables, calls and constructs, with LLVM's numbers where the
  * meaning is the same (man page: REMARKS).
  *
- * Passes note what they do and what they could not do when they do it; report/report.c prints the
- * notes behind the remark of their region. With --remarks the input has full debug information
+ * Passes note what they do and what they could not do when they do it; remarks.c prints the
+ * notes after the remark of their region. With --remarks the input has full debug information
  * (driver/pipeline/stages.c), so that variables have their names and places. */
 #include "codegen/ir/report/report.h"
 #include <llvm-c/DebugInfo.h>
@@ -217,7 +217,7 @@ void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char
     *end = note;
 }
 
-/* What a function has in several sets of kernels (passes/specialise.c) is said with the first. */
+/* What a function has in several sets of kernels (passes/sets.c) is said with the first. */
 static bool is_printed(const struct ir_unit *u, const struct ir_kernel *end,
                        const struct ir_note *note)
 {

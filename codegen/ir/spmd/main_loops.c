@@ -11,14 +11,6 @@
 #include "codegen/ir/spmd/plan.h"
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------ loops that thread 0 runs alone
- * A loop whose turns read and write shared memory would need barriers in each of them.  When it
- * meets no parallel region, thread 0 can run all of it:
- *
- *     front:  barrier?; if (tid == 0) goto loop; else goto behind                 alone
- *     loop:   …
- *     behind: x = phi; if (tid == 0) slot = x; barrier; x = slot                  keep, take
- */
 static bool writes_private(const struct spmd_region *r, LLVMValueRef i)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
