@@ -199,19 +199,19 @@ export OMPGPU_CC := $(CURDIR)/$(BIN)/ompgpu-cc
 export OMPGPU_OBJ := $(CURDIR)/$(O)
 export OMPGPU_SANITIZE := $(SANITIZE)
 # A test is a script tests/*/*.t, a program of tests/run, tests/modes or samples, or a unit test
-# (tests/README.md).  prove takes them in this order: the longest first, so that none of them is left
-# over at the end.
-longest := modes/fuzz.t modes/fuzz_storage.t fuzz/loops.t reduction/prop.t reduction/scan.t modes/stack.t
-longest := $(addprefix tests/,$(longest))
-scripts = $(filter-out tests/long/% tests/mutants/%, \
-            $(longest) $(filter-out $(longest),$(sort $(wildcard tests/*/*.t))))
+# (tests/README.md).  prove takes them in this order: the longest first, so that none of them is
+# left over at the end.
+longest := $(addprefix tests/,modes/fuzz.t run/reduction_ops.c driver/device-link.t \
+             reduction/prop.t fuzz/loops.t modes/refuse.t reduction/deferred.t modes/own.t)
+scripts = $(filter-out tests/long/% tests/mutants/%,$(sort $(wildcard tests/*/*.t tests/*/*/*.t)))
 programs = $(sort $(wildcard tests/run/*.c tests/modes/*.c samples/*.c))
+check_tests = $(longest) $(filter-out $(longest),$(scripts) $(unit_bin) $(programs))
 PROVE = prove -j$(PROVE_JOBS) --timer
 check-run:
-	@$(PROVE) $(scripts) $(unit_bin) $(programs)
+	@$(PROVE) $(check_tests)
 check-long: deps
 	$(again) tests
-	@OMPGPU_LONG=1 $(PROVE) $(scripts) $(wildcard tests/long/*.t) $(unit_bin) $(programs)
+	@OMPGPU_LONG=1 $(PROVE) $(check_tests) $(wildcard tests/long/*.t)
 
 # A report of how good the tests are: they must notice each mistake made in the source.  It follows
 # the source's text, so it is no part of `check`.

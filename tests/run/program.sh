@@ -1,10 +1,10 @@
 #!/bin/sh
 # program.sh FILE.c - one program of this folder as a test: `prove tests/run/scan.c` says all there is about scan.c.
 #
-# It is compiled in several forms, each without a message, and each form runs (run_ways in lib.sh).  The form -O2 is compiled for GPUs, too, so that
-# ptxas sees every kernel.
-# OMPGPU_LONG=1: all forms for all programs, which are compiled
-# with -DOMPGPU_LONG.  In its first three lines, in comments of their own, a program may say
+# It is compiled in several forms, each without a message, and each form runs (run_ways in lib.sh).  The form -O2 is compiled for GPUs, too, so
+# that ptxas sees every kernel.  OMPGPU_LONG=1: all forms for all programs, which are compiled with -DOMPGPU_LONG.
+#
+# In its first three lines, in comments of their own, a program may say
 #   flags: FLAGS         for the compiler, in each form
 #   with: FILE…          its other files
 #   also: FLAGS, …       forms beside -O2
