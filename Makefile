@@ -7,12 +7,13 @@
 #   codegen/ir/              -> omp-device    (LLVM-C)
 #   driver/                  -> ompgpu-cc; driver/base/ is in all three
 #   devicertl/*.c            -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
-#   hostrt/                  -> libompgpu.so, libompgpu.a
+#   hostrt/{core,cuda,emu}   -> libompgpu.so, libompgpu.a
+#   hostrt/ptx/              -> libompgpu-ptx.so, the PTX machine
 #   tests/nullcuda/*.c       -> obj/nullcuda/libcuda.so.1
 #   tests/unit/PART_NAME.c   -> obj/tests/unit/PART_NAME, a test program that prints TAP; PART names
 #                               what it is linked with: fe (omp-split without its main), cg
-#                               (omp-device without its main), rt (libompgpu.a), drv (ompgpu-cc
-#                               without its main)
+#                               (omp-device without its main), rt (libompgpu.a), ptx
+#                               (libompgpu-ptx), drv (ompgpu-cc without its main)
 #   tests/*/*.t, tests/{run,modes}/*.c, samples/*.c
 #                            tests; they find the compiler in $OMPGPU_CC (tests/README.md)
 
@@ -63,7 +64,8 @@ base_src   := $(call c_in,driver/base)
 split_src  := $(call c_in,frontend codegen/c) $(base_src)
 device_src := $(call c_in,codegen/ir) $(base_src)
 rtl_src    := $(wildcard devicertl/*.c)
-host_src   := $(call c_in,hostrt)
+ptx_src    := $(wildcard hostrt/ptx/*.c)
+host_src   := $(filter-out $(ptx_src),$(call c_in,hostrt))
 driver_src := $(call c_in,driver)
 null_src   := $(wildcard tests/nullcuda/*.c)
 unit_src   := $(wildcard tests/unit/*.c)
@@ -71,11 +73,12 @@ unit_src   := $(wildcard tests/unit/*.c)
 split_obj  := $(split_src:%.c=$(O)/%.o) $(O)/host_abi.o
 device_obj := $(device_src:%.c=$(O)/%.o)
 host_obj   := $(host_src:%.c=$(O)/%.o)
+ptx_obj    := $(ptx_src:%.c=$(O)/%.o)
 driver_obj := $(driver_src:%.c=$(O)/%.o)
 null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
 
-libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a
+libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so
 libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
 built := $(BIN)/ompgpu-cc $(TOOLS)/omp-split $(TOOLS)/omp-device $(libs_host) $(libs_rtl)
 
@@ -96,6 +99,8 @@ $(O)/%.o: $(O)/%.c
 
 $(split_obj) $(device_obj): EXTRA = -I$(LLVM_DIR)/include
 $(host_obj): EXTRA = -fPIC -fvisibility=hidden
+# Rounding modes of its own, no contraction: what PTX says and no more.
+$(ptx_obj): EXTRA = -fPIC -fvisibility=hidden -frounding-math -ffp-contract=off
 $(driver_obj): EXTRA = $(driver_flags)
 # Loaded by programs that may have no sanitizer in them.
 $(null_obj): EXTRA = -fPIC
@@ -127,6 +132,9 @@ $(LIB)/libompgpu.so: $(host_obj) hostrt/libompgpu.map
 	$(call say,LD,$@)
 	$(Q)$(link) -shared -Wl,-soname,libompgpu.so -Wl,--version-script=hostrt/libompgpu.map \
 	  $(host_obj) -ldl -lpthread -lm -o $@
+$(LIB)/libompgpu-ptx.so: $(ptx_obj)
+	$(call say,LD,$@)
+	$(Q)$(link) -shared -Wl,-soname,libompgpu-ptx.so $^ -lpthread -lm -o $@
 # ar r keeps members of sources that are gone: start afresh.
 $(LIB)/libompgpu.a: $(host_obj)
 	$(call say,AR,$@)
@@ -165,6 +173,9 @@ $(O)/tests/unit/cg_%: tests/unit/cg_%.c $(filter-out $(O)/codegen/ir/main.o,$(de
 $(O)/tests/unit/rt_%: tests/unit/rt_%.c $(LIB)/libompgpu.a
 	$(call say,CC,$<)
 	$(Q)$(unit) -ldl -lpthread -lm -o $@
+$(O)/tests/unit/ptx_%: tests/unit/ptx_%.c $(ptx_obj)
+	$(call say,CC,$<)
+	$(Q)$(unit) -lpthread -lm -o $@
 $(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driver_obj))
 	$(call say,CC,$<)
 	$(Q)$(unit) -ldl -o $@
@@ -248,12 +259,12 @@ install: all
 	install -m 755 $(BIN)/ompgpu-cc $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
-	install -m 755 $(LIB)/libompgpu.so $(dest)/lib/
+	install -m 755 $(LIB)/libompgpu.so $(LIB)/libompgpu-ptx.so $(dest)/lib/
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
 	install -m 644 $(addprefix man/,$(man7)) $(dest)/share/man/man7/
 uninstall:
-	rm -f $(dest)/bin/ompgpu-cc $(dest)/lib/libompgpu.so $(dest)/lib/libompgpu.a
+	rm -f $(dest)/bin/ompgpu-cc $(addprefix $(dest)/lib/,$(notdir $(libs_host)))
 	rm -f $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)))
 	rm -f $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
 	-rmdir $(dest)/lib/ompgpu

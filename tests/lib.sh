@@ -27,7 +27,7 @@
 #   compile GPUS FLAGS…              ./prog from it for $ARCH and GPUS (may be empty); there must be no message but remarks, which are in ./remarks,
 #                                    and what the program announces
 #   run_ways [FILE]                  runs ./prog, on the emulated device under four schedules; FILE: the output wanted
-#   form GPUS FLAGS…                 compile and run_ways
+#   form GPUS FLAGS…                 compile, run_ways and, where there is code for GPUS, run_on_machine
 #   compile_run NAME FILE.c [FLAGS…] compiles it with -O2 and runs it once
 # Conditions: have_gpu, have_ptxas
 # shellcheck shell=sh disable=SC2034
@@ -172,8 +172,14 @@ run_ways() {
 }
 form() {
     compile "$@" || return
-    shift
+    tap_machine=$1; shift
     check "$name $*: runs" run_ways "${src%.c}.out"
+    [ -z "$tap_machine" ] || check "$name $*: runs on the PTX machine" run_on_machine "${src%.c}.out"
+}
+# The same program again: its PTX, executed.  In the long form with a random schedule, too.
+run_on_machine() {
+    OMPGPU_DEVICE=ptx run_once "$@" || return 1
+    [ -z "${OMPGPU_LONG:-}" ] || OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=1 run_once "$@"
 }
 compile_run() {
     tap_name=$1 tap_src=$2; shift 2

@@ -72,7 +72,8 @@ static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
 
 /* ------------------------------------------------------------------ environment (env.c) */
 enum ompgpu_offload { OMPGPU_OFFLOAD_DEFAULT, OMPGPU_OFFLOAD_MANDATORY, OMPGPU_OFFLOAD_DISABLED };
-enum ompgpu_device_kind { OMPGPU_KIND_ANY, OMPGPU_KIND_CUDA, OMPGPU_KIND_EMU };
+/* PTX: the cuda plugin over the PTX machine (hostrt/ptx), only where OMPGPU_DEVICE asks for it. */
+enum ompgpu_device_kind { OMPGPU_KIND_ANY, OMPGPU_KIND_CUDA, OMPGPU_KIND_EMU, OMPGPU_KIND_PTX };
 struct ompgpu_settings { /* immutable after start-up */
     int device_kind;     /* OMPGPU_DEVICE */
     int offload;         /* OMP_TARGET_OFFLOAD */

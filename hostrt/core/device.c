@@ -27,6 +27,7 @@ static const struct candidate {
 } candidates[] = {
     { OMPGPU_KIND_CUDA, &ompgpu_cuda_plugin, "no CUDA device" },
     { OMPGPU_KIND_EMU, &ompgpu_emu_plugin, "no emulated device" },
+    { OMPGPU_KIND_PTX, &ompgpu_cuda_plugin, "no PTX machine" },
 };
 
 static void add_reason(const char *fmt, const char *a, const char *b)
@@ -85,8 +86,9 @@ static int choose_devices(void)
         return 0;
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         const struct candidate *c = &candidates[i];
-        if (ompgpu_settings.device_kind != OMPGPU_KIND_ANY &&
-            ompgpu_settings.device_kind != (int)c->kind)
+        if (ompgpu_settings.device_kind == OMPGPU_KIND_ANY
+                ? c->kind == OMPGPU_KIND_PTX
+                : ompgpu_settings.device_kind != (int)c->kind)
             continue;
         int n = count_usable(c);
         if (n > 0)

@@ -19,7 +19,12 @@ static const struct variable {
     bool bytes;        /* a unit may follow */
 } variables[] = {
 #define FIELD(f) offsetof(struct ompgpu_settings, f)
-    { "OMPGPU_DEVICE", FIELD(device_kind), { "", "cuda", "emu" }, 0, "cuda, emu", false },
+    { "OMPGPU_DEVICE",
+      FIELD(device_kind),
+      { "", "cuda", "emu", "ptx" },
+      0,
+      "cuda, emu, ptx",
+      false },
     { "OMP_TARGET_OFFLOAD",
       FIELD(offload),
       { "DEFAULT", "MANDATORY", "DISABLED" },

@@ -1,0 +1,387 @@
+/* access.c - loads, stores, atomics, fences, conversion of addresses, the dynamic stack (PTX
+ * ISA 8.x, sections 9.7.9 and 9.7.13). */
+#include <string.h>
+#include "hostrt/ptx/isa.h"
+
+#define HANDLER(name) static void name(struct group *g, const struct instruction *i, lanes m)
+
+/* ------------------------------------------------------------------ addresses */
+/* The lanes' addresses; false after a fault: the address is undefined. */
+static bool addresses(struct group *g, const struct instruction *i, lanes m, uint64_t *at)
+{
+    const struct operand *base = &i->memory.base;
+    switch (base->kind) {
+    case O_REG: {
+        const uint64_t *b = g->frame->regs[base->index];
+        for (unsigned l = 0; l < WARP; l++)
+            at[l] = b[l] + (uint64_t)i->memory.offset;
+        lanes bad = g->frame->poison[base->index] & m;
+        if (bad) {
+            ptx_fault(g, i, (unsigned)__builtin_ctz(bad), CUDA_ERROR_ILLEGAL_ADDRESS,
+                      "the address is computed from memory that was never written");
+            return false;
+        }
+        return true;
+    }
+    case O_LOCAL:
+        for (unsigned l = 0; l < WARP; l++)
+            at[l] = g->frame->local_base[l] + base->value + (uint64_t)i->memory.offset;
+        return true;
+    default:
+        for (unsigned l = 0; l < WARP; l++)
+            at[l] = base->value + (uint64_t)i->memory.offset;
+        return true;
+    }
+}
+
+static void count(struct group *g, const struct instruction *i, lanes m, const uint64_t *at,
+                  unsigned size)
+{
+    if (ptx_counting)
+        ptx_count_access(g, i, m, at, size, i->space);
+}
+
+/* ------------------------------------------------------------------ loads */
+static uint64_t read_element(const unsigned char *p, enum type t)
+{
+    switch (ptx_type_size(t)) {
+    case 1: return t == T_S8 ? (uint64_t)(int64_t)*(const int8_t *)p : *p;
+    case 2: {
+        uint16_t v = __atomic_load_n((const uint16_t *)(const void *)p, __ATOMIC_RELAXED);
+        return t == T_S16 ? (uint64_t)(int64_t)(int16_t)v : v;
+    }
+    case 4: {
+        uint32_t v = __atomic_load_n((const uint32_t *)(const void *)p, __ATOMIC_RELAXED);
+        return t == T_S32 ? (uint64_t)(int64_t)(int32_t)v : v;
+    }
+    default: return __atomic_load_n((const uint64_t *)(const void *)p, __ATOMIC_RELAXED);
+    }
+}
+
+/* A bit for each undefined byte of an element. */
+static unsigned char undefined_bytes(const unsigned char *shadow, unsigned size)
+{
+    unsigned char bits = 0;
+    for (unsigned k = 0; k < size; k++)
+        bits |= (unsigned char)((shadow[k] != SHADOW_DEFINED) << k);
+    return bits;
+}
+static bool all_defined(const unsigned char *shadow, unsigned size)
+{
+    static const uint64_t pattern = 0x0202020202020202ull;
+    return !shadow || !memcmp(shadow, &pattern, size);
+}
+
+static const struct operand *element_operand(const struct operand *o, unsigned k)
+{
+    return o->kind == O_VECTOR ? &o->parts[k] : o;
+}
+
+HANDLER(load)
+{
+    uint64_t at[WARP];
+    unsigned each = ptx_type_size(i->type), n = i->vector, size = each * n;
+    if (!addresses(g, i, m, at))
+        return;
+    count(g, i, m, at, size);
+    lanes bad[8] = { 0 };
+    unsigned char undefined[8][WARP];
+    EACH_LANE(l, m)
+    {
+        struct bytes b = ptx_resolve(g, i, l, at[l], size);
+        if (!b.data)
+            return;
+        for (unsigned k = 0; k < n; k++) {
+            const struct operand *o = element_operand(&i->d, k);
+            if (o->kind == O_REG)
+                g->frame->regs[o->index][l] = read_element(b.data + k * each, i->type);
+            if (!all_defined(b.shadow ? b.shadow + k * each : NULL, each)) {
+                undefined[k][l] = undefined_bytes(b.shadow + k * each, each);
+                bad[k] |= 1u << l;
+            }
+        }
+    }
+    for (unsigned k = 0; k < n; k++) {
+        const struct operand *o = element_operand(&i->d, k);
+        set_poison(g, o, m, bad[k]);
+        if (bad[k] && o->kind == O_REG)
+            EACH_LANE(l, bad[k])
+        *poison_bytes(g, o, l) = undefined[k][l];
+    }
+    if (i->order == MO_ACQUIRE)
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+bool ptx_select_load(struct instruction *i)
+{
+    i->run = load;
+    return ptx_type_size(i->type) && ptx_type_size(i->type) <= 8 &&
+           (i->vector == 1) == (i->d.kind != O_VECTOR);
+}
+
+/* ------------------------------------------------------------------ stores */
+static void write_element(unsigned char *p, uint64_t v, unsigned size)
+{
+    switch (size) {
+    case 1: __atomic_store_n(p, (uint8_t)v, __ATOMIC_RELAXED); break;
+    case 2: __atomic_store_n((uint16_t *)(void *)p, (uint16_t)v, __ATOMIC_RELAXED); break;
+    case 4: __atomic_store_n((uint32_t *)(void *)p, (uint32_t)v, __ATOMIC_RELAXED); break;
+    default: __atomic_store_n((uint64_t *)(void *)p, v, __ATOMIC_RELAXED); break;
+    }
+}
+
+static void define_element(unsigned char *shadow, unsigned size, unsigned char undefined)
+{
+    for (unsigned k = 0; k < size; k++)
+        shadow[k] = undefined >> k & 1 ? SHADOW_UNDEFINED : SHADOW_DEFINED;
+}
+
+HANDLER(store)
+{
+    uint64_t at[WARP];
+    unsigned each = ptx_type_size(i->type), n = i->vector, size = each * n;
+    if (!addresses(g, i, m, at))
+        return;
+    count(g, i, m, at, size);
+    if (i->order == MO_RELEASE)
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+    EACH_LANE(l, m)
+    {
+        struct bytes b = ptx_resolve(g, i, l, at[l], size);
+        if (!b.data)
+            return;
+        for (unsigned k = 0; k < n; k++) {
+            const struct operand *o = element_operand(&i->s[0], k);
+            bool bad = source_poison(g, o) >> l & 1;
+            write_element(b.data + k * each, source(g, o)[l], each);
+            if (b.shadow)
+                define_element(b.shadow + k * each, each, bad ? *poison_bytes(g, o, l) : 0);
+        }
+    }
+}
+bool ptx_select_store(struct instruction *i)
+{
+    i->run = store;
+    return ptx_type_size(i->type) && ptx_type_size(i->type) <= 8 && i->nsources == 1 &&
+           (i->vector == 1) == (i->s[0].kind != O_VECTOR);
+}
+
+/* ------------------------------------------------------------------ atomics */
+static uint64_t bits_of_float(float f)
+{
+    uint32_t v;
+    memcpy(&v, &f, sizeof v);
+    return v;
+}
+static uint64_t bits_of_double(double d)
+{
+    uint64_t v;
+    memcpy(&v, &d, sizeof v);
+    return v;
+}
+static float float_of(uint64_t v)
+{
+    uint32_t bits = (uint32_t)v;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+static double double_of(uint64_t v)
+{
+    double d;
+    memcpy(&d, &v, sizeof d);
+    return d;
+}
+
+static uint64_t updated(const struct instruction *i, uint64_t old, uint64_t b, uint64_t c)
+{
+    bool is_signed = ptx_type_is_signed(i->type), wide = ptx_type_size(i->type) == 8;
+    int64_t so = wide ? (int64_t)old : (int32_t)old, sb = wide ? (int64_t)b : (int32_t)b;
+    uint64_t mask = wide ? ~0ull : ptx_type_size(i->type) == 4 ? 0xffffffffu : 0xffffu;
+    b &= mask;
+    switch (i->op) {
+    case OP_ADD:
+        if (i->type == T_F32)
+            return bits_of_float(float_of(old) + float_of(b));
+        if (i->type == T_F64)
+            return bits_of_double(double_of(old) + double_of(b));
+        return (old + b) & mask;
+    case OP_MIN: return (is_signed ? so < sb : old < b) ? old : b;
+    case OP_MAX: return (is_signed ? so > sb : old > b) ? old : b;
+    case OP_AND: return old & b;
+    case OP_OR: return old | b;
+    case OP_XOR: return old ^ b;
+    case OP_INC: return old >= b ? 0 : old + 1;
+    case OP_DEC: return old == 0 || old > b ? b : old - 1;
+    case OP_EXCH: return b;
+    default: return old == b ? c & mask : old; /* cas */
+    }
+}
+
+#define ATOMIC_UPDATE(T)                                                                           \
+    do {                                                                                           \
+        T *p = (T *)(void *)data, old = __atomic_load_n(p, __ATOMIC_RELAXED), new;                 \
+        do                                                                                         \
+            new = (T)updated(i, old, b, c);                                                        \
+        while (                                                                                    \
+            !__atomic_compare_exchange_n(p, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+        return old;                                                                                \
+    } while (0)
+static uint64_t atomic_update(const struct instruction *i, unsigned char *data, uint64_t b,
+                              uint64_t c)
+{
+    switch (ptx_type_size(i->type)) {
+    case 2: ATOMIC_UPDATE(uint16_t);
+    case 4: ATOMIC_UPDATE(uint32_t);
+    default: ATOMIC_UPDATE(uint64_t);
+    }
+}
+
+/* Lanes of a warp update in lane order or, with a seed, from a random lane on. */
+static unsigned first_lane(struct group *g)
+{
+    return ptx_settings.scheduled ? (unsigned)ptx_random(&g->warp->team->worker->random) % WARP : 0;
+}
+
+HANDLER(atomic)
+{
+    uint64_t at[WARP];
+    unsigned size = ptx_type_size(i->type), start = first_lane(g);
+    lanes bad = 0;
+    if (!addresses(g, i, m, at))
+        return;
+    count(g, i, m, at, size);
+    for (unsigned k = 0; k < WARP; k++) {
+        unsigned l = (start + k) % WARP;
+        if (!(m >> l & 1))
+            continue;
+        struct bytes b = ptx_resolve(g, i, l, at[l], size);
+        if (!b.data)
+            return;
+        if (!all_defined(b.shadow, size) && i->op != OP_EXCH) {
+            ptx_fault(g, i, l, CUDA_ERROR_LAUNCH_FAILED,
+                      "an atomic update of memory that was never written");
+            return;
+        }
+        uint64_t c = i->nsources > 1 ? source(g, &i->s[1])[l] : 0;
+        uint64_t old = atomic_update(i, b.data, source(g, &i->s[0])[l], c);
+        if (b.shadow)
+            memset(b.shadow, SHADOW_DEFINED, size);
+        if (i->d.kind == O_REG)
+            target_of(g, &i->d)[l] = old;
+    }
+    if (i->d.kind == O_REG)
+        set_poison(g, &i->d, m, bad);
+}
+bool ptx_select_atom(struct instruction *i)
+{
+    unsigned size = ptx_type_size(i->type);
+    bool is_float = ptx_type_is_float(i->type);
+    i->run = atomic;
+    return i->op >= OP_AND && i->op <= OP_CAS && size >= 2 && size <= 8 && i->type != T_F16X2 &&
+           i->type != T_F16 && (!is_float || i->op == OP_ADD || i->op == OP_EXCH) &&
+           i->nsources == 1u + (i->op == OP_CAS);
+}
+
+HANDLER(fence)
+{
+    (void)g, (void)m, (void)i;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+bool ptx_select_fence(struct instruction *i)
+{
+    i->run = fence;
+    return true;
+}
+HANDLER(nothing) { (void)g, (void)m, (void)i; }
+bool ptx_select_nothing(struct instruction *i)
+{
+    i->run = nothing;
+    return true;
+}
+
+/* ------------------------------------------------------------------ generic addresses */
+static uint64_t window_of(enum space s)
+{
+    return s == S_SHARED  ? SHARED_WINDOW
+           : s == S_LOCAL ? LOCAL_WINDOW
+           : s == S_PARAM ? PARAM_WINDOW
+                          : 0;
+}
+static void write_address(struct group *g, const struct instruction *i, lanes m, uint64_t add,
+                          uint64_t mask)
+{
+    uint64_t *d = target_of(g, &i->d);
+    const struct operand *s = &i->s[0];
+    uint64_t value[WARP];
+    for (unsigned l = 0; l < WARP; l++)
+        value[l] = s->kind == O_LOCAL   ? g->frame->local_base[l] + s->value
+                   : s->kind == O_PARAM ? s->value
+                                        : source(g, s)[l];
+    lanes bad = source_poison(g, s);
+    EACH_LANE(l, m)
+    d[l] = (value[l] & mask) + add;
+    set_poison(g, &i->d, m, bad);
+}
+HANDLER(to_generic) { write_address(g, i, m, window_of(i->space), ~0ull); }
+HANDLER(from_generic) { write_address(g, i, m, 0, window_of(i->space) ? ~WINDOW_MASK : ~0ull); }
+HANDLER(is_space)
+{
+    const uint64_t *a = source(g, &i->s[0]);
+    lanes r = 0;
+    EACH_LANE(l, m)
+    {
+        uint64_t window = a[l] & WINDOW_MASK;
+        bool global = window != SHARED_WINDOW && window != LOCAL_WINDOW && window != PARAM_WINDOW;
+        r |= (lanes)(window_of(i->space) ? window == window_of(i->space) : global) << l;
+    }
+    lanes *p = &g->frame->preds[i->d.index];
+    *p = (*p & ~m) | r;
+    set_poison(g, &i->d, m, source_poison(g, &i->s[0]));
+}
+bool ptx_select_cvta(struct instruction *i)
+{
+    if (i->row->operation == I_ISSPACEP)
+        i->run = is_space;
+    else
+        i->run = i->to_space ? from_generic : to_generic;
+    return i->space != S_GENERIC;
+}
+
+/* ------------------------------------------------------------------ the dynamic stack */
+/* Local memory grows upwards: a frame's fixed part, then what alloca adds, then the next frame. */
+HANDLER(alloca_handler)
+{
+    const uint64_t *bytes = source(g, &i->s[0]);
+    uint64_t *d = target_of(g, &i->d), align = i->nsources > 1 ? i->s[1].value : 16;
+    EACH_LANE(l, m)
+    {
+        uint64_t at = (g->warp->stack_top[l] + align - 1) / align * align, top = at + bytes[l];
+        if (!ptx_local_reserve(g, i, l, top))
+            return;
+        memset(g->warp->team->local_shadow[g->warp->number * WARP + l] + at, SHADOW_UNDEFINED,
+               bytes[l]);
+        g->warp->stack_top[l] = (uint32_t)top;
+        d[l] = at;
+    }
+    set_poison(g, &i->d, m, 0);
+}
+HANDLER(stack_save)
+{
+    uint64_t *d = target_of(g, &i->d);
+    EACH_LANE(l, m)
+    d[l] = g->warp->stack_top[l];
+    set_poison(g, &i->d, m, 0);
+}
+HANDLER(stack_restore)
+{
+    const uint64_t *a = source(g, &i->s[0]);
+    EACH_LANE(l, m)
+    g->warp->stack_top[l] = (uint32_t)a[l];
+}
+bool ptx_select_stack(struct instruction *i)
+{
+    i->run = i->row->operation == I_ALLOCA      ? alloca_handler
+             : i->row->operation == I_STACKSAVE ? stack_save
+                                                : stack_restore;
+    return true;
+}

@@ -1,0 +1,416 @@
+/* driver.c - the CUDA driver calls of hostrt/cuda/calls.def over the machine.  A launch runs at
+ * once, before the call returns: streams are in order, and nothing is ever pending. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "hostrt/ptx/machine.h"
+
+#define EXPORT __attribute__((visibility("default")))
+enum { MAX_DEVICES = 16, SHARED_LIMIT = 48 * 1024 };
+struct settings ptx_settings;
+static struct device devices[MAX_DEVICES];
+static _Thread_local struct device *current;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint64_t launches;
+
+struct CUctx_st {
+    struct device device;
+};
+struct CUstream_st {
+    struct device *device;
+};
+
+/* ------------------------------------------------------------------ settings */
+static unsigned number_setting(const char *name, unsigned otherwise, unsigned least, unsigned most)
+{
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return otherwise;
+    char *end;
+    const char *digits = !strncmp(text, "sm_", 3) ? text + 3 : text;
+    unsigned long n = strtoul(digits, &end, 10);
+    if (end == digits || *end || n < least || n > most) {
+        fprintf(stderr, "ptx machine: %s=%s is not a number from %u to %u; %u is used\n", name,
+                text, least, most, otherwise);
+        return otherwise;
+    }
+    return (unsigned)n;
+}
+
+static void read_settings(void)
+{
+    const char *schedule = getenv("OMPGPU_PTX_SCHEDULE"), *profile = getenv("OMPGPU_PROFILE");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    ptx_settings.arch = number_setting("OMPGPU_PTX_ARCH", 120, 50, 199);
+    ptx_settings.devices = number_setting("OMPGPU_PTX_DEVICES", 1, 1, MAX_DEVICES);
+    ptx_settings.workers =
+        number_setting("OMPGPU_PTX_THREADS", cores > 0 ? (unsigned)cores : 1, 1, 64);
+    ptx_settings.scheduled = schedule && *schedule;
+    ptx_settings.seed = ptx_settings.scheduled ? strtoull(schedule, NULL, 0) : 1;
+    ptx_settings.profile = profile && *profile && strcmp(profile, "0") != 0;
+    ptx_settings.profile_file = ptx_settings.profile && strcmp(profile, "1") != 0 ? profile : NULL;
+    ptx_counting = ptx_settings.profile;
+}
+
+static void start(void)
+{
+    read_settings();
+    ptx_memory_init();
+    for (unsigned i = 0; i < ptx_settings.devices; i++) {
+        devices[i] = (struct device){
+            .ordinal = (int)i, .arch = ptx_settings.arch, .stack_limit = 1024, .heap_limit = 8 << 20
+        };
+        pthread_mutex_init(&devices[i].lock, NULL);
+    }
+    if (ptx_counting)
+        atexit(ptx_profile_end);
+}
+
+EXPORT CUresult cuInit(unsigned flags)
+{
+    pthread_once(&once, start);
+    return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ errors */
+static const struct {
+    CUresult error;
+    const char *name, *text;
+} errors[] = {
+#define ERROR(name, text) { name, #name, text }
+    ERROR(CUDA_SUCCESS, "no error"),
+    ERROR(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
+    ERROR(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
+    ERROR(CUDA_ERROR_NOT_INITIALIZED, "initialization error"),
+    ERROR(CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"),
+    ERROR(CUDA_ERROR_INVALID_CONTEXT, "invalid device context"),
+    ERROR(CUDA_ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device"),
+    ERROR(CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed"),
+    ERROR(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
+    ERROR(CUDA_ERROR_NOT_FOUND, "named symbol not found"),
+    ERROR(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),
+    ERROR(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"),
+    ERROR(CUDA_ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated"),
+    ERROR(CUDA_ERROR_ASSERT, "device-side assert triggered"),
+    ERROR(CUDA_ERROR_ILLEGAL_INSTRUCTION, "an illegal instruction was encountered"),
+    ERROR(CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned address"),
+    ERROR(CUDA_ERROR_INVALID_PC, "invalid program counter"),
+    ERROR(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
+};
+static const char *error_text(CUresult e, bool name)
+{
+    for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == e)
+            return name ? errors[i].name : errors[i].text;
+    return NULL;
+}
+EXPORT CUresult cuGetErrorName(CUresult e, const char **text)
+{
+    *text = error_text(e, true);
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+EXPORT CUresult cuGetErrorString(CUresult e, const char **text)
+{
+    *text = error_text(e, false);
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ------------------------------------------------------------------ devices and contexts */
+EXPORT CUresult cuDeviceGetCount(int *n)
+{
+    *n = (int)ptx_settings.devices;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDeviceGet(CUdevice *d, int ordinal)
+{
+    if (ordinal < 0 || ordinal >= (int)ptx_settings.devices)
+        return CUDA_ERROR_INVALID_DEVICE;
+    *d = ordinal;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDeviceGetName(char *name, int size, CUdevice d)
+{
+    snprintf(name, (size_t)size, "PTX machine sm_%u", devices[d].arch);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d)
+{
+    switch (a) {
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = MAX_THREADS; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = SHARED_LIMIT; break;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = WARP; break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 4; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = (int)devices[d].arch / 10; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = (int)devices[d].arch % 10; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: *value = 65536; break;
+    case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS: *value = 0; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice d)
+{
+    (void)d;
+    *bytes = ptx_arena_size / 2;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d)
+{
+    *c = (CUcontext)(void *)&devices[d];
+    devices[d].retained = true;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d)
+{
+    devices[d].retained = false;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxSetCurrent(CUcontext c)
+{
+    current = (struct device *)(void *)c;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
+{
+    if (!current)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    *value = limit == CU_LIMIT_STACK_SIZE ? current->stack_limit : current->heap_limit;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    if (!current)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    *(limit == CU_LIMIT_STACK_SIZE ? &current->stack_limit : &current->heap_limit) = value;
+    return CUDA_SUCCESS;
+}
+static CUresult usable(void)
+{
+    return !current ? CUDA_ERROR_INVALID_CONTEXT : (CUresult)current->lost;
+}
+
+/* ------------------------------------------------------------------ streams */
+EXPORT CUresult cuStreamCreate(CUstream *s, unsigned flags)
+{
+    CUresult r = usable();
+    if (r)
+        return r;
+    if (flags > 1 || !(*s = malloc(sizeof **s)))
+        return CUDA_ERROR_INVALID_VALUE;
+    (*s)->device = current;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuStreamSynchronize(CUstream s) { return (CUresult)s->device->lost; }
+EXPORT CUresult cuStreamDestroy_v2(CUstream s)
+{
+    free(s);
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ modules */
+struct CUmod_st {
+    struct module *module;
+};
+
+EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n,
+                                   CUjit_option *option, void **value)
+{
+    char *log = NULL;
+    size_t log_size = 0;
+    CUresult r = usable();
+    if (r)
+        return r;
+    for (unsigned i = 0; i < n; i++) {
+        if (option[i] == CU_JIT_ERROR_LOG_BUFFER)
+            log = value[i];
+        if (option[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+            log_size = (size_t)value[i];
+    }
+    if (!memcmp(image,
+                "\x7f"
+                "ELF",
+                4))
+        return CUDA_ERROR_NO_BINARY_FOR_GPU; /* a cubin: only PTX is executed */
+    char *text = strdup(image);
+    struct module *m = text ? ptx_parse(current, text, log, log_size) : NULL;
+    if (!m) {
+        free(text);
+        return CUDA_ERROR_INVALID_PTX;
+    }
+    m->text = text;
+    if (m->target > current->arch) {
+        ptx_module_free(m);
+        free(text);
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    *out = (CUmodule)(void *)m;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuModuleUnload(CUmodule module)
+{
+    struct module *m = (struct module *)(void *)module;
+    char *text = m->text;
+    ptx_module_free(m);
+    free(text);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
+{
+    const struct module *m = (const struct module *)(void *)module;
+    for (unsigned i = 0; i < m->nfunctions; i++)
+        if (m->functions[i]->is_entry && !strcmp(m->functions[i]->name, name)) {
+            *out = (CUfunction)(void *)m->functions[i];
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_NOT_FOUND;
+}
+EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module,
+                                     const char *name)
+{
+    const struct module *m = (const struct module *)(void *)module;
+    for (unsigned i = 0; i < m->nvariables; i++) {
+        const struct variable *v = m->variables[i];
+        if ((v->space == S_GLOBAL || v->space == S_CONST) && !strcmp(v->name, name)) {
+            if (address)
+                *address = v->address;
+            if (size)
+                *size = v->size;
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
+EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute a, CUfunction function)
+{
+    const struct function *f = (const struct function *)(const void *)function;
+    switch (a) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = (int)(f->max_threads ? f->max_threads : MAX_THREADS);
+        break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)f->shared_bytes; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)f->local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = 32; break; /* only ptxas knows */
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads,
+                                                            size_t dynamic_shared)
+{
+    (void)f, (void)dynamic_shared;
+    *n = threads > 0 ? 2048 / threads : 0;
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ memory */
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t size)
+{
+    CUresult r = usable();
+    if (r)
+        return r;
+    if (!size)
+        return CUDA_ERROR_INVALID_VALUE;
+    *p = ptx_global_alloc(size);
+    return *p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+EXPORT CUresult cuMemFree_v2(CUdeviceptr p)
+{
+    CUresult r = usable();
+    if (r)
+        return r;
+    return !p || ptx_global_free(p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream s)
+{
+    (void)s;
+    CUresult r = usable();
+    if (r)
+        return r;
+    if (!ptx_global_is_allocated(to, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy((void *)(uintptr_t)to, from, size);
+    ptx_global_define(to, size);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream s)
+{
+    (void)s;
+    CUresult r = usable();
+    if (r)
+        return r;
+    if (!ptx_global_is_allocated(from, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(to, (const void *)(uintptr_t)from, size);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s)
+{
+    (void)s;
+    CUresult r = usable();
+    if (r)
+        return r;
+    if (!ptx_global_is_allocated(from, size) || !ptx_global_is_allocated(to, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+    memmove(ptx_shadow_of(to), ptx_shadow_of(from), size);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
+{
+    if (a != CU_POINTER_ATTRIBUTE_MEMORY_TYPE || !ptx_global_is_allocated(p, 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    *(unsigned *)value = 2; /* CU_MEMORYTYPE_DEVICE */
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ launch */
+static CUresult check_geometry(const struct function *f, const unsigned *grid,
+                               const unsigned *block, unsigned dynamic_shared)
+{
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (!threads || !grid[0] || !grid[1] || !grid[2])
+        return CUDA_ERROR_INVALID_VALUE;
+    if (threads > MAX_THREADS || (f->max_threads && threads > f->max_threads)) {
+        fprintf(stderr, "ptx machine: kernel %s: %llu threads a team, at most %u\n", f->name,
+                (unsigned long long)threads, f->max_threads ? f->max_threads : MAX_THREADS);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (f->shared_bytes + dynamic_shared > SHARED_LIMIT) {
+        fprintf(stderr, "ptx machine: kernel %s: %llu bytes of shared memory, at most %d\n",
+                f->name, (unsigned long long)(f->shared_bytes + dynamic_shared), SHARED_LIMIT);
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
+                               unsigned bx, unsigned by, unsigned bz, unsigned dynamic_shared,
+                               CUstream s, void **params, void **extra)
+{
+    struct function *f = (struct function *)(void *)function;
+    struct launch l = { .device = current,
+                        .entry = f,
+                        .grid = { gx, gy, gz },
+                        .block = { bx, by, bz },
+                        .dynamic_shared = dynamic_shared };
+    (void)s;
+    CUresult r = usable();
+    if (r)
+        return r;
+    if (extra || (r = check_geometry(f, l.grid, l.block, dynamic_shared)))
+        return extra ? CUDA_ERROR_INVALID_VALUE : r;
+    if (!(l.params = calloc(1, f->param_bytes + 16u)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned k = 0; k < f->nparams; k++)
+        memcpy(l.params + f->params[k].offset, params[k], f->params[k].size);
+    l.nteams = gx * gy * gz;
+    l.number = __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
+    l.seed = ptx_settings.seed * 0x9e3779b97f4a7c15ull + l.number;
+    r = (CUresult)ptx_run(&l);
+    free(l.params);
+    fflush(stdout);
+    if (r)
+        current->lost = (int)r;
+    return CUDA_SUCCESS; /* as on a GPU, the fault shows at the next call */
+}

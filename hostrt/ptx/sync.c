@@ -1,0 +1,371 @@
+/* sync.c - barriers of a team, and what the lanes of a warp do together (PTX ISA 8.x, sections
+ * 9.7.9.6 and 9.7.13).
+ *
+ * Barrier.  Threads arrive one by one; a group that waits is not run until the barrier is complete:
+ * all threads of the team that have not exited or, with a count, as many, where a warp whose lanes
+ * have all arrived counts for 32.
+ *
+ * Warp.  An operation with a member mask waits until all members have come to the same instruction
+ * with the same mask, in any number of groups, and is then done for all of them at once. */
+#include "hostrt/ptx/isa.h"
+
+#define HANDLER(name) static void name(struct group *g, const struct instruction *i, lanes m)
+
+/* ------------------------------------------------------------------ barriers of the team */
+static bool waits_at_barrier(const struct group *g, unsigned number)
+{
+    return g->state == G_BARRIER && g->barrier == number;
+}
+
+/* Threads that have arrived, a complete warp counted for 32. */
+static unsigned arrived_in_warps(const struct team *t, unsigned number)
+{
+    unsigned n = t->barriers[number].arrived;
+    for (unsigned w = 0; w < t->nwarps; w++) {
+        const struct warp *warp = &t->warps[w];
+        lanes here = 0;
+        for (unsigned k = 0; k < warp->ngroups; k++)
+            if (waits_at_barrier(warp->groups[k], number))
+                here |= warp->groups[k]->mask;
+        if (here && here == warp->live)
+            n += (unsigned)(WARP - __builtin_popcount(here));
+    }
+    return n;
+}
+
+static void write_reduction(const struct group *g, const struct barrier *b)
+{
+    const struct instruction *i = g->waits_at;
+    lanes m = g->mask;
+    if (i->op == OP_POPC) {
+        EACH_LANE(l, m)
+        target_of(g, &i->s[0])[l] = b->yes;
+        set_poison(g, &i->s[0], m, 0);
+        return;
+    }
+    bool r = i->op == OP_AND ? b->yes == b->arrived : b->yes != 0;
+    lanes *p = &g->frame->preds[i->s[0].index];
+    *p = r ? *p | m : *p & ~m;
+    set_poison(g, &i->s[0], m, 0);
+}
+
+void ptx_barrier_check(struct team *t, unsigned number)
+{
+    struct barrier *b = &t->barriers[number];
+    bool complete =
+        b->expected ? arrived_in_warps(t, number) >= b->expected : b->arrived >= t->live;
+    if (!b->arrived || !complete)
+        return;
+    for (unsigned w = 0; w < t->nwarps; w++)
+        for (unsigned k = 0; k < t->warps[w].ngroups; k++) {
+            struct group *g = t->warps[w].groups[k];
+            if (!waits_at_barrier(g, number))
+                continue;
+            if (g->waits_at->op2 == OP_RED)
+                write_reduction(g, b);
+            g->state = G_READY;
+        }
+    *b = (struct barrier){ 0 };
+}
+
+/* Operands: [result,] [number [, count]] [, predicate].  bar.red has its result first. */
+static unsigned operand_value(const struct group *g, const struct operand *o, lanes m)
+{
+    return (unsigned)source(g, o)[__builtin_ctz(m)];
+}
+
+HANDLER(barrier)
+{
+    bool red = i->op2 == OP_RED, aligned = i->aligned || i->row->operation == I_BAR;
+    unsigned first = red, last = i->nsources - red;
+    const struct operand *id = &i->s[first];
+    unsigned number = i->nsources > first ? operand_value(g, id, m) : 0;
+    unsigned count = last > first + 1 ? operand_value(g, &i->s[first + 1], m) : 0;
+    struct team *t = g->warp->team;
+    unsigned lane = (unsigned)__builtin_ctz(m);
+    if (number >= 16 || count % WARP) {
+        ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                  number >= 16 ? "barrier %u of 16"
+                               : "barrier %u with %u threads, no multiple of 32",
+                  number, count);
+        return;
+    }
+    if (aligned && m != g->warp->live) {
+        ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                  "an aligned barrier by lanes 0x%x of a warp whose lanes are 0x%x", m,
+                  g->warp->live);
+        return;
+    }
+    struct barrier *b = &t->barriers[number];
+    if (b->arrived && b->expected != count) {
+        ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                  "barrier %u with a count of %u; other threads wait there with %u", number, count,
+                  b->expected);
+        return;
+    }
+    b->expected = count;
+    b->arrived += (unsigned)__builtin_popcount(m);
+    if (red)
+        b->yes += (unsigned)__builtin_popcount(predicate(g, &i->s[i->nsources - 1]) & m);
+    if (i->op2 != OP_ARRIVE) {
+        struct group *waiting = g;
+        if (m != g->mask) {
+            g->mask &= ~m;
+            waiting = ptx_group_add(g->warp, g->frame, g->pc, m);
+        }
+        waiting->state = G_BARRIER;
+        waiting->waits_at = i;
+        waiting->barrier = number;
+        g->yield = true;
+    }
+    ptx_barrier_check(t, number);
+}
+
+/* ------------------------------------------------------------------ operations of a warp */
+struct gathered { /* of the members, by lane */
+    const struct instruction *i;
+    lanes members;
+    uint64_t a[WARP], b[WARP], c[WARP], result[WARP];
+    lanes predicates, defined, result_predicates, undefined;
+};
+
+static void gather(struct gathered *x, const struct group *g, lanes m)
+{
+    const struct instruction *i = x->i;
+    if (i->s[0].kind == O_PRED || (i->s[0].kind == O_CONST && i->row->operation == I_VOTE))
+        x->predicates |= predicate(g, &i->s[0]) & m;
+    if (i->s[0].kind == O_REG || i->s[0].kind == O_CONST) {
+        EACH_LANE(l, m)
+        x->a[l] = source(g, &i->s[0])[l];
+        x->undefined |= source_poison(g, &i->s[0]) & m;
+    }
+    if (i->row->operation == I_SHFL)
+        EACH_LANE(l, m)
+        {
+            x->b[l] = source(g, &i->s[1])[l];
+            x->c[l] = source(g, &i->s[2])[l];
+        }
+}
+
+/* The lane that `lane` reads from; *in_range as PTX defines it. */
+static unsigned shuffle_source(unsigned mode, unsigned lane, unsigned b, unsigned c, bool *in_range)
+{
+    unsigned segment = c >> 8 & 31, clamp = c & 31;
+    unsigned low = lane & segment, high = low | (clamp & ~segment & 31), j = 0;
+    b &= 31;
+    switch (mode) {
+    case OP_UP:
+        j = lane - b;
+        *in_range = (int)j >= (int)high;
+        break;
+    case OP_DOWN:
+        j = lane + b;
+        *in_range = j <= high;
+        break;
+    case OP_BFLY:
+        j = lane ^ b;
+        *in_range = j <= high;
+        break;
+    default:
+        j = low | (b & ~segment & 31);
+        *in_range = j <= high;
+        break;
+    }
+    return *in_range ? j : lane;
+}
+
+/* What comes from a lane that takes no part is undefined; using it is the fault. */
+static void shuffle(struct gathered *x)
+{
+    lanes undefined = 0;
+    EACH_LANE(l, x->members)
+    {
+        bool in_range;
+        unsigned from =
+            shuffle_source(x->i->op, l, (unsigned)x->b[l], (unsigned)x->c[l], &in_range);
+        bool member = x->members >> from & 1;
+        x->result[l] = member ? x->a[from] : 0xa5a5a5a5;
+        x->result_predicates |= (lanes)in_range << l;
+        undefined |= (lanes)(!member || (x->undefined >> from & 1)) << l;
+    }
+    x->undefined = undefined;
+}
+
+static void vote(struct gathered *x)
+{
+    lanes yes = x->predicates & x->members;
+    bool r = x->i->op == OP_ALL   ? yes == x->members
+             : x->i->op == OP_ANY ? yes != 0
+                                  : yes == x->members || !yes;
+    x->result_predicates = r ? ALL_LANES : 0;
+    for (unsigned l = 0; l < WARP; l++)
+        x->result[l] = yes;
+}
+
+static void match(struct gathered *x)
+{
+    bool wide = ptx_type_size(x->i->type) == 8;
+    lanes equal = 0;
+    EACH_LANE(l, x->members)
+    {
+        equal = 0;
+        EACH_LANE(k, x->members)
+        equal |= (lanes)(wide ? x->a[k] == x->a[l] : (uint32_t)x->a[k] == (uint32_t)x->a[l]) << k;
+        x->result[l] = equal;
+        if (x->i->op == OP_ALL && equal != x->members)
+            x->result[l] = 0;
+    }
+    x->result_predicates = equal == x->members ? ALL_LANES : 0;
+}
+
+static void redux(struct gathered *x)
+{
+    bool is_signed = ptx_type_is_signed(x->i->type), first = true;
+    uint32_t r = 0;
+    EACH_LANE(l, x->members)
+    {
+        uint32_t v = (uint32_t)x->a[l];
+        bool less = is_signed ? (int32_t)v < (int32_t)r : v < r;
+        switch (x->i->op) {
+        case OP_ADD: r += v; break;
+        case OP_AND: r = first ? v : r & v; break;
+        case OP_OR: r |= v; break;
+        case OP_XOR: r ^= v; break;
+        case OP_MIN: r = first || less ? v : r; break;
+        default: r = first || (!less && v != r) ? v : r; break;
+        }
+        first = false;
+    }
+    for (unsigned l = 0; l < WARP; l++)
+        x->result[l] = r;
+    if (x->undefined & x->members)
+        x->undefined = ALL_LANES;
+}
+
+static void elect(struct gathered *x)
+{
+    unsigned leader = (unsigned)__builtin_ctz(x->members);
+    x->result_predicates = 1u << leader;
+    for (unsigned l = 0; l < WARP; l++)
+        x->result[l] = leader;
+}
+
+static void compute(struct gathered *x)
+{
+    switch (x->i->row->operation) {
+    case I_SHFL: shuffle(x); break;
+    case I_VOTE: vote(x); break;
+    case I_MATCH: match(x); break;
+    case I_REDUX: redux(x); break;
+    case I_ELECT: elect(x); break;
+    default: break; /* bar.warp.sync */
+    }
+}
+
+static void write_results(const struct group *g, const struct gathered *x, lanes m)
+{
+    const struct instruction *i = x->i;
+    const struct operand *p = i->d.kind == O_PRED ? &i->d : &i->d2;
+    if (i->d.kind == O_REG) {
+        EACH_LANE(l, m)
+        target_of(g, &i->d)[l] = x->result[l];
+        set_poison(g, &i->d, m, x->undefined);
+    }
+    if (p->kind == O_PRED) {
+        lanes *to = &g->frame->preds[p->index];
+        *to = (*to & ~m) | (x->result_predicates & m);
+        set_poison(g, p, m, 0);
+    }
+}
+
+static const struct operand *mask_operand(const struct instruction *i)
+{
+    return &i->s[i->nsources - 1];
+}
+
+static bool waits_with(const struct group *g, const struct instruction *i, lanes members)
+{
+    return g->state == G_WARP_SYNC && g->waits_at == i && g->members == members;
+}
+
+/* Lanes m, all with the same mask, have come: do it when they were the last, else wait. */
+static void arrive(struct group *g, const struct instruction *i, lanes m, lanes members)
+{
+    struct warp *w = g->warp;
+    lanes here = m;
+    for (unsigned k = 0; k < w->ngroups; k++)
+        if (waits_with(w->groups[k], i, members))
+            here |= w->groups[k]->mask;
+    if (here != members) {
+        struct group *waiting = g;
+        if (m != g->mask) {
+            g->mask &= ~m;
+            waiting = ptx_group_add(w, g->frame, g->pc, m);
+        }
+        waiting->state = G_WARP_SYNC;
+        waiting->waits_at = i;
+        waiting->members = members;
+        g->yield = true;
+        return;
+    }
+    struct gathered x = { .i = i, .members = members };
+    gather(&x, g, m);
+    for (unsigned k = 0; k < w->ngroups; k++)
+        if (waits_with(w->groups[k], i, members))
+            gather(&x, w->groups[k], w->groups[k]->mask);
+    compute(&x);
+    write_results(g, &x, m);
+    for (unsigned k = 0; k < w->ngroups; k++)
+        if (waits_with(w->groups[k], i, members)) {
+            write_results(w->groups[k], &x, w->groups[k]->mask);
+            w->groups[k]->state = G_READY;
+            g->yield = true;
+        }
+}
+
+HANDLER(warp_operation)
+{
+    const uint64_t *mask = source(g, mask_operand(i));
+    lanes undefined = source_poison(g, mask_operand(i)) & m;
+    for (lanes rest = m, some; rest; rest &= ~some) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        lanes members = (lanes)mask[lane];
+        some = 0;
+        EACH_LANE(l, rest)
+        some |= (lanes)((lanes)mask[l] == members) << l;
+        if (undefined || (some & ~members)) {
+            ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                      undefined ? "the member mask was never written"
+                                : "lanes 0x%x execute it with the mask 0x%x, in which they are not",
+                      some, members);
+            return;
+        }
+        if (members & ~g->warp->live) {
+            ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                      "lanes 0x%x of the mask 0x%x have exited or do not exist",
+                      members & ~g->warp->live, members);
+            return;
+        }
+        arrive(g, i, some, members);
+    }
+}
+
+HANDLER(activemask)
+{
+    EACH_LANE(l, m)
+    target_of(g, &i->d)[l] = m;
+    set_poison(g, &i->d, m, 0);
+}
+
+bool ptx_select_barrier(struct instruction *i)
+{
+    bool warp = i->op == OP_ALL;
+    i->run = warp ? warp_operation : barrier;
+    return i->op2 && i->nsources >= (warp ? 1u : 0u);
+}
+
+bool ptx_select_warp(struct instruction *i)
+{
+    i->run = i->row->operation == I_ACTIVEMASK ? activemask : warp_operation;
+    return i->row->operation == I_ACTIVEMASK || i->nsources >= 1;
+}

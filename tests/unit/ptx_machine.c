@@ -1,0 +1,439 @@
+/* ptx_machine.c - the PTX machine through the CUDA driver's calls: instructions one by one against values that the PTX
+ * manual gives, synchronisation, and one deliberate fault of each kind beside a clean twin. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "hostrt/cuda/driver.h"
+
+static unsigned tests, failures;
+static CUstream stream;
+static char log_text[512], messages[4096];
+
+__attribute__((format(printf, 2, 3))) static void check(int good, const char *fmt, ...)
+{
+    va_list ap;
+    printf("%sok %u - ", good ? "" : "not ", ++tests);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+    fflush(stdout);
+    failures += !good;
+}
+
+/* ------------------------------------------------------------------ running a text */
+static CUresult load(CUmodule *m, const char *text)
+{
+    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { log_text, (void *)sizeof log_text };
+    log_text[0] = 0;
+    return cuModuleLoadDataEx(m, text, 2, options, values);
+}
+
+/* Runs kernel k(out, in) and what it prints on standard error; the error of the synchronisation. */
+static CUresult run(const char *text, unsigned teams, unsigned threads, uint64_t *out, size_t nout,
+                    const uint64_t *in, size_t nin)
+{
+    CUmodule m;
+    CUfunction f;
+    CUdeviceptr dout = 0, din = 0;
+    CUresult r = load(&m, text);
+    if (r) {
+        snprintf(messages, sizeof messages, "%s", log_text);
+        return r;
+    }
+    FILE *capture = tmpfile();
+    int saved = dup(2);
+    dup2(fileno(capture), 2);
+    if (cuModuleGetFunction(&f, m, "k") || cuMemAlloc_v2(&dout, nout * 8) ||
+        cuMemAlloc_v2(&din, nin * 8 + 8) || cuMemcpyHtoDAsync_v2(din, in, nin * 8, stream))
+        r = CUDA_ERROR_UNKNOWN;
+    void *params[] = { &dout, &din };
+    if (!r)
+        r = cuLaunchKernel(f, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+    if (!r)
+        r = cuStreamSynchronize(stream);
+    if (!r)
+        r = cuMemcpyDtoHAsync_v2(out, dout, nout * 8, stream);
+    dup2(saved, 2);
+    close(saved);
+    rewind(capture);
+    messages[fread(messages, 1, sizeof messages - 1, capture)] = 0;
+    fclose(capture);
+    cuMemFree_v2(dout);
+    cuMemFree_v2(din);
+    cuModuleUnload(m);
+    return r;
+}
+
+static const char head[] = ".version 8.3\n.target sm_75\n.address_size 64\n";
+static const char registers[] =
+    "{\n.reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<30>; .reg .b64 %rd<30>;\n"
+    "ld.param.u64 %rd20, [k_param_0]; ld.param.u64 %rd21, [k_param_1];\n";
+/* out[thread] = %rd9, from in[0..2] in %rd1 … %rd3 and their low halves %r1 … %r3. */
+static char *kernel_text(const char *globals, const char *body)
+{
+    static char text[16384];
+    snprintf(text, sizeof text,
+             "%s%s.visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1)\n%s"
+             "ld.global.b64 %%rd1, [%%rd21]; ld.global.b64 %%rd2, [%%rd21+8]; ld.global.b64 %%rd3, [%%rd21+16];\n"
+             "cvt.u32.u64 %%r1, %%rd1; cvt.u32.u64 %%r2, %%rd2; cvt.u32.u64 %%r3, %%rd3;\n"
+             "cvt.u16.u64 %%h1, %%rd1; cvt.u16.u64 %%h2, %%rd2; cvt.u16.u64 %%h3, %%rd3;\n"
+             "mov.u32 %%r20, %%tid.x; mul.wide.u32 %%rd22, %%r20, 8; add.s64 %%rd22, %%rd22, %%rd20;\n"
+             "mov.b64 %%rd9, 0; mov.b32 %%r9, 0; mov.b16 %%h9, 0;\n"
+             "%s\nst.global.b64 [%%rd22], %%rd9;\nret;\n}\n",
+             head, globals, registers, body);
+    return text;
+}
+
+/* ------------------------------------------------------------------ instructions */
+#define R "cvt.u64.u32 %rd9, %r9;"
+#define H "cvt.u64.u16 %rd9, %h9;"
+#define P "selp.b64 %rd9, 1, 0, %p1;"
+#define F(x) ((union { float f; uint32_t u; }){ x }).u
+#define D(x) ((union { double d; uint64_t u; }){ x }).u
+static const struct row {
+    const char *name, *body;
+    uint64_t a, b, c, result;
+} rows[] = {
+    { "add.s16", "add.s16 %h9, %h1, %h2; " H, 0xfffe, 5, 0, 3 },
+    { "add.s32", "add.s32 %r9, %r1, %r2; " R, 0xfffffffe, 5, 0, 3 },
+    { "add.s64", "add.s64 %rd9, %rd1, -3;", 1, 0, 0, (uint64_t)-2 },
+    { "sub.s32", "sub.s32 %r9, %r1, %r2; " R, 3, 5, 0, 0xfffffffe },
+    { "mul.lo.s32", "mul.lo.s32 %r9, %r1, %r2; " R, 0x10001, 0x10001, 0, 0x20001 },
+    { "mul.hi.s32", "mul.hi.s32 %r9, %r1, %r2; " R, 0xffffffff, 2, 0, 0xffffffff },
+    { "mul.hi.u32", "mul.hi.u32 %r9, %r1, %r2; " R, 0xffffffff, 2, 0, 1 },
+    { "mul.hi.u64", "mul.hi.u64 %rd9, %rd1, %rd2;", ~0ull, 3, 0, 2 },
+    { "mul.hi.s64", "mul.hi.s64 %rd9, %rd1, %rd2;", ~0ull, 3, 0, ~0ull },
+    { "mul.hi.u16", "mul.hi.u16 %h9, %h1, %h2; " H, 0xffff, 0x10, 0, 15 },
+    { "mul.wide.s32", "mul.wide.s32 %rd9, %r1, -4;", 5, 0, 0, (uint64_t)-20 },
+    { "mul.wide.u32", "mul.wide.u32 %rd9, %r1, %r2;", 0xffffffff, 0xffffffff, 0, 0xfffffffe00000001 },
+    { "mul.wide.s16", "mul.wide.s16 %r9, %h1, %h2; " R, 0xffff, 7, 0, (uint32_t)-7 },
+    { "mul.wide.u16", "mul.wide.u16 %r9, %h1, %h2; " R, 0xffff, 7, 0, 0xffff * 7 },
+    { "mad.lo.s32", "mad.lo.s32 %r9, %r1, %r2, %r3; " R, 7, 6, 0xffffffff, 41 },
+    { "mad.lo.s64", "mad.lo.s64 %rd9, %rd1, %rd2, %rd3;", 7, 6, 5, 47 },
+    { "mad.wide.s32", "mad.wide.s32 %rd9, %r1, %r2, %rd3;", 0xffffffff, 6, 5, (uint64_t)-1 },
+    { "mad.hi.u32", "mad.hi.u32 %r9, %r1, %r2, %r3; " R, 0x80000000, 4, 7, 9 },
+    { "add.cc, addc", "add.cc.u32 %r8, %r1, %r2; addc.u32 %r9, 0, 5; " R, 0xffffffff, 1, 0, 6 },
+    { "sub.cc, subc", "sub.cc.s64 %rd8, %rd1, %rd2; subc.cc.s64 %rd9, 0, 0;", 1, 2, 0, ~0ull },
+    { "mad.cc, madc", "mad.lo.cc.u32 %r8, %r1, %r2, %r3; madc.hi.u32 %r9, %r1, %r2, 0; " R, 0xffffffff,
+      0xffffffff, 0xffffffff, 0xffffffff },
+    { "div.s32", "div.s32 %r9, %r1, %r2; " R, (uint32_t)-7, 2, 0, (uint32_t)-3 },
+    { "div.u32 by 0", "div.u32 %r9, %r1, %r2; " R, 7, 0, 0, 0xffffffff },
+    { "div.s32 of INT_MIN", "div.s32 %r9, %r1, -1; " R, 0x80000000, 0, 0, 0x80000000 },
+    { "rem.s64", "rem.s64 %rd9, %rd1, %rd2;", (uint64_t)-7, 3, 0, (uint64_t)-1 },
+    { "rem.u16", "rem.u16 %h9, %h1, %h2; " H, 17, 5, 0, 2 },
+    { "min.s32", "min.s32 %r9, %r1, %r2; " R, 0xffffffff, 1, 0, 0xffffffff },
+    { "max.u32", "max.u32 %r9, %r1, %r2; " R, 0xffffffff, 1, 0, 0xffffffff },
+    { "abs.s32", "abs.s32 %r9, %r1; " R, (uint32_t)-5, 0, 0, 5 },
+    { "neg.s64", "neg.s64 %rd9, %rd1;", 5, 0, 0, (uint64_t)-5 },
+    { "and.b32 with -1", "and.b32 %r9, %r1, -1; " R, 0x12345678, 0, 0, 0x12345678 },
+    { "xor.b32 with -1", "xor.b32 %r9, %r1, -1; cvt.u64.u32 %rd9, %r9;", 0, 0, 0, 0xffffffff },
+    { "not.b16", "not.b16 %h9, %h1; " H, 0, 0, 0, 0xffff },
+    { "shl.b32 by 33", "shl.b32 %r9, %r1, %r2; " R, 1, 33, 0, 0 },
+    { "shr.s32 by 40", "shr.s32 %r9, %r1, %r2; " R, 0x80000000, 40, 0, 0xffffffff },
+    { "shr.u64", "shr.u64 %rd9, %rd1, %r2;", 1ull << 63, 63, 0, 1 },
+    { "shf.l.wrap", "shf.l.wrap.b32 %r9, %r1, %r2, %r3; " R, 0x80000000, 1, 33, 3 },
+    { "shf.r.clamp", "shf.r.clamp.b32 %r9, %r1, %r2, %r3; " R, 5, 6, 40, 6 },
+    { "clz.b32", "clz.b32 %r9, %r1; " R, 0x10000, 0, 0, 15 },
+    { "clz.b64 of 0", "clz.b64 %r9, %rd1; " R, 0, 0, 0, 64 },
+    { "popc.b64", "popc.b64 %r9, %rd1; " R, ~0ull, 0, 0, 64 },
+    { "brev.b32", "brev.b32 %r9, %r1; " R, 1, 0, 0, 0x80000000 },
+    { "bfind.u32", "bfind.u32 %r9, %r1; " R, 0x100, 0, 0, 8 },
+    { "bfe.u32", "bfe.u32 %r9, %r1, 8, 8; " R, 0x12345678, 0, 0, 0x56 },
+    { "bfe.s32", "bfe.s32 %r9, %r1, 4, 4; " R, 0x80, 0, 0, 0xfffffff8 },
+    { "bfe.u64", "bfe.u64 %rd9, %rd1, 60, 8;", 0xf000000000000000, 0, 0, 15 },
+    { "bfi.b32", "bfi.b32 %r9, %r1, %r2, 8, 8; " R, 0xab, 0x12345678, 0, 0x1234ab78 },
+    { "prmt.b32", "prmt.b32 %r9, %r1, %r2, %r3; " R, 0x33221100, 0x77665544, 0x7520, 0x77552200 },
+    { "prmt.b32 sign", "prmt.b32 %r9, %r1, %r2, %r3; " R, 0x80, 0, 0x8888, 0xffffffff },
+    { "lop3.b32", "lop3.b32 %r9, %r1, %r2, %r3, 0x96; " R, 0xff00, 0xf0f0, 0xcccc, 0xff00 ^ 0xf0f0 ^ 0xcccc },
+    { "add.rn.f32", "add.rn.f32 %r9, %r1, %r2; " R, 0x3f800000, 0x40000000, 0, 0x40400000 },
+    { "add.rz.f32", "add.rz.f32 %r9, %r1, %r2; " R, 0x3f800000, 0x337fffff, 0, 0x3f800000 },
+    { "add.rp.f32", "add.rp.f32 %r9, %r1, %r2; " R, 0x3f800000, 0x32000000, 0, 0x3f800001 },
+    { "fma.rn.f64", "fma.rn.f64 %rd9, %rd1, %rd2, %rd3;", 0x4008000000000000, 0x4010000000000000,
+      0x3ff0000000000000, 0x402a000000000000 },
+    { "mul.ftz.f32", "mul.rn.ftz.f32 %r9, %r1, %r2; " R, 0x00800000, 0x3f000000, 0, 0 },
+    { "min.f32 of a NaN", "min.f32 %r9, %r1, %r2; " R, 0x7fc00000, 0x3f800000, 0, 0x3f800000 },
+    { "max.NaN.f32", "max.NaN.f32 %r9, %r1, %r2; and.b32 %r9, %r9, 0x7f800000; " R, 0x7fc00000, 0x3f800000, 0,
+      0x7f800000 },
+    { "copysign.f32", "copysign.f32 %r9, %r1, %r2; " R, 0x80000000, 0x3f800000, 0, 0xbf800000 },
+    { "rcp.rn.f32", "rcp.rn.f32 %r9, %r1; " R, 0x40000000, 0, 0, 0x3f000000 },
+    { "rcp.approx.ftz.f64", "rcp.approx.ftz.f64 %rd9, %rd1;", 0x4008000000000000, 0, 0, 0x3fd5555500000000 },
+    { "sqrt.rn.f64", "sqrt.rn.f64 %rd9, %rd1;", 0x4010000000000000, 0, 0, 0x4000000000000000 },
+    { "ex2.approx.f32", "ex2.approx.ftz.f32 %r9, %r1; " R, 0x40400000, 0, 0, 0x41000000 },
+    { "lg2.approx.f32", "lg2.approx.f32 %r9, %r1; " R, 0x41000000, 0, 0, 0x40400000 },
+    { "testp.infinite", "testp.infinite.f32 %p1, %r1; " P, 0x7f800000, 0, 0, 1 },
+    { "add.rn.f16", "add.rn.f16 %h9, %h1, %h2; " H, 0x3c00, 0x4000, 0, 0x4200 },
+    { "fma.rn.f16x2", "fma.rn.f16x2 %r9, %r1, %r2, %r3; " R, 0x3c004000, 0x40003c00, 0, 0x40004000 },
+    { "cvt.rni.s32.f32", "cvt.rni.s32.f32 %r9, %r1; " R, 0x40200000, 0, 0, 2 },
+    { "cvt.rzi.s32.f64 too large", "cvt.rzi.s32.f64 %r9, %rd1; " R, 0x4341c37937e08000, 0, 0, 0x7fffffff },
+    { "cvt.rzi.u32.f32 of a negative", "cvt.rzi.u32.f32 %r9, %r1; " R, 0xbf800000, 0, 0, 0 },
+    { "cvt.rzi.s32.f32 of a NaN", "cvt.rzi.s32.f32 %r9, %r1; " R, 0x7fc00000, 0, 0, 0 },
+    { "cvt.s32.s8", "cvt.s32.s8 %r9, %r1; " R, 0x80, 0, 0, 0xffffff80 },
+    { "cvt.rn.f32.u64", "cvt.rn.f32.u64 %r9, %rd1; " R, 1ull << 40, 0, 0, 0x53800000 },
+    { "cvt.sat.f32.f32", "cvt.sat.f32.f32 %r9, %r1; " R, 0x40000000, 0, 0, 0x3f800000 },
+    { "cvt.sat.u8.s32", "cvt.sat.u8.s32 %r9, %r1; " R, 300, 0, 0, 255 },
+    { "cvt.rmi.f64.f64", "cvt.rmi.f64.f64 %rd9, %rd1;", 0xbff8000000000000, 0, 0, 0xc000000000000000 },
+    { "cvt.f16x2.f32", "cvt.rn.f16x2.f32 %r9, %r1, %r2; " R, 0x3f800000, 0x40000000, 0, 0x3c004000 },
+    { "setp.lt.s32", "setp.lt.s32 %p1, %r1, 0; " P, 0xffffffff, 0, 0, 1 },
+    { "setp.lt.u32", "setp.lt.u32 %p1, %r1, 1; " P, 0xffffffff, 0, 0, 0 },
+    { "setp.eq.and", "setp.eq.s32 %p2, 1, 1; setp.eq.and.s32 %p1, %r1, 4, !%p2; " P, 4, 0, 0, 0 },
+    { "setp two results", "setp.eq.s32 %p2|%p1, %r1, 4; " P, 4, 0, 0, 0 },
+    { "setp.neu.f32 of a NaN", "setp.neu.f32 %p1, %r1, %r1; " P, 0x7fc00000, 0, 0, 1 },
+    { "setp.ne.f32 of a NaN", "setp.ne.f32 %p1, %r1, %r1; " P, 0x7fc00000, 0, 0, 0 },
+    { "setp.geu.f64", "setp.geu.f64 %p1, %rd1, %rd2; " P, 0x7ff8000000000000, 0, 0, 1 },
+    { "set.eq.u32.s32", "set.eq.u32.s32 %r9, %r1, 4; " R, 4, 0, 0, 0xffffffff },
+    { "selp.b32", "setp.eq.s32 %p1, %r1, 1; selp.b32 %r9, -1, 7, %p1; " R, 1, 0, 0, 0xffffffff },
+    { "mov.b64 unpacked", "mov.b64 {%r8, %r9}, %rd1; " R, 0x1234567890abcdef, 0, 0, 0x12345678 },
+    { "mov.b64 packed", "mov.b64 %rd9, {%r1, %r2};", 1, 2, 0, 0x200000001 },
+    { "mov.b32 of halves", "mov.b32 {%h8, %h9}, %r1; " H, 0x12345678, 0, 0, 0x1234 },
+    { "pred logic", "setp.eq.s32 %p2, %r1, 1; not.pred %p3, %p2; or.pred %p1, %p2, %p3; " P, 1, 0, 0, 1 },
+    { "guard", "setp.eq.s32 %p1, %r1, 1; @%p1 mov.b64 %rd9, 5; @!%p1 mov.b64 %rd9, 6;", 1, 0, 0, 5 },
+    { "%ntid", "mov.u32 %r9, %ntid.x; " R, 0, 0, 0, 1 },
+    { "ld.s8", "st.global.b64 [%rd20], %rd1; ld.global.s8 %r9, [%rd20]; " R, 0x80, 0, 0, 0xffffff80 },
+    { "ld.v2", "ld.global.v2.b32 {%r8, %r9}, [%rd21]; " R, 0x500000004, 0, 0, 5 },
+    { "st.v2", "st.global.v2.b32 [%rd20], {%r1, %r2}; ld.global.b64 %rd9, [%rd20];", 1, 2, 0, 0x200000001 },
+    { "shared", "st.shared.b64 [s+8], %rd1; ld.shared.b64 %rd9, [s+8];", 42, 0, 0, 42 },
+    { "generic shared", "mov.u64 %rd8, s; cvta.shared.u64 %rd8, %rd8; st.b64 [%rd8], %rd1; ld.shared.b64 %rd9, [s];",
+      43, 0, 0, 43 },
+    { "isspacep", "mov.u64 %rd8, s; cvta.shared.u64 %rd8, %rd8; isspacep.shared %p1, %rd8; " P, 0, 0, 0, 1 },
+    { "global initialiser", "ld.global.b32 %r9, [table+4]; " R, 0, 0, 0, 20 },
+    { "global pointer", "ld.global.u64 %rd8, [pointer]; ld.b32 %r9, [%rd8]; " R, 0, 0, 0, 30 },
+    { "atom.add", "st.shared.b32 [s], %r1; atom.shared.add.u32 %r8, [s], %r2; ld.shared.b32 %r9, [s]; " R, 4, 5, 0, 9 },
+    { "atom.inc wraps", "st.shared.b32 [s], %r1; atom.shared.inc.u32 %r8, [s], %r2; ld.shared.b32 %r9, [s]; " R, 5, 5, 0, 0 },
+    { "atom.cas", ("st.shared.b32 [s], %r1; atom.relaxed.cta.shared.cas.b32 %r9, [s], 4, 7; ld.shared.b32 %r8, [s]; "
+                   "mov.b64 %rd9, {%r9, %r8};"), 4, 0, 0, 0x700000004 },
+    { "atom.min.s32", "st.shared.b32 [s], %r1; atom.shared.min.s32 %r8, [s], -3; ld.shared.b32 %r9, [s]; " R, 4, 0, 0,
+      (uint32_t)-3 },
+    { "atom.add.f64", "st.shared.b64 [s], %rd1; atom.shared.add.f64 %rd8, [s], %rd2; ld.shared.b64 %rd9, [s];",
+      0x3ff0000000000000, 0x4000000000000000, 0, 0x4008000000000000 },
+    { "red.or", "st.shared.b32 [s], %r1; red.shared.or.b32 [s], 8; ld.shared.b32 %r9, [s]; " R, 1, 0, 0, 9 },
+    { "brx.idx", "bra START; T: .branchtargets A, B; START: brx.idx %r1, T; A: mov.b64 %rd9, 10; bra E; B: mov.b64 %rd9, 20; E:",
+      1, 0, 0, 20 },
+    { "call", "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call.uni (y), twice, (x); ld.param.b32 %r9, [y]; } " R,
+      21, 0, 0, 42 },
+    { "indirect call", "mov.u64 %rd8, twice; { .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; "
+                       "Q: .callprototype (.param .b32 _) _ (.param .b32 _); call (y), %rd8, (x), Q; ld.param.b32 %r9, [y]; } " R,
+      4, 0, 0, 8 },
+    { "recursion", "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call.uni (y), sum, (x); ld.param.b32 %r9, [y]; } " R,
+      100, 0, 0, 5050 },
+    { "alloca", "stacksave.u64 %rd8; alloca.u64 %rd7, %rd1, 16; st.local.b64 [%rd7+8], %rd2; ld.local.b64 %rd9, [%rd7+8]; "
+                "stackrestore.u64 %rd8;", 64, 9, 0, 9 },
+};
+static const char globals[] =
+    ".global .align 4 .b32 table[3] = {10, 20, 30};\n"
+    ".global .align 8 .u64 pointer = generic(table)+8;\n"
+    ".shared .align 16 .b8 s[256];\n.shared .align 16 .b8 s2[4096];\n"
+    ".func (.param .b32 r) twice(.param .b32 x)\n"
+    "{ .reg .b32 %q<3>; ld.param.b32 %q1, [x]; add.s32 %q2, %q1, %q1; st.param.b32 [r], %q2; ret; }\n"
+    ".func (.param .b32 r) sum(.param .b32 x)\n"
+    "{ .reg .b32 %q<4>; .reg .pred %c; ld.param.b32 %q1, [x]; mov.b32 %q3, 0; setp.eq.s32 %c, %q1, 0; @%c bra DONE;\n"
+    "add.s32 %q2, %q1, -1; { .param .b32 a; .param .b32 b; st.param.b32 [a], %q2; call.uni (b), sum, (a); ld.param.b32 %q3, [b]; }\n"
+    "add.s32 %q3, %q3, %q1; DONE: st.param.b32 [r], %q3; ret; }\n";
+
+static void test_instructions(void)
+{
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *x = &rows[i];
+        uint64_t in[3] = { x->a, x->b, x->c }, out[4] = { 0 };
+        CUresult r = run(kernel_text(globals, x->body), 1, 1, out, 4, in, 3);
+        check(!r && out[0] == x->result, "%s", x->name);
+        if (r || out[0] != x->result)
+            printf("# error %d, 0x%" PRIx64 " instead of 0x%" PRIx64 "\n# %s\n", (int)r, out[0],
+                   x->result, messages);
+    }
+}
+
+/* ------------------------------------------------------------------ threads */
+static void expect(const char *name, const char *body, unsigned threads, uint64_t (*value)(unsigned))
+{
+    static uint64_t out[1024];
+    uint64_t in[3] = { 0 };
+    CUresult r = run(kernel_text(globals, body), 1, threads, out, 1024, in, 3);
+    int good = !r;
+    for (unsigned t = 0; t < threads && good; t++)
+        good = out[t] == value(t);
+    check(good, "%s, %u threads", name, threads);
+    if (!good)
+        printf("# error %d, thread 0: %" PRIu64 "\n# %s\n", (int)r, out[0], messages);
+}
+static uint64_t next_thread(unsigned t) { return t ^ 1; }
+static uint64_t below(unsigned t) { return t % 32 ? t - 1 : t; }
+static uint64_t odd_even(unsigned t) { return t % 2 ? 100 : 200; }
+static uint64_t ballot(unsigned t) { return (void)t, 0x55555555; }
+static uint64_t sum_of_lanes(unsigned t) { return (void)t, 496; }
+static uint64_t same_parity(unsigned t) { return t % 2 ? 0xaaaaaaaa : 0x55555555; }
+static uint64_t half(unsigned t) { return (void)t, 32; }
+static uint64_t iterations(unsigned t) { return t * 3; }
+
+static void test_threads(void)
+{
+    expect("barrier and shared memory",
+           "shl.b32 %r5, %r20, 2; mov.u32 %r6, s2; add.s32 %r5, %r5, %r6; st.shared.b32 [%r5], %r20; bar.sync 0; "
+           "xor.b32 %r7, %r20, 1; shl.b32 %r7, %r7, 2; add.s32 %r7, %r7, %r6; ld.shared.b32 %r9, [%r7]; " R,
+           128, next_thread);
+    expect("shfl.up", "shfl.sync.up.b32 %r9, %r20, 1, 0, -1; " R, 64, below);
+    expect("divergence joins", "and.b32 %r5, %r20, 1; setp.eq.s32 %p1, %r5, 1; @%p1 bra ODD; mov.b64 %rd9, 200; bra JOIN; "
+                               "ODD: mov.b64 %rd9, 100; JOIN: bar.warp.sync -1;", 32, odd_even);
+    expect("loops of different length", "mov.b32 %r5, 0; LOOP: setp.ge.u32 %p1, %r5, %r20; @%p1 bra OUT; add.s64 %rd9, %rd9, 3; "
+                                        "add.s32 %r5, %r5, 1; bra LOOP; OUT: bar.sync 0;", 96, iterations);
+    expect("vote.ballot", "and.b32 %r5, %r20, 1; setp.eq.s32 %p1, %r5, 0; vote.sync.ballot.b32 %r9, %p1, -1; " R, 32, ballot);
+    expect("redux", "redux.sync.add.s32 %r9, %r20, -1; " R, 32, sum_of_lanes);
+    expect("match", "and.b32 %r5, %r20, 1; match.any.sync.b32 %r9, %r5, -1; " R, 32, same_parity);
+    expect("bar.red.popc", "and.b32 %r5, %r20, 1; setp.eq.s32 %p1, %r5, 0; bar.red.popc.u32 %r9, 0, %p1; " R, 64, half);
+}
+
+/* ------------------------------------------------------------------ faults */
+static const struct fault {
+    const char *name, *body, *says;
+    CUresult error;
+    unsigned threads;
+} faults[] = {
+    { "a null pointer", "mov.b64 %rd8, 0; ld.global.b32 %r9, [%rd8];", "null pointer", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "a host pointer", "mov.b64 %rd8, 0x7fff00001000; ld.b32 %r9, [%rd8];", "a pointer of the host?", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "past the end of a block", "st.global.b64 [%rd20+8192], %rd9;", "outside of any block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "before a block", "st.global.b64 [%rd20+-8], %rd9;", "outside of any block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "a misaligned load", "ld.global.b64 %rd8, [%rd20+4];", "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, 1 },
+    { "a misaligned vector", "ld.global.v4.b32 {%r5, %r6, %r7, %r8}, [%rd21+8];", "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, 1 },
+    { "beyond shared memory", "st.shared.b32 [s2+8192], %r9;", "outside of the shared memory", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "beyond local memory", "mov.b64 %rd8, 4096; st.local.b32 [%rd8], %r9;", "local memory", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "a branch on undefined global memory", "ld.global.b32 %r5, [%rd20+64]; setp.eq.s32 %p1, %r5, 0; @%p1 bra X; X:",
+      "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
+    { "a branch on undefined shared memory", "ld.shared.b32 %r5, [s2+64]; setp.eq.s32 %p1, %r5, 0; @%p1 bra X; X:",
+      "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
+    { "an address from undefined memory", "ld.global.b64 %rd5, [%rd20+64]; ld.global.b32 %r9, [%rd5];", "never written",
+      CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "a register that was never written", "setp.eq.s32 %p1, %r15, 0; @%p1 bra X; X:", "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
+    { "an atomic update of undefined memory", "atom.shared.add.u32 %r9, [s2+64], 1;", "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
+    { "a barrier that some threads miss", "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; barrier.sync 0; bra Y; X: barrier.sync 1; Y:",
+      "deadlock", CUDA_ERROR_LAUNCH_TIMEOUT, 64 },
+    { "an aligned barrier in diverged code", "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; bar.sync 0; X:", "aligned barrier",
+      CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
+    { "barrier 16", "mov.b32 %r5, 16; barrier.sync %r5;", "barrier 16", CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
+    { "a count of 33", "barrier.sync 1, 33;", "multiple of 32", CUDA_ERROR_ILLEGAL_INSTRUCTION, 64 },
+    { "counts that differ", "setp.lt.u32 %p1, %r20, 32; @%p1 bra X; barrier.sync 1, 32; bra Y; X: barrier.sync 1, 96; Y:",
+      "with a count of", CUDA_ERROR_ILLEGAL_INSTRUCTION, 64 },
+    { "a shuffle without the lane in the mask", "shfl.sync.idx.b32 %r9, %r20, 0, 31, 1;", "in which they are not",
+      CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
+    { "a mask with lanes that do not exist", "shfl.sync.idx.b32 %r9, %r20, 0, 31, -1;", "do not exist",
+      CUDA_ERROR_ILLEGAL_INSTRUCTION, 8 },
+    { "a mask with lanes that have exited", "setp.eq.s32 %p1, %r20, 3; @%p1 exit; bar.warp.sync -1;", "have exited",
+      CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
+    { "a value from a lane that takes no part",
+      "setp.eq.s32 %p1, %r20, 3; @%p1 bra X; shfl.sync.idx.b32 %r5, %r20, 3, 31, 0xfffffff7; setp.eq.s32 %p2, %r5, 0; @%p2 bra X; X:",
+      "never written", CUDA_ERROR_LAUNCH_FAILED, 32 },
+    { "a warp that waits for a lane elsewhere",
+      "setp.eq.s32 %p1, %r20, 3; @%p1 bra X; bar.warp.sync -1; bra Y; X: barrier.sync 2, 64; Y:", "deadlock",
+      CUDA_ERROR_LAUNCH_TIMEOUT, 32 },
+    { "a trap", "trap;", "trap", CUDA_ERROR_LAUNCH_FAILED, 1 },
+    { "endless recursion",
+      "{ .param .b32 x; .param .b32 y; mov.b32 %r5, -1; st.param.b32 [x], %r5; call.uni (y), deep, (x); }", "stack overflow",
+      CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "a call through a number", "mov.b64 %rd8, 12345; Q: .callprototype ()_ (); call %rd8, (), Q;", "not the address of a function",
+      CUDA_ERROR_INVALID_PC, 1 },
+    { "brx.idx beyond its targets", "bra S; T: .branchtargets A, A; S: mov.b32 %r5, 2; brx.idx %r5, T; A:", "index 2",
+      CUDA_ERROR_INVALID_PC, 1 },
+    { "a function without a definition", "call.uni nowhere;", "no definition", CUDA_ERROR_INVALID_PC, 1 },
+    { "free of a number",
+      "{ .param .b64 x; mov.b64 %rd8, 4096; st.param.b64 [x], %rd8; call.uni free, (x); }", "no block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+    { "use after free",
+      "{ .param .b64 x; .param .b64 y; mov.b64 %rd8, 64; st.param.b64 [x], %rd8; call.uni (y), malloc, (x); ld.param.b64 %rd7, [y]; }"
+      "{ .param .b64 x; st.param.b64 [x], %rd7; call.uni free, (x); } st.global.b32 [%rd7], %r9;",
+      "outside of any block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
+};
+static const char *const clean[] = {
+    "ld.global.b64 %rd9, [%rd21];",
+    "st.global.b64 [%rd20+256], %rd9;",
+    "st.shared.b32 [s2+252], %r9;",
+    "ld.global.b32 %r5, [%rd20+64];", /* undefined, but not used */
+    "ld.global.b64 %rd5, [%rd20+64]; st.global.b64 [%rd20+72], %rd5;",
+    "ld.global.b64 %rd5, [%rd20+64]; and.b64 %rd5, %rd5, 0; setp.eq.s64 %p1, %rd5, 0; @%p1 bra X; X:",
+    "st.global.b32 [%rd20+64], %r1; ld.global.b64 %rd5, [%rd20+64]; cvt.u32.u64 %r5, %rd5; setp.eq.s32 %p1, %r5, 0; @%p1 bra X; X:",
+    "barrier.sync 1, 64; barrier.sync 0;",
+    "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; barrier.sync 0; bra Y; X: barrier.sync 0; Y:",
+    "setp.lt.u32 %p1, %r20, 32; @!%p1 bra X; shfl.sync.idx.b32 %r9, %r20, 0, 31, -1; X:",
+    "mov.u32 %r6, %laneid; setp.eq.s32 %p1, %r6, 3; @%p1 bra X; shfl.sync.idx.b32 %r5, %r20, 2, 31, 0xfffffff7; bra Y; X: bra Z; Y: "
+     "bar.warp.sync 0xfffffff7; Z:",
+    ("{ .param .b64 x; .param .b64 y; mov.b64 %rd8, 64; st.param.b64 [x], %rd8; call.uni (y), malloc, (x); ld.param.b64 %rd7, [y]; }"
+     " st.global.b32 [%rd7], %r9; { .param .b64 x; st.param.b64 [x], %rd7; call.uni free, (x); }"),
+};
+static const char fault_globals[] =
+    ".shared .align 16 .b8 s2[256];\n.extern .func nowhere;\n.extern .func free(.param .b64 x);\n"
+    ".extern .func (.param .b64 r) malloc(.param .b64 x);\n"
+    ".func (.param .b32 r) deep(.param .b32 x)\n"
+    "{ .reg .b32 %q<3>; .local .align 8 .b8 room[1024]; ld.param.b32 %q1, [x]; { .param .b32 a; .param .b32 b; st.param.b32 [a], %q1; "
+    "call.uni (b), deep, (a); ld.param.b32 %q2, [b]; } st.param.b32 [r], %q2; ret; }\n";
+
+/* A fault is sticky: each runs in a process of its own. */
+static void in_child(const struct fault *f)
+{
+    uint64_t in[3] = { 0 }, out[1024];
+    CUcontext c;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child)
+        return;
+    cuDevicePrimaryCtxRetain(&c, 0);
+    CUresult r = run(kernel_text(fault_globals, f->body), 1, f->threads, out, 1024, in, 3);
+    CUresult again = cuStreamSynchronize(stream);
+    if (r != f->error || !strstr(messages, f->says) || !strstr(messages, "kernel k") || again != r) {
+        printf("# %s: error %d, then %d: %s\n", f->name, (int)r, (int)again, messages);
+        fflush(stdout);
+        _exit(1);
+    }
+    _exit(0);
+}
+
+#include <sys/wait.h>
+static void test_faults(void)
+{
+    uint64_t in[3] = { 0 }, out[1024];
+    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
+        int status;
+        in_child(&faults[i]);
+        wait(&status);
+        check(status == 0, "fault: %s", faults[i].name);
+    }
+    for (unsigned i = 0; i < sizeof clean / sizeof *clean; i++) {
+        CUresult r = run(kernel_text(fault_globals, clean[i]), 1, 64, out, 1024, in, 3);
+        check(!r && !*messages, "clean twin %u", i);
+        if (r || *messages)
+            printf("# error %d: %s\n# %s\n", (int)r, messages, clean[i]);
+    }
+}
+
+/* ------------------------------------------------------------------ loading */
+static void test_load(void)
+{
+    CUmodule m;
+    check(load(&m, kernel_text("", "frobnicate.s32 %r9, %r1;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "frobnicate") &&
+              strstr(log_text, "line "),
+          "an unknown instruction is named with its line");
+    check(load(&m, kernel_text("", "add.quickly.s32 %r9, %r1, %r2;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "add.quickly"),
+          "an unknown modifier");
+    check(load(&m, kernel_text("", "add.f128 %r9, %r1, %r2;")) == CUDA_ERROR_INVALID_PTX, "an unknown type");
+    check(load(&m, kernel_text("", "bra NOWHERE;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "NOWHERE"), "an unknown label");
+    check(load(&m, kernel_text("", "mov.b32 %r9, %nosuch;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "%nosuch"),
+          "an unknown register");
+    check(load(&m, ".version 8.3\n.target sm_999\n.address_size 64\n") == CUDA_ERROR_NO_BINARY_FOR_GPU, "a target that is too new");
+    check(load(&m, "\x7f" "ELF") == CUDA_ERROR_NO_BINARY_FOR_GPU, "a cubin");
+}
+
+int main(void)
+{
+    CUcontext c;
+    cuInit(0);
+    cuDevicePrimaryCtxRetain(&c, 0);
+    cuCtxSetCurrent(c);
+    cuStreamCreate(&stream, 0);
+    test_load();
+    test_instructions();
+    /* the threads' bodies use s2 */
+    test_threads();
+    test_faults();
+    printf("1..%u\n", tests);
+    return failures != 0;
+}
