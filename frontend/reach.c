@@ -11,7 +11,6 @@
 static const struct device_func {
     enum {
         GROUP_MATH,
-
         GROUP_STDLIB,
         GROUP_STRING,
         GROUP_STDIO,

@@ -19,7 +19,7 @@ enum tool_exit {
     TOOL_ERROR,      /* in the user's program, and reported; nothing was written */
     TOOL_USAGE,      /* options or files */
     TOOL_NO_TARGETS, /* omp-split: no device constructs, nothing was written */
-    TOOL_ENDLESS     /* omp-split: clang hangs on this file (frontend/screen.c) */
+    TOOL_ENDLESS     /* omp-split: clang hangs on this file (frontend/clang22.c) */
 };
 
 /* What a device text is.

@@ -8,7 +8,7 @@
  * once.  The user sees clang's messages from `check`; those of the other stages are kept in files
  * and shown when check has found nothing wrong, so that an error appears once.  The first failure
  * ends everything else, but check may finish, because its message is the better one; unless split
- * has found that clang hangs on this file (frontend/screen.c). */
+ * has found that clang hangs on this file (frontend/clang22.c). */
 #include "driver/image/image.h"
 #include "driver/pipeline/pipeline.h"
 #include "hostrt/image.h"

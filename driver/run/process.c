@@ -158,7 +158,7 @@ void drv_proc_kill_all(void)
         kill_group(running);
 }
 
-/* At the clauses of frontend/screen.c clang reports the same error until its error limit, and then
+/* At the clauses of frontend/clang22.c clang reports the same error until its error limit, and then
  * goes round for ever in silence.  Files that cannot be screened, because their preprocessing
  * fails, may come here. */
 static bool goes_round(const struct proc *p)

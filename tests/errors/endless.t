@@ -1,5 +1,5 @@
 #!/bin/sh
-# Clauses at which clang 22 goes round for ever are found without it, and only those (frontend/screen.c).  OMPGPU_LONG: clang really does.
+# Clauses on which clang 22 hangs are found without it, and only those (frontend/clang22.c).  OMPGPU_LONG: it really does.
 . tests/lib.sh
 endless="adjust_args append_args apply collector combiner counts device_safesync graph_id graph_reset inbranch indirect induction
 inductor init_complete initializer interop link local memory_order memscope notinbranch otherwise replayable safesync transparent"
