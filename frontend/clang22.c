@@ -209,9 +209,9 @@ static void hide_scan(struct fe *fe, const struct fe_pragma *p)
 {
     static const char nothing[] = "region";
     char *text = fe->u->text;
-    unsigned k = find_keyword(fe, p, OMPK_INSCAN);
-    if (k < p->ntokens)
-        blank(text, p->tokens[k].begin, p->tokens[is_char(fe, p, k + 1, ',') ? k + 1 : k].end);
+    for (unsigned k = p->clauses_at; k < p->ntokens; k++)
+        if (fe_keyword(fe, &p->tokens[k]) == OMPK_INSCAN)
+            blank(text, p->tokens[k].begin, p->tokens[is_char(fe, p, k + 1, ',') ? k + 1 : k].end);
     if (p->c->directive != OMPDIR_SCAN)
         return;
     unsigned omp = p->tokens[0].begin;
