@@ -38,8 +38,8 @@ check "a tree to change" mutated_tree reduction.c || finish
 cp "$ROOT/devicertl/reduction.c" "$T/reduction.c"
 check "unchanged: compiles" build && check "unchanged: runs" runs
 mutant "entries are not cleared" "$(in_function __ompgpu_deferred_begin 's/.used(entry) = 0;/;/')"
-mutant "the first result is combined with what is there" "$(in_function __ompgpu_deferred_put 's/if (again)/if (1)/')"
-mutant "later results replace the first" "$(in_function __ompgpu_deferred_put 's/if (again)/if (0)/')"
+mutant "the first result is combined with what is there" "$(in_function combine_or_store 's/if (combines)/if (1)/')"
+mutant "later results replace the first" "$(in_function combine_or_store 's/if (combines)/if (0)/')"
 mutant "entries that were not used count" "$(in_function gather_used 's/if (is_used.i. && /if (/')"
 mutant "teams that are not there count" "$(in_function gather_used 's/ && team + i < nteams)/)/')"
 mutant "the first record counts, used or not" "$(in_function __ompgpu_deferred_get 's/first < nteams && .*/0)/')"
