@@ -73,7 +73,7 @@ void kinds(double *a, double *v, int n, int m)
 }
 C
 check "kinds: compiles" "$CC" --gpu-arch=emu -O2 -Rompgpu -c "$T/kinds.c" -o kinds.o && cp "$T/.log" remarks
-deferred='league by the last team at the end of the kernel' locked="each team's result under a lock, in the order in which teams come"
+deferred='league by the last team at the end of the kernel' locked="each team's result under a lock, in the order in which teams finish"
 check "a team's own: by the team alone" has remarks "kinds.c:8:.* team through shared memory \[-Rompgpu\]" "kinds.c:22:.* team through shared memory \[-Rompgpu\]"
 check "the league's: at the end" has remarks "kinds.c:24:.*$deferred, 32 bytes of scratchpad a team \[" "kinds.c:26:.*$deferred, 16 bytes and the arrays of scratchpad" \
     "kinds.c:32:.*one thread a team, $deferred"
