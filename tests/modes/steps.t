@@ -40,9 +40,9 @@ for arch in emu sm_75; do
         grep '^; ---' r.ll >found
         check "$arch $flags: a banner for each step" same banners found
         part before after >before; part 'after: spmd' 'after: split' >after
-        check "$arch $flags: before, a call of the function with the region" has before '^; define .*@main_7__region' 'call void @add' '^; define .*@add('
-        check "$arch $flags: after, a guard and a call of the region" has after '^; define .*@__ompgpu_guard_main_7' 'call void @add_2__parallel' '^; @add is gone'
-        check "$arch $flags: nothing is shown twice" test "$(grep -c '^; define.*@main_7__region' r.ll)" -le 4
+        check "$arch $flags: before, a call of the function with the region" has before '^; define .*@main_7__omp_region' 'call void @add' '^; define .*@add('
+        check "$arch $flags: after, a guard and a call of the region" has after '^; define .*@__ompgpu_guard_main_7' 'call void @add_2__omp_parallel' '^; @add is gone'
+        check "$arch $flags: nothing is shown twice" test "$(grep -c '^; define.*@main_7__omp_region' r.ll)" -le 4
         check "$arch $flags: is IR" "$CLANG" -x ir -w -emit-llvm -c r.ll -o r.bc
     done
 done

@@ -1,7 +1,7 @@
 /* names of the user's that look like those of regions and of generated code: a function main_12 for the region in line 12 of main */
 #include "check.h"
 
-int __omp_k = 3, __omp2_env = 4, main_12__parallel = 5, main_12__region = 6;
+int __omp_k = 3, __omp2_env = 4, main_12__omp_parallel = 5, main_12__omp_region = 6;
 int main_12(int x) { return x + 1; }
 static int my__parallel(int x) { return 2 * x; }
 
@@ -11,7 +11,7 @@ int main(void)
     /* the next line is a region's */
 #pragma omp target map(tofrom: a, b, on)
     {
-        a = main_12(2) + __omp_k + my__parallel(__omp2_env) + main_12__parallel + main_12__region;
+        a = main_12(2) + __omp_k + my__parallel(__omp2_env) + main_12__omp_parallel + main_12__omp_region;
 #pragma omp parallel for
         for (int __omp_n = 0; __omp_n < 40; __omp_n++)
             b[__omp_n] = __omp_n + a;

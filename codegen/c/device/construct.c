@@ -36,7 +36,7 @@ static void write_section(struct cg *cg, unsigned i, struct omp_extent body, boo
 {
     cg_open(cg, "case %u:", i);
     if (last)
-        cg_line(cg, "__last = 1;");
+        cg_line(cg, "@last = 1;");
     cg_copy_body(cg, body);
     cg_line(cg, "break;");
     cg_close(cg);
@@ -62,7 +62,7 @@ static void sections(struct cg *cg, const struct omp_construct *c, struct cg_pri
     if (p->race)
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
     if (p->lastprivate)
-        cg_line(cg, "_Bool __last = 0;");
+        cg_line(cg, "_Bool @last = 0;");
     cg_open(cg,
             "for (struct __ompgpu_loop32 @it = __ompgpu_loop32(__OMPGPU_THREADS, %u); @it.more; "
             "__ompgpu_next32(&@it))",
@@ -81,8 +81,8 @@ static void sections(struct cg *cg, const struct omp_construct *c, struct cg_pri
     for (unsigned k = 0; k < p->n; k++)
         if (p->list[k].sharing->lastprivate) {
             const char *v = p->list[k].var->name;
-            cg_open(cg, "if (__last)");
-            cg_line(cg, "%s", cg_assign(cg, p->list[k].var->type, cg_strf(cg, "*__o_%s", v), v));
+            cg_open(cg, "if (@last)");
+            cg_line(cg, "%s", cg_assign(cg, p->list[k].var->type, cg_strf(cg, "*@o_%s", v), v));
             cg_close(cg);
         }
     cg_close_privates(cg, p);
@@ -215,7 +215,7 @@ static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned l
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
     cg_find_owners(cg, c, &p);
     if (p.deferred)
-        cg_line(cg, "void *const __deferred = %s;", cg_deferred_pointer(cg, c));
+        cg_line(cg, "void *const @deferred = %s;", cg_deferred_pointer(cg, c));
     cg_inner_construct(cg, c, leaves, &p);
     /* the next reduction wants a barrier in between (devicertl/reduction.c) */
     bool slots = p.reduction && p.finish == CG_PARALLEL;

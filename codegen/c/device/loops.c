@@ -580,17 +580,17 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
     const char *saved[OMP_MAX_LOOPS], *locals = "";
     for (unsigned j = 0; j < n->n; j++) {
         const char *k = digits     ? cg_strf(cg, "%s.at", n->l[j].at)
-                        : n->n > 1 ? digit_of(cg, n, j, "__k")
-                                   : "__k";
+                        : n->n > 1 ? digit_of(cg, n, j, cg_strf(cg, "@k"))
+                                   : cg_strf(cg, "@k");
         locals = cg_strf(cg, "%s%s %s = %s; ", locals, n->l[j].type, n->c->loops[j].iv->name,
                          iv_value(cg, n, j, k));
     }
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].sharing->share == OMPSH_LINEAR)
-            locals = cg_strf(cg, "%s %s = __l_%s + (long long)__k * __ls_%s;", locals,
+            locals = cg_strf(cg, "%s %s = @l_%s + (long long)@k * @ls_%s;", locals,
                              p->list[i].var->name, p->list[i].var->name, p->list[i].var->name);
     if (p->lastprivate || p->linear)
-        locals = cg_strf(cg, "__last = __k == %s - 1; %s", n->total, locals);
+        locals = cg_strf(cg, "@last = @k == %s - 1; %s", n->total, locals);
     if (digits) {
         cg_open(cg, "if (%s != 0)", n->total);
         declare_digits(cg, n, type_of_takers(n), id_of(who), count_of(who));
@@ -612,10 +612,10 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
 {
     const char *saved[OMP_MAX_LOOPS];
     if (p->lastprivate || p->linear)
-        cg_line(cg, "__last = %s;", is_last(cg, n, k));
+        cg_line(cg, "@last = %s;", is_last(cg, n, k));
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].sharing->share == OMPSH_LINEAR)
-            cg_line(cg, "%s = __l_%s + (long long)%s * __ls_%s;", p->list[i].var->name,
+            cg_line(cg, "%s = @l_%s + (long long)%s * @ls_%s;", p->list[i].var->name,
                     p->list[i].var->name, k, p->list[i].var->name);
     for (unsigned j = 0; j < n->n; j++)
         cg_line(cg, "%s %s = %s;", n->l[j].type, n->c->loops[j].iv->name,
@@ -629,9 +629,9 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
 
 static const char *last_value(struct cg *cg, const struct nest *n, const struct cg_private *k)
 {
-    const char *v = k->var->name, *to = cg_strf(cg, "*__o_%s", v);
+    const char *v = k->var->name, *to = cg_strf(cg, "*@o_%s", v);
     if (k->sharing->share == OMPSH_LINEAR)
-        return cg_strf(cg, "%s = __l_%s + (long long)%s * __ls_%s;", to, v, n->l[0].trip, v);
+        return cg_strf(cg, "%s = @l_%s + (long long)%s * @ls_%s;", to, v, n->l[0].trip, v);
     if (k->sharing->share != OMPSH_LOOP_IV)
         return k->sharing->lastprivate ? cg_assign(cg, k->var->type, to, v) : NULL;
     for (unsigned j = 0; j < n->n; j++)
@@ -645,7 +645,7 @@ static void store_last_values(struct cg *cg, const struct nest *n, const struct 
 {
     if (!p->lastprivate && !p->linear)
         return;
-    cg_open(cg, "if (__last)");
+    cg_open(cg, "if (@last)");
     for (unsigned i = 0; i < p->n; i++) {
         const char *s = last_value(cg, n, &p->list[i]);
         if (s)
@@ -697,7 +697,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     if (p->race && (who == CG_THREAD || who == CG_ALL_THREADS))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
     if (p->lastprivate || p->linear)
-        cg_line(cg, "_Bool __last = 0;");
+        cg_line(cg, "_Bool @last = 0;");
     unsigned inside = cg->out->open;
     if (c->scan) {
         scan_loop(cg, &n, who, p);

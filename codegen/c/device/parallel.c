@@ -131,7 +131,7 @@ static bool is_pointer_only(const struct captured *k) { return k->var->type->var
 static void declare_context(struct cg *cg, const char *name, const struct captures *l,
                             bool deferred)
 {
-    cg_open(cg, "struct __ctx_%s", name);
+    cg_open(cg, "struct @ctx_%s", name);
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_var *v = l->list[i].var;
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
@@ -147,7 +147,7 @@ static void declare_context(struct cg *cg, const char *name, const struct captur
                         : cg_declaration(cg, cg_var_type(cg, v, CG_AS_IS), v->name));
     }
     if (deferred)
-        cg_line(cg, "void *__deferred;");
+        cg_line(cg, "void *@deferred;");
     cg_close_with(cg, ";");
 }
 
@@ -185,16 +185,16 @@ static const char *context_values(struct cg *cg, const struct captures *l, const
 
 static void unpack_context(struct cg *cg, const char *name, const struct captures *l)
 {
-    cg_line(cg, "struct __ctx_%s *__ctx = __c;", name);
+    cg_line(cg, "struct @ctx_%s *@ctx = @c;", name);
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_var *v = l->list[i].var;
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
-            cg_line(cg, "const unsigned long __%s_d%u = __ctx->__%s_d%u;", v->name, b, v->name, b);
+            cg_line(cg, "const unsigned long __%s_d%u = @ctx->__%s_d%u;", v->name, b, v->name, b);
         cg_bind(cg, v, NULL);
         if (l->list[i].how == BOUNDS_ONLY)
             continue;
         bool reference = l->list[i].how == BY_REFERENCE;
-        cg_line(cg, "%s = __ctx->%s;",
+        cg_line(cg, "%s = @ctx->%s;",
                 reference ? cg_reference(cg, v)
                           : cg_declaration(cg, cg_var_type(cg, v, CG_UNQUALIFIED), v->name),
                 v->name);
@@ -211,11 +211,11 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
     const char **env = cg_push_env(cg, true), *below = cg->copies_below;
     cg->copies_below = NULL;
     cg->out = &text;
-    cg_open_function(cg, "__OMPGPU_PARALLEL void %s__parallel(void *__c)", name);
+    cg_open_function(cg, "__OMPGPU_PARALLEL void %s@parallel(void *@c)", name);
     if (l->n || deferred)
         unpack_context(cg, name, l);
     if (deferred)
-        cg_line(cg, "void *const __deferred = __ctx->__deferred;");
+        cg_line(cg, "void *const @deferred = @ctx->@deferred;");
     cg_collect_privates(cg, c, &p, CG_OUTLINED);
     cg_find_owners(cg, c, &p);
     cg_inner_construct(cg, c, leaves, &p);
@@ -246,9 +246,9 @@ void cg_parallel(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     bool context = l.n || deferred;
     write_function(cg, c, leaves & ~(unsigned)OMPL_PARALLEL, name, &l, deferred);
     if (context)
-        cg_line(cg, "struct __ctx_%s __ctx = { %s };", name, context_values(cg, &l, deferred));
-    cg_line(cg, "__ompgpu_parallel(%s__parallel, %s, %s, %s);", name, context ? "&__ctx" : "0",
-            threads ? cg_expr(cg, threads->expr.extent) : "0",
+        cg_line(cg, "struct @ctx_%s @ctx = { %s };", name, context_values(cg, &l, deferred));
+    cg_line(cg, "__ompgpu_parallel(%s@parallel, %s, %s, %s);", name,
+            context ? cg_strf(cg, "&@ctx") : "0", threads ? cg_expr(cg, threads->expr.extent) : "0",
             condition ? cg_strf(cg, "(%s) != 0", cg_expr(cg, condition->expr.extent)) : "1");
     free(l.list);
 }

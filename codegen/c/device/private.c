@@ -24,7 +24,7 @@ const char *cg_assign(struct cg *cg, const struct omp_type *t, const char *to, c
 void cg_find_original(struct cg *cg, struct cg_private *k, const char *outside)
 {
     (void)outside;
-    cg_line(cg, "%s *__o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name,
+    cg_line(cg, "%s *@o_%s = %s;", cg_var_type(cg, k->var, CG_AS_IS), k->var->name,
             cg_address(cg, k->var));
 }
 
@@ -38,11 +38,11 @@ static void declare_first(struct cg *cg, const struct cg_privates *p, const stru
 {
     const char *v = k->var->name;
     if (k->var->type->kind != OMPT_ARRAY) {
-        cg_line(cg, "%s %s = *__o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
+        cg_line(cg, "%s %s = *@o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
         return;
     }
     declare_plain(cg, p, k);
-    cg_line(cg, "%s", cg_assign(cg, k->var->type, v, cg_strf(cg, "*__o_%s", v)));
+    cg_line(cg, "%s", cg_assign(cg, k->var->type, v, cg_strf(cg, "*@o_%s", v)));
 }
 
 static void declare_linear(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
@@ -51,8 +51,8 @@ static void declare_linear(struct cg *cg, const struct cg_privates *p, const str
     const char *v = k->var->name;
     bool step = c && !cg_empty(c->expr.extent);
     declare_plain(cg, p, k);
-    cg_line(cg, "const %s __l_%s = *__o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
-    cg_line(cg, "const long long __ls_%s = %s;", v, step ? cg_expr(cg, c->expr.extent) : "1");
+    cg_line(cg, "const %s @l_%s = *@o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
+    cg_line(cg, "const long long @ls_%s = %s;", v, step ? cg_expr(cg, c->expr.extent) : "1");
 }
 
 /* One copy for the threads of a team of an SPMD kernel, in team-shared storage. */
@@ -62,16 +62,16 @@ static void declare_shared(struct cg *cg, const struct cg_privates *p, const str
     (void)p;
     if (k->var->type->variably_modified)
         cg_fault(cg, k->place, "team-shared copy of '%s', whose type has run-time bounds", v);
-    cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT;", type, v);
-    cg_line(cg, "%s *__t_%s = (%s *)&__s_%s;", type, v, type, v);
+    cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) @s_%s __OMPGPU_SHARED_INIT;", type, v);
+    cg_line(cg, "%s *@t_%s = (%s *)&@s_%s;", type, v, type, v);
     if (k->sharing->share == OMPSH_FIRSTPRIVATE) {
         cg_open(cg, "if (__ompgpu_thread_id() == 0)");
         cg_line(cg, "%s",
-                cg_assign(cg, k->var->type, cg_strf(cg, "*__t_%s", v), cg_spell(cg, k->var)));
+                cg_assign(cg, k->var->type, cg_strf(cg, "*@t_%s", v), cg_spell(cg, k->var)));
         cg_close(cg);
         cg_line(cg, "__ompgpu_barrier(%u);", k->place.line);
     }
-    cg_line(cg, "%s *%s = __t_%s;", type, v, v);
+    cg_line(cg, "%s *%s = @t_%s;", type, v, v);
 }
 
 static const char *spell_shared(struct cg *cg, const struct cg_private *k)

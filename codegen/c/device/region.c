@@ -51,7 +51,7 @@ static const char *unpacked_list(struct cg *cg, const struct cg_plan *p)
                            : by_address(p->params[i].pass) || v->type->variably_modified
                                ? "void *"
                                : cg_var_type(cg, v, CG_UNQUALIFIED);
-        s = cg_strf(cg, "%s, *(%s *)__p[%u]", s, type, i + 1);
+        s = cg_strf(cg, "%s, *(%s *)@p[%u]", s, type, i + 1);
     }
     return s;
 }
@@ -104,13 +104,13 @@ static void share_pointers(struct cg *cg, const struct cg_plan *p)
         if (!value || v->type->kind != OMPT_POINTER || !p->params[i].one_copy)
             continue;
         const char *type = cg_var_type(cg, v, CG_UNQUALIFIED), *n = v->name;
-        cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) __s_%s __OMPGPU_SHARED_INIT;", type, n);
-        cg_line(cg, "%s *__t_%s = (%s *)&__s_%s;", type, n, type, n);
+        cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) @s_%s __OMPGPU_SHARED_INIT;", type, n);
+        cg_line(cg, "%s *@t_%s = (%s *)&@s_%s;", type, n, type, n);
         cg_open(cg, "if (__ompgpu_thread_id() == 0)");
-        cg_line(cg, "*__t_%s = %s;", n, n);
+        cg_line(cg, "*@t_%s = %s;", n, n);
         cg_close(cg);
         cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
-        cg_bind(cg, v, cg_strf(cg, "(*__t_%s)", n));
+        cg_bind(cg, v, cg_strf(cg, "(*@t_%s)", n));
     }
 }
 
@@ -189,7 +189,7 @@ static void write_entry(struct cg *cg, const char *id, const char *mode, const c
                         const char *arguments)
 {
     cg_open(cg, "if (__ompgpu_kernel_begin(%s, __OMPGPU_%s))", env, mode);
-    cg_line(cg, "%s__region(%s%s);", id, env, arguments);
+    cg_line(cg, "%s@region(%s%s);", id, env, arguments);
     cg_line(cg, "__ompgpu_kernel_end(%s, __OMPGPU_%s);", env, mode);
     cg_close(cg);
     cg_close(cg);
@@ -206,13 +206,13 @@ static void write_kernel(struct cg *cg, const struct omp_construct *c, const str
             cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
             cg_quoted(cg, cg_directive(cg, c, true)));
     cg_puts(cg, "\n#ifdef __NVPTX__\n");
-    cg_open_function(cg, "__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env __env%s)", id,
+    cg_open_function(cg, "__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env @env%s)", id,
                      parameters);
-    write_entry(cg, id, mode, "&__env", argument_list(cg, p));
+    write_entry(cg, id, mode, cg_strf(cg, "&@env"), argument_list(cg, p));
     cg_puts(cg, "\n#else\n");
-    cg_open_function(cg, "void %s(void **__p)", id);
-    cg_line(cg, "struct __ompgpu_env *__env = __p[0];");
-    write_entry(cg, id, mode, "__env", unpacked_list(cg, p));
+    cg_open_function(cg, "void %s(void **@p)", id);
+    cg_line(cg, "struct __ompgpu_env *@env = @p[0];");
+    write_entry(cg, id, mode, cg_strf(cg, "@env"), unpacked_list(cg, p));
     cg_puts(cg, "\n#endif\n");
 }
 
@@ -229,7 +229,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, &p);
     bind_parameters(cg, &p);
     cg->out = &text;
-    cg_open_function(cg, "__OMPGPU_REGION void %s__region(struct __ompgpu_env *__env%s)", c->region,
+    cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s)", c->region,
                      parameters);
     if (p.spmd)
         bytes = spmd_region(cg, &p, &flags);

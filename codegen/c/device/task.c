@@ -39,12 +39,11 @@ void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
     if (!spelling)
         abort();
     for (unsigned i = 0; i < p.n; i++)
-        cg_line(cg, "__typeof__(%s) *const __g%u_%s = %s;", cg_spell(cg, p.list[i].var), d,
+        cg_line(cg, "__typeof__(%s) *const @g%u_%s = %s;", cg_spell(cg, p.list[i].var), d,
                 p.list[i].var->name, cg_address(cg, p.list[i].var));
     cg_open_privates(cg, &p);
     for (unsigned i = 0; i < p.n; i++)
-        spelling[i] =
-            cg_bind(cg, p.list[i].var, cg_strf(cg, "(*__g%u_%s)", d, p.list[i].var->name));
+        spelling[i] = cg_bind(cg, p.list[i].var, cg_strf(cg, "(*@g%u_%s)", d, p.list[i].var->name));
     cg->groups = &g;
     cg_copy_body(cg, c->body);
     cg->groups = g.outer;

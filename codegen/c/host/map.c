@@ -50,9 +50,9 @@ struct cg_span cg_span_of(struct cg *cg, const struct omp_item *item)
         if (item->nsections == 1)
             return (struct cg_span){ cg_strf(cg, "&%s", begin),
                                      cg_strf(cg, "%s * sizeof(%s)", n, at) };
-        lengths = cg_strf(cg, "%s const unsigned long __n%u = %s;", lengths, i, n);
-        any = cg_strf(cg, "%s%s__n%u", any, i ? " && " : "", i);
-        sum = cg_strf(cg, "%s(__n%u - 1) * sizeof(%s) + ", sum, i, at);
+        lengths = cg_strf(cg, "%s const unsigned long @n%u = %s;", lengths, i, n);
+        any = cg_strf(cg, "%s%s@n%u", any, i ? " && " : "", i);
+        sum = cg_strf(cg, "%s(@n%u - 1) * sizeof(%s) + ", sum, i, at);
     }
     return (struct cg_span){ cg_strf(cg, "&%s", begin),
                              cg_strf(cg, "({%s %s ? %ssizeof(%s) : 0; })", lengths, any, sum, at) };

@@ -90,7 +90,7 @@ const char *cg_global_bytes(struct cg *cg, const struct cg_privates *p, const st
     const char *bytes = cg_array_bytes(cg, k->elem, cg_elements(cg, k));
     if (p->scratchpad || cg_in_rows(p, k) || cg_has_constant_size(k))
         return bytes;
-    return cg_strf(cg, "(__e_%s <= %llu ? 0 : %s)", k->var->name, elements_on_stack(k), bytes);
+    return cg_strf(cg, "(@e_%s <= %llu ? 0 : %s)", k->var->name, elements_on_stack(k), bytes);
 }
 
 /* ------------------------------------------------------------------ declaring */
@@ -109,7 +109,7 @@ static void declare_distance(struct cg *cg, const struct cg_private *k, const ch
 {
     const char *v = k->var->name;
     if (!starts_at_zero(section_of(k)))
-        cg_line(cg, "const unsigned long __w_%s = (unsigned long)__o_%s - (unsigned long)%s;", v, v,
+        cg_line(cg, "const unsigned long @w_%s = (unsigned long)@o_%s - (unsigned long)%s;", v, v,
                 k->var->type->kind == OMPT_POINTER ? cg_strf(cg, "(%s)", outside)
                                                    : cg_address(cg, k->var));
 }
@@ -121,10 +121,10 @@ void cg_find_array(struct cg *cg, struct cg_private *k, const char *outside)
     struct cg_span s =
         item ? cg_span_of(cg, item)
              : (struct cg_span){ cg_address(cg, k->var), cg_strf(cg, "sizeof(%s)", outside) };
-    cg_line(cg, "%s *const __o_%s = (%s *)%s;", e, v, e, s.begin);
-    cg_line(cg, "const unsigned long __e_%s = (%s) / sizeof(%s);", v, s.size, e);
+    cg_line(cg, "%s *const @o_%s = (%s *)%s;", e, v, e, s.begin);
+    cg_line(cg, "const unsigned long @e_%s = (%s) / sizeof(%s);", v, s.size, e);
     declare_distance(cg, k, outside);
-    k->count = cg_strf(cg, "__e_%s", v);
+    k->count = cg_strf(cg, "@e_%s", v);
 }
 
 /* A pointer of which the optimiser does not know where it came from: it may lead to before its
@@ -133,8 +133,8 @@ static const char *hidden(struct cg *cg, const char *address)
 {
     return cg_strf(cg,
                    cg->before ? "__ompgpu_hidden((unsigned long)(%s))"
-                              : "({ unsigned long __h = (unsigned long)(%s); __asm__ volatile(\"\" "
-                                ": \"+r\"(__h)); (void *)__h; })",
+                              : "({ unsigned long @h = (unsigned long)(%s); __asm__ volatile(\"\" "
+                                ": \"+r\"(@h)); (void *)@h; })",
                    address);
 }
 
@@ -145,33 +145,33 @@ static void declare_moved(struct cg *cg, const struct cg_private *k, const char 
     const char *v = k->var->name;
     bool zero = starts_at_zero(section_of(k));
     cg_line(cg, "%s = (void *)(%s);", declarator, zero ? storage : hidden(cg, storage));
-    cg_line(cg, "%s *const __r_%s = (void *)%s;",
+    cg_line(cg, "%s *const @r_%s = (void *)%s;",
             k->var->type->kind == OMPT_POINTER ? "void" : cg_var_type(cg, k->var, CG_UNQUALIFIED),
             v,
-            zero ? cg_strf(cg, "__p_%s", v)
-                 : hidden(cg, cg_strf(cg, "(unsigned long)__p_%s - __w_%s", v, v)));
+            zero ? cg_strf(cg, "@p_%s", v)
+                 : hidden(cg, cg_strf(cg, "(unsigned long)@p_%s - @w_%s", v, v)));
 }
 
 static const char *declare_storage(struct cg *cg, const struct cg_privates *p,
                                    const struct cg_private *k)
 {
     const char *v = k->var->name, *e = element(cg, k),
-               *global = cg_strf(cg, "(%s *)(__copy + %s)", e, cg_copy_offset(cg, p, k));
+               *global = cg_strf(cg, "(%s *)(@copy + %s)", e, cg_copy_offset(cg, p, k));
     if (cg_is_large(k) && cg_has_constant_size(k))
         return global;
-    cg_line(cg, "%s __b_%s[%llu];", e, v, elements_on_stack(k));
+    cg_line(cg, "%s @b_%s[%llu];", e, v, elements_on_stack(k));
     return cg_is_large(k)
-               ? cg_strf(cg, "__e_%s <= %llu ? __b_%s : %s", v, elements_on_stack(k), v, global)
-               : cg_strf(cg, "__b_%s", v);
+               ? cg_strf(cg, "@e_%s <= %llu ? @b_%s : %s", v, elements_on_stack(k), v, global)
+               : cg_strf(cg, "@b_%s", v);
 }
 
 static void declare_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     const char *v = k->var->name;
     const char *storage = declare_storage(cg, p, k);
-    declare_moved(cg, k, cg_strf(cg, "%s *const __p_%s", element(cg, k), v), storage);
-    cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) %s", v,
-            cg_initial(cg, k, cg_strf(cg, "__p_%s[__i]", v), cg_strf(cg, "__o_%s[__i]", v)));
+    declare_moved(cg, k, cg_strf(cg, "%s *const @p_%s", element(cg, k), v), storage);
+    cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++) %s", v,
+            cg_initial(cg, k, cg_strf(cg, "@p_%s[@i]", v), cg_strf(cg, "@o_%s[@i]", v)));
 }
 
 /* Declares a pointer of its own where v is one. */
@@ -179,8 +179,8 @@ static const char *spell_moved(struct cg *cg, const struct cg_private *k)
 {
     const char *v = k->var->name;
     if (k->var->type->kind != OMPT_POINTER)
-        return cg_strf(cg, "(*__r_%s)", v);
-    cg_line(cg, "%s %s = __r_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
+        return cg_strf(cg, "(*@r_%s)", v);
+    cg_line(cg, "%s %s = @r_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
     return NULL;
 }
 
@@ -191,12 +191,12 @@ const struct cg_copy_kind cg_array_copy = { cg_find_array, declare_array, spell_
 static void find_section(struct cg *cg, struct cg_private *k, const char *outside)
 {
     const char *v = k->var->name, *e = element(cg, k);
-    cg_line(cg, "%s (*const __o_%s)[%u] = (void *)%s;", e, v, k->section,
+    cg_line(cg, "%s (*const @o_%s)[%u] = (void *)%s;", e, v, k->section,
             cg_span_of(cg, k->sharing->item).begin);
-    cg_line(cg, "%s __b_%s[%u];", e, v, k->section);
+    cg_line(cg, "%s @b_%s[%u];", e, v, k->section);
     declare_distance(cg, k, outside);
-    declare_moved(cg, k, cg_strf(cg, "%s (*const __p_%s)[%u]", e, v, k->section),
-                  cg_strf(cg, "__b_%s", v));
+    declare_moved(cg, k, cg_strf(cg, "%s (*const @p_%s)[%u]", e, v, k->section),
+                  cg_strf(cg, "@b_%s", v));
 }
 
 const struct cg_copy_kind cg_scan_section_copy = { find_section, NULL, spell_moved };
@@ -211,7 +211,7 @@ static unsigned shuffled_elements(const struct cg_private *k)
 /* The function that combines one element. */
 const char *cg_combiner(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
-    return cg_strf(cg, "__combine_%s__%s", p->base, k->var->name);
+    return cg_strf(cg, "@combine_%s__%s", p->base, k->var->name);
 }
 
 bool cg_is_shuffled(const struct cg_privates *p, const struct cg_private *k)
@@ -229,16 +229,16 @@ void cg_array_functions(struct cg *cg, const struct cg_privates *p)
             continue;
         const char *e = element(cg, k), *name = cg_combiner(cg, p, k);
         unsigned n = shuffled_elements(k);
-        cg_open_function(cg, "__OMPGPU_INLINE void %s(void *__p, const void *__q)", name);
-        cg_line(cg, "%s *__a = __p;", e);
-        cg_line(cg, "const %s *__b = __q;", e);
-        cg_line(cg, "%s", cg_combine(cg, k, "(*__a)", "(*__b)"));
+        cg_open_function(cg, "__OMPGPU_INLINE void %s(void *@p, const void *@q)", name);
+        cg_line(cg, "%s *@a = @p;", e);
+        cg_line(cg, "const %s *@b = @q;", e);
+        cg_line(cg, "%s", cg_combine(cg, k, cg_strf(cg, "(*@a)"), cg_strf(cg, "(*@b)")));
         cg_close(cg);
         if (!cg_is_shuffled(p, k))
             continue;
-        cg_open_function(cg, "__OMPGPU_INLINE void %s_%u(void *__p, const void *__q)", name, n);
-        cg_line(cg, "for (unsigned __i = 0; __i < %u; __i++)", n);
-        cg_line(cg, "    %s((%s *)__p + __i, (const %s *)__q + __i);", name, e, e);
+        cg_open_function(cg, "__OMPGPU_INLINE void %s_%u(void *@p, const void *@q)", name, n);
+        cg_line(cg, "for (unsigned @i = 0; @i < %u; @i++)", n);
+        cg_line(cg, "    %s((%s *)@p + @i, (const %s *)@q + @i);", name, e, e);
         cg_close(cg);
     }
 }
@@ -251,7 +251,7 @@ static const char *turn_of(struct cg *cg, const struct cg_privates *p, const str
         p->record ? cg_strf(cg, "__OMPGPU_ROUNDS(sizeof(%s) - %u)", p->record, p->padding) : "0";
     for (const struct cg_private *l = p->list; l < k; l++)
         if (cg_is_shuffled(p, l))
-            turn = cg_strf(cg, "%s + __OMPGPU_ARRAY_ROUNDS(__e_%s, sizeof(%s), %u)", turn,
+            turn = cg_strf(cg, "%s + __OMPGPU_ARRAY_ROUNDS(@e_%s, sizeof(%s), %u)", turn,
                            l->var->name, element(cg, l), shuffled_elements(l));
     return turn;
 }
@@ -262,19 +262,19 @@ static void store_array(struct cg *cg, const struct cg_privates *p, const struct
 {
     const char *v = k->var->name;
     if (to_slot) {
-        cg_line(cg, "__ompgpu_put_array(__env, __stride, %s, __p_%s, __e_%s, sizeof *__p_%s);",
+        cg_line(cg, "__ompgpu_put_array(@env, @stride, %s, @p_%s, @e_%s, sizeof *@p_%s);",
                 cg_slot_offset(cg, p, k), v, v, v);
         return;
     }
     if (k->owner == CG_OF_LEAGUE) {
-        cg_open(cg, "if (__deferred)");
+        cg_open(cg, "if (@deferred)");
         cg_deferred_add_array(cg, p, k);
         cg_else(cg);
     }
     if (k->owner == CG_OF_UNKNOWN)
         cg_line(cg, "__ompgpu_critical_begin(&%s);", p->lock);
-    cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++) %s", v,
-            cg_combine(cg, k, cg_strf(cg, "__o_%s[__i]", v), cg_strf(cg, "__p_%s[__i]", v)));
+    cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++) %s", v,
+            cg_combine(cg, k, cg_strf(cg, "@o_%s[@i]", v), cg_strf(cg, "@p_%s[@i]", v)));
     if (k->owner == CG_OF_UNKNOWN)
         cg_line(cg, "__ompgpu_critical_end(&%s);", p->lock);
     if (k->owner == CG_OF_LEAGUE)
@@ -287,9 +287,8 @@ static void combine_shuffled(struct cg *cg, const struct cg_privates *p, const s
 {
     const char *v = k->var->name, *e = element(cg, k);
     unsigned n = shuffled_elements(k);
-    cg_line(cg, "%s __rec[%u], __tmp[%u];", e, n, n);
-    cg_open(cg,
-            "if (__ompgpu_reduce_array(__p_%s, __e_%s, __rec, __tmp, sizeof(%s), %u, %s_%u, %s))",
+    cg_line(cg, "%s @rec[%u], @tmp[%u];", e, n, n);
+    cg_open(cg, "if (__ompgpu_reduce_array(@p_%s, @e_%s, @rec, @tmp, sizeof(%s), %u, %s_%u, %s))",
             v, v, e, n, cg_combiner(cg, p, k), n, turn_of(cg, p, k));
     store_array(cg, p, k, to_slot);
     cg_close(cg);
@@ -304,36 +303,36 @@ static void store_rows(struct cg *cg, const struct cg_privates *p)
         const char *v = k->var->name, *e = element(cg, k);
         if (!cg_in_rows(p, k) || cg_has_constant_size(k))
             continue;
-        cg_open(cg, "if (__e_%s <= %llu)", v, elements_on_stack(k));
-        cg_line(cg, "%s *__to = (%s *)(__copy + %s);", e, e, cg_copy_offset(cg, p, k));
-        cg_line(cg, "for (unsigned long __i = 0; __i < __e_%s; __i++)", v);
-        cg_line(cg, "    __to[__i] = __p_%s[__i];", v);
+        cg_open(cg, "if (@e_%s <= %llu)", v, elements_on_stack(k));
+        cg_line(cg, "%s *@to = (%s *)(@copy + %s);", e, e, cg_copy_offset(cg, p, k));
+        cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++)", v);
+        cg_line(cg, "    @to[@i] = @p_%s[@i];", v);
         cg_close(cg);
     }
-    cg_line(cg, "const unsigned long __distance = %s;",
-            p->scratchpad ? "__copies" : "__ompgpu_copy_distance()");
-    cg_line(cg, "char *const __rows = %s;",
-            p->scratchpad ? "__ompgpu_team_copies(__env, __stride, __copies)"
-                          : "__copy - (unsigned)__ompgpu_thread_id() * __distance");
+    cg_line(cg, "const unsigned long @distance = %s;",
+            p->scratchpad ? cg_strf(cg, "@copies") : "__ompgpu_copy_distance()");
+    cg_line(cg, "char *const @rows = %s;",
+            cg_strf(cg, p->scratchpad ? "__ompgpu_team_copies(@env, @stride, @copies)"
+                                      : "@copy - (unsigned)__ompgpu_thread_id() * @distance"));
     cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
 }
 
 static void combine_rows(struct cg *cg, const struct cg_privates *p, const struct cg_private *k,
                          bool to_slot)
 {
-    const char *v = k->var->name, *to = cg_strf(cg, "__o_%s", v), *combines = "1";
+    const char *v = k->var->name, *to = cg_strf(cg, "@o_%s", v), *combines = "1";
     if (to_slot) {
-        to = cg_strf(cg, "__ompgpu_slot(__env, __stride, %s)", cg_slot_offset(cg, p, k));
+        to = cg_strf(cg, "__ompgpu_slot(@env, @stride, %s)", cg_slot_offset(cg, p, k));
         combines = "0";
     } else if (k->owner == CG_OF_LEAGUE) {
-        to = cg_strf(cg, "__deferred ? (char *)__deferred + %s : (char *)__o_%s",
+        to = cg_strf(cg, "@deferred ? (char *)@deferred + %s : (char *)@o_%s",
                      cg_entry_offset(cg, p, k), v);
-        combines = "!__deferred || __used";
+        combines = cg_strf(cg, "!@deferred || @used");
     }
-    cg_line(cg, "%s __rec, __tmp;", element(cg, k));
+    cg_line(cg, "%s @rec, @tmp;", element(cg, k));
     cg_line(cg,
-            "__ompgpu_combine_rows(%s, %s, __rows + %s, __distance, "
-            "(unsigned)__ompgpu_num_threads(), __e_%s, &__rec, &__tmp, sizeof __rec, %s);",
+            "__ompgpu_combine_rows(%s, %s, @rows + %s, @distance, "
+            "(unsigned)__ompgpu_num_threads(), @e_%s, &@rec, &@tmp, sizeof @rec, %s);",
             to, combines, cg_copy_offset(cg, p, k), v, cg_combiner(cg, p, k));
 }
 
@@ -341,7 +340,7 @@ void cg_combine_arrays(struct cg *cg, const struct cg_privates *p, bool to_slots
 {
     if (cg_any_in_rows(p)) {
         if (p->deferred) /* read by all threads, before the barrier after which thread 0 sets it */
-            cg_line(cg, "const _Bool __used = __deferred && __ompgpu_deferred_used(__deferred);");
+            cg_line(cg, "const _Bool @used = @deferred && __ompgpu_deferred_used(@deferred);");
         store_rows(cg, p);
     }
     for (unsigned i = 0; i < p->n; i++) {
@@ -365,10 +364,10 @@ void cg_get_arrays(struct cg *cg, const struct cg_privates *p)
         if (k->kind != &cg_array_copy)
             continue;
         cg_open_scope(cg);
-        cg_line(cg, "%s __rec, __tmp;", element(cg, k));
+        cg_line(cg, "%s @rec, @tmp;", element(cg, k));
         cg_line(cg,
-                "__ompgpu_%s_get_array(__env, __stride, %s, __o_%s, __e_%s, &__rec, &__tmp, sizeof "
-                "__rec, %s);",
+                "__ompgpu_%s_get_array(@env, @stride, %s, @o_%s, @e_%s, &@rec, &@tmp, sizeof "
+                "@rec, %s);",
                 p->finish == CG_LEAGUE ? "league" : "teams", cg_slot_offset(cg, p, k), v, v,
                 cg_combiner(cg, p, k));
         cg_close(cg);

@@ -184,12 +184,12 @@ void cg_find_owners(struct cg *cg, const struct omp_construct *c, struct cg_priv
 const char *cg_deferred_pointer(struct cg *cg, const struct omp_construct *c)
 {
     int entry = entry_of(cg, c);
-    return entry < 0 ? NULL : cg_strf(cg, "__ompgpu_deferred(__env, __stride, __entry_%d)", entry);
+    return entry < 0 ? NULL : cg_strf(cg, "__ompgpu_deferred(@env, @stride, @entry_%d)", entry);
 }
 
 static const char *record_bytes(struct cg *cg, const struct cg_plan *p, const struct cg_deferred *d)
 {
-    return cg_strf(cg, "__entry_%s_%u", p->chain[0]->region, (unsigned)(d - p->deferred));
+    return cg_strf(cg, "@entry_%s_%u", p->chain[0]->region, (unsigned)(d - p->deferred));
 }
 
 void cg_deferred_record(struct cg *cg, struct cg_privates *p)
@@ -227,14 +227,14 @@ const char *cg_entry_offset(struct cg *cg, const struct cg_privates *p, const st
 
 void cg_deferred_add_record(struct cg *cg, const struct cg_privates *p)
 {
-    cg_line(cg, "__ompgpu_deferred_add(__deferred, %d, &__rec, 1, %s, __combine_%s);", HEAD,
+    cg_line(cg, "__ompgpu_deferred_add(@deferred, %d, &@rec, 1, %s, @combine_%s);", HEAD,
             cg_record_size(cg, p), p->base);
 }
 
 void cg_deferred_add_array(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     const char *v = k->var->name;
-    cg_line(cg, "__ompgpu_deferred_add(__deferred, %s, __p_%s, __e_%s, sizeof *__p_%s, %s);",
+    cg_line(cg, "__ompgpu_deferred_add(@deferred, %s, @p_%s, @e_%s, sizeof *@p_%s, %s);",
             cg_entry_offset(cg, p, k), v, v, v, cg_combiner(cg, p, k));
 }
 
@@ -244,8 +244,8 @@ void cg_deferred_end(struct cg *cg, const struct cg_privates *p)
     if (!p->deferred)
         return;
     if (cg_has(p, &cg_array_copy)) {
-        cg_line(cg, "if (__deferred && __ompgpu_thread_id() == 0)");
-        cg_line(cg, "    __ompgpu_deferred_end(__deferred);");
+        cg_line(cg, "if (@deferred && __ompgpu_thread_id() == 0)");
+        cg_line(cg, "    __ompgpu_deferred_end(@deferred);");
     }
     p->deferred->end = *p;
 }
@@ -270,11 +270,11 @@ void cg_declare_entries(struct cg *cg, const char *own)
     const char *at = own;
     for (unsigned i = 0; i < p->ndeferred; i++) {
         const char *arrays = known_bytes(cg, p, &p->deferred[i]);
-        cg_line(cg, "const unsigned long __entry_%u = %s;", i, at);
-        at = cg_strf(cg, "__entry_%u + %s%s%s", i, record_bytes(cg, p, &p->deferred[i]),
+        cg_line(cg, "const unsigned long @entry_%u = %s;", i, at);
+        at = cg_strf(cg, "@entry_%u + %s%s%s", i, record_bytes(cg, p, &p->deferred[i]),
                      arrays ? " + " : "", arrays ? arrays : "");
     }
-    cg_line(cg, "const unsigned long __stride = %s;", at);
+    cg_line(cg, "const unsigned long @stride = %s;", at);
     for (unsigned i = 0; i < p->ndeferred; i++)
         cg_line(cg, "__ompgpu_deferred_begin(%s);",
                 cg_deferred_pointer(cg, p->deferred[i].construct));
@@ -286,14 +286,13 @@ static void get_record(struct cg *cg, struct cg_privates *p, const char *entry)
     if (!cg_has_items_of(p, CG_OF_LEAGUE))
         return;
     cg_open_scope(cg);
-    cg_line(cg, "%s __rec, __tmp;", p->record);
-    cg_open(cg,
-            "if (__ompgpu_deferred_get(__env, %s, %d, __stride, &__rec, &__tmp, %s, __combine_%s))",
+    cg_line(cg, "%s @rec, @tmp;", p->record);
+    cg_open(cg, "if (__ompgpu_deferred_get(@env, %s, %d, @stride, &@rec, &@tmp, %s, @combine_%s))",
             entry, HEAD, cg_record_size(cg, p), p->base);
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].kind == &cg_record_copy && p->list[i].owner == CG_OF_LEAGUE)
             cg_find_original(cg, &p->list[i], NULL);
-    cg_update_items(cg, p, "__rec.", CG_OF_LEAGUE);
+    cg_update_items(cg, p, cg_strf(cg, "@rec."), CG_OF_LEAGUE);
     cg_close(cg);
     cg_close(cg);
 }
@@ -307,10 +306,10 @@ static void get_arrays(struct cg *cg, struct cg_privates *p, const char *entry)
             continue;
         cg_find_array(cg, k, cg_spell(cg, k->var));
         cg_open_scope(cg);
-        cg_line(cg, "%s __tmp;", cg_type(cg, k->elem, "", CG_UNQUALIFIED));
+        cg_line(cg, "%s @tmp;", cg_type(cg, k->elem, "", CG_UNQUALIFIED));
         cg_line(cg,
-                "__ompgpu_deferred_get_array(__env, %s, %s, __stride, __o_%s, __e_%s, &__tmp, "
-                "sizeof __tmp, %s);",
+                "__ompgpu_deferred_get_array(@env, %s, %s, @stride, @o_%s, @e_%s, &@tmp, "
+                "sizeof @tmp, %s);",
                 entry, cg_entry_offset(cg, p, k), v, v, cg_combiner(cg, p, k));
         cg_close(cg);
     }
@@ -320,7 +319,7 @@ void cg_get_entries(struct cg *cg)
 {
     for (unsigned i = 0; i < cg->plan->ndeferred; i++) {
         struct cg_privates *p = &cg->plan->deferred[i].end;
-        const char *entry = cg_strf(cg, "__entry_%u", i);
+        const char *entry = cg_strf(cg, "@entry_%u", i);
         cg_open_scope(cg);
         get_record(cg, p, entry);
         get_arrays(cg, p, entry);

@@ -172,11 +172,11 @@ static bool write_inner(struct cg *cg, const struct cg_plan *plan,
         const char *own = is_of_launch(plan, c) ? NULL : foreseen_bytes(cg, c),
                    *sum = own ? sum_of(cg, outer, own) : outer;
         if (own && !any)
-            cg_line(cg, "unsigned long __omp_k = 0;");
+            cg_line(cg, "unsigned long @k_bytes = 0;");
         if (own) {
             cg_open_scope(cg);
-            cg_line(cg, "const unsigned long __n = %s;", sum);
-            cg_line(cg, "__omp_k = __n > __omp_k ? __n : __omp_k;");
+            cg_line(cg, "const unsigned long @n = %s;", sum);
+            cg_line(cg, "@k_bytes = @n > @k_bytes ? @n : @k_bytes;");
             cg_close(cg);
         }
         any = write_inner(cg, plan, c->child, sum, any || own);
@@ -192,10 +192,10 @@ const char *cg_inner_copy_bytes(struct cg *cg, const struct omp_construct *targe
     bool itself = !plan->spmd && (target != plan->teams || (plan->leaves & OMPL_PARALLEL));
     const char *own = itself ? foreseen_bytes(cg, target) : NULL;
     if (own)
-        cg_line(cg, "unsigned long __omp_k = %s;", own);
+        cg_line(cg, "unsigned long @k_bytes = %s;", own);
     bool any = write_inner(cg, plan, target->child, own, own != NULL);
     cg->target = outer;
-    return any ? "__omp_k" : NULL;
+    return any ? cg_strf(cg, "@k_bytes") : NULL;
 }
 
 /* ------------------------------------------------------------------ the copies of a construct */
@@ -248,10 +248,10 @@ static void allocate_in_team_heap(struct cg *cg, struct cg_privates *p)
             names = cg_strf(cg, "%s%s'%s'", names, *names ? ", " : "", p->list[i].var->name);
     p->below = cg->copies_below;
     state_needs(cg, p);
-    cg_line(cg, "const _Bool __sequential = %s;",
+    cg_line(cg, "const _Bool @sequential = %s;",
             p->finish == CG_TEAMS ? "1" : "__ompgpu_level() == 0");
     cg_line(cg,
-            "char *const __copy = __copies ? __ompgpu_copy_alloc(__sequential, __copies / "
+            "char *const @copy = @copies ? __ompgpu_copy_alloc(@sequential, @copies / "
             "__OMPGPU_COPY_UNIT, \"no room for private copies of the reduced %s %s: set "
             "OMPGPU_TEAM_HEAP to more bytes a team\", %u) : 0;",
             strchr(names, ',') ? "arrays" : "array", names, cg->place.line);
@@ -264,22 +264,21 @@ void cg_allocate_copies(struct cg *cg, struct cg_privates *p)
     if (cg_has_entries(cg, p))
         cg_declare_entries(cg, cg_slot_offset(cg, p, NULL));
     else if (arrays && (slots || p->scratchpad))
-        cg_line(cg, "const unsigned long __stride = %s;",
-                slots ? cg_slot_offset(cg, p, NULL) : "0");
+        cg_line(cg, "const unsigned long @stride = %s;", slots ? cg_slot_offset(cg, p, NULL) : "0");
     if (!any_large(p))
         return;
-    cg_line(cg, "const unsigned long __copies = %s;", cg_copy_offset(cg, p, NULL));
+    cg_line(cg, "const unsigned long @copies = %s;", cg_copy_offset(cg, p, NULL));
     if (in_team_heap(p))
         allocate_in_team_heap(cg, p);
     else
-        cg_line(cg, "char *const __copy = __ompgpu_copy_slice(__env, __stride, __copies);");
+        cg_line(cg, "char *const @copy = __ompgpu_copy_slice(@env, @stride, @copies);");
 }
 
 void cg_free_copies(struct cg *cg, const struct cg_privates *p)
 {
     if (!in_team_heap(p))
         return;
-    cg_line(cg, "if (__copies)");
-    cg_line(cg, "    __ompgpu_copy_free(__sequential, __copy, __copies / __OMPGPU_COPY_UNIT);");
+    cg_line(cg, "if (@copies)");
+    cg_line(cg, "    __ompgpu_copy_free(@sequential, @copy, @copies / __OMPGPU_COPY_UNIT);");
     cg->copies_below = p->below;
 }

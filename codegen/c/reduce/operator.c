@@ -63,7 +63,7 @@ const char *cg_combine(struct cg *cg, const struct cg_private *p, const char *a,
         return cg_strf(cg, "{ __typeof__(%s) omp_out = %s, omp_in = %s; %s; %s = omp_out; }", a, a,
                        b, cg_expr(cg, d->combiner), a);
     if (p->udr)
-        return cg_strf(cg, "__udr_%s(&%s, (%s *)&%s);", p->udr, a,
+        return cg_strf(cg, "@udr_%s(&%s, (%s *)&%s);", p->udr, a,
                        cg_type(cg, p->elem, "", CG_UNQUALIFIED), b);
     return cg_strf(cg, "%s = %s;", a, cg_combined(cg, p->sharing->clause->op, a, b));
 }
@@ -78,7 +78,7 @@ const char *cg_initial(struct cg *cg, const struct cg_private *p, const char *co
         return cg_strf(cg, "{ __typeof__(%s) omp_orig = %s, omp_priv%s %s; %s = omp_priv; }", copy,
                        original, d->init_is_call ? ";" : " =", cg_expr(cg, d->init), copy);
     if (p->udr)
-        return cg_strf(cg, "__init_%s(&%s, (%s *)&%s);", p->udr, copy,
+        return cg_strf(cg, "@init_%s(&%s, (%s *)&%s);", p->udr, copy,
                        cg_type(cg, p->elem, "", CG_UNQUALIFIED), original);
     return cg_strf(cg, "%s = %s;", copy, cg_identity(cg, p->elem, p->sharing->clause->op));
 }
@@ -89,9 +89,9 @@ const char *cg_combine_item(struct cg *cg, const struct cg_private *p, const cha
     if (p->var->type->kind != OMPT_ARRAY && !p->section)
         return cg_combine(cg, p, a, b);
     const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
-    const char *ai = cg_strf(cg, "((%s *)&%s)[__i]", e, a),
-               *bi = cg_strf(cg, "((const %s *)&%s)[__i]", e, b);
-    return cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) %s", a, e,
+    const char *ai = cg_strf(cg, "((%s *)&%s)[@i]", e, a),
+               *bi = cg_strf(cg, "((const %s *)&%s)[@i]", e, b);
+    return cg_strf(cg, "for (unsigned @i = 0; @i < sizeof(%s) / sizeof(%s); @i++) %s", a, e,
                    cg_combine(cg, p, ai, bi));
 }
 
@@ -100,10 +100,10 @@ const char *cg_initial_item(struct cg *cg, const struct cg_private *p)
     const char *v = p->var->name, *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED),
                *copy = cg_copy_name(cg, p);
     if (p->var->type->kind != OMPT_ARRAY && !p->section)
-        return cg_initial(cg, p, v, cg_strf(cg, "(*__o_%s)", v));
-    return cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) %s", copy, e,
-                   cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[__i]", e, copy),
-                              cg_strf(cg, "((%s *)__o_%s)[__i]", e, v)));
+        return cg_initial(cg, p, v, cg_strf(cg, "(*@o_%s)", v));
+    return cg_strf(cg, "for (unsigned @i = 0; @i < sizeof(%s) / sizeof(%s); @i++) %s", copy, e,
+                   cg_initial(cg, p, cg_strf(cg, "((%s *)%s)[@i]", e, copy),
+                              cg_strf(cg, "((%s *)@o_%s)[@i]", e, v)));
 }
 
 /* ------------------------------------------------------------------ user-defined reductions */
@@ -114,19 +114,18 @@ void cg_user_functions(struct cg *cg, struct cg_private *p, const char *base)
         return;
     const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
     p->udr = cg_name(cg, cg_strf(cg, "%s_%s", base, p->var->name), "");
-    cg_open_function(cg, "__OMPGPU_INLINE void __udr_%s(%s *__omp_out, %s *__omp_in)", p->udr, e,
-                     e);
+    cg_open_function(cg, "__OMPGPU_INLINE void @udr_%s(%s *__omp_out, %s *__omp_in)", p->udr, e, e);
     cg_line(cg, "%s;", cg_expr(cg, d->combiner));
     cg_close(cg);
-    cg_open_function(cg, "__OMPGPU_INLINE void __init_%s(%s *__omp_priv, %s *__omp_orig)", p->udr,
-                     e, e);
+    cg_open_function(cg, "__OMPGPU_INLINE void @init_%s(%s *__omp_priv, %s *__omp_orig)", p->udr, e,
+                     e);
     if (cg_empty(d->init)) {
         cg_line(cg, "__builtin_memset(__omp_priv, 0, sizeof *__omp_priv);");
     } else if (d->init_is_call) {
         cg_line(cg, "%s;", cg_expr(cg, d->init));
     } else {
-        cg_line(cg, "%s __v = %s;", e, cg_expr(cg, d->init));
-        cg_line(cg, "*__omp_priv = __v;");
+        cg_line(cg, "%s @v = %s;", e, cg_expr(cg, d->init));
+        cg_line(cg, "*__omp_priv = @v;");
     }
     cg_close(cg);
 }

@@ -93,19 +93,19 @@ static void redux_member(struct cg *cg, const struct cg_private *k)
     bool array = k->var->type->kind == OMPT_ARRAY,
          truth = omp_reduction_ops[k->sharing->clause->op].class == OMPR_LOGICAL;
     const char *e = cg_type(cg, k->elem, "", CG_UNQUALIFIED),
-               *m = cg_strf(cg, "__a->%s", k->var->name), *loop = "";
+               *m = cg_strf(cg, "@a->%s", k->var->name), *loop = "";
     if (array) {
-        loop = cg_strf(cg, "for (unsigned __i = 0; __i < sizeof(%s) / sizeof(%s); __i++) ", m, e);
-        m = cg_strf(cg, "((%s *)&%s)[__i]", e, m);
+        loop = cg_strf(cg, "for (unsigned @i = 0; @i < sizeof(%s) / sizeof(%s); @i++) ", m, e);
+        m = cg_strf(cg, "((%s *)&%s)[@i]", e, m);
     }
-    cg_line(cg, "%s%s = (%s)__ompgpu_reduce_word(__OMPGPU_REDUX_%s, __lanes, (unsigned)%s);", loop,
+    cg_line(cg, "%s%s = (%s)__ompgpu_reduce_word(__OMPGPU_REDUX_%s, @lanes, (unsigned)%s);", loop,
             m, e, redux_operation(cg, k), truth ? cg_strf(cg, "(%s != 0)", m) : m);
 }
 
 static void redux_function(struct cg *cg, const struct members *m, const char *name)
 {
-    cg_open_function(cg, "__OMPGPU_INLINE void __redux_%s(void *__p, unsigned __lanes)", name);
-    cg_line(cg, "struct __red_%s *__a = __p;", name);
+    cg_open_function(cg, "__OMPGPU_INLINE void @redux_%s(void *@p, unsigned @lanes)", name);
+    cg_line(cg, "struct @red_%s *@a = @p;", name);
     for (unsigned i = 0; i < m->n; i++)
         redux_member(cg, m->at[i]);
     cg_close(cg);
@@ -113,21 +113,20 @@ static void redux_function(struct cg *cg, const struct members *m, const char *n
 
 static void combine_function(struct cg *cg, const struct members *m, const char *name)
 {
-    cg_open_function(cg, "__OMPGPU_INLINE void __combine_%s(void *__p, const void *__q)", name);
-    cg_line(cg, "struct __red_%s *__a = __p;", name);
-    cg_line(cg, "const struct __red_%s *__b = __q;", name);
+    cg_open_function(cg, "__OMPGPU_INLINE void @combine_%s(void *@p, const void *@q)", name);
+    cg_line(cg, "struct @red_%s *@a = @p;", name);
+    cg_line(cg, "const struct @red_%s *@b = @q;", name);
     for (unsigned i = 0; i < m->n; i++) {
         const char *v = m->at[i]->var->name;
-        cg_line(
-            cg, "%s",
-            cg_combine_item(cg, m->at[i], cg_strf(cg, "__a->%s", v), cg_strf(cg, "__b->%s", v)));
+        cg_line(cg, "%s",
+                cg_combine_item(cg, m->at[i], cg_strf(cg, "@a->%s", v), cg_strf(cg, "@b->%s", v)));
     }
     cg_close(cg);
 }
 
 static const char *write_record(struct cg *cg, const struct members *m, const char *name)
 {
-    const char *type = cg_strf(cg, "struct __red_%s", name);
+    const char *type = cg_strf(cg, "struct @red_%s", name);
     cg_open(cg, "%s", type);
     for (unsigned i = 0; i < m->n; i++) {
         const struct cg_private *k = m->at[i];
@@ -167,18 +166,18 @@ void cg_write_record(struct cg *cg, struct cg_privates *p)
 /* ------------------------------------------------------------------ its use */
 const char *cg_record_size(struct cg *cg, const struct cg_privates *p)
 {
-    return p->padding ? cg_strf(cg, "sizeof __rec - %u", p->padding) : "sizeof __rec";
+    return cg_strf(cg, p->padding ? "sizeof @rec - %u" : "sizeof @rec", p->padding);
 }
 
 void cg_load_record(struct cg *cg, const struct cg_privates *p)
 {
-    cg_line(cg, "%s __rec, __tmp;", p->record);
+    cg_line(cg, "%s @rec, @tmp;", p->record);
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         if (k->kind == &cg_record_copy)
             cg_line(
                 cg, "%s",
-                cg_assign(cg, k->var->type, cg_strf(cg, "__rec.%s", k->var->name), k->var->name));
+                cg_assign(cg, k->var->type, cg_strf(cg, "@rec.%s", k->var->name), k->var->name));
     }
 }
 
@@ -197,7 +196,7 @@ void cg_update_items(struct cg *cg, const struct cg_privates *p, const char *fro
         const struct cg_private *k = &p->list[i];
         if (k->kind == &cg_record_copy && k->owner == owner)
             cg_line(cg, "%s",
-                    cg_combine_item(cg, k, cg_strf(cg, "*__o_%s", k->var->name),
+                    cg_combine_item(cg, k, cg_strf(cg, "*@o_%s", k->var->name),
                                     cg_strf(cg, "%s%s", from, k->var->name)));
     }
 }
@@ -235,13 +234,13 @@ void cg_update_atomically(struct cg *cg, const struct cg_privates *p, const char
             continue;
         const char *v = k->var->name, *e = cg_type(cg, k->elem, "", CG_UNQUALIFIED),
                    *op = atomic_operation(k->elem, k->sharing->clause->op), *loop = "",
-                   *to = cg_strf(cg, "(%s *)__o_%s", e, v),
+                   *to = cg_strf(cg, "(%s *)@o_%s", e, v),
                    *value = cg_strf(cg, "(%s)%s%s", e, from, v);
         if (k->var->type->kind == OMPT_ARRAY) {
-            loop = cg_strf(cg, "for (unsigned __i = 0; __i < sizeof *__o_%s / sizeof(%s); __i++) ",
-                           v, e);
-            to = cg_strf(cg, "%s + __i", to);
-            value = cg_strf(cg, "((%s *)%s%s)[__i]", e, from, v);
+            loop =
+                cg_strf(cg, "for (unsigned @i = 0; @i < sizeof *@o_%s / sizeof(%s); @i++) ", v, e);
+            to = cg_strf(cg, "%s + @i", to);
+            value = cg_strf(cg, "((%s *)%s%s)[@i]", e, from, v);
         }
         cg_line(cg, "%s__scoped_atomic_fetch_%s(%s, %s, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);",
                 loop, op, to, value);

@@ -180,10 +180,10 @@ static void update_originals(struct cg *cg, const struct cg_privates *p, const c
 {
     cg_update_items(cg, p, from, CG_OF_TEAM);
     if (cg_has_items_of(p, CG_OF_LEAGUE)) {
-        cg_open(cg, "if (__deferred)");
+        cg_open(cg, "if (@deferred)");
         cg_deferred_add_record(cg, p);
         if (!cg_has(p, &cg_array_copy))
-            cg_line(cg, "__ompgpu_deferred_end(__deferred);");
+            cg_line(cg, "__ompgpu_deferred_end(@deferred);");
         cg_else(cg);
         cg_update_items(cg, p, from, CG_OF_LEAGUE);
         cg_close(cg);
@@ -199,7 +199,7 @@ static const char *redux_argument(struct cg *cg, const struct cg_privates *p)
 {
     if (p->finish == CG_TEAMS)
         return "";
-    return p->redux ? cg_strf(cg, ", __redux_%s", p->base) : ", 0";
+    return p->redux ? cg_strf(cg, ", @redux_%s", p->base) : ", 0";
 }
 
 /* With nothing but a record: all the way to the originals. */
@@ -207,13 +207,14 @@ static void finish_record(struct cg *cg, const struct cg_privates *p)
 {
     static const char *const calls[] = {
         [CG_PARALLEL] = "__ompgpu_reduce_parallel(",
-        [CG_LEAGUE] = "__ompgpu_reduce_league(__env, ",
-        [CG_TEAMS] = "__ompgpu_reduce_teams(__env, ",
+        [CG_LEAGUE] = "__ompgpu_reduce_league(",
+        [CG_TEAMS] = "__ompgpu_reduce_teams(",
     };
     cg_load_record(cg, p);
-    cg_open(cg, "if (%s&__rec, &__tmp, %s, __combine_%s%s))", calls[p->finish],
-            cg_record_size(cg, p), p->base, redux_argument(cg, p));
-    update_originals(cg, p, "__rec.");
+    cg_open(cg, "if (%s%s&@rec, &@tmp, %s, @combine_%s%s))", calls[p->finish],
+            p->finish == CG_PARALLEL ? "" : cg_strf(cg, "@env, "), cg_record_size(cg, p), p->base,
+            redux_argument(cg, p));
+    update_originals(cg, p, cg_strf(cg, "@rec."));
     cg_close(cg);
 }
 
@@ -232,9 +233,9 @@ static void finish_atomically(struct cg *cg, const struct cg_privates *p)
         return;
     }
     cg_load_record(cg, p);
-    cg_open(cg, "if (__ompgpu_reduce_parallel(&__rec, &__tmp, %s, __combine_%s%s))",
+    cg_open(cg, "if (__ompgpu_reduce_parallel(&@rec, &@tmp, %s, @combine_%s%s))",
             cg_record_size(cg, p), p->base, redux_argument(cg, p));
-    cg_update_atomically(cg, p, "__rec.");
+    cg_update_atomically(cg, p, cg_strf(cg, "@rec."));
     cg_close(cg);
 }
 
@@ -248,7 +249,7 @@ static void put_record(struct cg *cg, const struct cg_privates *p)
 {
     cg_open_scope(cg);
     cg_load_record(cg, p);
-    cg_line(cg, "%s(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __stride);",
+    cg_line(cg, "%s(@env, &@rec, &@tmp, sizeof @rec, @combine_%s, @stride);",
             step_function(cg, p, "put"), p->base);
     cg_close(cg);
 }
@@ -256,10 +257,10 @@ static void put_record(struct cg *cg, const struct cg_privates *p)
 static void get_record(struct cg *cg, const struct cg_privates *p)
 {
     cg_open_scope(cg);
-    cg_line(cg, "%s __rec, __tmp;", p->record);
-    cg_open(cg, "if (%s(__env, &__rec, &__tmp, sizeof __rec, __combine_%s, __stride))",
+    cg_line(cg, "%s @rec, @tmp;", p->record);
+    cg_open(cg, "if (%s(@env, &@rec, &@tmp, sizeof @rec, @combine_%s, @stride))",
             step_function(cg, p, "get"), p->base);
-    cg_update_items(cg, p, "__rec.", CG_OF_TEAM);
+    cg_update_items(cg, p, cg_strf(cg, "@rec."), CG_OF_TEAM);
     cg_close(cg);
     cg_close(cg);
 }
@@ -274,7 +275,7 @@ static void finish_in_steps(struct cg *cg, const struct cg_privates *p)
     cg_combine_arrays(cg, p, true);
     if (cg_any_in_rows(p)) /* a team arrives when all of its threads have stored */
         cg_line(cg, "__ompgpu_barrier(%u);", cg->place.line);
-    cg_open(cg, "if (%s(__env))",
+    cg_open(cg, "if (%s(@env))",
             record || arrays ? step_function(cg, p, "last") : "__ompgpu_deferred_last");
     if (record)
         get_record(cg, p);

@@ -53,7 +53,7 @@ unsigned cg_section_elements(const struct omp_sharing *s)
 
 const char *cg_copy_name(struct cg *cg, const struct cg_private *k)
 {
-    return k->section ? cg_strf(cg, "(*__p_%s)", k->var->name) : k->var->name;
+    return k->section ? cg_strf(cg, "(*@p_%s)", k->var->name) : k->var->name;
 }
 
 /* ------------------------------------------------------------------ phases */
@@ -62,7 +62,10 @@ static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg
                         bool behind)
 {
     bool loop = behind && s->continues;
-    cg_open(cg, "%s", r->alone ? "" : r->rows > 1 ? "if (__has)" : "if (__t < __m)");
+    if (r->alone)
+        cg_open_scope(cg);
+    else
+        cg_open(cg, r->rows > 1 ? "if (@has)" : "if (@t < @m)");
     if (*r->locals)
         cg_line(cg, "%s", r->locals);
     if (loop)
@@ -126,18 +129,18 @@ struct scanned {
 
 static void store_carry(struct cg *cg, const struct scanned *s)
 {
-    cg_open(cg, "if (__t == 0 && %s != 0)", s->rounds->total);
-    assign_items(cg, s->copies, "*__o_%s", "__carry.%s");
+    cg_open(cg, "if (@t == 0 && %s != 0)", s->rounds->total);
+    assign_items(cg, s->copies, "*@o_%s", "@carry.%s");
     cg_close(cg);
 }
 
 static void open_row(struct cg *cg, const struct cg_rounds *r)
 {
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
-    cg_open(cg, "for (unsigned __u = 0; __u < %u; __u++)", r->rows);
-    cg_line(cg, "const unsigned __j = __u * __s + __t;");
-    cg_line(cg, "const _Bool __has = __j < __left;");
-    cg_line(cg, "const %s __k = __base + __j;", r->k);
+    cg_open(cg, "for (unsigned @u = 0; @u < %u; @u++)", r->rows);
+    cg_line(cg, "const unsigned @j = @u * @s + @t;");
+    cg_line(cg, "const _Bool @has = @j < @left;");
+    cg_line(cg, "const %s @k = @base + @j;", r->k);
 }
 
 /* Several rows of iterations in one round. */
@@ -145,25 +148,25 @@ static void write_rows(struct cg *cg, const struct scanned *s)
 {
     const struct cg_rounds *r = s->rounds;
     bool exclusive = s->scan->exclusive;
-    cg_line(cg, "%s __rec[%u], __tmp, __aux[2], __carry;", s->record, r->rows);
-    assign_items(cg, s->copies, "__carry.%s", "*__o_%s");
-    cg_line(cg, "const unsigned __t = %s, __s = %s;", r->id, r->count);
-    cg_line(cg, "%s __base = 0, __left = %s;", r->k, r->total);
+    cg_line(cg, "%s @rec[%u], @tmp, @aux[2], @carry;", s->record, r->rows);
+    assign_items(cg, s->copies, "@carry.%s", "*@o_%s");
+    cg_line(cg, "const unsigned @t = %s, @s = %s;", r->id, r->count);
+    cg_line(cg, "%s @base = 0, @left = %s;", r->k, r->total);
     cg_open(cg,
-            "for (_Bool __go = __left != 0; __go; __go = __left > %u * __s, __base += %u * __s, "
-            "__left -= %u * __s)",
+            "for (_Bool @go = @left != 0; @go; @go = @left > %u * @s, @base += %u * @s, "
+            "@left -= %u * @s)",
             r->rows, r->rows, r->rows);
     open_row(cg, r);
     initialise_items(cg, s->copies);
     write_phase(cg, s->scan, r, exclusive);
-    assign_items(cg, s->copies, "__rec[__u].%s", NULL);
+    assign_items(cg, s->copies, "@rec[@u].%s", NULL);
     cg_close(cg);
     cg_line(cg,
-            "__ompgpu_scan_rows(__rec, &__tmp, __aux, &__carry, sizeof __tmp, __combine_%s, %u, "
-            "__left, %d);",
+            "__ompgpu_scan_rows(@rec, &@tmp, @aux, &@carry, sizeof @tmp, @combine_%s, %u, "
+            "@left, %d);",
             s->name, r->rows, exclusive);
     open_row(cg, r);
-    assign_items(cg, s->copies, NULL, "__rec[__u].%s");
+    assign_items(cg, s->copies, NULL, "@rec[@u].%s");
     write_phase(cg, s->scan, r, !exclusive);
     cg_close(cg);
     cg_close(cg);
@@ -174,23 +177,23 @@ static void write_rounds(struct cg *cg, const struct scanned *s)
 {
     const struct cg_rounds *r = s->rounds;
     bool exclusive = s->scan->exclusive;
-    cg_line(cg, "%s __rec, __tmp, __aux, __carry;", s->record);
-    assign_items(cg, s->copies, "__carry.%s", "*__o_%s");
-    cg_line(cg, "const unsigned __t = %s, __s = %s;", r->id, r->count);
-    cg_line(cg, "%s __base = 0;", r->k);
-    cg_open(cg, "for (_Bool __go = %s != 0; __go; __go = %s - __base > __s, __base += __s%s)",
-            r->total, r->total, r->advance);
-    cg_line(cg, "const unsigned __m = %s - __base < __s ? (unsigned)(%s - __base) : __s;", r->total,
+    cg_line(cg, "%s @rec, @tmp, @aux, @carry;", s->record);
+    assign_items(cg, s->copies, "@carry.%s", "*@o_%s");
+    cg_line(cg, "const unsigned @t = %s, @s = %s;", r->id, r->count);
+    cg_line(cg, "%s @base = 0;", r->k);
+    cg_open(cg, "for (_Bool @go = %s != 0; @go; @go = %s - @base > @s, @base += @s%s)", r->total,
+            r->total, r->advance);
+    cg_line(cg, "const unsigned @m = %s - @base < @s ? (unsigned)(%s - @base) : @s;", r->total,
             r->total);
-    cg_line(cg, "const %s __k = __base + __t;", r->k);
+    cg_line(cg, "const %s @k = @base + @t;", r->k);
     initialise_items(cg, s->copies);
     write_phase(cg, s->scan, r, exclusive);
-    assign_items(cg, s->copies, "__rec.%s", NULL);
+    assign_items(cg, s->copies, "@rec.%s", NULL);
     cg_line(cg,
-            "__ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, sizeof __rec - %u, __combine_%s, __m, "
+            "__ompgpu_scan(&@rec, &@tmp, &@aux, &@carry, sizeof @rec - %u, @combine_%s, @m, "
             "%d);",
             s->padding, s->name, exclusive);
-    assign_items(cg, s->copies, NULL, "__rec.%s");
+    assign_items(cg, s->copies, NULL, "@rec.%s");
     write_phase(cg, s->scan, r, !exclusive);
     cg_close(cg);
     store_carry(cg, s);
@@ -217,7 +220,7 @@ static void combine_items(struct cg *cg, const struct cg_privates *p)
         if (cg_is_scan(k->sharing))
             cg_line(
                 cg, "%s",
-                cg_combine_item(cg, k, cg_strf(cg, "__c_%s", k->var->name), cg_copy_name(cg, k)));
+                cg_combine_item(cg, k, cg_strf(cg, "@c_%s", k->var->name), cg_copy_name(cg, k)));
     }
 }
 
@@ -227,19 +230,19 @@ static void scan_by_one_thread(struct cg *cg, const struct omp_construct *c,
     const struct omp_scan *s = c->scan;
     for (unsigned i = 0; i < p->n; i++)
         if (cg_is_scan(p->list[i].sharing))
-            cg_line(cg, "__typeof__(%1$s) __c_%2$s, __x_%2$s;", cg_copy_name(cg, &p->list[i]),
+            cg_line(cg, "__typeof__(%1$s) @c_%2$s, @x_%2$s;", cg_copy_name(cg, &p->list[i]),
                     p->list[i].var->name);
-    assign_items(cg, p, "__c_%s", "*__o_%s");
-    cg_open(cg, "for (%s __k = 0; __k < %s; __k++%s)", r->k, r->total, r->advance);
+    assign_items(cg, p, "@c_%s", "*@o_%s");
+    cg_open(cg, "for (%s @k = 0; @k < %s; @k++%s)", r->k, r->total, r->advance);
     initialise_items(cg, p);
     write_phase(cg, s, r, s->exclusive);
     if (s->exclusive)
-        assign_items(cg, p, "__x_%s", "__c_%s");
+        assign_items(cg, p, "@x_%s", "@c_%s");
     combine_items(cg, p);
-    assign_items(cg, p, NULL, s->exclusive ? "__x_%s" : "__c_%s");
+    assign_items(cg, p, NULL, s->exclusive ? "@x_%s" : "@c_%s");
     write_phase(cg, s, r, !s->exclusive);
     cg_close(cg);
-    assign_items(cg, p, "*__o_%s", "__c_%s");
+    assign_items(cg, p, "*@o_%s", "@c_%s");
 }
 
 void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,

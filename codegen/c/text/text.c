@@ -400,7 +400,7 @@ void cg_init(struct cg *cg, const struct omp_unit *u, struct cg_text *out)
 {
     *cg = (struct cg){ .unit = u, .out = out, .prefix = "__omp_" };
     for (unsigned i = 2; strstr(u->text, cg->prefix); i++)
-        cg->prefix = cg_strf(cg, "__omp%u_", i);
+        cg->prefix = cg_strf(cg, "@omp%u_", i);
     cg->env = must(calloc(u->nvars + 1, sizeof *cg->env));
     cg->file_env = must(calloc(u->nvars + 1, sizeof *cg->file_env));
 }
