@@ -229,7 +229,7 @@ __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
  * the other set's use
  *   the two rounds of a league               the barrier of the flag
  *   one reduction over a parallel region     the barrier at the end of the construct, which the
- *   after another                            writer keeps under `nowait`, or that of the region's end
+ *   after another                            writer keeps under `nowait`, or of the region's end
  *                                            (late SPMD mode: between any two regions) */
 #define ROUND CELL_BYTES /* bytes of every warp's record that are exchanged in one round */
 CELLS(even_cells)

@@ -7,7 +7,7 @@
  *   no parallel in reach               1                as below
  *   generic                            128              one per iteration of `distribute`, at most
  *                                                       4 waves
- *   SPMD, iterations shared by league  128 *            one iteration a thread, up to the grid limit
+ *   SPMD, iterations shared by league  128 *            an iteration a thread, up to the grid limit
  *   the same with a reduction          256 *            the same, at most one wave: the last team
  *                                                       combines a slot of each
  *   SPMD, iterations not known         128              one wave
