@@ -179,14 +179,6 @@ static uint64_t count_of(const struct omp_section *s)
                : 0;
 }
 
-static unsigned token_at(const struct reader *r, unsigned offset)
-{
-    unsigned k = 0;
-    while (k < r->p->ntokens && r->p->tokens[k].begin < offset)
-        k++;
-    return k;
-}
-
 /* Token of the '[' whose ']' ends at the offset. */
 static unsigned opening(const struct reader *r, unsigned end)
 {

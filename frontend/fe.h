@@ -6,6 +6,7 @@
  *   words.c     the tables of omp.def and what looks words up in them
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the
  *               statement starts
+ *   probe.c     the text that libclang parses: directives are code that holds their arguments
  *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas
  *               wait for
  *   context.c   metadirectives become what they stand for; calls of functions with variants are

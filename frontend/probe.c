@@ -96,15 +96,6 @@ static void put_segment(struct fe *fe, unsigned begin, unsigned end)
     put_text(fe, fe->u->text + begin, end - begin);
 }
 
-/* First token at or after the offset. */
-static unsigned token_at(const struct reader *r, unsigned offset)
-{
-    unsigned k = 0;
-    while (k < r->p->ntokens && r->p->tokens[k].begin < offset)
-        k++;
-    return k;
-}
-
 static void put_operand(struct reader *r, unsigned b, unsigned e);
 
 /* `[l:n:s]` becomes `[(l),(n),(s)]`, with 0 for what is not there. */

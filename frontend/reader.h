@@ -65,6 +65,15 @@ static inline unsigned closing(const struct reader *r, unsigned k) /* of the bra
     return r->p->ntokens;
 }
 
+/* First token at or after the offset. */
+static inline unsigned token_at(const struct reader *r, unsigned offset)
+{
+    unsigned k = 0;
+    while (k < r->p->ntokens && r->p->tokens[k].begin < offset)
+        k++;
+    return k;
+}
+
 /* `[index]`, `[lower : length : stride]`: tokens of each part, which may have none. */
 struct bracket {
     unsigned close, nparts;
