@@ -132,7 +132,7 @@ static const struct setting { const char *environment[3], *what; int status; con
     { { "OMP_DEFAULT_DEVICE=1" }, "device 1", 0, "" },
     { { "OMP_DEFAULT_DEVICE=5" }, "device", 1, "ompgpu: app.c:30: error: target data: device number 5 is out of range: there are 2 devices (0 … 1), "
       "and 2 or -1 is the host\n" },
-    { { "OMPGPU_DEVICE=gpu" }, "device", 0, "ompgpu: warning: OMPGPU_DEVICE=gpu is ignored; valid: cuda, emu\n" },
+    { { "OMPGPU_DEVICE=gpu" }, "device", 0, "ompgpu: warning: OMPGPU_DEVICE=gpu is ignored; valid: cuda, emu, ptx\n" },
     { { "OMP_DEFAULT_DEVICE=-2" }, "device", 0, "ompgpu: warning: OMP_DEFAULT_DEVICE=-2 is ignored; valid: a device number, 0 or more\n" },
     { { "OMP_TARGET_OFFLOAD=yes" }, "device", 0, "ompgpu: warning: OMP_TARGET_OFFLOAD=yes is ignored; valid: MANDATORY, DISABLED, DEFAULT\n" },
     { { "OMPGPU_INFO=2" }, "device", 0, "ompgpu: warning: OMPGPU_INFO=2 is ignored; valid: 0, 1\n" },

@@ -30,7 +30,7 @@
       if (__ompgpu_kernel_begin(env, __OMPGPU_##mode)) {                                                              \
           id##__region(env, *(int **)p[1], *(type *)p[2]); __ompgpu_kernel_end(env, __OMPGPU_##mode); } }
 #endif
-#define REGION(id, type, arg) __OMPGPU_INLINE void id##__region(struct __ompgpu_env *env, int *bad, type arg)
+#define REGION(id, type, arg) __OMPGPU_REGION void id##__region(struct __ompgpu_env *env, int *bad, type arg)
 #define CHECK(c) do { if (!(c)) note(bad, __LINE__); } while (0)
 
 static void note(int *bad, int line)
@@ -148,7 +148,7 @@ struct visit { int *bad, *count, want, sum, team_shared[1024]; };
 
 static void combine_int(void *into, const void *from) { *(int *)into += *(const int *)from; }
 
-static void visit(void *c)
+__OMPGPU_PARALLEL void visit(void *c)
 {
     struct visit *v = c;
     int *bad = v->bad, me = __ompgpu_thread_id(), n = __ompgpu_num_threads();
@@ -202,7 +202,7 @@ KERNEL(forks, GENERIC, int *, count)
 
 /* ------------------------------------------------------------------ nested regions */
 struct nest { int *bad, *count, outer, depth, level; };
-static void inner(void *c)
+__OMPGPU_PARALLEL void inner(void *c)
 {
     struct nest *n = c;
     int *bad = n->bad;
@@ -219,7 +219,7 @@ static void inner(void *c)
         CHECK(omp_get_level() == n->level);
     }
 }
-static void outer(void *c)
+__OMPGPU_PARALLEL void outer(void *c)
 {
     struct nest *n = c;
     int *bad = n->bad, me = __ompgpu_thread_id(), threads = __ompgpu_num_threads();
@@ -246,7 +246,7 @@ KERNEL(nested_generic, GENERIC, int *, count)
 
 /* ------------------------------------------------------------------ loops with dynamic schedules */
 struct loop { int *bad, *hits, sched; unsigned long long trip, chunk; };
-static void run_loop(void *c)
+__OMPGPU_PARALLEL void run_loop(void *c)
 {
     struct loop *l = c;
     int *bad = l->bad;
@@ -261,7 +261,7 @@ static void run_loop(void *c)
             add(&l->hits[i], 1);
     }
 }
-static void run_loops(void *c)                             /* one after the other, the threads not in step */
+__OMPGPU_PARALLEL void run_loops(void *c)                             /* one after the other, the threads not in step */
 {
     struct loop *l = c;
     run_loop(l);
@@ -269,7 +269,7 @@ static void run_loops(void *c)                             /* one after the othe
     __ompgpu_barrier(__LINE__);
     run_loop(l);
 }
-static void loop_in_loop(void *c)
+__OMPGPU_PARALLEL void loop_in_loop(void *c)
 {
     struct loop *l = c;
     unsigned long long lo, hi;
@@ -349,7 +349,7 @@ KERNEL(critical_plain, SPMD, int *, data)
 
 /* ------------------------------------------------------------------ shared storage */
 struct cell { int *bad; char *fixed, *p[12]; };
-static void look(void *c)
+__OMPGPU_PARALLEL void look(void *c)
 {
     struct cell *cell = c;
     int *bad = cell->bad, me = __ompgpu_thread_id();
@@ -392,7 +392,7 @@ REGION(storage, int *, unused)
 KERNEL(storage, GENERIC, int *, unused)
 
 /* Copies: threads together, each alone, a serialised region; then the next region has other slices. */
-static void slices(void *c)
+__OMPGPU_PARALLEL void slices(void *c)
 {
     struct cell *cell = c;
     int *bad = cell->bad, me = __ompgpu_thread_id(), n = __ompgpu_num_threads();
