@@ -2,55 +2,11 @@
  * a clause comes from. */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/plan.h"
+#include "codegen/c/clause.h"
+#include "codegen/c/reduce/reduce.h"
+#include "codegen/c/text/text.h"
 
-const struct omp_clause *cg_clause(const struct omp_construct *c, enum omp_clause_kind kind)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == kind)
-            return k;
-    return NULL;
-}
-
-const struct omp_clause *cg_plan_clause(const struct cg_plan *p, enum omp_clause_kind kind)
-{
-    for (unsigned i = p->nchain; i--;) {
-        const struct omp_clause *k = cg_clause(p->chain[i], kind);
-        if (k)
-            return k;
-    }
-    return NULL;
-}
-
-const struct omp_clause *cg_if(const struct omp_construct *c, enum omp_leaf leaf)
-{
-    const struct omp_clause *general = NULL;
-    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (k->kind != OMPC_IF)
-            continue;
-        if (k->if_leaf == leaf)
-            return k;
-        if (!k->if_leaf)
-            general = k;
-    }
-    return c->leaves & leaf ? general : NULL;
-}
-
-const struct omp_sharing *cg_sharing(const struct omp_construct *c, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < c->nsharings; i++)
-        if (c->sharings[i].var == v)
-            return &c->sharings[i];
-    return NULL;
-}
-
-unsigned cg_constant(const struct omp_clause *k)
-{
-    bool count = k && k->expr.is_constant && k->expr.value > 0 && k->expr.value <= 1 << 30;
-    return count ? (unsigned)k->expr.value : 0;
-}
-
-/* ------------------------------------------------------------------ the plan */
 static void find_chain(const struct omp_construct *target, struct cg_plan *p)
 {
     p->spmd = target->spmd_inner != NULL;

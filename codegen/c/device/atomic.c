@@ -11,7 +11,7 @@
  * Which of the two, is often known only by the type of the user's expression: both are written
  * behind a constant condition. Larger objects are updated under a lock. */
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/device/device.h"
 
 struct order {
     const char *update, *load, *store;

@@ -6,7 +6,7 @@
  * orphaned ones included. */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/device/device.h"
 
 /* ---------------------------------------------------------- private copies around one statement */
 static void with_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
@@ -113,24 +113,6 @@ static void single(struct cg *cg, const struct omp_construct *c, struct cg_priva
 }
 
 /* ------------------------------------------------------------ constructs without private copies */
-const char *cg_lock(struct cg *cg, const char *name)
-{
-    const char *lock = cg_strf(cg, "__ompgpu_lock_%s", name);
-    for (unsigned i = 0; i < cg->nlocks; i++)
-        if (!strcmp(cg->locks[i], lock))
-            return lock;
-    cg->locks = realloc(cg->locks, (cg->nlocks + 1) * sizeof *cg->locks);
-    if (!cg->locks)
-        abort();
-    cg->locks[cg->nlocks++] = lock;
-    struct cg_text *out = cg->out;
-    cg->out = cg->before;
-    /* one for all files of a device link */
-    cg_line(cg, "__attribute__((weak)) unsigned %s;", lock);
-    cg->out = out;
-    return lock;
-}
-
 static void critical(struct cg *cg, const struct omp_construct *c)
 {
     const char *lock = cg_lock(cg, c->name ? c->name : "");

@@ -2,7 +2,8 @@
  * source order, and the regions where their functions stand. */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/codegen.h"
+#include "codegen/c/device/device.h"
 #include "driver/base/protocol.h"
 
 /* A name that no other file's variable has: statics of the same name are told apart by the file. */

@@ -37,7 +37,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/device/device.h"
 
 struct nest {
     const struct omp_construct *c;

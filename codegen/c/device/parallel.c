@@ -21,7 +21,7 @@
  * them. */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/device/device.h"
 
 struct captured {
     const struct omp_var *var;

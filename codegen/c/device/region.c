@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/device/device.h"
 #include "hostrt/image.h"
 
 /* ------------------------------------------------------------------ parameters */

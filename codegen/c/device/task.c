@@ -16,7 +16,7 @@
  * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy
  * already. */
 #include <stdlib.h>
-#include "codegen/c/write.h"
+#include "codegen/c/device/device.h"
 
 struct cg_group {
     const struct omp_construct *c;

@@ -7,7 +7,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/codegen.h"
+#include "codegen/c/device/device.h"
+#include "codegen/c/host/host.h"
+#include "codegen/c/reduce/reduce.h"
 #include "hostrt/ompgpu.h"
 
 extern const char cg_host_abi[]; /* hostrt/ompgpu.h, preprocessed; made by the Makefile */
@@ -382,7 +385,7 @@ static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_lea
     if (nmaps)
         cg_line(cg, "%s(&@place, @device, @maps, %u);", function, nmaps);
     if (leaf == OMPL_UPDATE)
-        cg_update_pieces(cg, c);
+        cg_update_parts(cg, c);
     cg_close(cg);
     cg_close(cg);
 }

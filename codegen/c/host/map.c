@@ -2,28 +2,13 @@
  * and struct ompgpu_param. */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/host/host.h"
 #include "hostrt/ompgpu.h"
 
 /* ------------------------------------------------------------------ array sections */
-static const char *lower(struct cg *cg, const struct omp_section *s)
-{
-    return cg_empty(s->lower.extent) ? "0" : cg_expr(cg, s->lower.extent);
-}
-
-/* Elements of section s, whose dimension is that of lvalue `at`. */
-static const char *length(struct cg *cg, const struct omp_section *s, const char *at)
-{
-    if (!s->is_section)
-        return "1";
-    if (!cg_empty(s->length.extent))
-        return cg_strf(cg, "(%s)", cg_expr(cg, s->length.extent));
-    return cg_strf(cg, "(sizeof(%s) / sizeof((%s)[0]) - (%s))", at, at, lower(cg, s));
-}
-
-/* Does a section in front of the last dimension, or a stride, ask for parts of the storage between
- * its ends? */
-static bool in_pieces(const struct omp_item *item)
+/* Does a section before the last dimension, or a stride, leave out parts of the storage between its
+ * ends? */
+static bool has_gaps(const struct omp_item *item)
 {
     bool more = false;
     for (unsigned i = 0; i < item->nsections; i++) {
@@ -34,28 +19,6 @@ static bool in_pieces(const struct omp_item *item)
         more |= s->is_section;
     }
     return false;
-}
-
-/* begin = &B[l0][l1]…; bytes up to the end of the last element: (n0-1)*sizeof B[0] + (n1-1)*sizeof
- * B[0][0] + … + sizeof B[0]…[0] */
-struct cg_span cg_span_of(struct cg *cg, const struct omp_item *item)
-{
-    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
-               *any = "", *lengths = "";
-    for (unsigned i = 0; i < item->nsections; i++) {
-        const struct omp_section *s = &item->sections[i];
-        const char *n = length(cg, s, at);
-        begin = cg_strf(cg, "%s[%s]", begin, lower(cg, s));
-        at = cg_strf(cg, "%s[0]", at);
-        if (item->nsections == 1)
-            return (struct cg_span){ cg_strf(cg, "&%s", begin),
-                                     cg_strf(cg, "%s * sizeof(%s)", n, at) };
-        lengths = cg_strf(cg, "%s const unsigned long @n%u = %s;", lengths, i, n);
-        any = cg_strf(cg, "%s%s@n%u", any, i ? " && " : "", i);
-        sum = cg_strf(cg, "%s(@n%u - 1) * sizeof(%s) + ", sum, i, at);
-    }
-    return (struct cg_span){ cg_strf(cg, "&%s", begin),
-                             cg_strf(cg, "({%s %s ? %ssizeof(%s) : 0; })", lengths, any, sum, at) };
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -122,9 +85,9 @@ static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
           m->item->place.line, cg_raw(cg, m->item->text));
 }
 
-/* target update of a section with gaps: one call for each piece without.  Where the inner lengths
+/* target update of a section with gaps: one call for each part without.  Where the inner lengths
  * turn out to be those of the dimensions, one call does it all. */
-static void update_pieces(struct cg *cg, const struct omp_map *m)
+static void update_parts(struct cg *cg, const struct omp_map *m)
 {
     const struct omp_item *item = m->item;
     const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
@@ -134,7 +97,7 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
     cg_open_scope(cg);
     for (unsigned i = 0; i <= last; i++) {
         const struct omp_section *s = &item->sections[i];
-        const char *n = length(cg, s, at),
+        const char *n = cg_section_length(cg, s, at),
                    *stride = cg_empty(s->stride.extent)
                                  ? "1"
                                  : cg_strf(cg, "(%s)", cg_expr(cg, s->stride.extent));
@@ -146,7 +109,7 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
                         i ? "%s && @stride%u == 1 && @n%u == sizeof(%s) / sizeof((%s)[0])"
                           : "%s && @stride%u == 1",
                         whole, i, i, at, at);
-        begin = cg_strf(cg, "%s[%s + (long)@i%u * @stride%u]", begin, lower(cg, s), i, i);
+        begin = cg_strf(cg, "%s[%s + (long)@i%u * @stride%u]", begin, cg_lower_bound(cg, s), i, i);
         at = cg_strf(cg, "%s[0]", at);
     }
     for (unsigned i = 0; i <= last; i++)
@@ -164,11 +127,11 @@ static void update_pieces(struct cg *cg, const struct omp_map *m)
     cg_close_to(cg, open);
 }
 
-void cg_update_pieces(struct cg *cg, const struct omp_construct *c)
+void cg_update_parts(struct cg *cg, const struct omp_construct *c)
 {
     for (unsigned i = 0; i < c->nmaps; i++)
-        if (c->maps[i].item && in_pieces(c->maps[i].item))
-            update_pieces(cg, &c->maps[i]);
+        if (c->maps[i].item && has_gaps(c->maps[i].item))
+            update_parts(cg, &c->maps[i]);
 }
 
 /* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.
@@ -233,7 +196,7 @@ unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_p
     if (p)
         literals(cg, p);
     for (unsigned i = 0; i < c->nmaps; i++)
-        if (!(c->leaves & OMPL_UPDATE) || !c->maps[i].item || !in_pieces(c->maps[i].item))
+        if (!(c->leaves & OMPL_UPDATE) || !c->maps[i].item || !has_gaps(c->maps[i].item))
             map_entry(cg, &n, &c->maps[i]);
     if (p)
         extra_entries(cg, p, &n, at);

@@ -25,7 +25,7 @@
  * What a team has then goes into the originals, into its entry (reduce/deferred.c), or into its
  * slot.  The slots are rows again, which the threads of the last team combine. */
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/reduce/reduce.h"
 
 enum {
     SHUFFLED_BYTES = 64, /* of a copy, at a time */

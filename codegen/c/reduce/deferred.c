@@ -30,7 +30,7 @@
  *                             if (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/reduce/reduce.h"
 #include "hostrt/image.h"
 
 enum { HEAD = 16 }; /* bytes of `used` at the begin of an entry */

@@ -14,7 +14,7 @@
  * graph, so each construct says what it knows (__ompgpu_copy_needs, codegen/ir/passes/copies.c),
  * and the host adds what it can foresee of sections whose length is not constant. */
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/reduce/reduce.h"
 
 static const char *sum_of(struct cg *cg, const char *sum, const char *bytes)
 {

@@ -4,7 +4,7 @@
  * A user-defined reduction becomes two functions per list item, __udr_… (combiner) and __init_…
  * (initialiser), in which omp_out, omp_in, omp_priv and omp_orig are macros.  In the host text,
  * where only scans need them, they are local variables around the user's text. */
-#include "codegen/c/write.h"
+#include "codegen/c/reduce/reduce.h"
 
 /* ------------------------------------------------------------------ operators of the language */
 static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)

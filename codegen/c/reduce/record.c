@@ -18,7 +18,7 @@
  *
  * All are inlined, after which records live in registers. */
 #include <stdlib.h>
-#include "codegen/c/write.h"
+#include "codegen/c/reduce/reduce.h"
 #include "driver/base/mem.h"
 
 /* ------------------------------------------------------------------ the copies */

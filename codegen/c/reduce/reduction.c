@@ -1,6 +1,6 @@
 /* reduction.c - the way of a reduction from its clause to the original.
  *
- *   collect   list items become copies of one of three kinds         here, device/private.c
+ *   collect   list items become copies of one of three kinds         here, reduce/private.c
  *               in the record      scalars and small arrays          reduce/record.c
  *               arrays             all others                        reduce/array.c
  *               inscan             combined in each iteration        reduce/scan.c
@@ -21,7 +21,7 @@
  * region are finished by each team, and where their originals are the league's, at the end of the
  * region: reduce/deferred.c.  With -fompgpu-atomic-reduction each team updates the originals by
  * itself, where there is an atomic operation for all of them, and needs no scratchpad. */
-#include "codegen/c/write.h"
+#include "codegen/c/reduce/reduce.h"
 #include "hostrt/image.h"
 
 /* ------------------------------------------------------------------ collect */

@@ -23,12 +23,7 @@
  * phase … }                        */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
-
-bool cg_is_scan(const struct omp_sharing *s)
-{
-    return s->share == OMPSH_REDUCTION && s->clause && s->clause->keyword == OMPK_INSCAN;
-}
+#include "codegen/c/reduce/reduce.h"
 
 /* ------------------------------------------------------------------ the copies */
 static void declare_item(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/text/text.h"
 
 /* ------------------------------------------------------------------ environment */
 const char *cg_spell(const struct cg *cg, const struct omp_var *v)
@@ -339,4 +339,13 @@ const char *cg_expr(struct cg *cg, struct omp_extent e)
 const char *cg_raw(struct cg *cg, struct omp_extent e)
 {
     return one_line(cg, cg_strf(cg, "%.*s", (int)(e.end - e.begin), cg->unit->text + e.begin));
+}
+
+const char *cg_directive(struct cg *cg, const struct omp_construct *c, bool bare)
+{
+    const char *s = cg_raw(cg, c->pragma);
+    if (!bare)
+        return s;
+    const char *omp = strstr(s, "omp");
+    return omp ? omp + 3 + strspn(omp + 3, " \t") : s;
 }

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/text/text.h"
 #include "driver/base/mem.h"
 #include "driver/base/text.h"
 
@@ -378,6 +378,22 @@ const char *cg_name(struct cg *cg, const char *base, const char *suffix)
     return name;
 }
 
+const char *cg_lock(struct cg *cg, const char *name)
+{
+    const char *lock = cg_strf(cg, "__ompgpu_lock_%s", name);
+    for (unsigned i = 0; i < cg->nlocks; i++)
+        if (!strcmp(cg->locks[i], lock))
+            return lock;
+    cg->locks = must(realloc(cg->locks, (cg->nlocks + 1) * sizeof *cg->locks));
+    cg->locks[cg->nlocks++] = lock;
+    struct cg_text *out = cg->out;
+    cg->out = cg->before;
+    /* one for all files of a device link */
+    cg_line(cg, "__attribute__((weak)) unsigned %s;", lock);
+    cg->out = out;
+    return lock;
+}
+
 void cg_fault(struct cg *cg, struct omp_place place, const char *fmt, ...)
 {
     va_list ap;
@@ -385,15 +401,6 @@ void cg_fault(struct cg *cg, struct omp_place place, const char *fmt, ...)
     fe_report(cg->unit, place, DIAG_ERROR, "internal error: %s", keep_v(cg, fmt, ap));
     va_end(ap);
     cg->errors++;
-}
-
-const char *cg_directive(struct cg *cg, const struct omp_construct *c, bool bare)
-{
-    const char *s = cg_raw(cg, c->pragma);
-    if (!bare)
-        return s;
-    const char *omp = strstr(s, "omp");
-    return omp ? omp + 3 + strspn(omp + 3, " \t") : s;
 }
 
 void cg_init(struct cg *cg, const struct omp_unit *u, struct cg_text *out)

@@ -5,7 +5,7 @@
  * __typeof__(__typeof__(double) [__a_d1]), with the bounds numbered from the outermost and held by
  * variables __NAME_d0, __NAME_d1 …  of the function in which the type stands. */
 #include <string.h>
-#include "codegen/c/write.h"
+#include "codegen/c/text/text.h"
 
 static struct omp_type *element(const struct omp_type *t)
 {
@@ -88,4 +88,11 @@ const char *cg_unsigned(const struct omp_type *t)
 bool cg_is_aggregate(const struct omp_type *t)
 {
     return t->kind == OMPT_ARRAY || t->kind == OMPT_RECORD || t->kind == OMPT_OTHER;
+}
+
+const char *cg_assign(struct cg *cg, const struct omp_type *t, const char *to, const char *from)
+{
+    if (t->kind == OMPT_ARRAY)
+        return cg_strf(cg, "__builtin_memcpy((void *)%s, %s, sizeof(%s));", to, from, to);
+    return cg_strf(cg, "%s = %s;", to, from);
 }

@@ -10,15 +10,8 @@
  *
  * What there is to do for a copy is a matter of its kind (struct cg_copy_kind).  Kinds of
  * reductions are in reduce/. */
-#include "codegen/c/write.h"
+#include "codegen/c/reduce/reduce.h"
 #include "driver/base/mem.h"
-
-const char *cg_assign(struct cg *cg, const struct omp_type *t, const char *to, const char *from)
-{
-    if (t->kind == OMPT_ARRAY)
-        return cg_strf(cg, "__builtin_memcpy((void *)%s, %s, sizeof(%s));", to, from, to);
-    return cg_strf(cg, "%s = %s;", to, from);
-}
 
 /* ------------------------------------------------------------------ kinds */
 void cg_find_original(struct cg *cg, struct cg_private *k, const char *outside)

@@ -1,0 +1,57 @@
+/* device.h - the device writer: types, variables and functions that the device needs, and a kernel
+ * for each target region.  Its result is cg_write_device_c (codegen/c/codegen.h).
+ *
+ * In:   the unit; for each region its plan (plan.h).
+ * Out:  the device text (codegen/c/codegen.h shows one).
+ *
+ * Order: device/device.c goes through the file's declarations and writes those that the device
+ * needs; before each function device/region.c writes the regions in it.  Within a body the copier
+ * (text/copy.c) hands each construct to cg_device_construct, which calls one writer per kind of
+ * construct; these copy bodies, and so come back here for constructs inside.  Outlined parallel
+ * bodies, records and locks go to cg.before, and so precede the function.  The circle of
+ * construct.c, parallel.c and task.c is that of constructs nested in constructs. */
+#ifndef OMPGPU_C_DEVICE_H
+#define OMPGPU_C_DEVICE_H
+#include "codegen/c/clause.h"
+#include "codegen/c/plan.h"
+#include "codegen/c/reduce/reduce.h"
+#include "codegen/c/text/text.h"
+
+/* ------------------------------------------------------------------ the file (device/device.c) */
+/* The name of a declare target variable in the image. */
+const char *cg_export_id(struct cg *, const struct omp_var *);
+/* Has it a device copy or, `link`, a device pointer? */
+bool cg_is_device_variable(const struct omp_var *);
+
+/* ------------------------------------------------------------------ regions (device/region.c) */
+/* Writes region function, info and kernel of a target construct. */
+void cg_region(struct cg *, const struct omp_construct *);
+
+/* -------------------- constructs (device/construct.c, device/atomic.c, device/task.c, parallel.c) */
+/* Writes a construct of device code, as one statement. */
+void cg_device_construct(struct cg *, const struct omp_construct *);
+/* What remains of a construct, `leaves`, when teams and parallel are dealt with; opens and closes
+ * the private copies, which the caller has collected. */
+void cg_inner_construct(struct cg *, const struct omp_construct *, unsigned leaves,
+                        struct cg_privates *);
+/* teams in a generic kernel, with its private copies; sets cg.teams_… */
+void cg_teams(struct cg *, const struct omp_construct *, unsigned leaves);
+/* parallel that is outlined: the function goes to cg.before, the call here. */
+void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
+void cg_atomic(struct cg *, const struct omp_construct *);
+void cg_taskgroup(struct cg *, const struct omp_construct *);
+/* Variables of in_reduction clauses are spelled as the taskgroup's copies, in this environment. */
+void cg_bind_in_reductions(struct cg *, const struct omp_construct *);
+/* States a function's assumptions, for the device tool; the function is declared before. */
+void cg_function_assumptions(struct cg *, const struct omp_function *);
+
+/* ------------------------------------------------------------------ loops (device/loops.c) */
+/* Who shares the iterations; ALL_THREADS: of the league. */
+enum cg_who { CG_TEAM, CG_THREAD, CG_ALL_THREADS, CG_ONE };
+/* The construct's loops with their bodies and private copies, shared as the clauses say, which may
+ * be NULL.  Host text has CG_ONE only. */
+void cg_loop_nest(struct cg *, const struct omp_construct *, enum cg_who, struct cg_privates *,
+                  const struct omp_clause *schedule, const struct omp_clause *dist_schedule);
+/* The number of iterations at the launch, in host text; NULL: it may not be evaluated there. */
+const char *cg_trip(struct cg *, const struct omp_construct *);
+#endif
