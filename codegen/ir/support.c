@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void ir_error_at(const char *file, unsigned line, unsigned column, const char *fmt, ...)
+void ir_say_at(struct ir_place at, enum diag_severity severity, const char *fmt, ...)
 {
+    struct diag_place place = { .file = at.file, .line = at.line, .column = at.column };
     va_list ap;
     va_start(ap, fmt);
-    diag_vat(&(struct diag_place){ .file = file, .line = line, .column = column }, DIAG_ERROR, fmt,
-             ap);
+    diag_vat(&place, severity, fmt, ap);
     va_end(ap);
 }
 

@@ -61,8 +61,9 @@ struct ir_place { /* file NULL: not known */
 enum { IR_GENERIC = OMPGPU_MODE_GENERIC, IR_SPMD = OMPGPU_MODE_SPMD };
 struct ir_kernel {
     /* as in struct __ompgpu_kernel_info of devicertl/ompgpu_device.h */
-    const char *name, *function, *file, *directive;
-    unsigned line, column, mode, max_threads, reduce_bytes;
+    const char *name, *function, *directive;
+    struct ir_place at;
+    unsigned mode, max_threads, reduce_bytes;
     unsigned flags;               /* OMPGPU_KERNEL_* */
     const struct ir_input *input; /* the file that it is in */
 
@@ -90,8 +91,9 @@ struct ir_kernel {
     struct ir_note *notes; /* for the remarks */
 };
 struct ir_reduction { /* as in struct __ompgpu_reduction_info of devicertl/ompgpu_device.h */
-    const char *file, *names;
-    unsigned line, column, variables, arrays, bytes, how;
+    const char *names;
+    struct ir_place at;
+    unsigned variables, arrays, bytes, how;
     const struct ir_input *input;
 };
 struct ir_unit {
@@ -130,10 +132,11 @@ void ir_step_done(struct ir_unit *, const char *step);
 
 /* ------------------------------------------------------------------ support (support.c) */
 /* `file:line:col: error: …` about the user's code. */
-void ir_error_at(const char *file, unsigned line, unsigned column, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void ir_say_at(struct ir_place, enum diag_severity, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* LLVM's errors count as ours. */
 void ir_watch_diagnostics(LLVMContextRef);
+typedef VEC(LLVMValueRef) ir_values;
 /* room for one more element in a list of n; doubled at each power of two */
 void *ir_grow(void *list, unsigned n, size_t size);
 bool ir_write_file(const char *path, const void *data, size_t size);

@@ -1,23 +1,11 @@
 /* escape.c - whether somebody may keep a pointer, or reach what it points to by another way. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 12 }; /* of calls that are followed */
 
-struct values {
-    LLVMValueRef *at;
-    unsigned n;
-};
-
-static void push(struct values *v, LLVMValueRef value)
-{
-    v->at = ir_grow(v->at, v->n, sizeof *v->at);
-    v->at[v->n++] = value;
-}
-
-static bool contains(const struct values *v, LLVMValueRef value)
+static bool contains(const ir_values *v, LLVMValueRef value)
 {
     for (unsigned i = 0; i < v->n; i++)
         if (v->at[i] == value)
@@ -25,7 +13,7 @@ static bool contains(const struct values *v, LLVMValueRef value)
     return false;
 }
 
-static bool escapes(LLVMValueRef pointer, struct values *seen, unsigned depth);
+static bool escapes(LLVMValueRef pointer, ir_values *seen, unsigned depth);
 
 /* Functions without a body here that do not keep the pointers they are given. */
 static bool is_harmless(LLVMValueRef f)
@@ -53,7 +41,7 @@ static bool is_noescape(LLVMAttributeRef captures)
     return captures && LLVMGetEnumAttributeValue(captures) == 0;
 }
 
-static bool argument_escapes(LLVMValueRef call, unsigned i, struct values *seen, unsigned depth)
+static bool argument_escapes(LLVMValueRef call, unsigned i, ir_values *seen, unsigned depth)
 {
     unsigned byval = ir_attribute_kind("byval"), captures = ir_attribute_kind("captures");
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -72,8 +60,7 @@ static bool argument_escapes(LLVMValueRef call, unsigned i, struct values *seen,
     return escapes(LLVMGetParam(callee, i), seen, depth + 1);
 }
 
-static bool call_escapes(LLVMValueRef call, LLVMValueRef pointer, struct values *seen,
-                         unsigned depth)
+static bool call_escapes(LLVMValueRef call, LLVMValueRef pointer, ir_values *seen, unsigned depth)
 {
     unsigned n = LLVMGetNumArgOperands(call);
     if ((unsigned)LLVMGetNumOperands(call) != n + 1)
@@ -112,8 +99,7 @@ static bool into_print_buffer(LLVMValueRef store)
     return LLVMIsAAllocaInst(into) && ir_is_print_buffer(into);
 }
 
-static bool use_escapes(LLVMValueRef user, LLVMValueRef pointer, struct values *seen,
-                        unsigned depth)
+static bool use_escapes(LLVMValueRef user, LLVMValueRef pointer, ir_values *seen, unsigned depth)
 {
     if (!LLVMIsAInstruction(user))
         return true;
@@ -135,11 +121,11 @@ static bool use_escapes(LLVMValueRef user, LLVMValueRef pointer, struct values *
 }
 
 /* `seen` also ends cycles: through phis, and through recursive functions. */
-static bool escapes(LLVMValueRef pointer, struct values *seen, unsigned depth)
+static bool escapes(LLVMValueRef pointer, ir_values *seen, unsigned depth)
 {
     if (contains(seen, pointer))
         return false;
-    push(seen, pointer);
+    *VEC_PUSH(NULL, seen) = pointer;
     IR_EACH_USE(use, pointer)
         if (use_escapes(LLVMGetUser(use), pointer, seen, depth))
             return true;
@@ -148,14 +134,14 @@ static bool escapes(LLVMValueRef pointer, struct values *seen, unsigned depth)
 
 bool ir_call_keeps(LLVMValueRef call, LLVMValueRef pointer)
 {
-    struct values seen = { 0 };
+    ir_values seen = { 0 };
     bool result = call_escapes(call, pointer, &seen, 0);
     return result;
 }
 
 bool ir_pointer_escapes(LLVMValueRef pointer)
 {
-    struct values seen = { 0 };
+    ir_values seen = { 0 };
     bool result = escapes(pointer, &seen, 0);
     return result;
 }

@@ -81,10 +81,10 @@ static void read_kernel(const struct reading *r, LLVMValueRef global)
     k->name = free_name(r, name);
     rename_function(r->module, name, k->name);
     k->function = STRING(__ompgpu_kernel_info, function);
-    k->file = STRING(__ompgpu_kernel_info, file);
+    k->at.file = STRING(__ompgpu_kernel_info, file);
     k->directive = STRING(__ompgpu_kernel_info, directive);
-    k->line = INT(__ompgpu_kernel_info, line);
-    k->column = INT(__ompgpu_kernel_info, column);
+    k->at.line = INT(__ompgpu_kernel_info, line);
+    k->at.column = INT(__ompgpu_kernel_info, column);
     k->mode = INT(__ompgpu_kernel_info, mode);
     k->max_threads = INT(__ompgpu_kernel_info, max_threads);
     k->reduce_bytes = INT(__ompgpu_kernel_info, reduce_bytes);
@@ -99,10 +99,10 @@ static void read_reduction(const struct reading *r, LLVMValueRef global)
     check_shape(r, global, sizeof(struct __ompgpu_reduction_info));
     u->reductions = ir_grow(u->reductions, u->nreductions, sizeof *u->reductions);
     u->reductions[u->nreductions++] = (struct ir_reduction){
-        .file = STRING(__ompgpu_reduction_info, file),
+        .at.file = STRING(__ompgpu_reduction_info, file),
         .names = STRING(__ompgpu_reduction_info, names),
-        .line = INT(__ompgpu_reduction_info, line),
-        .column = INT(__ompgpu_reduction_info, column),
+        .at.line = INT(__ompgpu_reduction_info, line),
+        .at.column = INT(__ompgpu_reduction_info, column),
         .variables = INT(__ompgpu_reduction_info, variables),
         .arrays = INT(__ompgpu_reduction_info, arrays),
         .bytes = INT(__ompgpu_reduction_info, bytes),

@@ -20,11 +20,7 @@ struct symbol {
     enum symbol_kind kind;
     bool function;
 };
-struct symbols {
-    struct symbol *at;
-    unsigned n;
-};
-static struct symbols symbols; /* sorted by name once all are in */
+static VEC(struct symbol) symbols; /* sorted by name once all are in */
 
 /* ------------------------------------------------------------------ symbols */
 /* Every module has these for itself. */
@@ -38,11 +34,10 @@ static void add_symbol(LLVMValueRef v, unsigned input)
     LLVMLinkage l = LLVMGetLinkage(v);
     if (ir_is_local_linkage(v) || l == LLVMAvailableExternallyLinkage || is_own(ir_name(v)))
         return;
-    symbols.at = ir_grow(symbols.at, symbols.n, sizeof *symbols.at);
     enum symbol_kind kind = LLVMIsDeclaration(v)       ? WANTED
                             : l == LLVMExternalLinkage ? STRONG
                                                        : WEAK;
-    symbols.at[symbols.n++] =
+    *VEC_PUSH(NULL, &symbols) =
         (struct symbol){ mem_strdup(ir_name(v)), input, kind, LLVMIsAFunction(v) != NULL };
 }
 

@@ -2,7 +2,6 @@
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/link/link.h"
 #include "codegen/ir/passes/passes.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* From whom it is reached: a kernel, or behind those a declare target variable.  path: "f, g"
@@ -95,39 +94,33 @@ static struct missing_list find_missing(struct ir_unit *u)
     return list;
 }
 
-static bool note_place(const struct missing *m, const char **file, unsigned *line)
+/* Of an instruction that uses it, without the column, which is the device text's; file NULL: no
+ * lines are known. */
+static struct ir_place place_of_use(const struct missing *m)
 {
     unsigned length;
     IR_EACH_USE(use, m->value) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsAInstruction(user) || !LLVMGetDebugLocLine(user))
             continue;
-        *file = mem_strdup(LLVMGetDebugLocFilename(user, &length));
-        *line = LLVMGetDebugLocLine(user);
-        return true;
+        return (struct ir_place){ .file = mem_strdup(LLVMGetDebugLocFilename(user, &length)),
+                                  .line = LLVMGetDebugLocLine(user) };
     }
-    return false;
+    return (struct ir_place){ NULL, 0, 0 };
 }
 
 /* Each set of kernels (passes/sets.c) has its own list. */
 static bool is_reported(const char *name)
 {
-    static struct {
-        const char **at;
-        unsigned n;
-    } reported;
+    static VEC(const char *) reported;
     for (unsigned i = 0; i < reported.n; i++)
         if (strcmp(reported.at[i], name) == 0)
             return true;
-    reported.at = realloc(reported.at, (reported.n + 1) * sizeof *reported.at);
-    if (!reported.at)
-        diag_bug("out of memory");
-    reported.at[reported.n++] = mem_strdup(name);
+    *VEC_PUSH(NULL, &reported) = mem_strdup(name);
     return false;
 }
 
-/* At the call itself where lines are known (its column would be the device text's), else at the
- * region. */
+/* At the use itself where lines are known, else at the region. */
 static void report_missing(const struct ir_unit *u, const struct missing *m)
 {
     const char *kind = LLVMIsAFunction(m->value) ? "function" : "variable",
@@ -142,20 +135,21 @@ static void report_missing(const struct ir_unit *u, const struct missing *m)
         return;
     }
     const struct ir_kernel *k = &u->kernels[m->root];
-    const char *file = k->file;
-    unsigned line = k->line, column = note_place(m, &file, &line) ? 0 : k->column;
+    struct ir_place at = place_of_use(m);
+    if (!at.file)
+        at = k->at;
     if (u->opt->link)
-        ir_error_at(file, line, column,
-                    "%s '%s' is used on the device, by region '%s' (%s:%u)%s%s, but no file of "
-                    "this link defines it there; "
-                    "put 'declare target' around its definition, and link that file's object (not "
-                    "a shared library)",
-                    kind, name, k->name, k->file, k->line, through, path);
+        ir_say_at(at, DIAG_ERROR,
+                  "%s '%s' is used on the device, by region '%s' (%s:%u)%s%s, but no file of "
+                  "this link defines it there; "
+                  "put 'declare target' around its definition, and link that file's object (not "
+                  "a shared library)",
+                  kind, name, k->name, k->at.file, k->at.line, through, path);
     else
-        ir_error_at(file, line, column,
-                    "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s "
-                    "on the device",
-                    kind, name, k->name, k->file, k->line, through, path);
+        ir_say_at(at, DIAG_ERROR,
+                  "%s '%s' has no definition in this file, but region '%s' (%s:%u) uses it%s%s "
+                  "on the device",
+                  kind, name, k->name, k->at.file, k->at.line, through, path);
 }
 
 static void report_libdevice(const struct missing_list *list)

@@ -4,19 +4,7 @@
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/frame.h"
 #include "codegen/ir/passes/passes.h"
-#include <stdlib.h>
 #include <string.h>
-
-struct values {
-    LLVMValueRef *at;
-    unsigned n;
-};
-
-static void push(struct values *v, LLVMValueRef value)
-{
-    v->at = ir_grow(v->at, v->n, sizeof *v->at);
-    v->at[v->n++] = value;
-}
 
 /* ------------------------------------------------------------------ blocks of the team heap */
 /* A string for a message of the device, as generic pointer. */
@@ -199,13 +187,13 @@ static void move_restore(struct ir_frame *frame, LLVMValueRef restore)
  * storage. */
 static void move_stack_marks(struct ir_frame *frame)
 {
-    struct values saves = { 0 }, restores = { 0 };
+    ir_values saves = { 0 }, restores = { 0 };
     IR_EACH_INSTRUCTION_OF(i, frame->function) {
         const char *name = LLVMIsACallInst(i) ? ir_intrinsic(LLVMGetCalledValue(i)) : "";
         if (strcmp(name, "llvm.stacksave") == 0)
-            push(&saves, i);
+            *VEC_PUSH(NULL, &saves) = i;
         else if (strcmp(name, "llvm.stackrestore") == 0)
-            push(&restores, i);
+            *VEC_PUSH(NULL, &restores) = i;
     }
     for (unsigned i = 0; i < saves.n; i++)
         move_save(frame, saves.at[i]);
@@ -247,12 +235,12 @@ static void move_byvals(struct ir_frame *frame)
     }
 }
 
-static bool find_dynamics(LLVMValueRef f, struct values *dynamics)
+static bool find_dynamics(LLVMValueRef f, ir_values *dynamics)
 {
     bool escaping = false;
     IR_EACH_INSTRUCTION_OF(i, f)
         if (LLVMIsAAllocaInst(i) && !ir_is_static_alloca(i)) {
-            push(dynamics, i);
+            *VEC_PUSH(NULL, dynamics) = i;
             escaping = escaping || ir_pointer_escapes(i);
         }
     return escaping;
@@ -260,7 +248,7 @@ static bool find_dynamics(LLVMValueRef f, struct values *dynamics)
 
 static void move_dynamics(struct ir_frame *frame)
 {
-    struct values dynamics = { 0 };
+    ir_values dynamics = { 0 };
     if (find_dynamics(frame->function, &dynamics)) {
         for (unsigned i = 0; i < dynamics.n; i++)
             move_dynamic(frame, dynamics.at[i]);
@@ -270,10 +258,10 @@ static void move_dynamics(struct ir_frame *frame)
 
 static void move_statics(struct ir_frame *frame)
 {
-    struct values statics = { 0 };
+    ir_values statics = { 0 };
     IR_EACH_INSTRUCTION_OF(i, frame->function)
         if (LLVMIsAAllocaInst(i) && ir_is_static_alloca(i) && ir_pointer_escapes(i))
-            push(&statics, i);
+            *VEC_PUSH(NULL, &statics) = i;
     for (unsigned i = 0; i < statics.n; i++)
         move_static(frame, statics.at[i]);
 }

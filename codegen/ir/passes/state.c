@@ -110,21 +110,10 @@ bool ir_localise_state(struct ir_unit *u)
 }
 
 /* ------------------------------------------------------------------ teams */
-struct stores {
-    LLVMValueRef *at;
-    unsigned n;
-};
-
-static void push(struct stores *s, LLVMValueRef store)
-{
-    s->at = ir_grow(s->at, s->n, sizeof *s->at);
-    s->at[s->n++] = store;
-}
-
 /* True when `address` is only stored to, as far as the functions in `from` are concerned; the
  * stores in `kernel` are collected. */
 static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const int *from,
-                        LLVMValueRef kernel, struct stores *stores)
+                        LLVMValueRef kernel, ir_values *stores)
 {
     IR_EACH_USE(use, address) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -140,7 +129,7 @@ static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const in
         if (!LLVMIsAStoreInst(user) || LLVMGetOperand(user, 0) == address || LLVMGetVolatile(user))
             return false;
         if (ir_function_of(user) == kernel)
-            push(stores, user);
+            *VEC_PUSH(NULL, stores) = user;
     }
     return true;
 }
@@ -148,7 +137,7 @@ static bool only_stored(LLVMValueRef address, const struct ir_graph *g, const in
 static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, const int *from,
                                LLVMValueRef kernel)
 {
-    struct stores stores = { 0 };
+    ir_values stores = { 0 };
     unsigned n = 0;
     if (only_stored(variable, g, from, kernel, &stores))
         for (; n < stores.n; n++)

@@ -15,10 +15,10 @@ static struct proto_kernel kernel_record(const struct ir_kernel *k)
 {
     return (struct proto_kernel){ .name = k->name,
                                   .function = k->function,
-                                  .file = k->file,
+                                  .file = k->at.file,
                                   .directive = k->directive,
-                                  .line = k->line,
-                                  .column = k->column,
+                                  .line = k->at.line,
+                                  .column = k->at.column,
                                   .mode = k->mode,
                                   .max_threads = k->max_threads,
                                   .reduce_bytes = k->reduce_bytes,

@@ -8,16 +8,15 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ places */
 /* The name that the user knows: the region's file, or the file with its directory. */
 static const char *path_of(const struct ir_kernel *k, const char *directory, const char *name)
 {
-    size_t all = strlen(k->file), tail = strlen(name);
-    if (tail <= all && strcmp(k->file + all - tail, name) == 0)
-        return k->file;
+    size_t all = strlen(k->at.file), tail = strlen(name);
+    if (tail <= all && strcmp(k->at.file + all - tail, name) == 0)
+        return k->at.file;
     return *name == '/' || !*directory ? name : mem_printf("%s/%s", directory, name);
 }
 
@@ -208,9 +207,7 @@ void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char
     if (n < 0)
         diag_bug("out of memory");
     struct ir_note **end = &k->notes, *note = mem_array(1, sizeof *note);
-    *note = (struct ir_note){ .at = at.file ? at : (struct ir_place){ k->file, k->line, k->column },
-                              .id = id,
-                              .text = text };
+    *note = (struct ir_note){ .at = at.file ? at : k->at, .id = id, .text = text };
     for (; *end; end = &(*end)->next)
         if (same_note(*end, note))
             return; /* what was inlined twice is one for the user */
@@ -232,6 +229,5 @@ void ir_print_notes(const struct ir_unit *u, const struct ir_kernel *k)
 {
     for (const struct ir_note *n = k->notes; n; n = n->next)
         if (!is_printed(u, k, n))
-            fprintf(stderr, "%s:%u:%u: remark: %s [%s] [-Rompgpu]\n", n->at.file, n->at.line,
-                    n->at.column, n->text, n->id);
+            ir_say_at(n->at, DIAG_REMARK, "%s [%s] [-Rompgpu]", n->text, n->id);
 }

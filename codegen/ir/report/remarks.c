@@ -4,7 +4,6 @@
 #include "codegen/ir/report/report.h"
 #include "codegen/ir/spmd/spmd.h"
 #include "devicertl/ompgpu_device.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *counted(unsigned n, const char *what)
@@ -126,14 +125,13 @@ static const char *league_algorithm(const struct ir_reduction *r)
 static void remark_scan(const struct ir_reduction *r)
 {
     unsigned words = (r->bytes + 3) / 4, pieces = (r->bytes + 63) / 64;
-    fprintf(stderr,
-            "%s:%u:%u: remark: %s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s "
-            "a thread, warp by shuffles up (%u word%s a step), "
-            "team through shared memory, %u barriers a round [-Rompgpu]\n",
-            r->file, r->line, r->column,
-            r->how & __OMPGPU_RED_EXCLUSIVE ? "exclusive" : "inclusive", r->names,
-            counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s",
-            words, words == 1 ? "" : "s", 4 * pieces - 2);
+    ir_say_at(r->at, DIAG_REMARK,
+              "%s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s "
+              "a thread, warp by shuffles up (%u word%s a step), "
+              "team through shared memory, %u barriers a round [-Rompgpu]",
+              r->how & __OMPGPU_RED_EXCLUSIVE ? "exclusive" : "inclusive", r->names,
+              counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s",
+              words, words == 1 ? "" : "s", 4 * pieces - 2);
 }
 
 static void remark_reduction(const struct ir_unit *u, const struct ir_reduction *r)
@@ -156,10 +154,10 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
                        : tree ? mem_printf("%s, team through shared memory%s", warp_algorithm(u, r),
                                            rows ? "; " : "")
                               : "";
-    fprintf(stderr, "%s:%u:%u: remark: reduction of %s: %s%s; %s%s%s [-Rompgpu]\n", r->file,
-            r->line, r->column, r->names, record, arrays, team,
-            rows ? "each thread combines some elements of all copies, in global memory" : "",
-            league_algorithm(r));
+    ir_say_at(r->at, DIAG_REMARK, "reduction of %s: %s%s; %s%s%s [-Rompgpu]", r->names, record,
+              arrays, team,
+              rows ? "each thread combines some elements of all copies, in global memory" : "",
+              league_algorithm(r));
 }
 
 /* ------------------------------------------------------------------ regions */
@@ -188,10 +186,9 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
         k->indirect_calls ? mem_printf("; %s", counted(k->indirect_calls, "indirect call")) : "";
     const char *bound =
         ir_max_team(k) ? mem_printf("; at most %u threads a team", ir_max_team(k)) : "";
-    fprintf(stderr, "%s:%u:%u: remark: region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]\n",
-            k->file, k->line, k->column, k->name, k->mode == IR_SPMD ? "SPMD" : "generic",
-            decision(u, k), counted(k->barriers, "barrier"), shared, reduction, copies(k), bound,
-            indirect);
+    ir_say_at(k->at, DIAG_REMARK, "region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]", k->name,
+              k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k),
+              counted(k->barriers, "barrier"), shared, reduction, copies(k), bound, indirect);
     ir_print_notes(u, k);
 }
 
@@ -199,19 +196,16 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
 static void warn(const struct ir_kernel *k, bool error)
 {
     bool place = k->why && k->why_at.file;
-    struct ir_place at = place ? k->why_at : (struct ir_place){ k->file, k->line, k->column };
-    fprintf(stderr, "%s:%u:%u: %s: region '%s' (%s) runs in generic mode", at.file, at.line,
-            at.column, error ? "error" : "warning", k->name, k->directive);
-    if (k->why)
-        fprintf(stderr, " because of %s", k->why);
-    fprintf(stderr,
-            "; one thread of each team runs the code outside of parallel regions while the others "
-            "wait [%s-Wompgpu-generic]\n",
-            error ? "-Werror," : "");
+    struct ir_place at = place ? k->why_at : k->at;
+    const char *why = k->why ? mem_printf(" because of %s", k->why) : "";
+    ir_say_at(at, error ? DIAG_ERROR : DIAG_WARNING,
+              "region '%s' (%s) runs in generic mode%s; one thread of each team runs the code "
+              "outside of parallel regions while the others wait [%s-Wompgpu-generic]",
+              k->name, k->directive, why, error ? "-Werror," : "");
     if (place)
-        fprintf(stderr, "%s:%u:%u: note: the region is here\n", k->file, k->line, k->column);
+        ir_say_at(k->at, DIAG_NOTE, "the region is here");
     if (k->remedy)
-        fprintf(stderr, "%s:%u:%u: note: %s\n", at.file, at.line, at.column, k->remedy);
+        ir_say_at(at, DIAG_NOTE, "%s", k->remedy);
 }
 
 bool ir_remark(struct ir_unit *u)

@@ -20,10 +20,7 @@ struct shown {
     unsigned set;
     bool seen;
 };
-static struct {
-    struct shown *at;
-    unsigned n;
-} functions;
+static VEC(struct shown) functions;
 static FILE *out;
 static char *buffer;
 static size_t size;
@@ -38,9 +35,9 @@ static struct shown *find(const char *name, unsigned set)
 
 static struct shown *add(const char *name, unsigned set)
 {
-    functions.at = ir_grow(functions.at, functions.n, sizeof *functions.at);
-    functions.at[functions.n] = (struct shown){ .name = mem_strdup(name), .set = set };
-    return &functions.at[functions.n++];
+    struct shown *f = VEC_PUSH(NULL, &functions);
+    *f = (struct shown){ .name = mem_strdup(name), .set = set };
+    return f;
 }
 
 static void put_comment(const char *text)

@@ -8,7 +8,7 @@
 
 static void build_barrier(const struct spmd_region *r, LLVMBuilderRef b)
 {
-    LLVMValueRef line = l_i32(r->u, r->kernel->line);
+    LLVMValueRef line = l_i32(r->u, r->kernel->at.line);
     l_call_runtime(r->u, b, "__ompgpu_arch_barrier", &line, 1);
 }
 
@@ -77,7 +77,7 @@ static void locate_builder(const struct spmd_region *r, LLVMBuilderRef b)
     LLVMMetadataRef function = LLVMGetSubprogram(r->function);
     if (function && !LLVMGetCurrentDebugLocation2(b))
         LLVMSetCurrentDebugLocation2(
-            b, LLVMDIBuilderCreateDebugLocation(r->u->ctx, r->kernel->line, 0, function, NULL));
+            b, LLVMDIBuilderCreateDebugLocation(r->u->ctx, r->kernel->at.line, 0, function, NULL));
 }
 
 /* Into the loop for the main thread, past it for the others. */

@@ -37,11 +37,9 @@ static void note_obstacle(const struct spmd_region *r)
 
 static void refuse_flag(const struct ir_kernel *k)
 {
-    struct ir_place at =
-        k->why_at.file ? k->why_at : (struct ir_place){ k->file, k->line, k->column };
-    ir_error_at(at.file, at.line, at.column,
-                "region '%s' cannot run in SPMD mode, as -fompgpu-mode=spmd demands, because of %s",
-                k->name, k->why);
+    ir_say_at(k->why_at.file ? k->why_at : k->at, DIAG_ERROR,
+              "region '%s' cannot run in SPMD mode, as -fompgpu-mode=spmd demands, because of %s",
+              k->name, k->why);
 }
 
 /* ------------------------------------------------------------------ conversion */
