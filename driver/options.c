@@ -69,36 +69,31 @@ static bool fits(const struct flag *f, const char *word)
     return false;
 }
 
-static enum flag_id find(const char *word)
+static enum flag_id find_flag(const char *word)
 {
     enum flag_id best = FLAG_UNKNOWN;
     size_t length = 0;
     for (unsigned i = 0; i < FLAG_COUNT; i++) {
         size_t n = strlen(drv_flags[i].spelling);
-        if (n > length && fits(&drv_flags[i], word))
-            best = (enum flag_id)i, length = n;
+        if (n > length && fits(&drv_flags[i], word)) {
+            best = (enum flag_id)i;
+            length = n;
+        }
     }
     return best;
 }
 
-static struct arg *add(struct options *o, struct arg a)
+static void add_arg(struct options *o, struct arg a)
 {
-    if (o->nargs == o->room) {
-        unsigned room = o->room ? 2 * o->room : 64;
-        struct arg *args = mem_alloc(room * sizeof *args);
-        if (o->nargs)
-            memcpy(args, o->args, o->nargs * sizeof *args);
-        o->args = args;
-        o->room = room;
-    }
-    o->args[o->nargs] = a;
-    return &o->args[o->nargs++];
+    if (o->nargs == o->room)
+        o->args = arena_grow(NULL, o->args, &o->room, sizeof *o->args);
+    o->args[o->nargs++] = a;
 }
 
 static void read_flag(struct options *o, const struct words *w, unsigned *i)
 {
     const char *word = w->v[*i];
-    struct arg a = { .id = find(word), .word = word, .to = TO_UNKNOWN };
+    struct arg a = { .id = find_flag(word), .word = word, .to = TO_UNKNOWN };
     if (a.id != FLAG_UNKNOWN) {
         const struct flag *f = &drv_flags[a.id];
         size_t n = strlen(f->spelling);
@@ -113,7 +108,7 @@ static void read_flag(struct options *o, const struct words *w, unsigned *i)
             a.value = a.next = w->v[++*i];
         }
     }
-    add(o, a);
+    add_arg(o, a);
 }
 
 /* ------------------------------------------------------------------ what flags do here */
@@ -178,7 +173,64 @@ static void set_clang_arch(struct options *o, const char *value)
         o->gpu_arch = value + 7;
 }
 
-/* The flag of each row as the last one of its kind has it. */
+/* Flags that say yes or no; the last of several counts. */
+static const struct {
+    enum flag_id id;
+    bool value;
+    size_t member; /* of struct options */
+} switches[] = {
+#define ON(id, member) { FLAG_##id, true, offsetof(struct options, member) }
+#define OFF(id, member) { FLAG_##id, false, offsetof(struct options, member) }
+    ON(RPASS, remarks),
+    ON(WGENERIC, warn_generic),
+    ON(WERROR_GENERIC, warn_generic),
+    OFF(WNO_GENERIC, warn_generic),
+    OFF(W_PLAIN, warn_generic),
+    ON(TIME, time),
+    ON(V, verbose),
+    ON(HASHES, verbose),
+    ON(HASHES, dry),
+    ON(HELP, help),
+    ON(VERSION, version),
+    ON(G, debug),
+    OFF(G0, debug),
+    ON(FOPENMP, openmp),
+    ON(FOPENMP_EQ, openmp),
+    OFF(FNO_OPENMP, openmp),
+    ON(FOPENMP_VERSION, openmp_version),
+    ON(MF, dep_file),
+    ON(MT, dep_target),
+    ON(MQ, dep_target),
+    ON(FCOLOR, color),
+    ON(FNO_COLOR, color),
+    ON(FDIAG, color),
+    ON(FNO_DIAG, color),
+    ON(NOSTDLIB, no_link_libs),
+    ON(NODEFAULTLIBS, no_link_libs),
+    ON(RELOCATABLE, no_link_libs),
+    ON(RELOCATABLE, relocatable),
+    ON(STATIC, is_static),
+    ON(STATIC_PIE, is_static),
+    ON(STATIC_OMPGPU, static_ompgpu),
+    ON(SHARED, shared),
+#undef ON
+#undef OFF
+};
+
+static void set_switches(struct options *o, enum flag_id id)
+{
+    for (unsigned i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (switches[i].id == id)
+            *(bool *)((char *)o + switches[i].member) = switches[i].value;
+}
+
+static void set_warning(struct options *o, const char *name)
+{
+    o->warn_generic |= strcmp(name, "all") == 0;
+    if (strcmp(name, "error") == 0 || strcmp(name, "no-error") == 0)
+        o->werror = *name == 'e';
+}
+
 static void act(struct options *o, const struct arg *a)
 {
     switch (a->id) {
@@ -193,60 +245,23 @@ static void act(struct options *o, const struct arg *a)
         o->host_cc = a->value;
         o->gcc = is_gcc(a->value);
         break;
-    case FLAG_RPASS: o->remarks = true; break;
-    case FLAG_WGENERIC: o->warn_generic = true; break;
-    case FLAG_WNO_GENERIC: o->warn_generic = false; break;
-    case FLAG_WERROR_GENERIC:
-        o->warn_generic = true;
-        o->generic_error = ALWAYS;
-        break;
+    case FLAG_WERROR_GENERIC: o->generic_error = ALWAYS; break;
     case FLAG_WNO_ERROR_GENERIC: o->generic_error = NEVER; break;
-    case FLAG_W_REST:
-        o->warn_generic |= strcmp(a->value, "all") == 0;
-        if (strcmp(a->value, "error") == 0 || strcmp(a->value, "no-error") == 0)
-            o->werror = *a->value == 'e';
-        break;
-    case FLAG_W_PLAIN: o->warn_generic = false; break;
+    case FLAG_W_REST: set_warning(o, a->value); break;
     case FLAG_MODE: set_mode(o, a->value); break;
     case FLAG_EMIT: set_emit(o, a->value); break;
-    case FLAG_TIME: o->time = true; break;
     case FLAG_O: o->output = a->value; break;
     case FLAG_SAVE_TEMPS:
     case FLAG_SAVE_TEMPS2: set_save(o, NULL); break;
     case FLAG_SAVE_TEMPS_EQ:
     case FLAG_SAVE_TEMPS2_EQ: set_save(o, a->value); break;
-    case FLAG_V: o->verbose = true; break;
-    case FLAG_HASHES: o->dry = o->verbose = true; break;
-    case FLAG_HELP: o->help = true; break;
-    case FLAG_VERSION: o->version = true; break;
     case FLAG_OPT: o->level = *a->value ? a->value : "1"; break;
-    case FLAG_G: o->debug = true; break;
-    case FLAG_G0: o->debug = false; break;
-    case FLAG_FOPENMP:
-    case FLAG_FOPENMP_EQ: o->openmp = true; break;
-    case FLAG_FNO_OPENMP: o->openmp = false; break;
-    case FLAG_FOPENMP_VERSION: o->openmp_version = true; break;
-    case FLAG_MF: o->dep_file = true; break;
-    case FLAG_MT:
-    case FLAG_MQ: o->dep_target = true; break;
     case FLAG_WP_M: o->dep_file = strchr(a->value, ',') != NULL; break;
-    case FLAG_FCOLOR:
-    case FLAG_FNO_COLOR:
-    case FLAG_FDIAG:
-    case FLAG_FNO_DIAG: o->color = true; break;
-    case FLAG_NOSTDLIB:
-    case FLAG_NODEFAULTLIBS: o->no_link_libs = true; break;
-    case FLAG_RELOCATABLE: o->relocatable = o->no_link_libs = true; break;
-    case FLAG_STATIC:
-    case FLAG_STATIC_PIE: o->is_static = true; break;
-    case FLAG_STATIC_OMPGPU: o->static_ompgpu = true; break;
-    case FLAG_SHARED: o->shared = true; break;
     default: break;
     }
-    if (a->to & DEP_OUT)
-        o->dep_out = true;
-    if (a->to & BESIDE)
-        o->beside = true;
+    set_switches(o, a->id);
+    o->dep_out |= (a->to & DEP_OUT) != 0;
+    o->beside |= (a->to & BESIDE) != 0;
 }
 
 static void set_goal(struct options *o, const struct arg *a)
@@ -257,6 +272,15 @@ static void set_goal(struct options *o, const struct arg *a)
 }
 
 /* ------------------------------------------------------------------ the whole */
+static void add_input(struct options *o, const char *path, const char *language)
+{
+    add_arg(
+        o,
+        (struct arg){
+            .id = FLAG_FILE, .word = path, .value = path, .language = language, .to = FOR_INPUT });
+    o->ninputs++;
+}
+
 void drv_parse(struct options *o, int argc, char **argv)
 {
     struct words w = { 0 };
@@ -267,31 +291,21 @@ void drv_parse(struct options *o, int argc, char **argv)
     o->openmp = true;
     for (unsigned i = 0; i < w.n; i++) {
         const char *word = w.v[i];
-        if (!only_files && strcmp(word, "--") == 0) {
-            only_files = true;
-            continue;
-        }
         if (only_files || word[0] != '-' || !word[1]) {
-            add(o, (struct arg){ .id = FLAG_FILE,
-                                 .word = word,
-                                 .value = word,
-                                 .language = language,
-                                 .to = FOR_INPUT });
-            o->ninputs++;
-            continue;
-        }
-        if (strcmp(word, "--emit=man") == 0) {
+            add_input(o, word, language);
+        } else if (strcmp(word, "--") == 0) {
+            only_files = true;
+        } else if (strcmp(word, "--emit=man") == 0) {
             o->man = true;
-            continue;
+        } else {
+            read_flag(o, &w, &i);
+            const struct arg *a = &o->args[o->nargs - 1];
+            if (a->id == FLAG_X)
+                language = strcmp(a->value, "none") == 0 ? NULL : a->value;
+            o->ninputs += a->id == FLAG_LIB;
+            act(o, a);
+            set_goal(o, a);
         }
-        read_flag(o, &w, &i);
-        struct arg *a = &o->args[o->nargs - 1];
-        if (a->id == FLAG_X)
-            language = strcmp(a->value, "none") == 0 ? NULL : a->value;
-        if (a->id == FLAG_LIB)
-            o->ninputs++;
-        act(o, a);
-        set_goal(o, a);
     }
 }
 
