@@ -21,6 +21,7 @@
 
 extern char **environ;
 static struct proc *running;
+static struct proc *unreported; /* have ended while another one was waited for */
 static sigset_t waited;
 static bool signals_ready;
 static int pending_signal;
@@ -213,16 +214,28 @@ static struct proc *reap_or_nap(void)
 
 struct proc *drv_proc_wait(void)
 {
-    struct proc *p = NULL;
+    struct proc *p = unreported;
+    if (p)
+        unreported = p->next;
     while (running && !p)
         p = reap_or_nap();
     return p;
 }
 
+/* While one process is waited for, others may end: drv_proc_wait() reports them later. */
+static void wait_beside(const struct proc *p)
+{
+    struct proc *other = reap_or_nap();
+    if (!other || other == p)
+        return;
+    other->next = unreported;
+    unreported = other;
+}
+
 bool drv_proc_wait_for(struct proc *p, double seconds)
 {
     while (!p->ended && drv_now() - p->start < seconds)
-        reap_or_nap();
+        wait_beside(p);
     return p->ended;
 }
 
@@ -236,7 +249,7 @@ int drv_proc_run(struct proc *p)
 {
     drv_proc_start(p);
     while (!p->ended)
-        reap_or_nap();
+        wait_beside(p);
     return p->code;
 }
 

@@ -30,5 +30,17 @@ int main(void)
     for (int i = 0; i < N; i++)
         most[i % 3] = most[i % 3] > i ? most[i % 3] : i;
     CHECK(most[0] == 498 && most[1] == 499 && most[2] == 497);
+    /* beside a private variable, in memory and not on the stack, of a section */
+    static int table[1024][16];
+    int rows[1024] = { 0 }, j;
+    for (int i = 0; i < 1024; i++)
+        for (int k = 0; k < 16; k++)
+            table[i][k] = i + k;
+#pragma omp target teams distribute parallel for reduction(+: rows[0:1024]) private(j)
+    for (int i = 0; i < 1024; i++)
+        for (j = 0; j < 16; j++)
+            rows[i] += table[i][j];
+    for (int i = 0; i < 1024; i++)
+        CHECK_EQ(rows[i], 16 * i + 120);
     return RESULT;
 }

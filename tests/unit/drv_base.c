@@ -3,6 +3,7 @@
 #include "driver/base/mem.h"
 #include "driver/base/protocol.h"
 #include "driver/base/text.h"
+#include "driver/run/run.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,20 @@ static void records(void)
     check(!proto_read_taken("taken member=x", &t), "not a number");
     check(!proto_read_taken("taken member=1 other=2", &t), "an unknown field");
     check(proto_read_taken("taken member=12\nrest", &t) && t.member == 12, "a record ends with its line");
+}
+
+/* A process that ends while another one is waited for is reported all the same. */
+static void processes(void)
+{
+    struct proc quick = { .doing = "being quick" }, slow = { .doing = "being slow" };
+    words_add(&quick.argv, "true");
+    words_add(&slow.argv, "sleep");
+    words_add(&slow.argv, "0.3");
+    drv_signals();
+    drv_proc_start(&quick);
+    check(drv_proc_run(&slow) == 0, "the one that is waited for");
+    check(drv_proc_wait() == &quick, "the other one, reported later");
+    check(drv_proc_wait() == NULL, "no other");
 }
 
 static void outputs(void)
@@ -71,6 +86,7 @@ int main(void)
 {
     records();
     outputs();
+    processes();
     texts();
     printf("1..%d\n", number);
     return failed;

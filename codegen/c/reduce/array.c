@@ -300,9 +300,9 @@ static void store_rows(struct cg *cg, const struct cg_privates *p)
 {
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
-        const char *v = k->var->name, *e = element(cg, k);
         if (!cg_in_rows(p, k) || cg_has_constant_size(k))
             continue;
+        const char *v = k->var->name, *e = element(cg, k);
         cg_open(cg, "if (@e_%s <= %llu)", v, elements_on_stack(k));
         cg_line(cg, "%s *@to = (%s *)(@copy + %s);", e, e, cg_copy_offset(cg, p, k));
         cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++)", v);
