@@ -10,23 +10,31 @@
  * other threads, the workers, wait in the state machine until it encounters a parallel region.
  * Sequential code is what no parallel region encloses.
  *
- * What codegen writes for one region `main_14`:
+ * What codegen writes for one region `main_14` (codegen/c/codegen.h shows its body):
  *
- *     static inline __attribute__((always_inline))
- *     void main_14__region(struct __ompgpu_env *__env, T0 a0, T1 *a1 …) { … }
- *     __OMPGPU_INFO(main_14, SPMD, line, col, maxthreads, reduce_bytes, flags,
- *                   "function", "file.c", "directive text")
- *     #ifdef __NVPTX__
- *     __attribute__((nvptx_kernel)) void main_14(struct __ompgpu_env __env, T0 a0, T1 *a1 …)
+ *     __OMPGPU_REGION void main_14__omp_region(struct __ompgpu_env *__omp_env, T0 a, T1 *b)
  *     {
- *         if (__ompgpu_kernel_begin(&__env, __OMPGPU_SPMD)) {
- *             main_14__region(&__env, a0, a1);
- *             __ompgpu_kernel_end(&__env, __OMPGPU_SPMD);
+ *         …
+ *     }
+ *     __OMPGPU_INFO(main_14, SPMD, line, column, max_threads, reduce_bytes, flags,
+ *             "function", "file.c", "directive text")
+ *     #ifdef __NVPTX__
+ *     __attribute__((nvptx_kernel)) void main_14(struct __ompgpu_env __omp_env, T0 a, T1 *b)
+ *     {
+ *         if (__ompgpu_kernel_begin(&__omp_env, __OMPGPU_SPMD)) {
+ *             main_14__omp_region(&__omp_env, a, b);
+ *             __ompgpu_kernel_end(&__omp_env, __OMPGPU_SPMD);
  *         }
  *     }
- *     #else
- *     void main_14(void **__p)      // __p[0]: struct __ompgpu_env *, __p[i + 1]: address of
- *     { … *(T0 *)__p[1] …; }        // argument i, as for cuLaunchKernel
+ *     #else                             // emulated: [0] is the environment, [i + 1] the address of
+ *     void main_14(void **__omp_p)      // argument i, as for cuLaunchKernel
+ *     {
+ *         struct __ompgpu_env *__omp_env = __omp_p[0];
+ *         if (__ompgpu_kernel_begin(__omp_env, __OMPGPU_SPMD)) {
+ *             main_14__omp_region(__omp_env, *(T0 *)__omp_p[1], *(void * *)__omp_p[2]);
+ *             __ompgpu_kernel_end(__omp_env, __OMPGPU_SPMD);
+ *         }
+ *     }
  *     #endif
  *
  * Contracts below say for each function who calls it, whether it is a barrier (all threads named

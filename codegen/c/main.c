@@ -1,8 +1,7 @@
 /* main.c - omp-split: one preprocessed file in, the device text and the host text out.
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
- * [--atomic-reduction]
- *             [--remarks] [--exact-lines] T/app.i -- CLANG-ARGS
+ *             [--atomic-reduction] [--remarks] [--exact-lines] T/app.i -- CLANG-ARGS
  *   omp-split --path app.c --screen T/app.i
  *   omp-split --path app.c --hide-scans T/app.check.c app.c
  *
@@ -30,7 +29,7 @@ struct output {
     size_t size;
 };
 
-static int fail(const char *what, const char *name)
+static int report_failure(const char *what, const char *name)
 {
     if (errno)
         diag_error("omp-split: %s '%s': %s", what, name, strerror(errno));
@@ -73,23 +72,24 @@ static int read_options(int argc, char **argv, struct options *o)
         else if (value && i + 1 < argc)
             *value = argv[++i];
         else if (value)
-            return fail("missing argument of", argv[i]);
+            return report_failure("missing argument of", argv[i]);
         else if (*argv[i] == '-' && argv[i][1])
-            return fail("unknown option", argv[i]);
+            return report_failure("unknown option", argv[i]);
         else if (o->input)
-            return fail("more than one input:", argv[i]);
+            return report_failure("more than one input:", argv[i]);
         else
             o->input = argv[i];
     }
     if (!o->input)
-        return fail("no input file, usage:",
-                    "omp-split --path NAME --device FILE --host FILE INPUT.i -- CLANG-ARGS");
+        return report_failure(
+            "no input file, usage:",
+            "omp-split --path NAME --device FILE --host FILE INPUT.i -- CLANG-ARGS");
     if (!o->path)
         o->path = o->input;
     return TOOL_OK;
 }
 
-/* ------------------------------------------------------------------ */
+/* ------------------------------------------------------------------ the steps */
 /* Any directive that has to do with devices.  A cheap look at the lines: most files have none. */
 static bool mentions_target(const char *text)
 {
@@ -125,7 +125,7 @@ static int write_text(int (*writer)(FILE *, const struct omp_unit *), const stru
         return 0;
     FILE *f = open_memstream(&o->data, &o->size);
     if (!f)
-        return fail("no memory for", name);
+        return report_failure("no memory for", name);
     int errors = writer(f, u);
     fclose(f);
     return errors ? TOOL_ERROR : TOOL_OK;
@@ -154,7 +154,7 @@ static int write_all(const struct options *o, const struct omp_unit *u)
         rc = write_text(files[i].writer, u, files[i].name, &files[i].out);
     for (unsigned i = 0; i < n && rc == TOOL_OK; i++)
         if (files[i].name && !file_write(files[i].name, files[i].out.data, files[i].out.size)) {
-            rc = fail("cannot write", files[i].name);
+            rc = report_failure("cannot write", files[i].name);
             for (unsigned k = 0; k <= i; k++)
                 if (files[k].name)
                     remove(files[k].name);
@@ -168,10 +168,11 @@ static int hide_scans(const struct options *o, char *text, size_t length)
 {
     if (!fe_hide_scans(o->path, text, length))
         return TOOL_NO_TARGETS;
-    return file_write(o->hide_scans, text, length) ? TOOL_OK : fail("cannot write", o->hide_scans);
+    return file_write(o->hide_scans, text, length) ? TOOL_OK
+                                                   : report_failure("cannot write", o->hide_scans);
 }
 
-static int split(const struct options *o, char *text, size_t length)
+static int split_file(const struct options *o, char *text, size_t length)
 {
     if (fe_screen(o->path, text, length))
         return TOOL_ENDLESS;
@@ -205,6 +206,6 @@ int main(int argc, char **argv)
         return rc;
     char *text = file_read(o.input, &length);
     if (!text)
-        return fail("cannot read", o.input);
-    return o.hide_scans ? hide_scans(&o, text, length) : split(&o, text, length);
+        return report_failure("cannot read", o.input);
+    return o.hide_scans ? hide_scans(&o, text, length) : split_file(&o, text, length);
 }

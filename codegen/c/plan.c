@@ -41,11 +41,11 @@ static bool has_reduction(const struct omp_construct *c)
 }
 
 /* A scalar that several threads share and write must be one object if they can rely on what others
- * wrote: there is synchronisation in sight, or its address goes to where we cannot see.  Otherwise
- * the program has a data race, usually on what was meant as a temporary, and a copy for each thread
- * is the kinder meaning as well as the faster. */
-static bool communicates(const struct cg *cg, const struct omp_construct *target,
-                         const struct omp_var *v)
+ * wrote: there is synchronisation in the region, or its address is taken.  Otherwise the program
+ * has a data race, usually on what was meant as a temporary: a copy for each thread is what was
+ * meant, and faster. */
+static bool is_communicated(const struct cg *cg, const struct omp_construct *target,
+                            const struct omp_var *v)
 {
     const struct omp_unit *u = cg->unit;
     if (target->synchronises)
@@ -74,7 +74,7 @@ static enum cg_pass pass_of(struct cg *cg, const struct omp_construct *target,
     }
     if (cg_is_aggregate(k->var->type))
         return CG_PASS_COPY;
-    return k->one_copy && communicates(cg, target, k->var) ? CG_PASS_COPY : CG_PASS_VALUE;
+    return k->one_copy && is_communicated(cg, target, k->var) ? CG_PASS_COPY : CG_PASS_VALUE;
 }
 
 static void add_param(struct cg_plan *p, struct cg_param param)
@@ -100,7 +100,7 @@ void cg_make_plan(struct cg *cg, const struct omp_construct *target, struct cg_p
             add_param(p, (struct cg_param){ k->var, CG_PASS_BOUND, b, -1, false });
         if (k->kind != OMPCAP_PRIVATE)
             add_param(p, (struct cg_param){ k->var, pass_of(cg, target, k), 0, k->map,
-                                            k->one_copy && communicates(cg, target, k->var) });
+                                            k->one_copy && is_communicated(cg, target, k->var) });
     }
     cg_find_deferred(cg, p);
     p->reduction = p->reduction || p->ndeferred;

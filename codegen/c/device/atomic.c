@@ -8,8 +8,8 @@
  *                              otherwise
  *                              load; do { t = old OP e } while (!compare-exchange)
  *
- * Which of the two, is often known only by the type of the user's expression: both are written
- * behind a constant condition. Larger objects are updated under a lock. */
+ * Which of the two is often known only by the type of the user's expression: both are written
+ * under a constant condition.  Larger objects are updated under a lock. */
 #include <string.h>
 #include "codegen/c/device/device.h"
 
@@ -72,7 +72,7 @@ static const char *new_value(struct cg *cg, const struct omp_atomic *a)
 }
 
 /* Conditional forms: the condition under which x changes. */
-static const char *condition(struct cg *cg, const struct omp_atomic *a)
+static const char *condition_of(struct cg *cg, const struct omp_atomic *a)
 {
     if (!strcmp(a->op, "min"))
         return cg_strf(cg, "@operand < @old");
@@ -101,7 +101,7 @@ static void declare_new_bytes(struct cg *cg, const struct atomic *k)
 
 static void exchange_loop(struct cg *cg, const struct atomic *k)
 {
-    const char *when = condition(cg, k->a);
+    const char *when = condition_of(cg, k->a);
     declare_bytes(cg, k, "__ATOMIC_RELAXED");
     cg_line(cg, "%s @wanted;", k->bytes);
     cg_open(cg, "for (;;)");
@@ -149,20 +149,20 @@ static void fetch_or_loop(struct cg *cg, const struct atomic *k)
     cg_close(cg);
 }
 
-static void load(struct cg *cg, const struct atomic *k)
+static void load_value(struct cg *cg, const struct atomic *k)
 {
     declare_bytes(cg, k, k->o.load);
     keep_old(cg);
 }
 
-static void store(struct cg *cg, const struct atomic *k)
+static void store_value(struct cg *cg, const struct atomic *k)
 {
     declare_new_bytes(cg, k);
     cg_line(cg, "__scoped_atomic_store_n((%s *)@x, @wanted, %s, __MEMORY_SCOPE_DEVICE);", k->bytes,
             k->o.store);
 }
 
-static void exchange(struct cg *cg, const struct atomic *k)
+static void exchange_value(struct cg *cg, const struct atomic *k)
 {
     declare_new_bytes(cg, k);
     cg_line(cg,
@@ -172,9 +172,9 @@ static void exchange(struct cg *cg, const struct atomic *k)
     keep_old(cg);
 }
 
-static void locked(struct cg *cg, const struct atomic *k)
+static void update_under_lock(struct cg *cg, const struct atomic *k)
 {
-    const char *lock = cg_lock(cg, "__atomic"), *when = condition(cg, k->a);
+    const char *lock = cg_lock(cg, "__atomic"), *when = condition_of(cg, k->a);
     cg_line(cg, "__ompgpu_critical_begin(&%s);", lock);
     cg_line(cg, "@old = *@x;");
     if (k->a->form != OMPA_READ && when) {
@@ -187,16 +187,16 @@ static void locked(struct cg *cg, const struct atomic *k)
     cg_line(cg, "__ompgpu_critical_end(&%s);", lock);
 }
 
-static void operate(struct cg *cg, const struct atomic *k)
+static void write_operation(struct cg *cg, const struct atomic *k)
 {
     if (!k->bytes)
-        locked(cg, k);
+        update_under_lock(cg, k);
     else if (k->a->form == OMPA_READ)
-        load(cg, k);
+        load_value(cg, k);
     else if (k->a->form == OMPA_WRITE)
-        store(cg, k);
+        store_value(cg, k);
     else if (!strcmp(k->a->op, "="))
-        exchange(cg, k);
+        exchange_value(cg, k);
     else
         fetch_or_loop(cg, k);
 }
@@ -219,7 +219,7 @@ void cg_atomic(struct cg *cg, const struct omp_construct *c)
     }
     if (!cg_empty(a->desired))
         cg_line(cg, "const %s @desired = %s;", k.type, cg_expr(cg, a->desired));
-    operate(cg, &k);
+    write_operation(cg, &k);
     if (!cg_empty(a->v))
         cg_line(cg, a->form != OMPA_READ && a->capture_new ? "%s = @new;" : "%s = @old;",
                 cg_expr(cg, a->v));

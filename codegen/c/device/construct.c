@@ -9,7 +9,7 @@
 #include "codegen/c/device/device.h"
 
 /* ---------------------------------------------------------- private copies around one statement */
-static void with_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+static void copy_with_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     cg_open_privates(cg, p);
     cg_copy_body(cg, c->body);
@@ -17,7 +17,7 @@ static void with_privates(struct cg *cg, const struct omp_construct *c, struct c
 }
 
 /* --------------------------------------------------------------- simd: one thread runs the loop */
-static void simd(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+static void write_simd(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     bool plain = !p->lastprivate && !p->linear && c->nloops && !c->scan;
     for (unsigned j = 0; j < c->nloops; j++)
@@ -52,7 +52,7 @@ static struct omp_extent first_section(struct cg *cg, const struct omp_construct
     return *cg_raw(cg, e) ? e : (struct omp_extent){ 0, 0 };
 }
 
-static void sections(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+static void write_sections(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     struct omp_extent first = first_section(cg, c);
     unsigned n = !cg_empty(first), i = 0;
@@ -96,7 +96,7 @@ static const char *masked_condition(struct cg *cg, const struct omp_construct *c
                    filter ? cg_strf(cg, "(%s)", cg_expr(cg, filter->expr.extent)) : "0");
 }
 
-static void masked(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+static void write_masked(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     cg_open_privates(cg, p);
     cg_open(cg, "if (%s)", masked_condition(cg, c));
@@ -105,15 +105,15 @@ static void masked(struct cg *cg, const struct omp_construct *c, struct cg_priva
     cg_close_privates(cg, p);
 }
 
-static void single(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
+static void write_single(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     cg_open(cg, "if (__ompgpu_thread_id() == 0)");
-    with_privates(cg, c, p);
+    copy_with_privates(cg, c, p);
     cg_close(cg);
 }
 
 /* ------------------------------------------------------------ constructs without private copies */
-static void critical(struct cg *cg, const struct omp_construct *c)
+static void write_critical(struct cg *cg, const struct omp_construct *c)
 {
     const char *lock = cg_lock(cg, c->name ? c->name : "");
     cg_line(cg, "__ompgpu_critical_begin(&%s);", lock);
@@ -121,19 +121,19 @@ static void critical(struct cg *cg, const struct omp_construct *c)
     cg_line(cg, "__ompgpu_critical_end(&%s);", lock);
 }
 
-static void barrier(struct cg *cg, const struct omp_construct *c)
+static void write_barrier(struct cg *cg, const struct omp_construct *c)
 {
     cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
 }
 
-static void flush(struct cg *cg, const struct omp_construct *c)
+static void write_flush(struct cg *cg, const struct omp_construct *c)
 {
     (void)c;
     cg_line(cg, "__ompgpu_flush();");
 }
 
 /* Tasks run at once: there is none to wait for. */
-static void taskwait(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
+static void write_taskwait(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
 
 /* --------------------------------------------- teams of a generic kernel: thread 0 of each team */
 void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
@@ -163,8 +163,9 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
         unsigned leaf;
         void (*write)(struct cg *, const struct omp_construct *, struct cg_privates *);
     } table[] = {
-        { OMPL_SIMD, simd },     { OMPL_SECTIONS, sections }, { OMPL_MASTER, masked },
-        { OMPL_MASKED, masked }, { OMPL_SINGLE, single },
+        { OMPL_SIMD, write_simd },     { OMPL_SECTIONS, write_sections },
+        { OMPL_MASTER, write_masked }, { OMPL_MASKED, write_masked },
+        { OMPL_SINGLE, write_single },
     };
     if (leaves & OMPL_TASKLOOP) {
         p->guard = leaves & (OMPL_MASTER | OMPL_MASKED) ? masked_condition(cg, c) : NULL;
@@ -183,10 +184,10 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
             table[i].write(cg, c, p);
             return;
         }
-    with_privates(cg, c, p);
+    copy_with_privates(cg, c, p);
 }
 
-static void worksharing(struct cg *cg, const struct omp_construct *c, unsigned leaves)
+static void write_worksharing(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
     const unsigned shared = OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE,
                    synchronised = shared | OMPL_SINGLE;
@@ -218,7 +219,7 @@ void cg_function_assumptions(struct cg *cg, const struct omp_function *f)
     cg_put(cg, "__OMPGPU_ASSUME(%s, \"%s\")\n", f->name, assumption_words(cg, f->assumptions));
 }
 
-static void assume(struct cg *cg, const struct omp_construct *c)
+static void write_assume(struct cg *cg, const struct omp_construct *c)
 {
     unsigned outer = 0;
     for (const struct omp_construct *p = c->parent; p && p->function == c->function; p = p->parent)
@@ -239,8 +240,9 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         unsigned leaf;
         void (*write)(struct cg *, const struct omp_construct *);
     } table[] = {
-        { OMPL_ATOMIC, cg_atomic }, { OMPL_CRITICAL, critical },      { OMPL_BARRIER, barrier },
-        { OMPL_FLUSH, flush },      { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, taskwait },
+        { OMPL_ATOMIC, cg_atomic },       { OMPL_CRITICAL, write_critical },
+        { OMPL_BARRIER, write_barrier },  { OMPL_FLUSH, write_flush },
+        { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, write_taskwait },
     };
     const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER |
                            OMPL_MASKED | OMPL_SINGLE | OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP;
@@ -255,7 +257,7 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     if (done)
         ;
     else if (c->directive == OMPDIR_ASSUME)
-        assume(cg, c);
+        write_assume(cg, c);
     else if (c->role == OMPROLE_IGNORED)
         cg_copy_body(cg, c->body);
     else if (leaves & OMPL_TEAMS)
@@ -263,7 +265,7 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     else if (leaves & OMPL_PARALLEL)
         cg_parallel(cg, c, leaves);
     else if (leaves & known)
-        worksharing(cg, c, leaves);
+        write_worksharing(cg, c, leaves);
     else
         cg_fault(cg, c->place, "'#pragma omp %s' in device code", c->spelling);
     cg_close(cg);

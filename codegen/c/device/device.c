@@ -143,7 +143,7 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
     }
 }
 
-static bool handles(const struct omp_construct *c)
+static bool handles_construct(const struct omp_construct *c)
 {
     return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET));
 }
@@ -201,7 +201,7 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
     cg_init(&cg, u, &text);
     cg.renames = true;
     cg.construct = cg_device_construct;
-    cg.handles = handles;
+    cg.handles = handles_construct;
     for (unsigned i = 0; i < u->nvars; i++)
         if (u->vars[i]->declare_target == OMPV_DT_LINK)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);

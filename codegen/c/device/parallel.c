@@ -1,20 +1,20 @@
 /* parallel.c - parallel regions that a generic kernel or a device function encounters are outlined.
  *
- *   struct __ctx_main_23 {                        before the function
- *       double *s;
- *       int r;
+ *   struct __omp_ctx_main_23 {                       before the function: the captured variables
+ *       double *s;                                   by reference
+ *       int r;                                       by value
  *   };
- *   static void main_23__parallel(void *__c)
+ *   __OMPGPU_PARALLEL void main_23__omp_parallel(void *__omp_c)
  *   {
- *       struct __ctx_main_23 *__ctx = __c;
- *       double *s = __ctx->s;
- *       int r = __ctx->r;
- *       … body …
+ *       struct __omp_ctx_main_23 *__omp_ctx = __omp_c;
+ *       double *s = __omp_ctx->s;
+ *       int r = __omp_ctx->r;
+ *       … the rest of the construct, with private copies …
  *   }
  *
- *   {                                             in place of the construct
- *       struct __ctx_main_23 __ctx = { &s, r };
- *       __ompgpu_parallel(main_23__parallel, &__ctx, num_threads, if);
+ *   {                                                in place of the construct
+ *       struct __omp_ctx_main_23 __omp_ctx = { &s, r };
+ *       __ompgpu_parallel(main_23__omp_parallel, &__omp_ctx, num_threads, if);
  *   }
  *
  * Types with run-time bounds cannot be members: their pointers travel as void *, the bounds beside
@@ -43,10 +43,10 @@ static bool in_atomic(const struct cg *cg, const struct omp_construct *first,
 }
 
 /* May the region have a copy of this shared variable?  It must not change while the region runs,
- * and nobody may ask for its address. A firstprivate of the target construct lives only there, so
+ * and its address must not be taken.  A firstprivate of the target construct lives only there, so
  * the address taken elsewhere in the function does not count. */
-static bool copyable(const struct cg *cg, const struct omp_construct *c,
-                     const struct omp_sharing *s, const struct omp_var *v)
+static bool is_copyable(const struct cg *cg, const struct omp_construct *c,
+                        const struct omp_sharing *s, const struct omp_var *v)
 {
     if (cg_is_aggregate(v->type) || v->type->kind == OMPT_COMPLEX ||
         cg_is_written(cg->unit, cg_whole(c), v) || in_atomic(cg, c->child, v))
@@ -101,12 +101,12 @@ static int how_captured(const struct cg *cg, const struct omp_construct *c, cons
         return -1;
     if (s && s->share == OMPSH_FIRSTPRIVATE && !s->lastprivate && !cg_is_aggregate(v->type))
         return BY_VALUE;
-    if ((!s || s->share == OMPSH_SHARED) && copyable(cg, c, s, v))
+    if ((!s || s->share == OMPSH_SHARED) && is_copyable(cg, c, s, v))
         return BY_VALUE;
     return BY_REFERENCE;
 }
 
-static void capture(struct cg *cg, const struct omp_construct *c, struct captures *to)
+static void capture_variables(struct cg *cg, const struct omp_construct *c, struct captures *to)
 {
     const struct omp_unit *u = cg->unit;
     struct omp_extent e = cg_whole(c);
@@ -241,7 +241,7 @@ void cg_parallel(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     const struct omp_clause *threads = cg_clause(c, OMPC_NUM_THREADS),
                             *condition = cg_if(c, OMPL_PARALLEL);
     name = cg_strf(cg, "%.*s", (int)(strlen(name) - strlen("__parallel")), name);
-    capture(cg, c, &l);
+    capture_variables(cg, c, &l);
     const char *deferred = cg_deferred_pointer(cg, c);
     bool context = l.n || deferred;
     write_function(cg, c, leaves & ~(unsigned)OMPL_PARALLEL, name, &l, deferred);

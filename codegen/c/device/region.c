@@ -167,7 +167,7 @@ static void generic_region(struct cg *cg, const struct cg_plan *p)
 }
 
 /* ------------------------------------------------------------------ the whole */
-static unsigned least(unsigned a, unsigned b) { return !a ? b : !b ? a : a < b ? a : b; }
+static unsigned smaller_limit(unsigned a, unsigned b) { return !a ? b : !b ? a : a < b ? a : b; }
 
 static unsigned max_threads(const struct cg_plan *p)
 {
@@ -175,13 +175,13 @@ static unsigned max_threads(const struct cg_plan *p)
     const struct omp_clause *k;
     for (unsigned i = 0; i < p->nchain; i++) {
         if ((k = cg_clause(p->chain[i], OMPC_THREAD_LIMIT)))
-            n = least(n, cg_constant(k));
+            n = smaller_limit(n, cg_constant(k));
         if (p->spmd && (k = cg_clause(p->chain[i], OMPC_NUM_THREADS)))
-            n = least(n, cg_constant(k));
+            n = smaller_limit(n, cg_constant(k));
     }
     if (!p->spmd && p->teams && p->teams != p->chain[0] &&
         (k = cg_clause(p->teams, OMPC_THREAD_LIMIT)))
-        n = least(n, cg_constant(k));
+        n = smaller_limit(n, cg_constant(k));
     return n;
 }
 

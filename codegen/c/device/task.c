@@ -1,7 +1,7 @@
 /* task.c - tasks in device code, and reductions in which they take part.
  *
- * A task is undeferred: the thread that meets it runs it at once (OpenMP 5.2 section 12.5 lets any
- * task be).  So taskwait, taskyield and depend have nothing to wait for, a taskloop is one task
+ * A task is undeferred: the thread that encounters it runs it at once (OpenMP 5.2 section 12.5 lets
+ * any task be).  So taskwait, taskyield and depend have nothing to wait for, a taskloop is one task
  * that runs all iterations, and what is left of a task is its data environment: private copies
  * around its body (device/construct.c), with the values of what it does not share
  * (frontend/sharing.c).
@@ -9,9 +9,9 @@
  * All tasks of a taskgroup are run by the thread that runs the taskgroup, which makes one copy for
  * them:
  *
- *   taskgroup task_reduction(+: x)   T *const __g0_x = &x;  { T x = 0; … }   elsewhere (*__g0_x)
+ *   taskgroup task_reduction(+: x)   T *const @g0_x = &x;  { T x = 0; … }   elsewhere (*@g0_x)
  *     task in_reduction(+: x)                               { x += 1; }      the copy
- *   end of the taskgroup                                    *__o_x = *__o_x + x;
+ *   end of the taskgroup                                    *@o_x = *@o_x + x;
  *
  * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy
  * already. */
@@ -25,7 +25,7 @@ struct cg_group {
     struct cg_group *outer;
 };
 
-static unsigned depth(const struct cg_group *g) { return g ? 1 + depth(g->outer) : 0; }
+static unsigned group_depth(const struct cg_group *g) { return g ? 1 + group_depth(g->outer) : 0; }
 
 void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
 {
@@ -35,7 +35,7 @@ void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
     const char **spelling = calloc(p.n + 1, sizeof *spelling);
     struct cg_group g = { c, &p, spelling, cg->groups };
-    unsigned d = depth(cg->groups);
+    unsigned d = group_depth(cg->groups);
     if (!spelling)
         abort();
     for (unsigned i = 0; i < p.n; i++)
@@ -59,7 +59,8 @@ static const struct cg_group *group_of(const struct cg *cg, const struct omp_con
     return NULL;
 }
 
-static bool names(const struct omp_construct *c, enum omp_clause_kind kind, const struct omp_var *v)
+static bool lists_variable(const struct omp_construct *c, enum omp_clause_kind kind,
+                           const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == kind && i < k->nitems; i++)
@@ -70,9 +71,10 @@ static bool names(const struct omp_construct *c, enum omp_clause_kind kind, cons
 
 /* In a task in which v takes part already, or in a construct that reduces it, its spelling is that
  * of the copy. */
-static void bind(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
+static void bind_to_group(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
 {
-    for (c = c->parent; c && !names(c, OMPC_IN_REDUCTION, v) && !names(c, OMPC_REDUCTION, v);
+    for (c = c->parent;
+         c && !lists_variable(c, OMPC_IN_REDUCTION, v) && !lists_variable(c, OMPC_REDUCTION, v);
          c = c->parent) {
         const struct cg_group *g = group_of(cg, c);
         for (unsigned i = 0; g && i < g->copies->n; i++)
@@ -87,5 +89,5 @@ void cg_bind_in_reductions(struct cg *cg, const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == OMPC_IN_REDUCTION && i < k->nitems; i++)
-            bind(cg, c, k->items[i].var);
+            bind_to_group(cg, c, k->items[i].var);
 }

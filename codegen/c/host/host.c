@@ -1,9 +1,9 @@
 /* host.c - the host text: the preprocessed file, with target and data constructs turned into calls
  * of the host runtime.
  *
- * A target construct keeps its directive and body behind the call, as the version that runs on the
- * host: without offload targets clang compiles it for the host.  Other directives stay as they are.
- * Names made up here begin with the prefix ('@') or __ompgpu_. */
+ * A target construct keeps its directive and body after the call, as the host fallback: without
+ * offload targets clang compiles it for the host.  Other directives stay as they are.  Names made
+ * up here begin with the prefix ('@') or __ompgpu_. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +29,14 @@ static const char *condition_of(struct cg *cg, const struct omp_construct *c, en
 }
 
 /* The smaller of two limits, of which 0 (NULL) is none. */
-static const char *smaller(struct cg *cg, const char *a, const char *b)
+static const char *smaller_limit(struct cg *cg, const char *a, const char *b)
 {
     if (!a || !b)
         return a ? a : b;
     return cg_strf(cg, "({ const int @a = %s, @b = %s; @a < @b ? @a : @b; })", a, b);
 }
 
-static const char *limit(struct cg *cg, const struct omp_construct *c, enum omp_clause_kind kind)
+static const char *limit_of(struct cg *cg, const struct omp_construct *c, enum omp_clause_kind kind)
 {
     const struct omp_clause *k = cg_clause(c, kind);
     return k ? cg_strf(cg, "(int)(%s)", cg_expr(cg, k->expr.extent)) : NULL;
@@ -47,12 +47,12 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
 {
     const char *n = NULL;
     for (unsigned i = 0; i < p->nchain; i++) {
-        n = smaller(cg, n, limit(cg, p->chain[i], OMPC_THREAD_LIMIT));
+        n = smaller_limit(cg, n, limit_of(cg, p->chain[i], OMPC_THREAD_LIMIT));
         if (p->spmd)
-            n = smaller(cg, n, limit(cg, p->chain[i], OMPC_NUM_THREADS));
+            n = smaller_limit(cg, n, limit_of(cg, p->chain[i], OMPC_NUM_THREADS));
     }
     if (p->teams && !p->spmd && p->teams != c)
-        n = smaller(cg, n, limit(cg, p->teams, OMPC_THREAD_LIMIT));
+        n = smaller_limit(cg, n, limit_of(cg, p->teams, OMPC_THREAD_LIMIT));
     for (unsigned i = 0; p->spmd && i < p->nchain;
          i++) { /* if(parallel: false): one thread a team */
         const struct omp_clause *k = cg_if(p->chain[i], OMPL_PARALLEL);
@@ -75,7 +75,7 @@ static unsigned launch_flags(const struct cg_plan *p)
 /* ----------------------------------------------------------- an undeferred task around a construct
  * depend: it waits for the others.  in_reduction: in it the variable is the copy of the host's task
  * reduction. */
-static void task_around(struct cg *cg, const struct omp_construct *c)
+static void write_task_around(struct cg *cg, const struct omp_construct *c)
 {
     const char *clauses = "";
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
@@ -300,7 +300,7 @@ static void declare_region(struct cg *cg, const struct omp_construct *c)
 
 static void declare_launch(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
 {
-    const char *teams = p->teams ? limit(cg, p->teams, OMPC_NUM_TEAMS) : NULL,
+    const char *teams = p->teams ? limit_of(cg, p->teams, OMPC_NUM_TEAMS) : NULL,
                *trip = cg_trip(cg, c);
     const char *slot = cg_launch_slot_bytes(cg, p), *copy = cg_launch_copy_bytes(cg, p),
                *inner = cg_inner_copy_bytes(cg, c, p);
@@ -323,13 +323,13 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
     cg_close_with(cg, ";");
 }
 
-static void target(struct cg *cg, const struct omp_construct *c)
+static void write_target(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
     cg_make_plan(cg, c, &p);
     const char *condition = condition_of(cg, c, OMPL_TARGET);
     unsigned open = cg->out->open;
-    task_around(cg, c);
+    write_task_around(cg, c);
     cg_open_scope(cg);
     if (condition) { /* when it is false, the map clauses are not evaluated */
         cg_line(cg, "_Bool @on_host = 1;");
@@ -366,7 +366,7 @@ static const char *construct_value(enum omp_leaf leaf)
 static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
 {
     const char *condition = condition_of(cg, c, leaf);
-    task_around(cg, c);
+    write_task_around(cg, c);
     cg_open_scope(cg);
     cg_line(cg, "static const struct ompgpu_place @place = { %s, %u, %s, %s };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)),
@@ -376,8 +376,8 @@ static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_lea
 }
 
 /* Stand-alone: the maps are evaluated only where the condition holds. */
-static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf,
-                      const char *function)
+static void write_data_call(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf,
+                            const char *function)
 {
     open_data(cg, c, leaf);
     cg_open(cg, "if (@if)");
@@ -390,17 +390,17 @@ static void data_call(struct cg *cg, const struct omp_construct *c, enum omp_lea
     cg_close(cg);
 }
 
-static void enter_data(struct cg *cg, const struct omp_construct *c)
+static void write_enter_data(struct cg *cg, const struct omp_construct *c)
 {
-    data_call(cg, c, OMPL_ENTER_DATA, "__ompgpu_data_begin");
+    write_data_call(cg, c, OMPL_ENTER_DATA, "__ompgpu_data_begin");
 }
-static void exit_data(struct cg *cg, const struct omp_construct *c)
+static void write_exit_data(struct cg *cg, const struct omp_construct *c)
 {
-    data_call(cg, c, OMPL_EXIT_DATA, "__ompgpu_data_end");
+    write_data_call(cg, c, OMPL_EXIT_DATA, "__ompgpu_data_end");
 }
-static void update(struct cg *cg, const struct omp_construct *c)
+static void write_update(struct cg *cg, const struct omp_construct *c)
 {
-    data_call(cg, c, OMPL_UPDATE, "__ompgpu_data_update");
+    write_data_call(cg, c, OMPL_UPDATE, "__ompgpu_data_update");
 }
 
 /* The same entries at the end as at the beginning, whatever the body does to pointers and sections.
@@ -457,7 +457,7 @@ static bool uses_device(const struct omp_clause *k)
     return k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR;
 }
 
-static void target_data(struct cg *cg, const struct omp_construct *c)
+static void write_target_data(struct cg *cg, const struct omp_construct *c)
 {
     unsigned nmaps = begin_data(cg, c);
     cg_open_scope(cg);
@@ -481,9 +481,9 @@ static const struct {
     unsigned leaf;
     void (*write)(struct cg *, const struct omp_construct *);
 } handlers[] = {
-    { OMPL_TARGET, target },         { OMPL_TARGET_DATA, target_data },
-    { OMPL_ENTER_DATA, enter_data }, { OMPL_EXIT_DATA, exit_data },
-    { OMPL_UPDATE, update },
+    { OMPL_TARGET, write_target },         { OMPL_TARGET_DATA, write_target_data },
+    { OMPL_ENTER_DATA, write_enter_data }, { OMPL_EXIT_DATA, write_exit_data },
+    { OMPL_UPDATE, write_update },
 };
 
 static void host_construct(struct cg *cg, const struct omp_construct *c)
@@ -496,7 +496,7 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
     (c->scan ? host_scan : user_construct)(cg, c);
 }
 
-static bool handles(const struct omp_construct *c)
+static bool handles_construct(const struct omp_construct *c)
 {
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
@@ -557,7 +557,7 @@ int cg_write_host_c(FILE *out, const struct omp_unit *u)
     struct cg_text text = { 0 };
     cg_init(&cg, u, &text);
     cg.construct = host_construct;
-    cg.handles = handles;
+    cg.handles = handles_construct;
     write_unit(&cg);
     if (!cg.errors)
         fwrite(text.s, 1, text.n, out);

@@ -22,8 +22,9 @@ static bool has_gaps(const struct omp_item *item)
 }
 
 /* ------------------------------------------------------------------ entries */
-static void entry(struct cg *cg, unsigned *n, const char *base, const char *begin, const char *size,
-                  const char *attach, unsigned flags, unsigned line, const char *name)
+static void write_entry(struct cg *cg, unsigned *n, const char *base, const char *begin,
+                        const char *size, const char *attach, unsigned flags, unsigned line,
+                        const char *name)
 {
     if (!*n)
         cg_open(cg, "const struct ompgpu_map @maps[] =");
@@ -60,29 +61,29 @@ static unsigned flags_of(const struct omp_map *m)
            (m->attach ? OMPGPU_MAP_ATTACH : 0);
 }
 
-static void map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
+static void write_map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
 {
     unsigned flags = flags_of(m);
     if (!m->item) {
         const char *v = cg_spell(cg, m->var), *at = cg_strf(cg, "&(%s)", v);
-        entry(cg, n, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
+        write_entry(cg, n, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
         return;
     }
     struct cg_span s;
     const char *text = cg_expr(cg, m->item->text);
     if (m->item->parent_arrow &&
         cg_empty(m->item->parent)) { /* the struct that a pointer leads to */
-        entry(cg, n, text, text, cg_strf(cg, "sizeof(*(%s))", text), "0", flags,
-              m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
+        write_entry(cg, n, text, text, cg_strf(cg, "sizeof(*(%s))", text), "0", flags,
+                    m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
         return;
     }
     if (m->item->nsections)
         s = cg_span_of(cg, m->item);
     else
         s = (struct cg_span){ cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
-    entry(cg, n, base_address(cg, m->item), s.begin, s.size,
-          m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, m->item->base)) : "0", flags,
-          m->item->place.line, cg_raw(cg, m->item->text));
+    write_entry(cg, n, base_address(cg, m->item), s.begin, s.size,
+                m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, m->item->base)) : "0", flags,
+                m->item->place.line, cg_raw(cg, m->item->text));
 }
 
 /* target update of a section with gaps: one call for each part without.  Where the inner lengths
@@ -136,7 +137,7 @@ void cg_update_parts(struct cg *cg, const struct omp_construct *c)
 
 /* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.
  * `at[i]`: map of parameter i. */
-static void extra_entries(struct cg *cg, const struct cg_plan *p, unsigned *n, int *at)
+static void write_extra_entries(struct cg *cg, const struct cg_plan *p, unsigned *n, int *at)
 {
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
@@ -144,18 +145,18 @@ static void extra_entries(struct cg *cg, const struct cg_plan *p, unsigned *n, i
         at[i] = p->params[i].map;
         if (p->params[i].pass == CG_PASS_LOOKUP) {
             at[i] = (int)*n;
-            entry(cg, n, s, s, "0", "0", OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
+            write_entry(cg, n, s, s, "0", "0", OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
         } else if (p->params[i].pass == CG_PASS_COPY) {
             at[i] = (int)*n;
-            entry(cg, n, address, address, cg_strf(cg, "sizeof(%s)", s), "0",
-                  OMPGPU_MAP_PRIVATE_COPY, 0, v->name);
+            write_entry(cg, n, address, address, cg_strf(cg, "sizeof(%s)", s), "0",
+                        OMPGPU_MAP_PRIVATE_COPY, 0, v->name);
         }
     }
 }
 
 /* ------------------------------------------------------------------ parameters */
 /* Copies of what is passed by value: the user's variables do not escape. */
-static void literals(struct cg *cg, const struct cg_plan *p)
+static void declare_values(struct cg *cg, const struct cg_plan *p)
 {
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
@@ -170,7 +171,7 @@ static void literals(struct cg *cg, const struct cg_plan *p)
     }
 }
 
-static void parameters(struct cg *cg, const struct cg_plan *p, const int *at)
+static void write_parameters(struct cg *cg, const struct cg_plan *p, const int *at)
 {
     if (!p->nparams)
         return;
@@ -194,16 +195,16 @@ unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_p
     if (!at)
         abort();
     if (p)
-        literals(cg, p);
+        declare_values(cg, p);
     for (unsigned i = 0; i < c->nmaps; i++)
         if (!(c->leaves & OMPL_UPDATE) || !c->maps[i].item || !has_gaps(c->maps[i].item))
-            map_entry(cg, &n, &c->maps[i]);
+            write_map_entry(cg, &n, &c->maps[i]);
     if (p)
-        extra_entries(cg, p, &n, at);
+        write_extra_entries(cg, p, &n, at);
     if (n)
         cg_close_with(cg, ";");
     if (p)
-        parameters(cg, p, at);
+        write_parameters(cg, p, at);
     free(at);
     return n;
 }

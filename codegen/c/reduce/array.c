@@ -4,14 +4,15 @@
  * The private copy of such an item v is an array of elements, whatever the item's shape; v is bound
  * so that the user's text finds its elements there:
  *
- *   E *__o_v = (E *)&v[l];                            what is reduced
- *   const unsigned long __e_v = bytes / sizeof(E);    how many elements that is
- *   const unsigned long __w_v = bytes from v to __o_v;
- *   E __b_v[…];  E *__p_v = fits ? __b_v : (E *)(__copy + at);    the copy
- *   T *__r_v = __p_v moved back by __w_v;             v becomes (*__r_v); a pointer v hides the
- *                                                     outer one
+ *   E *@o_v = (E *)&v[l];                            what is reduced
+ *   const unsigned long @e_v = bytes / sizeof(E);    how many elements that is
+ *   const unsigned long @w_v = bytes from v to @o_v;
+ *   E @b_v[…];
+ *   E *@p_v = fits ? @b_v : (E *)(@copy + at);       the copy
+ *   T *@r_v = @p_v moved back by @w_v;               v becomes (*@r_v); a pointer v hides the
+ *                                                    outer one
  *
- * A copy is on the thread's stack where it is small, else at __copy in global memory: for SPMD
+ * A copy is on the thread's stack where it is small, else at @copy in global memory: for SPMD
  * kernels in the launch's scratchpad, whose size the host works out; elsewhere (generic kernels,
  * functions, constructs inside of parallel regions) in the team heap (devicertl/storage.c).
  *
@@ -34,7 +35,7 @@ enum {
     ARRAY_ON_STACK = 2048   /* of an array of constant size */
 };
 
-static const char *element(struct cg *cg, const struct cg_private *k)
+static const char *element_type(struct cg *cg, const struct cg_private *k)
 {
     return cg_type(cg, k->elem, "", CG_UNQUALIFIED);
 }
@@ -117,7 +118,7 @@ static void declare_distance(struct cg *cg, const struct cg_private *k, const ch
 void cg_find_array(struct cg *cg, struct cg_private *k, const char *outside)
 {
     const struct omp_item *item = section_of(k);
-    const char *v = k->var->name, *e = element(cg, k);
+    const char *v = k->var->name, *e = element_type(cg, k);
     struct cg_span s =
         item ? cg_span_of(cg, item)
              : (struct cg_span){ cg_address(cg, k->var), cg_strf(cg, "sizeof(%s)", outside) };
@@ -129,7 +130,7 @@ void cg_find_array(struct cg *cg, struct cg_private *k, const char *outside)
 
 /* A pointer of which the optimiser does not know where it came from: it may lead to before its
  * object. */
-static const char *hidden(struct cg *cg, const char *address)
+static const char *hidden_pointer(struct cg *cg, const char *address)
 {
     return cg_strf(cg,
                    cg->before ? "__ompgpu_hidden((unsigned long)(%s))"
@@ -138,24 +139,24 @@ static const char *hidden(struct cg *cg, const char *address)
                    address);
 }
 
-/* __p_v, declared by `declarator`, and __r_v. */
+/* @p_v, declared by `declarator`, and @r_v. */
 static void declare_moved(struct cg *cg, const struct cg_private *k, const char *declarator,
                           const char *storage)
 {
     const char *v = k->var->name;
     bool zero = starts_at_zero(section_of(k));
-    cg_line(cg, "%s = (void *)(%s);", declarator, zero ? storage : hidden(cg, storage));
+    cg_line(cg, "%s = (void *)(%s);", declarator, zero ? storage : hidden_pointer(cg, storage));
     cg_line(cg, "%s *const @r_%s = (void *)%s;",
             k->var->type->kind == OMPT_POINTER ? "void" : cg_var_type(cg, k->var, CG_UNQUALIFIED),
             v,
             zero ? cg_strf(cg, "@p_%s", v)
-                 : hidden(cg, cg_strf(cg, "(unsigned long)@p_%s - @w_%s", v, v)));
+                 : hidden_pointer(cg, cg_strf(cg, "(unsigned long)@p_%s - @w_%s", v, v)));
 }
 
 static const char *declare_storage(struct cg *cg, const struct cg_privates *p,
                                    const struct cg_private *k)
 {
-    const char *v = k->var->name, *e = element(cg, k),
+    const char *v = k->var->name, *e = element_type(cg, k),
                *global = cg_strf(cg, "(%s *)(@copy + %s)", e, cg_copy_offset(cg, p, k));
     if (cg_is_large(k) && cg_has_constant_size(k))
         return global;
@@ -169,7 +170,7 @@ static void declare_array(struct cg *cg, const struct cg_privates *p, const stru
 {
     const char *v = k->var->name;
     const char *storage = declare_storage(cg, p, k);
-    declare_moved(cg, k, cg_strf(cg, "%s *const @p_%s", element(cg, k), v), storage);
+    declare_moved(cg, k, cg_strf(cg, "%s *const @p_%s", element_type(cg, k), v), storage);
     cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++) %s", v,
             cg_initial(cg, k, cg_strf(cg, "@p_%s[@i]", v), cg_strf(cg, "@o_%s[@i]", v)));
 }
@@ -186,11 +187,11 @@ static const char *spell_moved(struct cg *cg, const struct cg_private *k)
 
 const struct cg_copy_kind cg_array_copy = { cg_find_array, declare_array, spell_moved };
 
-/* Sections of constant length in scans, which travel in the record:  E (*__o_v)[n] the original's
- * part, E (*__p_v)[n] the copy, __r_v as above. */
+/* Sections of constant length in scans, which travel in the record:  E (*@o_v)[n] the original's
+ * part, E (*@p_v)[n] the copy, @r_v as above. */
 static void find_section(struct cg *cg, struct cg_private *k, const char *outside)
 {
-    const char *v = k->var->name, *e = element(cg, k);
+    const char *v = k->var->name, *e = element_type(cg, k);
     cg_line(cg, "%s (*const @o_%s)[%u] = (void *)%s;", e, v, k->section,
             cg_span_of(cg, k->sharing->item).begin);
     cg_line(cg, "%s @b_%s[%u];", e, v, k->section);
@@ -227,7 +228,7 @@ void cg_array_functions(struct cg *cg, const struct cg_privates *p)
         const struct cg_private *k = &p->list[i];
         if (k->kind != &cg_array_copy)
             continue;
-        const char *e = element(cg, k), *name = cg_combiner(cg, p, k);
+        const char *e = element_type(cg, k), *name = cg_combiner(cg, p, k);
         unsigned n = shuffled_elements(k);
         cg_open_function(cg, "__OMPGPU_INLINE void %s(void *@p, const void *@q)", name);
         cg_line(cg, "%s *@a = @p;", e);
@@ -245,15 +246,16 @@ void cg_array_functions(struct cg *cg, const struct cg_privates *p)
 
 /* ------------------------------------------------------------------ within the team */
 /* Rounds of shuffles since the last barrier. */
-static const char *turn_of(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
+static const char *rounds_before(struct cg *cg, const struct cg_privates *p,
+                                 const struct cg_private *k)
 {
-    const char *turn =
+    const char *rounds =
         p->record ? cg_strf(cg, "__OMPGPU_ROUNDS(sizeof(%s) - %u)", p->record, p->padding) : "0";
     for (const struct cg_private *l = p->list; l < k; l++)
         if (cg_is_shuffled(p, l))
-            turn = cg_strf(cg, "%s + __OMPGPU_ARRAY_ROUNDS(@e_%s, sizeof(%s), %u)", turn,
-                           l->var->name, element(cg, l), shuffled_elements(l));
-    return turn;
+            rounds = cg_strf(cg, "%s + __OMPGPU_ARRAY_ROUNDS(@e_%s, sizeof(%s), %u)", rounds,
+                             l->var->name, element_type(cg, l), shuffled_elements(l));
+    return rounds;
 }
 
 /* One thread has all of the team's result, in its copy. */
@@ -285,24 +287,24 @@ static void store_array(struct cg *cg, const struct cg_privates *p, const struct
 static void combine_shuffled(struct cg *cg, const struct cg_privates *p, const struct cg_private *k,
                              bool to_slot)
 {
-    const char *v = k->var->name, *e = element(cg, k);
+    const char *v = k->var->name, *e = element_type(cg, k);
     unsigned n = shuffled_elements(k);
     cg_line(cg, "%s @rec[%u], @tmp[%u];", e, n, n);
     cg_open(cg, "if (__ompgpu_reduce_array(@p_%s, @e_%s, @rec, @tmp, sizeof(%s), %u, %s_%u, %s))",
-            v, v, e, n, cg_combiner(cg, p, k), n, turn_of(cg, p, k));
+            v, v, e, n, cg_combiner(cg, p, k), n, rounds_before(cg, p, k));
     store_array(cg, p, k, to_slot);
     cg_close(cg);
 }
 
-/* All copies in the memory of the team, whose threads then may read them: `__distance` bytes apart
- * from __rows on. */
+/* All copies in the memory of the team, whose threads then may read them: `@distance` bytes apart
+ * from @rows on. */
 static void store_rows(struct cg *cg, const struct cg_privates *p)
 {
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
         if (!cg_in_rows(p, k) || cg_has_constant_size(k))
             continue;
-        const char *v = k->var->name, *e = element(cg, k);
+        const char *v = k->var->name, *e = element_type(cg, k);
         cg_open(cg, "if (@e_%s <= %llu)", v, elements_on_stack(k));
         cg_line(cg, "%s *@to = (%s *)(@copy + %s);", e, e, cg_copy_offset(cg, p, k));
         cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++)", v);
@@ -329,7 +331,7 @@ static void combine_rows(struct cg *cg, const struct cg_privates *p, const struc
                      cg_entry_offset(cg, p, k), v);
         combines = cg_strf(cg, "!@deferred || @used");
     }
-    cg_line(cg, "%s @rec, @tmp;", element(cg, k));
+    cg_line(cg, "%s @rec, @tmp;", element_type(cg, k));
     cg_line(cg,
             "__ompgpu_combine_rows(%s, %s, @rows + %s, @distance, "
             "(unsigned)__ompgpu_num_threads(), @e_%s, &@rec, &@tmp, sizeof @rec, %s);",
@@ -364,7 +366,7 @@ void cg_get_arrays(struct cg *cg, const struct cg_privates *p)
         if (k->kind != &cg_array_copy)
             continue;
         cg_open_scope(cg);
-        cg_line(cg, "%s @rec, @tmp;", element(cg, k));
+        cg_line(cg, "%s @rec, @tmp;", element_type(cg, k));
         cg_line(cg,
                 "__ompgpu_%s_get_array(@env, @stride, %s, @o_%s, @e_%s, &@rec, &@tmp, sizeof "
                 "@rec, %s);",

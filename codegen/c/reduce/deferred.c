@@ -13,21 +13,21 @@
  * Deferred: the construct has an entry in the team's slot of the launch's scratchpad, and combines
  * its results there; at the end of the teams region the last team combines the entries of all
  * teams, in the order of their numbers, into the originals.  So the order in which teams come
- * changes no bit.  No valid program can tell it from an update at once: with several teams nobody
- * may read the original before the kernel's end, and a single team does update it at once.
+ * changes no bit.  No valid program can tell it from an update at once: with several teams no
+ * thread may read the original before the kernel's end, and a single team does update it at once.
  *
  *   slot of a team:  record | arrays of the teams construct's own reductions | entry 0 | entry 1 …
  *   entry:           used, in 16 bytes | record | array v | array w | …  (each in whole 16 bytes)
  *
- *   the teams construct   const unsigned long __entry_0 = …, __stride = …;
- *                         __ompgpu_deferred_begin(__ompgpu_deferred(__env, __stride, __entry_0));
- *   the construct         void *__deferred = __ompgpu_deferred(…);       NULL: there is one team
- *                         if (__deferred) {
- *                             __ompgpu_deferred_add(__deferred, 16, &__rec, …);
- *                             __ompgpu_deferred_end(__deferred);
- *                         } else *__o_v = …;
- *   its end               if (__ompgpu_deferred_last(__env)) { …
- *                             if (__ompgpu_deferred_get(…)) *__o_v = *__o_v op __rec.v; } */
+ *   the teams construct   const unsigned long @entry_0 = …, @stride = …;
+ *                         __ompgpu_deferred_begin(__ompgpu_deferred(@env, @stride, @entry_0));
+ *   the construct         void *@deferred = __ompgpu_deferred(…);       NULL: there is one team
+ *                         if (@deferred) {
+ *                             __ompgpu_deferred_add(@deferred, 16, &@rec, …);
+ *                             __ompgpu_deferred_end(@deferred);
+ *                         } else *@o_v = …;
+ *   its end               if (__ompgpu_deferred_last(@env)) { …
+ *                             if (__ompgpu_deferred_get(…)) *@o_v = *@o_v op @rec.v; } */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/reduce/reduce.h"
@@ -42,7 +42,7 @@ static bool is_inside(unsigned offset, const struct omp_construct *c)
 }
 
 /* How the kernel gets the variable; NULL: it is no parameter. */
-static const struct cg_param *parameter(const struct cg_plan *p, const struct omp_var *v)
+static const struct cg_param *parameter_of(const struct cg_plan *p, const struct omp_var *v)
 {
     for (unsigned i = 0; i < p->nparams; i++)
         if (p->params[i].var == v && p->params[i].pass != CG_PASS_BOUND)
@@ -56,12 +56,12 @@ static bool by_value(const struct cg_param *a)
            (a->pass == CG_PASS_VALUE || a->pass == CG_PASS_POINTER || a->pass == CG_PASS_LOOKUP);
 }
 
-/* A parameter passed by value that nobody changes: all teams and, where it is a number, the host
+/* A parameter passed by value that is never written: all teams and, where it is a number, the host
  * see the same. */
 static bool is_constant(const struct cg *cg, const struct cg_plan *p, const struct omp_var *v)
 {
     const struct omp_sharing *s = cg_sharing(p->teams, v);
-    return by_value(parameter(p, v)) && !cg_is_written(cg->unit, cg_whole(p->chain[0]), v) &&
+    return by_value(parameter_of(p, v)) && !cg_is_written(cg->unit, cg_whole(p->chain[0]), v) &&
            (!s || s->share == OMPSH_SHARED || s->share == OMPSH_FIRSTPRIVATE);
 }
 
@@ -96,7 +96,7 @@ static enum cg_owner owner_of(struct cg *cg, const struct cg_plan *p, const stru
     if (!p || !p->teams || !is_inside(c->pragma.begin, p->teams) || is_inside(v->decl, p->teams))
         return local && !pointee ? CG_OF_TEAM : CG_OF_UNKNOWN;
     const struct omp_sharing *teams = cg_sharing(p->teams, v);
-    const struct cg_param *a = parameter(p, v);
+    const struct cg_param *a = parameter_of(p, v);
     if (pointee && (!item->base_is_var || item->derefs > 1 || !is_constant(cg, p, v)))
         return CG_OF_UNKNOWN;
     if (!pointee && ((teams && teams->share != OMPSH_SHARED) || by_value(a) || (local && !a)))

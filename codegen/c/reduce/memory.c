@@ -5,7 +5,7 @@
  *   slot of a team:           record | array v | array w | … | entry 0 | entry 1 | …
  *   copies of a thread:       array v | array w | …                 (each in whole 16 bytes)
  *
- * The number of elements is __e_v where the array is found already, and computed from the list item
+ * The number of elements is @e_v where the array is found already, and computed from the list item
  * elsewhere: in the host text before the launch, and at the begin of a teams region for its
  * entries.  The size of the record, and of entries without their arrays, is part of the kernel's
  * info.
@@ -209,7 +209,7 @@ static bool any_large(const struct cg_privates *p)
 
 static bool in_team_heap(const struct cg_privates *p) { return !p->scratchpad && any_large(p); }
 
-/* Whether the N of `a[0:N]` is a constant only clang can tell. */
+/* Only clang knows whether the N of `a[0:N]` is a constant. */
 static void state_needs(struct cg *cg, struct cg_privates *p)
 {
     const char *bytes = "0", *rest = "0", *n;

@@ -1,13 +1,13 @@
 /* operator.c - what a reduction does to one value or one list item: its initial value, and how two
  * are combined.
  *
- * A user-defined reduction becomes two functions per list item, __udr_… (combiner) and __init_…
+ * A user-defined reduction becomes two functions per list item, @udr_… (combiner) and @init_…
  * (initialiser), in which omp_out, omp_in, omp_priv and omp_orig are macros.  In the host text,
  * where only scans need them, they are local variables around the user's text. */
 #include "codegen/c/reduce/reduce.h"
 
 /* ------------------------------------------------------------------ operators of the language */
-static const char *largest(struct cg *cg, const struct omp_type *t, bool is_max)
+static const char *extreme_value(struct cg *cg, const struct omp_type *t, bool is_max)
 {
     static const struct {
         unsigned size;
@@ -40,8 +40,8 @@ const char *cg_identity(struct cg *cg, const struct omp_type *t, enum omp_red_op
     case OMPR_ZERO: return "0";
     case OMPR_ONE: return "1";
     case OMPR_ONES: return t->kind == OMPT_BOOL ? "1" : t->size == 16 ? "~(__int128)0" : "~0";
-    case OMPR_LARGEST: return largest(cg, t, false);
-    default: return largest(cg, t, true);
+    case OMPR_LARGEST: return extreme_value(cg, t, false);
+    default: return extreme_value(cg, t, true);
     }
 }
 

@@ -1,15 +1,15 @@
 /* private.c - private copies of variables, in a block of their own.
  *
  *   {
- *     T *__o_v = &(v as it is spelled outside);      where the original is read or written
+ *     T *@o_v = &(v as it is spelled outside);       where the original is read or written
  *     T v = initial value;                           hides the outer v; from here on v is spelled
  *                                                    plainly
  *     …
  *     reductions, stores to originals
  *   }
  *
- * What there is to do for a copy is a matter of its kind (struct cg_copy_kind).  Kinds of
- * reductions are in reduce/. */
+ * What there is to do for a copy is a matter of its kind (struct cg_copy_kind); those of reductions
+ * are in record.c, array.c and scan.c. */
 #include "codegen/c/reduce/reduce.h"
 #include "driver/base/mem.h"
 

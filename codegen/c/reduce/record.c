@@ -1,8 +1,8 @@
 /* record.c - the record of a reduction, in which all scalars and small arrays of a construct travel
  * together.
  *
- *   struct __red_main_14 { double sum; int n; };     largest first, so that no padding is moved
- *   void __combine_main_14(void *a, const void *b)   a->sum = a->sum + b->sum; a->n = a->n + b->n;
+ *   struct @red_main_14 { double sum; int n; };      largest first, so that no padding is moved
+ *   void @combine_main_14(void *a, const void *b)    a->sum = a->sum + b->sum; a->n = a->n + b->n;
  *
  * The reductions of clang-ykt ask codegen for four helpers: shuffle-and-reduce, inter-warp copy,
  * scratchpad copy, load-and-reduce.  Each moves a list of variables and combines it.  Here the
@@ -10,11 +10,11 @@
  * shared slots, to and from the scratchpad, in words whatever the types; what is left for codegen
  * is the combining:
  *
- *   shuffle-and-reduce    fetch a lane's record by shuffles, then __combine_…; or, for integers of
- *                         up to 4 bytes, __redux_…, which combines each member over a warp
+ *   shuffle-and-reduce    fetch a lane's record by shuffles, then @combine_…; or, for integers of
+ *                         up to 4 bytes, @redux_…, which combines each member over a warp
  *   inter-warp copy       through shared cells
  *   scratchpad copy       to the team's slot
- *   load-and-reduce       from a slot, then __combine_…
+ *   load-and-reduce       from a slot, then @combine_…
  *
  * All are inlined, after which records live in registers. */
 #include <stdlib.h>

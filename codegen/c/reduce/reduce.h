@@ -15,8 +15,8 @@
  *   the body
  *   cg_close_privates       combines, stores to the originals, restores spellings, `}`
  *
- * Those of plan.c and the host text: cg_find_deferred, cg_launch_…_bytes, cg_inner_copy_bytes. What
- * follows below the line "between the files of reduce/" is used only there. */
+ * plan.c calls cg_find_deferred, the host text cg_launch_…_bytes and cg_inner_copy_bytes.  What
+ * follows the line "between the files of reduce/" is used only there. */
 #ifndef OMPGPU_C_REDUCE_H
 #define OMPGPU_C_REDUCE_H
 #include "codegen/c/clause.h"

@@ -7,14 +7,14 @@
  *   write     the record and the functions that combine, at file scope
  *   declare   the private copies with their initial values           each kind's; reduce/memory.c
  *   body
- *   finish    within the team, across the league, into the originals cg_finish_reduction, below
+ *   finish    within the team, across the league, into the originals: cg_finish_reduction
  *
  * Who takes part (enum cg_finish) is a matter of the construct: one thread, the threads of a
  * region, all threads of a league, or the main threads of generic teams.  With nothing but a
  * record, one call does it:
  *
- *   if (__ompgpu_reduce_league(__env, &__rec, &__tmp, sizeof __rec, __combine_main_14, 0)) *__o_sum
- * = *__o_sum + __rec.sum;
+ *   if (__ompgpu_reduce_league(@env, &@rec, &@tmp, sizeof @rec, @combine_main_14, 0))
+ *       *@o_sum = *@o_sum + @rec.sum;
  *
  * With arrays over the league, every team first stores its results in its slot of the scratchpad;
  * the last team to arrive combines the slots.  Constructs that the teams share inside of a teams
@@ -118,7 +118,7 @@ unsigned cg_kernel_counts(unsigned variables, unsigned arrays)
 }
 
 /* For -Rompgpu, and for OMPGPU_INFO in the kernel's flags. */
-static void describe(struct cg *cg, struct cg_privates *p)
+static void describe_reduction(struct cg *cg, struct cg_privates *p)
 {
     static const char *const how[] = { [CG_PARALLEL] = "TEAM",
                                        [CG_LEAGUE] = "LEAGUE",
@@ -169,13 +169,13 @@ void cg_reduction_functions(struct cg *cg, struct cg_privates *p)
         cg_write_record(cg, p);
         cg_array_functions(cg, p);
         cg_deferred_record(cg, p);
-        describe(cg, p);
+        describe_reduction(cg, p);
     }
     cg->out = out;
 }
 
 /* ------------------------------------------------------------------ finish: the record */
-/* One thread of a team has its result, in `from` and, where there is an entry, in __rec. */
+/* One thread of a team has its result, in `from` and, where there is an entry, in @rec. */
 static void update_originals(struct cg *cg, const struct cg_privates *p, const char *from)
 {
     cg_update_items(cg, p, from, CG_OF_TEAM);

@@ -1,26 +1,33 @@
 /* scan.c - loops with an inscan reduction, section 5.6 of OpenMP 5.2.
  *
- * The threads take one iteration each a round, in thread order, so that accesses coalesce as in a
+ * In each step every thread takes one iteration, in thread order, so that accesses coalesce as in a
  * cyclic schedule:
  *
- *   struct __red_f_12_scan __rec, __tmp, __aux, __carry; __carry.x = *__o_x;
- *   for (each round) {                           __m threads have an iteration
- *     x = identity;
- *     if (__t < __m) { … input phase … }
- *     __rec.x = x;
- *     __ompgpu_scan(&__rec, &__tmp, &__aux, &__carry, sizeof __rec, __combine_f_12_scan, __m,
- * exclusive); x = __rec.x; if (__t < __m) { … scan phase … }
+ *   struct @red_f_12_scan @rec, @tmp, @aux, @carry;
+ *   @carry.x = *@o_x;
+ *   for (each step) {                            @m threads have an iteration
+ *       x = identity;
+ *       if (@t < @m) { … input phase … }
+ *       @rec.x = x;
+ *       __ompgpu_scan(&@rec, &@tmp, &@aux, &@carry, sizeof @rec, @combine_f_12_scan, @m,
+ * exclusive); x = @rec.x; if (@t < @m) { … scan phase … }
  *   }
- *   if (__t == 0) *__o_x = __carry.x;
+ *   if (@t == 0)
+ *       *@o_x = @carry.x;
  *
- * Where the phases are simple, each thread has several iterations a round, base + t, base + T + t,
- * …: the loads of all are in flight at once. All list items travel in one record.  Where one thread
- * runs all iterations (simd, and loops on the host: clang 22 leaves out the original value there,
- * and crashes on arrays), there is none:
+ * Where the phases are simple, each thread has several iterations in a step, base + t, base + T +
+ * t, …: the loads of all are in flight at once.  All list items travel in one record.  Where one
+ * thread runs all iterations (simd, and loops on the host: clang 22 leaves out the original value
+ * there, and crashes on arrays), there is none:
  *
- *   __typeof__(x) __c_x = *__o_x;
- *   for (each iteration) { x = identity; … input phase …  __c_x = __c_x + x; x = __c_x; … scan
- * phase … }                        */
+ *   __typeof__(x) @c_x = *@o_x;
+ *   for (each iteration) {
+ *       x = identity;
+ *       … input phase …
+ *       @c_x = @c_x + x;
+ *       x = @c_x;
+ *       … scan phase …
+ *   } */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/reduce/reduce.h"
@@ -54,9 +61,9 @@ const char *cg_copy_name(struct cg *cg, const struct cg_private *k)
 /* ------------------------------------------------------------------ phases */
 /* A `continue` leaves the phase. */
 static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg_rounds *r,
-                        bool behind)
+                        bool after)
 {
-    bool loop = behind && s->continues;
+    bool loop = after && s->continues;
     if (r->alone)
         cg_open_scope(cg);
     else
@@ -65,10 +72,10 @@ static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg
         cg_line(cg, "%s", r->locals);
     if (loop)
         cg_open(cg, "do");
-    for (unsigned i = 0; behind && i < s->nagain; i++)
+    for (unsigned i = 0; after && i < s->nagain; i++)
         cg_line(cg, "%s %s;", cg_type(cg, s->again[i]->type, s->again[i]->name, CG_UNQUALIFIED),
                 s->again[i]->name);
-    cg_copy_body(cg, behind ? s->behind : s->before);
+    cg_copy_body(cg, after ? s->behind : s->before);
     if (loop)
         cg_close_with(cg, " while (0);");
     cg_close(cg);
@@ -100,8 +107,8 @@ static void initialise_items(struct cg *cg, const struct cg_privates *p)
 
 /* ------------------------------------------------------------------ the threads of a team */
 /* For -Rompgpu. */
-static void describe(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
-                     unsigned rows, const char *name, const char *record)
+static void describe_scan(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
+                          unsigned rows, const char *name, const char *record)
 {
     const char *names = "";
     unsigned n = 0;
@@ -138,7 +145,7 @@ static void open_row(struct cg *cg, const struct cg_rounds *r)
     cg_line(cg, "const %s @k = @base + @j;", r->k);
 }
 
-/* Several rows of iterations in one round. */
+/* Several iterations of each thread in a step. */
 static void write_rows(struct cg *cg, const struct scanned *s)
 {
     const struct cg_rounds *r = s->rounds;
@@ -168,7 +175,7 @@ static void write_rows(struct cg *cg, const struct scanned *s)
     store_carry(cg, s);
 }
 
-static void write_rounds(struct cg *cg, const struct scanned *s)
+static void write_steps(struct cg *cg, const struct scanned *s)
 {
     const struct cg_rounds *r = s->rounds;
     bool exclusive = s->scan->exclusive;
@@ -202,9 +209,9 @@ static void scan_by_team(struct cg *cg, const struct omp_construct *c, const str
     s.name = cg_name(cg, cg_strf(cg, "%s_scan", p->base), "");
     cg->out = cg->before;
     s.record = cg_scan_record(cg, p, s.name, &s.padding);
-    describe(cg, c, p, r->rows, s.name, s.record);
+    describe_scan(cg, c, p, r->rows, s.name, s.record);
     cg->out = out;
-    (r->rows > 1 ? write_rows : write_rounds)(cg, &s);
+    (r->rows > 1 ? write_rows : write_steps)(cg, &s);
 }
 
 /* ------------------------------------------------------------------ one thread */

@@ -109,7 +109,7 @@ static unsigned construct_at(struct cg *cg, unsigned *i, unsigned end)
 }
 
 /* Place all cursors at or after `offset`. */
-static void seek(const struct omp_unit *u, struct cursor *c, unsigned offset)
+static void place_cursors(const struct omp_unit *u, struct cursor *c, unsigned offset)
 {
     c->ref = cg_first_ref(u, offset);
     c->rename = FIRST_AT(u->renames, u->nrenames, .offset, offset);
@@ -140,7 +140,7 @@ static unsigned indent_at(const struct omp_unit *u, unsigned offset)
 }
 
 /* Where a line of the user's goes that has so many blanks. */
-static unsigned moved(const struct cg_layout *l, unsigned blanks)
+static unsigned moved_indent(const struct cg_layout *l, unsigned blanks)
 {
     return l->to + (blanks > l->from ? blanks - l->from : 0);
 }
@@ -167,7 +167,7 @@ static void write_user(struct cg *cg, unsigned begin, unsigned end)
             at = at < next ? at : next;
             bool marker = at < next && is_marker(u->text + at);
             if (at < next && u->text[at] != '\n' && !marker)
-                cg_pad(cg, moved(l, blanks));
+                cg_pad(cg, moved_indent(l, blanks));
             if (marker)
                 cg_forget_place(cg);
         }
@@ -179,7 +179,7 @@ static void write_user(struct cg *cg, unsigned begin, unsigned end)
 static void pad_user(struct cg *cg, unsigned at)
 {
     if (cg_at_line_start(cg->out) && !cg->layout.fixed)
-        cg_pad(cg, moved(&cg->layout, indent_at(cg->unit, at)));
+        cg_pad(cg, moved_indent(&cg->layout, indent_at(cg->unit, at)));
 }
 
 /* Blanks at the beginning of lines mean something in a raw string only. */
@@ -222,7 +222,7 @@ static unsigned copy_construct(struct cg *cg, const struct omp_construct *c, uns
     struct omp_place place = cg->place;
     struct cg_layout layout = cg->layout;
     unsigned indent = cg->out->indent;
-    cg->out->indent = moved(&layout, indent_of(cg->unit, c));
+    cg->out->indent = moved_indent(&layout, indent_of(cg->unit, c));
     cg->place = c->place;
     cg->construct(cg, c);
     cg->place = place;
@@ -241,7 +241,7 @@ void cg_copy(struct cg *cg, struct omp_extent e)
     struct cursor cur;
     struct cg_layout outer = cg->layout;
     cg->layout = layout_of(cg, e);
-    seek(u, &cur, e.begin);
+    place_cursors(u, &cur, e.begin);
     for (unsigned pos = e.begin;;) {
         unsigned ref = cur.ref < u->nrefs ? min(u->refs[cur.ref].offset, e.end) : e.end;
         unsigned rename = cg->renames && cur.rename < u->nrenames
@@ -255,7 +255,7 @@ void cg_copy(struct cg *cg, struct omp_extent e)
             break;
         if (construct == next) {
             pos = copy_construct(cg, u->constructs[cur.construct], e.end);
-            seek(u, &cur, pos);
+            place_cursors(u, &cur, pos);
         } else if (rename == next) {
             pad_user(cg, pos);
             cg_puts(cg, u->renames[cur.rename].text);

@@ -16,7 +16,7 @@ static void *must(void *p)
     return p;
 }
 
-static void grow(struct cg_text *t, size_t n)
+static void grow_text(struct cg_text *t, size_t n)
 {
     if (t->n + n + 1 <= t->capacity)
         return;
@@ -27,7 +27,7 @@ static void grow(struct cg_text *t, size_t n)
 void cg_write(struct cg *cg, const char *s, size_t n)
 {
     struct cg_text *t = cg->out;
-    grow(t, n);
+    grow_text(t, n);
     memcpy(t->s + t->n, s, n);
     t->n += n;
     t->s[t->n] = 0;
@@ -69,7 +69,7 @@ void cg_forget_place(struct cg *cg)
     cg->out->line = 0;
 }
 
-static const char *keep(struct cg *cg, const char *fmt, va_list ap)
+static const char *format_string(struct cg *cg, const char *fmt, va_list ap)
 {
     (void)cg;
     return arena_vprintf(NULL, fmt, ap);
@@ -93,12 +93,12 @@ static char *with_prefix(const struct cg *cg, const char *fmt)
     return s;
 }
 
-static const char *keep_v(struct cg *cg, const char *fmt, va_list ap)
+static const char *format_prefixed(struct cg *cg, const char *fmt, va_list ap)
 {
     if (!strchr(fmt, '@'))
-        return keep(cg, fmt, ap);
+        return format_string(cg, fmt, ap);
     char *own = with_prefix(cg, fmt);
-    const char *s = keep(cg, own, ap);
+    const char *s = format_string(cg, own, ap);
     free(own);
     return s;
 }
@@ -107,7 +107,7 @@ const char *cg_strf(struct cg *cg, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    const char *s = keep_v(cg, fmt, ap);
+    const char *s = format_prefixed(cg, fmt, ap);
     va_end(ap);
     return s;
 }
@@ -116,7 +116,7 @@ void cg_put(struct cg *cg, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    cg_puts(cg, keep_v(cg, fmt, ap));
+    cg_puts(cg, format_prefixed(cg, fmt, ap));
     va_end(ap);
 }
 
@@ -143,8 +143,8 @@ static void write_marker(struct cg *cg, struct omp_place p)
     cg->out->line = p.line;
 }
 
-/* clang counts on from the last marker; generated code may run ahead of its line where nobody asked
- * for exact lines. */
+/* clang counts on from the last marker; generated code may run ahead of its line where exact lines
+ * were not asked for. */
 static bool is_there(const struct cg *cg, struct omp_place p)
 {
     struct omp_place here = cg->out->shown;
@@ -242,7 +242,7 @@ void cg_line(struct cg *cg, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     start_generated(cg);
-    write_code(cg, keep_v(cg, fmt, ap));
+    write_code(cg, format_prefixed(cg, fmt, ap));
     va_end(ap);
 }
 
@@ -258,7 +258,7 @@ void cg_open(struct cg *cg, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    open_block(cg, keep_v(cg, fmt, ap));
+    open_block(cg, format_prefixed(cg, fmt, ap));
     va_end(ap);
 }
 
@@ -269,7 +269,7 @@ void cg_open_function(struct cg *cg, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     start_generated(cg);
-    write_code(cg, keep_v(cg, fmt, ap));
+    write_code(cg, format_prefixed(cg, fmt, ap));
     va_end(ap);
     cg_open_scope(cg);
 }
@@ -279,7 +279,7 @@ void cg_comment(struct cg *cg, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     cg_end_line(cg);
-    cg_put(cg, "\n// %s\n", keep_v(cg, fmt, ap));
+    cg_put(cg, "\n// %s\n", format_prefixed(cg, fmt, ap));
     va_end(ap);
 }
 
@@ -307,7 +307,7 @@ void cg_else(struct cg *cg)
 }
 
 /* ------------------------------------------------------------------ */
-static bool mentions(const struct cg_text *t, const char *word)
+static bool mentions_word(const struct cg_text *t, const char *word)
 {
     return t->n && memmem(t->s, t->n, word, strlen(word));
 }
@@ -319,7 +319,7 @@ void cg_write_within(struct cg *cg, const struct omp_function *f, const struct c
     bool defined[3];
     cg_end_line(cg);
     for (unsigned i = 0; i < 3; i++) {
-        defined[i] = f && (mentions(before, names[i]) || mentions(text, names[i]));
+        defined[i] = f && (mentions_word(before, names[i]) || mentions_word(text, names[i]));
         if (defined[i])
             cg_put(cg, "#define %s %s\n", names[i], cg_quoted(cg, f->name));
     }
@@ -357,7 +357,7 @@ const char *cg_in_comment(struct cg *cg, const char *s)
     return shown;
 }
 
-static bool taken(const struct cg *cg, const char *name)
+static bool is_taken(const struct cg *cg, const char *name)
 {
     for (unsigned i = 0; i < cg->nnames; i++)
         if (!strcmp(cg->names[i], name))
@@ -371,7 +371,7 @@ static bool taken(const struct cg *cg, const char *name)
 const char *cg_name(struct cg *cg, const char *base, const char *suffix)
 {
     const char *name = cg_strf(cg, "%s%s", base, suffix);
-    for (unsigned i = 2; taken(cg, name); i++)
+    for (unsigned i = 2; is_taken(cg, name); i++)
         name = cg_strf(cg, "%s_%u%s", base, i, suffix);
     cg->names = must(realloc(cg->names, (cg->nnames + 1) * sizeof *cg->names));
     cg->names[cg->nnames++] = name;
@@ -398,7 +398,7 @@ void cg_fault(struct cg *cg, struct omp_place place, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    fe_report(cg->unit, place, DIAG_ERROR, "internal error: %s", keep_v(cg, fmt, ap));
+    fe_report(cg->unit, place, DIAG_ERROR, "internal error: %s", format_prefixed(cg, fmt, ap));
     va_end(ap);
     cg->errors++;
 }

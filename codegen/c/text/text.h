@@ -82,7 +82,7 @@ void cg_init(struct cg *, const struct omp_unit *, struct cg_text *out);
 void cg_free(struct cg *);
 
 /* Appending, without regard to lines.  In all formats '@' is the prefix of generated names:
- * "@rec" is __omp_rec; arguments stay as they are. */
+ * "@rec" is @rec; arguments stay as they are. */
 void cg_put(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cg_puts(struct cg *, const char *);
 void cg_write(struct cg *, const char *, size_t);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "codegen/c/text/text.h"
 
-static struct omp_type *element(const struct omp_type *t)
+static struct omp_type *element_of(const struct omp_type *t)
 {
     return t->kind == OMPT_ARRAY || t->kind == OMPT_POINTER ? t->elem : NULL;
 }
@@ -15,47 +15,47 @@ static struct omp_type *element(const struct omp_type *t)
 unsigned cg_nbounds(const struct omp_type *t)
 {
     unsigned n = 0;
-    for (; t && t->variably_modified; t = element(t))
+    for (; t && t->variably_modified; t = element_of(t))
         n += t->kind == OMPT_ARRAY && t->vla;
     return n;
 }
 
 /* As it is spelled, where that can stand before any name. */
-static const char *spelled(struct cg *cg, const struct omp_type *t)
+static const char *type_spelling(struct cg *cg, const struct omp_type *t)
 {
     return strpbrk(t->spelling, "[(") ? cg_strf(cg, "__typeof__(%s)", t->spelling) : t->spelling;
 }
 
 /* Without const.  Only arrays carry it in their spelling: rebuild them from their elements. */
-static const char *unqualified(struct cg *cg, const struct omp_type *t)
+static const char *unqualified_type(struct cg *cg, const struct omp_type *t)
 {
     if (t->kind == OMPT_ARRAY && t->is_const && t->elem)
-        return cg_strf(cg, "__typeof__(%s [%llu])", unqualified(cg, t->elem),
+        return cg_strf(cg, "__typeof__(%s [%llu])", unqualified_type(cg, t->elem),
                        (unsigned long long)t->bound);
-    return spelled(cg, t);
+    return type_spelling(cg, t);
 }
 
-static const char *level(struct cg *cg, const struct omp_type *t, const char *v, unsigned d,
-                         enum cg_qualifiers q)
+static const char *type_level(struct cg *cg, const struct omp_type *t, const char *v, unsigned d,
+                              enum cg_qualifiers q)
 {
     if (!t->variably_modified)
-        return q == CG_UNQUALIFIED ? unqualified(cg, t) : spelled(cg, t);
+        return q == CG_UNQUALIFIED ? unqualified_type(cg, t) : type_spelling(cg, t);
     if (t->kind == OMPT_POINTER)
-        return cg_strf(cg, "__typeof__(%s *)", level(cg, t->elem, v, d, CG_AS_IS));
+        return cg_strf(cg, "__typeof__(%s *)", type_level(cg, t->elem, v, d, CG_AS_IS));
     if (t->vla)
-        return cg_strf(cg, "__typeof__(%s [__%s_d%u])", level(cg, t->elem, v, d + 1, q), v, d);
-    return cg_strf(cg, "__typeof__(%s [%llu])", level(cg, t->elem, v, d, q),
+        return cg_strf(cg, "__typeof__(%s [__%s_d%u])", type_level(cg, t->elem, v, d + 1, q), v, d);
+    return cg_strf(cg, "__typeof__(%s [%llu])", type_level(cg, t->elem, v, d, q),
                    (unsigned long long)t->bound);
 }
 
 const char *cg_type(struct cg *cg, const struct omp_type *t, const char *v, enum cg_qualifiers q)
 {
-    return level(cg, t, v, 0, q);
+    return type_level(cg, t, v, 0, q);
 }
 /* In host text local types have their own names, which are not known here. */
 const char *cg_var_type(struct cg *cg, const struct omp_var *v, enum cg_qualifiers q)
 {
-    return cg->renames ? level(cg, v->type, v->name, 0, q)
+    return cg->renames ? type_level(cg, v->type, v->name, 0, q)
                        : cg_strf(cg, "__typeof__(%s)", cg_spell(cg, v));
 }
 
@@ -72,7 +72,7 @@ const char *cg_reference(struct cg *cg, const struct omp_var *v)
 
 const char *cg_bound(struct cg *cg, const struct omp_type *t, unsigned i, const char *lvalue)
 {
-    for (; t; t = element(t), lvalue = cg_strf(cg, "%s[0]", lvalue))
+    for (; t; t = element_of(t), lvalue = cg_strf(cg, "%s[0]", lvalue))
         if (t->kind == OMPT_ARRAY && t->vla && i-- == 0)
             break;
     return cg_strf(cg, "sizeof(%s) / sizeof(%s[0])", lvalue, lvalue);
