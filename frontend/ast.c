@@ -654,15 +654,10 @@ static void find_statement(struct fe *fe, CXCursor c, enum CXCursorKind k)
 {
     if (!clang_isStatement(k) && !clang_isExpression(k))
         return;
-    unsigned at = fe_begin(fe, c), lo = 0, hi = fe->pragmas.n;
-    while (lo < hi) { /* `extent.begin` grows, and so does `wanted` where it is set */
-        unsigned mid = (lo + hi) / 2;
-        if (fe->pragmas.at[mid].extent.begin < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    for (unsigned i = lo; i-- > 0;) { /* the pragmas just in front of it, past stand-alone ones */
+    unsigned at =
+        fe_begin(fe, c); /* the pragmas' begins grow, and their `wanted` where it is set */
+    unsigned i = fe_count_before(fe->pragmas.at, fe->pragmas.n, sizeof *fe->pragmas.at, at);
+    while (i-- > 0) { /* the pragmas just in front of it, past stand-alone ones */
         struct fe_pragma *p = &fe->pragmas.at[i];
         if (p->wanted == at && !p->found) {
             p->found = true;
@@ -779,11 +774,6 @@ unsigned fe_stmt_end(struct fe *fe, CXCursor c)
 }
 
 /* ------------------------------------------------------------------ sorting */
-static int by_ref(const void *a, const void *b)
-{
-    unsigned x = ((const struct omp_ref *)a)->offset, y = ((const struct omp_ref *)b)->offset;
-    return (x > y) - (x < y);
-}
 static int by_unsigned(const void *a, const void *b)
 {
     unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
@@ -814,35 +804,10 @@ static int by_decl(const void *a, const void *b)
         (v).n = n_;                                                                                \
     } while (0)
 
-unsigned fe_first_ref(const struct fe *fe, unsigned offset)
-{
-    unsigned lo = 0, hi = fe->refs.n;
-    while (lo < hi) {
-        unsigned m = (lo + hi) / 2;
-        if (fe->refs.at[m].offset < offset)
-            lo = m + 1;
-        else
-            hi = m;
-    }
-    return lo;
-}
-unsigned fe_first_fref(const struct fe *fe, unsigned offset)
-{
-    unsigned lo = 0, hi = fe->frefs.n;
-    while (lo < hi) {
-        unsigned m = (lo + hi) / 2;
-        if (fe->frefs.at[m].offset < offset)
-            lo = m + 1;
-        else
-            hi = m;
-    }
-    return lo;
-}
-
 const struct omp_ref *fe_ref_at(const struct fe *fe, unsigned offset)
 {
-    unsigned i = fe_first_ref(fe, offset);
-    return i < fe->refs.n && fe->refs.at[i].offset == offset ? &fe->refs.at[i] : NULL;
+    const struct omp_ref *r = FE_FIRST(fe->refs, offset);
+    return r && r->offset == offset ? r : NULL;
 }
 
 static bool contains(const fe_offsets *v, unsigned offset)
@@ -906,7 +871,7 @@ static void choose_definitions(struct fe *fe)
 
 void fe_finish_walk(struct fe *fe)
 {
-    SORT(fe->refs, by_ref);
+    SORT(fe->refs, by_unsigned);
     UNIQUE(fe->refs, .offset);
     SORT(fe->frefs, by_unsigned); /* offset is the first member of both */
     UNIQUE(fe->frefs, .offset);

@@ -499,9 +499,7 @@ static bool is_called(const struct fe *fe, const struct fe_fref *r)
 static void redirect(struct fe *fe, const struct variant *v, unsigned n, struct omp_extent e,
                      bool in_target)
 {
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
-         i++) {
-        struct fe_fref *r = &fe->frefs.at[i];
+    FE_EACH(r, fe->frefs, e) {
         struct fe_function *f =
             is_called(fe, r) ? variant_for(fe, v, n, r->function, r->offset, in_target) : NULL;
         if (!f)

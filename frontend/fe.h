@@ -221,6 +221,18 @@ void fe_error(struct fe *, unsigned offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void fe_error_at(struct fe *, struct omp_place, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Lists that are sorted by position: each element begins with an offset, `unsigned`.
+ * The number of those before the offset. */
+unsigned fe_count_before(const void *list, unsigned n, size_t size, unsigned offset);
+/* the first one at or after the offset, the last one at or before it; NULL: none */
+void *fe_first_at(void *list, unsigned n, size_t size, unsigned offset);
+void *fe_last_at(void *list, unsigned n, size_t size, unsigned offset);
+#define FE_FIRST(list, offset) fe_first_at((list).at, (list).n, sizeof *(list).at, offset)
+#define FE_LAST(list, offset) fe_last_at((list).at, (list).n, sizeof *(list).at, offset)
+/* all in the extent: FE_EACH(r, fe->refs, e) … */
+#define FE_EACH(x, list, extent)                                                                   \
+    for (__typeof__(*(list).at) *x = FE_FIRST(list, (extent).begin);                               \
+         x && x < (list).at + (list).n && *(const unsigned *)x < (extent).end; x++)
 static inline bool fe_inside(unsigned offset, struct omp_extent e)
 {
     return offset >= e.begin && offset < e.end;
@@ -292,9 +304,6 @@ typedef VEC(CXCursor) fe_cursors;
 void fe_children(struct fe *, CXCursor, fe_cursors *);
 /* parentheses and implicit casts off */
 CXCursor fe_strip(struct fe *, CXCursor);
-/* index of the first ref at or behind offset */
-unsigned fe_first_ref(const struct fe *, unsigned offset);
-unsigned fe_first_fref(const struct fe *, unsigned offset);
 /* the use of a variable at exactly this offset, or NULL; after fe_finish_walk */
 const struct omp_ref *fe_ref_at(const struct fe *, unsigned offset);
 /* probe.c */

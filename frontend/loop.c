@@ -167,9 +167,8 @@ static CXCursor read_loop(struct loop_reader *r, CXCursor c)
 
 static bool uses(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
-         i++)
-        if (fe->refs.at[i].var == v)
+    FE_EACH(r, fe->refs, e)
+        if (r->var == v)
             return true;
     return false;
 }

@@ -29,9 +29,8 @@ static bool has_parallel_construct(const struct fe *fe, struct omp_extent e)
 /* A function that is only referred to may be called later, so every reference counts. */
 static bool refers_to_parallel_function(const struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
-         i++)
-        if (fe->frefs.at[i].function->f->has_parallel)
+    FE_EACH(r, fe->frefs, e)
+        if (r->function->f->has_parallel)
             return true;
     return false;
 }
@@ -71,9 +70,8 @@ static bool has_sync(const struct omp_construct *first, const struct omp_constru
 
 static bool calls_sync(const struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
-         i++) {
-        const struct fe_function *f = fe->frefs.at[i].function;
+    FE_EACH(r, fe->frefs, e) {
+        const struct fe_function *f = r->function;
         if (f->f->synchronises || f->locks)
             return true;
     }

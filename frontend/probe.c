@@ -286,31 +286,18 @@ void fe_write_probes(struct fe *fe)
 /* ------------------------------------------------------------------ offsets */
 unsigned fe_text_offset(const struct fe *fe, unsigned seen)
 {
-    unsigned lo = 0, hi = fe->segments.n;
-    while (hi - lo > 1) {
-        unsigned mid = (lo + hi) / 2;
-        if (fe->segments.at[mid].seen <= seen)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    const struct fe_segment *s = &fe->segments.at[lo];
-    unsigned n = hi && seen > s->seen ? seen - s->seen : 0;
-    return hi ? s->text + (n < s->length ? n : s->length) : 0;
+    const struct fe_segment *s = FE_LAST(fe->segments, seen);
+    if (!s)
+        return 0;
+    unsigned n = seen - s->seen;
+    return s->text + (n < s->length ? n : s->length);
 }
 
 /* The probe that holds the offset, or NULL. */
 const struct fe_probe *fe_probe_at(const struct fe *fe, unsigned seen)
 {
-    unsigned lo = 0, hi = fe->probes.n;
-    while (lo < hi) {
-        unsigned mid = (lo + hi) / 2;
-        if (fe->probes.at[mid].end <= seen)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < fe->probes.n && fe->probes.at[lo].begin <= seen ? &fe->probes.at[lo] : NULL;
+    const struct fe_probe *p = FE_LAST(fe->probes, seen);
+    return p && seen < p->end ? p : NULL;
 }
 
 /* An error at this offset of a probe: its operand, or all, will be left out. */

@@ -125,15 +125,13 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
 static void scan(struct walk *w, struct omp_extent e, bool globals)
 {
     struct fe *fe = w->fe;
-    for (unsigned i = fe_first_fref(fe, e.begin); i < fe->frefs.n && fe->frefs.at[i].offset < e.end;
-         i++)
-        need_function(w, fe->frefs.at[i].function, fe->frefs.at[i].offset);
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
-         i++) {
-        struct omp_var *v = fe->refs.at[i].var;
+    FE_EACH(r, fe->frefs, e)
+        need_function(w, r->function, r->offset);
+    FE_EACH(r, fe->refs, e) {
+        struct omp_var *v = r->var;
         bool target = v->declare_target == OMPV_DT_TO || v->declare_target == OMPV_DT_IMPLICIT;
         if (v->storage == OMPS_GLOBAL && (globals || target))
-            need_var(w, v, fe->refs.at[i].offset);
+            need_var(w, v, r->offset);
     }
 }
 
@@ -346,9 +344,8 @@ static void find_parallel(struct fe *fe)
             struct omp_function *f = fe->functions.at[i]->f;
             if (!f->device || !f->defined || f->has_parallel)
                 continue;
-            for (unsigned k = fe_first_fref(fe, f->extent.begin);
-                 k < fe->frefs.n && fe->frefs.at[k].offset < f->extent.end; k++) {
-                const struct omp_function *g = fe->frefs.at[k].function->f;
+            FE_EACH(r, fe->frefs, f->extent) {
+                const struct omp_function *g = r->function->f;
                 if (g->has_parallel && (g->device || g->elsewhere)) {
                     f->has_parallel = change = true;
                     break;
@@ -362,9 +359,8 @@ static void find_parallel(struct fe *fe)
  * must be known. */
 static void mark_sized(struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
-         i++) {
-        struct omp_var *v = fe->refs.at[i].var;
+    FE_EACH(r, fe->refs, e) {
+        struct omp_var *v = r->var;
         v->sized |= v->storage == OMPS_GLOBAL && v->declare_target == OMPV_NOT_DECLARED;
     }
 }

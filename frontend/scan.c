@@ -212,26 +212,31 @@ static bool is_set_behind(const struct body *b, const struct omp_var *v, unsigne
         struct omp_extent e = statement_extent(b->fe, b->statements.at[i]);
         if (e.begin != use)
             continue;
-        unsigned next = fe_first_ref(b->fe, use) + 1;
-        while (next < b->fe->refs.n && b->fe->refs.at[next].offset < e.end &&
-               b->fe->refs.at[next].var != v)
-            next++;
-        return next >= b->fe->refs.n || b->fe->refs.at[next].offset >= e.end;
+        FE_EACH(r, b->fe->refs, e)
+            if (r->var == v && r->offset != use)
+                return false;
+        return true;
     }
     return false;
+}
+
+static const struct omp_ref *first_use(struct fe *fe, struct omp_extent e, const struct omp_var *v)
+{
+    FE_EACH(r, fe->refs, e)
+        if (r->var == v)
+            return r;
+    return NULL;
 }
 
 static void check_local(struct body *b, struct omp_var *v, var_list *again)
 {
     struct fe *fe = b->fe;
-    unsigned i = fe_first_ref(fe, b->s->behind.begin);
-    while (i < fe->refs.n && fe->refs.at[i].offset < b->s->behind.end && fe->refs.at[i].var != v)
-        i++;
-    if (i >= fe->refs.n || fe->refs.at[i].offset >= b->s->behind.end)
+    const struct omp_ref *r = first_use(fe, b->s->behind, v);
+    if (!r)
         return;
     if (v->storage == OMPS_STATIC_LOCAL || v->type->variably_modified ||
-        !is_set_behind(b, v, fe->refs.at[i].offset))
-        fe_error(fe, fe->refs.at[i].offset,
+        !is_set_behind(b, v, r->offset))
+        fe_error(fe, r->offset,
                  "'%s' is declared before the 'scan' directive: only list items carry values "
                  "across it "
                  "(OpenMP 5.2, section 5.6); set it again here, or declare it here",

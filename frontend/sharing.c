@@ -57,10 +57,9 @@ static bool replaced_inside(const struct omp_construct *c, const struct omp_ref 
 static void add_refs(struct fe *fe, var_list *l, const struct omp_construct *c, struct omp_extent e,
                      struct omp_extent whole)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
-         i++)
-        if (!fe_inside(fe->refs.at[i].var->decl, whole) && !replaced_inside(c, &fe->refs.at[i]))
-            add_once(fe, l, fe->refs.at[i].var);
+    FE_EACH(r, fe->refs, e)
+        if (!fe_inside(r->var->decl, whole) && !replaced_inside(c, r))
+            add_once(fe, l, r->var);
 }
 
 /* Expressions of these clauses are evaluated inside of the construct; those of the others by
@@ -232,17 +231,15 @@ static bool contains(const fe_offsets *v, unsigned offset)
 }
 static bool address_taken_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
-         i++)
-        if (fe->refs.at[i].var == v && contains(&fe->addrs, fe->refs.at[i].offset))
+    FE_EACH(r, fe->refs, e)
+        if (r->var == v && contains(&fe->addrs, r->offset))
             return true;
     return false;
 }
 static bool written_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
-         i++)
-        if (fe->refs.at[i].var == v && fe->refs.at[i].write)
+    FE_EACH(r, fe->refs, e)
+        if (r->var == v && r->write)
             return true;
     return false;
 }
@@ -506,10 +503,8 @@ static bool needs_one_copy(const struct fe *fe, const struct omp_construct *c,
 {
     if (!c->spmd_inner && !has_teams(c))
         return false;
-    for (unsigned i = fe_first_ref(fe, c->body.begin);
-         i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++)
-        if (fe->refs.at[i].var == v && fe->refs.at[i].write &&
-            !private_at(c, v, fe->refs.at[i].offset))
+    FE_EACH(r, fe->refs, c->body)
+        if (r->var == v && r->write && !private_at(c, v, r->offset))
             return true;
     for (const struct omp_construct *k = c->child; k; k = k->next)
         if (stored_by_clause(k, v) && !private_at(c, v, k->pragma.begin))

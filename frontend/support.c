@@ -156,14 +156,12 @@ static bool points_to_function(const struct fe *fe, const struct omp_var *v)
 /* A host function's address means nothing on the device. */
 static void check_function_pointers(struct fe *fe, const struct omp_construct *c)
 {
-    for (unsigned i = fe_first_ref(fe, c->body.begin);
-         i < fe->refs.n && fe->refs.at[i].offset < c->body.end; i++) {
-        const struct omp_var *v = fe->refs.at[i].var;
+    FE_EACH(r, fe->refs, c->body) {
+        const struct omp_var *v = r->var;
         if (fe_inside(v->decl, c->body) || v->declare_target != OMPV_NOT_DECLARED ||
             !points_to_function(fe, v))
             continue;
-        fe_unsupported(fe, fe_place(fe->u, fe->refs.at[i].offset), UNSUPPORTED_FUNCTION_POINTER,
-                       v->name, NULL);
+        fe_unsupported(fe, fe_place(fe->u, r->offset), UNSUPPORTED_FUNCTION_POINTER, v->name, NULL);
         return;
     }
 }

@@ -66,18 +66,36 @@ void fe_scan_lines(struct fe *fe)
     fe->u->lines = t;
 }
 
-static const struct fe_line *marker_of(const struct omp_unit *u, unsigned offset)
+unsigned fe_count_before(const void *list, unsigned n, size_t size, unsigned offset)
 {
-    const struct line_table *t = table_of(u);
-    unsigned lo = 0, hi = t->n;
-    while (hi - lo > 1) {
+    unsigned lo = 0, hi = n;
+    while (lo < hi) {
         unsigned mid = (lo + hi) / 2;
-        if (t->at[mid].offset <= offset)
-            lo = mid;
+        if (*(const unsigned *)((const char *)list + mid * size) < offset)
+            lo = mid + 1;
         else
             hi = mid;
     }
-    return &t->at[lo];
+    return lo;
+}
+
+void *fe_first_at(void *list, unsigned n, size_t size, unsigned offset)
+{
+    unsigned i = fe_count_before(list, n, size, offset);
+    return i < n ? (char *)list + i * size : NULL;
+}
+
+void *fe_last_at(void *list, unsigned n, size_t size, unsigned offset)
+{
+    unsigned i = fe_count_before(list, n, size, offset + 1);
+    return i ? (char *)list + (i - 1) * size : NULL;
+}
+
+static const struct fe_line *marker_of(const struct omp_unit *u, unsigned offset)
+{
+    const struct line_table *t = table_of(u);
+    const struct fe_line *l = FE_LAST(*t, offset);
+    return l ? l : t->at;
 }
 
 bool fe_is_system(const struct fe *fe, unsigned offset) { return marker_of(fe->u, offset)->system; }
@@ -86,15 +104,8 @@ bool fe_is_system(const struct fe *fe, unsigned offset) { return marker_of(fe->u
 static unsigned line_at(const struct omp_unit *u, unsigned offset)
 {
     const struct line_table *t = table_of(u);
-    unsigned lo = 0, hi = t->nstarts;
-    while (hi - lo > 1) {
-        unsigned mid = (lo + hi) / 2;
-        if (t->starts[mid] <= offset)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    unsigned n = fe_count_before(t->starts, t->nstarts, sizeof *t->starts, offset + 1);
+    return n ? n - 1 : 0;
 }
 
 struct omp_place fe_place(const struct omp_unit *u, unsigned offset)

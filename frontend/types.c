@@ -314,9 +314,8 @@ static const char *renamed_text(struct fe *fe, unsigned b, unsigned e)
 
 static bool uses_local_variable(struct fe *fe, struct omp_extent e)
 {
-    for (unsigned i = fe_first_ref(fe, e.begin); i < fe->refs.n && fe->refs.at[i].offset < e.end;
-         i++)
-        if (fe->refs.at[i].var->storage != OMPS_GLOBAL)
+    FE_EACH(r, fe->refs, e)
+        if (r->var->storage != OMPS_GLOBAL)
             return true;
     return false;
 }
