@@ -300,6 +300,13 @@ static bool has_selector(const struct fe_pragma *p)
            d == OMPDIR_BEGIN_DECLARE_VARIANT;
 }
 
+static bool is_condition(const struct fe *fe, const struct fe_token *t)
+{
+    unsigned selector = 0;
+    return fe_word(WORDS_SELECTOR, fe->u->text + t->begin, t->end - t->begin, &selector) &&
+           selector == SELECTOR_CONDITION;
+}
+
 /* Conditions and scores of all selectors, and the arguments of all variants. */
 static void collect_contexts(struct fe *fe, struct fe_pragma *p)
 {
@@ -308,15 +315,16 @@ static void collect_contexts(struct fe *fe, struct fe_pragma *p)
         if (!token_is(&r, k + 1, "("))
             continue;
         unsigned begin = k + 2, close = closing(&r, k + 1);
-        if (token_is(&r, k, "condition") || token_is(&r, k, "score")) {
-            if (token_is(&r, begin, "score"))
+        const struct fe_token *word = &p->tokens[k];
+        enum omp_clause_kind kind = fe_clause_named(fe, word);
+        if (is_condition(fe, word) || fe_keyword(fe, word) == OMPK_SCORE) {
+            if (fe_keyword(fe, &p->tokens[begin]) == OMPK_SCORE)
                 begin = find_top(&r, begin, close, ":") + 1;
             fe_add_operand(&r, begin, close, false);
         }
-        bool when = token_is(&r, k, "when");
-        if (!when && !token_is(&r, k, "default") && !token_is(&r, k, "otherwise"))
+        if (kind != OMPC_WHEN && kind != OMPC_DEFAULT && kind != OMPC_OTHERWISE)
             continue;
-        begin = when ? find_top(&r, begin, close, ":") + 1 : begin;
+        begin = kind == OMPC_WHEN ? find_top(&r, begin, close, ":") + 1 : begin;
         if (begin >= close || p->c->directive != OMPDIR_METADIRECTIVE)
             continue;
         struct omp_construct c = { .leaves = 0 };

@@ -45,28 +45,19 @@ static bool is_harmless(const struct fe_pragma *p, enum omp_directive d)
     }
 }
 
-static bool is_char(const struct fe *fe, const struct fe_pragma *p, unsigned k, char c)
-{
-    return k < p->ntokens && p->tokens[k].kind == TOK_PUNCT && fe->u->text[p->tokens[k].begin] == c;
-}
-
 /* After the argument, if one begins at k. */
 static unsigned skip_argument(const struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
-    if (!is_char(fe, p, k, '('))
+    if (!fe_word_at(fe, p, k, "("))
         return k;
-    for (int depth = 0; k < p->ntokens; k++) {
-        depth += is_char(fe, p, k, '(') - is_char(fe, p, k, ')');
-        if (!depth)
-            return k + 1;
-    }
-    return k;
+    unsigned close = fe_closing(fe, p, k);
+    return close < p->ntokens ? close + 1 : close;
 }
 
 /* Clauses from token k to the line's end, or to the ')' around them. */
 static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
-    for (k = skip_argument(fe, p, k); k < p->ntokens; k += is_char(fe, p, k, ',')) {
+    for (k = skip_argument(fe, p, k); k < p->ntokens; k += fe_word_at(fe, p, k, ",")) {
         const struct fe_token *t = &p->tokens[k];
         if (is_one_of(fe, t, WORDS_CLANG_HANGS)) {
             fe_unsupported(fe, fe_place(fe->u, t->begin), UNSUPPORTED_CLANG_HANGS,
@@ -82,13 +73,10 @@ static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
 /* when(context: directive), otherwise(directive) */
 static void check_variants(struct fe *fe, const struct fe_pragma *p)
 {
-    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end + is_char(fe, p, end, ',')) {
-        unsigned from = k + 2, at = from;
-        int depth = 0;
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end + fe_word_at(fe, p, end, ",")) {
         end = skip_argument(fe, p, k + 1);
-        for (; at < end && (depth || !is_char(fe, p, at, ':')); at++)
-            depth += is_char(fe, p, at, '(') - is_char(fe, p, at, ')');
-        check_clauses(fe, p, at < end ? at + 1 : from);
+        unsigned colon = fe_find_top(fe, p, k + 2, end, ":");
+        check_clauses(fe, p, colon < end ? colon + 1 : k + 2);
     }
 }
 
@@ -116,11 +104,27 @@ static struct fe *read_directives(const char *path, char *text, size_t length)
     return fe;
 }
 
-int fe_screen(const char *path, char *text, size_t length)
+/* Also in a variant of a metadirective. */
+static bool mentions_device(const struct fe *fe, const struct fe_pragma *p)
+{
+    const unsigned ours = OMPL_TARGET | OMPL_DATA | OMPL_DECLARE_TARGET;
+    unsigned n;
+    for (unsigned k = 0; k < p->ntokens; k++) {
+        enum omp_directive d = fe_directive_at(fe, p, k, &n);
+        if (d != OMPDIR_UNKNOWN && (fe_directive_rows[d].leaf & ours))
+            return true;
+    }
+    return false;
+}
+
+int fe_screen(const char *path, char *text, size_t length, bool *for_device)
 {
     struct fe *fe = read_directives(path, text, length);
-    for (unsigned i = 0; i < fe->pragmas.n; i++)
+    *for_device = false;
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
         check_pragma(fe, &fe->pragmas.at[i]);
+        *for_device |= mentions_device(fe, &fe->pragmas.at[i]);
+    }
     int errors = fe->errors;
     arena_free(fe->a);
     return errors;
@@ -176,8 +180,8 @@ static bool is_hidden(const struct fe *fe, const struct fe_pragma *p, unsigned k
 {
     enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[k]);
     unsigned n;
-    if (kind == OMPC_IF && is_char(fe, p, k + 1, '('))
-        return fe_directive_at(fe, p, k + 2, &n) == OMPDIR_TARGET && is_char(fe, p, k + 3, ':');
+    if (kind == OMPC_IF && fe_word_at(fe, p, k + 1, "("))
+        return fe_directive_at(fe, p, k + 2, &n) == OMPDIR_TARGET && fe_word_at(fe, p, k + 3, ":");
     bool of_ours = false, of_rest = false;
     for (unsigned i = 0; i < p->nnames && kind != OMPC_COUNT; i++)
         if (fe_directive_rows[p->names[i]].leaf & OURS)
@@ -211,7 +215,8 @@ static void hide_scan(struct fe *fe, const struct fe_pragma *p)
     char *text = fe->u->text;
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
         if (fe_keyword(fe, &p->tokens[k]) == OMPK_INSCAN)
-            blank(text, p->tokens[k].begin, p->tokens[is_char(fe, p, k + 1, ',') ? k + 1 : k].end);
+            blank(text, p->tokens[k].begin,
+                  p->tokens[fe_word_at(fe, p, k + 1, ",") ? k + 1 : k].end);
     if (p->c->directive != OMPDIR_SCAN)
         return;
     unsigned omp = p->tokens[0].begin;

@@ -27,7 +27,6 @@ struct around {
 struct selector { /* the argument of when(), match() while it is read, and what came out */
     struct fe *fe;
     const struct fe_pragma *p;
-    unsigned k, end;
     bool device; /* the context's device is the GPU */
     const struct around *around;
     enum answer all, any; /* of the traits so far */
@@ -39,35 +38,17 @@ struct selector { /* the argument of when(), match() while it is read, and what 
 /* ------------------------------------------------------------------ tokens */
 static bool token_is(const struct selector *s, unsigned k, const char *word)
 {
-    return k < s->end && fe_token_is(s->fe, &s->p->tokens[k], word);
+    return fe_word_at(s->fe, s->p, k, word);
 }
 static bool opens_clause(const struct selector *s, unsigned k, enum omp_clause_kind kind)
 {
     return token_is(s, k + 1, "(") && fe_clause_named(s->fe, &s->p->tokens[k]) == kind;
 }
 
-static unsigned closing(const struct selector *s, unsigned k) /* of the bracket at k */
-{
-    int depth = 0;
-    for (; k < s->end; k++) {
-        char c = s->fe->u->text[s->p->tokens[k].begin];
-        if (s->p->tokens[k].kind == TOK_PUNCT && strchr("([{", c))
-            depth++;
-        if (s->p->tokens[k].kind == TOK_PUNCT && strchr(")]}", c) && --depth == 0)
-            return k;
-    }
-    return s->end;
-}
-
+static unsigned closing(const struct selector *s, unsigned k) { return fe_closing(s->fe, s->p, k); }
 static unsigned find_top(const struct selector *s, unsigned k, unsigned end, const char *word)
 {
-    for (; k < end; k++) {
-        if (token_is(s, k, word))
-            return k;
-        if (token_is(s, k, "(") || token_is(s, k, "{") || token_is(s, k, "["))
-            k = closing(s, k);
-    }
-    return end;
+    return fe_find_top(s->fe, s->p, k, end, word);
 }
 
 /* The value of a word of the set, or of a string with one in it; 0: it is none. */
@@ -75,7 +56,7 @@ static unsigned word_value(const struct selector *s, unsigned k, enum fe_words s
 {
     const struct fe_token *t = &s->p->tokens[k];
     unsigned quote = t->kind == TOK_STRING, value = 0;
-    if (k < s->end)
+    if (k < s->p->ntokens)
         fe_word(set, s->fe->u->text + t->begin + quote, t->end - t->begin - 2 * quote, &value);
     return value;
 }
@@ -213,7 +194,7 @@ static const struct selector_row *find_selector(enum fe_trait_set set, unsigned 
 /* score(n): before the traits. */
 static unsigned read_score(struct selector *s, unsigned b, unsigned e, long long *score)
 {
-    if (b >= s->end || fe_keyword(s->fe, &s->p->tokens[b]) != OMPK_SCORE ||
+    if (b >= s->p->ntokens || fe_keyword(s->fe, &s->p->tokens[b]) != OMPK_SCORE ||
         !token_is(s, b + 1, "("))
         return b;
     unsigned close = closing(s, b + 1);
@@ -332,7 +313,7 @@ struct choice {
 static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool device,
                             const struct around *around)
 {
-    struct selector s = { .fe = fe, .p = p, .end = p->ntokens, .device = device, .around = around };
+    struct selector s = { .fe = fe, .p = p, .device = device, .around = around };
     struct choice best = { 0 };
     unsigned long long score = 0;
     for (unsigned k = p->clauses_at; k < p->ntokens; k++) {
@@ -359,7 +340,7 @@ static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool devic
 
 static bool mentions_target(const struct fe *fe, const struct fe_pragma *p)
 {
-    struct selector s = { .fe = (struct fe *)fe, .p = p, .end = p->ntokens };
+    struct selector s = { .fe = (struct fe *)fe, .p = p };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
         if ((directive_leaf(&s, k) & (OMPL_TARGET | OMPL_DATA)) && !token_is(&s, k + 1, "}") &&
             !token_is(&s, k + 1, ","))
@@ -439,7 +420,7 @@ static struct fe_function *function_behind(struct fe *fe, unsigned offset)
 
 static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct variant *v)
 {
-    struct selector s = { .fe = fe, .p = p, .end = p->ntokens };
+    struct selector s = { .fe = fe, .p = p };
     unsigned k = p->clauses_at;
     if (!token_is(&s, k, "(") || k + 1 >= p->ntokens)
         return false;
@@ -457,9 +438,7 @@ static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct varian
 static enum answer applies(struct fe *fe, const struct variant *v, const struct around *around,
                            struct selector *s)
 {
-    *s = (struct selector){
-        .fe = fe, .p = v->p, .end = v->p->ntokens, .device = true, .around = around
-    };
+    *s = (struct selector){ .fe = fe, .p = v->p, .device = true, .around = around };
     return evaluate(s, v->match, v->end);
 }
 
@@ -549,7 +528,7 @@ const char *fe_variant_unknown(struct fe *fe, const struct fe_pragma *p)
 static bool variants_match_device(struct fe *fe, const struct fe_pragma *p)
 {
     struct around all = { { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD }, 5 };
-    struct selector s = { .fe = fe, .p = p, .end = p->ntokens, .device = true, .around = &all };
+    struct selector s = { .fe = fe, .p = p, .device = true, .around = &all };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
         if (opens_clause(&s, k, OMPC_MATCH))
             return evaluate(&s, k + 2, closing(&s, k + 1)) != NO;

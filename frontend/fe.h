@@ -288,6 +288,13 @@ void fe_scan_pragmas(struct fe *);
 /* whose tokens, after `omp`, begin at the offset `tokens` */
 void fe_add_pragma(struct fe *, struct omp_extent, unsigned tokens);
 void fe_read_directive(struct fe *, struct fe_pragma *); /* by its tokens */
+/* token k is the word; false after the last one */
+bool fe_word_at(const struct fe *, const struct fe_pragma *, unsigned k, const char *word);
+/* the bracket that closes the one at k, or the number of tokens */
+unsigned fe_closing(const struct fe *, const struct fe_pragma *, unsigned k);
+/* the first token of [k, end) that is the word, outside of brackets, or end */
+unsigned fe_find_top(const struct fe *, const struct fe_pragma *, unsigned k, unsigned end,
+                     const char *word);
 /* ast.c */
 /* 0, or -1 after reporting errors */
 int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);

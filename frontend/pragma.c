@@ -74,6 +74,42 @@ static void tokenise(struct fe *fe, struct fe_pragma *p, unsigned i)
     p->ntokens = v.n;
 }
 
+bool fe_word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k, const char *word)
+{
+    return k < p->ntokens && fe_token_is(fe, &p->tokens[k], word);
+}
+
+/* 1: it opens, -1: it closes */
+static int bracket_at(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    char c = fe->u->text[p->tokens[k].begin];
+    if (p->tokens[k].kind != TOK_PUNCT)
+        return 0;
+    return strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
+}
+
+unsigned fe_closing(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    for (int depth = 0; k < p->ntokens; k++) {
+        int bracket = bracket_at(fe, p, k);
+        depth += bracket;
+        if (bracket < 0 && !depth)
+            return k;
+    }
+    return k;
+}
+
+unsigned fe_find_top(const struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end,
+                     const char *word)
+{
+    for (int depth = 0; k < end; k++) {
+        if (!depth && fe_word_at(fe, p, k, word))
+            return k;
+        depth += bracket_at(fe, p, k);
+    }
+    return end;
+}
+
 /* ------------------------------------------------------------------ directive names */
 static bool has_clause(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)
 {

@@ -15,7 +15,7 @@ struct reader {
 static inline const char *text_of(const struct reader *r) { return r->fe->u->text; }
 static inline bool token_is(const struct reader *r, unsigned k, const char *s)
 {
-    return k < r->end && fe_token_is(r->fe, &r->p->tokens[k], s);
+    return k < r->end && fe_word_at(r->fe, r->p, k, s);
 }
 static inline bool is_ident(const struct reader *r, unsigned k)
 {
@@ -35,34 +35,13 @@ static inline struct omp_extent extent_of(const struct reader *r, unsigned b, un
         return (struct omp_extent){ 0, 0 };
     return (struct omp_extent){ r->p->tokens[b].begin, r->p->tokens[e - 1].end };
 }
-/* First token from k on that is `s` outside of brackets; end when there is none. */
 static inline unsigned find_top(const struct reader *r, unsigned k, unsigned end, const char *s)
 {
-    for (int depth = 0; k < end; k++) {
-        const struct fe_token *t = &r->p->tokens[k];
-        if (!depth && token_is(r, k, s))
-            return k;
-        if (t->kind != TOK_PUNCT || t->end - t->begin != 1)
-            continue;
-        char c = text_of(r)[t->begin];
-        if (strchr("([{", c))
-            depth++;
-        if (strchr(")]}", c))
-            depth--;
-    }
-    return end;
+    return fe_find_top(r->fe, r->p, k, end, s);
 }
-static inline unsigned closing(const struct reader *r, unsigned k) /* of the bracket at k */
+static inline unsigned closing(const struct reader *r, unsigned k)
 {
-    int depth = 0;
-    for (; k < r->p->ntokens; k++) {
-        char c = text_of(r)[r->p->tokens[k].begin];
-        if (r->p->tokens[k].kind == TOK_PUNCT && strchr("([{", c))
-            depth++;
-        if (r->p->tokens[k].kind == TOK_PUNCT && strchr(")]}", c) && --depth == 0)
-            return k;
-    }
-    return r->p->ntokens;
+    return fe_closing(r->fe, r->p, k);
 }
 
 /* First token at or after the offset. */

@@ -503,8 +503,9 @@ struct omp_unit {
     void *lines; /* frontend use: line markers */
 };
 
-/* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number */
-int fe_screen(const char *path, char *text, size_t length);
+/* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
+ * for_device: some directive has to do with devices; most files have none. */
+int fe_screen(const char *path, char *text, size_t length, bool *for_device);
 /* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there
  * were any. */
 bool fe_hide_scans(const char *path, char *text, size_t length);

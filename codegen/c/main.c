@@ -90,25 +90,6 @@ static int read_options(int argc, char **argv, struct options *o)
 }
 
 /* ------------------------------------------------------------------ the steps */
-/* Any directive that has to do with devices.  A cheap look at the lines: most files have none. */
-static bool mentions_target(const char *text)
-{
-    for (const char *p = text; (p = strstr(p, "pragma")); p++) {
-        const char *line = p;
-        while (line > text && (line[-1] == ' ' || line[-1] == '\t'))
-            line--;
-        if (line == text || line[-1] != '#')
-            continue;
-        const char *end = p;
-        while (*end && (*end != '\n' || end[-1] == '\\'))
-            end++;
-        for (const char *w = p; w + 6 <= end; w++)
-            if (!strncmp(w, "target", 6))
-                return true;
-    }
-    return false;
-}
-
 static bool has_device_constructs(const struct omp_unit *u)
 {
     const unsigned ours = OMPL_TARGET | OMPL_DATA;
@@ -174,11 +155,12 @@ static int hide_scans(const struct options *o, char *text, size_t length)
 
 static int split_file(const struct options *o, char *text, size_t length)
 {
-    if (fe_screen(o->path, text, length))
+    bool for_device;
+    if (fe_screen(o->path, text, length, &for_device))
         return TOOL_ENDLESS;
     if (o->screen)
         return TOOL_OK;
-    if (!mentions_target(text) && !o->emit_tree)
+    if (!for_device && !o->emit_tree)
         return TOOL_NO_TARGETS;
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
     if (!u)
