@@ -8,29 +8,29 @@ struct form {
     struct omp_atomic *a;
 };
 
-static const char *binary_op(enum CXBinaryOperatorKind k)
+const char *const omp_atomic_op_names[] = {
+#define NAME(id, name) [OMPAO_##id] = name,
+    OMP_ATOMIC_OPS(NAME)
+#undef NAME
+};
+
+/* Of `x = x op e` and `x op= e`. */
+static enum omp_atomic_op update_op(CXCursor c)
 {
+    enum CXBinaryOperatorKind k = clang_getCursorBinaryOperatorKind(c);
     static const struct {
-        enum CXBinaryOperatorKind kind;
-        const char *op;
+        enum CXBinaryOperatorKind plain, assign;
+        enum omp_atomic_op op;
     } ops[] = {
-        { CXBinaryOperator_Add, "+" },        { CXBinaryOperator_Sub, "-" },
-        { CXBinaryOperator_Mul, "*" },        { CXBinaryOperator_Div, "/" },
-        { CXBinaryOperator_Rem, "%" },        { CXBinaryOperator_And, "&" },
-        { CXBinaryOperator_Or, "|" },         { CXBinaryOperator_Xor, "^" },
-        { CXBinaryOperator_Shl, "<<" },       { CXBinaryOperator_Shr, ">>" },
-        { CXBinaryOperator_AddAssign, "+" },  { CXBinaryOperator_SubAssign, "-" },
-        { CXBinaryOperator_MulAssign, "*" },  { CXBinaryOperator_DivAssign, "/" },
-        { CXBinaryOperator_RemAssign, "%" },  { CXBinaryOperator_AndAssign, "&" },
-        { CXBinaryOperator_OrAssign, "|" },   { CXBinaryOperator_XorAssign, "^" },
-        { CXBinaryOperator_ShlAssign, "<<" }, { CXBinaryOperator_ShrAssign, ">>" },
-        { CXBinaryOperator_LT, "<" },         { CXBinaryOperator_GT, ">" },
-        { CXBinaryOperator_EQ, "==" },
+#define ROW(kind, op) { CXBinaryOperator_##kind, CXBinaryOperator_##kind##Assign, OMPAO_##op }
+        ROW(Add, ADD), ROW(Sub, SUB), ROW(Mul, MUL), ROW(Div, DIV), ROW(Rem, REM),
+        ROW(And, AND), ROW(Or, OR),   ROW(Xor, XOR), ROW(Shl, SHL), ROW(Shr, SHR),
+#undef ROW
     };
     for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (ops[i].kind == k)
+        if (ops[i].plain == k || ops[i].assign == k)
             return ops[i].op;
-    return NULL;
+    return OMPAO_NONE;
 }
 
 /* The two operands of a binary operator; false if c is none. */
@@ -65,52 +65,55 @@ static void set_x(struct form *f, CXCursor x)
     f->a->x_type = fe_type(f->fe, clang_getCursorType(x));
 }
 
-/* x++, --x, x op= e, x = x op e, x = e op x.  *post: the value of the expression is the old one. */
-static bool read_update(struct form *f, CXCursor c, bool *post)
+/* x++, --x */
+static bool read_increment(struct form *f, CXCursor c, bool *post)
 {
-    CXCursor l, r, a, b;
-    *post = false;
-    c = fe_strip(f->fe, c);
-    if (clang_getCursorKind(c) == CXCursor_UnaryOperator) {
-        enum CXUnaryOperatorKind op = clang_getCursorUnaryOperatorKind(c);
-        fe_cursors v = { 0 };
-        if (op != CXUnaryOperator_PostInc && op != CXUnaryOperator_PreInc &&
-            op != CXUnaryOperator_PostDec && op != CXUnaryOperator_PreDec)
-            return false;
-        fe_children(f->fe, c, &v);
-        set_x(f, v.at[0]);
-        f->a->op = op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PreInc ? "+" : "-";
-        *post = op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PostDec;
-        return true;
-    }
-    if (!operands(f->fe, c, &l, &r))
+    enum CXUnaryOperatorKind op = clang_getCursorUnaryOperatorKind(c);
+    bool plus = op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PreInc;
+    *post = op == CXUnaryOperator_PostInc || op == CXUnaryOperator_PostDec;
+    if (!plus && !*post && op != CXUnaryOperator_PreDec)
         return false;
-    if (clang_getCursorKind(c) == CXCursor_CompoundAssignOperator) {
-        set_x(f, l);
-        f->a->op = binary_op(clang_getCursorBinaryOperatorKind(c));
-        f->a->expr = fe_extent(f->fe, r);
-        return f->a->op != NULL;
-    }
-    if (!is_assign(c))
-        return false;
-    CXCursor value = fe_strip(f->fe, r);
+    fe_cursors v = { 0 };
+    fe_children(f->fe, c, &v);
+    set_x(f, v.at[0]);
+    f->a->op = plus ? OMPAO_ADD : OMPAO_SUB;
+    return true;
+}
+
+/* x = x op e, x = e op x; l and r: of the assignment */
+static bool read_operation(struct form *f, CXCursor l, CXCursor r)
+{
+    CXCursor value = fe_strip(f->fe, r), a, b;
     if (!operands(f->fe, value, &a, &b) || is_assign(value))
         return false;
-    const char *op = binary_op(clang_getCursorBinaryOperatorKind(value));
-    if (!op)
+    f->a->op = update_op(value);
+    if (!f->a->op)
         return false;
     set_x(f, l);
-    f->a->op = op;
-    if (same(f, a, f->a->x)) {
-        f->a->expr = fe_extent(f->fe, b);
-        return true;
-    }
-    if (same(f, b, f->a->x)) {
-        f->a->expr = fe_extent(f->fe, a);
-        f->a->x_is_right = true;
-        return true;
-    }
-    return false;
+    bool left = same(f, a, f->a->x), right = !left && same(f, b, f->a->x);
+    f->a->expr = fe_extent(f->fe, left ? b : a);
+    f->a->x_is_right = right;
+    return left || right;
+}
+
+/* *post: the value of the expression is the old one. */
+static bool read_update(struct form *f, CXCursor c, bool *post)
+{
+    CXCursor l, r;
+    *post = false;
+    c = fe_strip(f->fe, c);
+    if (clang_getCursorKind(c) == CXCursor_UnaryOperator)
+        return read_increment(f, c, post);
+    if (!operands(f->fe, c, &l, &r))
+        return false;
+    if (is_assign(c))
+        return read_operation(f, l, r);
+    if (clang_getCursorKind(c) != CXCursor_CompoundAssignOperator)
+        return false;
+    set_x(f, l);
+    f->a->op = update_op(c);
+    f->a->expr = fe_extent(f->fe, r);
+    return f->a->op != OMPAO_NONE;
 }
 
 /* cond ? value : x, or if (cond) x = value;  cond: x < e, e < x, x > e, x == e */
@@ -120,20 +123,20 @@ static bool read_condition(struct form *f, CXCursor cond, CXCursor x, CXCursor v
     cond = fe_strip(f->fe, cond);
     if (!operands(f->fe, cond, &l, &r))
         return false;
-    const char *op = binary_op(clang_getCursorBinaryOperatorKind(cond));
+    enum CXBinaryOperatorKind op = clang_getCursorBinaryOperatorKind(cond);
     set_x(f, x);
     bool left = same(f, l, f->a->x);
-    if (!op || (!left && !same(f, r, f->a->x)))
+    if (!left && !same(f, r, f->a->x))
         return false;
     f->a->expr = fe_extent(f->fe, left ? r : l);
-    if (!strcmp(op, "==")) {
-        f->a->op = "==";
+    if (op == CXBinaryOperator_EQ) {
+        f->a->op = OMPAO_EQUAL;
         f->a->desired = fe_extent(f->fe, value);
         return true;
     }
-    if (strcmp(op, "<") && strcmp(op, ">"))
+    if (op != CXBinaryOperator_LT && op != CXBinaryOperator_GT)
         return false;
-    f->a->op = (*op == '<') == left ? "max" : "min";
+    f->a->op = (op == CXBinaryOperator_LT) == left ? OMPAO_MAX : OMPAO_MIN;
     return same(f, value, f->a->expr);
 }
 
@@ -193,7 +196,7 @@ static bool read_capture_block(struct form *f, CXCursor c, bool compare)
             operands(f->fe, fe_strip(f->fe, update), &l, &r)) {
             set_x(f, l); /* { v = x; x = expr; } */
             f->a->expr = fe_extent(f->fe, r);
-            f->a->op = "=";
+            f->a->op = OMPAO_ASSIGN;
             ok = true;
         }
         if (!ok || !is_assign(read) || !operands(f->fe, read, &l, &r) || !same(f, r, f->a->x))

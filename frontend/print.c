@@ -97,7 +97,7 @@ static void print_atomic(FILE *out, const struct omp_unit *u, const struct omp_a
         struct omp_extent e;
     } parts[] = { { "x", a->x }, { "expr", a->expr }, { "v", a->v }, { "desired", a->desired } };
     fprintf(out, "%*satomic %s%s%s%s%s", indent, "", atomic_names[a->form], a->op ? " op " : "",
-            a->op ? a->op : "", a->x_is_right ? " x-right" : "",
+            omp_atomic_op_names[a->op], a->x_is_right ? " x-right" : "",
             a->capture_new ? " capture-new" : "");
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].e.begin == parts[i].e.end)

@@ -346,15 +346,35 @@ struct omp_map { /* one mapping action, in the order in which it is done */
     bool pointee;
 };
 /* atomic: text extents of the parts; see section 15.8.4 of OpenMP 5.2 */
+/* What x gets, as in C.  In compare forms MIN, MAX, and EQUAL: `desired` where x equals expr. */
+#define OMP_ATOMIC_OPS(X)                                                                          \
+    X(NONE, "")                                                                                    \
+    X(ASSIGN, "=")                                                                                 \
+    X(ADD, "+")                                                                                    \
+    X(SUB, "-")                                                                                    \
+    X(MUL, "*")                                                                                    \
+    X(DIV, "/")                                                                                    \
+    X(REM, "%")                                                                                    \
+    X(AND, "&")                                                                                    \
+    X(OR, "|")                                                                                     \
+    X(XOR, "^")                                                                                    \
+    X(SHL, "<<")                                                                                   \
+    X(SHR, ">>")                                                                                   \
+    X(MIN, "min")                                                                                  \
+    X(MAX, "max")                                                                                  \
+    X(EQUAL, "==")
+#define OMP_ATOMIC_OP(id, name) OMPAO_##id,
+enum omp_atomic_op { OMP_ATOMIC_OPS(OMP_ATOMIC_OP) };
+#undef OMP_ATOMIC_OP
+extern const char *const omp_atomic_op_names[];
 struct omp_atomic {
     enum { OMPA_READ, OMPA_WRITE, OMPA_UPDATE, OMPA_CAPTURE, OMPA_COMPARE } form;
     /* x: the storage; expr: the other operand / stored value; v: capture or read target */
     struct omp_extent x, expr, v;
-    /* "+", "-", "<<" …; "=" for capture with plain write; "min"/"max"/"==" for compare forms */
-    const char *op;
+    enum omp_atomic_op op;     /* ASSIGN: capture with plain write; read and write: NONE */
     bool x_is_right;           /* x = expr OP x */
     bool capture_new;          /* v gets the value after (before otherwise) */
-    struct omp_extent desired; /* compare with "==": x == expr ? desired : x */
+    struct omp_extent desired; /* EQUAL: x == expr ? desired : x */
     struct omp_type *x_type;
 };
 

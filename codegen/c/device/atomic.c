@@ -45,14 +45,16 @@ struct atomic {
 static const char *fetch_operation(const struct omp_atomic *a)
 {
     static const struct {
-        const char *op, *name;
+        enum omp_atomic_op op;
+        const char *name;
         bool commutes, floating;
     } table[] = {
-        { "+", "add", true, true }, { "-", "sub", false, false }, { "&", "and", true, false },
-        { "|", "or", true, false }, { "^", "xor", true, false },
+        { OMPAO_ADD, "add", true, true },  { OMPAO_SUB, "sub", false, false },
+        { OMPAO_AND, "and", true, false }, { OMPAO_OR, "or", true, false },
+        { OMPAO_XOR, "xor", true, false },
     };
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
-        if (!strcmp(table[i].op, a->op) && (!a->x_is_right || table[i].commutes)) {
+        if (table[i].op == a->op && (!a->x_is_right || table[i].commutes)) {
             if (a->x_type->kind == OMPT_INT ||
                 (a->x_type->kind == OMPT_FLOAT && table[i].floating && a->x_type->size >= 4))
                 return table[i].name;
@@ -63,22 +65,27 @@ static const char *fetch_operation(const struct omp_atomic *a)
 /* The value that x gets. */
 static const char *new_value(struct cg *cg, const struct omp_atomic *a)
 {
-    if (!strcmp(a->op, "=="))
-        return cg_strf(cg, "@desired");
-    if (!strcmp(a->op, "=") || a->form == OMPA_WRITE || !strcmp(a->op, "min") ||
-        !strcmp(a->op, "max"))
-        return cg_strf(cg, "@operand");
-    return cg_strf(cg, a->x_is_right ? "@operand %s @old" : "@old %s @operand", a->op);
+    switch (a->op) {
+    case OMPAO_EQUAL: return cg_strf(cg, "@desired");
+    case OMPAO_NONE: /* write */
+    case OMPAO_ASSIGN:
+    case OMPAO_MIN:
+    case OMPAO_MAX: return cg_strf(cg, "@operand");
+    default:
+        return cg_strf(cg, a->x_is_right ? "@operand %s @old" : "@old %s @operand",
+                       omp_atomic_op_names[a->op]);
+    }
 }
 
 /* Conditional forms: the condition under which x changes. */
 static const char *condition_of(struct cg *cg, const struct omp_atomic *a)
 {
-    if (!strcmp(a->op, "min"))
-        return cg_strf(cg, "@operand < @old");
-    if (!strcmp(a->op, "max"))
-        return cg_strf(cg, "@operand > @old");
-    return !strcmp(a->op, "==") ? cg_strf(cg, "@old == @operand") : NULL;
+    switch (a->op) {
+    case OMPAO_MIN: return cg_strf(cg, "@operand < @old");
+    case OMPAO_MAX: return cg_strf(cg, "@operand > @old");
+    case OMPAO_EQUAL: return cg_strf(cg, "@old == @operand");
+    default: return NULL;
+    }
 }
 
 static void keep_old(struct cg *cg)
@@ -195,7 +202,7 @@ static void write_operation(struct cg *cg, const struct atomic *k)
         load_value(cg, k);
     else if (k->a->form == OMPA_WRITE)
         store_value(cg, k);
-    else if (!strcmp(k->a->op, "="))
+    else if (k->a->op == OMPAO_ASSIGN)
         exchange_value(cg, k);
     else
         fetch_or_loop(cg, k);
@@ -204,11 +211,9 @@ static void write_operation(struct cg *cg, const struct atomic *k)
 void cg_atomic(struct cg *cg, const struct omp_construct *c)
 {
     const struct omp_atomic *a = c->atomic;
-    struct omp_atomic copy = *a;
-    copy.op = a->op ? a->op : "=";
     uint64_t n = a->x_type->size;
     bool plain = n == 1 || n == 2 || n == 4 || n == 8;
-    struct atomic k = { &copy, order_of(c), plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL,
+    struct atomic k = { a, order_of(c), plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL,
                         cg_type(cg, a->x_type, "", CG_UNQUALIFIED), NULL };
     cg_line(cg, "%s *@x = (%s *)&(%s), @old, @new;", k.type, k.type, cg_expr(cg, a->x));
     if (!cg_empty(a->expr)) {
