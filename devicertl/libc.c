@@ -28,11 +28,20 @@ _Noreturn void __assert_fail(const char *assertion, const char *file, unsigned l
     __ompgpu_arch_assert(assertion, file, line, function ? function : "?");
 }
 
+/* On the emulated device this is the host's. */
+int printf(const char *format, ...);
+void __ompgpu_error(const char *file, unsigned line, const char *message, _Bool is_fatal)
+{
+    printf("%s:%u: %s: error directive%s%s\n", file, line, is_fatal ? "error" : "warning",
+           message ? ": " : "", message ? message : "");
+    if (is_fatal)
+        __ompgpu_fail("an error directive was encountered", (int)line);
+}
+
 #ifdef __NVPTX__
 /* ------------------------------------------------------------------ output
  * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads.
  */
-int printf(const char *format, ...);
 int vprintf(const char *format, __builtin_va_list);
 int puts(const char *);
 int putchar(int);

@@ -565,6 +565,9 @@ __OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsi
 /* Any thread.  Ends the kernel with the message; the host runtime adds region, file and line where
  * the device tells it. */
 _Noreturn void __ompgpu_fail(const char *message, int line);
+/* The error directive at execution (OpenMP 5.2, section 8.5), by any thread: prints the place and
+ * the message (NULL: none), and ends the kernel when it is fatal. */
+void __ompgpu_error(const char *file, unsigned line, const char *message, _Bool is_fatal);
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -136,6 +136,7 @@ enum omp_leaf {
     OMPL_TASKGROUP = 1 << 26,
     OMPL_TASKWAIT = 1 << 27 /* and taskyield */,
     OMPL_SCOPE = 1 << 28,
+    OMPL_ERROR = 1 << 29,
     /* host only; an error inside a target region or device function */
     OMPL_OTHER = 1 << 30,
     /* those that map data and are not target */

@@ -62,8 +62,8 @@ S
 }
 # only SEEDS: f.c with these, false when there are none
 only() {
-    seeds=$(printf '%s ' $1)
-    [ "$seeds" != ' ' ] && "$GEN" $seeds >f.c
+    seeds=$(printf "%s\n" $1 | sort -nu | tr "\n" " ")
+    [ -n "$(echo $seeds)" ] && "$GEN" $seeds >f.c
 }
 # has_form SEED N: the batch that begins with this seed gets form N of those that cost most
 has_form() { case $every in *$2*) return 0 ;; esac; [ $(($1 / size % 3)) = "$2" ]; }

@@ -132,6 +132,18 @@ static void write_flush(struct cg *cg, const struct omp_construct *c)
     cg_line(cg, "__ompgpu_flush();");
 }
 
+/* At compilation it is clang's. */
+static void write_error(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_clause *at = cg_clause(c, OMPC_AT), *message = cg_clause(c, OMPC_MESSAGE),
+                            *severity = cg_clause(c, OMPC_SEVERITY);
+    if (!at || at->keyword != OMPK_EXECUTION)
+        return;
+    cg_line(cg, "__ompgpu_error(%s, %u, %s, %d);", cg_quoted(cg, c->place.file), c->place.line,
+            message ? cg_expr(cg, message->expr.extent) : "0",
+            !severity || severity->keyword != OMPK_WARNING);
+}
+
 /* Tasks run at once: there is none to wait for. */
 static void write_taskwait(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
 
@@ -243,6 +255,7 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         { OMPL_ATOMIC, cg_atomic },       { OMPL_CRITICAL, write_critical },
         { OMPL_BARRIER, write_barrier },  { OMPL_FLUSH, write_flush },
         { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, write_taskwait },
+        { OMPL_ERROR, write_error },
     };
     const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER |
                            OMPL_MASKED | OMPL_SINGLE | OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP;

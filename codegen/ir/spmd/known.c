@@ -52,6 +52,7 @@ static const struct known {
     { "vprintf", KNOWN_PRINT, 0 },
     { "puts", KNOWN_PRINT, 0 },
     { "putchar", KNOWN_PRINT, 0 },
+    { "__ompgpu_error", KNOWN_PRINT, 0 },
     { "omp_get_wtime", KNOWN_PRINT, 0 },
     { "__ompgpu_critical_begin", KNOWN_GUARD, 0 },
     { "__ompgpu_critical_end", KNOWN_GUARD, 0 },
