@@ -157,6 +157,7 @@ void drv_proc_kill_all(void)
 {
     while (running)
         kill_group(running);
+    unreported = NULL; /* none of these processes is anyone's any more */
 }
 
 /* At the clauses of frontend/clang22.c clang reports the same error until its error limit, and then
