@@ -573,6 +573,15 @@ unsigned fe_attributes_end(const struct omp_unit *u, unsigned end)
     }
 }
 
+/* At file scope. */
+static void note_type_name(struct fe *fe, CXCursor c)
+{
+    CXString s = clang_getCursorSpelling(c);
+    *VEC_PUSH(fe->a, &fe->type_names) =
+        (struct omp_type_name){ fe_location(fe, c), arena_strdup(fe->a, clang_getCString(s)) };
+    clang_disposeString(s);
+}
+
 static void on_tag(struct fe *fe, CXCursor c)
 {
     if (fe->in)
@@ -581,6 +590,7 @@ static void on_tag(struct fe *fe, CXCursor c)
         struct omp_extent e = fe_extent(fe, c);
         e.end = fe_attributes_end(fe->u, e.end);
         add_decl(fe, OMPD_TYPE, e);
+        note_type_name(fe, c);
     }
     walk_children(fe, c);
 }
@@ -590,14 +600,18 @@ static void on_typedef(struct fe *fe, CXCursor c)
     e.end = decl_end(fe, e.end);
     if (fe->in)
         fe_note_local_type(fe, c);
-    else
+    else {
         add_decl(fe, OMPD_TYPEDEF, e);
+        note_type_name(fe, c);
+    }
     walk_children(fe, c);
 }
 static void on_constant(struct fe *fe, CXCursor c)
 {
     if (fe->in)
         fe_note_local_type(fe, c);
+    else
+        note_type_name(fe, c);
     walk_children(fe, c);
 }
 static void on_type_ref(struct fe *fe, CXCursor c)
@@ -877,6 +891,7 @@ void fe_finish_walk(struct fe *fe)
     UNIQUE(fe->frefs, .offset);
     SORT(fe->typerefs, by_unsigned);
     UNIQUE(fe->typerefs, .offset);
+    SORT(fe->type_names, by_unsigned);
     SORT(fe->writes, by_unsigned);
     SORT(fe->addrs, by_unsigned);
     SORT(fe->indirect, by_unsigned);

@@ -193,6 +193,7 @@ struct fe {
     /* variables, uses and casts whose type has a run-time array bound */
     fe_offsets run_time_bounds;
     VEC(struct omp_decl) decls;
+    VEC(struct omp_type_name) type_names;
     /* the walk's state */
     unsigned scope_end;     /* end of the innermost block */
     struct fe_function *in; /* function whose body is being walked */

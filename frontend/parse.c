@@ -54,6 +54,8 @@ static void publish(struct fe *fe)
     lift_inner_decls(fe);
     u->decls = fe->decls.at;
     u->ndecls = fe->decls.n;
+    u->type_names = fe->type_names.at;
+    u->ntype_names = fe->type_names.n;
     u->functions = arena_alloc(fe->a, (fe->functions.n + 1) * sizeof *u->functions);
     for (unsigned i = 0; i < fe->functions.n; i++)
         u->functions[u->nfunctions++] = fe->functions.at[i]->f;

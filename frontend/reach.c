@@ -381,6 +381,8 @@ static void mark_decls(struct fe *fe)
         case OMPD_FUNCTION: d->device = f->f->device && !f->known; break;
         default:
             d->device = true;
+            d->on_demand = (d->kind == OMPD_TYPE || d->kind == OMPD_TYPEDEF) &&
+                           fe_is_system(fe, d->extent.begin);
             mark_sized(fe, d->extent);
             break;
         }

@@ -460,7 +460,8 @@ struct omp_decl {
     /* TYPE: `struct S {…}` without ';'; TYPEDEF: to ';' included; PROTOTYPE: to ';' included;
      * FUNCTION: to '}' ; VARIABLE: the group, for information */
     struct omp_extent extent;
-    bool device;                   /* belongs into the device text (all types do) */
+    bool device;                   /* belongs into the device text (all types do) … */
+    bool on_demand;                /* … a system header's: where that names it (type_names) */
     struct omp_var *var;           /* VARIABLE */
     struct omp_function *function; /* PROTOTYPE, FUNCTION */
     struct omp_place place;
@@ -470,6 +471,11 @@ struct omp_decl {
     /* unit->local_types: the whole declaration with its new names and ';', to be written as it is
      */
     const char *text;
+};
+/* A typedef name, tag or enumerator declared at file scope; more than one may lie in a decl. */
+struct omp_type_name {
+    unsigned offset;
+    const char *name;
 };
 struct omp_function {
     const char *name;
@@ -495,6 +501,8 @@ struct omp_unit {
     unsigned nconstructs; /* all, by position */
     struct omp_decl *decls;
     unsigned ndecls; /* by position */
+    struct omp_type_name *type_names;
+    unsigned ntype_names; /* by position */
     struct omp_function **functions;
     unsigned nfunctions;
     struct omp_var **vars;

@@ -168,6 +168,7 @@ static void write_unit(struct cg *cg)
         "typedef unsigned __attribute__((may_alias)) __ompgpu_a4; "
         "typedef unsigned long long __attribute__((may_alias)) __ompgpu_a8;\n";
     const struct omp_unit *u = cg->unit;
+    struct cg_gaps gaps = { 0 };
     bool *written = calloc(u->nvars + 1, sizeof *written), atomics = false;
     if (!written)
         abort();
@@ -179,9 +180,14 @@ static void write_unit(struct cg *cg)
     if (u->nudrs)
         cg_puts(cg, "#define omp_out (*__omp_out)\n#define omp_in (*__omp_in)\n#define omp_priv "
                     "(*__omp_priv)\n#define omp_orig (*__omp_orig)\n");
-    for (unsigned i = 0; i < u->ndecls; i++)
-        write_decl(cg, &u->decls[i], written);
+    for (unsigned i = 0; i < u->ndecls; i++) {
+        if (u->decls[i].on_demand)
+            cg_note_gap(cg, &gaps, i);
+        else
+            write_decl(cg, &u->decls[i], written);
+    }
     write_assumptions(cg);
+    cg_fill_gaps(cg, &gaps);
     free(written);
 }
 

@@ -23,6 +23,21 @@ const char *cg_export_id(struct cg *, const struct omp_var *);
 /* Has it a device copy or, `link`, a device pointer? */
 bool cg_is_device_variable(const struct omp_var *);
 
+/* ------------------------------ types of system headers (device/header_types.c) */
+/* Where they belong in cg.out: declarations first … end - 1 of the unit. */
+struct cg_gap {
+    size_t at;
+    unsigned first, end;
+};
+struct cg_gaps {
+    struct cg_gap *list;
+    unsigned n, capacity;
+};
+/* Instead of writing the declaration, which is on_demand. */
+void cg_note_gap(struct cg *, struct cg_gaps *, unsigned decl);
+/* When all is written: puts the types that cg.out names into their places. */
+void cg_fill_gaps(struct cg *, const struct cg_gaps *);
+
 /* ------------------------------------------------------------------ regions (device/region.c) */
 /* Writes region function, info and kernel of a target construct. */
 void cg_region(struct cg *, const struct omp_construct *);
