@@ -105,10 +105,37 @@ static void write_masked(struct cg *cg, const struct omp_construct *c, struct cg
     cg_close_privates(cg, p);
 }
 
+/* The executing thread's values reach the others' copies through team-shared memory.  The barrier
+ * at the construct's end keeps the memory until all have read it; a region of one thread, which may
+ * be one of several nested ones, does without. */
+static void broadcast_copies(struct cg *cg, const struct omp_construct *c, bool store)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_COPYPRIVATE && i < k->nitems; i++) {
+            const struct omp_var *v = k->items[i].var;
+            const char *cell = cg_strf(cg, "@cell_%s", v->name), *copy = cg_spell(cg, v);
+            cg_line(cg, "__builtin_memcpy((void *)&%s, (const void *)&%s, sizeof %s);",
+                    store ? cell : copy, store ? copy : cell, cell);
+        }
+}
+
 static void write_single(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
+    const struct omp_clause *copies = cg_clause(c, OMPC_COPYPRIVATE);
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_COPYPRIVATE && i < k->nitems; i++)
+            cg_line(cg, "static __OMPGPU_SHARED %s @cell_%s __OMPGPU_SHARED_INIT;",
+                    cg_var_type(cg, k->items[i].var, CG_UNQUALIFIED), k->items[i].var->name);
     cg_open(cg, "if (__ompgpu_thread_id() == 0)");
     copy_with_privates(cg, c, p);
+    if (copies)
+        broadcast_copies(cg, c, true);
+    cg_close(cg);
+    if (!copies)
+        return;
+    cg_open(cg, "if (__ompgpu_num_threads() > 1)");
+    cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
+    broadcast_copies(cg, c, false);
     cg_close(cg);
 }
 
