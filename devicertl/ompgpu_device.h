@@ -232,6 +232,8 @@ void __ompgpu_flush(void);
     (unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                              \
         (unsigned)__ompgpu_thread_id(),                                                            \
         (unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()
+/* How many iterations to run at a time; omp-device decides it for each loop. */
+unsigned __ompgpu_batch_size(void);
 /* Iterators; nothing overflows whatever n is.
  *
  *   struct __ompgpu_loop32 i = __ompgpu_loop32(id, count, n)      i.at = id, id + count …
@@ -243,9 +245,10 @@ void __ompgpu_flush(void);
  *   for (…; c.more; __ompgpu_next_chunk32(&c))                    chunks, dealt round-robin
  *       struct __ompgpu_range32 r = __ompgpu_chunk32(&c)          the iterations of the chunk
  *
- *   struct __ompgpu_fours32 i = __ompgpu_fours32(id, count, n, u) as loop32, of which the first are
- *   for (…; i.left > i.span; __ompgpu_next_fours32(&i, u))        u at a time: i.at + j * i.stride
- *   for (…; i.left; __ompgpu_next_one32(&i))                      the rest: i.at
+ *   struct __ompgpu_batches32 b = __ompgpu_batches32(id, count, n, __ompgpu_batch_size())
+ *   for (…; b.size; __ompgpu_next_size32(&b))                     as loop32, first in batches,
+ *       for (; b.size > 1 ? b.left > b.span : b.i.more; __ompgpu_next_batch32(&b))
+ *           for (unsigned u = 0; u < b.size; u++, __ompgpu_next32(&b.i))    … then one by one
  */
 #define __OMPGPU_ITERATORS(W, T)                                                                   \
     struct __ompgpu_loop##W {                                                                      \
@@ -282,21 +285,26 @@ void __ompgpu_flush(void);
         c->more = c->chunks - c->b > c->stride;                                                    \
         c->b += c->stride;                                                                         \
     }                                                                                              \
-    struct __ompgpu_fours##W {                                                                     \
-        T at, left, stride, span;                                                                  \
+    struct __ompgpu_batches##W {                                                                   \
+        struct __ompgpu_loop##W i;                                                                 \
+        T left, span;                                                                              \
+        unsigned size;                                                                             \
     };                                                                                             \
-    __OMPGPU_INLINE struct __ompgpu_fours##W __ompgpu_fours##W(T id, T count, T n, unsigned u) {   \
-        return (struct __ompgpu_fours##W){ id, id < n ? n - id : 0, count,                         \
-                                           count <= (T) - 1 / u ? (u - 1) * count : (T) - 1 };     \
-    } __OMPGPU_INLINE void __ompgpu_next_fours##W(struct __ompgpu_fours##W *i, unsigned u)         \
+    __OMPGPU_INLINE struct __ompgpu_batches##W __ompgpu_batches##W(T id, T count, T n,             \
+                                                                   unsigned size) {                \
+        return (struct __ompgpu_batches##W){ __ompgpu_loop##W(id, count, n), id < n ? n - id : 0,  \
+                                             count <= (T) - 1 / size ? (size - 1) * count          \
+                                                                     : (T) - 1,                    \
+                                             size };                                               \
+    } __OMPGPU_INLINE void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                   \
     {                                                                                              \
-        i->left = (i->left > u * i->stride ? i->left : u * i->stride) - u * i->stride;             \
-        i->at += u * i->stride;                                                                    \
+        const T batch = b->size * b->i.stride;                                                     \
+        b->left = (b->left > batch ? b->left : batch) - batch;                                     \
     }                                                                                              \
-    __OMPGPU_INLINE void __ompgpu_next_one##W(struct __ompgpu_fours##W *i)                         \
+    __OMPGPU_INLINE void __ompgpu_next_size##W(struct __ompgpu_batches##W *b)                      \
     {                                                                                              \
-        i->left = (i->left > i->stride ? i->left : i->stride) - i->stride;                         \
-        i->at += i->stride;                                                                        \
+        b->i.more = b->left != 0;                                                                  \
+        b->size = b->size > 1;                                                                     \
     }
 __OMPGPU_ITERATORS(32, unsigned)
 __OMPGPU_ITERATORS(64, unsigned long long)

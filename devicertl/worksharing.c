@@ -88,3 +88,6 @@ _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi)
         return next_serial(lo, hi);
     return __ompgpu_state_chunks ? next_dynamic(lo, hi) : next_guided(lo, hi);
 }
+
+/* omp-device replaces the calls. */
+unsigned __ompgpu_batch_size(void) { return 1; }

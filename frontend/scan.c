@@ -245,9 +245,39 @@ static void check_local(struct body *b, struct omp_var *v, var_list *again)
         *VEC_PUSH(fe->a, again) = v;
 }
 
+static enum CXChildVisitResult count_node(CXCursor c, CXCursor parent, CXClientData data)
+{
+    struct omp_phase *p = data;
+    (void)parent;
+    p->nodes++;
+    switch (clang_getCursorKind(c)) {
+    case CXCursor_ForStmt:
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt:
+    case CXCursor_GotoStmt: p->has_loop = true; break;
+    case CXCursor_CallExpr:
+    case CXCursor_AsmStmt: p->has_call = true; break;
+    case CXCursor_ArraySubscriptExpr: p->accesses++; break;
+    case CXCursor_UnaryOperator:
+        p->accesses += clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_Deref;
+        break;
+    default: break;
+    }
+    return CXChildVisit_Recurse;
+}
+
+static void count_statement(struct body *b, CXCursor statement)
+{
+    bool before = fe_inside(fe_begin(b->fe, statement), b->s->before);
+    struct omp_phase *p = before ? &b->s->in_before : &b->s->in_behind;
+    if (count_node(statement, statement, p) == CXChildVisit_Recurse)
+        clang_visitChildren(statement, count_node, p);
+}
+
 static void read_statement(struct body *b, CXCursor statement, var_list *again)
 {
     fe_cursors v = { 0 };
+    count_statement(b, statement);
     check_continue(b, statement);
     if (clang_getCursorKind(statement) != CXCursor_DeclStmt ||
         !fe_inside(fe_begin(b->fe, statement), b->s->before))

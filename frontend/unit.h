@@ -381,11 +381,17 @@ struct omp_atomic {
 
 /* A loop with an inscan reduction: its body in two.  inclusive: `before` is the input phase,
  * exclusive: `behind` is. */
+struct omp_phase {     /* what its statements cost */
+    unsigned nodes;    /* statements and expressions */
+    unsigned accesses; /* subscripts and dereferences */
+    bool has_loop, has_call;
+};
 struct omp_scan {
     struct omp_construct *directive;
     bool exclusive;
     /* statements before and after the directive */
     struct omp_extent before, behind;
+    struct omp_phase in_before, in_behind;
     /* locals of `before` that `behind` sets anew: to be declared there, too */
     struct omp_var **again;
     unsigned nagain;

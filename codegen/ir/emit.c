@@ -105,6 +105,7 @@ static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *ar
 static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     char passes[64];
+    ir_size_batches(u, machine);
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", u->opt->level);
     ir_run_passes(u->module, passes, machine);
     if (u->opt->level != '0' && ir_localise_state(u))

@@ -23,18 +23,26 @@
  *       … body …
  *   }
  *
- * A reduction waits for memory, and one load in flight for each thread is less than the memory can
- * deliver.  So the simple body of a reduction stands twice in a CYCLIC level: first while there are
- * four more iterations, then for the rest.  Iterations keep their order and a thread its one
- * private copy, so results are the same as without; the loads of four iterations do not depend on
- * each other and go out together, while four additions in a row take far less time than one load.
+ * A thread takes the iterations of a reduction in batches, of a size that omp-device chooses
+ * (codegen/ir/passes/batches.c), and then the rest one by one:
+ *
+ *   for (struct __ompgpu_batches32 @it_i = …(__OMPGPU_THREADS, @n_i, __ompgpu_batch_size());
+ *           @it_i.size; __ompgpu_next_size32(&@it_i))
+ *       for (; @it_i.size > 1 ? @it_i.left > @it_i.span : @it_i.i.more; __ompgpu_next_batch32(…))
+ *           for (unsigned @u = 0; @u < @it_i.size; @u++, __ompgpu_next32(&@it_i.i)) {
+ *               int i = @it_i.i.at;
+ *               … body …
+ *           }
+ *
+ * Both the sizes and the iterations of a batch are unrolled by LLVM.  Iterations keep their order
+ * and a thread its one private copy, so results are the same as without; the loads of a batch do
+ * not depend on each other and go out together, while four additions in a row take far less time
+ * than one load.
  *
  * Collapsed nests do not divide in the loop and do not need the product of the trip counts: the
  * iteration is kept as a number in mixed radix, a digit a loop, and so is the stride; a step is an
  * addition with carry.  The digits stay 32 bits wide for 32-bit induction
- * variables however large the product is.  (Limit: teams × threads < 2^32.)  Where four run at a
- * time, the number of iterations that are left is counted beside it. */
-#include <ctype.h>
+ * variables however large the product is.  (Limit: teams × threads < 2^32.) */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/device/device.h"
@@ -337,96 +345,6 @@ static const char *open_single(struct cg *cg, const struct nest *n, const struct
     return iteration_of(cg, r, cg_strf(cg, "%s.at", i));
 }
 
-/* ----------------------------------------------------------------- several iterations at a time */
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static bool is_one_of(const char *s, size_t n, const char *const *words)
-{
-    for (; *words; words++)
-        if (strlen(*words) == n && !strncmp(*words, s, n))
-            return true;
-    return false;
-}
-
-/* Inner loops have loads in flight of their own, labels and static variables cannot stand twice,
- * and a call may be anything. */
-static bool simple_word(const char *s, size_t n, char next)
-{
-    static const char *const no[] = { "for",       "while",   "do",  "goto",    "switch",
-                                      "case",      "default", "asm", "__asm__", "__asm",
-                                      "__label__", "static",  NULL };
-    static const char *const functions[] = { "if",    "sizeof", "fabs", "fabsf", "sqrt",
-                                             "sqrtf", "fmin",   "fmax", "fminf", "fmaxf",
-                                             "fma",   "fmaf",   "abs",  "labs",  NULL };
-    return !is_one_of(s, n, no) && (next != '(' || is_one_of(s, n, functions));
-}
-
-/* An assignment behind `]` or `)` is a store, for which later loads would have to wait. */
-static bool stores(const char *s, const char *begin)
-{
-    if (s[1] == '=' || s == begin || strchr("=!<>", s[-1]))
-        return false;
-    while (s > begin && strchr("+-*/%&|^ \n\t", s[-1]))
-        s--;
-    return s == begin || s[-1] == ']' || s[-1] == ')';
-}
-
-enum { LONGEST_SIMPLE = 400, MANY_LOADS = 4 };
-struct loads {
-    const char *text[MANY_LOADS];
-    size_t length[MANY_LOADS];
-    unsigned n;
-};
-
-/* `[`: counts a subscript that is not written elsewhere in the same words. */
-static void add_load(struct loads *l, const char *bracket, const char *begin)
-{
-    const char *from = bracket, *to = bracket;
-    while (from > begin && is_word(from[-1]))
-        from--;
-    while (*to && *to != ']')
-        to++;
-    for (unsigned i = 0; i < l->n && i < MANY_LOADS; i++)
-        if (l->length[i] == (size_t)(to - from) && !strncmp(l->text[i], from, l->length[i]))
-            return;
-    if (l->n < MANY_LOADS)
-        l->text[l->n] = from, l->length[l->n] = (size_t)(to - from);
-    l->n++;
-}
-
-/* How many iterations of this body to run at a time: 1, 2 or 4.  All answers are right; it is a
- * matter of cost.  Where all loads come before all stores anyway, stores do not count. */
-static unsigned at_a_time(const char *body, bool stores_count)
-{
-    struct loads loads = { .n = 0 };
-    int labels = 0;
-    size_t n;
-    if (strlen(body) > LONGEST_SIMPLE)
-        return 1;
-    for (const char *s = body; *s; s += n) {
-        for (n = 0; is_word(s[n]); n++) {}
-        if (n && !isdigit((unsigned char)*s) && !simple_word(s, n, s[n + strspn(s + n, " ")]))
-            return 1;
-        if (*s == '"' || *s == '\'' || (*s == '=' && stores_count && stores(s, body)))
-            return 1;
-        if (*s == '[')
-            add_load(&loads, s, body);
-        labels += (*s == ':') - (*s == '?');
-        n += !n;
-    }
-    return labels || !loads.n || loads.n > MANY_LOADS ? 1 : loads.n > MANY_LOADS / 2 ? 2 : 4;
-}
-
-static unsigned unrolled(struct cg *cg, const struct nest *n, const struct level *l, struct range r,
-                         const struct cg_privates *p)
-{
-    if (l->kind != CYCLIC || strcmp(r.lo, "0") ||
-        (l->who != CG_ALL_THREADS && l->who != CG_THREAD) || !p->reduction ||
-        cg_has(p, &cg_array_copy) || p->lastprivate || p->linear || n->c->child)
-        return 1;
-    return at_a_time(cg_raw(cg, n->c->loops[n->n - 1].body), true);
-}
-
 /* Splits an iteration's number and a stride, of type `k`, into digits. */
 static void declare_digits(struct cg *cg, const struct nest *n, const char *k, const char *id,
                            const char *count)
@@ -497,34 +415,42 @@ static void declare_total(struct cg *cg, const struct nest *n, bool needed)
     cg_line(cg, "const unsigned long long %s = %s;", n->total, product);
 }
 
-static void write_iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p,
-                            const char *k);
+static bool in_batches(const struct nest *n, const struct level *l, struct range r,
+                       const struct cg_privates *p)
+{
+    return l->kind == CYCLIC && !strcmp(r.lo, "0") &&
+           (l->who == CG_ALL_THREADS || l->who == CG_THREAD) && p->reduction &&
+           !cg_has(p, &cg_array_copy) && !p->lastprivate && !p->linear && !n->c->child;
+}
 
-/* A loop while there are `u` more iterations; opens the loop for the rest; the number of its
- * iteration.  Of a nest, the digits are the iteration's. */
-static const char *open_several(struct cg *cg, const struct nest *n, const struct level *l,
-                                const struct cg_privates *p, unsigned u)
+/* The number of the iteration; NULL: of a nest, the digits are.  Only batches need the number of
+ * iterations that are left. */
+static const char *open_batches(struct cg *cg, const struct nest *n, const struct level *l)
 {
     bool nested = n->n > 1;
-    const char *i = nested ? cg_strf(cg, "@it") : n->l[0].at,
-               *next = nested ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
-               *k = nested ? NULL : cg_strf(cg, "%s.at", i);
+    const char *i = nested ? cg_strf(cg, "@it") : n->l[0].at;
     unsigned w = n->width;
+    const char *next = cg_strf(cg, "__ompgpu_next%u(&%s.i)", w, i);
+    const char *more = cg_strf(cg, "%s.i.more", i);
     if (nested) {
         cg_open(cg, "if (%s)", is_nonempty(cg, n));
         declare_total(cg, n, true);
         declare_digits(cg, n, type_of_takers(n), id_of(l->who), count_of(l->who));
+        cg_line(cg, "_Bool @more = %s.at < %s.n;", n->l[0].at, n->l[0].at);
+        next = cg_strf(cg, "@more = %s", advance(cg, n));
+        more = cg_strf(cg, "@more");
     }
-    cg_line(cg, "struct __ompgpu_fours%u %s = __ompgpu_fours%u(%s, %s, %u);", w, i, w,
-            takers[l->who], n->total, u);
-    cg_open(cg, "for (; %s.left > %s.span; __ompgpu_next_fours%u(&%s, %u))", i, i, w, i, u);
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
-    cg_open(cg, "for (unsigned @u = 0; @u < %u; @u++%s)", u, next);
-    write_iteration(cg, n, p, nested ? NULL : cg_strf(cg, "(%s + @u * %s.stride)", k, i));
-    cg_close(cg);
-    cg_close(cg);
-    cg_open(cg, "for (; %s.left; __ompgpu_next_one%u(&%s)%s)", i, w, i, next);
-    return k;
+    cg_open(
+        cg,
+        "for (struct __ompgpu_batches%u %s = __ompgpu_batches%u(%s, %s, __ompgpu_batch_size()); "
+        "%s.size; __ompgpu_next_size%u(&%s))",
+        w, i, w, takers[l->who], n->total, i, w, i);
+    cg_open(cg, "for (; %s.size > 1 ? %s.left > %s.span : %s; __ompgpu_next_batch%u(&%s))", i, i, i,
+            more, w, i);
+    cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
+    cg_open(cg, "for (unsigned @u = 0; @u < %s.size; @u++, %s)", i, next);
+    return nested ? NULL : cg_strf(cg, "%s.i.at", i);
 }
 
 /* k: the iteration's number; NULL: the digits are. */
@@ -538,7 +464,17 @@ static const char *is_last(struct cg *cg, const struct nest *n, const char *k)
     return s;
 }
 
-/* Rows of a round, reduce/scan.c.  Variables that a thread keeps from phase to phase must not meet
+/* Rows that keep enough loads in flight; long phases, loops and calls are not worth four copies. */
+static unsigned rows_of(const struct omp_phase *p)
+{
+    enum { LONGEST = 100, MANY_ACCESSES = 4 };
+    if (p->has_loop || p->has_call || p->nodes > LONGEST || !p->accesses ||
+        p->accesses > MANY_ACCESSES)
+        return 1;
+    return p->accesses > MANY_ACCESSES / 2 ? 2 : 4;
+}
+
+/* Rows of a round, reduce/scan.c.  Variables that a thread keeps from phase to phase must not run
  * another iteration in between, and records must be known to be small. */
 static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
                           const struct cg_privates *p)
@@ -558,8 +494,7 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
             return 1;
         bytes += cg_is_scan(k->sharing) ? k->var->type->size : 0;
     }
-    unsigned before = at_a_time(cg_raw(cg, s->before), false),
-             behind = at_a_time(cg_raw(cg, s->behind), false);
+    unsigned before = rows_of(&s->in_before), behind = rows_of(&s->in_behind);
     unsigned rows = before < behind ? before : behind;
     return bytes <= CG_SCAN_BYTES / 4 ? rows : bytes <= CG_SCAN_BYTES / 2 && rows > 1 ? 2 : 1;
 }
@@ -664,9 +599,8 @@ static void share_iterations(struct cg *cg, const struct nest *n, const struct l
     const char *k = NULL;
     for (; d + 1 < nlevels; d++)
         r = open_level(cg, n, &levels[d], d, r);
-    unsigned u = unrolled(cg, n, last, r, p);
-    if (u > 1)
-        k = open_several(cg, n, last, p, u);
+    if (in_batches(n, last, r, p))
+        k = open_batches(cg, n, last);
     else if (n->n == 1)
         k = open_single(cg, n, last, r);
     else

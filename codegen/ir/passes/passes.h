@@ -15,7 +15,9 @@
  *   sets.c        … and the kernels are joined again
  *   atomics.c     scope and order of atomics as the NVPTX backend needs them
  *   prepare.c     attributes that do not depend on the architecture
- * For each output, after LLVM's optimisation (emit.c):
+ * For each output, before LLVM's optimisation (emit.c):
+ *   batches.c     how many iterations of a reduction's loop run at a time
+ * and after it:
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
  *   strides.c     loops that threads share are kept from loop strength reduction */
@@ -34,6 +36,7 @@ bool ir_dispatch(struct ir_unit *);
 bool ir_join(struct ir_unit *);
 bool ir_correct_atomics(struct ir_unit *);
 bool ir_prepare(struct ir_unit *);
+void ir_size_batches(struct ir_unit *, LLVMTargetMachineRef);
 /* after optimisation; whether anything was changed */
 bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
