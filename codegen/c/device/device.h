@@ -8,8 +8,11 @@
  * needs; before each function device/region.c writes the regions in it.  Within a body the copier
  * (text/copy.c) hands each construct to cg_device_construct, which calls one writer per kind of
  * construct; these copy bodies, and so come back here for constructs inside.  Outlined parallel
- * bodies, records and locks go to cg.before, and so precede the function.  The circle of
- * construct.c, parallel.c and task.c is that of constructs nested in constructs. */
+ * bodies, records and locks go to cg.before, and so precede the function.  In the end
+ * device/header_types.c puts in the types of system headers that all this names.
+ *
+ * construct.c and parallel.c call each other: teams may be combined with parallel, and what remains
+ * of a parallel construct is written like any other. */
 #ifndef OMPGPU_C_DEVICE_H
 #define OMPGPU_C_DEVICE_H
 #include "codegen/c/clause.h"
