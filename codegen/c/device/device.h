@@ -45,7 +45,7 @@ void cg_fill_gaps(struct cg *, const struct cg_gaps *);
 /* Writes region function, info and kernel of a target construct. */
 void cg_region(struct cg *, const struct omp_construct *);
 
-/* -------------------- constructs (device/construct.c, device/atomic.c, device/task.c, parallel.c) */
+/* ------------------- constructs (construct.c, atomic.c, task.c, parallel.c in device/) */
 /* Writes a construct of device code, as one statement. */
 void cg_device_construct(struct cg *, const struct omp_construct *);
 /* What remains of a construct, `leaves`, when teams and parallel are dealt with; opens and closes
