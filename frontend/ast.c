@@ -343,42 +343,32 @@ static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* libclang has no cursor for the attribute. */
-static bool says_weak(const struct fe *fe, struct omp_extent e)
+/* libclang has no kind of its own for the attribute's cursor. */
+static bool is_weak(struct fe *fe, CXCursor variable)
 {
-    static const char *const words[] = { "weak", "__weak__" };
-    for (unsigned i = 0; i < 2; i++) {
-        size_t n = strlen(words[i]);
-        for (const char *p = fe->u->text + e.begin, *end = fe->u->text + e.end;
-             (p = memmem(p, (size_t)(end - p), words[i], n)); p += n)
-            if (!is_word(p[-1]) && !is_word(p[n]))
-                return true;
+    fe_cursors v = { 0 };
+    fe_children(fe, variable, &v);
+    for (unsigned i = 0; i < v.n; i++) {
+        if (clang_getCursorKind(v.at[i]) != CXCursor_UnexposedAttr)
+            continue;
+        const char *word = fe_text(fe, fe_extent(fe, v.at[i]));
+        if (!strcmp(word, "weak") || !strcmp(word, "__weak__"))
+            return true;
     }
     return false;
 }
 
 /* A region takes the address of what it maps.  `register` forbids that and says nothing else, but
- * with a register's name behind it; clang has checked that the user keeps to it. */
-static void drop_register(struct fe *fe, struct omp_extent e, unsigned behind_name)
-{ /* e: up to the name, from behind a struct's members where they are in it */
+ * with a register's name after it; clang has checked that the user keeps to it. */
+static void drop_register(struct fe *fe, unsigned begin, unsigned name, unsigned after_name)
+{
     static const char word[] = "register";
     enum { N = sizeof word - 1 };
-    char *text = fe->u->text, *end = text + e.end;
-    unsigned next = fe_skip_blank(fe->u, behind_name);
+    char *text = fe->u->text, *end = text + name;
+    unsigned next = fe_skip_blank(fe->u, after_name);
     if (!strncmp(text + next, "asm", 3) || !strncmp(text + next, "__asm", 5))
         return;
-    bool bare = fe_skip_blank(fe->u, e.begin) >= e.end;
-    while (bare && e.begin && isspace((unsigned char)text[e.begin - 1]))
-        e.begin--;
-    if (bare && e.begin && text[e.begin - 1] == '}') {
-        int depth = 0;
-        do
-            e.begin--, depth += (text[e.begin] == '}') - (text[e.begin] == '{');
-        while (depth && e.begin);
-    }
-    while (e.begin && !strchr(";{}(,", text[e.begin - 1]))
-        e.begin--;
-    for (char *p = text + e.begin; (p = memmem(p, (size_t)(end - p), word, N)); p += N)
+    for (char *p = text + begin; (p = memmem(p, (size_t)(end - p), word, N)); p += N)
         if ((p == text || !is_word(p[-1])) && !is_word(p[N]))
             memset(p, ' ', N);
 }
@@ -408,7 +398,7 @@ static void on_var(struct fe *fe, CXCursor c)
     v->is_static |= sc == CX_SC_Static;
     unsigned at = fe_location(fe, c);
     if (sc == CX_SC_Register)
-        drop_register(fe, (struct omp_extent){ fe_begin(fe, c), at },
+        drop_register(fe, parameter ? fe_begin(fe, c) : fe->declaration, at,
                       at + (unsigned)strlen(v->name));
     if (file_scope) {
         struct omp_extent e = fe_extent(fe, c);
@@ -417,7 +407,7 @@ static void on_var(struct fe *fe, CXCursor c)
         d->var = v;
         d->place = fe_place(fe->u, at);
         d->tentative = !definition;
-        v->is_weak |= !fe->in && says_weak(fe, d->extent);
+        v->is_weak |= !fe->in && is_weak(fe, c);
     }
     walk_children(fe, c);
 }
@@ -547,6 +537,14 @@ static void on_call(struct fe *fe, CXCursor c)
     walk_children(fe, c);
 }
 
+static void on_declaration(struct fe *fe, CXCursor c)
+{
+    unsigned outer = fe->declaration;
+    fe->declaration = fe_begin(fe, c);
+    walk_children(fe, c);
+    fe->declaration = outer;
+}
+
 static void on_scope(struct fe *fe, CXCursor c)
 {
     unsigned outer = fe->scope_end;
@@ -659,6 +657,7 @@ static const struct {
     { CXCursor_EnumConstantDecl, on_constant },
     { CXCursor_TypeRef, on_type_ref },
     { CXCursor_StaticAssert, on_static_assert },
+    { CXCursor_DeclStmt, on_declaration },
     { CXCursor_GCCAsmStmt, on_asm },
     { CXCursor_MSAsmStmt, on_asm },
 };

@@ -196,6 +196,7 @@ struct fe {
     VEC(struct omp_type_name) type_names;
     /* the walk's state */
     unsigned scope_end;     /* end of the innermost block */
+    unsigned declaration;   /* begin of the innermost declaration in a block */
     struct fe_function *in; /* function whose body is being walked */
     unsigned unnamed;
 };
