@@ -149,11 +149,11 @@ static void replace_powi(struct ir_unit *u, LLVMValueRef intrinsic, bool is_floa
  * nothing) and store the rest. */
 static const struct pair {
     const char *name;
-    bool returns_first, second_is_int;
+    bool returns_first;
 } pairs[] = {
-    { "modf", true, false },
-    { "frexp", true, true },
-    { "sincos", false, false },
+    { "modf", true },
+    { "frexp", true },
+    { "sincos", false },
 };
 
 static LLVMValueRef local(LLVMBuilderRef b, LLVMValueRef user, LLVMTypeRef type)
