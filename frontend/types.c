@@ -373,6 +373,16 @@ static int by_local_type(const void *a, const void *b)
     return (x->extent.begin > y->extent.begin) - (x->extent.begin < y->extent.begin);
 }
 
+static bool refers_to_unhoisted(struct fe *fe, const struct fe_localtype *l)
+{
+    FE_EACH(r, fe->typerefs, l->extent) {
+        const struct fe_localtype *m = local_at(fe, r->decl);
+        if (m && m != l && !m->hoisted)
+            return true;
+    }
+    return false;
+}
+
 static void choose_hoisted(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->localtypes.n; i++) {
@@ -384,14 +394,9 @@ static void choose_hoisted(struct fe *fe)
         change = false;
         for (unsigned i = 0; i < fe->localtypes.n; i++) {
             struct fe_localtype *l = &fe->localtypes.at[i];
-            for (unsigned k = 0; l->hoisted && k < fe->typerefs.n; k++) {
-                struct fe_localtype *m = fe_inside(fe->typerefs.at[k].offset, l->extent)
-                                             ? local_at(fe, fe->typerefs.at[k].decl)
-                                             : NULL;
-                if (m && m != l && !m->hoisted) {
-                    l->hoisted = false;
-                    change = true;
-                }
+            if (l->hoisted && refers_to_unhoisted(fe, l)) {
+                l->hoisted = false;
+                change = true;
             }
         }
     }
@@ -418,65 +423,86 @@ static void check_unhoisted(struct fe *fe)
     }
 }
 
+typedef VEC(struct omp_rename) rename_list;
+
+/* The definition at file scope, with the new names. */
+static struct omp_decl hoisted_decl(struct fe *fe, const struct fe_localtype *l, unsigned end)
+{
+    const char *text = renamed_text(fe, l->extent.begin, end);
+    return (struct omp_decl){ .kind = l->is_typedef ? OMPD_TYPEDEF : OMPD_TYPE,
+                              .extent = { l->extent.begin, end },
+                              .device = true,
+                              .function = l->function,
+                              .place = fe_place(fe->u, l->extent.begin),
+                              .text = l->is_typedef ? text : arena_printf(fe->a, "%s;", text) };
+}
+
+/* The tag's definition in the function becomes a reference, unless it is inside of another one. */
+static void replace_definition(struct fe *fe, const struct fe_localtype *l, unsigned end,
+                               rename_list *definitions)
+{
+    const struct omp_rename *last = definitions->n ? &definitions->at[definitions->n - 1] : NULL;
+    if (last && last->offset + last->length > l->extent.begin)
+        return;
+    /* `struct S;` in an inner scope would be another type */
+    bool alone = fe->u->text[fe_skip_space(fe->u, end)] == ';';
+    *VEC_PUSH(fe->a, definitions) =
+        (struct omp_rename){ l->extent.begin, end - l->extent.begin,
+                             alone ? "" : arena_printf(fe->a, "%s %s", l->keyword, l->new_name) };
+}
+
+static bool is_inside_one(const rename_list *definitions, unsigned offset)
+{
+    for (unsigned i = 0; i < definitions->n; i++) {
+        const struct omp_rename *d = &definitions->at[i];
+        if (offset >= d->offset && offset < d->offset + d->length)
+            return true;
+    }
+    return false;
+}
+
+/* What bodies get: the definitions' replacements, and the references outside of these. */
+static void set_renames(struct fe *fe, const rename_list *references,
+                        const rename_list *definitions)
+{
+    fe->renames.n = 0;
+    for (unsigned i = 0; i < references->n; i++)
+        if (!is_inside_one(definitions, references->at[i].offset))
+            *VEC_PUSH(fe->a, &fe->renames) = references->at[i];
+    for (unsigned i = 0; i < definitions->n; i++)
+        *VEC_PUSH(fe->a, &fe->renames) = definitions->at[i];
+    sort_renames(fe);
+}
+
 /* Renames so far name unnamed file-scope types; add those of local types, build the texts, then
  * replace the definitions in bodies by references. */
 void fe_hoist_types(struct fe *fe)
 {
     VEC(struct omp_decl) out = { 0 };
+    rename_list references = { 0 }, definitions = { 0 };
+    unsigned covered = 0;
     if (fe->localtypes.n)
         qsort(fe->localtypes.at, fe->localtypes.n, sizeof *fe->localtypes.at, by_local_type);
     choose_hoisted(fe);
     check_unhoisted(fe);
     rename_references(fe);
-    unsigned references = fe->renames.n;
-    struct omp_rename *keep = arena_alloc(fe->a, (references + 1) * sizeof *keep);
-    if (references)
-        memcpy(keep, fe->renames.at, references * sizeof *keep);
+    for (unsigned i = 0; i < fe->renames.n; i++)
+        *VEC_PUSH(fe->a, &references) = fe->renames.at[i];
     rename_declarations(fe);
     sort_renames(fe);
-    unsigned covered = 0;
-    VEC(struct omp_rename) definitions = { 0 };
     for (unsigned i = 0; i < fe->localtypes.n; i++) {
-        struct fe_localtype *l = &fe->localtypes.at[i];
+        const struct fe_localtype *l = &fe->localtypes.at[i];
         if (!l->hoisted || l->is_constant || !l->definition)
             continue;
         unsigned end = l->is_typedef ? l->extent.end : fe_attributes_end(fe->u, l->extent.end);
         if (l->extent.begin >= covered) {
-            struct omp_decl *d = VEC_PUSH(fe->a, &out);
-            *d = (struct omp_decl){ .kind = l->is_typedef ? OMPD_TYPEDEF : OMPD_TYPE,
-                                    .extent = { l->extent.begin, end },
-                                    .device = true,
-                                    .function = l->function,
-                                    .place = fe_place(fe->u, l->extent.begin),
-                                    .text = arena_printf(fe->a, "%s%s",
-                                                         renamed_text(fe, l->extent.begin, end),
-                                                         l->is_typedef ? "" : ";") };
+            *VEC_PUSH(fe->a, &out) = hoisted_decl(fe, l, end);
             covered = end;
         }
-        if (l->is_typedef)
-            continue;
-        const struct omp_rename *last = definitions.n ? &definitions.at[definitions.n - 1] : NULL;
-        if (last && last->offset + last->length > l->extent.begin)
-            continue;
-        /* `struct S;` in an inner scope would be another type */
-        bool alone = fe->u->text[fe_skip_space(fe->u, end)] == ';';
-        *VEC_PUSH(fe->a, &definitions) =
-            (struct omp_rename){ l->extent.begin, end - l->extent.begin,
-                                 alone ? ""
-                                       : arena_printf(fe->a, "%s %s", l->keyword, l->new_name) };
+        if (!l->is_typedef)
+            replace_definition(fe, l, end, &definitions);
     }
-    fe->renames.n = 0;
-    for (unsigned i = 0; i < references; i++) {
-        bool inside = false;
-        for (unsigned k = 0; k < definitions.n; k++)
-            inside |= keep[i].offset >= definitions.at[k].offset &&
-                      keep[i].offset < definitions.at[k].offset + definitions.at[k].length;
-        if (!inside)
-            *VEC_PUSH(fe->a, &fe->renames) = keep[i];
-    }
-    for (unsigned i = 0; i < definitions.n; i++)
-        *VEC_PUSH(fe->a, &fe->renames) = definitions.at[i];
-    sort_renames(fe);
+    set_renames(fe, &references, &definitions);
     fe->u->local_types = out.at;
     fe->u->nlocal_types = out.n;
 }
