@@ -77,6 +77,7 @@ struct fe_pragma {
     unsigned clauses_at; /* first token after the directive's name */
     unsigned first_operand, noperands;
     bool takes_statement; /* metadirective: a variant does */
+    bool as_function;     /* declare reduction: its probe has to be a function, see probe.c */
     enum fe_assoc assoc;
     /* offset of a clause that the table does not allow here, 0 none */
     unsigned unexpected;
@@ -104,7 +105,8 @@ struct fe_operand { /* an argument of a directive, see probe.c */
 };
 struct fe_probe { /* [begin, end) of the text that libclang sees */
     unsigned begin, end;
-    const struct fe_pragma *pragma;
+    struct fe_pragma *pragma;
+    bool as_function; /* as the pragma said when the probe was written */
 };
 struct fe_segment { /* `length` characters are at `seen` for libclang, at `text` for the user */
     unsigned seen, text, length;

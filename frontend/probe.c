@@ -8,7 +8,9 @@
  *     #pragma omp parallel for if(n > 9)      if(0,(n > 9),0);else
  *     #pragma omp declare reduction(...)      a prototype for each type: omp_in, omp_out, omp_priv
  *                                             and omp_orig are parameters, combiner and initialiser
- *                                             stand in the bound of a further one
+ *                                             stand in the bound of a further one; a statement
+ *                                             expression, which is not allowed there at file
+ *                                             scope, makes the probe a function
  *
  * What belongs to a statement is an `if` that no `else` of the user can belong to.  The rest is
  * declarations: they are allowed at file scope, too.  Operands are copied as they are; the table of
@@ -156,17 +158,27 @@ static void put_type(struct reader *r, unsigned b, unsigned e)
     put(r->fe, ")");
 }
 
-/* The prototype for the type in tokens [b, e). */
+static bool has_good_operand(const struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned i = 0; i < p->noperands; i++)
+        if (!fe->operands.at[p->first_operand + i].bad)
+            return true;
+    return false;
+}
+
+/* The prototype, or the function, for the type in tokens [b, e). */
 static void put_prototype(struct reader *r, unsigned b, unsigned e, unsigned number)
 {
     static const char *const names[] = { " omp_in,", " omp_out,", " omp_priv,", " omp_orig," };
     struct fe *fe = r->fe;
-    put(fe, arena_printf(fe->a, "void __ompgpu_probe_%u_%u(", fe->probes.n, number));
+    bool function = r->p->as_function && has_good_operand(fe, r->p);
+    put(fe, arena_printf(fe->a, "%s __ompgpu_probe_%u_%u(", function ? "static void" : "void",
+                         fe->probes.n, number));
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         put_type(r, b, e);
         put(fe, names[i]);
     }
-    put(fe, "int omp_probe[sizeof(");
+    put(fe, function ? "int omp_probe){(void)(0," : "int omp_probe[sizeof(");
     for (unsigned i = 0; i < r->p->noperands; i++) {
         const struct fe_operand *o = &fe->operands.at[r->p->first_operand + i];
         if (o->bad)
@@ -181,7 +193,7 @@ static void put_prototype(struct reader *r, unsigned b, unsigned e, unsigned num
         }
         put(fe, ",");
     }
-    put(fe, "0)]);");
+    put(fe, function ? "0);}" : "0)]);");
 }
 
 static void put_reduction(struct reader *r, struct omp_extent types)
@@ -209,7 +221,7 @@ static void put_probe(struct fe *fe, struct fe_pragma *p)
         put(fe, statement ? "0);else" : "0),\"\");");
     }
     put(fe, "\n");
-    *VEC_PUSH(fe->a, &fe->probes) = (struct fe_probe){ begin, fe->seen.n, p };
+    *VEC_PUSH(fe->a, &fe->probes) = (struct fe_probe){ begin, fe->seen.n, p, p->as_function };
 }
 
 /* ------------------------------------------------------------------ the text */
@@ -250,12 +262,10 @@ void fe_hide_variants(struct fe *fe)
     }
 }
 
-static bool has_good_operand(const struct fe *fe, const struct fe_pragma *p)
+/* A user-defined reduction is for its types even where its operands are wrong. */
+static bool is_probed(const struct fe *fe, const struct fe_pragma *p)
 {
-    for (unsigned i = 0; i < p->noperands; i++)
-        if (!fe->operands.at[p->first_operand + i].bad)
-            return true;
-    return false;
+    return has_good_operand(fe, p) || (p->noperands && p->c->directive == OMPDIR_DECLARE_REDUCTION);
 }
 
 void fe_write_probes(struct fe *fe)
@@ -274,7 +284,7 @@ void fe_write_probes(struct fe *fe)
         }
         put_segment(fe, at, end);
         at = end;
-        if (!p || !has_good_operand(fe, p))
+        if (!p || !is_probed(fe, p))
             continue;
         put_probe(fe, p);
         at = p->extent.end;
@@ -300,10 +310,15 @@ const struct fe_probe *fe_probe_at(const struct fe *fe, unsigned seen)
     return p && seen < p->end ? p : NULL;
 }
 
-/* An error at this offset of a probe: its operand, or all, will be left out. */
+/* An error at this offset of a probe: its operand, or all, will be left out.  A user-defined
+ * reduction is tried as a function first. */
 void fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned seen)
 {
     struct fe_operand *worst = NULL;
+    if (probe->pragma->c->directive == OMPDIR_DECLARE_REDUCTION && !probe->as_function) {
+        probe->pragma->as_function = true;
+        return;
+    }
     for (unsigned i = 0; i < probe->pragma->noperands; i++) {
         struct fe_operand *o = &fe->operands.at[probe->pragma->first_operand + i];
         if (!o->bad && o->open && o->open <= seen && (!worst || o->text.begin >= worst->text.end))
