@@ -433,7 +433,7 @@ static void free_worker(struct worker *k)
 int ptx_run(struct launch *l)
 {
     enum { MOST = 64 };
-    struct worker workers[MOST];
+    struct worker workers[MOST] = { 0 };
     unsigned n = ptx_settings.workers < l->nteams ? ptx_settings.workers : l->nteams;
     unsigned instructions = l->entry->module->ninstructions;
     n = n < MOST ? n : MOST;

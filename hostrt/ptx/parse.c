@@ -337,7 +337,7 @@ static void read_declaration(struct parser *p, struct declaration *d)
     }
     if (!d->type)
         fail(p, "a declaration of '%s' without a type", p->word);
-    strcpy(d->name, p->word);
+    memcpy(d->name, p->word, sizeof d->name);
     d->count = vector;
     while (accept(p, '[')) {
         d->is_array = true;

@@ -67,8 +67,8 @@ void ptx_deadlock(struct team *t)
             if (!g->mask)
                 continue;
             shown++;
-            fprintf(stderr, "ptx machine:   warp %u, lanes 0x%08x wait for %s%.0u\n", w, g->mask,
-                    g->state == G_BARRIER ? "a barrier" : "other lanes of the warp", 0);
+            fprintf(stderr, "ptx machine:   warp %u, lanes 0x%08x wait for %s\n", w, g->mask,
+                    g->state == G_BARRIER ? "a barrier" : "other lanes of the warp");
             print_source(g->waits_at);
             print_ptx_line(g->frame->function->module, g->waits_at->ptx_line);
         }
