@@ -13,9 +13,6 @@ static _Thread_local struct device *current;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t launches;
 
-struct CUctx_st {
-    struct device device;
-};
 struct CUstream_st {
     struct device *device;
 };
@@ -60,7 +57,6 @@ static void start(void)
         devices[i] = (struct device){
             .ordinal = (int)i, .arch = ptx_settings.arch, .stack_limit = 1024, .heap_limit = 8 << 20
         };
-        pthread_mutex_init(&devices[i].lock, NULL);
     }
     if (ptx_counting)
         atexit(ptx_profile_end);
@@ -209,10 +205,6 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream s)
 }
 
 /* ------------------------------------------------------------------ modules */
-struct CUmod_st {
-    struct module *module;
-};
-
 EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n,
                                    CUjit_option *option, void **value)
 {

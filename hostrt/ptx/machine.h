@@ -224,9 +224,7 @@ struct module {
     unsigned nfiles;
     unsigned ninstructions;
     uint64_t shared_top;
-    struct counter *counters; /* by instruction; NULL: not counted */
-    struct chunk *memory;     /* all the above is freed at once */
-    struct module *next;
+    struct chunk *memory; /* all the above is freed at once */
 };
 struct module *ptx_parse(struct device *, const char *text, char *log, size_t log_size);
 void ptx_module_free(struct module *);
@@ -382,9 +380,6 @@ struct team {
     unsigned char *shared, *shared_shadow;
     unsigned char **local, **local_shadow; /* by thread */
     uint32_t *local_room;
-    struct shared_access *race; /* OMPGPU_CHECK=race */
-    uint64_t steps;
-    struct team *next;
 };
 struct launch {
     struct device *device;
@@ -394,7 +389,6 @@ struct launch {
     unsigned char *params;
     uint64_t seed;
     unsigned next_team, nteams;
-    pthread_mutex_t lock;
     int error; /* first CUresult */
     uint64_t number;
 };
@@ -466,8 +460,6 @@ struct device {
     bool retained;
     int lost; /* sticky error */
     size_t stack_limit, heap_limit;
-    struct module *modules;
-    pthread_mutex_t lock;
 };
 /* Each byte of memory has a shadow byte. */
 enum shadow { SHADOW_NONE /* not allocated */, SHADOW_UNDEFINED, SHADOW_DEFINED };

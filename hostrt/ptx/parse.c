@@ -44,7 +44,6 @@ void ptx_module_free(struct module *m)
         free(m->memory);
         m->memory = next;
     }
-    free(m->counters);
     free(m);
 }
 

@@ -126,7 +126,7 @@ struct gathered { /* of the members, by lane */
     const struct instruction *i;
     lanes members;
     uint64_t a[WARP], b[WARP], c[WARP], result[WARP];
-    lanes predicates, defined, result_predicates, undefined;
+    lanes predicates, result_predicates, undefined;
 };
 
 static void gather(struct gathered *x, const struct group *g, lanes m)

@@ -240,7 +240,7 @@ static unsigned schedule_levels(struct level *to, enum cg_who who, const struct 
 }
 
 /* A taskloop that says how large its tasks are: each has copies of its own, except where all
- * threads must meet behind the loop. */
+ * threads must reach the barrier that follows the loop. */
 static unsigned task_levels(struct level *to, const struct omp_construct *c,
                             const struct cg_privates *p)
 {
