@@ -3,8 +3,6 @@
 #include <string.h>
 #include "hostrt/ptx/isa.h"
 
-#define HANDLER(name) static void name(struct group *g, const struct instruction *i, lanes m)
-
 /* ------------------------------------------------------------------ addresses */
 /* The lanes' addresses; false after a fault: the address is undefined. */
 static bool addresses(struct group *g, const struct instruction *i, lanes m, uint64_t *at)
@@ -86,8 +84,7 @@ HANDLER(load)
     count(g, i, m, at, size);
     lanes bad[8] = { 0 };
     unsigned char undefined[8][WARP];
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         struct bytes b = ptx_resolve(g, i, l, at[l], size);
         if (!b.data)
             return;
@@ -106,7 +103,7 @@ HANDLER(load)
         set_poison(g, o, m, bad[k]);
         if (bad[k] && o->kind == O_REG)
             EACH_LANE(l, bad[k])
-        *poison_bytes(g, o, l) = undefined[k][l];
+                *poison_bytes(g, o, l) = undefined[k][l];
     }
     if (i->order == MO_ACQUIRE)
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -144,8 +141,7 @@ HANDLER(store)
     count(g, i, m, at, size);
     if (i->order == MO_RELEASE)
         __atomic_thread_fence(__ATOMIC_RELEASE);
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         struct bytes b = ptx_resolve(g, i, l, at[l], size);
         if (!b.data)
             return;
@@ -319,7 +315,7 @@ static void write_address(struct group *g, const struct instruction *i, lanes m,
                                         : source(g, s)[l];
     lanes bad = source_poison(g, s);
     EACH_LANE(l, m)
-    d[l] = (value[l] & mask) + add;
+        d[l] = (value[l] & mask) + add;
     set_poison(g, &i->d, m, bad);
 }
 HANDLER(to_generic) { write_address(g, i, m, window_of(i->space), ~0ull); }
@@ -328,8 +324,7 @@ HANDLER(is_space)
 {
     const uint64_t *a = source(g, &i->s[0]);
     lanes r = 0;
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         uint64_t window = a[l] & WINDOW_MASK;
         bool global = window != SHARED_WINDOW && window != LOCAL_WINDOW && window != PARAM_WINDOW;
         r |= (lanes)(window_of(i->space) ? window == window_of(i->space) : global) << l;
@@ -353,8 +348,7 @@ HANDLER(alloca_handler)
 {
     const uint64_t *bytes = source(g, &i->s[0]);
     uint64_t *d = target_of(g, &i->d), align = i->nsources > 1 ? i->s[1].value : 16;
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         uint64_t at = (g->warp->stack_top[l] + align - 1) / align * align, top = at + bytes[l];
         if (!ptx_local_reserve(g, i, l, top))
             return;
@@ -369,14 +363,14 @@ HANDLER(stack_save)
 {
     uint64_t *d = target_of(g, &i->d);
     EACH_LANE(l, m)
-    d[l] = g->warp->stack_top[l];
+        d[l] = g->warp->stack_top[l];
     set_poison(g, &i->d, m, 0);
 }
 HANDLER(stack_restore)
 {
     const uint64_t *a = source(g, &i->s[0]);
     EACH_LANE(l, m)
-    g->warp->stack_top[l] = (uint32_t)a[l];
+        g->warp->stack_top[l] = (uint32_t)a[l];
 }
 bool ptx_select_stack(struct instruction *i)
 {

@@ -3,8 +3,6 @@
 #include <string.h>
 #include "hostrt/ptx/isa.h"
 
-#define HANDLER(name) static void name(struct group *g, const struct instruction *i, lanes m)
-
 /* Lanes m of the group go on at pc; the others stay where they are. */
 static void move_lanes(struct group *g, lanes m, unsigned pc)
 {
@@ -28,7 +26,7 @@ static lanes same_value(const uint64_t *value, lanes m)
 {
     lanes same = 0;
     EACH_LANE(l, m)
-    same |= (lanes)(value[l] == value[__builtin_ctz(m)]) << l;
+        same |= (lanes)(value[l] == value[__builtin_ctz(m)]) << l;
     return same;
 }
 
@@ -60,8 +58,7 @@ static unsigned char *param_shadow_at(const struct frame *f, unsigned lane, uint
 static void copy_param(const struct frame *to, uint64_t to_offset, const struct frame *from,
                        uint64_t from_offset, unsigned size, lanes m)
 {
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         memcpy(param_at(to, l, to_offset), param_at(from, l, from_offset), size);
         memcpy(param_shadow_at(to, l, to_offset), param_shadow_at(from, l, from_offset), size);
     }
@@ -70,8 +67,7 @@ static void copy_param(const struct frame *to, uint64_t to_offset, const struct 
 static void copy_to_local(const struct frame *f, const struct parameter *q, struct warp *w, lanes m)
 {
     struct team *t = w->team;
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         unsigned thread = w->number * WARP + l;
         uint32_t at = f->local_base[l] + q->local;
         memcpy(t->local[thread] + at, param_at(f, l, q->offset), q->size);

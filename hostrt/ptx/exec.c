@@ -76,8 +76,7 @@ static bool reserve_local(struct group *g, const struct instruction *i, struct f
 {
     struct warp *w = g->warp;
     unsigned size = f->function->local_bytes;
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         uint32_t base = (w->stack_top[l] + 15) & ~15u;
         if (size) {
             if (!ptx_local_reserve(g, i, l, (uint64_t)base + size))
@@ -124,7 +123,7 @@ struct frame *ptx_frame_new(struct group *g, const struct instruction *i, struct
 void ptx_frame_leave(struct warp *w, struct frame *f, lanes m)
 {
     EACH_LANE(l, m)
-    w->stack_top[l] = f->local_base[l];
+        w->stack_top[l] = f->local_base[l];
     f->live &= ~m;
     if (!f->live)
         free_frame(w->team->worker, f);

@@ -4,6 +4,8 @@
 #define OMPGPU_PTX_ISA_H
 #include "hostrt/ptx/machine.h"
 
+#define HANDLER(name) static void name(struct group *g, const struct instruction *i, lanes m)
+
 enum operation {
     I_ADD,
     I_ADDC,
@@ -82,7 +84,7 @@ enum operation {
 };
 typedef bool selector(struct instruction *);
 selector ptx_select_arithmetic, ptx_select_carry, ptx_select_function, ptx_select_testp,
-    ptx_select_bits, ptx_select_setp, ptx_select_selp, ptx_select_mov, ptx_select_cvt; /* alu.c */
+    ptx_select_bits, ptx_select_setp, ptx_select_selp, ptx_select_mov, ptx_select_cvt; /* alu/ */
 selector ptx_select_cvta, ptx_select_stack, ptx_select_load, ptx_select_store, ptx_select_atom,
     ptx_select_nothing, ptx_select_fence;     /* access.c */
 selector ptx_select_control;                  /* control.c */

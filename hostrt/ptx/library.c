@@ -3,8 +3,6 @@
 #include <string.h>
 #include "hostrt/ptx/isa.h"
 
-#define HANDLER(name) static void name(struct group *g, const struct instruction *i, lanes m)
-
 static uint64_t argument(const struct group *g, const struct instruction *i, unsigned n,
                          unsigned lane)
 {
@@ -92,8 +90,7 @@ HANDLER(device_vprintf)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char format[4096];
     pthread_mutex_lock(&lock);
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         uint64_t at = argument(g, i, 1, l);
         device_string(g, i, l, argument(g, i, 0, l), format, sizeof format);
         for (const char *p = format; *p;)
@@ -123,12 +120,11 @@ HANDLER(device_assertfail)
 HANDLER(device_malloc)
 {
     EACH_LANE(l, m)
-    set_result(g, i, l, ptx_global_alloc(argument(g, i, 0, l)), 8);
+        set_result(g, i, l, ptx_global_alloc(argument(g, i, 0, l)), 8);
 }
 HANDLER(device_free)
 {
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         uint64_t p = argument(g, i, 0, l);
         if (p && !ptx_global_free(p)) {
             ptx_fault(g, i, l, CUDA_ERROR_ILLEGAL_ADDRESS,

@@ -18,8 +18,7 @@ static unsigned sectors(lanes m, const uint64_t *address, unsigned size)
     uint64_t s[2 * WARP];
     unsigned n = 0, distinct = 0;
     bool sorted = true;
-    EACH_LANE(l, m)
-    {
+    EACH_LANE(l, m) {
         s[n++] = address[l] / 32;
         if ((address[l] + size - 1) / 32 != address[l] / 32)
             s[n++] = (address[l] + size - 1) / 32;
@@ -39,14 +38,14 @@ static unsigned bank_conflicts(lanes m, const uint64_t *address, unsigned size)
     uint64_t words[WARP][WARP];
     unsigned n[WARP] = { 0 }, most = 0;
     EACH_LANE(l, m)
-    for (uint64_t w = address[l] / 4; w <= (address[l] + size - 1) / 4; w++) {
-        unsigned bank = w % WARP, k = 0;
-        while (k < n[bank] && words[bank][k] != w)
-            k++;
-        if (k == n[bank] && k < WARP)
-            words[bank][n[bank]++] = w;
-        most = n[bank] > most ? n[bank] : most;
-    }
+        for (uint64_t w = address[l] / 4; w <= (address[l] + size - 1) / 4; w++) {
+            unsigned bank = w % WARP, k = 0;
+            while (k < n[bank] && words[bank][k] != w)
+                k++;
+            if (k == n[bank] && k < WARP)
+                words[bank][n[bank]++] = w;
+            most = n[bank] > most ? n[bank] : most;
+        }
     unsigned needed = (unsigned)__builtin_popcount(m) * size > 128 ? size / 4 : 1;
     return most > needed ? most - needed : 0;
 }

@@ -9,8 +9,6 @@
  * with the same mask, in any number of groups, and is then done for all of them at once. */
 #include "hostrt/ptx/isa.h"
 
-#define HANDLER(name) static void name(struct group *g, const struct instruction *i, lanes m)
-
 /* ------------------------------------------------------------------ barriers of the team */
 static bool waits_at_barrier(const struct group *g, unsigned number)
 {
@@ -39,7 +37,7 @@ static void write_reduction(const struct group *g, const struct barrier *b)
     lanes m = g->mask;
     if (i->op == OP_POPC) {
         EACH_LANE(l, m)
-        target_of(g, &i->s[0])[l] = b->yes;
+            target_of(g, &i->s[0])[l] = b->yes;
         set_poison(g, &i->s[0], m, 0);
         return;
     }
@@ -136,12 +134,11 @@ static void gather(struct gathered *x, const struct group *g, lanes m)
         x->predicates |= predicate(g, &i->s[0]) & m;
     if (i->s[0].kind == O_REG || i->s[0].kind == O_CONST) {
         EACH_LANE(l, m)
-        x->a[l] = source(g, &i->s[0])[l];
+            x->a[l] = source(g, &i->s[0])[l];
         x->undefined |= source_poison(g, &i->s[0]) & m;
     }
     if (i->row->operation == I_SHFL)
-        EACH_LANE(l, m)
-        {
+        EACH_LANE(l, m) {
             x->b[l] = source(g, &i->s[1])[l];
             x->c[l] = source(g, &i->s[2])[l];
         }
@@ -178,8 +175,7 @@ static unsigned shuffle_source(unsigned mode, unsigned lane, unsigned b, unsigne
 static void shuffle(struct gathered *x)
 {
     lanes undefined = 0;
-    EACH_LANE(l, x->members)
-    {
+    EACH_LANE(l, x->members) {
         bool in_range;
         unsigned from =
             shuffle_source(x->i->op, l, (unsigned)x->b[l], (unsigned)x->c[l], &in_range);
@@ -206,11 +202,11 @@ static void match(struct gathered *x)
 {
     bool wide = ptx_type_size(x->i->type) == 8;
     lanes equal = 0;
-    EACH_LANE(l, x->members)
-    {
+    EACH_LANE(l, x->members) {
         equal = 0;
         EACH_LANE(k, x->members)
-        equal |= (lanes)(wide ? x->a[k] == x->a[l] : (uint32_t)x->a[k] == (uint32_t)x->a[l]) << k;
+            equal |= (lanes)(wide ? x->a[k] == x->a[l] : (uint32_t)x->a[k] == (uint32_t)x->a[l])
+                     << k;
         x->result[l] = equal;
         if (x->i->op == OP_ALL && equal != x->members)
             x->result[l] = 0;
@@ -222,8 +218,7 @@ static void redux(struct gathered *x)
 {
     bool is_signed = ptx_type_is_signed(x->i->type), first = true;
     uint32_t r = 0;
-    EACH_LANE(l, x->members)
-    {
+    EACH_LANE(l, x->members) {
         uint32_t v = (uint32_t)x->a[l];
         bool less = is_signed ? (int32_t)v < (int32_t)r : v < r;
         switch (x->i->op) {
@@ -268,7 +263,7 @@ static void write_results(const struct group *g, const struct gathered *x, lanes
     const struct operand *p = i->d.kind == O_PRED ? &i->d : &i->d2;
     if (i->d.kind == O_REG) {
         EACH_LANE(l, m)
-        target_of(g, &i->d)[l] = x->result[l];
+            target_of(g, &i->d)[l] = x->result[l];
         set_poison(g, &i->d, m, x->undefined);
     }
     if (p->kind == O_PRED) {
@@ -332,7 +327,7 @@ HANDLER(warp_operation)
         lanes members = (lanes)mask[lane];
         some = 0;
         EACH_LANE(l, rest)
-        some |= (lanes)((lanes)mask[l] == members) << l;
+            some |= (lanes)((lanes)mask[l] == members) << l;
         if (undefined || (some & ~members)) {
             ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
                       undefined ? "the member mask was never written"
@@ -353,7 +348,7 @@ HANDLER(warp_operation)
 HANDLER(activemask)
 {
     EACH_LANE(l, m)
-    target_of(g, &i->d)[l] = m;
+        target_of(g, &i->d)[l] = m;
     set_poison(g, &i->d, m, 0);
 }
 

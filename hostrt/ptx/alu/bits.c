@@ -1,0 +1,237 @@
+/* bits.c - logic, shifts, counting and moving of bits (PTX ISA 8.x, sections 9.7.1 and 9.7.8). */
+#include "hostrt/ptx/alu/alu.h"
+
+#define BITS(name, expression)                                                                     \
+    HANDLER(name)                                                                                  \
+    {                                                                                              \
+        TWO;                                                                                       \
+        uint64_t mask = mask_of(i->type);                                                          \
+        LOOP((a[l] expression b[l]) & mask);                                                       \
+        DONE;                                                                                      \
+    }
+BITS(and_bits, &)
+BITS(or_bits, |)
+BITS(xor_bits, ^)
+
+/* A constant operand that hides undefined bytes defines them: `and` with 0 bytes. */
+HANDLER(and_constant)
+{
+    TWO;
+    lanes bad = source_poison(g, &i->s[0]) & m, still = 0;
+    if (bad)
+        EACH_LANE(l, bad) {
+            unsigned char bytes = *poison_bytes(g, &i->s[0], l);
+            for (int k = 0; k < 8; k++)
+                if (!(b[l] >> 8 * k & 0xff))
+                    bytes &= (unsigned char)~(1u << k);
+            if (bytes)
+                still |= 1u << l;
+        }
+    uint64_t mask = mask_of(i->type);
+    LOOP(a[l] & b[l] & mask);
+    set_poison(g, &i->d, m, still);
+}
+INTEGER1(not_16, uint16_t, uint16_t, ~x)
+INTEGER1(not_32, uint32_t, uint32_t, ~x)
+INTEGER1(not_64, uint64_t, uint64_t, ~x)
+INTEGER1(cnot_16, uint16_t, uint16_t, !x)
+INTEGER1(cnot_32, uint32_t, uint32_t, !x)
+INTEGER1(cnot_64, uint64_t, uint64_t, !x)
+/* Shift counts are 32 bits; beyond the width all bits go. */
+#define SHIFT(name, T, U, expression)                                                              \
+    HANDLER(name)                                                                                  \
+    {                                                                                              \
+        TWO;                                                                                       \
+        LOOP(({                                                                                    \
+            T x = (T)a[l];                                                                         \
+            uint32_t n = (uint32_t)b[l], width = 8 * sizeof(T);                                    \
+            (void)width;                                                                           \
+            (U)(expression);                                                                       \
+        }));                                                                                       \
+        DONE;                                                                                      \
+    }
+SHIFT(shl_16, uint16_t, uint16_t, n < width ? x << n : 0)
+SHIFT(shl_32, uint32_t, uint32_t, n < width ? x << n : 0)
+SHIFT(shl_64, uint64_t, uint64_t, n < width ? x << n : 0)
+SHIFT(shr_u16, uint16_t, uint16_t, n < width ? x >> n : 0)
+SHIFT(shr_u32, uint32_t, uint32_t, n < width ? x >> n : 0)
+SHIFT(shr_s16, int16_t, uint16_t, x >> (n < width ? n : width - 1))
+SHIFT(shr_s32, int32_t, uint32_t, x >> (n < width ? n : width - 1))
+SHIFT(shr_s64, int64_t, uint64_t, x >> (n < width ? n : width - 1))
+
+/* Undefined bytes move with the others where the count is a constant number of bytes. */
+HANDLER(shr_u64)
+{
+    TWO;
+    lanes bad = source_poison(g, &i->s[0]) & m;
+    unsigned char moved[WARP];
+    bool bytes = i->s[1].kind == O_CONST && i->s[1].value % 8 == 0;
+    if (bad)
+        EACH_LANE(l, bad)
+            moved[l] = *poison_bytes(g, &i->s[0], l);
+    LOOP((uint32_t)b[l] < 64 ? a[l] >> b[l] : 0);
+    set_poison(g, &i->d, m, bad | source_poison(g, &i->s[1]));
+    if (bad && bytes)
+        EACH_LANE(l, bad) {
+            *poison_bytes(g, &i->d, l) = (unsigned char)(moved[l] >> i->s[1].value / 8);
+            if (!(moved[l] >> i->s[1].value / 8))
+                g->frame->poison[i->d.index] &= ~(1u << l);
+        }
+}
+INTEGER3(shf_l, uint32_t, uint32_t,
+         (uint32_t)((((uint64_t)y << 32 | x) << (i->clamp ? (z < 32 ? z : 32) : z & 31)) >> 32))
+INTEGER3(shf_r, uint32_t, uint32_t,
+         (uint32_t)(((uint64_t)y << 32 | x) >> (i->clamp ? (z < 32 ? z : 32) : z & 31)))
+INTEGER1(popc_32, uint32_t, uint32_t, __builtin_popcount(x))
+INTEGER1(popc_64, uint64_t, uint32_t, __builtin_popcountll(x))
+INTEGER1(clz_32, uint32_t, uint32_t, x ? __builtin_clz(x) : 32)
+INTEGER1(clz_64, uint64_t, uint32_t, x ? __builtin_clzll(x) : 64)
+INTEGER1(brev_32, uint32_t, uint32_t, __builtin_bitreverse32(x))
+INTEGER1(brev_64, uint64_t, uint64_t, __builtin_bitreverse64(x))
+
+static uint32_t find_bit(uint64_t x, unsigned width, bool amount)
+{
+    if (!x)
+        return ~0u;
+    unsigned at = 63 - (unsigned)__builtin_clzll(x);
+    return amount ? width - 1 - at : at;
+}
+INTEGER1(bfind_u32, uint32_t, uint32_t, find_bit(x, 32, i->clamp))
+INTEGER1(bfind_u64, uint64_t, uint32_t, find_bit(x, 64, i->clamp))
+INTEGER1(bfind_s32, int32_t, uint32_t, find_bit((uint32_t)(x < 0 ? ~x : x), 32, i->clamp))
+INTEGER1(bfind_s64, int64_t, uint32_t, find_bit((uint64_t)(x < 0 ? ~x : x), 64, i->clamp))
+
+static uint64_t extract(uint64_t x, unsigned at, unsigned n, unsigned width, bool is_signed)
+{
+    at &= 0xff;
+    n &= 0xff;
+    unsigned sign_at = at + n - 1 < width - 1 ? at + n - 1 : width - 1;
+    uint64_t sign = is_signed && n ? x >> sign_at & 1 : 0, r = at < width ? x >> at : 0;
+    unsigned have = at < width ? (n < width - at ? n : width - at) : 0;
+    r &= have < 64 ? (1ull << have) - 1 : ~0ull;
+    if (sign && have < 64)
+        r |= ~0ull << have;
+    return width == 32 ? (uint32_t)r : r;
+}
+HANDLER(bfe)
+{
+    THREE;
+    unsigned width = 8 * ptx_type_size(i->type);
+    bool is_signed = ptx_type_is_signed(i->type);
+    LOOP(extract(a[l], (unsigned)b[l], (unsigned)c[l], width, is_signed));
+    DONE;
+}
+HANDLER(bfi)
+{
+    THREE;
+    const uint64_t *e = source(g, &i->s[3]);
+    unsigned width = 8 * ptx_type_size(i->type);
+    LOOP(({
+        unsigned at = (unsigned)c[l] & 0xff, n = (unsigned)e[l] & 0xff;
+        uint64_t mask = at < width ? (n < 64 ? (1ull << n) - 1 : ~0ull) << at : 0;
+        uint64_t r = (b[l] & ~mask) | (at < width ? a[l] << at & mask : 0);
+        width == 32 ? (uint32_t)r : r;
+    }));
+    DONE;
+}
+HANDLER(lop3)
+{
+    THREE;
+    unsigned table = (unsigned)i->s[3].value;
+    LOOP(({
+        uint32_t x = (uint32_t)a[l], y = (uint32_t)b[l], z = (uint32_t)c[l], r = 0;
+        for (unsigned k = 0; k < 8; k++)
+            if (table >> k & 1)
+                r |= (k & 4 ? x : ~x) & (k & 2 ? y : ~y) & (k & 1 ? z : ~z);
+        (uint64_t)r;
+    }));
+    DONE;
+}
+static unsigned permute_selector(unsigned mode, unsigned selector, unsigned byte)
+{
+    unsigned n = selector & 3;
+    switch (mode) {
+    case OP_F4E: return (n + byte) & 7;
+    case OP_B4E: return (n - byte) & 7;
+    case OP_RC8: return n;
+    case OP_ECL: return byte > n ? byte : n;
+    case OP_ECR: return byte < n ? byte : n;
+    case OP_RC16: return (n & 1) * 2 + (byte & 1);
+    default: return selector >> 4 * byte & 15;
+    }
+}
+HANDLER(prmt)
+{
+    THREE;
+    LOOP(({
+        uint64_t both = (b[l] & 0xffffffff) << 32 | (a[l] & 0xffffffff), r = 0;
+        for (unsigned k = 0; k < 4; k++) {
+            unsigned s = permute_selector(i->op, (unsigned)c[l], k);
+            uint64_t byte = both >> 8 * (s & 7) & 0xff;
+            if (s & 8)
+                byte = byte & 0x80 ? 0xff : 0;
+            r |= byte << 8 * k;
+        }
+        r;
+    }));
+    DONE;
+}
+HANDLER(dp4a)
+{
+    THREE;
+    bool sa = ptx_type_is_signed(i->type), sb = ptx_type_is_signed(i->type2);
+    LOOP(({
+        int32_t r = (int32_t)c[l];
+        for (int k = 0; k < 32; k += 8) {
+            int x = sa ? (int8_t)(a[l] >> k) : (uint8_t)(a[l] >> k);
+            int y = sb ? (int8_t)(b[l] >> k) : (uint8_t)(b[l] >> k);
+            r += x * y;
+        }
+        (uint64_t)(uint32_t)r;
+    }));
+    DONE;
+}
+
+static handler *by_size(const struct instruction *i, handler *h16, handler *h32, handler *h64)
+{
+    unsigned size = ptx_type_size(i->type);
+    return size == 2 ? h16 : size == 4 ? h32 : size == 8 ? h64 : NULL;
+}
+
+bool ptx_select_bits(struct instruction *i)
+{
+    bool s = ptx_type_is_signed(i->type);
+    switch (i->row->operation) {
+    case I_AND:
+        i->run = i->s[1].kind == O_CONST && i->s[0].kind == O_REG ? and_constant : and_bits;
+        break;
+    case I_OR: i->run = or_bits; break;
+    case I_XOR: i->run = xor_bits; break;
+    case I_NOT: i->run = by_size(i, not_16, not_32, not_64); break;
+    case I_CNOT: i->run = by_size(i, cnot_16, cnot_32, cnot_64); break;
+    case I_SHL: i->run = by_size(i, shl_16, shl_32, shl_64); break;
+    case I_SHR:
+        i->run = s ? by_size(i, shr_s16, shr_s32, shr_s64) : by_size(i, shr_u16, shr_u32, shr_u64);
+        break;
+    case I_SHF: i->run = i->left ? shf_l : shf_r; break;
+    case I_LOP3: i->run = lop3; break;
+    case I_POPC: i->run = by_size(i, NULL, popc_32, popc_64); break;
+    case I_CLZ: i->run = by_size(i, NULL, clz_32, clz_64); break;
+    case I_BREV: i->run = by_size(i, NULL, brev_32, brev_64); break;
+    case I_BFIND:
+        i->run =
+            s ? by_size(i, NULL, bfind_s32, bfind_s64) : by_size(i, NULL, bfind_u32, bfind_u64);
+        break;
+    case I_BFE: i->run = bfe; break;
+    case I_BFI: i->run = bfi; break;
+    case I_PRMT: i->run = prmt; break;
+    case I_DP4A: i->run = dp4a; break;
+    default: break;
+    }
+    if (i->type == T_PRED)
+        i->run = i->row->operation == I_AND || i->row->operation == I_OR ||
+                         i->row->operation == I_XOR || i->row->operation == I_NOT
+                     ? ptx_predicate_logic
+                     : NULL;
+    return i->run != NULL;
+}

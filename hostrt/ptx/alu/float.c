@@ -1,0 +1,208 @@
+/* float.c - floating-point arithmetic and functions (PTX ISA 8.x, sections 9.7.3 to 9.7.5). */
+#include "hostrt/ptx/alu/alu.h"
+
+/* `volatile` keeps the operation between the changes of the rounding mode. */
+#define FLOAT_HANDLER(name, OPERANDS, LOAD, expression32, expression64)                            \
+    HANDLER(name##_f32)                                                                            \
+    {                                                                                              \
+        OPERANDS;                                                                                  \
+        bool ftz = i->ftz, sat = i->sat;                                                           \
+        if (is_directed(i))                                                                        \
+            set_rounding(i->rounding);                                                             \
+        LOOP(({                                                                                    \
+            LOAD(float, as_f32, flush32)                                                           \
+            volatile float r = expression32;                                                       \
+            float f = flush32(r, ftz);                                                             \
+            of_f32(sat ? saturate(f) : f);                                                         \
+        }));                                                                                       \
+        if (is_directed(i))                                                                        \
+            set_rounding(R_RN);                                                                    \
+        DONE;                                                                                      \
+    }                                                                                              \
+    HANDLER(name##_f64)                                                                            \
+    {                                                                                              \
+        OPERANDS;                                                                                  \
+        bool ftz = false, sat = i->sat;                                                            \
+        if (is_directed(i))                                                                        \
+            set_rounding(i->rounding);                                                             \
+        LOOP(({                                                                                    \
+            LOAD(double, as_f64, same64)                                                           \
+            volatile double r = expression64;                                                      \
+            of_f64(sat ? saturate64(r) : r);                                                       \
+        }));                                                                                       \
+        if (is_directed(i))                                                                        \
+            set_rounding(R_RN);                                                                    \
+        DONE;                                                                                      \
+    }                                                                                              \
+    HANDLER(name##_f16)                                                                            \
+    {                                                                                              \
+        OPERANDS;                                                                                  \
+        bool ftz = false;                                                                          \
+        LOOP(({                                                                                    \
+            LOAD(float, as_f16, same32)                                                            \
+            of_f16(i->sat ? saturate(expression32) : (expression32));                              \
+        }));                                                                                       \
+        DONE;                                                                                      \
+    }                                                                                              \
+    HANDLER(name##_bf16)                                                                           \
+    {                                                                                              \
+        OPERANDS;                                                                                  \
+        bool ftz = false;                                                                          \
+        LOOP(({                                                                                    \
+            LOAD(float, as_bf16, same32)                                                           \
+            of_bf16(expression32);                                                                 \
+        }));                                                                                       \
+        DONE;                                                                                      \
+    }
+static inline float same32(float f, bool ftz) { return (void)ftz, f; }
+static inline double same64(double f, bool ftz) { return (void)ftz, f; }
+#define LOAD1(T, as, flush) T x = flush(as(a[l]), ftz);
+#define LOAD2(T, as, flush) T x = flush(as(a[l]), ftz), y = flush(as(b[l]), ftz);
+#define LOAD3(T, as, flush)                                                                        \
+    T x = flush(as(a[l]), ftz), y = flush(as(b[l]), ftz), z = flush(as(c[l]), ftz);
+
+FLOAT_HANDLER(add, TWO, LOAD2, x + y, x + y)
+FLOAT_HANDLER(sub, TWO, LOAD2, x - y, x - y)
+FLOAT_HANDLER(mul, TWO, LOAD2, x *y, x *y)
+FLOAT_HANDLER(div, TWO, LOAD2, x / y, x / y)
+FLOAT_HANDLER(fma, THREE, LOAD3, fmaf(x, y, z), fma(x, y, z))
+FLOAT_HANDLER(neg, ONE, LOAD1, -x, -x)
+FLOAT_HANDLER(abs, ONE, LOAD1, fabsf(x), fabs(x))
+FLOAT_HANDLER(copysign, TWO, LOAD2, copysignf(y, x), copysign(y, x))
+/* min and max of a NaN and a number are the number; -0 is less than +0 */
+static inline float min32(float x, float y, bool nan)
+{
+    if (x != x || y != y)
+        return nan ? NAN : x != x ? y : x;
+    return x < y || (x == y && signbit(x)) ? x : y;
+}
+static inline float max32(float x, float y, bool nan)
+{
+    if (x != x || y != y)
+        return nan ? NAN : x != x ? y : x;
+    return x > y || (x == y && !signbit(x)) ? x : y;
+}
+static inline double min64(double x, double y)
+{
+    if (x != x || y != y)
+        return x != x ? y : x;
+    return x < y || (x == y && signbit(x)) ? x : y;
+}
+static inline double max64(double x, double y)
+{
+    if (x != x || y != y)
+        return x != x ? y : x;
+    return x > y || (x == y && !signbit(x)) ? x : y;
+}
+FLOAT_HANDLER(min, TWO, LOAD2, min32(x, y, i->op == OP_NAN), min64(x, y))
+FLOAT_HANDLER(max, TWO, LOAD2, max32(x, y, i->op == OP_NAN), max64(x, y))
+FLOAT_HANDLER(rcp, ONE, LOAD1, 1 / x, 1 / x)
+FLOAT_HANDLER(sqrt, ONE, LOAD1, sqrtf(x), sqrt(x))
+FLOAT_HANDLER(rsqrt, ONE, LOAD1, (float)(1 / sqrt((double)x)), 1 / sqrt(x))
+FLOAT_HANDLER(sin, ONE, LOAD1, sinf(x), sin(x))
+FLOAT_HANDLER(cos, ONE, LOAD1, cosf(x), cos(x))
+FLOAT_HANDLER(lg2, ONE, LOAD1, log2f(x), log2(x))
+FLOAT_HANDLER(ex2, ONE, LOAD1, exp2f(x), exp2(x))
+FLOAT_HANDLER(tanh, ONE, LOAD1, tanhf(x), tanh(x))
+
+/* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 give the upper half of the result only. */
+HANDLER(approx_f64)
+{
+    ONE;
+    bool root = i->row->operation == I_RSQRT;
+    LOOP(({
+        double x = as_f64(a[l]);
+        if (fabs(x) < 0x1p-1022)
+            x = copysign(0, x);
+        double r = root ? 1 / sqrt(x) : 1 / x;
+        if (fabs(r) < 0x1p-1022)
+            r = copysign(0, r);
+        of_f64(r) & 0xffffffff00000000ull;
+    }));
+    DONE;
+}
+
+/* Two halves in a register. */
+HANDLER(packed_f16)
+{
+    const uint64_t *a = source(g, &i->s[0]), *b = i->nsources > 1 ? source(g, &i->s[1]) : a,
+                   *c = i->nsources > 2 ? source(g, &i->s[2]) : a;
+    uint64_t *d = target_of(g, &i->d);
+    bool brain = i->type == T_BF16X2;
+    EACH_LANE(l, m) {
+        uint64_t result = 0;
+        for (int half = 0; half < 32; half += 16) {
+            float x = brain ? as_bf16(a[l] >> half) : as_f16(a[l] >> half);
+            float y = brain ? as_bf16(b[l] >> half) : as_f16(b[l] >> half);
+            float z = brain ? as_bf16(c[l] >> half) : as_f16(c[l] >> half), r = 0;
+            switch (i->row->operation) {
+            case I_ADD: r = x + y; break;
+            case I_SUB: r = x - y; break;
+            case I_MUL: r = x * y; break;
+            case I_FMA: r = fmaf(x, y, z); break;
+            case I_NEG: r = -x; break;
+            case I_ABS: r = fabsf(x); break;
+            case I_MIN: r = min32(x, y, i->op == OP_NAN); break;
+            case I_MAX: r = max32(x, y, i->op == OP_NAN); break;
+            default: break;
+            }
+            result |= (brain ? of_bf16(r) : of_f16(r)) << half;
+        }
+        d[l] = result;
+    }
+    DONE;
+}
+
+/* ------------------------------------------------------------------ choosing by type */
+#define FLOATS(n) { [T_F16] = n##_f16, [T_BF16] = n##_bf16, [T_F32] = n##_f32, [T_F64] = n##_f64 }
+
+bool ptx_select_float(struct instruction *i)
+{
+    static handler *const arithmetic[][NTYPES] = {
+        [I_ADD] = FLOATS(add), [I_SUB] = FLOATS(sub), [I_MUL] = FLOATS(mul),
+        [I_MAD] = FLOATS(fma), [I_FMA] = FLOATS(fma), [I_DIV] = FLOATS(div),
+        [I_ABS] = FLOATS(abs), [I_NEG] = FLOATS(neg), [I_COPYSIGN] = FLOATS(copysign),
+        [I_MIN] = FLOATS(min), [I_MAX] = FLOATS(max), [I_SAD] = { NULL },
+        [I_MUL24] = { NULL },
+    };
+    bool packed = i->type == T_F16X2 || i->type == T_BF16X2;
+    i->run = packed ? packed_f16 : arithmetic[i->row->operation][i->type];
+    return i->run != NULL;
+}
+
+bool ptx_select_function(struct instruction *i)
+{
+    static handler *const functions[][NTYPES] = {
+        [I_RCP] = FLOATS(rcp), [I_SQRT] = FLOATS(sqrt), [I_RSQRT] = FLOATS(rsqrt),
+        [I_SIN] = FLOATS(sin), [I_COS] = FLOATS(cos),   [I_LG2] = FLOATS(lg2),
+        [I_EX2] = FLOATS(ex2), [I_TANH] = FLOATS(tanh),
+    };
+    i->run = functions[i->row->operation][i->type];
+    if (i->type == T_F64 && i->approx)
+        i->run = approx_f64;
+    return i->run != NULL;
+}
+
+HANDLER(testp)
+{
+    const uint64_t *a = source(g, &i->s[0]);
+    lanes yes = 0;
+    EACH_LANE(l, m) {
+        int class = i->type == T_F64 ? fpclassify(as_f64(a[l])) : fpclassify(as_f32(a[l]));
+        bool r = i->op == OP_FINITE       ? class != FP_NAN && class != FP_INFINITE
+                 : i->op == OP_INFINITE   ? class == FP_INFINITE
+                 : i->op == OP_NUMBER     ? class != FP_NAN
+                 : i->op == OP_NOTANUMBER ? class == FP_NAN
+                 : i->op == OP_NORMAL     ? class == FP_NORMAL
+                                          : class == FP_SUBNORMAL;
+        yes |= (lanes)r << l;
+    }
+    lanes *p = &g->frame->preds[i->d.index];
+    *p = (*p & ~m) | yes;
+    set_poison(g, &i->d, m, source_poison(g, &i->s[0]));
+}
+bool ptx_select_testp(struct instruction *i)
+{
+    i->run = testp;
+    return i->op && (i->type == T_F32 || i->type == T_F64);
+}

@@ -1,0 +1,195 @@
+/* variables.c - declarations of variables and their initial values. */
+#include <stdlib.h>
+#include <string.h>
+#include "hostrt/ptx/parse/parser.h"
+
+/* ------------------------------------------------------------------ declarations */
+/* After the state space: `.align 8 .b8 name[512]`, `.u64 .ptr .global .align 1 name`. */
+void parse_declaration(struct parser *p, struct declaration *d)
+{
+    *d = (struct declaration){ .count = 1 };
+    unsigned vector = 1;
+    for (;;) {
+        parse_word(p);
+        if (parse_word_is(p, ".align")) {
+            d->align = (unsigned)strtoul(parse_word(p), NULL, 10);
+        } else if (parse_word_is(p, ".ptr")) {
+            while (parse_next_is(p, '.')) {
+                parse_word(p);
+                if (parse_word_is(p, ".align"))
+                    parse_word(p);
+            }
+        } else if (parse_word_is(p, ".v2") || parse_word_is(p, ".v4")) {
+            vector = (unsigned)(p->word[2] - '0');
+        } else if (p->word[0] == '.' && ptx_type_named(p->word + 1)) {
+            d->type = ptx_type_named(p->word + 1);
+        } else if (p->word[0] == '.') {
+            if (!parse_word_is(p, ".attribute"))
+                continue;
+            parse_skip_to(p, ')');
+        } else {
+            break;
+        }
+    }
+    if (!d->type)
+        parse_fail(p, "a declaration of '%s' without a type", p->word);
+    memcpy(d->name, p->word, sizeof d->name);
+    d->count = vector;
+    while (parse_accept(p, '[')) {
+        d->is_array = true;
+        d->count *= parse_next_is(p, ']') ? 0 : strtoull(parse_word(p), NULL, 0);
+        parse_expect(p, ']');
+    }
+    if (!d->align)
+        d->align = ptx_type_size(d->type) ? ptx_type_size(d->type) * vector : 1;
+}
+
+uint64_t parse_declared_size(const struct declaration *d)
+{
+    return d->count * ptx_type_size(d->type);
+}
+
+/* ------------------------------------------------------------------ initialisers */
+static void add_relocation(struct parser *p, struct variable *v, struct relocation r)
+{
+    *PUSH(p, v->relocations, v->nrelocations) = r;
+}
+
+/* One element: a number, a symbol with an addend, generic(symbol), 0xFF00(symbol). */
+static void read_initial_value(struct parser *p, struct variable *v, uint64_t at, unsigned size)
+{
+    bool negative = parse_accept(p, '-');
+    uint64_t value, mask = 0;
+    enum type type;
+    parse_word(p);
+    bool is_number = parse_number(p->word, &value, &type);
+    bool is_mask = is_number && parse_next_is(p, '(');
+    if (is_number && !is_mask) {
+        if (negative)
+            value = -value;
+        memcpy(v->init + at, &value, size);
+        return;
+    }
+    struct relocation r = { .at = at, .shift = 64 };
+    if (is_mask)
+        mask = value;
+    if (is_mask || parse_word_is(p, "generic")) {
+        parse_expect(p, '(');
+        r.generic = !is_mask;
+        parse_word(p);
+        if (parse_word_is(p, "generic")) {
+            r.generic = true;
+            parse_expect(p, '(');
+            r.symbol = parse_keep(p, parse_word(p));
+            parse_expect(p, ')');
+        } else {
+            r.symbol = parse_keep(p, p->word);
+        }
+        if (is_mask && parse_accept(p, '+'))
+            r.addend = strtoll(parse_word(p), NULL, 0);
+        parse_expect(p, ')');
+        for (r.shift = is_mask ? 0 : 64; is_mask && !(mask & 0xff); mask >>= 8)
+            r.shift += 8;
+    } else {
+        r.symbol = parse_keep(p, p->word);
+    }
+    if (parse_accept(p, '+'))
+        r.addend = strtoll(parse_word(p), NULL, 0);
+    else if (parse_next_is(p, '-'))
+        p->at++, r.addend = -strtoll(parse_word(p), NULL, 0);
+    add_relocation(p, v, r);
+}
+
+static uint64_t read_initial_values(struct parser *p, struct variable *v, uint64_t at,
+                                    unsigned size)
+{
+    if (parse_accept(p, '{')) {
+        while (!parse_accept(p, '}')) {
+            at = read_initial_values(p, v, at, size);
+            parse_accept(p, ',');
+        }
+        return at;
+    }
+    if (at + size > v->size)
+        parse_fail(p, "too many initial values for '%s'", v->name);
+    read_initial_value(p, v, at, size);
+    return at + size;
+}
+
+/* ------------------------------------------------------------------ variables */
+static struct variable *add_variable(struct parser *p, const struct declaration *d,
+                                     enum space space)
+{
+    struct variable *v = ptx_module_alloc(p->m, sizeof *v);
+    v->name = parse_keep(p, d->name);
+    v->space = space;
+    v->size = parse_declared_size(d);
+    v->align = d->align;
+    *PUSH(p, p->m->variables, p->m->nvariables) = v;
+    return v;
+}
+
+/* Global and constant memory is allocated at once, since operands are addresses. */
+static void place_global(struct parser *p, struct variable *v)
+{
+    if (!v->address && !(v->address = ptx_global_alloc(v->size ? v->size : 1)))
+        parse_fail(p, "no memory for variable '%s' of %llu bytes", v->name,
+                   (unsigned long long)v->size);
+}
+
+static void place_shared(struct parser *p, struct variable *v)
+{
+    v->address = p->m->shared_top = parse_round_up(p->m->shared_top, v->align);
+    p->m->shared_top += v->size + 16; /* a gap, so that neighbours do not touch */
+}
+
+void parse_variable(struct parser *p, enum space space, bool external)
+{
+    struct declaration *d = ptx_module_alloc(p->m, sizeof *d);
+    parse_declaration(p, d);
+    struct variable *old = parse_find_variable(p->m, d->name);
+    struct variable *v = old && old->external ? old : add_variable(p, d, space);
+    v->external = external;
+    v->size = parse_declared_size(d);
+    if (space != S_SHARED)
+        place_global(p, v);
+    else if (external)
+        v->address = DYNAMIC_SHARED;
+    else
+        place_shared(p, v);
+    if (parse_accept(p, '=')) {
+        v->init = ptx_module_alloc(p->m, v->size ? v->size : 1);
+        read_initial_values(p, v, 0, ptx_type_size(d->type));
+    }
+    parse_expect(p, ';');
+}
+
+/* In a function: parameters of calls, local memory, variables of its own. */
+void parse_function_variable(struct parser *p, enum space space)
+{
+    struct declaration *d = ptx_module_alloc(p->m, sizeof *d);
+    struct function *f = p->f;
+    parse_declaration(p, d);
+    unsigned size = (unsigned)parse_declared_size(d);
+    if (space == S_PARAM) {
+        struct symbol *s = parse_add_symbol(p, d->name, SYM_PARAM);
+        s->index = f->frame_params = (unsigned)parse_round_up(f->frame_params, d->align);
+        s->count = size;
+        f->frame_params += size;
+    } else if (space == S_LOCAL) {
+        struct symbol *s = parse_add_symbol(p, d->name, SYM_LOCAL);
+        s->index = f->local_bytes = (unsigned)parse_round_up(f->local_bytes, d->align);
+        f->local_bytes += size;
+    } else {
+        struct variable *v = add_variable(p, d, space);
+        if (space == S_SHARED)
+            place_shared(p, v);
+        else
+            place_global(p, v);
+        if (parse_accept(p, '=')) {
+            v->init = ptx_module_alloc(p->m, v->size ? v->size : 1);
+            read_initial_values(p, v, 0, ptx_type_size(d->type));
+        }
+    }
+    parse_expect(p, ';');
+}
