@@ -4,8 +4,7 @@
  * Every function returns 0 on success.  On failure it leaves a message (call and error) with
  * ompgpu_plugin_error(), which the core prints with region, file and line.  Unless noted, calls may
  * come from any host thread, several at once; the core may hold locks of its own meanwhile, so that
- * a plugin calls nothing of the core but error.c: ompgpu_plugin_error(), ompgpu_xalloc(),
- * ompgpu_xfree(). */
+ * a plugin calls nothing of the core but what takes none: error.c, env.c, ranges.c. */
 #ifndef OMPGPU_PLUGIN_H
 #define OMPGPU_PLUGIN_H
 #include <stdbool.h>

@@ -111,7 +111,7 @@ void *omp_target_alloc(size_t size, int number)
     }
     e->begin = (uintptr_t)memory, e->end = e->begin + size;
     pthread_mutex_lock(&dev->lock);
-    ompgpu_present_insert(&dev->allocations, e);
+    ompgpu_ranges_insert(&dev->allocations, &e->range);
     pthread_mutex_unlock(&dev->lock);
     return memory;
 }
@@ -129,7 +129,7 @@ void omp_target_free(void *p, int number)
     struct ompgpu_entry *e = find_allocation(dev, p);
     bool ours = e && e->begin == (uintptr_t)p;
     if (ours)
-        ompgpu_present_remove(&dev->allocations, e);
+        ompgpu_ranges_remove(&dev->allocations, &e->range);
     pthread_mutex_unlock(&dev->lock);
     if (!ours) {
         ompgpu_say(
@@ -374,7 +374,7 @@ int omp_target_associate_ptr(const void *host, const void *device, size_t size, 
     bool same = old && old->associated && old->begin == e->begin && old->end == e->end &&
                 old->device == e->device;
     if (!old)
-        ompgpu_present_insert(&dev->present, e);
+        ompgpu_ranges_insert(&dev->present, &e->range);
     pthread_mutex_unlock(&dev->lock);
     if (old)
         ompgpu_present_free(e);
@@ -390,7 +390,7 @@ int omp_target_disassociate_ptr(const void *host, int number)
     struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)host, 1);
     bool ours = e && e->associated && e->begin == (uintptr_t)host;
     if (ours)
-        ompgpu_present_remove(&dev->present, e);
+        ompgpu_ranges_remove(&dev->present, &e->range);
     pthread_mutex_unlock(&dev->lock);
     if (ours)
         ompgpu_present_free(e);
@@ -398,11 +398,12 @@ int omp_target_disassociate_ptr(const void *host, int number)
 }
 
 /* ------------------------------------------------------------------ an extension of clang's */
-static void dump_entries(const struct ompgpu_entry *e)
+static void dump_entries(const struct ompgpu_range *range)
 {
+    const struct ompgpu_entry *e = (const struct ompgpu_entry *)range;
     if (!e)
         return;
-    dump_entries(e->left);
+    dump_entries(range->left);
     fprintf(stderr, "ompgpu:   %p  %p  %10zu  ", (void *)e->begin, (void *)e->device,
             (size_t)(e->end - e->begin));
     if (e->refs == OMPGPU_REFS_INFINITE)
@@ -410,7 +411,7 @@ static void dump_entries(const struct ompgpu_entry *e)
     else
         fprintf(stderr, "%8ld  %s at %s:%u\n", e->refs, e->name ? e->name : "?",
                 e->file ? e->file : "?", e->line);
-    dump_entries(e->right);
+    dump_entries(range->right);
 }
 
 void ompx_dump_mapping_tables(void)

@@ -8,7 +8,7 @@
  * A program starts with each unit's constructor (register.c).  At the first construct or routine
  * the environment is read (env.c) and a kind of device is chosen (device.c); a device is opened at
  * its first use, and images are loaded then or when a region first runs there (register.c,
- * image.c).  A target region (target.c) enters its data (data.c, present.c), gets a geometry
+ * image.c).  A target region (target.c) enters its data (data.c, ranges.c), gets a geometry
  * (geometry.c) and buffers (scratch.c), is launched, waited for, and leaves its data.  At the end a
  * destructor gives everything back (device.c).
  *
@@ -22,8 +22,8 @@
  * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as
  * plugins do.
  *
- * Sections: memory | errors | environment | tracing | present table | threads | devices | data |
- * geometry | units               */
+ * Sections: memory | errors | environment | tracing | ranges | present table | threads | devices |
+ * data | geometry | units               */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -74,18 +74,30 @@ static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
 enum ompgpu_offload { OMPGPU_OFFLOAD_DEFAULT, OMPGPU_OFFLOAD_MANDATORY, OMPGPU_OFFLOAD_DISABLED };
 /* PTX: the cuda plugin over the PTX machine (hostrt/ptx), only where OMPGPU_DEVICE asks for it. */
 enum ompgpu_device_kind { OMPGPU_KIND_ANY, OMPGPU_KIND_CUDA, OMPGPU_KIND_EMU, OMPGPU_KIND_PTX };
-struct ompgpu_settings { /* immutable after start-up */
-    int device_kind;     /* OMPGPU_DEVICE */
-    int offload;         /* OMP_TARGET_OFFLOAD */
-    int default_device;  /* OMP_DEFAULT_DEVICE */
-    int info;            /* OMPGPU_INFO */
-    /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT; 0: not set */
-    int num_teams, teams_thread_limit;
-    /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes; 0: not set */
-    int team_heap, stack_size;
+struct ompgpu_settings { /* immutable after start-up; a variable that is not set: 0 */
+    long device_kind;    /* OMPGPU_DEVICE */
+    long offload;        /* OMP_TARGET_OFFLOAD */
+    long default_device; /* OMP_DEFAULT_DEVICE */
+    long info;           /* OMPGPU_INFO */
+    /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT */
+    long num_teams, teams_thread_limit;
+    /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
+    long team_heap, stack_size;
 };
 extern struct ompgpu_settings ompgpu_settings;
-void ompgpu_read_environment(struct ompgpu_settings *); /* warns once per bad variable */
+void ompgpu_read_environment(struct ompgpu_settings *);
+/* An environment variable and the `long` that it sets; what is malformed gives a warning and leaves
+ * that alone.  Empty counts as not set. */
+struct ompgpu_variable {
+    const char *name;
+    size_t field;         /* offset in the settings */
+    const char *words[4]; /* word i means i; none: a number */
+    long least, most;     /* of a number; most 0: INT_MAX */
+    bool bytes;           /* K, M, G or T may follow the number */
+    const char *valid;    /* as the warning lists it */
+};
+void ompgpu_read_variables(const struct ompgpu_variable *, size_t n, void *settings);
+void ompgpu_warn_variable(const char *name, const char *valid); /* about its value */
 
 /* ------------------------------------------------------------------ tracing (info.c) */
 struct ompgpu_device;
@@ -102,7 +114,39 @@ void ompgpu_info_reduction(const struct ompgpu_where *, const struct ompgpu_devi
 void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const char *name,
                       size_t bytes);
 
-/* ------------------------------------------------------------------ present table (present.c) */
+/* ------------------------------------------------------------------ address ranges (ranges.c) */
+/* An ordered set of ranges that do not overlap.  Its users have this as their first member, so that
+ * a range found is the object that has it.  All need the lock of the set's owner. */
+struct ompgpu_range {
+    uintptr_t begin, end; /* [begin, end), not empty */
+    struct ompgpu_range *left, *right;
+    uint64_t priority;
+};
+enum { OMPGPU_RECENT = 128 };
+struct ompgpu_ranges {
+    struct ompgpu_range *root;
+    size_t count;
+    /* what was found last, by a hash of the address; only ranges of the set */
+    struct ompgpu_range *recent[OMPGPU_RECENT];
+};
+struct ompgpu_range *ompgpu_ranges_search(struct ompgpu_ranges *, uintptr_t begin, size_t size);
+static inline struct ompgpu_range **ompgpu_ranges_recent(struct ompgpu_ranges *set, uintptr_t begin)
+{
+    return &set->recent[begin * 0x9e3779b97f4a7c15ull >> 57];
+}
+/* The lowest range that shares a byte with [begin, begin + max(size, 1)), or NULL.  A loop looks up
+ * the same few addresses again and again: those are found without a search. */
+static inline struct ompgpu_range *ompgpu_ranges_find(struct ompgpu_ranges *set, uintptr_t begin,
+                                                      size_t size)
+{
+    struct ompgpu_range *r = *ompgpu_ranges_recent(set, begin);
+    return r && begin >= r->begin && begin < r->end ? r : ompgpu_ranges_search(set, begin, size);
+}
+/* must not overlap with any in the set */
+void ompgpu_ranges_insert(struct ompgpu_ranges *, struct ompgpu_range *);
+void ompgpu_ranges_remove(struct ompgpu_ranges *, struct ompgpu_range *);
+
+/* ------------------------------------------------------------------ present table (data.c) */
 struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy points to device
                               memory */
     uintptr_t host;        /* address of the pointer on the host */
@@ -111,10 +155,15 @@ struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy 
     uintptr_t saved;
 };
 enum { OMPGPU_REFS_INFINITE = -1 };
-struct ompgpu_entry {     /* one mapped host range */
-    uintptr_t begin, end; /* [begin, end) on the host, not empty */
-    uintptr_t device;     /* device address of begin */
-    long refs;            /* reference count, or OMPGPU_REFS_INFINITE */
+struct ompgpu_entry { /* one mapped host range */
+    union {
+        struct ompgpu_range range;
+        struct {
+            uintptr_t begin, end; /* the range's */
+        };
+    };
+    uintptr_t device; /* device address of begin */
+    long refs;        /* reference count, or OMPGPU_REFS_INFINITE */
     /* omp_target_associate_ptr: device memory is the user's */
     bool associated;
     /* declare target variable: device memory is the image's */
@@ -125,34 +174,12 @@ struct ompgpu_entry {     /* one mapped host range */
     unsigned line; /* who mapped it, for messages */
     struct ompgpu_attachment *attachments;
     unsigned nattachments, room;
-    struct ompgpu_entry *left, *right; /* treap */
-    uint64_t priority;
 };
-enum { OMPGPU_RECENT = 128 };
-struct ompgpu_table {
-    struct ompgpu_entry *root;
-    size_t count;
-    /* what was found last, by a hash of the address; only entries of the table */
-    struct ompgpu_entry *recent[OMPGPU_RECENT];
-};
-/* All need the table's lock.  Ranges in a table never overlap. */
-struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *, uintptr_t begin, size_t size);
-static inline struct ompgpu_entry **ompgpu_present_recent(struct ompgpu_table *table,
-                                                          uintptr_t begin)
-{
-    return &table->recent[begin * 0x9e3779b97f4a7c15ull >> 57];
-}
-/* The lowest entry that shares a byte with [begin, begin + max(size, 1)), or NULL.  A loop looks up
- * the same few addresses again and again: those are found without a search. */
-static inline struct ompgpu_entry *ompgpu_present_find(struct ompgpu_table *table, uintptr_t begin,
+static inline struct ompgpu_entry *ompgpu_present_find(struct ompgpu_ranges *table, uintptr_t begin,
                                                        size_t size)
 {
-    struct ompgpu_entry *e = *ompgpu_present_recent(table, begin);
-    return e && begin >= e->begin && begin < e->end ? e : ompgpu_present_search(table, begin, size);
+    return (struct ompgpu_entry *)ompgpu_ranges_find(table, begin, size);
 }
-/* must not overlap */
-void ompgpu_present_insert(struct ompgpu_table *, struct ompgpu_entry *);
-void ompgpu_present_remove(struct ompgpu_table *, struct ompgpu_entry *);
 void ompgpu_present_free(struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
@@ -232,8 +259,8 @@ struct ompgpu_device {
     unsigned generation;
     char reason[256];     /* written before state */
     pthread_mutex_t lock; /* guards all below */
-    struct ompgpu_table present;
-    struct ompgpu_table allocations; /* omp_target_alloc, by device address */
+    struct ompgpu_ranges present;
+    struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
     struct ompgpu_link *links;
     uint64_t construct;                   /* number of the last construct that counted */
     const struct ompgpu_thread *unsynced; /* see data.c */

@@ -197,6 +197,12 @@ bool ompgpu_data_any_present(struct ompgpu_device *dev, const struct ompgpu_map 
 }
 
 /* -------------------------------------------------------------- creating and removing a mapping */
+void ompgpu_present_free(struct ompgpu_entry *e)
+{
+    ompgpu_xfree(e->attachments);
+    ompgpu_xfree(e);
+}
+
 void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     if (!e->owner && !e->associated)
@@ -206,7 +212,7 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 
 static void remove_entry(struct work *w, struct ompgpu_entry *e)
 {
-    ompgpu_present_remove(&w->dev->present, e);
+    ompgpu_ranges_remove(&w->dev->present, &e->range);
     ompgpu_data_drop(w->dev, e);
 }
 
@@ -245,7 +251,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
     e->refs = 1;
     e->counted = e->created = w->number;
-    ompgpu_present_insert(&w->dev->present, e);
+    ompgpu_ranges_insert(&w->dev->present, &e->range);
     if (w->dev->links && set_links(w, e)) {
         remove_entry(w, e);
         return item_failed(w, m);

@@ -234,12 +234,12 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
 /* ------------------------------------------------------------------ the end */
 static void close_device(struct ompgpu_device *dev)
 {
-    for (struct ompgpu_entry *e; (e = dev->present.root);) {
-        ompgpu_present_remove(&dev->present, e);
+    for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->present.root);) {
+        ompgpu_ranges_remove(&dev->present, &e->range);
         ompgpu_data_drop(dev, e);
     }
-    for (struct ompgpu_entry *e; (e = dev->allocations.root);) {
-        ompgpu_present_remove(&dev->allocations, e);
+    for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->allocations.root);) {
+        ompgpu_ranges_remove(&dev->allocations, &e->range);
         dev->plugin->free(dev->ordinal, (void *)e->begin);
         ompgpu_present_free(e);
     }

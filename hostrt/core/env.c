@@ -2,7 +2,6 @@
  * lists the valid ones, and the default is taken. */
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,100 +9,92 @@
 
 struct ompgpu_settings ompgpu_settings;
 
-static const struct variable {
-    const char *name;
-    size_t field;
-    const char *words[4]; /* word i means i; none: a number */
-    int min;
-    const char *valid; /* as the warning lists it */
-    bool bytes;        /* a unit may follow */
-} variables[] = {
-#define FIELD(f) offsetof(struct ompgpu_settings, f)
-    { "OMPGPU_DEVICE",
+#define BYTES "bytes, with K, M, G or T after the number for multiples of 1024"
+static const struct ompgpu_variable variables[] = {
+#define FIELD(f) .field = offsetof(struct ompgpu_settings, f)
+    { .name = "OMPGPU_DEVICE",
       FIELD(device_kind),
-      { "", "cuda", "emu", "ptx" },
-      0,
-      "cuda, emu, ptx",
-      false },
-    { "OMP_TARGET_OFFLOAD",
+      .words = { "", "cuda", "emu", "ptx" },
+      .valid = "cuda, emu, ptx" },
+    { .name = "OMP_TARGET_OFFLOAD",
       FIELD(offload),
-      { "DEFAULT", "MANDATORY", "DISABLED" },
-      0,
-      "MANDATORY, DISABLED, DEFAULT",
-      false },
-    { "OMP_DEFAULT_DEVICE",
-      FIELD(default_device),
-      { NULL },
-      0,
-      "a device number, 0 or more",
-      false },
-    { "OMPGPU_INFO", FIELD(info), { "0", "1" }, 0, "0, 1", false },
-    { "OMP_NUM_TEAMS", FIELD(num_teams), { NULL }, 1, "a number of teams, 1 or more", false },
-    { "OMP_TEAMS_THREAD_LIMIT",
+      .words = { "DEFAULT", "MANDATORY", "DISABLED" },
+      .valid = "MANDATORY, DISABLED, DEFAULT" },
+    { .name = "OMP_DEFAULT_DEVICE", FIELD(default_device), .valid = "a device number, 0 or more" },
+    { .name = "OMPGPU_INFO", FIELD(info), .words = { "0", "1" }, .valid = "0, 1" },
+    { .name = "OMP_NUM_TEAMS",
+      FIELD(num_teams),
+      .least = 1,
+      .valid = "a number of teams, 1 or more" },
+    { .name = "OMP_TEAMS_THREAD_LIMIT",
       FIELD(teams_thread_limit),
-      { NULL },
-      1,
-      "a number of threads, 1 or more",
-      false },
-    { "OMPGPU_TEAM_HEAP",
+      .least = 1,
+      .valid = "a number of threads, 1 or more" },
+    { .name = "OMPGPU_TEAM_HEAP",
       FIELD(team_heap),
-      { NULL },
-      1,
-      "bytes, with K, M or G after the number for multiples of 1024",
-      true },
-    { "OMPGPU_STACK_SIZE",
-      FIELD(stack_size),
-      { NULL },
-      1,
-      "bytes, with K, M or G after the number for multiples of 1024",
-      true },
+      .least = 1,
+      .most = LONG_MAX,
+      .bytes = true,
+      .valid = BYTES },
+    { .name = "OMPGPU_STACK_SIZE", FIELD(stack_size), .least = 1, .bytes = true, .valid = BYTES },
 #undef FIELD
 };
 
-static char *trimmed(char *buffer, size_t size, const char *value)
+/* The text without blanks at its ends. */
+struct text {
+    const char *start;
+    size_t size;
+};
+static struct text trim_blanks(const char *value)
 {
-    snprintf(buffer, size, "%s", value + strspn(value, " \t"));
-    for (size_t n = strlen(buffer); n && strchr(" \t", buffer[n - 1]);)
-        buffer[--n] = 0;
-    return buffer;
+    struct text t = { value + strspn(value, " \t"), 0 };
+    t.size = strlen(t.start);
+    while (t.size && strchr(" \t", t.start[t.size - 1]))
+        t.size--;
+    return t;
 }
 
-static bool parse_word(const struct variable *v, const char *value, int *out)
+static bool parse_word(const struct ompgpu_variable *v, struct text t, long *out)
 {
     for (int i = 0; i < 4 && v->words[i]; i++)
-        if (strcasecmp(value, v->words[i]) == 0)
+        if (strlen(v->words[i]) == t.size && strncasecmp(t.start, v->words[i], t.size) == 0)
             return *out = i, true;
     return false;
 }
 
-static bool parse_number(const struct variable *v, const char *value, int *out)
+static bool parse_number(const struct ompgpu_variable *v, struct text t, long *out)
 {
+    static const char units[] = "KMGT";
     char *end;
     errno = 0;
-    long n = strtol(value, &end, 10);
-    const char *units = "KMG",
-               *unit = v->bytes && end > value && *end ? strchr(units, *end & ~32) : NULL;
-    if (unit && *unit) {
-        n = n > INT_MAX ? -1 : n << 10 * (unit - units + 1);
-        end++;
-    }
-    if (end == value || *end || errno || n < v->min || n > INT_MAX)
+    long n = strtol(t.start, &end, 10);
+    const char *unit = v->bytes && end > t.start && *end ? strchr(units, *end & ~32) : NULL;
+    if (unit && __builtin_mul_overflow(n, 1L << 10 * (unit - units + 1), &n))
         return false;
-    return *out = (int)n, true;
+    if (end == t.start || end + (unit != NULL) != t.start + t.size || errno || n < v->least ||
+        n > (v->most ? v->most : INT_MAX))
+        return false;
+    return *out = n, true;
+}
+
+void ompgpu_warn_variable(const char *name, const char *valid)
+{
+    ompgpu_say(NULL, "warning", "%s=%s is ignored; valid: %s", name, getenv(name), valid);
+}
+
+void ompgpu_read_variables(const struct ompgpu_variable *v, size_t n, void *settings)
+{
+    for (; n; n--, v++) {
+        const char *value = getenv(v->name);
+        long *field = (long *)((char *)settings + v->field);
+        if (value && *value &&
+            !(v->words[0] ? parse_word : parse_number)(v, trim_blanks(value), field))
+            ompgpu_warn_variable(v->name, v->valid);
+    }
 }
 
 void ompgpu_read_environment(struct ompgpu_settings *settings)
 {
     *settings = (struct ompgpu_settings){ 0 };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const struct variable *v = &variables[i];
-        const char *value = getenv(v->name);
-        char buffer[64];
-        if (!value || !*value)
-            continue;
-        int *field = (int *)((char *)settings + v->field);
-        if (!(v->words[0] ? parse_word : parse_number)(v, trimmed(buffer, sizeof buffer, value),
-                                                       field))
-            ompgpu_say(NULL, "warning", "%s=%s is ignored; valid: %s", v->name, value, v->valid);
-    }
+    ompgpu_read_variables(variables, sizeof variables / sizeof *variables, settings);
 }

@@ -83,7 +83,7 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
         struct ompgpu_entry *e =
             ompgpu_present_find(&dev->present, (uintptr_t)unit->vars[i].address, 1);
         if (e && e->owner == unit) {
-            ompgpu_present_remove(&dev->present, e);
+            ompgpu_ranges_remove(&dev->present, &e->range);
             ompgpu_present_free(e);
         }
     }
@@ -222,7 +222,7 @@ static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *uni
     pthread_mutex_lock(&dev->lock);
     struct ompgpu_entry *old = ompgpu_present_find(&dev->present, e->begin, v->size);
     if (!old)
-        ompgpu_present_insert(&dev->present, e);
+        ompgpu_ranges_insert(&dev->present, &e->range);
     pthread_mutex_unlock(&dev->lock);
     if (!old)
         return 0;

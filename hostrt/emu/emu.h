@@ -72,16 +72,14 @@ enum {
     EMU_POISON_SHARED = 0xA5, /* bytes of team-shared storage when a team starts */
     EMU_SMALL_CLASSES = 8     /* classes of 256 bytes … 32 KB */
 };
-/* fixed: a segment of an image, not an allocation */
 struct emu_block {
-    char *base;
-    size_t size, mapped;
-    bool fixed;
+    struct ompgpu_range range; /* of `size` bytes, rounded up to what is reserved */
+    size_t size;
+    bool fixed; /* a segment of an image, not an allocation */
 };
 struct emu_memory {
-    pthread_mutex_t lock;     /* guards all below */
-    struct emu_block *blocks; /* live ones, by address */
-    size_t nblocks, capacity;
+    pthread_mutex_t lock;        /* guards all below */
+    struct ompgpu_ranges blocks; /* live ones */
     size_t in_use, limit;
     void *free[EMU_SMALL_CLASSES]; /* lists through the first word */
     void *slabs;                   /* list through the first word of each slab */

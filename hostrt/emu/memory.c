@@ -18,71 +18,57 @@ int ompgpu_emu_memory_init(struct emu_memory *m, size_t limit)
     return pthread_mutex_init(&m->lock, NULL);
 }
 
-void ompgpu_emu_memory_fini(struct emu_memory *m)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    for (size_t i = 0; i < m->nblocks; i++)
-        if (!m->blocks[i].fixed && m->blocks[i].mapped > SMALL_MAX)
-            munmap(m->blocks[i].base - page, m->blocks[i].mapped + 2 * page);
-    while (m->slabs) {
-        void *next = *(void **)m->slabs;
-        munmap(m->slabs, SLAB);
-        m->slabs = next;
-    }
-    ompgpu_xfree(m->blocks);
-    pthread_mutex_destroy(&m->lock);
-    *m = (struct emu_memory){ 0 };
-}
-
 /* ------------------------------------------------------------------ the table of live blocks */
-/* Index of the first block that starts above p. */
-static size_t block_above(const struct emu_memory *m, const char *p)
+static size_t reserved_bytes(const struct emu_block *b) { return b->range.end - b->range.begin; }
+
+/* The block that has this byte. */
+static struct emu_block *block_of(struct emu_memory *m, const void *p)
 {
-    size_t lo = 0, hi = m->nblocks;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (m->blocks[mid].base <= p)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return (struct emu_block *)ompgpu_ranges_find(&m->blocks, (uintptr_t)p, 1);
 }
 
-static struct emu_block *block_at(const struct emu_memory *m, const void *p)
+static struct emu_block *block_at(struct emu_memory *m, const void *p)
 {
-    size_t i = block_above(m, p);
-    return i && m->blocks[i - 1].base == (const char *)p ? &m->blocks[i - 1] : NULL;
+    struct emu_block *b = block_of(m, p);
+    return b && b->range.begin == (uintptr_t)p ? b : NULL;
 }
 
-static int block_add(struct emu_memory *m, struct emu_block b)
+static int block_add(struct emu_memory *m, void *base, size_t size, size_t reserved, bool fixed)
 {
-    if (m->nblocks == m->capacity) {
-        size_t capacity = m->capacity ? 2 * m->capacity : 64;
-        struct emu_block *grown = ompgpu_xalloc(capacity * sizeof *grown);
-        if (!grown)
-            return 1;
-        if (m->nblocks)
-            memcpy(grown, m->blocks, m->nblocks * sizeof *grown);
-        ompgpu_xfree(m->blocks);
-        m->blocks = grown;
-        m->capacity = capacity;
-    }
-    size_t i = block_above(m, b.base);
-    memmove(m->blocks + i + 1, m->blocks + i, (m->nblocks++ - i) * sizeof *m->blocks);
-    m->blocks[i] = b;
+    struct emu_block *b = ompgpu_xalloc(sizeof *b);
+    if (!b)
+        return 1;
+    *b = (struct emu_block){ .size = size, .fixed = fixed };
+    b->range.begin = (uintptr_t)base, b->range.end = b->range.begin + reserved;
+    ompgpu_ranges_insert(&m->blocks, &b->range);
     return 0;
 }
 
 static void block_remove(struct emu_memory *m, struct emu_block *b)
 {
-    memmove(b, b + 1, (size_t)(m->blocks + --m->nblocks - b) * sizeof *b);
+    ompgpu_ranges_remove(&m->blocks, &b->range);
+    ompgpu_xfree(b);
+}
+
+void ompgpu_emu_memory_fini(struct emu_memory *m)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (struct emu_block *b; (b = (struct emu_block *)m->blocks.root); block_remove(m, b))
+        if (!b->fixed && reserved_bytes(b) > SMALL_MAX)
+            munmap((char *)b->range.begin - page, reserved_bytes(b) + 2 * page);
+    while (m->slabs) {
+        void *next = *(void **)m->slabs;
+        munmap(m->slabs, SLAB);
+        m->slabs = next;
+    }
+    pthread_mutex_destroy(&m->lock);
+    *m = (struct emu_memory){ 0 };
 }
 
 int ompgpu_emu_memory_add(struct emu_memory *m, void *base, size_t size)
 {
     pthread_mutex_lock(&m->lock);
-    int err = block_add(m, (struct emu_block){ .base = base, .size = size, .fixed = true });
+    int err = block_add(m, base, size, size, true);
     pthread_mutex_unlock(&m->lock);
     return err;
 }
@@ -99,19 +85,18 @@ void ompgpu_emu_memory_remove(struct emu_memory *m, void *base)
 int ompgpu_emu_memory_check(struct emu_memory *m, const void *address, size_t size,
                             const char *what)
 {
-    const char *p = address;
     pthread_mutex_lock(&m->lock);
-    size_t i = block_above(m, p);
-    struct emu_block b = i ? m->blocks[i - 1] : (struct emu_block){ 0 };
+    const struct emu_block *found = block_of(m, address);
+    struct emu_block b = found ? *found : (struct emu_block){ 0 };
     pthread_mutex_unlock(&m->lock);
-    size_t offset = (size_t)(p - b.base);
-    if (i && offset <= b.size && size <= b.size - offset)
+    size_t offset = (uintptr_t)address - b.range.begin;
+    if (found && offset <= b.size && size <= b.size - offset)
         return 0;
-    if (i && offset < b.size)
+    if (found && offset < b.size)
         ompgpu_plugin_error(
             "%s: %zu bytes at %p run %zu bytes past the end of the %s of %zu bytes at %p", what,
             size, address, offset + size - b.size,
-            b.fixed ? "image segment" : "device memory block", b.size, (void *)b.base);
+            b.fixed ? "image segment" : "device memory block", b.size, (void *)b.range.begin);
     else
         ompgpu_plugin_error("%s: %zu bytes at %p are not in device memory", what, size, address);
     return 1;
@@ -188,7 +173,7 @@ int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
     size_t left = m->limit - m->in_use;
     if (mapped <= left) {
         p = mapped > SMALL_MAX ? big_alloc(mapped) : small_alloc(m, small_class(mapped));
-        if (p && block_add(m, (struct emu_block){ .base = p, .size = size, .mapped = mapped })) {
+        if (p && block_add(m, p, size, mapped, false)) {
             release_block(m, p, mapped);
             p = NULL;
         }
@@ -215,7 +200,7 @@ int ompgpu_emu_memory_free(struct emu_memory *m, void *address)
     struct emu_block *b = block_at(m, address);
     bool known = b && !b->fixed;
     if (known) {
-        size_t mapped = b->mapped;
+        size_t mapped = reserved_bytes(b);
         block_remove(m, b);
         m->in_use -= mapped;
         release_block(m, address, mapped);

@@ -4,6 +4,7 @@
  *
  * Launches are synchronous, so a host thread's transfers and launches are in order without more
  * ado, and sync has nothing to do. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,41 +15,71 @@
 static struct emu_settings settings;
 static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
 
-/* A positive number with an optional K, M or G; anything else: `otherwise`. */
-static size_t read_size(const char *name, size_t otherwise)
-{
-    static const char units[] = "KMG";
-    const char *text = getenv(name);
-    char *end;
-    if (!text || *text < '0' || *text > '9')
-        return otherwise;
-    unsigned long long n = strtoull(text, &end, 0);
-    const char *unit = *end ? strchr(units, *end & ~32) : NULL;
-    if (unit && *unit)
-        n <<= 10 * (unit - units + 1);
-    return n ? (size_t)n : otherwise;
-}
+struct numbers {
+    long memory, stack, threads, devices;
+};
+static const struct ompgpu_variable variables[] = {
+#define FIELD(f) .field = offsetof(struct numbers, f)
+    { .name = "OMPGPU_EMU_MEMORY",
+      FIELD(memory),
+      .least = 1,
+      .most = LONG_MAX,
+      .bytes = true,
+      .valid = "bytes, with K, M, G or T after the number for multiples of 1024" },
+    { .name = "OMPGPU_EMU_STACK",
+      FIELD(stack),
+      .least = 16 << 10, /* a signal frame and a printf */
+      .bytes = true,
+      .valid = "bytes, 16K or more, with K, M or G after the number for multiples of 1024" },
+    { .name = "OMPGPU_EMU_THREADS",
+      FIELD(threads),
+      .least = 1,
+      .most = 256,
+      .valid = "a number of threads, 1 to 256" },
+    { .name = "OMPGPU_EMU_DEVICES",
+      FIELD(devices),
+      .least = 1,
+      .most = EMU_MAX_DEVICES,
+      .valid = "a number of devices, 1 to 8" },
+#undef FIELD
+};
+_Static_assert(EMU_MAX_DEVICES == 8, "the message says so");
 
 static size_t smaller(size_t n, size_t limit) { return n < limit ? n : limit; }
 
+/* random[:SEED] */
+static void read_schedule(void)
+{
+    static const char name[] = "OMPGPU_EMU_SCHEDULE";
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return;
+    char *end = (char *)text + strlen(text);
+    if (!strncmp(text, "random:", 7))
+        settings.seed = strtoull(text + 7, &end, 0);
+    settings.random =
+        !*end && end != text + 7 && !strncmp(text, "random", 6) && (!text[6] || text[6] == ':');
+    if (!settings.random)
+        ompgpu_warn_variable(name, "random, random:SEED");
+}
+
 static void read_settings(void)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const char *schedule = getenv("OMPGPU_EMU_SCHEDULE");
-    settings.memory = read_size("OMPGPU_EMU_MEMORY", (size_t)4 << 30);
-    settings.stack = (read_size("OMPGPU_EMU_STACK", 64 << 10) + page - 1) & ~(page - 1);
-    if (settings.stack < 16 << 10) /* a signal frame and a printf */
-        settings.stack = 16 << 10;
-    /* By default at most 16: each may need the stacks of a whole team, and the number of mappings
-     * of a process is limited. */
-    settings.threads = (unsigned)smaller(
-        read_size("OMPGPU_EMU_THREADS", cores < 1 ? 1 : smaller((size_t)cores, 16)), 256);
-    settings.devices = (unsigned)smaller(read_size("OMPGPU_EMU_DEVICES", 1), EMU_MAX_DEVICES);
-    if (schedule && !strncmp(schedule, "random", 6)) {
-        settings.random = true;
-        settings.seed = schedule[6] == ':' ? strtoull(schedule + 7, NULL, 0) : 0;
-    }
+    long page = sysconf(_SC_PAGESIZE), cores = sysconf(_SC_NPROCESSORS_ONLN);
+    /* By default at most 16 threads: each may need the stacks of a whole team, and the number of
+     * mappings of a process is limited. */
+    struct numbers n = { .memory = 4L << 30,
+                         .stack = 64 << 10,
+                         .threads = cores < 1    ? 1
+                                    : cores < 16 ? cores
+                                                 : 16,
+                         .devices = 1 };
+    ompgpu_read_variables(variables, sizeof variables / sizeof *variables, &n);
+    settings.memory = (size_t)n.memory;
+    settings.stack = (size_t)((n.stack + page - 1) & ~(page - 1));
+    settings.threads = (unsigned)n.threads;
+    settings.devices = (unsigned)n.devices;
+    read_schedule();
 }
 
 const struct emu_settings *ompgpu_emu_settings(void)

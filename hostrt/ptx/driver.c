@@ -34,16 +34,30 @@ static unsigned number_setting(const char *name, unsigned otherwise, unsigned le
     return (unsigned)n;
 }
 
+static void read_schedule(void)
+{
+    const char *text = getenv("OMPGPU_PTX_SCHEDULE");
+    char *end;
+    ptx_settings.seed = 1;
+    if (!text || !*text)
+        return;
+    unsigned long long seed = strtoull(text, &end, 0);
+    ptx_settings.scheduled = end != text && !*end;
+    if (ptx_settings.scheduled)
+        ptx_settings.seed = seed;
+    else
+        fprintf(stderr, "ptx machine: OMPGPU_PTX_SCHEDULE=%s is not a number; not used\n", text);
+}
+
 static void read_settings(void)
 {
-    const char *schedule = getenv("OMPGPU_PTX_SCHEDULE"), *profile = getenv("OMPGPU_PROFILE");
+    const char *profile = getenv("OMPGPU_PROFILE");
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     ptx_settings.arch = number_setting("OMPGPU_PTX_ARCH", 120, 50, 199);
     ptx_settings.devices = number_setting("OMPGPU_PTX_DEVICES", 1, 1, MAX_DEVICES);
     ptx_settings.workers =
         number_setting("OMPGPU_PTX_THREADS", cores > 0 ? (unsigned)cores : 1, 1, 64);
-    ptx_settings.scheduled = schedule && *schedule;
-    ptx_settings.seed = ptx_settings.scheduled ? strtoull(schedule, NULL, 0) : 1;
+    read_schedule();
     ptx_settings.profile = profile && *profile && strcmp(profile, "0") != 0;
     ptx_settings.profile_file = ptx_settings.profile && strcmp(profile, "1") != 0 ? profile : NULL;
     ptx_counting = ptx_settings.profile;

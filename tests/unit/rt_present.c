@@ -27,7 +27,7 @@ static void model_set(unsigned begin, unsigned end, struct ompgpu_entry *e)
         model[i] = e;
 }
 
-static bool ordered(const struct ompgpu_entry *e, uintptr_t low, uintptr_t high, size_t *count)
+static bool ordered(const struct ompgpu_range *e, uintptr_t low, uintptr_t high, size_t *count)
 {
     if (!e)
         return true;
@@ -38,7 +38,7 @@ static bool ordered(const struct ompgpu_entry *e, uintptr_t low, uintptr_t high,
 
 static bool random_operations(unsigned n, uintptr_t base)
 {
-    struct ompgpu_table table = { 0 };
+    struct ompgpu_ranges table = { 0 };
     bool good = true;
     for (unsigned i = 0; i < n && good; i++) {
         unsigned begin = roll(SPACE), size = roll(20);
@@ -47,18 +47,18 @@ static bool random_operations(unsigned n, uintptr_t base)
         if (!e && size && begin + size <= SPACE) {
             e = ompgpu_xalloc(sizeof *e);
             e->begin = base + begin, e->end = e->begin + size;
-            ompgpu_present_insert(&table, e);
+            ompgpu_ranges_insert(&table, &e->range);
             model_set(begin, begin + size, e);
         } else if (e && roll(2)) {
             model_set((unsigned)(e->begin - base), (unsigned)(e->end - base), NULL);
-            ompgpu_present_remove(&table, e);
+            ompgpu_ranges_remove(&table, &e->range);
             ompgpu_present_free(e);
         }
         size_t count = 0;
         good = good && ordered(table.root, base, base + SPACE, &count) && count == table.count;
     }
-    for (struct ompgpu_entry *e; (e = table.root); ) {
-        ompgpu_present_remove(&table, e);
+    for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)table.root); ) {
+        ompgpu_ranges_remove(&table, &e->range);
         ompgpu_present_free(e);
     }
     memset(model, 0, sizeof model);
@@ -68,17 +68,17 @@ static bool random_operations(unsigned n, uintptr_t base)
 static void many_entries(void)
 {
     enum { N = 50000 };
-    struct ompgpu_table table = { 0 };
+    struct ompgpu_ranges table = { 0 };
     struct ompgpu_entry *all = calloc(N, sizeof *all);
     bool good = true;
     for (unsigned i = 0; i < N; i++) {
         all[i].begin = 64 * (1 + i * 7919ul % N), all[i].end = all[i].begin + 64;
-        ompgpu_present_insert(&table, &all[i]);
+        ompgpu_ranges_insert(&table, &all[i].range);
     }
     for (unsigned i = 0; i < N; i++)
         good &= ompgpu_present_find(&table, all[i].begin + 63, 1) == &all[i];
     for (unsigned i = 0; i < N; i += 2)
-        ompgpu_present_remove(&table, &all[i]);
+        ompgpu_ranges_remove(&table, &all[i].range);
     for (unsigned i = 0; i < N; i++)
         good &= ompgpu_present_find(&table, all[i].begin, 64) == (i % 2 ? &all[i] : NULL);
     OK(good && table.count == N / 2, "%d adjacent ranges, every second one removed", N);

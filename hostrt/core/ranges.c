@@ -1,10 +1,9 @@
-/* present.c - the present table: which host ranges have storage on a device.
+/* ranges.c - sets of address ranges: which host ranges have storage on a device (the present
+ * table), which blocks of device memory are live.
  *
  * A treap ordered by address: ranges never overlap, so one order serves begin and end.  The
  * priority of a node is a hash of its address, which makes the shape a function of the content and
- * needs no random numbers.  A node is its own allocation, so inserting cannot fail.  All functions
- * need the lock of the table's device.                                                           */
-#include <stdlib.h>
+ * needs no random numbers.  A node is part of what has the range, so inserting cannot fail. */
 #include "hostrt/core/core.h"
 
 static uint64_t hash_address(uint64_t x)
@@ -16,29 +15,29 @@ static uint64_t hash_address(uint64_t x)
 
 /* The lowest range that ends after `begin` is the only candidate: all before it end too early, all
  * after it begin later. */
-struct ompgpu_entry *ompgpu_present_search(struct ompgpu_table *table, uintptr_t begin, size_t size)
+struct ompgpu_range *ompgpu_ranges_search(struct ompgpu_ranges *set, uintptr_t begin, size_t size)
 {
-    struct ompgpu_entry *best = NULL;
-    for (struct ompgpu_entry *e = table->root; e;)
-        if (e->end > begin)
-            best = e, e = e->left;
+    struct ompgpu_range *best = NULL;
+    for (struct ompgpu_range *r = set->root; r;)
+        if (r->end <= begin)
+            r = r->right;
+        else if (r->begin <= begin)
+            return *ompgpu_ranges_recent(set, begin) = r;
         else
-            e = e->right;
-    if (best && best->begin <= begin)
-        return *ompgpu_present_recent(table, begin) = best;
+            best = r, r = r->left;
     /* written as a difference so that begin + size may wrap */
     return best && best->begin - begin < size ? best : NULL;
 }
 
-void ompgpu_present_insert(struct ompgpu_table *table, struct ompgpu_entry *new)
+void ompgpu_ranges_insert(struct ompgpu_ranges *set, struct ompgpu_range *new)
 {
-    struct ompgpu_entry **link = &table->root;
+    struct ompgpu_range **link = &set->root;
     new->priority = hash_address(new->begin);
     while (*link && (*link)->priority >= new->priority)
         link = new->begin < (*link)->begin ? &(*link)->left : &(*link)->right;
 
     /* split what was below here into the parts before and after the new node */
-    struct ompgpu_entry *rest = *link, **less = &new->left, **more = &new->right;
+    struct ompgpu_range *rest = *link, **less = &new->left, **more = &new->right;
     *link = new;
     while (rest)
         if (rest->begin < new->begin)
@@ -46,31 +45,25 @@ void ompgpu_present_insert(struct ompgpu_table *table, struct ompgpu_entry *new)
         else
             *more = rest, more = &rest->left, rest = *more;
     *less = *more = NULL;
-    table->count++;
+    set->count++;
 }
 
-void ompgpu_present_remove(struct ompgpu_table *table, struct ompgpu_entry *old)
+void ompgpu_ranges_remove(struct ompgpu_ranges *set, struct ompgpu_range *old)
 {
-    struct ompgpu_entry **link = &table->root;
+    struct ompgpu_range **link = &set->root;
     while (*link != old)
         link = old->begin < (*link)->begin ? &(*link)->left : &(*link)->right;
 
     /* merge the two subtrees: the higher priority goes up */
-    struct ompgpu_entry *less = old->left, *more = old->right;
+    struct ompgpu_range *less = old->left, *more = old->right;
     while (less && more)
         if (less->priority >= more->priority)
             *link = less, link = &less->right, less = *link;
         else
             *link = more, link = &more->left, more = *link;
     *link = less ? less : more;
-    table->count--;
+    set->count--;
     for (int i = 0; i < OMPGPU_RECENT; i++)
-        if (table->recent[i] == old)
-            table->recent[i] = NULL;
-}
-
-void ompgpu_present_free(struct ompgpu_entry *e)
-{
-    ompgpu_xfree(e->attachments);
-    ompgpu_xfree(e);
+        if (set->recent[i] == old)
+            set->recent[i] = NULL;
 }
