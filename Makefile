@@ -80,7 +80,9 @@ unit_bin   := $(unit_src:%.c=$(O)/%)
 
 libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so
 libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
-built := $(BIN)/ompgpu-cc $(TOOLS)/omp-split $(TOOLS)/omp-device $(libs_host) $(libs_rtl)
+# CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
+ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
+built := $(BIN)/ompgpu-cc $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device $(libs_host) $(libs_rtl)
 
 .PHONY: all tests help deps check check-run check-long mutants asan demo bench gpu-kit man \
         install uninstall lint format clean
@@ -126,6 +128,10 @@ $(TOOLS)/omp-device: $(device_obj)
 $(BIN)/ompgpu-cc: $(driver_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) $^ -ldl -o $@
+
+$(ltools): $(BIN)/ompgpu-%:
+	$(call say,LINK,$@)
+	$(Q)ln -sf $(LLVM_DIR)/bin/$* $@
 
 # ------------------------------------------------------------------ the host runtime
 $(LIB)/libompgpu.so: $(host_obj) hostrt/libompgpu.map
@@ -257,6 +263,7 @@ man7 := libompgpu.7 ompgpu-cc-openmp.7
 install: all
 	install -d $(dest)/bin $(dest)/lib/ompgpu $(dest)/share/man/man1 $(dest)/share/man/man7
 	install -m 755 $(BIN)/ompgpu-cc $(dest)/bin/
+	cp -P $(ltools) $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 755 $(LIB)/libompgpu.so $(LIB)/libompgpu-ptx.so $(dest)/lib/
@@ -264,7 +271,7 @@ install: all
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
 	install -m 644 $(addprefix man/,$(man7)) $(dest)/share/man/man7/
 uninstall:
-	rm -f $(dest)/bin/ompgpu-cc $(addprefix $(dest)/lib/,$(notdir $(libs_host)))
+	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) $(addprefix $(dest)/lib/,$(notdir $(libs_host)))
 	rm -f $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)))
 	rm -f $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
 	-rmdir $(dest)/lib/ompgpu

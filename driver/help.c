@@ -84,13 +84,13 @@ static char *clang_version(void)
     return file_read(out, NULL);
 }
 
+/* clang's lines come first: build systems take the first version number that they find for that of
+ * the compiler, as they know it by its macros. */
 int drv_print_version(const struct options *o)
 {
-    const char *clang = clang_version(), *number = clang ? strstr(clang, "version ") : NULL,
-               *cuda = drv_cuda_version(o);
-    printf("ompgpu-cc version " OMPGPU_VERSION " (clang %.*s)\n",
-           number ? (int)strcspn(number + 8, " \n(") : 1, number ? number + 8 : "?");
-    printf("%.*s\n", clang ? (int)strcspn(clang, "\n") : 0, clang ? clang : "");
+    const char *clang = clang_version(), *cuda = drv_cuda_version(o);
+    fputs(clang ? clang : "", stdout);
+    printf("ompgpu-cc version " OMPGPU_VERSION "\n");
     if (cuda)
         printf("CUDA %s (%s)\n", cuda, drv_ptxas(o));
     else

@@ -272,6 +272,33 @@ static void set_goal(struct options *o, const struct arg *a)
 }
 
 /* ------------------------------------------------------------------ the whole */
+/* Headers alone are precompiled, by clang: there are no regions in what it makes of them. */
+static bool only_headers(const struct options *o)
+{
+    unsigned headers = 0;
+    for (unsigned i = 0; i < o->nargs; i++) {
+        const struct arg *a = &o->args[i];
+        if (a->id != FLAG_FILE)
+            continue;
+        if (a->language ? strcmp(a->language, "c-header") != 0 : !text_ends(a->value, ".h"))
+            return false;
+        headers++;
+    }
+    return headers > 0;
+}
+
+/* `-Xclang -include-pch -Xclang FILE`, as CMake writes it: what adds text is for the preprocessor,
+ * not for the stages that compile preprocessed text. */
+static void route_includes(struct options *o)
+{
+    for (unsigned i = 0; i + 1 < o->nargs; i++) {
+        struct arg *a = &o->args[i];
+        if (a[0].id == FLAG_XCLANG && a[1].id == FLAG_XCLANG &&
+            (strcmp(a->value, "-include") == 0 || strcmp(a->value, "-include-pch") == 0))
+            a[0].to = a[1].to = TO_PP;
+    }
+}
+
 static void add_input(struct options *o, const char *path, const char *language)
 {
     add_arg(
@@ -302,11 +329,14 @@ void drv_parse(struct options *o, int argc, char **argv)
             const struct arg *a = &o->args[o->nargs - 1];
             if (a->id == FLAG_X)
                 language = strcmp(a->value, "none") == 0 ? NULL : a->value;
-            o->ninputs += a->id == FLAG_LIB;
+            o->ninputs += a->to == TO_INPUT; /* clang runs the linker for these alone */
             act(o, a);
             set_goal(o, a);
         }
     }
+    route_includes(o);
+    if (o->goal < GOAL_EMIT && only_headers(o))
+        o->goal = GOAL_CLANG;
 }
 
 bool drv_has(const struct options *o, enum flag_id id)

@@ -7,6 +7,7 @@
 #include "driver/pipeline/pipeline.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void our_library(const struct options *o, struct words *w)
 {
@@ -135,12 +136,21 @@ static int host_link(const struct options *o, const char *const *objects, const 
     return code ? EXIT_COMPILE : 0;
 }
 
+/* `-Wl,--version` alone: the linker speaks and makes nothing. */
+static bool is_empty(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
 int drv_link(const struct options *o, const char *const *objects)
 {
     const char *output = o->output ? o->output : "a.out", *device = NULL;
     const char *to = o->dry ? output : drv_output_begin(output);
     int code = host_link(o, objects, NULL, to);
-    if (code == 0 && !o->dry && !o->relocatable)
+    if (code || (!o->dry && is_empty(to)))
+        return code;
+    if (!o->dry && !o->relocatable)
         code = drv_device_link(o, to, &device);
     if (code == 0 && device)
         code = host_link(o, objects, device, to);

@@ -22,7 +22,46 @@ C
     check "cmake configures" sh -c "cmake -DCMAKE_C_COMPILER='$CC' -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS='$ARCH' -S . -B build >cmake.log 2>&1 || { cat cmake.log; exit 1; }"
     check "... knows the compiler" has cmake.log 'id Clang 22' 'Found OpenMP_C'
     check "... builds" cmake --build build && check "... runs" test "$(./build/demo)" = OK
+    mkdir ipo && cat >ipo/CMakeLists.txt <<'C'
+cmake_minimum_required(VERSION 3.16)
+project(demo C)
+include(CheckIPOSupported)
+check_ipo_supported()
+set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+add_library(f STATIC ../f.c)
+add_executable(demo ../main.c)
+target_link_libraries(demo f)
+file(WRITE ${CMAKE_BINARY_DIR}/p.h "#include <stdio.h>\n")
+target_precompile_headers(demo PRIVATE ${CMAKE_BINARY_DIR}/p.h)
+target_precompile_headers(f PRIVATE ${CMAKE_BINARY_DIR}/p.h)
+C
+    check "LTO and precompiled headers with CMake" sh -c "cmake -DCMAKE_C_COMPILER='$CC' -DCMAKE_C_FLAGS='$ARCH -O2' -S ipo -B ipo/b >ipo.log 2>&1 || { cat ipo.log; exit 1; }"
+    check "... builds" cmake --build ipo/b && check "... runs" test "$(./ipo/b/demo)" = OK
 else skip "CMake" "no cmake"; fi
+
+if command -v meson >/dev/null 2>&1 && command -v ninja >/dev/null 2>&1; then
+    printf "project('p', 'c', default_options: ['c_std=gnu17'])\nexecutable('m', 'main.c', 'f.c')\n" >meson.build
+    check "meson configures" env CC="$CC" CFLAGS="$ARCH" meson setup m
+    check "... builds" ninja -C m && check "... runs" test "$(./m/m)" = OK
+else skip "meson" "no meson or ninja"; fi
+
+# Precompiled headers.
+printf '#include <stdio.h>\n#define HELLO "OK"\n' >p.h
+cat >pch.c <<'C'
+int main(void)
+{
+    int s = 0;
+#pragma omp target map(tofrom: s)
+    s = 1;
+    return s != 1 || puts(HELLO) < 0;
+}
+C
+check "a header" "$CC" p.h && check "... -o p.h.gch" "$CC" p.h -o p.h.gch
+check "... -x c-header -c" "$CC" -x c-header -c p.h -o p.h.pch
+check "used by -include" "$CC" $ARCH -include p.h pch.c -o pch && check "... runs" test "$(./pch)" = OK
+rm -f p.h.pch p.h.gch
+check "-Xclang -emit-pch" "$CC" -Xclang -emit-pch -Xclang -include -Xclang p.h -x c-header -o q.pch -c /dev/null
+check "-Xclang -include-pch" "$CC" $ARCH -Winvalid-pch -Xclang -include-pch -Xclang q.pch -Xclang -include -Xclang p.h pch.c -o pch && check "... runs" test "$(./pch)" = OK
 
 # What configure scripts ask.
 conf() { "$CC" $ARCH "$@" >conftest.log 2>&1; }

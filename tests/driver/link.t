@@ -27,6 +27,14 @@ check "--no-rpath" cc --no-rpath main.o fgh.o -o norpath && check "... needs LD_
 check "-static-ompgpu" cc -static-ompgpu main.o fgh.o -o prog && check "... runs" runs prog
 check "... without libompgpu.so" sh -c "! readelf -d prog | grep -q 'NEEDED.*ompgpu'"
 
+# Link-time optimisation: bitcode from files without regions, ordinary objects from the others.
+for lto in -flto -flto=thin; do
+    check "$lto in two steps" cc $lto -c main.c -o lto.o && check "... is bitcode" sh -c "head -c 4 lto.o | od -An -tx1 | grep -qi 'de\|42 43'"
+    check "... with a file with regions" cc $lto -c f.c -o flto.o && check "... links" cc $lto lto.o flto.o g.o h.o -o prog && check "... runs" runs prog
+    check "$lto in one step" cc $lto main.c f.c g.c h.c -o prog && check "... runs" runs prog
+done
+check "-Wl,--version runs the linker" sh -c "'$CC' -Wl,--version | grep -q ld" && check "... and makes nothing" test ! -e a.out
+
 # A library that is loaded later.
 cat >load.c <<'C'
 #include <dlfcn.h>
