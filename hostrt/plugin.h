@@ -42,6 +42,7 @@ struct ompgpu_function { /* a loaded kernel on one device */
     size_t stack_bytes;
     unsigned teams_per_mp_cache[33]; /* occupancy by warps a team, 0: not asked yet */
 };
+enum ompgpu_fork { OMPGPU_FORK_BEFORE, OMPGPU_FORK_PARENT, OMPGPU_FORK_CHILD };
 struct ompgpu_plugin {
     const char *name;     /* "cuda", "emu" */
     unsigned image_kinds; /* bit per enum ompgpu_image_kind */
@@ -79,6 +80,9 @@ struct ompgpu_plugin {
     /* For OMPGPU_INFO: what the device counted in this host thread's last launch, beginning with a
      * comma.  May be NULL. */
     const char *(*counts)(void);
+    /* Around a fork of the process: before it, with all locks of the core held, the plugin takes
+     * its own; after it they are released.  The child has lost all other threads.  May be NULL. */
+    void (*fork)(enum ompgpu_fork when);
 };
 extern const struct ompgpu_plugin ompgpu_cuda_plugin, ompgpu_emu_plugin;
 /* kept per host thread */

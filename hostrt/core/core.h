@@ -207,6 +207,10 @@ struct ompgpu_thread { /* of one host thread at a time; handed on when it ends *
     struct ompgpu_thread *next;
     bool used;
     struct ompgpu_thread_device *devices; /* per device number */
+    /* of the region whose data this thread has entered: guarded by the device's lock */
+    struct ompgpu_device *entered;
+    const struct ompgpu_map *maps;
+    unsigned nmaps;
     /* of the running region; point into few_… or heap */
     uintptr_t *addresses;
     void **params;
@@ -232,6 +236,10 @@ int ompgpu_locks_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned **
 int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
 /* after a failed kernel: its header and the locks are unknown */
 void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);
+/* Around a fork.  In the child: all threads but the caller's have gone. */
+void ompgpu_threads_lock(void);
+void ompgpu_threads_unlock(void);
+void ompgpu_threads_vanished(void);
 /* frees everything of all threads; devices are still open */
 void ompgpu_threads_close(void);
 /* the end of a thread is no longer noticed: our code may go away */
@@ -266,6 +274,7 @@ struct ompgpu_device {
     const struct ompgpu_thread *unsynced; /* see data.c */
     pthread_cond_t synced;
 };
+void ompgpu_watch_fork(void); /* once, at start-up (fork.c) */
 extern pthread_mutex_t ompgpu_start_lock;
 extern struct ompgpu_device *ompgpu_devices;
 extern int ompgpu_ndevices;

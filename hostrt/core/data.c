@@ -370,6 +370,13 @@ static int settle_copies(struct work *w, bool region)
     return w->dev->plugin->sync(w->dev->ordinal);
 }
 
+/* What a child of fork is to release when this thread has gone. */
+static void note_region(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
+{
+    struct ompgpu_thread *self = ompgpu_self_;
+    self->entered = dev, self->maps = maps, self->nmaps = n;
+}
+
 int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
                       const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
 {
@@ -393,6 +400,8 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
         bad = settle_copies(&w, addresses != NULL);
     if (bad)
         undo_entering(&w, maps, done);
+    else if (addresses)
+        note_region(dev, maps, n);
     unlock_tables(dev, locked);
     return bad;
 }
@@ -458,6 +467,8 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
         first_thread_is_done(dev);
     }
     w.number = ++dev->construct;
+    if (ompgpu_self_ && ompgpu_self_->maps == maps)
+        ompgpu_self_->entered = NULL;
     for (unsigned i = n; i-- > 0 && !bad;)
         if (is_counted(&maps[i]))
             bad = count_down(&w, &maps[i], &more);

@@ -82,6 +82,7 @@ static int choose_devices(void)
 {
     ompgpu_read_environment(&ompgpu_settings);
     ompgpu_watch_exit();
+    ompgpu_watch_fork();
     if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED)
         return 0;
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {

@@ -5,6 +5,7 @@
  * new thread takes it over, so that no device call is made while a thread dies and a scratchpad's
  * header is zeroed once for good (the reduction leaves its counter at zero).  Regions are
  * synchronous, so a thread needs one scratchpad per device. */
+#include <string.h>
 #include "hostrt/core/core.h"
 
 _Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
@@ -70,6 +71,31 @@ bool ompgpu_other_threads(void)
         others = t->used && t != ompgpu_self_;
     pthread_mutex_unlock(&lock);
     return others;
+}
+
+void ompgpu_threads_lock(void) { pthread_mutex_lock(&lock); }
+
+void ompgpu_threads_unlock(void) { pthread_mutex_unlock(&lock); }
+
+/* Where another thread was in the middle of a change, its state is not to be trusted: nothing that
+ * it points to is freed. */
+static void forget_thread(struct ompgpu_thread *t)
+{
+    struct ompgpu_where where = { .directive = "fork" };
+    if (t->entered)
+        ompgpu_data_exit(t->entered, &where, t->maps, t->nmaps, OMPGPU_LEAVE_DISCARD);
+    t->entered = NULL;
+    memset(t->devices, 0, (size_t)ompgpu_ndevices * sizeof *t->devices);
+    t->addresses = t->few_addresses, t->naddresses = OMPGPU_FEW;
+    t->params = t->few_params, t->nparams = OMPGPU_FEW + 1;
+    t->used = false;
+}
+
+void ompgpu_threads_vanished(void)
+{
+    for (struct ompgpu_thread *t = threads; t; t = t->next)
+        if (t->used && t != ompgpu_self_)
+            forget_thread(t);
 }
 
 int ompgpu_thread_room(struct ompgpu_thread *t, unsigned nmaps, unsigned nparams)

@@ -21,6 +21,7 @@
 struct cuda_calls ompgpu_cuda;
 static struct cuda_device devices[CUDA_MAX_DEVICES];
 static unsigned opened; /* bit per device; the core opens and closes one device at a time */
+static bool forked;     /* this process is a child whose parent has used the driver */
 
 struct cuda_thread { /* of one host thread at a time */
     struct cuda_thread *next;
@@ -117,11 +118,21 @@ static struct cuda_thread *thread_new(void)
     return self = t;
 }
 
+/* The driver does not work in a child of the process that initialised it. */
+static int check_fork(void)
+{
+    if (forked)
+        ompgpu_plugin_error(
+            "a child of fork() cannot use the GPU, which its parent has used before: "
+            "fork before the first region, or exec");
+    return forked;
+}
+
 static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
 {
     struct cuda_device *d = &devices[ordinal];
     struct cuda_thread *t = self ? self : thread_new();
-    if (!t)
+    if (!t || check_fork())
         return 1;
     if (d->lost) {
         char text[256];
@@ -251,7 +262,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     size_t stack = 0;
     CUstream stream;
     *d = (struct cuda_device){ 0 };
-    if (CALL(ordinal, cuDeviceGet, &d->handle, ordinal) ||
+    if (check_fork() || CALL(ordinal, cuDeviceGet, &d->handle, ordinal) ||
         describe_device(ordinal, d->handle, info) ||
         CALL(ordinal, cuDeviceGetAttribute, &pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
              d->handle) ||
@@ -297,7 +308,7 @@ static void free_threads(void)
 static void cuda_close(int ordinal)
 {
     struct cuda_device *d = &devices[ordinal];
-    bool alive = !ompgpu_cuda.cuCtxSetCurrent(d->context);
+    bool alive = !forked && !ompgpu_cuda.cuCtxSetCurrent(d->context);
     pthread_mutex_lock(&threads_lock);
     for (struct cuda_thread *t = threads; t; t = t->next) {
         if (alive && t->stream[ordinal])
@@ -547,6 +558,20 @@ static int cuda_sync(int ordinal)
                                         : "");
 }
 
+static void cuda_fork(enum ompgpu_fork when)
+{
+    if (when == OMPGPU_FORK_BEFORE) {
+        pthread_mutex_lock(&threads_lock);
+        return;
+    }
+    if (when == OMPGPU_FORK_CHILD) {
+        forked = true;
+        if (self)
+            self->current = -1; /* leads to check_fork() */
+    }
+    pthread_mutex_unlock(&threads_lock);
+}
+
 const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .name = "cuda",
     .image_kinds = 1u << OMPGPU_IMAGE_PTX | 1u << OMPGPU_IMAGE_CUBIN,
@@ -566,4 +591,5 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .occupancy = cuda_occupancy,
     .launch = cuda_launch,
     .sync = cuda_sync,
+    .fork = cuda_fork,
 };

@@ -146,6 +146,7 @@ struct emu_launch {
 };
 void ompgpu_emu_pool_run(struct emu_launch *);
 void ompgpu_emu_pool_stop(void);
+void ompgpu_emu_pool_fork(enum ompgpu_fork);
 /* First failure wins; the rest of the launch stops as soon as it notices. */
 void ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -268,6 +269,7 @@ _Noreturn void ompgpu_emu_thread_loop(struct emu_worker *); /* what a fiber does
 /* ------------------------------------------------------------------ faults (emu/fault.c) */
 void ompgpu_emu_fault_enter(void); /* around a launch: handlers are installed */
 void ompgpu_emu_fault_exit(void);
+void ompgpu_emu_fault_fork(enum ompgpu_fork);
 int ompgpu_emu_fault_text(const struct emu_fault *, char *text, size_t size);
 
 #pragma GCC visibility pop

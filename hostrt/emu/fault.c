@@ -105,16 +105,35 @@ void ompgpu_emu_fault_enter(void)
     pthread_mutex_unlock(&lock);
 }
 
+static void restore_handlers(void)
+{
+    for (unsigned i = 0; i < NSIGNALS; i++) {
+        struct sigaction now;
+        sigaction(signals[i].signal, NULL, &now);
+        if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal)
+            sigaction(signals[i].signal, &before[i], NULL);
+    }
+}
+
 void ompgpu_emu_fault_exit(void)
 {
     pthread_mutex_lock(&lock);
     if (--launches == 0)
-        for (unsigned i = 0; i < NSIGNALS; i++) {
-            struct sigaction now;
-            sigaction(signals[i].signal, NULL, &now);
-            if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal)
-                sigaction(signals[i].signal, &before[i], NULL);
-        }
+        restore_handlers();
+    pthread_mutex_unlock(&lock);
+}
+
+/* The launches of other threads do not go on in a child. */
+void ompgpu_emu_fault_fork(enum ompgpu_fork when)
+{
+    if (when == OMPGPU_FORK_BEFORE) {
+        pthread_mutex_lock(&lock);
+        return;
+    }
+    if (when == OMPGPU_FORK_CHILD && launches) {
+        launches = 0;
+        restore_handlers();
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -309,6 +309,18 @@ static int emu_sync(int ordinal)
     return 0;
 }
 
+static void emu_fork(enum ompgpu_fork when)
+{
+    for (int i = 0; i < EMU_MAX_DEVICES; i++)
+        if (opened >> i & 1)
+            (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock
+                                        : pthread_mutex_unlock)(&memory[i].lock);
+    ompgpu_emu_pool_fork(when);
+    ompgpu_emu_fault_fork(when);
+    if (when == OMPGPU_FORK_CHILD)
+        atomic_store(&running, 0);
+}
+
 const struct ompgpu_plugin ompgpu_emu_plugin = {
     .name = "emu",
     .image_kinds = 1u << OMPGPU_IMAGE_EMU,
@@ -328,5 +340,6 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .occupancy = emu_occupancy,
     .launch = emu_launch,
     .sync = emu_sync,
+    .fork = emu_fork,
     .counts = emu_counts,
 };

@@ -41,20 +41,22 @@ static void worker_free(void *p)
     ompgpu_xfree(w);
 }
 
-/* A child of fork has none of the pool's threads. */
-static void after_fork(void)
+/* A child has none of the pool's threads, and none of the launches. */
+void ompgpu_emu_pool_fork(enum ompgpu_fork when)
 {
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_cond_init(&pool.work, NULL);
-    pool.launches = NULL;
-    pool.nthreads = pool.idle = 0;
+    if (when == OMPGPU_FORK_BEFORE) {
+        pthread_mutex_lock(&pool.lock);
+        return;
+    }
+    if (when == OMPGPU_FORK_CHILD) {
+        pthread_cond_init(&pool.work, NULL);
+        pool.launches = NULL;
+        pool.nthreads = pool.idle = 0;
+    }
+    pthread_mutex_unlock(&pool.lock);
 }
 
-static void init_pool(void)
-{
-    pthread_key_create(&worker_key, worker_free);
-    pthread_atfork(NULL, NULL, after_fork);
-}
+static void init_pool(void) { pthread_key_create(&worker_key, worker_free); }
 
 static void find_own_stack(struct emu_fiber *home)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The runtime beside ordinary programs: malformed environment variables, and many mappings.
+# The runtime beside ordinary programs: malformed environment variables, many mappings, fork() while other threads are in regions.
 . tests/lib.sh
 cat >one.c <<'C'
 int main(void)
@@ -55,4 +55,65 @@ int main(void)
 C
 check "many.c compiles" "$CC" --gpu-arch=emu -O1 many.c -o many
 check "100,000 mappings" timeout $((10 * SLOWER)) env OMPGPU_DEVICE=emu ./many
+
+# A thread is in regions all the time, on data of its own and on data of all, while the other one forks.  The children run regions on that data;
+# what the thread's region has mapped must not be taken for theirs.
+cat >forks.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int stop, runs;
+static int x[100], shared[100];
+static void *background(void *unused)
+{
+    int y[50] = { 0 };
+    while (!stop) {
+        #pragma omp target parallel for map(tofrom: y) map(to: shared) num_threads(4)
+        for (int i = 0; i < 50; i++)
+            y[i] += shared[i];
+        runs++;
+    }
+    return unused;
+}
+static int region(int first)
+{
+    int s = 0;
+    shared[0] = first;
+    #pragma omp target teams distribute parallel for map(tofrom: x, shared) reduction(+: s)
+    for (int i = 0; i < 100; i++) {
+        x[i]++, shared[i]++;
+        s += x[i];
+    }
+    return s == 100 && shared[0] == first + 1;
+}
+int main(void)
+{
+    pthread_t thread;
+    int bad = 0, status;
+    pthread_create(&thread, NULL, background, NULL);
+    while (runs < 3)
+        usleep(100);
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (!child) {
+            alarm(100);
+            return !region(i);
+        }
+        waitpid(child, &status, 0);
+        bad += status != 0;
+        usleep(37 * i);
+    }
+    stop = 1;
+    pthread_join(thread, NULL);
+    printf("%d\n", bad);
+    return bad || !region(7);
+}
+C
+check "forks.c compiles" "$CC" --gpu-arch=emu,sm_90 -O1 forks.c -o forks
+check "a child of fork runs regions" in_time env OMPGPU_DEVICE=emu ./forks
+# A GPU cannot be used in the child; that is said, and nothing hangs.
+check "... but not on a GPU that the parent has used" \
+    test_must_fail in_time env OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER="$OBJ/nullcuda/libcuda.so.1" NULLCUDA_ARCH=90 sh -c './forks 2>err'
+check "... and it is said" has err "region region_.*: a child of fork() cannot use the GPU"
 finish

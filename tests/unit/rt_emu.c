@@ -406,7 +406,9 @@ static void test_fork(void)
 {
     int status = 0;
     fflush(stdout);
+    dev->fork(OMPGPU_FORK_BEFORE);
     pid_t child = fork();
+    dev->fork(child ? OMPGPU_FORK_PARENT : OMPGPU_FORK_CHILD);
     if (!child)
         _exit(run_neighbours(50, 64, 3) != 0);
     waitpid(child, &status, 0);

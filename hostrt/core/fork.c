@@ -1,0 +1,53 @@
+/* fork.c - fork() while other threads of the program are inside of the runtime.
+ *
+ * The child has the forking thread only.  All locks are taken before the fork, so that what they
+ * guard is whole, and released on both sides.  In the child the other threads' buffers are
+ * forgotten (a kernel may have been writing to them) and the mappings of the regions that they were
+ * in are released, as if those had failed.  Their `target data` regions never end. */
+#include "hostrt/core/core.h"
+
+static const struct ompgpu_plugin *plugin_in_use(void)
+{
+    return ompgpu_ndevices ? ompgpu_devices[0].plugin : NULL;
+}
+
+static void tell_plugin(enum ompgpu_fork when)
+{
+    const struct ompgpu_plugin *plugin = plugin_in_use();
+    if (plugin && plugin->fork)
+        plugin->fork(when);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&ompgpu_start_lock);
+    for (int i = 0; i < ompgpu_ndevices; i++)
+        pthread_mutex_lock(&ompgpu_devices[i].lock);
+    ompgpu_threads_lock();
+    tell_plugin(OMPGPU_FORK_BEFORE);
+}
+
+static void release_locks(enum ompgpu_fork when)
+{
+    tell_plugin(when);
+    ompgpu_threads_unlock();
+    for (int i = ompgpu_ndevices; i-- > 0;)
+        pthread_mutex_unlock(&ompgpu_devices[i].lock);
+    pthread_mutex_unlock(&ompgpu_start_lock);
+}
+
+static void in_parent(void) { release_locks(OMPGPU_FORK_PARENT); }
+
+static void in_child(void)
+{
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        struct ompgpu_device *dev = &ompgpu_devices[i];
+        pthread_cond_init(&dev->synced, NULL); /* nobody waits any more */
+        if (dev->unsynced != ompgpu_self_)
+            dev->unsynced = NULL;
+    }
+    release_locks(OMPGPU_FORK_CHILD);
+    ompgpu_threads_vanished();
+}
+
+void ompgpu_watch_fork(void) { pthread_atfork(before_fork, in_parent, in_child); }
