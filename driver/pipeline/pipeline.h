@@ -39,6 +39,9 @@ struct device_link { /* the files that may take part */
     struct proto_member *members;
     const char **bitcode[2]; /* files for the GPU and the emulated device */
 };
+struct side_output {
+    const char *name, *written; /* final; while it is written, NULL: by the program that runs */
+};
 struct job {
     const struct options *opt;
     const struct device_link *device_link; /* instead of a file; NULL: compile */
@@ -46,14 +49,15 @@ struct job {
     bool debug;                            /* of device code */
     const struct arg *input;
     const char *path, *language, *stem;
-    const char *input_file; /* what is read: the path, or the copy of standard input */
-    const char *base;       /* DIR/STEM of intermediate files */
-    const char *err_base;   /* DIR/ of captured messages */
-    const char *output;     /* what the user gets, NULL: standard output */
-    const char *write_to;   /* output's temporary name */
-    bool link;              /* the object is an intermediate file of a link */
-    bool checked;           /* a plain compile has shown the diagnostics already */
-    bool no_targets;        /* omp-split found nothing to do */
+    const char *input_file;    /* what is read: the path, or the copy of standard input */
+    const char *base;          /* DIR/STEM of intermediate files */
+    const char *err_base;      /* DIR/ of captured messages */
+    const char *output;        /* what the user gets, NULL: standard output */
+    const char *write_to;      /* output's temporary name */
+    struct side_output *sides; /* side_outputs.c */
+    bool link;                 /* the object is an intermediate file of a link */
+    bool checked;              /* a plain compile has shown the diagnostics already */
+    bool no_targets;           /* omp-split found nothing to do */
     struct archs archs;
     struct proto_unit unit; /* once omp-split has ended */
 };
@@ -68,6 +72,11 @@ void drv_common_args(const struct options *, struct words *); /* -fopenmp and it
 void drv_host_openmp(const struct options *, struct words *);
 const char *drv_job_file(const struct job *, const char *extension);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
+
+/* ------------------------------------------------------------------ side_outputs.c */
+void drv_side_begin(struct job *);                      /* after write_to is known */
+void drv_side_args(const struct job *, struct words *); /* of the host compile */
+void drv_side_commit(const struct job *);
 
 /* ------------------------------------------------------------------ clang22.c */
 const char *drv_openmp_version(void);          /* "60" */

@@ -270,6 +270,7 @@ static void host(const struct job *j, unsigned i, struct proc *p)
     drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_HOST);
     hide_temp(j, p, "host.c");
+    drv_side_args(j, &p->argv);
     if (j->opt->gcc)
         gcc_input(p);
     else
@@ -771,6 +772,7 @@ static int run_stages(struct job *j)
         j->write_to = j->opt->dry    ? j->output
                       : to_stdout(j) ? mem_printf("%sstdout", j->err_base)
                                      : drv_output_begin(j->output);
+    drv_side_begin(j);
     double start = drv_now();
     for (;;) {
         while (advance(&r)) {}
@@ -824,5 +826,7 @@ int drv_compile_offload(struct job *j)
         copy_result(j);
     if (j->output && j->opt->goal != GOAL_CHECK)
         finish_output(j);
+    if (!j->opt->dry)
+        drv_side_commit(j);
     return 0;
 }

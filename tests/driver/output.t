@@ -101,4 +101,25 @@ check "-dumpmachine" sh -c "'$CC' -dumpmachine | grep -q linux"
 check "-dumpversion" sh -c "'$CC' -dumpversion | grep -q '^[0-9.]*$'"
 check "-print-search-dirs" sh -c "'$CC' -print-search-dirs | grep -q libraries"
 check "-print-file-name=" sh -c "'$CC' -print-file-name=libc.so | grep -q libc.so"
+
+# What clang writes beside the object, also for a file with regions.
+mkdir side && cd side || exit 1
+offload_program app.c
+beside() { # FLAG… -> the files that come with o.o
+    rm -f o.*; "$CC" $ARCH -O1 "$@" -c app.c -o o.o && ls o.* | grep -v '^o.o$' | tr '\n' ' '
+}
+for pair in --coverage:o.gcno "-ftest-coverage -fprofile-arcs:o.gcno" "-g -gsplit-dwarf:o.dwo" -ftime-trace:o.json -fstack-usage:o.su -fsave-optimization-record:o.opt.yaml; do
+    # shellcheck disable=SC2086
+    check "${pair%:*}" test "$(beside ${pair%:*})" = "${pair#*:} "
+done
+check "no other files" test "$(ls)" = "app.c
+o.o
+o.opt.yaml"
+check "the name in the skeleton of the debug information" sh -c "'$CC' $ARCH -g -gsplit-dwarf -c app.c -o o.o && readelf --debug-dump=info o.o | grep -q 'dwo_name.*side/o.dwo'"
+rm -f o.*
+check "--coverage in one step" "$CC" $ARCH --coverage app.c -o prog && check "... runs" test "$(./prog)" = OK
+check "... counts beside the program" test -s prog-app.gcda && check "... and notes" test -s prog-app.gcno
+printf 'int main(void) { int x;\n#pragma omp target map(x)\n{ x = undeclared; } }\n' >bad.c
+check "an error" test_must_fail 1 "$CC" $ARCH --coverage -fstack-usage -c bad.c && check "... leaves nothing" test -z "$(ls -A | grep bad | grep -v 'bad.c$')"
+cd ..
 finish
