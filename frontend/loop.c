@@ -174,24 +174,29 @@ static bool uses(const struct fe *fe, struct omp_extent e, const struct omp_var 
 }
 
 /* ------------------------------------------------------- loops that are not collapsed after all */
-/* The only `for` among the statements of a block, or c itself. */
-static CXCursor only_loop(struct fe *fe, CXCursor c)
+/* The `for` loops among the statements of a block and of the blocks in it; the last one found. */
+static unsigned count_loops(struct fe *fe, CXCursor c, CXCursor *found)
 {
     fe_cursors v = { 0 };
-    CXCursor found = c;
     unsigned n = 0;
     c = peel(fe, c);
-    if (clang_getCursorKind(c) != CXCursor_CompoundStmt)
-        return c;
-    fe_children(fe, c, &v);
-    for (unsigned i = 0; i < v.n; i++) {
-        CXCursor s = peel(fe, v.at[i]);
-        if (clang_getCursorKind(s) != CXCursor_ForStmt)
-            continue;
-        found = s;
-        n++;
+    if (clang_getCursorKind(c) == CXCursor_ForStmt) {
+        *found = c;
+        return 1;
     }
-    return n == 1 ? found : c;
+    if (clang_getCursorKind(c) != CXCursor_CompoundStmt)
+        return 0;
+    fe_children(fe, c, &v);
+    for (unsigned i = 0; i < v.n; i++)
+        n += count_loops(fe, v.at[i], found);
+    return n;
+}
+
+/* The only `for` of a block, or c itself. */
+static CXCursor only_loop(struct fe *fe, CXCursor c)
+{
+    CXCursor found = c;
+    return count_loops(fe, c, &found) == 1 ? found : c;
 }
 
 static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
@@ -207,7 +212,7 @@ static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
         { OMPC_LINEAR, false, "'linear'" },
     };
     const struct omp_construct *c = r->p->c;
-    const char *what = c->leaves == OMPL_SIMD ? "'simd'" : NULL;
+    const char *what = NULL;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++)
             if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.extent.end))

@@ -130,17 +130,19 @@ static bool is_inner_iv(const struct omp_construct *c, const struct omp_var *v)
     return false;
 }
 
-static struct omp_sharing attribute_of(const struct omp_construct *, struct omp_var *);
+static struct omp_sharing attribute_of(const struct fe *, const struct omp_construct *,
+                                       struct omp_var *);
 
 /* A task shares what the threads of its team share; anything else of its surroundings it gets the
  * values of.  What a target construct maps counts as clang counts it: as private to the one thread
  * there. */
-static enum omp_share task_share(const struct omp_construct *c, struct omp_var *v)
+static enum omp_share task_share(const struct fe *fe, const struct omp_construct *c,
+                                 struct omp_var *v)
 {
     for (const struct omp_construct *p = c->parent; p; p = p->parent) {
         if (fe_inside(v->decl, p->body))
             break;
-        if (attribute_of(p, v).share != OMPSH_SHARED && !(p->leaves & OMPL_TASKGROUP))
+        if (attribute_of(fe, p, v).share != OMPSH_SHARED && !(p->leaves & OMPL_TASKGROUP))
             return OMPSH_FIRSTPRIVATE;
         if (p->leaves & (OMPL_PARALLEL | OMPL_TEAMS))
             return OMPSH_SHARED;
@@ -152,11 +154,12 @@ static enum omp_share task_share(const struct omp_construct *c, struct omp_var *
 }
 
 /* default(private) and default(firstprivate) of 5.1; shared and none leave a variable as it is. */
-static enum omp_share default_share(const struct omp_construct *c, struct omp_var *v)
+static enum omp_share default_share(const struct fe *fe, const struct omp_construct *c,
+                                    struct omp_var *v)
 {
     if ((c->leaves & (OMPL_TASK | OMPL_TASKLOOP)) && !(c->leaves & OMPL_PARALLEL) &&
         !fe_clause(c, OMPC_DEFAULT))
-        return task_share(c, v);
+        return task_share(fe, c, v);
     if (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL)
         return OMPSH_SHARED;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
@@ -178,7 +181,48 @@ static bool names_shared(const struct omp_construct *c, const struct omp_var *v)
     return false;
 }
 
-static struct omp_sharing attribute_of(const struct omp_construct *c, struct omp_var *v)
+/* ------------------------------------------------------------------ a loop variable's last value */
+/* `linear` or `lastprivate` of simd and `loop`, as they are written: section 5.1.1. */
+static bool keeps_last_value(const struct omp_construct *c)
+{
+    return (c->leaves & OMPL_SIMD) || (c->written & OMPL_LOOP);
+}
+
+static enum fe_defaultmap behaviour_of(const struct omp_construct *, const struct omp_var *);
+
+/* May the host, or a later region, see what the target construct leaves in v? */
+static bool outlives(const struct omp_construct *target, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = target->clauses; k; k = k->next)
+        if ((k->kind == OMPC_MAP || k->kind == OMPC_HAS_DEVICE_ADDR) && item_of(k, v))
+            return true;
+    switch (behaviour_of(target, v)) {
+    case DMAP_ALLOC:
+    case DMAP_TO:
+    case DMAP_FROM:
+    case DMAP_TOFROM:
+    case DMAP_PRESENT: return true;
+    default: return is_declared_target(v);
+    }
+}
+
+/* A copy of the region that nothing but the loop uses is not worth the store. */
+static bool last_value_counts(const struct fe *fe, const struct omp_construct *c,
+                              const struct omp_var *v)
+{
+    const struct omp_construct *target = fe_target_of(c);
+    if (!keeps_last_value(c))
+        return false;
+    if (!target || fe_inside(v->decl, fe_whole(target)) || outlives(target, v))
+        return true;
+    FE_EACH(r, fe->refs, target->body)
+        if (r->var == v && !fe_inside(r->offset, fe_whole(c)))
+            return true;
+    return false;
+}
+
+static struct omp_sharing attribute_of(const struct fe *fe, const struct omp_construct *c,
+                                       struct omp_var *v)
 {
     struct omp_sharing s = { .var = v, .share = OMPSH_SHARED };
     bool set = false;
@@ -203,16 +247,16 @@ static struct omp_sharing attribute_of(const struct omp_construct *c, struct omp
                 set = true;
             }
     }
-    if (is_loop_iv(c, v) && s.share != OMPSH_LINEAR) {
+    if (is_loop_iv(c, v)) {
+        s.lastprivate |= s.share == OMPSH_LINEAR || last_value_counts(fe, c, v);
         s.share = OMPSH_LOOP_IV;
-        /* linear or lastprivate there: its last value lives on */
-        s.lastprivate |= c->leaves == OMPL_SIMD;
         set = true;
     }
-    if (!set && is_inner_iv(c, v))
+    if (!set && is_inner_iv(c, v)) {
         s.share = OMPSH_PRIVATE;
-    else if (!set && !names_shared(c, v))
-        s.share = default_share(c, v);
+        s.lastprivate = last_value_counts(fe, c, v);
+    } else if (!set && !names_shared(c, v))
+        s.share = default_share(fe, c, v);
     return s;
 }
 
@@ -276,7 +320,7 @@ static void set_sharings(struct fe *fe, struct omp_construct *c, const var_list 
 {
     c->sharings = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->sharings);
     for (unsigned i = 0; i < uses->n; i++) {
-        struct omp_sharing s = attribute_of(c, uses->at[i]);
+        struct omp_sharing s = attribute_of(fe, c, uses->at[i]);
         if (s.share == OMPSH_SHARED && is_declared_target(s.var))
             continue;
         s.by_value = s.share == OMPSH_SHARED && may_copy(fe, c, s.var);
@@ -346,8 +390,9 @@ static enum omp_keyword category_of(const struct omp_type *t)
     return t->kind == OMPT_POINTER ? OMPK_POINTER : plain_value(t) ? OMPK_SCALAR : OMPK_AGGREGATE;
 }
 
-static enum fe_defaultmap behaviour_for(const struct omp_construct *c, enum omp_keyword category)
+static enum fe_defaultmap behaviour_of(const struct omp_construct *c, const struct omp_var *v)
 {
+    enum omp_keyword category = category_of(v->type);
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if (k->kind == OMPC_DEFAULTMAP && (k->keyword == OMPK_ALL || k->keyword == category))
             return (enum fe_defaultmap)k->map;
@@ -393,7 +438,7 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
                                            map_list *maps, struct omp_var *v)
 {
     enum omp_keyword category = category_of(v->type);
-    enum fe_defaultmap b = behaviour_for(c, category);
+    enum fe_defaultmap b = behaviour_of(c, v);
     if (b == DMAP_FIRSTPRIVATE)
         return unmapped(v, category == OMPK_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
     if (b == DMAP_PRIVATE)
@@ -449,9 +494,9 @@ static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *
                                      : by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
     if (s->share == OMPSH_REDUCTION && s->item && s->item->nsections)
         return reduced_section(fe, maps, s->item);
-    if (s->share == OMPSH_REDUCTION || s->share == OMPSH_LINEAR || s->lastprivate)
+    if (s->share == OMPSH_REDUCTION || s->share == OMPSH_LINEAR || (s->lastprivate && s->clause))
         return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
-    if (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV)
+    if (!s->lastprivate && (s->share == OMPSH_PRIVATE || s->share == OMPSH_LOOP_IV))
         return unmapped(v, OMPCAP_PRIVATE);
     if (s->share == OMPSH_FIRSTPRIVATE)
         return unmapped(v, OMPCAP_BYVAL);
@@ -521,8 +566,10 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
             warn_of_own_storage(fe, uses->at[i], c->place);
         if (is_declared_target(uses->at[i]) && !privatises(c, uses->at[i]))
             continue;
-        struct omp_sharing s = attribute_of(c, uses->at[i]);
-        if (is_declared_target(s.var) && s.share == OMPSH_REDUCTION)
+        struct omp_sharing s = attribute_of(fe, c, uses->at[i]);
+        /* these write to the device's variable itself */
+        if (is_declared_target(s.var) &&
+            (s.share == OMPSH_REDUCTION || (s.lastprivate && !s.clause)))
             continue;
         struct omp_capture k = capture_of(fe, c, &maps, &s);
         if (k.kind == OMPCAP_BYVAL || k.kind == OMPCAP_POINTER)
