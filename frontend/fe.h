@@ -1,6 +1,7 @@
 /* fe.h - shared by the files of frontend/ only.
  *
  * The passes, in order (fe_parse in parse.c lists them):
+ *   attribute.c (before all) [[omp::directive(…)]] becomes a pragma line
  *   text.c      lines and line markers, places, diagnostics
  *   clang22.c   (before all) clauses on which clang hangs; not a pass: the text that clang checks
  *   words.c     the tables of omp.def and what looks words up in them
@@ -288,6 +289,8 @@ enum { FE_ON_HOST = 1, FE_ON_GPU = 2, FE_ON_ANY = 3 };
 /* Is the word one of the set?  Its value is or-ed into *value. */
 bool fe_word(enum fe_words, const char *word, size_t length, unsigned *value);
 /* pragma.c */
+/* the token at i, which is not blank, up to `end`; the offset after it */
+unsigned fe_scan_token(const struct omp_unit *, unsigned i, unsigned end, struct fe_token *);
 void fe_scan_pragmas(struct fe *);
 /* whose tokens, after `omp`, begin at the offset `tokens` */
 void fe_add_pragma(struct fe *, struct omp_extent, unsigned tokens);

@@ -30,7 +30,7 @@ static unsigned after_pragma(const struct omp_unit *u, unsigned i, const char *n
 }
 
 /* ------------------------------------------------------------------ tokens */
-static unsigned scan_token(const struct omp_unit *u, unsigned i, unsigned end, struct fe_token *out)
+unsigned fe_scan_token(const struct omp_unit *u, unsigned i, unsigned end, struct fe_token *out)
 {
     static const char *const two[] = { "->", "<<", ">>", "&&", "||", "==",
                                        "!=", "<=", ">=", "++", "--" };
@@ -45,7 +45,8 @@ static unsigned scan_token(const struct omp_unit *u, unsigned i, unsigned end, s
     } else if (isdigit((unsigned char)t[i]) || (t[i] == '.' && isdigit((unsigned char)t[i + 1]))) {
         kind = TOK_NUMBER;
         while (i < end && (isalnum((unsigned char)t[i]) || t[i] == '.' ||
-                           ((t[i] == '+' || t[i] == '-') && strchr("eEpP", t[i - 1]))))
+                           ((t[i] == '+' || t[i] == '-') && strchr("eEpP", t[i - 1])) ||
+                           (t[i] == '\'' && isalnum((unsigned char)t[i + 1]))))
             i++;
     } else if (t[i] == '"' || t[i] == '\'') {
         kind = TOK_STRING;
@@ -69,7 +70,7 @@ static void tokenise(struct fe *fe, struct fe_pragma *p, unsigned i)
 {
     VEC(struct fe_token) v = { 0 };
     while (i = fe_skip_space(fe->u, i), i < p->extent.end)
-        i = scan_token(fe->u, i, p->extent.end, VEC_PUSH(fe->a, &v));
+        i = fe_scan_token(fe->u, i, p->extent.end, VEC_PUSH(fe->a, &v));
     p->tokens = v.at;
     p->ntokens = v.n;
 }

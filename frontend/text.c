@@ -239,25 +239,34 @@ static size_t token_length(const char *p)
     return n ? n : *p != 0 && *p != '\n';
 }
 
-/* Start of the line of `text` that has presumed place p; NULL if there is none. */
+/* Is there something at this column? */
+static bool has_column(const char *line, unsigned col)
+{
+    return strcspn(line, "\n") >= col && col && !isspace((unsigned char)line[col - 1]);
+}
+
+/* Start of the line of `text` that has presumed place p; NULL if there is none.  Several may have
+ * its number: attribute.c breaks lines. */
 static const char *text_line_at(const struct omp_unit *u, struct omp_place p)
 {
     const struct line_table *t = table_of(u);
+    const char *first = NULL;
     for (unsigned k = 0; t && k < t->n; k++) {
         unsigned end = k + 1 < t->n ? t->at[k + 1].offset : (unsigned)u->length,
                  line = t->at[k].line;
         if (strcmp(t->at[k].file, p.file) || line > p.line)
             continue;
         for (unsigned i = t->at[k].offset; i < end; line++) {
-            if (line == p.line && u->text[i] != '#')
+            bool marker = u->text[i] == '#' && strncmp(u->text + i, "#pragma", 7) != 0;
+            if (line == p.line && !marker && has_column(u->text + i, p.col))
                 return u->text + i;
-            if (line == p.line && !strncmp(u->text + i, "#pragma", 7))
-                return u->text + i;
+            if (line == p.line && !marker && !first)
+                first = u->text + i;
             const char *eol = memchr(u->text + i, '\n', end - i);
             i = eol ? (unsigned)(eol - u->text) + 1 : end;
         }
     }
-    return NULL;
+    return first;
 }
 
 static void report(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,

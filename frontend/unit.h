@@ -538,6 +538,9 @@ struct omp_unit {
     void *lines; /* frontend use: line markers */
 };
 
+/* attribute.c: the text with `[[omp::directive(…)]]` and `[[omp::sequence(…)]]` as pragma lines;
+ * the same text where there are none. */
+char *fe_expand_attributes(const char *path, char *text, size_t *length);
 /* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
  * for_device: some directive has to do with devices; most files have none. */
 int fe_screen(const char *path, char *text, size_t length, bool *for_device);

@@ -156,6 +156,7 @@ static int hide_scans(const struct options *o, char *text, size_t length)
 static int split_file(const struct options *o, char *text, size_t length)
 {
     bool for_device;
+    text = fe_expand_attributes(o->path, text, &length);
     if (fe_screen(o->path, text, length, &for_device))
         return TOOL_ENDLESS;
     if (o->screen)

@@ -5,8 +5,9 @@
  * continuation lines) counts when it has the word `omp`, followed on the same line by
  *   - a word with `target` or `declare` in it, or
  *   - as the first word after `pragma omp` (or `_Pragma("omp`) one that is not a directive of the
- * host: it may be a macro. A _Pragma whose operand is not a string may be anything, and counts when
- * the text has the word `omp` at all. */
+ * host: it may be a macro.
+ * A _Pragma whose operand is not a string may be anything, and counts when the text has the word
+ * `omp` at all; so do `omp::` and `directive(`, for [[omp::directive(…)]]. */
 #include "driver/pipeline/pipeline.h"
 #include <ctype.h>
 #include <string.h>
@@ -88,6 +89,18 @@ static bool computed_pragma(const char *text, const char *end)
     return false;
 }
 
+static bool has_before(const char *text, const char *end, const char *word, const char *next)
+{
+    for (const char *p = text; (p = find_word(p, end, word));) {
+        p += strlen(word);
+        while (p < end && isspace((unsigned char)*p))
+            p++;
+        if ((size_t)(end - p) >= strlen(next) && memcmp(p, next, strlen(next)) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
@@ -102,7 +115,8 @@ bool drv_scan_text(const char *text, size_t size)
         if (after_pragma(text, p) && !host_word(p + 3, stop))
             return true;
     }
-    return computed_pragma(text, end);
+    return computed_pragma(text, end) || has_before(text, end, "omp", "::") ||
+           has_before(text, end, "directive", "(");
 }
 
 /* ------------------------------------------------------------------ headers */

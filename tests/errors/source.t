@@ -73,6 +73,15 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x++; }
 C
+bad "in an attribute" t.c:3:23 "'detach'|'#pragma omp target'" -std=c23 <<'C'
+int main(void) { int x = 0;
+    x++; [[omp::directive(target
+       map(tofrom: x) detach(x))]] x++; }
+C
+bad "in an attribute, on the device" t.c:2:60 "'ordered'" -std=c23 <<'C'
+int main(void) { int x = 0;
+    x++; [[omp::sequence(directive(target), omp::directive(ordered))]] x++; }
+C
 bad "outside of the regions" t.c:1:25 "'y'" <<'C'
 int main(void) { return y;
 #pragma omp target
