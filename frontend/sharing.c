@@ -345,15 +345,10 @@ static void warn_of_own_storage(struct fe *fe, const struct omp_var *v, struct o
 }
 
 /* ------------------------------------------------------------------ explicit maps */
-static unsigned clause_map_type(const struct omp_clause *k)
-{
-    return k->kind == OMPC_TO ? OMPM_TO : k->kind == OMPC_FROM ? OMPM_FROM : k->map;
-}
-
 /* The objects that hold members, attachments and the order follow in refine.c. */
 static void add_item(struct fe *fe, map_list *maps, const struct omp_clause *k, struct omp_item *it)
 {
-    unsigned type = clause_map_type(k);
+    unsigned type = k->map;
     /* nothing to copy back, and it may be read-only memory */
     if (!it->derefs && it->var->type->is_const)
         type &= ~(unsigned)OMPM_FROM;

@@ -34,7 +34,7 @@ struct ompgpu_map {
     /* base address: the pointer's value or the address of the variable */
     const void *base;
     const void *begin;  /* first byte mapped */
-    __SIZE_TYPE__ size; /* bytes; 0 is allowed: lookup only */
+    __SIZE_TYPE__ size; /* bytes; 0: makes no mapping, but counts where begin is mapped */
     /* with ATTACH: host address of the pointer variable, else NULL */
     const void *attach;
     unsigned flags;

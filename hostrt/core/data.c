@@ -133,10 +133,11 @@ static struct part mapped_part(const struct ompgpu_entry *e, const struct ompgpu
 }
 
 /* ------------------------------------------------------------------ looking up */
-static inline bool
-is_counted(const struct ompgpu_map *m) /* neither a mere lookup nor a private copy */
+/* Neither a mere lookup nor a private copy.  A section of length zero counts where its address is
+ * mapped, and makes no mapping. */
+static inline bool is_counted(const struct ompgpu_map *m)
 {
-    return m->size && !(m->flags & (OMPGPU_MAP_LOOKUP | OMPGPU_MAP_PRIVATE_COPY));
+    return !(m->flags & (OMPGPU_MAP_LOOKUP | OMPGPU_MAP_PRIVATE_COPY));
 }
 
 static inline bool contains_item(const struct ompgpu_entry *e, const struct ompgpu_map *m)
@@ -305,17 +306,24 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
 }
 
 /* ------------------------------------------------------------------ entering */
+static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
+{
+    uintptr_t begin = (uintptr_t)m->begin;
+    if (address && !(m->flags & OMPGPU_MAP_PRIVATE_COPY))
+        *address = translate_address(w->dev, begin, begin) - (begin - (uintptr_t)m->base);
+    return 0;
+}
+
 static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
 {
     struct ompgpu_entry *e;
-    if (!is_counted(m)) {
-        uintptr_t begin = (uintptr_t)m->begin;
-        if (address && !(m->flags & OMPGPU_MAP_PRIVATE_COPY))
-            *address = translate_address(w->dev, begin, begin) - (begin - (uintptr_t)m->base);
-        return 0;
-    }
+    if (!is_counted(m))
+        return enter_unmapped(w, m, address);
     if (find_entry(w, m, &e))
         return -1;
+    if (!e && !m->size)
+        return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, NOT_PRESENT)
+                                             : enter_unmapped(w, m, address);
     if (!e) {
         if (create_entry(w, m, &e))
             return -1;
@@ -324,7 +332,7 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     bool fresh = e->created == w->number && e->filled != w->number;
     if ((m->flags & OMPGPU_MAP_TO) && (fresh || (m->flags & OMPGPU_MAP_ALWAYS))) {
         struct part p = mapped_part(e, m);
-        if (copy_to(w, e, m->name, p.begin, p.size))
+        if (p.size && copy_to(w, e, m->name, p.begin, p.size))
             return item_failed(w, m);
         if (p.size == e->end - e->begin)
             e->filled = w->number;
@@ -437,7 +445,7 @@ static int copy_back(struct work *w, const struct ompgpu_map *m)
     if (e->refs != 0 && !(m->flags & OMPGPU_MAP_ALWAYS))
         return 0;
     struct part p = mapped_part(e, m);
-    return copy_from(w, e, m->name, p.begin, p.size) ? item_failed(w, m) : 0;
+    return p.size && copy_from(w, e, m->name, p.begin, p.size) ? item_failed(w, m) : 0;
 }
 
 static void free_if_unused(struct work *w, const struct ompgpu_map *m)
@@ -486,12 +494,12 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
 static int update_item(struct work *w, const struct ompgpu_map *m)
 {
     struct ompgpu_entry *e;
-    if (!m->size)
-        return 0;
     if (find_entry(w, m, &e))
         return -1;
     if (!e)
         return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, NOT_PRESENT) : 0;
+    if (!m->size)
+        return 0;
     struct part p = mapped_part(e, m);
     if (((m->flags & OMPGPU_MAP_TO) && copy_to(w, e, m->name, p.begin, p.size)) ||
         ((m->flags & OMPGPU_MAP_FROM) && copy_from(w, e, m->name, p.begin, p.size)))

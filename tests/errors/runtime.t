@@ -101,6 +101,32 @@ int main(void)
     return 0;
 }
 C
+program present <<'C'
+#include "common.h"
+int main(int argc, char **argv)
+{
+    BEGIN;
+    switch (atoi(argv[argc - 1])) {
+    case 1:;
+        #pragma omp target update to(present: a)
+        break;
+    case 2:;
+        #pragma omp target update from(present: s) to(a)
+        break;
+    case 3:;
+        #pragma omp target enter data map(alloc: a[0:0])
+        #pragma omp target exit data map(present, release: a[0:0])
+        break;
+    case 4:;
+        #pragma omp target update to(present: a[argc:0])
+        break;
+    case 5:;
+        #pragma omp target update to(present: a[0:50:2])
+        break;
+    }
+    return 0;
+}
+C
 program number <<'C'
 #include "common.h"
 int main(void)
@@ -117,7 +143,7 @@ dies() {
     check "$1" test_must_fail 1 in_time sh -c "./$2 >out 2>err" || show err
     check "$1: data as before" [ "$(cat out)" = "data as before" ]
     check "$1: one message" one_message
-    check "$1: what is said" mentions "$(tail -n 1 err)" "ompgpu: $2.c:$3: error: |$4"
+    check "$1: what is said" mentions "$(tail -n 1 err)" "ompgpu: ${2%% *}.c:$3: error: |$4"
 }
 # runs_on_host NAME PROGRAM [LINE WORDS]: the region's result is there (argument 1: no null pointer), and one warning or nothing
 runs_on_host() {
@@ -138,6 +164,14 @@ dies "emu: division by zero" division 6 "region main_6|division by zero|team 0, 
 dies "emu: assertion" asserts 6 "region main_6|assertion|line 7|team 0, thread 0"
 check "emu: assertion: text" has err "^asserts.c:7: main: team 0, thread 0: Assertion .a\[0\] == 7. failed\.$"
 dies "emu: mapped in part" part 7 "region main_7|a, 400 bytes|a[10:10], 40 bytes|part.c:5"
+not_mapped() {                        # CASE LINE WORDS
+    dies "emu: not mapped: $3" "present $1" "$2" "$3|bytes|not mapped|present"
+}
+not_mapped 1 7 "to(present: a)|a, 400"
+not_mapped 2 10 "from(present: s)|s, 4"
+not_mapped 3 14 "a[0:0], 0"
+not_mapped 4 17 "a[argc:0], 0"
+not_mapped 5 20 "a[0:50:2]"
 dies "emu: device number" number 5 "region main_5|device number 7|1 device"
 OMP_TARGET_OFFLOAD=DISABLED; export OMP_TARGET_OFFLOAD
 runs_on_host "OMP_TARGET_OFFLOAD=DISABLED: no word" fault

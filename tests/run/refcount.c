@@ -56,6 +56,18 @@ int main(void)
 #pragma omp target exit data map(from: a)                /* not present: nothing happens */
 #pragma omp target exit data map(delete: p[0:4])
     CHECK_EQ(a[0], 11);
+    /* a section of length zero counts what is mapped at its address, and maps nothing */
+    int none = 0;
+#pragma omp target enter data map(alloc: p[0:none])
+    CHECK(!PRESENT(p));
+#pragma omp target enter data map(to: a) map(alloc: p[1:none])
+#pragma omp target enter data map(present, alloc: p[1:none])
+#pragma omp target exit data map(from: a)
+#pragma omp target map(present, alloc: p[3:none]) map(from: on)
+    on = p[3];
+    CHECK(PRESENT(a) && on == 4);
+#pragma omp target exit data map(from: p[1:0])
+    CHECK(!PRESENT(a));
 #else
     CHECK_EQ(peek(p), 1);
 #endif
