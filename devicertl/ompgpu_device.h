@@ -246,9 +246,10 @@ unsigned __ompgpu_batch_size(void);
  *       struct __ompgpu_range32 r = __ompgpu_chunk32(&c)          the iterations of the chunk
  *
  *   struct __ompgpu_batches32 b = __ompgpu_batches32(id, count, n, __ompgpu_batch_size())
- *   for (…; b.size; __ompgpu_next_size32(&b))                     as loop32, first in batches,
- *       for (; b.size > 1 ? b.left > b.span : b.i.more; __ompgpu_next_batch32(&b))
- *           for (unsigned u = 0; u < b.size; u++, __ompgpu_next32(&b.i))    … then one by one
+ *   for (…; b.size; __ompgpu_next_size32(&b))                     as loop32, first in batches …
+ *       for (; b.i.more; __ompgpu_next_batch32(&b))               … that begin before b.end,
+ *           for (unsigned u = 0; u < b.size; u++)                 then one by one
+ *               … __ompgpu_at32(&b, u) …                          the iteration
  */
 #define __OMPGPU_ITERATORS(W, T)                                                                   \
     struct __ompgpu_loop##W {                                                                      \
@@ -287,23 +288,31 @@ unsigned __ompgpu_batch_size(void);
     }                                                                                              \
     struct __ompgpu_batches##W {                                                                   \
         struct __ompgpu_loop##W i;                                                                 \
-        T left, span;                                                                              \
+        T end;                                                                                     \
         unsigned size;                                                                             \
     };                                                                                             \
     __OMPGPU_INLINE struct __ompgpu_batches##W __ompgpu_batches##W(T id, T count, T n,             \
                                                                    unsigned size) {                \
-        return (struct __ompgpu_batches##W){ __ompgpu_loop##W(id, count, n), id < n ? n - id : 0,  \
-                                             count <= (T) - 1 / size ? (size - 1) * count          \
-                                                                     : (T) - 1,                    \
-                                             size };                                               \
-    } __OMPGPU_INLINE void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                   \
+        const T span = (size - 1) * count, eighth = ~(T)0 / 8;                                     \
+        const _Bool fits = count <= eighth && n <= 7 * eighth;                                     \
+        const T end = size == 1 ? n : fits ? (n > span ? n : span) - span : 0;                     \
+        return (struct __ompgpu_batches##W){ { id, n, count, id < end }, end, size };              \
+    } __OMPGPU_INLINE T __ompgpu_at##W(const struct __ompgpu_batches##W *b, unsigned u)            \
     {                                                                                              \
-        const T batch = b->size * b->i.stride;                                                     \
-        b->left = (b->left > batch ? b->left : batch) - batch;                                     \
+        return b->i.at + u * b->i.stride;                                                          \
+    }                                                                                              \
+    __OMPGPU_INLINE void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                     \
+    {                                                                                              \
+        if (b->size == 1) {                                                                        \
+            __ompgpu_next##W(&b->i);                                                               \
+        } else {                                                                                   \
+            b->i.at += b->size * b->i.stride;                                                      \
+            b->i.more = b->i.at < b->end;                                                          \
+        }                                                                                          \
     }                                                                                              \
     __OMPGPU_INLINE void __ompgpu_next_size##W(struct __ompgpu_batches##W *b)                      \
     {                                                                                              \
-        b->i.more = b->left != 0;                                                                  \
+        b->i.more = b->i.at < b->i.n;                                                              \
         b->size = b->size > 1;                                                                     \
     }
 __OMPGPU_ITERATORS(32, unsigned)

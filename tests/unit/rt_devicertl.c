@@ -313,6 +313,40 @@ REGION(loops_generic, int *, hits)
 }
 KERNEL(loops_generic, GENERIC, int *, hits)
 
+/* Batches: iterations id, id + count … below n and no others, whatever wraps around. */
+#define BATCHES(W, T)                                                                                                 \
+    static void check_batches##W(int *bad, T id, T count, T n, unsigned size)                                         \
+    {                                                                                                                 \
+        T next = id, rest = id < n ? (n - id - 1) / count + 1 : 0;                                                    \
+        unsigned at_most = 64;                                                                                        \
+        for (struct __ompgpu_batches##W b = __ompgpu_batches##W(id, count, n, size); b.size;                          \
+             __ompgpu_next_size##W(&b))                                                                               \
+            for (; b.i.more && at_most; __ompgpu_next_batch##W(&b), at_most--)                                        \
+                for (unsigned u = 0; u < b.size; u++, next += count, rest--)                                          \
+                    CHECK(rest > 0 && __ompgpu_at##W(&b, u) == next && (b.size == 1 || rest + u >= size));            \
+        CHECK(!rest);                                                                                                 \
+    }
+BATCHES(32, unsigned)
+BATCHES(64, unsigned long long)
+#define STRIDES(T) { 1, 2, 3, (T)-1 / 9, (T)-1 / 8, (T)-1 / 8 + 1, (T)-1 / 4, (T)-1 / 4 + 1, (T)-1 / 2, (T)-1 }
+static const unsigned counts32[] = STRIDES(unsigned);
+static const unsigned long long counts64[] = STRIDES(unsigned long long);
+
+REGION(batches, int *, unused)
+{
+    (void)env, (void)unused;
+    for (unsigned size = 1; size <= 4; size *= 2)
+        for (int c = 0; c < 10; c++)
+            for (unsigned n = 0; n < 20; n++)              /* up to the most iterations that there can be */
+                for (int last = 0; last <= 1; last++) {
+                    const unsigned count32 = counts32[c];
+                    const unsigned long long count64 = counts64[c];
+                    check_batches32(bad, last ? count32 - 1 : 0, count32, count32 < 4 ? n : -(count32 / 8) * (20 - n), size);
+                    check_batches64(bad, last ? count64 - 1 : 0, count64, count64 < 4 ? n : -(count64 / 8) * (20 - n), size);
+                }
+}
+KERNEL(batches, SPMD, int *, unused)
+
 /* ------------------------------------------------------------------ critical sections and locks */
 REGION(locks, int *, data)            /* three counts, then critical lock, lock, nest lock */
 {
@@ -687,6 +721,7 @@ static void test_forks(void)
 static void test_loops(void)
 {
     static const unsigned threads[] = { 1, 2, 33, 64, 100, 256 };
+    check(!launch_reported("batches", 1, 1, NULL), "batches of iterations");
     for (unsigned k = 0; k < COUNT(threads); k++) {
         int spmd[301], generic[301], wrong = 0;
         unsigned n = threads[k];

@@ -28,9 +28,9 @@
  *
  *   for (struct __ompgpu_batches32 @it_i = …(__OMPGPU_THREADS, @n_i, __ompgpu_batch_size());
  *           @it_i.size; __ompgpu_next_size32(&@it_i))
- *       for (; @it_i.size > 1 ? @it_i.left > @it_i.span : @it_i.i.more; __ompgpu_next_batch32(…))
- *           for (unsigned @u = 0; @u < @it_i.size; @u++, __ompgpu_next32(&@it_i.i)) {
- *               int i = @it_i.i.at;
+ *       for (; @it_i.i.more; __ompgpu_next_batch32(&@it_i))
+ *           for (unsigned @u = 0; @u < @it_i.size; @u++) {
+ *               int i = __ompgpu_at32(&@it_i, @u);
  *               … body …
  *           }
  *
@@ -430,15 +430,14 @@ static const char *open_batches(struct cg *cg, const struct nest *n, const struc
     bool nested = n->n > 1;
     const char *i = nested ? cg_strf(cg, "@it") : n->l[0].at;
     unsigned w = n->width;
-    const char *next = cg_strf(cg, "__ompgpu_next%u(&%s.i)", w, i);
-    const char *more = cg_strf(cg, "%s.i.more", i);
+    const char *next = "", *more = cg_strf(cg, "%s.i.more", i);
     if (nested) {
         cg_open(cg, "if (%s)", is_nonempty(cg, n));
         declare_total(cg, n, true);
         declare_digits(cg, n, type_of_takers(n), id_of(l->who), count_of(l->who));
         cg_line(cg, "_Bool @more = %s.at < %s.n;", n->l[0].at, n->l[0].at);
-        next = cg_strf(cg, "@more = %s", advance(cg, n));
-        more = cg_strf(cg, "@more");
+        next = cg_strf(cg, ", @more = %s", advance(cg, n));
+        more = cg_strf(cg, "%s.size > 1 ? %s.i.more : @more", i, i);
     }
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
     cg_open(
@@ -446,11 +445,10 @@ static const char *open_batches(struct cg *cg, const struct nest *n, const struc
         "for (struct __ompgpu_batches%u %s = __ompgpu_batches%u(%s, %s, __ompgpu_batch_size()); "
         "%s.size; __ompgpu_next_size%u(&%s))",
         w, i, w, takers[l->who], n->total, i, w, i);
-    cg_open(cg, "for (; %s.size > 1 ? %s.left > %s.span : %s; __ompgpu_next_batch%u(&%s))", i, i, i,
-            more, w, i);
+    cg_open(cg, "for (; %s; __ompgpu_next_batch%u(&%s))", more, w, i);
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
-    cg_open(cg, "for (unsigned @u = 0; @u < %s.size; @u++, %s)", i, next);
-    return nested ? NULL : cg_strf(cg, "%s.i.at", i);
+    cg_open(cg, "for (unsigned @u = 0; @u < %s.size; @u++%s)", i, next);
+    return nested ? NULL : cg_strf(cg, "__ompgpu_at%u(&%s, @u)", w, i);
 }
 
 /* k: the iteration's number; NULL: the digits are. */
