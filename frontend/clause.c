@@ -122,8 +122,11 @@ struct path { /* from a variable to the storage of a list item, while it is foll
     struct omp_extent text, base;
     CXType base_type;
     VEC(struct omp_section) sections;
-    struct omp_extent parent;
-    bool parent_arrow, ok, plain; /* plain: just the variable's name so far */
+    VEC(unsigned) members;
+    bool ok, plain; /* plain: just the variable's name so far */
+    /* the base pointer, and what is read now: each is one where it is followed */
+    CXCursor pointer, cursor;
+    bool pointer_is_plain;
     /* the struct object that holds the last member, or the pointer read from it; fresh: no pointer
      * was followed since the object's first member */
     CXCursor object;
@@ -159,6 +162,8 @@ static void step_into(struct path *x)
         x->base_type = x->type;
     }
     if (!array || parameter) {
+        x->pointer = x->cursor;
+        x->pointer_is_plain = x->plain;
         x->sections.n = 0;
         x->derefs++;
         x->object_fresh = false;
@@ -236,19 +241,19 @@ static void add_deref(struct path *x, CXCursor c)
 static void add_member(struct path *x, CXCursor c, CXCursor object)
 {
     bool arrow = clang_getCanonicalType(x->type).kind == CXType_Pointer || type_is_array(x->type);
-    x->parent = x->text;
-    x->parent_arrow = arrow;
-    if (arrow && type_is_array(x->type) && !is_array_parameter(x))
+    bool element = arrow && type_is_array(x->type) && !is_array_parameter(x);
+    if (element)
         x->type = clang_getArrayElementType(clang_getCanonicalType(x->type));
     else if (arrow)
         step_into(x);
     if (!x->object_fresh) {
         x->object = object;
         x->has_object = true;
-        x->object_arrow = arrow;
+        x->object_arrow = arrow && !element;
         x->object_fresh = true;
     }
     x->type = clang_getCursorType(clang_getCursorReferenced(c));
+    *VEC_PUSH(x->r->fe->a, &x->members) = fe_location(x->r->fe, clang_getCursorReferenced(c));
     x->text.end = fe_extent(x->r->fe, c).end;
     x->sections.n = 0;
     x->base = (struct omp_extent){ 0, 0 };
@@ -265,8 +270,7 @@ static void add_variable(struct path *x, CXCursor c)
         x->type = x->r->fe->var_types.at[x->var->id];
 }
 
-/* A member of an unnamed struct or union inside is one of the object itself. */
-static bool is_unnamed_member(CXCursor c)
+bool fe_is_unnamed_member(CXCursor c)
 {
     CXString name = clang_getCursorSpelling(clang_getCursorReferenced(c));
     bool unnamed = !*clang_getCString(name) || strchr(clang_getCString(name), '(');
@@ -293,36 +297,52 @@ static void follow_path(struct path *x, CXCursor c)
     follow_path(x, v.at[0]);
     if (!x->ok)
         return;
+    x->cursor = v.at[0];
     if (k == CXCursor_ParenExpr)
         x->text = fe_extent(x->r->fe, c);
     else if (deref)
         add_deref(x, c);
     else if (k == CXCursor_ArraySubscriptExpr)
         add_subscript(x, c);
-    else if (k == CXCursor_MemberRefExpr && !is_unnamed_member(c))
+    else if (k == CXCursor_MemberRefExpr && !fe_is_unnamed_member(c))
         add_member(x, c, v.at[0]);
 }
 
 static CXType read_item(struct reader *, struct omp_item *, CXCursor);
 
-/* The struct object, or what the pointer leads to. */
-static struct omp_item *read_object(struct reader *r, CXCursor c, bool arrow)
+static struct omp_item *read_inner_item(struct reader *r, CXCursor c)
 {
     struct omp_item *o = arena_alloc(r->fe->a, sizeof *o);
     o->text = fe_extent(r->fe, c);
-    CXType type = read_item(r, o, c);
-    o->parent_arrow = arrow;
-    if (!arrow || !o->var)
-        return o;
-    o->derefs++; /* the whole pointer expression is the base, whatever it was made of */
-    o->base = o->text;
-    if (o->nsections) { /* *a[1], not *p */
-        o->base_is_var = false;
-        o->base_type = fe_type(r->fe, type);
-    }
-    o->nsections = 0;
-    o->parent = (struct omp_extent){ 0, 0 };
+    read_item(r, o, c);
     return o;
+}
+
+/* The struct object; of an arrow what the pointer leads to, as its section [0]. */
+static struct omp_item *read_object(struct reader *r, CXCursor c, bool arrow)
+{
+    struct omp_item *pointer = read_inner_item(r, c);
+    if (!arrow || !pointer->var)
+        return pointer;
+    struct omp_item *o = arena_alloc(r->fe->a, sizeof *o);
+    *o = *pointer;
+    o->base = o->base_pointer = o->text;
+    o->base_pointer_is_var = pointer->base_is_var && !pointer->nsections;
+    o->base_is_var = o->base_pointer_is_var;
+    o->base_type = fe_type(r->fe, clang_getCursorType(c));
+    o->sections = arena_alloc(r->fe->a, sizeof *o->sections);
+    o->sections[0].count = 1;
+    o->nsections = 1;
+    o->derefs++;
+    o->pointer = pointer;
+    return o;
+}
+
+static void read_base_pointer(struct reader *r, struct omp_item *item, const struct path *x)
+{
+    item->base_pointer = fe_extent(r->fe, x->pointer);
+    item->base_pointer_is_var = x->pointer_is_plain;
+    item->pointer = read_inner_item(r, x->pointer);
 }
 
 /* Fills the item, whose text is known.  Returns the type of the whole. */
@@ -345,9 +365,11 @@ static CXType read_item(struct reader *r, struct omp_item *item, CXCursor c)
         item->base_type = x.var->type;
     item->sections = x.sections.at;
     item->nsections = x.sections.n;
-    item->parent = x.parent;
-    item->parent_arrow = x.parent_arrow;
     item->derefs = x.derefs;
+    item->members = x.members.at;
+    item->nmembers = x.members.n;
+    if (x.derefs)
+        read_base_pointer(r, item, &x);
     if (r->c && fe_clause_rows[r->c->kind].arg == ARG_REDUCE)
         item->udr = fe_find_udr(r->fe, r->c->word, x.type, r->p->extent.begin);
     if (x.has_object)

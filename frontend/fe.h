@@ -337,6 +337,8 @@ void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* arguments.c, clause.c */
 void fe_parse_clauses(struct fe *);
+/* a member of an unnamed struct or union inside is one of the object itself */
+bool fe_is_unnamed_member(CXCursor);
 /* before the text is parsed: the operands of this directive */
 void fe_collect_arguments(struct fe *, struct fe_pragma *);
 /* clause.c: an expression of the text, with what is known of it */
@@ -397,6 +399,9 @@ void fe_unsupported(struct fe *, struct omp_place, enum fe_unsupported, const ch
                     const char *b);
 /* reduce.c */
 void fe_check_reduction(struct fe *, const struct omp_construct *, const struct omp_clause *);
+/* objects.c: Does the target region use more of the struct object than these maps list? */
+bool fe_needs_object(struct fe *, const struct omp_construct *, const struct omp_map *listed,
+                     unsigned nlisted, const struct omp_item *object);
 /* refine.c */
 void fe_refine(struct fe *);
 #endif

@@ -1,9 +1,11 @@
 /* refine.c - corrections to data-sharing and modes that need both, made after sharing.c.
  *
- * Maps: a struct member must land in the device copy of the object that holds it, so that object is
- * mapped before it, at every level of  s.q->r[0:n]:  s, *(s.q), then r's pointee; its other
- * members are copied to the device, but not back.  Objects come before their members, whatever the
- * order of the clauses.
+ * Maps: what leads to the storage of a list item is mapped with it.  For  s.q->r[0:n]  these are
+ * the pointers s.q and s.q->r: their storage, to which the device address of what they point to is
+ * attached.  List items with the same base (the variable, or the pointer that was followed last)
+ * are mapped as one block from the lowest to the highest.  A region that uses more of a struct than
+ * the list names gets all of it, as if it were mapped to the device (objects.c).  Whole objects
+ * come before their members, whatever the order of the clauses.
  *
  * Modes: a variable that a construct outside of the innermost `parallel` makes private exists once
  * a team.  When the threads of the team share and change it, one copy a thread - all that an SPMD
@@ -13,62 +15,79 @@
 
 typedef VEC(struct omp_map) map_list;
 
-/* ------------------------------------------------------------------ objects that hold members */
-static bool same_storage(const struct fe *fe, const struct omp_item *a, const struct omp_item *b)
+/* ------------------------------------------------------------------ what leads to an item */
+static unsigned derefs_of(const struct omp_map *m) { return m->item ? m->item->derefs : 0; }
+
+static bool is_whole_variable(const struct omp_map *m)
 {
-    return a->var == b->var && a->derefs == b->derefs && fe_same_text(fe->u, a->base, b->base);
+    return !m->item || (m->item->base_is_var && !m->item->derefs && !m->item->nsections);
 }
 
-/* Is the object part of what the list maps?  A section of the same base is taken to hold it. */
-static bool holds(const struct fe *fe, const map_list *maps, const struct omp_item *object)
+/* Is the lvalue one of the list, or part of a variable that is? */
+static bool is_listed(const struct fe *fe, const map_list *maps, const struct omp_item *it)
 {
     for (unsigned i = 0; i < maps->n; i++) {
         const struct omp_map *m = &maps->at[i];
-        if (!m->item && m->var == object->var && !object->derefs && object->base_is_var)
-            return true;
-        if (!m->item || !same_storage(fe, m->item, object))
-            continue;
-        if (!m->implicit || fe_same_text(fe->u, m->item->text, object->text))
+        if (m->var == it->var && ((!it->derefs && is_whole_variable(m)) ||
+                                  (m->item && m->item->derefs == it->derefs &&
+                                   fe_same_text(fe->u, m->item->text, it->text))))
             return true;
     }
     return false;
 }
 
-static bool pointer_is_mapped(const struct fe *fe, const struct omp_item *it)
+/* A pointer variable may have no copy on the device: then only the kernel's parameter points there.
+ */
+static bool has_mapped_pointer(const struct fe *fe, const struct omp_item *it)
 {
-    return !it->base_is_var || it->var->declare_target != OMPV_NOT_DECLARED ||
-           (fe->var_flags.at[it->var->id] & FE_VAR_MAPPED_WHOLE);
+    return it->derefs &&
+           (!it->base_pointer_is_var || it->var->declare_target != OMPV_NOT_DECLARED ||
+            (fe->var_flags.at[it->var->id] & FE_VAR_MAPPED_WHOLE));
 }
 
-/* `*(base)` of an arrow as the section base[0], which needs no special case where a pointer is
- * attached. */
-static struct omp_item *object_item(struct fe *fe, struct omp_item *object)
+static void add_implicit(struct fe *fe, map_list *out, struct omp_item *it, unsigned type)
 {
-    if (!object->parent_arrow || !pointer_is_mapped(fe, object))
-        return object;
-    struct omp_item *o = arena_alloc(fe->a, sizeof *o);
-    *o = *object;
-    o->parent_arrow = false;
-    o->parent = (struct omp_extent){ 0, 0 };
-    o->nsections = 1;
-    o->sections = arena_alloc(fe->a, sizeof *o->sections);
-    return o;
+    if (!is_listed(fe, out, it))
+        *VEC_PUSH(fe->a, out) = (struct omp_map){ .var = it->var,
+                                                  .item = it,
+                                                  .type = type,
+                                                  .implicit = true,
+                                                  .pointee = it->derefs > 0,
+                                                  .attach = has_mapped_pointer(fe, it) };
 }
 
-static void add_object(struct fe *fe, map_list *out, struct omp_item *object, unsigned type)
+/* The pointers that are followed on the way to the item, but for a variable that is one. */
+static void add_pointers(struct fe *fe, map_list *out, const struct omp_item *it, unsigned type)
+{
+    if (!it->derefs || it->base_pointer_is_var)
+        return;
+    add_pointers(fe, out, it->pointer, type);
+    add_implicit(fe, out, it->pointer, type);
+}
+
+static void add_objects(struct fe *fe, const struct omp_construct *c, map_list *out,
+                        const map_list *listed, struct omp_item *object)
 {
     if (!object || !object->var)
         return;
-    add_object(fe, out, object->object, type);
-    if (holds(fe, out, object))
-        return;
-    *VEC_PUSH(fe->a, out) =
-        (struct omp_map){ .var = object->var,
-                          .item = object_item(fe, object),
-                          .type = type,
-                          .implicit = true,
-                          .pointee = object->derefs > 0,
-                          .attach = object->derefs > 0 && pointer_is_mapped(fe, object) };
+    add_objects(fe, c, out, listed, object->object);
+    if (fe_needs_object(fe, c, listed->at, listed->n, object))
+        add_implicit(fe, out, object, OMPM_TO);
+}
+
+/* ------------------------------------------------------------------ blocks */
+static bool have_same_base(const struct fe *fe, const struct omp_map *a, const struct omp_map *b)
+{
+    return a->var == b->var && derefs_of(a) == derefs_of(b) &&
+           (!derefs_of(a) || fe_same_text(fe->u, a->item->base_pointer, b->item->base_pointer));
+}
+
+static void find_blocks(const struct fe *fe, map_list *maps)
+{
+    for (unsigned i = 0; i < maps->n; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (have_same_base(fe, &maps->at[i], &maps->at[k]))
+                maps->at[i].in_block = maps->at[k].in_block = true;
 }
 
 /* ------------------------------------------------------------------ order */
@@ -100,31 +119,37 @@ static int find(const struct omp_construct *c, const struct omp_var *v, bool poi
     for (unsigned i = 0; i < c->nmaps; i++) {
         const struct omp_map *m = &c->maps[i];
         if (m->var == v && m->pointee == pointee &&
-            (!pointee || (m->item && m->item->base_is_var && m->item->derefs == 1)))
+            (!pointee || (m->item && m->item->base_pointer_is_var && m->item->derefs == 1)))
             return (int)i;
     }
     return -1;
 }
 
-static void refine_maps(struct fe *fe, struct omp_construct *c)
+static map_list listed_maps(struct fe *fe, const struct omp_construct *c)
 {
-    map_list explicit = { 0 }, all = { 0 };
-    /* the other members are read too */
-    unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_TO;
+    map_list listed = { 0 };
     for (unsigned i = 0; i < c->nmaps; i++) {
         struct omp_map m = c->maps[i];
         if (m.implicit && m.item)
-            continue; /* objects are found again below */
-        bool through_base = m.item && m.item->nsections && m.item->base_type &&
-                            m.item->base_type->kind == OMPT_POINTER;
-        m.attach = through_base && !(c->leaves & OMPL_UPDATE) && pointer_is_mapped(fe, m.item);
-        *VEC_PUSH(fe->a, &explicit) = m;
+            continue; /* found again by refine_maps */
+        m.attach = m.item && !(c->leaves & OMPL_UPDATE) && has_mapped_pointer(fe, m.item);
+        *VEC_PUSH(fe->a, &listed) = m;
     }
-    for (unsigned i = 0; i < explicit.n; i++)
-        *VEC_PUSH(fe->a, &all) = explicit.at[i];
-    for (unsigned i = 0; i < explicit.n && !(c->leaves & OMPL_UPDATE); i++)
-        if (explicit.at[i].item)
-            add_object(fe, &all, explicit.at[i].item->object, type);
+    return listed;
+}
+
+static void refine_maps(struct fe *fe, struct omp_construct *c)
+{
+    map_list all = listed_maps(fe, c), listed = listed_maps(fe, c);
+    unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_ALLOC;
+    for (unsigned i = 0; i < listed.n && !(c->leaves & OMPL_UPDATE); i++)
+        if (listed.at[i].item)
+            add_pointers(fe, &all, listed.at[i].item, type);
+    for (unsigned i = 0; i < listed.n && (c->leaves & OMPL_TARGET); i++)
+        if (listed.at[i].item)
+            add_objects(fe, c, &all, &listed, listed.at[i].item->object);
+    if (!(c->leaves & OMPL_UPDATE))
+        find_blocks(fe, &all);
     sort_maps(&all);
     c->maps = all.at;
     c->nmaps = all.n;

@@ -466,6 +466,18 @@ static struct omp_item *in_reduction_item(const struct omp_construct *c, const s
     return NULL;
 }
 
+/* Of a section of what a pointer leads to it is the pointer that has a device address. */
+static enum omp_capture_kind with_device_address(const struct omp_construct *c,
+                                                 const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        const struct omp_item *it = k->kind == OMPC_HAS_DEVICE_ADDR ? item_of(k, v) : NULL;
+        if (it && it->derefs)
+            return OMPCAP_DEVICE_PTR;
+    }
+    return OMPCAP_DEVICE_ADDR;
+}
+
 static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *c, map_list *maps,
                                      const struct omp_sharing *s)
 {
@@ -473,7 +485,7 @@ static struct omp_capture capture_of(struct fe *fe, const struct omp_construct *
     if (listed(c, OMPC_IS_DEVICE_PTR, v))
         return unmapped(v, v->type->kind == OMPT_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_DEVICE_ADDR);
     if (listed(c, OMPC_HAS_DEVICE_ADDR, v))
-        return unmapped(v, OMPCAP_DEVICE_ADDR);
+        return unmapped(v, with_device_address(c, v));
     int map = find_map(maps, v, false);
     if (map >= 0)
         return by_ref(v, map);

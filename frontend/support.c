@@ -68,7 +68,8 @@ static void check_linear(struct fe *fe, const struct omp_construct *c, const str
 /* An item that could not be read would be left out silently. */
 static void check_items(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
-    bool translated = k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR;
+    bool translated = k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR ||
+                      k->kind == OMPC_HAS_DEVICE_ADDR || k->kind == OMPC_IS_DEVICE_PTR;
     for (unsigned i = 0; (is_ours(c) || (c->leaves & OMPL_DATA)) && i < k->nitems; i++) {
         const struct omp_item *it = &k->items[i];
         if (!it->var || !it->base_type)

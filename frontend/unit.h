@@ -236,17 +236,18 @@ struct omp_item {           /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] 
     bool base_is_var;           /* base is just the variable's name */
     struct omp_section *sections;
     unsigned nsections;
-    /* base is a member: the innermost struct object lvalue text, `s` of s.m, `(*p)` as text p and
-     * parent_arrow of p->m; else empty */
-    struct omp_extent parent;
-    /* an item made for an implicit map of the struct that a pointer leads to (`*p` for p->m) has
-     * text and base `p`, no parent and no sections, and parent_arrow set: it means *(base) */
-    bool parent_arrow;
+    /* the base pointer: the lvalue that was followed last on the way to the storage, `s->m` of
+     * s->m[0:n]; empty: the storage is part of the variable */
+    struct omp_extent base_pointer;
+    bool base_pointer_is_var;
     unsigned derefs; /* pointers followed from the variable to the mapped storage */
     /* reduction items: the user-defined reduction to use, NULL: the clause's operator */
     const struct omp_udr *udr;
-    /* the outermost struct object that the member, or the base pointer, lies in; frontend use */
-    struct omp_item *object;
+    /* frontend use: the members on the way from the variable (offsets of their declarations), the
+     * base pointer as an item, and the outermost struct object that holds a member */
+    const unsigned *members;
+    unsigned nmembers;
+    struct omp_item *pointer, *object;
     struct omp_place place;
 };
 struct omp_clause {
@@ -345,6 +346,9 @@ struct omp_map { /* one mapping action, in the order in which it is done */
     bool attach;
     /* item maps what a pointer points to (section of a pointer), not the variable itself */
     bool pointee;
+    /* another map of the construct has the same base: what is not mapped of all these is mapped as
+     * one block */
+    bool in_block;
 };
 /* atomic: text extents of the parts; see section 15.8.4 of OpenMP 5.2 */
 /* What x gets, as in C.  In compare forms MIN, MAX, and EQUAL: `desired` where x equals expr. */

@@ -6,7 +6,7 @@
 #ifndef OMPGPU_H
 #define OMPGPU_H
 
-enum { OMPGPU_ABI_VERSION = 3 };
+enum { OMPGPU_ABI_VERSION = 4 };
 
 /* ------------------------------------------------------------------ map entries */
 /* One mapping action (section 5.8 of OpenMP 5.2).  Entries are processed in order on entry, in
@@ -28,6 +28,9 @@ enum {
     OMPGPU_MAP_ATTACH = 128,
     /* firstprivate aggregate: fresh device copy for this launch, never in the present table */
     OMPGPU_MAP_PRIVATE_COPY = 256,
+    /* other entries have the same base: what is not mapped yet of all with this bit gets one block
+     * of storage, from the lowest to the highest; only the entries' own bytes are copied */
+    OMPGPU_MAP_BLOCK = 512,
     OMPGPU_MAP_PRESENT = 0x1000, /* `present` modifier: an error when not mapped */
 };
 struct ompgpu_map {

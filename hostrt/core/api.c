@@ -147,7 +147,7 @@ int omp_target_is_present(const void *p, int number)
     struct ompgpu_device *dev;
     if (!p || ompgpu_device_try(number, &dev))
         return 0;
-    return !dev || ompgpu_data_translate(dev, (uintptr_t)p) != 0;
+    return !dev || ompgpu_data_lookup(dev, (uintptr_t)p) != 0;
 }
 
 /* Host memory is not accessible from a device; a device's own is. */
@@ -170,7 +170,7 @@ void *omp_get_mapped_ptr(const void *p, int number)
     struct ompgpu_device *dev;
     if (!p || ompgpu_device_try(number, &dev))
         return NULL;
-    return dev ? (void *)ompgpu_data_translate(dev, (uintptr_t)p) : (void *)p;
+    return dev ? (void *)ompgpu_data_lookup(dev, (uintptr_t)p) : (void *)p;
 }
 
 /* ------------------------------------------------------------------ copies */

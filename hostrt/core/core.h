@@ -119,8 +119,11 @@ void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const 
  * a range found is the object that has it.  All need the lock of the set's owner. */
 struct ompgpu_range {
     uintptr_t begin, end; /* [begin, end), not empty */
+    /* the range extends to there, where no other range is; 0: it does not extend */
+    uintptr_t base;
     struct ompgpu_range *left, *right;
     uint64_t priority;
+    uintptr_t lowest, highest; /* addresses of the extended ranges from here down */
 };
 enum { OMPGPU_RECENT = 128 };
 struct ompgpu_ranges {
@@ -142,6 +145,8 @@ static inline struct ompgpu_range *ompgpu_ranges_find(struct ompgpu_ranges *set,
     struct ompgpu_range *r = *ompgpu_ranges_recent(set, begin);
     return r && begin >= r->begin && begin < r->end ? r : ompgpu_ranges_search(set, begin, size);
 }
+/* A range that contains the address once it is extended to its base; NULL: none. */
+struct ompgpu_range *ompgpu_ranges_reach(struct ompgpu_ranges *, uintptr_t address);
 /* must not overlap with any in the set */
 void ompgpu_ranges_insert(struct ompgpu_ranges *, struct ompgpu_range *);
 void ompgpu_ranges_remove(struct ompgpu_ranges *, struct ompgpu_range *);
@@ -151,6 +156,7 @@ struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy 
                               memory */
     uintptr_t host;        /* address of the pointer on the host */
     uintptr_t value;       /* what its device copy holds */
+    uint64_t construct;    /* number of the one that wrote it last */
     /* the host's own value, while the storage around it is copied back */
     uintptr_t saved;
 };
@@ -160,6 +166,7 @@ struct ompgpu_entry { /* one mapped host range */
         struct ompgpu_range range;
         struct {
             uintptr_t begin, end; /* the range's */
+            uintptr_t base;       /* base address of the list item (OpenMP 5.2, 1.2.6) */
         };
     };
     uintptr_t device; /* device address of begin */
@@ -311,7 +318,10 @@ int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct
 int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                        unsigned n);
 bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
-uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host); /* 0: not mapped */
+uintptr_t ompgpu_data_lookup(struct ompgpu_device *, uintptr_t host); /* 0: not mapped */
+/* The device address, also where only the extended range of a mapping has the host address (section
+ * 5.8.6 of OpenMP 5.2). */
+uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 

@@ -7,6 +7,9 @@
  * what has reached zero or is `always`, then frees: an item mapped twice in one construct with
  * different map types gets the effects of both.
  *
+ * Items with OMPGPU_MAP_BLOCK are reached through one base: members of a struct, parts of an array.
+ * The first that is not mapped creates one mapping for all of them.
+ *
  * Attached pointers: the device copy of a pointer holds a device address, the host's copy a host
  * address.  The mapping that holds the pointer remembers both, so that copying the storage around
  * it in either direction leaves each side with its own.
@@ -24,6 +27,8 @@
 struct work { /* one construct at work */
     struct ompgpu_device *dev;
     struct ompgpu_where *where;
+    const struct ompgpu_map *maps; /* its items */
+    unsigned n;
     uint64_t number;
     bool copied;           /* something went to the device */
     enum ompgpu_leave how; /* leaving only */
@@ -46,16 +51,35 @@ static int item_wrong(struct work *w, const struct ompgpu_map *m, const char *wh
     return item_failed(w, m);
 }
 
+#define IMPOSSIBLE_SIZE "the size is impossible: is a length negative?"
+static const char *place_of(const struct ompgpu_entry *e, char *text, size_t size)
+{
+    *text = 0;
+    if (e->line)
+        snprintf(text, size, " at %s:%u", e->file, e->line);
+    else if (e->file)
+        snprintf(text, size, " in %s", e->file);
+    return text;
+}
+
 static int partly_mapped(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
 {
-    char place[256] = "";
-    if (e->line)
-        snprintf(place, sizeof place, " at %s:%u", e->file, e->line);
-    else if (e->file)
-        snprintf(place, sizeof place, " in %s", e->file);
+    char place[256];
+    if (m->size > PTRDIFF_MAX)
+        return item_wrong(w, m, IMPOSSIBLE_SIZE);
     ompgpu_plugin_error(
         "only a part of it is mapped already: %s, %zu bytes, mapped%s; map the larger range first",
-        e->name ? e->name : "?", e->end - e->begin, place);
+        e->name ? e->name : "?", e->end - e->begin, place_of(e, place, sizeof place));
+    return item_failed(w, m);
+}
+
+static int lies_apart(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
+{
+    char place[256];
+    ompgpu_plugin_error("its parts do not lie together on the device: %s, %zu bytes, was mapped "
+                        "apart%s; map them by one construct",
+                        e->name ? e->name : "?", e->end - e->begin,
+                        place_of(e, place, sizeof place));
     return item_failed(w, m);
 }
 
@@ -156,9 +180,15 @@ static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct 
     return 0;
 }
 
+static struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host)
+{
+    struct ompgpu_entry *e = host ? ompgpu_present_find(&dev->present, host, 1) : NULL;
+    return e || !host ? e : (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, host);
+}
+
 static uintptr_t translate_address(struct ompgpu_device *dev, uintptr_t host, uintptr_t otherwise)
 {
-    const struct ompgpu_entry *e = host ? ompgpu_present_find(&dev->present, host, 1) : NULL;
+    const struct ompgpu_entry *e = find_extended(dev, host);
     return e ? device_address(e, host) : otherwise;
 }
 
@@ -176,6 +206,15 @@ static void unlock_tables(struct ompgpu_device *dev, bool locked)
 {
     if (locked)
         pthread_mutex_unlock(&dev->lock);
+}
+
+uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
+{
+    bool locked = lock_tables(dev);
+    const struct ompgpu_entry *e = ompgpu_present_find(&dev->present, host, 1);
+    uintptr_t device = e ? device_address(e, host) : 0;
+    unlock_tables(dev, locked);
+    return device;
 }
 
 uintptr_t ompgpu_data_translate(struct ompgpu_device *dev, uintptr_t host)
@@ -230,24 +269,50 @@ static int set_links(struct work *w, const struct ompgpu_entry *e)
     return 0;
 }
 
+/* What the mapping that is made for an item has to hold: all of its block, unless a part of that is
+ * mapped already. */
+static struct part storage_for(struct work *w, const struct ompgpu_map *m)
+{
+    uintptr_t begin = (uintptr_t)m->begin, end = begin + m->size;
+    for (unsigned i = 0; (m->flags & OMPGPU_MAP_BLOCK) && i < w->n; i++) {
+        const struct ompgpu_map *x = &w->maps[i];
+        uintptr_t at = (uintptr_t)x->begin;
+        if (!(x->flags & OMPGPU_MAP_BLOCK) || x->base != m->base || !x->size ||
+            x->size > PTRDIFF_MAX)
+            continue;
+        begin = at < begin ? at : begin;
+        end = at + x->size > end ? at + x->size : end;
+    }
+    if (end - begin > m->size && ompgpu_present_find(&w->dev->present, begin, end - begin))
+        return (struct part){ (uintptr_t)m->begin, m->size };
+    return (struct part){ begin, end - begin };
+}
+
+static int check_new_item(struct work *w, const struct ompgpu_map *m)
+{
+    if (m->flags & OMPGPU_MAP_PRESENT)
+        return item_wrong(w, m, NOT_PRESENT);
+    if (!m->begin || !m->base)
+        return item_wrong(w, m, "the pointer is null");
+    if (m->size > UINTPTR_MAX - (uintptr_t)m->begin || m->size > PTRDIFF_MAX)
+        return item_wrong(w, m, IMPOSSIBLE_SIZE);
+    return 0;
+}
+
 static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
     void *memory;
-    uintptr_t begin = (uintptr_t)m->begin;
-    if (m->flags & OMPGPU_MAP_PRESENT)
-        return item_wrong(w, m, NOT_PRESENT);
-    if (!begin)
-        return item_wrong(w, m, "the pointer is null");
-    if (m->size > UINTPTR_MAX - begin || m->size > PTRDIFF_MAX)
-        return item_wrong(w, m, "the size is impossible: is a length negative?");
+    if (check_new_item(w, m))
+        return -1;
+    struct part p = storage_for(w, m);
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
         return item_failed(w, m);
-    if (w->dev->plugin->alloc(w->dev->ordinal, m->size, &memory)) {
+    if (w->dev->plugin->alloc(w->dev->ordinal, p.size, &memory)) {
         ompgpu_present_free(e);
         return item_failed(w, m);
     }
-    e->begin = begin, e->end = begin + m->size;
+    e->begin = p.begin, e->end = p.begin + p.size, e->base = (uintptr_t)m->base;
     e->device = (uintptr_t)memory;
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
     e->refs = 1;
@@ -259,6 +324,12 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     }
     *out = e;
     return 0;
+}
+
+/* Created by this construct, and nothing has copied all of it. */
+static bool is_fresh(const struct work *w, const struct ompgpu_entry *e)
+{
+    return e->created == w->number && e->filled != w->number;
 }
 
 /* ------------------------------------------------------------------ attached pointers */
@@ -282,14 +353,17 @@ static struct ompgpu_attachment *get_attachment(struct ompgpu_entry *e, uintptr_
 }
 
 /* Does nothing where the pointer itself is not mapped, or the pointee is not (a section of size
- * zero). */
+ * zero): then the device has the host's value. */
 static int attach_pointer(struct work *w, const struct ompgpu_map *m)
 {
     uintptr_t host = (uintptr_t)m->attach;
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, host, sizeof(void *));
     uintptr_t pointee = translate_address(w->dev, (uintptr_t)m->begin, 0);
-    if (!e || !pointee || host < e->begin || e->end - host < sizeof(void *))
+    if (!e || host < e->begin || e->end - host < sizeof(void *))
         return 0;
+    if (!pointee)
+        return is_fresh(w, e) && write_pointer(w, e, host, (uintptr_t)m->base) ? item_failed(w, m)
+                                                                               : 0;
     uintptr_t value = pointee - ((uintptr_t)m->begin - (uintptr_t)m->base);
     unsigned before = e->nattachments;
     struct ompgpu_attachment *a = get_attachment(e, host);
@@ -297,11 +371,13 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
         return item_failed(w, m);
     if (a->value == value)
         return 0;
+    if (a->construct == w->number)
+        return lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin));
     if (write_pointer(w, e, host, value)) {
         e->nattachments = before; /* a new one is the last */
         return item_failed(w, m);
     }
-    a->value = value;
+    a->value = value, a->construct = w->number;
     return 0;
 }
 
@@ -311,6 +387,41 @@ static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t 
     uintptr_t begin = (uintptr_t)m->begin;
     if (address && !(m->flags & OMPGPU_MAP_PRIVATE_COPY))
         *address = translate_address(w->dev, begin, begin) - (begin - (uintptr_t)m->base);
+    return 0;
+}
+
+/* An implicit item of which a part is mapped: there must be no other part elsewhere. */
+static int check_parts(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
+{
+    uintptr_t end = (uintptr_t)m->begin + m->size;
+    while (e->end < end) {
+        const struct ompgpu_entry *next =
+            ompgpu_present_find(&w->dev->present, e->end, end - e->end);
+        if (!next)
+            return 0;
+        if (next->device - next->begin != e->device - e->begin)
+            return lies_apart(w, m, next);
+        e = next;
+    }
+    return 0;
+}
+
+/* The kernel reaches the items of a block through one address. */
+static int check_blocks(struct work *w, uintptr_t *addresses)
+{
+    for (unsigned i = 0; i < w->n; i++) {
+        const struct ompgpu_map *m = &w->maps[i], *first = w->maps;
+        if (!(m->flags & OMPGPU_MAP_BLOCK))
+            continue;
+        while (first < w->maps + w->n &&
+               !(first->base == m->base && first->size && (first->flags & OMPGPU_MAP_BLOCK)))
+            first++;
+        if (first == w->maps + w->n)
+            continue;
+        if (m->size && addresses[first - w->maps] != addresses[i])
+            return lies_apart(w, m, find_extended(w->dev, (uintptr_t)first->begin));
+        addresses[i] = addresses[first - w->maps];
+    }
     return 0;
 }
 
@@ -329,8 +440,9 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
             return -1;
     } else if (e->counted != w->number && e->refs != OMPGPU_REFS_INFINITE)
         e->refs++, e->counted = w->number;
-    bool fresh = e->created == w->number && e->filled != w->number;
-    if ((m->flags & OMPGPU_MAP_TO) && (fresh || (m->flags & OMPGPU_MAP_ALWAYS))) {
+    if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
+        return -1;
+    if ((m->flags & OMPGPU_MAP_TO) && (is_fresh(w, e) || (m->flags & OMPGPU_MAP_ALWAYS))) {
         struct part p = mapped_part(e, m);
         if (p.size && copy_to(w, e, m->name, p.begin, p.size))
             return item_failed(w, m);
@@ -388,20 +500,21 @@ static void note_region(struct ompgpu_device *dev, const struct ompgpu_map *maps
 int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
                       const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
 {
-    struct work w = { .dev = dev, .where = where };
-    unsigned done = 0;
+    struct work w = { .dev = dev, .where = where, .maps = maps, .n = n };
+    unsigned done = 0, flags = 0;
     int bad = 0;
-    bool attaching = false;
     bool locked = lock_tables(dev);
     if (__builtin_expect(dev->unsynced != NULL, 0))
         wait_for_first_thread(dev);
     w.number = ++dev->construct;
     while (done < n && !bad) {
-        attaching |= maps[done].attach != NULL;
+        flags |= maps[done].flags;
         bad = enter_item(&w, &maps[done], addresses ? &addresses[done] : NULL);
         done++;
     }
-    for (unsigned i = 0; attaching && i < n && !bad; i++)
+    if (!bad && addresses && (flags & OMPGPU_MAP_BLOCK))
+        bad = check_blocks(&w, addresses);
+    for (unsigned i = 0; (flags & OMPGPU_MAP_ATTACH) && i < n && !bad; i++)
         if (maps[i].flags & OMPGPU_MAP_ATTACH)
             bad = attach_pointer(&w, &maps[i]);
     if (!bad && w.copied)

@@ -116,7 +116,9 @@ static void sections(void)
     static int x[100];
     const struct ompgpu_map some[] = { SECTION(&x[0], 10, 20, OMPGPU_MAP_TOFROM) };
     BEGIN(some);
-    OK(run_look(x, x, 0, OMPGPU_MAP_LOOKUP) == x, "a pointer outside of the section stays");
+    OK(run_look(x, x, 0, OMPGPU_MAP_LOOKUP) == DEVICE(x + 10) - 10, "the base address of the section is translated, too");
+    OK(run_look(x + 9, x + 9, 0, OMPGPU_MAP_LOOKUP) == DEVICE(x + 10) - 1 && !is_present(x + 9), "… and what lies between, but is not present");
+    OK(run_look(x - 1, x - 1, 0, OMPGPU_MAP_LOOKUP) == x - 1, "a pointer before its base stays");
     OK(run_look(x + 15, x + 15, 0, OMPGPU_MAP_LOOKUP) == DEVICE(x + 10) + 5, "a pointer into it is translated");
     OK(run_look(x + 30, x + 30, 0, OMPGPU_MAP_LOOKUP) == x + 30, "a pointer behind it stays");
     OK(run_look(x, x + 12, 8, OMPGPU_MAP_TO) == DEVICE(x + 10) - 10, "the kernel gets the address of the base");
@@ -136,6 +138,38 @@ static void sections(void)
     OK(FATAL(END(around)) && FATAL(UPDATE(around)), "… at the end and in an update, too");
     END(some);
     OK(!is_present(x + 10) && fake_live == 0, "nothing stays");
+}
+
+static void blocks(void)
+{
+    enum { B = OMPGPU_MAP_BLOCK };
+    struct { int a, b, c, d; long e; } s = { 1, 2, 3, 4, 5 };
+    int x[20] = { 0 };
+#define PART(member, how) { &s, &s.member, sizeof s.member, NULL, (how) | B, 0, "s." #member }
+    const struct ompgpu_map some[] = { PART(d, OMPGPU_MAP_TO), PART(b, OMPGPU_MAP_TOFROM) }, more[] = { PART(a, OMPGPU_MAP_TO), PART(b, OMPGPU_MAP_TO) },
+                            alone[] = { { &s, &s.e, sizeof s.e, NULL, OMPGPU_MAP_TOFROM, 0, "s.e" } }, present[] = { PART(c, OMPGPU_MAP_PRESENT), PART(a, OMPGPU_MAP_PRESENT) };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 } };
+    long copies = fake_calls[FAKE_TO];
+    BEGIN(some);
+    OK(!is_present(&s.a) && is_present(&s.b) && is_present(&s.c) && is_present(&s.d) && !is_present(&s.e), "the block reaches from the lowest member to the highest");
+    OK(fake_calls[FAKE_TO] == copies + 2 && *DEVICE(&s.b) == 2 && *DEVICE(&s.c) != 3 && *DEVICE(&s.d) == 4, "what lies between is not copied");
+    BEGIN(alone);
+    OK(*DEVICE(&s.e) == 5, "a sibling that comes later has storage of its own");
+    OK(FATAL(TARGET(look, more, params)) && strstr(fatal_text, "s.b, 4 bytes: its parts do not lie together on the device: s.a, 4 bytes, was mapped apart at app.c"),
+       "a region cannot reach a member that was mapped apart");
+    OK(!is_present(&s.a) && is_present(&s.b), "… and leaves nothing behind");
+    OK(FATAL(run_look(&s, &s, sizeof s, OMPGPU_MAP_TOFROM | OMPGPU_MAP_IMPLICIT)) && strstr(fatal_text, "together") && strstr(fatal_text, "s.e, 8 bytes"),
+       "nor the whole, of which there are two parts");
+    OK(FATAL(BEGIN(present)) && strstr(fatal_text, "s.a, 4 bytes: not mapped"), "a sibling that is not mapped is not present");
+    END(alone), *DEVICE(&s.b) = 20, *DEVICE(&s.c) = 30, END(some);
+    OK(s.b == 20 && s.c == 3 && !is_present(&s.c) && fake_live == 0, "only the members come back, and the block goes as a whole");
+
+    int *p = x, *q = NULL;
+    const struct ompgpu_map parts[] = { { p, p + 5, 0, NULL, B, 0, "p[5:0]" }, { p, p + 12, 8, NULL, B | OMPGPU_MAP_TO, 0, "p[12:2]" }, { p, p + 3, 4, NULL, B | OMPGPU_MAP_TO, 0, "p[3:1]" } },
+                            null[] = { { q, &((struct list *)q)->sum, 8, NULL, OMPGPU_MAP_TO, 0, "q->sum" } };
+    TARGET(look, parts, params);
+    OK(last_argument && last_argument != p && fake_live == 0, "sections of one pointer are a block, whichever has no elements");
+    OK(FATAL(BEGIN(null)) && strstr(fatal_text, "the pointer is null"), "a member of what a null pointer leads to");
 }
 
 static void bad_items(void)
@@ -265,6 +299,7 @@ int main(void)
     nested();
     same_construct_twice();
     sections();
+    blocks();
     bad_items();
     updates();
     attached_pointers();

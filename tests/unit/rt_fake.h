@@ -221,7 +221,8 @@ __attribute__((unused)) static const struct ompgpu_place fake_place = { "app.c",
 #define END(maps) __ompgpu_data_end(&fake_place, OMPGPU_DEVICE_DEFAULT, maps, COUNT(maps))
 #define UPDATE(maps) __ompgpu_data_update(&fake_place, OMPGPU_DEVICE_DEFAULT, maps, COUNT(maps))
 #define DEVICE(host) ((__typeof__(&(host)[0]))__ompgpu_use_device(OMPGPU_DEVICE_DEFAULT, host))
+int omp_target_is_present(const void *, int);
 static inline bool is_present(const void *host)
 {
-    return __ompgpu_use_device(OMPGPU_DEVICE_DEFAULT, host) != host;
+    return __ompgpu_use_device(OMPGPU_DEVICE_DEFAULT, host) != host && omp_target_is_present(host, ompgpu_default_device());
 }

@@ -107,7 +107,7 @@ static void reading(void)
 static void versions(void)
 {
     struct ompgpu_unit unit = { .abi = 9, .image = &fake_container, .file = "old.c" };
-    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c was compiled for version 9 of the runtime interface, this libompgpu has version 3"),
+    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c was compiled for version 9 of the runtime interface, this libompgpu has version 4"),
        "another version of the runtime interface names both");
     unit.abi = OMPGPU_ABI_VERSION;
     fake_container.header.version = 99;

@@ -65,6 +65,32 @@ static bool random_operations(unsigned n, uintptr_t base)
     return good && table.count == 0;
 }
 
+/* Extended ranges, which overlap, against a look at each of them. */
+static bool random_bases(unsigned n)
+{
+    enum { COUNT = 60 };
+    struct ompgpu_range all[COUNT] = { 0 };
+    struct ompgpu_ranges set = { 0 };
+    bool good = true;
+    for (unsigned i = 0; i < n && good; i++) {
+        unsigned k = roll(COUNT), at = roll(SPACE);
+        if (all[k].begin) {
+            ompgpu_ranges_remove(&set, &all[k]);
+            all[k].begin = 0;
+        } else {
+            all[k] = (struct ompgpu_range){ .begin = 1000 + 10 * k, .end = 1000 + 10 * k + 1 + roll(10), .base = roll(2) ? 1000 + roll(SPACE) : 0 };
+            ompgpu_ranges_insert(&set, &all[k]);
+        }
+        const struct ompgpu_range *expected = NULL;
+        for (k = COUNT; k-- > 0;)
+            if (all[k].begin && ((1000 + at >= all[k].begin && 1000 + at < all[k].end)
+                                 || (all[k].base && 1000 + at < all[k].begin && 1000 + at >= all[k].base) || (1000 + at >= all[k].end && 1000 + at <= all[k].base)))
+                expected = &all[k];
+        good = ompgpu_ranges_reach(&set, 1000 + at) == expected;
+    }
+    return good;
+}
+
 static void many_entries(void)
 {
     enum { N = 50000 };
@@ -90,6 +116,7 @@ int main(void)
     OK(random_operations(200000, 0x1000), "random operations agree with the model");
     OK(random_operations(20000, UINTPTR_MAX - SPACE - 20), "… at the end of the address space");
     OK(random_operations(20000, 0x7fff00000000), "… at stack addresses");
+    OK(random_bases(200000), "extended ranges agree with the model");
     many_entries();
     return tap_end();
 }

@@ -419,26 +419,33 @@ static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
     return nmaps;
 }
 
+static bool is_device_pointer(const struct omp_clause *k, const struct omp_item *item)
+{
+    return item->var->type->kind == OMPT_POINTER &&
+           (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
+}
+
 /* use_device_ptr(p): p is a variable of the body with the device pointer.  use_device_addr(v): v is
- * spelled (*@dev_v); for a pointer with a section it is the pointer that is translated. */
+ * spelled (*@dev_v); for a pointer with a section it is the pointer that is translated, by where
+ * the section is. */
 static void use_device(struct cg *cg, const struct omp_clause *k)
 {
     for (unsigned i = 0; i < k->nitems; i++) {
         const struct omp_item *item = &k->items[i];
         const char *v = item->var->name;
-        bool pointer = item->var->type->kind == OMPT_POINTER &&
-                       (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
-        if (pointer) {
-            cg_line(cg,
-                    "__typeof__(%s) @dev_%s = @if ? __ompgpu_use_device(@device, %s) : (void *)%s;",
-                    v, v, v, v);
-            cg_line(cg, "__typeof__(@dev_%s) %s = @dev_%s;", v, v, v);
-        } else {
-            cg_line(cg,
-                    "__typeof__(%s) *@dev_%s = @if ? __ompgpu_use_device(@device, &(%s)) : (void "
-                    "*)&(%s);",
-                    v, v, v, v);
+        bool pointer = is_device_pointer(k, item);
+        const char *base = pointer ? v : cg_strf(cg, "&(%s)", v), *star = pointer ? "" : "*",
+                   *device = cg_strf(cg, "__ompgpu_use_device(@device, %s)", base);
+        if (item->nsections) {
+            const char *begin = cg_span_of(cg, item).begin;
+            device = cg_strf(cg,
+                             "(void *)((char *)__ompgpu_use_device(@device, %s) - ((char *)%s - "
+                             "(char *)%s))",
+                             begin, begin, base);
         }
+        cg_line(cg, "__typeof__(%s) %s@dev_%s = @if ? %s : (void *)%s;", v, star, v, device, base);
+        if (pointer)
+            cg_line(cg, "__typeof__(@dev_%s) %s = @dev_%s;", v, v, v);
     }
 }
 
@@ -446,9 +453,8 @@ static void bind_device_addresses(struct cg *cg, const struct omp_clause *k)
 {
     for (unsigned i = 0; i < k->nitems; i++) {
         const struct omp_item *item = &k->items[i];
-        bool pointer = item->var->type->kind == OMPT_POINTER &&
-                       (k->kind == OMPC_USE_DEVICE_PTR || item->nsections);
-        cg_bind(cg, item->var, pointer ? NULL : cg_strf(cg, "(*@dev_%s)", item->var->name));
+        cg_bind(cg, item->var,
+                is_device_pointer(k, item) ? NULL : cg_strf(cg, "(*@dev_%s)", item->var->name));
     }
 }
 

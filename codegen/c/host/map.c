@@ -33,13 +33,12 @@ static void write_entry(struct cg *cg, unsigned *n, const char *base, const char
     ++*n;
 }
 
+/* Where the variable begins, or what the base pointer leads to. */
 static const char *base_address(struct cg *cg, const struct omp_item *item)
 {
-    if (item->base_type && item->base_type->kind == OMPT_POINTER && item->nsections)
-        return cg_expr(cg, item->base);
-    if (!cg_empty(item->parent))
-        return cg_strf(cg, item->parent_arrow ? "%s" : "&(%s)", cg_expr(cg, item->parent));
-    return cg_strf(cg, "&(%s)", cg_expr(cg, item->base));
+    if (item->derefs)
+        return cg_expr(cg, item->base_pointer);
+    return cg_strf(cg, "&(%s)", cg_spell(cg, item->var));
 }
 
 /* The bits of the unit are those of the runtime's interface. */
@@ -58,7 +57,7 @@ SAME_BIT(PRESENT);
 static unsigned flags_of(const struct omp_map *m)
 {
     return (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
-           (m->attach ? OMPGPU_MAP_ATTACH : 0);
+           (m->attach ? OMPGPU_MAP_ATTACH : 0) | (m->in_block ? OMPGPU_MAP_BLOCK : 0);
 }
 
 static void write_map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
@@ -69,21 +68,16 @@ static void write_map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
         write_entry(cg, n, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
         return;
     }
-    struct cg_span s;
-    const char *text = cg_expr(cg, m->item->text);
-    if (m->item->parent_arrow &&
-        cg_empty(m->item->parent)) { /* the struct that a pointer leads to */
-        write_entry(cg, n, text, text, cg_strf(cg, "sizeof(*(%s))", text), "0", flags,
-                    m->item->place.line, cg_strf(cg, "*%s", cg_raw(cg, m->item->text)));
-        return;
-    }
-    if (m->item->nsections)
-        s = cg_span_of(cg, m->item);
-    else
-        s = (struct cg_span){ cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
-    write_entry(cg, n, base_address(cg, m->item), s.begin, s.size,
-                m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, m->item->base)) : "0", flags,
-                m->item->place.line, cg_raw(cg, m->item->text));
+    const struct omp_item *item = m->item;
+    const char *text = cg_expr(cg, item->text), *name = cg_raw(cg, item->text);
+    struct cg_span s = { cg_strf(cg, "&(%s)", text), cg_strf(cg, "sizeof(%s)", text) };
+    if (item->nsections)
+        s = cg_span_of(cg, item);
+    if (item->nsections && item->text.end == item->base.end) /* what a pointer leads to */
+        name = cg_strf(cg, "*%s", name);
+    write_entry(cg, n, base_address(cg, item), s.begin, s.size,
+                m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, item->base_pointer)) : "0", flags,
+                item->place.line, name);
 }
 
 /* target update of a section with gaps: one call for each part without.  Where the inner lengths

@@ -1,0 +1,130 @@
+/* objects.c - which struct objects a target region needs as a whole.
+ *
+ * A list item  s.y  or  s->q->y  maps that member only.  The region may use other members of the
+ * same object, or the object itself: then all of it has to be there.  Each use in the region is the
+ * chain of members that it goes through from its variable, whatever it subscripts or follows in
+ * between;  s->q[i].y  is  s: q, y.  It is all right where it goes through a list item's chain. One
+ * that ends before the object (a copy of the pointer to it, say) could reach any part of it. */
+#include "frontend/fe.h"
+#include <string.h>
+
+struct chain {
+    struct omp_var *var;
+    VEC(unsigned) members;
+};
+struct uses {
+    struct fe *fe;
+    const struct omp_map *listed;
+    unsigned nlisted;
+    const struct omp_item *object;
+    bool need;
+};
+
+/* ------------------------------------------------------------------ one use */
+static bool begins_with(const unsigned *all, unsigned n, const unsigned *first, unsigned nfirst)
+{
+    return nfirst <= n && (!nfirst || memcmp(all, first, nfirst * sizeof *first) == 0);
+}
+
+/* Does it go through storage of the object that the list maps? */
+static bool is_listed(const struct uses *u, const struct chain *x)
+{
+    const struct omp_item *object = u->object;
+    for (unsigned i = 0; i < u->nlisted; i++) {
+        const struct omp_item *it = u->listed[i].item;
+        for (; it && it->var == object->var; it = it->pointer)
+            if (it->nmembers > object->nmembers &&
+                begins_with(x->members.at, x->members.n, it->members, it->nmembers))
+                return true;
+    }
+    return false;
+}
+
+static void check_use(struct uses *u, const struct chain *x)
+{
+    const struct omp_item *object = u->object;
+    if (x->var != object->var)
+        return;
+    if (x->members.n > object->nmembers)
+        u->need |= begins_with(x->members.at, x->members.n, object->members, object->nmembers) &&
+                   !is_listed(u, x);
+    else
+        u->need |= begins_with(object->members, object->nmembers, x->members.at, x->members.n);
+}
+
+/* ------------------------------------------------------------------ all uses */
+static enum CXChildVisitResult visit_expression(CXCursor, CXCursor, CXClientData);
+
+static void visit_all(struct uses *u, CXCursor c)
+{
+    if (visit_expression(c, c, u) == CXChildVisit_Recurse)
+        clang_visitChildren(c, visit_expression, u);
+}
+
+/* Follows the operand in which a member, an element or what a pointer leads to is looked up; visits
+ * the subscripts. */
+static void follow(struct uses *u, CXCursor c, struct chain *x)
+{
+    fe_cursors v = { 0 };
+    c = fe_strip(u->fe, c);
+    enum CXCursorKind k = clang_getCursorKind(c);
+    bool deref =
+        k == CXCursor_UnaryOperator && clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_Deref;
+    if (k == CXCursor_DeclRefExpr)
+        x->var = fe_var_of(u->fe, clang_getCursorReferenced(c));
+    if (deref || k == CXCursor_MemberRefExpr || k == CXCursor_ArraySubscriptExpr)
+        fe_children(u->fe, c, &v);
+    if (!v.n) {
+        if (k != CXCursor_DeclRefExpr)
+            clang_visitChildren(c, visit_expression, u);
+        return;
+    }
+    follow(u, v.at[0], x);
+    if (k == CXCursor_MemberRefExpr && !fe_is_unnamed_member(c))
+        *VEC_PUSH(u->fe->a, &x->members) = fe_location(u->fe, clang_getCursorReferenced(c));
+    for (unsigned i = 1; i < v.n && k == CXCursor_ArraySubscriptExpr; i++)
+        visit_all(u, v.at[i]);
+}
+
+static enum CXChildVisitResult visit_expression(CXCursor c, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    struct uses *u = data;
+    struct chain x = { 0 };
+    switch (clang_getCursorKind(c)) {
+    case CXCursor_DeclRefExpr:
+    case CXCursor_MemberRefExpr:
+    case CXCursor_ArraySubscriptExpr:
+    case CXCursor_UnaryOperator:
+        follow(u, c, &x);
+        check_use(u, &x);
+        return CXChildVisit_Continue;
+    case CXCursor_UnaryExpr: return CXChildVisit_Continue; /* sizeof and friends */
+    default: return CXChildVisit_Recurse;
+    }
+}
+
+/* A section of the same base is taken to hold the object. */
+static bool is_mapped(const struct fe *fe, const struct omp_map *listed, unsigned nlisted,
+                      const struct omp_item *object)
+{
+    for (unsigned i = 0; i < nlisted; i++) {
+        const struct omp_item *it = listed[i].item;
+        if (it && it->var == object->var && it->derefs == object->derefs &&
+            fe_same_text(fe->u, it->base, object->base))
+            return true;
+    }
+    return false;
+}
+
+bool fe_needs_object(struct fe *fe, const struct omp_construct *c, const struct omp_map *listed,
+                     unsigned nlisted, const struct omp_item *object)
+{
+    struct uses u = { .fe = fe, .listed = listed, .nlisted = nlisted, .object = object };
+    if (is_mapped(fe, listed, nlisted, object))
+        return false;
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        if (fe->pragmas.at[i].c == c && fe->pragmas.at[i].found)
+            visit_all(&u, fe->pragmas.at[i].stmt);
+    return u.need;
+}

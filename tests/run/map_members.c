@@ -1,0 +1,111 @@
+/* members of structs: just their storage is mapped, those of one construct as one block; flexible array members; siblings mapped later */
+#include "check.h"
+
+enum { N = 20 };
+struct large { int w[1 << 16]; int x, y; double z; int v; };
+struct matrix { int rows, cols; double v[]; };
+struct pair { int *a, *b; int na, nb; };
+struct nest { int id; struct pair in[3]; struct { int k, l; } part; };
+
+#ifndef HOST_ONLY
+static void extents(void)
+{
+    static struct large s;
+    int r = -1;
+#pragma omp target enter data map(alloc: s.y, s.z)
+    CHECK(!PRESENT(&s.w) && !PRESENT(&s.x) && PRESENT(&s.y) && PRESENT(&s.z) && !PRESENT(&s.v));
+    s.w[5] = 9;
+#pragma omp target map(to: s.w) map(from: r)     /* not allowed by 5.2, but there is nothing wrong about it */
+    r = s.w[5];
+    CHECK_EQ(r, 9);
+    s.y = 3, s.z = 4;
+#pragma omp target update to(s.y)
+#pragma omp target map(from: r)
+    r = s.y;
+    CHECK_EQ(r, 3);
+#pragma omp target exit data map(delete: s.y, s.z)
+    CHECK(!PRESENT(&s.y) && !PRESENT(&s.z));
+    /* holes are there, and not copied */
+    s.x = 1, s.y = 2, s.z = 3, s.v = 4;
+#pragma omp target data map(to: s.v) map(tofrom: s.x) map(alloc: s.y)
+    {
+        CHECK(PRESENT(&s.z) && PRESENT(&s.v) && !PRESENT(s.w));
+#pragma omp target map(from: r)
+        r = s.v, s.x = 10, s.y = 20;
+        s.z = 5;
+    }
+    CHECK(r == 4 && s.x == 10 && s.y == 2 && s.z == 5 && s.v == 4);
+}
+#endif
+
+static struct matrix *new_matrix(void)
+{
+    struct matrix *m = malloc(sizeof *m + N * sizeof(double));
+    *m = (struct matrix){ 4, 5 };
+    for (int i = 0; i < N; i++)
+        m->v[i] = i;
+    return m;
+}
+
+static void flexible(void)
+{
+    struct matrix *m = new_matrix();
+    int on = 0;
+#pragma omp target data map(tofrom: m[0:1]) map(tofrom: m->v[0:N])
+    {
+#pragma omp target teams distribute parallel for
+        for (int i = 0; i < N; i++)
+            m->v[i] *= m->rows;
+    }
+    CHECK(m->v[19] == 76 && m->v[1] == 4);
+#pragma omp target map(tofrom: m->rows, m->v[0:N])
+    m->v[3] = m->rows;
+    CHECK_EQ(m->v[3], 4);
+#pragma omp target map(tofrom: m->v[0:N], on)
+    m->v[4] = 200, on = ON_DEVICE;
+    CHECK(on && m->v[4] == 200);
+#pragma omp target map(tofrom: m->v[10:2])      /* a member that the list does not name */
+    m->v[10] = m->cols;
+    CHECK(m->v[10] == 5 && m->cols == 5);
+#pragma omp target enter data map(to: *m, m->v[2:N - 2])
+#pragma omp target map(from: on)
+    on = m->rows * m->cols, m->v[2] = on;
+#pragma omp target exit data map(from: *m, m->v[2:N - 2])
+    CHECK(on == 20 && m->v[2] == 20 && m->rows == 4);
+    free(m);
+}
+
+static void several_pointers(void)
+{
+    int a[N], b[N], c[N];
+    struct pair p = { a, b, N, N }, *q = &p;
+    struct nest t = { 5, { { a, b, N, N }, { b, c, N, N }, { c, a, N, N } }, { 1, 2 } };
+    for (int i = 0; i < N; i++)
+        a[i] = i, b[i] = 2 * i, c[i] = 0;
+#pragma omp target enter data map(to: p.a[0:N], p.b[4:8])
+#pragma omp target
+    for (int i = 4; i < 12; i++)
+        p.a[i] += p.b[i];
+#pragma omp target                             /* through a pointer to the struct */
+    q->a[0] = q->b[5];
+#pragma omp target exit data map(from: p.a[0:N]) map(release: p.b[4:8])
+    CHECK(a[0] == 10 && a[3] == 3 && a[4] == 12 && a[11] == 33 && a[12] == 12 && p.a == a && p.b == b);
+#pragma omp target teams distribute parallel for map(to: q->a[0:q->na], q->nb) map(tofrom: q->b[0:q->nb])
+    for (int i = 0; i < N; i++)
+        q->b[i] = q->a[i] + q->nb;
+    CHECK(b[0] == 30 && b[19] == 39);
+#pragma omp target map(tofrom: t.in[1].b[0:N], t.part.l) map(to: t.in[1].a[0:N])
+    for (int i = 0; i < N; i++)
+        t.in[1].b[i] = t.in[1].a[i] + ++t.part.l;
+    CHECK(c[0] == b[0] + 3 && c[19] == b[19] + 22 && t.part.l == 22 && t.part.k == 1 && t.id == 5 && t.in[1].b == c);
+}
+
+int main(void)
+{
+#ifndef HOST_ONLY
+    extents();
+#endif
+    flexible();
+    several_pointers();
+    return RESULT;
+}
