@@ -511,13 +511,49 @@ static void on_unary(struct fe *fe, CXCursor c)
     }
     walk_children(fe, c);
 }
+/* Instructions of the host; a template without any orders memory accesses and is valid anywhere.
+ * Its operands must be in memory: registers differ in kind and size. */
+static bool is_in_memory(CXString constraint)
+{
+    const char *letters = clang_getCString(constraint);
+    bool memory = letters[strspn(letters, "=+")] == 'm' && !letters[strspn(letters, "=+") + 1];
+    clang_disposeString(constraint);
+    return memory;
+}
+
+static bool is_plain_clobber(CXString name)
+{
+    bool plain = !strcmp(clang_getCString(name), "memory") || !strcmp(clang_getCString(name), "cc");
+    clang_disposeString(name);
+    return plain;
+}
+
+static bool has_instructions(CXCursor c)
+{
+    CXString template = clang_Cursor_getGCCAssemblyTemplate(c), constraint;
+    CXCursor operand;
+    bool empty = clang_getCursorKind(c) == CXCursor_GCCAsmStmt && !*clang_getCString(template) &&
+                 !clang_Cursor_isGCCAssemblyHasGoto(c);
+    clang_disposeString(template);
+    for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumOutputs(c); i++)
+        empty = clang_Cursor_getGCCAssemblyOutput(c, i, &constraint, &operand) &&
+                is_in_memory(constraint);
+    for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumInputs(c); i++)
+        empty = clang_Cursor_getGCCAssemblyInput(c, i, &constraint, &operand) &&
+                is_in_memory(constraint);
+    for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumClobbers(c); i++)
+        empty = is_plain_clobber(clang_Cursor_getGCCAssemblyClobber(c, i));
+    return !empty;
+}
+
 static void on_asm(struct fe *fe, CXCursor c)
 {
     fe_cursors v = { 0 };
     fe_children(fe, c, &v);
     for (unsigned i = 0; i < v.n; i++)
         mark_lvalue(fe, v.at[i], &fe->addrs);
-    *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "inline assembly" };
+    if (has_instructions(c))
+        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "inline assembly" };
     walk_children(fe, c);
 }
 

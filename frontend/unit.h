@@ -535,9 +535,10 @@ struct omp_unit {
     /* user-defined reductions, by position */
     struct omp_udr *udrs;
     unsigned nudrs;
-    /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -Rompgpu; each line of generated
+    /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -Rompgpu,
+     * -fopenmp-offload-mandatory; each line of generated
      * code counts as the directive's, for debug information and messages. */
-    bool atomic_reduction, remarks, exact_lines;
+    bool atomic_reduction, remarks, exact_lines, offload_mandatory;
     struct arena *arena;
     void *lines; /* frontend use: line markers */
 };

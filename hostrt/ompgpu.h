@@ -99,12 +99,19 @@ struct ompgpu_var {   /* a declare target variable */
     __SIZE_TYPE__ size;
     unsigned link; /* declare target link */
 };
+enum { /* of a unit */
+       /* `requires`: the same in all units of a program */
+       OMPGPU_UNIFIED_ADDRESS = 1,
+       OMPGPU_UNIFIED_SHARED_MEMORY = 2,
+       OMPGPU_REQUIRES = OMPGPU_UNIFIED_ADDRESS | OMPGPU_UNIFIED_SHARED_MEMORY,
+       OMPGPU_OFFLOAD_IS_MANDATORY = 4, /* -fopenmp-offload-mandatory */
+};
 struct ompgpu_unit {
     unsigned abi;
     const void *image; /* struct ompgpu_image_header (hostrt/image.h) */
     const char *file;
     const struct ompgpu_var *vars;
-    unsigned nvars;
+    unsigned nvars, flags;
     void *state; /* runtime */
 };
 

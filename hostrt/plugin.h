@@ -27,6 +27,7 @@ struct ompgpu_device_info { /* immutable after open() */
     unsigned arch; /* 90 …; 0 emu */
     unsigned multiprocessors, max_threads_per_team, max_threads_per_mp, registers_per_mp, warp_size;
     size_t shared_per_team, total_memory;
+    bool unified; /* kernels can access all memory of the host */
 };
 struct ompgpu_kernel_where { /* for messages of a running kernel */
     const char *kernel, *file, *function, *directive;

@@ -39,7 +39,7 @@ CLANG=${OMPGPU_CLANG:-clang-22}
 SAMPLES=$ROOT/samples
 LC_ALL=C; export LC_ALL
 # The user's environment must not change what is tested.
-unset OMPGPU_DEVICE OMPGPU_INFO OMP_TARGET_OFFLOAD OMP_DEFAULT_DEVICE OMP_NUM_THREADS CPATH C_INCLUDE_PATH CUDA_PATH CUDA_HOME
+unset OMPGPU_INFO OMP_TARGET_OFFLOAD OMP_DEFAULT_DEVICE OMP_NUM_THREADS CPATH C_INCLUDE_PATH CUDA_PATH CUDA_HOME
 
 tap_n=0
 tap_failed=0
@@ -125,16 +125,14 @@ if ! have_ptxas; then GPUS=
 elif [ -n "${OMPGPU_LONG:-}" ]; then GPUS=sm_75,sm_80,sm_90,sm_100
 else GPUS=sm_75,sm_100
 fi
+# The emulated device must be asked for, or its use is announced.
+unset OMPGPU_DEVICE
+case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
 SLOWER=1
 [ -z "${OMPGPU_SANITIZE:-}" ] || SLOWER=10
 
 in_time() { timeout 900 "$@"; }
-on_device() {
-    case $ARCH in
-    *emu*) OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY "$@" ;;
-    *) OMP_TARGET_OFFLOAD=MANDATORY "$@" ;;
-    esac
-}
+on_device() { OMP_TARGET_OFFLOAD=MANDATORY "$@"; }
 
 # ------------------------------------------------------------------ programs
 # program_says KEY: what follows `KEY:` in a comment in the first three lines of $src

@@ -1,7 +1,8 @@
 /* main.c - omp-split: one preprocessed file in, the device text and the host text out.
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
- *             [--atomic-reduction] [--remarks] [--exact-lines] T/app.i -- CLANG-ARGS
+ *             [--atomic-reduction] [--remarks] [--exact-lines]
+ *             [--offload-mandatory] T/app.i -- CLANG-ARGS
  *   omp-split --path app.c --screen T/app.i
  *   omp-split --path app.c --hide-scans T/app.check.c app.c
  *
@@ -20,7 +21,7 @@
 
 struct options {
     const char *path, *device, *host, *tree, *hide_scans, *input;
-    bool emit_tree, atomic_reduction, remarks, exact_lines, screen;
+    bool emit_tree, atomic_reduction, remarks, exact_lines, offload_mandatory, screen;
     int nargs;
     const char *const *args;
 };
@@ -67,6 +68,8 @@ static int read_options(int argc, char **argv, struct options *o)
             o->remarks = true;
         else if (!strcmp(argv[i], "--exact-lines"))
             o->exact_lines = true;
+        else if (!strcmp(argv[i], "--offload-mandatory"))
+            o->offload_mandatory = true;
         else if (!strcmp(argv[i], "--screen"))
             o->screen = true;
         else if (value && i + 1 < argc)
@@ -168,6 +171,7 @@ static int split_file(const struct options *o, char *text, size_t length)
         return TOOL_ERROR;
     u->atomic_reduction = o->atomic_reduction;
     u->remarks = o->remarks;
+    u->offload_mandatory = o->offload_mandatory;
     u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
     int rc = fe_check(u) ? TOOL_ERROR : TOOL_OK;
     if (o->emit_tree && rc == TOOL_OK)

@@ -186,6 +186,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
               drv_job_file(j, "host.c"));
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
         WORDS_ADD(&p->argv, "--atomic-reduction");
+    if (drv_has(j->opt, FLAG_OFFLOAD_MANDATORY))
+        WORDS_ADD(&p->argv, "--offload-mandatory");
     if (j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
     if (j->opt->debug || j->opt->remarks || j->opt->warn_generic || j->opt->mode)

@@ -283,6 +283,12 @@ struct ompgpu_device {
 };
 void ompgpu_watch_fork(void); /* once, at start-up (fork.c) */
 extern pthread_mutex_t ompgpu_start_lock;
+/* atomic: enum of hostrt/ompgpu.h, what any unit has */
+extern unsigned ompgpu_unit_flags;
+static inline bool ompgpu_unified(void)
+{
+    return __atomic_load_n(&ompgpu_unit_flags, __ATOMIC_RELAXED) & OMPGPU_UNIFIED_SHARED_MEMORY;
+}
 extern struct ompgpu_device *ompgpu_devices;
 extern int ompgpu_ndevices;
 /* atomic: counts registered units with variables */
@@ -290,12 +296,14 @@ extern unsigned ompgpu_generation;
 enum ompgpu_run_state { OMPGPU_NOT_STARTED, OMPGPU_RUNNING, OMPGPU_STOPPED };
 extern int ompgpu_run_state; /* atomic */
 void ompgpu_start(void);     /* chooses the devices; cheap when done */
+enum { OMPGPU_DEVICE_INITIAL = -1, OMPGPU_DEVICE_INVALID = -2 }; /* omp_initial_device … */
 /* The device to use for a construct, opened and with all declare target variables in its present
- * table; NULL: the host.  Ends the program where the number is out of range, the device cannot be
- * opened, or the host is not allowed. */
+ * table; NULL: the host.  Ends the program where the number is omp_invalid_device, the device
+ * cannot be opened, or the host is not allowed. */
 struct ompgpu_device *ompgpu_device_get(const struct ompgpu_where *, long number);
-/* For the API: no message, no exit.  *device is NULL for the host.  Nonzero: no such device, or it
- * cannot be used. */
+/* For the API.  *device is NULL for the host.  Nonzero, without a message: no such device, or it
+ * cannot be used.  Ends the program as the specification wants it: omp_invalid_device, and all
+ * numbers that no device has where offloading is mandatory. */
 int ompgpu_device_try(int number, struct ompgpu_device **device);
 int ompgpu_default_device(void);
 /* Says once that regions run on the host, or ends the program under MANDATORY. */

@@ -14,6 +14,9 @@
  * address.  The mapping that holds the pointer remembers both, so that copying the storage around
  * it in either direction leaves each side with its own.
  *
+ * With `requires unified_shared_memory` nothing is created: only declare target variables and what
+ * the program associates have storage of their own on the device.
+ *
  * Several threads: all this runs under device->lock, so no thread finds a mapping half made.  But
  * copies to the device are only ordered for the thread that makes them.  Once a second thread is
  * known, a region that copied waits for its copies before it gives up the lock; while there is one
@@ -157,6 +160,12 @@ static struct part mapped_part(const struct ompgpu_entry *e, const struct ompgpu
 }
 
 /* ------------------------------------------------------------------ looking up */
+/* With unified shared memory everything has storage that the device can use: its own. */
+static bool must_be_mapped(const struct ompgpu_map *m)
+{
+    return (m->flags & OMPGPU_MAP_PRESENT) && !ompgpu_unified();
+}
+
 /* Neither a mere lookup nor a private copy.  A section of length zero counts where its address is
  * mapped, and makes no mapping. */
 static inline bool is_counted(const struct ompgpu_map *m)
@@ -432,9 +441,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
         return enter_unmapped(w, m, address);
     if (find_entry(w, m, &e))
         return -1;
-    if (!e && !m->size)
-        return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, NOT_PRESENT)
-                                             : enter_unmapped(w, m, address);
+    if (!e && (!m->size || ompgpu_unified()))
+        return must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : enter_unmapped(w, m, address);
     if (!e) {
         if (create_entry(w, m, &e))
             return -1;
@@ -535,9 +543,7 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     if (find_entry(w, m, &e))
         return -1;
     if (!e)
-        return w->how == OMPGPU_LEAVE_DATA && (m->flags & OMPGPU_MAP_PRESENT)
-                   ? item_wrong(w, m, NOT_PRESENT)
-                   : 0;
+        return w->how == OMPGPU_LEAVE_DATA && must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
         if (e->counted != w->number && e->refs > 0)
             e->refs--, e->counted = w->number;
@@ -610,7 +616,7 @@ static int update_item(struct work *w, const struct ompgpu_map *m)
     if (find_entry(w, m, &e))
         return -1;
     if (!e)
-        return m->flags & OMPGPU_MAP_PRESENT ? item_wrong(w, m, NOT_PRESENT) : 0;
+        return must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
     if (!m->size)
         return 0;
     struct part p = mapped_part(e, m);

@@ -17,7 +17,8 @@ int ompgpu_ndevices;
 int ompgpu_run_state;
 unsigned ompgpu_generation;
 
-static char no_device[512]; /* why there are none */
+static char no_device[512]; /* why there are none, or none that was asked for */
+static bool assumed;        /* the emulated device, which nobody asked for */
 
 /* ------------------------------------------------------------------ choosing */
 static const struct candidate {
@@ -63,6 +64,25 @@ static int count_usable(const struct candidate *c)
     return without ? 0 : n;
 }
 
+/* NULL, or what forbids that the host, or the emulated device, stands in for a GPU. */
+static const char *mandatory(void)
+{
+    if (__atomic_load_n(&ompgpu_unit_flags, __ATOMIC_RELAXED) & OMPGPU_OFFLOAD_IS_MANDATORY)
+        return "-fopenmp-offload-mandatory";
+    return ompgpu_settings.offload == OMPGPU_OFFLOAD_MANDATORY ? "OMP_TARGET_OFFLOAD=MANDATORY"
+                                                               : NULL;
+}
+
+/* May this kind of device be used? */
+static bool is_wanted(const struct candidate *c)
+{
+    if (ompgpu_settings.device_kind != OMPGPU_KIND_ANY)
+        return ompgpu_settings.device_kind == (long)c->kind;
+    if (c->kind == OMPGPU_KIND_EMU && mandatory())
+        add_reason("the emulated device must be asked for: OMPGPU_DEVICE=emu%s%s", "", "");
+    return c->kind == OMPGPU_KIND_CUDA || (c->kind == OMPGPU_KIND_EMU && !mandatory());
+}
+
 static int make_devices(const struct ompgpu_plugin *plugin, int n)
 {
     struct ompgpu_device *devices = ompgpu_xalloc((size_t)n * sizeof *devices);
@@ -83,17 +103,17 @@ static int choose_devices(void)
     ompgpu_read_environment(&ompgpu_settings);
     ompgpu_watch_exit();
     ompgpu_watch_fork();
-    if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED)
+    if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED) {
+        add_reason("OMP_TARGET_OFFLOAD=DISABLED%s%s", "", "");
         return 0;
+    }
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         const struct candidate *c = &candidates[i];
-        if (ompgpu_settings.device_kind == OMPGPU_KIND_ANY
-                ? c->kind == OMPGPU_KIND_PTX
-                : ompgpu_settings.device_kind != (int)c->kind)
-            continue;
-        int n = count_usable(c);
-        if (n > 0)
+        int n = is_wanted(c) ? count_usable(c) : 0;
+        if (n > 0) {
+            assumed = c->kind == OMPGPU_KIND_EMU && ompgpu_settings.device_kind == OMPGPU_KIND_ANY;
             return make_devices(c->plugin, n);
+        }
     }
     return 0;
 }
@@ -112,6 +132,33 @@ void ompgpu_start(void)
 }
 
 /* ------------------------------------------------------------------ opening */
+/* Under ompgpu_start_lock: NULL, or why regions cannot run there. */
+static const char *unsuited_device(struct ompgpu_device *dev)
+{
+    static char reason[sizeof dev->reason];
+    if (ompgpu_unified() && !dev->info.unified)
+        return "it cannot access all memory of the host, which 'requires unified_shared_memory' "
+               "asks "
+               "for";
+    const struct ompgpu_unit *unit = ompgpu_unit_unsuited(dev);
+    if (!unit)
+        return NULL;
+    const char *why = ompgpu_plugin_message();
+    snprintf(reason, sizeof reason, "%s has no image for it%s%s", unit->file, *why ? ": " : "",
+             why);
+    return reason;
+}
+
+/* Nobody asked for the emulated device: that is said once, when it is used first. */
+static void announce_device(void)
+{
+    if (assumed)
+        ompgpu_say(NULL, "warning",
+                   "regions run on the emulated device: %s (OMPGPU_DEVICE=emu asks for it)",
+                   no_device);
+    assumed = false;
+}
+
 /* Under ompgpu_start_lock.  *file: the unit whose image could not be loaded, where that is the
  * trouble. */
 static int open_device(struct ompgpu_device *dev, const char **file)
@@ -119,11 +166,11 @@ static int open_device(struct ompgpu_device *dev, const char **file)
     if (dev->state == OMPGPU_DEVICE_NEW) {
         if (dev->plugin->open(dev->ordinal, &dev->info))
             return -1;
-        const struct ompgpu_unit *unsuited = ompgpu_unit_unsuited(dev);
+        announce_device();
+        const char *unsuited = unsuited_device(dev);
         if (unsuited) {
-            snprintf(dev->reason, sizeof dev->reason, "%s has no image for device %d (%s)%s%s",
-                     unsuited->file, dev->number, dev->info.name,
-                     *ompgpu_plugin_message() ? ": " : "", ompgpu_plugin_message());
+            snprintf(dev->reason, sizeof dev->reason, "device %d (%s): %s", dev->number,
+                     dev->info.name, unsuited);
             __atomic_store_n(&dev->state, OMPGPU_DEVICE_HOST, __ATOMIC_RELEASE);
             return 0;
         }
@@ -160,12 +207,22 @@ static int ensure_open(struct ompgpu_device *dev, const char **file)
 void ompgpu_on_host(const struct ompgpu_where *where, const char *reason)
 {
     static int said;
+    if (mandatory())
+        ompgpu_fatal(where, "%s, but %s", mandatory(), reason);
     if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED)
         return;
-    if (ompgpu_settings.offload == OMPGPU_OFFLOAD_MANDATORY)
-        ompgpu_fatal(where, "OMP_TARGET_OFFLOAD=MANDATORY, but %s", reason);
     if (where->region && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
         ompgpu_say(where, "warning", "runs on the host: %s", reason);
+}
+
+static void describe_range(char *text, size_t size, long number)
+{
+    snprintf(
+        text, size,
+        "device number %ld is out of range: there %s %d device%s (0 … %d), and %d or -1 is the "
+        "host",
+        number, ompgpu_ndevices == 1 ? "is" : "are", ompgpu_ndevices,
+        ompgpu_ndevices == 1 ? "" : "s", ompgpu_ndevices - 1, ompgpu_ndevices);
 }
 
 /* Everything but an open device in range. */
@@ -175,19 +232,20 @@ get_device_slowly(const struct ompgpu_where *where, long number)
     const char *file = NULL;
     if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
         return NULL;
+    if (number == OMPGPU_DEVICE_INITIAL || (ompgpu_ndevices && number == ompgpu_ndevices))
+        return NULL;
+    if (number == OMPGPU_DEVICE_INVALID && (ompgpu_ndevices || !mandatory()))
+        ompgpu_fatal(where, "the device is omp_invalid_device");
     if (ompgpu_ndevices == 0) {
         ompgpu_on_host(where, no_device);
         return NULL;
     }
-    if (number == -1 ||
-        number == ompgpu_ndevices) /* omp_initial_device, omp_get_initial_device() */
+    if (number < 0 || number > ompgpu_ndevices) {
+        char reason[128];
+        describe_range(reason, sizeof reason, number);
+        ompgpu_on_host(where, reason);
         return NULL;
-    if (number < 0 || number > ompgpu_ndevices)
-        ompgpu_fatal(where,
-                     "device number %ld is out of range: there %s %d device%s (0 … %d), and %d or "
-                     "-1 is the host",
-                     number, ompgpu_ndevices == 1 ? "is" : "are", ompgpu_ndevices,
-                     ompgpu_ndevices == 1 ? "" : "s", ompgpu_ndevices - 1, ompgpu_ndevices);
+    }
     struct ompgpu_device *dev = &ompgpu_devices[number];
     if (ensure_open(dev, &file)) {
         if (__atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
@@ -220,10 +278,17 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
     const char *file;
     ompgpu_start();
     *device = NULL;
-    if (number == -1 || number == ompgpu_ndevices)
+    if (number == OMPGPU_DEVICE_INITIAL || number == ompgpu_ndevices)
         return 0;
-    if (number < 0 || number > ompgpu_ndevices)
+    if (number == OMPGPU_DEVICE_INVALID)
+        ompgpu_fatal(NULL, "a device routine is called with omp_invalid_device");
+    if (number < 0 || number > ompgpu_ndevices) {
+        char reason[128];
+        describe_range(reason, sizeof reason, number);
+        if (mandatory())
+            ompgpu_fatal(NULL, "%s, but in a device routine %s", mandatory(), reason);
         return -1;
+    }
     struct ompgpu_device *dev = &ompgpu_devices[number];
     if ((!is_device_open(dev) && ensure_open(dev, &file)) ||
         __atomic_load_n(&dev->state, __ATOMIC_ACQUIRE) != OMPGPU_DEVICE_OPEN)

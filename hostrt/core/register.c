@@ -33,6 +33,7 @@ struct unit_state { /* what unit->state points to; guarded by ompgpu_start_lock 
     struct region_state *regions;
 };
 static struct unit_state *units;
+unsigned ompgpu_unit_flags;
 static struct load *loads;
 
 static const struct ompgpu_image_header *images_of(const struct unit_state *u)
@@ -59,6 +60,27 @@ static void check_unit(const struct ompgpu_unit *unit)
         ompgpu_fatal(NULL, "%s: %s", file, bad);
 }
 
+/* Under ompgpu_start_lock: NULL, or a unit that does not require the same. */
+static const struct ompgpu_unit *differing_unit(const struct ompgpu_unit *unit)
+{
+    for (const struct unit_state *u = units; u; u = u->next)
+        if ((u->unit->flags ^ unit->flags) & OMPGPU_REQUIRES)
+            return u->unit;
+    return NULL;
+}
+
+static _Noreturn void refuse_differing(const struct ompgpu_unit *a, const struct ompgpu_unit *b)
+{
+    const struct ompgpu_unit *with = (a->flags & ~b->flags & OMPGPU_REQUIRES) ? a : b;
+    unsigned what = (a->flags ^ b->flags) & OMPGPU_REQUIRES;
+    ompgpu_fatal(NULL,
+                 "%s has 'requires %s', %s has not: all files of a program with device code must "
+                 "have the same",
+                 with->file,
+                 what & OMPGPU_UNIFIED_SHARED_MEMORY ? "unified_shared_memory" : "unified_address",
+                 (with == a ? b : a)->file);
+}
+
 void __ompgpu_register(struct ompgpu_unit *unit)
 {
     check_unit(unit);
@@ -68,10 +90,14 @@ void __ompgpu_register(struct ompgpu_unit *unit)
     u->unit = unit;
     unit->state = u;
     pthread_mutex_lock(&ompgpu_start_lock);
+    const struct ompgpu_unit *differs = differing_unit(unit);
     u->next = units, units = u;
+    __atomic_or_fetch(&ompgpu_unit_flags, unit->flags, __ATOMIC_RELAXED);
     if (unit->nvars)
         __atomic_add_fetch(&ompgpu_generation, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&ompgpu_start_lock);
+    if (differs)
+        refuse_differing(unit, differs);
 }
 
 /* ------------------------------------------------------------------ going */
@@ -202,8 +228,12 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
     pthread_mutex_lock(&dev->lock);
     l->next = dev->links, dev->links = l;
     struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)v->address, v->size);
-    uintptr_t address = e ? e->device + ((uintptr_t)v->address - e->begin) : 0;
-    int bad = e ? dev->plugin->to_device(dev->ordinal, pointer, &address, sizeof address) : 0;
+    uintptr_t host = (uintptr_t)v->address, address = host;
+    if (e)
+        address = e->device + (host - e->begin);
+    int bad = e || ompgpu_unified()
+                  ? dev->plugin->to_device(dev->ordinal, pointer, &address, sizeof address)
+                  : 0;
     pthread_mutex_unlock(&dev->lock);
     return bad;
 }

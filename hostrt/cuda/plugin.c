@@ -270,7 +270,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
         return 1;
     d->arch = info->arch;
     pthread_mutex_init(&d->stack_lock, NULL);
-    d->pageable_access = pageable != 0;
+    d->pageable_access = info->unified = pageable != 0;
     ompgpu_cuda_memory_init(&d->memory, info->total_memory);
     d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
     if (enter_device(ordinal, &stream) ||

@@ -107,6 +107,7 @@ static int emu_open(int ordinal, struct ompgpu_device_info *info)
         .warp_size = EMU_WARP,
         .shared_per_team = EMU_SHARED_BYTES,
         .total_memory = s->memory,
+        .unified = true,
     };
     if (ompgpu_emu_memory_init(&memory[ordinal], s->memory)) {
         ompgpu_plugin_error("out of host memory");

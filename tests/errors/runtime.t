@@ -172,8 +172,11 @@ not_mapped 2 10 "from(present: s)|s, 4"
 not_mapped 3 14 "a[0:0], 0"
 not_mapped 4 17 "a[argc:0], 0"
 not_mapped 5 20 "a[0:50:2]"
-dies "emu: device number" number 5 "region main_5|device number 7|1 device"
-OMP_TARGET_OFFLOAD=DISABLED; export OMP_TARGET_OFFLOAD
+runs_on_host "emu: device number" number 5 "region main_5|host|device number 7|1 device"
+OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+dies "emu: device number, MANDATORY" number 5 "region main_5|OMP_TARGET_OFFLOAD=MANDATORY|device number 7|1 device"
+OMP_TARGET_OFFLOAD=DISABLED
+runs_on_host "emu: device number, DISABLED" number
 runs_on_host "OMP_TARGET_OFFLOAD=DISABLED: no word" fault
 unset OMP_TARGET_OFFLOAD
 

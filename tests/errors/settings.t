@@ -32,6 +32,21 @@ for good in OMPGPU_EMU_MEMORY=1T OMPGPU_EMU_MEMORY=64m OMPGPU_EMU_STACK=20000 OM
     check "$good is taken" in_time env OMPGPU_DEVICE=emu "$good" sh -c './one 2>err && [ ! -s err ]'
 done
 
+# The emulated device stands in for a GPU that is not there: one line says so, on standard error; MANDATORY forbids it.
+have_gpu || {
+    unset OMPGPU_DEVICE
+    check "nobody asked for the emulated device" in_time sh -c './one >out 2>err'
+    check "... one line" [ "$(wc -l <err)" = 1 ]
+    check "... and why" mentions "$(cat err)" "emulated device|no CUDA device|libcuda.so.1|OMPGPU_DEVICE=emu"
+    check "MANDATORY" test_must_fail 1 in_time env OMP_TARGET_OFFLOAD=MANDATORY sh -c './one 2>err'
+    check "... and why" mentions "$(cat err)" "one.c:4: error: |region main_4|OMP_TARGET_OFFLOAD=MANDATORY|no CUDA device|OMPGPU_DEVICE=emu"
+    check "-fopenmp-offload-mandatory compiles" "$CC" --gpu-arch=emu -fopenmp-offload-mandatory one.c -o must
+    check "... is MANDATORY" test_must_fail 1 in_time sh -c './must 2>err'
+    check "... by its name" mentions "$(cat err)" "one.c:4: error: |region main_4|-fopenmp-offload-mandatory|no CUDA device|OMPGPU_DEVICE=emu"
+    check "... where the emulated device is asked for" in_time env OMPGPU_DEVICE=emu sh -c './must 2>err && [ ! -s err ]'
+    check "... DISABLED is an error" test_must_fail 1 in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=DISABLED sh -c './must 2>err'
+}
+
 # 100,000 live mappings in random order of their addresses, and back in another one: well below a second.  With a search or a copy of the
 # table for each it would be minutes.
 cat >many.c <<'C'

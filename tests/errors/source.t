@@ -17,6 +17,16 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { x = x + 1 x++; } }
 C
+bad "inline assembly" t.c:3:3 "inline assembly" <<'C'
+int main(void) { int x = 0;
+#pragma omp target map(x)
+{ __asm__ volatile("nop"); } }
+C
+bad "inline assembly with registers" t.c:3:3 "inline assembly" <<'C'
+int main(void) { long x = 0;
+#pragma omp target map(x)
+{ __asm__("" : "+r"(x)); } }
+C
 bad "undeclared name" t.c:3:3 "'y'" <<'C'
 int main(void) { int x = 0;
 #pragma omp target map(x)

@@ -1,4 +1,5 @@
-/* qualifiers: const arrays and pointers, volatile, restrict, register, _Alignas, static const in a function, pointers to pointers */
+/* qualifiers: const arrays and pointers, volatile, restrict, register, _Alignas, static const in a function, pointers to pointers,
+ * assembly without an instruction */
 #include "check.h"
 
 struct node { const char *name; int *const data; };
@@ -23,6 +24,8 @@ int main(void)
         for (int i = 0; i < limit; i++)
             data[i] = primes[i] + copy[i % 3] + reg;
         r = half[1];
+        __asm__("");                                    /* no instruction: it orders accesses */
+        __asm__ volatile("" : "+m"(r) : "m"(on) : "memory", "cc");
         aligned[3] = (float)((unsigned long)aligned % 64);
     }
     CHECK(on && vol == 4 && r == 0.25);

@@ -36,9 +36,8 @@ static void numbers(void)
     omp_set_default_device(0);
     OK(target(OMPGPU_DEVICE_DEFAULT) == 0 && target(0) == 0 && target(1) == 0 && runs == 3, "regions on devices");
     OK(target(2) == 1 && target(-1) == 1 && runs == 3, "device(omp_get_initial_device()) and device(omp_initial_device): the host");
-    OK(FATAL(target(3)) && strcmp(fatal_text, "ompgpu: app.c:5: error: region k: device number 3 is out of range: there are 2 devices (0 … 1), "
-       "and 2 or -1 is the host\n") == 0, "device(3) is an error that tells the numbers");
-    OK(FATAL(target(-7)), "so is device(-7)");
+    OK(target(3) == 1 && target(-7) == 1 && runs == 3, "device(3) and device(-7), which do not exist: the host");
+    OK(FATAL(target(-2)) && strcmp(fatal_text, "ompgpu: app.c:5: error: region k: the device is omp_invalid_device\n") == 0, "omp_invalid_device is an error");
     omp_set_default_device(2);
     OK(target(OMPGPU_DEVICE_DEFAULT) == 1, "the host as default device");
     omp_set_default_device(0);
@@ -122,17 +121,35 @@ static void associations(void)
 }
 
 /* ------------------------------------------------------------------ settings, each in a process of its own */
-static const struct setting { const char *environment[3], *what; int status; const char *says; } settings[] = {
+static const struct setting { const char *environment[4], *what; int status; const char *says; } settings[] = {
     { { "OMP_TARGET_OFFLOAD=disabled" }, "host silent", 0, "" },
     { { "OMP_TARGET_OFFLOAD=DISABLED", "OMP_DEFAULT_DEVICE=7" }, "host silent", 0, "" },
     { { "OMPGPU_DEVICE=cuda" }, "host", 0, "ompgpu: app.c:5: warning: region k: runs on the host: no CUDA device\n" },
     { { "OMPGPU_DEVICE=cuda", "OMP_TARGET_OFFLOAD=MANDATORY" }, "host", 1,
       "ompgpu: app.c:30: error: target data: OMP_TARGET_OFFLOAD=MANDATORY, but no CUDA device\n" },
+    { { "OMPGPU_DEVICE=" }, "device", 0, "ompgpu: warning: regions run on the emulated device: no CUDA device (OMPGPU_DEVICE=emu asks for it)\n" },
+    { { "OMPGPU_DEVICE=", "OMP_TARGET_OFFLOAD=MANDATORY" }, "host", 1,
+      "ompgpu: app.c:30: error: target data: OMP_TARGET_OFFLOAD=MANDATORY, but no CUDA device; the emulated device must be asked for: OMPGPU_DEVICE=emu\n" },
+    { { "OMPGPU_DEVICE=" }, "mandatory", 1,
+      "ompgpu: app.c:30: error: target data: -fopenmp-offload-mandatory, but no CUDA device; the emulated device must be asked for: OMPGPU_DEVICE=emu\n" },
+    { { "OMPGPU_DEVICE=emu" }, "device mandatory", 0, "" },
+    { { "OMP_TARGET_OFFLOAD=DISABLED" }, "mandatory", 1,
+      "ompgpu: app.c:30: error: target data: -fopenmp-offload-mandatory, but OMP_TARGET_OFFLOAD=DISABLED\n" },
     { { "OMPGPU_DEVICE=EMU" }, "device", 0, "" },
     { { "OMP_DEFAULT_DEVICE=1" }, "device 1", 0, "" },
-    { { "OMP_DEFAULT_DEVICE=5" }, "device", 1, "ompgpu: app.c:30: error: target data: device number 5 is out of range: there are 2 devices (0 … 1), "
-      "and 2 or -1 is the host\n" },
-    { { "OMPGPU_DEVICE=gpu" }, "device", 0, "ompgpu: warning: OMPGPU_DEVICE=gpu is ignored; valid: cuda, emu, ptx\n" },
+    { { "OMP_DEFAULT_DEVICE=5" }, "range", 0, "ompgpu: app.c:5: warning: region k: runs on the host: device number 5 is out of range: there are 2 devices "
+      "(0 … 1), and 2 or -1 is the host\n" },
+    { { "OMP_DEFAULT_DEVICE=5", "OMP_TARGET_OFFLOAD=MANDATORY" }, "range", 1, "ompgpu: app.c:30: error: target data: OMP_TARGET_OFFLOAD=MANDATORY, but "
+      "device number 5 is out of range: there are 2 devices (0 … 1), and 2 or -1 is the host\n" },
+    { { "OMP_DEFAULT_DEVICE=5", "OMP_TARGET_OFFLOAD=DISABLED" }, "host", 0, "" },
+    { { NULL }, "invalid", 1, "ompgpu: app.c:5: error: region k: the device is omp_invalid_device\n" },
+    { { NULL }, "routine -2", 1, "ompgpu: error: a device routine is called with omp_invalid_device\n" },
+    { { NULL }, "routine 7", 0, "" },
+    { { "OMP_TARGET_OFFLOAD=MANDATORY" }, "routine 2", 0, "" },
+    { { "OMP_TARGET_OFFLOAD=MANDATORY" }, "routine 7", 1, "ompgpu: error: OMP_TARGET_OFFLOAD=MANDATORY, but in a device routine device number 7 is out of "
+      "range: there are 2 devices (0 … 1), and 2 or -1 is the host\n" },
+    { { "OMPGPU_DEVICE=gpu" }, "device", 0, "ompgpu: warning: OMPGPU_DEVICE=gpu is ignored; valid: cuda, emu, ptx\n"
+      "ompgpu: warning: regions run on the emulated device: no CUDA device (OMPGPU_DEVICE=emu asks for it)\n" },
     { { "OMP_DEFAULT_DEVICE=-2" }, "device", 0, "ompgpu: warning: OMP_DEFAULT_DEVICE=-2 is ignored; valid: a device number, 0 or more\n" },
     { { "OMP_TARGET_OFFLOAD=yes" }, "device", 0, "ompgpu: warning: OMP_TARGET_OFFLOAD=yes is ignored; valid: MANDATORY, DISABLED, DEFAULT\n" },
     { { "OMPGPU_INFO=2" }, "device", 0, "ompgpu: warning: OMPGPU_INFO=2 is ignored; valid: 0, 1\n" },
@@ -140,9 +157,9 @@ static const struct setting { const char *environment[3], *what; int status; con
       "ompgpu: warning: OMP_NUM_TEAMS=0 is ignored; valid: a number of teams, 1 or more\n"
       "ompgpu: warning: OMP_TEAMS_THREAD_LIMIT=3x is ignored; valid: a number of threads, 1 or more\n" },
     { { "OMPGPU_INFO= 1 " }, "info", 0, "ompgpu: app.c:30: copy to device: x, 12 bytes\nompgpu: app.c:5: launch k on emu:0: 1 team x 1 thread, SPMD, " },
-    { { NULL }, "other kind", 0, "ompgpu: app.c:5: warning: region k: runs on the host: no CUDA device; app.c was compiled without an image for the emu device "
+    { { "OMPGPU_DEVICE=" }, "other kind", 0, "ompgpu: app.c:5: warning: region k: runs on the host: no CUDA device; app.c was compiled without an image for the emu device "
       "(--gpu-arch=emu adds it)\n" },
-    { { NULL }, "unsuited", 0, "ompgpu: app.c:5: warning: region k: runs on the host: app.c has no image for device 0 (fake 0): fake pick failed\n" },
+    { { NULL }, "unsuited", 0, "ompgpu: app.c:5: warning: region k: runs on the host: device 0 (fake 0): app.c has no image for it: fake pick failed\n" },
 };
 
 static int child(const char *what)
@@ -155,11 +172,15 @@ static int child(const char *what)
         fake_fail[FAKE_PICK] = 1;
     bool host = strncmp(what, "device", 6) && strcmp(what, "info");
     ompgpu_fatal_hook = NULL;
+    if (strncmp(what, "routine ", 8) == 0)
+        return omp_target_is_present(x, atoi(what + 8)) != (atoi(what + 8) == 2);
+    if (strcmp(what, "invalid") == 0)
+        return target(-2);
     BEGIN(maps);
     bool mapped = is_present(x);
     int on_host = target(OMPGPU_DEVICE_DEFAULT) + 2 * target(OMPGPU_DEVICE_DEFAULT);
     END(maps);
-    if (mapped == host || on_host != (host ? 3 : 0) || (strcmp(what, "unsuited") && omp_get_num_devices() != (host ? 0 : 2)))
+    if (mapped == host || on_host != (host ? 3 : 0) || (strcmp(what, "unsuited") && strcmp(what, "range") && omp_get_num_devices() != (host ? 0 : 2)))
         return 7;
     return strcmp(what, "device 1") == 0 && omp_get_default_device() != 1 ? 8 : 0;
 }
@@ -172,6 +193,7 @@ static void run_setting(const char *self, const struct setting *s)
     pid_t pid = fork();
     if (pid == 0) {
         dup2(fileno(f), 2);
+        setenv("OMPGPU_DEVICE", "emu", 1);
         for (int i = 0; s->environment[i]; i++)
             putenv((char *)s->environment[i]);
         execl(self, self, s->what, NULL);
@@ -190,6 +212,8 @@ static void run_setting(const char *self, const struct setting *s)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strstr(argv[1], "mandatory"))
+        fake_unit.flags = OMPGPU_OFFLOAD_IS_MANDATORY;
     fake_register();
     if (argc > 1) {
         int result = child(argv[1]);

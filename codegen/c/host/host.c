@@ -527,6 +527,21 @@ static unsigned write_variables(struct cg *cg)
     return n;
 }
 
+static unsigned unit_flags(const struct omp_unit *u)
+{
+    unsigned flags = u->offload_mandatory ? OMPGPU_OFFLOAD_IS_MANDATORY : 0;
+    for (unsigned i = 0; i < u->nconstructs; i++) {
+        const struct omp_construct *c = u->constructs[i];
+        if (c->directive != OMPDIR_REQUIRES)
+            continue;
+        if (cg_clause(c, OMPC_UNIFIED_ADDRESS))
+            flags |= OMPGPU_UNIFIED_ADDRESS;
+        if (cg_clause(c, OMPC_UNIFIED_SHARED_MEMORY))
+            flags |= OMPGPU_UNIFIED_SHARED_MEMORY;
+    }
+    return flags;
+}
+
 static void write_unit(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
@@ -546,8 +561,8 @@ static void write_unit(struct cg *cg)
     cg_line(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));");
     cg_line(cg,
             "static struct ompgpu_unit __ompgpu_unit = { OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
-            "%s, %u, 0 };",
-            cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars);
+            "%s, %u, %u, 0 };",
+            cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars, unit_flags(u));
     cg_open_function(cg, "static void __attribute__((constructor)) __ompgpu_enter(void)");
     cg_line(cg, "__ompgpu_register(&__ompgpu_unit);");
     cg_close(cg);

@@ -1,0 +1,63 @@
+#!/bin/sh
+# `requires unified_shared_memory`: nothing is mapped, `link` variables are the host's, routines say so; a device that cannot do it is not
+# used, and all files of a program have the same requirements.
+. tests/lib.sh
+cat >app.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#pragma omp requires unified_shared_memory
+static int q = 41;
+int own = 5;
+#pragma omp declare target link(q)
+#pragma omp declare target enter(own)
+struct node { struct node *next; int v; };
+int main(void)
+{
+    int a[4] = { 1, 2, 3, 4 }, r = 0, bad = 0, d = omp_get_default_device(), *p = malloc(sizeof *p * 8);
+    struct node last = { NULL, 3 }, first = { &last, 2 };
+#define CHECK(c) ((c) ? 0 : (bad++, printf("line %d\n", __LINE__)))
+    #pragma omp target map(from: r)
+    r = ++q;
+    CHECK(r == 42 && q == 42);
+    /* no copies: each side sees at once what the other one writes */
+    #pragma omp target enter data map(to: a)
+    a[0] = 10;
+    #pragma omp target map(present, alloc: a)
+    { a[1] = a[0] + 1; r = omp_is_initial_device(); }
+    CHECK(a[1] == 11 && r == 42);
+    #pragma omp target update from(present: a)
+    #pragma omp target exit data map(delete: a)
+    CHECK(a[1] == 11);
+    p[3] = 6;
+    #pragma omp target map(from: r)
+    { r = omp_is_initial_device(); p[3]++; first.next->v += p[3]; }
+    CHECK(p[3] == 7 && last.v == 10 && r == 0);
+    #pragma omp target data map(a) use_device_addr(a)
+    CHECK(omp_target_is_accessible(p, 8 * sizeof *p, d) && omp_target_is_accessible(a, sizeof a, d));
+    /* a declare target variable has storage of its own */
+    #pragma omp target
+    own++;
+    #pragma omp target update from(own)
+    CHECK(own == 6);
+    return bad;
+}
+C
+cat >plain.c <<'C'
+int twice(int x)
+{
+    #pragma omp target map(tofrom: x)
+    x *= 2;
+    return x;
+}
+C
+check "app.c compiles" "$CC" --gpu-arch=emu,sm_90 -O2 app.c -o app
+check "it runs" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./app
+# a GPU without access to the host's pageable memory
+OMPGPU_CUDA_DRIVER=$OBJ/nullcuda/libcuda.so.1 NULLCUDA_ARCH=90; export OMPGPU_CUDA_DRIVER NULLCUDA_ARCH
+check "a GPU that cannot" test_must_fail 1 in_time env OMPGPU_DEVICE=cuda OMP_TARGET_OFFLOAD=MANDATORY sh -c './app 2>err'
+check "... is named with the reason" mentions "$(cat err)" "app.c:15: error: |region main_15|device 0|unified_shared_memory"
+check "another file without it compiles" "$CC" --gpu-arch=emu -O2 app.c plain.c -o both
+check "... and the program does not start" test_must_fail 1 in_time sh -c './both 2>err'
+check "... with both names" mentions "$(cat err)" "error: |app.c|plain.c|'requires unified_shared_memory'"
+finish
