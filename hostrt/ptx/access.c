@@ -1,7 +1,7 @@
 /* access.c - loads, stores, atomics, fences, conversion of addresses, the dynamic stack (PTX
  * ISA 8.x, sections 9.7.9 and 9.7.13). */
 #include <string.h>
-#include "hostrt/ptx/isa.h"
+#include "hostrt/ptx/alu/alu.h"
 
 /* ------------------------------------------------------------------ addresses */
 /* The lanes' addresses; false after a fault: the address is undefined. */
@@ -162,30 +162,18 @@ bool ptx_select_store(struct instruction *i)
 }
 
 /* ------------------------------------------------------------------ atomics */
-static uint64_t bits_of_float(float f)
+/* The sum in the type's precision; f16x2 and bf16x2 in each half. */
+static uint64_t added(enum type t, uint64_t a, uint64_t b)
 {
-    uint32_t v;
-    memcpy(&v, &f, sizeof v);
-    return v;
-}
-static uint64_t bits_of_double(double d)
-{
-    uint64_t v;
-    memcpy(&v, &d, sizeof v);
-    return v;
-}
-static float float_of(uint64_t v)
-{
-    uint32_t bits = (uint32_t)v;
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-static double double_of(uint64_t v)
-{
-    double d;
-    memcpy(&d, &v, sizeof d);
-    return d;
+    switch (t) {
+    case T_F16: return of_f16(as_f16(a) + as_f16(b));
+    case T_BF16: return of_bf16(as_bf16(a) + as_bf16(b));
+    case T_F16X2: return added(T_F16, a >> 16, b >> 16) << 16 | added(T_F16, a, b);
+    case T_BF16X2: return added(T_BF16, a >> 16, b >> 16) << 16 | added(T_BF16, a, b);
+    case T_F32: return of_f32(as_f32(a) + as_f32(b));
+    case T_F64: return of_f64(as_f64(a) + as_f64(b));
+    default: return a + b;
+    }
 }
 
 static uint64_t updated(const struct instruction *i, uint64_t old, uint64_t b, uint64_t c)
@@ -195,12 +183,7 @@ static uint64_t updated(const struct instruction *i, uint64_t old, uint64_t b, u
     uint64_t mask = wide ? ~0ull : ptx_type_size(i->type) == 4 ? 0xffffffffu : 0xffffu;
     b &= mask;
     switch (i->op) {
-    case OP_ADD:
-        if (i->type == T_F32)
-            return bits_of_float(float_of(old) + float_of(b));
-        if (i->type == T_F64)
-            return bits_of_double(double_of(old) + double_of(b));
-        return (old + b) & mask;
+    case OP_ADD: return added(i->type, old, b) & mask;
     case OP_MIN: return (is_signed ? so < sb : old < b) ? old : b;
     case OP_MAX: return (is_signed ? so > sb : old > b) ? old : b;
     case OP_AND: return old & b;
@@ -238,44 +221,58 @@ static unsigned first_lane(struct group *g)
     return ptx_settings.scheduled ? (unsigned)ptx_random(&g->warp->team->worker->random) % WARP : 0;
 }
 
+/* Element k of a lane: what was there goes to the destination, undefined only by an exchange; what
+ * an undefined operand gives is undefined. */
+static bool update_element(struct group *g, const struct instruction *i, unsigned lane,
+                           struct bytes b, unsigned k)
+{
+    unsigned size = ptx_type_size(i->type);
+    const struct operand *d = element_operand(&i->d, k), *s = element_operand(&i->s[0], k);
+    bool cas = i->nsources > 1, defined = all_defined(b.shadow, size);
+    lanes bad = source_poison(g, s) | (cas ? source_poison(g, &i->s[1]) : 0);
+    if (!defined && i->op != OP_EXCH) {
+        ptx_fault(g, i, lane, CUDA_ERROR_LAUNCH_FAILED,
+                  "an atomic update of memory that was never written");
+        return false;
+    }
+    uint64_t old =
+        atomic_update(i, b.data, source(g, s)[lane], cas ? source(g, &i->s[1])[lane] : 0);
+    if (b.shadow)
+        memset(b.shadow, bad >> lane & 1 ? SHADOW_UNDEFINED : SHADOW_DEFINED, size);
+    if (d->kind == O_REG) {
+        target_of(g, d)[lane] = old;
+        set_poison(g, d, 1u << lane, defined ? 0 : 1u << lane);
+    }
+    return true;
+}
+
 HANDLER(atomic)
 {
     uint64_t at[WARP];
-    unsigned size = ptx_type_size(i->type), start = first_lane(g);
-    lanes bad = 0;
+    unsigned each = ptx_type_size(i->type), size = each * i->vector, start = first_lane(g);
     if (!addresses(g, i, m, at))
         return;
     count(g, i, m, at, size);
-    for (unsigned k = 0; k < WARP; k++) {
-        unsigned l = (start + k) % WARP;
+    for (unsigned n = 0; n < WARP; n++) {
+        unsigned l = (start + n) % WARP;
         if (!(m >> l & 1))
             continue;
         struct bytes b = ptx_resolve(g, i, l, at[l], size);
-        if (!b.data)
-            return;
-        if (!all_defined(b.shadow, size) && i->op != OP_EXCH) {
-            ptx_fault(g, i, l, CUDA_ERROR_LAUNCH_FAILED,
-                      "an atomic update of memory that was never written");
-            return;
+        for (unsigned k = 0; k < i->vector; k++) {
+            struct bytes part = { b.data + k * each, b.shadow ? b.shadow + k * each : NULL };
+            if (!b.data || !update_element(g, i, l, part, k))
+                return;
         }
-        uint64_t c = i->nsources > 1 ? source(g, &i->s[1])[l] : 0;
-        uint64_t old = atomic_update(i, b.data, source(g, &i->s[0])[l], c);
-        if (b.shadow)
-            memset(b.shadow, SHADOW_DEFINED, size);
-        if (i->d.kind == O_REG)
-            target_of(g, &i->d)[l] = old;
     }
-    if (i->d.kind == O_REG)
-        set_poison(g, &i->d, m, bad);
 }
 bool ptx_select_atom(struct instruction *i)
 {
     unsigned size = ptx_type_size(i->type);
-    bool is_float = ptx_type_is_float(i->type);
+    bool is_float = ptx_type_is_float(i->type), vector = i->s[0].kind == O_VECTOR;
     i->run = atomic;
-    return i->op >= OP_AND && i->op <= OP_CAS && size >= 2 && size <= 8 && i->type != T_F16X2 &&
-           i->type != T_F16 && (!is_float || i->op == OP_ADD || i->op == OP_EXCH) &&
-           i->nsources == 1u + (i->op == OP_CAS);
+    return i->op >= OP_AND && i->op <= OP_CAS && size >= 2 && size <= 8 &&
+           (!is_float || i->op == OP_ADD || i->op == OP_EXCH) &&
+           i->nsources == 1u + (i->op == OP_CAS) && vector == (i->vector > 1);
 }
 
 HANDLER(fence)

@@ -131,9 +131,9 @@ HANDLER(call)
 
 HANDLER(ret)
 {
-    (void)i;
     struct frame *f = g->frame, *caller = f->caller;
     if (!caller) {
+        ptx_exit_check(g, i, m);
         ptx_lanes_exit(g, m);
         return;
     }
@@ -154,7 +154,7 @@ HANDLER(ret)
 
 HANDLER(exit_lanes)
 {
-    (void)i;
+    ptx_exit_check(g, i, m);
     ptx_lanes_exit(g, m);
 }
 HANDLER(trap) { ptx_fault(g, i, (unsigned)__builtin_ctz(m), CUDA_ERROR_LAUNCH_FAILED, "trap"); }

@@ -119,6 +119,8 @@ struct group *ptx_group_add(struct warp *, struct frame *, unsigned pc, lanes);
 void ptx_group_retry(struct group *, const struct instruction *, lanes m);
 void ptx_lanes_exit(struct group *, lanes);
 void ptx_barrier_check(struct team *, unsigned number); /* after arrivals and exits */
+/* Lanes are about to exit: a fault when others of the warp wait for them at an aligned barrier. */
+void ptx_exit_check(struct group *, const struct instruction *, lanes);
 
 /* ------------------------------------------------------------------ operands in handlers */
 static inline const uint64_t *source(const struct group *g, const struct operand *o)

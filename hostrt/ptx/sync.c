@@ -3,7 +3,8 @@
  *
  * Barrier.  Threads arrive one by one; a group that waits is not run until the barrier is complete:
  * all threads of the team that have not exited or, with a count, as many, where a warp whose lanes
- * have all arrived counts for 32.
+ * have all arrived counts for 32.  An aligned barrier is for whole warps: its lanes wait for each
+ * other first, since code that is convergent in the source may come to it in parts here.
  *
  * Warp.  An operation with a member mask waits until all members have come to the same instruction
  * with the same mask, in any number of groups, and is then done for all of them at once. */
@@ -66,57 +67,135 @@ void ptx_barrier_check(struct team *t, unsigned number)
     *b = (struct barrier){ 0 };
 }
 
+static handler barrier;
+
 /* Operands: [result,] [number [, count]] [, predicate].  bar.red has its result first. */
 static unsigned operand_value(const struct group *g, const struct operand *o, lanes m)
 {
     return (unsigned)source(g, o)[__builtin_ctz(m)];
 }
 
-HANDLER(barrier)
+static bool is_aligned(const struct instruction *i)
 {
-    bool red = i->op2 == OP_RED, aligned = i->aligned || i->row->operation == I_BAR;
-    unsigned first = red, last = i->nsources - red;
-    const struct operand *id = &i->s[first];
-    unsigned number = i->nsources > first ? operand_value(g, id, m) : 0;
-    unsigned count = last > first + 1 ? operand_value(g, &i->s[first + 1], m) : 0;
-    struct team *t = g->warp->team;
+    return i->aligned || (i->row->operation == I_BAR && i->run == barrier);
+}
+
+static void wait_for_warp(struct group *g, const struct instruction *i, lanes m, lanes members)
+{
+    struct group *waiting = g;
+    if (m != g->mask) {
+        g->mask &= ~m;
+        waiting = ptx_group_add(g->warp, g->frame, g->pc, m);
+    }
+    waiting->state = G_WARP_SYNC;
+    waiting->waits_at = i;
+    waiting->members = members;
+    g->yield = true;
+}
+
+/* Lanes m come to an aligned barrier.  True when they were the last of the warp: those that came
+ * before them go on with them.  Different aligned barriers in one warp are a fault. */
+static bool whole_warp(struct group *g, const struct instruction *i, lanes m)
+{
+    struct warp *w = g->warp;
+    lanes here = m;
+    for (unsigned k = 0; k < w->ngroups; k++) {
+        const struct group *o = w->groups[k];
+        if (!o->mask || o->state != G_WARP_SYNC || !is_aligned(o->waits_at))
+            continue;
+        if (o->waits_at != i) {
+            ptx_fault(
+                g, i, (unsigned)__builtin_ctz(m), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                "an aligned barrier by lanes 0x%x; lanes 0x%x of the warp wait at another one", m,
+                o->mask);
+            return false;
+        }
+        here |= o->mask;
+    }
+    if (here == w->live)
+        return true;
+    wait_for_warp(g, i, m, w->live);
+    return false;
+}
+
+void ptx_exit_check(struct group *g, const struct instruction *i, lanes m)
+{
+    const struct warp *w = g->warp;
+    for (unsigned k = 0; k < w->ngroups; k++) {
+        const struct group *o = w->groups[k];
+        if (o->mask && o->state == G_WARP_SYNC && is_aligned(o->waits_at))
+            ptx_fault(
+                g, i, (unsigned)__builtin_ctz(m), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                "lanes 0x%x exit while lanes 0x%x of the warp wait at an aligned barrier (line "
+                "%u of the PTX)",
+                m, o->mask, o->waits_at->ptx_line);
+    }
+}
+
+static void wait_at_barrier(struct group *g, const struct instruction *i, lanes m, unsigned number)
+{
+    struct group *waiting = g;
+    if (i->op2 == OP_ARRIVE) {
+        g->yield |= g->state != G_READY;
+        g->state = G_READY;
+        return;
+    }
+    if (m != g->mask) {
+        g->mask &= ~m;
+        waiting = ptx_group_add(g->warp, g->frame, g->pc, m);
+    }
+    waiting->state = G_BARRIER;
+    waiting->waits_at = i;
+    waiting->barrier = number;
+    g->yield = true;
+}
+
+static void arrive_at_barrier(struct group *g, const struct instruction *i, lanes m,
+                              unsigned number)
+{
+    struct barrier *b = &g->warp->team->barriers[number];
+    b->arrived += (unsigned)__builtin_popcount(m);
+    if (i->op2 == OP_RED)
+        b->yes += (unsigned)__builtin_popcount(predicate(g, &i->s[i->nsources - 1]) & m);
+    wait_at_barrier(g, i, m, number);
+}
+
+/* False after a fault. */
+static bool check_barrier(struct group *g, const struct instruction *i, lanes m, unsigned number,
+                          unsigned count)
+{
+    const struct barrier *b = &g->warp->team->barriers[number % 16];
     unsigned lane = (unsigned)__builtin_ctz(m);
     if (number >= 16 || count % WARP) {
         ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
                   number >= 16 ? "barrier %u of 16"
                                : "barrier %u with %u threads, no multiple of 32",
                   number, count);
-        return;
+        return false;
     }
-    if (aligned && m != g->warp->live) {
-        ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                  "an aligned barrier by lanes 0x%x of a warp whose lanes are 0x%x", m,
-                  g->warp->live);
-        return;
-    }
-    struct barrier *b = &t->barriers[number];
     if (b->arrived && b->expected != count) {
         ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
                   "barrier %u with a count of %u; other threads wait there with %u", number, count,
                   b->expected);
+        return false;
+    }
+    return true;
+}
+
+static void barrier(struct group *g, const struct instruction *i, lanes m)
+{
+    unsigned first = i->op2 == OP_RED, last = i->nsources - first;
+    unsigned number = i->nsources > first ? operand_value(g, &i->s[first], m) : 0;
+    unsigned count = last > first + 1 ? operand_value(g, &i->s[first + 1], m) : 0;
+    struct warp *w = g->warp;
+    if (!check_barrier(g, i, m, number, count) || (is_aligned(i) && !whole_warp(g, i, m)))
         return;
-    }
-    b->expected = count;
-    b->arrived += (unsigned)__builtin_popcount(m);
-    if (red)
-        b->yes += (unsigned)__builtin_popcount(predicate(g, &i->s[i->nsources - 1]) & m);
-    if (i->op2 != OP_ARRIVE) {
-        struct group *waiting = g;
-        if (m != g->mask) {
-            g->mask &= ~m;
-            waiting = ptx_group_add(g->warp, g->frame, g->pc, m);
-        }
-        waiting->state = G_BARRIER;
-        waiting->waits_at = i;
-        waiting->barrier = number;
-        g->yield = true;
-    }
-    ptx_barrier_check(t, number);
+    w->team->barriers[number].expected = count;
+    for (unsigned k = 0; is_aligned(i) && k < w->ngroups; k++)
+        if (w->groups[k]->mask && w->groups[k]->state == G_WARP_SYNC && w->groups[k]->waits_at == i)
+            arrive_at_barrier(w->groups[k], i, w->groups[k]->mask, number);
+    arrive_at_barrier(g, i, m, number);
+    ptx_barrier_check(w->team, number);
 }
 
 /* ------------------------------------------------------------------ operations of a warp */
@@ -292,15 +371,7 @@ static void arrive(struct group *g, const struct instruction *i, lanes m, lanes 
         if (waits_with(w->groups[k], i, members))
             here |= w->groups[k]->mask;
     if (here != members) {
-        struct group *waiting = g;
-        if (m != g->mask) {
-            g->mask &= ~m;
-            waiting = ptx_group_add(w, g->frame, g->pc, m);
-        }
-        waiting->state = G_WARP_SYNC;
-        waiting->waits_at = i;
-        waiting->members = members;
-        g->yield = true;
+        wait_for_warp(g, i, m, members);
         return;
     }
     struct gathered x = { .i = i, .members = members };
