@@ -49,7 +49,10 @@ enum operation {
     I_BFE,
     I_BFI,
     I_PRMT,
+    I_DP2A,
     I_DP4A,
+    I_VABSDIFF2,
+    I_VABSDIFF4,
     I_SETP,
     I_SET,
     I_SELP,
@@ -84,7 +87,8 @@ enum operation {
 };
 typedef bool selector(struct instruction *);
 selector ptx_select_arithmetic, ptx_select_carry, ptx_select_function, ptx_select_testp,
-    ptx_select_bits, ptx_select_setp, ptx_select_selp, ptx_select_mov, ptx_select_cvt; /* alu/ */
+    ptx_select_bits, ptx_select_packed, ptx_select_setp, ptx_select_selp, ptx_select_mov,
+    ptx_select_cvt; /* alu/ */
 selector ptx_select_cvta, ptx_select_stack, ptx_select_load, ptx_select_store, ptx_select_atom,
     ptx_select_nothing, ptx_select_fence;     /* access.c */
 selector ptx_select_control;                  /* control.c */

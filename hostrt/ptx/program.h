@@ -30,6 +30,8 @@ enum type {
     T_S16,
     T_S32,
     T_S64,
+    T_U16X2,
+    T_S16X2,
     T_F16,
     T_F16X2,
     T_BF16,

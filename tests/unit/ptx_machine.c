@@ -119,6 +119,8 @@ static const struct row {
     { "mad.hi.u32", "mad.hi.u32 %r9, %r1, %r2, %r3; " R, 0x80000000, 4, 7, 9 },
     { "add.cc, addc", "add.cc.u32 %r8, %r1, %r2; addc.u32 %r9, 0, 5; " R, 0xffffffff, 1, 0, 6 },
     { "sub.cc, subc", "sub.cc.s64 %rd8, %rd1, %rd2; subc.cc.s64 %rd9, 0, 0;", 1, 2, 0, ~0ull },
+    { "sub.cc, addc", "sub.cc.u32 %r8, %r1, %r2; addc.u32 %r9, 0, 0; " R, 2, 1, 0, 1 },
+    { "sub.cc with a borrow, addc", "sub.cc.u32 %r8, %r1, %r2; addc.u32 %r9, 0, 0; " R, 1, 2, 0, 0 },
     { "mad.cc, madc", "mad.lo.cc.u32 %r8, %r1, %r2, %r3; madc.hi.u32 %r9, %r1, %r2, 0; " R, 0xffffffff,
       0xffffffff, 0xffffffff, 0xffffffff },
     { "div.s32", "div.s32 %r9, %r1, %r2; " R, (uint32_t)-7, 2, 0, (uint32_t)-3 },

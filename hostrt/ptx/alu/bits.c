@@ -176,22 +176,6 @@ HANDLER(prmt)
     }));
     DONE;
 }
-HANDLER(dp4a)
-{
-    THREE;
-    bool sa = ptx_type_is_signed(i->type), sb = ptx_type_is_signed(i->type2);
-    LOOP(({
-        int32_t r = (int32_t)c[l];
-        for (int k = 0; k < 32; k += 8) {
-            int x = sa ? (int8_t)(a[l] >> k) : (uint8_t)(a[l] >> k);
-            int y = sb ? (int8_t)(b[l] >> k) : (uint8_t)(b[l] >> k);
-            r += x * y;
-        }
-        (uint64_t)(uint32_t)r;
-    }));
-    DONE;
-}
-
 static handler *by_size(const struct instruction *i, handler *h16, handler *h32, handler *h64)
 {
     unsigned size = ptx_type_size(i->type);
@@ -225,7 +209,6 @@ bool ptx_select_bits(struct instruction *i)
     case I_BFE: i->run = bfe; break;
     case I_BFI: i->run = bfi; break;
     case I_PRMT: i->run = prmt; break;
-    case I_DP4A: i->run = dp4a; break;
     default: break;
     }
     if (i->type == T_PRED)

@@ -87,7 +87,8 @@ INTEGER3(sad_s32, int32_t, uint32_t,
          (uint32_t)(x < y ? (int64_t)y - x : (int64_t)x - y) + (uint32_t)z)
 
 /* ------------------------------------------------------------------ extended precision */
-/* The carry flag of a lane is the warp's; it lives from one instruction to the next. */
+/* The carry flag of a lane is the warp's; it lives from one instruction to the next.  A difference
+ * is a + ~b + 1, and the flag its carry (no borrow): nvcc reads it by addc after subc. */
 static void carry_lanes(struct group *g, const struct instruction *i, lanes m, bool use)
 {
     lanes carry = g->warp->carry, out = 0;
@@ -96,9 +97,9 @@ static void carry_lanes(struct group *g, const struct instruction *i, lanes m, b
     const uint64_t *a = source(g, &i->s[0]), *b = source(g, &i->s[1]);
     uint64_t *d = target_of(g, &i->d), mask = wide ? ~0ull : 0xffffffffu;
     EACH_LANE(l, m) {
-        unsigned in = use ? carry >> l & 1 : 0;
-        unsigned __int128 r = subtract ? (unsigned __int128)(a[l] & mask) - (b[l] & mask) - in
-                                       : (unsigned __int128)(a[l] & mask) + (b[l] & mask) + in;
+        uint64_t x = a[l] & mask, y = (subtract ? ~b[l] : b[l]) & mask;
+        unsigned in = use ? carry >> l & 1 : subtract;
+        unsigned __int128 r = (unsigned __int128)x + y + in;
         d[l] = (uint64_t)r & mask;
         out |= (lanes)((r >> (wide ? 64 : 32)) != 0) << l;
     }
@@ -170,6 +171,8 @@ bool ptx_select_arithmetic(struct instruction *i)
     unsigned op = i->row->operation;
     if (ptx_type_is_float(i->type))
         return ptx_select_float(i);
+    if (i->type == T_U16X2 || i->type == T_S16X2)
+        return ptx_select_packed(i);
     if (i->carry_out)
         i->run = op == I_MAD ? mad_carry : add_carry;
     else if (op == I_MUL && (i->hi || i->wide))

@@ -51,12 +51,13 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.' || c == ':';
 }
 
-/* A ':' belongs to a word only within (`.L1::evict_last`). */
+/* A ':' belongs to a word only within (`.L1::evict_last`); what begins with '.' ends before the
+ * next one (`.reg.b32 r`). */
 const char *parse_word(struct parser *p)
 {
     parse_skip_space(p);
     size_t n = 0;
-    while (is_name_char(p->at[n]) &&
+    while (is_name_char(p->at[n]) && !(n && p->at[0] == '.' && p->at[n] == '.') &&
            !(p->at[n] == ':' && p->at[n + 1] != ':' && !(n && p->at[n - 1] == ':')))
         n++;
     if (n >= MAX_WORD)

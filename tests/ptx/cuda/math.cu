@@ -39,7 +39,7 @@ static u64 integers_host(int k)
     return w[k % 8];
 }
 
-enum { INTRINSICS = 24 };
+enum { INTRINSICS = 30 };
 __global__ void intrinsics(unsigned *out)
 {
     unsigned i = threadIdx.x, a = mix(i), b = mix(i + 7), c = mix(i + 9), *o = out + i * INTRINSICS;
@@ -50,6 +50,8 @@ __global__ void intrinsics(unsigned *out)
     o[14] = (unsigned)__mul64hi((long long)w, (long long)(w * 3)), o[15] = __sad((int)a, (int)b, c), o[16] = __usad(a, b, c);
     o[17] = __dp4a((int)a, (int)b, (int)c), o[18] = __dp4a(a, b, c), o[19] = __vadd4(a, b), o[20] = __vmaxs2(a, b), o[21] = __vabsdiffu4(a, b);
     o[22] = __hadd((int)a, (int)b), o[23] = __mul24((int)a, (int)b);
+    o[24] = __dp2a_lo((int)a, (int)b, (int)c), o[25] = __dp2a_hi(a, b, c), o[26] = __vsadu4(a, b), o[27] = __vsadu2(a, b), o[28] = __vadd2(a, b);
+    o[29] = __viaddmax_u16x2(a, b, c);
 }
 static unsigned per_byte(unsigned a, unsigned b, bool difference)
 {
@@ -106,6 +108,15 @@ static unsigned intrinsics_host(int k)
     case 20: return (unsigned)std::max((int)(a & 0xffff0000), (int)(b & 0xffff0000)) & 0xffff0000u | (unsigned short)std::max((short)a, (short)b);
     case 21: return per_byte(a, b, true);
     case 22: return (unsigned)(((long long)(int)a + (int)b) >> 1);
+    case 24: return (unsigned)((short)a * (signed char)b + (short)(a >> 16) * (signed char)(b >> 8)) + c;
+    case 25: return (a & 0xffff) * (b >> 16 & 255) + (a >> 16) * (b >> 24) + c;
+    case 26:
+        for (int j = 0; j < 32; j += 8)
+            r += (unsigned)abs((int)(a >> j & 255) - (int)(b >> j & 255));
+        return r;
+    case 27: return (unsigned)(abs((int)(a >> 16) - (int)(b >> 16)) + abs((int)(unsigned short)a - (int)(unsigned short)b));
+    case 28: return (a & 0xffff0000) + (b & 0xffff0000) + (unsigned short)(a + b);
+    case 29: return (unsigned)std::max((unsigned short)((a >> 16) + (b >> 16)), (unsigned short)(c >> 16)) << 16 | std::max((unsigned short)(a + b), (unsigned short)c);
     default: return (unsigned)(((int)(a << 8) >> 8) * (long long)((int)(b << 8) >> 8));
     }
 }
@@ -114,8 +125,8 @@ static unsigned intrinsics_host(int k)
 #define FUNCTIONS(F)                                                                                                                          \
     F(sqrt(x)) F(cbrt(x)) F(exp(x / 10)) F(exp2(x / 10)) F(expm1(x / 50)) F(log(x)) F(log2(x)) F(log10(x)) F(log1p(x)) F(sin(x)) F(cos(x)) F(tan(x)) \
     F(sinh(x / 20)) F(cosh(x / 20)) F(tanh(x / 50)) F(asin(x / 200)) F(acos(x / 200)) F(atan(x)) F(atan2(x, y)) F(asinh(x)) F(acosh(x + 1))      \
-    F(atanh(x / 200)) F(pow(x, y / 50)) F(hypot(x, y)) F(erf(x / 50)) F(erfc(x / 50)) F(tgamma(x / 20 + 1)) F(lgamma(x + 1)) F(fmod(x, y))       \
-    F(remainder(x, y)) F(fma(x, y, 3)) F(floor(x)) F(ceil(x)) F(trunc(x)) F(rint(x)) F(round(x)) F(fabs(-x)) F(fmin(x, y)) F(fmax(x, y))         \
+    F(atanh(x / 200)) F(pow(x, y / 50)) F(hypot(x, y)) F(erf(x / 50)) F(erfc(x / 50)) F(tgamma(x / 20 + 1)) F(lgamma(x + 1)) F(fmod((double)x, (double)y)) F(remainder((double)x, (double)y))       \
+    F(fma(x, y, x)) F(floor(x)) F(ceil(x)) F(trunc(x)) F(rint(x)) F(round(x)) F(fabs(-x)) F(fmin(x, y)) F(fmax(x, y))         \
     F(fdim(x, y)) F(copysign(x, -y)) F(ldexp(x, 5)) F(logb(x)) F(ilogb(x)) F(nextafter(x, y)) F(x / y) F(x * y + 1) F(sin(x * 1e5)) F(j0(x / 30))  \
     F((double)isnan(x / (y - y))) F((double)signbit(-x)) F((double)lround(x)) F((double)llrint(x)) F(1 / sqrt(x)) F(x - y)
 enum {
@@ -214,8 +225,8 @@ __global__ void halves(float *out)
 static float halves_host(int k)
 {
     int t = k / 16;
-    float a = t * 0.25f, b = t % 7 + 1, w[] = { a + b, a * b, a * b + b, -a, 2 * a + 1, 2 * b + 1, a > b, std::max(a, b), (float)(int)a, t + 2.f, t * 2.f,
-                                                t * 2 + 2.f, t > 2, std::fabs(b - a), (float)t, 1 };
+    float a = t * 0.25f, b = t % 7 + 1, w[] = { a + b, a * b, a * b + b, -a, 2 * a + 1, 2 * b + 1, (float)(a > b), std::max(a, b), (float)(int)a, t + 2.f, t * 2.f,
+                                                t * 2 + 2.f, (float)(t > 2), std::fabs(b - a), (float)t, 1 };
     return w[k % 16];
 }
 
