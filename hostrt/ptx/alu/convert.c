@@ -1,7 +1,11 @@
 /* convert.c - cvt (PTX ISA 8.x, section 9.7.9): out of range saturates, a NaN is 0. */
 #include "hostrt/ptx/alu/alu.h"
 
-static uint64_t narrow(uint64_t v, enum type t) { return v & mask_of(t); }
+/* No register has 8 bits: a signed result is extended (section 9.4.1). */
+static uint64_t narrow(uint64_t v, enum type t)
+{
+    return t == T_S8 ? (uint64_t)(int64_t)(int8_t)v : v & mask_of(t);
+}
 static int64_t widen(uint64_t v, enum type t)
 {
     switch (t) {
