@@ -108,11 +108,13 @@ $(driver_obj): EXTRA = $(driver_flags)
 $(null_obj): EXTRA = -fPIC
 $(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
 
-# The text of the host ABI, which omp-split puts at the top of every generated X.host.c.
-$(O)/host_abi.c: hostrt/ompgpu.h
+# The text of the host ABI, which omp-split puts at the top of every generated X.host.c: with names
+# that programs may not use, and laid out as here whatever -fpack-struct says.
+$(O)/host_abi.c: hostrt/ompgpu.h Makefile
 	$(call say,GEN,$@)
 	$(Q){ echo 'extern const char cg_host_abi[];'; echo 'const char cg_host_abi[] ='; \
-	  $(CLANG) -E -P -x c $< | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/    "&\\n"/'; echo '    ;'; } > $@
+	  { echo '#pragma pack(push, 16)'; $(CLANG) -E -P -x c $<; echo '#pragma pack(pop)'; } | \
+	  sed -e 's/\<ompgpu_/__ompgpu_/g' -e 's/\<OMPGPU_/__OMPGPU_/g' -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/    "&\\n"/'; echo '    ;'; } > $@
 
 # ------------------------------------------------------------------ programs
 link = $(CC) $(SAN) $(LDFLAGS)

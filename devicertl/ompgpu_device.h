@@ -45,6 +45,7 @@
 #ifndef __OMPGPU_DEVICE_H
 #define __OMPGPU_DEVICE_H
 
+#pragma pack(push, 16) /* whatever -fpack-struct says */
 #define __OMPGPU_DEVICE_ABI 3
 #define __OMPGPU_GENERIC 0
 #define __OMPGPU_SPMD 1
@@ -589,4 +590,5 @@ void __ompgpu_error(const char *file, unsigned line, const char *message, _Bool 
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
+#pragma pack(pop)
 #endif

@@ -59,6 +59,7 @@ static void publish(struct fe *fe)
     u->functions = arena_alloc(fe->a, (fe->functions.n + 1) * sizeof *u->functions);
     for (unsigned i = 0; i < fe->functions.n; i++)
         u->functions[u->nfunctions++] = fe->functions.at[i]->f;
+    u->packs |= fe->packs.n > 0;
     u->udrs = fe->udrs.at;
     u->nudrs = fe->udrs.n;
     u->vars = fe->vars.at;
@@ -98,6 +99,13 @@ static void (*const passes[])(struct fe *) = {
     publish,
 };
 
+static void choose_prefix(struct fe *fe)
+{
+    fe->u->prefix = "__omp_";
+    for (unsigned n = 2; strstr(fe->u->text, fe->u->prefix); n++)
+        fe->u->prefix = arena_printf(fe->a, "__omp%u_", n);
+}
+
 struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
                           const char *const *args)
 {
@@ -107,9 +115,12 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->a = a;
     fe->u = arena_alloc(a, sizeof *fe->u);
     *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
-    for (int i = 0; i < nargs; i++)
+    choose_prefix(fe);
+    for (int i = 0; i < nargs; i++) {
         if (!strcmp(args[i], "-fcommon") || !strcmp(args[i], "-fno-common"))
             fe->common = !strcmp(args[i], "-fcommon");
+        fe->u->packs |= !strncmp(args[i], "-fpack-struct", strlen("-fpack-struct"));
+    }
     bool parsed = walk(fe, index, nargs, args) == 0 && !fe->errors;
     fe->errors += !parsed;
     for (unsigned i = 0; i < sizeof passes / sizeof *passes && parsed; i++)

@@ -295,6 +295,26 @@ static void check_variables(struct fe *fe)
     }
 }
 
+/* Names of generated code that the prefix does not keep apart: the interfaces of the runtimes. */
+static void check_name(struct fe *fe, unsigned offset, const char *name)
+{
+    bool ours = !strncmp(name, "__ompgpu_", 9) || !strncmp(name, "__OMPGPU_", 9);
+    if (ours && !fe_is_system(fe, offset))
+        fe_unsupported(fe, fe_place(fe->u, offset), UNSUPPORTED_NAME, name, NULL);
+}
+
+static void check_names(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->vars.n; i++)
+        check_name(fe, fe->vars.at[i]->decl, fe->vars.at[i]->name);
+    for (unsigned i = 0; i < fe->functions.n; i++)
+        check_name(fe, fe->functions.at[i]->decl, fe->functions.at[i]->f->name);
+    for (unsigned i = 0; i < fe->type_names.n; i++)
+        check_name(fe, fe->type_names.at[i].offset, fe->type_names.at[i].name);
+    for (unsigned i = 0; i < fe->localtypes.n; i++)
+        check_name(fe, fe->localtypes.at[i].decl, fe->localtypes.at[i].old_name);
+}
+
 void fe_check_support(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
@@ -302,6 +322,7 @@ void fe_check_support(struct fe *fe)
         check_clauses(fe, fe->pragmas.at[i].c);
         check_collapsed(fe, fe->pragmas.at[i].c);
     }
+    check_names(fe);
     check_marks(fe);
     find_run_time_types(fe);
     check_variables(fe);

@@ -200,6 +200,17 @@ bool fe_same_text(const struct omp_unit *u, struct omp_extent a, struct omp_exte
     return i >= a.end && j >= b.end;
 }
 
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
+
+bool fe_has_word(const struct omp_unit *u, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = u->text; (p = strstr(p, word)); p += n)
+        if ((p == u->text || !is_word(p[-1])) && !is_word(p[n]))
+            return true;
+    return false;
+}
+
 /* ------------------------------------------------------------------ diagnostics */
 /* The user's own line where the file can be read (the preprocessed text has other white space),
  * else NULL. */

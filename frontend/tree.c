@@ -184,13 +184,7 @@ static bool is_name_taken(const struct fe *fe, unsigned before, const char *name
     for (unsigned i = 0; i < before; i++)
         if (fe->u->constructs[i]->region && !strcmp(fe->u->constructs[i]->region, name))
             return true;
-    for (unsigned i = 0; i < fe->functions.n; i++)
-        if (!strcmp(fe->functions.at[i]->f->name, name))
-            return true;
-    for (unsigned i = 0; i < fe->vars.n; i++)
-        if (fe->vars.at[i]->storage == OMPS_GLOBAL && !strcmp(fe->vars.at[i]->name, name))
-            return true;
-    return false;
+    return fe_has_word(fe->u, name);
 }
 
 static void name_regions(struct fe *fe)

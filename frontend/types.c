@@ -2,8 +2,8 @@
  * function.
  *
  * Spellings must be usable anywhere in the device text.  A type declared inside a function gets the
- * name NAME__FUNCTION and an unnamed one __anon_N; unit->renames carries both into copied text,
- * unit->local_types into file scope. */
+ * name __omp_NAME_FUNCTION and an unnamed one __omp_unnamed_N, with the unit's prefix;
+ * unit->renames carries both into copied text, unit->local_types into file scope. */
 #include "frontend/fe.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -37,8 +37,9 @@ static bool name_taken(struct fe *fe, const char *name)
 
 static const char *fresh_name(struct fe *fe, const char *old, const char *function)
 {
-    const char *base = *old ? arena_printf(fe->a, "%s__%s", old, function)
-                            : arena_printf(fe->a, "__anon_%s_%u", function, ++fe->unnamed);
+    const char *p = fe->u->prefix,
+               *base = *old ? arena_printf(fe->a, "%s%s_%s", p, old, function)
+                            : arena_printf(fe->a, "%sunnamed_%s_%u", p, function, ++fe->unnamed);
     const char *name = base;
     for (unsigned n = 2; name_taken(fe, name); n++)
         name = arena_printf(fe->a, "%s_%u", base, n);
@@ -133,7 +134,7 @@ static const char *declared_name(struct fe *fe, CXCursor d)
         if (fe->unnamed_tags.at[i].decl == at)
             name = fe->unnamed_tags.at[i].name;
     if (!name) {
-        name = arena_printf(fe->a, "__anon_%u", ++fe->unnamed);
+        name = arena_printf(fe->a, "%sunnamed_%u", fe->u->prefix, ++fe->unnamed);
         *VEC_PUSH(fe->a, &fe->unnamed_tags) = (struct fe_unnamed_tag){ at, name };
         insert_tag(fe, fe_begin(fe, d), name);
     }

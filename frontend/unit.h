@@ -505,6 +505,8 @@ struct omp_function {
 /* ------------------------------------------------------------------ unit */
 struct omp_unit {
     const char *path; /* the user's file, as given */
+    /* of all generated names: no identifier of the file contains it */
+    const char *prefix;
     char *text;
     size_t length; /* the .i, NUL-terminated */
     struct omp_construct **constructs;
@@ -526,6 +528,7 @@ struct omp_unit {
     struct omp_decl *local_types;
     unsigned nlocal_types;
     unsigned ntargets;   /* target regions */
+    bool packs;          /* the flags or the file say how structures are packed */
     bool run_time_types; /* device code has types with run-time array bounds */
     /* target regions, or device variables' initialisers, need functions or variables of other files
      */
@@ -561,6 +564,8 @@ void fe_print(FILE *out, const struct omp_unit *); /* --emit=omp-tree */
 /* internal consistency; 0 or the number of faults (printed) */
 int fe_check(const struct omp_unit *);
 void omp_unit_free(struct omp_unit *);
+/* Does the text have this identifier? */
+bool fe_has_word(const struct omp_unit *, const char *word);
 /* The presumed place of an offset. */
 struct omp_place fe_place(const struct omp_unit *, unsigned offset);
 /* "file:line:col: error: …" with the source line and a caret. */

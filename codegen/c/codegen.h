@@ -72,20 +72,20 @@
  *
  *   # 14 "app.c"
  *   {
- *       static struct ompgpu_region __omp_region = { "main_14", "app.c", "main",
+ *       static struct __ompgpu_region __omp_region = { "main_14", "app.c", "main",
  *               "target teams distribute parallel for …", 14, 1, &__ompgpu_unit, 0 };
  *       __typeof__(n) __omp_v1 = n;
- *       const struct ompgpu_map __omp_maps[] = {
+ *       const struct __ompgpu_map __omp_maps[] = {
  *           { &(s), &(s), sizeof(s), 0, 35, 0, "s" },
  *           { x, &(x)[0], (n) * sizeof((x)[0]), 0, 1, 14, "x[0:n]" },
  *       };
- *       const struct ompgpu_param __omp_params[] = {
+ *       const struct __ompgpu_param __omp_params[] = {
  *           { 0, sizeof(void *), 0 },                the address from map 0
  *           { &__omp_v1, sizeof __omp_v1, -1 },      a value
  *           { 0, sizeof(void *), 1 },
  *       };
- *       const struct ompgpu_launch __omp_launch = {
- *           .device = OMPGPU_DEVICE_DEFAULT,
+ *       const struct __ompgpu_launch __omp_launch = {
+ *           .device = __OMPGPU_DEVICE_DEFAULT,
  *           .trip = …,
  *           .flags = 31,
  *       };

@@ -83,6 +83,11 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x++; }
 C
+bad "a name of generated code" t.c:1:22 "'__ompgpu_unit'" <<'C'
+int main(void) { int __ompgpu_unit = 0;
+#pragma omp target
+{ int __omp_k = 0; __omp_k++; } }
+C
 bad "in an attribute" t.c:3:23 "'detach'|'#pragma omp target'" -std=c23 <<'C'
 int main(void) { int x = 0;
     x++; [[omp::directive(target

@@ -129,10 +129,10 @@ static void trees(void)
 static void local_types(void)
 {
     struct omp_unit *u = parse("void f(void) { enum { N = 4 }; struct S { int a[N]; struct S *next; } s;\n#pragma omp target\n{ struct S t; t = s; (void)t; } }\n");
-    bool types = u && u->nlocal_types == 2 && !strcmp(u->local_types[1].text, "struct S__f { int a[N__f]; struct S__f *next; };");
+    bool types = u && u->nlocal_types == 2 && !strcmp(u->local_types[1].text, "struct __omp_S_f { int a[__omp_N_f]; struct __omp_S_f *next; };");
     ok(types, "local types get a text for file scope");
     bool renamed = false;
-    for (unsigned i = 0; u && i < u->nrenames; i++) renamed |= !strcmp(u->renames[i].text, "S__f");
+    for (unsigned i = 0; u && i < u->nrenames; i++) renamed |= !strcmp(u->renames[i].text, "__omp_S_f");
     ok(renamed, "references to local types are renamed");
     omp_unit_free(u);
 }

@@ -181,7 +181,7 @@ static void exchange_value(struct cg *cg, const struct atomic *k)
 
 static void update_under_lock(struct cg *cg, const struct atomic *k)
 {
-    const char *lock = cg_lock(cg, "__atomic"), *when = condition_of(cg, k->a);
+    const char *lock = cg_lock(cg, "atomics_lock"), *when = condition_of(cg, k->a);
     cg_line(cg, "__ompgpu_critical_begin(&%s);", lock);
     cg_line(cg, "@old = *@x;");
     if (k->a->form != OMPA_READ && when) {

@@ -142,7 +142,7 @@ static void write_single(struct cg *cg, const struct omp_construct *c, struct cg
 /* ------------------------------------------------------------ constructs without private copies */
 static void write_critical(struct cg *cg, const struct omp_construct *c)
 {
-    const char *lock = cg_lock(cg, c->name ? c->name : "");
+    const char *lock = cg_lock(cg, cg_strf(cg, "lock_%s", c->name ? c->name : ""));
     cg_line(cg, "__ompgpu_critical_begin(&%s);", lock);
     cg_copy_body(cg, c->body);
     cg_line(cg, "__ompgpu_critical_end(&%s);", lock);

@@ -177,9 +177,6 @@ static void write_unit(struct cg *cg)
         atomics = atomics || (u->constructs[i]->leaves & OMPL_ATOMIC);
     if (atomics)
         cg_puts(cg, atomic_types);
-    if (u->nudrs)
-        cg_puts(cg, "#define omp_out (*__omp_out)\n#define omp_in (*__omp_in)\n#define omp_priv "
-                    "(*__omp_priv)\n#define omp_orig (*__omp_orig)\n");
     for (unsigned i = 0; i < u->ndecls; i++) {
         if (u->decls[i].on_demand)
             cg_note_gap(cg, &gaps, i);

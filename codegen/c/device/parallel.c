@@ -131,11 +131,11 @@ static bool is_pointer_only(const struct captured *k) { return k->var->type->var
 static void declare_context(struct cg *cg, const char *name, const struct captures *l,
                             bool deferred)
 {
-    cg_open(cg, "struct @ctx_%s", name);
+    cg_open_struct(cg, cg_strf(cg, "struct @ctx_%s", name));
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_var *v = l->list[i].var;
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
-            cg_line(cg, "unsigned long __%s_d%u;", v->name, b);
+            cg_line(cg, "unsigned long @%s_d%u;", v->name, b);
         if (l->list[i].how == BOUNDS_ONLY)
             continue;
         if (is_pointer_only(&l->list[i]))
@@ -148,7 +148,7 @@ static void declare_context(struct cg *cg, const char *name, const struct captur
     }
     if (deferred)
         cg_line(cg, "void *@deferred;");
-    cg_close_with(cg, ";");
+    cg_close_struct(cg);
 }
 
 static const char *add_value(struct cg *cg, const char *list, const char *value)
@@ -172,7 +172,7 @@ static const char *context_values(struct cg *cg, const struct captures *l, const
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
             s = add_value(cg, s,
                           is_bound_passed(cg, &l->list[i])
-                              ? cg_strf(cg, "__%s_d%u", v->name, b)
+                              ? cg_strf(cg, "@%s_d%u", v->name, b)
                               : cg_bound(cg, v->type, b, cg_strf(cg, "(%s)", here)));
         if (l->list[i].how == BOUNDS_ONLY)
             continue;
@@ -189,7 +189,7 @@ static void unpack_context(struct cg *cg, const char *name, const struct capture
     for (unsigned i = 0; i < l->n; i++) {
         const struct omp_var *v = l->list[i].var;
         for (unsigned b = 0; b < cg_nbounds(v->type); b++)
-            cg_line(cg, "const unsigned long __%s_d%u = @ctx->__%s_d%u;", v->name, b, v->name, b);
+            cg_line(cg, "const unsigned long @%s_d%u = @ctx->@%s_d%u;", v->name, b, v->name, b);
         cg_bind(cg, v, NULL);
         if (l->list[i].how == BOUNDS_ONLY)
             continue;

@@ -21,7 +21,7 @@ static const char *parameter_list(struct cg *cg, const struct cg_plan *p)
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
         if (p->params[i].pass == CG_PASS_BOUND)
-            s = cg_strf(cg, "%s, unsigned long __%s_d%u", s, v->name, p->params[i].bound);
+            s = cg_strf(cg, "%s, unsigned long @%s_d%u", s, v->name, p->params[i].bound);
         else
             s = cg_strf(cg, "%s, %s", s,
                         by_address(p->params[i].pass)
@@ -36,7 +36,7 @@ static const char *argument_list(struct cg *cg, const struct cg_plan *p)
     const char *s = "";
     for (unsigned i = 0; i < p->nparams; i++)
         s = p->params[i].pass == CG_PASS_BOUND
-                ? cg_strf(cg, "%s, __%s_d%u", s, p->params[i].var->name, p->params[i].bound)
+                ? cg_strf(cg, "%s, @%s_d%u", s, p->params[i].var->name, p->params[i].bound)
                 : cg_strf(cg, "%s, %s", s, p->params[i].var->name);
     return s;
 }

@@ -19,7 +19,7 @@ extern const char cg_host_abi[]; /* hostrt/ompgpu.h, preprocessed; made by the M
 static const char *device_of(struct cg *cg, const struct omp_construct *c)
 {
     const struct omp_clause *k = cg_clause(c, OMPC_DEVICE);
-    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr.extent)) : "OMPGPU_DEVICE_DEFAULT";
+    return k ? cg_strf(cg, "(%s)", cg_expr(cg, k->expr.extent)) : "__OMPGPU_DEVICE_DEFAULT";
 }
 
 static const char *condition_of(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
@@ -289,7 +289,7 @@ static bool in_default(const struct omp_construct *c)
 
 static void declare_region(struct cg *cg, const struct omp_construct *c)
 {
-    cg_line(cg, "static struct ompgpu_region @region = { %s, %s, %s, %s, %u, %u, %s, 0 };",
+    cg_line(cg, "static struct __ompgpu_region @region = { %s, %s, %s, %s, %u, %u, %s, 0 };",
             cg_quoted(cg, c->region), cg_quoted(cg, c->place.file),
             cg_quoted(cg, c->function ? c->function->name : ""),
             cg_quoted(cg, cg_directive(cg, c, true)), c->place.line, c->place.col,
@@ -316,7 +316,7 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
         { "reduce_bytes", slot },
         { "inner_bytes", inner },
     };
-    cg_open(cg, "const struct ompgpu_launch @launch =");
+    cg_open(cg, "const struct __ompgpu_launch @launch =");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value)
             cg_line(cg, ".%s = %s,", rows[i].member, rows[i].value);
@@ -356,10 +356,10 @@ static void write_target(struct cg *cg, const struct omp_construct *c)
 /* enum ompgpu_construct of hostrt/ompgpu.h */
 static const char *construct_value(enum omp_leaf leaf)
 {
-    return leaf == OMPL_ENTER_DATA  ? "OMPGPU_ENTER_DATA"
-           : leaf == OMPL_EXIT_DATA ? "OMPGPU_EXIT_DATA"
-           : leaf == OMPL_UPDATE    ? "OMPGPU_UPDATE"
-                                    : "OMPGPU_TARGET_DATA";
+    return leaf == OMPL_ENTER_DATA  ? "__OMPGPU_ENTER_DATA"
+           : leaf == OMPL_EXIT_DATA ? "__OMPGPU_EXIT_DATA"
+           : leaf == OMPL_UPDATE    ? "__OMPGPU_UPDATE"
+                                    : "__OMPGPU_TARGET_DATA";
 }
 
 /* Opens a scope; evaluates condition, place and device, once. */
@@ -368,7 +368,7 @@ static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_lea
     const char *condition = condition_of(cg, c, leaf);
     write_task_around(cg, c);
     cg_open_scope(cg);
-    cg_line(cg, "static const struct ompgpu_place @place = { %s, %u, %s, %s };",
+    cg_line(cg, "static const struct __ompgpu_place @place = { %s, %u, %s, %s };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)),
             construct_value(leaf));
     cg_line(cg, "const long @device = %s;", device_of(cg, c));
@@ -410,7 +410,7 @@ static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
     open_data(cg, c, OMPL_TARGET_DATA);
     if (!c->nmaps)
         return 0;
-    cg_line(cg, "struct ompgpu_map @kept[%u];", c->nmaps);
+    cg_line(cg, "struct __ompgpu_map @kept[%u];", c->nmaps);
     cg_open(cg, "if (@if)");
     unsigned nmaps = cg_maps(cg, c, NULL);
     cg_line(cg, "__builtin_memcpy(@kept, @maps, sizeof @maps);");
@@ -518,7 +518,7 @@ static unsigned write_variables(struct cg *cg)
         if (!cg_is_device_variable(v) || v->is_extern)
             continue;
         if (!n++)
-            cg_open(cg, "static const struct ompgpu_var __ompgpu_vars[] =");
+            cg_open(cg, "static const struct __ompgpu_var __ompgpu_vars[] =");
         cg_line(cg, "{ %s, (void *)&%s, sizeof %s, %d },", cg_quoted(cg, cg_export_id(cg, v)),
                 v->name, v->name, v->declare_target == OMPV_DT_LINK);
     }
@@ -546,10 +546,9 @@ static void write_unit(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
     cg_puts(cg, cg_host_abi);
-    cg_puts(
-        cg,
-        "\nstatic struct ompgpu_unit __ompgpu_unit;\n"
-        "static inline struct ompgpu_unit *__ompgpu_this_unit(void) { return &__ompgpu_unit; }\n");
+    cg_puts(cg, "\nstatic struct __ompgpu_unit __ompgpu_unit;\n"
+                "static inline struct __ompgpu_unit *__ompgpu_this_unit(void) { return "
+                "&__ompgpu_unit; }\n");
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (has_hard_reductions(u->constructs[i])) {
             all_host_reductions(cg);
@@ -559,10 +558,11 @@ static void write_unit(struct cg *cg)
     cg_marker(cg, (struct omp_place){ "<ompgpu>", 1, 1 });
     unsigned nvars = write_variables(cg);
     cg_line(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));");
-    cg_line(cg,
-            "static struct ompgpu_unit __ompgpu_unit = { OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
-            "%s, %u, %u, 0 };",
-            cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars, unit_flags(u));
+    cg_line(
+        cg,
+        "static struct __ompgpu_unit __ompgpu_unit = { __OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
+        "%s, %u, %u, 0 };",
+        cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars, unit_flags(u));
     cg_open_function(cg, "static void __attribute__((constructor)) __ompgpu_enter(void)");
     cg_line(cg, "__ompgpu_register(&__ompgpu_unit);");
     cg_close(cg);

@@ -27,7 +27,7 @@ static void write_entry(struct cg *cg, unsigned *n, const char *base, const char
                         const char *name)
 {
     if (!*n)
-        cg_open(cg, "const struct ompgpu_map @maps[] =");
+        cg_open(cg, "const struct __ompgpu_map @maps[] =");
     cg_line(cg, "{ %s, %s, %s, %s, %u, %u, %s },", base, begin, size, attach, flags, line,
             cg_quoted(cg, name));
     ++*n;
@@ -114,7 +114,7 @@ static void update_parts(struct cg *cg, const struct omp_map *m)
     for (unsigned i = 0; i <= last; i++)
         cg_open(cg, "for (unsigned long @i%u = 0; @i%u < (@whole%s ? 1 : @n%u); @i%u++)", i, i,
                 cg_strf(cg, i == last ? " || @row" : ""), i, i);
-    cg_line(cg, "const struct ompgpu_map @part = { %s, &%s, %s * sizeof(%s), 0, %u, %u, %s };",
+    cg_line(cg, "const struct __ompgpu_map @part = { %s, &%s, %s * sizeof(%s), 0, %u, %u, %s };",
             base_address(cg, item), begin,
             cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1)", sum, last), at, flags_of(m),
             item->place.line, cg_quoted(cg, cg_raw(cg, item->text)));
@@ -169,7 +169,7 @@ static void write_parameters(struct cg *cg, const struct cg_plan *p, const int *
 {
     if (!p->nparams)
         return;
-    cg_open(cg, "const struct ompgpu_param @params[] =");
+    cg_open(cg, "const struct __ompgpu_param @params[] =");
     for (unsigned i = 0; i < p->nparams; i++) {
         enum cg_pass pass = p->params[i].pass;
         if (pass == CG_PASS_BOUND || pass == CG_PASS_VALUE || pass == CG_PASS_HOST_ADDRESS)

@@ -177,7 +177,7 @@ void cg_find_owners(struct cg *cg, const struct omp_construct *c, struct cg_priv
             continue;
         k->owner = owner_of(cg, cg->plan, c, k->sharing);
         if (k->owner == CG_OF_UNKNOWN)
-            p->lock = cg_lock(cg, "__reduction");
+            p->lock = cg_lock(cg, "reductions_lock");
     }
 }
 

@@ -107,25 +107,40 @@ const char *cg_initial_item(struct cg *cg, const struct cg_private *p)
 }
 
 /* ------------------------------------------------------------------ user-defined reductions */
+/* The texts of a declare reduction speak of omp_WORD; the function has its address. */
+static void open_user_function(struct cg *cg, const char *kind, const struct cg_private *p,
+                               const char *a, const char *b)
+{
+    const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
+    cg_end_line(cg);
+    cg_put(cg, "#define omp_%s (*@%s)\n#define omp_%s (*@%s)\n", a, a, b, b);
+    cg_open_function(cg, "__OMPGPU_INLINE void @%s_%s(%s *@%s, %s *@%s)", kind, p->udr, e, a, e, b);
+}
+
+static void close_user_function(struct cg *cg, const char *a, const char *b)
+{
+    cg_close(cg);
+    cg_end_line(cg);
+    cg_put(cg, "#undef omp_%s\n#undef omp_%s\n", a, b);
+}
+
 void cg_user_functions(struct cg *cg, struct cg_private *p, const char *base)
 {
     const struct omp_udr *d = user_defined(p);
     if (!d)
         return;
-    const char *e = cg_type(cg, p->elem, "", CG_UNQUALIFIED);
     p->udr = cg_name(cg, cg_strf(cg, "%s_%s", base, p->var->name), "");
-    cg_open_function(cg, "__OMPGPU_INLINE void @udr_%s(%s *__omp_out, %s *__omp_in)", p->udr, e, e);
+    open_user_function(cg, "udr", p, "out", "in");
     cg_line(cg, "%s;", cg_expr(cg, d->combiner));
-    cg_close(cg);
-    cg_open_function(cg, "__OMPGPU_INLINE void @init_%s(%s *__omp_priv, %s *__omp_orig)", p->udr, e,
-                     e);
+    close_user_function(cg, "out", "in");
+    open_user_function(cg, "init", p, "priv", "orig");
     if (cg_empty(d->init)) {
-        cg_line(cg, "__builtin_memset(__omp_priv, 0, sizeof *__omp_priv);");
+        cg_line(cg, "__builtin_memset(@priv, 0, sizeof *@priv);");
     } else if (d->init_is_call) {
         cg_line(cg, "%s;", cg_expr(cg, d->init));
     } else {
-        cg_line(cg, "%s @v = %s;", e, cg_expr(cg, d->init));
-        cg_line(cg, "*__omp_priv = @v;");
+        cg_line(cg, "%s @v = %s;", cg_type(cg, p->elem, "", CG_UNQUALIFIED), cg_expr(cg, d->init));
+        cg_line(cg, "*@priv = @v;");
     }
-    cg_close(cg);
+    close_user_function(cg, "priv", "orig");
 }

@@ -177,7 +177,7 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
 static void declare_bounds(struct cg *cg, const struct cg_private *k, const char *outside)
 {
     for (unsigned i = 0; k->bounds && i < cg_nbounds(k->var->type); i++)
-        cg_line(cg, "const unsigned long __%s_d%u = %s;", k->var->name, i,
+        cg_line(cg, "const unsigned long @%s_d%u = %s;", k->var->name, i,
                 cg_bound(cg, k->var->type, i, cg_strf(cg, "(%s)", outside)));
 }
 

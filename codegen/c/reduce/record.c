@@ -127,7 +127,7 @@ static void combine_function(struct cg *cg, const struct members *m, const char 
 static const char *write_record(struct cg *cg, const struct members *m, const char *name)
 {
     const char *type = cg_strf(cg, "struct @red_%s", name);
-    cg_open(cg, "%s", type);
+    cg_open_struct(cg, type);
     for (unsigned i = 0; i < m->n; i++) {
         const struct cg_private *k = m->at[i];
         if (k->section)
@@ -136,7 +136,7 @@ static const char *write_record(struct cg *cg, const struct members *m, const ch
         else
             cg_line(cg, "%s %s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name);
     }
-    cg_close_with(cg, ";");
+    cg_close_struct(cg);
     combine_function(cg, m, name);
     return type;
 }

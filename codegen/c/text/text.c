@@ -293,6 +293,20 @@ void cg_close_with(struct cg *cg, const char *tail)
 
 void cg_close(struct cg *cg) { cg_close_with(cg, ""); }
 
+void cg_open_struct(struct cg *cg, const char *type)
+{
+    if (cg->unit->packs)
+        cg_line(cg, "_Pragma(\"pack(push, 16)\")");
+    cg_open(cg, "%s", type);
+}
+
+void cg_close_struct(struct cg *cg)
+{
+    cg_close_with(cg, ";");
+    if (cg->unit->packs)
+        cg_line(cg, "_Pragma(\"pack(pop)\")");
+}
+
 void cg_close_to(struct cg *cg, unsigned open)
 {
     while (cg->out->open > open)
@@ -362,10 +376,7 @@ static bool is_taken(const struct cg *cg, const char *name)
     for (unsigned i = 0; i < cg->nnames; i++)
         if (!strcmp(cg->names[i], name))
             return true;
-    for (unsigned i = 0; i < cg->unit->nfunctions; i++)
-        if (!strcmp(cg->unit->functions[i]->name, name))
-            return true;
-    return false;
+    return fe_has_word(cg->unit, name);
 }
 
 const char *cg_name(struct cg *cg, const char *base, const char *suffix)
@@ -380,7 +391,7 @@ const char *cg_name(struct cg *cg, const char *base, const char *suffix)
 
 const char *cg_lock(struct cg *cg, const char *name)
 {
-    const char *lock = cg_strf(cg, "__ompgpu_lock_%s", name);
+    const char *lock = cg_strf(cg, "__ompgpu_%s", name);
     for (unsigned i = 0; i < cg->nlocks; i++)
         if (!strcmp(cg->locks[i], lock))
             return lock;
@@ -405,9 +416,7 @@ void cg_fault(struct cg *cg, struct omp_place place, const char *fmt, ...)
 
 void cg_init(struct cg *cg, const struct omp_unit *u, struct cg_text *out)
 {
-    *cg = (struct cg){ .unit = u, .out = out, .prefix = "__omp_" };
-    for (unsigned i = 2; strstr(u->text, cg->prefix); i++)
-        cg->prefix = cg_strf(cg, "@omp%u_", i);
+    *cg = (struct cg){ .unit = u, .out = out, .prefix = u->prefix };
     cg->env = must(calloc(u->nvars + 1, sizeof *cg->env));
     cg->file_env = must(calloc(u->nvars + 1, sizeof *cg->file_env));
 }

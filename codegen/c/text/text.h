@@ -106,6 +106,9 @@ void cg_open(struct cg *, const char *head, ...) __attribute__((format(printf, 2
 void cg_open_function(struct cg *, const char *head, ...) __attribute__((format(printf, 2, 3)));
 /* `{` */
 void cg_open_scope(struct cg *);
+/* A structure of ours, whose members have their places whatever the file says of packing. */
+void cg_open_struct(struct cg *, const char *type);
+void cg_close_struct(struct cg *);
 /* `}` of the innermost block that is open. */
 void cg_close(struct cg *);
 /* `}TAIL` */

@@ -43,7 +43,7 @@ static const char *type_level(struct cg *cg, const struct omp_type *t, const cha
     if (t->kind == OMPT_POINTER)
         return cg_strf(cg, "__typeof__(%s *)", type_level(cg, t->elem, v, d, CG_AS_IS));
     if (t->vla)
-        return cg_strf(cg, "__typeof__(%s [__%s_d%u])", type_level(cg, t->elem, v, d + 1, q), v, d);
+        return cg_strf(cg, "__typeof__(%s [@%s_d%u])", type_level(cg, t->elem, v, d + 1, q), v, d);
     return cg_strf(cg, "__typeof__(%s [%llu])", type_level(cg, t->elem, v, d, q),
                    (unsigned long long)t->bound);
 }

@@ -31,6 +31,39 @@ static void make_optional(LLVMValueRef global)
     LLVMSetLinkage(global, LLVMLinkOnceODRLinkage);
 }
 
+/* A module flag is a node: behaviour, name, value. */
+static LLVMValueRef find_flag(LLVMModuleRef m, LLVMValueRef name)
+{
+    static const char flags[] = "llvm.module.flags";
+    unsigned n = LLVMGetNamedMetadataNumOperands(m, flags);
+    LLVMValueRef *nodes = mem_array(n, sizeof *nodes), parts[3];
+    LLVMGetNamedMetadataOperands(m, flags, nodes);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMGetMDNodeOperands(nodes[i], parts);
+        if (parts[1] == name)
+            return nodes[i];
+    }
+    return NULL;
+}
+
+/* Flags of the user's on which modules must agree (wchar_size after -fshort-wchar) say nothing of
+ * the library, which has none of the types concerned. */
+static void take_flags(LLVMModuleRef library, LLVMModuleRef user)
+{
+    static const char flags[] = "llvm.module.flags";
+    unsigned n = LLVMGetNamedMetadataNumOperands(library, flags);
+    LLVMValueRef *nodes = mem_array(n, sizeof *nodes), own[3], theirs[3];
+    LLVMGetNamedMetadataOperands(library, flags, nodes);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMGetMDNodeOperands(nodes[i], own);
+        LLVMValueRef flag = find_flag(user, own[1]);
+        if (!flag || LLVMConstIntGetZExtValue(own[0]) - 1 != LLVMModuleFlagBehaviorError)
+            continue;
+        LLVMGetMDNodeOperands(flag, theirs);
+        LLVMReplaceMDNodeOperandWith(nodes[i], 2, LLVMValueAsMetadata(theirs[2]));
+    }
+}
+
 static bool link_library(struct ir_unit *u, const char *path)
 {
     LLVMModuleRef library = ir_parse_library(u, path);
@@ -43,6 +76,7 @@ static bool link_library(struct ir_unit *u, const char *path)
     /* libdevice carries the triple and the layout of an older LLVM; they mean the same. */
     LLVMSetTarget(library, LLVMGetTarget(u->module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(u->module));
+    take_flags(library, u->module);
     if (LLVMLinkModules2(u->module, library)) { /* takes `library` */
         diag_error("cannot link the device library '%s'", path);
         return false;
