@@ -214,6 +214,7 @@ static void add_subscript(struct path *x, CXCursor c)
     bool parameter = is_array_parameter(x), array = type_is_array(x->type) && !parameter;
     CXType whole = clang_getCanonicalType(x->type);
     struct omp_section s = { .is_section = b.nparts > 1,
+                             .is_unbounded = !array || whole.kind == CXType_IncompleteArray,
                              .dim = array && whole.kind == CXType_ConstantArray
                                         ? (uint64_t)clang_getArraySize(whole)
                                         : 0 };

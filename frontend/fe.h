@@ -346,6 +346,9 @@ struct omp_expr fe_expr(struct fe *, CXCursor);
 /* these tokens */
 bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned end,
                  long long *value);
+/* section.c */
+int64_t fe_section_count(const struct omp_section *); /* its elements, -1: not known */
+const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them, or NULL */
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);

@@ -58,37 +58,20 @@ static const char *bad_reduction_type(const struct omp_type *t, const struct omp
 }
 
 /* ------------------------------------------------------------------ sections */
-/* The constant, `empty` where nothing is written, or -1. */
-static int64_t known(const struct omp_expr *x, int64_t empty)
-{
-    return !x->extent.end ? empty : x->is_constant && x->value >= 0 ? x->value : -1;
-}
-
-static int64_t first(const struct omp_section *s) { return known(&s->lower, 0); }
-
-static int64_t count(const struct omp_section *s)
-{
-    bool rest = s->dim && first(s) >= 0;
-    return s->is_section ? known(&s->length, rest ? (int64_t)s->dim - first(s) : -1) : 1;
-}
-
-/* What can be seen without running the program: nothing in it, past the end, or rows that are not
- * whole after several of them. */
+/* Nothing in it, or rows that are not whole after several of them. */
 static const char *bad_section(const struct omp_item *it)
 {
     bool several = false;
     for (unsigned i = 0; i < it->nsections; i++) {
         const struct omp_section *s = &it->sections[i];
-        int64_t n = count(s), at = first(s);
+        int64_t n = fe_section_count(s);
         if (n == 0)
             return "an array section without elements";
-        if (s->dim && n > 0 && at >= 0 && (unsigned long long)(at + n) > s->dim)
-            return "an array section past the end of the array";
         if (several && s->dim && n > 0 && (unsigned long long)n != s->dim)
             return "an array section that does not lie in contiguous storage";
         several = several || n > 1;
     }
-    return NULL;
+    return fe_bad_section(it);
 }
 
 static void check_item(struct fe *fe, const struct omp_clause *k, const struct omp_item *it)
@@ -115,6 +98,22 @@ static void check_item(struct fe *fe, const struct omp_clause *k, const struct o
         fe_error_at(fe, it->place, "reduction variable '%s' of type '%s': %s",
                     fe_text(fe, it->text),
                     whole->spelling ? whole->spelling : "variable length array", why);
+}
+
+/* A construct has one copy of a variable: not one for each of several parts. */
+static void check_parts(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k,
+                        unsigned n)
+{
+    const struct omp_item *it = &k->items[n];
+    for (const struct omp_clause *x = c->clauses; it->var && x != k->next; x = x->next)
+        for (unsigned i = 0; x->kind == k->kind && i < (x == k ? n : x->nitems); i++)
+            if (x->items[i].var == it->var) {
+                fe_error_at(fe, it->place,
+                            "reduction variable '%s': a part of '%s' is reduced by this construct "
+                            "already; reduce one section that has both",
+                            fe_text(fe, it->text), it->var->name);
+                return;
+            }
 }
 
 /* ------------------------------------------------------------------ in_reduction */
@@ -219,8 +218,10 @@ static void check_task_modifier(struct fe *fe, const struct omp_construct *c,
 
 void fe_check_reduction(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
-    for (unsigned i = 0; i < k->nitems; i++)
+    for (unsigned i = 0; i < k->nitems; i++) {
         check_item(fe, k, &k->items[i]);
+        check_parts(fe, c, k, i);
+    }
     if (k->kind == OMPC_IN_REDUCTION)
         check_in_reduction(fe, c, k);
     if (k->kind != OMPC_REDUCTION)

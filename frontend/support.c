@@ -78,6 +78,9 @@ static void check_items(struct fe *fe, const struct omp_construct *c, const stru
         else if (translated && !it->base_is_var)
             fe_unsupported(fe, it->place, UNSUPPORTED_USE_DEVICE_ITEM, fe_text(fe, it->text),
                            fe_clause_rows[k->kind].spelling);
+        else if (fe_clause_rows[k->kind].arg != ARG_REDUCE && fe_bad_section(it))
+            fe_error_at(fe, it->place, "'%s' in '%s': %s", fe_text(fe, it->text),
+                        fe_clause_rows[k->kind].spelling, fe_bad_section(it));
     }
 }
 

@@ -72,6 +72,16 @@ void f(int s) {
 #pragma omp target parallel for reduction(+: s) reduction(max: s)
 LOOP s++; }
 C
+bad "parts of one array" t.c:2:52 "'a[1]'|'a'" <<'C'
+void f(int a[2]) {
+#pragma omp target parallel for reduction(+: a[0], a[1])
+LOOP a[1] += a[0]++; }
+C
+bad "parts of one array in two clauses" t.c:2:69 "'p[2:2]'|'p'" <<'C'
+void f(int *p) {
+#pragma omp target parallel for reduction(+: p[0:2]) reduction(max: p[2:2])
+LOOP p[0]++; }
+C
 bad "private and reduction" t.c:2:57 "private" <<'C'
 void f(int s) {
 #pragma omp target parallel for reduction(+: s) private(s)
