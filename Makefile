@@ -82,7 +82,8 @@ libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so
 libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
 # CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
 ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
-built := $(BIN)/ompgpu-cc $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device $(libs_host) $(libs_rtl)
+built := $(BIN)/ompgpu-cc $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
+         $(TOOLS)/include/omp.h $(libs_host) $(libs_rtl)
 
 .PHONY: all tests help deps check check-run check-long mutants asan demo bench gpu-kit man \
         install uninstall lint format clean
@@ -164,6 +165,9 @@ endef
 $(eval $(call rtl_rules,nvptx64,nvptx64-nvidia-cuda))
 $(eval $(call rtl_rules,x86_64,x86_64-pc-linux-gnu))
 $(TOOLS)/ompgpu_device.h: devicertl/ompgpu_device.h
+	$(call say,COPY,$@)
+	$(Q)cp $< $@
+$(TOOLS)/include/omp.h: hostrt/include/omp.h
 	$(call say,COPY,$@)
 	$(Q)cp $< $@
 
@@ -263,11 +267,12 @@ dest = $(DESTDIR)$(PREFIX)
 man1 := ompgpu-cc.1
 man7 := libompgpu.7 ompgpu-cc-openmp.7
 install: all
-	install -d $(dest)/bin $(dest)/lib/ompgpu $(dest)/share/man/man1 $(dest)/share/man/man7
+	install -d $(dest)/bin $(dest)/lib/ompgpu/include $(dest)/share/man/man1 $(dest)/share/man/man7
 	install -m 755 $(BIN)/ompgpu-cc $(dest)/bin/
 	cp -P $(ltools) $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
+	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
 	install -m 755 $(LIB)/libompgpu.so $(LIB)/libompgpu-ptx.so $(dest)/lib/
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
@@ -276,7 +281,8 @@ uninstall:
 	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) $(addprefix $(dest)/lib/,$(notdir $(libs_host)))
 	rm -f $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)))
 	rm -f $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
-	-rmdir $(dest)/lib/ompgpu
+	rm -f $(dest)/lib/ompgpu/include/omp.h
+	-rmdir $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu
 
 # ------------------------------------------------------------------ lint
 product = driver frontend codegen hostrt devicertl

@@ -9,12 +9,22 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------ flags of every clang */
+/* Our omp.h adds to the compiler's. */
+static void add_headers(const struct options *o, struct words *w)
+{
+    if (!o->openmp)
+        return;
+    words_add(w, "-isystem");
+    words_add(w, drv_tool("include"));
+}
+
 void drv_common_args(const struct options *o, struct words *w)
 {
     if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ))
         words_add(w, "-fopenmp");
     if (o->openmp && !o->openmp_version)
         words_add(w, mem_printf("-fopenmp-version=%s", drv_openmp_version()));
+    add_headers(o, w);
     if (diag_in_colour() && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
@@ -24,8 +34,10 @@ void drv_host_openmp(const struct options *o, struct words *w)
 {
     if (!o->gcc)
         drv_common_args(o, w);
-    else if (o->openmp)
+    else if (o->openmp) {
         words_add(w, "-fopenmp");
+        add_headers(o, w);
+    }
 }
 
 /* Where -MD writes and what it names follow the output that the user asked for, not the file that

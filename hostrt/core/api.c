@@ -24,6 +24,7 @@ void omp_set_default_device(int);
 int omp_get_initial_device(void);
 int omp_is_initial_device(void);
 int omp_get_device_num(void);
+uintptr_t omp_init_allocator(uintptr_t, int, void *);
 void *omp_target_alloc(size_t, int);
 void omp_target_free(void *, int);
 int omp_target_is_present(const void *, int);
@@ -89,6 +90,40 @@ int omp_get_initial_device(void) { return omp_get_num_devices(); }
 int omp_get_device_num(void) { return omp_get_num_devices(); }
 
 int omp_is_initial_device(void) { return 1; }
+
+/* ------------------------------------------------------------------ allocators */
+/* The numbers of clang 22's omp.h.  A distribution may put an older libomp beside it, which has
+ * others: a library exports its own by these names, and one that does not has 0 for the default. */
+static const struct {
+    uintptr_t number;
+    const char *name;
+} memory_spaces[] = {
+    { 99, "omp_default_mem_space" },
+    { 1, "omp_large_cap_mem_space" },
+    { 2, "omp_const_mem_space" },
+    { 3, "omp_high_bw_mem_space" },
+    { 4, "omp_low_lat_mem_space" },
+    { 100, "llvm_omp_target_host_mem_space" },
+    { 101, "llvm_omp_target_shared_mem_space" },
+    { 102, "llvm_omp_target_device_mem_space" },
+};
+
+static uintptr_t translate_space(uintptr_t space)
+{
+    for (size_t i = 0; i < sizeof memory_spaces / sizeof *memory_spaces; i++)
+        if (memory_spaces[i].number == space) {
+            const uintptr_t *theirs = libomp(memory_spaces[i].name);
+            return theirs ? *theirs : i ? space : 0;
+        }
+    return space;
+}
+
+uintptr_t omp_init_allocator(uintptr_t space, int ntraits, void *traits)
+{
+    uintptr_t (*init)(uintptr_t, int, void *);
+    *(void **)&init = libomp("omp_init_allocator");
+    return init ? init(translate_space(space), ntraits, traits) : 0;
+}
 
 /* ------------------------------------------------------------------ memory */
 static struct ompgpu_entry *find_allocation(struct ompgpu_device *dev, const void *p)

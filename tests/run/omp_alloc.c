@@ -40,5 +40,20 @@ int main(void)
         omp_free(a, omp_thread_mem_alloc);
     }
     CHECK_EQ(bad, 0);
+    /* on the host: the numbers of the header may not be those of the OpenMP library */
+    const omp_memspace_handle_t spaces[] = { omp_default_mem_space, omp_large_cap_mem_space, omp_const_mem_space, omp_high_bw_mem_space,
+                                             omp_low_lat_mem_space };
+    const omp_alloctrait_t traits[] = { { omp_atk_alignment, 64 } };
+    for (int i = 0; i < 5; i++) {
+        omp_allocator_handle_t a = omp_init_allocator(spaces[i], 1, (omp_alloctrait_t *)traits);
+        void *p = omp_alloc(100, a);
+        CHECK(i > 0 || (p && (uintptr_t)p % 64 == 0));
+        omp_free(p, a);
+        omp_destroy_allocator(a);
+    }
+    bad = 0;
+#pragma omp target device(omp_initial_device) map(from: bad)
+    bad = omp_is_initial_device() && omp_invalid_device < omp_initial_device;
+    CHECK_EQ(bad, 1);
     return RESULT;
 }
