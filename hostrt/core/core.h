@@ -113,6 +113,11 @@ void ompgpu_info_reduction(const struct ompgpu_where *, const struct ompgpu_devi
                            size_t scratchpad); /* bytes of the slots; 0: none */
 void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const char *name,
                       size_t bytes);
+/* The storage is mapped: nothing is copied.  Who frees memory without `exit data` sees here that
+ * the next block at this address takes over its mapping. */
+struct ompgpu_entry;
+void ompgpu_info_reuse(const struct ompgpu_where *, const char *name, size_t bytes,
+                       const struct ompgpu_entry *);
 
 /* ------------------------------------------------------------------ address ranges (ranges.c) */
 /* An ordered set of ranges that do not overlap.  Its users have this as their first member, so that

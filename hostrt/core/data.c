@@ -434,6 +434,20 @@ static int check_blocks(struct work *w, uintptr_t *addresses)
     return 0;
 }
 
+static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e)
+{
+    struct part p = mapped_part(e, m);
+    if (is_fresh(w, e) || (m->flags & OMPGPU_MAP_ALWAYS)) {
+        if (p.size && copy_to(w, e, m->name, p.begin, p.size))
+            return item_failed(w, m);
+        if (p.size == e->end - e->begin)
+            e->filled = w->number;
+    } else if (__builtin_expect(ompgpu_settings.info, 0) && e->created != w->number &&
+               e->refs != OMPGPU_REFS_INFINITE && !(m->flags & OMPGPU_MAP_IMPLICIT))
+        ompgpu_info_reuse(w->where, m->name, m->size, e);
+    return 0;
+}
+
 static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
 {
     struct ompgpu_entry *e;
@@ -450,13 +464,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
         e->refs++, e->counted = w->number;
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
         return -1;
-    if ((m->flags & OMPGPU_MAP_TO) && (is_fresh(w, e) || (m->flags & OMPGPU_MAP_ALWAYS))) {
-        struct part p = mapped_part(e, m);
-        if (p.size && copy_to(w, e, m->name, p.begin, p.size))
-            return item_failed(w, m);
-        if (p.size == e->end - e->begin)
-            e->filled = w->number;
-    }
+    if ((m->flags & OMPGPU_MAP_TO) && copy_in(w, m, e))
+        return -1;
     if (address)
         *address =
             device_address(e, (uintptr_t)m->begin) - ((uintptr_t)m->begin - (uintptr_t)m->base);

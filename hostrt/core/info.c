@@ -72,3 +72,11 @@ void ompgpu_info_copy(const struct ompgpu_where *where, const char *direction, c
     struct ompgpu_where place = without_region(where);
     ompgpu_say(&place, "", "copy %s device: %s, %zu bytes", direction, name ? name : "?", bytes);
 }
+
+void ompgpu_info_reuse(const struct ompgpu_where *where, const char *name, size_t bytes,
+                       const struct ompgpu_entry *e)
+{
+    struct ompgpu_where place = without_region(where);
+    ompgpu_say(&place, "", "no copy to device: %s, %zu bytes: mapped as %s at %s:%u",
+               name ? name : "?", bytes, e->name ? e->name : "?", e->file ? e->file : "?", e->line);
+}

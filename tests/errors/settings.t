@@ -47,6 +47,31 @@ have_gpu || {
     check "... DISABLED is an error" test_must_fail 1 in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=DISABLED sh -c './must 2>err'
 }
 
+# A block that is freed while it is mapped, and the next one at its address: OMPGPU_INFO shows that nothing is copied, and why.
+cat >stale.c <<'C'
+#include <stdlib.h>
+static int first(int *p, int n)
+{
+    int r = 0;
+    #pragma omp target map(to: p[0:n]) map(from: r)
+    r = p[0];
+    return r;
+}
+int main(void)
+{
+    int *p = malloc(400);
+    p[0] = 1;
+    #pragma omp target enter data map(to: p[0:100])
+    free(p);
+    int *q = malloc(400);
+    q[0] = 2;
+    return p == q && first(q, 100) != 1;
+}
+C
+check "stale.c compiles" "$CC" --gpu-arch=emu -O1 stale.c -o stale
+check "a stale mapping" in_time env OMPGPU_DEVICE=emu OMPGPU_INFO=1 sh -c './stale 2>err'
+check "... is shown" has err 'stale.c:5: no copy to device: p\[0:n\], 400 bytes: mapped as p\[0:100\] at stale.c:13'
+
 # 100,000 live mappings in random order of their addresses, and back in another one: well below a second.  With a search or a copy of the
 # table for each it would be minutes.
 cat >many.c <<'C'
