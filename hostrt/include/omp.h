@@ -2,7 +2,8 @@
 #include_next <omp.h>
 #ifndef OMPGPU_OMP_H
 #define OMPGPU_OMP_H
-/* -1, but no integer constant expression: clang 22 refuses a negative one as argument of `device`. */
+/* -1, but no integer constant expression: clang 22 refuses a negative one as argument of `device`.
+ */
 #ifndef omp_initial_device
 #define omp_initial_device ((int)-1.0)
 #endif
