@@ -700,7 +700,8 @@ __ompgpu_teams_get_array(struct __ompgpu_env *env, unsigned long stride, unsigne
                          unsigned long size, __ompgpu_combine combine)
 {
     const char *first = slots_of(env, at, stride).first;
-    for (usize i = 0; i < count; i++) {
+    ROLLED for (usize i = 0; i < count; i++)
+    {
         combine_element(rec, tmp, first + i * size, stride, __ompgpu_arch_nteams(), size, combine);
         combine((char *)original + i * size, rec);
     }
