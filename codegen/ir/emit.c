@@ -124,6 +124,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
                       machine);
     if (u->opt->target == IR_NVPTX && u->opt->level != '0')
         ir_hide_strides(u);
+    if (u->opt->target == IR_NVPTX)
+        ir_order_variables(u->module);
 }
 
 static bool emit_ir(const struct ir_unit *u)

@@ -20,7 +20,8 @@
  * and after it:
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
- *   strides.c     loops that threads share are kept from loop strength reduction */
+ *   strides.c     loops that threads share are kept from loop strength reduction
+ *   order.c       variables stand in an order that does not differ from run to run */
 #ifndef OMPGPU_IR_PASSES_H
 #define OMPGPU_IR_PASSES_H
 #include "codegen/ir/tool.h"
@@ -42,6 +43,7 @@ bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
 void ir_hide_strides(struct ir_unit *);
+void ir_order_variables(LLVMModuleRef);
 
 /* ------------------------------------------------------------------ what they share */
 bool ir_is_math_name(const char *name); /* math.c: a C math function that libm has */
