@@ -22,6 +22,22 @@ for flags in -O2 "-g -O0" "-g -Rompgpu"; do
     # shellcheck disable=SC2086
     check "the same object again: $flags" sh -c "'$CC' $ARCH $flags -c app.c -o 1.o 2>err && '$CC' $ARCH $flags -c app.c -o 2.o 2>err && cmp 1.o 2.o"
 done
+cat >words.c <<'END'
+#pragma omp begin declare target
+const char *const words[] = { "a", "bc", "def", "ghij", "klmno", "pqrstu", "vwxyzab", "cdefghij" };
+const char *const *const list[] = { &words[3], &words[1] };
+#pragma omp end declare target
+int main(int argc, char **argv)
+{
+    (void)argv;
+#pragma omp target map(tofrom: argc)
+    argc = words[argc][0] + list[argc & 1][0][0];
+    return argc;
+}
+END
+check "the same PTX again" sh -c "for i in 1 2 3; do '$CC' --gpu-arch=sm_90 --emit=ptx words.c -o \$i.ptx || exit 1; done; cmp 1.ptx 2.ptx && cmp 2.ptx 3.ptx"
+check "... with all strings" test "$(grep -c '_str[0-9]*\[.*{' 1.ptx)" = 8
+rm -f words.c
 check "-S -o -: standard output" sh -c "'$CC' $ARCH -S app.c -o - >out.s" && check "... is assembly" has out.s main
 check "-c -o -: standard output" sh -c "'$CC' $ARCH -c app.c -o - >out.o" && check "... links" cc out.o -o prog && check "... runs" runs prog
 check "--emit -o -: standard output" sh -c "'$CC' $ARCH --emit=omp-tree app.c -o - >out.tree" && check "... is the tree" has out.tree "^target"
