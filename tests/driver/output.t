@@ -24,7 +24,7 @@ for flags in -O2 "-g -O0" "-g -Rompgpu"; do
 done
 cat >words.c <<'END'
 #pragma omp begin declare target
-const char *const words[] = { "a", "bc", "def", "ghij", "klmno", "pqrstu", "vwxyzab", "cdefghij" };
+static const char *const words[] = { "a", "bc", "def", "ghij", "klmno", "pqrstu", "vwxyzab", "cdefghij" };
 const char *const *const list[] = { &words[3], &words[1] };
 #pragma omp end declare target
 int main(int argc, char **argv)
