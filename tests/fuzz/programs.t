@@ -1,0 +1,86 @@
+#!/bin/sh
+# Random whole programs (tests/fuzz/programs: mapping, data-sharing, loops, scopes and statements, several files), fifty cases to a program of two
+# files, against the same program without OpenMP.  As compilers of the host err, too, the right hash is the one that two of three have:
+# clang without OpenMP, gcc without OpenMP, ompgpu-cc.  Modes, -O0 and -O2, schedules of the emulated device and sizes of teams differ from program
+# to program; some are executed as PTX, too.  300 cases; 10,000 with OMPGPU_LONG=1, each in all forms.
+#   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=1 sh tests/fuzz/programs.t           one case in all forms
+#   sh tests/fuzz/shrink.sh N --gpu-arch=emu -O2 …                            the smallest one that fails as this one does
+# shellcheck disable=SC1091,SC2086
+. tests/lib.sh
+first=${OMPGPU_FUZZ_SEED:-1} count=300 size=50 all_forms=
+if [ -n "${OMPGPU_LONG:-}" ]; then count=10000 all_forms=1; fi
+[ -z "${OMPGPU_FUZZ_COUNT:-}" ] || all_forms=1
+count=${OMPGPU_FUZZ_COUNT:-$count} end=$((first + count))
+OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
+# The host's half of the program is not what is tested here.
+printf '#!/bin/sh\nexec "%s" "$@" -O0\n' "$CLANG" >quick; chmod +x quick
+
+check "the generator" "$CLANG" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE "$ROOT"/tests/fuzz/programs/*.c -o gen || { finish; exit; }
+
+write() { ./gen main $1 >main.c && ./gen other $1 >other.c; }
+# The hashes without OpenMP: lines "SEED CLANG GCC".
+without_openmp() {
+    "$CLANG" -w -O1 main.c other.c -o plain && in_time ./plain >clang.out || return 1
+    cp clang.out gcc.out
+    ! command -v gcc >/dev/null || { gcc -w -O1 main.c other.c -o plain && in_time ./plain >gcc.out; }
+    join clang.out gcc.out >want
+}
+build() { in_time "$CC" -w --host-cc="$T/quick" "$@" main.c other.c -o prog; }
+# The seed on which the compiler or the program fails, one by one.
+blame() {
+    for s in $seeds; do
+        write $s
+        build "$@" >log 2>&1 || { echo "seed $s with $*: does not compile"; sed 5q log; return; }
+        in_time ./prog >got 2>log || { echo "seed $s with $*: exit code $?"; sed 5q log; return; }
+    done
+    echo "$seeds with $*: together, not one by one"
+}
+# A hash is right if one without OpenMP is the same.  Prints the seeds of the others.
+compare() {
+    awk 'NR == FNR { clang[$1] = $2; gcc[$1] = $3; next } { have[$1] = $2 }
+         END { for (s in clang) if (have[s] == "" || (have[s] != clang[s] && have[s] != gcc[s])) { print s; bad = 1 } exit bad }' want got >bad
+}
+run_one() {
+    in_time ./prog >got 2>error || { echo "exit code $?"; sed 3q error; return 1; }
+    compare || { echo "other results than without OpenMP: seeds $(sort -n bad | tr '\n' ' ')"; return 1; }
+}
+# form FLAGS…: with these, under two schedules
+form() {
+    build $ARCH "$@" >log 2>&1 || { sed 5q log; blame $ARCH "$@"; return 1; }
+    for s in $batch $((batch + 1)); do
+        OMPGPU_EMU_SCHEDULE=random:$s OMP_TEAMS_THREAD_LIMIT=$((s % 3 * 32 + 33 + s % 5)) run_one || { echo "with $* OMPGPU_EMU_SCHEDULE=random:$s"; blame $ARCH "$@"; return 1; }
+    done
+}
+ptx_form() {
+    build --gpu-arch=sm_80 "$@" >log 2>&1 || { sed 5q log; blame --gpu-arch=sm_80 "$@"; return 1; }
+    OMPGPU_DEVICE=ptx run_one && OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=$batch run_one
+}
+# The forms of the batch that begins with this seed; others in turn.
+forms() {
+    n=$((batch / size))
+    for f in "-O2 -fompgpu-mode=auto" "-O0 -fompgpu-mode=generic" "-O2 -fompgpu-mode=spmd" "-O0 -fompgpu-mode=auto" "-O2 -fompgpu-mode=generic" "-O0 -g -fompgpu-mode=spmd"; do
+        case $f in *-O2*) level=0 ;; *) level=1 ;; esac
+        [ -n "$all_forms" ] || [ $((n % 3 * 2 + level)) = $k ] || { k=$((k + 1)); continue; }
+        k=$((k + 1))
+        echo "$f"
+    done
+}
+batch=$first
+while [ $batch -lt $end ]; do
+    last=$((batch + size - 1))
+    [ $last -lt $end ] || last=$((end - 1))
+    seeds=$(seq -s ' ' $batch $last) k=0
+    write "$seeds" && check "seeds $batch to $last: without OpenMP" without_openmp || { batch=$((last + 1)); continue; }
+    forms >forms_now
+    while read -r f; do
+        write "$seeds"
+        check "seeds $batch to $last: $f" form $f
+    done <forms_now
+    if have_ptxas && [ -z "$all_forms" ] && [ $batch = $first ]; then
+        seeds=$(seq -s ' ' $batch $((batch + 9)))
+        write "$seeds" && without_openmp && check "as PTX" ptx_form -O2
+    fi
+    batch=$((last + 1))
+done
+finish
