@@ -17,9 +17,12 @@ typedef VEC(struct omp_var *) var_list;
 typedef VEC(struct omp_map) map_list;
 
 /* ------------------------------------------------------------------ what a construct uses */
+/* Not a link variable of another file: the pointer to its copy is in that file, so that regions of
+ * this one get it as an argument. */
 static bool is_declared_target(const struct omp_var *v)
 {
-    return v->declare_target != OMPV_NOT_DECLARED;
+    return v->declare_target != OMPV_NOT_DECLARED &&
+           !(v->declare_target == OMPV_DT_LINK && v->is_extern);
 }
 
 static void add_once(struct fe *fe, var_list *l, struct omp_var *v)

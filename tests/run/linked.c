@@ -91,8 +91,32 @@ static void variables(void)
     CHECK_EQ(calls_in_region(), 111);
 }
 
+/* Regions of this file get the other one's link variable as an argument, its functions by their own pointer. */
+static void link_variable(void)
+{
+    int sum = 0;
+    row[0] = 5;
+    #pragma omp target map(tofrom: row, sum)
+    {
+        row[1] += row[0];
+        sum = sum_row();
+    }
+    CHECK_EQ(row[1], 7);
+    CHECK_EQ(sum, 19);
+    #pragma omp target data map(tofrom: row)
+    {
+        #pragma omp target
+        row[3] = 40;
+        #pragma omp target map(from: sum)
+        sum = sum_row();
+    }
+    CHECK_EQ(row[3], 40);
+    CHECK_EQ(sum, 55);
+}
+
 int main(void)
 {
+    link_variable();
     spmd();
     generic();
     locals();

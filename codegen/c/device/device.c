@@ -206,7 +206,7 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
     cg.construct = cg_device_construct;
     cg.handles = handles_construct;
     for (unsigned i = 0; i < u->nvars; i++)
-        if (u->vars[i]->declare_target == OMPV_DT_LINK)
+        if (u->vars[i]->declare_target == OMPV_DT_LINK && !u->vars[i]->is_extern)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
     write_unit(&cg);
     const struct proto_unit unit = { .run_time_types = u->run_time_types,

@@ -13,5 +13,8 @@ void pairs(struct pair *, int n, int seed);
 void sum_pairs(const struct pair *, int n, struct pair *out);
 void exchange(int *shared, int n, int *bad);
 void count_call(int i);
+int sum_row(void);
 #pragma omp end declare target
+extern int row[4];
+#pragma omp declare target link(row)
 int calls_in_region(void);
