@@ -51,9 +51,9 @@ unsigned fe_scan_token(const struct omp_unit *u, unsigned i, unsigned end, struc
     } else if (t[i] == '"' || t[i] == '\'') {
         kind = TOK_STRING;
         char quote = t[i++];
-        while (i < end && t[i] != quote)
+        while (i < end && t[i] != quote && t[i] != '\n')
             i += t[i] == '\\' ? 2 : 1;
-        i++;
+        i += i < end && t[i] == quote;
     } else {
         i++;
         for (unsigned k = 0; k < sizeof two / sizeof *two; k++)

@@ -292,6 +292,7 @@ static const char *one_line(struct cg *cg, const char *s)
     bool start = false, quoted = false;
     char quote = 0;
     for (const char *p = s; *p; p++) {
+        quoted = quoted && *p != '\n'; /* an apostrophe in what clang ignores */
         if (quoted) {
             *to++ = *p;
             if (*p == '\\' && p[1])

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Directives of the tests and samples with tokens, clauses and arguments changed at random (mutate.c): each ends in time with an error that has a
+# place, or with texts that compile.  200 mutants of a few files; 50,000 of all with OMPGPU_LONG=1.
+#   OMPGPU_FUZZ_SEED=N OMPGPU_FUZZ_COUNT=M sh tests/fuzz/mutations.t     M of them, from N on
+# shellcheck disable=SC1091,SC2086,SC2046
+. tests/lib.sh
+seed=${OMPGPU_FUZZ_SEED:-1} count=200 every=20
+files="for tasks atomic target_data sections reduction_user declare_target collapse implicit"
+if [ -n "${OMPGPU_LONG:-}${OMPGPU_FUZZ_COUNT:-}" ]; then
+    count=50000 files=$(cd "$ROOT/tests/run" && ls *.c | sed 's/\.c$//')
+fi
+count=${OMPGPU_FUZZ_COUNT:-$count}
+CLANG_PATH=$(command -v "$CLANG"); export CLANG_PATH
+
+check "the generator" "$CLANG" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -O1 -I"$ROOT" "$ROOT/tests/fuzz/mutate.c" -o mutate || { finish; exit; }
+mkdir sources work
+for f in $files; do
+    [ ! -e "$ROOT/tests/run/$f.c" ] || "$CLANG" -E -w -fopenmp -fopenmp-version=60 "$ROOT/tests/run/$f.c" -o "sources/$f.i"
+done
+mutants() { cd work && ../mutate $seed $count $every "$ROOT" "$T"/sources/*.i; }
+check "$count mutants from seed $seed on" mutants
+tail -1 "$T/.log" | sed 's/^/# /'
+
+# What mutants have found.
+cat >quote.c <<'C'
+int main(void)
+{
+    int x = 1;
+#pragma omp target map(tofrom: x) " ( variant
+    x = 0;
+    return x;
+}
+C
+compile_run "an apostrophe in what clang ignores" quote.c -w
+finish
