@@ -2,6 +2,7 @@
  * ISA 8.x, sections 9.7.9 and 9.7.13). */
 #include <string.h>
 #include "hostrt/ptx/alu/alu.h"
+#include "hostrt/ptx/race/race.h"
 
 /* ------------------------------------------------------------------ addresses */
 /* The lanes' addresses; false after a fault: the address is undefined. */
@@ -37,6 +38,13 @@ static void count(struct group *g, const struct instruction *i, lanes m, const u
 {
     if (ptx_counting)
         ptx_count_access(g, i, m, at, size, i->space);
+}
+
+static inline void note_access(struct group *g, const struct instruction *i, unsigned lane,
+                               const unsigned char *data, unsigned size)
+{
+    if (ptx_racing)
+        ptx_race_access(g, i, lane, data, size, false);
 }
 
 /* ------------------------------------------------------------------ loads */
@@ -88,6 +96,7 @@ HANDLER(load)
         struct bytes b = ptx_resolve(g, i, l, at[l], size);
         if (!b.data)
             return;
+        note_access(g, i, l, b.data, size);
         for (unsigned k = 0; k < n; k++) {
             const struct operand *o = element_operand(&i->d, k);
             if (o->kind == O_REG)
@@ -132,6 +141,19 @@ static void define_element(unsigned char *shadow, unsigned size, unsigned char u
         shadow[k] = undefined >> k & 1 ? SHADOW_UNDEFINED : SHADOW_DEFINED;
 }
 
+/* Whether memory holds what the lane would store. */
+static bool is_stored(const struct group *g, const struct instruction *i, unsigned lane,
+                      const unsigned char *data)
+{
+    unsigned each = ptx_type_size(i->type);
+    for (unsigned k = 0; k < i->vector; k++) {
+        uint64_t v = source(g, element_operand(&i->s[0], k))[lane];
+        if (memcmp(data + k * each, &v, each))
+            return false;
+    }
+    return true;
+}
+
 HANDLER(store)
 {
     uint64_t at[WARP];
@@ -145,6 +167,8 @@ HANDLER(store)
         struct bytes b = ptx_resolve(g, i, l, at[l], size);
         if (!b.data)
             return;
+        if (ptx_racing)
+            ptx_race_access(g, i, l, b.data, size, is_stored(g, i, l, b.data));
         for (unsigned k = 0; k < n; k++) {
             const struct operand *o = element_operand(&i->s[0], k);
             bool bad = source_poison(g, o) >> l & 1;
@@ -258,9 +282,12 @@ HANDLER(atomic)
         if (!(m >> l & 1))
             continue;
         struct bytes b = ptx_resolve(g, i, l, at[l], size);
+        if (!b.data)
+            return;
+        note_access(g, i, l, b.data, size);
         for (unsigned k = 0; k < i->vector; k++) {
             struct bytes part = { b.data + k * each, b.shadow ? b.shadow + k * each : NULL };
-            if (!b.data || !update_element(g, i, l, part, k))
+            if (!update_element(g, i, l, part, k))
                 return;
         }
     }
@@ -277,7 +304,8 @@ bool ptx_select_atom(struct instruction *i)
 
 HANDLER(fence)
 {
-    (void)g, (void)m, (void)i;
+    if (ptx_racing)
+        ptx_race_fence(g, i, m);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 bool ptx_select_fence(struct instruction *i)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "hostrt/ptx/machine.h"
+#include "hostrt/ptx/race/race.h"
 
 #define EXPORT __attribute__((visibility("default")))
 enum { MAX_DEVICES = 16, SHARED_LIMIT = 48 * 1024 };
@@ -49,6 +50,17 @@ static void read_schedule(void)
         fprintf(stderr, "ptx machine: OMPGPU_PTX_SCHEDULE=%s is not a number; not used\n", text);
 }
 
+/* OMPGPU_CHECK is a list of words. */
+static bool is_checked(const char *what)
+{
+    const char *text = getenv("OMPGPU_CHECK");
+    size_t n = strlen(what);
+    for (; text && *text; text += strcspn(text, ","), text += *text == ',')
+        if (strcspn(text, ",") == n && !strncmp(text, what, n))
+            return true;
+    return false;
+}
+
 static void read_settings(void)
 {
     const char *profile = getenv("OMPGPU_PROFILE");
@@ -61,6 +73,7 @@ static void read_settings(void)
     ptx_settings.profile = profile && *profile && strcmp(profile, "0") != 0;
     ptx_settings.profile_file = ptx_settings.profile && strcmp(profile, "1") != 0 ? profile : NULL;
     ptx_counting = ptx_settings.profile;
+    ptx_racing = is_checked("race");
 }
 
 static void start(void)

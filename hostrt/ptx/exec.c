@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "hostrt/ptx/machine.h"
+#include "hostrt/ptx/race/race.h"
 
 enum {
     SLICE = 4096,       /* instructions of a group before the next warp's turn */
@@ -251,6 +252,8 @@ static unsigned run_group(struct group *g, unsigned budget)
             k->counters[i->index].warps++;
             k->counters[i->index].threads += (unsigned)__builtin_popcount(m);
         }
+        if (i->uses)
+            ptx_race_use(g, i, i->row->class == C_CONTROL ? g->mask : m);
         if (m)
             i->run(g, i, m);
         if (g->yield)
@@ -338,6 +341,7 @@ static struct team *start_team(struct worker *k, unsigned number)
     t->nthreads = t->live = l->block[0] * l->block[1] * l->block[2];
     t->nwarps = (t->nthreads + WARP - 1) / WARP;
     t->warps = checked(calloc(t->nwarps, sizeof *t->warps));
+    t->shared_size = shared;
     t->shared = checked(malloc(shared));
     t->shared_shadow = checked(malloc(shared));
     memset(t->shared, 0xa5, shared);
@@ -345,6 +349,8 @@ static struct team *start_team(struct worker *k, unsigned number)
     t->local = checked(calloc(t->nwarps * WARP, sizeof *t->local));
     t->local_shadow = checked(calloc(t->nwarps * WARP, sizeof *t->local_shadow));
     t->local_room = checked(calloc(t->nwarps * WARP, sizeof *t->local_room));
+    if (ptx_racing)
+        ptx_race_team_begin(t);
     for (unsigned w = 0; w < t->nwarps && t->live; w++)
         start_warp(t, w);
     return t;
@@ -352,6 +358,8 @@ static struct team *start_team(struct worker *k, unsigned number)
 
 static void end_team(struct team *t)
 {
+    if (ptx_racing)
+        ptx_race_team_end(t);
     for (unsigned w = 0; w < t->nwarps; w++) {
         while (t->warps[w].ngroups)
             remove_group(&t->warps[w], t->warps[w].ngroups - 1);
@@ -435,7 +443,9 @@ int ptx_run(struct launch *l)
     struct worker workers[MOST] = { 0 };
     unsigned n = ptx_settings.workers < l->nteams ? ptx_settings.workers : l->nteams;
     unsigned instructions = l->entry->module->ninstructions;
-    n = n < MOST ? n : MOST;
+    n = ptx_racing ? 1 : n < MOST ? n : MOST;
+    if (ptx_racing)
+        ptx_race_launch_begin(l);
     for (unsigned k = 0; k < n; k++) {
         workers[k] = (struct worker){ .launch = l, .random = l->seed * 31 + k };
         if (ptx_counting)
@@ -452,5 +462,7 @@ int ptx_run(struct launch *l)
             ptx_profile_launch(l, workers[k].counters);
         free_worker(&workers[k]);
     }
+    if (ptx_racing)
+        ptx_race_launch_end(l);
     return l->error;
 }

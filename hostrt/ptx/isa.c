@@ -31,6 +31,7 @@ enum field {
     F_CC,
     F_SPACE,
     F_ORDER,
+    F_SCOPE,
     F_VECTOR,
     F_OP,
     F_OP2,
@@ -63,6 +64,7 @@ static void apply_modifier(struct instruction *i, const struct modifier *m)
     case F_CC: i->carry_out = true; break;
     case F_SPACE: i->space = (enum space)m->value; break;
     case F_ORDER: i->order = (unsigned char)m->value; break;
+    case F_SCOPE: i->scope = (unsigned char)m->value; break;
     case F_VECTOR: i->vector = (unsigned char)m->value; break;
     case F_OP: i->op = (unsigned char)m->value; break;
     case F_OP2: i->op2 = (unsigned char)m->value; break;

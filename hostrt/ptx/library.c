@@ -2,6 +2,7 @@
  * free.  They read the call's parameters in the caller's frame. */
 #include <string.h>
 #include "hostrt/ptx/isa.h"
+#include "hostrt/ptx/race/race.h"
 
 static uint64_t argument(const struct group *g, const struct instruction *i, unsigned n,
                          unsigned lane)
@@ -119,8 +120,12 @@ HANDLER(device_assertfail)
 
 HANDLER(device_malloc)
 {
-    EACH_LANE(l, m)
-        set_result(g, i, l, ptx_global_alloc(argument(g, i, 0, l)), 8);
+    EACH_LANE(l, m) {
+        uint64_t size = argument(g, i, 0, l), p = ptx_global_alloc(size);
+        if (ptx_racing && p)
+            ptx_race_allocated(p, size);
+        set_result(g, i, l, p, 8);
+    }
 }
 HANDLER(device_free)
 {

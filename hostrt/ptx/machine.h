@@ -10,6 +10,7 @@
  *   access.c    loads, stores, atomics; memory.c: the spaces behind them and what is checked
  *   control.c   branches, calls, exit; sync.c: barriers, shuffles, votes
  *   exec.c      teams (CTAs), warps, diverged groups, their scheduling; deadlock
+ *   race/       OMPGPU_CHECK=race: which accesses nothing orders
  *   library.c   vprintf, __assertfail, malloc, free
  *   report.c    errors with kernel, PTX line, source line, team and thread; profile.c: counters
  *
@@ -73,9 +74,10 @@ struct warp {
     uint32_t stack_top[WARP]; /* of local memory */
 };
 struct barrier {
-    unsigned arrived;  /* threads that wait or have said arrive */
-    unsigned expected; /* threads as the instruction says; 0: all of the team */
-    unsigned yes;      /* bar.red: threads whose predicate holds */
+    unsigned arrived;    /* threads that wait or have said arrive */
+    unsigned expected;   /* threads as the instruction says; 0: all of the team */
+    unsigned yes;        /* bar.red: threads whose predicate holds */
+    struct known *known; /* race check: what those know that said arrive */
 };
 struct launch;
 struct team {
@@ -86,6 +88,8 @@ struct team {
     struct warp *warps;
     struct barrier barriers[16];
     unsigned char *shared, *shared_shadow;
+    size_t shared_size;
+    struct race_team *race;                /* race check */
     unsigned char **local, **local_shadow; /* by thread */
     uint32_t *local_room;
 };
@@ -98,6 +102,7 @@ struct launch {
     uint64_t seed;
     unsigned next_team, nteams;
     int error; /* first CUresult */
+    unsigned races;
     uint64_t number;
 };
 struct worker { /* one host thread that runs teams */
@@ -205,6 +210,9 @@ bool ptx_local_reserve(struct group *, const struct instruction *, unsigned lane
 void ptx_fault(struct group *, const struct instruction *, unsigned lane, CUresult, const char *fmt,
                ...) __attribute__((format(printf, 5, 6)));
 void ptx_deadlock(struct team *);
+/* The launch goes on: there may be more. */
+struct race;
+void ptx_report_race(const struct race *);
 
 /* ------------------------------------------------------------------ counters (profile.c) */
 enum instruction_class {

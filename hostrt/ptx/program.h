@@ -111,6 +111,8 @@ enum special {
 };
 /* Dynamic shared memory has offsets of its own, beyond all static ones. */
 enum { DYNAMIC_SHARED = 1 << 20 };
+/* Whom a strong access or a fence is for; without one, the device. */
+enum scope { SC_NONE, SC_CTA, SC_CLUSTER, SC_GPU, SC_SYS };
 enum rounding { R_NONE, R_RN, R_RZ, R_RM, R_RP, R_RNI, R_RZI, R_RMI, R_RPI, R_RNA };
 enum { MAX_SOURCES = 4 };
 struct call {
@@ -131,12 +133,15 @@ struct instruction {
     unsigned char op;    /* enum isa_op: comparison, atomic operation, shuffle mode … */
     unsigned char op2;   /* enum isa_op: boolean operator of setp */
     unsigned char order; /* enum memory_order */
+    unsigned char scope; /* enum scope */
     enum space space;
     unsigned char vector; /* elements: 1, 2, 4, 8 */
     struct operand d, d2, s[MAX_SOURCES];
     unsigned nsources;
     struct memory_operand memory;
     struct call *call;
+    unsigned load_slot;       /* race check: of a load whose value is followed, from 1 */
+    const unsigned *uses;     /* … slots of the loads whose values it may use, then 0; or NULL */
     unsigned index, ptx_line; /* in the module; line of the text */
     struct place place;
 };
@@ -200,6 +205,7 @@ struct module {
     const char **files;
     unsigned nfiles;
     unsigned ninstructions;
+    unsigned nslots; /* race check: loads that are followed */
     uint64_t shared_top;
     struct chunk *memory; /* all the above is freed at once */
 };

@@ -1,7 +1,8 @@
 /* report.c - what went wrong: the kernel, the place in the source (.loc) and in the PTX, team and
  * thread, on standard error.  The first fault of a launch ends it. */
 #include <string.h>
-#include "hostrt/ptx/machine.h"
+#include "hostrt/ptx/isa.h"
+#include "hostrt/ptx/race/race.h"
 
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -72,5 +73,33 @@ void ptx_deadlock(struct team *t)
             print_source(g->waits_at);
             print_ptx_line(g->frame->function->module, g->waits_at->ptx_line);
         }
+    pthread_mutex_unlock(&print_lock);
+}
+
+static const char *access_name(const struct instruction *i)
+{
+    return i->row->class == C_ATOMIC  ? "an atomic update"
+           : i->row->class == C_STORE ? "a store"
+                                      : "a load";
+}
+
+void ptx_report_race(const struct race *r)
+{
+    const struct team *t = r->team;
+    bool global = ptx_is_global((uintptr_t)r->data);
+    const struct function *entry = t->launch->entry;
+    pthread_mutex_lock(&print_lock);
+    fprintf(stderr,
+            "ptx machine: kernel %s, team %u, thread %u: race: %s of %u bytes at 0x%llx in %s "
+            "memory\n",
+            entry->name, t->number, r->thread, access_name(r->i), r->size,
+            (unsigned long long)(global ? (uintptr_t)r->data : (uintptr_t)(r->data - t->shared)),
+            global ? "global" : "shared");
+    print_source(r->i);
+    print_ptx_line(entry->module, r->i->ptx_line);
+    fprintf(stderr, "ptx machine:   nothing orders it with %s by team %u, thread %u\n",
+            access_name(r->other), r->other_team, r->other_thread);
+    print_source(r->other);
+    print_ptx_line(entry->module, r->other->ptx_line);
     pthread_mutex_unlock(&print_lock);
 }

@@ -9,6 +9,7 @@
  * Warp.  An operation with a member mask waits until all members have come to the same instruction
  * with the same mask, in any number of groups, and is then done for all of them at once. */
 #include "hostrt/ptx/isa.h"
+#include "hostrt/ptx/race/race.h"
 
 /* ------------------------------------------------------------------ barriers of the team */
 static bool waits_at_barrier(const struct group *g, unsigned number)
@@ -55,6 +56,8 @@ void ptx_barrier_check(struct team *t, unsigned number)
         b->expected ? arrived_in_warps(t, number) >= b->expected : b->arrived >= t->live;
     if (!b->arrived || !complete)
         return;
+    if (ptx_racing)
+        ptx_race_barrier_complete(t, b, number);
     for (unsigned w = 0; w < t->nwarps; w++)
         for (unsigned k = 0; k < t->warps[w].ngroups; k++) {
             struct group *g = t->warps[w].groups[k];
@@ -136,6 +139,8 @@ static void wait_at_barrier(struct group *g, const struct instruction *i, lanes 
 {
     struct group *waiting = g;
     if (i->op2 == OP_ARRIVE) {
+        if (ptx_racing)
+            ptx_race_barrier_arrive(g, &g->warp->team->barriers[number], m);
         g->yield |= g->state != G_READY;
         g->state = G_READY;
         return;
@@ -362,6 +367,11 @@ static bool waits_with(const struct group *g, const struct instruction *i, lanes
     return g->state == G_WARP_SYNC && g->waits_at == i && g->members == members;
 }
 
+static bool is_warp_barrier(const struct instruction *i)
+{
+    return i->row->operation == I_BAR || i->row->operation == I_BARRIER;
+}
+
 /* Lanes m, all with the same mask, have come: do it when they were the last, else wait. */
 static void arrive(struct group *g, const struct instruction *i, lanes m, lanes members)
 {
@@ -380,6 +390,8 @@ static void arrive(struct group *g, const struct instruction *i, lanes m, lanes 
         if (waits_with(w->groups[k], i, members))
             gather(&x, w->groups[k], w->groups[k]->mask);
     compute(&x);
+    if (ptx_racing && is_warp_barrier(i))
+        ptx_race_warp_sync(w, members);
     write_results(g, &x, m);
     for (unsigned k = 0; k < w->ngroups; k++)
         if (waits_with(w->groups[k], i, members)) {

@@ -11,6 +11,22 @@ static int pick(int seed)
     v = seed + 1000;
     return v;
 }
+/* A thread alone in its region does not use the memory by which its neighbours exchange their values. */
+static void between(int *f)
+{
+#pragma omp target teams num_teams(1) map(tofrom: f[0:N])
+#pragma omp parallel num_threads(N)
+    {
+        int t = omp_get_thread_num(), sum = 0;
+        for (int k = 0; k < 20; k++) {
+            sum += pick(k);
+            for (int i = 0; i < t % 7; i++)
+#pragma omp parallel num_threads(2)
+                sum += pick(-5000) != -4000;
+        }
+        f[t] = sum;
+    }
+}
 int main(void)
 {
     int on = 0, a[N] = { 0 }, b[N] = { 0 }, c[N] = { 0 }, d[N] = { 0 };
@@ -38,6 +54,8 @@ int main(void)
 #pragma omp parallel num_threads(2)
         d[t] = pick(t);
     }
+    int f[N] = { 0 };
+    between(f);
     CHECK(on);
     for (int i = 0; i < N; i++) {
         CHECK_EQ(a[i], 7 * 6 + 4 * 50 + 6);
@@ -45,6 +63,7 @@ int main(void)
         CHECK_EQ(c[i], 1005);
         CHECK_EQ(d[i], 1000 + i);
         CHECK(e[i] == 7.5);
+        CHECK_EQ(f[i], 20 * 1000 + 190);
     }
     return RESULT;
 }

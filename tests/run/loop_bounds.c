@@ -40,7 +40,7 @@ static void wide(void)
     SAME(i, for (unsigned char i = 0; i < 255; i++));
     SAME(i, for (signed char i = -128; i < 127; i++));
     SAME(i, for (char i = 'a'; i <= 'z'; i++));
-    SAME((i - (on + 0 * (long)&on == 77 ? 1 : 0)), for (long i = 2; i < 9; i++));
+    SAME((i - (ten + 0 * (long)&ten == 77 ? 1 : 0)), for (long i = 2; i < 9; i++));
 }
 
 int main(void)

@@ -55,7 +55,7 @@ int main(void)
         CHECK_EQ(p[i / 13][i % 13], i);
 #pragma omp target parallel for firstprivate(v)
     for (int i = 0; i < 33; i++)
-        v[i] += 1, a[0][i % 11] = v[i];
+        v[i] += 1, a[i / 11][i % 11] = v[i];
     CHECK_EQ(v[3], 3);
     CHECK_EQ(sizes(6), 7 * 12 * (int)sizeof(int));
     free(p);

@@ -107,7 +107,7 @@ static void write_masked(struct cg *cg, const struct omp_construct *c, struct cg
 
 /* The executing thread's values reach the others' copies through team-shared memory.  The barrier
  * at the construct's end keeps the memory until all have read it; a region of one thread, which may
- * be one of several nested ones, does without. */
+ * be one of several nested ones, does without: its neighbours use the same memory. */
 static void broadcast_copies(struct cg *cg, const struct omp_construct *c, bool store)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
@@ -128,8 +128,11 @@ static void write_single(struct cg *cg, const struct omp_construct *c, struct cg
                     cg_var_type(cg, k->items[i].var, CG_UNQUALIFIED), k->items[i].var->name);
     cg_open(cg, "if (__ompgpu_thread_id() == 0)");
     copy_with_privates(cg, c, p);
-    if (copies)
+    if (copies) {
+        cg_open(cg, "if (__ompgpu_num_threads() > 1)");
         broadcast_copies(cg, c, true);
+        cg_close(cg);
+    }
     cg_close(cg);
     if (!copies)
         return;
