@@ -3,6 +3,7 @@
 #include <string.h>
 #include "hostrt/ptx/alu/alu.h"
 #include "hostrt/ptx/race/race.h"
+#include "hostrt/ptx/weak.h"
 
 /* ------------------------------------------------------------------ addresses */
 /* The lanes' addresses; false after a fault: the address is undefined. */
@@ -45,6 +46,14 @@ static inline void note_access(struct group *g, const struct instruction *i, uns
 {
     if (ptx_racing)
         ptx_race_access(g, i, lane, data, size, false);
+}
+
+/* What the lanes have stored is seen before what they do next. */
+static void order_memory(struct group *g, lanes m)
+{
+    if (ptx_weak)
+        ptx_weak_drain(g->warp, m);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* ------------------------------------------------------------------ loads */
@@ -97,6 +106,9 @@ HANDLER(load)
         if (!b.data)
             return;
         note_access(g, i, l, b.data, size);
+        struct weak_view own;
+        if (ptx_weak)
+            b = ptx_weak_look(g, l, b, size, &own);
         for (unsigned k = 0; k < n; k++) {
             const struct operand *o = element_operand(&i->d, k);
             if (o->kind == O_REG)
@@ -125,7 +137,7 @@ bool ptx_select_load(struct instruction *i)
 }
 
 /* ------------------------------------------------------------------ stores */
-static void write_element(unsigned char *p, uint64_t v, unsigned size)
+void ptx_write_element(unsigned char *p, uint64_t v, unsigned size)
 {
     switch (size) {
     case 1: __atomic_store_n(p, (uint8_t)v, __ATOMIC_RELAXED); break;
@@ -135,7 +147,7 @@ static void write_element(unsigned char *p, uint64_t v, unsigned size)
     }
 }
 
-static void define_element(unsigned char *shadow, unsigned size, unsigned char undefined)
+void ptx_define_element(unsigned char *shadow, unsigned size, unsigned char undefined)
 {
     for (unsigned k = 0; k < size; k++)
         shadow[k] = undefined >> k & 1 ? SHADOW_UNDEFINED : SHADOW_DEFINED;
@@ -154,6 +166,20 @@ static bool is_stored(const struct group *g, const struct instruction *i, unsign
     return true;
 }
 
+static void store_element(struct group *g, unsigned lane, const struct operand *o, struct bytes b,
+                          unsigned size)
+{
+    bool bad = source_poison(g, o) >> lane & 1;
+    unsigned char undefined = bad ? *poison_bytes(g, o, lane) : 0;
+    if (ptx_weak) {
+        ptx_weak_store(g, lane, b, size, source(g, o)[lane], undefined);
+        return;
+    }
+    ptx_write_element(b.data, source(g, o)[lane], size);
+    if (b.shadow)
+        ptx_define_element(b.shadow, size, undefined);
+}
+
 HANDLER(store)
 {
     uint64_t at[WARP];
@@ -162,7 +188,7 @@ HANDLER(store)
         return;
     count(g, i, m, at, size);
     if (i->order == MO_RELEASE)
-        __atomic_thread_fence(__ATOMIC_RELEASE);
+        order_memory(g, m);
     EACH_LANE(l, m) {
         struct bytes b = ptx_resolve(g, i, l, at[l], size);
         if (!b.data)
@@ -170,11 +196,8 @@ HANDLER(store)
         if (ptx_racing)
             ptx_race_access(g, i, l, b.data, size, is_stored(g, i, l, b.data));
         for (unsigned k = 0; k < n; k++) {
-            const struct operand *o = element_operand(&i->s[0], k);
-            bool bad = source_poison(g, o) >> l & 1;
-            write_element(b.data + k * each, source(g, o)[l], each);
-            if (b.shadow)
-                define_element(b.shadow + k * each, each, bad ? *poison_bytes(g, o, l) : 0);
+            struct bytes part = { b.data + k * each, b.shadow ? b.shadow + k * each : NULL };
+            store_element(g, l, element_operand(&i->s[0], k), part, each);
         }
     }
 }
@@ -277,6 +300,8 @@ HANDLER(atomic)
     if (!addresses(g, i, m, at))
         return;
     count(g, i, m, at, size);
+    if (ptx_weak && (i->order == MO_RELEASE || i->order == MO_ACQ_REL))
+        order_memory(g, m);
     for (unsigned n = 0; n < WARP; n++) {
         unsigned l = (start + n) % WARP;
         if (!(m >> l & 1))
@@ -285,6 +310,8 @@ HANDLER(atomic)
         if (!b.data)
             return;
         note_access(g, i, l, b.data, size);
+        if (ptx_weak)
+            ptx_weak_drain_at(g, l, b.data, size);
         for (unsigned k = 0; k < i->vector; k++) {
             struct bytes part = { b.data + k * each, b.shadow ? b.shadow + k * each : NULL };
             if (!update_element(g, i, l, part, k))
@@ -306,7 +333,7 @@ HANDLER(fence)
 {
     if (ptx_racing)
         ptx_race_fence(g, i, m);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    order_memory(g, m);
 }
 bool ptx_select_fence(struct instruction *i)
 {

@@ -2,6 +2,7 @@
  * the group's pc is already that of the next instruction. */
 #include <string.h>
 #include "hostrt/ptx/isa.h"
+#include "hostrt/ptx/weak.h"
 
 /* Lanes m of the group go on at pc; the others stay where they are. */
 static void move_lanes(struct group *g, lanes m, unsigned pc)
@@ -103,6 +104,8 @@ HANDLER(call)
         return;
     }
     if (i->call->library) {
+        if (ptx_weak)
+            ptx_weak_drain(g->warp, m);
         i->call->library(g, i, m);
         return;
     }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "hostrt/ptx/machine.h"
 #include "hostrt/ptx/race/race.h"
+#include "hostrt/ptx/weak.h"
 
 #define EXPORT __attribute__((visibility("default")))
 enum { MAX_DEVICES = 16, SHARED_LIMIT = 48 * 1024 };
@@ -61,6 +62,17 @@ static bool is_checked(const char *what)
     return false;
 }
 
+static void read_memory(void)
+{
+    const char *text = getenv("OMPGPU_PTX_MEMORY");
+    if (!text || !*text)
+        return;
+    ptx_weak = !strcmp(text, "weak") && !ptx_racing;
+    if (strcmp(text, "weak") && strcmp(text, "strong"))
+        fprintf(stderr, "ptx machine: OMPGPU_PTX_MEMORY=%s is neither weak nor strong; not used\n",
+                text);
+}
+
 static void read_settings(void)
 {
     const char *profile = getenv("OMPGPU_PROFILE");
@@ -74,6 +86,7 @@ static void read_settings(void)
     ptx_settings.profile_file = ptx_settings.profile && strcmp(profile, "1") != 0 ? profile : NULL;
     ptx_counting = ptx_settings.profile;
     ptx_racing = is_checked("race");
+    read_memory();
 }
 
 static void start(void)

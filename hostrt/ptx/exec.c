@@ -10,6 +10,7 @@
 #include <time.h>
 #include "hostrt/ptx/machine.h"
 #include "hostrt/ptx/race/race.h"
+#include "hostrt/ptx/weak.h"
 
 enum {
     SLICE = 4096,       /* instructions of a group before the next warp's turn */
@@ -270,6 +271,8 @@ static bool run_warp(struct warp *w, unsigned budget)
 {
     bool any = false;
     while (budget) {
+        if (ptx_weak)
+            ptx_weak_turn(w);
         struct group *g = choose_group(w);
         if (!g)
             break;
@@ -360,6 +363,7 @@ static void end_team(struct team *t)
 {
     if (ptx_racing)
         ptx_race_team_end(t);
+    ptx_weak_team_end(t);
     for (unsigned w = 0; w < t->nwarps; w++) {
         while (t->warps[w].ngroups)
             remove_group(&t->warps[w], t->warps[w].ngroups - 1);

@@ -93,6 +93,9 @@ selector ptx_select_cvta, ptx_select_stack, ptx_select_load, ptx_select_store, p
     ptx_select_nothing, ptx_select_fence;     /* access.c */
 selector ptx_select_control;                  /* control.c */
 selector ptx_select_barrier, ptx_select_warp; /* sync.c */
+/* access.c: an element of memory, and the shadow of one whose bytes `undefined` are */
+void ptx_write_element(unsigned char *, uint64_t value, unsigned size);
+void ptx_define_element(unsigned char *shadow, unsigned size, unsigned char undefined);
 enum type ptx_type_named(const char *word);
 struct operand ptx_special_register(const char *name);
 handler *ptx_library_function(const char *name);

@@ -11,6 +11,7 @@
  *   control.c   branches, calls, exit; sync.c: barriers, shuffles, votes
  *   exec.c      teams (CTAs), warps, diverged groups, their scheduling; deadlock
  *   race/       OMPGPU_CHECK=race: which accesses nothing orders
+ *   weak.c      OMPGPU_PTX_MEMORY=weak: stores that others see late
  *   library.c   vprintf, __assertfail, malloc, free
  *   report.c    errors with kernel, PTX line, source line, team and thread; profile.c: counters
  *
@@ -90,6 +91,7 @@ struct team {
     unsigned char *shared, *shared_shadow;
     size_t shared_size;
     struct race_team *race;                /* race check */
+    struct store_buffer **stores;          /* weak memory: by thread; NULL: none yet */
     unsigned char **local, **local_shadow; /* by thread */
     uint32_t *local_room;
 };

@@ -10,6 +10,7 @@
  * with the same mask, in any number of groups, and is then done for all of them at once. */
 #include "hostrt/ptx/isa.h"
 #include "hostrt/ptx/race/race.h"
+#include "hostrt/ptx/weak.h"
 
 /* ------------------------------------------------------------------ barriers of the team */
 static bool waits_at_barrier(const struct group *g, unsigned number)
@@ -160,6 +161,8 @@ static void arrive_at_barrier(struct group *g, const struct instruction *i, lane
 {
     struct barrier *b = &g->warp->team->barriers[number];
     b->arrived += (unsigned)__builtin_popcount(m);
+    if (ptx_weak)
+        ptx_weak_drain(g->warp, m);
     if (i->op2 == OP_RED)
         b->yes += (unsigned)__builtin_popcount(predicate(g, &i->s[i->nsources - 1]) & m);
     wait_at_barrier(g, i, m, number);
@@ -377,6 +380,8 @@ static void arrive(struct group *g, const struct instruction *i, lanes m, lanes 
 {
     struct warp *w = g->warp;
     lanes here = m;
+    if (ptx_weak && is_warp_barrier(i))
+        ptx_weak_drain(w, m);
     for (unsigned k = 0; k < w->ngroups; k++)
         if (waits_with(w->groups[k], i, members))
             here |= w->groups[k]->mask;
