@@ -1,5 +1,5 @@
-/* driver.c - the CUDA driver calls of hostrt/cuda/calls.def over the machine.  A launch runs at
- * once, before the call returns: streams are in order, and nothing is ever pending. */
+/* driver.c - the CUDA driver calls of hostrt/cuda/calls.def over the machine: what is wrong with a
+ * call is said at once, copies and launches are work for a stream. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,10 +14,6 @@ static struct device devices[MAX_DEVICES];
 static _Thread_local struct device *current;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t launches;
-
-struct CUstream_st {
-    struct device *device;
-};
 
 /* ------------------------------------------------------------------ settings */
 static unsigned number_setting(const char *name, unsigned otherwise, unsigned least, unsigned most)
@@ -232,15 +228,19 @@ EXPORT CUresult cuStreamCreate(CUstream *s, unsigned flags)
     CUresult r = usable();
     if (r)
         return r;
-    if (flags > 1 || !(*s = malloc(sizeof **s)))
+    if (flags > 1)
         return CUDA_ERROR_INVALID_VALUE;
-    (*s)->device = current;
-    return CUDA_SUCCESS;
+    *s = ptx_stream_new(current);
+    return *s ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
-EXPORT CUresult cuStreamSynchronize(CUstream s) { return (CUresult)s->device->lost; }
+EXPORT CUresult cuStreamSynchronize(CUstream s)
+{
+    ptx_stream_finish(s);
+    return (CUresult)ptx_stream_device(s)->lost;
+}
 EXPORT CUresult cuStreamDestroy_v2(CUstream s)
 {
-    free(s);
+    ptx_stream_free(s);
     return CUDA_SUCCESS;
 }
 
@@ -283,6 +283,7 @@ EXPORT CUresult cuModuleUnload(CUmodule module)
 {
     struct module *m = (struct module *)(void *)module;
     char *text = m->text;
+    ptx_stream_finish_all(m->device);
     ptx_module_free(m);
     free(text);
     return CUDA_SUCCESS;
@@ -351,42 +352,38 @@ EXPORT CUresult cuMemFree_v2(CUdeviceptr p)
     CUresult r = usable();
     if (r)
         return r;
+    ptx_stream_finish_all(current);
     return !p || ptx_global_free(p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream s)
 {
-    (void)s;
+    struct work w = { .kind = WORK_UPLOAD, .to = to, .size = size };
     CUresult r = usable();
     if (r)
         return r;
     if (!ptx_global_is_allocated(to, size))
         return CUDA_ERROR_INVALID_VALUE;
-    memcpy((void *)(uintptr_t)to, from, size);
-    ptx_global_define(to, size);
-    return CUDA_SUCCESS;
+    if (!(w.data = malloc(size + 1)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(w.data, from, size);
+    return ptx_stream_add(s, w);
 }
 EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream s)
 {
-    (void)s;
+    struct work w = { .kind = WORK_DOWNLOAD, .host_to = to, .from = from, .size = size };
     CUresult r = usable();
     if (r)
         return r;
-    if (!ptx_global_is_allocated(from, size))
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(to, (const void *)(uintptr_t)from, size);
-    return CUDA_SUCCESS;
+    return ptx_global_is_allocated(from, size) ? ptx_stream_add(s, w) : CUDA_ERROR_INVALID_VALUE;
 }
 EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s)
 {
-    (void)s;
+    struct work w = { .kind = WORK_COPY, .to = to, .from = from, .size = size };
     CUresult r = usable();
     if (r)
         return r;
-    if (!ptx_global_is_allocated(from, size) || !ptx_global_is_allocated(to, size))
-        return CUDA_ERROR_INVALID_VALUE;
-    memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
-    memmove(ptx_shadow_of(to), ptx_shadow_of(from), size);
-    return CUDA_SUCCESS;
+    bool good = ptx_global_is_allocated(from, size) && ptx_global_is_allocated(to, size);
+    return good ? ptx_stream_add(s, w) : CUDA_ERROR_INVALID_VALUE;
 }
 EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
 {
@@ -401,7 +398,9 @@ static CUresult check_geometry(const struct function *f, const unsigned *grid,
                                const unsigned *block, unsigned dynamic_shared)
 {
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    if (!threads || !grid[0] || !grid[1] || !grid[2])
+    uint64_t teams = (uint64_t)grid[0] * grid[1];
+    if (!threads || !teams || !grid[2] || grid[1] > 65535 || grid[2] > 65535 ||
+        teams * grid[2] > INT32_MAX)
         return CUDA_ERROR_INVALID_VALUE;
     if (threads > MAX_THREADS || (f->max_threads && threads > f->max_threads)) {
         fprintf(stderr, "ptx machine: kernel %s: %llu threads a team, at most %u\n", f->name,
@@ -426,7 +425,6 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, un
                         .grid = { gx, gy, gz },
                         .block = { bx, by, bz },
                         .dynamic_shared = dynamic_shared };
-    (void)s;
     CUresult r = usable();
     if (r)
         return r;
@@ -439,10 +437,6 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, un
     l.nteams = gx * gy * gz;
     l.number = __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
     l.seed = ptx_settings.seed * 0x9e3779b97f4a7c15ull + l.number;
-    r = (CUresult)ptx_run(&l);
-    free(l.params);
-    fflush(stdout);
-    if (r)
-        current->lost = (int)r;
-    return CUDA_SUCCESS; /* as on a GPU, the fault shows at the next call */
+    /* as on a GPU, a fault shows at a later call */
+    return ptx_stream_add(s, (struct work){ .kind = WORK_LAUNCH, .launch = l });
 }

@@ -4,6 +4,7 @@
  * code with the emulated device: independence is the point.
  *
  *   driver.c    the CUDA driver calls: devices, streams, modules, memory, launches
+ *   stream.c    what the host has asked for, in the order of each stream
  *   program.h   a loaded module; parse/ makes it from the text
  *   isa.c       which handler executes an instruction (the tables are isa.def and modifiers.def)
  *   alu/        arithmetic, bits, comparison, moves, conversion
@@ -107,6 +108,22 @@ struct launch {
     unsigned races;
     uint64_t number;
 };
+/* ------------------------------------------------------------------ streams (stream.c) */
+struct work { /* that the host has asked a stream for */
+    enum { WORK_UPLOAD, WORK_DOWNLOAD, WORK_COPY, WORK_LAUNCH } kind;
+    uint64_t to, from; /* in device memory */
+    size_t size;
+    void *data, *host_to; /* WORK_UPLOAD: a copy; WORK_DOWNLOAD */
+    struct launch launch;
+    struct work *next;
+};
+CUstream ptx_stream_new(struct device *);
+void ptx_stream_free(CUstream);
+struct device *ptx_stream_device(CUstream);
+CUresult ptx_stream_add(CUstream, struct work); /* takes data and launch.params */
+void ptx_stream_finish(CUstream);
+void ptx_stream_finish_all(const struct device *);
+
 struct worker { /* one host thread that runs teams */
     struct launch *launch;
     pthread_t thread;
