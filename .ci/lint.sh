@@ -19,6 +19,8 @@ none() { ! LC_ALL=C.UTF-8 grep -nE "$@"; }
     check "layout (make format mends it)" "${CLANG_FORMAT:-clang-format-$llvm}" --dry-run --Werror $c
     check "lines of more than 100 columns" none '^.{101,}' $c $tables
     check "banned functions" none "(^|[^_[:alnum:]])($banned)[[:space:]]*\(" $c
+    check "a setuid program's environment (secure_getenv)" none '(^|[^_[:alnum:]])getenv *\(' \
+        hostrt/*/*.c hostrt/*/*/*.c
     check "cppcheck" cppcheck -j2 --quiet --std=c11 --enable=warning,portability --inline-suppr \
         --suppress=missingIncludeSystem --suppress=preprocessorErrorDirective \
         --suppress=unknownMacro --error-exitcode=1 -I. $c

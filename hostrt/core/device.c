@@ -312,10 +312,10 @@ static void close_device(struct ompgpu_device *dev)
 }
 
 /* Destructors with a lower number run later: after those of the program, which may still run
- * regions, and after the units have gone. As a shared library we come after the program anyway; the
- * number matters for libompgpu.a.  While other threads live, they may be inside of the runtime, and
- * all stays as it is for the short rest. */
-__attribute__((destructor(101))) static void stop_runtime(void)
+ * regions and have 101 at least, and after the units (codegen/c/host/host.c, 100) have gone. As a
+ * shared library we come after the program anyway; the number matters for libompgpu.a.  While other
+ * threads live, they may be inside of the runtime, and all stays as it is for the short rest. */
+__attribute__((destructor(99))) static void stop_runtime(void)
 {
     if (ompgpu_other_threads()) {
         ompgpu_threads_forget();

@@ -79,13 +79,13 @@ static bool parse_number(const struct ompgpu_variable *v, struct text t, long *o
 
 void ompgpu_warn_variable(const char *name, const char *valid)
 {
-    ompgpu_say(NULL, "warning", "%s=%s is ignored; valid: %s", name, getenv(name), valid);
+    ompgpu_say(NULL, "warning", "%s=%s is ignored; valid: %s", name, secure_getenv(name), valid);
 }
 
 void ompgpu_read_variables(const struct ompgpu_variable *v, size_t n, void *settings)
 {
     for (; n; n--, v++) {
-        const char *value = getenv(v->name);
+        const char *value = secure_getenv(v->name);
         long *field = (long *)((char *)settings + v->field);
         if (value && *value &&
             !(v->words[0] ? parse_word : parse_number)(v, trim_blanks(value), field))

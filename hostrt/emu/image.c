@@ -35,7 +35,7 @@ static int image_file(void)
     int fd = memfd_create("ompgpu-image", MFD_CLOEXEC);
     if (fd >= 0)
         return fd;
-    const char *dir = getenv("TMPDIR");
+    const char *dir = secure_getenv("TMPDIR");
     char path[512];
     snprintf(path, sizeof path, "%.480s/ompgpu-image-XXXXXX", dir && *dir ? dir : "/tmp");
     fd = mkostemp(path, 0x80000 /* O_CLOEXEC */);

@@ -51,7 +51,7 @@ static size_t smaller(size_t n, size_t limit) { return n < limit ? n : limit; }
 static void read_schedule(void)
 {
     static const char name[] = "OMPGPU_EMU_SCHEDULE";
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     if (!text || !*text)
         return;
     char *end = (char *)text + strlen(text);

@@ -18,7 +18,7 @@ static uint64_t launches;
 /* ------------------------------------------------------------------ settings */
 static unsigned number_setting(const char *name, unsigned otherwise, unsigned least, unsigned most)
 {
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     if (!text || !*text)
         return otherwise;
     char *end;
@@ -34,7 +34,7 @@ static unsigned number_setting(const char *name, unsigned otherwise, unsigned le
 
 static void read_schedule(void)
 {
-    const char *text = getenv("OMPGPU_PTX_SCHEDULE");
+    const char *text = secure_getenv("OMPGPU_PTX_SCHEDULE");
     char *end;
     ptx_settings.seed = 1;
     if (!text || !*text)
@@ -71,7 +71,7 @@ static void read_memory(void)
 
 static void read_settings(void)
 {
-    const char *profile = getenv("OMPGPU_PROFILE");
+    const char *profile = secure_getenv("OMPGPU_PROFILE");
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     ptx_settings.arch = number_setting("OMPGPU_PTX_ARCH", 120, 50, 199);
     ptx_settings.devices = number_setting("OMPGPU_PTX_DEVICES", 1, 1, MAX_DEVICES);

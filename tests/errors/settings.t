@@ -11,6 +11,21 @@ int main(void)
 }
 C
 check "one.c compiles" "$CC" --gpu-arch=emu -O1 one.c -o one
+# A setuid program does not do what its user's environment says: no report, no file, no other library, no other device.
+not_obeyed() {
+    chmod 711 . && mkdir open && chmod 777 open && cp one.set su && chmod 4755 su || return
+    set -- setpriv --reuid=65534 --clear-groups env OMPGPU_DEVICE=ptx OMPGPU_INFO=1 OMPGPU_PROFILE="$PWD/open/profile" \
+        OMPGPU_CUDA_DRIVER="$PWD/e.so" OMPGPU_EMU_SCHEDULE=garbage OMP_TARGET_OFFLOAD=DISABLED
+    "$@" ./su >out 2>&1 && lacks out loaded && lacks out garbage && lacks out PROFILE && [ -z "$(ls open)" ]
+}
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    echo '#include <stdio.h>
+    __attribute__((constructor)) static void x(void) { puts("loaded"); }' >e.c
+    cc -shared -fPIC e.c -o e.so && "$CC" --gpu-arch=emu,sm_75 -static-ompgpu one.c -o one.set
+    check "setuid: the environment is ignored" not_obeyed
+else
+    skip "setuid: the environment is ignored" "not root, or no setpriv"
+fi
 # malformed VARIABLE VALUE: one warning that names both; the region runs as if it were not set
 malformed() {
     check "$1=$2 is ignored" in_time env OMPGPU_DEVICE=emu "$1=$2" sh -c './one 2>err'

@@ -563,10 +563,11 @@ static void write_unit(struct cg *cg)
         "static struct __ompgpu_unit __ompgpu_unit = { __OMPGPU_ABI_VERSION, __ompgpu_image, %s, "
         "%s, %u, %u, 0 };",
         cg_quoted(cg, u->path), nvars ? "__ompgpu_vars" : "0", nvars, unit_flags(u));
-    cg_open_function(cg, "static void __attribute__((constructor)) __ompgpu_enter(void)");
+    /* before and after those of the program, which may have regions */
+    cg_open_function(cg, "static void __attribute__((constructor(100))) __ompgpu_enter(void)");
     cg_line(cg, "__ompgpu_register(&__ompgpu_unit);");
     cg_close(cg);
-    cg_open_function(cg, "static void __attribute__((destructor)) __ompgpu_leave(void)");
+    cg_open_function(cg, "static void __attribute__((destructor(100))) __ompgpu_leave(void)");
     cg_line(cg, "__ompgpu_unregister(&__ompgpu_unit);");
     cg_close(cg);
     cg_end_line(cg);
