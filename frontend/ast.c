@@ -589,24 +589,6 @@ static void on_scope(struct fe *fe, CXCursor c)
     fe->scope_end = outer;
 }
 
-/* The end of a tag definition with the attributes after its '}', which are not in its extent. */
-unsigned fe_attributes_end(const struct omp_unit *u, unsigned end)
-{
-    for (;;) {
-        unsigned i = fe_skip_space(u, end);
-        if (strncmp(u->text + i, "__attribute", 11))
-            return end;
-        while (i < u->length && u->text[i] != '(')
-            i++;
-        int depth = 0;
-        do {
-            depth += u->text[i] == '(' ? 1 : u->text[i] == ')' ? -1 : 0;
-            i++;
-        } while (depth && i < u->length);
-        end = i;
-    }
-}
-
 /* At file scope. */
 static void note_type_name(struct fe *fe, CXCursor c)
 {

@@ -21,29 +21,9 @@ struct expansion {
 };
 
 /* ------------------------------------------------------------------ tokens */
-/* 1: it opens, -1: it closes.  Brackets may be digraphs, <: and :>. */
-static int bracket_at(const struct omp_unit *u, struct fe_token *t)
-{
-    char c = u->text[t->begin], next = u->text[t->begin + 1];
-    bool opens = c == '<' && next == ':', closes = c == ':' && next == '>';
-    if (t->kind != TOK_PUNCT)
-        return 0;
-    if (opens || closes)
-        t->end = t->begin + 2;
-    return opens || strchr("([{", c) ? 1 : closes || strchr(")]}", c) ? -1 : 0;
-}
-
-static bool next_token(const struct omp_unit *u, unsigned i, struct fe_token *t)
-{
-    i = fe_skip_blank(u, i);
-    if (i < u->length)
-        fe_scan_token(u, i, (unsigned)u->length, t);
-    return i < u->length;
-}
-
 static bool is_square(const struct omp_unit *u, struct fe_token *t)
 {
-    return bracket_at(u, t) > 0 && strchr("[<", u->text[t->begin]);
+    return fe_bracket(u, t) > 0 && strchr("[<", u->text[t->begin]);
 }
 
 /* Reads the tokens of attributes that begin with `first`. */
@@ -52,10 +32,10 @@ static bool read_list(struct expansion *x, struct fe_token first)
     const struct omp_unit *u = x->fe->u;
     struct fe_token t;
     VEC(struct fe_token) v = { 0 };
-    if (!is_square(u, &first) || !next_token(u, first.end, &t) || !is_square(u, &t))
+    if (!is_square(u, &first) || !fe_next_token(u, first.end, &t) || !is_square(u, &t))
         return false;
-    for (int depth = 2; depth > 0 && next_token(u, t.end, &t);) {
-        depth += bracket_at(u, &t);
+    for (int depth = 2; depth > 0 && fe_next_token(u, t.end, &t);) {
+        depth += fe_bracket(u, &t);
         *VEC_PUSH(x->fe->a, &v) = t;
     }
     x->list =
@@ -158,7 +138,7 @@ static void expand_all(struct expansion *x)
 {
     const struct omp_unit *u = x->fe->u;
     struct fe_token t;
-    for (unsigned i = 0; next_token(u, i, &t); i = t.end) {
+    for (unsigned i = 0; fe_next_token(u, i, &t); i = t.end) {
         if (!read_list(x, t))
             continue;
         put_text(x, x->written, t.begin);

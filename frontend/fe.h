@@ -217,8 +217,6 @@ void fe_scan_lines(struct fe *);
 unsigned fe_skip_blank(const struct omp_unit *, unsigned offset);
 /* the same, stops at # lines */
 unsigned fe_skip_space(const struct omp_unit *, unsigned offset);
-/* behind the next ';' outside of brackets */
-unsigned fe_find_semicolon(const struct omp_unit *, unsigned offset);
 bool fe_is_system(const struct fe *, unsigned offset);
 const char *fe_text(struct fe *, struct omp_extent); /* copy, NUL-terminated */
 bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
@@ -291,6 +289,14 @@ bool fe_word(enum fe_words, const char *word, size_t length, unsigned *value);
 /* pragma.c */
 /* the token at i, which is not blank, up to `end`; the offset after it */
 unsigned fe_scan_token(const struct omp_unit *, unsigned i, unsigned end, struct fe_token *);
+/* the next token of the text from i on; false: there is none */
+bool fe_next_token(const struct omp_unit *, unsigned i, struct fe_token *);
+/* 1: it opens, -1: it closes; a digraph, <: or :>, becomes one token */
+int fe_bracket(const struct omp_unit *, struct fe_token *);
+/* after the next ';' outside of brackets */
+unsigned fe_find_semicolon(const struct omp_unit *, unsigned offset);
+/* after the __attribute__s that follow a tag's definition, whose cursor ends at its '}' */
+unsigned fe_attributes_end(const struct omp_unit *, unsigned offset);
 void fe_scan_pragmas(struct fe *);
 /* whose tokens, after `omp`, begin at the offset `tokens` */
 void fe_add_pragma(struct fe *, struct omp_extent, unsigned tokens);
@@ -309,7 +315,6 @@ int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);
 void fe_finish_walk(struct fe *);
 struct omp_extent fe_extent(const struct fe *, CXCursor);
 unsigned fe_begin(const struct fe *, CXCursor);
-unsigned fe_attributes_end(const struct omp_unit *, unsigned offset); /* those that follow */
 unsigned fe_location(const struct fe *, CXCursor); /* of a declaration: its name */
 unsigned fe_stmt_end(struct fe *, CXCursor);
 struct omp_var *fe_var_of(struct fe *, CXCursor decl);

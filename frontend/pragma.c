@@ -66,6 +66,61 @@ unsigned fe_scan_token(const struct omp_unit *u, unsigned i, unsigned end, struc
     return i;
 }
 
+bool fe_next_token(const struct omp_unit *u, unsigned i, struct fe_token *t)
+{
+    i = fe_skip_blank(u, i);
+    if (i < u->length)
+        fe_scan_token(u, i, (unsigned)u->length, t);
+    return i < u->length;
+}
+
+int fe_bracket(const struct omp_unit *u, struct fe_token *t)
+{
+    char c = u->text[t->begin], next = u->text[t->begin + 1];
+    bool opens = c == '<' && next == ':', closes = c == ':' && next == '>';
+    if (t->kind != TOK_PUNCT)
+        return 0;
+    if (opens || closes)
+        t->end = t->begin + 2;
+    return opens || strchr("([{", c) ? 1 : closes || strchr(")]}", c) ? -1 : 0;
+}
+
+unsigned fe_find_semicolon(const struct omp_unit *u, unsigned i)
+{
+    struct fe_token t;
+    for (int depth = 0; fe_next_token(u, i, &t); i = t.end) {
+        depth += fe_bracket(u, &t);
+        if (depth <= 0 && u->text[t.begin] == ';')
+            return t.end;
+    }
+    return (unsigned)u->length;
+}
+
+static bool is_attribute_word(const struct omp_unit *u, const struct fe_token *t)
+{
+    static const char *const words[] = { "__attribute__", "__attribute" };
+    size_t n = t->end - t->begin;
+    for (unsigned i = 0; i < 2; i++)
+        if (n == strlen(words[i]) && !memcmp(u->text + t->begin, words[i], n))
+            return true;
+    return false;
+}
+
+unsigned fe_attributes_end(const struct omp_unit *u, unsigned end)
+{
+    struct fe_token t;
+    while (fe_next_token(u, end, &t) && is_attribute_word(u, &t)) {
+        int depth = 0;
+        do {
+            if (!fe_next_token(u, t.end, &t))
+                break;
+            depth += fe_bracket(u, &t);
+        } while (depth > 0);
+        end = t.end;
+    }
+    return end;
+}
+
 static void tokenise(struct fe *fe, struct fe_pragma *p, unsigned i)
 {
     VEC(struct fe_token) v = { 0 };

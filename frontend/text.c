@@ -154,35 +154,6 @@ unsigned fe_skip_space(const struct omp_unit *u, unsigned offset)
     return skip_blank(u, offset, false);
 }
 
-/* Behind the string or character literal that starts at i. */
-static unsigned skip_literal(const struct omp_unit *u, unsigned i)
-{
-    char quote = u->text[i++];
-    while (i < u->length && u->text[i] != quote && u->text[i] != '\n')
-        i += u->text[i] == '\\' ? 2 : 1;
-    return i < u->length ? i + 1 : (unsigned)u->length;
-}
-
-unsigned fe_find_semicolon(const struct omp_unit *u, unsigned i)
-{
-    int depth = 0;
-    while (i = fe_skip_blank(u, i), i < u->length) {
-        char c = u->text[i];
-        if (c == '"' || c == '\'') {
-            i = skip_literal(u, i);
-            continue;
-        }
-        if (strchr("([{", c))
-            depth++;
-        if (strchr(")]}", c))
-            depth--;
-        i++;
-        if (c == ';' && depth <= 0)
-            return i;
-    }
-    return (unsigned)u->length;
-}
-
 const char *fe_text(struct fe *fe, struct omp_extent e)
 {
     return arena_strndup(fe->a, fe->u->text + e.begin, e.end - e.begin);

@@ -64,6 +64,16 @@ int main(void)
         struct local t = { i, { i * 0.5 } };
         out[i] = f(i, 3) + table[i % 2](t.x, 2) + (int)(2 * t.in.y);
     }
+    struct packed { int x; char c; } __attribute__((packed, annotate(") struct {;"))) tight = { 1, ';' };
+    typedef struct { int y[2]; } __attribute__((aligned(16), annotate("("))) wide_pair /* ; */;
+    wide_pair w = { { 3, 4 } };
+    int sum = 0;
+#pragma omp target map(from: sum) firstprivate(tight, w)
+    {
+        struct packed copy = tight;
+        sum = copy.x + copy.c + w.y[1] + (int)sizeof(struct packed) + (int)_Alignof(wide_pair);
+    }
+    CHECK_EQ(sum, 1 + ';' + 4 + 5 + 16);
     for (int i = 0; i < 8; i++)
         CHECK_EQ(out[i], (i & 1 ? i + 3 : i * 3) + (i % 2 ? i * 2 : i + 2) + i);
     return RESULT;
