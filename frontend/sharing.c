@@ -319,12 +319,26 @@ static bool may_copy(const struct fe *fe, const struct omp_construct *c, const s
     return !written_in(fe, c->body, v) && !stored_by_clause(c, v);
 }
 
+/* The name stands for the declare target variable itself, not for the copy of an enclosing
+ * construct.
+ */
+static bool names_device_variable(const struct fe *fe, const struct omp_construct *c,
+                                  struct omp_var *v)
+{
+    if (!is_declared_target(v))
+        return false;
+    for (const struct omp_construct *p = c->parent; p; p = p->parent)
+        if (!(p->leaves & OMPL_TASKGROUP) && attribute_of(fe, p, v).share != OMPSH_SHARED)
+            return false;
+    return true;
+}
+
 static void set_sharings(struct fe *fe, struct omp_construct *c, const var_list *uses)
 {
     c->sharings = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->sharings);
     for (unsigned i = 0; i < uses->n; i++) {
         struct omp_sharing s = attribute_of(fe, c, uses->at[i]);
-        if (s.share == OMPSH_SHARED && is_declared_target(s.var))
+        if (s.share == OMPSH_SHARED && names_device_variable(fe, c, s.var))
             continue;
         s.by_value = s.share == OMPSH_SHARED && may_copy(fe, c, s.var);
         c->sharings[c->nsharings++] = s;
@@ -572,14 +586,14 @@ static void set_captures(struct fe *fe, struct omp_construct *c, const var_list 
     map_list maps = explicit_maps(fe, c);
     c->captures = arena_alloc(fe->a, (uses->n + 1) * sizeof *c->captures);
     for (unsigned i = 0; i < uses->n; i++) {
-        if (!privatises(c, uses->at[i]))
+        bool global = names_device_variable(fe, c, uses->at[i]);
+        if (global && !privatises(c, uses->at[i])) {
             warn_of_own_storage(fe, uses->at[i], c->place);
-        if (is_declared_target(uses->at[i]) && !privatises(c, uses->at[i]))
             continue;
+        }
         struct omp_sharing s = attribute_of(fe, c, uses->at[i]);
         /* these write to the device's variable itself */
-        if (is_declared_target(s.var) &&
-            (s.share == OMPSH_REDUCTION || (s.lastprivate && !s.clause)))
+        if (global && (s.share == OMPSH_REDUCTION || (s.lastprivate && !s.clause)))
             continue;
         struct omp_capture k = capture_of(fe, c, &maps, &s);
         if (k.kind == OMPCAP_BYVAL || k.kind == OMPCAP_POINTER)

@@ -22,15 +22,49 @@ static bool has_gaps(const struct omp_item *item)
 }
 
 /* ------------------------------------------------------------------ entries */
-static void write_entry(struct cg *cg, unsigned *n, const char *base, const char *begin,
+struct entries {
+    unsigned n;
+    bool varying; /* their initialiser must not be constant */
+};
+
+static void write_entry(struct cg *cg, struct entries *e, const char *base, const char *begin,
                         const char *size, const char *attach, unsigned flags, unsigned line,
                         const char *name)
 {
-    if (!*n)
+    if (!e->n && e->varying)
+        cg_line(cg, "unsigned @zero = 0;");
+    if (!e->n)
         cg_open(cg, "const struct __ompgpu_map @maps[] =");
-    cg_line(cg, "{ %s, %s, %s, %s, %u, %u, %s },", base, begin, size, attach, flags, line,
-            cg_quoted(cg, name));
-    ++*n;
+    cg_line(cg, "{ %s, %s, %s, %s, %u%s, %u, %s },", base, begin, size, attach, flags,
+            cg_strf(cg, e->varying ? " + @zero" : ""), line, cg_quoted(cg, name));
+    e->n++;
+}
+
+static bool is_static(const struct omp_var *v)
+{
+    return v && (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL);
+}
+
+static bool copies_static(const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < c->nloops; i++)
+        if (is_static(c->loops[i].iv))
+            return true;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind != OMPC_SHARED && i < k->nitems; i++)
+            if (is_static(k->items[i].var))
+                return true;
+    return false;
+}
+
+/* clang takes the address of a global for a constant also where a construct around has a copy of
+ * it, unless something else in the initialiser is not one. */
+static bool meets_copy_of_static(const struct omp_construct *c)
+{
+    while ((c = c->parent))
+        if (copies_static(c))
+            return true;
+    return false;
 }
 
 /* Where the variable begins, or what the base pointer leads to. */
@@ -60,12 +94,12 @@ static unsigned flags_of(const struct omp_map *m)
            (m->attach ? OMPGPU_MAP_ATTACH : 0) | (m->in_block ? OMPGPU_MAP_BLOCK : 0);
 }
 
-static void write_map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
+static void write_map_entry(struct cg *cg, struct entries *e, const struct omp_map *m)
 {
     unsigned flags = flags_of(m);
     if (!m->item) {
         const char *v = cg_spell(cg, m->var), *at = cg_strf(cg, "&(%s)", v);
-        write_entry(cg, n, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
+        write_entry(cg, e, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
         return;
     }
     const struct omp_item *item = m->item;
@@ -75,7 +109,7 @@ static void write_map_entry(struct cg *cg, unsigned *n, const struct omp_map *m)
         s = cg_span_of(cg, item);
     if (item->nsections && item->text.end == item->base.end) /* what a pointer leads to */
         name = cg_strf(cg, "*%s", name);
-    write_entry(cg, n, base_address(cg, item), s.begin, s.size,
+    write_entry(cg, e, base_address(cg, item), s.begin, s.size,
                 m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, item->base_pointer)) : "0", flags,
                 item->place.line, name);
 }
@@ -131,18 +165,18 @@ void cg_update_parts(struct cg *cg, const struct omp_construct *c)
 
 /* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.
  * `at[i]`: map of parameter i. */
-static void write_extra_entries(struct cg *cg, const struct cg_plan *p, unsigned *n, int *at)
+static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct entries *e, int *at)
 {
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
         const char *s = cg_spell(cg, v), *address = cg_strf(cg, "&(%s)", s);
         at[i] = p->params[i].map;
         if (p->params[i].pass == CG_PASS_LOOKUP) {
-            at[i] = (int)*n;
-            write_entry(cg, n, s, s, "0", "0", OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
+            at[i] = (int)e->n;
+            write_entry(cg, e, s, s, "0", "0", OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
         } else if (p->params[i].pass == CG_PASS_COPY) {
-            at[i] = (int)*n;
-            write_entry(cg, n, address, address, cg_strf(cg, "sizeof(%s)", s), "0",
+            at[i] = (int)e->n;
+            write_entry(cg, e, address, address, cg_strf(cg, "sizeof(%s)", s), "0",
                         OMPGPU_MAP_PRIVATE_COPY, 0, v->name);
         }
     }
@@ -184,7 +218,7 @@ static void write_parameters(struct cg *cg, const struct cg_plan *p, const int *
 
 unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
 {
-    unsigned n = 0;
+    struct entries e = { .varying = meets_copy_of_static(c) };
     int *at = calloc(p ? p->nparams + 1 : 1, sizeof *at);
     if (!at)
         abort();
@@ -192,13 +226,13 @@ unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_p
         declare_values(cg, p);
     for (unsigned i = 0; i < c->nmaps; i++)
         if (!(c->leaves & OMPL_UPDATE) || !c->maps[i].item || !has_gaps(c->maps[i].item))
-            write_map_entry(cg, &n, &c->maps[i]);
+            write_map_entry(cg, &e, &c->maps[i]);
     if (p)
-        write_extra_entries(cg, p, &n, at);
-    if (n)
+        write_extra_entries(cg, p, &e, at);
+    if (e.n)
         cg_close_with(cg, ";");
     if (p)
         write_parameters(cg, p, at);
     free(at);
-    return n;
+    return e.n;
 }
