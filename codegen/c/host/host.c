@@ -505,10 +505,8 @@ static const struct {
     unsigned leaf;
     void (*write)(struct cg *, const struct omp_construct *);
 } handlers[] = {
-    { OMPL_TARGET, write_target },
-    { OMPL_TARGET_DATA, write_target_data },
-    { OMPL_ENTER_DATA, write_enter_data },
-    { OMPL_EXIT_DATA, write_exit_data },
+    { OMPL_TARGET, write_target },         { OMPL_TARGET_DATA, write_target_data },
+    { OMPL_ENTER_DATA, write_enter_data }, { OMPL_EXIT_DATA, write_exit_data },
     { OMPL_UPDATE, write_update },
 };
 
