@@ -55,7 +55,11 @@ static void put_marker(struct expansion *x, unsigned offset, unsigned used)
     struct omp_place p = fe_place(x->fe->u, offset);
     fprintf(x->out, "\n# %u \"", p.line);
     for (const char *c = p.file; *c; c++)
-        fprintf(x->out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+        fprintf(x->out,
+                (unsigned char)*c < ' '   ? "\\%03o"
+                : *c == '"' || *c == '\\' ? "\\%c"
+                                          : "%c",
+                *c);
     fprintf(x->out, "\"%s\n", fe_is_system(x->fe, offset) ? " 3" : "");
     fprintf(x->out, "%*s", p.col > used + 1 ? (int)(p.col - used - 1) : 0, "");
 }

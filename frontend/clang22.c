@@ -126,6 +126,7 @@ int fe_screen(const char *path, char *text, size_t length, bool *for_device)
         *for_device |= mentions_device(fe, &fe->pragmas.at[i]);
     }
     int errors = fe->errors;
+    fe_show_messages(fe->u);
     arena_free(fe->a);
     return errors;
 }

@@ -220,6 +220,8 @@ unsigned fe_skip_space(const struct omp_unit *, unsigned offset);
 bool fe_is_system(const struct fe *, unsigned offset);
 const char *fe_text(struct fe *, struct omp_extent); /* copy, NUL-terminated */
 bool fe_same_text(const struct omp_unit *, struct omp_extent, struct omp_extent);
+/* Messages wait until here, and come in the order of the text; later ones are shown at once. */
+void fe_show_messages(const struct omp_unit *);
 void fe_error(struct fe *, unsigned offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void fe_error_at(struct fe *, struct omp_place, const char *fmt, ...)

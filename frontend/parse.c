@@ -125,6 +125,7 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->errors += !parsed;
     for (unsigned i = 0; i < sizeof passes / sizeof *passes && parsed; i++)
         passes[i](fe);
+    fe_show_messages(fe->u);
     if (fe->tu)
         clang_disposeTranslationUnit(fe->tu);
     clang_disposeIndex(index);

@@ -280,21 +280,25 @@ static void find_run_time_types(struct fe *fe)
                                 in_device_prototype(fe, fe->run_time_bounds.at[i]);
 }
 
-static bool uses_var_on_device(const struct fe *fe, const struct omp_var *v)
+static const struct omp_ref *find_use_on_device(const struct fe *fe, const struct omp_var *v)
 {
     for (unsigned i = 0; i < fe->refs.n; i++)
         if (fe->refs.at[i].var == v && on_device(fe, fe->refs.at[i].offset))
-            return true;
-    return false;
+            return &fe->refs.at[i];
+    return NULL;
 }
 
 static void check_variables(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->vars.n; i++) {
         struct omp_var *v = fe->vars.at[i];
-        if ((fe->var_flags.at[i] & (FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL)) &&
-            uses_var_on_device(fe, v))
-            fe_unsupported(fe, v->place, UNSUPPORTED_THREAD_LOCAL, v->name, NULL);
+        const struct omp_ref *use =
+            fe->var_flags.at[i] & (FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL)
+                ? find_use_on_device(fe, v)
+                : NULL;
+        if (use)
+            fe_unsupported(fe, fe_place(fe->u, use->offset), UNSUPPORTED_THREAD_LOCAL, v->name,
+                           NULL);
     }
 }
 

@@ -5,13 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct message {      /* waits to be shown, in the order of the text */
+    const char *line; /* of the text, NULL: none has this place */
+    struct omp_place place;
+    unsigned number; /* in the order of finding */
+    enum diag_severity severity;
+    const char *words;
+};
 /* The line table hangs on the unit so that fe_place works after parsing. */
 struct line_table {
     struct fe_line *at;
     unsigned n;
     unsigned *starts, nstarts; /* offsets of all lines of the text */
+    VEC(struct message) messages;
+    bool shows; /* they are shown at once */
 };
 static struct line_table *table_of(const struct omp_unit *u) { return u->lines; }
+
+/* The character of an escape of clang's at *p, which is left at its last character. */
+static char read_escape(const char **p)
+{
+    unsigned c = 0, n = 0;
+    for (; n < 3 && (*p)[1] >= '0' && (*p)[1] <= '7'; n++)
+        c = c * 8 + (unsigned)(*++*p - '0');
+    if (n)
+        return (char)c;
+    ++*p;
+    return **p == 'n' ? '\n' : **p == 't' ? '\t' : **p;
+}
 
 /* Reads `# 12 "app.c" 1 3` or `#line 12 "app.c"` at p (behind '#').  False if it is something else.
  */
@@ -33,11 +54,8 @@ static bool read_marker(struct fe *fe, const char *p, unsigned next_line, const 
     if (*p != '"')
         return true;
     char *name = arena_alloc(fe->a, strcspn(p + 1, "\n") + 1), *o = name;
-    for (p++; *p && *p != '"' && *p != '\n'; p++) {
-        if (*p == '\\' && (p[1] == '\\' || p[1] == '"'))
-            p++;
-        *o++ = *p;
-    }
+    for (p++; *p && *p != '"' && *p != '\n'; p++)
+        *o++ = *p == '\\' ? read_escape(&p) : *p;
     l->file = name;
     for (; *p && *p != '\n'; p++)
         if (*p == '3' && p[-1] == ' ')
@@ -62,7 +80,9 @@ void fe_scan_lines(struct fe *fe)
     }
     *VEC_PUSH(fe->a, &starts) = (unsigned)u->length;
     struct line_table *t = arena_alloc(fe->a, sizeof *t);
-    *t = (struct line_table){ fe->lines.at, fe->lines.n, starts.at, starts.n };
+    *t = (struct line_table){
+        .at = fe->lines.at, .n = fe->lines.n, .starts = starts.at, .nstarts = starts.n
+    };
     fe->u->lines = t;
 }
 
@@ -251,11 +271,11 @@ static const char *text_line_at(const struct omp_unit *u, struct omp_place p)
     return first;
 }
 
-static void report(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,
-                   const char *fmt, va_list ap)
+static void show(const struct message *m)
 {
     char buffer[4096], *source = NULL;
-    const char *text = p.line ? text_line_at(u, p) : NULL;
+    const char *text = m->line;
+    struct omp_place p = m->place;
     size_t length = text ? strcspn(text, "\n") : 0;
     if (text) {
         const char *at = p.col <= length ? text + p.col - 1 : "";
@@ -267,7 +287,46 @@ static void report(const struct omp_unit *u, struct omp_place p, enum diag_sever
             length = strlen(source);
         }
     }
-    diag_vat(&(struct diag_place){ p.file, p.line, p.col, text, length }, severity, fmt, ap);
+    diag_at(&(struct diag_place){ p.file, p.line, p.col, text, length }, m->severity, "%s",
+            m->words);
+}
+
+static void report(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,
+                   const char *fmt, va_list ap)
+{
+    struct line_table *t = table_of(u);
+    struct message m = { p.line ? text_line_at(u, p) : NULL, p, t ? t->messages.n : 0, severity,
+                         arena_vprintf(u->arena, fmt, ap) };
+    if (t && !t->shows)
+        *VEC_PUSH(u->arena, &t->messages) = m;
+    else
+        show(&m);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct message *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line > y->line ? 1 : -1;
+    if (x->place.col != y->place.col)
+        return x->place.col > y->place.col ? 1 : -1;
+    return x->number > y->number ? 1 : -1;
+}
+
+/* One of each severity for each place: what follows is about the same fault. */
+void fe_show_messages(const struct omp_unit *u)
+{
+    struct line_table *t = table_of(u);
+    if (t->messages.n)
+        qsort(t->messages.at, t->messages.n, sizeof *t->messages.at, by_place);
+    for (unsigned i = 0; i < t->messages.n; i++) {
+        const struct message *m = &t->messages.at[i], *last = m - 1;
+        if (!i || !m->line || m->line != last->line || m->place.col != last->place.col ||
+            m->severity != last->severity)
+            show(m);
+    }
+    t->messages.n = 0;
+    t->shows = true;
 }
 
 void fe_report(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,

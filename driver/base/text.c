@@ -80,6 +80,14 @@ void words_add_list(struct words *w, const char *const v[])
 }
 
 /* ------------------------------------------------------------------ strings */
+const char *text_replace(const char *s, char from, char to)
+{
+    char *copy = mem_strdup(s);
+    for (char *p = copy; (p = strchr(p, from)); p++)
+        *p = to;
+    return copy;
+}
+
 bool text_starts(const char *s, const char *prefix)
 {
     return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -26,6 +26,8 @@ void words_add_all(struct words *, const struct words *);
 void words_add_list(struct words *, const char *const v[]); /* up to its NULL */
 #define WORDS_ADD(w, ...) words_add_list(w, (const char *const[]){ __VA_ARGS__, NULL })
 
+/* A copy with each `from` as `to`. */
+const char *text_replace(const char *s, char from, char to);
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);
 /* The line at *p without its end, which becomes NUL; *p moves to the next.  NULL: none left. */

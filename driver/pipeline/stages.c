@@ -200,18 +200,18 @@ static void split(const struct job *j, unsigned i, struct proc *p)
 
 /* In debug information the user's file stands for our text: the same input gives the same object,
  * whatever the temporary directory. */
-static void hide_temp(const struct job *j, struct proc *p, const char *extension)
+static void hide_temp(const struct job *j, struct proc *p, const char *extension, const char *name)
 {
     if (!j->opt->save)
-        words_add(&p->argv, mem_printf("-fdebug-prefix-map=%s=%s", drv_job_file(j, extension),
-                                       shown_path(j)));
+        words_add(&p->argv,
+                  mem_printf("-fdebug-prefix-map=%s=%s", drv_job_file(j, extension), name));
 }
 
 /* No LLVM pass runs before omp-device: -O2 only keeps clang from marking functions optnone and
  * loops as not to be unrolled. */
 static void device(const struct job *j, struct proc *p, const char *out)
 {
-    hide_temp(j, p, "device.c");
+    hide_temp(j, p, "device.c", text_replace(shown_path(j), '"', '\'')); /* PTX has no \" */
     WORDS_ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2",
               "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w",
               "-fno-crash-diagnostics", "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
@@ -269,9 +269,11 @@ static void host(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     WORDS_ADD(&p->argv, drv_host_cc(j->opt), "-S", "-w");
+    if (want_assemble(j) && !j->opt->save) /* a comment ends where a file's name has a newline */
+        words_add(&p->argv, "-fno-verbose-asm");
     drv_host_openmp(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_HOST);
-    hide_temp(j, p, "host.c");
+    hide_temp(j, p, "host.c", shown_path(j));
     drv_side_args(j, &p->argv);
     if (j->opt->gcc)
         gcc_input(p);

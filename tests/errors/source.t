@@ -313,4 +313,37 @@ void f(void)
 C
 "$CC" $ARCH -Wall -O2 -c warn.c 2>err
 check "a warning shows once, at its place" sh -c "[ \"\$(grep -c 'warning:' err)\" = 1 ] && grep -q '^warn.c:4:11: warning: unused variable .unused_here. \[-Wunused-variable\]' err"
+bad "a thread-local variable, where it is used" t.c:4:3 "'n'" <<'C'
+static _Thread_local int n;
+int main(void) { int x = 0;
+#pragma omp target map(x)
+{ n++; n--; x++; } }
+C
+# in the order of the text, each place once, whichever pass has found it
+cat >order.c <<'C'
+static _Thread_local int n;
+int main(void) { long double x = 0;
+#pragma omp target map(x)
+{ x = 1;
+  n++; }
+#pragma omp target
+  __asm__("nop");
+#pragma omp target
+#pragma omp parallel for ordered
+for (int i = 0; i < 2; i++)
+#pragma omp ordered
+{ ; } }
+C
+check "messages in order: refused" test_must_fail 1 "$CC" $ARCH -c order.c
+grep -o '^order.c:[0-9]*:[0-9]*: error' .log >places
+check "messages in order" sh -c 'sort -t: -k2,2n -k3,3n -u places | diff places - && [ "$(wc -l <places)" = 5 ]'
+# names of files are data: in messages, in what is compiled, in PTX
+for name in 'ü.c' 'q"uo\te.c' "$(printf 'new\nline.c')"; do
+    printf 'int main(void) { int r = 1;\n#pragma omp target map(tofrom: r)\n{ r--; BAD }\nreturn r; }\n' >"$name"
+    check "$name: refused" test_must_fail 1 "$CC" $ARCH -c "$name" '-DBAD=__asm__("nop");'
+    cp .log err
+    check "$name: place" env NAME="$name:3:" sh -c 'case $(cat err) in "$NAME"*) ;; *) cat err; exit 1 ;; esac'
+    check "$name: compiles" "$CC" --gpu-arch=emu,sm_75 -g -DBAD= "$name" -o named
+    check "$name: runs" on_device ./named
+done
 finish

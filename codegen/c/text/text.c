@@ -37,9 +37,12 @@ void cg_write(struct cg *cg, const char *s, size_t n)
 
 void cg_puts(struct cg *cg, const char *s) { cg_write(cg, s, strlen(s)); }
 
+/* Debug information brings the name into PTX, where nothing can stand for a quote. */
 static const char *marker_of(struct cg *cg, struct omp_place p)
 {
-    return cg_strf(cg, "# %u %s\n", p.line, cg_quoted(cg, p.file ? p.file : ""));
+    const char *file = p.file ? p.file : "";
+    return cg_strf(cg, "# %u %s\n", p.line,
+                   cg_quoted(cg, cg->renames ? text_replace(file, '"', '\'') : file));
 }
 
 static const char *first_line(struct cg *cg, const struct cg_text *t)
