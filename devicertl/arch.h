@@ -56,15 +56,15 @@ typedef u64 cell_row[WARP];
  * internal linkage and the initialiser 0 before it optimises.  Only with 0 does the state that they
  * guard fold away.
  *
- *   __ompgpu_cfg_nested          a thread in a parallel region may encounter another, or cfg_asks
+ *   __ompgpu_cfg_nested          a thread in a parallel region may encounter another, or cfg_queries
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
  *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
  *   __ompgpu_cfg_storage         some kernel uses the team heap
- *   __ompgpu_cfg_parts           an SPMD kernel has regions that may run on a part of the team
- *   __ompgpu_cfg_asks            thread 0 of an SPMD kernel calls functions at level 0 (state.c)
+ *   __ompgpu_cfg_partial         an SPMD kernel has regions that may run on a part of the team
+ *   __ompgpu_cfg_queries         thread 0 of an SPMD kernel calls functions at level 0 (state.c)
  */
-extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_parts,
-    __ompgpu_cfg_asks, __ompgpu_cfg_storage;
+extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_partial,
+    __ompgpu_cfg_queries, __ompgpu_cfg_storage;
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what

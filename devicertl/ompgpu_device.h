@@ -105,7 +105,7 @@ struct __ompgpu_kernel_info {
     };
 /* A reduction, for remarks: its variables, those of them that are in the record and those that are
  * arrays reduced element by element, the record's size, and where the result goes (__OMPGPU_RED_*),
- * or that it is a scan (`arrays`: iterations of a thread in a round). Read from IR by codegen, then
+ * or that it is a scan (`arrays`: iterations of a thread in a step). Read from IR by codegen, then
  * deleted. */
 enum {
     __OMPGPU_RED_TEAM,
@@ -425,15 +425,16 @@ _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgp
                                __ompgpu_redux);
 /* The same for the threads' copies of an array of `count` elements of `size` bytes, k elements at a
  * time: the caller's copy becomes the result where it returns true.  rec and tmp have room for k
- * elements, which combine combines.  No barrier is needed after another reduction: `turn` is the
- * number of rounds of __OMPGPU_ROUND bytes that the records and arrays since the last barrier
- * took. */
-#define __OMPGPU_ROUND 64
-#define __OMPGPU_ROUNDS(size) (unsigned)(((size) + __OMPGPU_ROUND - 1) / __OMPGPU_ROUND)
-#define __OMPGPU_ARRAY_ROUNDS(count, size, k)                                                      \
-    ((unsigned)(((count) + (k) - 1) / (k)) * __OMPGPU_ROUNDS((size) * (k)))
+ * elements, which combine combines.  No barrier is needed after another reduction: `exchange` is
+ * the number of exchanges of __OMPGPU_EXCHANGE_BYTES bytes that the records and arrays since the
+ * last barrier took. */
+#define __OMPGPU_EXCHANGE_BYTES 64
+#define __OMPGPU_EXCHANGES(size)                                                                   \
+    (unsigned)(((size) + __OMPGPU_EXCHANGE_BYTES - 1) / __OMPGPU_EXCHANGE_BYTES)
+#define __OMPGPU_ARRAY_EXCHANGES(count, size, k)                                                   \
+    ((unsigned)(((count) + (k) - 1) / (k)) * __OMPGPU_EXCHANGES((size) * (k)))
 _Bool __ompgpu_reduce_array(void *array, unsigned long count, void *rec, void *tmp,
-                            unsigned long size, unsigned k, __ompgpu_combine, unsigned turn);
+                            unsigned long size, unsigned k, __ompgpu_combine, unsigned exchange);
 /* The lanes of a warp in `lanes` call it, each with the same set, which has the caller in it.  True
  * for the first of them, which has the result in rec.  For code that some lanes reach together
  * while others do not; waits for these lanes only. */
@@ -571,8 +572,8 @@ void __ompgpu_scan(void *rec, void *tmp, void *aux, void *carry, unsigned long s
 void __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long size,
                         __ompgpu_combine, unsigned rows, unsigned long long left, _Bool exclusive);
 /* One step of a loop that one thread runs. */
-__OMPGPU_INLINE void __ompgpu_scan_alone(void *rec, void *tmp, void *carry, unsigned long size,
-                                         __ompgpu_combine combine, _Bool exclusive)
+__OMPGPU_INLINE void __ompgpu_scan_one(void *rec, void *tmp, void *carry, unsigned long size,
+                                       __ompgpu_combine combine, _Bool exclusive)
 {
     __builtin_memcpy(tmp, carry, size);
     combine(carry, rec);

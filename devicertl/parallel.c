@@ -101,7 +101,7 @@ void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond
 void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond)
 {
     if (__ompgpu_level() == 0) {
-        if (__ompgpu_cfg_asks && __ompgpu_is_spmd())
+        if (__ompgpu_cfg_queries && __ompgpu_is_spmd())
             __ompgpu_fail("a parallel region was encountered by code that an assumption "
                           "('no_parallelism', 'no_openmp' …) says has none; remove the assumption",
                           0);

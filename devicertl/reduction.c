@@ -21,7 +21,7 @@
  * the GPU has redux.sync (sm_80), that does all of it, for any lanes, in one instruction a member.
  *
  * Team: each warp to its first lane; those records through shared cells, one a warp, to the lanes
- * of the first warp (the inter-warp copy, in rounds of ROUND bytes); there once more.  A team of
+ * of the first warp (the inter-warp copy, CELL_BYTES at a time); there once more.  A team of
  * 70, whose last warp is a contiguous part:
  *
  *   warp 0  |0|-------------> cell 0 \
@@ -222,22 +222,21 @@ __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value)
 }
 
 /* ------------------------------------------------------------------ team
- * The first lane of each warp puts a round of its record into the warp's cell; barrier; the first
- * warp gets them all.  No thread waits before a put: between the gets of one use of a set of cells
- * and the puts of the next there is a barrier that all threads pass.
- *   rounds of one record, parts of an array  two sets, taken alternately (`turn`): the barrier of
- * the other set's use
- *   the two rounds of a league               the barrier of the flag
- *   one reduction over a parallel region     the barrier at the end of the construct, which the
- *   after another                            writer keeps under `nowait`, or of the region's end
- *                                            (late SPMD mode: between any two regions) */
-#define ROUND CELL_BYTES /* bytes of every warp's record that are exchanged in one round */
+ * The first lane of each warp puts CELL_BYTES of its record into the warp's cell; barrier; the
+ * first warp gets them all: an exchange.  No thread waits before a put: between the gets of one use
+ * of a set of cells and the puts of the next there is a barrier that all threads pass.
+ *
+ *   exchanges of one record or array       two sets, taken in turn: the barrier of the other's use
+ *   the two reductions of a league         the barrier of the flag
+ *   one reduction over a parallel region   the barrier at the end of the construct, which the
+ *   after another                          writer keeps under `nowait`, or of the region's end
+ *                                          (late SPMD mode: between any two regions) */
 CELLS(even_cells)
 CELLS(odd_cells)
 
-INLINE CELL_SPACE cell_row *cells_of_turn(unsigned turn, usize size)
+INLINE CELL_SPACE cell_row *cells_of_exchange(unsigned exchange, usize size)
 {
-    return turn % 2 ? odd_cells(size) : even_cells(size);
+    return exchange % 2 ? odd_cells(size) : even_cells(size);
 }
 
 INLINE void put_cell(CELL_SPACE cell_row *rows, const void *rec, usize from, usize to,
@@ -268,10 +267,10 @@ INLINE void get_cell(CELL_SPACE cell_row *rows, void *rec, usize from, usize to,
 }
 
 /* Bytes [from, to) of each warp's record to the lanes of the first warp. */
-INLINE void exchange_round(void *rec, usize size, usize from, usize to, unsigned tid,
-                           unsigned warps, unsigned nsync, unsigned turn)
+INLINE void exchange_bytes(void *rec, usize size, usize from, usize to, unsigned tid,
+                           unsigned warps, unsigned nsync, unsigned exchange)
 {
-    CELL_SPACE cell_row *rows = cells_of_turn(turn, size);
+    CELL_SPACE cell_row *rows = cells_of_exchange(exchange, size);
     if (tid % WARP == 0 && tid / WARP < warps)
         put_cell(rows, rec, from, to, tid / WARP);
     __ompgpu_team_barrier(nsync, 0);
@@ -282,7 +281,7 @@ INLINE void exchange_round(void *rec, usize size, usize from, usize to, unsigned
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
 INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combine,
                         __ompgpu_redux redux, unsigned tid, unsigned n, unsigned nsync,
-                        unsigned turn)
+                        unsigned exchange)
 {
     unsigned lane = tid % WARP, warp = tid / WARP, warps = (n + WARP - 1) / WARP;
 
@@ -291,14 +290,15 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
     if (warps == 1)
         return;
     if (size <= MAX_UNROLLED) {
-        UNROLL for (usize from = 0; from < size; from += ROUND) exchange_round(
-            rec, size, from, size - from < ROUND ? size : from + ROUND, tid, warps, nsync, turn++);
+        UNROLL for (usize from = 0; from < size; from += CELL_BYTES)
+            exchange_bytes(rec, size, from, size - from < CELL_BYTES ? size : from + CELL_BYTES,
+                           tid, warps, nsync, exchange++);
     } else {
-        usize rest = size % ROUND;
-        ROLLED for (usize from = 0; from < size - rest; from += ROUND)
-            exchange_round(rec, size, from, from + ROUND, tid, warps, nsync, turn++);
+        usize rest = size % CELL_BYTES;
+        ROLLED for (usize from = 0; from < size - rest; from += CELL_BYTES)
+            exchange_bytes(rec, size, from, from + CELL_BYTES, tid, warps, nsync, exchange++);
         if (rest)
-            exchange_round(rec, size, size - rest, size, tid, warps, nsync, turn);
+            exchange_bytes(rec, size, size - rest, size, tid, warps, nsync, exchange);
     }
     if (warp == 0) /* full: there is a second warp */
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
@@ -327,7 +327,7 @@ INLINE void load_elements(void *rec, const char *array, usize at, usize k, usize
 
 __attribute__((always_inline, convergent)) _Bool
 __ompgpu_reduce_array(void *array, unsigned long count, void *rec, void *tmp, unsigned long size,
-                      unsigned k, __ompgpu_combine combine, unsigned turn)
+                      unsigned k, __ompgpu_combine combine, unsigned exchange)
 {
     if (__ompgpu_level() != 1)
         return 1;
@@ -337,10 +337,10 @@ __ompgpu_reduce_array(void *array, unsigned long count, void *rec, void *tmp, un
     ROLLED for (usize at = 0; at < count; at += k)
     {
         load_elements(rec, array, at, k, count, size);
-        reduce_team(rec, tmp, k * size, combine, 0, tid, n, n, turn);
+        reduce_team(rec, tmp, k * size, combine, 0, tid, n, n, exchange);
         for (usize i = 0; tid == 0 && i < k && at + i < count; i++)
             __builtin_memcpy((char *)array + (at + i) * size, (char *)rec + i * size, size);
-        turn += __OMPGPU_ROUNDS(k * size);
+        exchange += __OMPGPU_EXCHANGES(k * size);
     }
     return tid == 0;
 }
@@ -417,8 +417,8 @@ INLINE void gather(struct slots s, void *rec, void *tmp, usize size, __ompgpu_co
     }
 }
 
-/* Two rounds of the same code, so that it stands in the kernel once: the threads of this team, then
- * the slots of all teams. */
+/* A loop of two iterations, so that the code stands in the kernel once: first the threads of this
+ * team are combined, then the slots of all teams. */
 __attribute__((always_inline, convergent)) _Bool
 __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned long size,
                        __ompgpu_combine combine, __ompgpu_redux redux)
@@ -426,10 +426,10 @@ __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned 
     unsigned tid = __ompgpu_arch_tid(), ntid = __ompgpu_arch_ntid(),
              nteams = __ompgpu_arch_nteams(), holders = ntid;
 
-    ROLLED for (unsigned round = 0;; round++)
+    ROLLED for (unsigned pass = 0;; pass++)
     {
         reduce_team(rec, tmp, size, combine, redux, tid, holders, ntid, 0);
-        if (nteams == 1 || round == 1)
+        if (nteams == 1 || pass == 1)
             return tid == 0;
         if (tid == 0) {
             slot_store(slot_of(record_slots(env, size), __ompgpu_arch_team()), rec, size);

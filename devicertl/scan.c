@@ -203,7 +203,7 @@ __attribute__((always_inline, convergent)) void __ompgpu_scan(void *rec, void *t
     struct records r = { rec, tmp, aux, carry, size, combine };
     unsigned n = (unsigned)__ompgpu_num_threads();
     if (n == 1) {
-        __ompgpu_scan_alone(rec, tmp, carry, size, combine, exclusive);
+        __ompgpu_scan_one(rec, tmp, carry, size, combine, exclusive);
         return;
     }
     struct position p = position_of(n, m);
@@ -291,7 +291,7 @@ __ompgpu_scan_rows(void *recs, void *tmp, void *aux, void *carry, unsigned long 
             statement;                                                                             \
     }
     if (n == 1) {
-        EACH_ROW(__ompgpu_scan_alone(r.rec, tmp, carry, size, combine, exclusive))
+        EACH_ROW(__ompgpu_scan_one(r.rec, tmp, carry, size, combine, exclusive))
         return;
     }
     EACH_ROW(row_up(r, position_of(n, m), rows, row))

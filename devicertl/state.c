@@ -12,8 +12,8 @@
 __attribute__((weak)) const u8 __ompgpu_cfg_nested = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_generic = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_spmd = 1;
-__attribute__((weak)) const u8 __ompgpu_cfg_parts = 1;
-__attribute__((weak)) const u8 __ompgpu_cfg_asks = 1;
+__attribute__((weak)) const u8 __ompgpu_cfg_partial = 1;
+__attribute__((weak)) const u8 __ompgpu_cfg_queries = 1;
 
 static __OMPGPU_SHARED u8 __ompgpu_state_mode __OMPGPU_SHARED_INIT;
 /* each by the thread itself */
@@ -42,12 +42,12 @@ unsigned __ompgpu_outer_size(void)
 {
     if (!__ompgpu_is_spmd())
         return __ompgpu_state_region_threads;
-    return __ompgpu_cfg_parts ? __ompgpu_state_size[__ompgpu_arch_tid()] : __ompgpu_arch_ntid();
+    return __ompgpu_cfg_partial ? __ompgpu_state_size[__ompgpu_arch_tid()] : __ompgpu_arch_ntid();
 }
 
 void __ompgpu_set_size(unsigned n)
 {
-    if (__ompgpu_cfg_parts)
+    if (__ompgpu_cfg_partial)
         __ompgpu_state_size[__ompgpu_arch_tid()] = (u16)n;
 }
 

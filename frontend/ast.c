@@ -179,7 +179,7 @@ static struct fe_function *function_of(struct fe *fe, CXCursor c)
     return f;
 }
 
-/* End of a declaration without body: behind its ';'. */
+/* End of a declaration without body: after its ';'. */
 static unsigned decl_end(struct fe *fe, unsigned end) { return fe_find_semicolon(fe->u, end); }
 
 static struct omp_decl *add_decl(struct fe *fe, enum omp_decl_kind kind, struct omp_extent e)

@@ -404,7 +404,7 @@ struct variant {
     unsigned match, end;
 };
 
-static struct fe_function *function_behind(struct fe *fe, unsigned offset)
+static struct fe_function *function_after(struct fe *fe, unsigned offset)
 {
     const struct omp_decl *best = NULL;
     for (unsigned i = 0; i < fe->decls.n; i++) {
@@ -426,7 +426,7 @@ static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct varian
         return false;
     const struct fe_token *name = &p->tokens[k + 1];
     *v = (struct variant){ .p = p,
-                           .base = function_behind(fe, p->extent.end),
+                           .base = function_after(fe, p->extent.end),
                            .function = fe_function_named(fe, fe->u->text + name->begin,
                                                          name->end - name->begin) };
     for (k = closing(&s, k) + 1; k < p->ntokens; k++)

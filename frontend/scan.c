@@ -202,7 +202,7 @@ static void check_continue(struct body *b, CXCursor statement)
 
 /* The statement of the second sequence that first uses v, if that is all it does: v = …  Then
  * nothing comes from the first one. */
-static bool is_set_behind(const struct body *b, const struct omp_var *v, unsigned use)
+static bool is_set_after(const struct body *b, const struct omp_var *v, unsigned use)
 {
     const char *t = b->fe->u->text;
     unsigned at = fe_skip_blank(b->fe->u, use + (unsigned)strlen(v->name));
@@ -231,11 +231,11 @@ static const struct omp_ref *first_use(struct fe *fe, struct omp_extent e, const
 static void check_local(struct body *b, struct omp_var *v, var_list *again)
 {
     struct fe *fe = b->fe;
-    const struct omp_ref *r = first_use(fe, b->s->behind, v);
+    const struct omp_ref *r = first_use(fe, b->s->after, v);
     if (!r)
         return;
     if (v->storage == OMPS_STATIC_LOCAL || v->type->variably_modified ||
-        !is_set_behind(b, v, r->offset))
+        !is_set_after(b, v, r->offset))
         fe_error(fe, r->offset,
                  "'%s' is declared before the 'scan' directive: only list items carry values "
                  "across it "
@@ -269,7 +269,7 @@ static enum CXChildVisitResult count_node(CXCursor c, CXCursor parent, CXClientD
 static void count_statement(struct body *b, CXCursor statement)
 {
     bool before = fe_inside(fe_begin(b->fe, statement), b->s->before);
-    struct omp_phase *p = before ? &b->s->in_before : &b->s->in_behind;
+    struct omp_phase *p = before ? &b->s->in_before : &b->s->in_after;
     if (count_node(statement, statement, p) == CXChildVisit_Recurse)
         clang_visitChildren(statement, count_node, p);
 }
@@ -306,7 +306,7 @@ static void separate(struct fe *fe, struct fe_pragma *p, struct omp_construct *s
     *b.s = (struct omp_scan){ .directive = scan,
                               .exclusive = exclusive,
                               .before = { fe_begin(fe, p->loop_body) + 1, scan->pragma.begin },
-                              .behind = { scan->pragma.end, whole.end - 1 } };
+                              .after = { scan->pragma.end, whole.end - 1 } };
     for (unsigned i = 0; i < b.statements.n; i++)
         read_statement(&b, b.statements.at[i], &again);
     b.s->again = again.at;

@@ -34,7 +34,7 @@ static char read_escape(const char **p)
     return **p == 'n' ? '\n' : **p == 't' ? '\t' : **p;
 }
 
-/* Reads `# 12 "app.c" 1 3` or `#line 12 "app.c"` at p (behind '#').  False if it is something else.
+/* Reads `# 12 "app.c" 1 3` or `#line 12 "app.c"` at p (after '#').  False if it is something else.
  */
 static bool read_marker(struct fe *fe, const char *p, unsigned next_line, const char *previous)
 {

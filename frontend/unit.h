@@ -385,7 +385,7 @@ struct omp_atomic {
 };
 
 /* A loop with an inscan reduction: its body in two.  inclusive: `before` is the input phase,
- * exclusive: `behind` is. */
+ * exclusive: `after` is. */
 struct omp_phase {     /* what its statements cost */
     unsigned nodes;    /* statements and expressions */
     unsigned accesses; /* subscripts and dereferences */
@@ -395,12 +395,12 @@ struct omp_scan {
     struct omp_construct *directive;
     bool exclusive;
     /* statements before and after the directive */
-    struct omp_extent before, behind;
-    struct omp_phase in_before, in_behind;
-    /* locals of `before` that `behind` sets anew: to be declared there, too */
+    struct omp_extent before, after;
+    struct omp_phase in_before, in_after;
+    /* locals of `before` that `after` sets anew: to be declared there, too */
     struct omp_var **again;
     unsigned nagain;
-    bool continues; /* `behind` has a continue of the loop */
+    bool continues; /* `after` has a continue of the loop */
 };
 
 /* assume, assumes: what the device tool can use */

@@ -79,10 +79,10 @@ struct ir_kernel {
     /* late SPMD-zation (spmd/) */
     bool late;       /* it was generic and has become SPMD */
     unsigned placed; /* barriers */
-    unsigned guards, regions, parts, broadcast_bytes, folded;
+    unsigned guards, regions, partial, broadcast_bytes, folded;
     unsigned private_locals, main_locals, shared_locals;
     uint64_t shared_local_bytes;
-    bool asks; /* a guarded function asks how many threads there are */
+    bool queries; /* a guarded function asks how many threads there are */
     /* generic: it may encounter a parallel region that is not among `regions` */
     bool unknown_regions;
     /* what keeps it generic, LLVM's number of that remark, and what would help; NULL: not known */
@@ -118,8 +118,8 @@ struct ir_unit {
         const char *function, *words;
     } *assumptions;
     unsigned nassumptions;
-    bool nested;      /* a thread in a parallel region may encounter another one */
-    bool parts, asks; /* late SPMD kernels: as in struct ir_kernel, of any */
+    bool nested;           /* a thread in a parallel region may encounter another one */
+    bool partial, queries; /* late SPMD kernels: as in struct ir_kernel, of any */
     /* between ir_split and ir_join, where there is more than one */
     struct ir_unit *sets;
     unsigned nsets;

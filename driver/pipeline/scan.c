@@ -38,7 +38,7 @@ static const char *line_end(const char *p, const char *end)
     for (; p < end; p++) {
         if (*p != '\n')
             continue;
-        const char *last = p[-1] == '\r' ? p - 2 : p - 1; /* p is behind the word `omp` */
+        const char *last = p[-1] == '\r' ? p - 2 : p - 1; /* p is after the word `omp` */
         if (*last != '\\')
             return p;
     }

@@ -30,7 +30,7 @@ caught "redux: lanes that have nothing take part" 's/redux(rec, FULL_WARP >> (WA
 caught "redux: a lane is left out" "$(in_function reduce_warp 's/redux(rec, lanes)/redux(rec, lanes \& (lanes - 1) ? lanes \& (lanes - 1) : lanes)/')"
 caught "team: the last warp is forgotten" 's/warps = (n + WARP - 1) . WARP/warps = n > WARP ? n \/ WARP : 1/'
 caught "team: slots are read before they are filled" "$(in_function exchange_round '/__ompgpu_team_barrier/d')"
-caught "team: a round of slots is written while the one before is read" "$(in_function cells_of_turn 's/turn % 2/turn > 100/')"
+caught "team: a set of cells is written while the one before is read" "$(in_function cells_of_exchange 's/exchange % 2/exchange > 100/')"
 caught "team: every warp into the same slot" "$(in_function exchange_round 's/put_cell(rows, rec, from, to, .*);/put_cell(rows, rec, from, to, 0);/')"
 caught "team: the wrong thread has it" "$(in_function reduce_region 's/return tid == 0;/return tid == n - 1;/')"
 caught "atomic: every thread updates the original" "$(in_function reduce_region 's/return tid == 0;/return 1;/')"

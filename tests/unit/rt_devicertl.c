@@ -70,7 +70,7 @@ void __assert_fail(const char *, const char *, unsigned, const char *);
             struct record##N r, rec, tmp;                                                                                  \
             int team = __ompgpu_team_id();                                                                            \
             fill##N(&r, team, __ompgpu_thread_id() + round);                                                          \
-            unsigned turn = (unsigned)round * __OMPGPU_ROUNDS(sizeof r);                                              \
+            unsigned turn = (unsigned)round * __OMPGPU_EXCHANGES(sizeof r);                                              \
             if (__ompgpu_reduce_array(&r, 1, &rec, &tmp, sizeof r, 1, combine##N, turn))                                          \
                 MEMBERS(N, T)                                                                                         \
                     ((unsigned T *)out)[(team * 2 + round) * MAX_RECORD + i] += r.b[i];                               \

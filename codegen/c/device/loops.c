@@ -472,7 +472,7 @@ static unsigned rows_of(const struct omp_phase *p)
     return p->accesses > MANY_ACCESSES / 2 ? 2 : 4;
 }
 
-/* Rows of a round, reduce/scan.c.  Variables that a thread keeps from phase to phase must not run
+/* Rows of a step, reduce/scan.c.  Variables that a thread keeps from phase to phase must not run
  * another iteration in between, and records must be known to be small. */
 static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
                           const struct cg_privates *p)
@@ -492,8 +492,8 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
             return 1;
         bytes += cg_is_scan(k->sharing) ? k->var->type->size : 0;
     }
-    unsigned before = rows_of(&s->in_before), behind = rows_of(&s->in_behind);
-    unsigned rows = before < behind ? before : behind;
+    unsigned before = rows_of(&s->in_before), after = rows_of(&s->in_after);
+    unsigned rows = before < after ? before : after;
     return bytes <= CG_SCAN_BYTES / 4 ? rows : bytes <= CG_SCAN_BYTES / 2 && rows > 1 ? 2 : 1;
 }
 
@@ -530,10 +530,10 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
     }
     for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
-    cg_scan_rounds(cg, n->c, p,
-                   &(struct cg_rounds){ n->k, n->total, id_of(who), count_of(who), locals,
-                                        digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
-                                        scan_rows(cg, n, who, p), who == CG_ONE });
+    cg_scan_loop(cg, n->c, p,
+                 &(struct cg_scan_steps){ n->k, n->total, id_of(who), count_of(who), locals,
+                                          digits ? cg_strf(cg, ", (void)%s", advance(cg, n)) : "",
+                                          scan_rows(cg, n, who, p), who == CG_ONE });
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
     if (digits)

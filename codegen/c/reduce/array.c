@@ -245,17 +245,17 @@ void cg_array_functions(struct cg *cg, const struct cg_privates *p)
 }
 
 /* ------------------------------------------------------------------ within the team */
-/* Rounds of shuffles since the last barrier. */
-static const char *rounds_before(struct cg *cg, const struct cg_privates *p,
-                                 const struct cg_private *k)
+/* Exchanges between warps since the last barrier. */
+static const char *exchanges_before(struct cg *cg, const struct cg_privates *p,
+                                    const struct cg_private *k)
 {
-    const char *rounds =
-        p->record ? cg_strf(cg, "__OMPGPU_ROUNDS(sizeof(%s) - %u)", p->record, p->padding) : "0";
+    const char *exchanges =
+        p->record ? cg_strf(cg, "__OMPGPU_EXCHANGES(sizeof(%s) - %u)", p->record, p->padding) : "0";
     for (const struct cg_private *l = p->list; l < k; l++)
         if (cg_is_shuffled(p, l))
-            rounds = cg_strf(cg, "%s + __OMPGPU_ARRAY_ROUNDS(@e_%s, sizeof(%s), %u)", rounds,
-                             l->var->name, element_type(cg, l), shuffled_elements(l));
-    return rounds;
+            exchanges = cg_strf(cg, "%s + __OMPGPU_ARRAY_EXCHANGES(@e_%s, sizeof(%s), %u)",
+                                exchanges, l->var->name, element_type(cg, l), shuffled_elements(l));
+    return exchanges;
 }
 
 /* One thread has all of the team's result, in its copy. */
@@ -291,7 +291,7 @@ static void combine_shuffled(struct cg *cg, const struct cg_privates *p, const s
     unsigned n = shuffled_elements(k);
     cg_line(cg, "%s @rec[%u], @tmp[%u];", e, n, n);
     cg_open(cg, "if (__ompgpu_reduce_array(@p_%s, @e_%s, @rec, @tmp, sizeof(%s), %u, %s_%u, %s))",
-            v, v, e, n, cg_combiner(cg, p, k), n, rounds_before(cg, p, k));
+            v, v, e, n, cg_combiner(cg, p, k), n, exchanges_before(cg, p, k));
     store_array(cg, p, k, to_slot);
     cg_close(cg);
 }

@@ -140,18 +140,18 @@ const char *cg_inner_copy_bytes(struct cg *, const struct omp_construct *target,
 
 /* ------------------------------------------------------ scans (reduce/scan.c) */
 /* A loop with an inscan reduction, as its steps see it. */
-struct cg_rounds {
+struct cg_scan_steps {
     const char *k, *total;  /* type and number of the iterations */
     const char *id, *count; /* who the thread is, of how many */
     const char *locals;     /* declarations and assignments for iteration @k */
     const char *advance;    /* `, expression` that goes on to the thread's next iteration */
     unsigned rows;          /* iterations of each thread in a step */
-    bool alone;             /* one thread runs all of them */
+    bool by_one_thread;     /* one thread runs all of them */
 };
 enum { CG_SCAN_BYTES = 64 }; /* __OMPGPU_SCAN_BYTES */
 /* The loop, within its private copies. */
-void cg_scan_rounds(struct cg *, const struct omp_construct *, const struct cg_privates *,
-                    const struct cg_rounds *);
+void cg_scan_loop(struct cg *, const struct omp_construct *, const struct cg_privates *,
+                  const struct cg_scan_steps *);
 
 /* ================================================== between the files of reduce/ */
 

@@ -60,11 +60,11 @@ const char *cg_copy_name(struct cg *cg, const struct cg_private *k)
 
 /* ------------------------------------------------------------------ phases */
 /* A `continue` leaves the phase. */
-static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg_rounds *r,
+static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg_scan_steps *r,
                         bool after)
 {
     bool loop = after && s->continues;
-    if (r->alone)
+    if (r->by_one_thread)
         cg_open_scope(cg);
     else
         cg_open(cg, r->rows > 1 ? "if (@has)" : "if (@t < @m)");
@@ -75,7 +75,7 @@ static void write_phase(struct cg *cg, const struct omp_scan *s, const struct cg
     for (unsigned i = 0; after && i < s->nagain; i++)
         cg_line(cg, "%s %s;", cg_type(cg, s->again[i]->type, s->again[i]->name, CG_UNQUALIFIED),
                 s->again[i]->name);
-    cg_copy_body(cg, after ? s->behind : s->before);
+    cg_copy_body(cg, after ? s->after : s->before);
     if (loop)
         cg_close_with(cg, " while (0);");
     cg_close(cg);
@@ -124,19 +124,19 @@ static void describe_scan(struct cg *cg, const struct omp_construct *c, const st
 struct scanned {
     const struct cg_privates *copies;
     const struct omp_scan *scan;
-    const struct cg_rounds *rounds;
+    const struct cg_scan_steps *steps;
     const char *name, *record;
     unsigned padding;
 };
 
 static void store_carry(struct cg *cg, const struct scanned *s)
 {
-    cg_open(cg, "if (@t == 0 && %s != 0)", s->rounds->total);
+    cg_open(cg, "if (@t == 0 && %s != 0)", s->steps->total);
     assign_items(cg, s->copies, "*@o_%s", "@carry.%s");
     cg_close(cg);
 }
 
-static void open_row(struct cg *cg, const struct cg_rounds *r)
+static void open_row(struct cg *cg, const struct cg_scan_steps *r)
 {
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
     cg_open(cg, "for (unsigned @u = 0; @u < %u; @u++)", r->rows);
@@ -148,7 +148,7 @@ static void open_row(struct cg *cg, const struct cg_rounds *r)
 /* Several iterations of each thread in a step. */
 static void write_rows(struct cg *cg, const struct scanned *s)
 {
-    const struct cg_rounds *r = s->rounds;
+    const struct cg_scan_steps *r = s->steps;
     bool exclusive = s->scan->exclusive;
     cg_line(cg, "%s @rec[%u], @tmp, @aux[2], @carry;", s->record, r->rows);
     assign_items(cg, s->copies, "@carry.%s", "*@o_%s");
@@ -177,7 +177,7 @@ static void write_rows(struct cg *cg, const struct scanned *s)
 
 static void write_steps(struct cg *cg, const struct scanned *s)
 {
-    const struct cg_rounds *r = s->rounds;
+    const struct cg_scan_steps *r = s->steps;
     bool exclusive = s->scan->exclusive;
     cg_line(cg, "%s @rec, @tmp, @aux, @carry;", s->record);
     assign_items(cg, s->copies, "@carry.%s", "*@o_%s");
@@ -202,9 +202,9 @@ static void write_steps(struct cg *cg, const struct scanned *s)
 }
 
 static void scan_by_team(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
-                         const struct cg_rounds *r)
+                         const struct cg_scan_steps *r)
 {
-    struct scanned s = { .copies = p, .scan = c->scan, .rounds = r };
+    struct scanned s = { .copies = p, .scan = c->scan, .steps = r };
     struct cg_text *out = cg->out;
     s.name = cg_name(cg, cg_strf(cg, "%s_scan", p->base), "");
     cg->out = cg->before;
@@ -227,7 +227,7 @@ static void combine_items(struct cg *cg, const struct cg_privates *p)
 }
 
 static void scan_by_one_thread(struct cg *cg, const struct omp_construct *c,
-                               const struct cg_privates *p, const struct cg_rounds *r)
+                               const struct cg_privates *p, const struct cg_scan_steps *r)
 {
     const struct omp_scan *s = c->scan;
     for (unsigned i = 0; i < p->n; i++)
@@ -247,8 +247,8 @@ static void scan_by_one_thread(struct cg *cg, const struct omp_construct *c,
     assign_items(cg, p, "*@o_%s", "@c_%s");
 }
 
-void cg_scan_rounds(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
-                    const struct cg_rounds *r)
+void cg_scan_loop(struct cg *cg, const struct omp_construct *c, const struct cg_privates *p,
+                  const struct cg_scan_steps *r)
 {
-    (r->alone ? scan_by_one_thread : scan_by_team)(cg, c, p, r);
+    (r->by_one_thread ? scan_by_one_thread : scan_by_team)(cg, c, p, r);
 }

@@ -4,7 +4,7 @@
 #include "codegen/ir/passes/passes.h"
 #include <string.h>
 
-/* From whom it is reached: a kernel, or behind those a declare target variable.  path: "f, g"
+/* From where it is reached: a kernel or, after those, a declare target variable.  path: "f, g"
  * between that and the user of value. */
 struct missing {
     LLVMValueRef value;

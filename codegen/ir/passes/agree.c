@@ -168,7 +168,7 @@ static bool agree(const struct ir_study *s, const struct needs *needs, unsigned 
     const struct ir_kernel *x = &s->u->kernels[a], *y = &s->u->kernels[b];
     if (needs[a].unknown || needs[b].unknown)
         return needs[a].unknown && needs[b].unknown;
-    return x->mode == y->mode && !x->parts == !y->parts && x->asks == y->asks &&
+    return x->mode == y->mode && !x->partial == !y->partial && x->queries == y->queries &&
            memcmp(needs[a].nodes, needs[b].nodes, s->g->n * sizeof *needs->nodes) == 0;
 }
 

@@ -14,9 +14,9 @@ static bool any_kernel(const struct ir_unit *u, unsigned mode)
     return false;
 }
 
-static unsigned nested(const struct ir_unit *u) { return u->nested || u->asks; }
-static unsigned parts(const struct ir_unit *u) { return u->parts; }
-static unsigned asks(const struct ir_unit *u) { return u->asks; }
+static unsigned nested(const struct ir_unit *u) { return u->nested || u->queries; }
+static unsigned partial(const struct ir_unit *u) { return u->partial; }
+static unsigned queries(const struct ir_unit *u) { return u->queries; }
 static unsigned has_generic(const struct ir_unit *u) { return any_kernel(u, IR_GENERIC); }
 static unsigned has_spmd(const struct ir_unit *u) { return any_kernel(u, IR_SPMD); }
 static unsigned storage(const struct ir_unit *u)
@@ -36,9 +36,9 @@ static const struct constant {
     const char *name;
     unsigned (*value)(const struct ir_unit *);
 } constants[] = {
-    { "nested", nested }, /* a thread in a parallel region may meet another one */
-    { "parts", parts },   /* an SPMD kernel has regions that may run on a part of the team */
-    { "asks", asks },     /* an SPMD kernel's thread 0 calls functions that ask about threads */
+    { "nested", nested },   /* a thread in a parallel region may meet another one */
+    { "partial", partial }, /* an SPMD kernel has regions that may run on a part of the team */
+    { "queries", queries }, /* an SPMD kernel's thread 0 calls functions that ask about threads */
     { "generic", has_generic }, /* some kernel is generic */
     { "spmd", has_spmd },       /* some kernel is SPMD */
     { "storage", storage },     /* some kernel uses the team's storage in global memory */

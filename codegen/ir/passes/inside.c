@@ -120,12 +120,12 @@ static void separate(struct separation *s)
             redirect(s, s->g->nodes[i].value);
 }
 
-/* Where thread 0 of an SPMD kernel may be at level 0 (`asks`), what looks like inside may not be.
- */
+/* Where thread 0 of an SPMD kernel may be at level 0 (`queries`), what looks like the inside of a
+ * region may not be. */
 bool ir_separate_contexts(struct ir_unit *u)
 {
     LLVMValueRef parallel = LLVMGetNamedFunction(u->module, "__ompgpu_parallel");
-    if (!parallel || u->asks || LLVMGetFirstGlobalAlias(u->module))
+    if (!parallel || u->queries || LLVMGetFirstGlobalAlias(u->module))
         return true;
     struct separation s = { .u = u, .g = ir_graph_build(u->module) };
     s.sequential = mem_array(s.g->n, sizeof *s.sequential);

@@ -26,7 +26,7 @@ static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, 
         LLVMInstructionEraseFromParent(call);
     else if (sequential && !inside)
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, l_runtime(u, "__ompgpu_fork"));
-    else if (inside && !sequential && !u->asks)
+    else if (inside && !sequential && !u->queries)
         serialise(u, b, call);
 }
 

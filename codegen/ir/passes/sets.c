@@ -169,11 +169,11 @@ static struct ir_unit make_unit(const struct ir_study *s, LLVMModuleRef m, unsig
     unit.kernels = mem_array(unit.nkernels, sizeof *unit.kernels);
     unit.origin = mem_array(unit.nkernels, sizeof *unit.origin);
     unit.nkernels = 0;
-    unit.parts = unit.asks = false;
+    unit.partial = unit.queries = false;
     for (unsigned k = 0; k < s->u->nkernels; k++)
         if (s->set[k] == set) {
-            unit.parts |= s->u->kernels[k].parts != 0;
-            unit.asks |= s->u->kernels[k].asks;
+            unit.partial |= s->u->kernels[k].partial != 0;
+            unit.queries |= s->u->kernels[k].queries;
             unit.origin[unit.nkernels] = k;
             unit.kernels[unit.nkernels++] = s->u->kernels[k];
         }

@@ -15,7 +15,8 @@ static const char *counted(unsigned n, const char *what)
  * the same meaning. */
 static const char *late_details(const struct ir_kernel *k)
 {
-    const char *parts = k->parts ? mem_printf(", %u of them on a part of the team", k->parts) : "";
+    const char *parts =
+        k->partial ? mem_printf(", %u of them on a part of the team", k->partial) : "";
     const char *locals = k->private_locals ? mem_printf("; %s private to each thread [OMP110]",
                                                         counted(k->private_locals, "local"))
                                            : "";
@@ -126,9 +127,9 @@ static void remark_scan(const struct ir_reduction *r)
 {
     unsigned words = (r->bytes + 3) / 4, pieces = (r->bytes + 63) / 64;
     ir_say_at(r->at, DIAG_REMARK,
-              "%s scan of %s: %s in a record of %u bytes; rounds of %u iteration%s "
-              "a thread, warp by shuffles up (%u word%s a step), "
-              "team through shared memory, %u barriers a round [-Rompgpu]",
+              "%s scan of %s: %s in a record of %u bytes; steps of %u iteration%s "
+              "a thread, warp by shuffles up (%u word%s a shuffle), "
+              "team through shared memory, %u barriers a step [-Rompgpu]",
               r->how & __OMPGPU_RED_EXCLUSIVE ? "exclusive" : "inclusive", r->names,
               counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s",
               words, words == 1 ? "" : "s", 4 * pieces - 2);

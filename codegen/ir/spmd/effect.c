@@ -26,11 +26,11 @@ static uint64_t memory_effects(LLVMValueRef f)
 }
 #define WRITES 0xaaaaaaaaaaaaaaaaull
 
-/* What stands in the way of a call by the main thread alone.  *asks: it asks about threads, and
+/* What stands in the way of a call by the main thread alone.  *queries: it asks about threads, and
  * must find that there is one. */
 struct obstacle {
     const char *why;
-    bool asks;
+    bool queries;
 };
 
 static bool find_obstacle(const struct ir_node *node, void *data)
@@ -48,7 +48,7 @@ static bool find_obstacle(const struct ir_node *node, void *data)
         o->why = "contains a parallel region";
     else if (kind == KNOWN_NOT || kind == KNOWN_SIZE || kind == KNOWN_SET)
         o->why = mem_printf("calls '%s'", name);
-    o->asks |= kind == KNOWN_FOLD || kind == KNOWN_DROP || kind == KNOWN_ASK;
+    o->queries |= kind == KNOWN_FOLD || kind == KNOWN_DROP || kind == KNOWN_QUERY;
     return o->why != NULL;
 }
 
@@ -109,8 +109,8 @@ static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef
     spmd_mask arguments = arguments_mask(r, call);
     struct spmd_effect die = guarded(SPMD_ALL, SPMD_ALL);
     die.noreturn = true;
-    struct spmd_effect ask = guarded(SPMD_ALL, SPMD_ALL);
-    ask.asks = true;
+    struct spmd_effect query = guarded(SPMD_ALL, SPMD_ALL);
+    query.queries = true;
     switch (kind) {
     case KNOWN_EVERY: return EVERY;
     case KNOWN_READ: return reading(arguments);
@@ -119,7 +119,7 @@ static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef
     case KNOWN_SET: return (struct spmd_effect){ .action = SPMD_SET };
     case KNOWN_DROP: return (struct spmd_effect){ .action = SPMD_DROP };
     case KNOWN_PRINT: return guarded(SPMD_OTHER | arguments, 0);
-    case KNOWN_ASK: return ask;
+    case KNOWN_QUERY: return query;
     case KNOWN_LOCAL: return guarded(SPMD_OTHER | arguments, SPMD_OTHER | arguments);
     case KNOWN_FRESH: return guarded(0, 0);
     case KNOWN_DIE: return die;
@@ -186,7 +186,7 @@ static struct spmd_effect assumed_or(unsigned assumptions, struct spmd_effect ot
     if (!(assumptions & IR_NO_PARALLELISM))
         return otherwise;
     struct spmd_effect main_only = guarded(SPMD_ALL, SPMD_ALL);
-    main_only.asks = !(assumptions & IR_NO_ROUTINES);
+    main_only.queries = !(assumptions & IR_NO_ROUTINES);
     return main_only;
 }
 
@@ -201,7 +201,7 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
         return reading(SPMD_ALL);
     struct obstacle obstacle = obstacle_in(r->u, f);
     struct spmd_effect main_only = guarded(SPMD_ALL, SPMD_ALL);
-    main_only.asks = obstacle.asks;
+    main_only.queries = obstacle.queries;
     if (!obstacle.why && !(assumptions & IR_SPMD_AMENABLE))
         return main_only;
     if ((assumptions & IR_SPMD_AMENABLE) && !(assumptions & IR_NO_PARALLELISM) &&

@@ -73,19 +73,19 @@ static void build_guard(const struct spmd_region *r, const struct spmd_group *g,
     LLVMBuilderRef b = l_open_function(o->function);
     LLVMBasicBlockRef follows = l_open_if(b, l_is_main_thread(r->u, b));
     o->clones = mem_array(g->n, sizeof *o->clones);
-    if (g->asks)
+    if (g->queries)
         l_call_runtime(r->u, b, "__ompgpu_nest_leave", NULL, 0);
     for (unsigned i = 0; i < g->n; i++) {
         copy_member(b, g, o, i);
         if (cells[i])
             LLVMBuildStore(b, o->clones[i], cells[i]);
     }
-    if (g->asks)
+    if (g->queries)
         l_call_runtime(r->u, b, "__ompgpu_nest_enter", NULL, 0);
     l_close_if(b, follows);
     l_close_function(b);
-    r->kernel->asks |= g->asks;
-    r->u->asks |= g->asks;
+    r->kernel->queries |= g->queries;
+    r->u->queries |= g->queries;
 }
 
 static LLVMValueRef make_cell(const struct spmd_region *r, LLVMTypeRef type)

@@ -153,7 +153,7 @@ static void join_group(struct walk *w, struct spmd_inst *i)
     g->writes |= i->effect.writes;
     g->reads_private |= LLVMGetInstructionOpcode(i->value) == LLVMCall;
     g->noreturn |= i->effect.noreturn;
-    g->asks |= i->effect.asks;
+    g->queries |= i->effect.queries;
     i->group = w->open;
     w->at = w->block->nevents; /* where the group stands among the events */
 }
@@ -255,7 +255,7 @@ static void find_parts(struct spmd_region *r, struct spmd_plan *p)
         LLVMValueRef call = p->insts[i].value;
         if (p->insts[i].effect.action != SPMD_REGION || !spmd_is_part(r, call))
             continue;
-        r->parts++;
+        r->partial++;
         waits |=
             is_odd(r, call) && ir_reaches(r->u->module, LLVMGetOperand(call, 0), is_waiting, r->u);
     }

@@ -33,7 +33,7 @@ struct spmd_group {
     LLVMValueRef *members, last;
     unsigned n;
     spmd_mask reads, writes;
-    bool reads_private, noreturn, asks;
+    bool reads_private, noreturn, queries;
     unsigned nresults; /* members with uses outside */
 };
 struct spmd_main_loop { /* a loop that the main thread runs alone */

@@ -67,7 +67,7 @@ static void call_region(const struct spmd_region *r, LLVMBuilderRef b, LLVMValue
                  args[] = { context, part_size(r, b, LLVMGetOperand(call, 2)),
                             LLVMGetOperand(call, 3) };
     l_call(b, part, args, 3);
-    r->u->parts = true;
+    r->u->partial = true;
 }
 
 /* A call that may be inlined must have a place in a function that has places: the region's, where

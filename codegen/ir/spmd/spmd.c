@@ -97,7 +97,7 @@ static void convert_region(struct spmd_region *r, struct spmd_plan *plan)
     set_mode(r->u, k);
     k->guards = r->guards;
     k->broadcast_bytes = r->broadcast_bytes;
-    k->parts = r->parts;
+    k->partial = r->partial;
     k->placed = r->barriers;
     k->folded = r->folded;
     k->shared_local_bytes = r->shared_bytes;

@@ -53,7 +53,7 @@ struct spmd_effect {
     spmd_mask reads, writes;
     unsigned value;
     bool noreturn;
-    bool asks; /* SPMD_GUARD: the callee may ask how many threads there are, and must find one */
+    bool queries; /* SPMD_GUARD: the callee may ask how many threads there are, and must find one */
     /* of SPMD_REFUSE; id: LLVM's number of the remark, NULL: the one of other obstacles */
     const char *why, *id, *remedy;
 };
@@ -95,7 +95,7 @@ struct spmd_region { /* one generic kernel's region function */
     bool again;
     bool main_loops; /* … the main thread may run whole loops; outlives a plan */
     /* results */
-    unsigned regions, parts, guards, barriers, broadcast_bytes, folded;
+    unsigned regions, partial, guards, barriers, broadcast_bytes, folded;
 };
 /* Notes the first obstacle. */
 void spmd_refuse(struct spmd_region *, LLVMValueRef where, const char *why, const char *id,
@@ -142,7 +142,7 @@ enum spmd_known_kind {
     KNOWN_DROP,
     KNOWN_PRINT, /* main thread: reads memory, keeps no argument */
     KNOWN_GUARD, /* main thread: reads and writes anything */
-    KNOWN_ASK,   /* the same, and it asks how many threads there are */
+    KNOWN_QUERY, /* the same, and it asks how many threads there are */
     KNOWN_LOCAL, /* main thread: reads and writes what its arguments point to, keeps no argument */
     KNOWN_FRESH, /* main thread: no memory that others have yet */
     KNOWN_DIE,   /* main thread: does not return */
