@@ -62,10 +62,10 @@ C
 "$CC" --gpu-arch=sm_90 -O2 -Rompgpu --emit=ptx "$T/one.c" -o "$T/one.ptx" 2>"$T/remarks"
 kernel() { sed -n "/entry $1(/,/^}/p" "$T/one.ptx"; }
 counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$1" | grep -c "$2") times '$2', not $3"; kernel "$1"; false; }; }
-check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; rounds of 4 iterations a thread, warp by shuffles up (1 word a step), team through shared memory, 2 barriers a round"
-check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; rounds of 1 iteration a thread, .* (42 words a step), .* 10 barriers a round"
+check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; .*4 iterations a thread.*1 word a.*2 barriers"
+check "remark of a large record" has "$T/remarks" "one.c:16:13: remark: exclusive scan of 'k', 'w': 2 variables in a record of 168 bytes; .*1 iteration a thread.*42 words a.*10 barriers"
 check "two barriers" counts in_3 'barrier\.sync' 2
-check "five shuffles for each row of a round, and six in the loop over their totals" counts in_3 'shfl\.sync' 26
+check "five shuffles for each row of a step, and six in the loop over their totals" counts in_3 'shfl\.sync' 26
 check "no call, no local memory" sh -c "! sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -e 'call' -e '__local_depot'"
 check "the loads and stores of four iterations, and those of the original" sh -c "[ \$(sed -n '/entry in_3(/,/^}/p' '$T/one.ptx' | grep -c 'global.b32') = 10 ]"
 # Shared memory: what the record needs, for the totals and for the prefixes of 32 warps.
@@ -76,7 +76,7 @@ for (int i = 0; i < n; i++) {\n%s;\n#pragma omp scan inclusive(s)\nb[i] = s;\n}\
     [ "$(sed -n 's/.*\.shared.*\[\([0-9]*\)\];/\1/p' "$T/shared.ptx" | tr '\n' ' ')" = "$3 $3 " ] || { grep '\.shared.*\[.*\];' "$T/shared.ptx"; false; }
 }
 check "shared memory of one double" shared double 'for (int k = 0; k < 2; k++) s += a[i]' 256
-check "… of four floats a round" shared float 's += a[i]' 512
-check "… of four doubles a round" shared double 's += a[i]' 1024
+check "… of four floats a step" shared float 's += a[i]' 512
+check "… of four doubles a step" shared double 's += a[i]' 1024
 check "… of complex numbers" shared 'double _Complex' 'for (int k = 0; k < 2; k++) s += a[i]' 512
 finish
