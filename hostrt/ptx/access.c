@@ -6,15 +6,15 @@
 #include "hostrt/ptx/weak.h"
 
 /* ------------------------------------------------------------------ addresses */
-/* The lanes' addresses; false after a fault: the address is undefined. */
-static bool addresses(struct group *g, const struct instruction *i, lanes m, uint64_t *at)
+bool ptx_addresses(struct group *g, const struct instruction *i, const struct memory_operand *o,
+                   lanes m, uint64_t *at)
 {
-    const struct operand *base = &i->memory.base;
+    const struct operand *base = &o->base;
     switch (base->kind) {
     case O_REG: {
         const uint64_t *b = g->frame->regs[base->index];
         for (unsigned l = 0; l < WARP; l++)
-            at[l] = b[l] + (uint64_t)i->memory.offset;
+            at[l] = b[l] + (uint64_t)o->offset;
         lanes bad = g->frame->poison[base->index] & m;
         if (bad) {
             ptx_fault(g, i, (unsigned)__builtin_ctz(bad), CUDA_ERROR_ILLEGAL_ADDRESS,
@@ -25,13 +25,18 @@ static bool addresses(struct group *g, const struct instruction *i, lanes m, uin
     }
     case O_LOCAL:
         for (unsigned l = 0; l < WARP; l++)
-            at[l] = g->frame->local_base[l] + base->value + (uint64_t)i->memory.offset;
+            at[l] = g->frame->local_base[l] + base->value + (uint64_t)o->offset;
         return true;
     default:
         for (unsigned l = 0; l < WARP; l++)
-            at[l] = base->value + (uint64_t)i->memory.offset;
+            at[l] = base->value + (uint64_t)o->offset;
         return true;
     }
+}
+
+static bool addresses(struct group *g, const struct instruction *i, lanes m, uint64_t *at)
+{
+    return ptx_addresses(g, i, &i->memory, m, at);
 }
 
 static void count(struct group *g, const struct instruction *i, lanes m, const uint64_t *at,

@@ -368,6 +368,7 @@ static void end_team(struct team *t)
         while (t->warps[w].ngroups)
             remove_group(&t->warps[w], t->warps[w].ngroups - 1);
         free(t->warps[w].groups);
+        ptx_async_free(&t->warps[w]);
     }
     for (unsigned k = 0; k < t->nwarps * WARP; k++) {
         free(t->local[k]);

@@ -67,6 +67,7 @@ enum operation {
     I_ST,
     I_ATOM,
     I_RED,
+    I_ASYNC,
     I_NOTHING,
     I_FENCE,
     I_BRA,
@@ -91,6 +92,7 @@ selector ptx_select_arithmetic, ptx_select_carry, ptx_select_function, ptx_selec
     ptx_select_cvt; /* alu/ */
 selector ptx_select_cvta, ptx_select_stack, ptx_select_load, ptx_select_store, ptx_select_atom,
     ptx_select_nothing, ptx_select_fence;     /* access.c */
+selector ptx_select_async;                    /* async.c */
 selector ptx_select_control;                  /* control.c */
 selector ptx_select_barrier, ptx_select_warp; /* sync.c */
 /* access.c: an element of memory, and the shadow of one whose bytes `undefined` are */

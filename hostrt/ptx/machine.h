@@ -8,7 +8,8 @@
  *   program.h   a loaded module; parse/ makes it from the text
  *   isa.c       which handler executes an instruction (the tables are isa.def and modifiers.def)
  *   alu/        arithmetic, bits, comparison, moves, conversion
- *   access.c    loads, stores, atomics; memory.c: the spaces behind them and what is checked
+ *   access.c    loads, stores, atomics; async.c: copies that go on beside the thread;
+ *               memory.c: the spaces behind them and what is checked
  *   control.c   branches, calls, exit; sync.c: barriers, shuffles, votes
  *   exec.c      teams (CTAs), warps, diverged groups, their scheduling; deadlock
  *   race/       OMPGPU_CHECK=race: which accesses nothing orders
@@ -74,6 +75,7 @@ struct warp {
     uint64_t steps;           /* instructions executed */
     uint64_t turns;           /* of the scheduler */
     uint32_t stack_top[WARP]; /* of local memory */
+    struct async *async;      /* copies that cp.async began; NULL: none (async.c) */
 };
 struct barrier {
     unsigned arrived;    /* threads that wait or have said arrive */
@@ -142,6 +144,7 @@ struct group *ptx_group_add(struct warp *, struct frame *, unsigned pc, lanes);
 /* Lanes m of the group become a group of their own that executes instruction i again. */
 void ptx_group_retry(struct group *, const struct instruction *, lanes m);
 void ptx_lanes_exit(struct group *, lanes);
+void ptx_async_free(struct warp *);                     /* copies that were never waited for */
 void ptx_barrier_check(struct team *, unsigned number); /* after arrivals and exits */
 /* Lanes are about to exit: a fault when others of the warp wait for them at an aligned barrier. */
 void ptx_exit_check(struct group *, const struct instruction *, lanes);
@@ -221,6 +224,9 @@ struct bytes {
 };
 struct bytes ptx_resolve(struct group *, const struct instruction *, unsigned lane,
                          uint64_t address, unsigned size);
+/* The lanes' addresses of a memory operand; false after a fault: one is undefined. */
+bool ptx_addresses(struct group *, const struct instruction *, const struct memory_operand *, lanes,
+                   uint64_t *at);
 /* Makes room for `bytes` of a lane's local memory. */
 bool ptx_local_reserve(struct group *, const struct instruction *, unsigned lane, uint64_t bytes);
 

@@ -138,7 +138,7 @@ struct instruction {
     unsigned char vector; /* elements: 1, 2, 4, 8 */
     struct operand d, d2, s[MAX_SOURCES];
     unsigned nsources;
-    struct memory_operand memory;
+    struct memory_operand memory, memory2; /* … of cp.async: to, from */
     struct call *call;
     unsigned load_slot;       /* race check: of a load whose value is followed, from 1 */
     const unsigned *uses;     /* … slots of the loads whose values it may use, then 0; or NULL */
@@ -263,7 +263,11 @@ enum isa_op {
     OP_SUBNORMAL,
     OP_SYNC,
     OP_ARRIVE,
-    OP_RED
+    OP_RED,
+    OP_COPY,
+    OP_COMMIT,
+    OP_WAIT,
+    OP_WAIT_ALL
 };
 enum memory_order { MO_WEAK, MO_RELAXED, MO_ACQUIRE, MO_RELEASE, MO_ACQ_REL, MO_SC, MO_VOLATILE };
 enum modifier_group {
@@ -289,7 +293,8 @@ enum modifier_group {
     M_UNI = 1 << 19,
     M_TO = 1 << 20,
     M_BARRIER = 1 << 21,
-    M_ORDER = 1 << 22
+    M_ORDER = 1 << 22,
+    M_ASYNC = 1 << 23
 };
 struct isa_row {
     const char *name;

@@ -8,9 +8,9 @@ command -v g++ >/dev/null || skip_all "nvcc has no host compiler"
 
 prints() { in_time "$@" >out 2>&1 || { tail -30 out; return 1; }; if [ -e "$wanted" ]; then same "$wanted" out; else same ok out; fi; }
 echo OK >ok
-programs="warp atomics control math"
+programs="warp atomics control math memory"
 seeds=1 generations=80
-if [ -n "${OMPGPU_LONG:-}" ]; then programs="$programs" seeds="1 2 3 4" generations="80 90"; fi
+if [ -n "${OMPGPU_LONG:-}" ]; then programs="$programs cub" seeds="1 2 3 4" generations="80 90"; fi
 for name in $programs; do
     wanted=$ROOT/tests/ptx/cuda/$name.out
     for cc in $generations; do

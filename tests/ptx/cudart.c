@@ -23,12 +23,13 @@ static struct {
 } pending;
 static cudaError_t last;
 
-static cudaError_t result(CUresult r)
+#define result(r) failed(__func__, r)
+static cudaError_t failed(const char *call, CUresult r)
 {
     const char *text = "";
     if (r && !last) {
         cuGetErrorString(r, &text);
-        fprintf(stderr, "cudart: error %d: %s\n", (int)r, text);
+        fprintf(stderr, "cudart: %s: error %d: %s\n", call, (int)r, text);
         last = (cudaError_t)r; /* the numbers are the driver's */
     }
     return (cudaError_t)r;
@@ -186,6 +187,13 @@ cudaError_t cudaSetDevice(int d) { return d ? cudaErrorInvalidDevice : cudaSucce
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr a, int d)
 {
     open_device();
+    switch (a) { /* what libompgpu does not ask the machine for */
+    case cudaDevAttrMaxGridDimX: return *value = 0x7fffffff, cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: a = cudaDevAttrMaxSharedMemoryPerBlock; break;
+    case cudaDevAttrReservedSharedMemoryPerBlock: return *value = 0, cudaSuccess;
+    default: break;
+    }
     return result(cuDeviceGetAttribute(value, (CUdevice_attribute)a, d));
 }
 cudaError_t cudaDeviceSynchronize(void)

@@ -66,7 +66,7 @@ static void read_operands(struct parser *p, struct instruction *i)
     }
     do {
         if (parse_next_is(p, '[')) {
-            i->memory = parse_memory_operand(p);
+            *(i->memory.base.kind ? &i->memory2 : &i->memory) = parse_memory_operand(p);
             continue;
         }
         struct operand o = parse_operand(p);
