@@ -18,6 +18,8 @@ static void move_lanes(struct group *g, lanes m, unsigned pc)
 
 HANDLER(branch)
 {
+    if (m != g->mask)
+        ptx_count_divergence(g, i);
     move_lanes(g, m, (unsigned)i->s[0].value);
     g->yield |= g->warp->ngroups > 1;
 }
@@ -34,6 +36,8 @@ static lanes same_value(const uint64_t *value, lanes m)
 HANDLER(branch_indexed)
 {
     const uint64_t *index = source(g, &i->s[0]);
+    if (m != g->mask || same_value(index, m) != m)
+        ptx_count_divergence(g, i);
     for (lanes rest = m, some; rest; rest &= ~some) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         some = same_value(index, rest);

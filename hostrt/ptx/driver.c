@@ -284,6 +284,7 @@ EXPORT CUresult cuModuleUnload(CUmodule module)
     struct module *m = (struct module *)(void *)module;
     char *text = m->text;
     ptx_stream_finish_all(m->device);
+    ptx_profile_module(m);
     ptx_module_free(m);
     free(text);
     return CUDA_SUCCESS;

@@ -48,6 +48,7 @@ enum operation {
     I_BFIND,
     I_BFE,
     I_BFI,
+    I_BMSK,
     I_PRMT,
     I_DP2A,
     I_DP4A,

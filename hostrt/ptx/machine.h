@@ -15,7 +15,8 @@
  *   race/       OMPGPU_CHECK=race: which accesses nothing orders
  *   weak.c      OMPGPU_PTX_MEMORY=weak: stores that others see late
  *   library.c   vprintf, __assertfail, malloc, free
- *   report.c    errors with kernel, PTX line, source line, team and thread; profile.c: counters
+ *   report.c    errors with kernel, PTX line, source line, team and thread
+ *   profile/    counters: what they are (count.c), sums by kernel and source line, the reports
  *
  * Execution.  A warp's lanes with the same frame and program counter are a group; a group executes
  * one instruction for all its lanes at once (registers are arrays of 32 lanes).  Groups of a warp
@@ -239,7 +240,7 @@ void ptx_deadlock(struct team *);
 struct race;
 void ptx_report_race(const struct race *);
 
-/* ------------------------------------------------------------------ counters (profile.c) */
+/* ------------------------------------------------------------------ counters (profile/) */
 enum instruction_class {
     C_OTHER,
     C_INTEGER,
@@ -248,18 +249,31 @@ enum instruction_class {
     C_LOAD,
     C_STORE,
     C_ATOMIC,
-    C_SYNC
+    C_SYNC,
+    NCLASSES
 };
-struct counter {
-    uint64_t warps, threads;    /* instructions executed */
-    uint64_t requests, sectors; /* global, local, generic: warp requests, 32-byte sectors */
-    uint64_t needed;            /* bytes */
-    uint64_t conflicts;         /* shared: replays */
+struct counter {              /* of one instruction */
+    uint64_t warps, threads;  /* executed by warps, by threads */
+    uint64_t diverged;        /* branches that part of a warp's lanes took */
+    uint64_t requests;        /* of a warp to global or local memory … */
+    uint64_t sectors, needed; /* … 32-byte sectors that they touched; bytes that they asked for,
+                               * where what neighbouring lanes share counts once */
+    uint64_t shared, replays; /* requests to shared memory; passes beyond the necessary */
+    uint64_t updates, met;    /* atomics: by threads; those at an address of an earlier lane */
+    uint64_t strided;         /* sectors of requests whose lanes are `stride` bytes apart */
+    int64_t stride;
+    unsigned element; /* bytes of one access with this stride */
 };
 extern bool ptx_counting;
 void ptx_count_access(struct group *, const struct instruction *, lanes, const uint64_t *address,
                       unsigned size, enum space);
-void ptx_profile_launch(struct launch *, struct counter *);
+static inline void ptx_count_divergence(struct group *g, const struct instruction *i)
+{
+    if (ptx_counting)
+        g->warp->team->worker->counters[i->index].diverged++;
+}
+void ptx_profile_launch(struct launch *, const struct counter *); /* of one worker */
+void ptx_profile_module(struct module *);                         /* before it is unloaded */
 void ptx_profile_end(void);
 
 /* ------------------------------------------------------------------ settings */

@@ -248,6 +248,16 @@ cudaError_t cudaMemset(void *to, int byte, size_t size)
     free(bytes);
     return r;
 }
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t s)
+{
+    (void)s;
+    return cudaMemcpy(to, from, size, kind);
+}
+cudaError_t cudaMemsetAsync(void *to, int byte, size_t size, cudaStream_t s)
+{
+    (void)s;
+    return cudaMemset(to, byte, size);
+}
 static char *address_of(const void *host)
 {
     CUdeviceptr d = 0;

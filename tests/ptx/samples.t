@@ -22,26 +22,53 @@ cat >columns.c <<'C'
 #include <stdio.h>
 enum { N = 256 };
 static float a[N][N];
+static int bins[2];
 int main(void)
 {
-    float sum = 0;
     #pragma omp target teams distribute parallel for map(tofrom: a)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) a[i][j] = i;           /* line 9: rows of their own */
     #pragma omp target teams distribute parallel for map(tofrom: a)
     for (int j = 0; j < N; j++)
         for (int i = 0; i < N; i++) a[i][j] += j;          /* line 12: neighbours */
-    sum = a[3][4];
-    return printf("%g\n", sum) < 0 || sum != 7;
+    #pragma omp target teams distribute parallel for map(tofrom: bins)
+    for (int i = 0; i < N; i++) {
+        int n = 1;
+        if (i % 32 == 5)
+            for (int k = 0; k < 1000; k++) n = n * 7 + i;  /* line 17: one lane of a warp */
+        #pragma omp atomic
+        bins[n == 0]++;                                    /* line 18 (the pragma): all at one address */
+    }
+    return printf("%g %d\n", a[3][4], bins[0] + bins[1]) < 0 || a[3][4] != 7 || bins[0] + bins[1] != N;
 }
 C
+# json EXPRESSION: true of p.json, where $j is all, $k{NAME} a kernel, line(NAME, NUMBER) one of its lines
+json() {
+    perl -MJSON::PP -e 'local $/; our $j = decode_json(<STDIN>); our %k = map { $_->{kernel} => $_ } @{$j->{kernels}};
+        sub line { my ($k, $n) = @_; (grep { $_->{line} == $n } @{$k{$k}{lines}})[0] } exit !eval($ARGV[0])' -- "$1" <p.json
+}
 check "a program with strided stores" "$CC" --gpu-arch=sm_75 -O2 -g columns.c -o prog
 check "OMPGPU_PROFILE=1 prints a table" sh -c "OMPGPU_PROFILE=1 ./prog 2>profile"
-check "... with a line for each kernel" has profile '^main_7 ' '^main_10 '
-check "... and what the strided line costs" has profile 'columns.c:9: 32.0 sectors a request'
-check "... and nothing of the other" lacks profile 'columns.c:12'
+check "... with a line for each kernel" has profile '^main_7 ' '^main_10 ' '^main_13 '
+check "... what the strided line costs, and why" has profile 'columns.c:9: 32.0 sectors a request.*256 x 4 bytes'
+check "... the atomic updates at one address, the idle lanes" has profile 'columns.c:18: .*atomic' 'columns.c:17: .*of 32 lanes'
+check "... and nothing of the neighbours" lacks profile 'columns.c:12'
 check "OMPGPU_PROFILE=FILE writes JSON" sh -c "OMPGPU_PROFILE=p.json ./prog"
-check "... with the same kernels" has p.json '"kernel": "main_7"' '"kernel": "main_10"'
+if perl -MJSON::PP -e 1 2>/dev/null; then
+    # shellcheck disable=SC2016
+    while read -r expression; do check "JSON: $expression" json "$expression"; done <<'PERL'
+@{$j->{kernels}} == 3 && $k{main_7}{launched} == 1
+line("main_7", 9)->{stores}{sectors} == 256 * 256 && line("main_7", 9)->{stores}{bytes_needed} == 256 * 256 * 4
+line("main_7", 9)->{stores}{stride} == 1024 && line("main_7", 9)->{stores}{requests} == 256 * 8
+line("main_10", 12)->{loads}{sectors} == 256 * 256 * 4 / 32 && line("main_10", 12)->{loads}{stride} == 4
+line("main_13", 18)->{atomics} == 256 && line("main_13", 18)->{atomics_that_met} >= 8 * 30
+$k{main_13}{divergent_branches} >= 8 && line("main_13", 17)->{average_active_lanes} < 2
+$k{main_7}{launches}[0]{grid}[0] * $k{main_7}{launches}[0]{block}[0] == $k{main_7}{threads}
+$k{main_7}{launches}[0]{thread_instructions} == $k{main_7}{thread_instructions}
+PERL
+    if have_ptxas; then check "JSON: registers and occupancy" json '$k{main_7}{registers} >= 8 && $k{main_7}{launches}[0]{occupancy} > 0'; fi
+else skip JSON "perl has no JSON::PP"
+fi
 
 # ------------------------------------------------------------------ what a GPU would punish
 cat >wrong.c <<'C'

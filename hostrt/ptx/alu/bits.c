@@ -176,6 +176,19 @@ HANDLER(prmt)
     }));
     DONE;
 }
+/* b ones from bit a on */
+HANDLER(bmsk)
+{
+    TWO;
+    LOOP(({
+        uint32_t x = (uint32_t)a[l], y = (uint32_t)b[l];
+        x = i->clamp ? (x < 32 ? x : 32) : x & 31;
+        y = i->clamp ? (y < 32 ? y : 32) : y & 31;
+        ((1ull << y) - 1) << x & 0xffffffff;
+    }));
+    DONE;
+}
+
 static handler *by_size(const struct instruction *i, handler *h16, handler *h32, handler *h64)
 {
     unsigned size = ptx_type_size(i->type);
@@ -208,6 +221,7 @@ bool ptx_select_bits(struct instruction *i)
         break;
     case I_BFE: i->run = bfe; break;
     case I_BFI: i->run = bfi; break;
+    case I_BMSK: i->run = bmsk; break;
     case I_PRMT: i->run = prmt; break;
     default: break;
     }
