@@ -36,3 +36,17 @@ __global__ void stencil(int n, double ax, double ay, double b, double omega, dou
     if (threadIdx.x == 0)
         *error += s;
 }
+
+#ifdef MAIN
+#include "time.h"
+int main(int argc, char **argv)
+{
+    int n = atoi(argc > 1 ? argv[1] : "200"), teams = (n * n + 127) / 128, slots = on_a_device((n - 2) * (n - 2), 256);
+    size_t size = (size_t)n * n;
+    double *u = on_device<double>(size), *uold = on_device<double>(size), *f = on_device<double>(size, 1), *error = on_device<double>(1),
+           *slot = on_device<double>(slots);
+    unsigned *arrived = on_device<unsigned>(1);
+    timed("copy", teams, 128, [&] { copy<<<teams, 128>>>(n, uold, u); });
+    timed("stencil", slots, 256, [&] { stencil<<<slots, 256>>>(n, 1, 1, -4, 0.8, u, uold, f, error, slot, arrived); });
+}
+#endif

@@ -9,3 +9,13 @@ __global__ void matmul(int n, const float *__restrict__ a, const float *__restri
         c[i * n + j] = sum;
     }
 }
+
+#ifdef MAIN
+#include "time.h"
+int main(int argc, char **argv)
+{
+    int n = atoi(argc > 1 ? argv[1] : "200"), teams = (n * n + 127) / 128;
+    float *a = on_device<float>((size_t)n * n, 1), *b = on_device<float>((size_t)n * n, 1), *c = on_device<float>((size_t)n * n);
+    timed("matmul", teams, 128, [&] { matmul<<<teams, 128>>>(n, a, b, c); });
+}
+#endif

@@ -91,3 +91,22 @@ KERNEL(dot, double, ARRAYS(double, x, y), x[i] * y[i])
 KERNEL(minloc_double, minloc, ARRAY(double, x), (minloc{ x[i], i }))
 KERNEL(sum_complex, pair, ARRAY(pair, x), x[i])
 KERNEL(four, quad, ARRAY(double, x), (quad{ x[i], x[i] * x[i], x[i], x[i] }))
+
+#ifdef MAIN
+#include "time.h"
+// The argument is the exponent of the number of elements.
+int main(int argc, char **argv)
+{
+    int n = 1 << atoi(argc > 1 ? argv[1] : "20"), teams = on_a_device(n, 256);
+    void *data = on_device<pair>(n), *slot = on_device<quad>(teams), *result = on_device<quad>(1);
+    double *d = (double *)data;
+    unsigned *arrived = on_device<unsigned>(1);
+#define RUN(name, T, ...) timed(#name, teams, 256, [&] { name<<<teams, 256>>>(n, __VA_ARGS__, (T *)result, (T *)slot, arrived); })
+    RUN(sum_int, int, (int *)data);
+    RUN(sum_double, double, d);
+    RUN(dot, double, d, d + n);
+    RUN(minloc_double, minloc, d);
+    RUN(sum_complex, pair, (pair *)data);
+    RUN(four, quad, d);
+}
+#endif

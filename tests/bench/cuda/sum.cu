@@ -56,3 +56,15 @@ __global__ void sum(int n, const float *__restrict__ x, float *sum, double *max,
         *max = m > *max ? m : *max;
     }
 }
+
+#ifdef MAIN
+#include "time.h"
+int main(int argc, char **argv)
+{
+    int n = atoi(argc > 1 ? argv[1] : "1000000"), teams = on_a_device(n, 256);
+    float *x = on_device<float>(n, 1), *s = on_device<float>(1), *slot_s = on_device<float>(teams);
+    double *m = on_device<double>(1), *slot_m = on_device<double>(teams);
+    unsigned *arrived = on_device<unsigned>(1);
+    timed("sum", teams, 256, [&] { sum<<<teams, 256>>>(n, x, s, m, slot_s, slot_m, arrived); });
+}
+#endif

@@ -25,3 +25,12 @@ template <class F> void timed(const char *name, int teams, int threads, F launch
     fprintf(stderr, "cuda: 0: launch %s on cuda:0: %d teams x %d threads, CUDA, %.2f ms\n", name, teams, threads,
             (b.tv_sec - a.tv_sec) * 1e3 + (b.tv_nsec - a.tv_nsec) * 1e-6);
 }
+
+// Blocks for n elements, but no more than run at a time: as libompgpu starts reductions.
+static inline int on_a_device(int n, int threads)
+{
+    int processors = 1, each = 2048, blocks = (n + threads - 1) / threads;
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    cudaDeviceGetAttribute(&each, cudaDevAttrMaxThreadsPerMultiProcessor, 0);
+    return blocks < processors * (each / threads) ? blocks : processors * (each / threads);
+}
