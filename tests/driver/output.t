@@ -122,7 +122,7 @@ check "-print-file-name=" sh -c "'$CC' -print-file-name=libc.so | grep -q libc.s
 mkdir side && cd side || exit 1
 offload_program app.c
 beside() { # FLAG… -> the files that come with o.o
-    rm -f o.*; "$CC" $ARCH -O1 "$@" -c app.c -o o.o && ls o.* | grep -v '^o.o$' | tr '\n' ' '
+    rm -f o.*; "$CC" $ARCH -O1 "$@" -c app.c -o o.o && find . -name 'o.*' ! -name o.o -printf '%f '
 }
 for pair in --coverage:o.gcno "-ftest-coverage -fprofile-arcs:o.gcno" "-g -gsplit-dwarf:o.dwo" -ftime-trace:o.json -fstack-usage:o.su -fsave-optimization-record:o.opt.yaml; do
     # shellcheck disable=SC2086
@@ -136,6 +136,6 @@ rm -f o.*
 check "--coverage in one step" "$CC" $ARCH --coverage app.c -o prog && check "... runs" test "$(./prog)" = OK
 check "... counts beside the program" test -s prog-app.gcda && check "... and notes" test -s prog-app.gcno
 printf 'int main(void) { int x;\n#pragma omp target map(x)\n{ x = undeclared; } }\n' >bad.c
-check "an error" test_must_fail 1 "$CC" $ARCH --coverage -fstack-usage -c bad.c && check "... leaves nothing" test -z "$(ls -A | grep bad | grep -v 'bad.c$')"
+check "an error" test_must_fail 1 "$CC" $ARCH --coverage -fstack-usage -c bad.c && check "... leaves nothing" test "$(find . -name '*bad*')" = ./bad.c
 cd ..
 finish
