@@ -233,10 +233,22 @@ static void wait_beside(const struct proc *p)
     unreported = other;
 }
 
+/* Whoever waits for this process knows: it may have ended while another was waited for. */
+static void forget_report(const struct proc *p)
+{
+    for (struct proc **at = &unreported; *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            return;
+        }
+}
+
 bool drv_proc_wait_for(struct proc *p, double seconds)
 {
     while (!p->ended && drv_now() - p->start < seconds)
         wait_beside(p);
+    if (p->ended)
+        forget_report(p);
     return p->ended;
 }
 
@@ -244,6 +256,7 @@ void drv_proc_kill(struct proc *p)
 {
     if (!p->ended)
         kill_group(p);
+    forget_report(p);
 }
 
 int drv_proc_run(struct proc *p)

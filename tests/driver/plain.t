@@ -85,4 +85,15 @@ printf 'int main(void) { return 0; }\n' >m.c
 check "-ftest-coverage leaves its file beside the program" sh -c "'$CC' -ftest-coverage -O0 m.c -o m && ls | grep -q gcno && ./m"
 check "-gsplit-dwarf" sh -c "'$CC' -g -gsplit-dwarf m.c -o m && ls | grep -q dwo"
 check "-flto" "$CC" -flto -c m.c
+
+# The plain compile ends while the file is screened for clauses on which clang hangs, and a header has targets.
+cat >slow-clang <<'C'
+#!/bin/sh
+case " $* " in *" -fsyntax-only "*) ;; *" -E "*) sleep 1 ;; *" -MD "*) sleep 0.8 ;; esac
+exec clang-22 "$@"
+C
+chmod +x slow-clang
+printf 'static int region(void)\n{\n    int s = 0;\n#pragma omp target map(tofrom: s)\n    s = 1;\n    return s;\n}\n' >region.h
+printf '#include "region.h"\nint main(void) { return region() != 1; }\n' >late.c
+check "targets in a header of a file that takes long" env OMPGPU_CLANG="$PWD/slow-clang" "$CC" $ARCH late.c -o late && check "... runs" on_device ./late
 finish
