@@ -187,12 +187,42 @@ static void read_lastpriv(struct reader *r)
     fe_read_items(r, r->at, r->end);
 }
 
+/* `memspace(h), traits(t): a`, or before 5.2 `a(t), b`.  The expression is an array of traits,
+ * which `value` counts, the item its allocator. */
+static void read_traits(struct reader *r)
+{
+    unsigned colon = find_top(r, r->at, r->end, ":");
+    for (unsigned k = r->at + 1; k < r->end; k++) {
+        if (!token_is(r, k, "("))
+            continue;
+        if (colon == r->end || token_is(r, k - 1, "traits")) {
+            fe_set_expr(r, k + 1, closing(r, k));
+            r->c->value++;
+            if (colon == r->end)
+                fe_read_items(r, k - 1, k);
+        }
+        k = closing(r, k);
+    }
+    if (colon < r->end)
+        fe_read_items(r, colon + 1, r->end);
+}
+
+/* `allocator(a), align(n): list`: the expression is the alignment. */
+static void read_alloc(struct reader *r)
+{
+    unsigned colon = find_top(r, r->at, r->end, ":");
+    for (unsigned k = r->at; colon < r->end && k + 1 < colon; k++)
+        if (token_is(r, k, "align") && token_is(r, k + 1, "("))
+            fe_set_expr(r, k + 2, closing(r, k + 1));
+}
+
 static void (*const readers[])(struct reader *) = {
     [ARG_NONE] = read_none,         [ARG_EXPR] = read_expr,       [ARG_CONST] = read_const,
     [ARG_LIST] = read_list,         [ARG_LOCATOR] = read_locator, [ARG_MAP] = read_map,
     [ARG_REDUCE] = read_reduce,     [ARG_IF] = read_if,           [ARG_SCHED] = read_sched,
     [ARG_MAPDEF] = read_mapdef,     [ARG_WORD] = read_word,       [ARG_LINEAR] = read_linear,
-    [ARG_LASTPRIV] = read_lastpriv, [ARG_RAW] = read_raw,
+    [ARG_LASTPRIV] = read_lastpriv, [ARG_RAW] = read_raw,         [ARG_TRAITS] = read_traits,
+    [ARG_ALLOC] = read_alloc,
 };
 
 /* ------------------------------------------------------------------ the clauses of a directive */

@@ -43,6 +43,8 @@ enum fe_arg {
     ARG_WORD,
     ARG_LINEAR,
     ARG_LASTPRIV,
+    ARG_TRAITS,
+    ARG_ALLOC,
     ARG_RAW
 };
 enum fe_assoc { ASSOC_NONE, ASSOC_STMT, ASSOC_LOOP, ASSOC_DECL, ASSOC_MAYBE };

@@ -46,11 +46,22 @@ static bool breaks_rule(const struct clause_rule *r, const struct omp_construct 
     return r->where == IN_FILE || (r->where == IN_TARGETS ? is_ours(c) : c->on_device);
 }
 
+static void check_allocators(struct fe *fe, const struct omp_construct *c,
+                             const struct omp_clause *k)
+{
+    const char *name = fe_clause_rows[k->kind].spelling;
+    if (k->kind == OMPC_USES_ALLOCATORS && (k->value > 1 || (k->value && k->nitems != 1)))
+        fe_unsupported(fe, k->place, UNSUPPORTED_SEVERAL_TRAITS, name, NULL);
+    if (k->kind == OMPC_ALLOCATE && is_ours(c) && k->expr.extent.begin != k->expr.extent.end)
+        fe_unsupported(fe, k->place, UNSUPPORTED_ALLOCATE_ALIGN, name, c->spelling);
+}
+
 static void check_clause(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)
 {
     for (unsigned i = 0; i < sizeof clause_rules / sizeof *clause_rules; i++)
         if (breaks_rule(&clause_rules[i], c, k))
             fe_error_at(fe, k->place, "%s", clause_rules[i].message);
+    check_allocators(fe, c, k);
 }
 
 /* ------------------------------------------------------------------ list items */

@@ -131,6 +131,8 @@ void __ompgpu_data_end(const struct ompgpu_place *, long device, const struct om
 /* TO / FROM */
 void __ompgpu_data_update(const struct ompgpu_place *, long device, const struct ompgpu_map *,
                           unsigned n);
+/* The handle, on the device, of an allocator with traits (omp_alloctrait_t): devicertl/alloc.c */
+__UINTPTR_TYPE__ __ompgpu_allocator(const void *traits, __SIZE_TYPE__ n);
 /* use_device_ptr/_addr: device address, or `host` where none */
 void *__ompgpu_use_device(long device, const void *host);
 #endif

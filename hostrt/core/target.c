@@ -262,3 +262,31 @@ void *__ompgpu_use_device(long device, const void *host)
     uintptr_t address = dev ? ompgpu_data_translate(dev, (uintptr_t)host) : 0;
     return address ? (void *)address : (void *)host;
 }
+
+/* ------------------------------------------------------------------ uses_allocators */
+/* Bits of a handle, which devicertl/alloc.c reads: the logarithm of the alignment in the lowest. */
+enum { HANDLE = 1 << 16, ABORTS = 1 << 8 };
+
+/* All memory is the device's heap: of the traits, those of OpenMP 5.2 (section 6.2) that a program
+ * can see are the alignment and what happens where there is no memory. */
+uintptr_t __ompgpu_allocator(const void *traits, size_t n)
+{
+    enum { ALIGNMENT = 2, POOL_SIZE = 4, FALLBACK = 5, DEFAULT_FALLBACK = 11, ABORT = 13 };
+    static const struct ompgpu_where where = { .directive = "uses_allocators" };
+    const struct {
+        int key;
+        uintptr_t value;
+    } *t = traits;
+    uintptr_t handle = HANDLE, fallback = DEFAULT_FALLBACK;
+    bool pool = false;
+    for (size_t i = 0; i < n; i++) {
+        if (t[i].key == ALIGNMENT && t[i].value && !(t[i].value & (t[i].value - 1)))
+            handle |= (uintptr_t)__builtin_ctzl(t[i].value);
+        if (t[i].key == FALLBACK)
+            fallback = t[i].value;
+        pool |= t[i].key == POOL_SIZE;
+    }
+    if (pool && fallback != DEFAULT_FALLBACK)
+        ompgpu_fatal(&where, "trait pool_size is only supported with the fallback default_mem_fb");
+    return fallback == ABORT ? handle | ABORTS : handle;
+}

@@ -27,6 +27,11 @@ int main(void) { long x = 0;
 #pragma omp target map(x)
 { __asm__("" : "+r"(x)); } }
 C
+bad "allocate with an alignment" t.c:2:40 "'align'|'allocate'|'target parallel'" <<'C'
+int main(void) { int x = 0;
+#pragma omp target parallel private(x) allocate(align(64): x)
+x++; }
+C
 bad "undeclared name" t.c:3:3 "'y'" <<'C'
 int main(void) { int x = 0;
 #pragma omp target map(x)

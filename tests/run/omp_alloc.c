@@ -40,6 +40,20 @@ int main(void)
         omp_free(a, omp_thread_mem_alloc);
     }
     CHECK_EQ(bad, 0);
+    /* an allocator with traits */
+    const omp_alloctrait_t aligned[] = { { omp_atk_alignment, 256 }, { omp_atk_fallback, omp_atv_null_fb } };
+    omp_allocator_handle_t al = omp_null_allocator;
+    bad = -1;
+#pragma omp target parallel map(from: bad) num_threads(2) uses_allocators(traits(aligned): al) uses_allocators(omp_default_mem_alloc)
+    {
+        char *a = omp_alloc(40, al), *b = omp_calloc(3, 40, al), *c = omp_aligned_alloc(512, 40, al);
+        if (omp_get_thread_num() == 1)
+            bad = (int)((uintptr_t)a % 256 | (uintptr_t)b % 256 | (uintptr_t)c % 512);
+        omp_free(c, al);
+        omp_free(b, al);
+        omp_free(a, al);
+    }
+    CHECK_EQ(bad, 0);
     /* on the host: the numbers of the header may not be those of the OpenMP library */
     const omp_memspace_handle_t spaces[] = { omp_default_mem_space, omp_large_cap_mem_space, omp_const_mem_space, omp_high_bw_mem_space,
                                              omp_low_lat_mem_space };

@@ -197,6 +197,13 @@ static void hard_clause(struct cg *cg, const struct omp_clause *k)
                cg_raw(cg, k->items[i].text));
 }
 
+/* clang 22 crashes on some constructs with traits: their host version has an allocator that is made
+ * around it. */
+static bool has_traits(const struct omp_clause *k)
+{
+    return k->kind == OMPC_USES_ALLOCATORS && k->value;
+}
+
 /* The construct as the user wrote it, but for what clang cannot compile. */
 static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
@@ -209,10 +216,13 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
         end--;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (!is_hard(k))
+        if (!is_hard(k) && !has_traits(k))
             continue;
         cg_write(cg, cg->unit->text + at, k->extent.begin - at);
-        hard_clause(cg, k);
+        if (has_traits(k))
+            cg_puts(cg, "uses_allocators(omp_default_mem_alloc)");
+        else
+            hard_clause(cg, k);
         at = k->extent.end;
     }
     cg_write(cg, cg->unit->text + at, end - at);
@@ -269,10 +279,38 @@ static void host_scan(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
 }
 
+static void make_allocators(struct cg *cg, const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (!has_traits(k))
+            continue;
+        const char *t = cg_expr(cg, k->expr.extent), *a = k->items[0].var->name;
+        cg_open_scope(cg);
+        cg_line(cg,
+                "const omp_allocator_handle_t @made_%s = omp_init_allocator(omp_default_mem_space, "
+                "sizeof(%s) / sizeof((%s)[0]), (omp_alloctrait_t *)(%s));",
+                a, t, t, t);
+        cg_open_scope(cg);
+        cg_line(cg, "omp_allocator_handle_t %s = @made_%s;", a, a);
+    }
+}
+
+static void destroy_allocators(struct cg *cg, const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (has_traits(k)) {
+            cg_close(cg);
+            cg_line(cg, "omp_destroy_allocator(@made_%s);", k->items[0].var->name);
+            cg_close(cg);
+        }
+}
+
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
+    make_allocators(cg, c);
     (c->scan ? host_scan : user_construct)(cg, c);
+    destroy_allocators(cg, c);
     cg_pop_env(cg, env);
 }
 

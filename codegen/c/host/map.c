@@ -183,6 +183,20 @@ static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct e
 }
 
 /* ------------------------------------------------------------------ parameters */
+/* An allocator with traits is made for the region. */
+static const char *value_of(struct cg *cg, const struct cg_plan *p, const struct omp_var *v)
+{
+    const char *s = cg_spell(cg, v);
+    for (const struct omp_clause *k = p->chain[0]->clauses; k; k = k->next)
+        if (k->kind == OMPC_USES_ALLOCATORS && k->value && k->items[0].var == v) {
+            const char *traits = cg_expr(cg, k->expr.extent);
+            return cg_strf(cg,
+                           "(__typeof__(%s))__ompgpu_allocator(%s, sizeof(%s) / sizeof((%s)[0]))",
+                           s, traits, traits, traits);
+        }
+    return s;
+}
+
 /* Copies of what is passed by value: the user's variables do not escape. */
 static void declare_values(struct cg *cg, const struct cg_plan *p)
 {
@@ -193,7 +207,7 @@ static void declare_values(struct cg *cg, const struct cg_plan *p)
             cg_line(cg, "const unsigned long @v%u = %s;", i,
                     cg_bound(cg, v->type, p->params[i].bound, cg_strf(cg, "(%s)", s)));
         else if (p->params[i].pass == CG_PASS_VALUE)
-            cg_line(cg, "__typeof__(%s) @v%u = %s;", s, i, s);
+            cg_line(cg, "__typeof__(%s) @v%u = %s;", s, i, value_of(cg, p, v));
         else if (p->params[i].pass == CG_PASS_HOST_ADDRESS)
             cg_line(cg, "const void *@v%u = &(%s);", i, s);
     }
