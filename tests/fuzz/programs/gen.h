@@ -105,5 +105,6 @@ void theme_sharing(void);
 void theme_loops(void);
 void theme_scopes(void);
 void theme_files(void);
+void theme_pointers(void);
 void region_statements(int depth, int n);      /* theme_scopes.c */
 #endif

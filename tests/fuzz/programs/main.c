@@ -110,7 +110,7 @@ static const char prelude[] =
     "static inline double _Complex cd(unsigned v) { return __builtin_complex((double)(v & 255), (double)(v >> 8 & 15)); }\n\n";
 
 static const struct { const char *name; void (*write)(void); } themes[] = {
-    { "mapping", theme_mapping }, { "sharing", theme_sharing }, { "loops", theme_loops }, { "scopes", theme_scopes }, { "files", theme_files },
+    { "mapping", theme_mapping }, { "sharing", theme_sharing }, { "loops", theme_loops }, { "scopes", theme_scopes }, { "files", theme_files }, { "pointers", theme_pointers },
 };
 
 static void make_case(unsigned long s)

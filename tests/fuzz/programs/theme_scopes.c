@@ -13,9 +13,10 @@ static void inside(int depth)
     end_scope(s);
 }
 
-/* A new local: the name of something outside, or one of its own. */
+/* A new local: the name of something outside, one that generated code might have, or one of its own. */
 static char *choose_name(void)
 {
+    if (chance(15)) return text("%s", WORD("__omp_env", "__omp_it_j", "__omp_n_j", "__omp_ub_j", "__k", "__s", "__o_h", "main_6", "tid", "restrict_", "asm_", "omp"));
     struct view *v = chance(60) ? some_view(false) : NULL;
     size_t n = v ? strcspn(v->root, ".[(-") : 0;
     return n && strncmp(v->root, "h", n) ? text("%.*s", (int)n, v->root) : text("n%d", fresh());

@@ -26,8 +26,8 @@ static const struct form { const char *directive; unsigned clauses; } forms[] = 
     { "target|parallel loop", P | F | R | THREADS },
 };
 static const struct { const char *op, *init, *step; bool any; } operators[] = {
-    { "+", "5", "%1$s += (%2$s) & 15", true }, { "max", "9", "if ((%2$s) %% 100u > %1$s) %1$s = (%2$s) %% 100u", true },
-    { "min", "70", "if ((%2$s) %% 100u < %1$s) %1$s = (%2$s) %% 100u", true },
+    { "+", "5", "%1$s += (%2$s) & 15", true }, { "max", "9", "{ __typeof__(%1$s) e = (__typeof__(%1$s))((%2$s) %% 100u); if (e > %1$s) %1$s = e; }", true },
+    { "min", "70", "{ __typeof__(%1$s) e = (__typeof__(%1$s))((%2$s) %% 100u); if (e < %1$s) %1$s = e; }", true },
     { "^", "3", "%1$s ^= %2$s", false }, { "|", "3", "%1$s |= %2$s", false }, { "&", "127", "%1$s &= %2$s | 65u", false }, { "*", "1", "%1$s *= (%2$s) | 1u", false },
     { "&&", "1", "%1$s = %1$s && (%2$s) != 7u", false }, { "||", "0", "%1$s = %1$s || (%2$s) == 7u", false },
 };
