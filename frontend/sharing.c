@@ -362,15 +362,19 @@ static void warn_of_own_storage(struct fe *fe, const struct omp_var *v, struct o
 }
 
 /* ------------------------------------------------------------------ explicit maps */
+/* Of a constant there is nothing to copy back, and it may be in read-only memory. */
+static unsigned without_return(const struct omp_var *v, unsigned type)
+{
+    return v->type->is_const ? type & ~(unsigned)OMPM_FROM : type;
+}
+
 /* The objects that hold members, attachments and the order follow in refine.c. */
 static void add_item(struct fe *fe, map_list *maps, const struct omp_clause *k, struct omp_item *it)
 {
-    unsigned type = k->map;
-    /* nothing to copy back, and it may be read-only memory */
-    if (!it->derefs && it->var->type->is_const)
-        type &= ~(unsigned)OMPM_FROM;
+    bool pointee = it->derefs > 0;
+    unsigned type = pointee ? k->map : without_return(it->var, k->map);
     *VEC_PUSH(fe->a, maps) =
-        (struct omp_map){ .var = it->var, .item = it, .type = type, .pointee = it->derefs > 0 };
+        (struct omp_map){ .var = it->var, .item = it, .type = type, .pointee = pointee };
 }
 
 static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
@@ -424,7 +428,8 @@ static int find_map(const map_list *maps, const struct omp_var *v, bool pointee)
 
 static int add_implicit(struct fe *fe, map_list *maps, struct omp_var *v, unsigned type)
 {
-    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = v, .type = type, .implicit = true };
+    *VEC_PUSH(fe->a, maps) =
+        (struct omp_map){ .var = v, .type = without_return(v, type), .implicit = true };
     return (int)maps->n - 1;
 }
 
@@ -461,7 +466,7 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
         return unmapped(v, OMPCAP_BYVAL);
     if (category == OMPK_POINTER)
         return unmapped(v, OMPCAP_POINTER);
-    return by_ref(v, add_implicit(fe, maps, v, v->type->is_const ? OMPM_TO : OMPM_TOFROM));
+    return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
 }
 
 /* A section that is reduced is mapped like map(tofrom: section). */

@@ -17,7 +17,7 @@ write() { ./gen main "--without=$1" "$seed" >"$2main.c" && ./gen other "--withou
 how() {
     write "$1" try_ || exit 1
     shift
-    gcc -w -O1 try_main.c try_other.c -o plain 2>/dev/null || return
+    gcc -w -O0 try_main.c try_other.c -o plain 2>/dev/null || return
     timeout 10 ./plain >want 2>/dev/null || return
     rm -f prog
     timeout 120 "$CC" -w "$@" try_main.c try_other.c -o prog >log 2>&1 || { sed -n 's/^.*\(fatal error\|error\): \([^'"'"']*\).*/compiler: \2/p' log | sed 1q; return; }

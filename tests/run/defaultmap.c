@@ -42,6 +42,10 @@ int main(void)
 #pragma omp target defaultmap(tofrom) map(tofrom: r)
     x = a[2] = r = 40;
     CHECK(x == 40 && a[2] == 40 && r == 40);
+    static const int fixed[3] = { 7, 8, 9 };       /* read-only memory: nothing is copied back */
+#pragma omp target defaultmap(tofrom) map(tofrom: r)
+    r = fixed[2] - fixed[x & 1];
+    CHECK_EQ(r, 2);
 #pragma omp target defaultmap(firstprivate: scalar) defaultmap(tofrom: aggregate)
     x = 1, a[2] = 41;
     CHECK(x == 40 && a[2] == 41);

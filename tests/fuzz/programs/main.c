@@ -102,6 +102,10 @@ static const char prelude[] =
     "#define SAVE(id, at, size) char saved_##id[size]; memcpy(saved_##id, at, size)\n"
     "#define RESTORE(id, at, size) memcpy(at, saved_##id, size)\n#endif\n"
     "enum colour { RED, GREEN, BLUE };\n"
+    "#define TEXT(...) _Pragma(#__VA_ARGS__)\n#define OMP(...) TEXT(omp __VA_ARGS__)\n"
+    "typedef unsigned four __attribute__((vector_size(16)));\n"
+    "static inline unsigned lanes(four v) { return v[0] + 3u * v[1] + 5u * v[2] + 7u * v[3]; }\n"
+    "static inline four spread(unsigned v) { return (four){ v, v + 1u, v * 3u, v ^ 5u }; }\n"
     "static inline unsigned big(unsigned long long v) { return (unsigned)v ^ (unsigned)(v >> 32); }\n"
     "static inline unsigned huge(unsigned __int128 v) { return big((unsigned long long)v) + big((unsigned long long)(v >> 64)); }\n"
     "static inline unsigned rf(float _Complex z) { return (unsigned)__real__ z + 7u * (unsigned)__imag__ z; }\n"
@@ -124,6 +128,29 @@ static void make_case(unsigned long s)
     indent = 1;
     themes[seed % COUNT(themes)].write();
 }
+/* A directive, as people write it: on several lines, with a comment, as an operator, by a macro. */
+static void print_directive(const char *s, int n, unsigned how)
+{
+    const char *words = s + strlen("#pragma omp ");
+    int rest = n - (int)(words - s), cut = 0;
+    for (int i = 0; i < rest; i++)
+        if (words[i] == ' ' && !cut && i > (int)(how * 7 % 40)) cut = i;
+    switch (how % 8) {
+    case 0: printf("_Pragma(\"omp %.*s\")\n", rest, words); break;
+    case 1: printf("OMP(%.*s)\n", rest, words); break;
+    case 2: printf("  #  pragma   omp\t%.*s \\\n  %.*s\n", cut, words, rest - cut, words + cut); break;
+    case 3: printf("#pragma omp %.*s /* why */ %.*s // so\n", cut, words, rest - cut, words + cut); break;
+    default: printf("%.*s\n", n, s);
+    }
+}
+static void print_body(const char *s)
+{
+    bool varied = chance(25);
+    for (const char *end; (end = strchr(s, '\n')); s = end + 1) {
+        if (varied && !strncmp(s, "#pragma omp ", 12)) print_directive(s, (int)(end - s), below(80));
+        else printf("%.*s\n", (int)(end - s), s);
+    }
+}
 static void print_case(bool main_file)
 {
     printf("/* ---- %lu: %s */\n%s", seed, themes[seed % COUNT(themes)].name, places[BOTH].s);
@@ -131,8 +158,9 @@ static void print_case(bool main_file)
         printf("%s\n", places[OTHER].s);
         return;
     }
-    printf("%s\nstatic unsigned body_%lu(unsigned one%s)\n{\n    unsigned h = 1;\n%s    return h;\n}\n", places[HEAD].s, seed,
-           places[PARAMETERS].s, places[BODY].s);
+    printf("%s\nstatic unsigned body_%lu(unsigned one%s)\n{\n    unsigned h = 1;\n", places[HEAD].s, seed, places[PARAMETERS].s);
+    print_body(places[BODY].s);
+    printf("    return h;\n}\n");
     printf("static unsigned case_%lu(void)\n{\n    return body_%lu(1%s);\n}\n\n", seed, seed, places[ARGUMENTS].s);
 }
 

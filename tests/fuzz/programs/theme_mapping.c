@@ -35,7 +35,7 @@ static const struct { const char *clause; struct how scalar, aggregate; } defaul
     { " defaultmap(firstprivate: aggregate)", { "", true, false }, { "", true, false } },
     { " defaultmap(to: aggregate)", { "", true, false }, { "", true, false } },
     { " defaultmap(tofrom)", { "", true, true }, { "", true, true } },
-    { " defaultmap(alloc: aggregate)", { "", true, false }, { "", false, false } },
+    { " defaultmap(tofrom: aggregate)", { "", true, false }, { "", true, true } },
 };
 
 struct item {

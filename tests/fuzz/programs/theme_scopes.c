@@ -169,6 +169,32 @@ static void block_types(int depth)
     close_block();
     end_scope(s);
 }
+/* What cannot be written, or must be each time it is said. */
+static void qualified(int depth)
+{
+    struct type *t = scalar_type();
+    char *name = choose_name(), *value = expression();
+    const char *words = WORD("const", "volatile", "const volatile", "register", "_Alignas(32)", "const register", "__attribute__((aligned(64)))");
+    bool kept = !strncmp(words, "const", 5);
+    struct scope s = begin_scope();
+    open_block();
+    line("const unsigned c%d = %s;", depth, value);
+    see_term(text("c%d", depth));
+    hide(name);
+    line("%s %s %s = %s;", words, t->name, name, text(t->scalar->make, text("c%d", depth)));
+    see(name, t, !kept && strcmp(words, "register") && strcmp(words, "volatile"), true);
+    region_statements(depth + 1, 1 + (int)below(2));
+    close_block();
+    end_scope(s);
+}
+/* Of the file: what a region reads without being told. */
+static void table_of_file(int depth)
+{
+    int k = fresh();
+    (void)depth;
+    put(HEAD, "static %s table%d_%lu[%u] = { 3, [2] = %uu, 5 };\n", WORD("const unsigned", "const unsigned char", "unsigned", "const long"), k, seed, 4 + below(9), below(200));
+    line("h += (unsigned)table%1$d_%2$lu[%3$s %% 4u];", k, seed, small());
+}
 static void comma(int depth)
 {
     (void)depth;
@@ -238,9 +264,9 @@ static void parallel_loop(int depth)
 void region_statements(int depth, int n)
 {
     static void (*const kinds[])(int) = {
-        assignment, filling, value_of_struct, comma, generic, parallel_loop, parallel_loop, condition, counted, choice, jump, pointer, local, local, block_types, repeated,
+        assignment, filling, value_of_struct, comma, generic, table_of_file, parallel_loop, parallel_loop, condition, counted, choice, jump, pointer, local, local, block_types, qualified, repeated,
     };
-    enum { FLAT = 5, CONSTRUCT = 7 };
+    enum { FLAT = 6, CONSTRUCT = 8 };
     if (!depth) put(BODY, "%s", "");
     while (n--) {
         unsigned k = below(depth >= DEEP ? FLAT : COUNT(kinds));
@@ -290,6 +316,8 @@ static void host_block(int depth)
 {
     int outer = nseen;
     static const char *const heads[] = {
+        "#pragma omp parallel num_threads(1)", "#pragma omp taskgroup",
+        "#pragma omp parallel for num_threads(2) schedule(static)\nfor (int z = 0; z < 1; z++)", "#pragma omp task if(0) default(shared)",
         "", "if (one)", "for (int k = 0; k < 2; k++)", "switch (one) case 1:", "do", "if (!one) h++; else", "for (unsigned one = 3; one < 5; one++)", "for (unsigned k = h & 1u; k < 3; k += 2)",
     };
     const char *head = *PICK(heads);

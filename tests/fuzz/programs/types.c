@@ -26,6 +26,7 @@ static const struct scalar scalars[] = {
     { "float _Complex", "rf(%s)", "cf(%s)", true },
     { "double _Complex", "rd(%s)", "cd(%s)", true },
     { "unsigned __int128", "huge(%s)", "(unsigned __int128)(%s) << 40", true },
+    { "four", "lanes(%s)", "spread(%s)", false },
     { "int64_t", "big((unsigned long long)%s)", "(int64_t)(%s) << 8", true },
 };
 /* Those of bit-fields: the mask is the width's. */
@@ -103,6 +104,8 @@ struct type *array_of(struct type *of, int n)
 
 static char *spell_member(const struct member *m)
 {
+    const char *aligned = !m->bits && chance(8) ? WORD("_Alignas(16) ", "_Alignas(32) ", "_Alignas(8) _Alignas(64) ") : "";
+    if (*aligned) return text("%s%s %s;", aligned, m->type->name, m->name);
     return m->bits ? text("%s %s : %d;", m->type->name, m->name, m->bits) : text("%s %s;", m->type->name, m->name);
 }
 /* A struct or a union; for a union the first member is the one that is used. */
