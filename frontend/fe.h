@@ -81,6 +81,7 @@ struct fe_pragma {
     unsigned first_operand, noperands;
     bool takes_statement; /* metadirective: a variant does */
     bool as_function;     /* declare reduction: its probe has to be a function, see probe.c */
+    bool bad_types;       /* declare reduction: its types have errors, too */
     enum fe_assoc assoc;
     /* offset of a clause that the table does not allow here, 0 none */
     unsigned unexpected;

@@ -265,7 +265,8 @@ void fe_hide_variants(struct fe *fe)
 /* A user-defined reduction is for its types even where its operands are wrong. */
 static bool is_probed(const struct fe *fe, const struct fe_pragma *p)
 {
-    return has_good_operand(fe, p) || (p->noperands && p->c->directive == OMPDIR_DECLARE_REDUCTION);
+    return has_good_operand(fe, p) ||
+           (p->noperands && p->c->directive == OMPDIR_DECLARE_REDUCTION && !p->bad_types);
 }
 
 void fe_write_probes(struct fe *fe)
@@ -326,6 +327,8 @@ void fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned see
     }
     if (worst)
         worst->bad = true;
+    else if (!has_good_operand(fe, probe->pragma))
+        probe->pragma->bad_types = true;
     for (unsigned i = 0; !worst && i < probe->pragma->noperands; i++)
         fe->operands.at[probe->pragma->first_operand + i].bad = true;
 }

@@ -32,4 +32,14 @@ int main(void)
 }
 C
 compile_run "an apostrophe in what clang ignores" quote.c -w
+cat >endless.c <<'C'
+struct best { int v; };
+#pragma omp declare reduction(most : best : omp_out = omp_in)
+void f(void)
+{
+#pragma omp target
+    { }
+}
+C
+check "a reduction of what is no type" timeout 100 "$ROOT/lib/ompgpu/omp-split" --path endless.c --device d.c --host h.c endless.c --
 finish

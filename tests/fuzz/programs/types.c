@@ -104,7 +104,7 @@ struct type *array_of(struct type *of, int n)
 
 static char *spell_member(const struct member *m)
 {
-    const char *aligned = !m->bits && chance(8) ? WORD("_Alignas(16) ", "_Alignas(32) ", "_Alignas(8) _Alignas(64) ") : "";
+    const char *aligned = !m->bits && chance(8) ? m->type->scalar ? WORD("_Alignas(16) ", "_Alignas(32) ") : "_Alignas(8) _Alignas(64) " : "";
     if (*aligned) return text("%s%s %s;", aligned, m->type->name, m->name);
     return m->bits ? text("%s %s : %d;", m->type->name, m->name, m->bits) : text("%s %s;", m->type->name, m->name);
 }
