@@ -130,13 +130,15 @@ void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
 void __ompgpu_arch_fence(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-/* Not zero, as on a GPU. */
-void *__ompgpu_arch_malloc(usize size)
+void *__ompgpu_arch_malloc(usize size) { return __ompgpu_emu_ops->alloc(size); }
+void __ompgpu_arch_free(void *p) { __ompgpu_emu_ops->free(p); }
+
+/* For codegen/ir/passes/gates.c; keeps all registers, because it is hardly ever called. */
+EXPORT __attribute__((preserve_all)) void *__ompgpu_emu_outside(void *);
+__attribute__((preserve_all)) void *__ompgpu_emu_outside(void *p)
 {
-    void *p = malloc(size);
-    return p ? memset(p, 0xA5, size) : p;
+    return __ompgpu_emu_ops->outside(p);
 }
-void __ompgpu_arch_free(void *p) { free(p); }
 
 double __ompgpu_arch_wtime(void)
 {

@@ -1,8 +1,8 @@
 /* libc.c - the part of the C library that device code may use.
  *
  * On the GPU nothing of it exists but vprintf, malloc and free (the driver's).  The emulated
- * device's image links to the process's C library; only what would stop the whole process is
- * replaced there.
+ * device's image links to the process's C library; only what would stop the whole process, or give
+ * memory of the host, is replaced there.
  */
 #include "devicertl/arch.h"
 
@@ -38,6 +38,31 @@ void __ompgpu_error(const char *file, unsigned line, const char *message, _Bool 
         __ompgpu_fail("an error directive was encountered", (int)line);
 }
 
+/* ------------------------------------------------------------------ allocation
+ * On the emulated device the process's malloc would give memory of the host.  no_builtin keeps
+ * loops from being recognised as the functions that they are. */
+#define PLAIN __attribute__((no_builtin))
+#ifdef __NVPTX__
+void *malloc(usize);
+void free(void *);
+#else
+HIDDEN void *malloc(usize);
+HIDDEN void free(void *);
+PLAIN void *malloc(usize size) { return __ompgpu_arch_malloc(size); }
+PLAIN void free(void *p) { __ompgpu_arch_free(p); }
+#endif
+HIDDEN void *calloc(usize, usize);
+PLAIN void *calloc(usize n, usize size)
+{
+    usize bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return (void *)0;
+    char *p = malloc(bytes);
+    for (usize i = 0; p && i < bytes; i++)
+        p[i] = 0;
+    return p;
+}
+
 #ifdef __NVPTX__
 /* ------------------------------------------------------------------ output
  * LLVM packs variadic arguments with natural alignment, which is what the driver's vprintf reads.
@@ -62,28 +87,12 @@ __attribute__((no_builtin)) int putchar(int c)
     return (unsigned char)c;
 }
 
-/* ------------------------------------------------------------------ memory
- * no_builtin keeps the loops from being recognised as the functions that they are. */
-#define PLAIN __attribute__((no_builtin))
-void *malloc(usize);
-void free(void *);
-void *calloc(usize, usize);
+/* ------------------------------------------------------------------ memory */
 void *memcpy(void *restrict, const void *restrict, usize);
 void *memmove(void *, const void *, usize);
 void *memset(void *, int, usize);
 int memcmp(const void *, const void *, usize);
 void *memchr(const void *, int, usize);
-
-PLAIN void *calloc(usize n, usize size)
-{
-    usize bytes;
-    if (__builtin_mul_overflow(n, size, &bytes))
-        return (void *)0;
-    char *p = malloc(bytes);
-    for (usize i = 0; p && i < bytes; i++)
-        p[i] = 0;
-    return p;
-}
 
 /* Eight bytes at a time where both sides allow it. */
 static _Bool words(const void *a, const void *b) { return (((usize)a | (usize)b) & 7) == 0; }

@@ -103,6 +103,8 @@ struct __ompgpu_kernel_info {
     __attribute__((used)) const struct __ompgpu_kernel_info __ompgpu_info_##id = {                 \
         #id, function, file, directive, line, col, __OMPGPU_##mode, maxthreads, redbytes, flags    \
     };
+/* `requires unified_shared_memory`: kernels may use the host's memory. */
+#define __OMPGPU_UNIFIED __attribute__((used)) static const char __ompgpu_unified_memory = 1;
 /* A reduction, for remarks: its variables, those of them that are in the record and those that are
  * arrays reduced element by element, the record's size, and where the result goes (__OMPGPU_RED_*),
  * or that it is a scan (`arrays`: iterations of a thread in a step). Read from IR by codegen, then

@@ -72,9 +72,9 @@ struct ompgpu_plugin {
     int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);
     /* teams that fit on one multiprocessor with `threads` threads a team */
     unsigned (*occupancy)(int ordinal, struct ompgpu_function *, unsigned threads);
-    /* params[0] points to the struct ompgpu_env, then the kernel's arguments.  launch may be
-     * asynchronous; sync waits for this host thread's work on the device and reports what failed
-     * since. */
+    /* params[0] points to the struct ompgpu_env, then the kernel's arguments, then NULL.  launch
+     * may be asynchronous; sync waits for this host thread's work on the device and reports what
+     * failed since. */
     int (*launch)(int ordinal, struct ompgpu_function *, unsigned teams, unsigned threads,
                   void **params);
     int (*sync)(int ordinal);
@@ -84,6 +84,9 @@ struct ompgpu_plugin {
     /* Around a fork of the process: before it, with all locks of the core held, the plugin takes
      * its own; after it they are released.  The child has lost all other threads.  May be NULL. */
     void (*fork)(enum ompgpu_fork when);
+    /* The address that this host thread's last launch was not allowed to use; false: it did not
+     * fail, or otherwise.  May be NULL. */
+    bool (*fault)(uintptr_t *address);
 };
 extern const struct ompgpu_plugin ompgpu_cuda_plugin, ompgpu_emu_plugin;
 /* kept per host thread */
@@ -97,6 +100,12 @@ const char *ompgpu_plugin_message(void);
  * __ompgpu_emu_set_self(struct ompgpu_emu_thread *)`, and one `void KERNEL(void **params)` per
  * kernel. */
 enum { OMPGPU_EMU_WARP = 32, OMPGPU_EMU_MAX_THREADS = 1024 }; /* of a team */
+/* The addresses of device memory and of stacks, [WINDOW, WINDOW + WINDOW_BYTES): those whose bits
+ * from SHIFT on are NUMBER.  Device code checks pointers of unknown origin with that comparison. */
+#define OMPGPU_EMU_WINDOW_SHIFT 43
+#define OMPGPU_EMU_WINDOW_NUMBER 4
+#define OMPGPU_EMU_WINDOW_BYTES ((uint64_t)1 << OMPGPU_EMU_WINDOW_SHIFT)
+#define OMPGPU_EMU_WINDOW (OMPGPU_EMU_WINDOW_NUMBER * OMPGPU_EMU_WINDOW_BYTES)
 /* Combinations of words, numbered as __OMPGPU_REDUX_* of devicertl/ompgpu_device.h. */
 enum ompgpu_emu_redux {
     OMPGPU_EMU_ADD,
@@ -112,8 +121,9 @@ struct ompgpu_emu_thread {            /* what device code may read; one per emul
     uint32_t tid, ntid, team, nteams; /* x dimension only */
     void *priv;                       /* plugin */
 };
+enum { OMPGPU_EMU_ABI = 2 };
 struct ompgpu_emu_ops {
-    uint32_t abi; /* 1 */
+    uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */
     void (*barrier)(unsigned id, unsigned nthreads, int line);
     /* Rendezvous of the lanes in mask (all of them call with the same mask); returns the value that
@@ -129,5 +139,11 @@ struct ompgpu_emu_ops {
     __attribute__((noreturn)) void (*fail)(const char *message, int line);
     /* the values of the lanes in mask, combined; op: enum ompgpu_emu_redux */
     uint32_t (*redux)(uint32_t op, uint32_t mask, uint32_t value);
+    /* A pointer that lies outside of the window and is about to be used: itself where it is of the
+     * device (variables of an image, parameters), else one that faults. */
+    void *(*outside)(void *);
+    /* memory of the device's heap; NULL: there is none */
+    void *(*alloc)(size_t);
+    void (*free)(void *);
 };
 #endif

@@ -162,6 +162,8 @@ static bool produce(struct ir_unit *u, const struct ir_output *out, bool first)
         return false;
     if (first && u->opt->emit_ir && !emit_ir(u))
         return false;
+    if (u->opt->target == IR_X86 && !u->unified)
+        ir_add_gates(u, machine);
     bool ok = emit_code(u, machine, out);
     ir_step_done(u, "emit");
     LLVMDisposeTargetMachine(machine);

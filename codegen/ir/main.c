@@ -37,10 +37,13 @@ void ir_step_done(struct ir_unit *u, const char *step)
     last = now_ms();
 }
 
-/* clang may have been told to keep lines for our own messages only. */
+/* clang may have been told to keep lines for our own messages only.  On the emulated device the
+ * runtime's messages need them, too (hostrt/emu/lines.c). */
 static bool strip_debug(struct ir_unit *u)
 {
-    if (!u->opt->debug)
+    if (!u->opt->debug && u->opt->target == IR_X86)
+        ir_run_passes(u->module, "strip-nonlinetable-debuginfo", NULL);
+    else if (!u->opt->debug)
         LLVMStripModuleDebugInfo(u->module);
     return true;
 }

@@ -118,6 +118,7 @@ struct ir_unit {
         const char *function, *words;
     } *assumptions;
     unsigned nassumptions;
+    bool unified;          /* `requires unified_shared_memory` */
     bool nested;           /* a thread in a parallel region may encounter another one */
     bool partial, queries; /* late SPMD kernels: as in struct ir_kernel, of any */
     /* between ir_split and ir_join, where there is more than one */

@@ -248,8 +248,8 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     WORDS_ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
-    if (!j->opt->debug && wants_lines(j))
-        WORDS_ADD(&p->argv, line_flag(j));
+    if (!j->opt->debug) /* lines for messages of the running program, too */
+        WORDS_ADD(&p->argv, j->opt->remarks ? "-g" : "-gline-tables-only");
     WORDS_ADD(&p->argv, "-fPIC");
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }

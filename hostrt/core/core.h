@@ -228,7 +228,7 @@ struct ompgpu_thread { /* of one host thread at a time; handed on when it ends *
     void **params;
     unsigned naddresses, nparams; /* room */
     uintptr_t few_addresses[OMPGPU_FEW];
-    void *few_params[OMPGPU_FEW + 1];
+    void *few_params[OMPGPU_FEW + 2];
 };
 extern _Thread_local struct ompgpu_thread *ompgpu_self_ __attribute__((tls_model("initial-exec")));
 struct ompgpu_thread *ompgpu_self_slow(void);
@@ -335,6 +335,9 @@ uintptr_t ompgpu_data_lookup(struct ompgpu_device *, uintptr_t host); /* 0: not 
 /* The device address, also where only the extended range of a mapping has the host address (section
  * 5.8.6 of OpenMP 5.2). */
 uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
+/* nearest.c: text about the mapping nearest to an address that a kernel used, beginning with a
+ * semicolon */
+void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address, char *text, size_t size);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 

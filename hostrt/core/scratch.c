@@ -36,7 +36,7 @@ static struct ompgpu_thread *new_state(void)
         return NULL;
     }
     t->addresses = t->few_addresses, t->naddresses = OMPGPU_FEW;
-    t->params = t->few_params, t->nparams = OMPGPU_FEW + 1;
+    t->params = t->few_params, t->nparams = OMPGPU_FEW + 2;
     t->next = threads, threads = t;
     __atomic_add_fetch(&nthreads, 1, __ATOMIC_RELAXED);
     return t;

@@ -151,6 +151,7 @@ static int run_region(struct running *r, const struct ompgpu_param *params, unsi
     for (unsigned i = 0; i < nparams; i++)
         *out++ = params[i].map < 0 ? (void *)params[i].value
                                    : (void *)&r->thread->addresses[params[i].map];
+    *out = NULL;
 
     double start = __builtin_expect(ompgpu_settings.info, 0) ? ompgpu_clock() : 0;
     int bad =
@@ -166,14 +167,18 @@ static int run_region(struct running *r, const struct ompgpu_param *params, unsi
 
 static __attribute__((noinline)) _Noreturn void fail_region(struct running *r, bool entered)
 {
-    char reason[1024]; /* giving back may fail too, but what came first matters */
+    char reason[1024],
+        nearest[512] = ""; /* giving back may fail too, but what came first matters */
+    uintptr_t address;
     snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
     if (entered) {
+        if (r->dev->plugin->fault && r->dev->plugin->fault(&address))
+            ompgpu_data_nearest(r->dev, address, nearest, sizeof nearest);
         struct ompgpu_where where = r->where;
         ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_LEAVE_DISCARD);
         ompgpu_scratch_drop(r->dev, r->thread);
     }
-    ompgpu_fatal(&r->where, "%s", reason);
+    ompgpu_fatal(&r->where, "%s%s", reason, nearest);
 }
 
 /* No image for the device: the host may run the region, unless its data is on the device already.
@@ -206,7 +211,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     if (__builtin_expect(found > 0, 0))
         return run_without_image(&r, region);
     if (found < 0 || !(r.thread = ompgpu_self()) ||
-        ompgpu_thread_room(r.thread, nmaps, nparams + 1))
+        ompgpu_thread_room(r.thread, nmaps, nparams + 2))
         fail_region(&r, false);
     if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))
         fail_region(&r, false);

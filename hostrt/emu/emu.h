@@ -1,11 +1,14 @@
 /* emu.h - private to the emulated device: what its files know of each other.
  *
  *   emu/plugin.c  the plugin's vtable: devices, modules, launch
+ *   emu/window.c  which addresses device memory and stacks have
  *   emu/memory.c  device memory: allocation, poison, range checks
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
  *   emu/team.c    one team: its threads, barriers and warp operations
  *   emu/fiber.c   stacks and the context switch
+ *   emu/gate.c    pointers of device code that lie outside of the window
+ *   emu/lines.c   the source line of an instruction
  *   emu/fault.c   signals raised by device code
  *
  * In: calls of the core (hostrt/plugin.h); calls of device code through struct ompgpu_emu_ops, on
@@ -66,6 +69,12 @@ struct emu_settings { /* from the environment, read once */
 };
 const struct emu_settings *ompgpu_emu_settings(void);
 
+/* ------------------------------------------------------------------ addresses (emu/window.c) */
+enum { EMU_HUGE = 2 << 20, EMU_GAP = 64 << 10 };
+enum emu_half { EMU_FOR_MEMORY, EMU_FOR_STACKS };
+/* Pages with access between gaps without; munmap gives them back.  NULL: there are none. */
+void *ompgpu_emu_window_map(enum emu_half, size_t size);
+
 /* ------------------------------------------------------------------ memory (emu/memory.c) */
 enum {
     EMU_POISON = 0xCB,        /* bytes of fresh device memory */
@@ -91,6 +100,8 @@ int ompgpu_emu_memory_free(struct emu_memory *, void *address);
 /* A range of an image is device memory, too. */
 int ompgpu_emu_memory_add(struct emu_memory *, void *base, size_t size);
 void ompgpu_emu_memory_remove(struct emu_memory *, void *base);
+/* p lies in a live block. */
+bool ompgpu_emu_memory_owns(struct emu_memory *, const void *p);
 /* 0 if [address, address + size) lies in one live block, else an error that starts with `what`. */
 int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t size,
                             const char *what);
@@ -104,12 +115,16 @@ struct emu_kernel {
 struct emu_segment {
     void *base;
     size_t size;
+    bool code;
 };
 struct emu_module {
     void *handle; /* of dlopen */
     /* kept open: debuggers read the image through /proc/PID/fd/N */
     int fd;
     void (*set_self)(struct ompgpu_emu_thread *);
+    const unsigned char *file; /* as it was loaded from; the container's */
+    size_t file_size;
+    uintptr_t base; /* what its addresses are relative to */
     struct emu_segment segment[8];
     unsigned nsegments;
     size_t shared_bytes; /* team-shared variables: the image's thread-local storage */
@@ -121,13 +136,24 @@ void ompgpu_emu_image_unload(struct emu_module *);
 int ompgpu_emu_image_kernel(struct emu_module *, const char *name, struct emu_kernel **);
 /* The calling OS thread's copy of the team-shared variables; NULL: there are none. */
 void *ompgpu_emu_image_shared(const struct emu_module *);
+bool ompgpu_emu_image_has(const struct emu_module *, const void *);
+/* … an instruction */
+bool ompgpu_emu_image_has_code(const struct emu_module *, const void *);
 int ompgpu_emu_image_variable(struct emu_module *, const char *name, void **address, size_t *size);
+
+/* ------------------------------------------------------------------ lines (emu/lines.c) */
+struct emu_line {
+    char file[160];
+    unsigned line;
+};
+bool ompgpu_emu_line_of(const struct emu_module *, const void *pc, struct emu_line *);
 
 /* ------------------------------------------------------------------ launches (emu/pool.c) */
 struct emu_launch {
     void (*entry)(void **);
     void **params;
     const struct emu_module *module;
+    struct emu_memory *memory; /* the device's */
     unsigned teams, threads;
     bool sync;    /* the kernel needs fibers */
     size_t stack; /* … of at least this size */
@@ -138,6 +164,9 @@ struct emu_launch {
     atomic_ulong next;           /* first team that no OS thread has taken */
     atomic_bool failed;          /* set once, by the one who then writes message */
     char message[512];           /* read after all have left */
+    const char *file;            /* of the region */
+    bool has_address;            /* failed for an access; written with message */
+    uintptr_t address;
     /* of all teams: barriers released, changes from one emulated thread to another */
     atomic_ulong barriers, switches;
     unsigned helpers; /* pool threads in this launch; pool lock */
@@ -147,8 +176,8 @@ struct emu_launch {
 void ompgpu_emu_pool_run(struct emu_launch *);
 void ompgpu_emu_pool_stop(void);
 void ompgpu_emu_pool_fork(enum ompgpu_fork);
-/* First failure wins; the rest of the launch stops as soon as it notices. */
-void ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
+/* First failure wins, which is told; the rest of the launch stops as soon as it notices. */
+bool ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ------------------------------------------------------------------ fibers (emu/fiber.c) */
@@ -177,10 +206,6 @@ struct emu_slab {
 };
 /* Run `to` until it switches back to `from`. */
 void ompgpu_emu_fiber_switch(struct emu_fiber *from, struct emu_fiber *to);
-/* Run fn(worker) on this stack; returns when fn does or when ompgpu_emu_fiber_leave(home) was
- * called below it. */
-void ompgpu_emu_fiber_call(struct emu_fiber *home, void (*fn)(struct emu_worker *),
-                           struct emu_worker *);
 /* Back to where `home` was left; what runs now is abandoned. */
 _Noreturn void ompgpu_emu_fiber_leave(struct emu_fiber *home);
 /* Tell the sanitizers of a jump to home that does not pass fiber_leave (a signal handler's). */
@@ -227,6 +252,7 @@ struct emu_rendezvous {
 struct emu_fault {
     int signal, code;
     void *address, *pc;
+    void *line_pc; /* in the image: where pc is, or was called from; NULL: not known */
     bool overflow;
 };
 struct emu_worker {
@@ -266,11 +292,24 @@ struct emu_worker *ompgpu_emu_worker_get(void);
 void ompgpu_emu_team_run(struct emu_worker *, unsigned team);
 _Noreturn void ompgpu_emu_thread_loop(struct emu_worker *); /* what a fiber does */
 
+/* ------------------------------------------------------------------ gates (emu/gate.c) */
+void *ompgpu_emu_outside(void *);
+/* What a host address became that was no device address, as a processor reports it. */
+/* host addresses with these bits set are nobody's, and canonical: the fault tells the address */
+#define EMU_REFUSED ((uintptr_t)0xFFFF800000000000)
+static inline bool ompgpu_emu_is_refused(const void *address)
+{
+    return (uintptr_t)address >> 47 == EMU_REFUSED >> 47;
+}
+
 /* ------------------------------------------------------------------ faults (emu/fault.c) */
 void ompgpu_emu_fault_enter(void); /* around a launch: handlers are installed */
 void ompgpu_emu_fault_exit(void);
 void ompgpu_emu_fault_fork(enum ompgpu_fork);
-int ompgpu_emu_fault_text(const struct emu_fault *, char *text, size_t size);
+/* Whether an address was not to be used: *address, as the program knows it. */
+bool ompgpu_emu_fault_address(const struct emu_fault *, uintptr_t *address);
+void ompgpu_emu_fault_text(const struct emu_fault *, const struct emu_launch *, char *text,
+                           size_t size);
 
 #pragma GCC visibility pop
 #endif

@@ -31,16 +31,9 @@ static struct sigaction before[NSIGNALS];
 
 static bool is_overflow(const struct emu_worker *w, const char *address, const char *sp)
 {
-    const char *low = w->home.stack;
-    size_t guard = 1u << 20, slack = 1u << 16;
-    if (!w->plain && w->current->fiber) {
-        low = w->current->fiber->stack;
-        guard = ompgpu_emu_fiber_guard();
-        slack = guard;
-    }
-    if (!low)
-        return false;
-    return (address < low && address >= low - guard) && sp < low + slack;
+    const char *low = w->current->fiber->stack;
+    size_t guard = ompgpu_emu_fiber_guard();
+    return (address < low && address >= low - guard) && sp < low + guard;
 }
 
 static void forward_signal(int signo, siginfo_t *info, void *context, const struct sigaction *old)
@@ -55,6 +48,24 @@ static void forward_signal(int signo, siginfo_t *info, void *context, const stru
         if (info->si_code <= 0)
             raise(signo);
     }
+}
+
+/* Where in the image the fault is; in a function of the C library: from where the image called it,
+ * which the stack tells, since nothing but a return address is likely to point to code. */
+static void *find_line_pc(const struct emu_worker *w, void *pc, const char *sp)
+{
+    const struct emu_module *m = w->launch->module;
+    const struct emu_fiber *f = w->current->fiber;
+    if (ompgpu_emu_image_has_code(m, pc))
+        return pc;
+    if (sp < f->stack)
+        return NULL;
+    for (; sp + sizeof(void *) <= f->stack + f->size; sp += sizeof(void *)) {
+        char *called_from = *(char *const *)sp;
+        if (ompgpu_emu_image_has_code(m, called_from))
+            return called_from - 1;
+    }
+    return NULL;
 }
 
 /* Not instrumented: with AddressSanitizer its frame would lie in the fake stack of the fiber, which
@@ -75,13 +86,14 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     greg_t *regs = uc->uc_mcontext.gregs;
     /* a non-canonical address is not reported by the processor */
     bool known = info->si_code != SI_KERNEL;
-    w->fault =
-        (struct emu_fault){ .signal = signo,
-                            .code = info->si_code,
-                            .address = known ? info->si_addr : NULL,
-                            .pc = (void *)regs[REG_RIP],
-                            .overflow = signo == SIGSEGV &&
-                                        is_overflow(w, info->si_addr, (char *)regs[REG_RSP]) };
+    w->fault = (struct emu_fault){
+        .signal = signo,
+        .code = info->si_code,
+        .address = known ? info->si_addr : NULL,
+        .pc = (void *)regs[REG_RIP],
+        .line_pc = find_line_pc(w, (void *)regs[REG_RIP], (const char *)regs[REG_RSP]),
+        .overflow = signo == SIGSEGV && is_overflow(w, info->si_addr, (char *)regs[REG_RSP])
+    };
     w->faulted = true;
     ompgpu_emu_fiber_leaving(&w->home);
     regs[REG_RDI] = (greg_t)w->home.sp;
@@ -137,24 +149,62 @@ void ompgpu_emu_fault_fork(enum ompgpu_fork when)
     pthread_mutex_unlock(&lock);
 }
 
-int ompgpu_emu_fault_text(const struct emu_fault *f, char *text, size_t size)
+bool ompgpu_emu_fault_address(const struct emu_fault *f, uintptr_t *address)
+{
+    *address = (uintptr_t)f->address;
+    if (ompgpu_emu_is_refused(f->address))
+        *address &= ~EMU_REFUSED;
+    return (f->signal == SIGSEGV || f->signal == SIGBUS) && f->code != SI_KERNEL && !f->overflow;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* " at line 7", with the file where it is not the region's; " in f" where no line is known. */
+static void describe_place(const struct emu_fault *f, const struct emu_launch *l, char *text,
+                           size_t size)
+{
+    struct emu_line at;
+    Dl_info info;
+    *text = '\0';
+    if (f->line_pc && ompgpu_emu_line_of(l->module, f->line_pc, &at)) {
+        if (l->file && strcmp(base_name(l->file), base_name(at.file)) == 0)
+            snprintf(text, size, " at line %u", at.line);
+        else
+            snprintf(text, size, " at %s:%u", at.file, at.line);
+    } else if (dladdr(f->pc, &info) && info.dli_sname)
+        snprintf(text, size, " in %.100s", info.dli_sname);
+}
+
+static void describe_address(const struct emu_fault *f, char *text, size_t size)
+{
+    uintptr_t address;
+    if (ompgpu_emu_fault_address(f, &address))
+        snprintf(text, size, " at address %p%s", (void *)address,
+                 ompgpu_emu_is_refused(f->address) && address >> 12 ? ", memory of the host," : "");
+    else
+        snprintf(text, size, " at an address no pointer can have");
+}
+
+void ompgpu_emu_fault_text(const struct emu_fault *f, const struct emu_launch *l, char *text,
+                           size_t size)
 {
     const char *what = "fault";
-    char where[128] = "", at[64] = "";
-    Dl_info info;
+    char place[200], address[80] = "";
     for (unsigned i = 0; i < NSIGNALS; i++)
         if (signals[i].signal == f->signal)
             what = signals[i].what;
-    if (dladdr(f->pc, &info) && info.dli_sname)
-        snprintf(where, sizeof where, " in %.100s", info.dli_sname);
+    describe_place(f, l, place, sizeof place);
     if (f->overflow)
-        return snprintf(
-            text, size,
-            "stack overflow%s: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion",
-            where);
-    if (f->signal == SIGSEGV || f->signal == SIGBUS)
-        snprintf(at, sizeof at,
-                 f->code == SI_KERNEL ? " at an address no pointer can have" : " at address %p",
-                 f->address);
-    return snprintf(text, size, "%s%s%s", what, at, where);
+        snprintf(text, size,
+                 "stack overflow%s: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion",
+                 place);
+    else {
+        if (f->signal == SIGSEGV || f->signal == SIGBUS)
+            describe_address(f, address, sizeof address);
+        snprintf(text, size, "%s%s%s", what, address, place);
+    }
 }

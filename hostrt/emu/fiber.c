@@ -8,7 +8,7 @@
  *            r15 r14 r13 r12 rbx rbp
  *            return address
  *
- * and every way back (switch, return from call, land) pops the same frame.
+ * and every way back (switch, land) pops the same frame.
  *
  * Stacks come in slabs of 32.  Below each lies a guard of 15 pages: wide, because functions of the
  * C library are compiled without stack probes and a big frame could step over one page (our device
@@ -25,7 +25,6 @@ void __sanitizer_start_switch_fiber(void **fake_stack_save, const void *bottom, 
 void __sanitizer_finish_switch_fiber(void *fake_stack_save, const void **bottom_old,
                                      size_t *size_old);
 void __asan_unpoison_memory_region(void const volatile *, size_t);
-void __asan_handle_no_return(void);
 #endif
 #ifdef EMU_TSAN
 void *__tsan_create_fiber(unsigned flags);
@@ -40,8 +39,6 @@ void __tsan_switch_to_fiber(void *, unsigned flags);
 
 #ifdef __x86_64__
 void emu_context_switch(void **save, void *to) __attribute__((visibility("hidden")));
-void emu_context_call(void **save, void (*fn)(struct emu_worker *), struct emu_worker *)
-    __attribute__((visibility("hidden")));
 extern const char emu_context_start[] __attribute__((visibility("hidden")));
 
 __asm__("    .pushsection .text\n"
@@ -80,18 +77,6 @@ __asm__("    .pushsection .text\n"
         "    EMU_RESTORE\n"
         "    .cfi_endproc\n"
         "    .size emu_context_switch, . - emu_context_switch\n"
-        /* (rdi: where to save the stack pointer, rsi: function, rdx: its argument) */
-        "    .globl emu_context_call\n    .hidden emu_context_call\n    .type emu_context_call, "
-        "@function\n"
-        "    .p2align 4\n"
-        "emu_context_call:\n"
-        "    .cfi_startproc\n"
-        "    EMU_SAVE\n"
-        "    movq %rdx, %rdi\n"
-        "    call *%rsi\n"
-        "    EMU_RESTORE\n"
-        "    .cfi_endproc\n"
-        "    .size emu_context_call, . - emu_context_call\n"
         /* (rdi: the stack pointer to go on with); comes from any state, so the x87 stack and the
            direction flag are put right first */
         "    .globl ompgpu_emu_fiber_land\n    .hidden ompgpu_emu_fiber_land\n    .type "
@@ -178,20 +163,11 @@ void ompgpu_emu_fiber_switch(struct emu_fiber *from, struct emu_fiber *to)
 #endif
 }
 
-void ompgpu_emu_fiber_call(struct emu_fiber *home, void (*fn)(struct emu_worker *),
-                           struct emu_worker *w)
-{
-    emu_context_call(&home->sp, fn, w);
-}
-
 void ompgpu_emu_fiber_leaving(struct emu_fiber *home)
 {
     (void)home;
 #ifdef EMU_ASAN
-    if (home->worker->plain)
-        __asan_handle_no_return(); /* same stack: forget the frames that are skipped */
-    else
-        __sanitizer_start_switch_fiber(NULL, home->stack, home->size);
+    __sanitizer_start_switch_fiber(NULL, home->stack, home->size);
 #endif
 }
 
@@ -199,8 +175,7 @@ void ompgpu_emu_fiber_leave(struct emu_fiber *home)
 {
     ompgpu_emu_fiber_leaving(home);
 #ifdef EMU_TSAN
-    if (!home->worker->plain)
-        __tsan_switch_to_fiber(home->tsan, 0);
+    __tsan_switch_to_fiber(home->tsan, 0);
 #endif
     __asm__ volatile("jmp *%1" : : "D"(home->sp), "r"(ompgpu_emu_fiber_land) : "memory");
     __builtin_unreachable();
@@ -216,9 +191,7 @@ static bool slab_add(struct emu_worker *w)
     if (!slab)
         return false;
     slab->size = EMU_SLAB_FIBERS * (stack + guard);
-    slab->memory = mmap(NULL, slab->size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (slab->memory == MAP_FAILED) {
+    if (!(slab->memory = ompgpu_emu_window_map(EMU_FOR_STACKS, slab->size))) {
         ompgpu_xfree(slab);
         return false;
     }

@@ -78,16 +78,36 @@ static void find_segments(struct emu_module *m, const void *data)
     struct link_map *map;
     if (dlinfo(m->handle, RTLD_DI_LINKMAP, &map))
         return;
+    m->base = map->l_addr;
     for (unsigned i = 0; i < e->e_phnum && m->nsegments < sizeof m->segment / sizeof *m->segment;
          i++) {
         Elf64_Phdr p;
         memcpy(&p, (const char *)data + e->e_phoff + i * sizeof p, sizeof p);
         if (p.p_type == PT_LOAD)
-            m->segment[m->nsegments++] =
-                (struct emu_segment){ (char *)map->l_addr + p.p_vaddr, p.p_memsz };
+            m->segment[m->nsegments++] = (struct emu_segment){ (char *)map->l_addr + p.p_vaddr,
+                                                               p.p_memsz, p.p_flags & PF_X };
         else if (p.p_type == PT_TLS)
             m->shared_bytes = p.p_memsz;
     }
+}
+
+static const struct emu_segment *find_segment(const struct emu_module *m, const void *p)
+{
+    for (unsigned i = 0; i < m->nsegments; i++)
+        if ((uintptr_t)p - (uintptr_t)m->segment[i].base < m->segment[i].size)
+            return &m->segment[i];
+    return NULL;
+}
+
+bool ompgpu_emu_image_has(const struct emu_module *m, const void *p)
+{
+    return find_segment(m, p) != NULL;
+}
+
+bool ompgpu_emu_image_has_code(const struct emu_module *m, const void *p)
+{
+    const struct emu_segment *s = find_segment(m, p);
+    return s && s->code;
 }
 
 static int open_image(struct emu_module *m)
@@ -133,6 +153,7 @@ int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **mod
         ompgpu_emu_image_unload(m);
         return 1;
     }
+    m->file = data, m->file_size = size;
     find_segments(m, data);
     *module = m;
     return 0;

@@ -2,7 +2,7 @@
  *
  * It is apart from the host program's heap so that mistakes in a program show as they would on a
  * GPU: fresh memory is filled with a pattern (a missing map(to:) gives 0xCB bytes, not zeros),
- * copies must lie in one live block, and blocks above 32 KB stand between pages without access, so
+ * copies must lie in one live block, and blocks above 32 KB stand between gaps without access, so
  * that a kernel that runs off an array or uses a freed one faults.  Small blocks come from slabs.
  */
 #include <string.h>
@@ -52,10 +52,9 @@ static void block_remove(struct emu_memory *m, struct emu_block *b)
 
 void ompgpu_emu_memory_fini(struct emu_memory *m)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     for (struct emu_block *b; (b = (struct emu_block *)m->blocks.root); block_remove(m, b))
         if (!b->fixed && reserved_bytes(b) > SMALL_MAX)
-            munmap((char *)b->range.begin - page, reserved_bytes(b) + 2 * page);
+            munmap((char *)b->range.begin, reserved_bytes(b));
     while (m->slabs) {
         void *next = *(void **)m->slabs;
         munmap(m->slabs, SLAB);
@@ -80,6 +79,14 @@ void ompgpu_emu_memory_remove(struct emu_memory *m, void *base)
     if (b)
         block_remove(m, b);
     pthread_mutex_unlock(&m->lock);
+}
+
+bool ompgpu_emu_memory_owns(struct emu_memory *m, const void *p)
+{
+    pthread_mutex_lock(&m->lock);
+    bool owned = block_of(m, p);
+    pthread_mutex_unlock(&m->lock);
+    return owned;
 }
 
 int ompgpu_emu_memory_check(struct emu_memory *m, const void *address, size_t size,
@@ -115,8 +122,8 @@ static void *small_alloc(struct emu_memory *m, unsigned c)
 {
     if (!m->free[c]) {
         size_t each = (size_t)SMALL_MIN << c;
-        char *slab = mmap(NULL, SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (slab == MAP_FAILED)
+        char *slab = ompgpu_emu_window_map(EMU_FOR_MEMORY, SLAB);
+        if (!slab)
             return NULL;
         *(void **)slab = m->slabs;
         m->slabs = slab;
@@ -131,25 +138,10 @@ static void *small_alloc(struct emu_memory *m, unsigned c)
     return p;
 }
 
-static void *big_alloc(size_t mapped)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *p = mmap(NULL, mapped + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    if (mprotect(p + page, mapped, PROT_READ | PROT_WRITE)) {
-        munmap(p, mapped + 2 * page);
-        return NULL;
-    }
-    return p + page;
-}
-
 static void release_block(struct emu_memory *m, char *base, size_t mapped)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (mapped > SMALL_MAX) {
-        munmap(base - page, mapped + 2 * page);
+        munmap(base, mapped);
         return;
     }
     unsigned c = small_class(mapped);
@@ -172,7 +164,8 @@ int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
     pthread_mutex_lock(&m->lock);
     size_t left = m->limit - m->in_use;
     if (mapped <= left) {
-        p = mapped > SMALL_MAX ? big_alloc(mapped) : small_alloc(m, small_class(mapped));
+        p = mapped > SMALL_MAX ? ompgpu_emu_window_map(EMU_FOR_MEMORY, mapped)
+                               : small_alloc(m, small_class(mapped));
         if (p && block_add(m, p, size, mapped, false)) {
             release_block(m, p, mapped);
             p = NULL;

@@ -266,6 +266,15 @@ static size_t stack_for(const struct ompgpu_function *f)
                                        : usual + ((f->stack_bytes + page - 1) & ~(page - 1));
 }
 
+static _Thread_local bool has_fault; /* of this host thread's last launch */
+static _Thread_local uintptr_t fault_address;
+
+static bool emu_fault(uintptr_t *address)
+{
+    *address = fault_address;
+    return has_fault;
+}
+
 static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
                       void **params)
 {
@@ -282,6 +291,8 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         .entry = k->entry,
         .params = params,
         .module = k->module,
+        .memory = &memory[ordinal],
+        .file = f->where.file,
         .teams = teams,
         .threads = threads,
         .stack = stack_for(f),
@@ -299,6 +310,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     ompgpu_emu_fault_exit();
     atomic_fetch_sub(&running, 1);
     barriers = atomic_load(&l.barriers), switches = atomic_load(&l.switches);
+    has_fault = l.has_address, fault_address = l.address;
     if (atomic_load(&l.failed))
         ompgpu_plugin_error("%s", l.message);
     return atomic_load(&l.failed);
@@ -343,4 +355,5 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .sync = emu_sync,
     .fork = emu_fork,
     .counts = emu_counts,
+    .fault = emu_fault,
 };

@@ -94,14 +94,15 @@ struct emu_worker *ompgpu_emu_worker_get(void)
 }
 
 /* ------------------------------------------------------------------ launches */
-void ompgpu_emu_launch_fail(struct emu_launch *l, const char *fmt, ...)
+bool ompgpu_emu_launch_fail(struct emu_launch *l, const char *fmt, ...)
 {
     va_list ap;
     if (atomic_exchange(&l->failed, true))
-        return;
+        return false;
     va_start(ap, fmt);
     vsnprintf(l->message, sizeof l->message, fmt, ap);
     va_end(ap);
+    return true;
 }
 
 static bool has_teams(const struct emu_launch *l)

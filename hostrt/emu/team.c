@@ -1,7 +1,7 @@
 /* team.c - one team of emulated threads.
  *
- * A kernel without barriers and warp operations is a plain loop over the threads, on the stack of
- * the OS thread.  Otherwise every thread of the team runs on a fiber until it must wait; then the
+ * A kernel without barriers and warp operations is a plain loop over the threads, on one fiber.
+ * Otherwise every thread of the team runs on a fiber until it must wait; then the
  * next ready thread goes on, directly from fiber to fiber:
  *
  *     home ──▶ thread 0 ──barrier──▶ thread 1 ──barrier──▶ … ──▶ the last: releases all,
@@ -144,16 +144,23 @@ static void set_current(struct emu_worker *w, struct emu_thread *t)
         w->launch->module->set_self(&t->pub);
 }
 
+static struct emu_fiber *take_fiber(struct emu_worker *w)
+{
+    struct emu_fiber *f = ompgpu_emu_fiber_take(w);
+    if (!f)
+        ompgpu_emu_launch_fail(w->launch,
+                               "no memory for the stacks of a team of %u threads, %zu bytes each "
+                               "(OMPGPU_EMU_STACK)",
+                               w->nthreads, w->stack);
+    return f;
+}
+
 /* Leave the fiber `from` for thread t, or for home when t is NULL. */
 static void switch_to(struct emu_worker *w, struct emu_fiber *from, struct emu_thread *t)
 {
     struct emu_fiber *to = &w->home;
     if (t) {
-        if (!t->fiber && !(t->fiber = ompgpu_emu_fiber_take(w))) {
-            ompgpu_emu_launch_fail(w->launch,
-                                   "no memory for the stacks of a team of %u threads, %zu bytes "
-                                   "each (OMPGPU_EMU_STACK)",
-                                   w->nthreads, w->stack);
+        if (!t->fiber && !(t->fiber = take_fiber(w))) {
             if (from == &w->home)
                 return;
             leave_team(w);
@@ -431,8 +438,21 @@ static __attribute__((noreturn)) void op_fail(const char *message, int line)
     fail_thread(w, "%s", message);
 }
 
+static void *op_alloc(size_t size)
+{
+    void *p;
+    return ompgpu_emu_memory_alloc(ompgpu_emu_worker->launch->memory, size, &p) ? NULL : p;
+}
+
+static void op_free(void *p)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    if (ompgpu_emu_memory_free(w->launch->memory, p))
+        fail_thread(w, "%s", ompgpu_plugin_message());
+}
+
 struct ompgpu_emu_ops ompgpu_emu_ops = {
-    .abi = 1,
+    .abi = OMPGPU_EMU_ABI,
     .barrier = op_barrier,
     .shuffle = op_shuffle,
     .ballot = op_ballot,
@@ -441,6 +461,9 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .yield = op_yield,
     .fail = op_fail,
     .redux = op_redux,
+    .outside = ompgpu_emu_outside,
+    .alloc = op_alloc,
+    .free = op_free,
 };
 
 /* ------------------------------------------------------------------ who waits for whom */
@@ -514,12 +537,14 @@ static void report_deadlock(struct emu_worker *w)
 
 static void report_fault(struct emu_worker *w)
 {
-    char text[300];
+    char text[400];
+    struct emu_launch *l = w->launch;
     const struct ompgpu_emu_thread *t = &w->current->pub;
     w->current = NULL;
     w->faulted = false;
-    ompgpu_emu_fault_text(&w->fault, text, sizeof text);
-    ompgpu_emu_launch_fail(w->launch, "%s (team %u, thread %u)", text, t->team, t->tid);
+    ompgpu_emu_fault_text(&w->fault, l, text, sizeof text);
+    if (ompgpu_emu_launch_fail(l, "%s (team %u, thread %u)", text, t->team, t->tid))
+        l->has_address = ompgpu_emu_fault_address(&w->fault, &l->address);
 }
 
 /* ------------------------------------------------------------------ running a team */
@@ -541,12 +566,33 @@ static void end_thread(struct emu_worker *w)
     switch_to(w, f, t);
 }
 
+/* All threads of a team that never wait. */
+static void run_in_turn(struct emu_worker *w)
+{
+    struct emu_launch *l = w->launch;
+    void (*entry)(void **) = l->entry;
+    void **params = l->params;
+    struct emu_thread *t = w->current;
+    struct emu_fiber *f = t->fiber;
+    for (unsigned i = 0; i < l->threads; i++) {
+        t->pub.tid = i;
+        entry(params);
+    }
+    w->live = 0;
+    ompgpu_emu_fiber_give(w, f);
+    set_current(w, NULL);
+    ompgpu_emu_fiber_switch(f, &w->home);
+}
+
 void ompgpu_emu_thread_loop(struct emu_worker *w)
 {
-    for (;;) {
-        w->launch->entry(w->launch->params);
-        end_thread(w);
-    }
+    for (;;)
+        if (w->plain)
+            run_in_turn(w);
+        else {
+            w->launch->entry(w->launch->params);
+            end_thread(w);
+        }
 }
 
 static void team_begin(struct emu_worker *w, unsigned team)
@@ -577,18 +623,6 @@ static void run_fibers(struct emu_worker *w, unsigned team)
     switch_to(w, &w->home, next_ready(w));
 }
 
-static void plain_loop(struct emu_worker *w)
-{
-    struct emu_launch *l = w->launch;
-    void (*entry)(void **) = l->entry;
-    void **params = l->params;
-    struct emu_thread *t = w->current;
-    for (unsigned i = 0; i < l->threads; i++) {
-        t->pub.tid = i;
-        entry(params);
-    }
-}
-
 static void run_plain(struct emu_worker *w, unsigned team)
 {
     const struct emu_launch *l = w->launch;
@@ -598,8 +632,10 @@ static void run_plain(struct emu_worker *w, unsigned team)
     w->threads[0] = (struct emu_thread){
         .pub = { .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w }
     };
+    if (!(w->threads[0].fiber = take_fiber(w)))
+        return;
     set_current(w, &w->threads[0]);
-    ompgpu_emu_fiber_call(&w->home, plain_loop, w);
+    ompgpu_emu_fiber_switch(&w->home, w->threads[0].fiber);
 }
 
 void ompgpu_emu_team_run(struct emu_worker *w, unsigned team)
@@ -611,8 +647,6 @@ void ompgpu_emu_team_run(struct emu_worker *w, unsigned team)
     if (w->faulted)
         report_fault(w);
     w->current = NULL;
-    if (w->plain)
-        return;
     if (w->live && !launch_failed(w))
         report_deadlock(w);
     if (launch_failed(w))

@@ -66,6 +66,32 @@ int main(void)
     return 0;
 }
 C
+program host <<'C'
+#include "common.h"
+#include <string.h>
+struct s { int *p; };
+static __attribute__((noinline)) int get(const int *p) { return p[3]; }
+int main(int argc, char **argv)
+{
+    BEGIN;
+    char way = argv[1][0];
+    struct s h = { a };
+    int *d = a;
+    #pragma omp target map(tofrom: s) map(tofrom: d[0:10]) map(to: h) firstprivate(way, argc)
+    {
+        if (way == 'r') s = h.p[3];
+        if (way == 'w') h.p[3] = s;
+        if (way == 'f') s = get(h.p);
+        if (way == 'c') memcpy(d, h.p, argc * sizeof *d);
+        if (way == 'a') __atomic_fetch_add(h.p, 1, __ATOMIC_RELAXED);
+        if (way == 'n') d[30000000000] = 1;
+        if (way == 'm') { int *q = malloc(8); free(q); free(q); }
+        if (way == 'o') { struct s o = h, *q = argc > 100 ? 0 : &o; d[1] = q->p == h.p; }
+    }
+    if (d[1]) a[0] = 0;
+    return 0;
+}
+C
 program division <<'C'
 #include "common.h"
 int main(int argc, char **argv)
@@ -138,7 +164,7 @@ int main(void)
 }
 C
 one_message() { [ "$(grep -c '^ompgpu: ' err)" = 1 ] || { echo "not one message:"; cat err; return 1; }; }
-# dies NAME PROGRAM LINE WORDS: exit code 1, data as before, and one message, the last line on standard error: of that line, with the words
+# dies NAME "PROGRAM [ARGUMENT]" LINE WORDS: exit code 1, data as before, and one message, the last line on standard error: of that line, with the words
 dies() {
     check "$1" test_must_fail 1 in_time sh -c "./$2 >out 2>err" || show err
     check "$1: data as before" [ "$(cat out)" = "data as before" ]
@@ -159,6 +185,20 @@ OMPGPU_EMU_MEMORY=1M; export OMPGPU_EMU_MEMORY
 dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 bytes|out of device memory|1047808 of 1048576"
 unset OMPGPU_EMU_MEMORY
 dies "emu: divergent barrier" barrier 5 "region main_5|barrier at line 9|60 of 64 threads|thread 60: exited|team 0"
+# What the kernel must not touch, how it does it, in which line, the address' neighbour.
+for case in 'r 11 at line 13' 'w 11 at line 14' 'f 11 at line 4' 'c 11 at line 16' 'a 11 at line 17'; do
+    way=${case%% *} rest=${case#* }
+    for level in 0 2; do
+        "$CC" $CC_BOTH -O$level host.c -o host
+        dies "emu: host memory, $way at -O$level" "host $way" "${rest%% *}" "memory access|memory of the host|${rest#* }|nearest mapping|host.c:"
+    done
+done
+dies "emu: far from a mapping" "host n" 11 "memory access|at line 18|team 0, thread 0|nearest mapping"
+dies "emu: free twice" "host m" 11 "not a live device memory block"
+{ echo '#include <stddef.h>' ; echo '#pragma omp requires unified_shared_memory'; cat host.c; } >unified.c
+check "unified.c compiles" "$CC" --gpu-arch=emu -O2 unified.c -o unified
+check "emu: host memory with unified_shared_memory" test "$(./unified a)" = "data changed"
+check "emu: a host pointer that is not used" test "$(./host o)" = "data changed"
 dies "emu: stack overflow" overflow 6 "region main_6|stack overflow|OMPGPU_STACK_SIZE|team 0, thread 0"
 dies "emu: division by zero" division 6 "region main_6|division by zero|team 0, thread 0"
 dies "emu: assertion" asserts 6 "region main_6|assertion|line 7|team 0, thread 0"

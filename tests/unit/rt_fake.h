@@ -166,10 +166,11 @@ static int fake_sync(int n)
 }
 static int fake_none(void) { return 0; }
 static const char *fake_counts(void) { return ", 7 barriers"; }
+static bool fake_fault(uintptr_t *address) { return *address = 0, false; }
 const struct ompgpu_plugin ompgpu_cuda_plugin = { .name = "cuda", .image_kinds = 1 << OMPGPU_IMAGE_PTX, .num_devices = fake_none };
 const struct ompgpu_plugin ompgpu_emu_plugin = {
     "emu", 1 << OMPGPU_IMAGE_EMU, fake_num, fake_open, fake_close, fake_pick, fake_load, fake_unload, fake_function, fake_variable, fake_alloc,
-    fake_free, fake_to, fake_from, fake_copy, fake_occupancy, fake_launch, fake_sync, fake_counts, NULL
+    fake_free, fake_to, fake_from, fake_copy, fake_occupancy, fake_launch, fake_sync, fake_counts, NULL, fake_fault,
 };
 
 /* ------------------------------------------------------------------ a unit with an image of fake_kernels */

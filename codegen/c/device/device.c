@@ -197,6 +197,15 @@ static bool has_variables(const struct omp_unit *u)
     return false;
 }
 
+static bool requires_unified_memory(const struct omp_unit *u)
+{
+    for (unsigned i = 0; i < u->nconstructs; i++)
+        for (const struct omp_clause *c = u->constructs[i]->clauses; c; c = c->next)
+            if (c->kind == OMPC_UNIFIED_SHARED_MEMORY)
+                return true;
+    return false;
+}
+
 int cg_write_device_c(FILE *out, const struct omp_unit *u)
 {
     struct cg cg;
@@ -215,6 +224,8 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
                                      .entries = u->ntargets || has_variables(u) };
     if (!cg.errors) {
         fprintf(out, "// %s\n", proto_write_unit(&unit));
+        if (requires_unified_memory(u))
+            fprintf(out, "__OMPGPU_UNIFIED\n");
         fwrite(text.s, 1, text.n, out);
     }
     int errors = cg.errors;

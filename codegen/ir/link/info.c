@@ -158,6 +158,12 @@ static void read_assumption(const struct reading *r, LLVMValueRef global)
     }
 }
 
+static void note_unified_memory(const struct reading *r, LLVMValueRef global)
+{
+    (void)global;
+    r->u->unified = true;
+}
+
 static void delete_global(LLVMValueRef global)
 {
     LLVMReplaceAllUsesWith(global, LLVMGetPoison(LLVMTypeOf(global)));
@@ -201,6 +207,7 @@ bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input,
         { "__ompgpu_varinfo_", export_variable },
         { "__ompgpu_reduction_", read_reduction },
         { "__ompgpu_assumeinfo_", read_assumption },
+        { "__ompgpu_unified_", note_unified_memory },
     };
     delete_used_lists(module);
     read_marks(module);

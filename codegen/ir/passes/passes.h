@@ -21,7 +21,8 @@
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
  *   strides.c     loops that threads share are kept from loop strength reduction
- *   order.c       variables stand in an order that does not differ from run to run */
+ *   order.c       variables stand in an order that does not differ from run to run
+ *   gates.c       emulated device: pointers to host memory fault when they are used */
 #ifndef OMPGPU_IR_PASSES_H
 #define OMPGPU_IR_PASSES_H
 #include "codegen/ir/tool.h"
@@ -44,6 +45,7 @@ bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
 void ir_hide_strides(struct ir_unit *);
 void ir_order_variables(LLVMModuleRef);
+void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
 
 /* ------------------------------------------------------------------ what they share */
 bool ir_is_math_name(const char *name); /* math.c: a C math function that libm has */

@@ -1,5 +1,6 @@
 /* prepare.c - attributes of kernels and functions that do not depend on the output. */
 #include "codegen/ir/passes/passes.h"
+#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 /* The output's architecture counts, not the one that clang was given. */
@@ -56,9 +57,24 @@ static void probe_stacks(struct ir_unit *u)
             ir_set_string_attribute(f, "probe-stack", "inline-asm");
 }
 
+/* The entry of a kernel is our text, without lines of its own: its code is at the directive. */
+static void place_entry(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    LLVMValueRef f = ir_kernel_function(u->module, k);
+    LLVMMetadataRef scope = LLVMGetSubprogram(f);
+    if (!scope)
+        return;
+    LLVMMetadataRef at =
+        LLVMDIBuilderCreateDebugLocation(u->ctx, k->at.line, k->at.column, scope, NULL);
+    IR_EACH_INSTRUCTION_OF(i, f)
+        LLVMInstructionSetDebugLoc(i, at);
+}
+
 bool ir_prepare(struct ir_unit *u)
 {
     if (u->opt->target == IR_X86) {
+        for (unsigned i = 0; i < u->nkernels; i++)
+            place_entry(u, &u->kernels[i]);
         check_pic(u);
         probe_stacks(u);
         return true;

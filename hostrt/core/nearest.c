@@ -1,0 +1,87 @@
+/* nearest.c - for the message of a fault: which mapping lies nearest to the address.
+ *
+ * An address is compared with the host range and with the device range of every mapping, because a
+ * kernel may have used either: a pointer that was not translated, or an index that went too far. */
+#include <stdio.h>
+#include "hostrt/core/core.h"
+
+enum { FAR_AWAY = 1 << 30 };
+struct nearest {
+    uintptr_t address;
+    const struct ompgpu_entry *entry;
+    uintptr_t begin, distance; /* of its range that is nearest, on host or device */
+    bool on_host;
+};
+
+static uintptr_t distance_to(uintptr_t begin, uintptr_t end, uintptr_t address)
+{
+    return address < begin ? begin - address : address < end ? 0 : address - end + 1;
+}
+
+static void consider(struct nearest *n, const struct ompgpu_entry *e, uintptr_t begin, bool on_host)
+{
+    uintptr_t distance = distance_to(begin, begin + (e->end - e->begin), n->address);
+    if (!n->entry || distance < n->distance)
+        *n = (struct nearest){ n->address, e, begin, distance, on_host };
+}
+
+/* `allocations`: of omp_target_alloc, which have no address on the host. */
+static void consider_all(struct nearest *n, const struct ompgpu_range *r, bool allocations)
+{
+    for (; r; r = r->right) {
+        const struct ompgpu_entry *e = (const struct ompgpu_entry *)r;
+        consider_all(n, r->left, allocations);
+        consider(n, e, e->begin, !allocations);
+        if (!allocations)
+            consider(n, e, e->device, false);
+    }
+}
+
+/* Where the address lies, seen from the mapping. */
+static void describe_place(const struct nearest *n, char *text, size_t size)
+{
+    uintptr_t bytes = n->entry->end - n->entry->begin;
+    const char *side = n->on_host ? "host" : "device";
+    if (n->distance >= FAR_AWAY)
+        snprintf(text, size, "far from the address");
+    else if (!n->distance && n->on_host)
+        snprintf(text, size, "the address is that of byte %zu of it on the host",
+                 (size_t)(n->address - n->begin));
+    else if (!n->distance)
+        snprintf(text, size, "the address lies in it");
+    else if (n->address < n->begin)
+        snprintf(text, size, "the address lies %zu bytes before it on the %s", (size_t)n->distance,
+                 side);
+    else
+        snprintf(text, size, "the address lies %zu bytes past its end on the %s",
+                 (size_t)(n->address - n->begin - bytes), side);
+}
+
+static void describe_mapping(const struct nearest *n, char *text, size_t size)
+{
+    const struct ompgpu_entry *e = n->entry;
+    char place[96], line[200] = "";
+    size_t bytes = e->end - e->begin;
+    describe_place(n, place, sizeof place);
+    if (e->file && e->line)
+        snprintf(line, sizeof line, " (%.150s:%u)", e->file, e->line);
+    if (!e->device)
+        snprintf(text, size, "; nearest block of omp_target_alloc: %zu bytes at %p: %s", bytes,
+                 (void *)e->begin, place);
+    else
+        snprintf(text, size, "; nearest mapping: '%s'%s, %zu bytes at %p, on the device at %p: %s",
+                 e->name ? e->name : "?", line, bytes, (void *)e->begin, (void *)e->device, place);
+}
+
+void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address, char *text, size_t size)
+{
+    struct nearest n = { .address = address };
+    pthread_mutex_lock(&dev->lock);
+    consider_all(&n, dev->present.root, false);
+    consider_all(&n, dev->allocations.root, true);
+    if (n.entry)
+        describe_mapping(&n, text, size);
+    else
+        snprintf(text, size, "; nothing is mapped");
+    pthread_mutex_unlock(&dev->lock);
+}

@@ -1,0 +1,66 @@
+/* window.c - where device memory and the stacks of emulated threads lie.
+ *
+ * All of it lies in one part of the address space (OMPGPU_EMU_WINDOW, hostrt/plugin.h), far from
+ * what the host program has: executables and the heap lie above it or at the very bottom, libraries
+ * and stacks near the top.  So one comparison tells a device address from a host address (device
+ * code makes it: codegen/ir/passes/gates.c), and an index that runs away meets nothing of the host
+ * program's for 8 TiB.  Addresses are given out upwards with gaps, and used again only when the end
+ * is reached: freed memory stays without access for long.
+ *
+ * Memory has the lower half of the window, stacks the upper one, each with a margin around it: the
+ * base of an array of which a section is mapped lies before the memory that the section has. */
+#include <sys/mman.h>
+#include <unistd.h>
+#include "hostrt/emu/emu.h"
+
+enum { TRIES = 1 << 16 };
+static const uintptr_t half = OMPGPU_EMU_WINDOW_BYTES / 2, margin = OMPGPU_EMU_WINDOW_BYTES / 8;
+
+/* The next free address of each half, from the end of its first margin. */
+static _Atomic uintptr_t cursor[2];
+
+/* Huge pages need their alignment. */
+static uintptr_t alignment_for(size_t size)
+{
+    return size < EMU_HUGE ? (uintptr_t)sysconf(_SC_PAGESIZE) : EMU_HUGE;
+}
+
+/* A place for `size` bytes and a gap after them. */
+static uintptr_t claim_place(unsigned which, size_t size)
+{
+    uintptr_t align = alignment_for(size), before = atomic_load(&cursor[which]), at, after;
+    do {
+        at = (before + align - 1) & ~(align - 1);
+        after = at + size + EMU_GAP;
+        if (after > half - 2 * margin)
+            at = 0, after = size + EMU_GAP;
+    } while (!atomic_compare_exchange_weak(&cursor[which], &before, after));
+    return OMPGPU_EMU_WINDOW + which * half + margin + at;
+}
+
+static void *map_at(uintptr_t place, size_t size)
+{
+#ifdef EMU_TSAN /* it allows only its own parts of the address space */
+    place = 0;
+#endif
+    void *p = mmap((void *)place, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED || !place || p == (void *)place)
+        return p;
+    munmap(p, size);
+    return NULL;
+}
+
+void *ompgpu_emu_window_map(enum emu_half which, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size = (size + page - 1) & ~(page - 1);
+    if (!size || size > half - 2 * margin - EMU_GAP)
+        return NULL;
+    for (unsigned i = 0; i < TRIES; i++) {
+        void *p = map_at(claim_place(which, size), size);
+        if (p)
+            return p == MAP_FAILED ? NULL : p;
+    }
+    return NULL;
+}
