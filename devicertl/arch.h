@@ -89,6 +89,13 @@ void __ompgpu_set_size(unsigned n);
 void __ompgpu_state_begin(struct __ompgpu_env *, int mode);
 /* threads of the generic kernel's current region; 0: between regions */
 extern __OMPGPU_SHARED u32 __ompgpu_state_region_threads;
+/* run-sched-var of each thread, and last of a team's sequential code; kind (omp_sched_t) 0: not set
+ */
+struct schedule {
+    u32 kind, chunk;
+};
+extern __OMPGPU_SHARED struct schedule __ompgpu_state_schedule[];
+struct schedule __ompgpu_schedule(void);
 extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads; /* omp_set_num_threads; 0: not called */
 extern __OMPGPU_SHARED u32 __ompgpu_state_device;
 /* Calls that codegen's late SPMD-zation makes (codegen/ir/spmd/rewrite.c), in sequential code, on

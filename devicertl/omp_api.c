@@ -1,8 +1,8 @@
 /* omp_api.c - the omp_* routines in device code (chapter 18 of OpenMP 5.2; 3 of 6.0).
  *
  * Internal control variables that a region could change stay what they are: nested regions are
- * serialised here, the schedule is the directive's.  Only nthreads-var has effect, for the next
- * regions of a generic kernel's team.
+ * serialised here.  Only nthreads-var has effect, for the next regions of a generic kernel's team,
+ * and run-sched-var, for schedule(runtime).
  */
 #include "devicertl/arch.h"
 
@@ -81,11 +81,28 @@ OMP_NO_EFFECT(omp_set_default_device)
 
 void omp_set_schedule(int, int);
 void omp_get_schedule(int *, int *);
-void omp_set_schedule(int kind, int chunk) { (void)kind, (void)chunk; }
+/* In an SPMD kernel all threads run the sequential code.  A thread that has set none has what the
+ * sequential code before the region has set. */
+static _Bool has_own_schedule(void) { return __ompgpu_is_spmd() || level(); }
+struct schedule __ompgpu_schedule(void)
+{
+    struct schedule s = { 0, 0 };
+    if (has_own_schedule())
+        s = __ompgpu_state_schedule[__ompgpu_arch_tid()];
+    if (!s.kind && !__ompgpu_is_spmd())
+        s = __ompgpu_state_schedule[MAX_TEAM];
+    return s.kind ? s : (struct schedule){ 1, 0 }; /* omp_sched_static */
+}
+void omp_set_schedule(int kind, int chunk)
+{
+    __ompgpu_state_schedule[has_own_schedule() ? __ompgpu_arch_tid() : MAX_TEAM] =
+        (struct schedule){ (u32)kind & 0x7fffffff, chunk > 0 ? (u32)chunk : 0 };
+}
 void omp_get_schedule(int *kind, int *chunk)
 {
-    *kind = 1; /* omp_sched_static, no chunk size */
-    *chunk = 0;
+    struct schedule s = __ompgpu_schedule();
+    *kind = (int)s.kind;
+    *chunk = (int)s.chunk;
 }
 
 /* ------------------------------------------------------ devices: a device knows only itself */

@@ -376,6 +376,25 @@ void __ompgpu_dispatch_init(int sched, unsigned long long trip, unsigned long lo
 /* Each thread calls it until it is false.  True: the caller runs logical iterations [*lo, *hi),
  * which no other thread gets. */
 _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
+/* The same for schedule(runtime), by what omp_set_schedule has set; else as schedule(static). */
+void __ompgpu_runtime_init(unsigned long long trip);
+_Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi);
+__OMPGPU_INLINE _Bool __ompgpu_next_runtime32(struct __ompgpu_range32 *r)
+{
+    unsigned long long lo, hi;
+    if (!__ompgpu_runtime_next(&lo, &hi))
+        return 0;
+    *r = (struct __ompgpu_range32){ (unsigned)lo, (unsigned)(hi - lo) };
+    return 1;
+}
+__OMPGPU_INLINE _Bool __ompgpu_next_runtime64(struct __ompgpu_range64 *r)
+{
+    unsigned long long lo, hi;
+    if (!__ompgpu_runtime_next(&lo, &hi))
+        return 0;
+    *r = (struct __ompgpu_range64){ lo, hi - lo };
+    return 1;
+}
 /* dispatch_next for counters of 32 and of 64 bits. */
 __OMPGPU_INLINE _Bool __ompgpu_next_range32(struct __ompgpu_range32 *r)
 {

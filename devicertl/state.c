@@ -22,6 +22,7 @@ static __OMPGPU_SHARED u16 __ompgpu_state_nest[MAX_TEAM] __OMPGPU_SHARED_INIT;
 static __OMPGPU_SHARED u16 __ompgpu_state_size[MAX_TEAM] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_region_threads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_nthreads __OMPGPU_SHARED_INIT;
+__OMPGPU_SHARED struct schedule __ompgpu_state_schedule[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
 
 _Bool __ompgpu_is_spmd(void)
@@ -60,6 +61,9 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
     if (__ompgpu_cfg_generic && __ompgpu_cfg_spmd)
         STATE_SET(__ompgpu_state_mode, (u8)mode);
     STATE_SET(__ompgpu_state_device, env->device_num);
+    __ompgpu_state_schedule[__ompgpu_arch_tid()] = (struct schedule){ 0, 0 };
+    if (mode == __OMPGPU_GENERIC && __ompgpu_arch_tid() == 0)
+        __ompgpu_state_schedule[MAX_TEAM] = (struct schedule){ 0, 0 };
     if (__ompgpu_cfg_nested)
         __ompgpu_state_nest[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_SPMD)

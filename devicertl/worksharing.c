@@ -89,5 +89,48 @@ _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi)
     return __ompgpu_state_chunks ? next_dynamic(lo, hi) : next_guided(lo, hi);
 }
 
+/* ------------------------------------------------------------------ schedule(runtime)
+ * Threads of a team have the same schedule when they come to a loop, as the specification asks.
+ * With a static one each counts its own chunks. */
+enum { STATIC = 1, DYNAMIC = 2, GUIDED = 3 }; /* omp_sched_t */
+static __OMPGPU_SHARED u8 __ompgpu_state_static __OMPGPU_SHARED_INIT;
+
+static void start_runtime_loop(u64 trip, unsigned nthreads)
+{
+    struct schedule s = __ompgpu_schedule();
+    _Bool is_static = s.kind != DYNAMIC && s.kind != GUIDED;
+    u64 block = (trip + nthreads - 1) / nthreads, chunk = s.chunk ? s.chunk : is_static ? block : 1;
+    start_loop(s.kind == GUIDED ? __OMPGPU_GUIDED : __OMPGPU_DYNAMIC, trip, chunk ? chunk : 1,
+               nthreads);
+    __ompgpu_state_static = is_static;
+}
+
+void __ompgpu_runtime_init(unsigned long long trip)
+{
+    if (__ompgpu_level() > 1) {
+        __ompgpu_state_pending[__ompgpu_arch_tid()] = trip;
+        return;
+    }
+    __ompgpu_barrier(0); /* every thread has left the loop before */
+    __ompgpu_state_pending[__ompgpu_arch_tid()] = (u64)__ompgpu_thread_id();
+    if (__ompgpu_thread_id() == 0)
+        start_runtime_loop(trip, (unsigned)__ompgpu_num_threads());
+    __ompgpu_barrier(0);
+}
+
+_Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi)
+{
+    if (__ompgpu_level() > 1 || !__ompgpu_state_static)
+        return __ompgpu_dispatch_next(lo, hi);
+    u64 *mine = (u64 *)&__ompgpu_state_pending[__ompgpu_arch_tid()];
+    u64 trip = __ompgpu_state_trip, chunk = __ompgpu_state_chunk;
+    if (*mine >= __ompgpu_state_chunks)
+        return 0;
+    *lo = *mine * chunk;
+    *hi = chunk < trip - *lo ? *lo + chunk : trip;
+    *mine += (u64)__ompgpu_num_threads();
+    return 1;
+}
+
 /* omp-device replaces the calls. */
 unsigned __ompgpu_batch_size(void) { return 1; }

@@ -16,6 +16,7 @@ static const struct device_func {
         GROUP_STDIO,
         GROUP_ASSERT,
         GROUP_OMP,
+        GROUP_SCHEDULE,
         GROUP_LOCK
     } group;
     const char *name;
@@ -104,6 +105,7 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     const struct device_func *d = find_device_func(f->f->name);
     f->known = d && (f->system || (!f->f->defined && !is_free_name(f->f->name)));
     f->locks = f->known && d->group == GROUP_LOCK;
+    w->fe->u->sets_schedule |= f->known && d->group == GROUP_SCHEDULE;
     for (unsigned i = 0; i < w->functions.n; i++)
         if (w->functions.at[i] == f)
             return;

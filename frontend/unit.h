@@ -536,6 +536,7 @@ struct omp_unit {
     bool needs_link;
     /* defines declare target functions or variables that other files can use */
     bool provides;
+    bool sets_schedule; /* device code calls omp_set_schedule: schedule(runtime) follows it */
     /* user-defined reductions, by position */
     struct omp_udr *udrs;
     unsigned nudrs;

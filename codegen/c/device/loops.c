@@ -198,43 +198,56 @@ static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct 
 }
 
 /* ----------------------------------------------------------------- schedules as lists of levels */
-enum kind { BLOCK, CHUNK, DYNAMIC, CYCLIC, SERIAL };
+enum kind { BLOCK, CHUNK, DYNAMIC, RUNTIME, CYCLIC, SERIAL };
 struct level {
     enum kind kind;
     enum cg_who who;
     const struct omp_clause *clause;
 };
 
-static unsigned thread_levels(struct level *to, const struct omp_clause *k)
+/* The schedule that the clause names; of `runtime`, where nothing on the device sets one, none. */
+static enum omp_sched schedule_of(const struct cg *cg, const struct omp_clause *k)
 {
-    enum omp_sched s = k ? k->sched : OMPSCHED_NONE;
+    return !k || k->sched == OMPSCHED_AUTO ||
+                   (k->sched == OMPSCHED_RUNTIME && !cg->unit->sets_schedule)
+               ? OMPSCHED_NONE
+               : k->sched;
+}
+
+static unsigned thread_levels(const struct cg *cg, struct level *to, const struct omp_clause *k)
+{
+    enum omp_sched s = schedule_of(cg, k);
     bool chunk = k && !cg_empty(k->expr.extent);
-    if (s == OMPSCHED_NONE || s == OMPSCHED_AUTO || s == OMPSCHED_RUNTIME) {
+    if (s == OMPSCHED_NONE) {
         to[0] = (struct level){ CYCLIC, CG_THREAD, NULL };
         return 1;
     }
-    to[0] = (struct level){ s == OMPSCHED_STATIC ? chunk ? CHUNK : BLOCK : DYNAMIC, CG_THREAD, k };
+    enum kind kind = s == OMPSCHED_RUNTIME  ? RUNTIME
+                     : s != OMPSCHED_STATIC ? DYNAMIC
+                     : chunk                ? CHUNK
+                                            : BLOCK;
+    to[0] = (struct level){ kind, CG_THREAD, k };
     to[1] = (struct level){ SERIAL, CG_ONE, NULL };
     return 2;
 }
 
-static unsigned schedule_levels(struct level *to, enum cg_who who, const struct omp_clause *sched,
-                                const struct omp_clause *dist)
+static unsigned schedule_levels(const struct cg *cg, struct level *to, enum cg_who who,
+                                const struct omp_clause *sched, const struct omp_clause *dist)
 {
-    bool free_choice = !sched || sched->sched == OMPSCHED_AUTO || sched->sched == OMPSCHED_RUNTIME;
+    bool free_choice = schedule_of(cg, sched) == OMPSCHED_NONE;
     if (who == CG_ONE) {
         to[0] = (struct level){ SERIAL, CG_ONE, NULL };
         return 1;
     }
     if (who == CG_THREAD)
-        return thread_levels(to, sched);
+        return thread_levels(cg, to, sched);
     if (!dist && (who == CG_TEAM || free_choice)) {
         to[0] = (struct level){ CYCLIC, who, NULL };
         return 1;
     }
     to[0] = (struct level){ dist && !cg_empty(dist->expr.extent) ? CHUNK : BLOCK, CG_TEAM, dist };
     if (who == CG_ALL_THREADS)
-        return 1 + thread_levels(to + 1, sched);
+        return 1 + thread_levels(cg, to + 1, sched);
     to[1] = (struct level){ SERIAL, CG_ONE, NULL };
     return 2;
 }
@@ -312,6 +325,11 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
                 "__ompgpu_next_chunk%u(&@c%u))",
                 w, d, w, takers[l->who], r.m, chunk, d, w, d);
         cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_chunk%u(&@c%u);", w, d, w, d);
+        break;
+    case RUNTIME:
+        cg_line(cg, "__ompgpu_runtime_init(%s);", r.m);
+        cg_open(cg, "for (struct __ompgpu_range%u @r%u; __ompgpu_next_runtime%u(&@r%u);)", w, d, w,
+                d);
         break;
     default:
         cg_line(cg, "__ompgpu_dispatch_init(__OMPGPU_%s, %s, %s);",
@@ -615,7 +633,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     struct level levels[3];
     struct range r;
     unsigned tasks = task_levels(levels, c, p), open = cg->out->open;
-    unsigned nlevels = tasks ? tasks : schedule_levels(levels, who, schedule, dist_schedule);
+    unsigned nlevels = tasks ? tasks : schedule_levels(cg, levels, who, schedule, dist_schedule);
     declare_bounds(cg, c, &n);
     declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);
     r = (struct range){ "0", n.total };

@@ -44,8 +44,8 @@ static const struct known {
     { "omp_get_proc_bind", KNOWN_EVERY, 0 },
     { "omp_set_dynamic", KNOWN_DROP, 0 },
     { "omp_set_nested", KNOWN_DROP, 0 },
-    { "omp_set_schedule", KNOWN_DROP, 0 },
-    { "omp_get_schedule", KNOWN_LOCAL, 0 }, /* the device's are fixed: devicertl/omp_api.c */
+    { "omp_set_schedule", KNOWN_EVERY, 0 }, /* a thread has its own: devicertl/omp_api.c */
+    { "omp_get_schedule", KNOWN_LOCAL, 0 },
     { "strlen", KNOWN_READ, 0 },
     { "strcmp", KNOWN_READ, 0 },
     { "memcmp", KNOWN_READ, 0 },
@@ -91,6 +91,8 @@ static const struct known {
     { "__ompgpu_deferred_get_array", KNOWN_LOCAL, 0 },
     { "__ompgpu_dispatch_init", KNOWN_QUERY, 0 },
     { "__ompgpu_dispatch_next", KNOWN_QUERY, 0 },
+    { "__ompgpu_runtime_init", KNOWN_QUERY, 0 },
+    { "__ompgpu_runtime_next", KNOWN_QUERY, 0 },
     { "omp_get_ancestor_thread_num", KNOWN_QUERY, 0 },
     { "omp_get_team_size", KNOWN_QUERY, 0 },
     { "omp_alloc", KNOWN_FRESH, 0 },

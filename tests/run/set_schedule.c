@@ -1,0 +1,63 @@
+/* omp_set_schedule in regions: what omp_get_schedule says, and who runs which iteration of schedule(runtime) */
+#include "check.h"
+
+enum { N = 100, THREADS = 4 };
+static int who[N], hits[N];
+
+static int is_static(int chunk)
+{
+    for (int i = 0; i < N; i++)
+        if (who[i] != i / chunk % THREADS || hits[i] != 1)
+            return 0;
+    return 1;
+}
+
+int main(void)
+{
+    int on = 0, bad = 0, kind = 0, chunk = 0, total = 0;
+    omp_sched_t k;
+#pragma omp target map(tofrom: who, hits) map(from: on, kind, chunk)
+    {
+        on = ON_DEVICE;
+        omp_get_schedule(&k, &chunk);
+        omp_set_schedule(omp_sched_static, 3);
+#pragma omp parallel for num_threads(THREADS) schedule(runtime)
+        for (int i = 0; i < N; i++) {
+            who[i] = omp_get_thread_num();
+            hits[i]++;
+        }
+        omp_get_schedule(&k, &chunk);
+        kind = k;
+    }
+    CHECK(on && kind == omp_sched_static && chunk == 3 && is_static(3));
+    for (int i = 0; i < N; i++)
+        hits[i] = 0;
+#pragma omp target parallel num_threads(THREADS) map(tofrom: who, hits) reduction(+: bad)
+    {
+        omp_sched_t mine;
+        int size;
+        omp_set_schedule(omp_sched_static, 7);
+#pragma omp for schedule(runtime)
+        for (int i = 0; i < N; i++) {
+            who[i] = omp_get_thread_num();
+            hits[i]++;
+        }
+        omp_set_schedule(omp_sched_guided, 2);
+        omp_get_schedule(&mine, &size);
+        bad += mine != omp_sched_guided || size != 2;
+    }
+    CHECK(bad == 0 && is_static(7));
+    for (int s = 1; s <= 4; s++) {
+        total = 0;
+#pragma omp target teams num_teams(2) thread_limit(THREADS) map(tofrom: total)
+        {
+            omp_set_schedule((omp_sched_t)s, s == 4 ? 0 : s);
+#pragma omp distribute parallel for schedule(runtime) reduction(+: total)
+            for (int i = 0; i < N; i++)
+                total += i;
+        }
+        bad += total != N * (N - 1) / 2;
+    }
+    CHECK_EQ(bad, 0);
+    return RESULT;
+}
