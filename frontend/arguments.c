@@ -283,6 +283,13 @@ static unsigned directive_argument(struct reader *r, unsigned k)
     return close + 1;
 }
 
+/* A word may be a clause that only clang knows; of the rest of the line after anything else clang
+ * reads nothing. */
+static bool ends_clauses(const struct reader *r, unsigned k)
+{
+    return !is_ident(r, k) && !token_is(r, k, ",") && !(r->p->c->leaves & OMPL_OTHER);
+}
+
 static void read_clauses(struct fe *fe, struct fe_pragma *p, bool collecting)
 {
     struct reader r = { .fe = fe, .p = p, .end = p->ntokens, .collecting = collecting };
@@ -296,8 +303,11 @@ static void read_clauses(struct fe *fe, struct fe_pragma *p, bool collecting)
             k = read_clause(&r, kind, k);
             continue;
         }
-        if (is_ident(&r, k) && !p->unexpected && !(p->c->leaves & OMPL_OTHER))
+        bool last = ends_clauses(&r, k);
+        if ((is_ident(&r, k) || last) && !p->unexpected && !(p->c->leaves & OMPL_OTHER))
             p->unexpected = p->tokens[k].begin;
+        if (last)
+            break;
         k = token_is(&r, k + 1, "(") ? closing(&r, k + 1) + 1 : k + 1;
     }
 }

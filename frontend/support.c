@@ -5,7 +5,6 @@
  * surroundings has a function here; a few rows are found where another pass reads the text.  Host
  * code is not looked at: clang compiles it as it always does. */
 #include "frontend/fe.h"
-#include <ctype.h>
 #include <string.h>
 
 static const char *const messages[] = {
@@ -123,12 +122,13 @@ static void check_allocate(struct fe *fe, const struct fe_pragma *p)
 /* On the host clang has the say. */
 static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
 {
-    unsigned end = p->unexpected;
-    while (isalnum((unsigned char)fe->u->text[end]) || fe->u->text[end] == '_')
-        end++;
+    const struct fe_token *t = p->tokens;
+    while (t->begin < p->unexpected)
+        t++;
     if (is_ours(p->c) || (p->c->leaves & (OMPL_DATA | OMPL_DECLARE_TARGET)))
-        fe_error(fe, p->unexpected, "unexpected OpenMP clause '%s' in directive '#pragma omp %s'",
-                 fe_text(fe, (struct omp_extent){ p->unexpected, end }), p->c->spelling);
+        fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'",
+                 t->kind == TOK_IDENT ? "OpenMP clause " : "",
+                 fe_text(fe, (struct omp_extent){ t->begin, t->end }), p->c->spelling);
 }
 
 /* It may become a target construct: clang would run that on the host. */

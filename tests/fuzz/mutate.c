@@ -3,7 +3,7 @@
  *   mutate SEED COUNT EVERY TREE FILE.i…
  *
  * Takes a preprocessed file, changes the tokens of one of its directives, and gives it to omp-split; where that accepts it, to clang's own check;
- * where that does, too, both outputs to clang.  Each EVERYth one goes through the whole command.  A mutant must end within ten seconds, by itself,
+ * where that does, too, both outputs to clang.  Each EVERYth one goes through the whole command.  A mutant must end within ten seconds of the processor, by itself,
  * with an error that has a place, or with texts that compile; nothing may be left in TMPDIR.  Works in the current directory; prints a line for
  * each failure and keeps the mutant as failed-N.i; at the end the numbers.  TREE: where bin/ and lib/ are. */
 #include <ctype.h>
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,15 +191,16 @@ static int run(char *const *argv)
     if (!child) {
         int fd = open("messages", O_WRONLY | O_CREAT | O_TRUNC, 0666);
         setpgid(0, 0);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){ 10, 11 });
         dup2(fd, 1), dup2(fd, 2);
         execv(argv[0], argv);
         _exit(127);
     }
     setpgid(child, child);
-    alarm(10);
+    alarm(200);                       /* for what waits; the machine may be busy */
     while (waitpid(child, &status, 0) < 0) continue;
     bool late = !alarm(0);
-    if (WIFSIGNALED(status)) return late && WTERMSIG(status) == SIGKILL ? HANGS : CRASHES;
+    if (WIFSIGNALED(status)) return late || WTERMSIG(status) == SIGXCPU ? HANGS : CRASHES;
     return WEXITSTATUS(status);
 }
 static bool says(const char *what)

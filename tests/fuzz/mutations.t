@@ -17,21 +17,28 @@ mkdir sources work
 for f in $files; do
     [ ! -e "$ROOT/tests/run/$f.c" ] || "$CLANG" -E -w -fopenmp -fopenmp-version=60 "$ROOT/tests/run/$f.c" -o "sources/$f.i"
 done
-mutants() { cd work && ../mutate $seed $count $every "$ROOT" "$T"/sources/*.i; }
+mutants() ( cd work && ../mutate $seed $count $every "$ROOT" "$T"/sources/*.i )
 check "$count mutants from seed $seed on" mutants
 tail -1 "$T/.log" | sed 's/^/# /'
 
 # What mutants have found.
-cat >quote.c <<'C'
+cat >junk.c <<'C'
 int main(void)
 {
     int x = 1;
 #pragma omp target map(tofrom: x) " ( variant
     x = 0;
+#pragma omp target parallel for num_threads(2) ) schedule(static)
+    for (int i = 0; i < 9; i++) x = i;
+#pragma omp parallel for ) num_threads( : )
+    for (int i = 0; i < 9; i++) x += 0;
     return x;
 }
 C
-compile_run "an apostrophe in what clang ignores" quote.c -w
+check "the rest of a line that clang ignores is an error" test_must_fail 1 "$CC" -w -c junk.c
+cp .log err
+check "of the first token" error_at err junk.c:4:35 '"'
+check "each" [ "$(grep -c error: err)" = 2 ]
 cat >endless.c <<'C'
 struct best { int v; };
 #pragma omp declare reduction(most : best : omp_out = omp_in)
