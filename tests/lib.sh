@@ -6,6 +6,7 @@
 #   $SAMPLES  samples/               $OBJ      obj/ (or $OMPGPU_OBJ)
 #   $ARCH     --gpu-arch= for programs that the test runs: emu, or native where there is a GPU, or $OMPGPU_TEST_ARCH
 #   $GPUS     the GPU generations for which ptxas is to assemble programs, as in --gpu-arch=; empty without ptxas
+#   $MACHINE  the generation for which programs are compiled in the long form, to run on the PTX machine; empty in the short one
 #   $SLOWER   how many times slower than usual programs may be: 1, with sanitizers 10
 #
 # Results
@@ -27,7 +28,8 @@
 #   compile GPUS FLAGS…              ./prog from it for $ARCH and GPUS (may be empty); there must be no message but remarks, which are in ./remarks,
 #                                    and what the program announces
 #   run_ways [FILE]                  runs ./prog, on the emulated device under four schedules; FILE: the output wanted
-#   form GPUS FLAGS…                 compile, run_ways and, where there is code for GPUS, run_on_machine
+#   form GPUS FLAGS…                 compile, run_ways and, where there is code for GPUS (in the long form always), on_machine
+#   on_machine COMMAND…              runs a program on the PTX machine; in the long form under several schedules
 #   compile_run NAME FILE.c [FLAGS…] compiles it with -O2 and runs it once
 # Conditions: have_gpu, have_ptxas
 # shellcheck shell=sh disable=SC2034
@@ -128,6 +130,8 @@ fi
 # The emulated device must be asked for, or its use is announced.
 unset OMPGPU_DEVICE
 case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
+MACHINE=
+[ -z "$GPUS" ] || [ -z "${OMPGPU_LONG:-}" ] || MACHINE=sm_75
 SLOWER=1
 [ -z "${OMPGPU_SANITIZE:-}" ] || SLOWER=10
 
@@ -169,15 +173,19 @@ run_ways() {
     unset OMPGPU_EMU_SCHEDULE
 }
 form() {
-    compile "$@" || return
-    tap_machine=$1; shift
+    tap_machine=${1:-$MACHINE}; shift
+    compile "$tap_machine" "$@" || return
     check "$name $*: runs" run_ways "${src%.c}.out"
-    [ -z "$tap_machine" ] || check "$name $*: runs on the PTX machine" run_on_machine "${src%.c}.out"
+    [ -z "$tap_machine" ] || check "$name $*: runs on the PTX machine" on_machine run_once "${src%.c}.out"
 }
-# The same program again: its PTX, executed.  In the long form with a random schedule, too.
-run_on_machine() {
-    OMPGPU_DEVICE=ptx run_once "$@" || return 1
-    [ -z "${OMPGPU_LONG:-}" ] || OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=1 run_once "$@"
+# Where the PTX is executed.  The long form has random schedules, and stores that others see late, too.
+on_machine() {
+    OMPGPU_DEVICE=ptx "$@" || return 1
+    [ -n "$MACHINE" ] || return 0
+    for tap_seed in 1 2 3 4; do
+        OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=$tap_seed "$@" || { echo "with OMPGPU_PTX_SCHEDULE=$tap_seed"; return 1; }
+    done
+    OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=5 OMPGPU_PTX_MEMORY=weak "$@" || { echo "with OMPGPU_PTX_SCHEDULE=5 OMPGPU_PTX_MEMORY=weak"; return 1; }
 }
 compile_run() {
     tap_name=$1 tap_src=$2; shift 2

@@ -14,8 +14,9 @@ random_programs() {                             # GENERATOR PROGRAMS KERNELS
         ./gen $seed "$3" >"$1_$seed.c"
         case $((seed % 3)) in 0) level=-O0 ;; 1) level=-O1 ;; *) level=-O2 ;; esac
         # shellcheck disable=SC2086
-        if check "$1 $seed $level: compiles" in_time "$CC" $ARCH -w $level "$1_$seed.c" -o prog; then
+        if check "$1 $seed $level: compiles" in_time "$CC" $ARCH${MACHINE:+,$MACHINE} -w $level "$1_$seed.c" -o prog; then
             check "$1 $seed $level: computes what plain C does" run_seed $seed
+            [ -z "$MACHINE" ] || check "$1 $seed $level: on the PTX machine" on_machine in_time ./prog
         fi
         if [ $seed = $((FIRST + 1)) ] && have_ptxas; then
             check "$1 $seed: compiles for a GPU" in_time "$CC" --gpu-arch=sm_90 -w -O2 -c "$1_$seed.c" -o gpu.o

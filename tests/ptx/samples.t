@@ -70,6 +70,9 @@ PERL
 else skip JSON "perl has no JSON::PP"
 fi
 
+check "the tests' programs run on it where they are told so" sh -c 'cd "$1" && . tests/lib.sh && cp "$2/prog" . && OMPGPU_PROFILE=1 on_machine run_once && has out "^main_7 "' \
+    sh "$ROOT" "$T"
+
 # ------------------------------------------------------------------ what a GPU would punish
 cat >wrong.c <<'C'
 #include <stdio.h>

@@ -19,6 +19,9 @@ else also=$(program_says also) IFS=,; set -f; set -- $also; set +f; unset IFS
 fi
 for flags do
     # shellcheck disable=SC2086
-    form "" $flags
+    case $flags in
+    -O0 | "-O2 -g") MACHINE='' form "" $flags ;; # no new code for the PTX machine
+    *) form "" $flags ;;
+    esac
 done
 finish
