@@ -1,10 +1,7 @@
 // memory.cu - the spaces and how they are accessed: vectors of all widths, cache hints, asynchronous copies to shared memory, tiles, constants,
 // initialised globals with pointers in them, packed structures, predicates on addresses, volatile and byte-wise copies.
 #include "check.h"
-#include <cooperative_groups.h>
-#include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
-namespace cg = cooperative_groups;
 
 template <class V, class E, int N> __global__ void vectors(V *out, const V *in)
 {
@@ -52,15 +49,6 @@ __global__ void asynchronous(int *out, const int *in)
     for (int k = 0; k < 4; k++)
         out[128 + 4 * t + k] = stage[1][(4 * t + k + 9) % 512];
     out[640 + t] = stage[0][384 + t];
-}
-__global__ void group_copy(int *out, const int *in, int n)
-{
-    extern __shared__ int buffer[];
-    cg::thread_block block = cg::this_thread_block();
-    cg::memcpy_async(block, buffer, in, n * sizeof(int));
-    cg::wait(block);
-    for (int k = threadIdx.x; k < n; k += blockDim.x)
-        out[k] = buffer[n - 1 - k];
 }
 
 enum { TILE = 16 };
@@ -154,9 +142,6 @@ int main()
     expect("cp.async", copied, [](int i) {
         return i < 128 ? (i + 1) % 128 * 7 + (128 + (2 * i + 5) % 256) * 7 : i < 640 ? (i - 128 + 9) % 512 * 7 : (i - 640) * 7 & 0xffff;
     });
-    Array<int> reversed(300);
-    group_copy<<<1, 64, 300 * sizeof(int)>>>(reversed.device, in.device, 300);
-    expect("memcpy_async of a group", reversed, [](int i) { return (299 - i) * 7; });
 
     int n = 50;
     Array<float> a(n * n, [](int i) { return i; }), b(n * n);

@@ -1,9 +1,5 @@
-// warp.cu - what the lanes of a warp do together: shuffles of all kinds, widths and types, votes, match, redux, groups that a branch made.
+// warp.cu - what the lanes of a warp do together: shuffles of all kinds, widths and types, votes, match, redux.
 #include "check.h"
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
-#include <cooperative_groups/scan.h>
-namespace cg = cooperative_groups;
 constexpr unsigned ALL = 0xffffffff;
 
 template <class T> __global__ void shuffles(T *out, const T *in, int width)
@@ -84,47 +80,6 @@ void test_redux()
     expect("redux", out, [&](int i) { return w[i]; });
 }
 
-// Tiles, and the groups of lanes that a branch left together.
-__global__ void groups(int *out, int *counter)
-{
-    cg::thread_block block = cg::this_thread_block();
-    auto tile = cg::tiled_partition<8>(block);
-    int t = block.thread_rank();
-    out[t * 6] = cg::reduce(tile, t, cg::plus<int>());
-    out[t * 6 + 1] = cg::reduce(tile, t, cg::greater<int>());
-    out[t * 6 + 2] = cg::inclusive_scan(tile, t);
-    auto warp = cg::tiled_partition<32>(block);
-    auto part = cg::labeled_partition(warp, t % 3);
-    out[t * 6 + 3] = cg::reduce(part, 1, cg::plus<int>());
-    out[t * 6 + 4] = cg::binary_partition(warp, t % 32 < 10).size();
-    out[t * 6 + 5] = 0;
-    if (t % 2) {                      // one atomic update for all lanes that came
-        cg::coalesced_group g = cg::coalesced_threads();
-        int first = 0;
-        if (g.thread_rank() == 0)
-            first = atomicAdd(counter, (int)g.size());
-        first = g.shfl(first, 0);
-        out[t * 6 + 5] = g.any(first >= 0) + g.all(t % 2);
-        atomicAdd(counter + 1, first + (int)g.thread_rank());
-    }
-    block.sync();
-}
-void test_groups()
-{
-    Array<int> out(64 * 6), counter(2);
-    groups<<<1, 64>>>(out.device, counter.device);
-    expect("groups", out, [](int i) {
-        int t = i / 6, tile = t / 8 * 8, sum = 0, n = 0;
-        for (int k = tile; k <= t; k++)
-            sum += k;
-        for (int k = t / 32 * 32; k < t / 32 * 32 + 32; k++)
-            n += k % 3 == t % 3;
-        int w[] = { tile * 8 + 28, tile + 7, sum, n, t % 32 < 10 ? 10 : 22, t % 2 ? 2 : 0 };
-        return w[i % 6];
-    });
-    expect("coalesced", counter, [](int i) { return i ? 31 * 32 / 2 : 32; });
-}
-
 // Reductions and scans by hand, also by a part of a warp.
 __global__ void reductions(float *out, const float *in, int n)
 {
@@ -164,7 +119,6 @@ int main()
     });
     expect("match 64", m64, [](int i) { return 0x11111111u << i % 4; });
     test_redux();
-    test_groups();
     Array<float> in(32, [](int i) { return i + 0.5f; });
     for (int n : { 1, 7, 31, 32 }) {
         Array<float> out(64, [](int) { return -1.f; });
