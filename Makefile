@@ -251,9 +251,11 @@ demo: deps
 	$(again) all
 	@sh samples/demo.sh
 
+# What is executed comes first: where there is a figure of it, the static ones only explain it.
+benches := tests/bench/executed.sh $(filter-out tests/bench/executed.sh,$(sort $(wildcard tests/bench/*.sh)))
 bench: deps
 	$(again) tests
-	@for b in tests/bench/*.sh; do sh "$$b" || exit 1; done
+	@for b in $(benches); do sh "$$b" || exit 1; done
 
 gpu-kit: deps
 	$(again) tests

@@ -21,6 +21,7 @@ samples/sum.c sum 100000 main=sum:100000
 samples/jacobi.c jacobi 200 on_device_21=copy:40000 on_device_27=stencil:39204
 samples/nw.c nw 400 align=wave:200
 samples/nw_blocks.c nw_blocks 400 align=blocks:3200
+samples/nw_called.c nw_blocks 400 align=blocks:3200
 samples/fork_join.c fork_join 100 main=fork_join:10000
 samples/rows.c rows 200 main=rows:86000
 samples/lud.c lud 128 diagonal=diagonal:256 perimeter=perimeter:2048 interior=interior:5000

@@ -58,8 +58,6 @@ for name in nw nw_blocks nw_called fork_join rows lud; do
         figures "$T/cuda.ptx" >"$T/cuda"
         # shellcheck disable=SC2046,SC2059
         printf "$row" $name CUDA $(cat "$T/cuda") - -
-        read -r theirs rest <"$T/cuda"
-        bar "$name: SPMD is $(ratio "$1" "$theirs") of CUDA's instructions, at most 1.3" $((10 * $1)) -le $((13 * theirs))
     fi
     bar "$name: no indirect call, no device malloc" "$3 $4" = "0 0"
     generic_switches=$(sed 's/.* //' "$T/generic")

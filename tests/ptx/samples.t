@@ -70,6 +70,16 @@ PERL
 else skip JSON "perl has no JSON::PP"
 fi
 
+if perl -MJSON::PP -e 1 2>/dev/null; then
+    for pad in " + 1" ""; do
+        sed "s/TILE + 1/TILE$pad/" "$SAMPLES/transpose.c" >transpose.c
+        check "transpose with TILE$pad: compiles" "$CC" --gpu-arch=sm_75 -O2 transpose.c -o transpose && check "... runs" env OMPGPU_PROFILE=p.json ./transpose 64
+        # shellcheck disable=SC2016
+        check "... stores of the naive one: 32 sectors; of tiles: 4; barriers; bank conflicts" json 'my %s = map { /^(\w+)_/ => $k{$_} } keys %k;
+            $s{naive}{stores}{sectors_a_request} == 32 && $s{tiled}{stores}{sectors_a_request} == 4 && $s{naive}{barriers} == 0 &&
+            $s{tiled}{barriers} > 0 && $s{tiled}{bank_conflict_replays} '"$([ -n "$pad" ] && echo '== 0' || echo '> 1000')"
+    done
+fi
 check "the tests' programs run on it where they are told so" sh -c 'cd "$1" && . tests/lib.sh && cp "$2/prog" . && OMPGPU_PROFILE=1 on_machine run_once && has out "^main_7 "' \
     sh "$ROOT" "$T"
 
