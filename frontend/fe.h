@@ -22,6 +22,7 @@
  *   mode.c      SPMD or generic, which regions need workers
  *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
  *               reductions
+ *   rejected.c  valid code that clang rejects, in a form that it takes
  *   types.c     C types, names for local and unnamed types */
 #ifndef OMPGPU_FE_H
 #define OMPGPU_FE_H
@@ -359,6 +360,8 @@ bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned
 /* section.c */
 int64_t fe_section_count(const struct omp_section *); /* its elements, -1: not known */
 const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them, or NULL */
+/* rejected.c */
+void fe_find_rejected(struct fe *);
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);

@@ -544,6 +544,9 @@ struct omp_unit {
      * -fopenmp-offload-mandatory; each line of generated
      * code counts as the directive's, for debug information and messages. */
     bool atomic_reduction, remarks, exact_lines, offload_mandatory;
+    /* Where clang rejects the file wrongly (rejected.c), or NULL: the text to go on with, to be
+     * read again, and the text without what only the check of the file sees.  From malloc. */
+    char *accepted, *checked;
     struct arena *arena;
     void *lines; /* frontend use: line markers */
 };

@@ -1,7 +1,7 @@
 /* main.c - omp-split: one preprocessed file in, the device text and the host text out.
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
- *             [--atomic-reduction] [--remarks] [--exact-lines]
+ *             [--check T/app.check.i] [--atomic-reduction] [--remarks] [--exact-lines]
  *             [--offload-mandatory] T/app.i -- CLANG-ARGS
  *   omp-split --path app.c --screen T/app.i
  *   omp-split --path app.c --hide-scans T/app.check.c app.c
@@ -20,7 +20,7 @@
 #include <string.h>
 
 struct options {
-    const char *path, *device, *host, *tree, *hide_scans, *input;
+    const char *path, *device, *host, *check, *tree, *hide_scans, *input;
     bool emit_tree, atomic_reduction, remarks, exact_lines, offload_mandatory, screen;
     int nargs;
     const char *const *args;
@@ -46,8 +46,8 @@ static int read_options(int argc, char **argv, struct options *o)
         const char *name;
         const char **value;
     } rows[] = {
-        { "--path", &o->path }, { "--device", &o->device },         { "--host", &o->host },
-        { "--tree", &o->tree }, { "--hide-scans", &o->hide_scans },
+        { "--path", &o->path }, { "--device", &o->device }, { "--check", &o->check },
+        { "--host", &o->host }, { "--tree", &o->tree },     { "--hide-scans", &o->hide_scans },
     };
     errno = 0;
     for (int i = 1; i < argc; i++) {
@@ -156,6 +156,25 @@ static int hide_scans(const struct options *o, char *text, size_t length)
                                                    : report_failure("cannot write", o->hide_scans);
 }
 
+/* The text for the check, where clang would reject the user's. */
+static bool write_check(const struct options *o, const char *text)
+{
+    return !o->check || !text || file_write(o->check, text, strlen(text));
+}
+
+static struct omp_unit *parse(const struct options *o, char *text, size_t length)
+{
+    struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
+    const char *accepted = u ? u->accepted : NULL;
+    if (accepted) {
+        omp_unit_free(u);
+        u = fe_parse(o->path, (char *)accepted, strlen(accepted), o->nargs, o->args);
+    }
+    if (u && !write_check(o, u->checked ? u->checked : accepted))
+        report_failure("cannot write", o->check);
+    return u;
+}
+
 static int split_file(const struct options *o, char *text, size_t length)
 {
     bool for_device;
@@ -166,7 +185,7 @@ static int split_file(const struct options *o, char *text, size_t length)
         return TOOL_OK;
     if (!for_device && !o->emit_tree)
         return TOOL_NO_TARGETS;
-    struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
+    struct omp_unit *u = parse(o, text, length);
     if (!u)
         return TOOL_ERROR;
     u->atomic_reduction = o->atomic_reduction;

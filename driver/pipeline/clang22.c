@@ -19,6 +19,12 @@
  *   file's name.
  *   Until clang implements these combinations: tests/errors/scan.t, tests/run/scan.c.
  *
+ * Valid code that it rejects (accepted_as_rewritten in stages.c; frontend/rejected.c)
+ *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target
+ *   loop` crashes it; `target update` of a static variable that is declare target: an error.  Where
+ *   its check fails and omp-split has found such code, it checks the text that omp-split writes.
+ *   Until clang accepts them: tests/run/nameless.c.
+ *
  * Variable length arrays on the device (drv_vla_target)
  *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no
  *   later stage minds.  Such a text is compiled for wasm64, which has the same sizes,

@@ -183,7 +183,7 @@ static void split(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     WORDS_ADD(&p->argv, drv_tool("omp-split"), "--path", shown_path(j));
     WORDS_ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host",
-              drv_job_file(j, "host.c"));
+              drv_job_file(j, "host.c"), "--check", drv_job_file(j, "check.i"));
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
         WORDS_ADD(&p->argv, "--atomic-reduction");
     if (drv_has(j->opt, FLAG_OFFLOAD_MANDATORY))
@@ -539,6 +539,7 @@ struct run {
     bool endless; /* clang hangs on this file */
     int failed;   /* exit code */
     struct proc *culprit;
+    struct proc *rejected; /* a check that waits for what split has to say of it */
 };
 
 static void end_stage(struct run *r, enum stage_id id) { r->ended |= 1u << id; }
@@ -624,6 +625,52 @@ static bool accepted_by_older(const struct job *j)
     return false;
 }
 
+/* clang rejects some files wrongly: then split has written what to check instead
+ * (frontend/rejected.c), and what clang says of that counts. */
+static bool accepted_as_rewritten(const struct job *j, struct proc *check)
+{
+    const char *text = drv_job_file(j, "check.i");
+    struct proc p = { .err = mem_printf("%srewritten.err", j->err_base),
+                      .doing = mem_printf("checking '%s'", j->path) };
+    if (access(text, R_OK) != 0)
+        return false;
+    WORDS_ADD(&p.argv, drv_clang(), "-fsyntax-only");
+    drv_common_args(j->opt, &p.argv);
+    drv_add_args(&p.argv, j->opt, FOR_CHECK);
+    WORDS_ADD(&p.argv, "-Wno-unused-command-line-argument", "-Wno-gnu", "-x", "cpp-output", text);
+    int code = drv_proc_run(&p);
+    if (code == 0)
+        drv_show(p.err, j->opt->verbose);
+    if (code == 1)
+        check->err = p.err;
+    return code == 0;
+}
+
+static void reject(struct run *r, struct proc *check)
+{
+    drv_show(check->err, r->job->opt->verbose);
+    r->failed = EXIT_COMPILE;
+    r->culprit = check;
+    r->rejected = NULL;
+}
+
+/* True: it is not known yet. */
+static bool waits_for_split(struct run *r, struct proc *p)
+{
+    bool may = !r->failed && !p->timed_out && !(r->ended >> SPLIT & 1);
+    if (may)
+        r->rejected = p;
+    return may;
+}
+
+static void end_check(struct run *r, struct proc *p)
+{
+    if (p->code == 0)
+        drv_show(p->err, r->job->opt->verbose);
+    else if (!waits_for_split(r, p) && (p->timed_out || !accepted_as_rewritten(r->job, p)))
+        reject(r, p);
+}
+
 static void ended(struct run *r, struct proc *p)
 {
     const struct stage *s = p->tag;
@@ -640,13 +687,17 @@ static void ended(struct run *r, struct proc *p)
         return;
     }
     if (id == CHECK)
-        drv_show(p->err, r->job->opt->verbose);
-    if ((!orderly || code) && (!r->failed || id == CHECK)) {
+        end_check(r, p);
+    else if ((!orderly || code) && !r->failed) {
         r->failed = EXIT_COMPILE;
         r->culprit = p;
     }
     if (--r->left[id] == 0)
         end_stage(r, id);
+    if (r->rejected && (r->failed || (id == SPLIT && !accepted_as_rewritten(r->job, r->rejected))))
+        reject(r, r->rejected);
+    else if (id == SPLIT)
+        r->rejected = NULL;
 }
 
 static bool check_runs(const struct run *r)

@@ -104,6 +104,16 @@ int main(void) { int __ompgpu_unit = 0;
 #pragma omp target
 { int __omp_k = 0; __omp_k++; } }
 C
+bad "beside a member of what has no name, which clang rejects" t.c:6:35 "'map'|'#pragma omp target'" <<'C'
+struct s { int m; };
+struct s f(void);
+int main(void) { int x = 0;
+#pragma omp target map(x)
+x = f().m;
+#pragma omp target private(x) map(x)
+x++; }
+C
+check "... and nothing else" silent err addressable
 bad "in an attribute" t.c:3:23 "'detach'|'#pragma omp target'" -std=c23 <<'C'
 int main(void) { int x = 0;
     x++; [[omp::directive(target

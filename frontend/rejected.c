@@ -1,0 +1,286 @@
+/* rejected.c - valid code that clang 22 rejects, in a form that it takes.  The page on all such
+ * things is driver/pipeline/clang22.c.
+ *
+ * Members of what has no name.  In a target construct clang takes `f().m` for something to map, and
+ * says that it cannot be mapped.  The text is changed before anything is made of it; the frontend
+ * reads it again:
+ *
+ *     g(x)->m      (*({ __auto_type __omp_r1 = (g(x)); &__omp_r1->m; }))
+ *     f(x).m       ({ __auto_type __omp_r1 = (f(x)); __omp_r1.m; })
+ *     (*g(x)).m    (*({ __auto_type __omp_r1 = &((*g(x))); &(*__omp_r1).m; }))
+ *
+ * `target loop` makes it crash: the two directives stand on two lines.
+ *
+ * `target update` of a static variable.  Only the check sees the directive: it gets a text without.
+ */
+#include "frontend/fe.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct edit { /* `length` characters at `offset` become `text` */
+    unsigned offset, length, number;
+    const char *text;
+};
+typedef VEC(struct edit) edit_list;
+struct walk {
+    struct fe *fe;
+    edit_list *edits;
+    CXCursor parent; /* the last one that is more than an implicit conversion */
+    unsigned names;
+};
+
+static void add_edit(struct fe *fe, edit_list *l, unsigned offset, unsigned length,
+                     const char *text)
+{
+    *VEC_PUSH(fe->a, l) = (struct edit){ offset, length, l->n, text };
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct edit *x = a, *y = b;
+    if (x->offset != y->offset)
+        return x->offset > y->offset ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static char *edited_text(struct fe *fe, edit_list *l)
+{
+    const char *text = fe->u->text;
+    char *out = NULL;
+    size_t n = 0;
+    unsigned at = 0;
+    FILE *f = open_memstream(&out, &n);
+    qsort(l->at, l->n, sizeof *l->at, by_offset);
+    for (unsigned i = 0; f && i < l->n; at = l->at[i].offset + l->at[i].length, i++) {
+        fwrite(text + at, 1, l->at[i].offset - at, f);
+        fputs(l->at[i].text, f);
+    }
+    if (!f)
+        return NULL;
+    fwrite(text + at, 1, fe->u->length - at, f);
+    fclose(f);
+    return out;
+}
+
+/* ------------------------------------------------------------------ members of what has no name */
+static CXCursor child_of(struct fe *fe, CXCursor c)
+{
+    fe_cursors v = { 0 };
+    fe_children(fe, c, &v);
+    return v.n ? v.at[0] : clang_getNullCursor();
+}
+
+/* Without implicit conversions only. */
+static CXCursor converted(struct fe *fe, CXCursor c)
+{
+    fe_cursors v = { 0 };
+    while (clang_getCursorKind(c) == CXCursor_UnexposedExpr) {
+        fe_children(fe, c, &v);
+        if (v.n != 1)
+            break;
+        c = v.at[0];
+    }
+    return c;
+}
+
+static bool is_link(CXCursor c)
+{
+    enum CXCursorKind k = clang_getCursorKind(c);
+    return k == CXCursor_MemberRefExpr || k == CXCursor_ArraySubscriptExpr;
+}
+
+static bool is_deref(CXCursor c)
+{
+    return clang_getCursorKind(c) == CXCursor_UnaryOperator &&
+           clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_Deref;
+}
+
+static bool points(CXCursor c)
+{
+    return clang_getCanonicalType(clang_getCursorType(c)).kind == CXType_Pointer;
+}
+
+/* Does it lead to a variable by members, subscripts and pointers?  Those clang can map. */
+static bool has_name(struct fe *fe, CXCursor c)
+{
+    c = fe_strip(fe, c);
+    while (clang_getCursorKind(c) == CXCursor_CStyleCastExpr) {
+        fe_cursors v = { 0 };
+        fe_children(fe, c, &v);
+        c = v.n ? fe_strip(fe, v.at[v.n - 1]) : clang_getNullCursor();
+    }
+    if (is_link(c) || is_deref(c))
+        return has_name(fe, child_of(fe, c));
+    return clang_getCursorKind(c) == CXCursor_DeclRefExpr || clang_Cursor_isNull(c);
+}
+
+/* The expression that a chain of members and subscripts begins with; leaves: is what the chain
+ * names outside of the value of that? */
+static CXCursor root_of(struct fe *fe, CXCursor c, bool *leaves)
+{
+    while (is_link(c)) {
+        c = converted(fe, child_of(fe, c));
+        *leaves |= points(c);
+    }
+    return c;
+}
+
+static bool has_member(struct fe *fe, CXCursor c)
+{
+    while (is_link(c) && clang_getCursorKind(c) != CXCursor_MemberRefExpr)
+        c = converted(fe, child_of(fe, c));
+    return is_link(c);
+}
+
+static bool is_assigned(const struct walk *w, CXCursor c)
+{
+    enum CXCursorKind k = clang_getCursorKind(w->parent);
+    enum CXUnaryOperatorKind op =
+        k == CXCursor_UnaryOperator ? clang_getCursorUnaryOperatorKind(w->parent) : 0;
+    bool assigns = k == CXCursor_CompoundAssignOperator || op == CXUnaryOperator_PostInc ||
+                   op == CXUnaryOperator_PostDec ||
+                   (k == CXCursor_BinaryOperator &&
+                    clang_getCursorBinaryOperatorKind(w->parent) == CXBinaryOperator_Assign);
+    return assigns && fe_begin(w->fe, w->parent) == fe_begin(w->fe, c);
+}
+
+static void name_root(struct walk *w, CXCursor c)
+{
+    struct fe *fe = w->fe;
+    bool leaves = false, field = clang_Cursor_isBitField(clang_getCursorReferenced(c));
+    CXCursor root = root_of(fe, c, &leaves), inner = fe_strip(fe, root);
+    bool address = !leaves && (is_deref(inner) || is_link(inner));
+    struct omp_extent e = fe_extent(fe, field && is_assigned(w, c) ? w->parent : c),
+                      r = fe_extent(fe, root);
+    bool array = clang_getCanonicalType(clang_getCursorType(c)).kind == CXType_ConstantArray;
+    bool by_value = field || !(leaves || address);
+    if (r.begin != e.begin || (by_value && array))
+        return;
+    const char *name = arena_printf(fe->a, "%sr%u", fe->u->prefix, ++w->names);
+    add_edit(fe, w->edits, r.begin, 0,
+             arena_printf(fe->a, "%s({ __auto_type %s = %s(", by_value ? "" : "(*", name,
+                          address ? "&" : ""));
+    add_edit(fe, w->edits, r.end, 0,
+             arena_printf(fe->a, "); %s%s%s%s", by_value ? "" : "&", address ? "(*" : "", name,
+                          address ? ")" : ""));
+    add_edit(fe, w->edits, e.end, 0, by_value ? "; })" : "; }))");
+}
+
+/* The innermost construct around it. */
+static const struct omp_construct *construct_at(const struct fe *fe, unsigned offset)
+{
+    const struct omp_construct *found = NULL;
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if (fe_inside(offset, fe->u->constructs[i]->body))
+            found = fe->u->constructs[i];
+    return found;
+}
+
+static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData data)
+{
+    struct walk *w = data, inner = *w;
+    bool conversion = clang_getCursorKind(c) == CXCursor_UnexposedExpr;
+    bool continues = is_link(w->parent) && fe_begin(w->fe, w->parent) == fe_begin(w->fe, c) &&
+                     fe_extent(w->fe, w->parent).end != fe_extent(w->fe, c).end;
+    (void)parent;
+    if (is_link(c) && !continues && has_member(w->fe, c) && !has_name(w->fe, c)) {
+        const struct omp_construct *k = construct_at(w->fe, fe_begin(w->fe, c));
+        if (k && (k->leaves & OMPL_TARGET))
+            name_root(w, c);
+    }
+    inner.names = w->names;
+    if (!conversion)
+        inner.parent = c;
+    clang_visitChildren(c, visit, &inner);
+    w->names = inner.names;
+    return CXChildVisit_Continue;
+}
+
+static void name_roots(struct fe *fe, edit_list *l)
+{
+    struct walk w = { fe, l, clang_getNullCursor(), 0 };
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        if ((p->c->leaves & OMPL_TARGET) && p->found)
+            visit(p->stmt, p->stmt, &w);
+    }
+}
+
+/* ------------------------------------------------------------------ directives */
+/* The clause belongs to `loop`, or else to `target`. */
+static bool is_of_loop(const struct omp_clause *k)
+{
+    return fe_allows(OMPDIR_LOOP, k->kind) && !fe_allows(OMPDIR_TARGET, k->kind);
+}
+
+static const char *clauses_of(struct fe *fe, const struct omp_construct *c, bool of_loop)
+{
+    const char *list = "";
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (is_of_loop(k) == of_loop)
+            list = arena_printf(fe->a, "%s %s", list, fe_text(fe, k->extent));
+    return list;
+}
+
+static void separate_loops(struct fe *fe, edit_list *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        if (c->written != (OMPL_TARGET | OMPL_LOOP) || c->chosen.end)
+            continue;
+        const char *reduced = "";
+        for (const struct omp_clause *k = c->clauses; k; k = k->next)
+            for (unsigned n = 0; k->kind == OMPC_REDUCTION && n < k->nitems; n++)
+                reduced = arena_printf(fe->a, "%s map(tofrom: %s)", reduced,
+                                       fe_text(fe, k->items[n].text));
+        struct omp_place after = fe_place(fe->u, c->pragma.end);
+        add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
+                 arena_printf(fe->a, "#pragma omp target%s%s\n# %u\n#pragma omp loop%s%s\n# %u\n",
+                              clauses_of(fe, c, false), reduced, c->place.line,
+                              fe_clause(c, OMPC_BIND) ? "" : " bind(thread)",
+                              clauses_of(fe, c, true), after.line));
+    }
+}
+
+static bool updates_static(const struct omp_construct *c)
+{
+    for (unsigned i = 0; (c->leaves & OMPL_UPDATE) && i < c->nmaps; i++) {
+        const struct omp_var *v = c->maps[i].var;
+        if (v->declare_target && v->declare_target != OMPV_DT_IMPLICIT &&
+            (v->is_static || v->storage == OMPS_STATIC_LOCAL))
+            return true;
+    }
+    return false;
+}
+
+/* The ends of the lines in it. */
+static const char *newlines_of(struct fe *fe, struct omp_extent e)
+{
+    const char *lines = "";
+    for (unsigned i = e.begin; i < e.end; i++)
+        if (fe->u->text[i] == '\n')
+            lines = arena_printf(fe->a, "%s\n", lines);
+    return lines;
+}
+
+static void drop_updates(struct fe *fe, edit_list *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        if (updates_static(c))
+            add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
+                     newlines_of(fe, c->pragma));
+    }
+}
+
+void fe_find_rejected(struct fe *fe)
+{
+    edit_list all = { 0 }, check = { 0 };
+    name_roots(fe, &all);
+    separate_loops(fe, &all);
+    if (all.n)
+        fe->u->accepted = edited_text(fe, &all);
+    drop_updates(fe, &check);
+    if (check.n)
+        fe->u->checked = edited_text(fe, &check);
+}

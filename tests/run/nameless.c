@@ -1,0 +1,104 @@
+/* members of what has no name, `target loop`, `target update` of a static variable: clang 22 rejects them */ /* also: -O0 -g */
+#include "check.h"
+#include <stddef.h>
+
+struct pair { int a, b; unsigned field : 5; int many[3]; struct pair *next; };
+struct outer { char c; struct pair inner; };
+#define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
+static struct pair kept;
+static int table[4] = { 1, 2, 3, 4 };
+#pragma omp declare target enter(kept, table)
+
+static struct pair make(int x)
+{
+    struct pair r = { x, x * 3, 7, { x, x + 1, x + 2 }, &kept };
+    return r;
+}
+static struct pair *find(void) { return &kept; }
+static int sum(const int *v) { return v[0] + v[1] + v[2]; }
+
+static void reads(void)
+{
+    struct pair s = { 1, 2, 3, { 4, 5, 6 }, NULL }, t = { 3, 4, 5, { 6, 7, 8 }, NULL }, list[3] = { s, t, s }, *p = list;
+    struct outer o = { 'o', t };
+    int got[16] = { 0 }, on = 0, y = 1;
+#pragma omp target map(tofrom: got, on) map(to: p[0:3], o)
+    {
+        kept.b = 40, kept.field = 9, kept.next = &kept, kept.many[2] = 12;
+        on = ON_DEVICE;
+        got[0] = make(3).b;
+        got[1] = find()->b;
+        got[2] = (y ? s : t).b;
+        got[3] = (y ? &s : &t)->b;
+        got[4] = p++->b;
+        got[4] += p->b;
+        got[5] = (s = t).b;
+        got[6] = container_of(&o.inner, struct outer, inner)->c;
+        got[7] = find()->field + make(1).field;
+        got[8] = make(4).many[1] + find()->many[2];
+        got[9] = find()->next->next->b + make(1).next->b;
+        got[10] = (*find()).b + find()[0].b + make(find()->a).a;
+        got[11] = sum((y ? &s : &t)->many) + (&(struct pair){ 1, 2, 3, { 1 }, NULL })->b + ((struct pair){ 1, 2, 3, { 1 }, NULL }).a;
+    }
+    static const int want[16] = { 9, 40, 2, 2, 6, 4, 'o', 16, 5 + 12, 80, 80, 21 + 2 + 1 };
+    CHECK(on);
+    for (int i = 0; i < 16; i++)
+        CHECK_EQ(got[i], want[i]);
+}
+
+static void writes(void)
+{
+    int got[8] = { 0 };
+#pragma omp target map(from: got)
+    {
+        kept = make(1);
+        find()->b = 5;
+        (*find()).a += 6;
+        find()->field = 3;
+        find()->field += 2;
+        (*find()).field++;
+        find()->many[1] = find()->next->a + 1;
+        int *p = &find()->many[2];
+        *p = 20;
+        got[0] = kept.a, got[1] = kept.b, got[2] = kept.field, got[3] = kept.many[1], got[4] = kept.many[2];
+    }
+    CHECK(got[0] == 7 && got[1] == 5 && got[2] == 6 && got[3] == 8 && got[4] == 20);
+    int s = 0;
+#pragma omp target teams distribute parallel for reduction(+: s)
+    for (int i = 0; i < 100; i++) {
+        if (make(i).a % 2)
+            continue;
+        s += make(i).b;
+    }
+    CHECK_EQ(s, 3 * 2450);
+}
+
+static void directives(void)
+{
+    int s = 0, a[100];
+#pragma omp target loop map(from: a)
+    for (int i = 0; i < 100; i++)
+        a[i] = i;
+#pragma omp target loop reduction(+: s) \
+    map(to: a)
+    for (int i = 0; i < 100; i++)
+        s += a[i];
+    CHECK_EQ(s, 4950);
+#pragma omp target
+    table[1] = 9;
+#pragma omp target update from(table)
+    table[2] = 11;
+#pragma omp target update \
+    to(table[2:1])
+#pragma omp target map(from: s)
+    s = table[2];
+    CHECK(table[1] == 9 && s == 11);
+}
+
+int main(void)
+{
+    reads();
+    writes();
+    directives();
+    return RESULT;
+}
