@@ -14,9 +14,10 @@
  * container.                       */
 #ifndef OMPGPU_IMAGE_H
 #define OMPGPU_IMAGE_H
+#include <stddef.h>
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 4u
+#define OMPGPU_IMAGE_VERSION 5u
 enum ompgpu_image_kind {
     OMPGPU_IMAGE_PTX = 1,
     OMPGPU_IMAGE_CUBIN = 2,
@@ -39,8 +40,43 @@ struct ompgpu_image_header {
     /* bytes from this header to that of the linked container; 0: none */
     int64_t link;
     uint32_t member, reserved; /* with link: this file's number there */
+    uint64_t content_sum;      /* of all that follows the header */
+    uint64_t header_sum; /* of what is above; link and member are written later, and it again */
 };
 enum { OMPGPU_CONTAINER_NEEDS_LINK = 1, OMPGPU_CONTAINER_LINKED = 2 };
+/* A sum that differs whenever one word differs, as each step is one-to-one both in the word and in
+ * the sum so far; other damage passes once in 2^64.  Eight bytes at a time, because each start of a
+ * program sums its images up; and no library, which neither the runtime nor the driver needs for
+ * anything else.  It protects from accidents, not from an attacker. */
+static inline uint64_t ompgpu_image_sum(const void *bytes, size_t size)
+{
+    uint64_t sum = 0x4F4D50475055ull + size, word;
+    const char *p = (const char *)bytes;
+    for (; size; p += sizeof word) {
+        size_t n = size < sizeof word ? size : sizeof word;
+        word = 0;
+        __builtin_memcpy(&word, p, n);
+        sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+        sum ^= sum >> 32;
+        size -= n;
+    }
+    return sum;
+}
+static inline uint64_t ompgpu_image_header_sum(const struct ompgpu_image_header *h)
+{
+    return ompgpu_image_sum(h, offsetof(struct ompgpu_image_header, header_sum));
+}
+/* total_size, which is not smaller than the header, is right. */
+static inline uint64_t ompgpu_image_content_sum(const struct ompgpu_image_header *h)
+{
+    return ompgpu_image_sum(h + 1, (size_t)(h->total_size - sizeof *h));
+}
+static inline void ompgpu_image_seal(struct ompgpu_image_header *h)
+{
+    if (h->total_size >= sizeof *h)
+        h->content_sum = ompgpu_image_content_sum(h);
+    h->header_sum = ompgpu_image_header_sum(h);
+}
 struct ompgpu_image_entry {
     /* arch: 75, 90 …; 0 for emu.  PTX is NUL-terminated (the NUL counts in size) */
     uint32_t kind, arch;

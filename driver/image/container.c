@@ -193,10 +193,12 @@ bool drv_write_container(const char *path, const struct container *c)
             return false;
     align(&b, 16);
     h.total_size = b.n;
-    memcpy(b.s, &h, sizeof h);
     memcpy(b.s + h.images, images, c->nfiles * sizeof *images);
     memcpy(b.s + h.kernels, kernels, nkernels * sizeof *kernels);
     memcpy(b.s + h.aliases, aliases, naliases * sizeof *aliases);
+    h.content_sum = ompgpu_image_sum(b.s + sizeof h, b.n - sizeof h);
+    h.header_sum = ompgpu_image_header_sum(&h);
+    memcpy(b.s, &h, sizeof h);
     if (file_write(path, b.s, b.n))
         return true;
     diag_error("cannot write '%s': %s", path, strerror(errno));

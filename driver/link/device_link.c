@@ -104,7 +104,9 @@ static bool is_sound(const struct ompgpu_image_header *h, uint64_t room)
     return room >= sizeof *h && h->magic == OMPGPU_IMAGE_MAGIC &&
            h->version == OMPGPU_IMAGE_VERSION && h->total_size >= sizeof *h &&
            h->total_size % 16 == 0 && h->total_size <= room && h->images <= h->total_size &&
-           h->nimages <= (h->total_size - h->images) / entry;
+           h->nimages <= (h->total_size - h->images) / entry &&
+           h->header_sum == ompgpu_image_header_sum(h) &&
+           h->content_sum == ompgpu_image_content_sum(h);
 }
 
 static void damaged(void) { diag_error("the device images in the linked file are damaged"); }
@@ -352,13 +354,11 @@ static bool same_order(const struct program *second)
 
 static bool connect(int fd, const struct found *f, const struct found *image)
 {
-    int64_t link = (int64_t)(image->offset - f->offset);
-    uint32_t member = (uint32_t)f->member;
-    return pwrite(fd, &link, sizeof link,
-                  (off_t)(f->offset + offsetof(struct ompgpu_image_header, link))) == sizeof link &&
-           pwrite(fd, &member, sizeof member,
-                  (off_t)(f->offset + offsetof(struct ompgpu_image_header, member))) ==
-               sizeof member;
+    struct ompgpu_image_header h = *f->h;
+    h.link = (int64_t)(image->offset - f->offset);
+    h.member = (uint32_t)f->member;
+    h.header_sum = ompgpu_image_header_sum(&h);
+    return pwrite(fd, &h, sizeof h, (off_t)f->offset) == sizeof h;
 }
 
 int drv_device_link_finish(const char *linked)

@@ -1,9 +1,9 @@
 /* image.c - reading the container of device images (image.h).
  *
- * A container comes out of an object file that may be truncated or from another version, so
- * everything is checked once, when its unit registers: afterwards offsets are used as they are.
- * Where a program was device-linked, a unit's own container leads to the linked one (`link`), which
- * is checked with it.                                                                            */
+ * A container comes out of an object file that may be damaged or from another version, so
+ * everything is checked once, when its unit registers, its sums first: afterwards offsets are used
+ * as they are. Where a program was device-linked, a unit's own container leads to the linked one
+ * (`link`), which is checked with it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,8 +66,12 @@ const char *ompgpu_image_check(const void *container)
         return FAIL(
             "the container of device images has version %u, this libompgpu reads version %u",
             h->version, OMPGPU_IMAGE_VERSION);
+    if (h->header_sum != ompgpu_image_header_sum(h))
+        return FAIL("the header of the device images is damaged");
     if (h->header_size < sizeof *h || h->total_size < h->header_size)
         return FAIL("the header's sizes are wrong");
+    if (h->content_sum != ompgpu_image_content_sum(h))
+        return FAIL("the device images are damaged");
     if (h->images % 8 ||
         !range_ok(h, h->images, (uint64_t)h->nimages * sizeof(struct ompgpu_image_entry)))
         return FAIL("the image table lies outside of the container");

@@ -201,6 +201,7 @@ static inline void fake_make_container(void)
         .total_size = sizeof fake_container, .nimages = 1, .nkernels = n, .images = offsetof(__typeof__(fake_container), image),
         .kernels = offsetof(__typeof__(fake_container), kernels) };
     fake_container.image = (struct ompgpu_image_entry){ OMPGPU_IMAGE_EMU, 0, offsetof(__typeof__(fake_container), text), 8, 8 };
+    ompgpu_image_seal(&fake_container.header);
 }
 static inline void fake_register(void)
 {

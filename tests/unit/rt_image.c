@@ -14,7 +14,7 @@ static CONTAINER *fresh(void)                       /* on the heap, so that ASan
 static const struct damage { const char *what; size_t offset; unsigned size; uint64_t value; const char *message; } damages[] = {
 #define AT(member) offsetof(CONTAINER, member), sizeof fake_container.member
     { "magic", AT(header.magic), 1, "not a container of device images" },
-    { "version", AT(header.version), 7, "the container of device images has version 7, this libompgpu reads version 4" },
+    { "version", AT(header.version), 7, "the container of device images has version 7, this libompgpu reads version 5" },
     { "header size", AT(header.header_size), 8, "sizes are wrong" },
     { "total size", AT(header.total_size), 8, "sizes are wrong" },
     { "image table", AT(header.images), 1 << 20, "image table lies outside" },
@@ -39,6 +39,8 @@ static void damaged(void)
     for (unsigned i = 0; i < COUNT(damages); i++) {
         CONTAINER *c = fresh();
         memcpy((char *)c + damages[i].offset, &damages[i].value, damages[i].size);
+        if (c->header.total_size <= sizeof *c)
+            ompgpu_image_seal(&c->header);
         const char *bad = ompgpu_image_check(c);
         OK(bad && strstr(bad, damages[i].message), "%s: %s", damages[i].what, bad ? bad : "accepted");
         free(c);
@@ -47,11 +49,26 @@ static void damaged(void)
     c->image.kind = OMPGPU_IMAGE_PTX;
     memset(c->text, 'x', 8);
     c->image.offset = offsetof(CONTAINER, text);
+    ompgpu_image_seal(&c->header);
     OK(strstr(ompgpu_image_check(c), "PTX without its final NUL") != NULL, "PTX without NUL");
     free(c);
 }
 
-/* A container that passes can be walked: every name is a string inside of it. */
+/* Whatever bit of a container is flipped, it is refused. */
+static void flipped_bits(void)
+{
+    unsigned accepted = 0;
+    CONTAINER *c = fresh();
+    for (size_t bit = 0; bit < 8 * sizeof *c; bit++) {
+        ((unsigned char *)c)[bit / 8] ^= 1 << bit % 8;
+        accepted += !ompgpu_image_check(c);
+        ((unsigned char *)c)[bit / 8] ^= 1 << bit % 8;
+    }
+    OK(!accepted && !ompgpu_image_check(c), "each of %zu bits flipped: %u accepted", 8 * sizeof *c, accepted);
+    free(c);
+}
+
+/* With sums that fit: a container that passes can be walked: every name is a string inside of it. */
 static void random_damage(void)
 {
     uint64_t seed = 42, sum = 0;
@@ -66,6 +83,7 @@ static void random_damage(void)
         }
         if (c->header.total_size > sizeof *c)       /* the section's true end is not known to the runtime */
             c->header.total_size = sizeof *c;
+        ompgpu_image_seal(&c->header);
         if (ompgpu_image_check(c))
             continue;
         accepted++;
@@ -111,7 +129,7 @@ static void versions(void)
        "another version of the runtime interface names both");
     unit.abi = OMPGPU_ABI_VERSION;
     fake_container.header.version = 99;
-    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 4"),
+    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 5"),
        "another version of the container names both");
     fake_container.header.version = OMPGPU_IMAGE_VERSION;
 }
@@ -122,6 +140,7 @@ int main(void)
     ompgpu_fatal_hook = fatal_caught;
     reading();
     damaged();
+    flipped_bits();
     random_damage();
     versions();
     return tap_end();

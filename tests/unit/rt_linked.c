@@ -39,6 +39,9 @@ static void make_program(bool linked)
             .magic = OMPGPU_IMAGE_MAGIC, .version = OMPGPU_IMAGE_VERSION, .header_size = sizeof program.own[i], .total_size = sizeof program.own[i],
             .flags = OMPGPU_CONTAINER_NEEDS_LINK, .member = i,
             .link = linked ? (char *)&program.linked.header - (char *)&program.own[i] : 0 };
+    for (unsigned i = 0; i < 2; i++)
+        ompgpu_image_seal(&program.own[i]);
+    ompgpu_image_seal(&program.linked.header);
 }
 
 static int launch(struct ompgpu_region *r)
@@ -80,6 +83,7 @@ static void failures(void)
     OK(FATAL(__ompgpu_register(&unit_b)) && strstr(fatal_text, "b.c: the container of device images has version 9"), "the linked container's version");
     program.linked.header.version = OMPGPU_IMAGE_VERSION;
     program.aliases[0].name = 1 << 30;
+    ompgpu_image_seal(&program.linked.header);
     OK(FATAL(__ompgpu_register(&unit_b)) && strstr(fatal_text, "alias 0 has a name outside"), "a damaged alias");
 }
 

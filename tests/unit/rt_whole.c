@@ -70,6 +70,7 @@ static struct container *make_container(const char *path)
         c->kernels[i].reduce_bytes = i == 2 ? 16 : 0;
         at += strlen(strcpy(c->text + at, kernels[i])) + 1;
     }
+    ompgpu_image_seal(&c->header);
     return c;
 }
 
