@@ -403,14 +403,19 @@ bool ptx_select_cvta(struct instruction *i)
 /* Local memory grows upwards: a frame's fixed part, then what alloca adds, then the next frame. */
 HANDLER(alloca_handler)
 {
+    enum { GAP = 16 };
     const uint64_t *bytes = source(g, &i->s[0]);
     uint64_t *d = target_of(g, &i->d), align = i->nsources > 1 ? i->s[1].value : 16;
+    if (!ptx_operand_is_defined(g, i, &i->s[0], m, "the size of an alloca"))
+        return;
     EACH_LANE(l, m) {
-        uint64_t at = (g->warp->stack_top[l] + align - 1) / align * align, top = at + bytes[l];
-        if (!ptx_local_reserve(g, i, l, top))
+        uint64_t from = g->warp->stack_top[l], at = (from + align - 1) / align * align;
+        uint64_t top = at + bytes[l] + GAP;
+        if (top < at || !ptx_local_reserve(g, i, l, top))
             return;
-        memset(g->warp->team->local_shadow[g->warp->number * WARP + l] + at, SHADOW_UNDEFINED,
-               bytes[l]);
+        unsigned char *shadow = g->warp->team->local_shadow[g->warp->number * WARP + l];
+        memset(shadow + from, SHADOW_NONE, top - from);
+        memset(shadow + at, SHADOW_UNDEFINED, bytes[l]);
         g->warp->stack_top[l] = (uint32_t)top;
         d[l] = at;
     }

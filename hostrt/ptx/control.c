@@ -36,6 +36,8 @@ static lanes same_value(const uint64_t *value, lanes m)
 HANDLER(branch_indexed)
 {
     const uint64_t *index = source(g, &i->s[0]);
+    if (!ptx_operand_is_defined(g, i, &i->s[0], m, "the index of brx.idx"))
+        return;
     if (m != g->mask || same_value(index, m) != m)
         ptx_count_divergence(g, i);
     for (lanes rest = m, some; rest; rest &= ~some) {

@@ -77,16 +77,20 @@ static void frame_reserve(struct frame *f, const struct function *fn)
 static bool reserve_local(struct group *g, const struct instruction *i, struct frame *f, lanes m)
 {
     struct warp *w = g->warp;
-    unsigned size = f->function->local_bytes;
+    const struct function *fn = f->function;
+    uint32_t align = fn->local_align > 16 ? fn->local_align : 16;
     EACH_LANE(l, m) {
-        uint32_t base = (w->stack_top[l] + 15) & ~15u;
-        if (size) {
-            if (!ptx_local_reserve(g, i, l, (uint64_t)base + size))
-                return false;
-            memset(w->team->local_shadow[w->number * WARP + l] + base, SHADOW_UNDEFINED, size);
-        }
+        uint32_t top = w->stack_top[l], base = (top + align - 1) / align * align;
         f->local_base[l] = base;
-        w->stack_top[l] = base + size;
+        if (!fn->local_bytes)
+            continue;
+        if (!ptx_local_reserve(g, i, l, (uint64_t)base + fn->local_bytes))
+            return false;
+        unsigned char *shadow = w->team->local_shadow[w->number * WARP + l];
+        memset(shadow + top, SHADOW_NONE, base + fn->local_bytes - top);
+        for (unsigned k = 0; k < fn->nlocals; k++)
+            memset(shadow + base + fn->locals[k].offset, SHADOW_UNDEFINED, fn->locals[k].size);
+        w->stack_top[l] = base + fn->local_bytes;
     }
     return true;
 }

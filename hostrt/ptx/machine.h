@@ -235,6 +235,9 @@ bool ptx_local_reserve(struct group *, const struct instruction *, unsigned lane
 /* Prints what happened, where, and who did it, and ends the launch with the error. */
 void ptx_fault(struct group *, const struct instruction *, unsigned lane, CUresult, const char *fmt,
                ...) __attribute__((format(printf, 5, 6)));
+/* False after a fault: a lane of m has no defined value there. */
+bool ptx_operand_is_defined(struct group *, const struct instruction *, const struct operand *,
+                            lanes m, const char *what);
 void ptx_deadlock(struct team *);
 /* The launch goes on: there may be more. */
 struct race;

@@ -174,7 +174,9 @@ static struct bytes in_local(struct group *g, const struct instruction *i, unsig
 {
     const struct team *t = g->warp->team;
     unsigned thread = g->warp->number * WARP + lane;
-    if (at + size > g->warp->stack_top[lane])
+    const unsigned char *shadow = t->local_shadow[thread];
+    if (at + size > g->warp->stack_top[lane] || at + size < at || !shadow[at] ||
+        !shadow[at + size - 1])
         return out_of_bounds(g, i, lane, at, size, "the thread's local memory");
     return (struct bytes){ t->local[thread] + at, t->local_shadow[thread] + at };
 }

@@ -180,7 +180,11 @@ struct function {
     struct parameter result;
     bool has_result;
     unsigned frame_params; /* all parameter memory of a frame */
-    unsigned local_bytes;
+    unsigned local_bytes, local_align;
+    struct local { /* its variables in local memory, with gaps between them */
+        unsigned offset, size;
+    } *locals;
+    unsigned nlocals;
     struct variable **shared;
     unsigned nshared;
     struct function **callees;

@@ -53,6 +53,16 @@ void ptx_fault(struct group *g, const struct instruction *i, unsigned lane, CUre
     pthread_mutex_unlock(&print_lock);
 }
 
+bool ptx_operand_is_defined(struct group *g, const struct instruction *i, const struct operand *o,
+                            lanes m, const char *what)
+{
+    lanes bad = (o->kind == O_PRED ? predicate_poison(g, o) : source_poison(g, o)) & m;
+    if (bad)
+        ptx_fault(g, i, (unsigned)__builtin_ctz(bad), CUDA_ERROR_LAUNCH_FAILED,
+                  "%s depends on memory that was never written", what);
+    return !bad;
+}
+
 /* No group is ready: every one waits. */
 void ptx_deadlock(struct team *t)
 {

@@ -193,6 +193,9 @@ static bool check_barrier(struct group *g, const struct instruction *i, lanes m,
 static void barrier(struct group *g, const struct instruction *i, lanes m)
 {
     unsigned first = i->op2 == OP_RED, last = i->nsources - first;
+    for (unsigned k = first; k < i->nsources; k++)
+        if (!ptx_operand_is_defined(g, i, &i->s[k], m, "an operand of the barrier"))
+            return;
     unsigned number = i->nsources > first ? operand_value(g, &i->s[first], m) : 0;
     unsigned count = last > first + 1 ? operand_value(g, &i->s[first + 1], m) : 0;
     struct warp *w = g->warp;

@@ -1,5 +1,5 @@
 /* ptx_machine.c - the PTX machine through the CUDA driver's calls: instructions one by one against values that the PTX
- * manual gives, synchronisation, and one deliberate fault of each kind beside a clean twin. */
+ * manual gives, synchronisation. */
 #include <inttypes.h>
 #include "tests/unit/ptx.h"
 
@@ -214,131 +214,6 @@ static void test_threads(void)
     expect("bar.red.popc", "and.b32 %r5, %r20, 1; setp.eq.s32 %p1, %r5, 0; bar.red.popc.u32 %r9, 0, %p1; " R, 64, half);
 }
 
-/* ------------------------------------------------------------------ faults */
-static const struct fault {
-    const char *name, *body, *says;
-    CUresult error;
-    unsigned threads;
-} faults[] = {
-    { "a null pointer", "mov.b64 %rd8, 0; ld.global.b32 %r9, [%rd8];", "null pointer", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "a host pointer", "mov.b64 %rd8, 0x7fff00001000; ld.b32 %r9, [%rd8];", "a pointer of the host?", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "past the end of a block", "st.global.b64 [%rd20+8192], %rd9;", "outside of any block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "before a block", "st.global.b64 [%rd20+-8], %rd9;", "outside of any block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "a misaligned load", "ld.global.b64 %rd8, [%rd20+4];", "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, 1 },
-    { "a misaligned vector", "ld.global.v4.b32 {%r5, %r6, %r7, %r8}, [%rd21+8];", "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, 1 },
-    { "beyond shared memory", "st.shared.b32 [s2+8192], %r9;", "outside of the shared memory", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "beyond local memory", "mov.b64 %rd8, 4096; st.local.b32 [%rd8], %r9;", "local memory", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "a branch on undefined global memory", "ld.global.b32 %r5, [%rd20+64]; setp.eq.s32 %p1, %r5, 0; @%p1 bra X; X:",
-      "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
-    { "a branch on undefined shared memory", "ld.shared.b32 %r5, [s2+64]; setp.eq.s32 %p1, %r5, 0; @%p1 bra X; X:",
-      "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
-    { "an address from undefined memory", "ld.global.b64 %rd5, [%rd20+64]; ld.global.b32 %r9, [%rd5];", "never written",
-      CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "a register that was never written", "setp.eq.s32 %p1, %r15, 0; @%p1 bra X; X:", "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
-    { "an atomic update of undefined memory", "atom.shared.add.u32 %r9, [s2+64], 1;", "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
-    { "a barrier that some threads miss", "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; barrier.sync 0; bra Y; X: barrier.sync 1; Y:",
-      "deadlock", CUDA_ERROR_LAUNCH_TIMEOUT, 64 },
-    { "an aligned barrier in diverged code", "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; bar.sync 0; X:", "aligned barrier",
-      CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
-    { "two aligned barriers in one warp", "setp.lt.u32 %p1, %r20, 16; @%p1 bra X; bar.sync 0; bra Y; X: bar.sync 0; Y:", "another one",
-      CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
-    { "cp.async without a wait", "cp.async.ca.shared.global [s2+16], [%rd21], 8; ld.shared.b64 %rd8, [s2+16]; setp.eq.s64 %p1, %rd8, 0; @%p1 bra X; X:",
-      "never written", CUDA_ERROR_LAUNCH_FAILED, 1 },
-    { "cp.async to a misaligned address", "cp.async.cg.shared.global [s2+8], [%rd21], 16;", "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, 1 },
-    { "barrier 16", "mov.b32 %r5, 16; barrier.sync %r5;", "barrier 16", CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
-    { "a count of 33", "barrier.sync 1, 33;", "multiple of 32", CUDA_ERROR_ILLEGAL_INSTRUCTION, 64 },
-    { "counts that differ", "setp.lt.u32 %p1, %r20, 32; @%p1 bra X; barrier.sync 1, 32; bra Y; X: barrier.sync 1, 96; Y:",
-      "with a count of", CUDA_ERROR_ILLEGAL_INSTRUCTION, 64 },
-    { "a shuffle without the lane in the mask", "shfl.sync.idx.b32 %r9, %r20, 0, 31, 1;", "in which they are not",
-      CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
-    { "a mask with lanes that do not exist", "shfl.sync.idx.b32 %r9, %r20, 0, 31, -1;", "do not exist",
-      CUDA_ERROR_ILLEGAL_INSTRUCTION, 8 },
-    { "a mask with lanes that have exited", "setp.eq.s32 %p1, %r20, 3; @%p1 exit; bar.warp.sync -1;", "have exited",
-      CUDA_ERROR_ILLEGAL_INSTRUCTION, 32 },
-    { "a value from a lane that takes no part",
-      "setp.eq.s32 %p1, %r20, 3; @%p1 bra X; shfl.sync.idx.b32 %r5, %r20, 3, 31, 0xfffffff7; setp.eq.s32 %p2, %r5, 0; @%p2 bra X; X:",
-      "never written", CUDA_ERROR_LAUNCH_FAILED, 32 },
-    { "a warp that waits for a lane elsewhere",
-      "setp.eq.s32 %p1, %r20, 3; @%p1 bra X; bar.warp.sync -1; bra Y; X: barrier.sync 2, 64; Y:", "deadlock",
-      CUDA_ERROR_LAUNCH_TIMEOUT, 32 },
-    { "a trap", "trap;", "trap", CUDA_ERROR_LAUNCH_FAILED, 1 },
-    { "endless recursion",
-      "{ .param .b32 x; .param .b32 y; mov.b32 %r5, -1; st.param.b32 [x], %r5; call.uni (y), deep, (x); }", "stack overflow",
-      CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "a call through a number", "mov.b64 %rd8, 12345; Q: .callprototype ()_ (); call %rd8, (), Q;", "not the address of a function",
-      CUDA_ERROR_INVALID_PC, 1 },
-    { "brx.idx beyond its targets", "bra S; T: .branchtargets A, A; S: mov.b32 %r5, 2; brx.idx %r5, T; A:", "index 2",
-      CUDA_ERROR_INVALID_PC, 1 },
-    { "a function without a definition", "call.uni nowhere;", "no definition", CUDA_ERROR_INVALID_PC, 1 },
-    { "free of a number",
-      "{ .param .b64 x; mov.b64 %rd8, 4096; st.param.b64 [x], %rd8; call.uni free, (x); }", "no block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-    { "use after free",
-      "{ .param .b64 x; .param .b64 y; mov.b64 %rd8, 64; st.param.b64 [x], %rd8; call.uni (y), malloc, (x); ld.param.b64 %rd7, [y]; }"
-      "{ .param .b64 x; st.param.b64 [x], %rd7; call.uni free, (x); } st.global.b32 [%rd7], %r9;",
-      "outside of any block", CUDA_ERROR_ILLEGAL_ADDRESS, 1 },
-};
-static const char *const clean[] = {
-    "setp.lt.u32 %p1, %r20, 16; @%p1 bra X; add.s32 %r5, %r20, 1; X: bar.sync 0;",
-    "cp.async.ca.shared.global [s2+16], [%rd21], 8; cp.async.wait_all; ld.shared.b64 %rd8, [s2+16]; setp.eq.s64 %p1, %rd8, 0; @%p1 bra X; X:",
-    "ld.global.b64 %rd9, [%rd21];",
-    "st.global.b64 [%rd20+256], %rd9;",
-    "st.shared.b32 [s2+252], %r9;",
-    "ld.global.b32 %r5, [%rd20+64];", /* undefined, but not used */
-    "ld.global.b64 %rd5, [%rd20+64]; st.global.b64 [%rd20+72], %rd5;",
-    "ld.global.b64 %rd5, [%rd20+64]; and.b64 %rd5, %rd5, 0; setp.eq.s64 %p1, %rd5, 0; @%p1 bra X; X:",
-    "st.global.b32 [%rd20+64], %r1; ld.global.b64 %rd5, [%rd20+64]; cvt.u32.u64 %r5, %rd5; setp.eq.s32 %p1, %r5, 0; @%p1 bra X; X:",
-    "barrier.sync 1, 64; barrier.sync 0;",
-    "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; barrier.sync 0; bra Y; X: barrier.sync 0; Y:",
-    "setp.lt.u32 %p1, %r20, 32; @!%p1 bra X; shfl.sync.idx.b32 %r9, %r20, 0, 31, -1; X:",
-    "mov.u32 %r6, %laneid; setp.eq.s32 %p1, %r6, 3; @%p1 bra X; shfl.sync.idx.b32 %r5, %r20, 2, 31, 0xfffffff7; bra Y; X: bra Z; Y: "
-     "bar.warp.sync 0xfffffff7; Z:",
-    ("{ .param .b64 x; .param .b64 y; mov.b64 %rd8, 64; st.param.b64 [x], %rd8; call.uni (y), malloc, (x); ld.param.b64 %rd7, [y]; }"
-     " st.global.b32 [%rd7], %r9; { .param .b64 x; st.param.b64 [x], %rd7; call.uni free, (x); }"),
-};
-static const char fault_globals[] =
-    ".shared .align 16 .b8 s2[256];\n.extern .func nowhere;\n.extern .func free(.param .b64 x);\n"
-    ".extern .func (.param .b64 r) malloc(.param .b64 x);\n"
-    ".func (.param .b32 r) deep(.param .b32 x)\n"
-    "{ .reg .b32 %q<3>; .local .align 8 .b8 room[1024]; ld.param.b32 %q1, [x]; { .param .b32 a; .param .b32 b; st.param.b32 [a], %q1; "
-    "call.uni (b), deep, (a); ld.param.b32 %q2, [b]; } st.param.b32 [r], %q2; ret; }\n";
-
-/* A fault is sticky: each runs in a process of its own. */
-static void in_child(const struct fault *f)
-{
-    uint64_t in[3] = { 0 }, out[1024];
-    CUcontext c;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child)
-        return;
-    cuDevicePrimaryCtxRetain(&c, 0);
-    CUresult r = run(kernel_text(fault_globals, f->body), 1, f->threads, out, 1024, in, 3);
-    CUresult again = cuStreamSynchronize(stream);
-    if (r != f->error || !strstr(messages, f->says) || !strstr(messages, "kernel k") || again != r) {
-        printf("# %s: error %d, then %d: %s\n", f->name, (int)r, (int)again, messages);
-        fflush(stdout);
-        _exit(1);
-    }
-    _exit(0);
-}
-
-static void test_faults(void)
-{
-    uint64_t in[3] = { 0 }, out[1024];
-    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
-        int status;
-        in_child(&faults[i]);
-        wait(&status);
-        check(status == 0, "fault: %s", faults[i].name);
-    }
-    for (unsigned i = 0; i < sizeof clean / sizeof *clean; i++) {
-        CUresult r = run(kernel_text(fault_globals, clean[i]), 1, 64, out, 1024, in, 3);
-        check(!r && !*messages, "clean twin %u", i);
-        if (r || *messages)
-            printf("# error %d: %s\n# %s\n", (int)r, messages, clean[i]);
-    }
-}
-
 /* ------------------------------------------------------------------ loading */
 static void test_load(void)
 {
@@ -367,7 +242,6 @@ int main(void)
     test_instructions();
     /* the threads' bodies use s2 */
     test_threads();
-    test_faults();
     printf("1..%u\n", tests);
     return failures != 0;
 }

@@ -85,6 +85,8 @@ static inline uint64_t parse_round_up(uint64_t n, unsigned align)
     return (n + align - 1) / align * align;
 }
 void parse_variable(struct parser *, enum space, bool external);
+/* Room in local memory; the offset. */
+unsigned parse_place_local(struct parser *, unsigned size, unsigned align);
 void parse_function_variable(struct parser *, enum space);
 
 /* ------------------------------------------------------------------ the others */

@@ -93,8 +93,7 @@ static void take_address(struct parser *p, struct operand *o)
             continue;
         if (!q->in_local) {
             q->in_local = true;
-            q->local = f->local_bytes = (unsigned)parse_round_up(f->local_bytes, 16);
-            f->local_bytes += q->size;
+            q->local = parse_place_local(p, q->size, 16);
         }
         o->kind = O_LOCAL;
         o->value += (uint64_t)q->local - q->offset;

@@ -164,6 +164,18 @@ void parse_variable(struct parser *p, enum space space, bool external)
     parse_expect(p, ';');
 }
 
+enum { GAP = 16 }; /* after a local variable: what runs over its end hits nothing */
+unsigned parse_place_local(struct parser *p, unsigned size, unsigned align)
+{
+    struct function *f = p->f;
+    unsigned at = (unsigned)parse_round_up(f->local_bytes, align);
+    *PUSH(p, f->locals, f->nlocals) = (struct local){ .offset = at, .size = size };
+    f->local_bytes = at + size + GAP;
+    if (align > f->local_align)
+        f->local_align = align;
+    return at;
+}
+
 /* In a function: parameters of calls, local memory, variables of its own. */
 void parse_function_variable(struct parser *p, enum space space)
 {
@@ -178,8 +190,7 @@ void parse_function_variable(struct parser *p, enum space space)
         f->frame_params += size;
     } else if (space == S_LOCAL) {
         struct symbol *s = parse_add_symbol(p, d->name, SYM_LOCAL);
-        s->index = f->local_bytes = (unsigned)parse_round_up(f->local_bytes, d->align);
-        f->local_bytes += size;
+        s->index = parse_place_local(p, size, d->align);
     } else {
         struct variable *v = add_variable(p, d, space);
         if (space == S_SHARED)
