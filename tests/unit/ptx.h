@@ -13,11 +13,14 @@
 
 static unsigned tests, failures;
 static CUstream stream;
+__attribute__((unused)) static int only_texts; /* --texts: print them instead */
 static char log_text[512], messages[4096];
 
 __attribute__((format(printf, 2, 3))) static void check(int good, const char *fmt, ...)
 {
     va_list ap;
+    if (only_texts)
+        return;
     printf("%sok %u - ", good ? "" : "not ", ++tests);
     va_start(ap, fmt);
     vprintf(fmt, ap);
@@ -43,6 +46,10 @@ __attribute__((unused)) static CUresult run(const char *text, unsigned teams, un
     CUmodule m;
     CUfunction f;
     CUdeviceptr dout = 0, din = 0;
+    if (only_texts) {
+        puts(text);
+        return CUDA_ERROR_UNKNOWN;
+    }
     CUresult r = load(&m, text);
     if (r) {
         snprintf(messages, sizeof messages, "%s", log_text);
@@ -77,7 +84,7 @@ static const char registers[] =
     "{\n.reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<30>; .reg .b64 %rd<30>;\n"
     "ld.param.u64 %rd20, [k_param_0]; ld.param.u64 %rd21, [k_param_1];\n";
 /* out[thread] = %rd9, from in[0..2] in %rd1 … %rd3 and their low halves %r1 … %r3. */
-static char *kernel_text(const char *globals, const char *body)
+__attribute__((unused)) static char *kernel_text(const char *globals, const char *body)
 {
     static char text[16384];
     snprintf(text, sizeof text,

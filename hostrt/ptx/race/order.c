@@ -27,6 +27,13 @@ static void set_release(struct release *r, const struct order *o)
     *r = (struct release){ .known = o->known, .epoch = o->epoch };
 }
 
+static void set_releases(struct order *o, bool wide)
+{
+    set_release(&o->near, o);
+    if (wide)
+        set_release(&o->wide, o);
+}
+
 static void know_seen(struct order *o, struct known **seen)
 {
     race_learn(&o->known, *seen);
@@ -45,10 +52,10 @@ void ptx_race_fence(struct group *g, const struct instruction *i, lanes m)
     uint32_t next = ++g->warp->team->race->clock;
     EACH_LANE(l, m) {
         struct order *o = race_order(g, l);
-        acquire(o, race_is_wide(i));
-        set_release(&o->near, o);
-        if (race_is_wide(i))
-            set_release(&o->wide, o);
+        if (i->order != MO_RELEASE)
+            acquire(o, race_is_wide(i));
+        if (i->order != MO_ACQUIRE)
+            set_releases(o, race_is_wide(i));
         o->epoch = next;
     }
 }
@@ -83,9 +90,7 @@ static void write_sync(struct group *g, const struct instruction *i, unsigned la
     struct order *o = race_order(g, lane);
     unsigned team = g->warp->team->number, thread = thread_of(g, lane);
     if (i->order == MO_RELEASE || i->order == MO_ACQ_REL) {
-        set_release(&o->near, o);
-        if (race_is_wide(i))
-            set_release(&o->wide, o);
+        set_releases(o, race_is_wide(i));
         o->epoch = ++g->warp->team->race->clock;
     }
     if (i->row->class == C_STORE)
