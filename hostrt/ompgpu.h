@@ -131,6 +131,21 @@ void __ompgpu_data_end(const struct ompgpu_place *, long device, const struct om
 /* TO / FROM */
 void __ompgpu_data_update(const struct ompgpu_place *, long device, const struct ompgpu_map *,
                           unsigned n);
+/* Around the host version of a region (core/host.c). */
+struct ompgpu_host_icvs {
+    int threads, dynamic, levels, schedule, chunk;
+};
+struct ompgpu_host {
+    struct ompgpu_host_icvs icvs; /* of the encountering task */
+    int level, active_level;      /* that do not count; 0: not in a team of its own */
+    const struct ompgpu_host *outer;
+};
+enum {
+    OMPGPU_HOST_NESTED = 1, /* a team of one thread is made for it, in a parallel construct */
+    OMPGPU_HOST_TEAMS = 2
+};
+void __ompgpu_host_begin(struct ompgpu_host *, const struct ompgpu_place *, unsigned flags);
+void __ompgpu_host_end(struct ompgpu_host *);
 /* The handle, on the device, of an allocator with traits (omp_alloctrait_t): devicertl/alloc.c */
 __UINTPTR_TYPE__ __ompgpu_allocator(const void *traits, __SIZE_TYPE__ n);
 /* use_device_ptr/_addr: device address, or `host` where none */

@@ -305,12 +305,42 @@ static void destroy_allocators(struct cg *cg, const struct omp_construct *c)
         }
 }
 
+static bool has_teams(const struct omp_construct *c)
+{
+    bool teams = c->leaves & OMPL_TEAMS;
+    for (const struct omp_construct *k = c->child; k && !teams; k = k->next)
+        teams = has_teams(k);
+    return teams;
+}
+
+static bool is_in_parallel(const struct omp_construct *c)
+{
+    while ((c = c->parent))
+        if (c->leaves & OMPL_PARALLEL)
+            return true;
+    return false;
+}
+
+/* In a parallel construct the region's worksharing and barriers must not be the team's. */
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
+    bool teams = has_teams(c), nested = is_in_parallel(c) && !teams;
+    cg_open_scope(cg);
+    cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
+            cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
+    cg_line(cg, "struct __ompgpu_host @host;");
+    cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
+            (nested ? OMPGPU_HOST_NESTED : 0) | (teams ? OMPGPU_HOST_TEAMS : 0));
     make_allocators(cg, c);
+    if (nested) {
+        cg_marker(cg, c->place);
+        cg_puts(cg, "#pragma omp parallel num_threads(1)");
+    }
     (c->scan ? host_scan : user_construct)(cg, c);
     destroy_allocators(cg, c);
+    cg_line(cg, "__ompgpu_host_end(&@host);");
+    cg_close(cg);
     cg_pop_env(cg, env);
 }
 

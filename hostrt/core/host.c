@@ -1,0 +1,139 @@
+/* host.c - a target region that runs on the host: it has an initial thread and internal control
+ * variables of its own (section 2 of OpenMP 5.2).
+ *
+ * clang runs it as a block of the encountering thread.  So the variables get their initial values
+ * around it; and where the region stands in a parallel construct, generated code runs it in a team
+ * of one thread, which the routines below take for the initial one.  Only that thread knows:
+ * others, in parallel regions inside, count the levels around it, too. */
+#define _GNU_SOURCE 1
+#include <dlfcn.h>
+#include <pthread.h>
+#include "hostrt/core/core.h"
+
+#pragma GCC visibility push(default)
+int omp_in_parallel(void);
+int omp_get_level(void);
+int omp_get_active_level(void);
+#pragma GCC visibility pop
+
+/* libomp's; NULL where the program has none. */
+static struct {
+    int (*in_parallel)(void), (*level)(void), (*active_level)(void);
+    int (*max_threads)(void), (*dynamic)(void), (*max_active_levels)(void);
+    void (*schedule)(int *, int *);
+    void (*set_threads)(int), (*set_dynamic)(int), (*set_max_active_levels)(int);
+    void (*set_schedule)(int, int);
+} libomp;
+static const struct {
+    const char *name;
+    void *pointer;
+} routines[] = {
+    { "omp_in_parallel", &libomp.in_parallel },
+    { "omp_get_level", &libomp.level },
+    { "omp_get_active_level", &libomp.active_level },
+    { "omp_get_max_threads", &libomp.max_threads },
+    { "omp_get_dynamic", &libomp.dynamic },
+    { "omp_get_max_active_levels", &libomp.max_active_levels },
+    { "omp_get_schedule", &libomp.schedule },
+    { "omp_set_num_threads", &libomp.set_threads },
+    { "omp_set_dynamic", &libomp.set_dynamic },
+    { "omp_set_max_active_levels", &libomp.set_max_active_levels },
+    { "omp_set_schedule", &libomp.set_schedule },
+};
+static bool complete; /* all are there */
+static struct ompgpu_host_icvs initial;
+
+static struct ompgpu_host_icvs read_icvs(void)
+{
+    struct ompgpu_host_icvs v = { .threads = libomp.max_threads(),
+                                  .dynamic = libomp.dynamic(),
+                                  .levels = libomp.max_active_levels() };
+    libomp.schedule(&v.schedule, &v.chunk);
+    return v;
+}
+
+static void write_icvs(const struct ompgpu_host_icvs *v)
+{
+    libomp.set_threads(v->threads);
+    libomp.set_dynamic(v->dynamic);
+    libomp.set_max_active_levels(v->levels);
+    libomp.set_schedule(v->schedule, v->chunk);
+}
+
+/* A new thread has the initial values. */
+static void *read_initial(void *unused)
+{
+    initial = read_icvs();
+    return unused;
+}
+
+static void find_libomp(void)
+{
+    pthread_t thread;
+    complete = true;
+    for (size_t i = 0; i < sizeof routines / sizeof *routines; i++) {
+        void *f = dlsym(RTLD_NEXT, routines[i].name);
+        __builtin_memcpy(routines[i].pointer, &f, sizeof f);
+        complete &= f != NULL;
+    }
+    if (complete &&
+        (pthread_create(&thread, NULL, read_initial, NULL) || pthread_join(thread, NULL)))
+        initial = read_icvs();
+}
+
+static bool have_libomp(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_libomp);
+    return complete;
+}
+
+/* ------------------------------------------------------------------ around the region */
+static _Thread_local const struct ompgpu_host *innermost;
+
+void __ompgpu_host_begin(struct ompgpu_host *h, const struct ompgpu_place *place, unsigned flags)
+{
+    if (!have_libomp())
+        return;
+    struct ompgpu_where where = ompgpu_at_place(place);
+    if ((flags & OMPGPU_HOST_TEAMS) && libomp.level() > 0)
+        ompgpu_fatal(&where,
+                     "on the host, the OpenMP library has no teams inside of a parallel region");
+    h->icvs = read_icvs();
+    write_icvs(&initial);
+    h->outer = innermost;
+    h->level = h->active_level = 0;
+    if (flags & OMPGPU_HOST_NESTED) {
+        h->level = libomp.level() + 1; /* with the team of one thread */
+        h->active_level = libomp.active_level();
+    }
+    innermost = h;
+}
+
+void __ompgpu_host_end(struct ompgpu_host *h)
+{
+    if (!have_libomp())
+        return;
+    innermost = h->outer;
+    write_icvs(&h->icvs);
+}
+
+/* ------------------------------------------------------------------ routines */
+int omp_get_level(void)
+{
+    int level = have_libomp() ? libomp.level() : 0;
+    return innermost && level >= innermost->level ? level - innermost->level : level;
+}
+
+int omp_get_active_level(void)
+{
+    int level = have_libomp() ? libomp.active_level() : 0;
+    return innermost && level >= innermost->active_level ? level - innermost->active_level : level;
+}
+
+int omp_in_parallel(void)
+{
+    if (innermost && innermost->level)
+        return omp_get_active_level() > 0;
+    return have_libomp() && libomp.in_parallel();
+}

@@ -1,0 +1,48 @@
+/* target regions on the host: an initial thread and internal control variables of their own */
+#include "check.h"
+
+static int in_region(int *v)
+{
+    int bad = omp_get_num_threads() != 1 || omp_in_parallel() || omp_get_level() || omp_get_active_level() || omp_get_thread_num();
+    omp_sched_t kind;
+    int chunk;
+    omp_get_schedule(&kind, &chunk);
+    bad += kind == omp_sched_guided || omp_get_max_threads() == 3;
+    omp_set_num_threads(2);
+    omp_set_schedule(omp_sched_dynamic, 5);
+    bad += omp_get_max_threads() != 2;
+#pragma omp for
+    for (int i = 0; i < 100; i++)
+        v[i]++;
+#pragma omp barrier
+    return bad;
+}
+
+int main(void)
+{
+    int bad = 0, chunk = 0, v[100] = { 0 }, n = 0;
+    omp_sched_t kind;
+    omp_set_num_threads(3);
+    omp_set_schedule(omp_sched_guided, 7);
+#pragma omp target if(0) map(tofrom: bad, v)
+    bad += in_region(v);
+    omp_get_schedule(&kind, &chunk);
+    CHECK(omp_get_max_threads() == 3 && kind == omp_sched_guided && chunk == 7);
+    CHECK(bad == 0 && v[99] == 1);
+#pragma omp parallel num_threads(4) default(none) shared(bad, v, n)
+#pragma omp single
+    {
+#pragma omp target if(0) map(tofrom: bad, v)
+        bad += in_region(v);
+#pragma omp target parallel for if(target: 0) map(tofrom: v) num_threads(2) reduction(+: n)
+        for (int i = 0; i < 100; i++) {
+            v[i]++;
+            n++;
+        }
+        bad += omp_get_num_threads() != 4 || !omp_in_parallel() || omp_get_level() != 1;
+    }
+    CHECK(bad == 0 && n == 100);
+    for (int i = 0; i < 100; i++)
+        CHECK_EQ(v[i], 3);
+    return RESULT;
+}
