@@ -71,6 +71,7 @@ void end_scope(struct scope s);
 void see(char *root, struct type *t, bool writable, bool nameless);
 void see_term(char *unsigned_value);  /* what may be read besides the views: loop variables and such */
 void hide(const char *name);          /* it means something else until the scope ends */
+void hide_pointers(void);             /* what is reached through one may be private now */
 struct view *some_view(bool writable);            /* NULL: there is none */
 void see_nothing(void);
 void freeze(void);                    /* from here on what is seen now is only read */

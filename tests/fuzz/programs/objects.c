@@ -41,6 +41,11 @@ void hide(const char *name)
     for (int i = 0; i < nterms; i++)
         if (!terms[i].hidden && has_name(terms[i].value, name)) terms[i].hidden = depth;
 }
+void hide_pointers(void)
+{
+    for (int i = 0; i < nviews; i++)
+        if (!views[i].hidden && (*views[i].root == '(' || strstr(views[i].root, "->"))) views[i].hidden = depth;
+}
 struct view *some_view(bool writable)
 {
     struct view *found[COUNT(views)];

@@ -234,7 +234,7 @@ static void parallel_loop(int depth)
     bool kept[256];
     for (int i = 0; i < before; i++) kept[i] = views[i].writable;
     freeze();
-    if (own) hide(mine.root);
+    if (own) hide(mine.root), hide_pointers();
     open_block();
     see_term("(unsigned)j");
     if (own) {
