@@ -90,8 +90,8 @@ while [ $batch -lt $end ]; do
         check "seeds $batch to $last: $f" form $f
         seeds=$(seq -s ' ' $batch $last)
     done <forms_now
-    if have_ptxas && [ -z "$all_forms" ] && [ $batch = $first ]; then
-        seeds=$(seq -s ' ' $batch $((batch + 9)))
+    if have_ptxas && [ $(((batch - first) / size % 10)) = 0 ]; then
+        seeds=$(seq -s ' ' $batch $((batch + 9 < last ? batch + 9 : last)))
         write "$seeds" && without_openmp && check "as PTX" ptx_form -O2
     fi
     batch=$((last + 1))
