@@ -397,6 +397,8 @@ static void on_var(struct fe *fe, CXCursor c)
         v->is_extern = false;
     v->is_static |= sc == CX_SC_Static;
     unsigned at = fe_location(fe, c);
+    if (fe->in && sc == CX_SC_Extern)
+        *VEC_PUSH(fe->a, &fe->inner_externs) = (struct fe_inner_extern){ at, v };
     if (sc == CX_SC_Register)
         drop_register(fe, parameter ? fe_begin(fe, c) : fe->declaration, at,
                       at + (unsigned)strlen(v->name));

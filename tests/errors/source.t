@@ -104,7 +104,7 @@ int main(void) { int __ompgpu_unit = 0;
 #pragma omp target
 { int __omp_k = 0; __omp_k++; } }
 C
-bad "beside a member of what has no name, which clang rejects" t.c:6:35 "'map'|'#pragma omp target'" <<'C'
+bad "beside a member of what has no name, which clang rejects" t.c:6:35 "map clause|'#pragma omp target'" <<'C'
 struct s { int m; };
 struct s f(void);
 int main(void) { int x = 0;
@@ -114,6 +114,12 @@ x = f().m;
 x++; }
 C
 check "... and nothing else" silent err addressable
+bad "extern in a region" t.c:4:14 "'g'|'target'" <<'C'
+int g = 3;
+int main(void) { int r = 0;
+#pragma omp target map(tofrom: r, g)
+{ extern int g; r += g; } }
+C
 bad "in an attribute" t.c:3:23 "'detach'|'#pragma omp target'" -std=c23 <<'C'
 int main(void) { int x = 0;
     x++; [[omp::directive(target
