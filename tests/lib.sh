@@ -41,7 +41,7 @@ CLANG=${OMPGPU_CLANG:-clang-22}
 SAMPLES=$ROOT/samples
 LC_ALL=C; export LC_ALL
 # The user's environment must not change what is tested.
-unset OMPGPU_INFO OMP_TARGET_OFFLOAD OMP_DEFAULT_DEVICE OMP_NUM_THREADS CPATH C_INCLUDE_PATH CUDA_PATH CUDA_HOME
+unset OMPGPU_INFO OMPGPU_CHECK OMPGPU_PROFILE OMPGPU_PTX_SCHEDULE OMPGPU_PTX_MEMORY OMP_TARGET_OFFLOAD OMP_DEFAULT_DEVICE OMP_NUM_THREADS CPATH C_INCLUDE_PATH CUDA_PATH CUDA_HOME
 
 tap_n=0
 tap_failed=0
@@ -178,13 +178,14 @@ form() {
     check "$name $*: runs" run_ways "${src%.c}.out"
     [ -z "$tap_machine" ] || check "$name $*: runs on the PTX machine" on_machine run_once "${src%.c}.out"
 }
-# Where the PTX is executed.  The long form has random schedules, and stores that others see late, too.
+# Where the PTX is executed.  The long form has random schedules, the race check, and stores that others see late, too.
 on_machine() {
     OMPGPU_DEVICE=ptx "$@" || return 1
     [ -n "$MACHINE" ] || return 0
     for tap_seed in 1 2 3 4; do
         OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=$tap_seed "$@" || { echo "with OMPGPU_PTX_SCHEDULE=$tap_seed"; return 1; }
     done
+    OMPGPU_DEVICE=ptx OMPGPU_CHECK=race "$@" || { echo "with OMPGPU_CHECK=race"; return 1; }
     OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=5 OMPGPU_PTX_MEMORY=weak "$@" || { echo "with OMPGPU_PTX_SCHEDULE=5 OMPGPU_PTX_MEMORY=weak"; return 1; }
 }
 compile_run() {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/ptx/isa.h"
+#include "hostrt/ptx/race/race.h"
 
 struct async {
     struct copy {
@@ -61,6 +62,8 @@ HANDLER(copy_async)
             c.from = resolve_in(g, i, l, S_GLOBAL, from[l], size);
         if (!c.to.data || (c.given && !c.from.data))
             return;
+        if (ptx_racing)
+            ptx_race_copy(g, i, l, c.to.data, size, c.from.data, c.given);
         memset(c.to.shadow, SHADOW_UNDEFINED, size);
         struct copy *kept = new_copy(g->warp);
         c.group = g->warp->async->committed[l];

@@ -47,20 +47,23 @@ static void read_schedule(void)
         fprintf(stderr, "ptx machine: OMPGPU_PTX_SCHEDULE=%s is not a number; not used\n", text);
 }
 
-/* OMPGPU_CHECK is a list of words. */
-static bool is_checked(const char *what)
+/* OMPGPU_CHECK is a list of words; "race" is the only one so far. */
+static void read_checks(void)
 {
-    const char *text = getenv("OMPGPU_CHECK");
-    size_t n = strlen(what);
-    for (; text && *text; text += strcspn(text, ","), text += *text == ',')
-        if (strcspn(text, ",") == n && !strncmp(text, what, n))
-            return true;
-    return false;
+    const char *text = secure_getenv("OMPGPU_CHECK");
+    for (size_t n; text && *text; text += n + (text[n] == ',')) {
+        n = strcspn(text, ",");
+        if (n == strlen("race") && !strncmp(text, "race", n))
+            ptx_racing = true;
+        else
+            fprintf(stderr, "ptx machine: OMPGPU_CHECK: '%.*s' is not known; 'race' is\n", (int)n,
+                    text);
+    }
 }
 
 static void read_memory(void)
 {
-    const char *text = getenv("OMPGPU_PTX_MEMORY");
+    const char *text = secure_getenv("OMPGPU_PTX_MEMORY");
     if (!text || !*text)
         return;
     ptx_weak = !strcmp(text, "weak") && !ptx_racing;
@@ -81,7 +84,7 @@ static void read_settings(void)
     ptx_settings.profile = profile && *profile && strcmp(profile, "0") != 0;
     ptx_settings.profile_file = ptx_settings.profile && strcmp(profile, "1") != 0 ? profile : NULL;
     ptx_counting = ptx_settings.profile;
-    ptx_racing = is_checked("race");
+    read_checks();
     read_memory();
 }
 

@@ -218,18 +218,11 @@ static void visit_word(struct cell *c, const struct access *x, unsigned first, u
         visit(&c->bytes[k], x);
 }
 
-void ptx_race_access(struct group *g, const struct instruction *i, unsigned lane,
-                     const unsigned char *data, unsigned size, bool silent)
+static struct access access_by(struct group *g, const struct instruction *i, unsigned lane,
+                               const unsigned char *data, unsigned size)
 {
-    struct cell *c = cell_of(g->warp->team, data);
-    if (!c)
-        return;
     struct order *o = race_order(g, lane);
-    if (i->load_slot)
-        race_load_begin(g->warp->team, i, g->warp->number * WARP + lane, data, o->epoch);
-    struct access x = {
-        .g = g, .i = i, .lane = lane, .size = size, .data = data, .silent = silent, .order = o
-    };
+    struct access x = { .g = g, .i = i, .lane = lane, .size = size, .data = data, .order = o };
     x.record = (struct record){ .team = g->warp->team->number,
                                 .lanes = 1u << lane,
                                 .used = i->load_slot ? 0 : 1u << lane,
@@ -237,14 +230,45 @@ void ptx_race_access(struct group *g, const struct instruction *i, unsigned lane
                                 .warp = (unsigned char)g->warp->number,
                                 .flags = (unsigned char)flags_of(i),
                                 .i = i };
-    unsigned first = (unsigned)((uintptr_t)data % WORD);
-    for (unsigned k = 0; k < size; k += WORD)
-        visit_word(cell_of(g->warp->team, data + k), &x, first, size < WORD ? size : WORD);
+    return x;
+}
+
+static void visit_words(const struct access *x)
+{
+    unsigned first = (unsigned)((uintptr_t)x->data % WORD);
+    for (unsigned k = 0; k < x->size; k += WORD)
+        visit_word(cell_of(x->g->warp->team, x->data + k), x, first,
+                   x->size < WORD ? x->size : WORD);
+}
+
+void ptx_race_access(struct group *g, const struct instruction *i, unsigned lane,
+                     const unsigned char *data, unsigned size, bool silent)
+{
+    struct cell *c = cell_of(g->warp->team, data);
+    if (!c)
+        return;
+    struct access x = access_by(g, i, lane, data, size);
+    x.silent = silent;
+    if (i->load_slot)
+        race_load_begin(g->warp->team, i, g->warp->number * WARP + lane, data, x.order->epoch);
+    visit_words(&x);
     if (!(x.record.flags & STRONG))
         return;
     if (!c->sync)
         c->sync = zeroed(1, sizeof *c->sync);
     race_synchronise(g, i, lane, c->sync);
+}
+
+void ptx_race_copy(struct group *g, const struct instruction *i, unsigned lane,
+                   const unsigned char *to, unsigned size, const unsigned char *from,
+                   unsigned given)
+{
+    struct access x = access_by(g, i, lane, from, given), y = access_by(g, i, lane, to, size);
+    x.record.flags = 0;
+    y.record.flags = WRITES;
+    if (given)
+        visit_words(&x);
+    visit_words(&y);
 }
 
 static void mark_cell(struct cell *c, const struct record *x)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "hostrt/ptx/race/race.h"
 
-/* Keys: the team, then 0 for all of it, 1 … 32 for a warp, 64 … 1087 for a thread. */
-enum { CODE_BITS = 11, WARP_CODE = 1, THREAD_CODE = 64 };
+/* Keys: the team, then 0 for all of it, 1 … 32 for a warp, 33 … 1056 for a thread. */
+enum { CODE_BITS = 11, WARP_CODE = 1, THREAD_CODE = WARP_CODE + WARP };
 struct entry {
     uint64_t key;
     uint32_t epoch;

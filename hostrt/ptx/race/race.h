@@ -35,6 +35,10 @@ void ptx_race_team_end(struct team *);
  * `silent`: a store of what is there already. */
 void ptx_race_access(struct group *, const struct instruction *, unsigned lane,
                      const unsigned char *data, unsigned size, bool silent);
+/* cp.async: a plain load of what comes and a plain store, by the thread that asks for it. */
+void ptx_race_copy(struct group *, const struct instruction *, unsigned lane,
+                   const unsigned char *to, unsigned size, const unsigned char *from,
+                   unsigned given);
 /* The lanes execute an instruction with `uses`. */
 void ptx_race_use(struct group *, const struct instruction *, lanes);
 void ptx_race_allocated(uint64_t address, size_t size); /* nobody has accessed it yet */

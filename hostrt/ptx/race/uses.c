@@ -83,7 +83,7 @@ static bool asks_exchange(const struct flow *x, const struct instruction *i)
 
 static bool is_followed(const struct instruction *i)
 {
-    return i->row->class == C_LOAD && i->order == MO_WEAK &&
+    return i->row->class == C_LOAD && i->row->destination && i->order == MO_WEAK &&
            (i->space == S_GENERIC || i->space == S_GLOBAL || i->space == S_SHARED);
 }
 
