@@ -53,7 +53,7 @@ static unsigned bank_conflicts(lanes m, const uint64_t *address, unsigned size)
 /* Lanes that update an address which a lane before them updates, too. */
 static unsigned meetings(lanes m, const uint64_t *address)
 {
-    uint64_t s[WARP];
+    uint64_t s[WARP] = { 0 };
     unsigned n = 0, met = 0;
     EACH_LANE(l, m)
         s[n++] = address[l];

@@ -46,18 +46,18 @@ static void add_instruction(struct totals *t, const struct instruction *i, const
 /* ------------------------------------------------------------------ launches */
 static struct kernel *kernel_of(const struct function *entry)
 {
-    struct kernel **k = &kernels;
-    while (*k && (*k)->entry != entry)
-        k = &(*k)->next;
-    if (*k)
-        return *k;
-    struct kernel *new = *k = checked(calloc(1, sizeof *new));
-    new->name = checked(strdup(entry->name));
-    new->entry = entry;
-    new->shared = (unsigned)entry->shared_bytes;
-    new->local = entry->local_bytes;
-    new->by_instruction = checked(calloc(entry->module->ninstructions, sizeof(struct counter)));
-    return new;
+    struct kernel **end = &kernels;
+    for (struct kernel *k = kernels; k; k = k->next) {
+        if (k->entry == entry)
+            return k;
+        end = &k->next;
+    }
+    struct kernel *k = *end = checked(calloc(1, sizeof *k));
+    k->name = checked(strdup(entry->name));
+    k->entry = entry;
+    k->shared = (unsigned)entry->shared_bytes;
+    k->by_instruction = checked(calloc(entry->module->ninstructions, sizeof(struct counter)));
+    return k;
 }
 
 /* NULL: there are too many to keep each. */

@@ -22,7 +22,7 @@ struct kernel {
     struct kernel *next; /* the one that ran first comes first */
     char *name;
     const struct function *entry; /* NULL: its module is gone */
-    unsigned shared, local;       /* bytes a team, bytes a thread */
+    unsigned shared;              /* bytes a team */
     unsigned registers;           /* 0: not known */
     uint64_t count, teams, threads;
     struct totals sum;
