@@ -56,10 +56,13 @@ static bool overlaps(const struct store *s, const unsigned char *data, unsigned 
 /* Any of them, but not before an older one to the same bytes. */
 static void drain_any(struct store_buffer *b, uint64_t *random)
 {
-    unsigned any = (unsigned)(ptx_random(random) % b->n), k = 0;
-    while (!overlaps(&b->stores[k], b->stores[any].data, b->stores[any].size))
-        k++;
-    drain_one(b, k);
+    unsigned any = (unsigned)(ptx_random(random) % b->n);
+    for (unsigned k = 0; k < any;)
+        if (overlaps(&b->stores[k], b->stores[any].data, b->stores[any].size))
+            any = k, k = 0; /* which may have an older one itself */
+        else
+            k++;
+    drain_one(b, any);
 }
 
 void ptx_weak_drain(struct warp *w, lanes m)
@@ -74,11 +77,12 @@ void ptx_weak_drain(struct warp *w, lanes m)
 void ptx_weak_drain_at(struct group *g, unsigned lane, const unsigned char *data, unsigned size)
 {
     struct store_buffer *b = buffer_of(g->warp, lane);
-    for (unsigned k = 0; b && k < b->n;)
+    unsigned until = 0;
+    for (unsigned k = 0; b && k < b->n; k++)
         if (overlaps(&b->stores[k], data, size))
-            drain_one(b, k);
-        else
-            k++;
+            until = k + 1;
+    while (until-- > 0)
+        drain_one(b, 0);
 }
 
 void ptx_weak_turn(struct warp *w)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # CUDA programs, compiled by nvcc, on the PTX machine: each compares what its kernels did with what the host computes.  They validate the machine:
-# neither our compiler nor our device runtime takes part.  OMPGPU_LONG=1: random schedules, cooperative groups, CUB, and a second generation of GPUs.
+# neither our compiler nor our device runtime takes part.  OMPGPU_LONG=1: more schedules, cooperative groups, CUB, and a second generation of GPUs.
 . tests/lib.sh
 . "$ROOT/tests/ptx/cuda.sh"
 have_nvcc || skip_all "nvcc is not installed"
@@ -16,10 +16,10 @@ for name in $programs; do
     for cc in $generations; do
         check "$name for $cc: nvcc compiles it" cuda_program "$ROOT/tests/ptx/cuda/$name.cu" "$T/prog" "$cc" || continue
         check "$name for $cc: verifies" prints ./prog
+        check "$name for $cc: has no race" prints env OMPGPU_CHECK=race ./prog
         for seed in $seeds; do
-            OMPGPU_PTX_SCHEDULE=$seed; export OMPGPU_PTX_SCHEDULE
-            check "$name for $cc: verifies in order $seed" prints ./prog
-            unset OMPGPU_PTX_SCHEDULE
+            check "$name for $cc: verifies in order $seed" prints env OMPGPU_PTX_SCHEDULE="$seed" ./prog
+            check "$name for $cc: verifies in order $seed, weak memory" prints env OMPGPU_PTX_SCHEDULE="$seed" OMPGPU_PTX_MEMORY=weak ./prog
         done
     done
 done
