@@ -45,6 +45,7 @@ static void make_container(void)
     strcpy(container.strings, "bench");
     strcpy(container.sum, "sum");
     memcpy(container.ptx, ptx, sizeof ptx);
+    ompgpu_image_seal(&container.header);
 }
 
 /* The thread's own time: what else the machine does is not measured. */

@@ -84,7 +84,7 @@ done <<'EOT'
 --sysroot=/       | preprocess check link
 -Wa,--noexecstack | assemble
 -Xassembler --noexecstack | assemble
--flto             |
+-flto             | link
 -fuse-ld=lld      | link
 -ferror-limit=3   | check
 -fcolor-diagnostics | check
