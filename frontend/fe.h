@@ -401,6 +401,8 @@ struct omp_construct *fe_target_of(const struct omp_construct *);
 /* reach.c */
 void fe_mark_device(struct fe *);
 /* sharing.c */
+bool fe_evaluated_inside(enum omp_clause_kind); /* its expression, by the region's threads */
+bool fe_gives_attribute(enum omp_clause_kind);  /* a data-sharing attribute to its list items */
 void fe_data_sharing(struct fe *);
 /* assume.c */
 void fe_read_assumptions(struct fe *);

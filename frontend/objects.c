@@ -104,6 +104,32 @@ static enum CXChildVisitResult visit_expression(CXCursor c, CXCursor parent, CXC
     }
 }
 
+/* Is the operand an expression that the region itself evaluates? */
+static bool is_inside(const struct omp_construct *c, const struct fe_operand *o)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if (fe_inside(o->text.begin, k->extent))
+            return !o->item && (fe_evaluated_inside(k->kind) || fe_gives_attribute(k->kind));
+    return false;
+}
+
+/* The statement, and the arguments of directives: of those just before it, too, which are not part
+ * of it. */
+static void visit_region(struct uses *u, const struct omp_construct *c)
+{
+    struct omp_extent whole = fe_whole(c);
+    for (unsigned i = 0; i < u->fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &u->fe->pragmas.at[i];
+        for (unsigned k = 0; fe_inside(p->extent.begin, whole) && k < p->noperands; k++) {
+            const struct fe_operand *o = &u->fe->operands.at[p->first_operand + k];
+            if (o->found && (p->c != c || is_inside(c, o)))
+                visit_all(u, o->cursor);
+        }
+        if (p->c == c && p->found)
+            visit_all(u, p->stmt);
+    }
+}
+
 /* A section of the same base is taken to hold the object. */
 static bool is_mapped(const struct fe *fe, const struct omp_map *listed, unsigned nlisted,
                       const struct omp_item *object)
@@ -123,8 +149,6 @@ bool fe_needs_object(struct fe *fe, const struct omp_construct *c, const struct 
     struct uses u = { .fe = fe, .listed = listed, .nlisted = nlisted, .object = object };
     if (is_mapped(fe, listed, nlisted, object))
         return false;
-    for (unsigned i = 0; i < fe->pragmas.n; i++)
-        if (fe->pragmas.at[i].c == c && fe->pragmas.at[i].found)
-            visit_all(&u, fe->pragmas.at[i].stmt);
+    visit_region(&u, c);
     return u.need;
 }

@@ -67,11 +67,11 @@ static void add_refs(struct fe *fe, var_list *l, const struct omp_construct *c, 
 
 /* Expressions of these clauses are evaluated inside of the construct; those of the others by
  * whoever encounters it. */
-static bool evaluated_inside(enum omp_clause_kind k)
+bool fe_evaluated_inside(enum omp_clause_kind k)
 {
     return k == OMPC_SCHEDULE || k == OMPC_DIST_SCHEDULE || k == OMPC_LINEAR || k == OMPC_FILTER;
 }
-static bool gives_attribute(enum omp_clause_kind k)
+bool fe_gives_attribute(enum omp_clause_kind k)
 {
     return k == OMPC_PRIVATE || k == OMPC_FIRSTPRIVATE || k == OMPC_LASTPRIVATE ||
            k == OMPC_REDUCTION || k == OMPC_LINEAR || k == OMPC_TASK_REDUCTION ||
@@ -83,9 +83,9 @@ static var_list uses_of(struct fe *fe, const struct omp_construct *c)
     var_list l = { 0 };
     struct omp_extent whole = fe_whole(c);
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (evaluated_inside(k->kind))
+        if (fe_evaluated_inside(k->kind))
             add_refs(fe, &l, c, k->expr.extent, whole);
-        if (gives_attribute(k->kind))
+        if (fe_gives_attribute(k->kind))
             for (unsigned i = 0; i < k->nitems; i++)
                 if (k->items[i].var) {
                     add_once(fe, &l, k->items[i].var);
@@ -295,8 +295,8 @@ static bool written_in(const struct fe *fe, struct omp_extent e, const struct om
 static bool stored_by_clause(const struct omp_construct *c, const struct omp_var *v)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (gives_attribute(k->kind) && k->kind != OMPC_PRIVATE && k->kind != OMPC_FIRSTPRIVATE &&
-            item_of(k, v))
+        if (fe_gives_attribute(k->kind) && k->kind != OMPC_PRIVATE &&
+            k->kind != OMPC_FIRSTPRIVATE && item_of(k, v))
             return true;
     for (const struct omp_construct *n = c->child; n; n = n->next)
         if (is_loop_iv(n, v) || stored_by_clause(n, v))

@@ -97,6 +97,17 @@ static void several_pointers(void)
 #pragma omp target map(tofrom: t.in[1].b[0:N], t.part.l) map(to: t.in[1].a[0:N])
     for (int i = 0; i < N; i++)
         t.in[1].b[i] = t.in[1].a[i] + ++t.part.l;
+    /* the list does not name what the directives of the region need */
+    struct { int *v, n, chunk; } u = { a, 3, 4 }, *w = &u;
+#pragma omp target parallel for schedule(dynamic, u.chunk) map(from: u.v[0:N])
+    for (int i = 0; i < N; i++)
+        u.v[i] = u.chunk;
+#pragma omp target map(tofrom: w->v[0:N])
+#pragma omp parallel for num_threads(w->n)
+    for (int i = 0; i < N; i++)
+        w->v[i] += i;
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(a[i], 4 + i);
     CHECK(c[0] == b[0] + 3 && c[19] == b[19] + 22 && t.part.l == 22 && t.part.k == 1 && t.id == 5 && t.in[1].b == c);
 }
 
