@@ -76,17 +76,24 @@ static void add_objects(struct fe *fe, const struct omp_construct *c, map_list *
 }
 
 /* ------------------------------------------------------------------ blocks */
-static bool have_same_base(const struct fe *fe, const struct omp_map *a, const struct omp_map *b)
+/* The same variable, or pointers that may be the same: their spellings and subscripts may differ;
+ * the runtime looks at their values. */
+static bool may_have_same_base(const struct omp_map *a, const struct omp_map *b)
 {
-    return a->var == b->var && derefs_of(a) == derefs_of(b) &&
-           (!derefs_of(a) || fe_same_text(fe->u, a->item->base_pointer, b->item->base_pointer));
+    if (a->var != b->var || derefs_of(a) != derefs_of(b))
+        return false;
+    if (!derefs_of(a))
+        return true;
+    const struct omp_item *p = a->item->pointer, *q = b->item->pointer;
+    return p->nmembers == q->nmembers &&
+           (!p->nmembers || memcmp(p->members, q->members, p->nmembers * sizeof *p->members) == 0);
 }
 
-static void find_blocks(const struct fe *fe, map_list *maps)
+static void find_blocks(map_list *maps)
 {
     for (unsigned i = 0; i < maps->n; i++)
         for (unsigned k = 0; k < i; k++)
-            if (have_same_base(fe, &maps->at[i], &maps->at[k]))
+            if (may_have_same_base(&maps->at[i], &maps->at[k]))
                 maps->at[i].in_block = maps->at[k].in_block = true;
 }
 
@@ -149,7 +156,7 @@ static void refine_maps(struct fe *fe, struct omp_construct *c)
         if (listed.at[i].item)
             add_objects(fe, c, &all, &listed, listed.at[i].item->object);
     if (!(c->leaves & OMPL_UPDATE))
-        find_blocks(fe, &all);
+        find_blocks(&all);
     sort_maps(&all);
     c->maps = all.at;
     c->nmaps = all.n;

@@ -347,8 +347,8 @@ struct omp_map { /* one mapping action, in the order in which it is done */
     bool attach;
     /* item maps what a pointer points to (section of a pointer), not the variable itself */
     bool pointee;
-    /* another map of the construct has the same base: what is not mapped of all these is mapped as
-     * one block */
+    /* another map of the construct may have the same base: what is not mapped of those that do is
+     * mapped as one block */
     bool in_block;
 };
 /* atomic: text extents of the parts; see section 15.8.4 of OpenMP 5.2 */

@@ -97,6 +97,13 @@ static void several_pointers(void)
 #pragma omp target map(tofrom: t.in[1].b[0:N], t.part.l) map(to: t.in[1].a[0:N])
     for (int i = 0; i < N; i++)
         t.in[1].b[i] = t.in[1].a[i] + ++t.part.l;
+    /* two ways to write one pointer */
+    struct nest *pt = &t;
+    struct { struct pair *to; } hold = { t.in }, *h = &hold;
+#pragma omp target map(tofrom: h->to->na, (*h).to[2].nb, pt->id)
+    h->to->na++, h->to[2].nb += 2, pt->id = 6;
+    CHECK(t.in[0].na == N + 1 && t.in[2].nb == N + 2 && t.id == 6 && hold.to == t.in);
+    t.id = 5;
     /* the list does not name what the directives of the region need */
     struct { int *v, n, chunk; } u = { a, 3, 4 }, *w = &u;
 #pragma omp target parallel for schedule(dynamic, u.chunk) map(from: u.v[0:N])
