@@ -403,6 +403,9 @@ void fe_mark_device(struct fe *);
 /* sharing.c */
 bool fe_evaluated_inside(enum omp_clause_kind); /* its expression, by the region's threads */
 bool fe_gives_attribute(enum omp_clause_kind);  /* a data-sharing attribute to its list items */
+bool fe_is_written(const struct fe *, struct omp_extent, const struct omp_var *);
+/* a construct inside of this one has copies of the variable */
+bool fe_is_private_inside(const struct omp_construct *, const struct omp_var *);
 void fe_data_sharing(struct fe *);
 /* assume.c */
 void fe_read_assumptions(struct fe *);
@@ -425,6 +428,8 @@ void fe_check_reduction(struct fe *, const struct omp_construct *, const struct 
 /* objects.c: Does the target region use more of the struct object than these maps list? */
 bool fe_needs_object(struct fe *, const struct omp_construct *, const struct omp_map *listed,
                      unsigned nlisted, const struct omp_item *object);
+/* the bytes of a struct that the region uses for sure, between the first and the last of them */
+struct omp_span fe_used_bytes(struct fe *, const struct omp_construct *, const struct omp_var *);
 /* refine.c */
 void fe_refine(struct fe *);
 #endif

@@ -1,23 +1,34 @@
-/* objects.c - which struct objects a target region needs as a whole.
+/* objects.c - what a target region uses of struct objects.
  *
- * A list item  s.y  or  s->q->y  maps that member only.  The region may use other members of the
- * same object, or the object itself: then all of it has to be there.  Each use in the region is the
- * chain of members that it goes through from its variable, whatever it subscripts or follows in
- * between;  s->q[i].y  is  s: q, y.  It is all right where it goes through a list item's chain. One
- * that ends before the object (a copy of the pointer to it, say) could reach any part of it. */
+ * Which of them it needs as a whole: a list item  s.y  or  s->q->y  maps that member only.  The
+ * region may use other members of the same object, or the object itself: then all of it has to be
+ * there.  Each use in the region is the chain of members that it goes through from its variable,
+ * whatever it subscripts or follows in between;  s->q[i].y  is  s: q, y.  It is all right where it
+ * goes through a list item's chain. One that ends before the object (a copy of the pointer to it,
+ * say) could reach any part of it.
+ *
+ * And which bytes of a struct it reads or writes for sure, where no list item names that: the
+ * runtime complains if another construct mapped only a part that lacks them. */
 #include "frontend/fe.h"
 #include <string.h>
 
 struct chain {
     struct omp_var *var;
     VEC(unsigned) members;
+    /* bytes of the struct that the variable is, or leads to; settled: nothing that follows is part
+     * of them */
+    struct omp_span bytes;
+    bool settled, unsure;
 };
 struct uses {
     struct fe *fe;
+    void (*check)(struct uses *, const struct chain *); /* what to do with each use */
     const struct omp_map *listed;
     unsigned nlisted;
     const struct omp_item *object;
     bool need;
+    const struct omp_var *var;
+    struct omp_span bytes;
 };
 
 /* ------------------------------------------------------------------ one use */
@@ -61,6 +72,61 @@ static void visit_all(struct uses *u, CXCursor c)
         clang_visitChildren(c, visit_expression, u);
 }
 
+/* ------------------------------------------------------------------ bytes of a struct */
+/* The first pointer leads to the struct, if the variable is not the struct itself. */
+static void step_through_pointer(struct chain *x)
+{
+    x->settled |= x->bytes.end > 0 || !x->var || x->var->type->kind != OMPT_POINTER;
+}
+
+/* In bits, also of a member of an unnamed struct in the object; negative: unknown. */
+static long long offset_of_member(CXCursor member, CXCursor object)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(object));
+    if (type.kind == CXType_Pointer)
+        type = clang_getCanonicalType(clang_getPointeeType(type));
+    CXString name = clang_getCursorSpelling(member);
+    long long bits = clang_Type_getOffsetOf(type, clang_getCString(name));
+    clang_disposeString(name);
+    return bits;
+}
+
+static void step_to_member(struct chain *x, CXCursor c, CXCursor object)
+{
+    CXCursor member = clang_getCursorReferenced(c);
+    CXType type = clang_getCanonicalType(clang_getCursorType(member));
+    long long bits = fe_is_unnamed_member(c) ? clang_Cursor_getOffsetOfField(member)
+                                             : offset_of_member(member, object),
+              size = clang_Type_getSizeOf(type);
+    if (x->settled)
+        return;
+    if (bits < 0 || size <= 0) {
+        x->unsure = true;
+        return;
+    }
+    x->bytes.begin += (uint64_t)bits / 8;
+    x->bytes.end = x->bytes.begin + (clang_Cursor_isBitField(member) ? 1 : (uint64_t)size);
+    /* an array is not read where it only decays */
+    x->unsure |= type.kind == CXType_ConstantArray;
+}
+
+static void note_bytes(struct uses *u, const struct chain *x)
+{
+    if (x->var != u->var || x->unsure || !x->bytes.end)
+        return;
+    if (!u->bytes.end || x->bytes.begin < u->bytes.begin)
+        u->bytes.begin = x->bytes.begin;
+    if (x->bytes.end > u->bytes.end)
+        u->bytes.end = x->bytes.end;
+}
+
+/* ------------------------------------------------------------------ following a use */
+static bool follows_pointer(struct fe *fe, CXCursor operand)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(fe_strip(fe, operand)));
+    return type.kind == CXType_Pointer;
+}
+
 /* Follows the operand in which a member, an element or what a pointer leads to is looked up; visits
  * the subscripts. */
 static void follow(struct uses *u, CXCursor c, struct chain *x)
@@ -80,6 +146,11 @@ static void follow(struct uses *u, CXCursor c, struct chain *x)
         return;
     }
     follow(u, v.at[0], x);
+    if (follows_pointer(u->fe, v.at[0]))
+        step_through_pointer(x);
+    x->unsure |= k == CXCursor_ArraySubscriptExpr && !x->settled;
+    if (k == CXCursor_MemberRefExpr)
+        step_to_member(x, c, fe_strip(u->fe, v.at[0]));
     if (k == CXCursor_MemberRefExpr && !fe_is_unnamed_member(c))
         *VEC_PUSH(u->fe->a, &x->members) = fe_location(u->fe, clang_getCursorReferenced(c));
     for (unsigned i = 1; i < v.n && k == CXCursor_ArraySubscriptExpr; i++)
@@ -91,13 +162,20 @@ static enum CXChildVisitResult visit_expression(CXCursor c, CXCursor parent, CXC
     (void)parent;
     struct uses *u = data;
     struct chain x = { 0 };
+    fe_cursors v = { 0 };
     switch (clang_getCursorKind(c)) {
+    case CXCursor_UnaryOperator:
+        if (clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_AddrOf) {
+            x.unsure = x.settled = true;
+            fe_children(u->fe, c, &v);
+            c = v.at[0];
+        }
+        /* fall through */
     case CXCursor_DeclRefExpr:
     case CXCursor_MemberRefExpr:
     case CXCursor_ArraySubscriptExpr:
-    case CXCursor_UnaryOperator:
         follow(u, c, &x);
-        check_use(u, &x);
+        u->check(u, &x);
         return CXChildVisit_Continue;
     case CXCursor_UnaryExpr: return CXChildVisit_Continue; /* sizeof and friends */
     default: return CXChildVisit_Recurse;
@@ -146,9 +224,18 @@ static bool is_mapped(const struct fe *fe, const struct omp_map *listed, unsigne
 bool fe_needs_object(struct fe *fe, const struct omp_construct *c, const struct omp_map *listed,
                      unsigned nlisted, const struct omp_item *object)
 {
-    struct uses u = { .fe = fe, .listed = listed, .nlisted = nlisted, .object = object };
+    struct uses u = {
+        .fe = fe, .check = check_use, .listed = listed, .nlisted = nlisted, .object = object
+    };
     if (is_mapped(fe, listed, nlisted, object))
         return false;
     visit_region(&u, c);
     return u.need;
+}
+
+struct omp_span fe_used_bytes(struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
+{
+    struct uses u = { .fe = fe, .check = note_bytes, .var = v };
+    visit_region(&u, c);
+    return u.bytes;
 }

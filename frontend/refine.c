@@ -145,6 +145,18 @@ static map_list listed_maps(struct fe *fe, const struct omp_construct *c)
     return listed;
 }
 
+/* What the region has to find where it is mapped in part. */
+static void set_used_bytes(struct fe *fe, const struct omp_construct *c, struct omp_capture *k)
+{
+    const struct omp_type *t = k->var->type;
+    bool implicit = k->map < 0 || (c->maps[k->map].implicit && !c->maps[k->map].item);
+    bool is_struct = k->kind == OMPCAP_BYREF && t->kind == OMPT_RECORD,
+         leads_to_one = k->kind == OMPCAP_POINTER && !k->one_copy && t->elem->kind == OMPT_RECORD;
+    if (implicit && (is_struct || leads_to_one) && !fe_is_private_inside(c, k->var) &&
+        !(leads_to_one && fe_is_written(fe, c->body, k->var)))
+        k->used = fe_used_bytes(fe, c, k->var);
+}
+
 static void refine_maps(struct fe *fe, struct omp_construct *c)
 {
     map_list all = listed_maps(fe, c), listed = listed_maps(fe, c);
@@ -163,6 +175,8 @@ static void refine_maps(struct fe *fe, struct omp_construct *c)
     for (unsigned i = 0; i < c->ncaptures; i++)
         if (c->captures[i].map >= 0 || c->captures[i].kind == OMPCAP_POINTER)
             c->captures[i].map = find(c, c->captures[i].var, c->captures[i].kind == OMPCAP_POINTER);
+    for (unsigned i = 0; i < c->ncaptures; i++)
+        set_used_bytes(fe, c, &c->captures[i]);
 }
 
 static void note_whole_pointers(struct fe *fe)

@@ -283,7 +283,7 @@ static bool address_taken_in(const struct fe *fe, struct omp_extent e, const str
             return true;
     return false;
 }
-static bool written_in(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
+bool fe_is_written(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
     FE_EACH(r, fe->refs, e)
         if (r->var == v && r->write)
@@ -316,7 +316,7 @@ static bool may_copy(const struct fe *fe, const struct omp_construct *c, const s
         return false;
     if (!from_host && (v->storage == OMPS_GLOBAL || v->storage == OMPS_STATIC_LOCAL))
         return false;
-    return !written_in(fe, c->body, v) && !stored_by_clause(c, v);
+    return !fe_is_written(fe, c->body, v) && !stored_by_clause(c, v);
 }
 
 /* The name stands for the declare target variable itself, not for the copy of an enclosing
@@ -541,6 +541,14 @@ static bool privatises(const struct omp_construct *c, const struct omp_var *v)
     for (unsigned i = 0; i < c->nsharings; i++)
         if (c->sharings[i].var == v)
             return c->sharings[i].share != OMPSH_SHARED;
+    return false;
+}
+
+bool fe_is_private_inside(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_construct *k = c->child; k; k = k->next)
+        if (privatises(k, v) || fe_is_private_inside(k, v))
+            return true;
     return false;
 }
 

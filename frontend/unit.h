@@ -328,10 +328,15 @@ enum omp_capture_kind {
     /* has_device_addr: &v is a device address and passed unchanged, use is (*v) */
     OMPCAP_DEVICE_ADDR,
 };
+struct omp_span { /* bytes [begin, end) of a struct; end 0: none */
+    uint64_t begin, end;
+};
 struct omp_capture {
     struct omp_var *var;
     enum omp_capture_kind kind;
     int map; /* index in construct->maps, -1 none */
+    /* a struct, or a pointer to one, that no clause names: what the region uses of it */
+    struct omp_span used;
     /* BYVAL, POINTER: the variable is written, or its address taken, where several teams (or the
      * threads of an SPMD region) share it: the copy must be one object in device memory for the
      * whole launch */

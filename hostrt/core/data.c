@@ -43,8 +43,11 @@ static int item_failed(struct work *w, const struct ompgpu_map *m)
 {
     if (m->line)
         w->where->line = m->line;
-    ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size,
-                        ompgpu_plugin_message());
+    if (m->flags & OMPGPU_MAP_LOOKUP)
+        ompgpu_plugin_error("*%s: %s", m->name, ompgpu_plugin_message());
+    else
+        ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size,
+                            ompgpu_plugin_message());
     return -1;
 }
 
@@ -391,17 +394,35 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
 }
 
 /* ------------------------------------------------------------------ entering */
+/* A struct of which a part is mapped: does the region need more of it? */
+static int check_used(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
+{
+    const unsigned long *used = m->flags & OMPGPU_MAP_ATTACH ? NULL : m->attach;
+    uintptr_t base = (uintptr_t)m->base;
+    if (!used || (base + used[0] >= e->begin && base + used[1] <= e->end))
+        return 0;
+    char place[256];
+    ompgpu_plugin_error("the region uses more of it than is mapped: %s, %zu bytes, mapped%s",
+                        e->name ? e->name : "?", e->end - e->begin,
+                        place_of(e, place, sizeof place));
+    return item_failed(w, m);
+}
+
 static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
 {
     uintptr_t begin = (uintptr_t)m->begin;
-    if (address && !(m->flags & OMPGPU_MAP_PRIVATE_COPY))
-        *address = translate_address(w->dev, begin, begin) - (begin - (uintptr_t)m->base);
-    return 0;
+    if (!address || (m->flags & OMPGPU_MAP_PRIVATE_COPY))
+        return 0;
+    const struct ompgpu_entry *e = find_extended(w->dev, begin);
+    *address = (e ? device_address(e, begin) : begin) - (begin - (uintptr_t)m->base);
+    return e && (m->flags & OMPGPU_MAP_LOOKUP) ? check_used(w, m, e) : 0;
 }
 
 /* An implicit item of which a part is mapped: there must be no other part elsewhere. */
 static int check_parts(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
 {
+    if (check_used(w, m, e))
+        return -1;
     uintptr_t end = (uintptr_t)m->begin + m->size;
     while (e->end < end) {
         const struct ompgpu_entry *next =

@@ -127,6 +127,25 @@ int main(void)
     return 0;
 }
 C
+program member <<'C'
+#include "common.h"
+struct t { int n, *p, *q; } t, *u = &t;
+int main(int argc, char **argv)
+{
+    BEGIN;
+    t.p = t.q = a;
+    #pragma omp target enter data map(to: t.p[0:100], t.q[0:0])
+    if (argc > 1) {
+        #pragma omp target
+        t.p[0] = t.n;
+    } else {
+        struct t *v = u;
+        #pragma omp target
+        v->p[0] = v->n;
+    }
+    return 0;
+}
+C
 program present <<'C'
 #include "common.h"
 int main(int argc, char **argv)
@@ -203,6 +222,8 @@ dies "emu: stack overflow" overflow 6 "region main_6|stack overflow|OMPGPU_STACK
 dies "emu: division by zero" division 6 "region main_6|division by zero|team 0, thread 0"
 dies "emu: assertion" asserts 6 "region main_6|assertion|line 7|team 0, thread 0"
 check "emu: assertion: text" has err "^asserts.c:7: main: team 0, thread 0: Assertion .a\[0\] == 7. failed\.$"
+dies "emu: a struct of which a part is mapped" "member 1" 9 "region main_9|t, 24 bytes|t.p, 16 bytes|member.c:7"
+dies "emu: the same behind a pointer" member 13 "region main_13|*v:|t.p, 16 bytes|member.c:7"
 dies "emu: mapped in part" part 7 "region main_7|a, 400 bytes|a[10:10], 40 bytes|part.c:5"
 not_mapped() {                        # CASE LINE WORDS
     dies "emu: not mapped: $3" "present $1" "$2" "$3|bytes|not mapped|present"

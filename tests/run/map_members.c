@@ -118,6 +118,30 @@ static void several_pointers(void)
     CHECK(c[0] == b[0] + 3 && c[19] == b[19] + 22 && t.part.l == 22 && t.part.k == 1 && t.id == 5 && t.in[1].b == c);
 }
 
+/* A region that has all it uses, though not the whole struct. */
+static void parts(void)
+{
+    struct { int a; struct { int b, c; }; struct { int d[4], e; } f; unsigned g: 3, h: 6; int i; } s = { .c = 3, .f.e = 4, .h = 5 };
+    struct pair *list = calloc(4, sizeof *list);
+    int on = 0;
+#pragma omp target data map(tofrom: s.c, s.f.e) map(tofrom: list[1:2])
+    {
+#pragma omp target map(tofrom: on)
+        on = s.c * 10 + s.f.e, s.c = sizeof(s.i), s.f.e += (int)((char *)&s.c - (char *)&s.b);
+#pragma omp target
+        list[2].na = 7, list[1].nb = sizeof s.a;
+    }
+    CHECK(on == 34 && s.c == 4 && s.f.e == 8 && s.b == 0 && list[2].na == 7 && list[1].nb == 4);
+#pragma omp target data map(tofrom: s.f.d[1:2])
+    {
+#pragma omp target
+        for (int i = 1; i < 3; i++)
+            s.f.d[i] = i;
+    }
+    CHECK(s.f.d[1] == 1 && s.f.d[2] == 2);
+    free(list);
+}
+
 int main(void)
 {
 #ifndef HOST_ONLY
@@ -125,5 +149,6 @@ int main(void)
 #endif
     flexible();
     several_pointers();
+    parts();
     return RESULT;
 }

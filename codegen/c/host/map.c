@@ -94,12 +94,26 @@ static unsigned flags_of(const struct omp_map *m)
            (m->attach ? OMPGPU_MAP_ATTACH : 0) | (m->in_block ? OMPGPU_MAP_BLOCK : 0);
 }
 
-static void write_map_entry(struct cg *cg, struct entries *e, const struct omp_map *m)
+/* The bytes of a struct that a region surely uses, as map entries have them. */
+static const char *used_bytes(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->ncaptures; i++) {
+        const struct omp_capture *k = &c->captures[i];
+        if (k->var == v && k->used.end)
+            return cg_strf(cg, "(const unsigned long[]){ %llu, %llu }",
+                           (unsigned long long)k->used.begin, (unsigned long long)k->used.end);
+    }
+    return "0";
+}
+
+static void write_map_entry(struct cg *cg, struct entries *e, const struct omp_construct *c,
+                            const struct omp_map *m)
 {
     unsigned flags = flags_of(m);
     if (!m->item) {
         const char *v = cg_spell(cg, m->var), *at = cg_strf(cg, "&(%s)", v);
-        write_entry(cg, e, at, at, cg_strf(cg, "sizeof(%s)", v), "0", flags, 0, m->var->name);
+        write_entry(cg, e, at, at, cg_strf(cg, "sizeof(%s)", v),
+                    m->implicit ? used_bytes(cg, c, m->var) : "0", flags, 0, m->var->name);
         return;
     }
     const struct omp_item *item = m->item;
@@ -165,7 +179,8 @@ void cg_update_parts(struct cg *cg, const struct omp_construct *c)
 
 /* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.
  * `at[i]`: map of parameter i. */
-static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct entries *e, int *at)
+static void write_extra_entries(struct cg *cg, const struct omp_construct *c,
+                                const struct cg_plan *p, struct entries *e, int *at)
 {
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
@@ -173,7 +188,8 @@ static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct e
         at[i] = p->params[i].map;
         if (p->params[i].pass == CG_PASS_LOOKUP) {
             at[i] = (int)e->n;
-            write_entry(cg, e, s, s, "0", "0", OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
+            write_entry(cg, e, s, s, "0", used_bytes(cg, c, v),
+                        OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
         } else if (p->params[i].pass == CG_PASS_COPY) {
             at[i] = (int)e->n;
             write_entry(cg, e, address, address, cg_strf(cg, "sizeof(%s)", s), "0",
@@ -240,9 +256,9 @@ unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_p
         declare_values(cg, p);
     for (unsigned i = 0; i < c->nmaps; i++)
         if (!(c->leaves & OMPL_UPDATE) || !c->maps[i].item || !has_gaps(c->maps[i].item))
-            write_map_entry(cg, &e, &c->maps[i]);
+            write_map_entry(cg, &e, c, &c->maps[i]);
     if (p)
-        write_extra_entries(cg, p, &e, at);
+        write_extra_entries(cg, c, p, &e, at);
     if (e.n)
         cg_close_with(cg, ";");
     if (p)
