@@ -363,7 +363,8 @@ static void rename_declarations(struct fe *fe)
         if (l->name_length)
             *VEC_PUSH(fe->a, &fe->renames) =
                 (struct omp_rename){ l->name_at, l->name_length, l->new_name };
-        else
+        else if (!clang_Cursor_isAnonymousRecordDecl(
+                     l->cursor)) /* whose members are the object's */
             insert_tag(fe, l->extent.begin, l->new_name);
     }
 }
