@@ -38,8 +38,8 @@ struct ompgpu_map {
     const void *base;
     const void *begin;  /* first byte mapped */
     __SIZE_TYPE__ size; /* bytes; 0: makes no mapping, but counts where begin is mapped */
-    /* With ATTACH: host address of the pointer variable.  IMPLICIT: the bytes that the region surely
-     * uses, as two offsets from base (unsigned long [2]: the first, the end); else NULL */
+    /* With ATTACH: host address of the pointer variable.  IMPLICIT: the bytes that the region
+     * surely uses, as two offsets from base (unsigned long [2]: the first, the end); else NULL */
     const void *attach;
     unsigned flags;
     unsigned line;    /* place for messages; 0: the construct's */
