@@ -16,6 +16,7 @@
 #include "driver/base/protocol.h"
 #include "frontend/unit.h"
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,49 +41,55 @@ static int report_failure(const char *what, const char *name)
 }
 
 /* ------------------------------------------------------------------ options */
-static int read_options(int argc, char **argv, struct options *o)
+static const struct flag {
+    const char *name;
+    size_t member; /* of struct options: a string if it has a value, else a bool */
+    bool has_value;
+} flags[] = {
+    { "--path", offsetof(struct options, path), true },
+    { "--device", offsetof(struct options, device), true },
+    { "--host", offsetof(struct options, host), true },
+    { "--check", offsetof(struct options, check), true },
+    { "--tree", offsetof(struct options, tree), true },
+    { "--hide-scans", offsetof(struct options, hide_scans), true },
+    { "--emit-tree", offsetof(struct options, emit_tree), false },
+    { "--atomic-reduction", offsetof(struct options, atomic_reduction), false },
+    { "--remarks", offsetof(struct options, remarks), false },
+    { "--exact-lines", offsetof(struct options, exact_lines), false },
+    { "--offload-mandatory", offsetof(struct options, offload_mandatory), false },
+    { "--screen", offsetof(struct options, screen), false },
+};
+
+static const struct flag *find_flag(const char *name)
 {
-    const struct {
-        const char *name;
-        const char **value;
-    } rows[] = {
-        { "--path", &o->path }, { "--device", &o->device }, { "--check", &o->check },
-        { "--host", &o->host }, { "--tree", &o->tree },     { "--hide-scans", &o->hide_scans },
-    };
+    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!strcmp(flags[i].name, name))
+            return &flags[i];
+    return NULL;
+}
+
+/* argv ends with NULL. */
+static int read_options(char **argv, struct options *o)
+{
     errno = 0;
-    for (int i = 1; i < argc; i++) {
-        const char **value = NULL;
-        for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++)
-            if (!strcmp(argv[i], rows[k].name))
-                value = rows[k].value;
-        if (!strcmp(argv[i], "--")) {
-            o->args = (const char *const *)argv + i + 1;
-            o->nargs = argc - i - 1;
-            break;
-        }
-        if (!strcmp(argv[i], "--emit-tree"))
-            o->emit_tree = true;
-        else if (!strcmp(argv[i], "--atomic-reduction"))
-            o->atomic_reduction = true;
-        else if (!strcmp(argv[i], "--remarks"))
-            o->remarks = true;
-        else if (!strcmp(argv[i], "--exact-lines"))
-            o->exact_lines = true;
-        else if (!strcmp(argv[i], "--offload-mandatory"))
-            o->offload_mandatory = true;
-        else if (!strcmp(argv[i], "--screen"))
-            o->screen = true;
-        else if (value && i + 1 < argc)
-            *value = argv[++i];
-        else if (value)
-            return report_failure("missing argument of", argv[i]);
-        else if (*argv[i] == '-' && argv[i][1])
-            return report_failure("unknown option", argv[i]);
+    while (*++argv && strcmp(*argv, "--")) {
+        const struct flag *f = find_flag(*argv);
+        void *member = f ? (char *)o + f->member : NULL;
+        if (f && !f->has_value)
+            *(bool *)member = true;
+        else if (f && !argv[1])
+            return report_failure("missing argument of", *argv);
+        else if (f)
+            *(const char **)member = *++argv;
+        else if (**argv == '-' && (*argv)[1])
+            return report_failure("unknown option", *argv);
         else if (o->input)
-            return report_failure("more than one input:", argv[i]);
+            return report_failure("more than one input:", *argv);
         else
-            o->input = argv[i];
+            o->input = *argv;
     }
+    for (o->args = (const char *const *)argv + !!*argv; o->args[o->nargs];)
+        o->nargs++;
     if (!o->input)
         return report_failure(
             "no input file, usage:",
@@ -207,7 +214,8 @@ int main(int argc, char **argv)
 {
     struct options o = { 0 };
     size_t length = 0;
-    int rc = read_options(argc, argv, &o);
+    (void)argc;
+    int rc = read_options(argv, &o);
     if (rc)
         return rc;
     char *text = file_read(o.input, &length);

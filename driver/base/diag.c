@@ -9,7 +9,6 @@ void (*diag_exit)(int code);
 static unsigned errors;
 
 unsigned diag_errors(void) { return errors; }
-void diag_count_error(void) { errors++; }
 
 bool diag_in_colour(void)
 {

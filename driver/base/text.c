@@ -51,13 +51,6 @@ void text_printf(struct text *t, const char *fmt, ...)
     va_end(ap);
 }
 
-void text_clear(struct text *t)
-{
-    t->n = 0;
-    if (t->s)
-        t->s[0] = 0;
-}
-
 /* ------------------------------------------------------------------ words */
 void words_add(struct words *w, const char *s)
 {

@@ -15,7 +15,6 @@ void text_puts(struct text *, const char *);
 void text_putc(struct text *, char);
 void text_printf(struct text *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *, const char *fmt, va_list) __attribute__((format(printf, 2, 0)));
-void text_clear(struct text *); /* keeps its room */
 
 struct words { /* { 0 } is empty */
     const char **v;

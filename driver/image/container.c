@@ -160,7 +160,7 @@ static struct ompgpu_alias alias_entry(struct text *b, const struct proto_alias 
                                   put_string(b, a->symbol) };
 }
 
-bool drv_write_container(const char *path, const struct container *c)
+static bool put_container(struct text *t, const struct container *c)
 {
     struct text b = { 0 };
     struct infos emu = read_infos(c->emu_info), gpu = read_infos(c->info);
@@ -199,7 +199,16 @@ bool drv_write_container(const char *path, const struct container *c)
     h.content_sum = ompgpu_image_sum(b.s + sizeof h, b.n - sizeof h);
     h.header_sum = ompgpu_image_header_sum(&h);
     memcpy(b.s, &h, sizeof h);
-    if (file_write(path, b.s, b.n))
+    *t = b;
+    return true;
+}
+
+bool drv_write_container(const char *path, const struct container *c)
+{
+    struct text t = { 0 };
+    if (!put_container(&t, c))
+        return false;
+    if (file_write(path, t.s, t.n))
         return true;
     diag_error("cannot write '%s': %s", path, strerror(errno));
     return false;

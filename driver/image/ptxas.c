@@ -7,9 +7,13 @@
  *                   smem, 400 bytes cmem[0]        (one line)
  *
  * The cumulative size is missing where it is 0, and means little where recursion or a pointer to a
- * function hides calls; then the frames of all functions count.  It is prose, but the only place
- * that has all of it: in the cubin, .nv.info has registers, but for functions that are called and
- * newer GPUs no frame, and .nv.shared has what the system takes as well. */
+ * function hides calls; then the frames of all functions count.
+ *
+ * It is prose, but the cubin, whose format is not documented either, does not have it all.  Its
+ * .nv.info has the registers (EIATTR_REGCOUNT).  EIATTR_FRAME_SIZE of a function that is called is
+ * its frame for sm_75; for sm_90 and sm_100 it is the calling kernel's, 0 where that has none,
+ * while ptxas reports, say, 56 bytes for a recursive function: a stack sized by it would overflow.
+ * .nv.shared's size has the 1024 bytes in it that the system takes from sm_80 on. */
 #include "driver/base/file.h"
 #include "driver/base/mem.h"
 #include "driver/base/text.h"

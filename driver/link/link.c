@@ -92,26 +92,29 @@ static bool needs_libatomic(const char *errors)
 }
 
 /* `device`: an object with images that the device link made; NULL: none. */
+static void link_command(const struct options *o, const char *const *objects, const char *device,
+                         const char *to, struct words *w)
+{
+    words_add(w, drv_host_cc(o));
+    if (!o->is_static || o->dry || has_static_openmp(o))
+        drv_host_openmp(o, w);
+    drv_add_args(w, o, FOR_LINK);
+    if (o->verbose)
+        words_add(w, o->dry ? "-###" : "-v");
+    words_add(w, "-Wno-unused-command-line-argument");
+    inputs(o, objects, w);
+    if (device) /* -u: --gc-sections keeps it */
+        WORDS_ADD(w, device, "-Wl,-u," DRV_LINKED_IMAGE);
+    our_library(o, w);
+    WORDS_ADD(w, "-o", to);
+}
+
 static int host_link(const struct options *o, const char *const *objects, const char *device,
                      const char *to)
 {
     struct proc p = { 0 };
     const char *output = o->output ? o->output : "a.out";
-    words_add(&p.argv, drv_host_cc(o));
-    if (!o->is_static || o->dry || has_static_openmp(o))
-        drv_host_openmp(o, &p.argv);
-    drv_add_args(&p.argv, o, FOR_LINK);
-    if (o->verbose)
-        words_add(&p.argv, o->dry ? "-###" : "-v");
-    words_add(&p.argv, "-Wno-unused-command-line-argument");
-    inputs(o, objects, &p.argv);
-    if (device) { /* -u: --gc-sections keeps it */
-        words_add(&p.argv, device);
-        words_add(&p.argv, "-Wl,-u," DRV_LINKED_IMAGE);
-    }
-    our_library(o, &p.argv);
-    words_add(&p.argv, "-o");
-    words_add(&p.argv, to);
+    link_command(o, objects, device, to, &p.argv);
     if (o->verbose)
         drv_print_command(&p.argv);
     if (o->dry)

@@ -276,7 +276,8 @@ static void write_assume(struct cg *cg, const struct omp_construct *c)
         cg_line(cg, "__ompgpu_assume(\"%s\");", assumption_words(cg, outer));
 }
 
-void cg_device_construct(struct cg *cg, const struct omp_construct *c)
+/* Constructs of a single leaf. */
+static bool write_leaf(struct cg *cg, const struct omp_construct *c)
 {
     static const struct {
         unsigned leaf;
@@ -287,17 +288,24 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, write_taskwait },
         { OMPL_ERROR, write_error },
     };
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        if (c->leaves != table[i].leaf)
+            continue;
+        table[i].write(cg, c);
+        return true;
+    }
+    return false;
+}
+
+void cg_device_construct(struct cg *cg, const struct omp_construct *c)
+{
     const unsigned known = OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD | OMPL_SECTIONS | OMPL_MASTER |
                            OMPL_MASKED | OMPL_SINGLE | OMPL_SCOPE | OMPL_TASK | OMPL_TASKLOOP;
     unsigned leaves = c->leaves;
     const char **env = cg_push_env(cg, false);
     cg_bind_in_reductions(cg, c);
     cg_open_scope(cg); /* one statement, wherever the construct stands */
-    bool done = false;
-    for (unsigned i = 0; i < sizeof table / sizeof *table && !done; i++)
-        if ((done = leaves == table[i].leaf))
-            table[i].write(cg, c);
-    if (done)
+    if (write_leaf(cg, c))
         ;
     else if (c->directive == OMPDIR_ASSUME)
         write_assume(cg, c);

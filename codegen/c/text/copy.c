@@ -235,6 +235,29 @@ static unsigned copy_construct(struct cg *cg, const struct omp_construct *c, uns
 
 static unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 
+static unsigned copy_rename(struct cg *cg, struct cursor *cur, unsigned pos)
+{
+    const struct omp_unit *u = cg->unit;
+    pad_user(cg, pos);
+    cg_puts(cg, u->renames[cur->rename].text);
+    pos += u->renames[cur->rename++].length;
+    while (cur->ref < u->nrefs && u->refs[cur->ref].offset < pos)
+        cur->ref++;
+    return pos;
+}
+
+static unsigned copy_reference(struct cg *cg, struct cursor *cur, unsigned pos)
+{
+    const struct omp_ref *r = &cg->unit->refs[cur->ref++];
+    const char *spelling = cg->env[r->var->id];
+    pad_user(cg, pos);
+    if (spelling)
+        cg_puts(cg, spelling);
+    else
+        cg_write(cg, cg->unit->text + pos, r->length);
+    return pos + r->length;
+}
+
 void cg_copy(struct cg *cg, struct omp_extent e)
 {
     const struct omp_unit *u = cg->unit;
@@ -257,20 +280,9 @@ void cg_copy(struct cg *cg, struct omp_extent e)
             pos = copy_construct(cg, u->constructs[cur.construct], e.end);
             place_cursors(u, &cur, pos);
         } else if (rename == next) {
-            pad_user(cg, pos);
-            cg_puts(cg, u->renames[cur.rename].text);
-            pos += u->renames[cur.rename++].length;
-            while (cur.ref < u->nrefs && u->refs[cur.ref].offset < pos)
-                cur.ref++;
+            pos = copy_rename(cg, &cur, pos);
         } else {
-            const struct omp_ref *r = &u->refs[cur.ref++];
-            const char *spelling = cg->env[r->var->id];
-            pad_user(cg, pos);
-            if (spelling)
-                cg_puts(cg, spelling);
-            else
-                cg_write(cg, u->text + pos, r->length);
-            pos += r->length;
+            pos = copy_reference(cg, &cur, pos);
         }
     }
     cg->layout = outer;
