@@ -19,7 +19,7 @@ static void copy_with_privates(struct cg *cg, const struct omp_construct *c, str
 /* --------------------------------------------------------------- simd: one thread runs the loop */
 static void write_simd(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
-    bool plain = !p->lastprivate && !p->linear && c->nloops && !c->scan;
+    bool plain = !p->last && c->nloops && !c->scan;
     for (unsigned j = 0; j < c->nloops; j++)
         plain = plain && c->loops[j].iv_declared;
     if (!plain) {
@@ -61,7 +61,7 @@ static void write_sections(struct cg *cg, const struct omp_construct *c, struct 
     cg_open_privates(cg, p);
     if (p->race)
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
-    if (p->lastprivate)
+    if (p->last)
         cg_line(cg, "_Bool @last = 0;");
     cg_open(cg,
             "for (struct __ompgpu_loop32 @it = __ompgpu_loop32(__OMPGPU_THREADS, %u); @it.more; "
@@ -69,22 +69,20 @@ static void write_sections(struct cg *cg, const struct omp_construct *c, struct 
             n);
     cg_open(cg, "switch (@it.at)");
     if (!cg_empty(first))
-        write_section(cg, i++, first, p->lastprivate && n == 1);
+        write_section(cg, i++, first, p->last && n == 1);
     for (const struct omp_construct *k = c->child; k; k = k->next) {
         if (!(k->leaves & OMPL_SECTION))
             continue;
-        write_section(cg, i, k->body, p->lastprivate && i + 1 == n);
+        write_section(cg, i, k->body, p->last && i + 1 == n);
         i++;
     }
     cg_close(cg);
     cg_close(cg);
-    for (unsigned k = 0; k < p->n; k++)
-        if (p->list[k].sharing->lastprivate) {
-            const char *v = p->list[k].var->name;
-            cg_open(cg, "if (@last)");
-            cg_line(cg, "%s", cg_assign(cg, p->list[k].var->type, cg_strf(cg, "*@o_%s", v), v));
-            cg_close(cg);
-        }
+    if (p->last) {
+        cg_open(cg, "if (@last)");
+        cg_store_last(cg, p, NULL);
+        cg_close(cg);
+    }
     cg_close_privates(cg, p);
 }
 

@@ -438,7 +438,7 @@ static bool in_batches(const struct nest *n, const struct level *l, struct range
 {
     return l->kind == CYCLIC && !strcmp(r.lo, "0") &&
            (l->who == CG_ALL_THREADS || l->who == CG_THREAD) && p->reduction &&
-           !cg_has(p, &cg_array_copy) && !p->lastprivate && !p->linear && !n->c->child;
+           !cg_has(p, &cg_array_copy) && !p->last && !n->c->child;
 }
 
 /* The number of the iteration; NULL: of a nest, the digits are.  Only batches need the number of
@@ -497,8 +497,8 @@ static unsigned scan_rows(struct cg *cg, const struct nest *n, enum cg_who who,
 {
     const struct omp_scan *s = n->c->scan;
     uint64_t bytes = 0;
-    if (who == CG_ONE || n->n > 1 || p->lastprivate || p->linear || s->continues ||
-        s->directive != n->c->child || s->directive->next)
+    if (who == CG_ONE || n->n > 1 || p->last || s->continues || s->directive != n->c->child ||
+        s->directive->next)
         return 1;
     for (unsigned i = 0; i < p->n; i++) {
         const struct cg_private *k = &p->list[i];
@@ -536,11 +536,11 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
         locals = cg_strf(cg, "%s%s %s = %s; ", locals, n->l[j].type, n->c->loops[j].iv->name,
                          iv_value(cg, n, j, k));
     }
-    for (unsigned i = 0; i < p->n; i++)
-        if (p->list[i].sharing->share == OMPSH_LINEAR)
-            locals = cg_strf(cg, "%s %s = @l_%s + (long long)@k * @ls_%s;", locals,
-                             p->list[i].var->name, p->list[i].var->name, p->list[i].var->name);
-    if (p->lastprivate || p->linear)
+    for (unsigned i = 0; i < p->n; i++) {
+        const char *value = cg_iterate(cg, &p->list[i], "@k");
+        locals = value ? cg_strf(cg, "%s %s", locals, value) : locals;
+    }
+    if (p->last)
         locals = cg_strf(cg, "@last = @k == %s - 1; %s", n->total, locals);
     if (digits) {
         cg_open(cg, "if (%s != 0)", n->total);
@@ -562,12 +562,13 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
                             const char *k)
 {
     const char *saved[OMP_MAX_LOOPS];
-    if (p->lastprivate || p->linear)
+    if (p->last)
         cg_line(cg, "@last = %s;", is_last(cg, n, k));
-    for (unsigned i = 0; i < p->n; i++)
-        if (p->list[i].sharing->share == OMPSH_LINEAR)
-            cg_line(cg, "%s = @l_%s + (long long)%s * @ls_%s;", p->list[i].var->name,
-                    p->list[i].var->name, k, p->list[i].var->name);
+    for (unsigned i = 0; i < p->n; i++) {
+        const char *value = cg_iterate(cg, &p->list[i], k);
+        if (value)
+            cg_line(cg, "%s", value);
+    }
     for (unsigned j = 0; j < n->n; j++)
         cg_line(cg, "%s %s = %s;", n->l[j].type, n->c->loops[j].iv->name,
                 iv_value(cg, n, j, k ? k : cg_strf(cg, "%s.at", n->l[j].at)));
@@ -578,30 +579,17 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
 }
 
-static const char *last_value(struct cg *cg, const struct nest *n, const struct cg_private *k)
-{
-    const char *v = k->var->name, *to = cg_strf(cg, "*@o_%s", v);
-    if (k->sharing->share == OMPSH_LINEAR)
-        return cg_strf(cg, "%s = @l_%s + (long long)%s * @ls_%s;", to, v, n->l[0].trip, v);
-    if (k->sharing->share != OMPSH_LOOP_IV)
-        return k->sharing->lastprivate ? cg_assign(cg, k->var->type, to, v) : NULL;
-    for (unsigned j = 0; j < n->n; j++)
-        if (n->c->loops[j].iv == k->var)
-            return cg_strf(cg, "%s = %s;", to, iv_value(cg, n, j, n->l[j].trip));
-    return NULL;
-}
-
 /* The thread that ran the last iteration stores to the originals. */
 static void store_last_values(struct cg *cg, const struct nest *n, const struct cg_privates *p)
 {
-    if (!p->lastprivate && !p->linear)
+    if (!p->last)
         return;
     cg_open(cg, "if (@last)");
-    for (unsigned i = 0; i < p->n; i++) {
-        const char *s = last_value(cg, n, &p->list[i]);
-        if (s)
-            cg_line(cg, "%s", s);
-    }
+    cg_store_last(cg, p, n->l[0].trip);
+    for (unsigned i = 0; i < p->n; i++)
+        for (unsigned j = 0; j < n->n; j++)
+            if (n->c->loops[j].iv == p->list[i].var)
+                cg_line(cg, "*@o_%s = %s;", p->list[i].var->name, iv_value(cg, n, j, n->l[j].trip));
     cg_close(cg);
 }
 
@@ -646,7 +634,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     cg_open_privates(cg, p);
     if (p->race && (who == CG_THREAD || who == CG_ALL_THREADS))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
-    if (p->lastprivate || p->linear)
+    if (p->last)
         cg_line(cg, "_Bool @last = 0;");
     unsigned inside = cg->out->open;
     if (c->scan) {

@@ -90,7 +90,7 @@ static void share_in_team(struct cg *cg, const struct cg_plan *p, struct cg_priv
             cg_is_aggregate(l->list[i].var->type) ||
             (p->chain[0]->synchronises && cg_is_written(cg->unit, p->inner->body, l->list[i].var));
         if (of_team && communicates && (s == OMPSH_PRIVATE || s == OMPSH_FIRSTPRIVATE))
-            cg_share_copy(&l->list[i]);
+            cg_share_copy(cg, &l->list[i]);
     }
 }
 

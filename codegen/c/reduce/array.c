@@ -185,7 +185,9 @@ static const char *spell_moved(struct cg *cg, const struct cg_private *k)
     return NULL;
 }
 
-const struct cg_copy_kind cg_array_copy = { cg_find_array, declare_array, spell_moved };
+const struct cg_copy_kind cg_array_copy = { .find = cg_find_array,
+                                            .declare = declare_array,
+                                            .spelling = spell_moved };
 
 /* Sections of constant length in scans, which travel in the record:  E (*@o_v)[n] the original's
  * part, E (*@p_v)[n] the copy, @r_v as above. */
@@ -200,7 +202,7 @@ static void find_section(struct cg *cg, struct cg_private *k, const char *outsid
                   cg_strf(cg, "@b_%s", v));
 }
 
-const struct cg_copy_kind cg_scan_section_copy = { find_section, NULL, spell_moved };
+const struct cg_copy_kind cg_scan_section_copy = { .find = find_section, .spelling = spell_moved };
 
 /* ------------------------------------------------------------------ functions */
 static unsigned shuffled_elements(const struct cg_private *k)

@@ -48,6 +48,30 @@ static void declare_linear(struct cg *cg, const struct cg_privates *p, const str
     cg_line(cg, "const long long @ls_%s = %s;", v, step ? cg_expr(cg, c->expr.extent) : "1");
 }
 
+static const char *linear_value(struct cg *cg, const char *to, const struct cg_private *k,
+                                const char *i)
+{
+    const char *v = k->var->name;
+    return cg_strf(cg, "%s = @l_%s + (long long)%s * @ls_%s;", to, v, i, v);
+}
+
+static const char *iterate_linear(struct cg *cg, const struct cg_private *k, const char *i)
+{
+    return linear_value(cg, k->var->name, k, i);
+}
+
+static const char *store_linear(struct cg *cg, const struct cg_private *k, const char *n)
+{
+    return linear_value(cg, cg_strf(cg, "*@o_%s", k->var->name), k, n);
+}
+
+static const char *store_copy(struct cg *cg, const struct cg_private *k, const char *n)
+{
+    const char *v = k->var->name;
+    (void)n;
+    return cg_assign(cg, k->var->type, cg_strf(cg, "*@o_%s", v), v);
+}
+
 /* One copy for the threads of a team of an SPMD kernel, in team-shared storage. */
 static void declare_shared(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
@@ -72,17 +96,28 @@ static const char *spell_shared(struct cg *cg, const struct cg_private *k)
     return cg_strf(cg, "(*%s)", k->var->name);
 }
 
-static const struct cg_copy_kind plain_copy = { NULL, declare_plain, NULL };
-static const struct cg_copy_kind last_copy = { cg_find_original, declare_plain, NULL };
-static const struct cg_copy_kind first_copy = { cg_find_original, declare_first, NULL };
-static const struct cg_copy_kind linear_copy = { cg_find_original, declare_linear, NULL };
-static const struct cg_copy_kind loop_copy = { cg_find_original, NULL, NULL }; /* loops.c */
-static const struct cg_copy_kind shared_copy = { NULL, declare_shared, spell_shared };
+static const struct cg_copy_kind plain_copy = { .declare = declare_plain };
+static const struct cg_copy_kind last_copy = { .find = cg_find_original,
+                                               .declare = declare_plain,
+                                               .store_last = store_copy };
+static const struct cg_copy_kind first_copy = { .find = cg_find_original,
+                                                .declare = declare_first };
+static const struct cg_copy_kind first_last_copy = { .find = cg_find_original,
+                                                     .declare = declare_first,
+                                                     .store_last = store_copy };
+static const struct cg_copy_kind linear_copy = { .find = cg_find_original,
+                                                 .declare = declare_linear,
+                                                 .iterate = iterate_linear,
+                                                 .store_last = store_linear };
+/* the nest declares it and knows its last value: loops.c */
+static const struct cg_copy_kind loop_copy = { .find = cg_find_original };
+static const struct cg_copy_kind shared_copy = { .declare = declare_shared,
+                                                 .spelling = spell_shared };
 
 static const struct cg_copy_kind *kind_of(const struct omp_sharing *s)
 {
     switch (s->share) {
-    case OMPSH_FIRSTPRIVATE: return &first_copy;
+    case OMPSH_FIRSTPRIVATE: return s->lastprivate ? &first_last_copy : &first_copy;
     case OMPSH_LINEAR: return &linear_copy;
     case OMPSH_LOOP_IV: return &loop_copy;
     case OMPSH_REDUCTION: return cg_reduction_kind(s);
@@ -90,7 +125,12 @@ static const struct cg_copy_kind *kind_of(const struct omp_sharing *s)
     }
 }
 
-void cg_share_copy(struct cg_private *k) { k->kind = &shared_copy; }
+void cg_share_copy(struct cg *cg, struct cg_private *k)
+{
+    if (k->kind->store_last)
+        cg_fault(cg, k->place, "team-shared copy of '%s', which is lastprivate", k->var->name);
+    k->kind = &shared_copy;
+}
 
 /* ------------------------------------------------------------------ which variables */
 bool cg_has(const struct cg_privates *p, const struct cg_copy_kind *kind)
@@ -156,8 +196,9 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
             continue;
         bool bounds_passed =
             (collect & CG_OUTLINED) && s->share == OMPSH_PRIVATE && !s->lastprivate;
+        const struct cg_copy_kind *kind = kind_of(s);
         *find_or_add(p, s->var) = (struct cg_private){
-            .kind = kind_of(s),
+            .kind = kind,
             .sharing = s,
             .var = s->var,
             .bounds = s->var->type->variably_modified && !bounds_passed,
@@ -165,11 +206,9 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
             .elem = reduction ? cg_reduced(s) : NULL,
             .section = reduction ? cg_section_elements(s) : 0,
         };
-        p->lastprivate = p->lastprivate || s->lastprivate;
-        p->linear = p->linear || s->share == OMPSH_LINEAR;
+        p->last = p->last || kind->store_last || s->lastprivate;
         p->reduction = p->reduction || (reduction && !cg_is_scan(s));
-        p->race = p->race || s->share == OMPSH_LINEAR ||
-                  (s->share == OMPSH_FIRSTPRIVATE && s->lastprivate);
+        p->race = p->race || kind == &linear_copy || kind == &first_last_copy;
     }
 }
 
@@ -199,6 +238,20 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
         k->saved = cg_bind(cg, k->var, k->kind->spelling ? k->kind->spelling(cg, k) : NULL);
+    }
+}
+
+const char *cg_iterate(struct cg *cg, const struct cg_private *k, const char *i)
+{
+    return k->kind->iterate ? k->kind->iterate(cg, k, i) : NULL;
+}
+
+void cg_store_last(struct cg *cg, const struct cg_privates *p, const char *n)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct cg_private *k = &p->list[i];
+        if (k->kind->store_last)
+            cg_line(cg, "%s", k->kind->store_last(cg, k, n));
     }
 }
 

@@ -34,7 +34,7 @@ static void declare_item(struct cg *cg, const struct cg_privates *p, const struc
     }
 }
 
-const struct cg_copy_kind cg_record_copy = { cg_find_original, declare_item, NULL };
+const struct cg_copy_kind cg_record_copy = { .find = cg_find_original, .declare = declare_item };
 
 /* ------------------------------------------------------------------ members */
 struct members {

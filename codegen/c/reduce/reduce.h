@@ -35,6 +35,10 @@ struct cg_copy_kind {
     void (*declare)(struct cg *, const struct cg_privates *, const struct cg_private *);
     /* how it is spelled from now on; NULL: by its name */
     const char *(*spelling)(struct cg *, const struct cg_private *);
+    /* a statement that gives it its value in iteration number i of the loop */
+    const char *(*iterate)(struct cg *, const struct cg_private *, const char *i);
+    /* a statement of the thread that ran the last iteration, of n in all: to the original */
+    const char *(*store_last)(struct cg *, const struct cg_private *, const char *n);
 };
 /* reductions in the record, of arrays; inscan, of a variable and of a section */
 extern const struct cg_copy_kind cg_record_copy, cg_array_copy, cg_scan_copy, cg_scan_section_copy;
@@ -63,7 +67,8 @@ struct cg_private {
 struct cg_privates {
     struct cg_private *list;
     unsigned n, capacity;
-    bool lastprivate, linear, reduction; /* there are some; reduction: other than inscan */
+    bool last;      /* some have a last value, which one thread stores: it needs @last */
+    bool reduction; /* there are some other than inscan */
     /* a thread may store to an original that another still reads */
     bool race;
     /* only threads for which this is true run the loop (masked taskloop) */
@@ -110,10 +115,14 @@ enum cg_collect {
 void cg_collect_privates(struct cg *, const struct omp_construct *, struct cg_privates *,
                          unsigned collect);
 /* SPMD: this is one copy a team, which its threads share. */
-void cg_share_copy(struct cg_private *);
+void cg_share_copy(struct cg *, struct cg_private *);
 bool cg_has(const struct cg_privates *, const struct cg_copy_kind *);
 /* `{` and the declarations; without any variable nothing. */
 void cg_open_privates(struct cg *, struct cg_privates *);
+/* The statement that begins iteration number i for this copy; NULL: none. */
+const char *cg_iterate(struct cg *, const struct cg_private *, const char *i);
+/* Last values to the originals, of a loop of n iterations, where @last is true. */
+void cg_store_last(struct cg *, const struct cg_privates *, const char *n);
 /* Finishes the reductions; `}`. */
 void cg_close_privates(struct cg *, const struct cg_privates *);
 

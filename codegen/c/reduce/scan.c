@@ -40,7 +40,7 @@ static void declare_item(struct cg *cg, const struct cg_privates *p, const struc
 }
 
 /* Each iteration begins with the initial value. */
-const struct cg_copy_kind cg_scan_copy = { cg_find_original, declare_item, NULL };
+const struct cg_copy_kind cg_scan_copy = { .find = cg_find_original, .declare = declare_item };
 
 unsigned cg_section_elements(const struct omp_sharing *s)
 {
