@@ -537,7 +537,7 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
                          iv_value(cg, n, j, k));
     }
     for (unsigned i = 0; i < p->n; i++) {
-        const char *value = cg_iterate(cg, &p->list[i], "@k");
+        const char *value = cg_iterate(cg, &p->list[i], cg_strf(cg, "@k"));
         locals = value ? cg_strf(cg, "%s %s", locals, value) : locals;
     }
     if (p->last)
