@@ -119,6 +119,9 @@ static const char *declared_name(struct fe *fe, CXCursor d)
     if (!clang_Cursor_isNull(definition))
         d = definition;
     unsigned at = fe_location(fe, d);
+    /* of an expression that the walk has come to, but not to the type in it */
+    if (fe->in && *keyword_of(k) && fe_inside(at, fe_extent(fe, fe->in->cursor)))
+        fe_note_local_type(fe, d);
     struct fe_localtype *l = local_at(fe, at);
     if (l)
         return l->variably_modified ? NULL

@@ -24,6 +24,10 @@ int main(void)
     }
     CHECK(on);
     CHECK_EQ(s, 431);
+    /* of a literal whose member is read */
+#pragma omp target map(tofrom: s)
+    s += ((struct { int a, b[2]; }){ .b[1] = 4 }).b[1] + (union { int c; short d; }){ 5 }.c;
+    CHECK_EQ(s, 440);
     CHECK_EQ(u[0] * 10 + u[1], 56);
     return RESULT;
 }

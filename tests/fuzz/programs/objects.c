@@ -152,7 +152,7 @@ static void declare_global(struct object *o)
     o->name = file_name("g");
     bool target = is_target(o);
     if (o->storage == GLOBAL || o->storage == TARGET_GLOBAL) {
-        put(HEAD, "%s%s%s %s;\n%s", target ? begin : "", target ? "" : WORD("static ", ""), t, o->name, target ? end : "");
+        put(HEAD, "%s%s%s %s;\n%s", target ? begin : "", WORD("static ", ""), t, o->name, target ? end : "");
         return;
     }
     put(BOTH, "%sextern %s %s;\n%s", target ? begin : "", t, o->name, target ? end : "");

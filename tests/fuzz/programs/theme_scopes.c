@@ -203,7 +203,7 @@ static void comma(int depth)
 static void generic(int depth)
 {
     static const char *const values[] = {
-        "_Generic(one, unsigned: %s, default: 7u)", "((unsigned[]){ 4, %s, 6 })[1]", "(unsigned)\"some text\"[%s %% 9u]", "(__typeof__(one))(%s)",
+        "_Generic(one, unsigned: %s, default: 7u)", "((unsigned[]){ 4, %s, 6 })[1]", "(unsigned)\"some text\"[%s %% 9u]", "(__typeof__(one))(%s)", "((struct { unsigned a, b[2]; }){ .b[1] = %s }).b[1]",
         "({ __label__ out; unsigned v = %s; if (v & 1) goto out; v++; out: v; })", "(unsigned)__builtin_popcount(%s)",
     };
     (void)depth;
