@@ -59,7 +59,7 @@
 #define __OMPGPU_SHARED __thread /* a team runs on one OS thread, one team after the other */
 #define __OMPGPU_SHARED_INIT
 #endif
-#define __OMPGPU_INLINE static inline __attribute__((always_inline))
+#define __OMPGPU_INLINE static __inline__ __attribute__((always_inline))
 /* What a generated function is, for the device tool, which takes the section away again: its name
  * may be a user's, too.  (`annotate` would count as a use of the function's address.) */
 #define __OMPGPU_REGION __OMPGPU_INLINE __attribute__((section("ompgpu.region")))

@@ -636,7 +636,7 @@ static void write_unit(struct cg *cg)
     const struct omp_unit *u = cg->unit;
     cg_puts(cg, cg_host_abi);
     cg_puts(cg, "\nstatic struct __ompgpu_unit __ompgpu_unit;\n"
-                "static inline struct __ompgpu_unit *__ompgpu_this_unit(void) { return "
+                "static __inline__ struct __ompgpu_unit *__ompgpu_this_unit(void) { return "
                 "&__ompgpu_unit; }\n");
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (has_hard_reductions(u->constructs[i])) {
