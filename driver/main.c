@@ -161,6 +161,18 @@ static struct job make_job(const struct options *o, const struct arg *a, unsigne
     return j;
 }
 
+/* What a later stage would only notice in a file with regions. */
+static void check_tools(const struct options *o)
+{
+    struct archs archs = { 0 };
+    if (!o->dry)
+        drv_check_clang();
+    if (!o->gpu_arch)
+        return;
+    drv_parse_archs(o, &archs);
+    drv_check_archs(o, &archs);
+}
+
 static int compile_all(const struct options *o, const char **objects)
 {
     int worst = 0;
@@ -170,8 +182,10 @@ static int compile_all(const struct options *o, const char **objects)
             continue;
         struct job j = make_job(o, a, i);
         int code = drv_compile(&j);
-        if (code)
+        if (code) {
             worst = code;
+            drv_remove_depfile(&j);
+        }
         objects[i] = j.output;
     }
     return worst;
@@ -208,6 +222,7 @@ int main(int argc, char **argv)
         setenv("CLICOLOR_FORCE", "1", 1);
     drv_signals();
     const char **objects = mem_alloc(o->nargs * sizeof *objects);
+    check_tools(o);
     int code = compile_all(o, objects);
     if (code == 0 && o->goal == GOAL_LINK)
         code = drv_link(o, objects);

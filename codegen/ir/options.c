@@ -10,7 +10,8 @@ static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc "
     "[--libdevice=FILE.bc]\n"
     "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
-    "                  [--remarks] [--warn-generic|--error-generic] [--time] --out=ARCH:FILE... "
+    "                  [--remarks] [--warn-generic|--error-generic] [--time] [--quiet] "
+    "--out=ARCH:FILE... "
     "INPUT.bc\n"
     "       omp-device … [--member=RECORD]... INPUT.bc...    device link; each input's record, in "
     "turn: see driver/base/protocol.h\n"
@@ -34,6 +35,7 @@ enum {
     O_WARN,
     O_WARN_ERROR,
     O_TIME,
+    O_QUIET,
     O_OUT,
     O_MEMBER,
     O_ARCHS,
@@ -52,6 +54,7 @@ static const struct option long_options[] = {
     { "warn-generic", no_argument, 0, O_WARN },
     { "error-generic", no_argument, 0, O_WARN_ERROR },
     { "time", no_argument, 0, O_TIME },
+    { "quiet", no_argument, 0, O_QUIET },
     { "out", required_argument, 0, O_OUT },
     { "member", required_argument, 0, O_MEMBER },
     { "print-archs", no_argument, 0, O_ARCHS },
@@ -129,6 +132,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_REMARKS: opt->inputs[0].remarks = true; break;
     case O_MEMBER: add_member(opt, value); break;
     case O_TIME: opt->time = true; break;
+    case O_QUIET: opt->quiet = true; break;
     case O_OUT: add_output(opt, value); break;
     case O_ARCHS: ir_print_archs(); exit(0);
     case O_HELP: fputs(usage, stdout); exit(0);

@@ -46,8 +46,8 @@ struct ir_options {
     bool link; /* --member was given */
     const char *rtl, *libdevice, *info, *emit_ir, *dump;
     enum ir_target target;
-    char level; /* '0' … '3', 's' */
-    bool debug, time;
+    char level;              /* '0' … '3', 's' */
+    bool debug, time, quiet; /* quiet: the other target's process says what both would */
     struct ir_output *outputs;
     unsigned noutputs;
 };
@@ -70,6 +70,9 @@ struct ir_kernel {
     /* measured in the final IR (report/measure.c); frame_bytes: of all functions that it reaches */
     unsigned barriers, indirect_calls;
     uint64_t shared_bytes, frame_bytes;
+    /* of a thread: locals of the functions on the deepest way, and the largest one of all */
+    uint64_t deepest_bytes, largest_bytes;
+    const char *largest; /* its name; NULL: not known */
 
     /* of the team heap: objects at fixed places; copies of reduced arrays, as blocks and in each
      * thread's slice (passes/copies.c), some of whose sizes only the host knows */

@@ -73,8 +73,9 @@ bool *drv_read_members(const char *info, unsigned n)
 }
 
 /* ------------------------------------------------------------------ the container */
-static void add_stats(struct ompgpu_kernel_entry *k, const char *name,
-                      const struct kernel_stats *stats, unsigned n)
+/* What ptxas said of the kernel; NULL: nothing. */
+static const struct kernel_stats *add_stats(struct ompgpu_kernel_entry *k, const char *name,
+                                            const struct kernel_stats *stats, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         if (strcmp(stats[i].name, name) != 0)
@@ -82,8 +83,9 @@ static void add_stats(struct ompgpu_kernel_entry *k, const char *name,
         k->registers = stats[i].registers;
         k->shared_bytes = stats[i].shared;
         k->stack_bytes = k->flags & OMPGPU_KERNEL_RECURSIVE ? stats[i].frames : stats[i].stack;
-        return;
+        return &stats[i];
     }
+    return NULL;
 }
 
 static struct diag_place place_of(const struct proto_kernel *k)
@@ -270,11 +272,12 @@ void drv_remark_ptxas(const char *info, const struct kernel_stats *stats, unsign
     for (unsigned i = 0; i < list.kernels.n; i++) {
         const struct proto_kernel *k = &list.kernels.at[i];
         const struct diag_place place = place_of(k);
-        struct ompgpu_kernel_entry e = { 0 };
-        add_stats(&e, k->name, stats, nstats);
-        if (e.registers)
+        struct ompgpu_kernel_entry e = { .flags = (uint32_t)k->flags };
+        const struct kernel_stats *s = add_stats(&e, k->name, stats, nstats);
+        if (s && e.registers)
             diag_at(&place, DIAG_REMARK,
-                    "region '%s': %u registers and %u bytes of shared memory on %s [-Rompgpu]",
-                    k->name, e.registers, e.shared_bytes, arch);
+                    "region '%s': %u registers, %u bytes of shared memory, %u bytes of stack, %u "
+                    "bytes of spills on %s [-Rompgpu]",
+                    k->name, e.registers, e.shared_bytes, e.stack_bytes, s->spills, arch);
     }
 }

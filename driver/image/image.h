@@ -13,6 +13,7 @@ struct image_file {
 struct kernel_stats {
     const char *name;
     unsigned registers, shared, stack, frames;
+    unsigned spills; /* bytes stored */
 };
 struct container { /* what drv_write_container packs */
     const struct image_file *files;

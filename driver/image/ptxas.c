@@ -52,6 +52,8 @@ struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
             k->stack = number_before(line, "bytes cumulative stack size");
         }
         frames += number_before(line, "bytes stack frame");
+        if (list.n)
+            list.at[list.n - 1].spills += number_before(line, "bytes spill stores");
     }
     for (unsigned i = 0; i < list.n; i++)
         list.at[i].frames = frames;

@@ -202,11 +202,11 @@ static bool choose_archs(const struct options *o, struct archs *a)
 {
     if (o->gpu_arch) {
         drv_parse_archs(o, a);
-        drv_check_archs(a);
+        drv_check_archs(o, a);
     }
     for (unsigned i = 0; i < first.n && !o->gpu_arch; i++)
         if (needs_link(&first.at[i]))
-            drv_add_archs(a, first.at[i].compiled.archs);
+            drv_add_archs(o, a, first.at[i].compiled.archs);
     if (!check_device(o, a, false) || !check_device(o, a, true))
         return false;
     if (a->n || a->native || a->emu)

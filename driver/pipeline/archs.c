@@ -96,17 +96,31 @@ static bool is_one_of(const char *const *list, unsigned n, const char *name)
     return false;
 }
 
-static _Noreturn void unknown_arch(const char *name)
+/* It assembles a text without code; without a ptxas, nothing is known against a name. */
+static bool ptxas_knows(const struct options *o, const char *name)
+{
+    const char *ptxas = drv_ptxas(o), *text = mem_printf("%s/empty.ptx", drv_temp_dir());
+    static const char empty[] = ".version 7.3\n.target sm_70\n.address_size 64\n";
+    if (!ptxas || !file_write(text, empty, sizeof empty - 1))
+        return true;
+    struct proc p = { .out = "/dev/null", .err = "/dev/null", .doing = "asking for a GPU" };
+    WORDS_ADD(&p.argv, ptxas, mem_printf("-arch=%s", name), text, "-o",
+              mem_printf("%s/empty.cubin", drv_temp_dir()));
+    return drv_proc_run(&p) == 0;
+}
+
+static _Noreturn void unknown_arch(const struct options *o, const char *name)
 {
     struct words known = known_archs();
     struct text list = { 0 };
     for (unsigned i = 0; i < known.n; i++)
-        text_printf(&list, "%s%s", i ? " " : "", known.v[i]);
+        if (ptxas_knows(o, known.v[i]))
+            text_printf(&list, "%s%s", list.n ? " " : "", known.v[i]);
     diag_fatal(EXIT_USAGE, "unknown GPU '%s' in '--gpu-arch='; known are %s, native and emu", name,
                list.s ? list.s : "");
 }
 
-static void add_device(struct archs *a, const char *name)
+static void add_device(const struct options *o, struct archs *a, const char *name)
 {
     char *end;
     if (strcmp(name, "emu") == 0)
@@ -116,18 +130,18 @@ static void add_device(struct archs *a, const char *name)
     else {
         unsigned long sm = text_starts(name, "sm_") ? strtoul(name + 3, &end, 10) : 0;
         if (!sm || sm > 999 || (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0))
-            unknown_arch(name);
+            unknown_arch(o, name);
         drv_add_arch(a, (unsigned)sm, mem_strndup(end, strlen(end)));
         a->explicit_sm = true;
     }
 }
 
-void drv_add_archs(struct archs *a, const char *names)
+void drv_add_archs(const struct options *o, struct archs *a, const char *names)
 {
     for (const char *p = names; *p;) {
         size_t n = strcspn(p, ",");
         if (n)
-            add_device(a, mem_strndup(p, n));
+            add_device(o, a, mem_strndup(p, n));
         p += n + (p[n] == ',');
     }
 }
@@ -136,7 +150,7 @@ void drv_add_archs(struct archs *a, const char *names)
 void drv_parse_archs(const struct options *o, struct archs *a)
 {
     if (o->gpu_arch) {
-        drv_add_archs(a, o->gpu_arch);
+        drv_add_archs(o, a, o->gpu_arch);
         if (!a->n && !a->native && !a->emu)
             diag_fatal(EXIT_USAGE, "'--gpu-arch=' names no device");
         return;
@@ -150,7 +164,7 @@ void drv_parse_archs(const struct options *o, struct archs *a)
 }
 
 /* What LLVM and ptxas both know is known here; anything else is looked up. */
-void drv_check_archs(const struct archs *a)
+void drv_check_archs(const struct options *o, const struct archs *a)
 {
     static const char *const usual[] = { "sm_75", "sm_80", "sm_86",  "sm_87",
                                          "sm_89", "sm_90", "sm_100", "sm_120" };
@@ -162,6 +176,6 @@ void drv_check_archs(const struct archs *a)
         if (!known.n)
             known = known_archs();
         if (!is_one_of(known.v, known.n, name))
-            unknown_arch(name);
+            unknown_arch(o, name);
     }
 }

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ flags of every clang */
 /* Our omp.h adds to the compiler's. */
@@ -95,6 +97,18 @@ static const char *user_depfile(const struct job *j)
         if (j->opt->args[i].id == FLAG_MF)
             file = j->opt->args[i].value;
     return file;
+}
+
+void drv_remove_depfile(const struct job *j)
+{
+    struct words dep = { 0 };
+    struct stat st;
+    if (!j->opt->dep_out || j->opt->dry)
+        return;
+    drv_dep_args(j, &dep);
+    const char *file = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : user_depfile(j);
+    if (file && stat(file, &st) == 0 && S_ISREG(st.st_mode))
+        unlink(file);
 }
 
 /* Objects and assembly cannot include anything that matters here. */

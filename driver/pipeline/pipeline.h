@@ -20,9 +20,9 @@ struct archs {
 };
 /* --gpu-arch=, or what is there without it; an unknown name does not return */
 void drv_parse_archs(const struct options *, struct archs *);
-void drv_add_archs(struct archs *, const char *names); /* "sm_90,emu" */
+void drv_add_archs(const struct options *, struct archs *, const char *names); /* "sm_90,emu" */
 /* exists: known to LLVM; an unknown one does not return */
-void drv_check_archs(const struct archs *);
+void drv_check_archs(const struct options *, const struct archs *);
 void drv_add_arch(struct archs *, unsigned sm, const char *suffix);
 const char *drv_arch_name(const struct archs *, unsigned i);
 const char *drv_arch_names(const struct archs *); /* "sm_75,sm_90,emu" */
@@ -67,6 +67,7 @@ int drv_compile_offload(struct job *);
  * set. */
 int drv_link_device_code(struct job *);
 void drv_dep_args(const struct job *, struct words *);
+void drv_remove_depfile(const struct job *);                  /* of a compile that failed */
 void drv_common_args(const struct options *, struct words *); /* -fopenmp and its version */
 /* the same for the host compiler, which may be gcc */
 void drv_host_openmp(const struct options *, struct words *);

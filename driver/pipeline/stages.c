@@ -213,8 +213,9 @@ static void device(const struct job *j, struct proc *p, const char *out)
 {
     hide_temp(j, p, "device.c", text_replace(shown_path(j), '"', '\'')); /* PTX has no \" */
     WORDS_ADD(&p->argv, "-x", "c", "-include", drv_tool("ompgpu_device.h"), "-O2",
-              "-fconvergent-functions", "-Xclang", "-disable-llvm-passes", "-w",
-              "-fno-crash-diagnostics", "-emit-llvm", "-c", drv_job_file(j, "device.c"), "-o", out);
+              "-fconvergent-functions", "-fno-discard-value-names", "-Xclang",
+              "-disable-llvm-passes", "-w", "-fno-crash-diagnostics", "-emit-llvm", "-c",
+              drv_job_file(j, "device.c"), "-o", out);
 }
 
 /* For messages; omp-device drops lines that nobody asked to have in the code.  Remarks name
@@ -303,6 +304,8 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
               mem_printf("--info=%s.%s.info", j->base, target));
     if (j->debug)
         WORDS_ADD(&p->argv, "-g");
+    if (!first)
+        WORDS_ADD(&p->argv, "--quiet");
     if (j->device_link)
         return;
     if (j->opt->mode)
@@ -712,10 +715,13 @@ static void explain(const struct run *r)
     const struct proc *p = r->culprit;
     const struct stage *s = p->tag;
     enum stage_id id = (enum stage_id)(s - stages);
-    if (id != CHECK && id != NATIVE)
-        drv_show(p->err, r->job->opt->verbose);
+    bool silent = id != CHECK && id != NATIVE && !drv_show(p->err, r->job->opt->verbose);
     if (drv_proc_report(p, file_read(p->err, NULL)))
         return;
+    if (silent)
+        diag_error("%s ended with exit code %d and without a message while %s: is there room for "
+                   "its output?",
+                   path_base(p->argv.v[0]), p->code, p->doing);
     if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
         diag_note("this came up while %s: clang accepts the file, but not what a target region "
                   "makes of it",
@@ -863,7 +869,7 @@ int drv_link_device_code(struct job *j)
 int drv_compile_offload(struct job *j)
 {
     drv_parse_archs(j->opt, &j->archs);
-    drv_check_archs(&j->archs);
+    drv_check_archs(j->opt, &j->archs);
     refuse(j);
     notes(j);
     j->level = level(j->opt);

@@ -36,6 +36,7 @@ void drv_signals(void)
         sigaddset(&waited, endings[i]);
     sigaddset(&waited, SIGCHLD);
     sigprocmask(SIG_BLOCK, &waited, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* `ulimit -f`: writing fails, here and in the tools, which say why */
     signals_ready = true;
 }
 
@@ -350,13 +351,16 @@ static void print_once(const char *text, size_t n)
     }
 }
 
-void drv_show(const char *file, bool all)
+bool drv_show(const char *file, bool all)
 {
     size_t n;
     const char *text = file_read(file, &n);
     if (!text)
-        return;
+        return false;
     const char *crash = all ? NULL : strstr(text, "PLEASE submit a bug report");
-    print_once(text, crash ? (size_t)(crash - text) : n);
+    if (crash)
+        n = (size_t)(crash - text);
+    print_once(text, n);
     fflush(stderr);
+    return n != 0;
 }

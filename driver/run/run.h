@@ -40,7 +40,8 @@ void drv_print_command(const struct words *);
 bool drv_proc_report(const struct proc *, const char *errors);
 /* Prints what a child wrote to its standard error; of a crash, unless all of it is wanted, only
  * what comes before the stack. */
-void drv_show(const char *file, bool all);
+/* whether there was something to show */
+bool drv_show(const char *file, bool all);
 double drv_now(void); /* seconds */
 /* The only way out: ends the children and removes temporary files.  diag_fatal comes here. */
 void drv_exit(int code) __attribute__((noreturn));
@@ -56,7 +57,9 @@ void drv_output_remove_later(const char *path);
 void drv_temp_remove_all(void);
 
 /* ------------------------------------------------------------------ tools (tools.c) */
-const char *drv_clang(void); /* full path; an error when there is none */
+const char *drv_clang(void);
+void drv_check_clang(void);
+/* that OMPGPU_CLANG names one of our version */ /* full path; an error when there is none */
 const char *drv_host_cc(const struct options *);
 const char *drv_lib_dir(void); /* …/lib of this tree */
 /* …/lib/ompgpu/name; an error when it is missing */

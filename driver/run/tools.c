@@ -71,6 +71,22 @@ const char *drv_clang(void)
     return found;
 }
 
+void drv_check_clang(void)
+{
+    const char *wish = getenv("OMPGPU_CLANG");
+    if (!wish || !*wish)
+        return;
+    const char *out = mem_printf("%s/clang-version", drv_temp_dir());
+    struct proc p = { .out = out, .err = "/dev/null", .doing = "asking for its version" };
+    WORDS_ADD(&p.argv, drv_clang(), "-dumpversion");
+    char *text = drv_proc_run(&p) == 0 ? file_read(out, NULL) : NULL;
+    if (text && *text && strtoul(text, NULL, 10) != strtoul(OMPGPU_LLVM, NULL, 10))
+        diag_fatal(EXIT_COMPILE,
+                   "OMPGPU_CLANG names '%s', which has version %.*s; this ompgpu-cc needs "
+                   "clang " OMPGPU_LLVM,
+                   wish, (int)strcspn(text, "\n"), text);
+}
+
 const char *drv_host_cc(const struct options *o)
 {
     if (!o->host_cc || strcmp(o->host_cc, "clang") == 0)

@@ -45,6 +45,12 @@ check "SIGINT" perl -e '$SIG{INT} = "DEFAULT"; $ENV{SLOW} = "-fsyntax-only"; $EN
     "$CC" $ARCH -c app.c -o out
 check "... clean" clean && check "... what was there stays" old
 printf 'int main(void) { return x; }\n' >piped.c
+# Small files only: a reason, exit code 1, nothing left, no dependencies of an output that there is not.
+small_files() {
+    sh -c "ulimit -f $1; exec '$CC' $ARCH -MD -c app.c -o small.o" 2>log; rc=$?
+    [ $rc = 1 ] && [ -s log ] && ! grep -q crashed log && [ ! -e small.o ] && [ ! -e small.d ] && clean
+}
+for blocks in 8 16; do check "ulimit -f $blocks" small_files $blocks || show log; done
 check "SIGPIPE: nobody reads the messages" sh -c "'$CC' $ARCH -c piped.c -o out 2>&1 | exec true; '$CC' $ARCH --emit=device-c app.c | exec true"
 check "... clean" clean
 limit() { echo old >out; SLOW=$1 OMPGPU_CLANG=$T/slow OMPGPU_CC_TIMEOUT=5 "$CC" $ARCH -c app.c -o out 2>log; [ $? = 1 ]; }

@@ -42,10 +42,16 @@ says "--emit= of a file without targets" 1 "'plain.c'" --gpu-arch=emu --emit=hos
 says "--gpu-arch= of nothing" 2 "'--gpu-arch='" --gpu-arch=, -c app.c
 says "--gpu-arch= without its argument" 2 "'--gpu-arch='|missing" --gpu-arch= -c app.c
 says "--cuda-path= without its argument" 2 "'--cuda-path='|missing" --cuda-path= -c app.c
-known=$("$(dirname "$(dirname "$CC")")/lib/ompgpu/omp-device" --print-archs | tr '\n' ' ' | sed 's/ *$//')
+# Those that omp-device and ptxas both know.
+printf '.version 7.3\n.target sm_70\n.address_size 64\n' >empty.ptx
+ptxas=$(PATH=$PATH:/usr/local/cuda/bin:/usr/lib/nvidia-cuda-toolkit/bin command -v ptxas)
+known=$("$(dirname "$(dirname "$CC")")/lib/ompgpu/omp-device" --print-archs | while read -r name; do
+    [ -z "$ptxas" ] || "$ptxas" "-arch=$name" empty.ptx -o empty.cubin 2>/dev/null || continue
+    printf '%s ' "$name"
+done | sed 's/ *$//')
 check "the list of GPUs" test -n "$known"
 for arch in sm_x sm_1 sm_90z gfx90a 90; do
-    says "--gpu-arch=$arch" 2 "'$arch'|'--gpu-arch='|$known|native|emu" --gpu-arch=emu,$arch -c app.c
+    says "--gpu-arch=$arch" 2 "'$arch'|'--gpu-arch='|known are $known, native|emu" --gpu-arch=emu,$arch -c app.c
 done
 have_gpu || says "--gpu-arch=native" 1 "'--gpu-arch=native'|GPU" --gpu-arch=native -c app.c
 says "--cuda-path= of nothing" 1 "'/no/cuda'|bin/ptxas|libdevice" --cuda-path=/no/cuda --gpu-arch=sm_90 -c app.c
@@ -63,6 +69,11 @@ says "no libdevice" 1 "sinf|libdevice|--cuda-path" --cuda-path=half --gpu-arch=s
 "$CC" --cuda-path=half2 --gpu-arch=sm_90 -c app.c -o noptxas.o 2>err; rc=$?
 check "no ptxas: PTX" [ $rc = 0 ] && check "no ptxas: a note" has err "^ompgpu-cc: note: no ptxas: 'app.c' .*PTX"
 says "--host-cc= of nothing" 1 "'/no/cc'|not found" --host-cc=/no/cc -c plain.c
+printf '#!/bin/sh\necho 19.1.7\n' >old-clang; chmod +x old-clang
+echo 'int main(void) { return 0; }' >none.c
+refuses_old() { OMPGPU_CLANG=./old-clang test_must_fail 1 "$CC" -c none.c 2>err; }
+check "a clang of another version" refuses_old && check "... is named" mentions "$(cat err)" "OMPGPU_CLANG|./old-clang|19.1.7|clang 22"
+check "an unknown GPU, file without regions" sh -c "! '$CC' --gpu-arch=sm_999 -c none.c 2>err" && check "... is named" mentions "$(cat err)" "sm_999|sm_90"
 OMPGPU_CLANG=/no/clang; export OMPGPU_CLANG
 says "OMPGPU_CLANG of nothing" 1 "OMPGPU_CLANG|'/no/clang'" -c plain.c
 printf '#!/bin/sh\nexit 1\n' >fails; chmod +x fails; OMPGPU_CLANG=./fails

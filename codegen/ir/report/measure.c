@@ -57,11 +57,44 @@ static uint64_t frame_bytes(const struct ir_unit *u, LLVMValueRef alloca)
                                      : 0;
 }
 
+static void measure_local(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef alloca)
+{
+    uint64_t bytes = frame_bytes(u, alloca);
+    k->frame_bytes += bytes;
+    if (bytes <= k->largest_bytes)
+        return;
+    const char *name = ir_name(alloca), *end = strchr(name, '.');
+    k->largest_bytes = bytes;
+    k->largest = *name && !text_starts(name, "__")
+                     ? mem_strndup(name, end ? (size_t)(end - name) : strlen(name))
+                     : NULL;
+}
+
+/* Locals of node i and, at most, of what it calls; what is recursive counts once. */
+static uint64_t deepest_frame(const struct ir_unit *u, const struct ir_graph *g, unsigned i,
+                              bool *seen, uint64_t *bytes)
+{
+    const struct ir_node *node = &g->nodes[i];
+    uint64_t below = 0;
+    if (seen[i] || !node->defined || !LLVMIsAFunction(node->value))
+        return bytes[i];
+    seen[i] = true;
+    for (unsigned e = 0; e < node->nedges; e++) {
+        uint64_t callee = deepest_frame(u, g, node->edges[e], seen, bytes);
+        below = callee > below ? callee : below;
+    }
+    bytes[i] = below;
+    IR_EACH_INSTRUCTION_OF(inst, node->value)
+        if (LLVMIsAAllocaInst(inst))
+            bytes[i] += frame_bytes(u, inst);
+    return bytes[i];
+}
+
 static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef f)
 {
     IR_EACH_INSTRUCTION_OF(i, f) {
         if (LLVMIsAAllocaInst(i))
-            k->frame_bytes += frame_bytes(u, i);
+            measure_local(u, k, i);
         LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
         if (!callee || LLVMIsAInlineAsm(callee))
             continue;
@@ -113,10 +146,28 @@ static void measure_kernel(const struct ir_unit *u, struct ir_kernel *k, const s
     for (unsigned i = 0; i < g->n; i++)
         if (from[i] >= 0)
             measure_node(u, k, &g->nodes[i]);
+    k->deepest_bytes =
+        deepest_frame(u, g, root, mem_array(g->n, sizeof(bool)), mem_array(g->n, sizeof(uint64_t)));
     if (k->indirect_calls || !acyclic[root])
         k->flags |= OMPGPU_KERNEL_RECURSIVE;
     if (k->indirect_calls || (k->mode == IR_GENERIC && (k->flags & OMPGPU_KERNEL_WORKERS)))
         k->flags |= OMPGPU_KERNEL_SYNC; /* what an indirect call does is not known */
+}
+
+/* A thread of a GPU has 512 KB at most, and memory for all threads that can run at a time is
+ * reserved at once: 64 KB each are 10 GB on a large one. */
+static void check_stack(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    enum { MUCH = 64 << 10, MOST = 512 << 10 };
+    if (k->deepest_bytes <= MUCH || u->opt->quiet)
+        return;
+    const char *largest = k->largest ? mem_printf("'%s' ", k->largest) : "the largest ";
+    ir_say_at(k->at, k->deepest_bytes > MOST ? DIAG_ERROR : DIAG_WARNING,
+              "region '%s': each thread needs %llu bytes of stack for its locals, %s%llu of them%s",
+              k->name, (unsigned long long)k->deepest_bytes, largest,
+              (unsigned long long)k->largest_bytes,
+              k->deepest_bytes > MOST ? "; a thread of a GPU has at most 512 KB"
+                                      : "; a GPU reserves that for every thread it can run");
 }
 
 bool ir_measure(struct ir_unit *u)
@@ -126,5 +177,7 @@ bool ir_measure(struct ir_unit *u)
     bool *acyclic = find_acyclic(g);
     for (unsigned i = 0; i < u->nkernels; i++)
         measure_kernel(u, &u->kernels[i], g, from, acyclic);
-    return true;
+    for (unsigned i = 0; i < u->nkernels; i++)
+        check_stack(u, &u->kernels[i]);
+    return diag_errors() == 0;
 }
