@@ -56,7 +56,7 @@ typedef u64 cell_row[WARP];
  * internal linkage and the initialiser 0 before it optimises.  Only with 0 does the state that they
  * guard fold away.
  *
- *   __ompgpu_cfg_nested          a thread in a parallel region may encounter another, or cfg_queries
+ *   __ompgpu_cfg_nested          threads in parallel regions may encounter others, or cfg_queries
  *   __ompgpu_cfg_generic         the module has a kernel in generic mode
  *   __ompgpu_cfg_spmd            the module has a kernel in SPMD mode
  *   __ompgpu_cfg_storage         some kernel uses the team heap

@@ -189,7 +189,8 @@ static unsigned read_names(struct fe *fe, struct fe_pragma *p)
     unsigned n, k = 0;
     while (p->nnames < sizeof p->names / sizeof *p->names) {
         enum omp_directive d = fe_directive_at(fe, p, k, &n);
-        if (d == OMPDIR_UNKNOWN || (k && !fe_directive_rows[d].combines))
+        if (d == OMPDIR_UNKNOWN || (k && !fe_directive_rows[d].combines) ||
+            (p->c->leaves & fe_directive_rows[d].leaf)) /* `parallel parallel`: junk after a name */
             break;
         add_name(p, d);
         k += n;

@@ -184,7 +184,7 @@ static bool names_shared(const struct omp_construct *c, const struct omp_var *v)
     return false;
 }
 
-/* ------------------------------------------------------------------ a loop variable's last value */
+/* ----------------------------------------------------------------- a loop variable's last value */
 /* `linear` or `lastprivate` of simd and `loop`, as they are written: section 5.1.1. */
 static bool keeps_last_value(const struct omp_construct *c)
 {

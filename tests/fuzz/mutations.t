@@ -32,13 +32,17 @@ int main(void)
     for (int i = 0; i < 9; i++) x = i;
 #pragma omp parallel for ) num_threads( : )
     for (int i = 0; i < 9; i++) x += 0;
+#pragma omp target map(tofrom: x)
+#pragma omp parallel parallel reduction(+: x) num_threads([)
+    x++;
     return x;
 }
 C
 check "the rest of a line that clang ignores is an error" test_must_fail 1 "$CC" -w -c junk.c
 cp .log err
+check "of a second name" has err "junk.c:11:22: error: .*'parallel'"
 check "of the first token" error_at err junk.c:4:35 '"'
-check "each" [ "$(grep -c error: err)" = 2 ]
+check "each" [ "$(grep -c error: err)" = 3 ]
 cat >endless.c <<'C'
 struct best { int v; };
 #pragma omp declare reduction(most : best : omp_out = omp_in)

@@ -120,7 +120,7 @@ a[2]++; }
 C
 # No construct of OpenMP makes the compiler lose sight of a region; a call of the runtime's own function does.
 cat >unknown.c <<'C'
-void __ompgpu_parallel(void (*)(void *), void *, int, _Bool);
+void start(void (*)(void *), void *, int, _Bool) __asm__("__ompgpu_parallel");
 #pragma omp begin declare target
 int x, y;
 static void one(void *p) { (void)p; _Pragma("omp atomic") x++; }
@@ -129,7 +129,7 @@ static void two(void *p) { (void)p; _Pragma("omp atomic") y += 2; }
 int main(int argc, char **argv) {
     int a[40] = { 0 };
 #pragma omp target map(tofrom: a) map(always, from: x, y) thread_limit(8)
-    { a[0] = 1; __ompgpu_parallel(argc > 1 ? one : two, argv, 0, 1);
+    { a[0] = 1; start(argc > 1 ? one : two, argv, 0, 1);
 _Pragma("omp parallel for") for (int i = 0; i < 40; i++) a[i] += i; }
     return !(a[0] == 1 && a[39] == 39 && x == 0 && y == 16); }
 C
