@@ -46,9 +46,10 @@ int main(void)
 #pragma omp target defaultmap(tofrom) map(tofrom: r)
     r = fixed[2] - fixed[x & 1];
     CHECK_EQ(r, 2);
+    int v __attribute__((vector_size(16))) = { 1 }; /* no scalar */
 #pragma omp target defaultmap(firstprivate: scalar) defaultmap(tofrom: aggregate)
-    x = 1, a[2] = 41;
-    CHECK(x == 40 && a[2] == 41);
+    x = 1, a[2] = 41, v[0] = 43;
+    CHECK(x == 40 && a[2] == 41 && v[0] == 43);
 #pragma omp target defaultmap(default)
     x = 1, a[2] = 42;
     CHECK(x == 40 && a[2] == 42);

@@ -1,6 +1,7 @@
 /* theme_mapping.c - objects of every storage and type, each mapped or privatised in its own way, for one to three regions one after the
  * other, in data environments of every kind or none; parts of objects; defaultmap. */
 #include "gen.h"
+#include <string.h>
 
 /* What a clause does with the value: `in` reaches the region, `out` comes back. */
 struct how { const char *clause; bool in, out; };
@@ -50,7 +51,8 @@ static struct item items[8];
 static int nitems;
 
 static bool is_pointer(const struct item *it) { return it->o.storage == HEAP || it->o.storage == POINTER; }
-static bool is_scalar(const struct item *it) { return it->o.type->scalar && !it->o.count; }
+/* In OpenMP's sense: vectors are mapped like aggregates. */
+static bool is_scalar(const struct item *it) { return it->o.type->scalar && !it->o.count && strcmp(it->o.type->name, "four") != 0; }
 
 static void enter(struct item *it)
 {
