@@ -37,6 +37,7 @@ enum type {
     T_BF16,
     T_BF16X2,
     T_F32,
+    T_F32X2,
     T_F64,
     NTYPES
 };

@@ -238,6 +238,9 @@ static void test_load(void)
     check(load(&m, kernel_text("", "add.quickly.s32 %r9, %r1, %r2;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "add.quickly"),
           "an unknown modifier");
     check(load(&m, kernel_text("", "add.f128 %r9, %r1, %r2;")) == CUDA_ERROR_INVALID_PTX, "an unknown type");
+    static const char *const packed[] = { "min.f32x2 %rd9, %rd1, %rd2;", "add.rn.sat.f32x2 %rd9, %rd1, %rd2;", "div.rn.f16x2 %r9, %r1, %r2;" };
+    for (unsigned k = 0; k < sizeof packed / sizeof *packed; k++)
+        check(load(&m, kernel_text("", packed[k])) == CUDA_ERROR_INVALID_PTX, "no such operation on two numbers: %s", packed[k]);
     check(load(&m, kernel_text("", "bra NOWHERE;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "NOWHERE"), "an unknown label");
     check(load(&m, kernel_text("", "mov.b32 %r9, %nosuch;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "%nosuch"),
           "an unknown register");

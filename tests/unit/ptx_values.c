@@ -4,7 +4,7 @@
 #include <math.h>
 #include "tests/unit/ptx.h"
 
-enum result { H, R, D, P, HF, RF, DF, RA, DA };
+enum result { H, R, D, P, HF, RF, DF, RA, DA, PF };
 enum { THREADS = 192 };
 static uint64_t in[3 * THREADS], out[THREADS];
 
@@ -55,7 +55,21 @@ static inline uint64_t of_half(_Float16 h)
 #define BF(x) of_float(x)
 #define BG(x) of_double(x)
 #define BH(x) of_half((_Float16)(x))
+/* Two floats, two halves: the expression, of x, y and z, for the low and for the high ones. */
+#define TWICE(width, from, to, expression)                                                                                       \
+    ({                                                                                                                           \
+        uint64_t both = 0;                                                                                                       \
+        for (int at = 0; at < 2 * (width); at += (width)) {                                                                      \
+            float x = from(a >> at), y = from(b >> at), z = from(c >> at);                                                       \
+            (void)z;                                                                                                             \
+            both |= to(expression) << at;                                                                                        \
+        }                                                                                                                        \
+        both;                                                                                                                    \
+    })
+#define FLOATS(expression) TWICE(32, F, BF, expression)
+#define HALVES(expression) TWICE(16, HF, BH, expression)
 static inline float flush(float f) { return fabsf(f) < 0x1p-126f ? copysignf(0, f) : f; }
+static inline float between0and1(float f) { return f > 0 ? f < 1 ? f : 1 : 0; }
 static inline double flush64(double d) { return fabs(d) < 0x1p-1022 ? copysign(0, d) : d; }
 static inline double least(double x, double y)
 {
@@ -113,7 +127,7 @@ static char *text_of(const char *body, enum result kind)
                                            [R] = "mov.b64 %rd9, {%r9, %r0};",
                                            [D] = "",
                                            [P] = "selp.b64 %rd9, 1, 0, %p9;" };
-    const char *result = results[kind == HF ? H : kind == RF || kind == RA ? R : kind == DF || kind == DA ? D : kind];
+    const char *result = results[kind == HF ? H : kind == RF || kind == RA ? R : kind == DF || kind == DA || kind == PF ? D : kind];
     snprintf(text, sizeof text,
              "%s%s.visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, .param .align 16 .b8 k_param_2[32])\n"
              "{\n.reg .pred %%p<10>; .reg .b16 %%h<10>; .reg .b32 %%r<30>; .reg .b64 %%rd<30>;\n"
@@ -154,6 +168,7 @@ static int run_text(const char *text)
 }
 
 static int is_near(double x, double y) { return x == y || fabs(x - y) <= 3e-6 * fabs(y); }
+static int is_float(uint64_t got, uint64_t want) { return U(got) == U(want) || (F(got) != F(got) && F(want) != F(want)); }
 static int is_result(enum result kind, uint64_t got, uint64_t want)
 {
     switch (kind) {
@@ -162,7 +177,8 @@ static int is_result(enum result kind, uint64_t got, uint64_t want)
     case P: return got == (want & 1);
     case D: return got == want;
     case HF: return got == (want & 0xffff) || (HF(got) != HF(got) && HF(want) != HF(want));
-    case RF: return got == (want & 0xffffffff) || (F(got) != F(got) && F(want) != F(want));
+    case RF: return got <= UINT32_MAX && is_float(got, want);
+    case PF: return is_float(got, want) && is_float(got >> 32, want >> 32);
     case DF: return got == want || (G(got) != G(got) && G(want) != G(want));
     case RA: return is_near((double)F(got), (double)F(want)) || (F(got) != F(got) && F(want) != F(want));
     default: return is_near(G(got), G(want)) || (G(got) != G(got) && G(want) != G(want));

@@ -54,6 +54,38 @@
         }));                                                                                       \
         DONE;                                                                                      \
     }
+/* Two numbers in a register. */
+static inline float as_part(enum type t, uint64_t v)
+{
+    return t == T_F32X2 ? as_f32(v) : t == T_BF16X2 ? as_bf16(v) : as_f16(v);
+}
+static inline uint64_t of_part(enum type t, float f)
+{
+    return t == T_F32X2 ? of_f32(f) : t == T_BF16X2 ? of_bf16(f) : of_f16(f);
+}
+#define PART(v) as_part(i->type, (v) >> at)
+#define PACKED_HANDLER(name, OPERANDS, LOAD, expression32)                                         \
+    HANDLER(name##_packed)                                                                         \
+    {                                                                                              \
+        OPERANDS;                                                                                  \
+        bool ftz = i->ftz;                                                                         \
+        unsigned width = ptx_type_size(i->type) * 8 / 2;                                           \
+        if (is_directed(i))                                                                        \
+            set_rounding(i->rounding);                                                             \
+        LOOP(({                                                                                    \
+            uint64_t both = 0;                                                                     \
+            for (unsigned at = 0; at < 2 * width; at += width) {                                   \
+                LOAD(float, PART, flush32)                                                         \
+                volatile float r = expression32;                                                   \
+                float f = flush32(r, ftz);                                                         \
+                both |= of_part(i->type, i->sat ? saturate(f) : f) << at;                          \
+            }                                                                                      \
+            both;                                                                                  \
+        }));                                                                                       \
+        if (is_directed(i))                                                                        \
+            set_rounding(R_RN);                                                                    \
+        DONE;                                                                                      \
+    }
 static inline float same32(float f, bool ftz) { return (void)ftz, f; }
 static inline double same64(double f, bool ftz) { return (void)ftz, f; }
 #define LOAD1(T, as, flush) T x = flush(as(a[l]), ftz);
@@ -62,12 +94,18 @@ static inline double same64(double f, bool ftz) { return (void)ftz, f; }
     T x = flush(as(a[l]), ftz), y = flush(as(b[l]), ftz), z = flush(as(c[l]), ftz);
 
 FLOAT_HANDLER(add, TWO, LOAD2, x + y, x + y)
+PACKED_HANDLER(add, TWO, LOAD2, x + y)
 FLOAT_HANDLER(sub, TWO, LOAD2, x - y, x - y)
+PACKED_HANDLER(sub, TWO, LOAD2, x - y)
 FLOAT_HANDLER(mul, TWO, LOAD2, x *y, x *y)
+PACKED_HANDLER(mul, TWO, LOAD2, x *y)
 FLOAT_HANDLER(div, TWO, LOAD2, x / y, x / y)
 FLOAT_HANDLER(fma, THREE, LOAD3, fmaf(x, y, z), fma(x, y, z))
+PACKED_HANDLER(fma, THREE, LOAD3, fmaf(x, y, z))
 FLOAT_HANDLER(neg, ONE, LOAD1, -x, -x)
+PACKED_HANDLER(neg, ONE, LOAD1, -x)
 FLOAT_HANDLER(abs, ONE, LOAD1, fabsf(x), fabs(x))
+PACKED_HANDLER(abs, ONE, LOAD1, fabsf(x))
 FLOAT_HANDLER(copysign, TWO, LOAD2, copysignf(y, x), copysign(y, x))
 /* min and max of a NaN and a number are the number; -0 is less than +0 */
 static inline float min32(float x, float y, bool nan)
@@ -95,7 +133,9 @@ static inline double max64(double x, double y)
     return x > y || (x == y && !signbit(x)) ? x : y;
 }
 FLOAT_HANDLER(min, TWO, LOAD2, min32(x, y, i->op == OP_NAN), min64(x, y))
+PACKED_HANDLER(min, TWO, LOAD2, min32(x, y, i->op == OP_NAN))
 FLOAT_HANDLER(max, TWO, LOAD2, max32(x, y, i->op == OP_NAN), max64(x, y))
+PACKED_HANDLER(max, TWO, LOAD2, max32(x, y, i->op == OP_NAN))
 FLOAT_HANDLER(rcp, ONE, LOAD1, 1 / x, 1 / x)
 FLOAT_HANDLER(sqrt, ONE, LOAD1, sqrtf(x), sqrt(x))
 FLOAT_HANDLER(rsqrt, ONE, LOAD1, (float)(1 / sqrt((double)x)), 1 / sqrt(x))
@@ -122,52 +162,32 @@ HANDLER(approx_f64)
     DONE;
 }
 
-/* Two halves in a register. */
-HANDLER(packed_f16)
-{
-    const uint64_t *a = source(g, &i->s[0]), *b = i->nsources > 1 ? source(g, &i->s[1]) : a,
-                   *c = i->nsources > 2 ? source(g, &i->s[2]) : a;
-    uint64_t *d = target_of(g, &i->d);
-    bool brain = i->type == T_BF16X2;
-    EACH_LANE(l, m) {
-        uint64_t result = 0;
-        for (int half = 0; half < 32; half += 16) {
-            float x = brain ? as_bf16(a[l] >> half) : as_f16(a[l] >> half);
-            float y = brain ? as_bf16(b[l] >> half) : as_f16(b[l] >> half);
-            float z = brain ? as_bf16(c[l] >> half) : as_f16(c[l] >> half), r = 0;
-            switch (i->row->operation) {
-            case I_ADD: r = x + y; break;
-            case I_SUB: r = x - y; break;
-            case I_MUL: r = x * y; break;
-            case I_FMA: r = fmaf(x, y, z); break;
-            case I_NEG: r = -x; break;
-            case I_ABS: r = fabsf(x); break;
-            case I_MIN: r = min32(x, y, i->op == OP_NAN); break;
-            case I_MAX: r = max32(x, y, i->op == OP_NAN); break;
-            default: break;
-            }
-            result |= (brain ? of_bf16(r) : of_f16(r)) << half;
-        }
-        d[l] = result;
-    }
-    DONE;
-}
-
 /* ------------------------------------------------------------------ choosing by type */
-#define FLOATS(n) { [T_F16] = n##_f16, [T_BF16] = n##_bf16, [T_F32] = n##_f32, [T_F64] = n##_f64 }
+#define SINGLE(n) [T_F16] = n##_f16, [T_BF16] = n##_bf16, [T_F32] = n##_f32, [T_F64] = n##_f64
+#define HALVES(n) [T_F16X2] = n##_packed, [T_BF16X2] = n##_packed
+#define FLOATS(n) { SINGLE(n) }
+#define FLOATS_HALVES(n) { SINGLE(n), HALVES(n) }
+#define FLOATS_PACKED(n) { SINGLE(n), HALVES(n), [T_F32X2] = n##_packed }
 
 bool ptx_select_float(struct instruction *i)
 {
     static handler *const arithmetic[][NTYPES] = {
-        [I_ADD] = FLOATS(add), [I_SUB] = FLOATS(sub), [I_MUL] = FLOATS(mul),
-        [I_MAD] = FLOATS(fma), [I_FMA] = FLOATS(fma), [I_DIV] = FLOATS(div),
-        [I_ABS] = FLOATS(abs), [I_NEG] = FLOATS(neg), [I_COPYSIGN] = FLOATS(copysign),
-        [I_MIN] = FLOATS(min), [I_MAX] = FLOATS(max), [I_SAD] = { NULL },
+        [I_ADD] = FLOATS_PACKED(add),
+        [I_SUB] = FLOATS_PACKED(sub),
+        [I_MUL] = FLOATS_PACKED(mul),
+        [I_FMA] = FLOATS_PACKED(fma),
+        [I_MAD] = FLOATS(fma),
+        [I_DIV] = FLOATS(div),
+        [I_COPYSIGN] = FLOATS(copysign),
+        [I_ABS] = FLOATS_HALVES(abs),
+        [I_NEG] = FLOATS_HALVES(neg),
+        [I_MIN] = FLOATS_HALVES(min),
+        [I_MAX] = FLOATS_HALVES(max),
+        [I_SAD] = { NULL },
         [I_MUL24] = { NULL },
     };
-    bool packed = i->type == T_F16X2 || i->type == T_BF16X2;
-    i->run = packed ? packed_f16 : arithmetic[i->row->operation][i->type];
-    return i->run != NULL;
+    i->run = arithmetic[i->row->operation][i->type];
+    return i->run != NULL && !(i->type == T_F32X2 && i->sat);
 }
 
 bool ptx_select_function(struct instruction *i)
