@@ -40,50 +40,94 @@ static const char *device_string(struct group *g, const struct instruction *i, u
     return buffer;
 }
 
-/* One conversion of the format, whose arguments lie one after the other, each aligned to its size.
- */
-static const char *print_conversion(struct group *g, const struct instruction *i, unsigned lane,
-                                    const char *p, uint64_t *at)
+/* What printf was called with: the arguments lie one after the other, each aligned to its size. */
+struct printed {
+    struct group *group;
+    const struct instruction *call;
+    unsigned lane;
+    uint64_t at;
+};
+static bool next_argument(struct printed *a, unsigned size, uint64_t *v)
 {
-    struct instruction word = *i;
-    char spec[64], text[1024];
-    size_t n = 1 + strspn(p + 1, "-+ #0123456789.*");
-    unsigned longs = 0;
-    for (; strchr("hljzt", p[n]) && p[n]; n++)
-        longs += strchr("ljzt", p[n]) != NULL;
-    char conversion = p[n];
-    bool is_double = strchr("aAeEfFgG", conversion) != NULL;
-    unsigned size = is_double || longs || strchr("sp", conversion) ? 8 : 4;
-    if (conversion == '%') {
-        putchar('%');
-        return p + n + 1;
-    }
+    struct instruction word = *a->call;
     word.space = S_GENERIC;
-    *at = (*at + size - 1) / size * size;
-    struct bytes b = ptx_resolve(g, &word, lane, *at, size);
-    if (!b.data)
-        return p + strlen(p);
-    uint64_t v = 0;
-    memcpy(&v, b.data, size);
-    *at += size;
-    snprintf(spec, sizeof spec, "%.*s%s%c", (int)strcspn(p, "hljztdiouxXcsaAeEfFgGp"), p,
-             size == 8 && !is_double && !strchr("sp", conversion) ? "ll" : "", conversion);
-    double d;
-    memcpy(&d, &v, sizeof d);
+    a->at = (a->at + size - 1) / size * size;
+    struct bytes b = ptx_resolve(a->group, &word, a->lane, a->at, size);
+    *v = 0;
+    if (b.data)
+        memcpy(v, b.data, size);
+    a->at += size;
+    return b.data != NULL;
+}
+
+/* Copies flags, width and precision; each `*` is the next int.  Returns what follows, or NULL. */
+static const char *copy_widths(struct printed *a, const char *p, char *spec, size_t size)
+{
+    size_t n = 0;
+    uint64_t v;
+    for (; *p && strchr("%-+ #0123456789.*", *p) && n < size && !(*p == '%' && n); p++)
+        if (*p != '*')
+            spec[n++] = *p;
+        else if (!next_argument(a, 4, &v))
+            return NULL;
+        else if ((int)v < 0 && spec[n - 1] == '.')
+            n--; /* a negative precision: as if there were none */
+        else
+            n += (size_t)snprintf(spec + n, size - n, "%d", (int)v);
+    if (n >= size)
+        return NULL;
+    spec[n] = 0;
+    return p;
+}
+
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wformat-nonliteral"
-    if (is_double)
+static void print_value(const struct printed *a, const char *spec, char conversion, unsigned size,
+                        uint64_t v)
+{
+    char text[1024];
+    double d;
+    memcpy(&d, &v, sizeof d);
+    if (strchr("aAeEfFgG", conversion))
         printf(spec, d);
     else if (conversion == 's')
-        printf(spec, v ? device_string(g, i, lane, v, text, sizeof text) : "(null)");
+        printf(spec,
+               v ? device_string(a->group, a->call, a->lane, v, text, sizeof text) : "(null)");
     else if (conversion == 'p')
         printf(spec, (void *)(uintptr_t)v);
     else if (size == 8)
         printf(spec, (long long)v);
     else
         printf(spec, (int)v);
+}
 #pragma clang diagnostic pop
-    return p + n + 1;
+
+/* One conversion of the format, which begins at p.  Returns what follows. */
+static const char *print_conversion(struct printed *a, const char *p)
+{
+    char spec[64];
+    unsigned longs = 0;
+    uint64_t v;
+    const char *from = p;
+    p = copy_widths(a, p, spec, sizeof spec - sizeof "lld");
+    if (!p)
+        return from + strlen(from);
+    for (; *p && strchr("hljzt", *p); p++)
+        longs += *p != 'h';
+    char conversion = *p;
+    if (!conversion)
+        return p;
+    if (conversion == '%') {
+        putchar('%');
+        return p + 1;
+    }
+    bool own = strchr("aAeEfFgGsp", conversion) != NULL; /* says the size itself */
+    unsigned size = own || longs ? 8 : 4;
+    if (!next_argument(a, size, &v))
+        return p + strlen(p);
+    snprintf(spec + strlen(spec), sizeof "lld", "%s%c", size == 8 && !own ? "ll" : "", conversion);
+    print_value(a, spec, conversion, size, v);
+    return p + 1;
 }
 
 HANDLER(device_vprintf)
@@ -92,11 +136,11 @@ HANDLER(device_vprintf)
     char format[4096];
     pthread_mutex_lock(&lock);
     EACH_LANE(l, m) {
-        uint64_t at = argument(g, i, 1, l);
+        struct printed a = { g, i, l, argument(g, i, 1, l) };
         device_string(g, i, l, argument(g, i, 0, l), format, sizeof format);
         for (const char *p = format; *p;)
             if (*p == '%')
-                p = print_conversion(g, i, l, p, &at);
+                p = print_conversion(&a, p);
             else
                 putchar(*p++);
         set_result(g, i, l, 0, 4);

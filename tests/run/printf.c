@@ -15,7 +15,7 @@ int main(void)
         printf("float %.1f\n", 2.5f);
         printf("string %s %.3s|%8s|%-8s|\n", "constant", "abcdef", "right", "left");
         printf("%s %c%c %%\n", text, text[0], text[1]);
-        printf("width %*d|%.*f\n", 6, 7, 2, 1.0 / 3);
+        printf("width %*d|%.*f|%*.*f|%*d|%.*f|\n", 6, 7, 2, 1.0 / 3, 8, 3, 2.0 / 3, -4, 5, -1, 0.5);
         printf("nothing\n");
         printf("%d %f %d %f %d %f %d %f %d %f\n", 1, 2.0, 3, 4.0, 5, 6.0, 7, 8.0, 9, 10.0);
         for (int i = 0; i < 3; i++)
