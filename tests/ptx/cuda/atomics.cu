@@ -131,11 +131,13 @@ __global__ void lock_and_last(int *slot, int *sum)
     __shared__ bool last;
     for (bool done = false; !done;)
         if (atomicCAS(&lock_word, 0, 1) == 0) {
+            __threadfence();
             guarded = guarded + 1;
             __threadfence();
             atomicExch(&lock_word, 0);
             done = true;
         }
+    __syncthreads(); // the block has arrived when all of its threads have
     if (threadIdx.x == 0) {
         slot[blockIdx.x] = blockIdx.x * blockIdx.x;
         __threadfence();

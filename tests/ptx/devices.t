@@ -1,0 +1,58 @@
+#!/bin/sh
+# OMPGPU_PTX_DEVICES=N: the machine has N devices, each with variables, copies and blocks of its own.
+. tests/lib.sh
+OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=ptx; export OMP_TARGET_OFFLOAD OMPGPU_DEVICE
+
+cat >devices.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+enum { N = 2 };
+static int calls[1];
+#pragma omp declare target(calls)
+int main(void)
+{
+    int mapped[1] = { 7 }, there[N], error = 0;
+    int *block[N];
+    if (omp_get_num_devices() != N)
+        return printf("%d devices\n", omp_get_num_devices()), 1;
+    for (int d = 0; d < N; d++) {
+        #pragma omp target enter data map(to: mapped) device(d)
+        if (!(block[d] = omp_target_alloc(sizeof(int), d)))
+            return 1;
+    }
+    for (int d = 0; d < N; d++)
+        for (int k = 0; k <= d; k++) {
+            int *p = block[d], number = -1;
+            #pragma omp target is_device_ptr(p) map(from: number) device(d)
+            {
+                number = omp_get_device_num();
+                calls[0]++;
+                mapped[0] += 10 + d;
+                *p = mapped[0] + calls[0];
+            }
+            error += number != d;
+        }
+    for (int d = 0; d < N; d++) {
+        int n = 0, value = 0;
+        error += omp_target_memcpy(&there[d], block[d], sizeof(int), 0, 0, omp_get_initial_device(), d) != 0;
+        #pragma omp target map(from: n, value) device(d)
+        n = calls[0], value = mapped[0];
+        printf("device %d: %d calls, %d mapped, %d there\n", d, n, value, there[d]);
+        #pragma omp target exit data map(delete: mapped) device(d)
+        omp_target_free(block[d], d);
+    }
+    printf("host: %d calls, %d mapped, %d errors\n", calls[0], mapped[0], error);
+    return 0;
+}
+C
+cat >wanted <<'OUT'
+device 0: 1 calls, 17 mapped, 18 there
+device 1: 2 calls, 29 mapped, 31 there
+host: 0 calls, 7 mapped, 0 errors
+OUT
+prints() { in_time "$@" >out 2>&1 || { cat out; return 1; }; same wanted out; }
+check "compiles" "$CC" --gpu-arch=sm_75 -O2 devices.c -o prog
+check "OMPGPU_PTX_DEVICES=2: memory of their own" prints env OMPGPU_PTX_DEVICES=2 ./prog
+for seed in 1 2; do check "... in order $seed" prints env OMPGPU_PTX_DEVICES=2 OMPGPU_PTX_SCHEDULE=$seed ./prog; done
+check "without it there is one" test_must_fail 1 ./prog
+finish
