@@ -70,8 +70,8 @@ loop "a section that is too large" t.c:3:47 "'big[2:]'|'reduction'|'inscan'" \
     "parallel for reduction(inscan, +: big[2:])" "$(printf 'big[i] += a[i];\n#pragma omp scan inclusive(big[2:])\nb[i] = big[0];')"
 loop "another section" t.c:6:28 "'big[1:4]'|'reduction'|'inscan'|'parallel for'" \
     "parallel for reduction(inscan, +: big[0:4])" "$(printf 'big[1] += a[i];\n#pragma omp scan inclusive(big[1:4])\nb[i] = big[1];')"
-loop "a section of a variable" t.c:6:28 "'big[0:4]'|'reduction'|'inscan'|'parallel for'" \
-    "parallel for private(x) reduction(inscan, +: a)" "$(printf 'a[1] += i;\n#pragma omp scan inclusive(big[0:4])\nb[i] = a[1];')"
+loop "a section of a variable" t.c:6:31 "'big[0:4]'|'reduction'|'inscan'|'parallel for'" \
+    "parallel for private(x) reduction(inscan, +: a)" "$(printf 'a[1] += i;\n#pragma omp scan inclusive(a, big[0:4])\nb[i] = a[1];')"
 split "outside of a loop" t.c:2:13 "'scan'|'inscan'" <<'C'
 void g(int x) {
 #pragma omp scan inclusive(x)

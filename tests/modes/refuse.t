@@ -76,11 +76,11 @@ int main(void) {
     { omp_sched_t kind; int chunk;
       omp_set_schedule(omp_sched_dynamic, 3), omp_set_dynamic(1), omp_set_nested(1);
       omp_get_schedule(&kind, &chunk);
-      n += (now() > 0) + omp_get_cancellation() + omp_get_nested() + (kind == omp_sched_static) + chunk;
+      n += (now() > 0) + omp_get_cancellation() + omp_get_nested() + (kind == omp_sched_dynamic) + (chunk == 3);
 #pragma omp parallel for
       for (int i = 0; i < 40; i++) a[i] += n; }
-    for (int i = 0; i < 40; i++) if (a[i] != 2) return 1;
-    return n != 2; }
+    for (int i = 0; i < 40; i++) if (a[i] != 3) return 1;
+    return n != 3; }
 C
 check "what keeps nothing generic: compiles" "$CC" $ARCH -O2 -Rompgpu plain.c -o plain
 cp .log log
