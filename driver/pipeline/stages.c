@@ -697,7 +697,7 @@ static void ended(struct run *r, struct proc *p)
     }
     if (--r->left[id] == 0)
         end_stage(r, id);
-    if (r->rejected && (r->failed || (id == SPLIT && !accepted_as_rewritten(r->job, r->rejected))))
+    if (r->rejected && (r->failed || id == SPLIT) && !accepted_as_rewritten(r->job, r->rejected))
         reject(r, r->rejected);
     else if (id == SPLIT)
         r->rejected = NULL;

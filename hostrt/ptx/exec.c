@@ -363,15 +363,27 @@ static struct team *start_team(struct worker *k, unsigned number)
     return t;
 }
 
+/* After a fault groups are where it found them. */
+static void drop_groups(struct warp *w)
+{
+    while (w->ngroups) {
+        struct group *g = w->groups[w->ngroups - 1];
+        for (struct frame *f = g->mask ? g->frame : NULL, *next; f; f = next) {
+            next = f->caller;
+            ptx_frame_leave(w, f, g->mask);
+        }
+        remove_group(w, w->ngroups - 1);
+    }
+    free(w->groups);
+}
+
 static void end_team(struct team *t)
 {
     if (ptx_racing)
         ptx_race_team_end(t);
     ptx_weak_team_end(t);
     for (unsigned w = 0; w < t->nwarps; w++) {
-        while (t->warps[w].ngroups)
-            remove_group(&t->warps[w], t->warps[w].ngroups - 1);
-        free(t->warps[w].groups);
+        drop_groups(&t->warps[w]);
         ptx_async_free(&t->warps[w]);
     }
     for (unsigned k = 0; k < t->nwarps * WARP; k++) {

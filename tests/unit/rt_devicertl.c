@@ -568,7 +568,7 @@ static int launch(const char *kernel, bool sync, unsigned teams, unsigned thread
     struct ompgpu_function f = { .entry = &entry };
     struct ompgpu_env env = { .scratch = scratch, .device_num = 3, .thread_limit = threads, .heap = heap, .heap_bytes = HEAP, .heap_fixed = HEAP_FIXED,
                               .heap_copies = strncmp(kernel, "copies", 6) ? 0 : HEAP_COPIES };
-    void *params[] = { &env, &bad_line, &arg };
+    void *params[] = { &env, &bad_line, &arg, NULL };
     int line = 0;
     if (dev->to_device(0, bad_line, &line, sizeof line) || dev->function(0, module, kernel, &f) ||
         dev->launch(0, &f, teams, threads, params) || dev->sync(0) || dev->from_device(0, &line, bad_line, sizeof line))

@@ -61,7 +61,7 @@ HANDLER(mad_wide_u16)
 HANDLER(mad_wide_s16)
 {
     THREE;
-    LOOP((uint32_t)((int32_t)(int16_t)a[l] * (int16_t)b[l] + (int32_t)c[l]));
+    LOOP((uint32_t)((int32_t)(int16_t)a[l] * (int16_t)b[l]) + (uint32_t)c[l]);
     DONE;
 }
 /* Division by zero gives all ones, as on the hardware; the quotient of INT_MIN and -1 is INT_MIN.
