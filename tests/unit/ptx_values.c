@@ -48,6 +48,7 @@ static inline uint64_t of_half(_Float16 h)
     return bits;
 }
 #define U(x) ((uint64_t)(uint32_t)(x))
+#define UL(x) ((uint64_t)(x))
 #define S(x) ((int64_t)(int32_t)(x))
 #define F(x) as_float(x)
 #define G(x) as_double(x)

@@ -167,7 +167,7 @@ static void blocks(void)
 
     int *p = x, *q = NULL;
     const struct ompgpu_map parts[] = { { p, p + 5, 0, NULL, B, 0, "p[5:0]" }, { p, p + 12, 8, NULL, B | OMPGPU_MAP_TO, 0, "p[12:2]" }, { p, p + 3, 4, NULL, B | OMPGPU_MAP_TO, 0, "p[3:1]" } },
-                            null[] = { { q, &((struct list *)q)->sum, 8, NULL, OMPGPU_MAP_TO, 0, "q->sum" } };
+                            null[] = { { q, (void *)offsetof(struct list, sum), 8, NULL, OMPGPU_MAP_TO, 0, "q->sum" } };
     TARGET(look, parts, params);
     OK(last_argument && last_argument != p && fake_live == 0, "sections of one pointer are a block, whichever has no elements");
     OK(FATAL(BEGIN(null)) && strstr(fatal_text, "the pointer is null"), "a member of what a null pointer leads to");
