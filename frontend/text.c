@@ -1,5 +1,8 @@
 /* text.c - the preprocessed text: line markers, presumed places, diagnostics in clang's format. */
+#include "driver/base/file.h"
+#include "driver/base/text.h"
 #include "frontend/fe.h"
+#include "frontend/origin.h"
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -203,44 +206,6 @@ bool fe_has_word(const struct omp_unit *u, const char *word)
 }
 
 /* ------------------------------------------------------------------ diagnostics */
-/* The user's own line where the file can be read (the preprocessed text has other white space),
- * else NULL. */
-static char *source_line(struct omp_place p, char *buffer, size_t size)
-{
-    FILE *f = p.file && *p.file ? fopen(p.file, "r") : NULL;
-    char *line = NULL;
-    for (unsigned n = 1; f && (line = fgets(buffer, (int)size, f)) && n < p.line; n++)
-        while (!strchr(buffer, '\n') && fgets(buffer, (int)size, f)) {}
-    if (f)
-        fclose(f);
-    if (line)
-        line[strcspn(line, "\r\n")] = 0;
-    return line;
-}
-
-/* Column of the token `word` in the user's line, next to the column it has in the preprocessed
- * line; 0 if it is not there. */
-static unsigned near_column(const char *line, const char *word, size_t length, unsigned col)
-{
-    unsigned best = 0, distance = ~0u;
-    for (const char *p = line; length && *p; p++) {
-        unsigned here = (unsigned)(p - line) + 1, d = here > col ? here - col : col - here;
-        if (!strncmp(p, word, length) && d < distance) {
-            best = here;
-            distance = d;
-        }
-    }
-    return best;
-}
-
-static size_t token_length(const char *p)
-{
-    size_t n = 0;
-    while (isalnum((unsigned char)p[n]) || p[n] == '_')
-        n++;
-    return n ? n : *p != 0 && *p != '\n';
-}
-
 /* Is there something at this column? */
 static bool has_column(const char *line, unsigned col)
 {
@@ -271,24 +236,65 @@ static const char *text_line_at(const struct omp_unit *u, struct omp_place p)
     return first;
 }
 
-static void show(const struct message *m)
+/* The text of all lines with the number of this one: macros of system headers, and directives that
+ * come from _Pragma, have lines of their own.  *column: in the first, becomes that in the whole. */
+static const char *whole_line(const struct omp_unit *u, const struct message *m, unsigned *column)
 {
-    char buffer[4096], *source = NULL;
-    const char *text = m->line;
-    struct omp_place p = m->place;
-    size_t length = text ? strcspn(text, "\n") : 0;
-    if (text) {
-        const char *at = p.col <= length ? text + p.col - 1 : "";
-        source = source_line(p, buffer, sizeof buffer);
-        unsigned col = source ? near_column(source, at, token_length(at), p.col) : 0;
-        if (col) {
-            p.col = col;
-            text = source;
-            length = strlen(source);
+    const struct line_table *t = table_of(u);
+    struct text whole = { 0 };
+    bool found = false;
+    for (unsigned k = 0; k < t->n; k++) {
+        unsigned end = k + 1 < t->n ? t->at[k + 1].offset : (unsigned)u->length,
+                 line = t->at[k].line, i = t->at[k].offset;
+        for (; i < end && line < m->place.line; line++)
+            i += (unsigned)strcspn(u->text + i, "\n") + 1;
+        bool here = line == m->place.line && i < end && !strcmp(t->at[k].file, m->place.file);
+        if (!here && found)
+            break;
+        if (!here) {
+            whole = (struct text){ 0 };
+            continue;
         }
+        unsigned length = (unsigned)strcspn(u->text + i, "\n");
+        bool marker = u->text[i] == '#' && strncmp(u->text + i, "#pragma", 7) != 0;
+        if (u->text + i == m->line) {
+            found = true;
+            *column += (unsigned)whole.n;
+        }
+        if (!marker)
+            text_add(&whole, u->text + i, length);
+        text_putc(&whole, ' ');
     }
-    diag_at(&(struct diag_place){ p.file, p.line, p.col, text, length }, m->severity, "%s",
-            m->words);
+    return whole.s;
+}
+
+/* With the user's own line where the file can be read: preprocessed text has other white space. */
+static void show_at(struct omp_place p, enum diag_severity severity, const char *words,
+                    const char *text)
+{
+    const char *line = p.file && *p.file ? file_read(p.file, NULL) : NULL;
+    for (unsigned n = 1; line && n < p.line; n++)
+        line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    text = line ? line : text;
+    diag_at(&(struct diag_place){ p.file, p.line, p.col, text, text ? strcspn(text, "\r\n") : 0 },
+            severity, "%s", words);
+}
+
+static void show(const struct omp_unit *u, const struct message *m)
+{
+    struct fe_origin o;
+    unsigned column = m->place.col;
+    const char *whole = m->line && m->severity != DIAG_REMARK ? whole_line(u, m, &column) : NULL;
+    if (!whole || !fe_find_origin(m->place, whole, column, &o)) {
+        size_t length = m->line ? strcspn(m->line, "\n") : 0;
+        diag_at(&(struct diag_place){ m->place.file, m->place.line, m->place.col, m->line, length },
+                m->severity, "%s", m->words);
+        return;
+    }
+    show_at(o.place, m->severity, m->words, m->line);
+    for (unsigned i = 0; i < o.nexpansions; i++)
+        show_at(o.expansions[i].place, DIAG_NOTE,
+                mem_printf("expanded from macro '%s'", o.expansions[i].macro), NULL);
 }
 
 static void report(const struct omp_unit *u, struct omp_place p, enum diag_severity severity,
@@ -300,7 +306,7 @@ static void report(const struct omp_unit *u, struct omp_place p, enum diag_sever
     if (t && !t->shows)
         *VEC_PUSH(u->arena, &t->messages) = m;
     else
-        show(&m);
+        show(u, &m);
 }
 
 static int by_place(const void *a, const void *b)
@@ -313,17 +319,26 @@ static int by_place(const void *a, const void *b)
     return x->number > y->number ? 1 : -1;
 }
 
-/* One of each severity for each place: what follows is about the same fault. */
+static bool is_same_fault(const struct message *last, const struct message *m)
+{
+    bool same_line = m->line && last->place.line == m->place.line &&
+                     last->severity == m->severity && !strcmp(last->place.file, m->place.file);
+    return same_line && (m->severity == DIAG_ERROR || last->place.col == m->place.col);
+}
+
+/* One error a line, and one of each other severity a place: what follows is about the same fault.
+ */
 void fe_show_messages(const struct omp_unit *u)
 {
     struct line_table *t = table_of(u);
     if (t->messages.n)
         qsort(t->messages.at, t->messages.n, sizeof *t->messages.at, by_place);
+    const struct message *last = NULL;
     for (unsigned i = 0; i < t->messages.n; i++) {
-        const struct message *m = &t->messages.at[i], *last = m - 1;
-        if (!i || !m->line || m->line != last->line || m->place.col != last->place.col ||
-            m->severity != last->severity)
-            show(m);
+        const struct message *m = &t->messages.at[i];
+        if (!last || !is_same_fault(last, m))
+            show(u, m);
+        last = m;
     }
     t->messages.n = 0;
     t->shows = true;

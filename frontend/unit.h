@@ -570,6 +570,8 @@ bool fe_hide_scans(const char *path, char *text, size_t length);
  * error. */
 struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
                           const char *const *args);
+/* For messages: arguments that make libclang read the file as the user wrote it, macros and all. */
+void fe_set_command(int nargs, const char *const *args);
 void fe_print(FILE *out, const struct omp_unit *); /* --emit=omp-tree */
 /* internal consistency; 0 or the number of faults (printed) */
 int fe_check(const struct omp_unit *);

@@ -2,7 +2,7 @@
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
  *             [--check T/app.check.i] [--atomic-reduction] [--remarks] [--exact-lines]
- *             [--offload-mandatory] T/app.i -- CLANG-ARGS
+ *             [--offload-mandatory] T/app.i -- CLANG-ARGS [-- ARGS-FOR-THE-USER'S-FILE]
  *   omp-split --path app.c --screen T/app.i
  *   omp-split --path app.c --hide-scans T/app.check.c app.c
  *
@@ -23,8 +23,8 @@
 struct options {
     const char *path, *device, *host, *check, *tree, *hide_scans, *input;
     bool emit_tree, atomic_reduction, remarks, exact_lines, offload_mandatory, screen;
-    int nargs;
-    const char *const *args;
+    int nargs, nuser_args;
+    const char *const *args, *const *user_args;
 };
 struct output {
     char *data;
@@ -68,6 +68,16 @@ static const struct flag *find_flag(const char *name)
     return NULL;
 }
 
+/* Up to `--` or NULL; the number. */
+static int read_list(char **argv, const char *const **list)
+{
+    int n = 0;
+    *list = (const char *const *)argv;
+    while (argv[n] && strcmp(argv[n], "--"))
+        n++;
+    return n;
+}
+
 /* argv ends with NULL. */
 static int read_options(char **argv, struct options *o)
 {
@@ -88,8 +98,8 @@ static int read_options(char **argv, struct options *o)
         else
             o->input = *argv;
     }
-    for (o->args = (const char *const *)argv + !!*argv; o->args[o->nargs];)
-        o->nargs++;
+    o->nargs = read_list(argv + !!*argv, &o->args);
+    o->nuser_args = read_list((char **)o->args + o->nargs + !!o->args[o->nargs], &o->user_args);
     if (!o->input)
         return report_failure(
             "no input file, usage:",
@@ -218,6 +228,7 @@ int main(int argc, char **argv)
     int rc = read_options(argv, &o);
     if (rc)
         return rc;
+    fe_set_command(o.nuser_args, o.user_args);
     char *text = file_read(o.input, &length);
     if (!text)
         return report_failure("cannot read", o.input);

@@ -178,6 +178,17 @@ static const char *shown_path(const struct job *j)
     return strcmp(j->path, "-") == 0 ? "<stdin>" : j->path;
 }
 
+/* For the places of tokens out of macros.  Without -fopenmp, since some directives would crash
+ * libclang. */
+static void add_user_file(const struct job *j, struct words *w)
+{
+    WORDS_ADD(w, "--", "-D_OPENMP=202111", "-isystem", drv_tool("include"));
+    drv_add_args(w, j->opt, FOR_PRE);
+    if (j->language)
+        WORDS_ADD(w, "-x", j->language);
+    WORDS_ADD(w, j->path);
+}
+
 static void split(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
@@ -196,6 +207,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
     WORDS_ADD(&p->argv, preprocessed(j), "--");
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
+    if (want_preprocess(j) && strcmp(j->path, "-") != 0)
+        add_user_file(j, &p->argv);
 }
 
 /* In debug information the user's file stands for our text: the same input gives the same object,

@@ -340,7 +340,7 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { n++; n--; x++; } }
 C
-# in the order of the text, each place once, whichever pass has found it
+# in the order of the text, each line once, whichever pass has found it
 cat >order.c <<'C'
 static _Thread_local int n;
 int main(void) { long double x = 0;
@@ -358,6 +358,42 @@ C
 check "messages in order: refused" test_must_fail 1 "$CC" $ARCH -c order.c
 grep -o '^order.c:[0-9]*:[0-9]*: error' .log >places
 check "messages in order" sh -c 'sort -t: -k2,2n -k3,3n -u places | diff places - && [ "$(wc -l <places)" = 5 ]'
+# tokens out of macros, as clang shows them; lines that go on; one error a line
+cat >macro.c <<'C'
+#include <stddef.h>
+#include <assert.h>
+#define STOP(x) __asm__("nop"); x = 1
+#define OUTER(y) do { STOP(y); } while (0)
+#define REGION _Pragma("omp target parallel private(s) allocate(align(64): s)")
+#define N 10
+static _Thread_local int n, k;
+int main(void) { int s = 0, *p = &s;
+#pragma omp target map(tofrom: s)
+  {  s++;   OUTER(s); n++; }
+  REGION
+  { s = 1; }
+#pragma omp target parallel map(p[0:N]) \
+        private(s) \
+        allocate(align(64): s)
+  { s = 1; }
+#pragma omp target
+  { p = NULL; p = NULL; assert(s &&
+        k); }
+}
+C
+check "tokens out of macros: refused" test_must_fail 1 "$CC" $ARCH -c macro.c
+cp .log err
+cat >wanted <<'W'
+macro.c:10:13: error
+macro.c:4:23: note
+macro.c:3:17: note
+macro.c:11:3: error
+macro.c:5:16: note
+macro.c:15:9: error
+macro.c:19:9: error
+W
+check "tokens out of macros: places" sh -c 'grep -o "^macro.c:[0-9]*:[0-9]*: [en][a-z]*" err | diff wanted -'
+check "tokens out of macros: the user's line" has err '^ *10 |   {  s++;   OUTER(s); n++; }' "expanded from macro 'OUTER'" "expanded from macro 'STOP'"
 # names of files are data: in messages, in what is compiled, in PTX
 for name in 'ü.c' 'q"uo\te.c' "$(printf 'new\nline.c')"; do
     printf 'int main(void) { int r = 1;\n#pragma omp target map(tofrom: r)\n{ r--; BAD }\nreturn r; }\n' >"$name"
