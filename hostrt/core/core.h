@@ -23,7 +23,7 @@
  * plugins do.
  *
  * Sections: memory | errors | environment | tracing | ranges | present table | threads | devices |
- * data | geometry | units               */
+ * tools | data | geometry | units               */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -271,10 +271,10 @@ enum ompgpu_device_state {
     OMPGPU_DEVICE_HOST /* no suitable image: see reason */
 };
 struct ompgpu_device {
-    const struct ompgpu_plugin *plugin;
-    int ordinal, number;            /* immutable */
-    struct ompgpu_device_info info; /* immutable once open */
-    int state;                      /* atomic; written under ompgpu_start_lock */
+    const struct ompgpu_plugin *plugin; /* immutable once open */
+    int ordinal, number;                /* immutable */
+    struct ompgpu_device_info info;     /* immutable once open */
+    int state;                          /* atomic; written under ompgpu_start_lock */
     /* atomic: ompgpu_generation up to which variables are loaded */
     unsigned generation;
     char reason[256];     /* written before state */
@@ -313,6 +313,21 @@ int ompgpu_device_try(int number, struct ompgpu_device **device);
 int ompgpu_default_device(void);
 /* Says once that regions run on the host, or ends the program under MANDATORY. */
 void ompgpu_on_host(const struct ompgpu_where *, const char *reason);
+
+/* ------------------------------------------------------------------ tools (ompt.c) */
+extern bool ompgpu_has_tool;
+void ompgpu_tool_connect(void); /* before a device is opened; cheap when done */
+/* To open a device: the plugin itself, or with a tool one that reports what it does. */
+const struct ompgpu_plugin *ompgpu_tool_plugin(const struct ompgpu_plugin *);
+enum ompgpu_tool_kind {
+    OMPGPU_TOOL_TARGET = 1,
+    OMPGPU_TOOL_ENTER,
+    OMPGPU_TOOL_EXIT,
+    OMPGPU_TOOL_UPDATE
+};
+/* Around a construct, where ompgpu_has_tool; code: the address that it returns to. */
+void ompgpu_tool_begin(enum ompgpu_tool_kind, const struct ompgpu_device *, const void *code);
+void ompgpu_tool_end(enum ompgpu_tool_kind, const struct ompgpu_device *);
 
 /* ------------------------------------------------------------------ data (data.c) */
 /* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).

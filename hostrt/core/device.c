@@ -164,6 +164,7 @@ static void announce_device(void)
 static int open_device(struct ompgpu_device *dev, const char **file)
 {
     if (dev->state == OMPGPU_DEVICE_NEW) {
+        dev->plugin = ompgpu_tool_plugin(dev->plugin);
         if (dev->plugin->open(dev->ordinal, &dev->info))
             return -1;
         announce_device();
@@ -197,6 +198,7 @@ static inline bool is_device_open(const struct ompgpu_device *dev)
 
 static int ensure_open(struct ompgpu_device *dev, const char **file)
 {
+    ompgpu_tool_connect(); /* without the lock: the tool may ask for the number of devices */
     pthread_mutex_lock(&ompgpu_start_lock);
     int bad = ompgpu_run_state == OMPGPU_RUNNING ? open_device(dev, file) : -1;
     pthread_mutex_unlock(&ompgpu_start_lock);

@@ -213,51 +213,72 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     if (found < 0 || !(r.thread = ompgpu_self()) ||
         ompgpu_thread_room(r.thread, nmaps, nparams + 2))
         fail_region(&r, false);
+    if (__builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_tool_begin(OMPGPU_TOOL_TARGET, r.dev, __builtin_return_address(0));
     if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))
         fail_region(&r, false);
     if (run_region(&r, params, nparams, launch))
         fail_region(&r, true);
     if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION))
         fail_region(&r, false);
+    if (__builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
     return 0;
 }
 
 /* ------------------------------------------------------------------ data constructs */
-static struct ompgpu_device *get_data_device(const struct ompgpu_where *where, long number)
+/* A data construct on its device, NULL: the host, which has nothing to do. */
+static struct ompgpu_device *begin_data(const struct ompgpu_where *where, long number,
+                                        enum ompgpu_tool_kind kind, const void *code)
 {
     struct ompgpu_device *dev = ompgpu_device_get(where, number);
     if (dev && !ompgpu_self())
         ompgpu_fatal(where, "%s", ompgpu_plugin_message());
+    if (dev && __builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_tool_begin(kind, dev, code);
     return dev;
+}
+
+static void end_data(const struct ompgpu_where *where, struct ompgpu_device *dev,
+                     enum ompgpu_tool_kind kind, int bad)
+{
+    if (bad)
+        ompgpu_fatal(where, "%s", ompgpu_plugin_message());
+    if (__builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_tool_end(kind, dev);
 }
 
 void __ompgpu_data_begin(const struct ompgpu_place *place, long device,
                          const struct ompgpu_map *maps, unsigned n)
 {
+    const enum ompgpu_tool_kind kind = OMPGPU_TOOL_ENTER;
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = get_data_device(&where, device);
-    if (dev && ompgpu_data_enter(dev, &where, maps, n, NULL))
-        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+    struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
+    if (dev)
+        end_data(&where, dev, kind, ompgpu_data_enter(dev, &where, maps, n, NULL));
 }
 
 void __ompgpu_data_end(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps,
                        unsigned n)
 {
+    const enum ompgpu_tool_kind kind = OMPGPU_TOOL_EXIT;
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = get_data_device(&where, device);
-    if (dev && ompgpu_data_exit(dev, &where, maps, n,
-                                place->construct == OMPGPU_EXIT_DATA ? OMPGPU_LEAVE_DATA
-                                                                     : OMPGPU_LEAVE_REGION))
-        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+    struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
+    if (dev)
+        end_data(&where, dev, kind,
+                 ompgpu_data_exit(dev, &where, maps, n,
+                                  place->construct == OMPGPU_EXIT_DATA ? OMPGPU_LEAVE_DATA
+                                                                       : OMPGPU_LEAVE_REGION));
 }
 
 void __ompgpu_data_update(const struct ompgpu_place *place, long device,
                           const struct ompgpu_map *maps, unsigned n)
 {
+    const enum ompgpu_tool_kind kind = OMPGPU_TOOL_UPDATE;
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = get_data_device(&where, device);
-    if (dev && ompgpu_data_update(dev, &where, maps, n))
-        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+    struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
+    if (dev)
+        end_data(&where, dev, kind, ompgpu_data_update(dev, &where, maps, n));
 }
 
 void *__ompgpu_use_device(long device, const void *host)
