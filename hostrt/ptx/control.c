@@ -141,8 +141,8 @@ HANDLER(call)
 HANDLER(ret)
 {
     struct frame *f = g->frame, *caller = f->caller;
+    (void)i;
     if (!caller) {
-        ptx_exit_check(g, i, m);
         ptx_lanes_exit(g, m);
         return;
     }
@@ -163,7 +163,7 @@ HANDLER(ret)
 
 HANDLER(exit_lanes)
 {
-    ptx_exit_check(g, i, m);
+    (void)i;
     ptx_lanes_exit(g, m);
 }
 HANDLER(trap) { ptx_fault(g, i, (unsigned)__builtin_ctz(m), CUDA_ERROR_LAUNCH_FAILED, "trap"); }

@@ -180,6 +180,7 @@ void ptx_lanes_exit(struct group *g, lanes m)
         next = f->caller;
         ptx_frame_leave(w, f, m);
     }
+    ptx_exit_release(w);
     for (unsigned b = 0; b < 16 && t->live; b++)
         ptx_barrier_check(t, b);
 }

@@ -81,6 +81,7 @@ struct warp {
 struct barrier {
     unsigned arrived;    /* threads that wait or have said arrive */
     unsigned expected;   /* threads as the instruction says; 0: all of the team */
+    unsigned absent;     /* lanes that warps which said arrive do not have, or not any more */
     unsigned yes;        /* bar.red: threads whose predicate holds */
     struct known *known; /* race check: what those know that said arrive */
 };
@@ -147,8 +148,8 @@ void ptx_group_retry(struct group *, const struct instruction *, lanes m);
 void ptx_lanes_exit(struct group *, lanes);
 void ptx_async_free(struct warp *);                     /* copies that were never waited for */
 void ptx_barrier_check(struct team *, unsigned number); /* after arrivals and exits */
-/* Lanes are about to exit: a fault when others of the warp wait for them at an aligned barrier. */
-void ptx_exit_check(struct group *, const struct instruction *, lanes);
+/* Lanes have exited: what the others of the warp were waiting for may have happened. */
+void ptx_exit_release(struct warp *);
 
 /* ------------------------------------------------------------------ operands in handlers */
 static inline const uint64_t *source(const struct group *g, const struct operand *o)

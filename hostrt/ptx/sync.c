@@ -7,7 +7,10 @@
  * other first, since code that is convergent in the source may come to it in parts here.
  *
  * Warp.  An operation with a member mask waits until all members have come to the same instruction
- * with the same mask, in any number of groups, and is then done for all of them at once. */
+ * with the same mask, in any number of groups, and is then done for all of them at once.
+ *
+ * Neither waits for threads that have exited or that the warp never had: an exit may be what the
+ * others were waiting for. */
 #include "hostrt/ptx/isa.h"
 #include "hostrt/ptx/race/race.h"
 #include "hostrt/ptx/weak.h"
@@ -21,7 +24,7 @@ static bool waits_at_barrier(const struct group *g, unsigned number)
 /* Threads that have arrived, a complete warp counted for 32. */
 static unsigned arrived_in_warps(const struct team *t, unsigned number)
 {
-    unsigned n = t->barriers[number].arrived;
+    unsigned n = t->barriers[number].arrived + t->barriers[number].absent;
     for (unsigned w = 0; w < t->nwarps; w++) {
         const struct warp *warp = &t->warps[w];
         lanes here = 0;
@@ -97,43 +100,40 @@ static void wait_for_warp(struct group *g, const struct instruction *i, lanes m,
     g->yield = true;
 }
 
+static bool waits_with(const struct group *g, const struct instruction *i, lanes members)
+{
+    return g->state == G_WARP_SYNC && g->waits_at == i && g->members == members;
+}
+
+/* The lanes that wait for the other members at i. */
+static lanes waiting_lanes(const struct warp *w, const struct instruction *i, lanes members)
+{
+    lanes here = 0;
+    for (unsigned k = 0; k < w->ngroups; k++)
+        if (waits_with(w->groups[k], i, members))
+            here |= w->groups[k]->mask;
+    return here;
+}
+
 /* Lanes m come to an aligned barrier.  True when they were the last of the warp: those that came
  * before them go on with them.  Different aligned barriers in one warp are a fault. */
 static bool whole_warp(struct group *g, const struct instruction *i, lanes m)
 {
     struct warp *w = g->warp;
-    lanes here = m;
     for (unsigned k = 0; k < w->ngroups; k++) {
         const struct group *o = w->groups[k];
-        if (!o->mask || o->state != G_WARP_SYNC || !is_aligned(o->waits_at))
-            continue;
-        if (o->waits_at != i) {
+        if (o->state == G_WARP_SYNC && is_aligned(o->waits_at) && o->waits_at != i) {
             ptx_fault(
                 g, i, (unsigned)__builtin_ctz(m), CUDA_ERROR_ILLEGAL_INSTRUCTION,
                 "an aligned barrier by lanes 0x%x; lanes 0x%x of the warp wait at another one", m,
                 o->mask);
             return false;
         }
-        here |= o->mask;
     }
-    if (here == w->live)
+    if ((m | waiting_lanes(w, i, ALL_LANES)) == w->live)
         return true;
-    wait_for_warp(g, i, m, w->live);
+    wait_for_warp(g, i, m, ALL_LANES);
     return false;
-}
-
-void ptx_exit_check(struct group *g, const struct instruction *i, lanes m)
-{
-    const struct warp *w = g->warp;
-    for (unsigned k = 0; k < w->ngroups; k++) {
-        const struct group *o = w->groups[k];
-        if (o->mask && o->state == G_WARP_SYNC && is_aligned(o->waits_at))
-            ptx_fault(
-                g, i, (unsigned)__builtin_ctz(m), CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                "lanes 0x%x exit while lanes 0x%x of the warp wait at an aligned barrier (line "
-                "%u of the PTX)",
-                m, o->mask, o->waits_at->ptx_line);
-    }
 }
 
 static void wait_at_barrier(struct group *g, const struct instruction *i, lanes m, unsigned number)
@@ -190,23 +190,35 @@ static bool check_barrier(struct group *g, const struct instruction *i, lanes m,
     return true;
 }
 
-static void barrier(struct group *g, const struct instruction *i, lanes m)
+/* Lanes m arrive; at an aligned barrier those of the warp that wait for them, too. */
+static void come_to_barrier(struct group *g, const struct instruction *i, lanes m)
 {
     unsigned first = i->op2 == OP_RED, last = i->nsources - first;
-    for (unsigned k = first; k < i->nsources; k++)
-        if (!ptx_operand_is_defined(g, i, &i->s[k], m, "an operand of the barrier"))
-            return;
     unsigned number = i->nsources > first ? operand_value(g, &i->s[first], m) : 0;
     unsigned count = last > first + 1 ? operand_value(g, &i->s[first + 1], m) : 0;
     struct warp *w = g->warp;
-    if (!check_barrier(g, i, m, number, count) || (is_aligned(i) && !whole_warp(g, i, m)))
+    if (!check_barrier(g, i, m, number, count))
         return;
-    w->team->barriers[number].expected = count;
-    for (unsigned k = 0; is_aligned(i) && k < w->ngroups; k++)
-        if (w->groups[k]->mask && w->groups[k]->state == G_WARP_SYNC && w->groups[k]->waits_at == i)
-            arrive_at_barrier(w->groups[k], i, w->groups[k]->mask, number);
+    struct barrier *b = &w->team->barriers[number];
+    b->expected = count;
+    if (is_aligned(i)) {
+        for (unsigned k = 0; k < w->ngroups; k++)
+            if (waits_with(w->groups[k], i, ALL_LANES))
+                arrive_at_barrier(w->groups[k], i, w->groups[k]->mask, number);
+        if (i->op2 == OP_ARRIVE)
+            b->absent += (unsigned)(WARP - __builtin_popcount(w->live));
+    }
     arrive_at_barrier(g, i, m, number);
     ptx_barrier_check(w->team, number);
+}
+
+static void barrier(struct group *g, const struct instruction *i, lanes m)
+{
+    for (unsigned k = i->op2 == OP_RED; k < i->nsources; k++)
+        if (!ptx_operand_is_defined(g, i, &i->s[k], m, "an operand of the barrier"))
+            return;
+    if (!is_aligned(i) || whole_warp(g, i, m))
+        come_to_barrier(g, i, m);
 }
 
 /* ------------------------------------------------------------------ operations of a warp */
@@ -368,45 +380,61 @@ static const struct operand *mask_operand(const struct instruction *i)
     return &i->s[i->nsources - 1];
 }
 
-static bool waits_with(const struct group *g, const struct instruction *i, lanes members)
-{
-    return g->state == G_WARP_SYNC && g->waits_at == i && g->members == members;
-}
-
 static bool is_warp_barrier(const struct instruction *i)
 {
     return i->row->operation == I_BAR || i->row->operation == I_BARRIER;
 }
 
-/* Lanes m, all with the same mask, have come: do it when they were the last, else wait. */
-static void arrive(struct group *g, const struct instruction *i, lanes m, lanes members)
+/* All members that live have come: it is done for those that wait and, unless g is NULL, for its
+ * lanes m, which were the last. */
+static void operate(struct warp *w, const struct instruction *i, lanes members, struct group *g,
+                    lanes m)
 {
-    struct warp *w = g->warp;
-    lanes here = m;
-    if (ptx_weak && is_warp_barrier(i))
-        ptx_weak_drain(w, m);
-    for (unsigned k = 0; k < w->ngroups; k++)
-        if (waits_with(w->groups[k], i, members))
-            here |= w->groups[k]->mask;
-    if (here != members) {
-        wait_for_warp(g, i, m, members);
-        return;
-    }
-    struct gathered x = { .i = i, .members = members };
-    gather(&x, g, m);
+    struct gathered x = { .i = i, .members = members & w->live };
+    if (g)
+        gather(&x, g, m);
     for (unsigned k = 0; k < w->ngroups; k++)
         if (waits_with(w->groups[k], i, members))
             gather(&x, w->groups[k], w->groups[k]->mask);
     compute(&x);
     if (ptx_racing && is_warp_barrier(i))
-        ptx_race_warp_sync(w, members);
-    write_results(g, &x, m);
+        ptx_race_warp_sync(w, x.members);
+    if (g)
+        write_results(g, &x, m);
     for (unsigned k = 0; k < w->ngroups; k++)
         if (waits_with(w->groups[k], i, members)) {
             write_results(w->groups[k], &x, w->groups[k]->mask);
             w->groups[k]->state = G_READY;
-            g->yield = true;
+            if (g)
+                g->yield = true;
         }
+}
+
+/* Lanes m, all with the same mask, have come: do it when they were the last, else wait. */
+static void arrive(struct group *g, const struct instruction *i, lanes m, lanes members)
+{
+    if (ptx_weak && is_warp_barrier(i))
+        ptx_weak_drain(g->warp, m);
+    if ((m | waiting_lanes(g->warp, i, members)) == (members & g->warp->live))
+        operate(g->warp, i, members, g, m);
+    else
+        wait_for_warp(g, i, m, members);
+}
+
+void ptx_exit_release(struct warp *w)
+{
+    for (unsigned k = 0; k < w->ngroups; k++) {
+        struct group *g = w->groups[k];
+        const struct instruction *i = g->waits_at;
+        if (g->state != G_WARP_SYNC || waiting_lanes(w, i, g->members) != (g->members & w->live))
+            continue;
+        if (is_aligned(i)) {
+            g->state = G_READY;
+            come_to_barrier(g, i, g->mask);
+        } else {
+            operate(w, i, g->members, NULL, 0);
+        }
+    }
 }
 
 HANDLER(warp_operation)
@@ -424,12 +452,6 @@ HANDLER(warp_operation)
                       undefined ? "the member mask was never written"
                                 : "lanes 0x%x execute it with the mask 0x%x, in which they are not",
                       some, members);
-            return;
-        }
-        if (members & ~g->warp->live) {
-            ptx_fault(g, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                      "lanes 0x%x of the mask 0x%x have exited or do not exist",
-                      members & ~g->warp->live, members);
             return;
         }
         arrive(g, i, some, members);

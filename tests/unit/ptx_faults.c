@@ -11,6 +11,7 @@
 /* Uses %r5 for a decision. */
 #define USE(r) " setp.eq.s32 %p2, " r ", 0; @%p2 bra USED; USED: "
 #define ODD_ONE(yes, no) "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; " no " bra Y; X: " yes " Y: "
+#define EXIT(n) "setp.eq.s32 %p1, %r20, " #n "; @%p1 exit; "
 #define CALL_1(f, value) "{ .param .b64 x; st.param.b64 [x], " value "; call.uni " f ", (x); } "
 #define ALLOCATE(size, to)                                                                                                       \
     "{ .param .b64 x; .param .b64 y; mov.b64 %rd8, " size "; st.param.b64 [x], %rd8; call.uni (y), malloc, (x); ld.param.b64 " to ", [y]; } "
@@ -96,7 +97,8 @@ static const struct fault {
     /* barriers */
     { "a barrier that some threads miss", ODD_ONE("barrier.sync 1;", "barrier.sync 0;"), "deadlock", DEADLOCK, 64,
       ODD_ONE("barrier.sync 0;", "barrier.sync 0;") },
-    { "an aligned barrier in diverged code", ODD_ONE("", "bar.sync 0;"), "aligned barrier", BAD_INSTRUCTION, 32, ODD_ONE("", "") "bar.sync 0;" },
+    { "an aligned barrier in diverged code", ODD_ONE("barrier.sync 1;", "bar.sync 0;"), "deadlock", DEADLOCK, 32,
+      ODD_ONE("", "") "bar.sync 0;" },
     { "cp.async without a wait", "cp.async.ca.shared.global [s2+16], [%rd21], 8; ld.shared.b32 %r5, [s2+16];" USE("%r5"), "never written", FAILED, 1,
       "cp.async.ca.shared.global [s2+16], [%rd21], 8; cp.async.wait_all; ld.shared.b32 %r5, [s2+16];" USE("%r5") },
     { "cp.async to a misaligned address", "cp.async.cg.shared.global [s2+8], [%rd21], 16; cp.async.wait_all;", "misaligned", BAD_ALIGNMENT, 1,
@@ -113,10 +115,10 @@ static const struct fault {
       "shfl.sync.idx.b32 %r9, %r20, 0, 31, -1;" },
     { "a vote by a lane that its mask lacks", "vote.sync.any.pred %p1, %p2, 1;", "in which they are not", BAD_INSTRUCTION, 32,
       "setp.eq.s32 %p2, %r20, 0; vote.sync.any.pred %p1, %p2, -1;" },
-    { "a mask with lanes that do not exist", "shfl.sync.idx.b32 %r9, %r20, 0, 31, -1;", "do not exist", BAD_INSTRUCTION, 8,
-      "shfl.sync.idx.b32 %r9, %r20, 0, 31, 0xff;" },
-    { "a mask with lanes that have exited", "setp.eq.s32 %p1, %r20, 3; @%p1 exit; bar.warp.sync -1;", "have exited", BAD_INSTRUCTION, 32,
-      "setp.eq.s32 %p1, %r20, 3; @%p1 exit; bar.warp.sync 0xfffffff7;" },
+    { "a value from a lane that does not exist", "shfl.sync.idx.b32 %r5, %r20, 8, 31, -1;" USE("%r5"), "never written", FAILED, 8,
+      "shfl.sync.idx.b32 %r5, %r20, 7, 31, -1;" USE("%r5") },
+    { "a value from a lane that has exited", EXIT(3) "shfl.sync.idx.b32 %r5, %r20, 3, 31, -1;" USE("%r5"), "never written", FAILED, 32,
+      EXIT(3) "shfl.sync.idx.b32 %r5, %r20, 4, 31, -1;" USE("%r5") },
     { "a warp that waits for a lane elsewhere", ODD_ONE("barrier.sync 2, 64;", "bar.warp.sync -1;"), "deadlock", DEADLOCK, 32,
       ODD_ONE("bar.warp.sync 0x20;", "bar.warp.sync 0xffffffdf;") },
     { "a match of lanes at different places", ODD_ONE("match.any.sync.b32 %r9, %r20, -1;", "match.any.sync.b32 %r9, %r20, -1;"), "deadlock",

@@ -201,6 +201,12 @@ static uint64_t sum_of_lanes(unsigned t) { return (void)t, 496; }
 static uint64_t same_parity(unsigned t) { return t % 2 ? 0xaaaaaaaa : 0x55555555; }
 static uint64_t half(unsigned t) { return (void)t, 32; }
 static uint64_t iterations(unsigned t) { return t * 3; }
+static uint64_t one_less(unsigned t) { return t == 3 ? 77 : 63; }
+static uint64_t without_3(unsigned t) { return t == 3 ? 77 : 0xfffffff7; }
+static uint64_t first_after_3(unsigned t) { return t == 3 ? 77 : t < 3 ? 0 : 4; }
+/* Thread 3 goes another way, which ends after the others wait for the rest of the warp, at the latest. */
+#define LATE_EXIT "setp.ne.s32 %p1, %r20, 3; @%p1 bra STAY; mov.b32 %r8, 0; L: add.s32 %r8, %r8, 1; setp.lt.s32 %p2, %r8, 3000; " \
+                  "@%p2 bra L; mov.b64 %rd9, 77; st.global.b64 [%rd22], %rd9; exit; STAY: "
 
 static void test_threads(void)
 {
@@ -225,6 +231,14 @@ static void test_threads(void)
     expect("vote.ballot", "and.b32 %r5, %r20, 1; setp.eq.s32 %p1, %r5, 0; vote.sync.ballot.b32 %r9, %p1, -1; " R, 32, ballot);
     expect("redux", "redux.sync.add.s32 %r9, %r20, -1; " R, 32, sum_of_lanes);
     expect("match", "and.b32 %r5, %r20, 1; match.any.sync.b32 %r9, %r5, -1; " R, 32, same_parity);
+    expect("exit before a barrier", LATE_EXIT "setp.ne.s32 %p1, %r20, 64; bar.red.popc.u32 %r9, 0, %p1; " R, 64, one_less);
+    expect("... with a count", LATE_EXIT "setp.ne.s32 %p1, %r20, 64; bar.arrive 1, 64; bar.red.popc.u32 %r9, 2, 64, %p1; " R, 64, one_less);
+    expect("... not aligned", LATE_EXIT "setp.ne.s32 %p1, %r20, 64; barrier.red.popc.u32 %r9, 2, 64, %p1; " R, 64, one_less);
+    expect("exit before a vote", LATE_EXIT "setp.ne.s32 %p1, %r20, 64; vote.sync.ballot.b32 %r9, %p1, -1; " R, 32, without_3);
+    expect("exit before bar.warp.sync", LATE_EXIT "bar.warp.sync -1; activemask.b32 %r9; " R, 32, without_3);
+    expect("exit before a match", LATE_EXIT "mov.b32 %r5, 1; match.all.sync.b32 %r9, %r5, -1; " R, 32, without_3);
+    expect("exit before elect", LATE_EXIT "bar.warp.sync -1; setp.lt.s32 %p3, %r20, 3; @%p3 bra E; elect.sync %r9|%p1, 0xfffffff8; E: " R, 32,
+           first_after_3);
     expect("bar.red.popc", "and.b32 %r5, %r20, 1; setp.eq.s32 %p1, %r5, 0; bar.red.popc.u32 %r9, 0, %p1; " R, 64, half);
 }
 
