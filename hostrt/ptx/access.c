@@ -79,7 +79,7 @@ static uint64_t read_element(const unsigned char *p, enum type t)
 }
 
 /* A bit for each undefined byte of an element. */
-static unsigned char undefined_bytes(const unsigned char *shadow, unsigned size)
+static unsigned char undefined_in_memory(const unsigned char *shadow, unsigned size)
 {
     unsigned char bits = 0;
     for (unsigned k = 0; k < size; k++)
@@ -119,17 +119,14 @@ HANDLER(load)
             if (o->kind == O_REG)
                 g->frame->regs[o->index][l] = read_element(b.data + k * each, i->type);
             if (!all_defined(b.shadow ? b.shadow + k * each : NULL, each)) {
-                undefined[k][l] = undefined_bytes(b.shadow + k * each, each);
+                undefined[k][l] = undefined_in_memory(b.shadow + k * each, each);
                 bad[k] |= 1u << l;
             }
         }
     }
     for (unsigned k = 0; k < n; k++) {
         const struct operand *o = element_operand(&i->d, k);
-        set_poison(g, o, m, bad[k]);
-        if (bad[k] && o->kind == O_REG)
-            EACH_LANE(l, bad[k])
-                *poison_bytes(g, o, l) = undefined[k][l];
+        set_undefined_bytes(g, o, m, bad[k], undefined[k]);
     }
     if (i->order == MO_ACQUIRE)
         __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -192,6 +192,26 @@ static inline void set_poison(const struct group *g, const struct operand *o, la
     }
 }
 
+/* Which of the low `size` bytes of a lane's value are undefined: a bit for each. */
+static inline unsigned char undefined_bytes(const struct group *g, const struct operand *o,
+                                            unsigned lane, unsigned size)
+{
+    bool bad = source_poison(g, o) >> lane & 1;
+    return bad ? (unsigned char)(*poison_bytes(g, o, lane) & ((1u << size) - 1)) : 0;
+}
+/* Lanes of m are written; of those of bad these bytes are undefined, if any. */
+static inline void set_undefined_bytes(const struct group *g, const struct operand *o, lanes m,
+                                       lanes bad, const unsigned char *bytes)
+{
+    lanes still = 0;
+    EACH_LANE(l, bad & m)
+        still |= (lanes)(bytes[l] != 0) << l;
+    set_poison(g, o, m, still);
+    if (o->kind == O_REG)
+        EACH_LANE(l, still)
+            *poison_bytes(g, o, l) = bytes[l];
+}
+
 /* ------------------------------------------------------------------ memory */
 struct device {
     int ordinal;

@@ -11,6 +11,7 @@
  *
  * Neither waits for threads that have exited or that the warp never had: an exit may be what the
  * others were waiting for. */
+#include <string.h>
 #include "hostrt/ptx/isa.h"
 #include "hostrt/ptx/race/race.h"
 #include "hostrt/ptx/weak.h"
@@ -227,16 +228,19 @@ struct gathered { /* of the members, by lane */
     lanes members;
     uint64_t a[WARP], b[WARP], c[WARP], result[WARP];
     lanes predicates, result_predicates, undefined;
+    unsigned char bytes[WARP]; /* of the lanes of undefined: which are */
 };
 
 static void gather(struct gathered *x, const struct group *g, lanes m)
 {
     const struct instruction *i = x->i;
-    if (i->s[0].kind == O_PRED || (i->s[0].kind == O_CONST && i->row->operation == I_VOTE))
+    if (i->s[0].kind == O_PRED || (i->s[0].kind == O_CONST && i->row->operation == I_VOTE)) {
         x->predicates |= predicate(g, &i->s[0]) & m;
+        x->undefined |= predicate_poison(g, &i->s[0]) & m;
+    }
     if (i->s[0].kind == O_REG || i->s[0].kind == O_CONST) {
         EACH_LANE(l, m)
-            x->a[l] = source(g, &i->s[0])[l];
+            x->a[l] = source(g, &i->s[0])[l], x->bytes[l] = undefined_bytes(g, &i->s[0], l, 8);
         x->undefined |= source_poison(g, &i->s[0]) & m;
     }
     if (i->row->operation == I_SHFL)
@@ -277,6 +281,7 @@ static unsigned shuffle_source(unsigned mode, unsigned lane, unsigned b, unsigne
 static void shuffle(struct gathered *x)
 {
     lanes undefined = 0;
+    unsigned char bytes[WARP] = { 0 };
     EACH_LANE(l, x->members) {
         bool in_range;
         unsigned from =
@@ -284,9 +289,11 @@ static void shuffle(struct gathered *x)
         bool member = x->members >> from & 1;
         x->result[l] = member ? x->a[from] : 0xa5a5a5a5;
         x->result_predicates |= (lanes)in_range << l;
-        undefined |= (lanes)(!member || (x->undefined >> from & 1)) << l;
+        bytes[l] = !member ? 0xff : x->undefined >> from & 1 ? x->bytes[from] : 0;
+        undefined |= (lanes)(bytes[l] != 0) << l;
     }
     x->undefined = undefined;
+    memcpy(x->bytes, bytes, sizeof bytes);
 }
 
 static void vote(struct gathered *x)
@@ -335,8 +342,6 @@ static void redux(struct gathered *x)
     }
     for (unsigned l = 0; l < WARP; l++)
         x->result[l] = r;
-    if (x->undefined & x->members)
-        x->undefined = ALL_LANES;
 }
 
 static void elect(struct gathered *x)
@@ -347,8 +352,19 @@ static void elect(struct gathered *x)
         x->result[l] = leader;
 }
 
+/* What all members' values decide is undefined if one of them is. */
+static void spread_undefined(struct gathered *x)
+{
+    if (x->undefined & x->members) {
+        x->undefined = ALL_LANES;
+        memset(x->bytes, 0xff, sizeof x->bytes);
+    }
+}
+
 static void compute(struct gathered *x)
 {
+    if (x->i->row->operation != I_SHFL)
+        spread_undefined(x);
     switch (x->i->row->operation) {
     case I_SHFL: shuffle(x); break;
     case I_VOTE: vote(x); break;
@@ -366,12 +382,12 @@ static void write_results(const struct group *g, const struct gathered *x, lanes
     if (i->d.kind == O_REG) {
         EACH_LANE(l, m)
             target_of(g, &i->d)[l] = x->result[l];
-        set_poison(g, &i->d, m, x->undefined);
+        set_undefined_bytes(g, &i->d, m, x->undefined, x->bytes);
     }
     if (p->kind == O_PRED) {
         lanes *to = &g->frame->preds[p->index];
         *to = (*to & ~m) | (x->result_predicates & m);
-        set_poison(g, p, m, 0);
+        set_poison(g, p, m, i->row->operation == I_SHFL ? 0 : x->undefined);
     }
 }
 

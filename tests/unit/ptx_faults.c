@@ -11,6 +11,7 @@
 /* Uses %r5 for a decision. */
 #define USE(r) " setp.eq.s32 %p2, " r ", 0; @%p2 bra USED; USED: "
 #define ODD_ONE(yes, no) "setp.eq.s32 %p1, %r20, 5; @%p1 bra X; " no " bra Y; X: " yes " Y: "
+#define HALF_DEFINED "mov.b16 %h5, 7; st.shared.b16 [s2], %h5; ld.shared.b32 %r5, [s2]; " /* the low half */
 #define EXIT(n) "setp.eq.s32 %p1, %r20, " #n "; @%p1 exit; "
 #define CALL_1(f, value) "{ .param .b64 x; st.param.b64 [x], " value "; call.uni " f ", (x); } "
 #define ALLOCATE(size, to)                                                                                                       \
@@ -119,6 +120,12 @@ static const struct fault {
       "shfl.sync.idx.b32 %r5, %r20, 7, 31, -1;" USE("%r5") },
     { "a value from a lane that has exited", EXIT(3) "shfl.sync.idx.b32 %r5, %r20, 3, 31, -1;" USE("%r5"), "never written", FAILED, 32,
       EXIT(3) "shfl.sync.idx.b32 %r5, %r20, 4, 31, -1;" USE("%r5") },
+    { "an undefined byte that was shuffled and shifted", HALF_DEFINED "shfl.sync.idx.b32 %r5, %r5, 0, 31, -1; shr.u32 %r5, %r5, 9; or.b32 %r5, %r5, 1;"
+      USE("%r5"), "never written", FAILED, 32, HALF_DEFINED "shfl.sync.idx.b32 %r5, %r5, 0, 31, -1; shl.b32 %r5, %r5, 16; or.b32 %r5, %r5, 1;" USE("%r5") },
+    { "an undefined byte that `or` does not hide", HALF_DEFINED "or.b32 %r5, %r5, 0xfe00ff00;" USE("%r5"), "never written", FAILED, 1,
+      HALF_DEFINED "or.b32 %r5, %r5, 0xffff0000;" USE("%r5") },
+    { "a vote on an undefined value", "setp.eq.s32 %p2, %r15, 0; vote.sync.any.pred %p1, %p2, -1; @%p1 bra USED; USED:", "never written", FAILED, 32,
+      "setp.eq.s32 %p2, %r20, 0; vote.sync.any.pred %p1, %p2, -1; @%p1 bra USED; USED:" },
     { "a warp that waits for a lane elsewhere", ODD_ONE("barrier.sync 2, 64;", "bar.warp.sync -1;"), "deadlock", DEADLOCK, 32,
       ODD_ONE("bar.warp.sync 0x20;", "bar.warp.sync 0xffffffdf;") },
     { "a match of lanes at different places", ODD_ONE("match.any.sync.b32 %r9, %r20, -1;", "match.any.sync.b32 %r9, %r20, -1;"), "deadlock",

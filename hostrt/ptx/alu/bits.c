@@ -1,83 +1,86 @@
 /* bits.c - logic, shifts, counting and moving of bits (PTX ISA 8.x, sections 9.7.1 and 9.7.8). */
 #include "hostrt/ptx/alu/alu.h"
 
+/* A byte of the result is undefined when it depends on one: not where the other operand's byte
+ * alone decides, 0 for `and`, 0xff for `or`. */
+static unsigned char undecided_bytes(const struct group *g, const struct instruction *i, unsigned l)
+{
+    unsigned size = ptx_type_size(i->type), op = i->row->operation, decides = op == I_OR ? 0xff : 0;
+    unsigned char bad[2], left = 0;
+    for (unsigned k = 0; k < 2; k++)
+        bad[k] = undefined_bytes(g, &i->s[k], l, size);
+    for (unsigned k = 0; k < size; k++) {
+        bool decided = false;
+        for (unsigned n = 0; n < 2; n++)
+            decided |= op != I_XOR && !(bad[n] >> k & 1) &&
+                       (source(g, &i->s[n])[l] >> 8 * k & 0xff) == decides;
+        left |= (unsigned char)(((bad[0] | bad[1]) >> k & !decided) << k);
+    }
+    return left;
+}
 #define BITS(name, expression)                                                                     \
     HANDLER(name)                                                                                  \
     {                                                                                              \
         TWO;                                                                                       \
         uint64_t mask = mask_of(i->type);                                                          \
+        lanes bad = poison_of_sources(g, i) & m;                                                   \
+        unsigned char undefined[WARP];                                                             \
+        EACH_LANE(l, bad)                                                                          \
+            undefined[l] = undecided_bytes(g, i, l);                                               \
         LOOP((a[l] expression b[l]) & mask);                                                       \
-        DONE;                                                                                      \
+        set_undefined_bytes(g, &i->d, m, bad, undefined);                                          \
     }
 BITS(and_bits, &)
 BITS(or_bits, |)
 BITS(xor_bits, ^)
-
-/* A constant operand that hides undefined bytes defines them: `and` with 0 bytes. */
-HANDLER(and_constant)
-{
-    TWO;
-    lanes bad = source_poison(g, &i->s[0]) & m, still = 0;
-    if (bad)
-        EACH_LANE(l, bad) {
-            unsigned char bytes = *poison_bytes(g, &i->s[0], l);
-            for (int k = 0; k < 8; k++)
-                if (!(b[l] >> 8 * k & 0xff))
-                    bytes &= (unsigned char)~(1u << k);
-            if (bytes)
-                still |= 1u << l;
-        }
-    uint64_t mask = mask_of(i->type);
-    LOOP(a[l] & b[l] & mask);
-    set_poison(g, &i->d, m, still);
-}
 INTEGER1(not_16, uint16_t, uint16_t, ~x)
 INTEGER1(not_32, uint32_t, uint32_t, ~x)
 INTEGER1(not_64, uint64_t, uint64_t, ~x)
 INTEGER1(cnot_16, uint16_t, uint16_t, !x)
 INTEGER1(cnot_32, uint32_t, uint32_t, !x)
 INTEGER1(cnot_64, uint64_t, uint64_t, !x)
+/* Undefined bytes move with the others; a signed one on top is copied. */
+static unsigned char shifted_bytes(const struct group *g, const struct instruction *i, unsigned l)
+{
+    unsigned size = ptx_type_size(i->type), all = (1u << size) - 1;
+    unsigned bad = undefined_bytes(g, &i->s[0], l, size);
+    uint32_t count = (uint32_t)source(g, &i->s[1])[l];
+    if (undefined_bytes(g, &i->s[1], l, 4))
+        return (unsigned char)all;
+    if (i->row->operation == I_SHR && ptx_type_is_signed(i->type) && bad >> (size - 1))
+        bad |= 0xff00;
+    unsigned whole = count < 8 * size ? count / 8 : size, part = count < 8 * size && count % 8;
+    bad = i->row->operation == I_SHL ? bad << whole | (part ? bad << (whole + 1) : 0)
+                                     : bad >> whole | (part ? bad >> (whole + 1) : 0);
+    return (unsigned char)(bad & all);
+}
 /* Shift counts are 32 bits; beyond the width all bits go. */
 #define SHIFT(name, T, U, expression)                                                              \
     HANDLER(name)                                                                                  \
     {                                                                                              \
         TWO;                                                                                       \
+        lanes bad = poison_of_sources(g, i) & m;                                                   \
+        unsigned char undefined[WARP];                                                             \
+        EACH_LANE(l, bad)                                                                          \
+            undefined[l] = shifted_bytes(g, i, l);                                                 \
         LOOP(({                                                                                    \
             T x = (T)a[l];                                                                         \
             uint32_t n = (uint32_t)b[l], width = 8 * sizeof(T);                                    \
             (void)width;                                                                           \
             (U)(expression);                                                                       \
         }));                                                                                       \
-        DONE;                                                                                      \
+        set_undefined_bytes(g, &i->d, m, bad, undefined);                                          \
     }
 SHIFT(shl_16, uint16_t, uint16_t, n < width ? x << n : 0)
 SHIFT(shl_32, uint32_t, uint32_t, n < width ? x << n : 0)
 SHIFT(shl_64, uint64_t, uint64_t, n < width ? x << n : 0)
 SHIFT(shr_u16, uint16_t, uint16_t, n < width ? x >> n : 0)
 SHIFT(shr_u32, uint32_t, uint32_t, n < width ? x >> n : 0)
+SHIFT(shr_u64, uint64_t, uint64_t, n < width ? x >> n : 0)
 SHIFT(shr_s16, int16_t, uint16_t, x >> (n < width ? n : width - 1))
 SHIFT(shr_s32, int32_t, uint32_t, x >> (n < width ? n : width - 1))
 SHIFT(shr_s64, int64_t, uint64_t, x >> (n < width ? n : width - 1))
 
-/* Undefined bytes move with the others where the count is a constant number of bytes. */
-HANDLER(shr_u64)
-{
-    TWO;
-    lanes bad = source_poison(g, &i->s[0]) & m;
-    unsigned char moved[WARP];
-    bool bytes = i->s[1].kind == O_CONST && i->s[1].value % 8 == 0;
-    if (bad)
-        EACH_LANE(l, bad)
-            moved[l] = *poison_bytes(g, &i->s[0], l);
-    LOOP((uint32_t)b[l] < 64 ? a[l] >> b[l] : 0);
-    set_poison(g, &i->d, m, bad | source_poison(g, &i->s[1]));
-    if (bad && bytes)
-        EACH_LANE(l, bad) {
-            *poison_bytes(g, &i->d, l) = (unsigned char)(moved[l] >> i->s[1].value / 8);
-            if (!(moved[l] >> i->s[1].value / 8))
-                g->frame->poison[i->d.index] &= ~(1u << l);
-        }
-}
 INTEGER3(shf_l, uint32_t, uint32_t,
          (uint32_t)((((uint64_t)y << 32 | x) << (i->clamp ? (z < 32 ? z : 32) : z & 31)) >> 32))
 INTEGER3(shf_r, uint32_t, uint32_t,
@@ -199,9 +202,7 @@ bool ptx_select_bits(struct instruction *i)
 {
     bool s = ptx_type_is_signed(i->type);
     switch (i->row->operation) {
-    case I_AND:
-        i->run = i->s[1].kind == O_CONST && i->s[0].kind == O_REG ? and_constant : and_bits;
-        break;
+    case I_AND: i->run = and_bits; break;
     case I_OR: i->run = or_bits; break;
     case I_XOR: i->run = xor_bits; break;
     case I_NOT: i->run = by_size(i, not_16, not_32, not_64); break;

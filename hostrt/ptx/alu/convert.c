@@ -115,18 +115,11 @@ HANDLER(cvt_truncate)
     unsigned size = from < to ? from : to;
     uint64_t mask = size == 8 ? ~0ull : (1ull << 8 * size) - 1;
     lanes bad = source_poison(g, &i->s[0]) & m;
-    unsigned char bytes[WARP];
-    lanes still = 0;
-    if (bad)
-        EACH_LANE(l, bad) {
-            bytes[l] = (unsigned char)(*poison_bytes(g, &i->s[0], l) & ((1u << size) - 1));
-            still |= (lanes)(bytes[l] != 0) << l;
-        }
+    unsigned char undefined[WARP];
+    EACH_LANE(l, bad)
+        undefined[l] = undefined_bytes(g, &i->s[0], l, size);
     LOOP(a[l] & mask);
-    set_poison(g, &i->d, m, still);
-    if (still)
-        EACH_LANE(l, still)
-            *poison_bytes(g, &i->d, l) = bytes[l];
+    set_undefined_bytes(g, &i->d, m, bad, undefined);
 }
 /* cvt.rn.f16x2.f32 d, high, low; */
 HANDLER(cvt_pack)

@@ -7,11 +7,11 @@ HANDLER(mov)
     ONE;
     lanes bad = source_poison(g, &i->s[0]) & m;
     uint64_t mask = mask_of(i->type);
+    unsigned char undefined[WARP];
+    EACH_LANE(l, bad)
+        undefined[l] = undefined_bytes(g, &i->s[0], l, 8);
     LOOP(a[l] & mask);
-    set_poison(g, &i->d, m, bad);
-    if (bad)
-        EACH_LANE(l, bad)
-            *poison_bytes(g, &i->d, l) = *poison_bytes(g, &i->s[0], l);
+    set_undefined_bytes(g, &i->d, m, bad, undefined);
 }
 HANDLER(mov_local)
 {
@@ -80,13 +80,11 @@ HANDLER(unpack)
             continue;
         uint64_t *d = target_of(g, o);
         LOOP(a[l] >> k * bits & mask);
-        lanes still = 0;
-        if (bad)
-            EACH_LANE(l, bad)
-                still |= (lanes)((*poison_bytes(g, &i->s[0], l) >> k * bits / 8 &
-                                  ((1u << bits / 8) - 1)) != 0)
-                         << l;
-        set_poison(g, o, m, still);
+        unsigned char undefined[WARP];
+        EACH_LANE(l, bad)
+            undefined[l] = (unsigned char)(undefined_bytes(g, &i->s[0], l, 8) >> k * bits / 8 &
+                                           ((1u << bits / 8) - 1));
+        set_undefined_bytes(g, o, m, bad, undefined);
     }
 }
 HANDLER(pack)
@@ -102,17 +100,12 @@ HANDLER(pack)
         for (unsigned l = 0; l < WARP; l++)
             value[l] |= (a[l] & mask) << k * bits;
         lanes p = source_poison(g, o) & m;
-        if (p)
-            EACH_LANE(l, p)
-                bytes[l] |= (unsigned char)((*poison_bytes(g, o, l) & ((1u << bits / 8) - 1))
-                                            << k * bits / 8);
+        EACH_LANE(l, p)
+            bytes[l] |= (unsigned char)(undefined_bytes(g, o, l, bits / 8) << k * bits / 8);
         bad |= p;
     }
     LOOP(value[l]);
-    set_poison(g, &i->d, m, bad);
-    if (bad)
-        EACH_LANE(l, bad)
-            *poison_bytes(g, &i->d, l) = bytes[l];
+    set_undefined_bytes(g, &i->d, m, bad, bytes);
 }
 bool ptx_select_mov(struct instruction *i)
 {
