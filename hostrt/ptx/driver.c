@@ -3,17 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "hostrt/ptx/beyond.h"
 #include "hostrt/ptx/machine.h"
 #include "hostrt/ptx/race/race.h"
 #include "hostrt/ptx/weak.h"
 
-#define EXPORT __attribute__((visibility("default")))
-enum { MAX_DEVICES = 16, SHARED_LIMIT = 48 * 1024 };
+enum { MAX_DEVICES = 16 };
 struct settings ptx_settings;
 static struct device devices[MAX_DEVICES];
 static _Thread_local struct device *current;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static uint64_t launches;
 
 /* ------------------------------------------------------------------ settings */
 static unsigned number_setting(const char *name, unsigned otherwise, unsigned least, unsigned most)
@@ -91,12 +90,12 @@ static void read_settings(void)
 static void start(void)
 {
     read_settings();
-    ptx_memory_init();
     for (unsigned i = 0; i < ptx_settings.devices; i++) {
         devices[i] = (struct device){
             .ordinal = (int)i, .arch = ptx_settings.arch, .stack_limit = 1024, .heap_limit = 8 << 20
         };
     }
+    ptx_memory_init(devices, ptx_settings.devices);
     if (ptx_counting)
         atexit(ptx_profile_end);
 }
@@ -123,6 +122,7 @@ static const struct {
     ERROR(CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed"),
     ERROR(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
     ERROR(CUDA_ERROR_NOT_FOUND, "named symbol not found"),
+    ERROR(CUDA_ERROR_NOT_READY, "device not ready"),
     ERROR(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),
     ERROR(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"),
     ERROR(CUDA_ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated"),
@@ -131,6 +131,7 @@ static const struct {
     ERROR(CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned address"),
     ERROR(CUDA_ERROR_INVALID_PC, "invalid program counter"),
     ERROR(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
+    ERROR(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "too many blocks in cooperative launch"),
 };
 static const char *error_text(CUresult e, bool name)
 {
@@ -172,10 +173,10 @@ EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice 
 {
     switch (a) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = MAX_THREADS; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = SHARED_LIMIT; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = PTX_SHARED_LIMIT; break;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = WARP; break;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 4; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = PTX_MULTIPROCESSORS; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = PTX_RESIDENT_THREADS; break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = (int)devices[d].arch / 10; break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = (int)devices[d].arch % 10; break;
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: *value = 65536; break;
@@ -186,8 +187,7 @@ EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice 
 }
 EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice d)
 {
-    (void)d;
-    *bytes = ptx_arena_size / 2;
+    *bytes = devices[d].memory_size / 2;
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d)
@@ -219,6 +219,11 @@ EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value)
         return CUDA_ERROR_INVALID_CONTEXT;
     *(limit == CU_LIMIT_STACK_SIZE ? &current->stack_limit : &current->heap_limit) = value;
     return CUDA_SUCCESS;
+}
+struct device *ptx_current(CUresult *r)
+{
+    *r = current ? (CUresult)current->lost : CUDA_ERROR_INVALID_CONTEXT;
+    return current;
 }
 static CUresult usable(void)
 {
@@ -336,7 +341,7 @@ EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f
                                                             size_t dynamic_shared)
 {
     (void)f, (void)dynamic_shared;
-    *n = threads > 0 ? 2048 / threads : 0;
+    *n = threads > 0 ? PTX_RESIDENT_THREADS / threads : 0;
     return CUDA_SUCCESS;
 }
 
@@ -348,7 +353,7 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t size)
         return r;
     if (!size)
         return CUDA_ERROR_INVALID_VALUE;
-    *p = ptx_global_alloc(size);
+    *p = ptx_global_alloc(current, size);
     return *p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 EXPORT CUresult cuMemFree_v2(CUdeviceptr p)
@@ -395,52 +400,4 @@ EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdevi
         return CUDA_ERROR_INVALID_VALUE;
     *(unsigned *)value = 2; /* CU_MEMORYTYPE_DEVICE */
     return CUDA_SUCCESS;
-}
-
-/* ------------------------------------------------------------------ launch */
-static CUresult check_geometry(const struct function *f, const unsigned *grid,
-                               const unsigned *block, unsigned dynamic_shared)
-{
-    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    uint64_t teams = (uint64_t)grid[0] * grid[1];
-    if (!threads || !teams || !grid[2] || grid[1] > 65535 || grid[2] > 65535 ||
-        teams * grid[2] > INT32_MAX)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (threads > MAX_THREADS || (f->max_threads && threads > f->max_threads)) {
-        fprintf(stderr, "ptx machine: kernel %s: %llu threads a team, at most %u\n", f->name,
-                (unsigned long long)threads, f->max_threads ? f->max_threads : MAX_THREADS);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (f->shared_bytes + dynamic_shared > SHARED_LIMIT) {
-        fprintf(stderr, "ptx machine: kernel %s: %llu bytes of shared memory, at most %d\n",
-                f->name, (unsigned long long)(f->shared_bytes + dynamic_shared), SHARED_LIMIT);
-        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    }
-    return CUDA_SUCCESS;
-}
-
-EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
-                               unsigned bx, unsigned by, unsigned bz, unsigned dynamic_shared,
-                               CUstream s, void **params, void **extra)
-{
-    struct function *f = (struct function *)(void *)function;
-    struct launch l = { .device = current,
-                        .entry = f,
-                        .grid = { gx, gy, gz },
-                        .block = { bx, by, bz },
-                        .dynamic_shared = dynamic_shared };
-    CUresult r = usable();
-    if (r)
-        return r;
-    if (extra || (r = check_geometry(f, l.grid, l.block, dynamic_shared)))
-        return extra ? CUDA_ERROR_INVALID_VALUE : r;
-    if (!(l.params = calloc(1, f->param_bytes + 16u)))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned k = 0; k < f->nparams; k++)
-        memcpy(l.params + f->params[k].offset, params[k], f->params[k].size);
-    l.nteams = gx * gy * gz;
-    l.number = __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
-    l.seed = ptx_settings.seed * 0x9e3779b97f4a7c15ull + l.number;
-    /* as on a GPU, a fault shows at a later call */
-    return ptx_stream_add(s, (struct work){ .kind = WORK_LAUNCH, .launch = l });
 }

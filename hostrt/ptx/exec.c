@@ -415,13 +415,14 @@ static unsigned permuted(const struct launch *l, unsigned number)
     return (unsigned)((number + l->seed) % l->nteams);
 }
 
+/* A cooperative launch keeps all of its teams at work, another a few of them. */
 static void run_worker(struct worker *k)
 {
-    struct team *teams[RESIDENT];
-    unsigned n = 0, number;
+    unsigned n = 0, number, most = k->launch->cooperative ? k->launch->nteams : RESIDENT;
+    struct team **teams = checked(malloc(most * sizeof *teams));
     bool more = true;
     while (more || n) {
-        while (more && n < RESIDENT && (more = next_team(k->launch, &number)))
+        while (more && n < most && (more = next_team(k->launch, &number)))
             teams[n++] = start_team(k, permuted(k->launch, number));
         for (unsigned i = 0; i < n; i++)
             if (run_team(teams[i]) == P_DONE) {
@@ -429,6 +430,7 @@ static void run_worker(struct worker *k)
                 teams[i--] = teams[--n];
             }
     }
+    free(teams);
 }
 
 static void *worker_thread(void *p)

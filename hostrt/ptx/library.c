@@ -165,7 +165,8 @@ HANDLER(device_assertfail)
 HANDLER(device_malloc)
 {
     EACH_LANE(l, m) {
-        uint64_t size = argument(g, i, 0, l), p = ptx_global_alloc(size);
+        uint64_t size = argument(g, i, 0, l);
+        uint64_t p = ptx_global_alloc(g->warp->team->launch->device, size);
         if (ptx_racing && p)
             ptx_race_allocated(p, size);
         set_result(g, i, l, p, 8);

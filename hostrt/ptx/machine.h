@@ -3,8 +3,9 @@
  * calls of hostrt/cuda/calls.def; the cuda plugin loads it in place of libcuda.so.1.  It shares no
  * code with the emulated device: independence is the point.
  *
- *   driver.c    the CUDA driver calls: devices, streams, modules, memory, launches
- *   stream.c    what the host has asked for, in the order of each stream
+ *   driver.c    the CUDA driver calls: devices, modules, memory; launch.c: launches
+ *   stream.c    what the host has asked for, in the order of each stream; event.c: events
+ *   beyond.h    driver calls that libompgpu does not make, for CUDA programs
  *   program.h   a loaded module; parse/ makes it from the text
  *   isa.c       which handler executes an instruction (the tables are isa.def and modifiers.def)
  *   alu/        arithmetic, bits, comparison, moves, conversion
@@ -33,6 +34,9 @@
 #include <stdio.h>
 #include "hostrt/cuda/driver.h"
 #include "hostrt/ptx/program.h"
+
+#define EXPORT __attribute__((visibility("default")))
+enum { PTX_SHARED_LIMIT = 48 * 1024, PTX_MULTIPROCESSORS = 4, PTX_RESIDENT_THREADS = 2048 };
 
 /* ------------------------------------------------------------------ execution */
 struct frame { /* of one call by a group; its lanes share it also after they diverge */
@@ -108,25 +112,46 @@ struct launch {
     unsigned char *params;
     uint64_t seed;
     unsigned next_team, nteams;
-    int error; /* first CUresult */
+    bool cooperative;   /* all teams run at the same time and meet … */
+    uint64_t workspace; /* … here, in global memory */
+    int error;          /* first CUresult */
     unsigned races;
     uint64_t number;
 };
 /* ------------------------------------------------------------------ streams (stream.c) */
+struct moment {    /* in a stream, at which an event was recorded */
+    unsigned uses; /* by the event and by work */
+    bool done;
+    uint64_t when; /* it was done, in nanoseconds */
+};
 struct work { /* that the host has asked a stream for */
-    enum { WORK_UPLOAD, WORK_DOWNLOAD, WORK_COPY, WORK_LAUNCH } kind;
+    enum {
+        WORK_UPLOAD,
+        WORK_DOWNLOAD,
+        WORK_COPY,
+        WORK_LAUNCH,
+        WORK_RECORD,
+        WORK_WAIT /* for a moment, which may be in another stream */
+    } kind;
     uint64_t to, from; /* in device memory */
     size_t size;
     void *data, *host_to; /* WORK_UPLOAD: a copy; WORK_DOWNLOAD */
     struct launch launch;
+    struct moment *moment;
     struct work *next;
 };
 CUstream ptx_stream_new(struct device *);
 void ptx_stream_free(CUstream);
 struct device *ptx_stream_device(CUstream);
-CUresult ptx_stream_add(CUstream, struct work); /* takes data and launch.params */
+CUresult ptx_stream_add(CUstream, struct work); /* takes data, launch.params, one use of moment */
 void ptx_stream_finish(CUstream);
 void ptx_stream_finish_all(const struct device *);
+bool ptx_moment_is_done(struct moment *); /* asked often enough, it is */
+void ptx_moment_finish(struct moment *);
+void ptx_moment_release(struct moment *); /* one use less */
+
+/* The device of the calling thread's context; the error of calls for it. */
+struct device *ptx_current(CUresult *);
 
 struct worker { /* one host thread that runs teams */
     struct launch *launch;
@@ -213,21 +238,27 @@ static inline void set_undefined_bytes(const struct group *g, const struct opera
 }
 
 /* ------------------------------------------------------------------ memory */
+enum { SIZE_CLASSES = 48 };
 struct device {
     int ordinal;
     unsigned arch;
     bool retained;
     int lost; /* sticky error */
     size_t stack_limit, heap_limit;
+    uint64_t memory; /* its part of the arena */
+    size_t memory_size;
+    size_t memory_top; /* what follows has not been used yet */
+    struct free_block *free_blocks[SIZE_CLASSES];
 };
 /* Each byte of memory has a shadow byte. */
 enum shadow { SHADOW_NONE /* not allocated */, SHADOW_UNDEFINED, SHADOW_DEFINED };
-/* The arena of global and constant memory, one for all devices; addresses are host addresses. */
+/* The arena of global and constant memory, in which each device has its part; addresses are host
+ * addresses. */
 extern unsigned char *ptx_arena, *ptx_arena_shadow;
 extern size_t ptx_arena_size;
-void ptx_memory_init(void);
-uint64_t ptx_global_alloc(size_t size); /* 0: none left */
-bool ptx_global_free(uint64_t address); /* false: no block begins there */
+void ptx_memory_init(struct device *, unsigned ndevices);
+uint64_t ptx_global_alloc(struct device *, size_t size); /* 0: none left */
+bool ptx_global_free(uint64_t address);                  /* false: no block begins there */
 static inline bool ptx_is_global(uint64_t address)
 {
     return address - (uint64_t)(uintptr_t)ptx_arena < ptx_arena_size;

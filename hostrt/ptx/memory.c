@@ -1,24 +1,23 @@
 /* memory.c - the spaces of memory and what may be accessed.
  *
- * Global and constant memory is one arena, reserved once: a device address is a host address in it,
- * and anything outside is not device memory.  A block has a power of two of bytes, 256 at least;
- * what lies behind its size is not allocated.  Shared memory belongs to the team, local memory to a
- * thread and grows on demand up to the limit of the context. */
+ * Global and constant memory is one arena, reserved once and divided between the devices: a device
+ * address is a host address in it, and anything outside is not device memory.  A block has a power
+ * of two of bytes, 256 at least; what lies behind its size is not allocated.  Shared memory belongs
+ * to the team, local memory to a thread and grows on demand up to the limit of the context. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "hostrt/ptx/machine.h"
 
-enum { UNIT = 256, CLASSES = 48, FRESH = 0xa5, LOCAL_LIMIT = 512 * 1024 };
+enum { UNIT = 256, FRESH = 0xa5, LOCAL_LIMIT = 512 * 1024 };
 unsigned char *ptx_arena, *ptx_arena_shadow;
 size_t ptx_arena_size;
 static uint64_t *block_sizes; /* by unit: size of the block that begins there, 0 none */
-static size_t arena_top = UNIT;
 static pthread_mutex_t arena_lock = PTHREAD_MUTEX_INITIALIZER;
 struct free_block {
     struct free_block *next;
 };
-static struct free_block *free_blocks[CLASSES];
+static struct device *owners; /* by part of the arena */
 
 static void *reserve(size_t size)
 {
@@ -27,7 +26,7 @@ static void *reserve(size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
-void ptx_memory_init(void)
+static void reserve_arena(void)
 {
     for (size_t size = (size_t)64 << 30; size >= (size_t)1 << 28; size /= 2) {
         ptx_arena = reserve(size);
@@ -45,6 +44,17 @@ void ptx_memory_init(void)
     abort();
 }
 
+void ptx_memory_init(struct device *devices, unsigned n)
+{
+    reserve_arena();
+    owners = devices;
+    for (unsigned k = 0; k < n; k++) {
+        devices[k].memory_size = ptx_arena_size / n / UNIT * UNIT;
+        devices[k].memory = (uintptr_t)ptx_arena + k * devices[k].memory_size;
+        devices[k].memory_top = UNIT;
+    }
+}
+
 static unsigned size_class(size_t size)
 {
     unsigned c = 0;
@@ -58,20 +68,20 @@ static size_t unit_of(uint64_t address)
     return (address - (uint64_t)(uintptr_t)ptx_arena) / UNIT;
 }
 
-uint64_t ptx_global_alloc(size_t size)
+uint64_t ptx_global_alloc(struct device *d, size_t size)
 {
-    if (!size || size > ptx_arena_size / 2)
+    if (!size || size > d->memory_size / 2)
         return 0;
     unsigned c = size_class(size);
     size_t room = (size_t)UNIT << c;
     unsigned char *p = NULL;
     pthread_mutex_lock(&arena_lock);
-    if (free_blocks[c]) {
-        p = (unsigned char *)free_blocks[c];
-        free_blocks[c] = free_blocks[c]->next;
-    } else if (room + UNIT <= ptx_arena_size - arena_top) {
-        p = ptx_arena + arena_top;
-        arena_top += room + UNIT; /* a gap, so that neighbours do not touch */
+    if (d->free_blocks[c]) {
+        p = (unsigned char *)d->free_blocks[c];
+        d->free_blocks[c] = d->free_blocks[c]->next;
+    } else if (room + UNIT <= d->memory_size - d->memory_top) {
+        p = (unsigned char *)(uintptr_t)d->memory + d->memory_top;
+        d->memory_top += room + UNIT; /* a gap, so that neighbours do not touch */
     }
     if (p)
         block_sizes[unit_of((uintptr_t)p)] = size;
@@ -81,6 +91,11 @@ uint64_t ptx_global_alloc(size_t size)
     memset(p, FRESH, size);
     memset(ptx_shadow_of((uintptr_t)p), SHADOW_UNDEFINED, size);
     return (uintptr_t)p;
+}
+
+static struct device *owner_of(uint64_t address)
+{
+    return &owners[(address - (uintptr_t)ptx_arena) / owners->memory_size];
 }
 
 bool ptx_global_free(uint64_t address)
@@ -94,8 +109,8 @@ bool ptx_global_free(uint64_t address)
     memset(ptx_shadow_of(address), SHADOW_NONE, *size);
     *size = 0;
     struct free_block *b = (struct free_block *)(uintptr_t)address;
-    b->next = free_blocks[c];
-    free_blocks[c] = b;
+    b->next = owner_of(address)->free_blocks[c];
+    owner_of(address)->free_blocks[c] = b;
     pthread_mutex_unlock(&arena_lock);
     return true;
 }
@@ -193,13 +208,26 @@ static struct bytes in_param(struct group *g, const struct instruction *i, unsig
     return (struct bytes){ f->params + offset, f->param_shadow + offset };
 }
 
+/* Memory that the kernel's device does not have. */
+static struct bytes not_of_device(struct group *g, const struct instruction *i, unsigned lane,
+                                  uint64_t at, unsigned size)
+{
+    char where[80];
+    if (ptx_is_global(at))
+        snprintf(where, sizeof where, "the memory of device %d (in that of device %d)",
+                 g->warp->team->launch->device->ordinal, owner_of(at)->ordinal);
+    else
+        snprintf(where, sizeof where, "device memory (%s)",
+                 at < 4096 ? "a null pointer" : "a pointer of the host?");
+    return out_of_bounds(g, i, lane, at, size, where);
+}
+
 static struct bytes in_global(struct group *g, const struct instruction *i, unsigned lane,
                               uint64_t at, unsigned size)
 {
-    if (!ptx_is_global(at))
-        return out_of_bounds(g, i, lane, at, size,
-                             at < 4096 ? "device memory (a null pointer)"
-                                       : "device memory (a pointer of the host?)");
+    const struct device *d = g->warp->team->launch->device;
+    if (at - d->memory >= d->memory_size)
+        return not_of_device(g, i, lane, at, size);
     unsigned char *s = ptx_shadow_of(at);
     if (!s[0] || !s[size - 1])
         return out_of_bounds(g, i, lane, at, size, "any block of device memory");

@@ -108,7 +108,9 @@ enum special {
     SR_CLOCK64,
     SR_GLOBALTIMER,
     SR_DYNAMIC_SMEM,
-    SR_TOTAL_SMEM
+    SR_TOTAL_SMEM,
+    SR_ENVREG1, /* the workspace of a cooperative launch: high word */
+    SR_ENVREG2  /* low word */
 };
 /* Dynamic shared memory has offsets of its own, beyond all static ones. */
 enum { DYNAMIC_SHARED = 1 << 20 };

@@ -3,13 +3,19 @@
  * Each is done at once, before the call returns; with OMPGPU_PTX_SCHEDULE at some time before its
  * stream is next synchronised, streams in any order by the seed, each in its own.  What is pending
  * in other streams is done, too, where the driver may wait for the device: free, unload.  The
- * source of a copy to the device is pageable memory, which is read before the call returns. */
+ * source of a copy to the device is pageable memory, which is read before the call returns.
+ *
+ * An event is recorded at a moment of a stream.  A stream that waits for one is not chosen until
+ * it is done; only those that were asked for before are waited for, so there is always a stream to
+ * choose. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/ptx/machine.h"
 
 struct CUstream_st {
     struct device *device;
+    pthread_mutex_t running; /* without a schedule: while a host thread does work of the stream */
     struct work *first, **last;
     struct CUstream_st *next;
 };
@@ -24,6 +30,7 @@ CUstream ptx_stream_new(struct device *d)
         return NULL;
     pthread_mutex_lock(&lock);
     *s = (struct CUstream_st){ .device = d, .next = streams };
+    pthread_mutex_init(&s->running, NULL);
     s->last = &s->first;
     streams = s;
     pthread_mutex_unlock(&lock);
@@ -33,36 +40,74 @@ CUstream ptx_stream_new(struct device *d)
 /* ------------------------------------------------------------------ doing it */
 static void do_launch(struct device *d, struct launch *l)
 {
-    int r = ptx_run(l);
+    static const uint64_t none = 0;
+    if (l->cooperative && (l->workspace = ptx_global_alloc(d, sizeof none))) {
+        memcpy((void *)(uintptr_t)l->workspace, &none, sizeof none);
+        ptx_global_define(l->workspace, sizeof none);
+    }
+    int r = l->cooperative && !l->workspace ? CUDA_ERROR_OUT_OF_MEMORY : ptx_run(l);
+    if (l->workspace)
+        ptx_global_free(l->workspace);
     fflush(stdout);
     if (r)
         __atomic_store_n(&d->lost, r, __ATOMIC_RELAXED);
 }
 
-static void do_work(struct device *d, struct work *w)
+static bool is_done(const struct moment *r) { return __atomic_load_n(&r->done, __ATOMIC_ACQUIRE); }
+
+static void do_moment(struct moment *r)
+{
+    r->when = ptx_nanoseconds();
+    __atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
+}
+
+/* Without a schedule another host thread is about to do it. */
+static void wait_for_moment(const struct moment *r)
+{
+    while (!is_done(r))
+        sched_yield();
+}
+
+static void do_copy(struct work *w)
 {
     void *device_to = (void *)(uintptr_t)w->to;
     const void *device_from = (const void *)(uintptr_t)w->from;
-    if (d->lost) /* sticky: nothing more is executed */
-        return;
-    switch (w->kind) {
-    case WORK_UPLOAD:
+    if (w->kind == WORK_UPLOAD) {
         memcpy(device_to, w->data, w->size);
         ptx_global_define(w->to, w->size);
-        break;
-    case WORK_DOWNLOAD: memcpy(w->host_to, device_from, w->size); break;
-    case WORK_COPY:
+    } else if (w->kind == WORK_DOWNLOAD) {
+        memcpy(w->host_to, device_from, w->size);
+    } else {
         memmove(device_to, device_from, w->size);
         memmove(ptx_shadow_of(w->to), ptx_shadow_of(w->from), w->size);
-        break;
-    case WORK_LAUNCH: do_launch(d, &w->launch); break;
     }
+}
+
+static void do_work(struct device *d, struct work *w)
+{
+    if (w->kind == WORK_RECORD)
+        do_moment(w->moment);
+    else if (w->kind == WORK_WAIT)
+        wait_for_moment(w->moment);
+    else if (d->lost)
+        return; /* sticky: nothing more is executed */
+    else if (w->kind == WORK_LAUNCH)
+        do_launch(d, &w->launch);
+    else
+        do_copy(w);
+}
+
+void ptx_moment_release(struct moment *r)
+{
+    if (r && !__atomic_sub_fetch(&r->uses, 1, __ATOMIC_ACQ_REL))
+        free(r);
 }
 
 static void free_work(struct work *w)
 {
     free(w->launch.params);
     free(w->data);
+    ptx_moment_release(w->moment);
     free(w);
 }
 
@@ -76,15 +121,29 @@ static void do_first(struct CUstream_st *s)
     free_work(w);
 }
 
-/* A stream with something to do, any of them; NULL: there is none. */
-static struct CUstream_st *any_stream(const struct device *d)
+static bool is_ready(const struct CUstream_st *s)
+{
+    return s->first && (s->first->kind != WORK_WAIT || is_done(s->first->moment));
+}
+
+/* The first work of any stream; false: there is none. */
+static bool do_any(void)
 {
     struct CUstream_st *chosen = NULL;
     unsigned n = 0;
     for (struct CUstream_st *s = streams; s; s = s->next)
-        if (s->first && s->device == d && ptx_random(&random_state) % ++n == 0)
+        if (is_ready(s) && ptx_random(&random_state) % ++n == 0)
             chosen = s;
+    if (chosen)
+        do_first(chosen);
     return chosen;
+}
+
+/* Now and then the device gets on with its work. */
+static void do_some(void)
+{
+    while (ptx_random(&random_state) % 2 && do_any())
+        ;
 }
 
 /* ------------------------------------------------------------------ for driver.c */
@@ -94,11 +153,14 @@ CUresult ptx_stream_add(CUstream s, struct work w)
     if (!kept) {
         free(w.launch.params);
         free(w.data);
+        ptx_moment_release(w.moment);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *kept = w;
     if (!ptx_settings.scheduled) {
+        pthread_mutex_lock(&s->running);
         do_work(s->device, kept);
+        pthread_mutex_unlock(&s->running);
         free_work(kept);
         return CUDA_SUCCESS;
     }
@@ -108,9 +170,7 @@ CUresult ptx_stream_add(CUstream s, struct work w)
     kept->next = NULL;
     *s->last = kept;
     s->last = &kept->next;
-    struct CUstream_st *some;
-    while (ptx_random(&random_state) % 2 && (some = any_stream(s->device)))
-        do_first(some);
+    do_some();
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
@@ -119,17 +179,44 @@ void ptx_stream_finish(CUstream s)
 {
     pthread_mutex_lock(&lock);
     while (s->first)
-        do_first(any_stream(s->device));
+        do_any();
     pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&s->running);
+    pthread_mutex_unlock(&s->running);
+}
+
+static bool is_busy(const struct device *d)
+{
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (s->first && s->device == d)
+            return true;
+    return false;
 }
 
 void ptx_stream_finish_all(const struct device *d)
 {
-    struct CUstream_st *s;
     pthread_mutex_lock(&lock);
-    while ((s = any_stream(d)))
-        do_first(s);
+    while (is_busy(d))
+        do_any();
     pthread_mutex_unlock(&lock);
+}
+
+bool ptx_moment_is_done(struct moment *r)
+{
+    pthread_mutex_lock(&lock);
+    if (!is_done(r))
+        do_some();
+    pthread_mutex_unlock(&lock);
+    return is_done(r);
+}
+
+void ptx_moment_finish(struct moment *r)
+{
+    pthread_mutex_lock(&lock);
+    while (!is_done(r) && do_any())
+        ;
+    pthread_mutex_unlock(&lock);
+    wait_for_moment(r);
 }
 
 struct device *ptx_stream_device(CUstream s) { return s->device; }
@@ -143,5 +230,6 @@ void ptx_stream_free(CUstream s)
         at = &(*at)->next;
     *at = s->next;
     pthread_mutex_unlock(&lock);
+    pthread_mutex_destroy(&s->running);
     free(s);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # CUDA programs, compiled by nvcc, on the PTX machine: each compares what its kernels did with what the host computes.  They validate the machine:
-# neither our compiler nor our device runtime takes part.  OMPGPU_LONG=1: more schedules, cooperative groups, CUB, and a second generation of GPUs.
+# neither our compiler nor our device runtime takes part.  OMPGPU_LONG=1: more schedules, cooperative groups and launches, events, CUB, and a second generation of GPUs.
 . tests/lib.sh
 . "$ROOT/tests/ptx/cuda.sh"
 have_nvcc || skip_all "nvcc is not installed"
@@ -10,7 +10,7 @@ prints() { in_time "$@" >out 2>&1 || { tail -30 out; return 1; }; if [ -e "$want
 echo OK >ok
 programs="warp atomics control math memory"
 seeds=1 generations=80
-if [ -n "${OMPGPU_LONG:-}" ]; then programs="$programs groups cub" seeds="1 2 3 4" generations="80 90"; fi
+if [ -n "${OMPGPU_LONG:-}" ]; then programs="$programs groups grid cub" seeds="1 2 3 4" generations="80 90"; fi
 for name in $programs; do
     wanted=$ROOT/tests/ptx/cuda/$name.out
     for cc in $generations; do

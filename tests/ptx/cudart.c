@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "hostrt/cuda/driver.h"
+#include "hostrt/ptx/beyond.h"
 
 enum { MOST = 512 };
 static struct symbol { /* of the host, with its name in the PTX */
@@ -141,10 +141,17 @@ static CUfunction function_of(const void *host)
         die("no such kernel in the PTX:", s->name);
     return s->function;
 }
+/* Stream 0 is one of ours, which waits for no other. */
+static CUstream stream_of(cudaStream_t s) { return s ? s : stream; }
 cudaError_t cudaLaunchKernel(const void *host, dim3 g, dim3 b, void **args, size_t shared, cudaStream_t s)
 {
-    (void)s;
-    return result(cuLaunchKernel(function_of(host), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, args, NULL));
+    CUfunction f = function_of(host);
+    return result(cuLaunchKernel(f, g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream_of(s), args, NULL));
+}
+cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 g, dim3 b, void **args, size_t shared, cudaStream_t s)
+{
+    CUfunction f = function_of(host);
+    return result(cuLaunchCooperativeKernel(f, g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream_of(s), args));
 }
 cudaError_t __cudaGetKernel(cudaKernel_t *, const void *);
 cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
@@ -180,7 +187,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const
     return result(cuOccupancyMaxActiveBlocksPerMultiprocessor(n, function_of(host), block, shared));
 }
 
-/* ------------------------------------------------------------------ devices, errors */
+/* ------------------------------------------------------------------ devices */
 cudaError_t cudaGetDevice(int *d) { return *d = 0, cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int *n) { return *n = 1, cudaSuccess; }
 cudaError_t cudaSetDevice(int d) { return d ? cudaErrorInvalidDevice : cudaSuccess; }
@@ -191,21 +198,65 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr a, int d)
     case cudaDevAttrMaxGridDimX: return *value = 0x7fffffff, cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: a = cudaDevAttrMaxSharedMemoryPerBlock; break;
+    case cudaDevAttrCooperativeLaunch: return *value = 1, cudaSuccess;
     case cudaDevAttrReservedSharedMemoryPerBlock: return *value = 0, cudaSuccess;
     default: break;
     }
     return result(cuDeviceGetAttribute(value, (CUdevice_attribute)a, d));
 }
-cudaError_t cudaDeviceSynchronize(void)
+/* ------------------------------------------------------------------ streams and events */
+static CUstream others[16];
+static unsigned nothers;
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
 {
     open_device();
-    return result(cuStreamSynchronize(stream));
+    if (nothers == sizeof others / sizeof *others)
+        die("too many streams", "");
+    CUresult r = cuStreamCreate(s, flags);
+    if (!r)
+        others[nothers++] = *s;
+    return result(r);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t s)
+{
+    for (unsigned k = 0; k < nothers; k++)
+        if (others[k] == s)
+            others[k--] = others[--nothers];
+    return result(cuStreamDestroy_v2(s));
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-    (void)s;
-    return cudaDeviceSynchronize();
+    open_device();
+    return result(cuStreamSynchronize(stream_of(s)));
 }
+cudaError_t cudaDeviceSynchronize(void)
+{
+    cudaError_t r = cudaStreamSynchronize(0);
+    for (unsigned k = 0; k < nothers && !r; k++)
+        r = cudaStreamSynchronize(others[k]);
+    return r;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
+{
+    return result(cuStreamWaitEvent(stream_of(s), e, flags));
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
+{
+    open_device();
+    return result(cuEventCreate(e, flags));
+}
+cudaError_t cudaEventCreate(cudaEvent_t *e) { return cudaEventCreateWithFlags(e, 0); }
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { return result(cuEventRecord(e, stream_of(s))); }
+cudaError_t cudaEventSynchronize(cudaEvent_t e) { return result(cuEventSynchronize(e)); }
+cudaError_t cudaEventDestroy(cudaEvent_t e) { return result(cuEventDestroy_v2(e)); }
+cudaError_t cudaEventQuery(cudaEvent_t e)
+{
+    CUresult r = cuEventQuery(e);
+    return r == CUDA_ERROR_NOT_READY ? cudaErrorNotReady : result(r);
+}
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to) { return result(cuEventElapsedTime_v2(ms, from, to)); }
+
+/* ------------------------------------------------------------------ errors */
 cudaError_t cudaPeekAtLastError(void) { return last; }
 cudaError_t cudaGetLastError(void)
 {
@@ -230,34 +281,30 @@ cudaError_t cudaMalloc(void **p, size_t size)
     return result(r);
 }
 cudaError_t cudaFree(void *p) { return result(cuMemFree_v2((CUdeviceptr)(size_t)p)); }
-cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t s)
 {
     CUdeviceptr dto = (CUdeviceptr)(size_t)to, dfrom = (CUdeviceptr)(size_t)from;
-    CUresult r = kind == cudaMemcpyHostToDevice   ? cuMemcpyHtoDAsync_v2(dto, from, size, stream)
-                 : kind == cudaMemcpyDeviceToHost ? cuMemcpyDtoHAsync_v2(to, dfrom, size, stream)
-                                                  : cuMemcpyDtoDAsync_v2(dto, dfrom, size, stream);
-    return result(r ? r : cuStreamSynchronize(stream));
+    open_device();
+    return result(kind == cudaMemcpyHostToDevice   ? cuMemcpyHtoDAsync_v2(dto, from, size, stream_of(s))
+                  : kind == cudaMemcpyDeviceToHost ? cuMemcpyDtoHAsync_v2(to, dfrom, size, stream_of(s))
+                                                   : cuMemcpyDtoDAsync_v2(dto, dfrom, size, stream_of(s)));
 }
-cudaError_t cudaMemset(void *to, int byte, size_t size)
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
+{
+    cudaError_t r = cudaMemcpyAsync(to, from, size, kind, 0);
+    return r ? r : cudaStreamSynchronize(0);
+}
+cudaError_t cudaMemsetAsync(void *to, int byte, size_t size, cudaStream_t s)
 {
     void *bytes = malloc(size + 1);
     if (!bytes)
         return result(CUDA_ERROR_OUT_OF_MEMORY);
     memset(bytes, byte, size);
-    cudaError_t r = cudaMemcpy(to, bytes, size, cudaMemcpyHostToDevice);
+    cudaError_t r = cudaMemcpyAsync(to, bytes, size, cudaMemcpyHostToDevice, s);
     free(bytes);
     return r;
 }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t s)
-{
-    (void)s;
-    return cudaMemcpy(to, from, size, kind);
-}
-cudaError_t cudaMemsetAsync(void *to, int byte, size_t size, cudaStream_t s)
-{
-    (void)s;
-    return cudaMemset(to, byte, size);
-}
+cudaError_t cudaMemset(void *to, int byte, size_t size) { return cudaMemsetAsync(to, byte, size, 0); }
 static char *address_of(const void *host)
 {
     CUdeviceptr d = 0;

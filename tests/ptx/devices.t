@@ -55,4 +55,19 @@ check "compiles" "$CC" --gpu-arch=sm_75 -O2 devices.c -o prog
 check "OMPGPU_PTX_DEVICES=2: memory of their own" prints env OMPGPU_PTX_DEVICES=2 ./prog
 for seed in 1 2; do check "... in order $seed" prints env OMPGPU_PTX_DEVICES=2 OMPGPU_PTX_SCHEDULE=$seed ./prog; done
 check "without it there is one" test_must_fail 1 ./prog
+cat >other.c <<'C'
+#include <omp.h>
+int main(int argc, char **argv)
+{
+    int *p = omp_target_alloc(sizeof *p, 0), where = argc > 1;
+    (void)argv;
+    #pragma omp target is_device_ptr(p) device(where)
+    *p = 1;
+    return 0;
+}
+C
+check "memory of another device: compiles" "$CC" --gpu-arch=sm_75 -O2 -g other.c -o other
+check "... may be used on its own" env OMPGPU_PTX_DEVICES=2 ./other
+check "... is refused elsewhere" test_must_fail 1 sh -c 'OMPGPU_PTX_DEVICES=2 ./other 1 2>err'
+check "... with both devices and the place" mentions "$(cat err)" "device 0|device 1|other.c:7"
 finish

@@ -1,5 +1,6 @@
 /* ptx_streams.c - streams of the PTX machine: each in its order, several in any order by the seed, copies to the host late but
- * not after the synchronisation. */
+ * not after the synchronisation; events; cooperative launches. */
+#include "hostrt/ptx/beyond.h"
 #include "tests/unit/ptx.h"
 
 /* out = out * 10 + in, so that out tells in which order the kernels ran */
@@ -70,6 +71,67 @@ static void run_seed(const char *seed, struct seen *all)
     all->late += status / 8;
 }
 
+/* 1 2 3 in one stream, 4 5 in the other: 4 waits for 2 and 3 for 5, by one event that is recorded twice. */
+static void test_events(const char *seed)
+{
+    CUcontext c;
+    CUmodule m;
+    CUstream a, b;
+    CUevent e, never;
+    uint64_t result = 0, zero = 0;
+    float ms = -1;
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child) {
+        waitpid(child, &status, 0);
+        check(!status, "a stream waits for what was recorded last, seed %s", seed);
+        return;
+    }
+    setenv("OMPGPU_PTX_SCHEDULE", seed, 1);
+    if (cuInit(0) || cuDevicePrimaryCtxRetain(&c, 0) || cuCtxSetCurrent(c) || cuStreamCreate(&a, 0) || cuStreamCreate(&b, 0) ||
+        load(&m, kernel_text("", append)) || cuModuleGetFunction(&function, m, "k") || cuMemAlloc_v2(&number, 8) ||
+        cuMemAlloc_v2(&digits, 240) || cuMemcpyHtoDAsync_v2(number, &zero, 8, a) || cuStreamSynchronize(a) ||
+        cuEventCreate(&e, CU_EVENT_DEFAULT) || cuEventCreate(&never, CU_EVENT_DISABLE_TIMING) || cuStreamWaitEvent(a, never, 0) ||
+        cuEventSynchronize(never) || cuEventQuery(never))
+        _exit(1);
+    run_digit(a, 1), run_digit(a, 2);
+    if (cuEventRecord(e, a) || cuStreamWaitEvent(b, e, 0))
+        _exit(2);
+    run_digit(b, 4), run_digit(b, 5);
+    if (cuEventRecord(e, b) || cuStreamWaitEvent(a, e, 0))
+        _exit(3);
+    run_digit(a, 3);
+    while (cuEventQuery(e) == CUDA_ERROR_NOT_READY)
+        ;
+    if (cuEventElapsedTime_v2(&ms, e, e) || ms != 0 || cuEventElapsedTime_v2(&ms, e, never) != CUDA_ERROR_INVALID_HANDLE ||
+        cuEventDestroy_v2(e) || cuEventDestroy_v2(never) || cuMemcpyDtoHAsync_v2(&result, number, 8, a) || cuStreamSynchronize(a))
+        _exit(4);
+    _exit(result == 12453 ? 0 : 5);
+}
+
+/* Every team waits for all: more than run at a time in another launch.  Too many for the device are refused. */
+static void test_cooperative(void)
+{
+    CUcontext c;
+    CUmodule m;
+    CUfunction f;
+    CUdeviceptr cell;
+    CUstream s;
+    uint64_t value[3] = { 0 };
+    static const char meet[] = "atom.add.u32 %r5, [%rd21], 1; LOOP: ld.relaxed.gpu.u32 %r5, [%rd21]; mov.u32 %r6, %nctaid.x; "
+                               "setp.lt.u32 %p1, %r5, %r6; @%p1 bra LOOP; mov.u32 %r5, %envreg2; setp.eq.u32 %p1, %r5, 0; @%p1 trap;";
+    if (cuInit(0) || cuDevicePrimaryCtxRetain(&c, 0) || cuCtxSetCurrent(c) || cuStreamCreate(&s, 0) || load(&m, kernel_text("", meet)) ||
+        cuModuleGetFunction(&f, m, "k") || cuMemAlloc_v2(&cell, 24) || cuMemcpyHtoDAsync_v2(cell, value, 24, s))
+        _exit(94);
+    CUdeviceptr out;
+    cuMemAlloc_v2(&out, 8);
+    void *params[] = { &out, &cell };
+    check(!cuLaunchCooperativeKernel(f, 40, 1, 1, 1, 1, 1, 0, s, params) && !cuStreamSynchronize(s), "a cooperative launch of 40 teams");
+    check(cuLaunchCooperativeKernel(f, 17, 1, 1, 512, 1, 1, 0, s, params) == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+          "more teams than the device holds at a time are refused");
+}
+
 /* A fault in one stream is the device's. */
 static void test_fault(void)
 {
@@ -104,6 +166,9 @@ int main(void)
     check(!random.wrong, "each stream keeps its order");
     check(kinds >= 3, "streams run in different orders: %d of 7 kinds", kinds);
     check(random.late > 0 && random.late < 24, "copies to the host are late, %d times of 24", random.late);
+    for (int k = 1; k <= 6; k++)
+        test_events((char[]){ (char)('0' + k), 0 });
+    test_cooperative();
     test_fault();
     printf("1..%u\n", tests);
     return failures != 0;

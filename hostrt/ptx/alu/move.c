@@ -57,6 +57,8 @@ static uint64_t special_value(const struct group *g, unsigned lane, unsigned whi
     case SR_GLOBALTIMER: return ptx_nanoseconds();
     case SR_DYNAMIC_SMEM: return t->launch->dynamic_shared;
     case SR_TOTAL_SMEM: return t->launch->dynamic_shared + t->launch->entry->shared_bytes;
+    case SR_ENVREG1: return t->launch->workspace >> 32;
+    case SR_ENVREG2: return (uint32_t)t->launch->workspace;
     default: return 0;
     }
 }
@@ -151,6 +153,8 @@ struct operand ptx_special_register(const char *name)
         { "%globaltimer", SR_GLOBALTIMER },
         { "%dynamic_smem_size", SR_DYNAMIC_SMEM },
         { "%total_smem_size", SR_TOTAL_SMEM },
+        { "%envreg1", SR_ENVREG1 },
+        { "%envreg2", SR_ENVREG2 },
     };
     size_t n = strcspn(name, ".");
     unsigned dimension = name[n] == '.' ? (unsigned)(name[n + 1] - 'x') : 0;

@@ -132,7 +132,7 @@ static struct variable *add_variable(struct parser *p, const struct declaration 
 /* Global and constant memory is allocated at once, since operands are addresses. */
 static void place_global(struct parser *p, struct variable *v)
 {
-    if (!v->address && !(v->address = ptx_global_alloc(v->size ? v->size : 1)))
+    if (!v->address && !(v->address = ptx_global_alloc(p->m->device, v->size ? v->size : 1)))
         parse_fail(p, "no memory for variable '%s' of %llu bytes", v->name,
                    (unsigned long long)v->size);
 }
