@@ -172,7 +172,11 @@ cat >k3.c <<'C'
 #include <stdio.h>
 int ext(void), one(void), two(void);
 #pragma omp declare target(ext)
-int ext(void) { return 3; }
+int kernel_6__m1(void);
+int v__m1 = 3; /* as the link might call the second kernel and variable */
+#pragma omp declare target(kernel_6__m1, v__m1)
+int kernel_6__m1(void) { return v__m1; }
+int ext(void) { return kernel_6__m1(); }
 int main(void) { return one() == 3 && two() == 13 ? puts("OK"), 0 : (printf("%d %d\n", one(), two()), 1); }
 C
 links "kernels and static variables of one name" kernels k1.c k2.c k3.c
@@ -319,6 +323,35 @@ int main(void)
 }
 C
 links "one lock for a name" critical crit.c crit2.c && check "... with any schedule" runs_any critical
+
+# Sixty static functions of one name in each of three files, and kernels with device code of their own: LLVM numbers what has a name already,
+# both when it links the files and when it replaces a function.
+sixty() {
+    seq 60 | sed "s/.*/static int __attribute__((noinline)) f&(int x) { return x + $2; }/"
+    printf '#pragma omp begin declare target\nint %s(int x) { return 0' "$1"; seq 60 | sed 's/.*/ + f&(x)/'
+    printf ';}\n#pragma omp end declare target\n'
+}
+for f in 1 2 3; do sixty sixty$f $f >sixty$f.c; done
+cat >>sixty1.c <<'C'
+#include <stdio.h>
+int sixty2(int), sixty3(int);
+#pragma omp declare target enter(sixty2, sixty3)
+#define REGION(n, value) \
+    _Pragma("omp target map(tofrom: r)") { \
+        _Pragma("omp parallel num_threads(2)") _Pragma("omp single") r += value; \
+        r++; \
+    }
+int main(void)
+{
+    int r = 0;
+    REGION(0, sixty1(0))
+    REGION(1, sixty1(0))
+    REGION(2, sixty1(0))
+    REGION(3, sixty2(0) + sixty3(0) + sixty1(0))
+    return r == 60 * 9 + 4 ? puts("OK"), 0 : (printf("%d\n", r), 1);
+}
+C
+links "static functions that LLVM numbers" sixty -fompgpu-mode=generic sixty1.c sixty2.c sixty3.c
 
 # ---------------------------------------------------------------- nothing to link, nothing paid
 check "a program without cross references" cc -v other.c k3.c -c && "$CC" $ARCH -v other.o -shared -o o.so 2>err; check "... is linked once" sh -c '[ "$(grep -c -e "/ld\" .* -o" -e "/ld .* -o" err)" = 1 ]'

@@ -1,8 +1,8 @@
-/* names of the user's that look like those of regions and of generated code: a function main_53 for the region in line 53 of main */
+/* names of the user's that look like those of regions and of generated code: a function main_62 for the region in line 62 of main */ /* also: -O0 -fompgpu-mode=generic */
 #include "check.h"
 
-int __omp_k = 3, __omp2_env = 4, main_53__omp_parallel = 5, main_53__omp_region = 6;
-int main_53(int x) { return x + 1; }
+int __omp_k = 3, __omp2_env = 4, main_62__omp_parallel = 5, main_62__omp_region = 6;
+int main_62(int x) { return x + 1; }
 static int my__parallel(int x) { return 2 * x; }
 
 /* of the host's interface, of bounds, of types that get a name, of a reduction's texts, of locks */
@@ -45,6 +45,15 @@ static void types(int n)
     CHECK_EQ(r, 40);
 }
 
+static int both__inside(int x) { return x + 1000 * omp_get_num_teams(); }
+static int both(int x) /* called inside of a parallel region and outside */
+{
+    int s = 0;
+#pragma omp parallel num_threads(2) reduction(+: s)
+    s++;
+    return x + (s == 0);
+}
+
 int main(void)
 {
     int a = 0, b[40] = { 0 }, on = 0;
@@ -52,10 +61,11 @@ int main(void)
     /* the next line is a region's */
 #pragma omp target map(tofrom: a, b, on)
     {
-        a = main_53(2) + __omp_k + my__parallel(__omp2_env) + main_53__omp_parallel + main_53__omp_region;
+        a = main_62(2) + __omp_k + my__parallel(__omp2_env) + main_62__omp_parallel + main_62__omp_region;
 #pragma omp parallel for
         for (int __omp_n = 0; __omp_n < 40; __omp_n++)
-            b[__omp_n] = __omp_n + a;
+            b[__omp_n] = both(__omp_n) + a;
+        a += both__inside(both(0)) - 1000;
         on = ON_DEVICE;
     }
     CHECK(on);

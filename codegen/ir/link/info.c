@@ -57,7 +57,12 @@ static const char *free_name(const struct reading *r, const char *name)
     struct ir_unit *u = r->u;
     if (!r->taken || !r->taken(u, r->input, name))
         return name;
-    const char *symbol = mem_printf("%s__m%u", name, r->input);
+    const char *symbol;
+    unsigned number = r->input;
+    do {
+        symbol = mem_printf("%s__m%u", name, number);
+        number += u->opt->ninputs; /* so that no two files try the same */
+    } while (ir_find_symbol(r->module, symbol) || r->taken(u, r->input, symbol));
     u->aliases = ir_grow(u->aliases, u->naliases, sizeof *u->aliases);
     u->aliases[u->naliases++] = (struct ir_alias){ r->input, name, symbol };
     return symbol;

@@ -3,7 +3,7 @@
  *
  *     generic kernel ─▶ f ─ region a, forked      generic kernel ─▶ f ─▶ region a, forked
  *          │            ▲      │              =>         │
- *          └─ region b ─┘  ◀───┘ whichever it is         └─ region b ─▶ f__inside ─▶ region a
+ *          └─ region b ─┘  ◀───┘ whichever it is         └─ region b ─▶ f.inside ─▶ region a
  *
  * One f would have to ask the runtime for its level, and the runtime to call any region from there:
  * to ptxas the region calls itself, and the stack that the kernel needs is not known.  With two,
@@ -43,7 +43,7 @@ static bool find_mixed(struct separation *s)
         if (!reaches[i] || !s->sequential[i] || !s->inside[i] || !LLVMIsAFunction(v) ||
             LLVMIsDeclaration(v))
             continue;
-        s->copies[i] = mem_printf("%s__inside", ir_name(v));
+        s->copies[i] = mem_printf("%s.inside", ir_name(v));
         any = true;
     }
     return any;

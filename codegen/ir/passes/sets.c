@@ -28,7 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of local symbols that exist once, between split and join */
+/* A local symbol that exists once is external between split and join, as PREFIX NUMBER _ NAME.  The
+ * number is there because LLVM's linker, where it replaces f, calls the old one f.1 for a while: an
+ * f.1 of the module that comes in would be taken for that one. */
 static const char once_prefix[] = "__ompgpu_once_";
 
 struct symbol { /* for all sets */
@@ -90,14 +92,19 @@ void ir_leave_address(LLVMModuleRef m, LLVMValueRef f, const char *own)
     LLVMSetLinkage(there, LLVMAvailableExternallyLinkage);
 }
 
+/* The name that a symbol had before name_all. */
+static const char *name_before(const char *name)
+{
+    if (!text_starts(name, once_prefix))
+        return name;
+    name += strlen(once_prefix);
+    return name + strspn(name, "0123456789") + strlen("_");
+}
+
 /* A set's own copy of a function whose address is the home's. */
 static void add_stand_in(LLVMModuleRef m, LLVMValueRef f)
 {
-    const char *name = ir_name(f);
-    ir_leave_address(m, f,
-                     mem_printf("%s__direct", text_starts(name, once_prefix)
-                                                  ? name + strlen(once_prefix)
-                                                  : name));
+    ir_leave_address(m, f, mem_printf("%s.direct", name_before(ir_name(f))));
     LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 
@@ -116,7 +123,7 @@ static struct symbol *name_all(const struct ir_study *s)
         LLVMValueRef v = s->g->nodes[i].value;
         bool once = exists_once(s, i);
         if (once && ir_is_local_linkage(v)) {
-            const char *name = mem_printf("%s%s", once_prefix, ir_name(v));
+            const char *name = mem_printf("%s%u_%s", once_prefix, i, ir_name(v));
             LLVMSetValueName2(v, name, strlen(name));
             LLVMSetLinkage(v, LLVMExternalLinkage);
         }
@@ -255,12 +262,12 @@ static void keep_own(const struct ir_unit *u)
 
 static void give_names_back(LLVMValueRef v)
 {
-    const char *name = ir_name(v);
-    if (text_starts(name, once_prefix) && !LLVMIsDeclaration(v)) {
-        LLVMSetLinkage(v, LLVMInternalLinkage);
-        name = mem_strdup(name + strlen(once_prefix));
-        LLVMSetValueName2(v, name, strlen(name));
-    }
+    const char *name = ir_name(v), *before = name_before(name);
+    if (before == name || LLVMIsDeclaration(v))
+        return;
+    LLVMSetLinkage(v, LLVMInternalLinkage);
+    before = mem_strdup(before);
+    LLVMSetValueName2(v, before, strlen(before));
 }
 
 static LLVMModuleRef join(const struct ir_unit *u, unsigned first, unsigned end)

@@ -77,7 +77,7 @@ if have_ptxas; then check "late: ptxas" assembles late.ptx; else skip "late: ptx
 
 # globalisation
 fn() { sed -n "/^define.*@$2(/,/^}/p" "$1"; }
-for n in stays moves runtime_size generic__region spmd__region; do cat globalise.[0-9]-globalise*.ll | sed 's/@__ompgpu_once_/@/g' >all.ll; fn all.ll $n >fn.$n; done
+for n in stays moves runtime_size generic__region spmd__region; do cat globalise.[0-9]-globalise*.ll | sed 's/@__ompgpu_once_[0-9]*_/@/g' >all.ll; fn all.ll $n >fn.$n; done
 check "local that does not escape stays" lacks fn.stays __ompgpu_
 check "array of a device function has a slot" has fn.moves '__ompgpu_slot_moves'
 check "array of a device function: nothing at run time" lacks fn.moves __ompgpu_heap alloca
