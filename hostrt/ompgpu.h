@@ -31,6 +31,9 @@ enum {
     /* other entries have the same base: what is not mapped yet of all with this bit gets one block
      * of storage, from the lowest to the highest; only the entries' own bytes are copied */
     OMPGPU_MAP_BLOCK = 512,
+    /* a variable that the region only reduces into: it is read and written once.  Small and not
+     * mapped, it travels in memory that the host and the device share, and nothing is copied */
+    OMPGPU_MAP_RESULT = 1024,
     OMPGPU_MAP_PRESENT = 0x1000, /* `present` modifier: an error when not mapped */
 };
 struct ompgpu_map {

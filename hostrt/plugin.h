@@ -63,10 +63,14 @@ struct ompgpu_plugin {
     int (*variable)(int ordinal, void *module, const char *name, void **address, size_t *size);
     int (*alloc)(int ordinal, size_t size, void **address); /* aligned to 256 */
     int (*free)(int ordinal, void *address);
-    /* Ordered before later calls of this host thread; `src` may be reused when it returns.  Other
-     * host threads may rely on it after sync. */
+    /* Memory at one address for host and device.  Both may be slow to reach it: what the host wrote
+     * is there for later launches, what a kernel wrote is there after sync.  May be NULL. */
+    int (*alloc_shared)(int ordinal, size_t size, void **address);
+    int (*free_shared)(int ordinal, void *address);
+    /* Ordered before later calls of this host thread, complete after sync; until then `src` stays
+     * as it is, unless it is on the stack. */
     int (*to_device)(int ordinal, void *dst, const void *src, size_t size);
-    /* complete on return */
+    /* ordered after earlier calls of this host thread, complete after sync */
     int (*from_device)(int ordinal, void *dst, const void *src, size_t size);
     /* ordered as to_device; ranges do not overlap */
     int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);

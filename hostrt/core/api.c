@@ -209,6 +209,11 @@ void *omp_get_mapped_ptr(const void *p, int number)
 }
 
 /* ------------------------------------------------------------------ copies */
+static int wait_for_copies(struct ompgpu_device *dev)
+{
+    return dev && dev->plugin->sync(dev->ordinal) ? EIO : 0;
+}
+
 /* Between two devices, by way of the host. */
 static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_device *to,
                        struct ompgpu_device *from)
@@ -218,8 +223,8 @@ static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_de
     int bad = buffer ? 0 : ENOMEM;
     for (size_t n; size && !bad; dst += n, src += n, size -= n) {
         n = size < room ? size : room;
-        if (from->plugin->from_device(from->ordinal, buffer, src, n) ||
-            to->plugin->to_device(to->ordinal, dst, buffer, n))
+        if (from->plugin->from_device(from->ordinal, buffer, src, n) || wait_for_copies(from) ||
+            to->plugin->to_device(to->ordinal, dst, buffer, n) || wait_for_copies(to))
             bad = EIO;
     }
     ompgpu_xfree(buffer);
@@ -245,11 +250,6 @@ static int copy_bytes(char *dst, const char *src, size_t size, struct ompgpu_dev
     return copy_across(dst, src, size, to, from);
 }
 
-static int wait_for_copies(struct ompgpu_device *to)
-{
-    return to && to->plugin->sync(to->ordinal) ? EIO : 0;
-}
-
 int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offset,
                       size_t src_offset, int dst_number, int src_number)
 {
@@ -258,7 +258,7 @@ int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offs
         return EINVAL;
     int bad =
         copy_bytes((char *)dst + dst_offset, (const char *)src + src_offset, length, to, from);
-    return bad ? bad : wait_for_copies(to);
+    return bad ? bad : wait_for_copies(to ? to : from);
 }
 
 struct rect { /* all per dimension, outermost first */
@@ -309,7 +309,7 @@ int omp_target_memcpy_rect(void *dst, const void *src, size_t element, int ndims
         ompgpu_device_try(src_number, &r.from))
         return EINVAL;
     int bad = copy_rect(&r, dst, src, 0, ndims);
-    return bad ? bad : wait_for_copies(r.to);
+    return bad ? bad : wait_for_copies(r.to ? r.to : r.from);
 }
 
 /* ------------------------------------------------------------------ copies as tasks */

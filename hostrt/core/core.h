@@ -200,7 +200,9 @@ enum {
     OMPGPU_TEAM_HEAP = 64 << 10,
     OMPGPU_THREAD_COPIES = 8 << 10,
     OMPGPU_STACK_SIZE = 8 << 10,
-    OMPGPU_PLACES = 4096
+    OMPGPU_PLACES = 4096,
+    OMPGPU_RESULTS = 64, /* bits of ompgpu_thread.results */
+    OMPGPU_RESULT_BYTES = 64
 };
 struct ompgpu_buffer {
     void *device;
@@ -214,6 +216,7 @@ struct ompgpu_thread_device {
     struct ompgpu_buffer heap;
     /* of the heaps in it: OMPGPU_PLACES words, 0 between kernels */
     struct ompgpu_buffer locks;
+    void *results; /* OMPGPU_RESULTS cells that host and device share */
 };
 struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */
     struct ompgpu_thread *next;
@@ -223,6 +226,7 @@ struct ompgpu_thread { /* of one host thread at a time; handed on when it ends *
     struct ompgpu_device *entered;
     const struct ompgpu_map *maps;
     unsigned nmaps;
+    uint64_t results; /* of the running region: bit i: item i has a cell (OMPGPU_MAP_RESULT) */
     /* of the running region; point into few_… or heap */
     uintptr_t *addresses;
     void **params;
@@ -246,6 +250,9 @@ int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned 
 int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
 int ompgpu_locks_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned **out);
 int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
+/* A cell for item i of the running region, of OMPGPU_RESULT_BYTES, for this host thread's next
+ * launch; NULL: there is none. */
+void *ompgpu_result_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned i);
 /* after a failed kernel: its header and the locks are unknown */
 void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);
 /* Around a fork.  In the child: all threads but the caller's have gone. */
@@ -343,6 +350,9 @@ enum ompgpu_leave {
 };
 int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                      unsigned n, enum ompgpu_leave);
+/* After the kernel has ended: stores the results of the region whose data the thread has entered.
+ */
+void ompgpu_data_results(struct ompgpu_thread *);
 int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                        unsigned n);
 bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);

@@ -14,6 +14,9 @@
  * address.  The mapping that holds the pointer remembers both, so that copying the storage around
  * it in either direction leaves each side with its own.
  *
+ * A variable that a region only reduces into (OMPGPU_MAP_RESULT) and that is not mapped gets no
+ * mapping: it travels in a cell of memory that host and device share (scratch.c).
+ *
  * With `requires unified_shared_memory` nothing is created: only declare target variables and what
  * the program associates have storage of their own on the device.
  *
@@ -33,8 +36,9 @@ struct work { /* one construct at work */
     const struct ompgpu_map *maps; /* its items */
     unsigned n;
     uint64_t number;
-    bool copied;           /* something went to the device */
-    enum ompgpu_leave how; /* leaving only */
+    struct ompgpu_thread *thread; /* whose region it is; NULL: no region */
+    bool copied;                  /* something went to the device, or comes from it */
+    enum ompgpu_leave how;        /* leaving only */
 };
 
 /* ------------------------------------------------------------------ messages */
@@ -135,10 +139,14 @@ static int copy_from(struct work *w, const struct ompgpu_entry *e, const char *n
                      uintptr_t begin, size_t size)
 {
     struct ompgpu_attachment *a;
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
+    bool attached = false;
+    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size)); attached = true)
         memcpy(&a->saved, (void *)a->host, sizeof a->saved);
     int bad = w->dev->plugin->from_device(w->dev->ordinal, (void *)begin,
                                           (const void *)device_address(e, begin), size);
+    w->copied = bad || !attached;
+    if (!w->copied)
+        bad = w->dev->plugin->sync(w->dev->ordinal);
     for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
         memcpy((void *)a->host, &a->saved, sizeof a->saved);
     if (!bad && __builtin_expect(ompgpu_settings.info, 0))
@@ -469,6 +477,30 @@ static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_ent
     return 0;
 }
 
+/* A variable that the region only reduces into: no storage of its own, no copy. */
+static bool enter_result(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
+{
+    unsigned i = (unsigned)(m - w->maps);
+    void *cell;
+    if (!(m->flags & OMPGPU_MAP_RESULT) || !w->thread || m->size > OMPGPU_RESULT_BYTES ||
+        !(cell = ompgpu_result_get(w->dev, w->thread, i)))
+        return false;
+    if (m->flags & OMPGPU_MAP_TO)
+        memcpy(cell, m->begin, m->size);
+    w->thread->results |= (uint64_t)1 << i;
+    *address = (uintptr_t)cell;
+    return true;
+}
+
+void ompgpu_data_results(struct ompgpu_thread *t)
+{
+    for (uint64_t left = t->results; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        if (t->maps[i].flags & OMPGPU_MAP_FROM)
+            memcpy((void *)t->maps[i].begin, (const void *)t->addresses[i], t->maps[i].size);
+    }
+}
+
 static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
 {
     struct ompgpu_entry *e;
@@ -478,6 +510,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
         return -1;
     if (!e && (!m->size || ompgpu_unified()))
         return must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : enter_unmapped(w, m, address);
+    if (!e && enter_result(w, m, address))
+        return 0;
     if (!e) {
         if (create_entry(w, m, &e))
             return -1;
@@ -496,6 +530,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
 /* Takes back what the first n items did. */
 static void undo_entering(struct work *w, const struct ompgpu_map *maps, unsigned n)
 {
+    if (w->copied)
+        w->dev->plugin->sync(w->dev->ordinal); /* into what is freed now */
     while (n-- > 0) {
         const struct ompgpu_map *m = &maps[n];
         struct ompgpu_entry *e =
@@ -538,7 +574,9 @@ static void note_region(struct ompgpu_device *dev, const struct ompgpu_map *maps
 int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
                       const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
 {
-    struct work w = { .dev = dev, .where = where, .maps = maps, .n = n };
+    struct work w = {
+        .dev = dev, .where = where, .maps = maps, .n = n, .thread = addresses ? ompgpu_self_ : NULL
+    };
     unsigned done = 0, flags = 0;
     int bad = 0;
     bool locked = lock_tables(dev);
@@ -597,6 +635,13 @@ static int copy_back(struct work *w, const struct ompgpu_map *m)
     return p.size && copy_from(w, e, m->name, p.begin, p.size) ? item_failed(w, m) : 0;
 }
 
+/* What entering has counted. */
+static bool was_counted(const struct work *w, unsigned i)
+{
+    bool in_cell = w->thread && i < OMPGPU_RESULTS && (w->thread->results >> i & 1);
+    return is_counted(&w->maps[i]) && !in_cell;
+}
+
 static void free_if_unused(struct work *w, const struct ompgpu_map *m)
 {
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
@@ -615,7 +660,7 @@ static void first_thread_is_done(struct ompgpu_device *dev)
 int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
                      const struct ompgpu_map *maps, unsigned n, enum ompgpu_leave how)
 {
-    struct work w = { .dev = dev, .where = where, .how = how };
+    struct work w = { .dev = dev, .where = where, .maps = maps, .how = how };
     int bad = 0;
     bool more = false;
     bool locked = lock_tables(dev);
@@ -624,17 +669,25 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
         first_thread_is_done(dev);
     }
     w.number = ++dev->construct;
-    if (ompgpu_self_ && ompgpu_self_->maps == maps)
-        ompgpu_self_->entered = NULL;
+    if (ompgpu_self_ && ompgpu_self_->maps == maps) {
+        w.thread = ompgpu_self_;
+        w.thread->entered = NULL;
+    }
+    if (how == OMPGPU_LEAVE_DISCARD) /* copies may be under way still */
+        dev->plugin->sync(dev->ordinal);
     for (unsigned i = n; i-- > 0 && !bad;)
-        if (is_counted(&maps[i]))
+        if (was_counted(&w, i))
             bad = count_down(&w, &maps[i], &more);
     for (unsigned i = n; more && how != OMPGPU_LEAVE_DISCARD && i-- > 0 && !bad;)
-        if (is_counted(&maps[i]))
+        if (was_counted(&w, i))
             bad = copy_back(&w, &maps[i]);
+    if (w.copied && dev->plugin->sync(dev->ordinal))
+        bad = -1;
     for (unsigned i = n; more && i-- > 0;)
-        if (is_counted(&maps[i]))
+        if (was_counted(&w, i))
             free_if_unused(&w, &maps[i]);
+    if (w.thread)
+        w.thread->maps = NULL, w.thread->results = 0;
     unlock_tables(dev, locked);
     return bad;
 }
@@ -665,8 +718,8 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
     wait_for_first_thread(dev);
     for (unsigned i = 0; i < n && !bad; i++)
         bad = update_item(&w, &maps[i]);
-    if (!bad && w.copied)
-        bad = settle_copies(&w, false);
+    if (w.copied && settle_copies(&w, false))
+        bad = -1;
     unlock_tables(dev, locked);
     return bad;
 }

@@ -1,5 +1,6 @@
 /* scratch.c - what the runtime keeps per host thread: buffers for a launch on the host, and per
- * device the scratchpad of league reductions, private copies of aggregates, and the team heaps.
+ * device the scratchpad of league reductions, private copies of aggregates, the team heaps, and the
+ * cells of results.
  *
  * A thread's state outlives the thread: when it ends, the state goes back to a pool and the next
  * new thread takes it over, so that no device call is made while a thread dies and a scratchpad's
@@ -207,6 +208,25 @@ int ompgpu_heap_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t b
     return plain_get(dev, &t->devices[dev->number].heap, bytes, out);
 }
 
+void *ompgpu_result_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned i)
+{
+    void **cells = &t->devices[dev->number].results;
+    if (i >= OMPGPU_RESULTS)
+        return NULL;
+    if (!*cells &&
+        (!dev->plugin->alloc_shared ||
+         dev->plugin->alloc_shared(dev->ordinal, OMPGPU_RESULTS * OMPGPU_RESULT_BYTES, cells)))
+        return *cells = NULL;
+    return (char *)*cells + i * OMPGPU_RESULT_BYTES;
+}
+
+static void results_drop(struct ompgpu_device *dev, void **cells)
+{
+    if (*cells)
+        dev->plugin->free_shared(dev->ordinal, *cells);
+    *cells = NULL;
+}
+
 void ompgpu_threads_close(void)
 {
     pthread_mutex_lock(&lock);
@@ -217,6 +237,7 @@ void ompgpu_threads_close(void)
             buffer_drop(&ompgpu_devices[i], &t->devices[i].copies);
             buffer_drop(&ompgpu_devices[i], &t->devices[i].heap);
             buffer_drop(&ompgpu_devices[i], &t->devices[i].locks);
+            results_drop(&ompgpu_devices[i], &t->devices[i].results);
         }
         ompgpu_xfree(t->devices);
         if (t->addresses != t->few_addresses)

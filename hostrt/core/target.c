@@ -158,6 +158,8 @@ static int run_region(struct running *r, const struct ompgpu_param *params, unsi
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->thread->params);
     if (!bad)
         bad = r->dev->plugin->sync(r->dev->ordinal);
+    if (!bad && r->thread->results)
+        ompgpu_data_results(r->thread);
     if (__builtin_expect(ompgpu_settings.info, 0) && !bad) {
         ompgpu_info_launch(&r->where, r->dev, r->function, g, ompgpu_clock() - start);
         ompgpu_info_reduction(&r->where, r->dev, r->function, g, g.teams * reduce);
@@ -215,6 +217,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         fail_region(&r, false);
     if (__builtin_expect(ompgpu_has_tool, 0))
         ompgpu_tool_begin(OMPGPU_TOOL_TARGET, r.dev, __builtin_return_address(0));
+    r.thread->results = 0;
     if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))
         fail_region(&r, false);
     if (run_region(&r, params, nparams, launch))

@@ -49,8 +49,6 @@ struct cuda_device {
     CUdevice handle;
     CUcontext context; /* immutable while open */
     unsigned arch;
-    /* the device reads pageable host memory itself: no staging copy */
-    bool pageable_access;
     struct cuda_memory memory;
     /* CU_LIMIT_STACK_SIZE of the context; grows under stack_lock */
     atomic_size_t stack;

@@ -270,7 +270,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
         return 1;
     d->arch = info->arch;
     pthread_mutex_init(&d->stack_lock, NULL);
-    d->pageable_access = info->unified = pageable != 0;
+    info->unified = pageable != 0;
     ompgpu_cuda_memory_init(&d->memory, info->total_memory);
     d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
     if (enter_device(ordinal, &stream) ||
@@ -453,28 +453,32 @@ static int cuda_free(int ordinal, void *address)
                         "cuMemFree", ": %p", address);
 }
 
-/* An asynchronous copy takes its source into a staging buffer before it returns, unless the device
- * can read the source itself: memory that the program has registered with CUDA, and on some
- * machines big pageable blocks. */
-static bool source_is_read_later(const struct cuda_device *d, const void *src, size_t size)
+/* Pinned; with unified virtual addressing, which all 64-bit drivers have, the device uses the same
+ * address. */
+static int cuda_alloc_shared(int ordinal, size_t size, void **address)
 {
-    unsigned type = 0;
-    if (d->pageable_access && size > 64 << 10)
-        return true;
-    return ompgpu_cuda.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                             (CUdeviceptr)src) == CUDA_SUCCESS;
+    enum { PORTABLE = 1, DEVICE_MAP = 2 };
+    CUstream stream;
+    return enter_device(ordinal, &stream) ||
+           CALL(ordinal, cuMemHostAlloc, address, size, PORTABLE | DEVICE_MAP);
 }
 
+static int cuda_free_shared(int ordinal, void *address)
+{
+    CUstream stream;
+    return enter_device(ordinal, &stream) || CALL(ordinal, cuMemFreeHost, address);
+}
+
+/* A copy from pageable memory takes its source into a staging buffer before it returns.  It does
+ * not from memory that the program has registered with CUDA, and not from large pageable blocks
+ * where the device can read those itself. */
 static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
 {
     CUstream stream;
     if (!size)
         return 0;
-    if (enter_device(ordinal, &stream) ||
-        CALL(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream))
-        return 1;
-    return source_is_read_later(&devices[ordinal], src, size) &&
-           CALL(ordinal, cuStreamSynchronize, stream);
+    return enter_device(ordinal, &stream) ||
+           CALL(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream);
 }
 
 static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size)
@@ -483,8 +487,7 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
     if (!size)
         return 0;
     return enter_device(ordinal, &stream) ||
-           CALL(ordinal, cuMemcpyDtoHAsync, dst, (CUdeviceptr)src, size, stream) ||
-           CALL(ordinal, cuStreamSynchronize, stream);
+           CALL(ordinal, cuMemcpyDtoHAsync, dst, (CUdeviceptr)src, size, stream);
 }
 
 static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size)
@@ -585,6 +588,8 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .variable = cuda_variable,
     .alloc = cuda_alloc,
     .free = cuda_free,
+    .alloc_shared = cuda_alloc_shared,
+    .free_shared = cuda_free_shared,
     .to_device = cuda_to_device,
     .from_device = cuda_from_device,
     .device_copy = cuda_device_copy,

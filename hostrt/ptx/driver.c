@@ -364,6 +364,19 @@ EXPORT CUresult cuMemFree_v2(CUdeviceptr p)
     ptx_stream_finish_all(current);
     return !p || ptx_global_free(p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
+/* What the host writes there, it writes at any time: all of it counts as written. */
+EXPORT CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
+{
+    CUdeviceptr address;
+    CUresult r = cuMemAlloc_v2(&address, size);
+    (void)flags;
+    if (r)
+        return r;
+    ptx_global_define(address, size);
+    *p = (void *)address;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemFreeHost(void *p) { return cuMemFree_v2((CUdeviceptr)p); }
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream s)
 {
     struct work w = { .kind = WORK_UPLOAD, .to = to, .size = size };
@@ -393,11 +406,4 @@ EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t si
         return r;
     bool good = ptx_global_is_allocated(from, size) && ptx_global_is_allocated(to, size);
     return good ? ptx_stream_add(s, w) : CUDA_ERROR_INVALID_VALUE;
-}
-EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
-{
-    if (a != CU_POINTER_ATTRIBUTE_MEMORY_TYPE || !ptx_global_is_allocated(p, 1))
-        return CUDA_ERROR_INVALID_VALUE;
-    *(unsigned *)value = 2; /* CU_MEMORYTYPE_DEVICE */
-    return CUDA_SUCCESS;
 }

@@ -86,6 +86,30 @@ static double region_cost(unsigned n, bool sum)
     return best;
 }
 
+/* The same for a region that reduces n variables, which are not mapped. */
+static double result_cost(unsigned n)
+{
+    struct ompgpu_map maps[MAX_VARS];
+    struct ompgpu_param params[MAX_VARS];
+    struct ompgpu_launch launch = { .device = OMPGPU_DEVICE_DEFAULT, .trip = 1 << 20, .flags = OMPGPU_LAUNCH_SPMD | OMPGPU_LAUNCH_TEAMS |
+                                    OMPGPU_LAUNCH_DISTRIBUTE | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_REDUCTION };
+    double best = 1e30;
+    for (unsigned i = 0; i < n; i++) {
+        maps[i] = (struct ompgpu_map){ .base = data[i], .begin = data[i], .size = 8, .name = "x",
+                                       .flags = OMPGPU_MAP_TOFROM | OMPGPU_MAP_IMPLICIT | OMPGPU_MAP_RESULT };
+        params[i] = (struct ompgpu_param){ .size = sizeof(void *), .map = (int)i };
+    }
+    for (unsigned r = 0; r < REPEATS; r++) {
+        double start = now();
+        for (unsigned i = 0; i < RUNS; i++)
+            if (__ompgpu_target(&sum_region, maps, n, params, n, &launch))
+                exit(1);
+        double t = (now() - start) / RUNS;
+        best = t < best ? t : best;
+    }
+    return best;
+}
+
 /* What the fake driver takes of it. */
 static double driver_cost(void *driver)
 {
@@ -138,6 +162,8 @@ int main(void)
     for (unsigned i = 0; i < sizeof vars / sizeof *vars; i++)
         printf("present-variable-of-%u %.0f ns 40\n", vars[i], (region_cost(vars[i], false) - empty) / vars[i]);
     printf("reduction-of-a-present-array %.0f ns 150\n", region_cost(2, true) - driver_cost(driver));
+    printf("reduction-of-a-scalar %.0f ns 140\n", result_cost(1) - driver_cost(driver));
+    printf("reduction-of-two-scalars %.0f ns 150\n", result_cost(2) - driver_cost(driver));
     *(void **)&count = dlsym(driver, "nullcuda_count");
     *(void **)&reset = dlsym(driver, "nullcuda_reset");
     struct ompgpu_launch launch = { .device = OMPGPU_DEVICE_DEFAULT, .num_teams = 1, .thread_limit = 32, .flags = OMPGPU_LAUNCH_SPMD };

@@ -36,7 +36,7 @@ struct CUstream_st { struct CUstream_st *next; int device; };
 struct failure { int call; unsigned long at; CUresult code; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;          /* guards all below */
-static bool configured, initialised, registered;
+static bool configured, initialised;
 static int arch = 90, ndevices = 1;
 static size_t memory = 1 << 30, used[MAX_DEVICES], stack_limit[MAX_DEVICES];
 static struct CUctx_st contexts[MAX_DEVICES];
@@ -111,7 +111,6 @@ static void configure(void)
     if (ndevices > MAX_DEVICES)
         ndevices = MAX_DEVICES;
     memory = number("NULLCUDA_MEMORY", 1 << 30);
-    registered = number("NULLCUDA_REGISTERED", 0) != 0;
     for (int i = 0; i < MAX_DEVICES; i++)
         contexts[i].device = i;
     add_failures(getenv("NULLCUDA_FAIL"));
@@ -456,6 +455,22 @@ CUresult cuMemFree_v2(CUdeviceptr p)
     return leave(CUDA_ERROR_INVALID_VALUE);
 }
 
+CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
+{
+    ENTER(cuMemHostAlloc, true);
+    WANT(size && flags < 8, CUDA_ERROR_INVALID_VALUE);
+    *p = calloc(1, size);
+    return leave(*p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+CUresult cuMemFreeHost(void *p)
+{
+    ENTER(cuMemFreeHost, true);
+    WANT(p, CUDA_ERROR_INVALID_VALUE);
+    free(p);
+    return leave(CUDA_SUCCESS);
+}
+
 /* With the last user go the context's memory and its fault. */
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d)
 {
@@ -497,15 +512,6 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUs
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
     WANT(on_device(dst, size) && on_device(src, size), CUDA_ERROR_INVALID_VALUE);
     memmove((void *)dst, (void *)src, size);
-    return leave(CUDA_SUCCESS);
-}
-
-CUresult cuPointerGetAttribute(void *value, CUpointer_attribute a, CUdeviceptr p)
-{
-    ENTER(cuPointerGetAttribute, true);
-    (void)p;
-    WANT(registered && a == CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CUDA_ERROR_INVALID_VALUE);
-    *(unsigned *)value = 1;
     return leave(CUDA_SUCCESS);
 }
 

@@ -4,7 +4,6 @@
  *   NULLCUDA_ARCH=90           compute capability of the devices
  *   NULLCUDA_DEVICES=1         how many
  *   NULLCUDA_MEMORY=1073741824 bytes of each
- *   NULLCUDA_REGISTERED=1      all host memory counts as registered
  *   NULLCUDA_FAIL=CALL:N[:CODE][,…]   the N-th call of CALL fails with CODE (cuMemAlloc_v2: 2, others 999)
  *   NULLCUDA_FAIL_AT_SYNC=N[:CODE]    the N-th kernel faults: the next cuStreamSynchronize and everything after it fail with CODE (719)
  *   NULLCUDA_COUNTS=FILE       at exit: a line `CALL COUNT` for every call made

@@ -53,19 +53,10 @@ static int in_new_process(const char *program, const char *environment)
     return system(command) >> 8;
 }
 
+/* Prints nothing, has no devices. */
 static int child(void)
 {
-    struct ompgpu_device_info info;
-    char *wants = getenv("RT_CUDA_WANTS"), data[8] = "1234567";
-    void *p;
-    if (!wants) {                     /* prints nothing, has no devices */
-        printf("# %s\n", ompgpu_cuda_plugin.num_devices() ? "devices" : ompgpu_plugin_message());
-        return 0;
-    }
-    /* registered memory: the copy is waited for */
-    if (!dev->num_devices() || dev->open(0, &info) || dev->alloc(0, 8, &p) || dev->to_device(0, p, data, 8))
-        return 1;
-    dev->close(0);
+    printf("# %s\n", ompgpu_cuda_plugin.num_devices() ? "devices" : ompgpu_plugin_message());
     return 0;
 }
 
@@ -105,7 +96,7 @@ static int scenario(unsigned rounds)
               dev->device_copy(0, q, p, 1000) || !dev->occupancy(0, &f, 128);
         for (unsigned i = 0; !bad && i < rounds; i++)
             bad = dev->launch(0, &f, 10, 128, params) || dev->sync(0);
-        bad = bad || dev->from_device(0, back, q, 1000) || memcmp(data, back, 1000);
+        bad = bad || dev->from_device(0, back, q, 1000) || dev->sync(0) || memcmp(data, back, 1000);
         bad = dev->free(0, p) || bad;
         bad = dev->free(0, q) || bad;
         dev->unload(0, module);
@@ -117,7 +108,7 @@ static int scenario(unsigned rounds)
 /* Calls whose failure does not matter, because something else happens then. */
 static bool may_fail(const char *call)
 {
-    static const char *const calls[] = { "cuGetErrorName", "cuGetErrorString", "cuPointerGetAttribute", "cuStreamDestroy_v2",
+    static const char *const calls[] = { "cuGetErrorName", "cuGetErrorString", "cuStreamDestroy_v2",
                                          "cuMemFree_v2", "cuModuleUnload", "cuDevicePrimaryCtxRelease_v2" };
     for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
         if (!strcmp(calls[i], call))
@@ -280,13 +271,6 @@ int main(int argc, char **argv)
     setenv("OMPGPU_CUDA_DRIVER", path, 0);
     check(in_new_process(argv[0], "OMPGPU_CUDA_DRIVER=/nowhere/libcuda.so.1") == 0, "no driver is no error");
     check(in_new_process(argv[0], "NULLCUDA_DEVICES=0") == 0, "no device is no error");
-    snprintf(path, sizeof path, "/tmp/rt_cuda-%d", (int)getpid());
-    setenv("RT_CUDA_COUNTS", path, 1);
-    check(in_new_process(argv[0], "RT_CUDA_WANTS=1 NULLCUDA_REGISTERED=1 NULLCUDA_COUNTS=$RT_CUDA_COUNTS") == 0 &&
-          system("grep -q 'cuStreamSynchronize 1' $RT_CUDA_COUNTS") == 0, "a copy from registered memory is waited for");
-    check(in_new_process(argv[0], "RT_CUDA_WANTS=1 NULLCUDA_COUNTS=$RT_CUDA_COUNTS") == 0 &&
-          system("grep -q cuStreamSynchronize $RT_CUDA_COUNTS") != 0, "a copy from other memory is not");
-    remove(path);
 
     setenv("NULLCUDA_DEVICES", "2", 1);
     setenv("NULLCUDA_MEMORY", "67108864", 1);

@@ -62,6 +62,30 @@ static void simple_maps(void)
     OK(!is_present(x) && fake_live == 0, "nothing stays");
 }
 
+/* A variable that the region only reduces into. */
+static void results(void)
+{
+    enum { RESULT = OMPGPU_MAP_TOFROM | OMPGPU_MAP_RESULT };
+    int x[5] = { 1, 2, 3, 4, 5 }, large[17] = { 1 };
+    const struct ompgpu_map whole[] = { MAP(x, OMPGPU_MAP_TO) };
+    run_add(x, 1, 1, RESULT);           /* the first one makes the cells */
+    long to = fake_calls[FAKE_TO], from = fake_calls[FAKE_FROM], alloc = fake_calls[FAKE_ALLOC], sync = fake_calls[FAKE_SYNC];
+    run_add(x, 5, 10, RESULT);
+    OK(x[0] == 12 && x[4] == 15 && !is_present(x), "a result comes back");
+    OK(fake_calls[FAKE_TO] == to && fake_calls[FAKE_FROM] == from && fake_calls[FAKE_ALLOC] == alloc && fake_calls[FAKE_SYNC] == sync + 1,
+       "… without a copy, memory of its own or another wait");
+    run_add(x, 5, 10, OMPGPU_MAP_TO | OMPGPU_MAP_RESULT);
+    OK(x[0] == 12, "with map(to:) it does not come back");
+    BEGIN(whole);
+    run_add(x, 5, 1, RESULT);
+    OK(x[0] == 12 && DEVICE(x)[0] == 13 && fake_calls[FAKE_FROM] == from, "where it is mapped it stays there");
+    END(whole);
+    run_add(large, 17, 1, RESULT);
+    OK(large[0] == 2 && large[16] == 1 && fake_calls[FAKE_FROM] == from + 1, "a large one is mapped");
+    fake_fail[FAKE_LAUNCH] = 1;
+    OK(FATAL(run_add(x, 5, 1, RESULT)) && x[0] == 12, "a region that fails leaves it alone");
+}
+
 static void nested(void)
 {
     int x[5] = { 1, 2, 3, 4, 5 };
@@ -297,6 +321,7 @@ int main(void)
     fake_unit.vars = vars, fake_unit.nvars = COUNT(vars);
     fake_register();
     simple_maps();
+    results();
     nested();
     same_construct_twice();
     sections();

@@ -129,20 +129,54 @@ static int fake_free(int n, void *address)
     free(address);
     return fake_call(FAKE_FREE);
 }
+static int fake_alloc_shared(int n, size_t size, void **address)
+{
+    int bad = fake_alloc(n, size, address);
+    fake_live -= !bad;
+    return bad;
+}
+static int fake_free_shared(int n, void *address)
+{
+    fake_live++;
+    return fake_free(n, address);
+}
+/* Copies are made as late as a device may make them: at this thread's next launch or sync.  Pointers are taken at once. */
+static _Thread_local struct fake_copy { void *dst; const void *src; size_t size; uint64_t pointer; } *fake_queue;
+static _Thread_local unsigned fake_queued;
+static void fake_flush(void)
+{
+    for (unsigned i = 0; i < fake_queued; i++) {
+        const struct fake_copy *c = &fake_queue[i];
+        memcpy(c->dst, c->src ? c->src : &c->pointer, c->size);
+    }
+    free(fake_queue);
+    fake_queue = NULL, fake_queued = 0;
+}
+static int fake_enqueue(enum fake_call kind, void *dst, const void *src, size_t size)
+{
+    if (fake_call(kind))
+        return -1;
+    struct fake_copy c = { dst, src, size, 0 };
+    if (kind == FAKE_TO && size == sizeof c.pointer)
+        memcpy(&c.pointer, src, size), c.src = NULL;
+    fake_queue = realloc(fake_queue, (fake_queued + 1) * sizeof *fake_queue);
+    fake_queue[fake_queued++] = c;
+    return 0;
+}
 static int fake_to(int n, void *dst, const void *src, size_t size)
 {
     (void)n;
-    return fake_call(FAKE_TO) ? -1 : (memcpy(dst, src, size), 0);
+    return fake_enqueue(FAKE_TO, dst, src, size);
 }
 static int fake_from(int n, void *dst, const void *src, size_t size)
 {
     (void)n;
-    return fake_call(FAKE_FROM) ? -1 : (memcpy(dst, src, size), 0);
+    return fake_enqueue(FAKE_FROM, dst, src, size);
 }
 static int fake_copy(int n, void *dst, const void *src, size_t size)
 {
     (void)n;
-    return fake_call(FAKE_COPY) ? -1 : (memcpy(dst, src, size), 0);
+    return fake_enqueue(FAKE_COPY, dst, src, size);
 }
 static unsigned fake_occupancy(int n, struct ompgpu_function *f, unsigned threads)
 {
@@ -154,6 +188,7 @@ static int fake_launch(int n, struct ompgpu_function *f, unsigned teams, unsigne
     (void)n;
     if (fake_call(FAKE_LAUNCH))
         return -1;
+    fake_flush();
     __atomic_store(&fake_geometry.teams, &teams, __ATOMIC_RELAXED);
     __atomic_store(&fake_geometry.threads, &threads, __ATOMIC_RELAXED);
     ((const struct fake_kernel *)f->handle)->run(params);
@@ -162,6 +197,7 @@ static int fake_launch(int n, struct ompgpu_function *f, unsigned teams, unsigne
 static int fake_sync(int n)
 {
     (void)n;
+    fake_flush();
     return fake_call(FAKE_SYNC);
 }
 static int fake_none(void) { return 0; }
@@ -169,8 +205,10 @@ static const char *fake_counts(void) { return ", 7 barriers"; }
 static bool fake_fault(uintptr_t *address) { return *address = 0, false; }
 const struct ompgpu_plugin ompgpu_cuda_plugin = { .name = "cuda", .image_kinds = 1 << OMPGPU_IMAGE_PTX, .num_devices = fake_none };
 const struct ompgpu_plugin ompgpu_emu_plugin = {
-    "emu", 1 << OMPGPU_IMAGE_EMU, fake_num, fake_open, fake_close, fake_pick, fake_load, fake_unload, fake_function, fake_variable, fake_alloc,
-    fake_free, fake_to, fake_from, fake_copy, fake_occupancy, fake_launch, fake_sync, fake_counts, NULL, fake_fault,
+    .name = "emu", .image_kinds = 1 << OMPGPU_IMAGE_EMU, .num_devices = fake_num, .open = fake_open, .close = fake_close, .pick = fake_pick,
+    .load = fake_load, .unload = fake_unload, .function = fake_function, .variable = fake_variable, .alloc = fake_alloc, .free = fake_free, .alloc_shared = fake_alloc_shared, .free_shared = fake_free_shared,
+    .to_device = fake_to, .from_device = fake_from, .device_copy = fake_copy, .occupancy = fake_occupancy, .launch = fake_launch,
+    .sync = fake_sync, .counts = fake_counts, .fault = fake_fault,
 };
 
 /* ------------------------------------------------------------------ a unit with an image of fake_kernels */

@@ -88,10 +88,31 @@ SAME_BIT(RELEASE);
 SAME_BIT(ALWAYS);
 SAME_BIT(PRESENT);
 
-static unsigned flags_of(const struct omp_map *m)
+static bool is_whole_variable(const struct omp_item *item)
+{
+    return !item->nsections && !item->derefs && !item->nmembers;
+}
+
+/* A variable that the leaves below `target` reduce: what is in the region is private, and one
+ * thread combines it with the variable. */
+static bool is_result(const struct omp_construct *c, const struct omp_map *m)
+{
+    const struct omp_var *v = m->item ? m->item->var : m->var;
+    if (!(c->leaves & OMPL_TARGET) || (m->item && !is_whole_variable(m->item)) ||
+        (m->type & ~(unsigned)(OMPM_TOFROM | OMPM_CLOSE)))
+        return false;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
+            if (k->items[i].var == v && is_whole_variable(&k->items[i]))
+                return true;
+    return false;
+}
+
+static unsigned flags_of(const struct omp_construct *c, const struct omp_map *m)
 {
     return (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
-           (m->attach ? OMPGPU_MAP_ATTACH : 0) | (m->in_block ? OMPGPU_MAP_BLOCK : 0);
+           (m->attach ? OMPGPU_MAP_ATTACH : 0) | (m->in_block ? OMPGPU_MAP_BLOCK : 0) |
+           (is_result(c, m) ? OMPGPU_MAP_RESULT : 0);
 }
 
 /* The bytes of a struct that a region surely uses, as map entries have them. */
@@ -109,7 +130,7 @@ static const char *used_bytes(struct cg *cg, const struct omp_construct *c, cons
 static void write_map_entry(struct cg *cg, struct entries *e, const struct omp_construct *c,
                             const struct omp_map *m)
 {
-    unsigned flags = flags_of(m);
+    unsigned flags = flags_of(c, m);
     if (!m->item) {
         const char *v = cg_spell(cg, m->var), *at = cg_strf(cg, "&(%s)", v);
         write_entry(cg, e, at, at, cg_strf(cg, "sizeof(%s)", v),
@@ -130,7 +151,7 @@ static void write_map_entry(struct cg *cg, struct entries *e, const struct omp_c
 
 /* target update of a section with gaps: one call for each part without.  Where the inner lengths
  * turn out to be those of the dimensions, one call does it all. */
-static void update_parts(struct cg *cg, const struct omp_map *m)
+static void update_parts(struct cg *cg, const struct omp_construct *c, const struct omp_map *m)
 {
     const struct omp_item *item = m->item;
     const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
@@ -164,7 +185,7 @@ static void update_parts(struct cg *cg, const struct omp_map *m)
                 cg_strf(cg, i == last ? " || @row" : ""), i, i);
     cg_line(cg, "const struct __ompgpu_map @part = { %s, &%s, %s * sizeof(%s), 0, %u, %u, %s };",
             base_address(cg, item), begin,
-            cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1)", sum, last), at, flags_of(m),
+            cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1)", sum, last), at, flags_of(c, m),
             item->place.line, cg_quoted(cg, cg_raw(cg, item->text)));
     cg_line(cg, "__ompgpu_data_update(&@place, @device, &@part, 1);");
     cg_close_to(cg, open);
@@ -174,7 +195,7 @@ void cg_update_parts(struct cg *cg, const struct omp_construct *c)
 {
     for (unsigned i = 0; i < c->nmaps; i++)
         if (c->maps[i].item && has_gaps(c->maps[i].item))
-            update_parts(cg, &c->maps[i]);
+            update_parts(cg, c, &c->maps[i]);
 }
 
 /* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.
