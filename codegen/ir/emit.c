@@ -6,6 +6,7 @@
 #include "codegen/ir/passes/passes.h"
 #include "codegen/ir/report/report.h"
 #include <errno.h>
+#include <llvm-c/Support.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,16 @@ bool ir_check_archs(const struct ir_options *opt)
 }
 
 /* ------------------------------------------------------------------ target machine */
+/* LLVM's limit for an unrolled loop is made for caches of instructions smaller than a GPU's: the
+ * body of an n-body loop would run twice a test and jump.  ptxas unrolls small loops again, so that
+ * more than four copies of theirs would only be more code. */
+static void set_unrolling(void)
+{
+    static const char *const arguments[] = { "omp-device", "-unroll-partial-threshold=150",
+                                             "-unroll-max-count=4" };
+    LLVMParseCommandLineOptions(sizeof arguments / sizeof *arguments, arguments, NULL);
+}
+
 void ir_setup_target(enum ir_target target)
 {
     if (target == IR_NVPTX) {
@@ -66,6 +77,7 @@ void ir_setup_target(enum ir_target target)
         LLVMInitializeNVPTXTarget();
         LLVMInitializeNVPTXTargetMC();
         LLVMInitializeNVPTXAsmPrinter();
+        set_unrolling();
     } else {
         LLVMInitializeX86TargetInfo();
         LLVMInitializeX86Target();
@@ -102,11 +114,19 @@ static LLVMTargetMachineRef make_machine(const struct ir_unit *u, const char *ar
 }
 
 /* ------------------------------------------------------------------ optimise and emit */
+/* A GPU gets LLVM's O3 pipeline from -O2 on.  Its larger limits for full unrolling are what turns a
+ * thread's small arrays into registers, where memory of its own would cost hundreds of cycles; the
+ * code of a kernel is small beside that of a program. */
+static char pipeline_level(const struct ir_options *opt)
+{
+    return opt->target == IR_NVPTX && opt->level == '2' ? '3' : opt->level;
+}
+
 static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     char passes[64];
     ir_size_batches(u, machine);
-    snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", u->opt->level);
+    snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", pipeline_level(u->opt));
     ir_run_passes(u->module, passes, machine);
     if (u->opt->level != '0' && ir_localise_state(u))
         ir_run_passes(
