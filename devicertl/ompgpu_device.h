@@ -105,6 +105,11 @@ struct __ompgpu_kernel_info {
     };
 /* `requires unified_shared_memory`: kernels may use the host's memory. */
 #define __OMPGPU_UNIFIED __attribute__((used)) static const char __ompgpu_unified_memory = 1;
+
+/* -ffast-math: the GPU may take subnormal numbers of type float for zero. */
+#ifdef __FAST_MATH__
+__attribute__((used)) static const char __ompgpu_fastmath_flag = 1;
+#endif
 /* A reduction, for remarks: its variables, those of them that are in the record and those that are
  * arrays reduced element by element, the record's size, and where the result goes (__OMPGPU_RED_*),
  * or that it is a scan (`arrays`: iterations of a thread in a step). Read from IR by codegen, then

@@ -354,11 +354,21 @@ static bool only_clang(enum flag_id id)
            id == FLAG_FOPENMP_EQ || id == FLAG_FOPENMP_REST || id == FLAG_FNO_OPENMP_REST;
 }
 
+/* Device code is compiled at a level of its own (pipeline/stages.c), but what -Ofast says of
+ * floating-point numbers holds there, too. */
+static bool is_fast_level(const struct options *o, const struct arg *a, unsigned to)
+{
+    return (to & (FOR_NVPTX | FOR_EMU)) && a->id == FLAG_OPT && strcmp(a->value, "fast") == 0 &&
+           strcmp(o->level, "fast") == 0;
+}
+
 void drv_add_args(struct words *w, const struct options *o, unsigned to)
 {
     bool to_gcc = o->gcc && !(to & (FOR_PRE | FOR_CHECK | FOR_SPLIT | FOR_NVPTX | FOR_EMU));
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
+        if (is_fast_level(o, a, to))
+            words_add(w, "-ffast-math");
         if (!(a->to & to) || a->id == FLAG_FILE || (to_gcc && only_clang(a->id)))
             continue;
         words_add(w, a->word);

@@ -39,6 +39,7 @@ struct ir_input {
     enum ir_mode mode;
     bool needs; /* it has to be linked with others */
     bool remarks, warn_generic, error_generic;
+    bool fast_math; /* compiled with -ffast-math; known when it is read */
 };
 struct ir_options {
     struct ir_input *inputs;

@@ -251,6 +251,8 @@ static void device_gpu(const struct job *j, unsigned i, struct proc *p)
     else
         WORDS_ADD(&p->argv, "--target=nvptx64-nvidia-cuda", "-march=sm_75", "--cuda-feature=+ptx73",
                   "-nogpulib", "-Wno-unknown-cuda-version");
+    /* as CUDA does; what the user says of it comes after */
+    words_add(&p->argv, "-ffp-contract=fast-honor-pragmas");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
     if (j->opt->debug || wants_lines(j))
         WORDS_ADD(&p->argv, line_flag(j));

@@ -169,6 +169,12 @@ static void note_unified_memory(const struct reading *r, LLVMValueRef global)
     r->u->unified = true;
 }
 
+static void note_fast_math(const struct reading *r, LLVMValueRef global)
+{
+    (void)global;
+    r->u->opt->inputs[r->input].fast_math = true;
+}
+
 static void delete_global(LLVMValueRef global)
 {
     LLVMReplaceAllUsesWith(global, LLVMGetPoison(LLVMTypeOf(global)));
@@ -213,6 +219,7 @@ bool ir_collect_info(struct ir_unit *u, LLVMModuleRef module, unsigned input,
         { "__ompgpu_reduction_", read_reduction },
         { "__ompgpu_assumeinfo_", read_assumption },
         { "__ompgpu_unified_", note_unified_memory },
+        { "__ompgpu_fastmath_", note_fast_math },
     };
     delete_used_lists(module);
     read_marks(module);

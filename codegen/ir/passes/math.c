@@ -5,10 +5,15 @@
  * intrinsics to libm calls by itself.
  *
  * Only the rows with `intrinsic` set are replaced; sqrt, fabs, fma, floor, ceil, trunc, rint,
- * copysign, fmin, fmax have instructions. */
+ * copysign, fmin, fmax have instructions.
+ *
+ * A call of the float version that clang marked as allowed to be approximate (-ffast-math,
+ * -fapprox-func) becomes one of libdevice's fast version, where there is one: a few instructions
+ * of the GPU's special function unit. */
 #include "codegen/ir/passes/passes.h"
 #include <string.h>
 
+#define FAST_PREFIX "__nv_fast_"
 struct math {
     const char *name;      /* of the double version; float adds 'f' */
     const char *intrinsic; /* llvm.NAME.fXX, NULL: selectable or none */
@@ -84,6 +89,8 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
 bool ir_is_math_name(const char *name)
 {
+    if (text_starts(name, FAST_PREFIX))
+        name += strlen(FAST_PREFIX);
     size_t length = strlen(name);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         size_t n = strlen(functions[i].name);
@@ -106,6 +113,25 @@ static const char *type_suffix(const char *name, const char *intrinsic)
         if (text_starts(name, results[i]))
             name += 4;
     return name;
+}
+
+/* libdevice has FAST_PREFIX NAME, in every toolkit. */
+static const char *const fast[] = { "sinf", "cosf",  "tanf",   "expf", "exp10f",
+                                    "logf", "log2f", "log10f", "powf", "sincosf" };
+enum { FAST = sizeof fast / sizeof *fast };
+
+static bool has_fast(const char *name)
+{
+    for (unsigned i = 0; i < FAST; i++)
+        if (strcmp(fast[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool may_approximate(LLVMValueRef call)
+{
+    return LLVMIsACallInst(call) && LLVMCanValueUseFastMathFlags(call) &&
+           (LLVMGetFastMathFlags(call) & LLVMFastMathApproxFunc);
 }
 
 static LLVMValueRef declare(LLVMModuleRef module, const char *name, LLVMTypeRef type)
@@ -193,10 +219,15 @@ static void replace_pair(struct ir_unit *u, const struct pair *p, LLVMValueRef i
                            ? LLVMFunctionType(real, (LLVMTypeRef[]){ real, ptr }, 2, false)
                            : LLVMFunctionType(LLVMVoidTypeInContext(u->ctx),
                                               (LLVMTypeRef[]){ real, ptr, ptr }, 3, false);
-    LLVMValueRef f = declare(u->module, is_float ? mem_printf("%sf", p->name) : p->name, type);
+    const char *name = is_float ? mem_printf("%sf", p->name) : p->name;
     LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
-    IR_EACH_USE(use, intrinsic)
-        replace_pair_call(b, p, LLVMGetUser(use), type, f);
+    IR_EACH_USE(use, intrinsic) {
+        LLVMValueRef call = LLVMGetUser(use);
+        bool approximate = has_fast(name) && may_approximate(call);
+        LLVMValueRef f =
+            declare(u->module, approximate ? mem_printf(FAST_PREFIX "%s", name) : name, type);
+        replace_pair_call(b, p, call, type, f);
+    }
     LLVMDisposeBuilder(b);
     LLVMDeleteFunction(intrinsic);
 }
@@ -238,6 +269,20 @@ static void lower(struct ir_unit *u, LLVMValueRef intrinsic)
     }
 }
 
+static void use_fast(LLVMModuleRef module, const char *name)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(module, name);
+    if (!f || !LLVMIsDeclaration(f))
+        return;
+    IR_EACH_USE(use, f) {
+        LLVMValueRef call = LLVMGetUser(use);
+        if (may_approximate(call) && LLVMGetCalledValue(call) == f)
+            LLVMSetOperand(
+                call, (unsigned)LLVMGetNumOperands(call) - 1,
+                declare(module, mem_printf(FAST_PREFIX "%s", name), LLVMGlobalGetValueType(f)));
+    }
+}
+
 bool ir_lower_math(struct ir_unit *u)
 {
     IR_EACH_FUNCTION(f, u->module) {
@@ -248,5 +293,7 @@ bool ir_lower_math(struct ir_unit *u)
         else
             lower_powi(u, f); /* would become a call of libgcc, which an image is not linked with */
     }
+    for (unsigned i = 0; u->opt->target == IR_NVPTX && i < FAST; i++)
+        use_fast(u->module, fast[i]);
     return diag_errors() == 0;
 }

@@ -30,14 +30,27 @@ static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
                                 mem_printf("%u", threads));
 }
 
-static void set_reflect_flag(struct ir_unit *u)
+/* One module has one way with subnormal numbers, since libdevice is told for all of it. */
+static bool flushes_subnormals(const struct ir_unit *u)
+{
+    for (unsigned i = 0; i < u->opt->ninputs; i++)
+        if (!u->opt->inputs[i].fast_math && (!u->members || u->members[i]))
+            return false;
+    return true;
+}
+
+/* For libdevice, which asks __nvvm_reflect("__CUDA_FTZ"), and for the backend. */
+static void set_subnormals(struct ir_unit *u)
 {
     static const char name[] = "nvvm-reflect-ftz";
-    if (LLVMGetModuleFlag(u->module, name, sizeof name - 1))
-        return;
-    LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(u->ctx), 0, false);
-    LLVMAddModuleFlag(u->module, LLVMModuleFlagBehaviorOverride, name, sizeof name - 1,
-                      LLVMValueAsMetadata(zero));
+    bool flush = flushes_subnormals(u);
+    LLVMValueRef value = LLVMConstInt(LLVMInt32TypeInContext(u->ctx), flush, false);
+    if (!LLVMGetModuleFlag(u->module, name, sizeof name - 1))
+        LLVMAddModuleFlag(u->module, LLVMModuleFlagBehaviorOverride, name, sizeof name - 1,
+                          LLVMValueAsMetadata(value));
+    IR_EACH_FUNCTION(f, u->module)
+        if (flush && !LLVMIsDeclaration(f))
+            ir_set_string_attribute(f, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
 }
 
 /* With a PIE flag LLVM would place thread-local storage as in an executable, which the linker
@@ -83,6 +96,6 @@ bool ir_prepare(struct ir_unit *u)
         drop_target_attributes(f);
     for (unsigned i = 0; i < u->nkernels; i++)
         bound_threads(u, &u->kernels[i]);
-    set_reflect_flag(u);
+    set_subnormals(u);
     return true;
 }
