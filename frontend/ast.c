@@ -397,8 +397,12 @@ static void on_var(struct fe *fe, CXCursor c)
         v->is_extern = false;
     v->is_static |= sc == CX_SC_Static;
     unsigned at = fe_location(fe, c);
-    if (fe->in && sc == CX_SC_Extern)
-        *VEC_PUSH(fe->a, &fe->inner_externs) = (struct fe_inner_extern){ at, v };
+    if (fe->in && sc == CX_SC_Extern) {
+        v->in_blocks = true; /* the device text calls it otherwise, and this declares nothing */
+        *VEC_PUSH(fe->a, &fe->renames) =
+            (struct omp_rename){ at, (unsigned)strlen(v->name),
+                                 arena_printf(fe->a, "%sno_%s", fe->u->prefix, v->name) };
+    }
     if (sc == CX_SC_Register)
         drop_register(fe, parameter ? fe_begin(fe, c) : fe->declaration, at,
                       at + (unsigned)strlen(v->name));

@@ -151,10 +151,6 @@ struct fe_unnamed_tag {
     unsigned decl;
     const char *name;
 };
-struct fe_inner_extern { /* a declaration in a block */
-    unsigned offset;
-    const struct omp_var *var;
-};
 struct fe_mark {
     unsigned offset;
     const char *what;
@@ -198,8 +194,7 @@ struct fe {
     VEC(struct omp_rename) renames;
     VEC(struct fe_unnamed_tag) unnamed_tags; /* of file scope, that have got a name */
     fe_offsets writes, addrs;                /* offsets of uses that write or take the address */
-    VEC(struct fe_inner_extern) inner_externs;
-    VEC(struct fe_mark) marks; /* things the device does not have */
+    VEC(struct fe_mark) marks;               /* things the device does not have */
     VEC(struct omp_udr) udrs;
     fe_offsets indirect; /* calls through pointers */
     /* variables, uses and casts whose type has a run-time array bound */

@@ -313,25 +313,6 @@ static void check_variables(struct fe *fe)
     }
 }
 
-static bool is_captured(const struct omp_construct *c, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < c->ncaptures; i++)
-        if (c->captures[i].var == v)
-            return true;
-    return false;
-}
-
-/* It would name the host's variable, where the region has what the construct mapped. */
-static void check_declarations(struct fe *fe, const struct omp_construct *c)
-{
-    for (unsigned i = 0; i < fe->inner_externs.n; i++) {
-        const struct fe_inner_extern *d = &fe->inner_externs.at[i];
-        if (fe_inside(d->offset, c->body) && is_captured(c, d->var))
-            fe_unsupported(fe, fe_place(fe->u, d->offset), UNSUPPORTED_INNER_EXTERN, d->var->name,
-                           c->spelling);
-    }
-}
-
 /* Names of generated code that the prefix does not keep apart: the interfaces of the runtimes. */
 static void check_name(struct fe *fe, unsigned offset, const char *name)
 {
@@ -358,7 +339,6 @@ void fe_check_support(struct fe *fe)
         check_directive(fe, &fe->pragmas.at[i]);
         check_clauses(fe, fe->pragmas.at[i].c);
         check_collapsed(fe, fe->pragmas.at[i].c);
-        check_declarations(fe, fe->pragmas.at[i].c);
     }
     check_names(fe);
     check_marks(fe);

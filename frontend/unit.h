@@ -69,11 +69,17 @@ struct omp_var {
     bool is_extern; /* declared here, defined elsewhere */
     bool is_static;
     bool is_weak; /* other files may define it, too */
+    /* `extern` in a block declares it, too: where a local variable hides its name, or where it has
+     * no other declaration */
+    bool in_blocks;
     /* host only, but a type of the device text asks for its size: the text declares it */
     bool sized;
     enum { OMPV_NOT_DECLARED, OMPV_DT_TO, OMPV_DT_LINK, OMPV_DT_IMPLICIT } declare_target;
     /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
     unsigned id; /* index in unit->vars */
+    /* While the device text is written, where it calls the variable otherwise: the name that the
+     * linker knows.  Else NULL. */
+    const char *symbol;
 };
 
 /* One use of a variable, in program text or in a clause.  unit->refs is sorted by offset. */

@@ -8,9 +8,57 @@ typedef int scale_t;
 
 static int sum_of(int n, int scale) { int v = 0; for (int i = 0; i < n; i++) v += scale; return v; }
 
+/* extern in a block: what a local variable or constant hides, and what has no other declaration before */
+int hidden = 3, linked = 5, entered = 6;
+static int own = 7, array[4] = { 1, 2, 3, 4 };
+#pragma omp declare target enter(entered) link(linked)
+static int on_device(void) { int entered = 1; { extern int entered; int twice(int), last; return twice(entered); } }
+int twice(int x) { return 2 * x; }
+
+static void blocks(void)
+{
+    int r = 0;
+    {
+        int hidden = 100, array = 50;
+#pragma omp target map(tofrom: r) map(linked)
+        {
+            { int linked = 1; r += linked; { extern int linked; r += linked; } }
+            extern int later;
+            r += later + hidden + array + on_device();
+            { extern int hidden; r += hidden; }
+        }
+        CHECK_EQ(r, 1 + 5 + 8 + 100 + 50 + 12 + 3);
+    }
+    r = 0;
+#pragma omp target map(tofrom: r, hidden, own) map(array)
+    {
+        int hidden = 4;
+        r += hidden;
+        { extern int hidden, own; r += hidden++; { int own = 4; r += own; } r += own++; extern int array[4]; array[0] += array[3]; }
+        enum { array = 6 };
+        r += array;
+#pragma omp parallel num_threads(4)
+        {
+            extern int hidden;
+#pragma omp atomic
+            hidden++;
+        }
+    }
+    CHECK(r == 4 + 3 + 4 + 7 + 6 && hidden == 8 && own == 8 && array[0] == 5);
+    r = 0;
+#pragma omp target parallel for private(hidden) firstprivate(entered) reduction(+: r) num_threads(8)
+    for (int i = 0; i < 8; i++) {
+        hidden = i;
+        { int entered = 5; extern int hidden; r += hidden + entered; { extern int entered; r += entered; } }
+    }
+    CHECK_EQ(r, 28 + 40 + 48);
+}
+int later = 8;
+
 int main(void)
 {
     int n = 6, scale = 2, v[6] = { 1, 2, 3, 4, 5, 6 }, tmp = 9, out[8] = { 0 }, on = 0;
+    blocks();
     struct pack pack = { .n = 1, .scale = 3, .sub = { .n = 4 } };
     int (*fp)(int, int) = 0;
 

@@ -9,12 +9,13 @@
 /* A name that no other file's variable has: statics of the same name are told apart by the file. */
 const char *cg_export_id(struct cg *cg, const struct omp_var *v)
 {
+    const char *name = v->symbol ? v->symbol : v->name;
     if (!v->is_static)
-        return v->name;
+        return name;
     unsigned h = 2166136261u;
     for (const char *p = cg->unit->path; *p; p++)
         h = (h ^ (unsigned char)*p) * 16777619u;
-    return cg_strf(cg, "%s_%08x", v->name, h);
+    return cg_strf(cg, "%s_%08x", name, h);
 }
 
 bool cg_is_device_variable(const struct omp_var *v)
@@ -36,9 +37,11 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
     if (v->is_extern && v->declare_target == OMPV_DT_LINK)
         return; /* regions get it as an argument */
     cg_marker(cg, v->place);
-    const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
+    const char *type = cg_type(cg, v->type, v->name, CG_AS_IS),
+               *symbol =
+                   v->symbol && !v->is_static ? cg_strf(cg, " __asm__(\"%s\")", v->symbol) : "";
     if (v->is_extern) {
-        cg_put(cg, "extern %s %s%s;\n", type, const_of(v), v->name);
+        cg_put(cg, "extern %s %s%s%s;\n", type, const_of(v), v->name, symbol);
         return;
     }
     if (v->declare_target == OMPV_DT_LINK) {
@@ -46,8 +49,8 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
             return;
         cg_put(cg, "static %s *%s;\n", type, v->name);
     } else {
-        cg_put(cg, "%s%s%s %s%s", v->is_static ? "static " : "",
-               v->is_weak ? "__attribute__((weak)) " : "", type, const_of(v), v->name);
+        cg_put(cg, "%s%s%s %s%s%s", v->is_static ? "static " : "",
+               v->is_weak ? "__attribute__((weak)) " : "", type, const_of(v), v->name, symbol);
         if (!d->tentative && !cg_empty(v->init)) {
             cg_puts(cg, " = ");
             cg_copy(cg, v->init);
@@ -160,6 +163,27 @@ static void write_assumptions(struct cg *cg)
     }
 }
 
+/* What a block declares has a name of its own in this text, which no local variable hides. */
+static void rename_variables(struct cg *cg)
+{
+    for (unsigned i = 0; i < cg->unit->nvars; i++) {
+        struct omp_var *v = cg->unit->vars[i];
+        if (!v->in_blocks)
+            continue;
+        v->symbol = v->name;
+        v->name = cg_strf(cg, "@v_%s", v->symbol);
+    }
+}
+
+static void give_names_back(const struct omp_unit *u)
+{
+    for (unsigned i = 0; i < u->nvars; i++)
+        if (u->vars[i]->symbol) {
+            u->vars[i]->name = u->vars[i]->symbol;
+            u->vars[i]->symbol = NULL;
+        }
+}
+
 static void write_unit(struct cg *cg)
 {
     static const char atomic_types[] =
@@ -214,6 +238,7 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
     cg.renames = true;
     cg.construct = cg_device_construct;
     cg.handles = handles_construct;
+    rename_variables(&cg);
     for (unsigned i = 0; i < u->nvars; i++)
         if (u->vars[i]->declare_target == OMPV_DT_LINK && !u->vars[i]->is_extern)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
@@ -230,6 +255,7 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
     }
     int errors = cg.errors;
     free(text.s);
+    give_names_back(u);
     cg_free(&cg);
     return errors;
 }

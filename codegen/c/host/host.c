@@ -391,6 +391,46 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
     cg_close_with(cg, ";");
 }
 
+/* ------------------------------------------------------------------ variables of blocks
+ * What `extern` in a region declares may have another meaning, or none, where the region stands, by
+ * a local variable that hides it. What is mapped is found through a pointer of file scope. */
+static bool is_in_blocks(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; v->in_blocks && i < c->ncaptures; i++)
+        if (c->captures[i].var == v)
+            return true;
+    return false;
+}
+
+static void bind_variables_of_blocks(struct cg *cg, const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < c->ncaptures; i++) {
+        const struct omp_var *v = c->captures[i].var;
+        if (v->in_blocks && !cg->env[v->id])
+            cg_bind(
+                cg, v,
+                cg_strf(cg, "(*(%s *)@at_%s)", cg_type(cg, v->type, v->name, CG_AS_IS), v->name));
+    }
+}
+
+/* Before and after the text. */
+static void write_variables_of_blocks(struct cg *cg, bool after)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = 0; i < u->nvars; i++) {
+        const struct omp_var *v = u->vars[i];
+        bool any = false;
+        for (unsigned k = 0; v->in_blocks && k < u->nconstructs; k++)
+            any = any || is_in_blocks(u->constructs[k], v);
+        if (any && !after)
+            cg_put(cg, "static char *const @at_%s;\n", v->name);
+        if (any && after && !v->is_static)
+            cg_line(cg, "extern %s %s;", cg_type(cg, v->type, v->name, CG_AS_IS), v->name);
+        if (any && after)
+            cg_line(cg, "static char *const @at_%s = (char *)&%s;", v->name, v->name);
+    }
+}
+
 static void write_target(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
@@ -404,7 +444,10 @@ static void write_target(struct cg *cg, const struct omp_construct *c)
         cg_open(cg, "if %s", condition);
     }
     declare_region(cg, c);
+    const char **env = cg_push_env(cg, false);
+    bind_variables_of_blocks(cg, c);
     unsigned nmaps = cg_maps(cg, c, &p);
+    cg_pop_env(cg, env);
     declare_launch(cg, c, &p);
     const char *call = cg_strf(cg, "__ompgpu_target(&@region, %s, %u, %s, %u, &@launch)",
                                nmaps ? cg_strf(cg, "@maps") : "0", nmaps,
@@ -643,8 +686,10 @@ static void write_unit(struct cg *cg)
             all_host_reductions(cg);
             break;
         }
+    write_variables_of_blocks(cg, false);
     cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });
     cg_marker(cg, (struct omp_place){ "<ompgpu>", 1, 1 });
+    write_variables_of_blocks(cg, true);
     unsigned nvars = write_variables(cg);
     cg_line(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));");
     cg_line(

@@ -250,6 +250,8 @@ static unsigned copy_reference(struct cg *cg, struct cursor *cur, unsigned pos)
 {
     const struct omp_ref *r = &cg->unit->refs[cur->ref++];
     const char *spelling = cg->env[r->var->id];
+    if (!spelling && r->var->symbol)
+        spelling = r->var->name;
     pad_user(cg, pos);
     if (spelling)
         cg_puts(cg, spelling);
