@@ -128,12 +128,14 @@ static int host_link(const struct options *o, const char *const *objects, const 
     }
     /* warnings of the first link would come again */
     if (!device || code != 0 || o->verbose)
-        drv_show(p.err, o->verbose);
+        p.silent = !drv_show(p.err, o->verbose);
     if (o->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", device ? "link again" : "link", 1e3 * p.seconds,
                 output);
     if (drv_proc_report(&p, NULL))
         return EXIT_COMPILE;
+    if (code != 0 && p.silent)
+        drv_proc_report_silent(&p);
     if (code != 0 && o->is_static)
         explain_static(file_read(p.err, NULL));
     return code ? EXIT_COMPILE : 0;

@@ -188,8 +188,12 @@ static int run_plain(struct job *j)
     }
     if (j->opt->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
-    drv_show(p.err, j->opt->verbose);
-    if (drv_proc_report(&p, file_read(p.err, NULL)) || code != 0)
+    p.silent = !drv_show(p.err, j->opt->verbose);
+    if (drv_proc_report(&p, file_read(p.err, NULL)))
+        return EXIT_COMPILE;
+    if (code != 0 && p.silent)
+        drv_proc_report_silent(&p);
+    if (code != 0)
         return EXIT_COMPILE;
     if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path))
         return -1;

@@ -666,7 +666,7 @@ static bool accepted_as_rewritten(const struct job *j, struct proc *check)
 
 static void reject(struct run *r, struct proc *check)
 {
-    drv_show(check->err, r->job->opt->verbose);
+    check->silent = !drv_show(check->err, r->job->opt->verbose);
     r->failed = EXIT_COMPILE;
     r->culprit = check;
     r->rejected = NULL;
@@ -730,14 +730,17 @@ static void explain(const struct run *r)
     const struct proc *p = r->culprit;
     const struct stage *s = p->tag;
     enum stage_id id = (enum stage_id)(s - stages);
-    bool silent = id != CHECK && id != NATIVE && !drv_show(p->err, r->job->opt->verbose);
+    bool silent = id == CHECK    ? p->silent
+                  : id == NATIVE ? false
+                                 : !drv_show(p->err, r->job->opt->verbose);
+    bool users = id == CHECK || id == SPLIT; /* its words are about the program */
     if (drv_proc_report(p, file_read(p->err, NULL)))
         return;
     if (silent)
-        diag_error("%s ended with exit code %d and without a message while %s: is there room for "
-                   "its output?",
-                   path_base(p->argv.v[0]), p->code, p->doing);
-    if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
+        drv_proc_report_silent(p);
+    else if (!users && drv_temp_report(p))
+        return;
+    if (!silent && (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST))
         diag_note("this came up while %s: clang accepts the file, but not what a target region "
                   "makes of it",
                   p->doing);

@@ -307,6 +307,13 @@ static int crash_in_words(const struct proc *p, const char *errors)
     return strstr(errors, "command failed due to signal") ? SIGSEGV : 0;
 }
 
+void drv_proc_report_silent(const struct proc *p)
+{
+    if (!drv_temp_report(p))
+        diag_error("%s ended with exit code %d and without a message while %s",
+                   path_base(p->argv.v[0]), p->code, p->doing);
+}
+
 bool drv_proc_report(const struct proc *p, const char *errors)
 {
     const char *name = path_base(p->argv.v[0]), *doing = p->doing;

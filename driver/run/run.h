@@ -23,6 +23,7 @@ struct proc {
     int code; /* exit code; -1: ended by `signal` */
     int signal;
     bool timed_out, ended;
+    bool silent; /* it has failed without a message */
     struct proc *next;
 };
 /* from here on signals wait until drv_proc_wait or drv_exit looks for them */
@@ -38,6 +39,8 @@ void drv_print_command(const struct words *);
 /* "clang crashed (signal 11) while …" and the like; false when the process ended in an orderly way.
  */
 bool drv_proc_report(const struct proc *, const char *errors);
+/* It has failed and said nothing. */
+void drv_proc_report_silent(const struct proc *);
 /* Prints what a child wrote to its standard error; of a crash, unless all of it is wanted, only
  * what comes before the stack. */
 /* whether there was something to show */
@@ -48,6 +51,9 @@ void drv_exit(int code) __attribute__((noreturn));
 
 /* ------------------------------------------------------------------ temporary files (temp.c) */
 const char *drv_temp_dir(void); /* created on first use */
+/* After a failure that the process has said nothing of, or whose message may mislead: says so where
+ * files of some size cannot be written there. */
+bool drv_temp_report(const struct proc *);
 /* A name beside `path` to write to; drv_commit() renames it.  Fails when the directory cannot be
  * written. */
 const char *drv_output_begin(const char *path);

@@ -28,6 +28,21 @@ const char *drv_temp_dir(void)
     return directory;
 }
 
+bool drv_temp_report(const struct proc *p)
+{
+    enum { ENOUGH = 1 << 20 };
+    if (!directory)
+        return false;
+    const char *probe = mem_printf("%s/room", directory);
+    bool room = file_write(probe, mem_alloc(ENOUGH), ENOUGH);
+    int reason = errno;
+    unlink(probe);
+    if (!room)
+        diag_error("%s failed while %s: there is no room for its output in '%s' (TMPDIR): %s",
+                   path_base(p->argv.v[0]), p->doing, path_dir(directory), strerror(reason));
+    return !room;
+}
+
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)st, (void)kind, (void)at;

@@ -46,11 +46,24 @@ check "SIGINT" perl -e '$SIG{INT} = "DEFAULT"; $ENV{SLOW} = "-fsyntax-only"; $EN
 check "... clean" clean && check "... what was there stays" old
 printf 'int main(void) { return x; }\n' >piped.c
 # Small files only: a reason, exit code 1, nothing left, no dependencies of an output that there is not.
+# small_files BLOCKS FILE: messages go through a pipe, since a file would be too small for them
 small_files() {
-    sh -c "ulimit -f $1; exec '$CC' $ARCH -MD -c app.c -o small.o" 2>log; rc=$?
-    [ $rc = 1 ] && [ -s log ] && ! grep -q crashed log && [ ! -e small.o ] && [ ! -e small.d ] && clean
+    { sh -c "ulimit -f $1; exec '$CC' $ARCH -MD -c $2 -o small.o" 2>&1; echo "rc $?"; } | cat >log
+    has log 'rc 1$' 'ompgpu-cc: error: .*clang.* failed while .*TMPDIR' && silent log crashed note: && [ ! -e small.o ] && [ ! -e small.d ] && clean
 }
-for blocks in 8 16; do check "ulimit -f $blocks" small_files $blocks || show log; done
+for blocks in 1 8 16; do check "ulimit -f $blocks" small_files $blocks app.c || show log; done
+check "ulimit -f 1, a plain file" small_files 1 plain.c
+# Where a file system can be mounted: each size ends in another stage.
+full() {
+    mount -t tmpfs -o size="$1" none tmp || return 1
+    test_must_fail 1 "$CC" --gpu-arch=emu -c app.c -o full.o 2>log; rc=$?
+    [ -z "$(ls -A tmp)" ] || rc=1
+    umount tmp
+    [ $rc = 0 ] && has log "^ompgpu-cc: error: .* failed while .*TMPDIR" && silent log note: crashed && [ ! -e full.o ]
+}
+for size in 16k 48k; do
+    if mount -t tmpfs none tmp 2>/dev/null && umount tmp; then check "TMPDIR of $size" full $size; else skip "TMPDIR of $size" "no right to mount"; fi
+done
 check "SIGPIPE: nobody reads the messages" sh -c "'$CC' $ARCH -c piped.c -o out 2>&1 | exec true; '$CC' $ARCH --emit=device-c app.c | exec true"
 check "... clean" clean
 limit() { echo old >out; SLOW=$1 OMPGPU_CLANG=$T/slow OMPGPU_CC_TIMEOUT=5 "$CC" $ARCH -c app.c -o out 2>log; [ $? = 1 ]; }
