@@ -9,30 +9,38 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* CMake reads from `ompgpu-cc -v` what it must give to the compiler of another language, where that
+ * links the program: -L, -l and archives, but no -rpath, without which the program would not find a
+ * shared library.  So it sees no -lompgpu, and an archive where the linker expects a directory. */
+static void tell_cmake(struct words *w, const char *lib)
+{
+    words_add(w, mem_printf("-Wl,-rpath-link,%s/libompgpu.a", lib));
+}
+
 static void our_library(const struct options *o, struct words *w)
 {
     const char *lib = drv_lib_dir();
     if (o->no_link_libs || o->is_static)
         return;
-    words_add(w, mem_printf("-L%s", lib));
 #ifdef DRV_SANITIZE
     /* libompgpu.so of this tree needs the program to bring the run-time */
     words_add(w, "-fsanitize=address,undefined");
 #endif
     if (o->static_ompgpu) {
-        words_add(w, "-l:libompgpu.a");
+        words_add(w, mem_printf("%s/libompgpu.a", lib));
         words_add(w, "-ldl");
         words_add(w, "-lpthread");
         words_add(w, "-lm");
         return;
     }
     words_add(w, "-Wl,--push-state,--as-needed");
-    words_add(w, "-lompgpu");
+    words_add(w, mem_printf("%s/libompgpu.so", lib));
     words_add(w, "-lm"); /* host versions of regions may call math functions; --as-needed drops it
                             where none does */
     words_add(w, "-Wl,--pop-state");
     if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH))
         words_add(w, mem_printf("-Wl,-rpath,%s", lib));
+    tell_cmake(w, lib);
 }
 
 /* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it.

@@ -13,7 +13,7 @@ cat >names.awk <<'AWK'
 /omp-device/                     { name = "lower" }
 /ptxas /                         { name = "ptxas" }
 / -x assembler /                 { name = "assemble" }
-/-lompgpu/                       { name = "link" }
+/libompgpu.so/                       { name = "link" }
 { if (index($0 " ", " " flag " ")) line = line (line ? " " : "") name; name = "" }
 END { print line }
 AWK
