@@ -6,14 +6,14 @@ offload_program app.c
 cat >names.awk <<'AWK'
 / -E -w /                        { name = "preprocess" }
 / -fsyntax-only /                { name = "check" }
-/omp-split/                      { name = "split" }
+/omp-split/                      { name = "split"; sub(/ -- -- /, " --  -- "); split($0, part, " -- "); $0 = part[1] " -- " part[2] } # after the next --: for messages
 /--target=nvptx64-nvidia-cuda/   { name = "gpu" }
 / -S -w /                        { name = "host" }
 /--target=x86_64-pc-linux-gnu/   { name = "emu" }
 /omp-device/                     { name = "lower" }
 /ptxas /                         { name = "ptxas" }
 / -x assembler /                 { name = "assemble" }
-/libompgpu.so/                       { name = "link" }
+/libompgpu[.]so/                 { name = "link" }
 { if (index($0 " ", " " flag " ")) line = line (line ? " " : "") name; name = "" }
 END { print line }
 AWK
