@@ -86,6 +86,12 @@ struct __ompgpu_env {
      * lock each (0 between kernels), which a team claims */
     unsigned *heap_locks;
     unsigned heap_places;
+    /* covering kernels: the iterations of the league's loop nest, at most an iteration a thread; of
+     * its loops but the first, what divides by their trip counts */
+    unsigned trip;
+    struct __ompgpu_divisor {
+        unsigned multiplier, shift;
+    } inner[3];
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then
@@ -327,6 +333,22 @@ __OMPGPU_ITERATORS(32, unsigned)
 __OMPGPU_ITERATORS(64, unsigned long long)
 #undef __OMPGPU_ITERATORS
 
+/* The league's loop of a kernel that has two forms.  The host launches the covering one where there
+ * are at least as many threads as iterations, fewer than 2^31, and at least one iteration: then no
+ * loop is left of it.  The host has the trip counts and what divides by them.  covering: constant.
+ */
+#define __OMPGPU_LEAGUE(W, T)                                                                      \
+    __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_league##W(const struct __ompgpu_env *env,     \
+                                                               _Bool covering, T n) {              \
+        const struct __ompgpu_loop##W i = __ompgpu_loop##W(__OMPGPU_ALL_THREADS, n);               \
+        if (!covering)                                                                             \
+            return i;                                                                              \
+        return (struct __ompgpu_loop##W){ i.at, env->trip, ~(T)0, (unsigned)i.at < env->trip };    \
+    }
+__OMPGPU_LEAGUE(32, unsigned)
+__OMPGPU_LEAGUE(64, unsigned long long)
+#undef __OMPGPU_LEAGUE
+
 /* Collapsed loops: the logical iteration as a number in mixed radix, a digit a loop, which neither
  * divides in the loop nor needs the product of the trip counts.
  *
@@ -334,6 +356,10 @@ __OMPGPU_ITERATORS(64, unsigned long long)
  *   struct __ompgpu_digit32 j = __ompgpu_digit32(&rest, &stride, nj);
  *   struct __ompgpu_digit32 i = __ompgpu_first_digit32(rest, stride, ni);
  *   for (_Bool more = i.at < i.n; more; more = __ompgpu_add_first32(&i, __ompgpu_add32(&j, 0)))
+ *
+ * In a kernel of two forms, of loop k > 0; without a stride in the covering one:
+ *
+ *   struct __ompgpu_digit32 j = __ompgpu_league_digit32(env, covering, k, &rest, &stride, nj);
  *
  * add: at += step + carry; the value says whether there is a carry.  add_first: the value says
  * whether the result is still inside of the nest. */
@@ -367,6 +393,14 @@ __OMPGPU_DIGITS(64, unsigned long long)
         *at = a / n;                                                                               \
         *step = s / n;                                                                             \
         return (struct __ompgpu_digit##W){ a % n, s % n, n };                                      \
+    } __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_league_digit##NAME(                        \
+        const struct __ompgpu_env *env, _Bool covering, unsigned loop, T *at, T *step, T n) {      \
+        if (!covering)                                                                             \
+            return __ompgpu_digit##NAME(at, step, n);                                              \
+        const struct __ompgpu_divisor d = env->inner[loop - 1];                                    \
+        const unsigned a = (unsigned)*at;                                                          \
+        *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;                   \
+        return (struct __ompgpu_digit##W){ a - *at * n, 0, n };                                    \
     }
 __OMPGPU_SPLIT(32, 32, unsigned)
 __OMPGPU_SPLIT(64, 64, unsigned long long)

@@ -6,7 +6,7 @@
 /* ------------------------------------------------------------------ expressions */
 struct effects {
     struct fe *fe;
-    bool impure, reads_memory;
+    bool impure, reads_memory, other_types;
 };
 
 static enum CXChildVisitResult find_pure(CXCursor c, CXCursor parent, CXClientData data)
@@ -22,6 +22,11 @@ static bool calls_pure(CXCursor call)
     bool pure = false;
     clang_visitChildren(clang_getCursorReferenced(call), find_pure, &pure);
     return pure;
+}
+
+static bool is_integer(CXType t)
+{
+    return t.kind == CXType_Enum || (t.kind >= CXType_Bool && t.kind <= CXType_Int128);
 }
 
 static enum CXChildVisitResult note_effects(CXCursor c, CXCursor parent, CXClientData data)
@@ -58,7 +63,9 @@ static enum CXChildVisitResult note_effects(CXCursor c, CXCursor parent, CXClien
     default: break;
     }
     x->reads_memory |= follows;
-    x->impure |= clang_isVolatileQualifiedType(clang_getCanonicalType(clang_getCursorType(c))) != 0;
+    CXType type = clang_getCanonicalType(clang_getCursorType(c));
+    x->impure |= clang_isVolatileQualifiedType(type) != 0;
+    x->other_types |= !is_integer(type);
     return CXChildVisit_Recurse;
 }
 
@@ -86,6 +93,7 @@ struct omp_expr fe_expr(struct fe *fe, CXCursor c)
     x.type = fe_type(fe, clang_getCursorType(inner)); /* before conversions */
     x.is_pure = !effects.impure;
     x.reads_memory = effects.reads_memory;
+    x.is_integer = !effects.other_types;
     x.is_constant = x.is_pure && evaluate(inner, &x.value);
     return x;
 }

@@ -257,6 +257,42 @@ static bool depends(const struct fe *fe, const struct omp_construct *c, const st
     return false;
 }
 
+/* ------------------------------------------------------------------ what the body costs */
+struct cost {
+    unsigned nodes;
+    bool repeats;
+};
+enum { MOST_NODES = 400 };
+
+static enum CXChildVisitResult add_cost(CXCursor c, CXCursor parent, CXClientData data)
+{
+    struct cost *cost = data;
+    (void)parent;
+    switch (clang_getCursorKind(c)) {
+    case CXCursor_ForStmt:
+    case CXCursor_WhileStmt:
+    case CXCursor_DoStmt:
+    case CXCursor_GotoStmt:
+    case CXCursor_IndirectGotoStmt: cost->repeats = true; break;
+    case CXCursor_CallExpr: {
+        CXCursor f = clang_getCursorDefinition(clang_getCursorReferenced(c));
+        if (!clang_Cursor_isNull(f)) /* one that calls itself ends at MOST_NODES */
+            clang_visitChildren(f, add_cost, cost);
+        break;
+    }
+    default: break;
+    }
+    return ++cost->nodes > MOST_NODES || cost->repeats ? CXChildVisit_Break : CXChildVisit_Recurse;
+}
+
+static bool is_short(CXCursor body)
+{
+    struct cost cost = { 0 };
+    if (add_cost(body, body, &cost) == CXChildVisit_Recurse)
+        clang_visitChildren(body, add_cost, &cost);
+    return !cost.repeats && cost.nodes <= MOST_NODES;
+}
+
 void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
 {
     struct omp_clause *collapse = fe_clause(p->c, OMPC_COLLAPSE),
@@ -287,4 +323,5 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
         p->c->nloops++;
         p->loop_body = body;
     }
+    p->c->is_short = (p->c->leaves & OMPL_DISTRIBUTE) && is_short(p->loop_body);
 }

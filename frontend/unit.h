@@ -101,6 +101,9 @@ struct omp_expr {
     /* what it evaluates follows a pointer, subscripts, or calls: more than the values of variables
      * by name; true also where this is unknown */
     bool reads_memory;
+    /* all its parts are integers, so that every machine has the same value for it; false also where
+     * this is unknown */
+    bool is_integer;
 };
 /* A textual change that the frontend asks for everywhere the text is copied into device text (names
  * of local or unnamed types, static locals).  Also sorted by offset.  length may be 0 (pure
@@ -440,6 +443,8 @@ struct omp_construct {
     struct omp_scan *scan;
     struct omp_loop *loops;
     unsigned nloops; /* associated loops, outermost first (collapse) */
+    /* the body of these loops is short and repeats nothing, not even in what it calls */
+    bool is_short;
     /* variables, declared outside, of loops inside these that collapse() counts, too: private */
     struct omp_var **inner_ivs;
     unsigned ninner_ivs;

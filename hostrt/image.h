@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 5u
+#define OMPGPU_IMAGE_VERSION 6u
 enum ompgpu_image_kind {
     OMPGPU_IMAGE_PTX = 1,
     OMPGPU_IMAGE_CUBIN = 2,
@@ -123,7 +123,9 @@ enum {
     /* the league reduction ends with atomic updates: no scratchpad */
     OMPGPU_KERNEL_ATOMIC = 64,
     OMPGPU_KERNEL_REDUX = 128, /* its record can be combined by redux.sync */
+    /* the strided form of the kernel before it, for launches that do not cover the loop */
+    OMPGPU_KERNEL_STRIDED = 256,
     /* shift: variables in the record (8 bits); arrays (the rest) */
-    OMPGPU_KERNEL_VARIABLES = 8,
+    OMPGPU_KERNEL_VARIABLES = 9,
 };
 #endif

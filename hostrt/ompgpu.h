@@ -6,7 +6,7 @@
 #ifndef OMPGPU_H
 #define OMPGPU_H
 
-enum { OMPGPU_ABI_VERSION = 4 };
+enum { OMPGPU_ABI_VERSION = 5 };
 
 /* ------------------------------------------------------------------ map entries */
 /* One mapping action (section 5.8 of OpenMP 5.2).  Entries are processed in order on entry, in
@@ -66,6 +66,9 @@ struct ompgpu_region {  /* one static object per target construct; immutable but
     unsigned line, column;
     struct ompgpu_unit *unit;
     void *slot; /* runtime: cached kernel handles */
+    /* `kernel` is of the covering form, which gives a thread one iteration of the league's loop at
+     * most; this one is for any number of threads.  NULL: so is `kernel` */
+    const char *strided;
 };
 enum ompgpu_construct { OMPGPU_TARGET_DATA, OMPGPU_ENTER_DATA, OMPGPU_EXIT_DATA, OMPGPU_UPDATE };
 struct ompgpu_place { /* of a data construct; static, immutable */
@@ -87,6 +90,9 @@ struct ompgpu_launch {
     /* bytes that each thread needs for copies of inner constructs, of sizes that the image does not
      * know */
     __SIZE_TYPE__ inner_bytes;
+    /* of a region with a strided kernel: the trip counts of the nest's loops, exactly */
+    unsigned nloops;
+    unsigned long long trips[4];
 };
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };
 enum {

@@ -21,6 +21,10 @@ struct ompgpu_env {
     void *heap;
     unsigned long heap_bytes, heap_fixed, heap_copies;
     unsigned *heap_locks, heap_places;
+    unsigned trip;
+    struct ompgpu_divisor {
+        unsigned multiplier, shift;
+    } inner[3];
 };
 struct ompgpu_device_info { /* immutable after open() */
     char name[64];

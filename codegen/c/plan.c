@@ -111,3 +111,43 @@ void cg_free_plan(struct cg_plan *p)
     free(p->deferred);
     free(p->params);
 }
+
+/* ------------------------------------------------------------------ what the host sees, too */
+const struct cg_param *cg_parameter_of(const struct cg_plan *p, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < p->nparams; i++)
+        if (p->params[i].var == v && p->params[i].pass != CG_PASS_BOUND)
+            return &p->params[i];
+    return NULL;
+}
+
+bool cg_is_by_value(const struct cg_param *a)
+{
+    return a &&
+           (a->pass == CG_PASS_VALUE || a->pass == CG_PASS_POINTER || a->pass == CG_PASS_LOOKUP);
+}
+
+static bool keeps_value(const struct omp_construct *c, const struct omp_var *v)
+{
+    const struct omp_sharing *s = cg_sharing(c, v);
+    return !s || s->share == OMPSH_SHARED || s->share == OMPSH_FIRSTPRIVATE;
+}
+
+bool cg_is_constant_param(const struct cg *cg, const struct cg_plan *p, const struct omp_var *v)
+{
+    bool kept = keeps_value(p->teams, v);
+    for (unsigned i = 0; i < p->nchain; i++)
+        kept = kept && keeps_value(p->chain[i], v);
+    return kept && cg_is_by_value(cg_parameter_of(p, v)) &&
+           !cg_is_written(cg->unit, cg_whole(p->chain[0]), v);
+}
+
+bool cg_is_stable(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = cg_first_ref(u, x->extent.begin);
+         i < u->nrefs && u->refs[i].offset < x->extent.end; i++)
+        if (u->refs[i].var->type->kind != OMPT_INT || !cg_is_constant_param(cg, p, u->refs[i].var))
+            return false;
+    return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
+}

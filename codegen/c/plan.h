@@ -49,4 +49,13 @@ struct cg_plan {
 /* Fills the plan, which the caller frees with cg_free_plan. */
 void cg_make_plan(struct cg *, const struct omp_construct *target, struct cg_plan *);
 void cg_free_plan(struct cg_plan *);
+
+/* How the kernel gets the variable; NULL: it is no parameter. */
+const struct cg_param *cg_parameter_of(const struct cg_plan *, const struct omp_var *);
+bool cg_is_by_value(const struct cg_param *); /* false for NULL */
+/* A parameter passed by value that is never written: all teams and, where it is a number, the host
+ * see the same. */
+bool cg_is_constant_param(const struct cg *, const struct cg_plan *, const struct omp_var *);
+/* Arithmetic on constants and such parameters. */
+bool cg_is_stable(const struct cg *, const struct cg_plan *, const struct omp_expr *);
 #endif

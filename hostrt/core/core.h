@@ -369,6 +369,9 @@ void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,
                                        const struct ompgpu_launch *);
+/* Has every iteration of the league's loop a thread of its own?  Then the members of env are set
+ * that the covering form of a kernel reads. */
+bool ompgpu_covers(const struct ompgpu_launch *, struct ompgpu_geometry, struct ompgpu_env *);
 /* teams that run at the same time */
 unsigned ompgpu_wave(const struct ompgpu_device *, struct ompgpu_function *, unsigned threads);
 
@@ -395,8 +398,9 @@ const struct ompgpu_unit *ompgpu_unit_unsuited(struct ompgpu_device *);
 bool ompgpu_unit_not_linked(const struct ompgpu_unit *);
 int ompgpu_units_load_variables(struct ompgpu_device *, const char **file); /* of all units */
 void ompgpu_units_close(void);
-/* The loaded kernel.  0: *out is set; 1: no image suits the device; -1: an error. */
-int ompgpu_function_get(struct ompgpu_region *, struct ompgpu_device *,
+/* The loaded kernel, or its strided form, of a region that has one.  0: *out is set; 1: no image
+ * suits the device; -1: an error. */
+int ompgpu_function_get(struct ompgpu_region *, struct ompgpu_device *, bool strided,
                         struct ompgpu_function **out);
 #pragma GCC visibility pop
 #endif

@@ -16,7 +16,10 @@
  *   * fewer for short loops
  *
  * A wave is what runs at the same time: multiprocessors × teams that fit on one.  Team sizes of our
- * choice are whole warps.     */
+ * choice are whole warps.
+ *
+ * Where that makes a thread or more for each iteration, the region's covering kernel is launched,
+ * if it has one, else the strided one. */
 #include "hostrt/core/core.h"
 
 enum {
@@ -146,4 +149,31 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct o
     else
         g.teams = wanted_teams(dev, f, l, g.threads);
     return g;
+}
+
+/* ------------------------------------------------------------------ the covering form
+ * Iterations are taken apart into those of the nest's loops by a multiplication (Granlund and
+ * Montgomery, "Division by invariant integers using multiplication", 1994): for a < 2^31 and
+ * 2^(s-1) < d <= 2^s, a / d is the upper half of a * m, shifted by s - 1, with m the next number
+ * above 2^(31+s) / d, which has 32 bits. */
+static struct ompgpu_divisor divisor(unsigned d)
+{
+    unsigned s = 32 - (unsigned)__builtin_clz(d - 1);
+    return (struct ompgpu_divisor){ (unsigned)(((uint64_t)1 << (31 + s)) / d + 1), s - 1 };
+}
+
+/* Threads have numbers below 2^31, too; d of the above is 2 at least. */
+bool ompgpu_covers(const struct ompgpu_launch *l, struct ompgpu_geometry g, struct ompgpu_env *env)
+{
+    uint64_t threads = (uint64_t)g.teams * g.threads, trip = l->trips[0];
+    if (threads > GRID_LIMIT || !trip || trip > threads)
+        return false;
+    for (unsigned i = 1; i < l->nloops; i++) {
+        if (l->trips[i] < 2 || l->trips[i] > threads || trip * l->trips[i] > threads)
+            return false;
+        trip *= l->trips[i];
+        env->inner[i - 1] = divisor((unsigned)l->trips[i]);
+    }
+    env->trip = (unsigned)trip;
+    return true;
 }

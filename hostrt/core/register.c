@@ -24,7 +24,7 @@ struct use { /* of a load by a unit */
 struct region_state { /* what region->slot points to */
     struct region_state *next;
     struct ompgpu_region *region;
-    struct ompgpu_function *functions[]; /* per device number; atomic: set once */
+    struct ompgpu_function *functions[]; /* of a device: two forms; atomic: set once */
 };
 struct unit_state { /* what unit->state points to; guarded by ompgpu_start_lock */
     struct unit_state *next;
@@ -363,7 +363,7 @@ static struct region_state *get_region_state(struct unit_state *u, struct ompgpu
     struct region_state *s = r->slot;
     if (s)
         return s;
-    s = ompgpu_xalloc(sizeof *s + (size_t)ompgpu_ndevices * sizeof s->functions[0]);
+    s = ompgpu_xalloc(sizeof *s + 2 * (size_t)ompgpu_ndevices * sizeof s->functions[0]);
     if (!s)
         return NULL;
     s->region = r;
@@ -372,16 +372,22 @@ static struct region_state *get_region_state(struct unit_state *u, struct ompgpu
     return s;
 }
 
+static struct ompgpu_function **form_of(struct region_state *s, const struct ompgpu_device *dev,
+                                        bool strided)
+{
+    return &s->functions[2 * dev->number + strided];
+}
+
 static int find_function(struct unit_state *u, struct ompgpu_region *r, struct ompgpu_device *dev,
-                         struct load *l, struct ompgpu_function **out)
+                         bool strided, struct load *l, struct ompgpu_function **out)
 {
     struct region_state *s = get_region_state(u, r);
-    if (!s || (*out = s->functions[dev->number]))
+    if (!s || (*out = *form_of(s, dev, strided)))
         return s ? 0 : -1;
     struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
     if (!f)
         return -1;
-    const char *symbol = ompgpu_image_symbol(u->unit->image, r->kernel);
+    const char *symbol = ompgpu_image_symbol(u->unit->image, strided ? r->strided : r->kernel);
     f->entry = ompgpu_image_kernel(images_of(u), symbol);
     f->where =
         (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
@@ -400,13 +406,13 @@ static int find_function(struct unit_state *u, struct ompgpu_region *r, struct o
         ompgpu_xfree(f);
         return -1;
     }
-    __atomic_store_n(&s->functions[dev->number], f, __ATOMIC_RELEASE);
+    __atomic_store_n(form_of(s, dev, strided), f, __ATOMIC_RELEASE);
     *out = f;
     return 0;
 }
 
 static __attribute__((noinline)) int get_function_slowly(struct ompgpu_region *r,
-                                                         struct ompgpu_device *dev,
+                                                         struct ompgpu_device *dev, bool strided,
                                                          struct ompgpu_function **out)
 {
     struct load *l;
@@ -418,16 +424,16 @@ static __attribute__((noinline)) int get_function_slowly(struct ompgpu_region *r
     else
         result = use_image(u, dev, &l);
     if (result == 0)
-        result = find_function(u, r, dev, l, out);
+        result = find_function(u, r, dev, strided, l, out);
     pthread_mutex_unlock(&ompgpu_start_lock);
     return result;
 }
 
-int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev,
+int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev, bool strided,
                         struct ompgpu_function **out)
 {
     struct region_state *s = __atomic_load_n(&r->slot, __ATOMIC_ACQUIRE);
-    if (s && (*out = __atomic_load_n(&s->functions[dev->number], __ATOMIC_ACQUIRE)))
+    if (s && (*out = __atomic_load_n(form_of(s, dev, strided), __ATOMIC_ACQUIRE)))
         return 0;
-    return get_function_slowly(r, dev, out);
+    return get_function_slowly(r, dev, strided, out);
 }

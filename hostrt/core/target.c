@@ -126,18 +126,43 @@ static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_
     return ompgpu_heap_get(r->dev, r->thread, env->heap_places * env->heap_bytes, &env->heap);
 }
 
-static int run_region(struct running *r, const struct ompgpu_param *params, unsigned nparams,
-                      const struct ompgpu_launch *launch)
+static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgpu_launch *launch,
+                                           struct ompgpu_env *env)
 {
     struct ompgpu_geometry g = ompgpu_geometry(r->dev, r->function, launch);
     struct heap_parts s = heap_parts_of(r, launch, g.threads);
     size_t heap = round_up(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
-    struct ompgpu_env env = { .device_num = (unsigned)r->dev->number,
-                              .thread_limit = g.threads,
-                              .heap_bytes = heap,
-                              .heap_fixed = s.fixed,
-                              .heap_copies = s.copies };
+    *env = (struct ompgpu_env){ .device_num = (unsigned)r->dev->number,
+                                .thread_limit = g.threads,
+                                .heap_bytes = heap,
+                                .heap_fixed = s.fixed,
+                                .heap_copies = s.copies };
+    return g;
+}
+
+/* The geometry decides which form of the kernel suits, and a form has a geometry of its own. */
+static int choose_form(struct running *r, struct ompgpu_region *region,
+                       const struct ompgpu_launch *launch, struct ompgpu_geometry *g,
+                       struct ompgpu_env *env)
+{
+    *g = shape_launch(r, launch, env);
+    if (!region->strided || ompgpu_covers(launch, *g, env))
+        return 0;
+    if (ompgpu_function_get(region, r->dev, true, &r->function))
+        return -1;
+    *g = shape_launch(r, launch, env);
+    return 0;
+}
+
+static int run_region(struct running *r, struct ompgpu_region *region,
+                      const struct ompgpu_param *params, unsigned nparams,
+                      const struct ompgpu_launch *launch)
+{
+    struct ompgpu_geometry g;
+    struct ompgpu_env env;
+    if (choose_form(r, region, launch, &g, &env))
+        return -1;
     size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
                     launch->reduce_bytes + launch->copy_bytes * g.threads;
     void **out = r->thread->params;
@@ -209,7 +234,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     struct running r = { .maps = maps, .nmaps = nmaps, .where = ompgpu_at_region(region) };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
         return 1;
-    int found = ompgpu_function_get(region, r.dev, &r.function);
+    int found = ompgpu_function_get(region, r.dev, false, &r.function);
     if (__builtin_expect(found > 0, 0))
         return run_without_image(&r, region);
     if (found < 0 || !(r.thread = ompgpu_self()) ||
@@ -220,7 +245,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     r.thread->results = 0;
     if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))
         fail_region(&r, false);
-    if (run_region(&r, params, nparams, launch))
+    if (run_region(&r, region, params, nparams, launch))
         fail_region(&r, true);
     if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION))
         fail_region(&r, false);

@@ -79,6 +79,9 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
             $s{naive}{stores}{sectors_a_request} == 32 && $s{tiled}{stores}{sectors_a_request} == 4 && $s{naive}{barriers} == 0 &&
             $s{tiled}{barriers} > 0 && $s{tiled}{bank_conflict_replays} '"$([ -n "$pad" ] && echo '== 0' || echo '> 1000')"
     done
+    check "naive: 64 x 64 threads take the covering form" json '1 == grep { /^naive_\d+$/ && $k{$_}{launched} } keys %k'
+    check "... two teams" env OMP_NUM_TEAMS=2 OMPGPU_PROFILE=p.json ./transpose 64
+    check "... the strided one" json '(grep { /^naive/ && $k{$_}{launched} } keys %k)[0] =~ /strided$/'
 fi
 check "the tests' programs run on it where they are told so" sh -c 'cd "$1" && . tests/lib.sh && cp "$2/prog" . && OMPGPU_PROFILE=1 on_machine run_once && has out "^main_7 "' \
     sh "$ROOT" "$T"

@@ -53,6 +53,64 @@ static const struct row {
     { "generic made SPMD late", 1, 0, T | D | P, 1000, 0, 0, 0, 0, 0, 640, 128 },
 };
 
+/* The covering form: what it is launched for. */
+static const struct cover {
+    const char *what;
+    unsigned teams, threads, nloops;
+    unsigned long long trips[4];
+    unsigned covered;                               /* iterations; 0: not covered */
+} covers[] = {
+    { "a thread an iteration", 10, 128, 1, { 1280 }, 1280 },
+    { "fewer iterations than threads", 10, 128, 1, { 1153 }, 1153 },
+    { "one more", 10, 128, 1, { 1281 }, 0 },
+    { "no iteration", 10, 128, 1, { 0 }, 0 },
+    { "one", 1, 32, 1, { 1 }, 1 },
+    { "nest", 10, 128, 3, { 2, 32, 20 }, 1280 },
+    { "nest, one more", 10, 128, 2, { 61, 21 }, 0 },
+    { "nest, an empty inner loop", 10, 128, 2, { 7, 0 }, 0 },
+    { "nest, an inner loop of one iteration", 10, 128, 2, { 7, 1 }, 0 },
+    { "2^31 - 1 threads", 0x7fffffff, 1, 1, { 0x7fffffff }, 0x7fffffff },
+    { "2^31 threads", 1 << 24, 128, 1, { 1 }, 0 },
+    { "a product that is 0 modulo 2^64", 1 << 23, 128, 4, { 1 << 16, 1 << 16, 1 << 16, 1 << 16 }, 0 },
+    { "a product that is 4 modulo 2^64", 1 << 23, 128, 2, { (1ull << 63) + 2, 2 }, 0 },
+    { "a trip count above 2^32", 1 << 23, 128, 2, { 2, (1ull << 32) + 2 }, 0 },
+};
+
+static void cover(void)
+{
+    for (unsigned i = 0; i < COUNT(covers); i++) {
+        const struct cover *r = &covers[i];
+        struct ompgpu_launch l = { .nloops = r->nloops };
+        struct ompgpu_env env = { .trip = 0 };
+        memcpy(l.trips, r->trips, sizeof l.trips);
+        bool yes = ompgpu_covers(&l, (struct ompgpu_geometry){ r->teams, r->threads }, &env);
+        OK(yes == (r->covered != 0) && (!yes || env.trip == r->covered), "covering form: %s", r->what);
+    }
+}
+
+/* a / d as the covering form does it, for a < 2^31 around each kind of border */
+static void divide(void)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 3000; i++) {
+        unsigned power = 1u << (1 + i % 30), d = i < 1000 ? i + 2 : power + i / 30 % 3 - (i / 30 % 2) * (i % 1000) % power;
+        struct ompgpu_launch l = { .nloops = 2, .trips = { 1, d < 2 ? 2 : d } };
+        struct ompgpu_env env = { .trip = 0 };
+        d = (unsigned)l.trips[1];
+        wrong += !ompgpu_covers(&l, (struct ompgpu_geometry){ 0x7fffffff, 1 }, &env);
+        unsigned most = 0x7fffffff / d;
+        for (unsigned k = 0; k < 40; k++) {
+            unsigned a = (k < 20 ? k : most - (k - 20) < most ? most - (k - 20) : most) * d;
+            for (unsigned e = 0; e < 3; e++) {
+                unsigned x = e == 0 ? a : e == 1 ? a + d - 1 : a - 1;
+                x = x > 0x7fffffff ? 0x7fffffff : x;
+                wrong += (unsigned)((uint64_t)x * env.inner[0].multiplier >> 32) >> env.inner[0].shift != x / d;
+            }
+        }
+    }
+    OK(!wrong, "divisions by multiplication: %u wrong", wrong);
+}
+
 int main(void)
 {
     struct ompgpu_device dev = { .plugin = &ompgpu_emu_plugin };
@@ -61,7 +119,7 @@ int main(void)
         const struct row *r = &rows[i];
         struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 255, .max_threads = r->kernel_flags >> 8 };
         struct ompgpu_function f = { .entry = &entry, .max_threads = r->most };
-        struct ompgpu_launch l = { 0, r->num_teams, r->thread_limit, r->trip, r->flags, 0, 0, 0 };
+        struct ompgpu_launch l = { .num_teams = r->num_teams, .thread_limit = r->thread_limit, .trip = r->trip, .flags = r->flags };
         ompgpu_settings.num_teams = r->env_teams, ompgpu_settings.teams_thread_limit = r->env_threads;
         for (int again = 0; again < 2; again++) {   /* the second time from the occupancy cache */
             struct ompgpu_geometry g = ompgpu_geometry(&dev, &f, &l);
@@ -69,5 +127,7 @@ int main(void)
                 printf("# %u x %u, expected %u x %u\n", g.teams, g.threads, r->teams, r->threads);
         }
     }
+    cover();
+    divide();
     return tap_end();
 }

@@ -14,7 +14,7 @@ static CONTAINER *fresh(void)                       /* on the heap, so that ASan
 static const struct damage { const char *what; size_t offset; unsigned size; uint64_t value; const char *message; } damages[] = {
 #define AT(member) offsetof(CONTAINER, member), sizeof fake_container.member
     { "magic", AT(header.magic), 1, "not a container of device images" },
-    { "version", AT(header.version), 7, "the container of device images has version 7, this libompgpu reads version 5" },
+    { "version", AT(header.version), 7, "the container of device images has version 7, this libompgpu reads version 6" },
     { "header size", AT(header.header_size), 8, "sizes are wrong" },
     { "total size", AT(header.total_size), 8, "sizes are wrong" },
     { "image table", AT(header.images), 1 << 20, "image table lies outside" },
@@ -125,11 +125,11 @@ static void reading(void)
 static void versions(void)
 {
     struct ompgpu_unit unit = { .abi = 9, .image = &fake_container, .file = "old.c" };
-    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c was compiled for version 9 of the runtime interface, this libompgpu has version 4"),
+    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c was compiled for version 9 of the runtime interface, this libompgpu has version 5"),
        "another version of the runtime interface names both");
     unit.abi = OMPGPU_ABI_VERSION;
     fake_container.header.version = 99;
-    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 5"),
+    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 6"),
        "another version of the container names both");
     fake_container.header.version = OMPGPU_IMAGE_VERSION;
 }

@@ -46,8 +46,8 @@ struct container { struct ompgpu_image_header header; struct ompgpu_image_entry 
 static int counter[2] = { 40, 50 };
 static const struct ompgpu_var vars[] = { { "counter", counter, sizeof counter, 0 } };
 static struct ompgpu_unit unit = { .abi = OMPGPU_ABI_VERSION, .file = "whole.c", .vars = vars, .nvars = 1 };
-static struct ompgpu_region add = { "add", "whole.c", "main", "target", 10, 1, &unit, 0 }, fault = { "fault", "whole.c", "main", "target", 20, 1, &unit, 0 },
-                            ask = { "ask", "whole.c", "main", "target", 30, 1, &unit, 0 };
+static struct ompgpu_region add = { "add", "whole.c", "main", "target", 10, 1, &unit, 0, 0 }, fault = { "fault", "whole.c", "main", "target", 20, 1, &unit, 0, 0 },
+                            ask = { "ask", "whole.c", "main", "target", 30, 1, &unit, 0, 0 };
 
 static struct container *make_container(const char *path)
 {
@@ -144,7 +144,7 @@ static int program(const char *name)
         int a[3] = { 0 };
         const struct ompgpu_map m[] = { { a, a, sizeof a, 0, OMPGPU_MAP_FROM, 0, "a" } };
         const struct ompgpu_param params[] = { { 0, 8, 0 } };
-        const struct ompgpu_launch l = { OMPGPU_DEVICE_DEFAULT, 4, 64, 0, OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_SPMD, 0, 0, 0 };
+        const struct ompgpu_launch l = { OMPGPU_DEVICE_DEFAULT, 4, 64, 0, OMPGPU_LAUNCH_TEAMS | OMPGPU_LAUNCH_PARALLEL | OMPGPU_LAUNCH_SPMD, 0, 0, 0, 0, { 0 } };
         run_add(), update_counter(), print_x("main");
         __ompgpu_target(&ask, m, 1, params, 1, &l);
         printf("scratch %d, device %d, threads %d\n", a[0], a[1], a[2]);

@@ -44,6 +44,8 @@ void cg_fill_gaps(struct cg *, const struct cg_gaps *);
 /* ------------------------------------------------------------------ regions (device/region.c) */
 /* Writes region function, info and kernel of a target construct. */
 void cg_region(struct cg *, const struct omp_construct *);
+/* The name of the strided kernel, where there is a covering one. */
+const char *cg_strided_kernel(struct cg *, const struct omp_construct *target);
 
 /* ------------------- constructs (construct.c, atomic.c, task.c, parallel.c in device/) */
 /* Writes a construct of device code, as one statement. */
@@ -72,4 +74,9 @@ void cg_loop_nest(struct cg *, const struct omp_construct *, enum cg_who, struct
                   const struct omp_clause *schedule, const struct omp_clause *dist_schedule);
 /* The number of iterations at the launch, in host text; NULL: it may not be evaluated there. */
 const char *cg_trip(struct cg *, const struct omp_construct *);
+/* Has the region's kernel a covering form beside the strided one?  Then in host text: its loops'
+ * trip counts at the launch, as an initialiser. */
+enum { CG_COVERED_LOOPS = 4 }; /* struct ompgpu_launch (hostrt/ompgpu.h) */
+bool cg_has_covering_form(const struct cg *, const struct cg_plan *);
+const char *cg_trips(struct cg *, const struct cg_plan *);
 #endif

@@ -56,6 +56,7 @@ struct nest {
         const char *at;   /* of what counts it: an iterator or a digit */
         bool one, zero;   /* step 1; lb 0 */
     } l[OMP_MAX_LOOPS];
+    bool covering;  /* the kernel has a covering form */
     const char *k;  /* type of logical iteration numbers */
     unsigned width; /* … in bits, 32 or 64 */
     const char *total;
@@ -214,11 +215,16 @@ static enum omp_sched schedule_of(const struct cg *cg, const struct omp_clause *
                : k->sched;
 }
 
+static bool is_single(const struct omp_clause *k)
+{
+    return k && k->expr.is_constant && k->expr.value == 1;
+}
+
 static unsigned thread_levels(const struct cg *cg, struct level *to, const struct omp_clause *k)
 {
     enum omp_sched s = schedule_of(cg, k);
     bool chunk = k && !cg_empty(k->expr.extent);
-    if (s == OMPSCHED_NONE) {
+    if (s == OMPSCHED_NONE || (s == OMPSCHED_STATIC && is_single(k))) {
         to[0] = (struct level){ CYCLIC, CG_THREAD, NULL };
         return 1;
     }
@@ -231,19 +237,23 @@ static unsigned thread_levels(const struct cg *cg, struct level *to, const struc
     return 2;
 }
 
+/* Where the teams' share is left to us, a team takes as many iterations in a row as its threads
+ * have chunks (of one iteration, without a size), and static schedules are dealt to all threads. */
 static unsigned schedule_levels(const struct cg *cg, struct level *to, enum cg_who who,
                                 const struct omp_clause *sched, const struct omp_clause *dist)
 {
-    bool free_choice = schedule_of(cg, sched) == OMPSCHED_NONE;
+    enum omp_sched s = schedule_of(cg, sched);
+    bool chunks = s == OMPSCHED_STATIC && !cg_empty(sched->expr.extent) && !is_single(sched);
     if (who == CG_ONE) {
         to[0] = (struct level){ SERIAL, CG_ONE, NULL };
         return 1;
     }
     if (who == CG_THREAD)
         return thread_levels(cg, to, sched);
-    if (!dist && (who == CG_TEAM || free_choice)) {
-        to[0] = (struct level){ CYCLIC, who, NULL };
-        return 1;
+    if (!dist && (who == CG_TEAM || s == OMPSCHED_NONE || s == OMPSCHED_STATIC)) {
+        to[0] = (struct level){ chunks ? CHUNK : CYCLIC, who, chunks ? sched : NULL };
+        to[1] = (struct level){ SERIAL, CG_ONE, NULL };
+        return 1 + chunks;
     }
     to[0] = (struct level){ dist && !cg_empty(dist->expr.extent) ? CHUNK : BLOCK, CG_TEAM, dist };
     if (who == CG_ALL_THREADS)
@@ -356,10 +366,11 @@ static const char *open_single(struct cg *cg, const struct nest *n, const struct
         cg_open(cg, "for (%s %s = 0; %s < %s; %s++)", n->k, i, i, r.m, i);
         return iteration_of(cg, r, i);
     }
-    cg_open(cg,
-            "for (struct __ompgpu_loop%u %s = __ompgpu_loop%u(%s, %s); %s.more; "
-            "__ompgpu_next%u(&%s))",
-            w, i, w, takers[l->who], r.m, i, w, i);
+    const char *first = n->covering
+                            ? cg_strf(cg, "__ompgpu_league%u(@env, @covering, %s)", w, r.m)
+                            : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, takers[l->who], r.m);
+    cg_open(cg, "for (struct __ompgpu_loop%u %s = %s; %s.more; __ompgpu_next%u(&%s))", w, i, first,
+            i, w, i);
     return iteration_of(cg, r, cg_strf(cg, "%s.at", i));
 }
 
@@ -371,11 +382,15 @@ static void declare_digits(struct cg *cg, const struct nest *n, const char *k, c
     cg_line(cg, "%s @stride = %s;", k, count);
     for (unsigned j = n->n; j--;) {
         unsigned w = width_of(n->l[j].u);
-        const char *how = cg_strf(cg, "%s%u", w < width_of(k) ? "wide" : "", w);
-        cg_line(cg,
-                j ? "struct __ompgpu_digit%u %s = __ompgpu_digit%s(&@rest, &@stride, %s);"
-                  : "struct __ompgpu_digit%u %s = __ompgpu_first_digit%s(@rest, @stride, %s);",
-                w, n->l[j].at, how, n->l[j].trip);
+        const char *how = cg_strf(cg, "%s%u", w < width_of(k) ? "wide" : "", w), *digit;
+        if (!j)
+            digit = cg_strf(cg, "first_digit%s(@rest, @stride, %s)", how, n->l[j].trip);
+        else if (n->covering)
+            digit = cg_strf(cg, "league_digit%s(@env, @covering, %u, &@rest, &@stride, %s)", how, j,
+                            n->l[j].trip);
+        else
+            digit = cg_strf(cg, "digit%s(&@rest, &@stride, %s)", how, n->l[j].trip);
+        cg_line(cg, "struct __ompgpu_digit%u %s = __ompgpu_%s;", w, n->l[j].at, digit);
     }
 }
 
@@ -405,14 +420,27 @@ static const char *type_of_takers(const struct nest *n)
     return "unsigned";
 }
 
+/* Of the whole space: the first digit says when it ends. */
+static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who)
+{
+    const char *nonempty = is_nonempty(cg, n), *at = n->l[0].at,
+               *more = cg_strf(cg, "%s.at < %s.n", at, at), *next = advance(cg, n);
+    if (n->covering) {
+        cg_line(cg, "__builtin_assume(!@covering || (%s));", nonempty);
+        nonempty = cg_strf(cg, "@covering || (%s)", nonempty);
+        more = cg_strf(cg, "@covering ? %s < @env->trip : %s", id_of(who), more);
+        next = cg_strf(cg, "!@covering && %s", next);
+    }
+    cg_open(cg, "if (%s)", nonempty);
+    declare_digits(cg, n, type_of_takers(n), id_of(who), count_of(who));
+    cg_open(cg, "for (_Bool @more = %s; @more; @more = %s)", more, next);
+}
+
 static void open_digits(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
     bool serial = l->kind == SERIAL;
-    if (!strcmp(r.lo, "0") && !serial) { /* the whole space: the first digit says when it ends */
-        cg_open(cg, "if (%s)", is_nonempty(cg, n));
-        declare_digits(cg, n, type_of_takers(n), id_of(l->who), count_of(l->who));
-        cg_open(cg, "for (_Bool @more = %s.at < %s.n; @more; @more = %s)", n->l[0].at, n->l[0].at,
-                advance(cg, n));
+    if (!strcmp(r.lo, "0") && !serial) {
+        open_all_digits(cg, n, l->who);
         return;
     }
     cg_line(cg, "struct __ompgpu_loop64 @it = __ompgpu_loop64(%s, %s);",
@@ -623,6 +651,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     unsigned tasks = task_levels(levels, c, p), open = cg->out->open;
     unsigned nlevels = tasks ? tasks : schedule_levels(cg, levels, who, schedule, dist_schedule);
     declare_bounds(cg, c, &n);
+    n.covering = cg->plan && c == cg->plan->inner && cg_has_covering_form(cg, cg->plan);
     declare_total(cg, &n, nlevels > 1 || levels[0].kind == SERIAL || c->scan);
     r = (struct range){ "0", n.total };
     /* else all threads take part in the end of the reduction */
@@ -667,6 +696,16 @@ static bool is_known_at_launch(const struct cg *cg, const struct omp_construct *
     return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
 }
 
+static const char *trip_at_launch(struct cg *cg, const struct omp_loop *l)
+{
+    const char *step =
+        cg_empty(l->step.extent) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, l->step.extent));
+    return trip(cg, l, cg_unsigned(l->iv->type),
+                cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
+                        cg_expr(cg, l->lb.extent)),
+                cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step, is_one(&l->step));
+}
+
 const char *cg_trip(struct cg *cg, const struct omp_construct *target)
 {
     const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;
@@ -676,17 +715,51 @@ const char *cg_trip(struct cg *cg, const struct omp_construct *target)
         if (!is_known_at_launch(cg, target, &l->lb) || !is_known_at_launch(cg, target, &l->ub) ||
             !is_known_at_launch(cg, target, &l->step) || l->iv->type->variably_modified)
             return NULL;
-        const char *u = cg_unsigned(l->iv->type),
-                   *step = cg_empty(l->step.extent)
-                               ? "1"
-                               : cg_strf(cg, "(%s)", cg_expr(cg, l->step.extent));
-        const char *t =
-            trip(cg, l, u,
-                 cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
-                         cg_expr(cg, l->lb.extent)),
-                 cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step, is_one(&l->step));
+        const char *t = trip_at_launch(cg, l);
         product = product ? cg_strf(cg, "%s * (%s)", product, t)
                           : cg_strf(cg, "(unsigned long long)(%s)", t);
     }
     return product;
+}
+
+/* ------------------------------------------------------- the covering form of a kernel
+ * Where the launch has at least as many threads as there are iterations, the loop and all that
+ * counts for it are superfluous; in a short body they are a third of the instructions.  Such a
+ * region has two kernels, and the host takes the one that suits (hostrt/core/geometry.c).  It must
+ * know the trip counts exactly. */
+static bool is_exact(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x)
+{
+    return cg_empty(x->extent) || (x->is_integer && cg_is_stable(cg, p, x));
+}
+
+static bool are_exact(const struct cg *cg, const struct cg_plan *p)
+{
+    for (unsigned j = 0; j < p->inner->nloops; j++) {
+        const struct omp_loop *l = &p->inner->loops[j];
+        if (l->iv->type->kind != OMPT_INT || !is_exact(cg, p, &l->lb) || !is_exact(cg, p, &l->ub) ||
+            !is_exact(cg, p, &l->step))
+            return false;
+    }
+    return true;
+}
+
+bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
+{
+    const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
+    const struct omp_construct *c = p->inner;
+    struct level levels[3];
+    if (!p->spmd || (p->leaves & leaves) != leaves || p->reduction || c->scan || !c->is_short ||
+        !c->nloops || c->nloops > CG_COVERED_LOOPS)
+        return false;
+    return schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
+                           cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
+           are_exact(cg, p);
+}
+
+const char *cg_trips(struct cg *cg, const struct cg_plan *p)
+{
+    const char *list = "";
+    for (unsigned j = 0; j < p->inner->nloops; j++)
+        list = cg_strf(cg, "%s%s%s", list, j ? ", " : "", trip_at_launch(cg, &p->inner->loops[j]));
+    return cg_strf(cg, "{ %s }", list);
 }

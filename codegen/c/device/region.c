@@ -185,11 +185,12 @@ static unsigned max_threads(const struct cg_plan *p)
     return n;
 }
 
-static void write_entry(struct cg *cg, const char *id, const char *mode, const char *env,
-                        const char *arguments)
+/* form: NULL, or the value of `covering`. */
+static void write_entry(struct cg *cg, const char *region, const char *form, const char *mode,
+                        const char *env, const char *arguments)
 {
     cg_open(cg, "if (__ompgpu_kernel_begin(%s, __OMPGPU_%s))", env, mode);
-    cg_line(cg, "%s@region(%s%s);", id, env, arguments);
+    cg_line(cg, "%s@region(%s%s%s%s);", region, env, form ? ", " : "", form ? form : "", arguments);
     cg_line(cg, "__ompgpu_kernel_end(%s, __OMPGPU_%s);", env, mode);
     cg_close(cg);
     cg_close(cg);
@@ -197,23 +198,46 @@ static void write_entry(struct cg *cg, const char *id, const char *mode, const c
 
 /* The kernel as the GPU calls it, and as the emulated device does. */
 static void write_kernel(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
-                         const char *parameters, const char *bytes, unsigned flags)
+                         const char *id, const char *form, const char *parameters)
 {
-    const char *mode = p->spmd ? "SPMD" : "GENERIC", *id = c->region;
-    cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)", id, mode, c->place.line,
-            c->place.col, max_threads(p), bytes ? bytes : "0",
-            flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
-            cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
-            cg_quoted(cg, cg_directive(cg, c, true)));
+    const char *mode = p->spmd ? "SPMD" : "GENERIC";
     cg_puts(cg, "\n#ifdef __NVPTX__\n");
     cg_open_function(cg, "__attribute__((nvptx_kernel)) void %s(struct __ompgpu_env @env%s)", id,
                      parameters);
-    write_entry(cg, id, mode, cg_strf(cg, "&@env"), argument_list(cg, p));
+    write_entry(cg, c->region, form, mode, cg_strf(cg, "&@env"), argument_list(cg, p));
     cg_puts(cg, "\n#else\n");
     cg_open_function(cg, "void %s(void **@p)", id);
     cg_line(cg, "struct __ompgpu_env *@env = @p[0];");
-    write_entry(cg, id, mode, cg_strf(cg, "@env"), unpacked_list(cg, p));
+    write_entry(cg, c->region, form, mode, cg_strf(cg, "@env"), unpacked_list(cg, p));
     cg_puts(cg, "\n#endif\n");
+}
+
+static void write_info(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+                       const char *id, const char *bytes, unsigned flags)
+{
+    cg_line(cg, "__OMPGPU_INFO(%s, %s, %u, %u, %u, %s, %d, %s, %s, %s)", id,
+            p->spmd ? "SPMD" : "GENERIC", c->place.line, c->place.col, max_threads(p),
+            bytes ? bytes : "0", flags | (!p->spmd && p->workers ? OMPGPU_KERNEL_WORKERS : 0),
+            cg_quoted(cg, c->function ? c->function->name : ""), cg_quoted(cg, c->place.file),
+            cg_quoted(cg, cg_directive(cg, c, true)));
+}
+
+const char *cg_strided_kernel(struct cg *cg, const struct omp_construct *target)
+{
+    return cg_strf(cg, "%s@strided", target->region);
+}
+
+static void write_kernels(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
+                          const char *parameters, const char *bytes, unsigned flags)
+{
+    bool covering = cg_has_covering_form(cg, p);
+    write_info(cg, c, p, c->region, bytes, flags);
+    write_kernel(cg, c, p, c->region, covering ? "1" : NULL, parameters);
+    if (!covering)
+        return;
+    const char *strided = cg_strided_kernel(cg, c);
+    write_info(cg, c, p, strided, bytes, flags | OMPGPU_KERNEL_STRIDED);
+    write_kernel(cg, c, p, strided, "0", parameters);
 }
 
 void cg_region(struct cg *cg, const struct omp_construct *c)
@@ -227,10 +251,11 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     cg->place = c->place;
     cg->before = &before;
     const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, &p);
+    const char *form = cg_has_covering_form(cg, &p) ? cg_strf(cg, ", const _Bool @covering") : "";
     bind_parameters(cg, &p);
     cg->out = &text;
-    cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s)", c->region,
-                     parameters);
+    cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s%s)", c->region,
+                     form, parameters);
     if (p.spmd)
         bytes = spmd_region(cg, &p, &flags);
     else
@@ -240,7 +265,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
         bytes = cg->teams_bytes;
         flags = cg->teams_flags;
     }
-    write_kernel(cg, c, &p, parameters, p.reduction ? bytes : NULL, flags);
+    write_kernels(cg, c, &p, parameters, p.reduction ? bytes : NULL, flags);
     cg_pop_env(cg, env);
     cg->out = out;
     cg->before = outer;

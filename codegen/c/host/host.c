@@ -355,13 +355,14 @@ static bool in_default(const struct omp_construct *c)
     return false;
 }
 
-static void declare_region(struct cg *cg, const struct omp_construct *c)
+static void declare_region(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
 {
-    cg_line(cg, "static struct __ompgpu_region @region = { %s, %s, %s, %s, %u, %u, %s, 0 };",
+    cg_line(cg, "static struct __ompgpu_region @region = { %s, %s, %s, %s, %u, %u, %s, 0, %s };",
             cg_quoted(cg, c->region), cg_quoted(cg, c->place.file),
             cg_quoted(cg, c->function ? c->function->name : ""),
             cg_quoted(cg, cg_directive(cg, c, true)), c->place.line, c->place.col,
-            in_default(c) ? "0" : "&__ompgpu_unit");
+            in_default(c) ? "0" : "&__ompgpu_unit",
+            cg_has_covering_form(cg, p) ? cg_quoted(cg, cg_strided_kernel(cg, c)) : "0");
     if (in_default(c))
         cg_line(cg, "__atomic_store_n(&@region.unit, __ompgpu_this_unit(), 0);");
 }
@@ -372,6 +373,7 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
                *trip = cg_trip(cg, c);
     const char *slot = cg_launch_slot_bytes(cg, p), *copy = cg_launch_copy_bytes(cg, p),
                *inner = cg_inner_copy_bytes(cg, c, p);
+    bool covering = cg_has_covering_form(cg, p);
     const struct {
         const char *member, *value;
     } rows[] = {
@@ -383,6 +385,8 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
         { "copy_bytes", copy },
         { "reduce_bytes", slot },
         { "inner_bytes", inner },
+        { "nloops", covering ? cg_strf(cg, "%u", p->inner->nloops) : NULL },
+        { "trips", covering ? cg_trips(cg, p) : NULL },
     };
     cg_open(cg, "const struct __ompgpu_launch @launch =");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -443,7 +447,7 @@ static void write_target(struct cg *cg, const struct omp_construct *c)
         cg_line(cg, "_Bool @on_host = 1;");
         cg_open(cg, "if %s", condition);
     }
-    declare_region(cg, c);
+    declare_region(cg, c, &p);
     const char **env = cg_push_env(cg, false);
     bind_variables_of_blocks(cg, c);
     unsigned nmaps = cg_maps(cg, c, &p);

@@ -41,47 +41,12 @@ static bool is_inside(unsigned offset, const struct omp_construct *c)
     return offset >= c->pragma.begin && offset < cg_whole(c).end;
 }
 
-/* How the kernel gets the variable; NULL: it is no parameter. */
-static const struct cg_param *parameter_of(const struct cg_plan *p, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < p->nparams; i++)
-        if (p->params[i].var == v && p->params[i].pass != CG_PASS_BOUND)
-            return &p->params[i];
-    return NULL;
-}
-
-static bool by_value(const struct cg_param *a)
-{
-    return a &&
-           (a->pass == CG_PASS_VALUE || a->pass == CG_PASS_POINTER || a->pass == CG_PASS_LOOKUP);
-}
-
-/* A parameter passed by value that is never written: all teams and, where it is a number, the host
- * see the same. */
-static bool is_constant(const struct cg *cg, const struct cg_plan *p, const struct omp_var *v)
-{
-    const struct omp_sharing *s = cg_sharing(p->teams, v);
-    return by_value(parameter_of(p, v)) && !cg_is_written(cg->unit, cg_whole(p->chain[0]), v) &&
-           (!s || s->share == OMPSH_SHARED || s->share == OMPSH_FIRSTPRIVATE);
-}
-
-/* Arithmetic on constants and constant parameters. */
-static bool is_stable(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x)
-{
-    const struct omp_unit *u = cg->unit;
-    for (unsigned i = cg_first_ref(u, x->extent.begin);
-         i < u->nrefs && u->refs[i].offset < x->extent.end; i++)
-        if (u->refs[i].var->type->kind != OMPT_INT || !is_constant(cg, p, u->refs[i].var))
-            return false;
-    return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
-}
-
 static bool sections_are_stable(const struct cg *cg, const struct cg_plan *p,
                                 const struct omp_item *item)
 {
     for (unsigned i = 0; item && i < item->nsections; i++)
-        if (!is_stable(cg, p, &item->sections[i].lower) ||
-            !is_stable(cg, p, &item->sections[i].length))
+        if (!cg_is_stable(cg, p, &item->sections[i].lower) ||
+            !cg_is_stable(cg, p, &item->sections[i].length))
             return false;
     return true;
 }
@@ -96,10 +61,10 @@ static enum cg_owner owner_of(struct cg *cg, const struct cg_plan *p, const stru
     if (!p || !p->teams || !is_inside(c->pragma.begin, p->teams) || is_inside(v->decl, p->teams))
         return local && !pointee ? CG_OF_TEAM : CG_OF_UNKNOWN;
     const struct omp_sharing *teams = cg_sharing(p->teams, v);
-    const struct cg_param *a = parameter_of(p, v);
-    if (pointee && (!item->base_is_var || item->derefs > 1 || !is_constant(cg, p, v)))
+    const struct cg_param *a = cg_parameter_of(p, v);
+    if (pointee && (!item->base_is_var || item->derefs > 1 || !cg_is_constant_param(cg, p, v)))
         return CG_OF_UNKNOWN;
-    if (!pointee && ((teams && teams->share != OMPSH_SHARED) || by_value(a) || (local && !a)))
+    if (!pointee && ((teams && teams->share != OMPSH_SHARED) || cg_is_by_value(a) || (local && !a)))
         return CG_OF_TEAM;
     bool of_league = pointee || a || v->storage == OMPS_GLOBAL;
     return of_league && sections_are_stable(cg, p, item) ? CG_OF_LEAGUE : CG_OF_UNKNOWN;
