@@ -98,7 +98,7 @@
  *
  * With an if clause all of this but the host fallback is under its condition: the clauses are not
  * evaluated otherwise.  At the end: the table of declare target variables, the unit with the image
- * (symbol __ompgpu_image, which the driver adds to the assembly), constructor and destructor. */
+ * (an empty section, which the driver fills), constructor and destructor. */
 #ifndef OMPGPU_CODEGEN_H
 #define OMPGPU_CODEGEN_H
 #include "frontend/unit.h"

@@ -217,8 +217,9 @@ bool drv_write_container(const char *path, const struct container *c)
 }
 
 /* ------------------------------------------------------------------ into the assembly
- * The host text refers to the symbol, so --gc-sections keeps the section; the symbol is local, so
- * that units do not meet. */
+ * The host text has an empty object in the section (codegen/c/host/host.c), which the image follows
+ * here.  That one is referred to, so --gc-sections keeps the section, and is local, so that units
+ * do not meet. */
 static void write_bytes(FILE *f, const unsigned char *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -246,17 +247,17 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
         diag_error("cannot add the device images to '%s': %s", assembly, strerror(errno));
         return false;
     }
-    const char *symbol = global ? global : "__ompgpu_image";
-    fprintf(f, "\n\t.section\t.ompgpu.image,\"a\",@progbits\n\t.p2align\t4\n\t.type\t%s,@object\n",
-            symbol);
+    fputs("\n\t.section\t.ompgpu.image,\"a\",@progbits\n\t.p2align\t4", f);
     if (global)
-        fprintf(f, "\t.globl\t%s\n\t.hidden\t%s\n", symbol, symbol);
-    fprintf(f, "%s:", symbol);
+        fprintf(f, "\n\t.type\t%s,@object\n\t.globl\t%s\n\t.hidden\t%s\n%s:", global, global,
+                global, global);
     if (as_bytes)
         write_bytes(f, (const unsigned char *)image, size);
     else
         write_incbin(f, container);
-    fprintf(f, "\n\t.size\t%s, %zu\n", symbol, size);
+    if (global)
+        fprintf(f, "\n\t.size\t%s, %zu", global, size);
+    fputc('\n', f);
     bool failed = ferror(f);
     failed |= fclose(f) != 0;
     if (failed)

@@ -2,7 +2,9 @@
  * and ptxas (ptxas.c) wrote. */
 #ifndef OMPGPU_DRIVER_IMAGE_H
 #define OMPGPU_DRIVER_IMAGE_H
+#include <elf.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* ------------------------------------------------------------------ container.c */
 struct image_file {
@@ -30,8 +32,15 @@ bool drv_write_container(const char *path, const struct container *);
 bool *drv_read_members(const char *info, unsigned n);
 /* The symbol of the container that a device link makes. */
 #define DRV_LINKED_IMAGE "__ompgpu_linked_image"
-/* global: the name of a hidden symbol for it; NULL: __ompgpu_image, local. */
+/* global: the name of a hidden symbol for it; NULL: the text has one, at an empty section. */
 bool drv_append_image(const char *assembly, const char *container, bool as_bytes,
                       const char *global);
+/* ------------------------------------------------------------------ object.c */
+/* The section of the containers in an ELF-64 file, which may be damaged; NULL: none. */
+const Elf64_Shdr *drv_image_section(const void *file, size_t size);
+/* The same as drv_append_image, for an object file that the host compiler wrote. */
+bool drv_fill_image(const char *object, const char *container);
+
+/* ------------------------------------------------------------------ container.c, ptxas.c */
 void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n, const char *arch);
 #endif

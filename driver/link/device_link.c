@@ -62,34 +62,11 @@ static bool map_file(const char *path, struct program *p)
     return true;
 }
 
-static bool inside(const struct program *p, uint64_t offset, uint64_t size)
-{
-    return offset <= p->size && size <= p->size - offset;
-}
-
 /* NULL: not a linked ELF file, or it has no device code. */
 static const Elf64_Shdr *find_section(const struct program *p)
 {
     const Elf64_Ehdr *e = (const Elf64_Ehdr *)p->bytes;
-    if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_ident[EI_CLASS] != ELFCLASS64 ||
-        e->e_type == ET_REL)
-        return NULL;
-    if (e->e_shentsize != sizeof(Elf64_Shdr) ||
-        !inside(p, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
-        return NULL;
-    const Elf64_Shdr *s = (const Elf64_Shdr *)(p->bytes + e->e_shoff);
-    if (e->e_shstrndx >= e->e_shnum ||
-        !inside(p, s[e->e_shstrndx].sh_offset, s[e->e_shstrndx].sh_size))
-        return NULL;
-    for (unsigned i = 0; i < e->e_shnum; i++) {
-        uint64_t name = s[e->e_shstrndx].sh_offset + s[i].sh_name;
-        static const char wanted[] = ".ompgpu.image";
-        if (s[i].sh_type == SHT_PROGBITS && inside(p, name, sizeof wanted) &&
-            strcmp((const char *)p->bytes + name, wanted) == 0 &&
-            inside(p, s[i].sh_offset, s[i].sh_size))
-            return &s[i];
-    }
-    return NULL;
+    return e->e_type == ET_REL ? NULL : drv_image_section(p->bytes, p->size);
 }
 
 static const char *string(const struct ompgpu_image_header *h, uint32_t offset)

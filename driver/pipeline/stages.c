@@ -4,6 +4,9 @@
  *   check (diagnostics)   ├─▶ device-emu ──▶ lower-emu ──▶ link-emu ──────────┼─▶ pack ──▶ assemble
  *   native (which GPU)    └─▶ host ───────────────────────────────────────────┘
  *
+ * Only who wants the assembly text, or files beside the object, pays for `assemble`: pack fills the
+ * object that `host` writes (image/object.c).
+ *
  * A stage starts when the stages that it follows have ended; up to MAX_CHILDREN processes run at
  * once.  The user sees clang's messages from `check`; those of the other stages are kept in files
  * and shown when check has found nothing wrong, so that an error appears once.  The first failure
@@ -99,10 +102,17 @@ static bool want_link_emu(const struct job *j)
     return want_lower_emu(j) && j->opt->emit == EMIT_NONE;
 }
 static bool want_pack(const struct job *j) { return j->device_link || want_host(j); }
-static bool want_assemble(const struct job *j)
+static bool want_object(const struct job *j)
 {
     return want_pack(j) && j->opt->goal != GOAL_ASSEMBLY;
 }
+/* The host compiler writes the object, which is then filled, unless somebody wants to see the
+ * assembly text, or the files that come with an object. */
+static bool direct(const struct job *j)
+{
+    return want_object(j) && compiles(j) && !j->opt->save && !j->opt->beside;
+}
+static bool want_assemble(const struct job *j) { return want_object(j) && !direct(j); }
 static unsigned count_archs(const struct job *j) { return j->archs.n; }
 
 static bool first_device_is_gpu(const struct job *j) { return gpu_image(j); }
@@ -284,18 +294,19 @@ static void gcc_input(struct proc *p)
 static void host(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    WORDS_ADD(&p->argv, drv_host_cc(j->opt), "-S", "-w");
+    WORDS_ADD(&p->argv, drv_host_cc(j->opt), direct(j) ? "-c" : "-S", "-w");
     if (want_assemble(j) && !j->opt->save) /* a comment ends where a file's name has a newline */
         words_add(&p->argv, "-fno-verbose-asm");
     drv_host_openmp(j->opt, &p->argv);
-    drv_add_args(&p->argv, j->opt, FOR_HOST);
+    drv_add_args(&p->argv, j->opt, direct(j) ? FOR_HOST | FOR_AS : FOR_HOST);
     hide_temp(j, p, "host.c", shown_path(j));
     drv_side_args(j, &p->argv);
     if (j->opt->gcc)
         gcc_input(p);
     else
-        WORDS_ADD(&p->argv, "-x", "cpp-output");
-    WORDS_ADD(&p->argv, drv_job_file(j, "host.c"), "-o", drv_job_file(j, "s"));
+        WORDS_ADD(&p->argv, "-mllvm", "-openmp-opt-disable", "-x", "cpp-output");
+    WORDS_ADD(&p->argv, drv_job_file(j, "host.c"), "-o",
+              direct(j) ? j->write_to : drv_job_file(j, "s"));
 }
 
 /* omp-device knows -O0 … -O3 and -Os.  Without a flag device code is optimised, as other GPU
@@ -458,13 +469,26 @@ static bool members_agree(const struct job *j)
     return false;
 }
 
+/* Into the object, or the assembly text that becomes one; a device link has no text yet. */
+static bool add_image(const struct job *j, const char *image)
+{
+    static const char no_stack[] = "\t.section\t.note.GNU-stack,\"\",@progbits\n";
+    const char *text = drv_job_file(j, "s");
+    if (direct(j))
+        return drv_fill_image(j->write_to, image);
+    if (j->device_link && !file_write(text, no_stack, sizeof no_stack - 1))
+        return false;
+    return drv_append_image(text, image, j->opt->goal == GOAL_ASSEMBLY,
+                            j->device_link ? DRV_LINKED_IMAGE : NULL);
+}
+
 static int pack(struct job *j)
 {
     struct image_file files[MAX_ARCHS + 4];
     struct container c = {
         .files = files, .nfiles = image_files(j, files), .options = recorded(j), .file = j->path
     };
-    const char *image = drv_job_file(j, "image"), *text = drv_job_file(j, "s");
+    const char *image = drv_job_file(j, "image");
     if (want_ptxas(j))
         c.stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &c.nstats);
     if (want_lower_gpu(j))
@@ -474,15 +498,8 @@ static int pack(struct job *j)
     c.flags = needs_link(j)    ? OMPGPU_CONTAINER_NEEDS_LINK
               : j->device_link ? OMPGPU_CONTAINER_LINKED
                                : 0;
-    static const char no_stack[] = "\t.section\t.note.GNU-stack,\"\",@progbits\n";
-    if (j->device_link && !file_write(text, no_stack, sizeof no_stack - 1))
-        return EXIT_COMPILE;
-    if (!members_agree(j) || !drv_write_container(image, &c))
-        return EXIT_COMPILE;
-    return drv_append_image(text, image, j->opt->goal == GOAL_ASSEMBLY,
-                            j->device_link ? DRV_LINKED_IMAGE : NULL)
-               ? 0
-               : EXIT_COMPILE;
+    bool packed = members_agree(j) && drv_write_container(image, &c) && add_image(j, image);
+    return packed ? 0 : EXIT_COMPILE;
 }
 
 /* ------------------------------------------------------------------ exit codes */

@@ -62,10 +62,10 @@ check "@file" "$CC" @args && check "... was obeyed" test -s "from file.o"
 check "@file inside @file" sh -c "echo @args >args2; '$CC' @args2"
 
 cc -v -c app.c 2>v
-check "-v prints the commands" has v '-fsyntax-only' 'omp-split' 'omp-device' '-x assembler'
+check "-v prints the commands" has v '-fsyntax-only' 'omp-split' 'omp-device' 'host.c'
 rm -f app.o
 cc -### -c app.c 2>v
-check "-### prints the commands" has v '-fsyntax-only' 'omp-split' 'omp-device' '-x assembler'
+check "-### prints the commands" has v '-fsyntax-only' 'omp-split' 'omp-device' 'host.c'
 check "... and runs none" test ! -e app.o
 
 rm -rf keep obj; mkdir obj
@@ -81,7 +81,7 @@ check "a name with quotes" cc -O2 -g "a \"b\" 'c' \\t.c" -o "p \"q\"" && check "
 check "--save-temps" cc -O2 -c app.c --save-temps
 
 cc --time -O2 -c app.c 2>v
-check "--time" has v '^check  *[0-9.]* ms  app.c' '^split ' '^assemble ' '^total '
+check "--time" has v '^check  *[0-9.]* ms  app.c' '^split ' '^pack ' '^total '
 for kind in omp-tree device-c host-c ir ptx; do
     check "--emit=$kind" sh -c "'$CC' --gpu-arch=sm_75,emu --emit=$kind app.c >emitted && test -s emitted"
 done

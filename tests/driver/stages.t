@@ -8,7 +8,7 @@ cat >names.awk <<'AWK'
 / -fsyntax-only /                { name = "check" }
 /omp-split/                      { name = "split"; sub(/ -- -- /, " --  -- "); split($0, part, " -- "); $0 = part[1] " -- " part[2] } # after the next --: for messages
 /--target=nvptx64-nvidia-cuda/   { name = "gpu" }
-/ -S -w /                        { name = "host" }
+/ -[Sc] -w /                     { name = "host" }
 /--target=x86_64-pc-linux-gnu/   { name = "emu" }
 /omp-device/                     { name = "lower" }
 /ptxas /                         { name = "ptxas" }
@@ -77,13 +77,16 @@ done <<'EOT'
 -fopenmp          | preprocess check host link
 -fopenmp-version=51 | preprocess check host link
 -fopenmp-targets=nvptx64 |
--march=native     | preprocess check split host emu assemble link
--mavx2            | preprocess check split host emu assemble link
+-march=native     | preprocess check split host emu link
+-mavx2            | preprocess check split host emu link
 -mllvm -stats      | preprocess check host link
 -Xclang -fno-pch-timestamp | check host
 --sysroot=/       | preprocess check link
--Wa,--noexecstack | assemble
--Xassembler --noexecstack | assemble
+-Wa,--noexecstack | host
+-save-temps -Wa,--noexecstack | assemble
+-Xassembler --noexecstack | host
+-fstack-usage -Xassembler --noexecstack | assemble
+-save-temps -march=native | preprocess check split host emu assemble link
 -flto             | link
 -fuse-ld=lld      | link
 -ferror-limit=3   | check

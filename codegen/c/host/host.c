@@ -695,7 +695,8 @@ static void write_unit(struct cg *cg)
     cg_marker(cg, (struct omp_place){ "<ompgpu>", 1, 1 });
     write_variables_of_blocks(cg, true);
     unsigned nvars = write_variables(cg);
-    cg_line(cg, "extern const char __ompgpu_image[] __attribute__((visibility(\"hidden\")));");
+    cg_line(cg, "static const char __ompgpu_image[0] __attribute__((section(\".ompgpu.image\"), "
+                "aligned(16), used, no_sanitize_address));");
     cg_line(
         cg,
         "static struct __ompgpu_unit __ompgpu_unit = { __OMPGPU_ABI_VERSION, __ompgpu_image, %s, "

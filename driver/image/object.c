@@ -1,0 +1,75 @@
+/* object.c - the container's way into an object file.
+ *
+ * The host compiler has written an empty section for it (codegen/c/host/host.c).  The bytes of a
+ * section may lie anywhere in the file: they are added at the end, and its header says so.  That
+ * spares a compile to assembly text and an assembler. */
+#include "driver/base/diag.h"
+#include "driver/base/file.h"
+#include "driver/base/text.h"
+#include "driver/image/image.h"
+#include <errno.h>
+#include <string.h>
+
+static bool inside(uint64_t offset, uint64_t length, size_t size)
+{
+    return offset <= size && length <= size - offset;
+}
+
+static bool is_elf64(const Elf64_Ehdr *e, size_t size)
+{
+    return size >= sizeof *e && memcmp(e->e_ident, ELFMAG, SELFMAG) == 0 &&
+           e->e_ident[EI_CLASS] == ELFCLASS64 && e->e_shentsize == sizeof(Elf64_Shdr) &&
+           e->e_shoff % sizeof(uint64_t) == 0 && inside(e->e_shoff, sizeof(Elf64_Shdr), size);
+}
+
+const Elf64_Shdr *drv_image_section(const void *file, size_t size)
+{
+    static const char wanted[] = ".ompgpu.image";
+    const char *bytes = file;
+    const Elf64_Ehdr *e = file;
+    if (!is_elf64(e, size))
+        return NULL;
+    /* Numbers that are too large for their fields are in the first section's header. */
+    const Elf64_Shdr *s = (const Elf64_Shdr *)(bytes + e->e_shoff);
+    uint64_t n = e->e_shnum ? e->e_shnum : s->sh_size;
+    uint64_t names = e->e_shstrndx == SHN_XINDEX ? s->sh_link : e->e_shstrndx;
+    if (n > size / sizeof *s || !inside(e->e_shoff, n * sizeof *s, size) || names >= n)
+        return NULL;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t name = s[names].sh_offset + s[i].sh_name;
+        if (s[i].sh_type == SHT_PROGBITS && inside(name, sizeof wanted, size) &&
+            memcmp(bytes + name, wanted, sizeof wanted) == 0 &&
+            inside(s[i].sh_offset, s[i].sh_size, size))
+            return &s[i];
+    }
+    return NULL;
+}
+
+bool drv_fill_image(const char *object, const char *container)
+{
+    size_t size, added;
+    const char *file = file_read(object, &size);
+    const char *image = file ? file_read(container, &added) : NULL;
+    if (!image) {
+        diag_error("cannot read '%s': %s", file ? container : object, strerror(errno));
+        return false;
+    }
+    const Elf64_Shdr *s = drv_image_section(file, size);
+    if (!s || s->sh_size) {
+        diag_error("'%s' has no room for the device images: the host compiler wrote another object "
+                   "than ELF for x86-64",
+                   object);
+        return false;
+    }
+    struct text out = { 0 };
+    text_add(&out, file, size);
+    text_add(&out, NULL, -size % s->sh_addralign);
+    Elf64_Shdr *header = (Elf64_Shdr *)(out.s + ((const char *)s - file));
+    header->sh_offset = out.n;
+    header->sh_size = added;
+    text_add(&out, image, added);
+    if (file_write(object, out.s, out.n))
+        return true;
+    diag_error("cannot write '%s': %s", object, strerror(errno));
+    return false;
+}
