@@ -37,9 +37,9 @@
  *   Until clang accepts them for nvptx64: tests/run/map_vla.c.
  *
  * The pass OpenMPOpt (host() in stages.c: -openmp-opt-disable)
- *   Symptom: its time grows with the square of the parallel regions of a file; for 100 regions it is
- *   a third of the host compile.  What it would improve are repeated calls of libomp.
- *   Until tests/run/reduction_ops.c compiles as fast without the flag.
+ *   Symptom: its time grows with the square of the parallel regions of a file; for 100 regions it
+ * is a third of the host compile.  What it would improve are repeated calls of libomp. Until
+ * tests/run/reduction_ops.c compiles as fast without the flag.
  *
  * In the host text (codegen/c/host/host.c), where clang compiles the host version of a region:
  *   reductions of complex, _Bool array and 128-bit items need libatomic or have no code: they get
