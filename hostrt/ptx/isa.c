@@ -38,7 +38,9 @@ enum field {
     F_ALIGNED,
     F_TO,
     F_CLAMP,
-    F_LEFT
+    F_LEFT,
+    F_RELU,
+    F_SYNC
 };
 static const struct modifier {
     const char *word;
@@ -72,6 +74,8 @@ static void apply_modifier(struct instruction *i, const struct modifier *m)
     case F_TO: i->to_space = true; break;
     case F_CLAMP: i->clamp = true; break;
     case F_LEFT: i->left = true; break;
+    case F_RELU: i->relu = true; break;
+    case F_SYNC: i->sync = true; break;
     }
 }
 
@@ -93,6 +97,21 @@ static bool read_modifier(struct instruction *i, const char *word)
     return !strncmp(word, "L1::", 4) || !strncmp(word, "L2::", 4); /* cache hints */
 }
 
+/* Arithmetic has all of its operands, but for those that some forms lack. */
+static bool has_operands(const struct instruction *i)
+{
+    if (i->row->class != C_INTEGER && i->row->class != C_FLOAT)
+        return true;
+    switch (i->row->operation) {
+    case I_CVT: return i->nsources >= 1;
+    case I_SETP:
+    case I_SET:
+    case I_MIN:
+    case I_MAX: return i->nsources >= 2;
+    default: return i->nsources == i->row->sources;
+    }
+}
+
 const char *ptx_isa_decode(struct instruction *i, const char *opcode)
 {
     static _Thread_local char words[160];
@@ -102,6 +121,8 @@ const char *ptx_isa_decode(struct instruction *i, const char *opcode)
     for (char *w; (w = strtok_r(NULL, ".", &rest));)
         if (!read_modifier(i, w))
             return "a modifier that is not known";
+    if (!has_operands(i))
+        return "operands are missing";
     if (!i->row->select(i))
         return "not known with these types and modifiers";
     return NULL;

@@ -105,6 +105,7 @@ enum special {
     SR_LANEMASK_GT,
     SR_LANEMASK_GE,
     SR_CLOCK,
+    SR_CLOCK_HI,
     SR_CLOCK64,
     SR_GLOBALTIMER,
     SR_DYNAMIC_SMEM,
@@ -132,7 +133,7 @@ struct instruction {
     int guard;             /* predicate register, -1 none */
     bool guard_negated, is_target;
     enum rounding rounding;
-    bool ftz, sat, approx, wide, hi, carry_out, aligned, to_space, clamp, left;
+    bool ftz, sat, approx, wide, hi, carry_out, aligned, to_space, clamp, left, relu, sync;
     unsigned char op;    /* enum isa_op: comparison, atomic operation, shuffle mode … */
     unsigned char op2;   /* enum isa_op: boolean operator of setp */
     unsigned char order; /* enum memory_order */
@@ -301,7 +302,8 @@ enum modifier_group {
     M_TO = 1 << 20,
     M_BARRIER = 1 << 21,
     M_ORDER = 1 << 22,
-    M_ASYNC = 1 << 23
+    M_ASYNC = 1 << 23,
+    M_RELU = 1 << 24
 };
 struct isa_row {
     const char *name;

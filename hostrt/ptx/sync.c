@@ -485,11 +485,11 @@ bool ptx_select_barrier(struct instruction *i)
 {
     bool warp = i->op == OP_ALL;
     i->run = warp ? warp_operation : barrier;
-    return i->op2 && i->nsources >= (warp ? 1u : 0u);
+    return i->op2 && i->nsources >= (warp ? 1u : 0u) && i->scope <= SC_CTA;
 }
 
 bool ptx_select_warp(struct instruction *i)
 {
     i->run = i->row->operation == I_ACTIVEMASK ? activemask : warp_operation;
-    return i->row->operation == I_ACTIVEMASK || i->nsources >= 1;
+    return i->row->operation == I_ACTIVEMASK || (i->sync && i->nsources >= 1);
 }

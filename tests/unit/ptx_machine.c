@@ -96,6 +96,32 @@ static const struct row {
     { "testp.infinite", "testp.infinite.f32 %p1, %r1; " P, 0x7f800000, 0, 0, 1 },
     { "add.rn.f16", "add.rn.f16 %h9, %h1, %h2; " H, 0x3c00, 0x4000, 0, 0x4200 },
     { "fma.rn.f16x2", "fma.rn.f16x2 %r9, %r1, %r2, %r3; " R, 0x3c004000, 0x40003c00, 0, 0x40004000 },
+    { "fma.rn.f16 rounds once", "fma.rn.f16 %h9, %h1, %h2, %h3; " H, 0x3c20, 0x3c10, 1, 0x3c31 },
+    { "fma.rn.bf16", "fma.rn.bf16 %h9, %h1, %h2, %h3; " H, 0x3f80, 0x4000, 0x4040, 0x40a0 },
+    { "fma.rn.relu.f16", "fma.rn.relu.f16 %h9, %h1, %h2, %h3; " H, 0x3c00, 0xc000, 0x3c00, 0 },
+    { "add.ftz.f16", "add.ftz.f16 %h9, %h1, %h2; " H, 0x0200, 0x3c00, 0, 0x3c00 },
+    { "ex2.approx.f16x2", "ex2.approx.f16x2 %r9, %r1; " R, 0x40003c00, 0, 0, 0x44004000 },
+    { "cvt.rz.f16.f32", "cvt.rz.f16.f32 %h9, %r1; " H, 0xbf801fff, 0, 0, 0xbc00 },
+    { "cvt.rm.f16.f32", "cvt.rm.f16.f32 %h9, %r1; " H, 0xbf801fff, 0, 0, 0xbc01 },
+    { "cvt.rz.f16.f32 too large", "cvt.rz.f16.f32 %h9, %r1; " H, 0x4f000000, 0, 0, 0x7bff },
+    { "cvt.rn.f16.f32 too large", "cvt.rn.f16.f32 %h9, %r1; " H, 0x477ff000, 0, 0, 0x7c00 },
+    { "cvt.rn.f16.f32 subnormal", "cvt.rn.f16.f32 %h9, %r1; " H, 0x33c00000, 0, 0, 0x0002 },
+    { "cvt.rn.f16.f64 rounds once", "cvt.rn.f16.f64 %h9, %rd1; " H, 0x3ff0020000001000, 0, 0, 0x3c01 },
+    { "cvt.rn.relu.bf16x2.f32", "cvt.rn.relu.bf16x2.f32 %r9, %r1, %r2; " R, 0xbf800000, 0x3f808001, 0, 0x3f81 },
+    { "cvt.rn.bf16.s32", "cvt.rn.bf16.s32 %h9, %r1; " H, 0x1010001, 0, 0, 0x4b81 },
+    { "set.gt.u32.f16x2", "set.gt.u32.f16x2 %r9, %r1, %r2; " R, 0x3c004000, 0x40003c00, 0, 0xffff },
+    { "set.ge.bf16x2.bf16x2", "set.ge.bf16x2.bf16x2 %r9, %r1, %r2; " R, 0x3f803f80, 0x3f804000, 0, 0x3f800000 },
+    { "set.eq.f16.f16", "set.eq.f16.f16 %h9, %h1, %h2; " H, 0x8000, 0, 0, 0x3c00 },
+    { "add.sat.s32", "add.sat.s32 %r9, %r1, %r2; " R, 0x7ffffff0, 0x20, 0, 0x7fffffff },
+    { "sub.sat.s32", "sub.sat.s32 %r9, %r1, %r2; " R, 0x80000000, 1, 0, 0x80000000 },
+    { "min.relu.s32", "min.relu.s32 %r9, %r1, %r2; " R, 0xffffffff, 5, 0, 0 },
+    { "max.relu.s32", "max.relu.s32 %r9, %r1, %r2; " R, 0xffffffff, 5, 0, 5 },
+    { "min.s16x2.relu", "min.s16x2.relu %r9, %r1, %r2; " R, 0xffff0003, 0x00050002, 0, 2 },
+    { "min.f32 of three", "min.f32 %r9, %r1, %r2, %r3; " R, 0x40400000, 0x7fc00000, 0x3f800000, 0x3f800000 },
+    { "max.f32 of three", "max.f32 %r9, %r1, %r2, %r3; " R, 0x40400000, 0x40800000, 0x3f800000, 0x40800000 },
+    { "WARP_SZ", "mov.u32 %r9, WARP_SZ; " R, 0, 0, 0, 32 },
+    { "a decimal float", "mov.f32 %r9, -1.5; " R, 0, 0, 0, 0xbfc00000 },
+    { "%clock_hi", "mov.u32 %r9, %clock_hi; " R, 0, 0, 0, 0 },
     { "cvt.rni.s32.f32", "cvt.rni.s32.f32 %r9, %r1; " R, 0x40200000, 0, 0, 2 },
     { "cvt.rzi.s32.f64 too large", "cvt.rzi.s32.f64 %r9, %rd1; " R, 0x4341c37937e08000, 0, 0, 0x7fffffff },
     { "cvt.rzi.u32.f32 of a negative", "cvt.rzi.u32.f32 %r9, %r1; " R, 0xbf800000, 0, 0, 0 },
@@ -252,6 +278,12 @@ static void test_load(void)
     check(load(&m, kernel_text("", "add.quickly.s32 %r9, %r1, %r2;")) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "add.quickly"),
           "an unknown modifier");
     check(load(&m, kernel_text("", "add.f128 %r9, %r1, %r2;")) == CUDA_ERROR_INVALID_PTX, "an unknown type");
+    static const char *const wrong[] = {
+        "shfl.down.b32 %r9, %r1, 1, 31;", "vote.all.pred %p1, %p2;", "add.s32 %r9, %r1;", "add.s32 %r9, %r1, %r2, %r3;", "mul24.hi.u32 %r9, %r1, %r2;",
+        "mad.hi.sat.s32 %r9, %r1, %r2, %r3;", "min.s32 %r9, %r1, %r2, %r3;", "mov.b128 %rd9, %rd1;", "ld.global.b32 %r9, [%rd1+%r1];",
+        "mbarrier.init.shared.b64 [%r1], 1;", "tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r9}, [%rd1, {%r1}];", "barrier.cluster.arrive;" };
+    for (unsigned k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        check(load(&m, kernel_text("", wrong[k])) == CUDA_ERROR_INVALID_PTX && strstr(log_text, "line "), "refused: %s", wrong[k]);
     static const char *const packed[] = { "min.f32x2 %rd9, %rd1, %rd2;", "add.rn.sat.f32x2 %rd9, %rd1, %rd2;", "div.rn.f16x2 %r9, %r1, %r2;" };
     for (unsigned k = 0; k < sizeof packed / sizeof *packed; k++)
         check(load(&m, kernel_text("", packed[k])) == CUDA_ERROR_INVALID_PTX, "no such operation on two numbers: %s", packed[k]);

@@ -59,6 +59,8 @@ static inline uint64_t of_bf16(float f)
         return 0x7fff;
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
+/* f16 or bf16 from a value of any precision, rounded once (convert.c). */
+uint64_t ptx_round_to_half(enum type, long double, enum rounding);
 static inline float flush32(float f, bool ftz)
 {
     return ftz && fabsf(f) < 0x1p-126f ? copysignf(0, f) : f;

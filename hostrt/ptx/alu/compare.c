@@ -78,36 +78,59 @@ HANDLER(setp)
     write_predicate(g, &i->d, m, r, bad);
     write_predicate(g, &i->d2, m, n, bad);
 }
-/* Both halves of a register, a predicate each. */
-HANDLER(setp_packed)
+/* The comparisons of both halves of registers. */
+struct halves {
+    lanes low, high;
+};
+static struct halves halves_of(const struct group *g, const struct instruction *i, enum type t,
+                               lanes m)
 {
     const uint64_t *a = source(g, &i->s[0]), *b = source(g, &i->s[1]);
     uint64_t x[WARP], y[WARP];
-    comparison *compare = i->type == T_F16X2 ? compare_f16 : compare_bf16;
-    lanes bad = poison_of_sources(g, i), low = compare(a, b, i->op, m);
+    comparison *compare = t == T_F16X2 ? compare_f16 : compare_bf16;
     for (unsigned l = 0; l < WARP; l++) {
         x[l] = a[l] >> 16;
         y[l] = b[l] >> 16;
     }
-    write_predicate(g, &i->d, m, low, bad);
-    write_predicate(g, &i->d2, m, compare(x, y, i->op, m), bad);
+    return (struct halves){ compare(a, b, i->op, m), compare(x, y, i->op, m) };
+}
+HANDLER(setp_packed)
+{
+    struct halves h = halves_of(g, i, i->type, m);
+    lanes bad = poison_of_sources(g, i);
+    write_predicate(g, &i->d, m, h.low, bad);
+    write_predicate(g, &i->d2, m, h.high, bad);
+}
+/* What `set` writes for true. */
+static uint64_t true_value(enum type t)
+{
+    return t == T_F32 ? of_f32(1) : t == T_F16 ? 0x3c00 : t == T_BF16 ? 0x3f80 : mask_of(t);
 }
 HANDLER(set_value)
 {
     lanes r = comparisons[i->type2](source(g, &i->s[0]), source(g, &i->s[1]), i->op, m);
-    uint64_t yes = i->type == T_F32 ? of_f32(1) : 0xffffffffu, *d = target_of(g, &i->d);
+    uint64_t yes = true_value(i->type), *d = target_of(g, &i->d);
     if (i->op2)
         r = apply_boolean(i->op2, r, predicate(g, &i->s[2]));
     LOOP(r >> l & 1 ? yes : 0);
+    DONE;
+}
+/* Each half for itself. */
+HANDLER(set_packed)
+{
+    struct halves h = halves_of(g, i, i->type2, m);
+    uint64_t *d = target_of(g, &i->d);
+    uint64_t yes = i->type == T_F16X2 ? 0x3c00 : i->type == T_BF16X2 ? 0x3f80 : 0xffff;
+    LOOP((h.high >> l & 1 ? yes << 16 : 0) | (h.low >> l & 1 ? yes : 0));
     DONE;
 }
 bool ptx_select_setp(struct instruction *i)
 {
     bool set = i->row->operation == I_SET;
     enum type t = set ? i->type2 : i->type;
-    if (!set && (t == T_F16X2 || t == T_BF16X2)) {
-        i->run = setp_packed;
-        return i->op && !i->op2;
+    if (t == T_F16X2 || t == T_BF16X2) {
+        i->run = set ? set_packed : setp_packed;
+        return i->op && !i->op2 && (!set || ptx_type_size(i->type) == 4);
     }
     i->run = set ? set_value : setp;
     return i->op && t && comparisons[t];
@@ -131,7 +154,7 @@ HANDLER(selp_predicate)
 bool ptx_select_selp(struct instruction *i)
 {
     i->run = i->type == T_PRED ? selp_predicate : selp;
-    return true;
+    return ptx_type_size(i->type) <= 8;
 }
 
 /* ------------------------------------------------------------------ logic of predicates */

@@ -16,6 +16,37 @@ static int64_t widen(uint64_t v, enum type t)
     default: return (int64_t)narrow(v, t);
     }
 }
+/* How many units in the last place the result has, from n with its fraction. */
+static unsigned round_units(long double n, bool negative, enum rounding r)
+{
+    unsigned k = (unsigned)n;
+    long double rest = n - k;
+    switch (r) {
+    case R_RZ: return k;
+    case R_RM: return k + (negative && rest > 0);
+    case R_RP: return k + (!negative && rest > 0);
+    default: return k + (rest > 0.5L || (rest == 0.5L && k % 2));
+    }
+}
+uint64_t ptx_round_to_half(enum type t, long double x, enum rounding r)
+{
+    const int bits = t == T_F16 ? 10 : 7, least = t == T_F16 ? -14 : -126, most = 1 - least;
+    bool negative = signbit(x);
+    uint64_t sign = (uint64_t)negative << 15, infinity = (uint64_t)(most - least + 2) << bits;
+    int e;
+    if (x != x)
+        return 0x7fff;
+    if (x == 0 || isinf(x))
+        return sign | (x == 0 ? 0 : infinity);
+    frexpl(x, &e);
+    e = e - 1 < least ? least : e - 1;
+    unsigned k = e > most ? 2u << bits : round_units(ldexpl(fabsl(x), bits - e), negative, r);
+    uint64_t magnitude = ((uint64_t)(e - least) << bits) + k; /* a carry goes to the exponent */
+    bool inwards = r == R_RZ || (r == R_RM && !negative) || (r == R_RP && negative);
+    if (magnitude >= infinity)
+        magnitude = inwards ? infinity - 1 : infinity;
+    return sign | magnitude;
+}
 static double load_float(uint64_t v, enum type t, bool ftz)
 {
     return t == T_F64   ? as_f64(v)
@@ -52,12 +83,17 @@ static uint64_t float_to_integer(double x, enum type t, enum rounding r)
         return narrow(is_signed ? (1ull << (bits - 1)) - 1 : ~0ull, t);
     return narrow(is_signed ? (uint64_t)(int64_t)x : (uint64_t)x, t);
 }
-static uint64_t integer_to_float(uint64_t v, enum type from, enum type to)
+static uint64_t integer_to_float(uint64_t v, enum type from, enum type to, enum rounding rounding)
 {
     if (to == T_F64)
         return of_f64(ptx_type_is_signed(from) ? (double)widen(v, from) : (double)narrow(v, from));
+    if (to != T_F32)
+        return ptx_round_to_half(to,
+                                 ptx_type_is_signed(from) ? (long double)widen(v, from)
+                                                          : (long double)narrow(v, from),
+                                 rounding);
     volatile float f = ptx_type_is_signed(from) ? (float)widen(v, from) : (float)narrow(v, from);
-    return to == T_F32 ? of_f32(f) : to == T_F16 ? of_f16(f) : of_bf16(f);
+    return of_f32(f);
 }
 static uint64_t float_to_float(double x, const struct instruction *i)
 {
@@ -67,10 +103,10 @@ static uint64_t float_to_float(double x, const struct instruction *i)
         x = saturate64(x);
     if (i->type == T_F64)
         return of_f64(x);
+    if (i->type != T_F32)
+        return ptx_round_to_half(i->type, i->relu && !(x > 0) && x == x ? 0 : x, i->rounding);
     volatile float f = (float)x;
-    if (i->type == T_F32)
-        return of_f32(flush32(f, i->ftz));
-    return i->type == T_F16 ? of_f16((float)x) : of_bf16((float)x);
+    return of_f32(flush32(f, i->ftz));
 }
 static uint64_t saturate_integer(int64_t v, bool from_unsigned, enum type t)
 {
@@ -92,7 +128,7 @@ static uint64_t convert(uint64_t v, const struct instruction *i)
                    ? float_to_float(load_float(v, from, i->ftz), i)
                    : float_to_integer(load_float(v, from, i->ftz), to, i->rounding);
     if (ptx_type_is_float(to))
-        return integer_to_float(v, from, to);
+        return integer_to_float(v, from, to, i->rounding);
     int64_t wide = widen(v, from);
     return i->sat ? saturate_integer(wide, !ptx_type_is_signed(from), to)
                   : narrow((uint64_t)wide, to);
@@ -121,12 +157,17 @@ HANDLER(cvt_truncate)
     LOOP(a[l] & mask);
     set_undefined_bytes(g, &i->d, m, bad, undefined);
 }
+static uint64_t half_of_f32(enum type t, float x, const struct instruction *i)
+{
+    x = i->sat ? saturate(x) : i->relu && x <= 0 ? 0 : x;
+    return ptx_round_to_half(t, x, i->rounding);
+}
 /* cvt.rn.f16x2.f32 d, high, low; */
 HANDLER(cvt_pack)
 {
     TWO;
-    LOOP(i->type == T_F16X2 ? of_f16(as_f32(a[l])) << 16 | of_f16(as_f32(b[l]))
-                            : of_bf16(as_f32(a[l])) << 16 | of_bf16(as_f32(b[l])));
+    enum type t = i->type == T_F16X2 ? T_F16 : T_BF16;
+    LOOP(half_of_f32(t, as_f32(a[l]), i) << 16 | half_of_f32(t, as_f32(b[l]), i));
     DONE;
 }
 bool ptx_select_cvt(struct instruction *i)

@@ -34,51 +34,51 @@
             set_rounding(R_RN);                                                                    \
         DONE;                                                                                      \
     }                                                                                              \
-    HANDLER(name##_f16)                                                                            \
-    {                                                                                              \
-        OPERANDS;                                                                                  \
-        bool ftz = false;                                                                          \
-        LOOP(({                                                                                    \
-            LOAD(float, as_f16, same32)                                                            \
-            of_f16(i->sat ? saturate(expression32) : (expression32));                              \
-        }));                                                                                       \
-        DONE;                                                                                      \
-    }                                                                                              \
-    HANDLER(name##_bf16)                                                                           \
-    {                                                                                              \
-        OPERANDS;                                                                                  \
-        bool ftz = false;                                                                          \
-        LOOP(({                                                                                    \
-            LOAD(float, as_bf16, same32)                                                           \
-            of_bf16(expression32);                                                                 \
-        }));                                                                                       \
-        DONE;                                                                                      \
-    }
-/* Two numbers in a register. */
-static inline float as_part(enum type t, uint64_t v)
-{
-    return t == T_F32X2 ? as_f32(v) : t == T_BF16X2 ? as_bf16(v) : as_f16(v);
-}
-static inline uint64_t of_part(enum type t, float f)
-{
-    return t == T_F32X2 ? of_f32(f) : t == T_BF16X2 ? of_bf16(f) : of_f16(f);
-}
-#define PART(v) as_part(i->type, (v) >> at)
-#define PACKED_HANDLER(name, OPERANDS, LOAD, expression32)                                         \
-    HANDLER(name##_packed)                                                                         \
+    HANDLER(name##_half)                                                                           \
     {                                                                                              \
         OPERANDS;                                                                                  \
         bool ftz = i->ftz;                                                                         \
-        unsigned width = ptx_type_size(i->type) * 8 / 2;                                           \
+        unsigned width = 8 * ptx_type_size(i->type);                                               \
+        LOOP(({                                                                                    \
+            uint64_t all = 0;                                                                      \
+            for (unsigned at = 0; at < width; at += 16) {                                          \
+                LOAD(double, HALF, flush_half)                                                     \
+                all |= of_half(i, expression64) << at;                                             \
+            }                                                                                      \
+            all;                                                                                   \
+        }));                                                                                       \
+        DONE;                                                                                      \
+    }
+/* One or two halves in a register, computed in double precision and rounded once. */
+static inline enum type half_type(enum type t)
+{
+    return t == T_F16X2 ? T_F16 : t == T_BF16X2 ? T_BF16 : t;
+}
+#define HALF(v)                                                                                    \
+    (half_type(i->type) == T_F16 ? (double)as_f16((v) >> at) : (double)as_bf16((v) >> at))
+static inline double flush_half(double x, bool ftz)
+{
+    return ftz && fabs(x) < 0x1p-14 ? copysign(0, x) : x;
+}
+static inline uint64_t of_half(const struct instruction *i, double x)
+{
+    x = i->sat ? saturate64(x) : i->relu && x <= 0 ? 0 : x;
+    return ptx_round_to_half(half_type(i->type), flush_half(x, i->ftz), R_RN);
+}
+#define F32_PART(v) as_f32((v) >> at)
+#define F32X2_HANDLER(name, OPERANDS, LOAD, expression32)                                          \
+    HANDLER(name##_f32x2)                                                                          \
+    {                                                                                              \
+        OPERANDS;                                                                                  \
+        bool ftz = i->ftz;                                                                         \
         if (is_directed(i))                                                                        \
             set_rounding(i->rounding);                                                             \
         LOOP(({                                                                                    \
             uint64_t both = 0;                                                                     \
-            for (unsigned at = 0; at < 2 * width; at += width) {                                   \
-                LOAD(float, PART, flush32)                                                         \
+            for (unsigned at = 0; at < 64; at += 32) {                                             \
+                LOAD(float, F32_PART, flush32)                                                     \
                 volatile float r = expression32;                                                   \
-                float f = flush32(r, ftz);                                                         \
-                both |= of_part(i->type, i->sat ? saturate(f) : f) << at;                          \
+                both |= of_f32(flush32(r, ftz)) << at;                                             \
             }                                                                                      \
             both;                                                                                  \
         }));                                                                                       \
@@ -86,7 +86,6 @@ static inline uint64_t of_part(enum type t, float f)
             set_rounding(R_RN);                                                                    \
         DONE;                                                                                      \
     }
-static inline float same32(float f, bool ftz) { return (void)ftz, f; }
 static inline double same64(double f, bool ftz) { return (void)ftz, f; }
 #define LOAD1(T, as, flush) T x = flush(as(a[l]), ftz);
 #define LOAD2(T, as, flush) T x = flush(as(a[l]), ftz), y = flush(as(b[l]), ftz);
@@ -94,18 +93,16 @@ static inline double same64(double f, bool ftz) { return (void)ftz, f; }
     T x = flush(as(a[l]), ftz), y = flush(as(b[l]), ftz), z = flush(as(c[l]), ftz);
 
 FLOAT_HANDLER(add, TWO, LOAD2, x + y, x + y)
-PACKED_HANDLER(add, TWO, LOAD2, x + y)
+F32X2_HANDLER(add, TWO, LOAD2, x + y)
 FLOAT_HANDLER(sub, TWO, LOAD2, x - y, x - y)
-PACKED_HANDLER(sub, TWO, LOAD2, x - y)
+F32X2_HANDLER(sub, TWO, LOAD2, x - y)
 FLOAT_HANDLER(mul, TWO, LOAD2, x *y, x *y)
-PACKED_HANDLER(mul, TWO, LOAD2, x *y)
+F32X2_HANDLER(mul, TWO, LOAD2, x *y)
 FLOAT_HANDLER(div, TWO, LOAD2, x / y, x / y)
 FLOAT_HANDLER(fma, THREE, LOAD3, fmaf(x, y, z), fma(x, y, z))
-PACKED_HANDLER(fma, THREE, LOAD3, fmaf(x, y, z))
+F32X2_HANDLER(fma, THREE, LOAD3, fmaf(x, y, z))
 FLOAT_HANDLER(neg, ONE, LOAD1, -x, -x)
-PACKED_HANDLER(neg, ONE, LOAD1, -x)
 FLOAT_HANDLER(abs, ONE, LOAD1, fabsf(x), fabs(x))
-PACKED_HANDLER(abs, ONE, LOAD1, fabsf(x))
 FLOAT_HANDLER(copysign, TWO, LOAD2, copysignf(y, x), copysign(y, x))
 /* min and max of a NaN and a number are the number; -0 is less than +0 */
 static inline float min32(float x, float y, bool nan)
@@ -120,22 +117,37 @@ static inline float max32(float x, float y, bool nan)
         return nan ? NAN : x != x ? y : x;
     return x > y || (x == y && !signbit(x)) ? x : y;
 }
-static inline double min64(double x, double y)
+static inline double min64(double x, double y, bool nan)
 {
     if (x != x || y != y)
-        return x != x ? y : x;
+        return nan ? NAN : x != x ? y : x;
     return x < y || (x == y && signbit(x)) ? x : y;
 }
-static inline double max64(double x, double y)
+static inline double max64(double x, double y, bool nan)
 {
     if (x != x || y != y)
-        return x != x ? y : x;
+        return nan ? NAN : x != x ? y : x;
     return x > y || (x == y && !signbit(x)) ? x : y;
 }
-FLOAT_HANDLER(min, TWO, LOAD2, min32(x, y, i->op == OP_NAN), min64(x, y))
-PACKED_HANDLER(min, TWO, LOAD2, min32(x, y, i->op == OP_NAN))
-FLOAT_HANDLER(max, TWO, LOAD2, max32(x, y, i->op == OP_NAN), max64(x, y))
-PACKED_HANDLER(max, TWO, LOAD2, max32(x, y, i->op == OP_NAN))
+FLOAT_HANDLER(min, TWO, LOAD2, min32(x, y, i->op == OP_NAN), min64(x, y, i->op == OP_NAN))
+FLOAT_HANDLER(max, TWO, LOAD2, max32(x, y, i->op == OP_NAN), max64(x, y, i->op == OP_NAN))
+/* The least and the greatest of three (sm_100). */
+static inline float of_three(const struct instruction *i, float x, float y, float z)
+{
+    bool nan = i->op == OP_NAN;
+    return i->row->operation == I_MIN ? min32(min32(x, y, nan), z, nan)
+                                      : max32(max32(x, y, nan), z, nan);
+}
+HANDLER(of_three_f32)
+{
+    THREE;
+    bool ftz = i->ftz;
+    LOOP(({
+        LOAD3(float, as_f32, flush32)
+        of_f32(of_three(i, x, y, z));
+    }));
+    DONE;
+}
 FLOAT_HANDLER(rcp, ONE, LOAD1, 1 / x, 1 / x)
 FLOAT_HANDLER(sqrt, ONE, LOAD1, sqrtf(x), sqrt(x))
 FLOAT_HANDLER(rsqrt, ONE, LOAD1, (float)(1 / sqrt((double)x)), 1 / sqrt(x))
@@ -163,11 +175,11 @@ HANDLER(approx_f64)
 }
 
 /* ------------------------------------------------------------------ choosing by type */
-#define SINGLE(n) [T_F16] = n##_f16, [T_BF16] = n##_bf16, [T_F32] = n##_f32, [T_F64] = n##_f64
-#define HALVES(n) [T_F16X2] = n##_packed, [T_BF16X2] = n##_packed
+#define SINGLE(n) [T_F16] = n##_half, [T_BF16] = n##_half, [T_F32] = n##_f32, [T_F64] = n##_f64
+#define HALVES(n) [T_F16X2] = n##_half, [T_BF16X2] = n##_half
 #define FLOATS(n) { SINGLE(n) }
 #define FLOATS_HALVES(n) { SINGLE(n), HALVES(n) }
-#define FLOATS_PACKED(n) { SINGLE(n), HALVES(n), [T_F32X2] = n##_packed }
+#define FLOATS_PACKED(n) { SINGLE(n), HALVES(n), [T_F32X2] = n##_f32x2 }
 
 bool ptx_select_float(struct instruction *i)
 {
@@ -187,15 +199,18 @@ bool ptx_select_float(struct instruction *i)
         [I_MUL24] = { NULL },
     };
     i->run = arithmetic[i->row->operation][i->type];
-    return i->run != NULL && !(i->type == T_F32X2 && i->sat);
+    if (i->nsources == 3 && (i->row->operation == I_MIN || i->row->operation == I_MAX))
+        i->run = i->type == T_F32 ? of_three_f32 : NULL;
+    return i->run != NULL && !(i->type == T_F32X2 && i->sat) &&
+           (!i->relu || ptx_type_size(half_type(i->type)) == 2);
 }
 
 bool ptx_select_function(struct instruction *i)
 {
     static handler *const functions[][NTYPES] = {
-        [I_RCP] = FLOATS(rcp), [I_SQRT] = FLOATS(sqrt), [I_RSQRT] = FLOATS(rsqrt),
-        [I_SIN] = FLOATS(sin), [I_COS] = FLOATS(cos),   [I_LG2] = FLOATS(lg2),
-        [I_EX2] = FLOATS(ex2), [I_TANH] = FLOATS(tanh),
+        [I_RCP] = FLOATS(rcp),        [I_SQRT] = FLOATS(sqrt),        [I_RSQRT] = FLOATS(rsqrt),
+        [I_SIN] = FLOATS(sin),        [I_COS] = FLOATS(cos),          [I_LG2] = FLOATS(lg2),
+        [I_EX2] = FLOATS_HALVES(ex2), [I_TANH] = FLOATS_HALVES(tanh),
     };
     i->run = functions[i->row->operation][i->type];
     if (i->type == T_F64 && i->approx)

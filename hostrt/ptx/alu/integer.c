@@ -86,6 +86,16 @@ INTEGER3(sad_u32, uint32_t, uint32_t, (x < y ? y - x : x - y) + z)
 INTEGER3(sad_s32, int32_t, uint32_t,
          (uint32_t)(x < y ? (int64_t)y - x : (int64_t)x - y) + (uint32_t)z)
 
+/* .sat and .relu */
+static inline int32_t saturate_s32(int64_t v)
+{
+    return v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : (int32_t)v;
+}
+INTEGER2(add_sat, int32_t, uint32_t, saturate_s32((int64_t)x + y))
+INTEGER2(sub_sat, int32_t, uint32_t, saturate_s32((int64_t)x - y))
+INTEGER2(min_relu, int32_t, uint32_t, x < 0 || y < 0 ? 0 : x < y ? x : y)
+INTEGER2(max_relu, int32_t, uint32_t, x < 0 && y < 0 ? 0 : x > y ? x : y)
+
 /* ------------------------------------------------------------------ extended precision */
 /* The carry flag of a lane is the warp's; it lives from one instruction to the next.  A difference
  * is a + ~b + 1, and the flag its carry (no borrow): nvcc reads it by addc after subc. */
@@ -166,14 +176,34 @@ static handler *const wide_multiply[NTYPES] = WIDE(mul_wide);
 static handler *const high_mad[NTYPES] = HIGH(mad_hi);
 static handler *const wide_mad[NTYPES] = WIDE(mad_wide);
 
+/* .sat and .relu: of 32 bits with sign, for some operations. */
+static handler *limited(const struct instruction *i)
+{
+    if (i->type != T_S32 || i->hi || i->carry_out)
+        return NULL;
+    switch (i->row->operation) {
+    case I_ADD: return add_sat;
+    case I_SUB: return sub_sat;
+    case I_MIN: return min_relu;
+    case I_MAX: return max_relu;
+    default: return NULL;
+    }
+}
+
 bool ptx_select_arithmetic(struct instruction *i)
 {
     unsigned op = i->row->operation;
     if (ptx_type_is_float(i->type))
         return ptx_select_float(i);
+    if (i->nsources == 3 && (op == I_MIN || op == I_MAX))
+        return false;
     if (i->type == T_U16X2 || i->type == T_S16X2)
         return ptx_select_packed(i);
-    if (i->carry_out)
+    if (i->sat || i->relu)
+        i->run = limited(i);
+    else if (op == I_MUL24 && i->hi)
+        i->run = NULL;
+    else if (i->carry_out)
         i->run = op == I_MAD ? mad_carry : add_carry;
     else if (op == I_MUL && (i->hi || i->wide))
         i->run = (i->hi ? high_multiply : wide_multiply)[i->type];

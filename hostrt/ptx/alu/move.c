@@ -53,6 +53,7 @@ static uint64_t special_value(const struct group *g, unsigned lane, unsigned whi
     case SR_LANEMASK_GT: return (uint32_t)(~0u << lane << 1);
     case SR_LANEMASK_GE: return (uint32_t)(~0u << lane);
     case SR_CLOCK: return (uint32_t)g->warp->steps;
+    case SR_CLOCK_HI: return g->warp->steps >> 32;
     case SR_CLOCK64: return g->warp->steps;
     case SR_GLOBALTIMER: return ptx_nanoseconds();
     case SR_DYNAMIC_SMEM: return t->launch->dynamic_shared;
@@ -111,6 +112,8 @@ HANDLER(pack)
 }
 bool ptx_select_mov(struct instruction *i)
 {
+    if (ptx_type_size(i->type) > 8)
+        return false;
     switch (i->s[0].kind) {
     case O_SPECIAL: i->run = mov_special; return true;
     case O_LOCAL: i->run = mov_local; return true;
@@ -149,6 +152,7 @@ struct operand ptx_special_register(const char *name)
         { "%lanemask_gt", SR_LANEMASK_GT },
         { "%lanemask_ge", SR_LANEMASK_GE },
         { "%clock", SR_CLOCK },
+        { "%clock_hi", SR_CLOCK_HI },
         { "%clock64", SR_CLOCK64 },
         { "%globaltimer", SR_GLOBALTIMER },
         { "%dynamic_smem_size", SR_DYNAMIC_SMEM },

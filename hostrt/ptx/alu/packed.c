@@ -19,8 +19,9 @@
 PACKED(add_16x2, uint16_t, x + y)
 PACKED(min_u16x2, uint16_t, x < y ? x : y)
 PACKED(max_u16x2, uint16_t, x > y ? x : y)
-PACKED(min_s16x2, int16_t, x < y ? x : y)
-PACKED(max_s16x2, int16_t, x > y ? x : y)
+static inline int16_t unless_negative(int16_t x, bool relu) { return relu && x < 0 ? 0 : x; }
+PACKED(min_s16x2, int16_t, unless_negative(x < y ? x : y, i->relu))
+PACKED(max_s16x2, int16_t, unless_negative(x > y ? x : y, i->relu))
 
 /* Part k of a register, `bits` wide. */
 static int part(uint64_t v, unsigned k, unsigned bits, bool is_signed)

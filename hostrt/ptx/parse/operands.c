@@ -47,6 +47,8 @@ struct operand parse_name_operand(struct parser *p, const char *name)
             parse_fail(p, "unknown register '%s'", name);
         return o;
     }
+    if (!strcmp(name, "WARP_SZ"))
+        return constant(p, WARP);
     struct variable *v = parse_find_variable(p->m, name);
     if (v)
         return variable_operand(p, v);
@@ -78,11 +80,14 @@ struct operand parse_operand(struct parser *p)
     parse_word(p);
     uint64_t value;
     enum type type;
-    if (parse_number(p->word, &value, &type))
-        return constant(p, negative ? (type == T_F32   ? value ^ 1u << 31
-                                       : type == T_F64 ? value ^ 1ull << 63
-                                                       : -value)
-                                    : value);
+    if (parse_number(p->word, &value, &type)) {
+        struct operand o = constant(p, negative ? (type == T_F32   ? value ^ 1u << 31
+                                                   : type == T_F64 ? value ^ 1ull << 63
+                                                                   : -value)
+                                                : value);
+        o.index = type;
+        return o;
+    }
     if (!*p->word)
         parse_fail(p, "an operand expected before '%.20s'", p->at);
     if (parse_word_is(p, "_"))
@@ -98,6 +103,31 @@ struct operand parse_operand(struct parser *p)
     return o;
 }
 
+/* A floating-point constant has double precision unless it is written 0f…; f32 takes it rounded. */
+void parse_fit_constants(struct parser *p, struct instruction *i)
+{
+    enum type t = i->type2 ? i->type2 : i->type;
+    for (unsigned k = 0; k < i->nsources; k++) {
+        double d;
+        uint32_t bits;
+        if (i->s[k].kind != O_CONST || i->s[k].index != T_F64 || t != T_F32)
+            continue;
+        memcpy(&d, &i->s[k].value, sizeof d);
+        float f = (float)d;
+        memcpy(&bits, &f, sizeof bits);
+        i->s[k] = constant(p, bits);
+    }
+}
+
+static uint64_t read_offset(struct parser *p)
+{
+    uint64_t n;
+    enum type type;
+    if (!parse_number(parse_word(p), &n, &type) || type)
+        parse_fail(p, "an offset in an address expected instead of '%s'", p->word);
+    return n;
+}
+
 struct memory_operand parse_memory_operand(struct parser *p)
 {
     struct memory_operand m = { .offset = 0 };
@@ -107,7 +137,7 @@ struct memory_operand parse_memory_operand(struct parser *p)
         bool minus = parse_next_is(p, '-');
         p->at++;
         minus ^= parse_accept(p, '-');
-        uint64_t n = strtoull(parse_word(p), NULL, 0);
+        uint64_t n = read_offset(p);
         m.offset += minus ? -(int64_t)n : (int64_t)n;
     }
     return m;

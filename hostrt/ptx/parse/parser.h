@@ -93,6 +93,7 @@ void parse_function_variable(struct parser *, enum space);
 struct operand parse_operand(struct parser *);
 struct operand parse_name_operand(struct parser *, const char *name);
 struct memory_operand parse_memory_operand(struct parser *);
+void parse_fit_constants(struct parser *, struct instruction *);
 void parse_call(struct parser *, struct instruction *);
 struct instruction *parse_new_instruction(struct parser *);
 void parse_statement(struct parser *);

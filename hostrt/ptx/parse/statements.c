@@ -75,7 +75,7 @@ static void read_operands(struct parser *p, struct instruction *i)
             i->d = o;
             if (parse_accept(p, '|'))
                 i->d2 = parse_operand(p);
-        } else if (i->nsources < MAX_SOURCES) {
+        } else if (i->nsources < i->row->sources) {
             i->s[i->nsources++] = o;
         } else {
             parse_fail(p, "too many operands of '%s'", i->row->name);
@@ -124,6 +124,7 @@ static void read_instruction(struct parser *p)
     const char *unknown = ptx_isa_decode(i, opcode);
     if (unknown)
         parse_fail(p, "'%s': %s", opcode, unknown);
+    parse_fit_constants(p, i);
     parse_expect(p, ';');
 }
 
