@@ -46,6 +46,7 @@ struct ompgpu_function { /* a loaded kernel on one device */
      * adds to it where the need is not known.  launch() provides it. */
     size_t stack_bytes;
     unsigned teams_per_mp_cache[33]; /* occupancy by warps a team, 0: not asked yet */
+    unsigned roomy_warps;            /* a team of our choice (core/geometry.c), 0: not chosen yet */
 };
 enum ompgpu_fork { OMPGPU_FORK_BEFORE, OMPGPU_FORK_PARENT, OMPGPU_FORK_CHILD };
 struct ompgpu_plugin {

@@ -13,7 +13,8 @@
  *   SPMD, iterations not known         128              one wave
  *   teams without distribute           128              one per multiprocessor
  *   no teams construct                 256 *            1
- *   * fewer for short loops
+ *   * fewer for short loops; on SPMD leagues another number, where registers and shared memory of
+ *     the kernel leave room for more threads on a multiprocessor with it
  *
  * A wave is what runs at the same time: multiprocessors × teams that fit on one.  Team sizes of our
  * choice are whole warps.
@@ -28,7 +29,8 @@ enum {
     REDUCTION_THREADS = 256,
     SINGLE_TEAM_THREADS = 256,
     GENERIC_THREADS = 128,
-    GENERIC_WAVES = 4
+    GENERIC_WAVES = 4,
+    MOST_WARPS = 32
 };
 
 static unsigned smaller(unsigned long long a, unsigned b) { return a < b ? (unsigned)a : b; }
@@ -69,22 +71,77 @@ static bool is_spmd(const struct ompgpu_function *f, const struct ompgpu_launch 
     return f->entry->mode == OMPGPU_MODE_SPMD && (l->flags & OMPGPU_LAUNCH_SPMD);
 }
 
-static unsigned wanted_threads(const struct ompgpu_device *dev, const struct ompgpu_launch *l)
+/* Teams that fit on one multiprocessor.  The plugin is asked once per kernel and number of warps;
+ * threads that ask at the same time get the same answer. */
+static unsigned teams_at_once(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                              unsigned threads)
 {
-    unsigned warp = warp_size(dev), threads = STREAM_THREADS;
-    if (!(l->flags & OMPGPU_LAUNCH_TEAMS))
-        threads = SINGLE_TEAM_THREADS;
-    else if (l->flags & OMPGPU_LAUNCH_REDUCTION)
-        threads = REDUCTION_THREADS;
+    unsigned warps = (threads + warp_size(dev) - 1) / warp_size(dev), n = 0;
+    unsigned *cached = warps <= MOST_WARPS ? &f->teams_per_mp_cache[warps] : NULL;
+    if (cached)
+        n = __atomic_load_n(cached, __ATOMIC_RELAXED);
+    if (!n) {
+        n = dev->plugin->occupancy(dev->ordinal, f, threads);
+        if (cached)
+            __atomic_store_n(cached, n, __ATOMIC_RELAXED);
+    }
+    return n;
+}
+
+static unsigned warps_at_once(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                              unsigned warps)
+{
+    return warps * teams_at_once(dev, f, warps * warp_size(dev));
+}
+
+/* Warps a team so that a multiprocessor holds as many as it can of this kernel, less ROOM_LOST per
+ * cent: `usual`, else the next larger number, else the next smaller one. */
+static unsigned roomy_warps(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                            unsigned usual, unsigned most)
+{
+    enum { ROOM_LOST = 3 };
+    unsigned all = dev->info.max_threads_per_mp / warp_size(dev), best = 0, below = usual;
+    if (usual > most || warps_at_once(dev, f, usual) * 100 >= all * (100 - ROOM_LOST))
+        return usual;
+    for (unsigned w = 1; w <= most; w++)
+        if (warps_at_once(dev, f, w) > best)
+            best = warps_at_once(dev, f, w);
+    for (unsigned w = usual; w <= most; w++)
+        if (warps_at_once(dev, f, w) * 100 >= best * (100 - ROOM_LOST))
+            return w;
+    while (below > 1 && warps_at_once(dev, f, below) * 100 < best * (100 - ROOM_LOST))
+        below--;
+    return below;
+}
+
+static unsigned roomy_threads(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                              unsigned usual)
+{
+    unsigned warps = __atomic_load_n(&f->roomy_warps, __ATOMIC_RELAXED);
+    if (!warps) {
+        warps = roomy_warps(dev, f, usual / warp_size(dev),
+                            smaller(most_threads(dev, f) / warp_size(dev), MOST_WARPS));
+        __atomic_store_n(&f->roomy_warps, warps, __ATOMIC_RELAXED);
+    }
+    return warps * warp_size(dev);
+}
+
+static unsigned wanted_threads(const struct ompgpu_device *dev, struct ompgpu_function *f,
+                               const struct ompgpu_launch *l)
+{
+    unsigned warp = warp_size(dev), threads = SINGLE_TEAM_THREADS;
+    if (l->flags & OMPGPU_LAUNCH_TEAMS)
+        threads = roomy_threads(
+            dev, f, l->flags & OMPGPU_LAUNCH_REDUCTION ? REDUCTION_THREADS : STREAM_THREADS);
     if (!l->trip)
         return threads;
     if (has_league_loop(l)) /* a short loop: rather use more multiprocessors than full teams */
         while (threads / 2 >= warp && (l->trip - 1) / threads + 1 < multiprocessors(dev))
-            threads /= 2;
+            threads = threads / 2 / warp * warp;
     return smaller((l->trip + warp - 1) / warp * warp, threads);
 }
 
-static unsigned choose_threads(const struct ompgpu_device *dev, const struct ompgpu_function *f,
+static unsigned choose_threads(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                const struct ompgpu_launch *l)
 {
     unsigned most = most_threads(dev, f);
@@ -97,25 +154,14 @@ static unsigned choose_threads(const struct ompgpu_device *dev, const struct omp
         return smaller((unsigned)l->thread_limit, most);
     if (ompgpu_settings.teams_thread_limit > 0)
         return smaller((unsigned)ompgpu_settings.teams_thread_limit, most);
-    return smaller(is_spmd(f, l) ? wanted_threads(dev, l) : GENERIC_THREADS, most);
+    return smaller(is_spmd(f, l) ? wanted_threads(dev, f, l) : GENERIC_THREADS, most);
 }
 
 /* ------------------------------------------------------------------ teams */
-/* The plugin is asked once per kernel and number of warps; threads that ask at the same time get
- * the same answer. */
 unsigned ompgpu_wave(const struct ompgpu_device *dev, struct ompgpu_function *f, unsigned threads)
 {
-    unsigned warps = (threads + warp_size(dev) - 1) / warp_size(dev), n = 0;
-    unsigned *cached = warps <= 32 ? &f->teams_per_mp_cache[warps] : NULL;
-    if (cached)
-        n = __atomic_load_n(cached, __ATOMIC_RELAXED);
-    if (!n) {
-        n = dev->plugin->occupancy(dev->ordinal, f, threads);
-        n = n ? n : 1;
-        if (cached)
-            __atomic_store_n(cached, n, __ATOMIC_RELAXED);
-    }
-    return smaller((unsigned long long)n * multiprocessors(dev), GRID_LIMIT);
+    unsigned n = teams_at_once(dev, f, threads);
+    return smaller((unsigned long long)(n ? n : 1) * multiprocessors(dev), GRID_LIMIT);
 }
 
 static unsigned wanted_teams(const struct ompgpu_device *dev, struct ompgpu_function *f,

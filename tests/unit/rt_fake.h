@@ -178,10 +178,18 @@ static int fake_copy(int n, void *dst, const void *src, size_t size)
     (void)n;
     return fake_enqueue(FAKE_COPY, dst, src, size);
 }
+/* As on an H100: 64 warps, 65536 registers, 227 KiB of shared memory, 32 teams; a warp's registers come in units of 256, warps in units of 4, and a
+ * team has 1 KiB of the system's.  A kernel without registers: as many as threads fit. */
 static unsigned fake_occupancy(int n, struct ompgpu_function *f, unsigned threads)
 {
-    (void)n, (void)f;
-    return 2048 / threads;
+    (void)n;
+    if (!f->registers)
+        return 2048 / threads;
+    unsigned warps = (threads + 31) / 32, teams = 64 / warps < 32 ? 64 / warps : 32;
+    unsigned by_registers = 65536 / ((f->registers * 32 + 255) / 256 * 256) / 4 * 4 / warps;
+    unsigned by_shared = (228 << 10) / ((f->static_shared + 1024 + 127) / 128 * 128);
+    teams = by_registers < teams ? by_registers : teams;
+    return by_shared < teams ? by_shared : teams;
 }
 static int fake_launch(int n, struct ompgpu_function *f, unsigned teams, unsigned threads, void **params)
 {

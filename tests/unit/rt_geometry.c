@@ -1,4 +1,6 @@
-/* rt_geometry.c - teams × threads, a row per case.  The fake device: 10 multiprocessors, 2048 threads on each, 1024 a team. */
+/* rt_geometry.c - teams × threads, a row per case.  The fake device: 10 multiprocessors, 2048 threads on each, 1024 a team.
+ *
+ * rt_geometry table: prints the choice for kernels of many sizes (tests/bench/geometry.sh). */
 #include "tests/unit/rt_fake.h"
 const struct fake_variable fake_variables[] = { { 0 } };
 const struct fake_kernel fake_kernels[] = { { 0 } };
@@ -111,10 +113,50 @@ static void divide(void)
     OK(!wrong, "divisions by multiplication: %u wrong", wrong);
 }
 
-int main(void)
+/* ------------------------------------------------------------------ threads by registers and shared memory */
+static const unsigned registers[] = { 24, 32, 40, 48, 56, 64, 80, 96, 128, 255 }, shared[] = { 0, 8 << 10, 24 << 10, 47 << 10 };
+
+static unsigned resident(struct ompgpu_function f, unsigned threads) { return threads * fake_occupancy(0, &f, threads); }
+static unsigned most_resident(struct ompgpu_function f)
+{
+    unsigned best = 0;
+    for (unsigned t = 32; t <= 1024; t += 32)
+        best = resident(f, t) > best ? resident(f, t) : best;
+    return best;
+}
+static void check_room(const struct ompgpu_device *dev, unsigned r, unsigned s, unsigned kind, bool table)
+{
+    struct ompgpu_kernel_entry entry = { .mode = 1 };
+    struct ompgpu_function f = { .entry = &entry, .registers = r, .static_shared = s };
+    struct ompgpu_launch l = { .trip = 100000000, .flags = LOOP | kind };
+    unsigned threads = ompgpu_geometry(dev, &f, &l).threads, best = most_resident(f);
+    if (table)
+        printf("  %9u %7u %10s %8u %9u %6u %7.3f\n", r, s, kind ? "reduction" : "stream", threads, resident(f, threads), best,
+               (double)resident(f, threads) / best);
+    else
+        OK(resident(f, threads) * 100 >= best * 97, "%u registers, %u bytes: %u threads a team", r, s, threads);
+}
+static void check_rooms(const struct ompgpu_device *dev, bool table)
+{
+    if (table)
+        printf("threads a team by registers and shared memory (sm_90), threads on a multiprocessor\n  %9s %7s %10s %8s %9s %6s %7s\n",
+               "registers", "shared", "loop", "threads", "resident", "best", "ratio");
+    for (unsigned i = 0; i < COUNT(registers); i++)
+        for (unsigned k = 0; k < COUNT(shared); k++) {
+            check_room(dev, registers[i], shared[k], 0, table);
+            check_room(dev, registers[i], shared[k], R, table);
+        }
+}
+
+int main(int argc, char **argv)
 {
     struct ompgpu_device dev = { .plugin = &ompgpu_emu_plugin };
     fake_open(0, &dev.info);
+    if (argc > 1 && strcmp(argv[1], "table") == 0) {
+        check_rooms(&dev, true);
+        return 0;
+    }
+    check_rooms(&dev, false);
     for (unsigned i = 0; i < COUNT(rows); i++) {
         const struct row *r = &rows[i];
         struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 255, .max_threads = r->kernel_flags >> 8 };
