@@ -9,6 +9,7 @@ static const char *const group_names[] = {
     [OURS] = "Flags of ompgpu-cc", [OUTPUT] = "What comes out", [PREPROCESSOR] = "Preprocessor",
     [CODE] = "Language and code",  [WARNING] = "Warnings",      [LINKING] = "Linking",
 };
+/* without OTHERS */
 enum { GROUPS = sizeof group_names / sizeof *group_names, HELP_COLUMN = 24, HELP_WIDTH = 100 };
 
 /* "--gpu-arch=LIST", "-I DIR" */
@@ -131,6 +132,8 @@ static void man_flags(void)
     }
 }
 
+static void man_others(void) { drv_print_others(man_text); }
+
 static const struct remark {
     unsigned number;
     const char *meaning, *remedy;
@@ -172,9 +175,9 @@ static const struct splice {
     const char *mark, *word;
     void (*table)(void);
 } splices[] = {
-    { "@flags@", NULL, man_flags },   { "@remarks@", NULL, man_remarks },
-    { "@unsaid@", NULL, man_unsaid }, { "@VERSION@", OMPGPU_VERSION, NULL },
-    { "@LLVM@", OMPGPU_LLVM, NULL },
+    { "@flags@", NULL, man_flags },        { "@remarks@", NULL, man_remarks },
+    { "@others@", NULL, man_others },      { "@unsaid@", NULL, man_unsaid },
+    { "@VERSION@", OMPGPU_VERSION, NULL }, { "@LLVM@", OMPGPU_LLVM, NULL },
 };
 
 static void man_line(const char *line)
@@ -199,7 +202,7 @@ void drv_print_man(const char *file)
     if (!text)
         diag_fatal(EXIT_USAGE, "'--emit=man' needs the page's text: cannot read '%s': %s", file,
                    strerror(errno));
-    puts(".\\\" Made from ompgpu-cc.1.in by `make man`; do not edit.");
+    puts("'\\\" t\n.\\\" Made from ompgpu-cc.1.in by `make man`; do not edit.");
     for (char *line = text_line(&text); line; line = text_line(&text))
         if (!text_starts(line, ".\\\""))
             man_line(line);

@@ -20,10 +20,8 @@ static _Noreturn void become_clang(const struct options *o)
         drv_common_args(o, &w);
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
-        if (a->id < FLAG_COUNT && drv_flags[a->id].group == OURS)
-            continue;
-        if (a->id == FLAG_FOPENMP || a->id == FLAG_FOPENMP_TARGETS ||
-            a->id == FLAG_XOPENMP_TARGET || a->id == FLAG_XOPENMP_TARGET_EQ)
+        enum flag_group group = a->id < FLAG_COUNT ? drv_flags[a->id].group : OUTPUT;
+        if (group == OURS || group == OTHERS || a->id == FLAG_FOPENMP)
             continue;
         words_add(&w, a->word);
         if (a->next)
@@ -92,8 +90,11 @@ static void check_inputs(const struct options *o)
         } else
             check_overwriting(o, a, &st);
     }
-    if (missing)
+    if (missing) {
+        drv_signals();
+        drv_check_spelling(o); /* `--gpu-arch sm_80` */
         drv_exit(EXIT_COMPILE);
+    }
     if (o->goal != GOAL_LINK && !sources)
         diag_fatal(EXIT_USAGE, "no input files");
     if (o->output && sources > 1 && o->goal != GOAL_LINK)
@@ -167,6 +168,7 @@ static void check_tools(const struct options *o)
     struct archs archs = { 0 };
     if (!o->dry)
         drv_check_clang();
+    drv_check_spelling(o);
     if (!o->gpu_arch)
         return;
     drv_parse_archs(o, &archs);

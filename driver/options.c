@@ -69,7 +69,7 @@ static bool fits(const struct flag *f, const char *word)
     return false;
 }
 
-static enum flag_id find_flag(const char *word)
+enum flag_id drv_find_flag(const char *word)
 {
     enum flag_id best = FLAG_UNKNOWN;
     size_t length = 0;
@@ -93,7 +93,7 @@ static void add_arg(struct options *o, struct arg a)
 static void read_flag(struct options *o, const struct words *w, unsigned *i)
 {
     const char *word = w->v[*i];
-    struct arg a = { .id = find_flag(word), .word = word, .to = TO_UNKNOWN };
+    struct arg a = { .id = drv_find_flag(word), .word = word, .to = TO_UNKNOWN };
     if (a.id != FLAG_UNKNOWN) {
         const struct flag *f = &drv_flags[a.id];
         size_t n = strlen(f->spelling);
@@ -119,7 +119,7 @@ static const struct {
     { FLAG_C, GOAL_OBJECT },    { FLAG_S, GOAL_ASSEMBLY },        { FLAG_SYNTAX_ONLY, GOAL_CHECK },
     { FLAG_EMIT, GOAL_EMIT },   { FLAG_E, GOAL_CLANG },           { FLAG_M, GOAL_CLANG },
     { FLAG_MM, GOAL_CLANG },    { FLAG_DUMPVERSION, GOAL_CLANG }, { FLAG_DUMPMACHINE, GOAL_CLANG },
-    { FLAG_PRINT, GOAL_CLANG }, { FLAG_PRINT2, GOAL_CLANG },
+    { FLAG_PRINT, GOAL_CLANG }, { FLAG_PRINT2, GOAL_CLANG },      { FLAG_ANALYZE, GOAL_CLANG },
 };
 static const char *const emit_names[] = { [EMIT_TREE] = "omp-tree",
                                           [EMIT_DEVICE_C] = "device-c",
@@ -147,9 +147,46 @@ static void set_save(struct options *o, const char *value)
                                                       : value;
 }
 
-bool drv_generic_is_error(const struct options *o)
+/* ------------------------------------------------------------------ our own warnings */
+static const struct {
+    enum flag_id id;
+    unsigned warning;
+    struct own_warning says;
+} warning_flags[] = {
+    { FLAG_WGENERIC, WARN_GENERIC, { .said = ON } },
+    { FLAG_WNO_GENERIC, WARN_GENERIC, { .said = OFF } },
+    { FLAG_WERROR_GENERIC, WARN_GENERIC, { ON, ALWAYS } },
+    { FLAG_WNO_ERROR_GENERIC, WARN_GENERIC, { .error = NEVER } },
+    { FLAG_WFLAGS, WARN_FLAGS, { .said = ON } },
+    { FLAG_WNO_FLAGS, WARN_FLAGS, { .said = OFF } },
+    { FLAG_WERROR_FLAGS, WARN_FLAGS, { ON, ALWAYS } },
+    { FLAG_WNO_ERROR_FLAGS, WARN_FLAGS, { .error = NEVER } },
+};
+
+static void set_own_warning(struct options *o, enum flag_id id)
 {
-    return o->generic_error == ALWAYS || (o->generic_error == BY_WERROR && o->werror);
+    for (unsigned i = 0; i < sizeof warning_flags / sizeof *warning_flags; i++) {
+        struct own_warning *w = &o->warnings[warning_flags[i].warning], n = warning_flags[i].says;
+        if (warning_flags[i].id != id)
+            continue;
+        w->said = n.said ? n.said : w->said;
+        w->error = n.error ? n.error : w->error;
+    }
+}
+
+/* What says so by name counts, wherever -Wall stands. */
+bool drv_warns(const struct options *o, unsigned warning)
+{
+    const struct own_warning *w = &o->warnings[warning];
+    if (drv_has(o, FLAG_W_PLAIN))
+        return false;
+    return w->said ? w->said == ON : warning == WARN_FLAGS || o->wall;
+}
+
+bool drv_warning_is_error(const struct options *o, unsigned warning)
+{
+    const struct own_warning *w = &o->warnings[warning];
+    return w->error == ALWAYS || (w->error == BY_WERROR && o->werror);
 }
 
 static void set_mode(struct options *o, const char *mode)
@@ -166,55 +203,45 @@ static bool is_gcc(const char *command)
     return !strstr(base, "clang") && (strstr(base, "gcc") || strcmp(base, "cc") == 0);
 }
 
-/* -Xopenmp-target -march=sm_80, as programs for clang's own offloading say it. */
-static void set_clang_arch(struct options *o, const char *value)
-{
-    if (text_starts(value, "-march=sm_"))
-        o->gpu_arch = value + 7;
-}
-
 /* Flags that say yes or no; the last of several counts. */
 static const struct {
     enum flag_id id;
     bool value;
     size_t member; /* of struct options */
 } switches[] = {
-#define ON(id, member) { FLAG_##id, true, offsetof(struct options, member) }
-#define OFF(id, member) { FLAG_##id, false, offsetof(struct options, member) }
-    ON(RPASS, remarks),
-    ON(WGENERIC, warn_generic),
-    ON(WERROR_GENERIC, warn_generic),
-    OFF(WNO_GENERIC, warn_generic),
-    OFF(W_PLAIN, warn_generic),
-    ON(TIME, time),
-    ON(V, verbose),
-    ON(HASHES, verbose),
-    ON(HASHES, dry),
-    ON(HELP, help),
-    ON(VERSION, version),
-    ON(G, debug),
-    OFF(G0, debug),
-    ON(FOPENMP, openmp),
-    ON(FOPENMP_EQ, openmp),
-    OFF(FNO_OPENMP, openmp),
-    ON(FOPENMP_VERSION, openmp_version),
-    ON(MF, dep_file),
-    ON(MT, dep_target),
-    ON(MQ, dep_target),
-    ON(FCOLOR, color),
-    ON(FNO_COLOR, color),
-    ON(FDIAG, color),
-    ON(FNO_DIAG, color),
-    ON(NOSTDLIB, no_link_libs),
-    ON(NODEFAULTLIBS, no_link_libs),
-    ON(RELOCATABLE, no_link_libs),
-    ON(RELOCATABLE, relocatable),
-    ON(STATIC, is_static),
-    ON(STATIC_PIE, is_static),
-    ON(STATIC_OMPGPU, static_ompgpu),
-    ON(SHARED, shared),
-#undef ON
-#undef OFF
+#define YES(id, member) { FLAG_##id, true, offsetof(struct options, member) }
+#define NO(id, member) { FLAG_##id, false, offsetof(struct options, member) }
+    YES(RPASS, remarks),
+    YES(TIME, time),
+    YES(V, verbose),
+    YES(HASHES, verbose),
+    YES(HASHES, dry),
+    YES(HELP, help),
+    YES(HELP2, help),
+    YES(VERSION, version),
+    YES(G, debug),
+    NO(G0, debug),
+    YES(FOPENMP, openmp),
+    YES(FOPENMP_EQ, openmp),
+    NO(FNO_OPENMP, openmp),
+    YES(FOPENMP_VERSION, openmp_version),
+    YES(MF, dep_file),
+    YES(MT, dep_target),
+    YES(MQ, dep_target),
+    YES(FCOLOR, color),
+    YES(FNO_COLOR, color),
+    YES(FDIAG, color),
+    YES(FNO_DIAG, color),
+    YES(NOSTDLIB, no_link_libs),
+    YES(NODEFAULTLIBS, no_link_libs),
+    YES(RELOCATABLE, no_link_libs),
+    YES(RELOCATABLE, relocatable),
+    YES(STATIC, is_static),
+    YES(STATIC_PIE, is_static),
+    YES(STATIC_OMPGPU, static_ompgpu),
+    YES(SHARED, shared),
+#undef YES
+#undef NO
 };
 
 static void set_switches(struct options *o, enum flag_id id)
@@ -226,7 +253,7 @@ static void set_switches(struct options *o, enum flag_id id)
 
 static void set_warning(struct options *o, const char *name)
 {
-    o->warn_generic |= strcmp(name, "all") == 0;
+    o->wall |= strcmp(name, "all") == 0;
     if (strcmp(name, "error") == 0 || strcmp(name, "no-error") == 0)
         o->werror = *name == 'e';
 }
@@ -238,15 +265,11 @@ static void act(struct options *o, const struct arg *a)
     case FLAG_OFFLOAD_ARCH:
         o->gpu_arch = o->gpu_arch ? mem_printf("%s,%s", o->gpu_arch, a->value) : a->value;
         break;
-    case FLAG_XOPENMP_TARGET:
-    case FLAG_XOPENMP_TARGET_EQ: set_clang_arch(o, a->value); break;
     case FLAG_CUDA_PATH: o->cuda_path = a->value; break;
     case FLAG_HOST_CC:
         o->host_cc = a->value;
         o->gcc = is_gcc(a->value);
         break;
-    case FLAG_WERROR_GENERIC: o->generic_error = ALWAYS; break;
-    case FLAG_WNO_ERROR_GENERIC: o->generic_error = NEVER; break;
     case FLAG_W_REST: set_warning(o, a->value); break;
     case FLAG_MODE: set_mode(o, a->value); break;
     case FLAG_EMIT: set_emit(o, a->value); break;
@@ -260,6 +283,7 @@ static void act(struct options *o, const struct arg *a)
     default: break;
     }
     set_switches(o, a->id);
+    set_own_warning(o, a->id);
     o->dep_out |= (a->to & DEP_OUT) != 0;
     o->beside |= (a->to & BESIDE) != 0;
 }
@@ -308,32 +332,58 @@ static void add_input(struct options *o, const char *path, const char *language)
     o->ninputs++;
 }
 
+struct parsing {
+    struct options *o;
+    const char *language;
+    bool only_files;
+};
+
+static void read_word(struct parsing *, const struct words *, unsigned *i);
+
+static void read_words(struct parsing *p, const struct words *w)
+{
+    for (unsigned i = 0; i < w->n; i++)
+        read_word(p, w, &i);
+}
+
+static void read_known(struct parsing *p, const struct words *w, unsigned *i)
+{
+    struct options *o = p->o;
+    struct words stands_for = { 0 };
+    read_flag(o, w, i);
+    const struct arg *a = &o->args[o->nargs - 1];
+    if (a->id == FLAG_X)
+        p->language = strcmp(a->value, "none") == 0 ? NULL : a->value;
+    o->ninputs += a->to == TO_INPUT; /* clang runs the linker for these alone */
+    act(o, a);
+    set_goal(o, a);
+    if (a->id < FLAG_COUNT && drv_flags[a->id].group == OTHERS)
+        drv_take_other(a, &stands_for);
+    read_words(p, &stands_for);
+}
+
+static void read_word(struct parsing *p, const struct words *w, unsigned *i)
+{
+    const char *word = w->v[*i];
+    if (p->only_files || word[0] != '-' || !word[1])
+        add_input(p->o, word, p->language);
+    else if (strcmp(word, "--") == 0)
+        p->only_files = true;
+    else if (strcmp(word, "--emit=man") == 0)
+        p->o->man = true;
+    else
+        read_known(p, w, i);
+}
+
 void drv_parse(struct options *o, int argc, char **argv)
 {
     struct words w = { 0 };
+    struct parsing p = { .o = o };
     for (int i = 1; i < argc; i++)
         expand(&w, argv[i], 0);
-    const char *language = NULL;
-    bool only_files = false;
     o->openmp = true;
-    for (unsigned i = 0; i < w.n; i++) {
-        const char *word = w.v[i];
-        if (only_files || word[0] != '-' || !word[1]) {
-            add_input(o, word, language);
-        } else if (strcmp(word, "--") == 0) {
-            only_files = true;
-        } else if (strcmp(word, "--emit=man") == 0) {
-            o->man = true;
-        } else {
-            read_flag(o, &w, &i);
-            const struct arg *a = &o->args[o->nargs - 1];
-            if (a->id == FLAG_X)
-                language = strcmp(a->value, "none") == 0 ? NULL : a->value;
-            o->ninputs += a->to == TO_INPUT; /* clang runs the linker for these alone */
-            act(o, a);
-            set_goal(o, a);
-        }
-    }
+    read_words(&p, &w);
+    drv_say_others(o);
     route_includes(o);
     if (o->goal < GOAL_EMIT && only_headers(o))
         o->goal = GOAL_CLANG;

@@ -9,7 +9,7 @@ enum { EXIT_COMPILE = 1, EXIT_USAGE = 2 };
 
 /* ---------------------------------------------------------------- flags and options (options.c) */
 enum flag_kind { PLAIN, JOINED, SEP, EITHER, OPTIONAL, JOINED_SEP };
-enum flag_group { OURS, OUTPUT, PREPROCESSOR, CODE, WARNING, LINKING };
+enum flag_group { OURS, OUTPUT, PREPROCESSOR, CODE, WARNING, LINKING, OTHERS };
 enum {
     FOR_PRE = 1,
     FOR_CHECK = 2,
@@ -69,6 +69,11 @@ enum goal {
     GOAL_CLANG /* preprocess, dependencies, print: clang alone */
 };
 enum emit { EMIT_NONE, EMIT_TREE, EMIT_DEVICE_C, EMIT_HOST_C, EMIT_IR, EMIT_PTX };
+enum { WARN_GENERIC, WARN_FLAGS, OWN_WARNINGS }; /* -Wompgpu-generic, -Wompgpu-flags */
+struct own_warning {                             /* what the command line says of one */
+    enum { UNSAID, ON, OFF } said;
+    enum { BY_WERROR, ALWAYS, NEVER } error;
+};
 struct options {
     struct arg *args;
     unsigned nargs, room, ninputs;
@@ -79,17 +84,28 @@ struct options {
     const char *level; /* the last -O: "0" … */
     const char *mode;  /* -fompgpu-mode=; NULL: auto */
     bool gcc;          /* host_cc is gcc */
-    /* whether -Wompgpu-generic is one */
-    enum { BY_WERROR, ALWAYS, NEVER } generic_error;
-    bool werror, openmp, remarks, warn_generic, time, verbose, dry, debug, help, man, version, save;
+    struct own_warning warnings[OWN_WARNINGS];
+    bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, version, save;
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static,
         static_ompgpu, shared, beside;
 };
-bool drv_generic_is_error(const struct options *);
+bool drv_warns(const struct options *, unsigned warning);
+bool drv_warning_is_error(const struct options *, unsigned warning);
 void drv_parse(struct options *, int argc, char **argv); /* usage errors do not return */
 bool drv_has(const struct options *, enum flag_id);
+/* The row that fits the word best; FLAG_UNKNOWN. */
+enum flag_id drv_find_flag(const char *word);
 /* All words of the arguments that go to `to` (any bit), as given. */
 void drv_add_args(struct words *, const struct options *, unsigned to);
+
+/* ---------------------------------------------------------------- others' flags (others.c) */
+/* What stands for one that is honoured, as words; what there is to say waits for drv_say_others. */
+void drv_take_other(const struct arg *, struct words *stands_for);
+void drv_say_others(const struct options *); /* refused: does not return */
+/* An unknown flag that is nearly one of ours is an error; needs drv_signals(). */
+void drv_check_spelling(const struct options *);
+/* Flags as rows of a man page's table. */
+void drv_print_others(void (*text)(const char *));
 
 /* ------------------------------------------------------------------ help (help.c) */
 void drv_print_help(void);

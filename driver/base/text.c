@@ -72,6 +72,15 @@ void words_add_list(struct words *w, const char *const v[])
         words_add(w, *v);
 }
 
+void words_add_parts(struct words *w, const char *text, const char *separators)
+{
+    for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
+        size_t n = strcspn(text, separators);
+        words_add(w, mem_strndup(text, n));
+        text += n;
+    }
+}
+
 /* ------------------------------------------------------------------ strings */
 const char *text_replace(const char *s, char from, char to)
 {

@@ -23,6 +23,8 @@ struct words { /* { 0 } is empty */
 void words_add(struct words *, const char *);
 void words_add_all(struct words *, const struct words *);
 void words_add_list(struct words *, const char *const v[]); /* up to its NULL */
+/* the parts of the text between any of these characters, without empty ones */
+void words_add_parts(struct words *, const char *text, const char *separators);
 #define WORDS_ADD(w, ...) words_add_list(w, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* A copy with each `from` as `to`. */

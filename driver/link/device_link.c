@@ -200,8 +200,9 @@ static struct proto_member member_record(const struct options *o, const struct f
                                   .mode = o->mode ? o->mode : f->compiled.mode,
                                   .needs = needs_link(f),
                                   .remarks = o->remarks || f->compiled.remarks,
-                                  .warn_generic = o->warn_generic || f->compiled.warn,
-                                  .error_generic = drv_generic_is_error(o) || f->compiled.error };
+                                  .warn_generic = drv_warns(o, WARN_GENERIC) || f->compiled.warn,
+                                  .error_generic =
+                                      drv_warning_is_error(o, WARN_GENERIC) || f->compiled.error };
 }
 
 static const char *unpack(const struct job *j, const struct found *f, unsigned kind,

@@ -211,7 +211,7 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--offload-mandatory");
     if (j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
-    if (j->opt->debug || j->opt->remarks || j->opt->warn_generic || j->opt->mode)
+    if (j->opt->debug || j->opt->remarks || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode)
         WORDS_ADD(&p->argv, "--exact-lines");
     if (j->opt->emit == EMIT_TREE)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
@@ -245,7 +245,7 @@ static void device(const struct job *j, struct proc *p, const char *out)
  * variables. */
 static bool wants_lines(const struct job *j)
 {
-    return j->opt->remarks || j->opt->warn_generic || j->opt->mode || packs_bitcode(j);
+    return j->opt->remarks || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode || packs_bitcode(j);
 }
 static const char *line_flag(const struct job *j)
 {
@@ -338,8 +338,9 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
         WORDS_ADD(&p->argv, mem_printf("--mode=%s", j->opt->mode));
     if (first && j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
-    if (first && j->opt->warn_generic)
-        WORDS_ADD(&p->argv, drv_generic_is_error(j->opt) ? "--error-generic" : "--warn-generic");
+    if (first && drv_warns(j->opt, WARN_GENERIC))
+        WORDS_ADD(&p->argv, drv_warning_is_error(j->opt, WARN_GENERIC) ? "--error-generic"
+                                                                       : "--warn-generic");
     if (first && j->opt->emit == EMIT_IR)
         WORDS_ADD(&p->argv, mem_printf("--emit-ir=%s", drv_job_file(j, "ll")));
 }
@@ -383,12 +384,20 @@ static void lower_emu(const struct job *j, unsigned i, struct proc *p)
     lower_inputs(j, p, true, !first_device_is_gpu(j));
 }
 
+static void add_ptxas_args(const struct options *o, struct words *w)
+{
+    for (unsigned i = 0; i < o->nargs; i++)
+        if (o->args[i].id == FLAG_PTXAS)
+            words_add_parts(w, o->args[i].value, ",");
+}
+
 static void ptxas(const struct job *j, unsigned i, struct proc *p)
 {
     WORDS_ADD(&p->argv, drv_ptxas(j->opt), "-v", mem_printf("-arch=%s", arch_name(j, i)),
               strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
     if (j->debug)
         WORDS_ADD(&p->argv, "-lineinfo");
+    add_ptxas_args(j->opt, &p->argv);
     WORDS_ADD(&p->argv, arch_file(j, i, "ptx"), "-o", arch_file(j, i, "cubin"));
 }
 
@@ -426,8 +435,8 @@ static const char *recorded(const struct job *j)
                                 .debug = j->debug,
                                 .mode = j->opt->mode ? j->opt->mode : "auto",
                                 .remarks = j->opt->remarks,
-                                .warn = j->opt->warn_generic,
-                                .error = drv_generic_is_error(j->opt),
+                                .warn = drv_warns(j->opt, WARN_GENERIC),
+                                .error = drv_warning_is_error(j->opt, WARN_GENERIC),
                                 .archs = drv_arch_names(&j->archs) };
     return proto_write_compiled(&c);
 }
