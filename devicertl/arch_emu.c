@@ -49,9 +49,9 @@ SAME((int)OMPGPU_EMU_UMAX, (int)__OMPGPU_REDUX_UMAX);
 
 /* The interface that the plugin finds by name in the loaded image. */
 EXPORT struct ompgpu_emu_ops *__ompgpu_emu_ops;
-EXPORT _Thread_local struct ompgpu_emu_thread *__ompgpu_emu_self;
-EXPORT void __ompgpu_emu_set_self(struct ompgpu_emu_thread *);
-void __ompgpu_emu_set_self(struct ompgpu_emu_thread *self) { __ompgpu_emu_self = self; }
+/* Where the plugin keeps the caller's, as an offset from the thread pointer. */
+EXPORT long __ompgpu_emu_self_at;
+#define SELF (*(struct ompgpu_emu_thread * __seg_fs *)__ompgpu_emu_self_at)
 
 void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line);
 u32 __ompgpu_emu_shuffle(u32 mask, u32 value, u32 src);
@@ -81,13 +81,71 @@ FIBERS u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value)
 }
 FIBERS void __ompgpu_emu_yield(void) { __ompgpu_emu_ops->yield(); }
 
-unsigned __ompgpu_arch_tid(void) { return __ompgpu_emu_self->tid; }
-unsigned __ompgpu_arch_ntid(void) { return __ompgpu_emu_self->ntid; }
-unsigned __ompgpu_arch_team(void) { return __ompgpu_emu_self->team; }
-unsigned __ompgpu_arch_nteams(void) { return __ompgpu_emu_self->nteams; }
+/* Who the caller is does not change while it runs.  Calls of these stay until everything else has
+ * been optimised; then they become loads, or variables of run_threads
+ * (codegen/ir/passes/threads.c). */
+#define WHO(member)                                                                                \
+    __attribute__((const, noinline)) unsigned __ompgpu_emu_##member(void);                         \
+    unsigned __ompgpu_emu_##member(void) { return SELF->member; }                                  \
+    unsigned __ompgpu_arch_##member(void) { return __ompgpu_emu_##member(); }
+WHO(tid)
+WHO(ntid)
+WHO(team)
+WHO(nteams)
+
+/* A kernel in which no thread waits, run for a span of teams and of threads of each.  `kernel` is
+ * constant and becomes inline code; the call of __ompgpu_emu_is says for it who it is. */
+#define RAW __attribute__((noinline, optnone))
+RAW void __ompgpu_emu_is(unsigned tid, unsigned ntid, unsigned team, unsigned nteams);
+void __ompgpu_emu_is(unsigned tid, unsigned ntid, unsigned team, unsigned nteams)
+{
+    (void)tid, (void)ntid, (void)team, (void)nteams;
+}
+/* Team-shared variables become fresh, in a kernel that has any; for the first team they are. */
+FIBERS void __ompgpu_emu_renew(void);
+void __ompgpu_emu_renew(void) { __ompgpu_emu_ops->renew(); }
+void __ompgpu_emu_threads(void **params, const struct ompgpu_emu_span *, void (*kernel)(void **));
+RAW void __ompgpu_emu_threads(void **params, const struct ompgpu_emu_span *span,
+                              void (*kernel)(void **))
+{
+    struct ompgpu_emu_thread *const self = SELF;
+    const unsigned ntid = self->ntid, nteams = self->nteams, last = span->team_end,
+                   first_thread = span->tid, last_thread = span->tid_end;
+    for (unsigned team = span->team; team < last; team++) {
+        self->team = team;
+        if (team != span->team)
+            __ompgpu_emu_renew();
+        for (unsigned tid = first_thread; tid < last_thread; tid++) {
+            self->tid = tid;
+            __ompgpu_emu_is(tid, ntid, team, nteams);
+            kernel(params);
+        }
+    }
+}
+void __ompgpu_emu_free_threads(void **params, const struct ompgpu_emu_span *,
+                               void (*kernel)(void **));
+RAW void __ompgpu_emu_free_threads(void **params, const struct ompgpu_emu_span *span,
+                                   void (*kernel)(void **))
+{
+    struct ompgpu_emu_thread *const self = SELF;
+    const unsigned ntid = self->ntid, nteams = self->nteams, last = span->team_end,
+                   first_thread = span->tid, last_thread = span->tid_end;
+    self->tid = OMPGPU_EMU_SOME_THREAD;
+    for (unsigned team = span->team; team < last; team++) {
+        self->team = team;
+        if (team != span->team)
+            __ompgpu_emu_renew();
+        _Pragma("clang loop vectorize(assume_safety)") for (unsigned tid = first_thread;
+                                                            tid < last_thread; tid++)
+        {
+            __ompgpu_emu_is(tid, ntid, team, nteams);
+            kernel(params);
+        }
+    }
+}
 
 /* Names the number: a thread that has returned from the kernel is missed, not forgotten. */
-void __ompgpu_arch_barrier(int line) { __ompgpu_emu_barrier(0, __ompgpu_emu_self->ntid, line); }
+void __ompgpu_arch_barrier(int line) { __ompgpu_emu_barrier(0, __ompgpu_arch_ntid(), line); }
 
 /* A GPU counts the arrivals of a part that is no multiple of a warp in shared memory.  volatile: a
  * read that no write precedes must find what the plugin has put there. */
@@ -104,7 +162,7 @@ void __ompgpu_arch_syncwarp(unsigned mask) { __ompgpu_emu_syncwarp(mask); }
 
 u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
 {
-    unsigned lane = __ompgpu_emu_self->tid % WARP, src = lane + delta;
+    unsigned lane = __ompgpu_arch_tid() % WARP, src = lane + delta;
     return __ompgpu_emu_shuffle(mask, value, src < WARP ? src : lane);
 }
 
@@ -124,7 +182,7 @@ u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value)
 }
 u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta)
 {
-    unsigned lane = __ompgpu_emu_self->tid % WARP;
+    unsigned lane = __ompgpu_arch_tid() % WARP;
     return __ompgpu_emu_shuffle(mask, value, lane >= delta ? lane - delta : lane);
 }
 
@@ -159,7 +217,7 @@ _Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, uns
                                     const char *function)
 {
     fprintf(stderr, "%s:%u: %s: team %u, thread %u: Assertion `%s' failed.\n", file, line, function,
-            __ompgpu_emu_self->team, __ompgpu_emu_self->tid, assertion);
+            __ompgpu_arch_team(), __ompgpu_arch_tid(), assertion);
     __ompgpu_arch_fail("an assertion failed", (int)line);
 }
 

@@ -265,13 +265,34 @@ unsigned __ompgpu_batch_size(void);
  *           for (unsigned u = 0; u < b.size; u++)                 then one by one
  *               … __ompgpu_at32(&b, u) …                          the iteration
  */
+/* ALL_BELOW: all threads of the caller's team have an iteration, where taker `id` has iteration
+ * `id`. The emulated device has a loop over the threads of a team around all this
+ * (codegen/ir/passes/threads.c), and that is a branch outside of it.  ROOM: x86-64 packs a
+ * structure that is returned in registers; a larger one is taken apart by the optimiser. */
+#ifdef __NVPTX__
+#define __OMPGPU_ALL_BELOW(id, n) 0
+#define __OMPGPU_ROOM
+#else
+#define __OMPGPU_ALL_BELOW(id, n)                                                                  \
+    ((id) == (unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                     \
+                 (unsigned)__ompgpu_thread_id() &&                                                 \
+     ((unsigned long)(unsigned)__ompgpu_team_id() + 1) * (unsigned)__ompgpu_num_threads() <= (n))
+#define __OMPGPU_ROOM unsigned long room[2];
+#endif
 #define __OMPGPU_ITERATORS(W, T)                                                                   \
+    __OMPGPU_INLINE _Bool __ompgpu_below##W(T id, T n)                                             \
+    {                                                                                              \
+        return __OMPGPU_ALL_BELOW(id, n) || id < n;                                                \
+    }                                                                                              \
     struct __ompgpu_loop##W {                                                                      \
         T at, n, stride;                                                                           \
         _Bool more;                                                                                \
+        __OMPGPU_ROOM                                                                              \
     };                                                                                             \
     __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_loop##W(T id, T count, T n) {                 \
-        return (struct __ompgpu_loop##W){ id, n, count, id < n };                                  \
+        return (struct __ompgpu_loop##W){                                                          \
+            .at = id, .n = n, .stride = count, .more = __ompgpu_below##W(id, n)                    \
+        };                                                                                         \
     } __OMPGPU_INLINE void __ompgpu_next##W(struct __ompgpu_loop##W *i)                            \
     {                                                                                              \
         i->more = i->n - i->at > i->stride;                                                        \
@@ -310,7 +331,8 @@ unsigned __ompgpu_batch_size(void);
         const T span = (size - 1) * count, eighth = ~(T)0 / 8;                                     \
         const _Bool fits = count <= eighth && n <= 7 * eighth;                                     \
         const T end = size == 1 ? n : fits ? (n > span ? n : span) - span : 0;                     \
-        return (struct __ompgpu_batches##W){ { id, n, count, id < end }, end, size };              \
+        const struct __ompgpu_loop##W i = { .at = id, .n = n, .stride = count, .more = id < end }; \
+        return (struct __ompgpu_batches##W){ i, end, size };                                       \
     } __OMPGPU_INLINE T __ompgpu_at##W(const struct __ompgpu_batches##W *b, unsigned u)            \
     {                                                                                              \
         return b->i.at + u * b->i.stride;                                                          \
@@ -343,7 +365,10 @@ __OMPGPU_ITERATORS(64, unsigned long long)
         const struct __ompgpu_loop##W i = __ompgpu_loop##W(__OMPGPU_ALL_THREADS, n);               \
         if (!covering)                                                                             \
             return i;                                                                              \
-        return (struct __ompgpu_loop##W){ i.at, env->trip, ~(T)0, (unsigned)i.at < env->trip };    \
+        return (struct __ompgpu_loop##W){ .at = i.at,                                              \
+                                          .n = env->trip,                                          \
+                                          .stride = ~(T)0,                                         \
+                                          .more = __ompgpu_below32((unsigned)i.at, env->trip) };   \
     }
 __OMPGPU_LEAGUE(32, unsigned)
 __OMPGPU_LEAGUE(64, unsigned long long)
@@ -366,6 +391,7 @@ __OMPGPU_LEAGUE(64, unsigned long long)
 #define __OMPGPU_DIGITS(W, T)                                                                      \
     struct __ompgpu_digit##W {                                                                     \
         T at, step, n;                                                                             \
+        __OMPGPU_ROOM                                                                              \
     };                                                                                             \
     __OMPGPU_INLINE _Bool __ompgpu_add##W(struct __ompgpu_digit##W *d, _Bool carry)                \
     {                                                                                              \
@@ -387,12 +413,12 @@ __OMPGPU_DIGITS(64, unsigned long long)
 /* digit W of a number of type T; NAME 32, 64, or wide32: a 32-bit digit of a 64-bit number */
 #define __OMPGPU_SPLIT(NAME, W, T)                                                                 \
     __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_first_digit##NAME(T at, T step, T n) {       \
-        return (struct __ompgpu_digit##W){ at, step, n };                                          \
+        return (struct __ompgpu_digit##W){ .at = at, .step = step, .n = n };                       \
     } __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_digit##NAME(T *at, T *step, T n) {         \
         const T a = *at, s = *step;                                                                \
         *at = a / n;                                                                               \
         *step = s / n;                                                                             \
-        return (struct __ompgpu_digit##W){ a % n, s % n, n };                                      \
+        return (struct __ompgpu_digit##W){ .at = a % n, .step = s % n, .n = n };                   \
     } __OMPGPU_INLINE struct __ompgpu_digit##W __ompgpu_league_digit##NAME(                        \
         const struct __ompgpu_env *env, _Bool covering, unsigned loop, T *at, T *step, T n) {      \
         if (!covering)                                                                             \
@@ -400,7 +426,7 @@ __OMPGPU_DIGITS(64, unsigned long long)
         const struct __ompgpu_divisor d = env->inner[loop - 1];                                    \
         const unsigned a = (unsigned)*at;                                                          \
         *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;                   \
-        return (struct __ompgpu_digit##W){ a - *at * n, 0, n };                                    \
+        return (struct __ompgpu_digit##W){ .at = a - *at * n, .step = 0, .n = n };                 \
     }
 __OMPGPU_SPLIT(32, 32, unsigned)
 __OMPGPU_SPLIT(64, 64, unsigned long long)

@@ -103,11 +103,11 @@ void ompgpu_plugin_error(const char *fmt, ...) __attribute__((format(printf, 1, 
 const char *ompgpu_plugin_message(void);
 
 /* -------------------------------------------------------------- the emulated device and its images
- * An emu image is an ELF shared object.  It exports `struct ompgpu_emu_ops *__ompgpu_emu_ops` (set
- * by the plugin after loading),
- * `_Thread_local struct ompgpu_emu_thread *__ompgpu_emu_self` through `void
- * __ompgpu_emu_set_self(struct ompgpu_emu_thread *)`, and one `void KERNEL(void **params)` per
- * kernel. */
+ * An emu image is an ELF shared object.  It exports, both set by the plugin after loading, `struct
+ * ompgpu_emu_ops *__ompgpu_emu_ops` and `long __ompgpu_emu_self_at`, where from an OS thread's
+ * thread pointer on the plugin has the pointer to the struct ompgpu_emu_thread that runs there; and
+ * a function per kernel: where threads may wait, `void KERNEL(void **params)`, called for each of
+ * them; else `void __ompgpu_span_KERNEL(void **params, const struct ompgpu_emu_span *)`. */
 enum { OMPGPU_EMU_WARP = 32, OMPGPU_EMU_MAX_THREADS = 1024 }; /* of a team */
 /* The addresses of device memory and of stacks, [WINDOW, WINDOW + WINDOW_BYTES): those whose bits
  * from SHIFT on are NUMBER.  Device code checks pointers of unknown origin with that comparison. */
@@ -130,7 +130,15 @@ struct ompgpu_emu_thread {            /* what device code may read; one per emul
     uint32_t tid, ntid, team, nteams; /* x dimension only */
     void *priv;                       /* plugin */
 };
-enum { OMPGPU_EMU_ABI = 2 };
+#define OMPGPU_EMU_SPAN "__ompgpu_span_"
+/* The threads for which a kernel in which none waits is called: those numbered [tid, tid_end) of
+ * each of the teams [team, team_end). */
+struct ompgpu_emu_span {
+    uint32_t team, team_end, tid, tid_end;
+};
+/* tid of struct ompgpu_emu_thread while several threads run at once */
+enum { OMPGPU_EMU_SOME_THREAD = 0x7fffffff };
+enum { OMPGPU_EMU_ABI = 3 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */
@@ -154,5 +162,7 @@ struct ompgpu_emu_ops {
     /* memory of the device's heap; NULL: there is none */
     void *(*alloc)(size_t);
     void (*free)(void *);
+    /* between teams: shared variables have no value */
+    void (*renew)(void);
 };
 #endif

@@ -92,10 +92,10 @@ void ir_run_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRe
     LLVMDisposePassBuilderOptions(options);
 }
 
-void ir_run_function_passes(LLVMValueRef f, const char *passes)
+void ir_run_function_passes(LLVMValueRef f, const char *passes, LLVMTargetMachineRef machine)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failed = LLVMRunPassesOnFunction(f, passes, NULL, options);
+    LLVMErrorRef failed = LLVMRunPassesOnFunction(f, passes, machine, options);
     if (failed)
         diag_bug("%s", LLVMGetErrorMessage(failed));
     LLVMDisposePassBuilderOptions(options);

@@ -153,7 +153,7 @@ const char *ir_name(LLVMValueRef);
 const char *ir_string(LLVMValueRef constant);
 bool ir_verify(LLVMModuleRef, const char *when);
 void ir_run_passes(LLVMModuleRef, const char *passes, LLVMTargetMachineRef); /* machine or NULL */
-void ir_run_function_passes(LLVMValueRef f, const char *passes);
+void ir_run_function_passes(LLVMValueRef f, const char *passes, LLVMTargetMachineRef);
 LLVMValueRef ir_function_of(LLVMValueRef instruction);
 /* "llvm.memcpy", without the types; "" for what is no intrinsic, or no function */
 const char *ir_intrinsic(LLVMValueRef function);

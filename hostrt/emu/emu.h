@@ -108,7 +108,8 @@ int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t siz
 
 /* ------------------------------------------------------------------ images (emu/image.c) */
 struct emu_kernel {
-    void (*entry)(void **);
+    void *entry; /* a function, whose type … */
+    bool waits;  /* … depends on this (hostrt/plugin.h) */
     struct emu_module *module;
     struct emu_kernel *next;
 };
@@ -121,7 +122,6 @@ struct emu_module {
     void *handle; /* of dlopen */
     /* kept open: debuggers read the image through /proc/PID/fd/N */
     int fd;
-    void (*set_self)(struct ompgpu_emu_thread *);
     const unsigned char *file; /* as it was loaded from; the container's */
     size_t file_size;
     uintptr_t base; /* what its addresses are relative to */
@@ -150,13 +150,12 @@ bool ompgpu_emu_line_of(const struct emu_module *, const void *pc, struct emu_li
 
 /* ------------------------------------------------------------------ launches (emu/pool.c) */
 struct emu_launch {
-    void (*entry)(void **);
+    const struct emu_kernel *kernel;
     void **params;
     const struct emu_module *module;
     struct emu_memory *memory; /* the device's */
     unsigned teams, threads;
-    bool sync;    /* the kernel needs fibers */
-    size_t stack; /* … of at least this size */
+    size_t stack; /* of a fiber, at least */
     bool random;
     uint64_t seed;
     unsigned chunk;              /* teams taken at once */
@@ -173,6 +172,7 @@ struct emu_launch {
     struct emu_launch *link;
     pthread_cond_t done; /* helpers became 0 */
 };
+unsigned long ompgpu_emu_common_divisor(unsigned long, unsigned long); /* plugin.c */
 void ompgpu_emu_pool_run(struct emu_launch *);
 void ompgpu_emu_pool_stop(void);
 void ompgpu_emu_pool_fork(enum ompgpu_fork);
@@ -275,6 +275,7 @@ struct emu_worker {
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
     bool plain;                       /* no fibers in this launch */
+    struct ompgpu_emu_span span;      /* plain: what is being run */
     unsigned long barriers, switches; /* for the launch's; this worker's share */
     bool faulted;
     struct emu_fault fault;
@@ -286,10 +287,13 @@ struct emu_worker {
 };
 extern _Thread_local struct emu_worker *ompgpu_emu_worker
     __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct ompgpu_emu_thread *ompgpu_emu_self
+    __attribute__((tls_model("initial-exec"))); /* device code finds who runs by its address */
 extern struct ompgpu_emu_ops ompgpu_emu_ops;
 /* of this OS thread, made on first use; NULL: out of memory */
 struct emu_worker *ompgpu_emu_worker_get(void);
-void ompgpu_emu_team_run(struct emu_worker *, unsigned team);
+/* [team, end); more than one only where the launch runs its teams in their order and none waits */
+void ompgpu_emu_teams_run(struct emu_worker *, unsigned team, unsigned end);
 _Noreturn void ompgpu_emu_thread_loop(struct emu_worker *); /* what a fiber does */
 
 /* ------------------------------------------------------------------ gates (emu/gate.c) */

@@ -119,13 +119,14 @@ static int open_image(struct emu_module *m)
         return 1;
     }
     struct ompgpu_emu_ops **ops = dlsym(m->handle, "__ompgpu_emu_ops");
-    *(void **)&m->set_self = dlsym(m->handle, "__ompgpu_emu_set_self");
-    if (!ops || !m->set_self) {
+    long *self_at = dlsym(m->handle, "__ompgpu_emu_self_at");
+    if (!ops || !self_at) {
         ompgpu_plugin_error("the image lacks %s: not built for the emulated device",
-                            ops ? "__ompgpu_emu_set_self" : "__ompgpu_emu_ops");
+                            ops ? "__ompgpu_emu_self_at" : "__ompgpu_emu_ops");
         return 1;
     }
     *ops = &ompgpu_emu_ops;
+    *self_at = (char *)&ompgpu_emu_self - (char *)__builtin_thread_pointer();
     return 0;
 }
 
@@ -174,9 +175,20 @@ void ompgpu_emu_image_unload(struct emu_module *m)
     ompgpu_xfree(m);
 }
 
+/* A kernel has one of the forms. */
+static void *find_kernel(const struct emu_module *m, const char *name, bool *waits)
+{
+    char span[512];
+    snprintf(span, sizeof span, OMPGPU_EMU_SPAN "%s", name);
+    void *entry = dlsym(m->handle, span);
+    *waits = !entry;
+    return entry ? entry : dlsym(m->handle, name);
+}
+
 int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_kernel **kernel)
 {
-    void *entry = dlsym(m->handle, name);
+    bool waits;
+    void *entry = find_kernel(m, name, &waits);
     if (!entry) {
         ompgpu_plugin_error("the image has no kernel %s", name);
         return 1;
@@ -184,8 +196,7 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
     struct emu_kernel *k = ompgpu_xalloc(sizeof *k);
     if (!k)
         return 1;
-    *(void **)&k->entry = entry;
-    k->module = m;
+    *k = (struct emu_kernel){ .entry = entry, .waits = waits, .module = m };
     pthread_mutex_lock(&m->lock);
     k->next = m->kernels;
     m->kernels = k;
@@ -194,11 +205,14 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
     return 0;
 }
 
+/* The dynamic linker's, for code that uses a thread-local variable: it allocates the storage at its
+ * first use. */
+void *__tls_get_addr(const size_t module_and_offset[2]);
+
 void *ompgpu_emu_image_shared(const struct emu_module *m)
 {
-    void *shared = NULL;
-    m->set_self(NULL); /* the C library allocates thread-local storage at its first use */
-    return m->shared_bytes && !dlinfo(m->handle, RTLD_DI_TLS_DATA, &shared) ? shared : NULL;
+    size_t at[2] = { 0, 0 };
+    return m->shared_bytes && !dlinfo(m->handle, RTLD_DI_TLS_MODID, at) ? __tls_get_addr(at) : NULL;
 }
 
 int ompgpu_emu_image_variable(struct emu_module *m, const char *name, void **address, size_t *size)

@@ -233,9 +233,9 @@ static unsigned emu_occupancy(int ordinal, struct ompgpu_function *f, unsigned t
     return (unsigned)smaller(EMU_THREADS_PER_MP / EMU_WARP / warps, EMU_TEAMS_PER_MP);
 }
 
-static unsigned long common_divisor(unsigned long a, unsigned long b)
+unsigned long ompgpu_emu_common_divisor(unsigned long a, unsigned long b)
 {
-    return b ? common_divisor(b, a % b) : a;
+    return b ? ompgpu_emu_common_divisor(b, a % b) : a;
 }
 
 /* Teams in an order of their own: i -> (i * stride + shift) mod teams, stride coprime to teams. */
@@ -244,7 +244,7 @@ static void shuffle_teams(struct emu_launch *l)
     unsigned long x = l->seed * 0x9E3779B97F4A7C15u + 0xD1342543DE82EF95u;
     l->shift = (x >> 40) % l->teams;
     l->stride = 1 + (x >> 20 & 0xFFFFF) % l->teams;
-    while (common_divisor(l->stride, l->teams) != 1)
+    while (ompgpu_emu_common_divisor(l->stride, l->teams) != 1)
         l->stride++;
 }
 
@@ -288,7 +288,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         return 1;
     }
     struct emu_launch l = {
-        .entry = k->entry,
+        .kernel = k,
         .params = params,
         .module = k->module,
         .memory = &memory[ordinal],
@@ -296,7 +296,6 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         .teams = teams,
         .threads = threads,
         .stack = stack_for(f),
-        .sync = !f->entry || (f->entry->flags & OMPGPU_KERNEL_SYNC),
         .random = s->random,
         .seed = s->seed,
         .chunk = teams / (s->threads * 8) + 1,

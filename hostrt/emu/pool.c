@@ -111,12 +111,22 @@ static bool has_teams(const struct emu_launch *l)
            !atomic_load(&l->failed);
 }
 
+static void run_team(struct emu_worker *w, const struct emu_launch *l, unsigned long i)
+{
+    unsigned team = (unsigned)((i * l->stride + l->shift) % l->teams);
+    ompgpu_emu_teams_run(w, team, team + 1);
+}
+
 static void run_teams(struct emu_worker *w, struct emu_launch *l)
 {
     while (has_teams(l)) {
         unsigned long first = atomic_fetch_add(&l->next, l->chunk), end = first + l->chunk;
-        for (unsigned long i = first; i < end && i < l->teams && !atomic_load(&l->failed); i++)
-            ompgpu_emu_team_run(w, (unsigned)((i * l->stride + l->shift) % l->teams));
+        end = end < l->teams ? end : l->teams;
+        if (!l->kernel->waits && !l->random)
+            ompgpu_emu_teams_run(w, (unsigned)first, (unsigned)end);
+        else
+            for (unsigned long i = first; i < end && !atomic_load(&l->failed); i++)
+                run_team(w, l, i);
     }
 }
 

@@ -1,8 +1,9 @@
 /* team.c - one team of emulated threads.
  *
- * A kernel without barriers and warp operations is a plain loop over the threads, on one fiber.
- * Otherwise every thread of the team runs on a fiber until it must wait; then the
- * next ready thread goes on, directly from fiber to fiber:
+ * A kernel without barriers and warp operations has the loop over its threads in itself
+ * (codegen/ir/passes/threads.c) and runs on one fiber; with the random schedule it is called for
+ * one thread at a time, in an order of their own.  Otherwise every thread of the team runs on a
+ * fiber until it must wait; then the next ready thread goes on, directly from fiber to fiber:
  *
  *     home ──▶ thread 0 ──barrier──▶ thread 1 ──barrier──▶ … ──▶ the last: releases all,
  *     goes on ──▶ … ──▶ home
@@ -22,6 +23,7 @@
 #include "hostrt/emu/emu.h"
 
 _Thread_local struct emu_worker *ompgpu_emu_worker;
+_Thread_local struct ompgpu_emu_thread *ompgpu_emu_self;
 
 static const char *const state_names[] = {
     [EMU_AT_SHUFFLE] = "shuffle",
@@ -141,7 +143,7 @@ static void set_current(struct emu_worker *w, struct emu_thread *t)
 {
     w->current = t;
     if (t)
-        w->launch->module->set_self(&t->pub);
+        ompgpu_emu_self = &t->pub;
 }
 
 static struct emu_fiber *take_fiber(struct emu_worker *w)
@@ -451,6 +453,14 @@ static void op_free(void *p)
         fail_thread(w, "%s", ompgpu_plugin_message());
 }
 
+static void renew_shared(struct emu_worker *w)
+{
+    if (w->shared)
+        memset(w->shared, EMU_POISON_SHARED, w->launch->module->shared_bytes);
+}
+
+static void op_renew(void) { renew_shared(ompgpu_emu_worker); }
+
 struct ompgpu_emu_ops ompgpu_emu_ops = {
     .abi = OMPGPU_EMU_ABI,
     .barrier = op_barrier,
@@ -464,6 +474,7 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .outside = ompgpu_emu_outside,
     .alloc = op_alloc,
     .free = op_free,
+    .renew = op_renew,
 };
 
 /* ------------------------------------------------------------------ who waits for whom */
@@ -535,18 +546,6 @@ static void report_deadlock(struct emu_worker *w)
         }
 }
 
-static void report_fault(struct emu_worker *w)
-{
-    char text[400];
-    struct emu_launch *l = w->launch;
-    const struct ompgpu_emu_thread *t = &w->current->pub;
-    w->current = NULL;
-    w->faulted = false;
-    ompgpu_emu_fault_text(&w->fault, l, text, sizeof text);
-    if (ompgpu_emu_launch_fail(l, "%s (team %u, thread %u)", text, t->team, t->tid))
-        l->has_address = ompgpu_emu_fault_address(&w->fault, &l->address);
-}
-
 /* ------------------------------------------------------------------ running a team */
 static void end_thread(struct emu_worker *w)
 {
@@ -566,18 +565,12 @@ static void end_thread(struct emu_worker *w)
     switch_to(w, f, t);
 }
 
-/* All threads of a team that never wait. */
+/* All threads of w->span, which never wait. */
 static void run_in_turn(struct emu_worker *w)
 {
-    struct emu_launch *l = w->launch;
-    void (*entry)(void **) = l->entry;
-    void **params = l->params;
-    struct emu_thread *t = w->current;
-    struct emu_fiber *f = t->fiber;
-    for (unsigned i = 0; i < l->threads; i++) {
-        t->pub.tid = i;
-        entry(params);
-    }
+    struct emu_fiber *f = w->current->fiber;
+    void (*run)(void **, const struct ompgpu_emu_span *) = w->launch->kernel->entry;
+    run(w->launch->params, &w->span);
     w->live = 0;
     ompgpu_emu_fiber_give(w, f);
     set_current(w, NULL);
@@ -590,7 +583,8 @@ void ompgpu_emu_thread_loop(struct emu_worker *w)
         if (w->plain)
             run_in_turn(w);
         else {
-            w->launch->entry(w->launch->params);
+            void (*run)(void **) = w->launch->kernel->entry;
+            run(w->launch->params);
             end_thread(w);
         }
 }
@@ -623,27 +617,91 @@ static void run_fibers(struct emu_worker *w, unsigned team)
     switch_to(w, &w->home, next_ready(w));
 }
 
-static void run_plain(struct emu_worker *w, unsigned team)
+static void run_span(struct emu_worker *w, struct ompgpu_emu_span span)
 {
     const struct emu_launch *l = w->launch;
+    w->span = span;
     w->nthreads = l->threads;
     w->live = 1;
     w->spins = 0;
-    w->threads[0] = (struct emu_thread){
-        .pub = { .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w }
-    };
+    w->threads[0] = (struct emu_thread){ .pub = { .tid = span.tid,
+                                                  .ntid = l->threads,
+                                                  .team = span.team,
+                                                  .nteams = l->teams,
+                                                  .priv = w } };
     if (!(w->threads[0].fiber = take_fiber(w)))
         return;
     set_current(w, &w->threads[0]);
     ompgpu_emu_fiber_switch(&w->home, w->threads[0].fiber);
 }
 
-void ompgpu_emu_team_run(struct emu_worker *w, unsigned team)
+/* One by one, from any of them on. */
+static void run_shuffled(struct emu_worker *w, unsigned team)
 {
-    if (w->shared)
-        memset(w->shared, EMU_POISON_SHARED, w->launch->module->shared_bytes);
-    w->plain = !w->launch->sync;
-    (w->plain ? run_plain : run_fibers)(w, team);
+    unsigned n = w->launch->threads, stride, shift;
+    w->random = w->launch->seed ^ (team + 1) * 0xD1342543DE82EF95u;
+    shift = (unsigned)next_random(w) % n;
+    stride = 1 + 2 * ((unsigned)next_random(w) % n);
+    while (ompgpu_emu_common_divisor(stride, n) != 1)
+        stride++;
+    for (unsigned i = 0; i < n && !w->faulted && !launch_failed(w); i++) {
+        unsigned tid = (unsigned)(((uint64_t)i * stride + shift) % n);
+        run_span(w, (struct ompgpu_emu_span){ team, team + 1, tid, tid + 1 });
+    }
+}
+
+static void run_plain(struct emu_worker *w, unsigned team, unsigned end)
+{
+    if (w->launch->random)
+        run_shuffled(w, team);
+    else
+        run_span(w, (struct ompgpu_emu_span){ team, end, 0, w->launch->threads });
+}
+
+/* ------------------------------------------------------------------ faults */
+/* One of several threads that ran at once has met a fault: which?  The launch has failed, so its
+ * threads may run once more, one by one. */
+static void find_faulted_thread(struct emu_worker *w)
+{
+    unsigned team = w->threads[0].pub.team;
+    struct emu_fault first = w->fault;
+    renew_shared(w);
+    for (unsigned tid = 0; tid < w->nthreads; tid++) {
+        w->faulted = false;
+        run_span(w, (struct ompgpu_emu_span){ team, team + 1, tid, tid + 1 });
+        if (w->faulted) {
+            w->threads[0].pub.tid = tid;
+            return;
+        }
+    }
+    w->fault = first;
+    w->threads[0].pub.tid = OMPGPU_EMU_SOME_THREAD;
+}
+
+static void report_fault(struct emu_worker *w)
+{
+    struct emu_launch *l = w->launch;
+    struct emu_thread *t = w->current;
+    char text[400], who[40] = "";
+    if (t->pub.tid == OMPGPU_EMU_SOME_THREAD)
+        find_faulted_thread(w);
+    w->current = NULL;
+    w->faulted = false;
+    ompgpu_emu_fault_text(&w->fault, l, text, sizeof text);
+    if (t->pub.tid != OMPGPU_EMU_SOME_THREAD)
+        snprintf(who, sizeof who, ", thread %u", t->pub.tid);
+    if (ompgpu_emu_launch_fail(l, "%s (team %u%s)", text, t->pub.team, who))
+        l->has_address = ompgpu_emu_fault_address(&w->fault, &l->address);
+}
+
+void ompgpu_emu_teams_run(struct emu_worker *w, unsigned team, unsigned end)
+{
+    renew_shared(w);
+    w->plain = !w->launch->kernel->waits;
+    if (w->plain)
+        run_plain(w, team, end);
+    else
+        run_fibers(w, team);
     if (w->faulted)
         report_fault(w);
     w->current = NULL;

@@ -66,6 +66,21 @@ int main(void)
     return 0;
 }
 C
+program gather <<'C'
+#include "common.h"
+static int at[1000], y[1000];
+int main(void)
+{
+    BEGIN;
+    at[777] = 1 << 29;
+    #pragma omp target teams distribute parallel for map(tofrom: s, a, y) map(to: at) num_threads(128)
+    for (int i = 0; i < 1000; i++) {
+        if (i == 0) a[0] = s = 9;
+        y[i + at[i]] += i;
+    }
+    return 0;
+}
+C
 program host <<'C'
 #include "common.h"
 #include <string.h>
@@ -214,6 +229,7 @@ for case in 'r 11 at line 13' 'w 11 at line 14' 'f 11 at line 4' 'c 11 at line 1
     done
 done
 dies "emu: far from a mapping" "host n" 11 "memory access|at line 18|team 0, thread 0|nearest mapping"
+dies "emu: one of several threads that run at once" gather 7 "memory access|at line 10|team 6, thread 9|nearest mapping|y"
 dies "emu: free twice" "host m" 11 "not a live device memory block"
 { echo '#include <stddef.h>' ; echo '#pragma omp requires unified_shared_memory'; cat host.c; } >unified.c
 check "unified.c compiles" "$CC" --gpu-arch=emu -O2 unified.c -o unified

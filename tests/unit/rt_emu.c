@@ -7,12 +7,26 @@
 /* ------------------------------------------------------------------ the image */
 #ifdef EMU_IMAGE
 #define ARG(type, i) (*(type *)params[(i) + 1])
-#define KERNEL(name) void name(void **params); void name(void **params)
 
 struct ompgpu_emu_ops *__ompgpu_emu_ops;
-static _Thread_local struct ompgpu_emu_thread *self;
-void __ompgpu_emu_set_self(struct ompgpu_emu_thread *);
-void __ompgpu_emu_set_self(struct ompgpu_emu_thread *t) { self = t; }
+long __ompgpu_emu_self_at;
+#define self (*(struct ompgpu_emu_thread **)((char *)__builtin_thread_pointer() + __ompgpu_emu_self_at))
+
+static void run_span(void **params, const struct ompgpu_emu_span *s, void (*kernel)(void **))
+{
+    for (self->team = s->team; self->team < s->team_end; self->team++) {
+        if (self->team != s->team)
+            __ompgpu_emu_ops->renew();
+        for (self->tid = s->tid; self->tid < s->tid_end; self->tid++)
+            kernel(params);
+    }
+}
+/* both forms: a call for each thread, and one for a span of them */
+#define KERNEL(name)                                                                                                        \
+    void name(void **params);                                                                                               \
+    void __ompgpu_span_only_##name(void **params, const struct ompgpu_emu_span *);                                                        \
+    void __ompgpu_span_only_##name(void **params, const struct ompgpu_emu_span *s) { run_span(params, s, name); }                         \
+    void name(void **params)
 #define ops __ompgpu_emu_ops
 
 int a_variable[5] = { 1, 2, 3, 4, 5 };
@@ -172,7 +186,9 @@ static int launch(const char *kernel, bool sync, unsigned teams, unsigned thread
     struct ompgpu_function f = { .entry = sync ? &with_sync : &without_sync };
     struct ompgpu_env env = { .thread_limit = threads };
     void *params[] = { &env, a, b };
-    if (dev->function(0, module, kernel, &f))
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", sync ? "" : "only_", kernel);
+    if (dev->function(0, module, name, &f))
         return 2;
     return dev->launch(0, &f, teams, threads, params) || dev->sync(0);
 }
@@ -362,15 +378,15 @@ static void test_faults(void)
     void *out = device_new(4);
     int zero = 0;
     check(launch("fault", false, 4, 8, &team, &address) == 1, "a kernel that faults");
-    check_message("invalid memory access at address 0x10 at *rt_emu.c:113 (team 2, thread 3)");
+    check_message("invalid memory access at address 0x10 at *rt_emu.c:127 (team 2, thread 3)");
     check(launch("fault", true, 4, 8, &team, &address) == 1, "a kernel that faults on a fiber");
-    check_message("invalid memory access at address 0x10 at *rt_emu.c:113 (team 2, thread 3)");
+    check_message("invalid memory access at address 0x10 at *rt_emu.c:127 (team 2, thread 3)");
     check(launch("fault_late", true, 1, 300, &team, &address) == 1, "a kernel that faults after a barrier");
-    check_message("invalid memory access at address 0x10 at *rt_emu.c:114 (team 0, thread 3)");
+    check_message("invalid memory access at address 0x10 at *rt_emu.c:128 (team 0, thread 3)");
     check(launch("fault", true, 4, 8, &team, &odd) == 1, "a non-canonical address");
-    check_message("invalid memory access at an address no pointer can have at *rt_emu.c:113");
+    check_message("invalid memory access at an address no pointer can have at *rt_emu.c:127");
     check(launch("divide", false, 1, 1, &out, &zero) == 1, "a division by zero");
-    check_message("integer division by zero or overflow at *rt_emu.c:115");
+    check_message("integer division by zero or overflow at *rt_emu.c:129");
     check(launch("overflow", true, 1, 1, &out, NULL) == 1, "a stack overflow of a fiber");
     check_message("stack overflow at *rt_emu.c:1*: OMPGPU_STACK_SIZE sets the bytes a thread gets for recursion (team 0, thread 0)");
     check(launch("overflow", false, 1, 1, &out, NULL) == 1, "a stack overflow without fibers");
@@ -510,7 +526,7 @@ static void *bad_launches(void *arg)
     long address = 16, bad = 0;
     (void)arg;
     for (int i = 0; i < 10; i++)
-        bad += launch("fault_late", true, 5, 40, &team, &address) != 1 || !strstr(ompgpu_plugin_message(), "rt_emu.c:114") ||
+        bad += launch("fault_late", true, 5, 40, &team, &address) != 1 || !strstr(ompgpu_plugin_message(), "rt_emu.c:128") ||
                launch("diverge_exit", true, 1, 128, NULL, NULL) != 1 || !strstr(ompgpu_plugin_message(), "96 of 128");
     return (void *)(intptr_t)bad;
 }

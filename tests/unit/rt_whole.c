@@ -5,8 +5,7 @@
 #ifdef IMAGE
 #include "hostrt/plugin.h"
 struct ompgpu_emu_ops *__ompgpu_emu_ops;
-void __ompgpu_emu_set_self(struct ompgpu_emu_thread *);
-void __ompgpu_emu_set_self(struct ompgpu_emu_thread *t) { (void)t; }
+long __ompgpu_emu_self_at;
 int counter[2] = { 40, 50 };
 void add(void **), fault(void **), ask(void **);
 void add(void **p)                                  /* x, n */

@@ -10,8 +10,9 @@
 #include <string.h>
 
 /* What the emulated device looks up by name in an image (hostrt/plugin.h). */
-static const char *const emu_interface[] = { "__ompgpu_emu_ops", "__ompgpu_emu_set_self",
-                                             "__ompgpu_emu_outside" };
+static const char *const emu_interface[] = { "__ompgpu_emu_ops", "__ompgpu_emu_self_at",
+                                             "__ompgpu_emu_outside", "__ompgpu_emu_threads",
+                                             "__ompgpu_emu_free_threads" };
 enum { EMU_INTERFACE = sizeof emu_interface / sizeof *emu_interface };
 
 static bool is_emu_interface(const char *name)

@@ -56,13 +56,11 @@ static bool is_pointer(LLVMValueRef v)
 }
 
 /* ------------------------------------------------------------------ where pointers come from */
-static bool is_plugin_pointer(LLVMValueRef v)
+/* Of the calling OS thread, at an offset from its thread pointer: only the plugin's. */
+static bool is_segment_pointer(LLVMValueRef v)
 {
-    if (LLVMIsACallInst(v) && LLVMGetNumArgOperands(v) == 1 &&
-        strcmp(ir_intrinsic(LLVMGetCalledValue(v)), "llvm.threadlocal.address") == 0)
-        v = LLVMGetOperand(v, 0);
-    return LLVMIsAGlobalVariable(v) && (strcmp(ir_name(v), "__ompgpu_emu_self") == 0 ||
-                                        strcmp(ir_name(v), "__ompgpu_emu_ops") == 0);
+    LLVMTypeRef t = LLVMTypeOf(v);
+    return LLVMGetTypeKind(t) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(t) != 0;
 }
 
 /* What the plugin itself hands to the kernel. */
@@ -71,7 +69,8 @@ static bool is_from_plugin(const struct gates *g, LLVMValueRef load)
     LLVMValueRef from = LLVMGetOperand(load, 0);
     while (LLVMIsAGetElementPtrInst(from))
         from = LLVMGetOperand(from, 0);
-    return from == g->params || is_plugin_pointer(from);
+    return from == g->params || is_segment_pointer(from) ||
+           (LLVMIsAGlobalVariable(from) && strcmp(ir_name(from), "__ompgpu_emu_ops") == 0);
 }
 
 /* The operands that a pointer is made of: [*first, *end); none: it begins here. */
@@ -125,7 +124,7 @@ static void find_unknown(struct gates *g, LLVMValueRef f)
     g->room = 2 * n + 1;
     g->table = mem_array(g->room, sizeof *g->table);
     for (unsigned i = 0; i < LLVMCountParams(f); i++)
-        find_pointer(g, LLVMGetParam(f, i))->unknown = LLVMGetParam(f, i) != g->params;
+        find_pointer(g, LLVMGetParam(f, i))->unknown = !g->params; /* a kernel's are the plugin's */
     for (bool changed = true; changed;) {
         changed = false;
         IR_EACH_INSTRUCTION_OF(i, f) {
@@ -298,7 +297,8 @@ static bool call_reads_argument(LLVMValueRef call, unsigned i)
 
 static void add_access(access_list *list, LLVMValueRef at, unsigned operand)
 {
-    if (is_pointer(LLVMGetOperand(at, operand)))
+    LLVMValueRef p = LLVMGetOperand(at, operand);
+    if (is_pointer(p) && !is_segment_pointer(p))
         *VEC_PUSH(NULL, list) = (struct access){ at, operand };
 }
 
@@ -331,7 +331,7 @@ static void gate_function(struct gates *g, LLVMValueRef f)
 static LLVMValueRef params_of(const struct ir_unit *u, LLVMValueRef f)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (ir_kernel_function(u->module, &u->kernels[i]) == f)
+        if (ir_emulated_kernel(u, &u->kernels[i]) == f)
             return LLVMGetParam(f, 0);
     return NULL;
 }

@@ -22,6 +22,7 @@
  *   atomics.c     locals need no atomics
  *   strides.c     loops that threads share are kept from loop strength reduction
  *   order.c       variables stand in an order that does not differ from run to run
+ *   threads.c     emulated device: loops over the threads of a team
  *   gates.c       emulated device: pointers to host memory fault when they are used */
 #ifndef OMPGPU_IR_PASSES_H
 #define OMPGPU_IR_PASSES_H
@@ -45,6 +46,9 @@ bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
 void ir_hide_strides(struct ir_unit *);
 void ir_order_variables(LLVMModuleRef);
+/* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
+LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);
+void ir_run_threads(struct ir_unit *, LLVMTargetMachineRef);
 void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
 
 /* ------------------------------------------------------------------ what they share */

@@ -110,7 +110,8 @@ static bool is_without_effect(LLVMValueRef fn)
     if (!LLVMIsAFunction(fn) || LLVMIsDeclaration(fn) || !spmd_is_idle(fn))
         return false;
     if (ir_find_loops(fn).n)
-        ir_run_function_passes(fn, "loop-simplify,lcssa,loop(loop-deletion),simplifycfg,adce");
+        ir_run_function_passes(fn, "loop-simplify,lcssa,loop(loop-deletion),simplifycfg,adce",
+                               NULL);
     return !ir_find_loops(fn).n;
 }
 
@@ -128,7 +129,7 @@ static void drop_idle_regions(struct ir_unit *u, struct ir_kernel *k, LLVMValueR
     }
     if (any)
         ir_run_function_passes(
-            f, "sroa,instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify");
+            f, "sroa,instcombine<no-verify-fixpoint>,simplifycfg,adce,loop-simplify", NULL);
 }
 
 /* ------------------------------------------------------------------ parameters */

@@ -62,7 +62,7 @@ static struct spmd_plan *try_plan(struct spmd_region *r)
                                .objects = r->objects,
                                .main_loops = r->main_loops };
     if (r->main_loops)
-        ir_run_function_passes(r->function, "loop-simplify,lcssa");
+        ir_run_function_passes(r->function, "loop-simplify,lcssa", NULL);
     spmd_find_objects(r);
     return r->why ? NULL : spmd_make_plan(r);
 }

@@ -117,7 +117,7 @@ check "variables: exported under their names" has variables.ptx '\.visible .*pla
 check "variables: others are not" lacks variables.ptx '\.visible .*not_exported'
 check "variables: info is gone" lacks variables.ptx __ompgpu_varinfo __ompgpu_info
 nm -D variables.so >variables.nm
-check "variables: in the emulated image" has variables.nm ' plain$' ' app_c_hidden$' ' __ompgpu_emu_ops$' ' __ompgpu_emu_set_self$'
+check "variables: in the emulated image" has variables.nm ' plain$' ' app_c_hidden$' ' __ompgpu_emu_ops$' ' __ompgpu_emu_self_at$'
 
 # several outputs
 check "several architectures" device nvptx64 sum --out=sm_75:a.ptx --out=sm_90:b.ptx --out=sm_100:c.ptx

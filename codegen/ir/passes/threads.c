@@ -1,0 +1,230 @@
+/* threads.c - the emulated device's kernels for the threads of a team.
+ *
+ * A kernel in which no thread waits becomes a loop over the threads of teams, with the kernel
+ * inside of it, so that LLVM makes vector code of what threads do beside each other:
+ *
+ *     k(params)          ──▶   __ompgpu_span_k(params, s)
+ *     { … tid() … }            { for each team of s: for each thread tid of s: { … tid … } }
+ *
+ * The loops are those of devicertl/arch_emu.c, with a call there that says who runs; the calls that
+ * ask for it (__ompgpu_emu_tid …) have been left alone by the optimiser, and take its arguments.
+ * Everywhere else they become loads from what the plugin says of the thread.
+ *
+ * Threads that do not wait are not ordered, so memory that several of them use is no obstacle to
+ * running them at once; locals, which they have one after the other, would be. */
+#include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/passes.h"
+#include "hostrt/plugin.h"
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+static const char *const who[] = { "__ompgpu_emu_tid", "__ompgpu_emu_ntid", "__ompgpu_emu_team",
+                                   "__ompgpu_emu_nteams" };
+enum { WHO = sizeof who / sizeof *who };
+static const char says_who[] = "__ompgpu_emu_is", in_order[] = "__ompgpu_emu_threads",
+                  at_once[] = "__ompgpu_emu_free_threads", renews[] = "__ompgpu_emu_renew";
+
+static int find_who(LLVMValueRef v)
+{
+    for (unsigned i = 0; i < WHO; i++)
+        if (ir_is_call_of(v, who[i]))
+            return (int)i;
+    return -1;
+}
+
+/* ------------------------------------------------------------------ the loop */
+static bool is_harmless_call(LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    return find_who(call) >= 0 || (LLVMIsAFunction(callee) && *ir_intrinsic(callee));
+}
+
+static bool needs_order(LLVMValueRef i)
+{
+    return LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
+           LLVMIsAFenceInst(i) || (LLVMIsACallInst(i) && !is_harmless_call(i)) ||
+           ((LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) &&
+            (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic));
+}
+
+static bool can_run_at_once(const struct ir_unit *u, LLVMValueRef f)
+{
+    if (u->opt->level == '0')
+        return false;
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (needs_order(i))
+            return false;
+    return true;
+}
+
+static void copy_attributes(LLVMValueRef to, LLVMValueRef from)
+{
+    LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    unsigned n = LLVMGetAttributeCountAtIndex(from, at);
+    LLVMAttributeRef *list = mem_array(n, sizeof *list);
+    LLVMGetAttributesAtIndex(from, at, list);
+    for (unsigned i = 0; i < n; i++)
+        LLVMAddAttributeAtIndex(to, at, list[i]);
+    ir_remove_attribute(to, "memory"); /* the loop says who runs */
+}
+
+static const char *span_name(const struct ir_kernel *k)
+{
+    return mem_printf(OMPGPU_EMU_SPAN "%s", k->name);
+}
+
+LLVMValueRef ir_emulated_kernel(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    LLVMValueRef span = LLVMGetNamedFunction(u->module, span_name(k));
+    return span ? span : ir_kernel_function(u->module, k);
+}
+
+/* The loop is what the plugin calls; what it called before stays inside. */
+static void add_loop(struct ir_unit *u, const struct ir_kernel *k)
+{
+    LLVMValueRef body = ir_kernel_function(u->module, k), args[3];
+    LLVMTypeRef params[] = { l_ptr(u), l_ptr(u) };
+    const char *loop = can_run_at_once(u, body) ? at_once : in_order;
+    LLVMSetValueName2(body, "", 0);
+    LLVMValueRef f =
+        LLVMAddFunction(u->module, span_name(k), LLVMFunctionType(l_void(u), params, 2, 0));
+    copy_attributes(f, body);
+    LLVMSetLinkage(body, LLVMInternalLinkage);
+    ir_remove_attribute(body, "noinline");
+    ir_remove_attribute(body, "optnone");
+    ir_add_attribute(body, "alwaysinline");
+    LLVMBuilderRef b = l_open_function(f);
+    args[0] = LLVMGetParam(f, 0), args[1] = LLVMGetParam(f, 1), args[2] = body;
+    l_call_runtime(u, b, loop, args, 3);
+    l_close_function(b);
+}
+
+static LLVMValueRef find_call(LLVMValueRef f, const char *callee)
+{
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (ir_is_call_of(i, callee))
+            return i;
+    return NULL;
+}
+
+/* Within the loop its variables say who runs. */
+static void take_who_from_loop(LLVMValueRef f)
+{
+    LLVMValueRef saying = find_call(f, says_who);
+    IR_EACH_INSTRUCTION_OF(i, f) {
+        int which = find_who(i);
+        if (which < 0)
+            continue;
+        LLVMReplaceAllUsesWith(i, LLVMGetOperand(saying, (unsigned)which));
+        LLVMInstructionEraseFromParent(i);
+    }
+    LLVMInstructionEraseFromParent(saying);
+}
+
+/* ------------------------------------------------------------------ parameters */
+static LLVMValueRef base_of(LLVMValueRef pointer)
+{
+    while (LLVMIsAGetElementPtrInst(pointer))
+        pointer = LLVMGetOperand(pointer, 0);
+    return pointer;
+}
+
+static bool is_parameter_load(LLVMValueRef v, LLVMValueRef params)
+{
+    return LLVMIsALoadInst(v) && base_of(LLVMGetOperand(v, 0)) == params;
+}
+
+/* What the host hands to the kernel does not change while it runs, so that it can be read before
+ * the loop. */
+static void mark_parameters(const struct ir_unit *u, LLVMValueRef f)
+{
+    static const char name[] = "invariant.load";
+    unsigned kind = LLVMGetMDKindIDInContext(u->ctx, name, sizeof name - 1);
+    LLVMValueRef none = LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, NULL, 0)),
+                 params = LLVMGetParam(f, 0);
+    IR_EACH_INSTRUCTION_OF(i, f)
+        if (LLVMIsALoadInst(i) && (is_parameter_load(i, params) ||
+                                   is_parameter_load(base_of(LLVMGetOperand(i, 0)), params)))
+            LLVMSetMetadata(i, kind, none);
+}
+
+/* ------------------------------------------------------------------ all of it */
+static const char passes[] =
+    "sroa,early-cse<memssa>,simplifycfg,loop-mssa(loop-rotate,licm,simple-loop-unswitch<nontrivial>"
+    "),early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg,loop(indvars),loop-vectorize,"
+    "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)";
+
+static void finish_loop(const struct ir_unit *u, const struct ir_kernel *k, LLVMMetadataRef lines,
+                        LLVMTargetMachineRef machine)
+{
+    LLVMValueRef f = ir_emulated_kernel(u, k);
+    take_who_from_loop(f);
+    if (!k->shared_bytes)
+        LLVMInstructionEraseFromParent(find_call(f, renews));
+    mark_parameters(u, f);
+    if (lines)
+        LLVMSetSubprogram(f, lines);
+    if (u->opt->level != '0')
+        ir_run_function_passes(f, passes, machine);
+}
+
+/* The optimiser has let it alone so far. */
+static void let_inline(const struct ir_unit *u, const char *name)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    if (!f)
+        return;
+    ir_remove_attribute(f, "noinline");
+    ir_remove_attribute(f, "optnone");
+    ir_remove_attribute(f, "memory");
+    ir_add_attribute(f, "alwaysinline");
+    ir_run_function_passes(f, "sroa", NULL);
+}
+
+/* The loop over threads may become vector code; whether it does is LLVM's decision. */
+static void unforce_vectors(const struct ir_unit *u)
+{
+    unsigned kind = LLVMGetMDKindIDInContext(u->ctx, "llvm.loop", 9);
+    IR_EACH_INSTRUCTION_OF(i, LLVMGetNamedFunction(u->module, at_once)) {
+        LLVMValueRef loop = LLVMGetMetadata(i, kind), parts[8];
+        unsigned n = loop ? LLVMGetMDNodeNumOperands(loop) : 0;
+        if (n < 2 || n > 8)
+            continue;
+        LLVMGetMDNodeOperands(loop, parts);
+        LLVMReplaceMDNodeOperandWith(loop, n - 1,
+                                     /* the wish; 1: that it ends */ LLVMValueAsMetadata(parts[1]));
+    }
+}
+
+static void delete_function(const struct ir_unit *u, const char *name)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    if (f)
+        LLVMDeleteFunction(f);
+}
+
+static bool is_loop(const struct ir_kernel *k) { return !(k->flags & OMPGPU_KERNEL_SYNC); }
+
+void ir_run_threads(struct ir_unit *u, LLVMTargetMachineRef machine)
+{
+    LLVMMetadataRef *lines = mem_array(u->nkernels, sizeof(LLVMMetadataRef));
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (is_loop(&u->kernels[i])) {
+            lines[i] = LLVMGetSubprogram(ir_kernel_function(u->module, &u->kernels[i]));
+            add_loop(u, &u->kernels[i]);
+        }
+    unforce_vectors(u);
+    let_inline(u, in_order);
+    let_inline(u, at_once);
+    ir_run_passes(u->module, "always-inline,always-inline", machine);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (is_loop(&u->kernels[i]))
+            finish_loop(u, &u->kernels[i], lines[i], machine);
+    for (unsigned i = 0; i < WHO; i++)
+        let_inline(u, who[i]);
+    ir_run_passes(u->module, "always-inline", machine);
+    delete_function(u, in_order);
+    delete_function(u, at_once);
+    delete_function(u, says_who);
+}
