@@ -8,7 +8,7 @@
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the
  *               statement starts
  *   probe.c     the text that libclang parses: directives are code that holds their arguments
- *   ast.c       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas
+ *   walk/       one walk over libclang's tree: declarations, scopes, uses, statements the pragmas
  *               wait for
  *   context.c   metadirectives become what they stand for; calls of functions with variants are
  *               redirected
@@ -314,7 +314,7 @@ unsigned fe_closing(const struct fe *, const struct fe_pragma *, unsigned k);
 /* the first token of [k, end) that is the word, outside of brackets, or end */
 unsigned fe_find_top(const struct fe *, const struct fe_pragma *, unsigned k, unsigned end,
                      const char *word);
-/* ast.c */
+/* walk/ */
 /* 0, or -1 after reporting errors */
 int fe_walk(struct fe *, CXIndex, int nargs, const char *const *args);
 /* sorts what was collected; after the clauses added theirs */

@@ -17,7 +17,7 @@
  * segments leads from offsets in what libclang sees to offsets in the user's text.  All else of a
  * probe has no place there: it maps to the end of what is before it.
  *
- * The walk (ast.c) remembers the cursor of each operand; clause.c takes types, values and uses from
+ * The walk (walk/) remembers the cursor of each operand; clause.c takes types, values and uses from
  * there.  An argument with an error is left out and the text parsed again: clang reports it on the
  * user's text.
  *

@@ -1,0 +1,129 @@
+/* functions.c - functions, by name, and what their declarations say.  The bodies of those of system
+ * headers wait until a function that is walked refers to them. */
+#include <string.h>
+#include "frontend/walk/walk.h"
+
+static unsigned hash_name(const char *s, unsigned n)
+{
+    unsigned h = 2166136261u;
+    for (unsigned i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
+    return h;
+}
+
+/* ------------------------------------------------------------------ functions */
+struct fe_function *fe_function_named(struct fe *fe, const char *name, unsigned length)
+{
+    unsigned mask = fe->function_table_size - 1;
+    for (unsigned i = hash_name(name, length) & mask; fe->function_table[i].f; i = (i + 1) & mask) {
+        const char *have = fe->function_table[i].f->f->name;
+        if (!strncmp(have, name, length) && !have[length])
+            return fe->function_table[i].f;
+    }
+    return NULL;
+}
+
+static void function_insert(struct fe *fe, struct fe_function *f)
+{
+    unsigned mask = fe->function_table_size - 1,
+             i = hash_name(f->f->name, (unsigned)strlen(f->f->name)) & mask;
+    while (fe->function_table[i].f)
+        i = (i + 1) & mask;
+    fe->function_table[i].f = f;
+}
+
+static void function_table_grow(struct fe *fe)
+{
+    fe->function_table_size = fe->function_table_size ? fe->function_table_size * 2 : 1024;
+    fe->function_table = arena_alloc(fe->a, fe->function_table_size * sizeof *fe->function_table);
+    for (unsigned i = 0; i < fe->functions.n; i++)
+        function_insert(fe, fe->functions.at[i]);
+}
+
+static struct fe_function *function_of(struct fe *fe, CXCursor c)
+{
+    CXString s = clang_getCursorSpelling(c);
+    const char *name = clang_getCString(s);
+    if (fe->functions.n * 2 >= fe->function_table_size)
+        function_table_grow(fe);
+    struct fe_function *f = fe_function_named(fe, name, (unsigned)strlen(name));
+    if (!f) {
+        f = arena_alloc(fe->a, sizeof *f);
+        f->f = arena_alloc(fe->a, sizeof *f->f);
+        f->f->name = arena_strdup(fe->a, name);
+        f->cursor = c;
+        f->decl = fe_location(fe, c);
+        f->f->place = fe_place(fe->u, f->decl);
+        f->system = !clang_Cursor_isNull(c) && fe_is_system(fe, f->decl);
+        *VEC_PUSH(fe->a, &fe->functions) = f;
+        function_insert(fe, f);
+    }
+    clang_disposeString(s);
+    return f;
+}
+
+static CXCursor body_of(struct fe *fe, CXCursor function)
+{
+    fe_cursors v = { 0 };
+    fe_children(fe, function, &v);
+    return v.n && clang_getCursorKind(v.at[v.n - 1]) == CXCursor_CompoundStmt
+               ? v.at[v.n - 1]
+               : clang_getNullCursor();
+}
+
+void walk_body(struct fe *fe, struct fe_function *f)
+{
+    struct fe_function *outer = fe->in;
+    unsigned scope = fe->scope_end;
+    f->visited = true;
+    fe->in = f;
+    fe->scope_end = f->f->extent.end;
+    walk_children(fe, f->cursor);
+    fe->in = outer;
+    fe->scope_end = scope;
+}
+
+static void note_parameters(struct fe *fe, CXCursor prototype, unsigned begin)
+{
+    for (int i = 0, n = clang_Cursor_getNumArguments(prototype); i < n; i++)
+        if (walk_has_run_time_bound(
+                clang_getCursorType(clang_Cursor_getArgument(prototype, (unsigned)i)))) {
+            *VEC_PUSH(fe->a, &fe->run_time_bounds) = begin;
+            return;
+        }
+}
+
+void walk_on_function(struct fe *fe, CXCursor c)
+{
+    struct fe_function *f = function_of(fe, c);
+    struct omp_extent e = fe_extent(fe, c);
+    bool definition = clang_isCursorDefinition(c);
+    if (!definition)
+        e.end = walk_decl_end(fe, e.end);
+    struct omp_decl *d = walk_add_decl(fe, definition ? OMPD_FUNCTION : OMPD_PROTOTYPE, e);
+    d->function = f->f;
+    d->place = fe_place(fe->u, fe_location(fe, c));
+    f->f->is_static |= clang_Cursor_getStorageClass(c) == CX_SC_Static;
+    f->f->is_inline |= clang_Cursor_isFunctionInlined(c);
+    f->f->is_variadic |= clang_Cursor_isVariadic(c);
+    if (!definition && !f->system)
+        note_parameters(fe, c, e.begin);
+    if (!definition)
+        return;
+    f->cursor = c;
+    f->f->defined = true;
+    f->f->extent = e;
+    f->f->body = fe_extent(fe, body_of(fe, c));
+    f->f->place = d->place;
+    f->system = fe_is_system(fe, fe_location(fe, c));
+    if (!f->system)
+        walk_body(fe, f);
+}
+
+void walk_function_used(struct fe *fe, CXCursor ref, CXCursor decl, unsigned length)
+{
+    struct fe_function *f = function_of(fe, decl);
+    *VEC_PUSH(fe->a, &fe->frefs) = (struct fe_fref){ fe_begin(fe, ref), length, f, false };
+    if (f->system && !f->visited)
+        *VEC_PUSH(fe->a, &fe->pending) = f;
+}

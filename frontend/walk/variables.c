@@ -1,0 +1,173 @@
+/* variables.c - variables, by where they are declared, and their uses. */
+#include <ctype.h>
+#include <string.h>
+#include "frontend/walk/walk.h"
+
+static struct fe_var_slot *var_slot(struct fe *fe, unsigned decl)
+{
+    unsigned mask = fe->var_table_size - 1, i = decl * 2654435761u & mask;
+    while (fe->var_table[i].var && fe->var_table[i].decl != decl)
+        i = (i + 1) & mask;
+    return &fe->var_table[i];
+}
+
+static void var_remember(struct fe *fe, unsigned decl, struct omp_var *v)
+{
+    if (fe->vars.n * 2 + 2 >= fe->var_table_size) {
+        struct fe_var_slot *old = fe->var_table;
+        unsigned n = fe->var_table_size;
+        fe->var_table_size = n ? n * 2 : 1024;
+        fe->var_table = arena_alloc(fe->a, fe->var_table_size * sizeof *old);
+        for (unsigned i = 0; i < n; i++)
+            if (old[i].var)
+                *var_slot(fe, old[i].decl) = old[i];
+    }
+    *var_slot(fe, decl) = (struct fe_var_slot){ decl, v };
+}
+
+struct omp_var *fe_var_of(struct fe *fe, CXCursor decl)
+{
+    return fe->var_table_size ? var_slot(fe, fe_location(fe, clang_getCanonicalCursor(decl)))->var
+                              : NULL;
+}
+
+static struct omp_var *new_var(struct fe *fe, CXCursor c, enum omp_storage storage)
+{
+    struct omp_var *v = arena_alloc(fe->a, sizeof *v);
+    v->name = walk_spelling(fe, c);
+    v->storage = storage;
+    v->id = fe->vars.n;
+    *VEC_PUSH(fe->a, &fe->vars) = v;
+    *VEC_PUSH(fe->a, &fe->var_types) = clang_getCursorType(c);
+    *VEC_PUSH(fe->a, &fe->var_flags) = 0;
+    var_remember(fe, fe_location(fe, clang_getCanonicalCursor(c)), v);
+    return v;
+}
+
+/* What this declaration says of the variable; a later one that defines it, or completes its type,
+ * wins. */
+static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
+{
+    CXType t = clang_getCursorType(c);
+    v->decl = fe_location(fe, c);
+    v->place = fe_place(fe->u, v->decl);
+    v->scope = (struct omp_extent){ v->decl + (unsigned)strlen(v->name), fe->scope_end };
+    v->type = fe_type(fe, t);
+    if (clang_getCursorKind(c) == CXCursor_ParmDecl && v->type->kind == OMPT_ARRAY) {
+        struct omp_type *p = arena_alloc(fe->a, sizeof *p);
+        *p = (struct omp_type){ .kind = OMPT_POINTER,
+                                .size = sizeof(void *),
+                                .elem = v->type->elem,
+                                .variably_modified = v->type->elem->variably_modified,
+                                .spelling = "void *" };
+        v->type = p;
+        if (!p->variably_modified)
+            p->spelling = arena_printf(fe->a, "__typeof__(%s) *", p->elem->spelling);
+    }
+    fe->var_types.at[v->id] = t;
+    if (clang_isVolatileQualifiedType(t) || clang_getCanonicalType(t).kind == CXType_Atomic)
+        fe->var_flags.at[v->id] |= FE_VAR_VOLATILE;
+    if (clang_getCursorTLSKind(c) != CXTLS_None)
+        fe->var_flags.at[v->id] |= FE_VAR_THREAD_LOCAL;
+    CXCursor init = clang_Cursor_getVarDeclInitializer(c);
+    if (!clang_Cursor_isNull(init))
+        v->init = fe_extent(fe, init);
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* libclang has no kind of its own for the attribute's cursor. */
+static bool is_weak(struct fe *fe, CXCursor variable)
+{
+    fe_cursors v = { 0 };
+    fe_children(fe, variable, &v);
+    for (unsigned i = 0; i < v.n; i++) {
+        if (clang_getCursorKind(v.at[i]) != CXCursor_UnexposedAttr)
+            continue;
+        const char *word = fe_text(fe, fe_extent(fe, v.at[i]));
+        if (!strcmp(word, "weak") || !strcmp(word, "__weak__"))
+            return true;
+    }
+    return false;
+}
+
+/* A region takes the address of what it maps.  `register` forbids that and says nothing else, but
+ * with a register's name after it; clang has checked that the user keeps to it. */
+static void drop_register(struct fe *fe, unsigned begin, unsigned name, unsigned after_name)
+{
+    static const char word[] = "register";
+    enum { N = sizeof word - 1 };
+    char *text = fe->u->text, *end = text + name;
+    unsigned next = fe_skip_blank(fe->u, after_name);
+    if (!strncmp(text + next, "asm", 3) || !strncmp(text + next, "__asm", 5))
+        return;
+    for (char *p = text + begin; (p = memmem(p, (size_t)(end - p), word, N)); p += N)
+        if ((p == text || !is_word(p[-1])) && !is_word(p[N]))
+            memset(p, ' ', N);
+}
+
+void walk_on_var(struct fe *fe, CXCursor c)
+{
+    bool parameter = clang_getCursorKind(c) == CXCursor_ParmDecl;
+    enum CX_StorageClass sc = clang_Cursor_getStorageClass(c);
+    struct omp_var *v = fe_var_of(fe, c);
+    CXCursor init = clang_Cursor_getVarDeclInitializer(c);
+    bool known = v != NULL, definition = sc != CX_SC_Extern || !clang_Cursor_isNull(init);
+    bool file_scope = !fe->in || sc == CX_SC_Extern;
+    if (!v) {
+        v = new_var(fe, c,
+                    parameter            ? OMPS_PARAM
+                    : file_scope         ? OMPS_GLOBAL
+                    : sc == CX_SC_Static ? OMPS_STATIC_LOCAL
+                                         : OMPS_LOCAL);
+        v->is_extern = !definition;
+    }
+    if (!known || (definition && !v->init.end))
+        describe_var(fe, v, c);
+    else if (clang_getCursorType(c).kind == CXType_ConstantArray && !v->type->size)
+        v->type = fe_type(fe, clang_getCursorType(c));
+    if (definition)
+        v->is_extern = false;
+    v->is_static |= sc == CX_SC_Static;
+    unsigned at = fe_location(fe, c);
+    if (fe->in && sc == CX_SC_Extern) {
+        v->in_blocks = true; /* the device text calls it otherwise, and this declares nothing */
+        *VEC_PUSH(fe->a, &fe->renames) =
+            (struct omp_rename){ at, (unsigned)strlen(v->name),
+                                 arena_printf(fe->a, "%sno_%s", fe->u->prefix, v->name) };
+    }
+    if (sc == CX_SC_Register)
+        drop_register(fe, parameter ? fe_begin(fe, c) : fe->declaration, at,
+                      at + (unsigned)strlen(v->name));
+    if (file_scope) {
+        struct omp_extent e = fe_extent(fe, c);
+        struct omp_decl *d = walk_add_decl(
+            fe, OMPD_VARIABLE, (struct omp_extent){ e.begin, walk_decl_end(fe, e.end) });
+        d->var = v;
+        d->place = fe_place(fe->u, at);
+        d->tentative = !definition;
+        v->is_weak |= !fe->in && is_weak(fe, c);
+    }
+    walk_children(fe, c);
+}
+
+void walk_on_reference(struct fe *fe, CXCursor c)
+{
+    CXCursor decl = clang_getCursorReferenced(c);
+    struct omp_extent e = fe_extent(fe, c);
+    switch (clang_getCursorKind(decl)) {
+    case CXCursor_VarDecl:
+    case CXCursor_ParmDecl: {
+        struct omp_var *v = fe_var_of(fe, decl);
+        if (v)
+            *VEC_PUSH(fe->a, &fe->refs) = (struct omp_ref){ e.begin, e.end - e.begin, v, false };
+        break;
+    }
+    case CXCursor_FunctionDecl: walk_function_used(fe, c, decl, e.end - e.begin); break;
+    case CXCursor_EnumConstantDecl:
+        *VEC_PUSH(fe->a, &fe->typerefs) =
+            (struct fe_typeref){ e.begin, e.end - e.begin, fe_location(fe, decl) };
+        break;
+    default: break;
+    }
+}
