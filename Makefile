@@ -225,7 +225,7 @@ export OMPGPU_SANITIZE := $(SANITIZE)
 # (tests/README.md).  prove takes them in this order: the longest first, so that none of them is
 # left over at the end.
 longest := $(addprefix tests/,modes/fuzz.t run/reduction_ops.c driver/device-link.t \
-             reduction/prop.t fuzz/programs.t fuzz/loops.t modes/refuse.t reduction/deferred.t modes/own.t)
+             reduction/prop.t fuzz/programs.t fuzz/loops.t modes/refuse.t reduction/deferred.t modes/neighbours.t)
 scripts = $(filter-out tests/long/% tests/mutants/%,$(sort $(wildcard tests/*/*.t tests/*/*/*.t)))
 programs = $(sort $(wildcard tests/run/*.c tests/modes/*.c samples/*.c))
 check_tests = $(longest) $(filter-out $(longest),$(scripts) $(unit_bin) $(programs))

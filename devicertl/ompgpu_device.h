@@ -444,39 +444,20 @@ _Bool __ompgpu_dispatch_next(unsigned long long *lo, unsigned long long *hi);
 /* The same for schedule(runtime), by what omp_set_schedule has set; else as schedule(static). */
 void __ompgpu_runtime_init(unsigned long long trip);
 _Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi);
-__OMPGPU_INLINE _Bool __ompgpu_next_runtime32(struct __ompgpu_range32 *r)
-{
-    unsigned long long lo, hi;
-    if (!__ompgpu_runtime_next(&lo, &hi))
-        return 0;
-    *r = (struct __ompgpu_range32){ (unsigned)lo, (unsigned)(hi - lo) };
-    return 1;
-}
-__OMPGPU_INLINE _Bool __ompgpu_next_runtime64(struct __ompgpu_range64 *r)
-{
-    unsigned long long lo, hi;
-    if (!__ompgpu_runtime_next(&lo, &hi))
-        return 0;
-    *r = (struct __ompgpu_range64){ lo, hi - lo };
-    return 1;
-}
-/* dispatch_next for counters of 32 and of 64 bits. */
-__OMPGPU_INLINE _Bool __ompgpu_next_range32(struct __ompgpu_range32 *r)
-{
-    unsigned long long lo, hi;
-    if (!__ompgpu_dispatch_next(&lo, &hi))
-        return 0;
-    *r = (struct __ompgpu_range32){ (unsigned)lo, (unsigned)(hi - lo) };
-    return 1;
-}
-__OMPGPU_INLINE _Bool __ompgpu_next_range64(struct __ompgpu_range64 *r)
-{
-    unsigned long long lo, hi;
-    if (!__ompgpu_dispatch_next(&lo, &hi))
-        return 0;
-    *r = (struct __ompgpu_range64){ lo, hi - lo };
-    return 1;
-}
+/* Both for counters of 32 and of 64 bits. */
+#define __OMPGPU_NEXT(name, bits, counter, next)                                                   \
+    __OMPGPU_INLINE _Bool name##bits(struct __ompgpu_range##bits *r)                               \
+    {                                                                                              \
+        unsigned long long lo, hi;                                                                 \
+        if (!next(&lo, &hi))                                                                       \
+            return 0;                                                                              \
+        *r = (struct __ompgpu_range##bits){ (counter)lo, (counter)(hi - lo) };                     \
+        return 1;                                                                                  \
+    }
+__OMPGPU_NEXT(__ompgpu_next_range, 32, unsigned, __ompgpu_dispatch_next)
+__OMPGPU_NEXT(__ompgpu_next_range, 64, unsigned long long, __ompgpu_dispatch_next)
+__OMPGPU_NEXT(__ompgpu_next_runtime, 32, unsigned, __ompgpu_runtime_next)
+__OMPGPU_NEXT(__ompgpu_next_runtime, 64, unsigned long long, __ompgpu_runtime_next)
 
 /* ------------------------------------------------------------------ reductions
  * The runtime holds the algorithms and knows no types: a record of `size` bytes holds all variables

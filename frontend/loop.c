@@ -131,7 +131,7 @@ static void read_step(struct loop_reader *r, CXCursor c)
     bad_loop(r, fe_begin(r->fe, c), "an increment that is not 'var += step'");
 }
 
-/* The governed statement, with pragmas in front of it. */
+/* The governed statement, with the pragmas before it. */
 static struct omp_extent body_extent(struct fe *fe, CXCursor body, unsigned after)
 {
     struct omp_extent e = { fe_begin(fe, body), fe_stmt_end(fe, body) };
@@ -205,7 +205,7 @@ static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
         enum omp_clause_kind kind;
         bool sized;
         const char *what;
-    } asks[] = {
+    } needs[] = {
         { OMPC_SCHEDULE, true, "chunks of a given size" },
         { OMPC_DIST_SCHEDULE, true, "chunks of a given size" },
         { OMPC_LASTPRIVATE, false, "values of the last iteration" },
@@ -214,9 +214,9 @@ static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
     const struct omp_construct *c = r->p->c;
     const char *what = NULL;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++)
-            if (k->kind == asks[i].kind && (!asks[i].sized || k->expr.extent.end))
-                what = asks[i].what;
+        for (unsigned i = 0; i < sizeof needs / sizeof *needs; i++)
+            if (k->kind == needs[i].kind && (!needs[i].sized || k->expr.extent.end))
+                what = needs[i].what;
         if (k->kind == OMPC_REDUCTION && k->keyword == OMPK_INSCAN)
             what = "'scan'";
     }

@@ -18,7 +18,7 @@ static int by_position(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* Declarations inside a function (`int f(int);` in a block) go in front of it: the regions of the
+/* Declarations inside a function (`int f(int);` in a block) go before it: the regions of the
  * function may need them. */
 static void lift_inner_decls(struct fe *fe)
 {

@@ -19,7 +19,7 @@ static int by_decl(const void *a, const void *b)
         if ((v).n)                                                                                 \
             qsort((v).at, (v).n, sizeof *(v).at, by);                                              \
     } while (0)
-/* libclang shows some subtrees twice (a type in front of two declarators, the syntactic form of an
+/* libclang shows some subtrees twice (a type before two declarators, the syntactic form of an
  * initialiser). */
 #define UNIQUE(v, key)                                                                             \
     do {                                                                                           \

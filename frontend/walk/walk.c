@@ -46,7 +46,7 @@ static void find_statement(struct fe *fe, CXCursor c, enum CXCursorKind k)
     unsigned at =
         fe_begin(fe, c); /* the pragmas' begins grow, and their `wanted` where it is set */
     unsigned i = fe_count_before(fe->pragmas.at, fe->pragmas.n, sizeof *fe->pragmas.at, at);
-    while (i-- > 0) { /* the pragmas just in front of it, past stand-alone ones */
+    while (i-- > 0) { /* the pragmas just before it, past stand-alone ones */
         struct fe_pragma *p = &fe->pragmas.at[i];
         if (p->wanted == at && !p->found) {
             p->found = true;

@@ -10,7 +10,7 @@
  *   isa.c       which handler executes an instruction (the tables are isa.def and modifiers.def)
  *   alu/        arithmetic, bits, comparison, moves, conversion
  *   access.c    loads, stores, atomics; async.c: copies that go on beside the thread;
- *               memory.c: the spaces behind them and what is checked
+ *               memory.c: the spaces and what is checked
  *   control.c   branches, calls, exit; sync.c: barriers, shuffles, votes
  *   exec.c      teams (CTAs), warps, diverged groups, their scheduling; deadlock
  *   race/       OMPGPU_CHECK=race: which accesses nothing orders

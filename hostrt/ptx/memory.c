@@ -2,7 +2,7 @@
  *
  * Global and constant memory is one arena, reserved once and divided between the devices: a device
  * address is a host address in it, and anything outside is not device memory.  A block has a power
- * of two of bytes, 256 at least; what lies behind its size is not allocated.  Shared memory belongs
+ * of two of bytes, 256 at least; what lies after its size is not allocated.  Shared memory belongs
  * to the team, local memory to a thread and grows on demand up to the limit of the context. */
 #include <stdlib.h>
 #include <string.h>

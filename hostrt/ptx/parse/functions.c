@@ -23,7 +23,7 @@ static void resolve_operand(struct parser *p, struct operand *o)
 static void finish_function(struct parser *p)
 {
     struct function *f = p->f;
-    struct instruction *end = parse_new_instruction(p); /* behind the last one: return */
+    struct instruction *end = parse_new_instruction(p); /* after the last one: return */
     end->row = ptx_isa_find("ret", 3);
     ptx_isa_decode(end, "ret");
     f->code = ptx_module_alloc(p->m, f->ncode * sizeof *f->code);

@@ -1,4 +1,4 @@
-/* sequential loops whose turns depend on each other: thread 0 runs them alone; what they compute is used by all, by nobody, and in regions */
+/* sequential loops whose iterations depend on each other: the main thread runs them; what they compute is used by all, by none, and in regions */
 #include "check.h"
 enum { N = 40, T = 3 };
 struct log { int at[8], n; };
