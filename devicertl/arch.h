@@ -137,8 +137,10 @@ void __ompgpu_arch_syncwarp(unsigned mask);
 /* The value of lane + delta; undefined where that is not in mask. */
 u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta);
 u64 __ompgpu_arch_pair(u32 low, u32 high); /* a 64-bit value of two registers, and back */
-u32 __ompgpu_arch_low(u64);
-u32 __ompgpu_arch_high(u64);
+void __ompgpu_arch_halves(u64, u32 *low, u32 *high);
+/* The same number, computed where it stands: for what few threads need, which the optimiser would
+ * else move to where all threads run. */
+u32 __ompgpu_arch_here(u32 value);
 /* The value of `lane`, which is in mask. */
 u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane);
 /* The lanes in mask with a true vote. */

@@ -167,8 +167,12 @@ u32 __ompgpu_arch_shuffle_down(unsigned mask, u32 value, unsigned delta)
 }
 
 u64 __ompgpu_arch_pair(u32 low, u32 high) { return (u64)high << 32 | low; }
-u32 __ompgpu_arch_low(u64 value) { return (u32)value; }
-u32 __ompgpu_arch_high(u64 value) { return (u32)(value >> 32); }
+void __ompgpu_arch_halves(u64 value, u32 *low, u32 *high)
+{
+    *low = (u32)value;
+    *high = (u32)(value >> 32);
+}
+u32 __ompgpu_arch_here(u32 value) { return value; }
 u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane)
 {
     return __ompgpu_emu_shuffle(mask, value, lane);

@@ -84,8 +84,16 @@ u64 __ompgpu_arch_pair(u32 low, u32 high)
     return value;
 }
 
-u32 __ompgpu_arch_low(u64 value) { return (u32)value; }
-u32 __ompgpu_arch_high(u64 value) { return (u32)(value >> 32); }
+void __ompgpu_arch_halves(u64 value, u32 *low, u32 *high)
+{
+    __asm__("mov.b64 {%0, %1}, %2;" : "=r"(*low), "=r"(*high) : "l"(value));
+}
+
+u32 __ompgpu_arch_here(u32 value)
+{
+    __asm__ volatile("" : "+r"(value));
+    return value;
+}
 
 u32 __ompgpu_arch_shuffle(unsigned mask, u32 value, unsigned lane)
 {

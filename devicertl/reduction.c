@@ -76,11 +76,14 @@ INLINE void fetch_piece(void *into, const void *rec, usize at, usize n, unsigned
 {
     u64 piece = 0;
     __builtin_memcpy(&piece, (const char *)rec + at, n);
-    if (n <= 4)
+    if (n <= 4) {
         piece = fetch_word((u32)piece, mask, way, where);
-    else
-        piece = __ompgpu_arch_pair(fetch_word(__ompgpu_arch_low(piece), mask, way, where),
-                                   fetch_word(__ompgpu_arch_high(piece), mask, way, where));
+    } else {
+        u32 low, high;
+        __ompgpu_arch_halves(piece, &low, &high);
+        piece = __ompgpu_arch_pair(fetch_word(low, mask, way, where),
+                                   fetch_word(high, mask, way, where));
+    }
     __builtin_memcpy((char *)into + at, &piece, n);
 }
 
@@ -120,13 +123,19 @@ INLINE void reduce_full_warp(void *rec, void *tmp, usize size, __ompgpu_combine 
     }
 }
 
+/* The largest power of 2 below m: a lane has none to take from at that distance and above. */
+INLINE unsigned first_distance(unsigned m)
+{
+    return m > 1 ? 1u << (31 - (unsigned)__builtin_clz(m - 1)) : 0;
+}
+
 /* Version 1: lanes 0 … m-1 hold records; the lanes in mask call.  A loop of its own, not unrolled:
- * it runs once a team. */
+ * it runs once a team, and for the warps of a team takes a step or three. */
 INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine,
                                 unsigned mask, unsigned lane, unsigned m)
 {
     TRACE(PARTIAL);
-    ROLLED for (unsigned d = WARP / 2; d; d /= 2)
+    ROLLED for (unsigned d = first_distance(m); d; d /= 2)
     {
         fetch(tmp, rec, size, mask, ABOVE, d);
         if (lane + d < m)
@@ -266,16 +275,16 @@ INLINE void get_cell(CELL_SPACE cell_row *rows, void *rec, usize from, usize to,
     }
 }
 
-/* Bytes [from, to) of each warp's record to the lanes of the first warp. */
-INLINE void exchange_bytes(void *rec, usize size, usize from, usize to, unsigned tid,
-                           unsigned warps, unsigned nsync, unsigned exchange)
+/* Bytes [from, to) of the record of each warp of n threads to the lanes of the first warp. */
+INLINE void exchange_bytes(void *rec, usize size, usize from, usize to, unsigned tid, unsigned n,
+                           unsigned nsync, unsigned exchange)
 {
     CELL_SPACE cell_row *rows = cells_of_exchange(exchange, size);
-    if (tid % WARP == 0 && tid / WARP < warps)
-        put_cell(rows, rec, from, to, tid / WARP);
+    if (tid % WARP == 0 && tid < n)
+        put_cell(rows, rec, from, to, __ompgpu_arch_here(tid / WARP));
     __ompgpu_team_barrier(nsync, 0);
-    if (tid < warps)
-        get_cell(rows, rec, from, to, tid);
+    if (tid < (n + WARP - 1) / WARP)
+        get_cell(rows, rec, from, to, __ompgpu_arch_here(tid));
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
@@ -292,13 +301,13 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
     if (size <= MAX_UNROLLED) {
         UNROLL for (usize from = 0; from < size; from += CELL_BYTES)
             exchange_bytes(rec, size, from, size - from < CELL_BYTES ? size : from + CELL_BYTES,
-                           tid, warps, nsync, exchange++);
+                           tid, n, nsync, exchange++);
     } else {
         usize rest = size % CELL_BYTES;
         ROLLED for (usize from = 0; from < size - rest; from += CELL_BYTES)
-            exchange_bytes(rec, size, from, from + CELL_BYTES, tid, warps, nsync, exchange++);
+            exchange_bytes(rec, size, from, from + CELL_BYTES, tid, n, nsync, exchange++);
         if (rest)
-            exchange_bytes(rec, size, size - rest, size, tid, warps, nsync, exchange);
+            exchange_bytes(rec, size, size - rest, size, tid, n, nsync, exchange);
     }
     if (warp == 0) /* full: there is a second warp */
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
@@ -312,6 +321,7 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *
     if (__ompgpu_level() != 1)
         return 1;
     unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
+    __builtin_assume(tid < n);
     if (n > 1)
         reduce_team(rec, tmp, size, combine, redux, tid, n, n, 0);
     return tid == 0;
@@ -432,15 +442,18 @@ __ompgpu_reduce_league(struct __ompgpu_env *env, void *rec, void *tmp, unsigned 
         if (nteams == 1 || pass == 1)
             return tid == 0;
         if (tid == 0) {
-            slot_store(slot_of(record_slots(env, size), __ompgpu_arch_team()), rec, size);
-            __ompgpu_state_last = arrive(env, nteams);
+            unsigned team = __ompgpu_arch_here(__ompgpu_arch_team());
+            slot_store(slot_of(record_slots(env, size), team), rec, size);
+            __ompgpu_state_last = arrive(env, __ompgpu_arch_here(nteams));
         }
         __ompgpu_arch_barrier(0);
         if (!__ompgpu_state_last)
             return 0;
+        nteams = __ompgpu_arch_here(nteams);
         holders = ntid < nteams ? ntid : nteams;
         if (tid < holders)
-            gather(record_slots(env, size), rec, tmp, size, combine, tid, holders, nteams);
+            gather(record_slots(env, size), rec, tmp, size, combine, __ompgpu_arch_here(tid),
+                   holders, nteams);
     }
 }
 
