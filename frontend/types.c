@@ -316,12 +316,24 @@ static const char *renamed_text(struct fe *fe, unsigned b, unsigned e)
     return arena_printf(fe->a, "%s%.*s", out, (int)(e - at), fe->u->text + at);
 }
 
-static bool uses_local_variable(struct fe *fe, struct omp_extent e)
+/* Only the type of a local variable can matter in a type: __typeof__(v), sizeof v.  At file scope
+ * it is that of an expression without the variable, where the type has a name there. */
+static bool uses_variable_type(struct fe *fe, struct omp_extent e)
+{
+    FE_EACH(r, fe->refs, e)
+        if (r->var->storage != OMPS_GLOBAL && r->var->type->variably_modified)
+            return true;
+    return false;
+}
+
+static void replace_variables(struct fe *fe, struct omp_extent e)
 {
     FE_EACH(r, fe->refs, e)
         if (r->var->storage != OMPS_GLOBAL)
-            return true;
-    return false;
+            *VEC_PUSH(fe->a, &fe->renames) =
+                (struct omp_rename){ r->offset, r->length,
+                                     arena_printf(fe->a, "(*(__typeof__(%s) *)0)",
+                                                  r->var->type->spelling) };
 }
 
 static bool has_device_construct(const struct omp_construct *c)
@@ -356,7 +368,7 @@ static void rename_references(struct fe *fe)
     }
 }
 
-/* Renames of the names in declarations: only for the hoisted text. */
+/* Renames of what declarations name: only for the hoisted text. */
 static void rename_declarations(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->localtypes.n; i++) {
@@ -369,6 +381,7 @@ static void rename_declarations(struct fe *fe)
         else if (!clang_Cursor_isAnonymousRecordDecl(
                      l->cursor)) /* whose members are the object's */
             insert_tag(fe, l->extent.begin, l->new_name);
+        replace_variables(fe, l->extent);
     }
 }
 
@@ -393,7 +406,7 @@ static void choose_hoisted(struct fe *fe)
     for (unsigned i = 0; i < fe->localtypes.n; i++) {
         struct fe_localtype *l = &fe->localtypes.at[i];
         l->hoisted = has_device_construct(l->function->constructs) && !l->variably_modified &&
-                     !uses_local_variable(fe, l->extent);
+                     !uses_variable_type(fe, l->extent);
     }
     for (bool change = true; change;) { /* what is built on one that stays stays, too */
         change = false;

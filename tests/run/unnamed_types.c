@@ -1,6 +1,35 @@
 /* unnamed types in any layout, and types that a region declares by themselves */ /* also: -O0 -g */
 #include "check.h"
 static struct{int a;}global={1};
+/* types made of those of local variables */
+static void of_variables(void)
+{
+    int local = 3, many[5] = { 0 }, r = 0;
+    double other = 2;
+    struct point { short x, y; } p = { 1, 2 };
+    union { __typeof__(local) a; __typeof__(other) b; } u = { 4 };
+    struct {
+        __typeof__(many) a;
+        __typeof__(p) q;
+        char size[sizeof other + sizeof(p)];
+        __typeof__(&p.y) r;
+        __typeof__(u.a) z;
+    } s = { { 1, 2 }, { 5, 6 } };
+    typedef __typeof__(p) point_t;
+#pragma omp target map(tofrom: r)
+    {
+        int inner = 2;
+        union { __typeof__(local) c; __typeof__(inner) f; } v = { 5 };
+        point_t q = { 7, 8 };
+        r = u.a + s.a[1] + v.c + (int)sizeof s.size + s.q.y + q.y + inner;
+        s.r = 0;
+    }
+    CHECK_EQ(r, 11 + 12 + 6 + 8 + 2);
+#pragma omp target map(tofrom: u)
+    u.b = 1;
+    CHECK(u.b == 1);
+}
+
 int main(void)
 {
     enum{A=3};
@@ -9,6 +38,7 @@ int main(void)
         B = 4
     };
     int on = 0, s = 0, u[2];
+    of_variables();
 #pragma omp target map(tofrom: s, on)
     {
         struct pair { int x, y; };
