@@ -214,6 +214,7 @@ static void read_alloc(struct reader *r)
     for (unsigned k = r->at; colon < r->end && k + 1 < colon; k++)
         if (token_is(r, k, "align") && token_is(r, k + 1, "("))
             fe_set_expr(r, k + 2, closing(r, k + 1));
+    fe_read_items(r, colon < r->end ? colon + 1 : r->at, r->end);
 }
 
 static void (*const readers[])(struct reader *) = {

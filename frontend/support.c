@@ -45,14 +45,27 @@ static bool breaks_rule(const struct clause_rule *r, const struct omp_construct 
     return r->where == IN_FILE || (r->where == IN_TARGETS ? is_ours(c) : c->on_device);
 }
 
+/* Copies of arrays lie in memory of the launch or the team. */
+static bool is_reduced_array(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
+            if (k->items[i].var == v)
+                return v->type->kind == OMPT_ARRAY || v->type->kind == OMPT_POINTER;
+    return false;
+}
+
 static void check_allocators(struct fe *fe, const struct omp_construct *c,
                              const struct omp_clause *k)
 {
     const char *name = fe_clause_rows[k->kind].spelling;
     if (k->kind == OMPC_USES_ALLOCATORS && (k->value > 1 || (k->value && k->nitems != 1)))
         fe_unsupported(fe, k->place, UNSUPPORTED_SEVERAL_TRAITS, name, NULL);
-    if (k->kind == OMPC_ALLOCATE && is_ours(c) && k->expr.extent.begin != k->expr.extent.end)
-        fe_unsupported(fe, k->place, UNSUPPORTED_ALLOCATE_ALIGN, name, c->spelling);
+    for (unsigned i = 0; k->kind == OMPC_ALLOCATE && is_ours(c) && k->expr.value && i < k->nitems;
+         i++)
+        if (is_reduced_array(c, k->items[i].var))
+            fe_unsupported(fe, k->items[i].place, UNSUPPORTED_ALIGNED_REDUCTION, name,
+                           k->items[i].var->name);
 }
 
 static void check_clause(struct fe *fe, const struct omp_construct *c, const struct omp_clause *k)

@@ -60,7 +60,8 @@ struct omp_var {
     struct omp_place place;
     struct omp_type *type; /* a parameter declared as an array has its pointer type here */
     enum omp_storage storage;
-    unsigned decl; /* offset of the declaration's name */
+    unsigned decl;  /* offset of the declaration's name */
+    unsigned begin; /* of the declaration, with its specifiers */
     /* where the name is visible: from the declarator to the end of its block */
     struct omp_extent scope;
     struct omp_extent init; /* initialiser text without '=', empty if none */

@@ -151,7 +151,7 @@ struct ompgpu_host {
     const struct ompgpu_host *outer;
 };
 enum {
-    OMPGPU_HOST_NESTED = 1, /* a team of one thread is made for it, in a parallel construct */
+    OMPGPU_HOST_NESTED = 1, /* a team of one thread is made for it */
     OMPGPU_HOST_TEAMS = 2
 };
 void __ompgpu_host_begin(struct ompgpu_host *, const struct ompgpu_place *, unsigned flags);

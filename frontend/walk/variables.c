@@ -50,6 +50,7 @@ static void describe_var(struct fe *fe, struct omp_var *v, CXCursor c)
 {
     CXType t = clang_getCursorType(c);
     v->decl = fe_location(fe, c);
+    v->begin = fe_begin(fe, c);
     v->place = fe_place(fe->u, v->decl);
     v->scope = (struct omp_extent){ v->decl + (unsigned)strlen(v->name), fe->scope_end };
     v->type = fe_type(fe, t);

@@ -27,10 +27,10 @@ int main(void) { long x = 0;
 #pragma omp target map(x)
 { __asm__("" : "+r"(x)); } }
 C
-bad "allocate with an alignment" t.c:2:40 "'align'|'allocate'|'target parallel'" <<'C'
-int main(void) { int x = 0;
-#pragma omp target parallel private(x) allocate(align(64): x)
-x++; }
+bad "allocate with an alignment, reduced array" t.c:2:72 "'align'|'allocate'|'x'" <<'C'
+int main(void) { int x[9] = { 0 };
+#pragma omp target parallel map(x) reduction(+: x) allocate(align(64): x)
+x[0]++; }
 C
 bad "undeclared name" t.c:3:3 "'y'" <<'C'
 int main(void) { int x = 0;
@@ -86,13 +86,6 @@ int main(void) { int x = 0;
 #pragma omp allocate(n)
 x = n++; } }
 C
-bad "allocate, align" t.c:4:25 "'align'|'allocate'" <<'C'
-int main(void) { int x = 0;
-#pragma omp target map(x)
-{ int n = 1;
-#pragma omp allocate(n) align(64)
-x = n++; } }
-C
 bad "requires self_maps" t.c:1:22 "'requires self_maps'" <<'C'
 #pragma omp requires self_maps
 int main(void) { int x = 0;
@@ -114,12 +107,6 @@ x = f().m;
 x++; }
 C
 check "... and nothing else" silent err addressable
-bad "extern in a region" t.c:4:14 "'g'|'target'" <<'C'
-int g = 3;
-int main(void) { int r = 0;
-#pragma omp target map(tofrom: r, g)
-{ extern int g; r += g; } }
-C
 bad "in an attribute" t.c:3:23 "'detach'|'#pragma omp target'" -std=c23 <<'C'
 int main(void) { int x = 0;
     x++; [[omp::directive(target
@@ -364,18 +351,18 @@ cat >macro.c <<'C'
 #include <assert.h>
 #define STOP(x) __asm__("nop"); x = 1
 #define OUTER(y) do { STOP(y); } while (0)
-#define REGION _Pragma("omp target parallel private(s) allocate(align(64): s)")
+#define REGION _Pragma("omp target parallel for lastprivate(conditional: s)")
 #define N 10
 static _Thread_local int n, k;
 int main(void) { int s = 0, *p = &s;
 #pragma omp target map(tofrom: s)
   {  s++;   OUTER(s); n++; }
   REGION
-  { s = 1; }
-#pragma omp target parallel map(p[0:N]) \
-        private(s) \
-        allocate(align(64): s)
-  { s = 1; }
+  for (int i = 0; i < 9; i++) s = 1;
+#pragma omp target parallel for map(p[0:N]) \
+        num_threads(4) \
+        lastprivate(conditional: s)
+  for (int i = 0; i < 9; i++) s = 1;
 #pragma omp target
   { p = NULL; p = NULL; assert(s &&
         k); }

@@ -1,5 +1,6 @@
-/* allocate for automatic variables in device code: shared by a team, of each thread, in functions */
+/* allocate for automatic variables in device code: shared by a team, of each thread, in functions; align */ /* also: -O0 -fompgpu-mode=generic */
 #include "check.h"
+#include <stdint.h>
 
 enum { B = 8, N = 32 };
 
@@ -40,10 +41,63 @@ static void multiply(const double *x, const double *y, double *z)
     }
 }
 
+static int misaligned(const void *p, unsigned n)
+{
+    const void *volatile any = p;
+    return (uintptr_t)any % n != 0;
+}
+
+static void aligned(void)
+{
+    enum { LARGE = 256 };
+    int bad = 0, x = 3, y = 4, s = 0, l = 0;
+    char c = 5;
+    double a3[3] = { 1, 2, 3 };
+#pragma omp target map(tofrom: bad)
+    {
+        char pad = 1, a = 2, b[3] = { 1, 2, 3 }, *q = b, e = 7;
+#pragma omp allocate(a, q) align(64) allocator(omp_thread_mem_alloc)
+#pragma omp allocate(b) align(LARGE)
+        bad += misaligned(&a, 64) + misaligned(&q, 64) + (pad != 1 || a != 2 || q[1] != 2 || e != 7);
+#pragma omp parallel num_threads(40) reduction(+: bad)
+        bad += misaligned(&a, 64) + misaligned(b, LARGE);
+    }
+    CHECK_EQ(bad, 0);
+#pragma omp target teams num_teams(3) map(tofrom: bad) reduction(+: bad)
+    {
+        char pad = 1, big[1001];
+#pragma omp allocate(big) align(512)
+#pragma omp parallel num_threads(40) reduction(+: bad)
+        {
+            big[omp_get_thread_num()] = pad;
+            bad += misaligned(big, 512);
+        }
+    }
+    CHECK_EQ(bad, 0);
+#pragma omp target parallel for num_threads(40) map(tofrom: bad) private(x) firstprivate(y, c, a3) lastprivate(l) \
+    reduction(+: s, bad) allocate(align(128): x, y, s, a3) allocate(align(64): c, l)
+    for (int i = 0; i < 80; i++) {
+        s += x = l = i;
+        bad += misaligned(&x, 128) + misaligned(&y, 128) + misaligned(&s, 128) + misaligned(a3, 128);
+        bad += misaligned(&c, 64) + misaligned(&l, 64) + (y != 4 || c != 5 || a3[2] != 3);
+    }
+    CHECK(bad == 0 && s == 79 * 40 && l == 79);
+#pragma omp target teams num_teams(2) reduction(+: bad) firstprivate(y, c, a3) allocate(align(128): y, a3, c)
+    {
+        c++;
+#pragma omp parallel num_threads(33) reduction(+: bad) firstprivate(c) \
+    allocate(allocator(omp_thread_mem_alloc), align(256): c)
+        bad += misaligned(&c, 256) + misaligned(a3, 128) + (c != 6);
+        bad += misaligned(&c, 128) + misaligned(&y, 128);
+    }
+    CHECK_EQ(bad, 0);
+}
+
 int main(void)
 {
     static double x[N * N], y[N * N], z[N * N];
     int sum = 0, on = 0;
+    aligned();
     for (int i = 0; i < N * N; i++)
         x[i] = i % 7, y[i] = i % 5;
     multiply(x, y, z);

@@ -18,8 +18,31 @@ static int in_region(int *v)
     return bad;
 }
 
+/* called from parallel regions */
+static int called(int *v, int no)
+{
+    int bad = 0;
+#pragma omp target if(no) map(tofrom: bad, v[0:100])
+    {
+        bad += omp_get_num_threads() != 1 || omp_in_parallel() || omp_get_level() || omp_get_thread_num();
+#pragma omp for
+        for (int i = 0; i < 100; i++)
+            v[i]++;
+#pragma omp barrier
+#pragma omp single
+        v[0]++;
+    }
+#pragma omp target parallel for if(target: no) reduction(+: bad) num_threads(2) map(tofrom: v[0:100])
+    for (int i = 0; i < 100; i++) {
+        v[i]++;
+        bad += omp_get_level() != 1;
+    }
+    return bad;
+}
+
 int main(void)
 {
+    int total = 0;
     int bad = 0, chunk = 0, v[100] = { 0 }, n = 0;
     omp_sched_t kind;
     omp_set_num_threads(3);
@@ -44,5 +67,13 @@ int main(void)
     CHECK(bad == 0 && n == 100);
     for (int i = 0; i < 100; i++)
         CHECK_EQ(v[i], 3);
+#pragma omp parallel num_threads(4) reduction(+: bad, total)
+    {
+        int own[100] = { 0 };
+        bad += called(own, 0) + (omp_get_num_threads() != 4 || omp_get_level() != 1);
+        for (int i = 0; i < 100; i++)
+            total += own[i];
+    }
+    CHECK(bad == 0 && total == 4 * 201);
     return RESULT;
 }

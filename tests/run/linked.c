@@ -114,8 +114,20 @@ static void link_variable(void)
     CHECK_EQ(sum, 55);
 }
 
+static void schedule(void)                          /* followed by a loop of another file */
+{
+    int who[100];
+    #pragma omp target parallel num_threads(4) map(from: who)
+    {
+        omp_set_schedule(omp_sched_static, 7);
+        share_out(who, 100);
+    }
+    for (int i = 0; i < 100; i++) CHECK_EQ(who[i], i / 7 % 4);
+}
+
 int main(void)
 {
+    schedule();
     link_variable();
     spmd();
     generic();

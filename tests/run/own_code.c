@@ -208,8 +208,21 @@ static void far(void)
     CHECK_EQ(own, 8);
 }
 
+static void schedule(void)                          /* that another file sets */
+{
+    int who[N];
+    #pragma omp target map(from: who)
+    {
+        far_schedule(5);
+        #pragma omp parallel for num_threads(4) schedule(runtime)
+        for (int i = 0; i < N; i++) who[i] = omp_get_thread_num();
+    }
+    for (int i = 0; i < N; i++) CHECK_EQ(who[i], i / 5 % 4);
+}
+
 int main(void)
 {
+    schedule();
     one_region();
     many_regions();
     inside();

@@ -206,11 +206,17 @@ struct level {
     const struct omp_clause *clause;
 };
 
+/* Device code of this file, or of another one that runs in the same region. */
+static bool may_set_schedule(const struct omp_unit *u)
+{
+    return u->sets_schedule || u->needs_link || u->provides;
+}
+
 /* The schedule that the clause names; of `runtime`, where nothing on the device sets one, none. */
 static enum omp_sched schedule_of(const struct cg *cg, const struct omp_clause *k)
 {
     return !k || k->sched == OMPSCHED_AUTO ||
-                   (k->sched == OMPSCHED_RUNTIME && !cg->unit->sets_schedule)
+                   (k->sched == OMPSCHED_RUNTIME && !may_set_schedule(cg->unit))
                ? OMPSCHED_NONE
                : k->sched;
 }

@@ -313,27 +313,20 @@ static bool has_teams(const struct omp_construct *c)
     return teams;
 }
 
-static bool is_in_parallel(const struct omp_construct *c)
-{
-    while ((c = c->parent))
-        if (c->leaves & OMPL_PARALLEL)
-            return true;
-    return false;
-}
-
-/* In a parallel construct the region's worksharing and barriers must not be the team's. */
+/* In a parallel construct, which may be around a call of this function, the region's worksharing
+ * and barriers must not be the team's: it gets a team of one thread. */
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
-    bool teams = has_teams(c), nested = is_in_parallel(c) && !teams;
+    bool teams = has_teams(c);
     cg_open_scope(cg);
     cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            (nested ? OMPGPU_HOST_NESTED : 0) | (teams ? OMPGPU_HOST_TEAMS : 0));
+            teams ? OMPGPU_HOST_TEAMS : OMPGPU_HOST_NESTED);
     make_allocators(cg, c);
-    if (nested) {
+    if (!teams) {
         cg_marker(cg, c->place);
         cg_puts(cg, "#pragma omp parallel num_threads(1)");
     }

@@ -21,17 +21,24 @@ void cg_find_original(struct cg *cg, struct cg_private *k, const char *outside)
             cg_address(cg, k->var));
 }
 
+const char *cg_aligned(struct cg *cg, const struct cg_private *k)
+{
+    return k->align ? cg_strf(cg, " __attribute__((aligned(%lld)))", (long long)k->align) : "";
+}
+
 static void declare_plain(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     (void)p;
-    cg_line(cg, "%s %s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name);
+    cg_line(cg, "%s %s%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name,
+            cg_aligned(cg, k));
 }
 
 static void declare_first(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     const char *v = k->var->name;
     if (k->var->type->kind != OMPT_ARRAY) {
-        cg_line(cg, "%s %s = *@o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v, v);
+        cg_line(cg, "%s %s%s = *@o_%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), v,
+                cg_aligned(cg, k), v);
         return;
     }
     declare_plain(cg, p, k);
@@ -79,7 +86,8 @@ static void declare_shared(struct cg *cg, const struct cg_privates *p, const str
     (void)p;
     if (k->var->type->variably_modified)
         cg_fault(cg, k->place, "team-shared copy of '%s', whose type has run-time bounds", v);
-    cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) @s_%s __OMPGPU_SHARED_INIT;", type, v);
+    cg_line(cg, "static __OMPGPU_SHARED __typeof__(%s) @s_%s%s __OMPGPU_SHARED_INIT;", type, v,
+            cg_aligned(cg, k));
     cg_line(cg, "%s *@t_%s = (%s *)&@s_%s;", type, v, type, v);
     if (k->sharing->share == OMPSH_FIRSTPRIVATE) {
         cg_open(cg, "if (__ompgpu_thread_id() == 0)");
@@ -162,12 +170,21 @@ static bool has_operation(struct cg *cg, const struct omp_sharing *s, struct omp
     return has;
 }
 
+static int64_t alignment_of(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_ALLOCATE && i < k->nitems; i++)
+            if (k->items[i].var == v)
+                return k->expr.value;
+    return 0;
+}
+
 /* A variable that a kernel or an outlined function received by value is a private copy as it
  * stands. */
 static bool is_copy_already(const struct cg *cg, const struct omp_construct *c,
                             const struct omp_sharing *s, unsigned collect)
 {
-    if (s->share != OMPSH_FIRSTPRIVATE || s->lastprivate)
+    if (s->share != OMPSH_FIRSTPRIVATE || s->lastprivate || alignment_of(c, s->var))
         return false;
     bool of_team = !(c->leaves & ~(unsigned)(OMPL_TARGET | OMPL_TEAMS | OMPL_DISTRIBUTE)) &&
                    cg_is_written(cg->unit, c->body, s->var);
@@ -203,6 +220,7 @@ void cg_collect_privates(struct cg *cg, const struct omp_construct *c, struct cg
             .var = s->var,
             .bounds = s->var->type->variably_modified && !bounds_passed,
             .place = c->place,
+            .align = alignment_of(c, s->var),
             .elem = reduction ? cg_reduced(s) : NULL,
             .section = reduction ? cg_section_elements(s) : 0,
         };

@@ -27,10 +27,11 @@ static void declare_item(struct cg *cg, const struct cg_privates *p, const struc
     const char *v = k->var->name, *type = cg_var_type(cg, k->var, CG_UNQUALIFIED);
     (void)p;
     if (k->var->type->kind == OMPT_ARRAY || k->udr) {
-        cg_line(cg, "%s %s;", type, v);
+        cg_line(cg, "%s %s%s;", type, v, cg_aligned(cg, k));
         cg_line(cg, "%s", cg_initial_item(cg, k));
     } else {
-        cg_line(cg, "%s %s = %s;", type, v, cg_identity(cg, k->elem, k->sharing->clause->op));
+        cg_line(cg, "%s %s%s = %s;", type, v, cg_aligned(cg, k),
+                cg_identity(cg, k->elem, k->sharing->clause->op));
     }
 }
 

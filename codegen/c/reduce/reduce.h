@@ -56,6 +56,7 @@ struct cg_private {
     struct omp_place place;
     bool bounds;       /* the type's run-time bounds must be computed here */
     const char *saved; /* environment to restore */
+    int64_t align;     /* that clause `allocate` asks for, or 0 */
     /* reductions: */
     const struct omp_type *elem; /* the type of one element */
     const char *count;           /* arrays: the elements; NULL while they are not computed yet */
@@ -166,6 +167,8 @@ void cg_scan_loop(struct cg *, const struct omp_construct *, const struct cg_pri
 
 /* Declares @o_v, a pointer to the original (reduce/private.c). */
 void cg_find_original(struct cg *, struct cg_private *, const char *outside);
+/* An attribute for the copy's declaration, after the name, or "". */
+const char *cg_aligned(struct cg *, const struct cg_private *);
 
 /* ------------------------------------------------------ the way (reduce/reduction.c) */
 /* The type of one element of what is reduced; NULL: none is known. */

@@ -36,7 +36,8 @@
 static void declare_item(struct cg *cg, const struct cg_privates *p, const struct cg_private *k)
 {
     (void)p;
-    cg_line(cg, "%s %s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name);
+    cg_line(cg, "%s %s%s;", cg_var_type(cg, k->var, CG_UNQUALIFIED), k->var->name,
+            cg_aligned(cg, k));
 }
 
 /* Each iteration begins with the initial value. */

@@ -83,6 +83,12 @@ void count_call(int i)
     calls++;
 }
 
+void share_out(int *who, int n)
+{
+    #pragma omp for schedule(runtime)
+    for (int i = 0; i < n; i++) who[i] = omp_get_thread_num();
+}
+
 int calls_in_region(void)
 {
     int r;

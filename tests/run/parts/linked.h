@@ -14,6 +14,7 @@ void sum_pairs(const struct pair *, int n, struct pair *out);
 void exchange(int *shared, int n, int *bad);
 void count_call(int i);
 int sum_row(void);
+void share_out(int *who, int n);
 #pragma omp end declare target
 extern int row[4];
 #pragma omp declare target link(row)

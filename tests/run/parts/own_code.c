@@ -19,6 +19,7 @@ int far_target(int *a, int n)
 }
 int (*far_pointer(void))(int *, int) { return far_target; }
 
+void far_schedule(int chunk) { omp_set_schedule(omp_sched_static, chunk); }
 int far_regions(void)
 {
     int a[16], r;
