@@ -107,48 +107,61 @@ static void drop_register(struct fe *fe, unsigned begin, unsigned name, unsigned
             memset(p, ' ', N);
 }
 
+static enum omp_storage storage_of(const struct fe *fe, CXCursor c)
+{
+    enum CX_StorageClass sc = clang_Cursor_getStorageClass(c);
+    return clang_getCursorKind(c) == CXCursor_ParmDecl ? OMPS_PARAM
+           : !fe->in || sc == CX_SC_Extern             ? OMPS_GLOBAL
+           : sc == CX_SC_Static                        ? OMPS_STATIC_LOCAL
+                                                       : OMPS_LOCAL;
+}
+
+/* `extern` in a block: the device text calls it otherwise, and this declares nothing. */
+static void rename_in_block(struct fe *fe, struct omp_var *v, unsigned at)
+{
+    v->in_blocks = true;
+    *VEC_PUSH(fe->a, &fe->renames) =
+        (struct omp_rename){ at, (unsigned)strlen(v->name),
+                             arena_printf(fe->a, "%sno_%s", fe->u->prefix, v->name) };
+}
+
+static void add_variable_decl(struct fe *fe, CXCursor c, struct omp_var *v, bool definition)
+{
+    struct omp_extent e = fe_extent(fe, c);
+    e.end = walk_decl_end(fe, e.end);
+    struct omp_decl *d = walk_add_decl(fe, OMPD_VARIABLE, e);
+    d->var = v;
+    d->place = fe_place(fe->u, fe_location(fe, c));
+    d->tentative = !definition;
+    v->is_weak |= !fe->in && is_weak(fe, c);
+}
+
 void walk_on_var(struct fe *fe, CXCursor c)
 {
-    bool parameter = clang_getCursorKind(c) == CXCursor_ParmDecl;
+    enum omp_storage storage = storage_of(fe, c);
     enum CX_StorageClass sc = clang_Cursor_getStorageClass(c);
     struct omp_var *v = fe_var_of(fe, c);
-    CXCursor init = clang_Cursor_getVarDeclInitializer(c);
-    bool known = v != NULL, definition = sc != CX_SC_Extern || !clang_Cursor_isNull(init);
-    bool file_scope = !fe->in || sc == CX_SC_Extern;
+    bool known = v != NULL;
+    bool definition =
+        sc != CX_SC_Extern || !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(c));
     if (!v) {
-        v = new_var(fe, c,
-                    parameter            ? OMPS_PARAM
-                    : file_scope         ? OMPS_GLOBAL
-                    : sc == CX_SC_Static ? OMPS_STATIC_LOCAL
-                                         : OMPS_LOCAL);
+        v = new_var(fe, c, storage);
         v->is_extern = !definition;
     }
     if (!known || (definition && !v->init.end))
         describe_var(fe, v, c);
     else if (clang_getCursorType(c).kind == CXType_ConstantArray && !v->type->size)
         v->type = fe_type(fe, clang_getCursorType(c));
-    if (definition)
-        v->is_extern = false;
+    v->is_extern &= !definition;
     v->is_static |= sc == CX_SC_Static;
     unsigned at = fe_location(fe, c);
-    if (fe->in && sc == CX_SC_Extern) {
-        v->in_blocks = true; /* the device text calls it otherwise, and this declares nothing */
-        *VEC_PUSH(fe->a, &fe->renames) =
-            (struct omp_rename){ at, (unsigned)strlen(v->name),
-                                 arena_printf(fe->a, "%sno_%s", fe->u->prefix, v->name) };
-    }
+    if (fe->in && sc == CX_SC_Extern)
+        rename_in_block(fe, v, at);
     if (sc == CX_SC_Register)
-        drop_register(fe, parameter ? fe_begin(fe, c) : fe->declaration, at,
+        drop_register(fe, storage == OMPS_PARAM ? fe_begin(fe, c) : fe->declaration, at,
                       at + (unsigned)strlen(v->name));
-    if (file_scope) {
-        struct omp_extent e = fe_extent(fe, c);
-        struct omp_decl *d = walk_add_decl(
-            fe, OMPD_VARIABLE, (struct omp_extent){ e.begin, walk_decl_end(fe, e.end) });
-        d->var = v;
-        d->place = fe_place(fe->u, at);
-        d->tentative = !definition;
-        v->is_weak |= !fe->in && is_weak(fe, c);
-    }
+    if (storage == OMPS_GLOBAL)
+        add_variable_decl(fe, c, v, definition);
     walk_children(fe, c);
 }
 

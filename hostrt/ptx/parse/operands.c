@@ -61,30 +61,42 @@ struct operand parse_name_operand(struct parser *p, const char *name)
                              .lanes = (const uint64_t *)(void *)parse_keep(p, name) };
 }
 
+static struct operand vector_operand(struct parser *p)
+{
+    struct operand o = { .kind = O_VECTOR };
+    do
+        *PUSH(p, o.parts, o.n) = parse_operand(p);
+    while (parse_accept(p, ','));
+    parse_expect(p, '}');
+    return o;
+}
+
+/* mov.u64 %rd1, name+8 */
+static struct operand with_addend(struct parser *p, struct operand o)
+{
+    if (o.kind == O_REG || !parse_accept(p, '+'))
+        return o;
+    uint64_t more = strtoull(parse_word(p), NULL, 0);
+    if (o.kind == O_CONST)
+        return constant(p, o.value + more);
+    o.value += more;
+    return o;
+}
+
 struct operand parse_operand(struct parser *p)
 {
-    if (parse_accept(p, '{')) {
-        struct operand o = { .kind = O_VECTOR };
-        do
-            *PUSH(p, o.parts, o.n) = parse_operand(p);
-        while (parse_accept(p, ','));
-        parse_expect(p, '}');
-        return o;
-    }
+    if (parse_accept(p, '{'))
+        return vector_operand(p);
     if (parse_accept(p, '!')) {
         struct operand o = parse_operand(p);
         o.negated = true;
         return o;
     }
     bool negative = parse_accept(p, '-');
-    parse_word(p);
     uint64_t value;
     enum type type;
-    if (parse_number(p->word, &value, &type)) {
-        struct operand o = constant(p, negative ? (type == T_F32   ? value ^ 1u << 31
-                                                   : type == T_F64 ? value ^ 1ull << 63
-                                                                   : -value)
-                                                : value);
+    if (parse_number(parse_word(p), &value, &type)) {
+        struct operand o = constant(p, parse_signed(value, type, negative));
         o.index = type;
         return o;
     }
@@ -92,31 +104,16 @@ struct operand parse_operand(struct parser *p)
         parse_fail(p, "an operand expected before '%.20s'", p->at);
     if (parse_word_is(p, "_"))
         return (struct operand){ .kind = O_NONE };
-    struct operand o = parse_name_operand(p, p->word);
-    if (o.kind != O_REG && parse_next_is(p, '+')) { /* mov.u64 %rd1, name+8 */
-        p->at++;
-        uint64_t more = strtoull(parse_word(p), NULL, 0);
-        o = o.kind == O_CONST ? constant(p, o.value + more) : o;
-        if (o.kind != O_CONST)
-            o.value += more;
-    }
-    return o;
+    return with_addend(p, parse_name_operand(p, p->word));
 }
 
 /* A floating-point constant has double precision unless it is written 0f…; f32 takes it rounded. */
 void parse_fit_constants(struct parser *p, struct instruction *i)
 {
     enum type t = i->type2 ? i->type2 : i->type;
-    for (unsigned k = 0; k < i->nsources; k++) {
-        double d;
-        uint32_t bits;
-        if (i->s[k].kind != O_CONST || i->s[k].index != T_F64 || t != T_F32)
-            continue;
-        memcpy(&d, &i->s[k].value, sizeof d);
-        float f = (float)d;
-        memcpy(&bits, &f, sizeof bits);
-        i->s[k] = constant(p, bits);
-    }
+    for (unsigned k = 0; k < i->nsources; k++)
+        if (i->s[k].kind == O_CONST && i->s[k].index == T_F64 && t == T_F32)
+            i->s[k] = constant(p, parse_narrowed(i->s[k].value));
 }
 
 static uint64_t read_offset(struct parser *p)

@@ -59,6 +59,8 @@ void parse_skip_to(struct parser *, char end); /* past `end`, outside of braces 
 char *parse_keep(struct parser *, const char *);
 /* A literal's bits; 0f… and 0d… are bits of float and double. */
 bool parse_number(const char *, uint64_t *value, enum type *);
+uint64_t parse_signed(uint64_t value, enum type, bool negative);
+uint64_t parse_narrowed(uint64_t f64); /* to f32 */
 void *parse_grow(struct parser *, void *old, unsigned n, size_t each);
 #define PUSH(p, array, n) (array = parse_grow(p, array, n, sizeof *(array)), &(array)[(n)++])
 

@@ -130,3 +130,21 @@ bool parse_number(const char *s, uint64_t *value, enum type *type)
     }
     return *end == 0;
 }
+
+uint64_t parse_signed(uint64_t value, enum type t, bool negative)
+{
+    return !negative    ? value
+           : t == T_F32 ? value ^ 1u << 31
+           : t == T_F64 ? value ^ 1ull << 63
+                        : -value;
+}
+
+uint64_t parse_narrowed(uint64_t value)
+{
+    double d;
+    uint32_t bits;
+    memcpy(&d, &value, sizeof d);
+    float f = (float)d;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}

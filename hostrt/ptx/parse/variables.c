@@ -4,33 +4,40 @@
 #include "hostrt/ptx/parse/parser.h"
 
 /* ------------------------------------------------------------------ declarations */
+/* .ptr .global .align 1 */
+static void skip_pointer(struct parser *p)
+{
+    while (parse_next_is(p, '.')) {
+        parse_word(p);
+        if (parse_word_is(p, ".align"))
+            parse_word(p);
+    }
+}
+
+/* What stands before the name, which is the parser's word then; elements of a vector. */
+static unsigned read_qualifiers(struct parser *p, struct declaration *d)
+{
+    unsigned vector = 1;
+    while (parse_word(p)[0] == '.') {
+        if (parse_word_is(p, ".align"))
+            d->align = (unsigned)strtoul(parse_word(p), NULL, 10);
+        else if (parse_word_is(p, ".ptr"))
+            skip_pointer(p);
+        else if (parse_word_is(p, ".v2") || parse_word_is(p, ".v4"))
+            vector = (unsigned)(p->word[2] - '0');
+        else if (ptx_type_named(p->word + 1))
+            d->type = ptx_type_named(p->word + 1);
+        else if (parse_word_is(p, ".attribute"))
+            parse_skip_to(p, ')');
+    }
+    return vector;
+}
+
 /* After the state space: `.align 8 .b8 name[512]`, `.u64 .ptr .global .align 1 name`. */
 void parse_declaration(struct parser *p, struct declaration *d)
 {
     *d = (struct declaration){ .count = 1 };
-    unsigned vector = 1;
-    for (;;) {
-        parse_word(p);
-        if (parse_word_is(p, ".align")) {
-            d->align = (unsigned)strtoul(parse_word(p), NULL, 10);
-        } else if (parse_word_is(p, ".ptr")) {
-            while (parse_next_is(p, '.')) {
-                parse_word(p);
-                if (parse_word_is(p, ".align"))
-                    parse_word(p);
-            }
-        } else if (parse_word_is(p, ".v2") || parse_word_is(p, ".v4")) {
-            vector = (unsigned)(p->word[2] - '0');
-        } else if (p->word[0] == '.' && ptx_type_named(p->word + 1)) {
-            d->type = ptx_type_named(p->word + 1);
-        } else if (p->word[0] == '.') {
-            if (!parse_word_is(p, ".attribute"))
-                continue;
-            parse_skip_to(p, ')');
-        } else {
-            break;
-        }
-    }
+    unsigned vector = read_qualifiers(p, d);
     if (!d->type)
         parse_fail(p, "a declaration of '%s' without a type", p->word);
     memcpy(d->name, p->word, sizeof d->name);
@@ -55,48 +62,49 @@ static void add_relocation(struct parser *p, struct variable *v, struct relocati
     *PUSH(p, v->relocations, v->nrelocations) = r;
 }
 
-/* One element: a number, a symbol with an addend, generic(symbol), 0xFF00(symbol). */
+/* A symbol or generic(symbol), with an addend. */
+static void read_symbol(struct parser *p, struct relocation *r)
+{
+    r->generic = parse_word_is(p, "generic");
+    if (r->generic) {
+        parse_expect(p, '(');
+        parse_word(p);
+    }
+    r->symbol = parse_keep(p, p->word);
+    if (r->generic)
+        parse_expect(p, ')');
+    bool minus = parse_next_is(p, '-');
+    if (minus || parse_next_is(p, '+')) {
+        p->at++;
+        r->addend = strtoll(parse_word(p), NULL, 0);
+        r->addend = minus ? -r->addend : r->addend;
+    }
+}
+
+/* One element: a number, a symbol or one byte of it, 0xFF00(symbol). */
 static void read_initial_value(struct parser *p, struct variable *v, uint64_t at, unsigned size)
 {
     bool negative = parse_accept(p, '-');
-    uint64_t value, mask = 0;
+    uint64_t value;
     enum type type;
-    parse_word(p);
-    bool is_number = parse_number(p->word, &value, &type);
-    bool is_mask = is_number && parse_next_is(p, '(');
-    if (is_number && !is_mask) {
-        if (negative)
-            value = -value;
+    struct relocation r = { .at = at, .shift = 64 };
+    bool is_number = parse_number(parse_word(p), &value, &type);
+    if (is_number && !parse_next_is(p, '(')) {
+        value = parse_signed(value, type, negative);
+        value = type == T_F64 && size == 4 ? parse_narrowed(value) : value;
         memcpy(v->init + at, &value, size);
         return;
     }
-    struct relocation r = { .at = at, .shift = 64 };
-    if (is_mask)
-        mask = value;
-    if (is_mask || parse_word_is(p, "generic")) {
+    if (is_number) {
         parse_expect(p, '(');
-        r.generic = !is_mask;
         parse_word(p);
-        if (parse_word_is(p, "generic")) {
-            r.generic = true;
-            parse_expect(p, '(');
-            r.symbol = parse_keep(p, parse_word(p));
-            parse_expect(p, ')');
-        } else {
-            r.symbol = parse_keep(p, p->word);
-        }
-        if (is_mask && parse_accept(p, '+'))
-            r.addend = strtoll(parse_word(p), NULL, 0);
-        parse_expect(p, ')');
-        for (r.shift = is_mask ? 0 : 64; is_mask && !(mask & 0xff); mask >>= 8)
-            r.shift += 8;
-    } else {
-        r.symbol = parse_keep(p, p->word);
     }
-    if (parse_accept(p, '+'))
-        r.addend = strtoll(parse_word(p), NULL, 0);
-    else if (parse_next_is(p, '-'))
-        p->at++, r.addend = -strtoll(parse_word(p), NULL, 0);
+    read_symbol(p, &r);
+    if (is_number) {
+        parse_expect(p, ')');
+        for (r.shift = 0; value && !(value & 0xff); value >>= 8)
+            r.shift += 8;
+    }
     add_relocation(p, v, r);
 }
 
