@@ -32,22 +32,16 @@ size_t text_add(struct text *t, const void *p, size_t n)
 void text_puts(struct text *t, const char *s) { text_add(t, s, strlen(s)); }
 void text_putc(struct text *t, char c) { text_add(t, &c, 1); }
 
-void text_vprintf(struct text *t, const char *fmt, va_list ap)
+void text_printf(struct text *t, const char *fmt, ...)
 {
-    va_list again;
+    va_list ap, again;
+    va_start(ap, fmt);
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
     reserve(t, (size_t)n);
     vsnprintf(t->s + t->n, (size_t)n + 1, fmt, ap);
     t->n += (size_t)n;
-}
-
-void text_printf(struct text *t, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    text_vprintf(t, fmt, ap);
     va_end(ap);
 }
 

@@ -14,7 +14,6 @@ size_t text_add(struct text *, const void *, size_t n); /* -> where it begins; N
 void text_puts(struct text *, const char *);
 void text_putc(struct text *, char);
 void text_printf(struct text *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void text_vprintf(struct text *, const char *fmt, va_list) __attribute__((format(printf, 2, 0)));
 
 struct words { /* { 0 } is empty */
     const char **v;

@@ -64,13 +64,12 @@ void drv_temp_remove_all(void);
 
 /* ------------------------------------------------------------------ tools (tools.c) */
 const char *drv_clang(void);
-void drv_check_clang(void);
-/* that OMPGPU_CLANG names one of our version */ /* full path; an error when there is none */
+void drv_check_clang(void); /* that OMPGPU_CLANG names one of our version */
+/* full path; an error when there is none */
 const char *drv_host_cc(const struct options *);
 const char *drv_lib_dir(void); /* …/lib of this tree */
 /* …/lib/ompgpu/name; an error when it is missing */
 const char *drv_tool(const char *name);
-const char *drv_cuda_dir(const struct options *);     /* NULL: none */
 const char *drv_ptxas(const struct options *);        /* NULL: none */
 const char *drv_libdevice(const struct options *);    /* NULL: none */
 const char *drv_cuda_version(const struct options *); /* "13.0" or NULL */

@@ -116,7 +116,7 @@ static const char *cuda_of_path(void)
     return dir;
 }
 
-const char *drv_cuda_dir(const struct options *o)
+static const char *cuda_dir(const struct options *o)
 {
     static const char *dir;
     static bool looked;
@@ -144,7 +144,7 @@ const char *drv_cuda_dir(const struct options *o)
 
 static const char *in_cuda(const struct options *o, const char *const names[], unsigned n)
 {
-    const char *dir = drv_cuda_dir(o);
+    const char *dir = cuda_dir(o);
     for (unsigned i = 0; dir && i < n; i++) {
         const char *path = mem_printf("%s/%s", dir, names[i]);
         if (file_exists(path))

@@ -9,6 +9,7 @@
 # A batch is compiled in auto mode at -O2 and -O0, and in one of the other three forms in turn: generic at -O2, generic at -O0, spmd at -O0 -g.  These are half of
 # the test's time, and each still sees a third of the regions; of 5000 regions that
 # is so for spmd alone.  With OMPGPU_FUZZ_COUNT=N each batch gets all forms.
+# The long form executes the PTX of every tenth batch, too: in random orders, once with stores that others see late.
 # What auto mode refuses, spmd mode would, too (tests/modes/refuse.t).
 # shellcheck disable=SC1091,SC2015,SC2016,SC2086
 . tests/lib.sh
@@ -67,10 +68,22 @@ only() {
 }
 # has_form SEED N: the batch that begins with this seed gets form N of those that cost most
 has_form() { case $every in *$2*) return 0 ;; esac; [ $(($1 / size % 3)) = "$2" ]; }
+# executed FLAGS…: as PTX
+executed() {
+    in_time "$CC" --gpu-arch=sm_75 -w --host-cc="$T/quick" "$@" f.c -o f 2>log || { sed 5q log; return 1; }
+    for memory in strong weak; do
+        OMPGPU_DEVICE=ptx OMPGPU_PTX_SCHEDULE=$schedule OMPGPU_PTX_MEMORY=$memory OMP_TEAMS_THREAD_LIMIT=$((schedule % 3 * 32 + 33)) in_time ./f >got 2>error ||
+            { echo "exit code $?"; sed 5q error; }
+        same want got || { echo "seeds $seeds with $*: as PTX, OMPGPU_PTX_SCHEDULE=$schedule, $memory memory"; return 1; }
+    done
+}
 # batch FIRST LAST, in a directory of its own: says what is wrong, on standard output
 batch() {
     all=$(seq -s ' ' "$1" "$2") batch_bad=0 schedule=${OMPGPU_FUZZ_SCHEDULE:-$1}
     mkdir "$T/$1" && cd "$T/$1" && only "$all" && "$CLANG" -w -O1 f.c -o plain && ./plain >want || return 1
+    if [ -n "$MACHINE" ] && [ $(($1 / size % 10)) = 0 ]; then
+        for flags in -O2 "-O2 -fompgpu-mode=generic" "-O0 -g"; do executed $flags || batch_bad=1; done
+    fi
     one -O2 || batch_bad=1
     seeds_with "$costly" >costly
     seeds_with 'OMP120' >late

@@ -45,7 +45,7 @@ const char *cg_identity(struct cg *cg, const struct omp_type *t, enum omp_red_op
     }
 }
 
-const char *cg_combined(struct cg *cg, enum omp_red_op op, const char *a, const char *b)
+static const char *combined_values(struct cg *cg, enum omp_red_op op, const char *a, const char *b)
 {
     return cg_strf(cg, omp_reduction_ops[op].combination, a, b);
 }
@@ -65,7 +65,7 @@ const char *cg_combine(struct cg *cg, const struct cg_private *p, const char *a,
     if (p->udr)
         return cg_strf(cg, "@udr_%s(&%s, (%s *)&%s);", p->udr, a,
                        cg_type(cg, p->elem, "", CG_UNQUALIFIED), b);
-    return cg_strf(cg, "%s = %s;", a, cg_combined(cg, p->sharing->clause->op, a, b));
+    return cg_strf(cg, "%s = %s;", a, combined_values(cg, p->sharing->clause->op, a, b));
 }
 
 const char *cg_initial(struct cg *cg, const struct cg_private *p, const char *copy,

@@ -187,7 +187,6 @@ unsigned cg_kernel_counts(unsigned variables, unsigned arrays);
 /* The operator's initial value, an expression; NULL: the type cannot be reduced by it. */
 const char *cg_identity(struct cg *, const struct omp_type *, enum omp_red_op);
 /* a OP b, an expression. */
-const char *cg_combined(struct cg *, enum omp_red_op, const char *a, const char *b);
 /* Statements for one element: a = a OP b; copy = initial value. */
 const char *cg_combine(struct cg *, const struct cg_private *, const char *a, const char *b);
 const char *cg_initial(struct cg *, const struct cg_private *, const char *copy,

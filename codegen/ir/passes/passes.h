@@ -93,7 +93,6 @@ LLVMValueRef ir_make_heap_object(struct ir_unit *, LLVMBuilderRef, LLVMValueRef 
  * it from being private. */
 void ir_note_shared(const struct ir_unit *, struct ir_kernel *, LLVMValueRef variable,
                     uint64_t bytes, bool in_heap, unsigned room);
-void ir_note_captured(const struct ir_unit *, struct ir_kernel *, LLVMValueRef variable);
 void ir_drop_lifetime_marks(LLVMValueRef pointer);
 /* frame.c: arrays of run-time size of a kernel's region function, where some are shared with
  * others, become blocks of the team heap; calls for the main thread. */

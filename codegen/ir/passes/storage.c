@@ -56,7 +56,7 @@ static LLVMValueRef keeping_call(LLVMValueRef pointer)
     return NULL;
 }
 
-void ir_note_captured(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable)
+static void note_captured(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable)
 {
     LLVMValueRef call = keeping_call(variable);
     if (!k || !k->input->remarks || !call)
@@ -96,5 +96,5 @@ void ir_note_shared(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef v
             k, v.at, "OMP112",
             "moved %s to %sthe team heap in global memory, since other threads can reach it; %s",
             v.text, size, remedy);
-    ir_note_captured(u, k, variable);
+    note_captured(u, k, variable);
 }

@@ -192,44 +192,46 @@ HANDLER(bmsk)
     DONE;
 }
 
-static handler *by_size(const struct instruction *i, handler *h16, handler *h32, handler *h64)
-{
-    unsigned size = ptx_type_size(i->type);
-    return size == 2 ? h16 : size == 4 ? h32 : size == 8 ? h64 : NULL;
-}
+/* By size and, in the second table, with sign. */
+#define ANY(h) { h, h, h }
+static handler *const by_size[][3] = {
+    [I_AND] = ANY(and_bits),
+    [I_OR] = ANY(or_bits),
+    [I_XOR] = ANY(xor_bits),
+    [I_NOT] = { not_16, not_32, not_64 },
+    [I_CNOT] = { cnot_16, cnot_32, cnot_64 },
+    [I_SHL] = { shl_16, shl_32, shl_64 },
+    [I_SHR] = { shr_u16, shr_u32, shr_u64 },
+    [I_LOP3] = { NULL, lop3, NULL },
+    [I_POPC] = { NULL, popc_32, popc_64 },
+    [I_CLZ] = { NULL, clz_32, clz_64 },
+    [I_BREV] = { NULL, brev_32, brev_64 },
+    [I_BFIND] = { NULL, bfind_u32, bfind_u64 },
+    [I_BFE] = { NULL, bfe, bfe },
+    [I_BFI] = { NULL, bfi, bfi },
+    [I_BMSK] = { NULL, bmsk, NULL },
+    [I_PRMT] = { NULL, prmt, NULL },
+};
+static handler *const by_size_signed[][3] = {
+    [I_SHR] = { shr_s16, shr_s32, shr_s64 },
+    [I_BFIND] = { NULL, bfind_s32, bfind_s64 },
+};
 
 bool ptx_select_bits(struct instruction *i)
 {
-    bool s = ptx_type_is_signed(i->type);
-    switch (i->row->operation) {
-    case I_AND: i->run = and_bits; break;
-    case I_OR: i->run = or_bits; break;
-    case I_XOR: i->run = xor_bits; break;
-    case I_NOT: i->run = by_size(i, not_16, not_32, not_64); break;
-    case I_CNOT: i->run = by_size(i, cnot_16, cnot_32, cnot_64); break;
-    case I_SHL: i->run = by_size(i, shl_16, shl_32, shl_64); break;
-    case I_SHR:
-        i->run = s ? by_size(i, shr_s16, shr_s32, shr_s64) : by_size(i, shr_u16, shr_u32, shr_u64);
-        break;
-    case I_SHF: i->run = i->left ? shf_l : shf_r; break;
-    case I_LOP3: i->run = lop3; break;
-    case I_POPC: i->run = by_size(i, NULL, popc_32, popc_64); break;
-    case I_CLZ: i->run = by_size(i, NULL, clz_32, clz_64); break;
-    case I_BREV: i->run = by_size(i, NULL, brev_32, brev_64); break;
-    case I_BFIND:
-        i->run =
-            s ? by_size(i, NULL, bfind_s32, bfind_s64) : by_size(i, NULL, bfind_u32, bfind_u64);
-        break;
-    case I_BFE: i->run = bfe; break;
-    case I_BFI: i->run = bfi; break;
-    case I_BMSK: i->run = bmsk; break;
-    case I_PRMT: i->run = prmt; break;
-    default: break;
-    }
+    unsigned operation = i->row->operation, size = ptx_type_size(i->type);
+    unsigned column = size == 2 ? 0 : size == 4 ? 1 : 2;
+    bool has_sign = operation == I_SHR || operation == I_BFIND;
     if (i->type == T_PRED)
-        i->run = i->row->operation == I_AND || i->row->operation == I_OR ||
-                         i->row->operation == I_XOR || i->row->operation == I_NOT
+        i->run = operation == I_AND || operation == I_OR || operation == I_XOR || operation == I_NOT
                      ? ptx_predicate_logic
                      : NULL;
+    else if (size != 2 && size != 4 && size != 8)
+        i->run = NULL;
+    else if (operation == I_SHF)
+        i->run = size == 4 ? i->left ? shf_l : shf_r : NULL;
+    else
+        i->run =
+            (has_sign && ptx_type_is_signed(i->type) ? by_size_signed : by_size)[operation][column];
     return i->run != NULL;
 }

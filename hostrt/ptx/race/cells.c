@@ -31,7 +31,7 @@ static struct page {
     uint64_t number;
     struct cell cells[PAGE_WORDS];
 } **pages, *used_pages; /* of global memory: by number; all of them */
-struct race_team *race_teams;
+static struct race_team *race_teams;
 
 static void *zeroed(size_t n, size_t each)
 {
@@ -122,6 +122,14 @@ static bool is_conflict(const struct record *a, const struct record *b)
 }
 
 /* Lanes `who` of the record and the access race. */
+static struct race_team *race_team_numbered(unsigned number)
+{
+    struct race_team *r = race_teams;
+    while (r && r->team->number != number)
+        r = r->next;
+    return r;
+}
+
 static void found(const struct access *x, const struct record *r, lanes who)
 {
     struct team *t = x->g->warp->team;
@@ -336,14 +344,6 @@ void ptx_race_team_begin(struct team *t)
     t->race->shared = zeroed(t->shared_size / WORD + 1, sizeof *t->race->shared);
     for (unsigned k = 0; k < t->nwarps * WARP; k++)
         t->race->threads[k].epoch = 1;
-}
-
-struct race_team *race_team_numbered(unsigned number)
-{
-    struct race_team *r = race_teams;
-    while (r && r->team->number != number)
-        r = r->next;
-    return r;
 }
 
 static void forget_order(struct order *o)

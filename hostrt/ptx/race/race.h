@@ -77,8 +77,6 @@ struct race_team {
     struct cell *shared; /* by word */
     struct load **loads; /* by slot: of each thread the last load, or NULL */
 };
-extern struct race_team *race_teams;
-struct race_team *race_team_numbered(unsigned);
 struct sync { /* of a location that strong accesses use */
     struct known *near, *wide;
     unsigned near_team;
