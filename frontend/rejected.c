@@ -11,8 +11,8 @@
  *
  * `target loop` makes it crash: the two directives stand on two lines.
  *
- * `target update` of a static variable.  Only the check sees the directive: it gets a text without.
- */
+ * `target update` of a static variable, and device(omp_initial_device), which is negative.  Only
+ * the check sees them: it gets a text without. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +273,16 @@ static void drop_updates(struct fe *fe, edit_list *l)
     }
 }
 
+static void replace_negative_devices(struct fe *fe, edit_list *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        const struct omp_clause *k = fe_clause(c, OMPC_DEVICE);
+        if (k && k->expr.is_constant && k->expr.value < 0 && !updates_static(c))
+            add_edit(fe, l, k->expr.extent.begin, k->expr.extent.end - k->expr.extent.begin, "0");
+    }
+}
+
 void fe_find_rejected(struct fe *fe)
 {
     edit_list all = { 0 }, check = { 0 };
@@ -281,6 +291,7 @@ void fe_find_rejected(struct fe *fe)
     if (all.n)
         fe->u->accepted = edited_text(fe, &all);
     drop_updates(fe, &check);
+    replace_negative_devices(fe, &check);
     if (check.n)
         fe->u->checked = edited_text(fe, &check);
 }

@@ -2,10 +2,8 @@
 #include_next <omp.h>
 #ifndef OMPGPU_OMP_H
 #define OMPGPU_OMP_H
-/* -1, but no integer constant expression: clang 22 refuses a negative one as argument of `device`.
- */
 #ifndef omp_initial_device
-#define omp_initial_device ((int)-1.0)
+#define omp_initial_device (-1)
 #endif
 #ifndef omp_invalid_device
 #define omp_invalid_device (-2)

@@ -2,8 +2,35 @@
 #include "check.h"
 #include <stdint.h>
 
+/* integer constant expressions, also for the preprocessor */
+#if omp_initial_device == omp_invalid_device
+#error
+#endif
+enum { HOST = omp_initial_device };
+static const int devices[] = { [omp_initial_device + 1] = omp_initial_device };
+
+static void devices_by_name(void)
+{
+    int bad = 0, a[4] = { 0 };
+    switch (devices[0]) {
+    case omp_invalid_device: bad++; break;
+    case omp_initial_device: break;
+    default: bad++;
+    }
+#pragma omp target parallel for device(HOST) map(tofrom: a)
+    for (int i = 0; i < 4; i++)
+        a[i] = omp_is_initial_device();
+#pragma omp target data device(omp_initial_device) map(a)
+    a[0]++;
+#pragma omp target enter data device(omp_initial_device) map(to: a)
+#pragma omp target update device(HOST) to(a)
+#pragma omp target exit data device(-1) map(from: a)
+    CHECK(bad == 0 && a[0] == 2 && a[3] == 1);
+}
+
 int main(void)
 {
+    devices_by_name();
     int sum[4] = { 0 }, bad = 0, on = 0, n = 100;
 #pragma omp target teams distribute num_teams(2) thread_limit(40) map(tofrom: sum, on) map(tofrom: bad) reduction(+: bad)
     for (int t = 0; t < 4; t++) {

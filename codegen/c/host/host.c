@@ -204,6 +204,12 @@ static bool has_traits(const struct omp_clause *k)
     return k->kind == OMPC_USES_ALLOCATORS && k->value;
 }
 
+/* omp_initial_device, for one; the host version runs on the host, whatever the clause says */
+static bool is_negative_device(const struct omp_clause *k)
+{
+    return k->kind == OMPC_DEVICE && k->expr.is_constant && k->expr.value < 0;
+}
+
 /* The construct as the user wrote it, but for what clang cannot compile. */
 static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
@@ -216,11 +222,13 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
         end--;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (!is_hard(k) && !has_traits(k))
+        if (!is_hard(k) && !has_traits(k) && !is_negative_device(k))
             continue;
         cg_write(cg, cg->unit->text + at, k->extent.begin - at);
         if (has_traits(k))
             cg_puts(cg, "uses_allocators(omp_default_mem_alloc)");
+        else if (is_negative_device(k))
+            cg_puts(cg, "device(0)");
         else
             hard_clause(cg, k);
         at = k->extent.end;
