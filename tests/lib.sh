@@ -122,8 +122,8 @@ elif have_gpu; then ARCH=--gpu-arch=native
 else ARCH=--gpu-arch=emu
 fi
 # The PTX of a program has two forms: without and with what sm_80 brought (redux.sync).  The oldest and the newest generation have one each; those
-# between assemble the same text and are left to the long form.  In the short one `program` takes both for what reduces, where the forms differ, and
-# one of them, by the length of the name, for other programs.
+# between assemble the same text and are left to the long form.  In the short one `program` takes both for a program that says `gpus: all` and one of
+# them, by the length of its name, for the others.
 if ! have_ptxas; then GPUS=
 elif [ -n "${OMPGPU_LONG:-}" ]; then GPUS=sm_75,sm_80,sm_90,sm_100
 else GPUS=sm_75,sm_100
@@ -147,9 +147,9 @@ program() {
     shift
     program_flags="$* $(program_says flags)" program_parts=
     for tap_p in $(program_says with); do program_parts="$program_parts $(dirname "$src")/$tap_p"; done
-    case $GPUS:$name in
-    :*) skip "$name: ptxas" "not installed" ;;
-    sm_75,sm_100:reduction* | sm_75,sm_100:scan*) ;;
+    [ -n "$GPUS" ] || skip "$name: ptxas" "not installed"
+    case $GPUS:$(program_says gpus) in
+    sm_75,sm_100:all) ;;
     sm_75,sm_100:*) GPUS=sm_75; [ $((${#name} % 2)) = 0 ] || GPUS=sm_100 ;;
     esac
 }

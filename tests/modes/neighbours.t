@@ -245,7 +245,8 @@ check "much in common: some have their own" has log '[^0-9]2 known parallel regi
 check "… and not all" test "$(grep -c '[^0-9]2 known parallel regions.*OMP131' log)" -lt 10
 check "much in common: runs" env OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_EMU_SCHEDULE=random:2 ./big
 
-for flags in "-O0" "-O0 -g" "-O2 -g"; do
+# -O0 -g and -O2 -g, and with OMPGPU_LONG -O0
+for flags in ${OMPGPU_LONG:+-O0} "-O0 -g" "-O2 -g"; do
     for f in others same unknown; do
         if have_ptxas; then check "$f $flags: for a GPU" "$CC" --gpu-arch=sm_75 $flags -fompgpu-mode=generic -c $f-beside.c -o x.o
         else skip "$f $flags: for a GPU" "no ptxas"; fi

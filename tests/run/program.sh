@@ -9,6 +9,7 @@
 #   with: FILE…          its other files
 #   also: FLAGS, …       forms beside -O2
 #   says: PATTERN        the messages that the compiler gives
+#   gpus: all            -O2 for each GPU of $GPUS, not for one of them
 # FILE.out, where it exists, is the output wanted.
 . tests/lib.sh
 program "$1" ${OMPGPU_LONG:+-DOMPGPU_LONG}

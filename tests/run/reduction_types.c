@@ -1,4 +1,4 @@
-/* the types that reduction_ops.c leaves out: 128-bit integers, complex, _Float16, enum, _Bool in every operator; modifiers */
+/* the types that reduction_ops.c leaves out: 128-bit integers, complex, _Float16, enum, _Bool in every operator; modifiers */ /* gpus: all */
 #include <complex.h>
 #include <limits.h>
 #include "check.h"
