@@ -253,6 +253,15 @@ bool drv_proc_wait_for(struct proc *p, double seconds)
     return p->ended;
 }
 
+double drv_proc_cpu(const struct proc *p)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (p->ended || clock_getcpuclockid(p->pid, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void drv_proc_kill(struct proc *p)
 {
     if (!p->ended)

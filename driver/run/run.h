@@ -34,6 +34,7 @@ void drv_proc_kill_all(void);
 int drv_proc_run(struct proc *); /* start and wait for this one */
 /* from its start on; true: it has ended */
 bool drv_proc_wait_for(struct proc *, double seconds);
+double drv_proc_cpu(const struct proc *); /* seconds; 0 when it has ended */
 void drv_proc_kill(struct proc *);
 void drv_print_command(const struct words *);
 /* "clang crashed (signal 11) while …" and the like; false when the process ended in an orderly way.
