@@ -23,14 +23,14 @@ int n = 1;
 n++; $target
 }
 C
-endless "not allowed" e.c:2:48 memscope <<C
+endless "not allowed" e.c:3:21 memscope <<C
 void f(int n) {
 #pragma omp parallel if(n > 1) \\
     num_threads(2), memscope(all)
 n++; $target
 }
 C
-endless "_Pragma, a macro" e.c:3:23 graph_id <<C
+endless "_Pragma, a macro" e.c:3:1 graph_id <<C
 #define RECORD(id) _Pragma("omp taskgraph graph_id(1)")
 void f(int n) {
 RECORD(1)
@@ -59,7 +59,7 @@ static void g(int n) {
   transparent(1)
 n++; }
 C
-endless "a header of such a file" ./inner.h:2:18 transparent <<'C'
+endless "a header of such a file" ./inner.h:3:3 transparent <<'C'
 #include "inner.h"
 void f(int n) { g(n); }
 C
