@@ -38,6 +38,8 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
 /* ------------------------------------------------------------------ object.c */
 /* The section of the containers in an ELF-64 file, which may be damaged; NULL: none. */
 const Elf64_Shdr *drv_image_section(const void *file, size_t size);
+/* A program or shared library that needs a library whose name begins so. */
+bool drv_needs_library(const char *path, const char *name);
 /* The same as drv_append_image, for an object file that the host compiler wrote. */
 bool drv_fill_image(const char *object, const char *container);
 

@@ -22,20 +22,27 @@ static bool is_elf64(const Elf64_Ehdr *e, size_t size)
            e->e_shoff % sizeof(uint64_t) == 0 && inside(e->e_shoff, sizeof(Elf64_Shdr), size);
 }
 
-const Elf64_Shdr *drv_image_section(const void *file, size_t size)
+/* All sections, and which of them has their names; NULL: the file is no sound ELF-64 file. */
+static const Elf64_Shdr *all_sections(const void *file, size_t size, uint64_t *n, uint64_t *names)
 {
-    static const char wanted[] = ".ompgpu.image";
-    const char *bytes = file;
     const Elf64_Ehdr *e = file;
     if (!is_elf64(e, size))
         return NULL;
     /* Numbers that are too large for their fields are in the first section's header. */
-    const Elf64_Shdr *s = (const Elf64_Shdr *)(bytes + e->e_shoff);
-    uint64_t n = e->e_shnum ? e->e_shnum : s->sh_size;
-    uint64_t names = e->e_shstrndx == SHN_XINDEX ? s->sh_link : e->e_shstrndx;
-    if (n > size / sizeof *s || !inside(e->e_shoff, n * sizeof *s, size) || names >= n)
-        return NULL;
-    for (uint64_t i = 0; i < n; i++) {
+    const Elf64_Shdr *s = (const Elf64_Shdr *)((const char *)file + e->e_shoff);
+    *n = e->e_shnum ? e->e_shnum : s->sh_size;
+    *names = e->e_shstrndx == SHN_XINDEX ? s->sh_link : e->e_shstrndx;
+    bool sound = *n <= size / sizeof *s && inside(e->e_shoff, *n * sizeof *s, size) && *names < *n;
+    return sound ? s : NULL;
+}
+
+const Elf64_Shdr *drv_image_section(const void *file, size_t size)
+{
+    static const char wanted[] = ".ompgpu.image";
+    const char *bytes = file;
+    uint64_t n, names;
+    const Elf64_Shdr *s = all_sections(file, size, &n, &names);
+    for (uint64_t i = 0; s && i < n; i++) {
         uint64_t name = s[names].sh_offset + s[i].sh_name;
         if (s[i].sh_type == SHT_PROGBITS && inside(name, sizeof wanted, size) &&
             memcmp(bytes + name, wanted, sizeof wanted) == 0 &&
@@ -43,6 +50,28 @@ const Elf64_Shdr *drv_image_section(const void *file, size_t size)
             return &s[i];
     }
     return NULL;
+}
+
+bool drv_needs_library(const char *path, const char *name)
+{
+    size_t size;
+    uint64_t n, names;
+    const char *file = file_read(path, &size);
+    const Elf64_Shdr *s = file ? all_sections(file, size, &n, &names) : NULL;
+    for (uint64_t i = 0; s && i < n; i++) {
+        if (s[i].sh_type != SHT_DYNAMIC || s[i].sh_link >= n ||
+            !inside(s[i].sh_offset, s[i].sh_size, size))
+            continue;
+        const Elf64_Dyn *d = (const Elf64_Dyn *)(file + s[i].sh_offset),
+                        *end = d + s[i].sh_size / sizeof *d;
+        for (; d < end; d++) {
+            uint64_t at = s[s[i].sh_link].sh_offset + d->d_un.d_val;
+            if (d->d_tag == DT_NEEDED && inside(at, strlen(name), size) &&
+                text_starts(file + at, name))
+                return true;
+        }
+    }
+    return false;
 }
 
 bool drv_fill_image(const char *object, const char *container)

@@ -1,13 +1,19 @@
 /* link.c - the link: clang (or gcc) as the linker's front end, with libompgpu before the OpenMP
  * library, so that the omp_* routines that know devices are ours.  --as-needed keeps programs that
- * use neither free of it.  When files need device code of each other there is a second link
- * (device_link.c). */
+ * use neither free of both; and where none of the inputs calls us, the program gets no path to our
+ * library, unless the linker has taken it all the same: then it is linked once more.  When files
+ * need device code of each other there is a second link (device_link.c). */
 #include "driver/link/link.h"
 #include "driver/image/image.h"
 #include "driver/pipeline/pipeline.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+static bool is_32_bit(const struct options *o)
+{
+    return drv_has(o, FLAG_M32) || drv_has(o, FLAG_MX32);
+}
 
 /* CMake reads from `ompgpu-cc -v` what it must give to the compiler of another language, where that
  * links the program: -L, -l and archives, but no -rpath, without which the program would not find a
@@ -17,10 +23,10 @@ static void tell_cmake(struct words *w, const char *lib)
     words_add(w, mem_printf("-Wl,-rpath-link,%s/libompgpu.a", lib));
 }
 
-static void our_library(const struct options *o, struct words *w)
+static void our_library(const struct options *o, bool path, struct words *w)
 {
     const char *lib = drv_lib_dir();
-    if (o->no_link_libs || o->is_static)
+    if (o->no_link_libs || o->is_static || is_32_bit(o))
         return;
 #ifdef DRV_SANITIZE
     /* libompgpu.so of this tree needs the program to bring the run-time */
@@ -38,9 +44,10 @@ static void our_library(const struct options *o, struct words *w)
     words_add(w, "-lm"); /* host versions of regions may call math functions; --as-needed drops it
                             where none does */
     words_add(w, "-Wl,--pop-state");
-    if (strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH))
+    if (path && strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH))
         words_add(w, mem_printf("-Wl,-rpath,%s", lib));
     tell_cmake(w, lib);
+    words_add(w, "-Wl,--as-needed"); /* for the OpenMP library, which -fopenmp adds */
 }
 
 /* Objects, libraries and -Wl, in the order of the command line: the linker's result depends on it.
@@ -59,6 +66,23 @@ static void inputs(const struct options *o, const char *const *objects, struct w
     }
 }
 
+/* An input that calls our library, by the names in its bytes. */
+static const char *find_caller(const struct options *o, const char *const *objects, bool archives)
+{
+    static const char prefix[] = "__ompgpu_";
+    for (unsigned i = 0; i < o->nargs; i++) {
+        const char *name = objects[i]                   ? objects[i]
+                           : o->args[i].id == FLAG_FILE ? o->args[i].value
+                                                        : NULL;
+        size_t size = 0;
+        const char *bytes =
+            name && (archives || !text_ends(name, ".a")) ? file_read(name, &size) : NULL;
+        if (bytes && memmem(bytes, size, prefix, sizeof prefix - 1))
+            return o->args[i].value;
+    }
+    return NULL;
+}
+
 /* A static program cannot have device code: images and the CUDA driver come in through dlopen,
  * which needs the dynamic linker. Programs without any are linked as cc links them, and with
  * -fopenmp only where there is a static OpenMP library. */
@@ -72,14 +96,25 @@ static bool has_static_openmp(const struct options *o)
     return text && text[0] == '/';
 }
 
+static void refuse_static(const struct options *o, const char *const *objects)
+{
+    const char *caller = o->is_static ? find_caller(o, objects, false) : NULL;
+    if (caller)
+        diag_fatal(
+            EXIT_COMPILE,
+            "'-static': '%s' has device code, which is loaded with dlopen, as the CUDA driver "
+            "is; a static program has no dynamic linker for that. -static-ompgpu links "
+            "libompgpu.a into a dynamic program",
+            caller);
+}
+
 static void explain_static(const char *errors)
 {
     if (!errors)
         return;
     if (strstr(errors, "__ompgpu_"))
-        diag_error("'-static': device code is loaded with dlopen, which a static program does not "
-                   "have; -static-ompgpu links libompgpu.a "
-                   "into a dynamic program");
+        diag_error("'-static': a library has device code, which a static program cannot load; "
+                   "-static-ompgpu links libompgpu.a into a dynamic program");
     else if (strstr(errors, "__kmpc_") || strstr(errors, "omp_"))
         diag_error("'-static' needs libomp.a, which is not installed (Debian's libomp has only the "
                    "shared library); "
@@ -101,10 +136,13 @@ static bool needs_libatomic(const char *errors)
 
 /* `device`: an object with images that the device link made; NULL: none. */
 static void link_command(const struct options *o, const char *const *objects, const char *device,
-                         const char *to, struct words *w)
+                         const char *to, bool path, struct words *w)
 {
     words_add(w, drv_host_cc(o));
-    if (!o->is_static || o->dry || has_static_openmp(o))
+    bool has_openmp = is_32_bit(o)   ? drv_has(o, FLAG_FOPENMP)
+                      : o->is_static ? o->dry || has_static_openmp(o)
+                                     : true;
+    if (has_openmp)
         drv_host_openmp(o, w);
     drv_add_args(w, o, FOR_LINK);
     if (o->verbose)
@@ -113,16 +151,16 @@ static void link_command(const struct options *o, const char *const *objects, co
     inputs(o, objects, w);
     if (device) /* -u: --gc-sections keeps it */
         WORDS_ADD(w, device, "-Wl,-u," DRV_LINKED_IMAGE);
-    our_library(o, w);
+    our_library(o, path, w);
     WORDS_ADD(w, "-o", to);
 }
 
 static int host_link(const struct options *o, const char *const *objects, const char *device,
-                     const char *to)
+                     const char *to, bool path)
 {
     struct proc p = { 0 };
     const char *output = o->output ? o->output : "a.out";
-    link_command(o, objects, device, to, &p.argv);
+    link_command(o, objects, device, to, path, &p.argv);
     if (o->verbose)
         drv_print_command(&p.argv);
     if (o->dry)
@@ -160,13 +198,17 @@ int drv_link(const struct options *o, const char *const *objects)
 {
     const char *output = o->output ? o->output : "a.out", *device = NULL;
     const char *to = o->dry ? output : drv_output_begin(output);
-    int code = host_link(o, objects, NULL, to);
+    refuse_static(o, objects);
+    bool path = o->dry || find_caller(o, objects, true);
+    int code = host_link(o, objects, NULL, to, path);
+    if (code == 0 && !path && !o->static_ompgpu && drv_needs_library(to, "libompgpu.so"))
+        code = host_link(o, objects, NULL, to, path = true);
     if (code || (!o->dry && is_empty(to)))
         return code;
     if (!o->dry && !o->relocatable)
         code = drv_device_link(o, to, &device);
     if (code == 0 && device)
-        code = host_link(o, objects, device, to);
+        code = host_link(o, objects, device, to, path);
     if (code == 0 && device)
         code = drv_device_link_finish(to);
     if (code == 0 && !o->dry)

@@ -32,6 +32,17 @@ void drv_common_args(const struct options *o, struct words *w)
     words_add(w, "-fno-crash-diagnostics");
 }
 
+/* clang counts `#pragma omp declare target` … `end declare target`, which most programs have, among
+ * what is deprecated; that has no group of its own.  These are the other groups in it that are on.
+ */
+void drv_deprecation_args(const struct options *o, struct words *w)
+{
+    if (o->openmp)
+        WORDS_ADD(w, "-Wno-deprecated", "-Wdeprecated-declarations", "-Wdeprecated-non-prototype",
+                  "-Wdeprecated-attributes", "-Wdeprecated-pragma", "-Wdeprecated-builtins",
+                  "-Wdeprecated-type");
+}
+
 void drv_host_openmp(const struct options *o, struct words *w)
 {
     if (!o->gcc)
@@ -126,6 +137,8 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     struct words dep = { 0 };
     words_add(w, drv_host_cc(o));
     drv_host_openmp(o, w);
+    if (is_c(j) && !o->gcc)
+        drv_deprecation_args(o, w);
     drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");

@@ -173,6 +173,7 @@ static void check(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     WORDS_ADD(&p->argv, drv_clang(), "-fsyntax-only");
     drv_common_args(j->opt, &p->argv);
+    drv_deprecation_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_CHECK);
     drv_dep_args(j, &p->argv);
     if (j->opt->verbose)
@@ -680,6 +681,7 @@ static bool accepted_as_rewritten(const struct job *j, struct proc *check)
         return false;
     WORDS_ADD(&p.argv, drv_clang(), "-fsyntax-only");
     drv_common_args(j->opt, &p.argv);
+    drv_deprecation_args(j->opt, &p.argv);
     drv_add_args(&p.argv, j->opt, FOR_CHECK);
     WORDS_ADD(&p.argv, "-Wno-unused-command-line-argument", "-Wno-gnu", "-x", "cpp-output", text);
     int code = drv_proc_run(&p);

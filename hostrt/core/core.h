@@ -86,6 +86,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
 };
 extern struct ompgpu_settings ompgpu_settings;
 void ompgpu_read_environment(struct ompgpu_settings *);
+void ompgpu_hint_variables(void); /* hint.c: after it */
 /* An environment variable and the `long` that it sets; what is malformed gives a warning and leaves
  * that alone.  Empty counts as not set. */
 struct ompgpu_variable {

@@ -101,6 +101,7 @@ static int make_devices(const struct ompgpu_plugin *plugin, int n)
 static int choose_devices(void)
 {
     ompgpu_read_environment(&ompgpu_settings);
+    ompgpu_hint_variables();
     ompgpu_watch_exit();
     ompgpu_watch_fork();
     if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED) {

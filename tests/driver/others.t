@@ -69,6 +69,45 @@ done
 check "--gpu-arch sm_80" test_must_fail "$CC" --gpu-arch sm_80 -c app.c && cp .log err && check "... says" has err "did you mean '--gpu-arch='"
 check "a flag of clang's that is near" "$CC" -time -### app.c
 if have_ptxas; then check "--ptxas=" "$CC" --gpu-arch=sm_75 --ptxas=-maxrregcount=24,-w -c app.c; else skip "--ptxas=" "not installed"; fi
+# A makefile with a mode for each compiler, of which only CC is replaced.
+cat >Makefile <<'M'
+COMPILER = llvm
+program = bench
+source = app.c
+obj = $(source:.c=.o)
+CFLAGS := -std=gnu99 -Wall
+LDFLAGS = -lm
+ifeq ($(COMPILER),gnu)
+  CFLAGS += -fopenmp -foffload=nvptx-none -foffload-options=nvptx-none="-misa=sm_80 -lm" -O3
+endif
+ifeq ($(COMPILER),intel)
+  CFLAGS += -fiopenmp -fopenmp-targets=spir64 -O3 -xHost -qopt-report
+endif
+ifeq ($(COMPILER),llvm)
+  CFLAGS += -fopenmp -fopenmp-targets=nvptx64-nvidia-cuda -Xopenmp-target -march=sm_80 -O3 -fopenmp-cuda-mode
+endif
+ifeq ($(COMPILER),llvm-amd)
+  CFLAGS += -fopenmp -fopenmp-targets=amdgcn-amd-amdhsa -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx906 -O3
+endif
+ifeq ($(COMPILER),ibm)
+  CFLAGS += -qsmp=omp -qoffload -qtgtarch=sm_75 -qarch=pwr9 -O3
+endif
+ifeq ($(COMPILER),nvidia)
+  CFLAGS += -mp=gpu -Minfo=mp -gpu=cc80,managed -fast
+endif
+ifeq ($(COMPILER),cray)
+  CFLAGS += -h omp -O3
+endif
+$(program): $(obj)
+	$(CC) $(CFLAGS) $(obj) -o $@ $(LDFLAGS)
+%.o: %.c
+	$(CC) $(CFLAGS) -c $< -o $@
+M
+unset MAKEFLAGS MAKELEVEL CFLAGS LDFLAGS
+mode() { rm -f -- *.o bench; make -s COMPILER="$1" CC="$CC --gpu-arch=emu" && [ "$(./bench)" = OK ]; }
+modes="nvidia cray"
+[ -z "${OMPGPU_LONG:-}" ] || modes="gnu intel llvm llvm-amd ibm nvidia cray"
+for m in $modes; do check "a makefile in its mode for $m" mode "$m"; done
 # clang's, with arguments of their own
 printf 'int f(int *p) { int unused; if (p) return 1;\nreturn *p; }\nint main(void) {\n#pragma omp target\n;\nreturn 0; }\n' >null.c
 check "--analyze" sh -c "'$CC' --analyze --analyzer-output text null.c 2>&1 | grep -q 'core.NullDereference'"

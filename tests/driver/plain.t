@@ -74,6 +74,17 @@ for flags in -O2 "-O2 -g" "-O1 -fPIC -ffunction-sections" "-std=c11 -O3 -march=n
 done
 check "-emit-llvm of a plain file" "$CC" -emit-llvm -S plain.c -o plain.ll
 check "-emit-llvm with targets" test_must_fail 2 "$CC" $ARCH -emit-llvm -S target.c
+# Nothing of ours in plain programs and libraries; the path where the linker takes our library all the same.
+printf '#include <stdio.h>\nint main(void) { return puts("OK") < 0; }\n' >bare.c
+bare() { "$CC" "$@" bare.c -o bare && readelf -d bare >dynamic && has dynamic 'libc[.]so' && silent dynamic omp RUNPATH RPATH; }
+check "a plain program is clang's" bare && check "... with -fopenmp" bare -fopenmp && check "a plain library is clang's" bare -shared -fPIC
+printf '#include <omp.h>\nint main(void) { return omp_get_num_devices() < 0; }\n' >asks.c
+check "a program that only asks for devices" "$CC" asks.c -o asks && check "... starts" ./asks
+check "-m32 links nothing of ours" sh -c "'$CC' -m32 -### bare.c -o bare 2>&1 | grep -c ompgpu.so | grep -q '^0'"
+printf '#pragma omp declare target\nint twice(int x) { return 2 * x; }\n#pragma omp end declare target\n' >old.c
+printf 'int old(void) __attribute__((deprecated));\nint main(void) { int r = 1;\n#pragma omp target map(tofrom: r)\nr = twice(r);\nreturn old(); }\n' >>old.c
+deprecated() { "$CC" $ARCH "$@" -c old.c 2>err; grep -o 'Wdeprecated[a-z-]*' err | sort -u | tr '\n' ' ' >groups; cat groups; }
+check "declare target is not said to be deprecated" test "$(deprecated)" = "Wdeprecated-declarations " && check "... unless asked" test "$(deprecated -Wdeprecated)" = "Wdeprecated Wdeprecated-declarations "
 check "-m32 with targets" test_must_fail 2 "$CC" $ARCH -m32 -c target.c
 echo 'namespace n { int f() { return 1; } }' >x.cc
 check "C++ without targets" "$CC" -c x.cc

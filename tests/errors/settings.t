@@ -27,6 +27,22 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 else
     skip "setuid: the environment is ignored" "not root, or no setpriv"
 fi
+# Variables that were meant for us: one hint.
+hinted() {
+    in_time env OMPGPU_DEVICE=emu "$@" ./one 2>err && [ "$(wc -l <err)" = 1 ]
+}
+for pair in OMPGPU_INF0=1/OMPGPU_INFO OMPGPU_DEVISE=cuda/OMPGPU_DEVICE LIBOMPTARGET_INFO=-1/OMPGPU_INFO=1 GOMP_DEBUG=1/OMPGPU_INFO=1 NVCOMPILER_ACC_NOTIFY=3/OMPGPU_INFO=1; do
+    check "${pair%%/*}" hinted "${pair%%/*}" && check "... hint" mentions "$(cat err)" "ompgpu: |${pair%%=*} is |${pair##*/}"
+done
+check "two of them" hinted OMPGPU_INF0=1 GOMP_DEBUG=1
+check "names that are not ours" in_time env OMPGPU_DEVICE=emu OMPGPU_LONG= OMPGPU_HOME=x sh -c './one 2>err && [ ! -s err ]'
+# Every variable that libompgpu and its devices read is known to the hint.
+variables() {
+    (cd "$ROOT" && cat hostrt/*/*.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >read
+    (cd "$ROOT" && sed -n '/ours\[\]/,/^}/p' hostrt/core/hint.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >known
+    diff read known
+}
+check "the list of variables" variables
 # malformed VARIABLE VALUE: one warning that names both; the region runs as if it were not set
 malformed() {
     check "$1=$2 is ignored" in_time env OMPGPU_DEVICE=emu "$1=$2" sh -c './one 2>err'

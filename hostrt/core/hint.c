@@ -1,0 +1,74 @@
+/* hint.c - variables that were meant for us: nearly a name of ours, or what other offloading
+ * runtimes call OMPGPU_INFO.  One line in all. */
+#include <stdlib.h>
+#include <string.h>
+#include "hostrt/core/core.h"
+
+extern char **environ;
+static const char *const ours[] = {
+    "OMPGPU_CHECK",      "OMPGPU_CUDA_DRIVER",  "OMPGPU_DEVICE",      "OMPGPU_EMU_DEVICES",
+    "OMPGPU_EMU_MEMORY", "OMPGPU_EMU_SCHEDULE", "OMPGPU_EMU_STACK",   "OMPGPU_EMU_THREADS",
+    "OMPGPU_INFO",       "OMPGPU_PROFILE",      "OMPGPU_PTX_ARCH",    "OMPGPU_PTX_DEVICES",
+    "OMPGPU_PTX_MEMORY", "OMPGPU_PTX_SCHEDULE", "OMPGPU_PTX_THREADS", "OMPGPU_STACK_SIZE",
+    "OMPGPU_TEAM_HEAP",
+};
+static const char *const tracing[] = { "LIBOMPTARGET_INFO",         "LIBOMPTARGET_DEBUG",
+                                       "LIBOMPTARGET_KERNEL_TRACE", "GOMP_DEBUG",
+                                       "NVCOMPILER_ACC_NOTIFY",     "CRAY_ACC_DEBUG" };
+enum { LONGEST = 32, FAR = 3 };
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+/* Characters to change, insert or delete. */
+static unsigned distance(const char *a, size_t n, const char *b)
+{
+    unsigned row[LONGEST + 1], m = (unsigned)strlen(b);
+    for (unsigned k = 0; k <= m; k++)
+        row[k] = k;
+    for (unsigned i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned k = 1; k <= m; k++) {
+            unsigned above = row[k];
+            row[k] = least(least(above, row[k - 1]) + 1, diagonal + (a[i - 1] != b[k - 1]));
+            diagonal = above;
+        }
+    }
+    return row[m];
+}
+
+/* The name of ours that this one is nearly, or NULL. */
+static const char *meant(const char *name, size_t n)
+{
+    const char *best = NULL;
+    unsigned nearest = FAR;
+    for (size_t i = 0; n <= LONGEST && i < sizeof ours / sizeof *ours; i++) {
+        unsigned d = distance(name, n, ours[i]);
+        if (d < nearest) {
+            best = ours[i];
+            nearest = d;
+        }
+    }
+    return nearest ? best : NULL;
+}
+
+void ompgpu_hint_variables(void)
+{
+    for (char **v = environ; v && *v; v++) {
+        size_t n = strcspn(*v, "=");
+        const char *best = strncmp(*v, "OMPGPU", 6) == 0 ? meant(*v, n) : NULL;
+        if (best) {
+            ompgpu_say(NULL, "warning", "%.*s is no variable of libompgpu; did you mean %s?",
+                       (int)n, *v, best);
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof tracing / sizeof *tracing; i++)
+        if (secure_getenv(tracing[i]) && !ompgpu_settings.info) {
+            ompgpu_say(NULL, "note",
+                       "%s is not for libompgpu, where OMPGPU_INFO=1 shows launches "
+                       "and transfers",
+                       tracing[i]);
+            return;
+        }
+}
