@@ -67,8 +67,8 @@ int drv_compile_offload(struct job *);
  * set. */
 int drv_link_device_code(struct job *);
 void drv_dep_args(const struct job *, struct words *);
-void drv_remove_depfile(const struct job *);                  /* of a compile that failed */
-void drv_common_args(const struct options *, struct words *); /* -fopenmp and its version */
+void drv_remove_depfile(const struct job *);                       /* of a compile that failed */
+void drv_common_args(const struct options *, struct words *);      /* -fopenmp and its version */
 void drv_deprecation_args(const struct options *, struct words *); /* of a C file's messages */
 /* the same for the host compiler, which may be gcc */
 void drv_host_openmp(const struct options *, struct words *);
