@@ -124,7 +124,9 @@ struct fe_function { /* frontend's side of an omp_function */
     struct omp_function *f;
     CXCursor cursor; /* the definition where there is one */
     bool system, visited, known, declare_target;
-    bool locks;    /* an OpenMP lock routine */
+    bool locks; /* an OpenMP lock routine */
+    /* asks which thread or team it runs in, synchronises threads, or is not known: spread.c */
+    bool shows_team;
     unsigned decl; /* offset of its first name */
 };
 struct fe_fref {
@@ -385,6 +387,8 @@ enum fe_defaultmap {
 struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind);
 /* scan.c */
 void fe_read_scans(struct fe *);
+/* spread.c */
+void fe_spread_loops(struct fe *);
 /* tree.c, loop.c, atomic.c */
 void fe_build_tree(struct fe *);
 void fe_canonical_loops(struct fe *, struct fe_pragma *);

@@ -80,15 +80,25 @@ static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args
 /* Each pass relies on those before it and can live with what an earlier one has complained of, so
  * that the user sees all errors at once. */
 static void (*const passes[])(struct fe *) = {
-    fe_check_variant_blocks, fe_resolve_metadirectives,
-    fe_parse_clauses,        fe_finish_walk,
-    fe_build_tree,           fe_read_assumptions,
-    fe_apply_variants,       fe_mark_device,
-    fe_check_directives,     read_statements,
-    fe_read_scans,           fe_data_sharing,
-    fe_settle_modes,         fe_refine,
-    fe_check_support,        fe_find_rejected,
-    fe_hoist_types,          publish,
+    fe_check_variant_blocks,
+    fe_resolve_metadirectives,
+    fe_parse_clauses,
+    fe_finish_walk,
+    fe_build_tree,
+    fe_read_assumptions,
+    fe_apply_variants,
+    fe_mark_device,
+    fe_check_directives,
+    read_statements,
+    fe_read_scans,
+    fe_spread_loops,
+    fe_data_sharing,
+    fe_settle_modes,
+    fe_refine,
+    fe_check_support,
+    fe_find_rejected,
+    fe_hoist_types,
+    publish,
 };
 
 static void choose_prefix(struct fe *fe)

@@ -105,6 +105,8 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     const struct device_func *d = find_device_func(f->f->name);
     f->known = d && (f->system || (!f->f->defined && !is_free_name(f->f->name)));
     f->locks = f->known && d->group == GROUP_LOCK;
+    f->shows_team = f->known ? d->group >= GROUP_OMP
+                             : !f->f->defined && strncmp(f->f->name, "__builtin_", 10) != 0;
     w->fe->u->sets_schedule |= f->known && d->group == GROUP_SCHEDULE;
     for (unsigned i = 0; i < w->functions.n; i++)
         if (w->functions.at[i] == f)

@@ -467,6 +467,7 @@ struct omp_construct {
     /* SPMD by its form: the constructs from this one to spmd_inner are tightly nested (it may be
      * itself), and every thread runs them; NULL: one thread runs the region's sequential code */
     struct omp_construct *spmd_inner;
+    bool spread;         /* `teams` and `distribute` of its leaves are ours (spread.c) */
     bool needs_parallel; /* some parallel region can be reached, so workers are needed */
     /* a construct inside of the SPMD ones, or a function that can be reached, synchronises threads
      */
@@ -584,6 +585,8 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
                           const char *const *args);
 /* For messages: arguments that make libclang read the file as the user wrote it, macros and all. */
 void fe_set_command(int nargs, const char *const *args);
+/* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */
+void fe_set_spread(bool on, bool with_remarks);
 void fe_print(FILE *out, const struct omp_unit *); /* --emit=omp-tree */
 /* internal consistency; 0 or the number of faults (printed) */
 int fe_check(const struct omp_unit *);

@@ -22,7 +22,7 @@
 
 struct options {
     const char *path, *device, *host, *check, *tree, *hide_scans, *input;
-    bool emit_tree, atomic_reduction, remarks, exact_lines, offload_mandatory, screen;
+    bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, screen;
     int nargs, nuser_args;
     const char *const *args, *const *user_args;
 };
@@ -54,6 +54,7 @@ static const struct flag {
     { "--hide-scans", offsetof(struct options, hide_scans), true },
     { "--emit-tree", offsetof(struct options, emit_tree), false },
     { "--atomic-reduction", offsetof(struct options, atomic_reduction), false },
+    { "--one-team", offsetof(struct options, one_team), false },
     { "--remarks", offsetof(struct options, remarks), false },
     { "--exact-lines", offsetof(struct options, exact_lines), false },
     { "--offload-mandatory", offsetof(struct options, offload_mandatory), false },
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
     if (rc)
         return rc;
     fe_set_command(o.nuser_args, o.user_args);
+    fe_set_spread(!o.one_team, o.remarks);
     char *text = file_read(o.input, &length);
     if (!text)
         return report_failure("cannot read", o.input);

@@ -200,6 +200,16 @@ static void add_user_file(const struct job *j, struct words *w)
     WORDS_ADD(w, j->path);
 }
 
+/* The last of the two flags counts. */
+static bool spreads_loops(const struct options *o)
+{
+    bool spreads = !o->mode || strcmp(o->mode, "generic") != 0;
+    for (unsigned i = 0; i < o->nargs; i++)
+        if (o->args[i].id == FLAG_SPREAD || o->args[i].id == FLAG_NO_SPREAD)
+            spreads = o->args[i].id == FLAG_SPREAD;
+    return spreads;
+}
+
 static void split(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
@@ -208,6 +218,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
               drv_job_file(j, "host.c"), "--check", drv_job_file(j, "check.i"));
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
         WORDS_ADD(&p->argv, "--atomic-reduction");
+    if (!spreads_loops(j->opt))
+        WORDS_ADD(&p->argv, "--one-team");
     if (drv_has(j->opt, FLAG_OFFLOAD_MANDATORY))
         WORDS_ADD(&p->argv, "--offload-mandatory");
     if (j->opt->remarks)

@@ -272,7 +272,7 @@ static bool may_have_tool(const void *connect)
 {
     Dl_info runtime, found;
     const void *start = dlsym(RTLD_DEFAULT, "ompt_start_tool");
-    return getenv("OMP_TOOL_LIBRARIES") ||
+    return secure_getenv("OMP_TOOL_LIBRARIES") ||
            (start && dladdr(start, &found) && dladdr(connect, &runtime) &&
             found.dli_fbase != runtime.dli_fbase);
 }

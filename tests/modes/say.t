@@ -160,7 +160,7 @@ C
 says "[[omp::assume]]" "OMP120" '-DATTRIBUTE=[[omp::assume("omp_no_openmp")]]' -Wno-unknown-attributes <<C
 $pointer
 C
-says "an assumption that is not known" "t.c:4:16: note: .*'ompx_bananas'" '-DATTRIBUTE=[[omp::assume("ompx_bananas")]]' -Wno-unknown-attributes <<C
+says "an assumption that is not known" "t.c:4:1: note: .*'ompx_bananas'" '-DATTRIBUTE=[[omp::assume("ompx_bananas")]]' -Wno-unknown-attributes <<C
 $pointer
 C
 check "… changes nothing" has log OMP133
@@ -220,4 +220,27 @@ check "another file's function: links" "$CC" $ARCH -O2 -Rompgpu main.c pick.c -o
 cp .log log
 check "another file's function: the assumption counts" has log "region 'main_9': .*OMP120"
 check "another file's function: runs" ./two
+says "a loop that is spread" "^t.c:3:13: remark: the loop is spread over several teams" <<'C'
+void f(int *a, int n) {
+#pragma omp target parallel for map(a[0:n])
+for (int i = 0; i < n; i++) a[i]++; }
+C
+says "what stops that" "^t.c:6:36: remark: the loop of 'target parallel for' at line 5 runs on one team: it uses 'where'" <<'C'
+static int where(int i) { return i + omp_get_thread_num(); }
+static int lone(int i) { return i; }
+void f(int *a, int n) {
+#pragma omp target parallel for map(a[0:n])
+for (int i = 0; i < n; i++) a[i] = where(lone(i)); }
+C
+says "in generic mode by the flag" "several teams" -fompgpu-mode=generic -fompgpu-spread <<'C'
+void f(int *a, int n) {
+#pragma omp target parallel for map(a[0:n])
+for (int i = 0; i < n; i++) a[i]++; }
+C
+says "one team by the flag" "region 'f_3'" -fno-ompgpu-spread <<'C'
+void f(int *a, int n) {
+#pragma omp target parallel for map(a[0:n])
+for (int i = 0; i < n; i++) a[i]++; }
+C
+check "... nothing is spread" lacks log "several teams"
 finish

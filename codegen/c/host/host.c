@@ -315,7 +315,7 @@ static void destroy_allocators(struct cg *cg, const struct omp_construct *c)
 
 static bool has_teams(const struct omp_construct *c)
 {
-    bool teams = c->leaves & OMPL_TEAMS;
+    bool teams = (c->leaves & OMPL_TEAMS) && !c->spread;
     for (const struct omp_construct *k = c->child; k && !teams; k = k->next)
         teams = has_teams(k);
     return teams;

@@ -93,18 +93,37 @@ static bool is_whole_variable(const struct omp_item *item)
     return !item->nsections && !item->derefs && !item->nmembers;
 }
 
-/* A variable that the leaves below `target` reduce: what is in the region is private, and one
- * thread combines it with the variable. */
-static bool is_result(const struct omp_construct *c, const struct omp_map *m)
+static bool reduces(const struct omp_construct *c, const struct omp_var *v)
 {
-    const struct omp_var *v = m->item ? m->item->var : m->var;
-    if (!(c->leaves & OMPL_TARGET) || (m->item && !is_whole_variable(m->item)) ||
-        (m->type & ~(unsigned)(OMPM_TOFROM | OMPM_CLOSE)))
-        return false;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == OMPC_REDUCTION && i < k->nitems; i++)
             if (k->items[i].var == v && is_whole_variable(&k->items[i]))
                 return true;
+    return false;
+}
+
+static bool chain_has(const struct omp_construct *target, unsigned leaf)
+{
+    const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;
+    for (; c != target->parent; c = c->parent)
+        if (c->leaves & leaf)
+            return true;
+    return false;
+}
+
+/* A variable that the leaves below `target` reduce, those of the constructs that are all of the
+ * region, too: what is in the region is private, and one thread combines it with the variable. */
+static bool is_result(const struct omp_construct *target, const struct omp_map *m)
+{
+    const struct omp_var *v = m->item ? m->item->var : m->var;
+    if (!(target->leaves & OMPL_TARGET) || (m->item && !is_whole_variable(m->item)) ||
+        (m->type & ~(unsigned)(OMPM_TOFROM | OMPM_CLOSE)))
+        return false;
+    bool teams = chain_has(target, OMPL_TEAMS);
+    const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;
+    for (; c != target->parent; c = c->parent)
+        if (reduces(c, v) && (!teams || (c->leaves & OMPL_TEAMS)))
+            return true;
     return false;
 }
 

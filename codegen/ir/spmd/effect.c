@@ -280,7 +280,8 @@ static bool is_idle_call(LLVMValueRef call)
                !text_starts(ir_name(callee), "__ompgpu_reduce_");
     return text_starts(intrinsic, "llvm.lifetime") || strcmp(intrinsic, "llvm.assume") == 0 ||
            strcmp(intrinsic, "llvm.donothing") == 0 ||
-           (*intrinsic && memory_effects(callee) == 0 && ir_has(callee, "speculatable"));
+           strcmp(intrinsic, "llvm.experimental.noalias.scope.decl") == 0 ||
+           (LLVMIsAFunction(callee) && memory_effects(callee) == 0 && ir_has(callee, "willreturn"));
 }
 
 static bool is_idle(LLVMValueRef i)
