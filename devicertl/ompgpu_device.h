@@ -92,6 +92,8 @@ struct __ompgpu_env {
     struct __ompgpu_divisor {
         unsigned multiplier, shift;
     } inner[3];
+    /* wide kernels: `trip` counts groups of iterations; those after the last whole group */
+    unsigned rest;
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then

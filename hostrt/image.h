@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 6u
+#define OMPGPU_IMAGE_VERSION 7u
 enum ompgpu_image_kind {
     OMPGPU_IMAGE_PTX = 1,
     OMPGPU_IMAGE_CUBIN = 2,
@@ -102,6 +102,8 @@ struct ompgpu_kernel_entry {
     uint32_t stack_bytes;
     /* locals that the emulated image's functions have in memory, each function once */
     uint32_t frame_bytes;
+    uint32_t streams; /* OMPGPU_KERNEL_WIDE: text of struct ompgpu_stream */
+    uint32_t unused;
 };
 /* A kernel or variable of a member that has another name in the linked image, because two files
  * have one of that name. */
@@ -125,7 +127,24 @@ enum {
     OMPGPU_KERNEL_REDUX = 128, /* its record can be combined by redux.sync */
     /* the strided form of the kernel before it, for launches that do not cover the loop */
     OMPGPU_KERNEL_STRIDED = 256,
+    /* a form of a covering kernel with several iterations a thread (codegen/ir/passes/wide.c); its
+     * name is the kernel's with OMPGPU_WIDE_SUFFIX, and its entry has `streams` */
+    OMPGPU_KERNEL_WIDE = 512,
     /* shift: variables in the record (8 bits); arrays (the rest) */
-    OMPGPU_KERNEL_VARIABLES = 9,
+    OMPGPU_KERNEL_VARIABLES = 10,
 };
+#define OMPGPU_WIDE_SUFFIX "__omp_wide"
+enum { OMPGPU_STREAMS = 8 };
+/* What iteration i accesses through a pointer that is a kernel's parameter: `bytes` from pointer +
+ * offset + i * stride on.  Text of `streams`: iterations a thread, then these. */
+struct ompgpu_stream {
+    unsigned param;   /* from 0 */
+    unsigned written; /* or only read */
+    unsigned align;   /* pointer + offset is to be a multiple of it */
+    long long offset;
+    unsigned bytes;
+    long long stride;
+};
+#define OMPGPU_LANES_FORMAT "%u;"
+#define OMPGPU_STREAM_FORMAT "%u %u %u %lld %u %lld;"
 #endif

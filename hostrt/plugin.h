@@ -25,6 +25,7 @@ struct ompgpu_env {
     struct ompgpu_divisor {
         unsigned multiplier, shift;
     } inner[3];
+    unsigned rest;
 };
 struct ompgpu_device_info { /* immutable after open() */
     char name[64];
@@ -37,6 +38,10 @@ struct ompgpu_kernel_where { /* for messages of a running kernel */
     const char *kernel, *file, *function, *directive;
     unsigned line;
 };
+struct ompgpu_wide { /* of a wide form: `streams` of its entry */
+    unsigned lanes, n;
+    struct ompgpu_stream streams[OMPGPU_STREAMS];
+};
 struct ompgpu_function { /* a loaded kernel on one device */
     void *handle;        /* plugin's */
     const struct ompgpu_kernel_entry *entry;
@@ -46,7 +51,8 @@ struct ompgpu_function { /* a loaded kernel on one device */
      * adds to it where the need is not known.  launch() provides it. */
     size_t stack_bytes;
     unsigned teams_per_mp_cache[33]; /* occupancy by warps a team, 0: not asked yet */
-    unsigned roomy_warps;            /* a team of our choice (core/geometry.c), 0: not chosen yet */
+    struct ompgpu_wide wide;
+    unsigned roomy_warps; /* a team of our choice (core/geometry.c), 0: not chosen yet */
 };
 enum ompgpu_fork { OMPGPU_FORK_BEFORE, OMPGPU_FORK_PARENT, OMPGPU_FORK_CHILD };
 struct ompgpu_plugin {

@@ -142,6 +142,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
                           ? "globaldce"
                           : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
                       machine);
+    if (u->opt->target == IR_NVPTX && pipeline_level(u->opt) == '3' && ir_widen(u))
+        ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
     if (u->opt->target == IR_NVPTX && u->opt->level != '0')
         ir_hide_strides(u);
     if (u->opt->target == IR_NVPTX)

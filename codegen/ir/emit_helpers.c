@@ -13,6 +13,14 @@ static void copy_attributes(LLVMValueRef to, LLVMValueRef from, LLVMAttributeInd
         LLVMAddAttributeAtIndex(to, at, list[i]);
 }
 
+void l_copy_attributes(LLVMValueRef to, LLVMValueRef from)
+{
+    copy_attributes(to, from, (LLVMAttributeIndex)LLVMAttributeFunctionIndex);
+    copy_attributes(to, from, LLVMAttributeReturnIndex);
+    for (unsigned i = 1; i <= LLVMCountParams(to); i++)
+        copy_attributes(to, from, i);
+}
+
 LLVMValueRef l_runtime(const struct ir_unit *u, const char *name)
 {
     LLVMValueRef f = LLVMGetNamedFunction(u->module, name),

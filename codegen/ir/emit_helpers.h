@@ -23,6 +23,8 @@ static inline LLVMValueRef l_i64(const struct ir_unit *u, uint64_t value)
 }
 /* a function of the device runtime, with the type and the attributes that it has there */
 LLVMValueRef l_runtime(const struct ir_unit *u, const char *name);
+/* all of a function of the same type */
+void l_copy_attributes(LLVMValueRef to, LLVMValueRef from);
 LLVMValueRef l_call(LLVMBuilderRef b, LLVMValueRef f, LLVMValueRef *args, unsigned n);
 LLVMValueRef l_call_runtime(const struct ir_unit *u, LLVMBuilderRef b, const char *name,
                             LLVMValueRef *args, unsigned n);

@@ -40,7 +40,8 @@ enum tool_exit {
     N(column)                                                                                      \
     N(mode)                                                                                        \
     N(max_threads)                                                                                 \
-    N(reduce_bytes) N(flags) N(heap_bytes) N(block_bytes) N(copy_bytes) N(frame_bytes) S(how)
+    N(reduce_bytes)                                                                                \
+    N(flags) N(heap_bytes) N(block_bytes) N(copy_bytes) N(frame_bytes) S(streams) S(how)
 
 /* Of a device link: input number `member` is part of it; it calls `name` what is `symbol` there. */
 #define PROTO_TAKEN(S, N) N(member)

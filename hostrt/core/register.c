@@ -24,7 +24,7 @@ struct use { /* of a load by a unit */
 struct region_state { /* what region->slot points to */
     struct region_state *next;
     struct ompgpu_region *region;
-    struct ompgpu_function *functions[]; /* of a device: two forms; atomic: set once */
+    struct ompgpu_function *functions[]; /* of a device: by form; atomic: set once */
 };
 struct unit_state { /* what unit->state points to; guarded by ompgpu_start_lock */
     struct unit_state *next;
@@ -363,7 +363,7 @@ static struct region_state *get_region_state(struct unit_state *u, struct ompgpu
     struct region_state *s = r->slot;
     if (s)
         return s;
-    s = ompgpu_xalloc(sizeof *s + 2 * (size_t)ompgpu_ndevices * sizeof s->functions[0]);
+    s = ompgpu_xalloc(sizeof *s + OMPGPU_FORMS * (size_t)ompgpu_ndevices * sizeof s->functions[0]);
     if (!s)
         return NULL;
     s->region = r;
@@ -373,46 +373,77 @@ static struct region_state *get_region_state(struct unit_state *u, struct ompgpu
 }
 
 static struct ompgpu_function **form_of(struct region_state *s, const struct ompgpu_device *dev,
-                                        bool strided)
+                                        enum ompgpu_form form)
 {
-    return &s->functions[2 * dev->number + strided];
+    return &s->functions[OMPGPU_FORMS * dev->number + form];
+}
+
+static const char *form_symbol(const struct ompgpu_unit *unit, const struct ompgpu_region *r,
+                               enum ompgpu_form form, char *room, size_t size)
+{
+    const char *symbol =
+        ompgpu_image_symbol(unit->image, form == OMPGPU_FORM_STRIDED ? r->strided : r->kernel);
+    if (form != OMPGPU_FORM_WIDE)
+        return symbol;
+    snprintf(room, size, "%s" OMPGPU_WIDE_SUFFIX, symbol);
+    return room;
+}
+
+static int load_function(const struct unit_state *u, const struct ompgpu_region *r,
+                         struct ompgpu_device *dev, const struct load *l, enum ompgpu_form form,
+                         struct ompgpu_function *f)
+{
+    char room[1024];
+    const char *symbol = form_symbol(u->unit, r, form, room, sizeof room);
+    const struct ompgpu_kernel_entry *entry = ompgpu_image_kernel(images_of(u), symbol);
+    f->entry = entry;
+    f->where =
+        (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
+    if (!entry) {
+        ompgpu_plugin_error("the image of %s has no kernel of this name", u->unit->file);
+        return -1;
+    }
+    if (dev->plugin->function(dev->ordinal, l->module, symbol, f))
+        return -1;
+    f->entry = entry;
+    if (entry->flags & OMPGPU_KERNEL_RECURSIVE)
+        f->stack_bytes +=
+            ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size : OMPGPU_STACK_SIZE;
+    return form == OMPGPU_FORM_WIDE &&
+           !ompgpu_wide_parse(ompgpu_image_streams(images_of(u), entry), &f->wide);
+}
+
+/* A form that is not there stands for itself, so that nobody looks for it again. */
+static struct ompgpu_function no_form;
+
+static bool may_lack(const struct ompgpu_device *dev, enum ompgpu_form form)
+{
+    return form == OMPGPU_FORM_WIDE && !dev->info.arch;
 }
 
 static int find_function(struct unit_state *u, struct ompgpu_region *r, struct ompgpu_device *dev,
-                         bool strided, struct load *l, struct ompgpu_function **out)
+                         enum ompgpu_form form, struct load *l, struct ompgpu_function **out)
 {
     struct region_state *s = get_region_state(u, r);
-    if (!s || (*out = *form_of(s, dev, strided)))
+    if (!s || (*out = *form_of(s, dev, form)))
         return s ? 0 : -1;
     struct ompgpu_function *f = ompgpu_xalloc(sizeof *f);
     if (!f)
         return -1;
-    const char *symbol = ompgpu_image_symbol(u->unit->image, strided ? r->strided : r->kernel);
-    f->entry = ompgpu_image_kernel(images_of(u), symbol);
-    f->where =
-        (struct ompgpu_kernel_where){ r->kernel, r->file, r->function, r->directive, r->line };
-    int bad = -1;
-    if (!f->entry)
-        ompgpu_plugin_error("the image of %s has no kernel of this name", u->unit->file);
-    else {
-        const struct ompgpu_kernel_entry *entry = f->entry;
-        bad = dev->plugin->function(dev->ordinal, l->module, symbol, f);
-        f->entry = entry;
-        if (entry->flags & OMPGPU_KERNEL_RECURSIVE)
-            f->stack_bytes += ompgpu_settings.stack_size > 0 ? (size_t)ompgpu_settings.stack_size
-                                                             : OMPGPU_STACK_SIZE;
-    }
-    if (bad) {
+    if (may_lack(dev, form) || load_function(u, r, dev, l, form, f)) {
         ompgpu_xfree(f);
-        return -1;
+        if (form != OMPGPU_FORM_WIDE)
+            return -1;
+        f = &no_form;
     }
-    __atomic_store_n(form_of(s, dev, strided), f, __ATOMIC_RELEASE);
+    __atomic_store_n(form_of(s, dev, form), f, __ATOMIC_RELEASE);
     *out = f;
     return 0;
 }
 
 static __attribute__((noinline)) int get_function_slowly(struct ompgpu_region *r,
-                                                         struct ompgpu_device *dev, bool strided,
+                                                         struct ompgpu_device *dev,
+                                                         enum ompgpu_form form,
                                                          struct ompgpu_function **out)
 {
     struct load *l;
@@ -424,16 +455,18 @@ static __attribute__((noinline)) int get_function_slowly(struct ompgpu_region *r
     else
         result = use_image(u, dev, &l);
     if (result == 0)
-        result = find_function(u, r, dev, strided, l, out);
+        result = find_function(u, r, dev, form, l, out);
     pthread_mutex_unlock(&ompgpu_start_lock);
     return result;
 }
 
-int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev, bool strided,
+int ompgpu_function_get(struct ompgpu_region *r, struct ompgpu_device *dev, enum ompgpu_form form,
                         struct ompgpu_function **out)
 {
     struct region_state *s = __atomic_load_n(&r->slot, __ATOMIC_ACQUIRE);
-    if (s && (*out = __atomic_load_n(form_of(s, dev, strided), __ATOMIC_ACQUIRE)))
-        return 0;
-    return get_function_slowly(r, dev, strided, out);
+    *out = s ? __atomic_load_n(form_of(s, dev, form), __ATOMIC_ACQUIRE) : NULL;
+    int result = *out ? 0 : get_function_slowly(r, dev, form, out);
+    if (*out == &no_form)
+        *out = NULL;
+    return result;
 }

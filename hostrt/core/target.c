@@ -141,15 +141,57 @@ static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgp
     return g;
 }
 
+static uintptr_t pointer_of(const struct running *r, const struct ompgpu_param *p)
+{
+    return p->map < 0 ? *(const uintptr_t *)p->value : r->thread->addresses[p->map];
+}
+
+/* Enough iterations to fill the device with one for each thread: then the wide form, where it is
+ * right, has as much under way. */
+static bool is_long(const struct running *r, const struct ompgpu_launch *launch)
+{
+    const struct ompgpu_device_info *info = &r->dev->info;
+    return launch->nloops == 1 && launch->trips[0] < INT32_MAX / 2 && launch->num_teams <= 0 &&
+           ompgpu_settings.num_teams <= 0 &&
+           launch->trips[0] >= (uint64_t)info->multiprocessors * info->max_threads_per_mp;
+}
+
+static bool choose_wide(struct running *r, struct ompgpu_region *region,
+                        const struct ompgpu_param *params, const struct ompgpu_launch *launch,
+                        struct ompgpu_geometry *g, struct ompgpu_env *env)
+{
+    struct ompgpu_function *f, *other = r->function;
+    uintptr_t pointers[OMPGPU_STREAMS];
+    uint64_t trip = launch->trips[0];
+    if (!is_long(r, launch) || ompgpu_function_get(region, r->dev, OMPGPU_FORM_WIDE, &f) || !f)
+        return false;
+    for (unsigned i = 0; i < f->wide.n; i++)
+        pointers[i] = pointer_of(r, &params[f->wide.streams[i].param]);
+    if (!ompgpu_wide_suits(&f->wide, pointers, trip))
+        return false;
+    struct ompgpu_launch groups = *launch;
+    groups.trip = (trip - 1) / f->wide.lanes + 1;
+    r->function = f;
+    *g = shape_launch(r, &groups, env);
+    env->trip = (unsigned)(trip / f->wide.lanes);
+    env->rest = (unsigned)(trip % f->wide.lanes);
+    if ((uint64_t)g->teams * g->threads >= groups.trip)
+        return true;
+    r->function = other;
+    return false;
+}
+
 /* The geometry decides which form of the kernel suits, and a form has a geometry of its own. */
 static int choose_form(struct running *r, struct ompgpu_region *region,
-                       const struct ompgpu_launch *launch, struct ompgpu_geometry *g,
-                       struct ompgpu_env *env)
+                       const struct ompgpu_param *params, const struct ompgpu_launch *launch,
+                       struct ompgpu_geometry *g, struct ompgpu_env *env)
 {
+    if (region->strided && choose_wide(r, region, params, launch, g, env))
+        return 0;
     *g = shape_launch(r, launch, env);
     if (!region->strided || ompgpu_covers(launch, *g, env))
         return 0;
-    if (ompgpu_function_get(region, r->dev, true, &r->function))
+    if (ompgpu_function_get(region, r->dev, OMPGPU_FORM_STRIDED, &r->function))
         return -1;
     *g = shape_launch(r, launch, env);
     return 0;
@@ -161,7 +203,7 @@ static int run_region(struct running *r, struct ompgpu_region *region,
 {
     struct ompgpu_geometry g;
     struct ompgpu_env env;
-    if (choose_form(r, region, launch, &g, &env))
+    if (choose_form(r, region, params, launch, &g, &env))
         return -1;
     size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
                     launch->reduce_bytes + launch->copy_bytes * g.threads;
@@ -234,7 +276,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     struct running r = { .maps = maps, .nmaps = nmaps, .where = ompgpu_at_region(region) };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
         return 1;
-    int found = ompgpu_function_get(region, r.dev, false, &r.function);
+    int found = ompgpu_function_get(region, r.dev, OMPGPU_FORM_KERNEL, &r.function);
     if (__builtin_expect(found > 0, 0))
         return run_without_image(&r, region);
     if (found < 0 || !(r.thread = ompgpu_self()) ||

@@ -148,6 +148,39 @@ static void check_rooms(const struct ompgpu_device *dev, bool table)
         }
 }
 
+/* ------------------------------------------------------------------ the wide form: which pointers it suits */
+static const struct wide_row {
+    const char *what, *streams;
+    uintptr_t pointers[3];
+    unsigned long long trip;
+    bool suits;
+} wide_rows[] = {
+    { "disjoint", "4;0 0 16 0 4 4;1 1 16 0 4 4;", { 0x1000, 0x2000 }, 1024, true },
+    { "the last element overlaps", "4;0 0 16 0 4 4;1 1 16 0 4 4;", { 0x1000, 0x2000 }, 1025, false },
+    { "the written one is below", "4;0 0 16 0 4 4;1 1 16 0 4 4;", { 0x2000, 0x1000 }, 1025, false },
+    { "in place by two pointers", "4;0 0 16 0 4 4;1 1 16 0 4 4;", { 0x1000, 0x1000 }, 8, false },
+    { "in place by one", "4;0 0 16 0 4 4;0 1 16 0 4 4;", { 0x1000, 0x1000 }, 8, true },
+    { "two that are read", "4;0 0 16 0 4 4;1 0 16 0 4 4;2 1 16 0 4 4;", { 0x1000, 0x1010, 0x9000 }, 1024, true },
+    { "a pointer that is not aligned", "4;0 0 16 0 4 4;1 1 16 0 4 4;", { 0x1004, 0x4000 }, 8, false },
+    { "aligned with its offset", "4;0 0 16 -4 4 4;1 1 16 0 4 4;", { 0x1004, 0x4000 }, 8, true },
+    { "element by element", "2;0 0 1 8 8 8;1 1 16 0 8 8;", { 0x1008, 0x4000 }, 8, true },
+    { "backwards, clear", "4;0 0 1 0 4 -4;1 1 16 0 4 4;", { 0x2ffc, 0x3000 }, 100, true },
+    { "backwards, into the written one", "4;0 0 1 0 4 -4;1 1 16 0 4 4;", { 0x3200, 0x3000 }, 128, false },
+    { "one place, in the written range", "4;0 0 1 0 4 0;1 1 16 0 4 4;", { 0x3010, 0x3000 }, 128, false },
+    { "no pointers", "4;", { 0 }, 1024, true },
+};
+static void suits(void)
+{
+    static const char *const malformed[] = { "", "x", "0;", "4;0 0 16", "4;0 0 16 0 4 4;x", "4" };
+    struct ompgpu_wide w;
+    for (unsigned i = 0; i < COUNT(wide_rows); i++) {
+        const struct wide_row *r = &wide_rows[i];
+        OK(ompgpu_wide_parse(r->streams, &w) && ompgpu_wide_suits(&w, r->pointers, r->trip) == r->suits, "wide form: %s", r->what);
+    }
+    for (unsigned i = 0; i < COUNT(malformed); i++)
+        OK(!ompgpu_wide_parse(malformed[i], &w), "wide form: malformed '%s'", malformed[i]);
+}
+
 int main(int argc, char **argv)
 {
     struct ompgpu_device dev = { .plugin = &ompgpu_emu_plugin };
@@ -157,6 +190,7 @@ int main(int argc, char **argv)
         return 0;
     }
     check_rooms(&dev, false);
+    suits();
     for (unsigned i = 0; i < COUNT(rows); i++) {
         const struct row *r = &rows[i];
         struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 255, .max_threads = r->kernel_flags >> 8 };

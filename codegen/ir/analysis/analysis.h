@@ -6,6 +6,7 @@
  *   context.c  which functions run as sequential code, which inside of parallel regions
  *   loops.c    natural loops, and blocks that can be reached
  *   escape.c   whether somebody may keep a pointer
+ *   affine.c   which address an index stands for
  *   assume.c   what the user states about functions and calls */
 #ifndef OMPGPU_IR_ANALYSIS_H
 #define OMPGPU_IR_ANALYSIS_H
@@ -74,6 +75,16 @@ bool ir_is_print_buffer(LLVMValueRef pointer);
 /* an expression or instruction with one address as operand, and another one in the same variable as
  * value */
 bool ir_is_address_of_same(LLVMValueRef user);
+
+/* ------------------------------------------------------------------ addresses (affine.c) */
+struct ir_affine { /* base + offset + stride * index, in bytes */
+    LLVMValueRef base;
+    long long offset, stride;
+};
+/* index: of 32 bits, never negative.  false: the address is not of this form, or its base is
+ * neither a parameter nor a variable. */
+bool ir_affine_address(LLVMTargetDataRef, LLVMValueRef address, LLVMValueRef index,
+                       struct ir_affine *);
 
 /* ------------------------------------------------------------------ assumptions (assume.c) */
 enum { IR_SPMD_AMENABLE = 1, IR_NO_PARALLELISM = 2, IR_NO_ROUTINES = 4 };

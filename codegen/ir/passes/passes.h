@@ -20,6 +20,7 @@
  * and after it:
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
+ *   wide.c        kernels that stream get a form with four iterations a thread
  *   strides.c     loops that threads share are kept from loop strength reduction
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
@@ -44,6 +45,7 @@ void ir_size_batches(struct ir_unit *, LLVMTargetMachineRef);
 bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
+bool ir_widen(struct ir_unit *);
 void ir_hide_strides(struct ir_unit *);
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */

@@ -1,0 +1,112 @@
+#!/bin/sh
+# Loops that stream have a wide form: several iterations a thread, accesses of 16 bytes, loads through the read-only cache.  The host launches
+# it where the ranges that the kernel accesses are disjoint.
+. tests/lib.sh
+have_ptxas || skip_all "no ptxas"
+
+cat >wide.c <<'E'
+#include <stdio.h>
+enum { N = 8192, MOST = N + 16 };   /* the PTX machine has room for N threads */
+static float x[MOST], y[MOST], z[MOST];
+static double p[MOST], q[MOST];
+static short h[MOST];
+float g[MOST], k[MOST];
+#pragma omp declare target(g, k)
+struct pair { float a, b[2]; };
+#define LOOP _Pragma("omp target teams distribute parallel for is_device_ptr(a, b, c)") for (int i = 0; i < n; i++)
+#define FLOATS int n, float *a, float *b, float *c
+static void add(FLOATS) { LOOP c[i] = a[i] + b[i]; }
+static void same(FLOATS) { LOOP c[i] += a[i] * b[0]; }
+static void neighbours(FLOATS) { LOOP c[i] = a[i] + a[i + 1] + b[i]; }
+static void backwards(FLOATS) { LOOP c[i] = a[n - 1 - i] + b[i]; }
+static void chosen(FLOATS) { LOOP c[i] = a[i] > b[i] ? a[i] : b[i]; }
+static void indirect(FLOATS) { LOOP c[i] = a[(int)b[i]]; }
+__attribute__((unused)) static void twice(FLOATS) { LOOP { c[i] = a[i]; c[i + 1] = b[i]; } }
+static void doubles(int n, double s)
+{
+#pragma omp target teams distribute parallel for map(to: p[:n]) map(tofrom: q[:n])
+    for (int i = 0; i < n; i++)
+        q[i] += s * p[i];
+}
+static void shorts(int n, struct pair s)
+{
+#pragma omp target teams distribute parallel for map(from: h[:n]) map(to: x[:n])
+    for (int i = 0; i < n; i++)
+        h[i] = (short)(x[i] * s.b[1]);
+}
+static void variables(int n)
+{
+#pragma omp target teams distribute parallel for
+    for (int i = 0; i < n; i++)
+        k[i] = g[i] + i;
+}
+static int bad;
+static void expect(const char *what, int n, int i, double is, double should)
+{
+    if (is != should && bad++ < 9)
+        printf("%s, %d iterations: [%d] is %g, not %g\n", what, n, i, is, should);
+}
+static void reset(void)
+{
+    for (int i = 0; i < MOST; i++) {
+        x[i] = i, y[i] = 2, z[i] = -1, p[i] = i, q[i] = 2 * i, h[i] = -1, g[i] = i, k[i] = -1;
+    }
+#pragma omp target update to(g, k)
+}
+static void plain(int n)
+{
+    static const struct { const char *name; void (*run)(FLOATS); } runs[] = {
+        { "add", add }, { "same", same }, { "neighbours", neighbours }, { "backwards", backwards }, { "chosen", chosen }, { "indirect", indirect } };
+    for (unsigned r = 0; r < sizeof runs / sizeof *runs; r++) {
+        reset();
+#pragma omp target data map(tofrom: x, y, z) use_device_addr(x, y, z)
+        runs[r].run(n, x, y, z);
+        for (int i = 0; i < MOST; i++) {
+            float should[] = { i + 2, -1 + i * 2, i + i + 1 + 2, n - 1 - i + 2, i > 2 ? i : 2, 2 };
+            expect(runs[r].name, n, i, z[i], i < n ? should[r] : -1);
+        }
+    }
+}
+int main(void)
+{
+    for (int n = N - 1; n < N + 5; n += n == N + 1 ? 2 : 1) {
+        plain(n);
+        reset();
+        doubles(n, 3);
+        shorts(n, (struct pair){ 1, { 2, 2 } });
+        variables(n);
+#pragma omp target update from(k)
+        for (int i = 0; i < MOST; i++) {
+            expect("doubles", n, i, q[i], i < n ? 5. * i : 2. * i);
+            expect("shorts", n, i, h[i], i < n ? (short)(2 * i) : -1);
+            expect("variables", n, i, k[i], i < n ? 2 * i : -1);
+        }
+    }
+    /* pointers that the host finds to overlap, or not aligned */
+    reset();
+#pragma omp target data map(tofrom: x, z) use_device_addr(x, z)
+    {
+        add(N, x, x, x);
+        add(N, x, x, z + 1);
+    }
+    for (int i = 0; i < N; i++) {
+        expect("overlapping", N, i, x[i], 2. * i);
+        expect("not aligned", N, i, z[i + 1], 4. * i);
+    }
+    printf("%d bad\n", bad);
+    return bad != 0;
+}
+E
+check "compiles" "$CC" -O2 --gpu-arch=sm_75 wide.c -o wide
+check "runs" env OMPGPU_DEVICE=ptx OMPGPU_PROFILE=profile.json OMPGPU_CHECK=race OMP_TARGET_OFFLOAD=MANDATORY ./wide
+check "PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx wide.c -o wide.ptx
+form() { sed -n "/entry $1_[0-9]*__omp_wide(/,/^}/p" wide.ptx; }
+for n in add chosen doubles; do form $n >$n.ptx; done
+check "four floats at a time, read only" has add.ptx 'ld\.global\.nc\.v4' 'st\.global\.v4'
+check "two doubles" has doubles.ptx 'ld\.global\.nc\.v2\.b64' 'ld\.global\.v2\.b64' 'st\.global\.v2\.b64'
+for n in same neighbours shorts variables; do check "$n: has the form" has wide.ptx "entry ${n}_[0-9]*__omp_wide"; done
+for n in indirect twice backwards; do form $n >$n.ptx; check "$n: has none" test ! -s $n.ptx; done
+for n in add same neighbours chosen doubles shorts variables; do check "$n: was launched" has profile.json "${n}_[0-9]*__omp_wide"; done
+check "add: the other form, too" has profile.json '"add_[0-9]*"'
+check "-g: none, since lines are of the text" "$CC" -O2 -g --gpu-arch=sm_75 --emit=ptx wide.c -o g.ptx && check "..." lacks g.ptx __omp_wide
+finish
