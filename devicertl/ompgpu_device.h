@@ -428,6 +428,7 @@ __OMPGPU_DIGITS(64, unsigned long long)
         const struct __ompgpu_divisor d = env->inner[loop - 1];                                    \
         const unsigned a = (unsigned)*at;                                                          \
         *at = (unsigned)((unsigned long long)a * d.multiplier >> 32) >> d.shift;                   \
+        __builtin_assume(*at <= ~0u / 2);                                                          \
         return (struct __ompgpu_digit##W){ .at = a - *at * n, .step = 0, .n = n };                 \
     }
 __OMPGPU_SPLIT(32, 32, unsigned)

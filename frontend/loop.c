@@ -249,12 +249,27 @@ static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
     }
 }
 
-static bool depends(const struct fe *fe, const struct omp_construct *c, const struct omp_loop *l)
+/* The loops of c whose variables the bounds of l use; the last of them. */
+static unsigned outer_loops(const struct fe *fe, const struct omp_construct *c,
+                            const struct omp_loop *l, const struct omp_loop **last)
 {
+    unsigned n = 0;
     for (unsigned k = 0; k < c->nloops; k++)
-        if (uses(fe, l->lb.extent, c->loops[k].iv) || uses(fe, l->ub.extent, c->loops[k].iv))
-            return true;
-    return false;
+        if (uses(fe, l->lb.extent, c->loops[k].iv) || uses(fe, l->ub.extent, c->loops[k].iv)) {
+            *last = &c->loops[k];
+            n++;
+        }
+    return n;
+}
+
+/* A nest whose last loop depends on one other is collapsed as if that loop always ran as often as
+ * at its longest, and the writer skips what there is not of it: at most half, where it is a
+ * triangle. */
+static bool fills_box(const struct omp_construct *c, const struct omp_loop *l)
+{
+    return (c->leaves & (OMPL_DISTRIBUTE | OMPL_FOR)) && l->outer->iv->type->kind == OMPT_INT &&
+           !l->outer->outer && l->iv->type->kind == OMPT_INT && l->rel != OMPREL_NE &&
+           l->lb.is_pure && l->ub.is_pure;
 }
 
 /* ------------------------------------------------------------------ what the body costs */
@@ -312,11 +327,13 @@ void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
         CXCursor body = tight ? read_loop(&r, at) : at;
         if (r.bad)
             return;
-        if (!tight || depends(fe, p->c, r.l)) {
+        unsigned outer = tight ? outer_loops(fe, p->c, r.l, &r.l->outer) : 0;
+        if (!tight || outer)
             check_inner(&r,
                         tight ? "a loop whose bounds depend on an outer loop variable"
                               : "statements between collapsed loops",
                         fe_begin(fe, at));
+        if (!tight || (outer && (outer > 1 || i + 1 < (unsigned)n || !fills_box(p->c, r.l)))) {
             read_inner(&r, at, (unsigned)n - i);
             return;
         }

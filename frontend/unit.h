@@ -293,8 +293,11 @@ struct omp_loop {            /* for (init; test; incr) body */
     struct omp_expr ub; /* the bound in the test */
     /* as if written  iv REL ub */
     enum { OMPREL_LT, OMPREL_LE, OMPREL_GT, OMPREL_GE, OMPREL_NE } rel;
-    struct omp_expr step;     /* the step, empty for ++/-- (then 1) */
-    bool step_negative;       /* subtract the step */
+    struct omp_expr step; /* the step, empty for ++/-- (then 1) */
+    bool step_negative;   /* subtract the step */
+    /* the outer loop of the nest whose variable the bounds use (linearly, section 4.4.2); else NULL
+     */
+    const struct omp_loop *outer;
     struct omp_extent body;   /* the statement governed by the loop */
     struct omp_extent extent; /* the whole for statement */
     struct omp_place place;

@@ -142,12 +142,14 @@ bool cg_is_constant_param(const struct cg *cg, const struct cg_plan *p, const st
            !cg_is_written(cg->unit, cg_whole(p->chain[0]), v);
 }
 
-bool cg_is_stable(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x)
+bool cg_is_stable(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x,
+                  const struct omp_var *besides)
 {
     const struct omp_unit *u = cg->unit;
     for (unsigned i = cg_first_ref(u, x->extent.begin);
          i < u->nrefs && u->refs[i].offset < x->extent.end; i++)
-        if (u->refs[i].var->type->kind != OMPT_INT || !cg_is_constant_param(cg, p, u->refs[i].var))
+        if (u->refs[i].var != besides && (u->refs[i].var->type->kind != OMPT_INT ||
+                                          !cg_is_constant_param(cg, p, u->refs[i].var)))
             return false;
     return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
 }

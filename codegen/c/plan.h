@@ -56,6 +56,7 @@ bool cg_is_by_value(const struct cg_param *); /* false for NULL */
 /* A parameter passed by value that is never written: all teams and, where it is a number, the host
  * see the same. */
 bool cg_is_constant_param(const struct cg *, const struct cg_plan *, const struct omp_var *);
-/* Arithmetic on constants and such parameters. */
-bool cg_is_stable(const struct cg *, const struct cg_plan *, const struct omp_expr *);
+/* Arithmetic on constants and such parameters, and on `besides`, which may be NULL. */
+bool cg_is_stable(const struct cg *, const struct cg_plan *, const struct omp_expr *,
+                  const struct omp_var *besides);
 #endif

@@ -130,6 +130,12 @@ static const char *constant_trip(struct cg *cg, int64_t lb, int64_t ub, bool upw
     return low > high ? "0" : cg_strf(cg, "%lld", (long long)(high - low + inclusive));
 }
 
+/* The step where it is not computed once. */
+static const char *step_of(struct cg *cg, const struct omp_loop *l)
+{
+    return cg_empty(l->step.extent) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, l->step.extent));
+}
+
 /* The trip count, section 4.4.2. */
 static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, const char *lb,
                         const char *ub, const char *step, bool one)
@@ -169,7 +175,51 @@ static const char *iv_value(struct cg *cg, const struct nest *n, unsigned j, con
     return cg_strf(cg, "%s %c %s", in_type(cg, u, n->l[j].lb), sign, by);
 }
 
+/* ------------------------------------------------------------------ loops that are not rectangular
+ * The bounds of a loop may use the variable of an outer one, linearly.  Then its trip count is
+ * largest at that one's first or last iteration, with which the nest is taken for a box; an
+ * iteration of the box runs the body where the loop has it. */
+static const char *trip_where(struct cg *cg, const struct omp_loop *l, const char *outer)
+{
+    const char *saved = cg_bind(cg, l->outer->iv, outer),
+               *type = cg_type(cg, l->iv->type, "", CG_UNQUALIFIED);
+    const char *s = cg_strf(cg, "({ const %s @lb = %s; const __auto_type @ub = (%s) + 0; %s; })",
+                            type, cg_expr(cg, l->lb.extent), cg_expr(cg, l->ub.extent),
+                            trip(cg, l, cg_unsigned(l->iv->type), cg_strf(cg, "@lb"),
+                                 cg_strf(cg, "@ub"), step_of(cg, l), is_one(&l->step)));
+    cg_bind(cg, l->outer->iv, saved);
+    return s;
+}
+
+/* lb, n and step: of the outer loop. */
+static const char *longest_trip(struct cg *cg, const struct omp_loop *l, const char *lb,
+                                const char *n, const char *step)
+{
+    const char *type = cg_type(cg, l->outer->iv->type, "", CG_UNQUALIFIED),
+               *u = cg_unsigned(l->outer->iv->type);
+    return cg_strf(cg,
+                   "(%s) ? ({ const %s @first = %s, @last = (%s)@first %c ((%s)(%s) - 1) * (%s)%s; "
+                   "const %s @a = %s, @b = %s; @a > @b ? @a : @b; }) : 0",
+                   n, type, lb, u, l->outer->step_negative ? '-' : '+', u, n, u, step,
+                   cg_unsigned(l->iv->type), trip_where(cg, l, cg_strf(cg, "@first")),
+                   trip_where(cg, l, cg_strf(cg, "@last")));
+}
+
 static unsigned width_of(const char *type) { return strcmp(type, "unsigned") ? 64 : 32; }
+
+/* Its bounds; what its trip count is. */
+static const char *declare_loop(struct cg *cg, struct nest *n, unsigned j)
+{
+    const struct omp_loop *l = &n->c->loops[j];
+    if (l->outer) { /* bounds of each iteration of the outer loop: open_body */
+        unsigned o = (unsigned)(l->outer - n->c->loops);
+        n->l[j].lb = is_digits(&l->lb) ? value_of(cg, &l->lb) : cg_strf(cg, "@lb_%s", l->iv->name);
+        return longest_trip(cg, l, n->l[o].lb, n->l[o].trip, n->l[o].step);
+    }
+    n->l[j].lb = compute_once(cg, n->l[j].type, "lb", l, &l->lb);
+    n->l[j].ub = compute_once(cg, NULL, "ub", l, &l->ub);
+    return trip(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one);
+}
 
 /* The trip count of every loop, and the total where there is one variable for it. */
 static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct nest *n)
@@ -185,13 +235,10 @@ static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct 
         n->l[j].u = cg_unsigned(t);
         n->l[j].one = is_one(&l->step);
         n->l[j].zero = is_digits(&l->lb) && !l->lb.value;
-        n->l[j].lb = compute_once(cg, n->l[j].type, "lb", l, &l->lb);
-        n->l[j].ub = compute_once(cg, NULL, "ub", l, &l->ub);
         n->l[j].step = n->l[j].one ? "1" : compute_once(cg, NULL, "step", l, &l->step);
         n->l[j].trip = cg_strf(cg, "@n_%s", l->iv->name);
         n->l[j].at = cg_strf(cg, "@it_%s", l->iv->name);
-        cg_line(cg, "const %s %s = %s;", n->l[j].u, n->l[j].trip,
-                trip(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one));
+        cg_line(cg, "const %s %s = %s;", n->l[j].u, n->l[j].trip, declare_loop(cg, n, j));
     }
     n->k = n->n == 1 ? n->l[0].u : "unsigned long long";
     n->width = width_of(n->k);
@@ -592,6 +639,18 @@ static void scan_loop(struct cg *cg, const struct nest *n, enum cg_who who, stru
         cg_close(cg);
 }
 
+/* The variable of loop j in its iteration k; `{` where the loop may not have it. */
+static void open_variable(struct cg *cg, const struct nest *n, unsigned j, const char *k)
+{
+    const struct omp_loop *l = &n->c->loops[j];
+    if (l->outer) {
+        if (!is_digits(&l->lb))
+            cg_line(cg, "const %s %s = %s;", n->l[j].type, n->l[j].lb, cg_expr(cg, l->lb.extent));
+        cg_open(cg, "if (%s < %s)", k, trip_where(cg, l, NULL));
+    }
+    cg_line(cg, "%s %s = %s;", n->l[j].type, l->iv->name, iv_value(cg, n, j, k));
+}
+
 static void write_iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p,
                             const char *k)
 {
@@ -604,10 +663,9 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
             cg_line(cg, "%s", value);
     }
     for (unsigned j = 0; j < n->n; j++)
-        cg_line(cg, "%s %s = %s;", n->l[j].type, n->c->loops[j].iv->name,
-                iv_value(cg, n, j, k ? k : cg_strf(cg, "%s.at", n->l[j].at)));
-    for (unsigned j = 0; j < n->n; j++)
         saved[j] = cg_bind(cg, n->c->loops[j].iv, NULL);
+    for (unsigned j = 0; j < n->n; j++)
+        open_variable(cg, n, j, k ? k : cg_strf(cg, "%s.at", n->l[j].at));
     cg_copy_body(cg, n->c->loops[n->n - 1].body);
     for (unsigned j = n->n; j--;)
         cg_bind(cg, n->c->loops[j].iv, saved[j]);
@@ -689,12 +747,14 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
 /* May it be evaluated before the construct?  No memory accesses: a pointer may be a device pointer,
  * and it is only a hint for the launch. */
 static bool is_known_at_launch(const struct cg *cg, const struct omp_construct *target,
-                               const struct omp_expr *x)
+                               const struct omp_expr *x, const struct omp_loop *outer)
 {
     const struct omp_unit *u = cg->unit;
     for (unsigned i = cg_first_ref(u, x->extent.begin);
          i < u->nrefs && u->refs[i].offset < x->extent.end; i++) {
         const struct omp_sharing *s = cg_sharing(target, u->refs[i].var);
+        if (outer && u->refs[i].var == outer->iv)
+            continue;
         if (u->refs[i].write || (s && s->share == OMPSH_PRIVATE) ||
             u->refs[i].var->decl > target->pragma.begin)
             return false;
@@ -702,14 +762,27 @@ static bool is_known_at_launch(const struct cg *cg, const struct omp_construct *
     return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
 }
 
+static const char *lower_at_launch(struct cg *cg, const struct omp_loop *l)
+{
+    return cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
+                   cg_expr(cg, l->lb.extent));
+}
+
 static const char *trip_at_launch(struct cg *cg, const struct omp_loop *l)
 {
-    const char *step =
-        cg_empty(l->step.extent) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, l->step.extent));
-    return trip(cg, l, cg_unsigned(l->iv->type),
-                cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
-                        cg_expr(cg, l->lb.extent)),
-                cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step, is_one(&l->step));
+    if (l->outer)
+        return longest_trip(cg, l, lower_at_launch(cg, l->outer), trip_at_launch(cg, l->outer),
+                            step_of(cg, l->outer));
+    return trip(cg, l, cg_unsigned(l->iv->type), lower_at_launch(cg, l),
+                cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step_of(cg, l), is_one(&l->step));
+}
+
+static bool loop_is_known(const struct cg *cg, const struct omp_construct *target,
+                          const struct omp_loop *l)
+{
+    return is_known_at_launch(cg, target, &l->lb, l->outer) &&
+           is_known_at_launch(cg, target, &l->ub, l->outer) &&
+           is_known_at_launch(cg, target, &l->step, NULL) && !l->iv->type->variably_modified;
 }
 
 const char *cg_trip(struct cg *cg, const struct omp_construct *target)
@@ -717,11 +790,9 @@ const char *cg_trip(struct cg *cg, const struct omp_construct *target)
     const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;
     const char *product = NULL;
     for (unsigned j = 0; j < c->nloops; j++) {
-        const struct omp_loop *l = &c->loops[j];
-        if (!is_known_at_launch(cg, target, &l->lb) || !is_known_at_launch(cg, target, &l->ub) ||
-            !is_known_at_launch(cg, target, &l->step) || l->iv->type->variably_modified)
+        if (!loop_is_known(cg, target, &c->loops[j]))
             return NULL;
-        const char *t = trip_at_launch(cg, l);
+        const char *t = trip_at_launch(cg, &c->loops[j]);
         product = product ? cg_strf(cg, "%s * (%s)", product, t)
                           : cg_strf(cg, "(unsigned long long)(%s)", t);
     }
@@ -733,17 +804,19 @@ const char *cg_trip(struct cg *cg, const struct omp_construct *target)
  * counts for it are superfluous; in a short body they are a third of the instructions.  Such a
  * region has two kernels, and the host takes the one that suits (hostrt/core/geometry.c).  It must
  * know the trip counts exactly. */
-static bool is_exact(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x)
+static bool is_exact(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x,
+                     const struct omp_loop *outer)
 {
-    return cg_empty(x->extent) || (x->is_integer && cg_is_stable(cg, p, x));
+    return cg_empty(x->extent) ||
+           (x->is_integer && cg_is_stable(cg, p, x, outer ? outer->iv : NULL));
 }
 
 static bool are_exact(const struct cg *cg, const struct cg_plan *p)
 {
     for (unsigned j = 0; j < p->inner->nloops; j++) {
         const struct omp_loop *l = &p->inner->loops[j];
-        if (l->iv->type->kind != OMPT_INT || !is_exact(cg, p, &l->lb) || !is_exact(cg, p, &l->ub) ||
-            !is_exact(cg, p, &l->step))
+        if (l->iv->type->kind != OMPT_INT || !is_exact(cg, p, &l->lb, l->outer) ||
+            !is_exact(cg, p, &l->ub, l->outer) || !is_exact(cg, p, &l->step, NULL))
             return false;
     }
     return true;

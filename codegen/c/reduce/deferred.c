@@ -45,8 +45,8 @@ static bool sections_are_stable(const struct cg *cg, const struct cg_plan *p,
                                 const struct omp_item *item)
 {
     for (unsigned i = 0; item && i < item->nsections; i++)
-        if (!cg_is_stable(cg, p, &item->sections[i].lower) ||
-            !cg_is_stable(cg, p, &item->sections[i].length))
+        if (!cg_is_stable(cg, p, &item->sections[i].lower, NULL) ||
+            !cg_is_stable(cg, p, &item->sections[i].length, NULL))
             return false;
     return true;
 }
