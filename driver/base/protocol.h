@@ -26,8 +26,9 @@ enum tool_exit {
  *   run_time_types  it has variable length arrays, which clang's NVPTX target rejects
  *   needs_link      it uses functions or variables that other files define
  *   provides        it defines some for other files
- *   entries         it has target regions, or variables that the host knows */
-#define PROTO_UNIT(S, N) N(run_time_types) N(needs_link) N(provides) N(entries)
+ *   entries         it has target regions, or variables that the host knows
+ *   requires        what all files of a program must require alike: clauses, or "" */
+#define PROTO_UNIT(S, N) N(run_time_types) N(needs_link) N(provides) N(entries) S(requires)
 
 /* A kernel; see struct ompgpu_kernel_entry in hostrt/image.h.  frame_bytes: locals of the emulated
  * device's functions; how: its mode and what that took, to be compared and shown. */
@@ -51,8 +52,9 @@ enum tool_exit {
  * which it was compiled (mode: auto, generic, spmd). */
 #define PROTO_MEMBER(S, N) S(file) S(mode) N(needs) N(remarks) N(warn_generic) N(error_generic)
 
-/* How a file was compiled.  archs: sm_90,emu */
-#define PROTO_COMPILED(S, N) S(level) N(debug) S(mode) N(remarks) N(warn) N(error) S(archs)
+/* How a file was compiled.  archs: sm_90,emu; requires: as in `unit` */
+#define PROTO_COMPILED(S, N)                                                                       \
+    S(level) N(debug) S(mode) N(remarks) N(warn) N(error) S(archs) S(requires)
 
 #define PROTO_RECORDS(R)                                                                           \
     R(unit, PROTO_UNIT)                                                                            \

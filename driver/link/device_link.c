@@ -193,6 +193,24 @@ static bool choose_archs(const struct options *o, struct archs *a)
     return false;
 }
 
+/* What a shared library requires, the host runtime finds out when it is loaded. */
+static bool check_requirements(void)
+{
+    for (unsigned i = 1; i < first.n; i++) {
+        const struct found *a = &first.at[0], *b = &first.at[i];
+        if (strcmp(a->compiled.requires, b->compiled.requires) == 0)
+            continue;
+        const struct found *with = *a->compiled.requires ? a : b, *other = with == a ? b : a;
+        diag_error("'%s' has 'requires %s', '%s' has %s%s%s: all files of a program with device "
+                   "code must have the same",
+                   with->file, with->compiled.requires, other->file,
+                   *other->compiled.requires ? "'requires " : "none", other->compiled.requires,
+                   *other->compiled.requires ? "'" : "");
+        return false;
+    }
+    return true;
+}
+
 /* ---------------------------------------------------------------- the inputs of the device link */
 static struct proto_member member_record(const struct options *o, const struct found *f)
 {
@@ -282,7 +300,7 @@ int drv_device_link(const struct options *o, const char *linked, const char **ob
     *object = NULL;
     if (!map_file(linked, &first))
         return 0;
-    if (!find_containers(&first))
+    if (!find_containers(&first) || !check_requirements())
         return EXIT_COMPILE;
     for (unsigned i = 0; i < first.n; i++)
         any |= needs_link(&first.at[i]);

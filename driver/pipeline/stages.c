@@ -450,7 +450,8 @@ static const char *recorded(const struct job *j)
                                 .remarks = j->opt->remarks,
                                 .warn = drv_warns(j->opt, WARN_GENERIC),
                                 .error = drv_warning_is_error(j->opt, WARN_GENERIC),
-                                .archs = drv_arch_names(&j->archs) };
+                                .archs = drv_arch_names(&j->archs),
+                                .requires = j->unit.requires };
     return proto_write_compiled(&c);
 }
 

@@ -57,7 +57,11 @@ check "it runs" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./app
 OMPGPU_CUDA_DRIVER=$OBJ/nullcuda/libcuda.so.1 NULLCUDA_ARCH=90; export OMPGPU_CUDA_DRIVER NULLCUDA_ARCH
 check "a GPU that cannot" test_must_fail 1 in_time env OMPGPU_DEVICE=cuda OMP_TARGET_OFFLOAD=MANDATORY sh -c './app 2>err'
 check "... is named with the reason" mentions "$(cat err)" "app.c:15: error: |region main_15|device 0|unified_shared_memory"
-check "another file without it compiles" "$CC" --gpu-arch=emu -O2 app.c plain.c -o both
+check "another file without it" test_must_fail 1 "$CC" --gpu-arch=emu -O2 plain.c app.c -o both; cp .log err
+check "... is an error of the link, with both names" mentions "$(cat err)" "error: |app.c|plain.c|'requires unified_shared_memory'"
+check "... leaves nothing" test ! -e both
+check "a shared library without it" "$CC" --gpu-arch=emu -shared -fPIC plain.c -o libplain.so
+check "... links" "$CC" --gpu-arch=emu -O2 app.c -Wl,--no-as-needed ./libplain.so -o both
 check "... and the program does not start" test_must_fail 1 in_time sh -c './both 2>err'
 check "... with both names" mentions "$(cat err)" "error: |app.c|plain.c|'requires unified_shared_memory'"
 finish

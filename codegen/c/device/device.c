@@ -221,13 +221,26 @@ static bool has_variables(const struct omp_unit *u)
     return false;
 }
 
-static bool requires_unified_memory(const struct omp_unit *u)
+static bool requires(const struct omp_unit *u, enum omp_clause_kind kind)
 {
     for (unsigned i = 0; i < u->nconstructs; i++)
-        for (const struct omp_clause *c = u->constructs[i]->clauses; c; c = c->next)
-            if (c->kind == OMPC_UNIFIED_SHARED_MEMORY)
-                return true;
+        if (u->constructs[i]->directive == OMPDIR_REQUIRES && cg_clause(u->constructs[i], kind))
+            return true;
     return false;
+}
+
+static const char *requirements(struct cg *cg)
+{
+    static const struct {
+        enum omp_clause_kind kind;
+        const char *spelling;
+    } global[] = { { OMPC_UNIFIED_ADDRESS, "unified_address" },
+                   { OMPC_UNIFIED_SHARED_MEMORY, "unified_shared_memory" } };
+    const char *list = "";
+    for (unsigned i = 0; i < sizeof global / sizeof *global; i++)
+        if (requires(cg->unit, global[i].kind))
+            list = cg_strf(cg, "%s%s%s", list, *list ? " " : "", global[i].spelling);
+    return list;
 }
 
 int cg_write_device_c(FILE *out, const struct omp_unit *u)
@@ -246,10 +259,11 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
     const struct proto_unit unit = { .run_time_types = u->run_time_types,
                                      .needs_link = u->needs_link,
                                      .provides = u->provides,
-                                     .entries = u->ntargets || has_variables(u) };
+                                     .entries = u->ntargets || has_variables(u),
+                                     .requires = requirements(&cg) };
     if (!cg.errors) {
         fprintf(out, "// %s\n", proto_write_unit(&unit));
-        if (requires_unified_memory(u))
+        if (requires(u, OMPC_UNIFIED_SHARED_MEMORY))
             fprintf(out, "__OMPGPU_UNIFIED\n");
         fwrite(text.s, 1, text.n, out);
     }
