@@ -18,6 +18,8 @@
 #                            tests; they find the compiler in $OMPGPU_CC (tests/README.md)
 
 VERSION   := 0.1.0
+# Of the interface between generated code and libompgpu; the library's name has it.
+ABI       := $(shell sed -n 's/.*OMPGPU_ABI_VERSION = \([0-9]*\).*/\1/p' hostrt/ompgpu.h)
 LLVM      ?= 22
 LLVM_DIR  ?= /usr/lib/llvm-$(LLVM)
 CLANG     ?= clang-$(LLVM)
@@ -86,7 +88,7 @@ built := $(BIN)/ompgpu-cc $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
          $(TOOLS)/include/omp.h $(libs_host) $(libs_rtl)
 
 .PHONY: all tests help deps check check-run check-long mutants asan demo bench gpu-kit man \
-        install uninstall lint format clean
+        install uninstall dist deb lint format clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(built)
@@ -137,9 +139,11 @@ $(ltools): $(BIN)/ompgpu-%:
 	$(Q)ln -sf $(LLVM_DIR)/bin/$* $@
 
 # ------------------------------------------------------------------ the host runtime
-$(LIB)/libompgpu.so: $(host_obj) hostrt/libompgpu.map
+$(LIB)/libompgpu.so: $(LIB)/libompgpu.so.$(ABI)
+	$(Q)ln -sf $(<F) $@
+$(LIB)/libompgpu.so.$(ABI): $(host_obj) hostrt/libompgpu.map
 	$(call say,LD,$@)
-	$(Q)$(link) -shared -Wl,-soname,libompgpu.so -Wl,--version-script=hostrt/libompgpu.map \
+	$(Q)$(link) -shared -Wl,-soname,$(@F) -Wl,--version-script=hostrt/libompgpu.map \
 	  $(host_obj) -ldl -lpthread -lm -o $@
 $(LIB)/libompgpu-ptx.so: $(ptx_obj)
 	$(call say,LD,$@)
@@ -208,6 +212,8 @@ help:
 	  'make gpu-kit      a directory to carry to a machine with a GPU' \
 	  'make man          write man/ompgpu-cc.1 anew' \
 	  'make install      PREFIX=/usr/local DESTDIR=; make uninstall' \
+	  'make dist         ompgpu-cc-$(VERSION).tar.gz: the sources, as committed' \
+	  'make deb          a Debian package' \
 	  'make clean        remove what was built'
 
 again = @$(MAKE) --no-print-directory
@@ -268,30 +274,47 @@ man: $(BIN)/ompgpu-cc
 dest = $(DESTDIR)$(PREFIX)
 man1 := ompgpu-cc.1
 man7 := libompgpu.7 ompgpu-cc-openmp.7
+cmake_files := ompgpu-config.cmake ompgpu-config-version.cmake toolchain.cmake
+completions = $(dest)/share/bash-completion/completions
+fill_in = sed -e 's/@VERSION@/$(VERSION)/' -e 's/@ABI@/$(ABI)/'
 install: all
-	install -d $(dest)/bin $(dest)/lib/ompgpu/include $(dest)/share/man/man1 $(dest)/share/man/man7
+	install -d $(dest)/bin $(dest)/lib/ompgpu/include $(dest)/share/man/man1 $(dest)/share/man/man7 \
+	  $(dest)/lib/pkgconfig $(dest)/lib/cmake/ompgpu $(completions)
 	install -m 755 $(BIN)/ompgpu-cc $(dest)/bin/
 	cp -P $(ltools) $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
-	install -m 755 $(LIB)/libompgpu.so $(LIB)/libompgpu-ptx.so $(dest)/lib/
+	install -m 755 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(dest)/lib/
+	ln -sf libompgpu.so.$(ABI) $(dest)/lib/libompgpu.so
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
 	install -m 644 $(addprefix man/,$(man7)) $(dest)/share/man/man7/
+	$(fill_in) packaging/ompgpu.pc.in > $(dest)/lib/pkgconfig/ompgpu.pc
+	for f in $(cmake_files); do $(fill_in) packaging/$$f > $(dest)/lib/cmake/ompgpu/$$f; done
+	$(BIN)/ompgpu-cc --emit=completion > $(completions)/ompgpu-cc
 uninstall:
-	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) $(addprefix $(dest)/lib/,$(notdir $(libs_host)))
-	rm -f $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)))
-	rm -f $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
-	rm -f $(dest)/lib/ompgpu/include/omp.h
-	-rmdir $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu
+	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) \
+	  $(addprefix $(dest)/lib/,$(notdir $(libs_host)) libompgpu.so.$(ABI) pkgconfig/ompgpu.pc) \
+	  $(addprefix $(dest)/lib/cmake/ompgpu/,$(cmake_files)) $(completions)/ompgpu-cc \
+	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)) include/omp.h) \
+	  $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
+	-rmdir $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu $(dest)/lib/cmake/ompgpu
+
+# The sources, as committed.
+dist:
+	git archive --prefix=ompgpu-cc-$(VERSION)/ -o ompgpu-cc-$(VERSION).tar.gz HEAD
+deb: all
+	rm -rf $(O)/deb
+	$(again) install DESTDIR=$(CURDIR)/$(O)/deb PREFIX=/usr/lib/ompgpu-cc
+	sh packaging/deb.sh $(O)/deb $(VERSION) $(LLVM) $(ABI) ompgpu-cc_$(VERSION)_amd64.deb
 
 # ------------------------------------------------------------------ lint
 product = driver frontend codegen hostrt devicertl
 in_product = $(sort $(wildcard $(foreach d,$(product),$(d)/$(1) $(d)/*/$(1) $(d)/*/*/$(1))))
 lint_c = $(call in_product,*.[ch])
 lint_tables = $(call in_product,*.def)
-lint_sh = $(wildcard .ci/*.sh samples/*.sh tests/*.sh tests/run-one tests/*/*.sh tests/*/*.t) .ci/run
+lint_sh = $(wildcard .ci/*.sh packaging/*.sh samples/*.sh tests/*.sh tests/run-one tests/*/*.sh tests/*/*.t) .ci/run
 lint:
 	@sh .ci/setup.sh lint
 	@sh .ci/lint.sh "$(lint_c)" "$(lint_tables)" "$(lint_sh)"
@@ -299,6 +322,6 @@ format:
 	$(CLANG_FORMAT) -i $(lint_c)
 
 clean:
-	rm -rf obj obj-asan bin lib gpu-kit gpu-kit.tar
+	rm -rf obj obj-asan bin lib gpu-kit gpu-kit.tar ompgpu-cc-*.tar.gz ompgpu-cc_*.deb
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

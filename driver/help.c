@@ -73,6 +73,24 @@ void drv_print_help(void)
     printf("\nAny other flag goes to clang. More: man ompgpu-cc.\n");
 }
 
+/* ------------------------------------------------------------------ completion */
+/* bash divides words at '=': what stands before it is no part of the one that is completed. */
+void drv_print_completion(void)
+{
+    puts("# bash completion for ompgpu-cc, made from its table of flags\n"
+         "_ompgpu_cc() {\n"
+         "    local cur=${COMP_WORDS[COMP_CWORD]}\n"
+         "    [[ $cur == -* ]] || return\n"
+         "    COMPREPLY=($(compgen -W '");
+    for (int i = 0; i < FLAG_COUNT; i++)
+        if (drv_flags[i].help && drv_flags[i].spelling[0] == '-')
+            printf("        %s\n", drv_flags[i].spelling);
+    puts("    ' -- \"$cur\"))\n"
+         "    [[ ${COMPREPLY[0]} != *[=,] ]] || compopt -o nospace\n"
+         "}\n"
+         "complete -o default -F _ompgpu_cc ompgpu-cc");
+}
+
 /* ------------------------------------------------------------------ --version */
 static char *clang_version(void)
 {

@@ -201,8 +201,10 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0)
         return drv_print_native();
     drv_parse(o, argc, argv);
-    if (o->help || o->man) {
-        if (o->man)
+    if (o->help || o->man || o->completion) {
+        if (o->completion)
+            drv_print_completion();
+        else if (o->man)
             drv_print_man(o->ninputs ? o->args[o->nargs - 1].value : "");
         else
             drv_print_help();

@@ -371,6 +371,8 @@ static void read_word(struct parsing *p, const struct words *w, unsigned *i)
         p->only_files = true;
     else if (strcmp(word, "--emit=man") == 0)
         p->o->man = true;
+    else if (strcmp(word, "--emit=completion") == 0)
+        p->o->completion = true;
     else
         read_known(p, w, i);
 }

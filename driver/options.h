@@ -85,7 +85,8 @@ struct options {
     const char *mode;  /* -fompgpu-mode=; NULL: auto */
     bool gcc;          /* host_cc is gcc */
     struct own_warning warnings[OWN_WARNINGS];
-    bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, version, save;
+    bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, completion, version,
+        save;
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static,
         static_ompgpu, shared, beside;
 };
@@ -111,5 +112,6 @@ void drv_print_others(void (*text)(const char *));
 void drv_print_help(void);
 /* --emit=man FILE: the manual page whose text, with marks for the tables, is FILE. */
 void drv_print_man(const char *file);
+void drv_print_completion(void); /* --emit=completion, for bash */
 int drv_print_version(const struct options *);
 #endif

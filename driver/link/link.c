@@ -7,12 +7,27 @@
 #include "driver/image/image.h"
 #include "driver/pipeline/pipeline.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static bool is_32_bit(const struct options *o)
 {
     return drv_has(o, FLAG_M32) || drv_has(o, FLAG_MX32);
+}
+
+/* The dynamic linker looks there by itself: the library, or what it is a link to. */
+static bool is_searched(const char *lib)
+{
+    static const char *const places[] = { "/usr/lib", "/lib", "/usr/lib/x86_64-linux-gnu",
+                                          "/lib/x86_64-linux-gnu" };
+    char *real = realpath(mem_printf("%s/libompgpu.so", lib), NULL);
+    const char *dir = real ? path_dir(real) : lib;
+    bool found = false;
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+        found |= strcmp(dir, places[i]) == 0;
+    free(real);
+    return found;
 }
 
 /* CMake reads from `ompgpu-cc -v` what it must give to the compiler of another language, where that
@@ -44,7 +59,7 @@ static void our_library(const struct options *o, bool path, struct words *w)
     words_add(w, "-lm"); /* host versions of regions may call math functions; --as-needed drops it
                             where none does */
     words_add(w, "-Wl,--pop-state");
-    if (path && strcmp(lib, "/usr/lib") != 0 && !drv_has(o, FLAG_NO_RPATH))
+    if (path && !is_searched(lib) && !drv_has(o, FLAG_NO_RPATH))
         words_add(w, mem_printf("-Wl,-rpath,%s", lib));
     tell_cmake(w, lib);
     words_add(w, "-Wl,--as-needed"); /* for the OpenMP library, which -fopenmp adds */

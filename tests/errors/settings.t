@@ -38,9 +38,9 @@ check "two of them" hinted OMPGPU_INF0=1 GOMP_DEBUG=1
 check "names that are not ours" in_time env OMPGPU_DEVICE=emu OMPGPU_LONG= OMPGPU_HOME=x sh -c './one 2>err && [ ! -s err ]'
 # Every variable that libompgpu and its devices read is known to the hint.
 variables() {
-    (cd "$ROOT" && cat hostrt/*/*.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >read
-    (cd "$ROOT" && sed -n '/ours\[\]/,/^}/p' hostrt/core/hint.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >known
-    diff read known
+    (cd "$ROOT" && cat hostrt/*/*.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >variables.read
+    (cd "$ROOT" && sed -n '/ours\[\]/,/^}/p' hostrt/core/hint.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >variables.known
+    diff variables.read variables.known
 }
 check "the list of variables" variables
 # malformed VARIABLE VALUE: one warning that names both; the region runs as if it were not set

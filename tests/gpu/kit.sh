@@ -19,7 +19,7 @@ build() {                             # SOURCE OUTPUT FLAGS…
     fi
     rm -f "$kit/log"
 }
-cp "$(dirname "$(dirname "$cc")")/lib/libompgpu.so" "$kit/lib/"
+cp "$(dirname "$(dirname "$cc")")/lib"/libompgpu.so.[0-9]* "$kit/lib/"
 for lib in /usr/lib/llvm-*/lib/libomp.so.5 /usr/lib/*/libomp.so.5; do
     if [ -e "$lib" ]; then cp -L "$lib" "$kit/lib/libomp.so.5"; break; fi
 done
