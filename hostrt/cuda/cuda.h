@@ -37,6 +37,7 @@ struct cuda_memory {
     struct cuda_block *live[CUDA_BUCKETS];   /* by address */
     struct cuda_block *cached[CUDA_BUCKETS]; /* by size */
     size_t in_use, in_cache, cache_limit;
+    bool exact; /* sizes are not rounded up */
 };
 void ompgpu_cuda_memory_init(struct cuda_memory *, size_t total);
 void ompgpu_cuda_memory_fini(struct cuda_memory *, bool driver_alive);

@@ -3,12 +3,16 @@
  * cuMemAlloc and cuMemFree cost microseconds and may synchronise, and programs map the same arrays
  * again and again.  Sizes are rounded up (four steps between powers of two up to 1 MB, whole 2 MB
  * pages above) and freed blocks are kept for the next request of the same size.  The cache gives
- * everything back before an allocation is allowed to fail. */
+ * everything back before an allocation is allowed to fail.
+ *
+ * For the PTX machine sizes are exact and nothing is kept: it reports what is out of bounds, freed
+ * or never written. */
 #include "hostrt/cuda/cuda.h"
 
 void ompgpu_cuda_memory_init(struct cuda_memory *m, size_t total)
 {
-    *m = (struct cuda_memory){ .cache_limit = total / 4 };
+    bool exact = ompgpu_settings.device_kind == OMPGPU_KIND_PTX;
+    *m = (struct cuda_memory){ .exact = exact, .cache_limit = exact ? 0 : total / 4 };
     pthread_mutex_init(&m->lock, NULL);
 }
 
@@ -104,7 +108,7 @@ static CUresult allocate_block(struct cuda_memory *m, size_t size, struct cuda_b
 CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *m, size_t size, CUdeviceptr *address)
 {
     CUresult err = CUDA_SUCCESS;
-    size = round_size(size);
+    size = m->exact && size ? size : round_size(size);
     pthread_mutex_lock(&m->lock);
     struct cuda_block *b = take_cached(m, size);
     if (!b)

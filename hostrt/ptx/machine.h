@@ -248,7 +248,10 @@ struct device {
     uint64_t memory; /* its part of the arena */
     size_t memory_size;
     size_t memory_top; /* what follows has not been used yet */
-    struct free_block *free_blocks[SIZE_CLASSES];
+    struct free_list {
+        struct free_block *first, *last;
+        size_t n;
+    } free_blocks[SIZE_CLASSES];
 };
 /* Each byte of memory has a shadow byte. */
 enum shadow { SHADOW_NONE /* not allocated */, SHADOW_UNDEFINED, SHADOW_DEFINED };

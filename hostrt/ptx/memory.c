@@ -55,6 +55,26 @@ void ptx_memory_init(struct device *devices, unsigned n)
     }
 }
 
+/* Freed blocks wait, so that a use of one shows, until there are many or much of their class; the
+ * one that was freed first comes back first. */
+static struct free_block *take_free(struct free_list *list, unsigned class, bool must)
+{
+    enum { MANY = 256, MUCH = 64 << 20 };
+    struct free_block *b = list->first;
+    if (!b || (!must && list->n < MANY && list->n * ((size_t)UNIT << class) < MUCH))
+        return NULL;
+    list->first = b->next;
+    list->n--;
+    return b;
+}
+static void add_free(struct free_list *list, struct free_block *b)
+{
+    b->next = NULL;
+    *(list->first ? &list->last->next : &list->first) = b;
+    list->last = b;
+    list->n++;
+}
+
 static unsigned size_class(size_t size)
 {
     unsigned c = 0;
@@ -76,10 +96,9 @@ uint64_t ptx_global_alloc(struct device *d, size_t size)
     size_t room = (size_t)UNIT << c;
     unsigned char *p = NULL;
     pthread_mutex_lock(&arena_lock);
-    if (d->free_blocks[c]) {
-        p = (unsigned char *)d->free_blocks[c];
-        d->free_blocks[c] = d->free_blocks[c]->next;
-    } else if (room + UNIT <= d->memory_size - d->memory_top) {
+    bool fits = room + UNIT <= d->memory_size - d->memory_top;
+    p = (unsigned char *)take_free(&d->free_blocks[c], c, !fits);
+    if (!p && fits) {
         p = (unsigned char *)(uintptr_t)d->memory + d->memory_top;
         d->memory_top += room + UNIT; /* a gap, so that neighbours do not touch */
     }
@@ -108,9 +127,7 @@ bool ptx_global_free(uint64_t address)
     unsigned c = size_class(*size);
     memset(ptx_shadow_of(address), SHADOW_NONE, *size);
     *size = 0;
-    struct free_block *b = (struct free_block *)(uintptr_t)address;
-    b->next = owner_of(address)->free_blocks[c];
-    owner_of(address)->free_blocks[c] = b;
+    add_free(&owner_of(address)->free_blocks[c], (struct free_block *)(uintptr_t)address);
     pthread_mutex_unlock(&arena_lock);
     return true;
 }

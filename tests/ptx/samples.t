@@ -101,6 +101,33 @@ C
 check "a host pointer: compiles" "$CC" --gpu-arch=sm_75 -O2 -g -w wrong.c -o prog
 check "... is refused" test_must_fail ./prog
 check "... with the place" sh -c './prog 2>&1 | grep -q "wrong.c:7"'
+cat >beyond.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    double a[1000] = { 0 }, s = 0;
+    int n = argc > 1 ? 501 : 500, *p = omp_target_alloc(40, 0), *q = omp_target_alloc(40, 0), first = 0;
+    (void)argv;
+    if (argc > 2)
+        omp_target_free(p, 0), n = 500;
+    #pragma omp target teams distribute parallel for map(to: a[0:500]) reduction(+: s)
+    for (int i = 0; i < n; i++)
+        s += a[i];                                         /* line 12: a[500] is not mapped */
+    #pragma omp target is_device_ptr(p, q) map(from: first)
+    {
+        *p = 1;                                            /* line 15: freed */
+        first = *p + (q == p);
+    }
+    return s != 0 || first != 1;
+}
+C
+check "beyond what is mapped: compiles" "$CC" --gpu-arch=sm_75 -O2 -g -w beyond.c -o beyond
+check "... is clean within" ./beyond
+check "... an element too many is refused" test_must_fail 1 sh -c "./beyond 1 2>err"
+check "... with the place" mentions "$(cat err)" "outside of any block|beyond.c:12"
+check "... memory that was freed" test_must_fail 1 sh -c "./beyond 1 2 2>err"
+check "... with the place" mentions "$(cat err)" "outside of any block|beyond.c:15"
 check "OMPGPU_PTX_ARCH: an older device has no image" test_must_fail env OMPGPU_PTX_ARCH=sm_70 ./prog
 check "a malformed OMPGPU_PTX_ARCH is named" sh -c 'OMPGPU_PTX_ARCH=x ./prog 2>&1 | grep -q OMPGPU_PTX_ARCH'
 finish
