@@ -91,6 +91,11 @@ static bool all_defined(const unsigned char *shadow, unsigned size)
     static const uint64_t pattern = 0x0202020202020202ull;
     return !shadow || !memcmp(shadow, &pattern, size);
 }
+/* Of a word around an object a part is enough. */
+static bool is_defined(const struct instruction *i, const unsigned char *shadow, unsigned size)
+{
+    return all_defined(shadow, size) || (i->around && memchr(shadow, SHADOW_DEFINED, size));
+}
 
 static const struct operand *element_operand(const struct operand *o, unsigned k)
 {
@@ -118,7 +123,7 @@ HANDLER(load)
             const struct operand *o = element_operand(&i->d, k);
             if (o->kind == O_REG)
                 g->frame->regs[o->index][l] = read_element(b.data + k * each, i->type);
-            if (!all_defined(b.shadow ? b.shadow + k * each : NULL, each)) {
+            if (!is_defined(i, b.shadow ? b.shadow + k * each : NULL, each)) {
                 undefined[k][l] = undefined_in_memory(b.shadow + k * each, each);
                 bad[k] |= 1u << l;
             }
@@ -270,6 +275,14 @@ static unsigned first_lane(struct group *g)
     return ptx_settings.scheduled ? (unsigned)ptx_random(&g->warp->team->worker->random) % WARP : 0;
 }
 
+/* Of a word around an object what changed is the object. */
+static void define_changed(struct bytes b, uint64_t old, unsigned size, unsigned char undefined)
+{
+    for (unsigned k = 0; k < size; k++)
+        if (b.shadow[k] && b.data[k] != (unsigned char)(old >> 8 * k))
+            ptx_define_element(b.shadow + k, 1, undefined >> k & 1);
+}
+
 /* Element k of a lane: what was there goes to the destination, undefined only by an exchange; what
  * an undefined operand gives is undefined. */
 static bool update_element(struct group *g, const struct instruction *i, unsigned lane,
@@ -277,7 +290,7 @@ static bool update_element(struct group *g, const struct instruction *i, unsigne
 {
     unsigned size = ptx_type_size(i->type);
     const struct operand *d = element_operand(&i->d, k), *s = element_operand(&i->s[0], k);
-    bool cas = i->nsources > 1, defined = all_defined(b.shadow, size);
+    bool cas = i->nsources > 1, defined = is_defined(i, b.shadow, size);
     lanes bad = source_poison(g, s) | (cas ? source_poison(g, &i->s[1]) : 0);
     if (!defined && i->op != OP_EXCH) {
         ptx_fault(g, i, lane, CUDA_ERROR_LAUNCH_FAILED,
@@ -286,7 +299,9 @@ static bool update_element(struct group *g, const struct instruction *i, unsigne
     }
     uint64_t old =
         atomic_update(i, b.data, source(g, s)[lane], cas ? source(g, &i->s[1])[lane] : 0);
-    if (b.shadow)
+    if (b.shadow && i->around)
+        define_changed(b, old, size, undefined_bytes(g, cas ? &i->s[1] : s, lane, size));
+    else if (b.shadow)
         memset(b.shadow, bad >> lane & 1 ? SHADOW_UNDEFINED : SHADOW_DEFINED, size);
     if (d->kind == O_REG) {
         target_of(g, d)[lane] = old;
@@ -326,6 +341,8 @@ bool ptx_select_atom(struct instruction *i)
     unsigned size = ptx_type_size(i->type);
     bool is_float = ptx_type_is_float(i->type), vector = i->s[0].kind == O_VECTOR;
     i->run = atomic;
+    i->around =
+        size == 4 && (i->op == OP_CAS || i->op == OP_AND || i->op == OP_OR || i->op == OP_XOR);
     return i->op >= OP_AND && i->op <= OP_CAS && size >= 2 && size <= 8 &&
            (!is_float || i->op == OP_ADD || i->op == OP_EXCH) &&
            i->nsources == 1u + (i->op == OP_CAS) && vector == (i->vector > 1);

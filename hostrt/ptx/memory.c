@@ -185,6 +185,18 @@ static struct bytes out_of_bounds(struct group *g, const struct instruction *i, 
     return (struct bytes){ NULL, NULL };
 }
 
+/* A word around a smaller object may reach beyond what is allocated; on a GPU the rest of the word
+ * is there. */
+static bool is_allocated(const struct instruction *i, const unsigned char *shadow, unsigned size)
+{
+    if (!i->around)
+        return shadow[0] && shadow[size - 1];
+    for (unsigned k = 0; k < size; k++)
+        if (shadow[k])
+            return true;
+    return false;
+}
+
 static struct bytes in_shared(struct group *g, const struct instruction *i, unsigned lane,
                               uint64_t at, unsigned size)
 {
@@ -195,7 +207,8 @@ static struct bytes in_shared(struct group *g, const struct instruction *i, unsi
         if (offset + size > t->launch->dynamic_shared)
             return out_of_bounds(g, i, lane, offset, size, "the dynamic shared memory");
         offset += (fixed + 15) & ~15ull;
-    } else if (at + size > fixed || !t->shared_shadow[at] || !t->shared_shadow[at + size - 1]) {
+    } else if (at + (i->around ? 1 : size) > fixed ||
+               !is_allocated(i, t->shared_shadow + at, size)) {
         return out_of_bounds(g, i, lane, at, size, "the shared memory");
     }
     return (struct bytes){ t->shared + offset, t->shared_shadow + offset };
@@ -207,8 +220,8 @@ static struct bytes in_local(struct group *g, const struct instruction *i, unsig
     const struct team *t = g->warp->team;
     unsigned thread = g->warp->number * WARP + lane;
     const unsigned char *shadow = t->local_shadow[thread];
-    if (at + size > g->warp->stack_top[lane] || at + size < at || !shadow[at] ||
-        !shadow[at + size - 1])
+    if (at + (i->around ? 1 : size) > g->warp->stack_top[lane] || at + size < at ||
+        !is_allocated(i, shadow + at, size))
         return out_of_bounds(g, i, lane, at, size, "the thread's local memory");
     return (struct bytes){ t->local[thread] + at, t->local_shadow[thread] + at };
 }
@@ -246,7 +259,7 @@ static struct bytes in_global(struct group *g, const struct instruction *i, unsi
     if (at - d->memory >= d->memory_size)
         return not_of_device(g, i, lane, at, size);
     unsigned char *s = ptx_shadow_of(at);
-    if (!s[0] || !s[size - 1])
+    if (!is_allocated(i, s, size))
         return out_of_bounds(g, i, lane, at, size, "any block of device memory");
     return (struct bytes){ (unsigned char *)(uintptr_t)at, s };
 }

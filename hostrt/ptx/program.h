@@ -134,8 +134,9 @@ struct instruction {
     bool guard_negated, is_target;
     enum rounding rounding;
     bool ftz, sat, approx, wide, hi, carry_out, aligned, to_space, clamp, left, relu, sync;
-    unsigned char op;    /* enum isa_op: comparison, atomic operation, shuffle mode … */
-    unsigned char op2;   /* enum isa_op: boolean operator of setp */
+    bool around;       /* perhaps of the word around a smaller object that is updated atomically */
+    unsigned char op;  /* enum isa_op: comparison, atomic operation, shuffle mode … */
+    unsigned char op2; /* enum isa_op: boolean operator of setp */
     unsigned char order; /* enum memory_order */
     unsigned char scope; /* enum scope */
     enum space space;

@@ -46,6 +46,10 @@ static const struct fault {
     { "a misaligned store", "st.global.b32 [%rd20+2], %r9;", "misaligned", BAD_ALIGNMENT, 1, "st.global.b16 [%rd20+2], %h9;" },
     { "a misaligned vector", "ld.global.v4.b32 {%r5, %r6, %r7, %r8}, [%rd21+8];", "misaligned", BAD_ALIGNMENT, 1,
       "ld.global.v2.b32 {%r5, %r6}, [%rd21+8];" },
+    { "an atomic update of a byte, by its word, that was never written", "atom.global.or.b32 %r5, [%rd20+4], 5;", "never written", FAILED, 1,
+      "mov.b16 %h5, 1; st.global.b8 [%rd20+5], %h5; ld.global.b32 %r5, [%rd20+4]; atom.global.cas.b32 %r6, [%rd20+4], %r5, %r5; setp.eq.s32 %p1, %r5, %r6; "
+      "@%p1 bra S; S: atom.global.or.b32 %r5, [one], 256; ld.global.b8 %h5, [one+1]; cvt.u32.u16 %r6, %h5;" USE("%r6") },
+    { "... beyond the word", "ld.global.b16 %h5, [one+2];", "outside of any block", BAD_ADDRESS, 1, "ld.global.b8 %h5, [one+1];" },
     { "a misaligned atomic update", "atom.global.add.u64 %rd9, [%rd21+4], 1;", "misaligned", BAD_ALIGNMENT, 1,
       "atom.global.add.u32 %r9, [%rd21+4], 1;" },
     /* the other spaces */
@@ -150,7 +154,7 @@ static const struct fault {
 };
 static const char globals[] =
     ".file 1 \"fault.c\"\n.const .align 4 .b32 fixed[4] = {1, 2, 3, 4};\n.global .align 4 .b32 table[3] = {1, 2, 3};\n"
-    ".extern .shared .align 16 .b8 dynamic[];\n.shared .align 16 .b8 s2[256];\n.shared .align 16 .b8 s3[16];\n.extern .func nowhere;\n"
+    ".global .align 4 .b8 one[2] = {0, 0};\n.extern .shared .align 16 .b8 dynamic[];\n.shared .align 16 .b8 s2[256];\n.shared .align 16 .b8 s3[16];\n.extern .func nowhere;\n"
     ".extern .func free(.param .b64 x);\n.extern .func (.param .b64 r) malloc(.param .b64 x);\n.func nothing { ret; }\n"
     ".func fill(.param .b64 x)\n"
     "{ .reg .b64 %a<3>; .local .align 8 .b8 room[16]; ld.param.b64 %a1, [x]; mov.u64 %a2, room; add.s64 %a2, %a2, %a1; st.local.b32 [%a2], 1; ret; }\n"

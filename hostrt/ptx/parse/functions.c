@@ -1,6 +1,7 @@
 /* functions.c - functions: parameters, attributes, bodies, labels. */
 #include <stdlib.h>
 #include <string.h>
+#include "hostrt/ptx/isa.h"
 #include "hostrt/ptx/parse/parser.h"
 
 /* ------------------------------------------------------------------ functions */
@@ -20,6 +21,24 @@ static void resolve_operand(struct parser *p, struct operand *o)
         p->f->code[s->index].is_target = true;
 }
 
+static bool is_same_place(const struct instruction *a, const struct instruction *b)
+{
+    const struct operand *x = &a->memory.base, *y = &b->memory.base;
+    return x->kind == y->kind && x->index == y->index && x->value == y->value &&
+           a->memory.offset == b->memory.offset && ptx_type_size(a->type) == ptx_type_size(b->type);
+}
+
+/* An atomic update of a byte is made of one of the word around it; before compare and swap it is
+ * loaded. */
+static void find_words_around(struct function *f, const struct instruction *swap)
+{
+    for (unsigned i = 0; i < f->ncode; i++) {
+        struct instruction *x = &f->code[i];
+        if (x->row->operation == I_LD && x->vector == 1 && is_same_place(x, swap))
+            x->around = true;
+    }
+}
+
 static void finish_function(struct parser *p)
 {
     struct function *f = p->f;
@@ -37,6 +56,8 @@ static void finish_function(struct parser *p)
                            (const char *)(const void *)x->s[k].lanes, x->ptx_line);
             resolve_operand(p, &x->s[k]);
         }
+        if (x->around && x->op == OP_CAS)
+            find_words_around(f, x);
     }
 }
 
