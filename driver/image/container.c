@@ -238,8 +238,7 @@ static void write_incbin(FILE *f, const char *path)
     fputc('"', f);
 }
 
-bool drv_append_image(const char *assembly, const char *container, bool as_bytes,
-                      const char *global)
+bool drv_append_image(const char *assembly, const char *container, bool as_bytes)
 {
     size_t size;
     char *image = file_read(container, &size);
@@ -249,15 +248,10 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
         return false;
     }
     fputs("\n\t.section\t.ompgpu.image,\"a\",@progbits\n\t.p2align\t4", f);
-    if (global)
-        fprintf(f, "\n\t.type\t%s,@object\n\t.globl\t%s\n\t.hidden\t%s\n%s:", global, global,
-                global, global);
     if (as_bytes)
         write_bytes(f, (const unsigned char *)image, size);
     else
         write_incbin(f, container);
-    if (global)
-        fprintf(f, "\n\t.size\t%s, %zu", global, size);
     fputc('\n', f);
     bool failed = ferror(f);
     failed |= fclose(f) != 0;

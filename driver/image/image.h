@@ -30,11 +30,9 @@ struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n);
 bool drv_write_container(const char *path, const struct container *);
 /* which of n inputs the device link took */
 bool *drv_read_members(const char *info, unsigned n);
-/* The symbol of the container that a device link makes. */
-#define DRV_LINKED_IMAGE "__ompgpu_linked_image"
-/* global: the name of a hidden symbol for it; NULL: the text has one, at an empty section. */
-bool drv_append_image(const char *assembly, const char *container, bool as_bytes,
-                      const char *global);
+/* into the empty section of the host's text */
+bool drv_append_image(const char *assembly, const char *container, bool as_bytes);
+
 /* ------------------------------------------------------------------ object.c */
 /* The section of the containers in an ELF-64 file, which may be damaged; NULL: none. */
 const Elf64_Shdr *drv_image_section(const void *file, size_t size);
@@ -42,6 +40,9 @@ const Elf64_Shdr *drv_image_section(const void *file, size_t size);
 bool drv_needs_library(const char *path, const char *name);
 /* The same as drv_append_image, for an object file that the host compiler wrote. */
 bool drv_fill_image(const char *object, const char *container);
+/* A new object file with the container of a device link, under this hidden symbol. */
+#define DRV_LINKED_IMAGE "__ompgpu_linked_image"
+bool drv_write_image_object(const char *object, const char *container);
 
 /* ------------------------------------------------------------------ container.c, ptxas.c */
 void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n, const char *arch);

@@ -1,14 +1,18 @@
 /* object.c - the container's way into an object file.
  *
- * The host compiler has written an empty section for it (codegen/c/host/host.c).  The bytes of a
- * section may lie anywhere in the file: they are added at the end, and its header says so.  That
- * spares a compile to assembly text and an assembler. */
+ * Of a file with target constructs: the host compiler has written an empty section for it
+ * (codegen/c/host/host.c).  The bytes of a section may lie anywhere in the file: they are added at
+ * the end, and its header says so.  That spares a compile to assembly text and an assembler.
+ *
+ * Of a device link: nothing else is in the object. */
 #include "driver/base/diag.h"
 #include "driver/base/file.h"
 #include "driver/base/text.h"
 #include "driver/image/image.h"
 #include <errno.h>
 #include <string.h>
+
+#define IMAGE_NAME ".ompgpu.image"
 
 static bool inside(uint64_t offset, uint64_t length, size_t size)
 {
@@ -38,7 +42,7 @@ static const Elf64_Shdr *all_sections(const void *file, size_t size, uint64_t *n
 
 const Elf64_Shdr *drv_image_section(const void *file, size_t size)
 {
-    static const char wanted[] = ".ompgpu.image";
+    static const char wanted[] = IMAGE_NAME;
     const char *bytes = file;
     uint64_t n, names;
     const Elf64_Shdr *s = all_sections(file, size, &n, &names);
@@ -74,17 +78,31 @@ bool drv_needs_library(const char *path, const char *name)
     return false;
 }
 
+static const char *read_part(const char *path, size_t *size)
+{
+    const char *bytes = file_read(path, size);
+    if (!bytes)
+        diag_error("cannot read '%s': %s", path, strerror(errno));
+    return bytes;
+}
+
+static bool write_object(const char *path, const struct text *t)
+{
+    if (file_write(path, t->s, t->n))
+        return true;
+    diag_error("cannot write '%s': %s", path, strerror(errno));
+    return false;
+}
+
 bool drv_fill_image(const char *object, const char *container)
 {
     size_t size, added;
-    const char *file = file_read(object, &size);
-    const char *image = file ? file_read(container, &added) : NULL;
-    if (!image) {
-        diag_error("cannot read '%s': %s", file ? container : object, strerror(errno));
+    const char *file = read_part(object, &size);
+    const char *image = file ? read_part(container, &added) : NULL;
+    if (!image)
         return false;
-    }
     const Elf64_Shdr *s = drv_image_section(file, size);
-    if (!s || s->sh_size) {
+    if (!s || s->sh_size || !s->sh_addralign) {
         diag_error("'%s' has no room for the device images: the host compiler wrote another object "
                    "than ELF for x86-64",
                    object);
@@ -97,8 +115,64 @@ bool drv_fill_image(const char *object, const char *container)
     header->sh_offset = out.n;
     header->sh_size = added;
     text_add(&out, image, added);
-    if (file_write(object, out.s, out.n))
-        return true;
-    diag_error("cannot write '%s': %s", object, strerror(errno));
-    return false;
+    return write_object(object, &out);
+}
+
+/* ------------------------------------------------------------------ of a device link */
+enum { NONE, IMAGE, STACK, SYMBOLS, NAMES, SECTIONS };
+#define STACK_NAME ".note.GNU-stack"
+#define SYMTAB_NAME ".symtab"
+#define STRTAB_NAME ".strtab"
+struct image_object {
+    Elf64_Ehdr header;
+    Elf64_Shdr sections[SECTIONS];
+    Elf64_Sym symbols[2];
+    struct names {
+        char none[1], image[sizeof IMAGE_NAME], stack[sizeof STACK_NAME],
+            symbols[sizeof SYMTAB_NAME], names[sizeof STRTAB_NAME], symbol[sizeof DRV_LINKED_IMAGE];
+    } names;
+} __attribute__((aligned(16)));
+#define NAME(n) offsetof(struct names, n)
+#define WHERE(m) offsetof(struct image_object, m), sizeof(((struct image_object *)NULL)->m)
+
+static const Elf64_Ehdr object_header = {
+    .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+    .e_type = ET_REL,
+    .e_machine = EM_X86_64,
+    .e_version = EV_CURRENT,
+    .e_shoff = offsetof(struct image_object, sections),
+    .e_ehsize = sizeof(Elf64_Ehdr),
+    .e_shentsize = sizeof(Elf64_Shdr),
+    .e_shnum = SECTIONS,
+    .e_shstrndx = NAMES,
+};
+
+static struct image_object image_object(size_t size)
+{
+    return (struct image_object){
+        .header = object_header,
+        .sections = { [IMAGE] = { NAME(image), SHT_PROGBITS, SHF_ALLOC, 0,
+                                  sizeof(struct image_object), size, 0, 0, 16, 0 },
+                      [STACK] = { NAME(stack), SHT_PROGBITS, 0, 0, sizeof(struct image_object), 0,
+                                  0, 0, 1, 0 },
+                      [SYMBOLS] = { NAME(symbols), SHT_SYMTAB, 0, 0, WHERE(symbols), NAMES, 1, 8,
+                                    sizeof(Elf64_Sym) },
+                      [NAMES] = { NAME(names), SHT_STRTAB, 0, 0, WHERE(names), 0, 0, 1, 0 } },
+        .symbols = { [1] = { NAME(symbol), ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), STV_HIDDEN, IMAGE,
+                             0, size } },
+        .names = { "", IMAGE_NAME, STACK_NAME, SYMTAB_NAME, STRTAB_NAME, DRV_LINKED_IMAGE }
+    };
+}
+
+bool drv_write_image_object(const char *object, const char *container)
+{
+    size_t size;
+    const char *image = read_part(container, &size);
+    struct text out = { 0 };
+    if (!image)
+        return false;
+    struct image_object o = image_object(size);
+    text_add(&out, &o, sizeof o);
+    text_add(&out, image, size);
+    return write_object(object, &out);
 }

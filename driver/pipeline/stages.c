@@ -107,10 +107,10 @@ static bool want_object(const struct job *j)
     return want_pack(j) && j->opt->goal != GOAL_ASSEMBLY;
 }
 /* The host compiler writes the object, which is then filled, unless somebody wants to see the
- * assembly text, or the files that come with an object. */
+ * assembly text, or the files that come with an object.  A device link has no host text. */
 static bool direct(const struct job *j)
 {
-    return want_object(j) && compiles(j) && !j->opt->save && !j->opt->beside;
+    return want_object(j) && (j->device_link || (!j->opt->save && !j->opt->beside));
 }
 static bool want_assemble(const struct job *j) { return want_object(j) && !direct(j); }
 static unsigned count_archs(const struct job *j) { return j->archs.n; }
@@ -492,17 +492,13 @@ static bool members_agree(const struct job *j)
     return false;
 }
 
-/* Into the object, or the assembly text that becomes one; a device link has no text yet. */
 static bool add_image(const struct job *j, const char *image)
 {
-    static const char no_stack[] = "\t.section\t.note.GNU-stack,\"\",@progbits\n";
-    const char *text = drv_job_file(j, "s");
+    if (j->device_link)
+        return drv_write_image_object(j->write_to, image);
     if (direct(j))
         return drv_fill_image(j->write_to, image);
-    if (j->device_link && !file_write(text, no_stack, sizeof no_stack - 1))
-        return false;
-    return drv_append_image(text, image, j->opt->goal == GOAL_ASSEMBLY,
-                            j->device_link ? DRV_LINKED_IMAGE : NULL);
+    return drv_append_image(drv_job_file(j, "s"), image, j->opt->goal == GOAL_ASSEMBLY);
 }
 
 static int pack(struct job *j)

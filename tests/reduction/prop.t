@@ -4,9 +4,8 @@
 # the PTX machine, too.
 . tests/lib.sh
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
-programs=3 cases=12 again=2
-if [ -n "${OMPGPU_LONG:-}" ]; then programs=26 cases=40 again=4; fi
-kernels=10
+programs=3 cases=20 again=2 kernels=6
+if [ -n "${OMPGPU_LONG:-}" ]; then programs=26 cases=40 again=4 kernels=10; fi
 
 same_again() {                        # the same output as $T/first, from $T/prog ARGS… with this schedule
     schedule=$1; shift
