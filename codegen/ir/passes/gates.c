@@ -5,7 +5,7 @@
  * (hostrt/emu/window.c).  A pointer that an access comes from is followed back to where it is first
  * seen, through address arithmetic, phis and selects.  Where that is a local, a variable or a
  * kernel's parameter array, nothing is to be done.  Elsewhere (a pointer out of memory, an
- * argument, a result) it is compared with the window once, where it is defined:
+ * argument, a result, a number) it is compared with the window once, where it is defined:
  *
  *     p = load …                                p = load …
  *     …                                         q = gate(p)    p >> 43 == 4 ? p : outside(p)
@@ -28,6 +28,7 @@ struct gates {
     struct ir_unit *u;
     LLVMBuilderRef b;
     LLVMValueRef gate;   /* the function */
+    LLVMValueRef f;      /* at hand */
     LLVMValueRef params; /* the kernel's parameter array, or NULL */
     /* open-addressed: what is known of pointers of the function at hand */
     struct pointer {
@@ -93,9 +94,20 @@ static bool is_unknown_root(const struct gates *g, LLVMValueRef v)
            strcmp(ir_intrinsic(LLVMGetCalledValue(v)), "llvm.threadlocal.address") != 0;
 }
 
+/* (int *)0x1234 and what is at an offset from it, or from NULL; NULL itself faults anyway. */
+static bool is_number(LLVMValueRef v)
+{
+    LLVMValueRef base = v;
+    while (LLVMIsAConstantExpr(base) && LLVMGetConstOpcode(base) == LLVMGetElementPtr)
+        base = LLVMGetOperand(base, 0);
+    if (LLVMIsAConstantExpr(base))
+        return LLVMGetConstOpcode(base) == LLVMIntToPtr;
+    return LLVMIsAConstantPointerNull(base) && base != v;
+}
+
 static bool is_unknown(struct gates *g, LLVMValueRef v)
 {
-    return !LLVMIsAConstant(v) && find_pointer(g, v)->unknown;
+    return LLVMIsAConstant(v) ? is_number(v) : find_pointer(g, v)->unknown;
 }
 
 static bool derives_from_unknown(struct gates *g, LLVMValueRef v)
@@ -204,8 +216,8 @@ static LLVMValueRef gate_vector(struct gates *g, LLVMValueRef v)
 
 static LLVMValueRef gate_root(struct gates *g, LLVMValueRef v)
 {
-    LLVMPositionBuilderBefore(g->b, LLVMIsAArgument(v) ? first_after_locals(LLVMGetParamParent(v))
-                                                       : LLVMGetNextInstruction(v));
+    LLVMPositionBuilderBefore(g->b, LLVMIsAInstruction(v) ? LLVMGetNextInstruction(v)
+                                                          : first_after_locals(g->f));
     return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind ? gate_vector(g, v)
                                                                 : call_gate(g, v);
 }
@@ -241,6 +253,8 @@ static LLVMValueRef make_safe(struct gates *g, LLVMValueRef v)
     unsigned first, end;
     if (!is_unknown(g, v))
         return v;
+    if (LLVMIsAConstant(v))
+        return gate_root(g, v);
     if (find_pointer(g, v)->safe)
         return find_pointer(g, v)->safe;
     if (LLVMIsAPHINode(v))
@@ -272,7 +286,39 @@ static const struct {
     { "llvm.masked.compressstore", 2 },
 };
 
-/* The C library uses what it is given.  (Variadic: printf only shows pointers, but for %s.) */
+/* Which operands printf follows, the format first; the rest of the pointers it shows. */
+static unsigned operands_of_format(const char *s, size_t n)
+{
+    unsigned operand = 1, mask = 1;
+    for (const char *end = s + n; s < end && *s; s++) {
+        if (*s != '%')
+            continue;
+        for (s++; s < end && *s && strchr("-+ #0123456789.*hlqjztL", *s); s++)
+            operand += *s == '*';
+        if (s == end || *s == '%')
+            continue;
+        if (*s == 's' || *s == 'n')
+            mask |= 1u << operand % 32;
+        operand++;
+    }
+    return mask;
+}
+
+/* Without a constant format it could follow any. */
+static unsigned operands_of_printf(LLVMValueRef call)
+{
+    LLVMValueRef format = LLVMGetOperand(call, 0),
+                 text = LLVMIsAGlobalVariable(format) && LLVMIsGlobalConstant(format)
+                            ? LLVMGetInitializer(format)
+                            : NULL;
+    size_t n;
+    if (!text || !LLVMIsAConstantDataArray(text) || !LLVMIsConstantString(text))
+        return ~0u;
+    const char *s = LLVMGetAsString(text, &n);
+    return operands_of_format(s, n);
+}
+
+/* The C library uses what it is given.  Of variadic functions programs have printf only. */
 static unsigned operands_of_call(LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -280,10 +326,11 @@ static unsigned operands_of_call(LLVMValueRef call)
     for (unsigned i = 0; *name && i < sizeof intrinsics / sizeof *intrinsics; i++)
         if (strcmp(name, intrinsics[i].name) == 0)
             return intrinsics[i].operands;
-    return !*name && LLVMIsAFunction(callee) && LLVMIsDeclaration(callee) &&
-                   !LLVMIsFunctionVarArg(LLVMGlobalGetValueType(callee))
-               ? ~0u
-               : 0;
+    if (*name || !LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee))
+        return 0;
+    if (strcmp(ir_name(callee), "printf") == 0)
+        return operands_of_printf(call);
+    return LLVMIsFunctionVarArg(LLVMGlobalGetValueType(callee)) ? 0 : ~0u;
 }
 
 static bool call_reads_argument(LLVMValueRef call, unsigned i)
@@ -319,6 +366,7 @@ static void add_accesses_of(access_list *list, LLVMValueRef i)
 static void gate_function(struct gates *g, LLVMValueRef f)
 {
     access_list list = { 0 };
+    g->f = f;
     find_unknown(g, f);
     gather_locals(g, f);
     IR_EACH_INSTRUCTION_OF(i, f)
