@@ -99,6 +99,15 @@ static void nests(int n, int m, int l, int teams, int threads)
             }
     see("three loops", n * m * l, teams, threads);
     CHECK_EQ(last, n * m * l - 1);
+#pragma omp target teams distribute parallel for collapse(3) CLAUSES lastprivate(last)
+    for (short i = 2; i <= 6; i++)
+        for (long j = 9; j > 3; j--)
+            for (unsigned k = 0; k < 7; k++) {
+                last = (int)(((i - 2) * 6 + 9 - j) * 7 + k);
+                DONE(last, last);
+            }
+    see("three loops between constants", 5 * 6 * 7, teams, threads);
+    CHECK_EQ(last, 5 * 6 * 7 - 1);
 #pragma omp target teams distribute parallel for collapse(4) CLAUSES
     for (int i = 5; i < 5 + 2 * n; i += 2)
         for (int j = 0; j < m; j++)

@@ -39,10 +39,11 @@
  * not depend on each other and go out together, while four additions in a row take far less time
  * than one load.
  *
- * Collapsed nests do not divide in the loop and do not need the product of the trip counts: the
- * iteration is kept as a number in mixed radix, a digit a loop, and so is the stride; a step is an
- * addition with carry.  The digits stay 32 bits wide for 32-bit induction
- * variables however large the product is.  (Limit: teams × threads < 2^32.) */
+ * Nests between constants have one counter and divide by constants.  Other collapsed nests do not
+ * divide in the loop and do not need the product of the trip counts: the iteration is kept as a
+ * number in mixed radix, a digit a loop, and so is the stride; a step is an addition with carry.
+ * The digits stay 32 bits wide for 32-bit induction variables however large the product is.
+ * (Limit: teams × threads < 2^32.) */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/device/device.h"
@@ -123,11 +124,15 @@ static const char *difference(struct cg *cg, const struct omp_loop *l, const cha
                              : cg_strf(cg, "(%s - %s)", in_type(cg, u, high), in_type(cg, u, low));
 }
 
-static const char *constant_trip(struct cg *cg, int64_t lb, int64_t ub, bool upwards,
-                                 bool inclusive)
+/* The trip count of a loop in steps of 1 between constants; -1: it is none. */
+static int64_t constant_trip(const struct omp_loop *l)
 {
-    int64_t low = upwards ? lb : ub, high = upwards ? ub : lb;
-    return low > high ? "0" : cg_strf(cg, "%lld", (long long)(high - low + inclusive));
+    if (!is_one(&l->step) || !is_digits(&l->lb) || !is_digits(&l->ub) || l->rel == OMPREL_NE)
+        return -1;
+    bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE,
+         inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
+    int64_t n = upwards ? l->ub.value - l->lb.value : l->lb.value - l->ub.value;
+    return n < 0 ? 0 : n + inclusive;
 }
 
 /* The step where it is not computed once. */
@@ -150,8 +155,8 @@ static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, 
     bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE,
          inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
     const char *distance = upwards ? up : down;
-    if (one && is_digits(&l->lb) && is_digits(&l->ub)) /* no comparison to read */
-        return constant_trip(cg, l->lb.value, l->ub.value, upwards, inclusive);
+    if (constant_trip(l) >= 0) /* no comparison to read */
+        return cg_strf(cg, "%lld", (long long)constant_trip(l));
     if (one)
         return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance,
                        inclusive ? " + 1" : "");
@@ -409,6 +414,16 @@ static const char *iteration_of(struct cg *cg, struct range r, const char *k)
     return !strcmp(r.lo, "0") ? k : cg_strf(cg, "(%s + %s)", r.lo, k);
 }
 
+/* With the iterator `i` of w bits over iterations 0 … m-1. */
+static void open_loop(struct cg *cg, const struct nest *n, unsigned w, const char *i,
+                      enum cg_who who, const char *m)
+{
+    const char *first = n->covering ? cg_strf(cg, "__ompgpu_league%u(@env, @covering, %s)", w, m)
+                                    : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, takers[who], m);
+    cg_open(cg, "for (struct __ompgpu_loop%u %s = %s; %s.more; __ompgpu_next%u(&%s))", w, i, first,
+            i, w, i);
+}
+
 /* The loop over the iterations of one loop; their number. */
 static const char *open_single(struct cg *cg, const struct nest *n, const struct level *l,
                                struct range r)
@@ -419,11 +434,7 @@ static const char *open_single(struct cg *cg, const struct nest *n, const struct
         cg_open(cg, "for (%s %s = 0; %s < %s; %s++)", n->k, i, i, r.m, i);
         return iteration_of(cg, r, i);
     }
-    const char *first = n->covering
-                            ? cg_strf(cg, "__ompgpu_league%u(@env, @covering, %s)", w, r.m)
-                            : cg_strf(cg, "__ompgpu_loop%u(%s, %s)", w, takers[l->who], r.m);
-    cg_open(cg, "for (struct __ompgpu_loop%u %s = %s; %s.more; __ompgpu_next%u(&%s))", w, i, first,
-            i, w, i);
+    open_loop(cg, n, w, i, l->who, r.m);
     return iteration_of(cg, r, cg_strf(cg, "%s.at", i));
 }
 
@@ -489,11 +500,37 @@ static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who
     cg_open(cg, "for (_Bool @more = %s; @more; @more = %s)", more, next);
 }
 
+/* Iterations of a nest between constants; 0: it is another one, or they take more than 31 bits. */
+static unsigned constant_total(const struct nest *n)
+{
+    int64_t total = 1;
+    for (unsigned j = 0; j < n->n && total; j++) {
+        int64_t trip = constant_trip(&n->c->loops[j]);
+        total = trip > 0 && trip <= INT32_MAX / total ? total * trip : 0;
+    }
+    return (unsigned)total;
+}
+
+/* Divisions by constants cost less than a number in mixed radix. */
+static void open_constant_nest(struct cg *cg, const struct nest *n, enum cg_who who)
+{
+    const char *it = cg_strf(cg, "@it"), *total = cg_strf(cg, "%u", constant_total(n));
+    open_loop(cg, n, 32, it, who, total);
+    cg_line(cg, "unsigned @rest = %s.at;", it);
+    for (unsigned j = n->n; j--;) {
+        const char *at = cg_strf(cg, j ? "@rest %% (unsigned)%s" : "@rest", n->l[j].trip);
+        cg_line(cg, "const struct __ompgpu_digit%u %s = { .at = %s, .n = %s };",
+                width_of(n->l[j].u), n->l[j].at, at, n->l[j].trip);
+        if (j)
+            cg_line(cg, "@rest /= (unsigned)%s;", n->l[j].trip);
+    }
+}
+
 static void open_digits(struct cg *cg, const struct nest *n, const struct level *l, struct range r)
 {
     bool serial = l->kind == SERIAL;
     if (!strcmp(r.lo, "0") && !serial) {
-        open_all_digits(cg, n, l->who);
+        (constant_total(n) ? open_constant_nest : open_all_digits)(cg, n, l->who);
         return;
     }
     cg_line(cg, "struct __ompgpu_loop64 @it = __ompgpu_loop64(%s, %s);",
