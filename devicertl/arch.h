@@ -151,6 +151,13 @@ unsigned __ompgpu_arch_activemask(void);
  * where there is such an operation, which is known when code is generated. */
 _Bool __ompgpu_arch_has_redux(void);
 u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value);
+/* Where lanes may leave it to the last of them to work for all (known when code is generated): the
+ * lanes in mask call meet, which is true for the last to come; the others wait.  It reaches what
+ * each lane gave as its record, then calls part, and they go on; in between it waits in nothing. */
+_Bool __ompgpu_arch_has_meetings(void);
+_Bool __ompgpu_arch_meet(unsigned mask, void *record);
+void *__ompgpu_arch_record(unsigned lane);
+void __ompgpu_arch_part(unsigned mask);
 /* The value of lane - delta; undefined before the first lane. */
 u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta);
 void __ompgpu_arch_pause(void); /* in a loop that waits for another thread */

@@ -60,6 +60,8 @@ void __ompgpu_emu_syncwarp(u32 mask);
 u32 __ompgpu_emu_activemask(void);
 u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value);
 void __ompgpu_emu_yield(void);
+u32 __ompgpu_emu_meet(u32 mask);
+void __ompgpu_emu_part(u32 mask);
 
 FIBERS void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line)
 {
@@ -80,6 +82,19 @@ FIBERS u32 __ompgpu_emu_redux(u32 op, u32 mask, u32 value)
     return __ompgpu_emu_ops->redux(op, mask, value);
 }
 FIBERS void __ompgpu_emu_yield(void) { __ompgpu_emu_ops->yield(); }
+FIBERS u32 __ompgpu_emu_meet(u32 mask) { return __ompgpu_emu_ops->meet(mask); }
+FIBERS void __ompgpu_emu_part(u32 mask) { __ompgpu_emu_ops->part(mask); }
+
+/* For threads without a stack of their own (codegen/ir/passes/stackless.c). */
+FIBERS _Bool __ompgpu_emu_arrive(u32 wait, u32 a, u32 b, u32 c);
+_Bool __ompgpu_emu_arrive(u32 wait, u32 a, u32 b, u32 c)
+{
+    return __ompgpu_emu_ops->arrive[wait](a, b, c);
+}
+u32 __ompgpu_emu_result(void);
+u32 __ompgpu_emu_result(void) { return *SELF->value; }
+FIBERS void *__ompgpu_emu_frame(usize size);
+void *__ompgpu_emu_frame(usize size) { return __ompgpu_emu_ops->frame(size); }
 
 /* Who the caller is does not change while it runs.  Calls of these stay until everything else has
  * been optimised; then they become loads, or variables of run_threads
@@ -189,6 +204,18 @@ u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta)
     unsigned lane = __ompgpu_arch_tid() % WARP;
     return __ompgpu_emu_shuffle(mask, value, lane >= delta ? lane - delta : lane);
 }
+
+_Bool __ompgpu_arch_has_meetings(void) { return 1; }
+_Bool __ompgpu_arch_meet(unsigned mask, void *record)
+{
+    SELF->records[__ompgpu_arch_tid()] = record;
+    return __ompgpu_emu_meet(mask);
+}
+void *__ompgpu_arch_record(unsigned lane)
+{
+    return SELF->records[__ompgpu_arch_tid() / WARP * WARP + lane];
+}
+void __ompgpu_arch_part(unsigned mask) { __ompgpu_emu_part(mask); }
 
 void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
 void __ompgpu_arch_fence(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }

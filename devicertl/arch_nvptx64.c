@@ -120,6 +120,10 @@ REDUX(umin)
 REDUX(umax)
 #undef REDUX
 
+_Bool __ompgpu_arch_has_meetings(void) { return 0; }
+_Bool __ompgpu_arch_meet(unsigned mask, void *record) { return mask && record; }
+void *__ompgpu_arch_record(unsigned lane) { return (void *)(usize)lane; }
+void __ompgpu_arch_part(unsigned mask) { (void)mask; }
 _Bool __ompgpu_arch_has_redux(void) { return __nvvm_reflect("__CUDA_ARCH") >= 800; }
 
 u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value)

@@ -267,34 +267,21 @@ unsigned __ompgpu_batch_size(void);
  *           for (unsigned u = 0; u < b.size; u++)                 then one by one
  *               … __ompgpu_at32(&b, u) …                          the iteration
  */
-/* ALL_BELOW: all threads of the caller's team have an iteration, where taker `id` has iteration
- * `id`. The emulated device has a loop over the threads of a team around all this
- * (codegen/ir/passes/threads.c), and that is a branch outside of it.  ROOM: x86-64 packs a
- * structure that is returned in registers; a larger one is taken apart by the optimiser. */
+/* x86-64 packs a structure that is returned in registers; a larger one is taken apart by the
+ * optimiser. */
 #ifdef __NVPTX__
-#define __OMPGPU_ALL_BELOW(id, n) 0
 #define __OMPGPU_ROOM
 #else
-#define __OMPGPU_ALL_BELOW(id, n)                                                                  \
-    ((id) == (unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                     \
-                 (unsigned)__ompgpu_thread_id() &&                                                 \
-     ((unsigned long)(unsigned)__ompgpu_team_id() + 1) * (unsigned)__ompgpu_num_threads() <= (n))
 #define __OMPGPU_ROOM unsigned long room[2];
 #endif
 #define __OMPGPU_ITERATORS(W, T)                                                                   \
-    __OMPGPU_INLINE _Bool __ompgpu_below##W(T id, T n)                                             \
-    {                                                                                              \
-        return __OMPGPU_ALL_BELOW(id, n) || id < n;                                                \
-    }                                                                                              \
     struct __ompgpu_loop##W {                                                                      \
         T at, n, stride;                                                                           \
         _Bool more;                                                                                \
         __OMPGPU_ROOM                                                                              \
     };                                                                                             \
     __OMPGPU_INLINE struct __ompgpu_loop##W __ompgpu_loop##W(T id, T count, T n) {                 \
-        return (struct __ompgpu_loop##W){                                                          \
-            .at = id, .n = n, .stride = count, .more = __ompgpu_below##W(id, n)                    \
-        };                                                                                         \
+        return (struct __ompgpu_loop##W){ .at = id, .n = n, .stride = count, .more = id < n };     \
     } __OMPGPU_INLINE void __ompgpu_next##W(struct __ompgpu_loop##W *i)                            \
     {                                                                                              \
         i->more = i->n - i->at > i->stride;                                                        \
@@ -357,6 +344,18 @@ __OMPGPU_ITERATORS(32, unsigned)
 __OMPGPU_ITERATORS(64, unsigned long long)
 #undef __OMPGPU_ITERATORS
 
+/* Whether thread `id` of the league has iteration `id`.  The emulated device has a loop over the
+ * threads of a team around it (codegen/ir/passes/threads.c): where all of them have one, that is a
+ * branch outside of the loop. */
+__OMPGPU_INLINE _Bool __ompgpu_has_iteration(unsigned id, unsigned n)
+{
+#ifndef __NVPTX__
+    const unsigned team = (unsigned)__ompgpu_team_id(), of = (unsigned)__ompgpu_num_threads();
+    if (id == team * of + (unsigned)__ompgpu_thread_id() && ((unsigned long)team + 1) * of <= n)
+        return 1;
+#endif
+    return id < n;
+}
 /* The league's loop of a kernel that has two forms.  The host launches the covering one where there
  * are at least as many threads as iterations, fewer than 2^31, and at least one iteration: then no
  * loop is left of it.  The host has the trip counts and what divides by them.  covering: constant.
@@ -370,7 +369,8 @@ __OMPGPU_ITERATORS(64, unsigned long long)
         return (struct __ompgpu_loop##W){ .at = i.at,                                              \
                                           .n = env->trip,                                          \
                                           .stride = ~(T)0,                                         \
-                                          .more = __ompgpu_below32((unsigned)i.at, env->trip) };   \
+                                          .more =                                                  \
+                                              __ompgpu_has_iteration((unsigned)i.at, env->trip) }; \
     }
 __OMPGPU_LEAGUE(32, unsigned)
 __OMPGPU_LEAGUE(64, unsigned long long)

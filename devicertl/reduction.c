@@ -104,10 +104,34 @@ INLINE void fetch(void *into, const void *rec, usize size, unsigned mask, enum w
 }
 
 /* ------------------------------------------------------------------ warp */
+/* The largest power of 2 below m: a lane has none to take from at that distance and above. */
+INLINE unsigned first_distance(unsigned m)
+{
+    return m > 1 ? 1u << (31 - (unsigned)__builtin_clz(m - 1)) : 0;
+}
+
+/* Versions 0 and 1 where the last lane to come works for all: the same records are combined in the
+ * same order, for lane 0, which alone needs the result. */
+INLINE void reduce_at_meeting(void *rec, __ompgpu_combine combine, unsigned mask, unsigned m)
+{
+    if (!__ompgpu_arch_meet(mask, rec))
+        return;
+    ROLLED for (unsigned d = first_distance(m); d; d /= 2)
+    {
+        ROLLED for (unsigned i = 0; i < d && i + d < m; i++)
+            combine(__ompgpu_arch_record(i), __ompgpu_arch_record(i + d));
+    }
+    __ompgpu_arch_part(mask);
+}
+
 /* Version 0: all lanes.  Nothing is asked, not even who the caller is. */
 INLINE void reduce_full_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine)
 {
     TRACE(FULL);
+    if (__ompgpu_arch_has_meetings()) {
+        reduce_at_meeting(rec, combine, FULL_WARP, WARP);
+        return;
+    }
     if (size > MAX_UNROLLED) {
         ROLLED for (unsigned d = WARP / 2; d; d /= 2)
         {
@@ -123,18 +147,16 @@ INLINE void reduce_full_warp(void *rec, void *tmp, usize size, __ompgpu_combine 
     }
 }
 
-/* The largest power of 2 below m: a lane has none to take from at that distance and above. */
-INLINE unsigned first_distance(unsigned m)
-{
-    return m > 1 ? 1u << (31 - (unsigned)__builtin_clz(m - 1)) : 0;
-}
-
 /* Version 1: lanes 0 … m-1 hold records; the lanes in mask call.  A loop of its own, not unrolled:
  * it runs once a team, and for the warps of a team takes a step or three. */
 INLINE void reduce_partial_warp(void *rec, void *tmp, usize size, __ompgpu_combine combine,
                                 unsigned mask, unsigned lane, unsigned m)
 {
     TRACE(PARTIAL);
+    if (__ompgpu_arch_has_meetings()) {
+        reduce_at_meeting(rec, combine, mask, m);
+        return;
+    }
     ROLLED for (unsigned d = first_distance(m); d; d /= 2)
     {
         fetch(tmp, rec, size, mask, ABOVE, d);

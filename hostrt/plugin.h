@@ -113,7 +113,10 @@ const char *ompgpu_plugin_message(void);
  * ompgpu_emu_ops *__ompgpu_emu_ops` and `long __ompgpu_emu_self_at`, where from an OS thread's
  * thread pointer on the plugin has the pointer to the struct ompgpu_emu_thread that runs there; and
  * a function per kernel: where threads may wait, `void KERNEL(void **params)`, called for each of
- * them; else `void __ompgpu_span_KERNEL(void **params, const struct ompgpu_emu_span *)`. */
+ * them on a stack of its own, or `void *__ompgpu_start_KERNEL(void **params)`, which returns where
+ * the thread waits, and its frame, whose first word is the function `void (void *frame)` by which
+ * it goes on until it waits again or has ended; where none waits, `void
+ * __ompgpu_span_KERNEL(void **params, const struct ompgpu_emu_span *)`. */
 enum { OMPGPU_EMU_WARP = 32, OMPGPU_EMU_MAX_THREADS = 1024 }; /* of a team */
 /* The addresses of device memory and of stacks, [WINDOW, WINDOW + WINDOW_BYTES): those whose bits
  * from SHIFT on are NUMBER.  Device code checks pointers of unknown origin with that comparison. */
@@ -134,9 +137,11 @@ enum ompgpu_emu_redux {
 };
 struct ompgpu_emu_thread {            /* what device code may read; one per emulated thread */
     uint32_t tid, ntid, team, nteams; /* x dimension only */
-    void *priv;                       /* plugin */
+    const uint32_t *value;            /* the result of its last warp operation */
+    void **records;                   /* a place for each thread of the team */
 };
 #define OMPGPU_EMU_SPAN "__ompgpu_span_"
+#define OMPGPU_EMU_START "__ompgpu_start_"
 /* The threads for which a kernel in which none waits is called: those numbered [tid, tid_end) of
  * each of the teams [team, team_end). */
 struct ompgpu_emu_span {
@@ -144,6 +149,19 @@ struct ompgpu_emu_span {
 };
 /* tid of struct ompgpu_emu_thread while several threads run at once */
 enum { OMPGPU_EMU_SOME_THREAD = 0x7fffffff };
+/* What a thread waits in; the operands of each are those of the member of struct ompgpu_emu_ops. */
+enum ompgpu_emu_wait {
+    OMPGPU_EMU_BARRIER,
+    OMPGPU_EMU_SHUFFLE,
+    OMPGPU_EMU_BALLOT,
+    OMPGPU_EMU_SYNCWARP,
+    OMPGPU_EMU_REDUX,
+    OMPGPU_EMU_YIELD,
+    /* of the lanes in mask: the last to come does not wait, nor do the others go on … */
+    OMPGPU_EMU_MEET,
+    OMPGPU_EMU_PART, /* … until it says so; until then it waits in nothing else */
+    OMPGPU_EMU_WAITS
+};
 enum { OMPGPU_EMU_ABI = 3 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
@@ -168,6 +186,12 @@ struct ompgpu_emu_ops {
     /* memory of the device's heap; NULL: there is none */
     void *(*alloc)(size_t);
     void (*free)(void *);
+    /* A thread without a stack of its own comes to where it may have to wait.  True: it has to, and
+     * returns; what it waited for has a result in struct ompgpu_emu_thread. */
+    bool (*arrive[OMPGPU_EMU_WAITS])(uint32_t, uint32_t, uint32_t);
+    uint32_t (*meet)(uint32_t mask); /* 1 for the last lane, 0 for the others */
+    void (*part)(uint32_t mask);
+    void *(*frame)(size_t size); /* for what such a thread keeps */
     /* between teams: shared variables have no value */
     void (*renew)(void);
 };

@@ -188,6 +188,8 @@ static bool produce(struct ir_unit *u, const struct ir_output *out, bool first)
         return false;
     if (u->opt->target == IR_X86 && !u->unified)
         ir_add_gates(u, machine);
+    if (u->opt->target == IR_X86)
+        ir_split_coroutines(u, machine);
     bool ok = emit_code(u, machine, out);
     ir_step_done(u, "emit");
     LLVMDisposeTargetMachine(machine);

@@ -125,6 +125,15 @@ bool ir_is_call_of(LLVMValueRef value, const char *function)
     return callee && LLVMIsAFunction(callee) && strcmp(ir_name(callee), function) == 0;
 }
 
+bool ir_is_plugin_call(LLVMValueRef callee)
+{
+    LLVMValueRef address = LLVMIsALoadInst(callee) ? LLVMGetOperand(callee, 0) : NULL;
+    while (address && (LLVMIsALoadInst(address) || LLVMIsAGetElementPtrInst(address)))
+        address = LLVMGetOperand(address, 0);
+    return address && LLVMIsAGlobalVariable(address) &&
+           strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
+}
+
 bool ir_is_static_alloca(LLVMValueRef alloca)
 {
     return LLVMIsAConstantInt(LLVMGetOperand(alloca, 0)) &&

@@ -159,6 +159,8 @@ LLVMValueRef ir_function_of(LLVMValueRef instruction);
 /* "llvm.memcpy", without the types; "" for what is no intrinsic, or no function */
 const char *ir_intrinsic(LLVMValueRef function);
 bool ir_is_call_of(LLVMValueRef value, const char *function); /* a direct call; any value */
+/* a callee that the emulated device's plugin provides: fail(), which synchronises with nobody */
+bool ir_is_plugin_call(LLVMValueRef callee);
 /* an alloca of constant size in the entry block */
 bool ir_is_static_alloca(LLVMValueRef alloca);
 bool ir_is_local_linkage(LLVMValueRef global);

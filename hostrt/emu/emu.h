@@ -107,9 +107,12 @@ int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t siz
                             const char *what);
 
 /* ------------------------------------------------------------------ images (emu/image.c) */
+/* How the threads of a kernel run: all in one call; one by one, each until it waits, without a
+ * stack of its own; the same with one. */
+enum emu_form { EMU_SPAN, EMU_STACKLESS, EMU_FIBERS };
 struct emu_kernel {
-    void *entry; /* a function, whose type … */
-    bool waits;  /* … depends on this (hostrt/plugin.h) */
+    void *entry;        /* a function, whose type … */
+    enum emu_form form; /* … depends on this (hostrt/plugin.h) */
     struct emu_module *module;
     struct emu_kernel *next;
 };
@@ -227,18 +230,20 @@ enum emu_state {
     EMU_AT_BALLOT,
     EMU_AT_SYNCWARP,
     EMU_AT_REDUX,
+    EMU_AT_MEETING,
     EMU_EXITED
 };
-struct emu_thread {
+struct emu_thread {               /* a cache line */
     struct ompgpu_emu_thread pub; /* what the image sees */
     struct emu_fiber *fiber;      /* NULL: not started */
-    struct emu_thread *next;      /* ready queue or barrier */
+    void *frame;                  /* stackless; NULL: not started */
     uint8_t state, barrier;       /* enum emu_state; barrier: where it waits */
     int line;                     /* of the barrier */
-    uint32_t mask, value, source; /* of a warp operation; value becomes the result */
+    uint32_t mask;                /* of the warp operation */
 };
-struct emu_queue {
-    struct emu_thread *head, *tail;
+struct emu_queue { /* of threads by number, a ring of EMU_MAX_THREADS places */
+    uint16_t *tid;
+    uint32_t head, n;
 };
 /* expected 0: all threads that have not exited */
 struct emu_barrier {
@@ -264,17 +269,23 @@ struct emu_worker {
     /* random schedule: the ready lanes of each warp, and the warps that have any */
     uint32_t pool[EMU_WARPS], warps;
     unsigned nthreads, started, live; /* of the team; threads below `started` have been started */
-    /* round robin, of started threads only; released: come from a warp operation, before all others
-     */
-    struct emu_queue ready, released;
+    struct emu_queue ready;           /* round robin, of started threads only */
+    /* … before these, lanes that come from a warp operation: from thread `first` on */
+    uint32_t released, first;
     struct emu_barrier barrier[EMU_BARRIERS];
-    unsigned open; /* bit per barrier where someone waits */
+    uint16_t *queues; /* the rings of all queues */
+    unsigned open;    /* bit per barrier where someone waits */
+    /* of each thread, in a warp operation: value becomes the result */
+    uint32_t *value, *source;
+    void **records; /* of each thread, for code of the image */
     /* of each warp, by the operation and the lowest lane of the mask */
     struct emu_rendezvous (*rendezvous)[EMU_EXITED][EMU_WARP];
     unsigned spins;                   /* yields since the OS thread last yielded */
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
-    bool plain;                       /* no fibers in this launch */
+    enum emu_form form;               /* of this launch's kernel */
+    char *frames;                     /* of threads without stacks, as far apart as … */
+    size_t frame_size, frames_size;   /* … this; of all */
     struct ompgpu_emu_span span;      /* plain: what is being run */
     unsigned long barriers, switches; /* for the launch's; this worker's share */
     bool faulted;

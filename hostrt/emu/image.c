@@ -176,19 +176,25 @@ void ompgpu_emu_image_unload(struct emu_module *m)
 }
 
 /* A kernel has one of the forms. */
-static void *find_kernel(const struct emu_module *m, const char *name, bool *waits)
+static void *find_kernel(const struct emu_module *m, const char *name, enum emu_form *form)
 {
-    char span[512];
-    snprintf(span, sizeof span, OMPGPU_EMU_SPAN "%s", name);
-    void *entry = dlsym(m->handle, span);
-    *waits = !entry;
-    return entry ? entry : dlsym(m->handle, name);
+    static const char *const prefixes[] = { [EMU_SPAN] = OMPGPU_EMU_SPAN,
+                                            [EMU_STACKLESS] = OMPGPU_EMU_START,
+                                            [EMU_FIBERS] = "" };
+    char symbol[512];
+    void *entry = NULL;
+    for (*form = EMU_SPAN;; ++*form) {
+        snprintf(symbol, sizeof symbol, "%s%s", prefixes[*form], name);
+        entry = dlsym(m->handle, symbol);
+        if (entry || *form == EMU_FIBERS)
+            return entry;
+    }
 }
 
 int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_kernel **kernel)
 {
-    bool waits;
-    void *entry = find_kernel(m, name, &waits);
+    enum emu_form form;
+    void *entry = find_kernel(m, name, &form);
     if (!entry) {
         ompgpu_plugin_error("the image has no kernel %s", name);
         return 1;
@@ -196,7 +202,7 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
     struct emu_kernel *k = ompgpu_xalloc(sizeof *k);
     if (!k)
         return 1;
-    *k = (struct emu_kernel){ .entry = entry, .waits = waits, .module = m };
+    *k = (struct emu_kernel){ .entry = entry, .form = form, .module = m };
     pthread_mutex_lock(&m->lock);
     k->next = m->kernels;
     m->kernels = k;

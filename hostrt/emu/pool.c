@@ -36,8 +36,13 @@ static void worker_free(void *p)
     ompgpu_emu_fiber_fini(w);
     if (w->signal_stack)
         munmap(w->signal_stack, w->signal_stack_size);
+    if (w->frames)
+        munmap(w->frames, w->frames_size);
     ompgpu_xfree(w->threads);
     ompgpu_xfree(w->rendezvous);
+    ompgpu_xfree(w->value);
+    ompgpu_xfree(w->queues);
+    ompgpu_xfree(w->records);
     ompgpu_xfree(w);
 }
 
@@ -79,15 +84,23 @@ struct emu_worker *ompgpu_emu_worker_get(void)
         return NULL;
     w->threads = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->threads);
     w->rendezvous = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->rendezvous);
+    w->value = ompgpu_xalloc(2 * EMU_MAX_THREADS * sizeof *w->value);
+    w->records = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->records);
+    w->queues = ompgpu_xalloc((EMU_BARRIERS + 1) * EMU_MAX_THREADS * sizeof *w->queues);
     w->signal_stack_size = 64 * 1024;
     w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (w->signal_stack == MAP_FAILED)
         w->signal_stack = NULL;
-    if (!w->threads || !w->rendezvous || !w->signal_stack || pthread_setspecific(worker_key, w)) {
+    if (!w->threads || !w->rendezvous || !w->value || !w->records || !w->queues ||
+        !w->signal_stack || pthread_setspecific(worker_key, w)) {
         worker_free(w);
         return NULL;
     }
+    w->source = w->value + EMU_MAX_THREADS;
+    w->ready.tid = w->queues;
+    for (unsigned i = 0; i < EMU_BARRIERS; i++)
+        w->barrier[i].waiting.tid = w->queues + (i + 1) * EMU_MAX_THREADS;
     w->home.worker = w;
     find_own_stack(&w->home);
     return ompgpu_emu_worker = w;
@@ -122,7 +135,7 @@ static void run_teams(struct emu_worker *w, struct emu_launch *l)
     while (has_teams(l)) {
         unsigned long first = atomic_fetch_add(&l->next, l->chunk), end = first + l->chunk;
         end = end < l->teams ? end : l->teams;
-        if (!l->kernel->waits && !l->random)
+        if (l->kernel->form == EMU_SPAN && !l->random)
             ompgpu_emu_teams_run(w, (unsigned)first, (unsigned)end);
         else
             for (unsigned long i = first; i < end && !atomic_load(&l->failed); i++)

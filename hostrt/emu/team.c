@@ -2,8 +2,11 @@
  *
  * A kernel without barriers and warp operations has the loop over its threads in itself
  * (codegen/ir/passes/threads.c) and runs on one fiber; with the random schedule it is called for
- * one thread at a time, in an order of their own.  Otherwise every thread of the team runs on a
- * fiber until it must wait; then the next ready thread goes on, directly from fiber to fiber:
+ * one thread at a time, in an order of their own.  Otherwise a thread runs until it must wait.
+ *
+ * Where all waits are in the kernel itself (codegen/ir/passes/stackless.c), the thread then returns
+ * to run_stackless, which goes on with the next ready one, all on one stack.  Elsewhere, and at
+ * -O0, every thread has a fiber, and the next ready thread goes on directly from fiber to fiber:
  *
  *     home ──▶ thread 0 ──barrier──▶ thread 1 ──barrier──▶ … ──▶ the last: releases all,
  *     goes on ──▶ … ──▶ home
@@ -20,6 +23,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "hostrt/emu/emu.h"
 
 _Thread_local struct emu_worker *ompgpu_emu_worker;
@@ -30,6 +34,7 @@ static const char *const state_names[] = {
     [EMU_AT_BALLOT] = "ballot",
     [EMU_AT_SYNCWARP] = "syncwarp",
     [EMU_AT_REDUX] = "redux",
+    [EMU_AT_MEETING] = "the meeting of a warp",
 };
 
 /* ------------------------------------------------------------------ failure */
@@ -66,22 +71,33 @@ static uint64_t next_random(struct emu_worker *w)
     return x ^ x >> 31;
 }
 
-static void queue_add(struct emu_queue *q, struct emu_thread *t)
+static void queue_add(struct emu_queue *q, const struct emu_thread *t)
 {
-    t->next = NULL;
-    if (q->tail)
-        q->tail->next = t;
-    else
-        q->head = t;
-    q->tail = t;
+    q->tid[(q->head + q->n++) % EMU_MAX_THREADS] = (uint16_t)t->pub.tid;
 }
 
-static struct emu_thread *queue_take(struct emu_queue *q)
+static unsigned queue_take(struct emu_queue *q)
 {
-    struct emu_thread *t = q->head;
-    if (!(q->head = t->next))
-        q->tail = NULL;
-    return t;
+    q->n--;
+    return q->tid[q->head++ % EMU_MAX_THREADS];
+}
+
+/* The one who came first. */
+static struct emu_thread *queue_first(const struct emu_worker *w, const struct emu_queue *q)
+{
+    return &w->threads[q->tid[q->head % EMU_MAX_THREADS]];
+}
+
+/* All of `from` after what `to` has. */
+static void queue_append(struct emu_queue *to, struct emu_queue *from)
+{
+    if (!to->n) {
+        struct emu_queue empty = *to;
+        *to = *from;
+        *from = empty;
+    }
+    while (from->n)
+        to->tid[(to->head + to->n++) % EMU_MAX_THREADS] = (uint16_t)queue_take(from);
 }
 
 /* The random schedule's ready threads: a bit a lane, and a bit a warp that has any. */
@@ -92,13 +108,13 @@ static void pool_add(struct emu_worker *w, const struct emu_thread *t)
     w->warps |= 1u << warp;
 }
 
-static void make_ready(struct emu_worker *w, struct emu_queue *q, struct emu_thread *t)
+static void make_ready(struct emu_worker *w, struct emu_thread *t)
 {
     t->state = EMU_READY;
     if (w->launch->random)
         pool_add(w, t);
     else
-        queue_add(q, t);
+        queue_add(&w->ready, t);
 }
 
 /* The first bit at or after a random one. */
@@ -132,11 +148,14 @@ static struct emu_thread *next_ready(struct emu_worker *w)
 {
     if (w->launch->random)
         return w->warps ? random_ready(w) : NULL;
-    if (w->released.head)
-        return queue_take(&w->released);
+    if (w->released) {
+        unsigned lane = (unsigned)__builtin_ctz(w->released);
+        w->released &= w->released - 1;
+        return &w->threads[w->first + lane];
+    }
     if (w->started < w->nthreads)
         return &w->threads[w->started++];
-    return w->ready.head ? queue_take(&w->ready) : NULL;
+    return w->ready.n ? &w->threads[queue_take(&w->ready)] : NULL;
 }
 
 static void set_current(struct emu_worker *w, struct emu_thread *t)
@@ -185,13 +204,13 @@ static void block_thread(struct emu_worker *w)
         switch_to(w, me->fiber, t);
 }
 
-/* With the random schedule the one who released the others may have to wait for any of them. */
-static void after_release(struct emu_worker *w)
+/* With the random schedule the one who released the others may have to wait for any of them; says
+ * whether. */
+static bool after_release(struct emu_worker *w)
 {
-    if (w->launch->random) {
-        make_ready(w, &w->ready, w->current);
-        block_thread(w);
-    }
+    if (w->launch->random)
+        make_ready(w, w->current);
+    return w->launch->random;
 }
 
 /* ------------------------------------------------------------------ barriers */
@@ -216,58 +235,60 @@ static void barrier_release(struct emu_worker *w, unsigned id)
 {
     struct emu_barrier *b = &w->barrier[id];
     w->barriers++;
-    if (w->launch->random)
-        for (struct emu_thread *t = b->waiting.head, *next; t; t = next) {
-            next = t->next;
-            make_ready(w, &w->ready, t);
-        }
-    else if (b->waiting.head) {
-        for (struct emu_thread *t = b->waiting.head; t; t = t->next)
-            t->state = EMU_READY;
-        if (w->ready.tail)
-            w->ready.tail->next = b->waiting.head;
-        else
-            w->ready.head = b->waiting.head;
-        w->ready.tail = b->waiting.tail;
-    }
-    *b = (struct emu_barrier){ 0 };
+    if (!w->launch->random)
+        queue_append(&w->ready, &b->waiting);
+    while (b->waiting.n)
+        make_ready(w, &w->threads[queue_take(&b->waiting)]);
+    b->expected = b->arrived = 0;
     w->open &= ~(1u << id);
 }
 
-static void op_barrier(unsigned id, unsigned nthreads, int line)
+static bool is_wrong_barrier(const struct emu_worker *w, unsigned id, unsigned nthreads)
 {
-    struct emu_worker *w = ompgpu_emu_worker;
-    struct emu_thread *me = w->current;
-    if (w->plain) {
-        if (w->nthreads == 1 && nthreads <= 1)
-            return;
+    return w->form == EMU_SPAN || id >= EMU_BARRIERS || nthreads > w->nthreads ||
+           (w->barrier[id].arrived &&
+            (nthreads ? nthreads : w->live) != barrier_count(w, &w->barrier[id]));
+}
+
+__attribute__((cold)) static _Noreturn void fail_barrier(struct emu_worker *w, unsigned id,
+                                                         unsigned nthreads, int line)
+{
+    const struct emu_barrier *b = &w->barrier[id];
+    if (w->form == EMU_SPAN)
         fail_thread(w, "barrier%s in a kernel that is marked as having none", place_of(line).text);
-    }
     if (id >= EMU_BARRIERS)
         fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, place_of(line).text,
                     EMU_BARRIERS - 1);
     if (nthreads > w->nthreads)
         fail_thread(w, "barrier%s for %u threads in a team of %u", place_of(line).text, nthreads,
                     w->nthreads);
+    fail_thread(w,
+                "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u",
+                place_of(line).text, nthreads ? nthreads : w->live,
+                place_of(queue_first(w, &b->waiting)->line).text, barrier_count(w, b));
+}
+
+static bool arrive_at_barrier(unsigned id, unsigned nthreads, int line)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_thread *me = w->current;
+    if (w->form == EMU_SPAN && w->nthreads == 1 && nthreads <= 1)
+        return false;
+    if (is_wrong_barrier(w, id, nthreads))
+        fail_barrier(w, id, nthreads, line);
     struct emu_barrier *b = &w->barrier[id];
     if (!b->arrived)
         b->expected = nthreads;
-    else if ((nthreads ? nthreads : w->live) != barrier_count(w, b))
-        fail_thread(
-            w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u",
-            place_of(line).text, nthreads ? nthreads : w->live,
-            place_of(b->waiting.head->line).text, barrier_count(w, b));
     if (++b->arrived == barrier_count(w, b)) {
         barrier_release(w, id);
-        after_release(w);
-        return;
+        return after_release(w);
     }
     w->open |= 1u << id;
     me->state = EMU_AT_BARRIER;
-    me->barrier = id;
+    me->barrier = (uint8_t)id;
     me->line = line;
     queue_add(&b->waiting, me);
-    block_thread(w);
+    return true;
 }
 
 /* One thread fewer to wait for. */
@@ -281,36 +302,37 @@ static void barriers_after_exit(struct emu_worker *w)
 }
 
 /* ------------------------------------------------------------------ warp operations */
-static struct emu_thread *thread_of_lane(struct emu_worker *w, const struct emu_thread *t,
-                                         unsigned i)
+/* The lanes of the mask have all come; their values and sources begin at the warp's first. */
+static void finish_shuffle(uint32_t *value, const uint32_t *source, uint32_t mask, unsigned me)
 {
-    return &w->threads[(t->pub.tid & ~(EMU_WARP - 1u)) + i];
-}
-
-static void finish_shuffle(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
-{
-    uint32_t value[EMU_WARP];
-    for (uint32_t m = mask; m; m &= m - 1)
-        value[__builtin_ctz(m)] = thread_of_lane(w, me, __builtin_ctz(m))->value;
+    uint32_t before[EMU_WARP];
+    (void)me;
+    memcpy(before, value, sizeof before);
     for (uint32_t m = mask; m; m &= m - 1) {
-        struct emu_thread *t = thread_of_lane(w, me, __builtin_ctz(m));
-        if (t->source < EMU_WARP && (mask >> t->source & 1))
-            t->value = value[t->source];
+        unsigned i = (unsigned)__builtin_ctz(m);
+        if (source[i] < EMU_WARP && (mask >> source[i] & 1))
+            value[i] = before[source[i]];
     }
 }
 
-static void finish_ballot(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+static void set_values(uint32_t *value, uint32_t mask, uint32_t to)
 {
-    uint32_t votes = 0;
     for (uint32_t m = mask; m; m &= m - 1)
-        votes |= thread_of_lane(w, me, __builtin_ctz(m))->value << __builtin_ctz(m);
-    for (uint32_t m = mask; m; m &= m - 1)
-        thread_of_lane(w, me, __builtin_ctz(m))->value = votes;
+        value[__builtin_ctz(m)] = to;
 }
 
-static void finish_nothing(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+static void finish_ballot(uint32_t *value, const uint32_t *source, uint32_t mask, unsigned me)
 {
-    (void)w, (void)me, (void)mask;
+    uint32_t votes = 0;
+    (void)source, (void)me;
+    for (uint32_t m = mask; m; m &= m - 1)
+        votes |= value[__builtin_ctz(m)] << __builtin_ctz(m);
+    set_values(value, mask, votes);
+}
+
+static void finish_nothing(uint32_t *value, const uint32_t *source, uint32_t mask, unsigned me)
+{
+    (void)value, (void)source, (void)mask, (void)me;
 }
 
 static uint32_t combine_words(enum ompgpu_emu_redux op, uint32_t a, uint32_t b)
@@ -327,98 +349,81 @@ static uint32_t combine_words(enum ompgpu_emu_redux op, uint32_t a, uint32_t b)
     }
 }
 
-static void finish_redux(struct emu_worker *w, const struct emu_thread *me, uint32_t mask)
+static void finish_redux(uint32_t *value, const uint32_t *source, uint32_t mask, unsigned me)
 {
-    uint32_t result = me->value;
-    for (uint32_t m = mask & ~(1u << me->pub.tid % EMU_WARP); m; m &= m - 1)
-        result = combine_words(me->source, result, thread_of_lane(w, me, __builtin_ctz(m))->value);
-    for (uint32_t m = mask; m; m &= m - 1)
-        thread_of_lane(w, me, __builtin_ctz(m))->value = result;
+    uint32_t result = value[me];
+    for (uint32_t m = mask & ~(1u << me); m; m &= m - 1)
+        result = combine_words(source[me], result, value[__builtin_ctz(m)]);
+    set_values(value, mask, result);
 }
 
-static void (*const finish[])(struct emu_worker *, const struct emu_thread *, uint32_t mask) = {
+static void (*const finish[])(uint32_t *, const uint32_t *, uint32_t, unsigned) = {
     [EMU_AT_SHUFFLE] = finish_shuffle,
     [EMU_AT_BALLOT] = finish_ballot,
     [EMU_AT_SYNCWARP] = finish_nothing,
     [EMU_AT_REDUX] = finish_redux,
 };
 
-/* The caller waits for the other lanes of mask; results are in `value` afterwards. */
-static void join_rendezvous(struct emu_worker *w, enum emu_state kind, uint32_t mask)
+static void release_lanes(struct emu_worker *w, unsigned first, uint32_t lanes)
 {
-    struct emu_thread *me = w->current;
-    unsigned my_lane = me->pub.tid % EMU_WARP;
-    if (!(mask >> my_lane & 1))
+    if (w->launch->random)
+        for (; lanes; lanes &= lanes - 1)
+            make_ready(w, &w->threads[first + (unsigned)__builtin_ctz(lanes)]);
+    w->first = first; /* others than this warp's run only when none is left here */
+    w->released |= lanes;
+}
+
+__attribute__((cold)) static _Noreturn void fail_warp(struct emu_worker *w, enum emu_state kind,
+                                                      uint32_t mask, unsigned lane,
+                                                      const struct emu_rendezvous *m)
+{
+    if (!(mask >> lane & 1))
         fail_thread(w, "%s with mask 0x%08x, which leaves out the calling lane %u",
-                    state_names[kind], mask, my_lane);
-    if (mask == 1u << my_lane) { /* the only lane: also what a kernel without fibers may do */
-        me->value = kind == EMU_AT_BALLOT && me->value ? mask : me->value;
-        return;
-    }
-    if (w->plain)
+                    state_names[kind], mask, lane);
+    if (w->form == EMU_SPAN)
         fail_thread(w, "%s in a kernel that is marked as having no warp operation",
                     state_names[kind]);
-    struct emu_rendezvous *m = &w->rendezvous[me->pub.tid / EMU_WARP][kind][__builtin_ctz(mask)];
-    if (!m->arrived)
-        *m = (struct emu_rendezvous){ .mask = mask };
-    else if (m->mask != mask)
-        fail_thread(w, "%s with mask 0x%08x, but lane %d waits in one with mask 0x%08x",
-                    state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
-    m->arrived |= 1u << my_lane;
+    fail_thread(w, "%s with mask 0x%08x, but lane %d waits in one with mask 0x%08x",
+                state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
+}
+
+/* The caller waits for the other lanes of mask; its value is the result afterwards. */
+static bool join_rendezvous(enum emu_state kind, uint32_t mask, uint32_t value, uint32_t source)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_thread *me = w->current;
+    unsigned tid = me->pub.tid, lane = tid % EMU_WARP, first = tid - lane;
+    struct emu_rendezvous *m = &w->rendezvous[tid / EMU_WARP][kind][__builtin_ctz(mask | 1u << 31)];
+    w->value[tid] = value;
+    w->source[tid] = source;
+    if (mask == 1u << lane) { /* the only lane: also what a kernel without fibers may do */
+        w->value[tid] = kind == EMU_AT_MEETING ? 1 : kind == EMU_AT_BALLOT && value ? mask : value;
+        return false;
+    }
+    if (!(mask >> lane & 1) || w->form == EMU_SPAN || (m->arrived && m->mask != mask))
+        fail_warp(w, kind, mask, lane, m);
+    m->mask = mask;
+    m->arrived |= 1u << lane;
     if (m->arrived != mask) {
         me->state = kind;
         me->mask = mask;
-        block_thread(w);
-        return;
+        return true;
     }
     m->arrived = 0;
-    finish[kind](w, me, mask);
-    for (uint32_t others = mask & ~(1u << my_lane); others; others &= others - 1)
-        make_ready(w, &w->released, thread_of_lane(w, me, __builtin_ctz(others)));
-    after_release(w);
+    if (kind == EMU_AT_MEETING) {
+        w->value[tid] = 1;
+        return false;
+    }
+    finish[kind](w->value + first, w->source + first, mask, lane);
+    release_lanes(w, first, mask & ~(1u << lane));
+    return after_release(w);
 }
 
-static uint32_t op_shuffle(uint32_t mask, uint32_t value, uint32_t source)
+/* ------------------------------------------------------------------ waiting */
+static bool let_others_run(uint32_t a, uint32_t b, uint32_t c)
 {
     struct emu_worker *w = ompgpu_emu_worker;
-    struct emu_thread *me = w->current;
-    me->value = value;
-    me->source = source;
-    join_rendezvous(w, EMU_AT_SHUFFLE, mask);
-    return me->value;
-}
-
-static uint32_t op_ballot(uint32_t mask, int predicate)
-{
-    struct emu_worker *w = ompgpu_emu_worker;
-    struct emu_thread *me = w->current;
-    me->value = predicate != 0;
-    join_rendezvous(w, EMU_AT_BALLOT, mask);
-    return me->value;
-}
-
-static void op_syncwarp(uint32_t mask)
-{
-    join_rendezvous(ompgpu_emu_worker, EMU_AT_SYNCWARP, mask);
-}
-
-static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
-{
-    struct emu_worker *w = ompgpu_emu_worker;
-    struct emu_thread *me = w->current;
-    me->value = value;
-    me->source = op;
-    join_rendezvous(w, EMU_AT_REDUX, mask);
-    return me->value;
-}
-
-/* Emulated threads run one at a time, so no other lane is ever at the very same point. */
-static uint32_t op_activemask(void) { return 1u << ompgpu_emu_worker->current->pub.tid % EMU_WARP; }
-
-/* ------------------------------------------------------------------ other calls of device code */
-static void op_yield(void)
-{
-    struct emu_worker *w = ompgpu_emu_worker;
+    (void)a, (void)b, (void)c;
     if (launch_failed(w))
         leave_team(w); /* what it spins for may never come */
     if (++w->spins >
@@ -426,12 +431,99 @@ static void op_yield(void)
         w->spins = 0;
         sched_yield();
     }
-    if (w->plain)
-        return;
-    make_ready(w, &w->ready, w->current);
-    block_thread(w);
+    if (w->form == EMU_SPAN)
+        return false;
+    make_ready(w, w->current);
+    return true;
 }
 
+/* Whether the calling thread has to wait, by what it waits in; the operands of each. */
+static bool arrive_barrier(uint32_t id, uint32_t nthreads, uint32_t line)
+{
+    return arrive_at_barrier(id, nthreads, (int)line);
+}
+static bool arrive_shuffle(uint32_t mask, uint32_t value, uint32_t source)
+{
+    return join_rendezvous(EMU_AT_SHUFFLE, mask, value, source);
+}
+static bool arrive_ballot(uint32_t mask, uint32_t vote, uint32_t unused)
+{
+    return join_rendezvous(EMU_AT_BALLOT, mask, vote != 0, unused);
+}
+static bool arrive_syncwarp(uint32_t mask, uint32_t unused, uint32_t unused_too)
+{
+    return join_rendezvous(EMU_AT_SYNCWARP, mask, unused, unused_too);
+}
+static bool arrive_redux(uint32_t op, uint32_t mask, uint32_t value)
+{
+    return join_rendezvous(EMU_AT_REDUX, mask, value, op);
+}
+static bool arrive_meeting(uint32_t mask, uint32_t unused, uint32_t unused_too)
+{
+    (void)unused, (void)unused_too;
+    return join_rendezvous(EMU_AT_MEETING, mask, 0, 0);
+}
+static bool end_meeting(uint32_t mask, uint32_t unused, uint32_t unused_too)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    unsigned tid = w->current->pub.tid, lane = tid % EMU_WARP;
+    (void)unused, (void)unused_too;
+    if (mask == 1u << lane)
+        return false;
+    release_lanes(w, tid - lane, mask & ~(1u << lane));
+    return after_release(w);
+}
+
+#define ARRIVALS                                                                                   \
+    {                                                                                              \
+        [OMPGPU_EMU_BARRIER] = arrive_barrier, [OMPGPU_EMU_SHUFFLE] = arrive_shuffle,              \
+        [OMPGPU_EMU_BALLOT] = arrive_ballot,   [OMPGPU_EMU_SYNCWARP] = arrive_syncwarp,            \
+        [OMPGPU_EMU_REDUX] = arrive_redux,     [OMPGPU_EMU_YIELD] = let_others_run,                \
+        [OMPGPU_EMU_MEET] = arrive_meeting,    [OMPGPU_EMU_PART] = end_meeting,                    \
+    }
+
+/* On a fiber: returns when the thread may go on, with the result. */
+static uint32_t wait_for(enum ompgpu_emu_wait wait, uint32_t a, uint32_t b, uint32_t c)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    unsigned tid = w->current->pub.tid;
+    if (ompgpu_emu_ops.arrive[wait](a, b, c))
+        block_thread(w);
+    return w->value[tid];
+}
+
+static void op_barrier(unsigned id, unsigned nthreads, int line)
+{
+    wait_for(OMPGPU_EMU_BARRIER, id, nthreads, (uint32_t)line);
+}
+
+static uint32_t op_shuffle(uint32_t mask, uint32_t value, uint32_t source)
+{
+    return wait_for(OMPGPU_EMU_SHUFFLE, mask, value, source);
+}
+
+static uint32_t op_ballot(uint32_t mask, int predicate)
+{
+    return wait_for(OMPGPU_EMU_BALLOT, mask, predicate != 0, 0);
+}
+
+static void op_syncwarp(uint32_t mask) { wait_for(OMPGPU_EMU_SYNCWARP, mask, 0, 0); }
+
+static uint32_t op_redux(uint32_t op, uint32_t mask, uint32_t value)
+{
+    return wait_for(OMPGPU_EMU_REDUX, op, mask, value);
+}
+
+static uint32_t op_meet(uint32_t mask) { return wait_for(OMPGPU_EMU_MEET, mask, 0, 0); }
+
+static void op_part(uint32_t mask) { wait_for(OMPGPU_EMU_PART, mask, 0, 0); }
+
+static void op_yield(void) { wait_for(OMPGPU_EMU_YIELD, 0, 0, 0); }
+
+/* Emulated threads run one at a time, so no other lane is ever at the very same point. */
+static uint32_t op_activemask(void) { return 1u << ompgpu_emu_worker->current->pub.tid % EMU_WARP; }
+
+/* ------------------------------------------------------------------ other calls of device code */
 static __attribute__((noreturn)) void op_fail(const char *message, int line)
 {
     struct emu_worker *w = ompgpu_emu_worker;
@@ -459,6 +551,24 @@ static void renew_shared(struct emu_worker *w)
         memset(w->shared, EMU_POISON_SHARED, w->launch->module->shared_bytes);
 }
 
+/* Frames are as far apart as an odd number of cache lines, so that they do not share a few sets. */
+static void *op_frame(size_t size)
+{
+    enum { LINE = 64 };
+    struct emu_worker *w = ompgpu_emu_worker;
+    w->frame_size = ((size + LINE - 1) / LINE | 1) * LINE;
+    if (w->frame_size * w->nthreads > w->frames_size) { /* the first thread of a launch */
+        if (w->frames)
+            munmap(w->frames, w->frames_size);
+        w->frames_size = w->frame_size * EMU_MAX_THREADS;
+        if (!(w->frames = ompgpu_emu_window_map(EMU_FOR_STACKS, w->frames_size))) {
+            w->frames_size = 0;
+            fail_thread(w, "no memory for what threads keep while they wait, %zu bytes each", size);
+        }
+    }
+    return w->frames + w->frame_size * w->current->pub.tid;
+}
+
 static void op_renew(void) { renew_shared(ompgpu_emu_worker); }
 
 struct ompgpu_emu_ops ompgpu_emu_ops = {
@@ -475,6 +585,10 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .alloc = op_alloc,
     .free = op_free,
     .renew = op_renew,
+    .arrive = ARRIVALS,
+    .meet = op_meet,
+    .part = op_part,
+    .frame = op_frame,
 };
 
 /* ------------------------------------------------------------------ who waits for whom */
@@ -503,8 +617,8 @@ static void report_barrier(struct emu_worker *w, unsigned id)
         break;
     }
     ompgpu_emu_launch_fail(w->launch, "barrier%s reached by %u of %u threads (%s) in team %u",
-                           place_of(b->waiting.head->line).text, b->arrived, barrier_count(w, b),
-                           missing, w->threads[0].pub.team);
+                           place_of(queue_first(w, &b->waiting)->line).text, b->arrived,
+                           barrier_count(w, b), missing, w->threads[0].pub.team);
 }
 
 static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
@@ -577,16 +691,51 @@ static void run_in_turn(struct emu_worker *w)
     ompgpu_emu_fiber_switch(f, &w->home);
 }
 
+/* Until it has to wait.  The state says whether it has ended: waiting changes it. */
+static void run_piece(struct emu_worker *w, struct emu_thread *t)
+{
+    void *(*start)(void **) = w->launch->kernel->entry;
+    t->state = EMU_EXITED;
+    if (t->frame)
+        (*(void (**)(void *))t->frame)(t->frame);
+    else
+        t->frame = start(w->launch->params);
+    if (t->state == EMU_EXITED) {
+        w->live--;
+        barriers_after_exit(w);
+    }
+}
+
+/* Threads without stacks of their own, all on this one. */
+static void run_stackless(struct emu_worker *w)
+{
+    struct emu_fiber *f = w->current->fiber;
+    unsigned long pieces = 0;
+    for (struct emu_thread *t; !launch_failed(w) && (t = next_ready(w)); pieces++) {
+        t->fiber = f;
+        set_current(w, t);
+        run_piece(w, t);
+    }
+    w->switches += pieces;
+    ompgpu_emu_fiber_give(w, f);
+    set_current(w, NULL);
+    ompgpu_emu_fiber_switch(f, &w->home);
+}
+
+static void run_with_stack(struct emu_worker *w)
+{
+    void (*run)(void **) = w->launch->kernel->entry;
+    run(w->launch->params);
+    end_thread(w);
+}
+
 void ompgpu_emu_thread_loop(struct emu_worker *w)
 {
+    static void (*const run[])(struct emu_worker *) = { [EMU_SPAN] = run_in_turn,
+                                                        [EMU_STACKLESS] = run_stackless,
+                                                        [EMU_FIBERS] = run_with_stack };
     for (;;)
-        if (w->plain)
-            run_in_turn(w);
-        else {
-            void (*run)(void **) = w->launch->kernel->entry;
-            run(w->launch->params);
-            end_thread(w);
-        }
+        run[w->form](w);
 }
 
 static void team_begin(struct emu_worker *w, unsigned team)
@@ -594,16 +743,21 @@ static void team_begin(struct emu_worker *w, unsigned team)
     const struct emu_launch *l = w->launch;
     w->nthreads = w->live = l->threads;
     w->started = w->warps = w->spins = w->open = w->ahead_left = 0;
-    w->ready = w->released = (struct emu_queue){ 0 };
-    memset(w->barrier, 0, sizeof w->barrier);
+    w->ready.n = w->released = 0;
+    for (struct emu_barrier *b = w->barrier; b < w->barrier + EMU_BARRIERS; b++)
+        b->expected = b->arrived = b->waiting.n = 0;
     memset(w->pool, 0, sizeof w->pool);
     w->random = l->seed ^ (team + 1) * 0xD1342543DE82EF95u;
     for (unsigned i = 0; i < l->threads; i++) {
         struct emu_thread *t = &w->threads[i];
-        t->pub = (struct ompgpu_emu_thread){
-            .tid = i, .ntid = l->threads, .team = team, .nteams = l->teams, .priv = w
-        };
+        t->pub = (struct ompgpu_emu_thread){ .tid = i,
+                                             .ntid = l->threads,
+                                             .team = team,
+                                             .nteams = l->teams,
+                                             .value = &w->value[i],
+                                             .records = w->records };
         t->fiber = NULL;
+        t->frame = NULL;
         t->state = EMU_READY;
         if (l->random)
             pool_add(w, t);
@@ -617,6 +771,21 @@ static void run_fibers(struct emu_worker *w, unsigned team)
     switch_to(w, &w->home, next_ready(w));
 }
 
+static void enter_fiber(struct emu_worker *w)
+{
+    struct emu_thread *t = &w->threads[0];
+    if (!(t->fiber = take_fiber(w)))
+        return;
+    set_current(w, t);
+    ompgpu_emu_fiber_switch(&w->home, t->fiber);
+}
+
+static void run_pieces(struct emu_worker *w, unsigned team)
+{
+    team_begin(w, team);
+    enter_fiber(w);
+}
+
 static void run_span(struct emu_worker *w, struct ompgpu_emu_span span)
 {
     const struct emu_launch *l = w->launch;
@@ -628,11 +797,9 @@ static void run_span(struct emu_worker *w, struct ompgpu_emu_span span)
                                                   .ntid = l->threads,
                                                   .team = span.team,
                                                   .nteams = l->teams,
-                                                  .priv = w } };
-    if (!(w->threads[0].fiber = take_fiber(w)))
-        return;
-    set_current(w, &w->threads[0]);
-    ompgpu_emu_fiber_switch(&w->home, w->threads[0].fiber);
+                                                  .value = w->value + span.tid,
+                                                  .records = w->records } };
+    enter_fiber(w);
 }
 
 /* One by one, from any of them on. */
@@ -697,11 +864,11 @@ static void report_fault(struct emu_worker *w)
 void ompgpu_emu_teams_run(struct emu_worker *w, unsigned team, unsigned end)
 {
     renew_shared(w);
-    w->plain = !w->launch->kernel->waits;
-    if (w->plain)
+    w->form = w->launch->kernel->form;
+    if (w->form == EMU_SPAN)
         run_plain(w, team, end);
     else
-        run_fibers(w, team);
+        (w->form == EMU_FIBERS ? run_fibers : run_pieces)(w, team);
     if (w->faulted)
         report_fault(w);
     w->current = NULL;

@@ -492,7 +492,8 @@ static void open_all_digits(struct cg *cg, const struct nest *n, enum cg_who who
     if (n->covering) {
         cg_line(cg, "__builtin_assume(!@covering || (%s));", nonempty);
         nonempty = cg_strf(cg, "@covering || (%s)", nonempty);
-        more = cg_strf(cg, "@covering ? __ompgpu_below32(%s, @env->trip) : %s", id_of(who), more);
+        more = cg_strf(cg, "@covering ? __ompgpu_has_iteration(%s, @env->trip) : %s", id_of(who),
+                       more);
         next = cg_strf(cg, "!@covering && %s", next);
     }
     cg_open(cg, "if (%s)", nonempty);

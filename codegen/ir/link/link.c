@@ -9,19 +9,9 @@
 #include <llvm-c/Linker.h>
 #include <string.h>
 
-/* What the emulated device looks up by name in an image (hostrt/plugin.h). */
-static const char *const emu_interface[] = { "__ompgpu_emu_ops", "__ompgpu_emu_self_at",
-                                             "__ompgpu_emu_outside", "__ompgpu_emu_threads",
-                                             "__ompgpu_emu_free_threads" };
-enum { EMU_INTERFACE = sizeof emu_interface / sizeof *emu_interface };
-
-static bool is_emu_interface(const char *name)
-{
-    for (unsigned i = 0; i < EMU_INTERFACE; i++)
-        if (strcmp(name, emu_interface[i]) == 0)
-            return true;
-    return false;
-}
+/* What the emulated device looks up by name in an image (hostrt/plugin.h), and what late passes
+ * look for, as it is in the runtime, or call (passes/threads.c, stackless.c). */
+static bool is_emu_interface(const char *name) { return text_starts(name, "__ompgpu_emu_"); }
 
 /* ------------------------------------------------------------------ libraries */
 static void make_optional(LLVMValueRef global)
@@ -115,10 +105,12 @@ bool ir_runtime_waits(const struct ir_unit *u, const char *name)
 /* ------------------------------------------------------------------ all of it */
 static bool check_emu_interface(struct ir_unit *u)
 {
-    for (unsigned i = 0; i < EMU_INTERFACE; i++) {
-        LLVMValueRef value = ir_find_symbol(u->module, emu_interface[i]);
+    static const char *const names[] = { "__ompgpu_emu_ops", "__ompgpu_emu_self_at",
+                                         "__ompgpu_emu_outside" };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        LLVMValueRef value = ir_find_symbol(u->module, names[i]);
         if (!value || LLVMIsDeclaration(value))
-            diag_bug("'%s' does not define %s", u->opt->rtl, emu_interface[i]);
+            diag_bug("'%s' does not define %s", u->opt->rtl, names[i]);
     }
     return true;
 }

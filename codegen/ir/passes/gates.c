@@ -70,6 +70,8 @@ static bool is_from_plugin(const struct gates *g, LLVMValueRef load)
     LLVMValueRef from = LLVMGetOperand(load, 0);
     while (LLVMIsAGetElementPtrInst(from))
         from = LLVMGetOperand(from, 0);
+    if (LLVMIsALoadInst(from)) /* what it keeps of the calling thread */
+        return is_segment_pointer(LLVMGetOperand(from, 0));
     return from == g->params || is_segment_pointer(from) ||
            (LLVMIsAGlobalVariable(from) && strcmp(ir_name(from), "__ompgpu_emu_ops") == 0);
 }

@@ -24,6 +24,7 @@
  *   strides.c     loops that threads share are kept from loop strength reduction
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
+ *   stackless.c   … coroutines of their waiting threads
  *   gates.c       emulated device: pointers to host memory fault when they are used */
 #ifndef OMPGPU_IR_PASSES_H
 #define OMPGPU_IR_PASSES_H
@@ -50,8 +51,27 @@ void ir_hide_strides(struct ir_unit *);
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);
+/* f, called `name`, gets the attributes of body, which will be inlined into it */
+LLVMValueRef ir_take_over(const struct ir_unit *, LLVMValueRef body, const char *name,
+                          LLVMTypeRef type);
 void ir_run_threads(struct ir_unit *, LLVMTargetMachineRef);
+void ir_split_coroutines(struct ir_unit *, LLVMTargetMachineRef); /* stackless.c */
 void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
+
+/* ------------------------------------------------------------------ waiting threads (stackless.c)
+ * What threads.c needs of it, for a kernel that waits. */
+#define IR_EMU_ARRIVE "__ompgpu_emu_arrive"
+#define IR_EMU_RESULT "__ompgpu_emu_result"
+#define IR_EMU_FRAME "__ompgpu_emu_frame"
+struct ir_waits { /* by node of the graph: it may wait */
+    struct ir_graph *g;
+    bool *waiting;
+};
+struct ir_waits ir_find_waits(const struct ir_unit *);
+bool ir_can_be_coroutine(const struct ir_unit *, const struct ir_waits *, const struct ir_kernel *);
+/* Two steps: before the kernel is inlined into the coroutine, and after it. */
+void ir_add_coroutine(struct ir_unit *, const struct ir_kernel *);
+void ir_end_suspends(struct ir_unit *, LLVMValueRef f);
 
 /* ------------------------------------------------------------------ what they share */
 bool ir_is_math_name(const char *name); /* math.c: a C math function that libm has */

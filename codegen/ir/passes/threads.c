@@ -68,31 +68,35 @@ static void copy_attributes(LLVMValueRef to, LLVMValueRef from)
     ir_remove_attribute(to, "memory"); /* the loop says who runs */
 }
 
-static const char *span_name(const struct ir_kernel *k)
-{
-    return mem_printf(OMPGPU_EMU_SPAN "%s", k->name);
-}
-
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    LLVMValueRef span = LLVMGetNamedFunction(u->module, span_name(k));
-    return span ? span : ir_kernel_function(u->module, k);
+    static const char *const forms[] = { OMPGPU_EMU_SPAN, OMPGPU_EMU_START, "" };
+    LLVMValueRef f = NULL;
+    for (unsigned i = 0; !f && i < sizeof forms / sizeof *forms; i++)
+        f = LLVMGetNamedFunction(u->module, mem_printf("%s%s", forms[i], k->name));
+    return f;
 }
 
-/* The loop is what the plugin calls; what it called before stays inside. */
-static void add_loop(struct ir_unit *u, const struct ir_kernel *k)
+LLVMValueRef ir_take_over(const struct ir_unit *u, LLVMValueRef body, const char *name,
+                          LLVMTypeRef type)
 {
-    LLVMValueRef body = ir_kernel_function(u->module, k), args[3];
-    LLVMTypeRef params[] = { l_ptr(u), l_ptr(u) };
-    const char *loop = can_run_at_once(u, body) ? at_once : in_order;
-    LLVMSetValueName2(body, "", 0);
-    LLVMValueRef f =
-        LLVMAddFunction(u->module, span_name(k), LLVMFunctionType(l_void(u), params, 2, 0));
+    LLVMValueRef f = LLVMAddFunction(u->module, name, type);
     copy_attributes(f, body);
+    LLVMSetValueName2(body, "", 0);
     LLVMSetLinkage(body, LLVMInternalLinkage);
     ir_remove_attribute(body, "noinline");
     ir_remove_attribute(body, "optnone");
     ir_add_attribute(body, "alwaysinline");
+    return f;
+}
+
+static void add_loop(struct ir_unit *u, const struct ir_kernel *k)
+{
+    LLVMValueRef body = ir_kernel_function(u->module, k), args[3];
+    LLVMTypeRef params[] = { l_ptr(u), l_ptr(u) };
+    const char *loop = can_run_at_once(u, body) ? at_once : in_order,
+               *name = mem_printf(OMPGPU_EMU_SPAN "%s", k->name);
+    LLVMValueRef f = ir_take_over(u, body, name, LLVMFunctionType(l_void(u), params, 2, 0));
     LLVMBuilderRef b = l_open_function(f);
     args[0] = LLVMGetParam(f, 0), args[1] = LLVMGetParam(f, 1), args[2] = body;
     l_call_runtime(u, b, loop, args, 3);
@@ -155,16 +159,13 @@ static const char passes[] =
     "instcombine<no-verify-fixpoint>,simplifycfg,loop(indvars),loop-vectorize,"
     "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)";
 
-static void finish_loop(const struct ir_unit *u, const struct ir_kernel *k, LLVMMetadataRef lines,
+static void finish_loop(const struct ir_unit *u, const struct ir_kernel *k, LLVMValueRef f,
                         LLVMTargetMachineRef machine)
 {
-    LLVMValueRef f = ir_emulated_kernel(u, k);
     take_who_from_loop(f);
     if (!k->shared_bytes)
         LLVMInstructionEraseFromParent(find_call(f, renews));
     mark_parameters(u, f);
-    if (lines)
-        LLVMSetSubprogram(f, lines);
     if (u->opt->level != '0')
         ir_run_function_passes(f, passes, machine);
 }
@@ -197,34 +198,60 @@ static void unforce_vectors(const struct ir_unit *u)
     }
 }
 
-static void delete_function(const struct ir_unit *u, const char *name)
+/* The plugin looks for what is not a function, and for one that is (passes/gates.c). */
+static void drop_functions(const struct ir_unit *u)
 {
-    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
-    if (f)
-        LLVMDeleteFunction(f);
+    IR_EACH_FUNCTION(f, u->module) {
+        const char *name = ir_name(f);
+        if (LLVMIsDeclaration(f) || !text_starts(name, "__ompgpu_emu_") ||
+            strcmp(name, "__ompgpu_emu_outside") == 0)
+            continue;
+        if (LLVMGetFirstUse(f))
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+        else
+            LLVMDeleteFunction(f);
+    }
 }
 
-static bool is_loop(const struct ir_kernel *k) { return !(k->flags & OMPGPU_KERNEL_SYNC); }
+/* Kernels whose threads do not wait become loops, others coroutines where they can. */
+static void take_kernels_over(struct ir_unit *u)
+{
+    struct ir_waits waits = ir_find_waits(u);
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (!(u->kernels[i].flags & OMPGPU_KERNEL_SYNC))
+            add_loop(u, &u->kernels[i]);
+        else if (ir_can_be_coroutine(u, &waits, &u->kernels[i]))
+            ir_add_coroutine(u, &u->kernels[i]);
+}
+
+static void finish_kernel(struct ir_unit *u, const struct ir_kernel *k, LLVMMetadataRef lines,
+                          LLVMTargetMachineRef machine)
+{
+    LLVMValueRef f = ir_emulated_kernel(u, k);
+    if (lines)
+        LLVMSetSubprogram(f, lines);
+    if (text_starts(ir_name(f), OMPGPU_EMU_SPAN))
+        finish_loop(u, k, f, machine);
+    else if (text_starts(ir_name(f), OMPGPU_EMU_START))
+        ir_end_suspends(u, f);
+}
 
 void ir_run_threads(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     LLVMMetadataRef *lines = mem_array(u->nkernels, sizeof(LLVMMetadataRef));
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (is_loop(&u->kernels[i])) {
-            lines[i] = LLVMGetSubprogram(ir_kernel_function(u->module, &u->kernels[i]));
-            add_loop(u, &u->kernels[i]);
-        }
+        lines[i] = LLVMGetSubprogram(ir_kernel_function(u->module, &u->kernels[i]));
+    take_kernels_over(u);
     unforce_vectors(u);
     let_inline(u, in_order);
     let_inline(u, at_once);
     ir_run_passes(u->module, "always-inline,always-inline", machine);
     for (unsigned i = 0; i < u->nkernels; i++)
-        if (is_loop(&u->kernels[i]))
-            finish_loop(u, &u->kernels[i], lines[i], machine);
+        finish_kernel(u, &u->kernels[i], lines[i], machine);
     for (unsigned i = 0; i < WHO; i++)
         let_inline(u, who[i]);
+    let_inline(u, IR_EMU_RESULT);
+    let_inline(u, IR_EMU_ARRIVE);
     ir_run_passes(u->module, "always-inline", machine);
-    delete_function(u, in_order);
-    delete_function(u, at_once);
-    delete_function(u, says_who);
+    drop_functions(u);
 }

@@ -29,6 +29,7 @@ static bool is_sync(const char *name)
         "llvm.nvvm.activemask",    "llvm.nvvm.nanosleep", "__ompgpu_emu_barrier",
         "__ompgpu_emu_shuffle",    "__ompgpu_emu_ballot", "__ompgpu_emu_syncwarp",
         "__ompgpu_emu_activemask", "__ompgpu_emu_yield",  "__ompgpu_emu_redux",
+        "__ompgpu_emu_meet",       "__ompgpu_emu_part",
     };
     return has_prefix(name, names, sizeof names / sizeof *names);
 }
@@ -37,16 +38,6 @@ static bool is_sync(const char *name)
 static bool is_emu_call(const struct ir_node *node)
 {
     return text_starts(ir_name(node->value), "__ompgpu_emu_");
-}
-
-/* fail() also goes through the table, but never returns and synchronises with nobody. */
-static bool loads_emu_ops(LLVMValueRef callee)
-{
-    LLVMValueRef address = LLVMIsALoadInst(callee) ? LLVMGetOperand(callee, 0) : NULL;
-    while (address && (LLVMIsALoadInst(address) || LLVMIsAGetElementPtrInst(address)))
-        address = LLVMGetOperand(address, 0);
-    return address && LLVMIsAGlobalVariable(address) &&
-           strcmp(ir_name(address), "__ompgpu_emu_ops") == 0;
 }
 
 static uint64_t frame_bytes(const struct ir_unit *u, LLVMValueRef alloca)
@@ -99,7 +90,7 @@ static void measure_function(const struct ir_unit *u, struct ir_kernel *k, LLVMV
         if (!callee || LLVMIsAInlineAsm(callee))
             continue;
         if (!LLVMIsAFunction(callee))
-            k->indirect_calls += !loads_emu_ops(callee);
+            k->indirect_calls += !ir_is_plugin_call(callee);
         else
             k->barriers += is_barrier(ir_name(callee));
     }
