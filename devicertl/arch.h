@@ -156,7 +156,7 @@ u32 __ompgpu_arch_redux(unsigned op, unsigned mask, u32 value);
  * each lane gave as its record, then calls part, and they go on; in between it waits in nothing. */
 _Bool __ompgpu_arch_has_meetings(void);
 _Bool __ompgpu_arch_meet(unsigned mask, void *record);
-void *__ompgpu_arch_record(unsigned lane);
+void *const *__ompgpu_arch_records(void); /* by lane */
 void __ompgpu_arch_part(unsigned mask);
 /* The value of lane - delta; undefined before the first lane. */
 u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta);

@@ -211,9 +211,9 @@ _Bool __ompgpu_arch_meet(unsigned mask, void *record)
     SELF->records[__ompgpu_arch_tid()] = record;
     return __ompgpu_emu_meet(mask);
 }
-void *__ompgpu_arch_record(unsigned lane)
+void *const *__ompgpu_arch_records(void)
 {
-    return SELF->records[__ompgpu_arch_tid() / WARP * WARP + lane];
+    return SELF->records + __ompgpu_arch_tid() / WARP * WARP;
 }
 void __ompgpu_arch_part(unsigned mask) { __ompgpu_emu_part(mask); }
 

@@ -122,7 +122,7 @@ REDUX(umax)
 
 _Bool __ompgpu_arch_has_meetings(void) { return 0; }
 _Bool __ompgpu_arch_meet(unsigned mask, void *record) { return mask && record; }
-void *__ompgpu_arch_record(unsigned lane) { return (void *)(usize)lane; }
+void *const *__ompgpu_arch_records(void) { return 0; }
 void __ompgpu_arch_part(unsigned mask) { (void)mask; }
 _Bool __ompgpu_arch_has_redux(void) { return __nvvm_reflect("__CUDA_ARCH") >= 800; }
 

@@ -116,10 +116,10 @@ INLINE void reduce_at_meeting(void *rec, __ompgpu_combine combine, unsigned mask
 {
     if (!__ompgpu_arch_meet(mask, rec))
         return;
+    void *const *records = __ompgpu_arch_records();
     ROLLED for (unsigned d = first_distance(m); d; d /= 2)
     {
-        ROLLED for (unsigned i = 0; i < d && i + d < m; i++)
-            combine(__ompgpu_arch_record(i), __ompgpu_arch_record(i + d));
+        ROLLED for (unsigned i = 0; i < d && i + d < m; i++) combine(records[i], records[i + d]);
     }
     __ompgpu_arch_part(mask);
 }

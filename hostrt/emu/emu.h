@@ -284,6 +284,7 @@ struct emu_worker {
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
     enum emu_form form;               /* of this launch's kernel */
+    bool shuffled;                    /* the launch's threads run in random order */
     char *frames;                     /* of threads without stacks, as far apart as … */
     size_t frame_size, frames_size;   /* … this; of all */
     struct ompgpu_emu_span span;      /* plain: what is being run */

@@ -111,7 +111,7 @@ static void pool_add(struct emu_worker *w, const struct emu_thread *t)
 static void make_ready(struct emu_worker *w, struct emu_thread *t)
 {
     t->state = EMU_READY;
-    if (w->launch->random)
+    if (w->shuffled)
         pool_add(w, t);
     else
         queue_add(&w->ready, t);
@@ -144,9 +144,9 @@ static struct emu_thread *random_ready(struct emu_worker *w)
 /* Lanes that come from a warp operation go on first, so that a warp stays in the caches until it
  * waits for others.  Then threads that have not started: a thread that spins and yields must not
  * keep them from starting. */
-static struct emu_thread *next_ready(struct emu_worker *w)
+static inline struct emu_thread *next_ready(struct emu_worker *w)
 {
-    if (w->launch->random)
+    if (w->shuffled)
         return w->warps ? random_ready(w) : NULL;
     if (w->released) {
         unsigned lane = (unsigned)__builtin_ctz(w->released);
@@ -208,9 +208,9 @@ static void block_thread(struct emu_worker *w)
  * whether. */
 static bool after_release(struct emu_worker *w)
 {
-    if (w->launch->random)
+    if (w->shuffled)
         make_ready(w, w->current);
-    return w->launch->random;
+    return w->shuffled;
 }
 
 /* ------------------------------------------------------------------ barriers */
@@ -235,7 +235,7 @@ static void barrier_release(struct emu_worker *w, unsigned id)
 {
     struct emu_barrier *b = &w->barrier[id];
     w->barriers++;
-    if (!w->launch->random)
+    if (!w->shuffled)
         queue_append(&w->ready, &b->waiting);
     while (b->waiting.n)
         make_ready(w, &w->threads[queue_take(&b->waiting)]);
@@ -245,9 +245,11 @@ static void barrier_release(struct emu_worker *w, unsigned id)
 
 static bool is_wrong_barrier(const struct emu_worker *w, unsigned id, unsigned nthreads)
 {
-    return w->form == EMU_SPAN || id >= EMU_BARRIERS || nthreads > w->nthreads ||
-           (w->barrier[id].arrived &&
-            (nthreads ? nthreads : w->live) != barrier_count(w, &w->barrier[id]));
+    if (w->form == EMU_SPAN || id >= EMU_BARRIERS || nthreads > w->nthreads)
+        return true;
+    const struct emu_barrier *b = &w->barrier[id];
+    return b->arrived && b->expected != nthreads &&
+           (nthreads ? nthreads : w->live) != barrier_count(w, b);
 }
 
 __attribute__((cold)) static _Noreturn void fail_barrier(struct emu_worker *w, unsigned id,
@@ -366,7 +368,7 @@ static void (*const finish[])(uint32_t *, const uint32_t *, uint32_t, unsigned) 
 
 static void release_lanes(struct emu_worker *w, unsigned first, uint32_t lanes)
 {
-    if (w->launch->random)
+    if (w->shuffled)
         for (; lanes; lanes &= lanes - 1)
             make_ready(w, &w->threads[first + (unsigned)__builtin_ctz(lanes)]);
     w->first = first; /* others than this warp's run only when none is left here */
@@ -691,30 +693,30 @@ static void run_in_turn(struct emu_worker *w)
     ompgpu_emu_fiber_switch(f, &w->home);
 }
 
-/* Until it has to wait.  The state says whether it has ended: waiting changes it. */
-static void run_piece(struct emu_worker *w, struct emu_thread *t)
+static void end_stackless(struct emu_worker *w)
 {
-    void *(*start)(void **) = w->launch->kernel->entry;
-    t->state = EMU_EXITED;
-    if (t->frame)
-        (*(void (**)(void *))t->frame)(t->frame);
-    else
-        t->frame = start(w->launch->params);
-    if (t->state == EMU_EXITED) {
-        w->live--;
-        barriers_after_exit(w);
-    }
+    w->live--;
+    barriers_after_exit(w);
 }
 
-/* Threads without stacks of their own, all on this one. */
+/* Threads without stacks of their own, all on this one.  The state of one that comes back says
+ * whether it has ended: waiting changes it. */
 static void run_stackless(struct emu_worker *w)
 {
     struct emu_fiber *f = w->current->fiber;
+    void *(*start)(void **) = w->launch->kernel->entry;
     unsigned long pieces = 0;
     for (struct emu_thread *t; !launch_failed(w) && (t = next_ready(w)); pieces++) {
+        w->current = t;
+        ompgpu_emu_self = &t->pub;
         t->fiber = f;
-        set_current(w, t);
-        run_piece(w, t);
+        t->state = EMU_EXITED;
+        if (t->frame)
+            (*(void (**)(void *))t->frame)(t->frame);
+        else
+            t->frame = start(w->launch->params);
+        if (t->state == EMU_EXITED)
+            end_stackless(w);
     }
     w->switches += pieces;
     ompgpu_emu_fiber_give(w, f);
@@ -865,6 +867,7 @@ void ompgpu_emu_teams_run(struct emu_worker *w, unsigned team, unsigned end)
 {
     renew_shared(w);
     w->form = w->launch->kernel->form;
+    w->shuffled = w->launch->random;
     if (w->form == EMU_SPAN)
         run_plain(w, team, end);
     else
