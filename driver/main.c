@@ -194,6 +194,23 @@ static int compile_all(const struct options *o, const char **objects)
 }
 
 /* ------------------------------------------------------------------ main */
+/* --help and the like are all that is done. */
+static void print_asked(const struct options *o)
+{
+    if (o->completion)
+        drv_print_completion();
+    else if (o->man)
+        drv_print_man(o->ninputs ? o->args[o->nargs - 1].value : "");
+    else if (o->help)
+        drv_print_help();
+    if (o->completion || o->man || o->help)
+        drv_exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_COMPILE);
+    if (o->version) {
+        drv_signals();
+        drv_exit(drv_print_version(o));
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct options *o = mem_alloc(sizeof *o);
@@ -201,19 +218,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0)
         return drv_print_native();
     drv_parse(o, argc, argv);
-    if (o->help || o->man || o->completion) {
-        if (o->completion)
-            drv_print_completion();
-        else if (o->man)
-            drv_print_man(o->ninputs ? o->args[o->nargs - 1].value : "");
-        else
-            drv_print_help();
-        drv_exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_COMPILE);
-    }
-    if (o->version) {
-        drv_signals();
-        drv_exit(drv_print_version(o));
-    }
+    print_asked(o);
     if (!o->ninputs && o->goal != GOAL_CLANG && !o->verbose)
         diag_fatal(EXIT_USAGE, "no input files");
     if (o->goal == GOAL_CLANG || !o->ninputs) {

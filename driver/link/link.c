@@ -195,8 +195,6 @@ static int host_link(const struct options *o, const char *const *objects, const 
                 output);
     if (drv_proc_report(&p, NULL))
         return EXIT_COMPILE;
-    if (code != 0 && p.silent)
-        drv_proc_report_silent(&p);
     if (code != 0 && o->is_static)
         explain_static(file_read(p.err, NULL));
     return code ? EXIT_COMPILE : 0;

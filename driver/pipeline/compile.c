@@ -128,13 +128,27 @@ static bool has_headers(const struct job *j)
     return j->opt->openmp && (is_c(j) || is_other_source(j));
 }
 
+/* Those that the user wants, or a list for our own look at the headers; its file in *depfile. */
+static void plain_deps(const struct job *j, struct words *w, const char **depfile)
+{
+    struct words dep = { 0 };
+    *depfile = NULL;
+    if (j->opt->dep_out) {
+        drv_dep_args(j, &dep);
+        *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : user_depfile(j);
+    } else if (has_headers(j) && !j->no_targets && !j->opt->dry) {
+        *depfile = drv_job_file(j, "deps");
+        WORDS_ADD(&dep, "-MD", "-MF", *depfile);
+    }
+    words_add_all(w, &dep);
+}
+
 static void plain_args(const struct job *j, struct words *w, const char **depfile)
 {
     static const char *const goals[] = { [GOAL_OBJECT] = "-c",
                                          [GOAL_ASSEMBLY] = "-S",
                                          [GOAL_CHECK] = "-fsyntax-only" };
     const struct options *o = j->opt;
-    struct words dep = { 0 };
     words_add(w, drv_host_cc(o));
     drv_host_openmp(o, w);
     if (is_c(j) && !o->gcc)
@@ -142,33 +156,30 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
-    if (j->checked || j->no_targets) { /* all that there is to say has been said */
-        words_add(w, "-w");
-        words_add(w, "-Wno-error");
-    }
-    *depfile = NULL;
-    if (o->dep_out) {
-        drv_dep_args(j, &dep);
-        *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : user_depfile(j);
-    } else if (has_headers(j) && !j->no_targets && !o->dry) {
-        *depfile = drv_job_file(j, "deps");
-        words_add(&dep, "-MD");
-        words_add(&dep, "-MF");
-        words_add(&dep, *depfile);
-    }
-    words_add_all(w, &dep);
+    if (j->checked || j->no_targets) /* all that there is to say has been said */
+        WORDS_ADD(w, "-w", "-Wno-error");
+    plain_deps(j, w, depfile);
     if (o->save && !drv_has(o, FLAG_SAVE_TEMPS_EQ))
         words_add(w, "-save-temps");
     words_add(w, o->goal == GOAL_LINK ? "-c" : goals[o->goal]);
-    if (j->language) {
-        words_add(w, "-x");
-        words_add(w, j->language);
-    }
+    if (j->language)
+        WORDS_ADD(w, "-x", j->language);
     words_add(w, j->path);
-    if (o->goal == GOAL_CHECK)
+    if (o->goal != GOAL_CHECK)
+        WORDS_ADD(w, "-o", j->output);
+}
+
+/* With the older version of OpenMP, where clang rejects the file with the newer. */
+static void try_older(const struct job *j, struct proc *p, const char **depfile)
+{
+    struct proc again = { .in = p->in,
+                          .err = mem_printf("%splain51.err", j->err_base),
+                          .doing = p->doing };
+    if (p->code != 1 || j->opt->gcc || !has_headers(j) || !drv_older_openmp(j->opt))
         return;
-    words_add(w, "-o");
-    words_add(w, j->output);
+    plain_args(j, &again.argv, depfile);
+    if (drv_proc_run(&again) == 0)
+        *p = again;
 }
 
 static int run_plain(struct job *j)
@@ -188,25 +199,11 @@ static int run_plain(struct job *j)
         return EXIT_COMPILE;
     if (!watched)
         drv_proc_run(&p);
-    int code = p.code;
-    if (code == 1 && !j->opt->gcc && has_headers(j) && drv_older_openmp(j->opt)) {
-        struct proc again = { .in = p.in,
-                              .err = mem_printf("%splain51.err", j->err_base),
-                              .doing = p.doing };
-        plain_args(j, &again.argv, &depfile);
-        if (drv_proc_run(&again) == 0) {
-            p = again;
-            code = 0;
-        }
-    }
+    try_older(j, &p, &depfile);
     if (j->opt->time)
         fprintf(stderr, "%-24s %8.1f ms  %s\n", "compile (no targets)", 1e3 * p.seconds, j->path);
     p.silent = !drv_show(p.err, j->opt->verbose);
-    if (drv_proc_report(&p, file_read(p.err, NULL)))
-        return EXIT_COMPILE;
-    if (code != 0 && p.silent)
-        drv_proc_report_silent(&p);
-    if (code != 0)
+    if (drv_proc_report(&p, file_read(p.err, NULL)) || p.code != 0)
         return EXIT_COMPILE;
     if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path))
         return -1;

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_CHILDREN = 3 };
@@ -764,20 +765,15 @@ static bool check_runs(const struct run *r)
  * about the user's text. */
 static void explain(const struct run *r)
 {
-    const struct proc *p = r->culprit;
+    struct proc *p = r->culprit;
     const struct stage *s = p->tag;
     enum stage_id id = (enum stage_id)(s - stages);
-    bool silent = id == CHECK    ? p->silent
-                  : id == NATIVE ? false
-                                 : !drv_show(p->err, r->job->opt->verbose);
+    if (id != CHECK && id != NATIVE)
+        p->silent = !drv_show(p->err, r->job->opt->verbose);
     bool users = id == CHECK || id == SPLIT; /* its words are about the program */
-    if (drv_proc_report(p, file_read(p->err, NULL)))
+    if (drv_proc_report(p, file_read(p->err, NULL)) || (!users && drv_temp_report(p)))
         return;
-    if (silent)
-        drv_proc_report_silent(p);
-    else if (!users && drv_temp_report(p))
-        return;
-    if (!silent && (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST))
+    if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
         diag_note("this came up while %s: clang accepts the file, but not what a target region "
                   "makes of it",
                   p->doing);
@@ -822,17 +818,35 @@ static bool to_stdout(const struct job *j)
     return j->output && !j->link && strcmp(j->output, "-") == 0;
 }
 
+/* /dev/null, a pipe: an object cannot grow there. */
+static bool to_special_file(const struct job *j)
+{
+    struct stat st;
+    return stat(j->output, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static const char *begin_output(const struct job *j)
+{
+    if (j->opt->dry)
+        return j->output;
+    return to_stdout(j) || to_special_file(j) ? mem_printf("%soutput", j->err_base)
+                                              : drv_output_begin(j->output);
+}
+
 static void finish_output(const struct job *j)
 {
     size_t n;
-    if (!to_stdout(j)) {
+    if (!to_stdout(j) && !to_special_file(j)) {
         drv_output_commit(j->output, j->write_to);
         return;
     }
     const char *text = file_read(j->write_to, &n);
     if (!text)
         diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->write_to, strerror(errno));
-    print_file(text, n);
+    if (to_stdout(j))
+        print_file(text, n);
+    else if (!file_write(j->output, text, n))
+        diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
 }
 
 static void copy_result(const struct job *j)
@@ -885,9 +899,7 @@ static int run_stages(struct job *j)
 {
     struct run r = { .job = j };
     if (j->output)
-        j->write_to = j->opt->dry    ? j->output
-                      : to_stdout(j) ? mem_printf("%sstdout", j->err_base)
-                                     : drv_output_begin(j->output);
+        j->write_to = begin_output(j);
     drv_side_begin(j);
     double start = drv_now();
     for (;;) {

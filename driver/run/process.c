@@ -316,11 +316,15 @@ static int crash_in_words(const struct proc *p, const char *errors)
     return strstr(errors, "command failed due to signal") ? SIGSEGV : 0;
 }
 
-void drv_proc_report_silent(const struct proc *p)
+/* It has failed and said nothing. */
+static bool report_silent(const struct proc *p)
 {
+    if (p->code == 0 || !p->silent)
+        return false;
     if (!drv_temp_report(p))
         diag_error("%s ended with exit code %d and without a message while %s",
                    path_base(p->argv.v[0]), p->code, p->doing);
+    return true;
 }
 
 bool drv_proc_report(const struct proc *p, const char *errors)
@@ -335,7 +339,7 @@ bool drv_proc_report(const struct proc *p, const char *errors)
     }
     int sig = p->signal ? p->signal : crash_in_words(p, errors);
     if (!sig)
-        return false;
+        return report_silent(p);
     if (sig == SIGKILL)
         diag_error("%s was killed while %s; the machine may be short of memory", name, doing);
     else if (is_ours(name))

@@ -37,11 +37,9 @@ bool drv_proc_wait_for(struct proc *, double seconds);
 double drv_proc_cpu(const struct proc *); /* seconds; 0 when it has ended */
 void drv_proc_kill(struct proc *);
 void drv_print_command(const struct words *);
-/* "clang crashed (signal 11) while …" and the like; false when the process ended in an orderly way.
- */
+/* "clang crashed (signal 11) while …" and the like, also where it is `silent`; false when the
+ * process ended in an orderly way, or has said itself why not. */
 bool drv_proc_report(const struct proc *, const char *errors);
-/* It has failed and said nothing. */
-void drv_proc_report_silent(const struct proc *);
 /* Prints what a child wrote to its standard error; of a crash, unless all of it is wanted, only
  * what comes before the stack. */
 /* whether there was something to show */

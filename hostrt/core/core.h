@@ -333,9 +333,20 @@ enum ompgpu_tool_kind {
     OMPGPU_TOOL_EXIT,
     OMPGPU_TOOL_UPDATE
 };
-/* Around a construct, where ompgpu_has_tool; code: the address that it returns to. */
-void ompgpu_tool_begin(enum ompgpu_tool_kind, const struct ompgpu_device *, const void *code);
-void ompgpu_tool_end(enum ompgpu_tool_kind, const struct ompgpu_device *);
+void ompgpu_report_target(enum ompgpu_tool_kind, bool begins, const struct ompgpu_device *,
+                          const void *code);
+/* Around a construct; code: the address that it returns to. */
+static inline void ompgpu_tool_begin(enum ompgpu_tool_kind kind, const struct ompgpu_device *dev,
+                                     const void *code)
+{
+    if (__builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_report_target(kind, true, dev, code);
+}
+static inline void ompgpu_tool_end(enum ompgpu_tool_kind kind, const struct ompgpu_device *dev)
+{
+    if (__builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_report_target(kind, false, dev, NULL);
+}
 
 /* ------------------------------------------------------------------ data (data.c) */
 /* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).

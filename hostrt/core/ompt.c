@@ -75,27 +75,20 @@ static uint64_t new_id(void)
 }
 
 /* ------------------------------------------------------------------ constructs */
-static void report_target(int kind, int endpoint, const struct ompgpu_device *dev)
+void ompgpu_report_target(enum ompgpu_tool_kind kind, bool begins, const struct ompgpu_device *dev,
+                          const void *code)
 {
+    int endpoint = begins ? SCOPE_BEGIN : SCOPE_END;
     union tool_data *task = tool.task_data ? tool.task_data() : NULL;
+    if (begins)
+        at = (struct construct){ .id = new_id(), .code = code };
     if (tool.target_emi)
-        tool.target_emi(kind, endpoint, dev->number, task,
+        tool.target_emi((int)kind, endpoint, dev->number, task,
                         tool.target_task_data ? tool.target_task_data() : NULL, &at.data, at.code);
     else if (tool.target)
-        tool.target(kind, endpoint, dev->number, task, at.id, at.code);
-}
-
-void ompgpu_tool_begin(enum ompgpu_tool_kind kind, const struct ompgpu_device *dev,
-                       const void *code)
-{
-    at = (struct construct){ .id = new_id(), .code = code };
-    report_target((int)kind, SCOPE_BEGIN, dev);
-}
-
-void ompgpu_tool_end(enum ompgpu_tool_kind kind, const struct ompgpu_device *dev)
-{
-    report_target((int)kind, SCOPE_END, dev);
-    at = (struct construct){ 0 };
+        tool.target((int)kind, endpoint, dev->number, task, at.id, at.code);
+    if (!begins)
+        at = (struct construct){ 0 };
 }
 
 /* ------------------------------------------------------------------ operations */

@@ -291,8 +291,7 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         fail_region(&r, true);
     if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION))
         fail_region(&r, false);
-    if (__builtin_expect(ompgpu_has_tool, 0))
-        ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
+    ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
     return 0;
 }
 
@@ -304,7 +303,7 @@ static struct ompgpu_device *begin_data(const struct ompgpu_where *where, long n
     struct ompgpu_device *dev = ompgpu_device_get(where, number);
     if (dev && !ompgpu_self())
         ompgpu_fatal(where, "%s", ompgpu_plugin_message());
-    if (dev && __builtin_expect(ompgpu_has_tool, 0))
+    if (dev)
         ompgpu_tool_begin(kind, dev, code);
     return dev;
 }
@@ -314,8 +313,7 @@ static void end_data(const struct ompgpu_where *where, struct ompgpu_device *dev
 {
     if (bad)
         ompgpu_fatal(where, "%s", ompgpu_plugin_message());
-    if (__builtin_expect(ompgpu_has_tool, 0))
-        ompgpu_tool_end(kind, dev);
+    ompgpu_tool_end(kind, dev);
 }
 
 void __ompgpu_data_begin(const struct ompgpu_place *place, long device,

@@ -38,7 +38,9 @@ file(WRITE ${CMAKE_BINARY_DIR}/p.h "#include <stdio.h>\n")
 target_precompile_headers(demo PRIVATE ${CMAKE_BINARY_DIR}/p.h)
 target_precompile_headers(f PRIVATE ${CMAKE_BINARY_DIR}/p.h)
 C
-    check "LTO and precompiled headers with CMake" sh -c "cmake -DCMAKE_C_COMPILER='$CC' -DCMAKE_C_FLAGS='$ARCH -O2' -S ipo -B ipo/b >ipo.log 2>&1 || { cat ipo.log; exit 1; }"
+    generator=
+    if command -v ninja >/dev/null 2>&1; then generator="-G Ninja"; fi
+    check "LTO and precompiled headers with CMake $generator" sh -c "cmake $generator -DCMAKE_C_COMPILER='$CC' -DCMAKE_C_FLAGS='$ARCH -O2' -S ipo -B ipo/b >ipo.log 2>&1 || { cat ipo.log; exit 1; }"
     check "... builds" cmake --build ipo/b && check "... runs" test "$(./ipo/b/demo)" = OK
 else skip "CMake" "no cmake"; fi
 
@@ -47,6 +49,12 @@ if command -v meson >/dev/null 2>&1 && command -v ninja >/dev/null 2>&1; then
     check "meson configures" env CC="$CC" CFLAGS="$ARCH" meson setup m
     check "... builds" ninja -C m && check "... runs" test "$(./m/m)" = OK
 else skip "meson" "no meson or ninja"; fi
+
+if command -v ccache >/dev/null 2>&1; then
+    cached() { CCACHE_DIR=$T/cache ccache "$CC" $ARCH -O2 -c f.c -o cached.o; }
+    check "ccache" cached && mv cached.o first.o && check "... again" cached && check "... is the same object" cmp first.o cached.o
+    check "... from the cache" sh -c "CCACHE_DIR='$T/cache' ccache --print-stats | grep -q 'cache_hit[[:space:]]*1'"
+else skip "ccache" "not installed"; fi
 
 # Precompiled headers.
 printf '#include <stdio.h>\n#define HELLO "OK"\n' >p.h

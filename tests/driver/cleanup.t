@@ -35,7 +35,7 @@ interrupt() {
 for signal in INT TERM HUP; do
     [ $signal = INT ] && continue         # a background job of sh ignores it; below
     check "SIG$signal while checking" interrupt $signal -fsyntax-only "$CC" $ARCH -c app.c -o out
-    check "SIG$signal in the host compile" interrupt $signal "-S -w" "$CC" $ARCH -c app.c -o out
+    check "SIG$signal in the host compile" interrupt $signal "-c -w" "$CC" $ARCH -c app.c -o out
     check "SIG$signal in the device compile" interrupt $signal device.c "$CC" $ARCH -c app.c -o out
     check "SIG$signal in a plain compile" interrupt $signal plain.c "$CC" -c plain.c -o out
     check "SIG$signal in the link" interrupt $signal libompgpu.so "$CC" plain.c -o out
