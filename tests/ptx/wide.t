@@ -16,6 +16,7 @@ struct pair { float a, b[2]; };
 #define LOOP _Pragma("omp target teams distribute parallel for is_device_ptr(a, b, c)") for (int i = 0; i < n; i++)
 #define FLOATS int n, float *a, float *b, float *c
 static void add(FLOATS) { LOOP c[i] = a[i] + b[i]; }
+static void apart(int n, float *restrict a, float *restrict b, float *restrict c) { LOOP c[i] = a[i] + b[i]; }
 static void same(FLOATS) { LOOP c[i] += a[i] * b[0]; }
 static void neighbours(FLOATS) { LOOP c[i] = a[i] + a[i + 1] + b[i]; }
 static void backwards(FLOATS) { LOOP c[i] = a[n - 1 - i] + b[i]; }
@@ -56,13 +57,13 @@ static void reset(void)
 static void plain(int n)
 {
     static const struct { const char *name; void (*run)(FLOATS); } runs[] = {
-        { "add", add }, { "same", same }, { "neighbours", neighbours }, { "backwards", backwards }, { "chosen", chosen }, { "indirect", indirect } };
+        { "add", add }, { "apart", apart }, { "same", same }, { "neighbours", neighbours }, { "backwards", backwards }, { "chosen", chosen }, { "indirect", indirect } };
     for (unsigned r = 0; r < sizeof runs / sizeof *runs; r++) {
         reset();
 #pragma omp target data map(tofrom: x, y, z) use_device_addr(x, y, z)
         runs[r].run(n, x, y, z);
         for (int i = 0; i < MOST; i++) {
-            float should[] = { i + 2, -1 + i * 2, i + i + 1 + 2, n - 1 - i + 2, i > 2 ? i : 2, 2 };
+            float should[] = { i + 2, i + 2, -1 + i * 2, i + i + 1 + 2, n - 1 - i + 2, i > 2 ? i : 2, 2 };
             expect(runs[r].name, n, i, z[i], i < n ? should[r] : -1);
         }
     }
@@ -106,7 +107,7 @@ check "four floats at a time, read only" has add.ptx 'ld\.global\.nc\.v4' 'st\.g
 check "two doubles" has doubles.ptx 'ld\.global\.nc\.v2\.b64' 'ld\.global\.v2\.b64' 'st\.global\.v2\.b64'
 for n in same neighbours shorts variables; do check "$n: has the form" has wide.ptx "entry ${n}_[0-9]*__omp_wide"; done
 for n in indirect twice backwards; do form $n >$n.ptx; check "$n: has none" test ! -s $n.ptx; done
-for n in add same neighbours chosen doubles shorts variables; do check "$n: was launched" has profile.json "${n}_[0-9]*__omp_wide"; done
+for n in add apart same neighbours chosen doubles shorts variables; do check "$n: was launched" has profile.json "${n}_[0-9]*__omp_wide"; done
 check "add: the other form, too" has profile.json '"add_[0-9]*"'
 check "-g: none, since lines are of the text" "$CC" -O2 -g --gpu-arch=sm_75 --emit=ptx wide.c -o g.ptx && check "..." lacks g.ptx __omp_wide
 finish

@@ -20,7 +20,7 @@
  * and after it:
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
- *   wide.c        kernels that stream get a form with four iterations a thread
+ *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
  *   strides.c     loops that threads share are kept from loop strength reduction
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
