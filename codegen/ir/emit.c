@@ -146,8 +146,10 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
         ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
     if (u->opt->target == IR_NVPTX && u->opt->level != '0')
         ir_hide_strides(u);
-    if (u->opt->target == IR_NVPTX)
+    if (u->opt->target == IR_NVPTX) {
+        ir_split_shifts(u->module);
         ir_order_variables(u->module);
+    }
 }
 
 static bool emit_ir(const struct ir_unit *u)

@@ -9,8 +9,29 @@ static int add(int a, int b) { return a + b; }
 static int mul(int a, int b) { return a * b; }
 static struct { int count; struct { char tag[4]; } in[2]; } unnamed = { 1, { { "ab" }, { "cd" } } };
 
+/* Shifts of 128 bits by a count that varies. */
+struct shifted { unsigned __int128 left, right, one_off; __int128 arithmetic; unsigned _BitInt(77) bits; };
+static struct shifted shift(int n, unsigned __int128 x)
+{
+    return (struct shifted){ x << n, x >> n, x & ~((unsigned __int128)1 << n), (__int128)x >> n, (unsigned _BitInt(77))x >> n % 77 };
+}
+static void test_shifts(void)
+{
+    enum { COUNTS = 128 };
+    unsigned __int128 x = (unsigned __int128)0xfedcba9876543210 << 64 | 0x8123456789abcdef;
+    struct shifted got[COUNTS];
+#pragma omp target teams distribute parallel for map(from: got)
+    for (int i = 0; i < COUNTS; i++)
+        got[i] = shift(i, x);
+    for (int i = 0; i < COUNTS; i++) {
+        struct shifted e = shift(i, x), g = got[i];
+        CHECK(g.left == e.left && g.right == e.right && g.one_off == e.one_off && g.arithmetic == e.arithmetic && g.bits == e.bits);
+    }
+}
+
 int main(void)
 {
+    test_shifts();
     struct local { int x; struct inner { double y; } in; } l = { 1, { 2 } };
     struct { int p, q; } pair = { 3, 4 }, pairs[3] = { { 1, 1 }, { 2, 2 }, { 3, 3 } };
     typedef struct { short h; } half;

@@ -22,6 +22,7 @@
  *   atomics.c     locals need no atomics
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
  *   strides.c     loops that threads share are kept from loop strength reduction
+ *   shifts.c      shifts of 65 to 128 bits are of halves
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
  *   stackless.c   … coroutines of their waiting threads
@@ -48,6 +49,7 @@ bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
 bool ir_widen(struct ir_unit *);
 void ir_hide_strides(struct ir_unit *);
+void ir_split_shifts(LLVMModuleRef);
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);
