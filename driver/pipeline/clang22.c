@@ -116,6 +116,9 @@ void drv_vla_target(struct words *w)
     /* the flags say what clang takes for granted on nvptx64 */
     WORDS_ADD(w, "--target=wasm64-unknown-unknown", "-D__NVPTX__", "-fvisibility=default",
               "-fconvergent-functions", "-fno-math-errno");
+    /* it has no _Float16; __fp16 is the same with these */
+    WORDS_ADD(w, "-D_Float16=__fp16", "-Xclang", "-fnative-half-type", "-Xclang",
+              "-fnative-half-arguments-and-returns");
 }
 
 /* ------------------------------------------------------------------ inscan reductions */

@@ -25,6 +25,20 @@ static int sizes(int n)
     return bytes;
 }
 
+/* The text of such a file is compiled for another target, which has no type of 16 bits. */
+static void halves(int n)
+{
+    _Float16 h[n], sum = 0;
+    for (int i = 0; i < n; i++)
+        h[i] = (_Float16)(i + 0.5);
+#pragma omp target map(tofrom: h, sum)
+    for (int i = 0; i < n; i++) {
+        h[i] = h[i] * 2 + (_Float16)1;
+        sum += h[i];
+    }
+    CHECK(h[n - 1] == 2 * n && sum == n * (n + 1));
+}
+
 int main(void)
 {
     int n = 11, on = 0, k = n + 2;
@@ -35,6 +49,7 @@ int main(void)
         for (int j = 0; j < n + 3; j++)
             a[i][j] = i + 0.5 * j;
     scale(n, n + 3, a, 2);
+    halves(9);
     n = 5;                           /* the arrays keep their bounds */
 #pragma omp target teams distribute parallel for map(tofrom: on)
     for (int i = 0; i < 33; i++) {
