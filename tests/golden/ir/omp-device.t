@@ -119,6 +119,15 @@ check "variables: info is gone" lacks variables.ptx __ompgpu_varinfo __ompgpu_in
 nm -D variables.so >variables.nm
 check "variables: in the emulated image" has variables.nm ' plain$' ' app_c_hidden$' ' __ompgpu_emu_ops$' ' __ompgpu_emu_self_at$'
 
+# how threads run on the emulated device: all in one call, as coroutines, at -O0 on fibers
+bitcode x86_64 two.c
+device x86_64 two --out=emu:two.o && device x86_64 two -O0 --out=emu:two0.o
+nm two.o >two.nm; nm two0.o >two0.nm
+check "emulated: a loop over threads that do not wait" has two.nm ' T __ompgpu_span_axpy$'
+check "emulated: a coroutine of those that do" has two.nm ' T __ompgpu_start_sum$' ' t __ompgpu_start_sum.resume$'
+check "emulated: nothing is left of the other forms" lacks two.nm ' axpy$' ' sum$' __ompgpu_emu_threads __ompgpu_emu_is __ompgpu_emu_barrier
+check "emulated: a stack for each at -O0" has two0.nm ' T sum$' ' t __ompgpu_emu_barrier$'
+
 # several outputs
 check "several architectures" device nvptx64 sum --out=sm_75:a.ptx --out=sm_90:b.ptx --out=sm_100:c.ptx
 check "each with its target" sh -c 'grep -q "target sm_75" a.ptx && grep -q "target sm_90" b.ptx && grep -q "target sm_100" c.ptx'
