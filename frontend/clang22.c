@@ -54,6 +54,26 @@ static unsigned skip_argument(const struct fe *fe, const struct fe_pragma *p, un
     return close < p->ntokens ? close + 1 : close;
 }
 
+/* An argument that nothing closes: clang looks for its end in what follows, and may come back to
+ * the same clause.  And `(::`, on which clang 22 hangs in any C expression. */
+static bool is_endless_argument(struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    int depth = 0;
+    for (unsigned i = k; i < p->ntokens && (i == k || depth); i++) {
+        bool opens = fe_word_at(fe, p, i, "(");
+        depth += opens - fe_word_at(fe, p, i, ")");
+        if (i == k && !opens)
+            return false;
+        if (opens && fe_word_at(fe, p, i + 1, ":") && fe_word_at(fe, p, i + 2, ":")) {
+            fe_error(fe, p->tokens[i + 1].begin, "expected expression");
+            return true;
+        }
+    }
+    if (depth)
+        fe_error(fe, p->tokens[k].begin, "expected ')': nothing closes this parenthesis");
+    return depth != 0;
+}
+
 /* Clauses from token k to the line's end, or to the ')' around them. */
 static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
 {
@@ -64,7 +84,7 @@ static void check_clauses(struct fe *fe, const struct fe_pragma *p, unsigned k)
                            fe_text(fe, (struct omp_extent){ t->begin, t->end }), NULL);
             return;
         }
-        if (!is_known(fe, p, k))
+        if (!is_known(fe, p, k) || is_endless_argument(fe, p, k + 1))
             return;
         k = skip_argument(fe, p, k + 1);
     }
@@ -89,6 +109,8 @@ static void check_pragma(struct fe *fe, const struct fe_pragma *p)
         check_variants(fe, p);
     else if (!is_harmless(p, last))
         check_clauses(fe, p, p->clauses_at);
+    else if (p->assoc == ASSOC_DECL)
+        is_endless_argument(fe, p, p->clauses_at);
 }
 
 /* The directives of a text, without anything else of it. */

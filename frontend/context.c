@@ -322,7 +322,7 @@ static struct choice choose(struct fe *fe, const struct fe_pragma *p, bool devic
         unsigned close = closing(&s, k + 1);
         if (opens_clause(&s, k, OMPC_WHEN)) {
             unsigned colon = find_top(&s, k + 2, close, ":");
-            enum answer a = evaluate(&s, k + 2, colon);
+            enum answer a = colon < close ? evaluate(&s, k + 2, colon) : NO; /* clang complains */
             if (a == UNKNOWN && !best.unknown)
                 best.unknown = s.unknown ? s.unknown : k;
             if (a == YES && (!best.made || s.score > score)) {

@@ -341,7 +341,7 @@ void fe_write_probes(struct fe *);
 unsigned fe_text_offset(const struct fe *, unsigned seen);
 const struct fe_probe *fe_probe_at(const struct fe *, unsigned seen);
 void fe_found_operand(struct fe *, const struct fe_probe *, unsigned seen, CXCursor);
-void fe_spoil_operands(struct fe *, const struct fe_probe *, unsigned seen);
+bool fe_spoil_operands(struct fe *, const struct fe_probe *, unsigned seen);
 /* the argument whose text begins there; NULL if there is none, or it has an error */
 const struct fe_operand *fe_operand_at(const struct fe *, unsigned begin);
 /* types.c */

@@ -184,13 +184,41 @@ static void add_name(struct fe_pragma *p, enum omp_directive d)
     p->assoc = fe_directive_rows[d].assoc;
 }
 
+/* Combined and composite constructs (section 17 of OpenMP 5.2): what may follow a name. */
+static const struct {
+    unsigned leaf, next;
+} combinations[] = {
+    { OMPL_TARGET, OMPL_TEAMS | OMPL_PARALLEL | OMPL_SIMD | OMPL_LOOP },
+    { OMPL_TEAMS, OMPL_DISTRIBUTE | OMPL_LOOP },
+    { OMPL_DISTRIBUTE, OMPL_PARALLEL | OMPL_SIMD },
+    { OMPL_PARALLEL, OMPL_FOR | OMPL_LOOP | OMPL_SECTIONS | OMPL_MASTER | OMPL_MASKED },
+    { OMPL_FOR, OMPL_SIMD },
+    { OMPL_MASTER, OMPL_TASKLOOP },
+    { OMPL_MASKED, OMPL_TASKLOOP },
+    { OMPL_TASKLOOP, OMPL_SIMD },
+};
+
+static bool may_follow(struct fe *fe, const struct fe_pragma *p, unsigned k, enum omp_directive d)
+{
+    unsigned n, next = 0, leaf = fe_directive_rows[d].leaf;
+    unsigned last = fe_directive_rows[p->names[p->nnames - 1]].leaf;
+    for (unsigned i = 0; i < sizeof combinations / sizeof *combinations; i++)
+        if (combinations[i].leaf == last)
+            next = combinations[i].next;
+    if (last == OMPL_PARALLEL && (p->c->leaves & OMPL_TARGET))
+        next = OMPL_FOR | OMPL_LOOP;
+    if (last == OMPL_DISTRIBUTE && leaf == OMPL_PARALLEL) /* only as `distribute parallel for` */
+        return fe_directive_at(fe, p, k + 1, &n) == OMPDIR_FOR;
+    return fe_directive_rows[d].combines && (next & leaf);
+}
+
+/* Up to what is no part of the name: clauses, or junk. */
 static unsigned read_names(struct fe *fe, struct fe_pragma *p)
 {
     unsigned n, k = 0;
     while (p->nnames < sizeof p->names / sizeof *p->names) {
         enum omp_directive d = fe_directive_at(fe, p, k, &n);
-        if (d == OMPDIR_UNKNOWN || (k && !fe_directive_rows[d].combines) ||
-            (p->c->leaves & fe_directive_rows[d].leaf)) /* `parallel parallel`: junk after a name */
+        if (d == OMPDIR_UNKNOWN || (k && !may_follow(fe, p, k, d)))
             break;
         add_name(p, d);
         k += n;

@@ -137,12 +137,23 @@ static void put_operand(struct reader *r, unsigned b, unsigned e)
     put(fe, ")");
 }
 
+/* No expression begins with a colon, and clang 22 hangs on `(::x)`. */
+static bool is_endless(struct reader *r, const struct fe_operand *o)
+{
+    unsigned b = token_at(r, o->text.begin), e = token_at(r, o->text.end);
+    for (unsigned k = b; k < e; k++)
+        if (r->fe->u->text[r->p->tokens[k].begin] == ':' && (k == b || token_is(r, k - 1, "(")))
+            return true;
+    return false;
+}
+
 static void put_operands(struct reader *r)
 {
     const struct fe_pragma *p = r->p;
     unsigned done = 0; /* operands in brackets are written with the item */
     for (unsigned i = 0; i < p->noperands; i++) {
-        const struct fe_operand *o = &r->fe->operands.at[p->first_operand + i];
+        struct fe_operand *o = &r->fe->operands.at[p->first_operand + i];
+        o->bad |= is_endless(r, o);
         if (o->bad || o->text.begin < done)
             continue;
         done = o->text.end;
@@ -312,23 +323,26 @@ const struct fe_probe *fe_probe_at(const struct fe *fe, unsigned seen)
 }
 
 /* An error at this offset of a probe: its operand, or all, will be left out.  A user-defined
- * reduction is tried as a function first. */
-void fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned seen)
+ * reduction is tried as a function first.  False: nothing is left to be left out. */
+bool fe_spoil_operands(struct fe *fe, const struct fe_probe *probe, unsigned seen)
 {
+    struct fe_pragma *p = probe->pragma;
     struct fe_operand *worst = NULL;
-    if (probe->pragma->c->directive == OMPDIR_DECLARE_REDUCTION && !probe->as_function) {
-        probe->pragma->as_function = true;
-        return;
-    }
-    for (unsigned i = 0; i < probe->pragma->noperands; i++) {
-        struct fe_operand *o = &fe->operands.at[probe->pragma->first_operand + i];
+    if (p->c->directive == OMPDIR_DECLARE_REDUCTION && !probe->as_function)
+        return p->as_function = true;
+    for (unsigned i = 0; i < p->noperands; i++) {
+        struct fe_operand *o = &fe->operands.at[p->first_operand + i];
         if (!o->bad && o->open && o->open <= seen && (!worst || o->text.begin >= worst->text.end))
             worst = o;
     }
     if (worst)
-        worst->bad = true;
-    else if (!has_good_operand(fe, probe->pragma))
-        probe->pragma->bad_types = true;
-    for (unsigned i = 0; !worst && i < probe->pragma->noperands; i++)
-        fe->operands.at[probe->pragma->first_operand + i].bad = true;
+        return worst->bad = true;
+    bool less = !p->bad_types && !has_good_operand(fe, p);
+    p->bad_types |= less;
+    for (unsigned i = 0; i < p->noperands; i++) {
+        struct fe_operand *o = &fe->operands.at[p->first_operand + i];
+        less |= !o->bad;
+        o->bad = true;
+    }
+    return less;
 }

@@ -45,8 +45,10 @@ bool fe_read_udr_parts(struct reader *r, struct omp_udr *d)
             k = closing(r, k + 1) + 1;
         } else if (token_is(r, k, "initializer")) {
             k = read_initialiser(r, k + 1, d);
-        } else {
+        } else if (token_is(r, k, ",")) {
             k++;
+        } else {
+            break; /* clang ignores the rest, with a warning */
         }
     }
     return d->combiner.end;

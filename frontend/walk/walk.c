@@ -177,10 +177,8 @@ static unsigned find_bad_operands(struct fe *fe)
         CXDiagnostic d = clang_getDiagnostic(fe->tu, i);
         unsigned at = walk_seen_offset(clang_getDiagnosticLocation(d));
         const struct fe_probe *probe = fe_probe_at(fe, at);
-        if (probe && clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
-            fe_spoil_operands(fe, probe, at);
-            found++;
-        }
+        if (probe && clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
+            found += fe_spoil_operands(fe, probe, at);
         clang_disposeDiagnostic(d);
     }
     return found;

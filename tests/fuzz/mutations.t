@@ -43,6 +43,43 @@ cp .log err
 check "of a second name" has err "junk.c:11:22: error: .*'parallel'"
 check "of the first token" error_at err junk.c:4:35 '"'
 check "each" [ "$(grep -c error: err)" = 3 ]
+# refused NAME PLACE PATTERN <SOURCE
+refused() {
+    cat >r.c
+    # shellcheck disable=SC2086
+    check "$1" test_must_fail 1 timeout 100 "$CC" $ARCH -w -c r.c
+    cp .log err
+    check "$1: where" error_at err "$2" "$3"
+}
+refused "names that do not combine" r.c:3:20 for <<'C'
+void f(int *a)
+{
+#pragma omp target for map(a[0:4])
+    for (int i = 0; i < 4; i++) a[i] = i;
+}
+C
+refused "an argument without an end" r.c:3:40 "expected" <<'C'
+void f(int *p)
+{
+#pragma omp target parallel for linear ( p : 2 if ( target : no )
+    for (int i = 0; i < 4; i++) p[i] = i;
+}
+C
+refused "an argument that begins with ::" r.c:3:36 "expected" <<'C'
+void f(int a, int d)
+{
+#pragma omp target map(tofrom: a, (:: d))
+    a = d;
+}
+C
+refused "a variant without a directive" r.c:3:43 "expected" <<'C'
+void f(int a)
+{
+#pragma omp metadirective when ( device { ) kind ( nohost = }
+#pragma omp target map(a)
+    a = 1;
+}
+C
 cat >endless.c <<'C'
 struct best { int v; };
 #pragma omp declare reduction(most : best : omp_out = omp_in)
