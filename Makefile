@@ -290,8 +290,8 @@ install: all
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
 	install -m 644 $(addprefix man/,$(man7)) $(dest)/share/man/man7/
-	$(fill_in) packaging/ompgpu.pc.in > $(dest)/lib/pkgconfig/ompgpu.pc
-	for f in $(cmake_files); do $(fill_in) packaging/$$f > $(dest)/lib/cmake/ompgpu/$$f; done
+	$(fill_in) driver/package/ompgpu.pc.in > $(dest)/lib/pkgconfig/ompgpu.pc
+	for f in $(cmake_files); do $(fill_in) driver/package/$$f > $(dest)/lib/cmake/ompgpu/$$f; done
 	$(BIN)/ompgpu-cc --emit=completion > $(completions)/ompgpu-cc
 uninstall:
 	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) \
@@ -307,14 +307,14 @@ dist:
 deb: all
 	rm -rf $(O)/deb
 	$(again) install DESTDIR=$(CURDIR)/$(O)/deb PREFIX=/usr/lib/ompgpu-cc
-	sh packaging/deb.sh $(O)/deb $(VERSION) $(LLVM) $(ABI) ompgpu-cc_$(VERSION)_amd64.deb
+	sh driver/package/deb.sh $(O)/deb $(VERSION) $(LLVM) $(ABI) ompgpu-cc_$(VERSION)_amd64.deb
 
 # ------------------------------------------------------------------ lint
 product = driver frontend codegen hostrt devicertl
 in_product = $(sort $(wildcard $(foreach d,$(product),$(d)/$(1) $(d)/*/$(1) $(d)/*/*/$(1))))
 lint_c = $(call in_product,*.[ch])
 lint_tables = $(call in_product,*.def)
-lint_sh = $(wildcard .ci/*.sh packaging/*.sh samples/*.sh tests/*.sh tests/run-one tests/*/*.sh tests/*/*.t) .ci/run
+lint_sh = $(wildcard .ci/*.sh driver/package/*.sh samples/*.sh tests/*.sh tests/run-one tests/*/*.sh tests/*/*.t) .ci/run
 lint:
 	@sh .ci/setup.sh lint
 	@sh .ci/lint.sh "$(lint_c)" "$(lint_tables)" "$(lint_sh)"

@@ -43,12 +43,12 @@ mkdir -p stage/opt && mv "moved tree" stage/opt/ompgpu
 check "make uninstall" make -s -C "$ROOT" uninstall DESTDIR="$T/stage" PREFIX=/opt/ompgpu
 check "... leaves no file" test -z "$(find stage -type f)"
 if command -v dpkg-deb >/dev/null 2>&1; then
-    check "make deb" sh -c "make -s -C '$ROOT' install DESTDIR='$T/deb' PREFIX=/usr/lib/ompgpu-cc && sh '$ROOT/packaging/deb.sh' deb 0.1.0 22 \$(ls deb/usr/lib/ompgpu-cc/lib | sed -n 's/^libompgpu[.]so[.]//p') p.deb && dpkg-deb -x p.deb x"
+    check "make deb" sh -c "make -s -C '$ROOT' install DESTDIR='$T/deb' PREFIX=/usr/lib/ompgpu-cc && sh '$ROOT/driver/package/deb.sh' deb 0.1.0 22 \$(ls deb/usr/lib/ompgpu-cc/lib | sed -n 's/^libompgpu[.]so[.]//p') p.deb && dpkg-deb -x p.deb x"
     check "... compiles" x/usr/bin/ompgpu-cc $ARCH app.c -o prog && check "... for Debian's library path" sh -c "! readelf -d prog | grep -q RUNPATH || readelf -d prog | grep RUNPATH | grep -q '$T'"
     check "... runs" test "$(LD_LIBRARY_PATH=x/usr/lib/x86_64-linux-gnu ./prog)" = OK
     check "... its fields" sh -c "dpkg-deb -f p.deb Package Depends | grep -q 'clang-22.*libomp-22-dev'"
 else skip "make deb" "no dpkg-deb"; fi
-check "make dist" sh -c "cd '$ROOT' && git archive --prefix=d/ HEAD | tar -C '$T' -xf - d/Makefile d/driver/flags.def d/packaging"
+check "make dist" sh -c "cd '$ROOT' && git archive --prefix=d/ HEAD | tar -C '$T' -xf - d/Makefile d/driver/flags.def d/driver/package"
 mkdir -p half/bin && cp "$ROOT/bin/ompgpu-cc" half/bin/
 check "half an installation" test_must_fail 1 half/bin/ompgpu-cc $ARCH -c app.c
 finish

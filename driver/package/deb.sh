@@ -20,8 +20,8 @@ rm -r "$tree/lib/pkgconfig"
 mv "$tree/share/man" "$tree/share/bash-completion" "$stage/usr/share/"
 rmdir "$tree/share"
 find "$stage/usr/share/man" -type f -exec gzip -9n {} +
-cp "$here/../LICENSE" "$doc/copyright"
-gzip -9nc "$here/../CHANGELOG" >"$doc/changelog.gz"
+cp "$here/../../LICENSE" "$doc/copyright"
+gzip -9nc "$here/../../CHANGELOG" >"$doc/changelog.gz"
 find "$stage/usr" -type f \( -name '*.so*' -o -path '*/bin/*' -o -name 'omp-*' \) -exec strip --strip-unneeded {} +
 strip --strip-debug "$tree/lib/libompgpu.a"
 size=$(du -sk "$stage/usr" | cut -f1)
