@@ -277,7 +277,7 @@ struct emu_worker {
     unsigned open;    /* bit per barrier where someone waits */
     /* of each thread, in a warp operation: value becomes the result */
     uint32_t *value, *source;
-    void **records; /* of each thread, for code of the image */
+    void **records; /* of each thread, in the window, since code of the image reads it */
     /* of each warp, by the operation and the lowest lane of the mask */
     struct emu_rendezvous (*rendezvous)[EMU_EXITED][EMU_WARP];
     unsigned spins;                   /* yields since the OS thread last yielded */

@@ -38,11 +38,12 @@ static void worker_free(void *p)
         munmap(w->signal_stack, w->signal_stack_size);
     if (w->frames)
         munmap(w->frames, w->frames_size);
+    if (w->records)
+        munmap(w->records, EMU_MAX_THREADS * sizeof *w->records);
     ompgpu_xfree(w->threads);
     ompgpu_xfree(w->rendezvous);
     ompgpu_xfree(w->value);
     ompgpu_xfree(w->queues);
-    ompgpu_xfree(w->records);
     ompgpu_xfree(w);
 }
 
@@ -85,7 +86,7 @@ struct emu_worker *ompgpu_emu_worker_get(void)
     w->threads = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->threads);
     w->rendezvous = ompgpu_xalloc(EMU_MAX_THREADS / EMU_WARP * sizeof *w->rendezvous);
     w->value = ompgpu_xalloc(2 * EMU_MAX_THREADS * sizeof *w->value);
-    w->records = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *w->records);
+    w->records = ompgpu_emu_window_map(EMU_FOR_STACKS, EMU_MAX_THREADS * sizeof *w->records);
     w->queues = ompgpu_xalloc((EMU_BARRIERS + 1) * EMU_MAX_THREADS * sizeof *w->queues);
     w->signal_stack_size = 64 * 1024;
     w->signal_stack = mmap(NULL, w->signal_stack_size, PROT_READ | PROT_WRITE,

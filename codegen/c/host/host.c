@@ -321,20 +321,38 @@ static bool has_teams(const struct omp_construct *c)
     return teams;
 }
 
+static bool is_in_parallel(const struct omp_construct *c)
+{
+    while ((c = c->parent))
+        if (c->leaves & OMPL_PARALLEL)
+            return true;
+    return false;
+}
+
+static bool has_run_time_bounds(const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < c->ncaptures; i++)
+        if (c->captures[i].var->type->variably_modified)
+            return true;
+    return false;
+}
+
 /* In a parallel construct, which may be around a call of this function, the region's worksharing
- * and barriers must not be the team's: it gets a team of one thread. */
+ * and barriers must not be the team's: it gets a team of one thread.  clang 22 crashes on arrays
+ * with run-time bounds that are private in a parallel construct inside of that: such a region gets
+ * the team only where the parallel construct is seen. */
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
-    bool teams = has_teams(c);
+    bool teams = has_teams(c), alone = !teams && (is_in_parallel(c) || !has_run_time_bounds(c));
     cg_open_scope(cg);
     cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            teams ? OMPGPU_HOST_TEAMS : OMPGPU_HOST_NESTED);
+            teams ? OMPGPU_HOST_TEAMS : (alone ? OMPGPU_HOST_NESTED : 0));
     make_allocators(cg, c);
-    if (!teams) {
+    if (alone) {
         cg_marker(cg, c->place);
         cg_puts(cg, "#pragma omp parallel num_threads(1)");
     }
