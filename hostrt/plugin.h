@@ -118,6 +118,7 @@ const char *ompgpu_plugin_message(void);
  * it goes on until it waits again or has ended; where none waits, `void
  * __ompgpu_span_KERNEL(void **params, const struct ompgpu_emu_span *)`. */
 enum { OMPGPU_EMU_WARP = 32, OMPGPU_EMU_MAX_THREADS = 1024 }; /* of a team */
+enum { OMPGPU_EMU_FRAME_ALIGN = 64 }; /* of what frame() gives, and of no local in it more */
 /* The addresses of device memory and of stacks, [WINDOW, WINDOW + WINDOW_BYTES): those whose bits
  * from SHIFT on are NUMBER.  Device code checks pointers of unknown origin with that comparison. */
 #define OMPGPU_EMU_WINDOW_SHIFT 43

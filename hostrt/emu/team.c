@@ -556,7 +556,7 @@ static void renew_shared(struct emu_worker *w)
 /* Frames are as far apart as an odd number of cache lines, so that they do not share a few sets. */
 static void *op_frame(size_t size)
 {
-    enum { LINE = 64 };
+    enum { LINE = OMPGPU_EMU_FRAME_ALIGN };
     struct emu_worker *w = ompgpu_emu_worker;
     w->frame_size = ((size + LINE - 1) / LINE | 1) * LINE;
     if (w->frame_size * w->nthreads > w->frames_size) { /* the first thread of a launch */

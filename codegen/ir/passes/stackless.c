@@ -19,8 +19,9 @@
  * coroutines make of it a function that starts a thread and returns its frame, and one that goes on
  * with a frame, of which it is the first word.
  *
- * That needs all waits in the kernel itself.  Where a function that it calls waits, and at -O0,
- * where a debugger shall show what a thread does on a stack, each thread has a fiber. */
+ * That needs all waits in the kernel itself.  Where a function that it calls waits, where a local
+ * is aligned to more than a frame, and at -O0, where a debugger shall show what a thread does on a
+ * stack, each thread has a fiber. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
@@ -83,7 +84,8 @@ bool ir_can_be_coroutine(const struct ir_unit *u, const struct ir_waits *w,
     if (u->opt->level == '0')
         return false;
     IR_EACH_INSTRUCTION_OF(i, ir_kernel_function(u->module, k))
-        if ((LLVMIsAAllocaInst(i) && !ir_is_static_alloca(i)) ||
+        if ((LLVMIsAAllocaInst(i) &&
+             (!ir_is_static_alloca(i) || LLVMGetAlignment(i) > OMPGPU_EMU_FRAME_ALIGN)) ||
             (LLVMIsACallInst(i) && waits_elsewhere(w, i)))
             return false;
     return true;
