@@ -180,15 +180,16 @@ static bool write_check(const struct options *o, const char *text)
     return !o->check || !text || file_write(o->check, text, strlen(text));
 }
 
-static struct omp_unit *parse(const struct options *o, char *text, size_t length)
+/* *accepted: the text that the unit is of, where that is another one; the caller frees it. */
+static struct omp_unit *parse(const struct options *o, char *text, size_t length, char **accepted)
 {
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
-    const char *accepted = u ? u->accepted : NULL;
-    if (accepted) {
+    *accepted = u ? u->accepted : NULL;
+    if (*accepted) {
         omp_unit_free(u);
-        u = fe_parse(o->path, (char *)accepted, strlen(accepted), o->nargs, o->args);
+        u = fe_parse(o->path, *accepted, strlen(*accepted), o->nargs, o->args);
     }
-    if (u && !write_check(o, u->checked ? u->checked : accepted))
+    if (u && !write_check(o, u->checked ? u->checked : *accepted))
         report_failure("cannot write", o->check);
     return u;
 }
@@ -203,9 +204,12 @@ static int split_file(const struct options *o, char *text, size_t length)
         return TOOL_OK;
     if (!for_device && !o->emit_tree)
         return TOOL_NO_TARGETS;
-    struct omp_unit *u = parse(o, text, length);
-    if (!u)
+    char *accepted;
+    struct omp_unit *u = parse(o, text, length, &accepted);
+    if (!u) {
+        free(accepted);
         return TOOL_ERROR;
+    }
     u->atomic_reduction = o->atomic_reduction;
     u->remarks = o->remarks;
     u->offload_mandatory = o->offload_mandatory;
@@ -218,6 +222,7 @@ static int split_file(const struct options *o, char *text, size_t length)
     if (rc == TOOL_OK)
         rc = write_all(o, u);
     omp_unit_free(u);
+    free(accepted);
     return rc;
 }
 

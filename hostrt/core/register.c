@@ -146,13 +146,17 @@ static void end_use(struct unit_state *u)
     ompgpu_xfree(use);
 }
 
+/* A form that is not there stands for itself, so that nobody looks for it again. */
+static struct ompgpu_function no_form;
+
 static void free_unit(struct unit_state *u)
 {
     for (struct region_state *r; (r = u->regions);) {
         u->regions = r->next;
         r->region->slot = NULL;
-        for (int i = 0; i < ompgpu_ndevices; i++)
-            ompgpu_xfree(r->functions[i]);
+        for (int i = 0; i < OMPGPU_FORMS * ompgpu_ndevices; i++)
+            if (r->functions[i] != &no_form)
+                ompgpu_xfree(r->functions[i]);
         ompgpu_xfree(r);
     }
     while (u->uses)
@@ -412,9 +416,6 @@ static int load_function(const struct unit_state *u, const struct ompgpu_region 
     return form == OMPGPU_FORM_WIDE &&
            !ompgpu_wide_parse(ompgpu_image_streams(images_of(u), entry), &f->wide);
 }
-
-/* A form that is not there stands for itself, so that nobody looks for it again. */
-static struct ompgpu_function no_form;
 
 static bool may_lack(const struct ompgpu_device *dev, enum ompgpu_form form)
 {

@@ -130,6 +130,8 @@ static void test_cooperative(void)
     check(!cuLaunchCooperativeKernel(f, 40, 1, 1, 1, 1, 1, 0, s, params) && !cuStreamSynchronize(s), "a cooperative launch of 40 teams");
     check(cuLaunchCooperativeKernel(f, 17, 1, 1, 512, 1, 1, 0, s, params) == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
           "more teams than the device holds at a time are refused");
+    if (cuMemFree_v2(out) || cuMemFree_v2(cell) || cuModuleUnload(m) || cuStreamDestroy_v2(s))
+        _exit(95);
 }
 
 /* A fault in one stream is the device's. */
