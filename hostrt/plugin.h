@@ -79,7 +79,7 @@ struct ompgpu_plugin {
     int (*alloc_shared)(int ordinal, size_t size, void **address);
     int (*free_shared)(int ordinal, void *address);
     /* Ordered before later calls of this host thread, complete after sync; until then `src` stays
-     * as it is, unless it is on the stack. */
+     * as it is, but for a single pointer on the caller's stack, which may go at once. */
     int (*to_device)(int ordinal, void *dst, const void *src, size_t size);
     /* ordered after earlier calls of this host thread, complete after sync */
     int (*from_device)(int ordinal, void *dst, const void *src, size_t size);

@@ -3,7 +3,8 @@
  *
  * clang runs it as a block of the encountering thread.  So the variables get their initial values
  * around it; and since that thread may be in a parallel region, generated code runs it in a team of
- * one thread (but for `teams`), which the routines below take for the initial one.  Only that
+ * one thread (codegen/c/host/host.c says which regions it does not), which the routines below take
+ * for the initial one.  Only that
  * thread knows: others, in parallel regions inside, count the levels around it, too. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
