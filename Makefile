@@ -132,7 +132,7 @@ $(TOOLS)/omp-device: $(device_obj)
 	$(Q)$(link) $^ $(libllvm) -o $@
 $(BIN)/ompgpu-cc: $(driver_obj)
 	$(call say,LD,$@)
-	$(Q)$(link) $^ -ldl -o $@
+	$(Q)$(link) $^ -ldl -lzstd -o $@
 
 $(ltools): $(BIN)/ompgpu-%:
 	$(call say,LINK,$@)
@@ -194,7 +194,7 @@ $(O)/tests/unit/ptx_%: tests/unit/ptx_%.c $(ptx_obj)
 	$(Q)$(unit) -lpthread -lm -o $@
 $(O)/tests/unit/drv_%: tests/unit/drv_%.c $(filter-out $(O)/driver/main.o,$(driver_obj))
 	$(call say,CC,$<)
-	$(Q)$(unit) -ldl -o $@
+	$(Q)$(unit) -ldl -lzstd -o $@
 
 # ------------------------------------------------------------------ goals
 help:

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 llvm=${LLVM:-22}
 
 # perl brings prove; gcc is the second host compiler of the tests (--host-cc=gcc).
-packages="clang-$llvm libclang-$llvm-dev llvm-$llvm-dev libomp-$llvm-dev libc6-dev binutils gcc perl"
+packages="clang-$llvm libclang-$llvm-dev llvm-$llvm-dev libomp-$llvm-dev libc6-dev libzstd-dev binutils gcc perl"
 case ${1:-} in
 asan) packages="$packages libclang-rt-$llvm-dev" ;;
 lint) packages="$packages clang-format-$llvm cppcheck shellcheck" ;;
@@ -25,7 +25,7 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
     for tool in "clang-$llvm" "llvm-link-$llvm" ld prove; do
         command -v "$tool" >/dev/null 2>&1 && continue
         say "$tool not found, and this is not a Debian system: install LLVM $llvm (clang, libclang," >&2
-        say "llvm headers, libomp), binutils and perl" >&2
+        say "llvm headers, libomp), libzstd, binutils and perl" >&2
         exit 1
     done
     packages=

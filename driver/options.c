@@ -240,6 +240,8 @@ static const struct {
     YES(STATIC_PIE, is_static),
     YES(STATIC_OMPGPU, static_ompgpu),
     YES(SHARED, shared),
+    YES(NO_OFFLOAD_COMPRESS, uncompressed),
+    NO(OFFLOAD_COMPRESS, uncompressed),
 #undef YES
 #undef NO
 };

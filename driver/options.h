@@ -88,7 +88,7 @@ struct options {
     bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, completion, version,
         save;
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static,
-        static_ompgpu, shared, beside;
+        static_ompgpu, shared, beside, uncompressed;
 };
 bool drv_warns(const struct options *, unsigned warning);
 bool drv_warning_is_error(const struct options *, unsigned warning);

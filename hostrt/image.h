@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 7u
+#define OMPGPU_IMAGE_VERSION 8u
 enum ompgpu_image_kind {
     OMPGPU_IMAGE_PTX = 1,
     OMPGPU_IMAGE_CUBIN = 2,
@@ -84,6 +84,11 @@ struct ompgpu_image_entry {
     /* size when uncompressed; equal to size: not compressed; otherwise zstd */
     uint64_t usize;
 };
+/* The four smallest bytes of a frame stand for 128 KiB at most.  Asked before room is allocated. */
+static inline int ompgpu_image_size_possible(const struct ompgpu_image_entry *e)
+{
+    return e->usize >= e->size && e->usize / (128 * 1024 / 4) <= e->size;
+}
 struct ompgpu_kernel_entry {
     uint32_t name, function, file, directive; /* offsets of NUL-terminated strings */
     uint32_t line, column;

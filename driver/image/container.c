@@ -13,7 +13,6 @@
 #include "driver/base/text.h"
 #include "driver/image/image.h"
 #include "driver/options.h"
-#include "hostrt/image.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,20 +132,24 @@ static struct ompgpu_kernel_entry kernel_entry(struct text *b, const struct prot
     };
 }
 
-static bool put_image(struct text *b, struct ompgpu_image_entry *e, const struct image_file *f)
+static bool put_image(struct text *b, struct ompgpu_image_entry *e, const struct image_file *f,
+                      bool compress)
 {
-    size_t size;
+    size_t size, stored;
     const char *data = file_read(f->path, &size);
     if (!data) {
         diag_error("cannot read '%s': %s", f->path, strerror(errno));
         return false;
     }
     size += f->kind == OMPGPU_IMAGE_PTX; /* the NUL counts */
+    const void *smaller = compress ? drv_compress(data, size, &stored) : NULL;
+    if (!smaller)
+        stored = size;
     align(b, 16);
     *e = (struct ompgpu_image_entry){ .kind = f->kind,
                                       .arch = f->arch,
-                                      .offset = text_add(b, data, size),
-                                      .size = size,
+                                      .offset = text_add(b, smaller ? smaller : data, stored),
+                                      .size = stored,
                                       .usize = size };
     return true;
 }
@@ -192,7 +195,7 @@ static bool put_container(struct text *t, const struct container *c)
     for (unsigned i = 0; i < naliases; i++)
         aliases[i] = alias_entry(&b, &main->aliases.at[i]);
     for (unsigned i = 0; i < c->nfiles; i++)
-        if (!put_image(&b, &images[i], &c->files[i]))
+        if (!put_image(&b, &images[i], &c->files[i], c->compress))
             return false;
     align(&b, 16);
     h.total_size = b.n;

@@ -2,6 +2,7 @@
  * and ptxas (ptxas.c) wrote. */
 #ifndef OMPGPU_DRIVER_IMAGE_H
 #define OMPGPU_DRIVER_IMAGE_H
+#include "hostrt/image.h"
 #include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@ struct kernel_stats {
 struct container { /* what drv_write_container packs */
     const struct image_file *files;
     unsigned nfiles;
+    bool compress;               /* images that become smaller by it */
     const char *info, *emu_info; /* of omp-device; NULL: none */
     const struct kernel_stats *stats;
     unsigned nstats;
@@ -32,6 +34,11 @@ bool drv_write_container(const char *path, const struct container *);
 bool *drv_read_members(const char *info, unsigned n);
 /* into the empty section of the host's text */
 bool drv_append_image(const char *assembly, const char *container, bool as_bytes);
+
+/* ------------------------------------------------------------------ compress.c */
+/* Both in the run's memory.  NULL: it does not become smaller; it is damaged. */
+void *drv_compress(const void *bytes, size_t size, size_t *compressed);
+const void *drv_image_bytes(const struct ompgpu_image_header *, const struct ompgpu_image_entry *);
 
 /* ------------------------------------------------------------------ object.c */
 /* The section of the containers in an ELF-64 file, which may be damaged; NULL: none. */

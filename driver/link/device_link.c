@@ -229,7 +229,10 @@ static const char *unpack(const struct job *j, const struct found *f, unsigned k
     const struct ompgpu_image_entry *e = find_image(f, kind);
     const char *path = drv_job_file(
         j, mem_printf("%u.%s.bc", number, kind == OMPGPU_IMAGE_BITCODE_EMU ? "x86_64" : "nvptx64"));
-    if (!file_write(path, (const char *)f->h + e->offset, e->size))
+    const void *bytes = drv_image_bytes(f->h, e);
+    if (!bytes)
+        diag_fatal(EXIT_COMPILE, "the device code of '%s' in the linked file is damaged", f->file);
+    if (!file_write(path, bytes, e->usize))
         diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", path, strerror(errno));
     return path;
 }

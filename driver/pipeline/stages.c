@@ -505,9 +505,11 @@ static bool add_image(const struct job *j, const char *image)
 static int pack(struct job *j)
 {
     struct image_file files[MAX_ARCHS + 4];
-    struct container c = {
-        .files = files, .nfiles = image_files(j, files), .options = recorded(j), .file = j->path
-    };
+    struct container c = { .files = files,
+                           .nfiles = image_files(j, files),
+                           .compress = !j->opt->uncompressed,
+                           .options = recorded(j),
+                           .file = j->path };
     const char *image = drv_job_file(j, "image");
     if (want_ptxas(j))
         c.stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &c.nstats);

@@ -29,7 +29,7 @@ static const char *check_image(const struct ompgpu_image_header *h, unsigned i,
         return FAIL("image %u is of unknown kind %u", i, e->kind);
     if (!e->size || !range_ok(h, e->offset, e->size))
         return FAIL("image %u lies outside of the container", i);
-    if (e->usize < e->size)
+    if (!ompgpu_image_size_possible(e))
         return FAIL("image %u has an impossible size", i);
     if (e->kind == OMPGPU_IMAGE_PTX && e->usize == e->size &&
         ((const char *)h)[e->offset + e->size - 1])
@@ -148,7 +148,9 @@ static int decompress(void *dst, size_t dst_size, const void *src, size_t src_si
     if (lib)
         *(void **)&run = dlsym(lib, "ZSTD_decompress");
     if (!run)
-        ompgpu_plugin_error("the device image is compressed and libzstd.so.1 cannot be loaded");
+        ompgpu_plugin_error(
+            "the device image is compressed and libzstd.so.1 cannot be loaded: install it, or "
+            "compile with --no-offload-compress");
     bool ok = run && run(dst, dst_size, src, src_size) == dst_size;
     if (run && !ok)
         ompgpu_plugin_error("the compressed device image is damaged");

@@ -14,7 +14,7 @@ static CONTAINER *fresh(void)                       /* on the heap, so that ASan
 static const struct damage { const char *what; size_t offset; unsigned size; uint64_t value; const char *message; } damages[] = {
 #define AT(member) offsetof(CONTAINER, member), sizeof fake_container.member
     { "magic", AT(header.magic), 1, "not a container of device images" },
-    { "version", AT(header.version), 8, "the container of device images has version 8, this libompgpu reads version 7" },
+    { "version", AT(header.version), 9, "the container of device images has version 9, this libompgpu reads version 8" },
     { "header size", AT(header.header_size), 8, "sizes are wrong" },
     { "total size", AT(header.total_size), 8, "sizes are wrong" },
     { "image table", AT(header.images), 1 << 20, "image table lies outside" },
@@ -30,6 +30,7 @@ static const struct damage { const char *what; size_t offset; unsigned size; uin
     { "image size", AT(image.size), ~0ull, "image 0 lies outside of the container" },
     { "image offset", AT(image.offset), ~0ull - 4, "image 0 lies outside of the container" },
     { "uncompressed size", AT(image.usize), 1, "image 0 has an impossible size" },
+    { "uncompressed size that no frame of this size has", AT(image.usize), 1ull << 40, "image 0 has an impossible size" },
     { "kernel name", AT(kernels[1].name), 0xffffffff, "kernel 1 has a name outside of the container" },
     { "kernel mode", AT(kernels[1].mode), 2, "kernel second has unknown mode 2" },
 };
@@ -129,7 +130,7 @@ static void versions(void)
        "another version of the runtime interface names both");
     unit.abi = OMPGPU_ABI_VERSION;
     fake_container.header.version = 99;
-    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 7"),
+    OK(FATAL(__ompgpu_register(&unit)) && strstr(fatal_text, "old.c: the container of device images has version 99, this libompgpu reads version 8"),
        "another version of the container names both");
     fake_container.header.version = OMPGPU_IMAGE_VERSION;
 }
