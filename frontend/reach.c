@@ -217,13 +217,26 @@ static void declare_range(struct fe *fe, unsigned begin, unsigned end)
     }
 }
 
+static bool lists(const struct omp_clause *k)
+{
+    return k->kind == OMPC_TO || k->kind == OMPC_ENTER || k->kind == OMPC_LINK;
+}
+
+bool fe_begins_declare_target(const struct omp_construct *c)
+{
+    bool listed = false;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        listed |= lists(k);
+    return c->leaves == OMPL_DECLARE_TARGET && !listed;
+}
+
 static void read_declare_target(struct fe *fe)
 {
     unsigned open[64], depth = 0;
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct omp_construct *c = fe->pragmas.at[i].c;
         struct omp_clause *type = fe_clause(c, OMPC_DEVICE_TYPE);
-        bool host = type && type->keyword == OMPK_HOST, listed = false;
+        bool host = type && type->keyword == OMPK_HOST;
         if (c->leaves == OMPL_END_DECLARE_TARGET && depth) {
             unsigned begin = open[--depth];
             if (begin)
@@ -231,14 +244,10 @@ static void read_declare_target(struct fe *fe)
         }
         if (c->leaves != OMPL_DECLARE_TARGET)
             continue;
-        for (struct omp_clause *x = c->clauses; x; x = x->next) {
-            if (x->kind != OMPC_TO && x->kind != OMPC_ENTER && x->kind != OMPC_LINK)
-                continue;
-            listed = true;
-            for (unsigned k = 0; k < x->nitems && !host; k++)
+        for (struct omp_clause *x = c->clauses; x; x = x->next)
+            for (unsigned k = 0; lists(x) && k < x->nitems && !host; k++)
                 declare_item(fe, &x->items[k], x->kind == OMPC_LINK);
-        }
-        if (!listed && depth < 64)
+        if (fe_begins_declare_target(c) && depth < 64)
             open[depth++] = host ? 0 : c->pragma.begin + 1;
     }
 }

@@ -11,8 +11,9 @@
  *
  * `target loop` makes it crash: the two directives stand on two lines.
  *
- * `target update` of a static variable, and device(omp_initial_device), which is negative.  Only
- * the check sees them: it gets a text without. */
+ * `target update` of a static variable, and device(omp_initial_device), which is negative; in a
+ * function between `begin declare target` and its end, a construct that uses a global variable from
+ * elsewhere.  Only the check sees them: it gets a text without. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,38 @@ static void replace_negative_devices(struct fe *fe, edit_list *l)
     }
 }
 
+/* The directives that begin (or end) each range of `declare target` around e, and its line. */
+static const char *around(struct fe *fe, struct omp_extent e, bool begin)
+{
+    const char *open[64], *list = "";
+    unsigned depth = 0, i = 0;
+    for (; i < fe->pragmas.n && fe->pragmas.at[i].c->pragma.begin < e.begin; i++) {
+        const struct omp_construct *c = fe->pragmas.at[i].c;
+        if (c->leaves == OMPL_END_DECLARE_TARGET && depth)
+            depth--;
+        else if (fe_begins_declare_target(c) && depth < 64)
+            open[depth++] = fe_text(fe, c->pragma);
+    }
+    for (i = 0; i < depth; i++)
+        list =
+            arena_printf(fe->a, "%s\n%s", list, begin ? open[i] : "#pragma omp end declare target");
+    return depth ? arena_printf(fe->a, "%s\n# %u\n", list,
+                                fe_place(fe->u, begin ? e.end : e.begin).line)
+                 : NULL;
+}
+
+static void leave_declare_target(struct fe *fe, edit_list *l)
+{
+    for (unsigned i = 0; i < fe->functions.n; i++) {
+        const struct omp_function *f = fe->functions.at[i]->f;
+        const char *end = f->constructs ? around(fe, f->extent, false) : NULL;
+        if (!end)
+            continue;
+        add_edit(fe, l, f->extent.begin, 0, end);
+        add_edit(fe, l, f->extent.end, 0, around(fe, f->extent, true));
+    }
+}
+
 void fe_find_rejected(struct fe *fe)
 {
     edit_list all = { 0 }, check = { 0 };
@@ -292,6 +325,7 @@ void fe_find_rejected(struct fe *fe)
         fe->u->accepted = edited_text(fe, &all);
     drop_updates(fe, &check);
     replace_negative_devices(fe, &check);
+    leave_declare_target(fe, &check);
     if (check.n)
         fe->u->checked = edited_text(fe, &check);
 }

@@ -25,4 +25,10 @@ for archs in emu sm_75,emu; do
     check "... once" [ "$(grep -c warning err)" = 1 ]
     check "$archs: 800 KB" test_must_fail 1 compile $archs 200000 && check "... an error" mentions "$(cat err)" "frame.c:11:|error|'main_11'|'array'|800000"
 done
+if have_ptxas; then
+    check "-Rompgpu: stack and spills" sh -c "'$CC' --gpu-arch=sm_75 -DN=10000 -O2 -Rompgpu -c frame.c -o frame.o 2>err"
+    check "... are shown" has err "frame.c:11:.*remark: .*'main_11': [1-9][0-9]* registers, .* [1-9][0-9]* bytes of stack, [0-9]* bytes of spills on sm_75"
+else
+    skip "-Rompgpu: stack and spills" "no ptxas"
+fi
 finish

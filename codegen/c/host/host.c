@@ -616,32 +616,22 @@ static void write_target_data(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
 }
 
-/* clang would leave out what is `device_type(nohost)`, to which tables and regions that run on the
- * host refer. */
-static const struct omp_clause *device_only(const struct omp_construct *c)
-{
-    const struct omp_clause *k =
-        c->leaves & OMPL_DECLARE_TARGET ? cg_clause(c, OMPC_DEVICE_TYPE) : NULL;
-    return k && k->keyword == OMPK_NOHOST ? k : NULL;
-}
-
-static void declare_for_any(struct cg *cg, const struct omp_construct *c)
-{
-    const struct omp_clause *k = device_only(c);
-    cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
-    cg_write(cg, cg->unit->text + c->pragma.begin, k->extent.begin - c->pragma.begin);
-    cg_puts(cg, "device_type(any)");
-    cg_write(cg, cg->unit->text + k->extent.end, c->pragma.end - k->extent.end);
-}
+/* A declare target directive says nothing to the compiler of the host: what is device_type(nohost)
+ * exists here, too, for tables and regions that run on the host; and clang would reject what is
+ * written around regions in a function between two of them. */
+static void drop_directive(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
 
 /* ------------------------------------------------------------------ the file */
 static const struct {
     unsigned leaf;
     void (*write)(struct cg *, const struct omp_construct *);
 } handlers[] = {
-    { OMPL_TARGET, write_target },         { OMPL_TARGET_DATA, write_target_data },
-    { OMPL_ENTER_DATA, write_enter_data }, { OMPL_EXIT_DATA, write_exit_data },
+    { OMPL_TARGET, write_target },
+    { OMPL_TARGET_DATA, write_target_data },
+    { OMPL_ENTER_DATA, write_enter_data },
+    { OMPL_EXIT_DATA, write_exit_data },
     { OMPL_UPDATE, write_update },
+    { OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET, drop_directive },
 };
 
 static void host_construct(struct cg *cg, const struct omp_construct *c)
@@ -651,10 +641,7 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
-    if (device_only(c))
-        declare_for_any(cg, c);
-    else
-        (c->scan ? host_scan : user_construct)(cg, c);
+    (c->scan ? host_scan : user_construct)(cg, c);
 }
 
 static bool handles_construct(const struct omp_construct *c)
@@ -662,7 +649,7 @@ static bool handles_construct(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return c->scan || has_hard_reductions(c) || device_only(c);
+    return c->scan || has_hard_reductions(c);
 }
 
 static unsigned write_variables(struct cg *cg)
