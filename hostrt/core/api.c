@@ -139,6 +139,7 @@ void *omp_target_alloc(size_t size, int number)
         return NULL;
     if (!dev)
         return malloc(size);
+    ompgpu_tool_memory(NULL, __builtin_return_address(0));
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e || dev->plugin->alloc(dev->ordinal, size, &memory)) {
         ompgpu_xfree(e);
@@ -173,6 +174,7 @@ void omp_target_free(void *p, int number)
             number);
         return;
     }
+    ompgpu_tool_memory(NULL, __builtin_return_address(0));
     dev->plugin->free(dev->ordinal, p);
     ompgpu_present_free(e);
 }

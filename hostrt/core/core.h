@@ -348,6 +348,15 @@ static inline void ompgpu_tool_end(enum ompgpu_tool_kind kind, const struct ompg
         ompgpu_report_target(kind, false, dev, NULL);
 }
 
+/* Before memory is allocated or freed for the program: host is what it will be the copy of, or
+ * NULL; code, where no construct is at work, the address that a routine returns to. */
+void ompgpu_report_memory(const void *host, const void *code);
+static inline void ompgpu_tool_memory(const void *host, const void *code)
+{
+    if (__builtin_expect(ompgpu_has_tool, 0))
+        ompgpu_report_memory(host, code);
+}
+
 /* ------------------------------------------------------------------ data (data.c) */
 /* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).
  * Nothing is changed on failure. */

@@ -265,8 +265,10 @@ void ompgpu_present_free(struct ompgpu_entry *e)
 
 void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    if (!e->owner && !e->associated)
+    if (!e->owner && !e->associated) {
+        ompgpu_tool_memory((const void *)e->begin, NULL);
         dev->plugin->free(dev->ordinal, (void *)e->device);
+    }
     ompgpu_present_free(e);
 }
 
@@ -328,6 +330,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
         return item_failed(w, m);
+    ompgpu_tool_memory((const void *)p.begin, NULL);
     if (w->dev->plugin->alloc(w->dev->ordinal, p.size, &memory)) {
         ompgpu_present_free(e);
         return item_failed(w, m);

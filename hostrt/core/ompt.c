@@ -68,6 +68,12 @@ static _Thread_local struct construct {
     union tool_data data;
     const void *code;
 } at;
+/* The operation that comes next, where the program is told of it: the runtime's own memory is not.
+ */
+static _Thread_local struct {
+    bool is_reported;
+    const void *host, *code;
+} next;
 static uint64_t new_id(void)
 {
     static uint64_t last;
@@ -100,13 +106,20 @@ struct op {
     uint64_t id;
 };
 
+void ompgpu_report_memory(const void *host, const void *code)
+{
+    next.is_reported = true;
+    next.host = host, next.code = code;
+}
+static const void *code_of_op(void) { return at.code ? at.code : next.code; }
+
 static void begin_op(struct op *o)
 {
     o->id = new_id();
     if (tool.data_op_emi)
         tool.data_op_emi(SCOPE_BEGIN, tool.target_task_data ? tool.target_task_data() : NULL,
                          &at.data, &o->id, (int)o->kind, o->from, o->from_device, o->to,
-                         o->to_device, o->size, at.code);
+                         o->to_device, o->size, code_of_op());
 }
 
 static void end_op(struct op *o)
@@ -114,10 +127,11 @@ static void end_op(struct op *o)
     if (tool.data_op_emi)
         tool.data_op_emi(SCOPE_END, tool.target_task_data ? tool.target_task_data() : NULL,
                          &at.data, &o->id, (int)o->kind, o->from, o->from_device, o->to,
-                         o->to_device, o->size, at.code);
+                         o->to_device, o->size, code_of_op());
     else if (tool.data_op)
         tool.data_op(at.id, o->id, (int)o->kind, o->from, o->from_device, o->to, o->to_device,
-                     o->size, at.code);
+                     o->size, code_of_op());
+    next.is_reported = false, next.code = NULL;
 }
 
 /* The host is the device after the last. */
@@ -125,7 +139,9 @@ static int host(void) { return ompgpu_ndevices; }
 
 static int report_alloc(int ordinal, size_t size, void **address)
 {
-    struct op o = { DATA_ALLOC, NULL, NULL, host(), ordinal, size, 0 };
+    if (!next.is_reported)
+        return real->alloc(ordinal, size, address);
+    struct op o = { DATA_ALLOC, (void *)next.host, NULL, host(), ordinal, size, 0 };
     begin_op(&o);
     int bad = real->alloc(ordinal, size, address);
     o.to = bad ? NULL : *address;
@@ -135,6 +151,8 @@ static int report_alloc(int ordinal, size_t size, void **address)
 
 static int report_free(int ordinal, void *address)
 {
+    if (!next.is_reported)
+        return real->free(ordinal, address);
     struct op o = { DATA_DELETE, address, NULL, ordinal, ordinal, 0, 0 };
     begin_op(&o);
     int bad = real->free(ordinal, address);

@@ -33,8 +33,8 @@ static void on_op(ompt_scope_endpoint_t end, ompt_data_t *target_task, ompt_data
                   ompt_id_t *id, ompt_target_data_op_t kind, void *from, int from_device, void *to,
                   int to_device, size_t bytes, const void *code)
 {
-    (void)target_task, (void)from, (void)from_device, (void)to, (void)to_device, (void)code;
-    strangers += data->value != 77 || !*id;
+    (void)target_task, (void)from_device, (void)to_device;
+    strangers += data->value != 77 || !*id || !code || (!from && !to);
     ops[kind] += end == ompt_scope_end && (bytes == sizeof(int) || kind == 4);
     open_ops += end == ompt_scope_begin ? 1 : -1;
 }
