@@ -51,14 +51,29 @@ static void bad_modifier(struct reader *r, unsigned k)
                        word_at(r, k), fe_clause_rows[r->c->kind].spelling);
 }
 
+/* `mapper(name)`, `iterator(…)`: the token after it, 0: it is neither. */
+static unsigned read_map_argument(struct reader *r, unsigned k)
+{
+    enum omp_keyword word = keyword_at(r, k);
+    if (!token_is(r, k + 1, "(") || (word != OMPK_MAPPER && word != OMPK_ITERATOR))
+        return 0;
+    if (word == OMPK_ITERATOR)
+        fe_read_iterators(r, k + 1);
+    else
+        r->c->mapper = word_at(r, k + 2);
+    return closing(r, k + 1) + 1;
+}
+
 /* The words before the colon; false if there is one that is not known, which is an error. */
 static bool read_map_words(struct reader *r, unsigned colon, enum fe_words types,
                            enum fe_words modifiers, bool *typed)
 {
-    for (unsigned k = r->at; k < colon; k++) {
+    for (unsigned k = r->at, next; k < colon; k++) {
         if (token_is(r, k, ","))
             continue;
-        if (word_is_one_of(r, k, types, &r->c->map)) {
+        if ((next = read_map_argument(r, k))) {
+            k = next - 1;
+        } else if (word_is_one_of(r, k, types, &r->c->map)) {
             *typed = true;
         } else if (!word_is_one_of(r, k, modifiers, &r->c->map)) {
             bad_modifier(r, k);
@@ -320,18 +335,21 @@ void fe_parse_clauses(struct fe *fe)
             fe_read_udr(fe, &fe->pragmas.at[i]);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         enum omp_directive d = fe->pragmas.at[i].c->directive;
-        if (d != OMPDIR_DECLARE_REDUCTION && d != OMPDIR_DECLARE_MAPPER)
+        if (d != OMPDIR_DECLARE_REDUCTION)
             read_clauses(fe, &fe->pragmas.at[i], false);
+        if (d == OMPDIR_DECLARE_MAPPER)
+            fe_read_mapper(fe, &fe->pragmas.at[i]);
     }
 }
 
 /* ------------------------------------------------------------------ before the text is parsed */
 /* Names in declarative directives can mean what is declared after them; only two of these have
- * lists of what is known. */
+ * lists of what is known, and a mapper is of a type that is complete. */
 static bool has_visible_arguments(const struct fe_pragma *p)
 {
+    enum omp_directive d = p->c->directive;
     return p->assoc != ASSOC_DECL || (p->c->leaves & OMPL_DECLARE_TARGET) ||
-           p->c->directive == OMPDIR_THREADPRIVATE;
+           d == OMPDIR_THREADPRIVATE || d == OMPDIR_DECLARE_MAPPER;
 }
 
 static bool has_selector(const struct fe_pragma *p)
@@ -378,6 +396,17 @@ static void collect_contexts(struct fe *fe, struct fe_pragma *p)
     }
 }
 
+/* All clauses of a mapper see its variable. */
+static void collect_groups(struct fe *fe, struct fe_pragma *p)
+{
+    p->first_group = fe->groups.n;
+    for (const struct omp_clause *k = p->c->clauses; k; k = k->next)
+        if (k->niterators || p->c->directive == OMPDIR_DECLARE_MAPPER)
+            *VEC_PUSH(fe->a, &fe->groups) =
+                (struct fe_group){ k->extent, k->iterators, k->niterators };
+    p->ngroups = fe->groups.n - p->first_group;
+}
+
 void fe_collect_arguments(struct fe *fe, struct fe_pragma *p)
 {
     struct omp_construct scratch = *p->c, *c = p->c;
@@ -390,6 +419,7 @@ void fe_collect_arguments(struct fe *fe, struct fe_pragma *p)
         collect_contexts(fe, p);
     else if (has_visible_arguments(p))
         read_clauses(fe, p, true);
+    collect_groups(fe, p);
     p->c = c;
 }
 

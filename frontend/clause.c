@@ -132,6 +132,7 @@ struct path { /* from a variable to the storage of a list item, while it is foll
     VEC(struct omp_section) sections;
     VEC(unsigned) members;
     bool ok, plain; /* plain: just the variable's name so far */
+    bool shaped;    /* the pointer is cast to one to an array */
     /* the base pointer, and what is read now: each is one where it is followed */
     CXCursor pointer, cursor;
     bool pointer_is_plain;
@@ -204,7 +205,7 @@ static unsigned opening(const struct reader *r, unsigned end)
     return r->p->ntokens;
 }
 
-static struct omp_expr part_of(struct reader *r, const struct bracket *x, unsigned i)
+struct omp_expr fe_part_of(struct reader *r, const struct bracket *x, unsigned i)
 {
     return i < x->nparts ? fe_expr_of(r, x->part[i].begin, x->part[i].end)
                          : (struct omp_expr){ .value = 0 };
@@ -226,9 +227,9 @@ static void add_subscript(struct path *x, CXCursor c)
                              .dim = array && whole.kind == CXType_ConstantArray
                                         ? (uint64_t)clang_getArraySize(whole)
                                         : 0 };
-    s.lower = part_of(r, &b, 0);
-    s.length = part_of(r, &b, 1);
-    s.stride = part_of(r, &b, 2);
+    s.lower = fe_part_of(r, &b, 0);
+    s.length = fe_part_of(r, &b, 1);
+    s.stride = fe_part_of(r, &b, 2);
     if (b.nparts == 3 && !(r->p->c->leaves & OMPL_UPDATE))
         fe_unsupported(r->fe, fe_place(r->fe->u, offset_at(r, b.part[0].end)), UNSUPPORTED_STRIDE,
                        NULL, NULL);
@@ -287,12 +288,35 @@ bool fe_is_unnamed_member(CXCursor c)
     return unnamed;
 }
 
+/* The operand of a cast of ours. */
+static CXCursor uncast(struct path *x, CXCursor c)
+{
+    fe_cursors v = { 0 };
+    CXCursor cast = fe_strip(x->r->fe, c);
+    if (!x->shaped || clang_getCursorKind(cast) != CXCursor_CStyleCastExpr)
+        return c;
+    fe_children(x->r->fe, cast, &v);
+    return v.at[v.n - 1];
+}
+
+static void follow_path(struct path *x, CXCursor c);
+
+static void follow_cast(struct path *x, CXCursor c)
+{
+    follow_path(x, uncast(x, c));
+    x->type = clang_getCursorType(c);
+}
+
 static void follow_path(struct path *x, CXCursor c)
 {
     fe_cursors v = { 0 };
     enum CXCursorKind k = clang_getCursorKind(c);
     if (k == CXCursor_DeclRefExpr) {
         add_variable(x, c);
+        return;
+    }
+    if (k == CXCursor_CStyleCastExpr && x->shaped) {
+        follow_cast(x, c);
         return;
     }
     fe_children(x->r->fe, c, &v);
@@ -306,8 +330,8 @@ static void follow_path(struct path *x, CXCursor c)
     follow_path(x, v.at[0]);
     if (!x->ok)
         return;
-    x->cursor = v.at[0];
-    if (k == CXCursor_ParenExpr)
+    x->cursor = uncast(x, v.at[0]);
+    if (k == CXCursor_ParenExpr && !x->shaped)
         x->text = fe_extent(x->r->fe, c);
     else if (deref)
         add_deref(x, c);
@@ -354,10 +378,16 @@ static void read_base_pointer(struct reader *r, struct omp_item *item, const str
     item->pointer = read_inner_item(r, x->pointer);
 }
 
+/* The object itself, in a mapper for it. */
+static bool is_mappers_own(const struct reader *r, const struct omp_item *item)
+{
+    return r->p->c->directive == OMPDIR_DECLARE_MAPPER && item->base_is_var && !item->nsections;
+}
+
 /* Fills the item, whose text is known.  Returns the type of the whole. */
 static CXType read_item(struct reader *r, struct omp_item *item, CXCursor c)
 {
-    struct path x = { .r = r, .ok = true };
+    struct path x = { .r = r, .ok = true, .shaped = item->shape.end > 0 };
     item->place = fe_place(r->fe->u, item->text.begin);
     item->base = item->text;
     follow_path(&x, c);
@@ -381,6 +411,9 @@ static CXType read_item(struct reader *r, struct omp_item *item, CXCursor c)
         read_base_pointer(r, item, &x);
     if (r->c && fe_clause_rows[r->c->kind].arg == ARG_REDUCE)
         item->udr = fe_find_udr(r->fe, r->c->word, x.type, r->p->extent.begin);
+    if (r->c && !is_mappers_own(r, item))
+        item->mapper = fe_find_mapper(r->fe, r->c->mapper ? r->c->mapper : "default", x.type,
+                                      r->p->extent.begin);
     if (x.has_object)
         item->object = read_object(r, x.object, x.object_arrow);
     return x.type;
@@ -411,6 +444,8 @@ void fe_read_items(struct reader *r, unsigned b, unsigned e)
             struct omp_item *item = VEC_PUSH(r->fe->a, &v);
             *item = (struct omp_item){ .text = extent_of(r, b, comma) };
             item->base = item->text;
+            if (is_shape(r, b, comma))
+                item->shape = extent_of(r, b + 1, closing(r, b));
             item->place = fe_place(r->fe->u, offset_at(r, b));
             const struct fe_operand *o = b < comma ? fe_operand_at(r->fe, item->text.begin) : NULL;
             fe_cursors inner = { 0 };

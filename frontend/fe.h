@@ -14,6 +14,7 @@
  *               redirected
  *   arguments.c read the clauses; clause.c: expressions and list items in them
  *   udr.c       user-defined reductions
+ *   mapper.c    mappers and iterators
  *   scan.c      the two phases of a loop with an inscan reduction
  *   tree.c      attach, nest, canonical loops (loop.c), atomic (atomic.c)
  *   reach.c     declare target, which functions and variables the device needs, calls without a
@@ -79,7 +80,7 @@ struct fe_pragma {
     enum omp_directive names[8]; /* of a combined directive: its leaves */
     unsigned nnames;
     unsigned clauses_at; /* first token after the directive's name */
-    unsigned first_operand, noperands;
+    unsigned first_operand, noperands, first_group, ngroups;
     bool takes_statement; /* metadirective: a variant does */
     bool as_function;     /* declare reduction: its probe has to be a function, see probe.c */
     bool bad_types;       /* declare reduction: its types have errors, too */
@@ -115,6 +116,11 @@ struct fe_probe { /* [begin, end) of the text that libclang sees */
 };
 struct fe_segment { /* `length` characters are at `seen` for libclang, at `text` for the user */
     unsigned seen, text, length;
+};
+struct fe_group { /* operands that see variables of their clause: iterators, a mapper's variable */
+    struct omp_extent clause;
+    const struct omp_iterator *iterators;
+    unsigned niterators;
 };
 struct fe_udr_type { /* a `declare reduction` at `offset` is for this type, among others */
     unsigned offset, scope_end;
@@ -173,7 +179,9 @@ struct fe {
     VEC(struct fe_segment) segments;
     VEC(struct fe_probe) probes;
     VEC(struct fe_operand) operands; /* by position */
+    VEC(struct fe_group) groups;     /* the same */
     VEC(struct fe_udr_type) udr_types;
+    VEC(struct omp_mapper *) mappers; /* by position */
     VEC(struct omp_var *) vars;
     VEC(CXType) var_types;   /* by var->id */
     VEC(unsigned) var_flags; /* by var->id, FE_VAR_* */
@@ -326,6 +334,7 @@ unsigned fe_begin(const struct fe *, CXCursor);
 unsigned fe_location(const struct fe *, CXCursor); /* of a declaration: its name */
 unsigned fe_stmt_end(struct fe *, CXCursor);
 struct omp_var *fe_var_of(struct fe *, CXCursor decl);
+struct omp_var *fe_var_at(struct fe *, unsigned decl); /* whose name is declared there */
 struct fe_function *fe_function_named(struct fe *, const char *name, unsigned length);
 typedef VEC(CXCursor) fe_cursors;
 void fe_children(struct fe *, CXCursor, fe_cursors *);
@@ -369,6 +378,13 @@ void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);
 const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
 void fe_check_variant_blocks(struct fe *);
+/* mapper.c */
+/* after its clauses are read */
+void fe_read_mapper(struct fe *, struct fe_pragma *);
+/* visible there, for the type, or that of its elements; NULL: none */
+const struct omp_mapper *fe_find_mapper(struct fe *, const char *name, CXType, unsigned offset);
+/* Does the text name an iterator of the clause? */
+bool fe_names_iterator(const struct fe *, struct omp_extent, const struct omp_clause *);
 /* udr.c */
 void fe_read_udr(struct fe *, struct fe_pragma *);
 /* of that name and type, visible there */

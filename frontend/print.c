@@ -128,8 +128,10 @@ static void print_data(FILE *out, const struct omp_unit *u, const struct omp_con
             print_text(out, u, m->item->text);
         else
             fputs(m->var->name, out);
-        fprintf(out, "%s%s%s%s\n", m->implicit ? " implicit" : "", m->pointee ? " pointee" : "",
+        fprintf(out, "%s%s%s%s", m->implicit ? " implicit" : "", m->pointee ? " pointee" : "",
                 m->attach ? " attach" : "", m->in_block ? " block" : "");
+        fprintf(out, "%s%s%s\n", m->over ? " iterated" : "", m->mapper ? " mapper " : "",
+                m->mapper ? m->mapper->name : "");
     }
     for (unsigned i = 0; i < c->nsharings; i++) {
         const struct omp_sharing *s = &c->sharings[i];

@@ -6,6 +6,10 @@
  *
  *     #pragma omp target update to(a[l:n])    _Static_assert(sizeof(0,(a[(l),(n)]),0),"");
  *     #pragma omp parallel for if(n > 9)      if(0,(n > 9),0);else
+ *     map(iterator(i=0:n), to: p[i])          ({int i;(0),(n),(p[(i)]),0;})
+ *     #pragma omp declare mapper(...)         a prototype for each clause: the mapper's variable and
+ *                                             iterators are parameters, the operands stand in the
+ *                                             bound of a further one
  *     #pragma omp declare reduction(...)      a prototype for each type: omp_in, omp_out, omp_priv
  *                                             and omp_orig are parameters, combiner and initialiser
  *                                             stand in the bound of a further one; a statement
@@ -113,6 +117,20 @@ static void put_bracket(struct reader *r, const struct bracket *x)
     }
 }
 
+/* `([n][m])p` becomes `(*(__typeof__((p)[0])(*)[n][m])p)`; the token after it. */
+static unsigned put_shape(struct reader *r, unsigned b, unsigned e)
+{
+    unsigned close = closing(r, b), base = close + 1, end = find_top(r, base, e, "[");
+    put(r->fe, "(*(__typeof__((");
+    put_segment(r->fe, offset_at(r, base), r->p->tokens[end - 1].end);
+    put(r->fe, ")[0])(*)");
+    put_segment(r->fe, offset_at(r, b + 1), r->p->tokens[close - 1].end);
+    put(r->fe, ")");
+    put_segment(r->fe, offset_at(r, base), r->p->tokens[end - 1].end);
+    put(r->fe, ")");
+    return end;
+}
+
 /* The innermost text of an operand, with the operands in its brackets. */
 static void put_operand(struct reader *r, unsigned b, unsigned e)
 {
@@ -120,10 +138,12 @@ static void put_operand(struct reader *r, unsigned b, unsigned e)
     struct fe_operand key = { .text.begin = r->p->tokens[b].begin };
     struct fe_operand *o = bsearch(&key, fe->operands.at + r->p->first_operand, r->p->noperands,
                                    sizeof *fe->operands.at, by_begin);
-    unsigned at = r->p->tokens[b].begin;
     put(fe, "(");
     if (o && !o->open)
         o->open = fe->seen.n - 1;
+    if (o && o->item && is_shape(r, b, e))
+        b = put_shape(r, b, e);
+    unsigned at = offset_at(r, b);
     for (unsigned k = b; k < e && o && o->item; k++) {
         struct bracket x;
         if (!token_is(r, k, "[") || !read_bracket(r, k, &x) || x.close >= e)
@@ -147,9 +167,72 @@ static bool is_endless(struct reader *r, const struct fe_operand *o)
     return false;
 }
 
+static void put_type(struct reader *r, unsigned b, unsigned e)
+{
+    put(r->fe, "__typeof__(");
+    put_segment(r->fe, r->p->tokens[b].begin, r->p->tokens[e - 1].end);
+    put(r->fe, ")");
+}
+
+/* ------------------------------------------------------------------ variables of clauses */
+static const struct fe_group *group_at(const struct fe *fe, const struct fe_pragma *p,
+                                       unsigned offset)
+{
+    for (unsigned i = 0; i < p->ngroups; i++)
+        if (fe_inside(offset, fe->groups.at[p->first_group + i].clause))
+            return &fe->groups.at[p->first_group + i];
+    return NULL;
+}
+
+static void put_iterators(struct fe *fe, const struct fe_group *g, const char *after)
+{
+    for (unsigned i = 0; i < g->niterators; i++) {
+        const struct omp_iterator *it = &g->iterators[i];
+        if (it->type.end)
+            put_segment(fe, it->type.begin, it->type.end);
+        put(fe, it->type.end ? " " : "int ");
+        put_segment(fe, it->name.begin, it->name.end);
+        put(fe, after);
+    }
+}
+
+static bool is_mapper(const struct reader *r)
+{
+    return r->p->c->directive == OMPDIR_DECLARE_MAPPER;
+}
+
+static void open_group(struct reader *r, const struct fe_group *g)
+{
+    struct fe *fe = r->fe;
+    unsigned open = r->p->clauses_at, close = closing(r, open),
+             colon = find_top(r, open + 1, close, ":"), type = colon < close ? colon + 1 : open + 1;
+    if (!is_mapper(r)) {
+        put(fe, "({");
+        put_iterators(fe, g, ";");
+        return;
+    }
+    put(fe, arena_printf(fe->a, "void __ompgpu_probe_%u_%u(", fe->probes.n, g->clause.begin));
+    put_segment(fe, r->p->tokens[type].begin, r->p->tokens[close - 1].end);
+    put(fe, ",");
+    put_iterators(fe, g, ",");
+    put(fe, "int omp_probe[sizeof(0,");
+}
+
+static void enter_group(struct reader *r, const struct fe_group **open, const struct fe_group *g)
+{
+    if (*open == g)
+        return;
+    if (*open)
+        put(r->fe, is_mapper(r) ? "0)]);" : "0;}),");
+    if (g)
+        open_group(r, g);
+    *open = g;
+}
+
 static void put_operands(struct reader *r)
 {
     const struct fe_pragma *p = r->p;
+    const struct fe_group *open = NULL;
     unsigned done = 0; /* operands in brackets are written with the item */
     for (unsigned i = 0; i < p->noperands; i++) {
         struct fe_operand *o = &r->fe->operands.at[p->first_operand + i];
@@ -157,16 +240,11 @@ static void put_operands(struct reader *r)
         if (o->bad || o->text.begin < done)
             continue;
         done = o->text.end;
+        enter_group(r, &open, group_at(r->fe, p, o->text.begin));
         put_operand(r, token_at(r, o->text.begin), token_at(r, o->text.end));
         put(r->fe, ",");
     }
-}
-
-static void put_type(struct reader *r, unsigned b, unsigned e)
-{
-    put(r->fe, "__typeof__(");
-    put_segment(r->fe, r->p->tokens[b].begin, r->p->tokens[e - 1].end);
-    put(r->fe, ")");
+    enter_group(r, &open, NULL);
 }
 
 static bool has_good_operand(const struct fe *fe, const struct fe_pragma *p)
@@ -226,6 +304,8 @@ static void put_probe(struct fe *fe, struct fe_pragma *p)
     if (p->c->directive == OMPDIR_DECLARE_REDUCTION) {
         if (fe_read_udr_parts(&r, &d))
             put_reduction(&r, d.types);
+    } else if (is_mapper(&r)) {
+        put_operands(&r);
     } else {
         put(fe, statement ? "if(0," : "_Static_assert(sizeof(0,");
         put_operands(&r);

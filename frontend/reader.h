@@ -53,22 +53,20 @@ static inline unsigned token_at(const struct reader *r, unsigned offset)
     return k;
 }
 
-/* `[index]`, `[lower : length : stride]`: tokens of each part, which may have none. */
+/* `index`, `lower : length : stride`: tokens of each part, which may have none. */
 struct bracket {
     unsigned close, nparts;
     struct {
         unsigned begin, end;
     } part[3];
 };
-/* The bracket at `open`; false if it is none.  A ':' of `?:` separates nothing. */
-static inline bool read_bracket(const struct reader *r, unsigned open, struct bracket *x)
+/* The parts of tokens [b, e).  A ':' of `?:` separates nothing. */
+static inline void read_parts(const struct reader *r, unsigned b, unsigned e, struct bracket *x)
 {
     unsigned conditions = 0;
-    *x = (struct bracket){ .close = closing(r, open), .nparts = 1 };
-    if (x->close >= r->p->ntokens)
-        return false;
-    x->part[0].begin = open + 1;
-    for (unsigned k = open + 1; k < x->close; k++) {
+    *x = (struct bracket){ .close = e, .nparts = 1 };
+    x->part[0].begin = b;
+    for (unsigned k = b; k < e; k++) {
         if (token_is(r, k, "(") || token_is(r, k, "["))
             k = closing(r, k);
         else if (token_is(r, k, "?"))
@@ -80,8 +78,19 @@ static inline bool read_bracket(const struct reader *r, unsigned open, struct br
             x->part[x->nparts++].begin = k + 1;
         }
     }
-    x->part[x->nparts - 1].end = x->close;
-    return true;
+    x->part[x->nparts - 1].end = e;
+}
+/* Those of the bracket at `open`; false if it is none. */
+static inline bool read_bracket(const struct reader *r, unsigned open, struct bracket *x)
+{
+    read_parts(r, open + 1, closing(r, open), x);
+    return x->close < r->p->ntokens;
+}
+
+/* Does the list item [b, e) begin with the dimensions of an array,  ([n][m])p ? */
+static inline bool is_shape(const struct reader *r, unsigned b, unsigned e)
+{
+    return token_is(r, b, "(") && token_is(r, b + 1, "[") && closing(r, b) + 1 < e;
 }
 
 /* clause.c */
@@ -89,10 +98,14 @@ static inline bool read_bracket(const struct reader *r, unsigned open, struct br
 struct omp_expr fe_expr_of(struct reader *, unsigned b, unsigned e);
 /* the clause's expression is [b, e) */
 void fe_set_expr(struct reader *, unsigned b, unsigned e);
+/* part i of a bracket; empty where there is none */
+struct omp_expr fe_part_of(struct reader *, const struct bracket *, unsigned i);
 /* the clause's list items are [b, e) */
 void fe_read_items(struct reader *, unsigned b, unsigned e);
 /* probe.c */
 void fe_add_operand(struct reader *, unsigned b, unsigned e, bool item);
+/* mapper.c: `iterator(…)`, whose bracket is at `open`, of the clause */
+void fe_read_iterators(struct reader *, unsigned open);
 /* udr.c: the parts of the directive, without types */
 bool fe_read_udr_parts(struct reader *, struct omp_udr *);
 #endif

@@ -25,11 +25,15 @@ static bool is_whole_variable(const struct omp_map *m)
     return !m->item || (m->item->base_is_var && !m->item->derefs && !m->item->nsections);
 }
 
-/* Is the lvalue one of the list, or part of a variable that is? */
-static bool is_listed(const struct fe *fe, const map_list *maps, const struct omp_item *it)
+/* Is the lvalue one of the list, or part of a variable that is?  Iterators of different clauses are
+ * different. */
+static bool is_listed(const struct fe *fe, const map_list *maps, const struct omp_item *it,
+                      const struct omp_clause *over)
 {
     for (unsigned i = 0; i < maps->n; i++) {
         const struct omp_map *m = &maps->at[i];
+        if (m->over && m->over != over)
+            continue;
         if (m->var == it->var && ((!it->derefs && is_whole_variable(m)) ||
                                   (m->item && m->item->derefs == it->derefs &&
                                    fe_same_text(fe->u, m->item->text, it->text))))
@@ -47,34 +51,40 @@ static bool has_mapped_pointer(const struct fe *fe, const struct omp_item *it)
             (fe->var_flags.at[it->var->id] & FE_VAR_MAPPED_WHOLE));
 }
 
-static void add_implicit(struct fe *fe, map_list *out, struct omp_item *it, unsigned type)
+static void add_implicit(struct fe *fe, map_list *out, struct omp_item *it, unsigned type,
+                         const struct omp_clause *over)
 {
-    if (!is_listed(fe, out, it))
+    if (over && !fe_names_iterator(fe, it->text, over))
+        over = NULL;
+    if (!is_listed(fe, out, it, over))
         *VEC_PUSH(fe->a, out) = (struct omp_map){ .var = it->var,
                                                   .item = it,
                                                   .type = type,
                                                   .implicit = true,
                                                   .pointee = it->derefs > 0,
-                                                  .attach = has_mapped_pointer(fe, it) };
+                                                  .attach = has_mapped_pointer(fe, it),
+                                                  .over = over };
 }
 
 /* The pointers that are followed on the way to the item, but for a variable that is one. */
-static void add_pointers(struct fe *fe, map_list *out, const struct omp_item *it, unsigned type)
+static void add_pointers(struct fe *fe, map_list *out, const struct omp_item *it, unsigned type,
+                         const struct omp_clause *over)
 {
     if (!it->derefs || it->base_pointer_is_var)
         return;
-    add_pointers(fe, out, it->pointer, type);
-    add_implicit(fe, out, it->pointer, type);
+    add_pointers(fe, out, it->pointer, type, over);
+    add_implicit(fe, out, it->pointer, type, over);
 }
 
 static void add_objects(struct fe *fe, const struct omp_construct *c, map_list *out,
-                        const map_list *listed, struct omp_item *object)
+                        const map_list *listed, struct omp_item *object,
+                        const struct omp_clause *over)
 {
     if (!object || !object->var)
         return;
-    add_objects(fe, c, out, listed, object->object);
+    add_objects(fe, c, out, listed, object->object, over);
     if (fe_needs_object(fe, c, listed->at, listed->n, object))
-        add_implicit(fe, out, object, OMPM_TO);
+        add_implicit(fe, out, object, OMPM_TO, over);
 }
 
 /* ------------------------------------------------------------------ blocks */
@@ -91,8 +101,16 @@ static bool may_have_same_base(const struct omp_map *a, const struct omp_map *b)
            (!p->nmembers || memcmp(p->members, q->members, p->nmembers * sizeof *p->members) == 0);
 }
 
-static void find_blocks(map_list *maps)
+/* Does it have one base for all values of its iterators? */
+static bool is_repeated_there(const struct fe *fe, const struct omp_map *m)
 {
+    return m->over && !(m->item->derefs && fe_names_iterator(fe, m->item->base_pointer, m->over));
+}
+
+static void find_blocks(const struct fe *fe, map_list *maps)
+{
+    for (unsigned i = 0; i < maps->n; i++)
+        maps->at[i].in_block = is_repeated_there(fe, &maps->at[i]);
     for (unsigned i = 0; i < maps->n; i++)
         for (unsigned k = 0; k < i; k++)
             if (may_have_same_base(&maps->at[i], &maps->at[k]))
@@ -123,11 +141,12 @@ static void sort_maps(map_list *l)
     }
 }
 
+/* What is mapped over iterators may be nothing: codegen looks up where it lies. */
 static int find(const struct omp_construct *c, const struct omp_var *v, bool pointee)
 {
     for (unsigned i = 0; i < c->nmaps; i++) {
         const struct omp_map *m = &c->maps[i];
-        if (m->var == v && m->pointee == pointee &&
+        if (m->var == v && m->pointee == pointee && !m->over &&
             (!pointee || (m->item && m->item->base_pointer_is_var && m->item->derefs == 1)))
             return (int)i;
     }
@@ -165,12 +184,12 @@ static void refine_maps(struct fe *fe, struct omp_construct *c)
     unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_ALLOC;
     for (unsigned i = 0; i < listed.n && !(c->leaves & OMPL_UPDATE); i++)
         if (listed.at[i].item)
-            add_pointers(fe, &all, listed.at[i].item, type);
+            add_pointers(fe, &all, listed.at[i].item, type, listed.at[i].over);
     for (unsigned i = 0; i < listed.n && (c->leaves & OMPL_TARGET); i++)
         if (listed.at[i].item)
-            add_objects(fe, c, &all, &listed, listed.at[i].item->object);
+            add_objects(fe, c, &all, &listed, listed.at[i].item->object, listed.at[i].over);
     if (!(c->leaves & OMPL_UPDATE))
-        find_blocks(&all);
+        find_blocks(fe, &all);
     sort_maps(&all);
     c->maps = all.at;
     c->nmaps = all.n;

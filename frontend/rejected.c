@@ -11,9 +11,10 @@
  *
  * `target loop` makes it crash: the two directives stand on two lines.
  *
- * `target update` of a static variable, and device(omp_initial_device), which is negative; in a
- * function between `begin declare target` and its end, a construct that uses a global variable from
- * elsewhere.  Only the check sees them: it gets a text without. */
+ * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
+ * device(omp_initial_device), which is negative; in a function between `begin declare target` and
+ * its end, a construct that uses a global variable from elsewhere.  Only the check sees them: it
+ * gets a text without. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -243,10 +244,12 @@ static void separate_loops(struct fe *fe, edit_list *l)
     }
 }
 
-static bool updates_static(const struct omp_construct *c)
+static bool is_beyond_clang(const struct omp_construct *c)
 {
     for (unsigned i = 0; (c->leaves & OMPL_UPDATE) && i < c->nmaps; i++) {
         const struct omp_var *v = c->maps[i].var;
+        if (c->maps[i].item && c->maps[i].item->shape.end)
+            return true;
         if (v->declare_target && v->declare_target != OMPV_DT_IMPLICIT &&
             (v->is_static || v->storage == OMPS_STATIC_LOCAL))
             return true;
@@ -268,7 +271,7 @@ static void drop_updates(struct fe *fe, edit_list *l)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
-        if (updates_static(c))
+        if (is_beyond_clang(c))
             add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
                      newlines_of(fe, c->pragma));
     }
@@ -279,7 +282,7 @@ static void replace_negative_devices(struct fe *fe, edit_list *l)
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
         const struct omp_clause *k = fe_clause(c, OMPC_DEVICE);
-        if (k && k->expr.is_constant && k->expr.value < 0 && !updates_static(c))
+        if (k && k->expr.is_constant && k->expr.value < 0 && !is_beyond_clang(c))
             add_edit(fe, l, k->expr.extent.begin, k->expr.extent.end - k->expr.extent.begin, "0");
     }
 }

@@ -373,8 +373,12 @@ static void add_item(struct fe *fe, map_list *maps, const struct omp_clause *k, 
 {
     bool pointee = it->derefs > 0;
     unsigned type = pointee ? k->map : without_return(it->var, k->map);
-    *VEC_PUSH(fe->a, maps) =
-        (struct omp_map){ .var = it->var, .item = it, .type = type, .pointee = pointee };
+    *VEC_PUSH(fe->a, maps) = (struct omp_map){ .var = it->var,
+                                               .item = it,
+                                               .type = type,
+                                               .pointee = pointee,
+                                               .mapper = it->mapper,
+                                               .over = k->niterators ? k : NULL };
 }
 
 static map_list explicit_maps(struct fe *fe, struct omp_construct *c)
@@ -433,6 +437,15 @@ static int add_implicit(struct fe *fe, map_list *maps, struct omp_var *v, unsign
     return (int)maps->n - 1;
 }
 
+/* By a default mapper, if there is one. */
+static int add_mapped(struct fe *fe, const struct omp_construct *c, map_list *maps,
+                      struct omp_var *v, unsigned type)
+{
+    int i = add_implicit(fe, maps, v, type);
+    maps->at[i].mapper = fe_find_mapper(fe, "default", fe->var_types.at[v->id], c->pragma.begin);
+    return i;
+}
+
 static struct omp_capture by_ref(struct omp_var *v, int map)
 {
     return (struct omp_capture){ .var = v, .kind = OMPCAP_BYREF, .map = map };
@@ -461,12 +474,12 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
     if (b == DMAP_PRIVATE)
         return unmapped(v, OMPCAP_PRIVATE);
     if (b != DMAP_DEFAULT && b != DMAP_NONE)
-        return by_ref(v, add_implicit(fe, maps, v, behaviour_maps[b]));
+        return by_ref(v, add_mapped(fe, c, maps, v, behaviour_maps[b]));
     if (category == OMPK_SCALAR)
         return unmapped(v, OMPCAP_BYVAL);
     if (category == OMPK_POINTER)
         return unmapped(v, OMPCAP_POINTER);
-    return by_ref(v, add_implicit(fe, maps, v, OMPM_TOFROM));
+    return by_ref(v, add_mapped(fe, c, maps, v, OMPM_TOFROM));
 }
 
 /* A section that is reduced is mapped like map(tofrom: section). */
@@ -624,7 +637,7 @@ void fe_data_sharing(struct fe *fe)
      */
     for (unsigned i = fe->u->nconstructs; i-- > 0;) {
         struct omp_construct *c = fe->u->constructs[i];
-        if (c->leaves & OMPL_DATA) {
+        if ((c->leaves & OMPL_DATA) || c->directive == OMPDIR_DECLARE_MAPPER) {
             map_list maps = explicit_maps(fe, c);
             c->maps = maps.at;
             c->nmaps = maps.n;

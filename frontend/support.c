@@ -93,7 +93,10 @@ static void check_items(struct fe *fe, const struct omp_construct *c, const stru
 {
     bool translated = k->kind == OMPC_USE_DEVICE_PTR || k->kind == OMPC_USE_DEVICE_ADDR ||
                       k->kind == OMPC_HAS_DEVICE_ADDR || k->kind == OMPC_IS_DEVICE_PTR;
-    for (unsigned i = 0; (is_ours(c) || (c->leaves & OMPL_DATA)) && i < k->nitems; i++) {
+    for (unsigned i = 0;
+         (is_ours(c) || (c->leaves & OMPL_DATA) || c->directive == OMPDIR_DECLARE_MAPPER) &&
+         i < k->nitems;
+         i++) {
         const struct omp_item *it = &k->items[i];
         if (!it->var || !it->base_type)
             fe_unsupported(fe, it->place, UNSUPPORTED_LIST_ITEM, fe_text(fe, it->text),
@@ -157,18 +160,6 @@ static void check_metadirective(struct fe *fe, const struct fe_pragma *p)
     }
 }
 
-/* It would change what later maps of its type do, also implicit ones. */
-static void check_mapper(struct fe *fe, const struct fe_pragma *p)
-{
-    if (p->c->directive != OMPDIR_DECLARE_MAPPER)
-        return;
-    for (unsigned i = 0; i < fe->u->nconstructs; i++)
-        if (fe->u->constructs[i]->leaves & (OMPL_TARGET | OMPL_DATA)) {
-            fe_unsupported(fe, p->c->place, UNSUPPORTED_MAPPER, p->c->spelling, NULL);
-            return;
-        }
-}
-
 /* ------------------------------------------------------------------ variables */
 static bool points_to_function(const struct fe *fe, const struct omp_var *v)
 {
@@ -209,7 +200,6 @@ void fe_check_directives(struct fe *fe)
             check_unexpected(fe, p);
         check_metadirective(fe, p);
         check_allocate(fe, p);
-        check_mapper(fe, p);
         if (p->c->leaves & OMPL_TARGET)
             check_function_pointers(fe, p->c);
     }

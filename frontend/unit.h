@@ -238,6 +238,22 @@ struct omp_udr {
     struct omp_extent scope; /* where it is visible */
     struct omp_place place;
 };
+/* `declare mapper([name:] type var) map(…)`, section 5.8.8 of OpenMP 5.2: the maps of its construct
+ * are what a list item of the type, or each element of an array, is mapped by. */
+struct omp_mapper {
+    const char *name; /* or "default" */
+    struct omp_var *var;
+    struct omp_extent type;  /* as the user wrote it */
+    struct omp_extent scope; /* where it is visible */
+    const struct omp_construct *construct;
+};
+/* `iterator(type name = first : end : step)`, section 3.2.6. */
+struct omp_iterator {
+    struct omp_extent type; /* empty: int */
+    struct omp_extent name;
+    struct omp_expr first, end, step; /* step: empty: 1 */
+    struct omp_var *var;
+};
 struct omp_item {           /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] | *p  */
     struct omp_var *var;    /* the base variable */
     struct omp_extent text; /* the whole item */
@@ -252,6 +268,10 @@ struct omp_item {           /* one list item:  v | v[l:n][..] | s.m | s->m[l:n] 
     struct omp_extent base_pointer;
     bool base_pointer_is_var;
     unsigned derefs; /* pointers followed from the variable to the mapped storage */
+    /* `[n][m]` of  ([n][m])p : base is the pointer, the first section what it leads to */
+    struct omp_extent shape;
+    /* map and motion clauses: what maps it, NULL: nothing special */
+    const struct omp_mapper *mapper;
     /* reduction items: the user-defined reduction to use, NULL: the clause's operator */
     const struct omp_udr *udr;
     /* frontend use: the members on the way from the variable (offsets of their declarations), the
@@ -280,7 +300,10 @@ struct omp_clause {
     enum omp_keyword keyword;
     /* constant argument where needed: collapse(n), ordered(n), device modifier … */
     int64_t value;
-    const char *word; /* reductions: the operator or identifier as written */
+    const char *word;   /* reductions: the operator or identifier as written */
+    const char *mapper; /* the name in the modifier, NULL: none */
+    struct omp_iterator *iterators;
+    unsigned niterators;
     struct omp_clause *next;
 };
 
@@ -368,6 +391,8 @@ struct omp_map { /* one mapping action, in the order in which it is done */
     /* another map of the construct may have the same base: what is not mapped of those that do is
      * mapped as one block */
     bool in_block;
+    const struct omp_mapper *mapper; /* NULL: none */
+    const struct omp_clause *over;   /* it is done for all values of its iterators; NULL: once */
 };
 /* atomic: text extents of the parts; see section 15.8.4 of OpenMP 5.2 */
 /* What x gets, as in C.  In compare forms MIN, MAX, and EQUAL: `desired` where x equals expr. */

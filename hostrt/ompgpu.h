@@ -49,6 +49,12 @@ struct ompgpu_map {
     const char *name; /* the list item as the user wrote it */
 };
 
+/* Entries whose number is known only when the construct is reached. */
+struct ompgpu_map_list {
+    struct ompgpu_map *at;
+    unsigned n, room;
+};
+
 /* ------------------------------------------------------------------ kernel parameters */
 enum { OMPGPU_PARAM_LITERAL = -1 };
 struct ompgpu_param {
@@ -128,6 +134,9 @@ struct ompgpu_unit {
 /* ------------------------------------------------------------------ calls from generated code */
 void __ompgpu_register(struct ompgpu_unit *);
 void __ompgpu_unregister(struct ompgpu_unit *);
+/* Adds a copy of the entry, whose number is the result; all of them are freed at once. */
+int __ompgpu_map_add(struct ompgpu_map_list *, const struct ompgpu_map *);
+void __ompgpu_map_free(struct ompgpu_map_list *);
 /* 0: done on the device.  1: the caller runs the host version (data is untouched).  Fatal errors do
  * not return. */
 int __ompgpu_target(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,

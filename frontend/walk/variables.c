@@ -25,10 +25,14 @@ static void var_remember(struct fe *fe, unsigned decl, struct omp_var *v)
     *var_slot(fe, decl) = (struct fe_var_slot){ decl, v };
 }
 
+struct omp_var *fe_var_at(struct fe *fe, unsigned decl)
+{
+    return fe->var_table_size ? var_slot(fe, decl)->var : NULL;
+}
+
 struct omp_var *fe_var_of(struct fe *fe, CXCursor decl)
 {
-    return fe->var_table_size ? var_slot(fe, fe_location(fe, clang_getCanonicalCursor(decl)))->var
-                              : NULL;
+    return fe_var_at(fe, fe_location(fe, clang_getCanonicalCursor(decl)));
 }
 
 static struct omp_var *new_var(struct fe *fe, CXCursor c, enum omp_storage storage)

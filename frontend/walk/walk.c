@@ -94,6 +94,15 @@ static void note_reduction_type(struct fe *fe, const struct fe_probe *probe, CXC
     clang_disposeString(name);
 }
 
+/* A parameter of a probe: a mapper's variable or iterator is the user's. */
+static void note_parameter(struct fe *fe, const struct fe_probe *probe, CXCursor c)
+{
+    if (probe->pragma->c->directive != OMPDIR_DECLARE_MAPPER)
+        note_reduction_type(fe, probe, c);
+    else if (fe_text_offset(fe, walk_seen_begin(c)) < probe->pragma->extent.end)
+        walk_on_var(fe, c);
+}
+
 /* Uses in the operands of a probe, and the operands themselves. */
 static enum CXChildVisitResult visit_operand(CXCursor c, CXCursor parent, CXClientData data)
 {
@@ -105,7 +114,8 @@ static enum CXChildVisitResult visit_operand(CXCursor c, CXCursor parent, CXClie
     case CXCursor_DeclRefExpr: walk_on_reference(v->fe, c); break;
     case CXCursor_TypeRef: walk_on_type_ref(v->fe, c); break;
     case CXCursor_ParenExpr: fe_found_operand(v->fe, v->probe, walk_seen_begin(c), c); break;
-    case CXCursor_ParmDecl: note_reduction_type(v->fe, v->probe, c); break;
+    case CXCursor_ParmDecl: note_parameter(v->fe, v->probe, c); break;
+    case CXCursor_VarDecl: walk_on_var(v->fe, c); break;
     default: break;
     }
     return CXChildVisit_Recurse;

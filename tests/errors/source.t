@@ -300,16 +300,6 @@ int a[10]; int main(void) {
 a[0]++;
 } }
 C
-bad "declare mapper" t.c:2:13 "'declare mapper'" <<'C'
-struct s { int n, *p; };
-#pragma omp declare mapper(struct s v) map(v, v.p[0:v.n])
-void f(struct s *a);
-void f(struct s *a)
-{
-    #pragma omp target map(tofrom: a[0:1])
-    a->p[0] = 1;
-}
-C
 printf 'int x;\n' >ok.c
 check "warnings do not fail" sh -c "'$CC' $ARCH -Wall -c ok.c"
 cat >warn.c <<'C'

@@ -454,6 +454,27 @@ static void write_variables_of_blocks(struct cg *cg, bool after)
     }
 }
 
+/* ------------------------------------------------------------------ maps */
+static void declare_list(struct cg *cg, const struct omp_construct *c)
+{
+    if (cg_collects_maps(c))
+        cg_line(cg, "struct __ompgpu_map_list @list = { 0, 0, 0 };");
+}
+
+static void free_list(struct cg *cg, const struct omp_construct *c)
+{
+    if (cg_collects_maps(c))
+        cg_line(cg, "__ompgpu_map_free(&@list);");
+}
+
+/* As two arguments. */
+static const char *entries_of(struct cg *cg, const struct omp_construct *c, unsigned n)
+{
+    if (cg_collects_maps(c))
+        return cg_strf(cg, "@list.at, @list.n");
+    return n ? cg_strf(cg, "@maps, %u", n) : "0, 0";
+}
+
 static void write_target(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
@@ -469,17 +490,20 @@ static void write_target(struct cg *cg, const struct omp_construct *c)
     declare_region(cg, c, &p);
     const char **env = cg_push_env(cg, false);
     bind_variables_of_blocks(cg, c);
+    declare_list(cg, c);
     unsigned nmaps = cg_maps(cg, c, &p);
     cg_pop_env(cg, env);
     declare_launch(cg, c, &p);
-    const char *call = cg_strf(cg, "__ompgpu_target(&@region, %s, %u, %s, %u, &@launch)",
-                               nmaps ? cg_strf(cg, "@maps") : "0", nmaps,
-                               p.nparams ? cg_strf(cg, "@params") : "0", p.nparams);
-    if (condition) {
-        cg_line(cg, "@on_host = %s;", call);
-        cg_close(cg);
+    const char *call =
+        cg_strf(cg, "__ompgpu_target(&@region, %s, %s, %u, &@launch)", entries_of(cg, c, nmaps),
+                p.nparams ? cg_strf(cg, "@params") : "0", p.nparams);
+    if (condition || cg_collects_maps(c)) {
+        cg_line(cg, "%s@on_host = %s;", condition ? "" : "const _Bool ", call);
+        free_list(cg, c);
         call = cg_strf(cg, "@on_host");
     }
+    if (condition)
+        cg_close(cg);
     cg_line(cg, "if (%s)", call);
     host_version(cg, c);
     cg_close_to(cg, open);
@@ -515,11 +539,11 @@ static void write_data_call(struct cg *cg, const struct omp_construct *c, enum o
 {
     open_data(cg, c, leaf);
     cg_open(cg, "if (@if)");
+    declare_list(cg, c);
     unsigned nmaps = cg_maps(cg, c, NULL);
     if (nmaps)
-        cg_line(cg, "%s(&@place, @device, @maps, %u);", function, nmaps);
-    if (leaf == OMPL_UPDATE)
-        cg_update_parts(cg, c);
+        cg_line(cg, "%s(&@place, @device, %s);", function, entries_of(cg, c, nmaps));
+    free_list(cg, c);
     cg_close(cg);
     cg_close(cg);
 }
@@ -537,6 +561,11 @@ static void write_update(struct cg *cg, const struct omp_construct *c)
     write_data_call(cg, c, OMPL_UPDATE, "__ompgpu_data_update");
 }
 
+static const char *kept_entries(struct cg *cg, const struct omp_construct *c, unsigned n)
+{
+    return cg_collects_maps(c) ? entries_of(cg, c, n) : cg_strf(cg, "@kept, %u", n);
+}
+
 /* The same entries at the end as at the beginning, whatever the body does to pointers and sections.
  */
 static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
@@ -544,11 +573,16 @@ static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
     open_data(cg, c, OMPL_TARGET_DATA);
     if (!c->nmaps)
         return 0;
-    cg_line(cg, "struct __ompgpu_map @kept[%u];", c->nmaps);
+    bool collected = cg_collects_maps(c);
+    if (collected)
+        declare_list(cg, c);
+    else
+        cg_line(cg, "struct __ompgpu_map @kept[%u];", c->nmaps);
     cg_open(cg, "if (@if)");
     unsigned nmaps = cg_maps(cg, c, NULL);
-    cg_line(cg, "__builtin_memcpy(@kept, @maps, sizeof @maps);");
-    cg_line(cg, "__ompgpu_data_begin(&@place, @device, @kept, %u);", nmaps);
+    if (!collected)
+        cg_line(cg, "__builtin_memcpy(@kept, @maps, sizeof @maps);");
+    cg_line(cg, "__ompgpu_data_begin(&@place, @device, %s);", kept_entries(cg, c, nmaps));
     cg_close(cg);
     return nmaps;
 }
@@ -610,7 +644,8 @@ static void write_target_data(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
     if (nmaps) {
         cg_open(cg, "if (@if)");
-        cg_line(cg, "__ompgpu_data_end(&@place, @device, @kept, %u);", nmaps);
+        cg_line(cg, "__ompgpu_data_end(&@place, @device, %s);", kept_entries(cg, c, nmaps));
+        free_list(cg, c);
         cg_close(cg);
     }
     cg_close(cg);

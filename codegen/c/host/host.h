@@ -12,9 +12,10 @@
 #include "codegen/c/plan.h"
 #include "codegen/c/text/text.h"
 
-/* Writes the arrays @maps and, where there is a plan, @params of a construct (host/map.c).  Returns
- * the number of map entries; without any there is no @maps. */
+/* Is the number of map entries known only when the construct is reached?  Then they are in @list,
+ * which the caller declares before cg_maps and frees (host/map.c). */
+bool cg_collects_maps(const struct omp_construct *);
+/* Writes the array @maps, or adds to @list, and, where there is a plan, writes the array @params of
+ * a construct (host/map.c).  Returns the number of map entries; without any there is no @maps. */
 unsigned cg_maps(struct cg *, const struct omp_construct *, const struct cg_plan *);
-/* target update of sections with gaps: writes a call for each part without (host/map.c). */
-void cg_update_parts(struct cg *, const struct omp_construct *);
 #endif

@@ -1,5 +1,11 @@
 /* map.c - map entries and kernel parameters of a construct, as initialisers of struct ompgpu_map
- * and struct ompgpu_param. */
+ * and struct ompgpu_param.
+ *
+ * How many entries there are is mostly known, and they are an array.  With mappers, iterators, or
+ * sections with gaps in target update, they are collected in a list when the construct is reached:
+ * loops over iterators, over the objects that a mapper is for, and over the parts of a section add
+ * one entry a turn.  The maps of a mapper are written where it is used, with its variable spelled
+ * as the object: no other variable may stand in them. */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/host/host.h"
@@ -23,21 +29,44 @@ static bool has_gaps(const struct omp_item *item)
 
 /* ------------------------------------------------------------------ entries */
 struct entries {
+    const struct omp_construct *c;
     unsigned n;
-    bool varying; /* their initialiser must not be constant */
+    bool varying;   /* their initialiser must not be constant */
+    bool collected; /* when the program runs */
+    unsigned depth; /* loops that the next entry is in */
+    unsigned loops; /* so far: their variables have numbers */
+};
+struct piece { /* of storage, as expressions */
+    const char *base, *begin, *size, *attach, *name;
+    unsigned line;
 };
 
-static void write_entry(struct cg *cg, struct entries *e, const char *base, const char *begin,
-                        const char *size, const char *attach, unsigned flags, unsigned line,
-                        const char *name)
+bool cg_collects_maps(const struct omp_construct *c)
 {
+    for (unsigned i = 0; i < c->nmaps; i++)
+        if (c->maps[i].mapper || c->maps[i].over ||
+            ((c->leaves & OMPL_UPDATE) && c->maps[i].item && has_gaps(c->maps[i].item)))
+            return true;
+    return false;
+}
+
+/* One that is not in a loop can be called by its number. */
+static void write_entry(struct cg *cg, struct entries *e, const struct piece *p, unsigned flags)
+{
+    if (e->collected) {
+        cg_line(cg,
+                "%s__ompgpu_map_add(&@list, &(const struct __ompgpu_map){ %s, %s, %s, %s, %u, %u, "
+                "%s });",
+                e->depth ? "" : cg_strf(cg, "const int @entry%u = ", e->n), p->base, p->begin,
+                p->size, p->attach, flags, p->line, cg_quoted(cg, p->name));
+        return;
+    }
     if (!e->n && e->varying)
         cg_line(cg, "unsigned @zero = 0;");
     if (!e->n)
         cg_open(cg, "const struct __ompgpu_map @maps[] =");
-    cg_line(cg, "{ %s, %s, %s, %s, %u%s, %u, %s },", base, begin, size, attach, flags,
-            cg_strf(cg, e->varying ? " + @zero" : ""), line, cg_quoted(cg, name));
-    e->n++;
+    cg_line(cg, "{ %s, %s, %s, %s, %u%s, %u, %s },", p->base, p->begin, p->size, p->attach, flags,
+            cg_strf(cg, e->varying ? " + @zero" : ""), p->line, cg_quoted(cg, p->name));
 }
 
 static bool is_static(const struct omp_var *v)
@@ -127,11 +156,11 @@ static bool is_result(const struct omp_construct *target, const struct omp_map *
     return false;
 }
 
-static unsigned flags_of(const struct omp_construct *c, const struct omp_map *m)
+static unsigned flags_of(const struct omp_construct *c, const struct omp_map *m, unsigned type)
 {
-    return (m->type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
-           (m->attach ? OMPGPU_MAP_ATTACH : 0) | (m->in_block ? OMPGPU_MAP_BLOCK : 0) |
-           (is_result(c, m) ? OMPGPU_MAP_RESULT : 0);
+    return (type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
+           (m->attach && !(c->leaves & OMPL_UPDATE) ? OMPGPU_MAP_ATTACH : 0) |
+           (m->in_block ? OMPGPU_MAP_BLOCK : 0) | (is_result(c, m) ? OMPGPU_MAP_RESULT : 0);
 }
 
 /* The bytes of a struct that a region surely uses, as map entries have them. */
@@ -146,15 +175,17 @@ static const char *used_bytes(struct cg *cg, const struct omp_construct *c, cons
     return "0";
 }
 
-static void write_map_entry(struct cg *cg, struct entries *e, const struct omp_construct *c,
-                            const struct omp_map *m)
+/* All that the map is about, a section with gaps from its first to its last byte. */
+static struct piece piece_of(struct cg *cg, const struct omp_construct *c, const struct omp_map *m)
 {
-    unsigned flags = flags_of(c, m);
     if (!m->item) {
         const char *v = cg_spell(cg, m->var), *at = cg_strf(cg, "&(%s)", v);
-        write_entry(cg, e, at, at, cg_strf(cg, "sizeof(%s)", v),
-                    m->implicit ? used_bytes(cg, c, m->var) : "0", flags, 0, m->var->name);
-        return;
+        return (struct piece){ at,
+                               at,
+                               cg_strf(cg, "sizeof(%s)", v),
+                               m->implicit ? used_bytes(cg, c, m->var) : "0",
+                               m->var->name,
+                               0 };
     }
     const struct omp_item *item = m->item;
     const char *text = cg_expr(cg, item->text), *name = cg_raw(cg, item->text);
@@ -163,20 +194,44 @@ static void write_map_entry(struct cg *cg, struct entries *e, const struct omp_c
         s = cg_span_of(cg, item);
     if (item->nsections && item->text.end == item->base.end) /* what a pointer leads to */
         name = cg_strf(cg, "*%s", name);
-    write_entry(cg, e, base_address(cg, item), s.begin, s.size,
-                m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, item->base_pointer)) : "0", flags,
-                item->place.line, name);
+    return (struct piece){ base_address(cg, item),
+                           s.begin,
+                           s.size,
+                           m->attach ? cg_strf(cg, "&(%s)", cg_expr(cg, item->base_pointer)) : "0",
+                           name,
+                           item->place.line };
 }
 
-/* target update of a section with gaps: one call for each part without.  Where the inner lengths
- * turn out to be those of the dimensions, one call does it all. */
-static void update_parts(struct cg *cg, const struct omp_construct *c, const struct omp_map *m)
+/* ------------------------------------------------------------------ loops over entries */
+/* For all values of the iterators, whose names the text inside uses. */
+static void open_iterators(struct cg *cg, struct entries *e, const struct omp_clause *k)
 {
-    const struct omp_item *item = m->item;
-    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
-               *whole = "1";
+    for (unsigned i = 0; i < k->niterators; i++) {
+        const struct omp_iterator *it = &k->iterators[i];
+        const char *type = cg_empty(it->type) ? "int" : cg_raw(cg, it->type),
+                   *step = cg_empty(it->step.extent) ? "1" : cg_expr(cg, it->step.extent),
+                   *as_number = it->var->type->kind == OMPT_POINTER ? "" : "(long)";
+        unsigned n = e->loops++;
+        cg_open_scope(cg);
+        cg_line(cg, "__typeof__(%s) @first%u = %s;", type, n, cg_expr(cg, it->first.extent));
+        cg_line(cg, "__typeof__(%s) @end%u = %s;", type, n, cg_expr(cg, it->end.extent));
+        cg_line(cg, "const long @step%u = %s;", n, step);
+        cg_line(cg,
+                "const long @turns%u = (%s@end%u - %s@first%u + @step%u - (@step%u > 0 ? 1 : -1)) "
+                "/ @step%u;",
+                n, as_number, n, as_number, n, n, n, n);
+        cg_open(cg, "for (long @turn%u = 0; @turn%u < @turns%u; @turn%u++)", n, n, n, n);
+        cg_line(cg, "__typeof__(%s) %s = @first%u + @turn%u * @step%u;", type, it->var->name, n, n,
+                n);
+    }
+}
+
+/* target update of a section with gaps: for each part without.  Where the inner lengths turn out to
+ * be those of the dimensions, there is one. */
+static struct piece open_parts(struct cg *cg, const struct omp_item *item)
+{
+    const char *at = cg_section_base(cg, item), *begin = at, *sum = "", *whole = "1";
     unsigned last = item->nsections - 1;
-    unsigned open = cg->out->open;
     cg_open_scope(cg);
     for (unsigned i = 0; i <= last; i++) {
         const struct omp_section *s = &item->sections[i];
@@ -202,39 +257,106 @@ static void update_parts(struct cg *cg, const struct omp_construct *c, const str
     for (unsigned i = 0; i <= last; i++)
         cg_open(cg, "for (unsigned long @i%u = 0; @i%u < (@whole%s ? 1 : @n%u); @i%u++)", i, i,
                 cg_strf(cg, i == last ? " || @row" : ""), i, i);
-    cg_line(cg, "const struct __ompgpu_map @part = { %s, &%s, %s * sizeof(%s), 0, %u, %u, %s };",
-            base_address(cg, item), begin,
-            cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1)", sum, last), at, flags_of(c, m),
-            item->place.line, cg_quoted(cg, cg_raw(cg, item->text)));
-    cg_line(cg, "__ompgpu_data_update(&@place, @device, &@part, 1);");
-    cg_close_to(cg, open);
+    return (
+        struct piece){ base_address(cg, item),
+                       cg_strf(cg, "&%s", begin),
+                       cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1) * sizeof(%s)", sum, last, at),
+                       "0",
+                       cg_raw(cg, item->text),
+                       item->place.line };
 }
 
-void cg_update_parts(struct cg *cg, const struct omp_construct *c)
+/* ------------------------------------------------------------------ mappers */
+/* Map types decay: table 5.3 of OpenMP 5.2.  For target update the type is the motion. */
+static unsigned decayed_type(unsigned outer, unsigned inner)
 {
-    for (unsigned i = 0; i < c->nmaps; i++)
-        if (c->maps[i].item && has_gaps(c->maps[i].item))
-            update_parts(cg, c, &c->maps[i]);
+    const unsigned copies = OMPM_TOFROM, removals = OMPM_DELETE | OMPM_RELEASE;
+    unsigned modifiers = (outer | inner) & ~(copies | removals);
+    return modifiers | (outer & removals) | (outer & removals ? 0 : outer & inner & copies);
 }
 
-/* Maps that no clause names: pointers that are looked up, copies of firstprivate aggregates.
- * `at[i]`: map of parameter i. */
-static void write_extra_entries(struct cg *cg, const struct omp_construct *c,
-                                const struct cg_plan *p, struct entries *e, int *at)
+struct mapped { /* what a mapper is for */
+    unsigned type;
+    bool implicit;
+};
+static void write_map(struct cg *, struct entries *, const struct omp_map *, const struct mapped *);
+
+/* The storage of the objects, of which a part may be mapped already, and what the mapper says of
+ * each.  New storage is filled at once: a member that the mapper does not name may have any value,
+ * so it has the host's. */
+static void write_objects(struct cg *cg, struct entries *e, const struct omp_map *m,
+                          const struct piece *p, const struct mapped *how)
+{
+    const struct omp_mapper *mapper = m->mapper;
+    unsigned n = e->loops++;
+    if (!(e->c->leaves & OMPL_UPDATE))
+        write_entry(cg, e, p,
+                    flags_of(e->c, m, how->type & ~(unsigned)(OMPM_FROM | OMPM_ALWAYS)) |
+                        OMPGPU_MAP_IMPLICIT);
+    e->depth++;
+    cg_open_scope(cg);
+    cg_line(cg, "%s *const @object%u = (void *)(%s);", cg_raw(cg, mapper->type), n, p->begin);
+    cg_open(cg,
+            "for (unsigned long @at%u = 0, @end%u = (%s) / sizeof *@object%u; @at%u < @end%u; "
+            "@at%u++)",
+            n, n, p->size, n, n, n, n);
+    const char *outer = cg_bind(cg, mapper->var, cg_strf(cg, "(@object%u[@at%u])", n, n));
+    for (unsigned i = 0; i < mapper->construct->nmaps; i++)
+        write_map(cg, e, &mapper->construct->maps[i], how);
+    cg_bind(cg, mapper->var, outer);
+    cg_close(cg);
+    cg_close(cg);
+    e->depth--;
+}
+
+/* outer: it is one of a mapper, for that. */
+static void write_map(struct cg *cg, struct entries *e, const struct omp_map *m,
+                      const struct mapped *outer)
+{
+    struct mapped how = { outer ? decayed_type(outer->type, m->type) : m->type,
+                          m->implicit || (outer && outer->implicit) };
+    bool update = e->c->leaves & OMPL_UPDATE, parts = update && m->item && has_gaps(m->item);
+    unsigned open = cg->out->open, depth = e->depth;
+    if (update && !(how.type & OMPM_TOFROM))
+        return;
+    if (m->over)
+        open_iterators(cg, e, m->over);
+    struct piece p = parts ? open_parts(cg, m->item) : piece_of(cg, e->c, m);
+    e->depth += m->over || parts;
+    if (m->mapper)
+        write_objects(cg, e, m, &p, &how);
+    else
+        write_entry(cg, e, &p,
+                    flags_of(e->c, m, how.type) | (how.implicit ? OMPGPU_MAP_IMPLICIT : 0));
+    if (m->over || parts)
+        cg_close_to(cg, open);
+    e->depth = depth;
+    e->n += !depth;
+}
+
+/* Maps that no clause names: what is looked up, copies of firstprivate aggregates.
+ * `at[i]`: entry of parameter i. */
+static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct entries *e, int *at)
 {
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
+        enum cg_pass pass = p->params[i].pass;
         const char *s = cg_spell(cg, v), *address = cg_strf(cg, "&(%s)", s);
+        struct piece value = { s, s, "0", used_bytes(cg, e->c, v), v->name, 0 },
+                     place = { address, address, "0", "0", v->name, 0 },
+                     whole = { address, address, cg_strf(cg, "sizeof(%s)", s), "0", v->name, 0 };
         at[i] = p->params[i].map;
-        if (p->params[i].pass == CG_PASS_LOOKUP) {
-            at[i] = (int)e->n;
-            write_entry(cg, e, s, s, "0", used_bytes(cg, c, v),
-                        OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT, 0, v->name);
-        } else if (p->params[i].pass == CG_PASS_COPY) {
-            at[i] = (int)e->n;
-            write_entry(cg, e, address, address, cg_strf(cg, "sizeof(%s)", s), "0",
-                        OMPGPU_MAP_PRIVATE_COPY, 0, v->name);
-        }
+        bool lost = pass == CG_PASS_ADDRESS && at[i] < 0 && e->collected;
+        if (pass != CG_PASS_LOOKUP && pass != CG_PASS_COPY && !lost)
+            continue;
+        at[i] = (int)e->n;
+        write_entry(cg, e,
+                    pass == CG_PASS_COPY ? &whole
+                    : lost               ? &place
+                                         : &value,
+                    pass == CG_PASS_COPY ? OMPGPU_MAP_PRIVATE_COPY
+                                         : OMPGPU_MAP_LOOKUP | OMPGPU_MAP_IMPLICIT);
+        e->n++;
     }
 }
 
@@ -269,8 +391,10 @@ static void declare_values(struct cg *cg, const struct cg_plan *p)
     }
 }
 
-static void write_parameters(struct cg *cg, const struct cg_plan *p, const int *at)
+static void write_parameters(struct cg *cg, const struct cg_plan *p, const struct entries *e,
+                             const int *at)
 {
+    const char *entry = cg_strf(cg, e->collected ? "@entry" : "");
     if (!p->nparams)
         return;
     cg_open(cg, "const struct __ompgpu_param @params[] =");
@@ -279,7 +403,7 @@ static void write_parameters(struct cg *cg, const struct cg_plan *p, const int *
         if (pass == CG_PASS_BOUND || pass == CG_PASS_VALUE || pass == CG_PASS_HOST_ADDRESS)
             cg_line(cg, "{ &@v%u, sizeof @v%u, -1 },", i, i);
         else
-            cg_line(cg, "{ 0, sizeof(void *), %d },", at[i]);
+            cg_line(cg, "{ 0, sizeof(void *), %s%d },", entry, at[i]);
         if (at[i] < 0 && (pass == CG_PASS_ADDRESS || pass == CG_PASS_POINTER))
             cg_fault(cg, cg->place, "'%s' is captured but not mapped", p->params[i].var->name);
     }
@@ -288,21 +412,22 @@ static void write_parameters(struct cg *cg, const struct cg_plan *p, const int *
 
 unsigned cg_maps(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
 {
-    struct entries e = { .varying = meets_copy_of_static(c) };
+    struct entries e = { .c = c,
+                         .varying = meets_copy_of_static(c),
+                         .collected = cg_collects_maps(c) };
     int *at = calloc(p ? p->nparams + 1 : 1, sizeof *at);
     if (!at)
         abort();
     if (p)
         declare_values(cg, p);
     for (unsigned i = 0; i < c->nmaps; i++)
-        if (!(c->leaves & OMPL_UPDATE) || !c->maps[i].item || !has_gaps(c->maps[i].item))
-            write_map_entry(cg, &e, c, &c->maps[i]);
+        write_map(cg, &e, &c->maps[i], NULL);
     if (p)
-        write_extra_entries(cg, c, p, &e, at);
-    if (e.n)
+        write_extra_entries(cg, p, &e, at);
+    if (e.n && !e.collected)
         cg_close_with(cg, ";");
     if (p)
-        write_parameters(cg, p, at);
+        write_parameters(cg, p, &e, at);
     free(at);
     return e.n;
 }

@@ -15,12 +15,19 @@ const char *cg_section_length(struct cg *cg, const struct omp_section *s, const 
     return cg_strf(cg, "(sizeof(%s) / sizeof((%s)[0]) - (%s))", at, at, cg_lower_bound(cg, s));
 }
 
+const char *cg_section_base(struct cg *cg, const struct omp_item *item)
+{
+    const char *base = cg_expr(cg, item->base);
+    if (cg_empty(item->shape))
+        return cg_strf(cg, "(%s)", base);
+    return cg_strf(cg, "((__typeof__((%s)[0]) (*)%s)(%s))", base, cg_expr(cg, item->shape), base);
+}
+
 /* begin = &B[l0][l1]…; bytes up to the end of the last element: (n0-1)*sizeof B[0] + (n1-1)*sizeof
  * B[0][0] + … + sizeof B[0]…[0] */
 struct cg_span cg_span_of(struct cg *cg, const struct omp_item *item)
 {
-    const char *at = cg_strf(cg, "(%s)", cg_expr(cg, item->base)), *begin = at, *sum = "",
-               *any = "", *lengths = "";
+    const char *at = cg_section_base(cg, item), *begin = at, *sum = "", *any = "", *lengths = "";
     for (unsigned i = 0; i < item->nsections; i++) {
         const struct omp_section *s = &item->sections[i];
         const char *n = cg_section_length(cg, s, at);

@@ -202,6 +202,8 @@ const char *cg_assign(struct cg *, const struct omp_type *, const char *to, cons
 const char *cg_lower_bound(struct cg *, const struct omp_section *);
 /* The elements of a section whose dimension is that of the lvalue `at`. */
 const char *cg_section_length(struct cg *, const struct omp_section *, const char *at);
+/* What the sections of an item are of, an expression. */
+const char *cg_section_base(struct cg *, const struct omp_item *);
 /* First address and bytes of an array section, as expressions. */
 struct cg_span {
     const char *begin, *size;
