@@ -23,7 +23,8 @@
  *   mode.c      SPMD or generic, which regions need workers
  *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
  *               reductions
- *   rejected.c  valid code that clang rejects, in a form that it takes
+ *   rejected.c  valid code that clang rejects, in a form that it takes; carriers.c: typedefs with
+ *               run-time bounds; edits.c: the text with such changes, which is read again
  *   types.c     C types, names for local and unnamed types */
 #ifndef OMPGPU_FE_H
 #define OMPGPU_FE_H
@@ -151,6 +152,7 @@ struct fe_localtype {              /* a type, typedef or enum constant declared 
     unsigned name_at, name_length; /* 0 length: unnamed */
     const char *old_name, *new_name, *keyword; /* keyword "" for typedefs and constants */
     bool is_typedef, is_constant, variably_modified, definition, hoisted;
+    bool carried;   /* a variable leads to it in the device text: carriers.c */
     unsigned group; /* typedef: begin of the whole declaration */
     struct omp_function *function;
     CXCursor cursor;
@@ -164,6 +166,11 @@ struct fe_mark {
     const char *what;
 }; /* long double, asm, indirect calls … */
 typedef VEC(unsigned) fe_offsets;
+struct fe_edit { /* `length` characters at `offset` become `text` */
+    unsigned offset, length, number;
+    const char *text;
+};
+typedef VEC(struct fe_edit) fe_edits;
 
 struct fe {
     struct omp_unit *u;
@@ -171,6 +178,8 @@ struct fe {
     CXTranslationUnit tu;
     int errors;
     bool common; /* -fcommon: several files may define a variable */
+    /* what the names of the carriers in this text begin with; NULL: it is the user's */
+    const char *carriers;
     VEC(struct fe_line) lines;
     VEC(struct fe_pragma) pragmas;
     VEC(struct omp_extent) packs;  /* `#pragma pack` lines */
@@ -357,6 +366,8 @@ const struct fe_operand *fe_operand_at(const struct fe *, unsigned begin);
 struct omp_type *fe_type(struct fe *, CXType);
 void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
+/* a construct for the device that has the one offset in its body, and not the other */
+bool fe_enters_construct(const struct fe *, unsigned from, unsigned to);
 /* arguments.c, clause.c */
 void fe_parse_clauses(struct fe *);
 /* a member of an unnamed struct or union inside is one of the object itself */
@@ -373,6 +384,12 @@ int64_t fe_section_count(const struct omp_section *); /* its elements, -1: not k
 const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them, or NULL */
 /* rejected.c */
 void fe_find_rejected(struct fe *);
+/* edits.c */
+void fe_add_edit(struct fe *, fe_edits *, unsigned offset, unsigned length, const char *text);
+char *fe_edited_text(struct fe *, fe_edits *); /* the caller frees it */
+/* carriers.c */
+void fe_add_carriers(struct fe *, fe_edits *);
+void fe_use_carriers(struct fe *);
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);

@@ -109,7 +109,7 @@ static void choose_prefix(struct fe *fe)
 }
 
 struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
-                          const char *const *args)
+                          const char *const *args, const char *carriers)
 {
     struct arena *a = arena_new();
     struct fe *fe = arena_alloc(a, sizeof *fe);
@@ -117,6 +117,7 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->a = a;
     fe->u = arena_alloc(a, sizeof *fe->u);
     *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
+    fe->carriers = carriers;
     choose_prefix(fe);
     for (int i = 0; i < nargs; i++) {
         if (!strcmp(args[i], "-fcommon") || !strcmp(args[i], "-fno-common"))

@@ -265,8 +265,9 @@ int fe_check(const struct omp_unit *u)
             fault(&k, fe_place(u, u->refs[i].offset), "uses overlap or are not sorted");
     for (unsigned i = 0; i < u->nrefs; i++) {
         const struct omp_ref *r = &u->refs[i];
-        if (!r->var || strlen(r->var->name) != r->length ||
-            memcmp(u->text + r->offset, r->var->name, r->length))
+        bool named = r->var && strlen(r->var->name) == r->length &&
+                     !memcmp(u->text + r->offset, r->var->name, r->length);
+        if (!named && !(r->var && r->var->carries))
             fault(&k, fe_place(u, r->offset), "a use does not stand where its name is");
     }
     for (unsigned i = 1; i < u->nrenames; i++)

@@ -19,50 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct edit { /* `length` characters at `offset` become `text` */
-    unsigned offset, length, number;
-    const char *text;
-};
-typedef VEC(struct edit) edit_list;
 struct walk {
     struct fe *fe;
-    edit_list *edits;
+    fe_edits *edits;
     CXCursor parent; /* the last one that is more than an implicit conversion */
     unsigned names;
 };
-
-static void add_edit(struct fe *fe, edit_list *l, unsigned offset, unsigned length,
-                     const char *text)
-{
-    *VEC_PUSH(fe->a, l) = (struct edit){ offset, length, l->n, text };
-}
-
-static int by_offset(const void *a, const void *b)
-{
-    const struct edit *x = a, *y = b;
-    if (x->offset != y->offset)
-        return x->offset > y->offset ? 1 : -1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static char *edited_text(struct fe *fe, edit_list *l)
-{
-    const char *text = fe->u->text;
-    char *out = NULL;
-    size_t n = 0;
-    unsigned at = 0;
-    FILE *f = open_memstream(&out, &n);
-    qsort(l->at, l->n, sizeof *l->at, by_offset);
-    for (unsigned i = 0; f && i < l->n; at = l->at[i].offset + l->at[i].length, i++) {
-        fwrite(text + at, 1, l->at[i].offset - at, f);
-        fputs(l->at[i].text, f);
-    }
-    if (!f)
-        return NULL;
-    fwrite(text + at, 1, fe->u->length - at, f);
-    fclose(f);
-    return out;
-}
 
 /* ------------------------------------------------------------------ members of what has no name */
 static CXCursor child_of(struct fe *fe, CXCursor c)
@@ -159,13 +121,13 @@ static void name_root(struct walk *w, CXCursor c)
     if (r.begin != e.begin || (by_value && array))
         return;
     const char *name = arena_printf(fe->a, "%sr%u", fe->u->prefix, ++w->names);
-    add_edit(fe, w->edits, r.begin, 0,
-             arena_printf(fe->a, "%s({ __auto_type %s = %s(", by_value ? "" : "(*", name,
-                          address ? "&" : ""));
-    add_edit(fe, w->edits, r.end, 0,
-             arena_printf(fe->a, "); %s%s%s%s", by_value ? "" : "&", address ? "(*" : "", name,
-                          address ? ")" : ""));
-    add_edit(fe, w->edits, e.end, 0, by_value ? "; })" : "; }))");
+    fe_add_edit(fe, w->edits, r.begin, 0,
+                arena_printf(fe->a, "%s({ __auto_type %s = %s(", by_value ? "" : "(*", name,
+                             address ? "&" : ""));
+    fe_add_edit(fe, w->edits, r.end, 0,
+                arena_printf(fe->a, "); %s%s%s%s", by_value ? "" : "&", address ? "(*" : "", name,
+                             address ? ")" : ""));
+    fe_add_edit(fe, w->edits, e.end, 0, by_value ? "; })" : "; }))");
 }
 
 /* The innermost construct around it. */
@@ -198,7 +160,7 @@ static enum CXChildVisitResult visit(CXCursor c, CXCursor parent, CXClientData d
     return CXChildVisit_Continue;
 }
 
-static void name_roots(struct fe *fe, edit_list *l)
+static void name_roots(struct fe *fe, fe_edits *l)
 {
     struct walk w = { fe, l, clang_getNullCursor(), 0 };
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
@@ -224,7 +186,7 @@ static const char *clauses_of(struct fe *fe, const struct omp_construct *c, bool
     return list;
 }
 
-static void separate_loops(struct fe *fe, edit_list *l)
+static void separate_loops(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
@@ -236,11 +198,12 @@ static void separate_loops(struct fe *fe, edit_list *l)
                 reduced = arena_printf(fe->a, "%s map(tofrom: %s)", reduced,
                                        fe_text(fe, k->items[n].text));
         struct omp_place after = fe_place(fe->u, c->pragma.end);
-        add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
-                 arena_printf(fe->a, "#pragma omp target%s%s\n# %u\n#pragma omp loop%s%s\n# %u\n",
-                              clauses_of(fe, c, false), reduced, c->place.line,
-                              fe_clause(c, OMPC_BIND) ? "" : " bind(thread)",
-                              clauses_of(fe, c, true), after.line));
+        fe_add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
+                    arena_printf(fe->a,
+                                 "#pragma omp target%s%s\n# %u\n#pragma omp loop%s%s\n# %u\n",
+                                 clauses_of(fe, c, false), reduced, c->place.line,
+                                 fe_clause(c, OMPC_BIND) ? "" : " bind(thread)",
+                                 clauses_of(fe, c, true), after.line));
     }
 }
 
@@ -267,23 +230,24 @@ static const char *newlines_of(struct fe *fe, struct omp_extent e)
     return lines;
 }
 
-static void drop_updates(struct fe *fe, edit_list *l)
+static void drop_updates(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
         if (is_beyond_clang(c))
-            add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
-                     newlines_of(fe, c->pragma));
+            fe_add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
+                        newlines_of(fe, c->pragma));
     }
 }
 
-static void replace_negative_devices(struct fe *fe, edit_list *l)
+static void replace_negative_devices(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
         const struct omp_clause *k = fe_clause(c, OMPC_DEVICE);
         if (k && k->expr.is_constant && k->expr.value < 0 && !is_beyond_clang(c))
-            add_edit(fe, l, k->expr.extent.begin, k->expr.extent.end - k->expr.extent.begin, "0");
+            fe_add_edit(fe, l, k->expr.extent.begin, k->expr.extent.end - k->expr.extent.begin,
+                        "0");
     }
 }
 
@@ -307,28 +271,31 @@ static const char *around(struct fe *fe, struct omp_extent e, bool begin)
                  : NULL;
 }
 
-static void leave_declare_target(struct fe *fe, edit_list *l)
+static void leave_declare_target(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->functions.n; i++) {
         const struct omp_function *f = fe->functions.at[i]->f;
         const char *end = f->constructs ? around(fe, f->extent, false) : NULL;
         if (!end)
             continue;
-        add_edit(fe, l, f->extent.begin, 0, end);
-        add_edit(fe, l, f->extent.end, 0, around(fe, f->extent, true));
+        fe_add_edit(fe, l, f->extent.begin, 0, end);
+        fe_add_edit(fe, l, f->extent.end, 0, around(fe, f->extent, true));
     }
 }
 
 void fe_find_rejected(struct fe *fe)
 {
-    edit_list all = { 0 }, check = { 0 };
-    name_roots(fe, &all);
-    separate_loops(fe, &all);
+    fe_edits all = { 0 }, check = { 0 };
+    if (!fe->carriers) { /* once */
+        name_roots(fe, &all);
+        separate_loops(fe, &all);
+        fe_add_carriers(fe, &all);
+    }
     if (all.n)
-        fe->u->accepted = edited_text(fe, &all);
+        fe->u->accepted = fe_edited_text(fe, &all);
     drop_updates(fe, &check);
     replace_negative_devices(fe, &check);
     leave_declare_target(fe, &check);
     if (check.n)
-        fe->u->checked = edited_text(fe, &check);
+        fe->u->checked = fe_edited_text(fe, &check);
 }

@@ -229,6 +229,8 @@ static struct omp_sharing attribute_of(const struct fe *fe, const struct omp_con
 {
     struct omp_sharing s = { .var = v, .share = OMPSH_SHARED };
     bool set = false;
+    if (v->carries)
+        return (struct omp_sharing){ .var = v, .share = OMPSH_FIRSTPRIVATE };
     for (struct omp_clause *k = c->clauses; k; k = k->next) {
         struct omp_item *it = item_of(k, v);
         if (!it)

@@ -420,6 +420,17 @@ static void choose_hoisted(struct fe *fe)
     }
 }
 
+bool fe_enters_construct(const struct fe *fe, unsigned from, unsigned to)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        if ((c->on_device || (c->leaves & OMPL_TARGET)) && fe_inside(to, c->body) &&
+            !fe_inside(from, c->body))
+            return true;
+    }
+    return false;
+}
+
 /* A type that stays inside its function cannot be named in a function that is outlined from there.
  */
 static void check_unhoisted(struct fe *fe)
@@ -427,17 +438,9 @@ static void check_unhoisted(struct fe *fe)
     for (unsigned i = 0; i < fe->typerefs.n; i++) {
         const struct fe_typeref *r = &fe->typerefs.at[i];
         const struct fe_localtype *l = local_at(fe, r->decl);
-        if (!l || l->hoisted)
-            continue;
-        for (unsigned k = 0; k < fe->u->nconstructs; k++) {
-            const struct omp_construct *c = fe->u->constructs[k];
-            if (!(c->on_device || (c->leaves & OMPL_TARGET)) || !fe_inside(r->offset, c->body) ||
-                fe_inside(l->decl, c->body))
-                continue;
+        if (l && !l->hoisted && !l->carried && fe_enters_construct(fe, l->decl, r->offset))
             fe_unsupported(fe, fe_place(fe->u, r->offset), UNSUPPORTED_DEPENDENT_TYPE, l->old_name,
                            NULL);
-            break;
-        }
     }
 }
 

@@ -81,9 +81,12 @@ struct omp_var {
     /* While the device text is written, where it calls the variable otherwise: the name that the
      * linker knows.  Else NULL. */
     const char *symbol;
+    /* It stands for a typedef with run-time bounds: frontend/carriers.c. */
+    enum { OMPV_NO_CARRIER, OMPV_HAS_THE_TYPE, OMPV_POINTS_TO_THE_TYPE } carries;
 };
 
-/* One use of a variable, in program text or in a clause.  unit->refs is sorted by offset. */
+/* One use of a variable, or of the typedef that it carries, in program text or in a clause.
+ * unit->refs is sorted by offset. */
 struct omp_ref {
     unsigned offset, length;
     struct omp_var *var;
@@ -607,10 +610,11 @@ int fe_screen(const char *path, char *text, size_t length, bool *for_device);
  * were any. */
 bool fe_hide_scans(const char *path, char *text, size_t length);
 /* Parse `text` (owned by the caller, kept alive).  Errors are printed in clang's format with caret
- * to stderr. args: clang flags that change the language (-std=, -f…, -m…), for libclang.  NULL on
+ * to stderr. args: clang flags that change the language (-std=, -f…, -m…), for libclang.
+ * carriers: NULL; of a text that is `accepted`, the prefix of the unit that says so.  NULL on
  * error. */
 struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
-                          const char *const *args);
+                          const char *const *args, const char *carriers);
 /* For messages: arguments that make libclang read the file as the user wrote it, macros and all. */
 void fe_set_command(int nargs, const char *const *args);
 /* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */

@@ -183,11 +183,12 @@ static bool write_check(const struct options *o, const char *text)
 /* *accepted: the text that the unit is of, where that is another one; the caller frees it. */
 static struct omp_unit *parse(const struct options *o, char *text, size_t length, char **accepted)
 {
-    struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args);
+    struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args, NULL);
     *accepted = u ? u->accepted : NULL;
     if (*accepted) {
-        omp_unit_free(u);
-        u = fe_parse(o->path, *accepted, strlen(*accepted), o->nargs, o->args);
+        struct omp_unit *first = u;
+        u = fe_parse(o->path, *accepted, strlen(*accepted), o->nargs, o->args, first->prefix);
+        omp_unit_free(first);
     }
     if (u && !write_check(o, u->checked ? u->checked : *accepted))
         report_failure("cannot write", o->check);

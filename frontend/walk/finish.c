@@ -99,6 +99,7 @@ static void choose_definitions(struct fe *fe)
 
 void fe_finish_walk(struct fe *fe)
 {
+    fe_use_carriers(fe);
     SORT(fe->refs, by_unsigned);
     UNIQUE(fe->refs, .offset);
     SORT(fe->frefs, by_unsigned); /* offset is the first member of both */

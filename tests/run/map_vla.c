@@ -1,4 +1,4 @@
-/* VLAs: captured whole, as sections, multi-dimensional, as parameters, sizeof inside, pointers to VLAs */
+/* VLAs: captured whole, as sections, multi-dimensional, as parameters, sizeof inside, pointers to VLAs; typedefs with run-time bounds */
 #include "check.h"
 
 static void scale(int n, int m, double a[n][m], double f)
@@ -39,6 +39,60 @@ static void halves(int n)
     CHECK(h[n - 1] == 2 * n && sum == n * (n + 1));
 }
 
+/* Typedefs keep the bounds that they were declared with; in regions, inner constructs, device functions and regions on the host. */
+static int sum_of_sizes(int n)
+{
+    typedef int row[n];
+    int s = 0;
+#pragma omp parallel num_threads(4) reduction(+: s)
+    {
+        row b, (*p)[2];
+        for (int i = 0; i < n; i++)
+            b[i] = i;
+        s = b[n - 1] + (int)(sizeof *p / sizeof(int));
+#pragma omp critical
+        s += sizeof(row);
+    }
+    return s;
+}
+
+static int typedefs(int n, int m, int on_device)
+{
+    typedef double row[n], (*rows)[n];
+    typedef row grid[m];
+    grid a;
+    rows rest = &a[1];
+    int size[4], called = 0, inner = 0;
+    memset(a, 0, sizeof a);
+    n = m = 1000;
+#pragma omp target map(from: size) map(tofrom: a, called, inner) if(on_device)
+    {
+        rows r = *(grid *)a;
+        size[0] = sizeof(row), size[1] = sizeof(grid), size[2] = sizeof(*(rows)0), size[3] = sizeof *r;
+        r[1][2] = 3;
+        called = sum_of_sizes(7);
+        typedef char name[size[0]];
+#pragma omp parallel num_threads(2) reduction(+: inner)
+        {
+            name text;
+            typedef row pair[2];
+            text[1] = 5;
+            inner += text[1] + sizeof(name) + sizeof(pair);
+        }
+    }
+#pragma omp target teams distribute parallel for default(none) map(tofrom: a) if(on_device)
+    for (int i = 0; i < 3; i++) {
+        row own;
+        const rows p = (rows)a + i;
+        own[0] = i;
+        p[0][4] = own[0] + 1;
+    }
+    CHECK(rest[0][2] == 3 && a[0][4] == 1 && a[2][4] == 3);
+    CHECK(size[0] == 40 && size[1] == 120 && size[2] == 40 && size[3] == 40);
+    CHECK(called && called % (6 + 14 + 28) == 0 && inner && inner % 125 == 0);
+    return sum_of_sizes(3) % (2 + 6 + 12);
+}
+
 int main(void)
 {
     int n = 11, on = 0, k = n + 2;
@@ -74,5 +128,6 @@ int main(void)
     CHECK_EQ(v[3], 3);
     CHECK_EQ(sizes(6), 7 * 12 * (int)sizeof(int));
     free(p);
+    CHECK(typedefs(5, 3, 1) == 0 && typedefs(5, 3, 0) == 0);
     return RESULT;
 }

@@ -41,7 +41,7 @@ static void tables(void)
 /* ------------------------------------------------------------------ trees */
 static struct omp_unit *parse(const char *source)
 {
-    return fe_parse("t.c", (char *)source, strlen(source), 0, NULL);
+    return fe_parse("t.c", (char *)source, strlen(source), 0, NULL, NULL);
 }
 
 static void tree(const char *name, const char *source, const char *const *expected)

@@ -246,6 +246,18 @@ static unsigned copy_rename(struct cg *cg, struct cursor *cur, unsigned pos)
     return pos;
 }
 
+/* For the typedef that is written there.  In the host's text the user's name does, but that clang
+ * 22 crashes on a type made of it, in a construct without the size of the typedef itself. */
+static const char *carried_type(struct cg *cg, const struct omp_ref *r)
+{
+    bool pointed = r->var->carries == OMPV_POINTS_TO_THE_TYPE;
+    const char *star = pointed ? "*" : "",
+               *name = cg_strf(cg, "%.*s", (int)r->length, cg->unit->text + r->offset);
+    if (cg->renames)
+        return cg_strf(cg, "__typeof__(%s%s)", star, cg_spell(cg, r->var));
+    return cg_strf(cg, "__typeof__(%s(%s %s)(sizeof(%s) * 0))", star, name, star, name);
+}
+
 static unsigned copy_reference(struct cg *cg, struct cursor *cur, unsigned pos)
 {
     const struct omp_ref *r = &cg->unit->refs[cur->ref++];
@@ -253,7 +265,9 @@ static unsigned copy_reference(struct cg *cg, struct cursor *cur, unsigned pos)
     if (!spelling && r->var->symbol)
         spelling = r->var->name;
     pad_user(cg, pos);
-    if (spelling)
+    if (r->var->carries)
+        cg_puts(cg, carried_type(cg, r));
+    else if (spelling)
         cg_puts(cg, spelling);
     else
         cg_write(cg, cg->unit->text + pos, r->length);
