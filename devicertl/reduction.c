@@ -212,16 +212,24 @@ INLINE void reduce_few_lanes(void *rec, void *tmp, usize size, __ompgpu_combine 
     }
 }
 
+/* The last warp of a team: its lanes, all of which call.  Few teams have such a warp, so that what
+ * this needs is computed here. */
+INLINE void reduce_rest(void *rec, void *tmp, usize size, __ompgpu_combine combine, unsigned lane,
+                        unsigned m)
+{
+    reduce_partial_warp(rec, tmp, size, combine, (1u << m) - 1, lane, m);
+}
+
 /* The same for lanes 0 … m-1, which call; m may be more than a warp has. */
 INLINE void reduce_first_lanes(void *rec, void *tmp, usize size, __ompgpu_combine combine,
                                __ompgpu_redux redux, unsigned lane, unsigned m)
 {
     if (redux && __ompgpu_arch_has_redux())
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, m < WARP ? m : WARP);
-    else if (m >= WARP)
+    else if (__builtin_expect(m >= WARP, 1))
         reduce_full_warp(rec, tmp, size, combine);
     else
-        reduce_partial_warp(rec, tmp, size, combine, (1u << m) - 1, lane, m);
+        reduce_rest(rec, tmp, size, combine, lane, __ompgpu_arch_here(m));
 }
 
 __attribute__((always_inline, convergent)) unsigned __ompgpu_active_lanes(void)
@@ -297,16 +305,29 @@ INLINE void get_cell(CELL_SPACE cell_row *rows, void *rec, usize from, usize to,
     }
 }
 
-/* Bytes [from, to) of the record of each warp of n threads to the lanes of the first warp. */
-INLINE void exchange_bytes(void *rec, usize size, usize from, usize to, unsigned tid, unsigned n,
-                           unsigned nsync, unsigned exchange)
+/* Bytes [from, to) of the record of each warp of n threads to the lanes of the first warp, which
+ * then get them. */
+INLINE CELL_SPACE cell_row *put_bytes(const void *rec, usize size, usize from, usize to,
+                                      unsigned tid, unsigned n, unsigned nsync, unsigned exchange)
 {
     CELL_SPACE cell_row *rows = cells_of_exchange(exchange, size);
     if (tid % WARP == 0 && tid < n)
         put_cell(rows, rec, from, to, __ompgpu_arch_here(tid / WARP));
     __ompgpu_team_barrier(nsync, 0);
+    return rows;
+}
+
+INLINE void get_bytes(CELL_SPACE cell_row *rows, void *rec, usize from, usize to, unsigned tid,
+                      unsigned n)
+{
     if (tid < (n + WARP - 1) / WARP)
         get_cell(rows, rec, from, to, __ompgpu_arch_here(tid));
+}
+
+INLINE void exchange_bytes(void *rec, usize size, usize from, usize to, unsigned tid, unsigned n,
+                           unsigned nsync, unsigned exchange)
+{
+    get_bytes(put_bytes(rec, size, from, to, tid, n, nsync, exchange), rec, from, to, tid, n);
 }
 
 /* Threads 0 … n-1 hold records, threads 0 … nsync-1 call.  Thread 0 ends up with the result. */
@@ -318,21 +339,22 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
 
     if (tid < n)
         reduce_first_lanes(rec, tmp, size, combine, redux, lane, n - warp * WARP);
-    if (warps == 1)
+    if (__builtin_expect(warps == 1, 0))
         return;
+    usize last = (size - 1) / CELL_BYTES * CELL_BYTES;
     if (size <= MAX_UNROLLED) {
-        UNROLL for (usize from = 0; from < size; from += CELL_BYTES)
-            exchange_bytes(rec, size, from, size - from < CELL_BYTES ? size : from + CELL_BYTES,
-                           tid, n, nsync, exchange++);
-    } else {
-        usize rest = size % CELL_BYTES;
-        ROLLED for (usize from = 0; from < size - rest; from += CELL_BYTES)
+        UNROLL for (usize from = 0; from < last; from += CELL_BYTES)
             exchange_bytes(rec, size, from, from + CELL_BYTES, tid, n, nsync, exchange++);
-        if (rest)
-            exchange_bytes(rec, size, size - rest, size, tid, n, nsync, exchange);
+    } else {
+        ROLLED for (usize from = 0; from < last; from += CELL_BYTES)
+            exchange_bytes(rec, size, from, from + CELL_BYTES, tid, n, nsync, exchange++);
     }
-    if (warp == 0) /* full: there is a second warp */
-        reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, warps);
+    CELL_SPACE cell_row *rows = put_bytes(rec, size, last, size, tid, n, nsync, exchange);
+    if (warp == 0) { /* full: there is a second warp */
+        get_bytes(rows, rec, last, size, tid, n);
+        reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane,
+                         __ompgpu_arch_here(warps));
+    }
 }
 
 __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *rec, void *tmp,
@@ -344,8 +366,7 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *
         return 1;
     unsigned n = (unsigned)__ompgpu_num_threads(), tid = __ompgpu_arch_tid();
     __builtin_assume(tid < n);
-    if (n > 1)
-        reduce_team(rec, tmp, size, combine, redux, tid, n, n, 0);
+    reduce_team(rec, tmp, size, combine, redux, tid, n, n, 0);
     return tid == 0;
 }
 
