@@ -96,6 +96,10 @@ struct schedule {
 };
 extern __OMPGPU_SHARED struct schedule __ompgpu_state_schedule[];
 struct schedule __ompgpu_schedule(void);
+extern __OMPGPU_SHARED u64 __ompgpu_state_allocator[]; /* the same for the default allocator */
+/* where the thread keeps what it sets: its number, MAX_TEAM in sequential code of a generic kernel
+ */
+unsigned __ompgpu_own_place(void);
 extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads; /* omp_set_num_threads; 0: not called */
 extern __OMPGPU_SHARED u32 __ompgpu_state_device;
 /* Calls that codegen's late SPMD-zation makes (codegen/ir/spmd/rewrite.c), in sequential code, on

@@ -61,7 +61,13 @@ OMP_API(int, omp_in_explicit_task, (void), 0)
 OMP_API(int, omp_get_proc_bind, (void), 0)
 OMP_API(int, omp_get_num_places, (void), 0)
 OMP_API(int, omp_get_place_num, (void), -1)
+OMP_API(int, omp_get_place_num_procs, (int place), ((void)place, 0))
+OMP_API(int, omp_get_partition_num_places, (void), 0)
 OMP_API(int, omp_get_max_task_priority, (void), 0)
+OMP_API(int, omp_is_free_agent, (void), 0)
+OMP_API(int, omp_ancestor_is_free_agent, (int at), ((void)at, 0))
+OMP_API(int, omp_control_tool, (int command, int modifier, void *data),
+        ((void)command, (void)modifier, (void)data, -2)) /* omp_control_tool_notool */
 
 void omp_set_num_threads(int);
 void omp_set_num_threads(int n)
@@ -79,23 +85,24 @@ OMP_NO_EFFECT(omp_set_num_teams)
 OMP_NO_EFFECT(omp_set_teams_thread_limit)
 OMP_NO_EFFECT(omp_set_default_device)
 
+/* There are no places. */
+void omp_get_place_proc_ids(int, int *), omp_get_partition_place_nums(int *);
+void omp_get_place_proc_ids(int place, int *ids) { (void)place, (void)ids; }
+void omp_get_partition_place_nums(int *nums) { (void)nums; }
+
 void omp_set_schedule(int, int);
 void omp_get_schedule(int *, int *);
-/* In an SPMD kernel all threads run the sequential code.  A thread that has set none has what the
- * sequential code before the region has set. */
-static _Bool has_own_schedule(void) { return __ompgpu_is_spmd() || level(); }
+/* A thread that has set none has what the sequential code before the region has set. */
 struct schedule __ompgpu_schedule(void)
 {
-    struct schedule s = { 0, 0 };
-    if (has_own_schedule())
-        s = __ompgpu_state_schedule[__ompgpu_arch_tid()];
+    struct schedule s = __ompgpu_state_schedule[__ompgpu_own_place()];
     if (!s.kind && !__ompgpu_is_spmd())
         s = __ompgpu_state_schedule[MAX_TEAM];
     return s.kind ? s : (struct schedule){ 1, 0 }; /* omp_sched_static */
 }
 void omp_set_schedule(int kind, int chunk)
 {
-    __ompgpu_state_schedule[has_own_schedule() ? __ompgpu_arch_tid() : MAX_TEAM] =
+    __ompgpu_state_schedule[__ompgpu_own_place()] =
         (struct schedule){ (u32)kind & 0x7fffffff, chunk > 0 ? (u32)chunk : 0 };
 }
 void omp_get_schedule(int *kind, int *chunk)

@@ -23,6 +23,7 @@ static __OMPGPU_SHARED u16 __ompgpu_state_size[MAX_TEAM] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_region_threads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_nthreads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED struct schedule __ompgpu_state_schedule[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
+__OMPGPU_SHARED u64 __ompgpu_state_allocator[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
 
 _Bool __ompgpu_is_spmd(void)
@@ -55,6 +56,12 @@ void __ompgpu_set_size(unsigned n)
 void __ompgpu_nest_enter(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]++; }
 void __ompgpu_nest_leave(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]--; }
 
+/* In an SPMD kernel all threads run the sequential code. */
+unsigned __ompgpu_own_place(void)
+{
+    return __ompgpu_is_spmd() || __ompgpu_level() ? __ompgpu_arch_tid() : MAX_TEAM;
+}
+
 /* By every thread of an SPMD kernel, and by every thread of a generic one before it waits. */
 void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
 {
@@ -62,8 +69,11 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
         STATE_SET(__ompgpu_state_mode, (u8)mode);
     STATE_SET(__ompgpu_state_device, env->device_num);
     __ompgpu_state_schedule[__ompgpu_arch_tid()] = (struct schedule){ 0, 0 };
-    if (mode == __OMPGPU_GENERIC && __ompgpu_arch_tid() == 0)
+    __ompgpu_state_allocator[__ompgpu_arch_tid()] = 0;
+    if (mode == __OMPGPU_GENERIC && __ompgpu_arch_tid() == 0) {
         __ompgpu_state_schedule[MAX_TEAM] = (struct schedule){ 0, 0 };
+        __ompgpu_state_allocator[MAX_TEAM] = 0;
+    }
     if (__ompgpu_cfg_nested)
         __ompgpu_state_nest[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_SPMD)

@@ -28,9 +28,43 @@ static void devices_by_name(void)
     CHECK(bad == 0 && a[0] == 2 && a[3] == 1);
 }
 
+/* Allocators that device code makes: alignment, a pool with each way out of it, realloc, the default. */
+static void made_in_region(void)
+{
+    int bad[8] = { 0 };
+#pragma omp target teams num_teams(2) thread_limit(8) map(tofrom: bad)
+#pragma omp parallel num_threads(4)
+    {
+        const omp_alloctrait_t aligned[] = { { omp_atk_alignment, 256 } },
+                               pool[] = { { omp_atk_pool_size, 100 }, { omp_atk_fallback, omp_atv_null_fb } };
+        omp_allocator_handle_t a = omp_init_allocator(omp_default_mem_space, 1, (omp_alloctrait_t *)aligned),
+                               b = omp_init_allocator(omp_low_lat_mem_space, 2, (omp_alloctrait_t *)pool);
+        const omp_alloctrait_t next[] = { { omp_atk_fallback, omp_atv_allocator_fb }, { omp_atk_fb_data, a }, { omp_atk_pool_size, 0 } };
+        omp_allocator_handle_t c = omp_init_allocator(omp_default_mem_space, 3, (omp_alloctrait_t *)next);
+        char *p = omp_calloc(9, 10, a), *q = omp_alloc(60, b), *r = omp_alloc(60, b), *s = omp_alloc(8, c);
+        int wrong = !p || (uintptr_t)p % 256 || p[89] || !q || r || (uintptr_t)s % 256;
+        p[89] = 7;
+        omp_free(q, b);
+        q = omp_alloc(100, b);
+        p = omp_realloc(p, 300, omp_null_allocator, a);
+        wrong |= !q || p[89] != 7 || (uintptr_t)p % 256;
+        wrong |= omp_realloc(q, 0, b, b) != NULL;
+        wrong |= omp_get_default_allocator() != omp_default_mem_alloc;
+        omp_set_default_allocator(a);
+        q = omp_alloc(1, omp_null_allocator);
+        wrong |= omp_get_default_allocator() != a || (uintptr_t)q % 256;
+        omp_free(p, a), omp_free(q, omp_null_allocator), omp_free(s, c);
+        omp_destroy_allocator(a), omp_destroy_allocator(b), omp_destroy_allocator(c);
+        bad[omp_get_team_num() * 4 + omp_get_thread_num()] = wrong;
+    }
+    for (int i = 0; i < 8; i++)
+        CHECK_EQ(bad[i], 0);
+}
+
 int main(void)
 {
     devices_by_name();
+    made_in_region();
     int sum[4] = { 0 }, bad = 0, on = 0, n = 100;
 #pragma omp target teams distribute num_teams(2) thread_limit(40) map(tofrom: sum, on) map(tofrom: bad) reduction(+: bad)
     for (int t = 0; t < 4; t++) {

@@ -75,5 +75,26 @@ int main(void)
         t[1] = omp_get_max_threads();
     }
     CHECK(t[0] >= 1 && t[0] <= 9 && t[1] == 9);
+    int few = 0;
+#pragma omp target map(tofrom: few)
+    {
+        omp_nest_lock_t n;
+        omp_lock_t l;
+        omp_init_nest_lock_with_hint(&n, omp_sync_hint_none);
+        omp_init_lock_with_hint(&l, omp_sync_hint_uncontended);
+#pragma omp parallel num_threads(6)
+        {
+            omp_set_nest_lock(&n);
+            few += omp_test_nest_lock(&n) - 1;
+            omp_unset_nest_lock(&n);
+            omp_unset_nest_lock(&n);
+        }
+        few *= omp_test_lock(&l);
+        omp_destroy_nest_lock(&n);
+        omp_set_max_active_levels(2), omp_set_num_teams(2), omp_set_teams_thread_limit(2), omp_set_default_device(0);
+        few += omp_get_supported_active_levels() - 1 + omp_get_num_places() + omp_get_place_num() + omp_get_max_task_priority() +
+               omp_get_partition_num_places() + omp_get_place_num_procs(0) + (omp_control_tool(1, 0, NULL) == -2);
+    }
+    CHECK_EQ(few, 6);
     return RESULT;
 }
