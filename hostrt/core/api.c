@@ -23,6 +23,8 @@ int omp_get_default_device(void);
 void omp_set_default_device(int);
 int omp_get_initial_device(void);
 int omp_is_initial_device(void);
+int omp_pause_resource(int, int);
+int omp_pause_resource_all(int);
 int omp_get_device_num(void);
 uintptr_t omp_init_allocator(uintptr_t, int, void *);
 void *omp_target_alloc(size_t, int);
@@ -90,6 +92,26 @@ int omp_get_initial_device(void) { return omp_get_num_devices(); }
 int omp_get_device_num(void) { return omp_get_num_devices(); }
 
 int omp_is_initial_device(void) { return 1; }
+
+/* Section 18.6 of OpenMP 5.2.  libomp takes device 0 for the host where it knows of no device.
+ * Devices keep what they have: all of it is in use, or freed when memory runs out. */
+static int pause_host(int kind)
+{
+    int (*pause)(int, int), (*number)(void);
+    *(void **)&pause = libomp("omp_pause_resource");
+    *(void **)&number = libomp("omp_get_initial_device");
+    return pause && number ? pause(kind, number()) : 0;
+}
+
+int omp_pause_resource_all(int kind) { return pause_host(kind); }
+
+int omp_pause_resource(int kind, int number)
+{
+    struct ompgpu_device *dev;
+    if (ompgpu_device_try(number, &dev))
+        return -1;
+    return dev ? 0 : pause_host(kind);
+}
 
 /* ------------------------------------------------------------------ allocators */
 /* The numbers of clang 22's omp.h.  A distribution may put an older libomp beside it, which has

@@ -11,7 +11,7 @@ static void kernel(void **p) { (void)p, runs++; }
 const struct fake_kernel fake_kernels[] = { { "k", kernel, 1, 0, 0 }, { 0 } };
 static struct ompgpu_region region = FAKE_REGION("k", 5);
 
-int omp_get_num_devices(void), omp_get_default_device(void), omp_get_initial_device(void), omp_is_initial_device(void), omp_get_device_num(void);
+int omp_get_num_devices(void), omp_get_default_device(void), omp_get_initial_device(void), omp_is_initial_device(void), omp_get_device_num(void), omp_pause_resource(int, int), omp_pause_resource_all(int);
 void omp_set_default_device(int), *omp_target_alloc(size_t, int), omp_target_free(void *, int), *omp_get_mapped_ptr(const void *, int);
 int omp_target_is_present(const void *, int), omp_target_is_accessible(const void *, size_t, int);
 int omp_target_memcpy(void *, const void *, size_t, size_t, size_t, int, int);
@@ -110,6 +110,8 @@ static void associations(void)
     d[4] = 99;
     BEGIN(maps), END(maps);
     OK(x[0] == 1 && omp_target_is_present(x, 0) && !omp_target_is_present(x, 1), "an association counts as mapped for good");
+    OK(!omp_pause_resource(1, 0) && !omp_pause_resource(1, 2) && omp_pause_resource(1, 9) && !omp_pause_resource_all(1),
+       "omp_pause_resource: no such device");
     OK(omp_get_mapped_ptr(x, 2) == x && !omp_get_mapped_ptr(&y, 0) && !omp_get_mapped_ptr(x, 8), "omp_get_mapped_ptr");
     OK(omp_target_disassociate_ptr(&x[1], 0) == EINVAL && !omp_target_disassociate_ptr(x, 0) && omp_target_disassociate_ptr(x, 0) == EINVAL
        && !omp_target_is_present(x, 0), "omp_target_disassociate_ptr");
