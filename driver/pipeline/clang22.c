@@ -48,6 +48,9 @@
  *   operators of our own (has_hard_reductions).  Until tests/reduction/host.t passes without.
  *   lastprivate and linear on a combined target construct lose their result: they are mapped
  *   (missing_maps).  Until tests/run/lastprivate.c passes without.
+ *   an array with run-time bounds that is private in a construct is named around it
+ *   (mention_bounds): clang crashes where two constructs around that one do not.  Until
+ *   tests/run/host_region.c passes without.
  *   typedefs with run-time bounds are written with their own size (carried_type in
  *   codegen/c/text/copy.c): clang crashes on a type made of one in a construct that has no other
  *   use of it.  Until tests/run/map_vla.c passes without.

@@ -40,6 +40,36 @@ static int called(int *v, int no)
     return bad;
 }
 
+/* arrays and pointers with run-time bounds that are private there */
+static int run_time_bounds(int n, int no)
+{
+    int a[n], (*q)[n] = &a, r = 0, once = 0;
+    a[1] = 7;
+#pragma omp target if(no) map(tofrom: r, once)
+    {
+        once += omp_get_num_threads() == 1;
+#pragma omp parallel num_threads(2) private(a)
+        {
+            a[1] = 1;
+#pragma omp single
+            r += a[1] + sizeof a;
+        }
+#pragma omp parallel num_threads(2)
+#pragma omp parallel num_threads(1) private(a, q)
+#pragma omp critical
+        {
+            a[1] = 4;
+            q = &a;
+            r += (*q)[1] % 4;
+            once += sizeof *q == sizeof a;
+        }
+    }
+#pragma omp target parallel for if(target: no) map(tofrom: r) reduction(+: r) firstprivate(a, q) num_threads(2)
+    for (int i = 0; i < 10; i++)
+        r += a[1] + (sizeof *q == sizeof a);
+    return r - (1 + n * (int)sizeof(int)) - 80 + (once < 2);
+}
+
 int main(void)
 {
     int total = 0;
@@ -70,7 +100,7 @@ int main(void)
 #pragma omp parallel num_threads(4) reduction(+: bad, total)
     {
         int own[100] = { 0 };
-        bad += called(own, 0) + (omp_get_num_threads() != 4 || omp_get_level() != 1);
+        bad += called(own, 0) + run_time_bounds(5, 0) + (omp_get_num_threads() != 4 || omp_get_level() != 1);
         for (int i = 0; i < 100; i++)
             total += own[i];
     }

@@ -243,6 +243,40 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
 }
 
+/* clang 22 crashes where an array with run-time bounds is private in a construct, and two of those
+ * around it do not name it. */
+static bool may_be_named(const struct omp_construct *c)
+{
+    while ((c = c->parent)) {
+        const struct omp_clause *k = cg_clause(c, OMPC_DEFAULT);
+        if (k && k->keyword == OMPK_NONE)
+            return false;
+    }
+    return true;
+}
+
+static void mention_bounds(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
+{
+    if (v->type->variably_modified && may_be_named(c))
+        cg_line(cg, "(void)sizeof(%s);", cg_spell(cg, v));
+}
+
+static bool has_private_bounds(const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_PRIVATE && i < k->nitems; i++)
+            if (k->items[i].var->type->variably_modified)
+                return c->parent && !(c->leaves & (OMPL_TARGET | OMPL_TEAMS));
+    return false;
+}
+
+static void mention_private_bounds(struct cg *cg, const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        for (unsigned i = 0; k->kind == OMPC_PRIVATE && i < k->nitems; i++)
+            mention_bounds(cg, c, k->items[i].var);
+}
+
 /* Does the clause belong to the target leaf of a combined construct? */
 static bool is_of_target(const struct omp_clause *k)
 {
@@ -321,42 +355,29 @@ static bool has_teams(const struct omp_construct *c)
     return teams;
 }
 
-static bool is_in_parallel(const struct omp_construct *c)
-{
-    while ((c = c->parent))
-        if (c->leaves & OMPL_PARALLEL)
-            return true;
-    return false;
-}
-
-static bool has_run_time_bounds(const struct omp_construct *c)
-{
-    for (unsigned i = 0; i < c->ncaptures; i++)
-        if (c->captures[i].var->type->variably_modified)
-            return true;
-    return false;
-}
-
 /* In a parallel construct, which may be around a call of this function, the region's worksharing
- * and barriers must not be the team's: it gets a team of one thread.  clang 22 crashes on arrays
- * with run-time bounds that are private in a parallel construct inside of that: such a region gets
- * the team only where the parallel construct is seen. */
+ * and barriers must not be the team's: it gets a team of one thread. */
 static void host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
-    bool teams = has_teams(c), alone = !teams && (is_in_parallel(c) || !has_run_time_bounds(c));
+    bool teams = has_teams(c);
     cg_open_scope(cg);
     cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            teams ? OMPGPU_HOST_TEAMS : (alone ? OMPGPU_HOST_NESTED : 0));
+            teams ? OMPGPU_HOST_TEAMS : OMPGPU_HOST_NESTED);
     make_allocators(cg, c);
-    if (alone) {
+    if (!teams) {
         cg_marker(cg, c->place);
-        cg_puts(cg, "#pragma omp parallel num_threads(1)");
+        cg_puts(cg, "#pragma omp parallel num_threads(1)\n");
+        cg_open_scope(cg);
+        for (unsigned i = 0; i < c->ncaptures; i++)
+            mention_bounds(cg, c, c->captures[i].var);
     }
     (c->scan ? host_scan : user_construct)(cg, c);
+    if (!teams)
+        cg_close(cg);
     destroy_allocators(cg, c);
     cg_line(cg, "__ompgpu_host_end(&@host);");
     cg_close(cg);
@@ -676,7 +697,14 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
+    bool bounds = has_private_bounds(c);
+    if (bounds) {
+        cg_open_scope(cg);
+        mention_private_bounds(cg, c);
+    }
     (c->scan ? host_scan : user_construct)(cg, c);
+    if (bounds)
+        cg_close(cg);
 }
 
 static bool handles_construct(const struct omp_construct *c)
@@ -684,7 +712,7 @@ static bool handles_construct(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return c->scan || has_hard_reductions(c);
+    return c->scan || has_hard_reductions(c) || has_private_bounds(c);
 }
 
 static unsigned write_variables(struct cg *cg)
