@@ -158,7 +158,7 @@ static void expand_all(struct expansion *x)
 
 char *fe_expand_attributes(const char *path, char *text, size_t *length)
 {
-    char *expanded = text;
+    char *written = NULL;
     struct expansion x = { 0 };
     if (!memmem(text, *length, "directive", 9))
         return text;
@@ -167,12 +167,14 @@ char *fe_expand_attributes(const char *path, char *text, size_t *length)
     x.fe->a = a;
     x.fe->u = arena_alloc(a, sizeof *x.fe->u);
     *x.fe->u = (struct omp_unit){ .path = path, .text = text, .length = *length, .arena = a };
-    x.out = open_memstream(&expanded, length);
+    x.out = open_memstream(&written, length);
     fe_scan_lines(x.fe);
-    if (x.out)
+    if (x.out) {
         expand_all(&x);
-    if (x.out)
         fclose(x.out);
+        text = mem_strndup(written, *length);
+    }
+    free(written);
     arena_free(a);
-    return expanded;
+    return text;
 }

@@ -19,18 +19,15 @@ static int by_offset(const void *a, const void *b)
 char *fe_edited_text(struct fe *fe, fe_edits *l)
 {
     const char *text = fe->u->text;
-    char *out = NULL;
-    size_t n = 0;
-    unsigned at = 0;
-    FILE *f = open_memstream(&out, &n);
+    size_t room = fe->u->length + 1, at = 0;
+    for (unsigned i = 0; i < l->n; i++)
+        room += strlen(l->at[i].text);
+    char *out = mem_alloc(room), *to = out;
     qsort(l->at, l->n, sizeof *l->at, by_offset);
-    for (unsigned i = 0; f && i < l->n; at = l->at[i].offset + l->at[i].length, i++) {
-        fwrite(text + at, 1, l->at[i].offset - at, f);
-        fputs(l->at[i].text, f);
+    for (unsigned i = 0; i < l->n; at = l->at[i].offset + l->at[i].length, i++) {
+        to = mempcpy(to, text + at, l->at[i].offset - at);
+        to = stpcpy(to, l->at[i].text);
     }
-    if (!f)
-        return NULL;
-    fwrite(text + at, 1, fe->u->length - at, f);
-    fclose(f);
+    memcpy(to, text + at, fe->u->length - at);
     return out;
 }

@@ -386,7 +386,7 @@ const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them
 void fe_find_rejected(struct fe *);
 /* edits.c */
 void fe_add_edit(struct fe *, fe_edits *, unsigned offset, unsigned length, const char *text);
-char *fe_edited_text(struct fe *, fe_edits *); /* the caller frees it */
+char *fe_edited_text(struct fe *, fe_edits *); /* memory of the run's */
 /* carriers.c */
 void fe_add_carriers(struct fe *, fe_edits *);
 void fe_use_carriers(struct fe *);

@@ -594,14 +594,15 @@ struct omp_unit {
      * code counts as the directive's, for debug information and messages. */
     bool atomic_reduction, remarks, exact_lines, offload_mandatory;
     /* Where clang rejects the file wrongly (rejected.c), or NULL: the text to go on with, to be
-     * read again, and the text without what only the check of the file sees.  From malloc. */
+     * read again, and the text without what only the check of the file sees.  Memory of the run's.
+     */
     char *accepted, *checked;
     struct arena *arena;
     void *lines; /* frontend use: line markers */
 };
 
-/* attribute.c: the text with `[[omp::directive(…)]]` and `[[omp::sequence(…)]]` as pragma lines;
- * the same text where there are none. */
+/* attribute.c: the text with `[[omp::directive(…)]]` and `[[omp::sequence(…)]]` as pragma lines,
+ * memory of the run's; the same text where there are none. */
 char *fe_expand_attributes(const char *path, char *text, size_t *length);
 /* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
  * for_device: some directive has to do with devices; most files have none. */

@@ -180,17 +180,16 @@ static bool write_check(const struct options *o, const char *text)
     return !o->check || !text || file_write(o->check, text, strlen(text));
 }
 
-/* *accepted: the text that the unit is of, where that is another one; the caller frees it. */
-static struct omp_unit *parse(const struct options *o, char *text, size_t length, char **accepted)
+static struct omp_unit *parse(const struct options *o, char *text, size_t length)
 {
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args, NULL);
-    *accepted = u ? u->accepted : NULL;
-    if (*accepted) {
+    char *accepted = u ? u->accepted : NULL;
+    if (accepted) {
         struct omp_unit *first = u;
-        u = fe_parse(o->path, *accepted, strlen(*accepted), o->nargs, o->args, first->prefix);
+        u = fe_parse(o->path, accepted, strlen(accepted), o->nargs, o->args, first->prefix);
         omp_unit_free(first);
     }
-    if (u && !write_check(o, u->checked ? u->checked : *accepted))
+    if (u && !write_check(o, u->checked ? u->checked : accepted))
         report_failure("cannot write", o->check);
     return u;
 }
@@ -205,12 +204,9 @@ static int split_file(const struct options *o, char *text, size_t length)
         return TOOL_OK;
     if (!for_device && !o->emit_tree)
         return TOOL_NO_TARGETS;
-    char *accepted;
-    struct omp_unit *u = parse(o, text, length, &accepted);
-    if (!u) {
-        free(accepted);
+    struct omp_unit *u = parse(o, text, length);
+    if (!u)
         return TOOL_ERROR;
-    }
     u->atomic_reduction = o->atomic_reduction;
     u->remarks = o->remarks;
     u->offload_mandatory = o->offload_mandatory;
@@ -223,7 +219,6 @@ static int split_file(const struct options *o, char *text, size_t length)
     if (rc == TOOL_OK)
         rc = write_all(o, u);
     omp_unit_free(u);
-    free(accepted);
     return rc;
 }
 
