@@ -14,6 +14,22 @@ static enum omp_keyword keyword_at(struct reader *r, unsigned k)
     return k < r->end ? fe_keyword(r->fe, &r->p->tokens[k]) : OMPK_NONE;
 }
 
+/* What clang 22 does not read has an older word of the same meaning: the text gets that. */
+static void respell(struct reader *r, unsigned k, const char *word)
+{
+    struct fe_token *t = &r->p->tokens[k];
+    size_t n = strlen(word);
+    memset(r->fe->u->text + t->begin, ' ', t->end - t->begin);
+    memcpy(r->fe->u->text + t->begin, word, n);
+    t->end = t->begin + (unsigned)n;
+    r->fe->respelled = true;
+}
+static void respell_storage(struct reader *r, unsigned k)
+{
+    if (token_is(r, k, "storage"))
+        respell(r, k, "alloc");
+}
+
 /* ------------------------------------------------------------ one function per kind of argument */
 static void read_none(struct reader *r) { (void)r; }
 static void read_raw(struct reader *r) { r->c->expr.extent = extent_of(r, r->at, r->end); }
@@ -71,6 +87,7 @@ static bool read_map_words(struct reader *r, unsigned colon, enum fe_words types
     for (unsigned k = r->at, next; k < colon; k++) {
         if (token_is(r, k, ","))
             continue;
+        respell_storage(r, k);
         if ((next = read_map_argument(r, k))) {
             k = next - 1;
         } else if (word_is_one_of(r, k, types, &r->c->map)) {
@@ -162,6 +179,7 @@ static void read_sched(struct reader *r)
 
 static void read_mapdef(struct reader *r)
 {
+    respell_storage(r, r->at);
     word_is_one_of(r, r->at, WORDS_DEFAULTMAP, &r->c->map);
     unsigned colon = find_top(r, r->at, r->end, ":");
     r->c->keyword = colon + 1 < r->end ? keyword_at(r, colon + 1) : OMPK_ALL;
@@ -264,7 +282,8 @@ static unsigned read_clause(struct reader *r, enum omp_clause_kind kind, unsigne
     unsigned last = argument ? closing(r, k + 1) : k;
     unsigned ntokens = r->p->ntokens;
     r->c = arena_alloc(r->fe->a, sizeof *r->c);
-    r->c->kind = kind;
+    /* whoever can share all memory maps nothing */
+    r->c->kind = kind == OMPC_SELF_MAPS ? OMPC_UNIFIED_SHARED_MEMORY : kind;
     r->c->place = fe_place(r->fe->u, offset_at(r, k));
     r->c->extent = extent_of(r, k, last < ntokens ? last + 1 : ntokens);
     add_clause(r->p->c, r->c);
@@ -315,6 +334,10 @@ static void read_clauses(struct fe *fe, struct fe_pragma *p, bool collecting)
     while (k < p->ntokens) {
         enum omp_clause_kind kind =
             is_ident(&r, k) ? fe_clause_named(fe, &p->tokens[k]) : OMPC_COUNT;
+        if (kind == OMPC_LOCAL && allowed(p, kind)) {
+            respell(&r, k, fe_clause_rows[OMPC_ENTER].spelling);
+            continue; /* no mapping is made of either: each device has a variable of its own */
+        }
         if (kind != OMPC_COUNT && allowed(p, kind)) {
             k = read_clause(&r, kind, k);
             continue;

@@ -177,7 +177,8 @@ struct fe {
     struct arena *a;
     CXTranslationUnit tu;
     int errors;
-    bool common; /* -fcommon: several files may define a variable */
+    bool respelled; /* the text has other words than the user's file */
+    bool common;    /* -fcommon: several files may define a variable */
     /* what the names of the carriers in this text begin with; NULL: it is the user's */
     const char *carriers;
     VEC(struct fe_line) lines;

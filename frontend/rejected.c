@@ -13,8 +13,10 @@
  *
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
  * device(omp_initial_device), which is negative; in a function between `begin declare target` and
- * its end, a construct that uses a global variable from elsewhere.  Only the check sees them: it
- * gets a text without. */
+ * its end, a construct that uses a global variable from elsewhere; nogroup and depend of
+ * target_data. Only the check sees them: it gets a text without.  Words that have an older one of
+ * the same meaning
+ * (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +253,18 @@ static void replace_negative_devices(struct fe *fe, fe_edits *l)
     }
 }
 
+/* What OpenMP 6.0 says about the task that it is: without it the check is the same. */
+static void drop_task_clauses(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        for (const struct omp_clause *k = c->clauses; k && (c->leaves & OMPL_TARGET_DATA);
+             k = k->next)
+            if (k->kind == OMPC_NOGROUP || k->kind == OMPC_DEPEND || k->kind == OMPC_NOWAIT)
+                fe_add_edit(fe, l, k->extent.begin, k->extent.end - k->extent.begin, "");
+    }
+}
+
 /* The directives that begin (or end) each range of `declare target` around e, and its line. */
 static const char *around(struct fe *fe, struct omp_extent e, bool begin)
 {
@@ -295,7 +309,8 @@ void fe_find_rejected(struct fe *fe)
         fe->u->accepted = fe_edited_text(fe, &all);
     drop_updates(fe, &check);
     replace_negative_devices(fe, &check);
+    drop_task_clauses(fe, &check);
     leave_declare_target(fe, &check);
-    if (check.n)
+    if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);
 }

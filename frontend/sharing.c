@@ -471,10 +471,9 @@ static struct omp_capture implicit_capture(struct fe *fe, const struct omp_const
 {
     enum omp_keyword category = category_of(v->type);
     enum fe_defaultmap b = behaviour_of(c, v);
-    if (b == DMAP_FIRSTPRIVATE)
+    /* what a private copy begins with is not specified: it may be the value */
+    if (b == DMAP_FIRSTPRIVATE || b == DMAP_PRIVATE)
         return unmapped(v, category == OMPK_POINTER ? OMPCAP_DEVICE_PTR : OMPCAP_BYVAL);
-    if (b == DMAP_PRIVATE)
-        return unmapped(v, OMPCAP_PRIVATE);
     if (b != DMAP_DEFAULT && b != DMAP_NONE)
         return by_ref(v, add_mapped(fe, c, maps, v, behaviour_maps[b]));
     if (category == OMPK_SCALAR)

@@ -217,6 +217,8 @@ enum omp_map_type {
     OMPM_ALWAYS = 4,
     OMPM_PRESENT = 0x1000,
     OMPM_CLOSE = 0x2000 /* a hint, ignored */,
+    OMPM_SELF = 0x4000,
+    OMPM_HOLD = 0x8000,
 };
 
 struct omp_section {        /* one [lower : length] or [index] */

@@ -35,6 +35,8 @@ enum {
      * mapped, it travels in memory that the host and the device share, and nothing is copied */
     OMPGPU_MAP_RESULT = 1024,
     OMPGPU_MAP_PRESENT = 0x1000, /* `present` modifier: an error when not mapped */
+    OMPGPU_MAP_SELF = 0x4000,    /* `self`: an error unless the device uses the host's storage */
+    OMPGPU_MAP_HOLD = 0x8000,    /* `ompx_hold`: counts apart, so that no `delete` ends it */
 };
 struct ompgpu_map {
     /* base address: the pointer's value or the address of the variable */

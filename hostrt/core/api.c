@@ -44,6 +44,10 @@ void *omp_target_memset_async(void *, int, size_t, int, int, void **);
 int omp_target_associate_ptr(const void *, const void *, size_t, size_t, int);
 int omp_target_disassociate_ptr(const void *, int);
 void ompx_dump_mapping_tables(void);
+void *llvm_omp_target_alloc_device(size_t, int), *llvm_omp_target_alloc_host(size_t, int),
+    *llvm_omp_target_alloc_shared(size_t, int);
+void llvm_omp_target_free_device(void *, int), llvm_omp_target_free_host(void *, int),
+    llvm_omp_target_free_shared(void *, int);
 #pragma GCC visibility pop
 
 /* ------------------------------------------------------------------ device numbers */
@@ -140,11 +144,25 @@ static uintptr_t translate_space(uintptr_t space)
     return space;
 }
 
+/* libomp 22 ends the program where it meets the traits of OpenMP 6.0 about devices: its memory is
+ * the host's, and they only ask where memory should be. */
+enum { LAST_KNOWN_TRAIT = 8, MAX_TRAITS = 32 };
+struct trait { /* omp_alloctrait_t */
+    int key;
+    uintptr_t value;
+};
+
 uintptr_t omp_init_allocator(uintptr_t space, int ntraits, void *traits)
 {
     uintptr_t (*init)(uintptr_t, int, void *);
+    const struct trait *all = traits;
+    struct trait known[MAX_TRAITS];
+    int n = 0;
     *(void **)&init = libomp("omp_init_allocator");
-    return init ? init(translate_space(space), ntraits, traits) : 0;
+    for (int i = 0; i < ntraits && n < MAX_TRAITS; i++)
+        if (all[i].key <= LAST_KNOWN_TRAIT)
+            known[n++] = all[i];
+    return init ? init(translate_space(space), n, known) : 0;
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -153,7 +171,7 @@ static struct ompgpu_entry *find_allocation(struct ompgpu_device *dev, const voi
     return ompgpu_present_find(&dev->allocations, (uintptr_t)p, 1);
 }
 
-void *omp_target_alloc(size_t size, int number)
+static void *allocate(size_t size, int number, bool shared, const void *caller)
 {
     struct ompgpu_device *dev;
     void *memory;
@@ -161,20 +179,26 @@ void *omp_target_alloc(size_t size, int number)
         return NULL;
     if (!dev)
         return malloc(size);
-    ompgpu_tool_memory(NULL, __builtin_return_address(0));
+    ompgpu_tool_memory(NULL, caller);
+    int (*get)(int, size_t, void **) = shared ? dev->plugin->alloc_shared : dev->plugin->alloc;
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
-    if (!e || dev->plugin->alloc(dev->ordinal, size, &memory)) {
+    if (!e || !get || get(dev->ordinal, size, &memory)) {
         ompgpu_xfree(e);
         return NULL;
     }
-    e->begin = (uintptr_t)memory, e->end = e->begin + size;
+    e->begin = (uintptr_t)memory, e->end = e->begin + size, e->shared = shared;
     pthread_mutex_lock(&dev->lock);
     ompgpu_ranges_insert(&dev->allocations, &e->range);
     pthread_mutex_unlock(&dev->lock);
     return memory;
 }
 
-void omp_target_free(void *p, int number)
+void *omp_target_alloc(size_t size, int number)
+{
+    return allocate(size, number, false, __builtin_return_address(0));
+}
+
+static void release(void *p, int number, const void *caller)
 {
     struct ompgpu_device *dev;
     if (!p || ompgpu_device_try(number, &dev))
@@ -196,10 +220,27 @@ void omp_target_free(void *p, int number)
             number);
         return;
     }
-    ompgpu_tool_memory(NULL, __builtin_return_address(0));
-    dev->plugin->free(dev->ordinal, p);
+    ompgpu_tool_memory(NULL, caller);
+    (e->shared ? dev->plugin->free_shared : dev->plugin->free)(dev->ordinal, p);
     ompgpu_present_free(e);
 }
+
+void omp_target_free(void *p, int number) { release(p, number, __builtin_return_address(0)); }
+
+/* ------------------------------------------------------------------ extensions of LLVM's
+ * Memory for the host's accesses is shared memory, too: one address serves both. */
+#define LLVM_MEMORY(kind, shared)                                                                  \
+    void *llvm_omp_target_alloc_##kind(size_t size, int number)                                    \
+    {                                                                                              \
+        return allocate(size, number, shared, __builtin_return_address(0));                        \
+    }                                                                                              \
+    void llvm_omp_target_free_##kind(void *p, int number)                                          \
+    {                                                                                              \
+        release(p, number, __builtin_return_address(0));                                           \
+    }
+LLVM_MEMORY(device, false)
+LLVM_MEMORY(host, true)
+LLVM_MEMORY(shared, true)
 
 int omp_target_is_present(const void *p, int number)
 {

@@ -177,8 +177,10 @@ struct ompgpu_entry { /* one mapped host range */
     };
     uintptr_t device; /* device address of begin */
     long refs;        /* reference count, or OMPGPU_REFS_INFINITE */
+    long holds;       /* references of `ompx_hold` */
     /* omp_target_associate_ptr: device memory is the user's */
     bool associated;
+    bool shared; /* an allocation: the host reaches it at the same address */
     /* declare target variable: device memory is the image's */
     const struct ompgpu_unit *owner;
     /* numbers of the constructs that counted it last, created it, copied all of it last */

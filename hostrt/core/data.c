@@ -321,6 +321,14 @@ static int check_new_item(struct work *w, const struct ompgpu_map *m)
     return 0;
 }
 
+static void count(struct work *w, struct ompgpu_entry *e, const struct ompgpu_map *m, long n)
+{
+    *(m->flags & OMPGPU_MAP_HOLD ? &e->holds : &e->refs) += n;
+    e->counted = w->number;
+}
+
+static bool is_unused(const struct ompgpu_entry *e) { return e->refs == 0 && e->holds == 0; }
+
 static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
     void *memory;
@@ -338,8 +346,8 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     e->begin = p.begin, e->end = p.begin + p.size, e->base = (uintptr_t)m->base;
     e->device = (uintptr_t)memory;
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
-    e->refs = 1;
-    e->counted = e->created = w->number;
+    count(w, e, m, 1);
+    e->created = w->number;
     ompgpu_ranges_insert(&w->dev->present, &e->range);
     if (w->dev->links && set_links(w, e)) {
         remove_entry(w, e);
@@ -509,6 +517,10 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     struct ompgpu_entry *e;
     if (!is_counted(m))
         return enter_unmapped(w, m, address);
+    if ((m->flags & OMPGPU_MAP_SELF) && !ompgpu_unified())
+        return item_wrong(w, m,
+                          "`self` needs memory that host and device share: 'requires "
+                          "unified_shared_memory' or 'self_maps'");
     if (find_entry(w, m, &e))
         return -1;
     if (!e && (!m->size || ompgpu_unified()))
@@ -519,7 +531,7 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
         if (create_entry(w, m, &e))
             return -1;
     } else if (e->counted != w->number && e->refs != OMPGPU_REFS_INFINITE)
-        e->refs++, e->counted = w->number;
+        count(w, e, m, 1);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
         return -1;
     if ((m->flags & OMPGPU_MAP_TO) && copy_in(w, m, e))
@@ -542,11 +554,12 @@ static void undo_entering(struct work *w, const struct ompgpu_map *maps, unsigne
                           : NULL;
         if (!e || e->counted != w->number)
             continue;
-        e->counted = 0;
-        if (e->created == w->number)
+        if (e->created == w->number) {
             remove_entry(w, e);
-        else
-            e->refs--;
+            continue;
+        }
+        count(w, e, m, -1);
+        e->counted = 0;
     }
 }
 
@@ -616,11 +629,11 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     if (!e)
         return w->how == OMPGPU_LEAVE_DATA && must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
-        if (e->counted != w->number && e->refs > 0)
-            e->refs--, e->counted = w->number;
+        if (e->counted != w->number && (m->flags & OMPGPU_MAP_HOLD ? e->holds : e->refs) > 0)
+            count(w, e, m, -1);
         if (m->flags & OMPGPU_MAP_DELETE)
             e->refs = 0;
-        *more |= e->refs == 0;
+        *more |= is_unused(e);
     }
     *more |= (m->flags & OMPGPU_MAP_ALWAYS) != 0;
     return 0;
@@ -632,7 +645,7 @@ static int copy_back(struct work *w, const struct ompgpu_map *m)
     if (!e || !(m->flags & OMPGPU_MAP_FROM) ||
         (m->flags & (OMPGPU_MAP_DELETE | OMPGPU_MAP_RELEASE)))
         return 0;
-    if (e->refs != 0 && !(m->flags & OMPGPU_MAP_ALWAYS))
+    if (!is_unused(e) && !(m->flags & OMPGPU_MAP_ALWAYS))
         return 0;
     struct part p = mapped_part(e, m);
     return p.size && copy_from(w, e, m->name, p.begin, p.size) ? item_failed(w, m) : 0;
@@ -648,7 +661,7 @@ static bool was_counted(const struct work *w, unsigned i)
 static void free_if_unused(struct work *w, const struct ompgpu_map *m)
 {
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
-    if (e && e->refs == 0)
+    if (e && is_unused(e))
         remove_entry(w, e);
 }
 

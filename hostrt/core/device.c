@@ -309,7 +309,7 @@ static void close_device(struct ompgpu_device *dev)
     }
     for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->allocations.root);) {
         ompgpu_ranges_remove(&dev->allocations, &e->range);
-        dev->plugin->free(dev->ordinal, (void *)e->begin);
+        (e->shared ? dev->plugin->free_shared : dev->plugin->free)(dev->ordinal, (void *)e->begin);
         ompgpu_present_free(e);
     }
 }

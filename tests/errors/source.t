@@ -86,12 +86,6 @@ int main(void) { int x = 0;
 #pragma omp allocate(n)
 x = n++; } }
 C
-bad "requires self_maps" t.c:1:22 "'requires self_maps'" <<'C'
-#pragma omp requires self_maps
-int main(void) { int x = 0;
-#pragma omp target map(x)
-x++; }
-C
 bad "a name of generated code" t.c:1:22 "'__ompgpu_unit'" <<'C'
 int main(void) { int __ompgpu_unit = 0;
 #pragma omp target

@@ -53,6 +53,14 @@ int twice(int x)
 C
 check "app.c compiles" "$CC" --gpu-arch=emu,sm_90 -O2 app.c -o app
 check "it runs" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./app
+sed -e 's/requires unified_shared_memory/requires self_maps/' -e 's/target map(present, alloc: a)/target map(self: a)/' app.c >self.c
+check "self_maps, and the modifier self" "$CC" --gpu-arch=emu -O2 self.c -o self
+check "... it runs" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY ./self
+sed 's/target map(/target map(self, /' plain.c >alone.c
+echo 'int twice(int); int main(void) { return twice(2) != 4; }' >>alone.c
+check "self without shared memory" "$CC" --gpu-arch=emu -O2 alone.c -o alone
+check "... ends the program" test_must_fail 1 in_time env OMPGPU_DEVICE=emu sh -c './alone 2>err'
+check "... with the variable" mentions "$(cat err)" "alone.c:3: error: |x, 4 bytes: |self_maps"
 # a GPU without access to the host's pageable memory
 OMPGPU_CUDA_DRIVER=$OBJ/nullcuda/libcuda.so.1 NULLCUDA_ARCH=90; export OMPGPU_CUDA_DRIVER NULLCUDA_ARCH
 check "a GPU that cannot" test_must_fail 1 in_time env OMPGPU_DEVICE=cuda OMP_TARGET_OFFLOAD=MANDATORY sh -c './app 2>err'

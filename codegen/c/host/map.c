@@ -116,6 +116,8 @@ SAME_BIT(DELETE);
 SAME_BIT(RELEASE);
 SAME_BIT(ALWAYS);
 SAME_BIT(PRESENT);
+SAME_BIT(SELF);
+SAME_BIT(HOLD);
 
 static bool is_whole_variable(const struct omp_item *item)
 {
