@@ -165,6 +165,11 @@ struct fe_mark {
     unsigned offset;
     const char *what;
 }; /* long double, asm, indirect calls … */
+struct fe_prototype {
+    unsigned begin; /* of its declaration */
+    const struct omp_function *function;
+    CXCursor cursor;
+};
 typedef VEC(unsigned) fe_offsets;
 struct fe_edit { /* `length` characters at `offset` become `text` */
     unsigned offset, length, number;
@@ -183,7 +188,9 @@ struct fe {
     const char *carriers;
     VEC(struct fe_line) lines;
     VEC(struct fe_pragma) pragmas;
-    VEC(struct omp_extent) packs;  /* `#pragma pack` lines */
+    VEC(struct omp_extent) packs; /* `#pragma pack` lines */
+    VEC(struct omp_fp_pragma) fp_pragmas;
+    VEC(struct fe_prototype) prototypes;
     VEC(struct omp_extent) hidden; /* text that libclang does not see: functions of variants */
     VEC(char) seen;                /* what it sees */
     VEC(struct fe_segment) segments;
@@ -365,6 +372,7 @@ bool fe_spoil_operands(struct fe *, const struct fe_probe *, unsigned seen);
 const struct fe_operand *fe_operand_at(const struct fe *, unsigned begin);
 /* types.c */
 struct omp_type *fe_type(struct fe *, CXType);
+const char *fe_declaration(struct fe *, CXCursor); /* of a function, by itself, with its ';' */
 void fe_note_local_type(struct fe *, CXCursor);
 void fe_hoist_types(struct fe *);
 /* a construct for the device that has the one offset in its body, and not the other */

@@ -66,6 +66,8 @@ static void publish(struct fe *fe)
     u->nvars = fe->vars.n;
     u->refs = fe->refs.at;
     u->nrefs = fe->refs.n;
+    u->fp_pragmas = fe->fp_pragmas.at;
+    u->nfp_pragmas = fe->fp_pragmas.n;
     u->renames = fe->renames.at;
     u->nrenames = fe->renames.n;
 }

@@ -29,6 +29,14 @@ static unsigned after_pragma(const struct omp_unit *u, unsigned i, const char *n
     return i;
 }
 
+static bool is_clang_fp(const struct omp_unit *u, unsigned i)
+{
+    struct fe_token t;
+    unsigned k = after_pragma(u, i, "clang");
+    return k && fe_next_token(u, k, &t) && t.end - t.begin == 2 &&
+           !strncmp(u->text + t.begin, "fp", 2);
+}
+
 /* ------------------------------------------------------------------ tokens */
 unsigned fe_scan_token(const struct omp_unit *u, unsigned i, unsigned end, struct fe_token *out)
 {
@@ -276,5 +284,7 @@ void fe_scan_pragmas(struct fe *fe)
             fe_add_pragma(fe, (struct omp_extent){ begin, eol }, k);
         else if (after_pragma(u, begin, "pack"))
             *VEC_PUSH(fe->a, &fe->packs) = (struct omp_extent){ begin, eol };
+        else if (after_pragma(u, begin, "STDC") || is_clang_fp(u, begin))
+            *VEC_PUSH(fe->a, &fe->fp_pragmas) = (struct omp_fp_pragma){ .extent = { begin, eol } };
     }
 }

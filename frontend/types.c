@@ -216,6 +216,14 @@ static const char *spell(struct fe *fe, CXType t, const char *inner)
     }
 }
 
+const char *fe_declaration(struct fe *fe, CXCursor function)
+{
+    bool is_static = clang_Cursor_getStorageClass(function) == CX_SC_Static;
+    const char *name = take(fe, clang_getCursorSpelling(function));
+    return arena_printf(fe->a, "%s%s;", is_static ? "static " : "",
+                        spell(fe, clang_getCursorType(function), name));
+}
+
 /* ------------------------------------------------------------------ omp_type */
 static enum omp_type_kind kind_of(CXType c)
 {

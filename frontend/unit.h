@@ -515,7 +515,7 @@ enum omp_decl_kind {
     OMPD_PROTOTYPE,
     OMPD_FUNCTION,
     OMPD_STATIC_ASSERT,
-    OMPD_PRAGMA /* `#pragma pack(…)`: a line of its own, copied as it is */
+    OMPD_PRAGMA /* `#pragma pack(…)`, `#pragma STDC …`: a line of its own, copied as it is */
 };
 struct omp_decl {
     enum omp_decl_kind kind;
@@ -530,14 +530,18 @@ struct omp_decl {
     /* VARIABLE: only declares it, another VARIABLE entry that defines it follows (no initialiser
      * here) */
     bool tentative;
-    /* unit->local_types: the whole declaration with its new names and ';', to be written as it is
-     */
+    /* to be written instead of the extent; unit->local_types: with the new names, and ';' */
     const char *text;
 };
 /* A typedef name, tag or enumerator declared at file scope; more than one may lie in a decl. */
 struct omp_type_name {
     unsigned offset;
     const char *name;
+};
+/* A line that says how floating-point expressions are evaluated: #pragma STDC, #pragma clang fp. */
+struct omp_fp_pragma {
+    struct omp_extent extent;
+    struct omp_extent scope; /* the block that it stands in; empty: the rest of the file */
 };
 struct omp_function {
     const char *name;
@@ -565,6 +569,8 @@ struct omp_unit {
     unsigned nconstructs; /* all, by position */
     struct omp_decl *decls;
     unsigned ndecls; /* by position */
+    struct omp_fp_pragma *fp_pragmas;
+    unsigned nfp_pragmas; /* by position */
     struct omp_type_name *type_names;
     unsigned ntype_names; /* by position */
     struct omp_function **functions;

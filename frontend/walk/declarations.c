@@ -22,7 +22,11 @@ void walk_on_declaration(struct fe *fe, CXCursor c)
 void walk_on_scope(struct fe *fe, CXCursor c)
 {
     unsigned outer = fe->scope_end;
-    fe->scope_end = fe_extent(fe, c).end;
+    struct omp_extent block = fe_extent(fe, c);
+    for (unsigned i = 0; i < fe->fp_pragmas.n; i++)
+        if (fe_inside(fe->fp_pragmas.at[i].extent.begin, block))
+            fe->fp_pragmas.at[i].scope = block; /* inner blocks come later */
+    fe->scope_end = block.end;
     walk_children(fe, c);
     fe->scope_end = outer;
 }

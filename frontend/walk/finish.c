@@ -97,6 +97,38 @@ static void choose_definitions(struct fe *fe)
     fe->decls.n = n;
 }
 
+static bool is_in_function(const struct fe *fe, unsigned offset)
+{
+    for (unsigned i = 0; i < fe->decls.n; i++)
+        if (fe->decls.at[i].kind == OMPD_FUNCTION && fe_inside(offset, fe->decls.at[i].extent))
+            return true;
+    return false;
+}
+
+/* `int f(void), v = 3;` would define v, too. */
+static void separate_prototype(struct fe *fe, struct omp_decl *d)
+{
+    for (unsigned i = 0; i < fe->prototypes.n && !d->text; i++) {
+        const struct fe_prototype *p = &fe->prototypes.at[i];
+        if (p->begin == d->extent.begin && p->function == d->function)
+            d->text = fe_declaration(fe, p->cursor);
+    }
+}
+
+static void separate_prototypes(struct fe *fe)
+{
+    for (unsigned i = 0, end; i < fe->decls.n; i = end) {
+        bool variable = false;
+        for (end = i;
+             end < fe->decls.n && fe->decls.at[end].extent.begin == fe->decls.at[i].extent.begin;
+             end++)
+            variable |= fe->decls.at[end].kind == OMPD_VARIABLE;
+        for (unsigned k = i; k < end && variable; k++)
+            if (fe->decls.at[k].kind == OMPD_PROTOTYPE)
+                separate_prototype(fe, &fe->decls.at[k]);
+    }
+}
+
 void fe_finish_walk(struct fe *fe)
 {
     fe_use_carriers(fe);
@@ -121,10 +153,12 @@ void fe_finish_walk(struct fe *fe)
     for (unsigned i = 0; i < fe->vars.n; i++)
         fe->vars.at[i]->address_taken |=
             fe->vars.at[i]->type->kind == OMPT_ARRAY || fe->vars.at[i]->type->kind == OMPT_RECORD;
-    for (unsigned i = 0; i < fe->packs.n; i++) {
-        struct omp_decl *d = walk_add_decl(fe, OMPD_PRAGMA, fe->packs.at[i]);
-        d->device = true;
-    }
+    for (unsigned i = 0; i < fe->packs.n; i++)
+        walk_add_decl(fe, OMPD_PRAGMA, fe->packs.at[i])->device = true;
+    for (unsigned i = 0; i < fe->fp_pragmas.n; i++)
+        if (!is_in_function(fe, fe->fp_pragmas.at[i].extent.begin))
+            walk_add_decl(fe, OMPD_PRAGMA, fe->fp_pragmas.at[i].extent)->device = true;
     drop_contained_decls(fe);
+    separate_prototypes(fe);
     choose_definitions(fe);
 }

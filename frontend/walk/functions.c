@@ -106,10 +106,12 @@ void walk_on_function(struct fe *fe, CXCursor c)
     f->f->is_static |= clang_Cursor_getStorageClass(c) == CX_SC_Static;
     f->f->is_inline |= clang_Cursor_isFunctionInlined(c);
     f->f->is_variadic |= clang_Cursor_isVariadic(c);
-    if (!definition && !f->system)
-        note_parameters(fe, c, e.begin);
-    if (!definition)
+    if (!definition) {
+        *VEC_PUSH(fe->a, &fe->prototypes) = (struct fe_prototype){ e.begin, f->f, c };
+        if (!f->system)
+            note_parameters(fe, c, e.begin);
         return;
+    }
     f->cursor = c;
     f->f->defined = true;
     f->f->extent = e;

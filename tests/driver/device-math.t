@@ -5,6 +5,7 @@
 cat >math.c <<'E'
 #define _GNU_SOURCE
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #pragma omp begin declare target
 static double apart(double x, double y) { double t = x * y; return t + x; }
@@ -19,6 +20,32 @@ static double never(double x, double y)
 void contract_apart(int n, double *x) { REGION x[i] = apart(x[i], x[i]); }
 void contract_together(int n, double *x) { REGION x[i] = together(x[i], x[i]); }
 void contract_never(int n, double *x) { REGION x[i] = never(x[i], x[i]); }
+void block_never(int n, double *x)
+{
+    #pragma clang fp contract(off)
+    REGION x[i] = together(x[i] * x[i] - x[i], 1);
+}
+void body_never(int n, double *x)
+{
+#pragma omp target map(tofrom: x[:n])
+    {
+#pragma STDC FP_CONTRACT OFF
+#pragma omp parallel num_threads(4)
+        x[omp_get_thread_num()] *= x[4] * x[5] - x[6];
+        x[0] *= 2;
+    }
+}
+void block_before(int n, double *x)
+{
+    {
+#pragma STDC FP_CONTRACT OFF
+        x[1] = x[0];
+    }
+    REGION x[i] = x[i] * x[i] - x[i];
+}
+#pragma STDC FP_CONTRACT OFF
+void file_never(int n, double *x) { REGION x[i] = x[i] * x[i] - x[i]; }
+#pragma STDC FP_CONTRACT DEFAULT
 void lu(int n, double *x)
 {
     REGION {
@@ -70,7 +97,8 @@ ptx() {
 check "-O2" ptx -O2
 check "... arrays with constant bounds are in registers" lacks lu.ptx '\.local'
 check "... contraction: across statements" has contract_apart.ptx 'fma\.'
-check "... but not where a pragma forbids it" lacks contract_never.ptx 'fma\.'
+for where in contract block body file; do check "... but not where a pragma forbids it: $where" lacks ${where}_never.ptx 'fma\.'; done
+check "... where one has ended" has block_before.ptx 'fma\.'
 check "... exact functions, subnormal numbers" lacks math.ptx '\(sin\|cos\|lg2\)\.approx' 'mul\.ftz'
 check "-ffp-contract=on" ptx -O2 -ffp-contract=on
 check "... contraction: in an expression" has contract_together.ptx 'fma\.'

@@ -15,12 +15,15 @@ static __attribute__((noinline)) double sum(const double *v, int n)
         s += v[i];
     return s;
 }
-int external(int a);                 /* defined below */
+int external(int a), weight = 3, (*no_function)(int) = 0;   /* defined below, and variables in the same declaration */
+static int of_weight(int), old_weight = 4, *pointer_to(int *p);
+static int of_weight(int n) { return n * weight + old_weight; }
+static int *pointer_to(int *p) { return p + 1; }
 static int old_style_array(int v[static 3]) { return v[0] + v[1] + v[2]; }
 
 int main(void)
 {
-    int r[8] = { 0 }, on = 0;
+    int r[9] = { 0 }, on = 0;
     double v[10], d = 0;
 
     for (int i = 0; i < 10; i++)
@@ -37,6 +40,7 @@ int main(void)
         r[3] = both.a + (int)(2 * both.b);
         r[4] = external(20);
         r[5] = old_style_array(t);
+        r[8] = of_weight(*pointer_to(t));
         d = sum(v, 10) + sum(v + 5, 2);
     }
     CHECK(on);
@@ -45,7 +49,7 @@ int main(void)
     CHECK_EQ(r[2], 3);
     CHECK_EQ(r[3], 10);
     CHECK_EQ(r[4], external(20));
-    CHECK_EQ(r[5], 12);
+    CHECK(r[5] == 12 && r[8] == 16 && !no_function);
     CHECK_EQ(d, sum(v, 10) + 5.5);
 #pragma omp target parallel for map(from: r)
     for (int i = 0; i < 8; i++)

@@ -73,7 +73,10 @@ static void declare_sized(struct cg *cg, const struct omp_var *v, bool *written)
 static void write_text(struct cg *cg, const struct omp_decl *d, const char *end)
 {
     cg_marker(cg, d->place.line ? d->place : fe_place(cg->unit, d->extent.begin));
-    cg_copy(cg, d->extent);
+    if (d->text)
+        cg_puts(cg, d->text);
+    else
+        cg_copy(cg, d->extent);
     cg_put(cg, "%s\n", end);
 }
 

@@ -212,6 +212,7 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
     cg->copies_below = NULL;
     cg->out = &text;
     cg_open_function(cg, "__OMPGPU_PARALLEL void %s@parallel(void *@c)", name);
+    cg_fp_pragmas(cg, c->pragma.begin);
     if (l->n || deferred)
         unpack_context(cg, name, l);
     if (deferred)

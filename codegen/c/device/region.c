@@ -256,6 +256,7 @@ void cg_region(struct cg *cg, const struct omp_construct *c)
     cg->out = &text;
     cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s%s)", c->region,
                      form, parameters);
+    cg_fp_pragmas(cg, (p.spmd ? c->spmd_inner : c)->pragma.begin);
     if (p.spmd)
         bytes = spmd_region(cg, &p, &flags);
     else

@@ -323,6 +323,16 @@ void cg_else(struct cg *cg)
     cg->out->open++;
 }
 
+void cg_fp_pragmas(struct cg *cg, unsigned offset)
+{
+    const struct omp_unit *u = cg->unit;
+    for (unsigned i = 0; i < u->nfp_pragmas && u->fp_pragmas[i].extent.begin < offset; i++) {
+        struct omp_extent e = u->fp_pragmas[i].extent;
+        if (offset < u->fp_pragmas[i].scope.end)
+            cg_line(cg, "%.*s", (int)(e.end - e.begin), u->text + e.begin);
+    }
+}
+
 /* ------------------------------------------------------------------ */
 static bool mentions_word(const struct cg_text *t, const char *word)
 {

@@ -86,6 +86,9 @@ void cg_free(struct cg *);
 void cg_put(struct cg *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cg_puts(struct cg *, const char *);
 void cg_write(struct cg *, const char *, size_t);
+/* At the beginning of a function: how the user wants floating-point expressions to be evaluated at
+ * that offset, by pragmas in blocks around it. */
+void cg_fp_pragmas(struct cg *, unsigned offset);
 /* Appends outlined bodies (`before`) and then the function (`text`), in both of which __func__ is
  * the name of the user's function; NULL: there is nothing to define. */
 void cg_write_within(struct cg *, const struct omp_function *, const struct cg_text *before,
