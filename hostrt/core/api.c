@@ -23,6 +23,7 @@ int omp_get_default_device(void);
 void omp_set_default_device(int);
 int omp_get_initial_device(void);
 int omp_is_initial_device(void);
+void omp_display_env(int);
 int omp_pause_resource(int, int);
 int omp_pause_resource_all(int);
 int omp_get_device_num(void);
@@ -115,6 +116,16 @@ int omp_pause_resource(int kind, int number)
     if (ompgpu_device_try(number, &dev))
         return -1;
     return dev ? 0 : pause_host(kind);
+}
+
+void omp_display_env(int verbose)
+{
+    void (*host)(int);
+    *(void **)&host = libomp("omp_display_env");
+    ompgpu_start();
+    if (host)
+        host(verbose);
+    ompgpu_display(verbose);
 }
 
 /* ------------------------------------------------------------------ allocators */

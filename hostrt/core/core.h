@@ -83,10 +83,20 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long num_teams, teams_thread_limit;
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
     long team_heap, stack_size;
+    long display; /* OMP_DISPLAY_ENV */
+};
+enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };
+struct ompgpu_icvs { /* of one device; 0: not set */
+    long num_teams, teams_thread_limit, thread_limit, num_threads;
 };
 extern struct ompgpu_settings ompgpu_settings;
 void ompgpu_read_environment(struct ompgpu_settings *);
-void ompgpu_hint_variables(void); /* hint.c: after it */
+/* After it: of device n, by OMP_…_DEV_n, OMP_…_DEV, OMP_…_ALL, of which the first that is set
+ * counts. */
+void ompgpu_read_icvs(int device, struct ompgpu_icvs *);
+void ompgpu_hint_variables(void);                 /* hint.c: after it */
+extern const char *const ompgpu_variable_names[]; /* all of ours; NULL at the end */
+void ompgpu_display(bool verbose);                /* display.c */
 /* An environment variable and the `long` that it sets; what is malformed gives a warning and leaves
  * that alone.  Empty counts as not set. */
 struct ompgpu_variable {
@@ -283,6 +293,7 @@ enum ompgpu_device_state {
 struct ompgpu_device {
     const struct ompgpu_plugin *plugin; /* immutable once open */
     int ordinal, number;                /* immutable */
+    struct ompgpu_icvs icvs;            /* immutable */
     struct ompgpu_device_info info;     /* immutable once open */
     int state;                          /* atomic; written under ompgpu_start_lock */
     /* atomic: ompgpu_generation up to which variables are loaded */

@@ -91,6 +91,7 @@ static int make_devices(const struct ompgpu_plugin *plugin, int n)
     for (int i = 0; i < n; i++) {
         devices[i].plugin = plugin;
         devices[i].ordinal = devices[i].number = i;
+        ompgpu_read_icvs(i, &devices[i].icvs);
         pthread_mutex_init(&devices[i].lock, NULL);
         pthread_cond_init(&devices[i].synced, NULL);
     }
@@ -127,6 +128,8 @@ void ompgpu_start(void)
     int bad = 0;
     if (ompgpu_run_state == OMPGPU_NOT_STARTED && !(bad = choose_devices()))
         __atomic_store_n(&ompgpu_run_state, OMPGPU_RUNNING, __ATOMIC_RELEASE);
+    if (ompgpu_settings.display && !bad)
+        ompgpu_display(ompgpu_settings.display == OMPGPU_DISPLAY_VERBOSE);
     pthread_mutex_unlock(&ompgpu_start_lock);
     if (bad)
         ompgpu_fatal(NULL, "%s", ompgpu_plugin_message());

@@ -2,6 +2,7 @@
  * lists the valid ones, and the default is taken. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -37,6 +38,21 @@ static const struct ompgpu_variable variables[] = {
       .bytes = true,
       .valid = BYTES },
     { .name = "OMPGPU_STACK_SIZE", FIELD(stack_size), .least = 1, .bytes = true, .valid = BYTES },
+    { .name = "OMP_DISPLAY_ENV",
+      FIELD(display),
+      .words = { "FALSE", "TRUE", "VERBOSE", "1" },
+      .valid = "TRUE, FALSE, VERBOSE" },
+#undef FIELD
+};
+/* These names get a suffix. */
+static const struct ompgpu_variable device_variables[] = {
+#define FIELD(f) .field = offsetof(struct ompgpu_icvs, f), .least = 1
+    { .name = "OMP_NUM_TEAMS", FIELD(num_teams), .valid = "a number of teams, 1 or more" },
+    { .name = "OMP_TEAMS_THREAD_LIMIT",
+      FIELD(teams_thread_limit),
+      .valid = "a number of threads, 1 or more" },
+    { .name = "OMP_THREAD_LIMIT", FIELD(thread_limit), .valid = "a number of threads, 1 or more" },
+    { .name = "OMP_NUM_THREADS", FIELD(num_threads), .valid = "a number of threads, 1 or more" },
 #undef FIELD
 };
 
@@ -97,4 +113,26 @@ void ompgpu_read_environment(struct ompgpu_settings *settings)
 {
     *settings = (struct ompgpu_settings){ 0 };
     ompgpu_read_variables(variables, sizeof variables / sizeof *variables, settings);
+}
+
+/* Without a suffix the variables are the host's; but the two about teams concern devices first. */
+void ompgpu_read_icvs(int device, struct ompgpu_icvs *icvs)
+{
+    enum { SUFFIXES = 3 };
+    *icvs = (struct ompgpu_icvs){ .num_teams = ompgpu_settings.num_teams,
+                                  .teams_thread_limit = ompgpu_settings.teams_thread_limit };
+    for (size_t i = 0; i < sizeof device_variables / sizeof *device_variables; i++) {
+        struct ompgpu_variable v = device_variables[i];
+        char names[SUFFIXES][64];
+        snprintf(names[0], sizeof *names, "%s_DEV_%d", v.name, device);
+        snprintf(names[1], sizeof *names, "%s_DEV", v.name);
+        snprintf(names[2], sizeof *names, "%s_ALL", v.name);
+        unsigned k = 0;
+        while (k < SUFFIXES && !secure_getenv(names[k]))
+            k++;
+        if (k == SUFFIXES)
+            continue;
+        v.name = names[k];
+        ompgpu_read_variables(&v, 1, icvs);
+    }
 }

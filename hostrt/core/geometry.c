@@ -144,7 +144,10 @@ static unsigned wanted_threads(const struct ompgpu_device *dev, struct ompgpu_fu
 static unsigned choose_threads(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                const struct ompgpu_launch *l)
 {
+    const struct ompgpu_icvs *icvs = &dev->icvs;
     unsigned most = most_threads(dev, f);
+    if (icvs->thread_limit > 0)
+        most = smaller((unsigned)icvs->thread_limit, most);
     bool workers = f->entry->mode == OMPGPU_MODE_SPMD
                        ? (l->flags & OMPGPU_LAUNCH_PARALLEL) != 0
                        : (f->entry->flags & OMPGPU_KERNEL_WORKERS) != 0;
@@ -152,8 +155,10 @@ static unsigned choose_threads(const struct ompgpu_device *dev, struct ompgpu_fu
         return 1;
     if (l->thread_limit > 0)
         return smaller((unsigned)l->thread_limit, most);
-    if (ompgpu_settings.teams_thread_limit > 0)
-        return smaller((unsigned)ompgpu_settings.teams_thread_limit, most);
+    if (icvs->teams_thread_limit > 0)
+        return smaller((unsigned)icvs->teams_thread_limit, most);
+    if (icvs->num_threads > 0 && is_spmd(f, l))
+        return smaller((unsigned)icvs->num_threads, most);
     return smaller(is_spmd(f, l) ? wanted_threads(dev, f, l) : GENERIC_THREADS, most);
 }
 
@@ -190,8 +195,8 @@ struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *dev, struct o
         return g;
     if (l->num_teams > 0)
         g.teams = (unsigned)l->num_teams;
-    else if (ompgpu_settings.num_teams > 0)
-        g.teams = (unsigned)ompgpu_settings.num_teams;
+    else if (dev->icvs.num_teams > 0)
+        g.teams = (unsigned)dev->icvs.num_teams;
     else
         g.teams = wanted_teams(dev, f, l, g.threads);
     return g;

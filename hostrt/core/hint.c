@@ -5,12 +5,13 @@
 #include "hostrt/core/core.h"
 
 extern char **environ;
-static const char *const ours[] = {
-    "OMPGPU_CHECK",      "OMPGPU_CUDA_DRIVER",  "OMPGPU_DEVICE",      "OMPGPU_EMU_DEVICES",
-    "OMPGPU_EMU_MEMORY", "OMPGPU_EMU_SCHEDULE", "OMPGPU_EMU_STACK",   "OMPGPU_EMU_THREADS",
-    "OMPGPU_INFO",       "OMPGPU_PROFILE",      "OMPGPU_PTX_ARCH",    "OMPGPU_PTX_DEVICES",
-    "OMPGPU_PTX_MEMORY", "OMPGPU_PTX_SCHEDULE", "OMPGPU_PTX_THREADS", "OMPGPU_STACK_SIZE",
-    "OMPGPU_TEAM_HEAP",
+const char *const ompgpu_variable_names[] = {
+    "OMPGPU_CHECK",       "OMPGPU_CUDA_DRIVER",  "OMPGPU_DEVICE",
+    "OMPGPU_EMU_DEVICES", "OMPGPU_EMU_MEMORY",   "OMPGPU_EMU_SCHEDULE",
+    "OMPGPU_EMU_STACK",   "OMPGPU_EMU_THREADS",  "OMPGPU_INFO",
+    "OMPGPU_PROFILE",     "OMPGPU_PTX_ARCH",     "OMPGPU_PTX_DEVICES",
+    "OMPGPU_PTX_MEMORY",  "OMPGPU_PTX_SCHEDULE", "OMPGPU_PTX_THREADS",
+    "OMPGPU_STACK_SIZE",  "OMPGPU_TEAM_HEAP",    NULL,
 };
 static const char *const tracing[] = { "LIBOMPTARGET_INFO",         "LIBOMPTARGET_DEBUG",
                                        "LIBOMPTARGET_KERNEL_TRACE", "GOMP_DEBUG",
@@ -42,10 +43,10 @@ static const char *meant(const char *name, size_t n)
 {
     const char *best = NULL;
     unsigned nearest = FAR;
-    for (size_t i = 0; n <= LONGEST && i < sizeof ours / sizeof *ours; i++) {
-        unsigned d = distance(name, n, ours[i]);
+    for (const char *const *ours = ompgpu_variable_names; n <= LONGEST && *ours; ours++) {
+        unsigned d = distance(name, n, *ours);
         if (d < nearest) {
-            best = ours[i];
+            best = *ours;
             nearest = d;
         }
     }

@@ -196,7 +196,7 @@ int main(int argc, char **argv)
         struct ompgpu_kernel_entry entry = { .mode = r->mode, .flags = r->kernel_flags & 255, .max_threads = r->kernel_flags >> 8 };
         struct ompgpu_function f = { .entry = &entry, .max_threads = r->most };
         struct ompgpu_launch l = { .num_teams = r->num_teams, .thread_limit = r->thread_limit, .trip = r->trip, .flags = r->flags };
-        ompgpu_settings.num_teams = r->env_teams, ompgpu_settings.teams_thread_limit = r->env_threads;
+        dev.icvs = (struct ompgpu_icvs){ .num_teams = r->env_teams, .teams_thread_limit = r->env_threads };
         for (int again = 0; again < 2; again++) {   /* the second time from the occupancy cache */
             struct ompgpu_geometry g = ompgpu_geometry(&dev, &f, &l);
             if (!OK(g.teams == r->teams && g.threads == r->threads, "%s", r->what))

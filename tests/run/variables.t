@@ -1,0 +1,50 @@
+#!/bin/sh
+# Environment variables of devices, with their endings, and what OMP_DISPLAY_ENV shows of them.
+. tests/lib.sh
+cat >app.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+static void launch(int device)
+{
+    int teams = 0, threads = 0, limited = 0;
+    #pragma omp target teams distribute parallel for device(device) map(tofrom: teams, threads)
+    for (int i = 0; i < 100000; i++)
+        if (i == 0)
+            teams = omp_get_num_teams(), threads = omp_get_num_threads();
+    #pragma omp target parallel num_threads(64) device(device) map(tofrom: limited)
+    if (omp_get_thread_num() == 0)
+        limited = omp_get_num_threads();
+    printf("%d,%d,%d ", teams, threads, limited);
+}
+int main(int argc, char **argv)
+{
+    launch(0);
+    launch(1);
+    (void)argv;
+    if (argc > 1)
+        omp_display_env(0);
+    return 0;
+}
+C
+"$CC" --gpu-arch=emu -O2 app.c -o app || exit 1
+OMPGPU_DEVICE=emu OMPGPU_EMU_DEVICES=2; export OMPGPU_DEVICE OMPGPU_EMU_DEVICES
+shows() {
+    name=$1 expected=$2; shift 2
+    got=$(env "$@" ./app 2>err)
+    check "$name" test "$got" = "$expected "
+}
+shows "no ending" "3,128,64 3,128,64" OMP_NUM_TEAMS=3
+shows "all devices" "4,96,64 4,96,64" OMP_NUM_TEAMS=3 OMP_NUM_TEAMS_ALL=5 OMP_NUM_TEAMS_DEV=4 OMP_TEAMS_THREAD_LIMIT_ALL=96
+shows "one device" "5,32,64 7,128,64" OMP_NUM_TEAMS_DEV_1=7 OMP_NUM_TEAMS_ALL=5 OMP_NUM_THREADS_DEV_0=32
+shows "a limit" "2,40,40 2,128,64" OMP_THREAD_LIMIT_DEV_0=40 OMP_NUM_TEAMS=2
+shows "a limit of the host" "2,128,64 2,128,64" OMP_THREAD_LIMIT=40 OMP_NUM_TEAMS=2
+shows "nonsense" "2,128,64 2,128,64" OMP_NUM_TEAMS_DEV=0 OMP_NUM_TEAMS=2
+check "... is said" mentions "$(cat err)" "OMP_NUM_TEAMS_DEV=0 is ignored"
+env OMP_DISPLAY_ENV=true OMP_NUM_TEAMS_DEV_1=7 ./app >out 2>err
+check "what was read" mentions "$(cat err)" "2 devices of kind emu|[all] OMP_TARGET_OFFLOAD='DEFAULT'|[1] OMP_NUM_TEAMS='7'|[0] OMP_NUM_TEAMS: value is not defined"
+check "... but for variables of ours" test_must_fail 1 grep -q OMPGPU_EMU_DEVICES err
+env OMP_DISPLAY_ENV=verbose ./app >out 2>err
+check "those, too" mentions "$(cat err)" "[all] OMPGPU_EMU_DEVICES='2'|[all] OMPGPU_TEAM_HEAP: value is not defined"
+./app show >out 2>err
+check "by the routine" mentions "$(cat err)" "2 devices of kind emu|OMP_DEFAULT_DEVICE='0'"
+finish
