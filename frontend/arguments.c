@@ -60,6 +60,14 @@ static void read_const(struct reader *r)
     r->c->value = r->c->expr.value;
 }
 
+static void read_exprs(struct reader *r)
+{
+    for (unsigned k = r->at, end; k < r->end; k = end + 1) {
+        end = find_top(r, k, r->end, ",");
+        fe_expr_of(r, k, end);
+    }
+}
+
 static void bad_modifier(struct reader *r, unsigned k)
 {
     if (!r->collecting)
@@ -251,12 +259,12 @@ static void read_alloc(struct reader *r)
 }
 
 static void (*const readers[])(struct reader *) = {
-    [ARG_NONE] = read_none,         [ARG_EXPR] = read_expr,       [ARG_CONST] = read_const,
-    [ARG_LIST] = read_list,         [ARG_LOCATOR] = read_locator, [ARG_MAP] = read_map,
-    [ARG_REDUCE] = read_reduce,     [ARG_IF] = read_if,           [ARG_SCHED] = read_sched,
-    [ARG_MAPDEF] = read_mapdef,     [ARG_WORD] = read_word,       [ARG_LINEAR] = read_linear,
-    [ARG_LASTPRIV] = read_lastpriv, [ARG_RAW] = read_raw,         [ARG_TRAITS] = read_traits,
-    [ARG_ALLOC] = read_alloc,
+    [ARG_NONE] = read_none,     [ARG_EXPR] = read_expr,         [ARG_CONST] = read_const,
+    [ARG_EXPRS] = read_exprs,   [ARG_LIST] = read_list,         [ARG_LOCATOR] = read_locator,
+    [ARG_MAP] = read_map,       [ARG_REDUCE] = read_reduce,     [ARG_IF] = read_if,
+    [ARG_SCHED] = read_sched,   [ARG_MAPDEF] = read_mapdef,     [ARG_WORD] = read_word,
+    [ARG_LINEAR] = read_linear, [ARG_LASTPRIV] = read_lastpriv, [ARG_RAW] = read_raw,
+    [ARG_TRAITS] = read_traits, [ARG_ALLOC] = read_alloc,
 };
 
 /* ------------------------------------------------------------------ the clauses of a directive */

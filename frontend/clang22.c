@@ -116,11 +116,7 @@ static void check_pragma(struct fe *fe, const struct fe_pragma *p)
 /* The directives of a text, without anything else of it. */
 static struct fe *read_directives(const char *path, char *text, size_t length)
 {
-    struct arena *a = arena_new();
-    struct fe *fe = arena_alloc(a, sizeof *fe);
-    fe->a = a;
-    fe->u = arena_alloc(a, sizeof *fe->u);
-    *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
+    struct fe *fe = fe_begin_unit(path, text, length);
     fe_scan_lines(fe);
     fe_scan_pragmas(fe);
     return fe;
@@ -139,14 +135,28 @@ static bool mentions_device(const struct fe *fe, const struct fe_pragma *p)
     return false;
 }
 
+static void check_pragmas(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        check_pragma(fe, &fe->pragmas.at[i]);
+}
+
+bool fe_is_endless(const char *path, char *text, size_t length)
+{
+    struct fe *fe = read_directives(path, text, length);
+    check_pragmas(fe);
+    bool endless = fe->errors > 0;
+    arena_free(fe->a);
+    return endless;
+}
+
 int fe_screen(const char *path, char *text, size_t length, bool *for_device)
 {
     struct fe *fe = read_directives(path, text, length);
     *for_device = false;
-    for (unsigned i = 0; i < fe->pragmas.n; i++) {
-        check_pragma(fe, &fe->pragmas.at[i]);
+    check_pragmas(fe);
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
         *for_device |= mentions_device(fe, &fe->pragmas.at[i]);
-    }
     int errors = fe->errors;
     fe_show_messages(fe->u);
     arena_free(fe->a);

@@ -18,6 +18,7 @@
 enum answer { NO, YES, UNKNOWN };
 enum { MAX_TRAITS = 32 };
 #define TRAIT_LEAVES (OMPL_TARGET | OMPL_TEAMS | OMPL_PARALLEL | OMPL_FOR | OMPL_SIMD)
+#define TRAIT_DISPATCH (1u << 31) /* no leaf */
 
 /* The constructs around, outermost first: one leaf each. */
 struct around {
@@ -130,6 +131,15 @@ static unsigned directive_leaf(const struct selector *s, unsigned k)
     return d == OMPDIR_UNKNOWN ? 0 : fe_directive_rows[d].leaf;
 }
 
+/* A construct that a selector can name, as it is in `around`. */
+static unsigned trait_at(const struct selector *s, unsigned k)
+{
+    unsigned n;
+    if (fe_directive_at(s->fe, s->p, k, &n) == OMPDIR_DISPATCH)
+        return TRAIT_DISPATCH;
+    return directive_leaf(s, k) & TRAIT_LEAVES;
+}
+
 static void add_answer(struct selector *s, enum answer a, unsigned at)
 {
     if (a == UNKNOWN && !s->unknown)
@@ -152,7 +162,7 @@ static void read_constructs(struct selector *s, unsigned b, unsigned e)
                 w = closing(s, w);
                 continue;
             }
-            unsigned leaf = directive_leaf(s, w) & TRAIT_LEAVES;
+            unsigned leaf = trait_at(s, w);
             while (leaf && next < s->around->n && s->around->leaves[next] != leaf)
                 next++;
             bool found = leaf && next < s->around->n;
@@ -489,9 +499,11 @@ static void redirect(struct fe *fe, const struct variant *v, unsigned n, struct 
     }
 }
 
-void fe_apply_variants(struct fe *fe)
+typedef VEC(struct variant) variant_list;
+
+static variant_list find_variants(struct fe *fe)
 {
-    VEC(struct variant) v = { 0 };
+    variant_list v = { 0 };
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         struct variant one;
         if (fe->pragmas.at[i].c->directive == OMPDIR_DECLARE_VARIANT &&
@@ -499,6 +511,34 @@ void fe_apply_variants(struct fe *fe)
             read_variant(fe, &fe->pragmas.at[i], &one))
             *VEC_PUSH(fe->a, &v) = one;
     }
+    return v;
+}
+
+const char *fe_dispatched(struct fe *fe, const char *base, unsigned offset,
+                          const struct fe_pragma **directive)
+{
+    variant_list v = find_variants(fe);
+    struct around around = constructs_around(fe, offset, false);
+    const struct variant *best = NULL;
+    unsigned long long score = 0;
+    bool device = has_target(&around);
+    if (around.n < MAX_TRAITS)
+        around.leaves[around.n++] = TRAIT_DISPATCH;
+    for (unsigned i = 0; i < v.n; i++) {
+        struct selector s = { .fe = fe, .p = v.at[i].p, .device = device, .around = &around };
+        if (strcmp(v.at[i].base->f->name, base) == 0 &&
+            evaluate(&s, v.at[i].match, v.at[i].end) == YES && (!best || s.score > score)) {
+            best = &v.at[i];
+            score = s.score;
+        }
+    }
+    *directive = best ? best->p : NULL;
+    return best ? best->function->f->name : NULL;
+}
+
+void fe_apply_variants(struct fe *fe)
+{
+    variant_list v = find_variants(fe);
     if (!v.n)
         return;
     for (unsigned i = 0; i < fe->u->nconstructs; i++)
@@ -524,23 +564,12 @@ const char *fe_variant_unknown(struct fe *fe, const struct fe_pragma *p)
     return fe_text(fe, (struct omp_extent){ p->tokens[s.unknown].begin, p->tokens[s.unknown].end });
 }
 
-/* begin declare variant: could its functions be the ones that device code calls? */
-static bool variants_match_device(struct fe *fe, const struct fe_pragma *p)
+bool fe_variants_match(struct fe *fe, const struct fe_pragma *p, bool device)
 {
     struct around all = { { OMPL_TARGET, OMPL_TEAMS, OMPL_PARALLEL, OMPL_FOR, OMPL_SIMD }, 5 };
-    struct selector s = { .fe = fe, .p = p, .device = true, .around = &all };
+    struct selector s = { .fe = fe, .p = p, .device = device, .around = &all };
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
         if (opens_clause(&s, k, OMPC_MATCH))
             return evaluate(&s, k + 2, closing(&s, k + 1)) != NO;
     return true;
-}
-
-void fe_check_variant_blocks(struct fe *fe)
-{
-    for (unsigned i = 0; i < fe->pragmas.n; i++) {
-        struct fe_pragma *p = &fe->pragmas.at[i];
-        if (p->c->directive == OMPDIR_BEGIN_DECLARE_VARIANT && !fe_is_system(fe, p->extent.begin) &&
-            variants_match_device(fe, p))
-            fe_unsupported(fe, p->c->place, UNSUPPORTED_DEVICE_VARIANTS, p->c->spelling, NULL);
-    }
 }

@@ -31,3 +31,12 @@ char *fe_edited_text(struct fe *fe, fe_edits *l)
     memcpy(to, text + at, fe->u->length - at);
     return out;
 }
+
+const char *fe_newlines_of(struct fe *fe, struct omp_extent e)
+{
+    const char *lines = "";
+    for (unsigned i = e.begin; i < e.end; i++)
+        if (fe->u->text[i] == '\n')
+            lines = arena_printf(fe->a, "%s\n", lines);
+    return lines;
+}

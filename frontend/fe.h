@@ -3,6 +3,7 @@
  * The passes, in order (fe_parse in parse.c lists them):
  *   attribute.c (before all) [[omp::directive(…)]] becomes a pragma line
  *   text.c      lines and line markers, places, diagnostics
+ *   lower/      (before all) constructs that become others
  *   clang22.c   (before all) clauses on which clang hangs; not a pass: the text that clang checks
  *   words.c     the tables of omp.def and what looks words up in them
  *   pragma.c    find and tokenise `#pragma omp` lines, read directive names, find where the
@@ -36,6 +37,7 @@ enum fe_arg {
     ARG_NONE,
     ARG_EXPR,
     ARG_CONST,
+    ARG_EXPRS,
     ARG_LIST,
     ARG_LOCATOR,
     ARG_MAP,
@@ -242,6 +244,8 @@ enum {
     FE_VAR_WARNED = 16
 };
 
+/* parse.c: a unit of which nothing is known but its text, with an arena of its own */
+struct fe *fe_begin_unit(const char *path, char *text, size_t length);
 /* text.c */
 void fe_scan_lines(struct fe *);
 /* next token: skips white space, comments and # lines */
@@ -313,7 +317,8 @@ enum fe_selector {
     SELECTOR_ISA,
     SELECTOR_VENDOR,
     SELECTOR_EXTENSION,
-    SELECTOR_CONDITION
+    SELECTOR_CONDITION,
+    SELECTOR_DEVICE_NUM
 };
 enum fe_match { MATCH_ALL = 1, MATCH_ANY, MATCH_NONE };
 enum { FE_ON_HOST = 1, FE_ON_GPU = 2, FE_ON_ANY = 3 };
@@ -396,6 +401,8 @@ void fe_find_rejected(struct fe *);
 /* edits.c */
 void fe_add_edit(struct fe *, fe_edits *, unsigned offset, unsigned length, const char *text);
 char *fe_edited_text(struct fe *, fe_edits *); /* memory of the run's */
+/* The ends of the lines in it. */
+const char *fe_newlines_of(struct fe *, struct omp_extent);
 /* carriers.c */
 void fe_add_carriers(struct fe *, fe_edits *);
 void fe_use_carriers(struct fe *);
@@ -403,7 +410,12 @@ void fe_use_carriers(struct fe *);
 void fe_resolve_metadirectives(struct fe *);
 void fe_apply_variants(struct fe *);
 const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
-void fe_check_variant_blocks(struct fe *);
+/* begin declare variant: could its functions be the ones to call on the device, or on the host? */
+bool fe_variants_match(struct fe *, const struct fe_pragma *, bool device);
+/* The function that a call of `base` in a dispatch construct there calls, and the directive that
+ * says so; NULL: the base function. */
+const char *fe_dispatched(struct fe *, const char *base, unsigned offset,
+                          const struct fe_pragma **directive);
 /* mapper.c */
 /* after its clauses are read */
 void fe_read_mapper(struct fe *, struct fe_pragma *);
@@ -434,6 +446,8 @@ void fe_spread_loops(struct fe *);
 /* tree.c, loop.c, atomic.c */
 void fe_build_tree(struct fe *);
 void fe_canonical_loops(struct fe *, struct fe_pragma *);
+/* The one loop that `at` is; false: it is none, which is an error of the directive's. */
+bool fe_read_loop(struct fe *, struct fe_pragma *, CXCursor at, struct omp_loop *, CXCursor *body);
 void fe_parse_atomic(struct fe *, struct fe_pragma *);
 struct omp_extent fe_whole(const struct omp_construct *); /* pragma and body */
 struct omp_construct *fe_sole_child(const struct fe *, const struct omp_construct *);

@@ -165,6 +165,14 @@ static CXCursor read_loop(struct loop_reader *r, CXCursor c)
     return v.at[3];
 }
 
+bool fe_read_loop(struct fe *fe, struct fe_pragma *p, CXCursor at, struct omp_loop *l,
+                  CXCursor *body)
+{
+    struct loop_reader r = { fe, p, l, false };
+    *body = read_loop(&r, at);
+    return !r.bad;
+}
+
 static bool uses(const struct fe *fe, struct omp_extent e, const struct omp_var *v)
 {
     FE_EACH(r, fe->refs, e)

@@ -82,7 +82,6 @@ static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args
 /* Each pass relies on those before it and can live with what an earlier one has complained of, so
  * that the user sees all errors at once. */
 static void (*const passes[])(struct fe *) = {
-    fe_check_variant_blocks,
     fe_resolve_metadirectives,
     fe_parse_clauses,
     fe_finish_walk,
@@ -110,17 +109,23 @@ static void choose_prefix(struct fe *fe)
         fe->u->prefix = arena_printf(fe->a, "__omp%u_", n);
 }
 
-struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
-                          const char *const *args, const char *carriers)
+struct fe *fe_begin_unit(const char *path, char *text, size_t length)
 {
     struct arena *a = arena_new();
     struct fe *fe = arena_alloc(a, sizeof *fe);
-    CXIndex index = clang_createIndex(0, 0);
     fe->a = a;
     fe->u = arena_alloc(a, sizeof *fe->u);
     *fe->u = (struct omp_unit){ .path = path, .text = text, .length = length, .arena = a };
-    fe->carriers = carriers;
     choose_prefix(fe);
+    return fe;
+}
+
+struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs,
+                          const char *const *args, const char *carriers)
+{
+    struct fe *fe = fe_begin_unit(path, text, length);
+    CXIndex index = clang_createIndex(0, 0);
+    fe->carriers = carriers;
     for (int i = 0; i < nargs; i++) {
         if (!strcmp(args[i], "-fcommon") || !strcmp(args[i], "-fno-common"))
             fe->common = !strcmp(args[i], "-fcommon");
@@ -136,7 +141,7 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     clang_disposeIndex(index);
     if (!fe->errors)
         return fe->u;
-    arena_free(a);
+    arena_free(fe->a);
     return NULL;
 }
 

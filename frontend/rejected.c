@@ -222,23 +222,13 @@ static bool is_beyond_clang(const struct omp_construct *c)
     return false;
 }
 
-/* The ends of the lines in it. */
-static const char *newlines_of(struct fe *fe, struct omp_extent e)
-{
-    const char *lines = "";
-    for (unsigned i = e.begin; i < e.end; i++)
-        if (fe->u->text[i] == '\n')
-            lines = arena_printf(fe->a, "%s\n", lines);
-    return lines;
-}
-
 static void drop_updates(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
         if (is_beyond_clang(c))
             fe_add_edit(fe, l, c->pragma.begin, c->pragma.end - c->pragma.begin,
-                        newlines_of(fe, c->pragma));
+                        fe_newlines_of(fe, c->pragma));
     }
 }
 

@@ -147,19 +147,6 @@ static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
                  fe_text(fe, (struct omp_extent){ t->begin, t->end }), p->c->spelling);
 }
 
-/* It may become a target construct: clang would run that on the host. */
-static void check_metadirective(struct fe *fe, const struct fe_pragma *p)
-{
-    if (p->c->directive != OMPDIR_BEGIN_METADIRECTIVE)
-        return;
-    for (unsigned i = 0; i < p->ntokens; i++) {
-        if (!fe_token_is(fe, &p->tokens[i], fe_directive_rows[OMPDIR_TARGET].spelling))
-            continue;
-        fe_unsupported(fe, p->c->place, UNSUPPORTED_BEGIN_METADIRECTIVE, NULL, NULL);
-        return;
-    }
-}
-
 /* ------------------------------------------------------------------ variables */
 static bool points_to_function(const struct fe *fe, const struct omp_var *v)
 {
@@ -198,7 +185,6 @@ void fe_check_directives(struct fe *fe)
         check_variant(fe, p);
         if (p->unexpected)
             check_unexpected(fe, p);
-        check_metadirective(fe, p);
         check_allocate(fe, p);
         if (p->c->leaves & OMPL_TARGET)
             check_function_pointers(fe, p->c);

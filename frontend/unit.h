@@ -587,6 +587,7 @@ struct omp_unit {
     unsigned nlocal_types;
     unsigned ntargets;   /* target regions */
     bool packs;          /* the flags or the file say how structures are packed */
+    bool endless;        /* clang hangs on the text that the user wrote */
     bool run_time_types; /* device code has types with run-time array bounds */
     /* target regions, or device variables' initialisers, need functions or variables of other files
      */
@@ -612,9 +613,15 @@ struct omp_unit {
 /* attribute.c: the text with `[[omp::directive(…)]]` and `[[omp::sequence(…)]]` as pragma lines,
  * memory of the run's; the same text where there are none. */
 char *fe_expand_attributes(const char *path, char *text, size_t *length);
+/* lower/: the text without constructs that are another way to write others; NULL: it is
+ * the same, or has *errors, which have been shown. */
+char *fe_lower(const char *path, const char *text, size_t length, int nargs,
+               const char *const *args, int *errors);
 /* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
  * for_device: some directive has to do with devices; most files have none. */
 int fe_screen(const char *path, char *text, size_t length, bool *for_device);
+/* Are there any?  Says nothing. */
+bool fe_is_endless(const char *path, char *text, size_t length);
 /* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there
  * were any. */
 bool fe_hide_scans(const char *path, char *text, size_t length);

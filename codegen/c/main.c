@@ -7,7 +7,8 @@
  *   omp-split --path app.c --hide-scans T/app.check.c app.c
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device
- * constructs and nothing was written; 4 clang hangs on this file (all that --screen looks for).
+ * constructs and nothing was written; 5 clang hangs on this file (what --screen looks for; 4: but
+ * not on the text that this program would write).
  * --hide-scans writes what clang is shown to check; status 3: the file itself.  Outputs are made in
  * memory first: a file is only touched when everything has succeeded. */
 #include "codegen/c/codegen.h"
@@ -180,7 +181,8 @@ static bool write_check(const struct options *o, const char *text)
     return !o->check || !text || file_write(o->check, text, strlen(text));
 }
 
-static struct omp_unit *parse(const struct options *o, char *text, size_t length)
+/* lowered: clang is to check that text at least. */
+static struct omp_unit *parse(const struct options *o, char *text, size_t length, bool lowered)
 {
     struct omp_unit *u = fe_parse(o->path, text, length, o->nargs, o->args, NULL);
     char *accepted = u ? u->accepted : NULL;
@@ -189,22 +191,18 @@ static struct omp_unit *parse(const struct options *o, char *text, size_t length
         u = fe_parse(o->path, accepted, strlen(accepted), o->nargs, o->args, first->prefix);
         omp_unit_free(first);
     }
-    if (u && !write_check(o, u->checked ? u->checked : accepted))
+    const char *checked = lowered ? text : NULL;
+    if (accepted)
+        checked = accepted;
+    if (u && !write_check(o, u->checked ? u->checked : checked))
         report_failure("cannot write", o->check);
     return u;
 }
 
-static int split_file(const struct options *o, char *text, size_t length)
+static int split_text(const struct options *o, char *text, size_t length, bool lowered,
+                      bool endless)
 {
-    bool for_device;
-    text = fe_expand_attributes(o->path, text, &length);
-    if (fe_screen(o->path, text, length, &for_device))
-        return TOOL_ENDLESS;
-    if (o->screen)
-        return TOOL_OK;
-    if (!for_device && !o->emit_tree)
-        return TOOL_NO_TARGETS;
-    struct omp_unit *u = parse(o, text, length);
+    struct omp_unit *u = parse(o, text, length, lowered);
     if (!u)
         return TOOL_ERROR;
     u->atomic_reduction = o->atomic_reduction;
@@ -212,13 +210,38 @@ static int split_file(const struct options *o, char *text, size_t length)
     u->offload_mandatory = o->offload_mandatory;
     u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
     int rc = fe_check(u) ? TOOL_ERROR : TOOL_OK;
+    u->endless = endless;
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
-    if (rc == TOOL_OK && !o->emit_tree && !has_device_constructs(u))
+    if (rc == TOOL_OK && !o->emit_tree && !has_device_constructs(u) && !lowered)
         rc = TOOL_NO_TARGETS;
     if (rc == TOOL_OK)
         rc = write_all(o, u);
     omp_unit_free(u);
+    return rc;
+}
+
+static int split_file(const struct options *o, char *text, size_t length)
+{
+    bool for_device;
+    int errors, rc = TOOL_OK;
+    text = fe_expand_attributes(o->path, text, &length);
+    char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
+    if (errors)
+        return TOOL_ERROR;
+    bool endless = lowered && fe_is_endless(o->path, user, length);
+    if (lowered) {
+        text = lowered;
+        length = strlen(text);
+    }
+    if (fe_screen(o->path, text, length, &for_device))
+        rc = TOOL_ENDLESS;
+    else if (!o->screen && !for_device && !o->emit_tree && !lowered)
+        rc = TOOL_NO_TARGETS;
+    else if (o->screen)
+        rc = endless ? TOOL_REWRITTEN : TOOL_OK;
+    else
+        rc = split_text(o, text, length, lowered != NULL, endless);
     return rc;
 }
 

@@ -19,6 +19,12 @@
  *   file's name.
  *   Until clang implements these combinations: tests/errors/scan.t, tests/run/scan.c.
  *
+ * Constructs that it cannot compile (frontend/lower; PROTO_UNIT's `endless`)
+ *   Symptoms: it hangs on `transparent`, `induction` and `apply`, crashes on `taskgraph`, has no
+ *   code for `dispatch`, and runs `stripe` in the order of `tile`.  They become others in the text
+ *   that it compiles and, where it fails on the user's, checks.
+ *   Until clang implements them: tests/run/dispatch.c, loop_transforms.c.
+ *
  * Valid code that it rejects (accepted_as_rewritten in stages.c; frontend/rejected.c)
  *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target
  *   loop` crashes it; `target update` of a static variable that is declare target, or of an array
@@ -79,7 +85,8 @@ bool drv_older_openmp(const struct options *o)
 /* ------------------------------------------------------------------ clauses on which it hangs */
 enum { PATIENCE_MS = 500 }; /* few files take longer */
 
-static bool hangs_on(const struct job *j)
+/* What omp-split says of the file. */
+static int screen_file(const struct job *j)
 {
     struct proc pre = { .err = mem_printf("%spre.err", j->err_base),
                         .doing = mem_printf("preprocessing '%s'", j->path) };
@@ -87,13 +94,13 @@ static bool hangs_on(const struct job *j)
                            .doing = mem_printf("reading the directives of '%s'", j->path) };
     drv_preprocess(j, &pre);
     if (drv_proc_run(&pre) != 0)
-        return false;
+        return TOOL_OK;
     WORDS_ADD(&screen.argv, drv_tool("omp-split"), "--path",
               strcmp(j->path, "-") == 0 ? "<stdin>" : j->path, "--screen", drv_job_file(j, "i"));
-    if (drv_proc_run(&screen) != TOOL_ENDLESS)
-        return false;
-    drv_show(screen.err, j->opt->verbose);
-    return true;
+    int code = drv_proc_run(&screen);
+    if (code == TOOL_ENDLESS)
+        drv_show(screen.err, j->opt->verbose);
+    return code;
 }
 
 /* Its own CPU time counts, so that a loaded machine makes no file slow; one that waits for the
@@ -107,15 +114,16 @@ static bool is_slow(struct proc *p)
     return false;
 }
 
-bool drv_run_watched(const struct job *j, struct proc *p)
+enum tool_exit drv_run_watched(const struct job *j, struct proc *p)
 {
     drv_proc_start(p);
-    if (is_slow(p) && hangs_on(j)) {
+    int code = is_slow(p) ? screen_file(j) : TOOL_OK;
+    if (code == TOOL_ENDLESS || code == TOOL_REWRITTEN) {
         drv_proc_kill(p);
-        return false;
+        return (enum tool_exit)code;
     }
     while (!drv_proc_wait_for(p, 1e9)) {}
-    return true;
+    return TOOL_OK;
 }
 
 /* ------------------------------------------------------------------ variable length arrays */

@@ -195,8 +195,9 @@ static int run_plain(struct job *j)
     if (j->opt->dry)
         return 0;
     bool watched = has_headers(j) && !j->opt->gcc;
-    if (watched && !drv_run_watched(j, &p))
-        return EXIT_COMPILE;
+    enum tool_exit end = watched ? drv_run_watched(j, &p) : TOOL_OK;
+    if (end != TOOL_OK)
+        return end == TOOL_REWRITTEN ? -1 : EXIT_COMPILE;
     if (!watched)
         drv_proc_run(&p);
     try_older(j, &p, &depfile);

@@ -84,8 +84,9 @@ void drv_side_commit(const struct job *);
 const char *drv_openmp_version(void);          /* "60" */
 void drv_newest_openmp(void);                  /* at the start of each file */
 bool drv_older_openmp(const struct options *); /* false when there is nothing older to try */
-/* Runs clang; false: it hangs on the file, which has been reported, and was ended. */
-bool drv_run_watched(const struct job *, struct proc *);
+/* Runs clang.  ENDLESS: it hangs on the file, which has been reported, and was ended; REWRITTEN: it
+ * was ended, but can compile what omp-split makes of the file. */
+enum tool_exit drv_run_watched(const struct job *, struct proc *);
 void drv_vla_target(struct words *); /* the target for device text with run-time array bounds */
 /* Adds what makes clang see the text that it can check; returns the file to read as standard input,
  * if that is it. */

@@ -4,6 +4,7 @@
  * It must never say no wrongly, for then regions would quietly run on the host.  A line (with its
  * continuation lines) counts when it has the word `omp`, followed on the same line by
  *   - a word with `target` or `declare` in it, or
+ *   - a clause that clang cannot read, or
  *   - as the first word after `pragma omp` (or `_Pragma("omp`) one that is not a directive of the
  * host: it may be a macro.
  * A _Pragma whose operand is not a string may be anything, and counts when the text has the word
@@ -18,6 +19,9 @@ static const char host_directives[] =
     "taskloop threadprivate cancel cancellation scan loop scope allocate requires error nothing "
     "assume assumes tile unroll teams "
     "distribute depobj ";
+
+/* Constructs of the host with these become others first (frontend/lower). */
+static const char *const lowered_clauses[] = { "transparent", "apply", "induction" };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
@@ -101,6 +105,14 @@ static bool has_before(const char *text, const char *end, const char *word, cons
     return false;
 }
 
+static bool has_lowered_clause(const char *p, const char *end)
+{
+    for (unsigned i = 0; i < sizeof lowered_clauses / sizeof *lowered_clauses; i++)
+        if (find_word(p, end, lowered_clauses[i]))
+            return true;
+    return false;
+}
+
 bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
@@ -110,7 +122,7 @@ bool drv_scan_text(const char *text, size_t size)
     for (; p; p = find_word(p + 3, end, "omp")) {
         const char *stop = line_end(p, end);
         if (memmem(p, (size_t)(stop - p), "target", 6) ||
-            memmem(p, (size_t)(stop - p), "declare", 7))
+            memmem(p, (size_t)(stop - p), "declare", 7) || has_lowered_clause(p, stop))
             return true;
         if (after_pragma(text, p) && !host_word(p + 3, stop))
             return true;

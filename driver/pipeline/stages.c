@@ -596,6 +596,7 @@ struct run {
     bool endless; /* clang hangs on this file */
     int failed;   /* exit code */
     struct proc *culprit;
+    struct proc *check;    /* while it runs */
     struct proc *rejected; /* a check that waits for what split has to say of it */
 };
 
@@ -624,6 +625,8 @@ static void launch(struct run *r, enum stage_id id)
         return;
     }
     drv_proc_start(p);
+    if (id == CHECK)
+        r->check = p;
     r->children++;
 }
 
@@ -721,8 +724,16 @@ static bool waits_for_split(struct run *r, struct proc *p)
     return may;
 }
 
+/* clang crashed on what split has found an error in: that is the message. */
+static bool is_explained(const struct run *r, const struct proc *check)
+{
+    return check->code != 0 && check->code != 1 && !check->timed_out && r->failed && r->culprit;
+}
+
 static void end_check(struct run *r, struct proc *p)
 {
+    if (is_explained(r, p))
+        return;
     if (p->code == 0)
         drv_show(p->err, r->job->opt->verbose);
     else if (!waits_for_split(r, p) && (p->timed_out || !accepted_as_rewritten(r->job, p)))
@@ -737,6 +748,10 @@ static void ended(struct run *r, struct proc *p)
     int code = orderly && s->done ? s->done(r->job, p->code) : p->code;
     r->children--;
     r->endless |= id == SPLIT && p->code == TOOL_ENDLESS;
+    if (id == CHECK)
+        r->check = NULL;
+    if (id == SPLIT && r->job->unit.endless && r->check)
+        drv_proc_kill(r->check); /* split has written another text to check */
     print_time(r, s->name, p->seconds);
     if (id == CHECK && p->code == 1 && accepted_by_older(r->job)) {
         r->again = true;
@@ -752,7 +767,8 @@ static void ended(struct run *r, struct proc *p)
     }
     if (--r->left[id] == 0)
         end_stage(r, id);
-    if (r->rejected && (r->failed || id == SPLIT) && !accepted_as_rewritten(r->job, r->rejected))
+    if (r->rejected && (r->failed || id == SPLIT) && !is_explained(r, r->rejected) &&
+        !accepted_as_rewritten(r->job, r->rejected))
         reject(r, r->rejected);
     else if (id == SPLIT)
         r->rejected = NULL;

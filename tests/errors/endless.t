@@ -16,10 +16,10 @@ endless() {
     check "$1: what is said" error_at err "$2" "'$3'|clang"
     check "$1: nothing else" [ "$(grep -c error: err)" = 1 -a ! -e e.o ]
 }
-endless "allowed by clang, which says nothing" e.c:3:18 transparent <<C
+endless "allowed by clang, which says nothing" e.c:3:22 safesync <<C
 void f(void) {
 int n = 1;
-#pragma omp task transparent
+#pragma omp parallel safesync
 n++; $target
 }
 C
@@ -30,8 +30,8 @@ void f(int n) {
 n++; $target
 }
 C
-endless "_Pragma, a macro" e.c:3:1 graph_id <<C
-#define RECORD(id) _Pragma("omp taskgraph graph_id(1)")
+endless "_Pragma, a macro" e.c:3:1 memscope <<C
+#define RECORD(id) _Pragma("omp taskgroup memscope(all)")
 void f(int n) {
 RECORD(1)
 n++; $target
@@ -47,22 +47,33 @@ void f(int n) {
 n++; $target
 }
 C
-endless "a file without target constructs" e.c:2:20 replayable <<'C'
+endless "a file without target constructs" e.c:2:24 replayable <<'C'
 void f(int n) {
-#pragma omp   task replayable
+#pragma omp   taskwait replayable
 n++;
 }
 C
 cat >inner.h <<'C'
 static void g(int n) {
-#pragma omp task \
-  transparent(1)
+#pragma omp taskwait \
+  replayable(1)
 n++; }
 C
-endless "a header of such a file" ./inner.h:3:3 transparent <<'C'
+endless "a header of such a file" ./inner.h:3:3 replayable <<'C'
 #include "inner.h"
 void f(int n) { g(n); }
 C
+cat >task.h <<'C'
+static int g(int n) {
+#pragma omp task transparent(1) shared(n)
+n++;
+return n; }
+C
+cat >e.c <<'C'
+#include "task.h"
+int main(void) { return g(1) != 2; }
+C
+compile_run "a construct of a header that becomes another" e.c
 endless "an error beside it" e.c:4:25 apply <<C
 int f(void) {
 y = 1;
@@ -103,7 +114,7 @@ check "a file that cannot be preprocessed" [ $? = 1 ] && check "… says why" ha
 C
 } >all.i
 screen() { "$SPLIT" --path x.c --screen "$1" 2>err; [ $? = "$2" ] && [ "$(grep -c 'error:' err)" = "$3" ] || { cat err; return 1; }; }
-check "every word, many directives" screen all.i 4 38
+check "every word, many directives" screen all.i 5 38
 cat >none.i <<'C'
 #pragma omp declare target link(n) device_type(any) indirect
 #pragma omp begin declare target indirect

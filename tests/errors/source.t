@@ -59,15 +59,6 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 x = f(); }
 C
-bad "variants of the device in a block" t.c:1:13 "'begin declare variant'" <<'C'
-#pragma omp begin declare variant match(device={kind(nohost)})
-int f(void) { return 2; }
-#pragma omp end declare variant
-int f(void) { return 1; }
-int main(void) { int x = 0;
-#pragma omp target map(x)
-x = f(); }
-C
 bad_item() { # name, column, clause, item
     printf 'struct s { int n, v[]; };\nextern int open[];\nvoid f(int *p, struct s *s) { int a[10], b[5][6];\n#pragma omp target %s\n;\n(void)a, (void)b, (void)p, (void)s; }\n' "$3" >item.c
     bad "$1" "t.c:4:$2" "'$4'" <item.c

@@ -259,7 +259,8 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
         if (u->vars[i]->declare_target == OMPV_DT_LINK && !u->vars[i]->is_extern)
             cg.env[i] = cg.file_env[i] = cg_strf(&cg, "(*%s)", u->vars[i]->name);
     write_unit(&cg);
-    const struct proto_unit unit = { .run_time_types = u->run_time_types,
+    const struct proto_unit unit = { .endless = u->endless,
+                                     .run_time_types = u->run_time_types,
                                      .needs_link = u->needs_link,
                                      .provides = u->provides,
                                      .entries = u->ntargets || has_variables(u),

@@ -1,0 +1,205 @@
+/* choice.c - metadirectives whose choice is made at run time.
+ *
+ * One context that is known at run time becomes an `if`, and a metadirective on each side of it is
+ * left, in which the context holds or whose clause is gone:
+ *
+ *     metadirective when(user={condition(n > 9)}: A) …     if (n > 9) { metadirective
+ *         statement                                           when(user={condition(1)}: A) … statement
+ *                                                          } else { metadirective … statement }
+ *
+ * Scores and the order of clauses stay what they were. */
+#include "frontend/lower/lower.h"
+#include <string.h>
+
+struct late { /* tokens of a set of selectors in the clause `when` */
+    struct lower_argument when;
+    enum fe_trait_set set;
+    unsigned begin, end;
+    unsigned condition, condition_end; /* user: the expression */
+};
+
+static unsigned value_of(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                         enum fe_words set)
+{
+    const struct fe_token *t = &p->tokens[k];
+    unsigned quote = t->kind == TOK_STRING, value = 0;
+    fe_word(set, fe->u->text + t->begin + quote, t->end - t->begin - 2 * quote, &value);
+    return value;
+}
+
+/* The expression of condition(…), after its score. */
+static bool find_condition(struct fe *fe, const struct fe_pragma *p, struct late *x)
+{
+    for (unsigned k = x->begin + 3; k < x->end; k++) {
+        if (value_of(fe, p, k, WORDS_SELECTOR) != SELECTOR_CONDITION ||
+            !fe_word_at(fe, p, k + 1, "("))
+            continue;
+        x->condition = k + 2;
+        x->condition_end = fe_closing(fe, p, k + 1);
+        if (fe_keyword(fe, &p->tokens[k + 2]) == OMPK_SCORE)
+            x->condition = fe_closing(fe, p, k + 3) + 2;
+        return true;
+    }
+    return false;
+}
+
+static bool is_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
+{
+    long long value;
+    if (x->set == TRAITS_TARGET_DEVICE)
+        return true;
+    return x->set == TRAITS_USER && find_condition(fe, p, x) &&
+           !fe_constant(fe, p, x->condition, x->condition_end, &value);
+}
+
+/* The first set, of the first clause that has one. */
+static bool find_late(struct fe *fe, const struct fe_pragma *p, struct late *x)
+{
+    unsigned after = p->clauses_at;
+    for (; lower_find(fe, p, OMPC_WHEN, after, &x->when); after = lower_after(p, &x->when)) {
+        unsigned colon = fe_find_top(fe, p, x->when.begin, x->when.end, ":");
+        for (unsigned k = x->when.begin; k < colon; k = x->end + 1) {
+            x->begin = k;
+            x->end = fe_find_top(fe, p, k, colon, ",");
+            x->set = (enum fe_trait_set)value_of(fe, p, k, WORDS_TRAIT_SET);
+            if (is_late(fe, p, x))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool lower_chooses_late(struct fe *fe, const struct fe_pragma *p)
+{
+    struct late x;
+    return find_late(fe, p, &x);
+}
+
+/* ------------------------------------------------------------------ the condition */
+static const char *declare(struct fe *fe, const char *name, const char *declaration)
+{
+    return fe_function_named(fe, name, (unsigned)strlen(name)) ? "" : declaration;
+}
+
+/* Which devices have all the traits, and the device that is asked about. */
+static unsigned matching_devices(struct fe *fe, const struct fe_pragma *p, const struct late *x,
+                                 const char **device)
+{
+    unsigned devices = FE_ON_ANY;
+    for (unsigned k = x->begin + 3, end; k < x->end; k = end + 1) {
+        unsigned selector = value_of(fe, p, k, WORDS_SELECTOR), close = fe_closing(fe, p, k + 1);
+        end = fe_find_top(fe, p, k, x->end, ",");
+        if (selector == SELECTOR_DEVICE_NUM)
+            *device = lower_tokens(fe, p, k + 2, close);
+        for (unsigned t = k + 2, stop; t < close && selector != SELECTOR_DEVICE_NUM; t = stop + 1) {
+            stop = fe_find_top(fe, p, t, close, ",");
+            devices &= selector == SELECTOR_KIND   ? value_of(fe, p, t, WORDS_KIND)
+                       : selector == SELECTOR_ARCH ? value_of(fe, p, t, WORDS_ARCH)
+                                                   : 0;
+        }
+    }
+    return devices;
+}
+
+static const char *device_matches(struct lowering *l, const struct fe_pragma *p,
+                                  const struct late *x)
+{
+    static const char *const tests[] = { [0] = "0",
+                                         [FE_ON_HOST] = "%s == -1 || %s == %s",
+                                         [FE_ON_GPU] = "%s >= 0 && %s < %s",
+                                         [FE_ON_ANY] = "%s >= -1 && %s <= %s" };
+    struct fe *fe = l->fe;
+    const char *device = "omp_get_default_device()", *name = lower_name(l, "device");
+    unsigned devices = matching_devices(fe, p, x, &device);
+    const char *test = tests[devices], *end = test;
+    const char *parts[] = { name, name, "omp_get_num_devices()" }, *text = "";
+    for (unsigned i = 0; (end = strstr(test, "%s")); test = end + 2, i++)
+        text = arena_printf(fe->a, "%s%.*s%s", text, (int)(end - test), test, parts[i]);
+    return arena_printf(
+        fe->a, "({ %s %s int %s = (%s); (void)%s; %s%s; })",
+        declare(fe, "omp_get_num_devices", "extern int omp_get_num_devices(void);"),
+        declare(fe, "omp_get_default_device", "extern int omp_get_default_device(void);"), name,
+        device, name, text, test);
+}
+
+/* ------------------------------------------------------------------ both sides */
+/* The metadirective in which the context holds. */
+static const char *with_context(struct fe *fe, const struct fe_pragma *p, const struct late *x)
+{
+    bool user = x->set == TRAITS_USER, has_user = false;
+    for (unsigned k = x->when.begin; k < x->when.end; k++)
+        has_user |= value_of(fe, p, k, WORDS_TRAIT_SET) == TRAITS_USER;
+    unsigned begin = user ? x->condition : x->begin, end = user ? x->condition_end : x->end;
+    const char *holds = user       ? "1"
+                        : has_user ? "implementation={vendor(llvm)}"
+                                   : "user={condition(1)}";
+    return arena_printf(fe->a, "omp %s %s %s", lower_tokens(fe, p, 0, begin), holds,
+                        lower_tokens(fe, p, end, p->ntokens));
+}
+
+/* Without its clause; "": nothing is left. */
+static const char *without_clause(struct fe *fe, const struct fe_pragma *p, const struct late *x)
+{
+    unsigned after = lower_after(p, &x->when);
+    if (x->when.at == p->clauses_at && after == p->ntokens)
+        return "";
+    return arena_printf(fe->a, "omp %s %s", lower_tokens(fe, p, 0, x->when.at),
+                        lower_tokens(fe, p, after, p->ntokens));
+}
+
+static const char *side(struct fe *fe, const struct fe_pragma *p, const char *directive)
+{
+    struct omp_extent e = lower_statement(fe, p);
+    const char *line = *directive ? lower_line(fe, directive, p->extent.begin) : "";
+    e.begin = p->extent.end;
+    return arena_printf(fe->a, "%s%s", line, p->takes_statement ? lower_text(fe, e) : ";");
+}
+
+void lower_metadirective(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct late x;
+    find_late(fe, p, &x);
+    if (p->takes_statement && !p->found)
+        return;
+    const char *condition = x.set == TRAITS_USER ? lower_tokens(fe, p, x.condition, x.condition_end)
+                                                 : device_matches(l, p, &x);
+    lower_replace(l, p->takes_statement ? lower_statement(fe, p) : p->extent,
+                  arena_printf(fe->a, "if (%s) {%s} else {%s}", condition,
+                               side(fe, p, with_context(fe, p, &x)),
+                               side(fe, p, without_clause(fe, p, &x))));
+}
+
+/* ------------------------------------------------------------------ blocks */
+static const struct fe_pragma *end_of_block(const struct fe *fe, const struct fe_pragma *p)
+{
+    int depth = 0;
+    for (; p < fe->pragmas.at + fe->pragmas.n; p++) {
+        depth += p->c->directive == OMPDIR_BEGIN_METADIRECTIVE;
+        depth -= p->c->directive == OMPDIR_END_METADIRECTIVE;
+        if (!depth)
+            return p;
+    }
+    return NULL;
+}
+
+/* The text up to `end metadirective` is the statement. */
+void lower_metadirective_block(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    const struct fe_pragma *end = end_of_block(fe, p);
+    struct fe_token t;
+    if (!end || !fe_next_token(fe->u, p->extent.end, &t)) {
+        fe_error_at(fe, p->c->place, "'%s' without its end", p->c->spelling);
+        return;
+    }
+    bool statement = fe_token_is(fe, &t, "for") || fe_token_is(fe, &t, "{");
+    unsigned at = p->extent.end, after = end->extent.end;
+    fe_add_edit(fe, &l->edits, p->extent.begin, at - p->extent.begin,
+                arena_printf(fe->a, "\n#pragma omp metadirective %s\n%s\n# %u\n",
+                             lower_tokens(fe, p, p->clauses_at, p->ntokens), statement ? "" : "{",
+                             fe_place(fe->u, at).line));
+    fe_add_edit(
+        fe, &l->edits, end->extent.begin, after - end->extent.begin,
+        arena_printf(fe->a, "%s\n# %u\n", statement ? "" : "}", fe_place(fe->u, after).line));
+}

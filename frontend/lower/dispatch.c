@@ -1,0 +1,191 @@
+/* dispatch.c - dispatch: the call of the variant that `construct={dispatch}` selects, with its
+ * arguments as adjust_args and append_args ask. */
+#include "frontend/lower/lower.h"
+#include <string.h>
+
+struct call {
+    struct lowering *l;
+    struct fe_pragma *p;
+    struct omp_extent statement, callee;
+    unsigned close; /* offset of its ')' */
+    fe_cursors children;
+    CXCursor function;
+    const struct fe_pragma *variant; /* its directive */
+    const char *device;
+};
+
+static CXCursor find_call(struct fe *fe, CXCursor c)
+{
+    fe_cursors v = { 0 };
+    c = fe_strip(fe, c);
+    if (clang_getCursorKind(c) != CXCursor_BinaryOperator)
+        return c;
+    fe_children(fe, c, &v);
+    return v.n == 2 ? fe_strip(fe, v.at[1]) : c;
+}
+
+/* ------------------------------------------------------------------ arguments */
+static bool is_named(struct fe *fe, const struct fe_pragma *p, unsigned begin, unsigned end,
+                     const char *name)
+{
+    for (unsigned k = begin; k < end; k++)
+        if (*name && fe_token_is(fe, &p->tokens[k], name))
+            return true;
+    return false;
+}
+
+/* adjust_args(need_device_ptr: parameters) */
+static bool needs_device_pointer(struct call *c, unsigned i)
+{
+    struct fe *fe = c->l->fe;
+    CXString s = clang_getCursorSpelling(clang_Cursor_getArgument(c->function, i));
+    const char *name = arena_strdup(fe->a, clang_getCString(s) ? clang_getCString(s) : "");
+    struct lower_argument a;
+    bool needs = false;
+    clang_disposeString(s);
+    for (unsigned k = 0; lower_find(fe, c->variant, OMPC_ADJUST_ARGS, k, &a);
+         k = lower_after(c->variant, &a))
+        needs |= fe_keyword(fe, &c->variant->tokens[a.begin]) == OMPK_NEED_DEVICE_PTR &&
+                 is_named(fe, c->variant, a.begin + 2, a.end, name);
+    return needs;
+}
+
+/* is_device_ptr on the directive: it is one already. */
+static bool is_device_pointer(struct call *c, const char *argument)
+{
+    struct lower_argument a;
+    return lower_find(c->l->fe, c->p, OMPC_IS_DEVICE_PTR, c->p->clauses_at, &a) &&
+           is_named(c->l->fe, c->p, a.begin, a.end, argument);
+}
+
+static const char *declare(struct fe *fe, const char *name, const char *declaration)
+{
+    return fe_function_named(fe, name, (unsigned)strlen(name)) ? "" : declaration;
+}
+
+static const char *argument(struct call *c, unsigned i, struct omp_extent e)
+{
+    struct fe *fe = c->l->fe;
+    const char *text = fe_text(fe, e), *host, *device;
+    if (!needs_device_pointer(c, i) || is_device_pointer(c, text))
+        return text;
+    host = lower_name(c->l, "host");
+    device = lower_name(c->l, "device");
+    return arena_printf(
+        fe->a,
+        "({ %s %s void *%s = (void *)(%s), *%s = (void *)omp_get_mapped_ptr(%s, %s); %s ? %s : %s; "
+        "})",
+        declare(fe, "omp_get_mapped_ptr", "extern void *omp_get_mapped_ptr(const void *, int);"),
+        declare(fe, "omp_get_default_device", "extern int omp_get_default_device(void);"), host,
+        text, device, host, c->device, device, device, host);
+}
+
+/* append_args(interop(…), …): objects that stand for nothing. */
+static const char *appended(struct call *c, bool first)
+{
+    struct fe *fe = c->l->fe;
+    struct lower_argument a;
+    const char *text = "";
+    if (!lower_find(fe, c->variant, OMPC_APPEND_ARGS, 0, &a))
+        return text;
+    for (unsigned k = a.begin; k < a.end; k = fe_find_top(fe, c->variant, k, a.end, ",") + 1) {
+        text = arena_printf(fe->a, "%s%s(omp_interop_t)0", text, first ? "" : ", ");
+        first = false;
+    }
+    return text;
+}
+
+/* The statement with the variant's call. */
+static const char *variant_call(struct call *c, const char *variant)
+{
+    struct fe *fe = c->l->fe;
+    struct omp_extent rest = { c->callee.end, c->close };
+    const char *text = arena_printf(
+        fe->a, "%s%s", fe_text(fe, (struct omp_extent){ c->statement.begin, c->callee.begin }),
+        variant);
+    for (unsigned i = 1; i < c->children.n; i++) {
+        struct omp_extent e = fe_extent(fe, c->children.at[i]);
+        rest.end = e.begin;
+        text = arena_printf(fe->a, "%s%s%s", text, fe_text(fe, rest), argument(c, i - 1, e));
+        rest.begin = e.end;
+    }
+    rest.end = c->close;
+    return arena_printf(fe->a, "%s%s%s%s", text, fe_text(fe, rest), appended(c, c->children.n < 2),
+                        fe_text(fe, (struct omp_extent){ c->close, c->statement.end }));
+}
+
+/* ------------------------------------------------------------------ the construct */
+/* The base function is called where this holds; "": nowhere. */
+static const char *base_condition(struct fe *fe, const struct fe_pragma *p)
+{
+    static const enum omp_clause_kind kinds[] = { OMPC_NOVARIANTS, OMPC_NOCONTEXT };
+    const char *text = "";
+    struct lower_argument a;
+    for (unsigned i = 0; i < 2; i++)
+        if (lower_find(fe, p, kinds[i], p->clauses_at, &a))
+            text = arena_printf(fe->a, "%s%s(%s)", text, *text ? " || " : "",
+                                a.end > a.begin ? lower_tokens(fe, p, a.begin, a.end) : "1");
+    return text;
+}
+
+static const char *dependences(struct fe *fe, const struct fe_pragma *p)
+{
+    const char *text = "";
+    struct lower_argument a;
+    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_DEPEND, k, &a); k = lower_after(p, &a))
+        text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, a.at, lower_after(p, &a)));
+    return *text ? lower_line(fe, arena_printf(fe->a, "omp taskwait%s", text), p->extent.begin)
+                 : "";
+}
+
+static bool read_call(struct call *c)
+{
+    struct fe *fe = c->l->fe;
+    if (!c->p->found)
+        return false;
+    CXCursor call = find_call(fe, c->p->stmt);
+    if (clang_getCursorKind(call) != CXCursor_CallExpr)
+        return false;
+    fe_children(fe, call, &c->children);
+    c->statement = (struct omp_extent){ fe_begin(fe, c->p->stmt), fe_stmt_end(fe, c->p->stmt) };
+    c->callee = fe_extent(fe, c->children.at[0]);
+    c->close = fe_extent(fe, call).end - 1;
+    c->function = clang_getCursorReferenced(call);
+    return true;
+}
+
+/* The device is the default one meanwhile. */
+static const char *on_device(struct call *c, const struct lower_argument *a, const char *text)
+{
+    struct fe *fe = c->l->fe;
+    const char *before = lower_name(c->l, "before");
+    return arena_printf(
+        fe->a,
+        "%s %s const int %s = omp_get_default_device(); omp_set_default_device(%s); {%s} "
+        "omp_set_default_device(%s);",
+        declare(fe, "omp_get_default_device", "extern int omp_get_default_device(void);"),
+        declare(fe, "omp_set_default_device", "extern void omp_set_default_device(int);"), before,
+        lower_tokens(fe, c->p, a->begin, a->end), text, before);
+}
+
+void lower_dispatch(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct call c = { .l = l, .p = p, .device = "omp_get_default_device()" };
+    struct lower_argument a;
+    if (!read_call(&c))
+        return; /* clang says what is wrong */
+    struct omp_extent e = lower_statement(fe, p);
+    const char *base = fe_text(fe, c.statement), *condition = base_condition(fe, p), *text = base;
+    const char *name = fe_text(fe, c.callee);
+    const char *variant = fe_dispatched(fe, name, p->extent.begin, &c.variant);
+    if (variant)
+        text = variant_call(&c, variant);
+    if (variant && *condition)
+        text = arena_printf(fe->a, "if (%s) { %s } else { %s }", condition, base, text);
+    if (lower_find(fe, p, OMPC_DEVICE, p->clauses_at, &a))
+        text = on_device(&c, &a, text);
+    lower_replace(l, e,
+                  arena_printf(fe->a, "{%s\n# %u\n%s }", dependences(fe, p),
+                               fe_place(fe->u, c.statement.begin).line, text));
+}

@@ -1,0 +1,226 @@
+/* lower.c - the constructs that become others in the text, and the rounds in which they do.
+ *
+ * In a round each construct is rewritten that holds no other one to be rewritten; then the new text
+ * is read again.  Rows that need no statement go first: they are about the words of a line. */
+#include "frontend/lower/lower.h"
+#include <string.h>
+
+enum { MOST_ROUNDS = 100 };
+
+/* ------------------------------------------------------------------ what is lowered */
+static bool always(struct fe *fe, const struct fe_pragma *p)
+{
+    (void)fe, (void)p;
+    return true;
+}
+
+static bool is_for_device(struct fe *fe, const struct fe_pragma *p)
+{
+    return !fe_is_system(fe, p->extent.begin) && fe_variants_match(fe, p, true);
+}
+
+/* num_teams(lower: upper) */
+static bool has_bounds(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    if (!lower_find(fe, p, OMPC_NUM_TEAMS, p->clauses_at, &a))
+        return false;
+    unsigned colon = fe_find_top(fe, p, a.begin, a.end, ":");
+    return colon < fe_find_top(fe, p, a.begin, a.end, "?") && colon < a.end;
+}
+
+static const struct row {
+    enum omp_directive directive; /* UNKNOWN: any */
+    enum omp_clause_kind clause;  /* COUNT: any */
+    bool statement;               /* it needs to know it */
+    bool (*wanted)(struct fe *, const struct fe_pragma *);
+    void (*lower)(struct lowering *, struct fe_pragma *);
+} rows[] = {
+    { OMPDIR_BEGIN_DECLARE_VARIANT, OMPC_COUNT, false, is_for_device, lower_variant_block },
+    { OMPDIR_BEGIN_METADIRECTIVE, OMPC_COUNT, false, always, lower_metadirective_block },
+    { OMPDIR_TASKGRAPH, OMPC_COUNT, false, always, lower_taskgraph },
+    { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
+    { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
+    { OMPDIR_TILE, OMPC_COUNT, true, always, lower_nest },
+    { OMPDIR_STRIPE, OMPC_COUNT, true, always, lower_nest },
+    { OMPDIR_REVERSE, OMPC_COUNT, true, always, lower_nest },
+    { OMPDIR_INTERCHANGE, OMPC_COUNT, true, always, lower_nest },
+    { OMPDIR_UNROLL, OMPC_COUNT, true, always, lower_unroll },
+    { OMPDIR_FUSE, OMPC_COUNT, true, always, lower_fuse },
+    { OMPDIR_SPLIT, OMPC_COUNT, true, always, lower_split },
+    { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_chooses_late, lower_metadirective },
+    { OMPDIR_DISPATCH, OMPC_COUNT, true, always, lower_dispatch },
+    { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
+    { OMPDIR_UNKNOWN, OMPC_INDUCTION, true, always, lower_induction },
+};
+
+static bool has_clause(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)
+{
+    struct lower_argument a;
+    bool allowed = false;
+    for (unsigned i = 0; i < p->nnames; i++)
+        allowed |= fe_allows(p->names[i], kind);
+    return allowed && lower_find(fe, p, kind, p->clauses_at, &a);
+}
+
+static const struct row *row_of(struct fe *fe, const struct fe_pragma *p)
+{
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((rows[i].directive == OMPDIR_UNKNOWN || rows[i].directive == p->c->directive) &&
+            (rows[i].clause == OMPC_COUNT || has_clause(fe, p, rows[i].clause)) &&
+            rows[i].wanted(fe, p))
+            return &rows[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ pieces of text */
+bool lower_find(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind,
+                unsigned k, struct lower_argument *a)
+{
+    for (; k < p->ntokens; k++) {
+        bool found = p->tokens[k].kind == TOK_IDENT && fe_clause_named(fe, &p->tokens[k]) == kind;
+        bool opens = fe_word_at(fe, p, k + 1, "(");
+        unsigned close = opens ? fe_closing(fe, p, k + 1) : k;
+        *a = (struct lower_argument){ k, opens ? k + 2 : k + 1, opens ? close : k + 1 };
+        if (found)
+            return true;
+        k = close;
+    }
+    return false;
+}
+
+unsigned lower_after(const struct fe_pragma *p, const struct lower_argument *a)
+{
+    unsigned end = a->begin > a->at + 1 ? a->end + 1 : a->end;
+    return end < p->ntokens ? end : p->ntokens;
+}
+
+const char *lower_tokens(struct fe *fe, const struct fe_pragma *p, unsigned begin, unsigned end)
+{
+    if (begin >= end || end > p->ntokens)
+        return "";
+    return fe_text(fe, (struct omp_extent){ p->tokens[begin].begin, p->tokens[end - 1].end });
+}
+
+const char *lower_without(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)
+{
+    const char *text = "";
+    struct lower_argument a;
+    unsigned k = 0;
+    while (lower_find(fe, p, kind, k, &a)) {
+        text = arena_printf(fe->a, "%s %s", text, lower_tokens(fe, p, k, a.at));
+        k = lower_after(p, &a);
+    }
+    return arena_printf(fe->a, "omp%s %s", text, lower_tokens(fe, p, k, p->ntokens));
+}
+
+const char *lower_line(struct fe *fe, const char *directive, unsigned offset)
+{
+    return arena_printf(fe->a, "\n#pragma %s\n# %u\n", directive, fe_place(fe->u, offset).line);
+}
+
+const char *lower_text(struct fe *fe, struct omp_extent e)
+{
+    return arena_printf(fe->a, "\n# %u\n%s", fe_place(fe->u, e.begin).line, fe_text(fe, e));
+}
+
+struct omp_extent lower_statement(struct fe *fe, const struct fe_pragma *p)
+{
+    return (struct omp_extent){ p->extent.begin,
+                                p->found ? fe_stmt_end(fe, p->stmt) : p->extent.end };
+}
+
+void lower_replace(struct lowering *l, struct omp_extent e, const char *text)
+{
+    unsigned line = fe_place(l->fe->u, e.end).line;
+    fe_add_edit(l->fe, &l->edits, e.begin, e.end - e.begin,
+                arena_printf(l->fe->a, "%s\n# %u\n", text, line));
+}
+
+const char *lower_name(struct lowering *l, const char *what)
+{
+    return arena_printf(l->fe->a, "%s%s%u", l->fe->u->prefix, what, l->names++);
+}
+
+void lower_num_teams(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(l->fe, p, OMPC_NUM_TEAMS, p->clauses_at, &a);
+    unsigned colon = fe_find_top(l->fe, p, a.begin, a.end, ":"), at = p->tokens[a.begin].begin;
+    fe_add_edit(l->fe, &l->edits, at, p->tokens[colon].end - at, "");
+}
+
+/* ------------------------------------------------------------------ rounds */
+static bool is_edited(const struct lowering *l, struct omp_extent e)
+{
+    for (unsigned i = 0; i < l->edits.n; i++)
+        if (l->edits.at[i].offset < e.end &&
+            l->edits.at[i].offset + l->edits.at[i].length >= e.begin)
+            return true;
+    return false;
+}
+
+/* Those with or without statements; the last ones first, so that what is inside goes first. */
+static void lower_all(struct lowering *l, bool statements)
+{
+    for (unsigned i = l->fe->pragmas.n; i-- > 0;) {
+        struct fe_pragma *p = &l->fe->pragmas.at[i];
+        const struct row *row = row_of(l->fe, p);
+        if (row && row->statement == statements && !is_edited(l, lower_statement(l->fe, p)))
+            row->lower(l, p);
+    }
+}
+
+static bool has_rows(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        if (row_of(fe, &fe->pragmas.at[i]))
+            return true;
+    return false;
+}
+
+/* The next text; NULL: nothing is left to do, or there was an error. */
+static char *lower_once(struct fe *fe, int nargs, const char *const *args)
+{
+    struct lowering l = { .fe = fe };
+    fe_scan_lines(fe);
+    fe_scan_pragmas(fe);
+    if (!has_rows(fe))
+        return NULL;
+    lower_all(&l, false);
+    if (l.edits.n || fe->errors)
+        return fe->errors ? NULL : fe_edited_text(fe, &l.edits);
+    CXIndex index = clang_createIndex(0, 0);
+    char *next = NULL;
+    if (fe_walk(fe, index, nargs, args))
+        fe->errors = 0; /* whoever reads the text next says what is wrong with it */
+    else {
+        fe_finish_walk(fe);
+        lower_all(&l, true);
+        next = l.edits.n && !fe->errors ? fe_edited_text(fe, &l.edits) : NULL;
+    }
+    if (fe->tu)
+        clang_disposeTranslationUnit(fe->tu);
+    clang_disposeIndex(index);
+    return next;
+}
+
+char *fe_lower(const char *path, const char *text, size_t length, int nargs,
+               const char *const *args, int *errors)
+{
+    char *now = NULL;
+    *errors = 0;
+    for (unsigned round = 0; round < MOST_ROUNDS; round++) {
+        struct fe *fe = fe_begin_unit(path, now ? now : (char *)text, length);
+        char *next = lower_once(fe, nargs, args);
+        *errors = fe->errors;
+        if (*errors)
+            fe_show_messages(fe->u);
+        arena_free(fe->a);
+        if (!next)
+            break;
+        now = next;
+        length = strlen(now);
+    }
+    return now;
+}

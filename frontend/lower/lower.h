@@ -1,0 +1,79 @@
+/* lower.h - shared by the files of lower/.
+ *
+ * Constructs that are another way to write what OpenMP and C can say already become that, in the
+ * text, before anything else reads it: device code, host code and clang's check see the same.
+ *
+ *   lower.c      the table of such constructs and clauses; rounds, innermost constructs first
+ *   nest.c       tile, stripe, unroll, reverse, interchange: other loops over the same iterations
+ *   sequence.c   fuse, split
+ *   choice.c     metadirectives whose choice is made at run time, and in blocks
+ *   variant.c    functions between `begin declare variant` and its end
+ *   dispatch.c   dispatch
+ *   task.c       taskgraph, transparent
+ *   induction.c  induction
+ *
+ * A construct is replaced by text with a line marker wherever the user's text goes on, so that
+ * places stay the user's. */
+#ifndef OMPGPU_LOWER_H
+#define OMPGPU_LOWER_H
+#include "frontend/fe.h"
+
+struct lowering {
+    struct fe *fe;
+    fe_edits edits;
+    unsigned names; /* given so far */
+};
+
+/* tokens [begin, end) of a clause's argument; begin of the clause itself: `at` */
+struct lower_argument {
+    unsigned at, begin, end;
+};
+/* The next clause of that kind from token k on; false: there is none. */
+bool lower_find(const struct fe *, const struct fe_pragma *, enum omp_clause_kind, unsigned k,
+                struct lower_argument *);
+/* After a clause. */
+unsigned lower_after(const struct fe_pragma *, const struct lower_argument *);
+const char *lower_tokens(struct fe *, const struct fe_pragma *, unsigned begin, unsigned end);
+/* The directive without the clauses of that kind. */
+const char *lower_without(struct fe *, const struct fe_pragma *, enum omp_clause_kind);
+/* A line of its own; the text after it counts as that of the offset. */
+const char *lower_line(struct fe *, const char *directive, unsigned offset);
+/* The user's text, on the user's line. */
+const char *lower_text(struct fe *, struct omp_extent);
+/* The directive's line and its statement; or the line alone. */
+struct omp_extent lower_statement(struct fe *, const struct fe_pragma *);
+void lower_replace(struct lowering *, struct omp_extent, const char *text);
+const char *lower_name(struct lowering *, const char *what);
+
+/* loops */
+struct lower_loop {
+    struct omp_loop loop;
+    const char *type; /* of what counts its iterations: unsigned */
+    const char *trip; /* how many there are */
+};
+/* The loop that `at` is, and its body. */
+bool lower_read_loop(struct lowering *, struct fe_pragma *, CXCursor at, struct lower_loop *,
+                     CXCursor *body);
+/* Declares the loop's variable with the value of iteration k. */
+const char *lower_variable(struct fe *, const struct lower_loop *, const char *k);
+
+/* one function for each row of the table */
+void lower_nest(struct lowering *, struct fe_pragma *);
+void lower_unroll(struct lowering *, struct fe_pragma *);
+void lower_fuse(struct lowering *, struct fe_pragma *);
+void lower_split(struct lowering *, struct fe_pragma *);
+void lower_metadirective(struct lowering *, struct fe_pragma *);
+void lower_metadirective_block(struct lowering *, struct fe_pragma *);
+void lower_variant_block(struct lowering *, struct fe_pragma *);
+void lower_dispatch(struct lowering *, struct fe_pragma *);
+void lower_taskgraph(struct lowering *, struct fe_pragma *);
+void lower_replayable(struct lowering *, struct fe_pragma *);
+void lower_transparent(struct lowering *, struct fe_pragma *);
+void lower_induction(struct lowering *, struct fe_pragma *);
+void lower_num_teams(struct lowering *, struct fe_pragma *);
+/* Does the choice depend on what is known at run time? */
+bool lower_chooses_late(struct fe *, const struct fe_pragma *);
+/* nest.c: the directives that `apply` wants before generated loops [0, n); NULL: none */
+void lower_read_apply(struct lowering *, struct fe_pragma *, unsigned per_group, unsigned n,
+                      const char **applied);
+#endif

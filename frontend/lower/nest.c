@@ -1,0 +1,306 @@
+/* nest.c - tile, stripe, unroll, reverse and interchange: other loops over the same iterations.
+ *
+ * The iterations of each loop are numbered.  The generated loops count, and the body sets the
+ * user's variables from the number that the counters make:
+ *
+ *     #pragma omp tile sizes(4)         for (unsigned f = 0; f < trip / 4 + (trip % 4 != 0); f++)
+ *     for (int i = a; i < b; i += s)      for (unsigned t = 0; t < 4; t++)
+ *         body                              if (t < trip - f * 4) { int i = a + (f * 4 + t) * s;
+ *                                                                   body }
+ *
+ * The nest is rectangular, so that a directive around it may collapse any number of its loops. */
+#include "frontend/lower/lower.h"
+#include <stdlib.h>
+
+struct counter { /* a generated loop */
+    const char *name, *count, *type;
+};
+struct nest {
+    struct lowering *l;
+    struct fe_pragma *p;
+    unsigned n, ncounters;
+    struct lower_loop loops[OMP_MAX_LOOPS];
+    struct counter counters[2 * OMP_MAX_LOOPS];
+    const char *number[OMP_MAX_LOOPS]; /* of the iteration, in terms of the counters */
+    const char *guard;                 /* "": always true */
+    struct omp_extent body;
+};
+
+/* ------------------------------------------------------------------ the user's loops */
+static bool goes_down(const struct omp_loop *l)
+{
+    if (l->rel == OMPREL_NE)
+        return l->step_negative != (l->step.is_constant && l->step.value < 0);
+    return l->rel == OMPREL_GT || l->rel == OMPREL_GE;
+}
+
+static const char *trip_of(struct fe *fe, const struct lower_loop *x)
+{
+    const struct omp_loop *l = &x->loop;
+    bool down = goes_down(l), pointer = l->iv->type->kind == OMPT_POINTER;
+    const char *lb = fe_text(fe, l->lb.extent), *ub = fe_text(fe, l->ub.extent);
+    const char *low = down ? ub : lb, *high = down ? lb : ub;
+    const char *distance =
+        pointer ? arena_printf(fe->a, "(%s)((%s) - (%s))", x->type, high, low)
+                : arena_printf(fe->a, "((%s)(%s) - (%s)(%s))", x->type, high, x->type, low);
+    if (l->rel == OMPREL_NE)
+        return distance;
+    bool equal = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
+    const char *step = "";
+    if (l->step.extent.end)
+        step = arena_printf(fe->a, " / (%s)%s(%s)", x->type, l->step_negative == down ? "" : "-",
+                            fe_text(fe, l->step.extent));
+    return arena_printf(fe->a, "((%s) %s (%s) ? (%s%s)%s + 1 : 0)", low, equal ? "<=" : "<", high,
+                        distance, equal ? "" : " - 1", step);
+}
+
+const char *lower_variable(struct fe *fe, const struct lower_loop *x, const char *k)
+{
+    const struct omp_loop *l = &x->loop;
+    const char *name = l->iv->name, *lb = fe_text(fe, l->lb.extent);
+    bool pointer = l->iv->type->kind == OMPT_POINTER;
+    const char *type = pointer ? "long" : x->type;
+    const char *step = l->step.extent.end
+                           ? arena_printf(fe->a, "(%s)%s(%s)", type, l->step_negative ? "-" : "",
+                                          fe_text(fe, l->step.extent))
+                           : arena_printf(fe->a, "(%s)%s", type, l->step_negative ? "-1" : "1");
+    return arena_printf(fe->a, "__typeof__(%s) %s = %s(%s) + (%s)(%s) * %s;",
+                        l->iv_declared ? l->iv->type->spelling : name, name,
+                        pointer ? "" : arena_printf(fe->a, "(%s)", x->type), lb, type, k, step);
+}
+
+bool lower_read_loop(struct lowering *l, struct fe_pragma *p, CXCursor at, struct lower_loop *x,
+                     CXCursor *body)
+{
+    *x = (struct lower_loop){ .type = NULL };
+    if (!fe_read_loop(l->fe, p, at, &x->loop, body))
+        return false;
+    x->type = x->loop.iv->type->size > 4 ? "unsigned long" : "unsigned";
+    x->trip = trip_of(l->fe, x);
+    return true;
+}
+
+static bool read_loops(struct nest *x)
+{
+    CXCursor at = x->p->stmt;
+    for (unsigned i = 0; i < x->n; i++)
+        if (!x->p->found || !lower_read_loop(x->l, x->p, at, &x->loops[i], &at))
+            return false;
+    x->body = x->loops[x->n - 1].loop.body;
+    return true;
+}
+
+/* ------------------------------------------------------------------ generated loops */
+static const char *add_counter(struct nest *x, const struct lower_loop *of, const char *count)
+{
+    const char *name = lower_name(x->l, "k");
+    x->counters[x->ncounters++] = (struct counter){ name, count, of->type };
+    return name;
+}
+
+/* Blocks of that size: the last one may have less. */
+static const char *blocks(struct fe *fe, const struct lower_loop *of, const char *size)
+{
+    return arena_printf(fe->a, "%s / (%s)(%s) + (%s %% (%s)(%s) != 0)", of->trip, of->type, size,
+                        of->trip, of->type, size);
+}
+
+static void add_guard(struct nest *x, const char *condition)
+{
+    x->guard = *x->guard ? arena_printf(x->l->fe->a, "%s && %s", x->guard, condition) : condition;
+}
+
+/* ------------------------------------------------------------------ apply */
+static const struct {
+    enum omp_directive directive;
+    enum omp_keyword word;
+} second_groups[] = { /* the other words are about the first group, or the only one */
+                      { OMPDIR_TILE, OMPK_INTRATILE },
+                      { OMPDIR_STRIPE, OMPK_GRID }
+};
+
+static unsigned first_of_group(const struct fe *fe, const struct fe_pragma *p,
+                               const struct fe_token *word, unsigned per_group)
+{
+    for (unsigned i = 0; i < sizeof second_groups / sizeof *second_groups; i++)
+        if (p->c->directive == second_groups[i].directive &&
+            fe_keyword(fe, word) == second_groups[i].word)
+            return per_group;
+    return 0;
+}
+
+/* word(indices): directives, one for each index, or for each loop of the group from the first */
+static void read_applied(struct lowering *l, struct fe_pragma *p, const struct lower_argument *a,
+                         unsigned per_group, unsigned n, const char **applied)
+{
+    struct fe *fe = l->fe;
+    unsigned colon = fe_find_top(fe, p, a->begin, a->end, ":"), k = a->begin, first = 0, index = 0;
+    unsigned next = 0, last = 0; /* of the indices */
+    if (colon < a->end) {
+        first = first_of_group(fe, p, &p->tokens[k], per_group);
+        if (fe_word_at(fe, p, k + 1, "("))
+            next = k + 2, last = fe_closing(fe, p, k + 1);
+        k = colon + 1;
+    }
+    for (unsigned end; k < a->end; k = end + 1) {
+        end = fe_find_top(fe, p, k, a->end, ",");
+        if (next < last) {
+            unsigned comma = fe_find_top(fe, p, next, last, ",");
+            index = (unsigned)strtoul(lower_tokens(fe, p, next, comma), NULL, 10) - 1;
+            next = comma + 1;
+        }
+        if (first + index < n)
+            applied[first + index] = lower_tokens(fe, p, k, end);
+        index++;
+    }
+}
+
+void lower_read_apply(struct lowering *l, struct fe_pragma *p, unsigned per_group, unsigned n,
+                      const char **applied)
+{
+    struct lower_argument a;
+    for (unsigned k = p->clauses_at; lower_find(l->fe, p, OMPC_APPLY, k, &a);
+         k = lower_after(p, &a))
+        read_applied(l, p, &a, per_group, n, applied);
+}
+
+/* ------------------------------------------------------------------ the new text */
+static const char *loop_headers(struct nest *x)
+{
+    struct fe *fe = x->l->fe;
+    const char *applied[2 * OMP_MAX_LOOPS] = { NULL }, *text = "";
+    lower_read_apply(x->l, x->p, x->n, x->ncounters, applied);
+    for (unsigned i = 0; i < x->ncounters; i++) {
+        const struct counter *c = &x->counters[i];
+        if (applied[i])
+            text = arena_printf(
+                fe->a, "%s%s", text,
+                lower_line(fe, arena_printf(fe->a, "omp %s", applied[i]), x->p->extent.begin));
+        text = arena_printf(fe->a, "%s for (%s %s = 0; %s < %s; %s++)", text, c->type, c->name,
+                            c->name, c->count, c->name);
+    }
+    return text;
+}
+
+static void write_nest(struct nest *x)
+{
+    struct fe *fe = x->l->fe;
+    const char *variables = "";
+    for (unsigned i = 0; i < x->n; i++)
+        variables =
+            arena_printf(fe->a, "%s %s", variables, lower_variable(fe, &x->loops[i], x->number[i]));
+    const char *guard = *x->guard ? arena_printf(fe->a, "if (%s) ", x->guard) : "";
+    lower_replace(x->l, lower_statement(fe, x->p),
+                  arena_printf(fe->a, "\n# %u\n%s { %s{%s {%s}}}", x->p->c->place.line,
+                               loop_headers(x), guard, variables, lower_text(fe, x->body)));
+}
+
+/* ------------------------------------------------------------------ one function a directive */
+/* The expressions of a clause's argument; their number. */
+static unsigned read_sizes(struct lowering *l, const struct fe_pragma *p, enum omp_clause_kind kind,
+                           const char **sizes)
+{
+    struct lower_argument a;
+    unsigned n = 0;
+    if (!lower_find(l->fe, p, kind, p->clauses_at, &a))
+        return 0;
+    for (unsigned k = a.begin, end; k < a.end && n < OMP_MAX_LOOPS; k = end + 1) {
+        end = fe_find_top(l->fe, p, k, a.end, ",");
+        sizes[n++] = lower_tokens(l->fe, p, k, end);
+    }
+    return n;
+}
+
+/* Blocks of iterations: the loops over the blocks, and those in a block.  tile has those over the
+ * blocks outside, stripe those over the places in a block. */
+static void make_blocks(struct nest *x, const char **sizes, bool blocks_outside)
+{
+    struct fe *fe = x->l->fe;
+    const char *block[OMP_MAX_LOOPS], *place[OMP_MAX_LOOPS];
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < x->n; i++) {
+            const struct lower_loop *of = &x->loops[i];
+            if ((pass == 0) == blocks_outside)
+                block[i] = add_counter(x, of, blocks(fe, of, sizes[i]));
+            else
+                place[i] = add_counter(x, of, arena_printf(fe->a, "(%s)(%s)", of->type, sizes[i]));
+        }
+    for (unsigned i = 0; i < x->n; i++) {
+        const char *before =
+            arena_printf(fe->a, "%s * (%s)(%s)", block[i], x->loops[i].type, sizes[i]);
+        x->number[i] = arena_printf(fe->a, "%s + %s", before, place[i]);
+        add_guard(x, arena_printf(fe->a, "%s < %s && %s < %s - %s", before, x->loops[i].trip,
+                                  place[i], x->loops[i].trip, before));
+    }
+}
+
+static void make_reverse(struct nest *x)
+{
+    const struct lower_loop *of = &x->loops[0];
+    x->number[0] = arena_printf(x->l->fe->a, "%s - 1 - %s", of->trip, add_counter(x, of, of->trip));
+}
+
+static void make_interchange(struct nest *x)
+{
+    struct lower_argument a;
+    bool given = lower_find(x->l->fe, x->p, OMPC_PERMUTATION, x->p->clauses_at, &a);
+    for (unsigned i = 0, t = a.begin, end; i < x->n; i++, t = end + 1) {
+        long long k = x->n - i;
+        end = given ? fe_find_top(x->l->fe, x->p, t, a.end, ",") : t;
+        if (given && !fe_constant(x->l->fe, x->p, t, end, &k))
+            k = 0;
+        if (k > 0 && k <= x->n && !x->number[k - 1])
+            x->number[k - 1] = add_counter(x, &x->loops[k - 1], x->loops[k - 1].trip);
+    }
+    for (unsigned i = 0; i < x->n; i++)
+        if (!x->number[i]) {
+            fe_error_at(x->l->fe, x->p->c->place,
+                        "the argument of 'permutation' is no permutation of the loops");
+            x->number[i] = "0";
+        }
+}
+
+void lower_nest(struct lowering *l, struct fe_pragma *p)
+{
+    struct nest x = { .l = l, .p = p, .n = 1, .guard = "" };
+    const char *sizes[OMP_MAX_LOOPS];
+    bool interchange = p->c->directive == OMPDIR_INTERCHANGE;
+    unsigned n = read_sizes(l, p, interchange ? OMPC_PERMUTATION : OMPC_SIZES, sizes);
+    if (p->c->directive != OMPDIR_REVERSE)
+        x.n = n ? n : 2;
+    if (!read_loops(&x))
+        return;
+    if (p->c->directive == OMPDIR_REVERSE)
+        make_reverse(&x);
+    else if (interchange)
+        make_interchange(&x);
+    else if (n)
+        make_blocks(&x, sizes, p->c->directive == OMPDIR_TILE);
+    write_nest(&x);
+}
+
+/* It stands between another directive and the loop: that wants the loop itself. */
+static bool is_wanted(const struct fe *fe, const struct fe_pragma *p)
+{
+    return p > fe->pragmas.at && p[-1].wanted && p[-1].wanted == p->wanted;
+}
+
+/* Without a factor, or in full, it is a hint. */
+void lower_unroll(struct lowering *l, struct fe_pragma *p)
+{
+    struct nest x = { .l = l, .p = p, .n = 1, .guard = "" };
+    struct lower_argument a;
+    const char *sizes[OMP_MAX_LOOPS];
+    if (!lower_find(l->fe, p, OMPC_PARTIAL, p->clauses_at, &a) || a.begin == a.at + 1) {
+        bool full = lower_find(l->fe, p, OMPC_FULL, p->clauses_at, &a);
+        const char *hint = full ? "clang loop unroll(full)" : "clang loop unroll(enable)";
+        fe_add_edit(l->fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                    is_wanted(l->fe, p) ? fe_newlines_of(l->fe, p->extent)
+                                        : lower_line(l->fe, hint, p->extent.end));
+        return;
+    }
+    if (read_sizes(l, p, OMPC_PARTIAL, sizes) != 1 || !read_loops(&x))
+        return;
+    make_blocks(&x, sizes, true);
+    write_nest(&x);
+}

@@ -1,0 +1,64 @@
+/* metadirectives and variants that are chosen at run time or stand for several functions */
+#include "check.h"
+enum { N = 64 };
+static int where(void) { return 1; }
+#pragma omp begin declare variant match(device={kind(nohost)})
+static int where(void) { return 2; }
+__attribute__((noinline)) static long (half)(long x) { return -x; }
+#pragma omp end declare variant
+static long half(long x) { return x / 2; }
+#pragma omp begin declare variant match(construct={parallel})
+static int where(void) { return 3; }
+#pragma omp end declare variant
+
+static void conditions(int on_device, int wide)
+{
+    int a[N], host = omp_get_initial_device();
+#pragma omp metadirective when(user={condition(on_device && wide)}: target teams distribute parallel for map(from: a)) \
+    when(user={condition(on_device)}: target map(from: a)) otherwise(parallel for)
+    for (int i = 0; i < N; i++) a[i] = 2 * i + ON_DEVICE;
+    for (int i = 0; i < N; i++) CHECK_EQ(a[i], 2 * i + on_device);
+#pragma omp target map(tofrom: a)
+    {
+#pragma omp metadirective when(user={condition(wide)}: parallel for num_threads(8)) default(nothing)
+        for (int i = 0; i < N; i++) a[i] = omp_get_num_threads();
+#pragma omp begin metadirective when(user={condition(wide)}: parallel num_threads(4))
+        int t = omp_get_thread_num();
+        if (t == omp_get_num_threads() - 1) a[0] = t;
+#pragma omp end metadirective
+    }
+    CHECK_EQ(a[0], wide ? 3 : 0);
+    if (!wide) CHECK_EQ(a[1], 1);
+    int kind = 0, other = 0;
+#pragma omp metadirective when(target_device={kind(nohost)}: target map(from: kind)) otherwise(parallel num_threads(1))
+    kind = 1 + ON_DEVICE;
+#pragma omp metadirective when(target_device={device_num(host), kind(gpu)}: target map(from: other)) otherwise(nothing)
+    other = 1 + ON_DEVICE;
+    CHECK_EQ(kind, 2);
+    CHECK_EQ(other, 1);
+}
+
+static void variants(void)
+{
+    int here = 0, inside = 0;
+    long h = 0;
+#pragma omp target map(from: here, inside, h)
+    {
+        here = where();
+        h = half(8);
+#pragma omp parallel num_threads(1)
+        inside = where();
+    }
+    CHECK_EQ(where(), 1);
+    CHECK_EQ(half(8), 4);
+    CHECK_EQ(here, 2);
+    CHECK_EQ(h, -8);
+    CHECK(inside == 2 || inside == 3);
+}
+
+int main(void)
+{
+    for (int i = 0; i < 4; i++) conditions(i & 1, i >> 1);
+    variants();
+    return RESULT;
+}
