@@ -24,7 +24,7 @@ C
     check "$st_name: reason" has log "^s.c:$st_line:[0-9]*: warning: region 'main_[0-9]*' .*generic mode.*$st_reason"
     check "$st_name: remedy" has log "^s.c:$st_line:[0-9]*: note: .*$st_remedy"
     check "$st_name: runs" on_device ./s
-    set -- "-O0 -g" -O2
+    set -- "-O0 -g"
     [ -z "${OMPGPU_LONG:-}" ] || set -- -O0 "-O0 -g" -O1 -O2 "-O3 -g"
     for st_level do
         check "$st_name: spmd is refused at $st_level" test_must_fail 1 "$CC" $ARCH $st_level -fompgpu-mode=spmd s.c -o refused

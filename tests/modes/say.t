@@ -7,7 +7,7 @@
 says() {
     sy_name=$1 sy_pattern=$2; shift 2
     { echo '#include <omp.h>'; cat; } >t.c
-    check "$sy_name: compiles" "$CC" $ARCH -O2 -Rompgpu "$@" -c t.c -o t.o || return
+    check "$sy_name: compiles" "$CC" $ARCH -O2 -Rompgpu "$@" --emit=ir t.c -o t.ll || return
     cp .log log
     check "$sy_name" has log "$sy_pattern"
 }

@@ -133,7 +133,7 @@ check "the SPMD kernel beside a generic one: no state" lacks spmd __ompgpu_state
 # barriers that are met at run time: team of 64, two a region for each thread and one at the end
 barriers() { OMPGPU_DEVICE=emu OMPGPU_INFO=1 OMP_TARGET_OFFLOAD=MANDATORY "$@" 2>&1 | sed -n 's/.*, \([0-9]*\) barriers.*/\1/p'; }
 for p in one captured sizes setter nested several; do
-    for o in "-O0" "-O2" "-O2 -g"; do
+    for o in "-O0" "-O2" ${OMPGPU_LONG:+"-O2 -g"}; do
         check "$p $o: compiles" "$CC" --gpu-arch=emu $o -fompgpu-mode=generic $p.c -o $p.emu || continue
         case $p in several) regions=21 ;; *) regions=1 ;; esac
         barriers ./$p.emu >got; echo $((2 * regions + 1)) >want

@@ -16,7 +16,7 @@ same_bits() {                         # PROGRAM FIRST LAST: the seeds
     done
 }
 at=0
-for flags in -O2 '-O2 -fompgpu-mode=generic' '-O0 -g' -O0; do
+for flags in -O2 '-O2 -fompgpu-mode=generic' '-O0 -g' ${OMPGPU_LONG:+-O0}; do
     # shellcheck disable=SC2086
     check "$flags: compiles" "$CC" $ARCH -w $flags "$SRC/deferred.c" -o "$T/bits" || continue
     check "$flags: the same bits" same_bits "$T/bits" $((at + 1)) $((at + 25))

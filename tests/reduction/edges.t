@@ -11,5 +11,6 @@ for file in edges levels; do
     fi
 done
 program tests/reduction/edges.c -DSTRUCT
-form "" -O2
+form "" -O0
+[ -z "${OMPGPU_LONG:-}" ] || form "" -O2
 finish

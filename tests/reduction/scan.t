@@ -1,8 +1,8 @@
 #!/bin/sh
 # Scans against a serial loop: random types, operators (some do not commute), lists, forms, loops, team sizes and trip counts (gen_scan.c), on
-# the device under several schedules, with the same bits each time, and on the host.  160 cases each; 10,000 with OMPGPU_LONG=1.
+# the device under several schedules, with the same bits each time, and on the host.  120 cases each; 10,000 with OMPGPU_LONG=1.
 . tests/lib.sh
-programs=2 cases=10 kernels=8
+programs=2 cases=10 kernels=6
 if [ -n "${OMPGPU_LONG:-}" ]; then programs=25 cases=40 kernels=10; fi
 
 same_again() {                        # SCHEDULE: the same output as $T/first

@@ -29,13 +29,21 @@ typedef unsigned char uchar; typedef unsigned short ushort_; typedef unsigned ui
 
 static void arith(void)
 {
-    ARITH(int); ARITH(uint_); ARITH(long); ARITH(llong); ARITH(ullong); ARITH(float); ARITH(double);
-    BITS(int); BITS(uint_); BITS(long); BITS(ullong);
+    ARITH(int); ARITH(ullong); ARITH(float); ARITH(double);
+    BITS(uint_); BITS(long);
 }
 static void narrow(void)
 {
-    ARITH(char); ARITH(uchar); ARITH(short); ARITH(ushort_);
-    BITS(char); BITS(uchar); BITS(short); BITS(ushort_);
+    ARITH(uchar); ARITH(short);
+    BITS(char); BITS(ushort_);
+}
+/* the other signs */
+static void others(void)
+{
+#ifdef OMPGPU_LONG
+    ARITH(uint_); ARITH(long); ARITH(llong); ARITH(char); ARITH(ushort_);
+    BITS(int); BITS(ullong); BITS(uchar); BITS(short);
+#endif
 }
 
 int main(void)
@@ -45,6 +53,7 @@ int main(void)
 
     arith();
     narrow();
+    others();
 #pragma omp target parallel for map(tofrom: x, seen, y, on, d, fill, flag) map(from: old, list)
     for (int i = 0; i < N; i++) {
         int a, b, c;

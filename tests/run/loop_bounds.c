@@ -14,11 +14,18 @@
         if ((sum != host || n != m) && check_failures++ < 20)                       \
             printf("%s %s: %ld iterations, not %ld\n", #directive, #head, n, m);    \
     } while (0)
-#define SAME(iv, head)                                                              \
-    SAME_(target teams distribute parallel for, iv, head);                          \
+#define LEAGUE(iv, head) SAME_(target teams distribute parallel for, iv, head)
+#define BOTH(iv, head)                                                              \
+    LEAGUE(iv, head);                                                               \
     SAME_(target parallel for schedule(dynamic, 3), iv, head)
+/* What a loop runs over is found out before it is known who runs it. */
+#ifdef OMPGPU_LONG
+#define SAME BOTH
+#else
+#define SAME LEAGUE
+#endif
 #define MORE(iv, head)                                                              \
-    SAME(iv, head);                                                                 \
+    BOTH(iv, head);                                                                 \
     SAME_(target parallel for schedule(static, 2), iv, head);                       \
     SAME_(target teams distribute, iv, head)
 

@@ -51,6 +51,12 @@ static int on;
         ALL(T, min, 60, 20 + i * 37 % 101, MIN);                        \
         ALL(T, max, 60, 20 + i * 37 % 101, MAX);                        \
     }
+#define EXTREMES_(T, name, ALL)                                         \
+    static void name##_##T(void)                                         \
+    {                                                                   \
+        ALL(T, min, 60, 20 + i * 37 % 101, MIN);                        \
+        ALL(T, max, 60, 20 + i * 37 % 101, MAX);                        \
+    }
 #define BITS_(T, name, ALL)                                             \
     static void name##_##T(void)                                          \
     {                                                                   \
@@ -62,29 +68,38 @@ static int on;
 #define BITS(T) BITS_(T, bits, ALL)
 typedef signed char schar; typedef unsigned char uchar; typedef unsigned short ushort_; typedef unsigned uint_;
 typedef unsigned long ulong_; typedef long long llong; typedef unsigned long long ullong; typedef _Bool boolean;
-/* Without OMPGPU_LONG one type for each size and sign: the device code of the others is the same. */
+/* Without OMPGPU_LONG one type for each size, and each sign where it matters: the device code of the others is the same; and
+ * where a form's way depends on the size of the record alone, not every operator. */
 #ifdef OMPGPU_LONG
 #define SIZES INTEGERS
 #define INTEGERS(X) X(char) X(schar) X(uchar) X(short) X(ushort_) X(int) X(uint_) X(long) X(ulong_) X(llong) X(ullong)
+#define OTHER_SIGNS(X)
+#define SOME_ ARITH_
 #else
-#define INTEGERS(X) X(schar) X(uchar) X(short) X(ushort_) X(int) X(uint_) X(long) X(ulong_)
+#define INTEGERS(X) X(schar) X(ushort_) X(int) X(ulong_)
+#define OTHER_SIGNS(X) X(uchar) X(short) X(uint_) X(long)
 #define SIZES(X) X(uchar) X(short) X(int) X(ulong_)                    /* bits have no sign */
+#define SOME_ EXTREMES_
 #endif
+#define EXTREMES(T) EXTREMES_(T, extremes, ALL)
 ARITH(float) ARITH(double)
 INTEGERS(ARITH)
+OTHER_SIGNS(EXTREMES)
 SIZES(BITS)
-ARITH_(int, more, MORE) ARITH_(double, more, MORE) ARITH_(uchar, more, MORE)
-BITS_(int, more_bits, MORE) BITS_(uchar, more_bits, MORE)
+ARITH_(int, more, MORE) SOME_(double, more, MORE) SOME_(uchar, more, MORE)
+BITS_(int, more_bits, MORE)
 
 int main(void)
 {
 #define CALL_ARITH(T) arith_##T();
 #define CALL_BITS(T) bits_##T();
+#define CALL_EXTREMES(T) extremes_##T();
     INTEGERS(CALL_ARITH)
+    OTHER_SIGNS(CALL_EXTREMES)
     SIZES(CALL_BITS)
     CALL_ARITH(float)
     CALL_ARITH(double)
-    more_int(), more_double(), more_uchar(), more_bits_int(), more_bits_uchar();
+    more_int(), more_double(), more_uchar(), more_bits_int();
     ALL(boolean, &&, 1, i != 77, LAND);
     ALL(boolean, ||, 0, i == 77, LOR);
     return RESULT;
