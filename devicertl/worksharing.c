@@ -133,4 +133,4 @@ _Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi)
 }
 
 /* omp-device replaces the calls. */
-unsigned __ompgpu_batch_size(void) { return 1; }
+__attribute__((noinline)) unsigned __ompgpu_batch_size(void) { return 1; }

@@ -60,6 +60,25 @@ for k in two three; do
         at_most "$(($(field $k 3) + $(field $k 6) + $(field $k 7) + $(field $k 8)))" 2
     if have_ptxas; then check "collapse, $k: 32 registers" registers $k 32; else skip "collapse, $k: registers" "no ptxas"; fi
 done
+
+# what a function adds: as if it stood in the loop
+cat >called.c <<'C'
+struct sum { double s, c; };
+static void add(struct sum *k, double v) { double y = v - k->c, t = k->s + y; k->c = t - k->s - y; k->s = t; }
+static void join(struct sum *a, const struct sum *b) { add(a, b->s), add(a, -b->c); }
+#pragma omp declare reduction(kahan : struct sum : join(&omp_out, &omp_in)) initializer(omp_priv = (struct sum){ 0 })
+double kahan(const double *a, int n)
+{
+    struct sum k = { 0 };
+#pragma omp target teams distribute parallel for reduction(kahan: k) map(k) is_device_ptr(a)
+    for (int i = 0; i < n; i++) add(&k, a[i]);
+    return k.s;
+}
+C
+check "called: the kernel compiles" "$CC" -O2 --gpu-arch=sm_90 --emit=ptx called.c -o "$T/app.ptx"
+awk -f "$ROOT/tests/bench/reductions.awk" "$T/app.ptx" >"$T/count"
+check "called: four loads in flight" at_most 4 "$(field kahan 5)"
+if have_ptxas; then check "called: 32 registers" registers kahan 32; else skip "called: registers" "no ptxas"; fi
 check "the benchmark compiles" "$CC" --gpu-arch=emu -O2 "$ROOT/tests/bench/gpu_reductions.c" -o "$T/bench" -lm
 OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD
 check "the benchmark's results are right on the emulated device" in_time "$T/bench" 10 10 3

@@ -1,7 +1,7 @@
 /* block.h - the sum of a block of threads, by shuffles and shared memory; thread 0 gets it. */
-__device__ double block(double s)
+template <class T> __device__ T block(T s)
 {
-    __shared__ double ws[32];
+    __shared__ T ws[32];
     int lane = threadIdx.x % 32, w = threadIdx.x / 32, nwarps = (blockDim.x + 31) / 32;
     for (int d = 16; d; d /= 2)
         s += __shfl_down_sync(~0u, s, d);
