@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #define OMPGPU_IMAGE_MAGIC 0x5550474F504D4Full /* "OMPGPU" */
-#define OMPGPU_IMAGE_VERSION 8u
+#define OMPGPU_IMAGE_VERSION 9u
 enum ompgpu_image_kind {
     OMPGPU_IMAGE_PTX = 1,
     OMPGPU_IMAGE_CUBIN = 2,
@@ -135,8 +135,10 @@ enum {
     /* a form of a covering kernel with several iterations a thread (codegen/ir/passes/wide.c); its
      * name is the kernel's with OMPGPU_WIDE_SUFFIX, and its entry has `streams` */
     OMPGPU_KERNEL_WIDE = 512,
+    /* launched with max_threads threads, neither more nor fewer: its clauses are constant */
+    OMPGPU_KERNEL_EXACT = 1024,
     /* shift: variables in the record (8 bits); arrays (the rest) */
-    OMPGPU_KERNEL_VARIABLES = 10,
+    OMPGPU_KERNEL_VARIABLES = 11,
 };
 #define OMPGPU_WIDE_SUFFIX "__omp_wide"
 enum { OMPGPU_STREAMS = 8 };

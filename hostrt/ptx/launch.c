@@ -19,6 +19,11 @@ static CUresult check_geometry(const struct function *f, const unsigned *grid,
                 (unsigned long long)threads, f->max_threads ? f->max_threads : MAX_THREADS);
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if (f->exact && threads != f->max_threads) {
+        fprintf(stderr, "ptx machine: kernel %s: %llu threads a team, not %u\n", f->name,
+                (unsigned long long)threads, f->max_threads);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     if (f->shared_bytes + dynamic_shared > PTX_SHARED_LIMIT) {
         fprintf(stderr, "ptx machine: kernel %s: %llu bytes of shared memory, at most %d\n",
                 f->name, (unsigned long long)(f->shared_bytes + dynamic_shared), PTX_SHARED_LIMIT);

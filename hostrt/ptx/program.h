@@ -196,6 +196,7 @@ struct function {
     unsigned ncallees;
     bool calls_pointers, address_taken;
     unsigned max_threads; /* .maxntid, 0 none */
+    bool exact;           /* .reqntid: no fewer, either */
     /* Entries: the shared variables of all that they reach, the bytes that these take, and the end
      * of the last of them (offsets are the module's, with gaps). */
     struct variable **reached;

@@ -209,19 +209,23 @@ static void test_launch(void)
         const char *name;
         unsigned grid, block, shared;
         CUresult error;
+        bool exact;
     } launches[] = {
-        { "a launch within .maxntid", 1, 64, 0, CUDA_SUCCESS },
-        { "more threads than .maxntid", 1, 65, 0, CUDA_ERROR_INVALID_VALUE },
-        { "no thread", 1, 0, 0, CUDA_ERROR_INVALID_VALUE },
-        { "no team", 0, 32, 0, CUDA_ERROR_INVALID_VALUE },
-        { "more shared memory than there is", 1, 32, 64 << 10, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES },
+        { "a launch within .maxntid", 1, 64, 0, CUDA_SUCCESS, false },
+        { "more threads than .maxntid", 1, 65, 0, CUDA_ERROR_INVALID_VALUE, false },
+        { "as many threads as .reqntid", 1, 64, 0, CUDA_SUCCESS, true },
+        { "fewer threads than .reqntid", 1, 32, 0, CUDA_ERROR_INVALID_VALUE, true },
+        { "no thread", 1, 0, 0, CUDA_ERROR_INVALID_VALUE, false },
+        { "no team", 0, 32, 0, CUDA_ERROR_INVALID_VALUE, false },
+        { "more shared memory than there is", 1, 32, 64 << 10, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, false },
     };
     CUmodule m;
-    CUfunction f;
-    if (load(&m, ".version 8.3\n.target sm_75\n.address_size 64\n.visible .entry k() .maxntid 64, 1, 1 { ret; }\n") || cuModuleGetFunction(&f, m, "k"))
+    CUfunction f[2];
+    if (load(&m, ".version 8.3\n.target sm_75\n.address_size 64\n.visible .entry k() .maxntid 64, 1, 1 { ret; }\n"
+                 ".visible .entry e() .reqntid 64, 1, 1 { ret; }\n") || cuModuleGetFunction(&f[0], m, "k") || cuModuleGetFunction(&f[1], m, "e"))
         exit(2);
     for (unsigned i = 0; i < sizeof launches / sizeof *launches; i++) {
-        CUresult r = cuLaunchKernel(f, launches[i].grid, 1, 1, launches[i].block, 1, 1, launches[i].shared, stream, NULL, NULL);
+        CUresult r = cuLaunchKernel(f[launches[i].exact], launches[i].grid, 1, 1, launches[i].block, 1, 1, launches[i].shared, stream, NULL, NULL);
         check(r == launches[i].error && !cuStreamSynchronize(stream), "%s", launches[i].name);
     }
     cuModuleUnload(m);

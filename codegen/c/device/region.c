@@ -185,6 +185,24 @@ static unsigned max_threads(const struct cg_plan *p)
     return n;
 }
 
+static bool is_constant_clause(const struct omp_clause *c) { return !c || cg_constant(c); }
+
+/* Is the kernel launched with max_threads() threads, whatever the device and the environment?  The
+ * clauses that the host asks (thread_limit() in host.c) are constants. */
+static bool is_exact(const struct cg_plan *p)
+{
+    enum { LARGEST = 1024 };
+    unsigned n = max_threads(p);
+    if (!p->workers || !n || n > LARGEST)
+        return false;
+    for (unsigned i = 0; i < p->nchain; i++)
+        if (!is_constant_clause(cg_clause(p->chain[i], OMPC_THREAD_LIMIT)) ||
+            (p->spmd && (!is_constant_clause(cg_clause(p->chain[i], OMPC_NUM_THREADS)) ||
+                         cg_if(p->chain[i], OMPL_PARALLEL))))
+            return false;
+    return p->spmd || !p->teams || is_constant_clause(cg_clause(p->teams, OMPC_THREAD_LIMIT));
+}
+
 /* form: NULL, or the value of `covering`. */
 static void write_entry(struct cg *cg, const char *region, const char *form, const char *mode,
                         const char *env, const char *arguments)
@@ -227,16 +245,19 @@ const char *cg_strided_kernel(struct cg *cg, const struct omp_construct *target)
     return cg_strf(cg, "%s@strided", target->region);
 }
 
+/* A covering kernel has no loop that would gain from an exact number, and the device tool knows it
+ * by its form (codegen/ir/passes/wide.c). */
 static void write_kernels(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p,
                           const char *parameters, const char *bytes, unsigned flags)
 {
     bool covering = cg_has_covering_form(cg, p);
-    write_info(cg, c, p, c->region, bytes, flags);
+    unsigned exact = is_exact(p) ? OMPGPU_KERNEL_EXACT : 0;
+    write_info(cg, c, p, c->region, bytes, flags | (covering ? 0 : exact));
     write_kernel(cg, c, p, c->region, covering ? "1" : NULL, parameters);
     if (!covering)
         return;
     const char *strided = cg_strided_kernel(cg, c);
-    write_info(cg, c, p, strided, bytes, flags | OMPGPU_KERNEL_STRIDED);
+    write_info(cg, c, p, strided, bytes, flags | exact | OMPGPU_KERNEL_STRIDED);
     write_kernel(cg, c, p, strided, "0", parameters);
 }
 

@@ -17,6 +17,7 @@
  *   prepare.c     attributes that do not depend on the architecture
  * For each output, before LLVM's optimisation (emit.c):
  *   batches.c     how many iterations of a reduction's loop run at a time
+ *   exact.c       kernels whose team has a constant size
  * and after it:
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
@@ -43,6 +44,7 @@ bool ir_join(struct ir_unit *);
 bool ir_correct_atomics(struct ir_unit *);
 bool ir_prepare(struct ir_unit *);
 void ir_size_batches(struct ir_unit *, LLVMTargetMachineRef);
+void ir_fix_teams(struct ir_unit *, LLVMTargetMachineRef);
 /* after optimisation; whether anything was changed */
 bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
@@ -83,6 +85,7 @@ struct ir_unit *ir_set(struct ir_unit *, unsigned i);
 void ir_leave_address(LLVMModuleRef, LLVMValueRef f, const char *own);
 /* prepare.c: threads that a team has at most, as told to ptxas; 0: any number */
 unsigned ir_max_team(const struct ir_kernel *);
+bool ir_is_exact(const struct ir_kernel *); /* … that a team has */
 
 /* --------------------------------------------------------------- which kernels agree (agree.c) */
 struct ir_study { /* of a module; by node of the graph */

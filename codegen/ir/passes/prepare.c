@@ -22,11 +22,20 @@ unsigned ir_max_team(const struct ir_kernel *k)
     return k->mode == IR_GENERIC && (k->flags & OMPGPU_KERNEL_WORKERS) ? 1024 : 0;
 }
 
+/* A generic kernel that reaches no parallel region is launched with a thread. */
+bool ir_is_exact(const struct ir_kernel *k)
+{
+    return (k->flags & OMPGPU_KERNEL_EXACT) &&
+           (k->mode == IR_SPMD || (k->flags & OMPGPU_KERNEL_WORKERS));
+}
+
+/* With reqntid the driver refuses a launch of another size. */
 static void bound_threads(const struct ir_unit *u, const struct ir_kernel *k)
 {
     unsigned threads = ir_max_team(k);
     if (threads)
-        ir_set_string_attribute(ir_kernel_function(u->module, k), "nvvm.maxntid",
+        ir_set_string_attribute(ir_kernel_function(u->module, k),
+                                ir_is_exact(k) ? "nvvm.reqntid" : "nvvm.maxntid",
                                 mem_printf("%u", threads));
 }
 

@@ -72,15 +72,33 @@ static void hide(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef phi, LL
     LLVMSetOperand(add, LLVMGetOperand(add, 0) == hidden ? 0 : 1, phi);
 }
 
+/* The threads of a team of f, where they are a constant; else 0. */
+static unsigned team_of(const struct ir_unit *u, LLVMValueRef f)
+{
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (ir_is_exact(&u->kernels[i]) && ir_kernel_function(u->module, &u->kernels[i]) == f)
+            return u->kernels[i].max_threads;
+    return 0;
+}
+
+/* Is that what a loop that threads share steps by?  LLVM may have unrolled it. */
+static bool is_stride(LLVMValueRef step, unsigned team)
+{
+    if (!LLVMIsAConstantInt(step))
+        return !LLVMIsAConstant(step);
+    return team > 1 && LLVMConstIntGetSExtValue(step) % team == 0;
+}
+
 static void hide_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef f)
 {
+    unsigned team = team_of(u, f);
     IR_EACH_BLOCK(block, f)
         IR_EACH_INSTRUCTION(phi, block) {
             LLVMBasicBlockRef latch;
             if (!LLVMIsAPHINode(phi))
                 break;
             LLVMValueRef add = increment_of(phi, &latch);
-            if (add && (!LLVMIsAConstant(LLVMGetOperand(add, LLVMGetOperand(add, 0) == phi)) ||
+            if (add && (is_stride(LLVMGetOperand(add, LLVMGetOperand(add, 0) == phi), team) ||
                         holds_loop(f, block, latch)))
                 hide(u, b, phi, add);
         }

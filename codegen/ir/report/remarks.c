@@ -185,8 +185,10 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
         k->reduce_bytes ? mem_printf("; league reduction of %u bytes", k->reduce_bytes) : "";
     const char *indirect =
         k->indirect_calls ? mem_printf("; %s", counted(k->indirect_calls, "indirect call")) : "";
-    const char *bound =
-        ir_max_team(k) ? mem_printf("; at most %u threads a team", ir_max_team(k)) : "";
+    const char *bound = ir_max_team(k)
+                            ? mem_printf("; %s %u threads a team",
+                                         ir_is_exact(k) ? "always" : "at most", ir_max_team(k))
+                            : "";
     ir_say_at(k->at, DIAG_REMARK, "region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]", k->name,
               k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k),
               counted(k->barriers, "barrier"), shared, reduction, copies(k), bound, indirect);

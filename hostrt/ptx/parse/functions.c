@@ -92,6 +92,7 @@ static void read_attributes(struct parser *p, struct function *f)
     while (parse_next_is(p, '.')) {
         parse_word(p);
         if (parse_word_is(p, ".maxntid") || parse_word_is(p, ".reqntid")) {
+            f->exact = parse_word_is(p, ".reqntid");
             f->max_threads = 1;
             do
                 f->max_threads *= (unsigned)strtoul(parse_word(p), NULL, 10);
