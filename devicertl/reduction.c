@@ -226,7 +226,7 @@ INLINE void reduce_first_lanes(void *rec, void *tmp, usize size, __ompgpu_combin
 {
     if (redux && __ompgpu_arch_has_redux())
         reduce_few_lanes(rec, tmp, size, combine, redux, FULL_WARP, lane, m < WARP ? m : WARP);
-    else if (__builtin_expect(m >= WARP, 1))
+    else if (m >= WARP)
         reduce_full_warp(rec, tmp, size, combine);
     else
         reduce_rest(rec, tmp, size, combine, lane, __ompgpu_arch_here(m));
@@ -339,7 +339,7 @@ INLINE void reduce_team(void *rec, void *tmp, usize size, __ompgpu_combine combi
 
     if (tid < n)
         reduce_first_lanes(rec, tmp, size, combine, redux, lane, n - warp * WARP);
-    if (__builtin_expect(warps == 1, 0))
+    if (warps == 1)
         return;
     usize last = (size - 1) / CELL_BYTES * CELL_BYTES;
     if (size <= MAX_UNROLLED) {
