@@ -40,7 +40,7 @@ check "names that are not ours" in_time env OMPGPU_DEVICE=emu OMPGPU_LONG= OMPGP
 # Every variable that libompgpu and its devices read is known to the hint.
 variables() {
     (cd "$ROOT" && cat hostrt/*/*.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >variables.read
-    (cd "$ROOT" && sed -n '/ours\[\]/,/^}/p' hostrt/core/hint.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >variables.known
+    (cd "$ROOT" && sed -n '/ompgpu_variable_names\[\]/,/^}/p' hostrt/core/hint.c | grep -o '"OMPGPU_[A-Z_]*"' | sort -u) >variables.known
     diff variables.read variables.known
 }
 check "the list of variables" variables
