@@ -303,23 +303,30 @@ static unsigned read_clause(struct reader *r, enum omp_clause_kind kind, unsigne
     return last + 1;
 }
 
-/* critical(name), flush(list), threadprivate(list), declare target(list) */
+static void note_private(struct reader *r, enum omp_directive d, struct omp_var *v)
+{
+    if (v && d == OMPDIR_THREADPRIVATE)
+        r->fe->var_flags.at[v->id] |= FE_VAR_THREADPRIVATE;
+    if (v && d == OMPDIR_GROUPPRIVATE)
+        v->declare_target = OMPV_DT_GROUP;
+}
+
+/* critical(name), flush(list), threadprivate(list), groupprivate(list), declare target(list) */
 static unsigned directive_argument(struct reader *r, unsigned k)
 {
     unsigned close = closing(r, k), leaves = r->p->c->leaves;
     if (leaves & OMPL_CRITICAL)
         r->p->c->name = fe_text(r->fe, extent_of(r, k + 1, close));
     enum omp_directive d = r->p->c->directive;
-    bool threadprivate = d == OMPDIR_THREADPRIVATE;
-    if ((leaves & OMPL_DECLARE_TARGET) || threadprivate || d == OMPDIR_ALLOCATE) {
+    bool is_private = d == OMPDIR_THREADPRIVATE || d == OMPDIR_GROUPPRIVATE;
+    if ((leaves & OMPL_DECLARE_TARGET) || is_private || d == OMPDIR_ALLOCATE) {
         r->c = arena_alloc(r->fe->a, sizeof *r->c);
-        r->c->kind = threadprivate ? OMPC_PRIVATE : OMPC_ENTER;
+        r->c->kind = is_private ? OMPC_PRIVATE : OMPC_ENTER;
         r->c->place = r->p->c->place;
         r->c->extent = extent_of(r, k, close < r->p->ntokens ? close + 1 : close);
         fe_read_items(r, k + 1, close);
-        for (unsigned i = 0; threadprivate && i < r->c->nitems; i++)
-            if (r->c->items[i].var)
-                r->fe->var_flags.at[r->c->items[i].var->id] |= FE_VAR_THREADPRIVATE;
+        for (unsigned i = 0; is_private && i < r->c->nitems; i++)
+            note_private(r, d, r->c->items[i].var);
         if (leaves & OMPL_DECLARE_TARGET)
             add_clause(r->p->c, r->c);
     }
@@ -380,7 +387,7 @@ static bool has_visible_arguments(const struct fe_pragma *p)
 {
     enum omp_directive d = p->c->directive;
     return p->assoc != ASSOC_DECL || (p->c->leaves & OMPL_DECLARE_TARGET) ||
-           d == OMPDIR_THREADPRIVATE || d == OMPDIR_DECLARE_MAPPER;
+           d == OMPDIR_THREADPRIVATE || d == OMPDIR_GROUPPRIVATE || d == OMPDIR_DECLARE_MAPPER;
 }
 
 static bool has_selector(const struct fe_pragma *p)

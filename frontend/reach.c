@@ -193,6 +193,8 @@ static void commit(struct walk *w)
 /* ------------------------------------------------------------------ declare target */
 static void declare_item(struct fe *fe, const struct omp_item *item, bool link)
 {
+    if (item->var && item->var->declare_target == OMPV_DT_GROUP)
+        return;
     if (item->var) {
         item->var->declare_target = link ? OMPV_DT_LINK : OMPV_DT_TO;
         return;
@@ -387,8 +389,8 @@ static void mark_decls(struct fe *fe)
                                             : NULL;
         switch (d->kind) {
         case OMPD_VARIABLE:
-            d->device =
-                d->var->declare_target == OMPV_DT_TO || d->var->declare_target == OMPV_DT_IMPLICIT;
+            d->device = d->var->declare_target != OMPV_NOT_DECLARED &&
+                        d->var->declare_target != OMPV_DT_LINK;
             break;
         case OMPD_PROTOTYPE: d->device = f->f->device; break;
         case OMPD_FUNCTION: d->device = f->f->device && !f->known; break;

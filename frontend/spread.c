@@ -54,6 +54,11 @@ static bool find_call(const struct fe *fe, struct omp_extent e, struct finding *
             *f = (struct finding){ "it uses", r->function->f->name, fe_place(fe->u, r->offset) };
             return true;
         }
+    FE_EACH(r, fe->refs, e)
+        if (r->var->declare_target == OMPV_DT_GROUP) {
+            *f = (struct finding){ "it uses", r->var->name, fe_place(fe->u, r->offset) };
+            return true;
+        }
     for (unsigned i = 0; i < fe->indirect.n; i++)
         if (fe_inside(fe->indirect.at[i], e)) {
             *f = (struct finding){ "it calls a function through", "a pointer",

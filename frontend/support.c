@@ -292,12 +292,13 @@ static void check_variables(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->vars.n; i++) {
         struct omp_var *v = fe->vars.at[i];
-        const struct omp_ref *use =
-            fe->var_flags.at[i] & (FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL)
-                ? find_use_on_device(fe, v)
-                : NULL;
+        bool thread = fe->var_flags.at[i] & (FE_VAR_THREADPRIVATE | FE_VAR_THREAD_LOCAL),
+             group =
+                 v->declare_target == OMPV_DT_GROUP && (v->is_extern || v->storage != OMPS_GLOBAL);
+        const struct omp_ref *use = thread || group ? find_use_on_device(fe, v) : NULL;
         if (use)
-            fe_unsupported(fe, fe_place(fe->u, use->offset), UNSUPPORTED_THREAD_LOCAL, v->name,
+            fe_unsupported(fe, fe_place(fe->u, use->offset),
+                           thread ? UNSUPPORTED_THREAD_LOCAL : UNSUPPORTED_GROUP_PRIVATE, v->name,
                            NULL);
     }
 }

@@ -75,8 +75,15 @@ struct omp_var {
     bool in_blocks;
     /* host only, but a type of the device text asks for its size: the text declares it */
     bool sized;
-    enum { OMPV_NOT_DECLARED, OMPV_DT_TO, OMPV_DT_LINK, OMPV_DT_IMPLICIT } declare_target;
-    /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to` */
+    enum {
+        OMPV_NOT_DECLARED,
+        OMPV_DT_TO,
+        OMPV_DT_LINK,
+        OMPV_DT_IMPLICIT,
+        OMPV_DT_GROUP
+    } declare_target;
+    /* IMPLICIT: a global that a device function uses; it gets a device copy as with `to`; GROUP:
+     * groupprivate, each team has one */
     unsigned id; /* index in unit->vars */
     /* While the device text is written, where it calls the variable otherwise: the name that the
      * linker knows.  Else NULL. */

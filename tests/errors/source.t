@@ -77,6 +77,13 @@ int main(void) { int x = 0;
 #pragma omp allocate(n)
 x = n++; } }
 C
+bad "groupprivate of another file" t.c:5:1 "'n'" <<'C'
+extern int n;
+#pragma omp groupprivate(n)
+int main(void) {
+#pragma omp target
+n = 1; }
+C
 bad "a name of generated code" t.c:1:22 "'__ompgpu_unit'" <<'C'
 int main(void) { int __ompgpu_unit = 0;
 #pragma omp target

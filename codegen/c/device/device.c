@@ -28,6 +28,18 @@ static const char *const_of(const struct omp_var *v)
     return v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "";
 }
 
+/* Pointers to it are of no special kind: it is spelled as a generic address. */
+static void write_group_variable(struct cg *cg, const struct omp_decl *d)
+{
+    const struct omp_var *v = d->var;
+    const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
+    if (!d->tentative)
+        cg_put(cg, "static __OMPGPU_SHARED __typeof__(%s) @group_%s __OMPGPU_SHARED_INIT;\n", type,
+               v->name);
+    cg->env[v->id] = cg->file_env[v->id] =
+        cg_strf(cg, "(*(__typeof__(%s) *)&@group_%s)", type, v->name);
+}
+
 static void write_variable(struct cg *cg, const struct omp_decl *d, bool *written)
 {
     const struct omp_var *v = d->var;
@@ -37,6 +49,10 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
     if (v->is_extern && v->declare_target == OMPV_DT_LINK)
         return; /* regions get it as an argument */
     cg_marker(cg, v->place);
+    if (v->declare_target == OMPV_DT_GROUP) {
+        write_group_variable(cg, d);
+        return;
+    }
     const char *type = cg_type(cg, v->type, v->name, CG_AS_IS),
                *symbol =
                    v->symbol && !v->is_static ? cg_strf(cg, " __asm__(\"%s\")", v->symbol) : "";
@@ -219,7 +235,8 @@ static void write_unit(struct cg *cg)
 static bool has_variables(const struct omp_unit *u)
 {
     for (unsigned i = 0; i < u->nvars; i++)
-        if (cg_is_device_variable(u->vars[i]) && !u->vars[i]->is_extern)
+        if (cg_is_device_variable(u->vars[i]) && !u->vars[i]->is_extern &&
+            u->vars[i]->declare_target != OMPV_DT_GROUP)
             return true;
     return false;
 }

@@ -720,7 +720,7 @@ static unsigned write_variables(struct cg *cg)
     unsigned n = 0;
     for (unsigned i = 0; i < cg->unit->nvars; i++) {
         const struct omp_var *v = cg->unit->vars[i];
-        if (!cg_is_device_variable(v) || v->is_extern)
+        if (!cg_is_device_variable(v) || v->is_extern || v->declare_target == OMPV_DT_GROUP)
             continue;
         if (!n++)
             cg_open(cg, "static const struct __ompgpu_var __ompgpu_vars[] =");

@@ -173,7 +173,7 @@ static struct spmd_effect intrinsic_effect(const struct spmd_region *r, LLVMValu
     }
     bool speculatable = ir_has(LLVMGetCalledValue(call), "speculatable");
     if (memory_effects(LLVMGetCalledValue(call)) == 0 && speculatable &&
-        !text_starts(name, "llvm.nvvm.read.") && !text_starts(name, "llvm.threadlocal"))
+        !text_starts(name, "llvm.nvvm.read."))
         return EVERY;
     return refused(mem_printf("the operation '%s'", name), own_function);
 }
