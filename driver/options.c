@@ -153,14 +153,12 @@ static const struct {
     unsigned warning;
     struct own_warning says;
 } warning_flags[] = {
-    { FLAG_WGENERIC, WARN_GENERIC, { .said = ON } },
-    { FLAG_WNO_GENERIC, WARN_GENERIC, { .said = OFF } },
-    { FLAG_WERROR_GENERIC, WARN_GENERIC, { ON, ALWAYS } },
-    { FLAG_WNO_ERROR_GENERIC, WARN_GENERIC, { .error = NEVER } },
-    { FLAG_WFLAGS, WARN_FLAGS, { .said = ON } },
-    { FLAG_WNO_FLAGS, WARN_FLAGS, { .said = OFF } },
-    { FLAG_WERROR_FLAGS, WARN_FLAGS, { ON, ALWAYS } },
-    { FLAG_WNO_ERROR_FLAGS, WARN_FLAGS, { .error = NEVER } },
+#define ROWS(id, name)                                                                             \
+    { FLAG_W##id, WARN_##id, { .said = ON } }, { FLAG_WNO_##id, WARN_##id, { .said = OFF } },      \
+        { FLAG_WERROR_##id, WARN_##id, { ON, ALWAYS } },                                           \
+        { FLAG_WNO_ERROR_##id, WARN_##id, { .error = NEVER } },
+    PROTO_WARNINGS(ROWS) ROWS(GENERIC, ) ROWS(FLAGS, )
+#undef ROWS
 };
 
 static void set_own_warning(struct options *o, enum flag_id id)

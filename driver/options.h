@@ -1,6 +1,7 @@
 /* options.h - the command line: the flag table (flags.def), what it asks for, and its help. */
 #ifndef OMPGPU_DRIVER_OPTIONS_H
 #define OMPGPU_DRIVER_OPTIONS_H
+#include "driver/base/protocol.h"
 #include "driver/base/text.h"
 #include <stdbool.h>
 
@@ -69,8 +70,10 @@ enum goal {
     GOAL_CLANG /* preprocess, dependencies, print: clang alone */
 };
 enum emit { EMIT_NONE, EMIT_TREE, EMIT_DEVICE_C, EMIT_HOST_C, EMIT_IR, EMIT_PTX };
-enum { WARN_GENERIC, WARN_FLAGS, OWN_WARNINGS }; /* -Wompgpu-generic, -Wompgpu-flags */
-struct own_warning {                             /* what the command line says of one */
+#define WARNING(id, name) WARN_##id,
+enum { PROTO_WARNINGS(WARNING) WARN_GENERIC, WARN_FLAGS, OWN_WARNINGS }; /* -Wompgpu-… */
+#undef WARNING
+struct own_warning { /* what the command line says of one */
     enum { UNSAID, ON, OFF } said;
     enum { BY_WERROR, ALWAYS, NEVER } error;
 };

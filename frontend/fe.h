@@ -24,6 +24,7 @@
  *   mode.c      SPMD or generic, which regions need workers
  *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
  *               reductions
+ *   mistakes.c  warnings about what is valid, and hardly meant
  *   rejected.c  valid code that clang rejects, in a form that it takes; carriers.c: typedefs with
  *               run-time bounds; edits.c: the text with such changes, which is read again
  *   types.c     C types, names for local and unnamed types */
@@ -396,6 +397,8 @@ bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned
 /* section.c */
 int64_t fe_section_count(const struct omp_section *); /* its elements, -1: not known */
 const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them, or NULL */
+/* mistakes.c */
+void fe_find_mistakes(struct fe *);
 /* rejected.c */
 void fe_find_rejected(struct fe *);
 /* edits.c */
@@ -463,6 +466,8 @@ bool fe_gives_attribute(enum omp_clause_kind);  /* a data-sharing attribute to i
 bool fe_is_written(const struct fe *, struct omp_extent, const struct omp_var *);
 /* a construct inside of this one has copies of the variable */
 bool fe_is_private_inside(const struct omp_construct *, const struct omp_var *);
+/* is what the name means there another variable than the one that the target construct has? */
+bool fe_is_private_at(const struct omp_construct *target, const struct omp_var *, unsigned offset);
 void fe_data_sharing(struct fe *);
 /* assume.c */
 void fe_read_assumptions(struct fe *);

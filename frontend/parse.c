@@ -82,6 +82,7 @@ static int walk(struct fe *fe, CXIndex index, int nargs, const char *const *args
 /* Each pass relies on those before it and can live with what an earlier one has complained of, so
  * that the user sees all errors at once. */
 static void (*const passes[])(struct fe *) = {
+    /* what is written */
     fe_resolve_metadirectives,
     fe_parse_clauses,
     fe_finish_walk,
@@ -92,11 +93,14 @@ static void (*const passes[])(struct fe *) = {
     fe_check_directives,
     read_statements,
     fe_read_scans,
+    /* what follows from it */
     fe_spread_loops,
     fe_data_sharing,
     fe_settle_modes,
     fe_refine,
+    /* what to say of it, and to the writers */
     fe_check_support,
+    fe_find_mistakes,
     fe_find_rejected,
     fe_hoist_types,
     publish,
@@ -135,7 +139,8 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
     fe->errors += !parsed;
     for (unsigned i = 0; i < sizeof passes / sizeof *passes && parsed; i++)
         passes[i](fe);
-    fe_show_messages(fe->u);
+    if (!fe->u->accepted || fe->errors) /* else the text that follows has them, too */
+        fe_show_messages(fe->u);
     if (fe->tu)
         clang_disposeTranslationUnit(fe->tu);
     clang_disposeIndex(index);

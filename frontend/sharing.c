@@ -585,7 +585,7 @@ static const struct omp_construct *innermost(const struct omp_construct *c, unsi
     return c;
 }
 
-static bool private_at(const struct omp_construct *target, const struct omp_var *v, unsigned offset)
+bool fe_is_private_at(const struct omp_construct *target, const struct omp_var *v, unsigned offset)
 {
     const struct omp_construct *c = innermost(target, offset);
     for (; c && c != target; c = c->parent)
@@ -600,10 +600,10 @@ static bool needs_one_copy(const struct fe *fe, const struct omp_construct *c,
     if (!c->spmd_inner && !has_teams(c))
         return false;
     FE_EACH(r, fe->refs, c->body)
-        if (r->var == v && r->write && !private_at(c, v, r->offset))
+        if (r->var == v && r->write && !fe_is_private_at(c, v, r->offset))
             return true;
     for (const struct omp_construct *k = c->child; k; k = k->next)
-        if (stored_by_clause(k, v) && !private_at(c, v, k->pragma.begin))
+        if (stored_by_clause(k, v) && !fe_is_private_at(c, v, k->pragma.begin))
             return true;
     return false;
 }

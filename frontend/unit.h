@@ -642,6 +642,8 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
 void fe_set_command(int nargs, const char *const *args);
 /* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */
 void fe_set_spread(bool on, bool with_remarks);
+/* One digit each, see PROTO_WARNINGS; NULL: none. */
+void fe_set_warnings(const char *levels);
 void fe_print(FILE *out, const struct omp_unit *); /* --emit=omp-tree */
 /* internal consistency; 0 or the number of faults (printed) */
 int fe_check(const struct omp_unit *);

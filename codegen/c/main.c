@@ -22,7 +22,7 @@
 #include <string.h>
 
 struct options {
-    const char *path, *device, *host, *check, *tree, *hide_scans, *input;
+    const char *path, *device, *host, *check, *tree, *hide_scans, *warnings, *input;
     bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, screen;
     int nargs, nuser_args;
     const char *const *args, *const *user_args;
@@ -53,6 +53,7 @@ static const struct flag {
     { "--check", offsetof(struct options, check), true },
     { "--tree", offsetof(struct options, tree), true },
     { "--hide-scans", offsetof(struct options, hide_scans), true },
+    { "--warnings", offsetof(struct options, warnings), true },
     { "--emit-tree", offsetof(struct options, emit_tree), false },
     { "--atomic-reduction", offsetof(struct options, atomic_reduction), false },
     { "--one-team", offsetof(struct options, one_team), false },
@@ -255,6 +256,7 @@ int main(int argc, char **argv)
         return rc;
     fe_set_command(o.nuser_args, o.user_args);
     fe_set_spread(!o.one_team, o.remarks);
+    fe_set_warnings(o.warnings);
     char *text = file_read(o.input, &length);
     if (!text)
         return report_failure("cannot read", o.input);

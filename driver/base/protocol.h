@@ -59,6 +59,12 @@ enum tool_exit {
 #define PROTO_COMPILED(S, N)                                                                       \
     S(level) N(debug) S(mode) N(remarks) N(warn) N(error) S(archs) S(requires)
 
+/* Warnings of omp-split.  Its --warnings has a digit for each: 0 off, 1 on, 2 an error. */
+#define PROTO_WARNINGS(W)                                                                          \
+    W(LOST, "ompgpu-lost")                                                                         \
+    W(LOST_REDUCTION, "ompgpu-lost-reduction")                                                     \
+    W(LIMITS, "ompgpu-limits")
+
 #define PROTO_RECORDS(R)                                                                           \
     R(unit, PROTO_UNIT)                                                                            \
     R(kernel, PROTO_KERNEL)                                                                        \

@@ -211,12 +211,22 @@ static bool spreads_loops(const struct options *o)
     return spreads;
 }
 
+static const char *warnings(const struct options *o)
+{
+#define LEVEL(id, name)                                                                            \
+    (char)('0' + drv_warns(o, WARN_##id) * (1 + drv_warning_is_error(o, WARN_##id))),
+    const char levels[] = { PROTO_WARNINGS(LEVEL) 0 };
+#undef LEVEL
+    return mem_strdup(levels);
+}
+
 static void split(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     WORDS_ADD(&p->argv, drv_tool("omp-split"), "--path", shown_path(j));
     WORDS_ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host",
               drv_job_file(j, "host.c"), "--check", drv_job_file(j, "check.i"));
+    WORDS_ADD(&p->argv, "--warnings", warnings(j->opt));
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
         WORDS_ADD(&p->argv, "--atomic-reduction");
     if (!spreads_loops(j->opt))

@@ -1,0 +1,159 @@
+/* mistakes.c - warnings about regions that are valid, and hardly meant so.
+ *
+ * What a region leaves in a copy of its own counts as lost where the next use of the variable in
+ * the text after the region reads it.  A use that assigns, in whatever way, and one in a clause end
+ * the search: a variable that several regions use for what they compute by themselves is no
+ * mistake. */
+#include "driver/base/protocol.h"
+#include "frontend/fe.h"
+#include <string.h>
+
+enum { MOST_THREADS = 1024 }; /* of a team, on every GPU */
+
+static const char *levels = "";
+void fe_set_warnings(const char *digits) { levels = digits ? digits : ""; }
+
+#define WARNING(id, name) WARN_##id,
+enum warning { PROTO_WARNINGS(WARNING) WARNINGS };
+#undef WARNING
+#define NAME(id, name) name,
+static const char *const names[WARNINGS] = { PROTO_WARNINGS(NAME) };
+#undef NAME
+
+static void warn(struct fe *fe, enum warning w, unsigned offset, const char *words)
+{
+    struct omp_place p = fe_place(fe->u, offset);
+    if (strlen(levels) <= w || levels[w] == '0' || fe_is_system(fe, offset))
+        return;
+    if (levels[w] == '2')
+        fe_error_at(fe, p, "%s [-Werror,-W%s]", words, names[w]);
+    else
+        fe_report(fe->u, p, DIAG_WARNING, "%s [-W%s]", words, names[w]);
+}
+
+/* ------------------------------------------------------------------ what is lost */
+static bool is_in_clause(const struct fe *fe, unsigned offset)
+{
+    for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin <= offset; i++)
+        if (fe_inside(offset, fe->pragmas.at[i].extent))
+            return true;
+    return false;
+}
+
+static bool is_read_after(const struct fe *fe, const struct omp_construct *c,
+                          const struct omp_var *v)
+{
+    unsigned end = c->function ? c->function->extent.end : 0;
+    for (const struct omp_ref *r = FE_FIRST(fe->refs, c->body.end);
+         r && r < fe->refs.at + fe->refs.n && r->offset < end; r++)
+        if (r->var == v)
+            return !r->write && !is_in_clause(fe, r->offset);
+    return false;
+}
+
+static bool is_named(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        if (k->kind == OMPC_DEFAULTMAP)
+            return true;
+        for (unsigned i = 0; i < k->nitems; i++)
+            if (k->items[i].var == v)
+                return true;
+    }
+    return false;
+}
+
+/* A copy that nobody asked for. */
+static bool is_implicit_copy(const struct omp_construct *c, const struct omp_capture *k)
+{
+    return (k->kind == OMPCAP_BYVAL || k->kind == OMPCAP_POINTER) && k->map < 0 &&
+           !is_named(c, k->var);
+}
+
+/* Not: its address is taken. */
+static bool is_assigned(const struct fe *fe, const struct omp_ref *r)
+{
+    const unsigned *w = FE_FIRST(fe->writes, r->offset);
+    return w && w < fe->writes.at + fe->writes.n && *w == r->offset;
+}
+
+static void find_lost_value(struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
+{
+    FE_EACH(r, fe->refs, c->body) {
+        if (r->var != v || !is_assigned(fe, r) || fe_is_private_at(c, v, r->offset))
+            continue;
+        warn(fe, WARN_LOST, r->offset,
+             arena_printf(fe->a,
+                          "what '%s' gets here is lost: no clause of the region names it, so it is "
+                          "firstprivate there; map(tofrom: %s) brings the value back",
+                          v->name, v->name));
+        return;
+    }
+}
+
+static const struct omp_sharing *sharing_of(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nsharings; i++)
+        if (c->sharings[i].var == v)
+            return &c->sharings[i];
+    return NULL;
+}
+
+/* Of a construct inside of c that reduces into its variable v. */
+static const struct omp_clause *reduction_of(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (const struct omp_construct *n = c->child; n; n = n->next) {
+        const struct omp_sharing *s = sharing_of(n, v);
+        if (s && s->share == OMPSH_REDUCTION)
+            return s->clause;
+        const struct omp_clause *inner = s && s->share != OMPSH_SHARED ? NULL : reduction_of(n, v);
+        if (inner)
+            return inner;
+    }
+    return NULL;
+}
+
+static void find_lost_reduction(struct fe *fe, const struct omp_construct *c,
+                                const struct omp_var *v)
+{
+    const struct omp_clause *k = reduction_of(c, v);
+    if (k)
+        warn(fe, WARN_LOST_REDUCTION, k->extent.begin,
+             arena_printf(fe->a,
+                          "the result for '%s' stays in the region, where it is firstprivate: "
+                          "map(tofrom: %s) on the target construct brings it back",
+                          v->name, v->name));
+}
+
+static void find_lost(struct fe *fe, const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < c->ncaptures; i++) {
+        const struct omp_var *v = c->captures[i].var;
+        if (v->carries || !is_implicit_copy(c, &c->captures[i]) || !is_read_after(fe, c, v))
+            continue;
+        find_lost_value(fe, c, v);
+        find_lost_reduction(fe, c, v);
+    }
+}
+
+/* ------------------------------------------------------------------ limits */
+static void check_limits(struct fe *fe, const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
+        if ((k->kind == OMPC_NUM_THREADS || k->kind == OMPC_THREAD_LIMIT) && k->expr.is_constant &&
+            k->expr.value > MOST_THREADS)
+            warn(fe, WARN_LIMITS, k->extent.begin,
+                 arena_printf(fe->a, "%lld threads are asked for: a team on a GPU has at most %d",
+                              (long long)k->expr.value, MOST_THREADS));
+}
+
+void fe_find_mistakes(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++) {
+        const struct omp_construct *c = fe->u->constructs[i];
+        if (c->leaves & OMPL_TARGET)
+            find_lost(fe, c);
+        if (c->on_device || (c->leaves & OMPL_TARGET))
+            check_limits(fe, c);
+    }
+}

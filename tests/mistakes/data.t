@@ -1,0 +1,115 @@
+#!/bin/sh
+# Mistakes that the compiler sees with -Wall: each is said at its place, under its own name, and its mended twin (-DMENDED) is silent.
+. tests/lib.sh
+flags="--gpu-arch=emu -Wall -fsyntax-only"
+silent_when() { # FLAGS…
+    # shellcheck disable=SC2086
+    "$CC" $flags "$@" t.c >out 2>&1 && [ ! -s out ] || { cat out; return 1; }
+}
+# mistake NAME PLACE WORDS <SOURCE
+mistake() {
+    cat >t.c
+    # shellcheck disable=SC2086
+    "$CC" $flags t.c 2>err; rc=$?
+    check "$2" [ $rc = 0 ] && check "$2: what is said" mentions "$(grep warning: err)" "t.c:$2: warning: |$3|[-Wompgpu-$1]"
+    check "$2: once" [ "$(grep -c 'warning:' err)" = 1 ] || show err
+    check "$2: mended" silent_when -DMENDED
+    check "$2: -Wno-ompgpu-$1" silent_when "-Wno-ompgpu-$1"
+}
+mistake lost 9:5 "'found'|map(tofrom: found)" <<'C'
+#ifdef MENDED
+#define MAP map(tofrom: found)
+#else
+#define MAP
+#endif
+int f(int *a) {
+    int found = 0, own = 0;
+#pragma omp target map(to: a[0:10]) MAP
+    found = a[3] == 4, own = 1;
+    own = 2;
+    return found + own;
+}
+C
+check "an error" test_must_fail 1 "$CC" $flags -Werror=ompgpu-lost t.c
+cp .log err
+check "... by its name" has err 't.c:9:5: error: .*-Werror,-Wompgpu-lost\]'
+check "not with -Wno-error=" "$CC" $flags -Werror -Wno-error=ompgpu-lost t.c
+check "not without -Wall" "$CC" --gpu-arch=emu -Werror -fsyntax-only t.c
+mistake lost 5:33 "'n'" <<'C'
+int f(void) {
+    int n = 0;
+#ifndef MENDED
+#pragma omp target
+    for (int i = 0; i < 9; i++, n++)
+#else
+#pragma omp target map(n)
+    for (int i = 0; i < 9; i++, n++)
+#endif
+    ;
+    return n;
+}
+C
+mistake lost-reduction 6:23 "'s'|map(tofrom: s)" <<'C'
+int f(void) {
+    int s = 0;
+#ifndef MENDED
+#pragma omp target
+#pragma omp teams distribute parallel for \
+                      reduction(+: s)
+#else
+#pragma omp target teams distribute parallel for reduction(+: s)
+#endif
+    for (int i = 0; i < 10; i++)
+        s += i;
+    return s;
+}
+C
+mistake limits 4:35 "2048|1024" <<'C'
+void f(int *a) {
+#pragma omp target map(a[0:10])
+#ifndef MENDED
+#pragma omp parallel for simd     num_threads(2048)
+#else
+#pragma omp parallel for simd     num_threads(1024)
+#endif
+    for (int i = 0; i < 10; i++)
+        a[i]++;
+}
+C
+mistake limits 3:26 "1025" <<'C'
+void f(int *a) {
+#ifndef MENDED
+#pragma omp target teams thread_limit(1025) map(a[0:10])
+#else
+#pragma omp target teams thread_limit(1024) map(a[0:10])
+#endif
+    a[0] = 1;
+}
+C
+# No mistakes: a copy that the program asks for, another variable of the name, what the program does not read again.
+cat >t.c <<'C'
+int f(int *a) {
+    int asked = 1, scratch, inner = 0, all = 0, s = 0;
+#pragma omp target firstprivate(asked) map(a[0:10])
+    a[0] = asked++;
+#pragma omp target map(a[0:10])
+    a[1] = scratch = a[0];
+    scratch = 5;
+#pragma omp target map(a[0:10])
+    {
+        int inner = a[2];
+        inner++;
+#pragma omp parallel for private(s)
+        for (int i = 0; i < 10; i++)
+            s = i, a[i] = s + inner;
+    }
+#pragma omp target defaultmap(tofrom: scalar)
+    all++;
+#pragma omp target teams distribute parallel for reduction(+: s)
+    for (int i = 0; i < 10; i++)
+        s++;
+    return asked + scratch + inner + all + s;
+}
+C
+check "no mistakes" silent_when -Wompgpu-lost -Wompgpu-lost-reduction -Wompgpu-limits
+finish
