@@ -601,6 +601,8 @@ struct omp_unit {
     bool needs_link;
     /* defines declare target functions or variables that other files can use */
     bool provides;
+    /* behind the declaration of omp_event_handle_t, which <omp.h> has; 0: there is none */
+    unsigned event_handle;
     bool sets_schedule; /* device code calls omp_set_schedule: schedule(runtime) follows it */
     /* user-defined reductions, by position */
     struct omp_udr *udrs;

@@ -152,6 +152,15 @@ void __ompgpu_data_end(const struct ompgpu_place *, long device, const struct om
 /* TO / FROM */
 void __ompgpu_data_update(const struct ompgpu_place *, long device, const struct ompgpu_map *,
                           unsigned n);
+/* `nowait`: the construct, to be done later, or NULL, for the caller to do it with the functions
+ * above.  The caller then makes a detached task with the construct's dependences, if it has any,
+ * which calls __ompgpu_deferred() with the task's event; the construct's end fulfils that. */
+void *__ompgpu_defer_target(struct ompgpu_region *, const struct ompgpu_map *, unsigned nmaps,
+                            const struct ompgpu_param *, unsigned nparams,
+                            const struct ompgpu_launch *, _Bool depends);
+void *__ompgpu_defer_data(const struct ompgpu_place *, long device, const struct ompgpu_map *,
+                          unsigned n, _Bool depends);
+void __ompgpu_deferred(void *, __UINTPTR_TYPE__ event);
 /* Around the host version of a region (core/host.c). */
 struct ompgpu_host_icvs {
     int threads, dynamic, levels, schedule, chunk;

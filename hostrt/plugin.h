@@ -93,14 +93,36 @@ struct ompgpu_plugin {
     int (*launch)(int ordinal, struct ompgpu_function *, unsigned teams, unsigned threads,
                   void **params);
     int (*sync)(int ordinal);
+    /* Queues: work that no host thread waits for.  What is put into a queue is done in that order,
+     * each after the one before it has ended; queues are independent of each other and of what host
+     * threads do otherwise, but for events.  To put something into one takes no time to speak of
+     * and waits for nothing.  After a failure nothing more of the queue is done, its calls
+     * included, and the events that were recorded behind it say so.  One host thread uses a queue
+     * at a time.  All may be NULL: the device has no queues. */
+    int (*queue_create)(int ordinal, void **queue);
+    void (*queue_destroy)(int ordinal, void *queue); /* does what is in it first */
+    /* `src` is read and `dst` is written in their turn, and not earlier. */
+    int (*queue_to_device)(int ordinal, void *queue, void *dst, const void *src, size_t size);
+    int (*queue_from_device)(int ordinal, void *queue, void *dst, const void *src, size_t size);
+    /* as launch; params and what they point to stay until it has ended */
+    int (*queue_launch)(int ordinal, void *queue, struct ompgpu_function *, unsigned teams,
+                        unsigned threads, void **params);
+    /* A function of the host, which calls nothing of the plugin, on a thread of the plugin's. */
+    int (*queue_call)(int ordinal, void *queue, void (*function)(void *), void *argument);
+    int (*queue_wait)(int ordinal, void *queue, void *event); /* where it was recorded last */
+    int (*event_create)(int ordinal, void **event);
+    void (*event_destroy)(int ordinal, void *event);
+    int (*event_record)(int ordinal, void *event, void *queue);
+    /* The host waits for it; nonzero also when what is before it failed. */
+    int (*event_wait)(int ordinal, void *event);
     /* For OMPGPU_INFO: what the device counted in this host thread's last launch, beginning with a
      * comma.  May be NULL. */
     const char *(*counts)(void);
     /* Around a fork of the process: before it, with all locks of the core held, the plugin takes
      * its own; after it they are released.  The child has lost all other threads.  May be NULL. */
     void (*fork)(enum ompgpu_fork when);
-    /* The address that this host thread's last launch was not allowed to use; false: it did not
-     * fail, or otherwise.  May be NULL. */
+    /* The address that this host thread's last launch, or what it waited for with event_wait, was
+     * not allowed to use; false: it did not fail, or otherwise.  May be NULL. */
     bool (*fault)(uintptr_t *address);
 };
 extern const struct ompgpu_plugin ompgpu_cuda_plugin, ompgpu_emu_plugin;

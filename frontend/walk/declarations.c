@@ -1,4 +1,5 @@
 /* declarations.c - types, constants and the other declarations; scopes. */
+#include <string.h>
 #include "frontend/walk/walk.h"
 
 /* End of a declaration without body: after its ';'. */
@@ -52,6 +53,14 @@ void walk_on_tag(struct fe *fe, CXCursor c)
     }
     walk_children(fe, c);
 }
+static bool is_event_handle(CXCursor c)
+{
+    CXString name = clang_getCursorSpelling(c);
+    bool is = strcmp(clang_getCString(name), "omp_event_handle_t") == 0;
+    clang_disposeString(name);
+    return is;
+}
+
 void walk_on_typedef(struct fe *fe, CXCursor c)
 {
     struct omp_extent e = fe_extent(fe, c);
@@ -61,6 +70,8 @@ void walk_on_typedef(struct fe *fe, CXCursor c)
     else {
         walk_add_decl(fe, OMPD_TYPEDEF, e);
         note_type_name(fe, c);
+        if (!fe->u->event_handle && is_event_handle(c))
+            fe->u->event_handle = e.end;
     }
     walk_children(fe, c);
 }

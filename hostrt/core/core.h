@@ -9,13 +9,16 @@
  * the environment is read (env.c) and a kind of device is chosen (device.c); a device is opened at
  * its first use, and images are loaded then or when a region first runs there (register.c,
  * image.c).  A target region (target.c) enters its data (data.c, ranges.c), gets a geometry
- * (geometry.c) and buffers (scratch.c), is launched, waited for, and leaves its data.  At the end a
- * destructor gives everything back (device.c).
+ * (geometry.c) and buffers (scratch.c), is launched, waited for, and leaves its data; with `nowait`
+ * all of that goes into a queue of the device (defer.c, depend.c).  At the end a destructor gives
+ * everything back (device.c).
  *
  * Lock order (a thread takes them only downwards):
+ *   0. that of depend.c     who depends on whom
  *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
  *   2. device->lock         the present table of one device, its counts, its allocations
- *   3. the locks inside scratch.c, error.c and the plugins, which call nothing of the core
+ *   3. the locks inside scratch.c, defer.c, error.c and the plugins, which call nothing of the core
+ *
  * A kernel runs with no lock held.  Copies that create or remove a mapping run under device->lock:
  * another thread must never find a mapping whose data is not there yet, or one that is half gone.
  *
@@ -23,7 +26,7 @@
  * plugins do.
  *
  * Sections: memory | errors | environment | tracing | ranges | present table | threads | devices |
- * tools | data | geometry | units               */
+ * tools | deferred constructs | data | geometry | units               */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -59,6 +62,7 @@ void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, 
  * be inside of the runtime. */
 void ompgpu_watch_exit(void); /* once, at start-up */
 bool ompgpu_exiting(void);
+bool ompgpu_failed(void); /* … because of ompgpu_fatal() */
 /* for tests: called instead of print and exit; must not return */
 extern void (*ompgpu_fatal_hook)(const char *message);
 static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
@@ -168,6 +172,11 @@ void ompgpu_ranges_insert(struct ompgpu_ranges *, struct ompgpu_range *);
 void ompgpu_ranges_remove(struct ompgpu_ranges *, struct ompgpu_range *);
 
 /* ------------------------------------------------------------------ present table (data.c) */
+/* A deferred construct, which may have ended by now: its struct may be another's already. */
+struct ompgpu_ticket {
+    struct ompgpu_task *task;
+    uint64_t serial;
+};
 struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy points to device
                               memory */
     uintptr_t host;        /* address of the pointer on the host */
@@ -197,6 +206,9 @@ struct ompgpu_entry { /* one mapped host range */
     uint64_t counted, created, filled;
     const char *name, *file;
     unsigned line; /* who mapped it, for messages */
+    /* the deferred construct that fills it, those that use it; no task: none does */
+    struct ompgpu_ticket filling, *uses;
+    unsigned nuses, room_for_uses;
     struct ompgpu_attachment *attachments;
     unsigned nattachments, room;
 };
@@ -221,7 +233,8 @@ struct ompgpu_buffer {
     void *device;
     size_t size;
 };
-struct ompgpu_thread_device {
+struct ompgpu_buffers {         /* for one launch at a time */
+    struct ompgpu_queue *queue; /* whose launches use them; NULL: a host thread's */
     /* league reductions: zeroed header, then slots */
     struct ompgpu_buffer scratch;
     struct ompgpu_buffer copies; /* PRIVATE_COPY of the running region */
@@ -234,7 +247,7 @@ struct ompgpu_thread_device {
 struct ompgpu_thread { /* of one host thread at a time; handed on when it ends */
     struct ompgpu_thread *next;
     bool used;
-    struct ompgpu_thread_device *devices; /* per device number */
+    struct ompgpu_buffers *devices; /* per device number */
     /* of the region whose data this thread has entered: guarded by the device's lock */
     struct ompgpu_device *entered;
     const struct ompgpu_map *maps;
@@ -258,16 +271,17 @@ bool ompgpu_many_threads(void);
 /* a host thread besides this one has used the runtime and lives */
 bool ompgpu_other_threads(void);
 int ompgpu_thread_room(struct ompgpu_thread *, unsigned nmaps, unsigned nparams);
-int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned teams, size_t bytes,
-                       void **out);
-int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
-int ompgpu_locks_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned **out);
-int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_thread *, size_t bytes, void **out);
+int ompgpu_scratch_get(struct ompgpu_device *, struct ompgpu_buffers *, unsigned teams,
+                       size_t bytes, void **out);
+int ompgpu_copies_get(struct ompgpu_device *, struct ompgpu_buffers *, size_t bytes, void **out);
+int ompgpu_locks_get(struct ompgpu_device *, struct ompgpu_buffers *, unsigned **out);
+int ompgpu_heap_get(struct ompgpu_device *, struct ompgpu_buffers *, size_t bytes, void **out);
 /* A cell for item i of the running region, of OMPGPU_RESULT_BYTES, for this host thread's next
  * launch; NULL: there is none. */
-void *ompgpu_result_get(struct ompgpu_device *, struct ompgpu_thread *, unsigned i);
+void *ompgpu_result_get(struct ompgpu_device *, struct ompgpu_buffers *, unsigned i);
 /* after a failed kernel: its header and the locks are unknown */
-void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_thread *);
+void ompgpu_scratch_drop(struct ompgpu_device *, struct ompgpu_buffers *);
+void ompgpu_buffers_free(struct ompgpu_device *, struct ompgpu_buffers *);
 /* Around a fork.  In the child: all threads but the caller's have gone. */
 void ompgpu_threads_lock(void);
 void ompgpu_threads_unlock(void);
@@ -290,6 +304,7 @@ enum ompgpu_device_state {
     OMPGPU_DEVICE_OPEN,
     OMPGPU_DEVICE_HOST /* no suitable image: see reason */
 };
+enum { OMPGPU_QUEUES = 8 };
 struct ompgpu_device {
     const struct ompgpu_plugin *plugin; /* immutable once open */
     int ordinal, number;                /* immutable */
@@ -306,6 +321,10 @@ struct ompgpu_device {
     uint64_t construct;                   /* number of the last construct that counted */
     const struct ompgpu_thread *unsynced; /* see data.c */
     pthread_cond_t synced;
+    struct ompgpu_queue *queues[OMPGPU_QUEUES]; /* of deferred constructs */
+    unsigned nqueues, next_queue;
+    struct ompgpu_task *idle;     /* by `next`; guarded by defer.c's lock, as what follows */
+    struct ompgpu_entry *dropped; /* what ended constructs have removed, by `range.left` */
 };
 void ompgpu_watch_fork(void); /* once, at start-up (fork.c) */
 extern pthread_mutex_t ompgpu_start_lock;
@@ -370,11 +389,83 @@ static inline void ompgpu_tool_memory(const void *host, const void *code)
         ompgpu_report_memory(host, code);
 }
 
+/* ------------------------------------------------------------------ deferred constructs */
+/* Constructs with `nowait`: see defer.c.  Which of them wait for which: depend.c. */
+struct ompgpu_queue { /* guarded by the device's lock */
+    void *handle;     /* plugin's */
+    struct ompgpu_buffers buffers;
+    struct ompgpu_ticket last; /* put into it */
+};
+struct ompgpu_task {
+    struct ompgpu_task *next, *previous;
+    struct ompgpu_device *dev; /* immutable, as event */
+    void *event;               /* plugin's: recorded when all of it has been done */
+    /* finished: atomic, the serial of the construct that has ended last; not more: under way */
+    uint64_t serial, finished;
+    struct ompgpu_queue *queue;
+    struct ompgpu_where where;
+    struct ompgpu_region *region; /* NULL: a data construct … */
+    enum ompgpu_construct construct;
+    /* copies, in `kept`, of what the construct was called with */
+    struct ompgpu_map *maps;
+    struct ompgpu_param *params;
+    unsigned nmaps, nparams;
+    struct ompgpu_launch launch;
+    void *kept, *pointers; /* pointers: a list of what write_pointer in data.c sends */
+    /* its launch */
+    struct ompgpu_function *function;
+    uintptr_t *addresses;
+    void **arguments;
+    struct ompgpu_env env;
+    struct ompgpu_geometry geometry;
+    double start;                 /* ompgpu_clock() */
+    struct ompgpu_entry *dropped; /* to be freed when it has ended, by `range.left` */
+    struct ompgpu_ticket *waits;  /* what must have ended before */
+    unsigned nwaits, room;
+    bool enqueued;
+    int met;                 /* atomic: the construct has ended, or its host task has begun */
+    uintptr_t event_of_host; /* omp_event_handle_t of that task */
+};
+static inline struct ompgpu_ticket ompgpu_ticket_of(struct ompgpu_task *t)
+{
+    return (struct ompgpu_ticket){ t, t->serial };
+}
+static inline bool ompgpu_under_way(struct ompgpu_ticket t)
+{
+    return t.task && __atomic_load_n(&t.task->finished, __ATOMIC_ACQUIRE) < t.serial;
+}
+/* What `self` does from now on, or with NULL this host thread, comes after the other has ended.
+ * Called with the device's lock held. */
+int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other);
+/* `bytes` of the caller's, for a copy in the task's queue; NULL: out of memory */
+const void *ompgpu_task_keep(struct ompgpu_task *, const void *bytes, size_t size);
+int ompgpu_task_wait_for(struct ompgpu_task *, struct ompgpu_ticket other); /* before it begins */
+int ompgpu_task_enqueue(struct ompgpu_task *);
+/* Frees what ended constructs have removed.  The device's lock is held. */
+void ompgpu_dropped_free(struct ompgpu_device *);
+int ompgpu_region_enqueue(struct ompgpu_task *); /* target.c */
+void ompgpu_deferred_finish(void);               /* waits for all that are in queues */
+void ompgpu_deferred_stop(void);                 /* the process ends: also for those that are not */
+void ompgpu_deferred_close(struct ompgpu_device *);
+void ompgpu_deferred_fork(enum ompgpu_fork when);
+/* depend.c: the construct whose host task, with dependences, this host thread is about to make */
+extern _Thread_local struct ompgpu_task *ompgpu_creating __attribute__((tls_model("initial-exec")));
+void ompgpu_depend_fork(enum ompgpu_fork when);
+struct ompgpu_libomp { /* its functions; NULL: it has none */
+    void (*fulfill)(uintptr_t event);
+    int (*thread)(void *);
+    int (*wait)(void *, int);
+    int (*task)(void *, int, void *, int, void *, int, void *);
+    void (*taskwait)(void *, int, int, void *, int, void *, int);
+};
+const struct ompgpu_libomp *ompgpu_libomp(void);
+
 /* ------------------------------------------------------------------ data (data.c) */
 /* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).
- * Nothing is changed on failure. */
+ * Nothing is changed on failure.  A task: what is done on the device goes into its queue, and the
+ * device's lock is held. */
 int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
-                      unsigned n, uintptr_t *addresses);
+                      unsigned n, uintptr_t *addresses, struct ompgpu_task *);
 enum ompgpu_leave {
     /* the end of a construct that entered the same items */
     OMPGPU_LEAVE_REGION,
@@ -383,20 +474,21 @@ enum ompgpu_leave {
     OMPGPU_LEAVE_DATA, /* target exit data: `present` is checked */
 };
 int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
-                     unsigned n, enum ompgpu_leave);
+                     unsigned n, enum ompgpu_leave, struct ompgpu_task *);
 /* After the kernel has ended: stores the results of the region whose data the thread has entered.
  */
 void ompgpu_data_results(struct ompgpu_thread *);
 int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
-                       unsigned n);
+                       unsigned n, struct ompgpu_task *);
 bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
 uintptr_t ompgpu_data_lookup(struct ompgpu_device *, uintptr_t host); /* 0: not mapped */
 /* The device address, also where only the extended range of a mapping has the host address (section
  * 5.8.6 of OpenMP 5.2). */
 uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
 /* nearest.c: text about the mapping nearest to an address that a kernel used, beginning with a
- * semicolon */
-void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address, char *text, size_t size);
+ * semicolon; removed: those that are no longer in the table, by `range.left` */
+void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address,
+                         const struct ompgpu_entry *removed, char *text, size_t size);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 

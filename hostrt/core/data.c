@@ -24,7 +24,12 @@
  * copies to the device are only ordered for the thread that makes them.  Once a second thread is
  * known, a region that copied waits for its copies before it gives up the lock; while there is one
  * thread only that wait is saved, and the state is kept in device->unsynced: should the second
- * thread turn up just then, it waits until the first one's region has ended. */
+ * thread turn up just then, it waits until the first one's region has ended.
+ *
+ * Deferred constructs (`nowait`): the table is changed when they are put into their queue, as if
+ * they ended there and then, and the copies go into the queue.  So a mapping remembers the
+ * construct that fills it and those that use it: who comes later waits for the first before it uses
+ * the mapping, and for all of them before it copies it back and frees it. */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
@@ -37,6 +42,7 @@ struct work { /* one construct at work */
     unsigned n;
     uint64_t number;
     struct ompgpu_thread *thread; /* whose region it is; NULL: no region */
+    struct ompgpu_task *task;     /* deferred: all goes into its queue; NULL: it is not */
     bool copied;                  /* something went to the device, or comes from it */
     enum ompgpu_leave how;        /* leaving only */
 };
@@ -100,6 +106,15 @@ static uintptr_t device_address(const struct ompgpu_entry *e, uintptr_t host)
     return e->device + (host - e->begin);
 }
 
+static int send(struct work *w, void *dst, const void *src, size_t size)
+{
+    const struct ompgpu_plugin *plugin = w->dev->plugin;
+    w->copied = true;
+    return w->task
+               ? plugin->queue_to_device(w->dev->ordinal, w->task->queue->handle, dst, src, size)
+               : plugin->to_device(w->dev->ordinal, dst, src, size);
+}
+
 static struct ompgpu_attachment *next_attachment(const struct ompgpu_entry *e, unsigned *i,
                                                  uintptr_t begin, size_t size)
 {
@@ -114,18 +129,15 @@ static struct ompgpu_attachment *next_attachment(const struct ompgpu_entry *e, u
 static int write_pointer(struct work *w, const struct ompgpu_entry *e, uintptr_t host,
                          uintptr_t value)
 {
-    w->copied = true;
-    return w->dev->plugin->to_device(w->dev->ordinal, (void *)device_address(e, host), &value,
-                                     sizeof value);
+    const void *src = w->task ? ompgpu_task_keep(w->task, &value, sizeof value) : &value;
+    return src ? send(w, (void *)device_address(e, host), src, sizeof value) : -1;
 }
 
 static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *name, uintptr_t begin,
                    size_t size)
 {
     struct ompgpu_attachment *a;
-    w->copied = true;
-    if (w->dev->plugin->to_device(w->dev->ordinal, (void *)device_address(e, begin),
-                                  (const void *)begin, size))
+    if (send(w, (void *)device_address(e, begin), (const void *)begin, size))
         return -1;
     for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
         if (write_pointer(w, e, a->host, a->value))
@@ -135,11 +147,41 @@ static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *nam
     return 0;
 }
 
+/* The end of the bytes from `begin` on in which no pointer is attached, and where they go on. */
+static uintptr_t next_gap(const struct ompgpu_entry *e, uintptr_t begin, uintptr_t end,
+                          uintptr_t *next)
+{
+    struct ompgpu_attachment *a;
+    uintptr_t gap = *next = end;
+    for (unsigned i = 0; (a = next_attachment(e, &i, begin, end - begin));)
+        if (a->host < gap)
+            gap = a->host > begin ? a->host : begin, *next = a->host + sizeof(void *);
+    return gap;
+}
+
+/* The host's pointers are not touched: nobody could restore them in time. */
+static int copy_from_later(struct work *w, const struct ompgpu_entry *e, const char *name,
+                           uintptr_t begin, size_t size)
+{
+    for (uintptr_t at = begin, end = begin + size, next; at < end; at = next) {
+        uintptr_t gap = next_gap(e, at, end, &next);
+        if (gap > at &&
+            w->dev->plugin->queue_from_device(w->dev->ordinal, w->task->queue->handle, (void *)at,
+                                              (const void *)device_address(e, at), gap - at))
+            return -1;
+    }
+    if (__builtin_expect(ompgpu_settings.info, 0))
+        ompgpu_info_copy(w->where, "from", name, size);
+    return 0;
+}
+
 static int copy_from(struct work *w, const struct ompgpu_entry *e, const char *name,
                      uintptr_t begin, size_t size)
 {
     struct ompgpu_attachment *a;
     bool attached = false;
+    if (w->task)
+        return copy_from_later(w, e, name, begin, size);
     for (unsigned i = 0; (a = next_attachment(e, &i, begin, size)); attached = true)
         memcpy(&a->saved, (void *)a->host, sizeof a->saved);
     int bad = w->dev->plugin->from_device(w->dev->ordinal, (void *)begin,
@@ -190,6 +232,51 @@ static inline bool contains_item(const struct ompgpu_entry *e, const struct ompg
     return begin >= e->begin && begin < e->end && m->size <= e->end - begin;
 }
 
+/* A deferred construct uses it, also while it is in the queue. */
+static int note_use(struct work *w, struct ompgpu_entry *e)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < e->nuses; i++)
+        if (e->uses[i].task == w->task && e->uses[i].serial == w->task->serial)
+            return 0;
+        else if (ompgpu_under_way(e->uses[i]))
+            e->uses[left++] = e->uses[i];
+    e->nuses = left;
+    if (e->nuses == e->room_for_uses) {
+        unsigned room = 2 * e->room_for_uses + 2;
+        struct ompgpu_ticket *more = ompgpu_xalloc(room * sizeof *more);
+        if (!more)
+            return -1;
+        if (left)
+            memcpy(more, e->uses, left * sizeof *more);
+        ompgpu_xfree(e->uses);
+        e->uses = more, e->room_for_uses = room;
+    }
+    e->uses[e->nuses++] = ompgpu_ticket_of(w->task);
+    return 0;
+}
+
+/* Before a construct uses a mapping. */
+static int take_entry(struct work *w, struct ompgpu_entry *e)
+{
+    if (__builtin_expect(e->filling.task != NULL, 0)) {
+        if (ompgpu_task_await(w->task, e->filling))
+            return -1;
+        if (!ompgpu_under_way(e->filling))
+            e->filling.task = NULL;
+    }
+    return w->task ? note_use(w, e) : 0;
+}
+
+/* Before it is copied back for the last time, and freed. */
+static int await_uses(struct work *w, const struct ompgpu_entry *e)
+{
+    for (unsigned i = 0; i < e->nuses; i++)
+        if (ompgpu_task_await(w->task, e->uses[i]))
+            return -1;
+    return 0;
+}
+
 /* The entry of an item.  Not mapped: 0 and NULL. */
 static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
@@ -197,7 +284,7 @@ static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct 
         ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
     if (e && !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT))
         return partly_mapped(w, m, e);
-    return 0;
+    return e && take_entry(w, e) ? item_failed(w, m) : 0;
 }
 
 static struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host)
@@ -213,10 +300,10 @@ static uintptr_t translate_address(struct ompgpu_device *dev, uintptr_t host, ui
 }
 
 /* A process that has one thread needs no lock: only that thread could start another one, and it is
- * here. */
-static bool lock_tables(struct ompgpu_device *dev)
+ * here.  For a task it is held already. */
+static bool lock_tables(struct ompgpu_device *dev, const struct ompgpu_task *task)
 {
-    if (__libc_single_threaded)
+    if (__libc_single_threaded || task)
         return false;
     pthread_mutex_lock(&dev->lock);
     return true;
@@ -230,7 +317,7 @@ static void unlock_tables(struct ompgpu_device *dev, bool locked)
 
 uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
 {
-    bool locked = lock_tables(dev);
+    bool locked = lock_tables(dev, NULL);
     const struct ompgpu_entry *e = ompgpu_present_find(&dev->present, host, 1);
     uintptr_t device = e ? device_address(e, host) : 0;
     unlock_tables(dev, locked);
@@ -239,8 +326,11 @@ uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
 
 uintptr_t ompgpu_data_translate(struct ompgpu_device *dev, uintptr_t host)
 {
-    bool locked = lock_tables(dev);
-    uintptr_t device = translate_address(dev, host, 0);
+    bool locked = lock_tables(dev, NULL);
+    const struct ompgpu_entry *e = find_extended(dev, host);
+    if (e && ompgpu_under_way(e->filling))
+        ompgpu_task_await(NULL, e->filling); /* a failure ends the program */
+    uintptr_t device = e ? device_address(e, host) : 0;
     unlock_tables(dev, locked);
     return device;
 }
@@ -248,7 +338,7 @@ uintptr_t ompgpu_data_translate(struct ompgpu_device *dev, uintptr_t host)
 bool ompgpu_data_any_present(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
 {
     bool any = false;
-    bool locked = lock_tables(dev);
+    bool locked = lock_tables(dev, NULL);
     for (unsigned i = 0; i < n && !any; i++)
         any = maps[i].begin &&
               ompgpu_present_find(&dev->present, (uintptr_t)maps[i].begin, maps[i].size);
@@ -259,6 +349,7 @@ bool ompgpu_data_any_present(struct ompgpu_device *dev, const struct ompgpu_map 
 /* -------------------------------------------------------------- creating and removing a mapping */
 void ompgpu_present_free(struct ompgpu_entry *e)
 {
+    ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
     ompgpu_xfree(e);
 }
@@ -275,7 +366,11 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 static void remove_entry(struct work *w, struct ompgpu_entry *e)
 {
     ompgpu_ranges_remove(&w->dev->present, &e->range);
-    ompgpu_data_drop(w->dev, e);
+    if (w->task) {
+        e->range.left = (struct ompgpu_range *)w->task->dropped;
+        w->task->dropped = e;
+    } else
+        ompgpu_data_drop(w->dev, e);
 }
 
 /* declare target link: the variable's pointer on the device follows its mapping, also that of a
@@ -338,6 +433,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
         return item_failed(w, m);
+    ompgpu_dropped_free(w->dev);
     ompgpu_tool_memory((const void *)p.begin, NULL);
     if (w->dev->plugin->alloc(w->dev->ordinal, p.size, &memory)) {
         ompgpu_present_free(e);
@@ -349,6 +445,13 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     count(w, e, m, 1);
     e->created = w->number;
     ompgpu_ranges_insert(&w->dev->present, &e->range);
+    if (w->task) {
+        e->filling = ompgpu_ticket_of(w->task);
+        if (note_use(w, e)) {
+            remove_entry(w, e);
+            return item_failed(w, m);
+        }
+    }
     if (w->dev->links && set_links(w, e)) {
         remove_entry(w, e);
         return item_failed(w, m);
@@ -432,7 +535,9 @@ static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t 
     uintptr_t begin = (uintptr_t)m->begin;
     if (!address || (m->flags & OMPGPU_MAP_PRIVATE_COPY))
         return 0;
-    const struct ompgpu_entry *e = find_extended(w->dev, begin);
+    struct ompgpu_entry *e = find_extended(w->dev, begin);
+    if (e && take_entry(w, e))
+        return item_failed(w, m);
     *address = (e ? device_address(e, begin) : begin) - (begin - (uintptr_t)m->base);
     return e && (m->flags & OMPGPU_MAP_LOOKUP) ? check_used(w, m, e) : 0;
 }
@@ -494,7 +599,7 @@ static bool enter_result(struct work *w, const struct ompgpu_map *m, uintptr_t *
     unsigned i = (unsigned)(m - w->maps);
     void *cell;
     if (!(m->flags & OMPGPU_MAP_RESULT) || !w->thread || m->size > OMPGPU_RESULT_BYTES ||
-        !(cell = ompgpu_result_get(w->dev, w->thread, i)))
+        !(cell = ompgpu_result_get(w->dev, &w->thread->devices[w->dev->number], i)))
         return false;
     if (m->flags & OMPGPU_MAP_TO)
         memcpy(cell, m->begin, m->size);
@@ -545,7 +650,7 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
 /* Takes back what the first n items did. */
 static void undo_entering(struct work *w, const struct ompgpu_map *maps, unsigned n)
 {
-    if (w->copied)
+    if (w->copied && !w->task)
         w->dev->plugin->sync(w->dev->ordinal); /* into what is freed now */
     while (n-- > 0) {
         const struct ompgpu_map *m = &maps[n];
@@ -573,6 +678,8 @@ static void wait_for_first_thread(struct ompgpu_device *dev)
  * ordered after them. */
 static int settle_copies(struct work *w, bool region)
 {
+    if (w->task)
+        return 0;
     if (region && !ompgpu_many_threads()) {
         w->dev->unsynced = ompgpu_self_;
         return 0;
@@ -588,14 +695,18 @@ static void note_region(struct ompgpu_device *dev, const struct ompgpu_map *maps
 }
 
 int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
-                      const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
+                      const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses,
+                      struct ompgpu_task *task)
 {
-    struct work w = {
-        .dev = dev, .where = where, .maps = maps, .n = n, .thread = addresses ? ompgpu_self_ : NULL
-    };
+    struct work w = { .dev = dev,
+                      .where = where,
+                      .maps = maps,
+                      .n = n,
+                      .task = task,
+                      .thread = addresses && !task ? ompgpu_self_ : NULL };
     unsigned done = 0, flags = 0;
     int bad = 0;
-    bool locked = lock_tables(dev);
+    bool locked = lock_tables(dev, task);
     if (__builtin_expect(dev->unsynced != NULL, 0))
         wait_for_first_thread(dev);
     w.number = ++dev->construct;
@@ -613,7 +724,7 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
         bad = settle_copies(&w, addresses != NULL);
     if (bad)
         undo_entering(&w, maps, done);
-    else if (addresses)
+    else if (w.thread)
         note_region(dev, maps, n);
     unlock_tables(dev, locked);
     return bad;
@@ -634,6 +745,8 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
         if (m->flags & OMPGPU_MAP_DELETE)
             e->refs = 0;
         *more |= is_unused(e);
+        if (e->nuses && is_unused(e) && await_uses(w, e))
+            return item_failed(w, m);
     }
     *more |= (m->flags & OMPGPU_MAP_ALWAYS) != 0;
     return 0;
@@ -674,12 +787,13 @@ static void first_thread_is_done(struct ompgpu_device *dev)
 }
 
 int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
-                     const struct ompgpu_map *maps, unsigned n, enum ompgpu_leave how)
+                     const struct ompgpu_map *maps, unsigned n, enum ompgpu_leave how,
+                     struct ompgpu_task *task)
 {
-    struct work w = { .dev = dev, .where = where, .maps = maps, .how = how };
+    struct work w = { .dev = dev, .where = where, .maps = maps, .how = how, .task = task };
     int bad = 0;
     bool more = false;
-    bool locked = lock_tables(dev);
+    bool locked = lock_tables(dev, task);
     if (__builtin_expect(dev->unsynced != NULL, 0)) {
         wait_for_first_thread(dev);
         first_thread_is_done(dev);
@@ -697,7 +811,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     for (unsigned i = n; more && how != OMPGPU_LEAVE_DISCARD && i-- > 0 && !bad;)
         if (was_counted(&w, i))
             bad = copy_back(&w, &maps[i]);
-    if (w.copied && dev->plugin->sync(dev->ordinal))
+    if (w.copied && !task && dev->plugin->sync(dev->ordinal))
         bad = -1;
     for (unsigned i = n; more && i-- > 0;)
         if (was_counted(&w, i))
@@ -726,11 +840,11 @@ static int update_item(struct work *w, const struct ompgpu_map *m)
 }
 
 int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
-                       const struct ompgpu_map *maps, unsigned n)
+                       const struct ompgpu_map *maps, unsigned n, struct ompgpu_task *task)
 {
-    struct work w = { .dev = dev, .where = where };
+    struct work w = { .dev = dev, .where = where, .task = task };
     int bad = 0;
-    bool locked = lock_tables(dev);
+    bool locked = lock_tables(dev, task);
     wait_for_first_thread(dev);
     for (unsigned i = 0; i < n && !bad; i++)
         bad = update_item(&w, &maps[i]);

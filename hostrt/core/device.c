@@ -306,6 +306,7 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
 /* ------------------------------------------------------------------ the end */
 static void close_device(struct ompgpu_device *dev)
 {
+    ompgpu_deferred_close(dev);
     for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->present.root);) {
         ompgpu_ranges_remove(&dev->present, &e->range);
         ompgpu_data_drop(dev, e);
@@ -323,6 +324,7 @@ static void close_device(struct ompgpu_device *dev)
  * threads live, they may be inside of the runtime, and all stays as it is for the short rest. */
 __attribute__((destructor(99))) static void stop_runtime(void)
 {
+    ompgpu_deferred_stop();
     if (ompgpu_other_threads()) {
         ompgpu_threads_forget();
         return;

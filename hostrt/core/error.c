@@ -85,6 +85,10 @@ static void note_exit(void)
     __atomic_store_n(&exiting, 1, __ATOMIC_RELEASE);
 }
 
+static int failed; /* atomic */
+
+bool ompgpu_failed(void) { return __atomic_load_n(&failed, __ATOMIC_ACQUIRE); }
+
 void ompgpu_watch_exit(void) { atexit(note_exit); }
 
 bool ompgpu_exiting(void) { return __atomic_load_n(&exiting, __ATOMIC_ACQUIRE); }
@@ -112,12 +116,13 @@ void ompgpu_fatal(const struct ompgpu_where *where, const char *fmt, ...)
     va_end(ap);
     if (ompgpu_fatal_hook)
         ompgpu_fatal_hook(text);
-    static _Thread_local bool failed;
+    static _Thread_local bool again;
     claim_the_exit();
+    __atomic_store_n(&failed, 1, __ATOMIC_RELEASE);
     fflush(stdout); /* keeps the order of what the program and we said */
     fputs(text, stderr);
-    if (failed || ompgpu_exiting()) /* a region in an exit handler: what remains is to stop */
+    if (again || ompgpu_exiting()) /* a region in an exit handler: what remains is to stop */
         _exit(1);
-    failed = true;
+    again = true;
     exit(1);
 }

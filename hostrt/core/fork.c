@@ -20,20 +20,24 @@ static void tell_plugin(enum ompgpu_fork when)
 
 static void before_fork(void)
 {
+    ompgpu_depend_fork(OMPGPU_FORK_BEFORE);
     pthread_mutex_lock(&ompgpu_start_lock);
     for (int i = 0; i < ompgpu_ndevices; i++)
         pthread_mutex_lock(&ompgpu_devices[i].lock);
     ompgpu_threads_lock();
+    ompgpu_deferred_fork(OMPGPU_FORK_BEFORE);
     tell_plugin(OMPGPU_FORK_BEFORE);
 }
 
 static void release_locks(enum ompgpu_fork when)
 {
     tell_plugin(when);
+    ompgpu_deferred_fork(when);
     ompgpu_threads_unlock();
     for (int i = ompgpu_ndevices; i-- > 0;)
         pthread_mutex_unlock(&ompgpu_devices[i].lock);
     pthread_mutex_unlock(&ompgpu_start_lock);
+    ompgpu_depend_fork(when);
 }
 
 static void in_parent(void) { release_locks(OMPGPU_FORK_PARENT); }

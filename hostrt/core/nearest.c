@@ -73,10 +73,16 @@ static void describe_mapping(const struct nearest *n, char *text, size_t size)
                  e->name ? e->name : "?", line, bytes, (void *)e->begin, (void *)e->device, place);
 }
 
-void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address, char *text, size_t size)
+void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
+                         const struct ompgpu_entry *removed, char *text, size_t size)
 {
     struct nearest n = { .address = address };
-    pthread_mutex_lock(&dev->lock);
+    if (pthread_mutex_trylock(&dev->lock)) /* who has it may wait for what has failed */
+        return;
+    for (; removed; removed = (const struct ompgpu_entry *)removed->range.left) {
+        consider(&n, removed, removed->begin, true);
+        consider(&n, removed, removed->device, false);
+    }
     consider_all(&n, dev->present.root, false);
     consider_all(&n, dev->allocations.root, true);
     if (n.entry)

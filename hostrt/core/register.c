@@ -170,6 +170,7 @@ void __ompgpu_unregister(struct ompgpu_unit *unit)
     if (ompgpu_exiting() &&
         ompgpu_other_threads()) /* they may be in the middle of a region of this unit */
         return;
+    ompgpu_deferred_finish(); /* its kernels */
     pthread_mutex_lock(&ompgpu_start_lock);
     struct unit_state *u = unit->state; /* NULL: the runtime has ended */
     for (struct unit_state **at = &units; u && *at; at = &(*at)->next)

@@ -4,8 +4,9 @@
  *
  * A thread's state outlives the thread: when it ends, the state goes back to a pool and the next
  * new thread takes it over, so that no device call is made while a thread dies and a scratchpad's
- * header is zeroed once for good (the reduction leaves its counter at zero).  Regions are
- * synchronous, so a thread needs one scratchpad per device. */
+ * header is zeroed once for good (the reduction leaves its counter at zero).  The regions of a
+ * thread are synchronous, so it needs one scratchpad per device; those with `nowait` use their
+ * queue's, one after the other. */
 #include <string.h>
 #include "hostrt/core/core.h"
 
@@ -84,7 +85,7 @@ static void forget_thread(struct ompgpu_thread *t)
 {
     struct ompgpu_where where = { .directive = "fork" };
     if (t->entered)
-        ompgpu_data_exit(t->entered, &where, t->maps, t->nmaps, OMPGPU_LEAVE_DISCARD);
+        ompgpu_data_exit(t->entered, &where, t->maps, t->nmaps, OMPGPU_LEAVE_DISCARD, NULL);
     t->entered = NULL;
     memset(t->devices, 0, (size_t)ompgpu_ndevices * sizeof *t->devices);
     t->addresses = t->few_addresses, t->naddresses = OMPGPU_FEW;
@@ -121,6 +122,12 @@ int ompgpu_thread_room(struct ompgpu_thread *t, unsigned nmaps, unsigned nparams
 }
 
 /* ------------------------------------------------------------------ buffers on the device */
+/* A queue's buffers are used by what is in the queue. */
+static int await_queue(const struct ompgpu_buffers *of)
+{
+    return of->queue ? ompgpu_task_await(NULL, of->queue->last) : 0;
+}
+
 static void buffer_drop(struct ompgpu_device *dev, struct ompgpu_buffer *b)
 {
     if (b->device)
@@ -131,7 +138,8 @@ static void buffer_drop(struct ompgpu_device *dev, struct ompgpu_buffer *b)
 /* Grows to a power of two, large ones to a multiple of STEP, so that a slowly growing size does not
  * allocate each time.  The old buffer goes first: both together may not fit, and nothing in it is
  * needed. */
-static int buffer_grow(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t size)
+static int buffer_grow(struct ompgpu_device *dev, const struct ompgpu_buffers *of,
+                       struct ompgpu_buffer *b, size_t size)
 {
     enum { STEP = 32 << 20 };
     size_t round = 4096;
@@ -139,6 +147,8 @@ static int buffer_grow(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_
         round *= 2;
     if (round < size)
         round = size <= SIZE_MAX - STEP ? (size + STEP - 1) / STEP * STEP : size;
+    if (await_queue(of))
+        return -1;
     buffer_drop(dev, b);
     if (dev->plugin->alloc(dev->ordinal, round, &b->device)) {
         b->device = NULL;
@@ -148,69 +158,78 @@ static int buffer_grow(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_
     return 0;
 }
 
-/* A buffer of which the kernels keep the first bytes at zero. */
-static int zeroed_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t size, size_t zeros)
+static int send_zeros(struct ompgpu_device *dev, const struct ompgpu_buffers *of, void *dst,
+                      size_t size)
 {
     static const char zero[OMPGPU_PLACES * sizeof(unsigned)];
+    if (of->queue)
+        return dev->plugin->queue_to_device(dev->ordinal, of->queue->handle, dst, zero, size);
+    return dev->plugin->to_device(dev->ordinal, dst, zero, size);
+}
+
+/* A buffer of which the kernels keep the first bytes at zero. */
+static int zeroed_get(struct ompgpu_device *dev, const struct ompgpu_buffers *of,
+                      struct ompgpu_buffer *b, size_t size, size_t zeros)
+{
     if (b->size >= size)
         return 0;
-    if (buffer_grow(dev, b, size))
+    if (buffer_grow(dev, of, b, size))
         return -1;
-    if (dev->plugin->to_device(dev->ordinal, b->device, zero, zeros)) {
+    if (send_zeros(dev, of, b->device, zeros)) {
         buffer_drop(dev, b);
         return -1;
     }
     return 0;
 }
 
-int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned teams,
+int ompgpu_scratch_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, unsigned teams,
                        size_t bytes, void **out)
 {
-    struct ompgpu_buffer *b = &t->devices[dev->number].scratch;
     size_t size = OMPGPU_SCRATCH_HEADER + teams * ((bytes + 15) & ~(size_t)15);
-    if (zeroed_get(dev, b, size, OMPGPU_SCRATCH_HEADER))
+    if (zeroed_get(dev, of, &of->scratch, size, OMPGPU_SCRATCH_HEADER))
         return -1;
-    *out = b->device;
+    *out = of->scratch.device;
     return 0;
 }
 
-int ompgpu_locks_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned **out)
+int ompgpu_locks_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, unsigned **out)
 {
-    struct ompgpu_buffer *b = &t->devices[dev->number].locks;
     const size_t size = OMPGPU_PLACES * sizeof **out;
-    if (zeroed_get(dev, b, size, size))
+    if (zeroed_get(dev, of, &of->locks, size, size))
+        return -1;
+    *out = of->locks.device;
+    return 0;
+}
+
+void ompgpu_scratch_drop(struct ompgpu_device *dev, struct ompgpu_buffers *of)
+{
+    buffer_drop(dev, &of->scratch);
+    buffer_drop(dev, &of->locks);
+}
+
+static int plain_get(struct ompgpu_device *dev, const struct ompgpu_buffers *of,
+                     struct ompgpu_buffer *b, size_t bytes, void **out)
+{
+    if (b->size < bytes && buffer_grow(dev, of, b, bytes))
         return -1;
     *out = b->device;
     return 0;
 }
 
-void ompgpu_scratch_drop(struct ompgpu_device *dev, struct ompgpu_thread *t)
+int ompgpu_copies_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, size_t bytes,
+                      void **out)
 {
-    buffer_drop(dev, &t->devices[dev->number].scratch);
-    buffer_drop(dev, &t->devices[dev->number].locks);
+    return plain_get(dev, of, &of->copies, bytes, out);
 }
 
-static int plain_get(struct ompgpu_device *dev, struct ompgpu_buffer *b, size_t bytes, void **out)
+int ompgpu_heap_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, size_t bytes, void **out)
 {
-    if (b->size < bytes && buffer_grow(dev, b, bytes))
-        return -1;
-    *out = b->device;
-    return 0;
+    return plain_get(dev, of, &of->heap, bytes, out);
 }
 
-int ompgpu_copies_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t bytes, void **out)
+void *ompgpu_result_get(struct ompgpu_device *dev, struct ompgpu_buffers *of, unsigned i)
 {
-    return plain_get(dev, &t->devices[dev->number].copies, bytes, out);
-}
-
-int ompgpu_heap_get(struct ompgpu_device *dev, struct ompgpu_thread *t, size_t bytes, void **out)
-{
-    return plain_get(dev, &t->devices[dev->number].heap, bytes, out);
-}
-
-void *ompgpu_result_get(struct ompgpu_device *dev, struct ompgpu_thread *t, unsigned i)
-{
-    void **cells = &t->devices[dev->number].results;
+    void **cells = &of->results;
     if (i >= OMPGPU_RESULTS)
         return NULL;
     if (!*cells &&
@@ -227,18 +246,21 @@ static void results_drop(struct ompgpu_device *dev, void **cells)
     *cells = NULL;
 }
 
+void ompgpu_buffers_free(struct ompgpu_device *dev, struct ompgpu_buffers *of)
+{
+    ompgpu_scratch_drop(dev, of);
+    buffer_drop(dev, &of->copies);
+    buffer_drop(dev, &of->heap);
+    results_drop(dev, &of->results);
+}
+
 void ompgpu_threads_close(void)
 {
     pthread_mutex_lock(&lock);
     for (struct ompgpu_thread *t; (t = threads);) {
         threads = t->next;
-        for (int i = 0; i < ompgpu_ndevices; i++) {
-            buffer_drop(&ompgpu_devices[i], &t->devices[i].scratch);
-            buffer_drop(&ompgpu_devices[i], &t->devices[i].copies);
-            buffer_drop(&ompgpu_devices[i], &t->devices[i].heap);
-            buffer_drop(&ompgpu_devices[i], &t->devices[i].locks);
-            results_drop(&ompgpu_devices[i], &t->devices[i].results);
-        }
+        for (int i = 0; i < ompgpu_ndevices; i++)
+            ompgpu_buffers_free(&ompgpu_devices[i], &t->devices[i]);
         ompgpu_xfree(t->devices);
         if (t->addresses != t->few_addresses)
             ompgpu_xfree(t->addresses);

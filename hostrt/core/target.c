@@ -12,7 +12,11 @@
 
 struct running { /* one region at work */
     struct ompgpu_device *dev;
-    struct ompgpu_thread *thread;
+    struct ompgpu_thread *thread; /* that does it; NULL: … */
+    struct ompgpu_task *task;     /* … it is deferred: all of it goes into the task's queue */
+    struct ompgpu_buffers *buffers;
+    uintptr_t *addresses; /* by map */
+    void **arguments;     /* room for them */
     struct ompgpu_function *function;
     const struct ompgpu_map *maps;
     unsigned nmaps;
@@ -20,6 +24,16 @@ struct running { /* one region at work */
 };
 
 /* ------------------------------------------------------------------ private copies */
+static int send_copy(const struct running *r, void *dst, const struct ompgpu_map *m)
+{
+    const struct ompgpu_plugin *plugin = r->dev->plugin;
+    if (!m->size)
+        return 0;
+    return r->task ? plugin->queue_to_device(r->dev->ordinal, r->task->queue->handle, dst, m->begin,
+                                             m->size)
+                   : plugin->to_device(r->dev->ordinal, dst, m->begin, m->size);
+}
+
 /* Copies of firstprivate aggregates: one buffer per thread serves all of a region. */
 static int make_private_copies(struct running *r)
 {
@@ -30,14 +44,14 @@ static int make_private_copies(struct running *r)
             total += (r->maps[i].size + 255) & ~(size_t)255;
     if (!total)
         return 0;
-    if (ompgpu_copies_get(r->dev, r->thread, total, &memory))
+    if (ompgpu_copies_get(r->dev, r->buffers, total, &memory))
         return -1;
     for (unsigned i = 0; i < r->nmaps; i++) {
         const struct ompgpu_map *m = &r->maps[i];
         if (!(m->flags & OMPGPU_MAP_PRIVATE_COPY))
             continue;
-        r->thread->addresses[i] = (uintptr_t)memory - ((uintptr_t)m->begin - (uintptr_t)m->base);
-        if (m->size && r->dev->plugin->to_device(r->dev->ordinal, memory, m->begin, m->size)) {
+        r->addresses[i] = (uintptr_t)memory - ((uintptr_t)m->begin - (uintptr_t)m->base);
+        if (send_copy(r, memory, m)) {
             ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size,
                                 ompgpu_plugin_message());
             return -1;
@@ -121,9 +135,9 @@ static int get_heaps(struct running *r, struct ompgpu_geometry g, struct ompgpu_
         env->heap_places =
             g.teams <= room && g.teams <= most ? g.teams : (unsigned)(most < room ? most : room);
     }
-    if (env->heap_places < g.teams && ompgpu_locks_get(r->dev, r->thread, &env->heap_locks))
+    if (env->heap_places < g.teams && ompgpu_locks_get(r->dev, r->buffers, &env->heap_locks))
         return -1;
-    return ompgpu_heap_get(r->dev, r->thread, env->heap_places * env->heap_bytes, &env->heap);
+    return ompgpu_heap_get(r->dev, r->buffers, env->heap_places * env->heap_bytes, &env->heap);
 }
 
 static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgpu_launch *launch,
@@ -143,7 +157,7 @@ static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgp
 
 static uintptr_t pointer_of(const struct running *r, const struct ompgpu_param *p)
 {
-    return p->map < 0 ? *(const uintptr_t *)p->value : r->thread->addresses[p->map];
+    return p->map < 0 ? *(const uintptr_t *)p->value : r->addresses[p->map];
 }
 
 /* Enough iterations to fill the device with one for each thread: then the wide form, where it is
@@ -197,32 +211,42 @@ static int choose_form(struct running *r, struct ompgpu_region *region,
     return 0;
 }
 
+/* Geometry, buffers and arguments of the launch. */
+static int prepare_launch(struct running *r, struct ompgpu_region *region,
+                          const struct ompgpu_param *params, unsigned nparams,
+                          const struct ompgpu_launch *launch, struct ompgpu_geometry *g,
+                          struct ompgpu_env *env, size_t *reduce)
+{
+    void **out = r->arguments;
+    if (choose_form(r, region, params, launch, g, env))
+        return -1;
+    *reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
+              launch->reduce_bytes + launch->copy_bytes * g->threads;
+    if (make_private_copies(r))
+        return -1;
+    if (*reduce && ompgpu_scratch_get(r->dev, r->buffers, g->teams, *reduce, &env->scratch))
+        return -1;
+    if (get_heaps(r, *g, env))
+        return -1;
+    *out++ = env;
+    for (unsigned i = 0; i < nparams; i++)
+        *out++ = params[i].map < 0 ? (void *)params[i].value : (void *)&r->addresses[params[i].map];
+    *out = NULL;
+    return 0;
+}
+
 static int run_region(struct running *r, struct ompgpu_region *region,
                       const struct ompgpu_param *params, unsigned nparams,
                       const struct ompgpu_launch *launch)
 {
     struct ompgpu_geometry g;
     struct ompgpu_env env;
-    if (choose_form(r, region, params, launch, &g, &env))
+    size_t reduce;
+    if (prepare_launch(r, region, params, nparams, launch, &g, &env, &reduce))
         return -1;
-    size_t reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
-                    launch->reduce_bytes + launch->copy_bytes * g.threads;
-    void **out = r->thread->params;
-    if (make_private_copies(r))
-        return -1;
-    if (reduce && ompgpu_scratch_get(r->dev, r->thread, g.teams, reduce, &env.scratch))
-        return -1;
-    if (get_heaps(r, g, &env))
-        return -1;
-    *out++ = &env;
-    for (unsigned i = 0; i < nparams; i++)
-        *out++ = params[i].map < 0 ? (void *)params[i].value
-                                   : (void *)&r->thread->addresses[params[i].map];
-    *out = NULL;
-
     double start = __builtin_expect(ompgpu_settings.info, 0) ? ompgpu_clock() : 0;
     int bad =
-        r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->thread->params);
+        r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
     if (!bad)
         bad = r->dev->plugin->sync(r->dev->ordinal);
     if (!bad && r->thread->results)
@@ -234,6 +258,35 @@ static int run_region(struct running *r, struct ompgpu_region *region,
     return bad;
 }
 
+/* The same as __ompgpu_target(), but that all of it is put into the task's queue. */
+int ompgpu_region_enqueue(struct ompgpu_task *t)
+{
+    struct running r = { .dev = t->dev,
+                         .task = t,
+                         .buffers = &t->queue->buffers,
+                         .addresses = t->addresses,
+                         .arguments = t->arguments,
+                         .function = t->function,
+                         .maps = t->maps,
+                         .nmaps = t->nmaps,
+                         .where = t->where };
+    size_t reduce;
+    if (t->nmaps && ompgpu_data_enter(t->dev, &t->where, t->maps, t->nmaps, t->addresses, t))
+        return -1;
+    if (prepare_launch(&r, t->region, t->params, t->nparams, &t->launch, &t->geometry, &t->env,
+                       &reduce))
+        return -1;
+    t->function = r.function;
+    if (t->dev->plugin->queue_launch(t->dev->ordinal, t->queue->handle, t->function,
+                                     t->geometry.teams, t->geometry.threads, t->arguments))
+        return -1;
+    if (__builtin_expect(ompgpu_settings.info, 0))
+        ompgpu_info_reduction(&t->where, t->dev, t->function, t->geometry,
+                              t->geometry.teams * reduce);
+    return t->nmaps ? ompgpu_data_exit(t->dev, &t->where, t->maps, t->nmaps, OMPGPU_LEAVE_REGION, t)
+                    : 0;
+}
+
 static __attribute__((noinline)) _Noreturn void fail_region(struct running *r, bool entered)
 {
     char reason[1024],
@@ -242,10 +295,10 @@ static __attribute__((noinline)) _Noreturn void fail_region(struct running *r, b
     snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
     if (entered) {
         if (r->dev->plugin->fault && r->dev->plugin->fault(&address))
-            ompgpu_data_nearest(r->dev, address, nearest, sizeof nearest);
+            ompgpu_data_nearest(r->dev, address, NULL, nearest, sizeof nearest);
         struct ompgpu_where where = r->where;
-        ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_LEAVE_DISCARD);
-        ompgpu_scratch_drop(r->dev, r->thread);
+        ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_LEAVE_DISCARD, NULL);
+        ompgpu_scratch_drop(r->dev, r->buffers);
     }
     ompgpu_fatal(&r->where, "%s%s", reason, nearest);
 }
@@ -285,11 +338,13 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     if (__builtin_expect(ompgpu_has_tool, 0))
         ompgpu_tool_begin(OMPGPU_TOOL_TARGET, r.dev, __builtin_return_address(0));
     r.thread->results = 0;
-    if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.thread->addresses))
+    r.buffers = &r.thread->devices[r.dev->number];
+    r.addresses = r.thread->addresses, r.arguments = r.thread->params;
+    if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.addresses, NULL))
         fail_region(&r, false);
     if (run_region(&r, region, params, nparams, launch))
         fail_region(&r, true);
-    if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION))
+    if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION, NULL))
         fail_region(&r, false);
     ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
     return 0;
@@ -323,7 +378,7 @@ void __ompgpu_data_begin(const struct ompgpu_place *place, long device,
     struct ompgpu_where where = ompgpu_at_place(place);
     struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
     if (dev)
-        end_data(&where, dev, kind, ompgpu_data_enter(dev, &where, maps, n, NULL));
+        end_data(&where, dev, kind, ompgpu_data_enter(dev, &where, maps, n, NULL, NULL));
 }
 
 void __ompgpu_data_end(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps,
@@ -336,7 +391,8 @@ void __ompgpu_data_end(const struct ompgpu_place *place, long device, const stru
         end_data(&where, dev, kind,
                  ompgpu_data_exit(dev, &where, maps, n,
                                   place->construct == OMPGPU_EXIT_DATA ? OMPGPU_LEAVE_DATA
-                                                                       : OMPGPU_LEAVE_REGION));
+                                                                       : OMPGPU_LEAVE_REGION,
+                                  NULL));
 }
 
 void __ompgpu_data_update(const struct ompgpu_place *place, long device,
@@ -346,7 +402,7 @@ void __ompgpu_data_update(const struct ompgpu_place *place, long device,
     struct ompgpu_where where = ompgpu_at_place(place);
     struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
     if (dev)
-        end_data(&where, dev, kind, ompgpu_data_update(dev, &where, maps, n));
+        end_data(&where, dev, kind, ompgpu_data_update(dev, &where, maps, n, NULL));
 }
 
 void *__ompgpu_use_device(long device, const void *host)

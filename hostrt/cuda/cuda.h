@@ -3,6 +3,7 @@
  *   cuda/driver.h   the CUDA driver's interface, declared by hand
  *   cuda/calls.def  the driver's functions that are used, looked up when the plugin starts
  *   cuda/plugin.c   the plugin's vtable: devices, streams, modules, copies, launches, errors
+ *   cuda/queue.c    queues and events
  *   cuda/memory.c   a cache of device memory
  *
  * In: calls of the core (hostrt/plugin.h) from any host thread.  Out: calls of the driver.
@@ -59,5 +60,29 @@ struct cuda_device {
     atomic_int lost;       /* CUresult after which the context is of no more use, or 0 */
     const char *lost_call; /* written before lost */
 };
+/* Makes the device current for this host thread, and gives the thread's stream. */
+int ompgpu_cuda_enter(int ordinal, CUstream *);
+/* What a launch may need more of than the context has. */
+int ompgpu_cuda_stack(int ordinal, const struct ompgpu_function *);
+/* 0 for success; else 1 and the message, with `more` at its end. */
+int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more, ...)
+    __attribute__((format(printf, 4, 5)));
+/* One call of the driver: nonzero when it failed. */
+#define CUDA_TRY(ordinal, f, ...)                                                                  \
+    ompgpu_cuda_check(ordinal, ompgpu_cuda.f(__VA_ARGS__), #f, "%s", "")
+
+/* ------------------------------------------------------------------ queues (cuda/queue.c) */
+/* As in struct ompgpu_plugin. */
+__typeof__(*ompgpu_cuda_plugin.queue_create) ompgpu_cuda_queue_create;
+__typeof__(*ompgpu_cuda_plugin.queue_destroy) ompgpu_cuda_queue_destroy;
+__typeof__(*ompgpu_cuda_plugin.queue_to_device) ompgpu_cuda_queue_to_device;
+__typeof__(*ompgpu_cuda_plugin.queue_from_device) ompgpu_cuda_queue_from_device;
+__typeof__(*ompgpu_cuda_plugin.queue_launch) ompgpu_cuda_queue_launch;
+__typeof__(*ompgpu_cuda_plugin.queue_call) ompgpu_cuda_queue_call;
+__typeof__(*ompgpu_cuda_plugin.queue_wait) ompgpu_cuda_queue_wait;
+__typeof__(*ompgpu_cuda_plugin.event_create) ompgpu_cuda_event_create;
+__typeof__(*ompgpu_cuda_plugin.event_destroy) ompgpu_cuda_event_destroy;
+__typeof__(*ompgpu_cuda_plugin.event_record) ompgpu_cuda_event_record;
+__typeof__(*ompgpu_cuda_plugin.event_wait) ompgpu_cuda_event_wait;
 #pragma GCC visibility pop
 #endif

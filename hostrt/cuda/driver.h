@@ -12,6 +12,8 @@ typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef void (*CUhostFn)(void *);
 
 typedef enum {
     CUDA_SUCCESS = 0,
@@ -59,6 +61,7 @@ typedef enum {
     CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
 } CUfunction_attribute;
 typedef enum { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 } CUjit_option;
+enum { CU_EVENT_DEFAULT = 0, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2 };
 typedef enum { CU_LIMIT_STACK_SIZE = 0, CU_LIMIT_MALLOC_HEAP_SIZE = 2 } CUlimit;
 
 CUresult cuInit(unsigned flags);
@@ -77,6 +80,12 @@ CUresult cuCtxSetLimit(CUlimit, size_t);
 CUresult cuStreamCreate(CUstream *, unsigned flags);
 CUresult cuStreamSynchronize(CUstream);
 CUresult cuStreamDestroy_v2(CUstream);
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned flags);
+CUresult cuEventCreate(CUevent *, unsigned flags);
+CUresult cuEventRecord(CUevent, CUstream);
+CUresult cuEventSynchronize(CUevent);
+CUresult cuEventDestroy_v2(CUevent);
+CUresult cuLaunchHostFunc(CUstream, CUhostFn, void *);
 CUresult cuModuleLoadDataEx(CUmodule *, const void *image, unsigned noptions, CUjit_option *,
                             void **values);
 CUresult cuModuleUnload(CUmodule);

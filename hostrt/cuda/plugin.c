@@ -64,9 +64,7 @@ static void describe_error(char *text, size_t size, const char *call, CUresult e
         snprintf(text, size, "%s failed: %s (%s)", call, name, meaning);
 }
 
-/* 0 for success; else 1 and the message, with `more` at its end. */
-__attribute__((format(printf, 4, 5))) static int
-check_result(int ordinal, CUresult err, const char *call, const char *more, ...)
+int ompgpu_cuda_check(int ordinal, CUresult err, const char *call, const char *more, ...)
 {
     char text[256], tail[256];
     va_list ap;
@@ -84,8 +82,6 @@ check_result(int ordinal, CUresult err, const char *call, const char *more, ...)
     ompgpu_plugin_error("%s%s", text, tail);
     return 1;
 }
-/* One call of the driver: nonzero when it failed. */
-#define CALL(ordinal, f, ...) check_result(ordinal, ompgpu_cuda.f(__VA_ARGS__), #f, "%s", "")
 
 /* ------------------------------------------------------------------ host threads */
 static void thread_ends(void *p)
@@ -140,10 +136,10 @@ static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
         ompgpu_plugin_error("the device can no longer be used since an earlier error: %s", text);
         return 1;
     }
-    if (t->current != ordinal && CALL(ordinal, cuCtxSetCurrent, d->context))
+    if (t->current != ordinal && CUDA_TRY(ordinal, cuCtxSetCurrent, d->context))
         return 1;
     t->current = ordinal;
-    if (!t->stream[ordinal] && CALL(ordinal, cuStreamCreate, &t->stream[ordinal], 0)) {
+    if (!t->stream[ordinal] && CUDA_TRY(ordinal, cuStreamCreate, &t->stream[ordinal], 0)) {
         t->stream[ordinal] = NULL;
         return 1;
     }
@@ -151,7 +147,6 @@ static __attribute__((noinline)) int enter_slow(int ordinal, CUstream *stream)
     return 0;
 }
 
-/* Make the device current for this host thread; its stream. */
 static inline int enter_device(int ordinal, CUstream *stream)
 {
     struct cuda_thread *t = self;
@@ -161,6 +156,8 @@ static inline int enter_device(int ordinal, CUstream *stream)
     }
     return enter_slow(ordinal, stream);
 }
+
+int ompgpu_cuda_enter(int ordinal, CUstream *stream) { return enter_device(ordinal, stream); }
 
 /* ------------------------------------------------------------------ the driver and its devices */
 static const struct {
@@ -213,7 +210,7 @@ static bool open_driver(void)
 static int cuda_num_devices(void)
 {
     int n = 0;
-    if (!open_driver() || CALL(0, cuInit, 0) || CALL(0, cuDeviceGetCount, &n))
+    if (!open_driver() || CUDA_TRY(0, cuInit, 0) || CUDA_TRY(0, cuDeviceGetCount, &n))
         return 0;
     return n < CUDA_MAX_DEVICES ? n : CUDA_MAX_DEVICES;
 }
@@ -238,17 +235,17 @@ static int describe_device(int ordinal, CUdevice handle, struct ompgpu_device_in
     int major, minor, shared;
     *info = (struct ompgpu_device_info){ 0 };
     for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        if (CALL(ordinal, cuDeviceGetAttribute, (int *)((char *)info + attributes[i].offset),
-                 attributes[i].attribute, handle))
+        if (CUDA_TRY(ordinal, cuDeviceGetAttribute, (int *)((char *)info + attributes[i].offset),
+                     attributes[i].attribute, handle))
             return 1;
-    if (CALL(ordinal, cuDeviceGetName, info->name, sizeof info->name, handle) ||
-        CALL(ordinal, cuDeviceTotalMem, &info->total_memory, handle) ||
-        CALL(ordinal, cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-             handle) ||
-        CALL(ordinal, cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-             handle) ||
-        CALL(ordinal, cuDeviceGetAttribute, &shared,
-             CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, handle))
+    if (CUDA_TRY(ordinal, cuDeviceGetName, info->name, sizeof info->name, handle) ||
+        CUDA_TRY(ordinal, cuDeviceTotalMem, &info->total_memory, handle) ||
+        CUDA_TRY(ordinal, cuDeviceGetAttribute, &major,
+                 CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle) ||
+        CUDA_TRY(ordinal, cuDeviceGetAttribute, &minor,
+                 CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, handle) ||
+        CUDA_TRY(ordinal, cuDeviceGetAttribute, &shared,
+                 CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, handle))
         return 1;
     info->arch = (unsigned)(major * 10 + minor);
     info->shared_per_team = (size_t)shared;
@@ -262,11 +259,11 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     size_t stack = 0;
     CUstream stream;
     *d = (struct cuda_device){ 0 };
-    if (check_fork() || CALL(ordinal, cuDeviceGet, &d->handle, ordinal) ||
+    if (check_fork() || CUDA_TRY(ordinal, cuDeviceGet, &d->handle, ordinal) ||
         describe_device(ordinal, d->handle, info) ||
-        CALL(ordinal, cuDeviceGetAttribute, &pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
-             d->handle) ||
-        CALL(ordinal, cuDevicePrimaryCtxRetain, &d->context, d->handle))
+        CUDA_TRY(ordinal, cuDeviceGetAttribute, &pageable,
+                 CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, d->handle) ||
+        CUDA_TRY(ordinal, cuDevicePrimaryCtxRetain, &d->context, d->handle))
         return 1;
     d->arch = info->arch;
     pthread_mutex_init(&d->stack_lock, NULL);
@@ -274,7 +271,7 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     ompgpu_cuda_memory_init(&d->memory, info->total_memory);
     d->heap = info->total_memory / 8 < MOST_HEAP ? info->total_memory / 8 : MOST_HEAP;
     if (enter_device(ordinal, &stream) ||
-        CALL(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
+        CUDA_TRY(ordinal, cuCtxGetLimit, &stack, CU_LIMIT_STACK_SIZE)) {
         ompgpu_cuda_memory_fini(&d->memory, false);
         ompgpu_cuda.cuDevicePrimaryCtxRelease(d->handle);
         return 1;
@@ -384,7 +381,7 @@ static int cuda_load(int ordinal, const struct ompgpu_image_header *h, int image
         provide_heap(ordinal);
     CUresult err = ompgpu_cuda.cuModuleLoadDataEx((CUmodule *)module, data, 2, options, values);
     log[strcspn(log, "\r\n")] = '\0'; /* the first line names the reason */
-    return check_result(ordinal, err, "cuModuleLoadDataEx", "%s%.200s", *log ? ": " : "", log);
+    return ompgpu_cuda_check(ordinal, err, "cuModuleLoadDataEx", "%s%.200s", *log ? ": " : "", log);
 }
 
 static void cuda_unload(int ordinal, void *module)
@@ -400,12 +397,13 @@ static int cuda_function(int ordinal, void *module, const char *name, struct omp
     CUfunction f;
     int registers, threads, shared, local;
     if (enter_device(ordinal, &stream) ||
-        check_result(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name),
-                     "cuModuleGetFunction", ": kernel %s", name) ||
-        CALL(ordinal, cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f) ||
-        CALL(ordinal, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f) ||
-        CALL(ordinal, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f) ||
-        CALL(ordinal, cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f))
+        ompgpu_cuda_check(ordinal, ompgpu_cuda.cuModuleGetFunction(&f, module, name),
+                          "cuModuleGetFunction", ": kernel %s", name) ||
+        CUDA_TRY(ordinal, cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f) ||
+        CUDA_TRY(ordinal, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                 f) ||
+        CUDA_TRY(ordinal, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f) ||
+        CUDA_TRY(ordinal, cuFuncGetAttribute, &local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f))
         return 1;
     out->handle = f;
     out->stack_bytes = (size_t)local;
@@ -422,8 +420,8 @@ static int cuda_variable(int ordinal, void *module, const char *name, void **add
     CUstream stream;
     CUdeviceptr p = 0;
     if (enter_device(ordinal, &stream) ||
-        check_result(ordinal, ompgpu_cuda.cuModuleGetGlobal(&p, size, module, name),
-                     "cuModuleGetGlobal", ": variable %s", name))
+        ompgpu_cuda_check(ordinal, ompgpu_cuda.cuModuleGetGlobal(&p, size, module, name),
+                          "cuModuleGetGlobal", ": variable %s", name))
         return 1;
     *address = (void *)p;
     return 0;
@@ -435,8 +433,8 @@ static int cuda_alloc(int ordinal, size_t size, void **address)
     CUstream stream;
     CUdeviceptr p = 0;
     if (enter_device(ordinal, &stream) ||
-        check_result(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p),
-                     "cuMemAlloc", ": %zu bytes wanted", size))
+        ompgpu_cuda_check(ordinal, ompgpu_cuda_memory_alloc(&devices[ordinal].memory, size, &p),
+                          "cuMemAlloc", ": %zu bytes wanted", size))
         return 1;
     *address = (void *)p;
     return 0;
@@ -448,9 +446,9 @@ static int cuda_free(int ordinal, void *address)
     if (!address)
         return 0;
     return enter_device(ordinal, &stream) ||
-           check_result(ordinal,
-                        ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address),
-                        "cuMemFree", ": %p", address);
+           ompgpu_cuda_check(
+               ordinal, ompgpu_cuda_memory_free(&devices[ordinal].memory, (CUdeviceptr)address),
+               "cuMemFree", ": %p", address);
 }
 
 /* Pinned; with unified virtual addressing, which all 64-bit drivers have, the device uses the same
@@ -460,13 +458,13 @@ static int cuda_alloc_shared(int ordinal, size_t size, void **address)
     enum { PORTABLE = 1, DEVICE_MAP = 2 };
     CUstream stream;
     return enter_device(ordinal, &stream) ||
-           CALL(ordinal, cuMemHostAlloc, address, size, PORTABLE | DEVICE_MAP);
+           CUDA_TRY(ordinal, cuMemHostAlloc, address, size, PORTABLE | DEVICE_MAP);
 }
 
 static int cuda_free_shared(int ordinal, void *address)
 {
     CUstream stream;
-    return enter_device(ordinal, &stream) || CALL(ordinal, cuMemFreeHost, address);
+    return enter_device(ordinal, &stream) || CUDA_TRY(ordinal, cuMemFreeHost, address);
 }
 
 /* A copy from pageable memory takes its source into a staging buffer before it returns.  It does
@@ -478,7 +476,7 @@ static int cuda_to_device(int ordinal, void *dst, const void *src, size_t size)
     if (!size)
         return 0;
     return enter_device(ordinal, &stream) ||
-           CALL(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream);
+           CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, src, size, stream);
 }
 
 static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size)
@@ -487,7 +485,7 @@ static int cuda_from_device(int ordinal, void *dst, const void *src, size_t size
     if (!size)
         return 0;
     return enter_device(ordinal, &stream) ||
-           CALL(ordinal, cuMemcpyDtoHAsync, dst, (CUdeviceptr)src, size, stream);
+           CUDA_TRY(ordinal, cuMemcpyDtoHAsync, dst, (CUdeviceptr)src, size, stream);
 }
 
 static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size)
@@ -496,7 +494,7 @@ static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size
     if (!size)
         return 0;
     return enter_device(ordinal, &stream) ||
-           CALL(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
+           CUDA_TRY(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
 }
 
 /* ------------------------------------------------------------------ launch */
@@ -504,8 +502,9 @@ static unsigned cuda_occupancy(int ordinal, struct ompgpu_function *f, unsigned 
 {
     CUstream stream;
     int teams = 0;
-    if (enter_device(ordinal, &stream) || CALL(ordinal, cuOccupancyMaxActiveBlocksPerMultiprocessor,
-                                               &teams, f->handle, (int)threads, 0))
+    if (enter_device(ordinal, &stream) ||
+        CUDA_TRY(ordinal, cuOccupancyMaxActiveBlocksPerMultiprocessor, &teams, f->handle,
+                 (int)threads, 0))
         return 0;
     return (unsigned)teams;
 }
@@ -519,13 +518,19 @@ static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
     int bad = 0;
     pthread_mutex_lock(&d->stack_lock);
     if (size > atomic_load(&d->stack)) {
-        bad = check_result(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size),
-                           "cuCtxSetLimit", ": %zu bytes of stack a thread", size);
+        bad = ompgpu_cuda_check(ordinal, ompgpu_cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size),
+                                "cuCtxSetLimit", ": %zu bytes of stack a thread", size);
         if (!bad)
             atomic_store(&d->stack, size);
     }
     pthread_mutex_unlock(&d->stack_lock);
     return bad;
+}
+
+int ompgpu_cuda_stack(int ordinal, const struct ompgpu_function *f)
+{
+    return f->stack_bytes > atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed) &&
+           grow_stack(ordinal, f->stack_bytes);
 }
 
 static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
@@ -534,18 +539,15 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
     CUstream stream;
     if (enter_device(ordinal, &stream))
         return 1;
-    if (__builtin_expect(f->stack_bytes >
-                             atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed),
-                         0) &&
-        grow_stack(ordinal, f->stack_bytes))
+    if (ompgpu_cuda_stack(ordinal, f))
         return 1;
     self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
     CUresult err =
         ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
-           check_result(ordinal, err, "cuLaunchKernel",
-                        ": %u teams of %u threads, %u registers a thread", teams, threads,
-                        f->registers);
+           ompgpu_cuda_check(ordinal, err, "cuLaunchKernel",
+                             ": %u teams of %u threads, %u registers a thread", teams, threads,
+                             f->registers);
 }
 
 static int cuda_sync(int ordinal)
@@ -555,10 +557,10 @@ static int cuda_sync(int ordinal)
         return 1;
     CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
-           check_result(ordinal, err, "cuStreamSynchronize", "%s",
-                        self->recursive ? "; if recursion needs more stack than there is: set "
-                                          "OMPGPU_STACK_SIZE to more bytes a thread"
-                                        : "");
+           ompgpu_cuda_check(ordinal, err, "cuStreamSynchronize", "%s",
+                             self->recursive ? "; if recursion needs more stack than there is: set "
+                                               "OMPGPU_STACK_SIZE to more bytes a thread"
+                                             : "");
 }
 
 static void cuda_fork(enum ompgpu_fork when)
@@ -596,5 +598,16 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .occupancy = cuda_occupancy,
     .launch = cuda_launch,
     .sync = cuda_sync,
+    .queue_create = ompgpu_cuda_queue_create,
+    .queue_destroy = ompgpu_cuda_queue_destroy,
+    .queue_to_device = ompgpu_cuda_queue_to_device,
+    .queue_from_device = ompgpu_cuda_queue_from_device,
+    .queue_launch = ompgpu_cuda_queue_launch,
+    .queue_call = ompgpu_cuda_queue_call,
+    .queue_wait = ompgpu_cuda_queue_wait,
+    .event_create = ompgpu_cuda_event_create,
+    .event_destroy = ompgpu_cuda_event_destroy,
+    .event_record = ompgpu_cuda_event_record,
+    .event_wait = ompgpu_cuda_event_wait,
     .fork = cuda_fork,
 };

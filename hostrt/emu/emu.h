@@ -5,6 +5,7 @@
  *   emu/memory.c  device memory: allocation, poison, range checks
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
+ *   emu/queue.c   queues of work and their events
  *   emu/team.c    one team: its threads, barriers and warp operations
  *   emu/fiber.c   stacks and the context switch
  *   emu/gate.c    pointers of device code that lie outside of the window
@@ -13,7 +14,8 @@
  *
  * In: calls of the core (hostrt/plugin.h); calls of device code through struct ompgpu_emu_ops, on
  * the stack of an emulated thread.  Out: calls of an image's kernels.  Locks: those of a device's
- * memory, of a module, of the pool and of the fault handlers; none is held while device code runs.
+ * memory, of a module, of the pool, of the queues and of the fault handlers; none is held while
+ * device code runs.
  *
  * One OS thread that runs teams owns one `struct emu_worker`.  A team stays on its OS thread from
  * start to end, because the team-shared variables of an image are thread-local; nothing in a worker
@@ -176,12 +178,33 @@ struct emu_launch {
     pthread_cond_t done; /* helpers became 0 */
 };
 unsigned long ompgpu_emu_common_divisor(unsigned long, unsigned long); /* plugin.c */
+/* A thread of ours: signals of the process are the host program's business, but for those that
+ * device code raises. */
+int ompgpu_emu_thread_start(pthread_t *, void *(*run)(void *), void *argument);
 void ompgpu_emu_pool_run(struct emu_launch *);
 void ompgpu_emu_pool_stop(void);
 void ompgpu_emu_pool_fork(enum ompgpu_fork);
 /* First failure wins, which is told; the rest of the launch stops as soon as it notices. */
 bool ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* ------------------------------------------------------------------ queues (emu/queue.c) */
+/* As in struct ompgpu_plugin. */
+__typeof__(*ompgpu_emu_plugin.queue_create) ompgpu_emu_queue_create;
+__typeof__(*ompgpu_emu_plugin.queue_destroy) ompgpu_emu_queue_destroy;
+__typeof__(*ompgpu_emu_plugin.queue_to_device) ompgpu_emu_queue_to_device;
+__typeof__(*ompgpu_emu_plugin.queue_from_device) ompgpu_emu_queue_from_device;
+__typeof__(*ompgpu_emu_plugin.queue_launch) ompgpu_emu_queue_launch;
+__typeof__(*ompgpu_emu_plugin.queue_call) ompgpu_emu_queue_call;
+__typeof__(*ompgpu_emu_plugin.queue_wait) ompgpu_emu_queue_wait;
+__typeof__(*ompgpu_emu_plugin.event_create) ompgpu_emu_event_create;
+__typeof__(*ompgpu_emu_plugin.event_destroy) ompgpu_emu_event_destroy;
+__typeof__(*ompgpu_emu_plugin.event_record) ompgpu_emu_event_record;
+__typeof__(*ompgpu_emu_plugin.event_wait) ompgpu_emu_event_wait;
+void ompgpu_emu_queue_fork(enum ompgpu_fork);
+/* plugin.c: what this thread's last launch was not allowed to use */
+bool ompgpu_emu_fault(uintptr_t *address);
+void ompgpu_emu_set_fault(bool known, uintptr_t address);
 
 /* ------------------------------------------------------------------ fibers (emu/fiber.c) */
 struct emu_fiber {

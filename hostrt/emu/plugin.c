@@ -3,7 +3,7 @@
  * the parts.
  *
  * Launches are synchronous, so a host thread's transfers and launches are in order without more
- * ado, and sync has nothing to do. */
+ * ado, and sync has nothing to do.  Those of a queue (queue.c) are made by its own thread. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,10 +269,15 @@ static size_t stack_for(const struct ompgpu_function *f)
 static _Thread_local bool has_fault; /* of this host thread's last launch */
 static _Thread_local uintptr_t fault_address;
 
-static bool emu_fault(uintptr_t *address)
+bool ompgpu_emu_fault(uintptr_t *address)
 {
     *address = fault_address;
     return has_fault;
+}
+
+void ompgpu_emu_set_fault(bool known, uintptr_t address)
+{
+    has_fault = known, fault_address = address;
 }
 
 static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
@@ -327,6 +332,7 @@ static void emu_fork(enum ompgpu_fork when)
         if (opened >> i & 1)
             (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock
                                         : pthread_mutex_unlock)(&memory[i].lock);
+    ompgpu_emu_queue_fork(when);
     ompgpu_emu_pool_fork(when);
     ompgpu_emu_fault_fork(when);
     if (when == OMPGPU_FORK_CHILD)
@@ -354,7 +360,18 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .occupancy = emu_occupancy,
     .launch = emu_launch,
     .sync = emu_sync,
+    .queue_create = ompgpu_emu_queue_create,
+    .queue_destroy = ompgpu_emu_queue_destroy,
+    .queue_to_device = ompgpu_emu_queue_to_device,
+    .queue_from_device = ompgpu_emu_queue_from_device,
+    .queue_launch = ompgpu_emu_queue_launch,
+    .queue_call = ompgpu_emu_queue_call,
+    .queue_wait = ompgpu_emu_queue_wait,
+    .event_create = ompgpu_emu_event_create,
+    .event_destroy = ompgpu_emu_event_destroy,
+    .event_record = ompgpu_emu_event_record,
+    .event_wait = ompgpu_emu_event_wait,
     .fork = emu_fork,
     .counts = emu_counts,
-    .fault = emu_fault,
+    .fault = ompgpu_emu_fault,
 };

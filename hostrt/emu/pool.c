@@ -212,11 +212,21 @@ static void *pool_thread(void *unused)
     return NULL;
 }
 
-/* Pool lock held.  Fewer threads than wished for only make it slower.  Signals of the process are
- * the host program's business. */
-static void start_threads(unsigned wanted)
+int ompgpu_emu_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
     sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE),
+        sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int bad = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return bad;
+}
+
+/* Pool lock held.  Fewer threads than wished for only make it slower. */
+static void start_threads(unsigned wanted)
+{
     unsigned limit = ompgpu_emu_settings()->threads - 1;
     if (wanted > limit)
         wanted = limit;
@@ -224,14 +234,9 @@ static void start_threads(unsigned wanted)
         return;
     if (!pool.threads && !(pool.threads = ompgpu_xalloc(limit * sizeof *pool.threads)))
         return;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV), sigdelset(&all, SIGBUS), sigdelset(&all, SIGFPE),
-        sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool.nthreads < wanted &&
-           !pthread_create(&pool.threads[pool.nthreads], NULL, pool_thread, NULL))
+           !ompgpu_emu_thread_start(&pool.threads[pool.nthreads], pool_thread, NULL))
         pool.nthreads++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void ompgpu_emu_pool_run(struct emu_launch *l)

@@ -5,18 +5,11 @@
 #define OMPGPU_PTX_BEYOND_H
 #include "hostrt/cuda/driver.h"
 
-typedef struct CUevent_st *CUevent;
 #define CUDA_ERROR_NOT_READY ((CUresult)600)
 #define CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ((CUresult)720)
-enum { CU_EVENT_DEFAULT = 0, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2 };
 
-CUresult cuEventCreate(CUevent *, unsigned flags);
-CUresult cuEventRecord(CUevent, CUstream);
 CUresult cuEventQuery(CUevent);
-CUresult cuEventSynchronize(CUevent);
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to);
-CUresult cuEventDestroy_v2(CUevent);
-CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned flags);
 CUresult cuLaunchCooperativeKernel(CUfunction, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                    unsigned by, unsigned bz, unsigned dynamic_shared, CUstream,
                                    void **params);

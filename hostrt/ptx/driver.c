@@ -252,6 +252,15 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream s)
     return CUDA_SUCCESS;
 }
 
+EXPORT CUresult cuLaunchHostFunc(CUstream s, CUhostFn call, void *argument)
+{
+    CUresult r = usable();
+    if (r)
+        return r;
+    return ptx_stream_add(s,
+                          (struct work){ .kind = WORK_CALL, .call = call, .argument = argument });
+}
+
 /* ------------------------------------------------------------------ modules */
 EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n,
                                    CUjit_option *option, void **value)
@@ -385,6 +394,10 @@ EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t si
         return r;
     if (!ptx_global_is_allocated(to, size))
         return CUDA_ERROR_INVALID_VALUE;
+    if (ptx_global_is_allocated((CUdeviceptr)from, size)) { /* pinned: it is read in its turn */
+        w.kind = WORK_COPY, w.from = (CUdeviceptr)from;
+        return ptx_stream_add(s, w);
+    }
     if (!(w.data = malloc(size + 1)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(w.data, from, size);

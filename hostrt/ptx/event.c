@@ -7,8 +7,20 @@
 struct CUevent_st {
     struct device *device;
     bool timed;
-    struct moment *last; /* NULL: never recorded */
+    pthread_mutex_t lock;
+    struct moment *last; /* NULL: never recorded; guarded by lock */
 };
+
+/* Another host thread may record it anew meanwhile. */
+static struct moment *last_moment(CUevent e)
+{
+    pthread_mutex_lock(&e->lock);
+    struct moment *r = e->last;
+    if (r)
+        __atomic_add_fetch(&r->uses, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&e->lock);
+    return r;
+}
 
 EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
@@ -22,6 +34,7 @@ EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
     if (!e)
         return CUDA_ERROR_OUT_OF_MEMORY;
     e->device = d;
+    pthread_mutex_init(&e->lock, NULL);
     e->timed = !(flags & CU_EVENT_DISABLE_TIMING);
     *out = e;
     return CUDA_SUCCESS;
@@ -35,8 +48,11 @@ EXPORT CUresult cuEventRecord(CUevent e, CUstream s)
     if (!new)
         return CUDA_ERROR_OUT_OF_MEMORY;
     new->uses = 2;
-    ptx_moment_release(e->last);
+    pthread_mutex_lock(&e->lock);
+    struct moment *old = e->last;
     e->last = new;
+    pthread_mutex_unlock(&e->lock);
+    ptx_moment_release(old);
     return ptx_stream_add(s, (struct work){ .kind = WORK_RECORD, .moment = new });
 }
 
@@ -45,23 +61,24 @@ EXPORT CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
 {
     if (flags)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!e->last)
-        return CUDA_SUCCESS;
-    __atomic_add_fetch(&e->last->uses, 1, __ATOMIC_RELAXED);
-    return ptx_stream_add(s, (struct work){ .kind = WORK_WAIT, .moment = e->last });
+    struct moment *r = last_moment(e);
+    return r ? ptx_stream_add(s, (struct work){ .kind = WORK_WAIT, .moment = r }) : CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuEventQuery(CUevent e)
 {
-    if (e->last && !ptx_moment_is_done(e->last))
-        return CUDA_ERROR_NOT_READY;
-    return (CUresult)e->device->lost;
+    struct moment *r = last_moment(e);
+    bool done = !r || ptx_moment_is_done(r);
+    ptx_moment_release(r);
+    return done ? (CUresult)e->device->lost : CUDA_ERROR_NOT_READY;
 }
 
 EXPORT CUresult cuEventSynchronize(CUevent e)
 {
-    if (e->last)
-        ptx_moment_finish(e->last);
+    struct moment *r = last_moment(e);
+    if (r)
+        ptx_moment_finish(r);
+    ptx_moment_release(r);
     return (CUresult)e->device->lost;
 }
 
@@ -78,6 +95,7 @@ EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent
 EXPORT CUresult cuEventDestroy_v2(CUevent e)
 {
     ptx_moment_release(e->last);
+    pthread_mutex_destroy(&e->lock);
     free(e);
     return CUDA_SUCCESS;
 }

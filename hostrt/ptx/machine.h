@@ -130,6 +130,7 @@ struct work { /* that the host has asked a stream for */
         WORK_DOWNLOAD,
         WORK_COPY,
         WORK_LAUNCH,
+        WORK_CALL, /* of a function of the host */
         WORK_RECORD,
         WORK_WAIT /* for a moment, which may be in another stream */
     } kind;
@@ -137,6 +138,8 @@ struct work { /* that the host has asked a stream for */
     size_t size;
     void *data, *host_to; /* WORK_UPLOAD: a copy; WORK_DOWNLOAD */
     struct launch launch;
+    void (*call)(void *);
+    void *argument;
     struct moment *moment;
     struct work *next;
 };

@@ -3,7 +3,7 @@
  * Each is done at once, before the call returns; with OMPGPU_PTX_SCHEDULE at some time before its
  * stream is next synchronised, streams in any order by the seed, each in its own.  What is pending
  * in other streams is done, too, where the driver may wait for the device: free, unload.  The
- * source of a copy to the device is pageable memory, which is read before the call returns.
+ * source of a copy to the device is read before the call returns, unless it is pinned memory.
  *
  * An event is recorded at a moment of a stream.  A stream that waits for one is not chosen until
  * it is done; only those that were asked for before are waited for, so there is always a stream to
@@ -93,6 +93,8 @@ static void do_work(struct device *d, struct work *w)
         return; /* sticky: nothing more is executed */
     else if (w->kind == WORK_LAUNCH)
         do_launch(d, &w->launch);
+    else if (w->kind == WORK_CALL)
+        w->call(w->argument);
     else
         do_copy(w);
 }
@@ -210,11 +212,21 @@ bool ptx_moment_is_done(struct moment *r)
     return is_done(r);
 }
 
+/* Functions of the host whose turn it is. */
+static void do_calls(void)
+{
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        while (s->first && s->first->kind == WORK_CALL)
+            do_first(s);
+}
+
+/* A program may wait for an event and then for what a function behind it does, without a call. */
 void ptx_moment_finish(struct moment *r)
 {
     pthread_mutex_lock(&lock);
     while (!is_done(r) && do_any())
         ;
+    do_calls();
     pthread_mutex_unlock(&lock);
     wait_for_moment(r);
 }

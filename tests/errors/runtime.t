@@ -27,6 +27,24 @@ int main(int argc, char **argv)
     return 0;
 }
 C
+program later <<'C'
+#include "common.h"
+int main(int argc, char **argv)
+{
+    BEGIN;
+    int *p = argc > 2 ? a : null;
+    #pragma omp target map(tofrom: s, a) is_device_ptr(p) nowait depend(out: s)
+    {
+        s = 9; a[0] = 1; *p = 3;
+    }
+    #pragma omp target map(tofrom: s, a) nowait depend(inout: s)
+    s = a[0] + 1;
+    #pragma omp task depend(in: s) if(argc > 1)
+    s = 4;
+    #pragma omp taskwait
+    return 0;
+}
+C
 program block <<'C'
 #include "common.h"
 int main(void)
@@ -217,6 +235,8 @@ runs_on_host() {
 }
 OMPGPU_DEVICE=emu; export OMPGPU_DEVICE
 dies "emu: null pointer" fault 6 "region main_6|memory access|(nil)|team 0, thread 0"
+dies "emu: null pointer, nowait" later 6 "region main_6|memory access|(nil)|team 0, thread 0|later.c:6"
+dies "emu: null pointer, nowait, a task waits" "later 1" 6 "region main_6|memory access|(nil)"
 OMPGPU_EMU_MEMORY=1M; export OMPGPU_EMU_MEMORY
 dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 bytes|out of device memory|1047808 of 1048576"
 unset OMPGPU_EMU_MEMORY
@@ -280,7 +300,15 @@ fails "out of memory" cuMemAlloc_v2 2 fault 6 "region main_6|s, 4 bytes|cuMemAll
 fails "failed launch" cuLaunchKernel 701 fault 6 "region main_6|cuLaunchKernel|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES|32 registers"
 fails "failed transfer" cuMemcpyHtoDAsync_v2 1 fault 6 "region main_6|s, 4 bytes|cuMemcpyHtoDAsync|CUDA_ERROR_INVALID_VALUE"
 fails "image that does not load" cuModuleLoadDataEx 209 fault 6 "region main_6|cuModuleLoadDataEx|CUDA_ERROR_NO_BINARY_FOR_GPU"
+for call in cuMemAlloc:_v2:2 cuStreamCreate::2 cuMemHostAlloc::1 cuMemcpyHtoDAsync:_v2:2 cuMemcpyDtoHAsync:_v2:2 cuLaunchHostFunc::1 \
+    cuLaunchHostFunc::4 cuLaunchKernel::1 cuEventRecord::1; do
+    n=${call##*:} version=${call%:*}
+    NULLCUDA_FAIL=${call%%:*}${version#*:}:$n; export NULLCUDA_FAIL
+    dies "cuda: nowait, $NULLCUDA_FAIL" later 6 "region main_6|${call%%:*}|CUDA_ERROR"
+done
+unset NULLCUDA_FAIL
 NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
+dies "cuda: kernel that faults, nowait" later 6 "region main_6|cuEventSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
 dies "cuda: kernel that faults" fault 6 "region main_6|cuStreamSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
 unset NULLCUDA_FAIL_AT_SYNC
 NULLCUDA_ARCH=75

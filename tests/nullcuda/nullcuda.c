@@ -371,15 +371,73 @@ CUresult cuStreamCreate(CUstream *s, unsigned flags)
     return leave(CUDA_SUCCESS);
 }
 
+static CUresult show_fault(int device)
+{
+    if (pending[device]) {
+        sticky[device] = pending[device];
+        pending[device] = CUDA_SUCCESS;
+    }
+    return sticky[device];
+}
+
 CUresult cuStreamSynchronize(CUstream s)
 {
     ENTER(cuStreamSynchronize, true);
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
-    if (pending[current->device]) {
-        sticky[current->device] = pending[current->device];
-        pending[current->device] = CUDA_SUCCESS;
-    }
-    return leave(sticky[current->device]);
+    return leave(show_fault(current->device));
+}
+
+/* ------------------------------------------------------------------ events */
+struct CUevent_st { int device; };
+
+CUresult cuEventCreate(CUevent *e, unsigned flags)
+{
+    ENTER(cuEventCreate, true);
+    WANT(flags < 4, CUDA_ERROR_INVALID_VALUE);
+    *e = calloc(1, sizeof **e);
+    WANT(*e, CUDA_ERROR_OUT_OF_MEMORY);
+    (*e)->device = current->device;
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventRecord(CUevent e, CUstream s)
+{
+    ENTER(cuEventRecord, true);
+    WANT(is_stream(s) && e->device == s->device, CUDA_ERROR_INVALID_HANDLE);
+    return leave(CUDA_SUCCESS);
+}
+
+/* Work is done when it is asked for: what an event stands for has happened. */
+CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
+{
+    ENTER(cuStreamWaitEvent, true);
+    WANT(is_stream(s) && e && !flags, CUDA_ERROR_INVALID_HANDLE);
+    return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventSynchronize(CUevent e)
+{
+    ENTER(cuEventSynchronize, true);
+    return leave(show_fault(e->device));
+}
+
+CUresult cuEventDestroy_v2(CUevent e)
+{
+    ENTER(cuEventDestroy_v2, true);
+    free(e);
+    return leave(CUDA_SUCCESS);
+}
+
+/* After a fault, host functions are not called. */
+CUresult cuLaunchHostFunc(CUstream s, CUhostFn call, void *argument)
+{
+    ENTER(cuLaunchHostFunc, true);
+    WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
+    bool lost = pending[s->device];
+    leave(CUDA_SUCCESS);
+    if (!lost)
+        call(argument);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuStreamDestroy_v2(CUstream s)

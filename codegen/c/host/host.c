@@ -72,18 +72,78 @@ static unsigned launch_flags(const struct cg_plan *p)
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }
 
-/* ----------------------------------------------------------- an undeferred task around a construct
+/* ----------------------------------------------------------- tasks for a construct
  * depend: it waits for the others.  in_reduction: in it the variable is the copy of the host's task
  * reduction. */
-static void write_task_around(struct cg *cg, const struct omp_construct *c)
+static const char *task_clauses(struct cg *cg, const struct omp_construct *c)
 {
     const char *clauses = "";
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if (k->kind == OMPC_DEPEND || k->kind == OMPC_IN_REDUCTION)
             clauses = cg_strf(cg, "%s %s", clauses, cg_expr(cg, k->extent));
+    return clauses;
+}
+
+/* An undeferred one around what follows. */
+static void write_task_around(struct cg *cg, const struct omp_construct *c)
+{
+    const char *clauses = task_clauses(cg, c);
     if (*clauses) {
         cg_marker(cg, cg->place);
         cg_put(cg, "#pragma omp task if(0) default(shared)%s", clauses);
+    }
+}
+
+/* nowait: can the runtime do it later?  What takes part in a task reduction needs its task's
+ * copies. clang finds the type of a detached task's event by its name, which must not be declared
+ * later. */
+static bool is_deferrable(const struct cg *cg, const struct omp_construct *c)
+{
+    return cg_clause(c, OMPC_NOWAIT) && !cg_clause(c, OMPC_IN_REDUCTION) &&
+           cg->unit->event_handle <= c->pragma.begin;
+}
+
+static bool any_deferrable(const struct cg *cg)
+{
+    const unsigned leaves = OMPL_TARGET | OMPL_ENTER_DATA | OMPL_EXIT_DATA | OMPL_UPDATE;
+    for (unsigned i = 0; i < cg->unit->nconstructs; i++)
+        if ((cg->unit->constructs[i]->leaves & leaves) &&
+            is_deferrable(cg, cg->unit->constructs[i]))
+            return true;
+    return false;
+}
+
+/* The host task of @task, which ends when that has ended.  The OpenMP library gives the rest of it
+ * to any thread of the team, and those of tied tasks may get in each other's way for ever. */
+static void write_detached_task(struct cg *cg, const struct omp_construct *c)
+{
+    cg_open(cg, "if (@task)");
+    cg_line(cg, "omp_event_handle_t @event;");
+    cg_marker(cg, cg->place);
+    cg_put(cg, "#pragma omp task untied detach(@event) default(shared) firstprivate(@task)%s",
+           task_clauses(cg, c));
+    cg_marker(cg, cg->place);
+    cg_line(cg, "__ompgpu_deferred(@task, (unsigned long)@event);");
+    cg_close(cg);
+}
+
+/* What the construct depends on has ended, where it is not deferred. */
+static void write_wait(struct cg *cg, const struct omp_construct *c)
+{
+    if (cg_clause(c, OMPC_DEPEND)) {
+        write_task_around(cg, c);
+        cg_marker(cg, cg->place);
+        cg_line(cg, ";");
+    }
+}
+
+/* The `if` clause says no. */
+static void write_wait_else(struct cg *cg, const struct omp_construct *c)
+{
+    if (cg_clause(c, OMPC_DEPEND) && cg_clause(c, OMPC_IF)) {
+        cg_open(cg, "else");
+        write_wait(cg, c);
+        cg_close(cg);
     }
 }
 
@@ -496,10 +556,53 @@ static const char *entries_of(struct cg *cg, const struct omp_construct *c, unsi
     return n ? cg_strf(cg, "@maps, %u", n) : "0, 0";
 }
 
-static void write_target(struct cg *cg, const struct omp_construct *c)
+/* -> number of map entries */
+static unsigned declare_call(struct cg *cg, const struct omp_construct *c, struct cg_plan *p)
 {
-    struct cg_plan p;
-    cg_make_plan(cg, c, &p);
+    declare_region(cg, c, p);
+    const char **env = cg_push_env(cg, false);
+    bind_variables_of_blocks(cg, c);
+    declare_list(cg, c);
+    unsigned nmaps = cg_maps(cg, c, p);
+    cg_pop_env(cg, env);
+    declare_launch(cg, c, p);
+    return nmaps;
+}
+
+/* The arguments of __ompgpu_target(). */
+static const char *call_arguments(struct cg *cg, const struct omp_construct *c,
+                                  const struct cg_plan *p, unsigned nmaps)
+{
+    return cg_strf(cg, "&@region, %s, %s, %u, &@launch", entries_of(cg, c, nmaps),
+                   p->nparams ? cg_strf(cg, "@params") : "0", p->nparams);
+}
+
+/* nowait: the runtime takes it, or it is done at once, on the device or the host. */
+static void write_deferred_target(struct cg *cg, const struct omp_construct *c, struct cg_plan *p)
+{
+    const char *condition = condition_of(cg, c, OMPL_TARGET);
+    cg_open_scope(cg);
+    cg_line(cg, "void *@task = 0;");
+    cg_line(cg, "_Bool @on_host = 1;");
+    cg_open(cg, "if (%s)", condition ? condition : "1"); /* false: maps are not evaluated */
+    const char *arguments = call_arguments(cg, c, p, declare_call(cg, c, p));
+    cg_line(cg, "@task = __ompgpu_defer_target(%s, %d);", arguments,
+            cg_clause(c, OMPC_DEPEND) != NULL);
+    cg_open(cg, "if (!@task)");
+    write_wait(cg, c);
+    cg_line(cg, "@on_host = __ompgpu_target(%s);", arguments);
+    cg_close(cg);
+    free_list(cg, c);
+    cg_close(cg);
+    write_wait_else(cg, c);
+    write_detached_task(cg, c);
+    cg_line(cg, "else if (@on_host)");
+    host_version(cg, c);
+    cg_close(cg);
+}
+
+static void write_undeferred_target(struct cg *cg, const struct omp_construct *c, struct cg_plan *p)
+{
     const char *condition = condition_of(cg, c, OMPL_TARGET);
     unsigned open = cg->out->open;
     write_task_around(cg, c);
@@ -508,16 +611,8 @@ static void write_target(struct cg *cg, const struct omp_construct *c)
         cg_line(cg, "_Bool @on_host = 1;");
         cg_open(cg, "if %s", condition);
     }
-    declare_region(cg, c, &p);
-    const char **env = cg_push_env(cg, false);
-    bind_variables_of_blocks(cg, c);
-    declare_list(cg, c);
-    unsigned nmaps = cg_maps(cg, c, &p);
-    cg_pop_env(cg, env);
-    declare_launch(cg, c, &p);
     const char *call =
-        cg_strf(cg, "__ompgpu_target(&@region, %s, %s, %u, &@launch)", entries_of(cg, c, nmaps),
-                p.nparams ? cg_strf(cg, "@params") : "0", p.nparams);
+        cg_strf(cg, "__ompgpu_target(%s)", call_arguments(cg, c, p, declare_call(cg, c, p)));
     if (condition || cg_collects_maps(c)) {
         cg_line(cg, "%s@on_host = %s;", condition ? "" : "const _Bool ", call);
         free_list(cg, c);
@@ -528,6 +623,13 @@ static void write_target(struct cg *cg, const struct omp_construct *c)
     cg_line(cg, "if (%s)", call);
     host_version(cg, c);
     cg_close_to(cg, open);
+}
+
+static void write_target(struct cg *cg, const struct omp_construct *c)
+{
+    struct cg_plan p;
+    cg_make_plan(cg, c, &p);
+    (is_deferrable(cg, c) ? write_deferred_target : write_undeferred_target)(cg, c, &p);
     cg_free_plan(&p);
 }
 
@@ -545,7 +647,6 @@ static const char *construct_value(enum omp_leaf leaf)
 static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf)
 {
     const char *condition = condition_of(cg, c, leaf);
-    write_task_around(cg, c);
     cg_open_scope(cg);
     cg_line(cg, "static const struct __ompgpu_place @place = { %s, %u, %s, %s };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)),
@@ -554,10 +655,38 @@ static void open_data(struct cg *cg, const struct omp_construct *c, enum omp_lea
     cg_line(cg, "const _Bool @if = %s;", condition ? condition : "1");
 }
 
+/* nowait: the runtime takes it, or it is done at once. */
+static void write_deferred_call(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf,
+                                const char *function)
+{
+    open_data(cg, c, leaf);
+    cg_line(cg, "void *@task = 0;");
+    cg_open(cg, "if (@if)");
+    declare_list(cg, c);
+    const char *arguments =
+        cg_strf(cg, "&@place, @device, %s", entries_of(cg, c, cg_maps(cg, c, NULL)));
+    cg_line(cg, "@task = __ompgpu_defer_data(%s, %d);", arguments,
+            cg_clause(c, OMPC_DEPEND) != NULL);
+    cg_open(cg, "if (!@task)");
+    write_wait(cg, c);
+    cg_line(cg, "%s(%s);", function, arguments);
+    cg_close(cg);
+    free_list(cg, c);
+    cg_close(cg);
+    write_wait_else(cg, c);
+    write_detached_task(cg, c);
+    cg_close(cg);
+}
+
 /* Stand-alone: the maps are evaluated only where the condition holds. */
 static void write_data_call(struct cg *cg, const struct omp_construct *c, enum omp_leaf leaf,
                             const char *function)
 {
+    if (is_deferrable(cg, c)) {
+        write_deferred_call(cg, c, leaf, function);
+        return;
+    }
+    write_task_around(cg, c);
     open_data(cg, c, leaf);
     cg_open(cg, "if (@if)");
     declare_list(cg, c);
@@ -591,6 +720,7 @@ static const char *kept_entries(struct cg *cg, const struct omp_construct *c, un
  */
 static unsigned begin_data(struct cg *cg, const struct omp_construct *c)
 {
+    write_task_around(cg, c);
     open_data(cg, c, OMPL_TARGET_DATA);
     if (!c->nmaps)
         return 0;
@@ -751,6 +881,8 @@ static void write_unit(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
     cg_puts(cg, cg_host_abi);
+    if (!u->event_handle && any_deferrable(cg))
+        cg_puts(cg, "\ntypedef unsigned long omp_event_handle_t;");
     cg_puts(cg, "\nstatic struct __ompgpu_unit __ompgpu_unit;\n"
                 "static __inline__ struct __ompgpu_unit *__ompgpu_this_unit(void) { return "
                 "&__ompgpu_unit; }\n");

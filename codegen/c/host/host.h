@@ -5,7 +5,8 @@
  * Out:  the host text: the runtime's declarations, the user's text, tables of the unit.
  *
  * Order within a target construct: if condition, region, maps, parameters, launch, call, and the
- * user's construct, which runs where the call says so. */
+ * user's construct, which runs where the call says so.  With nowait the runtime may take the
+ * construct, and a detached task stands for it. */
 #ifndef OMPGPU_C_HOST_H
 #define OMPGPU_C_HOST_H
 #include "codegen/c/clause.h"

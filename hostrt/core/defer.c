@@ -1,0 +1,590 @@
+/* defer.c - constructs with `nowait`.
+ *
+ * Such a construct is put into a queue of its device (hostrt/plugin.h) and the host thread goes on.
+ * Generated code makes a host task for it, with the construct's dependences, which ends when the
+ * construct has ended: a detached task of the OpenMP library, whose event is fulfilled then.  So
+ * taskwait, taskgroup, barriers and host tasks with dependences wait for it as for any task.
+ *
+ *      __ompgpu_defer_…()  copies what the construct was called with; one without dependences, or
+ *                          that only depends on other such constructs, is put into a queue at once
+ *                          (depend.c says what that waits for on the device)
+ *      __ompgpu_deferred() the host task has begun: what the construct depends on has ended, and it
+ *                          is put into a queue now if it was not
+ *      end_task()          called by the queue; whoever comes second, it or the host task, fulfils
+ *                          the event
+ *
+ * Constructs are put into queues under the device's lock, so that who finds a trace of one in the
+ * present table finds all of it in its queue.  What is in a queue needs no host thread to go on;
+ * that is why one may wait for it with a lock held.
+ *
+ * After a failure the queue does not call us.  A thread of ours, the watcher, waits for the events
+ * of constructs under way and ends the program then. */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "hostrt/core/core.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards all below; never with a call */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list of those under way */
+static struct ompgpu_task *oldest, *newest;
+static uint64_t serials;
+static bool watching, stopping, failed; /* the watcher; failed: it ends the program */
+static bool at_end;                     /* the thread that ends the process waits for us */
+static unsigned long waiting;           /* atomic: constructs whose host task has not ended */
+static pthread_t watcher;
+
+/* ------------------------------------------------------------------ tasks */
+static struct ompgpu_task *new_task(struct ompgpu_device *dev)
+{
+    struct ompgpu_task *t = ompgpu_xalloc(sizeof *t);
+    if (!t || dev->plugin->event_create(dev->ordinal, &t->event)) {
+        ompgpu_xfree(t);
+        return NULL;
+    }
+    t->dev = dev;
+    return t;
+}
+
+static struct ompgpu_task *get_task(struct ompgpu_device *dev)
+{
+    pthread_mutex_lock(&lock);
+    struct ompgpu_task *t = dev->idle;
+    if (t)
+        dev->idle = t->next;
+    pthread_mutex_unlock(&lock);
+    if (!t && !(t = new_task(dev)))
+        return NULL;
+    t->next = t->previous = NULL;
+    t->enqueued = false;
+    t->met = 0;
+    t->nwaits = 0;
+    t->function = NULL;
+    t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
+    return t;
+}
+
+struct piece {
+    struct piece *next;
+    char bytes[];
+};
+
+const void *ompgpu_task_keep(struct ompgpu_task *t, const void *bytes, size_t size)
+{
+    struct piece *p = ompgpu_xalloc(sizeof *p + size);
+    if (!p)
+        return NULL;
+    memcpy(p->bytes, bytes, size);
+    p->next = t->pointers, t->pointers = p;
+    return p->bytes;
+}
+
+int ompgpu_task_wait_for(struct ompgpu_task *t, struct ompgpu_ticket other)
+{
+    if (!ompgpu_under_way(other) || other.task == t)
+        return 0;
+    if (t->nwaits == t->room) {
+        unsigned room = 2 * t->room + 4;
+        struct ompgpu_ticket *more = ompgpu_xalloc(room * sizeof *more);
+        if (!more)
+            return -1;
+        if (t->nwaits)
+            memcpy(more, t->waits, t->nwaits * sizeof *more);
+        ompgpu_xfree(t->waits);
+        t->waits = more, t->room = room;
+    }
+    t->waits[t->nwaits++] = other;
+    return 0;
+}
+
+/* Nobody uses it any more. */
+static void put_task(struct ompgpu_task *t)
+{
+    for (struct piece *p; (p = t->pointers);) {
+        t->pointers = p->next;
+        ompgpu_xfree(p);
+    }
+    ompgpu_xfree(t->kept);
+    t->kept = NULL;
+    pthread_mutex_lock(&lock);
+    t->next = t->dev->idle, t->dev->idle = t;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ waiting */
+int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other)
+{
+    if (!ompgpu_under_way(other) || other.task == self)
+        return 0;
+    if (self)
+        return other.task->queue == self->queue
+                   ? 0
+                   : self->dev->plugin->queue_wait(self->dev->ordinal, self->queue->handle,
+                                                   other.task->event);
+    pthread_mutex_lock(&lock);
+    while (ompgpu_under_way(other) && !failed)
+        pthread_cond_wait(&changed, &lock);
+    bool bad = failed;
+    pthread_mutex_unlock(&lock);
+    if (bad)
+        ompgpu_plugin_error("an earlier construct with nowait has failed");
+    return bad;
+}
+
+void ompgpu_dropped_free(struct ompgpu_device *dev)
+{
+    if (!__atomic_load_n(&dev->dropped, __ATOMIC_RELAXED))
+        return;
+    pthread_mutex_lock(&lock);
+    struct ompgpu_entry *first = dev->dropped;
+    __atomic_store_n(&dev->dropped, NULL, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+    for (struct ompgpu_entry *e; (e = first);) {
+        first = (struct ompgpu_entry *)e->range.left;
+        ompgpu_data_drop(dev, e);
+    }
+}
+
+/* ------------------------------------------------------------------ the end of a construct */
+static void list_remove(struct ompgpu_task *t)
+{
+    *(t->previous ? &t->previous->next : &oldest) = t->next;
+    *(t->next ? &t->next->previous : &newest) = t->previous;
+}
+
+static void list_add(struct ompgpu_task *t)
+{
+    t->previous = newest, t->next = NULL;
+    *(newest ? &newest->next : &oldest) = t;
+    newest = t;
+}
+
+static void give_dropped(struct ompgpu_task *t)
+{
+    struct ompgpu_entry *last = t->dropped;
+    if (!last)
+        return;
+    while (last->range.left)
+        last = (struct ompgpu_entry *)last->range.left;
+    last->range.left = (struct ompgpu_range *)t->dev->dropped;
+    __atomic_store_n(&t->dev->dropped, t->dropped, __ATOMIC_RELAXED);
+    t->dropped = NULL;
+}
+
+/* The construct has ended and its host task has begun. */
+static void end_both(struct ompgpu_task *t)
+{
+    uintptr_t event = t->event_of_host;
+    put_task(t);
+    __atomic_sub_fetch(&waiting, 1, __ATOMIC_RELAXED);
+    ompgpu_libomp()->fulfill(event);
+}
+
+static void end_task(void *argument)
+{
+    struct ompgpu_task *t = argument;
+    if (__builtin_expect(ompgpu_settings.info, 0) && t->region)
+        ompgpu_info_launch(&t->where, t->dev, t->function, t->geometry, ompgpu_clock() - t->start);
+    pthread_mutex_lock(&lock);
+    list_remove(t);
+    give_dropped(t);
+    __atomic_store_n(&t->finished, t->serial, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
+        end_both(t);
+}
+
+/* ------------------------------------------------------------------ the watcher */
+static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
+{
+    pthread_mutex_lock(&lock);
+    failed = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    char reason[1024], nearest[512] = "";
+    uintptr_t address;
+    const struct ompgpu_plugin *plugin = t->dev->plugin;
+    snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
+    if (plugin->fault && plugin->fault(&address))
+        ompgpu_data_nearest(t->dev, address, t->dropped, nearest, sizeof nearest);
+    if (ompgpu_exiting()) {
+        pthread_mutex_lock(&lock);
+        while (!at_end)
+            pthread_cond_wait(&changed, &lock);
+        fflush(NULL);
+        ompgpu_say(&t->where, "error", "%s%s", reason, nearest);
+        _exit(1);
+    }
+    ompgpu_fatal(&t->where, "%s%s", reason, nearest);
+}
+
+/* The event may have come before a failure that keeps the call from us: it is asked again. */
+static void wait_for_end(struct ompgpu_ticket first)
+{
+    struct timespec soon;
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_nsec += 200000000;
+    soon.tv_sec += soon.tv_nsec / 1000000000, soon.tv_nsec %= 1000000000;
+    while (ompgpu_under_way(first) && pthread_cond_timedwait(&changed, &lock, &soon) != ETIMEDOUT)
+        ;
+}
+
+static void *watch(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    while (oldest || !stopping) {
+        struct ompgpu_task *t = oldest;
+        if (!t) {
+            pthread_cond_wait(&changed, &lock);
+            continue;
+        }
+        struct ompgpu_ticket ticket = ompgpu_ticket_of(t);
+        pthread_mutex_unlock(&lock);
+        if (t->dev->plugin->event_wait(t->dev->ordinal, t->event))
+            fail_task(t);
+        pthread_mutex_lock(&lock);
+        wait_for_end(ticket);
+    }
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* Lock held. */
+static int start_watcher(void)
+{
+    sigset_t all, before;
+    if (watching)
+        return 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    watching = !pthread_create(&watcher, NULL, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!watching)
+        ompgpu_plugin_error("no thread can be started for constructs with nowait");
+    return !watching;
+}
+
+/* ------------------------------------------------------------------ into a queue */
+static struct ompgpu_queue *new_queue(struct ompgpu_device *dev)
+{
+    struct ompgpu_queue *q = ompgpu_xalloc(sizeof *q);
+    if (!q || dev->plugin->queue_create(dev->ordinal, &q->handle)) {
+        ompgpu_xfree(q);
+        return NULL;
+    }
+    q->buffers.queue = q;
+    return dev->queues[dev->nqueues++] = q;
+}
+
+/* That of the construct it waits for, where that is the last there: then nothing has to wait.  Else
+ * an empty one, a new one, or each in turn. */
+static struct ompgpu_queue *choose_queue(const struct ompgpu_task *t)
+{
+    struct ompgpu_device *dev = t->dev;
+    for (unsigned i = 0; i < t->nwaits; i++) {
+        const struct ompgpu_task *other = t->waits[i].task;
+        if (ompgpu_under_way(t->waits[i]) && other->dev == dev &&
+            other->queue->last.task == other && other->queue->last.serial == t->waits[i].serial)
+            return other->queue;
+    }
+    for (unsigned i = 0; i < dev->nqueues; i++)
+        if (!ompgpu_under_way(dev->queues[i]->last))
+            return dev->queues[i];
+    if (dev->nqueues < OMPGPU_QUEUES)
+        return new_queue(dev);
+    return dev->queues[dev->next_queue++ % OMPGPU_QUEUES];
+}
+
+static int enqueue_construct(struct ompgpu_task *t)
+{
+    if (t->region)
+        return ompgpu_region_enqueue(t);
+    if (t->construct == OMPGPU_ENTER_DATA)
+        return ompgpu_data_enter(t->dev, &t->where, t->maps, t->nmaps, NULL, t);
+    if (t->construct == OMPGPU_EXIT_DATA)
+        return ompgpu_data_exit(t->dev, &t->where, t->maps, t->nmaps, OMPGPU_LEAVE_DATA, t);
+    return ompgpu_data_update(t->dev, &t->where, t->maps, t->nmaps, t);
+}
+
+/* From here on others see it. */
+static int begin_task(struct ompgpu_task *t)
+{
+    const struct ompgpu_plugin *plugin = t->dev->plugin;
+    if (plugin->event_record(t->dev->ordinal, t->event, t->queue->handle))
+        return -1;
+    t->queue->last = ompgpu_ticket_of(t);
+    pthread_mutex_lock(&lock);
+    list_add(t);
+    int bad = start_watcher();
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return bad ? bad : plugin->queue_call(t->dev->ordinal, t->queue->handle, end_task, t);
+}
+
+static int put_into_queue(struct ompgpu_task *t)
+{
+    if (!(t->queue = choose_queue(t)))
+        return -1;
+    for (unsigned i = 0; i < t->nwaits; i++)
+        if (ompgpu_task_await(t, t->waits[i]))
+            return -1;
+    return enqueue_construct(t) || begin_task(t);
+}
+
+int ompgpu_task_enqueue(struct ompgpu_task *t)
+{
+    struct ompgpu_device *dev = t->dev;
+    t->enqueued = true;
+    if (__builtin_expect(ompgpu_settings.info, 0))
+        t->start = ompgpu_clock();
+    pthread_mutex_lock(&dev->lock);
+    ompgpu_dropped_free(dev);
+    int bad = put_into_queue(t); /* afterwards it may have ended */
+    pthread_mutex_unlock(&dev->lock);
+    return bad;
+}
+
+static void enqueue_now(struct ompgpu_task *t)
+{
+    struct ompgpu_where where = t->where;
+    if (ompgpu_task_enqueue(t))
+        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+}
+
+/* ------------------------------------------------------------------ what it was called with */
+struct room {
+    char *at;
+    size_t size;
+};
+static void *take_room(struct room *r, size_t size)
+{
+    void *p = r->at ? r->at + r->size : NULL;
+    r->size += (size + 15) & ~(size_t)15;
+    return p;
+}
+
+static const void *copy_into(struct room *r, const void *bytes, size_t size)
+{
+    void *p = take_room(r, size);
+    return p ? memcpy(p, bytes, size) : NULL;
+}
+
+/* The value of a firstprivate array is that of now; the bytes that a region surely uses are a local
+ * array of the caller's. */
+static void copy_map(struct room *r, struct ompgpu_map *m)
+{
+    ptrdiff_t offset = (const char *)m->begin - (const char *)m->base;
+    if (m->flags & OMPGPU_MAP_PRIVATE_COPY) {
+        m->begin = copy_into(r, m->begin, m->size);
+        m->base = (const char *)m->begin - offset;
+    }
+    if (m->attach && !(m->flags & OMPGPU_MAP_ATTACH))
+        m->attach = copy_into(r, m->attach, 2 * sizeof(unsigned long));
+}
+
+/* With room for nothing it only counts the bytes. */
+static void copy_call(struct ompgpu_task *t, struct room *r, const struct ompgpu_map *maps,
+                      const struct ompgpu_param *params)
+{
+    struct ompgpu_map *m = take_room(r, t->nmaps * sizeof *m);
+    struct ompgpu_param *p = take_room(r, t->nparams * sizeof *p);
+    for (unsigned i = 0; i < t->nmaps; i++) {
+        struct ompgpu_map one = maps[i];
+        copy_map(r, &one);
+        if (m)
+            m[i] = one;
+    }
+    for (unsigned i = 0; i < t->nparams; i++) {
+        struct ompgpu_param one = params[i];
+        if (one.map < 0)
+            one.value = copy_into(r, one.value, one.size);
+        if (p)
+            p[i] = one;
+    }
+    t->maps = m, t->params = p;
+    t->addresses = take_room(r, t->nmaps * sizeof *t->addresses);
+    t->arguments = take_room(r, (t->nparams + 2) * sizeof *t->arguments);
+}
+
+static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsigned nmaps,
+                     const struct ompgpu_param *params, unsigned nparams)
+{
+    struct room r = { 0 };
+    t->nmaps = nmaps, t->nparams = nparams;
+    copy_call(t, &r, maps, params);
+    if (!(t->kept = r.at = ompgpu_xalloc(r.size)))
+        return -1;
+    r.size = 0;
+    copy_call(t, &r, maps, params);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ calls from generated code */
+/* The device, where it can do it later; what cannot be done, or not yet, is done, or said, in the
+ * usual way. */
+static struct ompgpu_device *deferring_device(const struct ompgpu_where *where, long number)
+{
+    struct ompgpu_device *dev = ompgpu_device_get(where, number);
+    if (!dev || !dev->plugin->queue_create || ompgpu_has_tool || ompgpu_exiting() || dev->links ||
+        !ompgpu_libomp()->fulfill || !ompgpu_self())
+        return NULL;
+    return dev;
+}
+
+static void *defer(struct ompgpu_task *t, bool depends)
+{
+    __atomic_add_fetch(&waiting, 1, __ATOMIC_RELAXED);
+    if (depends)
+        ompgpu_creating = t;
+    else
+        enqueue_now(t);
+    return t;
+}
+
+/* All forms of the kernel, which are not looked for under the device's lock. */
+static bool find_forms(struct ompgpu_region *region, struct ompgpu_device *dev,
+                       struct ompgpu_function **function)
+{
+    struct ompgpu_function *other;
+    return !ompgpu_function_get(region, dev, OMPGPU_FORM_KERNEL, function) &&
+           (!region->strided || (!ompgpu_function_get(region, dev, OMPGPU_FORM_STRIDED, &other) &&
+                                 !ompgpu_function_get(region, dev, OMPGPU_FORM_WIDE, &other)));
+}
+
+void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
+                            unsigned nmaps, const struct ompgpu_param *params, unsigned nparams,
+                            const struct ompgpu_launch *launch, _Bool depends)
+{
+    struct ompgpu_where where = ompgpu_at_region(region);
+    struct ompgpu_device *dev = deferring_device(&where, launch->device);
+    struct ompgpu_function *function;
+    struct ompgpu_task *t;
+    if (!dev || !find_forms(region, dev, &function) || !(t = get_task(dev)))
+        return NULL;
+    if (keep_call(t, maps, nmaps, params, nparams)) {
+        put_task(t);
+        return NULL;
+    }
+    t->where = where;
+    t->region = region;
+    t->launch = *launch;
+    t->function = function;
+    return defer(t, depends);
+}
+
+void *__ompgpu_defer_data(const struct ompgpu_place *place, long device,
+                          const struct ompgpu_map *maps, unsigned n, _Bool depends)
+{
+    struct ompgpu_where where = ompgpu_at_place(place);
+    struct ompgpu_device *dev = deferring_device(&where, device);
+    struct ompgpu_task *t;
+    if (!dev || !(t = get_task(dev)))
+        return NULL;
+    if (keep_call(t, maps, n, NULL, 0)) {
+        put_task(t);
+        return NULL;
+    }
+    t->where = where;
+    t->region = NULL;
+    t->construct = place->construct;
+    return defer(t, depends);
+}
+
+void __ompgpu_deferred(void *task, uintptr_t event)
+{
+    struct ompgpu_task *t = task;
+    if (ompgpu_creating == t)
+        ompgpu_creating = NULL;
+    t->event_of_host = event;
+    if (!t->enqueued && __atomic_load_n(&ompgpu_run_state, __ATOMIC_ACQUIRE) == OMPGPU_STOPPED)
+        t->met = 1; /* exit() was called in another task */
+    else if (!t->enqueued)
+        enqueue_now(t);
+    if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
+        end_both(t);
+}
+
+/* ------------------------------------------------------------------ the end, and fork */
+void ompgpu_deferred_finish(void)
+{
+    pthread_mutex_lock(&lock);
+    while (oldest && (!failed || at_end))
+        pthread_cond_wait(&changed, &lock);
+    bool join = watching && !failed;
+    watching = watching && failed;
+    stopping = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    if (join)
+        pthread_join(watcher, NULL);
+    pthread_mutex_lock(&lock);
+    stopping = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The OpenMP library has a destructor, too, in which it waits for detached tasks.  After an error
+ * some never end, so that is not waited for. */
+void ompgpu_deferred_stop(void)
+{
+    const struct ompgpu_libomp *l = ompgpu_libomp();
+    if (!__atomic_load_n(&serials, __ATOMIC_RELAXED))
+        return;
+    if (ompgpu_failed()) {
+        fflush(NULL);
+        _exit(1);
+    }
+    pthread_mutex_lock(&lock);
+    at_end = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    if (__atomic_load_n(&waiting, __ATOMIC_RELAXED) && l->thread && l->wait)
+        l->wait(NULL, l->thread(NULL));
+    ompgpu_deferred_finish();
+}
+
+void ompgpu_deferred_close(struct ompgpu_device *dev)
+{
+    for (unsigned i = 0; i < dev->nqueues; i++) {
+        ompgpu_buffers_free(dev, &dev->queues[i]->buffers);
+        dev->plugin->queue_destroy(dev->ordinal, dev->queues[i]->handle);
+        ompgpu_xfree(dev->queues[i]);
+    }
+    dev->nqueues = 0;
+    ompgpu_dropped_free(dev);
+    for (struct ompgpu_task *t; (t = dev->idle);) { /* others still have a host task */
+        dev->idle = t->next;
+        dev->plugin->event_destroy(dev->ordinal, t->event);
+        ompgpu_xfree(t->waits);
+        ompgpu_xfree(t);
+    }
+}
+
+/* A child has none of the queues' work, and no watcher: what was under way has ended for it, and
+ * queues and events are not used again. */
+static void forget_all(void)
+{
+    for (struct ompgpu_task *t = oldest; t; t = t->next)
+        t->finished = t->serial;
+    oldest = newest = NULL;
+    watching = false;
+    waiting = 0;
+    pthread_cond_init(&changed, NULL);
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        ompgpu_devices[i].nqueues = 0;
+        ompgpu_devices[i].idle = NULL;
+    }
+}
+
+void ompgpu_deferred_fork(enum ompgpu_fork when)
+{
+    if (when == OMPGPU_FORK_BEFORE)
+        pthread_mutex_lock(&lock);
+    if (when == OMPGPU_FORK_CHILD)
+        forget_all();
+    if (when != OMPGPU_FORK_BEFORE)
+        pthread_mutex_unlock(&lock);
+}

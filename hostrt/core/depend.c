@@ -1,0 +1,221 @@
+/* depend.c - dependences of constructs with `nowait` (section 15.9.5 of OpenMP 5.2).
+ *
+ * Generated code makes a host task with the construct's dependences, and the OpenMP library knows
+ * them all: so each construct could wait for its host task to begin.  But then the host would have
+ * to wake up between two constructs of a device.  So the call that makes tasks with dependences
+ * passes through here: where all that a construct may depend on are constructs like it, it goes
+ * into a queue at once, and waits there for the others' events.
+ *
+ * For that a table says who wrote and read each address last.  It knows no parent tasks, so it has
+ * too many dependences, never too few; since each is on a construct that is in a queue already,
+ * that does no harm.  Addresses that other tasks have used are marked, for good: what depends on
+ * those waits for its host task, and marks its own. */
+#define _GNU_SOURCE 1
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include "hostrt/core/core.h"
+
+/* Weak: a program that is linked with the library's archive keeps the library's own, and each
+ * construct waits for its host task. */
+#pragma GCC visibility push(default)
+struct kmp_depend_info { /* of LLVM's OpenMP library */
+    uintptr_t address;
+    size_t size;
+    uint8_t kind;
+};
+int __kmpc_omp_task_with_deps(void *place, int thread, void *task, int n, struct kmp_depend_info *,
+                              int nmore, struct kmp_depend_info *more);
+__attribute__((weak)) void __kmpc_omp_taskwait_deps_51(void *place, int thread, int n,
+                                                       struct kmp_depend_info *, int nmore,
+                                                       struct kmp_depend_info *more, int nowait);
+#pragma GCC visibility pop
+enum { READS = 1, ALL_MEMORY = 0x80 }; /* kinds */
+
+_Thread_local struct ompgpu_task *ompgpu_creating;
+
+/* ------------------------------------------------------------------ the OpenMP library */
+static struct ompgpu_libomp libomp;
+
+static void find_function(void *pointer, void *from, const char *name)
+{
+    void *f = dlsym(from, name);
+    memcpy(pointer, &f, sizeof f);
+}
+
+static void find_libomp(void)
+{
+    find_function(&libomp.fulfill, RTLD_DEFAULT, "omp_fulfill_event");
+    find_function(&libomp.thread, RTLD_DEFAULT, "__kmpc_global_thread_num");
+    find_function(&libomp.wait, RTLD_DEFAULT, "__kmpc_omp_taskwait");
+    find_function(&libomp.task, RTLD_NEXT, "__kmpc_omp_task_with_deps");
+    find_function(&libomp.taskwait, RTLD_NEXT, "__kmpc_omp_taskwait_deps_51");
+}
+
+const struct ompgpu_libomp *ompgpu_libomp(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_libomp);
+    return &libomp;
+}
+
+/* ------------------------------------------------------------------ addresses of other tasks */
+enum { MARKS = 1 << 15 };
+static unsigned char marks[MARKS / 8]; /* atomic; by a hash of the address */
+static bool all_marked;                /* atomic */
+
+static size_t hash_of(uintptr_t address) { return address * 0x9e3779b97f4a7c15ull >> 49; }
+_Static_assert(MARKS == 1 << (64 - 49), "the hash has as many values");
+
+static void mark(const struct kmp_depend_info *d, int n)
+{
+    for (int i = 0; i < n; i++) {
+        size_t at = hash_of(d[i].address);
+        if (d[i].kind & ALL_MEMORY)
+            __atomic_store_n(&all_marked, true, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&marks[at / 8], 1 << at % 8, __ATOMIC_RELAXED);
+    }
+}
+
+static bool has_marks(const struct kmp_depend_info *d, int n)
+{
+    bool any = __atomic_load_n(&all_marked, __ATOMIC_RELAXED);
+    for (int i = 0; i < n && !any; i++) {
+        size_t at = hash_of(d[i].address);
+        any = (d[i].kind & ALL_MEMORY) ||
+              (__atomic_load_n(&marks[at / 8], __ATOMIC_RELAXED) >> at % 8 & 1);
+    }
+    return any;
+}
+
+/* ------------------------------------------------------------------ the table */
+enum { ROWS = 1 << 10, MOST_CELLS = 1 << 16 };
+struct cell { /* of one address */
+    struct cell *next;
+    uintptr_t address;
+    struct ompgpu_ticket writer, *readers; /* those since */
+    unsigned nreaders, room;
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* comes before the devices' locks */
+static struct cell *rows[ROWS];
+static size_t ncells;
+
+static bool is_in_use(const struct cell *c)
+{
+    bool used = ompgpu_under_way(c->writer);
+    for (unsigned i = 0; i < c->nreaders && !used; i++)
+        used = ompgpu_under_way(c->readers[i]);
+    return used;
+}
+
+static void free_unused_cells(void)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        for (struct cell **p = &rows[i]; *p;) {
+            struct cell *c = *p;
+            if (is_in_use(c)) {
+                p = &c->next;
+                continue;
+            }
+            *p = c->next;
+            ompgpu_xfree(c->readers);
+            ompgpu_xfree(c);
+            ncells--;
+        }
+}
+
+static struct cell *cell_of(uintptr_t address)
+{
+    struct cell **row = &rows[hash_of(address) % ROWS], *c = *row;
+    while (c && c->address != address)
+        c = c->next;
+    if (c || !(c = ompgpu_xalloc(sizeof *c)))
+        return c;
+    c->address = address;
+    c->next = *row;
+    ncells++;
+    return *row = c;
+}
+
+static int add_reader(struct cell *c, struct ompgpu_task *t)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < c->nreaders; i++)
+        if (ompgpu_under_way(c->readers[i]))
+            c->readers[left++] = c->readers[i];
+    c->nreaders = left;
+    if (left == c->room) {
+        unsigned room = 2 * c->room + 2;
+        struct ompgpu_ticket *more = realloc(c->readers, room * sizeof *more);
+        if (!more)
+            return -1;
+        c->readers = more, c->room = room;
+    }
+    c->readers[c->nreaders++] = ompgpu_ticket_of(t);
+    return 0;
+}
+
+/* mutexinoutset and inoutset are taken for inout. */
+static int add_dependence(struct ompgpu_task *t, const struct kmp_depend_info *d)
+{
+    struct cell *c = cell_of(d->address);
+    if (!c || ompgpu_task_wait_for(t, c->writer))
+        return -1;
+    if (d->kind == READS)
+        return add_reader(c, t);
+    for (unsigned i = 0; i < c->nreaders; i++)
+        if (ompgpu_task_wait_for(t, c->readers[i]))
+            return -1;
+    c->nreaders = 0;
+    c->writer = ompgpu_ticket_of(t);
+    return 0;
+}
+
+static void enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d, int n,
+                         const struct kmp_depend_info *more, int nmore)
+{
+    struct ompgpu_where where = t->where;
+    int bad = 0;
+    pthread_mutex_lock(&lock);
+    if (ncells >= MOST_CELLS)
+        free_unused_cells();
+    for (int i = 0; i < n && !bad; i++)
+        bad = add_dependence(t, &d[i]);
+    for (int i = 0; i < nmore && !bad; i++)
+        bad = add_dependence(t, &more[i]);
+    bad = bad || ompgpu_task_enqueue(t);
+    pthread_mutex_unlock(&lock);
+    if (bad)
+        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+}
+
+void ompgpu_depend_fork(enum ompgpu_fork when)
+{
+    (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock)(&lock);
+}
+
+/* ------------------------------------------------------------------ calls of generated code */
+int __kmpc_omp_task_with_deps(void *place, int thread, void *task, int n, struct kmp_depend_info *d,
+                              int nmore, struct kmp_depend_info *more)
+{
+    struct ompgpu_task *t = ompgpu_creating;
+    ompgpu_creating = NULL;
+    if (t && !has_marks(d, n) && !has_marks(more, nmore)) {
+        enqueue_with(t, d, n, more, nmore);
+    } else {
+        mark(d, n);
+        mark(more, nmore);
+    }
+    return ompgpu_libomp()->task(place, thread, task, n, d, nmore, more);
+}
+
+/* With `nowait` it is like a task that does nothing. */
+void __kmpc_omp_taskwait_deps_51(void *place, int thread, int n, struct kmp_depend_info *d,
+                                 int nmore, struct kmp_depend_info *more, int nowait)
+{
+    if (nowait) {
+        mark(d, n);
+        mark(more, nmore);
+    }
+    ompgpu_libomp()->taskwait(place, thread, n, d, nmore, more, nowait);
+}

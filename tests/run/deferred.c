@@ -1,0 +1,186 @@
+/* nowait: the thread goes on, and what depends on what comes in order */
+#include <stdlib.h>
+#include "check.h"
+
+enum { N = 600, CHUNKS = 6 };
+
+/* Each region waits for the other: both must be under way at once, and the thread have gone on. */
+static void overlap(void)
+{
+    int flags[2] = { 0, 0 }, seen[2] = { 0, 0 };
+#pragma omp target data map(tofrom: flags, seen)
+    {
+        for (int me = 0; me < 2; me++) {
+#pragma omp target nowait firstprivate(me)
+            {
+                int other = 0;
+#pragma omp atomic write
+                flags[me] = 1;
+                for (long i = 0; !other && i < 100000000; i++) {
+#pragma omp atomic read
+                    other = flags[!me];
+                }
+                seen[me] = other;
+            }
+        }
+#pragma omp taskwait
+    }
+    CHECK(seen[0] && seen[1]);
+}
+
+/* Copies in, work and copies out of each chunk, in order; chunks among themselves in none. */
+static void pipeline(void)
+{
+    int *a = malloc(N * sizeof *a), part = N / CHUNKS;
+    for (int i = 0; i < N; i++)
+        a[i] = i;
+    for (int k = 0; k < CHUNKS; k++) {
+        int *c = a + k * part;
+#pragma omp target enter data map(to: c[0:part]) nowait depend(out: c[0])
+#pragma omp target teams distribute parallel for nowait depend(inout: c[0])
+        for (int i = 0; i < part; i++)
+            c[i] = 3 * c[i] + k;
+#pragma omp target update from(c[0:1]) nowait depend(in: c[0])
+#pragma omp target exit data map(from: c[0:part]) nowait depend(inout: c[0])
+    }
+#pragma omp taskwait
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(a[i], 3 * i + i / part);
+    free(a);
+}
+
+/* Host tasks between regions; mappings that one region makes and the next makes anew. */
+static void mixed(int turns)
+{
+    int x[N], sum = 0, y = 0;
+    for (int i = 0; i < N; i++)
+        x[i] = 0;
+    for (int t = 0; t < turns; t++) {
+#pragma omp target teams distribute parallel for nowait depend(inout: x) map(tofrom: x)
+        for (int i = 0; i < N; i++)
+            x[i] = 2 * x[i] + 1;
+#pragma omp task depend(in: x) depend(inout: y) shared(x, y)
+        y += x[N - 1];
+#pragma omp target teams distribute parallel for reduction(+: sum) nowait map(to: x) \
+    depend(in: x) depend(inout: sum)
+        for (int i = 0; i < N; i++)
+            sum += x[i];
+#pragma omp task depend(out: x) shared(x)
+        x[5] = x[4];
+    }
+#pragma omp taskwait
+    int value = 0, expected = 0;
+    for (int t = 0; t < turns; t++)
+        value = 2 * value + 1, expected += value;
+    CHECK_EQ(x[5], value);
+    CHECK_EQ(y, expected);
+    CHECK_EQ(sum, expected * N);
+}
+
+/* A diamond, and who waits for what of it: taskwait depend, taskgroup, an undeferred region. */
+static void diamond(void)
+{
+    int a = 0, b = 0, c = 0, d = 0, e = 0, never = 0;
+#pragma omp target nowait map(from: a) depend(out: a)
+    a = 1;
+#pragma omp target nowait map(to: a) map(from: b) depend(in: a) depend(out: b)
+    b = a + 1;
+#pragma omp target nowait map(to: a) map(from: c) depend(in: a) depend(out: c)
+    c = a + 2;
+#pragma omp target nowait map(to: b, c) map(from: d) depend(in: b, c) depend(out: d)
+    d = b * c;
+#pragma omp taskwait depend(in: d)
+    CHECK_EQ(d, 6);
+#pragma omp taskgroup
+    {
+#pragma omp target nowait map(tofrom: d) depend(inout: d) if(!never)
+        d += 1;
+    }
+    CHECK_EQ(d, 7);
+#pragma omp target nowait map(tofrom: d) depend(inout: d)
+    d += 1;
+#pragma omp target map(to: d) map(from: e) depend(in: d)
+    e = d;
+    CHECK_EQ(e, 8);
+#pragma omp target nowait map(tofrom: e) depend(iterator(int i = 0:2), inout: (&e)[i - i])
+    e *= 2;
+#pragma omp target nowait map(tofrom: e) depend(inout: e) if(never)
+    e += 1;
+#pragma omp taskwait
+    CHECK_EQ(e, 17);
+}
+
+/* The values of now: firstprivate scalars and arrays, also where the region runs later. */
+static void values(void)
+{
+    int out[4] = { 0 }, local[4] = { 1, 2, 3, 4 }, gate = 0;
+#pragma omp task depend(out: gate) shared(gate)
+    gate = 1;
+    for (int k = 0; k < 4; k++) {
+#pragma omp target nowait firstprivate(local, k) map(tofrom: out) depend(inout: gate)
+        out[k] = local[k] + 10 * k;
+        local[k] = -1;
+    }
+#pragma omp taskwait
+    for (int k = 0; k < 4; k++)
+        CHECK_EQ(out[k], 1 + k + 10 * k);
+}
+
+/* A region that nothing waits for holds on to what it uses. */
+static void held(void)
+{
+    struct {
+        int n, *p;
+    } s = { N, malloc(N * sizeof(int)) };
+    int *host = s.p, done = 0;
+    for (int i = 0; i < N; i++)
+        s.p[i] = i;
+#pragma omp target data map(tofrom: s, s.p[0:N])
+    {
+#pragma omp target nowait map(tofrom: s)
+        for (int i = 0; i < s.n; i++)
+            s.p[i] += 1;
+    }
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(s.p[i], i + 1);
+#pragma omp target enter data map(to: s, s.p[0:N]) nowait depend(out: done)
+#pragma omp target nowait depend(inout: done)
+    for (int i = 0; i < s.n; i++)
+        s.p[i] += 1;
+#pragma omp target exit data map(from: s, s.p[0:N]) nowait depend(inout: done)
+#pragma omp taskwait
+    CHECK(s.p == host);
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(s.p[i], i + 2);
+    free(host);
+}
+
+int main(void)
+{
+    int device = 0;
+#pragma omp target map(from: device)
+    device = ON_DEVICE;
+    CHECK(device);
+    const char *kind = getenv("OMPGPU_DEVICE");
+    if (kind && !strcmp(kind, "emu"))
+        overlap();
+    pipeline();
+    mixed(5);
+    diamond();
+    values();
+    held();
+#pragma omp parallel num_threads(4)
+    {
+        pipeline();
+        mixed(3);
+        diamond();
+        held();
+    }
+#pragma omp parallel num_threads(3)
+#pragma omp single
+    {
+        mixed(3);
+        values();
+    }
+    return RESULT;
+}
