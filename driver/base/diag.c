@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 void (*diag_exit)(int code);
-static unsigned errors;
+static unsigned errors, warnings;
 
 unsigned diag_errors(void) { return errors; }
+unsigned diag_warnings(void) { return warnings; }
 
 bool diag_in_colour(void)
 {
@@ -55,6 +56,7 @@ void diag_vat(const struct diag_place *p, enum diag_severity severity, const cha
 {
     bool colour = diag_in_colour();
     errors += severity == DIAG_ERROR;
+    warnings += severity == DIAG_WARNING;
     print_place(p, colour);
     fprintf(stderr, "%s%s: %s%s", colour ? severities[severity].colour : "",
             severities[severity].name, colour ? plain : "",

@@ -35,6 +35,7 @@ void diag_fatal(int code, const char *fmt, ...) __attribute__((noreturn, format(
 void diag_bug(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 unsigned diag_errors(void); /* how many errors were reported */
+unsigned diag_warnings(void);
 bool diag_in_colour(void);
 /* Called by diag_fatal and diag_bug instead of exit(), where something must be cleaned up; does not
  * return. */

@@ -220,6 +220,17 @@ bool drv_write_container(const char *path, const struct container *c)
     return false;
 }
 
+bool drv_container_sound(const struct ompgpu_image_header *h, uint64_t room)
+{
+    const size_t entry = sizeof(struct ompgpu_image_entry);
+    return room >= sizeof *h && h->magic == OMPGPU_IMAGE_MAGIC &&
+           h->version == OMPGPU_IMAGE_VERSION && h->total_size >= sizeof *h &&
+           h->total_size % 16 == 0 && h->total_size <= room && h->images <= h->total_size &&
+           h->nimages <= (h->total_size - h->images) / entry &&
+           h->header_sum == ompgpu_image_header_sum(h) &&
+           h->content_sum == ompgpu_image_content_sum(h);
+}
+
 /* ------------------------------------------------------------------ into the assembly
  * The host text has an empty object in the section (codegen/c/host/host.c), which the image follows
  * here.  That one is referred to, so --gc-sections keeps the section, and is local, so that units

@@ -30,6 +30,8 @@ struct container { /* what drv_write_container packs */
 };
 struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n);
 bool drv_write_container(const char *path, const struct container *);
+/* One that begins here and ends within `room` bytes, with the right sums. */
+bool drv_container_sound(const struct ompgpu_image_header *, uint64_t room);
 /* which of n inputs the device link took */
 bool *drv_read_members(const char *info, unsigned n);
 /* into the empty section of the host's text */

@@ -75,17 +75,6 @@ static const char *string(const struct ompgpu_image_header *h, uint32_t offset)
     return offset < h->total_size && memchr(s, 0, h->total_size - offset) ? s : "";
 }
 
-static bool is_sound(const struct ompgpu_image_header *h, uint64_t room)
-{
-    const size_t entry = sizeof(struct ompgpu_image_entry);
-    return room >= sizeof *h && h->magic == OMPGPU_IMAGE_MAGIC &&
-           h->version == OMPGPU_IMAGE_VERSION && h->total_size >= sizeof *h &&
-           h->total_size % 16 == 0 && h->total_size <= room && h->images <= h->total_size &&
-           h->nimages <= (h->total_size - h->images) / entry &&
-           h->header_sum == ompgpu_image_header_sum(h) &&
-           h->content_sum == ompgpu_image_content_sum(h);
-}
-
 static void damaged(void) { diag_error("the device images in the linked file are damaged"); }
 
 static bool find_containers(struct program *p)
@@ -101,7 +90,7 @@ static bool find_containers(struct program *p)
             at += 16;
             continue;
         }
-        if (!is_sound(h, s->sh_size - at)) {
+        if (!drv_container_sound(h, s->sh_size - at)) {
             if (h->magic == OMPGPU_IMAGE_MAGIC && h->version != OMPGPU_IMAGE_VERSION)
                 diag_error("an object of this link has device images of version %u, this ompgpu-cc "
                            "knows version %u: compile it again",

@@ -58,6 +58,8 @@ struct job {
     bool link;                 /* the object is an intermediate file of a link */
     bool checked;              /* a plain compile has shown the diagnostics already */
     bool no_targets;           /* omp-split found nothing to do */
+    const char *cache_entry;   /* file for this device code in the cache, NULL: not asked */
+    bool cached;               /* … was there: the container is X.image */
     struct archs archs;
     struct proto_unit unit; /* once omp-split has ended */
 };
@@ -74,6 +76,14 @@ void drv_deprecation_args(const struct options *, struct words *); /* of a C fil
 void drv_host_openmp(const struct options *, struct words *);
 const char *drv_job_file(const struct job *, const char *extension);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
+
+/* ------------------------------------------------------------------ cache.c */
+const char *drv_cache_dir(void); /* NULL: none */
+/* What one command depends on.  `base`: of names that differ in each run. */
+void drv_cache_add_command(struct text *key, const struct words *command, const char *base);
+const char *drv_cache_entry(const struct text *key);           /* its file */
+bool drv_cache_find(const char *entry, const char *container); /* copied to that file */
+void drv_cache_store(const char *entry, const char *container);
 
 /* ------------------------------------------------------------------ side_outputs.c */
 void drv_side_begin(struct job *);                      /* after write_to is known */

@@ -4,6 +4,9 @@
  *   check (diagnostics)   ├─▶ device-emu ──▶ lower-emu ──▶ link-emu ──────────┼─▶ pack ──▶ assemble
  *   native (which GPU)    └─▶ host ───────────────────────────────────────────┘
  *
+ * With OMPGPU_CACHE (cache.c), the devices' stages wait for a look into the cache after split, and
+ * are left out when their result is there.
+ *
  * Only who wants the assembly text, or files beside the object, pays for `assemble`: pack fills the
  * object that `host` writes (image/object.c).
  *
@@ -28,6 +31,7 @@ enum stage_id {
     PREPROCESS,
     CHECK,
     SPLIT,
+    LOOK_UP,
     DEVICE_GPU,
     HOST,
     DEVICE_EMU,
@@ -71,13 +75,13 @@ static bool gpu_image(const struct job *j)
 {
     enum emit e = j->opt->emit;
     return has_gpu(j) && (e == EMIT_NONE || e == EMIT_IR || e == EMIT_PTX) &&
-           j->opt->goal != GOAL_CHECK && !j->no_targets;
+           j->opt->goal != GOAL_CHECK && !j->no_targets && !j->cached;
 }
 static bool emu_image(const struct job *j)
 {
     enum emit e = j->opt->emit;
     return j->archs.emu && (e == EMIT_NONE || (e == EMIT_IR && !has_gpu(j))) &&
-           j->opt->goal != GOAL_CHECK && !j->no_targets;
+           j->opt->goal != GOAL_CHECK && !j->no_targets && !j->cached;
 }
 static bool want_native(const struct job *j) { return j->archs.native; }
 static bool want_preprocess(const struct job *j)
@@ -103,6 +107,11 @@ static bool want_link_emu(const struct job *j)
     return want_lower_emu(j) && j->opt->emit == EMIT_NONE;
 }
 static bool want_pack(const struct job *j) { return j->device_link || want_host(j); }
+/* A hit has no intermediate files and no remarks. */
+static bool want_look_up(const struct job *j)
+{
+    return drv_cache_dir() && compiles(j) && want_host(j) && !j->opt->save && !j->opt->remarks;
+}
 static bool want_object(const struct job *j)
 {
     return want_pack(j) && j->opt->goal != GOAL_ASSEMBLY;
@@ -512,7 +521,7 @@ static bool add_image(const struct job *j, const char *image)
     return drv_append_image(drv_job_file(j, "s"), image, j->opt->goal == GOAL_ASSEMBLY);
 }
 
-static int pack(struct job *j)
+static bool write_container(const struct job *j, const char *image)
 {
     struct image_file files[MAX_ARCHS + 4];
     struct container c = { .files = files,
@@ -520,7 +529,6 @@ static int pack(struct job *j)
                            .compress = !j->opt->uncompressed,
                            .options = recorded(j),
                            .file = j->path };
-    const char *image = drv_job_file(j, "image");
     if (want_ptxas(j))
         c.stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &c.nstats);
     if (want_lower_gpu(j))
@@ -530,8 +538,25 @@ static int pack(struct job *j)
     c.flags = needs_link(j)    ? OMPGPU_CONTAINER_NEEDS_LINK
               : j->device_link ? OMPGPU_CONTAINER_LINKED
                                : 0;
-    bool packed = members_agree(j) && drv_write_container(image, &c) && add_image(j, image);
-    return packed ? 0 : EXIT_COMPILE;
+    return members_agree(j) && drv_write_container(image, &c);
+}
+
+static bool was_silent(const struct job *j, enum stage_id id)
+{
+    const char *said = file_read(stage_err(j, id, 0), NULL);
+    return !said || !*said;
+}
+
+static int pack(struct job *j)
+{
+    const char *image = drv_job_file(j, "image");
+    unsigned warnings = diag_warnings();
+    if (!j->cached && !write_container(j, image))
+        return EXIT_COMPILE;
+    if (j->cache_entry && !j->cached && was_silent(j, LOWER_GPU) && was_silent(j, LOWER_EMU) &&
+        diag_warnings() == warnings)
+        drv_cache_store(j->cache_entry, image);
+    return add_image(j, image) ? 0 : EXIT_COMPILE;
 }
 
 /* ------------------------------------------------------------------ exit codes */
@@ -567,6 +592,7 @@ static int split_done(struct job *j, int code)
 }
 
 /* ------------------------------------------------------------------ the table */
+static int look_up(struct job *);
 static const struct stage stages[STAGES] = {
     [NATIVE] = { "native", "asking for this machine's GPU", 0, want_native, NULL, native, NULL,
                  native_done },
@@ -575,14 +601,16 @@ static const struct stage stages[STAGES] = {
     [CHECK] = { "check", "checking", 0, want_check, NULL, check, NULL, NULL },
     [SPLIT] = { "split", "reading the directives of", AFTER(PREPROCESS), compiles, NULL, split,
                 NULL, split_done },
-    [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(SPLIT), want_device_gpu, NULL,
-                     device_gpu, NULL, NULL },
+    [LOOK_UP] = { "cache", "looking into the cache for", AFTER(SPLIT) | AFTER(NATIVE), want_look_up,
+                  NULL, NULL, look_up, NULL },
+    [DEVICE_GPU] = { "device-gpu", "compiling the GPU part of", AFTER(LOOK_UP), want_device_gpu,
+                     NULL, device_gpu, NULL, NULL },
     [HOST] = { "host", "compiling the host part of", AFTER(SPLIT), want_host, NULL, host, NULL,
                NULL },
-    [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of",
-                     AFTER(SPLIT) | AFTER(NATIVE), want_device_emu, NULL, device_emu, NULL, NULL },
-    [LOWER_GPU] = { "lower-gpu", "generating GPU code for", AFTER(DEVICE_GPU) | AFTER(NATIVE),
-                    want_lower_gpu, NULL, lower_gpu, NULL, NULL },
+    [DEVICE_EMU] = { "device-emu", "compiling the emulated device's part of", AFTER(LOOK_UP),
+                     want_device_emu, NULL, device_emu, NULL, NULL },
+    [LOWER_GPU] = { "lower-gpu", "generating GPU code for", AFTER(DEVICE_GPU), want_lower_gpu, NULL,
+                    lower_gpu, NULL, NULL },
     [LOWER_EMU] = { "lower-emu", "generating emulated device code for", AFTER(DEVICE_EMU),
                     want_lower_emu, NULL, lower_emu, NULL, NULL },
     [PTXAS] = { "ptxas", "assembling the GPU part of", AFTER(LOWER_GPU), want_ptxas, count_archs,
@@ -594,6 +622,38 @@ static const struct stage stages[STAGES] = {
     [ASSEMBLE] = { "assemble", "assembling", AFTER(PACK), want_assemble, NULL, assemble, NULL,
                    NULL },
 };
+
+/* ------------------------------------------------------------------ the cache (cache.c) */
+static void add_commands(const struct job *j, const struct stage *s, struct text *key)
+{
+    unsigned n = !s->wanted(j) ? 0 : s->count ? s->count(j) : 1;
+    for (unsigned i = 0; i < n; i++) {
+        struct proc p = { 0 };
+        s->command(j, i, &p);
+        drv_cache_add_command(key, &p.argv, j->base);
+    }
+}
+
+static int look_up(struct job *j)
+{
+    static const enum stage_id makers[] = { DEVICE_GPU, DEVICE_EMU, LOWER_GPU,
+                                            LOWER_EMU,  PTXAS,      LINK_EMU };
+    size_t size;
+    struct text key = { 0 };
+    char *here = getcwd(NULL, 0); /* in debug information */
+    const char *text = file_read(drv_job_file(j, "device.c"), &size);
+    if (!text)
+        return 0;
+    text_printf(&key, "%s\n%s\n%s\n%d\n", here ? here : "", j->path, recorded(j),
+                j->opt->uncompressed);
+    for (unsigned i = 0; i < sizeof makers / sizeof *makers; i++)
+        add_commands(j, &stages[makers[i]], &key);
+    text_add(&key, text, size);
+    free(here);
+    j->cache_entry = drv_cache_entry(&key);
+    j->cached = drv_cache_find(j->cache_entry, drv_job_file(j, "image"));
+    return 0;
+}
 
 /* ------------------------------------------------------------------ running them */
 struct run {
@@ -969,6 +1029,8 @@ int drv_compile_offload(struct job *j)
     notes(j);
     j->level = level(j->opt);
     j->debug = j->opt->debug;
+    j->cache_entry = NULL;
+    j->cached = false;
     int code = run_stages(j);
     if (code < 0) {
         j->archs = (struct archs){ 0 };
