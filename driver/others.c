@@ -113,30 +113,6 @@ void drv_take_other(const struct arg *a, struct words *stands_for)
 }
 
 /* ------------------------------------------------------------------ nearly ours */
-enum { LONGEST = 40 };
-
-static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
-
-/* How many characters differ, are missing, too many, or have changed places. */
-static unsigned distance(const char *a, size_t n, const char *b, size_t m)
-{
-    unsigned d[LONGEST + 1][LONGEST + 1];
-    if (n > LONGEST || m > LONGEST)
-        return LONGEST;
-    for (unsigned i = 0; i <= n; i++)
-        for (unsigned k = 0; k <= m; k++) {
-            if (!i || !k) {
-                d[i][k] = i + k;
-                continue;
-            }
-            d[i][k] = least(least(d[i - 1][k], d[i][k - 1]) + 1,
-                            d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-                d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
-        }
-    return d[n][m];
-}
-
 static size_t name_length(const char *flag) { return strcspn(flag, "="); }
 
 /* The flag of ours that the word is nearly, or NULL. */
@@ -147,7 +123,7 @@ static const char *meant(const char *word)
     unsigned nearest = FAR;
     for (unsigned i = 0; i < FLAG_COUNT; i++) {
         const char *s = drv_flags[i].spelling;
-        unsigned d = distance(word, name_length(word), s, name_length(s));
+        unsigned d = text_distance(word, name_length(word), s, name_length(s));
         if (drv_flags[i].group == OURS && d < nearest) {
             best = s;
             nearest = d;

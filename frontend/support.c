@@ -4,6 +4,7 @@
  * All of it is in tables: roles in omp.def, rows in support.def.  What needs a look at types or
  * surroundings has a function here; a few rows are found where another pass reads the text.  Host
  * code is not looked at: clang compiles it as it always does. */
+#include "driver/base/text.h"
 #include "frontend/fe.h"
 #include <string.h>
 
@@ -135,16 +136,41 @@ static void check_allocate(struct fe *fe, const struct fe_pragma *p)
     }
 }
 
-/* On the host clang has the say. */
+/* The name of a clause or directive that the word is nearly, or NULL. */
+static const char *word_meant(const char *word)
+{
+    enum { FAR = 3 };
+    size_t n = strlen(word);
+    unsigned nearest = n / 2 < FAR ? (unsigned)n / 2 : FAR;
+    const char *best = NULL, *s;
+    for (unsigned i = 0; i < OMPC_COUNT + OMPDIR_COUNT; i++) {
+        s = i < OMPC_COUNT ? fe_clause_rows[i].spelling
+                           : fe_directive_rows[i - OMPC_COUNT].spelling;
+        unsigned d = s ? text_distance(word, n, s, strlen(s)) : nearest;
+        if (d && d < nearest) {
+            best = s;
+            nearest = d;
+        }
+    }
+    return best;
+}
+
+/* On the host clang has the say, but for words that it ignores and that are nearly right. */
 static void check_unexpected(struct fe *fe, const struct fe_pragma *p)
 {
     const struct fe_token *t = p->tokens;
     while (t->begin < p->unexpected)
         t++;
-    if (is_ours(p->c) || (p->c->leaves & (OMPL_DATA | OMPL_DECLARE_TARGET)))
-        fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'",
-                 t->kind == TOK_IDENT ? "OpenMP clause " : "",
-                 fe_text(fe, (struct omp_extent){ t->begin, t->end }), p->c->spelling);
+    const char *word = fe_text(fe, (struct omp_extent){ t->begin, t->end });
+    unsigned value;
+    bool is_name = t->kind == TOK_IDENT,
+         known = fe_clause_named(fe, t) != OMPC_COUNT ||
+                 fe_word(WORDS_CLANG_CLAUSE, word, strlen(word), &value);
+    const char *meant = is_name && !known ? word_meant(word) : NULL;
+    if (meant || is_ours(p->c) || (p->c->leaves & (OMPL_DATA | OMPL_DECLARE_TARGET)))
+        fe_error(fe, p->unexpected, "unexpected %s'%s' in directive '#pragma omp %s'%s",
+                 is_name ? "OpenMP clause " : "", word, p->c->spelling,
+                 meant ? arena_printf(fe->a, "; did you mean '%s'?", meant) : "");
 }
 
 /* ------------------------------------------------------------------ variables */

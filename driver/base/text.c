@@ -106,3 +106,26 @@ char *text_line(char **p)
     *p = end ? end : line + strlen(line);
     return line;
 }
+
+enum { LONGEST = 40 };
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+unsigned text_distance(const char *a, size_t n, const char *b, size_t m)
+{
+    unsigned d[LONGEST + 1][LONGEST + 1];
+    if (n > LONGEST || m > LONGEST)
+        return LONGEST;
+    for (unsigned i = 0; i <= n; i++)
+        for (unsigned k = 0; k <= m; k++) {
+            if (!i || !k) {
+                d[i][k] = i + k;
+                continue;
+            }
+            d[i][k] = least(least(d[i - 1][k], d[i][k - 1]) + 1,
+                            d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+                d[i][k] = least(d[i][k], d[i - 2][k - 2] + 1);
+        }
+    return d[n][m];
+}

@@ -30,6 +30,8 @@ void words_add_parts(struct words *, const char *text, const char *separators);
 const char *text_replace(const char *s, char from, char to);
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);
+/* How many characters differ, are missing, too many, or have changed places. */
+unsigned text_distance(const char *a, size_t n, const char *b, size_t m);
 /* The line at *p without its end, which becomes NUL; *p moves to the next.  NULL: none left. */
 char *text_line(char **p);
 #endif

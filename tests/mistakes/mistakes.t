@@ -112,4 +112,23 @@ int f(int *a) {
 }
 C
 check "no mistakes" silent_when -Wompgpu-lost -Wompgpu-lost-reduction -Wompgpu-limits
+# Misspelt words, on constructs of the host, too: errors with a suggestion.
+cat >t.c <<'C'
+int f(int x) {
+#pragma omp target mapp(tofrom: x)
+    x++;
+#pragma omp target teams distribute paralel for
+    for (int i = 0; i < 10; i++);
+#pragma omp parallel for schedul(static)
+    for (int i = 0; i < 10; i++);
+#pragma omp target nothing_like_it
+    x--;
+    return x;
+}
+C
+# shellcheck disable=SC2086
+check "misspelt" test_must_fail 1 "$CC" $flags t.c
+cp .log err
+check "... the words" has err "t.c:2:20: error: .*'mapp'.*'map'" "t.c:4:37: error: .*'paralel'.*'parallel'" "t.c:6:26: error: .*'schedul'.*'schedule'"
+check "... no suggestion" sh -c "grep 't.c:8:20: error: .*nothing_like_it' err | grep -v 'did you mean'"
 finish
