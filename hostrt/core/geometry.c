@@ -141,12 +141,30 @@ static unsigned wanted_threads(const struct ompgpu_device *dev, struct ompgpu_fu
     return smaller((l->trip + warp - 1) / warp * warp, threads);
 }
 
+/* A GPU's code counts on the number of threads that constant clauses give, and is launched with no
+ * other (codegen/ir/passes/exact.c). */
+static bool limit_applies(const struct ompgpu_device *dev, const struct ompgpu_function *f)
+{
+    static bool said;
+    long limit = dev->icvs.thread_limit;
+    if (limit <= 0)
+        return false;
+    if (!(f->entry->flags & OMPGPU_KERNEL_EXACT) || !dev->info.arch)
+        return true;
+    if (limit < (long)f->entry->max_threads && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        ompgpu_say(NULL, "warning",
+                   "the limit of %ld threads (OMP_THREAD_LIMIT) does not apply to regions with "
+                   "constant clauses thread_limit or num_threads, such as one with %u threads",
+                   limit, f->entry->max_threads);
+    return false;
+}
+
 static unsigned choose_threads(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                const struct ompgpu_launch *l)
 {
     const struct ompgpu_icvs *icvs = &dev->icvs;
     unsigned most = most_threads(dev, f);
-    if (icvs->thread_limit > 0)
+    if (limit_applies(dev, f))
         most = smaller((unsigned)icvs->thread_limit, most);
     bool workers = f->entry->mode == OMPGPU_MODE_SPMD
                        ? (l->flags & OMPGPU_LAUNCH_PARALLEL) != 0

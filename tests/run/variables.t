@@ -40,6 +40,10 @@ shows "a limit" "2,40,40 2,128,64" OMP_THREAD_LIMIT_DEV_0=40 OMP_NUM_TEAMS=2
 shows "a limit of the host" "2,128,64 2,128,64" OMP_THREAD_LIMIT=40 OMP_NUM_TEAMS=2
 shows "nonsense" "2,128,64 2,128,64" OMP_NUM_TEAMS_DEV=0 OMP_NUM_TEAMS=2
 check "... is said" mentions "$(cat err)" "OMP_NUM_TEAMS_DEV=0 is ignored"
+"$CC" --gpu-arch=sm_80 -O2 app.c -o gpu || exit 1
+shows_gpu() { test "$(OMPGPU_DEVICE=ptx OMPGPU_PTX_DEVICES=2 OMP_NUM_TEAMS=2 OMP_THREAD_LIMIT_DEV=40 ./gpu 2>err)" = "2,40,64 2,40,64 "; }
+check "a limit, and a GPU's code for an exact number of threads" shows_gpu
+check "... is said" mentions "$(cat err)" "OMP_THREAD_LIMIT|64"
 env OMP_DISPLAY_ENV=true OMP_NUM_TEAMS_DEV_1=7 ./app >out 2>err
 check "what was read" mentions "$(cat err)" "2 devices of kind emu|[all] OMP_TARGET_OFFLOAD='DEFAULT'|[1] OMP_NUM_TEAMS='7'|[0] OMP_NUM_TEAMS: value is not defined"
 check "... but for variables of ours" test_must_fail 1 grep -q OMPGPU_EMU_DEVICES err
