@@ -14,7 +14,7 @@ perl -MJSON::PP -e 1 2>/dev/null || { echo "  (perl has no JSON::PP)"; exit 0; }
 
 # A line a program: source, CUDA's source, arguments; then for each kernel NAME=CUDA'S:ELEMENTS of one launch.
 programs() { cat <<'PROGRAMS'
-tests/bench/pairs.c pairs - copy=copy:65536 triad_int=triad_int:65536 triad_size=triad_size:65536 triad_long=triad_long:65536 static_1=static_1:65536 transpose=transpose:65536 stencil=stencil:54872 triangle=triangle:32896 gather=gather:65536 sparse=sparse:20480 histogram=histogram:65536 functions=functions:65536 bodies=bodies:262144 inner=inner:1048576
+tests/bench/pairs.c pairs - copy=copy:65536 triad_int=triad_int:65536 triad_size=triad_size:65536 triad_long=triad_long:65536 static_1=static_1:65536 transpose=transpose:65536 stencil=stencil:54872 triangle=triangle:32896 gather=gather:65536 sparse=sparse:20480 histogram=histogram:65536 functions=functions:65536 bodies=bodies:262144
 samples/axpy.c axpy 100000 axpy=axpy:100000
 samples/matmul.c matmul 96 matmul=matmul:884736
 samples/sum.c sum 100000 main=sum:100000
@@ -23,6 +23,7 @@ samples/nw.c nw 400 align=wave:200
 samples/nw_blocks.c nw_blocks 400 align=blocks:3200
 samples/nw_called.c nw_blocks 400 align=blocks:3200
 samples/fork_join.c fork_join 100 main=fork_join:10000
+tests/bench/inner.c inner - product=product:1048576
 samples/rows.c rows 200 main=rows:86000
 samples/lud.c lud 128 diagonal=diagonal:256 perimeter=perimeter:2048 interior=interior:5000
 tests/bench/gpu_reductions.c reductions 16 sum_int=sum_int:65536 sum_double=sum_double:65536 dot=dot:65536 minloc_double=minloc_double:65536 sum_complex=sum_complex:65536 four=four:65536

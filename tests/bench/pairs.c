@@ -107,18 +107,6 @@ static void bodies(int n)
         z[i] = ax + ay;
     }
 }
-static void inner(int n, int m)
-{
-#pragma omp target teams distribute collapse(2)
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            float s = 0;
-#pragma omp parallel for reduction(+: s)
-            for (int k = 0; k < m; k++)
-                s += x[i * m + k] * y[k * n + j];
-            z[i * n + j] = s;
-        }
-}
 
 static void reset(void)
 {
@@ -167,6 +155,5 @@ int main(void)
     histogram(N), report("histogram");
     functions(N), report("functions");
     bodies(BODIES), report("bodies");
-    inner(16, N / 16), report("inner");
     return 0;
 }

@@ -1,5 +1,4 @@
 // pairs.cu - the loops of pairs.c as a CUDA programmer writes them: a thread an element, blocks of two and three dimensions for nests.
-#include "block.h"
 #include <stdio.h>
 #include <stdlib.h>
 enum { N = 1 << 16, SIDE = 256, CUBE = 40, ROWS = 4096, BODIES = 512, BINS = 64, THREADS = 128 };
@@ -90,17 +89,6 @@ __global__ void bodies(int n, const float *__restrict__ x, const float *__restri
     }
     z[i] = ax + ay;
 }
-__global__ void inner(int n, int m, const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ z)
-{
-    int i = blockIdx.x / n, j = blockIdx.x % n;
-    float s = 0;
-#pragma unroll 4
-    for (int k = threadIdx.x; k < m; k += blockDim.x)
-        s += x[i * m + k] * y[k * n + j];
-    s = block(s);
-    if (threadIdx.x == 0)
-        z[i * n + j] = s;
-}
 
 #ifdef MAIN
 static float x[N], y[N], z[N], *dx, *dy, *dz;
@@ -160,6 +148,5 @@ int main()
     histogram<<<teams(N), THREADS>>>(N, dbins, dat), report("histogram");
     functions<<<teams(N), THREADS>>>(N, dy, dx), report("functions");
     bodies<<<teams(BODIES), THREADS>>>(BODIES, dx, dy, dz), report("bodies");
-    inner<<<256, THREADS>>>(16, N / 16, dx, dy, dz), report("inner");
 }
 #endif
