@@ -79,6 +79,24 @@ int printf(const char *format, ...)
     __builtin_va_end(args);
     return n;
 }
+/* There is one stream, whatever the host's is called.  The names are the linker's: clang knows
+ * these functions from their header only. */
+int __ompgpu_fprintf(void *, const char *, ...) __asm__("fprintf");
+int __ompgpu_fputs(const char *, void *) __asm__("fputs");
+__attribute__((no_builtin)) int __ompgpu_fprintf(void *stream, const char *format, ...)
+{
+    __builtin_va_list args;
+    (void)stream;
+    __builtin_va_start(args, format);
+    int n = vprintf(format, args);
+    __builtin_va_end(args);
+    return n;
+}
+__attribute__((no_builtin)) int __ompgpu_fputs(const char *s, void *stream)
+{
+    (void)stream;
+    return printf("%s", s);
+}
 /* no_builtin: LLVM would turn the calls back into the functions that they implement. */
 __attribute__((no_builtin)) int puts(const char *s) { return printf("%s\n", s); }
 __attribute__((no_builtin)) int putchar(int c)

@@ -22,7 +22,7 @@ static const struct device_func {
     const char *name;
 } device_funcs[] = {
 #define DEVICE_FUNC(group, name) { GROUP_##group, #name },
-#include "frontend/device_funcs.def"
+#include "devicertl/device_funcs.def"
 };
 
 struct walk { /* one closure */

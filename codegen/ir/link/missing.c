@@ -195,11 +195,19 @@ bool ir_resolve_nvptx(struct ir_unit *u, bool (*link_library)(struct ir_unit *, 
  * itself declares is its own affair: hence the list is taken before it is linked. */
 static bool is_device_libc(const char *name)
 {
-    static const char *const names[] = { "printf",        "vprintf", "puts",   "putchar", "malloc",
-                                         "free",          "calloc",  "memcpy", "memmove", "memset",
-                                         "memcmp",        "strlen",  "strcmp", "strncmp", "strcpy",
-                                         "abs",           "labs",    "llabs",  "abort",   "exit",
-                                         "__assert_fail", "__assert" };
+    static const char *const names[] = {
+#define NAMES_MATH(name) #name, #name "f",
+#define NAMES_STDLIB(name) #name,
+#define NAMES_STRING(name) #name,
+#define NAMES_STDIO(name) #name,
+#define NAMES_ASSERT(name) #name,
+#define NAMES_OMP(name)
+#define NAMES_SCHEDULE(name)
+#define NAMES_LOCK(name)
+#define DEVICE_FUNC(group, name) NAMES_##group(name)
+#include "devicertl/device_funcs.def"
+        "vprintf", "__assert"
+    };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -306,21 +306,33 @@ static unsigned operands_of_format(const char *s, size_t n)
     return mask;
 }
 
+/* The C library uses what it is given, but for streams, which are the host's. */
+static const struct {
+    const char *name;
+    unsigned format;   /* the operand that is one, ~0u: none */
+    unsigned operands; /* that it follows beside the format's */
+} output[] = { { "printf", 0, 0 },
+               { "fprintf", 1, 0 },
+               { "sprintf", 1, 1 },
+               { "snprintf", 2, 1 },
+               { "fputs", ~0u, 1 } };
+
 /* Without a constant format it could follow any. */
-static unsigned operands_of_printf(LLVMValueRef call)
+static unsigned operands_of_output(LLVMValueRef call, unsigned at)
 {
-    LLVMValueRef format = LLVMGetOperand(call, 0),
+    if (output[at].format == ~0u)
+        return output[at].operands;
+    LLVMValueRef format = LLVMGetOperand(call, output[at].format),
                  text = LLVMIsAGlobalVariable(format) && LLVMIsGlobalConstant(format)
                             ? LLVMGetInitializer(format)
                             : NULL;
     size_t n;
     if (!text || !LLVMIsAConstantDataArray(text) || !LLVMIsConstantString(text))
-        return ~0u;
+        return ~0u << output[at].format | output[at].operands;
     const char *s = LLVMGetAsString(text, &n);
-    return operands_of_format(s, n);
+    return operands_of_format(s, n) << output[at].format | output[at].operands;
 }
 
-/* The C library uses what it is given.  Of variadic functions programs have printf only. */
 static unsigned operands_of_call(LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -330,8 +342,9 @@ static unsigned operands_of_call(LLVMValueRef call)
             return intrinsics[i].operands;
     if (*name || !LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee))
         return 0;
-    if (strcmp(ir_name(callee), "printf") == 0)
-        return operands_of_printf(call);
+    for (unsigned i = 0; i < sizeof output / sizeof *output; i++)
+        if (strcmp(ir_name(callee), output[i].name) == 0)
+            return operands_of_output(call, i);
     return LLVMIsFunctionVarArg(LLVMGlobalGetValueType(callee)) ? 0 : ~0u;
 }
 
