@@ -444,8 +444,9 @@ void fe_read_items(struct reader *r, unsigned b, unsigned e)
             struct omp_item *item = VEC_PUSH(r->fe->a, &v);
             *item = (struct omp_item){ .text = extent_of(r, b, comma) };
             item->base = item->text;
-            if (is_shape(r, b, comma))
-                item->shape = extent_of(r, b + 1, closing(r, b));
+            struct shape shape;
+            if (read_shape(r, b, comma, &shape))
+                item->shape = extent_of(r, shape.dimensions, shape.end);
             item->place = fe_place(r->fe->u, offset_at(r, b));
             const struct fe_operand *o = b < comma ? fe_operand_at(r->fe, item->text.begin) : NULL;
             fe_cursors inner = { 0 };

@@ -117,18 +117,18 @@ static void put_bracket(struct reader *r, const struct bracket *x)
     }
 }
 
-/* `([n][m])p` becomes `(*(__typeof__((p)[0])(*)[n][m])p)`; the token after it. */
-static unsigned put_shape(struct reader *r, unsigned b, unsigned e)
+/* `([n][m])p` becomes `(*(__typeof__((p)[0])(*)[n][m])p)`. */
+static void put_shape(struct reader *r, const struct shape *s)
 {
-    unsigned close = closing(r, b), base = close + 1, end = find_top(r, base, e, "[");
+    struct omp_extent dimensions = extent_of(r, s->dimensions, s->end),
+                      pointer = extent_of(r, s->pointer, s->pointer_end);
     put(r->fe, "(*(__typeof__((");
-    put_segment(r->fe, offset_at(r, base), r->p->tokens[end - 1].end);
+    put_segment(r->fe, pointer.begin, pointer.end);
     put(r->fe, ")[0])(*)");
-    put_segment(r->fe, offset_at(r, b + 1), r->p->tokens[close - 1].end);
+    put_segment(r->fe, dimensions.begin, dimensions.end);
     put(r->fe, ")");
-    put_segment(r->fe, offset_at(r, base), r->p->tokens[end - 1].end);
+    put_segment(r->fe, pointer.begin, pointer.end);
     put(r->fe, ")");
-    return end;
 }
 
 /* The innermost text of an operand, with the operands in its brackets. */
@@ -141,8 +141,11 @@ static void put_operand(struct reader *r, unsigned b, unsigned e)
     put(fe, "(");
     if (o && !o->open)
         o->open = fe->seen.n - 1;
-    if (o && o->item && is_shape(r, b, e))
-        b = put_shape(r, b, e);
+    struct shape shape;
+    if (o && o->item && read_shape(r, b, e, &shape)) {
+        put_shape(r, &shape);
+        b = shape.rest;
+    }
     unsigned at = offset_at(r, b);
     for (unsigned k = b; k < e && o && o->item; k++) {
         struct bracket x;

@@ -87,10 +87,21 @@ static inline bool read_bracket(const struct reader *r, unsigned open, struct br
     return x->close < r->p->ntokens;
 }
 
-/* Does the list item [b, e) begin with the dimensions of an array,  ([n][m])p ? */
-static inline bool is_shape(const struct reader *r, unsigned b, unsigned e)
+/* A list item that begins with the dimensions of an array,  ([n][m])p  or  (([n][m])p): tokens of
+ * the dimensions, of the pointer, and what is after it. */
+struct shape {
+    unsigned dimensions, end, pointer, pointer_end, rest;
+};
+static inline bool read_shape(const struct reader *r, unsigned b, unsigned e, struct shape *s)
 {
-    return token_is(r, b, "(") && token_is(r, b + 1, "[") && closing(r, b) + 1 < e;
+    bool inner = token_is(r, b, "(") && token_is(r, b + 1, "(");
+    unsigned open = b + inner, close = closing(r, open), last = inner ? closing(r, b) : e;
+    if (!token_is(r, open, "(") || !token_is(r, open + 1, "[") || close + 1 >= last || last > e)
+        return false;
+    *s = (struct shape){ open + 1, close, close + 1, inner ? last : find_top(r, close + 1, e, "["),
+                         0 };
+    s->rest = s->pointer_end + inner;
+    return true;
 }
 
 /* clause.c */

@@ -53,7 +53,7 @@ static void shapes(int n, int m)
         for (int i = 0; i < n * m; i++)
             count += p[i] == 1;
         CHECK(count == 12);
-#pragma omp target update from(([n][m])g.cells[0 : 2 : 4][0], ([m][n])p[m - 1])
+#pragma omp target update from(([n][m])g.cells[0 : 2 : 4][0], (([m][n])p)[m - 1][ : n])
     }
     CHECK_EQ(p[0] + p[4 * m] + p[n * m - 1] + p[2 * m + 3], 4);
     CHECK(!p[m + 1]);
