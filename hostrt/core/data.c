@@ -115,15 +115,25 @@ static int send(struct work *w, void *dst, const void *src, size_t size)
                : plugin->to_device(w->dev->ordinal, dst, src, size);
 }
 
-static struct ompgpu_attachment *next_attachment(const struct ompgpu_entry *e, unsigned *i,
-                                                 uintptr_t begin, size_t size)
+/* They are sorted: the first that ends after the address. */
+static unsigned first_attachment(const struct ompgpu_entry *e, uintptr_t address)
 {
-    while (*i < e->nattachments) {
-        struct ompgpu_attachment *a = &e->attachments[(*i)++];
-        if (a->host + sizeof(void *) > begin && a->host < begin + size)
-            return a;
+    unsigned low = 0, high = e->nattachments;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (e->attachments[middle].host + sizeof(void *) > address)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    return NULL;
+    return low;
+}
+
+/* Number i, unless it lies behind the end. */
+static struct ompgpu_attachment *attachment_before(const struct ompgpu_entry *e, unsigned i,
+                                                   uintptr_t end)
+{
+    return i < e->nattachments && e->attachments[i].host < end ? &e->attachments[i] : NULL;
 }
 
 static int write_pointer(struct work *w, const struct ompgpu_entry *e, uintptr_t host,
@@ -139,7 +149,7 @@ static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *nam
     struct ompgpu_attachment *a;
     if (send(w, (void *)device_address(e, begin), (const void *)begin, size))
         return -1;
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
+    for (unsigned i = first_attachment(e, begin); (a = attachment_before(e, i, begin + size)); i++)
         if (write_pointer(w, e, a->host, a->value))
             return -1;
     if (__builtin_expect(ompgpu_settings.info, 0))
@@ -151,12 +161,9 @@ static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *nam
 static uintptr_t next_gap(const struct ompgpu_entry *e, uintptr_t begin, uintptr_t end,
                           uintptr_t *next)
 {
-    struct ompgpu_attachment *a;
-    uintptr_t gap = *next = end;
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, end - begin));)
-        if (a->host < gap)
-            gap = a->host > begin ? a->host : begin, *next = a->host + sizeof(void *);
-    return gap;
+    const struct ompgpu_attachment *a = attachment_before(e, first_attachment(e, begin), end);
+    *next = a ? a->host + sizeof(void *) : end;
+    return !a ? end : a->host > begin ? a->host : begin;
 }
 
 /* The host's pointers are not touched: nobody could restore them in time. */
@@ -179,17 +186,18 @@ static int copy_from(struct work *w, const struct ompgpu_entry *e, const char *n
                      uintptr_t begin, size_t size)
 {
     struct ompgpu_attachment *a;
-    bool attached = false;
     if (w->task)
         return copy_from_later(w, e, name, begin, size);
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size)); attached = true)
+    const unsigned first = first_attachment(e, begin);
+    bool attached = attachment_before(e, first, begin + size) != NULL;
+    for (unsigned i = first; (a = attachment_before(e, i, begin + size)); i++)
         memcpy(&a->saved, (void *)a->host, sizeof a->saved);
     int bad = w->dev->plugin->from_device(w->dev->ordinal, (void *)begin,
                                           (const void *)device_address(e, begin), size);
     w->copied = bad || !attached;
     if (!w->copied)
         bad = w->dev->plugin->sync(w->dev->ordinal);
-    for (unsigned i = 0; (a = next_attachment(e, &i, begin, size));)
+    for (unsigned i = first; (a = attachment_before(e, i, begin + size)); i++)
         memcpy((void *)a->host, &a->saved, sizeof a->saved);
     if (!bad && __builtin_expect(ompgpu_settings.info, 0))
         ompgpu_info_copy(w->where, "from", name, size);
@@ -467,23 +475,41 @@ static bool is_fresh(const struct work *w, const struct ompgpu_entry *e)
 }
 
 /* ------------------------------------------------------------------ attached pointers */
+static bool make_room_to_attach(struct ompgpu_entry *e)
+{
+    unsigned room = e->room ? 2 * e->room : 4;
+    if (e->nattachments < e->room)
+        return true;
+    struct ompgpu_attachment *more = ompgpu_xalloc(room * sizeof *more);
+    if (!more)
+        return false;
+    if (e->nattachments)
+        memcpy(more, e->attachments, e->nattachments * sizeof *more);
+    ompgpu_xfree(e->attachments);
+    e->attachments = more, e->room = room;
+    return true;
+}
+
+/* The one at this address; new ones have the value 0. */
 static struct ompgpu_attachment *get_attachment(struct ompgpu_entry *e, uintptr_t host)
 {
-    for (unsigned i = 0; i < e->nattachments; i++)
-        if (e->attachments[i].host == host)
-            return &e->attachments[i];
-    if (e->nattachments == e->room) {
-        unsigned room = e->room ? 2 * e->room : 4;
-        struct ompgpu_attachment *more = ompgpu_xalloc(room * sizeof *more);
-        if (!more)
-            return NULL;
-        if (e->nattachments)
-            memcpy(more, e->attachments, e->nattachments * sizeof *more);
-        ompgpu_xfree(e->attachments);
-        e->attachments = more, e->room = room;
-    }
-    e->attachments[e->nattachments] = (struct ompgpu_attachment){ .host = host };
-    return &e->attachments[e->nattachments++];
+    unsigned i = first_attachment(e, host);
+    while (i < e->nattachments && e->attachments[i].host < host)
+        i++; /* pointers that overlap */
+    if (i < e->nattachments && e->attachments[i].host == host)
+        return &e->attachments[i];
+    if (!make_room_to_attach(e))
+        return NULL;
+    struct ompgpu_attachment *a = &e->attachments[i];
+    memmove(a + 1, a, (e->nattachments++ - i) * sizeof *a);
+    *a = (struct ompgpu_attachment){ .host = host };
+    return a;
+}
+
+static void drop_attachment(struct ompgpu_entry *e, struct ompgpu_attachment *a)
+{
+    size_t after = (size_t)(e->attachments + --e->nattachments - a);
+    memmove(a, a + 1, after * sizeof *a);
 }
 
 /* Does nothing where the pointer itself is not mapped, or the pointee is not (a section of size
@@ -499,7 +525,6 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
         return is_fresh(w, e) && write_pointer(w, e, host, (uintptr_t)m->base) ? item_failed(w, m)
                                                                                : 0;
     uintptr_t value = pointee - ((uintptr_t)m->begin - (uintptr_t)m->base);
-    unsigned before = e->nattachments;
     struct ompgpu_attachment *a = get_attachment(e, host);
     if (!a)
         return item_failed(w, m);
@@ -508,7 +533,8 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
     if (a->construct == w->number)
         return lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin));
     if (write_pointer(w, e, host, value)) {
-        e->nattachments = before; /* a new one is the last */
+        if (!a->value)
+            drop_attachment(e, a);
         return item_failed(w, m);
     }
     a->value = value, a->construct = w->number;
@@ -560,23 +586,53 @@ static int check_parts(struct work *w, const struct ompgpu_map *m, const struct 
     return 0;
 }
 
+/* The first item of each block, by its base: a hash table. */
+struct blocks {
+    unsigned *first; /* number of the item + 1 */
+    unsigned mask;
+};
+static unsigned *find_block(const struct work *w, const struct blocks *b, const void *base)
+{
+    unsigned i = (unsigned)((uintptr_t)base * UINT64_C(0x9e3779b97f4a7c15) >> 32) & b->mask;
+    while (b->first[i] && w->maps[b->first[i] - 1].base != base)
+        i = (i + 1) & b->mask;
+    return &b->first[i];
+}
+
+static int note_blocks(struct work *w, struct blocks *b)
+{
+    unsigned room = 2;
+    while (room < 2 * w->n)
+        room *= 2;
+    *b = (struct blocks){ ompgpu_xalloc(room * sizeof *b->first), room - 1 };
+    for (unsigned i = 0; b->first && i < w->n; i++) {
+        const struct ompgpu_map *m = &w->maps[i];
+        unsigned *first =
+            (m->flags & OMPGPU_MAP_BLOCK) && m->size ? find_block(w, b, m->base) : NULL;
+        if (first && !*first)
+            *first = i + 1;
+    }
+    return b->first ? 0 : -1;
+}
+
 /* The kernel reaches the items of a block through one address. */
 static int check_blocks(struct work *w, uintptr_t *addresses)
 {
-    for (unsigned i = 0; i < w->n; i++) {
-        const struct ompgpu_map *m = &w->maps[i], *first = w->maps;
-        if (!(m->flags & OMPGPU_MAP_BLOCK))
+    struct blocks b;
+    if (note_blocks(w, &b))
+        return item_failed(w, w->maps);
+    int bad = 0;
+    for (unsigned i = 0; i < w->n && !bad; i++) {
+        const struct ompgpu_map *m = &w->maps[i];
+        unsigned first = m->flags & OMPGPU_MAP_BLOCK ? *find_block(w, &b, m->base) : 0;
+        if (!first)
             continue;
-        while (first < w->maps + w->n &&
-               !(first->base == m->base && first->size && (first->flags & OMPGPU_MAP_BLOCK)))
-            first++;
-        if (first == w->maps + w->n)
-            continue;
-        if (m->size && addresses[first - w->maps] != addresses[i])
-            return lies_apart(w, m, find_extended(w->dev, (uintptr_t)first->begin));
-        addresses[i] = addresses[first - w->maps];
+        if (m->size && addresses[first - 1] != addresses[i])
+            bad = lies_apart(w, m, find_extended(w->dev, (uintptr_t)w->maps[first - 1].begin));
+        addresses[i] = addresses[first - 1];
     }
-    return 0;
+    ompgpu_xfree(b.first);
+    return bad;
 }
 
 static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e)
