@@ -48,6 +48,11 @@ static void implicit_and_named(void)
 #pragma omp target map(mapper(default), to : a)
     a.d[0] = 1e6; /* not copied back */
     CHECK_EQ((int)sum(a), 324);
+#pragma omp target map(tofrom : a) nowait depend(out : a)
+    a.d[1] = 101;
+#pragma omp target update to(a) nowait depend(inout : a)
+#pragma omp taskwait
+    CHECK_EQ((int)sum(a), 325);
     free(a.d);
 }
 static void nested(void)
