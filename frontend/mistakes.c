@@ -136,6 +136,119 @@ static void find_lost(struct fe *fe, const struct omp_construct *c)
     }
 }
 
+/* ------------------------------------------------------------------ what nothing maps */
+struct uses {
+    struct fe *fe;
+    const struct omp_var *v;
+    CXCursor parent; /* the last one that is more than a conversion or parentheses */
+    bool escapes;    /* what it points to may be mapped elsewhere, under another name */
+};
+
+static bool is_function(CXCursor c, const char *const *names)
+{
+    CXString s = clang_getCursorSpelling(c);
+    bool found = false;
+    for (; *names && !found; names++)
+        found = !strcmp(clang_getCString(s), *names);
+    clang_disposeString(s);
+    return found;
+}
+
+/* It is followed, freed, or compared: no other pointer gets its value. */
+static bool keeps_value(CXCursor parent)
+{
+    static const char *const frees[] = { "free", NULL };
+    switch (clang_getCursorKind(parent)) {
+    case CXCursor_ArraySubscriptExpr:
+    case CXCursor_IfStmt: return true;
+    case CXCursor_CallExpr: return is_function(clang_getCursorReferenced(parent), frees);
+    case CXCursor_UnaryOperator:
+        return clang_getCursorUnaryOperatorKind(parent) == CXUnaryOperator_Deref ||
+               clang_getCursorUnaryOperatorKind(parent) == CXUnaryOperator_LNot;
+    case CXCursor_BinaryOperator:
+        return clang_getCursorBinaryOperatorKind(parent) == CXBinaryOperator_EQ ||
+               clang_getCursorBinaryOperatorKind(parent) == CXBinaryOperator_NE;
+    default: return false;
+    }
+}
+
+static bool is_in_region(const struct fe *fe, unsigned offset)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if ((fe->u->constructs[i]->leaves & OMPL_TARGET) &&
+            fe_inside(offset, fe->u->constructs[i]->body))
+            return true;
+    return false;
+}
+
+static enum CXChildVisitResult visit_uses(CXCursor c, CXCursor parent, CXClientData data)
+{
+    struct uses *u = data, inner = *u;
+    enum CXCursorKind k = clang_getCursorKind(c);
+    (void)parent;
+    if (k == CXCursor_DeclRefExpr && fe_var_of(u->fe, clang_getCursorReferenced(c)) == u->v &&
+        !keeps_value(u->parent) && !is_in_region(u->fe, fe_begin(u->fe, c)))
+        u->escapes = true;
+    if (k != CXCursor_UnexposedExpr && k != CXCursor_ParenExpr)
+        inner.parent = c;
+    clang_visitChildren(c, visit_uses, &inner);
+    u->escapes |= inner.escapes;
+    return CXChildVisit_Continue;
+}
+
+static bool escapes(struct fe *fe, const struct omp_construct *c, const struct omp_var *v)
+{
+    struct uses u = { fe, v, clang_getNullCursor(), true };
+    FE_EACH(r, fe->refs, c->function->extent)
+        if (r->var == v && is_in_clause(fe, r->offset))
+            return true;
+    for (unsigned i = 0; i < fe->functions.n; i++)
+        if (fe->functions.at[i]->f == c->function) {
+            u.escapes = false;
+            clang_visitChildren(fe->functions.at[i]->cursor, visit_uses, &u);
+        }
+    return u.escapes;
+}
+
+static bool is_allocated(struct fe *fe, const struct omp_var *v)
+{
+    static const char *const names[] = { "malloc", "calloc", "aligned_alloc", "realloc" };
+    FE_EACH(r, fe->frefs, v->init)
+        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+            if (!strcmp(r->function->f->name, names[i]) && !r->function->f->defined)
+                return true;
+    return false;
+}
+
+static bool has_unified_memory(const struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if (fe_clause(fe->u->constructs[i], OMPC_UNIFIED_SHARED_MEMORY))
+            return true;
+    return false;
+}
+
+static void find_unmapped(struct fe *fe, const struct omp_construct *c)
+{
+    if (!c->function || fe_clause(c, OMPC_IF) || fe_clause(c, OMPC_DEVICE) ||
+        has_unified_memory(fe))
+        return;
+    for (unsigned i = 0; i < c->ncaptures; i++) {
+        const struct omp_var *v = c->captures[i].var;
+        if (v->type->kind != OMPT_POINTER || v->storage != OMPS_LOCAL ||
+            !is_implicit_copy(c, &c->captures[i]) || !is_allocated(fe, v) || escapes(fe, c, v))
+            continue;
+        const struct omp_ref *r = FE_FIRST(fe->refs, c->body.begin);
+        while (r->var != v)
+            r++;
+        warn(fe, WARN_UNMAPPED, r->offset,
+             arena_printf(fe->a,
+                          "'%s' points to memory of the host here: neither the region nor a data "
+                          "construct of the function maps it; map(%s[0:n])",
+                          v->name, v->name));
+    }
+}
+
 /* ------------------------------------------------------------------ limits */
 static void check_limits(struct fe *fe, const struct omp_construct *c)
 {
@@ -151,8 +264,10 @@ void fe_find_mistakes(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++) {
         const struct omp_construct *c = fe->u->constructs[i];
-        if (c->leaves & OMPL_TARGET)
+        if (c->leaves & OMPL_TARGET) {
             find_lost(fe, c);
+            find_unmapped(fe, c);
+        }
         if (c->on_device || (c->leaves & OMPL_TARGET))
             check_limits(fe, c);
     }

@@ -63,6 +63,7 @@ enum tool_exit {
 #define PROTO_WARNINGS(W)                                                                          \
     W(LOST, "ompgpu-lost")                                                                         \
     W(LOST_REDUCTION, "ompgpu-lost-reduction")                                                     \
+    W(UNMAPPED, "ompgpu-unmapped")                                                                 \
     W(LIMITS, "ompgpu-limits")
 
 #define PROTO_RECORDS(R)                                                                           \

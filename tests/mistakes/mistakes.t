@@ -86,6 +86,22 @@ void f(int *a) {
     a[0] = 1;
 }
 C
+mistake unmapped 7:36 "'p'|map(p" <<'C'
+#include <stdlib.h>
+void f(int n) {
+    int *p = (int *)malloc(sizeof *p * n), *q = calloc(4, 4);
+    if (p == NULL || !q) return;
+#ifndef MENDED
+#pragma omp target teams distribute parallel for
+    for (int i = 0; i < n; i++)    p[i] = i;
+#else
+#pragma omp target teams distribute parallel for map(p[0:n])
+    for (int i = 0; i < n; i++)    p[i] = i;
+#endif
+    p[1] = *q;
+    free(p), free(q);
+}
+C
 # No mistakes: a copy that the program asks for, another variable of the name, what the program does not read again.
 cat >t.c <<'C'
 int f(int *a) {
@@ -110,8 +126,20 @@ int f(int *a) {
         s++;
     return asked + scratch + inner + all + s;
 }
+void elsewhere(int *);
+void g(int *parameter) {
+    int *data = malloc(40), *handed = malloc(40), *alias = malloc(40), *other = alias, *on_host = malloc(40);
+    elsewhere(handed);
+#pragma omp target data map(data[0:10]) map(other[0:10])
+#pragma omp target
+    data[1] = handed[1] + parameter[1] + alias[1];
+#pragma omp target if(0)
+    on_host[0] = 1;
+    free(data), free(handed), free(alias), free(on_host);
+}
 C
-check "no mistakes" silent_when -Wompgpu-lost -Wompgpu-lost-reduction -Wompgpu-limits
+sed '1i #include <stdlib.h>' t.c >h.c && mv h.c t.c
+check "no mistakes" silent_when -Wompgpu-lost -Wompgpu-lost-reduction -Wompgpu-unmapped -Wompgpu-limits
 # Misspelt words, on constructs of the host, too: errors with a suggestion.
 cat >t.c <<'C'
 int f(int x) {
