@@ -104,6 +104,7 @@ struct ompgpu_plugin {
     /* `src` is read and `dst` is written in their turn, and not earlier. */
     int (*queue_to_device)(int ordinal, void *queue, void *dst, const void *src, size_t size);
     int (*queue_from_device)(int ordinal, void *queue, void *dst, const void *src, size_t size);
+    int (*queue_copy)(int ordinal, void *queue, void *dst, const void *src, size_t size);
     /* as launch; params and what they point to stay until it has ended */
     int (*queue_launch)(int ordinal, void *queue, struct ompgpu_function *, unsigned teams,
                         unsigned threads, void **params);

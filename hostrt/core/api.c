@@ -4,9 +4,9 @@
  * -lompgpu stands before -lomp, so these replace libomp's, which know no device.  The
  * default device is a property of the task in OpenMP: once a program sets it, it is kept in libomp,
  * which hands it on to the threads of a parallel region.
+ * Copies are in copy.c.
  *
- * What goes wrong is said with the return value the specification has for it; only
- * omp_target_memset has none and ends the program. */
+ * What goes wrong is said with the return value the specification has for it. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,15 +33,6 @@ void omp_target_free(void *, int);
 int omp_target_is_present(const void *, int);
 int omp_target_is_accessible(const void *, size_t, int);
 void *omp_get_mapped_ptr(const void *, int);
-int omp_target_memcpy(void *, const void *, size_t, size_t, size_t, int, int);
-int omp_target_memcpy_rect(void *, const void *, size_t, int, const size_t *, const size_t *,
-                           const size_t *, const size_t *, const size_t *, int, int);
-int omp_target_memcpy_async(void *, const void *, size_t, size_t, size_t, int, int, int, void **);
-int omp_target_memcpy_rect_async(void *, const void *, size_t, int, const size_t *, const size_t *,
-                                 const size_t *, const size_t *, const size_t *, int, int, int,
-                                 void **);
-void *omp_target_memset(void *, int, size_t, int);
-void *omp_target_memset_async(void *, int, size_t, int, int, void **);
 int omp_target_associate_ptr(const void *, const void *, size_t, size_t, int);
 int omp_target_disassociate_ptr(const void *, int);
 void ompx_dump_mapping_tables(void);
@@ -282,184 +273,6 @@ void *omp_get_mapped_ptr(const void *p, int number)
     if (!p || ompgpu_device_try(number, &dev))
         return NULL;
     return dev ? (void *)ompgpu_data_lookup(dev, (uintptr_t)p) : (void *)p;
-}
-
-/* ------------------------------------------------------------------ copies */
-static int wait_for_copies(struct ompgpu_device *dev)
-{
-    return dev && dev->plugin->sync(dev->ordinal) ? EIO : 0;
-}
-
-/* Between two devices, by way of the host. */
-static int copy_across(char *dst, const char *src, size_t size, struct ompgpu_device *to,
-                       struct ompgpu_device *from)
-{
-    size_t room = size < 1 << 20 ? size : 1 << 20;
-    char *buffer = ompgpu_xalloc(room);
-    int bad = buffer ? 0 : ENOMEM;
-    for (size_t n; size && !bad; dst += n, src += n, size -= n) {
-        n = size < room ? size : room;
-        if (from->plugin->from_device(from->ordinal, buffer, src, n) || wait_for_copies(from) ||
-            to->plugin->to_device(to->ordinal, dst, buffer, n) || wait_for_copies(to))
-            bad = EIO;
-    }
-    ompgpu_xfree(buffer);
-    return bad;
-}
-
-/* NULL: the host. */
-static int copy_bytes(char *dst, const char *src, size_t size, struct ompgpu_device *to,
-                      struct ompgpu_device *from)
-{
-    if (size == 0)
-        return 0;
-    if (!to && !from) {
-        memmove(dst, src, size);
-        return 0;
-    }
-    if (!from)
-        return to->plugin->to_device(to->ordinal, dst, src, size) ? EIO : 0;
-    if (!to)
-        return from->plugin->from_device(from->ordinal, dst, src, size) ? EIO : 0;
-    if (to == from)
-        return to->plugin->device_copy(to->ordinal, dst, src, size) ? EIO : 0;
-    return copy_across(dst, src, size, to, from);
-}
-
-int omp_target_memcpy(void *dst, const void *src, size_t length, size_t dst_offset,
-                      size_t src_offset, int dst_number, int src_number)
-{
-    struct ompgpu_device *to, *from;
-    if (!dst || !src || ompgpu_device_try(dst_number, &to) || ompgpu_device_try(src_number, &from))
-        return EINVAL;
-    int bad =
-        copy_bytes((char *)dst + dst_offset, (const char *)src + src_offset, length, to, from);
-    return bad ? bad : wait_for_copies(to ? to : from);
-}
-
-struct rect { /* all per dimension, outermost first */
-    const size_t *volume, *dst_offsets, *src_offsets, *dst_dimensions, *src_dimensions;
-    size_t element;
-    struct ompgpu_device *to, *from;
-};
-
-/* Bytes from one index of dimension d to the next. */
-static bool stride_of(size_t element, const size_t *dimensions, int d, int ndims, size_t *out)
-{
-    *out = element;
-    for (int i = d + 1; i < ndims; i++)
-        if (__builtin_mul_overflow(*out, dimensions[i], out))
-            return false;
-    return true;
-}
-
-static int copy_rect(const struct rect *r, char *dst, const char *src, int d, int ndims)
-{
-    size_t dst_stride, src_stride, bytes;
-    if (!stride_of(r->element, r->dst_dimensions, d, ndims, &dst_stride) ||
-        !stride_of(r->element, r->src_dimensions, d, ndims, &src_stride))
-        return EINVAL;
-    dst += r->dst_offsets[d] * dst_stride;
-    src += r->src_offsets[d] * src_stride;
-    if (d == ndims - 1)
-        return __builtin_mul_overflow(r->volume[d], r->element, &bytes)
-                   ? EINVAL
-                   : copy_bytes(dst, src, bytes, r->to, r->from);
-    int bad = 0;
-    for (size_t i = 0; i < r->volume[d] && !bad; i++)
-        bad = copy_rect(r, dst + i * dst_stride, src + i * src_stride, d + 1, ndims);
-    return bad;
-}
-
-int omp_target_memcpy_rect(void *dst, const void *src, size_t element, int ndims,
-                           const size_t *volume, const size_t *dst_offsets,
-                           const size_t *src_offsets, const size_t *dst_dimensions,
-                           const size_t *src_dimensions, int dst_number, int src_number)
-{
-    struct rect r = { volume,         dst_offsets, src_offsets, dst_dimensions,
-                      src_dimensions, element,     NULL,        NULL };
-    if (!dst && !src)
-        return INT_MAX; /* how many dimensions are supported */
-    if (!dst || !src || !element || ndims < 1 || !volume || !dst_offsets || !src_offsets ||
-        !dst_dimensions || !src_dimensions || ompgpu_device_try(dst_number, &r.to) ||
-        ompgpu_device_try(src_number, &r.from))
-        return EINVAL;
-    int bad = copy_rect(&r, dst, src, 0, ndims);
-    return bad ? bad : wait_for_copies(r.to ? r.to : r.from);
-}
-
-/* ------------------------------------------------------------------ copies as tasks */
-/* They are done at once, after the tasks they may depend on: those are among the children of the
- * current task. */
-static void wait_for_tasks(int ndepend)
-{
-    int (*thread)(void *);
-    int (*taskwait)(void *, int);
-    if (ndepend <= 0)
-        return;
-    *(void **)&thread = dlsym(RTLD_DEFAULT, "__kmpc_global_thread_num");
-    *(void **)&taskwait = dlsym(RTLD_DEFAULT, "__kmpc_omp_taskwait");
-    if (thread && taskwait)
-        taskwait(NULL, thread(NULL));
-}
-
-int omp_target_memcpy_async(void *dst, const void *src, size_t length, size_t dst_offset,
-                            size_t src_offset, int dst_number, int src_number, int ndepend,
-                            void **depend)
-{
-    (void)depend;
-    wait_for_tasks(ndepend);
-    return omp_target_memcpy(dst, src, length, dst_offset, src_offset, dst_number, src_number);
-}
-
-int omp_target_memcpy_rect_async(void *dst, const void *src, size_t element, int ndims,
-                                 const size_t *volume, const size_t *dst_offsets,
-                                 const size_t *src_offsets, const size_t *dst_dimensions,
-                                 const size_t *src_dimensions, int dst_number, int src_number,
-                                 int ndepend, void **depend)
-{
-    (void)depend;
-    if (dst || src)
-        wait_for_tasks(ndepend);
-    return omp_target_memcpy_rect(dst, src, element, ndims, volume, dst_offsets, src_offsets,
-                                  dst_dimensions, src_dimensions, dst_number, src_number);
-}
-
-/* ------------------------------------------------------------------ memset */
-/* The first bytes come from the host, then what is set is doubled on the device. */
-static int device_set(struct ompgpu_device *dev, char *dst, int value, size_t size)
-{
-    char first[4096];
-    size_t done = size < sizeof first ? size : sizeof first;
-    memset(first, value, done);
-    if (dev->plugin->to_device(dev->ordinal, dst, first, done))
-        return -1;
-    for (size_t n; done < size; done += n) {
-        n = done < size - done ? done : size - done;
-        if (dev->plugin->device_copy(dev->ordinal, dst + done, dst, n))
-            return -1;
-    }
-    return wait_for_copies(dev);
-}
-
-void *omp_target_memset(void *p, int value, size_t size, int number)
-{
-    struct ompgpu_device *dev;
-    if (!p || !size || ompgpu_device_try(number, &dev))
-        return p;
-    if (!dev)
-        memset(p, value, size);
-    else if (device_set(dev, p, value, size))
-        ompgpu_fatal(NULL, "omp_target_memset: %s", ompgpu_plugin_message());
-    return p;
-}
-
-void *omp_target_memset_async(void *p, int value, size_t size, int number, int ndepend,
-                              void **depend)
-{
-    (void)depend;
-    wait_for_tasks(ndepend);
-    return omp_target_memset(p, value, size, number);
 }
 
 /* ------------------------------------------------------------------ associations */

@@ -404,14 +404,15 @@ struct ompgpu_task {
     uint64_t serial, finished;
     struct ompgpu_queue *queue;
     struct ompgpu_where where;
-    struct ompgpu_region *region; /* NULL: a data construct … */
-    enum ompgpu_construct construct;
+    /* puts what it does into its queue */
+    int (*enqueue)(struct ompgpu_task *);
+    struct ompgpu_region *region; /* NULL: it is none */
     /* copies, in `kept`, of what the construct was called with */
     struct ompgpu_map *maps;
     struct ompgpu_param *params;
     unsigned nmaps, nparams;
     struct ompgpu_launch launch;
-    void *kept, *pointers; /* pointers: a list of what write_pointer in data.c sends */
+    void *kept, *pieces; /* pieces: of ompgpu_task_keep() */
     /* its launch */
     struct ompgpu_function *function;
     uintptr_t *addresses;
@@ -444,8 +445,15 @@ int ompgpu_task_enqueue(struct ompgpu_task *);
 /* Frees what ended constructs have removed.  The device's lock is held. */
 void ompgpu_dropped_free(struct ompgpu_device *);
 int ompgpu_region_enqueue(struct ompgpu_task *); /* target.c */
-void ompgpu_deferred_finish(void);               /* waits for all that are in queues */
-void ompgpu_deferred_stop(void);                 /* the process ends: also for those that are not */
+/* For a routine that is a target task with dependence objects: `enqueue` will find a copy of the
+ * arguments in `kept`.  false: the caller does it now; what it depends on has ended. */
+bool ompgpu_defer_routine(struct ompgpu_device *, const char *name,
+                          int (*enqueue)(struct ompgpu_task *), const void *arguments, size_t size,
+                          int ndepend, void **depend);
+/* depend.c: the host task of a deferred routine; false: out of memory */
+bool ompgpu_host_task(struct ompgpu_task *, int ndepend, void **depend);
+void ompgpu_deferred_finish(void); /* waits for all that are in queues */
+void ompgpu_deferred_stop(void);   /* the process ends: also for those that are not */
 void ompgpu_deferred_close(struct ompgpu_device *);
 void ompgpu_deferred_fork(enum ompgpu_fork when);
 /* depend.c: the construct whose host task, with dependences, this host thread is about to make */
@@ -455,6 +463,9 @@ struct ompgpu_libomp { /* its functions; NULL: it has none */
     void (*fulfill)(uintptr_t event);
     int (*thread)(void *);
     int (*wait)(void *, int);
+    void *(*alloc)(void *, int, int, size_t, size_t, int (*)(int, void *));
+    uintptr_t (*allow)(void *, int, void *); /* … a detached task's event */
+    int (*run)(void *, int, void *);
     int (*task)(void *, int, void *, int, void *, int, void *);
     void (*taskwait)(void *, int, int, void *, int, void *, int);
 };

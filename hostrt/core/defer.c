@@ -78,7 +78,7 @@ const void *ompgpu_task_keep(struct ompgpu_task *t, const void *bytes, size_t si
     if (!p)
         return NULL;
     memcpy(p->bytes, bytes, size);
-    p->next = t->pointers, t->pointers = p;
+    p->next = t->pieces, t->pieces = p;
     return p->bytes;
 }
 
@@ -103,8 +103,8 @@ int ompgpu_task_wait_for(struct ompgpu_task *t, struct ompgpu_ticket other)
 /* Nobody uses it any more. */
 static void put_task(struct ompgpu_task *t)
 {
-    for (struct piece *p; (p = t->pointers);) {
-        t->pointers = p->next;
+    for (struct piece *p; (p = t->pieces);) {
+        t->pieces = p->next;
         ompgpu_xfree(p);
     }
     ompgpu_xfree(t->kept);
@@ -299,14 +299,16 @@ static struct ompgpu_queue *choose_queue(const struct ompgpu_task *t)
     return dev->queues[dev->next_queue++ % OMPGPU_QUEUES];
 }
 
-static int enqueue_construct(struct ompgpu_task *t)
+static int enqueue_enter(struct ompgpu_task *t)
 {
-    if (t->region)
-        return ompgpu_region_enqueue(t);
-    if (t->construct == OMPGPU_ENTER_DATA)
-        return ompgpu_data_enter(t->dev, &t->where, t->maps, t->nmaps, NULL, t);
-    if (t->construct == OMPGPU_EXIT_DATA)
-        return ompgpu_data_exit(t->dev, &t->where, t->maps, t->nmaps, OMPGPU_LEAVE_DATA, t);
+    return ompgpu_data_enter(t->dev, &t->where, t->maps, t->nmaps, NULL, t);
+}
+static int enqueue_exit(struct ompgpu_task *t)
+{
+    return ompgpu_data_exit(t->dev, &t->where, t->maps, t->nmaps, OMPGPU_LEAVE_DATA, t);
+}
+static int enqueue_update(struct ompgpu_task *t)
+{
     return ompgpu_data_update(t->dev, &t->where, t->maps, t->nmaps, t);
 }
 
@@ -332,7 +334,7 @@ static int put_into_queue(struct ompgpu_task *t)
     for (unsigned i = 0; i < t->nwaits; i++)
         if (ompgpu_task_await(t, t->waits[i]))
             return -1;
-    return enqueue_construct(t) || begin_task(t);
+    return t->enqueue(t) || begin_task(t);
 }
 
 int ompgpu_task_enqueue(struct ompgpu_task *t)
@@ -424,15 +426,18 @@ static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsig
 }
 
 /* ------------------------------------------------------------------ calls from generated code */
+static bool can_defer(const struct ompgpu_device *dev)
+{
+    return dev->plugin->queue_create && !ompgpu_has_tool && !ompgpu_exiting() && !dev->links &&
+           ompgpu_libomp()->fulfill && ompgpu_self();
+}
+
 /* The device, where it can do it later; what cannot be done, or not yet, is done, or said, in the
  * usual way. */
 static struct ompgpu_device *deferring_device(const struct ompgpu_where *where, long number)
 {
     struct ompgpu_device *dev = ompgpu_device_get(where, number);
-    if (!dev || !dev->plugin->queue_create || ompgpu_has_tool || ompgpu_exiting() || dev->links ||
-        !ompgpu_libomp()->fulfill || !ompgpu_self())
-        return NULL;
-    return dev;
+    return dev && can_defer(dev) ? dev : NULL;
 }
 
 static void *defer(struct ompgpu_task *t, bool depends)
@@ -470,6 +475,7 @@ void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_ma
         return NULL;
     }
     t->where = where;
+    t->enqueue = ompgpu_region_enqueue;
     t->region = region;
     t->launch = *launch;
     t->function = function;
@@ -489,9 +495,53 @@ void *__ompgpu_defer_data(const struct ompgpu_place *place, long device,
         return NULL;
     }
     t->where = where;
+    t->enqueue = place->construct == OMPGPU_ENTER_DATA  ? enqueue_enter
+                 : place->construct == OMPGPU_EXIT_DATA ? enqueue_exit
+                                                        : enqueue_update;
     t->region = NULL;
-    t->construct = place->construct;
     return defer(t, depends);
+}
+
+static struct ompgpu_task *defer_call(struct ompgpu_device *dev, const void *arguments, size_t size)
+{
+    const struct ompgpu_libomp *l = ompgpu_libomp();
+    struct ompgpu_task *t =
+        dev && can_defer(dev) && l->alloc && l->allow && l->run && l->thread ? get_task(dev) : NULL;
+    if (!t)
+        return NULL;
+    if (!(t->kept = ompgpu_xalloc(size))) {
+        put_task(t);
+        return NULL;
+    }
+    memcpy(t->kept, arguments, size);
+    return t;
+}
+
+/* They are among the children of the current task. */
+static void wait_for_children(void)
+{
+    const struct ompgpu_libomp *l = ompgpu_libomp();
+    if (l->thread && l->wait)
+        l->wait(NULL, l->thread(NULL));
+}
+
+bool ompgpu_defer_routine(struct ompgpu_device *dev, const char *name,
+                          int (*enqueue)(struct ompgpu_task *), const void *arguments, size_t size,
+                          int ndepend, void **depend)
+{
+    struct ompgpu_task *t = defer_call(dev, arguments, size);
+    if (!t) {
+        if (ndepend > 0)
+            wait_for_children();
+        return false;
+    }
+    t->where = (struct ompgpu_where){ .directive = name };
+    t->enqueue = enqueue;
+    t->region = NULL;
+    defer(t, ndepend > 0);
+    if (!ompgpu_host_task(t, ndepend, depend))
+        ompgpu_fatal(&t->where, "%s", ompgpu_plugin_message());
+    return true;
 }
 
 void __ompgpu_deferred(void *task, uintptr_t event)

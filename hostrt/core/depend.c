@@ -48,6 +48,9 @@ static void find_libomp(void)
     find_function(&libomp.fulfill, RTLD_DEFAULT, "omp_fulfill_event");
     find_function(&libomp.thread, RTLD_DEFAULT, "__kmpc_global_thread_num");
     find_function(&libomp.wait, RTLD_DEFAULT, "__kmpc_omp_taskwait");
+    find_function(&libomp.alloc, RTLD_DEFAULT, "__kmpc_omp_task_alloc");
+    find_function(&libomp.allow, RTLD_DEFAULT, "__kmpc_task_allow_completion_event");
+    find_function(&libomp.run, RTLD_DEFAULT, "__kmpc_omp_task");
     find_function(&libomp.task, RTLD_NEXT, "__kmpc_omp_task_with_deps");
     find_function(&libomp.taskwait, RTLD_NEXT, "__kmpc_omp_taskwait_deps_51");
 }
@@ -218,4 +221,62 @@ void __kmpc_omp_taskwait_deps_51(void *place, int thread, int n, struct kmp_depe
         mark(more, nmore);
     }
     ompgpu_libomp()->taskwait(place, thread, n, d, nmore, more, nowait);
+}
+
+/* ------------------------------------------------------------------ tasks of routines */
+struct kmp_task { /* of LLVM's OpenMP library, which reserves this for the compiler */
+    struct shared {
+        struct ompgpu_task *task;
+        uintptr_t event;
+    } *shared;
+    void *routine;
+    int part;
+    void *data[2];
+};
+
+static int run_task(int thread, void *task)
+{
+    const struct shared *s = ((struct kmp_task *)task)->shared;
+    (void)thread;
+    __ompgpu_deferred(s->task, s->event);
+    return 0;
+}
+
+/* A dependence object is an array; before it stands its length. */
+static struct kmp_depend_info *list_of(int n, void **objects, int *length)
+{
+    struct kmp_depend_info *list;
+    size_t total = 0;
+    for (int i = 0; i < n; i++)
+        total += ((const struct kmp_depend_info *)objects[i])[-1].address;
+    if (!(list = ompgpu_xalloc(total * sizeof *list)))
+        return NULL;
+    *length = 0;
+    for (int i = 0; i < n; i++) {
+        const struct kmp_depend_info *d = objects[i];
+        memcpy(list + *length, d, d[-1].address * sizeof *d);
+        *length += (int)d[-1].address;
+    }
+    return list;
+}
+
+/* Untied, as those of generated code (codegen/c/host/host.c). */
+bool ompgpu_host_task(struct ompgpu_task *t, int ndepend, void **depend)
+{
+    enum { UNTIED_DETACHABLE = 0x40 };
+    const struct ompgpu_libomp *l = ompgpu_libomp();
+    int thread = l->thread(NULL), n = 0;
+    struct kmp_depend_info *list = list_of(ndepend, depend, &n);
+    struct kmp_task *task = list ? l->alloc(NULL, thread, UNTIED_DETACHABLE, sizeof *task,
+                                            sizeof *task->shared, run_task)
+                                 : NULL;
+    if (task) {
+        *task->shared = (struct shared){ t, l->allow(NULL, thread, task) };
+        if (n)
+            __kmpc_omp_task_with_deps(NULL, thread, task, n, list, 0, NULL);
+        else
+            l->run(NULL, thread, task);
+    }
+    ompgpu_xfree(list);
+    return task;
 }

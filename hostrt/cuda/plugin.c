@@ -602,6 +602,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .queue_destroy = ompgpu_cuda_queue_destroy,
     .queue_to_device = ompgpu_cuda_queue_to_device,
     .queue_from_device = ompgpu_cuda_queue_from_device,
+    .queue_copy = ompgpu_cuda_queue_copy,
     .queue_launch = ompgpu_cuda_queue_launch,
     .queue_call = ompgpu_cuda_queue_call,
     .queue_wait = ompgpu_cuda_queue_wait,

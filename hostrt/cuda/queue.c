@@ -104,6 +104,15 @@ int ompgpu_cuda_queue_from_device(int ordinal, void *queue, void *dst, const voi
     return 0;
 }
 
+int ompgpu_cuda_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    const struct queue *q = queue;
+    CUstream own;
+    return ompgpu_cuda_enter(ordinal, &own) ||
+           CUDA_TRY(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst, (CUdeviceptr)src, size,
+                    q->stream);
+}
+
 /* ------------------------------------------------------------------ other work */
 int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f, unsigned teams,
                              unsigned threads, void **params)

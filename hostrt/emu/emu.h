@@ -194,6 +194,7 @@ __typeof__(*ompgpu_emu_plugin.queue_create) ompgpu_emu_queue_create;
 __typeof__(*ompgpu_emu_plugin.queue_destroy) ompgpu_emu_queue_destroy;
 __typeof__(*ompgpu_emu_plugin.queue_to_device) ompgpu_emu_queue_to_device;
 __typeof__(*ompgpu_emu_plugin.queue_from_device) ompgpu_emu_queue_from_device;
+__typeof__(*ompgpu_emu_plugin.queue_copy) ompgpu_emu_queue_copy;
 __typeof__(*ompgpu_emu_plugin.queue_launch) ompgpu_emu_queue_launch;
 __typeof__(*ompgpu_emu_plugin.queue_call) ompgpu_emu_queue_call;
 __typeof__(*ompgpu_emu_plugin.queue_wait) ompgpu_emu_queue_wait;

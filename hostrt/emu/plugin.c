@@ -364,6 +364,7 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .queue_destroy = ompgpu_emu_queue_destroy,
     .queue_to_device = ompgpu_emu_queue_to_device,
     .queue_from_device = ompgpu_emu_queue_from_device,
+    .queue_copy = ompgpu_emu_queue_copy,
     .queue_launch = ompgpu_emu_queue_launch,
     .queue_call = ompgpu_emu_queue_call,
     .queue_wait = ompgpu_emu_queue_wait,

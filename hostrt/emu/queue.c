@@ -14,7 +14,7 @@ struct event {
 };
 struct work {
     struct work *next;
-    enum { TO_DEVICE, FROM_DEVICE, LAUNCH, CALL, WAIT, RECORD } kind;
+    enum { TO_DEVICE, FROM_DEVICE, COPY, LAUNCH, CALL, WAIT, RECORD } kind;
     void *dst;
     const void *src;
     size_t size;
@@ -49,6 +49,7 @@ static int do_work(int ordinal, const struct work *w)
     switch (w->kind) {
     case TO_DEVICE: return ompgpu_emu_plugin.to_device(ordinal, w->dst, w->src, w->size);
     case FROM_DEVICE: return ompgpu_emu_plugin.from_device(ordinal, w->dst, w->src, w->size);
+    case COPY: return ompgpu_emu_plugin.device_copy(ordinal, w->dst, w->src, w->size);
     case LAUNCH: return ompgpu_emu_plugin.launch(ordinal, w->f, w->teams, w->threads, w->params);
     case CALL: return w->call(w->argument), 0;
     default: return 0;
@@ -174,6 +175,12 @@ int ompgpu_emu_queue_from_device(int ordinal, void *queue, void *dst, const void
     (void)ordinal;
     return add_work(queue,
                     (struct work){ .kind = FROM_DEVICE, .dst = dst, .src = src, .size = size });
+}
+
+int ompgpu_emu_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    (void)ordinal;
+    return add_work(queue, (struct work){ .kind = COPY, .dst = dst, .src = src, .size = size });
 }
 
 int ompgpu_emu_queue_launch(int ordinal, void *queue, struct ompgpu_function *f, unsigned teams,

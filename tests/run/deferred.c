@@ -1,4 +1,5 @@
 /* nowait: the thread goes on, and what depends on what comes in order */
+#include <stdbool.h>
 #include <stdlib.h>
 #include "check.h"
 
@@ -155,6 +156,43 @@ static void held(void)
     free(host);
 }
 
+/* Routines that are target tasks, in order with regions and host tasks. */
+static void routines(void)
+{
+    enum { ROWS = 6, COLUMNS = 10 };
+    const int dev = omp_get_default_device(), host = omp_get_initial_device();
+    int a[ROWS][COLUMNS], b[ROWS][COLUMNS], (*p)[COLUMNS] = omp_target_alloc(sizeof a, dev);
+    const size_t volume[2] = { 4, 5 }, at[2] = { 1, 2 }, all[2] = { ROWS, COLUMNS };
+    omp_depend_t on_a, on_b;
+#pragma omp depobj(on_a) depend(inout: a)
+#pragma omp depobj(on_b) depend(inout: b)
+    memset(a, 0, sizeof a), memset(b, 0, sizeof b);
+    omp_depend_t both[2] = { on_a, on_b };
+    omp_target_memset_async(p, 1, sizeof a, dev, 1, &on_a);
+#pragma omp target nowait is_device_ptr(p) depend(inout: a)
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        p[i / COLUMNS][i % COLUMNS] += i;
+    omp_target_memcpy_rect_async(b, p, sizeof b[0][0], 2, volume, at, at, all, all, host, dev, 2,
+                                 both);
+#pragma omp task depend(inout: b) shared(b)
+    b[0][0] = b[1][2];
+    omp_target_memcpy_async(p, b, sizeof b, 0, 0, dev, host, 2, both);
+    omp_target_memcpy_async(a, p, sizeof a, 0, 0, host, dev, 1, &on_a);
+#pragma omp taskwait
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < COLUMNS; k++) {
+            bool inside = i >= 1 && i < 5 && k >= 2 && k < 7;
+            CHECK_EQ(a[i][k], inside ? 0x01010101 + i * COLUMNS + k : !(i + k) ? a[1][2] : 0);
+        }
+    omp_target_memset_async(p, 2, sizeof a, dev, 0, NULL);
+#pragma omp taskwait
+    omp_target_memcpy(a, p, sizeof a, 0, 0, host, dev);
+    CHECK_EQ(a[5][9], 0x02020202);
+#pragma omp depobj(on_a) destroy
+#pragma omp depobj(on_b) destroy
+    omp_target_free(p, dev);
+}
+
 int main(void)
 {
     int device = 0;
@@ -169,12 +207,14 @@ int main(void)
     diamond();
     values();
     held();
+    routines();
 #pragma omp parallel num_threads(4)
     {
         pipeline();
         mixed(3);
         diamond();
         held();
+        routines();
     }
 #pragma omp parallel num_threads(3)
 #pragma omp single
