@@ -54,11 +54,12 @@ void fe_add_carriers(struct fe *fe, fe_edits *edits)
 }
 
 /* ------------------------------------------------------------------ the text with carriers */
-/* Offset of the typedef that the variable carries; 0: none. */
+/* Offset of the typedef that the variable carries; 0: none.  rejected.c names values, too. */
 static unsigned carried_by(const struct fe *fe, const struct omp_var *v)
 {
     CXType t = fe->var_types.at[v->id];
-    if (strncmp(v->name, fe->carriers, strlen(fe->carriers)))
+    size_t prefix = strlen(fe->carriers);
+    if (strncmp(v->name, fe->carriers, prefix) || v->name[prefix] != 't')
         return 0;
     if (t.kind == CXType_Pointer)
         t = clang_getPointeeType(t);

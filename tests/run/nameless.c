@@ -118,11 +118,25 @@ static void region_in_parallel(void)
 }
 #pragma omp end declare target
 
+/* a member of a value whose type is local to the region */
+static void local_types(void)
+{
+    unsigned sum = 0;
+#pragma omp target map(tofrom: sum)
+    {
+        struct local { unsigned a, b[2]; };
+        sum += ((struct local){ .b[1] = 27 }).b[1];
+        sum += (struct { unsigned b[2]; }){ .b[1] = 15 }.b[1];
+    }
+    CHECK_EQ(sum, 42u);
+}
+
 int main(void)
 {
     region_in_parallel();
     reads();
     writes();
     directives();
+    local_types();
     return RESULT;
 }
