@@ -77,6 +77,45 @@ int main(void) { int x = 0;
 #pragma omp allocate(n)
 x = n++; } }
 C
+# rows of the support matrix
+bad "copyin" t.c:4:29 "'copyin'" <<'C'
+int t;
+#pragma omp threadprivate(t)
+int main(void) {
+#pragma omp target parallel copyin(t)
+t++; }
+C
+bad "ordered, depend(sink), doacross" t.c:2:33 "'ordered'" <<'C'
+int main(void) {
+#pragma omp target parallel for ordered(1)
+for (int i = 0; i < 9; i++) {
+#pragma omp ordered doacross(sink: i - 1)
+#pragma omp ordered depend(source)
+} }
+C
+bad "device(ancestor)" t.c:2:20 "ancestor" <<'C'
+int main(void) {
+#pragma omp target device(ancestor: 1)
+{} }
+C
+bad "requires reverse_offload" t.c:1:22 "'reverse_offload'" <<'C'
+#pragma omp requires reverse_offload
+int main(void) {
+#pragma omp target
+{} }
+C
+for clause in 'ompx_dyn_cgroup_mem(64)' ompx_bare 'ompx_attribute(__attribute__((cold)))'; do
+    printf 'int main(void) {\n#pragma omp target teams %s\n{} }\n' "$clause" | bad "$clause" t.c:2:26 "${clause%%(*}"
+done
+bad "workdistribute" t.c:3:13 "" <<'C'
+int main(void) { int a[9];
+#pragma omp target teams
+#pragma omp workdistribute
+for (int i = 0; i < 9; i++) a[i] = 1; }
+C
+for modifier in 'attach(never)' ref_ptr ref_ptee; do
+    printf 'int main(void) { int a[9], *p = a;\n#pragma omp target map(%s, to: p[0:9])\np[0]++; }\n' "$modifier" | bad "$modifier" t.c:2:24 ""
+done
 bad "groupprivate of another file" t.c:5:1 "'n'" <<'C'
 extern int n;
 #pragma omp groupprivate(n)
