@@ -105,7 +105,11 @@ int main(void) {
 {} }
 C
 for clause in 'ompx_dyn_cgroup_mem(64)' ompx_bare 'ompx_attribute(__attribute__((cold)))'; do
-    printf 'int main(void) {\n#pragma omp target teams %s\n{} }\n' "$clause" | bad "$clause" t.c:2:26 "${clause%%(*}"
+    bad "$clause" t.c:2:26 "${clause%%(*}" <<C
+int main(void) {
+#pragma omp target teams $clause
+{} }
+C
 done
 bad "workdistribute" t.c:3:13 "" <<'C'
 int main(void) { int a[9];
@@ -114,7 +118,11 @@ int main(void) { int a[9];
 for (int i = 0; i < 9; i++) a[i] = 1; }
 C
 for modifier in 'attach(never)' ref_ptr ref_ptee; do
-    printf 'int main(void) { int a[9], *p = a;\n#pragma omp target map(%s, to: p[0:9])\np[0]++; }\n' "$modifier" | bad "$modifier" t.c:2:24 ""
+    bad "$modifier" t.c:2:24 "" <<C
+int main(void) { int a[9], *p = a;
+#pragma omp target map($modifier, to: p[0:9])
+p[0]++; }
+C
 done
 bad "groupprivate of another file" t.c:5:1 "'n'" <<'C'
 extern int n;
