@@ -9,6 +9,13 @@ const struct omp_clause *cg_clause(const struct omp_construct *c, enum omp_claus
     return NULL;
 }
 
+bool cg_never_waits(const struct omp_construct *c)
+{
+    const struct omp_clause *k = cg_clause(c, OMPC_NOWAIT);
+    return k &&
+           (k->expr.extent.begin == k->expr.extent.end || (k->expr.is_constant && k->expr.value));
+}
+
 const struct omp_clause *cg_if(const struct omp_construct *c, enum omp_leaf leaf)
 {
     const struct omp_clause *general = NULL;

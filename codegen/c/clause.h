@@ -6,6 +6,8 @@
 
 /* The first clause of this kind; NULL: there is none. */
 const struct omp_clause *cg_clause(const struct omp_construct *, enum omp_clause_kind);
+/* nowait, whose argument, where it has one, is a constant that says so */
+bool cg_never_waits(const struct omp_construct *);
 /* The if clause that applies to a leaf; NULL: there is none. */
 const struct omp_clause *cg_if(const struct omp_construct *, enum omp_leaf);
 /* How the construct shares the variable; NULL: it says nothing. */

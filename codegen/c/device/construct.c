@@ -242,7 +242,7 @@ static void write_worksharing(struct cg *cg, const struct omp_construct *c, unsi
     cg_inner_construct(cg, c, leaves, &p);
     /* the next reduction wants a barrier in between (devicertl/reduction.c) */
     bool slots = p.reduction && p.finish == CG_PARALLEL;
-    if ((leaves & synchronised) && (slots || !cg_clause(c, OMPC_NOWAIT)))
+    if ((leaves & synchronised) && (slots || !cg_never_waits(c)))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
 }
 

@@ -113,6 +113,16 @@ static bool any_deferrable(const struct cg *cg)
     return false;
 }
 
+/* @task: what the runtime takes, where the clause does not say otherwise. */
+static void write_defer(struct cg *cg, const struct omp_construct *c, const char *function,
+                        const char *arguments)
+{
+    const struct omp_clause *k = cg_clause(c, OMPC_NOWAIT);
+    if (!cg_never_waits(c))
+        cg_line(cg, "if (%s)", cg_expr(cg, k->expr.extent));
+    cg_line(cg, "@task = %s(%s, %d);", function, arguments, cg_clause(c, OMPC_DEPEND) != NULL);
+}
+
 /* The host task of @task, which ends when that has ended.  The OpenMP library gives the rest of it
  * to any thread of the team, and those of tied tasks may get in each other's way for ever. */
 static void write_detached_task(struct cg *cg, const struct omp_construct *c)
@@ -374,7 +384,7 @@ static void host_scan(struct cg *cg, const struct omp_construct *c)
     if (c->leaves & OMPL_PARALLEL)
         cg_puts(cg, "#pragma omp parallel num_threads(1)");
     else if (c->leaves & OMPL_FOR)
-        cg_put(cg, "#pragma omp single%s", cg_clause(c, OMPC_NOWAIT) ? " nowait" : "");
+        cg_put(cg, "#pragma omp single%s", cg_never_waits(c) ? " nowait" : "");
     cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
     cg_open_scope(cg);
     cg_loop_nest(cg, c, CG_ONE, &p, NULL, NULL);
@@ -586,8 +596,7 @@ static void write_deferred_target(struct cg *cg, const struct omp_construct *c, 
     cg_line(cg, "_Bool @on_host = 1;");
     cg_open(cg, "if (%s)", condition ? condition : "1"); /* false: maps are not evaluated */
     const char *arguments = call_arguments(cg, c, p, declare_call(cg, c, p));
-    cg_line(cg, "@task = __ompgpu_defer_target(%s, %d);", arguments,
-            cg_clause(c, OMPC_DEPEND) != NULL);
+    write_defer(cg, c, "__ompgpu_defer_target", arguments);
     cg_open(cg, "if (!@task)");
     write_wait(cg, c);
     cg_line(cg, "@on_host = __ompgpu_target(%s);", arguments);
@@ -665,8 +674,7 @@ static void write_deferred_call(struct cg *cg, const struct omp_construct *c, en
     declare_list(cg, c);
     const char *arguments =
         cg_strf(cg, "&@place, @device, %s", entries_of(cg, c, cg_maps(cg, c, NULL)));
-    cg_line(cg, "@task = __ompgpu_defer_data(%s, %d);", arguments,
-            cg_clause(c, OMPC_DEPEND) != NULL);
+    write_defer(cg, c, "__ompgpu_defer_data", arguments);
     cg_open(cg, "if (!@task)");
     write_wait(cg, c);
     cg_line(cg, "%s(%s);", function, arguments);
