@@ -122,6 +122,17 @@ static char pipeline_level(const struct ir_options *opt)
     return opt->target == IR_NVPTX && opt->level == '2' ? '3' : opt->level;
 }
 
+/* After LLVM's passes. */
+static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
+{
+    if (pipeline_level(u->opt) == '3' && ir_widen(u))
+        ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
+    if (u->opt->level != '0')
+        ir_hide_strides(u);
+    ir_split_shifts(u->module);
+    ir_order_variables(u->module);
+}
+
 static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     char passes[64];
@@ -144,14 +155,8 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
                           ? "globaldce"
                           : "function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
                       machine);
-    if (u->opt->target == IR_NVPTX && pipeline_level(u->opt) == '3' && ir_widen(u))
-        ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
-    if (u->opt->target == IR_NVPTX && u->opt->level != '0')
-        ir_hide_strides(u);
-    if (u->opt->target == IR_NVPTX) {
-        ir_split_shifts(u->module);
-        ir_order_variables(u->module);
-    }
+    if (u->opt->target == IR_NVPTX)
+        finish_for_gpu(u, machine);
 }
 
 static bool emit_ir(const struct ir_unit *u)
