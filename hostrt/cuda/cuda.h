@@ -18,7 +18,7 @@
 #include "hostrt/core/core.h"
 #pragma GCC visibility push(hidden)
 
-enum { CUDA_MAX_DEVICES = 32, CUDA_BUCKETS = 1024 };
+enum { CUDA_MAX_DEVICES = 32, CUDA_BUCKET_BITS = 10, CUDA_BUCKETS = 1 << CUDA_BUCKET_BITS };
 
 struct cuda_calls { /* set once, before the first device is opened */
 #define CUDA_CALL(f, version) __typeof(f##version) *f;
@@ -35,7 +35,10 @@ struct cuda_block {
 };
 struct cuda_memory {
     pthread_mutex_t lock;                    /* guards all below */
-    struct cuda_block *live[CUDA_BUCKETS];   /* by address */
+    struct cuda_block **live;                /* by address; a bucket for each block, or more */
+    unsigned live_bits;                      /* log2 of their number */
+    size_t nlive;                            /* blocks */
+    struct cuda_block *first[CUDA_BUCKETS];  /* where `live` begins */
     struct cuda_block *cached[CUDA_BUCKETS]; /* by size */
     size_t in_use, in_cache, cache_limit;
     bool exact; /* sizes are not rounded up */

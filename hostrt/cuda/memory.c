@@ -12,7 +12,10 @@
 void ompgpu_cuda_memory_init(struct cuda_memory *m, size_t total)
 {
     bool exact = ompgpu_settings.device_kind == OMPGPU_KIND_PTX;
-    *m = (struct cuda_memory){ .exact = exact, .cache_limit = exact ? 0 : total / 4 };
+    *m = (struct cuda_memory){ .exact = exact,
+                               .cache_limit = exact ? 0 : total / 4,
+                               .live = m->first,
+                               .live_bits = CUDA_BUCKET_BITS };
     pthread_mutex_init(&m->lock, NULL);
 }
 
@@ -32,12 +35,38 @@ static size_t round_size(size_t size)
 
 static struct cuda_block **live_bucket(struct cuda_memory *m, CUdeviceptr p)
 {
-    return &m->live[(p >> 8) * 0x9E3779B97F4A7C15u >> 54];
+    return &m->live[(p >> 8) * 0x9E3779B97F4A7C15u >> (64 - m->live_bits)];
 }
 
 static struct cuda_block **cached_bucket(struct cuda_memory *m, size_t size)
 {
-    return &m->cached[(size >> 8) * 0x9E3779B97F4A7C15u >> 54];
+    return &m->cached[(size >> 8) * 0x9E3779B97F4A7C15u >> (64 - CUDA_BUCKET_BITS)];
+}
+
+static void put_live(struct cuda_memory *m, struct cuda_block *b)
+{
+    struct cuda_block **bucket = live_bucket(m, b->address);
+    b->next = *bucket;
+    *bucket = b;
+}
+
+/* Lock held.  Where memory is out, the lists grow instead. */
+static void grow_live(struct cuda_memory *m)
+{
+    struct cuda_block **old = m->live, *b;
+    size_t n = (size_t)1 << m->live_bits;
+    struct cuda_block **live = ompgpu_xalloc(2 * n * sizeof *live);
+    if (!live)
+        return;
+    m->live = live;
+    m->live_bits++;
+    for (size_t i = 0; i < n; i++)
+        while ((b = old[i])) {
+            old[i] = b->next;
+            put_live(m, b);
+        }
+    if (old != m->first)
+        ompgpu_xfree(old);
 }
 
 static CUresult first_error(CUresult a, CUresult b) { return a ? a : b; }
@@ -57,19 +86,23 @@ static CUresult trim_cache(struct cuda_memory *m)
     return err;
 }
 
+static void free_lists(struct cuda_block **lists, size_t n, bool driver_alive)
+{
+    for (size_t i = 0; i < n; i++)
+        for (struct cuda_block *b; (b = lists[i]);) {
+            lists[i] = b->next;
+            if (driver_alive)
+                ompgpu_cuda.cuMemFree(b->address);
+            ompgpu_xfree(b);
+        }
+}
+
 void ompgpu_cuda_memory_fini(struct cuda_memory *m, bool driver_alive)
 {
-    for (unsigned i = 0; i < CUDA_BUCKETS; i++)
-        for (unsigned k = 0; k < 2; k++) {
-            struct cuda_block **list = k ? &m->live[i] : &m->cached[i];
-            while (*list) {
-                struct cuda_block *b = *list;
-                *list = b->next;
-                if (driver_alive)
-                    ompgpu_cuda.cuMemFree(b->address);
-                ompgpu_xfree(b);
-            }
-        }
+    free_lists(m->live, (size_t)1 << m->live_bits, driver_alive);
+    free_lists(m->cached, CUDA_BUCKETS, driver_alive);
+    if (m->live != m->first)
+        ompgpu_xfree(m->live);
     pthread_mutex_destroy(&m->lock);
 }
 
@@ -114,9 +147,10 @@ CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *m, size_t size, CUdevicept
     if (!b)
         err = allocate_block(m, size, &b);
     if (!err) {
-        struct cuda_block **bucket = live_bucket(m, b->address);
-        b->next = *bucket;
-        *bucket = b;
+        if (m->nlive == (size_t)1 << m->live_bits)
+            grow_live(m);
+        put_live(m, b);
+        m->nlive++;
         m->in_use += size;
         *address = b->address;
     }
@@ -136,6 +170,7 @@ CUresult ompgpu_cuda_memory_free(struct cuda_memory *m, CUdeviceptr address)
     struct cuda_block *b = *p;
     if (b) {
         *p = b->next;
+        m->nlive--;
         m->in_use -= b->size;
         if (m->in_cache + b->size <= m->cache_limit) {
             struct cuda_block **bucket = cached_bucket(m, b->size);

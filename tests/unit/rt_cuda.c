@@ -232,6 +232,21 @@ static void test_cache(void)
     check(!dev->alloc(0, 0, p) && p[0] && !dev->free(0, p[0]) && !dev->free(0, NULL), "nothing");
 }
 
+/* More blocks than the table of live ones has room for at first: each is found, once. */
+static void test_many_blocks(void)
+{
+    enum { MANY = 5000 };
+    static void *p[MANY];
+    unsigned failed = 0, twice = 0;
+    for (unsigned i = 0; i < MANY; i++)
+        failed += dev->alloc(0, 300, &p[i]) != 0;
+    for (unsigned i = 0; i < MANY; i++)
+        failed += dev->free(0, p[i * 7 % MANY]) != 0;
+    for (unsigned i = 0; i < MANY; i++)
+        twice += dev->free(0, p[i]) == 0;
+    check(!failed && !twice, "%d blocks at once", MANY);
+}
+
 static void *host_thread(void *module)
 {
     struct ompgpu_function f = { 0 };
@@ -317,6 +332,7 @@ int main(int argc, char **argv)
     test_modules(module);
     test_steady_state(module);
     test_cache();
+    test_many_blocks();
     test_threads(module);
     test_fault(module);
     dev->close(0);
