@@ -458,8 +458,6 @@ struct omp_construct *fe_sole_child(const struct fe *, const struct omp_construc
 struct omp_construct *fe_target_of(const struct omp_construct *);
 /* reach.c */
 void fe_mark_device(struct fe *);
-/* what follows is declare target, to the end that belongs to it */
-bool fe_begins_declare_target(const struct omp_construct *);
 /* sharing.c */
 bool fe_evaluated_inside(enum omp_clause_kind); /* its expression, by the region's threads */
 bool fe_gives_attribute(enum omp_clause_kind);  /* a data-sharing attribute to its list items */

@@ -224,7 +224,7 @@ static bool lists(const struct omp_clause *k)
     return k->kind == OMPC_TO || k->kind == OMPC_ENTER || k->kind == OMPC_LINK;
 }
 
-bool fe_begins_declare_target(const struct omp_construct *c)
+static bool begins_declare_target(const struct omp_construct *c)
 {
     bool listed = false;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
@@ -232,26 +232,32 @@ bool fe_begins_declare_target(const struct omp_construct *c)
     return c->leaves == OMPL_DECLARE_TARGET && !listed;
 }
 
+static bool is_for_host(const struct omp_construct *c)
+{
+    const struct omp_clause *type = fe_clause(c, OMPC_DEVICE_TYPE);
+    return type && type->keyword == OMPK_HOST;
+}
+
 static void read_declare_target(struct fe *fe)
 {
-    unsigned open[64], depth = 0;
+    const struct omp_construct *open[64];
+    unsigned depth = 0;
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
-        struct omp_construct *c = fe->pragmas.at[i].c;
-        struct omp_clause *type = fe_clause(c, OMPC_DEVICE_TYPE);
-        bool host = type && type->keyword == OMPK_HOST;
-        if (c->leaves == OMPL_END_DECLARE_TARGET && depth) {
-            unsigned begin = open[--depth];
-            if (begin)
-                declare_range(fe, begin, c->pragma.begin);
-        }
+        const struct omp_construct *c = fe->pragmas.at[i].c;
+        if (c->leaves == OMPL_END_DECLARE_TARGET && depth && !is_for_host(open[--depth]))
+            declare_range(fe, open[depth]->pragma.end, c->pragma.begin);
         if (c->leaves != OMPL_DECLARE_TARGET)
             continue;
         for (struct omp_clause *x = c->clauses; x; x = x->next)
-            for (unsigned k = 0; lists(x) && k < x->nitems && !host; k++)
+            for (unsigned k = 0; lists(x) && k < x->nitems && !is_for_host(c); k++)
                 declare_item(fe, &x->items[k], x->kind == OMPC_LINK);
-        if (fe_begins_declare_target(c) && depth < 64)
-            open[depth++] = host ? 0 : c->pragma.begin + 1;
+        if (begins_declare_target(c) && depth < 64)
+            open[depth++] = c;
     }
+    if (depth)
+        fe_error(fe, open[depth - 1]->pragma.begin,
+                 "'#pragma omp %s' without its '#pragma omp end declare target'",
+                 open[depth - 1]->spelling);
 }
 
 /* ------------------------------------------------------------------ */

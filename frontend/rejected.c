@@ -12,11 +12,9 @@
  * `target loop` makes it crash: the two directives stand on two lines.
  *
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
- * device(omp_initial_device), which is negative; in a function between `begin declare target` and
- * its end, a construct that uses a global variable from elsewhere; nogroup and depend of
- * target_data. Only the check sees them: it gets a text without.  Words that have an older one of
- * the same meaning
- * (`storage`, `local`) were replaced when clauses were read. */
+ * device(omp_initial_device), which is negative; nogroup and depend of target_data.  Only the check
+ * sees them: it gets a text without.  Words that have an older one of the same meaning (`storage`,
+ * `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -255,38 +253,6 @@ static void drop_task_clauses(struct fe *fe, fe_edits *l)
     }
 }
 
-/* The directives that begin (or end) each range of `declare target` around e, and its line. */
-static const char *around(struct fe *fe, struct omp_extent e, bool begin)
-{
-    const char *open[64], *list = "";
-    unsigned depth = 0, i = 0;
-    for (; i < fe->pragmas.n && fe->pragmas.at[i].c->pragma.begin < e.begin; i++) {
-        const struct omp_construct *c = fe->pragmas.at[i].c;
-        if (c->leaves == OMPL_END_DECLARE_TARGET && depth)
-            depth--;
-        else if (fe_begins_declare_target(c) && depth < 64)
-            open[depth++] = fe_text(fe, c->pragma);
-    }
-    for (i = 0; i < depth; i++)
-        list =
-            arena_printf(fe->a, "%s\n%s", list, begin ? open[i] : "#pragma omp end declare target");
-    return depth ? arena_printf(fe->a, "%s\n# %u\n", list,
-                                fe_place(fe->u, begin ? e.end : e.begin).line)
-                 : NULL;
-}
-
-static void leave_declare_target(struct fe *fe, fe_edits *l)
-{
-    for (unsigned i = 0; i < fe->functions.n; i++) {
-        const struct omp_function *f = fe->functions.at[i]->f;
-        const char *end = f->constructs ? around(fe, f->extent, false) : NULL;
-        if (!end)
-            continue;
-        fe_add_edit(fe, l, f->extent.begin, 0, end);
-        fe_add_edit(fe, l, f->extent.end, 0, around(fe, f->extent, true));
-    }
-}
-
 void fe_find_rejected(struct fe *fe)
 {
     fe_edits all = { 0 }, check = { 0 };
@@ -300,7 +266,6 @@ void fe_find_rejected(struct fe *fe)
     drop_updates(fe, &check);
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
-    leave_declare_target(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);
 }

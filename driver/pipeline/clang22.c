@@ -28,10 +28,9 @@
  * Valid code that it rejects (accepted_as_rewritten in stages.c; frontend/rejected.c)
  *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target
  *   loop` crashes it; `target update` of a static variable that is declare target, or of an array
- *   shape, ([n][m])p: an error; a construct between `begin declare target` and its end uses a
- * global variable from elsewhere: "variable captured in declare target region must appear in a to
- * clause". Where its check fails and omp-split has found such code, it checks the text that
- * omp-split writes. Until clang accepts them: tests/run/nameless.c, tests/run/iterator.c.
+ *   shape, ([n][m])p: an error.  Where its check fails and omp-split has found such code, it checks
+ *   the text that omp-split writes.
+ *   Until clang accepts them: tests/run/nameless.c, tests/run/iterator.c.
  *
  * Variable length arrays on the device (drv_vla_target)
  *   Symptom: "variable length arrays are not supported for the current target" for nvptx64; no

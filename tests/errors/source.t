@@ -37,6 +37,19 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { y = x; } }
 C
+bad "declare target that does not end" t.c:1:1 "'#pragma omp begin declare target'|'#pragma omp end declare target'" -w <<'C'
+#pragma omp begin declare target
+int x;
+#pragma omp begin declare target
+int y;
+#pragma omp end declare target
+#pragma omp begin declare target device_type(nohost)
+int main(void) {
+#pragma omp parallel
+#pragma omp target
+x++; }
+#pragma omp end declare target
+C
 bad "indirect" t.c:1:34 "'indirect'" <<'C'
 #pragma omp begin declare target indirect
 int twice(int x) { return 2 * x; }
@@ -44,12 +57,6 @@ int twice(int x) { return 2 * x; }
 int main(void) { int x = 0;
 #pragma omp target map(x)
 x = twice(x); }
-C
-bad "metadirective that the program decides" t.c:3:81 "'device_num'" <<'C'
-int main(void) { int x = 0, n = 0;
-#pragma omp target map(x)
-#pragma omp metadirective when(user={condition(1)}: single) when(target_device={device_num(n)}: parallel) otherwise(nothing)
-x++; }
 C
 bad "variant that the program decides" t.c:2:13 "'declare variant'|'isa'" <<'C'
 int g(void);

@@ -23,8 +23,26 @@ int linked[10];
 static const int constant[3] = { 10, 20, 30 };     /* used on the device without being declared */
 static int plain = 6;                              /* mapped as any variable */
 
+/* regions in a construct of such a function, which the host runs; and on the host, where the variable is nobody's copy */
+#pragma omp begin declare target
+static int hosts = 1;
+static int regions_in_parallel(void)
+{
+    int r = 0;
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp target map(from: r) if(0)
+        r = ++hosts;
+#pragma omp target map(tofrom: r)
+        r += 10;
+    }
+    return r;
+}
+#pragma omp end declare target
+
 int main(void)
 {
+    CHECK(regions_in_parallel() == 12 && hosts == 2);
     int r = 0, on = 0;
     double d = 0;
 

@@ -810,22 +810,32 @@ static void write_target_data(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
 }
 
-/* A declare target directive says nothing to the compiler of the host: what is device_type(nohost)
- * exists here, too, for tables and regions that run on the host; and clang would reject what is
- * written around regions in a function between two of them. */
-static void drop_directive(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
+/* clang would leave out what is `device_type(nohost)`, to which tables and regions that run on the
+ * host refer. */
+static const struct omp_clause *device_only(const struct omp_construct *c)
+{
+    const struct omp_clause *k =
+        c->leaves & OMPL_DECLARE_TARGET ? cg_clause(c, OMPC_DEVICE_TYPE) : NULL;
+    return k && k->keyword == OMPK_NOHOST ? k : NULL;
+}
+
+static void declare_for_any(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_clause *k = device_only(c);
+    cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
+    cg_write(cg, cg->unit->text + c->pragma.begin, k->extent.begin - c->pragma.begin);
+    cg_puts(cg, "device_type(any)");
+    cg_write(cg, cg->unit->text + k->extent.end, c->pragma.end - k->extent.end);
+}
 
 /* ------------------------------------------------------------------ the file */
 static const struct {
     unsigned leaf;
     void (*write)(struct cg *, const struct omp_construct *);
 } handlers[] = {
-    { OMPL_TARGET, write_target },
-    { OMPL_TARGET_DATA, write_target_data },
-    { OMPL_ENTER_DATA, write_enter_data },
-    { OMPL_EXIT_DATA, write_exit_data },
+    { OMPL_TARGET, write_target },         { OMPL_TARGET_DATA, write_target_data },
+    { OMPL_ENTER_DATA, write_enter_data }, { OMPL_EXIT_DATA, write_exit_data },
     { OMPL_UPDATE, write_update },
-    { OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET, drop_directive },
 };
 
 static void host_construct(struct cg *cg, const struct omp_construct *c)
@@ -835,6 +845,10 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
+    if (device_only(c)) {
+        declare_for_any(cg, c);
+        return;
+    }
     bool bounds = has_private_bounds(c);
     if (bounds) {
         cg_open_scope(cg);
@@ -850,7 +864,7 @@ static bool handles_construct(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return c->scan || has_hard_reductions(c) || has_private_bounds(c);
+    return c->scan || has_hard_reductions(c) || has_private_bounds(c) || device_only(c);
 }
 
 static unsigned write_variables(struct cg *cg)
@@ -885,15 +899,27 @@ static unsigned unit_flags(const struct omp_unit *u)
     return flags;
 }
 
+/* clang rejects the variable in constructs of declare target functions, if it is not one of these.
+ */
+static void declare_this_unit(struct cg *cg)
+{
+    bool declared = false;
+    for (unsigned i = 0; i < cg->unit->nconstructs; i++)
+        declared |= (cg->unit->constructs[i]->leaves & OMPL_END_DECLARE_TARGET) != 0;
+    cg_puts(cg, declared ? "\n#pragma omp begin declare target" : "");
+    cg_puts(cg, "\nstatic struct __ompgpu_unit __ompgpu_unit;\n");
+    cg_puts(cg, declared ? "#pragma omp end declare target\n" : "");
+    cg_puts(cg, "static __inline__ struct __ompgpu_unit *__ompgpu_this_unit(void) { return "
+                "&__ompgpu_unit; }\n");
+}
+
 static void write_unit(struct cg *cg)
 {
     const struct omp_unit *u = cg->unit;
     cg_puts(cg, cg_host_abi);
     if (!u->event_handle && any_deferrable(cg))
         cg_puts(cg, "\ntypedef unsigned long omp_event_handle_t;");
-    cg_puts(cg, "\nstatic struct __ompgpu_unit __ompgpu_unit;\n"
-                "static __inline__ struct __ompgpu_unit *__ompgpu_this_unit(void) { return "
-                "&__ompgpu_unit; }\n");
+    declare_this_unit(cg);
     for (unsigned i = 0; i < u->nconstructs; i++)
         if (has_hard_reductions(u->constructs[i])) {
             all_host_reductions(cg);
