@@ -152,19 +152,38 @@ static CXCursor peel(struct fe *fe, CXCursor c)
     return c;
 }
 
+/* else v = x; */
+static bool read_failure(struct form *f, CXCursor c)
+{
+    CXCursor assign = fe_strip(f->fe, peel(f->fe, c)), l, r;
+    if (!is_assign(assign) || !operands(f->fe, assign, &l, &r) || !same(f, r, f->a->x))
+        return false;
+    f->a->v = fe_extent(f->fe, l);
+    f->a->capture_failure = true;
+    return true;
+}
+
+/* if (condition) x = e; else v = x;  The condition may have been evaluated before. */
+static bool read_if(struct form *f, CXCursor c, const CXCursor *condition)
+{
+    fe_cursors v = { 0 };
+    CXCursor l, r;
+    fe_children(f->fe, c, &v);
+    if (v.n != 2 && v.n != 3)
+        return false;
+    CXCursor assign = fe_strip(f->fe, peel(f->fe, v.at[1]));
+    return is_assign(assign) && operands(f->fe, assign, &l, &r) &&
+           read_condition(f, condition ? *condition : v.at[0], l, r) &&
+           (v.n == 2 || (f->a->op == OMPAO_EQUAL && read_failure(f, v.at[2])));
+}
+
 static bool read_compare(struct form *f, CXCursor c)
 {
     fe_cursors v = { 0 };
     CXCursor l, r;
     c = peel(f->fe, c);
-    if (clang_getCursorKind(c) == CXCursor_IfStmt) {
-        fe_children(f->fe, c, &v);
-        if (v.n != 2)
-            return false;
-        CXCursor assign = fe_strip(f->fe, peel(f->fe, v.at[1])), cond = v.at[0];
-        return is_assign(assign) && operands(f->fe, assign, &l, &r) &&
-               read_condition(f, cond, l, r);
-    }
+    if (clang_getCursorKind(c) == CXCursor_IfStmt)
+        return read_if(f, c, NULL);
     c = fe_strip(f->fe, c);
     if (!is_assign(c) || !operands(f->fe, c, &l, &r))
         return false;
@@ -179,6 +198,20 @@ static bool read_compare(struct form *f, CXCursor c)
     return same(f, no, f->a->x) && read_condition(f, cond, l, yes);
 }
 
+/* { r = x == e; if (r) x = d; else v = x; } */
+static bool read_result(struct form *f, CXCursor first, CXCursor second)
+{
+    CXCursor assign = fe_strip(f->fe, first), l, r;
+    fe_cursors v = { 0 };
+    if (clang_getCursorKind(second) != CXCursor_IfStmt || !is_assign(assign) ||
+        !operands(f->fe, assign, &l, &r))
+        return false;
+    fe_children(f->fe, second, &v);
+    f->a->result = fe_extent(f->fe, l);
+    return v.n && same(f, v.at[0], f->a->result) && read_if(f, second, &r) &&
+           f->a->op == OMPAO_EQUAL;
+}
+
 /* { v = x; update } or { update; v = x; } */
 static bool read_capture_block(struct form *f, CXCursor c, bool compare)
 {
@@ -188,6 +221,8 @@ static bool read_capture_block(struct form *f, CXCursor c, bool compare)
     fe_children(f->fe, c, &v);
     if (v.n != 2)
         return false;
+    if (compare && read_result(f, v.at[0], v.at[1]))
+        return true;
     for (int second = 0; second < 2; second++) {
         CXCursor read = fe_strip(f->fe, v.at[second]), update = v.at[1 - second];
         memset(f->a, 0, sizeof *f->a);
@@ -215,6 +250,8 @@ static bool read_capture(struct form *f, CXCursor c, bool compare)
     c = peel(f->fe, c);
     if (clang_getCursorKind(c) == CXCursor_CompoundStmt)
         return read_capture_block(f, c, compare);
+    if (compare && clang_getCursorKind(c) == CXCursor_IfStmt)
+        return read_if(f, c, NULL) && f->a->capture_failure;
     c = fe_strip(f->fe, c);
     if (!is_assign(c) || !operands(f->fe, c, &l, &r))
         return false;

@@ -156,7 +156,7 @@ static void scan_reductions(struct walk *w, struct omp_extent e)
 static bool host_only(const struct omp_construct *c)
 {
     for (; c; c = c->next)
-        if ((c->leaves & (OMPL_TARGET | OMPL_DATA | OMPL_ORDERED)) || host_only(c->child))
+        if ((c->leaves & (OMPL_TARGET | OMPL_DATA)) || host_only(c->child))
             return true;
     return false;
 }

@@ -252,15 +252,6 @@ static void check_clauses(struct fe *fe, const struct omp_construct *c)
     }
 }
 
-static void check_collapsed(struct fe *fe, const struct omp_construct *c)
-{
-    for (unsigned i = 0; c->nloops > 1 && i < c->nsharings; i++)
-        if (c->sharings[i].share == OMPSH_LINEAR) {
-            fe_unsupported(fe, c->place, UNSUPPORTED_COLLAPSED_LINEAR, c->spelling, NULL);
-            return;
-        }
-}
-
 /* ------------------------------------------------------------------ program text */
 static bool on_device(const struct fe *fe, unsigned offset)
 {
@@ -354,7 +345,6 @@ void fe_check_support(struct fe *fe)
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         check_directive(fe, &fe->pragmas.at[i]);
         check_clauses(fe, fe->pragmas.at[i].c);
-        check_collapsed(fe, fe->pragmas.at[i].c);
     }
     check_names(fe);
     check_marks(fe);

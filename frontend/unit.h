@@ -435,6 +435,8 @@ struct omp_atomic {
     enum omp_atomic_op op;     /* ASSIGN: capture with plain write; read and write: NONE */
     bool x_is_right;           /* x = expr OP x */
     bool capture_new;          /* v gets the value after (before otherwise) */
+    bool capture_failure;      /* v gets the value only where x did not equal expr */
+    struct omp_extent result;  /* EQUAL: gets x == expr; empty: nothing does */
     struct omp_extent desired; /* EQUAL: x == expr ? desired : x */
     struct omp_type *x_type;
 };

@@ -21,7 +21,7 @@ static const char host_directives[] =
     "distribute depobj ";
 
 /* Constructs of the host with these become others first (frontend/lower). */
-static const char *const lowered_clauses[] = { "transparent", "apply", "induction" };
+static const char *const lowered_clauses[] = { "transparent", "apply", "induction", "doacross" };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }

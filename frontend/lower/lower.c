@@ -29,6 +29,20 @@ static bool has_bounds(struct fe *fe, const struct fe_pragma *p)
     return colon < fe_find_top(fe, p, a.begin, a.end, "?") && colon < a.end;
 }
 
+/* `ordered` of a loop with doacross directives: it is about one loop. */
+static bool has_doacross(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(fe, p, OMPC_ORDERED, p->clauses_at, &a);
+    if (a.begin > a.at + 1)
+        return false;
+    do
+        p++;
+    while (p < fe->pragmas.at + fe->pragmas.n && p->c->directive != OMPDIR_ORDERED);
+    return p < fe->pragmas.at + fe->pragmas.n &&
+           lower_find(fe, p, OMPC_DOACROSS, p->clauses_at, &a);
+}
+
 static const struct row {
     enum omp_directive directive; /* UNKNOWN: any */
     enum omp_clause_kind clause;  /* COUNT: any */
@@ -41,6 +55,7 @@ static const struct row {
     { OMPDIR_TASKGRAPH, OMPC_COUNT, false, always, lower_taskgraph },
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
     { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
+    { OMPDIR_UNKNOWN, OMPC_ORDERED, false, has_doacross, lower_ordered },
     { OMPDIR_TILE, OMPC_COUNT, true, always, lower_nest },
     { OMPDIR_STRIPE, OMPC_COUNT, true, always, lower_nest },
     { OMPDIR_REVERSE, OMPC_COUNT, true, always, lower_nest },
@@ -148,6 +163,13 @@ void lower_num_teams(struct lowering *l, struct fe_pragma *p)
     lower_find(l->fe, p, OMPC_NUM_TEAMS, p->clauses_at, &a);
     unsigned colon = fe_find_top(l->fe, p, a.begin, a.end, ":"), at = p->tokens[a.begin].begin;
     fe_add_edit(l->fe, &l->edits, at, p->tokens[colon].end - at, "");
+}
+
+void lower_ordered(struct lowering *l, struct fe_pragma *p)
+{
+    struct lower_argument a;
+    lower_find(l->fe, p, OMPC_ORDERED, p->clauses_at, &a);
+    fe_add_edit(l->fe, &l->edits, p->tokens[a.at].end, 0, "(1)");
 }
 
 /* ------------------------------------------------------------------ rounds */

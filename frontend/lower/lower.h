@@ -70,6 +70,7 @@ void lower_taskgraph(struct lowering *, struct fe_pragma *);
 void lower_replayable(struct lowering *, struct fe_pragma *);
 void lower_transparent(struct lowering *, struct fe_pragma *);
 void lower_induction(struct lowering *, struct fe_pragma *);
+void lower_ordered(struct lowering *, struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);

@@ -158,9 +158,9 @@ int main(void) { int x = 0;
     x++; [[omp::directive(target
        map(tofrom: x) detach(x))]] x++; }
 C
-bad "in an attribute, on the device" t.c:2:60 "'ordered'" -std=c23 <<'C'
+bad "in an attribute, on the device" t.c:2:60 "'target'" -std=c23 <<'C'
 int main(void) { int x = 0;
-    x++; [[omp::sequence(directive(target), omp::directive(ordered))]] x++; }
+    x++; [[omp::sequence(directive(target), omp::directive(target))]] x++; }
 C
 bad "outside of the regions" t.c:1:25 "'y'" <<'C'
 int main(void) { return y;
@@ -209,9 +209,9 @@ struct s { int x; } s; int main(void) {
 #pragma omp target teams distribute parallel for reduction(+: s)
 for (int i = 0;  i < 10; i++) s.x += i; }
 C
-bad "ordered" t.c:2:33 "'ordered'|'target parallel for'" <<'C'
+bad "ordered" t.c:2:50 "'ordered'" <<'C'
 int a[10]; int main(void) {
-#pragma omp target parallel for ordered
+#pragma omp target teams distribute parallel for ordered
 for (int i = 0; i < 10; i++) {
 #pragma omp ordered
 a[0]++;
@@ -338,11 +338,11 @@ int main(void) {
 ;
 }
 C
-bad "construct that is not supported" t.c:4:13 "'cancel'" <<'C'
-int a[10]; int main(void) {
+bad "construct that is not supported" t.c:4:13 "'interop'" <<'C'
+int a[10]; enum omp_interop_t { none } o; int main(void) {
 #pragma omp target parallel
 {
-#pragma omp cancel parallel
+#pragma omp interop init(target: o)
 a[0]++;
 } }
 C

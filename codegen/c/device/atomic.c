@@ -225,6 +225,10 @@ void cg_atomic(struct cg *cg, const struct omp_construct *c)
     if (!cg_empty(a->desired))
         cg_line(cg, "const %s @desired = %s;", k.type, cg_expr(cg, a->desired));
     write_operation(cg, &k);
+    if (!cg_empty(a->result))
+        cg_line(cg, "%s = @old == @operand;", cg_expr(cg, a->result));
+    if (a->capture_failure)
+        cg_line(cg, "if (!(@old == @operand))");
     if (!cg_empty(a->v))
         cg_line(cg, a->form != OMPA_READ && a->capture_new ? "%s = @new;" : "%s = @old;",
                 cg_expr(cg, a->v));

@@ -689,6 +689,22 @@ static void open_variable(struct cg *cg, const struct nest *n, unsigned j, const
     cg_line(cg, "%s %s = %s;", n->l[j].type, l->iv->name, iv_value(cg, n, j, k));
 }
 
+/* The number of the iteration among all of the nest, or how many there are. */
+static const char *number_in_nest(struct cg *cg, const struct nest *n, bool all)
+{
+    const char *number = NULL;
+    for (unsigned j = 0; j < n->n; j++) {
+        const char *digit = all ? n->l[j].trip : cg_strf(cg, "%s.at", n->l[j].at);
+        if (!number)
+            number = cg_strf(cg, "(unsigned long)(%s)", digit);
+        else if (all)
+            number = cg_strf(cg, "%s * (%s)", number, digit);
+        else
+            number = cg_strf(cg, "(%s) * (%s) + %s", number, n->l[j].trip, digit);
+    }
+    return cg_strf(cg, "(%s)", number);
+}
+
 static void write_iteration(struct cg *cg, const struct nest *n, const struct cg_privates *p,
                             const char *k)
 {
@@ -696,7 +712,7 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
     if (p->last)
         cg_line(cg, "@last = %s;", is_last(cg, n, k));
     for (unsigned i = 0; i < p->n; i++) {
-        const char *value = cg_iterate(cg, &p->list[i], k);
+        const char *value = cg_iterate(cg, &p->list[i], k ? k : number_in_nest(cg, n, false));
         if (value)
             cg_line(cg, "%s", value);
     }
@@ -715,7 +731,7 @@ static void store_last_values(struct cg *cg, const struct nest *n, const struct 
     if (!p->last)
         return;
     cg_open(cg, "if (@last)");
-    cg_store_last(cg, p, n->l[0].trip);
+    cg_store_last(cg, p, n->n > 1 ? number_in_nest(cg, n, true) : n->l[0].trip);
     for (unsigned i = 0; i < p->n; i++)
         for (unsigned j = 0; j < n->n; j++)
             if (n->c->loops[j].iv == p->list[i].var)
@@ -763,7 +779,8 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     if (tasks)
         r = open_level(cg, &n, &levels[0], 0, r);
     cg_open_privates(cg, p);
-    if (p->race && (who == CG_THREAD || who == CG_ALL_THREADS))
+    if (p->race && (who == CG_THREAD || who == CG_ALL_THREADS ||
+                    (who == CG_ONE && cg_clause(c, OMPC_ORDERED))))
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
     if (p->last)
         cg_line(cg, "_Bool @last = 0;");
