@@ -70,7 +70,7 @@ static bool add_items(struct lowering *l, struct fe_pragma *p, const struct indu
 }
 
 /* (i - lb) / step */
-static const char *number_of(struct fe *fe, const struct lower_loop *x)
+const char *lower_number(struct fe *fe, const struct lower_loop *x)
 {
     const struct omp_loop *l = &x->loop;
     const char *lb = fe_text(fe, l->lb.extent), *name = l->iv->name;
@@ -96,7 +96,7 @@ void lower_induction(struct lowering *l, struct fe_pragma *p)
          k = lower_after(p, &a)) {
         struct induced one;
         if (!read_argument(l, p, &a, &one) ||
-            !add_items(l, p, &one, &x, number_of(fe, &x), &before, &after))
+            !add_items(l, p, &one, &x, lower_number(fe, &x), &before, &after))
             return;
     }
     struct omp_extent e = lower_statement(fe, p);

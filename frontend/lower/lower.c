@@ -66,6 +66,7 @@ static const struct row {
     { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_chooses_late, lower_metadirective },
     { OMPDIR_DISPATCH, OMPC_COUNT, true, always, lower_dispatch },
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
+    { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_conditional, lower_conditional },
     { OMPDIR_UNKNOWN, OMPC_INDUCTION, true, always, lower_induction },
 };
 

@@ -11,6 +11,7 @@
  *   dispatch.c   dispatch
  *   task.c       taskgraph, transparent
  *   induction.c  induction
+ *   conditional.c  lastprivate(conditional: x)
  *
  * A construct is replaced by text with a line marker wherever the user's text goes on, so that
  * places stay the user's. */
@@ -54,6 +55,8 @@ struct lower_loop {
 /* The loop that `at` is, and its body. */
 bool lower_read_loop(struct lowering *, struct fe_pragma *, CXCursor at, struct lower_loop *,
                      CXCursor *body);
+/* Of the iteration, from 0 on, in terms of its variable. */
+const char *lower_number(struct fe *, const struct lower_loop *);
 /* Declares the loop's variable with the value of iteration k. */
 const char *lower_variable(struct fe *, const struct lower_loop *, const char *k);
 
@@ -71,6 +74,8 @@ void lower_replayable(struct lowering *, struct fe_pragma *);
 void lower_transparent(struct lowering *, struct fe_pragma *);
 void lower_induction(struct lowering *, struct fe_pragma *);
 void lower_ordered(struct lowering *, struct fe_pragma *);
+void lower_conditional(struct lowering *, struct fe_pragma *);
+bool lower_is_conditional(struct fe *, const struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);

@@ -387,7 +387,7 @@ cat >macro.c <<'C'
 #include <assert.h>
 #define STOP(x) __asm__("nop"); x = 1
 #define OUTER(y) do { STOP(y); } while (0)
-#define REGION _Pragma("omp target parallel for lastprivate(conditional: s)")
+#define REGION _Pragma("omp target parallel for collapse(1) lastprivate(conditional: s)")
 #define N 10
 static _Thread_local int n, k;
 int main(void) { int s = 0, *p = &s;
@@ -396,7 +396,7 @@ int main(void) { int s = 0, *p = &s;
   REGION
   for (int i = 0; i < 9; i++) s = 1;
 #pragma omp target parallel for map(p[0:N]) \
-        num_threads(4) \
+        num_threads(4) collapse(1) \
         lastprivate(conditional: s)
   for (int i = 0; i < 9; i++) s = 1;
 #pragma omp target
