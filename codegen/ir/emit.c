@@ -130,6 +130,8 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
     if (u->opt->level != '0')
         ir_hide_strides(u);
     ir_split_shifts(u->module);
+    if (ir_move_words(u))
+        ir_run_passes(u->module, "always-inline", machine);
     ir_order_variables(u->module);
 }
 

@@ -110,4 +110,21 @@ for n in indirect twice backwards; do form $n >$n.ptx; check "$n: has none" test
 for n in add apart same neighbours chosen doubles shorts variables; do check "$n: was launched" has profile.json "${n}_[0-9]*__omp_wide"; done
 check "add: the other form, too" has profile.json '"add_[0-9]*"'
 check "-g: none, since lines are of the text" "$CC" -O2 -g --gpu-arch=sm_75 --emit=ptx wide.c -o g.ptx && check "..." lacks g.ptx __omp_wide
+
+# Large copies and fills go by words, not by bytes as LLVM would have them.
+cat >words.c <<'C'
+struct big { double v[40]; };
+struct tail { short s[67]; };
+void f(struct big *a, struct big *b, struct tail *c, struct tail t, int n)
+{
+#pragma omp target teams distribute parallel for map(to: a[0:n]) map(from: b[0:n], c[0:n]) firstprivate(t)
+    for (int i = 0; i < n; i++) {
+        struct big zero = { { 0 } };
+        b[i] = a[i].v[0] > 0 ? a[i] : zero;
+        t.s[i % 67]++;
+        c[i] = t;
+    }
+}
+C
+check "words: PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx words.c -o words.ptx && check "words: no bytes" lacks words.ptx '\(ld\|st\)\.[a-z.]*b8'
 finish

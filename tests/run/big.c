@@ -1,4 +1,4 @@
-/* sizes: a struct by value of 1 KiB, a large array, many iterations with 1 and many threads */
+/* sizes: a struct by value of 1 KiB, copies, a large array, many iterations with 1 and many threads */
 #include "check.h"
 
 #ifdef OMPGPU_LONG
@@ -8,6 +8,38 @@ enum { N = 1 << 14, TEAMS = 70, MANY = 10000 };
 #endif
 
 struct kib { int v[256]; };
+struct tail { short s[67]; };
+struct bytes { char c[131]; };
+struct aligned { _Alignas(16) int v[45]; };
+
+/* copies and fills of other sizes and alignments, and what lies beside them */
+static void copies(void)
+{
+    struct { char before; struct tail t; struct bytes b; struct aligned a; struct kib k; char after; } x[3] = { 0 };
+    struct tail t;
+    struct bytes b;
+    struct aligned a;
+    for (int i = 0; i < 67; i++)
+        t.s[i] = (short)(1000 + i);
+    for (int i = 0; i < 131; i++)
+        b.c[i] = (char)i;
+    for (int i = 0; i < 45; i++)
+        a.v[i] = i * i;
+    memset(x, 7, sizeof x);
+#pragma omp target map(tofrom: x) firstprivate(t, b, a)
+    for (int i = 0; i < 3; i++) {
+        struct tail mine = t;
+        mine.s[66] += i;
+        x[i].t = mine, x[i].b = b, x[i].a = a, x[i].k = (struct kib){ { i } };
+    }
+    for (int i = 0; i < 3; i++) {
+        t.s[66] = (short)(1066 + i);
+        CHECK(!memcmp(&x[i].t, &t, sizeof t) && !memcmp(&x[i].b, &b, sizeof b) && !memcmp(x[i].a.v, a.v, sizeof a.v));
+        CHECK(x[i].before == 7 && x[i].after == 7 && x[i].k.v[0] == i);
+        for (int k = 1; k < 256; k++)
+            CHECK_EQ(x[i].k.v[k], 0);
+    }
+}
 
 int main(void)
 {
@@ -38,5 +70,6 @@ int main(void)
         h += 2 * (big[i] & 1);
     CHECK_EQ(s, h);
     free(big);
+    copies();
     return RESULT;
 }

@@ -52,6 +52,7 @@ void ir_plain_locals(struct ir_unit *); /* atomics.c */
 bool ir_widen(struct ir_unit *);
 void ir_hide_strides(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
+bool ir_move_words(struct ir_unit *); /* words.c; true: there are functions to inline */
 void ir_order_variables(LLVMModuleRef);
 /* threads.c; the function that the plugin calls: the kernel, or the loop that it has become */
 LLVMValueRef ir_emulated_kernel(const struct ir_unit *, const struct ir_kernel *);
