@@ -182,9 +182,10 @@ static void *allocate(size_t size, int number, bool shared, const void *caller)
     if (!dev)
         return malloc(size);
     ompgpu_tool_memory(NULL, caller);
-    int (*get)(int, size_t, void **) = shared ? dev->plugin->alloc_shared : dev->plugin->alloc;
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
-    if (!e || !get || get(dev->ordinal, size, &memory)) {
+    if (!e || (shared && !dev->plugin->alloc_shared) ||
+        (shared ? dev->plugin->alloc_shared(dev->ordinal, size, &memory)
+                : ompgpu_memory_get(dev, size, &memory))) {
         ompgpu_xfree(e);
         return NULL;
     }

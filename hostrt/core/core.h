@@ -87,8 +87,10 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long num_teams, teams_thread_limit;
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
     long team_heap, stack_size;
-    long display; /* OMP_DISPLAY_ENV */
+    long on_failure; /* OMPGPU_ON_FAILURE, of a region */
+    long display;    /* OMP_DISPLAY_ENV */
 };
+enum { OMPGPU_STOP, OMPGPU_TO_HOST, OMPGPU_RETRY };
 enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };
 struct ompgpu_icvs { /* of one device; 0: not set */
     long num_teams, teams_thread_limit, thread_limit, num_threads;
@@ -353,6 +355,8 @@ int ompgpu_device_try(int number, struct ompgpu_device **device);
 int ompgpu_default_device(void);
 /* Says once that regions run on the host, or ends the program under MANDATORY. */
 void ompgpu_on_host(const struct ompgpu_where *, const char *reason);
+/* The same, each time, about a region that has failed on a device. */
+void ompgpu_failed_to_host(const struct ompgpu_where *, const char *reason);
 
 /* ------------------------------------------------------------------ tools (ompt.c) */
 extern bool ompgpu_has_tool;
@@ -442,8 +446,9 @@ int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other);
 const void *ompgpu_task_keep(struct ompgpu_task *, const void *bytes, size_t size);
 int ompgpu_task_wait_for(struct ompgpu_task *, struct ompgpu_ticket other); /* before it begins */
 int ompgpu_task_enqueue(struct ompgpu_task *);
-/* Frees what ended constructs have removed.  The device's lock is held. */
-void ompgpu_dropped_free(struct ompgpu_device *);
+void ompgpu_dropped_free(struct ompgpu_device *); /* what ended constructs have removed */
+/* Device memory; where there is none, what constructs under way will give back is waited for. */
+int ompgpu_memory_get(struct ompgpu_device *, size_t size, void **);
 int ompgpu_region_enqueue(struct ompgpu_task *); /* target.c */
 /* For a routine that is a target task with dependence objects: `enqueue` will find a copy of the
  * arguments in `kept`.  false: the caller does it now; what it depends on has ended. */

@@ -441,9 +441,8 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
         return item_failed(w, m);
-    ompgpu_dropped_free(w->dev);
     ompgpu_tool_memory((const void *)p.begin, NULL);
-    if (w->dev->plugin->alloc(w->dev->ordinal, p.size, &memory)) {
+    if (ompgpu_memory_get(w->dev, p.size, &memory)) {
         ompgpu_present_free(e);
         return item_failed(w, m);
     }

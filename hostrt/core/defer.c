@@ -148,6 +148,34 @@ void ompgpu_dropped_free(struct ompgpu_device *dev)
     }
 }
 
+static bool any_before(const struct ompgpu_device *dev, uint64_t last)
+{
+    const struct ompgpu_task *t = oldest;
+    while (t && (t->dev != dev || t->serial > last))
+        t = t->next;
+    return t;
+}
+
+/* Did that free anything? */
+static bool free_by_waiting(struct ompgpu_device *dev)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t last = serials;
+    while (any_before(dev, last) && !failed)
+        pthread_cond_wait(&changed, &lock);
+    bool any = dev->dropped != NULL;
+    pthread_mutex_unlock(&lock);
+    ompgpu_dropped_free(dev);
+    return any;
+}
+
+int ompgpu_memory_get(struct ompgpu_device *dev, size_t size, void **memory)
+{
+    ompgpu_dropped_free(dev);
+    return dev->plugin->alloc(dev->ordinal, size, memory) &&
+           (!free_by_waiting(dev) || dev->plugin->alloc(dev->ordinal, size, memory));
+}
+
 /* ------------------------------------------------------------------ the end of a construct */
 static void list_remove(struct ompgpu_task *t)
 {
@@ -429,7 +457,7 @@ static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsig
 static bool can_defer(const struct ompgpu_device *dev)
 {
     return dev->plugin->queue_create && !ompgpu_has_tool && !ompgpu_exiting() && !dev->links &&
-           ompgpu_libomp()->fulfill && ompgpu_self();
+           ompgpu_settings.on_failure == OMPGPU_STOP && ompgpu_libomp()->fulfill && ompgpu_self();
 }
 
 /* The device, where it can do it later; what cannot be done, or not yet, is done, or said, in the

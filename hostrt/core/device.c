@@ -221,6 +221,13 @@ void ompgpu_on_host(const struct ompgpu_where *where, const char *reason)
         ompgpu_say(where, "warning", "runs on the host: %s", reason);
 }
 
+void ompgpu_failed_to_host(const struct ompgpu_where *where, const char *reason)
+{
+    if (mandatory())
+        ompgpu_fatal(where, "%s, but %s", mandatory(), reason);
+    ompgpu_say(where, "warning", "runs on the host: %s", reason);
+}
+
 static void describe_range(char *text, size_t size, long number)
 {
     snprintf(

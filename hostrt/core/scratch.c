@@ -150,7 +150,7 @@ static int buffer_grow(struct ompgpu_device *dev, const struct ompgpu_buffers *o
     if (await_queue(of))
         return -1;
     buffer_drop(dev, b);
-    if (dev->plugin->alloc(dev->ordinal, round, &b->device)) {
+    if (ompgpu_memory_get(dev, round, &b->device)) {
         b->device = NULL;
         return -1;
     }

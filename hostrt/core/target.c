@@ -4,9 +4,10 @@
  * search per item), launch, synchronise, leave its data (the same).  Nothing is allocated: the
  * thread's state has room for addresses and parameters.
  *
- * A region that fails is fatal.  What it mapped is given back first, with nothing copied to the
- * host: the program's exit handlers see its data as it was before the region, and may even run
- * regions themselves.                                  */
+ * A region that fails is fatal, unless OMPGPU_ON_FAILURE says that the host runs it.  What it
+ * mapped is given back first, with nothing copied to the host: the program's exit handlers, or the
+ * host's version, see its data as it was before the region.  Handlers may even run regions
+ * themselves. */
 #include <stdio.h>
 #include "hostrt/core/core.h"
 
@@ -287,20 +288,45 @@ int ompgpu_region_enqueue(struct ompgpu_task *t)
                     : 0;
 }
 
-static __attribute__((noinline)) _Noreturn void fail_region(struct running *r, bool entered)
+/* Gives back what the region has entered, with nothing copied. */
+static void leave_failed(struct running *r, char *text, size_t size)
 {
-    char reason[1024],
-        nearest[512] = ""; /* giving back may fail too, but what came first matters */
+    char nearest[512] = ""; /* giving back may fail too, but what came first matters */
     uintptr_t address;
-    snprintf(reason, sizeof reason, "%s", ompgpu_plugin_message());
-    if (entered) {
-        if (r->dev->plugin->fault && r->dev->plugin->fault(&address))
-            ompgpu_data_nearest(r->dev, address, NULL, nearest, sizeof nearest);
-        struct ompgpu_where where = r->where;
-        ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_LEAVE_DISCARD, NULL);
-        ompgpu_scratch_drop(r->dev, r->buffers);
+    int n = snprintf(text, size, "%s", ompgpu_plugin_message());
+    if (r->dev->plugin->fault && r->dev->plugin->fault(&address))
+        ompgpu_data_nearest(r->dev, address, NULL, nearest, sizeof nearest);
+    struct ompgpu_where where = r->where;
+    ompgpu_data_exit(r->dev, &where, r->maps, r->nmaps, OMPGPU_LEAVE_DISCARD, NULL);
+    ompgpu_scratch_drop(r->dev, r->buffers);
+    if (n >= 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, "%s", nearest);
+}
+
+/* Has the device anything that the host's version of the region may have to see?  A kernel may use
+ * declare target variables, and what omp_target_alloc gave, which are not among its items. */
+static bool device_has_data(const struct running *r)
+{
+    pthread_mutex_lock(&r->dev->lock);
+    bool any = r->dev->allocations.count || __atomic_load_n(&ompgpu_generation, __ATOMIC_ACQUIRE);
+    pthread_mutex_unlock(&r->dev->lock);
+    return any || ompgpu_data_any_present(r->dev, r->maps, r->nmaps);
+}
+
+/* true: once more, on the device.  Otherwise the host runs it, or the program ends. */
+static __attribute__((noinline)) bool region_failed(struct running *r, const char *reason,
+                                                    bool again)
+{
+    if (ompgpu_settings.on_failure == OMPGPU_STOP)
+        ompgpu_fatal(&r->where, "%s", reason);
+    if (device_has_data(r))
+        ompgpu_fatal(&r->where, "%s; the host cannot run it: its data is on the device", reason);
+    if (ompgpu_settings.on_failure == OMPGPU_RETRY && !again) {
+        ompgpu_say(&r->where, "warning", "is tried again: %s", reason);
+        return true;
     }
-    ompgpu_fatal(&r->where, "%s%s", reason, nearest);
+    ompgpu_failed_to_host(&r->where, reason);
+    return false;
 }
 
 /* No image for the device: the host may run the region, unless its data is on the device already.
@@ -322,10 +348,31 @@ static __attribute__((noinline)) int run_without_image(const struct running *r,
     return 1;
 }
 
+/* 0: done; else why not, and nothing is as if it had begun. */
+static int try_region(struct running *r, struct ompgpu_region *region,
+                      const struct ompgpu_param *params, unsigned nparams,
+                      const struct ompgpu_launch *launch, char *reason, size_t size)
+{
+    r->thread->results = 0;
+    if (r->nmaps && ompgpu_data_enter(r->dev, &r->where, r->maps, r->nmaps, r->addresses, NULL)) {
+        snprintf(reason, size, "%s", ompgpu_plugin_message());
+        return -1;
+    }
+    if (run_region(r, region, params, nparams, launch)) {
+        leave_failed(r, reason, size);
+        return -1;
+    }
+    if (r->nmaps &&
+        ompgpu_data_exit(r->dev, &r->where, r->maps, r->nmaps, OMPGPU_LEAVE_REGION, NULL))
+        ompgpu_fatal(&r->where, "%s", ompgpu_plugin_message()); /* some may have been copied */
+    return 0;
+}
+
 int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps, unsigned nmaps,
                     const struct ompgpu_param *params, unsigned nparams,
                     const struct ompgpu_launch *launch)
 {
+    char reason[1536];
     struct running r = { .maps = maps, .nmaps = nmaps, .where = ompgpu_at_region(region) };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
         return 1;
@@ -334,18 +381,20 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
         return run_without_image(&r, region);
     if (found < 0 || !(r.thread = ompgpu_self()) ||
         ompgpu_thread_room(r.thread, nmaps, nparams + 2))
-        fail_region(&r, false);
+        ompgpu_fatal(&r.where, "%s", ompgpu_plugin_message());
     if (__builtin_expect(ompgpu_has_tool, 0))
         ompgpu_tool_begin(OMPGPU_TOOL_TARGET, r.dev, __builtin_return_address(0));
-    r.thread->results = 0;
     r.buffers = &r.thread->devices[r.dev->number];
     r.addresses = r.thread->addresses, r.arguments = r.thread->params;
-    if (nmaps && ompgpu_data_enter(r.dev, &r.where, maps, nmaps, r.addresses, NULL))
-        fail_region(&r, false);
-    if (run_region(&r, region, params, nparams, launch))
-        fail_region(&r, true);
-    if (nmaps && ompgpu_data_exit(r.dev, &r.where, maps, nmaps, OMPGPU_LEAVE_REGION, NULL))
-        fail_region(&r, false);
+    struct ompgpu_function *function = r.function;
+    for (bool again = false; try_region(&r, region, params, nparams, launch, reason, sizeof reason);
+         again = true) {
+        if (!region_failed(&r, reason, again)) {
+            ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
+            return 1;
+        }
+        r.function = function;
+    }
     ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
     return 0;
 }

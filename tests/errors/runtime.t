@@ -45,6 +45,32 @@ int main(int argc, char **argv)
     return 0;
 }
 C
+program room <<'C'
+#include "common.h"
+int main(void)
+{
+    enum { N = 150 << 10 };
+    static int p[3][N];
+    for (int i = 0; i < 9; i++) {
+        #pragma omp target map(tofrom: p[i % 3][0:N]) nowait depend(inout: p)
+        for (int k = 0; k < N; k++)
+            p[i % 3][k]++;
+    }
+    #pragma omp taskwait
+    return p[0][0] + p[1][5] + p[2][N - 1] == 9 ? 0 : 3;
+}
+C
+program kept <<'C'
+#include "common.h"
+int main(void)
+{
+    BEGIN;
+    #pragma omp target enter data map(to: a)
+    #pragma omp target map(tofrom: s, a)
+    s = a[0] = 1;
+    return 0;
+}
+C
 program block <<'C'
 #include "common.h"
 int main(void)
@@ -231,7 +257,7 @@ runs_on_host() {
     check "$1: has run" [ "$(cat out)" = "data changed" ]
     if [ -z "${3:-}" ]; then check "$1: nothing is said" [ ! -s err ]; return; fi
     check "$1: one message" one_message
-    check "$1: what is said" mentions "$(cat err)" "ompgpu: $2.c:$3: warning: |$4"
+    check "$1: what is said" mentions "$(cat err)" "ompgpu: ${2%% *}.c:$3: warning: |$4"
 }
 OMPGPU_DEVICE=emu; export OMPGPU_DEVICE
 dies "emu: null pointer" fault 6 "region main_6|memory access|(nil)|team 0, thread 0"
@@ -239,6 +265,7 @@ dies "emu: null pointer, nowait" later 6 "region main_6|memory access|(nil)|team
 dies "emu: null pointer, nowait, a task waits" "later 1" 6 "region main_6|memory access|(nil)"
 OMPGPU_EMU_MEMORY=1M; export OMPGPU_EMU_MEMORY
 dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 bytes|out of device memory|1047808 of 1048576"
+check "emu: memory that regions with nowait give back" in_time ./room
 unset OMPGPU_EMU_MEMORY
 dies "emu: divergent barrier" barrier 5 "region main_5|barrier at line 9|60 of 64 threads|thread 60: exited|team 0"
 # What the kernel must not touch, how it does it, in which line, the address' neighbour.
@@ -311,6 +338,28 @@ NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
 dies "cuda: kernel that faults, nowait" later 6 "region main_6|cuEventSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
 dies "cuda: kernel that faults" fault 6 "region main_6|cuStreamSynchronize|CUDA_ERROR_ILLEGAL_ADDRESS"
 unset NULLCUDA_FAIL_AT_SYNC
+OMPGPU_ON_FAILURE=host; export OMPGPU_ON_FAILURE
+for call in cuMemAlloc_v2:1 cuMemAlloc_v2:2 cuMemcpyHtoDAsync_v2:1 cuMemcpyHtoDAsync_v2:2 cuLaunchKernel:1; do
+    NULLCUDA_FAIL=$call; export NULLCUDA_FAIL
+    name=${call%:*}
+    runs_on_host "cuda: $call, OMPGPU_ON_FAILURE=host" fault 6 "region main_6|host|${name%_v2} failed"
+    runs_on_host "cuda: $call, OMPGPU_ON_FAILURE=host, nowait" "later 1" 6 "region main_6|host|${name%_v2} failed"
+done
+OMPGPU_ON_FAILURE=retry
+check "cuda: OMPGPU_ON_FAILURE=retry" in_time sh -c "./fault >out 2>err"
+check "cuda: retry: on the device" [ "$(cat out)" = "data as before" ]
+check "cuda: retry: what is said" mentions "$(cat err)" "fault.c:6: warning: |region main_6|again|cuLaunchKernel"
+NULLCUDA_FAIL=cuLaunchKernel:1,cuLaunchKernel:2
+check "cuda: retry, twice" in_time sh -c "./fault 1 >out 2>err"
+check "cuda: retry, twice: on the host" [ "$(cat out)" = "data changed" ]
+unset NULLCUDA_FAIL
+OMPGPU_ON_FAILURE=host
+NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
+runs_on_host "cuda: kernel that faults, OMPGPU_ON_FAILURE=host" fault 6 "region main_6|host|cuStreamSynchronize"
+unset NULLCUDA_FAIL_AT_SYNC
+fails "copy back that fails, OMPGPU_ON_FAILURE=host" cuMemcpyDtoHAsync_v2 1 fault 6 "region main_6|cuMemcpyDtoHAsync"
+fails "data on the device, OMPGPU_ON_FAILURE=host" cuLaunchKernel 1 kept 6 "region main_6|its data is on the device|cuLaunchKernel"
+unset OMPGPU_ON_FAILURE
 NULLCUDA_ARCH=75
 runs_on_host "cuda: image for another GPU" fault 6 "region main_6|host|fault.c has no image|sm_75"
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
