@@ -51,6 +51,17 @@ refused() {
     cp .log err
     check "$1: where" error_at err "$2" "$3"
 }
+refused "a private item that is none" r.c:6:36 expected <<'C'
+int x;
+void f(int *a)
+{
+#pragma omp target map(a[0:4])
+    a[0] = 1;
+#pragma omp parallel private(x [ 0 ) num_threads(1)
+#pragma omp parallel private(, x)
+    x = 1;
+}
+C
 refused "names that do not combine" r.c:3:20 for <<'C'
 void f(int *a)
 {

@@ -327,7 +327,7 @@ static bool may_be_named(const struct omp_construct *c)
 
 static void mention_bounds(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
 {
-    if (v->type->variably_modified && may_be_named(c))
+    if (v && v->type->variably_modified && may_be_named(c))
         cg_line(cg, "(void)sizeof(%s);", cg_spell(cg, v));
 }
 
@@ -335,7 +335,7 @@ static bool has_private_bounds(const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         for (unsigned i = 0; k->kind == OMPC_PRIVATE && i < k->nitems; i++)
-            if (k->items[i].var->type->variably_modified)
+            if (k->items[i].var && k->items[i].var->type->variably_modified)
                 return c->parent && !(c->leaves & (OMPL_TARGET | OMPL_TEAMS));
     return false;
 }
@@ -900,13 +900,13 @@ static unsigned unit_flags(const struct omp_unit *u)
 }
 
 /* clang rejects the variable in constructs of declare target functions, if it is not one of these.
- */
+ * gcc 12 does not know `begin`. */
 static void declare_this_unit(struct cg *cg)
 {
     bool declared = false;
     for (unsigned i = 0; i < cg->unit->nconstructs; i++)
         declared |= (cg->unit->constructs[i]->leaves & OMPL_END_DECLARE_TARGET) != 0;
-    cg_puts(cg, declared ? "\n#pragma omp begin declare target" : "");
+    cg_puts(cg, declared ? "\n#pragma omp declare target" : "");
     cg_puts(cg, "\nstatic struct __ompgpu_unit __ompgpu_unit;\n");
     cg_puts(cg, declared ? "#pragma omp end declare target\n" : "");
     cg_puts(cg, "static __inline__ struct __ompgpu_unit *__ompgpu_this_unit(void) { return "
