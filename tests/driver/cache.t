@@ -2,7 +2,6 @@
 # OMPGPU_CACHE=DIR: device code is compiled once; what it was made from decides, and a damaged entry is none.
 . tests/lib.sh
 . "$ROOT/tests/programs.sh"
-unset OMPGPU_CACHE
 offload_program app.c
 cc() { OMPGPU_CACHE=$T/cache "$CC" --time -O0 --gpu-arch=emu "$@" 2>log; }
 hit() { cc "$@" && silent log '^device-' '^lower-' '^ptxas' '^link-emu'; }
