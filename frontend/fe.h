@@ -472,7 +472,9 @@ void fe_read_assumptions(struct fe *);
 /* mode.c */
 void fe_choose_modes(struct fe *); /* by form */
 void fe_settle_modes(struct fe *); /* some are generic all the same, by data-sharing */
-/* support.c: before loops are read, and after data-sharing */
+/* support.c: pointers to functions of the host can be called on the device (lower/indirect.c) */
+void fe_set_indirect(void);
+/* before loops are read, and after data-sharing */
 void fe_check_directives(struct fe *);
 void fe_check_support(struct fe *);
 enum fe_unsupported {

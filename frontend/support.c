@@ -185,9 +185,14 @@ static bool points_to_function(const struct fe *fe, const struct omp_var *v)
     return k == CXType_FunctionProto || k == CXType_FunctionNoProto;
 }
 
+static bool indirect;
+void fe_set_indirect(void) { indirect = true; }
+
 /* A host function's address means nothing on the device. */
 static void check_function_pointers(struct fe *fe, const struct omp_construct *c)
 {
+    if (indirect)
+        return;
     FE_EACH(r, fe->refs, c->body) {
         const struct omp_var *v = r->var;
         if (fe_inside(v->decl, c->body) || v->declare_target != OMPV_NOT_DECLARED ||

@@ -56,6 +56,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
     { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
     { OMPDIR_UNKNOWN, OMPC_ORDERED, false, has_doacross, lower_ordered },
+    { OMPDIR_UNKNOWN, OMPC_INDIRECT, true, lower_is_indirect, lower_indirect },
     { OMPDIR_TILE, OMPC_COUNT, true, always, lower_nest },
     { OMPDIR_STRIPE, OMPC_COUNT, true, always, lower_nest },
     { OMPDIR_REVERSE, OMPC_COUNT, true, always, lower_nest },

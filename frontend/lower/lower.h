@@ -8,6 +8,7 @@
  *   sequence.c   fuse, split
  *   choice.c     metadirectives whose choice is made at run time, and in blocks
  *   variant.c    functions between `begin declare variant` and its end
+ *   indirect.c   declare target indirect
  *   dispatch.c   dispatch
  *   task.c       taskgraph, transparent
  *   induction.c  induction
@@ -76,6 +77,8 @@ void lower_induction(struct lowering *, struct fe_pragma *);
 void lower_ordered(struct lowering *, struct fe_pragma *);
 void lower_conditional(struct lowering *, struct fe_pragma *);
 bool lower_is_conditional(struct fe *, const struct fe_pragma *);
+void lower_indirect(struct lowering *, struct fe_pragma *);
+bool lower_is_indirect(struct fe *, const struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);

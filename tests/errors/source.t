@@ -50,14 +50,6 @@ int main(void) {
 x++; }
 #pragma omp end declare target
 C
-bad "indirect" t.c:1:34 "'indirect'" <<'C'
-#pragma omp begin declare target indirect
-int twice(int x) { return 2 * x; }
-#pragma omp end declare target
-int main(void) { int x = 0;
-#pragma omp target map(x)
-x = twice(x); }
-C
 bad "variant that the program decides" t.c:2:13 "'declare variant'|'isa'" <<'C'
 int g(void);
 #pragma omp declare variant(g) match(device={isa("sm_90")})

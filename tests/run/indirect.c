@@ -1,0 +1,42 @@
+/* declare target indirect: functions called through pointers of the host */
+#include "check.h"
+struct shape { double (*area)(double, double); double a, b; };
+static int twice(int x) { return 2 * x; }
+static int square(int x) { return x * x; }
+static double box(double a, double b) { return a * b; }
+#pragma omp declare target enter(twice, square) indirect
+#pragma omp begin declare target indirect(1) device_type(any)
+static double triangle(double a, double b) { return a * b / 2; }
+static double sum_of(const struct shape *s, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += s[i].area(s[i].a, s[i].b);
+    return sum;
+}
+#pragma omp end declare target
+#pragma omp declare target enter(box) indirect
+typedef int function(int);
+int main(void)
+{
+    function *list[2] = { twice, square }, *one = square;
+    struct shape shapes[] = { { box, 2, 3 }, { triangle, 4, 5 }, { box, 1, 1 } };
+    int r[8], s = 0, on = 0;
+    double area = 0;
+#pragma omp target teams distribute parallel for map(to: list) map(from: r) map(tofrom: on)
+    for (int i = 0; i < 8; i++) {
+        r[i] = list[i % 2](i) + (*list[1])(list[0](1));
+        if (!i) on = ON_DEVICE;
+    }
+#pragma omp target map(from: s, area) map(to: shapes)
+    {
+        int (*own)(int) = twice;
+        s = one(5) + own(4);
+        area = sum_of(shapes, 3);
+    }
+    CHECK(on);
+    for (int i = 0; i < 8; i++) CHECK_EQ(r[i], (i % 2 ? i * i : 2 * i) + 4);
+    CHECK_EQ(s, 33);
+    CHECK_EQ(area, 17);
+    CHECK_EQ(sum_of(shapes, 3), 17);
+    return RESULT;
+}
