@@ -228,24 +228,55 @@ static void read_lastpriv(struct reader *r)
     fe_read_items(r, r->at, r->end);
 }
 
-/* `memspace(h), traits(t): a`, or before 5.2 `a(t), b`.  The expression is an array of traits,
- * which `value` counts, the item its allocator. */
+static void add_clause(struct omp_construct *c, struct omp_clause *clause)
+{
+    struct omp_clause **tail = &c->clauses;
+    while (*tail)
+        tail = &(*tail)->next;
+    *tail = clause;
+}
+
+/* Before 5.2: `a(t), b, c(u)`.  Each allocator with traits is a clause of its own. */
+static void read_old_traits(struct reader *r)
+{
+    for (unsigned k = r->at, end; k < r->end; k = end + 1) {
+        end = find_top(r, k, r->end, ",");
+        if (!token_is(r, k + 1, "("))
+            continue;
+        if (r->c->value) {
+            struct omp_clause *more = arena_alloc(r->fe->a, sizeof *more);
+            *more = (struct omp_clause){ .kind = r->c->kind,
+                                         .place = r->c->place,
+                                         .extent = r->c->extent };
+            add_clause(r->p->c, more);
+            r->c = more;
+        }
+        fe_read_items(r, k, k + 1);
+        fe_set_expr(r, k + 2, closing(r, k + 1));
+        r->c->value = 1;
+    }
+}
+
+/* `memspace(h), traits(t): a`: the expression is an array of traits, the item an allocator, which
+ * is made for the region where `value` is not 0. */
 static void read_traits(struct reader *r)
 {
     unsigned colon = find_top(r, r->at, r->end, ":");
-    for (unsigned k = r->at + 1; k < r->end; k++) {
-        if (!token_is(r, k, "("))
-            continue;
-        if (colon == r->end || token_is(r, k - 1, "traits")) {
-            fe_set_expr(r, k + 1, closing(r, k));
-            r->c->value++;
-            if (colon == r->end)
-                fe_read_items(r, k - 1, k);
-        }
-        k = closing(r, k);
+    if (colon == r->end) {
+        read_old_traits(r);
+        return;
     }
-    if (colon < r->end)
-        fe_read_items(r, colon + 1, r->end);
+    for (unsigned k = r->at; k < colon; k++) {
+        if (!token_is(r, k + 1, "("))
+            continue;
+        if (keyword_at(r, k) == OMPK_MEMSPACE)
+            r->c->keyword = OMPK_MEMSPACE;
+        else
+            fe_set_expr(r, k + 2, closing(r, k + 1));
+        r->c->value = 1;
+        k = closing(r, k + 1);
+    }
+    fe_read_items(r, colon + 1, r->end);
 }
 
 /* `allocator(a), align(n): list`: the expression is the alignment. */
@@ -274,14 +305,6 @@ static bool allowed(const struct fe_pragma *p, enum omp_clause_kind kind)
         if (fe_allows(p->names[i], kind))
             return true;
     return false;
-}
-
-static void add_clause(struct omp_construct *c, struct omp_clause *clause)
-{
-    struct omp_clause **tail = &c->clauses;
-    while (*tail)
-        tail = &(*tail)->next;
-    *tail = clause;
 }
 
 static unsigned read_clause(struct reader *r, enum omp_clause_kind kind, unsigned k)

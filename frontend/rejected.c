@@ -12,9 +12,9 @@
  * `target loop` makes it crash: the two directives stand on two lines.
  *
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
- * device(omp_initial_device), which is negative; nogroup and depend of target_data.  Only the check
- * sees them: it gets a text without.  Words that have an older one of the same meaning (`storage`,
- * `local`) were replaced when clauses were read. */
+ * device(omp_initial_device), which is negative; nogroup and depend of target_data; memspace of
+ * uses_allocators.  Only the check sees them: it gets a text without.  Words that have an older one
+ * of the same meaning (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +253,15 @@ static void drop_task_clauses(struct fe *fe, fe_edits *l)
     }
 }
 
+static void drop_memory_spaces(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        for (const struct omp_clause *k = fe->u->constructs[i]->clauses; k; k = k->next)
+            if (k->kind == OMPC_USES_ALLOCATORS && k->keyword == OMPK_MEMSPACE)
+                fe_add_edit(fe, l, k->extent.begin, k->extent.end - k->extent.begin,
+                            "uses_allocators(omp_default_mem_alloc)");
+}
+
 void fe_find_rejected(struct fe *fe)
 {
     fe_edits all = { 0 }, check = { 0 };
@@ -266,6 +275,7 @@ void fe_find_rejected(struct fe *fe)
     drop_updates(fe, &check);
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
+    drop_memory_spaces(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);
 }

@@ -60,7 +60,7 @@ static void check_allocators(struct fe *fe, const struct omp_construct *c,
                              const struct omp_clause *k)
 {
     const char *name = fe_clause_rows[k->kind].spelling;
-    if (k->kind == OMPC_USES_ALLOCATORS && (k->value > 1 || (k->value && k->nitems != 1)))
+    if (k->kind == OMPC_USES_ALLOCATORS && k->value && k->nitems != 1)
         fe_unsupported(fe, k->place, UNSUPPORTED_SEVERAL_TRAITS, name, NULL);
     for (unsigned i = 0; k->kind == OMPC_ALLOCATE && is_ours(c) && k->expr.value && i < k->nitems;
          i++)

@@ -115,6 +115,16 @@ int main(void)
         omp_free(a, al);
     }
     CHECK_EQ(bad, 0);
+    omp_allocator_handle_t second;
+    bad = -1;
+#pragma omp target map(from: bad) uses_allocators(memspace(omp_high_bw_mem_space), traits(aligned): al) uses_allocators(memspace(omp_default_mem_space): second)
+    {
+        char *a = omp_alloc(40, al), *b = omp_alloc(40, second);
+        bad = (int)((uintptr_t)a % 256 | !b);
+        omp_free(a, al);
+        omp_free(b, second);
+    }
+    CHECK_EQ(bad, 0);
     /* on the host: the numbers of the header may not be those of the OpenMP library */
     const omp_memspace_handle_t spaces[] = { omp_default_mem_space, omp_large_cap_mem_space, omp_const_mem_space, omp_high_bw_mem_space,
                                              omp_low_lat_mem_space };

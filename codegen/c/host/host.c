@@ -292,7 +292,8 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
         end--;
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (!is_hard(k) && !has_traits(k) && !is_negative_device(k))
+        bool again = k->extent.begin < at; /* another allocator of one clause */
+        if (again || (!is_hard(k) && !has_traits(k) && !is_negative_device(k)))
             continue;
         cg_write(cg, cg->unit->text + at, k->extent.begin - at);
         if (has_traits(k))
@@ -397,24 +398,31 @@ static void make_allocators(struct cg *cg, const struct omp_construct *c)
         if (!has_traits(k))
             continue;
         const char *t = cg_expr(cg, k->expr.extent), *a = k->items[0].var->name;
+        const char *list =
+            cg_empty(k->expr.extent)
+                ? "0, 0"
+                : cg_strf(cg, "sizeof(%s) / sizeof((%s)[0]), (omp_alloctrait_t *)(%s)", t, t, t);
         cg_open_scope(cg);
         cg_line(cg,
                 "const omp_allocator_handle_t @made_%s = omp_init_allocator(omp_default_mem_space, "
-                "sizeof(%s) / sizeof((%s)[0]), (omp_alloctrait_t *)(%s));",
-                a, t, t, t);
+                "%s);",
+                a, list);
         cg_open_scope(cg);
         cg_line(cg, "omp_allocator_handle_t %s = @made_%s;", a, a);
     }
 }
 
-static void destroy_allocators(struct cg *cg, const struct omp_construct *c)
+/* The last one first. */
+static void destroy_allocators(struct cg *cg, const struct omp_clause *k)
 {
-    for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (has_traits(k)) {
-            cg_close(cg);
-            cg_line(cg, "omp_destroy_allocator(@made_%s);", k->items[0].var->name);
-            cg_close(cg);
-        }
+    if (!k)
+        return;
+    destroy_allocators(cg, k->next);
+    if (!has_traits(k))
+        return;
+    cg_close(cg);
+    cg_line(cg, "omp_destroy_allocator(@made_%s);", k->items[0].var->name);
+    cg_close(cg);
 }
 
 static bool has_teams(const struct omp_construct *c)
@@ -448,7 +456,7 @@ static void host_version(struct cg *cg, const struct omp_construct *c)
     (c->scan ? host_scan : user_construct)(cg, c);
     if (!teams)
         cg_close(cg);
-    destroy_allocators(cg, c);
+    destroy_allocators(cg, c->clauses);
     cg_line(cg, "__ompgpu_host_end(&@host);");
     cg_close(cg);
     cg_pop_env(cg, env);

@@ -369,6 +369,8 @@ static const char *value_of(struct cg *cg, const struct cg_plan *p, const struct
     const char *s = cg_spell(cg, v);
     for (const struct omp_clause *k = p->chain[0]->clauses; k; k = k->next)
         if (k->kind == OMPC_USES_ALLOCATORS && k->value && k->items[0].var == v) {
+            if (cg_empty(k->expr.extent))
+                return cg_strf(cg, "(__typeof__(%s))__ompgpu_allocator(0, 0)", s);
             const char *traits = cg_expr(cg, k->expr.extent);
             return cg_strf(cg,
                            "(__typeof__(%s))__ompgpu_allocator(%s, sizeof(%s) / sizeof((%s)[0]))",
