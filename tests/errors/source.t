@@ -84,14 +84,6 @@ int main(void) {
 #pragma omp target parallel copyin(t)
 t++; }
 C
-bad "ordered, depend(sink), doacross" t.c:2:33 "'ordered'" <<'C'
-int main(void) {
-#pragma omp target parallel for ordered(1)
-for (int i = 0; i < 9; i++) {
-#pragma omp ordered doacross(sink: i - 1)
-#pragma omp ordered depend(source)
-} }
-C
 bad "device(ancestor)" t.c:2:20 "ancestor" <<'C'
 int main(void) {
 #pragma omp target device(ancestor: 1)
@@ -330,8 +322,9 @@ int main(void) {
 ;
 }
 C
-bad "construct that is not supported" t.c:4:13 "'interop'" <<'C'
-int a[10]; enum omp_interop_t { none } o; int main(void) {
+bad "construct that is not supported" t.c:5:13 "'interop'" <<'C'
+typedef void *omp_interop_t;
+int a[10]; omp_interop_t o; int main(void) {
 #pragma omp target parallel
 {
 #pragma omp interop init(target: o)
@@ -364,15 +357,11 @@ int main(void) { long double x = 0;
   n++; }
 #pragma omp target
   __asm__("nop");
-#pragma omp target
-#pragma omp parallel for ordered
-for (int i = 0; i < 2; i++)
-#pragma omp ordered
-{ ; } }
+}
 C
 check "messages in order: refused" test_must_fail 1 "$CC" $ARCH -c order.c
 grep -o '^order.c:[0-9]*:[0-9]*: error' .log >places
-check "messages in order" sh -c 'sort -t: -k2,2n -k3,3n -u places | diff places - && [ "$(wc -l <places)" = 5 ]'
+check "messages in order" sh -c 'sort -t: -k2,2n -k3,3n -u places | diff places - && [ "$(wc -l <places)" = 3 ]'
 # tokens out of macros, as clang shows them; lines that go on; one error a line
 cat >macro.c <<'C'
 #include <stddef.h>
