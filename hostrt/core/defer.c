@@ -30,12 +30,21 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards all below; never with a call */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list of those under way */
+static unsigned sleepers; /* that wait for it: to tell nobody costs no call of the system */
+static bool idle;         /* the watcher is one of them: the list was empty */
 static struct ompgpu_task *oldest, *newest;
 static uint64_t serials;
 static bool watching, stopping, failed; /* the watcher; failed: it ends the program */
 static bool at_end;                     /* the thread that ends the process waits for us */
 static unsigned long waiting;           /* atomic: constructs whose host task has not ended */
 static pthread_t watcher;
+
+static void wait_for_change(void)
+{
+    sleepers++;
+    pthread_cond_wait(&changed, &lock);
+    sleepers--;
+}
 
 /* ------------------------------------------------------------------ tasks */
 static struct ompgpu_task *new_task(struct ompgpu_device *dev)
@@ -126,7 +135,7 @@ int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other)
                                                    other.task->event);
     pthread_mutex_lock(&lock);
     while (ompgpu_under_way(other) && !failed)
-        pthread_cond_wait(&changed, &lock);
+        wait_for_change();
     bool bad = failed;
     pthread_mutex_unlock(&lock);
     if (bad)
@@ -162,7 +171,7 @@ static bool free_by_waiting(struct ompgpu_device *dev)
     pthread_mutex_lock(&lock);
     uint64_t last = serials;
     while (any_before(dev, last) && !failed)
-        pthread_cond_wait(&changed, &lock);
+        wait_for_change();
     bool any = dev->dropped != NULL;
     pthread_mutex_unlock(&lock);
     ompgpu_dropped_free(dev);
@@ -220,7 +229,8 @@ static void end_task(void *argument)
     list_remove(t);
     give_dropped(t);
     __atomic_store_n(&t->finished, t->serial, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&changed);
+    if (sleepers > idle)
+        pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
         end_both(t);
@@ -242,7 +252,7 @@ static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
     if (ompgpu_exiting()) {
         pthread_mutex_lock(&lock);
         while (!at_end)
-            pthread_cond_wait(&changed, &lock);
+            wait_for_change();
         fflush(NULL);
         ompgpu_say(&t->where, "error", "%s%s", reason, nearest);
         _exit(1);
@@ -257,8 +267,10 @@ static void wait_for_end(struct ompgpu_ticket first)
     clock_gettime(CLOCK_REALTIME, &soon);
     soon.tv_nsec += 200000000;
     soon.tv_sec += soon.tv_nsec / 1000000000, soon.tv_nsec %= 1000000000;
+    sleepers++;
     while (ompgpu_under_way(first) && pthread_cond_timedwait(&changed, &lock, &soon) != ETIMEDOUT)
         ;
+    sleepers--;
 }
 
 static void *watch(void *unused)
@@ -267,7 +279,9 @@ static void *watch(void *unused)
     while (oldest || !stopping) {
         struct ompgpu_task *t = oldest;
         if (!t) {
-            pthread_cond_wait(&changed, &lock);
+            idle = true;
+            wait_for_change();
+            idle = false;
             continue;
         }
         struct ompgpu_ticket ticket = ompgpu_ticket_of(t);
@@ -350,9 +364,13 @@ static int begin_task(struct ompgpu_task *t)
     pthread_mutex_lock(&lock);
     list_add(t);
     int bad = start_watcher();
-    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    return bad ? bad : plugin->queue_call(t->dev->ordinal, t->queue->handle, end_task, t);
+    bad = bad || plugin->queue_call(t->dev->ordinal, t->queue->handle, end_task, t);
+    pthread_mutex_lock(&lock);
+    if (idle && oldest) /* it may have ended by now */
+        pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return bad;
 }
 
 static int put_into_queue(struct ompgpu_task *t)
@@ -591,7 +609,7 @@ void ompgpu_deferred_finish(void)
 {
     pthread_mutex_lock(&lock);
     while (oldest && (!failed || at_end))
-        pthread_cond_wait(&changed, &lock);
+        wait_for_change();
     bool join = watching && !failed;
     watching = watching && failed;
     stopping = true;
@@ -648,7 +666,8 @@ static void forget_all(void)
     for (struct ompgpu_task *t = oldest; t; t = t->next)
         t->finished = t->serial;
     oldest = newest = NULL;
-    watching = false;
+    watching = idle = false;
+    sleepers = 0;
     waiting = 0;
     pthread_cond_init(&changed, NULL);
     for (int i = 0; i < ompgpu_ndevices; i++) {
