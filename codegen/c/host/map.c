@@ -228,6 +228,18 @@ static void open_iterators(struct cg *cg, struct entries *e, const struct omp_cl
     }
 }
 
+/* Declares how many elements section i of the lvalue `at` has, and their distance. */
+static void declare_section(struct cg *cg, const struct omp_section *s, unsigned i, const char *at)
+{
+    const char *n = cg_section_length(cg, s, at), *stride = "1";
+    if (!cg_empty(s->stride.extent))
+        stride = cg_strf(cg, "(%s)", cg_expr(cg, s->stride.extent));
+    if (!cg_empty(s->stride.extent) && cg_empty(s->length.extent))
+        n = cg_strf(cg, "(%s + %s - 1) / %s", n, stride, stride);
+    cg_line(cg, "const unsigned long @n%u = %s;", i, n);
+    cg_line(cg, "const long @stride%u = %s;", i, stride);
+}
+
 /* target update of a section with gaps: for each part without.  Where the inner lengths turn out to
  * be those of the dimensions, there is one. */
 static struct piece open_parts(struct cg *cg, const struct omp_item *item)
@@ -236,36 +248,24 @@ static struct piece open_parts(struct cg *cg, const struct omp_item *item)
     unsigned last = item->nsections - 1;
     cg_open_scope(cg);
     for (unsigned i = 0; i <= last; i++) {
-        const struct omp_section *s = &item->sections[i];
-        const char *n = cg_section_length(cg, s, at),
-                   *stride = cg_empty(s->stride.extent)
-                                 ? "1"
-                                 : cg_strf(cg, "(%s)", cg_expr(cg, s->stride.extent));
-        if (!cg_empty(s->stride.extent) && cg_empty(s->length.extent))
-            n = cg_strf(cg, "(%s + %s - 1) / %s", n, stride, stride);
-        cg_line(cg, "const unsigned long @n%u = %s;", i, n);
-        cg_line(cg, "const long @stride%u = %s;", i, stride);
+        declare_section(cg, &item->sections[i], i, at);
         whole = cg_strf(cg,
                         i ? "%s && @stride%u == 1 && @n%u == sizeof(%s) / sizeof((%s)[0])"
                           : "%s && @stride%u == 1",
                         whole, i, i, at, at);
-        begin = cg_strf(cg, "%s[%s + (long)@i%u * @stride%u]", begin, cg_lower_bound(cg, s), i, i);
+        begin = cg_strf(cg, "%s[%s + (long)@i%u * @stride%u]", begin,
+                        cg_lower_bound(cg, &item->sections[i]), i, i);
         at = cg_strf(cg, "%s[0]", at);
-    }
-    for (unsigned i = 0; i <= last; i++)
         sum = cg_strf(cg, "%s%s@n%u", sum, i ? " * " : "", i);
+    }
     cg_line(cg, "const _Bool @whole = %s && %s;", whole, sum);
     cg_line(cg, "const _Bool @row = @stride%u == 1;", last);
     for (unsigned i = 0; i <= last; i++)
         cg_open(cg, "for (unsigned long @i%u = 0; @i%u < (@whole%s ? 1 : @n%u); @i%u++)", i, i,
                 cg_strf(cg, i == last ? " || @row" : ""), i, i);
-    return (
-        struct piece){ base_address(cg, item),
-                       cg_strf(cg, "&%s", begin),
-                       cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1) * sizeof(%s)", sum, last, at),
-                       "0",
-                       cg_raw(cg, item->text),
-                       item->place.line };
+    const char *size = cg_strf(cg, "(@whole ? %s : @row ? @n%u : 1) * sizeof(%s)", sum, last, at);
+    return (struct piece){ base_address(cg, item), cg_strf(cg, "&%s", begin), size, "0",
+                           cg_raw(cg, item->text), item->place.line };
 }
 
 /* ------------------------------------------------------------------ mappers */
