@@ -81,13 +81,20 @@ void walk_on_unary(struct fe *fe, CXCursor c)
     walk_children(fe, c);
 }
 /* Instructions of the host; a template without any orders memory accesses and is valid anywhere.
- * Its operands must be in memory: registers differ in kind and size. */
-static bool is_in_memory(CXString constraint)
+ * Its operands must be variables: registers differ in kind and size, so that on the device they are
+ * in memory. */
+static bool is_general(CXString constraint)
 {
     const char *letters = clang_getCString(constraint);
-    bool memory = letters[strspn(letters, "=+")] == 'm' && !letters[strspn(letters, "=+") + 1];
+    size_t modifiers = strspn(letters, "=+&"), kinds = strspn(letters + modifiers, "rgmqxX");
+    bool general = kinds && !letters[modifiers + kinds];
     clang_disposeString(constraint);
-    return memory;
+    return general;
+}
+
+static bool is_variable(struct fe *fe, CXCursor operand)
+{
+    return clang_getCursorKind(fe_strip(fe, operand)) == CXCursor_DeclRefExpr;
 }
 
 static bool is_plain_clobber(CXString name)
@@ -97,7 +104,7 @@ static bool is_plain_clobber(CXString name)
     return plain;
 }
 
-static bool has_instructions(CXCursor c)
+static bool has_instructions(struct fe *fe, CXCursor c)
 {
     CXString template = clang_Cursor_getGCCAssemblyTemplate(c), constraint;
     CXCursor operand;
@@ -106,13 +113,41 @@ static bool has_instructions(CXCursor c)
     clang_disposeString(template);
     for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumOutputs(c); i++)
         empty = clang_Cursor_getGCCAssemblyOutput(c, i, &constraint, &operand) &&
-                is_in_memory(constraint);
+                is_general(constraint);
     for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumInputs(c); i++)
         empty = clang_Cursor_getGCCAssemblyInput(c, i, &constraint, &operand) &&
-                is_in_memory(constraint);
+                is_general(constraint) && is_variable(fe, operand);
     for (unsigned i = 0; empty && i < clang_Cursor_getGCCAssemblyNumClobbers(c); i++)
         empty = is_plain_clobber(clang_Cursor_getGCCAssemblyClobber(c, i));
     return !empty;
+}
+
+/* In the device text: each string between the template and the clobbers is a constraint. */
+static void put_operands_in_memory(struct fe *fe, CXCursor c)
+{
+    struct omp_extent e = fe_extent(fe, c);
+    unsigned n = clang_Cursor_getGCCAssemblyNumOutputs(c) + clang_Cursor_getGCCAssemblyNumInputs(c);
+    struct fe_token t;
+    int depth = 0;
+    bool template = true;
+    for (unsigned i = e.begin; n && fe_next_token(fe->u, i, &t) && t.begin < e.end; i = t.end) {
+        depth += fe_bracket(fe->u, &t);
+        if (t.kind != TOK_STRING || depth != 1)
+            continue;
+        if (fe->u->text[t.begin + 1] == '"') { /* the template, in pieces */
+            template = false;
+            continue;
+        }
+        const char *modifier =
+            strchr("=+", fe->u->text[t.begin + 1]) ? fe->u->text + t.begin + 1 : "";
+        if (!template)
+            *VEC_PUSH(fe->a, &fe->renames) =
+                (struct omp_rename){ .offset = t.begin,
+                                     .length = t.end - t.begin,
+                                     .text = arena_printf(fe->a, "\"%.*sm\"", *modifier ? 1 : 0,
+                                                          modifier) };
+        n--;
+    }
 }
 
 void walk_on_asm(struct fe *fe, CXCursor c)
@@ -121,8 +156,10 @@ void walk_on_asm(struct fe *fe, CXCursor c)
     fe_children(fe, c, &v);
     for (unsigned i = 0; i < v.n; i++)
         mark_lvalue(fe, v.at[i], &fe->addrs);
-    if (has_instructions(c))
+    if (has_instructions(fe, c))
         *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "inline assembly" };
+    else
+        put_operands_in_memory(fe, c);
     walk_children(fe, c);
 }
 

@@ -22,10 +22,10 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { __asm__ volatile("nop"); } }
 C
-bad "inline assembly with registers" t.c:3:3 "inline assembly" <<'C'
+bad "inline assembly with values in registers" t.c:3:3 "inline assembly" <<'C'
 int main(void) { long x = 0;
 #pragma omp target map(x)
-{ __asm__("" : "+r"(x)); } }
+{ __asm__("" : : "r"(x + 1)); } }
 C
 bad "allocate with an alignment, reduced array" t.c:2:72 "'align'|'allocate'|'x'" <<'C'
 int main(void) { int x[9] = { 0 };
@@ -351,17 +351,20 @@ C
 # in the order of the text, each line once, whichever pass has found it
 cat >order.c <<'C'
 static _Thread_local int n;
-int main(void) { long double x = 0;
+int main(void) { long double x = 0; int k;
 #pragma omp target map(x)
 { x = 1;
   n++; }
 #pragma omp target
   __asm__("nop");
-}
+#pragma omp target
+#pragma omp parallel for collapse(1) lastprivate(conditional: k)
+for (int i = 0; i < 2; i++)
+k = i; }
 C
 check "messages in order: refused" test_must_fail 1 "$CC" $ARCH -c order.c
 grep -o '^order.c:[0-9]*:[0-9]*: error' .log >places
-check "messages in order" sh -c 'sort -t: -k2,2n -k3,3n -u places | diff places - && [ "$(wc -l <places)" = 3 ]'
+check "messages in order" sh -c 'sort -t: -k2,2n -k3,3n -u places | diff places - && [ "$(wc -l <places)" = 4 ]'
 # tokens out of macros, as clang shows them; lines that go on; one error a line
 cat >macro.c <<'C'
 #include <stddef.h>

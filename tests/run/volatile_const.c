@@ -26,6 +26,11 @@ int main(void)
         r = half[1];
         __asm__("");                                    /* no instruction: it orders accesses */
         __asm__ volatile("" : "+m"(r) : "m"(on) : "memory", "cc");
+        double kept = 1;
+        int copy;
+        __asm__ volatile("" : "+x"(kept), [c] "=g"(copy) : "r"(on), "rm"(r)); /* on the device they are in memory */
+        copy = (int)kept - 1;
+        r += copy;
         aligned[3] = (float)((unsigned long)aligned % 64);
     }
     CHECK(on && vol == 4 && r == 0.25);

@@ -116,7 +116,7 @@ static void trees(void)
     TREE("defaultmap", "void f(void) { int x = 0;\n#pragma omp target defaultmap(tofrom: scalar)\nx = 1; }\n", "capture x byref map 0", "map tofrom x implicit");
     rejected("a routine that the device lacks", "void omp_display_env(int);\nvoid f(void) {\n#pragma omp target\nomp_display_env(0); }\n");
     rejected("a user-defined reduction", "void f(int n) { int s = 0;\n#pragma omp target parallel for reduction(mine: s)\n" LOOP "s += i; }\n");
-    rejected("interop on the device", "void *o; void f(void) {\n#pragma omp target parallel\n{\n#pragma omp interop init(target: o)\n}\n}\n");
+    rejected("interop on the device", "typedef void *omp_interop_t; omp_interop_t o; void f(void) {\n#pragma omp target parallel\n{\n#pragma omp interop init(target: o)\n}\n}\n");
     rejected("a non-rectangular nest in chunks", "void f(int n) {\n#pragma omp target parallel for collapse(2) schedule(static, 2)\n" LOOP
              "for (int j = i; j < n; j++) ;\n}\n");
     rejected("an imperfect nest with lastprivate", "void f(int n, int x) {\n#pragma omp target parallel for collapse(2) lastprivate(x)\n" LOOP
