@@ -129,6 +129,16 @@ static void separate_prototypes(struct fe *fe)
     }
 }
 
+/* Of file scope. */
+static void add_pragmas(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->packs.n; i++)
+        walk_add_decl(fe, OMPD_PRAGMA, fe->packs.at[i])->device = true;
+    for (unsigned i = 0; i < fe->fp_pragmas.n; i++)
+        if (!is_in_function(fe, fe->fp_pragmas.at[i].extent.begin))
+            walk_add_decl(fe, OMPD_PRAGMA, fe->fp_pragmas.at[i].extent)->device = true;
+}
+
 void fe_finish_walk(struct fe *fe)
 {
     fe_use_carriers(fe);
@@ -153,11 +163,7 @@ void fe_finish_walk(struct fe *fe)
     for (unsigned i = 0; i < fe->vars.n; i++)
         fe->vars.at[i]->address_taken |=
             fe->vars.at[i]->type->kind == OMPT_ARRAY || fe->vars.at[i]->type->kind == OMPT_RECORD;
-    for (unsigned i = 0; i < fe->packs.n; i++)
-        walk_add_decl(fe, OMPD_PRAGMA, fe->packs.at[i])->device = true;
-    for (unsigned i = 0; i < fe->fp_pragmas.n; i++)
-        if (!is_in_function(fe, fe->fp_pragmas.at[i].extent.begin))
-            walk_add_decl(fe, OMPD_PRAGMA, fe->fp_pragmas.at[i].extent)->device = true;
+    add_pragmas(fe);
     drop_contained_decls(fe);
     separate_prototypes(fe);
     choose_definitions(fe);
