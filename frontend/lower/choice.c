@@ -21,6 +21,8 @@ struct late { /* tokens of a set of selectors in the clause `when` */
 static unsigned value_of(const struct fe *fe, const struct fe_pragma *p, unsigned k,
                          enum fe_words set)
 {
+    if (k >= p->ntokens)
+        return 0;
     const struct fe_token *t = &p->tokens[k];
     unsigned quote = t->kind == TOK_STRING, value = 0;
     fe_word(set, fe->u->text + t->begin + quote, t->end - t->begin - 2 * quote, &value);
@@ -36,7 +38,7 @@ static bool find_condition(struct fe *fe, const struct fe_pragma *p, struct late
             continue;
         x->condition = k + 2;
         x->condition_end = fe_closing(fe, p, k + 1);
-        if (fe_keyword(fe, &p->tokens[k + 2]) == OMPK_SCORE)
+        if (lower_keyword(fe, p, k + 2) == OMPK_SCORE)
             x->condition = fe_closing(fe, p, k + 3) + 2;
         return true;
     }

@@ -16,7 +16,7 @@ bool lower_is_conditional(struct fe *fe, const struct fe_pragma *p)
     for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_LASTPRIVATE, k, &a);
          k = lower_after(p, &a))
         if ((p->c->leaves & OMPL_PARALLEL) && (p->c->leaves & OMPL_FOR) &&
-            fe_keyword(fe, &p->tokens[a.begin]) == OMPK_CONDITIONAL &&
+            lower_keyword(fe, p, a.begin) == OMPK_CONDITIONAL &&
             fe_word_at(fe, p, a.begin + 1, ":"))
             return true;
     return false;
@@ -94,12 +94,13 @@ void lower_conditional(struct lowering *l, struct fe_pragma *p)
     CXCursor body;
     unsigned k = p->clauses_at;
     while (lower_find(fe, p, OMPC_LASTPRIVATE, k, &a) &&
-           fe_keyword(fe, &p->tokens[a.begin]) != OMPK_CONDITIONAL)
+           lower_keyword(fe, p, a.begin) != OMPK_CONDITIONAL)
         k = lower_after(p, &a);
     if (!p->found || lower_find(fe, p, OMPC_COLLAPSE, p->clauses_at, &collapse) ||
         !lower_read_loop(l, p, p->stmt, &c.loop, &body))
         return;
-    const struct omp_ref *r = fe_ref_at(fe, p->tokens[a.begin + 2].begin);
+    const struct omp_ref *r =
+        a.begin + 2 < a.end ? fe_ref_at(fe, p->tokens[a.begin + 2].begin) : NULL;
     if (!r)
         return;
     c.var = r->var;

@@ -45,7 +45,7 @@ static bool needs_device_pointer(struct call *c, unsigned i)
     clang_disposeString(s);
     for (unsigned k = 0; lower_find(fe, c->variant, OMPC_ADJUST_ARGS, k, &a);
          k = lower_after(c->variant, &a))
-        needs |= fe_keyword(fe, &c->variant->tokens[a.begin]) == OMPK_NEED_DEVICE_PTR &&
+        needs |= lower_keyword(fe, c->variant, a.begin) == OMPK_NEED_DEVICE_PTR &&
                  is_named(fe, c->variant, a.begin + 2, a.end, name);
     return needs;
 }

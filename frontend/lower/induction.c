@@ -35,7 +35,7 @@ static bool read_argument(struct lowering *l, struct fe_pragma *p, const struct 
     bool known = false;
     for (unsigned k = a->begin, end; k < colon; k = end + 1) {
         end = fe_find_top(fe, p, k, colon, ",");
-        if (fe_keyword(fe, &p->tokens[k]) == OMPK_STEP && fe_word_at(fe, p, k + 1, "(")) {
+        if (lower_keyword(fe, p, k) == OMPK_STEP && fe_word_at(fe, p, k + 1, "(")) {
             x->step = lower_tokens(fe, p, k + 2, end - 1);
             continue;
         }

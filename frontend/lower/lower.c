@@ -106,6 +106,11 @@ bool lower_find(const struct fe *fe, const struct fe_pragma *p, enum omp_clause_
     return false;
 }
 
+enum omp_keyword lower_keyword(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    return k < p->ntokens ? fe_keyword(fe, &p->tokens[k]) : OMPK_NONE;
+}
+
 unsigned lower_after(const struct fe_pragma *p, const struct lower_argument *a)
 {
     unsigned end = a->begin > a->at + 1 ? a->end + 1 : a->end;

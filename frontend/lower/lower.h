@@ -33,6 +33,8 @@ struct lower_argument {
 /* The next clause of that kind from token k on; false: there is none. */
 bool lower_find(const struct fe *, const struct fe_pragma *, enum omp_clause_kind, unsigned k,
                 struct lower_argument *);
+/* Token k; NONE also after the last one. */
+enum omp_keyword lower_keyword(const struct fe *, const struct fe_pragma *, unsigned k);
 /* After a clause. */
 unsigned lower_after(const struct fe_pragma *, const struct lower_argument *);
 const char *lower_tokens(struct fe *, const struct fe_pragma *, unsigned begin, unsigned end);

@@ -92,7 +92,7 @@ static unsigned read_counts(struct lowering *l, struct fe_pragma *p, const struc
     for (unsigned k = a.begin, end; k < a.end && n < MOST_PARTS; k = end + 1, n++) {
         end = fe_find_top(fe, p, k, a.end, ",");
         counts[n] = arena_printf(fe->a, "(%s)(%s)", x->type, lower_tokens(fe, p, k, end));
-        if (fe_keyword(fe, &p->tokens[k]) == OMPK_OMP_FILL)
+        if (lower_keyword(fe, p, k) == OMPK_OMP_FILL)
             fill = n;
         else
             sum = arena_printf(fe->a, "%s + %s", sum, counts[n]);
