@@ -83,6 +83,8 @@ int printf(const char *format, ...)
  * these functions from their header only. */
 int __ompgpu_fprintf(void *, const char *, ...) __asm__("fprintf");
 int __ompgpu_fputs(const char *, void *) __asm__("fputs");
+usize __ompgpu_fwrite(const void *, usize, usize, void *) __asm__("fwrite");
+int __ompgpu_fputc(int, void *) __asm__("fputc");
 __attribute__((no_builtin)) int __ompgpu_fprintf(void *stream, const char *format, ...)
 {
     __builtin_va_list args;
@@ -96,6 +98,18 @@ __attribute__((no_builtin)) int __ompgpu_fputs(const char *s, void *stream)
 {
     (void)stream;
     return printf("%s", s);
+}
+__attribute__((no_builtin)) usize __ompgpu_fwrite(const void *p, usize size, usize n, void *stream)
+{
+    (void)stream;
+    printf("%.*s", (int)(size * n), (const char *)p);
+    return n;
+}
+__attribute__((no_builtin)) int __ompgpu_fputc(int c, void *stream)
+{
+    (void)stream;
+    printf("%c", c);
+    return (unsigned char)c;
 }
 /* no_builtin: LLVM would turn the calls back into the functions that they implement. */
 __attribute__((no_builtin)) int puts(const char *s) { return printf("%s\n", s); }

@@ -84,6 +84,6 @@ int main(void)
     CHECK_EQ(words, 11);
     CHECK_EQ(ints[0], 1); CHECK_EQ(ints[1], -30); CHECK_EQ(ints[2], 1); CHECK_EQ(ints[3], 17); CHECK_EQ(ints[4], 1); CHECK_EQ(ints[5], 1);
 #pragma omp target
-    { fprintf(stderr, "%s", ""); fputs("", stdout); }
+    { fprintf(stderr, "%s", ""); fputs("", stdout); if (n == 1) { fprintf(stderr, "text\n"); fputs("text\n", stdout); fputs("x", stdout); } }
     return RESULT;
 }
