@@ -280,31 +280,63 @@ static bool is_negative_device(const struct omp_clause *k)
     return k->kind == OMPC_DEVICE && k->expr.is_constant && k->expr.value < 0;
 }
 
+/* A host version is done at once: libomp gives one with nowait to threads of its own, where teams
+ * never end and the initial values of host.c are not those of the task. */
+static bool is_left_out(const struct omp_construct *c, const struct omp_clause *k)
+{
+    return k->kind == OMPC_NOWAIT && (c->leaves & OMPL_TARGET);
+}
+
+static bool is_changed(const struct omp_construct *c, const struct omp_clause *k)
+{
+    return is_hard(k) || has_traits(k) || is_negative_device(k) || is_left_out(c, k);
+}
+
+static void write_clause(struct cg *cg, const struct omp_construct *c, const struct omp_clause *k)
+{
+    if (has_traits(k))
+        cg_puts(cg, " uses_allocators(omp_default_mem_alloc)");
+    else if (is_negative_device(k))
+        cg_puts(cg, " device(0)");
+    else if (is_hard(k))
+        hard_clause(cg, k);
+    else if (!is_left_out(c, k))
+        cg_put(cg, " %s", cg_raw(cg, k->extent));
+}
+
+/* Everything after the directive's name, the clauses separated by blanks. */
+static void write_changed_clauses(struct cg *cg, const struct omp_construct *c, unsigned begin,
+                                  unsigned end)
+{
+    const struct omp_clause *k = c->clauses;
+    while (k && !is_changed(c, k))
+        k = k->next;
+    if (!k) {
+        cg_write(cg, cg->unit->text + begin, end - begin);
+        return;
+    }
+    unsigned at = c->clauses->extent.begin;
+    cg_write(cg, cg->unit->text + begin, at - begin);
+    for (k = c->clauses; k; k = k->next) {
+        if (k->extent.begin < at)
+            continue; /* another allocator of one clause */
+        write_clause(cg, c, k);
+        at = k->extent.end;
+    }
+}
+
 /* The construct as the user wrote it, but for what clang cannot compile. */
 static void user_construct(struct cg *cg, const struct omp_construct *c)
 {
     bool chosen = (c->leaves & OMPL_TARGET) && !cg_empty(c->chosen);
-    cg_marker(cg, fe_place(cg->unit, chosen ? c->chosen.begin : c->pragma.begin));
-    unsigned at = chosen ? c->chosen.begin : c->pragma.begin,
-             end = chosen ? c->chosen.end : c->pragma.end;
+    struct omp_extent text = chosen ? c->chosen : c->pragma;
+    cg_marker(cg, fe_place(cg->unit, text.begin));
     if (chosen)
         cg_puts(cg, "#pragma omp ");
-    while (end > at && isspace((unsigned char)cg->unit->text[end - 1]))
+    unsigned end = text.end;
+    while (end > text.begin && isspace((unsigned char)cg->unit->text[end - 1]))
         end--;
-    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        bool again = k->extent.begin < at; /* another allocator of one clause */
-        if (again || (!is_hard(k) && !has_traits(k) && !is_negative_device(k)))
-            continue;
-        cg_write(cg, cg->unit->text + at, k->extent.begin - at);
-        if (has_traits(k))
-            cg_puts(cg, "uses_allocators(omp_default_mem_alloc)");
-        else if (is_negative_device(k))
-            cg_puts(cg, "device(0)");
-        else
-            hard_clause(cg, k);
-        at = k->extent.end;
-    }
-    cg_write(cg, cg->unit->text + at, end - at);
+    write_changed_clauses(cg, c, text.begin, end);
     if (c->leaves & OMPL_TARGET)
         cg_puts(cg, missing_maps(cg, c));
     if (chosen)
@@ -365,7 +397,7 @@ static bool is_of_target(const struct omp_clause *k)
 static void write_target_clauses(struct cg *cg, const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_of_target(k)) {
+        if (is_of_target(k) && !is_left_out(c, k)) {
             cg_puts(cg, " ");
             cg_write(cg, cg->unit->text + k->extent.begin, k->extent.end - k->extent.begin);
         }
