@@ -457,6 +457,7 @@ bool ompgpu_defer_routine(struct ompgpu_device *, const char *name,
                           int ndepend, void **depend);
 /* depend.c: the host task of a deferred routine; false: out of memory */
 bool ompgpu_host_task(struct ompgpu_task *, int ndepend, void **depend);
+bool ompgpu_any_deferred(void);    /* in this process, so far */
 void ompgpu_deferred_finish(void); /* waits for all that are in queues */
 void ompgpu_deferred_stop(void);   /* the process ends: also for those that are not */
 void ompgpu_deferred_close(struct ompgpu_device *);
@@ -466,7 +467,7 @@ extern _Thread_local struct ompgpu_task *ompgpu_creating __attribute__((tls_mode
 void ompgpu_depend_fork(enum ompgpu_fork when);
 struct ompgpu_libomp { /* its functions; NULL: it has none */
     void (*fulfill)(uintptr_t event);
-    int (*thread)(void *);
+    int (*thread)(void *), (*team_size)(void);
     int (*wait)(void *, int);
     void *(*alloc)(void *, int, int, size_t, size_t, int (*)(int, void *));
     uintptr_t (*allow)(void *, int, void *); /* … a detached task's event */

@@ -605,6 +605,8 @@ void __ompgpu_deferred(void *task, uintptr_t event)
 }
 
 /* ------------------------------------------------------------------ the end, and fork */
+bool ompgpu_any_deferred(void) { return __atomic_load_n(&serials, __ATOMIC_RELAXED); }
+
 void ompgpu_deferred_finish(void)
 {
     pthread_mutex_lock(&lock);
@@ -627,7 +629,7 @@ void ompgpu_deferred_finish(void)
 void ompgpu_deferred_stop(void)
 {
     const struct ompgpu_libomp *l = ompgpu_libomp();
-    if (!__atomic_load_n(&serials, __ATOMIC_RELAXED))
+    if (!ompgpu_any_deferred())
         return;
     if (ompgpu_failed()) {
         fflush(NULL);

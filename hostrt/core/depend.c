@@ -26,11 +26,23 @@ struct kmp_depend_info { /* of LLVM's OpenMP library */
 };
 int __kmpc_omp_task_with_deps(void *place, int thread, void *task, int n, struct kmp_depend_info *,
                               int nmore, struct kmp_depend_info *more);
+void *__kmpc_omp_task_alloc(void *place, int thread, int flags, size_t size, size_t shared,
+                            int (*entry)(int, void *));
 __attribute__((weak)) void __kmpc_omp_taskwait_deps_51(void *place, int thread, int n,
                                                        struct kmp_depend_info *, int nmore,
                                                        struct kmp_depend_info *more, int nowait);
 #pragma GCC visibility pop
 enum { READS = 1, ALL_MEMORY = 0x80 }; /* kinds */
+enum { DETACHABLE = 0x40 };            /* a task's flags; without that of tied tasks */
+struct kmp_task { /* of LLVM's OpenMP library, which reserves this for the compiler */
+    struct shared {
+        struct ompgpu_task *task;
+        uintptr_t event;
+    } *shared;
+    void *routine;
+    int part;
+    void *data[2];
+};
 
 _Thread_local struct ompgpu_task *ompgpu_creating;
 
@@ -48,7 +60,8 @@ static void find_libomp(void)
     find_function(&libomp.fulfill, RTLD_DEFAULT, "omp_fulfill_event");
     find_function(&libomp.thread, RTLD_DEFAULT, "__kmpc_global_thread_num");
     find_function(&libomp.wait, RTLD_DEFAULT, "__kmpc_omp_taskwait");
-    find_function(&libomp.alloc, RTLD_DEFAULT, "__kmpc_omp_task_alloc");
+    find_function(&libomp.alloc, RTLD_NEXT, "__kmpc_omp_task_alloc");
+    find_function(&libomp.team_size, RTLD_DEFAULT, "omp_get_num_threads");
     find_function(&libomp.allow, RTLD_DEFAULT, "__kmpc_task_allow_completion_event");
     find_function(&libomp.run, RTLD_DEFAULT, "__kmpc_omp_task");
     find_function(&libomp.task, RTLD_NEXT, "__kmpc_omp_task_with_deps");
@@ -212,6 +225,25 @@ int __kmpc_omp_task_with_deps(void *place, int thread, void *task, int n, struct
     return ompgpu_libomp()->task(place, thread, task, n, d, nmore, more);
 }
 
+static int do_nothing(int thread, void *task) { return (void)thread, (void)task, 0; }
+
+/* Outside of parallel regions libomp (19 to 22) counts a task among its parent's children only
+ * where the parent has another one that has not ended: taskwait does not wait for one that it did
+ * not count, and counts too many ends where others have come meanwhile.  Detached tasks are always
+ * counted; so there is one while the task is made. */
+void *__kmpc_omp_task_alloc(void *place, int thread, int flags, size_t size, size_t shared,
+                            int (*entry)(int, void *))
+{
+    const struct ompgpu_libomp *l = ompgpu_libomp();
+    void *child = NULL;
+    if (ompgpu_any_deferred() && l->team_size && l->team_size() == 1)
+        child = l->alloc(place, thread, DETACHABLE, sizeof(struct kmp_task), 0, do_nothing);
+    void *task = l->alloc(place, thread, flags, size, shared, entry);
+    if (child)
+        l->run(place, thread, child);
+    return task;
+}
+
 /* With `nowait` it is like a task that does nothing. */
 void __kmpc_omp_taskwait_deps_51(void *place, int thread, int n, struct kmp_depend_info *d,
                                  int nmore, struct kmp_depend_info *more, int nowait)
@@ -224,16 +256,6 @@ void __kmpc_omp_taskwait_deps_51(void *place, int thread, int n, struct kmp_depe
 }
 
 /* ------------------------------------------------------------------ tasks of routines */
-struct kmp_task { /* of LLVM's OpenMP library, which reserves this for the compiler */
-    struct shared {
-        struct ompgpu_task *task;
-        uintptr_t event;
-    } *shared;
-    void *routine;
-    int part;
-    void *data[2];
-};
-
 static int run_task(int thread, void *task)
 {
     const struct shared *s = ((struct kmp_task *)task)->shared;
@@ -263,13 +285,12 @@ static struct kmp_depend_info *list_of(int n, void **objects, int *length)
 /* Untied, as those of generated code (codegen/c/host/host.c). */
 bool ompgpu_host_task(struct ompgpu_task *t, int ndepend, void **depend)
 {
-    enum { UNTIED_DETACHABLE = 0x40 };
     const struct ompgpu_libomp *l = ompgpu_libomp();
     int thread = l->thread(NULL), n = 0;
     struct kmp_depend_info *list = list_of(ndepend, depend, &n);
-    struct kmp_task *task = list ? l->alloc(NULL, thread, UNTIED_DETACHABLE, sizeof *task,
-                                            sizeof *task->shared, run_task)
-                                 : NULL;
+    struct kmp_task *task =
+        list ? l->alloc(NULL, thread, DETACHABLE, sizeof *task, sizeof *task->shared, run_task)
+             : NULL;
     if (task) {
         *task->shared = (struct shared){ t, l->allow(NULL, thread, task) };
         if (n)

@@ -156,6 +156,29 @@ static void held(void)
     free(host);
 }
 
+/* Of an initial thread: each host task waits for a region, and the next region for it. */
+static void serial(void)
+{
+    unsigned z = 1, wanted = 1;
+    int sum = 7;
+    for (int k = 0; k < 100; k++) {
+        wanted = 3 * wanted + 1;
+#pragma omp target nowait map(tofrom: z) depend(inout: z)
+        z *= 3;
+#pragma omp task depend(inout: z) shared(z)
+        z += 1;
+        if (k % 10 == 9) {
+#pragma omp taskwait
+            CHECK_EQ(z, wanted);
+        }
+    }
+#pragma omp target teams distribute parallel for nowait if(0) reduction(+: sum) map(tofrom: sum)
+    for (int i = 0; i < 100; i++)
+        sum += i;
+#pragma omp taskwait
+    CHECK_EQ(sum, 4957);
+}
+
 /* Routines that are target tasks, in order with regions and host tasks. */
 static void routines(void)
 {
@@ -208,6 +231,7 @@ int main(void)
     values();
     held();
     routines();
+    serial();
 #pragma omp parallel num_threads(4)
     {
         pipeline();
@@ -222,5 +246,6 @@ int main(void)
         mixed(3);
         values();
     }
+    serial();
     return RESULT;
 }
