@@ -188,10 +188,10 @@ void omp_free(void *block, u64 allocator)
 /* Without an allocator it is the one that the block has. */
 void *omp_realloc(void *block, usize size, u64 allocator, u64 freed_by)
 {
-    const struct header *h = (struct header *)block - 1;
     void *fresh = (void *)0;
     if (!block)
         return omp_alloc(size, allocator);
+    const struct header *h = (struct header *)block - 1;
     if (size)
         fresh = omp_alloc(size, allocator == NULL_ALLOCATOR ? h->allocator : allocator);
     if (fresh)

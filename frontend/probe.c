@@ -7,9 +7,9 @@
  *     #pragma omp target update to(a[l:n])    _Static_assert(sizeof(0,(a[(l),(n)]),0),"");
  *     #pragma omp parallel for if(n > 9)      if(0,(n > 9),0);else
  *     map(iterator(i=0:n), to: p[i])          ({int i;(0),(n),(p[(i)]),0;})
- *     #pragma omp declare mapper(...)         a prototype for each clause: the mapper's variable and
- *                                             iterators are parameters, the operands stand in the
- *                                             bound of a further one
+ *     #pragma omp declare mapper(...)         a prototype for each clause: the mapper's variable
+ *                                             and iterators are parameters, the operands stand in
+ *                                             the bound of a further one
  *     #pragma omp declare reduction(...)      a prototype for each type: omp_in, omp_out, omp_priv
  *                                             and omp_orig are parameters, combiner and initialiser
  *                                             stand in the bound of a further one; a statement

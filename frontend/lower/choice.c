@@ -3,9 +3,14 @@
  * One context that is known at run time becomes an `if`, and a metadirective on each side of it is
  * left, in which the context holds or whose clause is gone:
  *
- *     metadirective when(user={condition(n > 9)}: A) …     if (n > 9) { metadirective
- *         statement                                           when(user={condition(1)}: A) … statement
- *                                                          } else { metadirective … statement }
+ *     metadirective when(user={condition(n > 9)}: A) …
+ *         statement
+ * becomes
+ *     if (n > 9) {
+ *         metadirective when(user={condition(1)}: A) … statement
+ *     } else {
+ *         metadirective … statement
+ *     }
  *
  * Scores and the order of clauses stay what they were. */
 #include "frontend/lower/lower.h"
