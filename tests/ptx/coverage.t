@@ -7,7 +7,7 @@
 # From PTX on standard input: opcode.modifiers, one a line.
 opcodes() {
     sed 's/{[^{};]*}//g' | tr ';{}' '\n\n\n' | # vectors; then a statement a line
-        sed -E -e 's|//.*||' -e 's/^[[:space:]]*//' -e 's/^[A-Za-z_$][A-Za-z0-9_$]*:[[:space:]]*//' -e 's/^@!?%[a-z0-9]+[[:space:]]*//' |
+        sed -E -e 's|//.*||' -e 's/^[[:space:]]*//' -e 's/^[A-Za-z_$][A-Za-z0-9_$]*[[:space:]]*:[[:space:]]*//' -e 's/^@!?%[a-z0-9]+[[:space:]]*//' |
         grep -oE '^[a-z][a-z0-9]*(\.[A-Za-z0-9_:]+)*' | sort -u
 }
 # opcodes_of FLAGS FILE: adds to ./occur

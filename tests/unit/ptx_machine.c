@@ -224,6 +224,7 @@ static uint64_t elected(unsigned t) { return t % 32 ? 0 : 100; }
 static uint64_t odd_even(unsigned t) { return t % 2 ? 100 : 200; }
 static uint64_t ballot(unsigned t) { return (void)t, 0x55555555; }
 static uint64_t sum_of_lanes(unsigned t) { return (void)t, 496; }
+static uint64_t sixteen(unsigned t) { return (void)t, 16; }
 static uint64_t same_parity(unsigned t) { return t % 2 ? 0xaaaaaaaa : 0x55555555; }
 static uint64_t half(unsigned t) { return (void)t, 32; }
 static uint64_t iterations(unsigned t) { return t * 3; }
@@ -256,6 +257,13 @@ static void test_threads(void)
                                         "add.s32 %r5, %r5, 1; bra LOOP; OUT: bar.sync 0;", 96, iterations);
     expect("vote.ballot", "and.b32 %r5, %r20, 1; setp.eq.s32 %p1, %r5, 0; vote.sync.ballot.b32 %r9, %p1, -1; " R, 32, ballot);
     expect("redux", "redux.sync.add.s32 %r9, %r20, -1; " R, 32, sum_of_lanes);
+    expect("redux.min, signed", "sub.s32 %r5, %r20, 16; redux.sync.min.s32 %r9, %r5, -1; neg.s32 %r9, %r9; " R, 32, sixteen);
+    expect("redux.max, signed", "sub.s32 %r5, %r20, 15; redux.sync.max.s32 %r9, %r5, -1; " R, 32, sixteen);
+    expect("redux.min, unsigned", "sub.s32 %r5, %r20, 32; redux.sync.min.u32 %r9, %r5, -1; add.s32 %r9, %r9, 48; " R, 32, sixteen);
+    expect("redux.max, unsigned", "sub.s32 %r5, %r20, 16; redux.sync.max.u32 %r9, %r5, -1; add.s32 %r9, %r9, 17; " R, 32, sixteen);
+    expect("redux.and", "xor.b32 %r5, %r20, 15; or.b32 %r5, %r5, 16; redux.sync.and.b32 %r9, %r5, -1; " R, 32, sixteen);
+    expect("redux.or", "and.b32 %r5, %r20, 16; redux.sync.or.b32 %r9, %r5, -1; " R, 32, sixteen);
+    expect("redux.xor", "setp.eq.s32 %p1, %r20, 7; selp.b32 %r5, 19, 3, %p1; redux.sync.xor.b32 %r9, %r5, -1; " R, 32, sixteen);
     expect("match", "and.b32 %r5, %r20, 1; match.any.sync.b32 %r9, %r5, -1; " R, 32, same_parity);
     expect("exit before a barrier", LATE_EXIT "setp.ne.s32 %p1, %r20, 64; bar.red.popc.u32 %r9, 0, %p1; " R, 64, one_less);
     expect("... with a count", LATE_EXIT "setp.ne.s32 %p1, %r20, 64; bar.arrive 1, 64; bar.red.popc.u32 %r9, 2, 64, %p1; " R, 64, one_less);
