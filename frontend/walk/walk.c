@@ -103,6 +103,13 @@ static void note_parameter(struct fe *fe, const struct fe_probe *probe, CXCursor
         walk_on_var(fe, c);
 }
 
+/* An iterator of a clause.  What a combiner declares is its own. */
+static void note_iterator(struct fe *fe, const struct fe_probe *probe, CXCursor c)
+{
+    if (probe->pragma->c->directive != OMPDIR_DECLARE_REDUCTION)
+        walk_on_var(fe, c);
+}
+
 /* Uses in the operands of a probe, and the operands themselves. */
 static enum CXChildVisitResult visit_operand(CXCursor c, CXCursor parent, CXClientData data)
 {
@@ -115,7 +122,7 @@ static enum CXChildVisitResult visit_operand(CXCursor c, CXCursor parent, CXClie
     case CXCursor_TypeRef: walk_on_type_ref(v->fe, c); break;
     case CXCursor_ParenExpr: fe_found_operand(v->fe, v->probe, walk_seen_begin(c), c); break;
     case CXCursor_ParmDecl: note_parameter(v->fe, v->probe, c); break;
-    case CXCursor_VarDecl: walk_on_var(v->fe, c); break;
+    case CXCursor_VarDecl: note_iterator(v->fe, v->probe, c); break;
     default: break;
     }
     return CXChildVisit_Recurse;

@@ -51,7 +51,7 @@ program setter '
         omp_set_num_threads(n);
         #pragma omp parallel
         r[2 + omp_get_thread_num() % 8] = 1;'
-state setter fn nthreads region_threads
+state setter fn region_threads
 
 program levels '
         #pragma omp parallel

@@ -45,7 +45,7 @@ static void join(struct result *x, const struct result *y)
 #define DO(...) DO_(__VA_ARGS__)
 #define FORM(name, times, ...) \
     static void name(int n, int teams, int threads, int on) \
-    { BEGIN DO(__VA_ARGS__) for (int i = 0; i < n; i++) BODY END(#name, times) }
+    { BEGIN DO(__VA_ARGS__) for (int i = 0; i < n; i++) BODY DO(omp taskwait) END(#name, times) }
 #define INNER(name, times, outer, ...) \
     static void name(int n, int teams, int threads, int on) \
     { BEGIN DO(outer) { DO(__VA_ARGS__) for (int i = 0; i < n; i++) BODY } END(#name, times) }
