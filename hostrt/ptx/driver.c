@@ -373,7 +373,6 @@ EXPORT CUresult cuMemFree_v2(CUdeviceptr p)
     ptx_stream_finish_all(current);
     return !p || ptx_global_free(p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
-/* What the host writes there, it writes at any time: all of it counts as written. */
 EXPORT CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
 {
     CUdeviceptr address;
@@ -381,7 +380,7 @@ EXPORT CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
     (void)flags;
     if (r)
         return r;
-    ptx_global_define(address, size);
+    ptx_global_share(address, size);
     *p = (void *)address;
     return CUDA_SUCCESS;
 }

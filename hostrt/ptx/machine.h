@@ -257,7 +257,12 @@ struct device {
     } free_blocks[SIZE_CLASSES];
 };
 /* Each byte of memory has a shadow byte. */
-enum shadow { SHADOW_NONE /* not allocated */, SHADOW_UNDEFINED, SHADOW_DEFINED };
+enum shadow {
+    SHADOW_NONE, /* not allocated */
+    SHADOW_UNDEFINED,
+    SHADOW_DEFINED,
+    SHADOW_HOST /* the host writes there at any time: always defined */
+};
 /* The arena of global and constant memory, in which each device has its part; addresses are host
  * addresses. */
 extern unsigned char *ptx_arena, *ptx_arena_shadow;
@@ -275,6 +280,7 @@ static inline unsigned char *ptx_shadow_of(uint64_t address)
 }
 bool ptx_global_is_allocated(uint64_t address, size_t size);
 void ptx_global_define(uint64_t address, size_t size);
+void ptx_global_share(uint64_t address, size_t size); /* with the host, for good */
 
 /* Where `size` bytes at `address` of a lane are, with their shadow; NULL after a fault was
  * reported: misaligned, out of bounds, a host address. */

@@ -145,6 +145,11 @@ void ptx_global_define(uint64_t address, size_t size)
     memset(ptx_shadow_of(address), SHADOW_DEFINED, size);
 }
 
+void ptx_global_share(uint64_t address, size_t size)
+{
+    memset(ptx_shadow_of(address), SHADOW_HOST, size);
+}
+
 /* ------------------------------------------------------------------ local memory */
 bool ptx_local_reserve(struct group *g, const struct instruction *i, unsigned lane, uint64_t bytes)
 {
@@ -261,7 +266,7 @@ static struct bytes in_global(struct group *g, const struct instruction *i, unsi
     unsigned char *s = ptx_shadow_of(at);
     if (!is_allocated(i, s, size))
         return out_of_bounds(g, i, lane, at, size, "any block of device memory");
-    return (struct bytes){ (unsigned char *)(uintptr_t)at, s };
+    return (struct bytes){ (unsigned char *)(uintptr_t)at, *s == SHADOW_HOST ? NULL : s };
 }
 
 struct bytes ptx_resolve(struct group *g, const struct instruction *i, unsigned lane,

@@ -142,7 +142,10 @@ struct bytes ptx_weak_look(const struct group *g, unsigned lane, struct bytes b,
             continue;
         if (!any) {
             memcpy(own->data, b.data, size);
-            memcpy(own->shadow, b.shadow, size);
+            if (b.shadow)
+                memcpy(own->shadow, b.shadow, size);
+            else
+                memset(own->shadow, SHADOW_DEFINED, size);
         }
         any = true;
         show_store(&buffer->stores[k], b.data, size, own);
