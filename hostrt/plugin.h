@@ -97,7 +97,7 @@ struct ompgpu_plugin {
      * each after the one before it has ended; queues are independent of each other and of what host
      * threads do otherwise, but for events.  To put something into one takes no time to speak of
      * and waits for nothing.  After a failure nothing more of the queue is done, its calls
-     * included, and the events that were recorded behind it say so.  One host thread uses a queue
+     * included, and the events that were recorded after it say so.  One host thread uses a queue
      * at a time.  All may be NULL: the device has no queues. */
     int (*queue_create)(int ordinal, void **queue);
     void (*queue_destroy)(int ordinal, void *queue); /* does what is in it first */

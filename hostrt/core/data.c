@@ -129,7 +129,7 @@ static unsigned first_attachment(const struct ompgpu_entry *e, uintptr_t address
     return low;
 }
 
-/* Number i, unless it lies behind the end. */
+/* Number i, unless it lies after the end. */
 static struct ompgpu_attachment *attachment_before(const struct ompgpu_entry *e, unsigned i,
                                                    uintptr_t end)
 {

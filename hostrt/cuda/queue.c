@@ -74,34 +74,34 @@ static int add_move(int ordinal, struct queue *q, void *dst, const void *src, si
     return 1;
 }
 
-int ompgpu_cuda_queue_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
+/* One of dst and src is the device's. */
+static int copy_through_stage(int ordinal, struct queue *q, bool in, char *dst, const char *src,
+                              size_t size)
 {
-    struct queue *q = queue;
     CUstream own;
     if (ompgpu_cuda_enter(ordinal, &own) || get_stage(ordinal, q))
         return 1;
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < STAGE ? size - at : STAGE;
-        if (add_move(ordinal, q, q->stage, (const char *)src + at, n) ||
-            CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst + at, q->stage, n, q->stream))
+        if (in ? add_move(ordinal, q, q->stage, src + at, n) ||
+                     CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst + at, q->stage, n,
+                              q->stream)
+               : CUDA_TRY(ordinal, cuMemcpyDtoHAsync, q->stage, (CUdeviceptr)src + at, n,
+                          q->stream) ||
+                     add_move(ordinal, q, dst + at, q->stage, n))
             return 1;
     }
     return 0;
 }
 
+int ompgpu_cuda_queue_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
+{
+    return copy_through_stage(ordinal, queue, true, dst, src, size);
+}
+
 int ompgpu_cuda_queue_from_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
 {
-    struct queue *q = queue;
-    CUstream own;
-    if (ompgpu_cuda_enter(ordinal, &own) || get_stage(ordinal, q))
-        return 1;
-    for (size_t at = 0, n; at < size; at += n) {
-        n = size - at < STAGE ? size - at : STAGE;
-        if (CUDA_TRY(ordinal, cuMemcpyDtoHAsync, q->stage, (CUdeviceptr)src + at, n, q->stream) ||
-            add_move(ordinal, q, (char *)dst + at, q->stage, n))
-            return 1;
-    }
-    return 0;
+    return copy_through_stage(ordinal, queue, false, dst, src, size);
 }
 
 int ompgpu_cuda_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)

@@ -220,7 +220,7 @@ static void do_calls(void)
             do_first(s);
 }
 
-/* A program may wait for an event and then for what a function behind it does, without a call. */
+/* A program may wait for an event and then for what a function after it does, without a call. */
 void ptx_moment_finish(struct moment *r)
 {
     pthread_mutex_lock(&lock);
