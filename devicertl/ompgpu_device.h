@@ -493,6 +493,10 @@ unsigned __ompgpu_reduce_word(unsigned op, unsigned lanes, unsigned value);
  * it and the next reduction of the team. */
 _Bool __ompgpu_reduce_parallel(void *rec, void *tmp, unsigned long size, __ompgpu_combine,
                                __ompgpu_redux);
+/* After initialisers that read originals: those loads come before the store of the result, which
+ * the reduction itself orders only where the team has more than one warp (a shuffle orders no
+ * memory). All threads of the team call it. */
+void __ompgpu_originals_read(void);
 /* The same for the threads' copies of an array of `count` elements of `size` bytes, k elements at a
  * time: the caller's copy becomes the result where it returns true.  rec and tmp have room for k
  * elements, which combine combines.  No barrier is needed after another reduction: `exchange` is

@@ -370,6 +370,13 @@ __attribute__((always_inline, convergent)) _Bool __ompgpu_reduce_parallel(void *
     return tid == 0;
 }
 
+__attribute__((always_inline, convergent)) void __ompgpu_originals_read(void)
+{
+    unsigned n = (unsigned)__ompgpu_num_threads();
+    if (__ompgpu_level() == 1 && n <= WARP)
+        __ompgpu_arch_syncwarp(n < WARP ? (1u << n) - 1 : FULL_WARP);
+}
+
 /* *rec = elements [at, at + k) of the array; past the end the last one again, so that combiners
  * only see values that exist. */
 INLINE void load_elements(void *rec, const char *array, usize at, usize k, usize count, usize size)

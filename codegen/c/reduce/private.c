@@ -238,6 +238,14 @@ static void declare_bounds(struct cg *cg, const struct cg_private *k, const char
                 cg_bound(cg, k->var->type, i, cg_strf(cg, "(%s)", outside)));
 }
 
+static bool reads_originals(const struct cg_privates *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->list[i].udr && !cg_empty(p->list[i].sharing->item->udr->init))
+            return true;
+    return false;
+}
+
 void cg_open_privates(struct cg *cg, struct cg_privates *p)
 {
     cg_reduction_functions(cg, p);
@@ -253,6 +261,8 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].kind->declare)
             p->list[i].kind->declare(cg, p, &p->list[i]);
+    if (p->finish == CG_PARALLEL && reads_originals(p))
+        cg_line(cg, "__ompgpu_originals_read();");
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
         k->saved = cg_bind(cg, k->var, k->kind->spelling ? k->kind->spelling(cg, k) : NULL);

@@ -20,6 +20,7 @@ static const struct known {
     { "omp_get_max_threads", KNOWN_SIZE, 0 },
     { "omp_set_num_threads", KNOWN_SET, 0 },
     { "__ompgpu_barrier", KNOWN_DROP, 0 },
+    { "__ompgpu_originals_read", KNOWN_DROP, 0 },
     { "__ompgpu_assume", KNOWN_DROP, 0 },
     { "__ompgpu_team_id", KNOWN_EVERY, 0 },
     { "__ompgpu_num_teams", KNOWN_EVERY, 0 },
