@@ -25,7 +25,7 @@
  *   that it compiles and, where it fails on the user's, checks.
  *   Until clang implements them: tests/run/dispatch.c, loop_transforms.c.
  *
- * Valid code that it rejects (accepted_as_rewritten in stages.c; frontend/rejected.c)
+ * Valid code that it rejects (accepted_as_rewritten in schedule.c; frontend/rejected.c)
  *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target
  *   loop` crashes it; `target update` of a static variable that is declare target, or of an array
  *   shape, ([n][m])p: an error.  Where its check fails and omp-split has found such code, it checks

@@ -1,5 +1,6 @@
 /* pipeline.h - the way of one input file: whether it has target constructs (scan.c), the plain way
- * (compile.c), the offload way as a table of stages (stages.c), and for which devices (archs.c). */
+ * (compile.c), the offload way (offload.c) as a table of stages (stages.h), and for which devices
+ * (archs.c). */
 #ifndef OMPGPU_DRIVER_PIPELINE_H
 #define OMPGPU_DRIVER_PIPELINE_H
 #include "driver/base/protocol.h"
@@ -33,7 +34,7 @@ bool drv_scan_text(const char *text, size_t size);
 /* user headers named in it */
 bool drv_scan_depfile(const char *depfile, const char *main_file);
 
-/* ---------------------------------------------------------------- compile (compile.c, stages.c) */
+/* ------------------------------------------------------ compile (compile.c, offload.c) */
 struct device_link { /* the files that may take part */
     unsigned n;
     struct proto_member *members;

@@ -10,50 +10,13 @@
  * Only who wants the assembly text, or files beside the object, pays for `assemble`: pack fills the
  * object that `host` writes (image/object.c).
  *
- * A stage starts when the stages that it follows have ended; up to MAX_CHILDREN processes run at
- * once.  The user sees clang's messages from `check`; those of the other stages are kept in files
- * and shown when check has found nothing wrong, so that an error appears once.  The first failure
- * ends everything else, but check may finish, because its message is the better one; unless split
- * has found that clang hangs on this file (frontend/clang22.c). */
+ * schedule.c runs the stages, offload.c writes the output. */
 #include "driver/image/image.h"
-#include "driver/pipeline/pipeline.h"
+#include "driver/pipeline/stages.h"
 #include "hostrt/image.h"
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_CHILDREN = 3 };
-enum stage_id {
-    NATIVE,
-    PREPROCESS,
-    CHECK,
-    SPLIT,
-    LOOK_UP,
-    DEVICE_GPU,
-    HOST,
-    DEVICE_EMU,
-    LOWER_GPU,
-    LOWER_EMU,
-    PTXAS,
-    LINK_EMU,
-    PACK,
-    ASSEMBLE,
-    STAGES
-};
-#define AFTER(s) (1u << (s))
-struct stage {
-    const char *name, *doing; /* "preprocessing" …, for messages */
-    unsigned after;
-    bool (*wanted)(const struct job *); /* asked when the stages before have ended */
-    /* processes of this stage; NULL: one */
-    unsigned (*count)(const struct job *);
-    void (*command)(const struct job *, unsigned, struct proc *);
-    int (*inside)(struct job *);         /* instead of a command */
-    int (*done)(struct job *, int code); /* what an exit code means; NULL: not 0 is a failure */
-};
 
 /* ------------------------------------------------------------------ which stages
  * A device link (device_link.c) starts at the two lower stages, with the bitcode of several files.
@@ -70,17 +33,17 @@ static bool bitcode_only(const struct job *j)
 static bool packs_bitcode(const struct job *j) { return needs_link(j) || j->unit.provides; }
 
 static bool compiles(const struct job *j) { return !j->device_link; }
-static bool has_gpu(const struct job *j) { return j->archs.n > 0 || j->archs.native; }
-static bool gpu_image(const struct job *j)
+bool drv_has_gpu(const struct job *j) { return j->archs.n > 0 || j->archs.native; }
+bool drv_makes_gpu_image(const struct job *j)
 {
     enum emit e = j->opt->emit;
-    return has_gpu(j) && (e == EMIT_NONE || e == EMIT_IR || e == EMIT_PTX) &&
+    return drv_has_gpu(j) && (e == EMIT_NONE || e == EMIT_IR || e == EMIT_PTX) &&
            j->opt->goal != GOAL_CHECK && !j->no_targets && !j->cached;
 }
 static bool emu_image(const struct job *j)
 {
     enum emit e = j->opt->emit;
-    return j->archs.emu && (e == EMIT_NONE || (e == EMIT_IR && !has_gpu(j))) &&
+    return j->archs.emu && (e == EMIT_NONE || (e == EMIT_IR && !drv_has_gpu(j))) &&
            j->opt->goal != GOAL_CHECK && !j->no_targets && !j->cached;
 }
 static bool want_native(const struct job *j) { return j->archs.native; }
@@ -90,15 +53,18 @@ static bool want_preprocess(const struct job *j)
            !(j->language && strcmp(j->language, "cpp-output") == 0);
 }
 static bool want_check(const struct job *j) { return compiles(j) && !j->checked; }
-static bool want_device_gpu(const struct job *j) { return compiles(j) && gpu_image(j); }
+static bool want_device_gpu(const struct job *j) { return compiles(j) && drv_makes_gpu_image(j); }
 static bool want_device_emu(const struct job *j) { return compiles(j) && emu_image(j); }
-static bool want_lower_gpu(const struct job *j) { return gpu_image(j) && !bitcode_only(j); }
+static bool want_lower_gpu(const struct job *j)
+{
+    return drv_makes_gpu_image(j) && !bitcode_only(j);
+}
 static bool want_lower_emu(const struct job *j) { return emu_image(j) && !bitcode_only(j); }
 static bool want_host(const struct job *j)
 {
     return compiles(j) && j->opt->emit == EMIT_NONE && j->opt->goal != GOAL_CHECK && !j->no_targets;
 }
-static bool want_ptxas(const struct job *j)
+bool drv_runs_ptxas(const struct job *j)
 {
     return want_lower_gpu(j) && j->opt->emit == EMIT_NONE && drv_ptxas(j->opt);
 }
@@ -125,22 +91,18 @@ static bool direct(const struct job *j)
 static bool want_assemble(const struct job *j) { return want_object(j) && !direct(j); }
 static unsigned count_archs(const struct job *j) { return j->archs.n; }
 
-static bool first_device_is_gpu(const struct job *j) { return gpu_image(j); }
+static bool first_device_is_gpu(const struct job *j) { return drv_makes_gpu_image(j); }
 
 /* ------------------------------------------------------------------ names */
-static const char *arch_name(const struct job *j, unsigned i)
+const char *drv_arch_file(const struct job *j, unsigned i, const char *extension)
 {
-    return drv_arch_name(&j->archs, i);
-}
-static const char *arch_file(const struct job *j, unsigned i, const char *extension)
-{
-    return mem_printf("%s.%s.%s", j->base, arch_name(j, i), extension);
+    return mem_printf("%s.%s.%s", j->base, drv_arch_name(&j->archs, i), extension);
 }
 static const char *preprocessed(const struct job *j)
 {
     return want_preprocess(j) ? drv_job_file(j, "i") : j->input_file;
 }
-static const char *stage_err(const struct job *j, enum stage_id id, unsigned i)
+const char *drv_stage_err(const struct job *j, enum stage_id id, unsigned i)
 {
     return mem_printf("%s%d.%u.err", j->err_base, (int)id, i);
 }
@@ -178,9 +140,8 @@ static void preprocess(const struct job *j, unsigned i, struct proc *p)
     drv_preprocess(j, p);
 }
 
-static void check(const struct job *j, unsigned i, struct proc *p)
+void drv_check_command(const struct job *j, struct proc *p)
 {
-    (void)i;
     WORDS_ADD(&p->argv, drv_clang(), "-fsyntax-only");
     drv_common_args(j->opt, &p->argv);
     drv_deprecation_args(j->opt, &p->argv);
@@ -192,6 +153,12 @@ static void check(const struct job *j, unsigned i, struct proc *p)
     input(j, p);
     if (p->in)
         p->in = text;
+}
+
+static void check(const struct job *j, unsigned i, struct proc *p)
+{
+    (void)i;
+    drv_check_command(j, p);
 }
 
 static const char *shown_path(const struct job *j)
@@ -344,7 +311,7 @@ static void host(const struct job *j, unsigned i, struct proc *p)
 
 /* omp-device knows -O0 … -O3 and -Os.  Without a flag device code is optimised, as other GPU
  * compilers do, unless it is to be debugged. */
-static const char *level(const struct options *o)
+const char *drv_device_level(const struct options *o)
 {
     const char *l = o->level ? o->level : o->debug ? "0" : "2";
     if (strcmp(l, "0") == 0)
@@ -405,7 +372,8 @@ static void lower_gpu(const struct job *j, unsigned i, struct proc *p)
     if (libdevice)
         WORDS_ADD(&p->argv, mem_printf("--libdevice=%s", libdevice));
     for (unsigned k = 0; k < j->archs.n; k++)
-        WORDS_ADD(&p->argv, mem_printf("--out=%s:%s", arch_name(j, k), arch_file(j, k, "ptx")));
+        WORDS_ADD(&p->argv, mem_printf("--out=%s:%s", drv_arch_name(&j->archs, k),
+                                       drv_arch_file(j, k, "ptx")));
     lower_inputs(j, p, false, true);
 }
 
@@ -426,12 +394,13 @@ static void add_ptxas_args(const struct options *o, struct words *w)
 
 static void ptxas(const struct job *j, unsigned i, struct proc *p)
 {
-    WORDS_ADD(&p->argv, drv_ptxas(j->opt), "-v", mem_printf("-arch=%s", arch_name(j, i)),
+    WORDS_ADD(&p->argv, drv_ptxas(j->opt), "-v",
+              mem_printf("-arch=%s", drv_arch_name(&j->archs, i)),
               strcmp(j->level, "-O0") == 0 ? "-O1" : "-O3");
     if (j->debug)
         WORDS_ADD(&p->argv, "-lineinfo");
     add_ptxas_args(j->opt, &p->argv);
-    WORDS_ADD(&p->argv, arch_file(j, i, "ptx"), "-o", arch_file(j, i, "cubin"));
+    WORDS_ADD(&p->argv, drv_arch_file(j, i, "ptx"), "-o", drv_arch_file(j, i, "cubin"));
 }
 
 static void link_emu(const struct job *j, unsigned i, struct proc *p)
@@ -461,6 +430,11 @@ static unsigned highest(const struct archs *a)
     return best;
 }
 
+const char *drv_highest_ptx(const struct job *j)
+{
+    return drv_arch_file(j, highest(&j->archs), "ptx");
+}
+
 /* What the device link must know of how this file was compiled. */
 static const char *recorded(const struct job *j)
 {
@@ -478,15 +452,15 @@ static const char *recorded(const struct job *j)
 static unsigned image_files(const struct job *j, struct image_file *files)
 {
     unsigned n = 0, top = highest(&j->archs);
-    for (unsigned i = 0; want_ptxas(j) && i < j->archs.n; i++)
+    for (unsigned i = 0; drv_runs_ptxas(j) && i < j->archs.n; i++)
         files[n++] =
-            (struct image_file){ OMPGPU_IMAGE_CUBIN, j->archs.sm[i], arch_file(j, i, "cubin") };
+            (struct image_file){ OMPGPU_IMAGE_CUBIN, j->archs.sm[i], drv_arch_file(j, i, "cubin") };
     if (want_lower_gpu(j))
         files[n++] =
-            (struct image_file){ OMPGPU_IMAGE_PTX, j->archs.sm[top], arch_file(j, top, "ptx") };
+            (struct image_file){ OMPGPU_IMAGE_PTX, j->archs.sm[top], drv_arch_file(j, top, "ptx") };
     if (want_lower_emu(j))
         files[n++] = (struct image_file){ OMPGPU_IMAGE_EMU, 0, drv_job_file(j, "emu.so") };
-    if (packs_bitcode(j) && gpu_image(j))
+    if (packs_bitcode(j) && drv_makes_gpu_image(j))
         files[n++] =
             (struct image_file){ OMPGPU_IMAGE_BITCODE_GPU, 0, drv_job_file(j, "nvptx64.bc") };
     if (packs_bitcode(j) && emu_image(j))
@@ -529,8 +503,8 @@ static bool write_container(const struct job *j, const char *image)
                            .compress = !j->opt->uncompressed,
                            .options = recorded(j),
                            .file = j->path };
-    if (want_ptxas(j))
-        c.stats = drv_read_ptxas(stage_err(j, PTXAS, 0), &c.nstats);
+    if (drv_runs_ptxas(j))
+        c.stats = drv_read_ptxas(drv_stage_err(j, PTXAS, 0), &c.nstats);
     if (want_lower_gpu(j))
         c.info = drv_job_file(j, "nvptx64.info");
     if (want_lower_emu(j))
@@ -543,7 +517,7 @@ static bool write_container(const struct job *j, const char *image)
 
 static bool was_silent(const struct job *j, enum stage_id id)
 {
-    const char *said = file_read(stage_err(j, id, 0), NULL);
+    const char *said = file_read(drv_stage_err(j, id, 0), NULL);
     return !said || !*said;
 }
 
@@ -593,7 +567,7 @@ static int split_done(struct job *j, int code)
 
 /* ------------------------------------------------------------------ the table */
 static int look_up(struct job *);
-static const struct stage stages[STAGES] = {
+const struct stage drv_stages[STAGES] = {
     [NATIVE] = { "native", "asking for this machine's GPU", 0, want_native, NULL, native, NULL,
                  native_done },
     [PREPROCESS] = { "preprocess", "preprocessing", 0, want_preprocess, NULL, preprocess, NULL,
@@ -613,8 +587,8 @@ static const struct stage stages[STAGES] = {
                     lower_gpu, NULL, NULL },
     [LOWER_EMU] = { "lower-emu", "generating emulated device code for", AFTER(DEVICE_EMU),
                     want_lower_emu, NULL, lower_emu, NULL, NULL },
-    [PTXAS] = { "ptxas", "assembling the GPU part of", AFTER(LOWER_GPU), want_ptxas, count_archs,
-                ptxas, NULL, NULL },
+    [PTXAS] = { "ptxas", "assembling the GPU part of", AFTER(LOWER_GPU), drv_runs_ptxas,
+                count_archs, ptxas, NULL, NULL },
     [LINK_EMU] = { "link-emu", "linking the emulated device's part of", AFTER(LOWER_EMU),
                    want_link_emu, NULL, link_emu, NULL, NULL },
     [PACK] = { "pack", "packing the images of", AFTER(HOST) | AFTER(PTXAS) | AFTER(LINK_EMU),
@@ -647,404 +621,10 @@ static int look_up(struct job *j)
     text_printf(&key, "%s\n%s\n%s\n%d\n", here ? here : "", j->path, recorded(j),
                 j->opt->uncompressed);
     for (unsigned i = 0; i < sizeof makers / sizeof *makers; i++)
-        add_commands(j, &stages[makers[i]], &key);
+        add_commands(j, &drv_stages[makers[i]], &key);
     text_add(&key, text, size);
     free(here);
     j->cache_entry = drv_cache_entry(&key);
     j->cached = drv_cache_find(j->cache_entry, drv_job_file(j, "image"));
-    return 0;
-}
-
-/* ------------------------------------------------------------------ running them */
-struct run {
-    struct job *job;
-    unsigned started, ended; /* a bit a stage */
-    unsigned left[STAGES];   /* processes that have not ended */
-    unsigned next[STAGES];   /* processes started */
-    unsigned children;
-    bool again;   /* from the start, with an older version of OpenMP */
-    bool endless; /* clang hangs on this file */
-    int failed;   /* exit code */
-    struct proc *culprit;
-    struct proc *check;    /* while it runs */
-    struct proc *rejected; /* a check that waits for what split has to say of it */
-};
-
-static void end_stage(struct run *r, enum stage_id id) { r->ended |= 1u << id; }
-
-static void print_time(const struct run *r, const char *name, double seconds)
-{
-    if (r->job->opt->time)
-        fprintf(stderr, "%-24s %8.1f ms  %s\n", name, 1e3 * seconds, r->job->path);
-}
-
-static void launch(struct run *r, enum stage_id id)
-{
-    const struct stage *s = &stages[id];
-    struct proc *p = mem_alloc(sizeof *p);
-    p->index = r->next[id]++;
-    p->tag = (void *)s;
-    p->err = stage_err(r->job, id, p->index);
-    p->doing = mem_printf("%s '%s'", s->doing, r->job->path);
-    s->command(r->job, p->index, p);
-    if (r->job->opt->verbose)
-        drv_print_command(&p->argv);
-    if (r->job->opt->dry) {
-        if (--r->left[id] == 0)
-            end_stage(r, id);
-        return;
-    }
-    drv_proc_start(p);
-    if (id == CHECK)
-        r->check = p;
-    r->children++;
-}
-
-static void run_inside(struct run *r, enum stage_id id)
-{
-    double start = drv_now();
-    if (!r->job->opt->dry)
-        r->failed = stages[id].inside(r->job);
-    print_time(r, stages[id].name, drv_now() - start);
-    end_stage(r, id);
-}
-
-/* Starts what can start; true when something ended or started in doing so. */
-static bool advance(struct run *r)
-{
-    bool moved = false;
-    for (int id = 0; id < STAGES && !r->failed; id++) {
-        const struct stage *s = &stages[id];
-        if ((r->ended >> id & 1) || (s->after & ~r->ended))
-            continue;
-        if (!(r->started >> id & 1)) {
-            r->started |= 1u << id;
-            moved = true;
-            if (s->wanted && !s->wanted(r->job)) {
-                end_stage(r, (enum stage_id)id);
-                continue;
-            }
-            if (s->inside) {
-                run_inside(r, (enum stage_id)id);
-                continue;
-            }
-            r->left[id] = s->count ? s->count(r->job) : 1;
-            if (!r->left[id])
-                end_stage(r, (enum stage_id)id);
-        }
-        while (r->next[id] < (s->count ? s->count(r->job) : 1) && r->children < MAX_CHILDREN &&
-               !(r->ended >> id & 1)) {
-            launch(r, (enum stage_id)id);
-            moved = true;
-        }
-    }
-    return moved;
-}
-
-/* clang rejects the file: would it with an older version of OpenMP? */
-static bool accepted_by_older(const struct job *j)
-{
-    struct proc p = { .err = mem_printf("%solder.err", j->err_base),
-                      .doing = mem_printf("checking '%s'", j->path) };
-    if (!drv_older_openmp(j->opt))
-        return false;
-    check(j, 0, &p);
-    if (drv_proc_run(&p) == 0)
-        return true;
-    drv_newest_openmp();
-    return false;
-}
-
-/* clang rejects some files wrongly: then split has written what to check instead
- * (frontend/rejected.c), and what clang says of that counts. */
-static bool accepted_as_rewritten(const struct job *j, struct proc *check)
-{
-    const char *text = drv_job_file(j, "check.i");
-    struct proc p = { .err = mem_printf("%srewritten.err", j->err_base),
-                      .doing = mem_printf("checking '%s'", j->path) };
-    if (access(text, R_OK) != 0)
-        return false;
-    WORDS_ADD(&p.argv, drv_clang(), "-fsyntax-only");
-    drv_common_args(j->opt, &p.argv);
-    drv_deprecation_args(j->opt, &p.argv);
-    drv_add_args(&p.argv, j->opt, FOR_CHECK);
-    WORDS_ADD(&p.argv, "-Wno-unused-command-line-argument", "-Wno-gnu", "-x", "cpp-output", text);
-    int code = drv_proc_run(&p);
-    if (code == 0)
-        drv_show(p.err, j->opt->verbose);
-    if (code == 1)
-        check->err = p.err;
-    return code == 0;
-}
-
-static void reject(struct run *r, struct proc *check)
-{
-    check->silent = !drv_show(check->err, r->job->opt->verbose);
-    r->failed = EXIT_COMPILE;
-    r->culprit = check;
-    r->rejected = NULL;
-}
-
-/* True: it is not known yet. */
-static bool waits_for_split(struct run *r, struct proc *p)
-{
-    bool may = !r->failed && !p->timed_out && !(r->ended >> SPLIT & 1);
-    if (may)
-        r->rejected = p;
-    return may;
-}
-
-/* clang crashed on what split has found an error in: that is the message. */
-static bool is_explained(const struct run *r, const struct proc *check)
-{
-    return check->code != 0 && check->code != 1 && !check->timed_out && r->failed && r->culprit;
-}
-
-static void end_check(struct run *r, struct proc *p)
-{
-    if (is_explained(r, p))
-        return;
-    if (p->code == 0)
-        drv_show(p->err, r->job->opt->verbose);
-    else if (!waits_for_split(r, p) && (p->timed_out || !accepted_as_rewritten(r->job, p)))
-        reject(r, p);
-}
-
-static void ended(struct run *r, struct proc *p)
-{
-    const struct stage *s = p->tag;
-    enum stage_id id = (enum stage_id)(s - stages);
-    bool orderly = p->code >= 0 && !p->timed_out;
-    int code = orderly && s->done ? s->done(r->job, p->code) : p->code;
-    r->children--;
-    r->endless |= id == SPLIT && p->code == TOOL_ENDLESS;
-    if (id == CHECK)
-        r->check = NULL;
-    if (id == SPLIT && r->job->unit.endless && r->check)
-        drv_proc_kill(r->check); /* split has written another text to check */
-    print_time(r, s->name, p->seconds);
-    if (id == CHECK && p->code == 1 && accepted_by_older(r->job)) {
-        r->again = true;
-        r->left[id] = 0;
-        end_stage(r, id);
-        return;
-    }
-    if (id == CHECK)
-        end_check(r, p);
-    else if ((!orderly || code) && !r->failed) {
-        r->failed = EXIT_COMPILE;
-        r->culprit = p;
-    }
-    if (--r->left[id] == 0)
-        end_stage(r, id);
-    if (r->rejected && (r->failed || id == SPLIT) && !is_explained(r, r->rejected) &&
-        !accepted_as_rewritten(r->job, r->rejected))
-        reject(r, r->rejected);
-    else if (id == SPLIT)
-        r->rejected = NULL;
-}
-
-static bool check_runs(const struct run *r)
-{
-    return (r->started >> CHECK & 1) && !(r->ended >> CHECK & 1);
-}
-
-/* The message of a stage other than check: its own words, and what they mean where they are not
- * about the user's text. */
-static void explain(const struct run *r)
-{
-    struct proc *p = r->culprit;
-    const struct stage *s = p->tag;
-    enum stage_id id = (enum stage_id)(s - stages);
-    if (id != CHECK && id != NATIVE)
-        p->silent = !drv_show(p->err, r->job->opt->verbose);
-    bool users = id == CHECK || id == SPLIT; /* its words are about the program */
-    if (drv_proc_report(p, file_read(p->err, NULL)) || (!users && drv_temp_report(p)))
-        return;
-    if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
-        diag_note("this came up while %s: clang accepts the file, but not what a target region "
-                  "makes of it",
-                  p->doing);
-    if (id == PTXAS) {
-        const char *version = drv_cuda_version(r->job->opt);
-        diag_error("ptxas of CUDA %s failed for %s while %s", version ? version : "(unknown)",
-                   arch_name(r->job, p->index), p->doing);
-    }
-}
-
-/* Warnings and remarks of stages that succeeded, in the order of the table. */
-static void remark_ptxas(const struct job *j)
-{
-    for (unsigned i = 0; i < j->archs.n; i++) {
-        unsigned n;
-        struct kernel_stats *stats = drv_read_ptxas(stage_err(j, PTXAS, i), &n);
-        drv_remark_ptxas(drv_job_file(j, "nvptx64.info"), stats, n, arch_name(j, i));
-    }
-}
-
-static void show_remarks(const struct job *j)
-{
-    drv_show(stage_err(j, SPLIT, 0), j->opt->verbose);
-    drv_show(stage_err(j, LOWER_GPU, 0), j->opt->verbose);
-    drv_show(stage_err(j, LOWER_EMU, 0), j->opt->verbose);
-    if (j->opt->remarks && want_ptxas(j))
-        remark_ptxas(j);
-}
-
-static void print_file(const char *text, size_t n)
-{
-    if (fwrite(text, 1, n, stdout) == n && fflush(stdout) == 0)
-        return;
-    if (errno == EPIPE)
-        drv_exit(EXIT_COMPILE); /* by SIGPIPE, without a word */
-    diag_fatal(EXIT_COMPILE, "cannot write standard output: %s", strerror(errno));
-}
-
-/* `-o -`, as for clang. */
-static bool to_stdout(const struct job *j)
-{
-    return j->output && !j->link && strcmp(j->output, "-") == 0;
-}
-
-/* /dev/null, a pipe: an object cannot grow there. */
-static bool to_special_file(const struct job *j)
-{
-    struct stat st;
-    return stat(j->output, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
-static const char *begin_output(const struct job *j)
-{
-    if (j->opt->dry)
-        return j->output;
-    return to_stdout(j) || to_special_file(j) ? mem_printf("%soutput", j->err_base)
-                                              : drv_output_begin(j->output);
-}
-
-static void finish_output(const struct job *j)
-{
-    size_t n;
-    if (!to_stdout(j) && !to_special_file(j)) {
-        drv_output_commit(j->output, j->write_to);
-        return;
-    }
-    const char *text = file_read(j->write_to, &n);
-    if (!text)
-        diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", j->write_to, strerror(errno));
-    if (to_stdout(j))
-        print_file(text, n);
-    else if (!file_write(j->output, text, n))
-        diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
-}
-
-static void copy_result(const struct job *j)
-{
-    static const char *const extensions[] = { [EMIT_TREE] = "tree",
-                                              [EMIT_DEVICE_C] = "device.c",
-                                              [EMIT_HOST_C] = "host.c",
-                                              [EMIT_IR] = "ll" };
-    const char *file = j->opt->emit == EMIT_PTX        ? arch_file(j, highest(&j->archs), "ptx")
-                       : j->opt->goal == GOAL_ASSEMBLY ? drv_job_file(j, "s")
-                                                       : drv_job_file(j, extensions[j->opt->emit]);
-    size_t n;
-    const char *text = file_read(file, &n);
-    if (!text && j->no_targets)
-        diag_fatal(EXIT_COMPILE, "'%s' has no target constructs", j->path);
-    if (!text)
-        diag_fatal(EXIT_COMPILE, "cannot read '%s': %s", file, strerror(errno));
-    if (j->write_to) {
-        if (!file_write(j->write_to, text, n))
-            diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", j->output, strerror(errno));
-    } else {
-        print_file(text, n);
-    }
-}
-
-/* Flags that cannot be honoured with target constructs; they are not dropped quietly. */
-static void refuse(const struct job *j)
-{
-    const struct options *o = j->opt;
-    if (drv_has(o, FLAG_EMIT_LLVM))
-        diag_fatal(
-            EXIT_USAGE,
-            "'-emit-llvm' of a file with target constructs: use --emit=ir for the device's IR");
-    if (drv_has(o, FLAG_M32) || drv_has(o, FLAG_MX32))
-        diag_fatal(EXIT_USAGE, "target constructs need 64-bit code: remove -m32");
-    if (o->emit == EMIT_PTX && !has_gpu(j))
-        diag_fatal(EXIT_USAGE, "'--emit=ptx' needs a GPU in '--gpu-arch='");
-}
-
-static void notes(const struct job *j)
-{
-    if (j->archs.explicit_sm && !drv_ptxas(j->opt) && j->opt->emit == EMIT_NONE && gpu_image(j))
-        diag_note("no ptxas: '%s' gets PTX only, which the NVIDIA driver compiles when the program "
-                  "starts",
-                  j->path);
-}
-
-/* -> exit code; -1: again, with an older version of OpenMP. */
-static int run_stages(struct job *j)
-{
-    struct run r = { .job = j };
-    if (j->output)
-        j->write_to = begin_output(j);
-    drv_side_begin(j);
-    double start = drv_now();
-    for (;;) {
-        while (advance(&r)) {}
-        if (r.again || r.endless || (r.failed && !check_runs(&r)))
-            break;
-        struct proc *p = drv_proc_wait();
-        if (!p)
-            break;
-        ended(&r, p);
-    }
-    drv_proc_kill_all();
-    if (r.again)
-        return -1;
-    if (r.failed) {
-        if (r.culprit)
-            explain(&r);
-        return r.failed;
-    }
-    print_time(&r, "total", drv_now() - start);
-    if (!j->opt->dry)
-        show_remarks(j);
-    return 0;
-}
-
-int drv_link_device_code(struct job *j)
-{
-    int code = run_stages(j);
-    if (code == 0)
-        drv_output_commit(j->output, j->write_to);
-    return code;
-}
-
-int drv_compile_offload(struct job *j)
-{
-    drv_parse_archs(j->opt, &j->archs);
-    drv_check_archs(j->opt, &j->archs);
-    refuse(j);
-    notes(j);
-    j->level = level(j->opt);
-    j->debug = j->opt->debug;
-    j->cache_entry = NULL;
-    j->cached = false;
-    int code = run_stages(j);
-    if (code < 0) {
-        j->archs = (struct archs){ 0 };
-        return drv_compile_offload(j);
-    }
-    if (code || j->opt->dry)
-        return code;
-    if (j->no_targets && j->opt->emit == EMIT_NONE)
-        return 0;
-    if (j->opt->emit || j->opt->goal == GOAL_ASSEMBLY)
-        copy_result(j);
-    if (j->output && j->opt->goal != GOAL_CHECK)
-        finish_output(j);
-    if (!j->opt->dry)
-        drv_side_commit(j);
     return 0;
 }

@@ -1,10 +1,9 @@
 /* host.c - the host text: the preprocessed file, with target and data constructs turned into calls
  * of the host runtime.
  *
- * A target construct keeps its directive and body after the call, as the host fallback: without
- * offload targets clang compiles it for the host.  Other directives stay as they are.  Names made
- * up here begin with the prefix ('@') or __ompgpu_. */
-#include <ctype.h>
+ * A target construct keeps its directive and body after the call, as its host version (version.c):
+ * without offload targets clang compiles it for the host.  Other directives stay as they are. Names
+ * made up here begin with the prefix ('@') or __ompgpu_. */
 #include <stdlib.h>
 #include <string.h>
 #include "codegen/c/codegen.h"
@@ -158,342 +157,6 @@ static void write_wait_else(struct cg *cg, const struct omp_construct *c)
 }
 
 /* ------------------------------------------------------------------ target */
-static bool in_map_clause(const struct omp_construct *c, const struct omp_var *v)
-{
-    for (unsigned i = 0; i < c->nmaps; i++)
-        if (c->maps[i].var == v && !c->maps[i].implicit)
-            return true;
-    return false;
-}
-
-/* Section 5.8.1: lastprivate and linear on a combined target construct map the variable tofrom.
- * clang takes it as firstprivate of target and loses the result. */
-static const char *missing_maps(struct cg *cg, const struct omp_construct *c)
-{
-    const char *list = "";
-    for (unsigned i = 0; i < c->nsharings; i++) {
-        const struct omp_sharing *s = &c->sharings[i];
-        bool stored = s->share == OMPSH_LINEAR || (s->lastprivate && s->clause) || cg_is_scan(s);
-        if (stored && s->share != OMPSH_FIRSTPRIVATE && !in_map_clause(c, s->var))
-            list = cg_strf(cg, "%s map(tofrom: %s)", list, s->var->name);
-    }
-    return list;
-}
-
-/* clang finishes reductions atomically where it can.  For types that need more than one instruction
- * it calls libatomic, which no program says -l for, and clang 22 has no code at all for elements of
- * a _Bool array.  A user-defined reduction has no such finish. */
-#define INTEGERS "_Bool, __int128, unsigned __int128"
-#define BOTH(type) ", _Complex " type ", _Complex unsigned " type
-#define NUMBERS                                                                                    \
-    INTEGERS                                                                                       \
-    ", _Complex float, _Complex double, _Complex _Float16, _Complex signed char" BOTH("char")      \
-        BOTH("short") BOTH("int") BOTH("long") BOTH("long long")
-static const struct host_types {
-    enum omp_op_class class;
-    enum omp_identity identity;
-    const char *types, *initial;
-} host_types[] = {
-    { OMPR_ARITHMETIC, OMPR_ZERO, NUMBERS, "0" },
-    { OMPR_ARITHMETIC, OMPR_ONE, NUMBERS, "1" },
-    { OMPR_BITWISE, OMPR_ZERO, INTEGERS, "0" },
-    { OMPR_BITWISE, OMPR_ONES, INTEGERS, "-1" },
-    { OMPR_LOGICAL, OMPR_ZERO, NUMBERS, "0" },
-    { OMPR_LOGICAL, OMPR_ONE, NUMBERS, "1" },
-    { OMPR_ORDER, OMPR_SMALLEST, "_Bool, unsigned __int128", "0" },
-    { OMPR_ORDER, OMPR_SMALLEST, "__int128", "(__int128)1 << 127" },
-    { OMPR_ORDER, OMPR_LARGEST, "_Bool, unsigned __int128", "-1" },
-    { OMPR_ORDER, OMPR_LARGEST, "__int128", "(__int128)(~(unsigned __int128)0 >> 1)" },
-};
-
-static void host_reductions(struct cg *cg, const struct omp_reduction_op *op)
-{
-    const char *combination = cg_strf(cg, op->combination, "omp_out", "omp_in");
-    for (unsigned i = 0; i < sizeof host_types / sizeof *host_types; i++) {
-        const struct host_types *h = &host_types[i];
-        if (h->class == op->class && h->identity == op->identity)
-            cg_put(cg,
-                   "#pragma omp declare reduction(__ompgpu_%s : %s : omp_out = %s) "
-                   "initializer(omp_priv = %s)\n",
-                   op->host, h->types, combination, h->initial);
-    }
-}
-
-static void all_host_reductions(struct cg *cg)
-{
-    for (unsigned i = 0; i < OMPR_USER; i++)
-        if (i != OMPR_SUB) /* as ADD */
-            host_reductions(cg, &omp_reduction_ops[i]);
-}
-
-/* Does clang need help with the item? */
-static bool needs_reduction(const struct omp_item *it)
-{
-    const struct omp_type *t = it->base_type;
-    unsigned levels = it->nsections;
-    for (; t && t->elem && (t->kind == OMPT_ARRAY || levels); t = t->elem)
-        levels -= levels > 0;
-    return t && !t->is_long_double &&
-           (t->kind == OMPT_COMPLEX || (t->kind == OMPT_BOOL && t != it->base_type) ||
-            (t->kind == OMPT_INT && t->size == 16));
-}
-
-static bool is_hard(const struct omp_clause *k)
-{
-    for (unsigned i = 0; k->kind == OMPC_REDUCTION && k->op != OMPR_USER && i < k->nitems; i++)
-        if (needs_reduction(&k->items[i]))
-            return true;
-    return false;
-}
-
-static bool has_hard_reductions(const struct omp_construct *c)
-{
-    for (const struct omp_clause *k = c->clauses; k && (c->on_device || (c->leaves & OMPL_TARGET));
-         k = k->next)
-        if (is_hard(k))
-            return true;
-    return false;
-}
-
-/* The clause with an operator of its own for each item. */
-static void hard_clause(struct cg *cg, const struct omp_clause *k)
-{
-    for (unsigned i = 0; i < k->nitems; i++)
-        cg_put(cg, " reduction(%s%s%s: %s)", k->keyword ? omp_keyword_names[k->keyword] : "",
-               k->keyword ? ", " : "",
-               needs_reduction(&k->items[i])
-                   ? cg_strf(cg, "__ompgpu_%s", omp_reduction_ops[k->op].host)
-                   : k->word,
-               cg_raw(cg, k->items[i].text));
-}
-
-/* clang 22 crashes on some constructs with traits: their host version has an allocator that is made
- * around it. */
-static bool has_traits(const struct omp_clause *k)
-{
-    return k->kind == OMPC_USES_ALLOCATORS && k->value;
-}
-
-/* omp_initial_device, for one; the host version runs on the host, whatever the clause says */
-static bool is_negative_device(const struct omp_clause *k)
-{
-    return k->kind == OMPC_DEVICE && k->expr.is_constant && k->expr.value < 0;
-}
-
-/* A host version is done at once: libomp gives one with nowait to threads of its own, where teams
- * never end and the initial values of host.c are not those of the task. */
-static bool is_left_out(const struct omp_construct *c, const struct omp_clause *k)
-{
-    return k->kind == OMPC_NOWAIT && (c->leaves & OMPL_TARGET);
-}
-
-static bool is_changed(const struct omp_construct *c, const struct omp_clause *k)
-{
-    return is_hard(k) || has_traits(k) || is_negative_device(k) || is_left_out(c, k);
-}
-
-static void write_clause(struct cg *cg, const struct omp_construct *c, const struct omp_clause *k)
-{
-    if (has_traits(k))
-        cg_puts(cg, " uses_allocators(omp_default_mem_alloc)");
-    else if (is_negative_device(k))
-        cg_puts(cg, " device(0)");
-    else if (is_hard(k))
-        hard_clause(cg, k);
-    else if (!is_left_out(c, k))
-        cg_put(cg, " %s", cg_raw(cg, k->extent));
-}
-
-/* Everything after the directive's name, the clauses separated by blanks. */
-static void write_changed_clauses(struct cg *cg, const struct omp_construct *c, unsigned begin,
-                                  unsigned end)
-{
-    const struct omp_clause *k = c->clauses;
-    while (k && !is_changed(c, k))
-        k = k->next;
-    if (!k) {
-        cg_write(cg, cg->unit->text + begin, end - begin);
-        return;
-    }
-    unsigned at = c->clauses->extent.begin;
-    cg_write(cg, cg->unit->text + begin, at - begin);
-    for (k = c->clauses; k; k = k->next) {
-        if (k->extent.begin < at)
-            continue; /* another allocator of one clause */
-        write_clause(cg, c, k);
-        at = k->extent.end;
-    }
-}
-
-/* The construct as the user wrote it, but for what clang cannot compile. */
-static void user_construct(struct cg *cg, const struct omp_construct *c)
-{
-    bool chosen = (c->leaves & OMPL_TARGET) && !cg_empty(c->chosen);
-    struct omp_extent text = chosen ? c->chosen : c->pragma;
-    cg_marker(cg, fe_place(cg->unit, text.begin));
-    if (chosen)
-        cg_puts(cg, "#pragma omp ");
-    unsigned end = text.end;
-    while (end > text.begin && isspace((unsigned char)cg->unit->text[end - 1]))
-        end--;
-    write_changed_clauses(cg, c, text.begin, end);
-    if (c->leaves & OMPL_TARGET)
-        cg_puts(cg, missing_maps(cg, c));
-    if (chosen)
-        cg_puts(cg, "\n");
-    else
-        cg_write(cg, cg->unit->text + end, c->pragma.end - end);
-    cg_copy(cg, (struct omp_extent){ c->pragma.end, c->body.end });
-}
-
-/* clang 22 crashes where an array with run-time bounds is private in a construct, and two of those
- * around it do not name it. */
-static bool may_be_named(const struct omp_construct *c)
-{
-    while ((c = c->parent)) {
-        const struct omp_clause *k = cg_clause(c, OMPC_DEFAULT);
-        if (k && k->keyword == OMPK_NONE)
-            return false;
-    }
-    return true;
-}
-
-static void mention_bounds(struct cg *cg, const struct omp_construct *c, const struct omp_var *v)
-{
-    if (v && v->type->variably_modified && may_be_named(c))
-        cg_line(cg, "(void)sizeof(%s);", cg_spell(cg, v));
-}
-
-static bool has_private_bounds(const struct omp_construct *c)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        for (unsigned i = 0; k->kind == OMPC_PRIVATE && i < k->nitems; i++)
-            if (k->items[i].var && k->items[i].var->type->variably_modified)
-                return c->parent && !(c->leaves & (OMPL_TARGET | OMPL_TEAMS));
-    return false;
-}
-
-static void mention_private_bounds(struct cg *cg, const struct omp_construct *c)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        for (unsigned i = 0; k->kind == OMPC_PRIVATE && i < k->nitems; i++)
-            mention_bounds(cg, c, k->items[i].var);
-}
-
-/* Does the clause belong to the target leaf of a combined construct? */
-static bool is_of_target(const struct omp_clause *k)
-{
-    static const enum omp_clause_kind kinds[] = {
-        OMPC_MAP,           OMPC_DEVICE,          OMPC_DEFAULTMAP, OMPC_NOWAIT,
-        OMPC_IS_DEVICE_PTR, OMPC_HAS_DEVICE_ADDR, OMPC_DEPEND,     OMPC_USES_ALLOCATORS,
-        OMPC_THREAD_LIMIT,  OMPC_PRIORITY,
-    };
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (k->kind == kinds[i])
-            return true;
-    return k->kind == OMPC_IF && (!k->if_leaf || k->if_leaf == OMPL_TARGET);
-}
-
-static void write_target_clauses(struct cg *cg, const struct omp_construct *c)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_of_target(k) && !is_left_out(c, k)) {
-            cg_puts(cg, " ");
-            cg_write(cg, cg->unit->text + k->extent.begin, k->extent.end - k->extent.begin);
-        }
-}
-
-/* A loop with a scan is not clang's (reduce/scan.c): one thread runs it. */
-static void host_scan(struct cg *cg, const struct omp_construct *c)
-{
-    struct cg_privates p = { .finish = CG_SERIAL, .base = "" };
-    if (c->leaves & OMPL_TARGET) {
-        cg_marker(cg, c->place);
-        cg_puts(cg, "#pragma omp target");
-        write_target_clauses(cg, c);
-        cg_puts(cg, missing_maps(cg, c));
-    }
-    cg_marker(cg, c->place);
-    if (c->leaves & OMPL_PARALLEL)
-        cg_puts(cg, "#pragma omp parallel num_threads(1)");
-    else if (c->leaves & OMPL_FOR)
-        cg_put(cg, "#pragma omp single%s", cg_never_waits(c) ? " nowait" : "");
-    cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
-    cg_open_scope(cg);
-    cg_loop_nest(cg, c, CG_ONE, &p, NULL, NULL);
-    cg_close(cg);
-}
-
-static void make_allocators(struct cg *cg, const struct omp_construct *c)
-{
-    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
-        if (!has_traits(k))
-            continue;
-        const char *t = cg_expr(cg, k->expr.extent), *a = k->items[0].var->name;
-        const char *list =
-            cg_empty(k->expr.extent)
-                ? "0, 0"
-                : cg_strf(cg, "sizeof(%s) / sizeof((%s)[0]), (omp_alloctrait_t *)(%s)", t, t, t);
-        cg_open_scope(cg);
-        cg_line(cg,
-                "const omp_allocator_handle_t @made_%s = omp_init_allocator(omp_default_mem_space, "
-                "%s);",
-                a, list);
-        cg_open_scope(cg);
-        cg_line(cg, "omp_allocator_handle_t %s = @made_%s;", a, a);
-    }
-}
-
-/* The last one first. */
-static void destroy_allocators(struct cg *cg, const struct omp_clause *k)
-{
-    if (!k)
-        return;
-    destroy_allocators(cg, k->next);
-    if (!has_traits(k))
-        return;
-    cg_close(cg);
-    cg_line(cg, "omp_destroy_allocator(@made_%s);", k->items[0].var->name);
-    cg_close(cg);
-}
-
-static bool has_teams(const struct omp_construct *c)
-{
-    bool teams = (c->leaves & OMPL_TEAMS) && !c->spread;
-    for (const struct omp_construct *k = c->child; k && !teams; k = k->next)
-        teams = has_teams(k);
-    return teams;
-}
-
-/* In a parallel construct, which may be around a call of this function, the region's worksharing
- * and barriers must not be the team's: it gets a team of one thread. */
-static void host_version(struct cg *cg, const struct omp_construct *c)
-{
-    const char **env = cg_push_env(cg, true);
-    bool teams = has_teams(c);
-    cg_open_scope(cg);
-    cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
-            cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
-    cg_line(cg, "struct __ompgpu_host @host;");
-    cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            teams ? OMPGPU_HOST_TEAMS : OMPGPU_HOST_NESTED);
-    make_allocators(cg, c);
-    if (!teams) {
-        cg_marker(cg, c->place);
-        cg_puts(cg, "#pragma omp parallel num_threads(1)\n");
-        cg_open_scope(cg);
-        for (unsigned i = 0; i < c->ncaptures; i++)
-            mention_bounds(cg, c, c->captures[i].var);
-    }
-    (c->scan ? host_scan : user_construct)(cg, c);
-    if (!teams)
-        cg_close(cg);
-    destroy_allocators(cg, c->clauses);
-    cg_line(cg, "__ompgpu_host_end(&@host);");
-    cg_close(cg);
-    cg_pop_env(cg, env);
-}
-
 /* Inside a host construct with a default clause a global of ours would have no or the wrong
  * data-sharing attribute. */
 static bool in_default(const struct omp_construct *c)
@@ -646,7 +309,7 @@ static void write_deferred_target(struct cg *cg, const struct omp_construct *c, 
     write_wait_else(cg, c);
     write_detached_task(cg, c);
     cg_line(cg, "else if (@on_host)");
-    host_version(cg, c);
+    cg_host_version(cg, c);
     cg_close(cg);
 }
 
@@ -670,7 +333,7 @@ static void write_undeferred_target(struct cg *cg, const struct omp_construct *c
     if (condition)
         cg_close(cg);
     cg_line(cg, "if (%s)", call);
-    host_version(cg, c);
+    cg_host_version(cg, c);
     cg_close_to(cg, open);
 }
 
@@ -889,14 +552,7 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
         declare_for_any(cg, c);
         return;
     }
-    bool bounds = has_private_bounds(c);
-    if (bounds) {
-        cg_open_scope(cg);
-        mention_private_bounds(cg, c);
-    }
-    (c->scan ? host_scan : user_construct)(cg, c);
-    if (bounds)
-        cg_close(cg);
+    cg_host_construct(cg, c);
 }
 
 static bool handles_construct(const struct omp_construct *c)
@@ -904,7 +560,7 @@ static bool handles_construct(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return c->scan || has_hard_reductions(c) || has_private_bounds(c) || device_only(c);
+    return cg_host_changes(c) || device_only(c);
 }
 
 static unsigned write_variables(struct cg *cg)
@@ -960,11 +616,7 @@ static void write_unit(struct cg *cg)
     if (!u->event_handle && any_deferrable(cg))
         cg_puts(cg, "\ntypedef unsigned long omp_event_handle_t;");
     declare_this_unit(cg);
-    for (unsigned i = 0; i < u->nconstructs; i++)
-        if (has_hard_reductions(u->constructs[i])) {
-            all_host_reductions(cg);
-            break;
-        }
+    cg_host_reductions(cg);
     write_variables_of_blocks(cg, false);
     cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });
     cg_marker(cg, (struct omp_place){ "<ompgpu>", 1, 1 });

@@ -19,4 +19,13 @@ bool cg_collects_maps(const struct omp_construct *);
 /* Writes the array @maps, or adds to @list, and, where there is a plan, writes the array @params of
  * a construct (host/map.c).  Returns the number of map entries; without any there is no @maps. */
 unsigned cg_maps(struct cg *, const struct omp_construct *, const struct cg_plan *);
+
+/* ------------------------------------------------------------------ version.c */
+/* The declare reductions that changed clauses name; nothing where there are none. */
+void cg_host_reductions(struct cg *);
+/* A target construct as the host runs it, in a scope of its own. */
+void cg_host_version(struct cg *, const struct omp_construct *);
+/* Any other construct, but for what clang cannot compile; is there anything of that? */
+void cg_host_construct(struct cg *, const struct omp_construct *);
+bool cg_host_changes(const struct omp_construct *);
 #endif
