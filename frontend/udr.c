@@ -37,13 +37,10 @@ bool fe_read_udr_parts(struct reader *r, struct omp_udr *d)
     k = end + 1;
     end = find_top(r, k, close, ":");
     d->types = extent_of(r, k, end);
-    if (end < close) /* OpenMP 6.0 has the combiner in a clause */
+    if (end < close)
         d->combiner = read_argument(r, end + 1, close);
     for (k = close + 1; k + 1 < r->p->ntokens;) {
-        if (token_is(r, k, "combiner")) {
-            d->combiner = read_argument(r, k + 2, closing(r, k + 1));
-            k = closing(r, k + 1) + 1;
-        } else if (token_is(r, k, "initializer")) {
+        if (token_is(r, k, "initializer")) {
             k = read_initialiser(r, k + 1, d);
         } else if (token_is(r, k, ",")) {
             k++;

@@ -21,7 +21,8 @@ static const char host_directives[] =
     "distribute depobj ";
 
 /* Constructs of the host with these become others first (frontend/lower). */
-static const char *const lowered_clauses[] = { "transparent", "apply", "induction", "doacross" };
+static const char *const lowered_clauses[] = { "transparent", "apply", "induction", "doacross",
+                                               "init_complete" };
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
@@ -110,7 +111,8 @@ static bool has_lowered_clause(const char *p, const char *end)
     for (unsigned i = 0; i < sizeof lowered_clauses / sizeof *lowered_clauses; i++)
         if (find_word(p, end, lowered_clauses[i]))
             return true;
-    return false;
+    const char *parallel = find_word(p, end, "parallel");
+    return parallel && find_word(parallel, end, "single");
 }
 
 bool drv_scan_text(const char *text, size_t size)

@@ -11,6 +11,7 @@
  *   indirect.c   declare target indirect
  *   dispatch.c   dispatch
  *   task.c       taskgraph, transparent
+ *   newer.c      words of 6.0 that have older ones of the same meaning
  *   induction.c  induction
  *   conditional.c  lastprivate(conditional: x)
  *
@@ -81,6 +82,13 @@ void lower_conditional(struct lowering *, struct fe_pragma *);
 bool lower_is_conditional(struct fe *, const struct fe_pragma *);
 void lower_indirect(struct lowering *, struct fe_pragma *);
 bool lower_is_indirect(struct fe *, const struct fe_pragma *);
+void lower_combiner(struct lowering *, struct fe_pragma *);
+void lower_parallel_single(struct lowering *, struct fe_pragma *);
+bool lower_is_parallel_single(struct fe *, const struct fe_pragma *);
+void lower_init_complete(struct lowering *, struct fe_pragma *);
+bool lower_initialises_scan(struct fe *, const struct fe_pragma *);
+void lower_task_iterations(struct lowering *, struct fe_pragma *);
+bool lower_has_task_iterations(struct fe *, const struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);

@@ -1,5 +1,5 @@
-/* words of OpenMP 6.0: storage, local, nogroup and depend on target_data, private by defaultmap; kept references and memory
- * for host and device by LLVM's extensions */
+/* words of OpenMP 6.0: storage, local, nogroup and depend on target_data, private by defaultmap, combiner, parallel single,
+ * init_complete, task_iteration; kept references and memory for host and device by LLVM's extensions */
 #include "check.h"
 static int counter = 5;
 #pragma omp declare_target local(counter)
@@ -51,8 +51,81 @@ static void memory(int dev)
     CHECK(h[1] == 6 && s[1] == 2);
     llvm_omp_target_free_host(h, dev), llvm_omp_target_free_shared(s, dev), llvm_omp_target_free_device(d, dev);
 }
+struct pair { int low, high; };
+#pragma omp declare_reduction(wide: struct pair) combiner(omp_out.low = omp_in.low < omp_out.low ? omp_in.low : omp_out.low, \
+    omp_out.high = omp_in.high > omp_out.high ? omp_in.high : omp_out.high), initializer(omp_priv = { 999, -999 })
+#define ITEM(i) ((i) * 37 % 101)
+#define NEWER(N) \
+    for (int i = 0; i < N; i++) c[i] = i + 1; \
+    _Pragma("omp parallel for reduction(wide: p)") \
+    for (int i = 0; i < N; i++) { \
+        p.low = ITEM(i) < p.low ? ITEM(i) : p.low; \
+        p.high = ITEM(i) > p.high ? ITEM(i) : p.high; \
+    } \
+    _Pragma("omp parallel single num_threads(4) firstprivate(n) shared(once)") \
+    once += ++n; \
+    _Pragma("omp parallel for reduction(inscan, +: x) private(tmp)") \
+    for (int i = 0; i < N; i++) { \
+        tmp = c[i]; \
+        _Pragma("omp scan init_complete") \
+        c[i] = x; \
+        _Pragma("omp scan exclusive(x)") \
+        x += tmp; \
+    } \
+    _Pragma("omp parallel for reduction(inscan, +: y) private(tmp)") \
+    for (int i = 0; i < N; i++) { \
+        tmp = 2 * i; \
+        _Pragma("omp scan init_complete") \
+        y += tmp; \
+        _Pragma("omp scan inclusive(y)") \
+        d[i] = y; \
+    }
+
+static void newer(void)
+{
+    struct pair p = { 50, 50 };
+    int on = 0, n = 1, once = 0, x = 0, y = 0, tmp, c[90], d[90];
+    NEWER(90)
+    CHECK(p.low == 0 && p.high == 100 && once == 2 && n == 1 && x == 4095 && c[89] == 4005 && d[89] == y && d[3] == 12);
+    p = (struct pair){ 50, 50 };
+    once = x = y = 0;
+#pragma omp target map(tofrom: on, p, once, x, y) map(from: c, d)
+    {
+        on = ON_DEVICE;
+        NEWER(90)
+    }
+    CHECK(on);
+    CHECK(p.low == 0 && p.high == 100 && once == 2 && n == 1 && x == 4095 && c[89] == 4005 && d[89] == y && d[3] == 12);
+}
+static int chain(int n, long *a)
+{
+    int device = ON_DEVICE;
+    a[0] = 1;
+#pragma omp taskloop grainsize(strict: 4) nogroup if(n > 3)
+    for (int i = 1; i < n; i++) {
+#pragma omp task_iteration depend(inout: a[i]) depend(in: a[i - 1]) if(i % 4 == 0)
+        a[i] = a[i - 1] + i;
+    }
+#pragma omp task depend(inout: a[n - 1])
+    a[n - 1]++;
+#pragma omp taskwait
+    return device;
+}
+static void iterations(void)
+{
+    long a[30] = { 0 };
+    int on = 0;
+#pragma omp parallel single
+    chain(30, a);
+    CHECK_EQ(a[29], 437);
+#pragma omp target map(from: a, on)
+    on = chain(30, a);
+    CHECK(on && a[29] == 437);
+}
 int main(void)
 {
+    newer();
+    iterations();
     words();
     held();
     memory(omp_get_default_device());

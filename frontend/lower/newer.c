@@ -1,0 +1,155 @@
+/* newer.c - words of OpenMP 6.0 that clang 22 does not read, where older ones say the same.
+ *
+ *     declare reduction(f: T) combiner(C)      declare reduction(f: T: C)
+ *     parallel single                          parallel, and on the next line single
+ *
+ * scan init_complete: what stands before it initialises for the input phase.  Of an exclusive scan
+ * that comes after the scan phase in the text, and runs before it: the statements move there.
+ *
+ * task_iteration: the tasks of the taskloop order themselves by `depend`.  Here everything before
+ * the construct ends first, and it runs its iterations at once, in their order: more order than was
+ * asked for. */
+#include "frontend/lower/lower.h"
+
+/* ------------------------------------------------------------------ declare reduction */
+void lower_combiner(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct lower_argument a;
+    unsigned close = fe_closing(fe, p, p->clauses_at);
+    if (!lower_find(fe, p, OMPC_COMBINER, close + 1, &a))
+        return; /* it is the name of the reduction */
+    unsigned after = lower_after(p, &a);
+    after += fe_word_at(fe, p, after, ",");
+    const char *line =
+        arena_printf(fe->a, "omp %s : %s ) %s %s", lower_tokens(fe, p, 0, close),
+                     lower_tokens(fe, p, a.begin, a.end),
+                     lower_tokens(fe, p, close + 1 + fe_word_at(fe, p, close + 1, ","), a.at),
+                     lower_tokens(fe, p, after, p->ntokens));
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                lower_line(fe, line, p->extent.end));
+}
+
+/* ------------------------------------------------------------------ parallel single */
+bool lower_is_parallel_single(struct fe *fe, const struct fe_pragma *p)
+{
+    (void)fe;
+    return p->nnames == 2 && p->names[0] == OMPDIR_PARALLEL && p->names[1] == OMPDIR_SINGLE;
+}
+
+/* A clause that both take is about the inner one's variables. */
+void lower_parallel_single(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    const char *parallel = "omp parallel", *single = "omp single";
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end + fe_word_at(fe, p, end, ",")) {
+        end = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) + 1 : k + 1;
+        enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[k]);
+        bool inner = kind != OMPC_COUNT && fe_allows(OMPDIR_SINGLE, kind);
+        const char **line = inner ? &single : &parallel;
+        *line = arena_printf(fe->a, "%s %s", *line, lower_tokens(fe, p, k, end));
+    }
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                arena_printf(fe->a, "%s%s", lower_line(fe, parallel, p->extent.begin),
+                             lower_line(fe, single, p->extent.end)));
+}
+
+/* ------------------------------------------------------------------ scan init_complete */
+static struct fe_pragma *next_of(struct fe *fe, const struct fe_pragma *p, enum omp_directive d)
+{
+    struct fe_pragma *end = fe->pragmas.at + fe->pragmas.n, *q = fe->pragmas.at;
+    for (q += p - q + 1; q < end && q->c->directive != d;)
+        q++;
+    return q < end ? q : NULL;
+}
+
+static bool is_inscan(const struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    for (unsigned k = p->clauses_at; lower_find(fe, p, OMPC_REDUCTION, k, &a);
+         k = lower_after(p, &a))
+        if (lower_keyword(fe, p, a.begin) == OMPK_INSCAN)
+            return true;
+    return false;
+}
+
+bool lower_initialises_scan(struct fe *fe, const struct fe_pragma *p)
+{
+    struct lower_argument a;
+    const struct fe_pragma *scan = is_inscan(fe, p) ? next_of(fe, p, OMPDIR_SCAN) : NULL;
+    return scan && lower_find(fe, scan, OMPC_INIT_COMPLETE, scan->clauses_at, &a);
+}
+
+/* The body of the innermost of the loops that belong to the directive. */
+static bool find_body(struct lowering *l, struct fe_pragma *p, struct omp_extent *e)
+{
+    struct lower_argument a;
+    struct lower_loop x;
+    struct fe_token brace;
+    long long n = 1;
+    CXCursor at = p->stmt;
+    if (lower_find(l->fe, p, OMPC_COLLAPSE, p->clauses_at, &a) &&
+        !fe_constant(l->fe, p, a.begin, a.end, &n))
+        return false;
+    for (; n > 0; n--)
+        if (!p->found || !lower_read_loop(l, p, at, &x, &at))
+            return false;
+    if (clang_getCursorKind(at) != CXCursor_CompoundStmt ||
+        !fe_next_token(l->fe->u, x.loop.body.begin, &brace))
+        return false;
+    *e = (struct omp_extent){ brace.end, x.loop.body.end };
+    return true;
+}
+
+void lower_init_complete(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    const struct fe_pragma *init = next_of(fe, p, OMPDIR_SCAN),
+                           *scan = next_of(fe, init, OMPDIR_SCAN);
+    struct omp_extent body, moved = init->extent;
+    struct lower_argument a;
+    if (!find_body(l, p, &body) || !scan || !fe_inside(scan->extent.begin, body))
+        return;
+    bool exclusive = lower_find(fe, scan, OMPC_EXCLUSIVE, scan->clauses_at, &a);
+    if (exclusive)
+        moved.begin = body.begin;
+    fe_add_edit(fe, &l->edits, moved.begin, moved.end - moved.begin, fe_newlines_of(fe, moved));
+    moved.end = init->extent.begin;
+    if (exclusive)
+        fe_add_edit(fe, &l->edits, scan->extent.end, 0,
+                    arena_printf(fe->a, "%s\n# %u\n", lower_text(fe, moved),
+                                 fe_place(fe->u, scan->extent.end).line));
+}
+
+/* ------------------------------------------------------------------ task_iteration */
+/* The directive belongs to the last taskloop before it. */
+bool lower_has_task_iterations(struct fe *fe, const struct fe_pragma *p)
+{
+    if (!(p->c->leaves & OMPL_TASKLOOP))
+        return false;
+    for (p++; p < fe->pragmas.at + fe->pragmas.n && !(p->c->leaves & OMPL_TASKLOOP); p++)
+        if (p->c->directive == OMPDIR_TASK_ITERATION)
+            return true;
+    return false;
+}
+
+void lower_task_iterations(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct omp_extent e = lower_statement(fe, p), rest = { p->extent.end, p->extent.end };
+    const char *text = "";
+    if (!p->found)
+        return;
+    for (const struct fe_pragma *q = p; (q = next_of(fe, q, OMPDIR_TASK_ITERATION));) {
+        if (!fe_inside(q->extent.begin, e))
+            break;
+        rest.end = q->extent.begin;
+        text = arena_printf(fe->a, "%s%s", text, lower_text(fe, rest));
+        rest.begin = q->extent.end;
+    }
+    rest.end = e.end;
+    const char *line = arena_printf(fe->a, "%s if(taskloop: 0)", lower_without(fe, p, OMPC_IF));
+    lower_replace(l, e,
+                  arena_printf(fe->a, "{%s%s%s%s}", lower_line(fe, "omp taskwait", p->extent.begin),
+                               lower_line(fe, line, p->extent.begin), text, lower_text(fe, rest)));
+}
