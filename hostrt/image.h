@@ -43,7 +43,11 @@ struct ompgpu_image_header {
     uint64_t content_sum;      /* of all that follows the header */
     uint64_t header_sum; /* of what is above; link and member are written later, and it again */
 };
-enum { OMPGPU_CONTAINER_NEEDS_LINK = 1, OMPGPU_CONTAINER_LINKED = 2 };
+enum {
+    OMPGPU_CONTAINER_NEEDS_LINK = 1,
+    OMPGPU_CONTAINER_LINKED = 2,
+    OMPGPU_CONTAINER_CHECKED = 4 /* compiled with -fompgpu-check */
+};
 /* A sum that differs whenever one word differs, as each step is one-to-one both in the word and in
  * the sum so far; other damage passes once in 2^64.  Eight bytes at a time, because each start of a
  * program sums its images up; and no library, which neither the runtime nor the driver needs for

@@ -25,8 +25,8 @@
  * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as
  * plugins do.
  *
- * Sections: memory | errors | environment | tracing | ranges | present table | threads | devices |
- * tools | deferred constructs | data | geometry | units               */
+ * Sections: memory | errors | environment | checks | tracing | ranges | present table | threads |
+ * devices | tools | deferred constructs | data | geometry | units               */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -51,6 +51,7 @@ struct ompgpu_where { /* the construct at work */
     unsigned line;
     /* region: kernel name, NULL for data constructs */
     const char *region, *directive;
+    unsigned column; /* 0: not known */
 };
 /* Prints "ompgpu: FILE:LINE: error: region NAME: …" and ends the program with status 1.  No lock
  * may be held: exit handlers of the user's may run target regions.  `where` may be NULL. */
@@ -67,11 +68,11 @@ bool ompgpu_failed(void); /* … because of ompgpu_fatal() */
 extern void (*ompgpu_fatal_hook)(const char *message);
 static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
 {
-    return (struct ompgpu_where){ r->file, r->line, r->kernel, r->directive };
+    return (struct ompgpu_where){ r->file, r->line, r->kernel, r->directive, 0 };
 }
 static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
 {
-    return (struct ompgpu_where){ p->file, p->line, NULL, p->directive };
+    return (struct ompgpu_where){ p->file, p->line, NULL, p->directive, 0 };
 }
 
 /* ------------------------------------------------------------------ environment (env.c) */
@@ -88,6 +89,8 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
     long team_heap, stack_size;
     long on_failure; /* OMPGPU_ON_FAILURE, of a region */
+    long checks;     /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
+    long on_error;   /* OMPGPU_ON_ERROR */
     long display;    /* OMP_DISPLAY_ENV */
 };
 enum { OMPGPU_STOP, OMPGPU_TO_HOST, OMPGPU_RETRY };
@@ -115,6 +118,25 @@ struct ompgpu_variable {
 };
 void ompgpu_read_variables(const struct ompgpu_variable *, size_t n, void *settings);
 void ompgpu_warn_variable(const char *name, const char *valid); /* about its value */
+
+/* ------------------------------------------------------------------ checks (check.c) */
+enum ompgpu_check {
+    OMPGPU_CHECK_ADDRESS,
+    OMPGPU_CHECK_UNINIT,
+    OMPGPU_CHECK_RACE,
+    OMPGPU_CHECK_STALE,
+    OMPGPU_CHECKS
+};
+enum { OMPGPU_CHECK_UNSAID = -1 }; /* OMPGPU_CHECK is not set */
+long ompgpu_read_checks(void);     /* for ompgpu_settings.checks */
+/* A unit compiled with -fompgpu-check has come: what OMPGPU_CHECK does not say is looked for. */
+void ompgpu_check_unit(void);
+bool ompgpu_checks(enum ompgpu_check); /* after start-up */
+/* A mistake in the program.  Returns unless OMPGPU_ON_ERROR says otherwise; the program's exit
+ * status will be 1.  Any thread may call it, also one that runs device code; a mistake that would
+ * be found again and again is the caller's to report once. */
+void ompgpu_check_report(enum ompgpu_check, const struct ompgpu_where *, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ------------------------------------------------------------------ tracing (info.c) */
 struct ompgpu_device;

@@ -42,6 +42,10 @@ static const struct ompgpu_variable variables[] = {
       FIELD(on_failure),
       .words = { "stop", "host", "retry" },
       .valid = "stop, host, retry" },
+    { .name = "OMPGPU_ON_ERROR",
+      FIELD(on_error),
+      .words = { "continue", "exit", "abort" },
+      .valid = "continue, exit, abort" },
     { .name = "OMP_DISPLAY_ENV",
       FIELD(display),
       .words = { "FALSE", "TRUE", "VERBOSE", "1" },
@@ -117,6 +121,7 @@ void ompgpu_read_environment(struct ompgpu_settings *settings)
 {
     *settings = (struct ompgpu_settings){ 0 };
     ompgpu_read_variables(variables, sizeof variables / sizeof *variables, settings);
+    settings->checks = ompgpu_read_checks();
 }
 
 /* Without a suffix the variables are the host's; but the two about teams concern devices first. */

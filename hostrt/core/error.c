@@ -48,7 +48,11 @@ static void format_message(char *out, size_t size, const struct ompgpu_where *wh
     size_t n = (size_t)snprintf(out, size, "ompgpu: ");
 #define ADD(...) (n += n < size ? (size_t)snprintf(out + n, size - n, __VA_ARGS__) : 0)
     if (where && where->file && where->line)
-        ADD("%s:%u: ", where->file, where->line);
+        ADD("%s:%u:", where->file, where->line);
+    if (where && where->file && where->column)
+        ADD("%u:", where->column);
+    if (where && where->file && where->line)
+        ADD(" ");
     if (*kind)
         ADD("%s: ", kind);
     if (where && where->region)

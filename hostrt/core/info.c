@@ -14,7 +14,7 @@ double ompgpu_clock(void)
 
 static struct ompgpu_where without_region(const struct ompgpu_where *w)
 {
-    return (struct ompgpu_where){ w->file, w->line, NULL, NULL };
+    return (struct ompgpu_where){ .file = w->file, .line = w->line };
 }
 
 void ompgpu_info_launch(const struct ompgpu_where *where, const struct ompgpu_device *dev,

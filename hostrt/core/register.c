@@ -81,6 +81,12 @@ static _Noreturn void refuse_differing(const struct ompgpu_unit *a, const struct
                  (with == a ? b : a)->file);
 }
 
+static bool is_checked(const struct ompgpu_unit *unit)
+{
+    const struct ompgpu_image_header *own = unit->image;
+    return own && own->flags & OMPGPU_CONTAINER_CHECKED;
+}
+
 void __ompgpu_register(struct ompgpu_unit *unit)
 {
     check_unit(unit);
@@ -89,6 +95,8 @@ void __ompgpu_register(struct ompgpu_unit *unit)
         ompgpu_fatal(NULL, "%s: %s", unit->file, ompgpu_plugin_message());
     u->unit = unit;
     unit->state = u;
+    if (is_checked(unit))
+        ompgpu_check_unit();
     pthread_mutex_lock(&ompgpu_start_lock);
     const struct ompgpu_unit *differs = differing_unit(unit);
     u->next = units, units = u;

@@ -46,15 +46,24 @@ static void read_schedule(void)
         fprintf(stderr, "ptx machine: OMPGPU_PTX_SCHEDULE=%s is not a number; not used\n", text);
 }
 
-/* OMPGPU_CHECK is a list of words; "race" is the only one so far. */
+static bool is_word(const char *text, size_t n, const char *word)
+{
+    return n == strlen(word) && !strncmp(text, word, n);
+}
+
+/* OMPGPU_CHECK is a list of words.  Addresses and undefined values are always looked at; "stale" is
+ * libompgpu's. */
 static void read_checks(void)
 {
+    static const char *const others[] = { "address", "uninit", "stale", "0" };
     const char *text = secure_getenv("OMPGPU_CHECK");
     for (size_t n; text && *text; text += n + (text[n] == ',')) {
         n = strcspn(text, ",");
-        if (n == strlen("race") && !strncmp(text, "race", n))
-            ptx_racing = true;
-        else
+        bool known = is_word(text, n, "race");
+        ptx_racing |= known;
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            known |= is_word(text, n, others[i]);
+        if (!known)
             fprintf(stderr, "ptx machine: OMPGPU_CHECK: '%.*s' is not known; 'race' is\n", (int)n,
                     text);
     }
