@@ -48,7 +48,7 @@
  * is a third of the host compile.  What it would improve are repeated calls of libomp. Until
  * tests/run/reduction_ops.c compiles as fast without the flag.
  *
- * In the host text (codegen/c/host/host.c), where clang compiles the host version of a region:
+ * In the host text (codegen/c/host/version.c), where clang compiles the host version of a region:
  *   reductions of complex, _Bool array and 128-bit items need libatomic or have no code: they get
  *   operators of our own (has_hard_reductions).  Until tests/reduction/host.t passes without.
  *   lastprivate and linear on a combined target construct lose their result: they are mapped
