@@ -209,6 +209,10 @@ static void print_asked(const struct options *o)
         drv_signals();
         drv_exit(drv_print_version(o));
     }
+    if (o->doctor) {
+        drv_signals();
+        drv_exit(drv_doctor(o));
+    }
 }
 
 int main(int argc, char **argv)
@@ -217,6 +221,8 @@ int main(int argc, char **argv)
     diag_exit = drv_exit;
     if (argc == 2 && strcmp(argv[1], "--print-native-arch") == 0)
         return drv_print_native();
+    if (argc == 2 && strcmp(argv[1], "--print-gpus") == 0)
+        return drv_print_gpus();
     drv_parse(o, argc, argv);
     print_asked(o);
     if (!o->ninputs && o->goal != GOAL_CLANG && !o->verbose)

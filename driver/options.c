@@ -217,6 +217,7 @@ static const struct {
     YES(HELP, help),
     YES(HELP2, help),
     YES(VERSION, version),
+    YES(DOCTOR, doctor),
     YES(G, debug),
     NO(G0, debug),
     YES(FOPENMP, openmp),

@@ -89,7 +89,7 @@ struct options {
     bool gcc;          /* host_cc is gcc */
     struct own_warning warnings[OWN_WARNINGS];
     bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, completion, version,
-        save;
+        doctor, save;
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static,
         static_ompgpu, shared, beside, uncompressed;
 };
@@ -117,4 +117,6 @@ void drv_print_help(void);
 void drv_print_man(const char *file);
 void drv_print_completion(void); /* --emit=completion, for bash */
 int drv_print_version(const struct options *);
+/* ------------------------------------------------------------------ --doctor (doctor.c) */
+int drv_doctor(const struct options *); /* exit code */
 #endif

@@ -20,28 +20,77 @@ static bool has_gpu(void)
     return cuda != NULL;
 }
 
+struct cuda {
+    int (*init)(unsigned), (*version)(int *), (*count)(int *), (*get)(int *, int);
+    int (*attribute)(int *, int, int), (*name)(char *, int, int);
+    int (*error)(int, const char **);
+};
+
+static bool load_cuda(struct cuda *c)
+{
+    const struct {
+        void *function;
+        const char *name;
+    } calls[] = {
+        { &c->init, "cuInit" },          { &c->count, "cuDeviceGetCount" },
+        { &c->get, "cuDeviceGet" },      { &c->attribute, "cuDeviceGetAttribute" },
+        { &c->name, "cuDeviceGetName" }, { &c->error, "cuGetErrorString" },
+    };
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; cuda && i < sizeof calls / sizeof *calls; i++) {
+        *(void **)calls[i].function = dlsym(cuda, calls[i].name);
+        if (!*(void **)calls[i].function)
+            return false;
+    }
+    if (cuda)
+        *(void **)&c->version = dlsym(cuda, "cuDriverGetVersion"); /* nice to know */
+    return cuda != NULL;
+}
+
+static bool ask_gpu(const struct cuda *c, int i, int *device, int *sm)
+{
+    int major, minor;
+    if (c->get(device, i) || c->attribute(&major, CC_MAJOR, *device) ||
+        c->attribute(&minor, CC_MINOR, *device))
+        return false;
+    *sm = 10 * major + minor;
+    return true;
+}
+
 int drv_print_native(void)
 {
-    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!cuda)
+    struct cuda c;
+    int n = 0, printed = 0, device, sm;
+    if (!load_cuda(&c) || c.init(0) || c.count(&n))
         return 1;
-    int (*init)(unsigned) = (int (*)(unsigned))dlsym(cuda, "cuInit");
-    int (*count)(int *) = (int (*)(int *))dlsym(cuda, "cuDeviceGetCount");
-    int (*get)(int *, int) = (int (*)(int *, int))dlsym(cuda, "cuDeviceGet");
-    int (*attribute)(int *, int, int) =
-        (int (*)(int *, int, int))dlsym(cuda, "cuDeviceGetAttribute");
-    int n = 0, printed = 0;
-    if (!init || !count || !get || !attribute || init(0) || count(&n))
-        return 1;
-    for (int i = 0; i < n; i++) {
-        int device, major, minor;
-        if (get(&device, i) || attribute(&major, CC_MAJOR, device) ||
-            attribute(&minor, CC_MINOR, device))
-            continue;
-        printf("sm_%d\n", 10 * major + minor);
-        printed++;
-    }
+    for (int i = 0; i < n; i++)
+        if (ask_gpu(&c, i, &device, &sm)) {
+            printf("sm_%d\n", sm);
+            printed++;
+        }
     return printed ? 0 : 1;
+}
+
+int drv_print_gpus(void)
+{
+    struct cuda c;
+    int version = 0, n = 0, device, sm;
+    if (!load_cuda(&c))
+        return 1;
+    int failed = c.init(0);
+    if (!failed)
+        failed = c.count(&n);
+    const char *why = NULL;
+    if (failed)
+        printf("failed %s\n", c.error(failed, &why) == 0 && why ? why : "cuInit");
+    else if (c.version && c.version(&version) == 0)
+        printf("driver CUDA %d.%d\n", version / 1000, version % 1000 / 10);
+    for (int i = 0; !failed && i < n; i++) {
+        char name[128] = "";
+        if (ask_gpu(&c, i, &device, &sm) && c.name(name, sizeof name, device) == 0)
+            printf("gpu sm_%d, %s\n", sm, name);
+    }
+    return 0;
 }
 
 /* ------------------------------------------------------------------ --gpu-arch= */

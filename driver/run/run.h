@@ -63,7 +63,8 @@ void drv_temp_remove_all(void);
 
 /* ------------------------------------------------------------------ tools (tools.c) */
 const char *drv_clang(void);
-void drv_check_clang(void); /* that OMPGPU_CLANG names one of our version */
+const char *drv_find_clang(void); /* NULL: none */
+void drv_check_clang(void);       /* that OMPGPU_CLANG names one of our version */
 /* full path; an error when there is none */
 const char *drv_host_cc(const struct options *);
 const char *drv_lib_dir(void); /* …/lib of this tree */

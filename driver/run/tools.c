@@ -48,27 +48,28 @@ static const char *in_path(const char *name)
     return NULL;
 }
 
-const char *drv_clang(void)
+const char *drv_find_clang(void)
 {
     static const char *found;
+    const char *wish = getenv("OMPGPU_CLANG");
     if (found)
         return found;
-    const char *wish = getenv("OMPGPU_CLANG");
-    if (wish && *wish) {
-        found = in_path(wish);
-        if (!found)
-            diag_fatal(EXIT_COMPILE, "OMPGPU_CLANG names '%s', which is not a program", wish);
-        return found;
-    }
+    if (wish && *wish)
+        return found = in_path(wish);
     found = in_path("clang-" OMPGPU_LLVM);
-    if (!found)
-        found = in_path("/usr/lib/llvm-" OMPGPU_LLVM "/bin/clang");
-    if (!found)
-        diag_fatal(EXIT_COMPILE,
-                   "clang-" OMPGPU_LLVM
-                   " not found; install it (Debian: apt-get install clang-" OMPGPU_LLVM
-                   " libomp-" OMPGPU_LLVM "-dev) or name it with OMPGPU_CLANG");
-    return found;
+    return found ? found : (found = in_path("/usr/lib/llvm-" OMPGPU_LLVM "/bin/clang"));
+}
+
+const char *drv_clang(void)
+{
+    const char *found = drv_find_clang(), *wish = getenv("OMPGPU_CLANG");
+    if (found)
+        return found;
+    if (wish && *wish)
+        diag_fatal(EXIT_COMPILE, "OMPGPU_CLANG names '%s', which is not a program", wish);
+    diag_fatal(EXIT_COMPILE, "clang-" OMPGPU_LLVM
+                             " not found; install it (Debian: apt-get install clang-" OMPGPU_LLVM
+                             " libomp-" OMPGPU_LLVM "-dev) or name it with OMPGPU_CLANG");
 }
 
 void drv_check_clang(void)
