@@ -11,8 +11,9 @@
  *
  * Kind, architecture and vendor are those of an NVIDIA GPU, also for the emulated device, which
  * runs the same code.  What is known only at run time (target_device, conditions that are not
- * constant, isa) is an error. */
+ * constant, an isa that some of the GPUs have) is an error. */
 #include "frontend/fe.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum answer { NO, YES, UNKNOWN };
@@ -108,13 +109,31 @@ static enum answer unknown_trait(struct selector *s, unsigned b, unsigned e)
     return UNKNOWN;
 }
 
-/* One text serves all GPUs of --gpu-arch=. */
+/* One text serves all GPUs of --gpu-arch=, whose numbers lie between these; the last is 0 where the
+ * GPU turns out later. */
+static unsigned long lowest_sm = 75, highest_sm;
+
+void fe_set_archs(unsigned long lowest, unsigned long highest)
+{
+    lowest_sm = lowest ? lowest : lowest_sm;
+    highest_sm = highest;
+}
+
+/* sm_80 is what each GPU from there on executes. */
 static enum answer isa_trait(struct selector *s, unsigned b, unsigned e)
 {
     const struct fe_token *t = &s->p->tokens[b];
     const char *word = s->fe->u->text + t->begin + (t->kind == TOK_STRING);
     (void)e;
-    return s->device && strncmp(word, "sm_", 3) && strncmp(word, "ptx", 3) ? NO : UNKNOWN;
+    if (!s->device)
+        return UNKNOWN;
+    if (strncmp(word, "sm_", 3) != 0)
+        return strncmp(word, "ptx", 3) ? NO : UNKNOWN;
+    char *end;
+    unsigned long sm = strtoul(word + 3, &end, 10);
+    if (*end == 'a' || *end == 'f')
+        return UNKNOWN;
+    return sm <= lowest_sm ? YES : highest_sm && sm > highest_sm ? NO : UNKNOWN;
 }
 
 /* What the default device is turns out when the program runs. */

@@ -13,7 +13,8 @@
  *
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
  * device(omp_initial_device), which is negative; nogroup and depend of target_data; memspace of
- * uses_allocators.  Only the check sees them: it gets a text without.  Words that have an older one
+ * uses_allocators; `link` of a variable that a function between begin and end declare target uses.
+ * Only the check sees them: it gets a text without.  Words that have an older one
  * of the same meaning (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
@@ -262,6 +263,19 @@ static void drop_memory_spaces(struct fe *fe, fe_edits *l)
                             "uses_allocators(omp_default_mem_alloc)");
 }
 
+/* clang wants `enter` for what functions of a block use. */
+static void enter_link_variables(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        for (unsigned k = p->clauses_at; k < p->ntokens && (p->c->leaves & OMPL_DECLARE_TARGET);
+             k++)
+            if (fe_clause_named(fe, &p->tokens[k]) == OMPC_LINK && fe_word_at(fe, p, k + 1, "("))
+                fe_add_edit(fe, l, p->tokens[k].begin, p->tokens[k].end - p->tokens[k].begin,
+                            "enter");
+    }
+}
+
 void fe_find_rejected(struct fe *fe)
 {
     fe_edits all = { 0 }, check = { 0 };
@@ -276,6 +290,7 @@ void fe_find_rejected(struct fe *fe)
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
     drop_memory_spaces(fe, &check);
+    enter_link_variables(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);
 }

@@ -2,9 +2,9 @@
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
  *             [--check T/app.check.i] [--atomic-reduction] [--remarks] [--exact-lines]
- *             [--offload-mandatory] T/app.i -- CLANG-ARGS [-- ARGS-FOR-THE-USER'S-FILE]
- *   omp-split --path app.c --screen T/app.i
- *   omp-split --path app.c --hide-scans T/app.check.c app.c
+ *             [--offload-mandatory] [--lowest-sm 75 --highest-sm 90] T/app.i -- CLANG-ARGS [--
+ * ARGS-FOR-THE-USER'S-FILE] omp-split --path app.c --screen T/app.i omp-split --path app.c
+ * --hide-scans T/app.check.c app.c
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device
  * constructs and nothing was written; 5 clang hangs on this file (what --screen looks for; 4: but
@@ -22,7 +22,8 @@
 #include <string.h>
 
 struct options {
-    const char *path, *device, *host, *check, *tree, *hide_scans, *warnings, *input;
+    const char *path, *device, *host, *check, *tree, *hide_scans, *warnings, *lowest, *highest,
+        *input;
     bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, screen;
     int nargs, nuser_args;
     const char *const *args, *const *user_args;
@@ -54,6 +55,8 @@ static const struct flag {
     { "--tree", offsetof(struct options, tree), true },
     { "--hide-scans", offsetof(struct options, hide_scans), true },
     { "--warnings", offsetof(struct options, warnings), true },
+    { "--lowest-sm", offsetof(struct options, lowest), true },
+    { "--highest-sm", offsetof(struct options, highest), true },
     { "--emit-tree", offsetof(struct options, emit_tree), false },
     { "--atomic-reduction", offsetof(struct options, atomic_reduction), false },
     { "--one-team", offsetof(struct options, one_team), false },
@@ -255,6 +258,8 @@ int main(int argc, char **argv)
     if (rc)
         return rc;
     fe_set_command(o.nuser_args, o.user_args);
+    fe_set_archs(o.lowest ? strtoul(o.lowest, NULL, 10) : 0,
+                 o.highest ? strtoul(o.highest, NULL, 10) : 0);
     fe_set_spread(!o.one_team, o.remarks);
     fe_set_warnings(o.warnings);
     char *text = file_read(o.input, &length);

@@ -196,6 +196,19 @@ static const char *warnings(const struct options *o)
     return mem_strdup(levels);
 }
 
+/* What --gpu-arch=native finds is not known yet; the emulated device is like the lowest GPU. */
+static void add_archs(const struct archs *a, struct words *w)
+{
+    unsigned low = a->n ? a->sm[0] : 75, high = low;
+    if (a->native)
+        return;
+    for (unsigned i = 1; i < a->n; i++) {
+        low = a->sm[i] < low ? a->sm[i] : low;
+        high = a->sm[i] > high ? a->sm[i] : high;
+    }
+    WORDS_ADD(w, "--lowest-sm", mem_printf("%u", low), "--highest-sm", mem_printf("%u", high));
+}
+
 static void split(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
@@ -203,6 +216,7 @@ static void split(const struct job *j, unsigned i, struct proc *p)
     WORDS_ADD(&p->argv, "--device", drv_job_file(j, "device.c"), "--host",
               drv_job_file(j, "host.c"), "--check", drv_job_file(j, "check.i"));
     WORDS_ADD(&p->argv, "--warnings", warnings(j->opt));
+    add_archs(&j->archs, &p->argv);
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
         WORDS_ADD(&p->argv, "--atomic-reduction");
     if (!spreads_loops(j->opt))

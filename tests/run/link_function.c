@@ -21,12 +21,14 @@ static double sum(int n)
     return s;
 }
 
+#pragma omp begin declare target
 static void fill(void)
 {
 #pragma omp parallel for
     for (int i = 0; i < COUNT(table); i++)
         table[i] = i + record.a + record.b[2];
 }
+#pragma omp end declare target
 
 int main(void)
 {

@@ -30,17 +30,27 @@ int scored_high(void) { return 6; }
 #pragma omp declare variant(scored_high) match(user={condition(1 < 2 && !0)}, implementation={vendor(score(1000): llvm)})
 int scored(void) { return 4; }
 
+int newest(void);
+int newest(void) { return 8; }
+int old(void);
+int old(void) { return 9; }
+#pragma omp declare variant(newest) match(device={isa(sm_999), arch(nvptx64)})
+#pragma omp declare variant(old) match(device={arch(nvptx64), isa("sm_70")})
+int by_isa(void) { return 7; }
+
 static int through_function(void) { return place() + 100 * by_construct() + where(); }
 
 static void functions(void)
 {
-    int a = 0, b = 0, c = 0, d = 0, s = 0;
-#pragma omp target map(from: a, s, d)
+    int a = 0, b = 0, c = 0, d = 0, s = 0, isa = 0;
+#pragma omp target map(from: a, s, d, isa)
     {
+        isa = by_isa();
         a = place();
         s = scored();
         d = through_function();
     }
+    CHECK(isa == 9 && by_isa() == 7);
     CHECK_EQ(a, 2);
     CHECK_EQ(s, 6);
     CHECK_EQ(d, 2 + 1000 + 1);

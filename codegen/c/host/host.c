@@ -513,22 +513,50 @@ static void write_target_data(struct cg *cg, const struct omp_construct *c)
     cg_close(cg);
 }
 
-/* clang would leave out what is `device_type(nohost)`, to which tables and regions that run on the
- * host refer. */
-static const struct omp_clause *device_only(const struct omp_construct *c)
+static bool has_blocks(const struct omp_unit *u)
 {
-    const struct omp_clause *k =
-        c->leaves & OMPL_DECLARE_TARGET ? cg_clause(c, OMPC_DEVICE_TYPE) : NULL;
-    return k && k->keyword == OMPK_NOHOST ? k : NULL;
+    for (unsigned i = 0; i < u->nconstructs; i++)
+        if (u->constructs[i]->leaves & OMPL_END_DECLARE_TARGET)
+            return true;
+    return false;
 }
 
-static void declare_for_any(struct cg *cg, const struct omp_construct *c)
+/* What the clause is in the host text; NULL: what it was.  clang would leave out what is
+ * `device_type(nohost)`, to which tables and regions that run on the host refer, and rejects `link`
+ * variables in functions of declare target blocks. */
+static const char *host_clause(struct cg *cg, const struct omp_clause *k)
 {
-    const struct omp_clause *k = device_only(c);
-    cg_marker(cg, fe_place(cg->unit, c->pragma.begin));
-    cg_write(cg, cg->unit->text + c->pragma.begin, k->extent.begin - c->pragma.begin);
-    cg_puts(cg, "device_type(any)");
-    cg_write(cg, cg->unit->text + k->extent.end, c->pragma.end - k->extent.end);
+    static const char link[] = "link";
+    if (k->kind == OMPC_DEVICE_TYPE && k->keyword == OMPK_NOHOST)
+        return "device_type(any)";
+    if (k->kind == OMPC_LINK && has_blocks(cg->unit))
+        return cg_strf(cg, "enter%.*s", (int)(k->extent.end - k->extent.begin - strlen(link)),
+                       cg->unit->text + k->extent.begin + strlen(link));
+    return NULL;
+}
+
+static bool declares_on_host(const struct omp_construct *c)
+{
+    for (const struct omp_clause *k = c->clauses; k && (c->leaves & OMPL_DECLARE_TARGET);
+         k = k->next)
+        if (k->kind == OMPC_LINK || k->keyword == OMPK_NOHOST)
+            return true;
+    return false;
+}
+
+static void declare_on_host(struct cg *cg, const struct omp_construct *c)
+{
+    unsigned at = c->pragma.begin;
+    cg_marker(cg, fe_place(cg->unit, at));
+    for (const struct omp_clause *k = c->clauses; k; k = k->next) {
+        const char *other = host_clause(cg, k);
+        if (!other)
+            continue;
+        cg_write(cg, cg->unit->text + at, k->extent.begin - at);
+        cg_puts(cg, other);
+        at = k->extent.end;
+    }
+    cg_write(cg, cg->unit->text + at, c->pragma.end - at);
 }
 
 /* ------------------------------------------------------------------ the file */
@@ -548,8 +576,8 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
-    if (device_only(c)) {
-        declare_for_any(cg, c);
+    if (declares_on_host(c)) {
+        declare_on_host(cg, c);
         return;
     }
     cg_host_construct(cg, c);
@@ -560,7 +588,7 @@ static bool handles_construct(const struct omp_construct *c)
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return cg_host_changes(c) || device_only(c);
+    return cg_host_changes(c) || declares_on_host(c);
 }
 
 static unsigned write_variables(struct cg *cg)
