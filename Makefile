@@ -32,15 +32,18 @@ CC := $(CLANG)
 endif
 AR ?= ar
 PREFIX ?= /usr/local
+comma := ,
 PROVE_JOBS ?= 2
 
-# SANITIZE=1: a second tree beside the first.
+# SANITIZE=1: a second tree beside the first, with ASan and UBSan; SANITIZE=thread: one whose runtime
+# has TSan (the compiler's programs have one thread).
 ifdef SANITIZE
-O := obj-asan
+sanitizers := $(if $(filter thread,$(SANITIZE)),thread,address$(comma)undefined)
+O := obj-$(if $(filter thread,$(SANITIZE)),tsan,asan)
 TREE := $(O)/tree/
-SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SAN := -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT ?= -O1 -g
-driver_flags := -DDRV_SANITIZE
+driver_flags := -DDRV_SANITIZE='"-fsanitize=$(sanitizers)"'
 else
 O := obj
 TREE :=
@@ -87,7 +90,7 @@ ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
 built := $(BIN)/ompgpu-cc $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
          $(TOOLS)/include/omp.h $(libs_host) $(libs_rtl)
 
-.PHONY: all tests help deps check check-run check-long mutants asan demo bench gpu-kit man \
+.PHONY: all tests help deps check check-run check-long mutants asan tsan check-tsan demo bench gpu-kit man \
         install uninstall dist deb lint format clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -110,6 +113,10 @@ $(driver_obj): EXTRA = $(driver_flags)
 # Loaded by programs that may have no sanitizer in them.
 $(null_obj): EXTRA = -fPIC
 $(null_obj) $(O)/nullcuda/libcuda.so.1: SAN :=
+ifeq ($(SANITIZE),thread)
+programs_san := $(split_obj) $(device_obj) $(driver_obj) $(TOOLS)/omp-split $(TOOLS)/omp-device $(BIN)/ompgpu-cc
+$(programs_san): SAN :=
+endif
 
 # The text of the host ABI, which omp-split puts at the top of every generated X.host.c: with names
 # that programs may not use, and laid out as here whatever -fpack-struct says.
@@ -206,6 +213,7 @@ help:
 	  'make check-long   the same with the long forms of the tests, and tests/long' \
 	  'make mutants      which mistakes in the device runtime the tests notice' \
 	  'make asan         the tests with ASan and UBSan builds of compiler and runtime' \
+	  'make tsan         tests of the host runtime with a TSan build of it' \
 	  'make lint         layout, length of lines, banned functions, cppcheck, shellcheck' \
 	  'make format       lay the product code out as lint wants it' \
 	  'make bench        the measurements of tests/bench' \
@@ -252,6 +260,20 @@ asan:
 	@sh .ci/setup.sh asan
 	$(again) SANITIZE=1 tests
 	$(again) SANITIZE=1 check-run
+
+# The runtime's unit tests, and programs with host threads or queues.  What the OpenMP library orders is
+# told by its own tool, Archer, which lies beside it; code that has no TSan in it, such as the
+# library's and the programs', is left out.
+tsan_units = $(filter $(O)/tests/unit/rt_%,$(unit_bin))
+tsan_programs := $(addprefix tests/run/,threads_host.c deferred.c nowait.c nowait_argument.c tasks.c)
+tsan:
+	@sh .ci/setup.sh asan
+	$(again) SANITIZE=thread tests
+	$(again) SANITIZE=thread check-tsan
+check-tsan: export TSAN_OPTIONS := ignore_noninstrumented_modules=1 die_after_fork=0
+check-tsan: export LD_LIBRARY_PATH := $(LLVM_DIR)/lib
+check-tsan:
+	@$(PROVE) $(tsan_units) $(tsan_programs)
 
 demo: deps
 	$(again) all
@@ -322,6 +344,6 @@ format:
 	$(CLANG_FORMAT) -i $(lint_c)
 
 clean:
-	rm -rf obj obj-asan bin lib gpu-kit gpu-kit.tar ompgpu-cc-*.tar.gz ompgpu-cc_*.deb
+	rm -rf obj obj-asan obj-tsan bin lib gpu-kit gpu-kit.tar ompgpu-cc-*.tar.gz ompgpu-cc_*.deb
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

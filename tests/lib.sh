@@ -124,7 +124,7 @@ fi
 # The PTX of a program has two forms: without and with what sm_80 brought (redux.sync).  The oldest and the newest generation have one each; those
 # between assemble the same text and are left to the long form.  In the short one `program` takes both for a program that says `gpus: all` and one of
 # them, by the length of its name, for the others.
-if ! have_ptxas; then GPUS=
+if ! have_ptxas || [ "${OMPGPU_SANITIZE:-}" = thread ]; then GPUS= # the PTX machine lets device code race
 elif [ -n "${OMPGPU_LONG:-}" ]; then GPUS=sm_75,sm_80,sm_90,sm_100
 else GPUS=sm_75,sm_100
 fi

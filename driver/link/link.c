@@ -45,7 +45,7 @@ static void our_library(const struct options *o, bool path, struct words *w)
         return;
 #ifdef DRV_SANITIZE
     /* libompgpu.so of this tree needs the program to bring the run-time */
-    words_add(w, "-fsanitize=address,undefined");
+    words_add(w, DRV_SANITIZE);
 #endif
     if (o->static_ompgpu) {
         words_add(w, mem_printf("%s/libompgpu.a", lib));

@@ -38,18 +38,25 @@ static uintptr_t claim_place(unsigned which, size_t size)
     return OMPGPU_EMU_WINDOW + which * half + margin + at;
 }
 
+#ifdef EMU_TSAN /* it allows only its own parts of the address space; the gap is kept */
 static void *map_at(uintptr_t place, size_t size)
 {
-#ifdef EMU_TSAN /* it allows only its own parts of the address space */
-    place = 0;
-#endif
+    (void)place;
+    void *p =
+        mmap(NULL, size + EMU_GAP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED || mprotect(p, size, PROT_READ | PROT_WRITE) ? MAP_FAILED : p;
+}
+#else
+static void *map_at(uintptr_t place, size_t size)
+{
     void *p = mmap((void *)place, size, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED || !place || p == (void *)place)
+    if (p == MAP_FAILED || p == (void *)place)
         return p;
     munmap(p, size);
     return NULL;
 }
+#endif
 
 void *ompgpu_emu_window_map(enum emu_half which, size_t size)
 {
