@@ -18,6 +18,8 @@ static _Noreturn void become_clang(const struct options *o)
     words_add(&w, drv_clang());
     if (o->ninputs)
         drv_common_args(o, &w);
+    if (o->headers)
+        drv_deprecation_args(o, &w);
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
         enum flag_group group = a->id < FLAG_COUNT ? drv_flags[a->id].group : OUTPUT;

@@ -388,7 +388,8 @@ void drv_parse(struct options *o, int argc, char **argv)
     read_words(&p, &w);
     drv_say_others(o);
     route_includes(o);
-    if (o->goal < GOAL_EMIT && only_headers(o))
+    o->headers = only_headers(o);
+    if (o->goal < GOAL_EMIT && o->headers)
         o->goal = GOAL_CLANG;
 }
 
@@ -398,6 +399,15 @@ bool drv_has(const struct options *o, enum flag_id id)
         if (o->args[i].id == id)
             return true;
     return false;
+}
+
+const char *drv_value(const struct options *o, enum flag_id id)
+{
+    const char *value = NULL;
+    for (unsigned i = 0; i < o->nargs; i++)
+        if (o->args[i].id == id)
+            value = o->args[i].value;
+    return value;
 }
 
 /* gcc as the host compiler does not know clang's own flags. */

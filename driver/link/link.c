@@ -123,6 +123,7 @@ static void refuse_static(const struct options *o, const char *const *objects)
             caller);
 }
 
+/* Before the linker's own words, which may be many. */
 static void explain_static(const char *errors)
 {
     if (!errors)
@@ -187,6 +188,8 @@ static int host_link(const struct options *o, const char *const *objects, const 
         words_add(&p.argv, "-latomic");
         code = drv_proc_run(&p);
     }
+    if (code != 0 && o->is_static)
+        explain_static(file_read(p.err, NULL));
     /* warnings of the first link would come again */
     if (!device || code != 0 || o->verbose)
         p.silent = !drv_show(p.err, o->verbose);
@@ -195,8 +198,6 @@ static int host_link(const struct options *o, const char *const *objects, const 
                 output);
     if (drv_proc_report(&p, NULL))
         return EXIT_COMPILE;
-    if (code != 0 && o->is_static)
-        explain_static(file_read(p.err, NULL));
     return code ? EXIT_COMPILE : 0;
 }
 

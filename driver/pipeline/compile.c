@@ -101,15 +101,6 @@ static bool is_other_source(const struct job *j)
 }
 
 /* ------------------------------------------------------------------ the plain way */
-static const char *user_depfile(const struct job *j)
-{
-    const char *file = NULL;
-    for (unsigned i = 0; i < j->opt->nargs; i++)
-        if (j->opt->args[i].id == FLAG_MF)
-            file = j->opt->args[i].value;
-    return file;
-}
-
 void drv_remove_depfile(const struct job *j)
 {
     struct words dep = { 0 };
@@ -117,7 +108,8 @@ void drv_remove_depfile(const struct job *j)
     if (!j->opt->dep_out || j->opt->dry)
         return;
     drv_dep_args(j, &dep);
-    const char *file = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : user_depfile(j);
+    const char *file =
+        dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : drv_value(j->opt, FLAG_MF);
     if (file && stat(file, &st) == 0 && S_ISREG(st.st_mode))
         unlink(file);
 }
@@ -135,7 +127,7 @@ static void plain_deps(const struct job *j, struct words *w, const char **depfil
     *depfile = NULL;
     if (j->opt->dep_out) {
         drv_dep_args(j, &dep);
-        *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : user_depfile(j);
+        *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : drv_value(j->opt, FLAG_MF);
     } else if (has_headers(j) && !j->no_targets && !j->opt->dry) {
         *depfile = drv_job_file(j, "deps");
         WORDS_ADD(&dep, "-MD", "-MF", *depfile);
@@ -234,6 +226,7 @@ static bool may_have_targets(struct job *j)
 int drv_compile(struct job *j)
 {
     drv_newest_openmp();
+    drv_side_database(j);
     bool offload = j->opt->openmp && is_c(j) && may_have_targets(j);
     if (j->opt->openmp && is_other_source(j) && may_have_targets(j))
         diag_fatal(

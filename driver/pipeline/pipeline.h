@@ -93,6 +93,7 @@ void drv_cache_store(const char *entry, const char *container);
 void drv_side_begin(struct job *);                      /* after write_to is known */
 void drv_side_args(const struct job *, struct words *); /* of the host compile */
 void drv_side_commit(const struct job *);
+void drv_side_database(const struct job *); /* -MJ */
 
 /* ------------------------------------------------------------------ clang22.c */
 const char *drv_openmp_version(void);          /* "60" */

@@ -1,10 +1,13 @@
 /* side_outputs.c - files that clang writes beside the object: .gcno, .dwo, .su, time traces,
- * optimisation records.
+ * optimisation records; and the entry of a compilation database (-MJ), which is ours.
  *
  * clang names them after what it is told to write.  For a file with target constructs that is
  * X.host.s in the temporary directory, so each is named explicitly: written under a temporary name
  * beside its destination, and renamed with the object when everything has succeeded. */
+#include "driver/base/diag.h"
 #include "driver/pipeline/pipeline.h"
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +17,8 @@
 #define SPLIT_DWARF                                                                                \
     { "-Xclang", "-split-dwarf-file",   "-Xclang", "@",                                            \
       "-Xclang", "-split-dwarf-output", "-Xclang", "%" }
+
+#define RECORD { "-foptimization-record-file=#" }
 
 /* In `args`, # stands for the file that is written, @ for its final name, % for one that nobody
  * needs. */
@@ -28,7 +33,9 @@ static const struct side_kind {
     { "-fprofile-arcs", "gcda", false, true, { "-Xclang", "-coverage-data-file=@" } },
     { "-fstack-usage", "su", false, false, { "-Xclang", "-stack-usage-file", "-Xclang", "#" } },
     { "-ftime-trace", "json", false, false, { "-ftime-trace=#" } },
-    { "-fsave-optimization-record", "opt.yaml", false, false, { "-foptimization-record-file=#" } },
+    { "-fsave-optimization-record", "opt.yaml", false, false, RECORD },
+    { "-fsave-optimization-record=yaml", "opt.yaml", false, false, RECORD },
+    { "-fsave-optimization-record=bitstream", "opt.bitstream", false, false, RECORD },
     { "-gsplit-dwarf", "dwo", true, false, SPLIT_DWARF },
     { "-gsplit-dwarf=split", "dwo", true, false, SPLIT_DWARF },
 };
@@ -40,6 +47,12 @@ static bool is_given(const struct options *o, const char *word)
         if (strcmp(o->args[i].word, word) == 0)
             return true;
     return false;
+}
+
+/* The user names the file. */
+static bool is_named(const struct options *o, const struct side_kind *k)
+{
+    return text_starts(k->extension, "opt.") && drv_has(o, FLAG_FOPT_RECORD_FILE);
 }
 
 /* DIR/app of -o DIR/app.o.  Absolute: a program with --coverage may run in another directory. */
@@ -59,7 +72,7 @@ void drv_side_begin(struct job *j)
     const char *stem = side_stem(j);
     j->sides = mem_alloc(KINDS * sizeof *j->sides);
     for (unsigned i = 0; i < KINDS; i++) {
-        if (!is_given(j->opt, kinds[i].flag))
+        if (!is_given(j->opt, kinds[i].flag) || is_named(j->opt, &kinds[i]))
             continue;
         struct side_output *s = &j->sides[i];
         s->name = mem_printf("%s.%s", stem, kinds[i].extension);
@@ -96,12 +109,92 @@ void drv_side_args(const struct job *j, struct words *w)
         }
 }
 
+/* clang counts the lines of the text that it compiles, whatever file they are from. */
+static void warn_coverage(const struct options *o, const char *path)
+{
+    if (drv_has(o, FLAG_FCOVERAGE_MAPPING) && drv_warns(o, WARN_FLAGS))
+        diag_warning("'-fcoverage-mapping' has no effect for '%s', which has target constructs; "
+                     "--coverage counts its lines [-Wompgpu-flags]",
+                     path);
+}
+
 void drv_side_commit(const struct job *j)
 {
+    warn_coverage(j->opt, j->path);
     for (unsigned i = 0; j->sides && i < KINDS; i++) {
         const struct side_output *s = &j->sides[i];
         struct stat st;
         if (s->written && stat(s->written, &st) == 0 && st.st_size)
             drv_output_commit(s->name, s->written);
     }
+}
+
+/* ------------------------------------------------------------------ the compilation database */
+static void add_json(struct text *t, const char *s)
+{
+    text_putc(t, '"');
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\')
+            text_printf(t, "\\%c", *s);
+        else if ((unsigned char)*s < ' ')
+            text_printf(t, "\\u%04x", (unsigned)*s);
+        else
+            text_putc(t, *s);
+    text_putc(t, '"');
+}
+
+/* The command that compiles this file alone. */
+static void add_own_command(const struct job *j, struct words *w)
+{
+    words_add(w, drv_command());
+    for (unsigned i = 0; i < j->opt->nargs; i++) {
+        const struct arg *a = &j->opt->args[i];
+        bool other = a->id < FLAG_COUNT && drv_flags[a->id].group == OTHERS;
+        if (other || (a->to & FOR_INPUT) || a->id == FLAG_MJ || a->id == FLAG_O || a->id == FLAG_X)
+            continue;
+        words_add(w, a->word);
+        if (a->next)
+            words_add(w, a->next);
+    }
+    if (j->language)
+        WORDS_ADD(w, "-x", j->language);
+    if (j->link)
+        words_add(w, "-c");
+    else if (j->output)
+        WORDS_ADD(w, "-o", j->output);
+    words_add(w, j->path);
+}
+
+static const char *database_entry(const struct job *j)
+{
+    struct words command = { 0 };
+    struct text t = { 0 };
+    char *here = getcwd(NULL, 0);
+    text_puts(&t, "{ \"directory\": ");
+    add_json(&t, here ? here : ".");
+    free(here);
+    text_puts(&t, ", \"file\": ");
+    add_json(&t, j->path);
+    if (!j->link && j->output) {
+        text_puts(&t, ", \"output\": ");
+        add_json(&t, j->output);
+    }
+    add_own_command(j, &command);
+    for (unsigned i = 0; i < command.n; i++) {
+        text_puts(&t, i ? ", " : ", \"arguments\": [");
+        add_json(&t, command.v[i]);
+    }
+    text_puts(&t, "]},\n");
+    return t.s;
+}
+
+/* As clang does, one line a file, after what is in the database. */
+void drv_side_database(const struct job *j)
+{
+    const char *name = drv_value(j->opt, FLAG_MJ);
+    FILE *f = name && !j->opt->dry ? fopen(name, "a") : NULL;
+    if (!name || j->opt->dry)
+        return;
+    if (!f || fputs(database_entry(j), f) == EOF || fclose(f) != 0)
+        diag_fatal(EXIT_COMPILE, "cannot write '%s': %s", name, strerror(errno));
 }

@@ -67,6 +67,7 @@ const char *drv_find_clang(void); /* NULL: none */
 void drv_check_clang(void);       /* that OMPGPU_CLANG names one of our version */
 /* full path; an error when there is none */
 const char *drv_host_cc(const struct options *);
+const char *drv_command(void); /* …/bin/ompgpu-cc, the file itself */
 const char *drv_lib_dir(void); /* …/lib of this tree */
 /* …/lib/ompgpu/name; an error when it is missing */
 const char *drv_tool(const char *name);

@@ -9,17 +9,21 @@
 
 /* ------------------------------------------------------------------ this tree */
 /* …/bin/ompgpu-cc -> …/lib: the tree may be moved, and the command may be called through a link. */
+const char *drv_command(void)
+{
+    static char self[PATH_MAX];
+    ssize_t n = *self ? 0 : readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0)
+        diag_fatal(EXIT_COMPILE, "cannot read /proc/self/exe: %s", strerror(errno));
+    return self;
+}
+
 const char *drv_lib_dir(void)
 {
     static const char *lib;
-    char self[PATH_MAX];
     if (lib)
         return lib;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0)
-        diag_fatal(EXIT_COMPILE, "cannot read /proc/self/exe: %s", strerror(errno));
-    self[n] = 0;
-    const char *root = path_dir(path_dir(self));
+    const char *root = path_dir(path_dir(drv_command()));
     return lib = mem_printf("%s/lib", strcmp(root, "/") == 0 ? "" : root);
 }
 

@@ -71,6 +71,9 @@ check "a header" "$CC" p.h && check "... -o p.h.gch" "$CC" p.h -o p.h.gch
 check "... -x c-header -c" "$CC" -x c-header -c p.h -o p.h.pch
 check "used by -include" "$CC" $ARCH -include p.h pch.c -o pch && check "... runs" test "$(./pch)" = OK
 rm -f p.h.pch p.h.gch
+check "-include-pch" "$CC" -x c-header p.h -o r.pch && check "... used" "$CC" $ARCH -include-pch r.pch pch.c -o pch && check "... runs" test "$(./pch)" = OK
+printf '#pragma omp declare target\nint declared(void);\n#pragma omp end declare target\n' >d.h
+check "a header with declare target, no warning" sh -c "'$CC' d.h 2>&1 | cmp - /dev/null"
 check "-Xclang -emit-pch" "$CC" -Xclang -emit-pch -Xclang -include -Xclang p.h -x c-header -o q.pch -c /dev/null
 check "-Xclang -include-pch" "$CC" $ARCH -Winvalid-pch -Xclang -include-pch -Xclang q.pch -Xclang -include -Xclang p.h pch.c -o pch && check "... runs" test "$(./pch)" = OK
 

@@ -60,6 +60,10 @@ printf '#include <stdio.h>\nint main(void) { puts("OK"); }\n' >plain.c
 check "plain program" cc plain.c -o plain && check "... does not need libompgpu" sh -c "! readelf -d plain | grep -q 'NEEDED.*ompgpu'"
 printf '#include <omp.h>\n#include <stdio.h>\nint main(void) { return puts(omp_get_num_devices() > 0 ? "OK" : "FAILED") < 0; }\n' >dev.c
 check "omp_get_num_devices" cc dev.c -o dev && check "... is ours" runs dev
+printf 'int main(void) { int n = 0;\n#pragma omp parallel\nn = 1;\nreturn 1 - n; }\n' >parallel.c
+if "$CLANG" -print-file-name=libomp.a | grep -q /; then check "-static with OpenMP" cc -static parallel.c -o parallel && check "... runs" ./parallel
+else check "-static with OpenMP" test_must_fail 1 cc -static parallel.c -o parallel && cp .log err && check "... says why before the linker's words" sh -c "head -1 err | grep -q 'ompgpu-cc: error: .*libomp.a'"; fi
+for static in -static -static-pie; do check "$static with regions" test_must_fail 1 cc $static main.o fgh.o -o prog && cp .log err && check "... says why" has err "^ompgpu-cc: error: .*-static-ompgpu"; done
 check "-static without OpenMP" cc -static plain.c -o plain && check "... runs" test "$(./plain)" = OK
 check "-nostdlib -shared" cc -nostdlib -shared -fPIC f.o -o none.so && check "... without libompgpu" sh -c "! readelf -d none.so | grep -q NEEDED"
 check "-nodefaultlibs" cc -nodefaultlibs plain.c -lc -o plain && check "... runs" test "$(./plain)" = OK

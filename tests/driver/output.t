@@ -108,6 +108,13 @@ for src in dep.c plain2.c; do
     cc -MM $src >deps && check "-MM ($src)" has deps "^$stem.o: *$src" && check "... no system header" lacks deps stdio.h
     cc -Wp,-MMD,wp.d -c $src && check "-Wp,-MMD ($src)" has wp.d h.h
 done
+# -MJ: the command of each file, as it was given
+rm -f db
+"$CC" $ARCH -MJ db -O1 '-DNAME="a b"' -c app.c -o x/app.o && "$CC" $ARCH -MJ db -lm plain.c -o plain
+check "-MJ" same db - <<END
+{ "directory": "$(pwd -P)", "file": "app.c", "output": "x/app.o", "arguments": ["$(realpath "$CC")", "$ARCH", "-O1", "-DNAME=\\"a b\\"", "-c", "-o", "x/app.o", "app.c"]},
+{ "directory": "$(pwd -P)", "file": "plain.c", "arguments": ["$(realpath "$CC")", "$ARCH", "-c", "plain.c"]},
+END
 # names of files are data: a line end, a quote, what a shell would expand
 odd=$(printf 'a"b\nc $(d).c')
 cp app.c "$odd"
@@ -122,10 +129,11 @@ check "-print-file-name=" sh -c "'$CC' -print-file-name=libc.so | grep -q libc.s
 # What clang writes beside the object, also for a file with regions.
 mkdir side && cd side || exit 1
 offload_program app.c
+silent_for() { "$CC" -fprofile-instr-generate -fcoverage-mapping -c "../$1" -o o.o >said 2>&1 && [ ! -s said ]; rc=$?; rm -f said; return $rc; }
 beside() { # FLAG… -> the files that come with o.o
     rm -f o.*; "$CC" $ARCH -O1 "$@" -c app.c -o o.o && find . -name 'o.*' ! -name o.o -printf '%f '
 }
-for pair in --coverage:o.gcno "-ftest-coverage -fprofile-arcs:o.gcno" "-g -gsplit-dwarf:o.dwo" -ftime-trace:o.json -fstack-usage:o.su -fsave-optimization-record:o.opt.yaml; do
+for pair in --coverage:o.gcno "-ftest-coverage -fprofile-arcs:o.gcno" "-g -gsplit-dwarf:o.dwo" -ftime-trace:o.json -fstack-usage:o.su -fsave-optimization-record=bitstream:o.opt.bitstream "-fsave-optimization-record -foptimization-record-file=o.y:o.y" -fsave-optimization-record:o.opt.yaml; do
     # shellcheck disable=SC2086
     check "${pair%:*}" test "$(beside ${pair%:*})" = "${pair#*:} "
 done
@@ -133,6 +141,8 @@ check "no other files" test "$(ls)" = "app.c
 o.o
 o.opt.yaml"
 check "the name in the skeleton of the debug information" sh -c "'$CC' $ARCH -g -gsplit-dwarf -c app.c -o o.o && readelf --debug-dump=info o.o | grep -q 'dwo_name.*side/o.dwo'"
+rm -f o.*
+check "-fcoverage-mapping" "$CC" $ARCH -fprofile-instr-generate -fcoverage-mapping -c app.c -o o.o && cp ../.log ../err && check "... is said to be without effect" has ../err 'warning: .*-fcoverage-mapping.*app.c' && check "... unless there are no regions" silent_for plain.c
 rm -f o.*
 check "--coverage in one step" "$CC" $ARCH --coverage app.c -o prog && check "... runs" test "$(./prog)" = OK
 check "... counts beside the program" test -s prog-app.gcda && check "... and notes" test -s prog-app.gcno
