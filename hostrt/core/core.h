@@ -206,8 +206,6 @@ struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy 
     uintptr_t host;        /* address of the pointer on the host */
     uintptr_t value;       /* what its device copy holds */
     uint64_t construct;    /* number of the one that wrote it last */
-    /* the host's own value, while the storage around it is copied back */
-    uintptr_t saved;
 };
 enum { OMPGPU_REFS_INFINITE = -1 };
 struct ompgpu_entry { /* one mapped host range */
@@ -228,6 +226,9 @@ struct ompgpu_entry { /* one mapped host range */
     const struct ompgpu_unit *owner;
     /* numbers of the constructs that counted it last, created it, copied all of it last */
     uint64_t counted, created, filled;
+    struct {
+        long refs, holds;
+    } before; /* the construct at work, which leaves, counted it down */
     const char *name, *file;
     unsigned line; /* who mapped it, for messages */
     /* the deferred construct that fills it, those that use it; no task: none does */
@@ -277,6 +278,8 @@ struct ompgpu_thread { /* of one host thread at a time; handed on when it ends *
     const struct ompgpu_map *maps;
     unsigned nmaps;
     uint64_t results; /* of the running region: bit i: item i has a cell (OMPGPU_MAP_RESULT) */
+    char *stage;      /* see back.c */
+    size_t stage_bytes;
     /* of the running region; point into few_… or heap */
     uintptr_t *addresses;
     void **params;
@@ -466,8 +469,11 @@ static inline bool ompgpu_under_way(struct ompgpu_ticket t)
 int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other);
 /* `bytes` of the caller's, for a copy in the task's queue; NULL: out of memory */
 const void *ompgpu_task_keep(struct ompgpu_task *, const void *bytes, size_t size);
+char *ompgpu_task_room(struct ompgpu_task *, size_t size); /* the same without a value */
 int ompgpu_task_wait_for(struct ompgpu_task *, struct ompgpu_ticket other); /* before it begins */
 int ompgpu_task_enqueue(struct ompgpu_task *);
+/* Ends the program: what was put into queues may never end, and nobody waits for it. */
+void ompgpu_enqueue_failed(const struct ompgpu_where *) __attribute__((noreturn));
 void ompgpu_dropped_free(struct ompgpu_device *); /* what ended constructs have removed */
 /* Device memory; where there is none, what constructs under way will give back is waited for. */
 int ompgpu_memory_get(struct ompgpu_device *, size_t size, void **);
@@ -514,9 +520,6 @@ enum ompgpu_leave {
 };
 int ompgpu_data_exit(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                      unsigned n, enum ompgpu_leave, struct ompgpu_task *);
-/* After the kernel has ended: stores the results of the region whose data the thread has entered.
- */
-void ompgpu_data_results(struct ompgpu_thread *);
 int ompgpu_data_update(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                        unsigned n, struct ompgpu_task *);
 bool ompgpu_data_any_present(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
@@ -530,6 +533,33 @@ void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address,
                          const struct ompgpu_entry *removed, char *text, size_t size);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
+
+/* ------------------------------------------------------------------ copies back (back.c) */
+/* Attached pointers are sorted by address: the first that ends after one; number i, unless it lies
+ * behind the end. */
+unsigned ompgpu_first_attachment(const struct ompgpu_entry *, uintptr_t address);
+struct ompgpu_attachment *ompgpu_attachment_before(const struct ompgpu_entry *, unsigned i,
+                                                   uintptr_t end);
+enum { OMPGPU_FEW_BACK = 8 };
+struct ompgpu_back { /* what one construct copies to the host */
+    struct ompgpu_back_copy {
+        const struct ompgpu_entry *entry;
+        const struct ompgpu_map *map;
+        uintptr_t begin;
+        size_t size, at; /* at: in the stage */
+    } few[OMPGPU_FEW_BACK], *copies;
+    unsigned n, room;
+    size_t bytes;
+    bool attached; /* a pointer lies in some of it */
+    const struct ompgpu_map *failed;
+};
+int ompgpu_back_add(struct ompgpu_back *, const struct ompgpu_entry *, const struct ompgpu_map *,
+                    uintptr_t begin, size_t size);
+/* Makes the copies; after a failure `failed` is the item, where it was one's. */
+int ompgpu_back_run(struct ompgpu_back *, struct ompgpu_device *, struct ompgpu_thread *,
+                    struct ompgpu_where *);
+int ompgpu_back_enqueue(struct ompgpu_back *, struct ompgpu_task *);
+void ompgpu_back_free(struct ompgpu_back *); /* the list */
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,

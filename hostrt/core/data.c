@@ -43,7 +43,7 @@ struct work { /* one construct at work */
     uint64_t number;
     struct ompgpu_thread *thread; /* whose region it is; NULL: no region */
     struct ompgpu_task *task;     /* deferred: all goes into its queue; NULL: it is not */
-    bool copied;                  /* something went to the device, or comes from it */
+    bool copied;                  /* something went to the device */
     enum ompgpu_leave how;        /* leaving only */
 };
 
@@ -115,27 +115,6 @@ static int send(struct work *w, void *dst, const void *src, size_t size)
                : plugin->to_device(w->dev->ordinal, dst, src, size);
 }
 
-/* They are sorted: the first that ends after the address. */
-static unsigned first_attachment(const struct ompgpu_entry *e, uintptr_t address)
-{
-    unsigned low = 0, high = e->nattachments;
-    while (low < high) {
-        unsigned middle = low + (high - low) / 2;
-        if (e->attachments[middle].host + sizeof(void *) > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-/* Number i, unless it lies after the end. */
-static struct ompgpu_attachment *attachment_before(const struct ompgpu_entry *e, unsigned i,
-                                                   uintptr_t end)
-{
-    return i < e->nattachments && e->attachments[i].host < end ? &e->attachments[i] : NULL;
-}
-
 static int write_pointer(struct work *w, const struct ompgpu_entry *e, uintptr_t host,
                          uintptr_t value)
 {
@@ -149,59 +128,13 @@ static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *nam
     struct ompgpu_attachment *a;
     if (send(w, (void *)device_address(e, begin), (const void *)begin, size))
         return -1;
-    for (unsigned i = first_attachment(e, begin); (a = attachment_before(e, i, begin + size)); i++)
+    for (unsigned i = ompgpu_first_attachment(e, begin);
+         (a = ompgpu_attachment_before(e, i, begin + size)); i++)
         if (write_pointer(w, e, a->host, a->value))
             return -1;
     if (__builtin_expect(ompgpu_settings.info, 0))
         ompgpu_info_copy(w->where, "to", name, size);
     return 0;
-}
-
-/* The end of the bytes from `begin` on in which no pointer is attached, and where they go on. */
-static uintptr_t next_gap(const struct ompgpu_entry *e, uintptr_t begin, uintptr_t end,
-                          uintptr_t *next)
-{
-    const struct ompgpu_attachment *a = attachment_before(e, first_attachment(e, begin), end);
-    *next = a ? a->host + sizeof(void *) : end;
-    return !a ? end : a->host > begin ? a->host : begin;
-}
-
-/* The host's pointers are not touched: nobody could restore them in time. */
-static int copy_from_later(struct work *w, const struct ompgpu_entry *e, const char *name,
-                           uintptr_t begin, size_t size)
-{
-    for (uintptr_t at = begin, end = begin + size, next; at < end; at = next) {
-        uintptr_t gap = next_gap(e, at, end, &next);
-        if (gap > at &&
-            w->dev->plugin->queue_from_device(w->dev->ordinal, w->task->queue->handle, (void *)at,
-                                              (const void *)device_address(e, at), gap - at))
-            return -1;
-    }
-    if (__builtin_expect(ompgpu_settings.info, 0))
-        ompgpu_info_copy(w->where, "from", name, size);
-    return 0;
-}
-
-static int copy_from(struct work *w, const struct ompgpu_entry *e, const char *name,
-                     uintptr_t begin, size_t size)
-{
-    struct ompgpu_attachment *a;
-    if (w->task)
-        return copy_from_later(w, e, name, begin, size);
-    const unsigned first = first_attachment(e, begin);
-    bool attached = attachment_before(e, first, begin + size) != NULL;
-    for (unsigned i = first; (a = attachment_before(e, i, begin + size)); i++)
-        memcpy(&a->saved, (void *)a->host, sizeof a->saved);
-    int bad = w->dev->plugin->from_device(w->dev->ordinal, (void *)begin,
-                                          (const void *)device_address(e, begin), size);
-    w->copied = bad || !attached;
-    if (!w->copied)
-        bad = w->dev->plugin->sync(w->dev->ordinal);
-    for (unsigned i = first; (a = attachment_before(e, i, begin + size)); i++)
-        memcpy((void *)a->host, &a->saved, sizeof a->saved);
-    if (!bad && __builtin_expect(ompgpu_settings.info, 0))
-        ompgpu_info_copy(w->where, "from", name, size);
-    return bad;
 }
 
 /* The part of an item that is mapped; all of it but for implicit maps of a variable that is mapped
@@ -492,7 +425,7 @@ static bool make_room_to_attach(struct ompgpu_entry *e)
 /* The one at this address; new ones have the value 0. */
 static struct ompgpu_attachment *get_attachment(struct ompgpu_entry *e, uintptr_t host)
 {
-    unsigned i = first_attachment(e, host);
+    unsigned i = ompgpu_first_attachment(e, host);
     while (i < e->nattachments && e->attachments[i].host < host)
         i++; /* pointers that overlap */
     if (i < e->nattachments && e->attachments[i].host == host)
@@ -663,7 +596,7 @@ static bool enter_result(struct work *w, const struct ompgpu_map *m, uintptr_t *
     return true;
 }
 
-void ompgpu_data_results(struct ompgpu_thread *t)
+static void store_results(const struct ompgpu_thread *t)
 {
     for (uint64_t left = t->results; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
@@ -795,6 +728,8 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     if (!e)
         return w->how == OMPGPU_LEAVE_DATA && must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
+        if (e->counted != w->number)
+            e->before.refs = e->refs, e->before.holds = e->holds;
         if (e->counted != w->number && (m->flags & OMPGPU_MAP_HOLD ? e->holds : e->refs) > 0)
             count(w, e, m, -1);
         if (m->flags & OMPGPU_MAP_DELETE)
@@ -807,7 +742,14 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     return 0;
 }
 
-static int copy_back(struct work *w, const struct ompgpu_map *m)
+static void undo_counting(struct work *w, const struct ompgpu_map *m)
+{
+    struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
+    if (e && e->counted == w->number)
+        e->refs = e->before.refs, e->holds = e->before.holds;
+}
+
+static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
 {
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
     if (!e || !(m->flags & OMPGPU_MAP_FROM) ||
@@ -816,7 +758,14 @@ static int copy_back(struct work *w, const struct ompgpu_map *m)
     if (!is_unused(e) && !(m->flags & OMPGPU_MAP_ALWAYS))
         return 0;
     struct part p = mapped_part(e, m);
-    return p.size && copy_from(w, e, m->name, p.begin, p.size) ? item_failed(w, m) : 0;
+    return p.size && ompgpu_back_add(back, e, m, p.begin, p.size) ? item_failed(w, m) : 0;
+}
+
+static int run_back(struct work *w, struct ompgpu_back *back)
+{
+    int bad = w->task ? ompgpu_back_enqueue(back, w->task)
+                      : ompgpu_back_run(back, w->dev, ompgpu_self(), w->where);
+    return bad && back->failed ? item_failed(w, back->failed) : bad;
 }
 
 /* What entering has counted. */
@@ -824,6 +773,24 @@ static bool was_counted(const struct work *w, unsigned i)
 {
     bool in_cell = w->thread && i < OMPGPU_RESULTS && (w->thread->results >> i & 1);
     return is_counted(&w->maps[i]) && !in_cell;
+}
+
+/* The host gets what the construct owes it, all or nothing. */
+static int bring_back(struct work *w, bool more)
+{
+    struct ompgpu_back back;
+    int bad = 0;
+    if (more) {
+        back.copies = NULL, back.n = 0, back.bytes = 0, back.attached = false, back.failed = NULL;
+        for (unsigned i = w->n; i-- > 0 && !bad;)
+            if (was_counted(w, i))
+                bad = add_copy_back(w, &w->maps[i], &back);
+        bad = bad || run_back(w, &back);
+        ompgpu_back_free(&back);
+    }
+    if (!bad && w->thread && w->thread->results)
+        store_results(w->thread);
+    return bad;
 }
 
 static void free_if_unused(struct work *w, const struct ompgpu_map *m)
@@ -845,7 +812,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
                      const struct ompgpu_map *maps, unsigned n, enum ompgpu_leave how,
                      struct ompgpu_task *task)
 {
-    struct work w = { .dev = dev, .where = where, .maps = maps, .how = how, .task = task };
+    struct work w = { .dev = dev, .where = where, .maps = maps, .n = n, .how = how, .task = task };
     int bad = 0;
     bool more = false;
     bool locked = lock_tables(dev, task);
@@ -863,22 +830,21 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     for (unsigned i = n; i-- > 0 && !bad;)
         if (was_counted(&w, i))
             bad = count_down(&w, &maps[i], &more);
-    for (unsigned i = n; more && how != OMPGPU_LEAVE_DISCARD && i-- > 0 && !bad;)
+    if (how == OMPGPU_LEAVE_DISCARD)
+        bad = 0;
+    else
+        bad = bad || bring_back(&w, more) ? -1 : 0;
+    for (unsigned i = n; (bad || more) && i-- > 0;)
         if (was_counted(&w, i))
-            bad = copy_back(&w, &maps[i]);
-    if (w.copied && !task && dev->plugin->sync(dev->ordinal))
-        bad = -1;
-    for (unsigned i = n; more && i-- > 0;)
-        if (was_counted(&w, i))
-            free_if_unused(&w, &maps[i]);
-    if (w.thread)
+            (bad ? undo_counting : free_if_unused)(&w, &maps[i]);
+    if (w.thread && !bad)
         w.thread->maps = NULL, w.thread->results = 0;
     unlock_tables(dev, locked);
     return bad;
 }
 
 /* ------------------------------------------------------------------ target update */
-static int update_item(struct work *w, const struct ompgpu_map *m)
+static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
 {
     struct ompgpu_entry *e;
     if (find_entry(w, m, &e))
@@ -889,7 +855,7 @@ static int update_item(struct work *w, const struct ompgpu_map *m)
         return 0;
     struct part p = mapped_part(e, m);
     if (((m->flags & OMPGPU_MAP_TO) && copy_to(w, e, m->name, p.begin, p.size)) ||
-        ((m->flags & OMPGPU_MAP_FROM) && copy_from(w, e, m->name, p.begin, p.size)))
+        ((m->flags & OMPGPU_MAP_FROM) && ompgpu_back_add(back, e, m, p.begin, p.size)))
         return item_failed(w, m);
     return 0;
 }
@@ -898,11 +864,14 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
                        const struct ompgpu_map *maps, unsigned n, struct ompgpu_task *task)
 {
     struct work w = { .dev = dev, .where = where, .task = task };
+    struct ompgpu_back back = { 0 };
     int bad = 0;
     bool locked = lock_tables(dev, task);
     wait_for_first_thread(dev);
     for (unsigned i = 0; i < n && !bad; i++)
-        bad = update_item(&w, &maps[i]);
+        bad = update_item(&w, &maps[i], &back);
+    bad = bad || run_back(&w, &back);
+    ompgpu_back_free(&back);
     if (w.copied && settle_copies(&w, false))
         bad = -1;
     unlock_tables(dev, locked);

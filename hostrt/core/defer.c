@@ -81,14 +81,19 @@ struct piece {
     char bytes[];
 };
 
-const void *ompgpu_task_keep(struct ompgpu_task *t, const void *bytes, size_t size)
+char *ompgpu_task_room(struct ompgpu_task *t, size_t size)
 {
     struct piece *p = ompgpu_xalloc(sizeof *p + size);
     if (!p)
         return NULL;
-    memcpy(p->bytes, bytes, size);
     p->next = t->pieces, t->pieces = p;
     return p->bytes;
+}
+
+const void *ompgpu_task_keep(struct ompgpu_task *t, const void *bytes, size_t size)
+{
+    char *room = ompgpu_task_room(t, size);
+    return room ? memcpy(room, bytes, size) : NULL;
 }
 
 int ompgpu_task_wait_for(struct ompgpu_task *t, struct ompgpu_ticket other)
@@ -237,12 +242,18 @@ static void end_task(void *argument)
 }
 
 /* ------------------------------------------------------------------ the watcher */
-static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
+/* Before the program ends because of it: nobody waits for what is in queues any more. */
+static void note_failure(void)
 {
     pthread_mutex_lock(&lock);
     failed = true;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
+}
+
+static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
+{
+    note_failure();
     char reason[1024], nearest[512] = "";
     uintptr_t address;
     const struct ompgpu_plugin *plugin = t->dev->plugin;
@@ -396,11 +407,17 @@ int ompgpu_task_enqueue(struct ompgpu_task *t)
     return bad;
 }
 
+void ompgpu_enqueue_failed(const struct ompgpu_where *where)
+{
+    note_failure();
+    ompgpu_fatal(where, "%s", ompgpu_plugin_message());
+}
+
 static void enqueue_now(struct ompgpu_task *t)
 {
     struct ompgpu_where where = t->where;
     if (ompgpu_task_enqueue(t))
-        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+        ompgpu_enqueue_failed(&where);
 }
 
 /* ------------------------------------------------------------------ what it was called with */
@@ -586,7 +603,7 @@ bool ompgpu_defer_routine(struct ompgpu_device *dev, const char *name,
     t->region = NULL;
     defer(t, ndepend > 0);
     if (!ompgpu_host_task(t, ndepend, depend))
-        ompgpu_fatal(&t->where, "%s", ompgpu_plugin_message());
+        ompgpu_enqueue_failed(&t->where);
     return true;
 }
 

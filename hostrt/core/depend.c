@@ -202,7 +202,7 @@ static void enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d,
     bad = bad || ompgpu_task_enqueue(t);
     pthread_mutex_unlock(&lock);
     if (bad)
-        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+        ompgpu_enqueue_failed(&where);
 }
 
 void ompgpu_depend_fork(enum ompgpu_fork when)

@@ -88,6 +88,7 @@ static void forget_thread(struct ompgpu_thread *t)
         ompgpu_data_exit(t->entered, &where, t->maps, t->nmaps, OMPGPU_LEAVE_DISCARD, NULL);
     t->entered = NULL;
     memset(t->devices, 0, (size_t)ompgpu_ndevices * sizeof *t->devices);
+    t->stage = NULL, t->stage_bytes = 0;
     t->addresses = t->few_addresses, t->naddresses = OMPGPU_FEW;
     t->params = t->few_params, t->nparams = OMPGPU_FEW + 1;
     t->used = false;
@@ -262,6 +263,7 @@ void ompgpu_threads_close(void)
         for (int i = 0; i < ompgpu_ndevices; i++)
             ompgpu_buffers_free(&ompgpu_devices[i], &t->devices[i]);
         ompgpu_xfree(t->devices);
+        ompgpu_xfree(t->stage);
         if (t->addresses != t->few_addresses)
             ompgpu_xfree(t->addresses);
         if (t->params != t->few_params)

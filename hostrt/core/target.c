@@ -21,6 +21,7 @@ struct running { /* one region at work */
     struct ompgpu_function *function;
     const struct ompgpu_map *maps;
     unsigned nmaps;
+    bool launched; /* the device may have changed what is there */
     struct ompgpu_where where;
 };
 
@@ -248,10 +249,9 @@ static int run_region(struct running *r, struct ompgpu_region *region,
     double start = __builtin_expect(ompgpu_settings.info, 0) ? ompgpu_clock() : 0;
     int bad =
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
+    r->launched = !bad;
     if (!bad)
         bad = r->dev->plugin->sync(r->dev->ordinal);
-    if (!bad && r->thread->results)
-        ompgpu_data_results(r->thread);
     if (__builtin_expect(ompgpu_settings.info, 0) && !bad) {
         ompgpu_info_launch(&r->where, r->dev, r->function, g, ompgpu_clock() - start);
         ompgpu_info_reduction(&r->where, r->dev, r->function, g, g.teams * reduce);
@@ -319,12 +319,15 @@ static __attribute__((noinline)) bool region_failed(struct running *r, const cha
 {
     if (ompgpu_settings.on_failure == OMPGPU_STOP)
         ompgpu_fatal(&r->where, "%s", reason);
-    if (device_has_data(r))
-        ompgpu_fatal(&r->where, "%s; the host cannot run it: its data is on the device", reason);
+    bool has_data = device_has_data(r);
+    if (has_data && r->launched)
+        ompgpu_fatal(&r->where, "%s; it may have changed data that is on the device", reason);
     if (ompgpu_settings.on_failure == OMPGPU_RETRY && !again) {
         ompgpu_say(&r->where, "warning", "is tried again: %s", reason);
         return true;
     }
+    if (has_data)
+        ompgpu_fatal(&r->where, "%s; the host cannot run it: its data is on the device", reason);
     ompgpu_failed_to_host(&r->where, reason);
     return false;
 }
@@ -348,23 +351,46 @@ static __attribute__((noinline)) int run_without_image(const struct running *r,
     return 1;
 }
 
-/* 0: done; else why not, and nothing is as if it had begun. */
+static int keep_reason(char *reason, size_t size)
+{
+    snprintf(reason, size, "%s", ompgpu_plugin_message());
+    return -1;
+}
+
+/* 0: done; else why not, and for the host all is as if it had never begun. */
 static int try_region(struct running *r, struct ompgpu_region *region,
                       const struct ompgpu_param *params, unsigned nparams,
                       const struct ompgpu_launch *launch, char *reason, size_t size)
 {
     r->thread->results = 0;
-    if (r->nmaps && ompgpu_data_enter(r->dev, &r->where, r->maps, r->nmaps, r->addresses, NULL)) {
-        snprintf(reason, size, "%s", ompgpu_plugin_message());
-        return -1;
+    r->launched = false;
+    if (ompgpu_thread_room(r->thread, r->nmaps, nparams + 2))
+        return keep_reason(reason, size);
+    r->addresses = r->thread->addresses, r->arguments = r->thread->params;
+    if (r->nmaps && ompgpu_data_enter(r->dev, &r->where, r->maps, r->nmaps, r->addresses, NULL))
+        return keep_reason(reason, size);
+    if (!run_region(r, region, params, nparams, launch) &&
+        (!r->nmaps ||
+         !ompgpu_data_exit(r->dev, &r->where, r->maps, r->nmaps, OMPGPU_LEAVE_REGION, NULL)))
+        return 0;
+    leave_failed(r, reason, size);
+    return -1;
+}
+
+/* 1: the host is to run it. */
+static int run_or_fail(struct running *r, struct ompgpu_region *region, int found,
+                       const struct ompgpu_param *params, unsigned nparams,
+                       const struct ompgpu_launch *launch)
+{
+    char reason[1536];
+    for (bool again = false;
+         found ? keep_reason(reason, sizeof reason)
+               : try_region(r, region, params, nparams, launch, reason, sizeof reason);
+         again = true) {
+        if (!region_failed(r, reason, again))
+            return 1;
+        found = ompgpu_function_get(region, r->dev, OMPGPU_FORM_KERNEL, &r->function);
     }
-    if (run_region(r, region, params, nparams, launch)) {
-        leave_failed(r, reason, size);
-        return -1;
-    }
-    if (r->nmaps &&
-        ompgpu_data_exit(r->dev, &r->where, r->maps, r->nmaps, OMPGPU_LEAVE_REGION, NULL))
-        ompgpu_fatal(&r->where, "%s", ompgpu_plugin_message()); /* some may have been copied */
     return 0;
 }
 
@@ -372,31 +398,20 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
                     const struct ompgpu_param *params, unsigned nparams,
                     const struct ompgpu_launch *launch)
 {
-    char reason[1536];
     struct running r = { .maps = maps, .nmaps = nmaps, .where = ompgpu_at_region(region) };
     if (!(r.dev = ompgpu_device_get(&r.where, launch->device)))
         return 1;
     int found = ompgpu_function_get(region, r.dev, OMPGPU_FORM_KERNEL, &r.function);
     if (__builtin_expect(found > 0, 0))
         return run_without_image(&r, region);
-    if (found < 0 || !(r.thread = ompgpu_self()) ||
-        ompgpu_thread_room(r.thread, nmaps, nparams + 2))
+    if (!(r.thread = ompgpu_self()))
         ompgpu_fatal(&r.where, "%s", ompgpu_plugin_message());
     if (__builtin_expect(ompgpu_has_tool, 0))
         ompgpu_tool_begin(OMPGPU_TOOL_TARGET, r.dev, __builtin_return_address(0));
     r.buffers = &r.thread->devices[r.dev->number];
-    r.addresses = r.thread->addresses, r.arguments = r.thread->params;
-    struct ompgpu_function *function = r.function;
-    for (bool again = false; try_region(&r, region, params, nparams, launch, reason, sizeof reason);
-         again = true) {
-        if (!region_failed(&r, reason, again)) {
-            ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
-            return 1;
-        }
-        r.function = function;
-    }
+    int on_host = run_or_fail(&r, region, found, params, nparams, launch);
     ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
-    return 0;
+    return on_host;
 }
 
 /* ------------------------------------------------------------------ data constructs */

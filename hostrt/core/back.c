@@ -1,0 +1,212 @@
+/* back.c - copies to the host: all that a construct makes arrive, or none.
+ *
+ * A failure may come after some of them.  So they go to a block of memory beside the program's
+ * (the stage), and from there to their places when all are known to be good.  That is saved where
+ * the program ends after a failure anyway (OMPGPU_ON_FAILURE=stop) and there is one copy, or much
+ * to copy: see libompgpu(7).
+ *
+ * The stage also keeps device addresses away from the host's pointers: what is attached stays as
+ * the host has it. */
+#include <string.h>
+#include "hostrt/core/core.h"
+
+enum { MOST_ALWAYS = 64 << 10, MOST_KEPT = 1 << 20 }; /* bytes */
+
+/* They are sorted: the first that ends after the address. */
+unsigned ompgpu_first_attachment(const struct ompgpu_entry *e, uintptr_t address)
+{
+    unsigned low = 0, high = e->nattachments;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (e->attachments[middle].host + sizeof(void *) > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+struct ompgpu_attachment *ompgpu_attachment_before(const struct ompgpu_entry *e, unsigned i,
+                                                   uintptr_t end)
+{
+    return i < e->nattachments && e->attachments[i].host < end ? &e->attachments[i] : NULL;
+}
+
+/* The end of the bytes from `begin` on in which no pointer is attached, and where they go on. */
+static uintptr_t next_gap(const struct ompgpu_entry *e, uintptr_t begin, uintptr_t end,
+                          uintptr_t *next)
+{
+    const struct ompgpu_attachment *a =
+        ompgpu_attachment_before(e, ompgpu_first_attachment(e, begin), end);
+    *next = a ? a->host + sizeof(void *) : end;
+    return !a ? end : a->host > begin ? a->host : begin;
+}
+
+static bool has_attachment(const struct ompgpu_back_copy *c)
+{
+    const struct ompgpu_entry *e = c->entry;
+    return ompgpu_attachment_before(e, ompgpu_first_attachment(e, c->begin), c->begin + c->size);
+}
+
+/* ------------------------------------------------------------------ the list of copies */
+int ompgpu_back_add(struct ompgpu_back *b, const struct ompgpu_entry *e, const struct ompgpu_map *m,
+                    uintptr_t begin, size_t size)
+{
+    if (!b->copies)
+        b->copies = b->few, b->room = OMPGPU_FEW_BACK;
+    if (b->n == b->room) {
+        struct ompgpu_back_copy *more = ompgpu_xalloc(2 * b->room * sizeof *more);
+        if (!more)
+            return -1;
+        memcpy(more, b->copies, b->n * sizeof *more);
+        if (b->copies != b->few)
+            ompgpu_xfree(b->copies);
+        b->copies = more, b->room *= 2;
+    }
+    struct ompgpu_back_copy *c = &b->copies[b->n++];
+    *c = (struct ompgpu_back_copy){ e, m, begin, size, b->bytes };
+    b->bytes += (size + 15) & ~(size_t)15;
+    b->attached |= has_attachment(c);
+    return 0;
+}
+
+void ompgpu_back_free(struct ompgpu_back *b)
+{
+    if (b->copies != b->few)
+        ompgpu_xfree(b->copies);
+}
+
+/* ------------------------------------------------------------------ the stage */
+static bool needs_stage(const struct ompgpu_back *b)
+{
+    return b->attached || ompgpu_settings.on_failure != OMPGPU_STOP ||
+           (b->n > 1 && b->bytes <= MOST_ALWAYS);
+}
+
+/* A host thread keeps its own. */
+static char *get_stage(struct ompgpu_thread *t, size_t size)
+{
+    if (size <= t->stage_bytes)
+        return t->stage;
+    char *more = ompgpu_xalloc(size < MOST_ALWAYS ? MOST_ALWAYS : size);
+    if (!more)
+        return NULL;
+    ompgpu_xfree(t->stage);
+    t->stage = more;
+    t->stage_bytes = size < MOST_ALWAYS ? MOST_ALWAYS : size;
+    return more;
+}
+
+static void put_stage(struct ompgpu_thread *t)
+{
+    if (t->stage_bytes <= MOST_KEPT)
+        return;
+    ompgpu_xfree(t->stage);
+    t->stage = NULL, t->stage_bytes = 0;
+}
+
+/* ------------------------------------------------------------------ copying */
+static int fetch(struct ompgpu_device *dev, struct ompgpu_task *t, void *dst,
+                 const struct ompgpu_back_copy *c)
+{
+    const void *src = (const void *)(c->entry->device + (c->begin - c->entry->begin));
+    return t ? dev->plugin->queue_from_device(dev->ordinal, t->queue->handle, dst, src, c->size)
+             : dev->plugin->from_device(dev->ordinal, dst, src, c->size);
+}
+
+static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_task *t,
+                     char *stage, struct ompgpu_where *where)
+{
+    for (unsigned i = 0; i < b->n; i++) {
+        const struct ompgpu_back_copy *c = &b->copies[i];
+        b->failed = c->map;
+        if (fetch(dev, t, stage ? stage + c->at : (void *)c->begin, c))
+            return -1;
+        if (__builtin_expect(ompgpu_settings.info, 0))
+            ompgpu_info_copy(where, "from", c->map->name, c->size);
+    }
+    b->failed = NULL;
+    return 0;
+}
+
+/* Calls move(dst, src, size) for what of a copy is not an attached pointer. */
+static int move_copy(const struct ompgpu_back_copy *c, const char *stage,
+                     int (*move)(void *, char *, const char *, size_t), void *argument)
+{
+    for (uintptr_t at = c->begin, end = c->begin + c->size, next; at < end; at = next) {
+        uintptr_t gap = next_gap(c->entry, at, end, &next);
+        if (gap > at &&
+            move(argument, (char *)at, stage + c->at + (at - c->begin), (size_t)(gap - at)))
+            return -1;
+    }
+    return 0;
+}
+
+static int move_now(void *unused, char *dst, const char *src, size_t size)
+{
+    (void)unused;
+    memcpy(dst, src, size);
+    return 0;
+}
+
+int ompgpu_back_run(struct ompgpu_back *b, struct ompgpu_device *dev, struct ompgpu_thread *t,
+                    struct ompgpu_where *where)
+{
+    char *stage = NULL;
+    bool staged = b->n && needs_stage(b);
+    int bad = staged && !(stage = get_stage(t, b->bytes)) ? -1 : 0;
+    bad = bad || fetch_all(b, dev, NULL, stage, where);
+    if (b->n && dev->plugin->sync(dev->ordinal)) /* also what came before a failure */
+        bad = -1;
+    for (unsigned i = 0; i < b->n && stage && !bad; i++)
+        move_copy(&b->copies[i], stage, move_now, NULL);
+    if (staged)
+        put_stage(t);
+    return bad;
+}
+
+/* ------------------------------------------------------------------ in a queue */
+/* The table may be another one when the queue comes to the moves, so they are listed before. */
+struct moves {
+    struct ompgpu_task *task;
+    struct one_move {
+        struct one_move *next;
+        char *dst;
+        const char *src;
+        size_t size;
+    } *first;
+};
+
+static int move_later(void *argument, char *dst, const char *src, size_t size)
+{
+    struct moves *all = argument;
+    const struct one_move one = { all->first, dst, src, size };
+    const struct one_move *kept = ompgpu_task_keep(all->task, &one, sizeof one);
+    if (kept)
+        all->first = (struct one_move *)kept;
+    return !kept;
+}
+
+static void make_moves(void *first)
+{
+    for (const struct one_move *m = first; m; m = m->next)
+        memcpy(m->dst, m->src, m->size);
+}
+
+static int enqueue_moves(struct ompgpu_back *b, struct ompgpu_task *t, const char *stage)
+{
+    struct moves all = { t, NULL };
+    for (unsigned i = 0; i < b->n; i++)
+        if (move_copy(&b->copies[i], stage, move_later, &all))
+            return -1;
+    return t->dev->plugin->queue_call(t->dev->ordinal, t->queue->handle, make_moves, all.first);
+}
+
+int ompgpu_back_enqueue(struct ompgpu_back *b, struct ompgpu_task *t)
+{
+    char *stage = NULL;
+    bool staged = b->n && needs_stage(b);
+    int bad = staged && !(stage = ompgpu_task_room(t, b->bytes)) ? -1 : 0;
+    return bad || fetch_all(b, t->dev, t, stage, &t->where) ||
+           (staged && enqueue_moves(b, t, stage));
+}
