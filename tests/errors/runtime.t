@@ -357,7 +357,9 @@ OMPGPU_ON_FAILURE=host
 NULLCUDA_FAIL_AT_SYNC=1:700; export NULLCUDA_FAIL_AT_SYNC
 runs_on_host "cuda: kernel that faults, OMPGPU_ON_FAILURE=host" fault 6 "region main_6|host|cuStreamSynchronize"
 unset NULLCUDA_FAIL_AT_SYNC
-fails "copy back that fails, OMPGPU_ON_FAILURE=host" cuMemcpyDtoHAsync_v2 1 fault 6 "region main_6|cuMemcpyDtoHAsync"
+NULLCUDA_FAIL=cuMemcpyDtoHAsync_v2:1:1; export NULLCUDA_FAIL
+runs_on_host "cuda: copy back that fails, OMPGPU_ON_FAILURE=host" fault 6 "region main_6|host|cuMemcpyDtoHAsync"
+unset NULLCUDA_FAIL
 fails "data on the device, OMPGPU_ON_FAILURE=host" cuLaunchKernel 1 kept 6 "region main_6|its data is on the device|cuLaunchKernel"
 unset OMPGPU_ON_FAILURE
 NULLCUDA_ARCH=75
