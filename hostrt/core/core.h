@@ -79,7 +79,7 @@ static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
 enum ompgpu_offload { OMPGPU_OFFLOAD_DEFAULT, OMPGPU_OFFLOAD_MANDATORY, OMPGPU_OFFLOAD_DISABLED };
 /* PTX: the cuda plugin over the PTX machine (hostrt/ptx), only where OMPGPU_DEVICE asks for it. */
 enum ompgpu_device_kind { OMPGPU_KIND_ANY, OMPGPU_KIND_CUDA, OMPGPU_KIND_EMU, OMPGPU_KIND_PTX };
-struct ompgpu_settings { /* immutable after start-up; a variable that is not set: 0 */
+struct ompgpu_settings { /* immutable after start-up; a variable that is not set: 0, pool: -1 */
     long device_kind;    /* OMPGPU_DEVICE */
     long offload;        /* OMP_TARGET_OFFLOAD */
     long default_device; /* OMP_DEFAULT_DEVICE */
@@ -88,6 +88,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long num_teams, teams_thread_limit;
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
     long team_heap, stack_size;
+    long pool;       /* OMPGPU_POOL: bytes */
     long on_failure; /* OMPGPU_ON_FAILURE, of a region */
     long checks;     /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
     long on_error;   /* OMPGPU_ON_ERROR */

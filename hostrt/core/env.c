@@ -8,7 +8,7 @@
 #include <strings.h>
 #include "hostrt/core/core.h"
 
-struct ompgpu_settings ompgpu_settings;
+struct ompgpu_settings ompgpu_settings = { .pool = -1 };
 
 #define BYTES "bytes, with K, M, G or T after the number for multiples of 1024"
 static const struct ompgpu_variable variables[] = {
@@ -38,6 +38,7 @@ static const struct ompgpu_variable variables[] = {
       .bytes = true,
       .valid = BYTES },
     { .name = "OMPGPU_STACK_SIZE", FIELD(stack_size), .least = 1, .bytes = true, .valid = BYTES },
+    { .name = "OMPGPU_POOL", FIELD(pool), .most = LONG_MAX, .bytes = true, .valid = BYTES },
     { .name = "OMPGPU_ON_FAILURE",
       FIELD(on_failure),
       .words = { "stop", "host", "retry" },
@@ -119,7 +120,7 @@ void ompgpu_read_variables(const struct ompgpu_variable *v, size_t n, void *sett
 
 void ompgpu_read_environment(struct ompgpu_settings *settings)
 {
-    *settings = (struct ompgpu_settings){ 0 };
+    *settings = (struct ompgpu_settings){ .pool = -1 };
     ompgpu_read_variables(variables, sizeof variables / sizeof *variables, settings);
     settings->checks = ompgpu_read_checks();
 }

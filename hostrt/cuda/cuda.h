@@ -4,7 +4,7 @@
  *   cuda/calls.def  the driver's functions that are used, looked up when the plugin starts
  *   cuda/plugin.c   the plugin's vtable: devices, streams, modules, copies, launches, errors
  *   cuda/queue.c    queues and events
- *   cuda/memory.c   a cache of device memory
+ *   cuda/memory.c   device memory, and a pool of blocks that were freed
  *
  * In: calls of the core (hostrt/plugin.h) from any host thread.  Out: calls of the driver.
  *
@@ -39,8 +39,8 @@ struct cuda_memory {
     unsigned live_bits;                      /* log2 of their number */
     size_t nlive;                            /* blocks */
     struct cuda_block *first[CUDA_BUCKETS];  /* where `live` begins */
-    struct cuda_block *cached[CUDA_BUCKETS]; /* by size */
-    size_t in_use, in_cache, cache_limit;
+    struct cuda_block *pooled[CUDA_BUCKETS]; /* by size */
+    size_t in_use, in_pool, pool_limit;
     bool exact; /* sizes are not rounded up */
 };
 void ompgpu_cuda_memory_init(struct cuda_memory *, size_t total);

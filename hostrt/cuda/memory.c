@@ -1,9 +1,11 @@
-/* memory.c - a cache of device memory.
+/* memory.c - device memory, and a pool of blocks that were freed.
  *
  * cuMemAlloc and cuMemFree cost microseconds and may synchronise, and programs map the same arrays
  * again and again.  Sizes are rounded up (four steps between powers of two up to 1 MB, whole 2 MB
- * pages above) and freed blocks are kept for the next request of the same size.  The cache gives
- * everything back before an allocation is allowed to fail.
+ * pages above) and freed blocks are kept for the next request of the same size: as many bytes as
+ * OMPGPU_POOL says, or a quarter of the device's memory.  What would not fit makes the pool give
+ * everything back first: a program that goes on to other sizes would not use it again.  It also
+ * does before an allocation is allowed to fail.
  *
  * For the PTX machine sizes are exact and nothing is kept: it reports what is out of bounds, freed
  * or never written. */
@@ -12,8 +14,9 @@
 void ompgpu_cuda_memory_init(struct cuda_memory *m, size_t total)
 {
     bool exact = ompgpu_settings.device_kind == OMPGPU_KIND_PTX;
+    size_t most = ompgpu_settings.pool < 0 ? total / 4 : (size_t)ompgpu_settings.pool;
     *m = (struct cuda_memory){ .exact = exact,
-                               .cache_limit = exact ? 0 : total / 4,
+                               .pool_limit = exact ? 0 : most,
                                .live = m->first,
                                .live_bits = CUDA_BUCKET_BITS };
     pthread_mutex_init(&m->lock, NULL);
@@ -38,9 +41,9 @@ static struct cuda_block **live_bucket(struct cuda_memory *m, CUdeviceptr p)
     return &m->live[(p >> 8) * 0x9E3779B97F4A7C15u >> (64 - m->live_bits)];
 }
 
-static struct cuda_block **cached_bucket(struct cuda_memory *m, size_t size)
+static struct cuda_block **pooled_bucket(struct cuda_memory *m, size_t size)
 {
-    return &m->cached[(size >> 8) * 0x9E3779B97F4A7C15u >> (64 - CUDA_BUCKET_BITS)];
+    return &m->pooled[(size >> 8) * 0x9E3779B97F4A7C15u >> (64 - CUDA_BUCKET_BITS)];
 }
 
 static void put_live(struct cuda_memory *m, struct cuda_block *b)
@@ -72,17 +75,17 @@ static void grow_live(struct cuda_memory *m)
 static CUresult first_error(CUresult a, CUresult b) { return a ? a : b; }
 
 /* Lock held. */
-static CUresult trim_cache(struct cuda_memory *m)
+static CUresult trim_pool(struct cuda_memory *m)
 {
     CUresult err = CUDA_SUCCESS;
     for (unsigned i = 0; i < CUDA_BUCKETS; i++)
-        while (m->cached[i]) {
-            struct cuda_block *b = m->cached[i];
-            m->cached[i] = b->next;
+        while (m->pooled[i]) {
+            struct cuda_block *b = m->pooled[i];
+            m->pooled[i] = b->next;
             err = first_error(err, ompgpu_cuda.cuMemFree(b->address));
             ompgpu_xfree(b);
         }
-    m->in_cache = 0;
+    m->in_pool = 0;
     return err;
 }
 
@@ -100,19 +103,19 @@ static void free_lists(struct cuda_block **lists, size_t n, bool driver_alive)
 void ompgpu_cuda_memory_fini(struct cuda_memory *m, bool driver_alive)
 {
     free_lists(m->live, (size_t)1 << m->live_bits, driver_alive);
-    free_lists(m->cached, CUDA_BUCKETS, driver_alive);
+    free_lists(m->pooled, CUDA_BUCKETS, driver_alive);
     if (m->live != m->first)
         ompgpu_xfree(m->live);
     pthread_mutex_destroy(&m->lock);
 }
 
-static struct cuda_block *take_cached(struct cuda_memory *m, size_t size)
+static struct cuda_block *take_pooled(struct cuda_memory *m, size_t size)
 {
-    for (struct cuda_block **p = cached_bucket(m, size); *p; p = &(*p)->next)
+    for (struct cuda_block **p = pooled_bucket(m, size); *p; p = &(*p)->next)
         if ((*p)->size == size) {
             struct cuda_block *b = *p;
             *p = b->next;
-            m->in_cache -= size;
+            m->in_pool -= size;
             return b;
         }
     return NULL;
@@ -124,8 +127,8 @@ static CUresult allocate_block(struct cuda_memory *m, size_t size, struct cuda_b
     if (!b)
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult err = ompgpu_cuda.cuMemAlloc(&b->address, size);
-    if (err == CUDA_ERROR_OUT_OF_MEMORY && m->in_cache) {
-        err = trim_cache(m);
+    if (err == CUDA_ERROR_OUT_OF_MEMORY && m->in_pool) {
+        err = trim_pool(m);
         if (!err)
             err = ompgpu_cuda.cuMemAlloc(&b->address, size);
     }
@@ -143,7 +146,7 @@ CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *m, size_t size, CUdevicept
     CUresult err = CUDA_SUCCESS;
     size = m->exact && size ? size : round_size(size);
     pthread_mutex_lock(&m->lock);
-    struct cuda_block *b = take_cached(m, size);
+    struct cuda_block *b = take_pooled(m, size);
     if (!b)
         err = allocate_block(m, size, &b);
     if (!err) {
@@ -155,6 +158,24 @@ CUresult ompgpu_cuda_memory_alloc(struct cuda_memory *m, size_t size, CUdevicept
         *address = b->address;
     }
     pthread_mutex_unlock(&m->lock);
+    return err;
+}
+
+/* Lock held.  Into the pool, or back to the driver. */
+static CUresult put_away(struct cuda_memory *m, struct cuda_block *b)
+{
+    CUresult err = CUDA_SUCCESS;
+    if (b->size > m->pool_limit) {
+        err = ompgpu_cuda.cuMemFree(b->address);
+        ompgpu_xfree(b);
+        return err;
+    }
+    if (b->size > m->pool_limit - m->in_pool)
+        err = trim_pool(m);
+    struct cuda_block **bucket = pooled_bucket(m, b->size);
+    b->next = *bucket;
+    *bucket = b;
+    m->in_pool += b->size;
     return err;
 }
 
@@ -172,16 +193,7 @@ CUresult ompgpu_cuda_memory_free(struct cuda_memory *m, CUdeviceptr address)
         *p = b->next;
         m->nlive--;
         m->in_use -= b->size;
-        if (m->in_cache + b->size <= m->cache_limit) {
-            struct cuda_block **bucket = cached_bucket(m, b->size);
-            b->next = *bucket;
-            *bucket = b;
-            m->in_cache += b->size;
-            err = CUDA_SUCCESS;
-        } else {
-            err = ompgpu_cuda.cuMemFree(address);
-            ompgpu_xfree(b);
-        }
+        err = put_away(m, b);
     }
     pthread_mutex_unlock(&m->lock);
     return err;

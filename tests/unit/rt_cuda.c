@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "hostrt/plugin.h"
+#include "hostrt/core/core.h"
 
 static const struct ompgpu_plugin *const dev = &ompgpu_cuda_plugin;
 static unsigned tests, failures;
@@ -230,6 +230,23 @@ static void test_cache(void)
     check(!dev->alloc(0, 62 << 20, p) && !dev->free(0, p[0]), "and given back when it is needed");
     check(dev->alloc(0, SIZE_MAX, p) == 1, "far too much");
     check(!dev->alloc(0, 0, p) && p[0] && !dev->free(0, p[0]) && !dev->free(0, NULL), "nothing");
+    check(!dev->alloc(0, 6 << 20, p) && !dev->alloc(0, 14 << 20, p + 1) && !dev->free(0, p[0]) && !dev->free(0, p[1]) &&
+          !dev->alloc(0, 14 << 20, p + 2) && p[2] == p[1] && bytes() < 20 << 20 && !dev->free(0, p[2]), "what was freed last is kept");
+}
+
+/* OMPGPU_POOL; the device is closed. */
+static void test_pool_limit(void)
+{
+    struct ompgpu_device_info info;
+    void *p;
+    ompgpu_settings.pool = 1 << 20;
+    check(!dev->open(0, &info) && !dev->alloc(0, 4 << 20, &p) && !dev->free(0, p) && !bytes(), "more than a set limit is not kept");
+    check(!dev->alloc(0, 300, &p) && !dev->free(0, p) && bytes(), "less is");
+    dev->close(0);
+    ompgpu_settings.pool = 0;
+    check(!dev->open(0, &info) && !dev->alloc(0, 300, &p) && !dev->free(0, p) && !bytes(), "no pool");
+    dev->close(0);
+    ompgpu_settings.pool = -1;
 }
 
 /* More blocks than the table of live ones has room for at first: each is found, once. */
@@ -338,6 +355,7 @@ int main(int argc, char **argv)
     dev->close(0);
     dev->close(1);
     reset();
+    test_pool_limit();
     test_failures();
     printf("1..%u\n", tests);
     return failures != 0;
