@@ -231,6 +231,26 @@ __attribute__((preserve_all)) void *__ompgpu_emu_outside(void *p)
     return __ompgpu_emu_ops->outside(p);
 }
 
+/* For codegen/ir/passes/checks.c, in the same way. */
+#define CHECK EXPORT __attribute__((preserve_all))
+CHECK void __ompgpu_emu_check(void *, usize, struct ompgpu_emu_site *);
+void __ompgpu_emu_check(void *p, usize size, struct ompgpu_emu_site *site)
+{
+    __ompgpu_emu_ops->check(p, size, site);
+}
+CHECK void __ompgpu_emu_check_copy(void *, const void *, usize, struct ompgpu_emu_site *);
+void __ompgpu_emu_check_copy(void *to, const void *from, usize size, struct ompgpu_emu_site *site)
+{
+    __ompgpu_emu_ops->check_copy(to, from, size, site);
+}
+CHECK void __ompgpu_emu_check_bounds(u64, struct ompgpu_emu_site *);
+void __ompgpu_emu_check_bounds(u64 offset, struct ompgpu_emu_site *site)
+{
+    __ompgpu_emu_ops->check_bounds(offset, site);
+}
+CHECK void __ompgpu_emu_written(void *);
+void __ompgpu_emu_written(void *p) { __ompgpu_emu_ops->written(p); }
+
 double __ompgpu_arch_wtime(void)
 {
     struct timespec t;

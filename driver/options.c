@@ -195,6 +195,8 @@ static void set_mode(struct options *o, const char *mode)
     o->mode = mode;
 }
 
+bool drv_checks(const struct options *o) { return o->check; }
+
 static bool is_gcc(const char *command)
 {
     const char *base = path_base(command);
@@ -210,6 +212,8 @@ static const struct {
 #define YES(id, member) { FLAG_##id, true, offsetof(struct options, member) }
 #define NO(id, member) { FLAG_##id, false, offsetof(struct options, member) }
     YES(RPASS, remarks),
+    YES(CHECK, check),
+    NO(NO_CHECK, check),
     YES(TIME, time),
     YES(V, verbose),
     YES(HASHES, verbose),

@@ -122,6 +122,9 @@ struct ompgpu_plugin {
     /* Around a fork of the process: before it, with all locks of the core held, the plugin takes
      * its own; after it they are released.  The child has lost all other threads.  May be NULL. */
     void (*fork)(enum ompgpu_fork when);
+    /* Memory of the runtime's own, which kernels of all threads use as they like: nothing of it is
+     * checked (OMPGPU_CHECK).  May be NULL. */
+    void (*trust)(int ordinal, void *address, size_t size);
     /* The address that this host thread's last launch, or what it waited for with event_wait, was
      * not allowed to use; false: it did not fail, or otherwise.  May be NULL. */
     bool (*fault)(uintptr_t *address);
@@ -186,7 +189,24 @@ enum ompgpu_emu_wait {
     OMPGPU_EMU_PART, /* … until it says so; until then it waits in nothing else */
     OMPGPU_EMU_WAITS
 };
-enum { OMPGPU_EMU_ABI = 3 };
+/* Device memory, the lower half of the window, has a shadow: for each byte one, so far after it,
+ * which is 0 where the byte may be read and written. */
+#define OMPGPU_EMU_SHADOW OMPGPU_EMU_WINDOW_BYTES
+#define OMPGPU_EMU_CHECKED "__ompgpu_emu_checked" /* a variable of images whose code is checked */
+enum {
+    OMPGPU_EMU_READS = 1, /* and the value matters */
+    OMPGPU_EMU_WRITES = 2,
+    OMPGPU_EMU_ATOMIC = 4,
+    OMPGPU_EMU_TRUSTED = 8,    /* code of the device runtime */
+    OMPGPU_EMU_ALIGN_SHIFT = 8 /* from there on: log2 of the alignment */
+};
+struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/passes/checks.c) */
+    const char *file, *object; /* object: a local or a variable of so many bytes; "" */
+    uint64_t object_size;
+    uint32_t line, column, flags;
+    uint32_t said; /* bit per enum ompgpu_check: it has been reported */
+};
+enum { OMPGPU_EMU_ABI = 4 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */
@@ -218,5 +238,11 @@ struct ompgpu_emu_ops {
     void *(*frame)(size_t size); /* for what such a thread keeps */
     /* between teams: shared variables have no value */
     void (*renew)(void);
+    /* An access whose shadow is not 0, or that is misaligned; or any. */
+    void (*check)(void *, size_t, struct ompgpu_emu_site *);
+    void (*check_copy)(void *to, const void *from, size_t, struct ompgpu_emu_site *);
+    /* An access at that offset, which does not lie in the site's object. */
+    void (*check_bounds)(uint64_t offset, struct ompgpu_emu_site *);
+    void (*written)(void *); /* functions of the C library get it */
 };
 #endif

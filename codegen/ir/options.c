@@ -10,7 +10,7 @@ static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc "
     "[--libdevice=FILE.bc]\n"
     "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
-    "                  [--remarks] [--warn-generic|--error-generic] [--time] [--quiet] "
+    "                  [--remarks] [--warn-generic|--error-generic] [--time] [--quiet] [--check] "
     "--out=ARCH:FILE... "
     "INPUT.bc\n"
     "       omp-device … [--member=RECORD]... INPUT.bc...    device link; each input's record, in "
@@ -36,6 +36,7 @@ enum {
     O_WARN_ERROR,
     O_TIME,
     O_QUIET,
+    O_CHECK,
     O_OUT,
     O_MEMBER,
     O_ARCHS,
@@ -55,6 +56,7 @@ static const struct option long_options[] = {
     { "error-generic", no_argument, 0, O_WARN_ERROR },
     { "time", no_argument, 0, O_TIME },
     { "quiet", no_argument, 0, O_QUIET },
+    { "check", no_argument, 0, O_CHECK },
     { "out", required_argument, 0, O_OUT },
     { "member", required_argument, 0, O_MEMBER },
     { "print-archs", no_argument, 0, O_ARCHS },
@@ -133,6 +135,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_MEMBER: add_member(opt, value); break;
     case O_TIME: opt->time = true; break;
     case O_QUIET: opt->quiet = true; break;
+    case O_CHECK: opt->check = true; break;
     case O_OUT: add_output(opt, value); break;
     case O_ARCHS: ir_print_archs(); exit(0);
     case O_HELP: fputs(usage, stdout); exit(0);

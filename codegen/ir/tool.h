@@ -48,6 +48,7 @@ struct ir_options {
     const char *rtl, *libdevice, *info, *emit_ir, *dump;
     enum ir_target target;
     char level;              /* '0' … '3', 's' */
+    bool check;              /* -fompgpu-check, for x86-64 */
     bool debug, time, quiet; /* quiet: the other target's process says what both would */
     struct ir_output *outputs;
     unsigned noutputs;

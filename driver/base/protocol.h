@@ -57,7 +57,7 @@ enum tool_exit {
 
 /* How a file was compiled.  archs: sm_90,emu; requires: as in `unit` */
 #define PROTO_COMPILED(S, N)                                                                       \
-    S(level) N(debug) S(mode) N(remarks) N(warn) N(error) S(archs) S(requires)
+    S(level) N(debug) N(check) S(mode) N(remarks) N(warn) N(error) S(archs) S(requires)
 
 /* Warnings of omp-split.  Its --warnings has a digit for each: 0 off, 1 on, 2 an error. */
 #define PROTO_WARNINGS(W)                                                                          \

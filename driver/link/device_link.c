@@ -273,6 +273,7 @@ static void set_level(struct job *j)
         if (rank(level) > rank(j->level))
             j->level = level;
         j->debug |= first.at[i].compiled.debug;
+        j->check |= first.at[i].compiled.check;
     }
 }
 

@@ -51,6 +51,7 @@ struct job {
     const struct device_link *device_link; /* instead of a file; NULL: compile */
     const char *level;                     /* of device code, for omp-device: "-O2" */
     bool debug;                            /* of device code */
+    bool check;                            /* … of the emulated device */
     const struct arg *input;
     const char *path, *language, *stem;
     const char *input_file;    /* what is read: the path, or the copy of standard input */

@@ -395,6 +395,8 @@ static void lower_emu(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
     lower(j, p, "x86_64", !first_device_is_gpu(j));
+    if (j->check)
+        WORDS_ADD(&p->argv, "--check");
     WORDS_ADD(&p->argv, mem_printf("--out=emu:%s", drv_job_file(j, "emu.o")));
     lower_inputs(j, p, true, !first_device_is_gpu(j));
 }
@@ -454,6 +456,7 @@ static const char *recorded(const struct job *j)
 {
     struct proto_compiled c = { .level = j->level,
                                 .debug = j->debug,
+                                .check = j->check,
                                 .mode = j->opt->mode ? j->opt->mode : "auto",
                                 .remarks = j->opt->remarks,
                                 .warn = drv_warns(j->opt, WARN_GENERIC),
@@ -526,6 +529,8 @@ static bool write_container(const struct job *j, const char *image)
     c.flags = needs_link(j)    ? OMPGPU_CONTAINER_NEEDS_LINK
               : j->device_link ? OMPGPU_CONTAINER_LINKED
                                : 0;
+    if (j->check && emu_image(j))
+        c.flags |= OMPGPU_CONTAINER_CHECKED;
     return members_agree(j) && drv_write_container(image, &c);
 }
 

@@ -532,6 +532,9 @@ uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
  * semicolon; removed: those that are no longer in the table, by `range.left` */
 void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address,
                          const struct ompgpu_entry *removed, char *text, size_t size);
+/* The same for a plugin, which knows the device by its number. */
+void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t address, char *text,
+                       size_t size);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 

@@ -91,3 +91,12 @@ void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
         snprintf(text, size, "; nothing is mapped");
     pthread_mutex_unlock(&dev->lock);
 }
+
+void ompgpu_nearest_on(const struct ompgpu_plugin *plugin, int ordinal, uintptr_t address,
+                       char *text, size_t size)
+{
+    *text = '\0';
+    for (int i = 0; i < ompgpu_ndevices; i++)
+        if (ompgpu_devices[i].plugin == plugin && ompgpu_devices[i].ordinal == ordinal)
+            ompgpu_data_nearest(&ompgpu_devices[i], address, NULL, text, size);
+}

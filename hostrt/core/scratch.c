@@ -156,6 +156,8 @@ static int buffer_grow(struct ompgpu_device *dev, const struct ompgpu_buffers *o
         return -1;
     }
     b->size = round;
+    if (dev->plugin->trust)
+        dev->plugin->trust(dev->ordinal, b->device, round);
     return 0;
 }
 

@@ -3,6 +3,8 @@
  *   emu/plugin.c  the plugin's vtable: devices, modules, launch
  *   emu/window.c  which addresses device memory and stacks have
  *   emu/memory.c  device memory: allocation, poison, range checks
+ *   emu/shadow.c  what is known of each byte of device memory, for OMPGPU_CHECK
+ *   emu/check.c   accesses of checked images that need a closer look; messages
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
  *   emu/queue.c   queues of work and their events
@@ -92,7 +94,8 @@ struct emu_memory {
     pthread_mutex_t lock;        /* guards all below */
     struct ompgpu_ranges blocks; /* live ones */
     size_t in_use, limit;
-    void *free[EMU_SMALL_CLASSES]; /* lists through the first word */
+    void *free[EMU_SMALL_CLASSES]; /* lists through the first word … */
+    void *last[EMU_SMALL_CLASSES]; /* … and their ends */
     void *slabs;                   /* list through the first word of each slab */
 };
 int ompgpu_emu_memory_init(struct emu_memory *, size_t limit);
@@ -104,9 +107,39 @@ int ompgpu_emu_memory_add(struct emu_memory *, void *base, size_t size);
 void ompgpu_emu_memory_remove(struct emu_memory *, void *base);
 /* p lies in a live block. */
 bool ompgpu_emu_memory_owns(struct emu_memory *, const void *p);
+/* The live block that has p. */
+bool ompgpu_emu_memory_block(struct emu_memory *, const void *p, void **base, size_t *size);
 /* 0 if [address, address + size) lies in one live block, else an error that starts with `what`. */
 int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t size,
                             const char *what);
+
+/* ------------------------------------------------------------------ shadow (emu/shadow.c) */
+/* Values of shadow bytes; 0: the byte has a value, or is not ours to judge. */
+enum emu_shadow { EMU_DEFINED, EMU_UNDEFINED, EMU_GUARD, EMU_FREED };
+enum { EMU_GUARD_BYTES = 64 };
+/* From now on there is a shadow; until then, the calls below do nothing.  Nonzero: there is no room
+ * for it. */
+int ompgpu_emu_shadow_start(void);
+bool ompgpu_emu_shadowed(void);
+void ompgpu_emu_shadow_set(void *, size_t, enum emu_shadow);
+void ompgpu_emu_shadow_define(void *, size_t);               /* what was undefined */
+void ompgpu_emu_shadow_copy(void *to, const void *, size_t); /* what the bytes are */
+void ompgpu_emu_shadow_drop(void *, size_t);                 /* the memory is no longer there */
+static inline bool ompgpu_emu_is_memory(const void *p)       /* of devices: it can have a shadow */
+{
+    return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_WINDOW_BYTES / 2;
+}
+static inline const unsigned char *ompgpu_emu_shadow_of(const void *p)
+{
+    return (const unsigned char *)p + OMPGPU_EMU_SHADOW;
+}
+
+/* ------------------------------------------------------------------ checks (emu/check.c) */
+/* As in struct ompgpu_emu_ops. */
+void ompgpu_emu_check(void *, size_t, struct ompgpu_emu_site *);
+void ompgpu_emu_check_copy(void *, const void *, size_t, struct ompgpu_emu_site *);
+void ompgpu_emu_check_bounds(uint64_t, struct ompgpu_emu_site *);
+void ompgpu_emu_written(void *);
 
 /* ------------------------------------------------------------------ images (emu/image.c) */
 /* How the threads of a kernel run: all in one call; one by one, each until it waits, without a
@@ -168,8 +201,10 @@ struct emu_launch {
     atomic_ulong next;           /* first team that no OS thread has taken */
     atomic_bool failed;          /* set once, by the one who then writes message */
     char message[512];           /* read after all have left */
-    const char *file;            /* of the region */
-    bool has_address;            /* failed for an access; written with message */
+    const struct ompgpu_kernel_where *where;
+    const char *file; /* of the region */
+    int ordinal;
+    bool has_address; /* failed for an access; written with message */
     uintptr_t address;
     /* of all teams: barriers released, changes from one emulated thread to another */
     atomic_ulong barriers, switches;
@@ -330,6 +365,9 @@ extern struct ompgpu_emu_ops ompgpu_emu_ops;
 struct emu_worker *ompgpu_emu_worker_get(void);
 /* [team, end); more than one only where the launch runs its teams in their order and none waits */
 void ompgpu_emu_teams_run(struct emu_worker *, unsigned team, unsigned end);
+/* Ends the launch, as a fault of the current thread does. */
+_Noreturn void ompgpu_emu_thread_fail(struct emu_worker *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 _Noreturn void ompgpu_emu_thread_loop(struct emu_worker *); /* what a fiber does */
 
 /* ------------------------------------------------------------------ gates (emu/gate.c) */

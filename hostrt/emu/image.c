@@ -125,6 +125,10 @@ static int open_image(struct emu_module *m)
                             ops ? "__ompgpu_emu_self_at" : "__ompgpu_emu_ops");
         return 1;
     }
+    if (dlsym(m->handle, OMPGPU_EMU_CHECKED) && ompgpu_emu_shadow_start()) {
+        ompgpu_plugin_error("the image is checked, but there is no room for what the checks keep");
+        return 1;
+    }
     *ops = &ompgpu_emu_ops;
     *self_at = (char *)&ompgpu_emu_self - (char *)__builtin_thread_pointer();
     return 0;

@@ -81,6 +81,16 @@ void ompgpu_emu_memory_remove(struct emu_memory *m, void *base)
     pthread_mutex_unlock(&m->lock);
 }
 
+bool ompgpu_emu_memory_block(struct emu_memory *m, const void *p, void **base, size_t *size)
+{
+    pthread_mutex_lock(&m->lock);
+    const struct emu_block *b = block_of(m, p);
+    if (b)
+        *base = (void *)b->range.begin, *size = b->size;
+    pthread_mutex_unlock(&m->lock);
+    return b;
+}
+
 bool ompgpu_emu_memory_owns(struct emu_memory *m, const void *p)
 {
     pthread_mutex_lock(&m->lock);
@@ -121,15 +131,18 @@ static unsigned small_class(size_t size)
 static void *small_alloc(struct emu_memory *m, unsigned c)
 {
     if (!m->free[c]) {
+        m->last[c] = NULL;
         size_t each = (size_t)SMALL_MIN << c;
         char *slab = ompgpu_emu_window_map(EMU_FOR_MEMORY, SLAB);
         if (!slab)
             return NULL;
         *(void **)slab = m->slabs;
         m->slabs = slab;
+        ompgpu_emu_shadow_set(slab, SLAB, EMU_GUARD);
         for (size_t at = SLAB - each; at >= SMALL_MIN && at >= each;
              at -= each) { /* the first one holds the link */
             *(void **)(slab + at) = m->free[c];
+            m->last[c] = m->last[c] ? m->last[c] : slab + at;
             m->free[c] = slab + at;
         }
     }
@@ -142,10 +155,19 @@ static void release_block(struct emu_memory *m, char *base, size_t mapped)
 {
     if (mapped > SMALL_MAX) {
         munmap(base, mapped);
+        ompgpu_emu_shadow_drop(base, mapped);
         return;
     }
     unsigned c = small_class(mapped);
+    ompgpu_emu_shadow_set(base, mapped, EMU_FREED);
+    if (ompgpu_emu_shadowed() && m->free[c]) { /* the last to be used again */
+        *(void **)base = NULL;
+        *(void **)m->last[c] = base;
+        m->last[c] = base;
+        return;
+    }
     *(void **)base = m->free[c];
+    m->last[c] = m->free[c] ? m->last[c] : base;
     m->free[c] = base;
 }
 
@@ -157,9 +179,15 @@ static size_t round_size(size_t size)
     return (size + page - 1) & ~(page - 1);
 }
 
+/* What follows a block is nobody's where that is looked at. */
+static size_t with_guard(size_t size)
+{
+    return ompgpu_emu_shadowed() ? size + EMU_GUARD_BYTES : size;
+}
+
 int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
 {
-    size_t mapped = size > SIZE_MAX / 2 ? size : round_size(size);
+    size_t mapped = size > SIZE_MAX / 2 ? size : round_size(with_guard(size));
     void *p = NULL;
     pthread_mutex_lock(&m->lock);
     size_t left = m->limit - m->in_use;
@@ -181,6 +209,8 @@ int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
         return 1;
     }
     memset(p, EMU_POISON, mapped);
+    ompgpu_emu_shadow_set(p, size, EMU_UNDEFINED);
+    ompgpu_emu_shadow_set((char *)p + size, mapped - size, EMU_GUARD);
     *address = p;
     return 0;
 }

@@ -95,6 +95,12 @@ static atomic_int running; /* launches */
 
 static int emu_num_devices(void) { return (int)ompgpu_emu_settings()->devices; }
 
+static bool is_checking(void)
+{
+    return ompgpu_checks(OMPGPU_CHECK_ADDRESS) || ompgpu_checks(OMPGPU_CHECK_UNINIT) ||
+           ompgpu_checks(OMPGPU_CHECK_RACE);
+}
+
 static int emu_open(int ordinal, struct ompgpu_device_info *info)
 {
     const struct emu_settings *s = ompgpu_emu_settings();
@@ -114,6 +120,8 @@ static int emu_open(int ordinal, struct ompgpu_device_info *info)
         return 1;
     }
     opened |= 1u << ordinal;
+    if (is_checking())
+        ompgpu_emu_shadow_start();
     return 0;
 }
 
@@ -192,6 +200,21 @@ static int emu_alloc(int ordinal, size_t size, void **address)
     return ompgpu_emu_memory_alloc(&memory[ordinal], size, address);
 }
 
+/* The host writes to it as it likes. */
+static int emu_alloc_shared(int ordinal, size_t size, void **address)
+{
+    if (emu_alloc(ordinal, size, address))
+        return 1;
+    ompgpu_emu_shadow_define(*address, size);
+    return 0;
+}
+
+static void emu_trust(int ordinal, void *address, size_t size)
+{
+    (void)ordinal;
+    ompgpu_emu_shadow_define(address, size);
+}
+
 static int emu_free(int ordinal, void *address)
 {
     return ompgpu_emu_memory_free(&memory[ordinal], address);
@@ -202,6 +225,7 @@ static int emu_to_device(int ordinal, void *dst, const void *src, size_t size)
     if (ompgpu_emu_memory_check(&memory[ordinal], dst, size, "copy to the device"))
         return 1;
     memcpy(dst, src, size);
+    ompgpu_emu_shadow_define(dst, size);
     return 0;
 }
 
@@ -220,6 +244,7 @@ static int emu_device_copy(int ordinal, void *dst, const void *src, size_t size)
         ompgpu_emu_memory_check(&memory[ordinal], src, size, "copy within the device, source"))
         return 1;
     memmove(dst, src, size);
+    ompgpu_emu_shadow_copy(dst, src, size);
     return 0;
 }
 
@@ -285,7 +310,6 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
 {
     const struct emu_settings *s = ompgpu_emu_settings();
     const struct emu_kernel *k = f->handle;
-    (void)ordinal;
     if (!teams || !threads || threads > EMU_MAX_THREADS) {
         ompgpu_plugin_error(
             "launch of %u teams of %u threads: the device takes 1 to %d threads a team", teams,
@@ -297,7 +321,9 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         .params = params,
         .module = k->module,
         .memory = &memory[ordinal],
+        .where = &f->where,
         .file = f->where.file,
+        .ordinal = ordinal,
         .teams = teams,
         .threads = threads,
         .stack = stack_for(f),
@@ -352,7 +378,7 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .variable = emu_variable,
     .alloc = emu_alloc,
     .free = emu_free,
-    .alloc_shared = emu_alloc,
+    .alloc_shared = emu_alloc_shared,
     .free_shared = emu_free,
     .to_device = emu_to_device,
     .from_device = emu_from_device,
@@ -374,5 +400,6 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .event_wait = ompgpu_emu_event_wait,
     .fork = emu_fork,
     .counts = emu_counts,
+    .trust = emu_trust,
     .fault = ompgpu_emu_fault,
 };

@@ -44,8 +44,7 @@ static _Noreturn void leave_team(struct emu_worker *w)
     ompgpu_emu_fiber_leave(&w->home);
 }
 
-__attribute__((format(printf, 2, 3))) static _Noreturn void fail_thread(struct emu_worker *w,
-                                                                        const char *fmt, ...)
+_Noreturn void ompgpu_emu_thread_fail(struct emu_worker *w, const char *fmt, ...)
 {
     char text[400];
     va_list ap;
@@ -257,17 +256,18 @@ __attribute__((cold)) static _Noreturn void fail_barrier(struct emu_worker *w, u
 {
     const struct emu_barrier *b = &w->barrier[id];
     if (w->form == EMU_SPAN)
-        fail_thread(w, "barrier%s in a kernel that is marked as having none", place_of(line).text);
+        ompgpu_emu_thread_fail(w, "barrier%s in a kernel that is marked as having none",
+                               place_of(line).text);
     if (id >= EMU_BARRIERS)
-        fail_thread(w, "barrier %u%s: there are barriers 0 to %d", id, place_of(line).text,
-                    EMU_BARRIERS - 1);
+        ompgpu_emu_thread_fail(w, "barrier %u%s: there are barriers 0 to %d", id,
+                               place_of(line).text, EMU_BARRIERS - 1);
     if (nthreads > w->nthreads)
-        fail_thread(w, "barrier%s for %u threads in a team of %u", place_of(line).text, nthreads,
-                    w->nthreads);
-    fail_thread(w,
-                "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u",
-                place_of(line).text, nthreads ? nthreads : w->live,
-                place_of(queue_first(w, &b->waiting)->line).text, barrier_count(w, b));
+        ompgpu_emu_thread_fail(w, "barrier%s for %u threads in a team of %u", place_of(line).text,
+                               nthreads, w->nthreads);
+    ompgpu_emu_thread_fail(
+        w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u",
+        place_of(line).text, nthreads ? nthreads : w->live,
+        place_of(queue_first(w, &b->waiting)->line).text, barrier_count(w, b));
 }
 
 static bool arrive_at_barrier(unsigned id, unsigned nthreads, int line)
@@ -380,13 +380,13 @@ __attribute__((cold)) static _Noreturn void fail_warp(struct emu_worker *w, enum
                                                       const struct emu_rendezvous *m)
 {
     if (!(mask >> lane & 1))
-        fail_thread(w, "%s with mask 0x%08x, which leaves out the calling lane %u",
-                    state_names[kind], mask, lane);
+        ompgpu_emu_thread_fail(w, "%s with mask 0x%08x, which leaves out the calling lane %u",
+                               state_names[kind], mask, lane);
     if (w->form == EMU_SPAN)
-        fail_thread(w, "%s in a kernel that is marked as having no warp operation",
-                    state_names[kind]);
-    fail_thread(w, "%s with mask 0x%08x, but lane %d waits in one with mask 0x%08x",
-                state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
+        ompgpu_emu_thread_fail(w, "%s in a kernel that is marked as having no warp operation",
+                               state_names[kind]);
+    ompgpu_emu_thread_fail(w, "%s with mask 0x%08x, but lane %d waits in one with mask 0x%08x",
+                           state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
 }
 
 /* The caller waits for the other lanes of mask; its value is the result afterwards. */
@@ -530,8 +530,8 @@ static __attribute__((noreturn)) void op_fail(const char *message, int line)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     if (line > 0)
-        fail_thread(w, "%s at line %d", message, line);
-    fail_thread(w, "%s", message);
+        ompgpu_emu_thread_fail(w, "%s at line %d", message, line);
+    ompgpu_emu_thread_fail(w, "%s", message);
 }
 
 static void *op_alloc(size_t size)
@@ -544,7 +544,7 @@ static void op_free(void *p)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     if (ompgpu_emu_memory_free(w->launch->memory, p))
-        fail_thread(w, "%s", ompgpu_plugin_message());
+        ompgpu_emu_thread_fail(w, "%s", ompgpu_plugin_message());
 }
 
 static void renew_shared(struct emu_worker *w)
@@ -565,7 +565,8 @@ static void *op_frame(size_t size)
         w->frames_size = w->frame_size * EMU_MAX_THREADS;
         if (!(w->frames = ompgpu_emu_window_map(EMU_FOR_STACKS, w->frames_size))) {
             w->frames_size = 0;
-            fail_thread(w, "no memory for what threads keep while they wait, %zu bytes each", size);
+            ompgpu_emu_thread_fail(
+                w, "no memory for what threads keep while they wait, %zu bytes each", size);
         }
     }
     return w->frames + w->frame_size * w->current->pub.tid;
@@ -591,6 +592,10 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .meet = op_meet,
     .part = op_part,
     .frame = op_frame,
+    .check = ompgpu_emu_check,
+    .check_copy = ompgpu_emu_check_copy,
+    .check_bounds = ompgpu_emu_check_bounds,
+    .written = ompgpu_emu_written,
 };
 
 /* ------------------------------------------------------------------ who waits for whom */

@@ -62,6 +62,7 @@ LLVMValueRef ir_take_over(const struct ir_unit *, LLVMValueRef body, const char 
 void ir_run_threads(struct ir_unit *, LLVMTargetMachineRef);
 void ir_split_coroutines(struct ir_unit *, LLVMTargetMachineRef); /* stackless.c */
 void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
+void ir_add_checks(struct ir_unit *); /* before optimisation */
 
 /* ------------------------------------------------------------------ waiting threads (stackless.c)
  * What threads.c needs of it, for a kernel that waits. */

@@ -1,0 +1,408 @@
+/* checks.c - -fompgpu-check: on the emulated device, accesses are checked before they are made.
+ *
+ * Device memory has a shadow, a byte for each byte, at a constant distance (hostrt/emu/shadow.c).
+ * It is 0 where a byte may be used and has a value, so one comparison lets nearly all accesses
+ * pass:
+ *
+ *     x = load p   ──▶   if (p is in device memory && (*(p + DISTANCE) != 0 || p is misaligned))
+ *                            check(p, size, site)
+ *                        x = load p
+ *
+ * check() (hostrt/emu/check.c) says what is wrong, or notes that a store has given the bytes a
+ * value.  A site is a record with the place in the source and what kind of access it is.  An index
+ * into a local or a variable is compared with its size.  What is known at compile time to be right
+ * costs nothing.
+ *
+ * The check is of what the user wrote, so it comes before the optimiser moves accesses.  Code of
+ * the device runtime (functions without debug information) is trusted; but what it stores has a
+ * value from then on. */
+#include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/passes.h"
+#include "hostrt/plugin.h"
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+_Static_assert(offsetof(struct ompgpu_emu_site, object_size) == 16 &&
+                   offsetof(struct ompgpu_emu_site, line) == 24 &&
+                   offsetof(struct ompgpu_emu_site, said) == 36,
+               "site_type() has the same members");
+
+/* NOT_QUICK: more than 16, or no power of two */
+enum { NOT_QUICK = 5 };
+static unsigned log_of(uint64_t n)
+{
+    unsigned log = 0;
+    while (log < NOT_QUICK && (uint64_t)1 << log != n)
+        log++;
+    return log;
+}
+
+struct checks {
+    struct ir_unit *u;
+    LLVMBuilderRef b;
+    LLVMTypeRef site; /* struct ompgpu_emu_site */
+    /* by log2 of the bytes: the function that has the test */
+    LLVMValueRef quick[NOT_QUICK];
+    bool trusted; /* the function at hand is the runtime's */
+};
+struct access {
+    LLVMValueRef at, pointer;
+    uint64_t size;
+    unsigned flags; /* OMPGPU_EMU_WRITES … */
+};
+typedef VEC(struct access) access_list;
+
+/* ------------------------------------------------------------------ what is accessed */
+static LLVMValueRef base_of(LLVMValueRef p)
+{
+    for (;;) {
+        bool step = LLVMIsAGetElementPtrInst(p) || LLVMIsABitCastInst(p) ||
+                    (LLVMIsAConstantExpr(p) && LLVMGetConstOpcode(p) == LLVMGetElementPtr);
+        bool shared = LLVMIsACallInst(p) &&
+                      strcmp(ir_intrinsic(LLVMGetCalledValue(p)), "llvm.threadlocal.address") == 0;
+        if (!step && !shared)
+            return p;
+        p = LLVMGetOperand(p, 0);
+    }
+}
+
+/* Of a local or a variable, of which nothing is behind the end; 0: not known. */
+static uint64_t size_of(const struct ir_unit *u, LLVMValueRef base)
+{
+    if (LLVMIsAAllocaInst(base) && LLVMIsAConstantInt(LLVMGetOperand(base, 0)))
+        return LLVMABISizeOfType(u->layout, LLVMGetAllocatedType(base)) *
+               LLVMConstIntGetZExtValue(LLVMGetOperand(base, 0));
+    if (LLVMIsAGlobalVariable(base) && LLVMGetInitializer(base))
+        return LLVMABISizeOfType(u->layout, LLVMGlobalGetValueType(base));
+    return 0;
+}
+
+static bool has_constant_indices(LLVMValueRef p, LLVMValueRef base)
+{
+    for (; p != base; p = LLVMGetOperand(p, 0))
+        for (int i = 1; LLVMIsAGetElementPtrInst(p) && i < LLVMGetNumOperands(p); i++)
+            if (!LLVMIsAConstantInt(LLVMGetOperand(p, (unsigned)i)))
+                return false;
+    return true;
+}
+
+/* What a bit-field's neighbours have is kept: the value goes back to where it came from. */
+static bool only_goes_back(LLVMValueRef v, LLVMValueRef pointer)
+{
+    IR_EACH_USE(use, v) {
+        LLVMValueRef user = LLVMGetUser(use);
+        bool stored = LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == pointer &&
+                      LLVMGetOperand(user, 0) == v;
+        if (!stored && !((LLVMIsAInstruction(user) && (LLVMGetInstructionOpcode(user) == LLVMAnd ||
+                                                       LLVMGetInstructionOpcode(user) == LLVMOr)) &&
+                         only_goes_back(user, pointer)))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes that are copied one by one may be those between the members of a struct. */
+static bool is_byte_copy(const struct ir_unit *u, LLVMValueRef load)
+{
+    if (LLVMABISizeOfType(u->layout, LLVMTypeOf(load)) != 1)
+        return false;
+    IR_EACH_USE(use, load)
+        if (!LLVMIsAStoreInst(LLVMGetUser(use)))
+            return false;
+    return true;
+}
+
+static bool is_atomic(LLVMValueRef i)
+{
+    return LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
+           ((LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) &&
+            LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic);
+}
+
+static unsigned flags_of(const struct checks *c, LLVMValueRef i)
+{
+    unsigned flags = is_atomic(i) ? OMPGPU_EMU_ATOMIC : 0;
+    if (c->trusted)
+        flags |= OMPGPU_EMU_TRUSTED;
+    if (!LLVMIsALoadInst(i))
+        flags |= OMPGPU_EMU_WRITES;
+    if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+        flags |= OMPGPU_EMU_READS;
+    if (LLVMIsALoadInst(i) && !only_goes_back(i, LLVMGetOperand(i, 0)) && !is_byte_copy(c->u, i))
+        flags |= OMPGPU_EMU_READS;
+    return flags;
+}
+
+static LLVMTypeRef accessed_type(LLVMValueRef i)
+{
+    return LLVMIsALoadInst(i) ? LLVMTypeOf(i)
+                              : LLVMTypeOf(LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 0 : 1));
+}
+
+static bool is_access(LLVMValueRef i)
+{
+    return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) ||
+           LLVMIsAAtomicCmpXchgInst(i);
+}
+
+static void add_access(const struct checks *c, access_list *list, LLVMValueRef i)
+{
+    LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = base_of(p);
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) ||
+        (size_of(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
+        (c->trusted && (LLVMIsALoadInst(i) || size_of(c->u, base))))
+        return;
+    *VEC_PUSH(NULL, list) =
+        (struct access){ i, p, LLVMStoreSizeOfType(c->u->layout, accessed_type(i)),
+                         flags_of(c, i) | log_of(LLVMGetAlignment(i)) << OMPGPU_EMU_ALIGN_SHIFT };
+}
+
+/* ------------------------------------------------------------------ sites */
+static LLVMValueRef string_constant(const struct checks *c, const char *s, size_t n)
+{
+    LLVMValueRef text = LLVMConstStringInContext2(c->u->ctx, s, n, false),
+                 g = LLVMAddGlobal(c->u->module, LLVMTypeOf(text), "");
+    LLVMSetInitializer(g, text);
+    LLVMSetGlobalConstant(g, true);
+    LLVMSetLinkage(g, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr);
+    return g;
+}
+
+/* A name in the user's text: no part is ours. */
+static LLVMValueRef object_name(const struct checks *c, LLVMValueRef object)
+{
+    const char *name = object ? ir_name(object) : "";
+    size_t n = strcspn(name, ".");
+    return string_constant(c, name, n);
+}
+
+static LLVMValueRef make_site(const struct checks *c, LLVMValueRef at, unsigned flags,
+                              LLVMValueRef object)
+{
+    unsigned n = 0;
+    const char *file = LLVMGetDebugLocFilename(at, &n);
+    LLVMValueRef members[] = { string_constant(c, file ? file : "", file ? n : 0),
+                               object_name(c, object),
+                               l_i64(c->u, object ? size_of(c->u, object) : 0),
+                               l_i32(c->u, LLVMGetDebugLocLine(at)),
+                               l_i32(c->u, LLVMGetDebugLocColumn(at)),
+                               l_i32(c->u, flags),
+                               l_i32(c->u, 0) };
+    LLVMValueRef g = LLVMAddGlobal(c->u->module, c->site, "");
+    LLVMSetInitializer(g, LLVMConstNamedStruct(c->site, members, 7));
+    LLVMSetLinkage(g, LLVMPrivateLinkage);
+    return g;
+}
+
+/* ------------------------------------------------------------------ tests */
+static void call_check(const struct checks *c, LLVMBuilderRef b, const char *name,
+                       LLVMValueRef *args, unsigned n)
+{
+    LLVMValueRef f = l_runtime(c->u, name), call = l_call(b, f, args, n);
+    LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(f));
+}
+
+/* if (condition, which is not expected) */
+static LLVMBasicBlockRef open_unlikely(const struct checks *c, LLVMBuilderRef b, LLVMValueRef is)
+{
+    LLVMValueRef hint[] = { is, l_bool(c->u, false) };
+    return l_open_if(
+        b, l_call_intrinsic(c->u, b, "llvm.expect", LLVMInt1TypeInContext(c->u->ctx), hint, 2));
+}
+
+/* void check(ptr p, ptr site, i64 mask), for an access of so many bytes.  mask: alignment - 1 */
+static LLVMValueRef make_quick(const struct checks *c, unsigned log)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), params[] = { l_ptr(u), l_ptr(u), i64 },
+                shadow_type = LLVMIntTypeInContext(u->ctx, 8u << log);
+    LLVMValueRef f = l_add_function(u, mem_printf("__ompgpu_check_%u", 1u << log), params, 3);
+    LLVMBuilderRef b = l_open_function(f);
+    ir_add_attribute(f, "alwaysinline");
+    LLVMValueRef p = LLVMGetParam(f, 0), distance = l_i64(u, OMPGPU_EMU_SHADOW),
+                 address = LLVMBuildPtrToInt(b, p, i64, ""),
+                 in_memory = LLVMBuildICmp(
+                     b, LLVMIntULT, LLVMBuildSub(b, address, l_i64(u, OMPGPU_EMU_WINDOW), ""),
+                     l_i64(u, OMPGPU_EMU_WINDOW_BYTES / 2), "");
+    LLVMBasicBlockRef done = l_open_if(b, in_memory);
+    LLVMValueRef at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), p, &distance, 1, ""),
+                 shadow = LLVMBuildLoad2(b, shadow_type, at, "");
+    LLVMSetAlignment(shadow, 1);
+    LLVMValueRef bad =
+        LLVMBuildOr(b, LLVMBuildICmp(b, LLVMIntNE, shadow, LLVMConstNull(shadow_type), ""),
+                    LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, address, LLVMGetParam(f, 2), ""),
+                                  l_i64(u, 0), ""),
+                    "");
+    LLVMBasicBlockRef good = open_unlikely(c, b, bad);
+    LLVMValueRef args[] = { p, l_i64(u, 1u << log), LLVMGetParam(f, 1) };
+    call_check(c, b, "__ompgpu_emu_check", args, 3);
+    l_close_if(b, good);
+    l_close_if(b, done);
+    l_close_function(b);
+    return f;
+}
+
+static void place_before(struct checks *c, LLVMValueRef at)
+{
+    LLVMPositionBuilderBefore(c->b, at);
+    LLVMSetCurrentDebugLocation2(c->b, LLVMInstructionGetDebugLoc(at));
+}
+
+/* void bounds(ptr p, ptr base, i64 most, ptr site): base + most is the last place for an access */
+static LLVMValueRef bounds_function(const struct checks *c)
+{
+    static const char name[] = "__ompgpu_check_bounds";
+    const struct ir_unit *u = c->u;
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    if (f)
+        return f;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx),
+                params[] = { l_ptr(u), l_ptr(u), i64, l_ptr(u) };
+    f = l_add_function(u, name, params, 4);
+    ir_add_attribute(f, "alwaysinline");
+    LLVMBuilderRef b = l_open_function(f);
+    LLVMValueRef p = LLVMGetParam(f, 0), base = LLVMGetParam(f, 1),
+                 offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, p, i64, ""),
+                                       LLVMBuildPtrToInt(b, base, i64, ""), ""),
+                 bad = LLVMBuildICmp(b, LLVMIntUGT, offset, LLVMGetParam(f, 2), "");
+    LLVMBasicBlockRef good = open_unlikely(c, b, bad);
+    LLVMValueRef args[] = { offset, LLVMGetParam(f, 3) };
+    call_check(c, b, "__ompgpu_emu_check_bounds", args, 2);
+    l_close_if(b, good);
+    l_close_function(b);
+    return f;
+}
+
+static void check_bounds(struct checks *c, const struct access *a, LLVMValueRef base)
+{
+    uint64_t size = size_of(c->u, base);
+    LLVMValueRef from = a->pointer;
+    while (LLVMIsAGetElementPtrInst(from) || LLVMIsABitCastInst(from))
+        from = LLVMGetOperand(from, 0);
+    if (size < a->size || has_constant_indices(a->pointer, from))
+        return;
+    LLVMValueRef args[] = { a->pointer, from, l_i64(c->u, size - a->size),
+                            make_site(c, a->at, a->flags, base) };
+    place_before(c, a->at);
+    l_call(c->b, bounds_function(c), args, 4);
+}
+
+static void check_memory(struct checks *c, const struct access *a)
+{
+    unsigned log = log_of(a->size);
+    LLVMValueRef site = make_site(c, a->at, a->flags, NULL);
+    place_before(c, a->at);
+    if (log == NOT_QUICK) {
+        LLVMValueRef args[] = { a->pointer, l_i64(c->u, a->size), site };
+        call_check(c, c->b, "__ompgpu_emu_check", args, 3);
+        return;
+    }
+    if (!c->quick[log])
+        c->quick[log] = make_quick(c, log);
+    LLVMValueRef args[] = { a->pointer, site,
+                            l_i64(c->u, c->trusted ? 0 : LLVMGetAlignment(a->at) - 1) };
+    l_call(c->b, c->quick[log], args, 3);
+}
+
+static void check_access(struct checks *c, const struct access *a)
+{
+    LLVMValueRef base = base_of(a->pointer);
+    if (size_of(c->u, base))
+        check_bounds(c, a, base);
+    else
+        check_memory(c, a);
+}
+
+/* ------------------------------------------------------------------ blocks of memory, calls */
+static LLVMValueRef as_size(const struct checks *c, LLVMValueRef n)
+{
+    return LLVMBuildZExtOrBitCast(c->b, n, LLVMInt64TypeInContext(c->u->ctx), "");
+}
+
+/* memcpy, memmove: values and what has none are copied alike; memset. */
+static void check_block(struct checks *c, LLVMValueRef call, const char *name)
+{
+    bool set = strcmp(name, "llvm.memset") == 0;
+    unsigned trusted = c->trusted ? OMPGPU_EMU_TRUSTED : 0;
+    LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1),
+                 n = LLVMGetOperand(call, 2);
+    if (size_of(c->u, base_of(to)) && (set || size_of(c->u, base_of(from))))
+        return;
+    place_before(c, call);
+    LLVMValueRef site = make_site(c, call, trusted | OMPGPU_EMU_WRITES, NULL),
+                 args[] = { to, set ? as_size(c, n) : from, set ? site : as_size(c, n), site };
+    call_check(c, c->b, set ? "__ompgpu_emu_check" : "__ompgpu_emu_check_copy", args, set ? 3 : 4);
+}
+
+/* A function of the C library may write to what it is given. */
+static void note_outputs(struct checks *c, LLVMValueRef call)
+{
+    for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+        LLVMValueRef p = LLVMGetOperand(call, i);
+        if (LLVMTypeOf(p) != l_ptr(c->u) || LLVMIsAConstant(p) || LLVMIsAAllocaInst(base_of(p)))
+            continue;
+        LLVMPositionBuilderBefore(c->b, call);
+        LLVMSetCurrentDebugLocation2(c->b, LLVMInstructionGetDebugLoc(call));
+        call_check(c, c->b, "__ompgpu_emu_written", &p, 1);
+    }
+}
+
+static void check_call(struct checks *c, LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    const char *name = LLVMIsAFunction(callee) ? ir_intrinsic(callee) : "";
+    if (text_starts(name, "llvm.memcpy") || text_starts(name, "llvm.memmove") ||
+        strcmp(name, "llvm.memset") == 0)
+        check_block(c, call, name);
+    else if (!*name && LLVMIsAFunction(callee) && LLVMIsDeclaration(callee))
+        note_outputs(c, call);
+}
+
+/* ------------------------------------------------------------------ all of it */
+static void check_function(struct checks *c, LLVMValueRef f)
+{
+    access_list accesses = { 0 };
+    ir_values calls = { 0 };
+    c->trusted = !LLVMGetSubprogram(f);
+    IR_EACH_INSTRUCTION_OF(i, f) {
+        if (is_access(i))
+            add_access(c, &accesses, i);
+        else if (LLVMIsACallInst(i))
+            *VEC_PUSH(NULL, &calls) = i;
+    }
+    for (unsigned i = 0; i < accesses.n; i++)
+        check_access(c, &accesses.at[i]);
+    for (unsigned i = 0; i < calls.n; i++)
+        check_call(c, calls.at[i]);
+}
+
+static LLVMTypeRef site_type(const struct ir_unit *u)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx), i64 = LLVMInt64TypeInContext(u->ctx),
+                members[] = { l_ptr(u), l_ptr(u), i64, i32, i32, i32, i32 },
+                site = LLVMStructCreateNamed(u->ctx, "ompgpu.site");
+    LLVMStructSetBody(site, members, 7, false);
+    return site;
+}
+
+/* The plugin sees by it that an image is checked. */
+static void mark_image(const struct ir_unit *u)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx);
+    LLVMValueRef g = LLVMAddGlobal(u->module, i32, OMPGPU_EMU_CHECKED);
+    LLVMSetInitializer(g, LLVMConstNull(i32));
+}
+
+void ir_add_checks(struct ir_unit *u)
+{
+    struct checks c = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .site = site_type(u) };
+    mark_image(u);
+    ir_values functions = { 0 };
+    IR_EACH_FUNCTION(f, u->module)
+        if (!LLVMIsDeclaration(f) && !text_starts(ir_name(f), "__ompgpu_emu_"))
+            *VEC_PUSH(NULL, &functions) = f;
+    for (unsigned i = 0; i < functions.n; i++)
+        check_function(&c, functions.at[i]);
+    LLVMDisposeBuilder(c.b);
+}

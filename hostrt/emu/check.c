@@ -1,0 +1,179 @@
+/* check.c - accesses of checked images (-fompgpu-check) that need a closer look, and what is said
+ * of them.
+ *
+ * Checked code calls with a pointer and a site when the shadow of a byte is not 0, so most of what
+ * comes here is the first store to a byte.  A mistake is reported once a site.  Where the memory is
+ * there, the kernel goes on; elsewhere the access faults and ends it. */
+#include <stdio.h>
+#include <string.h>
+#include "hostrt/emu/emu.h"
+
+static const char *verb_of(const struct ompgpu_emu_site *s)
+{
+    return s->flags & OMPGPU_EMU_ATOMIC   ? "atomic access"
+           : s->flags & OMPGPU_EMU_WRITES ? "write"
+                                          : "read";
+}
+
+static bool is_same_place(const struct ompgpu_emu_site *a, const struct ompgpu_emu_site *b)
+{
+    return a->line == b->line && a->column == b->column && strcmp(a->file, b->file) == 0;
+}
+
+/* A place may have several sites: `a[i]++` reads and writes.  A site goes with its image. */
+static bool is_first(struct ompgpu_emu_site *s, enum ompgpu_check kind)
+{
+    enum { PLACES = 256 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct place {
+        struct ompgpu_emu_site site;
+        char file[128];
+    } places[PLACES];
+    static unsigned n;
+    if (__atomic_fetch_or(&s->said, 1u << kind, __ATOMIC_RELAXED) >> kind & 1)
+        return false;
+    bool first = true;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < n && first; i++)
+        first = !(is_same_place(&places[i].site, s) && places[i].site.said == kind);
+    if (first && n < PLACES && strlen(s->file) < sizeof places->file) {
+        struct place *p = &places[n++];
+        snprintf(p->file, sizeof p->file, "%s", s->file);
+        p->site = *s, p->site.said = kind, p->site.file = p->file;
+    }
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+static struct ompgpu_where where_of(const struct ompgpu_emu_site *s)
+{
+    const struct ompgpu_kernel_where *k = ompgpu_emu_worker->launch->where;
+    struct ompgpu_where w = { s->file, s->line, k->kernel, k->directive, s->column };
+    if (!s->line)
+        w.file = k->file, w.line = k->line, w.column = 0;
+    return w;
+}
+
+struct text {
+    char s[512];
+};
+/* Who, and the mapping nearest to p. */
+static struct text context_of(const void *p)
+{
+    const struct emu_worker *w = ompgpu_emu_worker;
+    const struct ompgpu_emu_thread *t = &w->current->pub;
+    struct text c;
+    int n = snprintf(c.s, sizeof c.s, " (team %u, thread %u)", t->team, t->tid);
+    if (p)
+        ompgpu_nearest_on(&ompgpu_emu_plugin, w->launch->ordinal, (uintptr_t)p, c.s + n,
+                          sizeof c.s - (size_t)n);
+    return c;
+}
+
+static void report_address(const void *p, size_t size, enum emu_shadow state,
+                           struct ompgpu_emu_site *s)
+{
+    static const char *const whose[] = { [EMU_GUARD] = "that belongs to no mapping or allocation",
+                                         [EMU_FREED] = "that has been freed" };
+    struct ompgpu_where where = where_of(s);
+    if (!is_first(s, OMPGPU_CHECK_ADDRESS))
+        return;
+    ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where, "%s of %zu bytes at %p, memory %s%s",
+                        verb_of(s), size, p, whose[state], context_of(p).s);
+}
+
+static void report_misaligned(const void *p, size_t size, struct ompgpu_emu_site *s)
+{
+    struct ompgpu_where where = where_of(s);
+    if (ompgpu_checks(OMPGPU_CHECK_ADDRESS) && is_first(s, OMPGPU_CHECK_ADDRESS))
+        ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where,
+                            "misaligned %s of %zu bytes at %p: a GPU accesses objects of this type "
+                            "at multiples of %u%s",
+                            verb_of(s), size, p, 1u << (s->flags >> OMPGPU_EMU_ALIGN_SHIFT),
+                            context_of(p).s);
+}
+
+static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
+{
+    struct ompgpu_where where = where_of(s);
+    if (is_first(s, OMPGPU_CHECK_UNINIT))
+        ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
+                            "read of %zu bytes at %p, which were neither copied to the device nor "
+                            "written there; map(to:) and map(tofrom:) copy them%s",
+                            size, p, context_of(p).s);
+}
+
+/* The worst that is known of the bytes; *same: all of them are. */
+static enum emu_shadow worst_of(const unsigned char *shadow, size_t size, bool *same)
+{
+    enum emu_shadow worst = EMU_DEFINED, least = EMU_FREED;
+    for (size_t i = 0; i < size; i++) {
+        worst = shadow[i] > worst ? shadow[i] : worst;
+        least = shadow[i] < least ? shadow[i] : least;
+    }
+    *same = worst == least;
+    return worst;
+}
+
+static bool is_misaligned(const void *p, const struct ompgpu_emu_site *s)
+{
+    return ((uintptr_t)p & ((1u << (s->flags >> OMPGPU_EMU_ALIGN_SHIFT)) - 1)) != 0;
+}
+
+void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
+{
+    bool same;
+    if (!ompgpu_emu_is_memory(p))
+        return;
+    enum emu_shadow worst = worst_of(ompgpu_emu_shadow_of(p), size, &same);
+    bool trusted = s->flags & OMPGPU_EMU_TRUSTED;
+    if (worst > EMU_UNDEFINED && !trusted)
+        report_address(p, size, worst, s);
+    else if (is_misaligned(p, s) && !trusted)
+        report_misaligned(p, size, s);
+    /* where only some are, the others are the bytes between a struct's members */
+    if (worst == EMU_UNDEFINED && same && s->flags & OMPGPU_EMU_READS)
+        report_uninit(p, size, s);
+    if (s->flags & OMPGPU_EMU_WRITES)
+        ompgpu_emu_shadow_define(p, size);
+}
+
+/* A struct may have members without a value; they have none in the copy. */
+void ompgpu_emu_check_copy(void *to, const void *from, size_t size, struct ompgpu_emu_site *s)
+{
+    bool same;
+    enum emu_shadow worst = ompgpu_emu_is_memory(from)
+                                ? worst_of(ompgpu_emu_shadow_of(from), size, &same)
+                                : EMU_DEFINED;
+    if (worst > EMU_UNDEFINED && !(s->flags & OMPGPU_EMU_TRUSTED))
+        report_address(from, size, worst, s);
+    ompgpu_emu_check(to, size, s);
+    if (worst <= EMU_UNDEFINED && ompgpu_emu_is_memory(to) &&
+        worst_of(ompgpu_emu_shadow_of(to), size, &same) <= EMU_UNDEFINED)
+        ompgpu_emu_shadow_copy(to, from, size);
+}
+
+void ompgpu_emu_check_bounds(uint64_t offset, struct ompgpu_emu_site *s)
+{
+    struct ompgpu_where where = where_of(s);
+    if (!ompgpu_checks(OMPGPU_CHECK_ADDRESS))
+        return;
+    if (is_first(s, OMPGPU_CHECK_ADDRESS))
+        ompgpu_check_report(OMPGPU_CHECK_ADDRESS, &where,
+                            "%s at byte %lld of '%s', which has %llu bytes%s", verb_of(s),
+                            (long long)offset, s->object, (unsigned long long)s->object_size,
+                            context_of(NULL).s);
+    if (s->flags & OMPGPU_EMU_WRITES)
+        ompgpu_emu_thread_fail(ompgpu_emu_worker,
+                               "a store outside of '%s' would overwrite what is beside it",
+                               s->object);
+}
+
+void ompgpu_emu_written(void *p)
+{
+    void *base;
+    size_t size;
+    if (ompgpu_emu_is_memory(p) &&
+        ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &base, &size))
+        ompgpu_emu_shadow_define(base, size);
+}

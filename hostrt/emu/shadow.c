@@ -1,0 +1,75 @@
+/* shadow.c - what is known of each byte of device memory, where OMPGPU_CHECK looks for mistakes.
+ *
+ * A byte of shadow for each of memory, at a constant distance, so that checked code finds it with
+ * one addition (codegen/ir/passes/checks.c).  The whole of it is mapped at once and costs memory
+ * only where something was noted.  0 says that a byte may be used: what nobody has allocated is not
+ * noted, since an access to it faults. */
+#include <string.h>
+#include <sys/mman.h>
+#include "hostrt/emu/emu.h"
+
+static const size_t all = OMPGPU_EMU_WINDOW_BYTES / 2;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool started;
+
+static void map_shadow(void)
+{
+#ifndef EMU_TSAN /* there is no window */
+    void *at = (void *)(OMPGPU_EMU_WINDOW + OMPGPU_EMU_SHADOW),
+         *p = mmap(at, all, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != at)
+        return;
+    madvise(at, all, MADV_DONTDUMP);
+    atomic_store(&started, true);
+#endif
+}
+
+int ompgpu_emu_shadow_start(void)
+{
+    pthread_once(&once, map_shadow);
+    return !ompgpu_emu_shadowed();
+}
+
+bool ompgpu_emu_shadowed(void) { return atomic_load_explicit(&started, memory_order_relaxed); }
+
+static unsigned char *writable_shadow(void *p) { return (unsigned char *)ompgpu_emu_shadow_of(p); }
+
+/* With unified shared memory the host may write to it, too. */
+static bool is_looked_for(enum emu_shadow state)
+{
+    return state == EMU_UNDEFINED ? ompgpu_checks(OMPGPU_CHECK_UNINIT) &&
+                                        !(ompgpu_unit_flags & OMPGPU_UNIFIED_SHARED_MEMORY)
+                                  : ompgpu_checks(OMPGPU_CHECK_ADDRESS);
+}
+
+void ompgpu_emu_shadow_set(void *p, size_t size, enum emu_shadow state)
+{
+    if (ompgpu_emu_shadowed() && ompgpu_emu_is_memory(p))
+        memset(writable_shadow(p), is_looked_for(state) ? state : EMU_DEFINED, size);
+}
+
+void ompgpu_emu_shadow_define(void *p, size_t size)
+{
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_is_memory(p))
+        return;
+    unsigned char *s = writable_shadow(p);
+    for (size_t i = 0; i < size; i++)
+        s[i] = s[i] == EMU_UNDEFINED ? EMU_DEFINED : s[i];
+}
+
+void ompgpu_emu_shadow_copy(void *to, const void *from, size_t size)
+{
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_is_memory(to))
+        return;
+    if (ompgpu_emu_is_memory(from))
+        memmove(writable_shadow(to), ompgpu_emu_shadow_of(from), size);
+    else
+        ompgpu_emu_shadow_define(to, size);
+}
+
+void ompgpu_emu_shadow_drop(void *p, size_t size)
+{
+    if (ompgpu_emu_shadowed() && ompgpu_emu_is_memory(p))
+        madvise(writable_shadow(p), size, MADV_DONTNEED);
+}

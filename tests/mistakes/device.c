@@ -1,0 +1,181 @@
+/* device.c - mistakes that a checked program finds on the emulated device
+ * (tests/mistakes/device.t): one a function, whose line has the function's name as a comment.
+ * device NAME makes the mistake, device NAME mended does not. */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+enum { N = 100 };
+static int mended, *a, *b;
+struct pair {
+    char c;
+    int n;
+};
+#pragma omp declare target
+int table[N];
+int twice(const int *p) { return 2 * *p; } /* through a function */
+#pragma omp end declare target
+
+/* ---- address */
+static void past_the_end(void)
+{
+    int n = mended ? N: N - 1;
+#pragma omp target teams distribute parallel for map(tofrom: a[0:n])
+    for (int i = 0; i < N; i++)
+        a[i] += 1; /* past_the_end */
+}
+static void before_the_begin(void)
+{
+    int first = mended ? 9: 10;
+#pragma omp target parallel for map(to: a[first:N - first]) map(from: b[0:N])
+    for (int i = 10; i < N; i++)
+        b[i] = a[i - 1]; /* before_the_begin */
+}
+static void neighbour(void)
+{
+    int small[8] = { 0 }, other[8] = { 0 }, at = mended ? 7: 8;
+#pragma omp target map(tofrom: small, other)
+    {
+        int *p = small;
+        p[at] = other[0]; /* neighbour */
+    }
+}
+static void freed(void)
+{
+    int device = omp_get_default_device(), *p = omp_target_alloc(N * sizeof *p, device);
+    if (!mended)
+        omp_target_free(p, device);
+#pragma omp target is_device_ptr(p)
+    p[3] = 1; /* freed */
+    if (mended)
+        omp_target_free(p, device);
+}
+static void local_array(void)
+{
+    int last = mended ? 9: 10, result;
+#pragma omp target map(from: result)
+    {
+        int k[10];
+        for (int i = 0; i <= last; i++)
+            k[i % 10] = i;
+        result = k[last]; /* local_array */
+    }
+}
+static void variable(void)
+{
+    int last = mended ? N - 1: N;
+#pragma omp target
+    table[last] = 1; /* variable */
+}
+static void block_copy(void)
+{
+    size_t n = mended ? N: N + 1;
+#pragma omp target map(to: a[0:N]) map(from: b[0:N])
+    memcpy(b, a, n * sizeof *a); /* block_copy */
+}
+static void misaligned(void)
+{
+    char *bytes = (char *)a;
+    int at = mended ? 4: 2;
+#pragma omp target map(to: bytes[0:N]) map(from: b[0:1])
+    b[0] = *(int *)(bytes + at); /* misaligned */
+}
+static void atomic_update(void)
+{
+    int at = mended ? 0: 1, count = 0;
+#pragma omp target map(tofrom: count)
+    {
+        int *p = &count;
+#pragma omp atomic /* atomic_update */
+        p[at]++;
+    }
+}
+
+/* ---- uninit */
+static void only_from(void)
+{
+    int n = mended ? N: 0;
+#pragma omp target data map(from: b[0:N])
+    {
+#pragma omp target update to(b[0:n])
+#pragma omp target teams distribute parallel for
+        for (int i = 0; i < N; i++)
+            b[i] += i; /* only_from */
+    }
+}
+static void never_written(void)
+{
+    int device = omp_get_default_device(), *p = omp_target_alloc(N * sizeof *p, device), result;
+    if (mended)
+        omp_target_memcpy(p, a, N * sizeof *p, 0, 0, device, omp_get_initial_device());
+#pragma omp target is_device_ptr(p) map(from: result)
+    result = p[7]; /* never_written */
+    omp_target_free(p, device);
+}
+static void partly_written(void)
+{
+    int to = mended ? N: N - 1, sum = 0;
+#pragma omp target map(alloc: b[0:N]) map(tofrom: sum)
+    {
+        for (int i = 0; i < to; i++)
+            b[i] = i;
+        for (int i = 0; i < N; i++)
+            sum += b[i]; /* partly_written */
+    }
+}
+static void in_a_function(void)
+{
+    int x = 1, n = mended, y = 0;
+#pragma omp target map(alloc: x) map(tofrom: y)
+    {
+        if (n)
+            x = 2;
+        y = twice(&x);
+    }
+}
+static void member(void)
+{
+    struct pair p, q;
+    int n = mended, sum = 0;
+#pragma omp target map(alloc: p, q) map(tofrom: sum)
+    {
+        p.c = 1;
+        if (n)
+            p.n = 2;
+        q = p;
+        sum += q.n; /* member */
+    }
+}
+static void from_malloc(void)
+{
+    int n = mended, result;
+#pragma omp target map(from: result)
+    {
+        int *p = malloc(4 * sizeof *p);
+        if (n)
+            memset(p, 0, 4 * sizeof *p);
+        result = p[2] + 1; /* from_malloc */
+        free(p);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*make)(void);
+} mistakes[] = {
+#define MISTAKE(f) { #f, f }
+    MISTAKE(past_the_end),  MISTAKE(before_the_begin), MISTAKE(neighbour),
+    MISTAKE(freed),         MISTAKE(local_array),      MISTAKE(variable),
+    MISTAKE(block_copy),    MISTAKE(misaligned),       MISTAKE(atomic_update),
+    MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
+    MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc),
+};
+
+int main(int argc, char **argv)
+{
+    a = calloc(N, sizeof *a), b = calloc(N, sizeof *b);
+    mended = argc > 2;
+    for (unsigned i = 0; argc > 1 && i < sizeof mistakes / sizeof *mistakes; i++)
+        if (strcmp(argv[1], mistakes[i].name) == 0)
+            mistakes[i].make();
+    return 0;
+}

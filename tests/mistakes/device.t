@@ -1,0 +1,43 @@
+#!/bin/sh
+# -fompgpu-check: mistakes of device code (device.c) that the emulated device finds: at their place, once, by region and variable.  Their mended
+# twins are silent.
+. tests/lib.sh
+src=$ROOT/tests/mistakes/device.c
+OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD
+# finds NAME KIND WORDS
+finds() {
+    line=$(grep -n "/\* ${4:-$1} \*/" "$src" | cut -d: -f1)
+    in_time ./prog "$1" 2>err; rc=$?
+    [ $rc = 1 ] && has err "device.c:$line:[0-9]*: error: region $1_[0-9]*: .*\[OMPGPU_CHECK=$2\]" && mentions "$(cat err)" "$3" &&
+        [ "$(grep -c 'error:' err)" = 1 ] || { echo "exit code $rc"; cat err; return 1; }
+}
+silent_run() { in_time ./prog "$@" 2>err && [ ! -s err ] || { cat err; return 1; }; }
+mistake() { check "$level $1" finds "$@"; check "$level $1: mended" silent_run "$1" mended; }
+for level in -O2 -O0; do
+    check "$level" "$CC" -w $level -fompgpu-check --gpu-arch=emu "$src" -o prog
+    mistake past_the_end address "'a[0:n]'|0 bytes past its end|team|thread"
+    mistake before_the_begin address "'a[first:N - first]'|4 bytes before it"
+    mistake neighbour address "write of 4 bytes|'small'"
+    mistake freed address "freed"
+    mistake local_array address "byte 40 of 'k', which has 40"
+    mistake block_copy address "404 bytes"
+    mistake misaligned address "multiples of 4"
+    mistake atomic_update address "'count'"
+    mistake only_from uninit "'b[0:N]'|map(to:)"
+    mistake never_written uninit "read of 4 bytes"
+    mistake partly_written uninit "'b[0:N]'"
+    mistake in_a_function uninit "'x'" "through a function"
+    mistake member uninit "'q'"
+    mistake from_malloc uninit "read of 4 bytes"
+done
+variable() {
+    test_must_fail 1 in_time ./prog variable 2>err && mentions "$(cat err)" "region variable_|byte 400 of 'table', which has 400|beside it"
+}
+check "a store outside of a variable ends the region" variable
+check "... mended" silent_run variable mended
+OMPGPU_CHECK=uninit; export OMPGPU_CHECK
+check "only what OMPGPU_CHECK says" silent_run past_the_end
+check "only_from" finds only_from uninit "'b[0:N]'"
+check "-fno-ompgpu-check" "$CC" -w -fompgpu-check -fno-ompgpu-check --gpu-arch=emu "$src" -o prog
+check "finds nothing" silent_run only_from
+finish
