@@ -94,6 +94,7 @@ struct __ompgpu_env {
     } inner[3];
     /* wide kernels: `trip` counts groups of iterations; those after the last whole group */
     unsigned rest;
+    unsigned cancellation; /* cancel-var: 0 or 1 */
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then
@@ -231,6 +232,14 @@ void __ompgpu_heap_release(_Bool here, void *mark);
 /* ------------------------------------------------------------------ synchronisation */
 /* A barrier of all threads, all of which call it; nothing where there is one. */
 void __ompgpu_barrier(int line);
+/* Where the threads of a construct find that it is cancelled: `shared`, of the team, or where the
+ * caller is the only thread, or cancellation is off, `own`.  All threads of the region call it; may
+ * wait for them. */
+int *__ompgpu_cancellable(int *shared, int *own, int line);
+/* `request`: cancels the construct of that flag.  Is it cancelled? */
+_Bool __ompgpu_cancel(int *flag, _Bool request);
+/* A request that nothing serves: ends the kernel with an error if cancellation is on. */
+void __ompgpu_not_cancelled(_Bool request, int line);
 /* Any thread.  Waits until no other thread of the device is between begin and end for this lock, a
  * global that is zero at the start; what those wrote before their end is visible afterwards. */
 void __ompgpu_critical_begin(unsigned *lock);

@@ -25,6 +25,7 @@ __OMPGPU_SHARED u32 __ompgpu_state_nthreads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED struct schedule __ompgpu_state_schedule[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u64 __ompgpu_state_allocator[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
+__OMPGPU_SHARED u32 __ompgpu_state_cancellation __OMPGPU_SHARED_INIT;
 
 _Bool __ompgpu_is_spmd(void)
 {
@@ -68,6 +69,7 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
     if (__ompgpu_cfg_generic && __ompgpu_cfg_spmd)
         STATE_SET(__ompgpu_state_mode, (u8)mode);
     STATE_SET(__ompgpu_state_device, env->device_num);
+    STATE_SET(__ompgpu_state_cancellation, env->cancellation);
     __ompgpu_state_schedule[__ompgpu_arch_tid()] = (struct schedule){ 0, 0 };
     __ompgpu_state_allocator[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_GENERIC && __ompgpu_arch_tid() == 0) {

@@ -17,6 +17,35 @@ void __ompgpu_barrier(int line)
         __ompgpu_team_barrier(n, line);
 }
 
+/* ------------------------------------------------------------------ cancellation */
+int *__ompgpu_cancellable(int *shared, int *own, int line)
+{
+    *own = 0;
+    if (!STATE_GET(__ompgpu_state_cancellation) || __ompgpu_num_threads() == 1)
+        return own;
+    if (__ompgpu_thread_id() == 0) /* all have left the construct that had the flag before */
+        STATE_SET(*shared, 0);
+    __ompgpu_barrier(line);
+    return shared;
+}
+
+_Bool __ompgpu_cancel(int *flag, _Bool request)
+{
+    if (!STATE_GET(__ompgpu_state_cancellation))
+        return 0;
+    if (request)
+        STATE_SET(*flag, 1);
+    return STATE_GET(*flag);
+}
+
+void __ompgpu_not_cancelled(_Bool request, int line)
+{
+    if (request && STATE_GET(__ompgpu_state_cancellation))
+        __ompgpu_fail("this 'cancel' is not supported on the device: see ompgpu-cc-openmp(7)",
+                      line);
+}
+
+/* ------------------------------------------------------------------ locks */
 /* Locks are words, 0: free.  Releasing threads fence before they write, acquiring ones after they
  * have read. */
 _Bool __ompgpu_try_lock(unsigned *lock)

@@ -21,6 +21,7 @@
  *   reach.c     declare target, which functions and variables the device needs, calls without a
  *               body
  *   sharing.c   data-sharing of every construct, captures and maps of target constructs
+ *   cancel.c    what cancel and cancellation point end
  *   mode.c      SPMD or generic, which regions need workers
  *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
  *               reductions
@@ -446,6 +447,8 @@ struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind)
 void fe_read_scans(struct fe *);
 /* spread.c */
 void fe_spread_loops(struct fe *);
+/* cancel.c */
+void fe_bind_cancellations(struct fe *);
 /* tree.c, loop.c, atomic.c */
 void fe_build_tree(struct fe *);
 void fe_canonical_loops(struct fe *, struct fe_pragma *);

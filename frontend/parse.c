@@ -94,6 +94,7 @@ static void (*const passes[])(struct fe *) = {
     read_statements,
     fe_read_scans,
     /* what follows from it */
+    fe_bind_cancellations,
     fe_spread_loops,
     fe_data_sharing,
     fe_settle_modes,

@@ -501,6 +501,9 @@ struct omp_construct {
     struct omp_construct *parent, *child, *next;
     /* the function it stands in, NULL at file scope */
     struct omp_function *function;
+    /* cancel, cancellation point on the device: what it ends, NULL: nothing (cancel.c) */
+    struct omp_construct *cancels;
+    bool cancelled; /* … a construct: some directive may end it */
     bool on_device; /* inside a target region or in a device function */
     /* target constructs: */
     /* kernel name, unique in the program: FUNCTION_LINE, with _2 … where needed; statics and same

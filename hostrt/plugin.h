@@ -26,6 +26,7 @@ struct ompgpu_env {
         unsigned multiplier, shift;
     } inner[3];
     unsigned rest;
+    unsigned cancellation;
 };
 struct ompgpu_device_info { /* immutable after open() */
     char name[64];

@@ -83,6 +83,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long device_kind;    /* OMPGPU_DEVICE */
     long offload;        /* OMP_TARGET_OFFLOAD */
     long default_device; /* OMP_DEFAULT_DEVICE */
+    long cancellation;   /* OMP_CANCELLATION: its lowest bit */
     long info;           /* OMPGPU_INFO */
     /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT */
     long num_teams, teams_thread_limit;

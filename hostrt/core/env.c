@@ -22,6 +22,10 @@ static const struct ompgpu_variable variables[] = {
       .words = { "DEFAULT", "MANDATORY", "DISABLED" },
       .valid = "MANDATORY, DISABLED, DEFAULT" },
     { .name = "OMP_DEFAULT_DEVICE", FIELD(default_device), .valid = "a device number, 0 or more" },
+    { .name = "OMP_CANCELLATION",
+      FIELD(cancellation),
+      .words = { "FALSE", "TRUE", "0", "1" }, /* its lowest bit counts */
+      .valid = "TRUE, FALSE" },
     { .name = "OMPGPU_INFO", FIELD(info), .words = { "0", "1" }, .valid = "0, 1" },
     { .name = "OMP_NUM_TEAMS",
       FIELD(num_teams),

@@ -150,6 +150,7 @@ static struct ompgpu_geometry shape_launch(struct running *r, const struct ompgp
     size_t heap = round_up(s.fixed + s.blocks + s.copies, 256);
     limit_teams(r->dev, &g, launch, heap);
     *env = (struct ompgpu_env){ .device_num = (unsigned)r->dev->number,
+                                .cancellation = ompgpu_settings.cancellation & 1,
                                 .thread_limit = g.threads,
                                 .heap_bytes = heap,
                                 .heap_fixed = s.fixed,

@@ -60,6 +60,20 @@ int main(void)
     return p[0][0] + p[1][5] + p[2][N - 1] == 9 ? 0 : 3;
 }
 C
+program cancel <<'C'
+#include "common.h"
+int main(void)
+{
+    BEGIN;
+    #pragma omp target parallel map(tofrom: s, a) num_threads(1)
+    {
+        s = a[0] = 1;
+        #pragma omp barrier
+        #pragma omp cancel parallel if(s == 1)
+    }
+    return 0;
+}
+C
 program kept <<'C'
 #include "common.h"
 int main(void)
@@ -286,6 +300,10 @@ dies "emu: free twice" "host m" 11 "not a live device memory block"
 check "unified.c compiles" "$CC" --gpu-arch=emu -O2 unified.c -o unified
 check "emu: host memory with unified_shared_memory" test "$(./unified a)" = "data changed"
 check "emu: a host pointer that is not used" test "$(./host o)" = "data changed"
+OMP_CANCELLATION=true; export OMP_CANCELLATION
+dies "emu: cancel of a region whose threads wait" cancel 5 "region main_5|at line 9|'cancel'"
+unset OMP_CANCELLATION
+check "cancel without OMP_CANCELLATION" env OMPGPU_DEVICE=emu ./cancel
 dies "emu: stack overflow" overflow 6 "region main_6|stack overflow|OMPGPU_STACK_SIZE|team 0, thread 0"
 dies "emu: division by zero" division 6 "region main_6|division by zero|team 0, thread 0"
 dies "emu: assertion" asserts 6 "region main_6|assertion|line 7|team 0, thread 0"

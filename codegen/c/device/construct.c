@@ -12,7 +12,9 @@
 static void copy_with_privates(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     cg_open_privates(cg, p);
+    cg_open_cancellable(cg, c);
     cg_copy_body(cg, c->body);
+    cg_close_cancellable(cg, c);
     cg_close_privates(cg, p);
 }
 
@@ -63,6 +65,7 @@ static void write_sections(struct cg *cg, const struct omp_construct *c, struct 
         cg_line(cg, "__ompgpu_barrier(%u);", c->place.line);
     if (p->last)
         cg_line(cg, "_Bool @last = 0;");
+    cg_open_cancellable(cg, c);
     cg_open(cg,
             "for (struct __ompgpu_loop32 @it = __ompgpu_loop32(__OMPGPU_THREADS, %u); @it.more; "
             "__ompgpu_next32(&@it))",
@@ -78,6 +81,7 @@ static void write_sections(struct cg *cg, const struct omp_construct *c, struct 
     }
     cg_close(cg);
     cg_close(cg);
+    cg_close_cancellable(cg, c);
     if (p->last) {
         cg_open(cg, "if (@last)");
         cg_store_last(cg, p, NULL);
@@ -316,6 +320,8 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
     cg_open_scope(cg); /* one statement, wherever the construct stands */
     if (write_leaf(cg, c))
         ;
+    else if (c->directive == OMPDIR_CANCEL || c->directive == OMPDIR_CANCELLATION_POINT)
+        cg_cancel(cg, c);
     else if (c->directive == OMPDIR_ASSUME)
         write_assume(cg, c);
     else if (c->role == OMPROLE_IGNORED)

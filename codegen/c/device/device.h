@@ -59,6 +59,10 @@ void cg_teams(struct cg *, const struct omp_construct *, unsigned leaves);
 /* parallel that is outlined: the function goes to cg.before, the call here. */
 void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_atomic(struct cg *, const struct omp_construct *);
+/* cancel.c: around what threads leave when the construct is cancelled */
+void cg_open_cancellable(struct cg *, const struct omp_construct *);
+void cg_close_cancellable(struct cg *, const struct omp_construct *);
+void cg_cancel(struct cg *, const struct omp_construct *);
 void cg_taskgroup(struct cg *, const struct omp_construct *);
 /* Variables of in_reduction clauses are spelled as the taskgroup's copies, in this environment. */
 void cg_bind_in_reductions(struct cg *, const struct omp_construct *);

@@ -790,7 +790,9 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     } else {
         if (p->guard && !guarded)
             cg_open(cg, "if (%s)", p->guard);
+        cg_open_cancellable(cg, c);
         share_iterations(cg, &n, levels, nlevels, tasks != 0, r, p);
+        cg_close_cancellable(cg, c);
     }
     store_last_values(cg, &n, p);
     cg_close_to(cg, inside);
@@ -882,8 +884,8 @@ bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
     const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
     const struct omp_construct *c = p->inner;
     struct level levels[3];
-    if (!p->spmd || (p->leaves & leaves) != leaves || p->reduction || c->scan || !c->is_short ||
-        !c->nloops || c->nloops > CG_COVERED_LOOPS)
+    if (!p->spmd || (p->leaves & leaves) != leaves || p->reduction || c->scan || c->cancelled ||
+        !c->is_short || !c->nloops || c->nloops > CG_COVERED_LOOPS)
         return false;
     return schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
                            cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
