@@ -72,6 +72,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_task_iterations, lower_task_iterations },
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
     { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_conditional, lower_conditional },
+    { OMPDIR_UNKNOWN, OMPC_OMPX_BARE, true, always, lower_bare },
     { OMPDIR_UNKNOWN, OMPC_INDUCTION, true, always, lower_induction },
 };
 

@@ -13,6 +13,7 @@
  *   task.c       taskgraph, transparent
  *   newer.c      words of 6.0 that have older ones of the same meaning
  *   induction.c  induction
+ *   bare.c       ompx_bare
  *   conditional.c  lastprivate(conditional: x)
  *
  * A construct is replaced by text with a line marker wherever the user's text goes on, so that
@@ -89,6 +90,7 @@ void lower_init_complete(struct lowering *, struct fe_pragma *);
 bool lower_initialises_scan(struct fe *, const struct fe_pragma *);
 void lower_task_iterations(struct lowering *, struct fe_pragma *);
 bool lower_has_task_iterations(struct fe *, const struct fe_pragma *);
+void lower_bare(struct lowering *, struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);

@@ -1,0 +1,87 @@
+/* LLVM's extensions: the functions of ompx.h, ompx_bare */ /* also: -O0 -fompgpu-mode=generic */
+#include "check.h"
+#include <ompx.h>
+
+enum { TEAMS = 5, THREADS = 64, WARP = 32 };
+
+/* of a league of loops */
+static void geometry(void)
+{
+    int threads = 0, team = -1, teams = 0;
+#pragma omp target teams distribute parallel for map(from: threads, team, teams) thread_limit(2) num_teams(TEAMS)
+    for (int i = 0; i < 1000; i++)
+        if (i == 3) {
+            threads = ompx_block_dim_x();
+            team = ompx_block_id_x();
+            teams = ompx_grid_dim_x();
+        }
+    CHECK(threads == 2 && teams == TEAMS && team == 1);
+}
+
+/* a reduction by hand: shuffles in a warp, barriers between warps */
+static void lanes(void)
+{
+    long sums[TEAMS];
+    unsigned long votes[TEAMS];
+    double d[THREADS];
+    int other = 0;
+#pragma omp target teams num_teams(TEAMS) thread_limit(THREADS) map(from: sums, votes, d) map(tofrom: other)
+    {
+        long part[THREADS / WARP];
+#pragma omp parallel num_threads(THREADS)
+        {
+            int t = ompx_thread_id_x(), b = ompx_block_id_x();
+            long v = t + b;
+            for (unsigned k = WARP / 2; k; k /= 2)
+                v += ompx_shfl_down_sync_l(~0ul, v, k, WARP);
+            if (t % WARP == 0)
+                part[t / WARP] = v;
+            ompx_sync_block_acq_rel();
+            if (t == 0)
+                sums[b] = part[0] + part[1];
+            ompx_sync_block_divergent(ompx_acq_rel);
+            unsigned long vote = ompx_ballot_sync(~0ul, t % 3 == 0);
+            if (t == 0)
+                votes[b] = vote;
+            double x = ompx_shfl_down_sync_d(~0ul, t * 0.5, 3, 8);
+            int n = ompx_shfl_down_sync_i(~0ul, t, 1, WARP);
+            float f = ompx_shfl_down_sync_f(~0ul, (float)t, 1, WARP);
+            if (b == 0)
+                d[t] = x + (n != (int)f);
+            if (ompx_thread_id_y() || ompx_block_dim_z() != 1 || ompx_block_id_y() || ompx_grid_dim_z() != 1)
+                other = 1;
+        }
+    }
+    for (int b = 0; b < TEAMS; b++)
+        CHECK(sums[b] == THREADS * (THREADS - 1) / 2 + THREADS * b && votes[b] == 0x49249249ul);
+    for (int t = 0; t < THREADS; t++)
+        CHECK(d[t] == (t % 8 + 3 < 8 ? t + 3 : t) * 0.5);
+    CHECK(!other);
+}
+
+/* each thread has its own k, as in a CUDA kernel */
+static void bare(int teams, int threads)
+{
+    static int data[TEAMS * THREADS];
+    int k = 3, last = 0;
+#pragma omp target teams ompx_bare num_teams(teams) thread_limit(threads) map(from: data) map(tofrom: last)
+    {
+        int i = ompx_block_id_x() * ompx_block_dim_x() + ompx_thread_id_x();
+        k += i;
+        data[i] = k;
+        ompx_sync_block(ompx_acq_rel);
+        if (i == 7)
+            last = k;
+    }
+    for (int i = 0; i < TEAMS * THREADS; i++)
+        CHECK(data[i] == i + 3);
+    CHECK(k == 3 && last == 10);
+}
+
+int main(void)
+{
+    geometry();
+    lanes();
+    bare(TEAMS, THREADS);
+    return RESULT;
+}
