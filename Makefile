@@ -128,7 +128,8 @@ $(O)/host_abi.c: hostrt/ompgpu.h Makefile
 
 # ------------------------------------------------------------------ programs
 link = $(CC) $(SAN) $(LDFLAGS)
-llvm_libs := -L$(LLVM_DIR)/lib -Wl,-rpath,$(LLVM_DIR)/lib
+# The loader finds Debian's by itself.
+llvm_libs := -L$(LLVM_DIR)/lib $(if $(filter /usr/lib/llvm-%,$(LLVM_DIR)),,-Wl,-rpath,$(LLVM_DIR)/lib)
 libclang := $(llvm_libs) -lclang-$(LLVM) -lm
 libllvm  := $(llvm_libs) -lLLVM-$(LLVM) -lm
 $(TOOLS)/omp-split: $(split_obj)
@@ -307,11 +308,11 @@ install: all
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
-	install -m 755 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(dest)/lib/
+	install -m 644 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(dest)/lib/
 	ln -sf libompgpu.so.$(ABI) $(dest)/lib/libompgpu.so
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
-	install -m 644 $(addprefix man/,$(man7)) $(dest)/share/man/man7/
+	for f in $(man7); do sed -E -f driver/package/tables.sed man/$$f > $(dest)/share/man/man7/$$f; done
 	$(fill_in) driver/package/ompgpu.pc.in > $(dest)/lib/pkgconfig/ompgpu.pc
 	for f in $(cmake_files); do $(fill_in) driver/package/$$f > $(dest)/lib/cmake/ompgpu/$$f; done
 	$(BIN)/ompgpu-cc --emit=completion > $(completions)/ompgpu-cc

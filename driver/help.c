@@ -91,6 +91,22 @@ void drv_print_completion(void)
          "complete -o default -F _ompgpu_cc ompgpu-cc");
 }
 
+/* ------------------------------------------------------------------ clangd */
+/* It knows clang's flags; what is ours is taken out of the commands that it reads. */
+void drv_print_clangd(void)
+{
+    const char *separator = "";
+    printf("CompileFlags:\n  Compiler: %s\n  Add: [-fopenmp, -isystem, %s]\n  Remove: [",
+           drv_clang(), drv_tool("include"));
+    for (int i = 0; i < FLAG_COUNT; i++) {
+        if (drv_flags[i].group != OURS)
+            continue;
+        printf("%s%s%s", separator, drv_flags[i].spelling, drv_flags[i].kind == JOINED ? "*" : "");
+        separator = ", ";
+    }
+    puts("]");
+}
+
 /* ------------------------------------------------------------------ --version */
 static char *clang_version(void)
 {

@@ -201,11 +201,13 @@ static void print_asked(const struct options *o)
 {
     if (o->completion)
         drv_print_completion();
+    else if (o->clangd)
+        drv_print_clangd();
     else if (o->man)
         drv_print_man(o->ninputs ? o->args[o->nargs - 1].value : "");
     else if (o->help)
         drv_print_help();
-    if (o->completion || o->man || o->help)
+    if (o->completion || o->clangd || o->man || o->help)
         drv_exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_COMPILE);
     if (o->version) {
         drv_signals();

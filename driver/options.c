@@ -378,6 +378,8 @@ static void read_word(struct parsing *p, const struct words *w, unsigned *i)
         p->o->man = true;
     else if (strcmp(word, "--emit=completion") == 0)
         p->o->completion = true;
+    else if (strcmp(word, "--emit=clangd") == 0)
+        p->o->clangd = true;
     else
         read_known(p, w, i);
 }

@@ -87,10 +87,10 @@ struct options {
     const char *level; /* the last -O: "0" … */
     const char *mode;  /* -fompgpu-mode=; NULL: auto */
     bool gcc;          /* host_cc is gcc */
-    /* headers: they are the only inputs */
     struct own_warning warnings[OWN_WARNINGS];
-    bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, completion, version,
-        doctor, save, check;
+    bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, completion, clangd,
+        version, doctor, save, check;
+    /* headers: they are the only inputs */
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static,
         static_ompgpu, headers, shared, beside, uncompressed;
 };
@@ -119,6 +119,7 @@ void drv_print_help(void);
 /* --emit=man FILE: the manual page whose text, with marks for the tables, is FILE. */
 void drv_print_man(const char *file);
 void drv_print_completion(void); /* --emit=completion, for bash */
+void drv_print_clangd(void);     /* --emit=clangd: its configuration file */
 int drv_print_version(const struct options *);
 /* ------------------------------------------------------------------ --doctor (doctor.c) */
 int drv_doctor(const struct options *); /* exit code */

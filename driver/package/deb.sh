@@ -12,6 +12,7 @@ for file in "libompgpu.so.$abi" libompgpu-ptx.so; do
     mv "$tree/lib/$file" "$lib/$file"
     ln -s "../../x86_64-linux-gnu/$file" "$tree/lib/$file"
 done
+for file in "$tree"/bin/ompgpu-llvm-*; do ln -sf "../../llvm-$llvm/bin/${file##*/ompgpu-}" "$file"; done
 for file in libompgpu.so libompgpu.a; do ln -s "../ompgpu-cc/lib/$file" "$lib/$file"; done
 ln -s ../../ompgpu-cc/lib/cmake/ompgpu "$lib/cmake/ompgpu"
 sed -e 's|^prefix=.*|prefix=/usr|' -e 's|^libdir=.*|libdir=/usr/lib/x86_64-linux-gnu|' -e 's|^Libs: .*|Libs: -lompgpu -lomp|' \
@@ -21,7 +22,13 @@ mv "$tree/share/man" "$tree/share/bash-completion" "$stage/usr/share/"
 rmdir "$tree/share"
 find "$stage/usr/share/man" -type f -exec gzip -9n {} +
 cp "$here/../../LICENSE" "$doc/copyright"
-gzip -9nc "$here/../../CHANGELOG" >"$doc/changelog.gz"
+maintainer=$(sed -n 's/^Maintainer: //p' "$here/control.in")
+{
+    printf 'ompgpu-cc (%s) unstable; urgency=medium\n\n  * What is new is in NEWS.gz.\n\n' "$version"
+    printf ' -- %s  %s\n' "$maintainer" "$(date -R -r "$here/../../CHANGELOG")"
+} | gzip -9nc >"$doc/changelog.gz"
+gzip -9nc "$here/../../CHANGELOG" >"$doc/NEWS.gz"
+install -D -m 644 "$here/lintian-overrides" "$stage/usr/share/lintian/overrides/ompgpu-cc"
 find "$stage/usr" -type f \( -name '*.so*' -o -path '*/bin/*' -o -name 'omp-*' \) -exec strip --strip-unneeded {} +
 strip --strip-debug "$tree/lib/libompgpu.a"
 size=$(du -sk "$stage/usr" | cut -f1)

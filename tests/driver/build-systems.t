@@ -56,6 +56,11 @@ if command -v ccache >/dev/null 2>&1; then
     check "... from the cache" sh -c "CCACHE_DIR='$T/cache' ccache --print-stats | grep -q 'cache_hit[[:space:]]*1'"
 else skip "ccache" "not installed"; fi
 
+if command -v clangd-22 >/dev/null 2>&1; then
+    mkdir edit && (cd edit && "$CC" --emit=clangd >.clangd && "$CC" $ARCH --ptxas=-v -fompgpu-mode=auto -Wompgpu-generic -MJ db -c ../f.c && { echo '['; sed '$s/,$//' db; echo ']'; } >compile_commands.json)
+    check "clangd" sh -c "cd edit && clangd-22 --check=../f.c 2>&1 | tee said | grep -q 'checks completed, 0 errors' || { cat said; exit 1; }"
+else skip "clangd" "not installed"; fi
+
 # Precompiled headers.
 printf '#include <stdio.h>\n#define HELLO "OK"\n' >p.h
 cat >pch.c <<'C'

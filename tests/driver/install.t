@@ -14,6 +14,7 @@ check "... with the library of the tree" sh -c "readelf -d prog | grep -q 'moved
 ln -s "$cc" link-to-cc
 check "through a symbolic link" ./link-to-cc $ARCH -O2 app.c -o prog
 check "manual" test -s "moved tree/share/man/man1/ompgpu-cc.1"
+if command -v groff >/dev/null 2>&1; then check "... fits on a screen" sh -c "groff -t -man -Tutf8 -rLL=78n 'moved tree/share/man/man7/ompgpu-cc-openmp.7' 2>err >page && ! grep 'wider than' err"; else skip "the manual on a screen" "no groff"; fi
 check "... by its numbered name" sh -c "readelf -d prog | grep -q 'NEEDED.*libompgpu[.]so[.][0-9]'"
 # What other build systems look for, in the moved tree.
 offload_function f.c f; calling_main main.c f
@@ -46,6 +47,7 @@ if command -v dpkg-deb >/dev/null 2>&1; then
     check "make deb" sh -c "make -s -C '$ROOT' install DESTDIR='$T/deb' PREFIX=/usr/lib/ompgpu-cc && sh '$ROOT/driver/package/deb.sh' deb 0.1.0 22 \$(ls deb/usr/lib/ompgpu-cc/lib | sed -n 's/^libompgpu[.]so[.]//p') p.deb && dpkg-deb -x p.deb x"
     check "... compiles" x/usr/bin/ompgpu-cc $ARCH app.c -o prog && check "... for Debian's library path" sh -c "! readelf -d prog | grep -q RUNPATH || readelf -d prog | grep RUNPATH | grep -q '$T'"
     check "... runs" test "$(LD_LIBRARY_PATH=x/usr/lib/x86_64-linux-gnu ./prog)" = OK
+    if command -v lintian >/dev/null 2>&1; then check "... lintian finds nothing" sh -c "lintian --allow-root --fail-on error,warning p.deb"; else skip "lintian" "not installed"; fi
     check "... its fields" sh -c "dpkg-deb -f p.deb Package Depends | grep -q 'clang-22.*libomp-22-dev'"
 else skip "make deb" "no dpkg-deb"; fi
 check "make dist" sh -c "cd '$ROOT' && git archive --prefix=d/ HEAD | tar -C '$T' -xf - d/Makefile d/driver/flags.def d/driver/package"
