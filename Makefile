@@ -85,10 +85,11 @@ unit_bin   := $(unit_src:%.c=$(O)/%)
 
 libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so
 libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
+headers   := $(addprefix $(TOOLS)/include/,omp.h ompgpu/ompgpu.h)
 # CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
 ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
 built := $(BIN)/ompgpu-cc $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
-         $(TOOLS)/include/omp.h $(libs_host) $(libs_rtl)
+         $(headers) $(libs_host) $(libs_rtl)
 
 .PHONY: all tests help deps check check-run check-long mutants asan tsan check-tsan demo bench gpu-kit man \
         install uninstall dist deb lint format clean
@@ -179,7 +180,7 @@ $(eval $(call rtl_rules,x86_64,x86_64-pc-linux-gnu))
 $(TOOLS)/ompgpu_device.h: devicertl/ompgpu_device.h
 	$(call say,COPY,$@)
 	$(Q)cp $< $@
-$(TOOLS)/include/omp.h: hostrt/include/omp.h
+$(TOOLS)/include/%.h: hostrt/include/%.h
 	$(call say,COPY,$@)
 	$(Q)cp $< $@
 
@@ -301,13 +302,14 @@ cmake_files := ompgpu-config.cmake ompgpu-config-version.cmake toolchain.cmake
 completions = $(dest)/share/bash-completion/completions
 fill_in = sed -e 's/@VERSION@/$(VERSION)/' -e 's/@ABI@/$(ABI)/'
 install: all
-	install -d $(dest)/bin $(dest)/lib/ompgpu/include $(dest)/share/man/man1 $(dest)/share/man/man7 \
+	install -d $(dest)/bin $(dest)/lib/ompgpu/include/ompgpu $(dest)/share/man/man1 $(dest)/share/man/man7 \
 	  $(dest)/lib/pkgconfig $(dest)/lib/cmake/ompgpu $(completions)
 	install -m 755 $(BIN)/ompgpu-cc $(dest)/bin/
 	cp -P $(ltools) $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
+	install -m 644 $(TOOLS)/include/ompgpu/ompgpu.h $(dest)/lib/ompgpu/include/ompgpu/
 	install -m 644 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(dest)/lib/
 	ln -sf libompgpu.so.$(ABI) $(dest)/lib/libompgpu.so
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
@@ -320,9 +322,9 @@ uninstall:
 	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) \
 	  $(addprefix $(dest)/lib/,$(notdir $(libs_host)) libompgpu.so.$(ABI) pkgconfig/ompgpu.pc) \
 	  $(addprefix $(dest)/lib/cmake/ompgpu/,$(cmake_files)) $(completions)/ompgpu-cc \
-	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)) include/omp.h) \
+	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
 	  $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
-	-rmdir $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu $(dest)/lib/cmake/ompgpu
+	-rmdir $(dest)/lib/ompgpu/include/ompgpu $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu $(dest)/lib/cmake/ompgpu
 
 # The sources, as committed.
 dist:

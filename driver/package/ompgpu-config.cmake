@@ -7,6 +7,7 @@ if(NOT TARGET ompgpu::ompgpu)
   add_library(ompgpu::ompgpu SHARED IMPORTED)
   set_target_properties(ompgpu::ompgpu PROPERTIES
     IMPORTED_LOCATION "${ompgpu_ROOT_DIR}/lib/libompgpu.so.@ABI@"
+    INTERFACE_INCLUDE_DIRECTORIES "${ompgpu_ROOT_DIR}/lib/ompgpu/include"
     IMPORTED_SONAME "libompgpu.so.@ABI@"
     INTERFACE_LINK_LIBRARIES omp)
 endif()

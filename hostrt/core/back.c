@@ -79,8 +79,7 @@ void ompgpu_back_free(struct ompgpu_back *b)
 /* ------------------------------------------------------------------ the stage */
 static bool needs_stage(const struct ompgpu_back *b)
 {
-    return b->attached || ompgpu_settings.on_failure != OMPGPU_STOP ||
-           (b->n > 1 && b->bytes <= MOST_ALWAYS);
+    return b->attached || ompgpu_may_recover() || (b->n > 1 && b->bytes <= MOST_ALWAYS);
 }
 
 /* A host thread keeps its own. */

@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #pragma GCC visibility push(default) /* what the library exports; all else is hidden */
+#include "hostrt/include/ompgpu/ompgpu.h"
 #include "hostrt/ompgpu.h"
 #pragma GCC visibility pop
 #pragma GCC visibility push(hidden)
@@ -90,12 +91,11 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
     long team_heap, stack_size;
     long pool;       /* OMPGPU_POOL: bytes */
-    long on_failure; /* OMPGPU_ON_FAILURE, of a region */
+    long on_failure; /* OMPGPU_ON_FAILURE: enum ompgpu_action */
     long checks;     /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
     long on_error;   /* OMPGPU_ON_ERROR */
     long display;    /* OMP_DISPLAY_ENV */
 };
-enum { OMPGPU_STOP, OMPGPU_TO_HOST, OMPGPU_RETRY };
 enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };
 struct ompgpu_icvs { /* of one device; 0: not set */
     long num_teams, teams_thread_limit, thread_limit, num_threads;
@@ -508,9 +508,11 @@ struct ompgpu_libomp { /* its functions; NULL: it has none */
 const struct ompgpu_libomp *ompgpu_libomp(void);
 
 /* ------------------------------------------------------------------ data (data.c) */
-/* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base).
- * Nothing is changed on failure.  A task: what is done on the device goes into its queue, and the
- * device's lock is held. */
+/* These return 0 or, with nothing changed, -1 where the device failed, OMPGPU_MISTAKE where what
+ * the program wants is impossible. */
+enum { OMPGPU_MISTAKE = -2 };
+/* addresses, where not NULL, gets per map the kernel's pointer: device(begin) - (begin - base). A
+ * task: what is done on the device goes into its queue, and the device's lock is held. */
 int ompgpu_data_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
                       unsigned n, uintptr_t *addresses, struct ompgpu_task *);
 enum ompgpu_leave {
@@ -538,6 +540,12 @@ void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t addr
                        size_t size);
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
+
+/* ------------------------------------------------------------------ failures (failure.c) */
+bool ompgpu_may_recover(void); /* a failure need not end the program */
+/* What is to be done; possible: bits of enum ompgpu_action.  OMPGPU_STOP does not return. */
+enum ompgpu_action ompgpu_recover(const struct ompgpu_where *, const struct ompgpu_device *,
+                                  const char *reason, unsigned attempt, unsigned possible);
 
 /* ------------------------------------------------------------------ copies back (back.c) */
 /* Attached pointers are sorted by address: the first that ends after one; number i, unless it lies

@@ -44,11 +44,18 @@ struct work { /* one construct at work */
     struct ompgpu_thread *thread; /* whose region it is; NULL: no region */
     struct ompgpu_task *task;     /* deferred: all goes into its queue; NULL: it is not */
     bool copied;                  /* something went to the device */
+    bool wrong;                   /* what failed is the program's mistake */
     enum ompgpu_leave how;        /* leaving only */
 };
 
 /* ------------------------------------------------------------------ messages */
 #define NOT_PRESENT "not mapped, but the `present` modifier requires it: map it before"
+/* What a construct returns. */
+static int result_of(const struct work *w, int bad)
+{
+    return !bad ? 0 : w->wrong ? OMPGPU_MISTAKE : -1;
+}
+
 static int item_failed(struct work *w, const struct ompgpu_map *m)
 {
     if (m->line)
@@ -63,6 +70,7 @@ static int item_failed(struct work *w, const struct ompgpu_map *m)
 
 static int item_wrong(struct work *w, const struct ompgpu_map *m, const char *what)
 {
+    w->wrong = true;
     ompgpu_plugin_error("%s", what);
     return item_failed(w, m);
 }
@@ -81,6 +89,7 @@ static const char *place_of(const struct ompgpu_entry *e, char *text, size_t siz
 static int partly_mapped(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
 {
     char place[256];
+    w->wrong = true;
     if (m->size > PTRDIFF_MAX)
         return item_wrong(w, m, IMPOSSIBLE_SIZE);
     ompgpu_plugin_error(
@@ -92,6 +101,7 @@ static int partly_mapped(struct work *w, const struct ompgpu_map *m, const struc
 static int lies_apart(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
 {
     char place[256];
+    w->wrong = true;
     ompgpu_plugin_error("its parts do not lie together on the device: %s, %zu bytes, was mapped "
                         "apart%s; map them by one construct",
                         e->name ? e->name : "?", e->end - e->begin,
@@ -482,6 +492,7 @@ static int check_used(struct work *w, const struct ompgpu_map *m, const struct o
     if (!used || (base + used[0] >= e->begin && base + used[1] <= e->end))
         return 0;
     char place[256];
+    w->wrong = true;
     ompgpu_plugin_error("the region uses more of it than is mapped: %s, %zu bytes, mapped%s",
                         e->name ? e->name : "?", e->end - e->begin,
                         place_of(e, place, sizeof place));
@@ -715,7 +726,7 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
     else if (w.thread)
         note_region(dev, maps, n);
     unlock_tables(dev, locked);
-    return bad;
+    return result_of(&w, bad);
 }
 
 /* ------------------------------------------------------------------ leaving */
@@ -840,7 +851,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     if (w.thread && !bad)
         w.thread->maps = NULL, w.thread->results = 0;
     unlock_tables(dev, locked);
-    return bad;
+    return result_of(&w, bad);
 }
 
 /* ------------------------------------------------------------------ target update */
@@ -875,5 +886,5 @@ int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
     if (w.copied && settle_copies(&w, false))
         bad = -1;
     unlock_tables(dev, locked);
-    return bad;
+    return result_of(&w, bad);
 }

@@ -492,7 +492,7 @@ static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsig
 static bool can_defer(const struct ompgpu_device *dev)
 {
     return dev->plugin->queue_create && !ompgpu_has_tool && !ompgpu_exiting() && !dev->links &&
-           ompgpu_settings.on_failure == OMPGPU_STOP && ompgpu_libomp()->fulfill && ompgpu_self();
+           !ompgpu_may_recover() && ompgpu_libomp()->fulfill && ompgpu_self();
 }
 
 /* The device, where it can do it later; what cannot be done, or not yet, is done, or said, in the

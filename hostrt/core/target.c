@@ -4,7 +4,7 @@
  * search per item), launch, synchronise, leave its data (the same).  Nothing is allocated: the
  * thread's state has room for addresses and parameters.
  *
- * A region that fails is fatal, unless OMPGPU_ON_FAILURE says that the host runs it.  What it
+ * A region that fails is fatal, unless the host runs it or it is tried again (failure.c).  What it
  * mapped is given back first, with nothing copied to the host: the program's exit handlers, or the
  * host's version, see its data as it was before the region.  Handlers may even run regions
  * themselves. */
@@ -315,20 +315,14 @@ static bool device_has_data(const struct running *r)
 }
 
 /* true: once more, on the device.  Otherwise the host runs it, or the program ends. */
-static __attribute__((noinline)) bool region_failed(struct running *r, const char *reason,
-                                                    bool again)
+static __attribute__((noinline)) bool region_failed(const struct running *r, const char *reason,
+                                                    unsigned attempt)
 {
-    if (ompgpu_settings.on_failure == OMPGPU_STOP)
-        ompgpu_fatal(&r->where, "%s", reason);
     bool has_data = device_has_data(r);
-    if (has_data && r->launched)
-        ompgpu_fatal(&r->where, "%s; it may have changed data that is on the device", reason);
-    if (ompgpu_settings.on_failure == OMPGPU_RETRY && !again) {
-        ompgpu_say(&r->where, "warning", "is tried again: %s", reason);
+    unsigned possible =
+        (has_data ? 0 : 1u << OMPGPU_HOST) | (has_data && r->launched ? 0 : 1u << OMPGPU_RETRY);
+    if (ompgpu_recover(&r->where, r->dev, reason, attempt, possible) == OMPGPU_RETRY)
         return true;
-    }
-    if (has_data)
-        ompgpu_fatal(&r->where, "%s; the host cannot run it: its data is on the device", reason);
     ompgpu_failed_to_host(&r->where, reason);
     return false;
 }
@@ -365,11 +359,16 @@ static int try_region(struct running *r, struct ompgpu_region *region,
 {
     r->thread->results = 0;
     r->launched = false;
+    int bad;
     if (ompgpu_thread_room(r->thread, r->nmaps, nparams + 2))
         return keep_reason(reason, size);
     r->addresses = r->thread->addresses, r->arguments = r->thread->params;
-    if (r->nmaps && ompgpu_data_enter(r->dev, &r->where, r->maps, r->nmaps, r->addresses, NULL))
+    if (r->nmaps &&
+        (bad = ompgpu_data_enter(r->dev, &r->where, r->maps, r->nmaps, r->addresses, NULL))) {
+        if (bad == OMPGPU_MISTAKE)
+            ompgpu_fatal(&r->where, "%s", ompgpu_plugin_message());
         return keep_reason(reason, size);
+    }
     if (!run_region(r, region, params, nparams, launch) &&
         (!r->nmaps ||
          !ompgpu_data_exit(r->dev, &r->where, r->maps, r->nmaps, OMPGPU_LEAVE_REGION, NULL)))
@@ -384,11 +383,11 @@ static int run_or_fail(struct running *r, struct ompgpu_region *region, int foun
                        const struct ompgpu_launch *launch)
 {
     char reason[1536];
-    for (bool again = false;
+    for (unsigned attempt = 1;
          found ? keep_reason(reason, sizeof reason)
                : try_region(r, region, params, nparams, launch, reason, sizeof reason);
-         again = true) {
-        if (!region_failed(r, reason, again))
+         attempt++) {
+        if (!region_failed(r, reason, attempt))
             return 1;
         found = ompgpu_function_get(region, r->dev, OMPGPU_FORM_KERNEL, &r->function);
     }
@@ -428,46 +427,79 @@ static struct ompgpu_device *begin_data(const struct ompgpu_where *where, long n
     return dev;
 }
 
-static void end_data(const struct ompgpu_where *where, struct ompgpu_device *dev,
-                     enum ompgpu_tool_kind kind, int bad)
+/* A construct that fails has changed nothing. */
+static void run_data(const struct ompgpu_where *at, struct ompgpu_device *dev,
+                     const struct ompgpu_map *maps, unsigned n,
+                     int (*run)(struct ompgpu_device *, struct ompgpu_where *,
+                                const struct ompgpu_map *, unsigned))
 {
-    if (bad)
-        ompgpu_fatal(where, "%s", ompgpu_plugin_message());
-    ompgpu_tool_end(kind, dev);
+    struct ompgpu_where where = *at;
+    int bad;
+    for (unsigned attempt = 1; (bad = run(dev, &where, maps, n)); attempt++) {
+        char reason[1024];
+        keep_reason(reason, sizeof reason);
+        if (bad == OMPGPU_MISTAKE)
+            ompgpu_fatal(&where, "%s", reason);
+        ompgpu_recover(&where, dev, reason, attempt, 1u << OMPGPU_RETRY);
+        where = *at;
+    }
+}
+
+static int enter_data(struct ompgpu_device *dev, struct ompgpu_where *where,
+                      const struct ompgpu_map *maps, unsigned n)
+{
+    return ompgpu_data_enter(dev, where, maps, n, NULL, NULL);
+}
+static int end_data(struct ompgpu_device *dev, struct ompgpu_where *where,
+                    const struct ompgpu_map *maps, unsigned n)
+{
+    return ompgpu_data_exit(dev, where, maps, n, OMPGPU_LEAVE_REGION, NULL);
+}
+static int exit_data(struct ompgpu_device *dev, struct ompgpu_where *where,
+                     const struct ompgpu_map *maps, unsigned n)
+{
+    return ompgpu_data_exit(dev, where, maps, n, OMPGPU_LEAVE_DATA, NULL);
+}
+static int update_data(struct ompgpu_device *dev, struct ompgpu_where *where,
+                       const struct ompgpu_map *maps, unsigned n)
+{
+    return ompgpu_data_update(dev, where, maps, n, NULL);
 }
 
 void __ompgpu_data_begin(const struct ompgpu_place *place, long device,
                          const struct ompgpu_map *maps, unsigned n)
 {
-    const enum ompgpu_tool_kind kind = OMPGPU_TOOL_ENTER;
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
-    if (dev)
-        end_data(&where, dev, kind, ompgpu_data_enter(dev, &where, maps, n, NULL, NULL));
+    struct ompgpu_device *dev =
+        begin_data(&where, device, OMPGPU_TOOL_ENTER, __builtin_return_address(0));
+    if (!dev)
+        return;
+    run_data(&where, dev, maps, n, enter_data);
+    ompgpu_tool_end(OMPGPU_TOOL_ENTER, dev);
 }
 
 void __ompgpu_data_end(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps,
                        unsigned n)
 {
-    const enum ompgpu_tool_kind kind = OMPGPU_TOOL_EXIT;
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
-    if (dev)
-        end_data(&where, dev, kind,
-                 ompgpu_data_exit(dev, &where, maps, n,
-                                  place->construct == OMPGPU_EXIT_DATA ? OMPGPU_LEAVE_DATA
-                                                                       : OMPGPU_LEAVE_REGION,
-                                  NULL));
+    struct ompgpu_device *dev =
+        begin_data(&where, device, OMPGPU_TOOL_EXIT, __builtin_return_address(0));
+    if (!dev)
+        return;
+    run_data(&where, dev, maps, n, place->construct == OMPGPU_EXIT_DATA ? exit_data : end_data);
+    ompgpu_tool_end(OMPGPU_TOOL_EXIT, dev);
 }
 
 void __ompgpu_data_update(const struct ompgpu_place *place, long device,
                           const struct ompgpu_map *maps, unsigned n)
 {
-    const enum ompgpu_tool_kind kind = OMPGPU_TOOL_UPDATE;
     struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev = begin_data(&where, device, kind, __builtin_return_address(0));
-    if (dev)
-        end_data(&where, dev, kind, ompgpu_data_update(dev, &where, maps, n, NULL));
+    struct ompgpu_device *dev =
+        begin_data(&where, device, OMPGPU_TOOL_UPDATE, __builtin_return_address(0));
+    if (!dev)
+        return;
+    run_data(&where, dev, maps, n, update_data);
+    ompgpu_tool_end(OMPGPU_TOOL_UPDATE, dev);
 }
 
 void *__ompgpu_use_device(long device, const void *host)
