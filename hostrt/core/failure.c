@@ -4,15 +4,15 @@
 #include "hostrt/core/core.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two */
-static ompgpu_failure_handler *handler;
-static void *handler_argument;
+static ompgpu_failure_handler *current;
+static void *current_argument;
 static int has_handler; /* atomic */
 
-void ompgpu_on_failure(ompgpu_failure_handler *function, void *argument)
+void ompgpu_on_failure(ompgpu_failure_handler *handler, void *argument)
 {
     pthread_mutex_lock(&lock);
-    handler = function, handler_argument = argument;
-    __atomic_store_n(&has_handler, function != NULL, __ATOMIC_RELEASE);
+    current = handler, current_argument = argument;
+    __atomic_store_n(&has_handler, handler != NULL, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -32,10 +32,10 @@ static enum ompgpu_action usual_action(unsigned attempt)
 static enum ompgpu_action ask(const struct ompgpu_failure *f)
 {
     pthread_mutex_lock(&lock);
-    ompgpu_failure_handler *function = handler;
-    void *argument = handler_argument;
+    ompgpu_failure_handler *handler = current;
+    void *argument = current_argument;
     pthread_mutex_unlock(&lock);
-    return function ? function(f, argument) : f->action;
+    return handler ? handler(f, argument) : f->action;
 }
 
 enum ompgpu_action ompgpu_recover(const struct ompgpu_where *where, const struct ompgpu_device *dev,

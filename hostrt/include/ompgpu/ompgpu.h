@@ -34,7 +34,7 @@ typedef enum ompgpu_action ompgpu_failure_handler(const struct ompgpu_failure *,
 /* From now on the handler decides, in place of OMPGPU_ON_FAILURE; NULL: that decides again.  It is
  * called by the host thread that encountered the construct, maybe by several at once, and must
  * return.  An action that is not possible counts as OMPGPU_STOP. */
-void ompgpu_on_failure(ompgpu_failure_handler *, void *argument);
+void ompgpu_on_failure(ompgpu_failure_handler *handler, void *argument);
 
 #ifdef __cplusplus
 }
