@@ -312,7 +312,9 @@ int omp_target_disassociate_ptr(const void *host, int number)
     if (!host || ompgpu_device_try(number, &dev) || !dev)
         return EINVAL;
     pthread_mutex_lock(&dev->lock);
-    struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)host, 1);
+    struct ompgpu_entry *e;
+    while ((e = ompgpu_present_find(&dev->present, (uintptr_t)host, 1)) && e->busy)
+        pthread_cond_wait(&dev->synced, &dev->lock);
     bool ours = e && e->associated && e->begin == (uintptr_t)host;
     if (ours)
         ompgpu_ranges_remove(&dev->present, &e->range);

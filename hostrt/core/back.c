@@ -12,26 +12,6 @@
 
 enum { MOST_ALWAYS = 64 << 10, MOST_KEPT = 1 << 20 }; /* bytes */
 
-/* They are sorted: the first that ends after the address. */
-unsigned ompgpu_first_attachment(const struct ompgpu_entry *e, uintptr_t address)
-{
-    unsigned low = 0, high = e->nattachments;
-    while (low < high) {
-        unsigned middle = low + (high - low) / 2;
-        if (e->attachments[middle].host + sizeof(void *) > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-struct ompgpu_attachment *ompgpu_attachment_before(const struct ompgpu_entry *e, unsigned i,
-                                                   uintptr_t end)
-{
-    return i < e->nattachments && e->attachments[i].host < end ? &e->attachments[i] : NULL;
-}
-
 /* The end of the bytes from `begin` on in which no pointer is attached, and where they go on. */
 static uintptr_t next_gap(const struct ompgpu_entry *e, uintptr_t begin, uintptr_t end,
                           uintptr_t *next)
@@ -49,7 +29,7 @@ static bool has_attachment(const struct ompgpu_back_copy *c)
 }
 
 /* ------------------------------------------------------------------ the list of copies */
-int ompgpu_back_add(struct ompgpu_back *b, const struct ompgpu_entry *e, const struct ompgpu_map *m,
+int ompgpu_back_add(struct ompgpu_back *b, struct ompgpu_entry *e, const struct ompgpu_map *m,
                     uintptr_t begin, size_t size)
 {
     if (!b->copies)

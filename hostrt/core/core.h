@@ -19,14 +19,15 @@
  *   2. device->lock         the present table of one device, its counts, its allocations
  *   3. the locks inside scratch.c, defer.c, error.c and the plugins, which call nothing of the core
  *
- * A kernel runs with no lock held.  Copies that create or remove a mapping run under device->lock:
- * another thread must never find a mapping whose data is not there yet, or one that is half gone.
+ * Kernels run and data is copied with no lock held; what is being copied is marked (fill.c).  Only
+ * a deferred construct is put into its queue as a whole under device->lock.
  *
  * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as
  * plugins do.
  *
  * Sections: memory | errors | environment | checks | tracing | ranges | present table | threads |
- * devices | tools | deferred constructs | data | geometry | units               */
+ * devices | tools | deferred constructs | data | failures | attached pointers | copies back |
+ * copies there | geometry | units */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -224,6 +225,7 @@ struct ompgpu_entry { /* one mapped host range */
     /* omp_target_associate_ptr: device memory is the user's */
     bool associated;
     bool shared; /* an allocation: the host reaches it at the same address */
+    bool busy;   /* being copied, by a thread that does not hold the lock (fill.c) */
     /* declare target variable: device memory is the image's */
     const struct ompgpu_unit *owner;
     /* numbers of the constructs that counted it last, created it, copied all of it last */
@@ -347,9 +349,10 @@ struct ompgpu_device {
     struct ompgpu_ranges present;
     struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
     struct ompgpu_link *links;
-    uint64_t construct;                   /* number of the last construct that counted */
-    const struct ompgpu_thread *unsynced; /* see data.c */
-    pthread_cond_t synced;
+    uint64_t construct;                         /* number of the last construct that counted */
+    const struct ompgpu_thread *unsynced;       /* see data.c */
+    unsigned nbusy;                             /* mappings in the table that are */
+    pthread_cond_t synced;                      /* neither, any more */
     struct ompgpu_queue *queues[OMPGPU_QUEUES]; /* of deferred constructs */
     unsigned nqueues, next_queue;
     struct ompgpu_task *idle;     /* by `next`; guarded by defer.c's lock, as what follows */
@@ -547,16 +550,21 @@ bool ompgpu_may_recover(void); /* a failure need not end the program */
 enum ompgpu_action ompgpu_recover(const struct ompgpu_where *, const struct ompgpu_device *,
                                   const char *reason, unsigned attempt, unsigned possible);
 
-/* ------------------------------------------------------------------ copies back (back.c) */
-/* Attached pointers are sorted by address: the first that ends after one; number i, unless it lies
- * behind the end. */
+/* ------------------------------------------------------------- attached pointers (attach.c) */
+/* Number of the first that ends after an address. */
 unsigned ompgpu_first_attachment(const struct ompgpu_entry *, uintptr_t address);
+/* Number i, unless it lies after the end. */
 struct ompgpu_attachment *ompgpu_attachment_before(const struct ompgpu_entry *, unsigned i,
                                                    uintptr_t end);
+/* The one at this address; new ones have the value 0.  NULL: out of memory */
+struct ompgpu_attachment *ompgpu_attachment_get(struct ompgpu_entry *, uintptr_t host);
+void ompgpu_attachment_drop(struct ompgpu_entry *, struct ompgpu_attachment *);
+
+/* ------------------------------------------------------------------ copies back (back.c) */
 enum { OMPGPU_FEW_BACK = 8 };
 struct ompgpu_back { /* what one construct copies to the host */
     struct ompgpu_back_copy {
-        const struct ompgpu_entry *entry;
+        struct ompgpu_entry *entry;
         const struct ompgpu_map *map;
         uintptr_t begin;
         size_t size, at; /* at: in the stage */
@@ -566,13 +574,43 @@ struct ompgpu_back { /* what one construct copies to the host */
     bool attached; /* a pointer lies in some of it */
     const struct ompgpu_map *failed;
 };
-int ompgpu_back_add(struct ompgpu_back *, const struct ompgpu_entry *, const struct ompgpu_map *,
+int ompgpu_back_add(struct ompgpu_back *, struct ompgpu_entry *, const struct ompgpu_map *,
                     uintptr_t begin, size_t size);
 /* Makes the copies; after a failure `failed` is the item, where it was one's. */
 int ompgpu_back_run(struct ompgpu_back *, struct ompgpu_device *, struct ompgpu_thread *,
                     struct ompgpu_where *);
 int ompgpu_back_enqueue(struct ompgpu_back *, struct ompgpu_task *);
 void ompgpu_back_free(struct ompgpu_back *); /* the list */
+
+/* ------------------------------------------------------------------ copies there (fill.c) */
+enum { OMPGPU_FEW_FILL = 8 };
+struct ompgpu_fill { /* what one construct copies to the device */
+    struct ompgpu_fill_copy {
+        struct ompgpu_entry *entry;
+        const struct ompgpu_map *map;
+        uintptr_t begin;
+        size_t size; /* 0: the pointer at begin gets … */
+        /* … a value; its attachment had the one before, or 0: there was none */
+        uintptr_t value, before;
+    } few[OMPGPU_FEW_FILL], *copies;
+    unsigned n, room, done;
+    const struct ompgpu_map *failed;
+};
+/* Both with the device's lock held. */
+int ompgpu_fill_add(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
+                    uintptr_t begin, size_t size);
+int ompgpu_fill_add_pointer(struct ompgpu_fill *, struct ompgpu_entry *, const struct ompgpu_map *,
+                            uintptr_t value, uintptr_t before); /* the map's */
+/* Makes the copies, or as many as `done` says and the next has failed. */
+int ompgpu_fill_run(struct ompgpu_fill *, struct ompgpu_device *, struct ompgpu_task *,
+                    uint64_t number, const struct ompgpu_where *);
+void ompgpu_fill_free(struct ompgpu_fill *); /* the list */
+/* With the device's lock held, as what follows.  Either list may be NULL. */
+void ompgpu_busy_set(struct ompgpu_device *, const struct ompgpu_fill *, const struct ompgpu_back *,
+                     bool busy);
+/* Waits until nothing of these items is busy, nor copies of the first thread are under way. */
+void ompgpu_busy_await(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
+void ompgpu_busy_vanished(struct ompgpu_device *); /* with the threads; after a fork */
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,

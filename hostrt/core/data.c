@@ -20,11 +20,12 @@
  * With `requires unified_shared_memory` nothing is created: only declare target variables and what
  * the program associates have storage of their own on the device.
  *
- * Several threads: all this runs under device->lock, so no thread finds a mapping half made.  But
- * copies to the device are only ordered for the thread that makes them.  Once a second thread is
- * known, a region that copied waits for its copies before it gives up the lock; while there is one
- * thread only that wait is saved, and the state is kept in device->unsynced: should the second
- * thread turn up just then, it waits until the first one's region has ended.
+ * Several threads: the table is changed under device->lock, and what is copied without it is busy
+ * meanwhile (fill.c), so no thread finds a mapping half made.  But copies to the device are only
+ * ordered for the thread that makes them.  Once a second thread is known, a region that copied
+ * waits for its copies; while there is one thread only that wait is saved, and the state is kept in
+ * device->unsynced: should the second thread turn up just then, it waits until the first one's
+ * region has ended.
  *
  * Deferred constructs (`nowait`): the table is changed when they are put into their queue, as if
  * they ended there and then, and the copies go into the queue.  So a mapping remembers the
@@ -43,10 +44,21 @@ struct work { /* one construct at work */
     uint64_t number;
     struct ompgpu_thread *thread; /* whose region it is; NULL: no region */
     struct ompgpu_task *task;     /* deferred: all goes into its queue; NULL: it is not */
-    bool copied;                  /* something went to the device */
     bool wrong;                   /* what failed is the program's mistake */
+    struct ompgpu_fill fill;      /* what goes to the device */
+    uint64_t counted;             /* bit i: for item i a mapping was counted, up or down */
     enum ompgpu_leave how;        /* leaving only */
 };
+
+/* Its list is large: only what is used of it is set. */
+static void begin_work(struct work *w, struct ompgpu_device *dev, struct ompgpu_where *where,
+                       const struct ompgpu_map *maps, unsigned n, struct ompgpu_task *task)
+{
+    w->dev = dev, w->where = where, w->maps = maps, w->n = n, w->task = task;
+    w->thread = NULL, w->number = w->counted = 0, w->wrong = false;
+    w->fill.copies = w->fill.few, w->fill.room = OMPGPU_FEW_FILL;
+    w->fill.n = w->fill.done = 0, w->fill.failed = NULL;
+}
 
 /* ------------------------------------------------------------------ messages */
 #define NOT_PRESENT "not mapped, but the `present` modifier requires it: map it before"
@@ -66,6 +78,11 @@ static int item_failed(struct work *w, const struct ompgpu_map *m)
         ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size,
                             ompgpu_plugin_message());
     return -1;
+}
+
+static int copy_failed(struct work *w, const struct ompgpu_map *m)
+{
+    return m ? item_failed(w, m) : -1;
 }
 
 static int item_wrong(struct work *w, const struct ompgpu_map *m, const char *what)
@@ -114,37 +131,6 @@ static uintptr_t device_address(const struct ompgpu_entry *e, uintptr_t host)
 {
     /* host may lie before begin: arithmetic wraps as it should */
     return e->device + (host - e->begin);
-}
-
-static int send(struct work *w, void *dst, const void *src, size_t size)
-{
-    const struct ompgpu_plugin *plugin = w->dev->plugin;
-    w->copied = true;
-    return w->task
-               ? plugin->queue_to_device(w->dev->ordinal, w->task->queue->handle, dst, src, size)
-               : plugin->to_device(w->dev->ordinal, dst, src, size);
-}
-
-static int write_pointer(struct work *w, const struct ompgpu_entry *e, uintptr_t host,
-                         uintptr_t value)
-{
-    const void *src = w->task ? ompgpu_task_keep(w->task, &value, sizeof value) : &value;
-    return src ? send(w, (void *)device_address(e, host), src, sizeof value) : -1;
-}
-
-static int copy_to(struct work *w, const struct ompgpu_entry *e, const char *name, uintptr_t begin,
-                   size_t size)
-{
-    struct ompgpu_attachment *a;
-    if (send(w, (void *)device_address(e, begin), (const void *)begin, size))
-        return -1;
-    for (unsigned i = ompgpu_first_attachment(e, begin);
-         (a = ompgpu_attachment_before(e, i, begin + size)); i++)
-        if (write_pointer(w, e, a->host, a->value))
-            return -1;
-    if (__builtin_expect(ompgpu_settings.info, 0))
-        ompgpu_info_copy(w->where, "to", name, size);
-    return 0;
 }
 
 /* The part of an item that is mapped; all of it but for implicit maps of a variable that is mapped
@@ -278,7 +264,9 @@ uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
 uintptr_t ompgpu_data_translate(struct ompgpu_device *dev, uintptr_t host)
 {
     bool locked = lock_tables(dev, NULL);
-    const struct ompgpu_entry *e = find_extended(dev, host);
+    const struct ompgpu_entry *e;
+    while ((e = find_extended(dev, host)) && e->busy)
+        pthread_cond_wait(&dev->synced, &dev->lock);
     if (e && ompgpu_under_way(e->filling))
         ompgpu_task_await(NULL, e->filling); /* a failure ends the program */
     uintptr_t device = e ? device_address(e, host) : 0;
@@ -367,10 +355,20 @@ static int check_new_item(struct work *w, const struct ompgpu_map *m)
     return 0;
 }
 
+enum { NOTED = 64 }; /* items: bits of work.counted */
 static void count(struct work *w, struct ompgpu_entry *e, const struct ompgpu_map *m, long n)
 {
     *(m->flags & OMPGPU_MAP_HOLD ? &e->holds : &e->refs) += n;
     e->counted = w->number;
+    if (m - w->maps < NOTED)
+        w->counted |= (uint64_t)1 << (m - w->maps);
+}
+
+/* For item i a mapping was counted.  Others may have counted it, too, since the lock was given up,
+ * which a construct with many items does not do. */
+static bool has_counted(const struct work *w, const struct ompgpu_entry *e, unsigned i)
+{
+    return i < NOTED ? w->counted >> i & 1 : e->counted == w->number;
 }
 
 static bool is_unused(const struct ompgpu_entry *e) { return e->refs == 0 && e->holds == 0; }
@@ -417,43 +415,6 @@ static bool is_fresh(const struct work *w, const struct ompgpu_entry *e)
 }
 
 /* ------------------------------------------------------------------ attached pointers */
-static bool make_room_to_attach(struct ompgpu_entry *e)
-{
-    unsigned room = e->room ? 2 * e->room : 4;
-    if (e->nattachments < e->room)
-        return true;
-    struct ompgpu_attachment *more = ompgpu_xalloc(room * sizeof *more);
-    if (!more)
-        return false;
-    if (e->nattachments)
-        memcpy(more, e->attachments, e->nattachments * sizeof *more);
-    ompgpu_xfree(e->attachments);
-    e->attachments = more, e->room = room;
-    return true;
-}
-
-/* The one at this address; new ones have the value 0. */
-static struct ompgpu_attachment *get_attachment(struct ompgpu_entry *e, uintptr_t host)
-{
-    unsigned i = ompgpu_first_attachment(e, host);
-    while (i < e->nattachments && e->attachments[i].host < host)
-        i++; /* pointers that overlap */
-    if (i < e->nattachments && e->attachments[i].host == host)
-        return &e->attachments[i];
-    if (!make_room_to_attach(e))
-        return NULL;
-    struct ompgpu_attachment *a = &e->attachments[i];
-    memmove(a + 1, a, (e->nattachments++ - i) * sizeof *a);
-    *a = (struct ompgpu_attachment){ .host = host };
-    return a;
-}
-
-static void drop_attachment(struct ompgpu_entry *e, struct ompgpu_attachment *a)
-{
-    size_t after = (size_t)(e->attachments + --e->nattachments - a);
-    memmove(a, a + 1, after * sizeof *a);
-}
-
 /* Does nothing where the pointer itself is not mapped, or the pointee is not (a section of size
  * zero): then the device has the host's value. */
 static int attach_pointer(struct work *w, const struct ompgpu_map *m)
@@ -464,23 +425,40 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
     if (!e || host < e->begin || e->end - host < sizeof(void *))
         return 0;
     if (!pointee)
-        return is_fresh(w, e) && write_pointer(w, e, host, (uintptr_t)m->base) ? item_failed(w, m)
-                                                                               : 0;
+        return is_fresh(w, e) && ompgpu_fill_add_pointer(&w->fill, e, m, (uintptr_t)m->base, 0)
+                   ? item_failed(w, m)
+                   : 0;
     uintptr_t value = pointee - ((uintptr_t)m->begin - (uintptr_t)m->base);
-    struct ompgpu_attachment *a = get_attachment(e, host);
+    struct ompgpu_attachment *a = ompgpu_attachment_get(e, host);
     if (!a)
         return item_failed(w, m);
     if (a->value == value)
         return 0;
     if (a->construct == w->number)
         return lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin));
-    if (write_pointer(w, e, host, value)) {
+    if (ompgpu_fill_add_pointer(&w->fill, e, m, value, a->value)) {
         if (!a->value)
-            drop_attachment(e, a);
+            ompgpu_attachment_drop(e, a);
         return item_failed(w, m);
     }
     a->value = value, a->construct = w->number;
     return 0;
+}
+
+/* Those that the device did not get. */
+static void undo_attaching(struct work *w)
+{
+    for (unsigned i = w->fill.n; i-- > w->fill.done;) {
+        const struct ompgpu_fill_copy *c = &w->fill.copies[i];
+        unsigned k = ompgpu_first_attachment(c->entry, c->begin);
+        struct ompgpu_attachment *a = ompgpu_attachment_before(c->entry, k, c->begin + 1);
+        if (c->size || !a || a->host != c->begin || a->construct != w->number)
+            continue;
+        if (c->before)
+            a->value = c->before, a->construct = 0;
+        else
+            ompgpu_attachment_drop(c->entry, a);
+    }
 }
 
 /* ------------------------------------------------------------------ entering */
@@ -582,7 +560,7 @@ static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_ent
 {
     struct part p = mapped_part(e, m);
     if (is_fresh(w, e) || (m->flags & OMPGPU_MAP_ALWAYS)) {
-        if (p.size && copy_to(w, e, m->name, p.begin, p.size))
+        if (p.size && ompgpu_fill_add(&w->fill, e, m, p.begin, p.size))
             return item_failed(w, m);
         if (p.size == e->end - e->begin)
             e->filled = w->number;
@@ -649,41 +627,52 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
 /* Takes back what the first n items did. */
 static void undo_entering(struct work *w, const struct ompgpu_map *maps, unsigned n)
 {
-    if (w->copied && !w->task)
-        w->dev->plugin->sync(w->dev->ordinal); /* into what is freed now */
+    undo_attaching(w);
     while (n-- > 0) {
         const struct ompgpu_map *m = &maps[n];
         struct ompgpu_entry *e =
             is_counted(m) ? ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size)
                           : NULL;
-        if (!e || e->counted != w->number)
+        if (!e || !has_counted(w, e, n))
             continue;
-        if (e->created == w->number) {
-            remove_entry(w, e);
-            continue;
-        }
         count(w, e, m, -1);
         e->counted = 0;
+        if (e->created == w->number)
+            remove_entry(w, e);
     }
 }
 
-static void wait_for_first_thread(struct ompgpu_device *dev)
+/* Gives up the lock while copies are made, and takes it again. */
+static bool leave_tables(struct work *w, const struct ompgpu_back *back, bool locked)
 {
-    while (dev->unsynced && dev->unsynced != ompgpu_self_)
-        pthread_cond_wait(&dev->synced, &dev->lock);
+    if (!locked || w->n > NOTED)
+        return false;
+    ompgpu_busy_set(w->dev, &w->fill, back, true);
+    pthread_mutex_unlock(&w->dev->lock);
+    return true;
 }
 
-/* Copies are under way: other threads must not use what they fill.  A region's own launch is
- * ordered after them. */
-static int settle_copies(struct work *w, bool region)
+static void return_to_tables(struct work *w, const struct ompgpu_back *back, bool left)
 {
-    if (w->task)
-        return 0;
-    if (region && !ompgpu_many_threads()) {
+    if (!left)
+        return;
+    pthread_mutex_lock(&w->dev->lock);
+    ompgpu_busy_set(w->dev, &w->fill, back, false);
+}
+
+/* A region's own launch is ordered after its copies.  Other threads must not use what they fill
+ * before; while there are none, `unsynced` is enough. */
+static int fill(struct work *w, bool region, bool locked)
+{
+    const bool wait = !w->task && !(region && !ompgpu_many_threads());
+    bool left = leave_tables(w, NULL, locked);
+    int bad = ompgpu_fill_run(&w->fill, w->dev, w->task, w->number, w->where);
+    if ((wait || (bad && !w->task)) && w->dev->plugin->sync(w->dev->ordinal))
+        bad = -1;
+    return_to_tables(w, NULL, left);
+    if (!wait && !w->task && !bad)
         w->dev->unsynced = ompgpu_self_;
-        return 0;
-    }
-    return w->dev->plugin->sync(w->dev->ordinal);
+    return bad ? copy_failed(w, w->fill.failed) : 0;
 }
 
 /* What a child of fork is to release when this thread has gone. */
@@ -693,39 +682,45 @@ static void note_region(struct ompgpu_device *dev, const struct ompgpu_map *maps
     self->entered = dev, self->maps = maps, self->nmaps = n;
 }
 
+static int enter_items(struct work *w, uintptr_t *addresses, bool locked, unsigned *done)
+{
+    unsigned flags = 0;
+    int bad = 0;
+    for (; *done < w->n && !bad; ++*done) {
+        flags |= w->maps[*done].flags;
+        bad = enter_item(w, &w->maps[*done], addresses ? &addresses[*done] : NULL);
+    }
+    if (!bad && addresses && (flags & OMPGPU_MAP_BLOCK))
+        bad = check_blocks(w, addresses);
+    for (unsigned i = 0; (flags & OMPGPU_MAP_ATTACH) && i < w->n && !bad; i++)
+        if (w->maps[i].flags & OMPGPU_MAP_ATTACH)
+            bad = attach_pointer(w, &w->maps[i]);
+    if (w->thread)
+        note_region(w->dev, w->maps, w->n);
+    if (!bad && w->fill.n)
+        bad = fill(w, addresses != NULL, locked);
+    if (bad && w->thread)
+        note_region(NULL, NULL, 0);
+    return bad;
+}
+
 int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
                       const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses,
                       struct ompgpu_task *task)
 {
-    struct work w = { .dev = dev,
-                      .where = where,
-                      .maps = maps,
-                      .n = n,
-                      .task = task,
-                      .thread = addresses && !task ? ompgpu_self_ : NULL };
-    unsigned done = 0, flags = 0;
-    int bad = 0;
+    struct work w;
+    unsigned done = 0;
+    begin_work(&w, dev, where, maps, n, task);
+    w.thread = addresses && !task ? ompgpu_self_ : NULL;
     bool locked = lock_tables(dev, task);
-    if (__builtin_expect(dev->unsynced != NULL, 0))
-        wait_for_first_thread(dev);
+    if (__builtin_expect(dev->unsynced || dev->nbusy, 0) && !task)
+        ompgpu_busy_await(dev, maps, n);
     w.number = ++dev->construct;
-    while (done < n && !bad) {
-        flags |= maps[done].flags;
-        bad = enter_item(&w, &maps[done], addresses ? &addresses[done] : NULL);
-        done++;
-    }
-    if (!bad && addresses && (flags & OMPGPU_MAP_BLOCK))
-        bad = check_blocks(&w, addresses);
-    for (unsigned i = 0; (flags & OMPGPU_MAP_ATTACH) && i < n && !bad; i++)
-        if (maps[i].flags & OMPGPU_MAP_ATTACH)
-            bad = attach_pointer(&w, &maps[i]);
-    if (!bad && w.copied)
-        bad = settle_copies(&w, addresses != NULL);
+    int bad = enter_items(&w, addresses, locked, &done);
     if (bad)
         undo_entering(&w, maps, done);
-    else if (w.thread)
-        note_region(dev, maps, n);
     unlock_tables(dev, locked);
+    ompgpu_fill_free(&w.fill);
     return result_of(&w, bad);
 }
 
@@ -753,11 +748,14 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     return 0;
 }
 
-static void undo_counting(struct work *w, const struct ompgpu_map *m)
+static void undo_counting(struct work *w, unsigned i)
 {
+    const struct ompgpu_map *m = &w->maps[i];
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
     if (e && e->counted == w->number)
         e->refs = e->before.refs, e->holds = e->before.holds;
+    else if (e && has_counted(w, e, i)) /* and others after us */
+        ++*(m->flags & OMPGPU_MAP_HOLD ? &e->holds : &e->refs);
 }
 
 static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
@@ -776,7 +774,7 @@ static int run_back(struct work *w, struct ompgpu_back *back)
 {
     int bad = w->task ? ompgpu_back_enqueue(back, w->task)
                       : ompgpu_back_run(back, w->dev, ompgpu_self(), w->where);
-    return bad && back->failed ? item_failed(w, back->failed) : bad;
+    return bad ? copy_failed(w, back->failed) : 0;
 }
 
 /* What entering has counted. */
@@ -787,7 +785,7 @@ static bool was_counted(const struct work *w, unsigned i)
 }
 
 /* The host gets what the construct owes it, all or nothing. */
-static int bring_back(struct work *w, bool more)
+static int bring_back(struct work *w, bool more, bool locked)
 {
     struct ompgpu_back back;
     int bad = 0;
@@ -796,7 +794,9 @@ static int bring_back(struct work *w, bool more)
         for (unsigned i = w->n; i-- > 0 && !bad;)
             if (was_counted(w, i))
                 bad = add_copy_back(w, &w->maps[i], &back);
+        bool left = !bad && back.n && leave_tables(w, &back, locked);
         bad = bad || run_back(w, &back);
+        return_to_tables(w, &back, left);
         ompgpu_back_free(&back);
     }
     if (!bad && w->thread && w->thread->results)
@@ -804,8 +804,9 @@ static int bring_back(struct work *w, bool more)
     return bad;
 }
 
-static void free_if_unused(struct work *w, const struct ompgpu_map *m)
+static void free_if_unused(struct work *w, unsigned i)
 {
+    const struct ompgpu_map *m = &w->maps[i];
     struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
     if (e && is_unused(e))
         remove_entry(w, e);
@@ -823,31 +824,32 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
                      const struct ompgpu_map *maps, unsigned n, enum ompgpu_leave how,
                      struct ompgpu_task *task)
 {
-    struct work w = { .dev = dev, .where = where, .maps = maps, .n = n, .how = how, .task = task };
+    struct work w;
     int bad = 0;
     bool more = false;
+    begin_work(&w, dev, where, maps, n, task);
+    w.how = how;
+    if (how == OMPGPU_LEAVE_DISCARD) /* copies may be under way still */
+        dev->plugin->sync(dev->ordinal);
     bool locked = lock_tables(dev, task);
-    if (__builtin_expect(dev->unsynced != NULL, 0)) {
-        wait_for_first_thread(dev);
-        first_thread_is_done(dev);
-    }
+    if (__builtin_expect(dev->unsynced || dev->nbusy, 0) && !task)
+        ompgpu_busy_await(dev, maps, n);
+    first_thread_is_done(dev);
     w.number = ++dev->construct;
     if (ompgpu_self_ && ompgpu_self_->maps == maps) {
         w.thread = ompgpu_self_;
         w.thread->entered = NULL;
     }
-    if (how == OMPGPU_LEAVE_DISCARD) /* copies may be under way still */
-        dev->plugin->sync(dev->ordinal);
     for (unsigned i = n; i-- > 0 && !bad;)
         if (was_counted(&w, i))
             bad = count_down(&w, &maps[i], &more);
     if (how == OMPGPU_LEAVE_DISCARD)
         bad = 0;
     else
-        bad = bad || bring_back(&w, more) ? -1 : 0;
+        bad = bad || bring_back(&w, more, locked) ? -1 : 0;
     for (unsigned i = n; (bad || more) && i-- > 0;)
         if (was_counted(&w, i))
-            (bad ? undo_counting : free_if_unused)(&w, &maps[i]);
+            (bad ? undo_counting : free_if_unused)(&w, i);
     if (w.thread && !bad)
         w.thread->maps = NULL, w.thread->results = 0;
     unlock_tables(dev, locked);
@@ -865,7 +867,7 @@ static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu
     if (!m->size)
         return 0;
     struct part p = mapped_part(e, m);
-    if (((m->flags & OMPGPU_MAP_TO) && copy_to(w, e, m->name, p.begin, p.size)) ||
+    if (((m->flags & OMPGPU_MAP_TO) && ompgpu_fill_add(&w->fill, e, m, p.begin, p.size)) ||
         ((m->flags & OMPGPU_MAP_FROM) && ompgpu_back_add(back, e, m, p.begin, p.size)))
         return item_failed(w, m);
     return 0;
@@ -874,17 +876,24 @@ static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu
 int ompgpu_data_update(struct ompgpu_device *dev, struct ompgpu_where *where,
                        const struct ompgpu_map *maps, unsigned n, struct ompgpu_task *task)
 {
-    struct work w = { .dev = dev, .where = where, .task = task };
+    struct work w;
     struct ompgpu_back back = { 0 };
     int bad = 0;
+    begin_work(&w, dev, where, maps, n, task);
     bool locked = lock_tables(dev, task);
-    wait_for_first_thread(dev);
+    if (!task)
+        ompgpu_busy_await(dev, maps, n);
     for (unsigned i = 0; i < n && !bad; i++)
         bad = update_item(&w, &maps[i], &back);
+    bool left = !bad && leave_tables(&w, &back, locked);
+    if (!bad && ompgpu_fill_run(&w.fill, dev, task, 0, where))
+        bad = copy_failed(&w, w.fill.failed);
     bad = bad || run_back(&w, &back);
-    ompgpu_back_free(&back);
-    if (w.copied && settle_copies(&w, false))
+    if (w.fill.done && (bad || !back.n) && !task && dev->plugin->sync(dev->ordinal))
         bad = -1;
+    return_to_tables(&w, &back, left);
     unlock_tables(dev, locked);
+    ompgpu_back_free(&back);
+    ompgpu_fill_free(&w.fill);
     return result_of(&w, bad);
 }

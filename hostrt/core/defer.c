@@ -70,7 +70,7 @@ static struct ompgpu_task *get_task(struct ompgpu_device *dev)
     t->next = t->previous = NULL;
     t->enqueued = false;
     t->met = 0;
-    t->nwaits = 0;
+    t->nwaits = t->nmaps = 0;
     t->function = NULL;
     t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
     return t;
@@ -401,6 +401,7 @@ int ompgpu_task_enqueue(struct ompgpu_task *t)
     if (__builtin_expect(ompgpu_settings.info, 0))
         t->start = ompgpu_clock();
     pthread_mutex_lock(&dev->lock);
+    ompgpu_busy_await(dev, t->maps, t->nmaps);
     ompgpu_dropped_free(dev);
     int bad = put_into_queue(t); /* afterwards it may have ended */
     pthread_mutex_unlock(&dev->lock);

@@ -49,6 +49,7 @@ static void in_child(void)
         pthread_cond_init(&dev->synced, NULL); /* nobody waits any more */
         if (dev->unsynced != ompgpu_self_)
             dev->unsynced = NULL;
+        ompgpu_busy_vanished(dev);
     }
     release_locks(OMPGPU_FORK_CHILD);
     ompgpu_threads_vanished();

@@ -143,10 +143,13 @@ static int fake_free_shared(int n, void *address)
 /* Copies are made as late as a device may make them: at this thread's next launch or sync.  Pointers are taken at once. */
 static _Thread_local struct fake_copy { void *dst; const void *src; size_t size; uint64_t pointer; } *fake_queue;
 static _Thread_local unsigned fake_queued;
+__attribute__((unused)) static void (*fake_at_copy)(size_t size); /* called before it */
 static void fake_flush(void)
 {
     for (unsigned i = 0; i < fake_queued; i++) {
         const struct fake_copy *c = &fake_queue[i];
+        if (fake_at_copy)
+            fake_at_copy(c->size);
         memcpy(c->dst, c->src ? c->src : &c->pointer, c->size);
     }
     free(fake_queue);

@@ -57,6 +57,40 @@ static void first_and_second_thread(void)
     OK(newcomer_waited && newcomer_has_it, "a second thread gets data under way only when it is there");
     OK(fake_calls[FAKE_SYNC] == syncs + 2, "… the first waits once, after its launch, the second for its own copies");
 }
+
+/* Copies to the device and back, of two threads at once: each waits for the other in the midst of its own. */
+enum { OWN = 12345, PATIENCE = 5000 };
+static int copying, met;                            /* atomic */
+static void meet_in_copy(size_t size)
+{
+    if (size != OWN)
+        return;
+    int mine = __atomic_add_fetch(&copying, 1, __ATOMIC_ACQ_REL), wanted = (mine + 1) / 2 * 2, left = PATIENCE;
+    while (__atomic_load_n(&copying, __ATOMIC_ACQUIRE) < wanted && left--)
+        usleep(1000);
+    if (left > 0)
+        __atomic_add_fetch(&met, 1, __ATOMIC_RELAXED);
+}
+static void *copies_own(void *own)
+{
+    const struct ompgpu_map maps[] = { { own, own, OWN, NULL, OMPGPU_MAP_TOFROM, 0, "own" } };
+    BEGIN(maps);
+    UPDATE(maps);
+    END(maps);
+    return NULL;
+}
+static void copies_at_once(void)
+{
+    static char own[2][OWN];
+    pthread_t threads[2];
+    fake_at_copy = meet_in_copy;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, copies_own, own[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    fake_at_copy = NULL;
+    OK(copying == 8 && met == 8, "copies of two threads are under way at once: %d of %d", met, copying);
+}
 static pthread_barrier_t start;
 
 static void one_round(int *x)
@@ -118,6 +152,7 @@ int main(void)
     END(outer);
     pthread_barrier_destroy(&start), pthread_barrier_init(&start, NULL, THREADS);
     all_threads("four new threads");
+    copies_at_once();
     __ompgpu_unregister(&fake_unit);
     pthread_barrier_destroy(&start);
     ompgpu_threads_close();

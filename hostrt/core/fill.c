@@ -1,0 +1,175 @@
+/* fill.c - copies to the device, and mappings that are busy.
+ *
+ * A construct changes the present table first and lists its copies meanwhile; it makes them when
+ * the table is as it should be.  To do so it gives up the device's lock: other host threads go on
+ * with data of their own.  What is being copied, in either direction, is busy: another construct
+ * waits for it before it begins, and holds nothing then.  So no thread finds a mapping whose data
+ * is not there yet, or one that is half gone, and threads never wait for each other in a circle. */
+#include <string.h>
+#include "hostrt/core/core.h"
+
+/* ------------------------------------------------------------------ the list */
+static struct ompgpu_fill_copy *new_copy(struct ompgpu_fill *f)
+{
+    if (!f->copies)
+        f->copies = f->few, f->room = OMPGPU_FEW_FILL;
+    if (f->n == f->room) {
+        struct ompgpu_fill_copy *more = ompgpu_xalloc(2 * (size_t)f->room * sizeof *more);
+        if (!more)
+            return NULL;
+        memcpy(more, f->copies, f->n * sizeof *more);
+        if (f->copies != f->few)
+            ompgpu_xfree(f->copies);
+        f->copies = more, f->room *= 2;
+    }
+    return &f->copies[f->n++];
+}
+
+int ompgpu_fill_add(struct ompgpu_fill *f, struct ompgpu_entry *e, const struct ompgpu_map *m,
+                    uintptr_t begin, size_t size)
+{
+    struct ompgpu_fill_copy *c = new_copy(f);
+    if (c)
+        *c = (struct ompgpu_fill_copy){ .entry = e, .map = m, .begin = begin, .size = size };
+    return c ? 0 : -1;
+}
+
+int ompgpu_fill_add_pointer(struct ompgpu_fill *f, struct ompgpu_entry *e,
+                            const struct ompgpu_map *m, uintptr_t value, uintptr_t before)
+{
+    struct ompgpu_fill_copy *c = new_copy(f);
+    if (c)
+        *c = (struct ompgpu_fill_copy){
+            .entry = e, .map = m, .begin = (uintptr_t)m->attach, .value = value, .before = before
+        };
+    return c ? 0 : -1;
+}
+
+void ompgpu_fill_free(struct ompgpu_fill *f)
+{
+    if (f->copies != f->few)
+        ompgpu_xfree(f->copies);
+}
+
+/* ------------------------------------------------------------------ copying */
+struct sender {
+    struct ompgpu_device *dev;
+    struct ompgpu_task *task; /* into its queue; NULL: now */
+};
+
+static int send(const struct sender *s, const struct ompgpu_entry *e, uintptr_t host,
+                const void *src, size_t size)
+{
+    const struct ompgpu_plugin *plugin = s->dev->plugin;
+    void *dst = (void *)(e->device + (host - e->begin));
+    return s->task
+               ? plugin->queue_to_device(s->dev->ordinal, s->task->queue->handle, dst, src, size)
+               : plugin->to_device(s->dev->ordinal, dst, src, size);
+}
+
+static int send_pointer(const struct sender *s, const struct ompgpu_entry *e, uintptr_t host,
+                        uintptr_t value)
+{
+    const void *src = s->task ? ompgpu_task_keep(s->task, &value, sizeof value) : &value;
+    return src ? send(s, e, host, src, sizeof value) : -1;
+}
+
+/* Then the pointers in it that were attached before this construct; its own are in the list. */
+static int send_bytes(const struct sender *s, const struct ompgpu_fill_copy *c, uint64_t number)
+{
+    const struct ompgpu_attachment *a;
+    if (send(s, c->entry, c->begin, (const void *)c->begin, c->size))
+        return -1;
+    for (unsigned i = ompgpu_first_attachment(c->entry, c->begin);
+         (a = ompgpu_attachment_before(c->entry, i, c->begin + c->size)); i++)
+        if (a->construct != number && send_pointer(s, c->entry, a->host, a->value))
+            return -1;
+    return 0;
+}
+
+int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct ompgpu_task *task,
+                    uint64_t number, const struct ompgpu_where *where)
+{
+    const struct sender s = { dev, task };
+    for (; f->done < f->n; f->done++) {
+        const struct ompgpu_fill_copy *c = &f->copies[f->done];
+        if (c->size ? send_bytes(&s, c, number) : send_pointer(&s, c->entry, c->begin, c->value)) {
+            f->failed = c->map;
+            return -1;
+        }
+        if (__builtin_expect(ompgpu_settings.info, 0) && c->size)
+            ompgpu_info_copy(where, "to", c->map->name, c->size);
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ busy mappings */
+static void set_busy(struct ompgpu_device *dev, struct ompgpu_entry *e, bool busy)
+{
+    if (e->busy != busy)
+        dev->nbusy += busy ? 1 : -1;
+    e->busy = busy;
+}
+
+void ompgpu_busy_set(struct ompgpu_device *dev, const struct ompgpu_fill *f,
+                     const struct ompgpu_back *b, bool busy)
+{
+    for (unsigned i = 0; f && i < f->n; i++)
+        set_busy(dev, f->copies[i].entry, busy);
+    for (unsigned i = 0; b && i < b->n; i++)
+        set_busy(dev, b->copies[i].entry, busy);
+    if (!busy)
+        pthread_cond_broadcast(&dev->synced);
+}
+
+/* In all that is mapped of a range, or where only an extended range has its address. */
+static bool is_busy(struct ompgpu_device *dev, uintptr_t begin, size_t size)
+{
+    uintptr_t at = begin, end = begin + size;
+    const struct ompgpu_entry *e = ompgpu_present_find(&dev->present, at, size);
+    if (!e)
+        e = (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, at);
+    for (; e && !e->busy; at = e->end, e = ompgpu_present_find(&dev->present, at, end - at))
+        if (e->end >= end)
+            return false;
+    return e != NULL;
+}
+
+static bool any_busy(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
+{
+    for (unsigned i = 0; dev->nbusy && i < n; i++) {
+        const struct ompgpu_map *m = &maps[i];
+        if (m->begin && is_busy(dev, (uintptr_t)m->begin, m->size))
+            return true;
+        if ((m->flags & OMPGPU_MAP_ATTACH) && is_busy(dev, (uintptr_t)m->attach, sizeof(void *)))
+            return true;
+    }
+    return false;
+}
+
+void ompgpu_busy_await(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
+{
+    while ((dev->unsynced && dev->unsynced != ompgpu_self_) || any_busy(dev, maps, n))
+        pthread_cond_wait(&dev->synced, &dev->lock);
+}
+
+/* In a child of fork: nobody makes those copies.  NULL: there are none left. */
+static struct ompgpu_entry *find_abandoned(struct ompgpu_range *r)
+{
+    struct ompgpu_entry *e = (struct ompgpu_entry *)r, *below;
+    if (!r || (!e->refs && !e->holds))
+        return e;
+    e->busy = false;
+    below = find_abandoned(r->left);
+    return below ? below : find_abandoned(r->right);
+}
+
+void ompgpu_busy_vanished(struct ompgpu_device *dev)
+{
+    struct ompgpu_entry *e;
+    while (dev->nbusy && (e = find_abandoned(dev->present.root))) {
+        ompgpu_ranges_remove(&dev->present, &e->range);
+        ompgpu_data_drop(dev, e);
+    }
+    dev->nbusy = 0;
+}
