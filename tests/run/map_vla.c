@@ -39,6 +39,22 @@ static void halves(int n)
     CHECK(h[n - 1] == 2 * n && sum == n * (n + 1));
 }
 
+/* Optimisation removes the private array, but not what saves and restores the stack around it, where threads wait. */
+static void unused(int n)
+{
+    int sums[2] = { 5, 5 }, last = -1;
+    short own[n];
+    own[0] = 1;
+#pragma omp target teams distribute parallel for reduction(+: sums[0:n + 1]) private(own) map(tofrom: sums, last) schedule(dynamic, 2)
+    for (int i = 0; i < 13; i++) {
+        own[0] = (short)(4 * i);
+        sums[i % 2] += own[0];
+        if (i == 12)
+            last = own[0];
+    }
+    CHECK(sums[0] == 5 + 4 * 42 && sums[1] == 5 + 4 * 36 && last == 48);
+}
+
 /* Typedefs keep the bounds that they were declared with; in regions, inner constructs, device functions and regions on the host. */
 static int sum_of_sizes(int n)
 {
@@ -104,6 +120,7 @@ int main(void)
             a[i][j] = i + 0.5 * j;
     scale(n, n + 3, a, 2);
     halves(9);
+    unused(1);
     n = 5;                           /* the arrays keep their bounds */
 #pragma omp target teams distribute parallel for map(tofrom: on)
     for (int i = 0; i < 33; i++) {

@@ -161,10 +161,22 @@ static LLVMValueRef begin_coroutine(struct ir_unit *u, LLVMBuilderRef b)
     return l_call_intrinsic(u, b, "llvm.coro.begin", NULL, begin_args, 2);
 }
 
+/* Marks of the stack may outlive the arrays of run-time size that they were for, which optimisation
+ * has removed: a thread that goes on has another stack. */
+static void drop_stack_marks(LLVMValueRef f)
+{
+    static const char *const names[] = { "llvm.stackrestore", "llvm.stacksave" };
+    for (unsigned n = 0; n < sizeof names / sizeof *names; n++)
+        IR_EACH_INSTRUCTION_OF(i, f)
+            if (LLVMIsACallInst(i) && strcmp(ir_intrinsic(LLVMGetCalledValue(i)), names[n]) == 0)
+                LLVMInstructionEraseFromParent(i);
+}
+
 /* The kernel's text goes into a function that returns the frame. */
 void ir_add_coroutine(struct ir_unit *u, const struct ir_kernel *k)
 {
     LLVMValueRef body = ir_kernel_function(u->module, k), params;
+    drop_stack_marks(body);
     rewrite_waits(u, body);
     LLVMTypeRef ptr = l_ptr(u);
     const char *name = mem_printf(OMPGPU_EMU_START "%s", k->name);
