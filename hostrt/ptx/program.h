@@ -135,6 +135,7 @@ struct instruction {
     enum rounding rounding;
     bool ftz, sat, approx, wide, hi, carry_out, aligned, to_space, clamp, left, relu, sync;
     bool around;       /* perhaps of the word around a smaller object that is updated atomically */
+    bool inserts;      /* and, or: of bits into a word that was loaded and is stored again */
     unsigned char op;  /* enum isa_op: comparison, atomic operation, shuffle mode … */
     unsigned char op2; /* enum isa_op: boolean operator of setp */
     unsigned char order; /* enum memory_order */

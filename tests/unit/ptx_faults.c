@@ -86,6 +86,10 @@ static const struct fault {
     { "a branch on memory copied from undefined memory",
       "ld.global.b64 %rd5, [%rd20+64]; st.global.b64 [%rd20+72], %rd5; ld.global.b32 %r5, [%rd20+72];" USE("%r5"), "never written", FAILED, 1,
       "ld.global.b64 %rd5, [%rd20+64]; st.global.b64 [%rd20+72], %rd5; ld.global.b32 %r6, [%rd20+72];" },
+    { "a branch on bits from undefined memory",
+      "ld.global.b32 %r5, [%rd20+64]; and.b32 %r5, %r5, 240; st.global.b32 [%rd20+68], %r5; ld.global.b32 %r5, [%rd20+68];" USE("%r5"), "never written",
+      FAILED, 1, /* an update of a bit-field */
+      "ld.global.b32 %r6, [%rd20+64]; and.b32 %r8, %r6, 240; st.global.b32 [%rd20+64], %r8; ld.global.b32 %r5, [%rd20+64];" USE("%r5") },
     { "an address from undefined memory", "ld.global.b64 %rd5, [%rd20+64]; ld.global.b32 %r9, [%rd5];", "never written", BAD_ADDRESS, 1,
       "ld.global.b64 %rd5, [%rd20+64]; mov.b64 %rd5, %rd21; ld.global.b32 %r9, [%rd5];" },
     { "a register that was never written", USE("%r15"), "never written", FAILED, 1, "mov.b32 %r15, 1;" USE("%r15") },

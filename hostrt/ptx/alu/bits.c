@@ -1,19 +1,27 @@
 /* bits.c - logic, shifts, counting and moving of bits (PTX ISA 8.x, sections 9.7.1 and 9.7.8). */
 #include "hostrt/ptx/alu/alu.h"
 
-/* A byte of the result is undefined when it depends on one: not where the other operand's byte
- * alone decides, 0 for `and`, 0xff for `or`. */
+/* Where the other operand's byte alone decides, 0 for `and`, 0xff for `or`; of an update of a
+ * bit-field some bits are enough, which are the field. */
+static bool decides(const struct instruction *i, unsigned byte)
+{
+    unsigned op = i->row->operation;
+    if (op == I_XOR)
+        return false;
+    return i->inserts ? byte != (op == I_OR ? 0 : 0xff) : byte == (op == I_OR ? 0xff : 0);
+}
+
+/* A byte of the result is undefined when it depends on one. */
 static unsigned char undecided_bytes(const struct group *g, const struct instruction *i, unsigned l)
 {
-    unsigned size = ptx_type_size(i->type), op = i->row->operation, decides = op == I_OR ? 0xff : 0;
+    unsigned size = ptx_type_size(i->type);
     unsigned char bad[2], left = 0;
     for (unsigned k = 0; k < 2; k++)
         bad[k] = undefined_bytes(g, &i->s[k], l, size);
     for (unsigned k = 0; k < size; k++) {
         bool decided = false;
         for (unsigned n = 0; n < 2; n++)
-            decided |= op != I_XOR && !(bad[n] >> k & 1) &&
-                       (source(g, &i->s[n])[l] >> 8 * k & 0xff) == decides;
+            decided |= !(bad[n] >> k & 1) && decides(i, source(g, &i->s[n])[l] >> 8 * k & 0xff);
         left |= (unsigned char)(((bad[0] | bad[1]) >> k & !decided) << k);
     }
     return left;

@@ -59,6 +59,7 @@ static void finish_function(struct parser *p)
         if (x->around && x->op == OP_CAS)
             find_words_around(f, x);
     }
+    parse_find_insertions(f);
 }
 
 static void read_parameters(struct parser *p, struct function *f, bool result)

@@ -100,4 +100,5 @@ void parse_call(struct parser *, struct instruction *);
 struct instruction *parse_new_instruction(struct parser *);
 void parse_statement(struct parser *);
 void parse_function(struct parser *, bool entry);
+void parse_find_insertions(struct function *); /* sets `inserts` */
 #endif
