@@ -231,9 +231,9 @@ static int split_file(const struct options *o, char *text, size_t length)
     int errors, rc = TOOL_OK;
     text = fe_expand_attributes(o->path, text, &length);
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
+    bool endless = (lowered || errors) && fe_is_endless(o->path, user, length);
     if (errors)
-        return TOOL_ERROR;
-    bool endless = lowered && fe_is_endless(o->path, user, length);
+        return endless ? TOOL_ENDLESS : TOOL_ERROR;
     if (lowered) {
         text = lowered;
         length = strlen(text);

@@ -226,9 +226,11 @@ static char *lower_once(struct fe *fe, int nargs, const char *const *args)
         return fe->errors ? NULL : fe_edited_text(fe, &l.edits);
     CXIndex index = clang_createIndex(0, 0);
     char *next = NULL;
-    if (fe_walk(fe, index, nargs, args))
-        fe->errors = 0; /* whoever reads the text next says what is wrong with it */
-    else {
+    if (fe_walk(fe, index, nargs, args)) {
+        /* whoever reads the text next says what is wrong with it */
+        if (!fe_is_endless(fe->u->path, fe->u->text, fe->u->length))
+            fe->errors = 0;
+    } else {
         fe_finish_walk(fe);
         lower_all(&l, true);
         next = l.edits.n && !fe->errors ? fe_edited_text(fe, &l.edits) : NULL;

@@ -74,7 +74,22 @@ cat >e.c <<'C'
 int main(void) { return g(1) != 2; }
 C
 compile_run "a construct of a header that becomes another" e.c
-endless "an error beside it" e.c:4:25 apply <<C
+cat >w.c <<C
+int main(void) {
+int x = 0, unused; $target
+#pragma omp task transparent
+x++;
+return x; }
+C
+check "what is checked instead is said" "$CC" $ARCH -Wall -c w.c
+cp .log err
+check "the warning" has err "^w.c:2:12: warning: .*unused"
+echo 'void f(void) { none = 1; }' >>w.c
+check "an error in it" test_must_fail 1 "$CC" $ARCH -c w.c
+cp .log err
+check "the error" error_at err w.c:8:16 none
+check "the error: nothing else" [ "$(grep -c 'error: ' err)" = 1 -a "$(grep -c 'note: ' err)" = 0 ]
+cat >e.c <<C
 int f(void) {
 y = 1;
 int a[4];
@@ -83,6 +98,9 @@ for (int i = 0; i < 4; i++) a[i] = 0;
 return a[1]; $target
 }
 C
+check "an error beside it" test_must_fail 1 in_time "$CC" $ARCH -c e.c
+cp .log err
+check "an error beside it: what is said" error_at err e.c:2:1 y
 cat >e.c <<C
 #error no
 void f(void) {
