@@ -182,6 +182,7 @@ static void *allocate(size_t size, int number, bool shared, const void *caller)
     if (!dev)
         return malloc(size);
     ompgpu_tool_memory(NULL, caller);
+    double start = ompgpu_watch_clock();
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e || (shared && !dev->plugin->alloc_shared) ||
         (shared ? dev->plugin->alloc_shared(dev->ordinal, size, &memory)
@@ -190,6 +191,8 @@ static void *allocate(size_t size, int number, bool shared, const void *caller)
         return NULL;
     }
     e->begin = (uintptr_t)memory, e->end = e->begin + size, e->shared = shared;
+    e->name = "omp_target_alloc";
+    ompgpu_watch_alloc(NULL, e, start);
     pthread_mutex_lock(&dev->lock);
     ompgpu_ranges_insert(&dev->allocations, &e->range);
     pthread_mutex_unlock(&dev->lock);
@@ -224,6 +227,7 @@ static void release(void *p, int number, const void *caller)
         return;
     }
     ompgpu_tool_memory(NULL, caller);
+    ompgpu_watch_free(e);
     (e->shared ? dev->plugin->free_shared : dev->plugin->free)(dev->ordinal, p);
     ompgpu_present_free(e);
 }

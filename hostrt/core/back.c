@@ -98,11 +98,11 @@ static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct om
 {
     for (unsigned i = 0; i < b->n; i++) {
         const struct ompgpu_back_copy *c = &b->copies[i];
+        double start = t ? 0 : ompgpu_watch_clock();
         b->failed = c->map;
-        if (fetch(dev, t, stage ? stage + c->at : (void *)c->begin, c))
+        if (fetch(dev, t, stage ? stage + c->at : (void *)c->begin, c) ||
+            ompgpu_watch_copy(where, dev, false, c->map, c->size, start))
             return -1;
-        if (__builtin_expect(ompgpu_settings.info, 0))
-            ompgpu_info_copy(where, "from", c->map->name, c->size);
     }
     b->failed = NULL;
     return 0;

@@ -105,9 +105,20 @@ static int begin_copy(struct copy *c, int dst_number, int src_number)
                : 0;
 }
 
+/* Between the host and a device; what stays on a device is not counted. */
+static int watch_copy(const struct way *w, const char *name, size_t size, double start)
+{
+    struct ompgpu_device *dev = w->to ? w->to : w->from;
+    const struct ompgpu_transfer t = { w->to != NULL, false, name, size, w->task ? 0 : start };
+    return ompgpu_watched() && !w->to != !w->from && ompgpu_watch_transfer(NULL, dev, &t) ? EIO : 0;
+}
+
 static int do_copy(const struct copy *c)
 {
+    double start = ompgpu_watch_clock();
     int bad = copy_bytes(c->dst, c->src, c->size, &c->way);
+    if (!bad)
+        bad = watch_copy(&c->way, "omp_target_memcpy", c->size, start);
     return bad ? bad : wait_for_copies(&c->way);
 }
 

@@ -34,6 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #pragma GCC visibility push(default) /* what the library exports; all else is hidden */
 #include "hostrt/include/ompgpu/ompgpu.h"
 #include "hostrt/ompgpu.h"
@@ -61,6 +62,13 @@ void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 void ompgpu_say(const struct ompgpu_where *, const char *kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* A line of OMPGPU_INFO, to its file. */
+void ompgpu_trace(const struct ompgpu_where *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void ompgpu_trace_to(FILE *); /* NULL: standard error again; closes the one before */
+/* For the variable that names it; %p in it is the process's number.  NULL, with a warning: it
+ * cannot be written. */
+FILE *ompgpu_open_output(const char *variable, const char *name);
 /* The process is ending: exit handlers and destructors are running, while other threads may still
  * be inside of the runtime. */
 void ompgpu_watch_exit(void); /* once, at start-up */
@@ -87,6 +95,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long default_device; /* OMP_DEFAULT_DEVICE */
     long cancellation;   /* OMP_CANCELLATION: its lowest bit */
     long info;           /* OMPGPU_INFO */
+    long watch;          /* bits OMPGPU_WATCH_*: what wants to know what constructs do */
     /* OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT */
     long num_teams, teams_thread_limit;
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
@@ -141,25 +150,80 @@ bool ompgpu_checks(enum ompgpu_check); /* after start-up */
 void ompgpu_check_report(enum ompgpu_check, const struct ompgpu_where *, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ------------------------------------------------------------------ tracing (info.c) */
+/* ----------------------------------------------------------------- watching (info.c, profile.c) */
+/* What constructs have done, for OMPGPU_INFO and OMPGPU_PROFILE.  Callers ask ompgpu_settings.watch
+ * first.  `start`: ompgpu_watch_clock() from before it. */
+enum { OMPGPU_WATCH_INFO = 1, OMPGPU_WATCH_ALL = 2, OMPGPU_WATCH_PROFILE = 4 };
 struct ompgpu_device;
+struct ompgpu_entry;
 struct ompgpu_geometry {
     unsigned teams, threads;
 };
 double ompgpu_clock(void); /* milliseconds */
-void ompgpu_info_launch(const struct ompgpu_where *, const struct ompgpu_device *,
-                        const struct ompgpu_function *, struct ompgpu_geometry,
-                        double milliseconds);
-void ompgpu_info_reduction(const struct ompgpu_where *, const struct ompgpu_device *,
-                           const struct ompgpu_function *, struct ompgpu_geometry,
-                           size_t scratchpad); /* bytes of the slots; 0: none */
-void ompgpu_info_copy(const struct ompgpu_where *, const char *direction, const char *name,
-                      size_t bytes);
+static inline bool ompgpu_watched(void) { return __builtin_expect(ompgpu_settings.watch != 0, 0); }
+static inline double ompgpu_watch_clock(void) { return ompgpu_watched() ? ompgpu_clock() : 0; }
+/* later: it was deferred */
+void ompgpu_watch_launch(const struct ompgpu_where *, const struct ompgpu_device *,
+                         struct ompgpu_function *, struct ompgpu_geometry, double start,
+                         bool later);
+void ompgpu_watch_reduction(const struct ompgpu_where *, const struct ompgpu_device *,
+                            const struct ompgpu_function *, struct ompgpu_geometry,
+                            size_t scratchpad);      /* bytes of the slots; 0: none */
+void ompgpu_watch_host(const struct ompgpu_where *); /* a region runs on the host */
+struct ompgpu_map;
+struct ompgpu_transfer {
+    bool to, implicit;
+    const char *name;
+    size_t bytes;
+    double start; /* 0: it is in a queue, and nobody knows when it is done */
+};
+/* With a profile, waits for it. */
+int ompgpu_watch_transfer(const struct ompgpu_where *, struct ompgpu_device *,
+                          const struct ompgpu_transfer *);
+static inline int ompgpu_watch_copy(const struct ompgpu_where *where, struct ompgpu_device *dev,
+                                    bool to, const struct ompgpu_map *m, size_t bytes, double start)
+{
+    const struct ompgpu_transfer t = { to, m->flags & OMPGPU_MAP_IMPLICIT, m->name, bytes, start };
+    return ompgpu_watched() ? ompgpu_watch_transfer(where, dev, &t) : 0;
+}
 /* The storage is mapped: nothing is copied.  Who frees memory without `exit data` sees here that
  * the next block at this address takes over its mapping. */
-struct ompgpu_entry;
-void ompgpu_info_reuse(const struct ompgpu_where *, const char *name, size_t bytes,
-                       const struct ompgpu_entry *);
+void ompgpu_watch_reuse(const struct ompgpu_where *, const char *name, size_t bytes,
+                        const struct ompgpu_entry *);
+enum ompgpu_item_event {
+    OMPGPU_ITEM_NEW,
+    OMPGPU_ITEM_PRESENT,
+    OMPGPU_ITEM_POINTER, /* without a map clause; no entry: what it points to is not mapped */
+    OMPGPU_ITEM_LEFT,
+    OMPGPU_ITEM_MISSING /* exit data or update of what is not mapped */
+};
+void ompgpu_show_item(const struct ompgpu_where *, enum ompgpu_item_event,
+                      const struct ompgpu_map *, const struct ompgpu_entry *);
+static inline void ompgpu_watch_item(const struct ompgpu_where *where, enum ompgpu_item_event what,
+                                     const struct ompgpu_map *m, const struct ompgpu_entry *e)
+{
+    if (__builtin_expect((ompgpu_settings.watch & OMPGPU_WATCH_ALL) != 0, 0))
+        ompgpu_show_item(where, what, m, e);
+}
+/* Device memory of a mapping, or of omp_target_alloc; these look for themselves whether anybody
+ * watches. */
+void ompgpu_watch_alloc(const struct ompgpu_where *, const struct ompgpu_entry *, double start);
+void ompgpu_watch_free(const struct ompgpu_entry *);
+void ompgpu_watch_start(void); /* after the environment was read */
+void ompgpu_watch_end(void);   /* the end of the process: what is mapped still, and the profile */
+/* "1.5 MiB" */
+char *ompgpu_human_bytes(uint64_t bytes, char *text, size_t size);
+/* profile.c: start says whether there is one; the others add to it. */
+bool ompgpu_profile_start(void);
+void ompgpu_profile_launch(const struct ompgpu_where *, const struct ompgpu_device *,
+                           struct ompgpu_function *, struct ompgpu_geometry, double start,
+                           bool later);
+void ompgpu_profile_host(const struct ompgpu_where *);
+void ompgpu_profile_copy(const struct ompgpu_where *, const struct ompgpu_transfer *);
+void ompgpu_profile_alloc(const struct ompgpu_where *, const char *name, size_t bytes,
+                          double start);
+void ompgpu_profile_free(size_t bytes);
+void ompgpu_profile_end(void);
 
 /* ------------------------------------------------------------------ address ranges (ranges.c) */
 /* An ordered set of ranges that do not overlap.  Its users have this as their first member, so that

@@ -156,6 +156,13 @@ static bool must_be_mapped(const struct ompgpu_map *m)
     return (m->flags & OMPGPU_MAP_PRESENT) && !ompgpu_unified();
 }
 
+/* Of exit data or update: that is allowed, but for `present`. */
+static int item_missing(struct work *w, const struct ompgpu_map *m)
+{
+    ompgpu_watch_item(w->where, OMPGPU_ITEM_MISSING, m, NULL);
+    return must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
+}
+
 /* Neither a mere lookup nor a private copy.  A section of length zero counts where its address is
  * mapped, and makes no mapping. */
 static inline bool is_counted(const struct ompgpu_map *m)
@@ -297,6 +304,7 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     if (!e->owner && !e->associated) {
         ompgpu_tool_memory((const void *)e->begin, NULL);
+        ompgpu_watch_free(e);
         dev->plugin->free(dev->ordinal, (void *)e->device);
     }
     ompgpu_present_free(e);
@@ -383,6 +391,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     if (!e)
         return item_failed(w, m);
     ompgpu_tool_memory((const void *)p.begin, NULL);
+    double start = ompgpu_watch_clock();
     if (ompgpu_memory_get(w->dev, p.size, &memory)) {
         ompgpu_present_free(e);
         return item_failed(w, m);
@@ -392,6 +401,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
     count(w, e, m, 1);
     e->created = w->number;
+    ompgpu_watch_alloc(w->where, e, start);
     ompgpu_ranges_insert(&w->dev->present, &e->range);
     if (w->task) {
         e->filling = ompgpu_ticket_of(w->task);
@@ -485,6 +495,7 @@ static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t 
     struct ompgpu_entry *e = find_extended(w->dev, begin);
     if (e && take_entry(w, e))
         return item_failed(w, m);
+    ompgpu_watch_item(w->where, OMPGPU_ITEM_POINTER, m, e);
     *address = (e ? device_address(e, begin) : begin) - (begin - (uintptr_t)m->base);
     return e && (m->flags & OMPGPU_MAP_LOOKUP) ? check_used(w, m, e) : 0;
 }
@@ -564,9 +575,9 @@ static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_ent
             return item_failed(w, m);
         if (p.size == e->end - e->begin)
             e->filled = w->number;
-    } else if (__builtin_expect(ompgpu_settings.info, 0) && e->created != w->number &&
-               e->refs != OMPGPU_REFS_INFINITE && !(m->flags & OMPGPU_MAP_IMPLICIT))
-        ompgpu_info_reuse(w->where, m->name, m->size, e);
+    } else if (ompgpu_watched() && e->created != w->number && e->refs != OMPGPU_REFS_INFINITE &&
+               !(m->flags & OMPGPU_MAP_IMPLICIT))
+        ompgpu_watch_reuse(w->where, m->name, m->size, e);
     return 0;
 }
 
@@ -616,6 +627,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
         count(w, e, m, 1);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
         return -1;
+    ompgpu_watch_item(w->where, e->created == w->number ? OMPGPU_ITEM_NEW : OMPGPU_ITEM_PRESENT, m,
+                      e);
     if ((m->flags & OMPGPU_MAP_TO) && copy_in(w, m, e))
         return -1;
     if (address)
@@ -732,7 +745,7 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     if (find_entry(w, m, &e))
         return -1;
     if (!e)
-        return w->how == OMPGPU_LEAVE_DATA && must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
+        return w->how == OMPGPU_LEAVE_DATA ? item_missing(w, m) : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
         if (e->counted != w->number)
             e->before.refs = e->refs, e->before.holds = e->holds;
@@ -745,6 +758,7 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
             return item_failed(w, m);
     }
     *more |= (m->flags & OMPGPU_MAP_ALWAYS) != 0;
+    ompgpu_watch_item(w->where, OMPGPU_ITEM_LEFT, m, e);
     return 0;
 }
 
@@ -863,7 +877,7 @@ static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu
     if (find_entry(w, m, &e))
         return -1;
     if (!e)
-        return must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
+        return item_missing(w, m);
     if (!m->size)
         return 0;
     struct part p = mapped_part(e, m);

@@ -228,8 +228,8 @@ static void end_both(struct ompgpu_task *t)
 static void end_task(void *argument)
 {
     struct ompgpu_task *t = argument;
-    if (__builtin_expect(ompgpu_settings.info, 0) && t->region)
-        ompgpu_info_launch(&t->where, t->dev, t->function, t->geometry, ompgpu_clock() - t->start);
+    if (ompgpu_watched() && t->region)
+        ompgpu_watch_launch(&t->where, t->dev, t->function, t->geometry, t->start, true);
     pthread_mutex_lock(&lock);
     list_remove(t);
     give_dropped(t);
@@ -398,8 +398,7 @@ int ompgpu_task_enqueue(struct ompgpu_task *t)
 {
     struct ompgpu_device *dev = t->dev;
     t->enqueued = true;
-    if (__builtin_expect(ompgpu_settings.info, 0))
-        t->start = ompgpu_clock();
+    t->start = ompgpu_watch_clock();
     pthread_mutex_lock(&dev->lock);
     ompgpu_busy_await(dev, t->maps, t->nmaps);
     ompgpu_dropped_free(dev);

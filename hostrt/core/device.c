@@ -103,6 +103,7 @@ static int choose_devices(void)
 {
     ompgpu_read_environment(&ompgpu_settings);
     ompgpu_hint_variables();
+    ompgpu_watch_start();
     ompgpu_watch_exit();
     ompgpu_watch_fork();
     if (ompgpu_settings.offload == OMPGPU_OFFLOAD_DISABLED) {
@@ -219,6 +220,8 @@ void ompgpu_on_host(const struct ompgpu_where *where, const char *reason)
         return;
     if (where->region && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
         ompgpu_say(where, "warning", "runs on the host: %s", reason);
+    if (ompgpu_watched() && where->region)
+        ompgpu_watch_host(where);
 }
 
 void ompgpu_failed_to_host(const struct ompgpu_where *where, const char *reason)
@@ -226,6 +229,8 @@ void ompgpu_failed_to_host(const struct ompgpu_where *where, const char *reason)
     if (mandatory())
         ompgpu_fatal(where, "%s, but %s", mandatory(), reason);
     ompgpu_say(where, "warning", "runs on the host: %s", reason);
+    if (ompgpu_watched())
+        ompgpu_watch_host(where);
 }
 
 static void describe_range(char *text, size_t size, long number)
@@ -332,6 +337,8 @@ static void close_device(struct ompgpu_device *dev)
 __attribute__((destructor(99))) static void stop_runtime(void)
 {
     ompgpu_deferred_stop();
+    if (ompgpu_watched())
+        ompgpu_watch_end();
     if (ompgpu_other_threads()) {
         ompgpu_threads_forget();
         return;

@@ -26,7 +26,7 @@ static const struct ompgpu_variable variables[] = {
       FIELD(cancellation),
       .words = { "FALSE", "TRUE", "0", "1" }, /* its lowest bit counts */
       .valid = "TRUE, FALSE" },
-    { .name = "OMPGPU_INFO", FIELD(info), .words = { "0", "1" }, .valid = "0, 1" },
+    { .name = "OMPGPU_INFO", FIELD(info), .words = { "0", "1", "2" }, .valid = "0, 1, 2" },
     { .name = "OMP_NUM_TEAMS",
       FIELD(num_teams),
       .least = 1,

@@ -2,6 +2,7 @@
  *
  * A message is put together first and written with one call, so that the lines of several threads
  * do not mix.                */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,42 @@ void ompgpu_say(const struct ompgpu_where *where, const char *kind, const char *
     format_message(text, sizeof text, where, kind, fmt, ap);
     va_end(ap);
     fputs(text, stderr);
+}
+
+/* ------------------------------------------------------------------ files that variables name */
+static FILE *trace; /* immutable between start-up and the end; NULL: standard error */
+
+void ompgpu_trace_to(FILE *f)
+{
+    if (trace)
+        fclose(trace);
+    trace = f;
+}
+
+void ompgpu_trace(const struct ompgpu_where *where, const char *fmt, ...)
+{
+    char text[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    format_message(text, sizeof text, where, "", fmt, ap);
+    va_end(ap);
+    fputs(text, trace ? trace : stderr);
+}
+
+FILE *ompgpu_open_output(const char *variable, const char *name)
+{
+    char path[4096];
+    const char *p = strstr(name, "%p");
+    if (p)
+        snprintf(path, sizeof path, "%.*s%ld%s", (int)(p - name), name, (long)getpid(), p + 2);
+    else
+        snprintf(path, sizeof path, "%s", name);
+    FILE *f = fopen(path, "we");
+    if (f)
+        setvbuf(f, NULL, _IOLBF, 0);
+    else
+        ompgpu_say(NULL, "warning", "%s: cannot write '%s': %s", variable, path, strerror(errno));
+    return f;
 }
 
 /* ------------------------------------------------------------------ the end of the process */

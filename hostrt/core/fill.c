@@ -93,12 +93,13 @@ int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct omp
     const struct sender s = { dev, task };
     for (; f->done < f->n; f->done++) {
         const struct ompgpu_fill_copy *c = &f->copies[f->done];
-        if (c->size ? send_bytes(&s, c, number) : send_pointer(&s, c->entry, c->begin, c->value)) {
+        double start = task ? 0 : ompgpu_watch_clock();
+        if ((c->size ? send_bytes(&s, c, number)
+                     : send_pointer(&s, c->entry, c->begin, c->value)) ||
+            (c->size && ompgpu_watch_copy(where, dev, true, c->map, c->size, start))) {
             f->failed = c->map;
             return -1;
         }
-        if (__builtin_expect(ompgpu_settings.info, 0) && c->size)
-            ompgpu_info_copy(where, "to", c->map->name, c->size);
     }
     return 0;
 }

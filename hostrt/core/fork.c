@@ -51,6 +51,7 @@ static void in_child(void)
             dev->unsynced = NULL;
         ompgpu_busy_vanished(dev);
     }
+    ompgpu_settings.watch &= ~(long)OMPGPU_WATCH_PROFILE; /* which is the parent's */
     release_locks(OMPGPU_FORK_CHILD);
     ompgpu_threads_vanished();
 }

@@ -29,11 +29,14 @@ struct running { /* one region at work */
 static int send_copy(const struct running *r, void *dst, const struct ompgpu_map *m)
 {
     const struct ompgpu_plugin *plugin = r->dev->plugin;
+    double start = r->task ? 0 : ompgpu_watch_clock();
     if (!m->size)
         return 0;
-    return r->task ? plugin->queue_to_device(r->dev->ordinal, r->task->queue->handle, dst, m->begin,
-                                             m->size)
-                   : plugin->to_device(r->dev->ordinal, dst, m->begin, m->size);
+    if (r->task ? plugin->queue_to_device(r->dev->ordinal, r->task->queue->handle, dst, m->begin,
+                                          m->size)
+                : plugin->to_device(r->dev->ordinal, dst, m->begin, m->size))
+        return -1;
+    return ompgpu_watch_copy(&r->where, r->dev, true, m, m->size, start);
 }
 
 /* Copies of firstprivate aggregates: one buffer per thread serves all of a region. */
@@ -58,8 +61,6 @@ static int make_private_copies(struct running *r)
                                 ompgpu_plugin_message());
             return -1;
         }
-        if (ompgpu_settings.info)
-            ompgpu_info_copy(&r->where, "to", m->name, m->size);
         memory = (char *)memory + ((m->size + 255) & ~(size_t)255);
     }
     return 0;
@@ -247,15 +248,15 @@ static int run_region(struct running *r, struct ompgpu_region *region,
     size_t reduce;
     if (prepare_launch(r, region, params, nparams, launch, &g, &env, &reduce))
         return -1;
-    double start = __builtin_expect(ompgpu_settings.info, 0) ? ompgpu_clock() : 0;
+    double start = ompgpu_watch_clock();
     int bad =
         r->dev->plugin->launch(r->dev->ordinal, r->function, g.teams, g.threads, r->arguments);
     r->launched = !bad;
     if (!bad)
         bad = r->dev->plugin->sync(r->dev->ordinal);
-    if (__builtin_expect(ompgpu_settings.info, 0) && !bad) {
-        ompgpu_info_launch(&r->where, r->dev, r->function, g, ompgpu_clock() - start);
-        ompgpu_info_reduction(&r->where, r->dev, r->function, g, g.teams * reduce);
+    if (ompgpu_watched() && !bad) {
+        ompgpu_watch_launch(&r->where, r->dev, r->function, g, start, false);
+        ompgpu_watch_reduction(&r->where, r->dev, r->function, g, g.teams * reduce);
     }
     return bad;
 }
@@ -282,9 +283,9 @@ int ompgpu_region_enqueue(struct ompgpu_task *t)
     if (t->dev->plugin->queue_launch(t->dev->ordinal, t->queue->handle, t->function,
                                      t->geometry.teams, t->geometry.threads, t->arguments))
         return -1;
-    if (__builtin_expect(ompgpu_settings.info, 0))
-        ompgpu_info_reduction(&t->where, t->dev, t->function, t->geometry,
-                              t->geometry.teams * reduce);
+    if (ompgpu_watched())
+        ompgpu_watch_reduction(&t->where, t->dev, t->function, t->geometry,
+                               t->geometry.teams * reduce);
     return t->nmaps ? ompgpu_data_exit(t->dev, &t->where, t->maps, t->nmaps, OMPGPU_LEAVE_REGION, t)
                     : 0;
 }

@@ -80,18 +80,26 @@ static void read_memory(void)
                 text);
 }
 
+/* OMPGPU_PROFILE=1, which is libompgpu's table of times, asks for that of the counters, too. */
+static void read_profile(void)
+{
+    const char *both = secure_getenv("OMPGPU_PROFILE"), *file = secure_getenv("OMPGPU_PTX_PROFILE");
+    bool table = both && strcmp(both, "1") == 0;
+    if (file && (!*file || strcmp(file, "0") == 0))
+        file = NULL;
+    ptx_settings.profile_file = file && strcmp(file, "1") != 0 ? file : NULL;
+    ptx_settings.profile = ptx_counting = file || table;
+}
+
 static void read_settings(void)
 {
-    const char *profile = secure_getenv("OMPGPU_PROFILE");
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     ptx_settings.arch = number_setting("OMPGPU_PTX_ARCH", 120, 50, 199);
     ptx_settings.devices = number_setting("OMPGPU_PTX_DEVICES", 1, 1, MAX_DEVICES);
     ptx_settings.workers =
         number_setting("OMPGPU_PTX_THREADS", cores > 0 ? (unsigned)cores : 1, 1, 64);
     read_schedule();
-    ptx_settings.profile = profile && *profile && strcmp(profile, "0") != 0;
-    ptx_settings.profile_file = ptx_settings.profile && strcmp(profile, "1") != 0 ? profile : NULL;
-    ptx_counting = ptx_settings.profile;
+    read_profile();
     read_checks();
     read_memory();
 }

@@ -3,6 +3,7 @@
 # sectors of global memory for each element, both for sm_90 with the same number of elements.  Bar: at most CUDA's.  executed.sh NAME…: only these
 # programs.
 CC=${OMPGPU_CC:-$PWD/bin/ompgpu-cc}
+# shellcheck disable=SC2034
 ROOT=$PWD
 T=$(mktemp -d "${TMPDIR:-/tmp}/ompgpu-bench-XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
@@ -61,8 +62,8 @@ programs | while read -r src cuda args pairs; do
     theirs=$args
     [ "$cuda" != reductions ] || args="$args $args 1"
     # shellcheck disable=SC2086
-    { "$CC" -O2 --gpu-arch=sm_90 -w "$src" -o "$T/ours" -lm && OMPGPU_PROFILE=$T/ours.json "$T/ours" $args &&
-        cuda_program "tests/bench/cuda/$cuda.cu" "$T/cuda" 90 && OMPGPU_PROFILE=$T/cuda.json "$T/cuda" $theirs; } >"$T/log" 2>&1 ||
+    { "$CC" -O2 --gpu-arch=sm_90 -w "$src" -o "$T/ours" -lm && OMPGPU_PTX_PROFILE=$T/ours.json "$T/ours" $args &&
+        cuda_program "tests/bench/cuda/$cuda.cu" "$T/cuda" 90 && OMPGPU_PTX_PROFILE=$T/cuda.json "$T/cuda" $theirs; } >"$T/log" 2>&1 ||
         { echo "  $cuda: FAILED"; tail -5 "$T/log"; continue; }
     # shellcheck disable=SC2086
     perl -MJSON::PP "$T/table.pl" "$(basename "$src" .c)" "$T/ours.json" "$T/cuda.json" $pairs

@@ -16,7 +16,7 @@ check "the last of several devices" env OMPGPU_DEVICE=emu OMPGPU_EMU_DEVICES=4 O
 # A setuid program does not do what its user's environment says: no report, no file, no other library, no other device.
 not_obeyed() {
     chmod 711 . && mkdir open && chmod 777 open && cp one.set su && chmod 4755 su || return
-    set -- setpriv --reuid=65534 --clear-groups env OMPGPU_DEVICE=ptx OMPGPU_INFO=1 OMPGPU_PROFILE="$PWD/open/profile" \
+    set -- setpriv --reuid=65534 --clear-groups env OMPGPU_DEVICE=ptx OMPGPU_INFO=1 OMPGPU_INFO_FILE="$PWD/open/info" OMPGPU_PROFILE="$PWD/open/profile" OMPGPU_PTX_PROFILE="$PWD/open/counters" \
         OMPGPU_CUDA_DRIVER="$PWD/e.so" OMPGPU_EMU_SCHEDULE=garbage OMP_TARGET_OFFLOAD=DISABLED
     "$@" ./su >out 2>&1 && lacks out loaded && lacks out garbage && lacks out PROFILE && [ -z "$(ls open)" ]
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The PTX machine, also where neither a GPU nor ptxas is installed: some samples, in the order of the text and in random orders of warps, diverged
-# groups and teams; what OMPGPU_PROFILE says; what is refused.  Where ptxas is, each program of tests/run runs on the machine, too (form in lib.sh).
+# groups and teams; what OMPGPU_PTX_PROFILE says; what is refused.  Where ptxas is, each program of tests/run runs on the machine, too (form in lib.sh).
 . tests/lib.sh
 OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=ptx; export OMP_TARGET_OFFLOAD OMPGPU_DEVICE
 
@@ -48,12 +48,12 @@ json() {
         sub line { my ($k, $n) = @_; (grep { $_->{line} == $n } @{$k{$k}{lines}})[0] } exit !eval($ARGV[0])' -- "$1" <p.json
 }
 check "a program with strided stores" "$CC" --gpu-arch=sm_75 -O2 -g columns.c -o prog
-check "OMPGPU_PROFILE=1 prints a table" sh -c "OMPGPU_PROFILE=1 ./prog 2>profile"
+check "OMPGPU_PTX_PROFILE=1 prints a table" sh -c "OMPGPU_PTX_PROFILE=1 ./prog 2>profile"
 check "... with a line for each kernel" has profile '^main_7 ' '^main_10 ' '^main_13 '
 check "... what the strided line costs, and why" has profile 'columns.c:9: 32.0 sectors a request.*256 x 4 bytes'
 check "... the atomic updates at one address, the idle lanes" has profile 'columns.c:18: .*atomic' 'columns.c:17: .*of 32 lanes'
 check "... and nothing of the neighbours" lacks profile 'columns.c:12'
-check "OMPGPU_PROFILE=FILE writes JSON" sh -c "OMPGPU_PROFILE=p.json ./prog"
+check "OMPGPU_PTX_PROFILE=FILE writes JSON" sh -c "OMPGPU_PTX_PROFILE=p.json ./prog"
 if perl -MJSON::PP -e 1 2>/dev/null; then
     # shellcheck disable=SC2016
     while read -r expression; do check "JSON: $expression" json "$expression"; done <<'PERL'
@@ -73,17 +73,17 @@ fi
 if perl -MJSON::PP -e 1 2>/dev/null; then
     for pad in " + 1" ""; do
         sed "s/TILE + 1/TILE$pad/" "$SAMPLES/transpose.c" >transpose.c
-        check "transpose with TILE$pad: compiles" "$CC" --gpu-arch=sm_75 -O2 transpose.c -o transpose && check "... runs" env OMPGPU_PROFILE=p.json ./transpose 64
+        check "transpose with TILE$pad: compiles" "$CC" --gpu-arch=sm_75 -O2 transpose.c -o transpose && check "... runs" env OMPGPU_PTX_PROFILE=p.json ./transpose 64
         # shellcheck disable=SC2016
         check "... stores of the naive one: 32 sectors; of tiles: 4; barriers; bank conflicts" json 'my %s = map { /^(\w+)_/ => $k{$_} } keys %k;
             $s{naive}{stores}{sectors_a_request} == 32 && $s{tiled}{stores}{sectors_a_request} == 4 && $s{naive}{barriers} == 0 &&
             $s{tiled}{barriers} > 0 && $s{tiled}{bank_conflict_replays} '"$([ -n "$pad" ] && echo '== 0' || echo '> 1000')"
     done
     check "naive: 64 x 64 threads take the covering form" json '1 == grep { /^naive_\d+$/ && $k{$_}{launched} } keys %k'
-    check "... two teams" env OMP_NUM_TEAMS=2 OMPGPU_PROFILE=p.json ./transpose 64
+    check "... two teams" env OMP_NUM_TEAMS=2 OMPGPU_PTX_PROFILE=p.json ./transpose 64
     check "... the strided one" json '(grep { /^naive/ && $k{$_}{launched} } keys %k)[0] =~ /strided$/'
 fi
-check "the tests' programs run on it where they are told so" sh -c 'cd "$1" && . tests/lib.sh && cp "$2/prog" . && OMPGPU_PROFILE=1 on_machine run_once && has out "^main_7 "' \
+check "the tests' programs run on it where they are told so" sh -c 'cd "$1" && . tests/lib.sh && cp "$2/prog" . && OMPGPU_PROFILE=1 on_machine run_once && has out "^main_7 " "^ompgpu: profile of"' \
     sh "$ROOT" "$T"
 
 # ------------------------------------------------------------------ what a GPU would punish

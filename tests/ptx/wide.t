@@ -99,7 +99,7 @@ int main(void)
 }
 E
 check "compiles" "$CC" -O2 --gpu-arch=sm_75 wide.c -o wide
-check "runs" env OMPGPU_DEVICE=ptx OMPGPU_PROFILE=profile.json OMPGPU_CHECK=race OMP_TARGET_OFFLOAD=MANDATORY ./wide
+check "runs" env OMPGPU_DEVICE=ptx OMPGPU_PTX_PROFILE=profile.json OMPGPU_CHECK=race OMP_TARGET_OFFLOAD=MANDATORY ./wide
 check "PTX" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx wide.c -o wide.ptx
 form() { sed -n "/entry $1_[0-9]*__omp_wide(/,/^}/p" wide.ptx; }
 for n in add chosen doubles; do form $n >$n.ptx; done

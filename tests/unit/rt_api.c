@@ -154,7 +154,7 @@ static const struct setting { const char *environment[4], *what; int status; con
       "ompgpu: warning: regions run on the emulated device: no CUDA device (OMPGPU_DEVICE=emu asks for it)\n" },
     { { "OMP_DEFAULT_DEVICE=-2" }, "device", 0, "ompgpu: warning: OMP_DEFAULT_DEVICE=-2 is ignored; valid: a device number, 0 or more\n" },
     { { "OMP_TARGET_OFFLOAD=yes" }, "device", 0, "ompgpu: warning: OMP_TARGET_OFFLOAD=yes is ignored; valid: MANDATORY, DISABLED, DEFAULT\n" },
-    { { "OMPGPU_INFO=2" }, "device", 0, "ompgpu: warning: OMPGPU_INFO=2 is ignored; valid: 0, 1\n" },
+    { { "OMPGPU_INFO=3" }, "device", 0, "ompgpu: warning: OMPGPU_INFO=3 is ignored; valid: 0, 1, 2\n" },
     { { "OMP_NUM_TEAMS=0", "OMP_TEAMS_THREAD_LIMIT=3x" }, "device", 0,
       "ompgpu: warning: OMP_NUM_TEAMS=0 is ignored; valid: a number of teams, 1 or more\n"
       "ompgpu: warning: OMP_TEAMS_THREAD_LIMIT=3x is ignored; valid: a number of threads, 1 or more\n" },

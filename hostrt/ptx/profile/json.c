@@ -1,4 +1,4 @@
-/* json.c - OMPGPU_PROFILE=FILE: everything that was counted, as JSON (man libompgpu). */
+/* json.c - OMPGPU_PTX_PROFILE=FILE: everything that was counted, as JSON (man libompgpu). */
 #include "hostrt/ptx/profile/profile.h"
 
 static void string(FILE *f, const char *s)

@@ -1,5 +1,5 @@
-/* table.c - OMPGPU_PROFILE=1: a line for each kernel, then the source lines that cost most in vain,
- * each with what to do about it. */
+/* table.c - OMPGPU_PTX_PROFILE=1 (and OMPGPU_PROFILE=1): a line for each kernel, then the source
+ * lines that cost most in vain, each with what to do about it. */
 #include <stdlib.h>
 #include "hostrt/ptx/profile/profile.h"
 
