@@ -232,6 +232,19 @@ void __ompgpu_heap_release(_Bool here, void *mark);
 /* ------------------------------------------------------------------ synchronisation */
 /* A barrier of all threads, all of which call it; nothing where there is one. */
 void __ompgpu_barrier(int line);
+/* Ordered regions.  The number of the iteration whose turn it is: `shared`, of the team, or where
+ * the caller is the only thread `own`.  All threads of the region call it; may wait for them. */
+unsigned long *__ompgpu_turns(unsigned long *shared, unsigned long *own, int line);
+struct __ompgpu_turn { /* of an iteration */
+    unsigned long *next, number;
+    _Bool over;
+};
+/* Declares it; when the block ends, the turn is over. */
+#define __OMPGPU_TURN(name, next, number)                                                          \
+    __attribute__((cleanup(__ompgpu_turn_end))) struct __ompgpu_turn name = { next, number, 0 }
+/* Waits for the turn; hands it on, once. */
+void __ompgpu_turn_begin(const struct __ompgpu_turn *);
+void __ompgpu_turn_end(struct __ompgpu_turn *);
 /* Where the threads of a construct find that it is cancelled: `shared`, of the team, or where the
  * caller is the only thread, or cancellation is off, `own`.  All threads of the region call it; may
  * wait for them. */

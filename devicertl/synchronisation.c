@@ -45,6 +45,34 @@ void __ompgpu_not_cancelled(_Bool request, int line)
                       line);
 }
 
+/* ------------------------------------------------------------------ ordered regions */
+unsigned long *__ompgpu_turns(unsigned long *shared, unsigned long *own, int line)
+{
+    *own = 0;
+    if (__ompgpu_num_threads() == 1)
+        return own;
+    if (__ompgpu_thread_id() == 0) /* all have left the loop that had it before */
+        STATE_SET(*shared, 0);
+    __ompgpu_barrier(line);
+    return shared;
+}
+
+void __ompgpu_turn_begin(const struct __ompgpu_turn *t)
+{
+    while (STATE_GET(*t->next) != t->number)
+        __ompgpu_arch_pause();
+    __ompgpu_arch_fence();
+}
+
+void __ompgpu_turn_end(struct __ompgpu_turn *t)
+{
+    if (t->over)
+        return;
+    __ompgpu_turn_begin(t); /* waits where there was no region; orders what was in it */
+    STATE_SET(*t->next, t->number + 1);
+    t->over = 1;
+}
+
 /* ------------------------------------------------------------------ locks */
 /* Locks are words, 0: free.  Releasing threads fence before they write, acquiring ones after they
  * have read. */

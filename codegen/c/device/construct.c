@@ -176,12 +176,6 @@ static void write_error(struct cg *cg, const struct omp_construct *c)
             !severity || severity->keyword != OMPK_WARNING);
 }
 
-/* One thread runs the loop (cg_inner_construct), and a lane the simd loop: in order. */
-static void write_ordered(struct cg *cg, const struct omp_construct *c)
-{
-    cg_copy_body(cg, c->body);
-}
-
 /* Tasks run at once: there is none to wait for. */
 static void write_taskwait(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
 
@@ -222,7 +216,7 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
         cg_loop_nest(cg, c, CG_ONE, p, NULL, NULL);
         return;
     }
-    if ((leaves & OMPL_FOR) && cg_clause(c, OMPC_ORDERED)) {
+    if ((leaves & OMPL_FOR) && cg_clause(c, OMPC_ORDERED) && !cg_takes_turns(cg, c)) {
         p->guard = "__ompgpu_thread_id() == 0";
         cg_loop_nest(cg, c, CG_ONE, p, NULL, NULL);
         return;
@@ -299,7 +293,7 @@ static bool write_leaf(struct cg *cg, const struct omp_construct *c)
         { OMPL_ATOMIC, cg_atomic },       { OMPL_CRITICAL, write_critical },
         { OMPL_BARRIER, write_barrier },  { OMPL_FLUSH, write_flush },
         { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, write_taskwait },
-        { OMPL_ERROR, write_error },      { OMPL_ORDERED, write_ordered },
+        { OMPL_ERROR, write_error },      { OMPL_ORDERED, cg_ordered },
     };
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         if (c->leaves != table[i].leaf)

@@ -59,6 +59,13 @@ void cg_teams(struct cg *, const struct omp_construct *, unsigned leaves);
 /* parallel that is outlined: the function goes to cg.before, the call here. */
 void cg_parallel(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_atomic(struct cg *, const struct omp_construct *);
+/* ordered.c: an ordered region; loops whose iterations take turns there: around the loop, and at
+ * the begin of an iteration */
+void cg_ordered(struct cg *, const struct omp_construct *);
+bool cg_takes_turns(const struct cg *, const struct omp_construct *loop);
+void cg_open_turns(struct cg *, const struct omp_construct *);
+void cg_close_turns(struct cg *, const struct omp_construct *);
+void cg_turn(struct cg *, const struct omp_construct *, const char *number);
 /* cancel.c: around what threads leave when the construct is cancelled */
 void cg_open_cancellable(struct cg *, const struct omp_construct *);
 void cg_close_cancellable(struct cg *, const struct omp_construct *);

@@ -709,6 +709,7 @@ static void write_iteration(struct cg *cg, const struct nest *n, const struct cg
                             const char *k)
 {
     const char *saved[OMP_MAX_LOOPS];
+    cg_turn(cg, n->c, k ? k : number_in_nest(cg, n, false));
     if (p->last)
         cg_line(cg, "@last = %s;", is_last(cg, n, k));
     for (unsigned i = 0; i < p->n; i++) {
@@ -791,7 +792,9 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
         if (p->guard && !guarded)
             cg_open(cg, "if (%s)", p->guard);
         cg_open_cancellable(cg, c);
+        cg_open_turns(cg, c);
         share_iterations(cg, &n, levels, nlevels, tasks != 0, r, p);
+        cg_close_turns(cg, c);
         cg_close_cancellable(cg, c);
     }
     store_last_values(cg, &n, p);
