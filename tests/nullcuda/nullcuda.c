@@ -12,6 +12,7 @@
 #include <string.h>
 #include "hostrt/cuda/driver.h"
 #include "nullcuda.h"
+#include "timed.h"
 
 enum { MAX_DEVICES = 8, MAX_FAILURES = 16, POISON = 0xCC };
 
@@ -32,7 +33,8 @@ struct CUctx_st { int device; unsigned long retained; };
 struct range { struct range *next; char *base; size_t size; int device; bool variable; };
 struct symbol { struct symbol *next; char *name; bool kernel; char *address; size_t size; int params; };
 struct CUmod_st { struct CUmod_st *next; struct symbol *symbols; int device; };
-struct CUstream_st { struct CUstream_st *next; int device; };
+struct CUstream_st { struct CUstream_st *next; int device; struct timed_stream *timed; };
+struct pinned { struct pinned *next; char *base; size_t size; };
 struct failure { int call; unsigned long at; CUresult code; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;          /* guards all below */
@@ -43,6 +45,7 @@ static struct CUctx_st contexts[MAX_DEVICES];
 static struct range *ranges;
 static struct CUmod_st *modules;
 static struct CUstream_st *streams;
+static struct pinned *pinned;
 static unsigned long counts[NCALLS], since[NCALLS], launches;     /* since: calls since failures were set */
 static struct failure failures[MAX_FAILURES];
 static unsigned nfailures;
@@ -366,9 +369,20 @@ CUresult cuStreamCreate(CUstream *s, unsigned flags)
     struct CUstream_st *t = calloc(1, sizeof *t);
     WANT(t, CUDA_ERROR_OUT_OF_MEMORY);
     t->device = current->device;
+    t->timed = timed_on() ? timed_stream_new() : NULL;
     t->next = streams;
     *s = streams = t;
     return leave(CUDA_SUCCESS);
+}
+
+/* Without the lock: it waits for what is in the stream. */
+static void finish_stream(CUstream s)
+{
+    if (!s || !s->timed)
+        return;
+    pthread_mutex_unlock(&lock);
+    timed_await_stream(s->timed);
+    pthread_mutex_lock(&lock);
 }
 
 static CUresult show_fault(int device)
@@ -384,11 +398,12 @@ CUresult cuStreamSynchronize(CUstream s)
 {
     ENTER(cuStreamSynchronize, true);
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
+    finish_stream(s);
     return leave(show_fault(current->device));
 }
 
 /* ------------------------------------------------------------------ events */
-struct CUevent_st { int device; };
+struct CUevent_st { int device; struct timed_event *timed; };
 
 CUresult cuEventCreate(CUevent *e, unsigned flags)
 {
@@ -397,6 +412,7 @@ CUresult cuEventCreate(CUevent *e, unsigned flags)
     *e = calloc(1, sizeof **e);
     WANT(*e, CUDA_ERROR_OUT_OF_MEMORY);
     (*e)->device = current->device;
+    (*e)->timed = timed_on() ? timed_event_new() : NULL;
     return leave(CUDA_SUCCESS);
 }
 
@@ -404,6 +420,8 @@ CUresult cuEventRecord(CUevent e, CUstream s)
 {
     ENTER(cuEventRecord, true);
     WANT(is_stream(s) && e->device == s->device, CUDA_ERROR_INVALID_HANDLE);
+    if (s->timed)
+        timed_add(s->timed, (struct timed_work){ .kind = TIMED_RECORD, .event = e->timed });
     return leave(CUDA_SUCCESS);
 }
 
@@ -412,18 +430,26 @@ CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
 {
     ENTER(cuStreamWaitEvent, true);
     WANT(is_stream(s) && e && !flags, CUDA_ERROR_INVALID_HANDLE);
+    if (s->timed)
+        timed_add(s->timed, (struct timed_work){ .kind = TIMED_WAIT, .event = e->timed });
     return leave(CUDA_SUCCESS);
 }
 
 CUresult cuEventSynchronize(CUevent e)
 {
     ENTER(cuEventSynchronize, true);
+    if (e->timed) {
+        pthread_mutex_unlock(&lock);
+        timed_await_event(e->timed);
+        pthread_mutex_lock(&lock);
+    }
     return leave(show_fault(e->device));
 }
 
 CUresult cuEventDestroy_v2(CUevent e)
 {
     ENTER(cuEventDestroy_v2, true);
+    free(e->timed);
     free(e);
     return leave(CUDA_SUCCESS);
 }
@@ -434,7 +460,11 @@ CUresult cuLaunchHostFunc(CUstream s, CUhostFn call, void *argument)
     ENTER(cuLaunchHostFunc, true);
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
     bool lost = pending[s->device];
+    if (s->timed)
+        timed_add(s->timed, (struct timed_work){ .kind = TIMED_CALL, .call = call, .argument = argument });
     leave(CUDA_SUCCESS);
+    if (s->timed)
+        return CUDA_SUCCESS;
     if (!lost)
         call(argument);
     return CUDA_SUCCESS;
@@ -443,9 +473,13 @@ CUresult cuLaunchHostFunc(CUstream s, CUhostFn call, void *argument)
 CUresult cuStreamDestroy_v2(CUstream s)
 {
     ENTER(cuStreamDestroy_v2, true);
+    WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
+    finish_stream(s);
     for (struct CUstream_st **p = &streams; *p; p = &(*p)->next)
         if (*p == s) {
             *p = s->next;
+            if (s->timed)
+                timed_stream_end(s->timed);
             free(s);
             return leave(CUDA_SUCCESS);
         }
@@ -517,14 +551,27 @@ CUresult cuMemHostAlloc(void **p, size_t size, unsigned flags)
 {
     ENTER(cuMemHostAlloc, true);
     WANT(size && flags < 8, CUDA_ERROR_INVALID_VALUE);
+    struct pinned *block = calloc(1, sizeof *block);
     *p = calloc(1, size);
-    return leave(*p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+    if (!block || !*p) {
+        free(block);
+        free(*p);
+        return leave(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    *block = (struct pinned){ pinned, *p, size };
+    pinned = block;
+    return leave(CUDA_SUCCESS);
 }
 
 CUresult cuMemFreeHost(void *p)
 {
     ENTER(cuMemFreeHost, true);
-    WANT(p, CUDA_ERROR_INVALID_VALUE);
+    struct pinned **at = &pinned, *block;
+    while (*at && (*at)->base != p)
+        at = &(*at)->next;
+    WANT((block = *at), CUDA_ERROR_INVALID_VALUE);
+    *at = block->next;
+    free(block);
     free(p);
     return leave(CUDA_SUCCESS);
 }
@@ -546,13 +593,33 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d)
     return leave(CUDA_SUCCESS);
 }
 
+static bool is_pinned(const void *p)
+{
+    for (const struct pinned *b = pinned; b; b = b->next)
+        if ((const char *)p >= b->base && (const char *)p < b->base + b->size)
+            return true;
+    return false;
+}
+
+/* What the host has in ordinary memory is waited for. */
+static CUresult copy(CUstream s, int kind, void *dst, const void *src, size_t size, const void *host)
+{
+    if (!s || !s->timed) {
+        memmove(dst, src, size);
+        return leave(CUDA_SUCCESS);
+    }
+    timed_add(s->timed, (struct timed_work){ .kind = kind, .dst = dst, .src = src, .size = size });
+    if (host && !is_pinned(host))
+        finish_stream(s);
+    return leave(CUDA_SUCCESS);
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream s)
 {
     ENTER(cuMemcpyHtoDAsync_v2, true);
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
     WANT(on_device(dst, size), CUDA_ERROR_INVALID_VALUE);
-    memcpy((void *)dst, src, size);
-    return leave(CUDA_SUCCESS);
+    return copy(s, TIMED_IN, (void *)dst, src, size, src);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream s)
@@ -560,8 +627,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream 
     ENTER(cuMemcpyDtoHAsync_v2, true);
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
     WANT(on_device(src, size), CUDA_ERROR_INVALID_VALUE);
-    memcpy(dst, (void *)src, size);
-    return leave(CUDA_SUCCESS);
+    return copy(s, TIMED_OUT, dst, (void *)src, size, dst);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream s)
@@ -569,8 +635,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUs
     ENTER(cuMemcpyDtoDAsync_v2, true);
     WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
     WANT(on_device(dst, size) && on_device(src, size), CUDA_ERROR_INVALID_VALUE);
-    memmove((void *)dst, (void *)src, size);
-    return leave(CUDA_SUCCESS);
+    return copy(s, TIMED_WITHIN, (void *)dst, (void *)src, size, NULL);
 }
 
 /* ------------------------------------------------------------------ modules */
@@ -803,6 +868,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
                 s->params ? *(void **)params[0] : NULL);
         fflush(log_file);
     }
+    if (stream && stream->timed)
+        timed_add(stream->timed, (struct timed_work){ .kind = TIMED_KERNEL });
     if (++launches == fault_at)
         pending[current->device] = fault_code;
     return leave(CUDA_SUCCESS);

@@ -5,28 +5,35 @@
 
 enum { N = 600, CHUNKS = 6 };
 
-/* Each region waits for the other: both must be under way at once, and the thread have gone on. */
+/* The chains of a pipeline wait for each other in their middle: all must be under way at once, and the
+   thread have gone on. */
 static void overlap(void)
 {
-    int flags[2] = { 0, 0 }, seen[2] = { 0, 0 };
-#pragma omp target data map(tofrom: flags, seen)
+    enum { CHAINS = 4 };
+    int arrived = 0, seen[CHAINS], in[CHAINS];
+#pragma omp target data map(tofrom: arrived)
     {
-        for (int me = 0; me < 2; me++) {
-#pragma omp target nowait firstprivate(me)
+        for (int me = 0; me < CHAINS; me++) {
+            in[me] = me + 1;
+#pragma omp target enter data map(to: in[me]) map(alloc: seen[me]) nowait depend(out: in[me])
+#pragma omp target nowait depend(inout: in[me]) map(tofrom: arrived) map(to: in[me]) \
+    map(from: seen[me])
             {
-                int other = 0;
-#pragma omp atomic write
-                flags[me] = 1;
-                for (long i = 0; !other && i < 100000000; i++) {
+                int all = 0;
+#pragma omp atomic update
+                arrived += in[me];
+                for (long i = 0; all < CHAINS * (CHAINS + 1) / 2 && i < 100000000; i++) {
 #pragma omp atomic read
-                    other = flags[!me];
+                    all = arrived;
                 }
-                seen[me] = other;
+                seen[me] = all;
             }
+#pragma omp target exit data map(from: seen[me]) map(release: in[me]) nowait depend(inout: in[me])
         }
 #pragma omp taskwait
     }
-    CHECK(seen[0] && seen[1]);
+    for (int me = 0; me < CHAINS; me++)
+        CHECK_EQ(seen[me], CHAINS * (CHAINS + 1) / 2);
 }
 
 /* Copies in, work and copies out of each chunk, in order; chunks among themselves in none. */
