@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ----------------------------------------------------- clang alone: -E, -M, -print-…, no inputs */
-/* Everything that is not ours goes on in the order given; clang takes our place. */
-static _Noreturn void become_clang(const struct options *o)
+/* --------------------------------------- the host compiler alone: -E, -M, -print-…, no inputs */
+/* Everything that is not ours goes on in the order given; clang, or gcc, takes our place. */
+static _Noreturn void become_host_cc(const struct options *o)
 {
     struct words w = { 0 };
-    words_add(&w, drv_clang());
+    words_add(&w, drv_host_cc(o));
     if (o->ninputs)
-        drv_common_args(o, &w);
-    if (o->headers)
+        drv_host_openmp(o, &w);
+    if (o->headers && !o->gcc)
         drv_deprecation_args(o, &w);
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
     if (o->goal == GOAL_CLANG || !o->ninputs) {
         if (o->verbose && !o->ninputs)
             fprintf(stderr, "ompgpu-cc version " OMPGPU_VERSION "\n");
-        become_clang(o);
+        become_host_cc(o);
     }
     check_inputs(o);
     if (diag_in_colour() && !o->color) /* what omp-split and omp-device say goes through files */

@@ -613,9 +613,9 @@ struct omp_unit {
     struct omp_udr *udrs;
     unsigned nudrs;
     /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -Rompgpu,
-     * -fopenmp-offload-mandatory; each line of generated
+     * -fopenmp-offload-mandatory, --host-cc=gcc; each line of generated
      * code counts as the directive's, for debug information and messages. */
-    bool atomic_reduction, remarks, exact_lines, offload_mandatory;
+    bool atomic_reduction, remarks, exact_lines, offload_mandatory, for_gcc;
     /* Where clang rejects the file wrongly (rejected.c), or NULL: the text to go on with, to be
      * read again, and the text without what only the check of the file sees.  Memory of the run's.
      */

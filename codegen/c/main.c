@@ -24,7 +24,8 @@
 struct options {
     const char *path, *device, *host, *check, *tree, *hide_scans, *warnings, *lowest, *highest,
         *input;
-    bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, screen;
+    bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, for_gcc,
+        screen;
     int nargs, nuser_args;
     const char *const *args, *const *user_args;
 };
@@ -63,6 +64,7 @@ static const struct flag {
     { "--remarks", offsetof(struct options, remarks), false },
     { "--exact-lines", offsetof(struct options, exact_lines), false },
     { "--offload-mandatory", offsetof(struct options, offload_mandatory), false },
+    { "--for-gcc", offsetof(struct options, for_gcc), false },
     { "--screen", offsetof(struct options, screen), false },
 };
 
@@ -212,6 +214,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     u->atomic_reduction = o->atomic_reduction;
     u->remarks = o->remarks;
     u->offload_mandatory = o->offload_mandatory;
+    u->for_gcc = o->for_gcc;
     u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
     int rc = fe_check(u) ? TOOL_ERROR : TOOL_OK;
     u->endless = endless;

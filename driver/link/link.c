@@ -103,12 +103,7 @@ static const char *find_caller(const struct options *o, const char *const *objec
  * -fopenmp only where there is a static OpenMP library. */
 static bool has_static_openmp(const struct options *o)
 {
-    const char *out = mem_printf("%s/static", drv_temp_dir());
-    struct proc p = { .out = out, .doing = "looking for a static OpenMP library" };
-    words_add(&p.argv, drv_host_cc(o));
-    words_add(&p.argv, o->gcc ? "-print-file-name=libgomp.a" : "-print-file-name=libomp.a");
-    const char *text = drv_proc_run(&p) == 0 ? file_read(out, NULL) : NULL;
-    return text && text[0] == '/';
+    return drv_host_file(o, o->gcc ? "libgomp.a" : "libomp.a") != NULL;
 }
 
 static void refuse_static(const struct options *o, const char *const *objects)

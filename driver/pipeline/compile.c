@@ -20,13 +20,23 @@ static void add_headers(const struct options *o, struct words *w)
     words_add(w, drv_tool("include"));
 }
 
+void drv_clang_headers(const struct options *o, struct words *w)
+{
+    static const char *own;
+    add_headers(o, w);
+    if (o->gcc && o->openmp && !own)
+        own = drv_host_file(o, "include/omp.h");
+    if (own)
+        words_add(w, mem_printf("-D__OMPGPU_HOST_OMP_H=\"%s\"", own));
+}
+
 void drv_common_args(const struct options *o, struct words *w)
 {
     if (o->openmp && !drv_has(o, FLAG_FOPENMP_EQ))
         words_add(w, "-fopenmp");
     if (o->openmp && !o->openmp_version)
         words_add(w, mem_printf("-fopenmp-version=%s", drv_openmp_version()));
-    add_headers(o, w);
+    drv_clang_headers(o, w);
     if (diag_in_colour() && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
@@ -48,7 +58,7 @@ void drv_host_openmp(const struct options *o, struct words *w)
     if (!o->gcc)
         drv_common_args(o, w);
     else if (o->openmp) {
-        words_add(w, "-fopenmp");
+        WORDS_ADD(w, "-fopenmp", "-foffload=disable"); /* its own device code */
         add_headers(o, w);
     }
 }

@@ -75,6 +75,7 @@ int drv_compile_offload(struct job *);
 int drv_link_device_code(struct job *);
 void drv_dep_args(const struct job *, struct words *);
 void drv_remove_depfile(const struct job *);                       /* of a compile that failed */
+void drv_clang_headers(const struct options *, struct words *);    /* where omp.h is */
 void drv_common_args(const struct options *, struct words *);      /* -fopenmp and its version */
 void drv_deprecation_args(const struct options *, struct words *); /* of a C file's messages */
 /* the same for the host compiler, which may be gcc */

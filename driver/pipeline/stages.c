@@ -170,7 +170,8 @@ static const char *shown_path(const struct job *j)
  * libclang. */
 static void add_user_file(const struct job *j, struct words *w)
 {
-    WORDS_ADD(w, "--", "-D_OPENMP=202111", "-isystem", drv_tool("include"));
+    WORDS_ADD(w, "--", "-D_OPENMP=202111");
+    drv_clang_headers(j->opt, w);
     drv_add_args(w, j->opt, FOR_PRE);
     if (j->language)
         WORDS_ADD(w, "-x", j->language);
@@ -223,6 +224,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--one-team");
     if (drv_has(j->opt, FLAG_OFFLOAD_MANDATORY))
         WORDS_ADD(&p->argv, "--offload-mandatory");
+    if (j->opt->gcc)
+        WORDS_ADD(&p->argv, "--for-gcc");
     if (j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
     if (j->opt->debug || j->opt->remarks || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode)

@@ -67,6 +67,8 @@ const char *drv_find_clang(void); /* NULL: none */
 void drv_check_clang(void);       /* that OMPGPU_CLANG names one of our version */
 /* full path; an error when there is none */
 const char *drv_host_cc(const struct options *);
+/* A file of the host compiler's, as its -print-file-name= says; NULL: it has none. */
+const char *drv_host_file(const struct options *, const char *name);
 const char *drv_command(void); /* …/bin/ompgpu-cc, the file itself */
 const char *drv_lib_dir(void); /* …/lib of this tree */
 /* …/lib/ompgpu/name; an error when it is missing */

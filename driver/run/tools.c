@@ -102,6 +102,15 @@ const char *drv_host_cc(const struct options *o)
     return cc;
 }
 
+const char *drv_host_file(const struct options *o, const char *name)
+{
+    const char *out = mem_printf("%s/host-file", drv_temp_dir());
+    struct proc p = { .out = out, .doing = "asking for a file's name" };
+    WORDS_ADD(&p.argv, drv_host_cc(o), mem_printf("-print-file-name=%s", name));
+    char *text = drv_proc_run(&p) == 0 ? file_read(out, NULL) : NULL;
+    return text && *text == '/' ? text_line(&text) : NULL;
+}
+
 /* ------------------------------------------------------------------ CUDA */
 static bool is_cuda(const char *dir)
 {

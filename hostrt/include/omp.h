@@ -1,5 +1,11 @@
-/* omp.h - the compiler's own header, with what OpenMP 5.2 has and clang 22's lacks. */
+/* omp.h - the compiler's own header, with what OpenMP 5.2 has and clang 22's lacks.  Where clang
+ * reads a file whose host part another compiler makes, the header is that compiler's: locks and the
+ * like must be laid out as its OpenMP library has them. */
+#ifdef __OMPGPU_HOST_OMP_H
+#include __OMPGPU_HOST_OMP_H
+#else
 #include_next <omp.h>
+#endif
 #ifndef OMPGPU_OMP_H
 #define OMPGPU_OMP_H
 #ifndef omp_initial_device

@@ -74,7 +74,38 @@ if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip "--host-cc=gcc" "libompgpu.so needs 
 elif command -v gcc >/dev/null 2>&1; then
     gcc_cc() { "$CC" $ARCH -O2 --host-cc=gcc "$@"; }
     check "--host-cc=gcc" gcc_cc -Wall -std=gnu11 main.c f.c g.c h.c -o prog && check "... runs" runs prog
-    check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp'"
+    cat >asks.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#pragma omp begin declare target
+int counter;
+#pragma omp end declare target
+int entered, linked;
+#pragma omp declare target enter(entered) link(linked)
+int main(void)
+{
+    int on_host = 1, n = 0;
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+#pragma omp target map(from: on_host) map(tofrom: linked)
+    on_host = omp_is_initial_device() | (++counter + ++entered + ++linked != 3);
+#pragma omp target update from(counter, entered)
+#pragma omp target if(0)
+    n = counter + entered + linked - 3;
+#pragma omp parallel num_threads(4)
+    {
+        omp_set_lock(&lock);
+        n++;
+        omp_unset_lock(&lock);
+    }
+    omp_destroy_lock(&lock);
+    return on_host || n != 4 || counter != 1 || sizeof lock != SIZE || omp_get_num_devices() < 1 || puts("OK") < 0;
+}
+C
+    size=$(printf '#include <omp.h>\nint size = sizeof(omp_lock_t);\n' | gcc -fopenmp -x c - -S -o - | sed -n 's/^[[:space:]]*[.]long[[:space:]]*//p')
+    check "gcc's omp.h" gcc_cc -Wall -Werror -MMD -DSIZE="$size" asks.c -o asks && check "... runs" runs asks
+    check "-E is gcc's" sh -c "'$CC' --host-cc=gcc -dM -E -x c /dev/null | grep -c __clang__ | grep -q '^0'"
+    check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp' && ! readelf -d prog | grep -q 'NEEDED.*libomp[.]'"
     check "gcc and clang objects" gcc_cc main.c fgh.o -lomp -L/usr/lib/llvm-22/lib -o prog && check "... run" runs prog
     check "--host-cc=gcc of a plain program" gcc_cc -c plain.c
 else skip "--host-cc=gcc" "no gcc"; fi

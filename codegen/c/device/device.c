@@ -165,8 +165,9 @@ static void write_decl(struct cg *cg, const struct omp_decl *d, bool *written)
     }
 }
 
-static bool handles_construct(const struct omp_construct *c)
+static bool handles_construct(const struct cg *cg, const struct omp_construct *c)
 {
+    (void)cg;
     return !(c->leaves & (OMPL_DECLARE_TARGET | OMPL_END_DECLARE_TARGET));
 }
 

@@ -521,24 +521,38 @@ static bool has_blocks(const struct omp_unit *u)
     return false;
 }
 
-/* What the clause is in the host text; NULL: what it was.  clang would leave out what is
- * `device_type(nohost)`, to which tables and regions that run on the host refer, and rejects `link`
- * variables in functions of declare target blocks. */
-static const char *host_clause(struct cg *cg, const struct omp_clause *k)
+/* The clause `was(list)` under another name; a list without one stays. */
+static const char *rename_clause(struct cg *cg, const struct omp_clause *k, const char *was,
+                                 const char *name)
 {
-    static const char link[] = "link";
-    if (k->kind == OMPC_DEVICE_TYPE && k->keyword == OMPK_NOHOST)
-        return "device_type(any)";
-    if (k->kind == OMPC_LINK && has_blocks(cg->unit))
-        return cg_strf(cg, "enter%.*s", (int)(k->extent.end - k->extent.begin - strlen(link)),
-                       cg->unit->text + k->extent.begin + strlen(link));
-    return NULL;
+    unsigned list = k->extent.begin + (unsigned)strlen(was);
+    if (cg->unit->text[k->extent.begin] == '(')
+        return NULL;
+    return cg_strf(cg, "%s%.*s", name, (int)(k->extent.end - list), cg->unit->text + list);
 }
 
-static bool declares_on_host(const struct omp_construct *c)
+/* What the clause is in the host text; NULL: what it was.  clang would leave out what is
+ * `device_type(nohost)`, to which tables and regions that run on the host refer, and rejects `link`
+ * variables in functions of declare target blocks.  gcc 12 knows OpenMP 5.0's clauses. */
+static const char *host_clause(struct cg *cg, const struct omp_clause *k)
 {
-    for (const struct omp_clause *k = c->clauses; k && (c->leaves & OMPL_DECLARE_TARGET);
-         k = k->next)
+    bool gcc = cg->unit->for_gcc;
+    if (k->kind == OMPC_DEVICE_TYPE && k->keyword == OMPK_NOHOST)
+        return "device_type(any)";
+    if (k->kind == OMPC_LINK && (gcc || has_blocks(cg->unit)))
+        return rename_clause(cg, k, "link", gcc ? "to" : "enter");
+    if (k->kind == OMPC_ENTER && gcc)
+        return rename_clause(cg, k, "enter", "to");
+    if (k->kind == OMPC_LOCAL && gcc)
+        return rename_clause(cg, k, "local", "to");
+    return k->kind == OMPC_INDIRECT && gcc ? "" : NULL;
+}
+
+static bool declares_on_host(const struct cg *cg, const struct omp_construct *c)
+{
+    if (!(c->leaves & OMPL_DECLARE_TARGET) || cg->unit->for_gcc)
+        return (c->leaves & OMPL_DECLARE_TARGET) != 0;
+    for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if (k->kind == OMPC_LINK || k->keyword == OMPK_NOHOST)
             return true;
     return false;
@@ -548,6 +562,10 @@ static void declare_on_host(struct cg *cg, const struct omp_construct *c)
 {
     unsigned at = c->pragma.begin;
     cg_marker(cg, fe_place(cg->unit, at));
+    if (c->directive == OMPDIR_BEGIN_DECLARE_TARGET && cg->unit->for_gcc) {
+        cg_puts(cg, "#pragma omp declare target\n");
+        return;
+    }
     for (const struct omp_clause *k = c->clauses; k; k = k->next) {
         const char *other = host_clause(cg, k);
         if (!other)
@@ -576,19 +594,19 @@ static void host_construct(struct cg *cg, const struct omp_construct *c)
             handlers[i].write(cg, c);
             return;
         }
-    if (declares_on_host(c)) {
+    if (declares_on_host(cg, c)) {
         declare_on_host(cg, c);
         return;
     }
     cg_host_construct(cg, c);
 }
 
-static bool handles_construct(const struct omp_construct *c)
+static bool handles_construct(const struct cg *cg, const struct omp_construct *c)
 {
     for (unsigned i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (c->leaves & handlers[i].leaf)
             return true;
-    return cg_host_changes(c) || declares_on_host(c);
+    return cg_host_changes(c) || declares_on_host(cg, c);
 }
 
 static unsigned write_variables(struct cg *cg)

@@ -101,7 +101,7 @@ struct cursor {
 static unsigned construct_at(struct cg *cg, unsigned *i, unsigned end)
 {
     const struct omp_unit *u = cg->unit;
-    while (*i < u->nconstructs && cg->handles && !cg->handles(u->constructs[*i]))
+    while (*i < u->nconstructs && cg->handles && !cg->handles(cg, u->constructs[*i]))
         ++*i;
     return cg->handles && *i < u->nconstructs && u->constructs[*i]->pragma.begin < end
                ? u->constructs[*i]->pragma.begin

@@ -60,7 +60,7 @@ struct cg {
     /* what the copier does with a construct … */
     void (*construct)(struct cg *, const struct omp_construct *);
     /* … for which this is true; others are copied */
-    bool (*handles)(const struct omp_construct *);
+    bool (*handles)(const struct cg *, const struct omp_construct *);
     const char *prefix; /* of generated names: what no identifier of the file contains */
     bool renames;       /* apply the unit's renames (device text) */
     /* user text that is copied: its lines begin at column `from` in the file, at `to` here */
