@@ -108,9 +108,8 @@ static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct om
     return 0;
 }
 
-/* Calls move(dst, src, size) for what of a copy is not an attached pointer. */
-static int move_copy(const struct ompgpu_back_copy *c, const char *stage,
-                     int (*move)(void *, char *, const char *, size_t), void *argument)
+int ompgpu_back_pieces(const struct ompgpu_back_copy *c, const char *stage,
+                       int (*move)(void *, char *, const char *, size_t), void *argument)
 {
     for (uintptr_t at = c->begin, end = c->begin + c->size, next; at < end; at = next) {
         uintptr_t gap = next_gap(c->entry, at, end, &next);
@@ -138,7 +137,7 @@ int ompgpu_back_run(struct ompgpu_back *b, struct ompgpu_device *dev, struct omp
     if (b->n && dev->plugin->sync(dev->ordinal)) /* also what came before a failure */
         bad = -1;
     for (unsigned i = 0; i < b->n && stage && !bad; i++)
-        move_copy(&b->copies[i], stage, move_now, NULL);
+        ompgpu_back_pieces(&b->copies[i], stage, move_now, NULL);
     if (staged)
         put_stage(t);
     return bad;
@@ -176,7 +175,7 @@ static int enqueue_moves(struct ompgpu_back *b, struct ompgpu_task *t, const cha
 {
     struct moves all = { t, NULL };
     for (unsigned i = 0; i < b->n; i++)
-        if (move_copy(&b->copies[i], stage, move_later, &all))
+        if (ompgpu_back_pieces(&b->copies[i], stage, move_later, &all))
             return -1;
     return t->dev->plugin->queue_call(t->dev->ordinal, t->queue->handle, make_moves, all.first);
 }

@@ -288,8 +288,10 @@ struct ompgpu_entry { /* one mapped host range */
     long holds;       /* references of `ompx_hold` */
     /* omp_target_associate_ptr: device memory is the user's */
     bool associated;
-    bool shared; /* an allocation: the host reaches it at the same address */
-    bool busy;   /* being copied, by a thread that does not hold the lock (fill.c) */
+    bool shared;  /* an allocation: the host reaches it at the same address */
+    bool busy;    /* being copied, by a thread that does not hold the lock (fill.c) */
+    bool lost;    /* its value, with the device (rescue.c) */
+    void *shadow; /* its device memory since the device was given up */
     /* declare target variable: device memory is the image's */
     const struct ompgpu_unit *owner;
     /* numbers of the constructs that counted it last, created it, copied all of it last */
@@ -381,6 +383,7 @@ void ompgpu_buffers_free(struct ompgpu_device *, struct ompgpu_buffers *);
 void ompgpu_threads_lock(void);
 void ompgpu_threads_unlock(void);
 void ompgpu_threads_vanished(void);
+void ompgpu_threads_drop(struct ompgpu_device *); /* what all threads have there */
 /* frees everything of all threads; devices are still open */
 void ompgpu_threads_close(void);
 /* the end of a thread is no longer noticed: our code may go away */
@@ -412,6 +415,7 @@ struct ompgpu_device {
     pthread_mutex_t lock; /* guards all below */
     struct ompgpu_ranges present;
     struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
+    struct rescue *rescue;            /* atomic: it was given up (rescue.c) */
     struct ompgpu_link *links;
     uint64_t construct;                         /* number of the last construct that counted */
     const struct ompgpu_thread *unsynced;       /* see data.c */
@@ -614,6 +618,21 @@ bool ompgpu_may_recover(void); /* a failure need not end the program */
 enum ompgpu_action ompgpu_recover(const struct ompgpu_where *, const struct ompgpu_device *,
                                   const char *reason, unsigned attempt, unsigned possible);
 
+/* Giving up a device (rescue.c): its data moves to the host, which runs its regions from then on.
+ */
+bool ompgpu_can_rescue(struct ompgpu_device *);
+int ompgpu_rescue(struct ompgpu_device *, const struct ompgpu_where *);
+void ompgpu_rescue_free(struct ompgpu_device *);
+static inline bool ompgpu_is_rescued(const struct ompgpu_device *dev)
+{
+    return __builtin_expect(__atomic_load_n(&dev->rescue, __ATOMIC_ACQUIRE) != NULL, 0);
+}
+/* Around the host's version of such a region. */
+void ompgpu_rescued_begin(struct ompgpu_device *, const struct ompgpu_where *,
+                          const struct ompgpu_map *, unsigned nmaps, const struct ompgpu_param *,
+                          unsigned nparams);
+void ompgpu_rescued_end(void); /* also after all others: does nothing */
+
 /* ------------------------------------------------------------- attached pointers (attach.c) */
 /* Number of the first that ends after an address. */
 unsigned ompgpu_first_attachment(const struct ompgpu_entry *, uintptr_t address);
@@ -645,6 +664,9 @@ int ompgpu_back_run(struct ompgpu_back *, struct ompgpu_device *, struct ompgpu_
                     struct ompgpu_where *);
 int ompgpu_back_enqueue(struct ompgpu_back *, struct ompgpu_task *);
 void ompgpu_back_free(struct ompgpu_back *); /* the list */
+/* Calls move(dst, src, size) for what of a copy is not an attached pointer; nonzero ends it. */
+int ompgpu_back_pieces(const struct ompgpu_back_copy *, const char *stage,
+                       int (*move)(void *, char *, const char *, size_t), void *argument);
 
 /* ------------------------------------------------------------------ copies there (fill.c) */
 enum { OMPGPU_FEW_FILL = 8 };

@@ -61,6 +61,7 @@ static void begin_work(struct work *w, struct ompgpu_device *dev, struct ompgpu_
 }
 
 /* ------------------------------------------------------------------ messages */
+#define LOST "its value is lost with the device"
 #define NOT_PRESENT "not mapped, but the `present` modifier requires it: map it before"
 /* What a construct returns. */
 static int result_of(const struct work *w, int bad)
@@ -297,12 +298,13 @@ void ompgpu_present_free(struct ompgpu_entry *e)
 {
     ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
+    ompgpu_xfree(e->shadow);
     ompgpu_xfree(e);
 }
 
 void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    if (!e->owner && !e->associated) {
+    if (!e->owner && !e->associated && !e->shadow) {
         ompgpu_tool_memory((const void *)e->begin, NULL);
         ompgpu_watch_free(e);
         dev->plugin->free(dev->ordinal, (void *)e->device);
@@ -574,7 +576,7 @@ static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_ent
         if (p.size && ompgpu_fill_add(&w->fill, e, m, p.begin, p.size))
             return item_failed(w, m);
         if (p.size == e->end - e->begin)
-            e->filled = w->number;
+            e->filled = w->number, e->lost = false;
     } else if (ompgpu_watched() && e->created != w->number && e->refs != OMPGPU_REFS_INFINITE &&
                !(m->flags & OMPGPU_MAP_IMPLICIT))
         ompgpu_watch_reuse(w->where, m->name, m->size, e);
@@ -781,6 +783,8 @@ static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompg
     if (!is_unused(e) && !(m->flags & OMPGPU_MAP_ALWAYS))
         return 0;
     struct part p = mapped_part(e, m);
+    if (e->lost)
+        return item_wrong(w, m, LOST);
     return p.size && ompgpu_back_add(back, e, m, p.begin, p.size) ? item_failed(w, m) : 0;
 }
 
@@ -881,6 +885,10 @@ static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu
     if (!m->size)
         return 0;
     struct part p = mapped_part(e, m);
+    if ((m->flags & OMPGPU_MAP_FROM) && e->lost)
+        return item_wrong(w, m, LOST);
+    if ((m->flags & OMPGPU_MAP_TO) && p.size == e->end - e->begin)
+        e->lost = false;
     if (((m->flags & OMPGPU_MAP_TO) && ompgpu_fill_add(&w->fill, e, m, p.begin, p.size)) ||
         ((m->flags & OMPGPU_MAP_FROM) && ompgpu_back_add(back, e, m, p.begin, p.size)))
         return item_failed(w, m);

@@ -356,6 +356,7 @@ __attribute__((destructor(99))) static void stop_runtime(void)
         struct ompgpu_device *dev = &ompgpu_devices[i];
         if (dev->state != OMPGPU_DEVICE_NEW && dev->plugin->close)
             dev->plugin->close(dev->ordinal);
+        ompgpu_rescue_free(dev);
         pthread_mutex_destroy(&dev->lock);
         pthread_cond_destroy(&dev->synced);
     }

@@ -113,6 +113,7 @@ void __ompgpu_host_begin(struct ompgpu_host *h, const struct ompgpu_place *place
 
 void __ompgpu_host_end(struct ompgpu_host *h)
 {
+    ompgpu_rescued_end();
     if (!have_libomp())
         return;
     innermost = h->outer;

@@ -257,6 +257,14 @@ void ompgpu_buffers_free(struct ompgpu_device *dev, struct ompgpu_buffers *of)
     results_drop(dev, &of->results);
 }
 
+void ompgpu_threads_drop(struct ompgpu_device *dev)
+{
+    pthread_mutex_lock(&lock);
+    for (struct ompgpu_thread *t = threads; t; t = t->next)
+        ompgpu_buffers_free(dev, &t->devices[dev->number]);
+    pthread_mutex_unlock(&lock);
+}
+
 void ompgpu_threads_close(void)
 {
     pthread_mutex_lock(&lock);

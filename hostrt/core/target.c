@@ -319,12 +319,15 @@ static bool device_has_data(const struct running *r)
 static __attribute__((noinline)) bool region_failed(const struct running *r, const char *reason,
                                                     unsigned attempt)
 {
-    bool has_data = device_has_data(r);
-    unsigned possible =
-        (has_data ? 0 : 1u << OMPGPU_HOST) | (has_data && r->launched ? 0 : 1u << OMPGPU_RETRY);
+    bool has_data = device_has_data(r), intact = !has_data || !r->launched;
+    unsigned possible = intact ? 1u << OMPGPU_RETRY : 0;
+    if (!has_data || (intact && ompgpu_can_rescue(r->dev)))
+        possible |= 1u << OMPGPU_HOST;
     if (ompgpu_recover(&r->where, r->dev, reason, attempt, possible) == OMPGPU_RETRY)
         return true;
     ompgpu_failed_to_host(&r->where, reason);
+    if (has_data && ompgpu_rescue(r->dev, &r->where))
+        ompgpu_fatal(&r->where, "%s", ompgpu_plugin_message());
     return false;
 }
 
@@ -410,7 +413,10 @@ int __ompgpu_target(struct ompgpu_region *region, const struct ompgpu_map *maps,
     if (__builtin_expect(ompgpu_has_tool, 0))
         ompgpu_tool_begin(OMPGPU_TOOL_TARGET, r.dev, __builtin_return_address(0));
     r.buffers = &r.thread->devices[r.dev->number];
-    int on_host = run_or_fail(&r, region, found, params, nparams, launch);
+    int on_host =
+        ompgpu_is_rescued(r.dev) || run_or_fail(&r, region, found, params, nparams, launch);
+    if (ompgpu_is_rescued(r.dev))
+        ompgpu_rescued_begin(r.dev, &r.where, maps, nmaps, params, nparams);
     ompgpu_tool_end(OMPGPU_TOOL_TARGET, r.dev);
     return on_host;
 }
@@ -428,6 +434,18 @@ static struct ompgpu_device *begin_data(const struct ompgpu_where *where, long n
     return dev;
 }
 
+/* Returns for another attempt. */
+static void data_failed(const struct ompgpu_where *where, struct ompgpu_device *dev,
+                        const char *reason, unsigned attempt)
+{
+    unsigned possible = 1u << OMPGPU_RETRY | (ompgpu_can_rescue(dev) ? 1u << OMPGPU_HOST : 0);
+    if (ompgpu_recover(where, dev, reason, attempt, possible) == OMPGPU_RETRY)
+        return;
+    ompgpu_failed_to_host(where, reason);
+    if (ompgpu_rescue(dev, where))
+        ompgpu_fatal(where, "%s", ompgpu_plugin_message());
+}
+
 /* A construct that fails has changed nothing. */
 static void run_data(const struct ompgpu_where *at, struct ompgpu_device *dev,
                      const struct ompgpu_map *maps, unsigned n,
@@ -441,7 +459,7 @@ static void run_data(const struct ompgpu_where *at, struct ompgpu_device *dev,
         keep_reason(reason, sizeof reason);
         if (bad == OMPGPU_MISTAKE)
             ompgpu_fatal(&where, "%s", reason);
-        ompgpu_recover(&where, dev, reason, attempt, 1u << OMPGPU_RETRY);
+        data_failed(&where, dev, reason, attempt);
         where = *at;
     }
 }

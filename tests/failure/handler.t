@@ -67,6 +67,6 @@ for program in by-c by-cxx; do
     try $program "twice, then the host" run $twice rrh "attempt 1|attempt 2|a 1"
     NULLCUDA_FAIL=$twice test_must_fail 1 in_time ./$program rs >out 2>err
     check "$program: again, then the end" mentions "$(cat out err)" "attempt 2|main.c:14: error: region main_14: cuLaunchKernel"
-    try $program "a data construct again" run cuMemcpyDtoHAsync_v2:1 "r data" "main.c:10, target exit data map(from: a), no region, attempt 1, possible 5|a 1"
+    try $program "a data construct again" run cuMemcpyDtoHAsync_v2:1 "r data" "main.c:10, target exit data map(from: a), no region, attempt 1, possible 7|a 1"
 done
 finish
