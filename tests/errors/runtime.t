@@ -78,7 +78,7 @@ program kept <<'C'
 #include "common.h"
 int main(void)
 {
-    BEGIN;
+    BEGIN; if (!omp_target_alloc(8, omp_get_default_device())) return 2; /* cannot move to the host */
     #pragma omp target enter data map(to: a)
     #pragma omp target map(tofrom: s, a)
     s = a[0] = 1;
