@@ -164,7 +164,8 @@ void *const *__ompgpu_arch_records(void); /* by lane */
 void __ompgpu_arch_part(unsigned mask);
 /* The value of lane - delta; undefined before the first lane. */
 u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta);
-void __ompgpu_arch_pause(void); /* in a loop that waits for another thread */
+void __ompgpu_arch_pause(void);    /* in a loop that waits for another thread */
+void __ompgpu_arch_acquired(void); /* the caller has got a lock */
 /* acquire and release, for all threads of the device */
 void __ompgpu_arch_fence(void);
 void __ompgpu_arch_fence_sc(void); /* sequentially consistent, likewise */

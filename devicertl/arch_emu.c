@@ -53,6 +53,8 @@ SAME((int)OMPGPU_EMU_UMAX, (int)__OMPGPU_REDUX_UMAX);
 EXPORT struct ompgpu_emu_ops *__ompgpu_emu_ops;
 /* Where the plugin keeps the caller's, as an offset from the thread pointer. */
 EXPORT long __ompgpu_emu_self_at;
+/* Changes whenever a thread gets a lock, for the plugin's watchdog. */
+EXPORT unsigned long __ompgpu_emu_acquired;
 #define SELF (*(struct ompgpu_emu_thread * __seg_fs *)__ompgpu_emu_self_at)
 
 void __ompgpu_emu_barrier(unsigned id, unsigned nthreads, int line);
@@ -220,6 +222,12 @@ void *const *__ompgpu_arch_records(void)
 void __ompgpu_arch_part(unsigned mask) { __ompgpu_emu_part(mask); }
 
 void __ompgpu_arch_pause(void) { __ompgpu_emu_yield(); }
+/* That it changes is all that counts. */
+void __ompgpu_arch_acquired(void)
+{
+    unsigned long n = __atomic_load_n(&__ompgpu_emu_acquired, __ATOMIC_RELAXED);
+    __atomic_store_n(&__ompgpu_emu_acquired, n + 1, __ATOMIC_RELAXED);
+}
 void __ompgpu_arch_fence(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 

@@ -148,6 +148,7 @@ u32 __ompgpu_arch_shuffle_up(unsigned mask, u32 value, unsigned delta)
     return (u32)__nvvm_shfl_sync_up_i32(mask, (int)value, (int)delta, 0);
 }
 
+void __ompgpu_arch_acquired(void) {}
 void __ompgpu_arch_pause(void) { __nvvm_nanosleep(64); }
 void __ompgpu_arch_fence(void) { __asm__ volatile("fence.acq_rel.gpu;" ::: "memory"); }
 void __ompgpu_arch_fence_sc(void) { __nvvm_membar_gl(); }

@@ -183,6 +183,7 @@ int omp_test_nest_lock(nest_lock_t *l)
                                                 __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
             return 0;
         __ompgpu_arch_fence();
+        __ompgpu_arch_acquired();
         now = me + 1;
     }
     return (int)(now & ((1u << DEPTH_BITS) - 1));

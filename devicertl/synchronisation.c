@@ -83,6 +83,7 @@ _Bool __ompgpu_try_lock(unsigned *lock)
                                             __MEMORY_SCOPE_DEVICE))
         return 0;
     __ompgpu_arch_fence();
+    __ompgpu_arch_acquired();
     return 1;
 }
 

@@ -69,7 +69,8 @@ struct emu_settings { /* from the environment, read once */
     unsigned threads;
     unsigned devices; /* OMPGPU_EMU_DEVICES */
     bool random;
-    uint64_t seed; /* OMPGPU_EMU_SCHEDULE=random:SEED */
+    uint64_t seed;         /* OMPGPU_EMU_SCHEDULE=random:SEED */
+    unsigned hang_seconds; /* OMPGPU_HANG_SECONDS, 0: no watchdog */
 };
 const struct emu_settings *ompgpu_emu_settings(void);
 
@@ -165,7 +166,8 @@ struct emu_module {
     uintptr_t base; /* what its addresses are relative to */
     struct emu_segment segment[8];
     unsigned nsegments;
-    size_t shared_bytes; /* team-shared variables: the image's thread-local storage */
+    const unsigned long *acquired; /* counts locks that threads got; NULL: the image does not say */
+    size_t shared_bytes;           /* team-shared variables: the image's thread-local storage */
     pthread_mutex_t lock;
     struct emu_kernel *kernels; /* guarded by lock */
 };
@@ -339,7 +341,12 @@ struct emu_worker {
     void **records; /* of each thread, in the window, since code of the image reads it */
     /* of each warp, by the operation and the lowest lane of the mask */
     struct emu_rendezvous (*rendezvous)[EMU_EXITED][EMU_WARP];
-    unsigned spins;                   /* yields since the OS thread last yielded */
+    unsigned spins; /* yields since the OS thread last yielded */
+    /* the watchdog's: when it last did something else than yield (0: just now), locks got by then
+     */
+    double yields_since;
+    unsigned long acquired;
+    bool stuck;
     uint64_t random;                  /* state of the generator */
     unsigned ahead, ahead_left;       /* the warp that runs ahead, for so many more choices */
     enum emu_form form;               /* of this launch's kernel */
@@ -379,6 +386,19 @@ static inline bool ompgpu_emu_is_refused(const void *address)
 {
     return (uintptr_t)address >> 47 == EMU_REFUSED >> 47;
 }
+
+/* ------------------------------------------------------------------ watchdog (emu/hang.c) */
+void ompgpu_emu_hang_begin(struct emu_worker *); /* around teams */
+void ompgpu_emu_hang_end(struct emu_worker *);
+void ompgpu_emu_hang_progress(struct emu_worker *);
+/* Something else than a yield. */
+static inline void ompgpu_emu_progress(struct emu_worker *w)
+{
+    if (__builtin_expect(w->yields_since > 0, 0))
+        ompgpu_emu_hang_progress(w);
+}
+/* All threads here have yielded, the last from `sp`.  Does not return when nothing goes on. */
+void ompgpu_emu_hang_check(struct emu_worker *, const char *sp);
 
 /* ------------------------------------------------------------------ faults (emu/fault.c) */
 void ompgpu_emu_fault_enter(void); /* around a launch: handlers are installed */

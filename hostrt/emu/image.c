@@ -129,6 +129,7 @@ static int open_image(struct emu_module *m)
         ompgpu_plugin_error("the image is checked, but there is no room for what the checks keep");
         return 1;
     }
+    m->acquired = dlsym(m->handle, "__ompgpu_emu_acquired");
     *ops = &ompgpu_emu_ops;
     *self_at = (char *)&ompgpu_emu_self - (char *)__builtin_thread_pointer();
     return 0;

@@ -16,7 +16,7 @@ static struct emu_settings settings;
 static pthread_once_t settings_once = PTHREAD_ONCE_INIT;
 
 struct numbers {
-    long memory, stack, threads, devices;
+    long memory, stack, threads, devices, hang_seconds;
 };
 static const struct ompgpu_variable variables[] = {
 #define FIELD(f) .field = offsetof(struct numbers, f)
@@ -41,6 +41,7 @@ static const struct ompgpu_variable variables[] = {
       .least = 1,
       .most = EMU_MAX_DEVICES,
       .valid = "a number of devices, 1 to 8" },
+    { .name = "OMPGPU_HANG_SECONDS", FIELD(hang_seconds), .valid = "seconds, 0 for no watchdog" },
 #undef FIELD
 };
 _Static_assert(EMU_MAX_DEVICES == 8, "the message says so");
@@ -73,12 +74,14 @@ static void read_settings(void)
                          .threads = cores < 1    ? 1
                                     : cores < 16 ? cores
                                                  : 16,
-                         .devices = 1 };
+                         .devices = 1,
+                         .hang_seconds = 10 };
     ompgpu_read_variables(variables, sizeof variables / sizeof *variables, &n);
     settings.memory = (size_t)n.memory;
     settings.stack = (size_t)((n.stack + page - 1) & ~(page - 1));
     settings.threads = (unsigned)n.threads;
     settings.devices = (unsigned)n.devices;
+    settings.hang_seconds = (unsigned)n.hang_seconds;
     read_schedule();
 }
 

@@ -274,6 +274,7 @@ static bool arrive_at_barrier(unsigned id, unsigned nthreads, int line)
 {
     struct emu_worker *w = ompgpu_emu_worker;
     struct emu_thread *me = w->current;
+    ompgpu_emu_progress(w);
     if (w->form == EMU_SPAN && w->nthreads == 1 && nthreads <= 1)
         return false;
     if (is_wrong_barrier(w, id, nthreads))
@@ -395,6 +396,7 @@ static bool join_rendezvous(enum emu_state kind, uint32_t mask, uint32_t value, 
     struct emu_worker *w = ompgpu_emu_worker;
     struct emu_thread *me = w->current;
     unsigned tid = me->pub.tid, lane = tid % EMU_WARP, first = tid - lane;
+    ompgpu_emu_progress(w);
     struct emu_rendezvous *m = &w->rendezvous[tid / EMU_WARP][kind][__builtin_ctz(mask | 1u << 31)];
     w->value[tid] = value;
     w->source[tid] = source;
@@ -431,6 +433,7 @@ static bool let_others_run(uint32_t a, uint32_t b, uint32_t c)
     if (++w->spins >
         w->live) { /* all threads here have run since: what is waited for is on another OS thread */
         w->spins = 0;
+        ompgpu_emu_hang_check(w, __builtin_frame_address(0));
         sched_yield();
     }
     if (w->form == EMU_SPAN)
@@ -675,6 +678,7 @@ static void end_thread(struct emu_worker *w)
     me->state = EMU_EXITED;
     me->fiber = NULL;
     w->live--;
+    ompgpu_emu_progress(w);
     barriers_after_exit(w);
     struct emu_thread *t = launch_failed(w) ? NULL : next_ready(w);
     if (t && !t->fiber) { /* not started: goes on here, on the same stack */
@@ -701,6 +705,7 @@ static void run_in_turn(struct emu_worker *w)
 static void end_stackless(struct emu_worker *w)
 {
     w->live--;
+    ompgpu_emu_progress(w);
     barriers_after_exit(w);
 }
 
@@ -873,10 +878,12 @@ void ompgpu_emu_teams_run(struct emu_worker *w, unsigned team, unsigned end)
     renew_shared(w);
     w->form = w->launch->kernel->form;
     w->shuffled = w->launch->random;
+    ompgpu_emu_hang_begin(w);
     if (w->form == EMU_SPAN)
         run_plain(w, team, end);
     else
         (w->form == EMU_FIBERS ? run_fibers : run_pieces)(w, team);
+    ompgpu_emu_hang_end(w);
     if (w->faulted)
         report_fault(w);
     w->current = NULL;

@@ -1,0 +1,84 @@
+/* hang.c - the watchdog: a kernel that hangs ends with a message.
+ *
+ * Threads that wait for a barrier or a warp operation that cannot come are noticed at once
+ * (team.c).  What remains are locks, of critical constructs and of omp_set_lock: who waits for one
+ * tries it again and again, and yields in between.  An OS thread is stuck when all that it has done
+ * for OMPGPU_HANG_SECONDS is yield: no emulated thread has started, ended, come to a barrier or got
+ * a lock.  When all OS threads that run teams are stuck, nobody is left who could release anything.
+ */
+#include <stdio.h>
+#include "hostrt/emu/emu.h"
+
+static atomic_uint busy, stuck; /* OS threads that run teams; of these, those that only yield */
+
+static unsigned long acquired_locks(const struct emu_worker *w)
+{
+    const unsigned long *n = w->launch->module->acquired;
+    return n ? __atomic_load_n(n, __ATOMIC_RELAXED) : 0;
+}
+
+void ompgpu_emu_hang_begin(struct emu_worker *w)
+{
+    w->yields_since = 0;
+    atomic_fetch_add(&busy, 1);
+}
+
+void ompgpu_emu_hang_progress(struct emu_worker *w)
+{
+    w->yields_since = 0;
+    if (w->stuck)
+        atomic_fetch_sub(&stuck, 1);
+    w->stuck = false;
+}
+
+void ompgpu_emu_hang_end(struct emu_worker *w)
+{
+    ompgpu_emu_hang_progress(w);
+    atomic_fetch_sub(&busy, 1);
+}
+
+/* The device runtime's own functions, from which it is called, have no lines. */
+static void describe_place(const struct emu_worker *w, const char *sp, char *text, size_t size)
+{
+    const struct emu_fiber *f = w->current->fiber;
+    struct emu_line at;
+    *text = 0;
+    for (; sp >= f->stack && sp + sizeof(void *) <= f->stack + f->size; sp += sizeof(void *)) {
+        char *called_from = *(char *const *)sp;
+        if (ompgpu_emu_image_has_code(w->launch->module, called_from) &&
+            ompgpu_emu_line_of(w->launch->module, called_from - 1, &at)) {
+            snprintf(text, size, " at %s:%u", at.file, at.line);
+            return;
+        }
+    }
+}
+
+static _Noreturn void fail_hang(struct emu_worker *w, const char *sp)
+{
+    char place[300];
+    describe_place(w, sp, place, sizeof place);
+    ompgpu_emu_thread_fail(w,
+                           "hangs: for %u s all threads have waited for locks (critical, "
+                           "omp_set_lock) that none of them releases; one waits%s",
+                           ompgpu_emu_settings()->hang_seconds, place);
+}
+
+void ompgpu_emu_hang_check(struct emu_worker *w, const char *sp)
+{
+    double limit = 1e3 * (double)ompgpu_emu_settings()->hang_seconds, now = ompgpu_clock();
+    unsigned long acquired = acquired_locks(w);
+    if (limit <= 0 || !w->launch->module->acquired)
+        return;
+    if (w->yields_since <= 0 || acquired != w->acquired) {
+        ompgpu_emu_hang_progress(w);
+        w->yields_since = now, w->acquired = acquired;
+        return;
+    }
+    if (now - w->yields_since < limit)
+        return;
+    if (!w->stuck)
+        atomic_fetch_add(&stuck, 1);
+    w->stuck = true;
+    if (atomic_load(&stuck) == atomic_load(&busy))
+        fail_hang(w, sp);
+}

@@ -1,0 +1,47 @@
+#!/bin/sh
+# The watchdog: a region in which all wait for locks ends with a message; one that only waits for long does not.
+. tests/lib.sh
+cat >nested.c <<'C'
+static void add(int *n)
+{
+#pragma omp critical
+    ++*n; /* line 4 */
+}
+int main(void)
+{
+    int n = 0;
+#pragma omp target parallel num_threads(4) map(tofrom: n) /* line 9 */
+    {
+#pragma omp critical
+        add(&n);
+    }
+    return n;
+}
+C
+cat >long.c <<'C'
+#include <omp.h>
+int main(void)
+{
+    int n = 0, busy = 1;
+#pragma omp target teams num_teams(2) thread_limit(2) map(tofrom: n, busy)
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp critical
+        {
+            double end = omp_get_wtime() + (busy ? 1.4 : 0);
+            while (omp_get_wtime() < end)
+                ;
+            busy = 0;
+            n++;
+        }
+    }
+    return n != 4;
+}
+C
+OMPGPU_HANG_SECONDS=1 OMPGPU_EMU_THREADS=2 OMPGPU_DEVICE=emu; export OMPGPU_HANG_SECONDS OMPGPU_EMU_THREADS OMPGPU_DEVICE
+hangs() { "$CC" --gpu-arch=emu -w "$@" nested.c -o nested && ! timeout 60 ./nested 2>err && mentions "$(cat err)" "nested.c:9: error|region main_9|hangs|critical|team 0"; }
+check "nested critical" hangs -O2
+check "nested critical, -O0 -g" hangs -O0 -g && check "... says where" mentions "$(cat err)" "waits at nested.c:"
+check "a long critical construct: compiles" "$CC" --gpu-arch=emu -O1 long.c -o long
+check "... is none" sh -c "timeout 60 ./long 2>err && [ ! -s err ]"
+finish
