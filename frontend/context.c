@@ -35,6 +35,10 @@ struct selector { /* the argument of when(), match() while it is read, and what 
     enum fe_match how;
     unsigned long long score;
     unsigned unknown; /* token of the first trait that cannot be determined */
+    /* A condition that is no constant: it may hold, and is the tokens [condition, condition_end).
+     */
+    bool late;
+    unsigned condition, condition_end;
 };
 
 /* ------------------------------------------------------------------ tokens */
@@ -98,9 +102,13 @@ static enum answer extension_trait(struct selector *s, unsigned b, unsigned e)
 static enum answer condition_trait(struct selector *s, unsigned b, unsigned e)
 {
     long long value;
-    if (!fe_constant(s->fe, s->p, b, e, &value))
+    if (fe_constant(s->fe, s->p, b, e, &value))
+        return yes(value != 0);
+    if (!s->late)
         return UNKNOWN;
-    return yes(value != 0);
+    s->condition = b;
+    s->condition_end = e;
+    return YES;
 }
 
 static enum answer unknown_trait(struct selector *s, unsigned b, unsigned e)
@@ -533,26 +541,72 @@ static variant_list find_variants(struct fe *fe)
     return v;
 }
 
-const char *fe_dispatched(struct fe *fe, const char *base, unsigned offset,
-                          const struct fe_pragma **directive)
+/* ------------------------------------------------------------------ choices at run time */
+const char *fe_variant_base(struct fe *fe, const struct fe_pragma *p)
 {
+    struct variant v;
+    return read_variant(fe, p, &v) ? v.base->f->name : NULL;
+}
+
+static const char *condition_of(struct fe *fe, const struct selector *s)
+{
+    return s->condition_end > s->condition
+               ? fe_text(fe, (struct omp_extent){ s->p->tokens[s->condition].begin,
+                                                  s->p->tokens[s->condition_end - 1].end })
+               : "";
+}
+
+bool fe_is_late(struct fe *fe, const struct fe_pragma *p)
+{
+    struct around none = { .n = 0 };
+    struct selector s = { .fe = fe, .p = p, .around = &none, .late = true };
+    for (unsigned k = p->clauses_at; k < p->ntokens; k++)
+        if (opens_clause(&s, k, OMPC_MATCH))
+            evaluate(&s, k + 2, closing(&s, k + 1));
+    return *condition_of(fe, &s);
+}
+
+/* Behind those with the same score. */
+static void add_candidate(struct fe_candidates *list, struct fe_candidate one)
+{
+    unsigned i = list->n;
+    if (i == sizeof list->at / sizeof *list->at)
+        return;
+    for (list->n++; i && list->at[i - 1].score < one.score; i--)
+        list->at[i] = list->at[i - 1];
+    list->at[i] = one;
+}
+
+static struct fe_candidates up_to_certain(struct fe_candidates list)
+{
+    for (unsigned i = 0; i < list.n; i++)
+        if (!*list.at[i].condition)
+            list.n = i + 1;
+    return list;
+}
+
+struct fe_candidates fe_find_candidates(struct fe *fe, const char *base, unsigned offset,
+                                        unsigned where, bool dispatch)
+{
+    struct fe_candidates list = { .n = 0 };
     variant_list v = find_variants(fe);
     struct around around = constructs_around(fe, offset, false);
-    const struct variant *best = NULL;
-    unsigned long long score = 0;
-    bool device = has_target(&around);
-    if (around.n < MAX_TRAITS)
+    bool device = has_target(&around) || where == FE_ON_GPU;
+    if (device && !has_target(&around))
+        around = constructs_around(fe, offset, true);
+    if (dispatch && around.n < MAX_TRAITS)
         around.leaves[around.n++] = TRAIT_DISPATCH;
     for (unsigned i = 0; i < v.n; i++) {
-        struct selector s = { .fe = fe, .p = v.at[i].p, .device = device, .around = &around };
+        struct selector s = {
+            .fe = fe, .p = v.at[i].p, .device = device, .around = &around, .late = true
+        };
         if (strcmp(v.at[i].base->f->name, base) == 0 &&
-            evaluate(&s, v.at[i].match, v.at[i].end) == YES && (!best || s.score > score)) {
-            best = &v.at[i];
-            score = s.score;
-        }
+            evaluate(&s, v.at[i].match, v.at[i].end) == YES)
+            add_candidate(&list, (struct fe_candidate){ v.at[i].function->f->name,
+                                                        condition_of(fe, &s), v.at[i].p, s.score,
+                                                        s.condition, s.condition_end });
     }
-    *directive = best ? best->p : NULL;
-    return best ? best->function->f->name : NULL;
+    return up_to_certain(list);
 }
 
 void fe_apply_variants(struct fe *fe)

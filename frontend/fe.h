@@ -416,10 +416,24 @@ void fe_apply_variants(struct fe *);
 const char *fe_variant_unknown(struct fe *, const struct fe_pragma *);
 /* begin declare variant: could its functions be the ones to call on the device, or on the host? */
 bool fe_variants_match(struct fe *, const struct fe_pragma *, bool device);
-/* The function that a call of `base` in a dispatch construct there calls, and the directive that
- * says so; NULL: the base function. */
-const char *fe_dispatched(struct fe *, const char *base, unsigned offset,
-                          const struct fe_pragma **directive);
+/* Has a variant a condition that is no constant?  The function that it is a variant of; NULL: not
+ * known. */
+bool fe_is_late(struct fe *, const struct fe_pragma *);
+const char *fe_variant_base(struct fe *, const struct fe_pragma *);
+/* What a call of `base` at the offset may call: the first whose condition holds, and else `base`;
+ * where: FE_ON_HOST or FE_ON_GPU, outside of target constructs. */
+struct fe_candidate {
+    const char *function, *condition; /* "": it holds; that is the last one */
+    const struct fe_pragma *p;
+    unsigned long long score;
+    unsigned begin, end; /* tokens of the condition */
+};
+struct fe_candidates {
+    struct fe_candidate at[16];
+    unsigned n;
+};
+struct fe_candidates fe_find_candidates(struct fe *, const char *base, unsigned offset,
+                                        unsigned where, bool dispatch);
 /* mapper.c */
 /* after its clauses are read */
 void fe_read_mapper(struct fe *, struct fe_pragma *);

@@ -115,16 +115,33 @@ static const char *variant_call(struct call *c, const char *variant)
 }
 
 /* ------------------------------------------------------------------ the construct */
-/* The base function is called where this holds; "": nowhere. */
-static const char *base_condition(struct fe *fe, const struct fe_pragma *p)
+/* The argument of a clause, which is a condition; NULL: there is no such clause. */
+static const char *condition(struct fe *fe, const struct fe_pragma *p, enum omp_clause_kind kind)
 {
-    static const enum omp_clause_kind kinds[] = { OMPC_NOVARIANTS, OMPC_NOCONTEXT };
-    const char *text = "";
     struct lower_argument a;
-    for (unsigned i = 0; i < 2; i++)
-        if (lower_find(fe, p, kinds[i], p->clauses_at, &a))
-            text = arena_printf(fe->a, "%s%s(%s)", text, *text ? " || " : "",
-                                a.end > a.begin ? lower_tokens(fe, p, a.begin, a.end) : "1");
+    if (!lower_find(fe, p, kind, p->clauses_at, &a))
+        return NULL;
+    return a.end > a.begin ? lower_tokens(fe, p, a.begin, a.end) : "1";
+}
+
+static const char *either(struct fe *fe, const char *when, const char *one, const char *other)
+{
+    return when && *when ? arena_printf(fe->a, "if (%s) { %s } else { %s }", when, one, other)
+                         : one;
+}
+
+/* The call of the first variant whose condition holds. */
+static const char *call_of_variant(struct call *c, const char *base, const char *name,
+                                   bool dispatch)
+{
+    struct fe *fe = c->l->fe;
+    unsigned at = c->p->extent.begin;
+    struct fe_candidates list = fe_find_candidates(fe, name, at, FE_ON_HOST, dispatch);
+    const char *text = base;
+    for (unsigned i = list.n; i-- > 0;) {
+        c->variant = list.at[i].p;
+        text = either(fe, list.at[i].condition, variant_call(c, list.at[i].function), text);
+    }
     return text;
 }
 
@@ -168,6 +185,12 @@ static const char *on_device(struct call *c, const struct lower_argument *a, con
         lower_tokens(fe, c->p, a->begin, a->end), text, before);
 }
 
+bool lower_dispatches_to(struct lowering *l, struct fe_pragma *p, const char *base)
+{
+    struct call c = { .l = l, .p = p };
+    return read_call(&c) && !strcmp(fe_text(l->fe, c.callee), base);
+}
+
 void lower_dispatch(struct lowering *l, struct fe_pragma *p)
 {
     struct fe *fe = l->fe;
@@ -176,13 +199,13 @@ void lower_dispatch(struct lowering *l, struct fe_pragma *p)
     if (!read_call(&c))
         return; /* clang says what is wrong */
     struct omp_extent e = lower_statement(fe, p);
-    const char *base = fe_text(fe, c.statement), *condition = base_condition(fe, p), *text = base;
-    const char *name = fe_text(fe, c.callee);
-    const char *variant = fe_dispatched(fe, name, p->extent.begin, &c.variant);
-    if (variant)
-        text = variant_call(&c, variant);
-    if (variant && *condition)
-        text = arena_printf(fe->a, "if (%s) { %s } else { %s }", condition, base, text);
+    const char *base = fe_text(fe, c.statement), *name = fe_text(fe, c.callee);
+    const char *text = call_of_variant(&c, base, name, true);
+    const char *plain = condition(fe, p, OMPC_NOCONTEXT), *none = condition(fe, p, OMPC_NOVARIANTS);
+    if (plain)
+        text = either(fe, plain, call_of_variant(&c, base, name, false), text);
+    if (none)
+        text = either(fe, none, base, text);
     if (lower_find(fe, p, OMPC_DEVICE, p->clauses_at, &a))
         text = on_device(&c, &a, text);
     lower_replace(l, e,

@@ -67,6 +67,7 @@ static const struct row {
     { OMPDIR_FUSE, OMPC_COUNT, true, always, lower_fuse },
     { OMPDIR_SPLIT, OMPC_COUNT, true, always, lower_split },
     { OMPDIR_METADIRECTIVE, OMPC_COUNT, true, lower_chooses_late, lower_metadirective },
+    { OMPDIR_DECLARE_VARIANT, OMPC_COUNT, true, lower_is_late_variant, lower_late_variant },
     { OMPDIR_DISPATCH, OMPC_COUNT, true, always, lower_dispatch },
     { OMPDIR_UNKNOWN, OMPC_REDUCTION, true, lower_initialises_scan, lower_init_complete },
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_task_iterations, lower_task_iterations },
@@ -169,6 +170,15 @@ const char *lower_name(struct lowering *l, const char *what)
     return arena_printf(l->fe->a, "%s%s%u", l->fe->u->prefix, what, l->names++);
 }
 
+bool lower_is_edited(const struct lowering *l, struct omp_extent e)
+{
+    for (unsigned i = 0; i < l->edits.n; i++)
+        if (l->edits.at[i].offset < e.end &&
+            l->edits.at[i].offset + l->edits.at[i].length >= e.begin)
+            return true;
+    return false;
+}
+
 void lower_num_teams(struct lowering *l, struct fe_pragma *p)
 {
     struct lower_argument a;
@@ -185,22 +195,13 @@ void lower_ordered(struct lowering *l, struct fe_pragma *p)
 }
 
 /* ------------------------------------------------------------------ rounds */
-static bool is_edited(const struct lowering *l, struct omp_extent e)
-{
-    for (unsigned i = 0; i < l->edits.n; i++)
-        if (l->edits.at[i].offset < e.end &&
-            l->edits.at[i].offset + l->edits.at[i].length >= e.begin)
-            return true;
-    return false;
-}
-
 /* Those with or without statements; the last ones first, so that what is inside goes first. */
 static void lower_all(struct lowering *l, bool statements)
 {
     for (unsigned i = l->fe->pragmas.n; i-- > 0;) {
         struct fe_pragma *p = &l->fe->pragmas.at[i];
         const struct row *row = row_of(l->fe, p);
-        if (row && row->statement == statements && !is_edited(l, lower_statement(l->fe, p)))
+        if (row && row->statement == statements && !lower_is_edited(l, lower_statement(l->fe, p)))
             row->lower(l, p);
     }
 }
@@ -232,7 +233,9 @@ static char *lower_once(struct fe *fe, int nargs, const char *const *args)
             fe->errors = 0;
     } else {
         fe_finish_walk(fe);
-        lower_all(&l, true);
+        lower_late_variants(&l);
+        if (!l.edits.n && !fe->errors)
+            lower_all(&l, true);
         next = l.edits.n && !fe->errors ? fe_edited_text(fe, &l.edits) : NULL;
     }
     if (fe->tu)

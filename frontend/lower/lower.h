@@ -8,6 +8,7 @@
  *   sequence.c   fuse, split
  *   choice.c     metadirectives whose choice is made at run time, and in blocks
  *   variant.c    functions between `begin declare variant` and its end
+ *   late.c       declare variant with conditions that are known at run time
  *   indirect.c   declare target indirect
  *   dispatch.c   dispatch
  *   task.c       taskgraph, transparent
@@ -50,6 +51,7 @@ const char *lower_text(struct fe *, struct omp_extent);
 struct omp_extent lower_statement(struct fe *, const struct fe_pragma *);
 void lower_replace(struct lowering *, struct omp_extent, const char *text);
 const char *lower_name(struct lowering *, const char *what);
+bool lower_is_edited(const struct lowering *, struct omp_extent);
 
 /* loops */
 struct lower_loop {
@@ -74,6 +76,10 @@ void lower_metadirective(struct lowering *, struct fe_pragma *);
 void lower_metadirective_block(struct lowering *, struct fe_pragma *);
 void lower_variant_block(struct lowering *, struct fe_pragma *);
 void lower_dispatch(struct lowering *, struct fe_pragma *);
+bool lower_dispatches_to(struct lowering *, struct fe_pragma *, const char *base);
+void lower_late_variant(struct lowering *, struct fe_pragma *);
+bool lower_is_late_variant(struct fe *, const struct fe_pragma *);
+void lower_late_variants(struct lowering *);
 void lower_taskgraph(struct lowering *, struct fe_pragma *);
 void lower_replayable(struct lowering *, struct fe_pragma *);
 void lower_transparent(struct lowering *, struct fe_pragma *);

@@ -56,8 +56,45 @@ static void variants(void)
     CHECK(inside == 2 || inside == 3);
 }
 
+static int now;
+static int late_big(int a, int b) { return 1000 + a + b; }
+static int late_small(int a, int b) { return 100 + a + b; }
+static int late_parallel(int a, int b) { return 10000 + a + b; }
+static int late_dispatched(int a, int b) { return a * b; }
+#pragma omp declare variant(late_big) match(user={condition(score(5): now > 10)})
+#pragma omp declare variant(late_small) match(user={condition(now > 5)})
+#pragma omp declare variant(late_parallel) match(construct={parallel}, user={condition(now == 7)})
+#pragma omp declare variant(late_dispatched) match(construct={dispatch}, user={condition(now == 0)})
+static int late(int a, int b) { return a + b; }
+
+static void late_variants(void)
+{
+    static const int expected[3][7] = { { 3, 2, 3, 9, 40, 13, 13 }, { 210, 100, 103, 20009, 113, 113, 13 }, { 2017, 1000, 1003, 2009, 1013, 1013, 13 } };
+    for (int i = 0; i < 3; i++) {
+        int r[7];
+        now = 7 * i;
+        r[0] = late(1, late(now, 2));
+#pragma omp target map(tofrom: r)
+        {
+            r[1] = late(0, 0) + (now ? 0 : 2);
+            r[2] = late(1, 2);
+#pragma omp parallel num_threads(1)
+            r[3] = late(
+                late(3, 4), 2);
+#pragma omp dispatch
+            r[4] = late(8, 5);
+        }
+#pragma omp dispatch nocontext(i < 3)
+        r[5] = late(8, 5);
+#pragma omp dispatch novariants(i < 3)
+        r[6] = late(8, 5);
+        for (int k = 0; k < 7; k++) CHECK_EQ(r[k], expected[i][k]);
+    }
+}
+
 int main(void)
 {
+    late_variants();
     for (int i = 0; i < 4; i++) conditions(i & 1, i >> 1);
     variants();
     return RESULT;
