@@ -174,7 +174,7 @@ static bool any_before(const struct ompgpu_device *dev, uint64_t last)
 static bool free_by_waiting(struct ompgpu_device *dev)
 {
     pthread_mutex_lock(&lock);
-    uint64_t last = serials;
+    uint64_t last = __atomic_load_n(&serials, __ATOMIC_RELAXED);
     while (any_before(dev, last) && !failed)
         wait_for_change();
     bool any = dev->dropped != NULL;
@@ -488,6 +488,50 @@ static int keep_call(struct ompgpu_task *t, const struct ompgpu_map *maps, unsig
     return 0;
 }
 
+/* ------------------------------------------------------------------ the end of a host thread */
+/* Of the C library, where it is glibc.  What is registered there is called before the destructors
+ * of keys, among them the OpenMP library's, which forgets the thread and the tasks it has made. */
+__attribute__((weak)) int __cxa_thread_atexit_impl(void (*)(void *), void *, void *object);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+static bool any_until(uint64_t last)
+{
+    const struct ompgpu_task *t = oldest;
+    while (t && t->serial > last)
+        t = t->next;
+    return t;
+}
+
+/* A thread of the program's that has made deferred constructs waits for them.  Those of the OpenMP
+ * library have done so at the end of a parallel region, and the one that ends the process does so
+ * later (ompgpu_deferred_stop). */
+static void thread_ends(void *unused)
+{
+    const struct ompgpu_libomp *l = ompgpu_libomp();
+    (void)unused;
+    if (getpid() == gettid() || ompgpu_failed())
+        return;
+    pthread_mutex_lock(&lock);
+    uint64_t last = __atomic_load_n(&serials, __ATOMIC_RELAXED);
+    while (any_until(last) && !failed)
+        wait_for_change();
+    bool bad = failed;
+    pthread_mutex_unlock(&lock);
+    if (!bad && l->thread && l->wait)
+        l->wait(NULL, l->thread(NULL));
+}
+
+static void watch_thread(void)
+{
+    static _Thread_local bool watched __attribute__((tls_model("initial-exec")));
+    const struct ompgpu_libomp *l = ompgpu_libomp();
+    if (watched || !l->level || l->level())
+        return;
+    watched = true;
+    if (__cxa_thread_atexit_impl)
+        __cxa_thread_atexit_impl(thread_ends, NULL, &__dso_handle);
+}
+
 /* ------------------------------------------------------------------ calls from generated code */
 static bool can_defer(const struct ompgpu_device *dev)
 {
@@ -506,6 +550,7 @@ static struct ompgpu_device *deferring_device(const struct ompgpu_where *where, 
 static void *defer(struct ompgpu_task *t, bool depends)
 {
     __atomic_add_fetch(&waiting, 1, __ATOMIC_RELAXED);
+    watch_thread();
     if (depends)
         ompgpu_creating = t;
     else
