@@ -21,6 +21,14 @@ tested() {
 check "every listed flag is in a test" tested
 doubles() { tr '\n' ' ' <rows | sed 's/ROW /\n/g' | sed -n 's/^"\([^"]*\)".*/\1/p' | sort | uniq -d >twice; [ ! -s twice ] || { cat twice; return 1; }; }
 check "no spelling is in the table twice" doubles
+# What the manual advises exists: variables in the runtime's list, flags in the table.
+advised() {
+    grep -o 'OMPGPU_[A-Z_]*' "$ROOT/man/ompgpu-troubleshooting.7" | sort -u | while read -r v; do
+        grep -q "\"$v\"" "$ROOT/hostrt/core/hint.c" || { echo "no variable $v"; return 1; }; done &&
+        sed 's/\\-/-/g' "$ROOT/man/ompgpu-troubleshooting.7" | grep -o -e '-[-WfR][a-z-]*ompgpu[a-z-]*' -e '--[a-z-]*' | sort -u | while read -r f; do
+            grep -q -e "^  $f" help || { echo "no flag $f"; return 1; }; done
+}
+check "what ompgpu-troubleshooting(7) advises exists" advised
 "$CC" --version >version
 check "--version begins as clang's, for build systems" sh -c "head -1 version | grep -q 'clang version 22[0-9.]*'"
 check "--version names ompgpu-cc" has version '^ompgpu-cc version [0-9.]*$'

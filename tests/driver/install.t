@@ -13,7 +13,7 @@ check "... runs" test "$(./prog)" = OK
 check "... with the library of the tree" sh -c "readelf -d prog | grep -q 'moved tree/lib'"
 ln -s "$cc" link-to-cc
 check "through a symbolic link" ./link-to-cc $ARCH -O2 app.c -o prog
-check "manual" test -s "moved tree/share/man/man1/ompgpu-cc.1"
+check "manual" test -s "moved tree/share/man/man1/ompgpu-cc.1" -a -s "moved tree/share/man/man7/ompgpu-troubleshooting.7"
 if command -v groff >/dev/null 2>&1; then check "... fits on a screen" sh -c "groff -t -man -Tutf8 -rLL=78n 'moved tree/share/man/man7/ompgpu-cc-openmp.7' 2>err >page && ! grep 'wider than' err"; else skip "the manual on a screen" "no groff"; fi
 check "... by its numbered name" sh -c "readelf -d prog | grep -q 'NEEDED.*libompgpu[.]so[.][0-9]'"
 # What other build systems look for, in the moved tree.
