@@ -132,6 +132,7 @@ RAW void __ompgpu_emu_threads(void **params, const struct ompgpu_emu_span *span,
                    first_thread = span->tid, last_thread = span->tid_end;
     for (unsigned team = span->team; team < last; team++) {
         self->team = team;
+        self->stamp = 0;
         if (team != span->team)
             __ompgpu_emu_renew();
         for (unsigned tid = first_thread; tid < last_thread; tid++) {
@@ -152,6 +153,7 @@ RAW void __ompgpu_emu_free_threads(void **params, const struct ompgpu_emu_span *
     self->tid = OMPGPU_EMU_SOME_THREAD;
     for (unsigned team = span->team; team < last; team++) {
         self->team = team;
+        self->stamp = 0;
         if (team != span->team)
             __ompgpu_emu_renew();
         _Pragma("clang loop vectorize(assume_safety)") for (unsigned tid = first_thread;
@@ -260,6 +262,17 @@ void __ompgpu_emu_check_bounds(u64 offset, struct ompgpu_emu_site *site)
 }
 CHECK void __ompgpu_emu_written(void *);
 void __ompgpu_emu_written(void *p) { __ompgpu_emu_ops->written(p); }
+CHECK void __ompgpu_emu_race(void *, usize, struct ompgpu_emu_site *, u64);
+void __ompgpu_emu_race(void *p, usize size, struct ompgpu_emu_site *site, u64 value)
+{
+    __ompgpu_emu_ops->race(p, size, site, value);
+}
+EXPORT __attribute__((always_inline)) u32 __ompgpu_emu_stamp(void);
+u32 __ompgpu_emu_stamp(void) { return SELF->stamp; }
+EXPORT __attribute__((always_inline)) u32 __ompgpu_emu_floor(void);
+u32 __ompgpu_emu_floor(void) { return SELF->floor; }
+CHECK void __ompgpu_emu_fenced(void);
+void __ompgpu_emu_fenced(void) { __ompgpu_emu_ops->fenced(); }
 
 double __ompgpu_arch_wtime(void)
 {

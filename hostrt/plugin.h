@@ -167,6 +167,22 @@ struct ompgpu_emu_thread {            /* what device code may read; one per emul
     uint32_t tid, ntid, team, nteams; /* x dimension only */
     const uint32_t *value;            /* the result of its last warp operation */
     void **records;                   /* a place for each thread of the team */
+    /* For races (hostrt/emu/race.c): its current phase, and the first one of the kernel, each where
+     * a cell has it; 0: not known. */
+    uint32_t stamp, floor;
+};
+/* Where races are looked for, a word of device memory at WINDOW + d has a cell of 64 bits at CELLS
+ * + 2 * d.  Its lower half says who accessed it last: phase 17 | thread 10 | part 3 | kind 2 bits;
+ * part: which bytes of it, 0 all, 1 and 2 the halves, 3 to 6 the bytes; kind: below.  The upper
+ * half has the lower half of the site's address. */
+#define OMPGPU_EMU_CELLS (OMPGPU_EMU_WINDOW + 2 * OMPGPU_EMU_WINDOW_BYTES)
+enum { OMPGPU_EMU_READ_BY_TEAMS = 7 }; /* a part */
+enum { OMPGPU_EMU_PHASE_SHIFT = 15, OMPGPU_EMU_THREAD_SHIFT = 5, OMPGPU_EMU_PART_SHIFT = 2 };
+enum ompgpu_emu_last {
+    OMPGPU_EMU_READ,
+    OMPGPU_EMU_READ_BY_MANY,
+    OMPGPU_EMU_WRITE,
+    OMPGPU_EMU_UPDATE
 };
 #define OMPGPU_EMU_SPAN "__ompgpu_span_"
 #define OMPGPU_EMU_START "__ompgpu_start_"
@@ -193,12 +209,14 @@ enum ompgpu_emu_wait {
 /* Device memory, the lower half of the window, has a shadow: for each byte one, so far after it,
  * which is 0 where the byte may be read and written. */
 #define OMPGPU_EMU_SHADOW OMPGPU_EMU_WINDOW_BYTES
-#define OMPGPU_EMU_CHECKED "__ompgpu_emu_checked" /* a variable of images whose code is checked */
+/* A 32-bit variable of images whose code is checked; 1: also for races. */
+#define OMPGPU_EMU_CHECKED "__ompgpu_emu_checked"
 enum {
     OMPGPU_EMU_READS = 1, /* and the value matters */
     OMPGPU_EMU_WRITES = 2,
     OMPGPU_EMU_ATOMIC = 4,
     OMPGPU_EMU_TRUSTED = 8,    /* code of the device runtime */
+    OMPGPU_EMU_VALUE = 16,     /* what it writes is known when it is checked */
     OMPGPU_EMU_ALIGN_SHIFT = 8 /* from there on: log2 of the alignment */
 };
 struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/passes/checks.c) */
@@ -245,5 +263,9 @@ struct ompgpu_emu_ops {
     /* An access at that offset, which does not lie in the site's object. */
     void (*check_bounds)(uint64_t offset, struct ompgpu_emu_site *);
     void (*written)(void *); /* functions of the C library get it */
+    /* Any access that threads may share, before it is made; value: what it stores, if it says so.
+     */
+    void (*race)(void *, size_t, struct ompgpu_emu_site *, uint64_t value);
+    void (*fenced)(void);
 };
 #endif

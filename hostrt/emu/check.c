@@ -171,9 +171,31 @@ void ompgpu_emu_check_bounds(uint64_t offset, struct ompgpu_emu_site *s)
 
 void ompgpu_emu_written(void *p)
 {
-    void *base;
-    size_t size;
+    struct emu_block b;
     if (ompgpu_emu_is_memory(p) &&
-        ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &base, &size))
-        ompgpu_emu_shadow_define(base, size);
+        ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b))
+        ompgpu_emu_shadow_define((void *)b.range.begin, b.size);
+}
+
+static bool is_reported(const struct ompgpu_emu_site *s)
+{
+    return __atomic_load_n(&s->said, __ATOMIC_RELAXED) >> OMPGPU_CHECK_RACE & 1;
+}
+
+void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,
+                            struct ompgpu_emu_site *other, unsigned other_team,
+                            unsigned other_thread)
+{
+    struct ompgpu_where where = where_of(s);
+    bool memory = ompgpu_emu_is_memory(p);
+    /* a pair is reported from one side */
+    if (is_reported(other) || !is_first(s, OMPGPU_CHECK_RACE))
+        return;
+    is_first(other, OMPGPU_CHECK_RACE);
+    ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
+                        "race: %s of %zu bytes at %p in %s memory; nothing orders it with a %s by "
+                        "team %u, thread %u at %.120s:%u:%u%s",
+                        verb_of(s), size, p, memory ? "device" : "team-shared or static",
+                        verb_of(other), other_team, other_thread, other->file, other->line,
+                        other->column, context_of(memory ? p : NULL).s);
 }

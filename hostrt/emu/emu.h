@@ -5,6 +5,7 @@
  *   emu/memory.c  device memory: allocation, poison, range checks
  *   emu/shadow.c  what is known of each byte of device memory, for OMPGPU_CHECK
  *   emu/check.c   accesses of checked images that need a closer look; messages
+ *   emu/race.c    which accesses nothing orders
  *   emu/image.c   loading of ELF images, kernels and variables in them
  *   emu/pool.c    OS threads that share the teams of a launch
  *   emu/queue.c   queues of work and their events
@@ -89,7 +90,8 @@ enum {
 struct emu_block {
     struct ompgpu_range range; /* of `size` bytes, rounded up to what is reserved */
     size_t size;
-    bool fixed; /* a segment of an image, not an allocation */
+    bool fixed;   /* a segment of an image, not an allocation */
+    bool trusted; /* the runtime's own: its kernels' code knows who uses what */
 };
 struct emu_memory {
     pthread_mutex_t lock;        /* guards all below */
@@ -109,7 +111,8 @@ void ompgpu_emu_memory_remove(struct emu_memory *, void *base);
 /* p lies in a live block. */
 bool ompgpu_emu_memory_owns(struct emu_memory *, const void *p);
 /* The live block that has p. */
-bool ompgpu_emu_memory_block(struct emu_memory *, const void *p, void **base, size_t *size);
+bool ompgpu_emu_memory_block(struct emu_memory *, const void *p, struct emu_block *);
+void ompgpu_emu_memory_trust(struct emu_memory *, const void *base);
 /* 0 if [address, address + size) lies in one live block, else an error that starts with `what`. */
 int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t size,
                             const char *what);
@@ -141,6 +144,36 @@ void ompgpu_emu_check(void *, size_t, struct ompgpu_emu_site *);
 void ompgpu_emu_check_copy(void *, const void *, size_t, struct ompgpu_emu_site *);
 void ompgpu_emu_check_bounds(uint64_t, struct ompgpu_emu_site *);
 void ompgpu_emu_written(void *);
+/* other: of the earlier access; team and thread of that */
+void ompgpu_emu_report_race(const void *, size_t, struct ompgpu_emu_site *,
+                            struct ompgpu_emu_site *other, unsigned other_team,
+                            unsigned other_thread);
+
+/* ------------------------------------------------------------------ races (emu/race.c) */
+struct emu_order { /* of the team that a worker runs */
+    uint32_t launch, team, barriers, latest;
+    uint32_t floor; /* phases with lower numbers come before all that follows */
+    /* the current phase of all threads; of a warp, once it had operations since the last barrier;
+     * of a thread, once it fenced since then; 0: it has not accessed anything yet */
+    uint32_t phase, warp[EMU_WARPS], thread[EMU_MAX_THREADS];
+    uint32_t operations[EMU_WARPS];
+    /* releases that are known: by the thread, by all through the last barrier, the latest of any */
+    uint32_t acquired[EMU_MAX_THREADS], acquired_by_all, acquired_by_any;
+    bool fenced, accessed[EMU_MAX_THREADS]; /* accessed: since its last fence */
+};
+struct emu_worker;
+struct emu_launch;
+/* Races are looked for from now on, if OMPGPU_CHECK says so; the calls below do nothing before. */
+bool ompgpu_emu_race_start(void);
+void ompgpu_emu_race_begin(struct emu_launch *);
+void ompgpu_emu_race_end(void);
+void ompgpu_emu_race_barrier(struct emu_worker *);
+void ompgpu_emu_race_warp(struct emu_worker *, unsigned warp, uint32_t lanes);
+void ompgpu_emu_race_forget(void *, size_t); /* who accessed this memory before */
+void ompgpu_emu_race_drop(void *, size_t);   /* … which is no longer there */
+/* As in struct ompgpu_emu_ops. */
+void ompgpu_emu_race(void *, size_t, struct ompgpu_emu_site *, uint64_t value);
+void ompgpu_emu_fenced(void);
 
 /* ------------------------------------------------------------------ images (emu/image.c) */
 /* How the threads of a kernel run: all in one call; one by one, each until it waits, without a
@@ -156,6 +189,7 @@ struct emu_segment {
     void *base;
     size_t size;
     bool code;
+    uint64_t *cells; /* by word, for races; NULL: none yet */
 };
 struct emu_module {
     void *handle; /* of dlopen */
@@ -177,6 +211,8 @@ int ompgpu_emu_image_kernel(struct emu_module *, const char *name, struct emu_ke
 /* The calling OS thread's copy of the team-shared variables; NULL: there are none. */
 void *ompgpu_emu_image_shared(const struct emu_module *);
 bool ompgpu_emu_image_has(const struct emu_module *, const void *);
+/* For races: the cell of a word of its data; NULL: it is not in it. */
+uint64_t *ompgpu_emu_image_cell(const struct emu_module *, uintptr_t word);
 /* … an instruction */
 bool ompgpu_emu_image_has_code(const struct emu_module *, const void *);
 int ompgpu_emu_image_variable(struct emu_module *, const char *name, void **address, size_t *size);
@@ -206,7 +242,8 @@ struct emu_launch {
     const struct ompgpu_kernel_where *where;
     const char *file; /* of the region */
     int ordinal;
-    bool has_address; /* failed for an access; written with message */
+    uint32_t race, floor; /* its number there (emu/race.c), its first phase */
+    bool has_address;     /* failed for an access; written with message */
     uintptr_t address;
     /* of all teams: barriers released, changes from one emulated thread to another */
     atomic_ulong barriers, switches;
@@ -359,7 +396,10 @@ struct emu_worker {
     struct emu_fault fault;
     struct emu_fiber *free;
     struct emu_slab *slabs;
-    size_t stack; /* of each fiber; grows to what a launch needs */
+    size_t stack;            /* of each fiber; grows to what a launch needs */
+    struct emu_order *order; /* for races, with cells of the words of `shared`; NULL: not yet */
+    uint64_t *shared_cells;
+    size_t shared_cells_size;
     char *signal_stack;
     size_t signal_stack_size;
 };

@@ -84,8 +84,13 @@ static void find_segments(struct emu_module *m, const void *data)
         Elf64_Phdr p;
         memcpy(&p, (const char *)data + e->e_phoff + i * sizeof p, sizeof p);
         if (p.p_type == PT_LOAD)
-            m->segment[m->nsegments++] = (struct emu_segment){ (char *)map->l_addr + p.p_vaddr,
-                                                               p.p_memsz, p.p_flags & PF_X };
+            m->segment[m->nsegments++] =
+                (struct emu_segment){ .base = (char *)map->l_addr + p.p_vaddr,
+                                      .size = p.p_memsz,
+                                      .code = p.p_flags & PF_X,
+                                      .cells = p.p_flags & PF_W && ompgpu_emu_race_start()
+                                                   ? ompgpu_xalloc(2 * p.p_memsz + 16)
+                                                   : NULL };
         else if (p.p_type == PT_TLS)
             m->shared_bytes = p.p_memsz;
     }
@@ -104,10 +109,29 @@ bool ompgpu_emu_image_has(const struct emu_module *m, const void *p)
     return find_segment(m, p) != NULL;
 }
 
+uint64_t *ompgpu_emu_image_cell(const struct emu_module *m, uintptr_t word)
+{
+    const struct emu_segment *s = find_segment(m, (void *)word);
+    return s && s->cells ? s->cells + (word - ((uintptr_t)s->base & ~(uintptr_t)3)) / 4 : NULL;
+}
+
 bool ompgpu_emu_image_has_code(const struct emu_module *m, const void *p)
 {
     const struct emu_segment *s = find_segment(m, p);
     return s && s->code;
+}
+
+static int start_checks(struct emu_module *m)
+{
+    uint32_t *checked = dlsym(m->handle, OMPGPU_EMU_CHECKED);
+    if (!checked)
+        return 0;
+    if (ompgpu_emu_shadow_start()) {
+        ompgpu_plugin_error("the image is checked, but there is no room for what the checks keep");
+        return 1;
+    }
+    *checked = ompgpu_emu_race_start();
+    return 0;
 }
 
 static int open_image(struct emu_module *m)
@@ -125,10 +149,8 @@ static int open_image(struct emu_module *m)
                             ops ? "__ompgpu_emu_self_at" : "__ompgpu_emu_ops");
         return 1;
     }
-    if (dlsym(m->handle, OMPGPU_EMU_CHECKED) && ompgpu_emu_shadow_start()) {
-        ompgpu_plugin_error("the image is checked, but there is no room for what the checks keep");
+    if (start_checks(m))
         return 1;
-    }
     m->acquired = dlsym(m->handle, "__ompgpu_emu_acquired");
     *ops = &ompgpu_emu_ops;
     *self_at = (char *)&ompgpu_emu_self - (char *)__builtin_thread_pointer();
@@ -172,6 +194,8 @@ void ompgpu_emu_image_unload(struct emu_module *m)
         ompgpu_xfree(m->kernels);
         m->kernels = next;
     }
+    for (unsigned i = 0; i < m->nsegments; i++)
+        ompgpu_xfree(m->segment[i].cells);
     if (m->handle)
         dlclose(m->handle);
     if (m->fd >= 0)

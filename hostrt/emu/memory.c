@@ -81,14 +81,23 @@ void ompgpu_emu_memory_remove(struct emu_memory *m, void *base)
     pthread_mutex_unlock(&m->lock);
 }
 
-bool ompgpu_emu_memory_block(struct emu_memory *m, const void *p, void **base, size_t *size)
+bool ompgpu_emu_memory_block(struct emu_memory *m, const void *p, struct emu_block *block)
 {
     pthread_mutex_lock(&m->lock);
     const struct emu_block *b = block_of(m, p);
     if (b)
-        *base = (void *)b->range.begin, *size = b->size;
+        *block = *b;
     pthread_mutex_unlock(&m->lock);
     return b;
+}
+
+void ompgpu_emu_memory_trust(struct emu_memory *m, const void *base)
+{
+    pthread_mutex_lock(&m->lock);
+    struct emu_block *b = block_at(m, base);
+    if (b)
+        b->trusted = true;
+    pthread_mutex_unlock(&m->lock);
 }
 
 bool ompgpu_emu_memory_owns(struct emu_memory *m, const void *p)
@@ -156,6 +165,7 @@ static void release_block(struct emu_memory *m, char *base, size_t mapped)
     if (mapped > SMALL_MAX) {
         munmap(base, mapped);
         ompgpu_emu_shadow_drop(base, mapped);
+        ompgpu_emu_race_drop(base, mapped);
         return;
     }
     unsigned c = small_class(mapped);
@@ -211,6 +221,8 @@ int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
     memset(p, EMU_POISON, mapped);
     ompgpu_emu_shadow_set(p, size, EMU_UNDEFINED);
     ompgpu_emu_shadow_set((char *)p + size, mapped - size, EMU_GUARD);
+    if (mapped <= SMALL_MAX)
+        ompgpu_emu_race_forget(p, size);
     *address = p;
     return 0;
 }

@@ -214,7 +214,7 @@ static int emu_alloc_shared(int ordinal, size_t size, void **address)
 
 static void emu_trust(int ordinal, void *address, size_t size)
 {
-    (void)ordinal;
+    ompgpu_emu_memory_trust(&memory[ordinal], address);
     ompgpu_emu_shadow_define(address, size);
 }
 
@@ -339,7 +339,9 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         shuffle_teams(&l);
     atomic_fetch_add(&running, 1);
     ompgpu_emu_fault_enter();
+    ompgpu_emu_race_begin(&l);
     ompgpu_emu_pool_run(&l);
+    ompgpu_emu_race_end();
     ompgpu_emu_fault_exit();
     atomic_fetch_sub(&running, 1);
     barriers = atomic_load(&l.barriers), switches = atomic_load(&l.switches);

@@ -21,6 +21,7 @@ static void map_shadow(void)
     if (p != at)
         return;
     madvise(at, all, MADV_DONTDUMP);
+    madvise(at, all, MADV_HUGEPAGE);
     atomic_store(&started, true);
 #endif
 }

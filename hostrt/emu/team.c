@@ -234,6 +234,7 @@ static void barrier_release(struct emu_worker *w, unsigned id)
 {
     struct emu_barrier *b = &w->barrier[id];
     w->barriers++;
+    ompgpu_emu_race_barrier(w);
     if (!w->shuffled)
         queue_append(&w->ready, &b->waiting);
     while (b->waiting.n)
@@ -414,6 +415,7 @@ static bool join_rendezvous(enum emu_state kind, uint32_t mask, uint32_t value, 
         return true;
     }
     m->arrived = 0;
+    ompgpu_emu_race_warp(w, tid / EMU_WARP, mask);
     if (kind == EMU_AT_MEETING) {
         w->value[tid] = 1;
         return false;
@@ -475,6 +477,7 @@ static bool end_meeting(uint32_t mask, uint32_t unused, uint32_t unused_too)
     (void)unused, (void)unused_too;
     if (mask == 1u << lane)
         return false;
+    ompgpu_emu_race_warp(w, tid / EMU_WARP, mask);
     release_lanes(w, tid - lane, mask & ~(1u << lane));
     return after_release(w);
 }
@@ -599,6 +602,8 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .check_copy = ompgpu_emu_check_copy,
     .check_bounds = ompgpu_emu_check_bounds,
     .written = ompgpu_emu_written,
+    .race = ompgpu_emu_race,
+    .fenced = ompgpu_emu_fenced,
 };
 
 /* ------------------------------------------------------------------ who waits for whom */

@@ -158,6 +158,116 @@ static void from_malloc(void)
     }
 }
 
+/* ---- race */
+static void missing_reduction(void)
+{
+    int sum = 0;
+    if (mended) {
+#pragma omp target teams distribute parallel for reduction(+: sum) map(tofrom: sum)
+        for (int i = 0; i < N; i++)
+            sum += i;
+        return;
+    }
+#pragma omp target teams distribute parallel for map(tofrom: sum)
+    for (int i = 0; i < N; i++)
+        sum += i; /* missing_reduction */
+}
+static void loop_carried(void)
+{
+    int distance = mended ? 0 : 1;
+#pragma omp target teams distribute parallel for map(tofrom: a[0:N])
+    for (int i = 1; i < N; i++)
+        a[i] = a[i - distance] + 1; /* loop_carried */
+}
+static void team_storage(void)
+{
+    int result, once = mended;
+#pragma omp target map(from: result)
+    {
+        int last = 0;
+#pragma omp parallel for num_threads(32)
+        for (int i = 0; i < 32; i++)
+            if (!once || i == 31)
+                last = i; /* team_storage */
+        result = last;
+    }
+}
+static void no_barrier(void)
+{
+    int n = N;
+#pragma omp target parallel num_threads(64) map(tofrom: a[0:n], b[0:n])
+    {
+#pragma omp for nowait
+        for (int i = 0; i < n; i++)
+            a[i] = i; /* no_barrier */
+        if (mended) {
+#pragma omp barrier
+        }
+#pragma omp for
+        for (int i = 0; i < n; i++)
+            b[i] = a[n - 1 - i];
+    }
+}
+static void half_atomic(void)
+{
+    int count = 0, plain = !mended;
+#pragma omp target parallel num_threads(32) map(tofrom: count)
+    if (plain && omp_get_thread_num() == 7)
+        count++; /* half_atomic */
+    else
+#pragma omp atomic
+        count++;
+}
+static void half_critical(void)
+{
+    int count = 0, plain = !mended;
+#pragma omp target teams distribute parallel for num_teams(2) thread_limit(1) map(tofrom: count)
+    for (int i = 0; i < 2; i++)
+        if (plain && i == 1) {
+            count++; /* half_critical */
+        } else {
+#pragma omp critical
+            count++;
+        }
+}
+static void between_teams(void)
+{
+    int step = mended ? 4 : 0;
+#pragma omp target teams num_teams(4) map(tofrom: a[0:N])
+    for (int i = 0; i < 4; i++)
+        a[omp_get_team_num() * step + i] += omp_get_team_num(); /* between_teams */
+}
+
+/* Nothing is wrong here: what orders, and what needs no order. */
+static void in_order(void)
+{
+    char bytes[64] = { 0 };
+    int first = 0, flag = 0, total = 0, cell[64] = { 0 };
+#pragma omp target parallel num_threads(64) map(tofrom: bytes, first, flag, total, cell)
+    {
+        int me = omp_get_thread_num();
+        bytes[me] = (char)me;
+        cell[me] = me;
+        flag = 1;
+#pragma omp critical
+        if (!first)
+            first = 1 + me;
+#pragma omp barrier
+        cell[me] += bytes[63 - me] + first + flag;
+#pragma omp atomic
+        total += cell[me];
+#pragma omp barrier
+#pragma omp single
+        total += cell[0];
+        cell[me] += total;
+    }
+#pragma omp target teams distribute parallel for num_teams(4) thread_limit(2) map(tofrom: total)
+    for (int i = 0; i < 64; i++) {
+#pragma omp critical
+        total += i;
+    }
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -167,7 +277,8 @@ static const struct {
     MISTAKE(freed),         MISTAKE(local_array),      MISTAKE(variable),
     MISTAKE(block_copy),    MISTAKE(misaligned),       MISTAKE(atomic_update),
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
-    MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc),
+    MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
+    MISTAKE(half_critical), MISTAKE(between_teams), MISTAKE(in_order),
 };
 
 int main(int argc, char **argv)

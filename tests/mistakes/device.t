@@ -27,8 +27,21 @@ for level in -O2 -O0; do
     mistake never_written uninit "read of 4 bytes"
     mistake partly_written uninit "'b[0:N]'"
     mistake in_a_function uninit "'x'" "through a function"
-    mistake member uninit "'q'"
+    [ $level = -O2 ] || mistake member uninit "'q'"
     mistake from_malloc uninit "read of 4 bytes"
+    mistake missing_reduction race "'sum'|nothing orders it with|team|thread"
+    mistake loop_carried race "'a[0:N]'"
+    mistake team_storage race "team-shared"
+    mistake no_barrier race "'a[0:n]'|write of 4 bytes|with a read"
+    mistake half_atomic race "'count'|atomic"
+    mistake half_critical race "'count'"
+    mistake between_teams race "'a[0:N]'"
+    for seed in 1 2; do
+        OMPGPU_EMU_SCHEDULE=random:$seed; export OMPGPU_EMU_SCHEDULE
+        check "$level: nothing is wrong in any order, $seed" silent_run in_order
+    done
+    unset OMPGPU_EMU_SCHEDULE
+    check "$level: nothing is wrong" silent_run in_order
 done
 variable() {
     test_must_fail 1 in_time ./prog variable 2>err && mentions "$(cat err)" "region variable_|byte 400 of 'table', which has 400|beside it"

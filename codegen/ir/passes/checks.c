@@ -13,6 +13,9 @@
  * into a local or a variable is compared with its size.  What is known at compile time to be right
  * costs nothing.
  *
+ * Where OMPGPU_CHECK looks for races, a second call has every access that another thread could
+ * make, too, and each fence.
+ *
  * The check is of what the user wrote, so it comes before the optimiser moves accesses.  Code of
  * the device runtime (functions without debug information) is trusted; but what it stores has a
  * value from then on. */
@@ -42,8 +45,9 @@ struct checks {
     LLVMBuilderRef b;
     LLVMTypeRef site; /* struct ompgpu_emu_site */
     /* by log2 of the bytes: the function that has the test */
-    LLVMValueRef quick[NOT_QUICK];
-    bool trusted; /* the function at hand is the runtime's */
+    LLVMValueRef quick[NOT_QUICK], race[2][NOT_QUICK];
+    bool trusted;        /* the function at hand is the runtime's */
+    LLVMValueRef params; /* … is a kernel: its parameter array; NULL */
 };
 struct access {
     LLVMValueRef at, pointer;
@@ -148,7 +152,7 @@ static bool is_access(LLVMValueRef i)
 static void add_access(const struct checks *c, access_list *list, LLVMValueRef i)
 {
     LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = base_of(p);
-    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) ||
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) || base == c->params ||
         (size_of(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
         (c->trusted && (LLVMIsALoadInst(i) || size_of(c->u, base))))
         return;
@@ -305,6 +309,223 @@ static void check_memory(struct checks *c, const struct access *a)
     l_call(c->b, c->quick[log], args, 3);
 }
 
+/* ------------------------------------------------------------------ races */
+/* if (races are looked for): the builder stands in its block until it is closed. */
+static LLVMBasicBlockRef open_if_racing(const struct checks *c, LLVMBuilderRef b)
+{
+    static const char invariant[] = "invariant.load";
+    const struct ir_unit *u = c->u;
+    LLVMValueRef racing = LLVMBuildLoad2(b, LLVMInt32TypeInContext(u->ctx),
+                                         LLVMGetNamedGlobal(u->module, OMPGPU_EMU_CHECKED), "");
+    LLVMSetMetadata(racing, LLVMGetMDKindIDInContext(u->ctx, invariant, sizeof invariant - 1),
+                    LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, NULL, 0)));
+    return l_open_if(b, LLVMBuildICmp(b, LLVMIntNE, racing, l_i32(u, 0), ""));
+}
+
+/* A function that calls the runtime's with its own arguments if races are looked for. */
+static LLVMValueRef if_racing(const struct checks *c, const char *name, const char *callee)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(c->u->module, name), args[4];
+    if (f)
+        return f;
+    LLVMTypeRef type = LLVMGlobalGetValueType(l_runtime(c->u, callee)), params[4];
+    unsigned n = LLVMCountParamTypes(type);
+    LLVMGetParamTypes(type, params);
+    f = l_add_function(c->u, name, params, n);
+    ir_add_attribute(f, "alwaysinline");
+    LLVMGetParams(f, args);
+    LLVMBuilderRef b = l_open_function(f);
+    LLVMBasicBlockRef not = open_if_racing(c, b);
+    call_check(c, b, callee, args, n);
+    l_close_if(b, not);
+    l_close_function(b);
+    return f;
+}
+
+/* As 64 bits; NULL: it is not that simple. */
+static LLVMValueRef stored_value(const struct checks *c, LLVMValueRef at)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(c->u->ctx);
+    LLVMValueRef v = LLVMIsAStoreInst(at) ? LLVMGetOperand(at, 0) : NULL;
+    LLVMTypeKind kind = v ? LLVMGetTypeKind(LLVMTypeOf(v)) : LLVMVoidTypeKind;
+    if (kind == LLVMPointerTypeKind)
+        return LLVMBuildPtrToInt(c->b, v, i64, "");
+    if (kind == LLVMDoubleTypeKind)
+        return LLVMBuildBitCast(c->b, v, i64, "");
+    if (kind == LLVMFloatTypeKind)
+        v = LLVMBuildBitCast(c->b, v, LLVMInt32TypeInContext(c->u->ctx), "");
+    else if (kind != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) > 64)
+        return NULL;
+    return LLVMBuildZExtOrBitCast(c->b, v, i64, "");
+}
+
+/* Any access; a function of the runtime's. */
+static void call_race(const struct checks *c, LLVMValueRef p, LLVMValueRef size, LLVMValueRef site,
+                      LLVMValueRef value)
+{
+    LLVMValueRef args[] = { p, size, site, value ? value : l_i64(c->u, 0) };
+    l_call(c->b, if_racing(c, "__ompgpu_check_race", "__ompgpu_emu_race"), args, 4);
+}
+
+/* The record of the caller's access in the cell of its word (hostrt/plugin.h). */
+static LLVMValueRef own_record(const struct checks *c, LLVMBuilderRef b, LLVMValueRef address,
+                               unsigned log, LLVMValueRef stamp, unsigned kind)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx);
+    LLVMValueRef tid = l_call_runtime(u, b, "__ompgpu_emu_tid", NULL, 0), part,
+                 low = LLVMBuildTrunc(b, address, i32, "");
+    if (log == 0)
+        part = LLVMBuildAdd(b, LLVMBuildAnd(b, low, l_i32(u, 3), ""), l_i32(u, 3), "");
+    else if (log == 1)
+        part = LLVMBuildAdd(
+            b, LLVMBuildAnd(b, LLVMBuildLShr(b, low, l_i32(u, 1), ""), l_i32(u, 1), ""),
+            l_i32(u, 1), "");
+    else
+        part = l_i32(u, 0);
+    LLVMValueRef who =
+        LLVMBuildOr(b, stamp, LLVMBuildShl(b, tid, l_i32(u, OMPGPU_EMU_THREAD_SHIFT), ""), "");
+    return LLVMBuildOr(b, who,
+                       LLVMBuildOr(b, LLVMBuildShl(b, part, l_i32(u, OMPGPU_EMU_PART_SHIFT), ""),
+                                   l_i32(u, kind), ""),
+                       "");
+}
+
+static LLVMValueRef is_equal(const struct checks *c, LLVMBuilderRef b, LLVMValueRef v,
+                             unsigned mask, unsigned to)
+{
+    return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildAnd(b, v, l_i32(c->u, mask), ""), l_i32(c->u, to),
+                         "");
+}
+
+/* The cell of p, and as what it is left: i64 *at. */
+static LLVMValueRef cell_address(const struct checks *c, LLVMBuilderRef b, LLVMValueRef p,
+                                 LLVMValueRef address)
+{
+    const struct ir_unit *u = c->u;
+    LLVMValueRef word = LLVMBuildAnd(b, address, l_i64(u, ~(uint64_t)3), ""),
+                 at = LLVMBuildAdd(b, LLVMBuildShl(b, word, l_i64(u, 1), ""),
+                                   l_i64(u, OMPGPU_EMU_CELLS - 2 * OMPGPU_EMU_WINDOW), ""),
+                 distance = LLVMBuildSub(b, at, address, "");
+    return LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), p, &distance, 1, "");
+}
+
+/* An access in device memory.  Nothing is to be done where the thread did the same before, or one
+ * of several threads reads; what an earlier kernel did gives way, as a read of the thread's own
+ * does to its write.  The rest is looked at more closely. */
+static LLVMValueRef visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef f,
+                               LLVMValueRef address, unsigned log, bool writes)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx);
+    LLVMValueRef at = cell_address(c, b, LLVMGetParam(f, 0), address),
+                 cell = LLVMBuildLoad2(b, i64, at, ""),
+                 last = LLVMBuildTrunc(b, cell, LLVMInt32TypeInContext(u->ctx), ""),
+                 stamp = l_call_runtime(u, b, "__ompgpu_emu_stamp", NULL, 0),
+                 floor = l_call_runtime(u, b, "__ompgpu_emu_floor", NULL, 0),
+                 mine = own_record(c, b, address, log, stamp,
+                                   writes ? OMPGPU_EMU_WRITE : OMPGPU_EMU_READ),
+                 differs = LLVMBuildXor(b, last, mine, ""),
+                 own = is_equal(c, b, differs, ~(unsigned)OMPGPU_EMU_WRITE, 0),
+                 many = is_equal(c, b, differs, ~(1023u << OMPGPU_EMU_THREAD_SHIFT),
+                                 OMPGPU_EMU_READ_BY_MANY),
+                 known = LLVMBuildICmp(b, LLVMIntNE, stamp, l_i32(u, 0), ""),
+                 teams = is_equal(c, b, last, 31,
+                                  OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT |
+                                      OMPGPU_EMU_READ_BY_MANY),
+                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, ""),
+                 put = LLVMBuildAnd(b, known, writes ? LLVMBuildOr(b, old, own, "") : old, ""),
+                 pass = LLVMBuildAnd(
+                     b, known,
+                     writes ? own : LLVMBuildOr(b, own, LLVMBuildOr(b, many, teams, ""), ""), "");
+    LLVMBasicBlockRef kept = l_open_if(b, put);
+    LLVMValueRef site =
+        LLVMBuildShl(b, LLVMBuildPtrToInt(b, LLVMGetParam(f, 1), i64, ""), l_i64(u, 32), "");
+    LLVMBuildStore(b, LLVMBuildOr(b, site, LLVMBuildZExt(b, mine, i64, ""), ""), at);
+    l_close_if(b, kept);
+    return LLVMBuildNot(b, LLVMBuildOr(b, put, pass, ""), "");
+}
+
+/* void race(ptr p, ptr site, i64 value), for an access of so many bytes */
+static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), params[] = { l_ptr(u), l_ptr(u), i64 };
+    LLVMValueRef f = l_add_function(
+        u, mem_printf("__ompgpu_race_%s_%u", writes ? "write" : "read", 1u << log), params, 3);
+    LLVMBuilderRef b = l_open_function(f);
+    ir_add_attribute(f, "alwaysinline");
+    LLVMBasicBlockRef end = open_if_racing(c, b);
+    LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
+                            LLVMGetParam(f, 2) },
+                 address = LLVMBuildPtrToInt(b, args[0], i64, ""),
+                 offset = LLVMBuildSub(b, address, l_i64(u, OMPGPU_EMU_WINDOW), "");
+    LLVMBasicBlockRef elsewhere = l_open_if(
+        b, LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES / 2), ""));
+    LLVMBasicBlockRef passed = open_unlikely(c, b, visit_cell(c, b, f, address, log, writes));
+    call_check(c, b, "__ompgpu_emu_race", args, 4);
+    l_close_if(b, passed);
+    l_close_if(b, elsewhere);
+    /* not of a stack: a variable */
+    LLVMBasicBlockRef local = open_unlikely(
+        c, b, LLVMBuildICmp(b, LLVMIntUGE, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES), ""));
+    call_check(c, b, "__ompgpu_emu_race", args, 4);
+    l_close_if(b, local);
+    l_close_if(b, end);
+    l_close_function(b);
+    return f;
+}
+
+enum { LARGEST_WORD = 4 }; /* sizes by their logarithm */
+static bool has_quick_race(const struct checks *c, const struct access *a, unsigned log)
+{
+    return log < LARGEST_WORD && !(a->flags & OMPGPU_EMU_ATOMIC) &&
+           LLVMGetAlignment(a->at) >= 1u << log && !size_of(c->u, base_of(a->pointer));
+}
+
+static void check_race(struct checks *c, const struct access *a)
+{
+    LLVMValueRef base = base_of(a->pointer);
+    unsigned log = log_of(a->size);
+    bool writes = LLVMIsAStoreInst(a->at);
+    if (c->trusted || LLVMIsAAllocaInst(base) ||
+        (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
+        return;
+    place_before(c, a->at);
+    LLVMValueRef value = stored_value(c, a->at),
+                 site = make_site(c, a->at, a->flags | (value ? OMPGPU_EMU_VALUE : 0), NULL);
+    if (!has_quick_race(c, a, log)) {
+        call_race(c, a->pointer, l_i64(c->u, a->size), site, value);
+        return;
+    }
+    LLVMValueRef args[] = { a->pointer, site, value ? value : l_i64(c->u, 0) };
+    if (!c->race[writes][log])
+        c->race[writes][log] = make_race(c, log, writes);
+    l_call(c->b, c->race[writes][log], args, 3);
+}
+
+static LLVMAtomicOrdering ordering_of(LLVMValueRef i)
+{
+    return LLVMIsAAtomicCmpXchgInst(i) ? LLVMGetCmpXchgSuccessOrdering(i) : LLVMGetOrdering(i);
+}
+
+/* What hands on, or takes over, what other threads have done. */
+static bool is_fence(LLVMValueRef i)
+{
+    return LLVMIsAFenceInst(i) || (is_access(i) && ordering_of(i) > LLVMAtomicOrderingMonotonic);
+}
+
+static void note_fence(struct checks *c, LLVMValueRef i)
+{
+    LLVMValueRef f = if_racing(c, "__ompgpu_check_fence", "__ompgpu_emu_fenced");
+    place_before(c, i);
+    l_call(c->b, f, NULL, 0);
+    if (LLVMIsAFenceInst(i))
+        return;
+    place_before(c, LLVMGetNextInstruction(i));
+    l_call(c->b, f, NULL, 0);
+}
+
 static void check_access(struct checks *c, const struct access *a)
 {
     LLVMValueRef base = base_of(a->pointer);
@@ -312,6 +533,7 @@ static void check_access(struct checks *c, const struct access *a)
         check_bounds(c, a, base);
     else
         check_memory(c, a);
+    check_race(c, a);
 }
 
 /* ------------------------------------------------------------------ blocks of memory, calls */
@@ -333,6 +555,11 @@ static void check_block(struct checks *c, LLVMValueRef call, const char *name)
     LLVMValueRef site = make_site(c, call, trusted | OMPGPU_EMU_WRITES, NULL),
                  args[] = { to, set ? as_size(c, n) : from, set ? site : as_size(c, n), site };
     call_check(c, c->b, set ? "__ompgpu_emu_check" : "__ompgpu_emu_check_copy", args, set ? 3 : 4);
+    if (c->trusted)
+        return;
+    call_race(c, to, as_size(c, n), site, NULL);
+    if (!set)
+        call_race(c, from, as_size(c, n), make_site(c, call, OMPGPU_EMU_READS, NULL), NULL);
 }
 
 /* A function of the C library may write to what it is given. */
@@ -360,21 +587,34 @@ static void check_call(struct checks *c, LLVMValueRef call)
 }
 
 /* ------------------------------------------------------------------ all of it */
+static LLVMValueRef params_of(const struct ir_unit *u, LLVMValueRef f)
+{
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (ir_kernel_function(u->module, &u->kernels[i]) == f)
+            return LLVMGetParam(f, 0);
+    return NULL;
+}
+
 static void check_function(struct checks *c, LLVMValueRef f)
 {
     access_list accesses = { 0 };
-    ir_values calls = { 0 };
+    ir_values calls = { 0 }, fences = { 0 };
     c->trusted = !LLVMGetSubprogram(f);
+    c->params = params_of(c->u, f);
     IR_EACH_INSTRUCTION_OF(i, f) {
         if (is_access(i))
             add_access(c, &accesses, i);
         else if (LLVMIsACallInst(i))
             *VEC_PUSH(NULL, &calls) = i;
+        if (is_fence(i))
+            *VEC_PUSH(NULL, &fences) = i;
     }
     for (unsigned i = 0; i < accesses.n; i++)
         check_access(c, &accesses.at[i]);
     for (unsigned i = 0; i < calls.n; i++)
         check_call(c, calls.at[i]);
+    for (unsigned i = 0; i < fences.n; i++)
+        note_fence(c, fences.at[i]);
 }
 
 static LLVMTypeRef site_type(const struct ir_unit *u)

@@ -79,6 +79,13 @@ static void probe_stacks(struct ir_unit *u)
             ir_set_string_attribute(f, "probe-stack", "inline-asm");
 }
 
+/* What is inlined there is where it was. */
+static bool is_inlined(LLVMValueRef i)
+{
+    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(i);
+    return at && LLVMDILocationGetInlinedAt(at);
+}
+
 /* The entry of a kernel is our text, without lines of its own: its code is at the directive. */
 static void place_entry(const struct ir_unit *u, const struct ir_kernel *k)
 {
@@ -89,7 +96,8 @@ static void place_entry(const struct ir_unit *u, const struct ir_kernel *k)
     LLVMMetadataRef at =
         LLVMDIBuilderCreateDebugLocation(u->ctx, k->at.line, k->at.column, scope, NULL);
     IR_EACH_INSTRUCTION_OF(i, f)
-        LLVMInstructionSetDebugLoc(i, at);
+        if (!is_inlined(i))
+            LLVMInstructionSetDebugLoc(i, at);
 }
 
 bool ir_prepare(struct ir_unit *u)

@@ -1,0 +1,457 @@
+/* race.c - OMPGPU_CHECK=race: two accesses of different threads to the same bytes, one of which
+ * writes, race unless something orders them or both are atomic.
+ *
+ * A cell for each word of memory keeps who accessed it last, as a phase and a thread.  A phase is a
+ * time between two synchronisations of a team, of a warp or of a thread; a number stands for it:
+ *
+ *   barrier            the threads of the team begin a new phase, after those before
+ *   warp operation     those of the warp do
+ *   fence              the thread does; what it did before is released, and it acquires what others
+ *                      have released so far (critical constructs, locks, flush and ordered atomics)
+ *   end of a kernel    all phases before are over
+ *
+ * So one record a cell is enough: within a phase, an earlier write or the first reader stands for
+ * what came later.  `many` says that several threads have read, so that any write races.
+ *
+ * What a fence acquires is not looked up by the location that hands it on.  So a race may be missed
+ * that other synchronisation of the same threads covers by accident; none is reported that is not
+ * there.  A store of what is in memory already is none: threads that all set a flag are common. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "hostrt/emu/emu.h"
+
+typedef uint64_t cell; /* as in hostrt/plugin.h */
+enum { PHASES = 1 << (32 - OMPGPU_EMU_PHASE_SHIFT), WORD = 4 };
+enum {
+    READ = OMPGPU_EMU_READ,
+    READ_BY_MANY = OMPGPU_EMU_READ_BY_MANY,
+    WRITE = OMPGPU_EMU_WRITE,
+    ATOMIC = OMPGPU_EMU_UPDATE
+};
+struct record {
+    unsigned phase, thread, part;
+    enum ompgpu_emu_last kind;
+    uint32_t site;
+};
+
+struct phase {
+    uint32_t launch, team, barriers; /* of the team so far */
+    uint32_t operations;             /* of the warp since the last barrier */
+    uint32_t before;                 /* the team's phase before this one */
+    /* when a thread of the team first released, after this phase; 0: not yet */
+    _Atomic uint32_t released_later;
+    _Atomic(uint32_t *) released; /* by thread: when it ended its part of this phase; 0: not yet */
+};
+static struct phase *phases;        /* [PHASES]; NULL: races are not looked for */
+static _Atomic uint32_t last_phase; /* given out */
+static _Atomic uint32_t launches, running, releases;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* ------------------------------------------------------------------ beginning */
+static const size_t all = OMPGPU_EMU_WINDOW_BYTES / WORD / 2 * sizeof(cell);
+static void *const cells_at = (void *)OMPGPU_EMU_CELLS;
+
+/* Of a word of device memory. */
+static cell *cell_of(uintptr_t word)
+{
+    return (cell *)cells_at + (word - OMPGPU_EMU_WINDOW) / WORD;
+}
+
+static void *map_zeros(void *at, size_t size)
+{
+    void *p =
+        mmap(at, size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+    if (p != MAP_FAILED && (!at || p == at))
+        madvise(p, size, MADV_DONTDUMP), madvise(p, size, MADV_HUGEPAGE);
+    return p == MAP_FAILED || (at && p != at) ? NULL : p;
+}
+
+static void start(void)
+{
+    if (!ompgpu_checks(OMPGPU_CHECK_RACE) || !map_zeros(cells_at, all))
+        return;
+    phases = map_zeros(NULL, PHASES * sizeof *phases);
+}
+
+bool ompgpu_emu_race_start(void)
+{
+    pthread_once(&once, start);
+    return phases;
+}
+
+/* Numbers come to an end: all is forgotten then, when no other kernel runs. */
+static void forget_all(void)
+{
+    for (uint32_t i = 0; i < PHASES; i++)
+        ompgpu_xfree(atomic_load(&phases[i].released));
+    madvise(phases, PHASES * sizeof *phases, MADV_DONTNEED);
+    madvise(cells_at, all, MADV_DONTNEED);
+    atomic_store(&last_phase, 0);
+}
+
+void ompgpu_emu_race_begin(struct emu_launch *l)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (!phases)
+        return;
+    pthread_mutex_lock(&lock);
+    if (atomic_fetch_add(&running, 1) == 0 && atomic_load(&last_phase) > PHASES / 2)
+        forget_all();
+    pthread_mutex_unlock(&lock);
+    l->race = 1 + atomic_fetch_add(&launches, 1);
+    l->floor = atomic_load(&last_phase) + 1;
+}
+
+void ompgpu_emu_race_end(void)
+{
+    if (phases)
+        atomic_fetch_sub(&running, 1);
+}
+
+/* The memory is no longer there. */
+void ompgpu_emu_race_drop(void *p, size_t size)
+{
+    if (phases && ompgpu_emu_is_memory(p))
+        madvise(cell_of((uintptr_t)p), size / WORD * sizeof(cell), MADV_DONTNEED);
+}
+
+/* Memory that was another's before. */
+void ompgpu_emu_race_forget(void *p, size_t size)
+{
+    if (phases && ompgpu_emu_is_memory(p))
+        memset(cell_of((uintptr_t)p), 0, (size + WORD - 1) / WORD * sizeof(cell));
+}
+
+/* ------------------------------------------------------------------ phases */
+static void begin_team(struct emu_worker *w, unsigned team)
+{
+    struct emu_order *o = w->order;
+    memset(o, 0, sizeof *o);
+    o->launch = w->launch->race;
+    o->team = team;
+    o->floor = w->launch->floor;
+    if (w->shared_cells)
+        memset(w->shared_cells, 0, w->shared_cells_size);
+}
+
+/* 0: there is none left. */
+static uint32_t new_phase(struct emu_order *o, uint32_t operations)
+{
+    uint32_t n = atomic_fetch_add(&last_phase, 1) + 1;
+    if (n >= PHASES) {
+        atomic_store(&last_phase, PHASES);
+        return 0;
+    }
+    phases[n] = (struct phase){ .launch = o->launch,
+                                .team = o->team,
+                                .barriers = o->barriers,
+                                .operations = operations,
+                                .before = o->latest };
+    return o->latest = n;
+}
+
+static uint32_t phase_of(struct emu_order *o, unsigned thread)
+{
+    unsigned warp = thread / EMU_WARP;
+    uint32_t *p = o->thread[thread]     ? &o->thread[thread]
+                  : o->operations[warp] ? &o->warp[warp]
+                                        : &o->phase;
+    return *p ? *p : (*p = new_phase(o, o->operations[warp]));
+}
+
+void ompgpu_emu_race_barrier(struct emu_worker *w)
+{
+    struct emu_order *o = w->order;
+    if (!phases || !o)
+        return;
+    o->barriers++;
+    o->phase = 0;
+    memset(o->warp, 0, sizeof o->warp);
+    memset(o->operations, 0, sizeof o->operations);
+    if (o->fenced)
+        memset(o->thread, 0, sizeof o->thread);
+    o->fenced = false;
+    o->acquired_by_all = o->acquired_by_any;
+    /* a single team: what came before the barrier is as if it were another kernel's */
+    if (w->launch->teams == 1)
+        o->floor = atomic_load(&last_phase) + 1;
+    for (unsigned i = 0; i < w->nthreads; i++)
+        w->threads[i].pub.stamp = 0;
+}
+
+void ompgpu_emu_race_warp(struct emu_worker *w, unsigned warp, uint32_t lanes)
+{
+    struct emu_order *o = w->order;
+    if (!phases || !o)
+        return;
+    o->operations[warp]++;
+    o->warp[warp] = 0;
+    uint32_t most = 0;
+    for (unsigned i = 0; i < EMU_WARP; i++)
+        if (lanes >> i & 1 && o->acquired[warp * EMU_WARP + i] > most)
+            most = o->acquired[warp * EMU_WARP + i];
+    for (unsigned i = 0; i < EMU_WARP; i++)
+        if (lanes >> i & 1) {
+            unsigned thread = warp * EMU_WARP + i;
+            o->thread[thread] = 0, o->acquired[thread] = most;
+            w->threads[thread].pub.stamp = 0;
+        }
+}
+
+/* The order of the team that runs. */
+static struct emu_order *order_of(struct emu_worker *w)
+{
+    struct emu_order *o = w->order;
+    unsigned team = w->current->pub.team;
+    if (!o && !(o = w->order = ompgpu_xalloc(sizeof *o)))
+        return NULL;
+    if (o->launch != w->launch->race || o->team != team)
+        begin_team(w, team);
+    return o;
+}
+
+/* The phases of the team before p are released, too. */
+static void release_earlier(uint32_t p, uint32_t now)
+{
+    uint32_t barriers = phases[p].barriers;
+    for (p = phases[p].before; p; p = phases[p].before) {
+        if (phases[p].barriers == barriers)
+            continue;
+        if (atomic_load(&phases[p].released_later))
+            return;
+        atomic_store(&phases[p].released_later, now);
+    }
+}
+
+static void release_own(struct emu_order *o, unsigned thread, uint32_t p, uint32_t now)
+{
+    uint32_t *released = atomic_load(&phases[p].released);
+    if (!released && (released = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *released)))
+        atomic_store(&phases[p].released, released);
+    if (released && !released[thread])
+        __atomic_store_n(&released[thread], now, __ATOMIC_RELEASE);
+    o->thread[thread] = new_phase(o, phases[p].operations);
+}
+
+void ompgpu_emu_fenced(void)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_order *o = phases ? order_of(w) : NULL;
+    if (!o)
+        return;
+    unsigned thread = w->current->pub.tid;
+    uint32_t p = phase_of(o, thread);
+    /* before its first fence, what it accessed is not known */
+    if (p && (o->accessed[thread] || !o->thread[thread])) {
+        uint32_t now = atomic_fetch_add(&releases, 1) + 1;
+        release_earlier(p, now);
+        release_own(o, thread, p, now);
+        o->accessed[thread] = false;
+    }
+    o->fenced = true;
+    w->current->pub.stamp = 0;
+    o->acquired[thread] = o->acquired_by_any = atomic_load(&releases);
+}
+
+/* ------------------------------------------------------------------ what is ordered */
+static bool is_released(const struct phase *p, unsigned thread, uint32_t acquired)
+{
+    const uint32_t *released = atomic_load(&p->released);
+    uint32_t own = released ? __atomic_load_n(&released[thread], __ATOMIC_ACQUIRE) : 0,
+             later = atomic_load(&p->released_later);
+    return (own && own <= acquired) || (later && later <= acquired);
+}
+
+static bool is_ordered(const struct emu_order *o, const struct record *r, uint32_t now,
+                       unsigned thread)
+{
+    const struct phase *p = &phases[r->phase], *c = &phases[now];
+    uint32_t acquired =
+        o->acquired[thread] > o->acquired_by_all ? o->acquired[thread] : o->acquired_by_all;
+    if (p->launch != c->launch)
+        return true;
+    if (p->team == c->team &&
+        (r->thread == thread || p->barriers < c->barriers ||
+         (r->thread / EMU_WARP == thread / EMU_WARP && p->operations < c->operations)))
+        return true;
+    return is_released(p, r->thread, acquired);
+}
+
+/* ------------------------------------------------------------------ cells */
+/* Which bytes of a word: all, halves, single ones. */
+static unsigned bytes_of(unsigned part)
+{
+    static const unsigned bytes[] = { 15, 3, 12, 1, 2, 4, 8, 15 };
+    return bytes[part];
+}
+
+static unsigned part_of(unsigned bytes)
+{
+    unsigned part = 0;
+    while (part < 7 && bytes_of(part) != bytes)
+        part++;
+    return part < 7 ? part : 0;
+}
+
+static struct record unpack(cell c)
+{
+    uint32_t low = (uint32_t)c;
+    return (struct record){ .phase = low >> OMPGPU_EMU_PHASE_SHIFT,
+                            .thread = low >> OMPGPU_EMU_THREAD_SHIFT & (EMU_MAX_THREADS - 1),
+                            .part = low >> OMPGPU_EMU_PART_SHIFT & 7,
+                            .kind = low & 3,
+                            .site = (uint32_t)(c >> 32) };
+}
+
+static cell pack(struct record r)
+{
+    return (cell)r.site << 32 | r.phase << OMPGPU_EMU_PHASE_SHIFT |
+           r.thread << OMPGPU_EMU_THREAD_SHIFT | r.part << OMPGPU_EMU_PART_SHIFT | r.kind;
+}
+
+/* NULL: nobody but the thread itself uses this memory, or it is not known. */
+static cell *find_cell(struct emu_worker *w, uintptr_t word)
+{
+    if (ompgpu_emu_is_memory((void *)word))
+        return cell_of(word);
+    size_t offset = word - ((uintptr_t)w->shared & ~(uintptr_t)(WORD - 1)),
+           size = w->launch->module->shared_bytes;
+    if (!w->shared || offset >= size)
+        return ompgpu_emu_image_cell(w->launch->module, word);
+    if (w->shared_cells_size < (size / WORD + 2) * sizeof(cell)) {
+        ompgpu_xfree(w->shared_cells);
+        w->shared_cells_size = (size / WORD + 2) * sizeof(cell);
+        if (!(w->shared_cells = ompgpu_xalloc(w->shared_cells_size)))
+            w->shared_cells_size = 0;
+    }
+    return w->shared_cells ? w->shared_cells + offset / WORD : NULL;
+}
+
+struct access {
+    struct emu_worker *w;
+    struct emu_order *order;
+    struct ompgpu_emu_site *site;
+    void *p;
+    size_t size;
+    unsigned thread;
+    uint32_t phase;
+    enum ompgpu_emu_last kind;
+    bool atomic, silent; /* silent: it stores what is there */
+};
+
+static bool is_earlier_kernel(const struct access *a, const struct record *r)
+{
+    return phases[r->phase].launch != phases[a->phase].launch;
+}
+
+static bool conflicts(const struct access *a, const struct record *r, unsigned part)
+{
+    if (!(bytes_of(r->part) & bytes_of(part)) || (a->atomic && r->kind == ATOMIC))
+        return false;
+    if ((a->silent && r->kind == WRITE) || (a->kind == READ && r->kind <= READ_BY_MANY))
+        return false;
+    if (r->part == OMPGPU_EMU_READ_BY_TEAMS && !is_earlier_kernel(a, r))
+        return !a->order->acquired[a->thread] && !a->order->acquired_by_all;
+    if (r->kind == READ_BY_MANY && r->phase == a->phase)
+        return true;
+    return !is_ordered(a->order, r, a->phase, a->thread);
+}
+
+/* In the same image, so the distance of two sites has 32 bits. */
+static struct ompgpu_emu_site *site_from(struct ompgpu_emu_site *near, uint32_t low)
+{
+    return (struct ompgpu_emu_site *)((char *)near + (int32_t)(low - (uint32_t)(uintptr_t)near));
+}
+
+static void report(const struct access *a, const struct record *r)
+{
+    struct emu_block b = { .trusted = false };
+    if (ompgpu_emu_is_memory(a->p))
+        ompgpu_emu_memory_block(a->w->launch->memory, a->p, &b);
+    if (!b.trusted)
+        ompgpu_emu_report_race(a->p, a->size, a->site, site_from(a->site, r->site),
+                               phases[r->phase].team, r->thread);
+}
+
+/* What the cell says afterwards. */
+static struct record note(const struct access *a, const struct record *r, bool any, unsigned part)
+{
+    struct record mine = { a->phase, a->thread, part, a->kind, (uint32_t)(uintptr_t)a->site };
+    bool now = any && r->phase == a->phase;
+    if ((a->atomic && a->kind == READ) ||
+        (now && r->kind >= WRITE && (a->kind < WRITE || (a->atomic && r->kind == ATOMIC))))
+        return any ? *r : (struct record){ 0 };
+    bool teams =
+        any && r->kind <= READ_BY_MANY && a->kind == READ && !is_earlier_kernel(a, r) &&
+        (r->part == OMPGPU_EMU_READ_BY_TEAMS || phases[r->phase].team != phases[a->phase].team);
+    if (teams) {
+        mine.part = OMPGPU_EMU_READ_BY_TEAMS;
+        mine.kind = READ_BY_MANY;
+    } else if (now && r->kind <= READ_BY_MANY && a->kind == READ && r->part == part &&
+               (r->kind == READ_BY_MANY || r->thread != a->thread)) {
+        mine = *r;
+        mine.kind = READ_BY_MANY;
+    }
+    return mine;
+}
+
+static void visit_word(const struct access *a, uintptr_t word, unsigned bytes)
+{
+    cell *at = find_cell(a->w, word), was = at ? __atomic_load_n(at, __ATOMIC_RELAXED) : 0;
+    struct record r = unpack(was);
+    unsigned part = part_of(bytes);
+    if (!at)
+        return;
+    if (was && conflicts(a, &r, part))
+        report(a, &r);
+    cell is = pack(note(a, &r, was, part));
+    if (is != was)
+        __atomic_store_n(at, is, __ATOMIC_RELAXED);
+}
+
+static void visit(const struct access *a)
+{
+    uintptr_t p = (uintptr_t)a->p, end = p + a->size;
+    for (uintptr_t word = p & ~(uintptr_t)(WORD - 1); word < end; word += WORD) {
+        unsigned from = p > word ? (unsigned)(p - word) : 0,
+                 to = end - word < 4 ? (unsigned)(end - word) : 4;
+        visit_word(a, word, (1u << to) - (1u << from));
+    }
+}
+
+static enum ompgpu_emu_last kind_of(const struct ompgpu_emu_site *s)
+{
+    return s->flags & OMPGPU_EMU_ATOMIC   ? s->flags & OMPGPU_EMU_WRITES ? ATOMIC : READ
+           : s->flags & OMPGPU_EMU_WRITES ? WRITE
+                                          : READ;
+}
+
+void ompgpu_emu_race(void *p, size_t size, struct ompgpu_emu_site *s, uint64_t value)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_order *o = phases ? order_of(w) : NULL;
+    if (!o)
+        return;
+    if (!find_cell(w, (uintptr_t)p & ~(uintptr_t)(WORD - 1)))
+        return;
+    struct access a = { .w = w,
+                        .order = o,
+                        .site = s,
+                        .p = p,
+                        .size = size,
+                        .thread = w->current->pub.tid,
+                        .kind = kind_of(s),
+                        .atomic = s->flags & OMPGPU_EMU_ATOMIC };
+    a.phase = phase_of(o, a.thread);
+    a.silent = s->flags & OMPGPU_EMU_VALUE && memcmp(p, &value, size) == 0;
+    if (!a.phase)
+        return;
+    o->accessed[a.thread] = true;
+    /* where one record serves all threads of a span, none may have a phase of its own */
+    if (w->form != EMU_SPAN || !o->fenced)
+        w->current->pub.stamp = a.phase << OMPGPU_EMU_PHASE_SHIFT;
+    w->current->pub.floor = o->floor << OMPGPU_EMU_PHASE_SHIFT;
+    visit(&a);
+}
