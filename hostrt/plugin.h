@@ -55,6 +55,13 @@ struct ompgpu_function { /* a loaded kernel on one device */
     struct ompgpu_wide wide;
     unsigned roomy_warps; /* a team of our choice (core/geometry.c), 0: not chosen yet */
 };
+struct ompgpu_foreign { /* for interop objects */
+    int id;             /* omp_interop_fr_t; -1: none of those */
+    int vendor;         /* -1: none */
+    const char *name, *vendor_name;
+    intptr_t device; /* -1: none */
+    void *context, *stream;
+};
 enum ompgpu_fork { OMPGPU_FORK_BEFORE, OMPGPU_FORK_PARENT, OMPGPU_FORK_CHILD };
 struct ompgpu_plugin {
     const char *name;     /* "cuda", "emu" */
@@ -117,6 +124,8 @@ struct ompgpu_plugin {
     int (*event_record)(int ordinal, void *event, void *queue);
     /* The host waits for it; nonzero also when what is before it failed. */
     int (*event_wait)(int ordinal, void *event);
+    /* What other libraries know the device and a queue (NULL: none) by.  NULL: nothing. */
+    int (*foreign)(int ordinal, void *queue, struct ompgpu_foreign *);
     /* For OMPGPU_INFO: what the device counted in this host thread's last launch, beginning with a
      * comma.  May be NULL. */
     const char *(*counts)(void);

@@ -612,6 +612,8 @@ void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t addr
 /* Device memory of an entry that has left the table, with the entry. */
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 
+void ompgpu_interops_close(const struct ompgpu_device *); /* interop.c: what the program left */
+
 /* ------------------------------------------------------------------ failures (failure.c) */
 bool ompgpu_may_recover(void); /* a failure need not end the program */
 /* What is to be done; possible: bits of enum ompgpu_action.  OMPGPU_STOP does not return. */

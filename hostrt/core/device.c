@@ -319,6 +319,7 @@ int ompgpu_device_try(int number, struct ompgpu_device **device)
 static void close_device(struct ompgpu_device *dev)
 {
     ompgpu_deferred_close(dev);
+    ompgpu_interops_close(dev);
     for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->present.root);) {
         ompgpu_ranges_remove(&dev->present, &e->range);
         ompgpu_data_drop(dev, e);

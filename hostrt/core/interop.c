@@ -1,11 +1,15 @@
-/* interop.c - what clang makes of `interop` (section 14.1 of OpenMP 5.2).
+/* interop.c - interop objects (chapters 16.1 and 26 of OpenMP 6.0), from the calls that clang makes
+ * of the directive.
  *
- * libompgpu's streams are its own, so there is no foreign runtime to share: every interop object is
- * omp_interop_none, which the specification foresees and programs test for.  What is left is the
- * order: init, use and destroy wait for their dependences, and no work of ours is under way
- * afterwards.                                                                                   */
-#include <stddef.h>
-#include <stdint.h>
+ * An object is a queue of its device that belongs to the program: on a GPU a stream of CUDA, which
+ * its libraries take.  What the program puts there is waited for by `use` and `destroy`.  Queues of
+ * a device that has none, and the host, are omp_interop_none.
+ *
+ * init, use and destroy wait for their dependences, which orders them with regions: those that
+ * dependent tasks have begun have ended, and what the program put into the queue ends before later
+ * ones begin.  With `nowait` they do the same. */
+#include <string.h>
+#include "hostrt/core/core.h"
 
 #pragma GCC visibility push(default)
 void __tgt_interop_init(void *place, int32_t thread, void **interop, int32_t type, int32_t device,
@@ -14,8 +18,27 @@ void __tgt_interop_use(void *place, int32_t thread, void **interop, int32_t devi
                        void *deps, int32_t nowait);
 void __tgt_interop_destroy(void *place, int32_t thread, void **interop, int32_t device,
                            int32_t ndeps, void *deps, int32_t nowait);
+/* omp.h declares these to programs; the compiler of the runtime need not have it. */
+int omp_get_num_interop_properties(const void *);
+intptr_t omp_get_interop_int(const void *, int property, int *result);
+void *omp_get_interop_ptr(const void *, int property, int *result);
+const char *omp_get_interop_str(const void *, int property, int *result);
+const char *omp_get_interop_name(const void *, int property);
+const char *omp_get_interop_type_desc(const void *, int property);
+const char *omp_get_interop_rc_desc(const void *, int result);
 #pragma GCC visibility pop
 
+struct interop {
+    struct interop *next; /* guarded by `lock` */
+    struct ompgpu_device *dev;
+    void *queue, *event; /* plugin's; NULL: no targetsync */
+    struct ompgpu_foreign foreign;
+};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct interop *objects;
+static const struct ompgpu_where where = { .directive = "interop" };
+
+/* ------------------------------------------------------------------ the directive */
 /* Of the OpenMP library, which clang links with every program that has dependences. */
 extern void __kmpc_omp_wait_deps(void *, int32_t, int32_t, void *, int32_t, void *)
     __attribute__((weak));
@@ -26,25 +49,249 @@ static void wait_for(void *place, int32_t thread, int32_t ndeps, void *deps)
         __kmpc_omp_wait_deps(place, thread, ndeps, deps, 0, NULL);
 }
 
+static void free_object(struct interop *o)
+{
+    const struct ompgpu_plugin *plugin = o->dev->plugin;
+    if (o->event)
+        plugin->event_destroy(o->dev->ordinal, o->event);
+    if (o->queue)
+        plugin->queue_destroy(o->dev->ordinal, o->queue);
+    ompgpu_xfree(o);
+}
+
+static struct interop *new_object(struct ompgpu_device *dev, bool sync)
+{
+    const struct ompgpu_plugin *plugin = dev->plugin;
+    struct interop *o = ompgpu_xalloc(sizeof *o);
+    if (!o)
+        return NULL;
+    o->dev = dev;
+    if ((sync && (plugin->queue_create(dev->ordinal, &o->queue) ||
+                  plugin->event_create(dev->ordinal, &o->event))) ||
+        plugin->foreign(dev->ordinal, o->queue, &o->foreign)) {
+        free_object(o);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    o->next = objects, objects = o;
+    pthread_mutex_unlock(&lock);
+    return o;
+}
+
+/* What was put into its queue has ended. */
+static void synchronise(const struct interop *o)
+{
+    const struct ompgpu_plugin *plugin = o->dev->plugin;
+    if (o->queue && (plugin->event_record(o->dev->ordinal, o->event, o->queue) ||
+                     plugin->event_wait(o->dev->ordinal, o->event)))
+        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+}
+
 void __tgt_interop_init(void *place, int32_t thread, void **interop, int32_t type, int32_t device,
                         int32_t ndeps, void *deps, int32_t nowait)
 {
-    (void)type, (void)device, (void)nowait;
+    enum { TARGETSYNC = 2 };
+    (void)nowait;
     wait_for(place, thread, ndeps, deps);
+    ompgpu_start();
     *interop = NULL;
+    struct ompgpu_device *dev =
+        ompgpu_device_get(&where, device == -1 ? OMPGPU_DEVICE_DEFAULT : device);
+    if (!dev || !dev->plugin->queue_create || !dev->plugin->foreign)
+        return;
+    if (!ompgpu_self() || !(*interop = new_object(dev, type & TARGETSYNC)))
+        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
 }
 
 void __tgt_interop_use(void *place, int32_t thread, void **interop, int32_t device, int32_t ndeps,
                        void *deps, int32_t nowait)
 {
-    (void)interop, (void)device, (void)nowait;
+    (void)device, (void)nowait;
     wait_for(place, thread, ndeps, deps);
+    if (*interop)
+        synchronise(*interop);
+}
+
+static void forget(const struct interop *o)
+{
+    pthread_mutex_lock(&lock);
+    struct interop **at = &objects;
+    while (*at && *at != o)
+        at = &(*at)->next;
+    if (*at)
+        *at = o->next;
+    pthread_mutex_unlock(&lock);
 }
 
 void __tgt_interop_destroy(void *place, int32_t thread, void **interop, int32_t device,
                            int32_t ndeps, void *deps, int32_t nowait)
 {
+    struct interop *o = *interop;
     (void)device, (void)nowait;
     wait_for(place, thread, ndeps, deps);
     *interop = NULL;
+    if (!o)
+        return;
+    synchronise(o);
+    forget(o);
+    free_object(o);
+}
+
+void ompgpu_interops_close(const struct ompgpu_device *dev)
+{
+    for (struct interop *o = objects, *next; o; o = next) {
+        next = o->next;
+        if (o->dev == dev) {
+            forget(o);
+            free_object(o);
+        }
+    }
+}
+
+int ompgpu_interop_call(void *interop, void (*function)(void *), void *argument)
+{
+    const struct interop *o = interop;
+    return !o || !o->queue ||
+           o->dev->plugin->queue_call(o->dev->ordinal, o->queue, function, argument);
+}
+
+/* ------------------------------------------------------------------ properties */
+enum result {
+    NO_VALUE = 1,
+    SUCCESS = 0,
+    EMPTY = -1,
+    OUT_OF_RANGE = -2,
+    IS_INT = -3,
+    IS_PTR = -4,
+    IS_STR = -5
+};
+struct value {
+    intptr_t number;
+    void *pointer;
+    const char *text;
+};
+
+static enum result number_of(intptr_t n, struct value *v)
+{
+    v->number = n;
+    return n < 0 ? NO_VALUE : SUCCESS;
+}
+static enum result pointer_of(void *p, struct value *v)
+{
+    v->pointer = p;
+    return p ? SUCCESS : NO_VALUE;
+}
+static enum result text_of(const char *s, struct value *v)
+{
+    v->text = s;
+    return s ? SUCCESS : NO_VALUE;
+}
+
+static enum result get_id(const struct interop *o, struct value *v)
+{
+    return number_of(o->foreign.id, v);
+}
+static enum result get_name(const struct interop *o, struct value *v)
+{
+    return text_of(o->foreign.name, v);
+}
+static enum result get_vendor(const struct interop *o, struct value *v)
+{
+    return number_of(o->foreign.vendor, v);
+}
+static enum result get_vendor_name(const struct interop *o, struct value *v)
+{
+    return text_of(o->foreign.vendor_name, v);
+}
+static enum result get_number(const struct interop *o, struct value *v)
+{
+    return number_of(o->dev->number, v);
+}
+static enum result get_platform(const struct interop *o, struct value *v)
+{
+    (void)o;
+    return pointer_of(NULL, v);
+}
+static enum result get_device(const struct interop *o, struct value *v)
+{
+    return number_of(o->foreign.device, v);
+}
+static enum result get_context(const struct interop *o, struct value *v)
+{
+    return pointer_of(o->foreign.context, v);
+}
+static enum result get_stream(const struct interop *o, struct value *v)
+{
+    return pointer_of(o->foreign.stream, v);
+}
+
+/* Property -1 - i is row i. */
+static const struct property {
+    const char *name, *type;
+    enum result kind; /* what other types are told */
+    enum result (*get)(const struct interop *, struct value *);
+} properties[] = {
+    { "fr_id", "intptr_t", IS_INT, get_id },
+    { "fr_name", "const char *", IS_STR, get_name },
+    { "vendor", "intptr_t", IS_INT, get_vendor },
+    { "vendor_name", "const char *", IS_STR, get_vendor_name },
+    { "device_num", "intptr_t", IS_INT, get_number },
+    { "platform", "void *", IS_PTR, get_platform },
+    { "device", "intptr_t", IS_INT, get_device },
+    { "device_context", "void *", IS_PTR, get_context },
+    { "targetsync", "void *", IS_PTR, get_stream },
+};
+enum { NPROPERTIES = sizeof properties / sizeof *properties };
+
+static const struct property *find_property(int property)
+{
+    return property < 0 && property >= -NPROPERTIES ? &properties[-1 - property] : NULL;
+}
+
+static struct value get(const struct interop *o, int property, enum result kind, int *result)
+{
+    struct value v = { 0 };
+    const struct property *p = find_property(property);
+    enum result r = !o ? EMPTY : !p ? OUT_OF_RANGE : p->kind != kind ? p->kind : p->get(o, &v);
+    if (result)
+        *result = r;
+    return r == SUCCESS ? v : (struct value){ 0 };
+}
+
+int omp_get_num_interop_properties(const void *interop)
+{
+    (void)interop;
+    return 0; /* of our own */
+}
+intptr_t omp_get_interop_int(const void *interop, int property, int *result)
+{
+    return get(interop, property, IS_INT, result).number;
+}
+void *omp_get_interop_ptr(const void *interop, int property, int *result)
+{
+    return get(interop, property, IS_PTR, result).pointer;
+}
+const char *omp_get_interop_str(const void *interop, int property, int *result)
+{
+    return get(interop, property, IS_STR, result).text;
+}
+const char *omp_get_interop_name(const void *interop, int property)
+{
+    const struct property *p = find_property(property);
+    return interop && p ? p->name : NULL;
+}
+const char *omp_get_interop_type_desc(const void *interop, int property)
+{
+    const struct property *p = find_property(property);
+    return interop && p ? p->type : NULL;
+}
+const char *omp_get_interop_rc_desc(const void *interop, int result)
+{
+    static const char *const texts[] = {
+        "no value",       "success",     "empty: the object is omp_interop_none",
+        "out of range",   "type is int", "type is pointer",
+        "type is string",
+    };
+    (void)interop;
+    return result <= NO_VALUE && result >= IS_STR ? texts[NO_VALUE - result] : "other";
 }

@@ -63,6 +63,7 @@ struct cuda_device {
     atomic_int lost;       /* CUresult after which the context is of no more use, or 0 */
     const char *lost_call; /* written before lost */
 };
+CUcontext ompgpu_cuda_context(int ordinal);
 /* Makes the device current for this host thread, and gives the thread's stream. */
 int ompgpu_cuda_enter(int ordinal, CUstream *);
 /* What a launch may need more of than the context has. */
@@ -76,6 +77,7 @@ int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more,
 
 /* ------------------------------------------------------------------ queues (cuda/queue.c) */
 /* As in struct ompgpu_plugin. */
+__typeof__(*ompgpu_cuda_plugin.foreign) ompgpu_cuda_foreign;
 __typeof__(*ompgpu_cuda_plugin.queue_create) ompgpu_cuda_queue_create;
 __typeof__(*ompgpu_cuda_plugin.queue_destroy) ompgpu_cuda_queue_destroy;
 __typeof__(*ompgpu_cuda_plugin.queue_to_device) ompgpu_cuda_queue_to_device;

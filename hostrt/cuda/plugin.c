@@ -159,6 +159,8 @@ static inline int enter_device(int ordinal, CUstream *stream)
 
 int ompgpu_cuda_enter(int ordinal, CUstream *stream) { return enter_device(ordinal, stream); }
 
+CUcontext ompgpu_cuda_context(int ordinal) { return devices[ordinal].context; }
+
 /* ------------------------------------------------------------------ the driver and its devices */
 static const struct {
     const char *name;
@@ -598,6 +600,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .occupancy = cuda_occupancy,
     .launch = cuda_launch,
     .sync = cuda_sync,
+    .foreign = ompgpu_cuda_foreign,
     .queue_create = ompgpu_cuda_queue_create,
     .queue_destroy = ompgpu_cuda_queue_destroy,
     .queue_to_device = ompgpu_cuda_queue_to_device,

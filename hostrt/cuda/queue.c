@@ -45,6 +45,20 @@ void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
     ompgpu_xfree(q);
 }
 
+/* CUDA's runtime and its driver share streams and contexts; the runtime numbers the devices. */
+int ompgpu_cuda_foreign(int ordinal, void *queue, struct ompgpu_foreign *f)
+{
+    enum { IFR_CUDA = 1, NVIDIA = 11 };
+    *f = (struct ompgpu_foreign){ .id = IFR_CUDA,
+                                  .vendor = NVIDIA,
+                                  .name = "cuda",
+                                  .vendor_name = "nvidia",
+                                  .device = ordinal,
+                                  .context = ompgpu_cuda_context(ordinal),
+                                  .stream = queue ? ((struct queue *)queue)->stream : NULL };
+    return 0;
+}
+
 /* ------------------------------------------------------------------ copies */
 static int get_stage(int ordinal, struct queue *q)
 {

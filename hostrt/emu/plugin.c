@@ -370,6 +370,18 @@ static void emu_fork(enum ompgpu_fork when)
         atomic_store(&running, 0);
 }
 
+/* For libraries of its own: ompgpu_interop_call() puts work into the queue. */
+static int emu_foreign(int ordinal, void *queue, struct ompgpu_foreign *f)
+{
+    *f = (struct ompgpu_foreign){ .id = -1,
+                                  .vendor = -1,
+                                  .name = "ompgpu-emu",
+                                  .vendor_name = "ompgpu",
+                                  .device = ordinal,
+                                  .stream = queue };
+    return 0;
+}
+
 const struct ompgpu_plugin ompgpu_emu_plugin = {
     .name = "emu",
     .image_kinds = 1u << OMPGPU_IMAGE_EMU,
@@ -391,6 +403,7 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .occupancy = emu_occupancy,
     .launch = emu_launch,
     .sync = emu_sync,
+    .foreign = emu_foreign,
     .queue_create = ompgpu_emu_queue_create,
     .queue_destroy = ompgpu_emu_queue_destroy,
     .queue_to_device = ompgpu_emu_queue_to_device,

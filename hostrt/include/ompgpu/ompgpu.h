@@ -36,6 +36,11 @@ typedef enum ompgpu_action ompgpu_failure_handler(const struct ompgpu_failure *,
  * return.  An action that is not possible counts as OMPGPU_STOP. */
 void ompgpu_on_failure(ompgpu_failure_handler *handler, void *argument);
 
+/* The device runs a function of the host's, on a thread of its own, after what is in the queue of
+ * an interop object (init(targetsync: …)) and before what is put there later.  On a GPU the
+ * function must not call CUDA.  Nonzero: the object has no queue, or the device failed. */
+int ompgpu_interop_call(void *interop, void (*function)(void *), void *argument);
+
 #ifdef __cplusplus
 }
 #endif
