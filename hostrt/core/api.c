@@ -204,6 +204,17 @@ void *omp_target_alloc(size_t size, int number)
     return allocate(size, number, false, __builtin_return_address(0));
 }
 
+static void report_free(const void *p, int number)
+{
+    static const char message[] =
+        "omp_target_free(%p, %d): not allocated by omp_target_alloc on this device, or freed "
+        "already; ignored";
+    if (ompgpu_checks(OMPGPU_CHECK_STALE))
+        ompgpu_check_report(OMPGPU_CHECK_STALE, NULL, message, p, number);
+    else
+        ompgpu_say(NULL, "warning", message, p, number);
+}
+
 static void release(void *p, int number, const void *caller)
 {
     struct ompgpu_device *dev;
@@ -220,10 +231,7 @@ static void release(void *p, int number, const void *caller)
         ompgpu_ranges_remove(&dev->allocations, &e->range);
     pthread_mutex_unlock(&dev->lock);
     if (!ours) {
-        ompgpu_say(
-            NULL, "warning",
-            "omp_target_free(%p, %d): not allocated by omp_target_alloc on this device, ignored", p,
-            number);
+        report_free(p, number);
         return;
     }
     ompgpu_tool_memory(NULL, caller);

@@ -99,6 +99,8 @@ static int fetch_all(struct ompgpu_back *b, struct ompgpu_device *dev, struct om
     for (unsigned i = 0; i < b->n; i++) {
         const struct ompgpu_back_copy *c = &b->copies[i];
         double start = t ? 0 : ompgpu_watch_clock();
+        if (ompgpu_watched() && !t)
+            ompgpu_stale_fetch(dev, where, c);
         b->failed = c->map;
         if (fetch(dev, t, stage ? stage + c->at : (void *)c->begin, c) ||
             ompgpu_watch_copy(where, dev, false, c->map, c->size, start))

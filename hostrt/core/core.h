@@ -153,7 +153,12 @@ void ompgpu_check_report(enum ompgpu_check, const struct ompgpu_where *, const c
 /* ----------------------------------------------------------------- watching (info.c, profile.c) */
 /* What constructs have done, for OMPGPU_INFO and OMPGPU_PROFILE.  Callers ask ompgpu_settings.watch
  * first.  `start`: ompgpu_watch_clock() from before it. */
-enum { OMPGPU_WATCH_INFO = 1, OMPGPU_WATCH_ALL = 2, OMPGPU_WATCH_PROFILE = 4 };
+enum {
+    OMPGPU_WATCH_INFO = 1,
+    OMPGPU_WATCH_ALL = 2,
+    OMPGPU_WATCH_PROFILE = 4,
+    OMPGPU_WATCH_STALE = 8
+};
 struct ompgpu_device;
 struct ompgpu_entry;
 struct ompgpu_geometry {
@@ -301,6 +306,7 @@ struct ompgpu_entry { /* one mapped host range */
     } before; /* the construct at work, which leaves, counted it down */
     const char *name, *file;
     unsigned line; /* who mapped it, for messages */
+    char *sent;    /* for OMPGPU_CHECK=stale: what the device got last; NULL: not known */
     /* the deferred construct that fills it, those that use it; no task: none does */
     struct ompgpu_ticket filling, *uses;
     unsigned nuses, room_for_uses;
@@ -699,6 +705,19 @@ void ompgpu_busy_set(struct ompgpu_device *, const struct ompgpu_fill *, const s
 /* Waits until nothing of these items is busy, nor copies of the first thread are under way. */
 void ompgpu_busy_await(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
 void ompgpu_busy_vanished(struct ompgpu_device *); /* with the threads; after a fork */
+
+/* ------------------------------------------------------------------ lost data (stale.c) */
+/* For OMPGPU_CHECK=stale: bytes went to the device, or will later; are about to come back; a
+ * mapping is removed; an item that was entered, and is to come back, is not mapped any more. */
+void ompgpu_stale_sent(const struct ompgpu_device *, struct ompgpu_entry *, uintptr_t begin,
+                       size_t size, bool later);
+void ompgpu_stale_fetch(const struct ompgpu_device *, const struct ompgpu_where *,
+                        const struct ompgpu_back_copy *);
+void ompgpu_stale_created(const struct ompgpu_entry *);
+void ompgpu_stale_removed(const struct ompgpu_device *, const struct ompgpu_where *,
+                          const struct ompgpu_entry *);
+void ompgpu_stale_missing(const struct ompgpu_device *, const struct ompgpu_where *,
+                          const struct ompgpu_map *);
 
 /* ------------------------------------------------------------------ geometry (geometry.c) */
 struct ompgpu_geometry ompgpu_geometry(const struct ompgpu_device *, struct ompgpu_function *,

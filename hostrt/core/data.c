@@ -298,6 +298,7 @@ void ompgpu_present_free(struct ompgpu_entry *e)
 {
     ompgpu_xfree(e->uses);
     ompgpu_xfree(e->attachments);
+    ompgpu_xfree(e->sent);
     ompgpu_xfree(e->shadow);
     ompgpu_xfree(e);
 }
@@ -314,6 +315,8 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 
 static void remove_entry(struct work *w, struct ompgpu_entry *e)
 {
+    if (ompgpu_watched())
+        ompgpu_stale_removed(w->dev, w->where, e);
     ompgpu_ranges_remove(&w->dev->present, &e->range);
     if (w->task) {
         e->range.left = (struct ompgpu_range *)w->task->dropped;
@@ -746,6 +749,8 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
     struct ompgpu_entry *e;
     if (find_entry(w, m, &e))
         return -1;
+    if (!e && w->how == OMPGPU_LEAVE_REGION && ompgpu_watched())
+        ompgpu_stale_missing(w->dev, w->where, m);
     if (!e)
         return w->how == OMPGPU_LEAVE_DATA ? item_missing(w, m) : 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {

@@ -100,6 +100,8 @@ int ompgpu_fill_run(struct ompgpu_fill *f, struct ompgpu_device *dev, struct omp
             f->failed = c->map;
             return -1;
         }
+        if (ompgpu_watched() && c->size)
+            ompgpu_stale_sent(dev, c->entry, c->begin, c->size, task != NULL);
     }
     return 0;
 }

@@ -23,7 +23,8 @@ void ompgpu_watch_start(void)
     const char *file = secure_getenv("OMPGPU_INFO_FILE");
     if (s->info && file && *file)
         ompgpu_trace_to(ompgpu_open_output("OMPGPU_INFO_FILE", file));
-    s->watch = (s->info ? OMPGPU_WATCH_INFO : 0) | (s->info > 1 ? OMPGPU_WATCH_ALL : 0) |
+    s->watch = (ompgpu_checks(OMPGPU_CHECK_STALE) ? OMPGPU_WATCH_STALE : 0) |
+               (s->info ? OMPGPU_WATCH_INFO : 0) | (s->info > 1 ? OMPGPU_WATCH_ALL : 0) |
                (ompgpu_profile_start() ? OMPGPU_WATCH_PROFILE : 0);
 }
 
@@ -183,6 +184,8 @@ void ompgpu_watch_alloc(const struct ompgpu_where *where, const struct ompgpu_en
     static const struct ompgpu_where nowhere;
     where = where ? where : &nowhere;
     struct ompgpu_where place = without_region(where);
+    if (watches(OMPGPU_WATCH_STALE))
+        ompgpu_stale_created(e);
     if (watches(OMPGPU_WATCH_PROFILE))
         ompgpu_profile_alloc(where, e->name, e->end - e->begin, start);
     if (watches(OMPGPU_WATCH_ALL))
