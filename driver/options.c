@@ -195,8 +195,6 @@ static void set_mode(struct options *o, const char *mode)
     o->mode = mode;
 }
 
-bool drv_checks(const struct options *o) { return o->check; }
-
 static bool is_gcc(const char *command)
 {
     const char *base = path_base(command);

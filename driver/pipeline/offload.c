@@ -125,7 +125,7 @@ int drv_compile_offload(struct job *j)
     notes(j);
     j->level = drv_device_level(j->opt);
     j->debug = j->opt->debug;
-    j->check = drv_checks(j->opt);
+    j->check = j->opt->check;
     j->cache_entry = NULL;
     j->cached = false;
     int code = run(j);

@@ -46,6 +46,8 @@ struct checks {
     LLVMTypeRef site; /* struct ompgpu_emu_site */
     /* by log2 of the bytes: the function that has the test */
     LLVMValueRef quick[NOT_QUICK], race[2][NOT_QUICK];
+    /* few accesses: the tests are inlined; else the optimiser would take minutes */
+    bool is_small;
     bool trusted;        /* the function at hand is the runtime's */
     LLVMValueRef params; /* … is a kernel: its parameter array; NULL */
 };
@@ -223,7 +225,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
                 shadow_type = LLVMIntTypeInContext(u->ctx, 8u << log);
     LLVMValueRef f = l_add_function(u, mem_printf("__ompgpu_check_%u", 1u << log), params, 3);
     LLVMBuilderRef b = l_open_function(f);
-    ir_add_attribute(f, "alwaysinline");
+    ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
     LLVMValueRef p = LLVMGetParam(f, 0), distance = l_i64(u, OMPGPU_EMU_SHADOW),
                  address = LLVMBuildPtrToInt(b, p, i64, ""),
                  in_memory = LLVMBuildICmp(
@@ -454,7 +456,7 @@ static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
     LLVMValueRef f = l_add_function(
         u, mem_printf("__ompgpu_race_%s_%u", writes ? "write" : "read", 1u << log), params, 3);
     LLVMBuilderRef b = l_open_function(f);
-    ir_add_attribute(f, "alwaysinline");
+    ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
     LLVMBasicBlockRef end = open_if_racing(c, b);
     LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
                             LLVMGetParam(f, 2) },
@@ -634,9 +636,26 @@ static void mark_image(const struct ir_unit *u)
     LLVMSetInitializer(g, LLVMConstNull(i32));
 }
 
+/* Of the user's code. */
+static unsigned count_accesses(const struct ir_unit *u)
+{
+    unsigned n = 0;
+    IR_EACH_FUNCTION(f, u->module) {
+        if (LLVMIsDeclaration(f) || !LLVMGetSubprogram(f))
+            continue;
+        IR_EACH_INSTRUCTION_OF(i, f)
+            n += is_access(i);
+    }
+    return n;
+}
+
 void ir_add_checks(struct ir_unit *u)
 {
-    struct checks c = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .site = site_type(u) };
+    enum { FEW = 300 };
+    struct checks c = { .u = u,
+                        .b = LLVMCreateBuilderInContext(u->ctx),
+                        .site = site_type(u),
+                        .is_small = count_accesses(u) <= FEW };
     mark_image(u);
     ir_values functions = { 0 };
     IR_EACH_FUNCTION(f, u->module)
