@@ -101,11 +101,13 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     /* OMPGPU_TEAM_HEAP, OMPGPU_STACK_SIZE: bytes */
     long team_heap, stack_size;
     long pool;       /* OMPGPU_POOL: bytes */
+    long wait;       /* OMPGPU_WAIT */
     long on_failure; /* OMPGPU_ON_FAILURE: enum ompgpu_action */
     long checks;     /* OMPGPU_CHECK: bit per enum ompgpu_check, or OMPGPU_CHECK_UNSAID */
     long on_error;   /* OMPGPU_ON_ERROR */
     long display;    /* OMP_DISPLAY_ENV */
 };
+enum { OMPGPU_WAIT_AUTO, OMPGPU_WAIT_SPIN, OMPGPU_WAIT_BLOCK };
 enum { OMPGPU_DISPLAY_TRUE = 1, OMPGPU_DISPLAY_VERBOSE };
 struct ompgpu_icvs { /* of one device; 0: not set */
     long num_teams, teams_thread_limit, thread_limit, num_threads;
@@ -704,7 +706,8 @@ void ompgpu_busy_set(struct ompgpu_device *, const struct ompgpu_fill *, const s
                      bool busy);
 /* Waits until nothing of these items is busy, nor copies of the first thread are under way. */
 void ompgpu_busy_await(struct ompgpu_device *, const struct ompgpu_map *, unsigned n);
-void ompgpu_busy_vanished(struct ompgpu_device *); /* with the threads; after a fork */
+/* With the threads, after a fork; no lock is held. */
+void ompgpu_busy_vanished(struct ompgpu_device *);
 
 /* ------------------------------------------------------------------ lost data (stale.c) */
 /* For OMPGPU_CHECK=stale: bytes went to the device, or will later; are about to come back; a

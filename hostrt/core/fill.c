@@ -170,9 +170,13 @@ static struct ompgpu_entry *find_abandoned(struct ompgpu_range *r)
 void ompgpu_busy_vanished(struct ompgpu_device *dev)
 {
     struct ompgpu_entry *e;
-    while (dev->nbusy && (e = find_abandoned(dev->present.root))) {
+    if (!dev->nbusy)
+        return;
+    pthread_mutex_lock(&dev->lock);
+    while ((e = find_abandoned(dev->present.root))) {
         ompgpu_ranges_remove(&dev->present, &e->range);
         ompgpu_data_drop(dev, e);
     }
     dev->nbusy = 0;
+    pthread_mutex_unlock(&dev->lock);
 }

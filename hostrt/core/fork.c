@@ -49,10 +49,11 @@ static void in_child(void)
         pthread_cond_init(&dev->synced, NULL); /* nobody waits any more */
         if (dev->unsynced != ompgpu_self_)
             dev->unsynced = NULL;
-        ompgpu_busy_vanished(dev);
     }
     ompgpu_settings.watch &= ~(long)OMPGPU_WATCH_PROFILE; /* which is the parent's */
     release_locks(OMPGPU_FORK_CHILD);
+    for (int i = 0; i < ompgpu_ndevices; i++)
+        ompgpu_busy_vanished(&ompgpu_devices[i]);
     ompgpu_threads_vanished();
 }
 
