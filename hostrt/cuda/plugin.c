@@ -254,6 +254,16 @@ static int describe_device(int ordinal, CUdevice handle, struct ompgpu_device_in
     return 0;
 }
 
+/* How the driver waits for the device, where it is not left to it. */
+static void choose_wait(int ordinal, CUdevice handle)
+{
+    unsigned flags =
+        ompgpu_settings.wait == OMPGPU_WAIT_SPIN ? CU_CTX_SCHED_SPIN : CU_CTX_SCHED_BLOCKING_SYNC;
+    if (ompgpu_settings.wait != OMPGPU_WAIT_AUTO &&
+        CUDA_TRY(ordinal, cuDevicePrimaryCtxSetFlags, handle, flags))
+        ompgpu_say(NULL, "warning", "OMPGPU_WAIT has no effect: %s", ompgpu_plugin_message());
+}
+
 static int cuda_open(int ordinal, struct ompgpu_device_info *info)
 {
     struct cuda_device *d = &devices[ordinal];
@@ -264,8 +274,10 @@ static int cuda_open(int ordinal, struct ompgpu_device_info *info)
     if (check_fork() || CUDA_TRY(ordinal, cuDeviceGet, &d->handle, ordinal) ||
         describe_device(ordinal, d->handle, info) ||
         CUDA_TRY(ordinal, cuDeviceGetAttribute, &pageable,
-                 CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, d->handle) ||
-        CUDA_TRY(ordinal, cuDevicePrimaryCtxRetain, &d->context, d->handle))
+                 CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, d->handle))
+        return 1;
+    choose_wait(ordinal, d->handle);
+    if (CUDA_TRY(ordinal, cuDevicePrimaryCtxRetain, &d->context, d->handle))
         return 1;
     d->arch = info->arch;
     pthread_mutex_init(&d->stack_lock, NULL);

@@ -316,6 +316,16 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d)
     return leave(CUDA_ERROR_INVALID_VALUE);
 }
 
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned flags)
+{
+    ENTER(cuDevicePrimaryCtxSetFlags_v2, false);
+    WANT(is_device(d), CUDA_ERROR_INVALID_DEVICE);
+    WANT(flags == CU_CTX_SCHED_SPIN || flags == CU_CTX_SCHED_BLOCKING_SYNC, CUDA_ERROR_INVALID_VALUE);
+    if (log_file)
+        fprintf(log_file, "wait %s\n", flags == CU_CTX_SCHED_SPIN ? "spin" : "block");
+    return leave(CUDA_SUCCESS);
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d)
 {
     ENTER(cuDevicePrimaryCtxRetain, false);

@@ -11,7 +11,8 @@
  *   NULLCUDA_BYTES_PER_US=20000       … of a copy, one in each direction at a time
  *   NULLCUDA_COUNTS=FILE       at exit: a line `CALL COUNT` for every call made
  *   NULLCUDA_LOG=FILE          a line `launch KERNEL grid N block N params N stream P first P` for every launch (first: the first
- *                              8 bytes of the first parameter), `limit stack N` or `limit heap N` for every cuCtxSetLimit */
+ *                              8 bytes of the first parameter), `limit stack N` or `limit heap N` for every cuCtxSetLimit,
+ *                              `wait spin` or `wait block` for cuDevicePrimaryCtxSetFlags */
 #ifndef NULLCUDA_H
 #define NULLCUDA_H
 #include <stdbool.h>

@@ -36,4 +36,13 @@ check "four streams, four scratchpads, each with its own" own
 # How often threads meet is chance: a block more for each is not growth.
 steady() { cat counts.5 counts.50; for c in cuMemAlloc_v2 cuMemHostAlloc cuStreamCreate cuMemcpyHtoDAsync_v2; do [ "$(calls 50 $c)" -le $(($(calls 5 $c) + 4)) ] || { echo "$c"; return 1; }; done; }
 check "ten times the regions: no more allocations, streams or copies" steady
+waits() { OMPGPU_WAIT=$1 NULLCUDA_FAIL=$2 run 5 >err 2>&1; cat log.5 err; }
+waits spin >log.spin
+waits block >log.block
+waits block cuDevicePrimaryCtxSetFlags_v2:1:708 >log.none
+check "OMPGPU_WAIT=spin" has log.spin '^wait spin'
+check "OMPGPU_WAIT=block" has log.block '^wait block'
+check "a driver that refuses it" has log.none 'warning: OMPGPU_WAIT.*cuDevicePrimaryCtxSetFlags'
+check "... is used all the same" has log.none '^launch once'
+check "otherwise the driver decides" lacks log.50 '^wait'
 finish
