@@ -232,6 +232,9 @@ void __ompgpu_heap_release(_Bool here, void *mark);
 /* ------------------------------------------------------------------ synchronisation */
 /* A barrier of all threads, all of which call it; nothing where there is one. */
 void __ompgpu_barrier(int line);
+/* Around a task, where something asks for it; begin gives what end takes. */
+unsigned __ompgpu_task_begin(_Bool is_final);
+void __ompgpu_task_end(unsigned before);
 /* Ordered regions.  The number of the iteration whose turn it is: `shared`, of the team, or where
  * the caller is the only thread `own`.  All threads of the region call it; may wait for them. */
 unsigned long *__ompgpu_turns(unsigned long *shared, unsigned long *own, int line);

@@ -24,6 +24,7 @@ __OMPGPU_SHARED u32 __ompgpu_state_region_threads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_nthreads __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED struct schedule __ompgpu_state_schedule[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u64 __ompgpu_state_allocator[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
+__OMPGPU_SHARED u8 __ompgpu_state_task[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_cancellation __OMPGPU_SHARED_INIT;
 
@@ -72,15 +73,26 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
     STATE_SET(__ompgpu_state_cancellation, env->cancellation);
     __ompgpu_state_schedule[__ompgpu_arch_tid()] = (struct schedule){ 0, 0 };
     __ompgpu_state_allocator[__ompgpu_arch_tid()] = 0;
+    __ompgpu_state_task[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_GENERIC && __ompgpu_arch_tid() == 0) {
         __ompgpu_state_schedule[MAX_TEAM] = (struct schedule){ 0, 0 };
         __ompgpu_state_allocator[MAX_TEAM] = 0;
+        __ompgpu_state_task[MAX_TEAM] = 0;
     }
     if (__ompgpu_cfg_nested)
         __ompgpu_state_nest[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_SPMD)
         __ompgpu_set_size(__ompgpu_arch_ntid());
 }
+
+unsigned __ompgpu_task_begin(_Bool is_final)
+{
+    u8 *task = (u8 *)&__ompgpu_state_task[__ompgpu_own_place()], before = *task;
+    *task = (u8)(before | 1 | is_final << 1);
+    return before;
+}
+
+void __ompgpu_task_end(unsigned before) { __ompgpu_state_task[__ompgpu_own_place()] = (u8)before; }
 
 int __ompgpu_team_id(void) { return (int)__ompgpu_arch_team(); }
 int __ompgpu_num_teams(void) { return (int)__ompgpu_arch_nteams(); }

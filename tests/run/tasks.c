@@ -16,6 +16,42 @@ static int fib(int n)
 static int global;
 struct pair { int a, b; };
 
+static int in_task(void) { return omp_in_explicit_task() + 10 * omp_in_final(); }
+static void routines(void)
+{
+    int r[9] = { 0 }, n = 1, all = 0;
+#pragma omp target map(tofrom: r, all)
+    {
+        r[0] = in_task();
+#pragma omp task shared(r)
+        {
+            r[1] = in_task();
+#pragma omp task final(n > 0) shared(r)
+            {
+                r[2] = in_task();
+#pragma omp task shared(r)
+                r[3] = in_task();
+            }
+#pragma omp taskwait
+            r[4] = in_task();
+        }
+#pragma omp taskwait
+        r[5] = in_task();
+#pragma omp parallel num_threads(33) reduction(+: all)
+        {
+            all += in_task();
+#pragma omp single
+            {
+#pragma omp taskloop shared(r)
+                for (int i = 6; i < 9; i++) r[i] = in_task();
+            }
+            all += in_task();
+        }
+    }
+    CHECK(r[0] == 0 && r[1] == 1 && r[2] == 11 && r[3] == 11 && r[4] == 1 && r[5] == 0);
+    CHECK(r[6] == 1 && r[7] == 1 && r[8] == 1 && all == 0);
+}
+
 int main(void)
 {
     int x = 1, y = 2, z[4] = { 1, 2, 3, 4 }, order[8] = { 0 }, sum = 0, n = 37, kept[6] = { 0 };
@@ -129,5 +165,6 @@ int main(void)
 #pragma omp taskloop grainsize(strict: 3) firstprivate(c) shared(counts)
     for (int k = 0; k < 12; k++) counts[k] = c++;
     for (int k = 0; k < 12; k++) CHECK_EQ(counts[k], k % 3);
+    routines();
     return RESULT;
 }

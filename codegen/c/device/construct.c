@@ -236,6 +236,20 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
     copy_with_privates(cg, c, p);
 }
 
+/* Does anything ask whether it runs in a task? */
+static bool is_noted_task(const struct cg *cg, unsigned leaves)
+{
+    const struct omp_unit *u = cg->unit;
+    return (leaves & (OMPL_TASK | OMPL_TASKLOOP)) && (u->asks_task || u->needs_link || u->provides);
+}
+
+static void begin_task(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_clause *k = cg_clause(c, OMPC_FINAL);
+    cg_line(cg, "const unsigned @task = __ompgpu_task_begin(%s);",
+            k ? cg_strf(cg, "(%s) != 0", cg_expr(cg, k->expr.extent)) : "0");
+}
+
 static void write_worksharing(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
     const unsigned shared = OMPL_FOR | OMPL_SECTIONS | OMPL_SCOPE,
@@ -248,7 +262,11 @@ static void write_worksharing(struct cg *cg, const struct omp_construct *c, unsi
     cg_find_owners(cg, c, &p);
     if (p.deferred)
         cg_line(cg, "void *const @deferred = %s;", cg_deferred_pointer(cg, c));
+    if (is_noted_task(cg, leaves))
+        begin_task(cg, c);
     cg_inner_construct(cg, c, leaves, &p);
+    if (is_noted_task(cg, leaves))
+        cg_line(cg, "__ompgpu_task_end(@task);");
     /* the next reduction wants a barrier in between (devicertl/reduction.c) */
     bool slots = p.reduction && p.finish == CG_PARALLEL;
     if ((leaves & synchronised) && (slots || !cg_never_waits(c)))

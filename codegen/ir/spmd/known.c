@@ -47,6 +47,10 @@ static const struct known {
     { "omp_set_nested", KNOWN_DROP, 0 },
     { "omp_set_schedule", KNOWN_EVERY, 0 }, /* a thread has its own: devicertl/omp_api.c */
     { "omp_get_schedule", KNOWN_LOCAL, 0 },
+    { "__ompgpu_task_begin", KNOWN_EVERY, 0 },
+    { "__ompgpu_task_end", KNOWN_EVERY, 0 },
+    { "omp_in_explicit_task", KNOWN_EVERY, 0 },
+    { "omp_in_final", KNOWN_EVERY, 0 },
     { "strlen", KNOWN_READ, 0 },
     { "strcmp", KNOWN_READ, 0 },
     { "memcmp", KNOWN_READ, 0 },
