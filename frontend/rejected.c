@@ -263,6 +263,11 @@ static void drop_memory_spaces(struct fe *fe, fe_edits *l)
                             "uses_allocators(omp_default_mem_alloc)");
 }
 
+static bool has_enter = true;
+
+void fe_set_openmp(unsigned long version) { has_enter = !version || version >= 52; }
+const char *fe_enter_clause(void) { return has_enter ? "enter" : "to"; }
+
 /* clang wants `enter` for what functions of a block use. */
 static void enter_link_variables(struct fe *fe, fe_edits *l)
 {
@@ -272,7 +277,7 @@ static void enter_link_variables(struct fe *fe, fe_edits *l)
              k++)
             if (fe_clause_named(fe, &p->tokens[k]) == OMPC_LINK && fe_word_at(fe, p, k + 1, "("))
                 fe_add_edit(fe, l, p->tokens[k].begin, p->tokens[k].end - p->tokens[k].begin,
-                            "enter");
+                            fe_enter_clause());
     }
 }
 

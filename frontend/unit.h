@@ -648,6 +648,10 @@ struct omp_unit *fe_parse(const char *path, char *text, size_t length, int nargs
                           const char *const *args, const char *carriers);
 /* For messages: arguments that make libclang read the file as the user wrote it, macros and all. */
 void fe_set_command(int nargs, const char *const *args);
+/* The version of OpenMP, as -fopenmp-version takes it; 60 if nothing is said.  The clause of
+ * declare target that it calls `enter`, earlier ones `to`. */
+void fe_set_openmp(unsigned long version);
+const char *fe_enter_clause(void);
 /* The lowest and the highest sm_ of the GPUs that the code is for; 0: not known yet. */
 void fe_set_archs(unsigned long lowest, unsigned long highest);
 /* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */

@@ -23,7 +23,7 @@
 
 struct options {
     const char *path, *device, *host, *check, *tree, *hide_scans, *warnings, *lowest, *highest,
-        *input;
+        *openmp, *input;
     bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, for_gcc,
         screen;
     int nargs, nuser_args;
@@ -56,6 +56,7 @@ static const struct flag {
     { "--tree", offsetof(struct options, tree), true },
     { "--hide-scans", offsetof(struct options, hide_scans), true },
     { "--warnings", offsetof(struct options, warnings), true },
+    { "--openmp", offsetof(struct options, openmp), true },
     { "--lowest-sm", offsetof(struct options, lowest), true },
     { "--highest-sm", offsetof(struct options, highest), true },
     { "--emit-tree", offsetof(struct options, emit_tree), false },
@@ -261,6 +262,7 @@ int main(int argc, char **argv)
     if (rc)
         return rc;
     fe_set_command(o.nuser_args, o.user_args);
+    fe_set_openmp(o.openmp ? strtoul(o.openmp, NULL, 10) : 0);
     fe_set_archs(o.lowest ? strtoul(o.lowest, NULL, 10) : 0,
                  o.highest ? strtoul(o.highest, NULL, 10) : 0);
     fe_set_spread(!o.one_team, o.remarks);

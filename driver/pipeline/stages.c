@@ -218,6 +218,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
               drv_job_file(j, "host.c"), "--check", drv_job_file(j, "check.i"));
     WORDS_ADD(&p->argv, "--warnings", warnings(j->opt));
     add_archs(&j->archs, &p->argv);
+    const char *version = drv_value(j->opt, FLAG_FOPENMP_VERSION);
+    WORDS_ADD(&p->argv, "--openmp", version ? version : drv_openmp_version());
     if (drv_has(j->opt, FLAG_ATOMIC_REDUCTION))
         WORDS_ADD(&p->argv, "--atomic-reduction");
     if (!spreads_loops(j->opt))

@@ -4,6 +4,17 @@
 int value = 4;
 #pragma omp declare target to(value)
 
+int linked[50];
+#pragma omp declare target link(linked)
+#pragma omp declare target
+static void count(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < 50; i++)
+        linked[i] += i;
+}
+#pragma omp end declare target
+
 int main(void)
 {
     int n = 100, on = 0;
@@ -24,5 +35,8 @@ int main(void)
 #pragma omp target map(tofrom: n)
     n = value;
     CHECK_EQ(n, 4);
+#pragma omp target map(tofrom: linked)
+    count();
+    CHECK_EQ(linked[49], 49);
     return RESULT;
 }

@@ -54,6 +54,13 @@ static struct omp_extent first_section(struct cg *cg, const struct omp_construct
     return *cg_raw(cg, e) ? e : (struct omp_extent){ 0, 0 };
 }
 
+static void store_last_section(struct cg *cg, struct cg_privates *p)
+{
+    cg_open(cg, "if (@last)");
+    cg_store_last(cg, p, NULL);
+    cg_close(cg);
+}
+
 static void write_sections(struct cg *cg, const struct omp_construct *c, struct cg_privates *p)
 {
     struct omp_extent first = first_section(cg, c);
@@ -82,11 +89,8 @@ static void write_sections(struct cg *cg, const struct omp_construct *c, struct 
     cg_close(cg);
     cg_close(cg);
     cg_close_cancellable(cg, c);
-    if (p->last) {
-        cg_open(cg, "if (@last)");
-        cg_store_last(cg, p, NULL);
-        cg_close(cg);
-    }
+    if (p->last)
+        store_last_section(cg, p);
     cg_close_privates(cg, p);
 }
 

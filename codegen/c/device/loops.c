@@ -745,9 +745,11 @@ static void share_iterations(struct cg *cg, const struct nest *n, const struct l
                              unsigned nlevels, unsigned d, struct range r,
                              const struct cg_privates *p)
 {
-    unsigned open = cg->out->open;
     const struct level *last = &levels[nlevels - 1];
     const char *k = NULL;
+    cg_open_cancellable(cg, n->c);
+    cg_open_turns(cg, n->c);
+    unsigned open = cg->out->open;
     for (; d + 1 < nlevels; d++)
         r = open_level(cg, n, &levels[d], d, r);
     if (in_batches(n, last, r, p))
@@ -758,6 +760,8 @@ static void share_iterations(struct cg *cg, const struct nest *n, const struct l
         open_digits(cg, n, last, r);
     write_iteration(cg, n, p, k);
     cg_close_to(cg, open);
+    cg_close_turns(cg, n->c);
+    cg_close_cancellable(cg, n->c);
 }
 
 void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
@@ -791,11 +795,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     } else {
         if (p->guard && !guarded)
             cg_open(cg, "if (%s)", p->guard);
-        cg_open_cancellable(cg, c);
-        cg_open_turns(cg, c);
         share_iterations(cg, &n, levels, nlevels, tasks != 0, r, p);
-        cg_close_turns(cg, c);
-        cg_close_cancellable(cg, c);
     }
     store_last_values(cg, &n, p);
     cg_close_to(cg, inside);

@@ -540,7 +540,7 @@ static const char *host_clause(struct cg *cg, const struct omp_clause *k)
     if (k->kind == OMPC_DEVICE_TYPE && k->keyword == OMPK_NOHOST)
         return "device_type(any)";
     if (k->kind == OMPC_LINK && (gcc || has_blocks(cg->unit)))
-        return rename_clause(cg, k, "link", gcc ? "to" : "enter");
+        return rename_clause(cg, k, "link", gcc ? "to" : fe_enter_clause());
     if (k->kind == OMPC_ENTER && gcc)
         return rename_clause(cg, k, "enter", "to");
     if (k->kind == OMPC_LOCAL && gcc)
