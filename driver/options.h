@@ -99,7 +99,6 @@ bool drv_warning_is_error(const struct options *, unsigned warning);
 void drv_parse(struct options *, int argc, char **argv); /* usage errors do not return */
 bool drv_has(const struct options *, enum flag_id);
 const char *drv_value(const struct options *, enum flag_id); /* of the last one; NULL: none */
-bool drv_checks(const struct options *);                     /* -fompgpu-check, or its default */
 /* The row that fits the word best; FLAG_UNKNOWN. */
 enum flag_id drv_find_flag(const char *word);
 /* All words of the arguments that go to `to` (any bit), as given. */
