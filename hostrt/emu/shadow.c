@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include "hostrt/emu/emu.h"
 
-static const size_t all = OMPGPU_EMU_WINDOW_BYTES / 2;
+#define ALL ((size_t)(OMPGPU_EMU_WINDOW_BYTES / 2))
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool started;
 
@@ -16,12 +16,12 @@ static void map_shadow(void)
 {
 #ifndef EMU_TSAN /* there is no window */
     void *at = (void *)(OMPGPU_EMU_WINDOW + OMPGPU_EMU_SHADOW),
-         *p = mmap(at, all, PROT_READ | PROT_WRITE,
+         *p = mmap(at, ALL, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p != at)
         return;
-    madvise(at, all, MADV_DONTDUMP);
-    madvise(at, all, MADV_HUGEPAGE);
+    madvise(at, ALL, MADV_DONTDUMP);
+    madvise(at, ALL, MADV_HUGEPAGE);
     atomic_store(&started, true);
 #endif
 }
