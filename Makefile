@@ -107,9 +107,11 @@ $(O)/%.o: $(O)/%.c
 	$(Q)$(CC) $(CFLAGS_ALL) $(EXTRA) -c $< -o $@
 
 $(split_obj) $(device_obj): EXTRA = -I$(LLVM_DIR)/include
-$(host_obj): EXTRA = -fPIC -fvisibility=hidden
+# Version 4 of DWARF: valgrind 3.19 (Debian 12) gives up at the forms that clang uses in version 5.
+dwarf4 = $(if $(filter -g%,$(CFLAGS)),-gdwarf-4)
+$(host_obj): EXTRA = -fPIC -fvisibility=hidden $(dwarf4)
 # Rounding modes of its own, no contraction: what PTX says and no more.
-$(ptx_obj): EXTRA = -fPIC -fvisibility=hidden -frounding-math -ffp-contract=off
+$(ptx_obj): EXTRA = -fPIC -fvisibility=hidden -frounding-math -ffp-contract=off $(dwarf4)
 $(driver_obj): EXTRA = $(driver_flags)
 # Loaded by programs that may have no sanitizer in them.
 $(null_obj): EXTRA = -fPIC

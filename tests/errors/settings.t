@@ -13,6 +13,11 @@ int main(void)
 C
 check "one.c compiles" "$CC" --gpu-arch=emu -O1 one.c -o one
 check "the last of several devices" env OMPGPU_DEVICE=emu OMPGPU_EMU_DEVICES=4 OMP_DEFAULT_DEVICE=3 OMP_TARGET_OFFLOAD=MANDATORY ./one
+if command -v valgrind >/dev/null && [ -z "${OMPGPU_SANITIZE:-}" ]; then
+    check "valgrind reads the library's debug information, and finds nothing" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY valgrind -q --error-exitcode=9 ./one
+else
+    skip "valgrind" "not installed"
+fi
 # A setuid program does not do what its user's environment says: no report, no file, no other library, no other device.
 not_obeyed() {
     chmod 711 . && mkdir open && chmod 777 open && cp one.set su && chmod 4755 su || return
