@@ -12,6 +12,7 @@ if [ -n "${OMPGPU_LONG:-}" ]; then count=10000 all_forms=1; fi
 [ -z "${OMPGPU_FUZZ_COUNT:-}" ] || all_forms=1
 count=${OMPGPU_FUZZ_COUNT:-$count} end=$((first + count))
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0; export ASAN_OPTIONS # the programs free nothing
 case $ARCH in *emu*) OMPGPU_DEVICE=emu; export OMPGPU_DEVICE ;; esac
 # The host's half of the program is not what is tested here.
 printf '#!/bin/sh\nexec "%s" "$@" -O0\n' "$CLANG" >quick; chmod +x quick
