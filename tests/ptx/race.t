@@ -47,7 +47,10 @@ int main(void)
     #pragma omp target parallel for reduction(larger: m) num_threads(THREADS) map(tofrom: m)
     for (int i = 0; i < 100; i++)
         if (m < i) m = i;
-    return m != 99;
+    #pragma omp target teams distribute parallel for reduction(larger: m) thread_limit(THREADS) num_teams(3) map(tofrom: m)
+    for (int i = 0; i < 1000; i++)
+        if (m < i) m = i;
+    return m != 999;
 }
 C
 for threads in 32 20 96; do

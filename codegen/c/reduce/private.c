@@ -261,7 +261,7 @@ void cg_open_privates(struct cg *cg, struct cg_privates *p)
     for (unsigned i = 0; i < p->n; i++)
         if (p->list[i].kind->declare)
             p->list[i].kind->declare(cg, p, &p->list[i]);
-    if (p->finish == CG_PARALLEL && reads_originals(p))
+    if ((p->finish == CG_PARALLEL || p->finish == CG_LEAGUE) && reads_originals(p))
         cg_line(cg, "__ompgpu_originals_read();");
     for (unsigned i = 0; i < p->n; i++) {
         struct cg_private *k = &p->list[i];
