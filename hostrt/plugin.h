@@ -161,6 +161,9 @@ enum { OMPGPU_EMU_FRAME_ALIGN = 64 }; /* of what frame() gives, and of no local 
 #define OMPGPU_EMU_WINDOW_NUMBER 4
 #define OMPGPU_EMU_WINDOW_BYTES ((uint64_t)1 << OMPGPU_EMU_WINDOW_SHIFT)
 #define OMPGPU_EMU_WINDOW (OMPGPU_EMU_WINDOW_NUMBER * OMPGPU_EMU_WINDOW_BYTES)
+/* Where in it stacks and team-shared variables begin; before them is device memory. */
+#define OMPGPU_EMU_STACKS_AT (OMPGPU_EMU_WINDOW_BYTES / 2)
+#define OMPGPU_EMU_SHARED_AT (OMPGPU_EMU_WINDOW_BYTES / 4 * 3)
 /* Combinations of words, numbered as __OMPGPU_REDUX_* of devicertl/ompgpu_device.h. */
 enum ompgpu_emu_redux {
     OMPGPU_EMU_ADD,
@@ -176,6 +179,7 @@ struct ompgpu_emu_thread {            /* what device code may read; one per emul
     uint32_t tid, ntid, team, nteams; /* x dimension only */
     const uint32_t *value;            /* the result of its last warp operation */
     void **records;                   /* a place for each thread of the team */
+    char *shared; /* the team's variables: as many bytes as the image says (SHARED_BYTES) */
     /* For races (hostrt/emu/race.c): its current phase, and the first one of the kernel, each where
      * a cell has it; 0: not known. */
     uint32_t stamp, floor;
@@ -193,6 +197,7 @@ enum ompgpu_emu_last {
     OMPGPU_EMU_WRITE,
     OMPGPU_EMU_UPDATE
 };
+#define OMPGPU_EMU_SHARED_BYTES "__ompgpu_emu_shared_bytes" /* a uint64_t; none: 0 */
 #define OMPGPU_EMU_SPAN "__ompgpu_span_"
 #define OMPGPU_EMU_START "__ompgpu_start_"
 /* The threads for which a kernel in which none waits is called: those numbered [tid, tid_end) of
@@ -234,7 +239,7 @@ struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/pas
     uint32_t line, column, flags;
     uint32_t said; /* bit per enum ompgpu_check: it has been reported */
 };
-enum { OMPGPU_EMU_ABI = 4 };
+enum { OMPGPU_EMU_ABI = 5 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */

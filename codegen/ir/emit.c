@@ -195,8 +195,10 @@ static bool produce(struct ir_unit *u, const struct ir_output *out, bool first)
     ir_verify(u->module, "optimisation");
     if (first && !ir_measure(u)) /* code generation changes the module */
         return false;
-    if (u->opt->target == IR_X86)
+    if (u->opt->target == IR_X86) {
         ir_run_threads(u, machine);
+        ir_place_shared(u);
+    }
     if (first && u->opt->emit_ir && !emit_ir(u))
         return false;
     if (u->opt->target == IR_X86 && !u->unified)

@@ -21,8 +21,8 @@
  * device code runs.
  *
  * One OS thread that runs teams owns one `struct emu_worker`.  A team stays on its OS thread from
- * start to end, because the team-shared variables of an image are thread-local; nothing in a worker
- * is shared, so nothing in it is locked. */
+ * start to end, with its team-shared variables; nothing in a worker is shared, so nothing in it is
+ * locked. */
 #ifndef OMPGPU_EMU_H
 #define OMPGPU_EMU_H
 #include <pthread.h>
@@ -77,9 +77,9 @@ const struct emu_settings *ompgpu_emu_settings(void);
 
 /* ------------------------------------------------------------------ addresses (emu/window.c) */
 enum { EMU_HUGE = 2 << 20, EMU_GAP = 64 << 10 };
-enum emu_half { EMU_FOR_MEMORY, EMU_FOR_STACKS };
+enum emu_area { EMU_FOR_MEMORY, EMU_FOR_STACKS, EMU_FOR_SHARED };
 /* Pages with access between gaps without; munmap gives them back.  NULL: there are none. */
-void *ompgpu_emu_window_map(enum emu_half, size_t size);
+void *ompgpu_emu_window_map(enum emu_area, size_t size);
 
 /* ------------------------------------------------------------------ memory (emu/memory.c) */
 enum {
@@ -131,7 +131,7 @@ void ompgpu_emu_shadow_copy(void *to, const void *, size_t); /* what the bytes a
 void ompgpu_emu_shadow_drop(void *, size_t);                 /* the memory is no longer there */
 static inline bool ompgpu_emu_is_memory(const void *p)       /* of devices: it can have a shadow */
 {
-    return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_WINDOW_BYTES / 2;
+    return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_STACKS_AT;
 }
 static inline const unsigned char *ompgpu_emu_shadow_of(const void *p)
 {
@@ -201,15 +201,13 @@ struct emu_module {
     struct emu_segment segment[8];
     unsigned nsegments;
     const unsigned long *acquired; /* counts locks that threads got; NULL: the image does not say */
-    size_t shared_bytes;           /* team-shared variables: the image's thread-local storage */
+    size_t shared_bytes;           /* team-shared variables */
     pthread_mutex_t lock;
     struct emu_kernel *kernels; /* guarded by lock */
 };
 int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **);
 void ompgpu_emu_image_unload(struct emu_module *);
 int ompgpu_emu_image_kernel(struct emu_module *, const char *name, struct emu_kernel **);
-/* The calling OS thread's copy of the team-shared variables; NULL: there are none. */
-void *ompgpu_emu_image_shared(const struct emu_module *);
 bool ompgpu_emu_image_has(const struct emu_module *, const void *);
 /* For races: the cell of a word of its data; NULL: it is not in it. */
 uint64_t *ompgpu_emu_image_cell(const struct emu_module *, uintptr_t word);
@@ -359,8 +357,9 @@ struct emu_fault {
     bool overflow;
 };
 struct emu_worker {
-    struct emu_launch *launch;  /* being run */
-    void *shared;               /* the launch's team-shared variables on this OS thread */
+    struct emu_launch *launch; /* being run */
+    char *shared; /* the launch's team-shared variables, in the window; room for so many bytes */
+    size_t shared_room;
     struct emu_thread *current; /* device code runs as this thread; NULL: it does not */
     struct emu_fiber home;      /* the OS thread's own stack */
     struct emu_thread *threads; /* [EMU_MAX_THREADS] */

@@ -2,7 +2,7 @@
  *
  * Device code lets each pointer of unknown origin through a gate before it uses it
  * (codegen/ir/passes/gates.c).  What lies in the window passes there.  The rest comes here: the
- * variables of images and of teams are where the dynamic linker has put them, parameters where the
+ * variables of images are where the dynamic linker has put them, parameters where the
  * core has them.  Whatever else it is, it is no memory of the device.  A GPU faults when such an
  * address is used, not when it is computed; so the pointer becomes one that faults when it is used,
  * and from which the address can still be told. */
@@ -36,8 +36,7 @@ void *ompgpu_emu_outside(void *p)
 #endif
     const struct emu_worker *w = ompgpu_emu_worker;
     const struct emu_launch *l = w->launch;
-    if ((w->shared && is_within(p, w->shared, l->module->shared_bytes)) ||
-        ompgpu_emu_image_has(l->module, p) || is_plugins(w, p) || is_parameter(l->params, p) ||
+    if (ompgpu_emu_image_has(l->module, p) || is_plugins(w, p) || is_parameter(l->params, p) ||
         ompgpu_emu_memory_owns(l->memory, p))
         return p;
     return (uintptr_t)p >> 47 ? p : (void *)((uintptr_t)p | EMU_REFUSED);

@@ -91,8 +91,6 @@ static void find_segments(struct emu_module *m, const void *data)
                                       .cells = p.p_flags & PF_W && ompgpu_emu_race_start()
                                                    ? ompgpu_xalloc(2 * p.p_memsz + 16)
                                                    : NULL };
-        else if (p.p_type == PT_TLS)
-            m->shared_bytes = p.p_memsz;
     }
 }
 
@@ -152,6 +150,8 @@ static int open_image(struct emu_module *m)
     if (start_checks(m))
         return 1;
     m->acquired = dlsym(m->handle, "__ompgpu_emu_acquired");
+    const uint64_t *shared_bytes = dlsym(m->handle, OMPGPU_EMU_SHARED_BYTES);
+    m->shared_bytes = shared_bytes ? *shared_bytes : 0;
     *ops = &ompgpu_emu_ops;
     *self_at = (char *)&ompgpu_emu_self - (char *)__builtin_thread_pointer();
     return 0;
@@ -238,16 +238,6 @@ int ompgpu_emu_image_kernel(struct emu_module *m, const char *name, struct emu_k
     pthread_mutex_unlock(&m->lock);
     *kernel = k;
     return 0;
-}
-
-/* The dynamic linker's, for code that uses a thread-local variable: it allocates the storage at its
- * first use. */
-void *__tls_get_addr(const size_t module_and_offset[2]);
-
-void *ompgpu_emu_image_shared(const struct emu_module *m)
-{
-    size_t at[2] = { 0, 0 };
-    return m->shared_bytes && !dlinfo(m->handle, RTLD_DI_TLS_MODID, at) ? __tls_get_addr(at) : NULL;
 }
 
 int ompgpu_emu_image_variable(struct emu_module *m, const char *name, void **address, size_t *size)

@@ -29,6 +29,14 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t worker_key;
 
 /* ------------------------------------------------------------------ workers */
+static void drop_shared(struct emu_worker *w)
+{
+    if (w->shared)
+        munmap(w->shared, w->shared_room);
+    w->shared = NULL;
+    w->shared_room = 0;
+}
+
 static void worker_free(void *p)
 {
     struct emu_worker *w = p;
@@ -38,6 +46,7 @@ static void worker_free(void *p)
         munmap(w->signal_stack, w->signal_stack_size);
     if (w->frames)
         munmap(w->frames, w->frames_size);
+    drop_shared(w);
     if (w->records)
         munmap(w->records, EMU_MAX_THREADS * sizeof *w->records);
     ompgpu_xfree(w->threads);
@@ -146,6 +155,44 @@ static void run_teams(struct emu_worker *w, struct emu_launch *l)
     }
 }
 
+/* What is there is used again. */
+static bool make_room(struct emu_worker *w, size_t shared)
+{
+    if (shared <= w->shared_room)
+        return true;
+    drop_shared(w);
+    w->shared = ompgpu_emu_window_map(EMU_FOR_SHARED, shared);
+    w->shared_room = w->shared ? shared : 0;
+    return w->shared != NULL;
+}
+
+/* Perhaps within a launch that waits for it. */
+static void run_launch(struct emu_worker *w, struct emu_launch *l)
+{
+    struct emu_launch *outer = w->launch;
+    char *outer_shared = w->shared;
+    size_t outer_room = w->shared_room;
+    if (outer)
+        w->shared = NULL, w->shared_room = 0;
+    w->launch = l;
+    w->barriers = w->switches = 0;
+    if (!outer)
+        ompgpu_emu_fiber_room(w, l->stack);
+    if (make_room(w, l->module->shared_bytes))
+        run_teams(w, l);
+    else
+        ompgpu_emu_launch_fail(l, "no memory for the team-shared variables, %zu bytes",
+                               l->module->shared_bytes);
+    atomic_fetch_add(&l->barriers, w->barriers);
+    atomic_fetch_add(&l->switches, w->switches);
+    w->launch = outer;
+    if (outer) {
+        drop_shared(w);
+        w->shared = outer_shared;
+        w->shared_room = outer_room;
+    }
+}
+
 /* The calling OS thread runs teams of l until none is left.  Device code gets the floating point
  * state of a fresh thread, whatever the host program has set, so that results do not depend on
  * which OS thread runs a team. */
@@ -166,18 +213,7 @@ static void take_part(struct emu_launch *l)
 #ifdef EMU_TSAN
     w->home.tsan = __tsan_get_current_fiber();
 #endif
-    struct emu_launch *outer = w->launch;
-    void *outer_shared = w->shared;
-    w->launch = l;
-    w->shared = ompgpu_emu_image_shared(l->module);
-    w->barriers = w->switches = 0;
-    if (!outer)
-        ompgpu_emu_fiber_room(w, l->stack);
-    run_teams(w, l);
-    atomic_fetch_add(&l->barriers, w->barriers);
-    atomic_fetch_add(&l->switches, w->switches);
-    w->launch = outer;
-    w->shared = outer_shared;
+    run_launch(w, l);
     sigaltstack(&before, NULL);
     __builtin_ia32_ldmxcsr(mxcsr);
     __asm__ volatile("fldcw %0" : : "m"(x87));

@@ -49,7 +49,7 @@ static _Atomic uint32_t launches, running, releases;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ------------------------------------------------------------------ beginning */
-static const size_t all = OMPGPU_EMU_WINDOW_BYTES / WORD / 2 * sizeof(cell);
+static const size_t all = OMPGPU_EMU_STACKS_AT / WORD * sizeof(cell);
 static void *const cells_at = (void *)OMPGPU_EMU_CELLS;
 
 /* Of a word of device memory. */

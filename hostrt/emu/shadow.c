@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include "hostrt/emu/emu.h"
 
-#define ALL ((size_t)(OMPGPU_EMU_WINDOW_BYTES / 2))
+#define ALL ((size_t)OMPGPU_EMU_STACKS_AT)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool started;
 

@@ -772,7 +772,8 @@ static void team_begin(struct emu_worker *w, unsigned team)
                                              .team = team,
                                              .nteams = l->teams,
                                              .value = &w->value[i],
-                                             .records = w->records };
+                                             .records = w->records,
+                                             .shared = w->shared };
         t->fiber = NULL;
         t->frame = NULL;
         t->state = EMU_READY;
@@ -815,7 +816,8 @@ static void run_span(struct emu_worker *w, struct ompgpu_emu_span span)
                                                   .team = span.team,
                                                   .nteams = l->teams,
                                                   .value = w->value + span.tid,
-                                                  .records = w->records } };
+                                                  .records = w->records,
+                                                  .shared = w->shared } };
     enter_fiber(w);
 }
 

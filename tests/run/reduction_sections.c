@@ -184,9 +184,24 @@ static void huge(int n)
     free(p);
 }
 
+/* The private copy's base lies before the team's memory. */
+static void far(int low)
+{
+    static unsigned short a[200];
+#pragma omp target teams distribute num_teams(3) thread_limit(64) reduction(+: a[low:45]) map(tofrom: a)
+    for (int b = 0; b < 5; b++) {
+#pragma omp parallel for reduction(+: a[low:45])
+        for (int i = 50 * b; i < 50 * b + 50; i++)
+            a[low + i % 45]++;
+    }
+    for (int i = 0; i < 200; i++)
+        CHECK_EQ(a[i], i < low || i >= low + 45 ? 0 : i - low < 25 ? 6 : 5);
+}
+
 int main(void)
 {
     double p[64];
+    far(100);
     large();
     sections(6, 2, 3, 32);
     sections(0, 4, 2, 32);

@@ -230,7 +230,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
                  address = LLVMBuildPtrToInt(b, p, i64, ""),
                  in_memory = LLVMBuildICmp(
                      b, LLVMIntULT, LLVMBuildSub(b, address, l_i64(u, OMPGPU_EMU_WINDOW), ""),
-                     l_i64(u, OMPGPU_EMU_WINDOW_BYTES / 2), "");
+                     l_i64(u, OMPGPU_EMU_STACKS_AT), "");
     LLVMBasicBlockRef done = l_open_if(b, in_memory);
     LLVMValueRef at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), p, &distance, 1, ""),
                  shadow = LLVMBuildLoad2(b, shadow_type, at, "");
@@ -462,15 +462,15 @@ static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
                             LLVMGetParam(f, 2) },
                  address = LLVMBuildPtrToInt(b, args[0], i64, ""),
                  offset = LLVMBuildSub(b, address, l_i64(u, OMPGPU_EMU_WINDOW), "");
-    LLVMBasicBlockRef elsewhere = l_open_if(
-        b, LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES / 2), ""));
+    LLVMBasicBlockRef elsewhere =
+        l_open_if(b, LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_STACKS_AT), ""));
     LLVMBasicBlockRef passed = open_unlikely(c, b, visit_cell(c, b, f, address, log, writes));
     call_check(c, b, "__ompgpu_emu_race", args, 4);
     l_close_if(b, passed);
     l_close_if(b, elsewhere);
     /* not of a stack: a variable */
     LLVMBasicBlockRef local = open_unlikely(
-        c, b, LLVMBuildICmp(b, LLVMIntUGE, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES), ""));
+        c, b, LLVMBuildICmp(b, LLVMIntUGE, offset, l_i64(u, OMPGPU_EMU_SHARED_AT), ""));
     call_check(c, b, "__ompgpu_emu_race", args, 4);
     l_close_if(b, local);
     l_close_if(b, end);

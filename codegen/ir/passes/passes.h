@@ -27,6 +27,7 @@
  *   order.c       variables stand in an order that does not differ from run to run
  *   threads.c     emulated device: loops over the threads of a team
  *   stackless.c   … coroutines of their waiting threads
+ *   shared.c      emulated device: team-shared variables are members of one block
  *   gates.c       emulated device: pointers to host memory fault when they are used */
 #ifndef OMPGPU_IR_PASSES_H
 #define OMPGPU_IR_PASSES_H
@@ -61,6 +62,7 @@ LLVMValueRef ir_take_over(const struct ir_unit *, LLVMValueRef body, const char 
                           LLVMTypeRef type);
 void ir_run_threads(struct ir_unit *, LLVMTargetMachineRef);
 void ir_split_coroutines(struct ir_unit *, LLVMTargetMachineRef); /* stackless.c */
+void ir_place_shared(struct ir_unit *);                           /* shared.c */
 void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
 void ir_add_checks(struct ir_unit *); /* before optimisation */
 
