@@ -227,7 +227,7 @@ static void half_critical(void)
             count++; /* half_critical */
         } else {
 #pragma omp critical
-            count++;
+            count++; /* half_critical */
         }
 }
 static void between_teams(void)

@@ -6,9 +6,9 @@ src=$ROOT/tests/mistakes/device.c
 OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD
 # finds NAME KIND WORDS
 finds() {
-    line=$(grep -n "/\* ${4:-$1} \*/" "$src" | cut -d: -f1)
+    line=$(grep -n "/\* ${4:-$1} \*/" "$src" | cut -d: -f1 | paste -s -d '|' | sed 's/|/\\|/g') # either of two that race
     in_time ./prog "$1" 2>err; rc=$?
-    [ $rc = 1 ] && has err "device.c:$line:[0-9]*: error: region $1_[0-9]*: .*\[OMPGPU_CHECK=$2\]" && mentions "$(cat err)" "$3" &&
+    [ $rc = 1 ] && has err "device.c:\\($line\\):[0-9]*: error: region $1_[0-9]*: .*\[OMPGPU_CHECK=$2\]" && mentions "$(cat err)" "$3" &&
         [ "$(grep -c 'error:' err)" = 1 ] || { echo "exit code $rc"; cat err; return 1; }
 }
 silent_run() { in_time ./prog "$@" 2>err && [ ! -s err ] || { cat err; return 1; }; }

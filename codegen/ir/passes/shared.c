@@ -88,18 +88,35 @@ static bool is_mentioned(const struct shared *s, LLVMValueRef constant)
     return false;
 }
 
+static LLVMValueRef address(struct shared *, LLVMValueRef constant);
+
+static LLVMValueRef aggregate(struct shared *s, LLVMValueRef constant)
+{
+    bool vector = LLVMIsAConstantVector(constant);
+    LLVMValueRef all = LLVMGetPoison(LLVMTypeOf(constant));
+    for (unsigned i = 0, n = (unsigned)LLVMGetNumOperands(constant); i < n; i++) {
+        LLVMValueRef member = address(s, LLVMGetOperand(constant, i));
+        all = vector ? LLVMBuildInsertElement(s->b, all, member, l_i32(s->u, i), "")
+                     : LLVMBuildInsertValue(s->b, all, member, i, "");
+    }
+    return all;
+}
+
 /* The constant as instructions. */
 static LLVMValueRef address(struct shared *s, LLVMValueRef constant)
 {
     int k = find(s, constant);
     if (k >= 0)
         return byte_at(s->u, s->b, block_of(s), s->offsets[k]);
-    LLVMOpcode op = LLVMIsAConstantExpr(constant) ? LLVMGetConstOpcode(constant) : LLVMRet;
-    if (op == LLVMPtrToInt)
-        return LLVMBuildPtrToInt(s->b, address(s, LLVMGetOperand(constant, 0)),
-                                 LLVMTypeOf(constant), "");
+    if (!LLVMIsAConstantExpr(constant))
+        return is_mentioned(s, constant) ? aggregate(s, constant) : constant;
+    LLVMOpcode op = LLVMGetConstOpcode(constant);
+    if (op == LLVMAdd || op == LLVMSub || op == LLVMXor)
+        return LLVMBuildBinOp(s->b, op, address(s, LLVMGetOperand(constant, 0)),
+                              address(s, LLVMGetOperand(constant, 1)), "");
     if (op != LLVMGetElementPtr)
-        diag_bug("a team-shared variable in a constant of an unknown kind");
+        return LLVMBuildCast(s->b, op, address(s, LLVMGetOperand(constant, 0)),
+                             LLVMTypeOf(constant), "");
     unsigned n = LLVMGetNumIndices(constant);
     LLVMValueRef *indices = mem_array(n, sizeof(LLVMValueRef));
     for (unsigned i = 0; i < n; i++)
