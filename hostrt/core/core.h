@@ -93,6 +93,7 @@ struct ompgpu_settings { /* immutable after start-up; a variable that is not set
     long device_kind;    /* OMPGPU_DEVICE */
     long offload;        /* OMP_TARGET_OFFLOAD */
     long default_device; /* OMP_DEFAULT_DEVICE */
+    long rank_device;    /* OMPGPU_RANK_DEVICE: 1: auto */
     long cancellation;   /* OMP_CANCELLATION: its lowest bit */
     long info;           /* OMPGPU_INFO */
     long watch;          /* bits OMPGPU_WATCH_*: what wants to know what constructs do */
@@ -114,6 +115,8 @@ struct ompgpu_icvs { /* of one device; 0: not set */
 };
 extern struct ompgpu_settings ompgpu_settings;
 void ompgpu_read_environment(struct ompgpu_settings *);
+/* OMPGPU_RANK_DEVICE=auto: the processes of an MPI job on this machine share the devices. */
+void ompgpu_choose_rank_device(int ndevices);
 /* After it: of device n, by OMP_…_DEV_n, OMP_…_DEV, OMP_…_ALL, of which the first that is set
  * counts. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *);

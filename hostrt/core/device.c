@@ -96,6 +96,7 @@ static int make_devices(const struct ompgpu_plugin *plugin, int n)
         pthread_cond_init(&devices[i].synced, NULL);
     }
     ompgpu_devices = devices, ompgpu_ndevices = n;
+    ompgpu_choose_rank_device(n);
     return 0;
 }
 

@@ -22,6 +22,10 @@ static const struct ompgpu_variable variables[] = {
       .words = { "DEFAULT", "MANDATORY", "DISABLED" },
       .valid = "MANDATORY, DISABLED, DEFAULT" },
     { .name = "OMP_DEFAULT_DEVICE", FIELD(default_device), .valid = "a device number, 0 or more" },
+    { .name = "OMPGPU_RANK_DEVICE",
+      FIELD(rank_device),
+      .words = { "off", "auto" },
+      .valid = "off, auto" },
     { .name = "OMP_CANCELLATION",
       FIELD(cancellation),
       .words = { "FALSE", "TRUE", "0", "1" }, /* its lowest bit counts */
@@ -152,5 +156,26 @@ void ompgpu_read_icvs(int device, struct ompgpu_icvs *icvs)
             continue;
         v.name = names[k];
         ompgpu_read_variables(&v, 1, icvs);
+    }
+}
+
+/* ------------------------------------------------------------------ ranks of an MPI job */
+/* Of Open MPI, MPICH and its relatives, MVAPICH, and Slurm. */
+static const char *const local_ranks[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                           "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID" };
+
+void ompgpu_choose_rank_device(int ndevices)
+{
+    const char *set = secure_getenv("OMP_DEFAULT_DEVICE");
+    if (!ompgpu_settings.rank_device || (set && *set))
+        return;
+    for (size_t i = 0; i < sizeof local_ranks / sizeof *local_ranks; i++) {
+        const char *value = secure_getenv(local_ranks[i]);
+        char *end;
+        long rank = value ? strtol(value, &end, 10) : -1;
+        if (rank < 0 || end == value || *end)
+            continue;
+        ompgpu_settings.default_device = rank % ndevices;
+        return;
     }
 }

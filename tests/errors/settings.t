@@ -12,6 +12,16 @@ int main(void)
 }
 C
 check "one.c compiles" "$CC" --gpu-arch=emu -O1 one.c -o one
+printf '#include <omp.h>\nint main(void) { return omp_get_default_device(); }\n' >rank.c
+check "rank.c compiles" "$CC" --gpu-arch=emu rank.c -o rank
+# rank_device WANTED SETTINGS…: of four devices
+rank_device() { want=$1; shift; env OMPGPU_DEVICE=emu OMPGPU_EMU_DEVICES=4 "$@" ./rank; [ $? = "$want" ]; }
+for rank in OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID MV2_COMM_WORLD_LOCAL_RANK SLURM_LOCALID; do
+    check "OMPGPU_RANK_DEVICE=auto, $rank" rank_device 2 OMPGPU_RANK_DEVICE=auto $rank=6
+done
+check "... only where it is asked for" rank_device 0 SLURM_LOCALID=3
+check "... OMP_DEFAULT_DEVICE wins" rank_device 1 OMPGPU_RANK_DEVICE=auto SLURM_LOCALID=3 OMP_DEFAULT_DEVICE=1
+check "... not a number" rank_device 0 OMPGPU_RANK_DEVICE=auto SLURM_LOCALID=3x
 check "the last of several devices" env OMPGPU_DEVICE=emu OMPGPU_EMU_DEVICES=4 OMP_DEFAULT_DEVICE=3 OMP_TARGET_OFFLOAD=MANDATORY ./one
 if command -v valgrind >/dev/null && [ -z "${OMPGPU_SANITIZE:-}" ]; then
     check "valgrind reads the library's debug information, and finds nothing" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY valgrind -q --error-exitcode=9 ./one
