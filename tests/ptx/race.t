@@ -58,6 +58,9 @@ for threads in 32 20 96; do
     check "... no race" env OMPGPU_CHECK=race OMPGPU_PTX_SCHEDULE=3 ./prog
 done
 
+check "requires atomic_default_mem_order: compiles" "$CC" --gpu-arch=sm_75 -O2 -I"$ROOT/tests/run" "$ROOT/tests/run/atomic_order.c" -o prog
+check "... atomics order other memory" env OMPGPU_CHECK=race ./prog
+
 for sample in sum fork_join nw_blocks; do
     check "$sample: compiles" "$CC" --gpu-arch=sm_75 -O2 "$SAMPLES/$sample.c" -o prog -lm || continue
     check "$sample: no race" env OMPGPU_CHECK=race ./prog 60

@@ -17,21 +17,39 @@ struct order {
     const char *update, *load, *store;
 };
 
-static struct order order_of(const struct omp_construct *c)
+static const struct order relaxed = { "__ATOMIC_RELAXED", "__ATOMIC_RELAXED", "__ATOMIC_RELAXED" };
+static const struct {
+    enum omp_clause_kind clause;
+    enum omp_keyword word; /* of `requires atomic_default_mem_order` */
+    struct order order;
+} orders[] = {
+    { OMPC_SEQ_CST, OMPK_SEQ_CST, { "__ATOMIC_SEQ_CST", "__ATOMIC_SEQ_CST", "__ATOMIC_SEQ_CST" } },
+    { OMPC_ACQ_REL, OMPK_ACQ_REL, { "__ATOMIC_ACQ_REL", "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE" } },
+    { OMPC_ACQUIRE, OMPK_ACQUIRE, { "__ATOMIC_ACQUIRE", "__ATOMIC_ACQUIRE", "__ATOMIC_RELAXED" } },
+    { OMPC_RELEASE, OMPK_RELEASE, { "__ATOMIC_RELEASE", "__ATOMIC_RELAXED", "__ATOMIC_RELEASE" } },
+};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+/* What the file requires (5.2, section 8.2). */
+static struct order default_order(const struct omp_unit *u)
 {
-    static const struct {
-        enum omp_clause_kind clause;
-        struct order order;
-    } orders[] = {
-        { OMPC_SEQ_CST, { "__ATOMIC_SEQ_CST", "__ATOMIC_SEQ_CST", "__ATOMIC_SEQ_CST" } },
-        { OMPC_ACQ_REL, { "__ATOMIC_ACQ_REL", "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE" } },
-        { OMPC_ACQUIRE, { "__ATOMIC_ACQUIRE", "__ATOMIC_ACQUIRE", "__ATOMIC_RELAXED" } },
-        { OMPC_RELEASE, { "__ATOMIC_RELEASE", "__ATOMIC_RELAXED", "__ATOMIC_RELEASE" } },
-    };
-    for (unsigned i = 0; i < sizeof orders / sizeof *orders; i++)
+    for (unsigned i = 0; i < u->nconstructs; i++) {
+        const struct omp_construct *c = u->constructs[i];
+        const struct omp_clause *k =
+            c->directive == OMPDIR_REQUIRES ? cg_clause(c, OMPC_ATOMIC_DEFAULT_MEM_ORDER) : NULL;
+        for (unsigned n = 0; k && n < ORDERS; n++)
+            if (k->keyword == orders[n].word)
+                return orders[n].order;
+    }
+    return relaxed;
+}
+
+static struct order order_of(const struct omp_unit *u, const struct omp_construct *c)
+{
+    for (unsigned i = 0; i < ORDERS; i++)
         if (cg_clause(c, orders[i].clause))
             return orders[i].order;
-    return (struct order){ "__ATOMIC_RELAXED", "__ATOMIC_RELAXED", "__ATOMIC_RELAXED" };
+    return cg_clause(c, OMPC_RELAXED) ? relaxed : default_order(u);
 }
 
 /* Names in the generated block: @x pointer to the storage, @old and @new its values, @seen and
@@ -213,7 +231,8 @@ void cg_atomic(struct cg *cg, const struct omp_construct *c)
     const struct omp_atomic *a = c->atomic;
     uint64_t n = a->x_type->size;
     bool plain = n == 1 || n == 2 || n == 4 || n == 8;
-    struct atomic k = { a, order_of(c), plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL,
+    struct atomic k = { a, order_of(cg->unit, c),
+                        plain ? cg_strf(cg, "__ompgpu_a%u", (unsigned)n) : NULL,
                         cg_type(cg, a->x_type, "", CG_UNQUALIFIED), NULL };
     cg_line(cg, "%s *@x = (%s *)&(%s), @old, @new;", k.type, k.type, cg_expr(cg, a->x));
     if (!cg_empty(a->expr)) {
