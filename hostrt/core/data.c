@@ -33,22 +33,8 @@
  * the mapping, and for all of them before it copies it back and frees it. */
 #include <stdio.h>
 #include <string.h>
-#include "hostrt/core/core.h"
+#include "hostrt/core/work.h"
 #include <sys/single_threaded.h>
-
-struct work { /* one construct at work */
-    struct ompgpu_device *dev;
-    struct ompgpu_where *where;
-    const struct ompgpu_map *maps; /* its items */
-    unsigned n;
-    uint64_t number;
-    struct ompgpu_thread *thread; /* whose region it is; NULL: no region */
-    struct ompgpu_task *task;     /* deferred: all goes into its queue; NULL: it is not */
-    bool wrong;                   /* what failed is the program's mistake */
-    struct ompgpu_fill fill;      /* what goes to the device */
-    uint64_t counted;             /* bit i: for item i a mapping was counted, up or down */
-    enum ompgpu_leave how;        /* leaving only */
-};
 
 /* Its list is large: only what is used of it is set. */
 static void begin_work(struct work *w, struct ompgpu_device *dev, struct ompgpu_where *where,
@@ -69,62 +55,9 @@ static int result_of(const struct work *w, int bad)
     return !bad ? 0 : w->wrong ? OMPGPU_MISTAKE : -1;
 }
 
-static int item_failed(struct work *w, const struct ompgpu_map *m)
-{
-    if (m->line)
-        w->where->line = m->line;
-    if (m->flags & OMPGPU_MAP_LOOKUP)
-        ompgpu_plugin_error("*%s: %s", m->name, ompgpu_plugin_message());
-    else
-        ompgpu_plugin_error("%s, %zu bytes: %s", m->name ? m->name : "?", m->size,
-                            ompgpu_plugin_message());
-    return -1;
-}
-
 static int copy_failed(struct work *w, const struct ompgpu_map *m)
 {
-    return m ? item_failed(w, m) : -1;
-}
-
-static int item_wrong(struct work *w, const struct ompgpu_map *m, const char *what)
-{
-    w->wrong = true;
-    ompgpu_plugin_error("%s", what);
-    return item_failed(w, m);
-}
-
-#define IMPOSSIBLE_SIZE "the size is impossible: is a length negative?"
-static const char *place_of(const struct ompgpu_entry *e, char *text, size_t size)
-{
-    *text = 0;
-    if (e->line)
-        snprintf(text, size, " at %s:%u", e->file, e->line);
-    else if (e->file)
-        snprintf(text, size, " in %s", e->file);
-    return text;
-}
-
-static int partly_mapped(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
-{
-    char place[256];
-    w->wrong = true;
-    if (m->size > PTRDIFF_MAX)
-        return item_wrong(w, m, IMPOSSIBLE_SIZE);
-    ompgpu_plugin_error(
-        "only a part of it is mapped already: %s, %zu bytes, mapped%s; map the larger range first",
-        e->name ? e->name : "?", e->end - e->begin, place_of(e, place, sizeof place));
-    return item_failed(w, m);
-}
-
-static int lies_apart(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
-{
-    char place[256];
-    w->wrong = true;
-    ompgpu_plugin_error("its parts do not lie together on the device: %s, %zu bytes, was mapped "
-                        "apart%s; map them by one construct",
-                        e->name ? e->name : "?", e->end - e->begin,
-                        place_of(e, place, sizeof place));
-    return item_failed(w, m);
+    return m ? ompgpu_item_failed(w, m) : -1;
 }
 
 /* ------------------------------------------------------------------ copies */
@@ -161,7 +94,7 @@ static bool must_be_mapped(const struct ompgpu_map *m)
 static int item_missing(struct work *w, const struct ompgpu_map *m)
 {
     ompgpu_watch_item(w->where, OMPGPU_ITEM_MISSING, m, NULL);
-    return must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : 0;
+    return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT) : 0;
 }
 
 /* Neither a mere lookup nor a private copy.  A section of length zero counts where its address is
@@ -228,8 +161,8 @@ static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct 
     struct ompgpu_entry *e = *out =
         ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
     if (e && !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT))
-        return partly_mapped(w, m, e);
-    return e && take_entry(w, e) ? item_failed(w, m) : 0;
+        return ompgpu_item_partly_mapped(w, m, e);
+    return e && take_entry(w, e) ? ompgpu_item_failed(w, m) : 0;
 }
 
 static struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host)
@@ -360,11 +293,11 @@ static struct part storage_for(struct work *w, const struct ompgpu_map *m)
 static int check_new_item(struct work *w, const struct ompgpu_map *m)
 {
     if (m->flags & OMPGPU_MAP_PRESENT)
-        return item_wrong(w, m, NOT_PRESENT);
+        return ompgpu_item_wrong(w, m, NOT_PRESENT);
     if (!m->begin || !m->base)
-        return item_wrong(w, m, "the pointer is null");
+        return ompgpu_item_wrong(w, m, "the pointer is null");
     if (m->size > UINTPTR_MAX - (uintptr_t)m->begin || m->size > PTRDIFF_MAX)
-        return item_wrong(w, m, IMPOSSIBLE_SIZE);
+        return ompgpu_item_wrong(w, m, IMPOSSIBLE_SIZE);
     return 0;
 }
 
@@ -394,12 +327,12 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     struct part p = storage_for(w, m);
     struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
     if (!e)
-        return item_failed(w, m);
+        return ompgpu_item_failed(w, m);
     ompgpu_tool_memory((const void *)p.begin, NULL);
     double start = ompgpu_watch_clock();
     if (ompgpu_memory_get(w->dev, p.size, &memory)) {
         ompgpu_present_free(e);
-        return item_failed(w, m);
+        return ompgpu_item_failed(w, m);
     }
     e->begin = p.begin, e->end = p.begin + p.size, e->base = (uintptr_t)m->base;
     e->device = (uintptr_t)memory;
@@ -412,12 +345,12 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
         e->filling = ompgpu_ticket_of(w->task);
         if (note_use(w, e)) {
             remove_entry(w, e);
-            return item_failed(w, m);
+            return ompgpu_item_failed(w, m);
         }
     }
     if (w->dev->links && set_links(w, e)) {
         remove_entry(w, e);
-        return item_failed(w, m);
+        return ompgpu_item_failed(w, m);
     }
     *out = e;
     return 0;
@@ -441,20 +374,20 @@ static int attach_pointer(struct work *w, const struct ompgpu_map *m)
         return 0;
     if (!pointee)
         return is_fresh(w, e) && ompgpu_fill_add_pointer(&w->fill, e, m, (uintptr_t)m->base, 0)
-                   ? item_failed(w, m)
+                   ? ompgpu_item_failed(w, m)
                    : 0;
     uintptr_t value = pointee - ((uintptr_t)m->begin - (uintptr_t)m->base);
     struct ompgpu_attachment *a = ompgpu_attachment_get(e, host);
     if (!a)
-        return item_failed(w, m);
+        return ompgpu_item_failed(w, m);
     if (a->value == value)
         return 0;
     if (a->construct == w->number)
-        return lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin));
+        return ompgpu_item_lies_apart(w, m, find_extended(w->dev, (uintptr_t)m->begin));
     if (ompgpu_fill_add_pointer(&w->fill, e, m, value, a->value)) {
         if (!a->value)
             ompgpu_attachment_drop(e, a);
-        return item_failed(w, m);
+        return ompgpu_item_failed(w, m);
     }
     a->value = value, a->construct = w->number;
     return 0;
@@ -488,8 +421,8 @@ static int check_used(struct work *w, const struct ompgpu_map *m, const struct o
     w->wrong = true;
     ompgpu_plugin_error("the region uses more of it than is mapped: %s, %zu bytes, mapped%s",
                         e->name ? e->name : "?", e->end - e->begin,
-                        place_of(e, place, sizeof place));
-    return item_failed(w, m);
+                        ompgpu_entry_place(e, place, sizeof place));
+    return ompgpu_item_failed(w, m);
 }
 
 static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t *address)
@@ -499,7 +432,7 @@ static int enter_unmapped(struct work *w, const struct ompgpu_map *m, uintptr_t 
         return 0;
     struct ompgpu_entry *e = find_extended(w->dev, begin);
     if (e && take_entry(w, e))
-        return item_failed(w, m);
+        return ompgpu_item_failed(w, m);
     ompgpu_watch_item(w->where, OMPGPU_ITEM_POINTER, m, e);
     *address = (e ? device_address(e, begin) : begin) - (begin - (uintptr_t)m->base);
     return e && (m->flags & OMPGPU_MAP_LOOKUP) ? check_used(w, m, e) : 0;
@@ -517,7 +450,7 @@ static int check_parts(struct work *w, const struct ompgpu_map *m, const struct 
         if (!next)
             return 0;
         if (next->device - next->begin != e->device - e->begin)
-            return lies_apart(w, m, next);
+            return ompgpu_item_lies_apart(w, m, next);
         e = next;
     }
     return 0;
@@ -557,7 +490,7 @@ static int check_blocks(struct work *w, uintptr_t *addresses)
 {
     struct blocks b;
     if (note_blocks(w, &b))
-        return item_failed(w, w->maps);
+        return ompgpu_item_failed(w, w->maps);
     int bad = 0;
     for (unsigned i = 0; i < w->n && !bad; i++) {
         const struct ompgpu_map *m = &w->maps[i];
@@ -565,7 +498,8 @@ static int check_blocks(struct work *w, uintptr_t *addresses)
         if (!first)
             continue;
         if (m->size && addresses[first - 1] != addresses[i])
-            bad = lies_apart(w, m, find_extended(w->dev, (uintptr_t)w->maps[first - 1].begin));
+            bad = ompgpu_item_lies_apart(
+                w, m, find_extended(w->dev, (uintptr_t)w->maps[first - 1].begin));
         addresses[i] = addresses[first - 1];
     }
     ompgpu_xfree(b.first);
@@ -577,7 +511,7 @@ static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_ent
     struct part p = mapped_part(e, m);
     if (is_fresh(w, e) || (m->flags & OMPGPU_MAP_ALWAYS)) {
         if (p.size && ompgpu_fill_add(&w->fill, e, m, p.begin, p.size))
-            return item_failed(w, m);
+            return ompgpu_item_failed(w, m);
         if (p.size == e->end - e->begin)
             e->filled = w->number, e->lost = false;
     } else if (ompgpu_watched() && e->created != w->number && e->refs != OMPGPU_REFS_INFINITE &&
@@ -616,13 +550,14 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     if (!is_counted(m))
         return enter_unmapped(w, m, address);
     if ((m->flags & OMPGPU_MAP_SELF) && !ompgpu_unified())
-        return item_wrong(w, m,
-                          "`self` needs memory that host and device share: 'requires "
-                          "unified_shared_memory' or 'self_maps'");
+        return ompgpu_item_wrong(w, m,
+                                 "`self` needs memory that host and device share: 'requires "
+                                 "unified_shared_memory' or 'self_maps'");
     if (find_entry(w, m, &e))
         return -1;
     if (!e && (!m->size || ompgpu_unified()))
-        return must_be_mapped(m) ? item_wrong(w, m, NOT_PRESENT) : enter_unmapped(w, m, address);
+        return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT)
+                                 : enter_unmapped(w, m, address);
     if (!e && enter_result(w, m, address))
         return 0;
     if (!e) {
@@ -762,7 +697,7 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
             e->refs = 0;
         *more |= is_unused(e);
         if (e->nuses && is_unused(e) && await_uses(w, e))
-            return item_failed(w, m);
+            return ompgpu_item_failed(w, m);
     }
     *more |= (m->flags & OMPGPU_MAP_ALWAYS) != 0;
     ompgpu_watch_item(w->where, OMPGPU_ITEM_LEFT, m, e);
@@ -789,8 +724,8 @@ static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompg
         return 0;
     struct part p = mapped_part(e, m);
     if (e->lost)
-        return item_wrong(w, m, LOST);
-    return p.size && ompgpu_back_add(back, e, m, p.begin, p.size) ? item_failed(w, m) : 0;
+        return ompgpu_item_wrong(w, m, LOST);
+    return p.size && ompgpu_back_add(back, e, m, p.begin, p.size) ? ompgpu_item_failed(w, m) : 0;
 }
 
 static int run_back(struct work *w, struct ompgpu_back *back)
@@ -891,12 +826,12 @@ static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu
         return 0;
     struct part p = mapped_part(e, m);
     if ((m->flags & OMPGPU_MAP_FROM) && e->lost)
-        return item_wrong(w, m, LOST);
+        return ompgpu_item_wrong(w, m, LOST);
     if ((m->flags & OMPGPU_MAP_TO) && p.size == e->end - e->begin)
         e->lost = false;
     if (((m->flags & OMPGPU_MAP_TO) && ompgpu_fill_add(&w->fill, e, m, p.begin, p.size)) ||
         ((m->flags & OMPGPU_MAP_FROM) && ompgpu_back_add(back, e, m, p.begin, p.size)))
-        return item_failed(w, m);
+        return ompgpu_item_failed(w, m);
     return 0;
 }
 
