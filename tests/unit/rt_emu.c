@@ -30,7 +30,7 @@ static void run_span(void **params, const struct ompgpu_emu_span *s, void (*kern
 #define ops __ompgpu_emu_ops
 
 int a_variable[5] = { 1, 2, 3, 4, 5 };
-static _Thread_local int shared[1024];
+#define shared ((int *)self->shared)
 
 KERNEL(plain)
 {
@@ -237,6 +237,8 @@ static int run_neighbours(unsigned teams, unsigned threads, int rounds)
     free(host);
     return bad + dev->free(0, out);
 }
+
+const uint64_t __ompgpu_emu_shared_bytes = 1024 * sizeof(int);
 
 static void test_plain(void)
 {
