@@ -139,6 +139,7 @@ KERNEL(fails) { if (self->tid == 5) ops->fail("index out of bounds", 77); }
 KERNEL(fails_late) { ops->barrier(0, 0, 1); if (self->tid == 5) ops->fail("gave up", 0); ops->barrier(0, 0, 1); }
 
 /* ------------------------------------------------------------------ the test */
+const uint64_t __ompgpu_emu_shared_bytes = 1024 * sizeof(int);
 #else
 #include <fnmatch.h>
 #include <pthread.h>
@@ -237,8 +238,6 @@ static int run_neighbours(unsigned teams, unsigned threads, int rounds)
     free(host);
     return bad + dev->free(0, out);
 }
-
-const uint64_t __ompgpu_emu_shared_bytes = 1024 * sizeof(int);
 
 static void test_plain(void)
 {
