@@ -51,11 +51,13 @@ long ompgpu_read_checks(void)
 
 void ompgpu_check_unit(void) { __atomic_store_n(&checked, 1, __ATOMIC_RELAXED); }
 
+/* stale only where it is asked for: a valid program may change its own copy meanwhile. */
 bool ompgpu_checks(enum ompgpu_check kind)
 {
     long set = ompgpu_settings.checks;
-    return set == OMPGPU_CHECK_UNSAID ? __atomic_load_n(&checked, __ATOMIC_RELAXED) != 0
-                                      : set >> kind & 1;
+    if (set != OMPGPU_CHECK_UNSAID)
+        return set >> kind & 1;
+    return kind != OMPGPU_CHECK_STALE && __atomic_load_n(&checked, __ATOMIC_RELAXED);
 }
 
 /* ------------------------------------------------------------------ findings */

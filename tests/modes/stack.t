@@ -10,8 +10,11 @@ int main(void)
     int r = 1;
     #pragma omp target map(tofrom: r)
     { r = 2;
+      int k = r;
       #pragma omp parallel
-      { int mine[3]; mine[r % 3] = 4; r += mine[r % 3] - 4; } }
+      { int mine[3]; mine[k % 3] = 4;
+        #pragma omp atomic
+        r += mine[k % 3] - 4; } }
     return r != 2;
 }
 C

@@ -11,7 +11,10 @@ static void add(int *to, int n)
 {
 #pragma omp atomic
     *to += n;
-    both.second = sum * 0 + 7;
+    int now;
+#pragma omp atomic read
+    now = sum;
+    both.second = now * 0 + 7;
 }
 #pragma omp end declare target
 
@@ -49,7 +52,10 @@ int main(void)
     for (int i = 0; i < 64; i++) {
 #pragma omp atomic write
         both.first = 2;
-        all += both.first;
+        int first;
+#pragma omp atomic read
+        first = both.first;
+        all += first;
     }
     CHECK_EQ(all, 128);
     return RESULT;

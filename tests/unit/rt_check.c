@@ -57,11 +57,11 @@ static struct end end_after(int n, const char *on_error)
 
 int main(void)
 {
-    enum { ADDRESS = 1, UNINIT = 2, RACE = 4, STALE = 8, ALL = 15 };
+    enum { ADDRESS = 1, UNINIT = 2, RACE = 4, STALE = 8, ALL = 7 }; /* stale is asked for */
     check("nothing without a checked unit", kinds_for("") == 0);
     check("a list", kinds_for("address,race") == (ADDRESS | RACE));
     ompgpu_check_unit();
-    check("all with one", kinds_for("") == ALL);
+    check("all but stale with one", kinds_for("") == ALL);
     check("a list counts there, too", kinds_for("uninit,stale") == (UNINIT | STALE));
     check("0 is none", kinds_for("0") == 0);
     check("an unknown word leaves the default", kinds_for("addres") == ALL);
