@@ -1,6 +1,7 @@
 /* profile_files.c - the profile as a trace for Perfetto or chrome://tracing, and as CSV. */
 #include <errno.h>
 #include <unistd.h>
+#include "hostrt/json_string.h"
 #include "hostrt/core/profile.h"
 
 static const char *const names[OMPGPU_PROFILE_KINDS] = { [OMPGPU_PROFILE_REGION] = "region",
@@ -13,31 +14,18 @@ static const char *const names[OMPGPU_PROFILE_KINDS] = { [OMPGPU_PROFILE_REGION]
 const char *ompgpu_profile_kind_name(enum ompgpu_profile_kind kind) { return names[kind]; }
 
 /* ------------------------------------------------------------------ trace */
-static void print_string(FILE *f, const char *s)
-{
-    fputc('"', f);
-    for (; *s; s++)
-        if (*s == '"' || *s == '\\')
-            fprintf(f, "\\%c", *s);
-        else if ((unsigned char)*s < ' ')
-            fprintf(f, "\\u%04x", (unsigned)*s);
-        else
-            fputc(*s, f);
-    fputc('"', f);
-}
-
 static void print_arguments(FILE *f, const struct ompgpu_profile_event *e)
 {
     const struct ompgpu_profile_row *r = e->row;
     fputs(",\"args\":{\"place\":", f);
-    print_string(f, r->file);
+    json_string(f, r->file);
     fprintf(f, ",\"line\":%u", r->line);
     if (r->kind == OMPGPU_PROFILE_REGION)
         fprintf(f, ",\"teams\":%u,\"threads\":%u,\"registers\":%u", r->geometry.teams,
                 r->geometry.threads, r->registers);
     else if (r->kind != OMPGPU_PROFILE_HOST) {
         fputs(",\"construct\":", f);
-        print_string(f, r->directive);
+        json_string(f, r->directive);
         fprintf(f, ",\"bytes\":%llu,\"implicit\":%s", (unsigned long long)e->bytes,
                 r->implicit ? "true" : "false");
     }
@@ -50,7 +38,7 @@ static void print_event(FILE *f, const struct ompgpu_profile_event *e, size_t nu
     const char *last = e->thread ? "X" : "e";
     for (const char *phase = e->thread ? "X" : "b";; phase = last) {
         fputs(",\n{\"name\":", f);
-        print_string(f, e->row->name);
+        json_string(f, e->row->name);
         fprintf(f, ",\"cat\":\"%s\",\"ph\":\"%c\",\"pid\":%ld,\"tid\":%ld", names[e->row->kind],
                 *phase, (long)getpid(), e->thread);
         fprintf(f, ",\"ts\":%.3f", 1e3 * (*phase == 'e' ? e->start + e->ms : e->start));
@@ -72,7 +60,7 @@ void ompgpu_profile_write_trace(FILE *f, const struct ompgpu_profile *p)
             "\"milliseconds\":%.3f},\n\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\","
             "\"pid\":%ld,\"args\":{\"name\":",
             p->device, p->dropped, p->ms, (long)getpid());
-    print_string(f, program_invocation_short_name);
+    json_string(f, program_invocation_short_name);
     fputs("}}", f);
     for (size_t i = 0; i < p->nevents; i++)
         print_event(f, &p->events[i], i);

@@ -447,10 +447,11 @@ static void data_failed(const struct ompgpu_where *where, struct ompgpu_device *
 }
 
 /* A construct that fails has changed nothing. */
+typedef int data_action(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
+                        unsigned);
+
 static void run_data(const struct ompgpu_where *at, struct ompgpu_device *dev,
-                     const struct ompgpu_map *maps, unsigned n,
-                     int (*run)(struct ompgpu_device *, struct ompgpu_where *,
-                                const struct ompgpu_map *, unsigned))
+                     const struct ompgpu_map *maps, unsigned n, data_action *run)
 {
     struct ompgpu_where where = *at;
     int bad;
@@ -485,40 +486,38 @@ static int update_data(struct ompgpu_device *dev, struct ompgpu_where *where,
     return ompgpu_data_update(dev, where, maps, n, NULL);
 }
 
+/* code: where the program called. */
+static void data_construct(const struct ompgpu_place *place, long device,
+                           const struct ompgpu_map *maps, unsigned n, enum ompgpu_tool_kind kind,
+                           const void *code, data_action *run)
+{
+    struct ompgpu_where where = ompgpu_at_place(place);
+    struct ompgpu_device *dev = begin_data(&where, device, kind, code);
+    if (!dev)
+        return;
+    run_data(&where, dev, maps, n, run);
+    ompgpu_tool_end(kind, dev);
+}
+
 void __ompgpu_data_begin(const struct ompgpu_place *place, long device,
                          const struct ompgpu_map *maps, unsigned n)
 {
-    struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev =
-        begin_data(&where, device, OMPGPU_TOOL_ENTER, __builtin_return_address(0));
-    if (!dev)
-        return;
-    run_data(&where, dev, maps, n, enter_data);
-    ompgpu_tool_end(OMPGPU_TOOL_ENTER, dev);
+    data_construct(place, device, maps, n, OMPGPU_TOOL_ENTER, __builtin_return_address(0),
+                   enter_data);
 }
 
 void __ompgpu_data_end(const struct ompgpu_place *place, long device, const struct ompgpu_map *maps,
                        unsigned n)
 {
-    struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev =
-        begin_data(&where, device, OMPGPU_TOOL_EXIT, __builtin_return_address(0));
-    if (!dev)
-        return;
-    run_data(&where, dev, maps, n, place->construct == OMPGPU_EXIT_DATA ? exit_data : end_data);
-    ompgpu_tool_end(OMPGPU_TOOL_EXIT, dev);
+    data_construct(place, device, maps, n, OMPGPU_TOOL_EXIT, __builtin_return_address(0),
+                   place->construct == OMPGPU_EXIT_DATA ? exit_data : end_data);
 }
 
 void __ompgpu_data_update(const struct ompgpu_place *place, long device,
                           const struct ompgpu_map *maps, unsigned n)
 {
-    struct ompgpu_where where = ompgpu_at_place(place);
-    struct ompgpu_device *dev =
-        begin_data(&where, device, OMPGPU_TOOL_UPDATE, __builtin_return_address(0));
-    if (!dev)
-        return;
-    run_data(&where, dev, maps, n, update_data);
-    ompgpu_tool_end(OMPGPU_TOOL_UPDATE, dev);
+    data_construct(place, device, maps, n, OMPGPU_TOOL_UPDATE, __builtin_return_address(0),
+                   update_data);
 }
 
 void *__ompgpu_use_device(long device, const void *host)

@@ -1,18 +1,7 @@
 /* json.c - OMPGPU_PTX_PROFILE=FILE: everything that was counted, as JSON (man libompgpu). */
+#include "hostrt/json_string.h"
 #include "hostrt/ptx/profile/profile.h"
 
-static void string(FILE *f, const char *s)
-{
-    fputc('"', f);
-    for (; *s; s++)
-        if (*s == '"' || *s == '\\')
-            fprintf(f, "\\%c", *s);
-        else if ((unsigned char)*s < ' ')
-            fprintf(f, "\\u%04x", *s);
-        else
-            fputc(*s, f);
-    fputc('"', f);
-}
 static void number(FILE *f, const char *name, uint64_t n)
 {
     fprintf(f, ", \"%s\": %llu", name, (unsigned long long)n);
@@ -86,7 +75,7 @@ static void write_lines(FILE *f, const struct kernel *k)
     fprintf(f, ",\n   \"lines\": [");
     for (unsigned n = 0; n < k->nlines; n++) {
         fprintf(f, "%s\n    {\"file\": ", n ? "," : "");
-        string(f, k->lines[n].file);
+        json_string(f, k->lines[n].file);
         number(f, "line", k->lines[n].number);
         write_totals(f, &k->lines[n].sum);
         fputc('}', f);
@@ -99,7 +88,7 @@ void ptx_write_profile(FILE *f, const struct kernel *kernels)
     fprintf(f, "{\"device\": \"sm_%u\", \"kernels\": [", ptx_settings.arch);
     for (const struct kernel *k = kernels; k; k = k->next) {
         fprintf(f, "\n  {\"kernel\": ");
-        string(f, k->name);
+        json_string(f, k->name);
         number(f, "launched", k->count);
         number(f, "teams", k->teams);
         number(f, "threads", k->threads);
