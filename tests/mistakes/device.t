@@ -48,6 +48,9 @@ variable() {
 }
 check "a store outside of a variable ends the region" variable
 check "... mended" silent_run variable mended
+printf 'int main(void) { double s = 0, x[100] = { 0 };\n#pragma omp target teams distribute parallel for reduction(+: s)\nfor (int i = 0; i < 100; i++) s += x[i];\nreturn s != 0; }\n' >sum.c
+quiet() { "$@" 2>err && [ ! -s err ] || { cat err; return 1; }; }
+check "a reduction compiles without a message" quiet "$CC" -O2 -fompgpu-check --gpu-arch=emu sum.c -o sum
 OMPGPU_CHECK=uninit; export OMPGPU_CHECK
 check "only what OMPGPU_CHECK says" silent_run past_the_end
 check "only_from" finds only_from uninit "'b[0:N]'"

@@ -649,6 +649,15 @@ static unsigned count_accesses(const struct ir_unit *u)
     return n;
 }
 
+/* Loops that are to be unrolled no longer can be, of which LLVM would warn the user. */
+static void drop_wishes(const struct ir_unit *u, LLVMValueRef f)
+{
+    unsigned kind = LLVMGetMDKindIDInContext(u->ctx, "llvm.loop", 9);
+    IR_EACH_BLOCK(block, f)
+        if (LLVMGetMetadata(LLVMGetBasicBlockTerminator(block), kind))
+            LLVMSetMetadata(LLVMGetBasicBlockTerminator(block), kind, NULL);
+}
+
 void ir_add_checks(struct ir_unit *u)
 {
     enum { FEW = 300 };
@@ -661,7 +670,9 @@ void ir_add_checks(struct ir_unit *u)
     IR_EACH_FUNCTION(f, u->module)
         if (!LLVMIsDeclaration(f) && !text_starts(ir_name(f), "__ompgpu_emu_"))
             *VEC_PUSH(NULL, &functions) = f;
-    for (unsigned i = 0; i < functions.n; i++)
+    for (unsigned i = 0; i < functions.n; i++) {
         check_function(&c, functions.at[i]);
+        drop_wishes(u, functions.at[i]);
+    }
     LLVMDisposeBuilder(c.b);
 }
