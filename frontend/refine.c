@@ -181,7 +181,9 @@ static void set_used_bytes(struct fe *fe, const struct omp_construct *c, struct 
 static void refine_maps(struct fe *fe, struct omp_construct *c)
 {
     map_list all = listed_maps(fe, c), listed = listed_maps(fe, c);
-    unsigned type = c->leaves & OMPL_EXIT_DATA ? OMPM_RELEASE : OMPM_ALLOC;
+    unsigned type = c->leaves & OMPL_EXIT_DATA    ? OMPM_RELEASE | OMPM_POINTER
+                    : c->leaves & OMPL_ENTER_DATA ? OMPM_ALLOC | OMPM_POINTER
+                                                  : OMPM_ALLOC;
     for (unsigned i = 0; i < listed.n && !(c->leaves & OMPL_UPDATE); i++)
         if (listed.at[i].item)
             add_pointers(fe, &all, listed.at[i].item, type, listed.at[i].over);

@@ -226,6 +226,7 @@ enum omp_map_type {
     OMPM_CLOSE = 0x2000 /* a hint, ignored */,
     OMPM_SELF = 0x4000,
     OMPM_HOLD = 0x8000,
+    OMPM_POINTER = 0x10000 /* implied, for an item of enter or exit data that it leads to */,
 };
 
 struct omp_section {        /* one [lower : length] or [index] */

@@ -37,6 +37,9 @@ enum {
     OMPGPU_MAP_PRESENT = 0x1000, /* `present` modifier: an error when not mapped */
     OMPGPU_MAP_SELF = 0x4000,    /* `self`: an error unless the device uses the host's storage */
     OMPGPU_MAP_HOLD = 0x8000,    /* `ompx_hold`: counts apart, so that no `delete` ends it */
+    /* enter and exit data: storage of the pointer that leads to a list item.  It is counted in
+     * mappings that such an entry made, and no other mapping ends with it */
+    OMPGPU_MAP_POINTER = 0x10000,
 };
 struct ompgpu_map {
     /* base address: the pointer's value or the address of the variable */

@@ -301,6 +301,7 @@ struct ompgpu_entry { /* one mapped host range */
     bool shared;  /* an allocation: the host reaches it at the same address */
     bool busy;    /* being copied, by a thread that does not hold the lock (fill.c) */
     bool lost;    /* its value, with the device (rescue.c) */
+    bool pointer; /* made for the storage of a pointer that leads to a list item */
     void *shadow; /* its device memory since the device was given up */
     /* declare target variable: device memory is the image's */
     const struct ompgpu_unit *owner;

@@ -317,6 +317,13 @@ static bool has_counted(const struct work *w, const struct ompgpu_entry *e, unsi
     return i < NOTED ? w->counted >> i & 1 : e->counted == w->number;
 }
 
+/* No clause names the storage of a pointer that leads to a list item of enter or exit data: it ends
+ * no mapping that a clause has made. */
+static bool is_counted_in(const struct ompgpu_entry *e, const struct ompgpu_map *m)
+{
+    return !(m->flags & OMPGPU_MAP_POINTER) || e->pointer;
+}
+
 static bool is_unused(const struct ompgpu_entry *e) { return e->refs == 0 && e->holds == 0; }
 
 static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
@@ -339,6 +346,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
     count(w, e, m, 1);
     e->created = w->number;
+    e->pointer = m->flags & OMPGPU_MAP_POINTER;
     ompgpu_watch_alloc(w->where, e, start);
     ompgpu_ranges_insert(&w->dev->present, &e->range);
     if (w->task) {
@@ -563,8 +571,9 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     if (!e) {
         if (create_entry(w, m, &e))
             return -1;
-    } else if (e->counted != w->number && e->refs != OMPGPU_REFS_INFINITE)
+    } else if (e->counted != w->number && e->refs != OMPGPU_REFS_INFINITE && is_counted_in(e, m))
         count(w, e, m, 1);
+    e->pointer &= e->created != w->number || (m->flags & OMPGPU_MAP_POINTER);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
         return -1;
     ompgpu_watch_item(w->where, e->created == w->number ? OMPGPU_ITEM_NEW : OMPGPU_ITEM_PRESENT, m,
@@ -688,6 +697,8 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
         ompgpu_stale_missing(w->dev, w->where, m);
     if (!e)
         return w->how == OMPGPU_LEAVE_DATA ? item_missing(w, m) : 0;
+    if (!is_counted_in(e, m))
+        return 0;
     if (e->refs != OMPGPU_REFS_INFINITE) {
         if (e->counted != w->number)
             e->before.refs = e->refs, e->before.holds = e->holds;

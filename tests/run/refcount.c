@@ -9,6 +9,32 @@ static int peek(int *p)              /* the device's value of p[0], which is pre
     return v;
 }
 
+#ifndef HOST_ONLY
+/* the storage of s.p lasts as long as what made it: the mapping of s, or those of what it points to */
+static void pointers_that_lead_to_items(void)
+{
+    struct {
+        int n, *p;
+    } s = { 1, (int[4]){ 1, 2, 3, 4 } };
+#pragma omp target enter data map(to: s, s.p[0:4])
+#pragma omp target exit data map(delete: s.p[0:4])
+    CHECK(PRESENT(&s) && !PRESENT(s.p));
+#pragma omp target enter data map(to: s.p[0:4])
+#pragma omp target map(present, alloc: s)
+    s.n = s.p[3];
+#pragma omp target exit data map(from: s.p[0:4])
+#pragma omp target exit data map(from: s)
+    CHECK_EQ(s.n, 4);
+    CHECK(!PRESENT(&s));
+#pragma omp target enter data map(to: s.p[0:4])
+#pragma omp target enter data map(to: s.p[0:4])
+#pragma omp target exit data map(release: s.p[0:4])
+    CHECK(PRESENT(&s.p));
+#pragma omp target exit data map(delete: s.p[0:4])
+    CHECK(!PRESENT(&s.p) && !PRESENT(s.p));
+}
+#endif
+
 int main(void)
 {
     int a[4] = { 1, 2, 3, 4 }, *p = a, on = 0;
@@ -68,6 +94,7 @@ int main(void)
     CHECK(PRESENT(a) && on == 4);
 #pragma omp target exit data map(from: p[1:0])
     CHECK(!PRESENT(a));
+    pointers_that_lead_to_items();
 #else
     CHECK_EQ(peek(p), 1);
 #endif

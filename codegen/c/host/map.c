@@ -118,6 +118,7 @@ SAME_BIT(ALWAYS);
 SAME_BIT(PRESENT);
 SAME_BIT(SELF);
 SAME_BIT(HOLD);
+SAME_BIT(POINTER);
 
 static bool is_whole_variable(const struct omp_item *item)
 {
