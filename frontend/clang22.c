@@ -13,7 +13,7 @@
  * that are ours, and their clauses, become blanks: clang checks the rest, at the same places, and
  * what is blanked is checked by the frontend.  It also rejects `scan` in collapsed loops: in a file
  * that has some, all scans are hidden, and are reductions without a directive. */
-#include "frontend/fe.h"
+#include "frontend/lower/lower.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -141,13 +141,15 @@ static void check_pragmas(struct fe *fe)
         check_pragma(fe, &fe->pragmas.at[i]);
 }
 
-bool fe_is_endless(const char *path, char *text, size_t length)
+bool fe_is_misread(const char *path, char *text, size_t length)
 {
     struct fe *fe = read_directives(path, text, length);
     check_pragmas(fe);
-    bool endless = fe->errors > 0;
+    bool misread = fe->errors > 0;
+    for (unsigned i = 0; i < fe->pragmas.n; i++)
+        misread |= lower_is_misread(fe, &fe->pragmas.at[i]);
     arena_free(fe->a);
-    return endless;
+    return misread;
 }
 
 int fe_screen(const char *path, char *text, size_t length, bool *for_device)

@@ -215,7 +215,7 @@ static bool may_follow(struct fe *fe, const struct fe_pragma *p, unsigned k, enu
         if (combinations[i].leaf == last)
             next = combinations[i].next;
     if (last == OMPL_PARALLEL && (p->c->leaves & OMPL_TARGET))
-        next = OMPL_FOR | OMPL_LOOP;
+        next = OMPL_FOR | OMPL_LOOP | OMPL_SECTIONS | OMPL_MASKED | OMPL_SINGLE;
     if (last == OMPL_DISTRIBUTE && leaf == OMPL_PARALLEL) /* only as `distribute parallel for` */
         return fe_directive_at(fe, p, k + 1, &n) == OMPDIR_FOR;
     return fe_directive_rows[d].combines && (next & leaf);

@@ -600,7 +600,7 @@ struct omp_unit {
     unsigned nlocal_types;
     unsigned ntargets;   /* target regions */
     bool packs;          /* the flags or the file say how structures are packed */
-    bool endless;        /* clang hangs on the text that the user wrote */
+    bool misread;        /* clang hangs on the text that the user wrote, or misreads it */
     bool run_time_types; /* device code has types with run-time array bounds */
     /* target regions, or device variables' initialisers, need functions or variables of other files
      */
@@ -636,8 +636,8 @@ char *fe_lower(const char *path, const char *text, size_t length, int nargs,
 /* clang22.c: errors for clauses on which clang hangs, in any directive of the text; their number.
  * for_device: some directive has to do with devices; most files have none. */
 int fe_screen(const char *path, char *text, size_t length, bool *for_device);
-/* Are there any?  Says nothing. */
-bool fe_is_endless(const char *path, char *text, size_t length);
+/* Are there any, or directives that clang takes for others?  Says nothing. */
+bool fe_is_misread(const char *path, char *text, size_t length);
 /* A file as the user wrote it: hides inscan reductions that clang 22 does not know; true if there
  * were any. */
 bool fe_hide_scans(const char *path, char *text, size_t length);

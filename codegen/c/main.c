@@ -207,7 +207,7 @@ static struct omp_unit *parse(const struct options *o, char *text, size_t length
 }
 
 static int split_text(const struct options *o, char *text, size_t length, bool lowered,
-                      bool endless)
+                      bool misread)
 {
     struct omp_unit *u = parse(o, text, length, lowered);
     if (!u)
@@ -218,7 +218,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     u->for_gcc = o->for_gcc;
     u->exact_lines = o->exact_lines || u->needs_link || u->provides; /* messages of the link */
     int rc = fe_check(u) ? TOOL_ERROR : TOOL_OK;
-    u->endless = endless;
+    u->misread = misread;
     if (o->emit_tree && rc == TOOL_OK)
         fe_print(stdout, u);
     if (rc == TOOL_OK && !o->emit_tree && !has_device_constructs(u) && !lowered)
@@ -235,9 +235,9 @@ static int split_file(const struct options *o, char *text, size_t length)
     int errors, rc = TOOL_OK;
     text = fe_expand_attributes(o->path, text, &length);
     char *user = text, *lowered = fe_lower(o->path, text, length, o->nargs, o->args, &errors);
-    bool endless = (lowered || errors) && fe_is_endless(o->path, user, length);
+    bool misread = (lowered || errors) && fe_is_misread(o->path, user, length);
     if (errors)
-        return endless ? TOOL_ENDLESS : TOOL_ERROR;
+        return misread ? TOOL_ENDLESS : TOOL_ERROR;
     if (lowered) {
         text = lowered;
         length = strlen(text);
@@ -247,9 +247,9 @@ static int split_file(const struct options *o, char *text, size_t length)
     else if (!o->screen && !for_device && !o->emit_tree && !lowered)
         rc = TOOL_NO_TARGETS;
     else if (o->screen)
-        rc = endless ? TOOL_REWRITTEN : TOOL_OK;
+        rc = misread ? TOOL_REWRITTEN : TOOL_OK;
     else
-        rc = split_text(o, text, length, lowered != NULL, endless);
+        rc = split_text(o, text, length, lowered != NULL, misread);
     return rc;
 }
 

@@ -19,19 +19,21 @@ enum tool_exit {
     TOOL_ERROR,      /* in the user's program, and reported; nothing was written */
     TOOL_USAGE,      /* options or files */
     TOOL_NO_TARGETS, /* omp-split: no device constructs, nothing was written */
-    TOOL_REWRITTEN,  /* omp-split --screen: clang hangs on it, but has another text to compile */
+    TOOL_REWRITTEN,  /* omp-split --screen: clang hangs on it or misreads it: there is another text
+                      */
     TOOL_ENDLESS     /* omp-split: clang hangs on this file (frontend/clang22.c) */
 };
 
 /* What a device text is.
- *   endless         clang hangs on the user's text; what it is to check has been written
+ *   misread         clang hangs on the user's text, or takes it for something else; what it is to
+ *                   check has been written
  *   run_time_types  it has variable length arrays, which clang's NVPTX target rejects
  *   needs_link      it uses functions or variables that other files define
  *   provides        it defines some for other files
  *   entries         it has target regions, or variables that the host knows
  *   requires        what all files of a program must require alike: clauses, or "" */
 #define PROTO_UNIT(S, N)                                                                           \
-    N(endless) N(run_time_types) N(needs_link) N(provides) N(entries) S(requires)
+    N(misread) N(run_time_types) N(needs_link) N(provides) N(entries) S(requires)
 
 /* A kernel; see struct ompgpu_kernel_entry in hostrt/image.h.  frame_bytes: locals of the emulated
  * device's functions; how: its mode and what that took, to be compared and shown. */

@@ -19,11 +19,16 @@
  *   file's name.
  *   Until clang implements these combinations: tests/errors/scan.t, tests/run/scan.c.
  *
- * Constructs that it cannot compile (frontend/lower; PROTO_UNIT's `endless`)
+ * Constructs that it cannot compile (frontend/lower; PROTO_UNIT's `misread`)
  *   Symptoms: it hangs on `transparent`, `induction` and `apply`, crashes on `taskgraph`, has no
  *   code for `dispatch`, and runs `stripe` in the order of `tile`.  They become others in the text
  *   that it compiles and, where it fails on the user's, checks.
  *   Until clang implements them: tests/run/dispatch.c, loop_transforms.c.
+ *
+ * Directives that it takes for others (frontend/lower/misread.c)
+ *   Symptoms: `parallel single` is `parallel` to it, with a warning; a warning of an isa that the
+ *   host has not.  It checks the text without, in any case.
+ *   Until tests/run/misread.c passes without.
  *
  * Valid code that it rejects (accepted_as_rewritten in schedule.c; frontend/rejected.c)
  *   Symptoms: `f().m` in a target construct: "expected addressable lvalue in 'map' clause"; `target

@@ -4,7 +4,7 @@
  * once.  The user sees clang's messages from `check`; those of the other stages are kept in files
  * and shown when check has found nothing wrong, so that an error appears once.  The first failure
  * ends everything else, but check may finish, because its message is the better one; unless split
- * has found that clang hangs on this file (frontend/clang22.c). */
+ * has found that clang hangs on this file or misreads it (frontend/clang22.c). */
 #include "driver/image/image.h"
 #include "driver/pipeline/stages.h"
 #include <stdio.h>
@@ -22,8 +22,8 @@ struct run {
     bool endless; /* clang hangs on this file */
     int failed;   /* exit code */
     struct proc *culprit;
-    struct proc *check;    /* while it runs */
-    struct proc *rejected; /* a check that waits for what split has to say of it */
+    struct proc *check;   /* while it runs */
+    struct proc *waiting; /* a check that has ended: what does split have to say of it? */
 };
 
 static void end_stage(struct run *r, enum stage_id id) { r->ended |= 1u << id; }
@@ -138,16 +138,6 @@ static void reject(struct run *r, struct proc *check)
     check->silent = !drv_show(check->err, r->job->opt->verbose);
     r->failed = EXIT_COMPILE;
     r->culprit = check;
-    r->rejected = NULL;
-}
-
-/* True: it is not known yet. */
-static bool waits_for_split(struct run *r, struct proc *p)
-{
-    bool may = !r->failed && !p->timed_out && !(r->ended >> SPLIT & 1);
-    if (may)
-        r->rejected = p;
-    return may;
 }
 
 /* clang crashed on what split has found an error in: that is the message. */
@@ -156,17 +146,34 @@ static bool is_explained(const struct run *r, const struct proc *check)
     return check->code != 0 && check->code != 1 && !check->timed_out && r->failed && r->culprit;
 }
 
-static void end_check(struct run *r, struct proc *p)
+static void judge(struct run *r, struct proc *check)
 {
-    if (is_explained(r, p))
+    if (is_explained(r, check))
         return;
-    if (p->code == 0)
-        drv_show(p->err, r->job->opt->verbose);
-    else if (!waits_for_split(r, p) && (p->timed_out || !accepted_as_rewritten(r->job, p)))
-        reject(r, p);
+    if (check->code == 0 && !r->job->unit.misread)
+        drv_show(check->err, r->job->opt->verbose);
+    else if (check->timed_out || !accepted_as_rewritten(r->job, check))
+        reject(r, check);
 }
 
-/* clang hangs on the user's text: it is ended, without a report, and checks the other one. */
+static void end_check(struct run *r, struct proc *p)
+{
+    if (r->failed || p->timed_out || (r->ended >> SPLIT & 1))
+        judge(r, p);
+    else
+        r->waiting = p;
+}
+
+static void end_waiting(struct run *r)
+{
+    struct proc *p = r->waiting;
+    r->waiting = NULL;
+    if (p)
+        judge(r, p);
+}
+
+/* clang hangs on the user's text, or misreads it: it is ended, without a report, and checks the
+ * other one. */
 static void replace_check(struct run *r)
 {
     struct proc *other = mem_alloc(sizeof *other);
@@ -190,7 +197,7 @@ static void ended(struct run *r, struct proc *p)
     r->endless |= id == SPLIT && p->code == TOOL_ENDLESS;
     if (id == CHECK)
         r->check = NULL;
-    if (id == SPLIT && r->job->unit.endless && r->check)
+    if (id == SPLIT && r->job->unit.misread && r->check)
         replace_check(r);
     print_time(r, s->name, p->seconds);
     if (id == CHECK && p->code == 1 && accepted_by_older(r->job)) {
@@ -207,11 +214,8 @@ static void ended(struct run *r, struct proc *p)
     }
     if (--r->left[id] == 0)
         end_stage(r, id);
-    if (r->rejected && (r->failed || id == SPLIT) && !is_explained(r, r->rejected) &&
-        !accepted_as_rewritten(r->job, r->rejected))
-        reject(r, r->rejected);
-    else if (id == SPLIT)
-        r->rejected = NULL;
+    if (r->failed || id == SPLIT)
+        end_waiting(r);
 }
 
 static bool check_runs(const struct run *r)

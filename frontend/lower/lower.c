@@ -54,7 +54,8 @@ static const struct row {
     { OMPDIR_BEGIN_METADIRECTIVE, OMPC_COUNT, false, always, lower_metadirective_block },
     { OMPDIR_TASKGRAPH, OMPC_COUNT, false, always, lower_taskgraph },
     { OMPDIR_DECLARE_REDUCTION, OMPC_COMBINER, false, always, lower_combiner },
-    { OMPDIR_PARALLEL, OMPC_COUNT, false, lower_is_parallel_single, lower_parallel_single },
+    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_is_parallel_single, lower_parallel_single },
+    { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_lone_isa, lower_isa },
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
     { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
     { OMPDIR_UNKNOWN, OMPC_ORDERED, false, has_doacross, lower_ordered },
@@ -229,7 +230,7 @@ static char *lower_once(struct fe *fe, int nargs, const char *const *args)
     char *next = NULL;
     if (fe_walk(fe, index, nargs, args)) {
         /* whoever reads the text next says what is wrong with it */
-        if (!fe_is_endless(fe->u->path, fe->u->text, fe->u->length))
+        if (!fe_is_misread(fe->u->path, fe->u->text, fe->u->length))
             fe->errors = 0;
     } else {
         fe_finish_walk(fe);

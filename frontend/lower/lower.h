@@ -13,6 +13,7 @@
  *   dispatch.c   dispatch
  *   task.c       taskgraph, transparent
  *   newer.c      words of 6.0 that have older ones of the same meaning
+ *   misread.c    directives that clang takes for others
  *   induction.c  induction
  *   bare.c       ompx_bare
  *   conditional.c  lastprivate(conditional: x)
@@ -92,6 +93,10 @@ bool lower_is_indirect(struct fe *, const struct fe_pragma *);
 void lower_combiner(struct lowering *, struct fe_pragma *);
 void lower_parallel_single(struct lowering *, struct fe_pragma *);
 bool lower_is_parallel_single(struct fe *, const struct fe_pragma *);
+void lower_isa(struct lowering *, struct fe_pragma *);
+bool lower_has_lone_isa(struct fe *, const struct fe_pragma *);
+/* Either of the two. */
+bool lower_is_misread(struct fe *, const struct fe_pragma *);
 void lower_init_complete(struct lowering *, struct fe_pragma *);
 bool lower_initialises_scan(struct fe *, const struct fe_pragma *);
 void lower_task_iterations(struct lowering *, struct fe_pragma *);

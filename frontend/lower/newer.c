@@ -1,7 +1,6 @@
 /* newer.c - words of OpenMP 6.0 that clang 22 does not read, where older ones say the same.
  *
  *     declare reduction(f: T) combiner(C)      declare reduction(f: T: C)
- *     parallel single                          parallel, and on the next line single
  *
  * scan init_complete: what stands before it initialises for the input phase.  Of an exclusive scan
  * that comes after the scan phase in the text, and runs before it: the statements move there.
@@ -28,30 +27,6 @@ void lower_combiner(struct lowering *l, struct fe_pragma *p)
                      lower_tokens(fe, p, after, p->ntokens));
     fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
                 lower_line(fe, line, p->extent.end));
-}
-
-/* ------------------------------------------------------------------ parallel single */
-bool lower_is_parallel_single(struct fe *fe, const struct fe_pragma *p)
-{
-    (void)fe;
-    return p->nnames == 2 && p->names[0] == OMPDIR_PARALLEL && p->names[1] == OMPDIR_SINGLE;
-}
-
-/* A clause that both take is about the inner one's variables. */
-void lower_parallel_single(struct lowering *l, struct fe_pragma *p)
-{
-    struct fe *fe = l->fe;
-    const char *parallel = "omp parallel", *single = "omp single";
-    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end + fe_word_at(fe, p, end, ",")) {
-        end = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) + 1 : k + 1;
-        enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[k]);
-        bool inner = kind != OMPC_COUNT && fe_allows(OMPDIR_SINGLE, kind);
-        const char **line = inner ? &single : &parallel;
-        *line = arena_printf(fe->a, "%s %s", *line, lower_tokens(fe, p, k, end));
-    }
-    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
-                arena_printf(fe->a, "%s%s", lower_line(fe, parallel, p->extent.begin),
-                             lower_line(fe, single, p->extent.end)));
 }
 
 /* ------------------------------------------------------------------ scan init_complete */

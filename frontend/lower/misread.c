@@ -1,0 +1,115 @@
+/* misread.c - valid directives that clang 22 takes for something else, or warns of wrongly.
+ *
+ *     parallel single              parallel, and on the next line single: clang ignores the second
+ *                                  word, and each thread would run the statement; also target
+ *                                  parallel single, sections, masked
+ *     device={isa("sm_90")}        device={arch(nvptx64), isa("sm_90")}: an isa of another
+ *                                  architecture is unknown to the host
+ *
+ * clang checks the new text only, whatever it says of the user's. */
+#include "frontend/lower/lower.h"
+#include <string.h>
+
+/* ------------------------------------------------------------------ parallel and one of these */
+static bool is_split(const struct fe_pragma *p)
+{
+    unsigned last = p->nnames ? fe_directive_rows[p->names[p->nnames - 1]].leaf : 0;
+    unsigned split =
+        p->c->leaves & OMPL_TARGET ? OMPL_SINGLE | OMPL_SECTIONS | OMPL_MASKED : OMPL_SINGLE;
+    return p->nnames > 1 && p->names[p->nnames - 2] == OMPDIR_PARALLEL && (last & split);
+}
+
+bool lower_is_parallel_single(struct fe *fe, const struct fe_pragma *p)
+{
+    (void)fe;
+    return is_split(p);
+}
+
+/* A clause that both take is about the inner one's variables; the combined construct maps those
+ * that are reduced. */
+static bool is_of_inner(const struct fe_pragma *p, enum omp_clause_kind kind)
+{
+    bool of_target =
+        (kind == OMPC_NOWAIT || kind == OMPC_REDUCTION) && p->names[0] == OMPDIR_TARGET;
+    return kind != OMPC_COUNT && !of_target && fe_allows(p->names[p->nnames - 1], kind);
+}
+
+/* The last values leave the device. */
+static const char *map_of(struct fe *fe, const struct fe_pragma *p, unsigned k, unsigned end)
+{
+    if (p->names[0] != OMPDIR_TARGET || fe_clause_named(fe, &p->tokens[k]) != OMPC_LASTPRIVATE)
+        return "";
+    unsigned colon = fe_find_top(fe, p, k + 2, end, ":"), first = colon < end ? colon + 1 : k + 2;
+    return arena_printf(fe->a, " map(tofrom: %s)", lower_tokens(fe, p, first, end - 1));
+}
+
+void lower_parallel_single(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    unsigned last = p->nnames - 1;
+    const char *outer = arena_printf(fe->a, "omp %s", lower_tokens(fe, p, 0, last)),
+               *inner = arena_printf(fe->a, "omp %s", lower_tokens(fe, p, last, last + 1));
+    for (unsigned k = p->clauses_at, end; k < p->ntokens; k = end + fe_word_at(fe, p, end, ",")) {
+        end = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) + 1 : k + 1;
+        const char **line = is_of_inner(p, fe_clause_named(fe, &p->tokens[k])) ? &inner : &outer;
+        *line = arena_printf(fe->a, "%s %s", *line, lower_tokens(fe, p, k, end));
+        outer = arena_printf(fe->a, "%s%s", outer, map_of(fe, p, k, end));
+    }
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                arena_printf(fe->a, "%s%s", lower_line(fe, outer, p->extent.begin),
+                             lower_line(fe, inner, p->extent.end)));
+}
+
+/* ------------------------------------------------------------------ isa */
+static unsigned word_at(const struct fe *fe, const struct fe_pragma *p, unsigned k,
+                        enum fe_words set)
+{
+    const struct fe_token *t = &p->tokens[k];
+    unsigned value = 0;
+    if (k < p->ntokens && t->kind == TOK_IDENT)
+        fe_word(set, fe->u->text + t->begin, t->end - t->begin, &value);
+    return value;
+}
+
+static bool is_gpu_isa(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    const char *trait = p->ntokens > k + 2 ? fe->u->text + p->tokens[k + 2].begin : "";
+    return word_at(fe, p, k, WORDS_SELECTOR) == SELECTOR_ISA && fe_word_at(fe, p, k + 1, "(") &&
+           strncmp(trait + (*trait == '"'), "sm_", 3) == 0;
+}
+
+/* The isa in the selectors of a set that opens at token k, unless an architecture is named, too; 0:
+ * none. */
+static unsigned lone_isa_in(const struct fe *fe, const struct fe_pragma *p, unsigned k)
+{
+    unsigned end = fe_closing(fe, p, k), isa = 0;
+    while (++k < end) {
+        if (word_at(fe, p, k, WORDS_SELECTOR) == SELECTOR_ARCH)
+            return 0;
+        isa = is_gpu_isa(fe, p, k) ? k : isa;
+        k = fe_word_at(fe, p, k + 1, "(") ? fe_closing(fe, p, k + 1) : k;
+    }
+    return isa;
+}
+
+static unsigned lone_isa(const struct fe *fe, const struct fe_pragma *p)
+{
+    unsigned isa = 0;
+    for (unsigned k = p->clauses_at; k + 2 < p->ntokens && !isa; k++)
+        if (word_at(fe, p, k, WORDS_TRAIT_SET) == TRAITS_DEVICE && fe_word_at(fe, p, k + 1, "=") &&
+            fe_word_at(fe, p, k + 2, "{"))
+            isa = lone_isa_in(fe, p, k + 2);
+    return isa;
+}
+
+bool lower_has_lone_isa(struct fe *fe, const struct fe_pragma *p) { return lone_isa(fe, p); }
+
+void lower_isa(struct lowering *l, struct fe_pragma *p)
+{
+    fe_add_edit(l->fe, &l->edits, p->tokens[lone_isa(l->fe, p)].begin, 0, "arch(nvptx64), ");
+}
+
+bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
+{
+    return is_split(p) || lone_isa(fe, p);
+}
