@@ -197,6 +197,8 @@ static void declare_item(struct fe *fe, const struct omp_item *item, bool link)
 {
     if (item->var && item->var->declare_target == OMPV_DT_GROUP)
         return;
+    if (item->var && item->var->storage == OMPS_STATIC_LOCAL)
+        fe_unsupported(fe, item->place, UNSUPPORTED_STATIC_LOCAL, item->var->name, NULL);
     if (item->var) {
         item->var->declare_target = link ? OMPV_DT_LINK : OMPV_DT_TO;
         return;

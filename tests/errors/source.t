@@ -115,6 +115,14 @@ int main(void) { int a[9], *p = a;
 p[0]++; }
 C
 done
+bad "declare target of a static variable of a function" t.c:3:28 "'n'" <<'C'
+int f(void) {
+    static int n;
+#pragma omp declare target(n)
+#pragma omp target
+    n++;
+    return n; }
+C
 bad "groupprivate of another file" t.c:5:1 "'n'" <<'C'
 extern int n;
 #pragma omp groupprivate(n)
