@@ -175,6 +175,7 @@ void __ompgpu_arch_fence_sc(void); /* sequentially consistent, likewise */
 /* Memory for all teams of the device, not initialised, aligned to 16; NULL when there is none. */
 void *__ompgpu_arch_malloc(usize);
 void __ompgpu_arch_free(void *);
+usize __ompgpu_arch_block_size(const void *); /* as it was asked for */
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);
 _Noreturn void __ompgpu_arch_fail(const char *message, int line);

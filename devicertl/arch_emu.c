@@ -235,6 +235,7 @@ void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 void *__ompgpu_arch_malloc(usize size) { return __ompgpu_emu_ops->alloc(size); }
 void __ompgpu_arch_free(void *p) { __ompgpu_emu_ops->free(p); }
+usize __ompgpu_arch_block_size(const void *p) { return __ompgpu_emu_ops->block_size(p); }
 
 /* For codegen/ir/passes/gates.c; keeps all registers, because it is hardly ever called. */
 EXPORT __attribute__((preserve_all)) void *__ompgpu_emu_outside(void *);

@@ -8,8 +8,9 @@
 #ifdef __NVPTX__
 #include "devicertl/arch.h"
 
-extern void *malloc(usize); /* the CUDA device heap */
-extern void free(void *);
+/* The CUDA device heap: `malloc` and `free` in the PTX (codegen/ir/emit.c). */
+extern void *__ompgpu_driver_malloc(usize);
+extern void __ompgpu_driver_free(void *);
 /* Prints "FILE:LINE: FUNCTION: block: …, thread: … Assertion `MESSAGE` failed." and stops the
  * kernel.  Unlike what printf wrote before a trap, this always reaches the terminal. */
 extern _Noreturn void __assertfail(const char *message, const char *file, unsigned line,
@@ -153,8 +154,25 @@ void __ompgpu_arch_pause(void) { __nvvm_nanosleep(64); }
 void __ompgpu_arch_fence(void) { __asm__ volatile("fence.acq_rel.gpu;" ::: "memory"); }
 void __ompgpu_arch_fence_sc(void) { __nvvm_membar_gl(); }
 
-void *__ompgpu_arch_malloc(usize size) { return malloc(size); }
-void __ompgpu_arch_free(void *p) { free(p); }
+/* The driver does not say how large a block is. */
+struct block {
+    _Alignas(16) usize size;
+};
+void *__ompgpu_arch_malloc(usize size)
+{
+    usize all = size + sizeof(struct block);
+    struct block *b = all < size ? (void *)0 : __ompgpu_driver_malloc(all);
+    if (!b)
+        return (void *)0;
+    b->size = size;
+    return b + 1;
+}
+void __ompgpu_arch_free(void *p)
+{
+    if (p)
+        __ompgpu_driver_free((struct block *)p - 1);
+}
+usize __ompgpu_arch_block_size(const void *p) { return ((const struct block *)p)[-1].size; }
 
 double __ompgpu_arch_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
 /* the documented resolution is GPU dependent; newer ones update every µs */

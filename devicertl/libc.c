@@ -1,6 +1,6 @@
 /* libc.c - the part of the C library that device code may use.
  *
- * On the GPU nothing of it exists but vprintf, malloc and free (the driver's).  The emulated
+ * On the GPU nothing of it exists but vprintf and the driver's heap.  The emulated
  * device's image links to the process's C library; only what would stop the whole process, or give
  * memory of the host, is replaced there.
  */
@@ -39,18 +39,14 @@ void __ompgpu_error(const char *file, unsigned line, const char *message, _Bool 
 }
 
 /* ------------------------------------------------------------------ allocation
- * On the emulated device the process's malloc would give memory of the host.  no_builtin keeps
- * loops from being recognised as the functions that they are. */
+ * On the emulated device the process's malloc would give memory of the host; on GPUs the driver's
+ * does not know the size of its blocks.  no_builtin keeps loops from being recognised as the
+ * functions that they are. */
 #define PLAIN __attribute__((no_builtin))
-#ifdef __NVPTX__
-void *malloc(usize);
-void free(void *);
-#else
 HIDDEN void *malloc(usize);
 HIDDEN void free(void *);
 PLAIN void *malloc(usize size) { return __ompgpu_arch_malloc(size); }
 PLAIN void free(void *p) { __ompgpu_arch_free(p); }
-#endif
 HIDDEN void *calloc(usize, usize);
 PLAIN void *calloc(usize n, usize size)
 {
@@ -61,6 +57,18 @@ PLAIN void *calloc(usize n, usize size)
     for (usize i = 0; p && i < bytes; i++)
         p[i] = 0;
     return p;
+}
+
+HIDDEN void *realloc(void *, usize);
+PLAIN void *realloc(void *p, usize size)
+{
+    void *fresh = size || !p ? malloc(size) : (void *)0;
+    usize old = p ? __ompgpu_arch_block_size(p) : 0;
+    if (fresh && p)
+        __builtin_memcpy(fresh, p, old < size ? old : size);
+    if (fresh || !size)
+        free(p);
+    return fresh;
 }
 
 #ifdef __NVPTX__

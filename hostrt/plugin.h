@@ -281,5 +281,6 @@ struct ompgpu_emu_ops {
      */
     void (*race)(void *, size_t, struct ompgpu_emu_site *, uint64_t value);
     void (*fenced)(void);
+    size_t (*block_size)(const void *); /* of alloc's, as it was asked for */
 };
 #endif

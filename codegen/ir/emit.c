@@ -122,6 +122,22 @@ static char pipeline_level(const struct ir_options *opt)
     return opt->target == IR_NVPTX && opt->level == '2' ? '3' : opt->level;
 }
 
+/* `malloc` and `free` are the driver's in PTX; until here they are those of the device runtime. */
+static void name_driver_functions(struct ir_unit *u)
+{
+    static const char *const names[] = { "malloc", "free" };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        LLVMValueRef ours = LLVMGetNamedFunction(u->module, names[i]),
+                     driver = LLVMGetNamedFunction(u->module,
+                                                   mem_printf("__ompgpu_driver_%s", names[i]));
+        const char *block = mem_printf("__ompgpu_%s", names[i]);
+        if (ours)
+            LLVMSetValueName2(ours, block, strlen(block));
+        if (driver)
+            LLVMSetValueName2(driver, names[i], strlen(names[i]));
+    }
+}
+
 /* After LLVM's passes. */
 static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
@@ -133,6 +149,7 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
     if (ir_move_words(u))
         ir_run_passes(u->module, "always-inline", machine);
     ir_order_variables(u->module);
+    name_driver_functions(u);
 }
 
 static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)

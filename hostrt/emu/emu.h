@@ -105,6 +105,8 @@ int ompgpu_emu_memory_init(struct emu_memory *, size_t limit);
 void ompgpu_emu_memory_fini(struct emu_memory *);
 int ompgpu_emu_memory_alloc(struct emu_memory *, size_t size, void **address);
 int ompgpu_emu_memory_free(struct emu_memory *, void *address);
+/* Of a block that is live, as it was asked for; false: it is none. */
+bool ompgpu_emu_memory_size(struct emu_memory *, const void *address, size_t *size);
 /* A range of an image is device memory, too. */
 int ompgpu_emu_memory_add(struct emu_memory *, void *base, size_t size);
 void ompgpu_emu_memory_remove(struct emu_memory *, void *base);

@@ -227,6 +227,24 @@ int ompgpu_emu_memory_alloc(struct emu_memory *m, size_t size, void **address)
     return 0;
 }
 
+static int not_live(const char *what, const void *address)
+{
+    ompgpu_plugin_error("%s of %p, which is not a live device memory block (freed before, or never "
+                        "allocated)",
+                        what, address);
+    return 1;
+}
+
+bool ompgpu_emu_memory_size(struct emu_memory *m, const void *address, size_t *size)
+{
+    pthread_mutex_lock(&m->lock);
+    const struct emu_block *b = block_at(m, address);
+    bool known = b && !b->fixed;
+    *size = known ? b->size : 0;
+    pthread_mutex_unlock(&m->lock);
+    return known || not_live("realloc", address) == 0;
+}
+
 int ompgpu_emu_memory_free(struct emu_memory *m, void *address)
 {
     if (!address)
@@ -241,9 +259,5 @@ int ompgpu_emu_memory_free(struct emu_memory *m, void *address)
         release_block(m, address, mapped);
     }
     pthread_mutex_unlock(&m->lock);
-    if (!known)
-        ompgpu_plugin_error("free of %p, which is not a live device memory block (freed before, or "
-                            "never allocated)",
-                            address);
-    return !known;
+    return known ? 0 : not_live("free", address);
 }

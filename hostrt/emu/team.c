@@ -553,6 +553,15 @@ static void op_free(void *p)
         ompgpu_emu_thread_fail(w, "%s", ompgpu_plugin_message());
 }
 
+static size_t op_block_size(const void *p)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    size_t size;
+    if (!ompgpu_emu_memory_size(w->launch->memory, p, &size))
+        ompgpu_emu_thread_fail(w, "%s", ompgpu_plugin_message());
+    return size;
+}
+
 static void renew_shared(struct emu_worker *w)
 {
     if (w->shared)
@@ -593,6 +602,7 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .outside = ompgpu_emu_outside,
     .alloc = op_alloc,
     .free = op_free,
+    .block_size = op_block_size,
     .renew = op_renew,
     .arrive = ARRIVALS,
     .meet = op_meet,

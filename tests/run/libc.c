@@ -46,7 +46,7 @@ int main(void)
     static char texts[COUNT(numbers)][40];
     double read[COUNT(numbers)];
     double complex z[6] = { 3 + 4 * I, -1 + 0.5 * I, 0.25 - 2 * I, -0.3 - 0.4 * I, 1e-3 + I, 2 }, w[6];
-    int n = 0, on = 0, sorted[9] = { 4, 2, 6, 1, 9, 3, 7, 8, 5 }, found = 0, words = 0, ints[6] = { 0 };
+    int n = 0, on = 0, sorted[9] = { 4, 2, 6, 1, 9, 3, 7, 8, 5 }, found = 0, words = 0, ints[7] = { 0 };
     for (int i = 0; i < COUNT(numbers); i++) strcpy(texts[i], numbers[i]);
 #pragma omp target map(from: there, n, read, w, on) map(tofrom: sorted, found, words, line, ints) map(to: values, texts, z)
     {
@@ -68,6 +68,14 @@ int main(void)
         unsigned seed = 1;
         clock_t c = clock();
         ints[5] = rand_r(&seed) >= 0 && seed != 1 && clock() >= c;
+        int *p = realloc(NULL, 4 * sizeof *p), *q = calloc(3, sizeof *q);
+        for (int i = 0; i < 4; i++) p[i] = i + 1;
+        p = realloc(realloc(p, 999 * sizeof *p), 3 * sizeof *p);
+        p = realloc(p, 50 * sizeof *p);
+        q = realloc(q, 40 * sizeof *q);
+        p[40] = q[39] = 9;
+        ints[6] = p[0] + p[1] + p[2] + q[2] + p[40] + q[39];
+        free(p), free(realloc(q, 1));
         if (n < 0) exit(1);
     }
     CHECK(on);
@@ -82,7 +90,7 @@ int main(void)
     for (int i = 0; i < 9; i++) CHECK_EQ(sorted[i], 9 - i);
     CHECK_EQ(found, 3);
     CHECK_EQ(words, 11);
-    CHECK_EQ(ints[0], 1); CHECK_EQ(ints[1], -30); CHECK_EQ(ints[2], 1); CHECK_EQ(ints[3], 17); CHECK_EQ(ints[4], 1); CHECK_EQ(ints[5], 1);
+    CHECK_EQ(ints[0], 1); CHECK_EQ(ints[1], -30); CHECK_EQ(ints[2], 1); CHECK_EQ(ints[3], 17); CHECK_EQ(ints[4], 1); CHECK_EQ(ints[5], 1); CHECK_EQ(ints[6], 24);
 #pragma omp target
     { fprintf(stderr, "%s", ""); fputs("", stdout); if (n == 1) { fprintf(stderr, "text\n"); fputs("text\n", stdout); fputs("x", stdout); } }
     return RESULT;
