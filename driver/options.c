@@ -431,7 +431,8 @@ static bool is_fast_level(const struct options *o, const struct arg *a, unsigned
 
 void drv_add_args(struct words *w, const struct options *o, unsigned to)
 {
-    bool to_gcc = o->gcc && !(to & (FOR_PRE | FOR_CHECK | FOR_SPLIT | FOR_NVPTX | FOR_EMU));
+    const unsigned clangs = FOR_PRE | FOR_CHECK | FOR_SPLIT | FOR_NVPTX | FOR_EMU;
+    bool to_gcc = o->gcc && ((to & BY_GCC) || !(to & clangs));
     for (unsigned i = 0; i < o->nargs; i++) {
         const struct arg *a = &o->args[i];
         if (is_fast_level(o, a, to))

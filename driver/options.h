@@ -24,9 +24,12 @@ enum {
     TO_PLAIN = 512,  /* plain way only */
     DEP_OUT = 1024,  /* asks for a dependency file */
     BESIDE = 2048,   /* clang writes more files beside the object */
+    FOR_DEPS = 4096, /* about the dependency file */
+    BY_GCC = 8192,   /* where the host compiler may be gcc: its preprocessor reads them */
     TO_NONE = 0,
     TO_PP = FOR_PRE | FOR_CHECK,
     TO_CHECK = FOR_CHECK,
+    TO_DEPS = FOR_CHECK | FOR_DEPS,
     TO_GEN = FOR_HOST,
     TO_AS = FOR_AS,
     TO_LINK = FOR_LINK,

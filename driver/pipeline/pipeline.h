@@ -82,6 +82,8 @@ void drv_deprecation_args(const struct options *, struct words *); /* of a C fil
 void drv_host_openmp(const struct options *, struct words *);
 const char *drv_job_file(const struct job *, const char *extension);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
+void drv_input(const struct job *, struct proc *);      /* its last words: the file */
+bool drv_is_preprocessed(const struct job *);           /* by the user */
 
 /* ------------------------------------------------------------------ cache.c */
 const char *drv_cache_dir(void); /* NULL: none */
@@ -97,6 +99,11 @@ void drv_side_args(const struct job *, struct words *); /* of the host compile *
 void drv_side_commit(const struct job *);
 void drv_side_database(const struct job *); /* -MJ */
 
+/* ------------------------------------------------------------------ gcc.c */
+bool drv_gcc_text(const struct job *);                      /* gcc preprocesses it */
+void drv_gcc_preprocess(const struct job *, struct proc *); /* the command */
+void drv_gcc_input(const struct job *, struct words *);     /* of the host compile */
+
 /* ------------------------------------------------------------------ clang22.c */
 const char *drv_openmp_version(void);          /* "60" */
 void drv_newest_openmp(void);                  /* at the start of each file */
@@ -108,4 +115,5 @@ void drv_vla_target(struct words *); /* the target for device text with run-time
 /* Adds what makes clang see the text that it can check; returns the file to read as standard input,
  * if that is it. */
 const char *drv_check_args(const struct job *, struct words *);
+const char *drv_check_text(const struct job *, const char *text); /* … of a preprocessed one */
 #endif

@@ -65,13 +65,19 @@ static void run_inside(struct run *r, enum stage_id id)
     end_stage(r, id);
 }
 
+/* clang checks the user's file; where gcc preprocesses it, gcc's text. */
+static unsigned stages_before(const struct job *j, enum stage_id id)
+{
+    return drv_stages[id].after | (id == CHECK && drv_gcc_text(j) ? AFTER(PREPROCESS) : 0);
+}
+
 /* Starts what can start; true when something ended or started in doing so. */
 static bool advance(struct run *r)
 {
     bool moved = false;
     for (int id = 0; id < STAGES && !r->failed; id++) {
         const struct stage *s = &drv_stages[id];
-        if ((r->ended >> id & 1) || (s->after & ~r->ended))
+        if ((r->ended >> id & 1) || (stages_before(r->job, (enum stage_id)id) & ~r->ended))
             continue;
         if (!(r->started >> id & 1)) {
             r->started |= 1u << id;
@@ -120,11 +126,8 @@ static bool accepted_as_rewritten(const struct job *j, struct proc *check)
                       .doing = mem_printf("checking '%s'", j->path) };
     if (access(text, R_OK) != 0)
         return false;
-    WORDS_ADD(&p.argv, drv_clang(), "-fsyntax-only");
-    drv_common_args(j->opt, &p.argv);
-    drv_deprecation_args(j->opt, &p.argv);
-    drv_add_args(&p.argv, j->opt, FOR_CHECK);
-    WORDS_ADD(&p.argv, "-Wno-unused-command-line-argument", "-Wno-gnu", "-x", "cpp-output", text);
+    drv_check_text_command(j, text, &p);
+    WORDS_ADD(&p.argv, "-Wno-gnu");
     int code = drv_proc_run(&p);
     if (code == 0)
         drv_show(p.err, j->opt->verbose);
@@ -233,9 +236,14 @@ static void explain(const struct run *r)
     if (id != CHECK && id != NATIVE)
         p->silent = !drv_show(p->err, r->job->opt->verbose);
     bool users = id == CHECK || id == SPLIT; /* its words are about the program */
+    if (id == CHECK && drv_gcc_text(r->job))
+        diag_note("clang reads '%s' as gcc preprocesses it", r->job->path);
     if (drv_proc_report(p, file_read(p->err, NULL)) || (!users && drv_temp_report(p)))
         return;
-    if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
+    if (id == HOST && r->job->opt->gcc)
+        diag_note("this came up while %s: clang accepts the file, but %s does not", p->doing,
+                  r->job->opt->host_cc);
+    else if (id == DEVICE_GPU || id == DEVICE_EMU || id == HOST)
         diag_note("this came up while %s: clang accepts the file, but not what a target region "
                   "makes of it",
                   p->doing);

@@ -47,11 +47,12 @@ static bool emu_image(const struct job *j)
            j->opt->goal != GOAL_CHECK && !j->no_targets && !j->cached;
 }
 static bool want_native(const struct job *j) { return j->archs.native; }
-static bool want_preprocess(const struct job *j)
+bool drv_is_preprocessed(const struct job *j)
 {
-    return compiles(j) && !text_ends(j->input_file, ".i") &&
-           !(j->language && strcmp(j->language, "cpp-output") == 0);
+    return text_ends(j->input_file, ".i") ||
+           (j->language && strcmp(j->language, "cpp-output") == 0);
 }
+static bool want_preprocess(const struct job *j) { return compiles(j) && !drv_is_preprocessed(j); }
 static bool want_check(const struct job *j) { return compiles(j) && !j->checked; }
 static bool want_device_gpu(const struct job *j) { return compiles(j) && drv_makes_gpu_image(j); }
 static bool want_device_emu(const struct job *j) { return compiles(j) && emu_image(j); }
@@ -115,7 +116,7 @@ static void native(const struct job *j, unsigned i, struct proc *p)
     p->out = drv_job_file(j, "native");
 }
 
-static void input(const struct job *j, struct proc *p)
+void drv_input(const struct job *j, struct proc *p)
 {
     if (j->language)
         WORDS_ADD(&p->argv, "-x", j->language);
@@ -131,26 +132,41 @@ void drv_preprocess(const struct job *j, struct proc *p)
     drv_add_args(&p->argv, j->opt, FOR_PRE);
     /* A fortified call would be a call of glibc from the device. */
     WORDS_ADD(&p->argv, "-U_FORTIFY_SOURCE", "-o", drv_job_file(j, "i"));
-    input(j, p);
+    drv_input(j, p);
 }
 
 static void preprocess(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
-    drv_preprocess(j, p);
+    (drv_gcc_text(j) ? drv_gcc_preprocess : drv_preprocess)(j, p);
 }
 
-void drv_check_command(const struct job *j, struct proc *p)
+static void check_args(const struct job *j, struct proc *p)
 {
     WORDS_ADD(&p->argv, drv_clang(), "-fsyntax-only");
     drv_common_args(j->opt, &p->argv);
     drv_deprecation_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_CHECK);
-    drv_dep_args(j, &p->argv);
     if (j->opt->verbose)
         WORDS_ADD(&p->argv, "-v");
+}
+
+void drv_check_text_command(const struct job *j, const char *text, struct proc *p)
+{
+    check_args(j, p);
+    WORDS_ADD(&p->argv, "-Wno-unused-command-line-argument", "-x", "cpp-output", text);
+}
+
+void drv_check_command(const struct job *j, struct proc *p)
+{
+    if (drv_gcc_text(j)) {
+        drv_check_text_command(j, drv_check_text(j, preprocessed(j)), p);
+        return;
+    }
+    check_args(j, p);
+    drv_dep_args(j, &p->argv);
     const char *text = drv_check_args(j, &p->argv);
-    input(j, p);
+    drv_input(j, p);
     if (p->in)
         p->in = text;
 }
@@ -236,7 +252,7 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
     WORDS_ADD(&p->argv, preprocessed(j), "--");
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
-    if (want_preprocess(j) && strcmp(j->path, "-") != 0)
+    if (want_preprocess(j) && !drv_gcc_text(j) && strcmp(j->path, "-") != 0)
         add_user_file(j, &p->argv);
 }
 
@@ -299,17 +315,6 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
 
-/* The text was preprocessed for clang, where glibc defines _Float32 and its family as typedefs; in
- * gcc they are keywords.  -undef: no macro but these is left to expand. */
-static void gcc_input(struct proc *p)
-{
-    static const char *const names[] = { "_Float32",  "_Float64",  "_Float128",
-                                         "_Float32x", "_Float64x", "_Float128x" };
-    WORDS_ADD(&p->argv, "-x", "c", "-undef");
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        words_add(&p->argv, mem_printf("-D%s=__ompgpu%s", names[i], names[i]));
-}
-
 static void host(const struct job *j, unsigned i, struct proc *p)
 {
     (void)i;
@@ -321,7 +326,7 @@ static void host(const struct job *j, unsigned i, struct proc *p)
     hide_temp(j, p, "host.c", shown_path(j));
     drv_side_args(j, &p->argv);
     if (j->opt->gcc)
-        gcc_input(p);
+        drv_gcc_input(j, &p->argv);
     else
         WORDS_ADD(&p->argv, "-mllvm", "-openmp-opt-disable", "-x", "cpp-output");
     WORDS_ADD(&p->argv, drv_job_file(j, "host.c"), "-o",

@@ -44,6 +44,7 @@ const char *drv_device_level(const struct options *); /* "-O2" */
 const char *drv_arch_file(const struct job *, unsigned i, const char *extension);
 const char *drv_highest_ptx(const struct job *);
 void drv_check_command(const struct job *, struct proc *);
+void drv_check_text_command(const struct job *, const char *text, struct proc *); /* preprocessed */
 
 /* ------------------------------------------------------------------ schedule.c */
 /* Runs them, with their messages.  An exit code; -1: again, with an older version of OpenMP. */

@@ -75,6 +75,10 @@ elif command -v gcc >/dev/null 2>&1; then
     gcc_cc() { "$CC" $ARCH -O2 --host-cc=gcc "$@"; }
     check "--host-cc=gcc" gcc_cc -Wall -std=gnu11 main.c f.c g.c h.c -o prog && check "... runs" runs prog
     cat >asks.c <<'C'
+#if defined __clang__ || __GNUC__ < 8
+#error gcc preprocesses it
+#endif
+#include <complex.h>
 #include <omp.h>
 #include <stdio.h>
 #pragma omp begin declare target
@@ -90,7 +94,7 @@ int main(void)
 #pragma omp target map(from: on_host) map(tofrom: linked)
     on_host = omp_is_initial_device() | (++counter + ++entered + ++linked != 3);
 #pragma omp target update from(counter, entered)
-#pragma omp target if(0)
+#pragma omp target if(on_host) device(omp_get_default_device())
     n = counter + entered + linked - 3;
 #pragma omp parallel num_threads(4)
     {
@@ -103,7 +107,7 @@ int main(void)
 }
 C
     size=$(printf '#include <omp.h>\nint size = sizeof(omp_lock_t);\n' | gcc -fopenmp -x c - -S -o - | sed -n 's/^[[:space:]]*[.]long[[:space:]]*//p')
-    check "gcc's omp.h" gcc_cc -Wall -Werror -MMD -DSIZE="$size" asks.c -o asks && check "... runs" runs asks
+    check "gcc's omp.h" gcc_cc -Wall -Werror -MD -DSIZE="$size" asks.c -o asks && check "... runs" runs asks && check "... lists its headers" has asks.d 'gcc.*/omp.h'
     check "-E is gcc's" sh -c "'$CC' --host-cc=gcc -dM -E -x c /dev/null | grep -c __clang__ | grep -q '^0'"
     check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp' && ! readelf -d prog | grep -q 'NEEDED.*libomp[.]'"
     check "gcc and clang objects" gcc_cc main.c fgh.o -lomp -L/usr/lib/llvm-22/lib -o prog && check "... run" runs prog

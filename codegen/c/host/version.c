@@ -146,15 +146,42 @@ static bool is_left_out(const struct omp_construct *c, const struct omp_clause *
     return k->kind == OMPC_NOWAIT && (c->leaves & OMPL_TARGET);
 }
 
-static bool is_changed(const struct omp_construct *c, const struct omp_clause *k)
+/* libgomp has no device and, with OMP_TARGET_OFFLOAD=MANDATORY, ends a program that wants one; not
+ * with if(target: 0).  What the user says of a parallel leaf stays. */
+static bool chooses_device(const struct cg *cg, const struct omp_construct *c,
+                           const struct omp_clause *k)
 {
-    return is_hard(k) || has_traits(k) || is_negative_device(k) || is_left_out(c, k);
+    return cg->unit->for_gcc && (c->leaves & OMPL_TARGET) &&
+           (k->kind == OMPC_DEVICE ||
+            (k->kind == OMPC_IF && (!k->if_leaf || k->if_leaf == OMPL_TARGET)));
+}
+
+static void keep_host(struct cg *cg, const struct omp_construct *c)
+{
+    if (cg->unit->for_gcc && (c->leaves & OMPL_TARGET))
+        cg_puts(cg, " if(target: 0)");
+}
+
+static void parallel_condition(struct cg *cg, const struct omp_construct *c,
+                               const struct omp_clause *k)
+{
+    if (k->kind == OMPC_IF && !k->if_leaf && (c->leaves & OMPL_PARALLEL))
+        cg_put(cg, " if(parallel: %s)", cg_raw(cg, k->expr.extent));
+}
+
+static bool is_changed(const struct cg *cg, const struct omp_construct *c,
+                       const struct omp_clause *k)
+{
+    return is_hard(k) || has_traits(k) || is_negative_device(k) || is_left_out(c, k) ||
+           chooses_device(cg, c, k);
 }
 
 static void write_clause(struct cg *cg, const struct omp_construct *c, const struct omp_clause *k)
 {
     if (has_traits(k))
         cg_puts(cg, " uses_allocators(omp_default_mem_alloc)");
+    else if (chooses_device(cg, c, k))
+        parallel_condition(cg, c, k);
     else if (is_negative_device(k))
         cg_puts(cg, " device(0)");
     else if (is_hard(k))
@@ -168,7 +195,7 @@ static void write_changed_clauses(struct cg *cg, const struct omp_construct *c, 
                                   unsigned end)
 {
     const struct omp_clause *k = c->clauses;
-    while (k && !is_changed(c, k))
+    while (k && !is_changed(cg, c, k))
         k = k->next;
     if (!k) {
         cg_write(cg, cg->unit->text + begin, end - begin);
@@ -196,6 +223,7 @@ static void user_construct(struct cg *cg, const struct omp_construct *c)
     while (end > text.begin && isspace((unsigned char)cg->unit->text[end - 1]))
         end--;
     write_changed_clauses(cg, c, text.begin, end);
+    keep_host(cg, c);
     if (c->leaves & OMPL_TARGET)
         cg_puts(cg, missing_maps(cg, c));
     if (chosen)
@@ -258,10 +286,9 @@ static bool is_of_target(const struct omp_clause *k)
 static void write_target_clauses(struct cg *cg, const struct omp_construct *c)
 {
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (is_of_target(k) && !is_left_out(c, k)) {
-            cg_puts(cg, " ");
-            cg_write(cg, cg->unit->text + k->extent.begin, k->extent.end - k->extent.begin);
-        }
+        if (is_of_target(k) && !is_left_out(c, k) && !chooses_device(cg, c, k))
+            cg_put(cg, " %s", cg_raw(cg, k->extent));
+    keep_host(cg, c);
 }
 
 /* A loop with a scan is not clang's (reduce/scan.c): one thread runs it. */
@@ -329,11 +356,11 @@ static bool has_teams(const struct omp_construct *c)
 }
 
 /* In a parallel construct, which may be around a call of this function, the region's worksharing
- * and barriers must not be the team's: it gets a team of one thread. */
+ * and barriers must not be the team's: it gets a team of one thread, as libgomp does by itself. */
 void cg_host_version(struct cg *cg, const struct omp_construct *c)
 {
     const char **env = cg_push_env(cg, true);
-    bool teams = has_teams(c);
+    bool teams = has_teams(c), wrapped = !teams && !cg->unit->for_gcc;
     cg_open_scope(cg);
     cg_line(cg, "static const struct __ompgpu_place @here = { %s, %u, %s, __OMPGPU_TARGET_DATA };",
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
@@ -341,7 +368,7 @@ void cg_host_version(struct cg *cg, const struct omp_construct *c)
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
             teams ? OMPGPU_HOST_TEAMS : OMPGPU_HOST_NESTED);
     make_allocators(cg, c);
-    if (!teams) {
+    if (wrapped) {
         cg_marker(cg, c->place);
         cg_puts(cg, "#pragma omp parallel num_threads(1)\n");
         cg_open_scope(cg);
@@ -349,7 +376,7 @@ void cg_host_version(struct cg *cg, const struct omp_construct *c)
             mention_bounds(cg, c, c->captures[i].var);
     }
     (c->scan ? host_scan : user_construct)(cg, c);
-    if (!teams)
+    if (wrapped)
         cg_close(cg);
     destroy_allocators(cg, c->clauses);
     cg_line(cg, "__ompgpu_host_end(&@host);");
