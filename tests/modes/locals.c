@@ -11,6 +11,32 @@ static void bump(int *p)
         (*p)++;
     }
 }
+/* Of `own` nothing is stored but 0, which is not what the memory of a team begins with. */
+static void constant(void)
+{
+    unsigned a[6][50] = { { 0 } }, b[6][50] = { { 0 } }, c[6] = { 0 };
+#pragma omp target teams distribute map(tofrom: a, b, c) num_teams(3)
+    for (int t = 0; t < 6; t++) {
+        unsigned x = c[t], all[8] = { 1, 2, 3 }, last = 3, *p = &x;
+        if (t & 2) {
+            if (a[t][0] & 1) {
+                unsigned own = 3, *list[3] = { &x, all, &own }, **r = &list[last % 2];
+                x += **r + own;
+            } else {
+                unsigned own = 0, *list[3] = { &x, all, &own }, **r = &list[last % 2];
+                **r += 3;
+                list[2] = &last;
+#pragma omp parallel for schedule(static, 3)
+                for (int j = 0; j < 50; j++)
+                    if (j == 42) **r ^= b[t][j];
+                    else a[t][j]++;
+                x += **r + own;
+            }
+        }
+        c[t] = 7 * *p + last;
+    }
+    for (int t = 0; t < 6; t++) CHECK_EQ(c[t], t & 2 ? 31 : 3);
+}
 int main(void)
 {
     int out[6] = { 0 }, on = 0, threads = 0;
@@ -43,5 +69,6 @@ int main(void)
     CHECK_EQ(out[0], 7 + threads);
     CHECK_EQ(out[1], 310 + 2 * threads);
     CHECK(out[2] == 12 && out[3] == 4 && out[4] == 2 + 15 + 7);
+    constant();
     return RESULT;
 }

@@ -55,6 +55,30 @@ static void unused(int n)
     CHECK(sums[0] == 5 + 4 * 42 && sums[1] == 5 + 4 * 36 && last == 48);
 }
 
+/* The same on two paths, that of thread 0 and that of the others, which meet after the array's life. */
+static unsigned squares[6][8];
+#pragma omp declare target(squares)
+static void fill(unsigned *p, int n, unsigned v)
+{
+#pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        p[i] ^= v + (unsigned)i;
+}
+static void unused_on_paths(unsigned n)
+{
+    unsigned c[6] = { 0 };
+#pragma omp target teams distribute num_teams(3) map(tofrom: c)
+    for (int t = 0; t < 6; t++) {
+        unsigned all[8] = { 1, 2, 3 }, own[n + (unsigned)t];
+        for (int j = 0; j < 8; j++)
+            squares[t][j] = (unsigned)(j * t);
+        fill(all, 8, c[t]);
+        c[t] = all[3] + squares[t][7];
+    }
+    for (unsigned t = 0; t < 6; t++)
+        CHECK(c[t] == 3 + 7 * t);
+}
+
 /* Typedefs keep the bounds that they were declared with; in regions, inner constructs, device functions and regions on the host. */
 static int sum_of_sizes(int n)
 {
@@ -121,6 +145,7 @@ int main(void)
     scale(n, n + 3, a, 2);
     halves(9);
     unused(1);
+    unused_on_paths(4);
     n = 5;                           /* the arrays keep their bounds */
 #pragma omp target teams distribute parallel for map(tofrom: on)
     for (int i = 0; i < 33; i++) {

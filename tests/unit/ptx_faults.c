@@ -90,6 +90,11 @@ static const struct fault {
       "ld.global.b32 %r5, [%rd20+64]; and.b32 %r5, %r5, 240; st.global.b32 [%rd20+68], %r5; ld.global.b32 %r5, [%rd20+68];" USE("%r5"), "never written",
       FAILED, 1, /* an update of a bit-field */
       "ld.global.b32 %r6, [%rd20+64]; and.b32 %r8, %r6, 240; st.global.b32 [%rd20+64], %r8; ld.global.b32 %r5, [%rd20+64];" USE("%r5") },
+    { "a branch on an upper half that sums made undefined",
+      "ld.global.b64 %rd5, [%rd20+64]; and.b64 %rd5, %rd5, -4294967296; add.s64 %rd6, %rd5, %rd5; shr.u64 %rd6, %rd6, 32; cvt.u32.u64 %r5, %rd6;"
+      USE("%r5"), "never written", FAILED, 1,
+      "ld.global.b64 %rd5, [%rd20+64]; and.b64 %rd5, %rd5, -4294967296; add.s64 %rd6, %rd5, %rd5; mad.lo.s64 %rd6, %rd6, 3, %rd5; "
+      "setp.eq.s32 %p2, %r20, 0; selp.b64 %rd6, %rd6, %rd5, %p2; cvt.u32.u64 %r5, %rd6;" USE("%r5") },
     { "an address from undefined memory", "ld.global.b64 %rd5, [%rd20+64]; ld.global.b32 %r9, [%rd5];", "never written", BAD_ADDRESS, 1,
       "ld.global.b64 %rd5, [%rd20+64]; mov.b64 %rd5, %rd21; ld.global.b32 %r9, [%rd5];" },
     { "a register that was never written", USE("%r15"), "never written", FAILED, 1, "mov.b32 %r15, 1;" USE("%r15") },

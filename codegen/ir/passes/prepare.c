@@ -79,6 +79,16 @@ static void probe_stacks(struct ir_unit *u)
             ir_set_string_attribute(f, "probe-stack", "inline-asm");
 }
 
+/* Whatever clang says of a thread-local variable, storage of a team begins undefined: without this
+ * LLVM drops a store of the initial value, or makes the only value that is stored the initial one.
+ */
+static void forget_initial_values(struct ir_unit *u)
+{
+    IR_EACH_GLOBAL(v, u->module)
+        if (ir_is_team_shared(u, v) && LLVMGetInitializer(v))
+            LLVMSetExternallyInitialized(v, true);
+}
+
 /* What is inlined there is where it was. */
 static bool is_inlined(LLVMValueRef i)
 {
@@ -107,6 +117,7 @@ bool ir_prepare(struct ir_unit *u)
             place_entry(u, &u->kernels[i]);
         check_pic(u);
         probe_stacks(u);
+        forget_initial_values(u);
         return true;
     }
     IR_EACH_FUNCTION(f, u->module)

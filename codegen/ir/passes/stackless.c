@@ -161,6 +161,15 @@ static LLVMValueRef begin_coroutine(struct ir_unit *u, LLVMBuilderRef b)
     return l_call_intrinsic(u, b, "llvm.coro.begin", NULL, begin_args, 2);
 }
 
+/* Where two paths meet, a phi may have used it that nothing needs any more. */
+static void erase_mark(LLVMValueRef mark)
+{
+    LLVMTypeRef type = LLVMTypeOf(mark);
+    if (LLVMGetTypeKind(type) != LLVMVoidTypeKind)
+        LLVMReplaceAllUsesWith(mark, LLVMGetPoison(type));
+    LLVMInstructionEraseFromParent(mark);
+}
+
 /* Marks of the stack may outlive the arrays of run-time size that they were for, which optimisation
  * has removed: a thread that goes on has another stack. */
 static void drop_stack_marks(LLVMValueRef f)
@@ -169,7 +178,7 @@ static void drop_stack_marks(LLVMValueRef f)
     for (unsigned n = 0; n < sizeof names / sizeof *names; n++)
         IR_EACH_INSTRUCTION_OF(i, f)
             if (LLVMIsACallInst(i) && strcmp(ir_intrinsic(LLVMGetCalledValue(i)), names[n]) == 0)
-                LLVMInstructionEraseFromParent(i);
+                erase_mark(i);
 }
 
 /* The kernel's text goes into a function that returns the frame. */

@@ -14,7 +14,7 @@ LLVMValueRef ir_make_shared(struct ir_unit *u, LLVMValueRef f, const char *name,
     LLVMValueRef variable = LLVMAddGlobalInAddressSpace(u->module, type, full, nvptx ? 3 : 0);
     LLVMSetLinkage(variable, LLVMInternalLinkage);
     LLVMSetAlignment(variable, align);
-    LLVMSetInitializer(variable, nvptx ? LLVMGetPoison(type) : LLVMConstNull(type));
+    LLVMSetInitializer(variable, LLVMGetPoison(type));
     if (nvptx)
         return LLVMConstAddrSpaceCast(variable, l_ptr(u));
     LLVMSetThreadLocal(variable, true); /* the emulated device runs a team on one OS thread */

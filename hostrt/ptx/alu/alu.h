@@ -100,6 +100,22 @@ static inline lanes poison_of_sources(const struct group *g, const struct instru
 }
 #define DONE set_poison(g, &i->d, m, poison_of_sources(g, i))
 
+/* The same for sums, differences and low halves of products: carries only go up, so that the bytes
+ * below the first undefined one are what they are. */
+static inline void set_poison_upwards(const struct group *g, const struct instruction *i, lanes m)
+{
+    unsigned size = ptx_type_size(i->type);
+    lanes bad = poison_of_sources(g, i) & m;
+    unsigned char undefined[WARP];
+    EACH_LANE(l, bad) {
+        unsigned bytes = 0;
+        for (unsigned k = 0; k < i->nsources; k++)
+            bytes |= undefined_bytes(g, &i->s[k], l, size);
+        undefined[l] = (unsigned char)((0 - (bytes & (0 - bytes))) & ((1u << size) - 1));
+    }
+    set_undefined_bytes(g, &i->d, m, bad, undefined);
+}
+
 /* ------------------------------------------------------------------ handlers from an expression */
 #define INTEGER1(name, T, U, expression)                                                           \
     HANDLER(name)                                                                                  \
@@ -111,7 +127,7 @@ static inline lanes poison_of_sources(const struct group *g, const struct instru
         }));                                                                                       \
         DONE;                                                                                      \
     }
-#define INTEGER2(name, T, U, expression)                                                           \
+#define INTEGER2_THEN(done, name, T, U, expression)                                                \
     HANDLER(name)                                                                                  \
     {                                                                                              \
         TWO;                                                                                       \
@@ -119,9 +135,9 @@ static inline lanes poison_of_sources(const struct group *g, const struct instru
             T x = (T)a[l], y = (T)b[l];                                                            \
             (U)(expression);                                                                       \
         }));                                                                                       \
-        DONE;                                                                                      \
+        done;                                                                                      \
     }
-#define INTEGER3(name, T, U, expression)                                                           \
+#define INTEGER3_THEN(done, name, T, U, expression)                                                \
     HANDLER(name)                                                                                  \
     {                                                                                              \
         THREE;                                                                                     \
@@ -129,8 +145,10 @@ static inline lanes poison_of_sources(const struct group *g, const struct instru
             T x = (T)a[l], y = (T)b[l], z = (T)c[l];                                               \
             (U)(expression);                                                                       \
         }));                                                                                       \
-        DONE;                                                                                      \
+        done;                                                                                      \
     }
+#define INTEGER2(name, T, U, expression) INTEGER2_THEN(DONE, name, T, U, expression)
+#define INTEGER3(name, T, U, expression) INTEGER3_THEN(DONE, name, T, U, expression)
 /* ------------------------------------------------------------------ rounding */
 static inline void set_rounding(enum rounding r)
 {

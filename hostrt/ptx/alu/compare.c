@@ -140,11 +140,16 @@ bool ptx_select_setp(struct instruction *i)
 HANDLER(selp)
 {
     TWO;
-    lanes p = predicate(g, &i->s[2]), pp = predicate_poison(g, &i->s[2]);
-    lanes pa = source_poison(g, &i->s[0]), pb = source_poison(g, &i->s[1]);
+    lanes p = predicate(g, &i->s[2]), unknown = predicate_poison(g, &i->s[2]);
+    lanes bad = (unknown | source_poison(g, &i->s[0]) | source_poison(g, &i->s[1])) & m;
     uint64_t mask = mask_of(i->type);
+    unsigned char undefined[WARP];
+    EACH_LANE(l, bad)
+        undefined[l] = unknown >> l & 1 ? 0xff
+                                        : undefined_bytes(g, &i->s[p >> l & 1 ? 0 : 1], l,
+                                                          ptx_type_size(i->type));
     LOOP((p >> l & 1 ? a[l] : b[l]) & mask);
-    set_poison(g, &i->d, m, pp | (pa & p) | (pb & ~p));
+    set_undefined_bytes(g, &i->d, m, bad, undefined);
 }
 HANDLER(selp_predicate)
 {

@@ -15,11 +15,20 @@
     INTEGER2(name##_u32, uint32_t, uint32_t, expression)                                           \
     INTEGER2(name##_u64, uint64_t, uint64_t, expression)
 
-INTEGER2_UNSIGNED(add, x + y)
-INTEGER2_UNSIGNED(sub, x - y)
-INTEGER2(mul_u16, uint16_t, uint16_t, (uint32_t)x *y)
-INTEGER2(mul_u32, uint32_t, uint32_t, x *y)
-INTEGER2(mul_u64, uint64_t, uint64_t, x *y)
+#define CARRYING2(name, T, expression)                                                             \
+    INTEGER2_THEN(set_poison_upwards(g, i, m), name, T, T, expression)
+#define CARRYING3(name, T, expression)                                                             \
+    INTEGER3_THEN(set_poison_upwards(g, i, m), name, T, T, expression)
+
+CARRYING2(add_u16, uint16_t, x + y)
+CARRYING2(add_u32, uint32_t, x + y)
+CARRYING2(add_u64, uint64_t, x + y)
+CARRYING2(sub_u16, uint16_t, x - y)
+CARRYING2(sub_u32, uint32_t, x - y)
+CARRYING2(sub_u64, uint64_t, x - y)
+CARRYING2(mul_u16, uint16_t, (uint32_t)x *y)
+CARRYING2(mul_u32, uint32_t, x *y)
+CARRYING2(mul_u64, uint64_t, x *y)
 INTEGER2(mul_hi_u16, uint16_t, uint16_t, (uint32_t)x *y >> 16)
 INTEGER2(mul_hi_s16, int16_t, uint16_t, (int32_t)x *y >> 16)
 INTEGER2(mul_hi_u32, uint32_t, uint32_t, (uint64_t)x *y >> 32)
@@ -33,9 +42,9 @@ INTEGER2(mul_wide_s32, int32_t, uint64_t, (int64_t)x *y)
 INTEGER2(mul24_u32, uint32_t, uint32_t, (x & 0xffffff) * (y & 0xffffff))
 INTEGER2(mul24_s32, int32_t, uint32_t,
          (int64_t)((int32_t)((uint32_t)x << 8) >> 8) * ((int32_t)((uint32_t)y << 8) >> 8))
-INTEGER3(mad_u16, uint16_t, uint16_t, (uint32_t)x *y + z)
-INTEGER3(mad_u32, uint32_t, uint32_t, x *y + z)
-INTEGER3(mad_u64, uint64_t, uint64_t, x *y + z)
+CARRYING3(mad_u16, uint16_t, (uint32_t)x *y + z)
+CARRYING3(mad_u32, uint32_t, x *y + z)
+CARRYING3(mad_u64, uint64_t, x *y + z)
 INTEGER3(mad_hi_u32, uint32_t, uint32_t, (uint32_t)((uint64_t)x * y >> 32) + z)
 INTEGER3(mad_hi_s32, int32_t, uint32_t, (uint32_t)((int64_t)x * y >> 32) + (uint32_t)z)
 INTEGER3(mad_hi_u64, uint64_t, uint64_t, (uint64_t)((unsigned __int128)x * y >> 64) + z)
