@@ -12,20 +12,22 @@ static void bump(int *p)
     }
 }
 /* Of `own` nothing is stored but 0, which is not what the memory of a team begins with. */
+static unsigned a[6][50], b[6][50], c[6];
+struct pair { unsigned a, b, *p; };
 static void constant(void)
 {
-    unsigned a[6][50] = { { 0 } }, b[6][50] = { { 0 } }, c[6] = { 0 };
 #pragma omp target teams distribute map(tofrom: a, b, c) num_teams(3)
     for (int t = 0; t < 6; t++) {
-        unsigned x = c[t], all[8] = { 1, 2, 3 }, last = 3, *p = &x;
+        unsigned one = 1, first = (unsigned)t, x = c[t], all[8] = { 1, 2, 3 }, *q = &first;
+        struct pair s = { 3, 4, &x };
         if (t & 2) {
             if (a[t][0] & 1) {
-                unsigned own = 3, *list[3] = { &x, all, &own }, **r = &list[last % 2];
+                unsigned own = 3, *list[3] = { &x, all, &own }, **r = &list[one % 3];
                 x += **r + own;
             } else {
-                unsigned own = 0, *list[3] = { &x, all, &own }, **r = &list[last % 2];
+                unsigned own = 0, *list[3] = { &x, all, &own }, **r = &list[one % 3];
                 **r += 3;
-                list[2] = &last;
+                list[2] = &s.a;
 #pragma omp parallel for schedule(static, 3)
                 for (int j = 0; j < 50; j++)
                     if (j == 42) **r ^= b[t][j];
@@ -33,9 +35,9 @@ static void constant(void)
                 x += **r + own;
             }
         }
-        c[t] = 7 * *p + last;
+        c[t] = one + 3 * first + 7 * x + *q + s.a + s.b;
     }
-    for (int t = 0; t < 6; t++) CHECK_EQ(c[t], t & 2 ? 31 : 3);
+    for (unsigned t = 0; t < 6; t++) CHECK_EQ(c[t], 8 + 4 * t + (t & 2 ? 28 : 0));
 }
 int main(void)
 {
