@@ -170,7 +170,7 @@ uintptr_t omp_init_allocator(uintptr_t space, int ntraits, void *traits)
 /* ------------------------------------------------------------------ memory */
 static struct ompgpu_entry *find_allocation(struct ompgpu_device *dev, const void *p)
 {
-    return ompgpu_present_find(&dev->allocations, (uintptr_t)p, 1);
+    return (struct ompgpu_entry *)ompgpu_ranges_find(&dev->allocations, (uintptr_t)p, 1);
 }
 
 static void *allocate(size_t size, int number, bool shared, const void *caller)
@@ -237,7 +237,7 @@ static void release(void *p, int number, const void *caller)
     ompgpu_tool_memory(NULL, caller);
     ompgpu_watch_free(e);
     (e->shared ? dev->plugin->free_shared : dev->plugin->free)(dev->ordinal, p);
-    ompgpu_present_free(e);
+    ompgpu_xfree(e);
 }
 
 void omp_target_free(void *p, int number) { release(p, number, __builtin_return_address(0)); }
@@ -297,24 +297,20 @@ int omp_target_associate_ptr(const void *host, const void *device, size_t size, 
     if (!host || !device || !size || size > UINTPTR_MAX - begin ||
         ompgpu_device_try(number, &dev) || !dev)
         return EINVAL;
-    struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
+    struct ompgpu_entry *e = ompgpu_entry_new(dev, begin, size, address, OMPGPU_REFS_INFINITE);
     if (!e)
         return ENOMEM;
-    *e = (struct ompgpu_entry){ .begin = begin,
-                                .end = begin + size,
-                                .device = address,
-                                .refs = OMPGPU_REFS_INFINITE,
-                                .associated = true,
-                                .name = "omp_target_associate_ptr" };
+    e->associated = true;
+    e->name = "omp_target_associate_ptr";
     pthread_mutex_lock(&dev->lock);
-    const struct ompgpu_entry *old = ompgpu_present_find(&dev->present, begin, size);
+    const struct ompgpu_entry *old = ompgpu_present_find(dev, begin, size);
     bool same = old && old->associated && old->begin == e->begin && old->end == e->end &&
                 old->device == e->device;
     if (!old)
-        ompgpu_ranges_insert(&dev->present, &e->range);
+        ompgpu_present_insert(dev, e);
     pthread_mutex_unlock(&dev->lock);
     if (old)
-        ompgpu_present_free(e);
+        ompgpu_entry_free(dev, e);
     return old && !same ? EINVAL : 0;
 }
 
@@ -325,14 +321,14 @@ int omp_target_disassociate_ptr(const void *host, int number)
         return EINVAL;
     pthread_mutex_lock(&dev->lock);
     struct ompgpu_entry *e;
-    while ((e = ompgpu_present_find(&dev->present, (uintptr_t)host, 1)) && e->busy)
+    while ((e = ompgpu_present_find(dev, (uintptr_t)host, 1)) && e->busy)
         pthread_cond_wait(&dev->synced, &dev->lock);
     bool ours = e && e->associated && e->begin == (uintptr_t)host;
     if (ours)
-        ompgpu_ranges_remove(&dev->present, &e->range);
+        ompgpu_present_remove(dev, e);
     pthread_mutex_unlock(&dev->lock);
     if (ours)
-        ompgpu_present_free(e);
+        ompgpu_entry_free(dev, e);
     return ours ? 0 : EINVAL;
 }
 
@@ -345,10 +341,10 @@ static void dump_entries(const struct ompgpu_range *range)
     dump_entries(range->left);
     fprintf(stderr, "ompgpu:   %p  %p  %10zu  ", (void *)e->begin, (void *)e->device,
             (size_t)(e->end - e->begin));
-    if (e->refs == OMPGPU_REFS_INFINITE)
+    if (ompgpu_refs(e) == OMPGPU_REFS_INFINITE)
         fprintf(stderr, "     inf  %s\n", e->name);
     else
-        fprintf(stderr, "%8ld  %s at %s:%u\n", e->refs, e->name ? e->name : "?",
+        fprintf(stderr, "%8ld  %s at %s:%u\n", ompgpu_refs(e), e->name ? e->name : "?",
                 e->file ? e->file : "?", e->line);
     dump_entries(range->right);
 }

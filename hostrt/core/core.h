@@ -17,10 +17,12 @@
  *   0. that of depend.c     who depends on whom
  *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
  *   2. device->lock         the present table of one device, its counts, its allocations
- *   3. the locks inside scratch.c, defer.c, error.c and the plugins, which call nothing of the core
+ *   3. the locks inside scratch.c, present.c, defer.c, error.c and the plugins, which call nothing
+ * of the core
  *
- * Kernels run and data is copied with no lock held; what is being copied is marked (fill.c).  Only
- * a deferred construct is put into its queue as a whole under device->lock.
+ * A region whose data is mapped takes none of them.  Kernels run and data is copied with no lock
+ * held; what is being copied is marked (fill.c).  Only a deferred construct is put into its queue
+ * as a whole under device->lock.
  *
  * Functions that can fail return 0 or nonzero and leave the reason with ompgpu_plugin_error(), as
  * plugins do.
@@ -166,6 +168,7 @@ enum {
 };
 struct ompgpu_device;
 struct ompgpu_entry;
+struct ompgpu_thread;
 struct ompgpu_geometry {
     unsigned teams, threads;
 };
@@ -246,33 +249,19 @@ struct ompgpu_range {
     uint64_t priority;
     uintptr_t lowest, highest; /* addresses of the extended ranges from here down */
 };
-enum { OMPGPU_RECENT = 128 };
 struct ompgpu_ranges {
     struct ompgpu_range *root;
     size_t count;
-    /* what was found last, by a hash of the address; only ranges of the set */
-    struct ompgpu_range *recent[OMPGPU_RECENT];
 };
-struct ompgpu_range *ompgpu_ranges_search(struct ompgpu_ranges *, uintptr_t begin, size_t size);
-static inline struct ompgpu_range **ompgpu_ranges_recent(struct ompgpu_ranges *set, uintptr_t begin)
-{
-    return &set->recent[begin * 0x9e3779b97f4a7c15ull >> 57];
-}
-/* The lowest range that shares a byte with [begin, begin + max(size, 1)), or NULL.  A loop looks up
- * the same few addresses again and again: those are found without a search. */
-static inline struct ompgpu_range *ompgpu_ranges_find(struct ompgpu_ranges *set, uintptr_t begin,
-                                                      size_t size)
-{
-    struct ompgpu_range *r = *ompgpu_ranges_recent(set, begin);
-    return r && begin >= r->begin && begin < r->end ? r : ompgpu_ranges_search(set, begin, size);
-}
+/* The lowest range that shares a byte with [begin, begin + max(size, 1)), or NULL. */
+struct ompgpu_range *ompgpu_ranges_find(const struct ompgpu_ranges *, uintptr_t begin, size_t size);
 /* A range that contains the address once it is extended to its base; NULL: none. */
 struct ompgpu_range *ompgpu_ranges_reach(struct ompgpu_ranges *, uintptr_t address);
 /* must not overlap with any in the set */
 void ompgpu_ranges_insert(struct ompgpu_ranges *, struct ompgpu_range *);
 void ompgpu_ranges_remove(struct ompgpu_ranges *, struct ompgpu_range *);
 
-/* ------------------------------------------------------------------ present table (data.c) */
+/* -------------------------------------------------------- present table (present.c, data.c) */
 /* A deferred construct, which may have ended by now: its struct may be another's already. */
 struct ompgpu_ticket {
     struct ompgpu_task *task;
@@ -285,7 +274,7 @@ struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy 
     uint64_t construct;    /* number of the one that wrote it last */
 };
 enum { OMPGPU_REFS_INFINITE = -1 };
-struct ompgpu_entry { /* one mapped host range */
+struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads without the lock */
     union {
         struct ompgpu_range range;
         struct {
@@ -294,10 +283,14 @@ struct ompgpu_entry { /* one mapped host range */
         };
     };
     uintptr_t device; /* device address of begin */
-    long refs;        /* reference count, or OMPGPU_REFS_INFINITE */
-    long holds;       /* references of `ompx_hold` */
+    /* atomic: the reference count, or OMPGPU_REFS_INFINITE, in the lower half; see present.c */
+    uint64_t count;
+    struct ompgpu_entry *spare; /* another one that is no mapping, as this one */
+    /* what follows is 0 in a new one */
+    long holds; /* references of `ompx_hold` */
     /* omp_target_associate_ptr: device memory is the user's */
     bool associated;
+    bool listed;  /* it is in the table */
     bool shared;  /* an allocation: the host reaches it at the same address */
     bool busy;    /* being copied, by a thread that does not hold the lock (fill.c) */
     bool lost;    /* its value, with the device (rescue.c) */
@@ -309,7 +302,7 @@ struct ompgpu_entry { /* one mapped host range */
     uint64_t counted, created, filled;
     struct {
         long refs, holds;
-    } before; /* the construct at work, which leaves, counted it down */
+    } taken; /* by the construct at work, which leaves */
     const char *name, *file;
     unsigned line; /* who mapped it, for messages */
     char *sent;    /* for OMPGPU_CHECK=stale: what the device got last; NULL: not known */
@@ -319,12 +312,32 @@ struct ompgpu_entry { /* one mapped host range */
     struct ompgpu_attachment *attachments;
     unsigned nattachments, room;
 };
-static inline struct ompgpu_entry *ompgpu_present_find(struct ompgpu_ranges *table, uintptr_t begin,
-                                                       size_t size)
+static inline long ompgpu_refs(const struct ompgpu_entry *e)
 {
-    return (struct ompgpu_entry *)ompgpu_ranges_find(table, begin, size);
+    return (int32_t)__atomic_load_n(&e->count, __ATOMIC_RELAXED);
 }
-void ompgpu_present_free(struct ompgpu_entry *);
+/* With the device's lock held, as what follows, and not for infinite ones. */
+static inline void ompgpu_refs_add(struct ompgpu_entry *e, long n)
+{
+    __atomic_fetch_add(&e->count, (uint64_t)n, __ATOMIC_ACQ_REL);
+}
+long ompgpu_refs_take_all(struct ompgpu_entry *); /* how many there were */
+/* Host threads may use it without the lock from now on: its data is there. */
+void ompgpu_entry_ready(struct ompgpu_entry *);
+/* Of the mapping that it is to be; the lock is not needed.  NULL: out of memory */
+struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *, uintptr_t begin, size_t size,
+                                      uintptr_t device, long refs);
+void ompgpu_entry_free(struct ompgpu_device *, struct ompgpu_entry *); /* has left the table */
+void ompgpu_entries_close(struct ompgpu_device *);
+struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *, uintptr_t begin, size_t size);
+void ompgpu_present_insert(struct ompgpu_device *, struct ompgpu_entry *);
+void ompgpu_present_remove(struct ompgpu_device *, struct ompgpu_entry *);
+/* Without the lock, for a region: all its items are present, and have been counted. */
+bool ompgpu_present_enter(struct ompgpu_device *, struct ompgpu_where *, const struct ompgpu_map *,
+                          unsigned n, uintptr_t *addresses);
+/* Of a `quick` region; false: it has to leave with the lock what is not in `left`. */
+bool ompgpu_present_leave(struct ompgpu_thread *, unsigned n);
+void ompgpu_entries_fork(enum ompgpu_fork when);
 
 /* ------------------------------------------------------------------ host threads (scratch.c) */
 enum {
@@ -334,6 +347,7 @@ enum {
     OMPGPU_STACK_SIZE = 8 << 10,
     OMPGPU_PLACES = 4096,
     OMPGPU_RESULTS = 64, /* bits of ompgpu_thread.results */
+    OMPGPU_QUICK_ITEMS = 32,
     OMPGPU_RESULT_BYTES = 64
 };
 struct ompgpu_buffer {
@@ -359,8 +373,18 @@ struct ompgpu_thread { /* of one host thread at a time; handed on when it ends *
     struct ompgpu_device *entered;
     const struct ompgpu_map *maps;
     unsigned nmaps;
-    uint64_t results; /* of the running region: bit i: item i has a cell (OMPGPU_MAP_RESULT) */
-    char *stage;      /* see back.c */
+    /* of the running region: bit i: item i has a cell (OMPGPU_MAP_RESULT), was left already */
+    uint64_t results, left;
+    /* … that entered without the lock: the mappings that it counted, with their `count` at the
+     * time, and of each item the number of its mapping, negative: it has none */
+    struct ompgpu_held {
+        struct ompgpu_entry *entry;
+        uint64_t count;
+    } held[OMPGPU_QUICK_ITEMS];
+    signed char held_by[OMPGPU_QUICK_ITEMS];
+    unsigned nheld;
+    bool quick;  /* it entered so */
+    char *stage; /* see back.c */
     size_t stage_bytes;
     /* of the running region; point into few_… or heap */
     uintptr_t *addresses;
@@ -424,13 +448,15 @@ struct ompgpu_device {
     /* atomic: ompgpu_generation up to which variables are loaded */
     unsigned generation;
     char reason[256];     /* written before state */
-    pthread_mutex_t lock; /* guards all below */
+    pthread_mutex_t lock; /* guards all below, but for what is atomic */
     struct ompgpu_ranges present;
+    struct ompgpu_quick *quick;       /* atomic: see present.c */
+    struct ompgpu_entry *spare;       /* guarded by present.c's lock */
     struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
     struct rescue *rescue;            /* atomic: it was given up (rescue.c) */
     struct ompgpu_link *links;
     uint64_t construct;                         /* number of the last construct that counted */
-    const struct ompgpu_thread *unsynced;       /* see data.c */
+    const struct ompgpu_thread *unsynced;       /* see data.c; atomic */
     unsigned nbusy;                             /* mappings in the table that are */
     pthread_cond_t synced;                      /* neither, any more */
     struct ompgpu_queue *queues[OMPGPU_QUEUES]; /* of deferred constructs */

@@ -20,12 +20,12 @@
  * With `requires unified_shared_memory` nothing is created: only declare target variables and what
  * the program associates have storage of their own on the device.
  *
- * Several threads: the table is changed under device->lock, and what is copied without it is busy
- * meanwhile (fill.c), so no thread finds a mapping half made.  But copies to the device are only
- * ordered for the thread that makes them.  Once a second thread is known, a region that copied
- * waits for its copies; while there is one thread only that wait is saved, and the state is kept in
- * device->unsynced: should the second thread turn up just then, it waits until the first one's
- * region has ended.
+ * Several threads: the table is changed under device->lock, but for references (present.c), and
+ * what is copied without it is busy meanwhile (fill.c), so no thread finds a mapping half made. But
+ * copies to the device are only ordered for the thread that makes them.  Once a second thread is
+ * known, a region that copied waits for its copies; while there is one thread only that wait is
+ * saved, and the state is kept in device->unsynced: should the second thread turn up just then, it
+ * waits until the first one's region has ended.
  *
  * Deferred constructs (`nowait`): the table is changed when they are put into their queue, as if
  * they ended there and then, and the copies go into the queue.  So a mapping remembers the
@@ -143,6 +143,8 @@ static int take_entry(struct work *w, struct ompgpu_entry *e)
         if (!ompgpu_under_way(e->filling))
             e->filling.task = NULL;
     }
+    if (!e->filling.task && e->created != w->number)
+        ompgpu_entry_ready(e);
     return w->task ? note_use(w, e) : 0;
 }
 
@@ -158,8 +160,7 @@ static int await_uses(struct work *w, const struct ompgpu_entry *e)
 /* The entry of an item.  Not mapped: 0 and NULL. */
 static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
-    struct ompgpu_entry *e = *out =
-        ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
+    struct ompgpu_entry *e = *out = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
     if (e && !contains_item(e, m) && !(m->flags & OMPGPU_MAP_IMPLICIT))
         return ompgpu_item_partly_mapped(w, m, e);
     return e && take_entry(w, e) ? ompgpu_item_failed(w, m) : 0;
@@ -167,7 +168,7 @@ static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct 
 
 static struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host)
 {
-    struct ompgpu_entry *e = host ? ompgpu_present_find(&dev->present, host, 1) : NULL;
+    struct ompgpu_entry *e = host ? ompgpu_present_find(dev, host, 1) : NULL;
     return e || !host ? e : (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, host);
 }
 
@@ -196,7 +197,7 @@ static void unlock_tables(struct ompgpu_device *dev, bool locked)
 uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
 {
     bool locked = lock_tables(dev, NULL);
-    const struct ompgpu_entry *e = ompgpu_present_find(&dev->present, host, 1);
+    const struct ompgpu_entry *e = ompgpu_present_find(dev, host, 1);
     uintptr_t device = e ? device_address(e, host) : 0;
     unlock_tables(dev, locked);
     return device;
@@ -220,22 +221,12 @@ bool ompgpu_data_any_present(struct ompgpu_device *dev, const struct ompgpu_map 
     bool any = false;
     bool locked = lock_tables(dev, NULL);
     for (unsigned i = 0; i < n && !any; i++)
-        any = maps[i].begin &&
-              ompgpu_present_find(&dev->present, (uintptr_t)maps[i].begin, maps[i].size);
+        any = maps[i].begin && ompgpu_present_find(dev, (uintptr_t)maps[i].begin, maps[i].size);
     unlock_tables(dev, locked);
     return any;
 }
 
 /* -------------------------------------------------------------- creating and removing a mapping */
-void ompgpu_present_free(struct ompgpu_entry *e)
-{
-    ompgpu_xfree(e->uses);
-    ompgpu_xfree(e->attachments);
-    ompgpu_xfree(e->sent);
-    ompgpu_xfree(e->shadow);
-    ompgpu_xfree(e);
-}
-
 void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
     if (!e->owner && !e->associated && !e->shadow) {
@@ -243,14 +234,14 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
         ompgpu_watch_free(e);
         dev->plugin->free(dev->ordinal, (void *)e->device);
     }
-    ompgpu_present_free(e);
+    ompgpu_entry_free(dev, e);
 }
 
 static void remove_entry(struct work *w, struct ompgpu_entry *e)
 {
     if (ompgpu_watched())
         ompgpu_stale_removed(w->dev, w->where, e);
-    ompgpu_ranges_remove(&w->dev->present, &e->range);
+    ompgpu_present_remove(w->dev, e);
     if (w->task) {
         e->range.left = (struct ompgpu_range *)w->task->dropped;
         w->task->dropped = e;
@@ -285,7 +276,7 @@ static struct part storage_for(struct work *w, const struct ompgpu_map *m)
         begin = at < begin ? at : begin;
         end = at + x->size > end ? at + x->size : end;
     }
-    if (end - begin > m->size && ompgpu_present_find(&w->dev->present, begin, end - begin))
+    if (end - begin > m->size && ompgpu_present_find(w->dev, begin, end - begin))
         return (struct part){ (uintptr_t)m->begin, m->size };
     return (struct part){ begin, end - begin };
 }
@@ -302,9 +293,17 @@ static int check_new_item(struct work *w, const struct ompgpu_map *m)
 }
 
 enum { NOTED = 64 }; /* items: bits of work.counted */
+static void add_references(struct ompgpu_entry *e, const struct ompgpu_map *m, long n)
+{
+    if (m->flags & OMPGPU_MAP_HOLD)
+        e->holds += n;
+    else
+        ompgpu_refs_add(e, n);
+}
+
 static void count(struct work *w, struct ompgpu_entry *e, const struct ompgpu_map *m, long n)
 {
-    *(m->flags & OMPGPU_MAP_HOLD ? &e->holds : &e->refs) += n;
+    add_references(e, m, n);
     e->counted = w->number;
     if (m - w->maps < NOTED)
         w->counted |= (uint64_t)1 << (m - w->maps);
@@ -324,7 +323,7 @@ static bool is_counted_in(const struct ompgpu_entry *e, const struct ompgpu_map 
     return !(m->flags & OMPGPU_MAP_POINTER) || e->pointer;
 }
 
-static bool is_unused(const struct ompgpu_entry *e) { return e->refs == 0 && e->holds == 0; }
+static bool is_unused(const struct ompgpu_entry *e) { return ompgpu_refs(e) == 0 && e->holds == 0; }
 
 static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
@@ -332,23 +331,22 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     if (check_new_item(w, m))
         return -1;
     struct part p = storage_for(w, m);
-    struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
-    if (!e)
-        return ompgpu_item_failed(w, m);
     ompgpu_tool_memory((const void *)p.begin, NULL);
     double start = ompgpu_watch_clock();
-    if (ompgpu_memory_get(w->dev, p.size, &memory)) {
-        ompgpu_present_free(e);
+    if (ompgpu_memory_get(w->dev, p.size, &memory))
+        return ompgpu_item_failed(w, m);
+    struct ompgpu_entry *e = ompgpu_entry_new(w->dev, p.begin, p.size, (uintptr_t)memory, 0);
+    if (!e) {
+        w->dev->plugin->free(w->dev->ordinal, memory);
         return ompgpu_item_failed(w, m);
     }
-    e->begin = p.begin, e->end = p.begin + p.size, e->base = (uintptr_t)m->base;
-    e->device = (uintptr_t)memory;
+    e->base = (uintptr_t)m->base;
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
     count(w, e, m, 1);
     e->created = w->number;
     e->pointer = m->flags & OMPGPU_MAP_POINTER;
     ompgpu_watch_alloc(w->where, e, start);
-    ompgpu_ranges_insert(&w->dev->present, &e->range);
+    ompgpu_present_insert(w->dev, e);
     if (w->task) {
         e->filling = ompgpu_ticket_of(w->task);
         if (note_use(w, e)) {
@@ -376,7 +374,7 @@ static bool is_fresh(const struct work *w, const struct ompgpu_entry *e)
 static int attach_pointer(struct work *w, const struct ompgpu_map *m)
 {
     uintptr_t host = (uintptr_t)m->attach;
-    struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, host, sizeof(void *));
+    struct ompgpu_entry *e = ompgpu_present_find(w->dev, host, sizeof(void *));
     uintptr_t pointee = translate_address(w->dev, (uintptr_t)m->begin, 0);
     if (!e || host < e->begin || e->end - host < sizeof(void *))
         return 0;
@@ -453,8 +451,7 @@ static int check_parts(struct work *w, const struct ompgpu_map *m, const struct 
         return -1;
     uintptr_t end = (uintptr_t)m->begin + m->size;
     while (e->end < end) {
-        const struct ompgpu_entry *next =
-            ompgpu_present_find(&w->dev->present, e->end, end - e->end);
+        const struct ompgpu_entry *next = ompgpu_present_find(w->dev, e->end, end - e->end);
         if (!next)
             return 0;
         if (next->device - next->begin != e->device - e->begin)
@@ -522,8 +519,8 @@ static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_ent
             return ompgpu_item_failed(w, m);
         if (p.size == e->end - e->begin)
             e->filled = w->number, e->lost = false;
-    } else if (ompgpu_watched() && e->created != w->number && e->refs != OMPGPU_REFS_INFINITE &&
-               !(m->flags & OMPGPU_MAP_IMPLICIT))
+    } else if (ompgpu_watched() && e->created != w->number &&
+               ompgpu_refs(e) != OMPGPU_REFS_INFINITE && !(m->flags & OMPGPU_MAP_IMPLICIT))
         ompgpu_watch_reuse(w->where, m->name, m->size, e);
     return 0;
 }
@@ -571,7 +568,8 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     if (!e) {
         if (create_entry(w, m, &e))
             return -1;
-    } else if (e->counted != w->number && e->refs != OMPGPU_REFS_INFINITE && is_counted_in(e, m))
+    } else if (e->counted != w->number && ompgpu_refs(e) != OMPGPU_REFS_INFINITE &&
+               is_counted_in(e, m))
         count(w, e, m, 1);
     e->pointer &= e->created != w->number || (m->flags & OMPGPU_MAP_POINTER);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
@@ -593,8 +591,7 @@ static void undo_entering(struct work *w, const struct ompgpu_map *maps, unsigne
     while (n-- > 0) {
         const struct ompgpu_map *m = &maps[n];
         struct ompgpu_entry *e =
-            is_counted(m) ? ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size)
-                          : NULL;
+            is_counted(m) ? ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size) : NULL;
         if (!e || !has_counted(w, e, n))
             continue;
         count(w, e, m, -1);
@@ -633,7 +630,7 @@ static int fill(struct work *w, bool region, bool locked)
         bad = -1;
     return_to_tables(w, NULL, left);
     if (!wait && !w->task && !bad)
-        w->dev->unsynced = ompgpu_self_;
+        __atomic_store_n(&w->dev->unsynced, ompgpu_self_, __ATOMIC_RELEASE);
     return bad ? copy_failed(w, w->fill.failed) : 0;
 }
 
@@ -642,6 +639,7 @@ static void note_region(struct ompgpu_device *dev, const struct ompgpu_map *maps
 {
     struct ompgpu_thread *self = ompgpu_self_;
     self->entered = dev, self->maps = maps, self->nmaps = n;
+    self->quick = false, self->left = 0;
 }
 
 static int enter_items(struct work *w, uintptr_t *addresses, bool locked, unsigned *done)
@@ -672,6 +670,8 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
 {
     struct work w;
     unsigned done = 0;
+    if (addresses && !task && ompgpu_present_enter(dev, where, maps, n, addresses))
+        return 0;
     begin_work(&w, dev, where, maps, n, task);
     w.thread = addresses && !task ? ompgpu_self_ : NULL;
     bool locked = lock_tables(dev, task);
@@ -687,6 +687,19 @@ int ompgpu_data_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
 }
 
 /* ------------------------------------------------------------------ leaving */
+static void take_reference(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e)
+{
+    bool hold = m->flags & OMPGPU_MAP_HOLD;
+    if (e->counted != w->number)
+        e->taken.refs = e->taken.holds = 0;
+    if (e->counted != w->number && (hold ? e->holds : ompgpu_refs(e)) > 0) {
+        count(w, e, m, -1);
+        ++*(hold ? &e->taken.holds : &e->taken.refs);
+    }
+    if (m->flags & OMPGPU_MAP_DELETE)
+        e->taken.refs += ompgpu_refs_take_all(e);
+}
+
 /* *more: there is more to do than counting. */
 static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 {
@@ -699,13 +712,8 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
         return w->how == OMPGPU_LEAVE_DATA ? item_missing(w, m) : 0;
     if (!is_counted_in(e, m))
         return 0;
-    if (e->refs != OMPGPU_REFS_INFINITE) {
-        if (e->counted != w->number)
-            e->before.refs = e->refs, e->before.holds = e->holds;
-        if (e->counted != w->number && (m->flags & OMPGPU_MAP_HOLD ? e->holds : e->refs) > 0)
-            count(w, e, m, -1);
-        if (m->flags & OMPGPU_MAP_DELETE)
-            e->refs = 0;
+    if (ompgpu_refs(e) != OMPGPU_REFS_INFINITE) {
+        take_reference(w, m, e);
         *more |= is_unused(e);
         if (e->nuses && is_unused(e) && await_uses(w, e))
             return ompgpu_item_failed(w, m);
@@ -718,16 +726,18 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
 static void undo_counting(struct work *w, unsigned i)
 {
     const struct ompgpu_map *m = &w->maps[i];
-    struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
-    if (e && e->counted == w->number)
-        e->refs = e->before.refs, e->holds = e->before.holds;
-    else if (e && has_counted(w, e, i)) /* and others after us */
-        ++*(m->flags & OMPGPU_MAP_HOLD ? &e->holds : &e->refs);
+    struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
+    if (e && e->counted == w->number) {
+        ompgpu_refs_add(e, e->taken.refs);
+        e->holds += e->taken.holds;
+        e->taken.refs = e->taken.holds = 0;
+    } else if (e && has_counted(w, e, i)) /* and others after us */
+        add_references(e, m, 1);
 }
 
 static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
 {
-    struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
+    struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
     if (!e || !(m->flags & OMPGPU_MAP_FROM) ||
         (m->flags & (OMPGPU_MAP_DELETE | OMPGPU_MAP_RELEASE)))
         return 0;
@@ -746,11 +756,11 @@ static int run_back(struct work *w, struct ompgpu_back *back)
     return bad ? copy_failed(w, back->failed) : 0;
 }
 
-/* What entering has counted. */
+/* What entering has counted, and is to be left still. */
 static bool was_counted(const struct work *w, unsigned i)
 {
-    bool in_cell = w->thread && i < OMPGPU_RESULTS && (w->thread->results >> i & 1);
-    return is_counted(&w->maps[i]) && !in_cell;
+    uint64_t others = w->thread ? w->thread->results | w->thread->left : 0;
+    return is_counted(&w->maps[i]) && (i >= OMPGPU_RESULTS || !(others >> i & 1));
 }
 
 /* The host gets what the construct owes it, all or nothing. */
@@ -776,7 +786,7 @@ static int bring_back(struct work *w, bool more, bool locked)
 static void free_if_unused(struct work *w, unsigned i)
 {
     const struct ompgpu_map *m = &w->maps[i];
-    struct ompgpu_entry *e = ompgpu_present_find(&w->dev->present, (uintptr_t)m->begin, m->size);
+    struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
     if (e && is_unused(e))
         remove_entry(w, e);
 }
@@ -784,9 +794,18 @@ static void free_if_unused(struct work *w, unsigned i)
 static void first_thread_is_done(struct ompgpu_device *dev)
 {
     if (dev->unsynced == ompgpu_self_) {
-        dev->unsynced = NULL;
+        __atomic_store_n(&dev->unsynced, NULL, __ATOMIC_RELEASE);
         pthread_cond_broadcast(&dev->synced);
     }
+}
+
+static bool left_quickly(const struct ompgpu_map *maps, unsigned n)
+{
+    struct ompgpu_thread *t = ompgpu_self_;
+    bool quick = t && t->maps == maps && t->quick;
+    if (quick)
+        t->quick = false;
+    return quick && ompgpu_present_leave(t, n);
 }
 
 int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
@@ -796,6 +815,8 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
     struct work w;
     int bad = 0;
     bool more = false;
+    if (how == OMPGPU_LEAVE_REGION && left_quickly(maps, n))
+        return 0;
     begin_work(&w, dev, where, maps, n, task);
     w.how = how;
     if (how == OMPGPU_LEAVE_DISCARD) /* copies may be under way still */
@@ -820,7 +841,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
         if (was_counted(&w, i))
             (bad ? undo_counting : free_if_unused)(&w, i);
     if (w.thread && !bad)
-        w.thread->maps = NULL, w.thread->results = 0;
+        w.thread->maps = NULL, w.thread->results = w.thread->left = 0;
     unlock_tables(dev, locked);
     return result_of(&w, bad);
 }

@@ -322,14 +322,15 @@ static void close_device(struct ompgpu_device *dev)
     ompgpu_deferred_close(dev);
     ompgpu_interops_close(dev);
     for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->present.root);) {
-        ompgpu_ranges_remove(&dev->present, &e->range);
+        ompgpu_present_remove(dev, e);
         ompgpu_data_drop(dev, e);
     }
     for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->allocations.root);) {
         ompgpu_ranges_remove(&dev->allocations, &e->range);
         (e->shared ? dev->plugin->free_shared : dev->plugin->free)(dev->ordinal, (void *)e->begin);
-        ompgpu_present_free(e);
+        ompgpu_xfree(e);
     }
+    ompgpu_entries_close(dev);
 }
 
 /* Destructors with a lower number run later: after those of the program, which may still run

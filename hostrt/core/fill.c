@@ -129,10 +129,10 @@ void ompgpu_busy_set(struct ompgpu_device *dev, const struct ompgpu_fill *f,
 static bool is_busy(struct ompgpu_device *dev, uintptr_t begin, size_t size)
 {
     uintptr_t at = begin, end = begin + size;
-    const struct ompgpu_entry *e = ompgpu_present_find(&dev->present, at, size);
+    const struct ompgpu_entry *e = ompgpu_present_find(dev, at, size);
     if (!e)
         e = (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, at);
-    for (; e && !e->busy; at = e->end, e = ompgpu_present_find(&dev->present, at, end - at))
+    for (; e && !e->busy; at = e->end, e = ompgpu_present_find(dev, at, end - at))
         if (e->end >= end)
             return false;
     return e != NULL;
@@ -160,7 +160,7 @@ void ompgpu_busy_await(struct ompgpu_device *dev, const struct ompgpu_map *maps,
 static struct ompgpu_entry *find_abandoned(struct ompgpu_range *r)
 {
     struct ompgpu_entry *e = (struct ompgpu_entry *)r, *below;
-    if (!r || (!e->refs && !e->holds))
+    if (!r || (!ompgpu_refs(e) && !e->holds))
         return e;
     e->busy = false;
     below = find_abandoned(r->left);
@@ -174,7 +174,7 @@ void ompgpu_busy_vanished(struct ompgpu_device *dev)
         return;
     pthread_mutex_lock(&dev->lock);
     while ((e = find_abandoned(dev->present.root))) {
-        ompgpu_ranges_remove(&dev->present, &e->range);
+        ompgpu_present_remove(dev, e);
         ompgpu_data_drop(dev, e);
     }
     dev->nbusy = 0;

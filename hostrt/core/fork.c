@@ -25,6 +25,7 @@ static void before_fork(void)
     for (int i = 0; i < ompgpu_ndevices; i++)
         pthread_mutex_lock(&ompgpu_devices[i].lock);
     ompgpu_threads_lock();
+    ompgpu_entries_fork(OMPGPU_FORK_BEFORE);
     ompgpu_deferred_fork(OMPGPU_FORK_BEFORE);
     tell_plugin(OMPGPU_FORK_BEFORE);
 }
@@ -33,6 +34,7 @@ static void release_locks(enum ompgpu_fork when)
 {
     tell_plugin(when);
     ompgpu_deferred_fork(when);
+    ompgpu_entries_fork(when);
     ompgpu_threads_unlock();
     for (int i = ompgpu_ndevices; i-- > 0;)
         pthread_mutex_unlock(&ompgpu_devices[i].lock);

@@ -140,12 +140,12 @@ void ompgpu_watch_reuse(const struct ompgpu_where *where, const char *name, size
 /* ------------------------------------------------------------------ mappings */
 static const char *reference_text(const struct ompgpu_entry *e, char *text, size_t size)
 {
-    if (e->refs == OMPGPU_REFS_INFINITE)
+    if (ompgpu_refs(e) == OMPGPU_REFS_INFINITE)
         snprintf(text, size, "always mapped");
     else if (e->holds)
-        snprintf(text, size, "references %ld, holds %ld", e->refs, e->holds);
+        snprintf(text, size, "references %ld, holds %ld", ompgpu_refs(e), e->holds);
     else
-        snprintf(text, size, "references %ld", e->refs);
+        snprintf(text, size, "references %ld", ompgpu_refs(e));
     return text;
 }
 
@@ -216,7 +216,7 @@ static void list_mapped(const struct ompgpu_range *r)
     if (!r)
         return;
     list_mapped(r->left);
-    if (e->refs != OMPGPU_REFS_INFINITE) {
+    if (ompgpu_refs(e) != OMPGPU_REFS_INFINITE) {
         const struct ompgpu_where place = { .file = e->file, .line = e->line };
         ompgpu_trace(&place, "mapped still at the end: %s, %s, %s", name_or_unknown(e->name),
                      size_of(e->end - e->begin).text,

@@ -18,14 +18,15 @@ static uint64_t hash_address(uint64_t x)
 
 /* The lowest range that ends after `begin` is the only candidate: all before it end too early, all
  * after it begin later. */
-struct ompgpu_range *ompgpu_ranges_search(struct ompgpu_ranges *set, uintptr_t begin, size_t size)
+struct ompgpu_range *ompgpu_ranges_find(const struct ompgpu_ranges *set, uintptr_t begin,
+                                        size_t size)
 {
     struct ompgpu_range *best = NULL;
     for (struct ompgpu_range *r = set->root; r;)
         if (r->end <= begin)
             r = r->right;
         else if (r->begin <= begin)
-            return *ompgpu_ranges_recent(set, begin) = r;
+            return r;
         else
             best = r, r = r->left;
     /* written as a difference so that begin + size may wrap */
@@ -135,7 +136,4 @@ void ompgpu_ranges_remove(struct ompgpu_ranges *set, struct ompgpu_range *old)
 {
     set->root = take_out(set->root, old);
     set->count--;
-    for (int i = 0; i < OMPGPU_RECENT; i++)
-        if (set->recent[i] == old)
-            set->recent[i] = NULL;
 }

@@ -114,11 +114,10 @@ static void forget_variables(const struct ompgpu_unit *unit, struct ompgpu_devic
 {
     pthread_mutex_lock(&dev->lock);
     for (unsigned i = 0; i < unit->nvars; i++) {
-        struct ompgpu_entry *e =
-            ompgpu_present_find(&dev->present, (uintptr_t)unit->vars[i].address, 1);
+        struct ompgpu_entry *e = ompgpu_present_find(dev, (uintptr_t)unit->vars[i].address, 1);
         if (e && e->owner == unit) {
-            ompgpu_ranges_remove(&dev->present, &e->range);
-            ompgpu_present_free(e);
+            ompgpu_present_remove(dev, e);
+            ompgpu_entry_free(dev, e);
         }
     }
     for (struct ompgpu_link **at = &dev->links, *l; (l = *at);)
@@ -240,7 +239,7 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
     *l = (struct ompgpu_link){ NULL, v, unit, pointer };
     pthread_mutex_lock(&dev->lock);
     l->next = dev->links, dev->links = l;
-    struct ompgpu_entry *e = ompgpu_present_find(&dev->present, (uintptr_t)v->address, v->size);
+    struct ompgpu_entry *e = ompgpu_present_find(dev, (uintptr_t)v->address, v->size);
     uintptr_t host = (uintptr_t)v->address, address = host;
     if (e)
         address = e->device + (host - e->begin);
@@ -254,22 +253,20 @@ static int add_link(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
 static int add_variable(struct ompgpu_device *dev, const struct ompgpu_unit *unit,
                         const struct ompgpu_var *v, void *address)
 {
-    struct ompgpu_entry *e = ompgpu_xalloc(sizeof *e);
+    struct ompgpu_entry *e = ompgpu_entry_new(dev, (uintptr_t)v->address, v->size,
+                                              (uintptr_t)address, OMPGPU_REFS_INFINITE);
     if (!e)
         return -1;
-    e->begin = (uintptr_t)v->address, e->end = e->begin + v->size;
-    e->device = (uintptr_t)address;
-    e->refs = OMPGPU_REFS_INFINITE;
     e->owner = unit;
     e->name = v->name, e->file = unit->file;
     pthread_mutex_lock(&dev->lock);
-    struct ompgpu_entry *old = ompgpu_present_find(&dev->present, e->begin, v->size);
+    struct ompgpu_entry *old = ompgpu_present_find(dev, e->begin, v->size);
     if (!old)
-        ompgpu_ranges_insert(&dev->present, &e->range);
+        ompgpu_present_insert(dev, e);
     pthread_mutex_unlock(&dev->lock);
     if (!old)
         return 0;
-    ompgpu_present_free(e);
+    ompgpu_entry_free(dev, e);
     if (old->begin == (uintptr_t)v->address &&
         old->device == (uintptr_t)address) /* weak or common: several units have it */
         return 0;

@@ -262,7 +262,8 @@ void ompgpu_rescued_begin(struct ompgpu_device *dev, const struct ompgpu_where *
     pthread_mutex_lock(&dev->lock);
     const char *wrong = wrong_with(dev, params, nparams);
     if (!wrong) {
-        dev->unsynced = ompgpu_self(); /* others wait for the end */
+        /* others wait for the end */
+        __atomic_store_n(&dev->unsynced, ompgpu_self(), __ATOMIC_RELEASE);
         visit_entries(dev->present.root, swap_entry, NULL);
     }
     pthread_mutex_unlock(&dev->lock);

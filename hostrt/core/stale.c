@@ -55,7 +55,7 @@ void ompgpu_stale_fetch(const struct ompgpu_device *dev, const struct ompgpu_whe
     size_t from = c->begin - e->begin, at = c->size;
     if (!is_watched(dev) || !e->sent)
         return;
-    if (!e->refs && !e->holds)
+    if (!ompgpu_refs(e) && !e->holds)
         at = find_lost((const char *)c->begin, (const char *)e->device + from, e->sent + from,
                        c->size);
     memcpy(e->sent + from, (const char *)e->device + from, c->size);

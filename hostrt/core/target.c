@@ -1,8 +1,8 @@
 /* target.c - the calls from generated code: target regions and data constructs.
  *
- * The steady state of a region (kernel known, data present) is: enter its data (one lock, one
- * search per item), launch, synchronise, leave its data (the same).  Nothing is allocated: the
- * thread's state has room for addresses and parameters.
+ * The steady state of a region (kernel known, data present) is: enter its data (no lock, one
+ * look-up per item: present.c), launch, synchronise, leave its data (the same).  Nothing is
+ * allocated: the thread's state has room for addresses and parameters.
  *
  * A region that fails is fatal, unless the host runs it or it is tried again (failure.c).  What it
  * mapped is given back first, with nothing copied to the host: the program's exit handlers, or the

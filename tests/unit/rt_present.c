@@ -42,7 +42,7 @@ static bool random_operations(unsigned n, uintptr_t base)
     bool good = true;
     for (unsigned i = 0; i < n && good; i++) {
         unsigned begin = roll(SPACE), size = roll(20);
-        struct ompgpu_entry *e = ompgpu_present_find(&table, base + begin, size);
+        struct ompgpu_entry *e = (struct ompgpu_entry *)ompgpu_ranges_find(&table, base + begin, size);
         good = e == model_find(begin, size);
         if (!e && size && begin + size <= SPACE) {
             e = ompgpu_xalloc(sizeof *e);
@@ -52,14 +52,14 @@ static bool random_operations(unsigned n, uintptr_t base)
         } else if (e && roll(2)) {
             model_set((unsigned)(e->begin - base), (unsigned)(e->end - base), NULL);
             ompgpu_ranges_remove(&table, &e->range);
-            ompgpu_present_free(e);
+            ompgpu_xfree(e);
         }
         size_t count = 0;
         good = good && ordered(table.root, base, base + SPACE, &count) && count == table.count;
     }
     for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)table.root); ) {
         ompgpu_ranges_remove(&table, &e->range);
-        ompgpu_present_free(e);
+        ompgpu_xfree(e);
     }
     memset(model, 0, sizeof model);
     return good && table.count == 0;
@@ -102,11 +102,11 @@ static void many_entries(void)
         ompgpu_ranges_insert(&table, &all[i].range);
     }
     for (unsigned i = 0; i < N; i++)
-        good &= ompgpu_present_find(&table, all[i].begin + 63, 1) == &all[i];
+        good &= ompgpu_ranges_find(&table, all[i].begin + 63, 1) == &all[i].range;
     for (unsigned i = 0; i < N; i += 2)
         ompgpu_ranges_remove(&table, &all[i].range);
     for (unsigned i = 0; i < N; i++)
-        good &= ompgpu_present_find(&table, all[i].begin, 64) == (i % 2 ? &all[i] : NULL);
+        good &= ompgpu_ranges_find(&table, all[i].begin, 64) == (i % 2 ? &all[i].range : NULL);
     OK(good && table.count == N / 2, "%d adjacent ranges, every second one removed", N);
     free(all);
 }

@@ -1,4 +1,6 @@
 /* rt_threads.c - several host threads at once: own data, shared data, data that comes and goes while others look it up.  For TSan. */
+#define _GNU_SOURCE 1
+#include <time.h>
 #include <unistd.h>
 #include "tests/unit/rt_fake.h"
 static int global_on_device[4];
@@ -23,8 +25,11 @@ static void kernel_touch(void **p)                  /* the scratchpad belongs to
     scratch[0] = 1, scratch[20]++, scratch[0] = 0;
 }
 static void kernel_second(void **);
-const struct fake_kernel fake_kernels[] = { { "add", kernel_add, 1, 0, 0 }, { "touch", kernel_touch, 1, 0, 64 }, { "second", kernel_second, 1, 0, 0 }, { 0 } };
-static struct ompgpu_region add = FAKE_REGION("add", 10), touch = FAKE_REGION("touch", 11), second = FAKE_REGION("second", 12);
+static void kernel_replace(void **);
+const struct fake_kernel fake_kernels[] = { { "add", kernel_add, 1, 0, 0 }, { "touch", kernel_touch, 1, 0, 64 }, { "second", kernel_second, 1, 0, 0 },
+                                            { "replace", kernel_replace, 1, 0, 0 }, { 0 } };
+static struct ompgpu_region add = FAKE_REGION("add", 10), touch = FAKE_REGION("touch", 11), second = FAKE_REGION("second", 12),
+                            replace = FAKE_REGION("replace", 13);
 static int shared[N], kept[N];
 
 /* While the only thread's region runs on data that it did not wait for, a second thread appears and asks for the same data. */
@@ -118,12 +123,12 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static void all_threads(const char *what)
+static void all_threads(const char *what, void *(*work)(void *))
 {
     pthread_t threads[THREADS];
     bool good[THREADS], all = true;
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, worker, &good[i]);
+        pthread_create(&threads[i], NULL, work, &good[i]);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         all &= good[i];
@@ -132,15 +137,97 @@ static void all_threads(const char *what)
     OK(ompgpu_devices[0].present.count == 1 && ompgpu_devices[0].unsynced == NULL, "… only the declare target variable stays mapped");
 }
 
+/* ------------------------------------------------------------------ regions that find all of it mapped */
+static void add_twice(int *x, const int *y)
+{
+    static const struct ompgpu_launch l = { .device = OMPGPU_DEVICE_DEFAULT };
+    const struct ompgpu_map maps[] = { { x, x, N * sizeof *x, NULL, OMPGPU_MAP_TOFROM, 0, "x" }, { y, y, N * sizeof *y, NULL, OMPGPU_MAP_TO, 0, "y" },
+                                       { x, x + 1, 4, NULL, OMPGPU_MAP_TO, 0, "x[1]" }, { y, y, 0, NULL, OMPGPU_MAP_LOOKUP, 0, "y" },
+                                       { global, global, sizeof global, NULL, OMPGPU_MAP_TOFROM, 0, "global" } };
+    const struct ompgpu_param params[] = { { NULL, 8, 0 }, { NULL, 8, 3 } };
+    for (int i = 0; i < 2; i++)
+        __ompgpu_target(&add, maps, 5, params, 2, &l);
+}
+
+static int held[N];
+static void *adds_held(void *x)
+{
+    add_twice(x, held);
+    return NULL;
+}
+static void without_lock(void)
+{
+    static int x[N];
+    const struct ompgpu_map maps[] = { MAP(x, OMPGPU_MAP_TOFROM), MAP(held, OMPGPU_MAP_TO) };
+    pthread_t other;
+    BEGIN(maps);
+    add_twice(x, held);
+    pthread_mutex_lock(&ompgpu_devices[0].lock);
+    pthread_create(&other, NULL, adds_held, x);
+    struct timespec limit = { time(NULL) + 20, 0 };
+    bool ended = !pthread_timedjoin_np(other, NULL, &limit);
+    pthread_mutex_unlock(&ompgpu_devices[0].lock);
+    if (!ended)
+        pthread_join(other, NULL);
+    END(maps);
+    OK(ended && x[0] == 4, "a region on mapped data needs no lock");
+}
+
+/* The mapping ends while the region runs, and its struct serves the next one, which is none of the region's. */
+static void kernel_replace(void **p)
+{
+    const struct ompgpu_map gone[] = { MAP(held, OMPGPU_MAP_DELETE) }, new[] = { MAP(held, OMPGPU_MAP_TO) };
+    static const struct ompgpu_place place = { "app.c", 7, "target exit data", OMPGPU_EXIT_DATA };
+    (void)p;
+    __ompgpu_data_end(&place, OMPGPU_DEVICE_DEFAULT, gone, 1);
+    BEGIN(new);
+}
+static void ends_meanwhile(void)
+{
+    static const struct ompgpu_launch l = { .device = OMPGPU_DEVICE_DEFAULT };
+    static int x[N];
+    const struct ompgpu_map maps[] = { MAP(held, OMPGPU_MAP_TO) };
+    BEGIN(maps);
+    add_twice(x, held);
+    __ompgpu_target(&replace, maps, 1, NULL, 0, &l);
+    OK(is_present(held), "a region does not end the mapping that took the place of its own");
+    END(maps);
+    OK(!is_present(held), "… which ends in its turn");
+}
+
+/* The last reference of what all use goes from one to the other. */
+static int common[N];
+static void *guest(void *arg)
+{
+    const struct ompgpu_map all[] = { MAP(common, OMPGPU_MAP_TO) };
+    int x[N] = { 0 };
+    const struct ompgpu_map own[] = { MAP(x, OMPGPU_MAP_TOFROM) };
+    bool good = true;
+    pthread_barrier_wait(&start);
+    BEGIN(own);
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i % 3)
+            BEGIN(all);
+        add_twice(x, common);
+        if (i % 3)
+            END(all);
+    }
+    END(own);
+    for (int i = 0; i < N; i++)
+        good &= x[i] == 2 * ROUNDS * common[i];
+    *(bool *)arg = good;
+    return NULL;
+}
+
 int main(void)
 {
     fake_unit.vars = vars, fake_unit.nvars = 1;
     fake_register();
     for (int i = 0; i < N; i++)
-        shared[i] = i;
+        shared[i] = i, held[i] = 1, common[i] = 3 * i;
     first_and_second_thread();
     pthread_barrier_init(&start, NULL, THREADS);
-    all_threads("four threads from the first use on");
+    all_threads("four threads from the first use on", worker);
     const struct ompgpu_map outer[] = { MAP(shared, OMPGPU_MAP_TO) };
     long to = fake_calls[FAKE_TO];
     BEGIN(outer);
@@ -151,7 +238,10 @@ int main(void)
     OK(good && fake_calls[FAKE_TO] == to + 1 + 2 * ROUNDS, "a new thread takes over the state of one that has ended");
     END(outer);
     pthread_barrier_destroy(&start), pthread_barrier_init(&start, NULL, THREADS);
-    all_threads("four new threads");
+    all_threads("four new threads", worker);
+    without_lock();
+    ends_meanwhile();
+    all_threads("four threads whose mapping is the last one's to end", guest);
     copies_at_once();
     __ompgpu_unregister(&fake_unit);
     pthread_barrier_destroy(&start);

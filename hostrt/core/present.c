@@ -1,0 +1,321 @@
+/* present.c - the present table of a device: look-ups, and regions that need no lock for it.
+ *
+ * A treap (ranges.c) has the mappings in their order.  Before it stands an index: what was found
+ * last, by a hash of the address.
+ *
+ * In its steady state a region finds all of its items mapped and only counts them, and host threads
+ * that do so with data of their own should not wait for each other.  So this needs no lock: the
+ * index is read, what it names is checked and counted with one compare-and-swap.  That is safe
+ * since
+ *   - the struct of a mapping is not given back before its device is closed: what the index names
+ *     is a mapping, or was one, or is another one by now;
+ *   - `count` tells which.  Besides the references it has the number of the struct's life, which
+ *     grows with each mapping that it is, and whether the mapping is READY: its data is there, as a
+ *     construct has seen that held the lock and had not made it.  A mapping that is about to go has
+ *     no references.  While `count` stays as it is, what was read of the struct belongs to it.
+ * Anything else is done with the lock (data.c), the end of the last reference above all. */
+#include <string.h>
+#include <sys/single_threaded.h>
+#include "hostrt/core/core.h"
+
+#define READY ((uint64_t)1 << 32)
+#define NEXT_LIFE ((uint64_t)1 << 33)
+#define LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+static int32_t refs_of(uint64_t count) { return (int32_t)count; }
+static uint64_t life_of(uint64_t count) { return count & ~(READY - 1); } /* with READY */
+
+/* ------------------------------------------------------------------ structs of mappings */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists of spare ones */
+
+struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin, size_t size,
+                                      uintptr_t device, long refs)
+{
+    pthread_mutex_lock(&lock);
+    struct ompgpu_entry *e = dev->spare;
+    if (e)
+        dev->spare = e->spare;
+    pthread_mutex_unlock(&lock);
+    if (!e && !(e = ompgpu_xalloc(sizeof *e)))
+        return NULL;
+    memset(&e->holds, 0, sizeof *e - offsetof(struct ompgpu_entry, holds));
+    STORE(&e->begin, begin);
+    STORE(&e->end, begin + size);
+    STORE(&e->device, device);
+    e->base = 0;
+    STORE(&e->count, e->count | (uint32_t)refs);
+    return e;
+}
+
+void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
+{
+    ompgpu_xfree(e->uses);
+    ompgpu_xfree(e->attachments);
+    ompgpu_xfree(e->sent);
+    ompgpu_xfree(e->shadow);
+    STORE(&e->count, (e->count & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
+    STORE(&e->begin, 0);
+    STORE(&e->end, 0);
+    pthread_mutex_lock(&lock);
+    e->spare = dev->spare, dev->spare = e;
+    pthread_mutex_unlock(&lock);
+}
+
+void ompgpu_entries_fork(enum ompgpu_fork when)
+{
+    (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock)(&lock);
+}
+
+long ompgpu_refs_take_all(struct ompgpu_entry *e)
+{
+    return refs_of(__atomic_fetch_and(&e->count, ~(READY - 1), __ATOMIC_ACQ_REL));
+}
+
+void ompgpu_entry_ready(struct ompgpu_entry *e)
+{
+    if (!(LOAD(&e->count) & READY))
+        __atomic_fetch_or(&e->count, READY, __ATOMIC_ACQ_REL);
+}
+
+/* ------------------------------------------------------------------ the index */
+enum { WAYS = 4, FIRST_BITS = 6 };
+struct ompgpu_quick {
+    struct ompgpu_quick *older;        /* who has no lock may read it still */
+    unsigned bits;                     /* log2 of the number of sets */
+    struct ompgpu_entry *sets[][WAYS]; /* atomic; of each set what was found last comes first */
+};
+
+static struct ompgpu_entry **set_of(struct ompgpu_quick *q, uintptr_t address)
+{
+    return q->sets[address * 0x9e3779b97f4a7c15ull >> (64 - q->bits)];
+}
+
+static void note(struct ompgpu_quick *q, uintptr_t address, struct ompgpu_entry *e)
+{
+    struct ompgpu_entry **set = set_of(q, address);
+    for (unsigned i = WAYS; --i;)
+        STORE(&set[i], set[i - 1]);
+    STORE(&set[0], e);
+}
+
+/* To as many places as there are mappings, or more.  Where memory is out, it stays as it is. */
+static void grow(struct ompgpu_device *dev)
+{
+    struct ompgpu_quick *old = dev->quick, *q;
+    unsigned bits = old ? old->bits + 2 : FIRST_BITS;
+    if (!(q = ompgpu_xalloc(sizeof *q + ((size_t)1 << bits) * sizeof *q->sets)))
+        return;
+    q->older = old, q->bits = bits;
+    for (size_t i = 0; old && i < (size_t)1 << old->bits; i++)
+        for (unsigned k = WAYS; k-- > 0;) {
+            struct ompgpu_entry *e = old->sets[i][k];
+            if (e && e->listed)
+                note(q, e->begin, e);
+        }
+    STORE(&dev->quick, q);
+}
+
+struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *dev, uintptr_t begin, size_t size)
+{
+    struct ompgpu_entry **set = dev->quick ? set_of(dev->quick, begin) : NULL;
+    for (unsigned i = 0; set && i < WAYS; i++)
+        if (set[i] && set[i]->listed && begin >= set[i]->begin && begin < set[i]->end)
+            return set[i];
+    struct ompgpu_entry *e = (struct ompgpu_entry *)ompgpu_ranges_find(&dev->present, begin, size);
+    if (e && e->begin <= begin && dev->quick)
+        note(dev->quick, begin, e);
+    return e;
+}
+
+void ompgpu_present_insert(struct ompgpu_device *dev, struct ompgpu_entry *e)
+{
+    ompgpu_ranges_insert(&dev->present, &e->range);
+    e->listed = true;
+    if (!dev->quick || dev->present.count > (size_t)2 << dev->quick->bits)
+        grow(dev);
+    if (dev->quick)
+        note(dev->quick, e->begin, e);
+}
+
+/* The index may have it for addresses in it besides the first. */
+void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
+{
+    struct ompgpu_entry **set = dev->quick ? set_of(dev->quick, e->begin) : NULL;
+    unsigned i = 0;
+    while (set && i < WAYS && set[i] != e)
+        i++;
+    for (; set && i < WAYS; i++)
+        STORE(&set[i], i + 1 < WAYS ? set[i + 1] : NULL);
+    ompgpu_ranges_remove(&dev->present, &e->range);
+    e->listed = false;
+}
+
+void ompgpu_entries_close(struct ompgpu_device *dev)
+{
+    for (struct ompgpu_entry *e; (e = dev->spare);) {
+        dev->spare = e->spare;
+        ompgpu_xfree(e);
+    }
+    for (struct ompgpu_quick *q; (q = dev->quick);) {
+        dev->quick = q->older;
+        ompgpu_xfree(q);
+    }
+}
+
+/* ------------------------------------------------------------------ without the lock */
+/* The mapping of an item, what its count was then, and the address for the kernel. */
+static bool find_item(struct ompgpu_quick *q, const struct ompgpu_map *m, struct ompgpu_held *found,
+                      uintptr_t *address)
+{
+    uintptr_t at = (uintptr_t)m->begin;
+    struct ompgpu_entry **set = set_of(q, at);
+    for (unsigned i = 0; i < WAYS; i++) {
+        struct ompgpu_entry *e = LOAD(&set[i]);
+        if (!e)
+            return false;
+        uint64_t count = LOAD(&e->count);
+        uintptr_t begin = LOAD(&e->begin), end = LOAD(&e->end);
+        if (at < begin || at >= end)
+            continue;
+        *address = LOAD(&e->device) + (at - begin) - (at - (uintptr_t)m->base);
+        *found = (struct ompgpu_held){ e, count };
+        return (count & READY) && refs_of(count) && m->size <= end - at &&
+               life_of(LOAD(&e->count)) == life_of(count);
+    }
+    return false;
+}
+
+/* Has it the bytes that the region surely uses? */
+static bool has_used(const struct ompgpu_map *m, const struct ompgpu_entry *e)
+{
+    const unsigned long *used = m->attach;
+    uintptr_t base = (uintptr_t)m->base;
+    return !used || (base + used[0] >= LOAD(&e->begin) && base + used[1] <= LOAD(&e->end));
+}
+
+/* A construct counts each mapping once.  false: it is another one by now. */
+static bool hold(struct ompgpu_thread *t, const struct ompgpu_held *found, signed char *by)
+{
+    unsigned k = 0;
+    while (k < t->nheld && t->held[k].entry != found->entry)
+        k++;
+    if (k == t->nheld)
+        t->held[t->nheld++] = *found;
+    *by = (signed char)k;
+    return life_of(t->held[k].count) == life_of(found->count);
+}
+
+static bool enter_item(struct ompgpu_thread *t, struct ompgpu_quick *q, const struct ompgpu_map *m,
+                       signed char *by, uintptr_t *address)
+{
+    const unsigned never = OMPGPU_MAP_ALWAYS | OMPGPU_MAP_BLOCK | OMPGPU_MAP_ATTACH |
+                           OMPGPU_MAP_SELF | OMPGPU_MAP_HOLD | OMPGPU_MAP_POINTER;
+    struct ompgpu_held found;
+    *by = -1;
+    if (m->flags & OMPGPU_MAP_PRIVATE_COPY)
+        return true;
+    if ((m->flags & never) || !find_item(q, m, &found, address))
+        return false;
+    if (m->flags & OMPGPU_MAP_LOOKUP)
+        return has_used(m, found.entry);
+    return refs_of(found.count) == OMPGPU_REFS_INFINITE || hold(t, &found, by);
+}
+
+static bool swap(struct ompgpu_entry *e, uint64_t *count, uint64_t other)
+{
+    if (!__libc_single_threaded)
+        return __atomic_compare_exchange_n(&e->count, count, other, true, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
+    e->count = other;
+    return true;
+}
+
+static bool is_current(const struct ompgpu_held *h, uint64_t now)
+{
+    return life_of(now) == life_of(h->count) && refs_of(now) > 0; /* `delete` ends it */
+}
+
+static bool count_up(const struct ompgpu_held *h)
+{
+    uint64_t now = LOAD(&h->entry->count);
+    while (is_current(h, now))
+        if (swap(h->entry, &now, now + 1))
+            return true;
+    return false;
+}
+
+static bool is_last(const struct ompgpu_held *h)
+{
+    uint64_t now = LOAD(&h->entry->count);
+    return is_current(h, now) && refs_of(now) == 1;
+}
+
+/* false: it is the last. */
+static bool count_down(const struct ompgpu_held *h)
+{
+    uint64_t now = LOAD(&h->entry->count);
+    while (is_current(h, now))
+        if (refs_of(now) == 1)
+            return false;
+        else if (swap(h->entry, &now, now - 1))
+            return true;
+    return true;
+}
+
+/* Of the n mappings that were counted; afterwards `left` has the items that need nothing more. */
+static bool leave(struct ompgpu_thread *t, unsigned nmaps, unsigned n)
+{
+    unsigned k = 0;
+    t->left = 0;
+    while (k < n && count_down(&t->held[k]))
+        k++;
+    for (unsigned i = 0; k < n && i < nmaps; i++)
+        if (t->held_by[i] < (int)k || t->held_by[i] >= (int)n)
+            t->left |= (uint64_t)1 << i;
+    return k == n;
+}
+
+/* The last reference of one has become ours meanwhile. */
+static void leave_with_lock(struct ompgpu_device *dev, struct ompgpu_where *where,
+                            const struct ompgpu_map *maps, unsigned n)
+{
+    ompgpu_self_->maps = maps, ompgpu_self_->quick = false;
+    if (ompgpu_data_exit(dev, where, maps, n, OMPGPU_LEAVE_REGION, NULL))
+        ompgpu_fatal(where, "%s", ompgpu_plugin_message());
+}
+
+bool ompgpu_present_enter(struct ompgpu_device *dev, struct ompgpu_where *where,
+                          const struct ompgpu_map *maps, unsigned n, uintptr_t *addresses)
+{
+    struct ompgpu_thread *t = ompgpu_self_;
+    struct ompgpu_quick *q = LOAD(&dev->quick);
+    unsigned k = 0;
+    if (!q || n > OMPGPU_QUICK_ITEMS || ompgpu_watched() || LOAD(&dev->unsynced))
+        return false;
+    t->nheld = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (!enter_item(t, q, &maps[i], &t->held_by[i], &addresses[i]))
+            return false;
+    while (k < t->nheld && count_up(&t->held[k]))
+        k++;
+    if (k < t->nheld) {
+        if (!leave(t, n, k))
+            leave_with_lock(dev, where, maps, n);
+        return false;
+    }
+    t->quick = true, t->left = 0;
+    t->maps = maps, t->nmaps = n, t->entered = dev;
+    return true;
+}
+
+bool ompgpu_present_leave(struct ompgpu_thread *t, unsigned n)
+{
+    for (unsigned k = 0; k < t->nheld; k++)
+        if (is_last(&t->held[k]))
+            return false;
+    t->entered = NULL;
+    if (!leave(t, n, t->nheld))
+        return false;
+    t->maps = NULL;
+    return true;
+}
