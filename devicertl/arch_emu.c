@@ -112,6 +112,10 @@ WHO(ntid)
 WHO(team)
 WHO(nteams)
 
+/* The same, for codegen/ir/passes/checks.c; it is the same as long as the thread runs. */
+EXPORT __attribute__((const, noinline)) struct ompgpu_emu_thread *__ompgpu_emu_self(void);
+struct ompgpu_emu_thread *__ompgpu_emu_self(void) { return SELF; }
+
 /* A kernel in which no thread waits, run for a span of teams and of threads of each.  `kernel` is
  * constant and becomes inline code; the call of __ompgpu_emu_is says for it who it is. */
 #define RAW __attribute__((noinline, optnone))
@@ -268,10 +272,6 @@ void __ompgpu_emu_race(void *p, usize size, struct ompgpu_emu_site *site, u64 va
 {
     __ompgpu_emu_ops->race(p, size, site, value);
 }
-EXPORT __attribute__((always_inline)) u32 __ompgpu_emu_stamp(void);
-u32 __ompgpu_emu_stamp(void) { return SELF->stamp; }
-EXPORT __attribute__((always_inline)) u32 __ompgpu_emu_floor(void);
-u32 __ompgpu_emu_floor(void) { return SELF->floor; }
 CHECK void __ompgpu_emu_fenced(void);
 void __ompgpu_emu_fenced(void) { __ompgpu_emu_ops->fenced(); }
 

@@ -180,14 +180,14 @@ struct ompgpu_emu_thread {            /* what device code may read; one per emul
     const uint32_t *value;            /* the result of its last warp operation */
     void **records;                   /* a place for each thread of the team */
     char *shared; /* the team's variables: as many bytes as the image says (SHARED_BYTES) */
-    /* For races (hostrt/emu/race.c): its current phase, and the first one of the kernel, each where
-     * a cell has it; 0: not known. */
-    uint32_t stamp, floor;
+    /* For races (hostrt/emu/race.c): its current phase, the first one of the kernel and the team's
+     * first one since a barrier, each where a cell has it; 0: not known. */
+    uint32_t stamp, floor, team_floor;
 };
-/* Where races are looked for, a word of device memory at WINDOW + d has a cell of 64 bits at CELLS
- * + 2 * d.  Its lower half says who accessed it last: phase 17 | thread 10 | part 3 | kind 2 bits;
- * part: which bytes of it, 0 all, 1 and 2 the halves, 3 to 6 the bytes; kind: below.  The upper
- * half has the lower half of the site's address. */
+/* Where races are looked for, a word at WINDOW + d has a cell of 64 bits at CELLS + 2 * d.  Its
+ * lower half says who accessed it last: phase 17 | thread 10 | part 3 | kind 2 bits; part: which
+ * bytes of it, 0 all, 1 and 2 the halves, 3 to 6 the bytes; kind: below.  The upper half has the
+ * lower half of the site's address. */
 #define OMPGPU_EMU_CELLS (OMPGPU_EMU_WINDOW + 2 * OMPGPU_EMU_WINDOW_BYTES)
 enum { OMPGPU_EMU_READ_BY_TEAMS = 7 }; /* a part */
 enum { OMPGPU_EMU_PHASE_SHIFT = 15, OMPGPU_EMU_THREAD_SHIFT = 5, OMPGPU_EMU_PART_SHIFT = 2 };
@@ -239,7 +239,7 @@ struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/pas
     uint32_t line, column, flags;
     uint32_t said; /* bit per enum ompgpu_check: it has been reported */
 };
-enum { OMPGPU_EMU_ABI = 5 };
+enum { OMPGPU_EMU_ABI = 6 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */

@@ -157,7 +157,7 @@ static void optimise(struct ir_unit *u, LLVMTargetMachineRef machine)
     char passes[64];
     ir_size_batches(u, machine);
     if (u->opt->target == IR_X86 && u->opt->check)
-        ir_add_checks(u);
+        ir_add_checks(u, machine);
     if (u->opt->target == IR_NVPTX && u->opt->level != '0')
         ir_fix_teams(u, machine);
     snprintf(passes, sizeof passes, "globaldce,default<O%c>,globaldce", pipeline_level(u->opt));

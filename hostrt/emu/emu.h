@@ -154,7 +154,8 @@ void ompgpu_emu_report_race(const void *, size_t, struct ompgpu_emu_site *,
 /* ------------------------------------------------------------------ races (emu/race.c) */
 struct emu_order { /* of the team that a worker runs */
     uint32_t launch, team, barriers, latest;
-    uint32_t floor; /* phases with lower numbers come before all that follows */
+    /* phases with lower numbers come before all that follows; those of the team do */
+    uint32_t floor, team_floor;
     /* the current phase of all threads; of a warp, once it had operations since the last barrier;
      * of a thread, once it fenced since then; 0: it has not accessed anything yet */
     uint32_t phase, warp[EMU_WARPS], thread[EMU_MAX_THREADS];
@@ -398,9 +399,7 @@ struct emu_worker {
     struct emu_fiber *free;
     struct emu_slab *slabs;
     size_t stack;            /* of each fiber; grows to what a launch needs */
-    struct emu_order *order; /* for races, with cells of the words of `shared`; NULL: not yet */
-    uint64_t *shared_cells;
-    size_t shared_cells_size;
+    struct emu_order *order; /* for races; NULL: not yet */
     char *signal_stack;
     size_t signal_stack_size;
 };

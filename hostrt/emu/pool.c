@@ -51,7 +51,6 @@ static void worker_free(void *p)
         munmap(w->records, EMU_MAX_THREADS * sizeof *w->records);
     ompgpu_xfree(w->threads);
     ompgpu_xfree(w->order);
-    ompgpu_xfree(w->shared_cells);
     ompgpu_xfree(w->rendezvous);
     ompgpu_xfree(w->value);
     ompgpu_xfree(w->queues);

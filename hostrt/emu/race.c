@@ -49,10 +49,10 @@ static _Atomic uint32_t launches, running, releases;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ------------------------------------------------------------------ beginning */
-static const size_t all = OMPGPU_EMU_STACKS_AT / WORD * sizeof(cell);
+static const size_t all = OMPGPU_EMU_WINDOW_BYTES / WORD * sizeof(cell);
 static void *const cells_at = (void *)OMPGPU_EMU_CELLS;
 
-/* Of a word of device memory. */
+/* Of a word in the window. */
 static cell *cell_of(uintptr_t word)
 {
     return (cell *)cells_at + (word - OMPGPU_EMU_WINDOW) / WORD;
@@ -132,8 +132,7 @@ static void begin_team(struct emu_worker *w, unsigned team)
     o->launch = w->launch->race;
     o->team = team;
     o->floor = w->launch->floor;
-    if (w->shared_cells)
-        memset(w->shared_cells, 0, w->shared_cells_size);
+    o->team_floor = atomic_load(&last_phase) + 1;
 }
 
 /* 0: there is none left. */
@@ -175,8 +174,9 @@ void ompgpu_emu_race_barrier(struct emu_worker *w)
     o->fenced = false;
     o->acquired_by_all = o->acquired_by_any;
     /* a single team: what came before the barrier is as if it were another kernel's */
+    o->team_floor = atomic_load(&last_phase) + 1;
     if (w->launch->teams == 1)
-        o->floor = atomic_load(&last_phase) + 1;
+        o->floor = o->team_floor;
     for (unsigned i = 0; i < w->nthreads; i++)
         w->threads[i].pub.stamp = 0;
 }
@@ -311,22 +311,18 @@ static cell pack(struct record r)
            r.thread << OMPGPU_EMU_THREAD_SHIFT | r.part << OMPGPU_EMU_PART_SHIFT | r.kind;
 }
 
-/* NULL: nobody but the thread itself uses this memory, or it is not known. */
-static cell *find_cell(struct emu_worker *w, uintptr_t word)
+static bool is_shared(const struct emu_worker *w, uintptr_t word)
 {
-    if (ompgpu_emu_is_memory((void *)word))
+    return w->shared &&
+           word - ((uintptr_t)w->shared & ~(uintptr_t)(WORD - 1)) < w->launch->module->shared_bytes;
+}
+
+/* NULL: nobody but the thread itself uses this memory, or it is not known. */
+static cell *find_cell(const struct emu_worker *w, uintptr_t word)
+{
+    if (ompgpu_emu_is_memory((void *)word) || is_shared(w, word))
         return cell_of(word);
-    size_t offset = word - ((uintptr_t)w->shared & ~(uintptr_t)(WORD - 1)),
-           size = w->launch->module->shared_bytes;
-    if (!w->shared || offset >= size)
-        return ompgpu_emu_image_cell(w->launch->module, word);
-    if (w->shared_cells_size < (size / WORD + 2) * sizeof(cell)) {
-        ompgpu_xfree(w->shared_cells);
-        w->shared_cells_size = (size / WORD + 2) * sizeof(cell);
-        if (!(w->shared_cells = ompgpu_xalloc(w->shared_cells_size)))
-            w->shared_cells_size = 0;
-    }
-    return w->shared_cells ? w->shared_cells + offset / WORD : NULL;
+    return ompgpu_emu_image_cell(w->launch->module, word);
 }
 
 struct access {
@@ -404,6 +400,9 @@ static void visit_word(const struct access *a, uintptr_t word, unsigned bytes)
     unsigned part = part_of(bytes);
     if (!at)
         return;
+    /* what it was before its team's last barrier, or another team's */
+    if (r.phase < a->order->team_floor && is_shared(a->w, word))
+        was = 0;
     if (was && conflicts(a, &r, part))
         report(a, &r);
     cell is = pack(note(a, &r, was, part));
@@ -428,6 +427,30 @@ static enum ompgpu_emu_last kind_of(const struct ompgpu_emu_site *s)
                                           : READ;
 }
 
+static void show_phase_to(struct emu_thread *t, const struct emu_order *o, uint32_t phase)
+{
+    t->pub.stamp = phase << OMPGPU_EMU_PHASE_SHIFT;
+    t->pub.floor = o->floor << OMPGPU_EMU_PHASE_SHIFT;
+    t->pub.team_floor = o->team_floor << OMPGPU_EMU_PHASE_SHIFT;
+}
+
+/* To the code that tests for itself.  Where one record serves all threads of a span, none may have
+ * a phase of its own. */
+static void show_phase(const struct access *a)
+{
+    struct emu_worker *w = a->w;
+    const struct emu_order *o = a->order;
+    if (w->current->pub.stamp)
+        return;
+    if (w->form == EMU_SPAN || a->phase != o->phase) {
+        show_phase_to(w->current, o, w->form == EMU_SPAN && o->fenced ? 0 : a->phase);
+        return;
+    }
+    for (unsigned i = 0; i < w->nthreads; i++)
+        if (!o->thread[i] && !o->operations[i / EMU_WARP])
+            show_phase_to(&w->threads[i], o, a->phase);
+}
+
 void ompgpu_emu_race(void *p, size_t size, struct ompgpu_emu_site *s, uint64_t value)
 {
     struct emu_worker *w = ompgpu_emu_worker;
@@ -449,9 +472,6 @@ void ompgpu_emu_race(void *p, size_t size, struct ompgpu_emu_site *s, uint64_t v
     if (!a.phase)
         return;
     o->accessed[a.thread] = true;
-    /* where one record serves all threads of a span, none may have a phase of its own */
-    if (w->form != EMU_SPAN || !o->fenced)
-        w->current->pub.stamp = a.phase << OMPGPU_EMU_PHASE_SHIFT;
-    w->current->pub.floor = o->floor << OMPGPU_EMU_PHASE_SHIFT;
+    show_phase(&a);
     visit(&a);
 }

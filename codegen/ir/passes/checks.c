@@ -16,7 +16,8 @@
  * Where OMPGPU_CHECK looks for races, a second call has every access that another thread could
  * make, too, and each fence.
  *
- * The check is of what the user wrote, so it comes before the optimiser moves accesses.  Code of
+ * The check is of what the user wrote, so it comes before the optimiser moves accesses.  From -O1
+ * on, locals in registers and values that were just read are no accesses any more.  Code of
  * the device runtime (functions without debug information) is trusted; but what it stores has a
  * value from then on. */
 #include "codegen/ir/emit_helpers.h"
@@ -151,10 +152,17 @@ static bool is_access(LLVMValueRef i)
            LLVMIsAAtomicCmpXchgInst(i);
 }
 
+/* What the host hands to the kernel: the array, and values that it points to. */
+static bool is_parameter(const struct checks *c, LLVMValueRef base)
+{
+    return c->params && (base == c->params ||
+                         (LLVMIsALoadInst(base) && base_of(LLVMGetOperand(base, 0)) == c->params));
+}
+
 static void add_access(const struct checks *c, access_list *list, LLVMValueRef i)
 {
     LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = base_of(p);
-    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) || base == c->params ||
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) || is_parameter(c, base) ||
         (size_of(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
         (c->trusted && (LLVMIsALoadInst(i) || size_of(c->u, base))))
         return;
@@ -412,43 +420,109 @@ static LLVMValueRef cell_address(const struct checks *c, LLVMBuilderRef b, LLVMV
     return LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), p, &distance, 1, "");
 }
 
-/* An access in device memory.  Nothing is to be done where the thread did the same before, or one
- * of several threads reads; what an earlier kernel did gives way, as a read of the thread's own
- * does to its write.  The rest is looked at more closely. */
-static LLVMValueRef visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef f,
-                               LLVMValueRef address, unsigned log, bool writes)
+static LLVMValueRef is_after_stacks(const struct checks *c, LLVMBuilderRef b, LLVMValueRef offset)
 {
-    const struct ir_unit *u = c->u;
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx);
-    LLVMValueRef at = cell_address(c, b, LLVMGetParam(f, 0), address),
-                 cell = LLVMBuildLoad2(b, i64, at, ""),
-                 last = LLVMBuildTrunc(b, cell, LLVMInt32TypeInContext(u->ctx), ""),
-                 stamp = l_call_runtime(u, b, "__ompgpu_emu_stamp", NULL, 0),
-                 floor = l_call_runtime(u, b, "__ompgpu_emu_floor", NULL, 0),
-                 mine = own_record(c, b, address, log, stamp,
-                                   writes ? OMPGPU_EMU_WRITE : OMPGPU_EMU_READ),
-                 differs = LLVMBuildXor(b, last, mine, ""),
-                 own = is_equal(c, b, differs, ~(unsigned)OMPGPU_EMU_WRITE, 0),
-                 many = is_equal(c, b, differs, ~(1023u << OMPGPU_EMU_THREAD_SHIFT),
-                                 OMPGPU_EMU_READ_BY_MANY),
-                 known = LLVMBuildICmp(b, LLVMIntNE, stamp, l_i32(u, 0), ""),
-                 teams = is_equal(c, b, last, 31,
-                                  OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT |
-                                      OMPGPU_EMU_READ_BY_MANY),
-                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, ""),
-                 put = LLVMBuildAnd(b, known, writes ? LLVMBuildOr(b, old, own, "") : old, ""),
-                 pass = LLVMBuildAnd(
-                     b, known,
-                     writes ? own : LLVMBuildOr(b, own, LLVMBuildOr(b, many, teams, ""), ""), "");
-    LLVMBasicBlockRef kept = l_open_if(b, put);
-    LLVMValueRef site =
-        LLVMBuildShl(b, LLVMBuildPtrToInt(b, LLVMGetParam(f, 1), i64, ""), l_i64(u, 32), "");
-    LLVMBuildStore(b, LLVMBuildOr(b, site, LLVMBuildZExt(b, mine, i64, ""), ""), at);
-    l_close_if(b, kept);
-    return LLVMBuildNot(b, LLVMBuildOr(b, put, pass, ""), "");
+    return LLVMBuildICmp(b, LLVMIntUGE, offset, l_i64(c->u, OMPGPU_EMU_SHARED_AT), "");
 }
 
-/* void race(ptr p, ptr site, i64 value), for an access of so many bytes */
+/* A 32-bit member of what the plugin keeps of the calling thread. */
+static LLVMValueRef member_of(const struct checks *c, LLVMBuilderRef b, LLVMValueRef self,
+                              LLVMValueRef offset)
+{
+    LLVMValueRef at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(c->u->ctx), self, &offset, 1, "");
+    return LLVMBuildLoad2(b, LLVMInt32TypeInContext(c->u->ctx), at, "");
+}
+
+/* Phases below it are over for who accesses the memory at that offset in the window. */
+static LLVMValueRef floor_of(const struct checks *c, LLVMBuilderRef b, LLVMValueRef self,
+                             LLVMValueRef offset)
+{
+    const size_t all = offsetof(struct ompgpu_emu_thread, floor),
+                 teams = offsetof(struct ompgpu_emu_thread, team_floor);
+    return member_of(c, b, self,
+                     LLVMBuildSelect(b, is_after_stacks(c, b, offset), l_i64(c->u, teams),
+                                     l_i64(c->u, all), ""));
+}
+
+/* What of the cell allows an access, beside what is to be put there. */
+struct last {
+    LLVMValueRef pass; /* nothing is to be done */
+    LLVMValueRef put;  /* the access takes its place */
+    LLVMValueRef next; /* in the lower half of the cell then */
+};
+
+/* A write passes after a write of the thread's own, and takes the place of its reads. */
+static struct last compare_write(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
+                                 LLVMValueRef mine, LLVMValueRef floor)
+{
+    LLVMValueRef own = is_equal(c, b, LLVMBuildXor(b, last, mine, ""), ~(unsigned)OMPGPU_EMU_WRITE,
+                                0),
+                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, "");
+    return (struct last){ LLVMBuildICmp(b, LLVMIntEQ, last, mine, ""), LLVMBuildOr(b, own, old, ""),
+                          mine };
+}
+
+/* A read passes after any access of the thread's own and where it is one of several threads;
+ * another thread's read becomes that of several. */
+static struct last compare_read(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
+                                LLVMValueRef mine, LLVMValueRef floor)
+{
+    const unsigned threads = 1023u << OMPGPU_EMU_THREAD_SHIFT;
+    LLVMValueRef differs = LLVMBuildXor(b, last, mine, ""),
+                 own = is_equal(c, b, differs, ~(unsigned)OMPGPU_EMU_WRITE, 0),
+                 many = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ_BY_MANY),
+                 one = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ),
+                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, ""),
+                 teams = LLVMBuildAnd(b, LLVMBuildNot(b, old, ""),
+                                      is_equal(c, b, last, 31,
+                                               OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT |
+                                                   OMPGPU_EMU_READ_BY_MANY),
+                                      "");
+    return (struct last){ LLVMBuildOr(b, own, LLVMBuildOr(b, many, teams, ""), ""),
+                          LLVMBuildOr(b, one, old, ""),
+                          LLVMBuildOr(b, mine, LLVMBuildZExt(b, one, LLVMTypeOf(mine), ""), "") };
+}
+_Static_assert((OMPGPU_EMU_READ | 1) == OMPGPU_EMU_READ_BY_MANY, "compare_read() adds 1");
+
+/* The site's half of a cell. */
+static LLVMValueRef site_half(const struct checks *c, LLVMBuilderRef b, LLVMValueRef site)
+{
+    return LLVMBuildShl(b, LLVMBuildPtrToInt(b, site, LLVMInt64TypeInContext(c->u->ctx), ""),
+                        l_i64(c->u, 32), "");
+}
+
+/* An access in device or team-shared memory.  What is over gives way to it; what is neither allowed
+ * at once nor over is looked at more closely. */
+static void visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *args,
+                       LLVMValueRef offset, unsigned log, bool writes)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), i32 = LLVMInt32TypeInContext(u->ctx);
+    LLVMValueRef address = LLVMBuildPtrToInt(b, args[0], i64, ""),
+                 at = cell_address(c, b, args[0], address),
+                 self = l_call_runtime(u, b, IR_EMU_SELF, NULL, 0),
+                 stamp = member_of(c, b, self, l_i64(u, offsetof(struct ompgpu_emu_thread, stamp))),
+                 mine = own_record(c, b, address, log, stamp,
+                                   writes ? OMPGPU_EMU_WRITE : OMPGPU_EMU_READ),
+                 known = LLVMBuildICmp(b, LLVMIntNE, stamp, l_i32(u, 0), ""),
+                 cell = LLVMBuildTrunc(b, LLVMBuildLoad2(b, i64, at, ""), i32, "");
+    struct last last =
+        (writes ? compare_write : compare_read)(c, b, cell, mine, floor_of(c, b, self, offset));
+    LLVMBasicBlockRef done =
+        l_open_if(b, LLVMBuildNot(b, LLVMBuildAnd(b, known, last.pass, ""), ""));
+    LLVMValueRef put = LLVMBuildAnd(b, known, last.put, "");
+    LLVMBasicBlockRef kept = l_open_if(b, put);
+    LLVMBuildStore(
+        b, LLVMBuildOr(b, site_half(c, b, args[2]), LLVMBuildZExt(b, last.next, i64, ""), ""), at);
+    l_close_if(b, kept);
+    LLVMBasicBlockRef seen = open_unlikely(c, b, LLVMBuildNot(b, put, ""));
+    call_check(c, b, "__ompgpu_emu_race", args, 4);
+    l_close_if(b, seen);
+    l_close_if(b, done);
+}
+
+/* void race(ptr p, ptr site, i64 value), for an access of so many bytes.  A stack is a thread's
+ * own; what is not in the window is a variable. */
 static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
 {
     const struct ir_unit *u = c->u;
@@ -460,17 +534,17 @@ static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
     LLVMBasicBlockRef end = open_if_racing(c, b);
     LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
                             LLVMGetParam(f, 2) },
-                 address = LLVMBuildPtrToInt(b, args[0], i64, ""),
-                 offset = LLVMBuildSub(b, address, l_i64(u, OMPGPU_EMU_WINDOW), "");
-    LLVMBasicBlockRef elsewhere =
-        l_open_if(b, LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_STACKS_AT), ""));
-    LLVMBasicBlockRef passed = open_unlikely(c, b, visit_cell(c, b, f, address, log, writes));
-    call_check(c, b, "__ompgpu_emu_race", args, 4);
-    l_close_if(b, passed);
+                 offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, args[0], i64, ""),
+                                       l_i64(u, OMPGPU_EMU_WINDOW), ""),
+                 in_memory =
+                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_STACKS_AT), ""),
+                 in_window =
+                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES), ""),
+                 shared = LLVMBuildAnd(b, in_window, is_after_stacks(c, b, offset), "");
+    LLVMBasicBlockRef elsewhere = l_open_if(b, LLVMBuildOr(b, in_memory, shared, ""));
+    visit_cell(c, b, args, offset, log, writes);
     l_close_if(b, elsewhere);
-    /* not of a stack: a variable */
-    LLVMBasicBlockRef local = open_unlikely(
-        c, b, LLVMBuildICmp(b, LLVMIntUGE, offset, l_i64(u, OMPGPU_EMU_SHARED_AT), ""));
+    LLVMBasicBlockRef local = open_unlikely(c, b, LLVMBuildNot(b, in_window, ""));
     call_check(c, b, "__ompgpu_emu_race", args, 4);
     l_close_if(b, local);
     l_close_if(b, end);
@@ -544,6 +618,11 @@ static LLVMValueRef as_size(const struct checks *c, LLVMValueRef n)
     return LLVMBuildZExtOrBitCast(c->b, n, LLVMInt64TypeInContext(c->u->ctx), "");
 }
 
+static bool is_known(const struct checks *c, LLVMValueRef base)
+{
+    return size_of(c->u, base) || is_parameter(c, base);
+}
+
 /* memcpy, memmove: values and what has none are copied alike; memset. */
 static void check_block(struct checks *c, LLVMValueRef call, const char *name)
 {
@@ -551,7 +630,7 @@ static void check_block(struct checks *c, LLVMValueRef call, const char *name)
     unsigned trusted = c->trusted ? OMPGPU_EMU_TRUSTED : 0;
     LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1),
                  n = LLVMGetOperand(call, 2);
-    if (size_of(c->u, base_of(to)) && (set || size_of(c->u, base_of(from))))
+    if (is_known(c, base_of(to)) && (set || is_known(c, base_of(from))))
         return;
     place_before(c, call);
     LLVMValueRef site = make_site(c, call, trusted | OMPGPU_EMU_WRITES, NULL),
@@ -589,6 +668,9 @@ static void check_call(struct checks *c, LLVMValueRef call)
 }
 
 /* ------------------------------------------------------------------ all of it */
+/* Code of the device runtime. */
+static bool is_trusted(LLVMValueRef f) { return !LLVMGetSubprogram(f); }
+
 static LLVMValueRef params_of(const struct ir_unit *u, LLVMValueRef f)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
@@ -601,7 +683,7 @@ static void check_function(struct checks *c, LLVMValueRef f)
 {
     access_list accesses = { 0 };
     ir_values calls = { 0 }, fences = { 0 };
-    c->trusted = !LLVMGetSubprogram(f);
+    c->trusted = is_trusted(f);
     c->params = params_of(c->u, f);
     IR_EACH_INSTRUCTION_OF(i, f) {
         if (is_access(i))
@@ -658,14 +740,50 @@ static void drop_wishes(const struct ir_unit *u, LLVMValueRef f)
             LLVMSetMetadata(LLVMGetBasicBlockTerminator(block), kind, NULL);
 }
 
-void ir_add_checks(struct ir_unit *u)
+/* Locals whose address nobody has and values that were just read are no accesses.  Threads make no
+ * access that the source does not ask them for, and the runtime's functions remain functions. */
+static void simplify(const struct ir_unit *u, LLVMTargetMachineRef machine)
+{
+    static const char as_written[] = "sanitize_thread", inside[] = "alwaysinline";
+    ir_values runtimes = { 0 };
+    IR_EACH_FUNCTION(f, u->module) {
+        if (LLVMIsDeclaration(f))
+            continue;
+        ir_add_attribute(f, as_written);
+        if (!is_trusted(f) || !ir_has(f, inside))
+            continue;
+        *VEC_PUSH(NULL, &runtimes) = f;
+        ir_remove_attribute(f, inside);
+    }
+    ir_run_passes(u->module,
+                  "always-inline,function(mem2reg,instsimplify,simplifycfg,early-cse<memssa>)",
+                  machine);
+    IR_EACH_FUNCTION(f, u->module)
+        ir_remove_attribute(f, as_written);
+    for (unsigned i = 0; i < runtimes.n; i++)
+        ir_add_attribute(runtimes.at[i], inside);
+}
+
+/* Even at -O0: nobody wants to step through them. */
+static void finish_tests(const struct checks *c, LLVMTargetMachineRef machine)
+{
+    static const char passes[] = "instcombine<no-verify-fixpoint>,early-cse,simplifycfg";
+    for (unsigned log = 0; log < NOT_QUICK; log++) {
+        LLVMValueRef tests[] = { c->quick[log], c->race[0][log], c->race[1][log] };
+        for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++)
+            if (tests[i])
+                ir_run_function_passes(tests[i], passes, machine);
+    }
+}
+
+void ir_add_checks(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     enum { FEW = 300 };
-    struct checks c = { .u = u,
-                        .b = LLVMCreateBuilderInContext(u->ctx),
-                        .site = site_type(u),
-                        .is_small = count_accesses(u) <= FEW };
+    struct checks c = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .site = site_type(u) };
     mark_image(u);
+    if (u->opt->level != '0')
+        simplify(u, machine);
+    c.is_small = u->opt->level != '0' && count_accesses(u) <= FEW;
     ir_values functions = { 0 };
     IR_EACH_FUNCTION(f, u->module)
         if (!LLVMIsDeclaration(f) && !text_starts(ir_name(f), "__ompgpu_emu_"))
@@ -674,5 +792,6 @@ void ir_add_checks(struct ir_unit *u)
         check_function(&c, functions.at[i]);
         drop_wishes(u, functions.at[i]);
     }
+    finish_tests(&c, machine);
     LLVMDisposeBuilder(c.b);
 }

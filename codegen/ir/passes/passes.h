@@ -64,12 +64,13 @@ void ir_run_threads(struct ir_unit *, LLVMTargetMachineRef);
 void ir_split_coroutines(struct ir_unit *, LLVMTargetMachineRef); /* stackless.c */
 void ir_place_shared(struct ir_unit *);                           /* shared.c */
 void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
-void ir_add_checks(struct ir_unit *); /* before optimisation */
+void ir_add_checks(struct ir_unit *, LLVMTargetMachineRef); /* before optimisation */
 
 /* ------------------------------------------------------------------ waiting threads (stackless.c)
  * What threads.c needs of it, for a kernel that waits. */
 #define IR_EMU_ARRIVE "__ompgpu_emu_arrive"
 #define IR_EMU_RESULT "__ompgpu_emu_result"
+#define IR_EMU_SELF "__ompgpu_emu_self"
 #define IR_EMU_FRAME "__ompgpu_emu_frame"
 struct ir_waits { /* by node of the graph: it may wait */
     struct ir_graph *g;

@@ -110,11 +110,41 @@ static void place_entry(const struct ir_unit *u, const struct ir_kernel *k)
             LLVMInstructionSetDebugLoc(i, at);
 }
 
+/* The local in which clang keeps the kernel's parameter: nothing but that is stored there. */
+static LLVMValueRef home_of(LLVMValueRef param)
+{
+    LLVMUseRef first = LLVMGetFirstUse(param);
+    LLVMValueRef store = first && !LLVMGetNextUse(first) ? LLVMGetUser(first) : NULL,
+                 home = store && LLVMIsAStoreInst(store) ? LLVMGetOperand(store, 1) : NULL;
+    if (!home || !LLVMIsAAllocaInst(home))
+        return NULL;
+    IR_EACH_USE(use, home)
+        if (LLVMGetUser(use) != store && !LLVMIsALoadInst(LLVMGetUser(use)))
+            return NULL;
+    return home;
+}
+
+/* At -O0, too, it can be seen what comes from there. */
+static void read_parameters(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    LLVMValueRef param = LLVMGetParam(ir_kernel_function(u->module, k), 0), home = home_of(param);
+    for (LLVMUseRef use = home ? LLVMGetFirstUse(home) : NULL, next; use; use = next) {
+        LLVMValueRef load = LLVMGetUser(use);
+        next = LLVMGetNextUse(use);
+        if (!LLVMIsALoadInst(load))
+            continue;
+        LLVMReplaceAllUsesWith(load, param);
+        LLVMInstructionEraseFromParent(load);
+    }
+}
+
 bool ir_prepare(struct ir_unit *u)
 {
     if (u->opt->target == IR_X86) {
-        for (unsigned i = 0; i < u->nkernels; i++)
+        for (unsigned i = 0; i < u->nkernels; i++) {
             place_entry(u, &u->kernels[i]);
+            read_parameters(u, &u->kernels[i]);
+        }
         check_pic(u);
         probe_stacks(u);
         forget_initial_values(u);

@@ -251,6 +251,7 @@ void ir_run_threads(struct ir_unit *u, LLVMTargetMachineRef machine)
     for (unsigned i = 0; i < WHO; i++)
         let_inline(u, who[i]);
     let_inline(u, IR_EMU_RESULT);
+    let_inline(u, IR_EMU_SELF);
     let_inline(u, IR_EMU_ARRIVE);
     ir_run_passes(u->module, "always-inline", machine);
     drop_functions(u);

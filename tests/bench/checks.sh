@@ -1,0 +1,32 @@
+#!/bin/sh
+# checks.sh - what -fompgpu-check costs on the emulated device, in CPU time of one OS thread, by what OMPGPU_CHECK looks for; samples, with the sizes
+# given here.
+CC=${OMPGPU_CC:-bin/ompgpu-cc}
+T=$(mktemp -d "${TMPDIR:-/tmp}/ompgpu-bench-XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_EMU_THREADS=1
+export OMPGPU_DEVICE OMP_TARGET_OFFLOAD OMPGPU_EMU_THREADS
+# seconds PROGRAM ARGUMENTS: the least of three
+seconds() {
+    for s_run in 1 2 3; do
+        (: "$s_run"; "$@" >/dev/null && times) | sed -n '2s/m/ /; 2s/s.*//; 2p'
+    done | awk '{ t = $1 * 60 + $2; if (NR == 1 || t < least) least = t } END { print least }'
+}
+row() { # LEVEL SAMPLE ARGUMENTS
+    level=$1 src=samples/$2.c; shift
+    "$CC" -w "$level" --gpu-arch=emu "$src" -o "$T/plain" -lm && "$CC" -w "$level" -fompgpu-check --gpu-arch=emu "$src" -o "$T/checked" -lm || exit 1
+    name=$1; shift
+    plain=$(seconds "$T/plain" "$@")
+    memory=$(OMPGPU_CHECK=address,uninit seconds "$T/checked" "$@")
+    echo "$name $level $plain $memory $(seconds "$T/checked" "$@")" |
+        awk '{ printf "  %-10s %s  %6.3f s   address, uninit %5.1f   race too %5.1f   at most 6   %s\n", $1, $2, $3, $4 / $3, $5 / $3, $5 / $3 <= 6 ? "met" : "NOT MET" }'
+}
+echo "checked / unchecked, emulated device, one OS thread"
+for level in -O2 -O0; do
+    row $level jacobi 200 200
+    row $level lud 512
+    row $level matmul 300
+    row $level transpose 2048
+    row $level sum 8000000
+    row $level axpy 8000000
+done
