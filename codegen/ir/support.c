@@ -140,6 +140,22 @@ bool ir_is_static_alloca(LLVMValueRef alloca)
            LLVMGetInstructionParent(alloca) == LLVMGetEntryBasicBlock(ir_function_of(alloca));
 }
 
+/* LLVM would leave a hole in what uses the instruction, and crash much later. */
+void ir_erase(LLVMValueRef instruction)
+{
+    if (LLVMGetFirstUse(instruction))
+        diag_bug("an instruction that is still needed was deleted: %s",
+                 LLVMPrintValueToString(instruction));
+    LLVMInstructionEraseFromParent(instruction);
+}
+
+void ir_erase_unneeded(LLVMValueRef instruction)
+{
+    if (LLVMGetFirstUse(instruction))
+        LLVMReplaceAllUsesWith(instruction, LLVMGetPoison(LLVMTypeOf(instruction)));
+    ir_erase(instruction);
+}
+
 bool ir_is_local_linkage(LLVMValueRef global)
 {
     LLVMLinkage linkage = LLVMGetLinkage(global);

@@ -163,6 +163,8 @@ bool ir_is_call_of(LLVMValueRef value, const char *function); /* a direct call; 
 /* a callee that the emulated device's plugin provides: fail(), which synchronises with nobody */
 bool ir_is_plugin_call(LLVMValueRef callee);
 /* an alloca of constant size in the entry block */
+void ir_erase(LLVMValueRef instruction);          /* that nothing uses any more */
+void ir_erase_unneeded(LLVMValueRef instruction); /* what uses it is of no effect */
 bool ir_is_static_alloca(LLVMValueRef alloca);
 bool ir_is_local_linkage(LLVMValueRef global);
 /* a variable in shared memory; the emulated device has it thread-local */

@@ -132,6 +132,6 @@ void ir_delete_assumption_markers(struct ir_unit *u)
     if (!marker)
         return;
     IR_EACH_USE(use, marker)
-        LLVMInstructionEraseFromParent(LLVMGetUser(use));
+        ir_erase(LLVMGetUser(use));
     LLVMDeleteFunction(marker);
 }

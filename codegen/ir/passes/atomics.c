@@ -97,7 +97,7 @@ static void make_plain_exchange(LLVMBuilderRef b, LLVMValueRef exchange)
     LLVMBuildStore(b, LLVMBuildSelect(b, equal, desired, old, ""), address);
     LLVMValueRef pair = LLVMBuildInsertValue(b, LLVMGetPoison(LLVMTypeOf(exchange)), old, 0, "");
     LLVMReplaceAllUsesWith(exchange, LLVMBuildInsertValue(b, pair, equal, 1, ""));
-    LLVMInstructionEraseFromParent(exchange);
+    ir_erase(exchange);
 }
 
 /* Read-modify-writes are left to the backend, which does this for them. */

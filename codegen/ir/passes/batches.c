@@ -176,6 +176,6 @@ void ir_size_batches(struct ir_unit *u, LLVMTargetMachineRef machine)
         choose_sizes(u, machine, sizes);
     for (unsigned i = 0; i < n; i++) {
         LLVMReplaceAllUsesWith(calls[i], LLVMConstInt(LLVMTypeOf(calls[i]), sizes[i], false));
-        LLVMInstructionEraseFromParent(calls[i]);
+        ir_erase(calls[i]);
     }
 }

@@ -55,7 +55,7 @@ static struct need *collect(const struct ir_graph *g, LLVMValueRef marker)
                          LLVMConstIntGetZExtValue(LLVMGetOperand(call, 1));
         n->bytes = bytes > n->bytes ? bytes : n->bytes;
         n->rest |= (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 2));
-        LLVMInstructionEraseFromParent(call);
+        ir_erase(call);
     }
     return own;
 }

@@ -126,7 +126,7 @@ static void use_cascade(struct ir_unit *u, LLVMValueRef f, LLVMTypeRef region, L
         LLVMValueRef args[] = { LLVMGetCalledValue(i), LLVMGetOperand(i, 0) };
         if (cascade)
             LLVMBuildCall2(b, LLVMGlobalGetValueType(cascade), cascade, args, 2, "");
-        LLVMInstructionEraseFromParent(i);
+        ir_erase(i);
     }
     LLVMDisposeBuilder(b);
 }

@@ -132,7 +132,7 @@ static void move_static(struct ir_frame *frame, LLVMValueRef alloca)
     LLVMPositionBuilderBefore(frame->b, frame->body);
     use_shared(frame, alloca, shared);
     if (!frame->mixed)
-        LLVMInstructionEraseFromParent(alloca);
+        ir_erase(alloca);
 }
 
 /* Where the storage is the team's, the stack gives none. */
@@ -155,7 +155,7 @@ static void move_dynamic(struct ir_frame *frame, LLVMValueRef alloca)
     position_after(frame, alloca);
     use_shared(frame, alloca, shared);
     if (!frame->mixed)
-        LLVMInstructionEraseFromParent(alloca);
+        ir_erase(alloca);
 }
 
 static void move_save(struct ir_frame *frame, LLVMValueRef save)
@@ -164,7 +164,7 @@ static void move_save(struct ir_frame *frame, LLVMValueRef save)
     use_shared(frame, save,
                l_call_runtime(frame->u, frame->b, "__ompgpu_heap_mark", &frame->here, 1));
     if (!frame->mixed)
-        LLVMInstructionEraseFromParent(save);
+        ir_erase(save);
 }
 
 /* On a thread's own stack the old mark holds; with the team heap the stack is left as it is.
@@ -175,7 +175,7 @@ static void move_restore(struct ir_frame *frame, LLVMValueRef restore)
     LLVMPositionBuilderBefore(frame->b, restore);
     l_call_runtime(frame->u, frame->b, "__ompgpu_heap_release", args, 2);
     if (!frame->mixed) {
-        LLVMInstructionEraseFromParent(restore);
+        ir_erase(restore);
         return;
     }
     LLVMValueRef now =
@@ -268,7 +268,7 @@ static void move_statics(struct ir_frame *frame)
 
 static void finish_frame(const struct ir_frame *frame)
 {
-    LLVMInstructionEraseFromParent(frame->body);
+    ir_erase(frame->body);
     IR_EACH_BLOCK(block, frame->function) {
         LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
         if (frame->mark && last && LLVMIsAReturnInst(last))

@@ -165,7 +165,7 @@ static void replace_powi(struct ir_unit *u, LLVMValueRef intrinsic, bool is_floa
         LLVMValueRef args[] = { LLVMGetOperand(call, 0),
                                 LLVMBuildSIToFP(b, LLVMGetOperand(call, 1), real, "") };
         LLVMReplaceAllUsesWith(call, LLVMBuildCall2(b, type, f, args, 2, ""));
-        LLVMInstructionEraseFromParent(call);
+        ir_erase(call);
     }
     LLVMDisposeBuilder(b);
     LLVMDeleteFunction(intrinsic);
@@ -207,7 +207,7 @@ static void replace_pair_call(LLVMBuilderRef b, const struct pair *p, LLVMValueR
     LLVMValueRef pair = LLVMBuildInsertValue(b, LLVMGetPoison(result), value, 0, "");
     LLVMReplaceAllUsesWith(
         call, LLVMBuildInsertValue(b, pair, LLVMBuildLoad2(b, second, at_second, ""), 1, ""));
-    LLVMInstructionEraseFromParent(call);
+    ir_erase(call);
 }
 
 static void replace_pair(struct ir_unit *u, const struct pair *p, LLVMValueRef intrinsic,

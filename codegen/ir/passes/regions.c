@@ -14,7 +14,7 @@ static void serialise(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call)
     l_call_runtime(u, b, "__ompgpu_nest_enter", NULL, 0);
     LLVMBuildCall2(b, region, LLVMGetOperand(call, 0), &ctx, 1, "");
     l_call_runtime(u, b, "__ompgpu_nest_leave", NULL, 0);
-    LLVMInstructionEraseFromParent(call);
+    ir_erase(call);
 }
 
 static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, bool sequential,
@@ -23,7 +23,7 @@ static void sort_region(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call, 
     u->nested |= inside;
     if (!sequential && !inside)
         /* no kernel reaches it: its region is nobody's */
-        LLVMInstructionEraseFromParent(call);
+        ir_erase(call);
     else if (sequential && !inside)
         LLVMSetOperand(call, (unsigned)LLVMGetNumOperands(call) - 1, l_runtime(u, "__ompgpu_fork"));
     else if (inside && !sequential && !u->queries)

@@ -152,7 +152,7 @@ static void rewrite_function(struct shared *s, LLVMValueRef f)
         rewrite_operands(s, i);
         if (asks_for_address(i)) {
             LLVMReplaceAllUsesWith(i, LLVMGetOperand(i, 0));
-            LLVMInstructionEraseFromParent(i);
+            ir_erase(i);
         }
     }
 }

@@ -85,7 +85,7 @@ static void split_shift(LLVMBuilderRef b, LLVMValueRef i)
                                    LLVMConstInt(s.whole, HALF, false), "");
     LLVMValueRef both = LLVMBuildOr(b, up, LLVMBuildZExt(b, s.low, s.whole, ""), "");
     LLVMReplaceAllUsesWith(i, LLVMBuildIntCast2(b, both, LLVMTypeOf(i), false, ""));
-    LLVMInstructionEraseFromParent(i);
+    ir_erase(i);
 }
 
 void ir_split_shifts(LLVMModuleRef m)

@@ -135,7 +135,7 @@ static void rewrite_wait(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef call,
     l_call(b, wait ? wait : make_wait(u), args, 4);
     if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind)
         LLVMReplaceAllUsesWith(call, l_call_runtime(u, b, IR_EMU_RESULT, NULL, 0));
-    LLVMInstructionEraseFromParent(call);
+    ir_erase(call);
 }
 
 static void rewrite_waits(struct ir_unit *u, LLVMValueRef f)
@@ -161,24 +161,16 @@ static LLVMValueRef begin_coroutine(struct ir_unit *u, LLVMBuilderRef b)
     return l_call_intrinsic(u, b, "llvm.coro.begin", NULL, begin_args, 2);
 }
 
-/* Where two paths meet, a phi may have used it that nothing needs any more. */
-static void erase_mark(LLVMValueRef mark)
-{
-    LLVMTypeRef type = LLVMTypeOf(mark);
-    if (LLVMGetTypeKind(type) != LLVMVoidTypeKind)
-        LLVMReplaceAllUsesWith(mark, LLVMGetPoison(type));
-    LLVMInstructionEraseFromParent(mark);
-}
-
 /* Marks of the stack may outlive the arrays of run-time size that they were for, which optimisation
- * has removed: a thread that goes on has another stack. */
+ * has removed: a thread that goes on has another stack.  Where paths meet, phis are left of them.
+ */
 static void drop_stack_marks(LLVMValueRef f)
 {
     static const char *const names[] = { "llvm.stackrestore", "llvm.stacksave" };
     for (unsigned n = 0; n < sizeof names / sizeof *names; n++)
         IR_EACH_INSTRUCTION_OF(i, f)
             if (LLVMIsACallInst(i) && strcmp(ir_intrinsic(LLVMGetCalledValue(i)), names[n]) == 0)
-                erase_mark(i);
+                ir_erase_unneeded(i);
 }
 
 /* The kernel's text goes into a function that returns the frame. */
@@ -224,7 +216,7 @@ static void end_suspend(const struct ir_unit *u, LLVMValueRef how, LLVMBasicBloc
     LLVMValueRef to = LLVMBuildSwitch(b, how, exit, 2);
     LLVMAddCase(to, LLVMConstInt(LLVMTypeOf(how), 0, false), goes_on);
     LLVMAddCase(to, LLVMConstInt(LLVMTypeOf(how), 1, false), exit);
-    LLVMInstructionEraseFromParent(end);
+    ir_erase(end);
     LLVMDisposeBuilder(b);
 }
 

@@ -79,7 +79,7 @@ static bool make_local(struct ir_unit *u, LLVMValueRef variable, const struct ir
     LLVMDisposeBuilder(b);
     unsigned n = redirect(variable, kernel, local);
     if (!n)
-        LLVMInstructionEraseFromParent(local);
+        ir_erase(local);
     return n > 0;
 }
 
@@ -141,7 +141,7 @@ static unsigned prune_variable(LLVMValueRef variable, const struct ir_graph *g, 
     unsigned n = 0;
     if (only_stored(variable, g, from, kernel, &stores))
         for (; n < stores.n; n++)
-            LLVMInstructionEraseFromParent(stores.at[n]);
+            ir_erase(stores.at[n]);
     return n;
 }
 

@@ -36,7 +36,7 @@ void ir_drop_lifetime_marks(LLVMValueRef pointer)
         LLVMValueRef user = LLVMGetUser(use);
         if (LLVMIsACallInst(user) &&
             text_starts(ir_intrinsic(LLVMGetCalledValue(user)), "llvm.lifetime"))
-            LLVMInstructionEraseFromParent(user);
+            ir_erase(user);
     }
 }
 

@@ -120,9 +120,9 @@ static void take_who_from_loop(LLVMValueRef f)
         if (which < 0)
             continue;
         LLVMReplaceAllUsesWith(i, LLVMGetOperand(saying, (unsigned)which));
-        LLVMInstructionEraseFromParent(i);
+        ir_erase(i);
     }
-    LLVMInstructionEraseFromParent(saying);
+    ir_erase(saying);
 }
 
 /* ------------------------------------------------------------------ parameters */
@@ -164,7 +164,7 @@ static void finish_loop(const struct ir_unit *u, const struct ir_kernel *k, LLVM
 {
     take_who_from_loop(f);
     if (!k->shared_bytes)
-        LLVMInstructionEraseFromParent(find_call(f, renews));
+        ir_erase(find_call(f, renews));
     mark_parameters(u, f);
     if (u->opt->level != '0')
         ir_run_function_passes(f, passes, machine);

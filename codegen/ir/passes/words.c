@@ -141,7 +141,7 @@ static void replace_move(const struct ir_unit *u, LLVMBuilderRef b, const struct
     LLVMPositionBuilderBefore(b, m->call);
     l_call(b, f, args, 3);
     move_rest(u, b, m);
-    LLVMInstructionEraseFromParent(m->call);
+    ir_erase(m->call);
 }
 
 bool ir_move_words(struct ir_unit *u)

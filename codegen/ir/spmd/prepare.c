@@ -124,7 +124,7 @@ static void drop_idle_regions(struct ir_unit *u, struct ir_kernel *k, LLVMValueR
             !is_without_effect(LLVMGetOperand(i, 0)))
             continue;
         ir_note(k, ir_place_of(k, i), "OMP160", "removed a parallel region without effect");
-        LLVMInstructionEraseFromParent(i);
+        ir_erase(i);
         any = true;
     }
     if (any)

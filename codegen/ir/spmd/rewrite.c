@@ -88,7 +88,7 @@ static void enter_main_loop(struct spmd_region *r, const struct spmd_plan *p, LL
                       header = p->blocks[a->loop->header].at;
     LLVMValueRef jump = LLVMGetBasicBlockTerminator(before);
     LLVMBuildCondBr(b, l_is_main_thread(r->u, b), header, after);
-    LLVMInstructionEraseFromParent(jump);
+    ir_erase(jump);
     IR_EACH_INSTRUCTION(phi, after) {
         LLVMValueRef nothing = LLVMIsAPHINode(phi) ? LLVMGetPoison(LLVMTypeOf(phi)) : NULL;
         if (nothing)
@@ -198,7 +198,7 @@ static void move_objects(struct spmd_region *r, LLVMBuilderRef b)
         if (o->storage == SPMD_MAIN)
             continue;
         LLVMReplaceAllUsesWith(o->alloca, make_object(r, b, o));
-        LLVMInstructionEraseFromParent(o->alloca);
+        ir_erase(o->alloca);
     }
 }
 
@@ -206,12 +206,8 @@ static void move_objects(struct spmd_region *r, LLVMBuilderRef b)
 static void delete_replaced(const struct spmd_plan *p)
 {
     for (unsigned i = p->ninsts; i-- > 0;)
-        if (is_replaced(&p->insts[i])) {
-            LLVMTypeRef type = LLVMTypeOf(p->insts[i].value);
-            if (LLVMGetTypeKind(type) != LLVMVoidTypeKind)
-                LLVMReplaceAllUsesWith(p->insts[i].value, LLVMGetPoison(type));
-            LLVMInstructionEraseFromParent(p->insts[i].value);
-        }
+        if (is_replaced(&p->insts[i]))
+            ir_erase_unneeded(p->insts[i].value);
 }
 
 void spmd_rewrite(struct spmd_region *r, struct spmd_plan *p)
