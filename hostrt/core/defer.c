@@ -17,8 +17,9 @@
  * present table finds all of it in its queue.  What is in a queue needs no host thread to go on;
  * that is why one may wait for it with a lock held.
  *
- * After a failure the queue does not call us.  A thread of ours, the watcher, waits for the events
- * of constructs under way and ends the program then. */
+ * After a failure the queue does not call us.  A thread of ours, the watcher, ends the program
+ * then. It looks every now and then for a construct that takes long, and waits for its event; so
+ * short ones do not wake it up. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <signal.h>
@@ -31,7 +32,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  /* guards all below; never with a call */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list of those under way */
 static unsigned sleepers; /* that wait for it: to tell nobody costs no call of the system */
-static bool idle;         /* the watcher is one of them: the list was empty */
+static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER; /* the watcher */
+static bool idle; /* it waits for that: nothing has been under way for a while */
 static struct ompgpu_task *oldest, *newest;
 static uint64_t serials;
 static bool watching, stopping, failed; /* the watcher; failed: it ends the program */
@@ -234,7 +236,7 @@ static void end_task(void *argument)
     list_remove(t);
     give_dropped(t);
     __atomic_store_n(&t->finished, t->serial, __ATOMIC_RELEASE);
-    if (sleepers > idle)
+    if (sleepers)
         pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
@@ -271,36 +273,53 @@ static __attribute__((noreturn)) void fail_task(const struct ompgpu_task *t)
     ompgpu_fatal(&t->where, "%s%s", reason, nearest);
 }
 
+static struct timespec milliseconds_from_now(long n)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += n * 1000000;
+    t.tv_sec += t.tv_nsec / 1000000000, t.tv_nsec %= 1000000000;
+    return t;
+}
+
 /* The event may have come before a failure that keeps the call from us: it is asked again. */
 static void wait_for_end(struct ompgpu_ticket first)
 {
-    struct timespec soon;
-    clock_gettime(CLOCK_REALTIME, &soon);
-    soon.tv_nsec += 200000000;
-    soon.tv_sec += soon.tv_nsec / 1000000000, soon.tv_nsec %= 1000000000;
+    struct timespec soon = milliseconds_from_now(200);
     sleepers++;
     while (ompgpu_under_way(first) && pthread_cond_timedwait(&changed, &lock, &soon) != ETIMEDOUT)
         ;
     sleepers--;
 }
 
+/* Lock held. */
+static void wait_for_event(struct ompgpu_task *t)
+{
+    struct ompgpu_ticket ticket = ompgpu_ticket_of(t);
+    pthread_mutex_unlock(&lock);
+    if (t->dev->plugin->event_wait(t->dev->ordinal, t->event))
+        fail_task(t);
+    pthread_mutex_lock(&lock);
+    wait_for_end(ticket);
+}
+
 static void *watch(void *unused)
 {
+    enum { TICK = 2, QUIET = 50 }; /* milliseconds, ticks */
     pthread_mutex_lock(&lock);
-    while (oldest || !stopping) {
-        struct ompgpu_task *t = oldest;
-        if (!t) {
-            idle = true;
-            wait_for_change();
-            idle = false;
-            continue;
-        }
-        struct ompgpu_ticket ticket = ompgpu_ticket_of(t);
-        pthread_mutex_unlock(&lock);
-        if (t->dev->plugin->event_wait(t->dev->ordinal, t->event))
-            fail_task(t);
-        pthread_mutex_lock(&lock);
-        wait_for_end(ticket);
+    for (unsigned quiet = 0; oldest || !stopping;) {
+        struct ompgpu_ticket first =
+            oldest ? ompgpu_ticket_of(oldest) : (struct ompgpu_ticket){ 0 };
+        quiet = oldest ? 0 : quiet + 1;
+        idle = quiet > QUIET;
+        struct timespec tick = milliseconds_from_now(TICK);
+        if (idle)
+            pthread_cond_wait(&wanted, &lock);
+        else
+            pthread_cond_timedwait(&wanted, &lock, &tick);
+        idle = false;
+        if (ompgpu_under_way(first))
+            wait_for_event(first.task);
     }
     pthread_mutex_unlock(&lock);
     return unused;
@@ -375,12 +394,10 @@ static int begin_task(struct ompgpu_task *t)
     pthread_mutex_lock(&lock);
     list_add(t);
     int bad = start_watcher();
+    if (idle)
+        pthread_cond_signal(&wanted);
     pthread_mutex_unlock(&lock);
     bad = bad || plugin->queue_call(t->dev->ordinal, t->queue->handle, end_task, t);
-    pthread_mutex_lock(&lock);
-    if (idle && oldest) /* it may have ended by now */
-        pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
     return bad;
 }
 
@@ -677,7 +694,7 @@ void ompgpu_deferred_finish(void)
     bool join = watching && !failed;
     watching = watching && failed;
     stopping = true;
-    pthread_cond_broadcast(&changed);
+    pthread_cond_signal(&wanted);
     pthread_mutex_unlock(&lock);
     if (join)
         pthread_join(watcher, NULL);
@@ -734,6 +751,7 @@ static void forget_all(void)
     sleepers = 0;
     waiting = 0;
     pthread_cond_init(&changed, NULL);
+    pthread_cond_init(&wanted, NULL);
     for (int i = 0; i < ompgpu_ndevices; i++) {
         ompgpu_devices[i].nqueues = 0;
         ompgpu_devices[i].idle = NULL;

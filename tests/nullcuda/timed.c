@@ -4,7 +4,8 @@
  * at a time; a copy takes its bytes divided by NULLCUDA_BYTES_PER_US, one in each direction at a time; functions of the host take none.
  * Work begins when it was asked for and what is before it has ended, in the model's time: should the thread come late, since the machine
  * has other things to do, later work does not become later.  So the time from the first to the last is that of the schedule, as long as
- * the host asks early enough. */
+ * the host asks early enough.  To ask takes the host little: the thread looks for new work every 20 microseconds, and is woken only after
+ * a while without any. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ struct timed_event { unsigned long recorded, reached; double time; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;          /* guards all below */
 static pthread_cond_t added, done;
+static bool idle;                                                 /* the thread waits for work: there was none for a while */
+static unsigned waiting;                                          /* threads that wait for the end of some */
 static struct timed_stream *streams;
 static double way_in, way_out, kernels[MOST_KERNELS];             /* when they are free */
 static double kernel_us, bytes_per_us, began, last_end;
@@ -113,21 +116,37 @@ static void end(struct timed_stream *s)
     if (!s->first)
         s->last = &s->first;
     free(w);
-    pthread_cond_broadcast(&done);
+    if (waiting)
+        pthread_cond_broadcast(&done);
+}
+
+static void await_work(double until)
+{
+    enum { TICK = 20 };
+    double tick = now() + TICK, t = until < tick ? until : tick;
+    struct timespec moment = { (time_t)(t / 1e6), 0 };
+    moment.tv_nsec = (long)((t - (double)moment.tv_sec * 1e6) * 1e3);
+    pthread_cond_timedwait(&added, &lock, &moment);
 }
 
 static void *run(void *unused)
 {
+    enum { WHILE = 10000 };
+    double last = now();
     pthread_mutex_lock(&lock);
     for (;;) {
         double moment = 0;
         struct timed_stream *s = choose(&moment);
-        if (!s) {
+        if (s)
+            last = moment;
+        idle = !s && now() > last + WHILE;
+        if (idle) {
             pthread_cond_wait(&added, &lock);
-        } else if (moment > now()) {
-            struct timespec t = { (time_t)(moment / 1e6), 0 };
-            t.tv_nsec = (long)((moment - (double)t.tv_sec * 1e6) * 1e3);
-            pthread_cond_timedwait(&added, &lock, &t);
+            last = now();
+        } else if (!s || moment > now()) {
+            if (!s)
+                moment = now() + WHILE;
+            await_work(moment);
         } else if (s->first->end > 0) {
             end(s);
         } else {
@@ -203,15 +222,24 @@ void timed_add(struct timed_stream *s, struct timed_work work)
         w->number = work.event->recorded;
     *s->last = w;
     s->last = &w->next;
-    pthread_cond_signal(&added);
+    if (idle)
+        pthread_cond_signal(&added);
     pthread_mutex_unlock(&lock);
+}
+
+/* Lock held. */
+static void await_end(void)
+{
+    waiting++;
+    pthread_cond_wait(&done, &lock);
+    waiting--;
 }
 
 void timed_await_stream(struct timed_stream *s)
 {
     pthread_mutex_lock(&lock);
     while (s->first)
-        pthread_cond_wait(&done, &lock);
+        await_end();
     pthread_mutex_unlock(&lock);
 }
 
@@ -220,7 +248,7 @@ void timed_await_event(struct timed_event *e)
     pthread_mutex_lock(&lock);
     unsigned long number = e->recorded;
     while (e->reached < number)
-        pthread_cond_wait(&done, &lock);
+        await_end();
     pthread_mutex_unlock(&lock);
 }
 
