@@ -47,6 +47,8 @@ const void *drv_image_bytes(const struct ompgpu_image_header *, const struct omp
 const Elf64_Shdr *drv_image_section(const void *file, size_t size);
 /* A program or shared library that needs a library whose name begins so. */
 bool drv_needs_library(const char *path, const char *name);
+/* … that has an undefined symbol with a wanted name. */
+bool drv_finds_undefined(const char *path, bool (*wanted)(const char *name, size_t length));
 /* The same as drv_append_image, for an object file that the host compiler wrote. */
 bool drv_fill_image(const char *object, const char *container);
 /* A new object file with the container of a device link, under this hidden symbol. */

@@ -78,6 +78,29 @@ bool drv_needs_library(const char *path, const char *name)
     return false;
 }
 
+bool drv_finds_undefined(const char *path, bool (*wanted)(const char *name, size_t length))
+{
+    size_t size;
+    uint64_t n, names;
+    const char *file = file_read(path, &size);
+    const Elf64_Shdr *s = file ? all_sections(file, size, &n, &names) : NULL;
+    for (uint64_t i = 0; s && i < n; i++) {
+        const Elf64_Shdr *strings = s[i].sh_link < n ? &s[s[i].sh_link] : s;
+        if (s[i].sh_type != SHT_DYNSYM || !inside(s[i].sh_offset, s[i].sh_size, size) ||
+            !inside(strings->sh_offset, strings->sh_size, size))
+            continue;
+        const Elf64_Sym *y = (const Elf64_Sym *)(file + s[i].sh_offset),
+                        *end = y + s[i].sh_size / sizeof *y;
+        for (; y < end; y++) {
+            const char *name = file + strings->sh_offset + y->st_name;
+            if (y->st_shndx == SHN_UNDEF && y->st_name < strings->sh_size &&
+                wanted(name, strnlen(name, strings->sh_size - y->st_name)))
+                return true;
+        }
+    }
+    return false;
+}
+
 static const char *read_part(const char *path, size_t *size)
 {
     const char *bytes = file_read(path, size);

@@ -1,8 +1,10 @@
 /* link.c - the link: clang (or gcc) as the linker's front end, with libompgpu before the OpenMP
  * library, so that the omp_* routines that know devices are ours.  --as-needed keeps programs that
- * use neither free of both; and where none of the inputs calls us, the program gets no path to our
- * library, unless the linker has taken it all the same: then it is linked once more.  When files
- * need device code of each other there is a second link (device_link.c). */
+ * use neither free of both.
+ *
+ * Most links need less, and finding it out costs less than the linker's look at the libraries: what
+ * the names in the inputs ask for (enum needs) is linked; where that was too little, again with
+ * more.  When files need device code of each other there is a second link (device_link.c). */
 #include "driver/link/link.h"
 #include "driver/image/image.h"
 #include "driver/pipeline/pipeline.h"
@@ -81,19 +83,65 @@ static void inputs(const struct options *o, const char *const *objects, struct w
     }
 }
 
-/* An input that calls our library, by the names in its bytes. */
-static const char *find_caller(const struct options *o, const char *const *objects, bool archives)
+/* ------------------------------------------------------------------ what is needed */
+/* LIBOMPGPU: the program finds our library, too, when it starts. */
+enum needs { NOTHING, LIBOMP, LIBOMPGPU };
+
+static enum needs needs_of(const char *bytes, size_t size)
 {
-    static const char prefix[] = "__ompgpu_";
+    static const struct {
+        const char *name; /* or a part of it */
+        enum needs needs;
+    } names[] = { { "ompgpu_", LIBOMPGPU }, { "__tgt_", LIBOMPGPU }, { "omp_", LIBOMP },
+                  { "ompx_", LIBOMP },      { "__kmpc_", LIBOMP },   { "kmp_", LIBOMP },
+                  { "GOMP_", LIBOMP } };
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (memmem(bytes, size, names[i].name, strlen(names[i].name)))
+            return names[i].needs;
+    return NOTHING;
+}
+
+static enum needs needs_of_input(const struct options *o, const char *const *objects, unsigned i)
+{
+    size_t size = 0;
+    const char *name = objects[i] ? objects[i] : o->args[i].id == FLAG_FILE ? o->args[i].value : "";
+    const char *bytes = *name ? file_read(name, &size) : NULL;
+    return bytes ? needs_of(bytes, size) : NOTHING;
+}
+
+/* CMake reads all libraries from what -v prints. */
+static enum needs needs_of_inputs(const struct options *o, const char *const *objects)
+{
+    bool asked = o->verbose || drv_has(o, FLAG_FOPENMP) || drv_has(o, FLAG_FOPENMP_EQ);
+    enum needs most = o->dry ? LIBOMPGPU : asked ? LIBOMP : NOTHING;
+    for (unsigned i = 0; i < o->nargs && most < LIBOMPGPU; i++) {
+        enum needs needs = needs_of_input(o, objects, i);
+        most = needs > most ? needs : most;
+    }
+    return most;
+}
+
+static bool is_openmp_name(const char *name, size_t length) { return needs_of(name, length); }
+
+/* A library among the inputs, or an object that was not to be read, may want more. */
+static enum needs needs_of_link(int code, const char *errors, const char *program, enum needs had)
+{
+    if (had == NOTHING && (code ? errors && needs_of(errors, strlen(errors))
+                                : drv_finds_undefined(program, is_openmp_name)))
+        return LIBOMP;
+    return had == LIBOMP && code == 0 && drv_needs_library(program, "libompgpu.so") ? LIBOMPGPU
+                                                                                    : had;
+}
+
+/* ------------------------------------------------------------------ static programs */
+/* An object that calls our library. */
+static const char *find_caller(const struct options *o, const char *const *objects)
+{
     for (unsigned i = 0; i < o->nargs; i++) {
-        const char *name = objects[i]                   ? objects[i]
-                           : o->args[i].id == FLAG_FILE ? o->args[i].value
-                                                        : NULL;
-        size_t size = 0;
-        const char *bytes =
-            name && (archives || !text_ends(name, ".a")) ? file_read(name, &size) : NULL;
-        if (bytes && memmem(bytes, size, prefix, sizeof prefix - 1))
-            return o->args[i].value;
+        const struct arg *a = &o->args[i];
+        bool archive = !objects[i] && a->id == FLAG_FILE && text_ends(a->value, ".a");
+        if (!archive && needs_of_input(o, objects, i) == LIBOMPGPU)
+            return a->value;
     }
     return NULL;
 }
@@ -108,7 +156,7 @@ static bool has_static_openmp(const struct options *o)
 
 static void refuse_static(const struct options *o, const char *const *objects)
 {
-    const char *caller = o->is_static ? find_caller(o, objects, false) : NULL;
+    const char *caller = o->is_static ? find_caller(o, objects) : NULL;
     if (caller)
         diag_fatal(
             EXIT_COMPILE,
@@ -145,51 +193,82 @@ static bool needs_libatomic(const char *errors)
     return false;
 }
 
-/* `device`: an object with images that the device link made; NULL: none. */
-static void link_command(const struct options *o, const char *const *objects, const char *device,
-                         const char *to, bool path, struct words *w)
+static bool links_openmp(const struct options *o, enum needs needs)
 {
+    if (is_32_bit(o))
+        return drv_has(o, FLAG_FOPENMP);
+    return needs && (!o->is_static || o->dry || has_static_openmp(o));
+}
+
+/* ------------------------------------------------------------------ the command */
+struct link {
+    const struct options *o;
+    const char *const *objects;
+    const char *device; /* an object with images that the device link made; NULL: none */
+    const char *to;
+    enum needs needs;
+};
+
+static void link_command(const struct link *l, struct words *w)
+{
+    const struct options *o = l->o;
     words_add(w, drv_host_cc(o));
-    bool has_openmp = is_32_bit(o)   ? drv_has(o, FLAG_FOPENMP)
-                      : o->is_static ? o->dry || has_static_openmp(o)
-                                     : true;
-    if (has_openmp)
+    if (links_openmp(o, l->needs))
         drv_host_openmp(o, w);
     drv_add_args(w, o, FOR_LINK);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
     words_add(w, "-Wno-unused-command-line-argument");
-    inputs(o, objects, w);
-    if (device) /* -u: --gc-sections keeps it */
-        WORDS_ADD(w, device, "-Wl,-u," DRV_LINKED_IMAGE);
-    our_library(o, path, w);
-    WORDS_ADD(w, "-o", to);
+    inputs(o, l->objects, w);
+    if (l->device) /* -u: --gc-sections keeps it */
+        WORDS_ADD(w, l->device, "-Wl,-u," DRV_LINKED_IMAGE);
+    if (l->needs)
+        our_library(o, l->needs == LIBOMPGPU, w);
+    WORDS_ADD(w, "-o", l->to);
 }
 
-static int host_link(const struct options *o, const char *const *objects, const char *device,
-                     const char *to, bool path)
+static int run_command(const struct link *l, const char *more, struct proc *p)
 {
-    struct proc p = { 0 };
+    *p = (struct proc){ .doing = p->doing, .err = p->err };
+    link_command(l, &p->argv);
+    if (more)
+        words_add(&p->argv, more);
+    if (l->o->verbose)
+        drv_print_command(&p->argv);
+    return l->o->dry ? 0 : drv_proc_run(p);
+}
+
+/* Until it has all that it needs. */
+static int run_link(struct link *l, struct proc *p)
+{
+    int code = run_command(l, NULL, p);
+    enum needs needs =
+        l->o->dry ? l->needs : needs_of_link(code, file_read(p->err, NULL), l->to, l->needs);
+    if (needs > l->needs) {
+        l->needs = needs;
+        return run_link(l, p);
+    }
+    if (code != 0 && needs_libatomic(file_read(p->err, NULL)))
+        code = run_command(l, "-latomic", p);
+    return code;
+}
+
+static int host_link(struct link *l)
+{
+    const struct options *o = l->o;
     const char *output = o->output ? o->output : "a.out";
-    link_command(o, objects, device, to, path, &p.argv);
-    if (o->verbose)
-        drv_print_command(&p.argv);
+    struct proc p = { .doing = mem_printf("linking '%s'", output),
+                      .err = mem_printf("%s/link.err", drv_temp_dir()) };
+    int code = run_link(l, &p);
     if (o->dry)
         return 0;
-    p.doing = mem_printf("linking '%s'", output);
-    p.err = mem_printf("%s/link.err", drv_temp_dir());
-    int code = drv_proc_run(&p);
-    if (code != 0 && needs_libatomic(file_read(p.err, NULL))) {
-        words_add(&p.argv, "-latomic");
-        code = drv_proc_run(&p);
-    }
     if (code != 0 && o->is_static)
         explain_static(file_read(p.err, NULL));
     /* warnings of the first link would come again */
-    if (!device || code != 0 || o->verbose)
+    if (!l->device || code != 0 || o->verbose)
         p.silent = !drv_show(p.err, o->verbose);
     if (o->time)
-        fprintf(stderr, "%-24s %8.1f ms  %s\n", device ? "link again" : "link", 1e3 * p.seconds,
+        fprintf(stderr, "%-24s %8.1f ms  %s\n", l->device ? "link again" : "link", 1e3 * p.seconds,
                 output);
     if (drv_proc_report(&p, NULL))
         return EXIT_COMPILE;
@@ -205,22 +284,20 @@ static bool is_empty(const char *path)
 
 int drv_link(const struct options *o, const char *const *objects)
 {
-    const char *output = o->output ? o->output : "a.out", *device = NULL;
-    const char *to = o->dry ? output : drv_output_begin(output);
+    const char *output = o->output ? o->output : "a.out";
+    struct link l = { o, objects, .to = o->dry ? output : drv_output_begin(output) };
     refuse_static(o, objects);
-    bool path = o->dry || find_caller(o, objects, true);
-    int code = host_link(o, objects, NULL, to, path);
-    if (code == 0 && !path && !o->static_ompgpu && drv_needs_library(to, "libompgpu.so"))
-        code = host_link(o, objects, NULL, to, path = true);
-    if (code || (!o->dry && is_empty(to)))
+    l.needs = needs_of_inputs(o, objects);
+    int code = host_link(&l);
+    if (code || o->dry || is_empty(l.to))
         return code;
-    if (!o->dry && !o->relocatable)
-        code = drv_device_link(o, to, &device);
-    if (code == 0 && device)
-        code = host_link(o, objects, device, to, path);
-    if (code == 0 && device)
-        code = drv_device_link_finish(to);
-    if (code == 0 && !o->dry)
-        drv_output_commit(output, to);
+    if (!o->relocatable)
+        code = drv_device_link(o, l.to, &l.device);
+    if (code == 0 && l.device)
+        code = host_link(&l);
+    if (code == 0 && l.device)
+        code = drv_device_link_finish(l.to);
+    if (code == 0)
+        drv_output_commit(output, l.to);
     return code;
 }

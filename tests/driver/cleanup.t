@@ -38,7 +38,7 @@ for signal in INT TERM HUP; do
     check "SIG$signal in the host compile" interrupt $signal "-c -w" "$CC" $ARCH -c app.c -o out
     check "SIG$signal in the device compile" interrupt $signal device.c "$CC" $ARCH -c app.c -o out
     check "SIG$signal in a plain compile" interrupt $signal plain.c "$CC" -c plain.c -o out
-    check "SIG$signal in the link" interrupt $signal libompgpu.so "$CC" plain.c -o out
+    check "SIG$signal in the link" interrupt $signal libompgpu.so "$CC" -fopenmp plain.c -o out
 done
 check "SIGINT" perl -e '$SIG{INT} = "DEFAULT"; $ENV{SLOW} = "-fsyntax-only"; $ENV{OMPGPU_CLANG} = "./slow"; unlink "started";
     my $pid = fork; exec @ARGV unless $pid; select undef, undef, undef, 0.05 until -e "started"; kill INT => $pid; waitpid $pid, 0; exit(($? & 127) != 2)' \

@@ -59,6 +59,11 @@ check "dlopen" cc load.c -o load && check "... runs three times" runs load
 printf '#include <stdio.h>\nint main(void) { puts("OK"); }\n' >plain.c
 check "plain program" cc plain.c -o plain && check "... does not need libompgpu" sh -c "! readelf -d plain | grep -q 'NEEDED.*ompgpu'"
 printf '#include <omp.h>\n#include <stdio.h>\nint main(void) { return puts(omp_get_num_devices() > 0 ? "OK" : "FAILED") < 0; }\n' >dev.c
+printf 'int omp_get_num_devices(void);\nint puts(const char *);\nint asks(void) { return puts(omp_get_num_devices() > 0 ? "OK" : "FAILED") < 0; }\n' >asks.c
+printf 'int asks(void);\nint main(void) { return asks(); }\n' >calls.c
+cc -fPIC -c asks.c && ar rc libasks.a asks.o && rm asks.o
+check "a library that is not looked into asks for devices" cc calls.c -L. -lasks -o calls && check "... runs" runs calls
+check "... in a shared library" cc -shared -Wl,-u,asks -L. -lasks -o libshared.so && cc calls.c -L. -lshared -Wl,-rpath,. -o calls && check "... runs" runs calls
 check "omp_get_num_devices" cc dev.c -o dev && check "... is ours" runs dev
 printf 'int main(void) { int n = 0;\n#pragma omp parallel\nn = 1;\nreturn 1 - n; }\n' >parallel.c
 if "$CLANG" -print-file-name=libomp.a | grep -q /; then check "-static with OpenMP" cc -static parallel.c -o parallel && check "... runs" ./parallel
