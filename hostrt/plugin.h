@@ -35,6 +35,11 @@ struct ompgpu_device_info { /* immutable after open() */
     size_t shared_per_team, total_memory;
     bool unified; /* kernels can access all memory of the host */
 };
+enum { OMPGPU_UID = 48 }; /* bytes */
+struct ompgpu_identity {
+    char uid[OMPGPU_UID]; /* of this device and no other */
+    char isa[16];         /* "sm_90"; "": none */
+};
 struct ompgpu_kernel_where { /* for messages of a running kernel */
     const char *kernel, *file, *function, *directive;
     unsigned line;
@@ -69,6 +74,8 @@ struct ompgpu_plugin {
     /* Number of devices; 0 when the driver is missing (no error).  Called once, under the core's
      * start-up lock. */
     int (*num_devices)(void);
+    /* Before open(), too.  NULL: not known. */
+    int (*identify)(int ordinal, struct ompgpu_identity *);
     /* once per device before first use */
     int (*open)(int ordinal, struct ompgpu_device_info *);
     void (*close)(int ordinal); /* at exit; may be NULL */

@@ -27,6 +27,8 @@ void omp_display_env(int);
 int omp_pause_resource(int, int);
 int omp_pause_resource_all(int);
 int omp_get_device_num(void);
+const char *omp_get_uid_from_device(int);
+int omp_get_device_from_uid(const char *);
 uintptr_t omp_init_allocator(uintptr_t, int, void *);
 void *omp_target_alloc(size_t, int);
 void omp_target_free(void *, int);
@@ -88,6 +90,40 @@ int omp_get_initial_device(void) { return omp_get_num_devices(); }
 int omp_get_device_num(void) { return omp_get_num_devices(); }
 
 int omp_is_initial_device(void) { return 1; }
+
+static const char host_uid[] = "HOST";
+
+/* NULL: it is not known. */
+static const char *uid_of(struct ompgpu_device *dev)
+{
+    struct ompgpu_identity identity;
+    pthread_mutex_lock(&ompgpu_start_lock);
+    if (!dev->uid[0] && dev->plugin->identify && !dev->plugin->identify(dev->ordinal, &identity))
+        memcpy(dev->uid, identity.uid, sizeof dev->uid);
+    pthread_mutex_unlock(&ompgpu_start_lock);
+    return dev->uid[0] ? dev->uid : NULL;
+}
+
+const char *omp_get_uid_from_device(int number)
+{
+    ompgpu_start();
+    if (number == OMPGPU_DEVICE_INITIAL || number == ompgpu_ndevices)
+        return host_uid;
+    return number >= 0 && number < ompgpu_ndevices ? uid_of(&ompgpu_devices[number]) : NULL;
+}
+
+int omp_get_device_from_uid(const char *uid)
+{
+    ompgpu_start();
+    if (uid && !strcmp(uid, host_uid))
+        return ompgpu_ndevices;
+    for (int i = 0; uid && i < ompgpu_ndevices; i++) {
+        const char *own = uid_of(&ompgpu_devices[i]);
+        if (own && !strcmp(own, uid))
+            return i;
+    }
+    return OMPGPU_DEVICE_INVALID;
+}
 
 /* Section 18.6 of OpenMP 5.2.  libomp takes device 0 for the host where it knows of no device.
  * Devices keep what they have: all of it is in use, or freed when memory runs out. */

@@ -119,6 +119,9 @@ extern struct ompgpu_settings ompgpu_settings;
 void ompgpu_read_environment(struct ompgpu_settings *);
 /* OMPGPU_RANK_DEVICE=auto: the processes of an MPI job on this machine share the devices. */
 void ompgpu_choose_rank_device(int ndevices);
+/* select.c: OMP_AVAILABLE_DEVICES.  Which of n devices are used, in their order; their number. */
+enum { OMPGPU_MOST_DEVICES = 64 };
+int ompgpu_select_devices(const struct ompgpu_plugin *, int n, int *ordinals);
 /* After it: of device n, by OMP_…_DEV_n, OMP_…_DEV, OMP_…_ALL, of which the first that is set
  * counts. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *);
@@ -441,7 +444,8 @@ enum ompgpu_device_state {
 enum { OMPGPU_QUEUES = 8 };
 struct ompgpu_device {
     const struct ompgpu_plugin *plugin; /* immutable once open */
-    int ordinal, number;                /* immutable */
+    int ordinal, number;                /* immutable; the plugin's, the program's */
+    char uid[OMPGPU_UID];               /* written once, under ompgpu_start_lock; "": not yet */
     struct ompgpu_icvs icvs;            /* immutable */
     struct ompgpu_device_info info;     /* immutable once open */
     int state;                          /* atomic; written under ompgpu_start_lock */

@@ -85,12 +85,19 @@ static bool is_wanted(const struct candidate *c)
 
 static int make_devices(const struct ompgpu_plugin *plugin, int n)
 {
+    int ordinals[OMPGPU_MOST_DEVICES];
+    n = ompgpu_select_devices(plugin, n, ordinals);
+    if (n == 0) {
+        add_reason("OMP_AVAILABLE_DEVICES=%s selects none%s",
+                   secure_getenv("OMP_AVAILABLE_DEVICES"), "");
+        return 0;
+    }
     struct ompgpu_device *devices = ompgpu_xalloc((size_t)n * sizeof *devices);
     if (!devices)
         return -1;
     for (int i = 0; i < n; i++) {
         devices[i].plugin = plugin;
-        devices[i].ordinal = devices[i].number = i;
+        devices[i].ordinal = ordinals[i], devices[i].number = i;
         ompgpu_read_icvs(i, &devices[i].icvs);
         pthread_mutex_init(&devices[i].lock, NULL);
         pthread_cond_init(&devices[i].synced, NULL);

@@ -29,6 +29,9 @@ void ompgpu_display(bool verbose)
             ompgpu_ndevices ? ompgpu_devices[0].plugin->name : "");
     fprintf(stderr, "  [all] OMP_DEFAULT_DEVICE='%ld'\n  [all] OMP_TARGET_OFFLOAD='%s'\n",
             ompgpu_settings.default_device, offload[ompgpu_settings.offload]);
+    if (secure_getenv("OMP_AVAILABLE_DEVICES"))
+        fprintf(stderr, "  [all] OMP_AVAILABLE_DEVICES='%s'\n",
+                secure_getenv("OMP_AVAILABLE_DEVICES"));
     for (int i = 0; i < ompgpu_ndevices; i++)
         show_device(&ompgpu_devices[i]);
     for (const char *const *name = ompgpu_variable_names; verbose && *name; name++) {

@@ -136,12 +136,20 @@ static void end_op(struct op *o)
 
 /* The host is the device after the last. */
 static int host(void) { return ompgpu_ndevices; }
+/* OMP_AVAILABLE_DEVICES may order the plugin's devices in another way. */
+static int number(int ordinal)
+{
+    int i = 0;
+    while (i < ompgpu_ndevices && ompgpu_devices[i].ordinal != ordinal)
+        i++;
+    return i;
+}
 
 static int report_alloc(int ordinal, size_t size, void **address)
 {
     if (!next.is_reported)
         return real->alloc(ordinal, size, address);
-    struct op o = { DATA_ALLOC, (void *)next.host, NULL, host(), ordinal, size, 0 };
+    struct op o = { DATA_ALLOC, (void *)next.host, NULL, host(), number(ordinal), size, 0 };
     begin_op(&o);
     int bad = real->alloc(ordinal, size, address);
     o.to = bad ? NULL : *address;
@@ -153,7 +161,7 @@ static int report_free(int ordinal, void *address)
 {
     if (!next.is_reported)
         return real->free(ordinal, address);
-    struct op o = { DATA_DELETE, address, NULL, ordinal, ordinal, 0, 0 };
+    struct op o = { DATA_DELETE, address, NULL, number(ordinal), number(ordinal), 0, 0 };
     begin_op(&o);
     int bad = real->free(ordinal, address);
     end_op(&o);
@@ -162,7 +170,7 @@ static int report_free(int ordinal, void *address)
 
 static int report_to_device(int ordinal, void *dst, const void *src, size_t size)
 {
-    struct op o = { DATA_TO, (void *)src, dst, host(), ordinal, size, 0 };
+    struct op o = { DATA_TO, (void *)src, dst, host(), number(ordinal), size, 0 };
     begin_op(&o);
     int bad = real->to_device(ordinal, dst, src, size);
     end_op(&o);
@@ -171,7 +179,7 @@ static int report_to_device(int ordinal, void *dst, const void *src, size_t size
 
 static int report_from_device(int ordinal, void *dst, const void *src, size_t size)
 {
-    struct op o = { DATA_FROM, (void *)src, dst, ordinal, host(), size, 0 };
+    struct op o = { DATA_FROM, (void *)src, dst, number(ordinal), host(), size, 0 };
     begin_op(&o);
     int bad = real->from_device(ordinal, dst, src, size);
     end_op(&o);
@@ -180,7 +188,7 @@ static int report_from_device(int ordinal, void *dst, const void *src, size_t si
 
 static int report_device_copy(int ordinal, void *dst, const void *src, size_t size)
 {
-    struct op o = { DATA_TO, (void *)src, dst, ordinal, ordinal, size, 0 };
+    struct op o = { DATA_TO, (void *)src, dst, number(ordinal), number(ordinal), size, 0 };
     begin_op(&o);
     int bad = real->device_copy(ordinal, dst, src, size);
     end_op(&o);
@@ -213,14 +221,14 @@ static int report_open(int ordinal, struct ompgpu_device_info *info)
 {
     int bad = real->open(ordinal, info);
     if (!bad)
-        tool.device_initialize(ordinal, info->name, NULL, find_nothing, NULL);
+        tool.device_initialize(number(ordinal), info->name, NULL, find_nothing, NULL);
     return bad;
 }
 
 static void report_close(int ordinal)
 {
     if (ompgpu_has_tool && tool.device_finalize)
-        tool.device_finalize(ordinal);
+        tool.device_finalize(number(ordinal));
     if (real->close)
         real->close(ordinal);
 }
@@ -230,7 +238,7 @@ static int report_load(int ordinal, const struct ompgpu_image_header *header, in
 {
     int bad = real->load(ordinal, header, image, data, size, module);
     if (!bad && tool.device_load)
-        tool.device_load(ordinal, NULL, 0, NULL, size, (void *)data, NULL, new_id());
+        tool.device_load(number(ordinal), NULL, 0, NULL, size, (void *)data, NULL, new_id());
     return bad;
 }
 

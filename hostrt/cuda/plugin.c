@@ -254,6 +254,36 @@ static int describe_device(int ordinal, CUdevice handle, struct ompgpu_device_in
     return 0;
 }
 
+/* As nvidia-smi writes it: GPU-8b4a2c1e-1f7d-… */
+static void write_uuid(const CUuuid *uuid, char text[OMPGPU_UID])
+{
+    int at = snprintf(text, OMPGPU_UID, "GPU");
+    for (unsigned i = 0; i < sizeof uuid->bytes; i++) {
+        bool begins = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+        at += snprintf(text + at, OMPGPU_UID - (size_t)at, begins ? "-%02x" : "%02x",
+                       (unsigned char)uuid->bytes[i]);
+    }
+}
+
+/* It needs no context. */
+static int cuda_identify(int ordinal, struct ompgpu_identity *d)
+{
+    CUdevice handle;
+    CUuuid uuid;
+    int major, minor;
+    *d = (struct ompgpu_identity){ 0 };
+    if (CUDA_TRY(ordinal, cuDeviceGet, &handle, ordinal) ||
+        CUDA_TRY(ordinal, cuDeviceGetUuid, &uuid, handle) ||
+        CUDA_TRY(ordinal, cuDeviceGetAttribute, &major,
+                 CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle) ||
+        CUDA_TRY(ordinal, cuDeviceGetAttribute, &minor,
+                 CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, handle))
+        return 1;
+    snprintf(d->isa, sizeof d->isa, "sm_%d%d", major, minor);
+    write_uuid(&uuid, d->uid);
+    return 0;
+}
+
 /* How the driver waits for the device, where it is not left to it. */
 static void choose_wait(int ordinal, CUdevice handle)
 {
@@ -595,6 +625,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .name = "cuda",
     .image_kinds = 1u << OMPGPU_IMAGE_PTX | 1u << OMPGPU_IMAGE_CUBIN,
     .num_devices = cuda_num_devices,
+    .identify = cuda_identify,
     .open = cuda_open,
     .close = cuda_close,
     .pick = cuda_pick,

@@ -370,6 +370,13 @@ static void emu_fork(enum ompgpu_fork when)
         atomic_store(&running, 0);
 }
 
+static int emu_identify(int ordinal, struct ompgpu_identity *d)
+{
+    *d = (struct ompgpu_identity){ 0 };
+    snprintf(d->uid, sizeof d->uid, "EMU-%d", ordinal);
+    return 0;
+}
+
 /* For libraries of its own: ompgpu_interop_call() puts work into the queue. */
 static int emu_foreign(int ordinal, void *queue, struct ompgpu_foreign *f)
 {
@@ -386,6 +393,7 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .name = "emu",
     .image_kinds = 1u << OMPGPU_IMAGE_EMU,
     .num_devices = emu_num_devices,
+    .identify = emu_identify,
     .open = emu_open,
     .close = emu_close,
     .pick = emu_pick,

@@ -22,6 +22,41 @@ done
 check "... only where it is asked for" rank_device 0 SLURM_LOCALID=3
 check "... OMP_DEFAULT_DEVICE wins" rank_device 1 OMPGPU_RANK_DEVICE=auto SLURM_LOCALID=3 OMP_DEFAULT_DEVICE=1
 check "... not a number" rank_device 0 OMPGPU_RANK_DEVICE=auto SLURM_LOCALID=3x
+cat >uids.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int ran = -1, good = omp_get_device_from_uid("none") == omp_invalid_device && !omp_get_uid_from_device(99);
+    for (int i = 0; i < omp_get_num_devices(); i++) {
+        const char *uid = omp_get_uid_from_device(i);
+        printf("%s ", uid);
+        #pragma omp target device(i) map(from: ran)
+        ran = omp_get_device_num();
+        good = good && ran == i && omp_get_device_from_uid(uid) == i;
+    }
+    puts("");
+    return !(good && omp_get_device_from_uid(omp_get_uid_from_device(omp_get_initial_device())) == omp_get_initial_device());
+}
+C
+check "uids.c compiles" "$CC" --gpu-arch=emu,sm_75 uids.c -o uids
+# uids WANTED LIST [SETTINGS…]: of four devices
+uids() { want=$1 list=$2; shift 2
+         env OMPGPU_DEVICE=emu OMPGPU_EMU_DEVICES=4 OMP_AVAILABLE_DEVICES="$list" "$@" ./uids >out 2>err || { cat out err; return 1; }; cat out; [ "$(cat out)" = "$want" ]; }
+check "OMP_AVAILABLE_DEVICES: in another order" uids 'EMU-2 EMU-0 EMU-1 ' 'uid(EMU-2), *[0:2]'
+check "... and, not" uids 'EMU-0 EMU-2 EMU-3 ' '!uid(EMU-1) && KIND(gpu)&&vendor( nvidia )'
+check "... a group, a part" uids 'EMU-3 EMU-0 EMU-2 ' '(uid(EMU-3) || uid(EMU-1))[1],!(uid(EMU-1)||uid(EMU-3)),*[3]'
+check "... parts with an end or none" uids 'EMU-2 EMU-3 EMU-0 ' '*[2:],arch(nvptx64)[:1]'
+for list in 'a' '2' 'uid(EMU-0) && kind(gpu) || kind(any)' '*[' 'uid(EMU-1),' 'kind()' 'uid(EMU-1) *' '(uid(EMU-1)'; do
+    check "... malformed: $list" uids 'EMU-0 EMU-1 EMU-2 EMU-3 ' "$list"
+    check "... says so" mentions "$(cat err)" "warning: OMP_AVAILABLE_DEVICES=|uid()"
+done
+check "... none" uids '' 'isa(sm_90)'
+check "... the host says why" env OMPGPU_DEVICE=emu OMP_AVAILABLE_DEVICES='isa(sm_90)' ./one
+none() { OMPGPU_DEVICE=emu OMP_AVAILABLE_DEVICES='isa(sm_90)' ./one 2>&1; }
+check "... with the list" mentions "$(none)" "one.c:4|OMP_AVAILABLE_DEVICES=isa(sm_90)"
+nulls() { env OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER="$OBJ/nullcuda/libcuda.so.1" NULLCUDA_DEVICES=2 OMP_AVAILABLE_DEVICES='isa(sm_90)[1]' ./uids; }
+check "a GPU's is NVIDIA's" mentions "$(nulls)" "GPU-01112131-4151-6171-8191-a1b1c1d1e1f1"
 check "the last of several devices" env OMPGPU_DEVICE=emu OMPGPU_EMU_DEVICES=4 OMP_DEFAULT_DEVICE=3 OMP_TARGET_OFFLOAD=MANDATORY ./one
 if command -v valgrind >/dev/null && [ -z "${OMPGPU_SANITIZE:-}" ]; then
     check "valgrind reads the library's debug information, and finds nothing" in_time env OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY valgrind -q --error-exitcode=9 ./one
