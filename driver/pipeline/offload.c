@@ -117,6 +117,13 @@ int drv_link_device_code(struct job *j)
     return code;
 }
 
+/* Who does not want speed wants mistakes found. */
+static bool checks(const struct options *o)
+{
+    bool debugging = o->level ? strcmp(o->level, "0") == 0 || strcmp(o->level, "g") == 0 : o->debug;
+    return o->check || (debugging && !drv_has(o, FLAG_NO_CHECK));
+}
+
 int drv_compile_offload(struct job *j)
 {
     drv_parse_archs(j->opt, &j->archs);
@@ -125,7 +132,7 @@ int drv_compile_offload(struct job *j)
     notes(j);
     j->level = drv_device_level(j->opt);
     j->debug = j->opt->debug;
-    j->check = j->opt->check;
+    j->check = checks(j->opt);
     j->cache_entry = NULL;
     j->cached = false;
     int code = run(j);

@@ -2,7 +2,7 @@
  * goes on, and its exit status.
  *
  * Who finds something, on the host or in device code, calls ompgpu_check_report().  By default the
- * program goes on, and its exit status is 1 in the end. */
+ * program goes on, and its exit status is 1 in the end where it would be 0. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@ static const char *const kinds[OMPGPU_CHECKS] = { [OMPGPU_CHECK_ADDRESS] = "addr
                                                   [OMPGPU_CHECK_STALE] = "stale" };
 static unsigned found; /* atomic */
 static int checked;    /* atomic: a unit was compiled with -fompgpu-check */
+static int status;     /* atomic: the program's own exit status */
 
 /* ------------------------------------------------------------------ what is looked for */
 static unsigned find_kind(const char *word, size_t n)
@@ -64,8 +65,15 @@ bool ompgpu_checks(enum ompgpu_check kind)
 /* Exit handlers of the program would run on the stack of an emulated thread. */
 static _Noreturn void leave(void)
 {
+    int own = __atomic_load_n(&status, __ATOMIC_RELAXED);
     fflush(NULL);
-    _exit(1);
+    _exit(own ? own : 1);
+}
+
+static void note_status(int s, void *unused)
+{
+    (void)unused;
+    __atomic_store_n(&status, s, __ATOMIC_RELAXED);
 }
 
 void ompgpu_check_report(enum ompgpu_check kind, const struct ompgpu_where *where, const char *fmt,
@@ -73,7 +81,10 @@ void ompgpu_check_report(enum ompgpu_check kind, const struct ompgpu_where *wher
 {
     char text[1536];
     va_list ap;
-    if (__atomic_fetch_add(&found, 1, __ATOMIC_RELAXED) >= SHOWN)
+    unsigned before = __atomic_fetch_add(&found, 1, __ATOMIC_RELAXED);
+    if (!before)
+        on_exit(note_status, NULL);
+    if (before >= SHOWN)
         return;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);

@@ -82,12 +82,20 @@ file others "$one" 'static void neighbours(int *r, int n) {
     {
         double heavy[8] = { 0 };
         #pragma omp parallel for
-        for (int i = 2; i < n; i++) { for (int k = 0; k < 8; k++) heavy[k] += r[i] * k; r[i] = (int)heavy[n & 7]; }
+        for (int i = 2; i < n; i++)
+            for (int k = 0; k < 8; k++) {
+                #pragma omp atomic
+                heavy[k] += r[i] * k;
+            }
+        r[2] = (int)heavy[n & 7];
         #pragma omp parallel for schedule(dynamic)
         for (int i = 2; i < n; i++) r[i] = 5;
         omp_set_num_threads(n);
         #pragma omp parallel
-        r[2 + omp_get_thread_num() % 8] += n * r[0];
+        {
+            #pragma omp atomic
+            r[2 + omp_get_thread_num() % 8] += n * r[0];
+        }
     }
 }'
 figures others
@@ -98,9 +106,11 @@ file levels "$one" 'static void neighbours(int *r, int n) {
     {
         #pragma omp parallel
         {
+            #pragma omp atomic write
             r[2] = omp_get_level();
             #pragma omp parallel num_threads(2)
-            r[3 + omp_get_level()] = omp_get_ancestor_thread_num(1) + omp_get_team_size(1) + omp_get_max_threads();
+            #pragma omp atomic
+            r[3 + omp_get_level()] += omp_get_ancestor_thread_num(1) + omp_get_team_size(1) + omp_get_max_threads();
         }
     }
 }'
@@ -156,11 +166,15 @@ file same "$calls" 'static void neighbours(int *r, int n) {
     {
         int sum = 0;
         #pragma omp parallel num_threads(4) reduction(+: sum)
-        { shared_work(r, n); sum += plain(r) + omp_get_level(); }
+        {
+            shared_work(r + 16 * omp_get_thread_num(), n);
+            #pragma omp barrier
+            sum += plain(r) + omp_get_level();
+        }
         r[1] = sum;
     }
     #pragma omp target teams distribute parallel for map(tofrom: r[:64])
-    for (int i = 0; i < 64; i++) r[i] += plain(r) + omp_get_num_threads();
+    for (int i = 2; i < 64; i++) r[i] += plain(table) + omp_get_num_threads();
 }'
 figures same
 
