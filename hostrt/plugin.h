@@ -232,6 +232,8 @@ enum ompgpu_emu_wait {
 #define OMPGPU_EMU_SHADOW OMPGPU_EMU_WINDOW_BYTES
 /* A 32-bit variable of images whose code is checked; 1: also for races. */
 #define OMPGPU_EMU_CHECKED "__ompgpu_emu_checked"
+/* Is in images with -g whose code is checked: their threads run in random order by default. */
+#define OMPGPU_EMU_DEBUG "__ompgpu_emu_debug"
 enum {
     OMPGPU_EMU_READS = 1, /* and the value matters */
     OMPGPU_EMU_WRITES = 2,

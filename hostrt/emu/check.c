@@ -66,7 +66,8 @@ static struct text context_of(const void *p)
     int n = snprintf(c.s, sizeof c.s, " (team %u, thread %u)", t->team, t->tid);
     if (p)
         ompgpu_nearest_on(&ompgpu_emu_plugin, w->launch->ordinal, (uintptr_t)p, c.s + n,
-                          sizeof c.s - (size_t)n);
+                          sizeof c.s - EMU_SEED_TEXT - (size_t)n);
+    ompgpu_emu_add_seed(w->launch, c.s, sizeof c.s);
     return c;
 }
 

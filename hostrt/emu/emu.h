@@ -69,8 +69,9 @@ struct emu_settings { /* from the environment, read once */
     /* OMPGPU_EMU_THREADS: OS threads that run teams, the launching one included */
     unsigned threads;
     unsigned devices; /* OMPGPU_EMU_DEVICES */
-    bool random;
-    uint64_t seed;         /* OMPGPU_EMU_SCHEDULE=random:SEED */
+    /* OMPGPU_EMU_SCHEDULE=random:SEED; order: not even where an image asks for it */
+    bool random, ordered;
+    uint64_t seed;
     unsigned hang_seconds; /* OMPGPU_HANG_SECONDS, 0: no watchdog */
 };
 const struct emu_settings *ompgpu_emu_settings(void);
@@ -205,6 +206,7 @@ struct emu_module {
     unsigned nsegments;
     const unsigned long *acquired; /* counts locks that threads got; NULL: the image does not say */
     size_t shared_bytes;           /* team-shared variables */
+    bool random;                   /* its threads run in random order by default */
     pthread_mutex_t lock;
     struct emu_kernel *kernels; /* guarded by lock */
 };
@@ -259,6 +261,9 @@ int ompgpu_emu_thread_start(pthread_t *, void *(*run)(void *), void *argument);
 void ompgpu_emu_pool_run(struct emu_launch *);
 void ompgpu_emu_pool_stop(void);
 void ompgpu_emu_pool_fork(enum ompgpu_fork);
+/* Adds to a message how to repeat the order of the threads, where the user has not chosen it. */
+enum { EMU_SEED_TEXT = 64 };
+void ompgpu_emu_add_seed(const struct emu_launch *, char *text, size_t room);
 /* First failure wins, which is told; the rest of the launch stops as soon as it notices. */
 bool ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -129,6 +129,7 @@ static int start_checks(struct emu_module *m)
         return 1;
     }
     *checked = ompgpu_emu_race_start();
+    m->random = dlsym(m->handle, OMPGPU_EMU_DEBUG) != NULL;
     return 0;
 }
 

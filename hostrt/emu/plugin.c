@@ -48,20 +48,33 @@ _Static_assert(EMU_MAX_DEVICES == 8, "the message says so");
 
 static size_t smaller(size_t n, size_t limit) { return n < limit ? n : limit; }
 
-/* random[:SEED] */
+/* A few digits: the user may have to write them. */
+static uint64_t make_seed(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return ((uint64_t)t.tv_nsec / 1000 + (uint64_t)getpid() * 7919) % 1000000;
+}
+
+/* order, random[:SEED] */
 static void read_schedule(void)
 {
     static const char name[] = "OMPGPU_EMU_SCHEDULE";
     const char *text = secure_getenv(name);
+    settings.seed = make_seed();
     if (!text || !*text)
         return;
+    settings.ordered = strcmp(text, "order") == 0;
+    if (settings.ordered)
+        return;
+    settings.seed = 0;
     char *end = (char *)text + strlen(text);
     if (!strncmp(text, "random:", 7))
         settings.seed = strtoull(text + 7, &end, 0);
     settings.random =
         !*end && end != text + 7 && !strncmp(text, "random", 6) && (!text[6] || text[6] == ':');
     if (!settings.random)
-        ompgpu_warn_variable(name, "random, random:SEED");
+        ompgpu_warn_variable(name, "order, random, random:SEED");
 }
 
 static void read_settings(void)
@@ -330,7 +343,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         .teams = teams,
         .threads = threads,
         .stack = stack_for(f),
-        .random = s->random,
+        .random = s->random || (k->module->random && !s->ordered),
         .seed = s->seed,
         .chunk = teams / (s->threads * 8) + 1,
         .stride = 1,

@@ -118,14 +118,23 @@ struct emu_worker *ompgpu_emu_worker_get(void)
 }
 
 /* ------------------------------------------------------------------ launches */
+void ompgpu_emu_add_seed(const struct emu_launch *l, char *text, size_t room)
+{
+    size_t n = strlen(text);
+    if (l->random && !ompgpu_emu_settings()->random)
+        snprintf(text + n, room - n, "; this order again: OMPGPU_EMU_SCHEDULE=random:%llu",
+                 (unsigned long long)l->seed);
+}
+
 bool ompgpu_emu_launch_fail(struct emu_launch *l, const char *fmt, ...)
 {
     va_list ap;
     if (atomic_exchange(&l->failed, true))
         return false;
     va_start(ap, fmt);
-    vsnprintf(l->message, sizeof l->message, fmt, ap);
+    vsnprintf(l->message, sizeof l->message - EMU_SEED_TEXT, fmt, ap);
     va_end(ap);
+    ompgpu_emu_add_seed(l, l->message, sizeof l->message);
     return true;
 }
 

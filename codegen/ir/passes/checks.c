@@ -710,12 +710,11 @@ static LLVMTypeRef site_type(const struct ir_unit *u)
     return site;
 }
 
-/* The plugin sees by it that an image is checked. */
-static void mark_image(const struct ir_unit *u)
+/* The plugin sees by it what an image is. */
+static void add_mark(const struct ir_unit *u, const char *name)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx);
-    LLVMValueRef g = LLVMAddGlobal(u->module, i32, OMPGPU_EMU_CHECKED);
-    LLVMSetInitializer(g, LLVMConstNull(i32));
+    LLVMSetInitializer(LLVMAddGlobal(u->module, i32, name), LLVMConstNull(i32));
 }
 
 /* Of the user's code. */
@@ -780,7 +779,9 @@ void ir_add_checks(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     enum { FEW = 300 };
     struct checks c = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .site = site_type(u) };
-    mark_image(u);
+    add_mark(u, OMPGPU_EMU_CHECKED);
+    if (u->opt->debug)
+        add_mark(u, OMPGPU_EMU_DEBUG);
     if (u->opt->level != '0')
         simplify(u, machine);
     c.is_small = u->opt->level != '0' && count_accesses(u) <= FEW;

@@ -216,10 +216,13 @@ static LLVMValueRef gate_vector(struct gates *g, LLVMValueRef v)
     return result;
 }
 
+/* A gate is at no line: a debugger would stop at its call of outside(), which is hardly ever made.
+ */
 static LLVMValueRef gate_root(struct gates *g, LLVMValueRef v)
 {
     LLVMPositionBuilderBefore(g->b, LLVMIsAInstruction(v) ? LLVMGetNextInstruction(v)
                                                           : first_after_locals(g->f));
+    LLVMSetCurrentDebugLocation2(g->b, NULL);
     return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind ? gate_vector(g, v)
                                                                 : call_gate(g, v);
 }

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Programs with -g -O0: gdb stops at lines of regions, the threads of a team run in another order each time, and a message says how to have it again.
+# shellcheck disable=SC1091
+. tests/lib.sh
+OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_EMU_THREADS=1; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD OMPGPU_EMU_THREADS
+cat >order.c <<'C'
+#include <stdio.h>
+#include <omp.h>
+int main(int argc, char **argv) {
+    int first = -1, n = 0, a[40] = { 0 };
+#pragma omp target map(tofrom: first, n, a)
+#pragma omp parallel num_threads(32)
+    {
+        int place;
+#pragma omp atomic capture
+        place = n++;
+        a[place] = 2 * place;
+        if (place == 0)
+            first = omp_get_thread_num();
+    }
+    printf("%d\n", first);
+#pragma omp target map(tofrom: a)
+    if (argc > 1)
+        a[40 + argc] = 1;
+    return 0;
+}
+C
+check "compiles" "$CC" -w -g -O0 --gpu-arch=emu order.c -o prog
+orders() { for _ in 1 2 3 4 5 6 7 8 9 10; do in_time "$@" ./prog || echo failed; done | sort -u; }
+check "the first thread is not always the same" test "$(orders env | wc -l)" -gt 1
+check "... it is with OMPGPU_EMU_SCHEDULE=order" test "$(orders env OMPGPU_EMU_SCHEDULE=order | wc -l)" = 1
+again() {
+    test_must_fail 1 in_time ./prog x >first 2>err || return 1
+    seed=$(sed -n 's/.*OMPGPU_EMU_SCHEDULE=\(random:[0-9]*\).*/\1/p' err | head -1)
+    [ -n "$seed" ] || { cat err; return 1; }
+    test_must_fail 1 env OMPGPU_EMU_SCHEDULE="$seed" ./prog x >second 2>err && same first second
+}
+check "an error shows the seed, which repeats the order" again
+check "-O2 -g without the check" "$CC" -w -g -O2 --gpu-arch=emu order.c -o prog
+check "... runs in order" test "$(orders env | wc -l)" = 1
+check "compiles" "$CC" -w -g -O0 --gpu-arch=emu order.c -o prog
+if gdb -nx -batch -ex run ./prog >/dev/null 2>&1; then
+    gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break order.c:11' -ex run -ex 'print place' -ex next -ex 'print *a' ./prog >out 2>&1
+    check "gdb stops at a line of a region, and shows what is mapped" has out '^Breakpoint 1.* at order.c:11' '^\$1 = 0' '^12' '^\$2 = {0 <repeats 40'
+else skip "gdb" "it does not run"; fi
+finish
