@@ -2,6 +2,7 @@
 # sample.sh FILE.c - one sample as a test: default size and other sizes, optimised and not; every region is SPMD on all
 # targets; ptxas assembles it for GPUs; at its default size it needs less than 2 s of CPU time
 # on the emulated device, at -O0, where it is checked, 4.
+# shellcheck disable=SC1091,SC2154
 . tests/lib.sh
 program "$1"
 
