@@ -103,6 +103,7 @@ extern __OMPGPU_SHARED u64 __ompgpu_state_allocator[]; /* the same for the defau
 unsigned __ompgpu_own_place(void);
 extern __OMPGPU_SHARED u32 __ompgpu_state_nthreads; /* omp_set_num_threads; 0: not called */
 extern __OMPGPU_SHARED u32 __ompgpu_state_device, __ompgpu_state_cancellation;
+extern __OMPGPU_SHARED u64 __ompgpu_state_mailbox; /* an address */
 /* Calls that codegen's late SPMD-zation makes (codegen/ir/spmd/rewrite.c), in sequential code, on
  * all threads of the team. */
 /* before the first barrier of a region that is a part */

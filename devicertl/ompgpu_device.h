@@ -94,7 +94,8 @@ struct __ompgpu_env {
     } inner[3];
     /* wide kernels: `trip` counts groups of iterations; those after the last whole group */
     unsigned rest;
-    unsigned cancellation; /* cancel-var: 0 or 1 */
+    unsigned cancellation;            /* cancel-var: 0 or 1 */
+    struct __ompgpu_mailbox *mailbox; /* NULL: no function of the host can be called */
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then
@@ -678,6 +679,12 @@ __OMPGPU_INLINE void __ompgpu_scan_one(void *rec, void *tmp, void *carry, unsign
     combine(carry, rec);
     __builtin_memcpy(rec, exclusive ? tmp : carry, size);
 }
+
+/* ------------------------------------------------------------------ reverse offload */
+/* Any thread: the host runs the function with that key, with n objects (devicertl/reverse.c);
+ * returns when it has, and the objects have its results.  Waits for other threads that call it.
+ * items: struct ompgpu_reverse_item of hostrt/mailbox.h. */
+void __ompgpu_reverse(unsigned long long key, const void *items, unsigned n);
 
 /* ------------------------------------------------------------------ errors */
 /* Any thread.  Ends the kernel with the message; the host runtime adds region, file and line where

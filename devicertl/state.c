@@ -27,6 +27,7 @@ __OMPGPU_SHARED u64 __ompgpu_state_allocator[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u8 __ompgpu_state_task[MAX_TEAM + 1] __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_device __OMPGPU_SHARED_INIT;
 __OMPGPU_SHARED u32 __ompgpu_state_cancellation __OMPGPU_SHARED_INIT;
+__OMPGPU_SHARED u64 __ompgpu_state_mailbox __OMPGPU_SHARED_INIT;
 
 _Bool __ompgpu_is_spmd(void)
 {
@@ -71,6 +72,7 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
         STATE_SET(__ompgpu_state_mode, (u8)mode);
     STATE_SET(__ompgpu_state_device, env->device_num);
     STATE_SET(__ompgpu_state_cancellation, env->cancellation);
+    STATE_SET(__ompgpu_state_mailbox, (u64)env->mailbox);
     __ompgpu_state_schedule[__ompgpu_arch_tid()] = (struct schedule){ 0, 0 };
     __ompgpu_state_allocator[__ompgpu_arch_tid()] = 0;
     __ompgpu_state_task[__ompgpu_arch_tid()] = 0;

@@ -494,6 +494,7 @@ void fe_set_indirect(void);
 /* before loops are read, and after data-sharing */
 void fe_check_directives(struct fe *);
 void fe_check_support(struct fe *);
+bool fe_is_device_function(const char *name); /* reach.c: the device runtime has it */
 enum fe_unsupported {
 #define UNSUPPORTED(id, message) UNSUPPORTED_##id,
 #include "frontend/support.def"

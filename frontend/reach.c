@@ -48,6 +48,8 @@ static const struct device_func *find_device_func(const char *name)
     }
     return NULL;
 }
+bool fe_is_device_function(const char *name) { return find_device_func(name) != NULL; }
+
 /* Of the known names those that ISO C leaves to the user: declared without a system header they may
  * be functions of another file. */
 static bool is_free_name(const char *name)

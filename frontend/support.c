@@ -329,6 +329,7 @@ static void check_variables(struct fe *fe)
 static void check_name(struct fe *fe, unsigned offset, const char *name)
 {
     bool ours = !strncmp(name, "__ompgpu_", 9) || !strncmp(name, "__OMPGPU_", 9);
+    ours &= !fe_is_device_function(name); /* frontend/lower has declared it */
     if (ours && !fe_is_system(fe, offset))
         fe_unsupported(fe, fe_place(fe->u, offset), UNSUPPORTED_NAME, name, NULL);
 }

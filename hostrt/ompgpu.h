@@ -181,6 +181,10 @@ void __ompgpu_host_begin(struct ompgpu_host *, const struct ompgpu_place *, unsi
 void __ompgpu_host_end(struct ompgpu_host *);
 /* The handle, on the device, of an allocator with traits (omp_alloctrait_t): devicertl/alloc.c */
 __UINTPTR_TYPE__ __ompgpu_allocator(const void *traits, __SIZE_TYPE__ n);
+/* Reverse offload: a function of the host that regions call by its key, and the call where the
+ * region runs on the host (hostrt/mailbox.h). */
+void __ompgpu_reverse_register(unsigned long long key, void (*)(void **));
+void __ompgpu_reverse(unsigned long long key, const void *items, unsigned n);
 /* use_device_ptr/_addr: device address, or `host` where none */
 void *__ompgpu_use_device(long device, const void *host);
 #endif

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "hostrt/image.h"
+#include "hostrt/mailbox.h"
 
 /* The first parameter of a kernel, by value: struct __ompgpu_env of devicertl/ompgpu_device.h,
  * which explains its members. */
@@ -27,6 +28,7 @@ struct ompgpu_env {
     } inner[3];
     unsigned rest;
     unsigned cancellation;
+    struct ompgpu_mailbox *mailbox;
 };
 struct ompgpu_device_info { /* immutable after open() */
     char name[64];

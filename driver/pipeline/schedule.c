@@ -19,7 +19,7 @@ struct run {
     unsigned next[STAGES];   /* processes started */
     unsigned children;
     bool again;   /* from the start, with an older version of OpenMP */
-    bool endless; /* clang hangs on this file */
+    bool endless; /* clang hangs on this file, or misreads it, and split has found an error */
     int failed;   /* exit code */
     struct proc *culprit;
     struct proc *check;   /* while it runs */
@@ -143,10 +143,11 @@ static void reject(struct run *r, struct proc *check)
     r->culprit = check;
 }
 
-/* clang crashed on what split has found an error in: that is the message. */
+/* clang crashed on what split has found an error in, or misread it: that is the message. */
 static bool is_explained(const struct run *r, const struct proc *check)
 {
-    return check->code != 0 && check->code != 1 && !check->timed_out && r->failed && r->culprit;
+    bool crashed = check->code != 0 && check->code != 1 && !check->timed_out;
+    return (crashed || r->endless) && r->failed && r->culprit;
 }
 
 static void judge(struct run *r, struct proc *check)

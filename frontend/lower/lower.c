@@ -56,6 +56,7 @@ static const struct row {
     { OMPDIR_DECLARE_REDUCTION, OMPC_COMBINER, false, always, lower_combiner },
     { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_is_parallel_single, lower_parallel_single },
     { OMPDIR_UNKNOWN, OMPC_COUNT, false, lower_has_lone_isa, lower_isa },
+    { OMPDIR_REQUIRES, OMPC_REVERSE_OFFLOAD, false, always, lower_requires },
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
     { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
     { OMPDIR_UNKNOWN, OMPC_ORDERED, false, has_doacross, lower_ordered },
@@ -74,6 +75,7 @@ static const struct row {
     { OMPDIR_UNKNOWN, OMPC_COUNT, true, lower_has_task_iterations, lower_task_iterations },
     { OMPDIR_UNKNOWN, OMPC_TRANSPARENT, true, always, lower_transparent },
     { OMPDIR_UNKNOWN, OMPC_LASTPRIVATE, true, lower_is_conditional, lower_conditional },
+    { OMPDIR_TARGET, OMPC_DEVICE, true, lower_is_reverse, lower_reverse },
     { OMPDIR_UNKNOWN, OMPC_OMPX_BARE, true, always, lower_bare },
     { OMPDIR_UNKNOWN, OMPC_INDUCTION, true, always, lower_induction },
 };

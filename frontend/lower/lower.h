@@ -15,6 +15,7 @@
  *   newer.c      words of 6.0 that have older ones of the same meaning
  *   misread.c    directives that clang takes for others
  *   induction.c  induction
+ *   reverse.c    target device(ancestor: 1)
  *   bare.c       ompx_bare
  *   conditional.c  lastprivate(conditional: x)
  *
@@ -95,12 +96,15 @@ void lower_parallel_single(struct lowering *, struct fe_pragma *);
 bool lower_is_parallel_single(struct fe *, const struct fe_pragma *);
 void lower_isa(struct lowering *, struct fe_pragma *);
 bool lower_has_lone_isa(struct fe *, const struct fe_pragma *);
-/* Either of the two. */
+/* Any of these: clang takes it for something else, or rejects it. */
 bool lower_is_misread(struct fe *, const struct fe_pragma *);
 void lower_init_complete(struct lowering *, struct fe_pragma *);
 bool lower_initialises_scan(struct fe *, const struct fe_pragma *);
 void lower_task_iterations(struct lowering *, struct fe_pragma *);
 bool lower_has_task_iterations(struct fe *, const struct fe_pragma *);
+void lower_requires(struct lowering *, struct fe_pragma *);
+void lower_reverse(struct lowering *, struct fe_pragma *);
+bool lower_is_reverse(struct fe *, const struct fe_pragma *);
 void lower_bare(struct lowering *, struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */

@@ -111,5 +111,5 @@ void lower_isa(struct lowering *l, struct fe_pragma *p)
 
 bool lower_is_misread(struct fe *fe, const struct fe_pragma *p)
 {
-    return is_split(p) || lone_isa(fe, p);
+    return is_split(p) || lone_isa(fe, p) || lower_is_reverse(fe, p);
 }

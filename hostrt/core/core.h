@@ -170,6 +170,10 @@ enum {
     OMPGPU_WATCH_STALE = 8
 };
 struct ompgpu_device;
+/* reverse.c: for a launch; NULL where no function of the host can be called */
+int ompgpu_reverse_mailbox(struct ompgpu_device *, struct ompgpu_mailbox **);
+void ompgpu_reverse_stop(void); /* at exit: nothing is served any more */
+void ompgpu_reverse_close(struct ompgpu_device *);
 struct ompgpu_entry;
 struct ompgpu_thread;
 struct ompgpu_geometry {
@@ -458,6 +462,7 @@ struct ompgpu_device {
     struct ompgpu_entry *spare;       /* guarded by present.c's lock */
     struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
     struct rescue *rescue;            /* atomic: it was given up (rescue.c) */
+    struct reverse *reverse;          /* atomic: its mailbox (reverse.c); NULL: none */
     struct ompgpu_link *links;
     uint64_t construct;                         /* number of the last construct that counted */
     const struct ompgpu_thread *unsynced;       /* see data.c; atomic */

@@ -328,6 +328,7 @@ static void close_device(struct ompgpu_device *dev)
 {
     ompgpu_deferred_close(dev);
     ompgpu_interops_close(dev);
+    ompgpu_reverse_close(dev);
     for (struct ompgpu_entry *e; (e = (struct ompgpu_entry *)dev->present.root);) {
         ompgpu_present_remove(dev, e);
         ompgpu_data_drop(dev, e);
@@ -347,6 +348,7 @@ static void close_device(struct ompgpu_device *dev)
 __attribute__((destructor(99))) static void stop_runtime(void)
 {
     ompgpu_deferred_stop();
+    ompgpu_reverse_stop();
     if (ompgpu_watched())
         ompgpu_watch_end();
     if (ompgpu_other_threads()) {

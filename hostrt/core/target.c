@@ -226,7 +226,7 @@ static int prepare_launch(struct running *r, struct ompgpu_region *region,
         return -1;
     *reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
               launch->reduce_bytes + launch->copy_bytes * g->threads;
-    if (make_private_copies(r))
+    if (make_private_copies(r) || ompgpu_reverse_mailbox(r->dev, &env->mailbox))
         return -1;
     if (*reduce && ompgpu_scratch_get(r->dev, r->buffers, g->teams, *reduce, &env->scratch))
         return -1;

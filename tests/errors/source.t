@@ -84,16 +84,39 @@ int main(void) {
 #pragma omp target parallel copyin(t)
 t++; }
 C
-bad "device(ancestor)" t.c:2:20 "ancestor" <<'C'
-int main(void) {
-#pragma omp target device(ancestor: 1)
-{} }
+bad "device(ancestor), not alone" t.c:2:29 "ancestor" <<'C'
+int main(void) { int x = 0;
+#pragma omp target parallel device(ancestor: 1)
+x++;
+return x; }
 C
-bad "requires reverse_offload" t.c:1:22 "'reverse_offload'" <<'C'
-#pragma omp requires reverse_offload
-int main(void) {
-#pragma omp target
-{} }
+bad "device(ancestor), another clause" t.c:3:40 "'if'|ancestor" <<'C'
+int f(int x) {
+#pragma omp target map(x)
+#pragma omp target device(ancestor: 1) if(x)
+x++;
+return x; }
+C
+bad "device(ancestor), another list item" t.c:3:52 "'s.x'|'map'" <<'C'
+int f(int x) { struct { int x; } s = { x };
+#pragma omp target map(s)
+#pragma omp target device(ancestor: 1) map(tofrom: s.x)
+s.x++;
+return s.x; }
+C
+bad "device(ancestor), a local type" t.c:4:1 "'s'|ancestor" <<'C'
+int f(int x) { struct { int x; } s = { x };
+#pragma omp target map(s)
+#pragma omp target device(ancestor: 1)
+s.x++;
+return s.x; }
+C
+bad "device(ancestor: 2)" t.c:3:27 "ancestor" <<'C'
+int f(int x) {
+#pragma omp target map(x)
+#pragma omp target device(ancestor: 2)
+x++;
+return x; }
 C
 for clause in 'ompx_dyn_cgroup_mem(64)' ompx_bare 'ompx_attribute(__attribute__((cold)))'; do
     bad "$clause" t.c:2:26 "${clause%%(*}" <<C
