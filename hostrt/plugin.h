@@ -102,6 +102,9 @@ struct ompgpu_plugin {
     int (*from_device)(int ordinal, void *dst, const void *src, size_t size);
     /* ordered as to_device; ranges do not overlap */
     int (*device_copy)(int ordinal, void *dst, const void *src, size_t size);
+    /* From another device, ordered as to_device, after what has been waited for there.  NULL: the
+     * core copies by way of the host. */
+    int (*peer_copy)(int ordinal, void *dst, int from, const void *src, size_t size);
     /* teams that fit on one multiprocessor with `threads` threads a team */
     unsigned (*occupancy)(int ordinal, struct ompgpu_function *, unsigned threads);
     /* params[0] points to the struct ompgpu_env, then the kernel's arguments, then NULL.  launch

@@ -35,8 +35,7 @@ static int wait_for_copies(const struct way *w)
     return dev && !w->task && dev->plugin->sync(dev->ordinal) ? EIO : 0;
 }
 
-/* Between two devices, by way of the host. */
-static int copy_across(char *dst, const char *src, size_t size, const struct way *w)
+static int copy_by_host(char *dst, const char *src, size_t size, const struct way *w)
 {
     const struct way up = { .to = w->to }, down = { .from = w->from };
     size_t room = size < 1 << 20 ? size : 1 << 20;
@@ -51,6 +50,15 @@ static int copy_across(char *dst, const char *src, size_t size, const struct way
     }
     ompgpu_xfree(buffer);
     return bad;
+}
+
+/* Between two devices.  One that was given up has a plugin of its own. */
+static int copy_across(char *dst, const char *src, size_t size, const struct way *w)
+{
+    const struct ompgpu_plugin *plugin = w->to->plugin;
+    if (plugin != w->from->plugin || !plugin->peer_copy)
+        return copy_by_host(dst, src, size, w);
+    return plugin->peer_copy(w->to->ordinal, dst, w->from->ordinal, src, size) ? EIO : 0;
 }
 
 static int copy_later(char *dst, const char *src, size_t size, const struct way *w)

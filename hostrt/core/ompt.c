@@ -195,6 +195,15 @@ static int report_device_copy(int ordinal, void *dst, const void *src, size_t si
     return bad;
 }
 
+static int report_peer_copy(int ordinal, void *dst, int from, const void *src, size_t size)
+{
+    struct op o = { DATA_TO, (void *)src, dst, number(from), number(ordinal), size, 0 };
+    begin_op(&o);
+    int bad = real->peer_copy(ordinal, dst, from, src, size);
+    end_op(&o);
+    return bad;
+}
+
 static int report_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
                          void **params)
 {
@@ -256,6 +265,7 @@ const struct ompgpu_plugin *ompgpu_tool_plugin(const struct ompgpu_plugin *plugi
     reporting.to_device = report_to_device;
     reporting.from_device = report_from_device;
     reporting.device_copy = report_device_copy;
+    reporting.peer_copy = plugin->peer_copy ? report_peer_copy : NULL;
     reporting.launch = report_launch;
     return &reporting;
 }

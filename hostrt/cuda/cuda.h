@@ -59,6 +59,7 @@ struct cuda_device {
     atomic_size_t stack;
     /* wanted for the heap of device malloc; 0: asked for already; under stack_lock */
     size_t heap;
+    unsigned peers; /* bit per device: asked for access to its memory; under stack_lock */
     pthread_mutex_t stack_lock;
     atomic_int lost;       /* CUresult after which the context is of no more use, or 0 */
     const char *lost_call; /* written before lost */

@@ -83,6 +83,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice);
 CUresult cuCtxSetCurrent(CUcontext);
 CUresult cuCtxGetLimit(size_t *, CUlimit);
 CUresult cuCtxSetLimit(CUlimit, size_t);
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned flags);
 CUresult cuStreamCreate(CUstream *, unsigned flags);
 CUresult cuStreamSynchronize(CUstream);
 CUresult cuStreamDestroy_v2(CUstream);
@@ -107,6 +108,8 @@ CUresult cuMemFreeHost(void *);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr, const void *, size_t, CUstream);
 CUresult cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream);
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext, CUdeviceptr src, CUcontext, size_t,
+                           CUstream);
 CUresult cuLaunchKernel(CUfunction, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                         unsigned bz, unsigned dynamic_shared, CUstream, void **params,
                         void **extra);

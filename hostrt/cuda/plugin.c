@@ -541,6 +541,27 @@ static int cuda_device_copy(int ordinal, void *dst, const void *src, size_t size
            CUDA_TRY(ordinal, cuMemcpyDtoDAsync, (CUdeviceptr)dst, (CUdeviceptr)src, size, stream);
 }
 
+/* Where the driver refuses it, it copies by way of the host itself. */
+static void reach_peer(int ordinal, int peer)
+{
+    struct cuda_device *d = &devices[ordinal];
+    pthread_mutex_lock(&d->stack_lock);
+    if (!(d->peers >> peer & 1))
+        ompgpu_cuda.cuCtxEnablePeerAccess(devices[peer].context, 0);
+    d->peers |= 1u << peer;
+    pthread_mutex_unlock(&d->stack_lock);
+}
+
+static int cuda_peer_copy(int ordinal, void *dst, int from, const void *src, size_t size)
+{
+    CUstream stream;
+    if (enter_device(ordinal, &stream))
+        return 1;
+    reach_peer(ordinal, from);
+    return CUDA_TRY(ordinal, cuMemcpyPeerAsync, (CUdeviceptr)dst, devices[ordinal].context,
+                    (CUdeviceptr)src, devices[from].context, size, stream);
+}
+
 /* ------------------------------------------------------------------ launch */
 static unsigned cuda_occupancy(int ordinal, struct ompgpu_function *f, unsigned threads)
 {
@@ -640,6 +661,7 @@ const struct ompgpu_plugin ompgpu_cuda_plugin = {
     .to_device = cuda_to_device,
     .from_device = cuda_from_device,
     .device_copy = cuda_device_copy,
+    .peer_copy = cuda_peer_copy,
     .occupancy = cuda_occupancy,
     .launch = cuda_launch,
     .sync = cuda_sync,

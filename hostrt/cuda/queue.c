@@ -1,16 +1,22 @@
 /* queue.c - queues and events: streams of CUDA that belong to no host thread.
  *
  * The driver reads pageable memory when a copy is asked for, and waits for one to pageable memory:
- * neither is what a queue is for.  So a queue has a block of pinned memory, through which copies go
- * in pieces, and functions of the host move the bytes between it and the program's memory.  All of
- * that is work of the stream, and nothing in the block is used twice at a time. */
+ * neither is what a queue is for.  So a queue has two blocks of pinned memory, through which copies
+ * go in pieces, and functions of the host move the bytes between them and the program's memory.
+ * All of that is work of streams.  What needs more than one piece uses both blocks in turn, the
+ * second one in a stream of its own: while a piece is on its way, the host moves the next one.
+ *
+ *      stream   … begun   piece 0   piece 2   …            wait for ended   …
+ *      second     wait for begun   piece 1   piece 3   …   ended */
 #include <string.h>
 #include "hostrt/cuda/cuda.h"
 
-enum { STAGE = 4 << 20 }; /* bytes */
+enum { PIECE = 2 << 20 }; /* bytes of a block */
 struct queue {
     CUstream stream;
-    void *stage; /* pinned; NULL: nothing was copied yet */
+    char *blocks;    /* both, pinned; NULL: nothing was copied yet */
+    CUstream second; /* NULL: nothing was copied in more than one piece yet, as with the events */
+    CUevent begun, ended;
 };
 struct move {
     void *dst;
@@ -32,6 +38,17 @@ int ompgpu_cuda_queue_create(int ordinal, void **queue)
     return 0;
 }
 
+static void free_second(struct queue *q)
+{
+    if (q->begun)
+        ompgpu_cuda.cuEventDestroy(q->begun);
+    if (q->ended)
+        ompgpu_cuda.cuEventDestroy(q->ended);
+    if (q->second)
+        ompgpu_cuda.cuStreamDestroy(q->second);
+    q->second = NULL, q->begun = q->ended = NULL;
+}
+
 void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
 {
     struct queue *q = queue;
@@ -39,8 +56,9 @@ void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
     if (!ompgpu_cuda_enter(ordinal, &own)) {
         ompgpu_cuda.cuStreamSynchronize(q->stream);
         ompgpu_cuda.cuStreamDestroy(q->stream);
-        if (q->stage)
-            ompgpu_cuda.cuMemFreeHost(q->stage);
+        free_second(q);
+        if (q->blocks)
+            ompgpu_cuda.cuMemFreeHost(q->blocks);
     }
     ompgpu_xfree(q);
 }
@@ -60,12 +78,22 @@ int ompgpu_cuda_foreign(int ordinal, void *queue, struct ompgpu_foreign *f)
 }
 
 /* ------------------------------------------------------------------ copies */
-static int get_stage(int ordinal, struct queue *q)
+static int get_blocks(int ordinal, struct queue *q)
 {
     enum { PORTABLE = 1 };
-    if (q->stage || !CUDA_TRY(ordinal, cuMemHostAlloc, &q->stage, STAGE, PORTABLE))
+    if (q->blocks || !CUDA_TRY(ordinal, cuMemHostAlloc, (void **)&q->blocks, 2 * PIECE, PORTABLE))
         return 0;
-    q->stage = NULL;
+    q->blocks = NULL;
+    return 1;
+}
+
+static int get_second(int ordinal, struct queue *q)
+{
+    if (q->second || (!CUDA_TRY(ordinal, cuEventCreate, &q->begun, CU_EVENT_DISABLE_TIMING) &&
+                      !CUDA_TRY(ordinal, cuEventCreate, &q->ended, CU_EVENT_DISABLE_TIMING) &&
+                      !CUDA_TRY(ordinal, cuStreamCreate, &q->second, 0)))
+        return 0;
+    free_second(q);
     return 1;
 }
 
@@ -76,46 +104,70 @@ static void move_bytes(void *argument)
     ompgpu_xfree(m);
 }
 
-static int add_move(int ordinal, struct queue *q, void *dst, const void *src, size_t size)
+static int add_move(int ordinal, CUstream stream, void *dst, const void *src, size_t size)
 {
     struct move *m = ompgpu_xalloc(sizeof *m);
     if (!m)
         return 1;
     *m = (struct move){ dst, src, size };
-    if (!CUDA_TRY(ordinal, cuLaunchHostFunc, q->stream, move_bytes, m))
+    if (!CUDA_TRY(ordinal, cuLaunchHostFunc, stream, move_bytes, m))
         return 0;
     ompgpu_xfree(m);
     return 1;
 }
 
 /* One of dst and src is the device's. */
-static int copy_through_stage(int ordinal, struct queue *q, bool in, char *dst, const char *src,
-                              size_t size)
+static int copy_piece(int ordinal, CUstream stream, void *block, bool in, char *dst,
+                      const char *src, size_t n)
 {
-    CUstream own;
-    if (ompgpu_cuda_enter(ordinal, &own) || get_stage(ordinal, q))
+    return in ? add_move(ordinal, stream, block, src, n) ||
+                    CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, block, n, stream)
+              : CUDA_TRY(ordinal, cuMemcpyDtoHAsync, block, (CUdeviceptr)src, n, stream) ||
+                    add_move(ordinal, stream, dst, block, n);
+}
+
+/* What comes later in `stream` comes after `event` of the other. */
+static int put_after(int ordinal, CUstream stream, CUevent event, CUstream other)
+{
+    return CUDA_TRY(ordinal, cuEventRecord, event, other) ||
+           CUDA_TRY(ordinal, cuStreamWaitEvent, stream, event, 0);
+}
+
+static int copy_in_pieces(int ordinal, struct queue *q, bool in, char *dst, const char *src,
+                          size_t size)
+{
+    unsigned which = 0;
+    if (get_second(ordinal, q) || put_after(ordinal, q->second, q->begun, q->stream))
         return 1;
-    for (size_t at = 0, n; at < size; at += n) {
-        n = size - at < STAGE ? size - at : STAGE;
-        if (in ? add_move(ordinal, q, q->stage, src + at, n) ||
-                     CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst + at, q->stage, n,
-                              q->stream)
-               : CUDA_TRY(ordinal, cuMemcpyDtoHAsync, q->stage, (CUdeviceptr)src + at, n,
-                          q->stream) ||
-                     add_move(ordinal, q, dst + at, q->stage, n))
+    for (size_t at = 0, n; at < size; at += n, which = !which) {
+        n = size - at < PIECE ? size - at : PIECE;
+        if (copy_piece(ordinal, which ? q->second : q->stream, q->blocks + which * PIECE, in,
+                       dst + at, src + at, n))
             return 1;
     }
-    return 0;
+    return put_after(ordinal, q->stream, q->ended, q->second);
+}
+
+static int copy_through_blocks(int ordinal, struct queue *q, bool in, char *dst, const char *src,
+                               size_t size)
+{
+    CUstream own;
+    if (!size)
+        return 0;
+    if (ompgpu_cuda_enter(ordinal, &own) || get_blocks(ordinal, q))
+        return 1;
+    return size <= PIECE ? copy_piece(ordinal, q->stream, q->blocks, in, dst, src, size)
+                         : copy_in_pieces(ordinal, q, in, dst, src, size);
 }
 
 int ompgpu_cuda_queue_to_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
 {
-    return copy_through_stage(ordinal, queue, true, dst, src, size);
+    return copy_through_blocks(ordinal, queue, true, dst, src, size);
 }
 
 int ompgpu_cuda_queue_from_device(int ordinal, void *queue, void *dst, const void *src, size_t size)
 {
-    return copy_through_stage(ordinal, queue, false, dst, src, size);
+    return copy_through_blocks(ordinal, queue, false, dst, src, size);
 }
 
 int ompgpu_cuda_queue_copy(int ordinal, void *queue, void *dst, const void *src, size_t size)

@@ -439,6 +439,11 @@ EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CU
         return r;
     return ptx_global_is_allocated(from, size) ? ptx_stream_add(s, w) : CUDA_ERROR_INVALID_VALUE;
 }
+/* All memory is in one address space. */
+EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    return flags || !peer ? CUDA_ERROR_INVALID_VALUE : usable();
+}
 EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s)
 {
     struct work w = { .kind = WORK_COPY, .to = to, .from = from, .size = size };
@@ -447,4 +452,9 @@ EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t si
         return r;
     bool good = ptx_global_is_allocated(from, size) && ptx_global_is_allocated(to, size);
     return good ? ptx_stream_add(s, w) : CUDA_ERROR_INVALID_VALUE;
+}
+EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext its, CUdeviceptr from, CUcontext others,
+                                  size_t size, CUstream s)
+{
+    return its && others ? cuMemcpyDtoDAsync_v2(to, from, size, s) : CUDA_ERROR_INVALID_CONTEXT;
 }

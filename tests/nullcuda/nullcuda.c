@@ -657,6 +657,28 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUs
     return copy(s, TIMED_WITHIN, (void *)dst, (void *)src, size, NULL);
 }
 
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext its, CUdeviceptr src, CUcontext others, size_t size, CUstream s)
+{
+    ENTER(cuMemcpyPeerAsync, true);
+    WANT(its && its->retained && others && others->retained, CUDA_ERROR_INVALID_CONTEXT);
+    WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
+    CUcontext before = current;
+    current = its;
+    bool good = on_device(dst, size);
+    current = others;
+    good = good && on_device(src, size);
+    current = before;
+    WANT(good, CUDA_ERROR_INVALID_VALUE);
+    return copy(s, TIMED_WITHIN, (void *)dst, (void *)src, size, NULL);
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    ENTER(cuCtxEnablePeerAccess, true);
+    WANT(!flags && peer && peer->retained && peer != current, CUDA_ERROR_INVALID_VALUE);
+    return leave(CUDA_SUCCESS);
+}
+
 /* ------------------------------------------------------------------ modules */
 static struct symbol *symbol_add(struct CUmod_st *m, const char *name, size_t length, bool kernel)
 {

@@ -1,7 +1,8 @@
 /* timed.c - nullcuda with work that takes time: NULLCUDA_KERNEL_US=N is set.
  *
  * One thread does the work of all streams, at the moments that a model names: a kernel takes N microseconds, NULLCUDA_KERNELS of them run
- * at a time; a copy takes its bytes divided by NULLCUDA_BYTES_PER_US, one in each direction at a time; functions of the host take none.
+ * at a time; a copy takes its bytes divided by NULLCUDA_BYTES_PER_US, one in each direction at a time; functions of the host
+ * take NULLCUDA_CALL_US, else none, one at a time.
  * Work begins when it was asked for and what is before it has ended, in the model's time: should the thread come late, since the machine
  * has other things to do, later work does not become later.  So the time from the first to the last is that of the schedule, as long as
  * the host asks early enough.  To ask takes the host little: the thread looks for new work every 20 microseconds, and is woken only after
@@ -27,8 +28,8 @@ static pthread_cond_t added, done;
 static bool idle;                                                 /* the thread waits for work: there was none for a while */
 static unsigned waiting;                                          /* threads that wait for the end of some */
 static struct timed_stream *streams;
-static double way_in, way_out, kernels[MOST_KERNELS];             /* when they are free */
-static double kernel_us, bytes_per_us, began, last_end;
+static double way_in, way_out, calls, kernels[MOST_KERNELS];             /* when they are free */
+static double kernel_us, call_us, bytes_per_us, began, last_end;
 static unsigned nkernels;
 
 static double setting(const char *name, double otherwise)
@@ -58,12 +59,14 @@ static double *free_kernel(void)
 
 static double *resource_of(const struct work *w)
 {
-    return w->w.kind == TIMED_KERNEL ? free_kernel() : w->w.kind == TIMED_IN ? &way_in : w->w.kind == TIMED_OUT ? &way_out : NULL;
+    return w->w.kind == TIMED_KERNEL ? free_kernel() : w->w.kind == TIMED_IN ? &way_in : w->w.kind == TIMED_OUT ? &way_out
+           : w->w.kind == TIMED_CALL ? &calls : NULL;
 }
 
 static double duration(const struct work *w)
 {
-    return w->w.kind == TIMED_KERNEL ? kernel_us : w->w.kind <= TIMED_WITHIN ? (double)w->w.size / bytes_per_us : 0;
+    return w->w.kind == TIMED_KERNEL ? kernel_us : w->w.kind <= TIMED_WITHIN ? (double)w->w.size / bytes_per_us
+           : w->w.kind == TIMED_CALL ? call_us : 0;
 }
 
 /* The moment of what comes next in the stream, its begin or its end; negative: it waits for an event. */
@@ -163,6 +166,7 @@ static void start(void)
     kernel_us = setting("NULLCUDA_KERNEL_US", 0);
     if (kernel_us <= 0)
         return;
+    call_us = setting("NULLCUDA_CALL_US", 0);
     bytes_per_us = setting("NULLCUDA_BYTES_PER_US", 20000);
     nkernels = (unsigned)setting("NULLCUDA_KERNELS", 16);
     nkernels = nkernels < 1 ? 1 : nkernels > MOST_KERNELS ? MOST_KERNELS : nkernels;

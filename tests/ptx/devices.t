@@ -6,6 +6,7 @@ OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_DEVICE=ptx; export OMP_TARGET_OFFLOAD OMPGPU
 cat >devices.c <<'C'
 #include <omp.h>
 #include <stdio.h>
+#include <string.h>
 enum { N = 2 };
 static int calls[1];
 #pragma omp declare target(calls)
@@ -32,6 +33,15 @@ int main(void)
             }
             error += number != d;
         }
+    static char big[3 << 20], back[3 << 20];
+    void *far = omp_target_alloc(sizeof big, 0), *near = omp_target_alloc(sizeof big, 1);
+    for (int i = 0; i < (int)sizeof big; i++)
+        big[i] = (char)(i * 7 + (i >> 11));
+    error += omp_target_memcpy(far, big, sizeof big, 0, 0, 0, omp_get_initial_device());
+    error += omp_target_memcpy(near, far, sizeof big - 9, 9, 0, 1, 0);
+    error += omp_target_memcpy(back, near, sizeof big - 9, 0, 9, omp_get_initial_device(), 1);
+    error += memcmp(big, back, sizeof big - 9) != 0;
+    omp_target_free(far, 0), omp_target_free(near, 1);
     for (int d = 0; d < N; d++) {
         int n = 0, value = 0;
         error += omp_target_memcpy(&there[d], block[d], sizeof(int), 0, 0, omp_get_initial_device(), d) != 0;
@@ -55,6 +65,38 @@ check "compiles" "$CC" --gpu-arch=sm_75 -O2 devices.c -o prog
 check "OMPGPU_PTX_DEVICES=2: memory of their own" prints env OMPGPU_PTX_DEVICES=2 ./prog
 for seed in 1 2; do check "... in order $seed" prints env OMPGPU_PTX_DEVICES=2 OMPGPU_PTX_SCHEDULE=$seed ./prog; done
 check "without it there is one" test_must_fail 1 ./prog
+peer() { env OMPGPU_DEVICE=cuda OMPGPU_CUDA_DRIVER="$OBJ/nullcuda/libcuda.so.1" NULLCUDA_DEVICES=2 NULLCUDA_COUNTS=counts ./prog >out; cat counts out; }
+peer >calls
+check "from one device to another the driver copies itself" has calls '^cuMemcpyPeerAsync 1'
+check "... with access to the other's memory" has calls '^cuCtxEnablePeerAccess 1'
+
+# What needs more than one piece goes through two blocks in turn, in two streams.
+cat >pieces.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+enum { N = 5 << 20 };
+int main(void)
+{
+    char *x = malloc(N), *y = malloc(N);
+    int bad = 0;
+    for (int i = 0; i < N; i++)
+        x[i] = y[i] = (char)(i * 7 + (i >> 11));
+    for (int k = 0; k < 2; k++) {
+#pragma omp target enter data map(to: x[0:N]) nowait depend(out: x[0])
+#pragma omp target nowait depend(inout: x[0]) map(x[0:N])
+        x[0]++, x[N / 2]++, x[N - 1]++;
+#pragma omp target update from(x[5:N - 10]) nowait depend(inout: x[0])
+#pragma omp target exit data map(from: x[0:N]) nowait depend(inout: x[0])
+#pragma omp taskwait
+        y[0]++, y[N / 2]++, y[N - 1]++;
+        bad |= memcmp(x, y, N);
+    }
+    return bad != 0;
+}
+C
+check "copies in pieces: compiles" "$CC" --gpu-arch=sm_75 -O1 pieces.c -o pieces
+check "... all of it, in its turn" ./pieces
+for seed in 1 2; do check "... in order $seed" env OMPGPU_PTX_SCHEDULE=$seed ./pieces; done
 cat >other.c <<'C'
 #include <omp.h>
 int main(int argc, char **argv)
