@@ -310,6 +310,7 @@ install: all
 	cp -P $(ltools) $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
+	install -m 644 driver/package/gdb.py $(dest)/lib/ompgpu/
 	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
 	install -m 644 $(TOOLS)/include/ompgpu/ompgpu.h $(dest)/lib/ompgpu/include/ompgpu/
 	install -m 644 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(dest)/lib/
@@ -324,7 +325,7 @@ uninstall:
 	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) \
 	  $(addprefix $(dest)/lib/,$(notdir $(libs_host)) libompgpu.so.$(ABI) pkgconfig/ompgpu.pc) \
 	  $(addprefix $(dest)/lib/cmake/ompgpu/,$(cmake_files)) $(completions)/ompgpu-cc \
-	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
+	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device gdb.py $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \
 	  $(addprefix $(dest)/share/man/man1/,$(man1)) $(addprefix $(dest)/share/man/man7/,$(man7))
 	-rmdir $(dest)/lib/ompgpu/include/ompgpu $(dest)/lib/ompgpu/include $(dest)/lib/ompgpu $(dest)/lib/cmake/ompgpu
 

@@ -432,6 +432,29 @@ static inline bool ompgpu_emu_is_refused(const void *address)
     return (uintptr_t)address >> 47 == EMU_REFUSED >> 47;
 }
 
+/* ------------------------------------------------------------------ waits (emu/waits.c) */
+struct emu_place {
+    char text[32];
+};
+extern const char *const ompgpu_emu_state_names[EMU_EXITED];
+/* " at line 23"; the device runtime's own barriers have no line. */
+struct emu_place ompgpu_emu_place(int line);
+/* No thread is ready, some have not ended: the launch fails. */
+void ompgpu_emu_report_deadlock(struct emu_worker *);
+static inline unsigned ompgpu_emu_barrier_count(const struct emu_worker *w,
+                                                const struct emu_barrier *b)
+{
+    return b->expected ? b->expected : w->live;
+}
+/* The one who came first. */
+static inline struct emu_thread *ompgpu_emu_queue_first(const struct emu_worker *w,
+                                                        const struct emu_queue *q)
+{
+    return &w->threads[q->tid[q->head % EMU_MAX_THREADS]];
+}
+/* What the threads of the team are doing that this OS thread runs; debuggers call it. */
+__attribute__((visibility("default"))) const char *ompgpu_debug_team(void);
+
 /* ------------------------------------------------------------------ watchdog (emu/hang.c) */
 void ompgpu_emu_hang_begin(struct emu_worker *); /* around teams */
 void ompgpu_emu_hang_end(struct emu_worker *);

@@ -29,14 +29,6 @@
 _Thread_local struct emu_worker *ompgpu_emu_worker;
 _Thread_local struct ompgpu_emu_thread *ompgpu_emu_self;
 
-static const char *const state_names[] = {
-    [EMU_AT_SHUFFLE] = "shuffle",
-    [EMU_AT_BALLOT] = "ballot",
-    [EMU_AT_SYNCWARP] = "syncwarp",
-    [EMU_AT_REDUX] = "redux",
-    [EMU_AT_MEETING] = "the meeting of a warp",
-};
-
 /* ------------------------------------------------------------------ failure */
 static _Noreturn void leave_team(struct emu_worker *w)
 {
@@ -79,12 +71,6 @@ static unsigned queue_take(struct emu_queue *q)
 {
     q->n--;
     return q->tid[q->head++ % EMU_MAX_THREADS];
-}
-
-/* The one who came first. */
-static struct emu_thread *queue_first(const struct emu_worker *w, const struct emu_queue *q)
-{
-    return &w->threads[q->tid[q->head % EMU_MAX_THREADS]];
 }
 
 /* All of `from` after what `to` has. */
@@ -213,23 +199,6 @@ static bool after_release(struct emu_worker *w)
 }
 
 /* ------------------------------------------------------------------ barriers */
-/* " at line 23"; the device runtime's own barriers have no line. */
-struct place {
-    char text[32];
-};
-static struct place place_of(int line)
-{
-    struct place p = { " of the device runtime" };
-    if (line > 0)
-        snprintf(p.text, sizeof p.text, " at line %d", line);
-    return p;
-}
-
-static unsigned barrier_count(const struct emu_worker *w, const struct emu_barrier *b)
-{
-    return b->expected ? b->expected : w->live;
-}
-
 static void barrier_release(struct emu_worker *w, unsigned id)
 {
     struct emu_barrier *b = &w->barrier[id];
@@ -249,7 +218,7 @@ static bool is_wrong_barrier(const struct emu_worker *w, unsigned id, unsigned n
         return true;
     const struct emu_barrier *b = &w->barrier[id];
     return b->arrived && b->expected != nthreads &&
-           (nthreads ? nthreads : w->live) != barrier_count(w, b);
+           (nthreads ? nthreads : w->live) != ompgpu_emu_barrier_count(w, b);
 }
 
 __attribute__((cold)) static _Noreturn void fail_barrier(struct emu_worker *w, unsigned id,
@@ -258,17 +227,18 @@ __attribute__((cold)) static _Noreturn void fail_barrier(struct emu_worker *w, u
     const struct emu_barrier *b = &w->barrier[id];
     if (w->form == EMU_SPAN)
         ompgpu_emu_thread_fail(w, "barrier%s in a kernel that is marked as having none",
-                               place_of(line).text);
+                               ompgpu_emu_place(line).text);
     if (id >= EMU_BARRIERS)
         ompgpu_emu_thread_fail(w, "barrier %u%s: there are barriers 0 to %d", id,
-                               place_of(line).text, EMU_BARRIERS - 1);
+                               ompgpu_emu_place(line).text, EMU_BARRIERS - 1);
     if (nthreads > w->nthreads)
-        ompgpu_emu_thread_fail(w, "barrier%s for %u threads in a team of %u", place_of(line).text,
-                               nthreads, w->nthreads);
+        ompgpu_emu_thread_fail(w, "barrier%s for %u threads in a team of %u",
+                               ompgpu_emu_place(line).text, nthreads, w->nthreads);
     ompgpu_emu_thread_fail(
         w, "barrier%s for %u threads, but the threads that wait there (barrier%s) wait for %u",
-        place_of(line).text, nthreads ? nthreads : w->live,
-        place_of(queue_first(w, &b->waiting)->line).text, barrier_count(w, b));
+        ompgpu_emu_place(line).text, nthreads ? nthreads : w->live,
+        ompgpu_emu_place(ompgpu_emu_queue_first(w, &b->waiting)->line).text,
+        ompgpu_emu_barrier_count(w, b));
 }
 
 static bool arrive_at_barrier(unsigned id, unsigned nthreads, int line)
@@ -283,7 +253,7 @@ static bool arrive_at_barrier(unsigned id, unsigned nthreads, int line)
     struct emu_barrier *b = &w->barrier[id];
     if (!b->arrived)
         b->expected = nthreads;
-    if (++b->arrived == barrier_count(w, b)) {
+    if (++b->arrived == ompgpu_emu_barrier_count(w, b)) {
         barrier_release(w, id);
         return after_release(w);
     }
@@ -383,12 +353,12 @@ __attribute__((cold)) static _Noreturn void fail_warp(struct emu_worker *w, enum
 {
     if (!(mask >> lane & 1))
         ompgpu_emu_thread_fail(w, "%s with mask 0x%08x, which leaves out the calling lane %u",
-                               state_names[kind], mask, lane);
+                               ompgpu_emu_state_names[kind], mask, lane);
     if (w->form == EMU_SPAN)
         ompgpu_emu_thread_fail(w, "%s in a kernel that is marked as having no warp operation",
-                               state_names[kind]);
+                               ompgpu_emu_state_names[kind]);
     ompgpu_emu_thread_fail(w, "%s with mask 0x%08x, but lane %d waits in one with mask 0x%08x",
-                           state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
+                           ompgpu_emu_state_names[kind], mask, __builtin_ctz(m->arrived), m->mask);
 }
 
 /* The caller waits for the other lanes of mask; its value is the result afterwards. */
@@ -616,75 +586,6 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .fenced = ompgpu_emu_fenced,
 };
 
-/* ------------------------------------------------------------------ who waits for whom */
-static void describe_missing(const struct emu_thread *t, char *text, size_t size)
-{
-    if (t->state == EMU_EXITED)
-        snprintf(text, size, "exited");
-    else if (t->state == EMU_AT_BARRIER && t->line <= 0)
-        snprintf(text, size, "waits at a barrier of the device runtime");
-    else if (t->state == EMU_AT_BARRIER)
-        snprintf(text, size, "waits at line %d", t->line);
-    else
-        snprintf(text, size, "waits in %s with mask 0x%08x", state_names[t->state], t->mask);
-}
-
-static void report_barrier(struct emu_worker *w, unsigned id)
-{
-    const struct emu_barrier *b = &w->barrier[id];
-    char missing[120] = "";
-    for (unsigned i = 0; i < w->nthreads; i++) {
-        const struct emu_thread *t = &w->threads[i];
-        if (t->state == EMU_AT_BARRIER && t->barrier == id)
-            continue;
-        size_t n = (size_t)snprintf(missing, sizeof missing, "first missing thread %u: ", i);
-        describe_missing(t, missing + n, sizeof missing - n);
-        break;
-    }
-    ompgpu_emu_launch_fail(w->launch, "barrier%s reached by %u of %u threads (%s) in team %u",
-                           place_of(queue_first(w, &b->waiting)->line).text, b->arrived,
-                           barrier_count(w, b), missing, w->threads[0].pub.team);
-}
-
-static void report_warp(struct emu_worker *w, const struct emu_thread *waiting)
-{
-    const struct emu_rendezvous *m =
-        &w->rendezvous[waiting->pub.tid / EMU_WARP][waiting->state][__builtin_ctz(waiting->mask)];
-    unsigned first = waiting->pub.tid & ~(EMU_WARP - 1u),
-             missing = first + (unsigned)__builtin_ctz(m->mask & ~m->arrived);
-    char text[80];
-    if (missing >= w->nthreads)
-        snprintf(text, sizeof text, "not in the team of %u", w->nthreads);
-    else
-        describe_missing(&w->threads[missing], text, sizeof text);
-    ompgpu_emu_launch_fail(w->launch,
-                           "%s with mask 0x%08x reached by %d of %d lanes (first missing thread "
-                           "%u: %s) in team %u, warp %u",
-                           state_names[waiting->state], m->mask, __builtin_popcount(m->arrived),
-                           __builtin_popcount(m->mask), missing, text, waiting->pub.team,
-                           waiting->pub.tid / EMU_WARP);
-}
-
-/* No thread is ready, some have not ended: name the barrier with the most threads, or else the
- * first warp operation. */
-static void report_deadlock(struct emu_worker *w)
-{
-    unsigned best = EMU_BARRIERS;
-    for (unsigned i = 0; i < EMU_BARRIERS; i++)
-        if (w->barrier[i].arrived &&
-            (best == EMU_BARRIERS || w->barrier[i].arrived > w->barrier[best].arrived))
-            best = i;
-    if (best < EMU_BARRIERS) {
-        report_barrier(w, best);
-        return;
-    }
-    for (unsigned i = 0; i < w->nthreads; i++)
-        if (w->threads[i].state != EMU_EXITED) {
-            report_warp(w, &w->threads[i]);
-            return;
-        }
-}
-
 /* ------------------------------------------------------------------ running a team */
 static void end_thread(struct emu_worker *w)
 {
@@ -905,7 +806,7 @@ void ompgpu_emu_teams_run(struct emu_worker *w, unsigned team, unsigned end)
         report_fault(w);
     w->current = NULL;
     if (w->live && !launch_failed(w))
-        report_deadlock(w);
+        ompgpu_emu_report_deadlock(w);
     if (launch_failed(w))
         ompgpu_emu_fiber_reset(w);
 }

@@ -42,5 +42,9 @@ check "compiles" "$CC" -w -g -O0 --gpu-arch=emu order.c -o prog
 if gdb -nx -batch -ex run ./prog >/dev/null 2>&1; then
     gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break order.c:11' -ex run -ex 'print place' -ex next -ex 'print *a' ./prog >out 2>&1
     check "gdb stops at a line of a region, and shows what is mapped" has out '^Breakpoint 1.* at order.c:11' '^\$1 = 0' '^12' '^\$2 = {0 <repeats 40'
+    gdb -nx -batch -ex "source $ROOT/driver/package/gdb.py" -ex 'set breakpoint pending on' -ex 'break order.c:11 if place == 5' -ex run -ex bt \
+        -ex 'info team' ./prog >out 2>&1
+    check "gdb.py: only the user's frames, and what the threads do" has out '^#0 .*order.c:11' '^region main_5, team 0 of 1, thread [0-9]* of 32' ' [0-9]*: runs$' ' to [0-9]*: '
+    check "... none of ours" lacks out '^#.*hostrt/'
 else skip "gdb" "it does not run"; fi
 finish
