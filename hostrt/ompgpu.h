@@ -174,6 +174,7 @@ struct ompgpu_host {
     const struct ompgpu_host *outer;
 };
 enum {
+    OMPGPU_HOST_OWN = 0,    /* the OpenMP library gives it an initial thread of its own */
     OMPGPU_HOST_NESTED = 1, /* a team of one thread is made for it */
     OMPGPU_HOST_TEAMS = 2
 };

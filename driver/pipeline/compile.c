@@ -155,7 +155,8 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     drv_host_openmp(o, w);
     if (is_c(j) && !o->gcc)
         drv_deprecation_args(o, w);
-    drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS);
+    unsigned link = o->goal == GOAL_LINK ? 0 : FOR_LINK | FOR_INPUT; /* clang says: unused */
+    drv_add_args(w, o, TO_PLAIN | FOR_PRE | FOR_CHECK | FOR_HOST | FOR_AS | link);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
     if (j->checked || j->no_targets) /* all that there is to say has been said */

@@ -113,6 +113,8 @@ int main(void)
 C
     size=$(printf '#include <omp.h>\nint size = sizeof(omp_lock_t);\n' | gcc -fopenmp -x c - -S -o - | sed -n 's/^[[:space:]]*[.]long[[:space:]]*//p')
     check "gcc's omp.h" gcc_cc -Wall -Werror -MD -DSIZE="$size" asks.c -o asks && check "... runs" runs asks && check "... lists its headers" has asks.d 'gcc.*/omp.h'
+    printf 'int n;\nvoid f(void)\n{\n#pragma omp target nowait map(n)\n    n++;\n}\n' >later.c
+    check "nowait without omp.h" gcc_cc -c later.c
     check "-E is gcc's" sh -c "'$CC' --host-cc=gcc -dM -E -x c /dev/null | grep -c __clang__ | grep -q '^0'"
     check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp' && ! readelf -d prog | grep -q 'NEEDED.*libomp[.]'"
     check "gcc and clang objects" gcc_cc main.c fgh.o -lomp -L/usr/lib/llvm-22/lib -o prog && check "... run" runs prog

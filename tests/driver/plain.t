@@ -78,6 +78,8 @@ check "-emit-llvm with targets" test_must_fail 2 "$CC" $ARCH -emit-llvm -S targe
 printf '#include <stdio.h>\nint main(void) { return puts("OK") < 0; }\n' >bare.c
 bare() { "$CC" "$@" bare.c -o bare && readelf -d bare >dynamic && has dynamic 'libc[.]so' && silent dynamic omp RUNPATH RPATH; }
 check "a plain program is clang's" bare && check "... with -fopenmp" bare -fopenmp && check "a plain library is clang's" bare -shared -fPIC
+unused() { "$1" -c -static-libgcc -L. -lm -Wl,-z,now bare.c -o bare.o 2>&1 | grep -o 'warning: .*' | sort; }
+check "flags of the link are unused with -c in clang" test -n "$(unused "$CLANG")" && check "... the same warnings" test "$(unused "$CC")" = "$(unused "$CLANG")"
 printf '#include <omp.h>\nint main(void) { return omp_get_num_devices() < 0; }\n' >asks.c
 check "a program that only asks for devices" "$CC" asks.c -o asks && check "... starts" ./asks
 check "-m32 links nothing of ours" sh -c "'$CC' -m32 -### bare.c -o bare 2>&1 | grep -c ompgpu.so | grep -q '^0'"

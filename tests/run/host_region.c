@@ -82,6 +82,9 @@ int main(void)
     omp_get_schedule(&kind, &chunk);
     CHECK(omp_get_max_threads() == 3 && kind == omp_sched_guided && chunk == 7);
     CHECK(bad == 0 && v[99] == 1);
+#pragma omp target parallel if(target: n) num_threads(2) reduction(+: bad)
+    bad += omp_get_thread_num() == 0 && omp_get_level() != 1;
+    CHECK_EQ(bad, 0);
 #pragma omp parallel num_threads(4) default(none) shared(bad, v, n)
 #pragma omp single
     {

@@ -660,7 +660,8 @@ static void write_unit(struct cg *cg)
     const struct omp_unit *u = cg->unit;
     cg_puts(cg, cg_host_abi);
     if (!u->event_handle && any_deferrable(cg))
-        cg_puts(cg, "\ntypedef unsigned long omp_event_handle_t;");
+        cg_put(cg, "\ntypedef %s omp_event_handle_t;",
+               u->for_gcc ? "enum omp_event_handle_t { __ompgpu_most = ~0ul }" : "unsigned long");
     declare_this_unit(cg);
     cg_host_reductions(cg);
     write_variables_of_blocks(cg, false);

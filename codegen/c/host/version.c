@@ -366,7 +366,9 @@ void cg_host_version(struct cg *cg, const struct omp_construct *c)
             cg_quoted(cg, c->place.file), c->place.line, cg_quoted(cg, cg_directive(cg, c, true)));
     cg_line(cg, "struct __ompgpu_host @host;");
     cg_line(cg, "__ompgpu_host_begin(&@host, &@here, %d);",
-            teams ? OMPGPU_HOST_TEAMS : OMPGPU_HOST_NESTED);
+            wrapped                       ? OMPGPU_HOST_NESTED
+            : teams && !cg->unit->for_gcc ? OMPGPU_HOST_TEAMS
+                                          : OMPGPU_HOST_OWN);
     make_allocators(cg, c);
     if (wrapped) {
         cg_marker(cg, c->place);
