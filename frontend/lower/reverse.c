@@ -9,8 +9,7 @@
  *
  *     static void f(void **v) { (*(int (*)[9])v[0])[0] = *(int *)v[1]; }
  *
- * Variables of the file are the function's own, but for those that a clause lists.  clang knows
- * neither the directive nor `requires reverse_offload`. */
+ * clang knows neither the directive nor `requires reverse_offload`. */
 #include "frontend/lower/lower.h"
 #include "hostrt/mailbox.h"
 #include <string.h>
@@ -212,12 +211,56 @@ static bool is_local_type(CXType t)
     return clang_getCursorKind(owner) == CXCursor_FunctionDecl;
 }
 
+static bool lists(const struct fe *fe, const struct fe_pragma *p, const struct omp_var *v)
+{
+    for (unsigned k = p->clauses_at; k < p->ntokens; k++) {
+        const struct omp_ref *ref = fe_ref_at(fe, p->tokens[k].begin);
+        if (ref && ref->var == v)
+            return true;
+    }
+    return false;
+}
+
+/* Of the file: by a list, or between begin and end. */
+static bool is_declare_target(const struct fe *fe, const struct omp_var *v)
+{
+    int depth = 0;
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        bool opens = p->c->directive == OMPDIR_BEGIN_DECLARE_TARGET ||
+                     (p->c->directive == OMPDIR_DECLARE_TARGET && p->clauses_at == p->ntokens);
+        if ((p->c->leaves & OMPL_DECLARE_TARGET) && lists(fe, p, v))
+            return true;
+        if (p->extent.begin < v->decl)
+            depth += opens - ((p->c->leaves & OMPL_END_DECLARE_TARGET) != 0);
+    }
+    return depth > 0;
+}
+
+static bool is_in_region(struct fe *fe, const struct fe_pragma *inner)
+{
+    for (const struct fe_pragma *p = fe->pragmas.at; p < inner; p++)
+        if ((p->c->leaves & OMPL_TARGET) && p->found &&
+            fe_stmt_end(fe, p->stmt) > inner->extent.begin)
+            return true;
+    return false;
+}
+
+/* A scalar of the file has a copy in the region around; all else of the file is the function's own.
+ */
+static bool is_own(struct region *r, const struct omp_var *v)
+{
+    bool aggregate = v->type->kind == OMPT_ARRAY || v->type->kind == OMPT_RECORD;
+    return v->storage == OMPS_GLOBAL && item_of(r, v) < 0 &&
+           (aggregate || is_declare_target(r->l->fe, v) || !is_in_region(r->l->fe, r->p));
+}
+
 static void add_used(struct region *r)
 {
     struct fe *fe = r->l->fe;
     FE_EACH(ref, fe->refs, r->body) {
         struct omp_var *v = ref->var;
-        if (fe_inside(v->decl, r->body) || (v->storage == OMPS_GLOBAL && item_of(r, v) < 0))
+        if (fe_inside(v->decl, r->body) || is_own(r, v))
             continue;
         if (v->storage != OMPS_GLOBAL &&
             (v->type->variably_modified || is_local_type(fe->var_types.at[v->id]))) {

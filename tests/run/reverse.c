@@ -8,6 +8,8 @@ struct pair {
 };
 static int calls, said[THREADS];
 static struct pair last = { 1, 2 };
+static int plain = 1, shared = 1;
+#pragma omp declare target(shared)
 #pragma omp declare target
 static int ask(int question)
 {
@@ -78,6 +80,16 @@ int main(void)
     CHECK(last.high == 2 && last.low >= 0 && last.low < THREADS);
     for (int i = 0; i < THREADS; i++)
         CHECK_EQ(said[i], 1);
+#pragma omp target
+    {
+        plain = 5, shared = 5;
+#pragma omp target device(ancestor : 1)
+        last.low = plain++, shared++;
+    }
+    CHECK_EQ(plain, 1);
+#ifndef HOST_ONLY
+    CHECK(last.low == 5 && shared == 2);
+#endif
     n = 5;
 #pragma omp target device(ancestor : 1)
     n++;
