@@ -179,6 +179,8 @@ void __ompgpu_arch_free(void *);
 usize __ompgpu_arch_block_size(const void *); /* as it was asked for */
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);
+/* Team-shared memory of which the launch says the size; NULL: none. */
+void *__ompgpu_arch_dynamic(void);
 _Noreturn void __ompgpu_arch_fail(const char *message, int line);
 _Noreturn void __ompgpu_arch_assert(const char *assertion, const char *file, unsigned line,
                                     const char *function);

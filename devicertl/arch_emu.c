@@ -33,6 +33,7 @@ SAME_MEMBER(inner);
 SAME_MEMBER(rest);
 SAME_MEMBER(cancellation);
 SAME_MEMBER(mailbox);
+SAME_MEMBER(dynamic_bytes);
 SAME(OMPGPU_SCRATCH_HEADER, __OMPGPU_SCRATCH_HEADER);
 SAME(OMPGPU_MODE_GENERIC, __OMPGPU_GENERIC);
 SAME(OMPGPU_MODE_SPMD, __OMPGPU_SPMD);
@@ -240,6 +241,7 @@ void __ompgpu_arch_fence_sc(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 void *__ompgpu_arch_malloc(usize size) { return __ompgpu_emu_ops->alloc(size); }
 void __ompgpu_arch_free(void *p) { __ompgpu_emu_ops->free(p); }
+void *__ompgpu_arch_dynamic(void) { return __ompgpu_emu_ops->dynamic(); }
 usize __ompgpu_arch_block_size(const void *p) { return __ompgpu_emu_ops->block_size(p); }
 
 /* For codegen/ir/passes/gates.c; keeps all registers, because it is hardly ever called. */

@@ -174,6 +174,14 @@ void __ompgpu_arch_free(void *p)
 }
 usize __ompgpu_arch_block_size(const void *p) { return ((const struct block *)p)[-1].size; }
 
+extern __attribute__((address_space(3), aligned(16))) char __ompgpu_dynamic_shared[];
+void *__ompgpu_arch_dynamic(void)
+{
+    unsigned size;
+    __asm__("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
+    return size ? (void *)__ompgpu_dynamic_shared : (void *)0;
+}
+
 double __ompgpu_arch_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
 /* the documented resolution is GPU dependent; newer ones update every µs */
 double __ompgpu_arch_wtick(void) { return 1e-6; }

@@ -96,6 +96,7 @@ struct __ompgpu_env {
     unsigned rest;
     unsigned cancellation;            /* cancel-var: 0 or 1 */
     struct __ompgpu_mailbox *mailbox; /* NULL: no function of the host can be called */
+    unsigned dynamic_bytes;           /* ompx_dyn_cgroup_mem: of team-shared memory */
 };
 
 /* What the device tool and the host runtime need to know of a kernel; read from IR by codegen, then

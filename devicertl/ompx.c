@@ -13,6 +13,10 @@ int ompx_block_dim(int dim) { return dim ? 1 : (int)__ompgpu_arch_ntid(); }
 int ompx_block_id(int dim) { return dim ? 0 : __ompgpu_team_id(); }
 int ompx_grid_dim(int dim) { return dim ? 1 : __ompgpu_num_teams(); }
 
+/* ------------------------------------------------------------------ ompx_dyn_cgroup_mem */
+void *llvm_omp_target_dynamic_shared_alloc(void);
+void *llvm_omp_target_dynamic_shared_alloc(void) { return __ompgpu_arch_dynamic(); }
+
 /* ------------------------------------------------------------------ barriers
  * All threads of the team call one, from wherever; memory is ordered whatever `ordering` says. */
 #define BARRIER __attribute__((convergent)) void

@@ -104,6 +104,7 @@ struct ompgpu_launch {
     /* of a region with a strided kernel: the trip counts of the nest's loops, exactly */
     unsigned nloops;
     unsigned long long trips[4];
+    unsigned dynamic_bytes; /* with the flag DYNAMIC: team-shared memory that the region asks for */
 };
 enum { OMPGPU_DEVICE_DEFAULT = -2147483647L - 1 };
 enum {
@@ -113,6 +114,7 @@ enum {
     OMPGPU_LAUNCH_DISTRIBUTE = 4,
     OMPGPU_LAUNCH_REDUCTION = 8,
     OMPGPU_LAUNCH_SPMD = 16,
+    OMPGPU_LAUNCH_DYNAMIC = 32, /* earlier objects have no dynamic_bytes */
 };
 struct ompgpu_var {   /* a declare target variable */
     const char *name; /* exported name in the image */

@@ -29,6 +29,7 @@ struct ompgpu_env {
     unsigned rest;
     unsigned cancellation;
     struct ompgpu_mailbox *mailbox;
+    unsigned dynamic_bytes; /* also for the plugin: team-shared memory beside the kernel's own */
 };
 struct ompgpu_device_info { /* immutable after open() */
     char name[64];
@@ -296,5 +297,6 @@ struct ompgpu_emu_ops {
     void (*race)(void *, size_t, struct ompgpu_emu_site *, uint64_t value);
     void (*fenced)(void);
     size_t (*block_size)(const void *); /* of alloc's, as it was asked for */
+    void *(*dynamic)(void);             /* dynamic_bytes of the environment; NULL: 0 */
 };
 #endif

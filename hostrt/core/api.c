@@ -39,10 +39,13 @@ int omp_target_associate_ptr(const void *, const void *, size_t, size_t, int);
 int omp_target_disassociate_ptr(const void *, int);
 void ompx_dump_mapping_tables(void);
 void *llvm_omp_target_alloc_device(size_t, int), *llvm_omp_target_alloc_host(size_t, int),
-    *llvm_omp_target_alloc_shared(size_t, int);
+    *llvm_omp_target_alloc_shared(size_t, int), *llvm_omp_target_dynamic_shared_alloc(void);
 void llvm_omp_target_free_device(void *, int), llvm_omp_target_free_host(void *, int),
     llvm_omp_target_free_shared(void *, int);
 #pragma GCC visibility pop
+
+/* Regions on the host have no memory of a team. */
+void *llvm_omp_target_dynamic_shared_alloc(void) { return NULL; }
 
 /* ------------------------------------------------------------------ device numbers */
 static int default_was_set;        /* atomic: until then OMP_DEFAULT_DEVICE holds for all */

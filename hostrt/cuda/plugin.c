@@ -601,14 +601,15 @@ int ompgpu_cuda_stack(int ordinal, const struct ompgpu_function *f)
 static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
                        void **params)
 {
+    const struct ompgpu_env *env = params[0];
     CUstream stream;
     if (enter_device(ordinal, &stream))
         return 1;
     if (ompgpu_cuda_stack(ordinal, f))
         return 1;
     self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
-    CUresult err =
-        ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0, stream, params, NULL);
+    CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
+                                              env->dynamic_bytes, stream, params, NULL);
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
            ompgpu_cuda_check(ordinal, err, "cuLaunchKernel",
                              ": %u teams of %u threads, %u registers a thread", teams, threads,

@@ -183,13 +183,15 @@ int ompgpu_cuda_queue_copy(int ordinal, void *queue, void *dst, const void *src,
 int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f, unsigned teams,
                              unsigned threads, void **params)
 {
+    const struct ompgpu_env *env = params[0];
     struct queue *q = queue;
     CUstream own;
     if (ompgpu_cuda_enter(ordinal, &own) || ompgpu_cuda_stack(ordinal, f))
         return 1;
     return ompgpu_cuda_check(ordinal,
-                             ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1, 0,
-                                                        q->stream, params, NULL),
+                             ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,
+                                                        env->dynamic_bytes, q->stream, params,
+                                                        NULL),
                              "cuLaunchKernel", ": %u teams of %u threads, %u registers a thread",
                              teams, threads, f->registers);
 }

@@ -234,6 +234,8 @@ struct emu_launch {
     const struct emu_module *module;
     struct emu_memory *memory; /* the device's */
     unsigned teams, threads;
+    size_t shared_bytes; /* of a team: variables, from `dynamic` on what the launch asks for */
+    size_t dynamic;
     size_t stack; /* of a fiber, at least */
     bool random;
     uint64_t seed;

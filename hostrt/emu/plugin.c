@@ -332,6 +332,8 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
             threads, EMU_MAX_THREADS);
         return 1;
     }
+    const struct ompgpu_env *env = params[0];
+    const size_t variables = (k->module->shared_bytes + 15) & ~(size_t)15;
     struct emu_launch l = {
         .kernel = k,
         .params = params,
@@ -342,6 +344,9 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
         .ordinal = ordinal,
         .teams = teams,
         .threads = threads,
+        .shared_bytes =
+            env->dynamic_bytes ? variables + env->dynamic_bytes : k->module->shared_bytes,
+        .dynamic = variables,
         .stack = stack_for(f),
         .random = s->random || (k->module->random && !s->ordered),
         .seed = s->seed,

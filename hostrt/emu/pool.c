@@ -186,11 +186,11 @@ static void run_launch(struct emu_worker *w, struct emu_launch *l)
     w->barriers = w->switches = 0;
     if (!outer)
         ompgpu_emu_fiber_room(w, l->stack);
-    if (make_room(w, l->module->shared_bytes))
+    if (make_room(w, l->shared_bytes))
         run_teams(w, l);
     else
         ompgpu_emu_launch_fail(l, "no memory for the team-shared variables, %zu bytes",
-                               l->module->shared_bytes);
+                               l->shared_bytes);
     atomic_fetch_add(&l->barriers, w->barriers);
     atomic_fetch_add(&l->switches, w->switches);
     w->launch = outer;

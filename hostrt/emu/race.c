@@ -314,7 +314,7 @@ static cell pack(struct record r)
 static bool is_shared(const struct emu_worker *w, uintptr_t word)
 {
     return w->shared &&
-           word - ((uintptr_t)w->shared & ~(uintptr_t)(WORD - 1)) < w->launch->module->shared_bytes;
+           word - ((uintptr_t)w->shared & ~(uintptr_t)(WORD - 1)) < w->launch->shared_bytes;
 }
 
 /* NULL: nobody but the thread itself uses this memory, or it is not known. */

@@ -532,10 +532,16 @@ static size_t op_block_size(const void *p)
     return size;
 }
 
+static void *op_dynamic(void)
+{
+    const struct emu_worker *w = ompgpu_emu_worker;
+    return w->launch->shared_bytes > w->launch->dynamic ? w->shared + w->launch->dynamic : NULL;
+}
+
 static void renew_shared(struct emu_worker *w)
 {
     if (w->shared)
-        memset(w->shared, EMU_POISON_SHARED, w->launch->module->shared_bytes);
+        memset(w->shared, EMU_POISON_SHARED, w->launch->shared_bytes);
 }
 
 /* Frames are as far apart as an odd number of cache lines, so that they do not share a few sets. */
@@ -573,6 +579,7 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .alloc = op_alloc,
     .free = op_free,
     .block_size = op_block_size,
+    .dynamic = op_dynamic,
     .renew = op_renew,
     .arrive = ARRIVALS,
     .meet = op_meet,

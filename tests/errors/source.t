@@ -118,7 +118,7 @@ int f(int x) {
 x++;
 return x; }
 C
-for clause in 'ompx_dyn_cgroup_mem(64)' ompx_bare 'ompx_attribute(__attribute__((cold)))'; do
+for clause in ompx_bare 'ompx_attribute(__attribute__((cold)))'; do
     bad "$clause" t.c:2:26 "${clause%%(*}" <<C
 int main(void) {
 #pragma omp target teams $clause

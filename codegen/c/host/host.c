@@ -61,13 +61,14 @@ static const char *thread_limit(struct cg *cg, const struct omp_construct *c,
     return n;
 }
 
-static unsigned launch_flags(const struct cg_plan *p)
+static unsigned launch_flags(const struct omp_construct *c, const struct cg_plan *p)
 {
     unsigned flags = 0;
     flags |= p->teams ? OMPGPU_LAUNCH_TEAMS : 0;
     flags |= p->workers ? OMPGPU_LAUNCH_PARALLEL : 0;
     flags |= p->leaves & OMPL_DISTRIBUTE ? OMPGPU_LAUNCH_DISTRIBUTE : 0;
     flags |= p->reduction ? OMPGPU_LAUNCH_REDUCTION : 0;
+    flags |= cg_clause(c, OMPC_OMPX_DYN_CGROUP_MEM) ? OMPGPU_LAUNCH_DYNAMIC : 0;
     return flags | (p->spmd ? OMPGPU_LAUNCH_SPMD : 0);
 }
 
@@ -194,12 +195,13 @@ static void declare_launch(struct cg *cg, const struct omp_construct *c, const s
         { "num_teams", teams },
         { "thread_limit", thread_limit(cg, c, p) },
         { "trip", trip },
-        { "flags", cg_strf(cg, "%u", launch_flags(p)) },
+        { "flags", cg_strf(cg, "%u", launch_flags(c, p)) },
         { "copy_bytes", copy },
         { "reduce_bytes", slot },
         { "inner_bytes", inner },
         { "nloops", covering ? cg_strf(cg, "%u", p->inner->nloops) : NULL },
         { "trips", covering ? cg_trips(cg, p) : NULL },
+        { "dynamic_bytes", limit_of(cg, c, OMPC_OMPX_DYN_CGROUP_MEM) },
     };
     cg_open(cg, "const struct __ompgpu_launch @launch =");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)

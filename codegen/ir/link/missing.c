@@ -19,8 +19,10 @@ struct missing_list {
 /* What the target's system provides. */
 static bool is_provided(const struct ir_unit *u, const char *name)
 {
-    static const char *const cuda[] = { "vprintf", "__ompgpu_driver_malloc", "__ompgpu_driver_free",
-                                        "__assertfail", "__nvvm_reflect" };
+    static const char *const cuda[] = {
+        "vprintf",      "__ompgpu_driver_malloc", "__ompgpu_driver_free", "__ompgpu_dynamic_shared",
+        "__assertfail", "__nvvm_reflect"
+    };
     if (u->opt->target == IR_X86)
         return true; /* see undefined_on_host */
     for (unsigned i = 0; i < sizeof cuda / sizeof *cuda; i++)
