@@ -8,11 +8,13 @@
  * or after a word that is no clause (clang leaves the rest of the line alone), does no harm.  Of a
  * metadirective clang reads the variants that may be chosen; here each counts.
  *
- * Inscan reductions (fe_hide_scans).  It knows them on `for`, `simd` and their combinations with
+ * Inscan reductions (fe_hide).  It knows them on `for`, `simd` and their combinations with
  * parallel, and rejects them on `target parallel for` and the like.  In such directives the leaves
  * that are ours, and their clauses, become blanks: clang checks the rest, at the same places, and
  * what is blanked is checked by the frontend.  It also rejects `scan` in collapsed loops: in a file
- * that has some, all scans are hidden, and are reductions without a directive. */
+ * that has some, all scans are hidden, and are reductions without a directive.
+ *
+ * Directives of ours (fe_hide), which it takes for unknown ones. */
 #include "frontend/lower/lower.h"
 #include <ctype.h>
 #include <string.h>
@@ -181,8 +183,10 @@ static void add_operators(struct fe *fe)
         if (t[i] == '"')
             i = fe_skip_space(fe->u, i + 1);
         const char *quote = memchr(t + i, '"', (size_t)(end - (t + i)));
-        if (quote && !strncmp(t + i, "omp", 3) && isspace((unsigned char)t[i + 3]))
-            fe_add_pragma(fe, (struct omp_extent){ begin, (unsigned)(quote - t) }, i + 3);
+        bool ours = quote && !strncmp(t + i, "ompx", 4);
+        if (ours || (quote && !strncmp(t + i, "omp", 3) && isspace((unsigned char)t[i + 3])))
+            fe_add_pragma(fe, (struct omp_extent){ begin, (unsigned)(quote - t) },
+                          ours ? i : i + 3);
     }
 }
 
@@ -243,10 +247,17 @@ static bool hide_leaves(struct fe *fe, const struct fe_pragma *p)
     return true;
 }
 
-/* `inscan,` goes; a scan directive becomes another that says nothing to clang. */
-static void hide_scan(struct fe *fe, const struct fe_pragma *p)
+/* The directive from that place on becomes another, which says nothing to clang. */
+static void hide_directive(struct fe *fe, const struct fe_pragma *p, unsigned begin)
 {
     static const char nothing[] = "region";
+    blank(fe->u->text, begin, p->tokens[p->ntokens - 1].end);
+    memcpy(fe->u->text + begin, nothing, sizeof nothing - 1);
+}
+
+/* `inscan,` goes. */
+static void hide_scan(struct fe *fe, const struct fe_pragma *p)
+{
     char *text = fe->u->text;
     for (unsigned k = p->clauses_at; k < p->ntokens; k++)
         if (fe_keyword(fe, &p->tokens[k]) == OMPK_INSCAN)
@@ -257,17 +268,25 @@ static void hide_scan(struct fe *fe, const struct fe_pragma *p)
     unsigned omp = p->tokens[0].begin;
     while (strncmp(text + omp, "omp", 3))
         omp--;
-    blank(text, omp, p->tokens[p->ntokens - 1].end);
-    memcpy(text + omp, nothing, sizeof nothing - 1);
+    hide_directive(fe, p, omp);
 }
 
-bool fe_hide_scans(const char *path, char *text, size_t length)
+static bool is_extension(const struct fe *fe, const struct fe_pragma *p)
+{
+    return p->nnames && fe_word_at(fe, p, 0, "ompx");
+}
+
+bool fe_hide(const char *path, char *text, size_t length)
 {
     struct fe *fe = read_directives(path, text, length);
     bool changed = false, collapsed = false;
     add_operators(fe);
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
+        if (is_extension(fe, p)) {
+            hide_directive(fe, p, p->tokens[0].begin);
+            changed = true;
+        }
         if (find_keyword(fe, p, OMPK_INSCAN) == p->ntokens)
             continue;
         changed |= hide_leaves(fe, p);

@@ -19,7 +19,8 @@ struct loop_reader {
 static void bad_loop(struct loop_reader *r, unsigned offset, const char *what)
 {
     if (!r->bad)
-        fe_error(r->fe, offset, "%s in the loop of '#pragma omp %s'", what, r->p->c->spelling);
+        fe_error(r->fe, offset, "%s in the loop of '#pragma %s%s'", what,
+                 fe_word_at(r->fe, r->p, 0, "ompx") ? "" : "omp ", r->p->c->spelling);
     r->bad = true;
 }
 

@@ -271,6 +271,14 @@ void fe_add_pragma(struct fe *fe, struct omp_extent extent, unsigned tokens)
         p->wanted = fe_skip_blank(fe->u, p->extent.end);
 }
 
+/* `ompx` is part of the name of a directive of ours; those of others are not looked at. */
+static void add_extension(struct fe *fe, struct omp_extent extent, unsigned after)
+{
+    fe_add_pragma(fe, extent, after - (sizeof "ompx" - 1));
+    if (!fe->pragmas.at[fe->pragmas.n - 1].nnames)
+        fe->pragmas.n--;
+}
+
 void fe_scan_pragmas(struct fe *fe)
 {
     const struct omp_unit *u = fe->u;
@@ -283,6 +291,8 @@ void fe_scan_pragmas(struct fe *fe)
             continue;
         if ((k = after_pragma(u, begin, "omp")))
             fe_add_pragma(fe, (struct omp_extent){ begin, eol }, k);
+        else if ((k = after_pragma(u, begin, "ompx")))
+            add_extension(fe, (struct omp_extent){ begin, eol }, k);
         else if (after_pragma(u, begin, "pack"))
             *VEC_PUSH(fe->a, &fe->packs) = (struct omp_extent){ begin, eol };
         else if (after_pragma(u, begin, "STDC") || is_clang_fp(u, begin))

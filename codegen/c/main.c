@@ -4,12 +4,12 @@
  *             [--check T/app.check.i] [--atomic-reduction] [--remarks] [--exact-lines]
  *             [--offload-mandatory] [--lowest-sm 75 --highest-sm 90] T/app.i -- CLANG-ARGS [--
  * ARGS-FOR-THE-USER'S-FILE] omp-split --path app.c --screen T/app.i omp-split --path app.c
- * --hide-scans T/app.check.c app.c
+ * --hide T/app.check.c app.c
  *
  * Exit status: 0 written; 1 error in the user's program; 2 usage or files; 3 the file has no device
  * constructs and nothing was written; 5 clang hangs on this file (what --screen looks for; 4: but
  * not on the text that this program would write).
- * --hide-scans writes what clang is shown to check; status 3: the file itself.  Outputs are made in
+ * --hide writes what clang is shown to check; status 3: the file itself.  Outputs are made in
  * memory first: a file is only touched when everything has succeeded. */
 #include "codegen/c/codegen.h"
 #include "driver/base/diag.h"
@@ -22,8 +22,8 @@
 #include <string.h>
 
 struct options {
-    const char *path, *device, *host, *check, *tree, *hide_scans, *warnings, *lowest, *highest,
-        *openmp, *input;
+    const char *path, *device, *host, *check, *tree, *hide, *warnings, *lowest, *highest, *openmp,
+        *input;
     bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, for_gcc,
         screen;
     int nargs, nuser_args;
@@ -54,7 +54,7 @@ static const struct flag {
     { "--host", offsetof(struct options, host), true },
     { "--check", offsetof(struct options, check), true },
     { "--tree", offsetof(struct options, tree), true },
-    { "--hide-scans", offsetof(struct options, hide_scans), true },
+    { "--hide", offsetof(struct options, hide), true },
     { "--warnings", offsetof(struct options, warnings), true },
     { "--openmp", offsetof(struct options, openmp), true },
     { "--lowest-sm", offsetof(struct options, lowest), true },
@@ -174,12 +174,11 @@ static int write_all(const struct options *o, const struct omp_unit *u)
     return rc;
 }
 
-static int hide_scans(const struct options *o, char *text, size_t length)
+static int hide(const struct options *o, char *text, size_t length)
 {
-    if (!fe_hide_scans(o->path, text, length))
+    if (!fe_hide(o->path, text, length))
         return TOOL_NO_TARGETS;
-    return file_write(o->hide_scans, text, length) ? TOOL_OK
-                                                   : report_failure("cannot write", o->hide_scans);
+    return file_write(o->hide, text, length) ? TOOL_OK : report_failure("cannot write", o->hide);
 }
 
 /* The text for the check, where clang would reject the user's. */
@@ -270,5 +269,5 @@ int main(int argc, char **argv)
     char *text = file_read(o.input, &length);
     if (!text)
         return report_failure("cannot read", o.input);
-    return o.hide_scans ? hide_scans(&o, text, length) : split_file(&o, text, length);
+    return o.hide ? hide(&o, text, length) : split_file(&o, text, length);
 }

@@ -171,29 +171,34 @@ static const char *write_overlay(const struct job *j, const char *file)
     return file_write(overlay, text, strlen(text)) ? overlay : NULL;
 }
 
-static bool hides_scans(const struct job *j, const char *from, const char *file)
+/* Does the text have what clang is not to see? */
+static bool has_hidden_words(const char *text, size_t size)
 {
-    static const char word[] = "inscan";
+    return text && (memmem(text, size, "inscan", 6) || memmem(text, size, "ompx", 4));
+}
+
+static bool hides_some(const struct job *j, const char *from, const char *file)
+{
     size_t size;
     const char *text = file_read(from, &size);
-    struct proc p = { .err = mem_printf("%sscans.err", j->err_base),
+    struct proc p = { .err = mem_printf("%shidden.err", j->err_base),
                       .doing = mem_printf("reading the directives of '%s'", j->path) };
-    if (!text || !memmem(text, size, word, sizeof word - 1))
+    if (!has_hidden_words(text, size))
         return false;
-    WORDS_ADD(&p.argv, drv_tool("omp-split"), "--hide-scans", file, from);
+    WORDS_ADD(&p.argv, drv_tool("omp-split"), "--hide", file, from);
     return drv_proc_run(&p) == TOOL_OK;
 }
 
 const char *drv_check_text(const struct job *j, const char *text)
 {
     const char *file = drv_job_file(j, "check.c");
-    return hides_scans(j, text, file) ? file : text;
+    return hides_some(j, text, file) ? file : text;
 }
 
 const char *drv_check_args(const struct job *j, struct words *w)
 {
     const char *file = drv_job_file(j, "check.c"), *overlay;
-    if (!hides_scans(j, j->input_file, file))
+    if (!hides_some(j, j->input_file, file))
         return j->input_file;
     if (strcmp(j->path, "-") != 0 && (overlay = write_overlay(j, file)))
         WORDS_ADD(w, "-ivfsoverlay", overlay);

@@ -115,9 +115,20 @@ static bool has_lowered_clause(const char *p, const char *end)
     return parallel && find_word(parallel, end, "single");
 }
 
+/* Directives of ours, on devices all of them. */
+static bool has_extension(const char *text, const char *end)
+{
+    const char *p = text;
+    while ((p = find_word(p, end, "ompx")) && !after_pragma(text, p))
+        p += 4;
+    return p != NULL;
+}
+
 bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
+    if (has_extension(text, end))
+        return true;
     const char *p = find_word(text, end, "omp");
     if (!p)
         return false;

@@ -17,6 +17,7 @@
  *   induction.c  induction
  *   reverse.c    target device(ancestor: 1)
  *   bare.c       ompx_bare
+ *   devices.c    ompx target spread and its data directives
  *   conditional.c  lastprivate(conditional: x)
  *
  * A construct is replaced by text with a line marker wherever the user's text goes on, so that
@@ -60,12 +61,15 @@ struct lower_loop {
     struct omp_loop loop;
     const char *type; /* of what counts its iterations: unsigned */
     const char *trip; /* how many there are */
+    bool down;        /* does the variable get less? */
 };
 /* The loop that `at` is, and its body. */
 bool lower_read_loop(struct lowering *, struct fe_pragma *, CXCursor at, struct lower_loop *,
                      CXCursor *body);
 /* Of the iteration, from 0 on, in terms of its variable. */
 const char *lower_number(struct fe *, const struct lower_loop *);
+/* What one iteration adds to the variable, as a value of that type. */
+const char *lower_step(struct fe *, const struct lower_loop *, const char *type);
 /* Declares the loop's variable with the value of iteration k. */
 const char *lower_variable(struct fe *, const struct lower_loop *, const char *k);
 
@@ -106,6 +110,9 @@ void lower_requires(struct lowering *, struct fe_pragma *);
 void lower_reverse(struct lowering *, struct fe_pragma *);
 bool lower_is_reverse(struct fe *, const struct fe_pragma *);
 void lower_bare(struct lowering *, struct fe_pragma *);
+void lower_target_spread(struct lowering *, struct fe_pragma *);
+void lower_target_data_spread(struct lowering *, struct fe_pragma *);
+void lower_data_spread(struct lowering *, struct fe_pragma *);
 void lower_num_teams(struct lowering *, struct fe_pragma *);
 /* Does the choice depend on what is known at run time? */
 bool lower_chooses_late(struct fe *, const struct fe_pragma *);

@@ -54,16 +54,21 @@ static const char *trip_of(struct fe *fe, const struct lower_loop *x)
                         distance, equal ? "" : " - 1", step);
 }
 
+const char *lower_step(struct fe *fe, const struct lower_loop *x, const char *type)
+{
+    const struct omp_loop *l = &x->loop;
+    if (!l->step.extent.end)
+        return arena_printf(fe->a, "(%s)%s", type, l->step_negative ? "-1" : "1");
+    return arena_printf(fe->a, "(%s)%s(%s)", type, l->step_negative ? "-" : "",
+                        fe_text(fe, l->step.extent));
+}
+
 const char *lower_variable(struct fe *fe, const struct lower_loop *x, const char *k)
 {
     const struct omp_loop *l = &x->loop;
     const char *name = l->iv->name, *lb = fe_text(fe, l->lb.extent);
     bool pointer = l->iv->type->kind == OMPT_POINTER;
-    const char *type = pointer ? "long" : x->type;
-    const char *step = l->step.extent.end
-                           ? arena_printf(fe->a, "(%s)%s(%s)", type, l->step_negative ? "-" : "",
-                                          fe_text(fe, l->step.extent))
-                           : arena_printf(fe->a, "(%s)%s", type, l->step_negative ? "-1" : "1");
+    const char *type = pointer ? "long" : x->type, *step = lower_step(fe, x, type);
     return arena_printf(fe->a, "__typeof__(%s) %s = %s(%s) + (%s)(%s) * %s;",
                         l->iv_declared ? l->iv->type->spelling : name, name,
                         pointer ? "" : arena_printf(fe->a, "(%s)", x->type), lb, type, k, step);
@@ -77,6 +82,7 @@ bool lower_read_loop(struct lowering *l, struct fe_pragma *p, CXCursor at, struc
         return false;
     x->type = x->loop.iv->type->size > 4 ? "unsigned long" : "unsigned";
     x->trip = trip_of(l->fe, x);
+    x->down = goes_down(&x->loop);
     return true;
 }
 

@@ -125,6 +125,32 @@ int main(void) {
 {} }
 C
 done
+while read -r words; do
+    bad "ompx target spread: $words" t.c:2:9 "spread" <<C
+int main(void) { int a[9] = { 0 }, s = 0;
+#pragma ompx target $words
+for (int i = 0; i < 9; i++) s += a[i]++; }
+C
+done <<'W'
+spread map(a)
+data spread devices(0) map(a)
+update spread range(0 : 9) to(a)
+W
+while read -r column clause; do
+    bad "ompx target spread: $clause" "t.c:2:$column" "${clause%%(*}" <<C
+int main(void) { int a[9] = { 0 }, s = 0;
+#pragma ompx target spread devices(0) map(a) $clause
+for (int i = 0; i < 9; i++) s += a[i]++; }
+C
+done <<'W'
+46 device(0)
+46 lastprivate(s)
+46 linear(s)
+46 spread_schedule(dynamic)
+59 reduction(+: a[0:9])
+62 reduction(+: s) nowait
+28 mapp(a)
+W
 bad "workdistribute" t.c:3:13 "" <<'C'
 int main(void) { int a[9];
 #pragma omp target teams

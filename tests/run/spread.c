@@ -1,100 +1,115 @@
-/* target parallel for on several teams: every iteration once, all copies of variables */
+/* ompx target spread: chunks of a loop on several devices; schedules, directions and types of loops, reductions, nowait and depend */
 #include "check.h"
+#include <omp.h>
+#include <stdlib.h>
+enum { N = 1000 };
+static float x[N], y[N];
 
-enum { N = 10007 };
-static int count;
-static double twice(double x) { return 2 * x; }
-struct sum { double v; long n; };
-#pragma omp declare reduction(add : struct sum : omp_out.v += omp_in.v, omp_out.n += omp_in.n) initializer(omp_priv = (struct sum){ 0, 0 })
-
-static void copies(int n, int *restrict hit)
+static void saxpy(int n)
 {
-    int last = -1, shared = 3, on = 0, private = 7;
-    long sum = 5;
-    struct sum all = { 1, 1 };
-#pragma omp target parallel for reduction(+: sum) reduction(add: all) lastprivate(last) private(private) map(tofrom: hit[0:n], on)
-    for (int i = 0; i < n; i++) {
-        private = i + shared;
-        hit[i]++;
-        sum += private;
-        all.v += twice(1), all.n++;
-        last = private;
-        if (i == 0)
-            on = ON_DEVICE;
-    }
-    CHECK(on);
-    CHECK_EQ(last, n + 2);
-    CHECK_EQ(sum, 5 + 3l * n + (long)n * (n - 1) / 2);
-    CHECK(all.v == 1 + 2.0 * n && all.n == 1 + n);
+    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = 1;
+#pragma ompx target spread devices(0, 1, 3) spread_schedule(static, 70) teams distribute parallel for \
+    map(to: x[omp_spread_start : omp_spread_size]) map(tofrom: y[omp_spread_start : omp_spread_size])
     for (int i = 0; i < n; i++)
-        CHECK_EQ(hit[i], 1);
+        y[i] += 2 * x[i];
+    for (int i = 0; i < N; i++) CHECK(y[i] == (i < n ? 1 + 2 * x[i] : 1));
 }
 
-static void forms(int n, int *restrict hit)
+/* Equal parts; which device has which: in their order. */
+static void devices(void)
 {
-    int i = -1, total = 0, places[N];
-#pragma omp target parallel for simd collapse(2) schedule(static, 3) map(tofrom: hit[0:n])
-    for (int k = 0; k < n / 7; k++)
-        for (int m = 0; m < 7; m++)
-            hit[k * 7 + m] += m;
-    for (int k = 0; k < n / 7 * 7; k++)
-        CHECK_EQ(hit[k], 1 + k % 7);
-#pragma omp target map(tofrom: total, count) map(from: places)
-#pragma omp parallel for schedule(dynamic, 5) reduction(+: count)
-    for (i = n - 1; i >= 0; i--) {
-        int at;
-#pragma omp atomic capture
-        at = total++;
-        places[at] = i;
-        count++;
+    int all[10] = { 0 }, list[10] = { 0 };
+#pragma ompx target spread devices(all) map(from: all[omp_spread_start : omp_spread_size])
+    for (int i = 0; i < 10; i++)
+        all[i] = omp_get_device_num();
+#pragma ompx target spread devices(2, 1) spread_schedule(static, 3) map(from: list[omp_spread_start : omp_spread_size])
+    for (int i = 0; i < 10; i++)
+        list[i] = omp_is_initial_device() ? -1 : omp_get_device_num();
+    for (int i = 0; i < 10; i++) {
+        CHECK_EQ(all[i], i / 3);
+        CHECK_EQ(list[i], i / 3 % 2 ? 1 : 2);
     }
-    CHECK_EQ(total, n);
-    CHECK_EQ(count, n);
-    memset(hit, 0, sizeof(int) * N);
-    for (i = 0; i < n; i++)
-        hit[places[i]]++;
-    for (i = 0; i < n; i++)
-        CHECK_EQ(hit[i], 1);
-#pragma omp target parallel loop map(tofrom: hit[0:n])
-    for (i = 0; i < n; i++)
-        hit[i] *= 5;
-    CHECK_EQ(hit[n - 1], 5);
 }
 
-/* These have one team, and say so. */
-static void one_team(int n)
+/* The chunk's first iteration is a value of the loop's variable, its size a number of iterations. */
+static void loops(long first, unsigned step)
 {
-    int teams = 0, threads = 0, sum = 0;
-#pragma omp target parallel for map(tofrom: teams)
-    for (int i = 0; i < n; i++)
-        if (i == n - 1)
-            teams = omp_get_num_teams();
-    CHECK_EQ(teams, 1);
-#pragma omp target parallel for num_threads(4) map(tofrom: threads) reduction(+: sum)
-    for (int i = 0; i < n; i++) {
-        sum++;
-        if (i == 0)
-            threads = omp_get_num_threads();
+    int low[100] = { 0 }, out[64] = { 0 }, none = 7, i;
+#pragma ompx target spread devices(0, 1) spread_schedule(static, 4) map(from: low[omp_spread_start - 5 * (omp_spread_size - 1) : 5 * omp_spread_size - 4])
+    for (i = 99; i >= 4; i -= 5)
+        low[i] = i;
+    for (int k = 0; k < 100; k++)
+        if (k >= 4 && k % 5 == 4) CHECK_EQ(low[k], k);
+#pragma ompx target spread devices(0, 1, 2) spread_schedule(static, 2) teams distribute parallel for \
+    map(from: out[omp_spread_start : (omp_spread_size - 1) * step + 1])
+    for (unsigned long k = (unsigned long)first; k < 60; k += step)
+        out[k] = (int)k + 1;
+    for (long k = first; k < 60; k += step) CHECK_EQ(out[k], k + 1);
+#pragma ompx target spread devices(0, 1) map(tofrom: none)
+    for (int k = 5; k < 5; k++) none = 0;
+    CHECK_EQ(none, 7);
+}
+
+struct pair { double sum; int n; };
+static void join(struct pair *a, const struct pair *b) { a->sum += b->sum, a->n += b->n; }
+#pragma omp declare reduction(join: struct pair: join(&omp_out, &omp_in)) initializer(omp_priv = (struct pair){ 0, 0 })
+static double reductions(void)
+{
+    long s = 5;
+    double most = -1, sum = 0.1;
+    unsigned bits = 0xff;
+    struct pair p = { 1, 1 };
+#pragma ompx target spread devices(3, 0, 2) spread_schedule(static, 90) teams distribute parallel for \
+    map(to: x[omp_spread_start : omp_spread_size]) map(tofrom: s) reduction(+: s, sum) reduction(max: most) reduction(&: bits) reduction(join: p)
+    for (int i = 0; i < N; i++) {
+        s += i;
+        sum += x[i] / 3;
+        most = most > x[i] ? most : x[i];
+        bits &= ~(1u << i % 3);
+        p.sum += 1, p.n += i & 1;
     }
-    CHECK(threads >= 1 && threads <= 4 && sum == n);
-#pragma omp target parallel for map(tofrom: sum)
-    for (int i = 0; i < n; i++) {
-#pragma omp critical
-        sum--;
-    }
-    CHECK_EQ(sum, 0);
+    CHECK(s == 5 + N * (N - 1) / 2 && most == N - 1 && bits == 0xf8 && p.sum == 1 + N && p.n == 1 + N / 2);
+    return sum;
+}
+
+static void later(void)
+{
+    int a[40], sum = 0;
+    for (int i = 0; i < 40; i++) a[i] = i;
+#pragma ompx target spread devices(0, 1, 2, 3) nowait depend(out: a[omp_spread_start]) map(tofrom: a[omp_spread_start : omp_spread_size])
+    for (int i = 0; i < 40; i++) a[i] *= 2;
+#pragma ompx target spread devices(3, 2, 1, 0) nowait depend(in: a[omp_spread_start]) map(tofrom: a[omp_spread_start : omp_spread_size])
+    for (int i = 0; i < 40; i++) a[i] += 1;
+#pragma omp taskwait
+    for (int i = 0; i < 40; i++) sum += a[i] == 2 * i + 1;
+    CHECK_EQ(sum, 40);
+}
+
+#define OVER(list) _Pragma(#list)
+static void nests(void)
+{
+    int m[12][7] = { { 0 } }, wrong = 0;
+    OVER(ompx target spread devices(1, 2) teams distribute parallel for collapse(2) map(from: m[omp_spread_start : omp_spread_size]))
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 7; j++)
+            m[i][j] = 10 * i + j;
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 7; j++) wrong += m[i][j] != 10 * i + j;
+    CHECK_EQ(wrong, 0);
 }
 
 int main(void)
 {
-    static int hit[N];
-    const int sizes[] = { 1, 33, N };
-    for (int k = 0; k < COUNT(sizes); k++) {
-        memset(hit, 0, sizeof hit);
-        count = 0;
-        copies(sizes[k], hit);
-        forms(sizes[k], hit);
-        one_team(sizes[k]);
-    }
+    setenv("OMPGPU_EMU_DEVICES", "4", 1);
+    setenv("OMPGPU_PTX_DEVICES", "4", 1);
+    saxpy(N);
+    saxpy(501);
+    saxpy(0);
+    devices();
+    loops(2, 3);
+    double first = reductions();
+    for (int i = 0; i < 3; i++) CHECK(reductions() == first);
+    later();
+    nests();
     return RESULT;
 }

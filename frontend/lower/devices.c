@@ -1,0 +1,480 @@
+/* devices.c - `ompx target spread` and its data directives: work and data over several devices.
+ *
+ *     ompx target spread devices(0, 1)      for each chunk of the iterations, in a task group:
+ *         spread_schedule(static, c)            omp_spread_start = …, omp_spread_size = …
+ *         LEAVES CLAUSES                        target LEAVES CLAUSES device(d) nowait
+ *     for (…)                                   for (… the chunk's iterations …)
+ *
+ * Chunks go round the devices.  Those of one device follow each other, by a dependence, since the
+ * data of neighbours may overlap.  The data directives do the same with a range in place of a loop.
+ *
+ * reduction(+: s): each chunk has a cell that begins with the operation's identity; the cells are
+ * combined with s in the order of the chunks, after all of them.  Both are done by host reductions
+ * of one thread, so that any operation will do.
+ *
+ * The proposal: Torres, Ferrer, Teruel, "A novel set of directives for multi-device programming
+ * with OpenMP", 2022. */
+#include "frontend/lower/lower.h"
+#include <string.h>
+
+enum { MOST_REDUCED = 16 };
+struct reduced {
+    const char *operation, *name; /* "reduction(+: %s)" without the item */
+    const char *cells, *cell;     /* names: all of them, the chunk's */
+};
+
+struct spread {
+    struct lowering *l;
+    struct fe_pragma *p;
+    const char *number, *devices, *chunk, *trip, *order, *k, *device; /* names */
+    const char *declarations;
+    struct reduced reduced[MOST_REDUCED];
+    unsigned nreduced;
+    bool nowait, failed;
+};
+
+static void fail(struct spread *s, unsigned token, const char *what)
+{
+    if (!s->failed)
+        fe_error(s->l->fe, s->p->tokens[token].begin, "%s '#pragma %s'", what, s->p->c->spelling);
+    s->failed = true;
+}
+
+static bool find(const struct spread *s, enum omp_clause_kind kind, struct lower_argument *a)
+{
+    return lower_find(s->l->fe, s->p, kind, s->p->clauses_at, a);
+}
+
+static void refuse(struct spread *s, enum omp_clause_kind kind, const char *why)
+{
+    struct lower_argument a;
+    if (find(s, kind, &a))
+        fail(s, a.at, why);
+}
+
+/* ------------------------------------------------------------------ devices and chunks */
+static void read_devices(struct spread *s)
+{
+    struct fe *fe = s->l->fe;
+    struct lower_argument a;
+    if (!find(s, OMPC_DEVICES, &a) || a.begin >= a.end) {
+        fe_error_at(fe, s->p->c->place, "'#pragma %s' without 'devices'", s->p->c->spelling);
+        s->failed = true;
+        return;
+    }
+    if (a.end == a.begin + 1 && lower_keyword(fe, s->p, a.begin) == OMPK_ALL) {
+        s->declarations = arena_printf(fe->a,
+                                       "extern int omp_get_num_devices(void);"
+                                       "const int %s = omp_get_num_devices() > 0 ? "
+                                       "omp_get_num_devices() : 1;",
+                                       s->number);
+        s->device = arena_printf(fe->a, "(int)(%s %% (unsigned long)%s)", s->k, s->number);
+        return;
+    }
+    s->declarations = arena_printf(
+        fe->a, "const int %s[] = { %s }; enum { %s = sizeof %s / sizeof *%s };", s->devices,
+        lower_tokens(fe, s->p, a.begin, a.end), s->number, s->devices, s->devices);
+    s->device = arena_printf(fe->a, "%s[%s %% %s]", s->devices, s->k, s->number);
+}
+
+/* The number of iterations of a chunk: as asked for, or an equal part for each device. */
+static const char *chunk_size(struct spread *s)
+{
+    struct fe *fe = s->l->fe;
+    struct lower_argument a;
+    if (find(s, OMPC_CHUNK_SIZE, &a))
+        return lower_tokens(fe, s->p, a.begin, a.end);
+    if (find(s, OMPC_SPREAD_SCHEDULE, &a)) {
+        unsigned comma = fe_find_top(fe, s->p, a.begin, a.end, ",");
+        if (lower_keyword(fe, s->p, a.begin) != OMPK_STATIC)
+            fail(s, a.at, "'spread_schedule' of a kind other than 'static' in");
+        if (comma < a.end)
+            return lower_tokens(fe, s->p, comma + 1, a.end);
+    }
+    return arena_printf(fe->a, "(%s + %s - 1) / %s", s->trip, s->number, s->number);
+}
+
+/* What is the same for all chunks. */
+static void begin_spread(struct spread *s, const char *trip)
+{
+    struct fe *fe = s->l->fe;
+    struct lower_argument a;
+    static const char *const names[] = { "devices", "number", "trip", "chunk", "order", "k" };
+    const char **to[] = { &s->devices, &s->number, &s->trip, &s->chunk, &s->order, &s->k };
+    for (unsigned i = 0; i < sizeof to / sizeof *to; i++)
+        *to[i] = lower_name(s->l, names[i]);
+    s->nowait = find(s, OMPC_NOWAIT, &a);
+    refuse(s, OMPC_DEVICE, "'device' in");
+    read_devices(s);
+    s->declarations = arena_printf(fe->a,
+                                   "%s static char %s[64]; const unsigned long %s = %s, %s_ = %s, "
+                                   "%s = %s_ ? %s_ : 1; (void)%s;",
+                                   s->declarations, s->order, s->trip, trip, s->chunk,
+                                   chunk_size(s), s->chunk, s->chunk, s->chunk, s->order);
+}
+
+/* Is the clause one of the spread, which the target construct does not get? */
+static bool is_ours(enum omp_clause_kind kind)
+{
+    return kind == OMPC_DEVICES || kind == OMPC_SPREAD_SCHEDULE || kind == OMPC_RANGE ||
+           kind == OMPC_CHUNK_SIZE || kind == OMPC_NOWAIT || kind == OMPC_REDUCTION;
+}
+
+static const struct reduced *find_reduced(const struct spread *s, unsigned token)
+{
+    for (unsigned i = 0; i < s->nreduced; i++)
+        if (fe_word_at(s->l->fe, s->p, token, s->reduced[i].name))
+            return &s->reduced[i];
+    return NULL;
+}
+
+/* An argument's tokens, with the cells in place of what is reduced. */
+static const char *with_cells(struct spread *s, unsigned begin, unsigned end)
+{
+    struct fe *fe = s->l->fe;
+    const char *text = "";
+    for (unsigned k = begin; k < end; k++) {
+        const struct reduced *r = find_reduced(s, k);
+        text = arena_printf(fe->a, "%s%s%s", text,
+                            k > begin && s->p->tokens[k].begin > s->p->tokens[k - 1].end ? " " : "",
+                            r ? arena_printf(fe->a, "%s[0:1]", r->cell)
+                              : lower_tokens(fe, s->p, k, k + 1));
+    }
+    return text;
+}
+
+/* The leaves and clauses for one chunk. */
+static const char *directive_of(struct spread *s, const char *name)
+{
+    struct fe *fe = s->l->fe;
+    const char *text = arena_printf(fe->a, "omp %s", name);
+    struct lower_argument a;
+    for (unsigned k = s->p->clauses_at; k < s->p->ntokens;) {
+        if (!fe_token_is(fe, &s->p->tokens[k], ","))
+            text = arena_printf(fe->a, "%s ", text);
+        enum omp_clause_kind kind = fe_clause_named(fe, &s->p->tokens[k]);
+        bool clause = kind != OMPC_COUNT && lower_find(fe, s->p, kind, k, &a) && a.at == k;
+        unsigned next = clause ? lower_after(s->p, &a) : k + 1;
+        if (!clause || !is_ours(kind))
+            text = arena_printf(fe->a, "%s%s", text,
+                                clause && kind == OMPC_MAP ? with_cells(s, k, next)
+                                                           : lower_tokens(fe, s->p, k, next));
+        k = next;
+    }
+    for (unsigned i = 0; i < s->nreduced; i++)
+        text = arena_printf(fe->a, "%s reduction(%s %s[0:1])", text, s->reduced[i].operation,
+                            s->reduced[i].cell);
+    return arena_printf(fe->a, "%s device(%s) nowait depend(inout: %s[%s & 63])", text, s->device,
+                        s->order, s->device);
+}
+
+/* Messages show the first line with the number of the user's: that is to be the chunk's directive,
+ * so what is made around it counts as the line before. */
+static unsigned line_before(const struct spread *s)
+{
+    unsigned line = s->p->c->place.line;
+    return line > 1 ? line - 1 : 1;
+}
+
+static const char *on_line(struct spread *s, const char *directive, unsigned line)
+{
+    return arena_printf(s->l->fe->a, "\n# %u\n#pragma %s\n# %u\n", line, directive, line_before(s));
+}
+
+static const char *own_line(struct spread *s, const char *directive)
+{
+    return on_line(s, directive, line_before(s));
+}
+
+static const char *users_line(struct spread *s, const char *directive)
+{
+    return on_line(s, directive, s->p->c->place.line);
+}
+
+/* The loop over the chunks; `start` in terms of the number of the first iteration, in `first`. */
+static const char *each_chunk(struct spread *s, const char *start, const char *text)
+{
+    struct fe *fe = s->l->fe;
+    return arena_printf(fe->a,
+                        "%s for (unsigned long %s = 0; %s * %s < %s; %s++) {"
+                        " const long omp_spread_start = %s,"
+                        " omp_spread_size = (long)(%s - %s * %s < %s ? %s - %s * %s : %s);"
+                        " (void)omp_spread_start; (void)omp_spread_size; %s }",
+                        s->nowait ? "" : own_line(s, "omp taskgroup"), s->k, s->k, s->chunk,
+                        s->trip, s->k, start, s->trip, s->k, s->chunk, s->chunk, s->trip, s->k,
+                        s->chunk, s->chunk, text);
+}
+
+static const char *first_of_chunk(const struct spread *s)
+{
+    return arena_printf(s->l->fe->a, "(long)(%s * %s)", s->k, s->chunk);
+}
+
+/* ------------------------------------------------------------------ reductions */
+static void read_reduction(struct spread *s, const struct lower_argument *a)
+{
+    struct fe *fe = s->l->fe;
+    unsigned colon = fe_find_top(fe, s->p, a->begin, a->end, ":");
+    if (colon == a->end || fe_find_top(fe, s->p, a->begin, colon, ",") < colon)
+        fail(s, a->at, "a modifier of 'reduction' in");
+    for (unsigned k = colon + 1; k < a->end && !s->failed; k += 2) {
+        if (fe_find_top(fe, s->p, k, a->end, ",") != k + 1 && k + 1 != a->end) {
+            fail(s, k, "the reduction of anything but a variable in");
+        } else if (s->nreduced == MOST_REDUCED) {
+            fail(s, k, "more than 16 reductions in");
+        } else {
+            s->reduced[s->nreduced++] =
+                (struct reduced){ lower_tokens(fe, s->p, a->begin, colon + 1),
+                                  lower_tokens(fe, s->p, k, k + 1), lower_name(s->l, "cells"),
+                                  lower_name(s->l, "cell") };
+        }
+    }
+}
+
+static void read_reductions(struct spread *s)
+{
+    struct lower_argument a;
+    for (unsigned k = s->p->clauses_at; lower_find(s->l->fe, s->p, OMPC_REDUCTION, k, &a);
+         k = lower_after(s->p, &a))
+        read_reduction(s, &a);
+    if (s->nreduced && s->nowait)
+        refuse(s, OMPC_NOWAIT, "'nowait' beside 'reduction' in");
+}
+
+/* A host reduction of one thread, with s as its variable. */
+static const char *by_reduction(struct spread *s, const struct reduced *r, const char *variable,
+                                const char *assignment)
+{
+    struct fe *fe = s->l->fe;
+    return arena_printf(
+        fe->a, "%s{ %s; }",
+        own_line(s, arena_printf(fe->a, "omp parallel num_threads(1) reduction(%s %s)",
+                                 r->operation, variable)),
+        assignment);
+}
+
+static const char *declare_cells(struct spread *s)
+{
+    struct fe *fe = s->l->fe;
+    const char *text = "";
+    for (unsigned i = 0; i < s->nreduced; i++) {
+        const struct reduced *r = &s->reduced[i];
+        text = arena_printf(fe->a, "%s __typeof__(%s) %s[%s / %s + 1];", text, r->name, r->cells,
+                            s->trip, s->chunk);
+    }
+    return text;
+}
+
+/* Of the chunk: where it is, with the operation's identity in it. */
+static const char *begin_cells(struct spread *s)
+{
+    struct fe *fe = s->l->fe;
+    const char *text = "";
+    for (unsigned i = 0; i < s->nreduced; i++) {
+        const struct reduced *r = &s->reduced[i];
+        const char *v = lower_name(s->l, "identity");
+        text = arena_printf(fe->a,
+                            "%s __typeof__(%s) *const %s = &%s[%s]; { __typeof__(%s) %s = %s; %s }",
+                            text, r->name, r->cell, r->cells, s->k, r->name, v, r->name,
+                            by_reduction(s, r, v, arena_printf(fe->a, "*%s = %s", r->cell, v)));
+    }
+    return text;
+}
+
+static const char *combine_cells(struct spread *s)
+{
+    struct fe *fe = s->l->fe;
+    const char *text = "";
+    for (unsigned i = 0; i < s->nreduced; i++) {
+        const struct reduced *r = &s->reduced[i];
+        text =
+            arena_printf(fe->a, "%s for (unsigned long %s = 0; %s * %s < %s; %s++) {%s}", text,
+                         s->k, s->k, s->chunk, s->trip, s->k,
+                         by_reduction(s, r, r->name,
+                                      arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k)));
+    }
+    return text;
+}
+
+/* The reduced variable that a reference in the body means: not one of the body's own. */
+static const struct reduced *reduced_by(const struct spread *s, const struct omp_ref *ref,
+                                        struct omp_extent body)
+{
+    for (unsigned i = 0; i < s->nreduced; i++)
+        if (strcmp(s->reduced[i].name, ref->var->name) == 0 && !fe_inside(ref->var->decl, body))
+            return &s->reduced[i];
+    return NULL;
+}
+
+static const char *body_with_cells(struct spread *s, struct omp_extent body)
+{
+    struct fe *fe = s->l->fe;
+    const char *text = "";
+    unsigned at = body.begin;
+    FE_EACH(ref, fe->refs, body) {
+        const struct reduced *r = reduced_by(s, ref, body);
+        if (!r || ref->offset < at)
+            continue;
+        text = arena_printf(fe->a, "%s%s%s[0]", text,
+                            fe_text(fe, (struct omp_extent){ at, ref->offset }), r->cell);
+        at = ref->offset + (unsigned)strlen(r->name);
+    }
+    text = arena_printf(fe->a, "%s%s", text, fe_text(fe, (struct omp_extent){ at, body.end }));
+    return arena_printf(fe->a, "\n# %u\n%s", fe_place(fe->u, body.begin).line, text);
+}
+
+/* ------------------------------------------------------------------ target spread */
+static const char *chunk_loop(struct spread *s, const struct lower_loop *x, const char *step)
+{
+    struct fe *fe = s->l->fe;
+    const struct omp_var *i = x->loop.iv;
+    const char *type = i->type->spelling;
+    return arena_printf(fe->a,
+                        "\n# %u\nfor (%s%s = (%s)omp_spread_start; %s %s (%s)(omp_spread_start "
+                        "+ (omp_spread_size - 1) * %s); %s += %s) %s",
+                        x->loop.place.line,
+                        x->loop.iv_declared ? arena_printf(fe->a, "%s ", type) : "", i->name, type,
+                        i->name, x->down ? ">=" : "<=", type, step, i->name, step,
+                        body_with_cells(s, x->loop.body));
+}
+
+void lower_target_spread(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct spread s = { .l = l, .p = p };
+    struct lower_loop x;
+    CXCursor body;
+    if (!p->found || !lower_read_loop(l, p, p->stmt, &x, &body))
+        return;
+    begin_spread(&s, x.trip);
+    if (x.loop.iv->type->kind == OMPT_POINTER)
+        fail(&s, p->clauses_at, "a loop variable that is a pointer in");
+    refuse(&s, OMPC_LASTPRIVATE, "'lastprivate' in");
+    refuse(&s, OMPC_LINEAR, "'linear' in");
+    read_reductions(&s);
+    if (s.failed)
+        return;
+    const char *step = lower_step(fe, &x, "long");
+    const char *start = arena_printf(fe->a, "(long)(%s) + %s * %s", fe_text(fe, x.loop.lb.extent),
+                                     first_of_chunk(&s), step);
+    const char *chunk =
+        arena_printf(fe->a, "%s %s%s", begin_cells(&s), users_line(&s, directive_of(&s, "target")),
+                     chunk_loop(&s, &x, step));
+    lower_replace(l, lower_statement(fe, p),
+                  arena_printf(fe->a, "\n# %u\n{ %s %s %s %s }", line_before(&s), s.declarations,
+                               declare_cells(&s), each_chunk(&s, start, chunk), combine_cells(&s)));
+}
+
+/* ------------------------------------------------------------------ data */
+static bool begin_range(struct spread *s, const char **start)
+{
+    struct fe *fe = s->l->fe;
+    struct lower_argument a;
+    unsigned colon = 0;
+    if (find(s, OMPC_RANGE, &a))
+        colon = fe_find_top(fe, s->p, a.begin, a.end, ":");
+    if (!colon || colon + 1 >= a.end || colon == a.begin) {
+        fe_error_at(fe, s->p->c->place, "'#pragma %s' without 'range(start: size)'",
+                    s->p->c->spelling);
+        return false;
+    }
+    begin_spread(
+        s, arena_printf(fe->a, "(unsigned long)(%s)", lower_tokens(fe, s->p, colon + 1, a.end)));
+    *start = arena_printf(fe->a, "(long)(%s) + %s", lower_tokens(fe, s->p, a.begin, colon),
+                          first_of_chunk(s));
+    return !s->failed;
+}
+
+static const char *one_directive(struct spread *s, const char *start, const char *directive)
+{
+    return each_chunk(s, start, users_line(s, directive));
+}
+
+/* Stand-alone: what follows `ompx` without `spread` is the directive of a chunk. */
+void lower_data_spread(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct spread s = { .l = l, .p = p };
+    const char *start;
+    if (!begin_range(&s, &start))
+        return;
+    const char *name = lower_tokens(fe, p, 1, p->clauses_at - 1);
+    fe_add_edit(fe, &l->edits, p->extent.begin, p->extent.end - p->extent.begin,
+                arena_printf(fe->a, "\n# %u\n{ %s %s }\n# %u\n", line_before(&s), s.declarations,
+                             one_directive(&s, start, directive_of(&s, name)),
+                             fe_place(fe->u, p->extent.end).line));
+}
+
+/* The map types of a mapping's begin and end. */
+static const struct {
+    unsigned type;
+    const char *enter, *exit;
+} halves[] = {
+    { OMPM_TO, "to", "release" },
+    { OMPM_FROM, "alloc", "from" },
+    { OMPM_TOFROM, "to", "from" },
+    { OMPM_ALLOC, "alloc", "release" },
+};
+
+static const char *half_of(unsigned type, bool exit)
+{
+    for (unsigned i = 0; i < sizeof halves / sizeof *halves; i++)
+        if (halves[i].type == type)
+            return exit ? halves[i].exit : halves[i].enter;
+    return NULL;
+}
+
+/* map([modifiers] [type:] items) for the begin of the mapping, or its end. */
+static const char *half_of_map(struct spread *s, const struct lower_argument *a, bool exit)
+{
+    struct fe *fe = s->l->fe;
+    unsigned colon = fe_find_top(fe, s->p, a->begin, a->end, ":"), type = OMPM_TOFROM, value;
+    const char *modifiers = "";
+    bool given = colon < a->end;
+    for (unsigned k = a->begin; given && k < colon; k++) {
+        const struct fe_token *t = &s->p->tokens[k];
+        const char *half =
+            fe_word(WORDS_MAP_TYPE, fe->u->text + t->begin, t->end - t->begin, &value)
+                ? half_of(value, exit)
+                : NULL;
+        if (half)
+            type = value;
+        else
+            modifiers = arena_printf(fe->a, "%s%s ", modifiers, lower_tokens(fe, s->p, k, k + 1));
+    }
+    return arena_printf(fe->a, " map(%s%s: %s)", modifiers, half_of(type, exit),
+                        lower_tokens(fe, s->p, given ? colon + 1 : a->begin, a->end));
+}
+
+static const char *half_of_data(struct spread *s, bool exit)
+{
+    struct fe *fe = s->l->fe;
+    struct lower_argument a;
+    const char *text = exit ? "omp target exit data" : "omp target enter data";
+    for (unsigned k = s->p->clauses_at; lower_find(fe, s->p, OMPC_MAP, k, &a);
+         k = lower_after(s->p, &a))
+        text = arena_printf(fe->a, "%s%s", text, half_of_map(s, &a, exit));
+    return arena_printf(fe->a, "%s device(%s) nowait depend(inout: %s[%s & 63])", text, s->device,
+                        s->order, s->device);
+}
+
+void lower_target_data_spread(struct lowering *l, struct fe_pragma *p)
+{
+    struct fe *fe = l->fe;
+    struct spread s = { .l = l, .p = p };
+    const char *start;
+    if (!p->found || !begin_range(&s, &start))
+        return;
+    static const enum omp_clause_kind others[] = { OMPC_USE_DEVICE_PTR, OMPC_USE_DEVICE_ADDR,
+                                                   OMPC_IF, OMPC_NOWAIT, OMPC_DEPEND };
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        refuse(&s, others[i], "a clause that is about one device in");
+    if (s.failed)
+        return;
+    struct omp_extent all = lower_statement(fe, p);
+    lower_replace(l, all,
+                  arena_printf(fe->a, "\n# %u\n{ %s %s {%s} %s }", line_before(&s), s.declarations,
+                               one_directive(&s, start, half_of_data(&s, false)),
+                               lower_text(fe, (struct omp_extent){ p->extent.end, all.end }),
+                               one_directive(&s, start, half_of_data(&s, true))));
+}
