@@ -458,8 +458,9 @@ struct ompgpu_device {
     char reason[256];     /* written before state */
     pthread_mutex_t lock; /* guards all below, but for what is atomic */
     struct ompgpu_ranges present;
-    struct ompgpu_quick *quick;       /* atomic: see present.c */
-    struct ompgpu_entry *spare;       /* guarded by present.c's lock */
+    struct ompgpu_quick *quick; /* atomic: see present.c */
+    pthread_mutex_t spare_lock;
+    struct ompgpu_entry *spare;       /* guarded by it */
     struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
     struct rescue *rescue;            /* atomic: it was given up (rescue.c) */
     struct reverse *reverse;          /* atomic: its mailbox (reverse.c); NULL: none */

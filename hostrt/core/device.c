@@ -100,6 +100,7 @@ static int make_devices(const struct ompgpu_plugin *plugin, int n)
         devices[i].ordinal = ordinals[i], devices[i].number = i;
         ompgpu_read_icvs(i, &devices[i].icvs);
         pthread_mutex_init(&devices[i].lock, NULL);
+        pthread_mutex_init(&devices[i].spare_lock, NULL);
         pthread_cond_init(&devices[i].synced, NULL);
     }
     ompgpu_devices = devices, ompgpu_ndevices = n;
@@ -370,6 +371,7 @@ __attribute__((destructor(99))) static void stop_runtime(void)
             dev->plugin->close(dev->ordinal);
         ompgpu_rescue_free(dev);
         pthread_mutex_destroy(&dev->lock);
+        pthread_mutex_destroy(&dev->spare_lock);
         pthread_cond_destroy(&dev->synced);
     }
     ompgpu_xfree(ompgpu_devices);

@@ -26,16 +26,14 @@ static int32_t refs_of(uint64_t count) { return (int32_t)count; }
 static uint64_t life_of(uint64_t count) { return count & ~(READY - 1); } /* with READY */
 
 /* ------------------------------------------------------------------ structs of mappings */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists of spare ones */
-
 struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin, size_t size,
                                       uintptr_t device, long refs)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&dev->spare_lock);
     struct ompgpu_entry *e = dev->spare;
     if (e)
         dev->spare = e->spare;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&dev->spare_lock);
     if (!e && !(e = ompgpu_xalloc(sizeof *e)))
         return NULL;
     memset(&e->holds, 0, sizeof *e - offsetof(struct ompgpu_entry, holds));
@@ -56,14 +54,16 @@ void ompgpu_entry_free(struct ompgpu_device *dev, struct ompgpu_entry *e)
     STORE(&e->count, (e->count & ~(NEXT_LIFE - 1)) + NEXT_LIFE);
     STORE(&e->begin, 0);
     STORE(&e->end, 0);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&dev->spare_lock);
     e->spare = dev->spare, dev->spare = e;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&dev->spare_lock);
 }
 
 void ompgpu_entries_fork(enum ompgpu_fork when)
 {
-    (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock : pthread_mutex_unlock)(&lock);
+    for (int i = 0; i < ompgpu_ndevices; i++)
+        (when == OMPGPU_FORK_BEFORE ? pthread_mutex_lock
+                                    : pthread_mutex_unlock)(&ompgpu_devices[i].spare_lock);
 }
 
 long ompgpu_refs_take_all(struct ompgpu_entry *e)
