@@ -146,6 +146,7 @@ program() {
     src=$(cd "$ROOT" && realpath "$1") name=$(basename "$1" .c)
     shift
     program_flags="$* $(program_says flags)" program_parts=
+    [ "${OMPGPU_SANITIZE:-}" != thread ] || program_flags="$program_flags -fno-ompgpu-check" # whose addresses are TSan's
     for tap_p in $(program_says with); do program_parts="$program_parts $(dirname "$src")/$tap_p"; done
     [ -n "$GPUS" ] || skip "$name: ptxas" "not installed"
     case $GPUS:$(program_says gpus) in
