@@ -75,14 +75,28 @@ static void bad_modifier(struct reader *r, unsigned k)
                        word_at(r, k), fe_clause_rows[r->c->kind].spelling);
 }
 
-/* `mapper(name)`, `iterator(…)`: the token after it, 0: it is neither. */
+/* Attached pointers are always set where they differ. */
+static void read_attach(struct reader *r, unsigned k)
+{
+    enum omp_keyword mode = keyword_at(r, k);
+    r->c->map |= OMPM_SAYS_ATTACH;
+    if (mode == OMPK_NEVER)
+        r->c->map |= OMPM_UNATTACHED;
+    else if (mode != OMPK_ALWAYS && mode != OMPK_AUTO)
+        bad_modifier(r, k);
+}
+
+/* `mapper(name)`, `iterator(…)`, `attach(mode)`: the token after it, 0: it is none. */
 static unsigned read_map_argument(struct reader *r, unsigned k)
 {
     enum omp_keyword word = keyword_at(r, k);
-    if (!token_is(r, k + 1, "(") || (word != OMPK_MAPPER && word != OMPK_ITERATOR))
+    if (!token_is(r, k + 1, "(") ||
+        (word != OMPK_MAPPER && word != OMPK_ITERATOR && word != OMPK_ATTACH))
         return 0;
     if (word == OMPK_ITERATOR)
         fe_read_iterators(r, k + 1);
+    else if (word == OMPK_ATTACH)
+        read_attach(r, k + 2);
     else
         r->c->mapper = word_at(r, k + 2);
     return closing(r, k + 1) + 1;

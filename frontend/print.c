@@ -36,8 +36,9 @@ static const struct {
     unsigned bit;
     const char *name;
 } map_modifiers[] = {
-    { OMPM_ALWAYS, "always " },   { OMPM_PRESENT, "present " }, { OMPM_CLOSE, "close " },
-    { OMPM_POINTER, "pointer " }, { OMPM_DELETE, "delete " },   { OMPM_RELEASE, "release " },
+    { OMPM_ALWAYS, "always " },   { OMPM_PRESENT, "present " },       { OMPM_CLOSE, "close " },
+    { OMPM_POINTER, "pointer " }, { OMPM_UNATTACHED, "unattached " }, { OMPM_DELETE, "delete " },
+    { OMPM_RELEASE, "release " },
 };
 
 /* The extent's text on one line: runs of white space and line markers become one space. */

@@ -160,7 +160,8 @@ static map_list listed_maps(struct fe *fe, const struct omp_construct *c)
         struct omp_map m = c->maps[i];
         if (m.implicit && m.item)
             continue; /* found again by refine_maps */
-        m.attach = m.item && !(c->leaves & OMPL_UPDATE) && has_mapped_pointer(fe, m.item);
+        m.attach = m.item && !(c->leaves & OMPL_UPDATE) && !(m.type & OMPM_UNATTACHED) &&
+                   has_mapped_pointer(fe, m.item);
         *VEC_PUSH(fe->a, &listed) = m;
     }
     return listed;
@@ -185,7 +186,7 @@ static void refine_maps(struct fe *fe, struct omp_construct *c)
                     : c->leaves & OMPL_ENTER_DATA ? OMPM_ALLOC | OMPM_POINTER
                                                   : OMPM_ALLOC;
     for (unsigned i = 0; i < listed.n && !(c->leaves & OMPL_UPDATE); i++)
-        if (listed.at[i].item)
+        if (listed.at[i].item && !(listed.at[i].type & OMPM_UNATTACHED))
             add_pointers(fe, &all, listed.at[i].item, type, listed.at[i].over);
     for (unsigned i = 0; i < listed.n && (c->leaves & OMPL_TARGET); i++)
         if (listed.at[i].item)

@@ -12,10 +12,10 @@
  * `target loop` makes it crash: the two directives stand on two lines.
  *
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
- * device(omp_initial_device), which is negative; nogroup and depend of target_data; memspace of
- * uses_allocators; `link` of a variable that a function between begin and end declare target uses.
- * Only the check sees them: it gets a text without.  Words that have an older one
- * of the same meaning (`storage`, `local`) were replaced when clauses were read. */
+ * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
+ * target_data; memspace of uses_allocators; `link` of a variable that a function between begin and
+ * end declare target uses. Only the check sees them: it gets a text without.  Words that have an
+ * older one of the same meaning (`storage`, `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +263,25 @@ static void drop_memory_spaces(struct fe *fe, fe_edits *l)
                             "uses_allocators(omp_default_mem_alloc)");
 }
 
+/* attach(mode), and the comma or colon after it. */
+static void drop_attach_modifiers(struct fe *fe, fe_edits *l)
+{
+    for (unsigned i = 0; i < fe->pragmas.n; i++) {
+        const struct fe_pragma *p = &fe->pragmas.at[i];
+        for (unsigned k = p->clauses_at;
+             k < p->ntokens && (p->c->leaves & (OMPL_TARGET | OMPL_DATA)); k++) {
+            if (fe_keyword(fe, &p->tokens[k]) != OMPK_ATTACH || !fe_word_at(fe, p, k + 1, "("))
+                continue;
+            unsigned end = fe_closing(fe, p, k + 1) + 1;
+            end += fe_word_at(fe, p, end, ",") || fe_word_at(fe, p, k - 1, "(");
+            unsigned first =
+                fe_word_at(fe, p, k - 1, ",") && fe_word_at(fe, p, end, ":") ? k - 1 : k;
+            fe_add_edit(fe, l, p->tokens[first].begin,
+                        p->tokens[end - 1].end - p->tokens[first].begin, "");
+        }
+    }
+}
+
 static bool has_enter = true;
 
 void fe_set_openmp(unsigned long version) { has_enter = !version || version >= 52; }
@@ -295,6 +314,7 @@ void fe_find_rejected(struct fe *fe)
     replace_negative_devices(fe, &check);
     drop_task_clauses(fe, &check);
     drop_memory_spaces(fe, &check);
+    drop_attach_modifiers(fe, &check);
     enter_link_variables(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);

@@ -226,6 +226,8 @@ enum omp_map_type {
     OMPM_CLOSE = 0x2000 /* a hint, ignored */,
     OMPM_SELF = 0x4000,
     OMPM_HOLD = 0x8000,
+    OMPM_UNATTACHED = 0x20000, /* attach(never) */
+    OMPM_SAYS_ATTACH = 0x40000 /* of a clause: attach(…) */,
     OMPM_POINTER = 0x10000 /* implied, for an item of enter or exit data that it leads to */,
 };
 

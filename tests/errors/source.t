@@ -157,7 +157,7 @@ int main(void) { int a[9];
 #pragma omp workdistribute
 for (int i = 0; i < 9; i++) a[i] = 1; }
 C
-for modifier in 'attach(never)' ref_ptr ref_ptee; do
+for modifier in ref_ptr ref_ptee; do
     bad "$modifier" t.c:2:24 "" <<C
 int main(void) { int a[9], *p = a;
 #pragma omp target map($modifier, to: p[0:9])

@@ -33,6 +33,27 @@ static void pointers_that_lead_to_items(void)
 #pragma omp target exit data map(delete: s.p[0:4])
     CHECK(!PRESENT(&s.p) && !PRESENT(s.p));
 }
+static void attach_modes(void)
+{
+    int a[4] = { 1, 2, 3, 4 }, b[4] = { 5, 6, 7, 8 }, r = 0;
+    struct {
+        int n, *p;
+    } s = { 4, a }, t = { 4, b };
+#pragma omp target enter data map(to: s, a)
+    s.p = b;
+#pragma omp target enter data map(attach(never), to: s.p[0:4], t.p[1:2])
+#pragma omp target map(from: r)
+    r = s.n;
+    CHECK(PRESENT(b) && !PRESENT(&t.p) && r == 4);
+#pragma omp target enter data map(to, attach(always): s.p[0:4])
+#pragma omp target map(from: r) map(present, attach(auto): s.p[0:1])
+    r = s.p[1];
+    CHECK_EQ(r, 6);
+#pragma omp target exit data map(attach(never): s.p[0:4])
+#pragma omp target exit data map(attach(never), delete: s.p[0:4])
+    CHECK(!PRESENT(b) && PRESENT(&s));
+#pragma omp target exit data map(delete: s, a)
+}
 #endif
 
 int main(void)
@@ -95,6 +116,7 @@ int main(void)
 #pragma omp target exit data map(from: p[1:0])
     CHECK(!PRESENT(a));
     pointers_that_lead_to_items();
+    attach_modes();
 #else
     CHECK_EQ(peek(p), 1);
 #endif

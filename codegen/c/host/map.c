@@ -161,7 +161,8 @@ static bool is_result(const struct omp_construct *target, const struct omp_map *
 
 static unsigned flags_of(const struct omp_construct *c, const struct omp_map *m, unsigned type)
 {
-    return (type & ~(unsigned)OMPM_CLOSE) | (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
+    return (type & ~(unsigned)(OMPM_CLOSE | OMPM_UNATTACHED | OMPM_SAYS_ATTACH)) |
+           (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
            (m->attach && !(c->leaves & OMPL_UPDATE) ? OMPGPU_MAP_ATTACH : 0) |
            (m->in_block ? OMPGPU_MAP_BLOCK : 0) | (is_result(c, m) ? OMPGPU_MAP_RESULT : 0);
 }

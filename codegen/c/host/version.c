@@ -169,11 +169,24 @@ static void parallel_condition(struct cg *cg, const struct omp_construct *c,
         cg_put(cg, " if(parallel: %s)", cg_raw(cg, k->expr.extent));
 }
 
+/* attach(mode): clang does not know it, and nothing is mapped here. */
+static bool says_attach(const struct omp_clause *k)
+{
+    return k->kind == OMPC_MAP && k->nitems && (k->map & OMPM_SAYS_ATTACH);
+}
+
+static void map_only(struct cg *cg, const struct omp_clause *k)
+{
+    struct omp_extent items = { k->items[0].text.begin, k->items[k->nitems - 1].text.end };
+    if (!k->niterators)
+        cg_put(cg, " map(tofrom: %s)", cg_raw(cg, items));
+}
+
 static bool is_changed(const struct cg *cg, const struct omp_construct *c,
                        const struct omp_clause *k)
 {
     return is_hard(k) || has_traits(k) || is_negative_device(k) || is_left_out(c, k) ||
-           chooses_device(cg, c, k);
+           chooses_device(cg, c, k) || says_attach(k);
 }
 
 static void write_clause(struct cg *cg, const struct omp_construct *c, const struct omp_clause *k)
@@ -186,6 +199,8 @@ static void write_clause(struct cg *cg, const struct omp_construct *c, const str
         cg_puts(cg, " device(0)");
     else if (is_hard(k))
         hard_clause(cg, k);
+    else if (says_attach(k))
+        map_only(cg, k);
     else if (!is_left_out(c, k))
         cg_put(cg, " %s", cg_raw(cg, k->extent));
 }
