@@ -48,6 +48,9 @@ if command -v meson >/dev/null 2>&1 && command -v ninja >/dev/null 2>&1; then
     printf "project('p', 'c', default_options: ['c_std=gnu17'])\nexecutable('m', 'main.c', 'f.c')\n" >meson.build
     check "meson configures" env CC="$CC" CFLAGS="$ARCH" meson setup m
     check "... builds" ninja -C m && check "... runs" test "$(./m/m)" = OK
+    printf "project('p', 'c')\nexecutable('m', 'main.c', 'f.c', dependencies: dependency('openmp'))\n" >meson.build
+    check "meson: dependency('openmp') of a version that it knows" env CC="$CC" CFLAGS="$ARCH -fopenmp-version=50" meson setup m50
+    check "... builds" ninja -C m50 && check "... runs" test "$(./m50/m)" = OK
 else skip "meson" "no meson or ninja"; fi
 
 if command -v ccache >/dev/null 2>&1; then
