@@ -550,6 +550,20 @@ int atoi(const char *s) { return (int)strtol(s, (char **)0, 10); }
 long atol(const char *s) { return strtol(s, (char **)0, 10); }
 long long atoll(const char *s) { return strtol(s, (char **)0, 10); }
 
+/* Where there is one at s; its end. */
+static const char *read_exponent(const char *s, struct decimal *d)
+{
+    const char *e = s + 1 + (s[1] == '-' || s[1] == '+');
+    if ((*s | 32) != 'e' || *e < '0' || *e > '9')
+        return s;
+    int exponent = 0;
+    _Bool negative = s[1] == '-';
+    for (s = e; *s >= '0' && *s <= '9'; s++)
+        exponent = exponent < 100000 ? exponent * 10 + *s - '0' : exponent;
+    d->point += negative ? -exponent : exponent;
+    return s;
+}
+
 /* Digits, point and exponent; the end, or NULL: no number. */
 static const char *read_decimal(const char *s, struct decimal *d)
 {
@@ -575,14 +589,7 @@ static const char *read_decimal(const char *s, struct decimal *d)
     }
     if (!any)
         return (const char *)0;
-    const char *e = s + 1 + (s[1] == '-' || s[1] == '+');
-    if ((*s | 32) == 'e' && *e >= '0' && *e <= '9') {
-        int exponent = 0;
-        _Bool negative = s[1] == '-';
-        for (s = e; *s >= '0' && *s <= '9'; s++)
-            exponent = exponent < 100000 ? exponent * 10 + *s - '0' : exponent;
-        d->point += negative ? -exponent : exponent;
-    }
+    s = read_exponent(s, d);
     while (d->n && !d->digits[d->n - 1])
         d->n--;
     return s;

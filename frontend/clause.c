@@ -29,6 +29,14 @@ static bool is_integer(CXType t)
     return t.kind == CXType_Enum || (t.kind >= CXType_Bool && t.kind <= CXType_Int128);
 }
 
+/* -> or the member of what a pointer points to */
+static bool follows_pointer(struct fe *fe, CXCursor member)
+{
+    fe_cursors v = { 0 };
+    fe_children(fe, member, &v);
+    return v.n && clang_getCanonicalType(clang_getCursorType(v.at[0])).kind == CXType_Pointer;
+}
+
 static enum CXChildVisitResult note_effects(CXCursor c, CXCursor parent, CXClientData data)
 {
     (void)parent;
@@ -53,13 +61,7 @@ static enum CXChildVisitResult note_effects(CXCursor c, CXCursor parent, CXClien
         break;
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_StringLiteral: follows = true; break;
-    case CXCursor_MemberRefExpr: {
-        fe_cursors v = { 0 };
-        fe_children(x->fe, c, &v);
-        follows =
-            v.n && clang_getCanonicalType(clang_getCursorType(v.at[0])).kind == CXType_Pointer;
-        break;
-    }
+    case CXCursor_MemberRefExpr: follows = follows_pointer(x->fe, c); break;
     default: break;
     }
     x->reads_memory |= follows;

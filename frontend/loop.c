@@ -317,11 +317,16 @@ static bool is_short(CXCursor body)
     return !cost.repeats && cost.nodes <= MOST_NODES;
 }
 
+static int64_t associated_loops(const struct omp_construct *c)
+{
+    const struct omp_clause *collapse = fe_clause(c, OMPC_COLLAPSE),
+                            *ordered = fe_clause(c, OMPC_ORDERED);
+    return collapse ? collapse->value : ordered && ordered->value ? ordered->value : 1;
+}
+
 void fe_canonical_loops(struct fe *fe, struct fe_pragma *p)
 {
-    struct omp_clause *collapse = fe_clause(p->c, OMPC_COLLAPSE),
-                      *ordered = fe_clause(p->c, OMPC_ORDERED);
-    int64_t n = collapse ? collapse->value : ordered && ordered->value ? ordered->value : 1;
+    int64_t n = associated_loops(p->c);
     if (n < 1 || n > OMP_MAX_LOOPS) {
         fe_error_at(fe, p->c->place, "cannot collapse %lld loops", (long long)n);
         return;

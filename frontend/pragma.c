@@ -38,40 +38,62 @@ static bool is_clang_fp(const struct omp_unit *u, unsigned i)
 }
 
 /* ------------------------------------------------------------------ tokens */
-unsigned fe_scan_token(const struct omp_unit *u, unsigned i, unsigned end, struct fe_token *out)
+static bool in_identifier(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
+}
+
+static unsigned skip_identifier(const char *t, unsigned i, unsigned end)
+{
+    while (i < end && in_identifier(t[i]))
+        i++;
+    return i;
+}
+
+static unsigned skip_number(const char *t, unsigned i, unsigned end)
+{
+    while (i < end && (isalnum((unsigned char)t[i]) || t[i] == '.' ||
+                       ((t[i] == '+' || t[i] == '-') && strchr("eEpP", t[i - 1])) ||
+                       (t[i] == '\'' && isalnum((unsigned char)t[i + 1]))))
+        i++;
+    return i;
+}
+
+static unsigned skip_string(const char *t, unsigned i, unsigned end)
+{
+    char quote = t[i++];
+    while (i < end && t[i] != quote && t[i] != '\n')
+        i += t[i] == '\\' ? 2 : 1;
+    return i + (i < end && t[i] == quote);
+}
+
+static unsigned skip_punctuation(const char *t, unsigned i)
 {
     static const char *const two[] = { "->", "<<", ">>", "&&", "||", "==",
                                        "!=", "<=", ">=", "++", "--" };
+    for (unsigned k = 0; k < sizeof two / sizeof *two; k++)
+        if (!strncmp(t + i, two[k], 2))
+            return i + 2;
+    return i + 1;
+}
+
+unsigned fe_scan_token(const struct omp_unit *u, unsigned i, unsigned end, struct fe_token *out)
+{
     const char *t = u->text;
-    unsigned b = i;
-    enum fe_token_kind kind = TOK_PUNCT;
-    if (isalpha((unsigned char)t[i]) || t[i] == '_' || t[i] == '$' || (t[i] & 0x80)) {
-        kind = TOK_IDENT;
-        while (i < end &&
-               (isalnum((unsigned char)t[i]) || t[i] == '_' || t[i] == '$' || (t[i] & 0x80)))
-            i++;
-    } else if (isdigit((unsigned char)t[i]) || (t[i] == '.' && isdigit((unsigned char)t[i + 1]))) {
-        kind = TOK_NUMBER;
-        while (i < end && (isalnum((unsigned char)t[i]) || t[i] == '.' ||
-                           ((t[i] == '+' || t[i] == '-') && strchr("eEpP", t[i - 1])) ||
-                           (t[i] == '\'' && isalnum((unsigned char)t[i + 1]))))
-            i++;
+    *out = (struct fe_token){ TOK_PUNCT, i, i };
+    if (isdigit((unsigned char)t[i]) || (t[i] == '.' && isdigit((unsigned char)t[i + 1]))) {
+        out->kind = TOK_NUMBER;
+        i = skip_number(t, i, end);
+    } else if (in_identifier(t[i])) {
+        out->kind = TOK_IDENT;
+        i = skip_identifier(t, i, end);
     } else if (t[i] == '"' || t[i] == '\'') {
-        kind = TOK_STRING;
-        char quote = t[i++];
-        while (i < end && t[i] != quote && t[i] != '\n')
-            i += t[i] == '\\' ? 2 : 1;
-        i += i < end && t[i] == quote;
+        out->kind = TOK_STRING;
+        i = skip_string(t, i, end);
     } else {
-        i++;
-        for (unsigned k = 0; k < sizeof two / sizeof *two; k++)
-            if (!strncmp(t + b, two[k], 2))
-                i = b + 2;
+        i = skip_punctuation(t, i);
     }
-    if (i > end)
-        i = end;
-    *out = (struct fe_token){ kind, b, i };
-    return i;
+    return out->end = i < end ? i : end;
 }
 
 bool fe_next_token(const struct omp_unit *u, unsigned i, struct fe_token *t)

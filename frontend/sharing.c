@@ -224,24 +224,20 @@ static bool last_value_counts(const struct fe *fe, const struct omp_construct *c
     return false;
 }
 
-static struct omp_sharing attribute_of(const struct fe *fe, const struct omp_construct *c,
-                                       struct omp_var *v)
+/* What the clauses say; the clause is NULL where none does. */
+static struct omp_sharing attribute_of_clauses(const struct omp_construct *c, struct omp_var *v)
 {
     struct omp_sharing s = { .var = v, .share = OMPSH_SHARED };
-    bool set = false;
-    if (v->carries)
-        return (struct omp_sharing){ .var = v, .share = OMPSH_FIRSTPRIVATE };
     for (struct omp_clause *k = c->clauses; k; k = k->next) {
         struct omp_item *it = item_of(k, v);
         if (!it)
             continue;
         if (k->kind == OMPC_LASTPRIVATE) {
             s.lastprivate = true;
-            if (!set) {
+            if (!s.clause) {
                 s.share = OMPSH_PRIVATE;
                 s.clause = k;
                 s.item = it;
-                set = true;
             }
         }
         for (unsigned i = 0; i < sizeof clause_shares / sizeof *clause_shares; i++)
@@ -249,9 +245,18 @@ static struct omp_sharing attribute_of(const struct fe *fe, const struct omp_con
                 s.share = clause_shares[i].share;
                 s.clause = k;
                 s.item = it;
-                set = true;
             }
     }
+    return s;
+}
+
+static struct omp_sharing attribute_of(const struct fe *fe, const struct omp_construct *c,
+                                       struct omp_var *v)
+{
+    if (v->carries)
+        return (struct omp_sharing){ .var = v, .share = OMPSH_FIRSTPRIVATE };
+    struct omp_sharing s = attribute_of_clauses(c, v);
+    bool set = s.clause != NULL;
     if (is_loop_iv(c, v)) {
         s.lastprivate |= s.share == OMPSH_LINEAR || last_value_counts(fe, c, v);
         s.share = OMPSH_LOOP_IV;

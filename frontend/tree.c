@@ -122,6 +122,20 @@ static struct omp_construct *enclosing(const struct omp_construct *c, unsigned l
     return NULL;
 }
 
+/* Where no clause says it. */
+static enum omp_keyword default_binding(const struct omp_construct *c, unsigned around)
+{
+    if (c->leaves & OMPL_PARALLEL)
+        return OMPK_PARALLEL;
+    if (c->leaves & OMPL_TEAMS)
+        return OMPK_TEAMS;
+    if (around & (OMPL_FOR | OMPL_SIMD | OMPL_DISTRIBUTE))
+        return OMPK_THREAD;
+    if (around & OMPL_PARALLEL)
+        return OMPK_PARALLEL;
+    return around & OMPL_TEAMS ? OMPK_TEAMS : OMPK_THREAD;
+}
+
 /* Section 11.7 of OpenMP 5.2.  Bound to teams the iterations may use all threads, unless an inner
  * loop wants those of the team. */
 static void normalise_loop(struct omp_construct *c)
@@ -130,20 +144,8 @@ static void normalise_loop(struct omp_construct *c)
     struct omp_construct *outer = enclosing(c, OMPL_TEAMS | OMPL_PARALLEL | OMPL_LOOP |
                                                    OMPL_DISTRIBUTE | OMPL_FOR | OMPL_SIMD);
     unsigned around = outer ? outer->leaves : 0, all = OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
-    if (!bind) {
-        if (c->leaves & OMPL_PARALLEL)
-            bind = OMPK_PARALLEL;
-        else if (c->leaves & OMPL_TEAMS)
-            bind = OMPK_TEAMS;
-        else if (around & (OMPL_FOR | OMPL_SIMD | OMPL_DISTRIBUTE))
-            bind = OMPK_THREAD;
-        else if (around & OMPL_PARALLEL)
-            bind = OMPK_PARALLEL;
-        else if (around & OMPL_TEAMS)
-            bind = OMPK_TEAMS;
-        else
-            bind = OMPK_THREAD;
-    }
+    if (!bind)
+        bind = default_binding(c, around);
     /* as clang: what else could share the iterations of `teams loop`? */
     if (c->leaves & OMPL_TEAMS)
         bind = OMPK_TEAMS;

@@ -171,20 +171,42 @@ static const char *join(struct fe *fe, const char *base, const char *inner)
     return *inner ? arena_printf(fe->a, "%s %s", base, inner) : base;
 }
 
+static const char *spell_pointer(struct fe *fe, CXType t, const char *inner)
+{
+    CXType p = clang_getPointeeType(t), canonical = clang_getCanonicalType(p);
+    bool parens =
+        canonical.kind == CXType_ConstantArray || canonical.kind == CXType_IncompleteArray ||
+        canonical.kind == CXType_FunctionProto || canonical.kind == CXType_FunctionNoProto;
+    if (canonical.kind != p.kind && p.kind != CXType_Unexposed)
+        parens = p.kind == CXType_ConstantArray;
+    const char *star = arena_printf(fe->a, "*%s", qualified(fe, t, inner));
+    return spell(fe, p, parens ? arena_printf(fe->a, "(%s)", star) : star);
+}
+
+static const char *spell_declared(struct fe *fe, CXType t, const char *inner)
+{
+    CXCursor d = clang_getTypeDeclaration(t);
+    const char *name = declared_name(fe, d);
+    if (!name && clang_getCursorKind(d) == CXCursor_TypedefDecl)
+        name = take(fe, clang_getCursorSpelling(d));
+    if (!name) /* has its own qualifiers */
+        return join(fe, take(fe, clang_getTypeSpelling(t)), inner);
+    return join(fe, qualified(fe, t, name), inner);
+}
+
+/* typeof, parentheses, attributes */
+static const char *spell_canonical(struct fe *fe, CXType t, const char *inner)
+{
+    CXType c = clang_getCanonicalType(t);
+    return c.kind != t.kind ? spell(fe, c, inner)
+                            : join(fe, take(fe, clang_getTypeSpelling(t)), inner);
+}
+
 /* C declaration syntax grows from the inside out: `inner` is the declarator so far. */
 static const char *spell(struct fe *fe, CXType t, const char *inner)
 {
     switch (t.kind) {
-    case CXType_Pointer: {
-        CXType p = clang_getPointeeType(t), canonical = clang_getCanonicalType(p);
-        bool parens =
-            canonical.kind == CXType_ConstantArray || canonical.kind == CXType_IncompleteArray ||
-            canonical.kind == CXType_FunctionProto || canonical.kind == CXType_FunctionNoProto;
-        if (canonical.kind != p.kind && p.kind != CXType_Unexposed)
-            parens = p.kind == CXType_ConstantArray;
-        const char *star = arena_printf(fe->a, "*%s", qualified(fe, t, inner));
-        return spell(fe, p, parens ? arena_printf(fe->a, "(%s)", star) : star);
-    }
+    case CXType_Pointer: return spell_pointer(fe, t, inner);
     case CXType_ConstantArray:
         return spell(fe, clang_getArrayElementType(t),
                      arena_printf(fe->a, "%s[%lld]", inner, clang_getArraySize(t)));
@@ -195,23 +217,10 @@ static const char *spell(struct fe *fe, CXType t, const char *inner)
     case CXType_Elaborated:
     case CXType_Typedef:
     case CXType_Record:
-    case CXType_Enum: {
-        CXCursor d = clang_getTypeDeclaration(t);
-        const char *name = declared_name(fe, d);
-        if (!name && clang_getCursorKind(d) == CXCursor_TypedefDecl)
-            name = take(fe, clang_getCursorSpelling(d));
-        /* has its own qualifiers */
-        if (!name)
-            return join(fe, take(fe, clang_getTypeSpelling(t)), inner);
-        return join(fe, qualified(fe, t, name), inner);
-    }
+    case CXType_Enum: return spell_declared(fe, t, inner);
     case CXType_Unexposed:
     case CXType_Auto:
-    case CXType_Attributed: { /* typeof, parentheses, attributes */
-        CXType c = clang_getCanonicalType(t);
-        return c.kind != t.kind ? spell(fe, c, inner)
-                                : join(fe, take(fe, clang_getTypeSpelling(t)), inner);
-    }
+    case CXType_Attributed: return spell_canonical(fe, t, inner);
     default: return join(fe, take(fe, clang_getTypeSpelling(t)), inner);
     }
 }

@@ -166,6 +166,38 @@ static struct ompgpu_alias alias_entry(struct text *b, const struct proto_alias 
                                   put_string(b, a->symbol) };
 }
 
+static void put_kernels(struct text *b, const struct container *c, const struct infos *main,
+                        struct infos *emu, uint64_t at)
+{
+    const size_t n = main->kernels.n;
+    struct ompgpu_kernel_entry *kernels = mem_array(n, sizeof *kernels);
+    for (unsigned i = 0; i < n; i++) {
+        kernels[i] = kernel_entry(b, &main->kernels.at[i], emu);
+        add_stats(&kernels[i], main->kernels.at[i].name, c->stats, c->nstats);
+    }
+    memcpy(b->s + at, kernels, n * sizeof *kernels);
+}
+
+static void put_aliases(struct text *b, const struct infos *main, uint64_t at)
+{
+    const size_t n = main->aliases.n;
+    struct ompgpu_alias *aliases = mem_array(n, sizeof *aliases);
+    for (unsigned i = 0; i < n; i++)
+        aliases[i] = alias_entry(b, &main->aliases.at[i]);
+    memcpy(b->s + at, aliases, n * sizeof *aliases);
+}
+
+static bool put_images(struct text *b, const struct container *c, uint64_t at)
+{
+    struct ompgpu_image_entry *images = mem_array(c->nfiles, sizeof *images);
+    for (unsigned i = 0; i < c->nfiles; i++)
+        if (!put_image(b, &images[i], &c->files[i], c->compress))
+            return false;
+    align(b, 16);
+    memcpy(b->s + at, images, c->nfiles * sizeof *images);
+    return true;
+}
+
 static bool put_container(struct text *t, const struct container *c)
 {
     struct text b = { 0 };
@@ -179,29 +211,17 @@ static bool put_container(struct text *t, const struct container *c)
                                      .nimages = c->nfiles,
                                      .nkernels = nkernels,
                                      .naliases = naliases };
-    struct ompgpu_image_entry *images = mem_array(c->nfiles, sizeof *images);
-    struct ompgpu_kernel_entry *kernels = mem_array(nkernels, sizeof *kernels);
-    struct ompgpu_alias *aliases = mem_array(naliases, sizeof *aliases);
     reserve(&b, 1, sizeof h);
-    h.images = reserve(&b, c->nfiles, sizeof *images);
-    h.kernels = reserve(&b, nkernels, sizeof *kernels);
-    h.aliases = reserve(&b, naliases, sizeof *aliases);
+    h.images = reserve(&b, c->nfiles, sizeof(struct ompgpu_image_entry));
+    h.kernels = reserve(&b, nkernels, sizeof(struct ompgpu_kernel_entry));
+    h.aliases = reserve(&b, naliases, sizeof(struct ompgpu_alias));
     h.options = put_string(&b, c->options);
     h.file = put_string(&b, c->file);
-    for (unsigned i = 0; i < nkernels; i++) {
-        kernels[i] = kernel_entry(&b, &main->kernels.at[i], &emu);
-        add_stats(&kernels[i], main->kernels.at[i].name, c->stats, c->nstats);
-    }
-    for (unsigned i = 0; i < naliases; i++)
-        aliases[i] = alias_entry(&b, &main->aliases.at[i]);
-    for (unsigned i = 0; i < c->nfiles; i++)
-        if (!put_image(&b, &images[i], &c->files[i], c->compress))
-            return false;
-    align(&b, 16);
+    put_kernels(&b, c, main, &emu, h.kernels);
+    put_aliases(&b, main, h.aliases);
+    if (!put_images(&b, c, h.images))
+        return false;
     h.total_size = b.n;
-    memcpy(b.s + h.images, images, c->nfiles * sizeof *images);
-    memcpy(b.s + h.kernels, kernels, nkernels * sizeof *kernels);
-    memcpy(b.s + h.aliases, aliases, naliases * sizeof *aliases);
     h.content_sum = ompgpu_image_sum(b.s + sizeof h, b.n - sizeof h);
     h.header_sum = ompgpu_image_header_sum(&h);
     memcpy(b.s, &h, sizeof h);

@@ -287,28 +287,39 @@ static const char *make_base(const struct options *o, const char *dir)
     return mem_printf("%s/%s.device-link", to, name);
 }
 
+static struct job make_job(const struct options *o)
+{
+    const char *dir = mem_printf("%s/device-link", drv_temp_dir());
+    if (mkdir(dir, 0777) != 0)
+        diag_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", dir, strerror(errno));
+    return (struct job){ .opt = o,
+                         .path = o->output ? o->output : "a.out",
+                         .stem = "device-link",
+                         .link = true,
+                         .err_base = mem_printf("%s/", dir),
+                         .base = make_base(o, dir),
+                         .input_file = "",
+                         .output = mem_printf("%s/linked.o", dir) };
+}
+
+static bool any_needs_link(void)
+{
+    for (unsigned i = 0; i < first.n; i++)
+        if (needs_link(&first.at[i]))
+            return true;
+    return false;
+}
+
 int drv_device_link(const struct options *o, const char *linked, const char **object)
 {
-    bool any = false;
     *object = NULL;
     if (!map_file(linked, &first))
         return 0;
     if (!find_containers(&first) || !check_requirements())
         return EXIT_COMPILE;
-    for (unsigned i = 0; i < first.n; i++)
-        any |= needs_link(&first.at[i]);
-    if (!any)
+    if (!any_needs_link())
         return 0;
-    const char *dir = mem_printf("%s/device-link", drv_temp_dir());
-    if (mkdir(dir, 0777) != 0)
-        diag_fatal(EXIT_COMPILE, "cannot make directory '%s': %s", dir, strerror(errno));
-    struct job j = {
-        .opt = o, .path = o->output ? o->output : "a.out", .stem = "device-link", .link = true
-    };
-    j.err_base = mem_printf("%s/", dir);
-    j.base = make_base(o, dir);
-    j.input_file = "";
-    j.output = mem_printf("%s/linked.o", dir);
+    struct job j = make_job(o);
     if (!choose_archs(o, &j.archs))
         return EXIT_COMPILE;
     set_level(&j);

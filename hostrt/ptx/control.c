@@ -103,6 +103,17 @@ static struct function *callee_of(struct group *g, const struct instruction *i, 
     return module->functions[number];
 }
 
+static void pass_arguments(struct group *g, const struct instruction *i, const struct function *f,
+                           struct frame *frame, lanes m)
+{
+    for (unsigned k = 0; k < i->call->nargs && k < f->nparams; k++) {
+        copy_param(frame, f->params[k].offset, g->frame, i->call->args[k].value, f->params[k].size,
+                   m);
+        if (f->params[k].in_local)
+            copy_to_local(frame, &f->params[k], g->warp, m);
+    }
+}
+
 HANDLER(call)
 {
     if (m != g->mask) { /* a guarded call: only its lanes go in */
@@ -126,12 +137,7 @@ HANDLER(call)
     struct frame *frame = ptx_frame_new(g, i, f, m);
     if (!frame)
         return;
-    for (unsigned k = 0; k < i->call->nargs && k < f->nparams; k++) {
-        copy_param(frame, f->params[k].offset, g->frame, i->call->args[k].value, f->params[k].size,
-                   m);
-        if (f->params[k].in_local)
-            copy_to_local(frame, &f->params[k], g->warp, m);
-    }
+    pass_arguments(g, i, f, frame, m);
     frame->return_pc = g->pc;
     frame->call_site = i;
     g->frame = frame;

@@ -202,6 +202,24 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 }
 
 /* ------------------------------------------------------------------ dispatch */
+static void write_loop(struct cg *cg, const struct omp_construct *c, unsigned leaves,
+                       struct cg_privates *p)
+{
+    enum cg_who who = leaves & OMPL_TASKLOOP     ? CG_ONE
+                      : !(leaves & OMPL_FOR)     ? CG_TEAM
+                      : leaves & OMPL_DISTRIBUTE ? CG_ALL_THREADS
+                                                 : CG_THREAD;
+    bool in_order = (leaves & OMPL_FOR) && cg_clause(c, OMPC_ORDERED) && !cg_takes_turns(cg, c);
+    if (leaves & OMPL_TASKLOOP)
+        p->guard = leaves & (OMPL_MASTER | OMPL_MASKED) ? masked_condition(cg, c) : NULL;
+    else if (in_order)
+        p->guard = "__ompgpu_thread_id() == 0";
+    if (who == CG_ONE || in_order)
+        cg_loop_nest(cg, c, CG_ONE, p, NULL, NULL);
+    else
+        cg_loop_nest(cg, c, who, p, cg_clause(c, OMPC_SCHEDULE), cg_clause(c, OMPC_DIST_SCHEDULE));
+}
+
 /* What remains of a construct when teams and parallel are dealt with; `p` are the private copies to
  * make around it. */
 void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned leaves,
@@ -215,21 +233,8 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
         { OMPL_MASTER, write_masked }, { OMPL_MASKED, write_masked },
         { OMPL_SINGLE, write_single },
     };
-    if (leaves & OMPL_TASKLOOP) {
-        p->guard = leaves & (OMPL_MASTER | OMPL_MASKED) ? masked_condition(cg, c) : NULL;
-        cg_loop_nest(cg, c, CG_ONE, p, NULL, NULL);
-        return;
-    }
-    if ((leaves & OMPL_FOR) && cg_clause(c, OMPC_ORDERED) && !cg_takes_turns(cg, c)) {
-        p->guard = "__ompgpu_thread_id() == 0";
-        cg_loop_nest(cg, c, CG_ONE, p, NULL, NULL);
-        return;
-    }
-    if (leaves & (OMPL_DISTRIBUTE | OMPL_FOR)) {
-        enum cg_who who = !(leaves & OMPL_FOR)       ? CG_TEAM
-                          : leaves & OMPL_DISTRIBUTE ? CG_ALL_THREADS
-                                                     : CG_THREAD;
-        cg_loop_nest(cg, c, who, p, cg_clause(c, OMPC_SCHEDULE), cg_clause(c, OMPC_DIST_SCHEDULE));
+    if (leaves & (OMPL_TASKLOOP | OMPL_DISTRIBUTE | OMPL_FOR)) {
+        write_loop(cg, c, leaves, p);
         return;
     }
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++)

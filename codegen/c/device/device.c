@@ -40,6 +40,19 @@ static void write_group_variable(struct cg *cg, const struct omp_decl *d)
         cg_strf(cg, "(*(__typeof__(%s) *)&@group_%s)", type, v->name);
 }
 
+static void define_variable(struct cg *cg, const struct omp_decl *d, const char *type,
+                            const char *symbol)
+{
+    const struct omp_var *v = d->var;
+    cg_put(cg, "%s%s%s %s%s%s", v->is_static ? "static " : "",
+           v->is_weak ? "__attribute__((weak)) " : "", type, const_of(v), v->name, symbol);
+    if (!d->tentative && !cg_empty(v->init)) {
+        cg_puts(cg, " = ");
+        cg_copy(cg, v->init);
+    }
+    cg_puts(cg, ";\n");
+}
+
 static void write_variable(struct cg *cg, const struct omp_decl *d, bool *written)
 {
     const struct omp_var *v = d->var;
@@ -60,19 +73,10 @@ static void write_variable(struct cg *cg, const struct omp_decl *d, bool *writte
         cg_put(cg, "extern %s %s%s%s;\n", type, const_of(v), v->name, symbol);
         return;
     }
-    if (v->declare_target == OMPV_DT_LINK) {
-        if (d->tentative)
-            return;
+    if (v->declare_target != OMPV_DT_LINK)
+        define_variable(cg, d, type, symbol);
+    else if (!d->tentative)
         cg_put(cg, "static %s *%s;\n", type, v->name);
-    } else {
-        cg_put(cg, "%s%s%s %s%s%s", v->is_static ? "static " : "",
-               v->is_weak ? "__attribute__((weak)) " : "", type, const_of(v), v->name, symbol);
-        if (!d->tentative && !cg_empty(v->init)) {
-            cg_puts(cg, " = ");
-            cg_copy(cg, v->init);
-        }
-        cg_puts(cg, ";\n");
-    }
     if (!d->tentative)
         cg_put(cg, "__OMPGPU_VAR(%s, %s)\n", cg_export_id(cg, v), v->name);
 }

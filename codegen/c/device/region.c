@@ -261,34 +261,40 @@ static void write_kernels(struct cg *cg, const struct omp_construct *c, const st
     write_kernel(cg, c, p, strided, "0", parameters);
 }
 
+/* The region's function, and the kernels that call it. */
+static void write_region(struct cg *cg, const struct omp_construct *c, const struct cg_plan *p)
+{
+    unsigned flags = 0;
+    const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, p);
+    const char *form = cg_has_covering_form(cg, p) ? cg_strf(cg, ", const _Bool @covering") : "";
+    bind_parameters(cg, p);
+    cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s%s)", c->region,
+                     form, parameters);
+    cg_fp_pragmas(cg, (p->spmd ? c->spmd_inner : c)->pragma.begin);
+    if (p->spmd)
+        bytes = spmd_region(cg, p, &flags);
+    else
+        generic_region(cg, p);
+    cg_close(cg);
+    if (p->reduction && !p->spmd) {
+        bytes = cg->teams_bytes;
+        flags = cg->teams_flags;
+    }
+    write_kernels(cg, c, p, parameters, p->reduction ? bytes : NULL, flags);
+    cg_pop_env(cg, env);
+}
+
 void cg_region(struct cg *cg, const struct omp_construct *c)
 {
     struct cg_plan p;
     struct cg_text text = { 0 }, before = { 0 }, *out = cg->out, *outer = cg->before;
-    unsigned flags = 0;
     cg_make_plan(cg, c, &p);
     cg->target = c;
     cg->plan = &p;
     cg->place = c->place;
     cg->before = &before;
-    const char **env = cg_push_env(cg, true), *bytes = NULL, *parameters = parameter_list(cg, &p);
-    const char *form = cg_has_covering_form(cg, &p) ? cg_strf(cg, ", const _Bool @covering") : "";
-    bind_parameters(cg, &p);
     cg->out = &text;
-    cg_open_function(cg, "__OMPGPU_REGION void %s@region(struct __ompgpu_env *@env%s%s)", c->region,
-                     form, parameters);
-    cg_fp_pragmas(cg, (p.spmd ? c->spmd_inner : c)->pragma.begin);
-    if (p.spmd)
-        bytes = spmd_region(cg, &p, &flags);
-    else
-        generic_region(cg, &p);
-    cg_close(cg);
-    if (p.reduction && !p.spmd) {
-        bytes = cg->teams_bytes;
-        flags = cg->teams_flags;
-    }
-    write_kernels(cg, c, &p, parameters, p.reduction ? bytes : NULL, flags);
-    cg_pop_env(cg, env);
+    write_region(cg, c, &p);
     cg->out = out;
     cg->before = outer;
     cg_comment(cg, "%s:%u in %s: %s  (%s)", cg_in_comment(cg, c->place.file), c->place.line,

@@ -310,25 +310,29 @@ void cg_copy_body(struct cg *cg, struct omp_extent e)
     cg_copy(cg, e);
 }
 
-/* One line: line markers go, white space shrinks.  String and character literals cannot hold
- * newlines. */
+/* A string or character literal, which cannot hold newlines: one without an end is an apostrophe in
+ * what clang ignores.  -> its last character */
+static const char *copy_literal(const char *p, char **to)
+{
+    char quote = *p;
+    for (*(*to)++ = *p++; *p && *p != '\n'; p++) {
+        *(*to)++ = *p;
+        if (*p == quote)
+            return p;
+        if (*p == '\\' && p[1])
+            *(*to)++ = *++p;
+    }
+    return p - 1;
+}
+
+/* One line: line markers go, white space shrinks. */
 static const char *one_line(struct cg *cg, const char *s)
 {
     char *line = strdup(s), *to = line;
     if (!line)
         abort();
-    bool start = false, quoted = false;
-    char quote = 0;
+    bool start = false;
     for (const char *p = s; *p; p++) {
-        quoted = quoted && *p != '\n'; /* an apostrophe in what clang ignores */
-        if (quoted) {
-            *to++ = *p;
-            if (*p == '\\' && p[1])
-                *to++ = *++p;
-            else if (*p == quote)
-                quoted = false;
-            continue;
-        }
         if (start && *p == '#') {
             p += strcspn(p, "\n");
             p -= !*p;
@@ -342,8 +346,9 @@ static const char *one_line(struct cg *cg, const char *s)
         }
         start = false;
         if (*p == '"' || *p == '\'')
-            quoted = true, quote = *p;
-        *to++ = *p;
+            p = copy_literal(p, &to);
+        else
+            *to++ = *p;
     }
     while (to > line && to[-1] == ' ')
         to--;

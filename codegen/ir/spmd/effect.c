@@ -216,6 +216,21 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
             "no_parallelism' around the call if it encounters no parallel region"));
 }
 
+/* Of a declared function that nothing is known of. */
+static struct spmd_effect unknown_effect(const struct spmd_region *r, LLVMValueRef call,
+                                         const char *name, unsigned assumptions)
+{
+    if (ir_is_math_name(name))
+        return has_pointer_argument(call)
+                   ? guarded(arguments_mask(r, call), arguments_mask(r, call))
+                   : EVERY;
+    return assumed_or(
+        assumptions,
+        refused_unknown(mem_printf("a call of '%s'", name),
+                        "say '#pragma omp assume no_parallelism' around the call if it "
+                        "encounters no parallel region"));
+}
+
 static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef call)
 {
     const char *name = spmd_callee(call);
@@ -242,15 +257,7 @@ static struct spmd_effect call_effect(const struct spmd_region *r, LLVMValueRef 
         return intrinsic_effect(r, call);
     if (!LLVMIsDeclaration(callee))
         return function_effect(r, call, name, assumptions);
-    if (ir_is_math_name(name))
-        return has_pointer_argument(call)
-                   ? guarded(arguments_mask(r, call), arguments_mask(r, call))
-                   : EVERY;
-    return assumed_or(
-        assumptions,
-        refused_unknown(mem_printf("a call of '%s'", name),
-                        "say '#pragma omp assume no_parallelism' around the call if it "
-                        "encounters no parallel region"));
+    return unknown_effect(r, call, name, assumptions);
 }
 
 /* ------------------------------------------------------------------ questions about calls */
