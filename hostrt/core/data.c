@@ -323,7 +323,17 @@ static bool is_counted_in(const struct ompgpu_entry *e, const struct ompgpu_map 
     return !(m->flags & OMPGPU_MAP_POINTER) || e->pointer;
 }
 
+static bool has_an_end(const struct ompgpu_entry *e)
+{
+    return ompgpu_refs(e) != OMPGPU_REFS_INFINITE;
+}
 static bool is_unused(const struct ompgpu_entry *e) { return ompgpu_refs(e) == 0 && e->holds == 0; }
+
+static int fill_later(struct work *w, struct ompgpu_entry *e)
+{
+    e->filling = ompgpu_ticket_of(w->task);
+    return note_use(w, e);
+}
 
 static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
@@ -347,14 +357,7 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     e->pointer = m->flags & OMPGPU_MAP_POINTER;
     ompgpu_watch_alloc(w->where, e, start);
     ompgpu_present_insert(w->dev, e);
-    if (w->task) {
-        e->filling = ompgpu_ticket_of(w->task);
-        if (note_use(w, e)) {
-            remove_entry(w, e);
-            return ompgpu_item_failed(w, m);
-        }
-    }
-    if (w->dev->links && set_links(w, e)) {
+    if ((w->task && fill_later(w, e)) || (w->dev->links && set_links(w, e))) {
         remove_entry(w, e);
         return ompgpu_item_failed(w, m);
     }
@@ -519,8 +522,8 @@ static int copy_in(struct work *w, const struct ompgpu_map *m, struct ompgpu_ent
             return ompgpu_item_failed(w, m);
         if (p.size == e->end - e->begin)
             e->filled = w->number, e->lost = false;
-    } else if (ompgpu_watched() && e->created != w->number &&
-               ompgpu_refs(e) != OMPGPU_REFS_INFINITE && !(m->flags & OMPGPU_MAP_IMPLICIT))
+    } else if (ompgpu_watched() && e->created != w->number && has_an_end(e) &&
+               !(m->flags & OMPGPU_MAP_IMPLICIT))
         ompgpu_watch_reuse(w->where, m->name, m->size, e);
     return 0;
 }
@@ -568,8 +571,7 @@ static int enter_item(struct work *w, const struct ompgpu_map *m, uintptr_t *add
     if (!e) {
         if (create_entry(w, m, &e))
             return -1;
-    } else if (e->counted != w->number && ompgpu_refs(e) != OMPGPU_REFS_INFINITE &&
-               is_counted_in(e, m))
+    } else if (e->counted != w->number && has_an_end(e) && is_counted_in(e, m))
         count(w, e, m, 1);
     e->pointer &= e->created != w->number || (m->flags & OMPGPU_MAP_POINTER);
     if (address && (m->flags & OMPGPU_MAP_IMPLICIT) && !contains_item(e, m) && check_parts(w, m, e))
@@ -712,7 +714,7 @@ static int count_down(struct work *w, const struct ompgpu_map *m, bool *more)
         return w->how == OMPGPU_LEAVE_DATA ? item_missing(w, m) : 0;
     if (!is_counted_in(e, m))
         return 0;
-    if (ompgpu_refs(e) != OMPGPU_REFS_INFINITE) {
+    if (has_an_end(e)) {
         take_reference(w, m, e);
         *more |= is_unused(e);
         if (e->nuses && is_unused(e) && await_uses(w, e))
@@ -808,6 +810,12 @@ static bool left_quickly(const struct ompgpu_map *maps, unsigned n)
     return quick && ompgpu_present_leave(t, n);
 }
 
+static void take_region(struct work *w)
+{
+    if (ompgpu_self_ && ompgpu_self_->maps == w->maps)
+        w->thread = ompgpu_self_, w->thread->entered = NULL;
+}
+
 int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
                      const struct ompgpu_map *maps, unsigned n, enum ompgpu_leave how,
                      struct ompgpu_task *task)
@@ -826,10 +834,7 @@ int ompgpu_data_exit(struct ompgpu_device *dev, struct ompgpu_where *where,
         ompgpu_busy_await(dev, maps, n);
     first_thread_is_done(dev);
     w.number = ++dev->construct;
-    if (ompgpu_self_ && ompgpu_self_->maps == maps) {
-        w.thread = ompgpu_self_;
-        w.thread->entered = NULL;
-    }
+    take_region(&w);
     for (unsigned i = n; i-- > 0 && !bad;)
         if (was_counted(&w, i))
             bad = count_down(&w, &maps[i], &more);
