@@ -428,11 +428,12 @@ static const char *half_of(unsigned type, bool exit)
 static const char *half_of_map(struct spread *s, const struct lower_argument *a, bool exit)
 {
     struct fe *fe = s->l->fe;
-    unsigned colon = fe_find_top(fe, s->p, a->begin, a->end, ":"), type = OMPM_TOFROM, value;
+    unsigned colon = fe_find_top(fe, s->p, a->begin, a->end, ":"), type = OMPM_TOFROM;
     const char *modifiers = "";
     bool given = colon < a->end;
     for (unsigned k = a->begin; given && k < colon; k++) {
         const struct fe_token *t = &s->p->tokens[k];
+        unsigned value = 0;
         const char *half =
             fe_word(WORDS_MAP_TYPE, fe->u->text + t->begin, t->end - t->begin, &value)
                 ? half_of(value, exit)
