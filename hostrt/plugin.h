@@ -236,8 +236,10 @@ enum ompgpu_emu_wait {
 /* Device memory, the lower half of the window, has a shadow: for each byte one, so far after it,
  * which is 0 where the byte may be read and written. */
 #define OMPGPU_EMU_SHADOW OMPGPU_EMU_WINDOW_BYTES
-/* A 32-bit variable of images whose code is checked; 1: also for races. */
+/* A 32-bit variable of images whose code is checked: what their accesses are tested for, as far as
+ * there is room for what the tests need. */
 #define OMPGPU_EMU_CHECKED "__ompgpu_emu_checked"
+enum { OMPGPU_EMU_TEST_SHADOW = 1, OMPGPU_EMU_TEST_RACES = 2 };
 /* Is in images with -g whose code is checked: their threads run in random order by default. */
 #define OMPGPU_EMU_DEBUG "__ompgpu_emu_debug"
 enum {

@@ -124,7 +124,7 @@ static bool is_misaligned(const void *p, const struct ompgpu_emu_site *s)
 void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
 {
     bool same;
-    if (!ompgpu_emu_is_memory(p))
+    if (!ompgpu_emu_is_memory(p) || !ompgpu_emu_shadowed())
         return;
     enum emu_shadow worst = worst_of(ompgpu_emu_shadow_of(p), size, &same);
     bool trusted = s->flags & OMPGPU_EMU_TRUSTED;
@@ -143,6 +143,8 @@ void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
 void ompgpu_emu_check_copy(void *to, const void *from, size_t size, struct ompgpu_emu_site *s)
 {
     bool same;
+    if (!ompgpu_emu_shadowed())
+        return;
     enum emu_shadow worst = ompgpu_emu_is_memory(from)
                                 ? worst_of(ompgpu_emu_shadow_of(from), size, &same)
                                 : EMU_DEFINED;

@@ -124,9 +124,9 @@ int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t siz
 /* Values of shadow bytes; 0: the byte has a value, or is not ours to judge. */
 enum emu_shadow { EMU_DEFINED, EMU_UNDEFINED, EMU_GUARD, EMU_FREED };
 enum { EMU_GUARD_BYTES = 64 };
-/* From now on there is a shadow; until then, the calls below do nothing.  Nonzero: there is no room
+/* From now on there is a shadow; until then, the calls below do nothing.  False: there is no room
  * for it. */
-int ompgpu_emu_shadow_start(void);
+bool ompgpu_emu_shadow_start(void);
 bool ompgpu_emu_shadowed(void);
 void ompgpu_emu_shadow_set(void *, size_t, enum emu_shadow);
 void ompgpu_emu_shadow_define(void *, size_t);               /* what was undefined */

@@ -119,18 +119,15 @@ bool ompgpu_emu_image_has_code(const struct emu_module *m, const void *p)
     return s && s->code;
 }
 
-static int start_checks(struct emu_module *m)
+/* Without room, the image runs unchecked. */
+static void start_checks(struct emu_module *m)
 {
     uint32_t *checked = dlsym(m->handle, OMPGPU_EMU_CHECKED);
     if (!checked)
-        return 0;
-    if (ompgpu_emu_shadow_start()) {
-        ompgpu_plugin_error("the image is checked, but there is no room for what the checks keep");
-        return 1;
-    }
-    *checked = ompgpu_emu_race_start();
+        return;
+    *checked = (ompgpu_emu_shadow_start() ? OMPGPU_EMU_TEST_SHADOW : 0) |
+               (ompgpu_emu_race_start() ? OMPGPU_EMU_TEST_RACES : 0);
     m->random = dlsym(m->handle, OMPGPU_EMU_DEBUG) != NULL;
-    return 0;
 }
 
 static int open_image(struct emu_module *m)
@@ -148,8 +145,7 @@ static int open_image(struct emu_module *m)
                             ops ? "__ompgpu_emu_self_at" : "__ompgpu_emu_ops");
         return 1;
     }
-    if (start_checks(m))
-        return 1;
+    start_checks(m);
     m->acquired = dlsym(m->handle, "__ompgpu_emu_acquired");
     const uint64_t *shared_bytes = dlsym(m->handle, OMPGPU_EMU_SHARED_BYTES);
     m->shared_bytes = shared_bytes ? *shared_bytes : 0;

@@ -70,7 +70,8 @@ static void *map_zeros(void *at, size_t size)
 
 static void start(void)
 {
-    if (!ompgpu_checks(OMPGPU_CHECK_RACE) || !map_zeros(cells_at, all))
+    if (!ompgpu_checks(OMPGPU_CHECK_RACE) || !ompgpu_emu_shadow_start() ||
+        !map_zeros(cells_at, all))
         return;
     phases = map_zeros(NULL, PHASES * sizeof *phases);
 }

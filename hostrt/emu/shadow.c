@@ -4,6 +4,7 @@
  * one addition (codegen/ir/passes/checks.c).  The whole of it is mapped at once and costs memory
  * only where something was noted.  0 says that a byte may be used: what nobody has allocated is not
  * noted, since an access to it faults. */
+#include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "hostrt/emu/emu.h"
@@ -12,24 +13,42 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool started;
 
+static void *const shadow_at = (void *)(OMPGPU_EMU_WINDOW + OMPGPU_EMU_SHADOW);
+
+/* It keeps records of its own of all that is mapped, which such a range would fill. */
+static bool is_in_valgrind(void) { return dlsym(RTLD_DEFAULT, "_vgnU_freeres") != NULL; }
+
+static bool map_all(void)
+{
+    if (is_in_valgrind())
+        return false;
+    void *p = mmap(shadow_at, ALL, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != shadow_at && p != MAP_FAILED)
+        munmap(p, ALL);
+    return p == shadow_at;
+}
+
 static void map_shadow(void)
 {
 #ifndef EMU_TSAN /* there is no window */
-    void *at = (void *)(OMPGPU_EMU_WINDOW + OMPGPU_EMU_SHADOW),
-         *p = mmap(at, ALL, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (p != at)
+    if (!map_all()) {
+        ompgpu_say(NULL, "warning",
+                   "what regions access is not checked: it takes %zu bytes of address space, which "
+                   "ulimit or valgrind do not allow",
+                   ALL);
         return;
-    madvise(at, ALL, MADV_DONTDUMP);
-    madvise(at, ALL, MADV_HUGEPAGE);
+    }
+    madvise(shadow_at, ALL, MADV_DONTDUMP);
+    madvise(shadow_at, ALL, MADV_HUGEPAGE);
     atomic_store(&started, true);
 #endif
 }
 
-int ompgpu_emu_shadow_start(void)
+bool ompgpu_emu_shadow_start(void)
 {
     pthread_once(&once, map_shadow);
-    return !ompgpu_emu_shadowed();
+    return ompgpu_emu_shadowed();
 }
 
 bool ompgpu_emu_shadowed(void) { return atomic_load_explicit(&started, memory_order_relaxed); }

@@ -47,4 +47,10 @@ if gdb -nx -batch -ex run ./prog >/dev/null 2>&1; then
     check "gdb.py: only the user's frames, and what the threads do" has out '^#0 .*order.c:11' '^region main_5, team 0 of 1, thread [0-9]* of 32' ' [0-9]*: runs$' ' to [0-9]*: '
     check "... none of ours" lacks out '^#.*hostrt/'
 else skip "gdb" "it does not run"; fi
+# What the checks keep takes a lot of address space.
+check "compiles" "$CC" -w -O0 --gpu-arch=emu order.c -o prog
+unchecked() { "$@" >out 2>err && grep -q 'warning: what regions access is not checked' err && [ -s out ] || { cat out err; return 1; }; }
+check "with little address space, the program runs unchecked" unchecked sh -c 'ulimit -v 8000000; exec ./prog'
+if valgrind -q true >/dev/null 2>&1; then check "... and in valgrind" unchecked in_time valgrind -q ./prog
+else skip "valgrind" "it does not run"; fi
 finish

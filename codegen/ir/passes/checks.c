@@ -225,6 +225,19 @@ static LLVMBasicBlockRef open_unlikely(const struct checks *c, LLVMBuilderRef b,
         b, l_call_intrinsic(c->u, b, "llvm.expect", LLVMInt1TypeInContext(c->u->ctx), hint, 2));
 }
 
+/* if (the image is tested for that): the builder stands in its block until it is closed. */
+static LLVMBasicBlockRef open_if_tested(const struct checks *c, LLVMBuilderRef b, unsigned test)
+{
+    static const char invariant[] = "invariant.load";
+    const struct ir_unit *u = c->u;
+    LLVMValueRef tests = LLVMBuildLoad2(b, LLVMInt32TypeInContext(u->ctx),
+                                        LLVMGetNamedGlobal(u->module, OMPGPU_EMU_CHECKED), "");
+    LLVMSetMetadata(tests, LLVMGetMDKindIDInContext(u->ctx, invariant, sizeof invariant - 1),
+                    LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, NULL, 0)));
+    return l_open_if(b, LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, tests, l_i32(u, test), ""),
+                                      l_i32(u, 0), ""));
+}
+
 /* void check(ptr p, ptr site, i64 mask), for an access of so many bytes.  mask: alignment - 1 */
 static LLVMValueRef make_quick(const struct checks *c, unsigned log)
 {
@@ -234,6 +247,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
     LLVMValueRef f = l_add_function(u, mem_printf("__ompgpu_check_%u", 1u << log), params, 3);
     LLVMBuilderRef b = l_open_function(f);
     ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
+    LLVMBasicBlockRef end = open_if_tested(c, b, OMPGPU_EMU_TEST_SHADOW);
     LLVMValueRef p = LLVMGetParam(f, 0), distance = l_i64(u, OMPGPU_EMU_SHADOW),
                  address = LLVMBuildPtrToInt(b, p, i64, ""),
                  in_memory = LLVMBuildICmp(
@@ -253,6 +267,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
     call_check(c, b, "__ompgpu_emu_check", args, 3);
     l_close_if(b, good);
     l_close_if(b, done);
+    l_close_if(b, end);
     l_close_function(b);
     return f;
 }
@@ -320,18 +335,6 @@ static void check_memory(struct checks *c, const struct access *a)
 }
 
 /* ------------------------------------------------------------------ races */
-/* if (races are looked for): the builder stands in its block until it is closed. */
-static LLVMBasicBlockRef open_if_racing(const struct checks *c, LLVMBuilderRef b)
-{
-    static const char invariant[] = "invariant.load";
-    const struct ir_unit *u = c->u;
-    LLVMValueRef racing = LLVMBuildLoad2(b, LLVMInt32TypeInContext(u->ctx),
-                                         LLVMGetNamedGlobal(u->module, OMPGPU_EMU_CHECKED), "");
-    LLVMSetMetadata(racing, LLVMGetMDKindIDInContext(u->ctx, invariant, sizeof invariant - 1),
-                    LLVMMetadataAsValue(u->ctx, LLVMMDNodeInContext2(u->ctx, NULL, 0)));
-    return l_open_if(b, LLVMBuildICmp(b, LLVMIntNE, racing, l_i32(u, 0), ""));
-}
-
 /* A function that calls the runtime's with its own arguments if races are looked for. */
 static LLVMValueRef if_racing(const struct checks *c, const char *name, const char *callee)
 {
@@ -345,7 +348,7 @@ static LLVMValueRef if_racing(const struct checks *c, const char *name, const ch
     ir_add_attribute(f, "alwaysinline");
     LLVMGetParams(f, args);
     LLVMBuilderRef b = l_open_function(f);
-    LLVMBasicBlockRef not = open_if_racing(c, b);
+    LLVMBasicBlockRef not = open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
     call_check(c, b, callee, args, n);
     l_close_if(b, not);
     l_close_function(b);
@@ -531,7 +534,7 @@ static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
         u, mem_printf("__ompgpu_race_%s_%u", writes ? "write" : "read", 1u << log), params, 3);
     LLVMBuilderRef b = l_open_function(f);
     ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
-    LLVMBasicBlockRef end = open_if_racing(c, b);
+    LLVMBasicBlockRef end = open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
     LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
                             LLVMGetParam(f, 2) },
                  offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, args[0], i64, ""),
