@@ -125,9 +125,10 @@ int ompgpu_select_devices(const struct ompgpu_plugin *, int n, int *ordinals);
 /* After it: of device n, by OMP_…_DEV_n, OMP_…_DEV, OMP_…_ALL, of which the first that is set
  * counts. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *);
-void ompgpu_hint_variables(void);                 /* hint.c: after it */
-extern const char *const ompgpu_variable_names[]; /* all of ours; NULL at the end */
-void ompgpu_display(bool verbose);                /* display.c */
+bool ompgpu_is_device_icv(const char *name, size_t length); /* without the ending */
+void ompgpu_hint_variables(void);                           /* hint.c: after it */
+extern const char *const ompgpu_variable_names[];           /* all of ours; NULL at the end */
+void ompgpu_display(bool verbose);                          /* display.c */
 /* An environment variable and the `long` that it sets; what is malformed gives a warning and leaves
  * that alone.  Empty counts as not set. */
 struct ompgpu_variable {

@@ -137,6 +137,15 @@ void ompgpu_read_environment(struct ompgpu_settings *settings)
     settings->checks = ompgpu_read_checks();
 }
 
+bool ompgpu_is_device_icv(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof device_variables / sizeof *device_variables; i++)
+        if (strlen(device_variables[i].name) == length &&
+            !strncmp(device_variables[i].name, name, length))
+            return true;
+    return false;
+}
+
 /* Without a suffix the variables are the host's; but the two about teams concern devices first. */
 void ompgpu_read_icvs(int device, struct ompgpu_icvs *icvs)
 {

@@ -1,5 +1,6 @@
-/* hint.c - variables that were meant for us: nearly a name of ours, or what other offloading
- * runtimes call OMPGPU_INFO.  One line in all. */
+/* hint.c - variables that were meant for us: nearly a name of ours, ICVs of devices that ours do
+ * not have, or what other offloading runtimes call OMPGPU_INFO.  One line in all. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/core/core.h"
@@ -60,10 +61,31 @@ static const char *meant(const char *name, size_t n)
     return nearest ? best : NULL;
 }
 
+/* OMP_X_DEV, OMP_X_DEV_n: the length of OMP_X; 0: the name is none of these */
+static size_t length_of_icv(const char *name, size_t n)
+{
+    static const char start[] = "OMP_", suffix[] = "_DEV";
+    const size_t length = sizeof suffix - 1;
+    size_t end = n;
+    while (end && isdigit((unsigned char)name[end - 1]))
+        end--;
+    end = end < n && end && name[end - 1] == '_' ? end - 1 : n;
+    bool is_one = end > sizeof start - 1 + length && !strncmp(name, start, sizeof start - 1) &&
+                  !strncmp(name + end - length, suffix, length);
+    return is_one ? end - length : 0;
+}
+
 void ompgpu_hint_variables(void)
 {
     for (char **v = environ; v && *v; v++) {
-        size_t n = strcspn(*v, "=");
+        size_t n = strcspn(*v, "="), icv = length_of_icv(*v, n);
+        if (icv && !ompgpu_is_device_icv(*v, icv)) {
+            ompgpu_say(NULL, "warning",
+                       "%.*s has no effect: devices have OMP_NUM_TEAMS, OMP_TEAMS_THREAD_LIMIT, "
+                       "OMP_THREAD_LIMIT and OMP_NUM_THREADS with this ending",
+                       (int)n, *v);
+            return;
+        }
         const char *best = strncmp(*v, "OMPGPU", 6) == 0 ? meant(*v, n) : NULL;
         if (best) {
             ompgpu_say(NULL, "warning", "%.*s is no variable of libompgpu; did you mean %s?",

@@ -85,6 +85,7 @@ hinted() {
 for pair in OMPGPU_INF0=1/OMPGPU_INFO OMPGPU_DEVISE=cuda/OMPGPU_DEVICE LIBOMPTARGET_INFO=-1/OMPGPU_INFO=1 GOMP_DEBUG=1/OMPGPU_INFO=1 NVCOMPILER_ACC_NOTIFY=3/OMPGPU_INFO=1; do
     check "${pair%%/*}" hinted "${pair%%/*}" && check "... hint" mentions "$(cat err)" "ompgpu: |${pair%%=*} is |${pair##*/}"
 done
+check "a device's schedule" hinted OMP_SCHEDULE_DEV_0=static && check "... hint" mentions "$(cat err)" "ompgpu: |OMP_SCHEDULE_DEV_0 |OMP_NUM_TEAMS"
 check "two of them" hinted OMPGPU_INF0=1 GOMP_DEBUG=1
 check "names that are not ours" in_time env OMPGPU_DEVICE=emu OMPGPU_LONG= OMPGPU_HOME=x sh -c './one 2>err && [ ! -s err ]'
 # Every variable that libompgpu and its devices read is known to the hint.
