@@ -173,6 +173,10 @@ enum {
 struct ompgpu_device;
 /* reverse.c: for a launch; NULL where no function of the host can be called */
 int ompgpu_reverse_mailbox(struct ompgpu_device *, struct ompgpu_mailbox **);
+/* Around each change of a present table.  A region's call of the host is served by a thread that
+ * looks into the table, while who has device->lock may wait for the region. */
+bool ompgpu_reverse_lock(void);
+void ompgpu_reverse_unlock(bool locked);
 void ompgpu_reverse_stop(void); /* at exit: nothing is served any more */
 void ompgpu_reverse_close(struct ompgpu_device *);
 struct ompgpu_entry;

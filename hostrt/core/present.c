@@ -129,7 +129,9 @@ struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *dev, uintptr_t be
 
 void ompgpu_present_insert(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
+    bool locked = ompgpu_reverse_lock();
     ompgpu_ranges_insert(&dev->present, &e->range);
+    ompgpu_reverse_unlock(locked);
     e->listed = true;
     if (!dev->quick || dev->present.count > (size_t)2 << dev->quick->bits)
         grow(dev);
@@ -146,7 +148,9 @@ void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
         i++;
     for (; set && i < WAYS; i++)
         STORE(&set[i], i + 1 < WAYS ? set[i + 1] : NULL);
+    bool locked = ompgpu_reverse_lock();
     ompgpu_ranges_remove(&dev->present, &e->range);
+    ompgpu_reverse_unlock(locked);
     e->listed = false;
 }
 

@@ -20,6 +20,7 @@ static struct function { /* of the host */
     struct function *next;
 } *functions; /* only grows, under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER; /* inside of any other lock */
 
 struct call {
     const struct ompgpu_reverse_item *items;
@@ -78,11 +79,25 @@ static void *find_object(const struct ompgpu_range *r, uintptr_t device, size_t 
     return left ? left : find_object(r->right, device, size);
 }
 
+bool ompgpu_reverse_lock(void)
+{
+    bool needed = __atomic_load_n(&functions, __ATOMIC_RELAXED) != NULL;
+    if (needed)
+        pthread_mutex_lock(&tables);
+    return needed;
+}
+
+void ompgpu_reverse_unlock(bool locked)
+{
+    if (locked)
+        pthread_mutex_unlock(&tables);
+}
+
 static void *mapped_object(struct ompgpu_device *dev, const void *device, size_t size)
 {
-    pthread_mutex_lock(&dev->lock);
+    pthread_mutex_lock(&tables);
     void *object = find_object(dev->present.root, (uintptr_t)device, size);
-    pthread_mutex_unlock(&dev->lock);
+    pthread_mutex_unlock(&tables);
     return object;
 }
 

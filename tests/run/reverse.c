@@ -90,6 +90,17 @@ int main(void)
 #ifndef HOST_ONLY
     CHECK(last.low == 5 && shared == 2);
 #endif
+    for (int d = 0; d < THREADS; d++)
+#pragma omp target map(tofrom : said[d : 1]) nowait
+    {
+        int k = d;
+#pragma omp target device(ancestor : 1) map(tofrom : k)
+        k += 10;
+        said[d] = k;
+    }
+#pragma omp taskwait
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(said[i], i + 10);
     n = 5;
 #pragma omp target device(ancestor : 1)
     n++;
