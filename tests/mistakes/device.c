@@ -268,6 +268,94 @@ static void in_order(void)
     }
 }
 
+static void histogram(void)
+{
+    int plain = !mended;
+#pragma omp target parallel for num_threads(32) map(tofrom: a[0:N])
+    for (int i = 0; i < N; i++)
+        if (plain)
+            a[i % 7]++; /* histogram */
+        else
+#pragma omp atomic
+            a[i % 7]++;
+}
+static void shared_temporary(void)
+{
+    int plain = !mended, shared = 0;
+#pragma omp target parallel num_threads(16) map(tofrom: a[0:N]) map(alloc: shared)
+    {
+        int own, *t = plain ? &shared : &own, me = omp_get_thread_num();
+        *t = me; /* shared_temporary */
+        a[me] = *t; /* shared_temporary */
+    }
+}
+static void no_wait_single(void)
+{
+    int first = 0, plain = !mended;
+#pragma omp target parallel num_threads(32) map(tofrom: first, a[0:N])
+    {
+#pragma omp single nowait
+        first = 42; /* no_wait_single */
+        if (!plain) {
+#pragma omp barrier
+        }
+        a[omp_get_thread_num()] = first; /* no_wait_single */
+    }
+}
+static void two_sections(void)
+{
+    int at = mended;
+#pragma omp target parallel sections num_threads(2) map(tofrom: a[0:N])
+    {
+#pragma omp section
+        a[0] = 1; /* two_sections */
+#pragma omp section
+        a[at] = 2; /* two_sections */
+    }
+}
+static void reversed(void)
+{
+    int last = mended ? -1 : N - 1;
+#pragma omp target teams distribute parallel for num_teams(2) thread_limit(50) map(tofrom: a[0:N])
+    for (int i = 0; i < N; i++) {
+        int k = last < 0 ? i : last - i;
+        a[i] = a[k] + 1; /* reversed */
+    }
+}
+static void set_too_much(void)
+{
+    size_t n = (mended ? N : N + 1) * sizeof *a;
+#pragma omp target map(from: a[0:N])
+    memset(a, 0, n); /* set_too_much */
+}
+static void kept_address(void)
+{
+    int *kept = NULL;
+#pragma omp target enter data map(to: a[0:N])
+#pragma omp target data use_device_addr(a[0:N])
+    kept = a;
+    if (!mended) {
+#pragma omp target exit data map(release: a[0:N])
+    }
+#pragma omp target is_device_ptr(kept) map(from: b[0:1])
+    b[0] = kept[3]; /* kept_address */
+    if (mended) {
+#pragma omp target exit data map(release: a[0:N])
+    }
+}
+static void enter_alloc(void)
+{
+    int read = !mended;
+#pragma omp target enter data map(alloc: a[0:N])
+    if (!read) {
+#pragma omp target update to(a[0:N])
+    }
+#pragma omp target map(from: b[0:N])
+    for (int i = 0; i < N; i++)
+        b[i] = a[i] + 1; /* enter_alloc */
+#pragma omp target exit data map(release: a[0:N])
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -279,6 +367,9 @@ static const struct {
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
     MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
     MISTAKE(half_critical), MISTAKE(between_teams), MISTAKE(in_order),
+    MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
+    MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
+    MISTAKE(kept_address),  MISTAKE(enter_alloc),
 };
 
 int main(int argc, char **argv)

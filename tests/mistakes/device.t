@@ -36,6 +36,14 @@ for level in -O2 -O0; do
     mistake half_atomic race "'count'|atomic"
     mistake half_critical race "'count'"
     mistake between_teams race "'a[0:N]'"
+    mistake histogram race "'a[0:N]'"
+    mistake shared_temporary race "'shared'"
+    mistake no_wait_single race "'first'"
+    mistake two_sections race "'a[0:N]'"
+    mistake reversed race "'a[0:N]'"
+    mistake set_too_much address "404 bytes"
+    mistake kept_address address "freed"
+    mistake enter_alloc uninit "'a[0:N]'"
     for seed in 1 2; do
         OMPGPU_EMU_SCHEDULE=random:$seed; export OMPGPU_EMU_SCHEDULE
         check "$level: nothing is wrong in any order, $seed" silent_run in_order
