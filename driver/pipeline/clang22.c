@@ -87,7 +87,16 @@ bool drv_older_openmp(const struct options *o)
 }
 
 /* ------------------------------------------------------------------ clauses on which it hangs */
-enum { PATIENCE_MS = 500 }; /* few files take longer */
+/* Few files with directives take longer.  The others, whose directives would have to come from a
+ * header, are looked at later: that costs what many of them take. */
+enum { PATIENCE_MS = 500, MORE_PATIENCE_MS = 3000 };
+
+static double patience_with(const struct job *j)
+{
+    size_t size;
+    const char *text = file_read(j->input_file, &size);
+    return 1e-3 * (text && !drv_mentions_omp(text, size) ? MORE_PATIENCE_MS : PATIENCE_MS);
+}
 
 /* What omp-split says of the file. */
 static int screen_file(const struct job *j)
@@ -109,9 +118,8 @@ static int screen_file(const struct job *j)
 
 /* Its own CPU time counts, so that a loaded machine makes no file slow; one that waits for the
  * machine, or whose clang works in a child, has ten times as long. */
-static bool is_slow(struct proc *p)
+static bool is_slow(struct proc *p, double patience)
 {
-    const double patience = PATIENCE_MS * 1e-3;
     for (double wall = patience; !drv_proc_wait_for(p, wall); wall += patience)
         if (drv_proc_cpu(p) >= patience || wall >= 10 * patience)
             return true;
@@ -121,7 +129,7 @@ static bool is_slow(struct proc *p)
 enum tool_exit drv_run_watched(const struct job *j, struct proc *p)
 {
     drv_proc_start(p);
-    int code = is_slow(p) ? screen_file(j) : TOOL_OK;
+    int code = is_slow(p, patience_with(j)) ? screen_file(j) : TOOL_OK;
     if (code == TOOL_ENDLESS || code == TOOL_REWRITTEN) {
         drv_proc_kill(p);
         return (enum tool_exit)code;

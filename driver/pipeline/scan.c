@@ -124,6 +124,11 @@ static bool has_extension(const char *text, const char *end)
     return p != NULL;
 }
 
+bool drv_mentions_omp(const char *text, size_t size)
+{
+    return find_word(text, text + size, "omp") != NULL;
+}
+
 bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
