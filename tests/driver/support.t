@@ -4,7 +4,7 @@
 . tests/lib.sh
 PAGE=$ROOT/man/ompgpu-cc-openmp.7
 sed -n '/^\.TS/,/^\.TE/p' "$PAGE" | grep -v '^\.T\|^l l l' >rows
-(cd "$ROOT" && cat tests/run/*.c tests/modes/*.c samples/*.c | grep -w 'omp\|omp_[a-z_]*'; cat tests/run/*.t tests/modes/*.t tests/reduction/*.t) >programs
+(cd "$ROOT" && cat tests/run/*.c tests/modes/*.c samples/*.c | grep -w 'omp\|ompx\|omp_[a-z_]*'; cat tests/run/*.t tests/modes/*.t tests/reduction/*.t) >programs
 (cd "$ROOT" && cat tests/errors/*.t tests/*/*.t) >messages
 
 # each directive and clause of omp.def is somewhere in the page's tables
