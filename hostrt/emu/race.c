@@ -35,17 +35,25 @@ struct record {
     uint32_t site;
 };
 
+/* When each thread of a phase ended its part of it; 0: not yet. */
+struct released {
+    struct released *next;
+    uint32_t by[EMU_MAX_THREADS];
+};
 struct phase {
     uint32_t launch, team, barriers; /* of the team so far */
     uint32_t operations;             /* of the warp since the last barrier */
     uint32_t before;                 /* the team's phase before this one */
     /* when a thread of the team first released, after this phase; 0: not yet */
     _Atomic uint32_t released_later;
-    _Atomic(uint32_t *) released; /* by thread: when it ended its part of this phase; 0: not yet */
+    _Atomic uint32_t released_alone; /* the same, of a phase of one thread */
+    _Atomic(struct released *) released;
 };
 static struct phase *phases;        /* [PHASES]; NULL: races are not looked for */
 static _Atomic uint32_t last_phase; /* given out */
 static _Atomic uint32_t launches, running, releases;
+static _Atomic(struct released *) kept;                  /* of the kernels that run */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a kernel begins or ends */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ------------------------------------------------------------------ beginning */
@@ -85,8 +93,6 @@ bool ompgpu_emu_race_start(void)
 /* Numbers come to an end: all is forgotten then, when no other kernel runs. */
 static void forget_all(void)
 {
-    for (uint32_t i = 0; i < PHASES; i++)
-        ompgpu_xfree(atomic_load(&phases[i].released));
     madvise(phases, PHASES * sizeof *phases, MADV_DONTNEED);
     madvise(cells_at, all, MADV_DONTNEED);
     atomic_store(&last_phase, 0);
@@ -94,7 +100,6 @@ static void forget_all(void)
 
 void ompgpu_emu_race_begin(struct emu_launch *l)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (!phases)
         return;
     pthread_mutex_lock(&lock);
@@ -105,10 +110,18 @@ void ompgpu_emu_race_begin(struct emu_launch *l)
     l->floor = atomic_load(&last_phase) + 1;
 }
 
+/* Of a kernel that ended all is ordered with what comes later: nobody asks when. */
 void ompgpu_emu_race_end(void)
 {
-    if (phases)
-        atomic_fetch_sub(&running, 1);
+    if (!phases)
+        return;
+    pthread_mutex_lock(&lock);
+    if (atomic_fetch_sub(&running, 1) == 1)
+        for (struct released *r = atomic_exchange(&kept, NULL), *next; r; r = next) {
+            next = r->next;
+            ompgpu_xfree(r);
+        }
+    pthread_mutex_unlock(&lock);
 }
 
 /* The memory is no longer there. */
@@ -226,13 +239,26 @@ static void release_earlier(uint32_t p, uint32_t now)
     }
 }
 
+/* NULL: there is no memory for it. */
+static struct released *released_of(uint32_t p)
+{
+    struct released *r = atomic_load(&phases[p].released);
+    if (r || !(r = ompgpu_xalloc(sizeof *r)))
+        return r;
+    r->next = atomic_load(&kept);
+    while (!atomic_compare_exchange_weak(&kept, &r->next, r))
+        ;
+    atomic_store(&phases[p].released, r);
+    return r;
+}
+
 static void release_own(struct emu_order *o, unsigned thread, uint32_t p, uint32_t now)
 {
-    uint32_t *released = atomic_load(&phases[p].released);
-    if (!released && (released = ompgpu_xalloc(EMU_MAX_THREADS * sizeof *released)))
-        atomic_store(&phases[p].released, released);
-    if (released && !released[thread])
-        __atomic_store_n(&released[thread], now, __ATOMIC_RELEASE);
+    struct released *r;
+    if (o->thread[thread] == p)
+        atomic_store(&phases[p].released_alone, now);
+    else if ((r = released_of(p)) && !r->by[thread])
+        __atomic_store_n(&r->by[thread], now, __ATOMIC_RELEASE);
     o->thread[thread] = new_phase(o, phases[p].operations);
 }
 
@@ -259,9 +285,10 @@ void ompgpu_emu_fenced(void)
 /* ------------------------------------------------------------------ what is ordered */
 static bool is_released(const struct phase *p, unsigned thread, uint32_t acquired)
 {
-    const uint32_t *released = atomic_load(&p->released);
-    uint32_t own = released ? __atomic_load_n(&released[thread], __ATOMIC_ACQUIRE) : 0,
-             later = atomic_load(&p->released_later);
+    const struct released *r = atomic_load(&p->released);
+    uint32_t own =
+        r ? __atomic_load_n(&r->by[thread], __ATOMIC_ACQUIRE) : atomic_load(&p->released_alone);
+    uint32_t later = atomic_load(&p->released_later);
     return (own && own <= acquired) || (later && later <= acquired);
 }
 

@@ -46,7 +46,7 @@
  * (Limit: teams × threads < 2^32.) */
 #include <stdlib.h>
 #include <string.h>
-#include "codegen/c/device/device.h"
+#include "codegen/c/device/trips.h"
 
 struct nest {
     const struct omp_construct *c;
@@ -63,151 +63,18 @@ struct nest {
     const char *total;
 };
 
-/* ------------------------------------------------------------------ bounds */
-/* A constant that is written as digits wherever it is used. */
-static bool is_digits(const struct omp_expr *x)
-{
-    return x->is_constant && x->value >= 0 && x->value < 1000000000 && x->type->is_signed &&
-           x->type->size == sizeof(int);
-}
-
-static const char *value_of(struct cg *cg, const struct omp_expr *x)
-{
-    return is_digits(x) ? cg_strf(cg, "%d", (int)x->value) : cg_expr(cg, x->extent);
-}
-
-static bool is_one(const struct omp_expr *step)
-{
-    return cg_empty(step->extent) || (step->is_constant && step->value == 1);
-}
-
-/* Of a constant with the expression's value; NULL: not known. */
-static const char *type_of(struct cg *cg, const struct omp_expr *x)
-{
-    const struct omp_type *t = x->type;
-    bool promoted = t && t->kind == OMPT_INT && t->size >= sizeof(int);
-    return promoted && !t->variably_modified ? cg_type(cg, t, "", CG_UNQUALIFIED) : NULL;
-}
-
-/* A value that is computed once: digits stay as they are, the rest goes into a constant.  + 0: a
- * bit-field has no type of its own. */
-static const char *compute_once(struct cg *cg, const char *type, const char *name,
-                                const struct omp_loop *l, const struct omp_expr *x)
-{
-    const char *value = value_of(cg, x);
-    if (is_digits(x))
-        return value;
-    const char *v = cg_strf(cg, "@%s_%s", name, l->iv->name);
-    type = type ? type : type_of(cg, x);
-    if (!type)
-        cg_line(cg, "const __auto_type %s = (%s) + 0;", v, value);
-    else if (l->iv->type->kind == OMPT_POINTER)
-        cg_line(cg, "%s const %s = %s;", type, v, value);
-    else
-        cg_line(cg, "const %s %s = %s;", type, v, value);
-    return v;
-}
-
-/* In arithmetic of type u; what value_of writes as digits takes part in it as it is. */
-static const char *in_type(struct cg *cg, const char *u, const char *value)
-{
-    bool digits = !value[strspn(value, "0123456789")];
-    return digits ? value : cg_strf(cg, "(%s)%s", u, value);
-}
-
-static const char *difference(struct cg *cg, const struct omp_loop *l, const char *u,
-                              const char *high, const char *low)
-{
-    if (l->iv->type->kind == OMPT_POINTER)
-        return cg_strf(cg, "(%s)(%s - %s)", u, high, low);
-    return !strcmp(low, "0") ? in_type(cg, u, high)
-                             : cg_strf(cg, "(%s - %s)", in_type(cg, u, high), in_type(cg, u, low));
-}
-
-/* The trip count of a loop in steps of 1 between constants; -1: it is none. */
-static int64_t constant_trip(const struct omp_loop *l)
-{
-    if (!is_one(&l->step) || !is_digits(&l->lb) || !is_digits(&l->ub) || l->rel == OMPREL_NE)
-        return -1;
-    bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE,
-         inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
-    int64_t n = upwards ? l->ub.value - l->lb.value : l->lb.value - l->ub.value;
-    return n < 0 ? 0 : n + inclusive;
-}
-
-/* The step where it is not computed once. */
-static const char *step_of(struct cg *cg, const struct omp_loop *l)
-{
-    return cg_empty(l->step.extent) ? "1" : cg_strf(cg, "(%s)", cg_expr(cg, l->step.extent));
-}
-
-/* The trip count, section 4.4.2. */
-static const char *trip(struct cg *cg, const struct omp_loop *l, const char *u, const char *lb,
-                        const char *ub, const char *step, bool one)
-{
-    static const char *const relation[] = {
-        [OMPREL_LT] = "<", [OMPREL_LE] = "<=", [OMPREL_GT] = ">", [OMPREL_GE] = ">="
-    };
-    const char *up = difference(cg, l, u, ub, lb), *down = difference(cg, l, u, lb, ub);
-    if (l->rel == OMPREL_NE) /* the step is the constant 1 or -1 */
-        return one ? l->step_negative ? down : up
-                   : cg_strf(cg, "%s %c 0 ? %s : %s", step, l->step_negative ? '<' : '>', up, down);
-    bool upwards = l->rel == OMPREL_LT || l->rel == OMPREL_LE,
-         inclusive = l->rel == OMPREL_LE || l->rel == OMPREL_GE;
-    const char *distance = upwards ? up : down;
-    if (constant_trip(l) >= 0) /* no comparison to read */
-        return cg_strf(cg, "%lld", (long long)constant_trip(l));
-    if (one)
-        return cg_strf(cg, "%s %s %s ? %s%s : 0", lb, relation[l->rel], ub, distance,
-                       inclusive ? " + 1" : "");
-    const char *size =
-        upwards == !l->step_negative ? in_type(cg, u, step) : cg_strf(cg, "(0 - (%s)%s)", u, step);
-    return cg_strf(cg, "%s %s %s ? (%s%s) / %s + 1 : 0", lb, relation[l->rel], ub, distance,
-                   inclusive ? "" : " - 1", size);
-}
-
 /* Value of the induction variable in logical iteration k. */
 static const char *iv_value(struct cg *cg, const struct nest *n, unsigned j, const char *k)
 {
     const struct omp_loop *l = &n->c->loops[j];
     const char *u = n->l[j].u,
-               *by = n->l[j].one ? k : cg_strf(cg, "%s * %s", k, in_type(cg, u, n->l[j].step));
+               *by = n->l[j].one ? k : cg_strf(cg, "%s * %s", k, cg_in_type(cg, u, n->l[j].step));
     char sign = l->step_negative ? '-' : '+';
     if (l->iv->type->kind == OMPT_POINTER)
         return cg_strf(cg, "%s %c (long long)(%s)", n->l[j].lb, sign, by);
     if (n->l[j].zero && sign == '+')
         return by;
-    return cg_strf(cg, "%s %c %s", in_type(cg, u, n->l[j].lb), sign, by);
-}
-
-/* ------------------------------------------------------------------ loops that are not rectangular
- * The bounds of a loop may use the variable of an outer one, linearly.  Then its trip count is
- * largest at that one's first or last iteration, with which the nest is taken for a box; an
- * iteration of the box runs the body where the loop has it. */
-static const char *trip_where(struct cg *cg, const struct omp_loop *l, const char *outer)
-{
-    const char *saved = cg_bind(cg, l->outer->iv, outer),
-               *type = cg_type(cg, l->iv->type, "", CG_UNQUALIFIED);
-    const char *s = cg_strf(cg, "({ const %s @lb = %s; const __auto_type @ub = (%s) + 0; %s; })",
-                            type, cg_expr(cg, l->lb.extent), cg_expr(cg, l->ub.extent),
-                            trip(cg, l, cg_unsigned(l->iv->type), cg_strf(cg, "@lb"),
-                                 cg_strf(cg, "@ub"), step_of(cg, l), is_one(&l->step)));
-    cg_bind(cg, l->outer->iv, saved);
-    return s;
-}
-
-/* lb, n and step: of the outer loop. */
-static const char *longest_trip(struct cg *cg, const struct omp_loop *l, const char *lb,
-                                const char *n, const char *step)
-{
-    const char *type = cg_type(cg, l->outer->iv->type, "", CG_UNQUALIFIED),
-               *u = cg_unsigned(l->outer->iv->type);
-    return cg_strf(cg,
-                   "(%s) ? ({ const %s @first = %s, @last = (%s)@first %c ((%s)(%s) - 1) * (%s)%s; "
-                   "const %s @a = %s, @b = %s; @a > @b ? @a : @b; }) : 0",
-                   n, type, lb, u, l->outer->step_negative ? '-' : '+', u, n, u, step,
-                   cg_unsigned(l->iv->type), trip_where(cg, l, cg_strf(cg, "@first")),
-                   trip_where(cg, l, cg_strf(cg, "@last")));
+    return cg_strf(cg, "%s %c %s", cg_in_type(cg, u, n->l[j].lb), sign, by);
 }
 
 static unsigned width_of(const char *type) { return strcmp(type, "unsigned") ? 64 : 32; }
@@ -218,12 +85,13 @@ static const char *declare_loop(struct cg *cg, struct nest *n, unsigned j)
     const struct omp_loop *l = &n->c->loops[j];
     if (l->outer) { /* bounds of each iteration of the outer loop: open_body */
         unsigned o = (unsigned)(l->outer - n->c->loops);
-        n->l[j].lb = is_digits(&l->lb) ? value_of(cg, &l->lb) : cg_strf(cg, "@lb_%s", l->iv->name);
-        return longest_trip(cg, l, n->l[o].lb, n->l[o].trip, n->l[o].step);
+        n->l[j].lb =
+            cg_is_digits(&l->lb) ? cg_value_of(cg, &l->lb) : cg_strf(cg, "@lb_%s", l->iv->name);
+        return cg_longest_trip(cg, l, n->l[o].lb, n->l[o].trip, n->l[o].step);
     }
-    n->l[j].lb = compute_once(cg, n->l[j].type, "lb", l, &l->lb);
-    n->l[j].ub = compute_once(cg, NULL, "ub", l, &l->ub);
-    return trip(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one);
+    n->l[j].lb = cg_compute_once(cg, n->l[j].type, "lb", l, &l->lb);
+    n->l[j].ub = cg_compute_once(cg, NULL, "ub", l, &l->ub);
+    return cg_trip_of(cg, l, n->l[j].u, n->l[j].lb, n->l[j].ub, n->l[j].step, n->l[j].one);
 }
 
 /* The trip count of every loop, and the total where there is one variable for it. */
@@ -238,9 +106,9 @@ static void declare_bounds(struct cg *cg, const struct omp_construct *c, struct 
                            ? cg_strf(cg, "__typeof__((%s) + 0)", cg_expr(cg, l->lb.extent))
                            : cg_type(cg, t, "", CG_UNQUALIFIED);
         n->l[j].u = cg_unsigned(t);
-        n->l[j].one = is_one(&l->step);
-        n->l[j].zero = is_digits(&l->lb) && !l->lb.value;
-        n->l[j].step = n->l[j].one ? "1" : compute_once(cg, NULL, "step", l, &l->step);
+        n->l[j].one = cg_is_one(&l->step);
+        n->l[j].zero = cg_is_digits(&l->lb) && !l->lb.value;
+        n->l[j].step = n->l[j].one ? "1" : cg_compute_once(cg, NULL, "step", l, &l->step);
         n->l[j].trip = cg_strf(cg, "@n_%s", l->iv->name);
         n->l[j].at = cg_strf(cg, "@it_%s", l->iv->name);
         cg_line(cg, "const %s %s = %s;", n->l[j].u, n->l[j].trip, declare_loop(cg, n, j));
@@ -506,7 +374,7 @@ static unsigned constant_total(const struct nest *n)
 {
     int64_t total = 1;
     for (unsigned j = 0; j < n->n && total; j++) {
-        int64_t trip = constant_trip(&n->c->loops[j]);
+        int64_t trip = cg_constant_trip(&n->c->loops[j]);
         total = trip > 0 && trip <= INT32_MAX / total ? total * trip : 0;
     }
     return (unsigned)total;
@@ -682,9 +550,9 @@ static void open_variable(struct cg *cg, const struct nest *n, unsigned j, const
 {
     const struct omp_loop *l = &n->c->loops[j];
     if (l->outer) {
-        if (!is_digits(&l->lb))
+        if (!cg_is_digits(&l->lb))
             cg_line(cg, "const %s %s = %s;", n->l[j].type, n->l[j].lb, cg_expr(cg, l->lb.extent));
-        cg_open(cg, "if (%s < %s)", k, trip_where(cg, l, NULL));
+        cg_open(cg, "if (%s < %s)", k, cg_trip_where(cg, l, NULL));
     }
     cg_line(cg, "%s %s = %s;", n->l[j].type, l->iv->name, iv_value(cg, n, j, k));
 }
@@ -803,85 +671,11 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
     cg_close_to(cg, open);
 }
 
-/* ------------------------------------------------------- host: the trip count before the launch */
-/* May it be evaluated before the construct?  No memory accesses: a pointer may be a device pointer,
- * and it is only a hint for the launch. */
-static bool is_known_at_launch(const struct cg *cg, const struct omp_construct *target,
-                               const struct omp_expr *x, const struct omp_loop *outer)
-{
-    const struct omp_unit *u = cg->unit;
-    for (unsigned i = cg_first_ref(u, x->extent.begin);
-         i < u->nrefs && u->refs[i].offset < x->extent.end; i++) {
-        const struct omp_sharing *s = cg_sharing(target, u->refs[i].var);
-        if (outer && u->refs[i].var == outer->iv)
-            continue;
-        if (u->refs[i].write || (s && s->share == OMPSH_PRIVATE) ||
-            u->refs[i].var->decl > target->pragma.begin)
-            return false;
-    }
-    return cg_empty(x->extent) || (x->is_pure && !x->reads_memory);
-}
-
-static const char *lower_at_launch(struct cg *cg, const struct omp_loop *l)
-{
-    return cg_strf(cg, "(%s)(%s)", cg_type(cg, l->iv->type, "", CG_UNQUALIFIED),
-                   cg_expr(cg, l->lb.extent));
-}
-
-static const char *trip_at_launch(struct cg *cg, const struct omp_loop *l)
-{
-    if (l->outer)
-        return longest_trip(cg, l, lower_at_launch(cg, l->outer), trip_at_launch(cg, l->outer),
-                            step_of(cg, l->outer));
-    return trip(cg, l, cg_unsigned(l->iv->type), lower_at_launch(cg, l),
-                cg_strf(cg, "(%s)", cg_expr(cg, l->ub.extent)), step_of(cg, l), is_one(&l->step));
-}
-
-static bool loop_is_known(const struct cg *cg, const struct omp_construct *target,
-                          const struct omp_loop *l)
-{
-    return is_known_at_launch(cg, target, &l->lb, l->outer) &&
-           is_known_at_launch(cg, target, &l->ub, l->outer) &&
-           is_known_at_launch(cg, target, &l->step, NULL) && !l->iv->type->variably_modified;
-}
-
-const char *cg_trip(struct cg *cg, const struct omp_construct *target)
-{
-    const struct omp_construct *c = target->spmd_inner ? target->spmd_inner : target;
-    const char *product = NULL;
-    for (unsigned j = 0; j < c->nloops; j++) {
-        if (!loop_is_known(cg, target, &c->loops[j]))
-            return NULL;
-        const char *t = trip_at_launch(cg, &c->loops[j]);
-        product = product ? cg_strf(cg, "%s * (%s)", product, t)
-                          : cg_strf(cg, "(unsigned long long)(%s)", t);
-    }
-    return product;
-}
-
 /* ------------------------------------------------------- the covering form of a kernel
  * Where the launch has at least as many threads as there are iterations, the loop and all that
  * counts for it are superfluous; in a short body they are a third of the instructions.  Such a
  * region has two kernels, and the host takes the one that suits (hostrt/core/geometry.c).  It must
  * know the trip counts exactly. */
-static bool is_exact(const struct cg *cg, const struct cg_plan *p, const struct omp_expr *x,
-                     const struct omp_loop *outer)
-{
-    return cg_empty(x->extent) ||
-           (x->is_integer && cg_is_stable(cg, p, x, outer ? outer->iv : NULL));
-}
-
-static bool are_exact(const struct cg *cg, const struct cg_plan *p)
-{
-    for (unsigned j = 0; j < p->inner->nloops; j++) {
-        const struct omp_loop *l = &p->inner->loops[j];
-        if (l->iv->type->kind != OMPT_INT || !is_exact(cg, p, &l->lb, l->outer) ||
-            !is_exact(cg, p, &l->ub, l->outer) || !is_exact(cg, p, &l->step, NULL))
-            return false;
-    }
-    return true;
-}
-
 bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
 {
     const unsigned leaves = OMPL_TEAMS | OMPL_DISTRIBUTE | OMPL_PARALLEL | OMPL_FOR;
@@ -892,13 +686,5 @@ bool cg_has_covering_form(const struct cg *cg, const struct cg_plan *p)
         return false;
     return schedule_levels(cg, levels, CG_ALL_THREADS, cg_clause(c, OMPC_SCHEDULE),
                            cg_clause(c, OMPC_DIST_SCHEDULE)) == 1 &&
-           are_exact(cg, p);
-}
-
-const char *cg_trips(struct cg *cg, const struct cg_plan *p)
-{
-    const char *list = "";
-    for (unsigned j = 0; j < p->inner->nloops; j++)
-        list = cg_strf(cg, "%s%s%s", list, j ? ", " : "", trip_at_launch(cg, &p->inner->loops[j]));
-    return cg_strf(cg, "{ %s }", list);
+           cg_trips_are_exact(cg, p);
 }
