@@ -114,6 +114,9 @@ static enum needs needs_of_inputs(const struct options *o, const char *const *ob
 {
     bool asked = o->verbose || drv_has(o, FLAG_FOPENMP) || drv_has(o, FLAG_FOPENMP_EQ);
     enum needs most = o->dry ? LIBOMPGPU : asked ? LIBOMP : NOTHING;
+#ifdef DRV_SANITIZE
+    most = LIBOMPGPU; /* which a program may load, and whose run-time it has to bring */
+#endif
     for (unsigned i = 0; i < o->nargs && most < LIBOMPGPU; i++) {
         enum needs needs = needs_of_input(o, objects, i);
         most = needs > most ? needs : most;

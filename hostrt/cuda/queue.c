@@ -12,16 +12,20 @@
 #include "hostrt/cuda/cuda.h"
 
 enum { PIECE = 2 << 20 }; /* bytes of a block */
+/* The host's part of a copy; after a failure of the device it does not happen. */
+struct move {
+    struct move *next; /* of the queue */
+    _Atomic bool busy;
+    void *dst;
+    const void *src;
+    size_t size;
+};
 struct queue {
+    _Atomic(struct move *) moves;
     CUstream stream;
     char *blocks;    /* both, pinned; NULL: nothing was copied yet */
     CUstream second; /* NULL: nothing was copied in more than one piece yet, as with the events */
     CUevent begun, ended;
-};
-struct move {
-    void *dst;
-    const void *src;
-    size_t size;
 };
 
 int ompgpu_cuda_queue_create(int ordinal, void **queue)
@@ -59,6 +63,10 @@ void ompgpu_cuda_queue_destroy(int ordinal, void *queue)
         free_second(q);
         if (q->blocks)
             ompgpu_cuda.cuMemFreeHost(q->blocks);
+    }
+    for (struct move *m = q->moves, *next; m; m = next) {
+        next = m->next;
+        ompgpu_xfree(m);
     }
     ompgpu_xfree(q);
 }
@@ -101,29 +109,45 @@ static void move_bytes(void *argument)
 {
     struct move *m = argument;
     memcpy(m->dst, m->src, m->size);
-    ompgpu_xfree(m);
+    atomic_store(&m->busy, false);
 }
 
-static int add_move(int ordinal, CUstream stream, void *dst, const void *src, size_t size)
+/* One that is not busy, or a new one; NULL: there is no memory. */
+static struct move *find_move(struct queue *q)
 {
-    struct move *m = ompgpu_xalloc(sizeof *m);
+    struct move *m = atomic_load(&q->moves);
+    while (m && atomic_exchange(&m->busy, true))
+        m = m->next;
+    if (m || !(m = ompgpu_xalloc(sizeof *m)))
+        return m;
+    atomic_store(&m->busy, true);
+    m->next = atomic_load(&q->moves);
+    while (!atomic_compare_exchange_weak(&q->moves, &m->next, m))
+        ;
+    return m;
+}
+
+static int add_move(int ordinal, struct queue *q, CUstream stream, void *dst, const void *src,
+                    size_t size)
+{
+    struct move *m = find_move(q);
     if (!m)
         return 1;
-    *m = (struct move){ dst, src, size };
+    m->dst = dst, m->src = src, m->size = size;
     if (!CUDA_TRY(ordinal, cuLaunchHostFunc, stream, move_bytes, m))
         return 0;
-    ompgpu_xfree(m);
+    atomic_store(&m->busy, false);
     return 1;
 }
 
 /* One of dst and src is the device's. */
-static int copy_piece(int ordinal, CUstream stream, void *block, bool in, char *dst,
-                      const char *src, size_t n)
+static int copy_piece(int ordinal, struct queue *q, CUstream stream, void *block, bool in,
+                      char *dst, const char *src, size_t n)
 {
-    return in ? add_move(ordinal, stream, block, src, n) ||
+    return in ? add_move(ordinal, q, stream, block, src, n) ||
                     CUDA_TRY(ordinal, cuMemcpyHtoDAsync, (CUdeviceptr)dst, block, n, stream)
               : CUDA_TRY(ordinal, cuMemcpyDtoHAsync, block, (CUdeviceptr)src, n, stream) ||
-                    add_move(ordinal, stream, dst, block, n);
+                    add_move(ordinal, q, stream, dst, block, n);
 }
 
 /* What comes later in `stream` comes after `event` of the other. */
@@ -141,7 +165,7 @@ static int copy_in_pieces(int ordinal, struct queue *q, bool in, char *dst, cons
         return 1;
     for (size_t at = 0, n; at < size; at += n, which = !which) {
         n = size - at < PIECE ? size - at : PIECE;
-        if (copy_piece(ordinal, which ? q->second : q->stream, q->blocks + which * PIECE, in,
+        if (copy_piece(ordinal, q, which ? q->second : q->stream, q->blocks + which * PIECE, in,
                        dst + at, src + at, n))
             return 1;
     }
@@ -156,7 +180,7 @@ static int copy_through_blocks(int ordinal, struct queue *q, bool in, char *dst,
         return 0;
     if (ompgpu_cuda_enter(ordinal, &own) || get_blocks(ordinal, q))
         return 1;
-    return size <= PIECE ? copy_piece(ordinal, q->stream, q->blocks, in, dst, src, size)
+    return size <= PIECE ? copy_piece(ordinal, q, q->stream, q->blocks, in, dst, src, size)
                          : copy_in_pieces(ordinal, q, in, dst, src, size);
 }
 

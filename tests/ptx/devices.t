@@ -91,6 +91,7 @@ int main(void)
         y[0]++, y[N / 2]++, y[N - 1]++;
         bad |= memcmp(x, y, N);
     }
+    free(x), free(y);
     return bad != 0;
 }
 C
