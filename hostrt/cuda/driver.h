@@ -64,9 +64,11 @@ typedef enum { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES =
 enum { CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_SCHED_BLOCKING_SYNC = 4 };
 enum { CU_EVENT_DEFAULT = 0, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2 };
 typedef enum { CU_LIMIT_STACK_SIZE = 0, CU_LIMIT_MALLOC_HEAP_SIZE = 2 } CUlimit;
-struct cuda_uuid { /* CUuuid, which headers of the toolkit define, too */
+#ifndef __DRIVER_TYPES_H__ /* of the toolkit, which has it, too */
+typedef struct CUuuid_st {
     char bytes[16];
-};
+} CUuuid;
+#endif
 
 CUresult cuInit(unsigned flags);
 CUresult cuGetErrorName(CUresult, const char **);
@@ -74,7 +76,7 @@ CUresult cuGetErrorString(CUresult, const char **);
 CUresult cuDeviceGetCount(int *);
 CUresult cuDeviceGet(CUdevice *, int ordinal);
 CUresult cuDeviceGetName(char *, int size, CUdevice);
-CUresult cuDeviceGetUuid(struct cuda_uuid *, CUdevice);
+CUresult cuDeviceGetUuid(CUuuid *, CUdevice);
 CUresult cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice);
 CUresult cuDeviceTotalMem_v2(size_t *, CUdevice);
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice, unsigned flags);

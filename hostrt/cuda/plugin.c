@@ -255,7 +255,7 @@ static int describe_device(int ordinal, CUdevice handle, struct ompgpu_device_in
 }
 
 /* As nvidia-smi writes it: GPU-8b4a2c1e-1f7d-… */
-static void write_uuid(const struct cuda_uuid *uuid, char text[OMPGPU_UID])
+static void write_uuid(const CUuuid *uuid, char text[OMPGPU_UID])
 {
     int at = snprintf(text, OMPGPU_UID, "GPU");
     for (unsigned i = 0; i < sizeof uuid->bytes; i++) {
@@ -269,7 +269,7 @@ static void write_uuid(const struct cuda_uuid *uuid, char text[OMPGPU_UID])
 static int cuda_identify(int ordinal, struct ompgpu_identity *d)
 {
     CUdevice handle;
-    struct cuda_uuid uuid;
+    CUuuid uuid;
     int major, minor;
     *d = (struct ompgpu_identity){ 0 };
     if (CUDA_TRY(ordinal, cuDeviceGet, &handle, ordinal) ||

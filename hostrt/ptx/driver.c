@@ -186,9 +186,9 @@ EXPORT CUresult cuDeviceGetName(char *name, int size, CUdevice d)
     snprintf(name, (size_t)size, "PTX machine sm_%u", devices[d].arch);
     return CUDA_SUCCESS;
 }
-EXPORT CUresult cuDeviceGetUuid(struct cuda_uuid *uuid, CUdevice d)
+EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice d)
 {
-    *uuid = (struct cuda_uuid){ { 'P', 'T', 'X', (char)d } };
+    *uuid = (CUuuid){ { 'P', 'T', 'X', (char)d } };
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d)

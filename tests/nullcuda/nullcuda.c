@@ -286,7 +286,7 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice d)
     return leave(CUDA_SUCCESS);
 }
 
-CUresult cuDeviceGetUuid(struct cuda_uuid *uuid, CUdevice d)
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice d)
 {
     ENTER(cuDeviceGetUuid, false);
     WANT(is_device(d), CUDA_ERROR_INVALID_DEVICE);
