@@ -15,7 +15,7 @@ CLANG_PATH=$(command -v "$CLANG"); export CLANG_PATH
 check "the generator" "$CLANG" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -O1 -I"$ROOT" "$ROOT/tests/fuzz/mutate.c" -o mutate || { finish; exit; }
 mkdir sources work
 for f in $files; do
-    [ ! -e "$ROOT/tests/run/$f.c" ] || "$CLANG" -E -w -fopenmp -fopenmp-version=60 "$ROOT/tests/run/$f.c" -o "sources/$f.i"
+    [ ! -e "$ROOT/tests/run/$f.c" ] || "$CLANG" -E -w -fopenmp -fopenmp-version=60 -isystem "$ROOT/lib/ompgpu/include" "$ROOT/tests/run/$f.c" -o "sources/$f.i"
 done
 mutants() ( cd work && ../mutate $seed $count $every "$ROOT" "$T"/sources/*.i )
 check "$count mutants from seed $seed on" mutants
