@@ -19,7 +19,7 @@
 
 enum { MOST_REDUCED = 16 };
 struct reduced {
-    const char *operation, *name; /* "reduction(+: %s)" without the item */
+    const char *operation, *name; /* "+:"; the variable */
     const char *cells, *cell;     /* names: all of them, the chunk's */
 };
 
@@ -120,6 +120,7 @@ static bool is_ours(enum omp_clause_kind kind)
            kind == OMPC_CHUNK_SIZE || kind == OMPC_NOWAIT || kind == OMPC_REDUCTION;
 }
 
+/* Of a list item that is a token alone. */
 static const struct reduced *find_reduced(const struct spread *s, unsigned token)
 {
     for (unsigned i = 0; i < s->nreduced; i++)
@@ -128,17 +129,23 @@ static const struct reduced *find_reduced(const struct spread *s, unsigned token
     return NULL;
 }
 
-/* An argument's tokens, with the cells in place of what is reduced. */
-static const char *with_cells(struct spread *s, unsigned begin, unsigned end)
+/* A map clause, with the cells in place of list items that are reduced. */
+static const char *with_cells(struct spread *s, const struct lower_argument *a)
 {
     struct fe *fe = s->l->fe;
-    const char *text = "";
-    for (unsigned k = begin; k < end; k++) {
-        const struct reduced *r = find_reduced(s, k);
-        text = arena_printf(fe->a, "%s%s%s", text,
-                            k > begin && s->p->tokens[k].begin > s->p->tokens[k - 1].end ? " " : "",
+    unsigned colon = fe_find_top(fe, s->p, a->begin, a->end, ":"), k = a->begin, end;
+    const char *text = "map(";
+    if (colon < a->end) {
+        text = arena_printf(fe->a, "%s%s", text, lower_tokens(fe, s->p, k, colon + 1));
+        k = colon + 1;
+    }
+    for (; k < a->end; k = end + 1) {
+        end = fe_find_top(fe, s->p, k, a->end, ",");
+        const struct reduced *r = end == k + 1 ? find_reduced(s, k) : NULL;
+        text = arena_printf(fe->a, "%s %s%s", text,
                             r ? arena_printf(fe->a, "%s[0:1]", r->cell)
-                              : lower_tokens(fe, s->p, k, k + 1));
+                              : lower_tokens(fe, s->p, k, end),
+                            end < a->end ? "," : ")");
     }
     return text;
 }
@@ -157,7 +164,7 @@ static const char *directive_of(struct spread *s, const char *name)
         unsigned next = clause ? lower_after(s->p, &a) : k + 1;
         if (!clause || !is_ours(kind))
             text = arena_printf(fe->a, "%s%s", text,
-                                clause && kind == OMPC_MAP ? with_cells(s, k, next)
+                                clause && kind == OMPC_MAP ? with_cells(s, &a)
                                                            : lower_tokens(fe, s->p, k, next));
         k = next;
     }
@@ -191,7 +198,7 @@ static const char *users_line(struct spread *s, const char *directive)
     return on_line(s, directive, s->p->c->place.line);
 }
 
-/* The loop over the chunks; `start` in terms of the number of the first iteration, in `first`. */
+/* The loop over the chunks; start: what omp_spread_start is. */
 static const char *each_chunk(struct spread *s, const char *start, const char *text)
 {
     struct fe *fe = s->l->fe;
