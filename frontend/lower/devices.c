@@ -260,14 +260,20 @@ static const char *by_reduction(struct spread *s, const struct reduced *r, const
         assignment);
 }
 
+/* On the heap: there may be many chunks. */
 static const char *declare_cells(struct spread *s)
 {
     struct fe *fe = s->l->fe;
+    static const char no_memory[] =
+        "omp error at(execution) message(\"no memory for the reductions of ompx target spread\")";
     const char *text = "";
     for (unsigned i = 0; i < s->nreduced; i++) {
         const struct reduced *r = &s->reduced[i];
-        text = arena_printf(fe->a, "%s __typeof__(%s) %s[%s / %s + 1];", text, r->name, r->cells,
-                            s->trip, s->chunk);
+        text = arena_printf(fe->a,
+                            "%s __typeof__(%s) *const %s = __builtin_malloc((%s / %s + 1) * sizeof "
+                            "*%s); if (!%s) {%s}",
+                            text, r->name, r->cells, s->trip, s->chunk, r->cells, r->cells,
+                            own_line(s, no_memory));
     }
     return text;
 }
@@ -294,11 +300,12 @@ static const char *combine_cells(struct spread *s)
     const char *text = "";
     for (unsigned i = 0; i < s->nreduced; i++) {
         const struct reduced *r = &s->reduced[i];
-        text =
-            arena_printf(fe->a, "%s for (unsigned long %s = 0; %s * %s < %s; %s++) {%s}", text,
-                         s->k, s->k, s->chunk, s->trip, s->k,
-                         by_reduction(s, r, r->name,
-                                      arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k)));
+        text = arena_printf(
+            fe->a, "%s for (unsigned long %s = 0; %s * %s < %s; %s++) {%s} __builtin_free(%s);",
+            text, s->k, s->k, s->chunk, s->trip, s->k,
+            by_reduction(s, r, r->name,
+                         arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k)),
+            r->cells);
     }
     return text;
 }
