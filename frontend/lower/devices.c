@@ -142,10 +142,10 @@ static const char *with_cells(struct spread *s, const struct lower_argument *a)
     for (; k < a->end; k = end + 1) {
         end = fe_find_top(fe, s->p, k, a->end, ",");
         const struct reduced *r = end == k + 1 ? find_reduced(s, k) : NULL;
-        text = arena_printf(fe->a, "%s %s%s", text,
+        text = arena_printf(fe->a, "%s%s%s", text,
                             r ? arena_printf(fe->a, "%s[0:1]", r->cell)
                               : lower_tokens(fe, s->p, k, end),
-                            end < a->end ? "," : ")");
+                            end < a->end ? ", " : ")");
     }
     return text;
 }
