@@ -549,6 +549,33 @@ static void watch_thread(void)
         __cxa_thread_atexit_impl(thread_ends, NULL, &__dso_handle);
 }
 
+/* ------------------------------------------------------------------ chains of host tasks
+ * The OpenMP library begins a task inside the end of the last one it depends on, where the team has
+ * one thread.  So where a host task ends at once, since its construct has ended before, the stack
+ * grows along a chain of dependences.  A task that finds it grown ends from a queue instead. */
+static _Thread_local const char *stack_begin __attribute__((tls_model("initial-exec")));
+
+static bool stack_is_deep(void)
+{
+    enum { DEEP = 64 << 10 };
+    const char *frame = __builtin_frame_address(0);
+    if (!stack_begin || frame > stack_begin)
+        stack_begin = frame;
+    return stack_begin - frame > DEEP;
+}
+
+static void end_from_queue(void *task) { end_both(task); }
+
+static bool ends_from_queue(struct ompgpu_task *t)
+{
+    pthread_mutex_lock(&t->dev->lock);
+    t->nwaits = 0;
+    struct ompgpu_queue *q = choose_queue(t);
+    bool done = q && !t->dev->plugin->queue_call(t->dev->ordinal, q->handle, end_from_queue, t);
+    pthread_mutex_unlock(&t->dev->lock);
+    return done;
+}
+
 /* ------------------------------------------------------------------ calls from generated code */
 static bool can_defer(const struct ompgpu_device *dev)
 {
@@ -567,6 +594,7 @@ static struct ompgpu_device *deferring_device(const struct ompgpu_where *where, 
 static void *defer(struct ompgpu_task *t, bool depends)
 {
     __atomic_add_fetch(&waiting, 1, __ATOMIC_RELAXED);
+    stack_begin = __builtin_frame_address(0);
     watch_thread();
     if (depends)
         ompgpu_creating = t;
@@ -679,7 +707,8 @@ void __ompgpu_deferred(void *task, uintptr_t event)
         t->met = 1; /* exit() was called in another task */
     else if (!t->enqueued)
         enqueue_now(t);
-    if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL))
+    if (__atomic_exchange_n(&t->met, 1, __ATOMIC_ACQ_REL) &&
+        (!stack_is_deep() || !ends_from_queue(t)))
         end_both(t);
 }
 

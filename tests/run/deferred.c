@@ -1,4 +1,5 @@
 /* nowait: the thread goes on, and what depends on what comes in order */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include "check.h"
@@ -223,6 +224,32 @@ static void routines(void)
     omp_target_free(p, dev);
 }
 
+/* Longer than the stack of a thread has room for calls within calls. */
+static void *chain(void *sum)
+{
+    int *x = sum;
+#pragma omp target data map(tofrom: x[0:1])
+    {
+        for (int i = 0; i < 3000; i++)
+#pragma omp target nowait depend(inout: x[0])
+            x[0]++;
+#pragma omp taskwait
+    }
+    return NULL;
+}
+
+static void long_chain(void)
+{
+    int sum = 0;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    CHECK(!pthread_attr_setstacksize(&attributes, 256 << 10));
+    CHECK(!pthread_create(&thread, &attributes, chain, &sum));
+    pthread_join(thread, NULL);
+    CHECK_EQ(sum, 3000);
+}
+
 int main(void)
 {
     int device = 0;
@@ -254,5 +281,6 @@ int main(void)
         values();
     }
     serial();
+    long_chain();
     return RESULT;
 }
