@@ -42,7 +42,8 @@ static bool is_harmless(const struct fe_pragma *p, enum omp_directive d)
     case OMPDIR_SPLIT:
     case OMPDIR_BEGIN_METADIRECTIVE:
     case OMPDIR_END_METADIRECTIVE: return true;
-    case OMPDIR_REQUIRES: return false;
+    case OMPDIR_REQUIRES:
+    case OMPDIR_DECLARE_MAPPER: return false;
     default: return p->assoc == ASSOC_DECL;
     }
 }

@@ -63,6 +63,12 @@ endless "a header of such a file" ./inner.h:3:3 replayable <<'C'
 #include "inner.h"
 void f(int n) { g(n); }
 C
+endless "after a map without an argument" e.c:2:56 link <<C
+struct s { int n; };
+#pragma omp declare mapper(m: struct s s) map(s.n) map link(s.n)
+void f(int n) { 
+}
+C
 cat >task.h <<'C'
 static int g(int n) {
 #pragma omp task transparent(1) shared(n)
