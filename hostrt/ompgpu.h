@@ -188,6 +188,17 @@ __UINTPTR_TYPE__ __ompgpu_allocator(const void *traits, __SIZE_TYPE__ n);
  * region runs on the host (hostrt/mailbox.h). */
 void __ompgpu_reverse_register(unsigned long long key, void (*)(void **));
 void __ompgpu_reverse(unsigned long long key, const void *items, unsigned n);
+/* Work spread over devices (core/spread.c); lowered text declares these itself.  n 0: all devices.
+ * Returns what the others get.  chunk 0: an equal part for each device. */
+void *__ompgpu_spread_begin(const char *file, unsigned line, const char *directive,
+                            const int *devices, unsigned n);
+/* The iterations, or the range: `trip` values from `start` on; the result: how many chunks. */
+unsigned long __ompgpu_spread_divide(void *, long start, long step, unsigned long trip,
+                                     unsigned long chunk);
+/* at: omp_spread_start, omp_spread_size, the device.  The directives that follow are that chunk's.
+ * 0: there is no more. */
+int __ompgpu_spread_chunk(void *, long at[3]);
+void __ompgpu_spread_end(void *);
 /* use_device_ptr/_addr: device address, or `host` where none */
 void *__ompgpu_use_device(long device, const void *host);
 #endif

@@ -40,7 +40,8 @@ static void heat(int n, int steps, double *u, double *v)
 {
     int w = n + 2;
 #pragma ompx target data spread devices(all) range(1 : n) \
-    map(tofrom: u[(omp_spread_start - 1) * w : (omp_spread_size + 2) * w]) map(to: v[(omp_spread_start - 1) * w : (omp_spread_size + 2) * w])
+    map(from: u[omp_spread_start * w : omp_spread_size * w]) \
+    map(to: u[(omp_spread_start - 1) * w : (omp_spread_size + 2) * w], v[(omp_spread_start - 1) * w : (omp_spread_size + 2) * w])
     for (int k = 0; k < steps; k++) {
         double *from = k & 1 ? v : u, *to = k & 1 ? u : v;
 #pragma ompx target spread devices(all) teams distribute parallel for collapse(2) \

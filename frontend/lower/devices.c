@@ -5,8 +5,9 @@
  *         LEAVES CLAUSES                        target LEAVES CLAUSES device(d) nowait
  *     for (…)                                   for (… the chunk's iterations …)
  *
- * Chunks go round the devices.  Those of one device follow each other, by a dependence, since the
- * data of neighbours may overlap.  The data directives do the same with a range in place of a loop.
+ * The library says which chunks there are, and knows what belongs to which (hostrt/core/spread.c).
+ * Those of one device follow each other, by a dependence, since the data of neighbours may overlap.
+ * The data directives do the same with a range in place of a loop.
  *
  * reduction(+: s): each chunk has a cell that begins with the operation's identity; the cells are
  * combined with s in the order of the chunks, after all of them.  Both are done by host reductions
@@ -26,7 +27,9 @@ struct reduced {
 struct spread {
     struct lowering *l;
     struct fe_pragma *p;
-    const char *number, *devices, *chunk, *trip, *order, *k, *device; /* names */
+    /* names; all: the library's object, at: what it says of the chunk, number: of chunks */
+    const char *devices, *chunk, *trip, *order, *all, *at, *number, *k, *device;
+    const char *list; /* of devices: an array and its length */
     const char *declarations;
     struct reduced reduced[MOST_REDUCED];
     unsigned nreduced;
@@ -62,36 +65,70 @@ static void read_devices(struct spread *s)
         s->failed = true;
         return;
     }
-    if (a.end == a.begin + 1 && lower_keyword(fe, s->p, a.begin) == OMPK_ALL) {
-        s->declarations = arena_printf(fe->a,
-                                       "extern int omp_get_num_devices(void);"
-                                       "const int %s = omp_get_num_devices() > 0 ? "
-                                       "omp_get_num_devices() : 1;",
-                                       s->number);
-        s->device = arena_printf(fe->a, "(int)(%s %% (unsigned long)%s)", s->k, s->number);
+    s->list = "0, 0u", s->declarations = "";
+    if (a.end == a.begin + 1 && lower_keyword(fe, s->p, a.begin) == OMPK_ALL)
         return;
-    }
-    s->declarations = arena_printf(
-        fe->a, "const int %s[] = { %s }; enum { %s = sizeof %s / sizeof *%s };", s->devices,
-        lower_tokens(fe, s->p, a.begin, a.end), s->number, s->devices, s->devices);
-    s->device = arena_printf(fe->a, "%s[%s %% %s]", s->devices, s->k, s->number);
+    s->declarations = arena_printf(fe->a, "const int %s[] = { %s };", s->devices,
+                                   lower_tokens(fe, s->p, a.begin, a.end));
+    s->list = arena_printf(fe->a, "%s, sizeof %s / sizeof *%s", s->devices, s->devices, s->devices);
 }
 
-/* The number of iterations of a chunk: as asked for, or an equal part for each device. */
+static const char *positive(struct spread *s, unsigned begin, unsigned end)
+{
+    return arena_printf(s->l->fe->a, "((unsigned long)(%s) ?: 1)",
+                        lower_tokens(s->l->fe, s->p, begin, end));
+}
+
+/* The number of iterations of a chunk; 0: an equal part for each device. */
 static const char *chunk_size(struct spread *s)
 {
     struct fe *fe = s->l->fe;
     struct lower_argument a;
     if (find(s, OMPC_CHUNK_SIZE, &a))
-        return lower_tokens(fe, s->p, a.begin, a.end);
+        return positive(s, a.begin, a.end);
     if (find(s, OMPC_SPREAD_SCHEDULE, &a)) {
         unsigned comma = fe_find_top(fe, s->p, a.begin, a.end, ",");
         if (lower_keyword(fe, s->p, a.begin) != OMPK_STATIC)
             fail(s, a.at, "'spread_schedule' of a kind other than 'static' in");
         if (comma < a.end)
-            return lower_tokens(fe, s->p, comma + 1, a.end);
+            return positive(s, comma + 1, a.end);
     }
-    return arena_printf(fe->a, "(%s + %s - 1) / %s", s->trip, s->number, s->number);
+    return "0";
+}
+
+/* A string literal. */
+static const char *quote(struct fe *fe, const char *text)
+{
+    size_t n = 0;
+    char *out = arena_alloc(fe->a, 2 * strlen(text) + 3);
+    out[n++] = '"';
+    for (const char *t = text; *t; t++) {
+        if (*t == '"' || *t == '\\')
+            out[n++] = '\\';
+        out[n++] = (unsigned char)*t < ' ' ? ' ' : *t;
+    }
+    out[n++] = '"', out[n] = 0;
+    return out;
+}
+
+/* hostrt/ompgpu.h */
+static const struct {
+    const char *result, *name, *parameters;
+} functions[] = {
+    { "void *", "begin", "const char *, unsigned, const char *, const int *, unsigned" },
+    { "unsigned long ", "divide", "void *, long, long, unsigned long, unsigned long" },
+    { "int ", "chunk", "void *, long *" },
+    { "void ", "end", "void *" },
+};
+
+static const char *declare_library(const struct fe *fe)
+{
+    const char *text = "";
+    for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++)
+        text = arena_printf(fe->a, "%sextern %s%sspread_%s(%s) __asm__(\"__ompgpu_spread_%s\"); ",
+                            text, functions[i].result, fe->u->prefix, functions[i].name,
+                            functions[i].parameters, functions[i].name);
+    return text;
 }
 
 /* What is the same for all chunks. */
@@ -99,18 +136,19 @@ static void begin_spread(struct spread *s, const char *trip)
 {
     struct fe *fe = s->l->fe;
     struct lower_argument a;
-    static const char *const names[] = { "devices", "number", "trip", "chunk", "order", "k" };
-    const char **to[] = { &s->devices, &s->number, &s->trip, &s->chunk, &s->order, &s->k };
+    static const char *const names[] = { "devices", "trip", "chunk",  "order", "all",
+                                         "at",      "k",    "number", "device" };
+    const char **to[] = { &s->devices, &s->trip, &s->chunk,  &s->order, &s->all,
+                          &s->at,      &s->k,    &s->number, &s->device };
     for (unsigned i = 0; i < sizeof to / sizeof *to; i++)
         *to[i] = lower_name(s->l, names[i]);
     s->nowait = find(s, OMPC_NOWAIT, &a);
     refuse(s, OMPC_DEVICE, "'device' in");
     read_devices(s);
-    s->declarations = arena_printf(fe->a,
-                                   "%s static char %s[64]; const unsigned long %s = %s, %s_ = %s, "
-                                   "%s = %s_ ? %s_ : 1; (void)%s;",
-                                   s->declarations, s->order, s->trip, trip, s->chunk,
-                                   chunk_size(s), s->chunk, s->chunk, s->chunk, s->order);
+    s->declarations = arena_printf(
+        fe->a, "%s %s static char %s[64]; const unsigned long %s = %s, %s = %s; (void)%s;",
+        declare_library(fe), s->declarations, s->order, s->trip, trip, s->chunk, chunk_size(s),
+        s->order);
 }
 
 /* Is the clause one of the spread, which the target construct does not get? */
@@ -198,23 +236,32 @@ static const char *users_line(struct spread *s, const char *directive)
     return on_line(s, directive, s->p->c->place.line);
 }
 
-/* The loop over the chunks; start: what omp_spread_start is. */
-static const char *each_chunk(struct spread *s, const char *start, const char *text)
+/* start: of the first chunk; step: between values of omp_spread_start for one iteration */
+static const char *divide(struct spread *s, const char *start, const char *step)
+{
+    struct fe *fe = s->l->fe;
+    const struct fe_pragma *p = s->p;
+    return arena_printf(
+        fe->a,
+        "void *const %s = %sspread_begin(%s, %u, %s, %s); const unsigned long %s = "
+        "%sspread_divide(%s, (long)(%s), (long)(%s), %s, %s); long %s[3]; (void)%s;",
+        s->all, fe->u->prefix, quote(fe, p->c->place.file), p->c->place.line,
+        quote(fe, p->c->spelling), s->list, s->number, fe->u->prefix, s->all, start, step, s->trip,
+        s->chunk, s->at, s->number);
+}
+
+/* The loop over the chunks. */
+static const char *each_chunk(struct spread *s, const char *text)
 {
     struct fe *fe = s->l->fe;
     return arena_printf(fe->a,
-                        "%s for (unsigned long %s = 0; %s * %s < %s; %s++) {"
-                        " const long omp_spread_start = %s,"
-                        " omp_spread_size = (long)(%s - %s * %s < %s ? %s - %s * %s : %s);"
-                        " (void)omp_spread_start; (void)omp_spread_size; %s }",
-                        s->nowait ? "" : own_line(s, "omp taskgroup"), s->k, s->k, s->chunk,
-                        s->trip, s->k, start, s->trip, s->k, s->chunk, s->chunk, s->trip, s->k,
-                        s->chunk, s->chunk, text);
-}
-
-static const char *first_of_chunk(const struct spread *s)
-{
-    return arena_printf(s->l->fe->a, "(long)(%s * %s)", s->k, s->chunk);
+                        "%s for (unsigned long %s = 0; %sspread_chunk(%s, %s); %s++) {"
+                        " const long omp_spread_start = %s[0], omp_spread_size = %s[1];"
+                        " const int %s = (int)%s[2];"
+                        " (void)omp_spread_start; (void)omp_spread_size; %s }"
+                        " %sspread_end(%s);",
+                        s->nowait ? "" : own_line(s, "omp taskgroup"), s->k, fe->u->prefix, s->all,
+                        s->at, s->k, s->at, s->at, s->device, s->at, text, fe->u->prefix, s->all);
 }
 
 /* ------------------------------------------------------------------ reductions */
@@ -269,11 +316,11 @@ static const char *declare_cells(struct spread *s)
     const char *text = "";
     for (unsigned i = 0; i < s->nreduced; i++) {
         const struct reduced *r = &s->reduced[i];
-        text = arena_printf(fe->a,
-                            "%s __typeof__(%s) *const %s = __builtin_malloc((%s / %s + 1) * sizeof "
-                            "*%s); if (!%s) {%s}",
-                            text, r->name, r->cells, s->trip, s->chunk, r->cells, r->cells,
-                            own_line(s, no_memory));
+        text = arena_printf(
+            fe->a,
+            "%s __typeof__(%s) *const %s = __builtin_malloc((%s + 1) * sizeof *%s); "
+            "if (!%s) {%s}",
+            text, r->name, r->cells, s->number, r->cells, r->cells, own_line(s, no_memory));
     }
     return text;
 }
@@ -301,8 +348,8 @@ static const char *combine_cells(struct spread *s)
     for (unsigned i = 0; i < s->nreduced; i++) {
         const struct reduced *r = &s->reduced[i];
         text = arena_printf(
-            fe->a, "%s for (unsigned long %s = 0; %s * %s < %s; %s++) {%s} __builtin_free(%s);",
-            text, s->k, s->k, s->chunk, s->trip, s->k,
+            fe->a, "%s for (unsigned long %s = 0; %s < %s; %s++) {%s} __builtin_free(%s);", text,
+            s->k, s->k, s->number, s->k,
             by_reduction(s, r, r->name,
                          arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k)),
             r->cells);
@@ -369,14 +416,13 @@ void lower_target_spread(struct lowering *l, struct fe_pragma *p)
     if (s.failed)
         return;
     const char *step = lower_step(fe, &x, "long");
-    const char *start = arena_printf(fe->a, "(long)(%s) + %s * %s", fe_text(fe, x.loop.lb.extent),
-                                     first_of_chunk(&s), step);
     const char *chunk =
         arena_printf(fe->a, "%s %s%s", begin_cells(&s), users_line(&s, directive_of(&s, "target")),
                      chunk_loop(&s, &x, step));
     lower_replace(l, lower_statement(fe, p),
-                  arena_printf(fe->a, "\n# %u\n{ %s %s %s %s }", line_before(&s), s.declarations,
-                               declare_cells(&s), each_chunk(&s, start, chunk), combine_cells(&s)));
+                  arena_printf(fe->a, "\n# %u\n{ %s %s %s %s %s }", line_before(&s), s.declarations,
+                               divide(&s, fe_text(fe, x.loop.lb.extent), step), declare_cells(&s),
+                               each_chunk(&s, chunk), combine_cells(&s)));
 }
 
 /* ------------------------------------------------------------------ data */
@@ -394,14 +440,14 @@ static bool begin_range(struct spread *s, const char **start)
     }
     begin_spread(
         s, arena_printf(fe->a, "(unsigned long)(%s)", lower_tokens(fe, s->p, colon + 1, a.end)));
-    *start = arena_printf(fe->a, "(long)(%s) + %s", lower_tokens(fe, s->p, a.begin, colon),
-                          first_of_chunk(s));
+    *start = lower_tokens(fe, s->p, a.begin, colon);
     return !s->failed;
 }
 
 static const char *one_directive(struct spread *s, const char *start, const char *directive)
 {
-    return each_chunk(s, start, users_line(s, directive));
+    return arena_printf(s->l->fe->a, "{ %s %s }", divide(s, start, "1"),
+                        each_chunk(s, users_line(s, directive)));
 }
 
 /* Stand-alone: what follows `ompx` without `spread` is the directive of a chunk. */

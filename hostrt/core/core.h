@@ -28,8 +28,8 @@
  * plugins do.
  *
  * Sections: memory | errors | environment | checks | tracing | ranges | present table | threads |
- * devices | tools | deferred constructs | data | failures | attached pointers | copies back |
- * copies there | geometry | units */
+ * devices | tools | deferred constructs | data | spread constructs | failures | attached pointers |
+ * copies back | copies there | geometry | units */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -56,8 +56,25 @@ struct ompgpu_where { /* the construct at work */
     unsigned line;
     /* region: kernel name, NULL for data constructs */
     const char *region, *directive;
-    unsigned column; /* 0: not known */
+    unsigned column;                  /* 0: not known */
+    const struct ompgpu_chunk *chunk; /* of a spread construct; NULL: it is none */
 };
+/* The chunk that this host thread is about to give to its device; NULL: none (spread.c). */
+struct ompgpu_chunk {
+    struct ompgpu_spread *spread;
+    unsigned references;   /* atomic */
+    unsigned line;         /* of the construct */
+    const char *directive; /* its name */
+    unsigned long number;
+    long start, size; /* omp_spread_start, omp_spread_size */
+    int device;
+};
+extern _Thread_local struct ompgpu_chunk *ompgpu_chunk_ __attribute__((tls_model("initial-exec")));
+static inline const struct ompgpu_chunk *ompgpu_chunk_at(unsigned line)
+{
+    const struct ompgpu_chunk *c = ompgpu_chunk_;
+    return __builtin_expect(c != NULL, 0) && c->line == line ? c : NULL;
+}
 /* Prints "ompgpu: FILE:LINE: error: region NAME: …" and ends the program with status 1.  No lock
  * may be held: exit handlers of the user's may run target regions.  `where` may be NULL. */
 void ompgpu_fatal(const struct ompgpu_where *, const char *fmt, ...)
@@ -80,11 +97,13 @@ bool ompgpu_failed(void); /* … because of ompgpu_fatal() */
 extern void (*ompgpu_fatal_hook)(const char *message);
 static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
 {
-    return (struct ompgpu_where){ r->file, r->line, r->kernel, r->directive, 0 };
+    return (struct ompgpu_where){ r->file,      r->line, r->kernel,
+                                  r->directive, 0,       ompgpu_chunk_at(r->line) };
 }
 static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
 {
-    return (struct ompgpu_where){ p->file, p->line, NULL, p->directive, 0 };
+    const struct ompgpu_chunk *c = ompgpu_chunk_at(p->line);
+    return (struct ompgpu_where){ p->file, p->line, NULL, c ? c->directive : p->directive, 0, c };
 }
 
 /* ------------------------------------------------------------------ environment (env.c) */
@@ -666,6 +685,20 @@ void ompgpu_nearest_on(const struct ompgpu_plugin *, int ordinal, uintptr_t addr
 void ompgpu_data_drop(struct ompgpu_device *, struct ompgpu_entry *);
 
 void ompgpu_interops_close(const struct ompgpu_device *); /* interop.c: what the program left */
+
+/* --------------------------------------------------------- spread constructs (spread.c) */
+/* Whoever keeps a chunk beyond its turn.  NULL is none. */
+const struct ompgpu_chunk *ompgpu_chunk_keep(const struct ompgpu_chunk *);
+void ompgpu_chunk_drop(const struct ompgpu_chunk *);
+/* "chunk 2 (omp_spread_start 34, omp_spread_size 17, device 1)" */
+struct ompgpu_chunk_text {
+    char text[128];
+};
+struct ompgpu_chunk_text ompgpu_describe_chunk(const struct ompgpu_chunk *);
+/* A part of an item comes back from the chunk's device.  Nonzero, with a message: that part comes
+ * back from another chunk, too, or memory is out (*wrong stays false). */
+int ompgpu_chunk_from(const struct ompgpu_chunk *, const struct ompgpu_map *, uintptr_t begin,
+                      size_t size, bool *wrong);
 
 /* ------------------------------------------------------------------ failures (failure.c) */
 bool ompgpu_may_recover(void); /* a failure need not end the program */

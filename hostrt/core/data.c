@@ -90,10 +90,17 @@ static bool must_be_mapped(const struct ompgpu_map *m)
     return (m->flags & OMPGPU_MAP_PRESENT) && !ompgpu_unified();
 }
 
-/* Of exit data or update: that is allowed, but for `present`. */
+/* Of exit data or update: that is allowed, but for `present`, and in a chunk of a spread construct
+ * where other parts of it are mapped: then its sections are wrong. */
 static int item_missing(struct work *w, const struct ompgpu_map *m)
 {
     ompgpu_watch_item(w->where, OMPGPU_ITEM_MISSING, m, NULL);
+    const struct ompgpu_entry *e =
+        w->where->chunk && m->size && !(m->flags & OMPGPU_MAP_DELETE)
+            ? (struct ompgpu_entry *)ompgpu_ranges_reach(&w->dev->present, (uintptr_t)m->base)
+            : NULL;
+    if (e)
+        return ompgpu_item_outside(w, m, e);
     return must_be_mapped(m) ? ompgpu_item_wrong(w, m, NOT_PRESENT) : 0;
 }
 
@@ -737,6 +744,14 @@ static void undo_counting(struct work *w, unsigned i)
         add_references(e, m, 1);
 }
 
+static int fetch_part(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry *e,
+                      struct part p, struct ompgpu_back *back)
+{
+    const struct ompgpu_chunk *c = w->where->chunk;
+    return (c && ompgpu_chunk_from(c, m, p.begin, p.size, &w->wrong)) ||
+           ompgpu_back_add(back, e, m, p.begin, p.size);
+}
+
 static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompgpu_back *back)
 {
     struct ompgpu_entry *e = ompgpu_present_find(w->dev, (uintptr_t)m->begin, m->size);
@@ -748,7 +763,7 @@ static int add_copy_back(struct work *w, const struct ompgpu_map *m, struct ompg
     struct part p = mapped_part(e, m);
     if (e->lost)
         return ompgpu_item_wrong(w, m, LOST);
-    return p.size && ompgpu_back_add(back, e, m, p.begin, p.size) ? ompgpu_item_failed(w, m) : 0;
+    return p.size && fetch_part(w, m, e, p, back) ? ompgpu_item_failed(w, m) : 0;
 }
 
 static int run_back(struct work *w, struct ompgpu_back *back)
@@ -867,7 +882,7 @@ static int update_item(struct work *w, const struct ompgpu_map *m, struct ompgpu
     if ((m->flags & OMPGPU_MAP_TO) && p.size == e->end - e->begin)
         e->lost = false;
     if (((m->flags & OMPGPU_MAP_TO) && ompgpu_fill_add(&w->fill, e, m, p.begin, p.size)) ||
-        ((m->flags & OMPGPU_MAP_FROM) && ompgpu_back_add(back, e, m, p.begin, p.size)))
+        ((m->flags & OMPGPU_MAP_FROM) && fetch_part(w, m, e, p, back)))
         return ompgpu_item_failed(w, m);
     return 0;
 }

@@ -125,6 +125,8 @@ static void put_task(struct ompgpu_task *t)
     }
     ompgpu_xfree(t->kept);
     t->kept = NULL;
+    ompgpu_chunk_drop(t->where.chunk);
+    t->where.chunk = NULL;
     pthread_mutex_lock(&lock);
     t->next = t->dev->idle, t->dev->idle = t;
     pthread_mutex_unlock(&lock);
@@ -628,6 +630,7 @@ void *__ompgpu_defer_target(struct ompgpu_region *region, const struct ompgpu_ma
         return NULL;
     }
     t->where = where;
+    ompgpu_chunk_keep(where.chunk);
     t->enqueue = ompgpu_region_enqueue;
     t->region = region;
     t->launch = *launch;
@@ -648,6 +651,7 @@ void *__ompgpu_defer_data(const struct ompgpu_place *place, long device,
         return NULL;
     }
     t->where = where;
+    ompgpu_chunk_keep(where.chunk);
     t->enqueue = place->construct == OMPGPU_ENTER_DATA  ? enqueue_enter
                  : place->construct == OMPGPU_EXIT_DATA ? enqueue_exit
                                                         : enqueue_update;

@@ -60,6 +60,8 @@ static void format_message(char *out, size_t size, const struct ompgpu_where *wh
         ADD("region %s: ", where->region);
     else if (where && where->directive)
         ADD("%s: ", where->directive);
+    if (where && where->chunk)
+        ADD("%s: ", ompgpu_describe_chunk(where->chunk).text);
     if (n < size)
         n += (size_t)vsnprintf(out + n, size - n, fmt, ap);
     if (n > size - 2)

@@ -54,3 +54,14 @@ int ompgpu_item_lies_apart(struct work *w, const struct ompgpu_map *m, const str
                         ompgpu_entry_place(e, place, sizeof place));
     return ompgpu_item_failed(w, m);
 }
+
+int ompgpu_item_outside(struct work *w, const struct ompgpu_map *m, const struct ompgpu_entry *e)
+{
+    char place[256];
+    w->wrong = true;
+    ompgpu_plugin_error("it lies outside of what is mapped on the chunk's device: %s, %zu bytes, "
+                        "mapped%s",
+                        e->name ? e->name : "?", e->end - e->begin,
+                        ompgpu_entry_place(e, place, sizeof place));
+    return ompgpu_item_failed(w, m);
+}

@@ -3,6 +3,7 @@
  * An address is compared with the host range and with the device range of every mapping, because a
  * kernel may have used either: a pointer that was not translated, or an index that went too far. */
 #include <stdio.h>
+#include <time.h>
 #include "hostrt/core/core.h"
 
 enum { FAR_AWAY = 1 << 30 };
@@ -73,11 +74,21 @@ static void describe_mapping(const struct nearest *n, char *text, size_t size)
                  e->name ? e->name : "?", line, bytes, (void *)e->begin, (void *)e->device, place);
 }
 
+/* Who has the lock may be about to give it up, or wait for what has failed. */
+static bool lock_table(struct ompgpu_device *dev)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 50 * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000, until.tv_nsec %= 1000000000;
+    return !pthread_mutex_timedlock(&dev->lock, &until);
+}
+
 void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
                          const struct ompgpu_entry *removed, char *text, size_t size)
 {
     struct nearest n = { .address = address };
-    if (pthread_mutex_trylock(&dev->lock)) /* who has it may wait for what has failed */
+    if (!lock_table(dev))
         return;
     for (; removed; removed = (const struct ompgpu_entry *)removed->range.left) {
         consider(&n, removed, removed->begin, true);

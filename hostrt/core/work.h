@@ -28,6 +28,8 @@ int ompgpu_item_wrong(struct work *, const struct ompgpu_map *, const char *what
 int ompgpu_item_partly_mapped(struct work *, const struct ompgpu_map *,
                               const struct ompgpu_entry *);
 int ompgpu_item_lies_apart(struct work *, const struct ompgpu_map *, const struct ompgpu_entry *);
+/* A chunk of a spread construct names what is not mapped; what is, of the same base. */
+int ompgpu_item_outside(struct work *, const struct ompgpu_map *, const struct ompgpu_entry *);
 /* Where it was mapped, " at FILE:LINE", or ""; returns text. */
 const char *ompgpu_entry_place(const struct ompgpu_entry *, char *text, size_t size);
 #endif

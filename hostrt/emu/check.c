@@ -48,7 +48,7 @@ static bool is_first(struct ompgpu_emu_site *s, enum ompgpu_check kind)
 static struct ompgpu_where where_of(const struct ompgpu_emu_site *s)
 {
     const struct ompgpu_kernel_where *k = ompgpu_emu_worker->launch->where;
-    struct ompgpu_where w = { s->file, s->line, k->kernel, k->directive, s->column };
+    struct ompgpu_where w = { s->file, s->line, k->kernel, k->directive, s->column, NULL };
     if (!s->line)
         w.file = k->file, w.line = k->line, w.column = 0;
     return w;

@@ -60,7 +60,7 @@ static double reductions(void)
     unsigned bits = 0xff;
     struct pair p = { 1, 1 };
 #pragma ompx target spread devices(3, 0, 2) spread_schedule(static, 90) teams distribute parallel for \
-    map(to: x[omp_spread_start : omp_spread_size]) map(tofrom: s, y[0 : bits & 1]) reduction(+: s, sum) reduction(max: most) reduction(&: bits) reduction(join: p)
+    map(to: x[omp_spread_start : omp_spread_size]) map(tofrom: s) map(to: y[0 : bits & 1]) reduction(+: s, sum) reduction(max: most) reduction(&: bits) reduction(join: p)
     for (int i = 0; i < N; i++) {
         s += i;
         sum += x[i] / 3;

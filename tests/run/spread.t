@@ -1,5 +1,5 @@
 #!/bin/sh
-# samples/spread.c on several emulated devices: right results, and no more bytes than a program by hand would move.
+# samples/spread.c on several emulated devices: right results, and no more bytes than a program by hand would move. Mistakes in spread constructs.
 # shellcheck disable=SC1091
 . tests/lib.sh
 OMPGPU_DEVICE=emu; export OMPGPU_DEVICE
@@ -8,11 +8,40 @@ for devices in 2 3 5; do
     check "$devices devices" sh -c "OMPGPU_EMU_DEVICES=$devices ./prog 50 4 | grep 'OK\$'"
 done
 # bytes KIND: of the profile's rows whose construct updates data
-bytes() { awk -F'","' -v kind="\"$1" '$1 == kind && /"target update/ { sub(/.*",/, ""); split($0, v, ","); sum += v[6] } END { print sum + 0 }' profile.csv; }
+bytes() { awk -F'","' -v kind="\"$1" '$1 == kind && /"ompx target update/ { sub(/.*",/, ""); split($0, v, ","); sum += v[6] } END { print sum + 0 }' profile.csv; }
 # Each of the 3 neighbourhoods of 4 devices takes a row of 52 each way and step.
 exchanged() {
     OMPGPU_EMU_DEVICES=4 OMPGPU_PROFILE=profile.csv ./prog 50 4 && cat profile.csv &&
         [ "$(bytes 'copy from device')" = $((3 * 2 * 52 * 8 * 4)) ] && [ "$(bytes 'copy to device')" = $((3 * 2 * 52 * 8 * 4)) ]
 }
 check "halos: a row a neighbour, way and step" exchanged
+cat >wrong.c <<'C'
+#include <stdlib.h>
+static int a[40];
+int main(int argc, char **argv)
+{
+    int which = atoi(argv[1]), n = 40, more = which == 2;
+#pragma ompx target spread devices(0, which == 1 ? 9 : 1) map(from: a[omp_spread_start : omp_spread_size + more * (omp_spread_start < 20)])
+    for (int i = 0; i < n; i++) a[i] = i;
+#pragma ompx target data spread devices(0, 1) range(0 : n) map(tofrom: a[omp_spread_start : omp_spread_size])
+    {
+        if (which == 3)
+#pragma ompx target update spread devices(0, 1) range(0 : n) from(a[n - omp_spread_start - 1 : 1])
+            ;
+#pragma ompx target spread devices(0, 1) map(tofrom: a[omp_spread_start : omp_spread_size + (which == 4)])
+        for (int i = 0; i < n; i++) a[i] += a[i + (which == 5)];
+    }
+    return a[n - 1] != 2 * (n - 1);
+}
+C
+# wrong NUMBER LINE WORDS
+wrong() { OMPGPU_EMU_DEVICES=2 test_must_fail 1 ./wrong "$1" 2>err; cat err; grep "wrong.c:$2:" err >first && mentions "$(cat first)" "$3"; }
+check "mistakes compile" "$CC" --gpu-arch=emu -O0 -Wno-unused wrong.c -o wrong
+check "none" env OMPGPU_EMU_DEVICES=2 ./wrong 0
+one='chunk 0 (omp_spread_start 0, omp_spread_size 20, device 0)' two='chunk 1 (omp_spread_start 20, omp_spread_size 20, device 1)'
+check "no such device" wrong 1 6 "ompx target spread|item 2|9|devices 0 to 1"
+check "two chunks bring back the same bytes" wrong 2 6 "$one|$two|4 bytes"
+check "an update outside of the chunk's map" wrong 3 11 "ompx target update spread|$one|a[n - omp_spread_start - 1 : 1]|a[omp_spread_start : omp_spread_size], 80 bytes, mapped at wrong.c:8"
+check "a map outside of the chunk's map" wrong 4 13 "$one|84 bytes|80 bytes, mapped at wrong.c:8"
+check "an access outside of the chunk's map" wrong 5 14 "nearest mapping|a[omp_spread_start : omp_spread_size]|wrong.c:8|80 bytes"
 finish

@@ -49,7 +49,7 @@ int main(void)
     setenv("OMPGPU_PTX_DEVICES", "4", 1);
     start();
 #pragma ompx target data spread devices(0, 1, 2, 3) range(1 : N - 2) chunk_size(ROWS) \
-    map(tofrom: a[omp_spread_start - 1 : omp_spread_size + 2]) map(always, to: b[omp_spread_start - 1 : omp_spread_size + 2])
+    map(to: a[omp_spread_start - 1 : omp_spread_size + 2]) map(from: a[omp_spread_start : omp_spread_size]) map(always, to: b[omp_spread_start - 1 : omp_spread_size + 2])
     for (int s = 0; s < STEPS; s++) {
         CHECK(!omp_target_is_present(a[40], 0) && omp_target_is_present(a[40], 2) && omp_target_is_present(b[63], 3));
         step();

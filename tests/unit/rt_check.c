@@ -37,7 +37,7 @@ static struct end end_after(int n, const char *on_error)
     if (pipe(pipes))
         return e;
     if (fork() == 0) {
-        struct ompgpu_where where = { "app.c", 7, "main_6", NULL, 9 };
+        struct ompgpu_where where = { "app.c", 7, "main_6", NULL, 9, NULL };
         dup2(pipes[1], 2);
         setenv("OMPGPU_ON_ERROR", on_error, 1);
         ompgpu_read_environment(&ompgpu_settings);
