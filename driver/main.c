@@ -239,6 +239,8 @@ int main(int argc, char **argv)
     check_inputs(o);
     if (diag_in_colour() && !o->color) /* what omp-split and omp-device say goes through files */
         setenv("CLICOLOR_FORCE", "1", 1);
+    if (drv_has(o, FLAG_FDIAG) && strcmp(drv_value(o, FLAG_FDIAG), "-format=sarif") == 0)
+        setenv("OMPGPU_SARIF", "1", 1);
     drv_signals();
     const char **objects = mem_alloc(o->nargs * sizeof *objects);
     check_tools(o);

@@ -195,6 +195,13 @@ static void set_mode(struct options *o, const char *mode)
     o->mode = mode;
 }
 
+static void set_remarks(struct options *o, const char *which)
+{
+    if (strcmp(which, "all") != 0)
+        diag_fatal(EXIT_USAGE, "unknown '%s' in '-Rompgpu='; known is all", which);
+    o->report = o->remarks = true;
+}
+
 static bool is_gcc(const char *command)
 {
     const char *base = path_base(command);
@@ -209,7 +216,7 @@ static const struct {
 } switches[] = {
 #define YES(id, member) { FLAG_##id, true, offsetof(struct options, member) }
 #define NO(id, member) { FLAG_##id, false, offsetof(struct options, member) }
-    YES(RPASS, remarks),
+    YES(RPASS, report),
     YES(CHECK, check),
     NO(NO_CHECK, check),
     YES(TIME, time),
@@ -275,6 +282,7 @@ static void act(struct options *o, const struct arg *a)
         break;
     case FLAG_W_REST: set_warning(o, a->value); break;
     case FLAG_MODE: set_mode(o, a->value); break;
+    case FLAG_RPASS_EQ: set_remarks(o, a->value); break;
     case FLAG_EMIT: set_emit(o, a->value); break;
     case FLAG_O: o->output = a->value; break;
     case FLAG_SAVE_TEMPS:

@@ -80,7 +80,7 @@ struct own_warning { /* what the command line says of one */
     enum { UNSAID, ON, OFF } said;
     enum { BY_WERROR, ALWAYS, NEVER } error;
 };
-struct options {
+struct options { /* report: -Rompgpu; remarks: -Rompgpu=all */
     struct arg *args;
     unsigned nargs, room, ninputs;
     enum goal goal;
@@ -91,8 +91,8 @@ struct options {
     const char *mode;  /* -fompgpu-mode=; NULL: auto */
     bool gcc;          /* host_cc is gcc */
     struct own_warning warnings[OWN_WARNINGS];
-    bool werror, wall, openmp, remarks, time, verbose, dry, debug, help, man, completion, clangd,
-        version, doctor, save, check;
+    bool werror, wall, openmp, report, remarks, time, verbose, dry, debug, help, man, completion,
+        clangd, version, doctor, save, check;
     /* headers: they are the only inputs */
     bool dep_out, dep_file, dep_target, color, openmp_version, no_link_libs, relocatable, is_static,
         static_ompgpu, headers, shared, beside, uncompressed;

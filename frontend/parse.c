@@ -68,6 +68,8 @@ static void publish(struct fe *fe)
     u->nrefs = fe->refs.n;
     u->fp_pragmas = fe->fp_pragmas.at;
     u->nfp_pragmas = fe->fp_pragmas.n;
+    u->repeats = fe->repeats.at;
+    u->nrepeats = fe->repeats.n;
     u->renames = fe->renames.at;
     u->nrenames = fe->renames.n;
 }

@@ -114,17 +114,19 @@ static struct omp_construct *find_loop(const struct fe *fe, struct omp_construct
     return only && (c->leaves & loop) == loop ? c : NULL;
 }
 
-static void say(const struct fe *fe, const struct omp_construct *c, const struct finding *f)
+static void say(const struct fe *fe, struct omp_construct *c, const struct finding *f)
 {
+    c->one_team = f->what ? arena_printf(fe->a, "%s '%s'", f->what, f->name) : NULL;
     if (!remarks)
         return;
     if (f->what)
         fe_report(fe->u, f->place, DIAG_REMARK,
-                  "the loop of '%s' at line %u runs on one team: %s '%s' [-Rompgpu]", c->spelling,
-                  c->place.line, f->what, f->name);
+                  "the loop of '%s' at line %u runs on one team: %s '%s' [-Rompgpu=all]",
+                  c->spelling, c->place.line, f->what, f->name);
     else
-        fe_report(fe->u, c->place, DIAG_REMARK,
-                  "the loop is spread over several teams: nothing in it shows its team [-Rompgpu]");
+        fe_report(
+            fe->u, c->place, DIAG_REMARK,
+            "the loop is spread over several teams: nothing in it shows its team [-Rompgpu=all]");
 }
 
 void fe_spread_loops(struct fe *fe)

@@ -272,12 +272,12 @@ static const char *whole_line(const struct omp_unit *u, const struct message *m,
 static void show_at(struct omp_place p, enum diag_severity severity, const char *words,
                     const char *text)
 {
-    const char *line = p.file && *p.file ? file_read(p.file, NULL) : NULL;
-    for (unsigned n = 1; line && n < p.line; n++)
-        line = (line = strchr(line, '\n')) ? line + 1 : NULL;
-    text = line ? line : text;
-    diag_at(&(struct diag_place){ p.file, p.line, p.col, text, text ? strcspn(text, "\r\n") : 0 },
-            severity, "%s", words);
+    size_t length = 0;
+    const char *line = file_line(p.file, p.line, &length);
+    if (!line && text)
+        length = strcspn(line = text, "\r\n");
+    diag_at(&(struct diag_place){ p.file, p.line, p.col, line, length, NULL }, severity, "%s",
+            words);
 }
 
 static void show(const struct omp_unit *u, const struct message *m)
@@ -287,7 +287,8 @@ static void show(const struct omp_unit *u, const struct message *m)
     const char *whole = m->line && m->severity != DIAG_REMARK ? whole_line(u, m, &column) : NULL;
     if (!whole || !fe_find_origin(m->place, whole, column, &o)) {
         size_t length = m->line ? strcspn(m->line, "\n") : 0;
-        diag_at(&(struct diag_place){ m->place.file, m->place.line, m->place.col, m->line, length },
+        diag_at(&(struct diag_place){ m->place.file, m->place.line, m->place.col, m->line, length,
+                                      NULL },
                 m->severity, "%s", m->words);
         return;
     }

@@ -515,7 +515,9 @@ struct omp_construct {
     /* SPMD by its form: the constructs from this one to spmd_inner are tightly nested (it may be
      * itself), and every thread runs them; NULL: one thread runs the region's sequential code */
     struct omp_construct *spmd_inner;
-    bool spread;         /* `teams` and `distribute` of its leaves are ours (spread.c) */
+    bool spread; /* `teams` and `distribute` of its leaves are ours (spread.c) */
+    /* a loop of one team: why spread.c left it there, "it uses 'f'"; NULL: it had no say in it */
+    const char *one_team;
     bool needs_parallel; /* some parallel region can be reached, so workers are needed */
     /* a construct inside of the SPMD ones, or a function that can be reached, synchronises threads
      */
@@ -585,7 +587,9 @@ struct omp_unit {
     struct omp_decl *decls;
     unsigned ndecls; /* by position */
     struct omp_fp_pragma *fp_pragmas;
-    unsigned nfp_pragmas; /* by position */
+    unsigned nfp_pragmas;       /* by position */
+    struct omp_extent *repeats; /* for, while and do statements, by position */
+    unsigned nrepeats;
     struct omp_type_name *type_names;
     unsigned ntype_names; /* by position */
     struct omp_function **functions;
@@ -616,10 +620,10 @@ struct omp_unit {
     /* user-defined reductions, by position */
     struct omp_udr *udrs;
     unsigned nudrs;
-    /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -Rompgpu,
-     * -fopenmp-offload-mandatory, --host-cc=gcc; each line of generated
+    /* Set after fe_parse, for codegen: -fompgpu-atomic-reduction, -Rompgpu (report),
+     * -Rompgpu=all (both), -fopenmp-offload-mandatory, --host-cc=gcc; each line of generated
      * code counts as the directive's, for debug information and messages. */
-    bool atomic_reduction, remarks, exact_lines, offload_mandatory, for_gcc;
+    bool atomic_reduction, report, remarks, exact_lines, offload_mandatory, for_gcc;
     /* Where clang rejects the file wrongly (rejected.c), or NULL: the text to go on with, to be
      * read again, and the text without what only the check of the file sees.  Memory of the run's.
      */

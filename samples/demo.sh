@@ -27,8 +27,9 @@ for src in samples/*.c; do
     [ $check = OK ] || failed=$((failed + 1))
     # Launch lines: "…: launch REGION on DEVICE:N: T teams x H threads, MODE, M ms"; registers from the remarks of the compile.
     awk -v sample="$name" -v check="$check" -v row="$row" '
-        /remark: region/ && / registers/ { split($0, q, "\047"); r = $0; sub(/ registers.*/, "", r); sub(/.* /, "", r); if (!(q[2] in regs)) regs[q[2]] = r; next }
-        / launch / {
+        /remark: region/ { split($0, q, "\047"); next }
+        /^ .* sm_[0-9]+ .*[0-9] registers, / { r = $0; sub(/ registers.*/, "", r); sub(/.* /, "", r); if (!(q[2] in regs)) regs[q[2]] = r; next }
+        /: launch / {
             line = $0; sub(/.* launch /, "", line); n = split(line, w, " ")
             k = w[1]
             if (!(k in ms)) order[++kernels] = k

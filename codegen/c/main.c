@@ -1,7 +1,7 @@
 /* main.c - omp-split: one preprocessed file in, the device text and the host text out.
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
- *             [--check T/app.check.i] [--atomic-reduction] [--remarks] [--exact-lines]
+ *             [--check T/app.check.i] [--atomic-reduction] [--report] [--remarks] [--exact-lines]
  *             [--offload-mandatory] [--lowest-sm 75 --highest-sm 90] T/app.i -- CLANG-ARGS [--
  * ARGS-FOR-THE-USER'S-FILE] omp-split --path app.c --screen T/app.i omp-split --path app.c
  * --hide T/app.check.c app.c
@@ -24,8 +24,8 @@
 struct options {
     const char *path, *device, *host, *check, *tree, *hide, *warnings, *lowest, *highest, *openmp,
         *input;
-    bool emit_tree, atomic_reduction, one_team, remarks, exact_lines, offload_mandatory, for_gcc,
-        screen;
+    bool emit_tree, atomic_reduction, one_team, report, remarks, exact_lines, offload_mandatory,
+        for_gcc, screen;
     int nargs, nuser_args;
     const char *const *args, *const *user_args;
 };
@@ -62,6 +62,7 @@ static const struct flag {
     { "--emit-tree", offsetof(struct options, emit_tree), false },
     { "--atomic-reduction", offsetof(struct options, atomic_reduction), false },
     { "--one-team", offsetof(struct options, one_team), false },
+    { "--report", offsetof(struct options, report), false },
     { "--remarks", offsetof(struct options, remarks), false },
     { "--exact-lines", offsetof(struct options, exact_lines), false },
     { "--offload-mandatory", offsetof(struct options, offload_mandatory), false },
@@ -212,6 +213,7 @@ static int split_text(const struct options *o, char *text, size_t length, bool l
     if (!u)
         return TOOL_ERROR;
     u->atomic_reduction = o->atomic_reduction;
+    u->report = o->report;
     u->remarks = o->remarks;
     u->offload_mandatory = o->offload_mandatory;
     u->for_gcc = o->for_gcc;

@@ -10,7 +10,8 @@ static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc "
     "[--libdevice=FILE.bc]\n"
     "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
-    "                  [--remarks] [--warn-generic|--error-generic] [--time] [--quiet] [--check] "
+    "                  [--report] [--remarks] [--warn-generic|--error-generic] [--time] [--quiet] "
+    "[--check] "
     "--out=ARCH:FILE... "
     "INPUT.bc\n"
     "       omp-device … [--member=RECORD]... INPUT.bc...    device link; each input's record, in "
@@ -31,6 +32,7 @@ enum {
     O_EMIT_IR,
     O_DUMP,
     O_MODE,
+    O_REPORT,
     O_REMARKS,
     O_WARN,
     O_WARN_ERROR,
@@ -51,6 +53,7 @@ static const struct option long_options[] = {
     { "dump", required_argument, 0, O_DUMP },
     { "verbose-ir", required_argument, 0, O_DUMP },
     { "mode", required_argument, 0, O_MODE },
+    { "report", no_argument, 0, O_REPORT },
     { "remarks", no_argument, 0, O_REMARKS },
     { "warn-generic", no_argument, 0, O_WARN },
     { "error-generic", no_argument, 0, O_WARN_ERROR },
@@ -112,6 +115,7 @@ static void add_member(struct ir_options *opt, char *value)
     struct ir_input *in = &opt->inputs[opt->ninputs++];
     *in = (struct ir_input){ .name = m.file,
                              .needs = m.needs,
+                             .report = m.report,
                              .remarks = m.remarks,
                              .warn_generic = m.warn_generic,
                              .error_generic = m.error_generic };
@@ -131,6 +135,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_MODE: set_mode(&opt->inputs[0], value); break;
     case O_WARN_ERROR: opt->inputs[0].error_generic = true; /* fall through */
     case O_WARN: opt->inputs[0].warn_generic = true; break;
+    case O_REPORT: opt->inputs[0].report = true; break;
     case O_REMARKS: opt->inputs[0].remarks = true; break;
     case O_MEMBER: add_member(opt, value); break;
     case O_TIME: opt->time = true; break;

@@ -10,6 +10,7 @@
 void ir_say_at(struct ir_place at, enum diag_severity severity, const char *fmt, ...)
 {
     struct diag_place place = { .file = at.file, .line = at.line, .column = at.column };
+    place.text = file_line(at.file, at.line, &place.length);
     va_list ap;
     va_start(ap, fmt);
     diag_vat(&place, severity, fmt, ap);

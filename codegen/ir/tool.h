@@ -38,7 +38,7 @@ struct ir_input {
     const char *path, *name; /* name: the user's file */
     enum ir_mode mode;
     bool needs; /* it has to be linked with others */
-    bool remarks, warn_generic, error_generic;
+    bool report, remarks, warn_generic, error_generic;
     bool fast_math; /* compiled with -ffast-math; known when it is read */
 };
 struct ir_options {

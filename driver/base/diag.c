@@ -52,11 +52,59 @@ static void print_caret(const struct diag_place *p, bool colour)
     fprintf(stderr, "%s^%s\n", colour ? green : "", colour ? plain : "");
 }
 
+/* ------------------------------------------------------------------ SARIF */
+static void print_json(const char *s)
+{
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\')
+            fprintf(stderr, "\\%c", *s);
+        else if ((unsigned char)*s < ' ')
+            fprintf(stderr, "\\u%04x", (unsigned)*s);
+        else
+            fputc(*s, stderr);
+}
+
+static void print_uri(const char *file)
+{
+    char *real = realpath(file, NULL);
+    fputs(real ? "file://" : "", stderr);
+    for (const char *p = real ? real : file; *p; p++)
+        fprintf(stderr, strchr(" %?#\"\\", *p) || (unsigned char)*p < ' ' ? "%%%02X" : "%c",
+                (unsigned)(unsigned char)*p);
+    free(real);
+}
+
+static void print_sarif(const struct diag_place *p, enum diag_severity severity, const char *words)
+{
+    static const char *const levels[] = { "error", "warning", "note", "note" };
+    fprintf(stderr,
+            "{\"$schema\":\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/cos02/schemas/"
+            "sarif-schema-2.1.0.json\",\"runs\":[{\"results\":[{\"level\":\"%s\",\"locations\":[{"
+            "\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"",
+            levels[severity]);
+    print_uri(p->file);
+    fprintf(stderr,
+            "\"},\"region\":{\"startColumn\":%u,\"startLine\":%u}}}],\"message\":{\"text\":\"",
+            p->column ? p->column : 1, p->line);
+    print_json(words);
+    print_json(p->more ? "\n" : "");
+    print_json(p->more ? p->more : "");
+    fputs("\"}}],\"tool\":{\"driver\":{\"name\":\"ompgpu-cc\"}}}],\"version\":\"2.1.0\"}\n",
+          stderr);
+}
+
+/* ------------------------------------------------------------------ a message */
 void diag_vat(const struct diag_place *p, enum diag_severity severity, const char *fmt, va_list ap)
 {
     bool colour = diag_in_colour();
     errors += severity == DIAG_ERROR;
     warnings += severity == DIAG_WARNING;
+    if (p && p->line && getenv("OMPGPU_SARIF")) {
+        char words[4096];
+        vsnprintf(words, sizeof words, fmt, ap);
+        print_sarif(p, severity, words);
+        return;
+    }
     print_place(p, colour);
     fprintf(stderr, "%s%s: %s%s", colour ? severities[severity].colour : "",
             severities[severity].name, colour ? plain : "",
@@ -65,6 +113,7 @@ void diag_vat(const struct diag_place *p, enum diag_severity severity, const cha
     fprintf(stderr, "%s\n", colour ? plain : "");
     if (p && p->text && p->column)
         print_caret(p, colour);
+    fputs(p && p->more ? p->more : "", stderr);
 }
 
 void diag_at(const struct diag_place *p, enum diag_severity severity, const char *fmt, ...)

@@ -7,7 +7,9 @@
  *
  * All three programs speak as ompgpu-cc, which is what the user called.  In colour on a terminal,
  * or where CLICOLOR_FORCE is set (the command sets it for the programs that it runs); never with
- * NO_COLOR. */
+ * NO_COLOR.  Where OMPGPU_SARIF is set (the command does, for -fdiagnostics-format=sarif), a
+ * message about the program is a document of SARIF 2.1.0 in one line, as clang writes one for each
+ * file. */
 #ifndef OMPGPU_BASE_DIAG_H
 #define OMPGPU_BASE_DIAG_H
 #include <stdarg.h>
@@ -20,6 +22,7 @@ struct diag_place {
     unsigned line, column; /* from 1; line 0: about the command, column 0: unknown */
     const char *text;      /* the line, to be shown with a caret; NULL: not shown */
     size_t length;         /* of text */
+    const char *more;      /* lines that follow, each with its end; NULL: none */
 };
 void diag_at(const struct diag_place *, enum diag_severity, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

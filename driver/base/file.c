@@ -64,6 +64,24 @@ static bool write_fd(int fd, const char *p, size_t size)
     return true;
 }
 
+/* Messages come in bunches about one file, which stays in memory. */
+const char *file_line(const char *path, unsigned line, size_t *length)
+{
+    static const char *last, *text;
+    if (!path || !*path || !line)
+        return NULL;
+    if (!last || strcmp(last, path) != 0) {
+        last = mem_strdup(path);
+        text = strcmp(path, "-") == 0 ? NULL : file_read(path, NULL);
+    }
+    const char *p = text;
+    for (; p && line > 1; line--)
+        p = (p = strchr(p, '\n')) ? p + 1 : NULL;
+    if (p)
+        *length = strcspn(p, "\r\n");
+    return p;
+}
+
 bool file_write(const char *path, const void *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -7,6 +7,8 @@
 /* NUL-terminated, in the run's memory; "-" is standard input; size NULL: not asked for.
  * NULL: it cannot be read. */
 char *file_read(const char *path, size_t *size);
+/* A line of a file, from 1, without its end; NULL: it has none. */
+const char *file_line(const char *path, unsigned line, size_t *length);
 bool file_write(const char *path, const void *data, size_t size);
 bool file_exists(const char *path);
 /* A new empty file beside `path`, for what shall replace it: nobody can foresee its name, it is no

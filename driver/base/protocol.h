@@ -1,8 +1,9 @@
 /* protocol.h - what the three programs tell each other, for writer and reader alike.
  *
- *   omp-split  -> command     exit code; record `unit` in the first line of the device text
+ *   omp-split  -> command     exit code; record `unit` in the first line of the device text, with
+ *                             --report a record `region` in each of the next ones
  *   command    -> omp-device  a record `member` for each file of a device link (--member=)
- *   omp-device -> command     exit code; the info file: `kernel`, `taken`, `alias`
+ *   omp-device -> command     exit code; the info file: `kernel`, `outcome`, `taken`, `alias`
  *   command    -> command     a record `compiled` in each container, for the device link
  *
  * A record is one line: its kind, then key=value for each of its fields, in any order.  Blanks,
@@ -35,6 +36,11 @@ enum tool_exit {
 #define PROTO_UNIT(S, N)                                                                           \
     N(misread) N(run_time_types) N(needs_link) N(provides) N(entries) S(requires)
 
+/* What is to be said of a target region: `says` has lines LABEL \t TEXT.  threads: of a team,
+ * unless the device has reasons for another number. */
+#define PROTO_REGION(S, N)                                                                         \
+    S(name) S(function) S(file) S(directive) N(line) N(column) N(threads) S(says)
+
 /* A kernel; see struct ompgpu_kernel_entry in hostrt/image.h.  frame_bytes: locals of the emulated
  * device's functions; how: its mode and what that took, to be compared and shown. */
 #define PROTO_KERNEL(S, N)                                                                         \
@@ -47,7 +53,12 @@ enum tool_exit {
     N(mode)                                                                                        \
     N(max_threads)                                                                                 \
     N(reduce_bytes)                                                                                \
-    N(flags) N(heap_bytes) N(block_bytes) N(copy_bytes) N(frame_bytes) S(streams) S(how)
+    N(flags)                                                                                       \
+    N(heap_bytes)                                                                                  \
+    N(block_bytes) N(copy_bytes) N(frame_bytes) S(streams) S(how)
+
+/* With --report, of a kernel: its mode in a sentence, and lines as in `region`. */
+#define PROTO_OUTCOME(S, N) S(name) N(shared_bytes) S(runs) S(says)
 
 /* Of a device link: input number `member` is part of it; it calls `name` what is `symbol` there. */
 #define PROTO_TAKEN(S, N) N(member)
@@ -55,9 +66,11 @@ enum tool_exit {
 
 /* An input of a device link.  needs: it cannot do without the link; the others are the flags with
  * which it was compiled (mode: auto, generic, spmd). */
-#define PROTO_MEMBER(S, N) S(file) S(mode) N(needs) N(remarks) N(warn_generic) N(error_generic)
+#define PROTO_MEMBER(S, N)                                                                         \
+    S(file) S(mode) N(needs) N(report) N(remarks) N(warn_generic) N(error_generic)
 
-/* How a file was compiled.  archs: sm_90,emu; requires: as in `unit` */
+/* How a file was compiled.  archs: sm_90,emu; requires: as in `unit`.  The records `region` of a
+ * file that was compiled with -Rompgpu follow, a line each. */
 #define PROTO_COMPILED(S, N)                                                                       \
     S(level) N(debug) N(check) S(mode) N(remarks) N(warn) N(error) S(archs) S(requires)
 
@@ -70,7 +83,9 @@ enum tool_exit {
 
 #define PROTO_RECORDS(R)                                                                           \
     R(unit, PROTO_UNIT)                                                                            \
+    R(region, PROTO_REGION)                                                                        \
     R(kernel, PROTO_KERNEL)                                                                        \
+    R(outcome, PROTO_OUTCOME)                                                                      \
     R(taken, PROTO_TAKEN)                                                                          \
     R(alias, PROTO_ALIAS)                                                                          \
     R(member, PROTO_MEMBER)                                                                        \

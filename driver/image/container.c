@@ -29,6 +29,7 @@ static uint32_t put_string(struct text *b, const char *s)
 /* ------------------------------------------------------------------ info files */
 struct infos {
     VEC(struct proto_kernel) kernels;
+    VEC(struct proto_outcome) outcomes;
     VEC(struct proto_alias) aliases;
     VEC(struct proto_taken) taken;
 };
@@ -39,10 +40,13 @@ static struct infos read_infos(const char *path)
     char *text = path ? file_read(path, NULL) : NULL;
     for (char *line; (line = text_line(&text));) {
         struct proto_kernel kernel;
+        struct proto_outcome outcome;
         struct proto_alias alias;
         struct proto_taken taken;
         if (proto_read_kernel(line, &kernel))
             *VEC_PUSH(NULL, &list.kernels) = kernel;
+        else if (proto_read_outcome(line, &outcome))
+            *VEC_PUSH(NULL, &list.outcomes) = outcome;
         else if (proto_read_alias(line, &alias))
             *VEC_PUSH(NULL, &list.aliases) = alias;
         else if (proto_read_taken(line, &taken))
@@ -61,6 +65,20 @@ static const struct proto_kernel *find_kernel(const struct infos *list, const ch
     return NULL;
 }
 
+struct proto_kernel *drv_read_kernels(const char *info, unsigned *n)
+{
+    struct infos list = read_infos(info);
+    *n = list.kernels.n;
+    return list.kernels.at;
+}
+
+struct proto_outcome *drv_read_outcomes(const char *info, unsigned *n)
+{
+    struct infos list = read_infos(info);
+    *n = list.outcomes.n;
+    return list.outcomes.at;
+}
+
 bool *drv_read_members(const char *info, unsigned n)
 {
     struct infos list = read_infos(info);
@@ -72,19 +90,18 @@ bool *drv_read_members(const char *info, unsigned n)
 }
 
 /* ------------------------------------------------------------------ the container */
-/* What ptxas said of the kernel; NULL: nothing. */
-static const struct kernel_stats *add_stats(struct ompgpu_kernel_entry *k, const char *name,
-                                            const struct kernel_stats *stats, unsigned n)
+/* What ptxas said of the kernel. */
+static void add_stats(struct ompgpu_kernel_entry *k, const char *name,
+                      const struct kernel_stats *stats, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         if (strcmp(stats[i].name, name) != 0)
             continue;
         k->registers = stats[i].registers;
         k->shared_bytes = stats[i].shared;
-        k->stack_bytes = k->flags & OMPGPU_KERNEL_RECURSIVE ? stats[i].frames : stats[i].stack;
-        return &stats[i];
+        k->stack_bytes = drv_stack_bytes(&stats[i], k->flags);
+        return;
     }
-    return NULL;
 }
 
 static struct diag_place place_of(const struct proto_kernel *k)
@@ -292,22 +309,4 @@ bool drv_append_image(const char *assembly, const char *container, bool as_bytes
     if (failed)
         diag_error("cannot write '%s': %s", assembly, strerror(errno));
     return !failed;
-}
-
-/* ------------------------------------------------------------------ -Rompgpu: what ptxas says */
-void drv_remark_ptxas(const char *info, const struct kernel_stats *stats, unsigned nstats,
-                      const char *arch)
-{
-    struct infos list = read_infos(info);
-    for (unsigned i = 0; i < list.kernels.n; i++) {
-        const struct proto_kernel *k = &list.kernels.at[i];
-        const struct diag_place place = place_of(k);
-        struct ompgpu_kernel_entry e = { .flags = (uint32_t)k->flags };
-        const struct kernel_stats *s = add_stats(&e, k->name, stats, nstats);
-        if (s && e.registers)
-            diag_at(&place, DIAG_REMARK,
-                    "region '%s': %u registers, %u bytes of shared memory, %u bytes of stack, %u "
-                    "bytes of spills on %s [-Rompgpu]",
-                    k->name, e.registers, e.shared_bytes, e.stack_bytes, s->spills, arch);
-    }
 }

@@ -2,6 +2,7 @@
  * and ptxas (ptxas.c) wrote. */
 #ifndef OMPGPU_DRIVER_IMAGE_H
 #define OMPGPU_DRIVER_IMAGE_H
+#include "driver/base/protocol.h"
 #include "hostrt/image.h"
 #include <elf.h>
 #include <stdbool.h>
@@ -28,10 +29,15 @@ struct container { /* what drv_write_container packs */
     unsigned flags;             /* OMPGPU_CONTAINER_* */
     const char *options, *file; /* how it was compiled, and the source */
 };
-struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n);
+struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n); /* ptxas.c */
+/* of a thread of a kernel with these flags */
+unsigned drv_stack_bytes(const struct kernel_stats *, unsigned flags);
 bool drv_write_container(const char *path, const struct container *);
 /* One that begins here and ends within `room` bytes, with the right sums. */
 bool drv_container_sound(const struct ompgpu_image_header *, uint64_t room);
+/* the kernels of an info file, and what is to be said of them; n 0: there is none */
+struct proto_kernel *drv_read_kernels(const char *info, unsigned *n);
+struct proto_outcome *drv_read_outcomes(const char *info, unsigned *n);
 /* which of n inputs the device link took */
 bool *drv_read_members(const char *info, unsigned n);
 /* into the empty section of the host's text */
@@ -55,6 +61,4 @@ bool drv_fill_image(const char *object, const char *container);
 #define DRV_LINKED_IMAGE "__ompgpu_linked_image"
 bool drv_write_image_object(const char *object, const char *container);
 
-/* ------------------------------------------------------------------ container.c, ptxas.c */
-void drv_remark_ptxas(const char *info, const struct kernel_stats *, unsigned n, const char *arch);
 #endif

@@ -60,3 +60,8 @@ struct kernel_stats *drv_read_ptxas(const char *path, unsigned *n)
     *n = list.n;
     return list.at;
 }
+
+unsigned drv_stack_bytes(const struct kernel_stats *s, unsigned flags)
+{
+    return flags & OMPGPU_KERNEL_RECURSIVE ? s->frames : s->stack;
+}

@@ -32,7 +32,8 @@ struct found { /* a container in a linked file */
     uint64_t offset; /* in the file */
     const char *file;
     struct proto_compiled compiled;
-    int member; /* number among the inputs of the device link; -1: none */
+    const char *regions; /* its records `region`, lines; "": none */
+    int member;          /* number among the inputs of the device link; -1: none */
 };
 struct program {
     struct found *at;
@@ -102,10 +103,12 @@ static bool find_containers(struct program *p)
         p->at[p->n++] = (struct found){
             .h = h, .offset = s->sh_offset + at, .file = string(h, h->file), .member = -1
         };
-        if (!proto_read_compiled(string(h, h->options), &p->at[p->n - 1].compiled)) {
+        const char *options = string(h, h->options), *end = strchr(options, '\n');
+        if (!proto_read_compiled(options, &p->at[p->n - 1].compiled)) {
             damaged();
             return false;
         }
+        p->at[p->n - 1].regions = end ? end + 1 : "";
         at += h->total_size;
     }
     return true;
@@ -206,6 +209,7 @@ static struct proto_member member_record(const struct options *o, const struct f
     return (struct proto_member){ .file = f->file,
                                   .mode = o->mode ? o->mode : f->compiled.mode,
                                   .needs = needs_link(f),
+                                  .report = o->report || *f->regions,
                                   .remarks = o->remarks || f->compiled.remarks,
                                   .warn_generic = drv_warns(o, WARN_GENERIC) || f->compiled.warn,
                                   .error_generic =
@@ -241,6 +245,7 @@ static struct device_link *collect(const struct job *j)
             continue;
         f->member = (int)d->n;
         d->members[d->n] = member_record(j->opt, f);
+        d->regions = mem_printf("%s%s", d->regions ? d->regions : "", f->regions);
         for (int k = 0; k < 2; k++)
             if (wanted[k])
                 d->bitcode[k][d->n] = unpack(j, f, kinds[k], d->n);

@@ -42,6 +42,7 @@ bool drv_scan_depfile(const char *depfile, const char *main_file);
 struct device_link { /* the files that may take part */
     unsigned n;
     struct proto_member *members;
+    const char *regions;     /* their records `region`, lines */
     const char **bitcode[2]; /* files for the GPU and the emulated device */
 };
 struct side_output {
@@ -68,6 +69,7 @@ struct job {
     bool cached;               /* … was there: the container is X.image */
     struct archs archs;
     struct proto_unit unit; /* once omp-split has ended */
+    const char *regions;    /* its records `region`, lines */
 };
 int drv_compile(struct job *); /* exit code */
 int drv_compile_offload(struct job *);
@@ -98,6 +100,8 @@ void drv_cache_store(const char *entry, const char *container);
 void drv_side_begin(struct job *);                      /* after write_to is known */
 void drv_side_args(const struct job *, struct words *); /* of the host compile */
 void drv_side_commit(const struct job *);
+/* The optimisation record that clang writes, where it is YAML; NULL: none. */
+const char *drv_record_file(const struct job *);
 void drv_side_database(const struct job *); /* -MJ */
 
 /* ------------------------------------------------------------------ gcc.c */

@@ -256,22 +256,12 @@ static void explain(const struct run *r)
 }
 
 /* Warnings and remarks of stages that succeeded, in the order of the table. */
-static void remark_ptxas(const struct job *j)
-{
-    for (unsigned i = 0; i < j->archs.n; i++) {
-        unsigned n;
-        struct kernel_stats *stats = drv_read_ptxas(drv_stage_err(j, PTXAS, i), &n);
-        drv_remark_ptxas(drv_job_file(j, "nvptx64.info"), stats, n, drv_arch_name(&j->archs, i));
-    }
-}
-
 static void show_remarks(const struct job *j)
 {
     drv_show(drv_stage_err(j, SPLIT, 0), j->opt->verbose);
     drv_show(drv_stage_err(j, LOWER_GPU, 0), j->opt->verbose);
     drv_show(drv_stage_err(j, LOWER_EMU, 0), j->opt->verbose);
-    if (j->opt->remarks && drv_runs_ptxas(j))
-        remark_ptxas(j);
+    drv_report_regions(j);
 }
 
 int drv_run_stages(struct job *j)

@@ -129,6 +129,18 @@ void drv_side_commit(const struct job *j)
     }
 }
 
+const char *drv_record_file(const struct job *j)
+{
+    if (is_given(j->opt, "-fsave-optimization-record=bitstream"))
+        return NULL;
+    if (drv_has(j->opt, FLAG_FOPT_RECORD_FILE))
+        return drv_value(j->opt, FLAG_FOPT_RECORD_FILE);
+    for (unsigned i = 0; j->sides && i < KINDS; i++)
+        if (strcmp(kinds[i].extension, "opt.yaml") == 0 && j->sides[i].written)
+            return j->sides[i].written;
+    return NULL;
+}
+
 /* ------------------------------------------------------------------ the compilation database */
 static void add_json(struct text *t, const char *s)
 {

@@ -26,7 +26,7 @@ static bool needs_link(const struct job *j)
 {
     return j->opt->emit == EMIT_NONE && j->unit.needs_link;
 }
-static bool bitcode_only(const struct job *j)
+bool drv_ends_with_bitcode(const struct job *j)
 {
     return needs_link(j) || (j->opt->emit == EMIT_NONE && j->unit.provides && !j->unit.entries);
 }
@@ -58,9 +58,12 @@ static bool want_device_gpu(const struct job *j) { return compiles(j) && drv_mak
 static bool want_device_emu(const struct job *j) { return compiles(j) && emu_image(j); }
 static bool want_lower_gpu(const struct job *j)
 {
-    return drv_makes_gpu_image(j) && !bitcode_only(j);
+    return drv_makes_gpu_image(j) && !drv_ends_with_bitcode(j);
 }
-static bool want_lower_emu(const struct job *j) { return emu_image(j) && !bitcode_only(j); }
+static bool want_lower_emu(const struct job *j)
+{
+    return emu_image(j) && !drv_ends_with_bitcode(j);
+}
 static bool want_host(const struct job *j)
 {
     return compiles(j) && j->opt->emit == EMIT_NONE && j->opt->goal != GOAL_CHECK && !j->no_targets;
@@ -77,7 +80,7 @@ static bool want_pack(const struct job *j) { return j->device_link || want_host(
 /* A hit has no intermediate files and no remarks. */
 static bool want_look_up(const struct job *j)
 {
-    return drv_cache_dir() && compiles(j) && want_host(j) && !j->opt->save && !j->opt->remarks;
+    return drv_cache_dir() && compiles(j) && want_host(j) && !j->opt->save && !j->opt->report;
 }
 static bool want_object(const struct job *j)
 {
@@ -244,9 +247,11 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--offload-mandatory");
     if (j->opt->gcc)
         WORDS_ADD(&p->argv, "--for-gcc");
+    if (j->opt->report)
+        WORDS_ADD(&p->argv, "--report");
     if (j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
-    if (j->opt->debug || j->opt->remarks || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode)
+    if (j->opt->debug || j->opt->report || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode)
         WORDS_ADD(&p->argv, "--exact-lines");
     if (j->opt->emit == EMIT_TREE)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
@@ -280,11 +285,14 @@ static void device(const struct job *j, struct proc *p, const char *out)
  * variables. */
 static bool wants_lines(const struct job *j)
 {
-    return j->opt->remarks || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode || packs_bitcode(j);
+    return j->opt->report || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode || packs_bitcode(j);
 }
-static const char *line_flag(const struct job *j)
+static void add_lines(const struct job *j, struct words *w)
 {
-    return j->opt->remarks && !j->opt->debug ? "-g" : "-gline-directives-only";
+    if (j->opt->report && !j->opt->debug)
+        WORDS_ADD(w, "-g", "--cuda-noopt-device-debug"); /* else clang leaves out variables */
+    else
+        WORDS_ADD(w, "-gline-directives-only");
 }
 
 static void device_gpu(const struct job *j, unsigned i, struct proc *p)
@@ -300,7 +308,7 @@ static void device_gpu(const struct job *j, unsigned i, struct proc *p)
     words_add(&p->argv, "-ffp-contract=fast-honor-pragmas");
     drv_add_args(&p->argv, j->opt, FOR_NVPTX);
     if (j->opt->debug || wants_lines(j))
-        WORDS_ADD(&p->argv, line_flag(j));
+        add_lines(j, &p->argv);
     device(j, p, drv_job_file(j, "nvptx64.bc"));
 }
 
@@ -310,7 +318,7 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     WORDS_ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
     if (!j->opt->debug) /* lines for messages of the running program, too */
-        WORDS_ADD(&p->argv, j->opt->remarks ? "-g" : "-gline-tables-only");
+        WORDS_ADD(&p->argv, j->opt->report ? "-g" : "-gline-tables-only");
     WORDS_ADD(&p->argv, "-fPIC");
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
@@ -360,6 +368,8 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
         return;
     if (j->opt->mode)
         WORDS_ADD(&p->argv, mem_printf("--mode=%s", j->opt->mode));
+    if (first && j->opt->report)
+        WORDS_ADD(&p->argv, "--report");
     if (first && j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
     if (first && drv_warns(j->opt, WARN_GENERIC))
@@ -373,7 +383,7 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
 static const char *member_flag(struct proto_member m, bool silent)
 {
     if (silent)
-        m.remarks = m.warn_generic = m.error_generic = false;
+        m.report = m.remarks = m.warn_generic = m.error_generic = false;
     return mem_printf("--member=%s", proto_write_member(&m));
 }
 
@@ -473,7 +483,8 @@ static const char *recorded(const struct job *j)
                                 .error = drv_warning_is_error(j->opt, WARN_GENERIC),
                                 .archs = drv_arch_names(&j->archs),
                                 .requires = j->unit.requires };
-    return proto_write_compiled(&c);
+    const char *compiled = proto_write_compiled(&c);
+    return packs_bitcode(j) && j->regions ? mem_printf("%s\n%s", compiled, j->regions) : compiled;
 }
 
 static unsigned image_files(const struct job *j, struct image_file *files)
@@ -591,6 +602,8 @@ static int split_done(struct job *j, int code)
                    drv_job_file(j, "device.c"));
         return EXIT_COMPILE;
     }
+    if (text && j->opt->report)
+        j->regions = drv_region_records(text);
     return j->no_targets ? 0 : code;
 }
 

@@ -46,6 +46,14 @@ const char *drv_highest_ptx(const struct job *);
 void drv_check_command(const struct job *, struct proc *);
 void drv_check_text_command(const struct job *, const char *text, struct proc *); /* preprocessed */
 
+/* Device code that ends with its bitcode: the device link goes on with it. */
+bool drv_ends_with_bitcode(const struct job *);
+
+/* ------------------------------------------------------------------ regions.c */
+/* The records `region` of a device text, lines. */
+const char *drv_region_records(const char *device_text);
+void drv_report_regions(const struct job *); /* -Rompgpu */
+
 /* ------------------------------------------------------------------ schedule.c */
 /* Runs them, with their messages.  An exit code; -1: again, with an older version of OpenMP. */
 int drv_run_stages(struct job *);

@@ -32,6 +32,12 @@ void walk_on_scope(struct fe *fe, CXCursor c)
     fe->scope_end = outer;
 }
 
+void walk_on_repeat(struct fe *fe, CXCursor c)
+{
+    *VEC_PUSH(fe->a, &fe->repeats) = fe_extent(fe, c);
+    walk_on_scope(fe, c);
+}
+
 /* At file scope. */
 static void note_type_name(struct fe *fe, CXCursor c)
 {

@@ -30,6 +30,6 @@ walk_handler walk_on_function;               /* functions.c */
 walk_handler walk_on_reference, walk_on_var; /* variables.c */
 walk_handler walk_on_asm, walk_on_binary, walk_on_call, walk_on_compound_assign,
     walk_on_unary; /* effects.c */
-walk_handler walk_on_constant, walk_on_declaration, walk_on_scope, walk_on_static_assert,
-    walk_on_tag, walk_on_type_ref, walk_on_typedef; /* declarations.c */
+walk_handler walk_on_constant, walk_on_declaration, walk_on_repeat, walk_on_scope,
+    walk_on_static_assert, walk_on_tag, walk_on_type_ref, walk_on_typedef; /* declarations.c */
 #endif

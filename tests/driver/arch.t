@@ -37,8 +37,8 @@ if [ -e "$OBJ/nullcuda/libcuda.so.1" ]; then
     check "--gpu-arch=native with nullcuda" native --gpu-arch=native
     check "default with nullcuda is native" native && check "... without emu" test ! -e kept3/app.emu.so
 else skip "nullcuda" "not built"; fi
-"$CC" $ARCH -Rompgpu -O2 -c app.c 2>log
-check "-Rompgpu" has log "^app.c:6:13: remark: region 'main_6': SPMD mode"
+"$CC" $ARCH -Rompgpu=all -O2 -c app.c 2>log
+check "-Rompgpu=all" has log "^app.c:6:13: remark: region 'main_6': SPMD mode"
 cat >gen.c <<'C'
 int a[100];
 static int one(int j) { return j; } static int two(int j) { return 2 * j; }
@@ -81,7 +81,7 @@ check "-fompgpu-mode=spmd refuses" test_must_fail 1 "$CC" $ARCH -fompgpu-mode=sp
 has "$T/.log" "gen.c:7:.*: error: region 'f_4' .*SPMD mode" && ok "and says why" || not_ok "and says why"
 sed 's/= a.j. ? one : two/= one/' gen.c >late.c
 for m in auto spmd generic; do
-    "$CC" $ARCH -fompgpu-mode=$m -Rompgpu -O2 -c late.c 2>$m.log
+    "$CC" $ARCH -fompgpu-mode=$m -Rompgpu=all -O2 -c late.c 2>$m.log
 done
 check "-fompgpu-mode=auto" has auto.log "region 'f_4': .*1 parallel region.* 1 guard.*\[OMP120\]"
 check "-fompgpu-mode=spmd" has spmd.log "region 'f_4': .*OMP120"

@@ -23,7 +23,7 @@ sed -i 's/a\[i\] \*= 2/a[i] += a[i]/' app.c
 check "another region is a miss" miss -c app.c
 cp app.c other.c
 check "another file is a miss" miss -c other.c
-check "-Rompgpu has its remarks" sh -c "OMPGPU_CACHE='$T/cache' '$CC' $ARCH -O0 -Rompgpu -c app.c 2>&1 | grep -q 'remark: region'"
+check "-Rompgpu=all has its remarks" sh -c "OMPGPU_CACHE='$T/cache' '$CC' $ARCH -O0 -Rompgpu=all -c app.c 2>&1 | grep -q 'remark: region'"
 check "-save-temps has its files" cc -save-temps=temps -c app.c -o a.o && check "..." test -s temps/app.emu.so
 # A device compile that says something says it again.
 sed 's/a\[i\] += a\[i\]/a[i] += 2 * omp_get_num_threads(); {} _Pragma("omp barrier")/' app.c >bad.c

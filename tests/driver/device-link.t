@@ -412,7 +412,7 @@ if [ "$ARCH" = --gpu-arch=emu ]; then
     check "GPUs are those of the objects" "$CC" t1.o t2.o t3.o -save-temps -o archs && check "..." test -e archs.device-link.sm_80.ptx
     check "--gpu-arch= of the link wins" "$CC" t1.o t2.o t3.o --gpu-arch=sm_100,emu -save-temps -o archs && check "..." test -e archs.device-link.sm_100.ptx
 fi
-check "-Rompgpu of the link" sh -c "'$CC' $ARCH t1.o t2.o t3.o -Rompgpu -o archs 2>err; grep -q \"t1.c:7:.*remark: region 'main_7'\" err"
+check "-Rompgpu=all of the link" sh -c "'$CC' $ARCH t1.o t2.o t3.o -Rompgpu=all -o archs 2>err; grep -q \"t1.c:7:.*remark: region 'main_7'\" err"
 check "-fompgpu-mode=spmd of the link" cc -fompgpu-mode=spmd main.o lib.o -o spmd; cp .log err
 check "no temporary files are left" sh -c "! ls -A . | grep '\.tmp$'"
 finish

@@ -33,7 +33,7 @@ failed() {
     echo "  OMPGPU_FUZZ_SEED=$f_seed OMPGPU_FUZZ_COUNT=1 OMPGPU_FUZZ_SCHEDULE=$schedule sh tests/modes/fuzz.t"
     return 1
 }
-build() { in_time "$CC" $ARCH -w --host-cc="$T/quick" -Rompgpu "$@" -o f 2>log; }
+build() { in_time "$CC" $ARCH -w --host-cc="$T/quick" -Rompgpu=all "$@" -o f 2>log; }
 # The seeds of the regions with a remark that matches; each region has one that names its mode.
 seeds_with() { grep -E "$1" log | sed -n "s/.*remark: region 'region_\([0-9]*\)_.*/\1/p"; }
 # Which seed does the compiler fail on?
@@ -117,8 +117,8 @@ cat ./*/late >late
 check "most are converted" [ "$(wc -l <late)" -ge $((count / 2)) ]
 if [ "$count" -ge 6 ]; then
     only "$(sed 6q late)"
-    check "auto mode" "$CC" --gpu-arch=sm_75 -w -O2 -Rompgpu --emit=ptx f.c -o auto.ptx
-    check "spmd mode" "$CC" --gpu-arch=sm_75 -w -O2 -Rompgpu --emit=ptx -fompgpu-mode=spmd f.c -o spmd.ptx
+    check "auto mode" "$CC" --gpu-arch=sm_75 -w -O2 -Rompgpu=all --emit=ptx f.c -o auto.ptx
+    check "spmd mode" "$CC" --gpu-arch=sm_75 -w -O2 -Rompgpu=all --emit=ptx -fompgpu-mode=spmd f.c -o spmd.ptx
     check "both make the same of what auto mode converts" cmp auto.ptx spmd.ptx
     if have_ptxas; then check "a program for a GPU" "$CC" --gpu-arch=sm_75 -w --host-cc="$T/quick" -O2 -c f.c -o gpu.o; fi
 fi

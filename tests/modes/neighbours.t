@@ -33,7 +33,7 @@ C
     done
     # shellcheck disable=SC2043
     for f_with in alone beside; do
-        check "$1, $f_with: PTX" "$CC" --gpu-arch=sm_75 -O2 -fompgpu-mode=generic -Rompgpu --emit=ptx "$1-$f_with.c" -o "$1-$f_with.ptx"
+        check "$1, $f_with: PTX" "$CC" --gpu-arch=sm_75 -O2 -fompgpu-mode=generic -Rompgpu=all --emit=ptx "$1-$f_with.c" -o "$1-$f_with.ptx"
         cp "$T/.log" "$1-$f_with.say"
     done
 }
@@ -199,7 +199,7 @@ figures nested
 check "nested: the SPMD neighbour keeps nothing in shared memory" has nested-beside.say "region 'neighbours_.*SPMD mode by its form.*; no shared memory"
 
 # A local of a function that two sets have is shared in both, and said once.
-"$CC" $ARCH -O2 -fompgpu-mode=generic -Rompgpu -c -o local.o -xc - >local 2>&1 <<'C'
+"$CC" $ARCH -O2 -fompgpu-mode=generic -Rompgpu=all -c -o local.o -xc - >local 2>&1 <<'C'
 static void sum(int *a, int n) {
     int s = 0;
     #pragma omp parallel for reduction(+: s)
@@ -254,7 +254,7 @@ awk 'BEGIN {
     for (k = 0; k < 12; k++) printf "k%d(a); b[0] += %d; big(b, 40); for (int i = 0; i < 40; i++) b[i] ^= %d;\n", k, k, k
     print "for (int i = 0; i < 40; i++) bad += a[i] != b[i];\nreturn bad; }"
 }' >big.c
-check "much in common: compiles" "$CC" $ARCH -O1 -fompgpu-mode=generic -Rompgpu big.c -o big && cp .log log
+check "much in common: compiles" "$CC" $ARCH -O1 -fompgpu-mode=generic -Rompgpu=all big.c -o big && cp .log log
 check "much in common: some have their own" has log '[^0-9]2 known parallel regions.*OMP131'
 check "… and not all" test "$(grep -c '[^0-9]2 known parallel regions.*OMP131' log)" -lt 10
 check "much in common: runs" env OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_EMU_SCHEDULE=random:2 ./big

@@ -84,7 +84,7 @@ int main(void) {
     for (int i = 0; i < 40; i++) if (a[i] != 3) return 1;
     return n != 3; }
 C
-check "what keeps nothing generic: compiles" "$CC" $ARCH -O2 -Rompgpu plain.c -o plain
+check "what keeps nothing generic: compiles" "$CC" $ARCH -O2 -Rompgpu=all plain.c -o plain
 cp .log log
 check "what keeps nothing generic" has log 'OMP120'
 check "what keeps nothing generic: runs" on_device ./plain
@@ -111,7 +111,7 @@ C
 }
 C
     } >judge.c
-    check "$jd_name: compiles" "$CC" $ARCH -O2 -Rompgpu judge.c -o judge || return
+    check "$jd_name: compiles" "$CC" $ARCH -O2 -Rompgpu=all judge.c -o judge || return
     cp .log log
     check "$jd_name: decision" has log "$jd_pattern"
     check "$jd_name: runs" on_device ./judge
@@ -202,7 +202,7 @@ check "sequential loop: compiles" "$CC" $ARCH -O2 -Wompgpu-generic loop.c -o loo
 cp .log log
 check "sequential loop: reason" has log "loop.c:.*warning: region 'main_4' .*generic mode.* loop "
 check "sequential loop: runs" on_device ./loop
-check "sequential loop: compiles in spmd mode" "$CC" $ARCH -O2 -fompgpu-mode=spmd -Rompgpu loop.c -o loop
+check "sequential loop: compiles in spmd mode" "$CC" $ARCH -O2 -fompgpu-mode=spmd -Rompgpu=all loop.c -o loop
 cp .log log
 check "sequential loop: is SPMD there" has log OMP120
 check "sequential loop: runs in spmd mode" on_device ./loop

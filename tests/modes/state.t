@@ -34,7 +34,7 @@ state one fn region_threads
 check "one: no level is counted" lacks one.ptx nest
 check "one: two barriers a region, for each side, and one to end" test "$(grep -c barrier.sync one.ptx)" = 5
 check "one: no indirect call" lacks one.ptx callprototype
-check "one: shared bytes" sh -c '"$1" --gpu-arch=sm_75 -O2 -fompgpu-mode=generic -Rompgpu --emit=ptx one.c -o again.ptx 2>&1 | grep -E "; [12][0-9] bytes of shared memory"' sh "$CC"
+check "one: shared bytes" sh -c '"$1" --gpu-arch=sm_75 -O2 -fompgpu-mode=generic -Rompgpu=all --emit=ptx one.c -o again.ptx 2>&1 | grep -E "; [12][0-9] bytes of shared memory"' sh "$CC"
 
 program captured '
         int local = n;

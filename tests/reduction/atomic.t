@@ -1,5 +1,5 @@
 #!/bin/sh
-# -fompgpu-atomic-reduction: what becomes atomic and what does not, no scratchpad, the right results; and what -Rompgpu and OMPGPU_INFO
+# -fompgpu-atomic-reduction: what becomes atomic and what does not, no scratchpad, the right results; and what -Rompgpu=all and OMPGPU_INFO
 # say of reductions.
 . tests/lib.sh
 OMP_TARGET_OFFLOAD=MANDATORY; export OMP_TARGET_OFFLOAD
@@ -80,7 +80,7 @@ sed -i '1i int omp_get_num_teams(void);' "$T/nested.c"
 check "teams by themselves: compile" "$CC" -O2 --gpu-arch=emu,sm_90 --emit=ptx -fompgpu-atomic-reduction "$T/nested.c" -o nested.ptx
 check "teams by themselves: atomic, and the last team where there is none" has nested.ptx 'atom.*add.u32' 'atom.*add.f64' 'atom.*inc.u32'
 for flag in -fompgpu-atomic-reduction -w; do
-    check "teams by themselves, $flag: compile" "$CC" -O2 --gpu-arch=emu -Rompgpu $flag "$T/nested.c" -o "$T/prog" && cp "$T/.log" "nested$flag"
+    check "teams by themselves, $flag: compile" "$CC" -O2 --gpu-arch=emu -Rompgpu=all $flag "$T/nested.c" -o "$T/prog" && cp "$T/.log" "nested$flag"
     for s in '' random:1 random:2; do check "teams by themselves, $flag: right with schedule '$s'" right "$s" 3 '7950 499500 999'; done
 done
 check "atomic: said" has nested-fompgpu-atomic-reduction "reduction of 'n', 'd': .*, each team's result by atomic updates" "ends with the last team in spite of.*'m' has"
@@ -123,25 +123,25 @@ int f(int n, int k)
     return k;
 }
 C
-check "a team's own variable" "$CC" -O0 --gpu-arch=sm_75 --emit=ptx -fompgpu-atomic-reduction -Rompgpu "$T/own.c" -o own.ptx && cp "$T/.log" remarks
+check "a team's own variable" "$CC" -O0 --gpu-arch=sm_75 --emit=ptx -fompgpu-atomic-reduction -Rompgpu=all "$T/own.c" -o own.ptx && cp "$T/.log" remarks
 check "is not updated atomically" lacks own.ptx 'atom.global.add' 'atom.add'
 check "and that is said, where teams are several" sh -c 'grep -q "with the last team .*: .k. is a copy of the team.s" remarks && ! grep -q ".own. is a copy" remarks'
 
-check "others: compile" "$CC" -O2 --gpu-arch=emu -fompgpu-atomic-reduction -Rompgpu "$T/not.c" -o "$T/prog" && cp "$T/.log" remarks
+check "others: compile" "$CC" -O2 --gpu-arch=emu -fompgpu-atomic-reduction -Rompgpu=all "$T/not.c" -o "$T/prog" && cp "$T/.log" remarks
 check "others: right" right random:1 3 '1501 999 4503 1 0 499500 1000'
 check "others: the last team" sh -c '[ "$(grep -c "the last team combines" err)" = 5 ]'
-check "others: remarks say why" has remarks "not.c:7:.*remark: .*-fompgpu-atomic-reduction.*'h'.*\[-Rompgpu\]" \
+check "others: remarks say why" has remarks "not.c:7:.*remark: .*-fompgpu-atomic-reduction.*'h'.*\[-Rompgpu=all\]" \
     "not.c:9:.*-fompgpu-atomic-reduction.*'p'" "not.c:11:.*-fompgpu-atomic-reduction.*'big'.* array" "not.c:13:.*-fompgpu-atomic-reduction.*'t'" "not.c:15:.*-fompgpu-atomic-reduction.*'q'.* user-defined"
 
-# ------------------------------------------------------------------ -Rompgpu
-remark() { "$CC" -O2 -Rompgpu --gpu-arch="$1" -c "$2" -o "$T/r.o" 2>remarks; }
-check "-Rompgpu" remark emu "$T/not.c"
-check "a tree" has remarks "not.c:9:.*: remark: reduction of 'p': 1 variable .* 8 bytes; .*tree.*2 words.* 16 bytes of scratchpad .*\[-Rompgpu\]"
+# ------------------------------------------------------------------ -Rompgpu=all
+remark() { "$CC" -O2 -Rompgpu=all --gpu-arch="$1" -c "$2" -o "$T/r.o" 2>remarks; }
+check "-Rompgpu=all" remark emu "$T/not.c"
+check "a tree" has remarks "not.c:9:.*: remark: reduction of 'p': 1 variable .* 8 bytes; .*tree.*2 words.* 16 bytes of scratchpad .*\[-Rompgpu=all\]"
 check "redux" has remarks "not.c:13:.*: remark: reduction of 't', 'k': 2 variables .* 8 bytes; .*redux.sync"
 check "an array" has remarks "not.c:11:.*: remark: reduction of 'big': 1 array .*scratchpad"
 printf 'double d;\nvoid f(double *a, int k) {\n#pragma omp target teams distribute parallel for num_threads(64) reduction(+:d)\nfor (int i = 0; i < k; i++) d += a[i]; }\n' >"$T/whole.c"
-check "-Rompgpu, whole warps" remark emu "$T/whole.c"
+check "-Rompgpu=all, whole warps" remark emu "$T/whole.c"
 check "a full tree" has remarks "reduction of 'd': 1 variable .* 8 bytes; full-warp tree"
-check "-Rompgpu, two generations" remark sm_75,sm_90 "$T/not.c"
+check "-Rompgpu=all, two generations" remark sm_75,sm_90 "$T/not.c"
 check "redux or a tree" has remarks "reduction of 'h': 1 variable .* 2 bytes; .*redux.sync .*sm_80.*tree"
 finish

@@ -72,9 +72,9 @@ void kinds(double *a, double *v, int n, int m)
     }
 }
 C
-check "kinds: compiles" "$CC" --gpu-arch=emu -O2 -Rompgpu -c "$T/kinds.c" -o kinds.o && cp "$T/.log" remarks
+check "kinds: compiles" "$CC" --gpu-arch=emu -O2 -Rompgpu=all -c "$T/kinds.c" -o kinds.o && cp "$T/.log" remarks
 deferred='league by the last team at the end of the kernel' locked="each team's result under a lock, in the order in which teams finish"
-check "a team's own: by the team alone" has remarks "kinds.c:8:.* team through shared memory \[-Rompgpu\]" "kinds.c:22:.* team through shared memory \[-Rompgpu\]"
+check "a team's own: by the team alone" has remarks "kinds.c:8:.* team through shared memory \[-Rompgpu=all\]" "kinds.c:22:.* team through shared memory \[-Rompgpu=all\]"
 check "the league's: at the end" has remarks "kinds.c:24:.*$deferred, 32 bytes of scratchpad a team \[" "kinds.c:26:.*$deferred, 16 bytes and the arrays of scratchpad" \
     "kinds.c:32:.*one thread a team, $deferred"
 check "unknown: under a lock" has remarks "kinds.c:10:.*$locked" "kinds.c:28:.*$locked" "kinds.c:30:.*one thread a team, $locked" "kinds.c:34:.*$locked"

@@ -59,7 +59,7 @@ void ex(int n, const float *a, float *b, int k, struct wide w)
     }
 }
 C
-"$CC" --gpu-arch=sm_90 -O2 -Rompgpu --emit=ptx "$T/one.c" -o "$T/one.ptx" 2>"$T/remarks"
+"$CC" --gpu-arch=sm_90 -O2 -Rompgpu=all --emit=ptx "$T/one.c" -o "$T/one.ptx" 2>"$T/remarks"
 kernel() { sed -n "/entry $1(/,/^}/p" "$T/one.ptx"; }
 counts() { [ "$(kernel "$1" | grep -c "$2")" = "$3" ] || { echo "$1: $(kernel "$1" | grep -c "$2") times '$2', not $3"; kernel "$1"; false; }; }
 check "remark" has "$T/remarks" "one.c:3:13: remark: inclusive scan of 's': 1 variable in a record of 4 bytes; .*4 iterations a thread.*1 word a.*2 barriers"

@@ -91,8 +91,8 @@ for v in 0 2 late; do
     for n in 1 31 32 33 999; do check "exact sizes, $v, $n: right, whatever the user's limit" emu env OMPGPU_TEAM_HEAP=1 OMPGPU_EMU_SCHEDULE=random:$n ./exact.$v $n 3; done
     for n in 1 32 33 700 1024; do check "unknown sizes, $v, $n" emu ./unknown.$v $n; done
 done
-check "remarks" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx -fompgpu-mode=generic -Rompgpu exact.c -o exact.ptx && cp "$T/.log" remarks
-check "… name the algorithm" has remarks "exact.c:23:13: remark: reduction of 'b', 'c': 2 arrays element-wise.*\[-Rompgpu\]"
+check "remarks" "$CC" -O2 --gpu-arch=sm_75 --emit=ptx -fompgpu-mode=generic -Rompgpu=all exact.c -o exact.ptx && cp "$T/.log" remarks
+check "… name the algorithm" has remarks "exact.c:23:13: remark: reduction of 'b', 'c': 2 arrays element-wise.*\[-Rompgpu=all\]"
 # b and c of 8000 and 4096 bytes together take most
 check "… and the size" has remarks "exact.c:19:.*[^0-9]12096 bytes of global memory "
 message="unknown.c:6: error: region main_6: no room for private copies of the reduced array 'a': set OMPGPU_TEAM_HEAP to more bytes a team at line 12"

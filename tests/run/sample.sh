@@ -15,7 +15,7 @@ sizes() {                             # FLAGS: of the program as it was just com
         check "$name $1: n=$n" prints_ok in_time ./prog $n
     done
 }
-compile "$GPUS" -O2 -Rompgpu && {
+compile "$GPUS" -O2 -Rompgpu=all && {
     check "every region is SPMD" lacks remarks 'remark: .*generic mode'
     sizes -O2
 }

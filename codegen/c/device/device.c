@@ -289,6 +289,8 @@ int cg_write_device_c(FILE *out, const struct omp_unit *u)
                                      .requires = requirements(&cg) };
     if (!cg.errors) {
         fprintf(out, "// %s\n", proto_write_unit(&unit));
+        if (u->report)
+            cg_describe_regions(&cg, out);
         if (requires(u, OMPC_UNIFIED_SHARED_MEMORY))
             fprintf(out, "__OMPGPU_UNIFIED\n");
         fwrite(text.s, 1, text.n, out);

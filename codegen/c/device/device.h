@@ -26,6 +26,9 @@ const char *cg_export_id(struct cg *, const struct omp_var *);
 /* Has it a device copy or, `link`, a device pointer? */
 bool cg_is_device_variable(const struct omp_var *);
 
+/* ------------------------------ -Rompgpu (device/describe.c) */
+void cg_describe_regions(struct cg *, FILE *);
+
 /* ------------------------------ types of system headers (device/header_types.c) */
 /* Where they belong in cg.out: declarations first … end - 1 of the unit. */
 struct cg_gap {

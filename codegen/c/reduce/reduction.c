@@ -78,10 +78,10 @@ static bool finishes_atomically(struct cg *cg, const struct cg_privates *p)
         const struct cg_private *k = &p->list[i];
         const char *why = cg_is_reduction(k) ? cg_not_atomic(k, is_own(cg, p, k)) : NULL;
         if (why && cg->unit->remarks)
-            fe_report(
-                cg->unit, k->place, DIAG_REMARK,
-                "the reduction ends %s in spite of -fompgpu-atomic-reduction: '%s' %s [-Rompgpu]",
-                p->lock ? "under a lock" : "with the last team", k->var->name, why);
+            fe_report(cg->unit, k->place, DIAG_REMARK,
+                      "the reduction ends %s in spite of -fompgpu-atomic-reduction: '%s' %s "
+                      "[-Rompgpu=all]",
+                      p->lock ? "under a lock" : "with the last team", k->var->name, why);
         if (why)
             return false;
     }

@@ -95,7 +95,7 @@ static struct ir_kernel *kernel_for_remarks(const struct ir_unit *u)
 {
     for (unsigned i = 0; i < u->nkernels; i++)
         if (u->kernels[i].mode == IR_GENERIC && (u->kernels[i].flags & OMPGPU_KERNEL_WORKERS) &&
-            u->kernels[i].input->remarks)
+            u->kernels[i].input->report)
             return &u->kernels[i];
     return NULL;
 }

@@ -59,7 +59,7 @@ static LLVMValueRef keeping_call(LLVMValueRef pointer)
 static void note_captured(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable)
 {
     LLVMValueRef call = keeping_call(variable);
-    if (!k || !k->input->remarks || !call)
+    if (!k || !k->input->report || !call)
         return;
     LLVMValueRef callee = LLVMGetCalledValue(call);
     struct ir_variable v = ir_variable_of(u, k, variable);
@@ -75,7 +75,7 @@ static void note_captured(const struct ir_unit *u, struct ir_kernel *k, LLVMValu
 void ir_note_shared(const struct ir_unit *u, struct ir_kernel *k, LLVMValueRef variable,
                     uint64_t bytes, bool in_heap, unsigned room)
 {
-    if (!k || !k->input->remarks)
+    if (!k || !k->input->report)
         return;
     struct ir_variable v = ir_variable_of(u, k, variable);
     const char *size = bytes ? mem_printf("%llu bytes of ", (unsigned long long)bytes) : "";

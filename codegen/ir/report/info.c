@@ -31,12 +31,22 @@ static struct proto_kernel kernel_record(const struct ir_kernel *k)
                                   .how = how(k) };
 }
 
+static const char *outcome(const struct ir_unit *u, const struct ir_kernel *k)
+{
+    return proto_write_outcome(&(struct proto_outcome){ .name = k->name,
+                                                        .shared_bytes = k->shared_bytes,
+                                                        .runs = ir_kernel_runs(k),
+                                                        .says = ir_kernel_says(u, k) });
+}
+
 bool ir_write_info(struct ir_unit *u)
 {
     struct text t = { 0 };
     for (unsigned i = 0; i < u->nkernels; i++) {
         struct proto_kernel k = kernel_record(&u->kernels[i]);
         text_printf(&t, "%s\n", proto_write_kernel(&k));
+        if (u->kernels[i].input->report)
+            text_printf(&t, "%s\n", outcome(u, &u->kernels[i]));
     }
     for (unsigned i = 0; u->opt->link && i < u->opt->ninputs; i++)
         if (u->members[i])

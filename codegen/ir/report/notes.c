@@ -2,7 +2,7 @@
  * meaning is the same (man page: REMARKS).
  *
  * Passes note what they do and what they could not do when they do it; remarks.c prints the
- * notes after the remark of their region. With --remarks the input has full debug information
+ * notes after the remark of their region. With --report the input has full debug information
  * (driver/pipeline/stages.c), so that variables have their names and places. */
 #include "codegen/ir/report/report.h"
 #include <llvm-c/DebugInfo.h>
@@ -135,7 +135,7 @@ void ir_mark_variables(const struct ir_unit *u)
 {
     bool wanted = false;
     for (unsigned i = 0; i < u->opt->ninputs; i++)
-        wanted |= u->opt->inputs[i].remarks;
+        wanted |= u->opt->inputs[i].report;
     IR_EACH_FUNCTION(f, u->module)
         IR_EACH_BLOCK(block, f)
             for (LLVMValueRef i = wanted ? LLVMGetFirstInstruction(block) : NULL; i;
@@ -166,6 +166,15 @@ static bool read_mark(const struct ir_unit *u, const struct ir_kernel *k, LLVMVa
     return true;
 }
 
+/* GPU code for -g has lines only.  LLVM puts numbers after names that are there twice. */
+static const char *name_of_value(LLVMValueRef variable)
+{
+    const char *name = ir_name(variable);
+    size_t n = strlen(name);
+    bool plain = n && !strchr(name, '.') && (name[n - 1] < '0' || name[n - 1] > '9');
+    return plain ? name : NULL;
+}
+
 /* A local, or a parameter passed by value.  Names that begin with __ are the compiler's own. */
 struct ir_variable ir_variable_of(const struct ir_unit *u, const struct ir_kernel *k,
                                   LLVMValueRef variable)
@@ -178,6 +187,8 @@ struct ir_variable ir_variable_of(const struct ir_unit *u, const struct ir_kerne
     }
     if (!v.at.file)
         v.at = ir_place_of(k, variable);
+    if (!v.name && LLVMIsAAllocaInst(variable))
+        v.name = name_of_value(variable);
     v.ours = v.name && text_starts(v.name, "__");
     if (v.ours || !v.name)
         v.name = NULL;
@@ -197,7 +208,7 @@ static bool same_note(const struct ir_note *a, const struct ir_note *b)
 
 void ir_note(struct ir_kernel *k, struct ir_place at, const char *id, const char *fmt, ...)
 {
-    if (!k->input->remarks)
+    if (!k->input->report)
         return;
     char *text = NULL;
     va_list args;
@@ -229,5 +240,5 @@ void ir_print_notes(const struct ir_unit *u, const struct ir_kernel *k)
 {
     for (const struct ir_note *n = k->notes; n; n = n->next)
         if (!is_printed(u, k, n))
-            ir_say_at(n->at, DIAG_REMARK, "%s [%s] [-Rompgpu]", n->text, n->id);
+            ir_say_at(n->at, DIAG_REMARK, "%s [%s] [-Rompgpu=all]", n->text, n->id);
 }

@@ -51,11 +51,11 @@ static const char *state_machine(const struct ir_kernel *k)
 
 static const char *generic_reason(const struct ir_unit *u, const struct ir_kernel *k)
 {
-    if (k->input->mode == IR_MODE_GENERIC)
-        return " by -fompgpu-mode=generic";
-    if (!ir_wants_spmd(u, k->input))
-        return " at -O0 with -g, where one thread is easier to follow";
-    return k->why ? mem_printf(" because of %s [%s]", k->why, k->id) : "";
+    const char *reason = ir_generic_reason(u, k);
+    bool found = k->why && k->input->mode != IR_MODE_GENERIC && ir_wants_spmd(u, k->input);
+    if (found)
+        return mem_printf(" %s [%s]", reason, k->id);
+    return *reason ? mem_printf(" %s", reason) : "";
 }
 
 /* Who chose the mode, and what it took. */
@@ -129,7 +129,7 @@ static void remark_scan(const struct ir_reduction *r)
     ir_say_at(r->at, DIAG_REMARK,
               "%s scan of %s: %s in a record of %u bytes; steps of %u iteration%s "
               "a thread, warp by shuffles up (%u word%s a shuffle), "
-              "team through shared memory, %u barriers a step [-Rompgpu]",
+              "team through shared memory, %u barriers a step [-Rompgpu=all]",
               r->how & __OMPGPU_RED_EXCLUSIVE ? "exclusive" : "inclusive", r->names,
               counted(r->variables, "variable"), r->bytes, r->arrays, r->arrays == 1 ? "" : "s",
               words, words == 1 ? "" : "s", 4 * pieces - 2);
@@ -155,7 +155,7 @@ static void remark_reduction(const struct ir_unit *u, const struct ir_reduction 
                        : tree ? mem_printf("%s, team through shared memory%s", warp_algorithm(u, r),
                                            rows ? "; " : "")
                               : "";
-    ir_say_at(r->at, DIAG_REMARK, "reduction of %s: %s%s; %s%s%s [-Rompgpu]", r->names, record,
+    ir_say_at(r->at, DIAG_REMARK, "reduction of %s: %s%s; %s%s%s [-Rompgpu=all]", r->names, record,
               arrays, team,
               rows ? "each thread combines some elements of all copies, in global memory" : "",
               league_algorithm(r));
@@ -189,7 +189,7 @@ static void remark(const struct ir_unit *u, const struct ir_kernel *k)
                             ? mem_printf("; %s %u threads a team",
                                          ir_is_exact(k) ? "always" : "at most", ir_max_team(k))
                             : "";
-    ir_say_at(k->at, DIAG_REMARK, "region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu]", k->name,
+    ir_say_at(k->at, DIAG_REMARK, "region '%s': %s mode%s; %s; %s%s%s%s%s [-Rompgpu=all]", k->name,
               k->mode == IR_SPMD ? "SPMD" : "generic", decision(u, k),
               counted(k->barriers, "barrier"), shared, reduction, copies(k), bound, indirect);
     ir_print_notes(u, k);

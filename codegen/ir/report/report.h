@@ -7,6 +7,7 @@
  *   measure.c  barriers, shared memory, flags, from the final IR
  *   info.c     the info file
  *   remarks.c  a remark a region and a reduction, and the warning about generic mode
+ *   says.c     each region in the user's words, for the info file
  *   steps.c    what each step makes of the kernels, for --emit=ir */
 #ifndef OMPGPU_IR_REPORT_H
 #define OMPGPU_IR_REPORT_H
@@ -15,6 +16,13 @@
 bool ir_measure(struct ir_unit *);
 bool ir_write_info(struct ir_unit *);
 bool ir_remark(struct ir_unit *);
+
+/* ------------------------------------------------------------------ words (says.c) */
+/* Who runs it, a sentence; why a generic kernel is generic, "" where there is no reason; lines
+ * LABEL \t TEXT, or NULL. */
+const char *ir_kernel_runs(const struct ir_kernel *);
+const char *ir_generic_reason(const struct ir_unit *, const struct ir_kernel *);
+const char *ir_kernel_says(const struct ir_unit *, const struct ir_kernel *);
 
 /* ------------------------------------------------------------------ notes (notes.c) */
 struct ir_note {

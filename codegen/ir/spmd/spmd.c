@@ -69,7 +69,7 @@ static struct spmd_plan *try_plan(struct spmd_region *r)
 
 static void note_objects(const struct spmd_region *r)
 {
-    for (unsigned i = 0; i < r->nobjects && r->kernel->input->remarks; i++) {
+    for (unsigned i = 0; i < r->nobjects && r->kernel->input->report; i++) {
         const struct spmd_object *o = &r->objects[i];
         struct ir_variable v = ir_variable_of(r->u, r->kernel, o->alloca);
         if (o->storage == SPMD_SHARED)

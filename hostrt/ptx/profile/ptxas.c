@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "hostrt/occupancy.h"
 #include "hostrt/ptx/profile/profile.h"
 
 extern char **environ;
@@ -153,31 +154,10 @@ void ptx_find_registers(const struct module *m, struct kernel *kernels)
 }
 
 /* ------------------------------------------------------------------ occupancy */
-/* What a multiprocessor holds (CUDA C++ Programming Guide, Compute Capabilities). */
-static const struct capability {
-    unsigned arch, warps, teams, shared; /* from this one on; bytes */
-} capabilities[] = { { 75, 32, 16, 65536 },   { 80, 64, 32, 167936 }, { 86, 48, 16, 102400 },
-                     { 87, 48, 16, 167936 },  { 89, 48, 24, 102400 }, { 90, 64, 32, 233472 },
-                     { 100, 64, 32, 233472 }, { 120, 48, 24, 102400 } };
-enum { REGISTERS = 65536, REGISTER_UNIT = 256, SHARED_UNIT = 128, SYSTEM_SHARED = 1024 };
-
 double ptx_occupancy(const struct kernel *k, const struct launch_totals *l)
 {
-    const struct capability *c = capabilities;
-    for (unsigned n = 1; n < sizeof capabilities / sizeof *capabilities; n++)
-        if (capabilities[n].arch <= ptx_settings.arch)
-            c = &capabilities[n];
-    unsigned warps = (l->block[0] * l->block[1] * l->block[2] + WARP - 1) / WARP;
-    unsigned each = (k->registers * WARP + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-    unsigned shared = k->shared + l->dynamic_shared + (c->arch >= 80 ? SYSTEM_SHARED : 0);
-    unsigned teams = c->warps / warps;
-    if (!k->registers)
-        return 0;
-    shared = (shared + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
-    teams = teams < c->teams ? teams : c->teams;
-    if (REGISTERS / each / warps < teams)
-        teams = REGISTERS / each / warps;
-    if (shared && c->shared / shared < teams)
-        teams = c->shared / shared;
-    return (double)(teams * warps) / c->warps;
+    unsigned threads = l->block[0] * l->block[1] * l->block[2];
+    return k->registers ? ompgpu_occupancy(ptx_settings.arch, k->registers,
+                                           k->shared + l->dynamic_shared, threads)
+                        : 0;
 }

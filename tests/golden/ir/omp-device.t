@@ -131,7 +131,7 @@ check "emulated: a stack for each at -O0" has two0.nm ' T sum$' ' t __ompgpu_emu
 # several outputs
 check "several architectures" device nvptx64 sum --out=sm_75:a.ptx --out=sm_90:b.ptx --out=sm_100:c.ptx
 check "each with its target" sh -c 'grep -q "target sm_75" a.ptx && grep -q "target sm_90" b.ptx && grep -q "target sm_100" c.ptx'
-check "remarks" sh -c '"$@" 2>&1 | grep -q "^app.c:14:9: remark: region .axpy.: SPMD mode by its form: .*; no barrier; no shared memory \[-Rompgpu\]"' sh \
+check "remarks" sh -c '"$@" 2>&1 | grep -q "^app.c:14:9: remark: region .axpy.: SPMD mode by its form: .*; no barrier; no shared memory \[-Rompgpu=all\]"' sh \
     "$TOOL" --target=nvptx64 --rtl="$ROOT/lib/ompgpu/devicertl-nvptx64.bc" --remarks --out=sm_75:a.ptx axpy.nvptx64.bc
 
 # errors

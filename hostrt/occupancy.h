@@ -1,0 +1,43 @@
+/* occupancy.h - how many teams of a kernel a multiprocessor of a GPU holds, from what ptxas says of
+ * the kernel: for the driver's remarks and for the PTX machine's profile.  On a GPU the CUDA driver
+ * is asked instead. */
+#ifndef OMPGPU_OCCUPANCY_H
+#define OMPGPU_OCCUPANCY_H
+
+/* What a multiprocessor holds (CUDA C++ Programming Guide, Compute Capabilities). */
+struct ompgpu_capability {
+    unsigned arch, warps, teams, shared; /* from this one on; bytes */
+};
+static inline const struct ompgpu_capability *ompgpu_capability(unsigned arch)
+{
+    static const struct ompgpu_capability all[] = {
+        { 75, 32, 16, 65536 },   { 80, 64, 32, 167936 },  { 86, 48, 16, 102400 },
+        { 87, 48, 16, 167936 },  { 89, 48, 24, 102400 },  { 90, 64, 32, 233472 },
+        { 100, 64, 32, 233472 }, { 120, 48, 24, 102400 },
+    };
+    const struct ompgpu_capability *c = all;
+    for (unsigned i = 1; i < sizeof all / sizeof *all; i++)
+        if (all[i].arch <= arch)
+            c = &all[i];
+    return c;
+}
+
+/* The part of the warps that it could hold, with teams of so many threads. */
+static inline double ompgpu_occupancy(unsigned arch, unsigned registers, unsigned shared,
+                                      unsigned threads)
+{
+    enum { WARP_THREADS = 32, REGISTERS = 65536, REGISTER_UNIT = 256, SHARED_UNIT = 128 };
+    const struct ompgpu_capability *c = ompgpu_capability(arch);
+    unsigned warps = (threads + WARP_THREADS - 1) / WARP_THREADS;
+    unsigned each = (registers * WARP_THREADS + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+    unsigned teams = c->warps / warps;
+    shared += c->arch >= 80 ? 1024 : 0; /* the system's */
+    shared = (shared + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
+    teams = teams < c->teams ? teams : c->teams;
+    if (REGISTERS / each / warps < teams)
+        teams = REGISTERS / each / warps;
+    if (shared && c->shared / shared < teams)
+        teams = c->shared / shared;
+    return (double)(teams * warps) / c->warps;
+}
+#endif
