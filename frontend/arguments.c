@@ -370,6 +370,12 @@ static unsigned directive_argument(struct reader *r, unsigned k)
     return close + 1;
 }
 
+static bool takes_argument(const struct fe_pragma *p)
+{
+    const unsigned some = OMPL_CRITICAL | OMPL_FLUSH | OMPL_DECLARE_TARGET | OMPL_OTHER;
+    return (p->c->leaves & some) || p->assoc == ASSOC_DECL;
+}
+
 /* A word may be a clause that only clang knows; of the rest of the line after anything else clang
  * reads nothing. */
 static bool ends_clauses(const struct reader *r, unsigned k)
@@ -381,7 +387,7 @@ static void read_clauses(struct fe *fe, struct fe_pragma *p, bool collecting)
 {
     struct reader r = { .fe = fe, .p = p, .end = p->ntokens, .collecting = collecting };
     unsigned k = p->clauses_at;
-    if (k < p->ntokens && token_is(&r, k, "("))
+    if (k < p->ntokens && token_is(&r, k, "(") && takes_argument(p))
         k = directive_argument(&r, k);
     while (k < p->ntokens) {
         enum omp_clause_kind kind =

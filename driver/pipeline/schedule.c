@@ -147,7 +147,8 @@ static void reject(struct run *r, struct proc *check)
 static bool is_explained(const struct run *r, const struct proc *check)
 {
     bool crashed = check->code != 0 && check->code != 1 && !check->timed_out;
-    return (crashed || r->endless) && r->failed && r->culprit;
+    return (crashed || r->endless) && r->failed && r->culprit &&
+           r->culprit->tag == &drv_stages[SPLIT];
 }
 
 static void judge(struct run *r, struct proc *check)

@@ -277,12 +277,14 @@ static bool is_endless(void)
     if (d) fclose(d);
     return strstr(line, " misread=1") != NULL;
 }
-/* As the command checks: another text where clang hangs on this one, or rejects it. */
+/* As the command checks: another text where clang hangs on this one, or rejects it.  HANGS: it does. */
 static int check_text(void)
 {
     char *const check_it[] = { clang_path, "-fsyntax-only", "-w", "-fopenmp", "-fopenmp-version=60", "-x", "cpp-output", "x.i", NULL };
     char *const check_other[] = { clang_path, "-fsyntax-only", "-w", "-fopenmp", "-fopenmp-version=60", "-x", "cpp-output", "check.i", NULL };
-    int rc = is_endless() ? 1 : judge("clang's check", run(check_it));
+    int rc = is_endless() ? 1 : run(check_it);
+    if (rc == HANGS) return HANGS;    /* the command sees that and ends it */
+    if (!is_endless()) rc = judge("clang's check", rc);
     return rc == 1 && access("check.i", F_OK) == 0 ? judge("clang's check of another text", run(check_other)) : rc;
 }
 static void by_parts(const struct file *f)
@@ -300,6 +302,10 @@ static void by_parts(const struct file *f)
         return;
     }
     rc = check_text();
+    if (rc == HANGS) {
+        by_command();
+        return;
+    }
     refused += rc == 1;
     if (!rc && has_targets) check_outputs();
 }

@@ -62,6 +62,14 @@ void f(int *a)
     x = 1;
 }
 C
+refused "an argument of what has none" r.c:4:22 "unexpected" <<'C'
+void f(int a)
+{
+#pragma omp target
+#pragma omp parallel (a) num_threads()
+    { }
+}
+C
 refused "names that do not combine" r.c:3:20 for <<'C'
 void f(int *a)
 {
@@ -74,6 +82,20 @@ void f(int *p)
 {
 #pragma omp target parallel for linear ( p : 2 if ( target : no )
     for (int i = 0; i < 4; i++) p[i] = i;
+}
+C
+# clang crashes on find()->b in the region; what it says of the text that is checked instead counts.
+refused "a directive without a name, beside what clang crashes on" r.c:8:12 "directive" <<'C'
+struct s { int b; } *find(void);
+#pragma omp declare target enter(find)
+void f(int *got)
+{
+#pragma omp target map(got[0:20])
+    { got[0] = find()->b; got[1] = find()->b; got[2] = find()->b; got[3] = find()->b; got[4] = find()->b; got[5] = find()->b; got[6] = find()->b; got[7] = find()->b; got[8] = find()->b; got[9] = find()->b;
+      got[0] = find()->b; got[1] = find()->b; got[2] = find()->b; got[3] = find()->b; got[4] = find()->b; got[5] = find()->b; got[6] = find()->b; got[7] = find()->b; got[8] = find()->b; got[9] = find()->b; }
+#pragma omp
+#pragma omp target
+    { }
 }
 C
 refused "an argument that begins with ::" r.c:3:36 "expected" <<'C'
