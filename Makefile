@@ -9,6 +9,8 @@
 #   devicertl/*.c            -> devicertl-nvptx64.bc, devicertl-x86_64.bc  (flags: devicertl/flags.mk)
 #   hostrt/{core,cuda,emu}   -> libompgpu.so, libompgpu.a
 #   hostrt/ptx/              -> libompgpu-ptx.so, the PTX machine
+#   hostrt/mpi/              -> libompgpu-openmpi.so, libompgpu-mpich.so, where these MPIs
+#                               are, and ompgpu-worker
 #   tests/nullcuda/*.c       -> obj/nullcuda/libcuda.so.1
 #   tests/unit/PART_NAME.c   -> obj/tests/unit/PART_NAME, a test program that prints TAP; PART names
 #                               what it is linked with: fe (omp-split without its main), cg
@@ -70,7 +72,8 @@ split_src  := $(call c_in,frontend codegen/c) $(base_src)
 device_src := $(call c_in,codegen/ir) $(base_src)
 rtl_src    := $(wildcard devicertl/*.c)
 ptx_src    := $(call c_in,hostrt/ptx)
-host_src   := $(filter-out $(ptx_src),$(call c_in,hostrt))
+mpi_src    := $(filter-out %/main.c,$(wildcard hostrt/mpi/*.c))
+host_src   := $(filter-out $(ptx_src) hostrt/mpi/%,$(call c_in,hostrt))
 driver_src := $(call c_in,driver)
 null_src   := $(wildcard tests/nullcuda/*.c)
 unit_src   := $(wildcard tests/unit/*.c)
@@ -83,12 +86,15 @@ driver_obj := $(driver_src:%.c=$(O)/%.o)
 null_obj   := $(null_src:%.c=$(O)/%.o)
 unit_bin   := $(unit_src:%.c=$(O)/%)
 
-libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so
+# A library for each MPI that is there.
+mpis      := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
+libs_mpi  := $(mpis:%=$(LIB)/libompgpu-%.so)
+libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so $(libs_mpi)
 libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
 headers   := $(addprefix $(TOOLS)/include/,omp.h ompgpu/ompgpu.h)
 # CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
 ltools    := $(BIN)/ompgpu-llvm-ar $(BIN)/ompgpu-llvm-ranlib
-built := $(BIN)/ompgpu-cc $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
+built := $(BIN)/ompgpu-cc $(BIN)/ompgpu-worker $(ltools) $(TOOLS)/omp-split $(TOOLS)/omp-device \
          $(headers) $(libs_host) $(libs_rtl)
 
 .PHONY: all tests help deps check check-run check-long mutants asan tsan check-tsan demo bench gpu-kit man \
@@ -159,6 +165,21 @@ $(LIB)/libompgpu.so.$(ABI): $(host_obj) hostrt/libompgpu.map
 $(LIB)/libompgpu-ptx.so: $(ptx_obj)
 	$(call say,LD,$@)
 	$(Q)$(link) -shared -Wl,-soname,libompgpu-ptx.so $^ -lpthread -lm -o $@
+# The compiler is ours in both, so that the libraries have the sanitizers of the rest.
+define mpi_rules
+$(O)/$(1)/%.o: %.c
+	$$(call say,CC,$$< ($(1)))
+	$$(Q)$$(CC) $$(CFLAGS_ALL) -fPIC -fvisibility=hidden $$(dwarf4) \
+	  $$(filter -I%,$$(shell $(2))) -c $$< -o $$@
+$(LIB)/libompgpu-$(1).so: $$(mpi_src:%.c=$(O)/$(1)/%.o)
+	$$(call say,LD,$$@)
+	$$(Q)$$(link) -shared -Wl,-soname,$$(@F) $$^ $$(filter -L% -l%,$$(shell $(2))) -lpthread -o $$@
+endef
+$(eval $(call mpi_rules,openmpi,mpicc.openmpi --showme))
+$(eval $(call mpi_rules,mpich,mpicc.mpich -show))
+$(BIN)/ompgpu-worker: $(O)/hostrt/mpi/main.o $(LIB)/libompgpu.so
+	$(call say,LD,$@)
+	$(Q)$(link) $< -L$(LIB) -lompgpu -Wl,-rpath,'$$ORIGIN/../lib' -o $@
 # ar r keeps members of sources that are gone: start afresh.
 $(LIB)/libompgpu.a: $(host_obj)
 	$(call say,AR,$@)
@@ -306,14 +327,14 @@ fill_in = sed -e 's/@VERSION@/$(VERSION)/' -e 's/@ABI@/$(ABI)/'
 install: all
 	install -d $(dest)/bin $(dest)/lib/ompgpu/include/ompgpu $(dest)/share/man/man1 $(dest)/share/man/man7 \
 	  $(dest)/lib/pkgconfig $(dest)/lib/cmake/ompgpu $(completions)
-	install -m 755 $(BIN)/ompgpu-cc $(dest)/bin/
+	install -m 755 $(BIN)/ompgpu-cc $(BIN)/ompgpu-worker $(dest)/bin/
 	cp -P $(ltools) $(dest)/bin/
 	install -m 755 $(TOOLS)/omp-split $(TOOLS)/omp-device $(dest)/lib/ompgpu/
 	install -m 644 $(libs_rtl) $(dest)/lib/ompgpu/
 	install -m 644 driver/package/gdb.py $(dest)/lib/ompgpu/
 	install -m 644 $(TOOLS)/include/omp.h $(dest)/lib/ompgpu/include/
 	install -m 644 $(TOOLS)/include/ompgpu/ompgpu.h $(dest)/lib/ompgpu/include/ompgpu/
-	install -m 644 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(dest)/lib/
+	install -m 644 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(libs_mpi) $(dest)/lib/
 	ln -sf libompgpu.so.$(ABI) $(dest)/lib/libompgpu.so
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
@@ -322,7 +343,7 @@ install: all
 	for f in $(cmake_files); do $(fill_in) driver/package/$$f > $(dest)/lib/cmake/ompgpu/$$f; done
 	$(BIN)/ompgpu-cc --emit=completion > $(completions)/ompgpu-cc
 uninstall:
-	rm -f $(addprefix $(dest)/bin/,ompgpu-cc $(notdir $(ltools))) \
+	rm -f $(addprefix $(dest)/bin/,ompgpu-cc ompgpu-worker $(notdir $(ltools))) \
 	  $(addprefix $(dest)/lib/,$(notdir $(libs_host)) libompgpu.so.$(ABI) pkgconfig/ompgpu.pc) \
 	  $(addprefix $(dest)/lib/cmake/ompgpu/,$(cmake_files)) $(completions)/ompgpu-cc \
 	  $(addprefix $(dest)/lib/ompgpu/,omp-split omp-device gdb.py $(notdir $(libs_rtl)) include/omp.h include/ompgpu/ompgpu.h) \

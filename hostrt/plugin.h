@@ -61,7 +61,8 @@ struct ompgpu_function { /* a loaded kernel on one device */
     size_t stack_bytes;
     unsigned teams_per_mp_cache[33]; /* occupancy by warps a team, 0: not asked yet */
     struct ompgpu_wide wide;
-    unsigned roomy_warps; /* a team of our choice (core/geometry.c), 0: not chosen yet */
+    unsigned roomy_warps;  /* a team of our choice (core/geometry.c), 0: not chosen yet */
+    const uint32_t *sizes; /* of the parameters but the first, 0 at the end; where wants_sizes */
 };
 struct ompgpu_foreign { /* for interop objects */
     int id;             /* omp_interop_fr_t; -1: none of those */
@@ -74,6 +75,7 @@ enum ompgpu_fork { OMPGPU_FORK_BEFORE, OMPGPU_FORK_PARENT, OMPGPU_FORK_CHILD };
 struct ompgpu_plugin {
     const char *name;     /* "cuda", "emu" */
     unsigned image_kinds; /* bit per enum ompgpu_image_kind */
+    bool wants_sizes;     /* launches need `sizes` of their function */
     /* Number of devices; 0 when the driver is missing (no error).  Called once, under the core's
      * start-up lock. */
     int (*num_devices)(void);

@@ -138,6 +138,15 @@ extern struct ompgpu_settings ompgpu_settings;
 void ompgpu_read_environment(struct ompgpu_settings *);
 /* OMPGPU_RANK_DEVICE=auto: the processes of an MPI job on this machine share the devices. */
 void ompgpu_choose_rank_device(int ndevices);
+/* Of a library that lies beside libompgpu.so; a program that holds libompgpu.a finds it as any
+ * other. */
+const char *ompgpu_library_path(const char *name, char *path, size_t size);
+/* nodes.c: the plugin for devices of other nodes; NULL: there are none, and *why says why where
+ * OMPGPU_NODES asks for them. */
+const struct ompgpu_plugin *ompgpu_nodes_plugin(const char **why);
+void ompgpu_nodes_leave(void); /* after the last use of it */
+/* main() of ompgpu-worker */
+__attribute__((visibility("default"))) int __ompgpu_worker(void);
 /* select.c: OMP_AVAILABLE_DEVICES.  Which of n devices are used, in their order; their number. */
 enum { OMPGPU_MOST_DEVICES = 64 };
 int ompgpu_select_devices(const struct ompgpu_plugin *, int n, int *ordinals);

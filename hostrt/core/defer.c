@@ -137,7 +137,7 @@ int ompgpu_task_await(struct ompgpu_task *self, struct ompgpu_ticket other)
 {
     if (!ompgpu_under_way(other) || other.task == self)
         return 0;
-    if (self)
+    if (self && self->dev->plugin == other.task->dev->plugin)
         return other.task->queue == self->queue
                    ? 0
                    : self->dev->plugin->queue_wait(self->dev->ordinal, self->queue->handle,

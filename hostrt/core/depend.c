@@ -188,7 +188,27 @@ static int add_dependence(struct ompgpu_task *t, const struct kmp_depend_info *d
     return 0;
 }
 
-static void enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d, int n,
+static bool is_of_other_kind(const struct ompgpu_task *t, struct ompgpu_ticket other)
+{
+    return ompgpu_under_way(other) && other.task->dev->plugin != t->dev->plugin;
+}
+
+/* A queue can wait for those of devices of its kind only. */
+static bool waits_for_other_kind(const struct ompgpu_task *t, const struct kmp_depend_info *d,
+                                 int n)
+{
+    bool any = false;
+    for (int i = 0; i < n && !any; i++) {
+        const struct cell *c = cell_of(d[i].address);
+        any = c && is_of_other_kind(t, c->writer);
+        for (unsigned k = 0; c && k < c->nreaders; k++)
+            any = any || is_of_other_kind(t, c->readers[k]);
+    }
+    return any;
+}
+
+/* false: the host has to wait. */
+static bool enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d, int n,
                          const struct kmp_depend_info *more, int nmore)
 {
     struct ompgpu_where where = t->where;
@@ -196,6 +216,10 @@ static void enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d,
     pthread_mutex_lock(&lock);
     if (ncells >= MOST_CELLS)
         free_unused_cells();
+    if (waits_for_other_kind(t, d, n) || waits_for_other_kind(t, more, nmore)) {
+        pthread_mutex_unlock(&lock);
+        return false;
+    }
     for (int i = 0; i < n && !bad; i++)
         bad = add_dependence(t, &d[i]);
     for (int i = 0; i < nmore && !bad; i++)
@@ -204,6 +228,7 @@ static void enqueue_with(struct ompgpu_task *t, const struct kmp_depend_info *d,
     pthread_mutex_unlock(&lock);
     if (bad)
         ompgpu_enqueue_failed(&where);
+    return true;
 }
 
 void ompgpu_depend_fork(enum ompgpu_fork when)
@@ -217,9 +242,7 @@ int __kmpc_omp_task_with_deps(void *place, int thread, void *task, int n, struct
 {
     struct ompgpu_task *t = ompgpu_creating;
     ompgpu_creating = NULL;
-    if (t && !has_marks(d, n) && !has_marks(more, nmore)) {
-        enqueue_with(t, d, n, more, nmore);
-    } else {
+    if (!t || has_marks(d, n) || has_marks(more, nmore) || !enqueue_with(t, d, n, more, nmore)) {
         mark(d, n);
         mark(more, nmore);
     }

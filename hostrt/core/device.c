@@ -21,11 +21,12 @@ static char no_device[512]; /* why there are none, or none that was asked for */
 static bool assumed;        /* the emulated device, which nobody asked for */
 
 /* ------------------------------------------------------------------ choosing */
-static const struct candidate {
+struct candidate {
     enum ompgpu_device_kind kind;
     const struct ompgpu_plugin *plugin;
     const char *missing;
-} candidates[] = {
+};
+static const struct candidate candidates[] = {
     { OMPGPU_KIND_CUDA, &ompgpu_cuda_plugin, "no CUDA device" },
     { OMPGPU_KIND_EMU, &ompgpu_emu_plugin, "no emulated device" },
     { OMPGPU_KIND_PTX, &ompgpu_cuda_plugin, "no PTX machine" },
@@ -83,29 +84,47 @@ static bool is_wanted(const struct candidate *c)
     return c->kind == OMPGPU_KIND_CUDA || (c->kind == OMPGPU_KIND_EMU && !mandatory());
 }
 
-static int make_devices(const struct ompgpu_plugin *plugin, int n)
+static void make_device(struct ompgpu_device *dev, const struct ompgpu_plugin *plugin, int ordinal,
+                        int number)
 {
-    int ordinals[OMPGPU_MOST_DEVICES];
-    n = ompgpu_select_devices(plugin, n, ordinals);
-    if (n == 0) {
+    dev->plugin = plugin;
+    dev->ordinal = ordinal, dev->number = number;
+    ompgpu_read_icvs(number, &dev->icvs);
+    pthread_mutex_init(&dev->lock, NULL);
+    pthread_mutex_init(&dev->spare_lock, NULL);
+    pthread_cond_init(&dev->synced, NULL);
+}
+
+/* n of ours, and those of other nodes after them. */
+static int make_devices(const struct ompgpu_plugin *plugin, int n, const struct ompgpu_plugin *far,
+                        int nfar)
+{
+    int ordinals[OMPGPU_MOST_DEVICES], own = n ? ompgpu_select_devices(plugin, n, ordinals) : 0;
+    if (n && own == 0)
         add_reason("OMP_AVAILABLE_DEVICES=%s selects none%s",
                    secure_getenv("OMP_AVAILABLE_DEVICES"), "");
+    if (own + nfar == 0)
         return 0;
-    }
-    struct ompgpu_device *devices = ompgpu_xalloc((size_t)n * sizeof *devices);
+    struct ompgpu_device *devices = ompgpu_xalloc((size_t)(own + nfar) * sizeof *devices);
     if (!devices)
         return -1;
-    for (int i = 0; i < n; i++) {
-        devices[i].plugin = plugin;
-        devices[i].ordinal = ordinals[i], devices[i].number = i;
-        ompgpu_read_icvs(i, &devices[i].icvs);
-        pthread_mutex_init(&devices[i].lock, NULL);
-        pthread_mutex_init(&devices[i].spare_lock, NULL);
-        pthread_cond_init(&devices[i].synced, NULL);
-    }
-    ompgpu_devices = devices, ompgpu_ndevices = n;
-    ompgpu_choose_rank_device(n);
+    for (int i = 0; i < own; i++)
+        make_device(&devices[i], plugin, ordinals[i], i);
+    for (int i = 0; i < nfar; i++)
+        make_device(&devices[own + i], far, i, own + i);
+    ompgpu_devices = devices, ompgpu_ndevices = own + nfar;
+    ompgpu_choose_rank_device(own + nfar);
     return 0;
+}
+
+/* Those of other nodes, where there are some and the program can use them. */
+static int count_far(struct candidate *far)
+{
+    const char *why = NULL;
+    *far = (struct candidate){ .plugin = ompgpu_nodes_plugin(&why), .missing = "no other node" };
+    if (why)
+        ompgpu_say(NULL, "warning", "no devices of other nodes: %s", why);
+    return far->plugin ? count_usable(far) : 0;
 }
 
 static int choose_devices(void)
@@ -119,15 +138,15 @@ static int choose_devices(void)
         add_reason("OMP_TARGET_OFFLOAD=DISABLED%s%s", "", "");
         return 0;
     }
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        const struct candidate *c = &candidates[i];
-        int n = is_wanted(c) ? count_usable(c) : 0;
-        if (n > 0) {
-            assumed = c->kind == OMPGPU_KIND_EMU && ompgpu_settings.device_kind == OMPGPU_KIND_ANY;
-            return make_devices(c->plugin, n);
-        }
-    }
-    return 0;
+    struct candidate far;
+    int n = 0, nfar = count_far(&far);
+    const struct candidate *c = candidates, *end = c + sizeof candidates / sizeof *candidates;
+    while (c < end && (n = is_wanted(c) ? count_usable(c) : 0) <= 0)
+        c++;
+    if (n <= 0)
+        return make_devices(NULL, 0, far.plugin, nfar);
+    assumed = c->kind == OMPGPU_KIND_EMU && ompgpu_settings.device_kind == OMPGPU_KIND_ANY;
+    return make_devices(c->plugin, n, far.plugin, nfar);
 }
 
 void ompgpu_start(void)
@@ -342,6 +361,17 @@ static void close_device(struct ompgpu_device *dev)
     ompgpu_entries_close(dev);
 }
 
+/* After the units, whose images it had. */
+static void end_device(struct ompgpu_device *dev)
+{
+    if (dev->state != OMPGPU_DEVICE_NEW && dev->plugin->close)
+        dev->plugin->close(dev->ordinal);
+    ompgpu_rescue_free(dev);
+    pthread_mutex_destroy(&dev->lock);
+    pthread_mutex_destroy(&dev->spare_lock);
+    pthread_cond_destroy(&dev->synced);
+}
+
 /* Destructors with a lower number run later: after those of the program, which may still run
  * regions and have 101 at least, and after the units (codegen/c/host/host.c, 100) have gone. As a
  * shared library we come after the program anyway; the number matters for libompgpu.a.  While other
@@ -354,6 +384,7 @@ __attribute__((destructor(99))) static void stop_runtime(void)
         ompgpu_watch_end();
     if (ompgpu_other_threads()) {
         ompgpu_threads_forget();
+        ompgpu_nodes_leave();
         return;
     }
     pthread_mutex_lock(&ompgpu_start_lock);
@@ -365,16 +396,10 @@ __attribute__((destructor(99))) static void stop_runtime(void)
             close_device(&ompgpu_devices[i]);
     }
     ompgpu_units_close();
-    for (int i = 0; i < ompgpu_ndevices; i++) {
-        struct ompgpu_device *dev = &ompgpu_devices[i];
-        if (dev->state != OMPGPU_DEVICE_NEW && dev->plugin->close)
-            dev->plugin->close(dev->ordinal);
-        ompgpu_rescue_free(dev);
-        pthread_mutex_destroy(&dev->lock);
-        pthread_mutex_destroy(&dev->spare_lock);
-        pthread_cond_destroy(&dev->synced);
-    }
+    for (int i = 0; i < ompgpu_ndevices; i++)
+        end_device(&ompgpu_devices[i]);
     ompgpu_xfree(ompgpu_devices);
     ompgpu_devices = NULL, ompgpu_ndevices = 0;
     pthread_mutex_unlock(&ompgpu_start_lock);
+    ompgpu_nodes_leave();
 }

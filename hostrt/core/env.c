@@ -1,11 +1,13 @@
 /* env.c - environment variables: one row each.  A value that cannot be used gives one warning that
  * lists the valid ones, and the default is taken. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 #include "hostrt/core/core.h"
 
 struct ompgpu_settings ompgpu_settings = { .pool = -1 };
@@ -166,6 +168,17 @@ void ompgpu_read_icvs(int device, struct ompgpu_icvs *icvs)
         v.name = names[k];
         ompgpu_read_variables(&v, 1, icvs);
     }
+}
+
+/* ------------------------------------------------------------------ libraries of ours */
+const char *ompgpu_library_path(const char *name, char *path, size_t size)
+{
+    Dl_info self;
+    const char *slash = dladdr(&ompgpu_settings, &self) ? strrchr(self.dli_fname, '/') : NULL;
+    if (!slash)
+        return name;
+    snprintf(path, size, "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname, name);
+    return access(path, R_OK) == 0 ? path : name;
 }
 
 /* ------------------------------------------------------------------ ranks of an MPI job */

@@ -6,16 +6,16 @@
  * in are released, as if those had failed.  Their `target data` regions never end. */
 #include "hostrt/core/core.h"
 
-static const struct ompgpu_plugin *plugin_in_use(void)
+/* Devices of one plugin follow each other. */
+static void tell_plugins(enum ompgpu_fork when)
 {
-    return ompgpu_ndevices ? ompgpu_devices[0].plugin : NULL;
-}
-
-static void tell_plugin(enum ompgpu_fork when)
-{
-    const struct ompgpu_plugin *plugin = plugin_in_use();
-    if (plugin && plugin->fork)
-        plugin->fork(when);
+    const struct ompgpu_plugin *last = NULL;
+    for (int i = 0; i < ompgpu_ndevices; i++) {
+        const struct ompgpu_plugin *plugin = ompgpu_devices[i].plugin;
+        if (plugin != last && plugin->fork)
+            plugin->fork(when);
+        last = plugin;
+    }
 }
 
 static void before_fork(void)
@@ -27,12 +27,12 @@ static void before_fork(void)
     ompgpu_threads_lock();
     ompgpu_entries_fork(OMPGPU_FORK_BEFORE);
     ompgpu_deferred_fork(OMPGPU_FORK_BEFORE);
-    tell_plugin(OMPGPU_FORK_BEFORE);
+    tell_plugins(OMPGPU_FORK_BEFORE);
 }
 
 static void release_locks(enum ompgpu_fork when)
 {
-    tell_plugin(when);
+    tell_plugins(when);
     ompgpu_deferred_fork(when);
     ompgpu_entries_fork(when);
     ompgpu_threads_unlock();

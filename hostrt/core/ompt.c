@@ -140,7 +140,8 @@ static int host(void) { return ompgpu_ndevices; }
 static int number(int ordinal)
 {
     int i = 0;
-    while (i < ompgpu_ndevices && ompgpu_devices[i].ordinal != ordinal)
+    while (i < ompgpu_ndevices &&
+           (ompgpu_devices[i].ordinal != ordinal || ompgpu_devices[i].plugin->name != real->name))
         i++;
     return i;
 }
@@ -253,8 +254,8 @@ static int report_load(int ordinal, const struct ompgpu_image_header *header, in
 
 const struct ompgpu_plugin *ompgpu_tool_plugin(const struct ompgpu_plugin *plugin)
 {
-    if (!ompgpu_has_tool || plugin == &reporting)
-        return plugin;
+    if (!ompgpu_has_tool || plugin == &reporting || (real && real != plugin))
+        return plugin; /* of two kinds of devices a tool sees one */
     real = plugin;
     reporting = *plugin;
     reporting.open = report_open;

@@ -218,6 +218,22 @@ static int choose_form(struct running *r, struct ompgpu_region *region,
     return 0;
 }
 
+/* They are the same for all launches of the region. */
+static __attribute__((noinline)) int note_sizes(struct ompgpu_function *f,
+                                                const struct ompgpu_param *params, unsigned n)
+{
+    uint32_t *sizes = ompgpu_xalloc((n + 1) * sizeof *sizes);
+    const uint32_t *none = NULL;
+    if (!sizes)
+        return -1;
+    for (unsigned i = 0; i < n; i++)
+        sizes[i] = params[i].map < 0 ? params[i].size : (uint32_t)sizeof(uintptr_t);
+    if (!__atomic_compare_exchange_n(&f->sizes, &none, sizes, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        ompgpu_xfree(sizes); /* another thread has done it */
+    return 0;
+}
+
 /* Geometry, buffers and arguments of the launch. */
 static int prepare_launch(struct running *r, struct ompgpu_region *region,
                           const struct ompgpu_param *params, unsigned nparams,
@@ -226,6 +242,9 @@ static int prepare_launch(struct running *r, struct ompgpu_region *region,
 {
     void **out = r->arguments;
     if (choose_form(r, region, params, launch, g, env))
+        return -1;
+    if (r->dev->plugin->wants_sizes && !__atomic_load_n(&r->function->sizes, __ATOMIC_ACQUIRE) &&
+        note_sizes(r->function, params, nparams))
         return -1;
     *reduce = ((r->function->entry->reduce_bytes + (size_t)15) & ~(size_t)15) +
               launch->reduce_bytes + launch->copy_bytes * g->threads;

@@ -171,25 +171,12 @@ static const struct {
 #undef CUDA_CALL
 };
 
-/* The PTX machine lies beside libompgpu.so; a program that holds libompgpu.a finds it as any
- * library. */
-static const char *ptx_machine_path(char *path, size_t size)
-{
-    static const char name[] = "libompgpu-ptx.so";
-    Dl_info self_info;
-    const char *slash = dladdr(&ompgpu_cuda, &self_info) ? strrchr(self_info.dli_fname, '/') : NULL;
-    if (!slash)
-        return name;
-    snprintf(path, size, "%.*s/%s", (int)(slash - self_info.dli_fname), self_info.dli_fname, name);
-    return access(path, R_OK) == 0 ? path : name;
-}
-
 static bool open_driver(void)
 {
     char machine[4096];
     const char *path = secure_getenv("OMPGPU_CUDA_DRIVER");
     if (ompgpu_settings.device_kind == OMPGPU_KIND_PTX)
-        path = ptx_machine_path(machine, sizeof machine);
+        path = ompgpu_library_path("libompgpu-ptx.so", machine, sizeof machine);
     else if (!path || !*path)
         path = "libcuda.so.1";
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -292,7 +292,7 @@ static void by_parts(const struct file *f)
     char *const split_it[] = { split_path, "--path", "x.c", "--device", "d.c", "--host", "h.c", "--check", "check.i", "x.i", "--", NULL };
     int rc = run(split_it);
     bool has_targets = rc != NO_TARGETS;
-    if (says("internal error")) {     /* omp-split relies on what clang checks: does that refuse it? */
+    if (rc == HANGS || says("internal error")) { /* omp-split relies on what clang checks: does that refuse it?  The command ends both. */
         by_command();
         return;
     }

@@ -100,7 +100,7 @@ static void nests(void)
 
 int main(void)
 {
-    setenv("OMPGPU_EMU_DEVICES", "4", 1);
+    setenv("OMPGPU_EMU_DEVICES", "4", 0);
     setenv("OMPGPU_PTX_DEVICES", "4", 1);
     saxpy(N);
     saxpy(501);

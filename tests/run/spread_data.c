@@ -45,7 +45,7 @@ static void compare(void)
 
 int main(void)
 {
-    setenv("OMPGPU_EMU_DEVICES", "4", 1);
+    setenv("OMPGPU_EMU_DEVICES", "4", 0);
     setenv("OMPGPU_PTX_DEVICES", "4", 1);
     start();
 #pragma ompx target data spread devices(0, 1, 2, 3) range(1 : N - 2) chunk_size(ROWS) \

@@ -1,0 +1,151 @@
+/* mpi.h - libompgpu-mpi: devices of other ranks of an MPI job.
+ *
+ *   transport.c   messages: MPI, which no other file calls
+ *   lane.c        rank 0: lanes, what they wait for, workers that are lost
+ *   plugin.c      rank 0: the plugin
+ *   queue.c       rank 0: its queues and events
+ *   worker.c      a worker: receives, and gives to lanes
+ *   serve.c       a worker: what a lane does with a message
+ */
+#ifndef OMPGPU_MPI_MPI_H
+#define OMPGPU_MPI_MPI_H
+#include <pthread.h>
+#include "hostrt/mpi/messages.h"
+#include "hostrt/nodes.h"
+
+extern const struct ompgpu_nodes_services *mpi_services;
+#define mpi_error(...) mpi_services->error(__VA_ARGS__)
+
+/* ------------------------------------------------------------------ transport.c */
+/* A received message; free() it. */
+struct mpi_message {
+    struct mpi_message *next;
+    int rank;
+    struct mpi_header header;
+    char bytes[] __attribute__((aligned(16)));
+};
+/* Collective: the communicator of all workers and the rank that uses them, which is 0.  own: MPI is
+ * not the program's.  Nonzero: there is a message. */
+int mpi_transport_start(bool worker, bool mpi_program);
+int mpi_rank(void), mpi_nranks(void);
+/* From any thread; h->size bytes; the caller may use them again afterwards. */
+int mpi_send(int rank, struct mpi_header h, const void *bytes);
+void mpi_give_up(int rank); /* from now on sending fails, also what is being sent */
+/* NULL: there is none now, or no memory.  One that no process of ours sends, or for which there is
+ * no memory, has the kind 0 and its text in `bytes`.  From one thread at a time. */
+struct mpi_message *mpi_receive(void);
+void mpi_call_before_finalize(void (*)(void)); /* of the program's */
+void mpi_transport_end(void);
+/* Ends all processes of the job. */
+__attribute__((noreturn)) void mpi_abort(int status);
+struct mpi_counts {
+    unsigned long messages, bytes;
+};
+struct mpi_counts mpi_sent(void), mpi_received(void);
+double mpi_clock(void); /* seconds */
+
+/* ------------------------------------------------------------------ lane.c: rank 0 */
+struct mpi_worker {
+    int rank;
+    char node[64];
+    int pid;
+    bool lost;
+    char reason[256];
+    double heard, asked; /* when: the last message from it; the last question whether it lives */
+    unsigned awaited;    /* answers */
+    uint64_t *images;    /* sums of those that it has */
+    unsigned nimages;
+};
+struct mpi_device {
+    struct mpi_worker *worker;
+    unsigned index; /* of the worker's */
+    struct ompgpu_identity identity;
+    struct mpi_lane *unused; /* lanes of threads that have ended */
+    unsigned nlanes;
+};
+extern struct mpi_device mpi_devices[MPI_MOST_DEVICES];
+extern int mpi_ndevices;
+extern uint32_t mpi_image_kinds;
+
+struct mpi_answer {
+    int status;
+    uint64_t a, b;
+    void *bytes; /* room for `size` bytes of the answer, at most */
+    size_t size;
+};
+struct mpi_lane {
+    struct mpi_device *device;
+    struct mpi_lane *next;
+    uint32_t id;
+    uint64_t sent, answered; /* serials */
+    struct mpi_awaited *first, **last;
+    bool failed;
+    bool has_fault;
+    uintptr_t fault;
+    char message[1024];
+};
+int mpi_lanes_start(void);
+void mpi_lanes_end(int status);
+void mpi_say_lost(const struct mpi_device *); /* the error for it */
+/* Of the calling host thread.  NULL: there is a message. */
+struct mpi_lane *mpi_lane_of_thread(int device);
+struct mpi_lane *mpi_lane_new(struct mpi_device *, uint32_t bits);
+void mpi_lane_end(struct mpi_lane *);
+/* Without an answer. */
+int mpi_lane_send(struct mpi_lane *, struct mpi_header, const void *bytes);
+/* With one, which somebody waits for with mpi_lane_wait: `answer` stays until then.  For MPI_GET:
+ * answer->bytes is where the bytes go. */
+int mpi_lane_ask(struct mpi_lane *, struct mpi_header, const void *bytes,
+                 struct mpi_answer *answer);
+/* With an answer that is a call: not after a failure. */
+int mpi_lane_call(struct mpi_lane *, void (*function)(void *), void *argument);
+/* For all that was sent until now, or that serial; nonzero: it failed since, or the lane had failed
+ * before (where it is a queue). */
+int mpi_lane_wait(struct mpi_lane *);
+int mpi_lane_wait_for(struct mpi_lane *, uint64_t serial);
+/* ask and wait */
+int mpi_lane_request(struct mpi_lane *, struct mpi_header, const void *bytes, struct mpi_answer *);
+/* PUT, GET in pieces; dst of GET is written until the next wait. */
+int mpi_lane_put(struct mpi_lane *, void *dst, const void *src, size_t size);
+int mpi_lane_get(struct mpi_lane *, void *dst, const void *src, size_t size);
+int mpi_lane_launch(struct mpi_lane *, const struct ompgpu_function *, unsigned teams,
+                    unsigned threads, void **params);
+void mpi_lanes_fork(enum ompgpu_fork);
+bool mpi_last_fault(uintptr_t *address); /* of what this host thread waited for last */
+void mpi_set_fault(bool known, uintptr_t address);
+
+/* ------------------------------------------------------------------ queue.c */
+extern const struct ompgpu_plugin ompgpu_mpi_plugin;
+__typeof__(*ompgpu_mpi_plugin.queue_create) mpi_queue_create;
+__typeof__(*ompgpu_mpi_plugin.queue_destroy) mpi_queue_destroy;
+__typeof__(*ompgpu_mpi_plugin.queue_to_device) mpi_queue_to_device;
+__typeof__(*ompgpu_mpi_plugin.queue_from_device) mpi_queue_from_device;
+__typeof__(*ompgpu_mpi_plugin.queue_copy) mpi_queue_copy;
+__typeof__(*ompgpu_mpi_plugin.queue_launch) mpi_queue_launch;
+__typeof__(*ompgpu_mpi_plugin.queue_call) mpi_queue_call;
+__typeof__(*ompgpu_mpi_plugin.queue_wait) mpi_queue_wait;
+__typeof__(*ompgpu_mpi_plugin.event_create) mpi_event_create;
+__typeof__(*ompgpu_mpi_plugin.event_destroy) mpi_event_destroy;
+__typeof__(*ompgpu_mpi_plugin.event_record) mpi_event_record;
+__typeof__(*ompgpu_mpi_plugin.event_wait) mpi_event_wait;
+
+/* ------------------------------------------------------------------ worker.c, serve.c */
+__attribute__((noreturn)) void mpi_work(void);
+struct mpi_served { /* a lane at the worker */
+    int device, ordinal;
+    const struct ompgpu_plugin *plugin;
+    uint32_t id;
+    bool queue;
+    struct mpi_message *held; /* messages whose bytes the device may still read */
+    size_t held_bytes;
+    bool failed;
+    bool has_fault;
+    uintptr_t fault;
+    char message[1024];
+};
+void mpi_serve(struct mpi_served *, struct mpi_message *); /* takes the message */
+bool mpi_is_sound(const struct mpi_header *);              /* its numbers are possible */
+void mpi_image_keep(struct mpi_message *);                 /* takes it */
+/* What another worker gives. */
+void mpi_piece_arrived(struct mpi_message *); /* takes it */
+#endif

@@ -1,0 +1,130 @@
+#!/bin/sh
+# Devices of other ranks over MPI: what programs compute there, all of the plugin's operations, what they cost in messages.
+# OMPGPU_LONG: all programs of tests/run.
+. tests/lib.sh
+. "$ROOT/tests/mpi/lib.sh"
+cat >all.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { N = 700000 };
+static int table[4] = { 1, 2, 3, 4 };
+#pragma omp declare target enter(table)
+static int failures;
+#define CHECK(e) ((e) ? 0 : (failures++, fprintf(stderr, "line %d: %s\n", __LINE__, #e)))
+
+static void one(int d)
+{
+    int *a = malloc(N * sizeof *a), on = 0, number = -1;
+    long sum = 0;
+    for (int i = 0; i < N; i++) a[i] = i;
+#pragma omp target teams distribute parallel for map(tofrom: a[0:N]) reduction(+: sum) device(d)
+    for (int i = 0; i < N; i++) a[i] *= 2, sum += a[i];
+    CHECK(sum == (long)N * (N - 1));
+    for (int i = 0; i < N; i++) if (a[i] != 2 * i) { CHECK(a[i] == 2 * i); break; }
+#pragma omp target map(from: on, number) device(d)
+    on = !omp_is_initial_device(), number = omp_get_device_num(), table[1] = 7;
+    CHECK(on && number == d && table[1] == 2);
+#pragma omp target update from(table) device(d)
+    CHECK(table[1] == 7 && table[3] == 4);
+    table[1] = 2;
+    free(a);
+}
+/* From device to device; rectangles; a pointer that is device memory. */
+static void copies(int n)
+{
+    int *on[8], host[1000];
+    for (int d = 0; d < n; d++) on[d] = omp_target_alloc(N * sizeof(int), d);
+    for (int i = 0; i < 1000; i++) host[i] = i;
+    CHECK(!omp_target_memcpy(on[0], host, sizeof host, 0, 0, 0, omp_get_initial_device()));
+    for (int d = 1; d < n; d++) {
+        int *p = on[d];
+        CHECK(!omp_target_memcpy(on[d], on[d - 1], N * sizeof(int), 0, 0, d, d - 1));
+#pragma omp target is_device_ptr(p) device(d)
+        for (int i = 0; i < 1000; i++) p[i] += i;
+    }
+    memset(host, 0, sizeof host);
+    CHECK(!omp_target_memcpy(host, on[n - 1], sizeof host, 0, 0, omp_get_initial_device(), n - 1));
+    for (int i = 0; i < 1000; i++) if (host[i] != n * i) { CHECK(host[i] == n * i); break; }
+    for (int d = 0; d < n; d++) omp_target_free(on[d], d);
+}
+/* One after the other on all devices, by dependences; then all at once. */
+static void queues(int n)
+{
+    int x[100], parts[8][100];
+    for (int i = 0; i < 100; i++) x[i] = i;
+    for (int round = 0; round < 3; round++)
+        for (int d = 0; d < n; d++) {
+#pragma omp target teams distribute parallel for map(tofrom: x) device(d) nowait depend(inout: x)
+            for (int i = 0; i < 100; i++) x[i] = 2 * x[i] + 1;
+        }
+    for (int d = 0; d < n; d++) {
+#pragma omp target teams distribute parallel for map(from: parts[d]) device(d) nowait
+        for (int i = 0; i < 100; i++) parts[d][i] = i * d;
+    }
+#pragma omp taskwait
+    for (int i = 0; i < 100; i++) {
+        int want = i;
+        for (int k = 0; k < 3 * n; k++) want = 2 * want + 1;
+        if (x[i] != want) { CHECK(x[i] == want); break; }
+        for (int d = 0; d < n; d++) CHECK(parts[d][i] == i * d);
+    }
+}
+int main(int argc, char **argv)
+{
+    int n = omp_get_num_devices();
+    if (argc > 1) {                   /* empty regions */
+#pragma omp target device(n - 1)
+        { }
+        for (int i = 0; i < atoi(argv[1]); i++) {
+#pragma omp target device(n - 1)
+            { }
+        }
+        return 0;
+    }
+    CHECK(n == 4);
+    for (int d = 0; d < n; d++) one(d);
+    copies(n);
+    queues(n);
+#pragma omp parallel for num_threads(4)
+    for (int d = 0; d < n; d++) one(d);
+    for (int d = 0; d < n; d++)
+        for (int e = 0; e < d; e++) CHECK(strcmp(omp_get_uid_from_device(d), omp_get_uid_from_device(e)));
+    printf("%d devices\n", n);
+    return failures != 0;
+}
+C
+messages() { ranks "$1" 3 ./all "$2" && sed -n 's/.*other nodes: \([0-9]*\) messages.*sent, \([0-9]*\) with.*/\1 \2/p' err; }
+# A region: its launch, the question whether it has ended, the answer.
+empty_regions() {
+    OMPGPU_INFO=1; export OMPGPU_INFO
+    few=$(messages "$1" 10) many=$(messages "$1" 1010)
+    unset OMPGPU_INFO
+    echo "10: $few; 1010: $many"
+    [ $((${many% *} - ${few% *})) = 2000 ] && [ $((${many#* } - ${few#* })) = 1000 ]
+}
+check "compiles" "$CC" -O2 $ARCH all.c -o all
+for mpi in $MPIS; do
+    check "$mpi" ranks "$mpi" 3 ./all; [ -s err ] && sed 's/^/# /' err
+    check "$mpi: all devices" has out "^4 devices"
+    check "$mpi: two messages and an answer for an empty region" empty_regions "$mpi"
+    check "$mpi: the program's other ranks are workers" sh -c "timeout -k 5 100 mpirun.$mpi -n 4 ./all >out 2>err && grep -q '^4 devices' out && [ \$(wc -l <out) = 1 ]"
+    check "$mpi: off" sh -c 'OMPGPU_NODES=self; export OMPGPU_NODES; ./all 3'
+    check "$mpi: no process is left" no_worker_left
+done
+check "a bad value is said" sh -c 'OMPGPU_NODES=all ./all 1 2>err; grep -q "warning: OMPGPU_NODES=all is ignored; valid: self, mpi" err'
+
+programs="deferred spread_data threads_host"
+# Flags of their own, other files, a new start of the process; or what these devices have not: interop objects, memory that both reach, reverse
+# offload, a tool that sees them.
+other=" attributes c89 cancel linked openmp51 own_code packed interop openmp60 reverse ompt "
+[ -z "${OMPGPU_LONG:-}" ] || programs=$(cd "$ROOT/tests/run" && ls *.c | sed 's/\.c$//')
+OMP_DEFAULT_DEVICE=2 OMPGPU_EMU_DEVICES=1; export OMP_DEFAULT_DEVICE OMPGPU_EMU_DEVICES
+for p in $programs; do
+    case $other in *" $p "*) continue ;; esac
+    check "$p compiles" "$CC" -O2 -w $ARCH -I"$ROOT/tests" -I"$ROOT/tests/run" "$ROOT/tests/run/$p.c" -o prog -lm || continue
+    [ "$p" != deferred ] || OMPGPU_DEVICE= # regions that must be under way at once, which takes cores
+    for mpi in $MPIS; do check "$p over $mpi" ranks "$mpi" 3 ./prog || sed 's/^/# /' err; done
+done
+finish
