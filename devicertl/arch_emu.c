@@ -268,6 +268,8 @@ void __ompgpu_emu_check_bounds(u64 offset, struct ompgpu_emu_site *site)
 {
     __ompgpu_emu_ops->check_bounds(offset, site);
 }
+CHECK void __ompgpu_emu_unwritten(struct ompgpu_emu_site *);
+void __ompgpu_emu_unwritten(struct ompgpu_emu_site *site) { __ompgpu_emu_ops->unwritten(site); }
 CHECK void __ompgpu_emu_written(void *);
 void __ompgpu_emu_written(void *p) { __ompgpu_emu_ops->written(p); }
 CHECK void __ompgpu_emu_race(void *, usize, struct ompgpu_emu_site *, u64);

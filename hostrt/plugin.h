@@ -258,7 +258,7 @@ struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/pas
     uint32_t line, column, flags;
     uint32_t said; /* bit per enum ompgpu_check: it has been reported */
 };
-enum { OMPGPU_EMU_ABI = 6 };
+enum { OMPGPU_EMU_ABI = 7 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */
@@ -300,7 +300,8 @@ struct ompgpu_emu_ops {
      */
     void (*race)(void *, size_t, struct ompgpu_emu_site *, uint64_t value);
     void (*fenced)(void);
-    size_t (*block_size)(const void *); /* of alloc's, as it was asked for */
-    void *(*dynamic)(void);             /* dynamic_bytes of the environment; NULL: 0 */
+    size_t (*block_size)(const void *);          /* of alloc's, as it was asked for */
+    void *(*dynamic)(void);                      /* dynamic_bytes of the environment; NULL: 0 */
+    void (*unwritten)(struct ompgpu_emu_site *); /* a read of the site's object, a local */
 };
 #endif

@@ -30,6 +30,7 @@ LLVMValueRef l_runtime(const struct ir_unit *u, const char *name)
     if (!there)
         diag_bug("the device runtime has no function '%s'", name);
     f = LLVMAddFunction(u->module, name, LLVMGlobalGetValueType(there));
+    LLVMSetFunctionCallConv(f, LLVMGetFunctionCallConv(there));
     copy_attributes(f, there, LLVMAttributeReturnIndex);
     for (unsigned i = 1; i <= LLVMCountParams(f); i++)
         copy_attributes(f, there, i);

@@ -112,7 +112,7 @@ static struct diag_place place_of(const struct proto_kernel *k)
 }
 
 /* Each target's module is looked at on its own.  What is tested on the emulated device shall be
- * what the GPU does. */
+ * what the GPU does; but a checked image has more code. */
 static void check_modes(const struct proto_kernel *k, const struct proto_kernel *emu)
 {
     const struct diag_place place = place_of(k);
@@ -129,7 +129,6 @@ static struct ompgpu_kernel_entry kernel_entry(struct text *b, const struct prot
 {
     static const struct proto_kernel none;
     const struct proto_kernel *found = find_kernel(of_emu, k->name), *emu = found ? found : &none;
-    check_modes(k, found);
     return (struct ompgpu_kernel_entry){
         .name = put_string(b, k->name),
         .function = put_string(b, k->function),
@@ -189,7 +188,10 @@ static void put_kernels(struct text *b, const struct container *c, const struct 
     const size_t n = main->kernels.n;
     struct ompgpu_kernel_entry *kernels = mem_array(n, sizeof *kernels);
     for (unsigned i = 0; i < n; i++) {
-        kernels[i] = kernel_entry(b, &main->kernels.at[i], emu);
+        const struct proto_kernel *k = &main->kernels.at[i];
+        kernels[i] = kernel_entry(b, k, emu);
+        if (!(c->flags & OMPGPU_CONTAINER_CHECKED))
+            check_modes(k, find_kernel(emu, k->name));
         add_stats(&kernels[i], main->kernels.at[i].name, c->stats, c->nstats);
     }
     memcpy(b->s + at, kernels, n * sizeof *kernels);

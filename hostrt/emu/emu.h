@@ -146,6 +146,7 @@ static inline const unsigned char *ompgpu_emu_shadow_of(const void *p)
 void ompgpu_emu_check(void *, size_t, struct ompgpu_emu_site *);
 void ompgpu_emu_check_copy(void *, const void *, size_t, struct ompgpu_emu_site *);
 void ompgpu_emu_check_bounds(uint64_t, struct ompgpu_emu_site *);
+void ompgpu_emu_unwritten(struct ompgpu_emu_site *);
 void ompgpu_emu_written(void *);
 /* other: of the earlier access; team and thread of that */
 void ompgpu_emu_report_race(const void *, size_t, struct ompgpu_emu_site *,

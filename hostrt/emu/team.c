@@ -588,6 +588,7 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .check = ompgpu_emu_check,
     .check_copy = ompgpu_emu_check_copy,
     .check_bounds = ompgpu_emu_check_bounds,
+    .unwritten = ompgpu_emu_unwritten,
     .written = ompgpu_emu_written,
     .race = ompgpu_emu_race,
     .fenced = ompgpu_emu_fenced,

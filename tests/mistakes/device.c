@@ -356,6 +356,170 @@ static void enter_alloc(void)
 #pragma omp target exit data map(release: a[0:N])
 }
 
+/* ---- locals that have no value */
+static void private_copy(void)
+{
+    int x = 5, n = mended;
+#pragma omp target teams distribute parallel for private(x) map(from: b[0:N])
+    for (int i = 0; i < N; i++) {
+        if (n)
+            x = i;
+        b[i] = x; /* private_copy */
+    }
+}
+static void no_begin(void)
+{
+    int result, n = mended;
+#pragma omp target map(from: result)
+    {
+        int sum;
+        if (n)
+            sum = 0;
+        for (int i = 0; i < N; i++)
+            sum += i; /* no_begin */
+        result = sum;
+    }
+}
+static void no_element(void)
+{
+    int n = mended;
+#pragma omp target teams distribute parallel for map(tofrom: a[0:N])
+    for (int i = 0; i < N; i++) {
+        double k[4];
+        for (int j = 0; j < 4 * n; j++)
+            k[j] = j;
+        if (k[i % 4] > 2) /* no_element */
+            a[i] = 1;
+    }
+}
+static void each_iteration(void)
+{
+    int every = mended;
+#pragma omp target map(tofrom: a[0:N])
+    for (int i = 0; i < N; i++) {
+        int fresh;
+        if (every || i == 0)
+            fresh = 7;
+        a[i] += fresh; /* each_iteration */
+    }
+}
+static void private_pointer(void)
+{
+    int *p = a, n = mended;
+#pragma omp target parallel num_threads(8) private(p) map(tofrom: a[0:N])
+    {
+        if (n)
+            p = a + omp_get_thread_num();
+        if (p) /* private_pointer */
+            n = 1;
+    }
+}
+/* What is copied for a construct is not read: nobody has a use for it. */
+static void copied_only(void)
+{
+    int t, n = mended + N;
+#pragma omp target parallel for lastprivate(t) map(tofrom: a[0:N])
+    for (int i = 0; i < N; i++)
+        if (i > n)
+            t = i;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int later, never;
+#pragma omp parallel num_threads(4) firstprivate(later)
+        {
+            later = omp_get_thread_num();
+            a[later] = later;
+        }
+#pragma omp parallel num_threads(4)
+        if (n < N)
+            a[never & 1] = never;
+    }
+}
+
+/* ---- more */
+static void before_local(void)
+{
+    int at = mended ? 0 : -1;
+#pragma omp target parallel num_threads(4) map(tofrom: a[0:N])
+    {
+        int k[4] = { 1, 2, 3, 4 };
+        a[omp_get_thread_num()] = k[at]; /* before_local */
+    }
+}
+static void read_variable(void)
+{
+    int last = mended ? N - 1 : N + 3;
+#pragma omp target map(from: b[0:1])
+    b[0] = table[last]; /* read_variable */
+}
+static void update_too_late(void)
+{
+    int late = !mended;
+#pragma omp target enter data map(alloc: a[0:N])
+    if (!late) {
+#pragma omp target update to(a[0:N])
+    }
+#pragma omp target teams distribute parallel for
+    for (int i = 0; i < N; i++)
+        a[i] *= 2; /* update_too_late */
+    if (late) {
+#pragma omp target update to(a[0:N])
+    }
+#pragma omp target exit data map(release: a[0:N])
+}
+static void in_place(void)
+{
+    int *to = mended ? b : a;
+#pragma omp target teams distribute parallel for collapse(2) map(tofrom: a[0:N], b[0:N])
+    for (int i = 1; i < 9; i++)
+        for (int j = 1; j < 9; j++)
+            to[10 * i + j] = a[10 * i + j - 1] + a[10 * i + j + 1]; /* in_place */
+}
+static void masked_first(void)
+{
+    int set = 0, wait = mended;
+#pragma omp target parallel num_threads(32) map(tofrom: set, a[0:N])
+    {
+#pragma omp masked
+        set = 42; /* masked_first */
+        if (wait) {
+#pragma omp barrier
+        }
+        a[omp_get_thread_num()] = set; /* masked_first */
+    }
+}
+static void last_team(void)
+{
+    int last = 0, only = mended;
+#pragma omp target teams distribute num_teams(4) map(tofrom: last)
+    for (int i = 0; i < 8; i++)
+        if (!only || i == 7)
+            last = i; /* last_team */
+}
+static void plain_read(void)
+{
+    int count = 0, atomic = mended;
+#pragma omp target parallel num_threads(32) map(tofrom: count, a[0:N])
+    {
+        int seen;
+#pragma omp atomic
+        count++; /* plain_read */
+        if (atomic) {
+#pragma omp atomic read
+            seen = count;
+        } else
+            seen = count; /* plain_read */
+        a[omp_get_thread_num()] = seen;
+    }
+}
+static void static_temporary(void)
+{
+    int own = mended;
+#pragma omp target parallel for num_threads(8) map(tofrom: a[0:N])
+    for (int i = 0; i < 8; i++)
+        table[own ? i : 0] = i; /* static_temporary */
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -370,6 +534,11 @@ static const struct {
     MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
     MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),
+    MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
+    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(copied_only),
+    MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
+    MISTAKE(in_place), MISTAKE(masked_first),
+    MISTAKE(last_team), MISTAKE(plain_read), MISTAKE(static_temporary),
 };
 
 int main(int argc, char **argv)

@@ -44,6 +44,20 @@ for level in -O2 -O0; do
     mistake set_too_much address "404 bytes"
     mistake kept_address address "freed"
     mistake enter_alloc uninit "'a[0:N]'"
+    mistake private_copy uninit "'x'|firstprivate(x)"
+    mistake no_begin uninit "'sum'"
+    mistake no_element uninit "'k'"
+    mistake each_iteration uninit "'fresh'"
+    mistake private_pointer uninit "'p'"
+    mistake before_local address "byte -4|16 bytes"
+    mistake read_variable address "byte 412 of 'table', which has 400"
+    mistake update_too_late uninit "'a[0:N]'"
+    mistake in_place race "'a[0:N]'"
+    mistake masked_first race "'set'"
+    mistake last_team race "'last'"
+    mistake plain_read race "'count'|atomic"
+    mistake static_temporary race "static"
+    check "$level: copies for a construct are no reads" silent_run copied_only
     for seed in 1 2; do
         OMPGPU_EMU_SCHEDULE=random:$seed; export OMPGPU_EMU_SCHEDULE
         check "$level: nothing is wrong in any order, $seed" silent_run in_order

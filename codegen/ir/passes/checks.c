@@ -14,53 +14,23 @@
  * costs nothing.
  *
  * Where OMPGPU_CHECK looks for races, a second call has every access that another thread could
- * make, too, and each fence.
+ * make, too, and each fence (races.c).  Locals have no shadow: unwritten.c.
  *
  * The check is of what the user wrote, so it comes before the optimiser moves accesses.  From -O1
  * on, locals in registers and values that were just read are no accesses any more.  Code of
  * the device runtime (functions without debug information) is trusted; but what it stores has a
  * value from then on. */
-#include "codegen/ir/emit_helpers.h"
-#include "codegen/ir/passes/passes.h"
-#include "hostrt/plugin.h"
+#include "codegen/ir/passes/checks.h"
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 _Static_assert(offsetof(struct ompgpu_emu_site, object_size) == 16 &&
                    offsetof(struct ompgpu_emu_site, line) == 24 &&
                    offsetof(struct ompgpu_emu_site, said) == 36,
-               "site_type() has the same members");
-
-/* NOT_QUICK: more than 16, or no power of two */
-enum { NOT_QUICK = 5 };
-static unsigned log_of(uint64_t n)
-{
-    unsigned log = 0;
-    while (log < NOT_QUICK && (uint64_t)1 << log != n)
-        log++;
-    return log;
-}
-
-struct checks {
-    struct ir_unit *u;
-    LLVMBuilderRef b;
-    LLVMTypeRef site; /* struct ompgpu_emu_site */
-    /* by log2 of the bytes: the function that has the test */
-    LLVMValueRef quick[NOT_QUICK], race[2][NOT_QUICK];
-    /* few accesses: the tests are inlined; else the optimiser would take minutes */
-    bool is_small;
-    bool trusted;        /* the function at hand is the runtime's */
-    LLVMValueRef params; /* … is a kernel: its parameter array; NULL */
-};
-struct access {
-    LLVMValueRef at, pointer;
-    uint64_t size;
-    unsigned flags; /* OMPGPU_EMU_WRITES … */
-};
-typedef VEC(struct access) access_list;
+               "ir_site_type() has the same members");
 
 /* ------------------------------------------------------------------ what is accessed */
-static LLVMValueRef base_of(LLVMValueRef p)
+LLVMValueRef ir_accessed_base(LLVMValueRef p)
 {
     for (;;) {
         bool step = LLVMIsAGetElementPtrInst(p) || LLVMIsABitCastInst(p) ||
@@ -74,7 +44,7 @@ static LLVMValueRef base_of(LLVMValueRef p)
 }
 
 /* Of a local or a variable, of which nothing is behind the end; 0: not known. */
-static uint64_t size_of(const struct ir_unit *u, LLVMValueRef base)
+uint64_t ir_known_size(const struct ir_unit *u, LLVMValueRef base)
 {
     if (LLVMIsAAllocaInst(base) && LLVMIsAConstantInt(LLVMGetOperand(base, 0)))
         return LLVMABISizeOfType(u->layout, LLVMGetAllocatedType(base)) *
@@ -119,6 +89,11 @@ static bool is_byte_copy(const struct ir_unit *u, LLVMValueRef load)
     return true;
 }
 
+bool ir_is_no_read(const struct ir_unit *u, LLVMValueRef load)
+{
+    return only_goes_back(load, LLVMGetOperand(load, 0)) || is_byte_copy(u, load);
+}
+
 static bool is_atomic(LLVMValueRef i)
 {
     return LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
@@ -135,7 +110,7 @@ static unsigned flags_of(const struct checks *c, LLVMValueRef i)
         flags |= OMPGPU_EMU_WRITES;
     if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
         flags |= OMPGPU_EMU_READS;
-    if (LLVMIsALoadInst(i) && !only_goes_back(i, LLVMGetOperand(i, 0)) && !is_byte_copy(c->u, i))
+    if (LLVMIsALoadInst(i) && !ir_is_no_read(c->u, i))
         flags |= OMPGPU_EMU_READS;
     return flags;
 }
@@ -146,7 +121,7 @@ static LLVMTypeRef accessed_type(LLVMValueRef i)
                               : LLVMTypeOf(LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 0 : 1));
 }
 
-static bool is_access(LLVMValueRef i)
+bool ir_is_access(LLVMValueRef i)
 {
     return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) ||
            LLVMIsAAtomicCmpXchgInst(i);
@@ -155,20 +130,22 @@ static bool is_access(LLVMValueRef i)
 /* What the host hands to the kernel: the array, and values that it points to. */
 static bool is_parameter(const struct checks *c, LLVMValueRef base)
 {
-    return c->params && (base == c->params ||
-                         (LLVMIsALoadInst(base) && base_of(LLVMGetOperand(base, 0)) == c->params));
+    return c->params &&
+           (base == c->params ||
+            (LLVMIsALoadInst(base) && ir_accessed_base(LLVMGetOperand(base, 0)) == c->params));
 }
 
 static void add_access(const struct checks *c, access_list *list, LLVMValueRef i)
 {
-    LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = base_of(p);
+    LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = ir_accessed_base(p);
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) || is_parameter(c, base) ||
-        (size_of(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
-        (c->trusted && (LLVMIsALoadInst(i) || size_of(c->u, base))))
+        (ir_known_size(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
+        (c->trusted && (LLVMIsALoadInst(i) || ir_known_size(c->u, base))))
         return;
     *VEC_PUSH(NULL, list) =
         (struct access){ i, p, LLVMStoreSizeOfType(c->u->layout, accessed_type(i)),
-                         flags_of(c, i) | log_of(LLVMGetAlignment(i)) << OMPGPU_EMU_ALIGN_SHIFT };
+                         flags_of(c, i) | ir_log_of(LLVMGetAlignment(i))
+                                              << OMPGPU_EMU_ALIGN_SHIFT };
 }
 
 /* ------------------------------------------------------------------ sites */
@@ -191,14 +168,14 @@ static LLVMValueRef object_name(const struct checks *c, LLVMValueRef object)
     return string_constant(c, name, n);
 }
 
-static LLVMValueRef make_site(const struct checks *c, LLVMValueRef at, unsigned flags,
-                              LLVMValueRef object)
+LLVMValueRef ir_make_site(const struct checks *c, LLVMValueRef at, unsigned flags,
+                          LLVMValueRef object)
 {
     unsigned n = 0;
     const char *file = LLVMGetDebugLocFilename(at, &n);
     LLVMValueRef members[] = { string_constant(c, file ? file : "", file ? n : 0),
                                object_name(c, object),
-                               l_i64(c->u, object ? size_of(c->u, object) : 0),
+                               l_i64(c->u, object ? ir_known_size(c->u, object) : 0),
                                l_i32(c->u, LLVMGetDebugLocLine(at)),
                                l_i32(c->u, LLVMGetDebugLocColumn(at)),
                                l_i32(c->u, flags),
@@ -209,16 +186,27 @@ static LLVMValueRef make_site(const struct checks *c, LLVMValueRef at, unsigned 
     return g;
 }
 
+LLVMTypeRef ir_site_type(const struct ir_unit *u)
+{
+    static const char name[] = "ompgpu.site";
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx), i64 = LLVMInt64TypeInContext(u->ctx),
+                members[] = { l_ptr(u), l_ptr(u), i64, i32, i32, i32, i32 },
+                site = LLVMGetTypeByName2(u->ctx, name);
+    if (!site)
+        LLVMStructSetBody(site = LLVMStructCreateNamed(u->ctx, name), members, 7, false);
+    return site;
+}
+
 /* ------------------------------------------------------------------ tests */
-static void call_check(const struct checks *c, LLVMBuilderRef b, const char *name,
-                       LLVMValueRef *args, unsigned n)
+void ir_call_check(const struct checks *c, LLVMBuilderRef b, const char *name, LLVMValueRef *args,
+                   unsigned n)
 {
     LLVMValueRef f = l_runtime(c->u, name), call = l_call(b, f, args, n);
     LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(f));
 }
 
 /* if (condition, which is not expected) */
-static LLVMBasicBlockRef open_unlikely(const struct checks *c, LLVMBuilderRef b, LLVMValueRef is)
+LLVMBasicBlockRef ir_open_unlikely(const struct checks *c, LLVMBuilderRef b, LLVMValueRef is)
 {
     LLVMValueRef hint[] = { is, l_bool(c->u, false) };
     return l_open_if(
@@ -226,7 +214,7 @@ static LLVMBasicBlockRef open_unlikely(const struct checks *c, LLVMBuilderRef b,
 }
 
 /* if (the image is tested for that): the builder stands in its block until it is closed. */
-static LLVMBasicBlockRef open_if_tested(const struct checks *c, LLVMBuilderRef b, unsigned test)
+LLVMBasicBlockRef ir_open_if_tested(const struct checks *c, LLVMBuilderRef b, unsigned test)
 {
     static const char invariant[] = "invariant.load";
     const struct ir_unit *u = c->u;
@@ -247,7 +235,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
     LLVMValueRef f = l_add_function(u, mem_printf("__ompgpu_check_%u", 1u << log), params, 3);
     LLVMBuilderRef b = l_open_function(f);
     ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
-    LLVMBasicBlockRef end = open_if_tested(c, b, OMPGPU_EMU_TEST_SHADOW);
+    LLVMBasicBlockRef end = ir_open_if_tested(c, b, OMPGPU_EMU_TEST_SHADOW);
     LLVMValueRef p = LLVMGetParam(f, 0), distance = l_i64(u, OMPGPU_EMU_SHADOW),
                  address = LLVMBuildPtrToInt(b, p, i64, ""),
                  in_memory = LLVMBuildICmp(
@@ -262,9 +250,9 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
                     LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, address, LLVMGetParam(f, 2), ""),
                                   l_i64(u, 0), ""),
                     "");
-    LLVMBasicBlockRef good = open_unlikely(c, b, bad);
+    LLVMBasicBlockRef good = ir_open_unlikely(c, b, bad);
     LLVMValueRef args[] = { p, l_i64(u, 1u << log), LLVMGetParam(f, 1) };
-    call_check(c, b, "__ompgpu_emu_check", args, 3);
+    ir_call_check(c, b, "__ompgpu_emu_check", args, 3);
     l_close_if(b, good);
     l_close_if(b, done);
     l_close_if(b, end);
@@ -272,7 +260,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
     return f;
 }
 
-static void place_before(struct checks *c, LLVMValueRef at)
+void ir_place_before(struct checks *c, LLVMValueRef at)
 {
     LLVMPositionBuilderBefore(c->b, at);
     LLVMSetCurrentDebugLocation2(c->b, LLVMInstructionGetDebugLoc(at));
@@ -295,9 +283,9 @@ static LLVMValueRef bounds_function(const struct checks *c)
                  offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, p, i64, ""),
                                        LLVMBuildPtrToInt(b, base, i64, ""), ""),
                  bad = LLVMBuildICmp(b, LLVMIntUGT, offset, LLVMGetParam(f, 2), "");
-    LLVMBasicBlockRef good = open_unlikely(c, b, bad);
+    LLVMBasicBlockRef good = ir_open_unlikely(c, b, bad);
     LLVMValueRef args[] = { offset, LLVMGetParam(f, 3) };
-    call_check(c, b, "__ompgpu_emu_check_bounds", args, 2);
+    ir_call_check(c, b, "__ompgpu_emu_check_bounds", args, 2);
     l_close_if(b, good);
     l_close_function(b);
     return f;
@@ -305,26 +293,26 @@ static LLVMValueRef bounds_function(const struct checks *c)
 
 static void check_bounds(struct checks *c, const struct access *a, LLVMValueRef base)
 {
-    uint64_t size = size_of(c->u, base);
+    uint64_t size = ir_known_size(c->u, base);
     LLVMValueRef from = a->pointer;
     while (LLVMIsAGetElementPtrInst(from) || LLVMIsABitCastInst(from))
         from = LLVMGetOperand(from, 0);
     if (size < a->size || has_constant_indices(a->pointer, from))
         return;
     LLVMValueRef args[] = { a->pointer, from, l_i64(c->u, size - a->size),
-                            make_site(c, a->at, a->flags, base) };
-    place_before(c, a->at);
+                            ir_make_site(c, a->at, a->flags, base) };
+    ir_place_before(c, a->at);
     l_call(c->b, bounds_function(c), args, 4);
 }
 
 static void check_memory(struct checks *c, const struct access *a)
 {
-    unsigned log = log_of(a->size);
-    LLVMValueRef site = make_site(c, a->at, a->flags, NULL);
-    place_before(c, a->at);
+    unsigned log = ir_log_of(a->size);
+    LLVMValueRef site = ir_make_site(c, a->at, a->flags, NULL);
+    ir_place_before(c, a->at);
     if (log == NOT_QUICK) {
         LLVMValueRef args[] = { a->pointer, l_i64(c->u, a->size), site };
-        call_check(c, c->b, "__ompgpu_emu_check", args, 3);
+        ir_call_check(c, c->b, "__ompgpu_emu_check", args, 3);
         return;
     }
     if (!c->quick[log])
@@ -334,285 +322,14 @@ static void check_memory(struct checks *c, const struct access *a)
     l_call(c->b, c->quick[log], args, 3);
 }
 
-/* ------------------------------------------------------------------ races */
-/* A function that calls the runtime's with its own arguments if races are looked for. */
-static LLVMValueRef if_racing(const struct checks *c, const char *name, const char *callee)
-{
-    LLVMValueRef f = LLVMGetNamedFunction(c->u->module, name), args[4];
-    if (f)
-        return f;
-    LLVMTypeRef type = LLVMGlobalGetValueType(l_runtime(c->u, callee)), params[4];
-    unsigned n = LLVMCountParamTypes(type);
-    LLVMGetParamTypes(type, params);
-    f = l_add_function(c->u, name, params, n);
-    ir_add_attribute(f, "alwaysinline");
-    LLVMGetParams(f, args);
-    LLVMBuilderRef b = l_open_function(f);
-    LLVMBasicBlockRef not = open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
-    call_check(c, b, callee, args, n);
-    l_close_if(b, not);
-    l_close_function(b);
-    return f;
-}
-
-/* As 64 bits; NULL: it is not that simple. */
-static LLVMValueRef stored_value(const struct checks *c, LLVMValueRef at)
-{
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(c->u->ctx);
-    LLVMValueRef v = LLVMIsAStoreInst(at) ? LLVMGetOperand(at, 0) : NULL;
-    LLVMTypeKind kind = v ? LLVMGetTypeKind(LLVMTypeOf(v)) : LLVMVoidTypeKind;
-    if (kind == LLVMPointerTypeKind)
-        return LLVMBuildPtrToInt(c->b, v, i64, "");
-    if (kind == LLVMDoubleTypeKind)
-        return LLVMBuildBitCast(c->b, v, i64, "");
-    if (kind == LLVMFloatTypeKind)
-        v = LLVMBuildBitCast(c->b, v, LLVMInt32TypeInContext(c->u->ctx), "");
-    else if (kind != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) > 64)
-        return NULL;
-    return LLVMBuildZExtOrBitCast(c->b, v, i64, "");
-}
-
-/* Any access; a function of the runtime's. */
-static void call_race(const struct checks *c, LLVMValueRef p, LLVMValueRef size, LLVMValueRef site,
-                      LLVMValueRef value)
-{
-    LLVMValueRef args[] = { p, size, site, value ? value : l_i64(c->u, 0) };
-    l_call(c->b, if_racing(c, "__ompgpu_check_race", "__ompgpu_emu_race"), args, 4);
-}
-
-/* The record of the caller's access in the cell of its word (hostrt/plugin.h). */
-static LLVMValueRef own_record(const struct checks *c, LLVMBuilderRef b, LLVMValueRef address,
-                               unsigned log, LLVMValueRef stamp, unsigned kind)
-{
-    const struct ir_unit *u = c->u;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx);
-    LLVMValueRef tid = l_call_runtime(u, b, "__ompgpu_emu_tid", NULL, 0), part,
-                 low = LLVMBuildTrunc(b, address, i32, "");
-    if (log == 0)
-        part = LLVMBuildAdd(b, LLVMBuildAnd(b, low, l_i32(u, 3), ""), l_i32(u, 3), "");
-    else if (log == 1)
-        part = LLVMBuildAdd(
-            b, LLVMBuildAnd(b, LLVMBuildLShr(b, low, l_i32(u, 1), ""), l_i32(u, 1), ""),
-            l_i32(u, 1), "");
-    else
-        part = l_i32(u, 0);
-    LLVMValueRef who =
-        LLVMBuildOr(b, stamp, LLVMBuildShl(b, tid, l_i32(u, OMPGPU_EMU_THREAD_SHIFT), ""), "");
-    return LLVMBuildOr(b, who,
-                       LLVMBuildOr(b, LLVMBuildShl(b, part, l_i32(u, OMPGPU_EMU_PART_SHIFT), ""),
-                                   l_i32(u, kind), ""),
-                       "");
-}
-
-static LLVMValueRef is_equal(const struct checks *c, LLVMBuilderRef b, LLVMValueRef v,
-                             unsigned mask, unsigned to)
-{
-    return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildAnd(b, v, l_i32(c->u, mask), ""), l_i32(c->u, to),
-                         "");
-}
-
-/* The cell of p, and as what it is left: i64 *at. */
-static LLVMValueRef cell_address(const struct checks *c, LLVMBuilderRef b, LLVMValueRef p,
-                                 LLVMValueRef address)
-{
-    const struct ir_unit *u = c->u;
-    LLVMValueRef word = LLVMBuildAnd(b, address, l_i64(u, ~(uint64_t)3), ""),
-                 at = LLVMBuildAdd(b, LLVMBuildShl(b, word, l_i64(u, 1), ""),
-                                   l_i64(u, OMPGPU_EMU_CELLS - 2 * OMPGPU_EMU_WINDOW), ""),
-                 distance = LLVMBuildSub(b, at, address, "");
-    return LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), p, &distance, 1, "");
-}
-
-static LLVMValueRef is_after_stacks(const struct checks *c, LLVMBuilderRef b, LLVMValueRef offset)
-{
-    return LLVMBuildICmp(b, LLVMIntUGE, offset, l_i64(c->u, OMPGPU_EMU_SHARED_AT), "");
-}
-
-/* A 32-bit member of what the plugin keeps of the calling thread. */
-static LLVMValueRef member_of(const struct checks *c, LLVMBuilderRef b, LLVMValueRef self,
-                              LLVMValueRef offset)
-{
-    LLVMValueRef at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(c->u->ctx), self, &offset, 1, "");
-    return LLVMBuildLoad2(b, LLVMInt32TypeInContext(c->u->ctx), at, "");
-}
-
-/* Phases below it are over for who accesses the memory at that offset in the window. */
-static LLVMValueRef floor_of(const struct checks *c, LLVMBuilderRef b, LLVMValueRef self,
-                             LLVMValueRef offset)
-{
-    const size_t all = offsetof(struct ompgpu_emu_thread, floor),
-                 teams = offsetof(struct ompgpu_emu_thread, team_floor);
-    return member_of(c, b, self,
-                     LLVMBuildSelect(b, is_after_stacks(c, b, offset), l_i64(c->u, teams),
-                                     l_i64(c->u, all), ""));
-}
-
-/* What of the cell allows an access, beside what is to be put there. */
-struct last {
-    LLVMValueRef pass; /* nothing is to be done */
-    LLVMValueRef put;  /* the access takes its place */
-    LLVMValueRef next; /* in the lower half of the cell then */
-};
-
-/* A write passes after a write of the thread's own, and takes the place of its reads. */
-static struct last compare_write(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
-                                 LLVMValueRef mine, LLVMValueRef floor)
-{
-    LLVMValueRef own = is_equal(c, b, LLVMBuildXor(b, last, mine, ""), ~(unsigned)OMPGPU_EMU_WRITE,
-                                0),
-                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, "");
-    return (struct last){ LLVMBuildICmp(b, LLVMIntEQ, last, mine, ""), LLVMBuildOr(b, own, old, ""),
-                          mine };
-}
-
-/* A read passes after any access of the thread's own and where it is one of several threads;
- * another thread's read becomes that of several. */
-static struct last compare_read(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
-                                LLVMValueRef mine, LLVMValueRef floor)
-{
-    const unsigned threads = 1023u << OMPGPU_EMU_THREAD_SHIFT;
-    LLVMValueRef differs = LLVMBuildXor(b, last, mine, ""),
-                 own = is_equal(c, b, differs, ~(unsigned)OMPGPU_EMU_WRITE, 0),
-                 many = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ_BY_MANY),
-                 one = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ),
-                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, ""),
-                 teams = LLVMBuildAnd(b, LLVMBuildNot(b, old, ""),
-                                      is_equal(c, b, last, 31,
-                                               OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT |
-                                                   OMPGPU_EMU_READ_BY_MANY),
-                                      "");
-    return (struct last){ LLVMBuildOr(b, own, LLVMBuildOr(b, many, teams, ""), ""),
-                          LLVMBuildOr(b, one, old, ""),
-                          LLVMBuildOr(b, mine, LLVMBuildZExt(b, one, LLVMTypeOf(mine), ""), "") };
-}
-_Static_assert((OMPGPU_EMU_READ | 1) == OMPGPU_EMU_READ_BY_MANY, "compare_read() adds 1");
-
-/* The site's half of a cell. */
-static LLVMValueRef site_half(const struct checks *c, LLVMBuilderRef b, LLVMValueRef site)
-{
-    return LLVMBuildShl(b, LLVMBuildPtrToInt(b, site, LLVMInt64TypeInContext(c->u->ctx), ""),
-                        l_i64(c->u, 32), "");
-}
-
-/* An access in device or team-shared memory.  What is over gives way to it; what is neither allowed
- * at once nor over is looked at more closely. */
-static void visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *args,
-                       LLVMValueRef offset, unsigned log, bool writes)
-{
-    const struct ir_unit *u = c->u;
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), i32 = LLVMInt32TypeInContext(u->ctx);
-    LLVMValueRef address = LLVMBuildPtrToInt(b, args[0], i64, ""),
-                 at = cell_address(c, b, args[0], address),
-                 self = l_call_runtime(u, b, IR_EMU_SELF, NULL, 0),
-                 stamp = member_of(c, b, self, l_i64(u, offsetof(struct ompgpu_emu_thread, stamp))),
-                 mine = own_record(c, b, address, log, stamp,
-                                   writes ? OMPGPU_EMU_WRITE : OMPGPU_EMU_READ),
-                 known = LLVMBuildICmp(b, LLVMIntNE, stamp, l_i32(u, 0), ""),
-                 cell = LLVMBuildTrunc(b, LLVMBuildLoad2(b, i64, at, ""), i32, "");
-    struct last last =
-        (writes ? compare_write : compare_read)(c, b, cell, mine, floor_of(c, b, self, offset));
-    LLVMBasicBlockRef done =
-        l_open_if(b, LLVMBuildNot(b, LLVMBuildAnd(b, known, last.pass, ""), ""));
-    LLVMValueRef put = LLVMBuildAnd(b, known, last.put, "");
-    LLVMBasicBlockRef kept = l_open_if(b, put);
-    LLVMBuildStore(
-        b, LLVMBuildOr(b, site_half(c, b, args[2]), LLVMBuildZExt(b, last.next, i64, ""), ""), at);
-    l_close_if(b, kept);
-    LLVMBasicBlockRef seen = open_unlikely(c, b, LLVMBuildNot(b, put, ""));
-    call_check(c, b, "__ompgpu_emu_race", args, 4);
-    l_close_if(b, seen);
-    l_close_if(b, done);
-}
-
-/* void race(ptr p, ptr site, i64 value), for an access of so many bytes.  A stack is a thread's
- * own; what is not in the window is a variable. */
-static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
-{
-    const struct ir_unit *u = c->u;
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), params[] = { l_ptr(u), l_ptr(u), i64 };
-    LLVMValueRef f = l_add_function(
-        u, mem_printf("__ompgpu_race_%s_%u", writes ? "write" : "read", 1u << log), params, 3);
-    LLVMBuilderRef b = l_open_function(f);
-    ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
-    LLVMBasicBlockRef end = open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
-    LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
-                            LLVMGetParam(f, 2) },
-                 offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, args[0], i64, ""),
-                                       l_i64(u, OMPGPU_EMU_WINDOW), ""),
-                 in_memory =
-                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_STACKS_AT), ""),
-                 in_window =
-                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES), ""),
-                 shared = LLVMBuildAnd(b, in_window, is_after_stacks(c, b, offset), "");
-    LLVMBasicBlockRef elsewhere = l_open_if(b, LLVMBuildOr(b, in_memory, shared, ""));
-    visit_cell(c, b, args, offset, log, writes);
-    l_close_if(b, elsewhere);
-    LLVMBasicBlockRef local = open_unlikely(c, b, LLVMBuildNot(b, in_window, ""));
-    call_check(c, b, "__ompgpu_emu_race", args, 4);
-    l_close_if(b, local);
-    l_close_if(b, end);
-    l_close_function(b);
-    return f;
-}
-
-enum { LARGEST_WORD = 4 }; /* sizes by their logarithm */
-static bool has_quick_race(const struct checks *c, const struct access *a, unsigned log)
-{
-    return log < LARGEST_WORD && !(a->flags & OMPGPU_EMU_ATOMIC) &&
-           LLVMGetAlignment(a->at) >= 1u << log && !size_of(c->u, base_of(a->pointer));
-}
-
-static void check_race(struct checks *c, const struct access *a)
-{
-    LLVMValueRef base = base_of(a->pointer);
-    unsigned log = log_of(a->size);
-    bool writes = LLVMIsAStoreInst(a->at);
-    if (c->trusted || LLVMIsAAllocaInst(base) ||
-        (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
-        return;
-    place_before(c, a->at);
-    LLVMValueRef value = stored_value(c, a->at),
-                 site = make_site(c, a->at, a->flags | (value ? OMPGPU_EMU_VALUE : 0), NULL);
-    if (!has_quick_race(c, a, log)) {
-        call_race(c, a->pointer, l_i64(c->u, a->size), site, value);
-        return;
-    }
-    LLVMValueRef args[] = { a->pointer, site, value ? value : l_i64(c->u, 0) };
-    if (!c->race[writes][log])
-        c->race[writes][log] = make_race(c, log, writes);
-    l_call(c->b, c->race[writes][log], args, 3);
-}
-
-static LLVMAtomicOrdering ordering_of(LLVMValueRef i)
-{
-    return LLVMIsAAtomicCmpXchgInst(i) ? LLVMGetCmpXchgSuccessOrdering(i) : LLVMGetOrdering(i);
-}
-
-/* What hands on, or takes over, what other threads have done. */
-static bool is_fence(LLVMValueRef i)
-{
-    return LLVMIsAFenceInst(i) || (is_access(i) && ordering_of(i) > LLVMAtomicOrderingMonotonic);
-}
-
-static void note_fence(struct checks *c, LLVMValueRef i)
-{
-    LLVMValueRef f = if_racing(c, "__ompgpu_check_fence", "__ompgpu_emu_fenced");
-    place_before(c, i);
-    l_call(c->b, f, NULL, 0);
-    if (LLVMIsAFenceInst(i))
-        return;
-    place_before(c, LLVMGetNextInstruction(i));
-    l_call(c->b, f, NULL, 0);
-}
-
 static void check_access(struct checks *c, const struct access *a)
 {
-    LLVMValueRef base = base_of(a->pointer);
-    if (size_of(c->u, base))
+    LLVMValueRef base = ir_accessed_base(a->pointer);
+    if (ir_known_size(c->u, base))
         check_bounds(c, a, base);
     else
         check_memory(c, a);
-    check_race(c, a);
+    ir_check_race(c, a);
 }
 
 /* ------------------------------------------------------------------ blocks of memory, calls */
@@ -623,7 +340,7 @@ static LLVMValueRef as_size(const struct checks *c, LLVMValueRef n)
 
 static bool is_known(const struct checks *c, LLVMValueRef base)
 {
-    return size_of(c->u, base) || is_parameter(c, base);
+    return ir_known_size(c->u, base) || is_parameter(c, base);
 }
 
 /* memcpy, memmove: values and what has none are copied alike; memset. */
@@ -633,17 +350,18 @@ static void check_block(struct checks *c, LLVMValueRef call, const char *name)
     unsigned trusted = c->trusted ? OMPGPU_EMU_TRUSTED : 0;
     LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1),
                  n = LLVMGetOperand(call, 2);
-    if (is_known(c, base_of(to)) && (set || is_known(c, base_of(from))))
+    if (is_known(c, ir_accessed_base(to)) && (set || is_known(c, ir_accessed_base(from))))
         return;
-    place_before(c, call);
-    LLVMValueRef site = make_site(c, call, trusted | OMPGPU_EMU_WRITES, NULL),
+    ir_place_before(c, call);
+    LLVMValueRef site = ir_make_site(c, call, trusted | OMPGPU_EMU_WRITES, NULL),
                  args[] = { to, set ? as_size(c, n) : from, set ? site : as_size(c, n), site };
-    call_check(c, c->b, set ? "__ompgpu_emu_check" : "__ompgpu_emu_check_copy", args, set ? 3 : 4);
+    ir_call_check(c, c->b, set ? "__ompgpu_emu_check" : "__ompgpu_emu_check_copy", args,
+                  set ? 3 : 4);
     if (c->trusted)
         return;
-    call_race(c, to, as_size(c, n), site, NULL);
+    ir_call_race(c, to, as_size(c, n), site, NULL);
     if (!set)
-        call_race(c, from, as_size(c, n), make_site(c, call, OMPGPU_EMU_READS, NULL), NULL);
+        ir_call_race(c, from, as_size(c, n), ir_make_site(c, call, OMPGPU_EMU_READS, NULL), NULL);
 }
 
 /* A function of the C library may write to what it is given. */
@@ -651,11 +369,12 @@ static void note_outputs(struct checks *c, LLVMValueRef call)
 {
     for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
         LLVMValueRef p = LLVMGetOperand(call, i);
-        if (LLVMTypeOf(p) != l_ptr(c->u) || LLVMIsAConstant(p) || LLVMIsAAllocaInst(base_of(p)))
+        if (LLVMTypeOf(p) != l_ptr(c->u) || LLVMIsAConstant(p) ||
+            LLVMIsAAllocaInst(ir_accessed_base(p)))
             continue;
         LLVMPositionBuilderBefore(c->b, call);
         LLVMSetCurrentDebugLocation2(c->b, LLVMInstructionGetDebugLoc(call));
-        call_check(c, c->b, "__ompgpu_emu_written", &p, 1);
+        ir_call_check(c, c->b, "__ompgpu_emu_written", &p, 1);
     }
 }
 
@@ -689,11 +408,11 @@ static void check_function(struct checks *c, LLVMValueRef f)
     c->trusted = is_trusted(f);
     c->params = params_of(c->u, f);
     IR_EACH_INSTRUCTION_OF(i, f) {
-        if (is_access(i))
+        if (ir_is_access(i))
             add_access(c, &accesses, i);
         else if (LLVMIsACallInst(i))
             *VEC_PUSH(NULL, &calls) = i;
-        if (is_fence(i))
+        if (ir_is_fence(i))
             *VEC_PUSH(NULL, &fences) = i;
     }
     for (unsigned i = 0; i < accesses.n; i++)
@@ -701,16 +420,7 @@ static void check_function(struct checks *c, LLVMValueRef f)
     for (unsigned i = 0; i < calls.n; i++)
         check_call(c, calls.at[i]);
     for (unsigned i = 0; i < fences.n; i++)
-        note_fence(c, fences.at[i]);
-}
-
-static LLVMTypeRef site_type(const struct ir_unit *u)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx), i64 = LLVMInt64TypeInContext(u->ctx),
-                members[] = { l_ptr(u), l_ptr(u), i64, i32, i32, i32, i32 },
-                site = LLVMStructCreateNamed(u->ctx, "ompgpu.site");
-    LLVMStructSetBody(site, members, 7, false);
-    return site;
+        ir_note_fence(c, fences.at[i]);
 }
 
 /* The plugin sees by it what an image is. */
@@ -728,7 +438,7 @@ static unsigned count_accesses(const struct ir_unit *u)
         if (LLVMIsDeclaration(f) || !LLVMGetSubprogram(f))
             continue;
         IR_EACH_INSTRUCTION_OF(i, f)
-            n += is_access(i);
+            n += ir_is_access(i);
     }
     return n;
 }
@@ -781,7 +491,7 @@ static void finish_tests(const struct checks *c, LLVMTargetMachineRef machine)
 void ir_add_checks(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     enum { FEW = 300 };
-    struct checks c = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .site = site_type(u) };
+    struct checks c = { .u = u, .b = LLVMCreateBuilderInContext(u->ctx), .site = ir_site_type(u) };
     add_mark(u, OMPGPU_EMU_CHECKED);
     if (u->opt->debug)
         add_mark(u, OMPGPU_EMU_DEBUG);

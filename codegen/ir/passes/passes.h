@@ -2,6 +2,7 @@
  * (link/).  In: a unit whose kernels are known; out: the same unit, its module rewritten.
  *
  * Before the runtime is linked, while its functions are calls that can be recognised:
+ *   unwritten.c   -fompgpu-check: reads of locals that have no value
  *   math.c        intrinsics become calls of the C math functions
  *   copies.c      how much of the team heap copies of reduced arrays take
  *   sets.c        kernels whose needs differ get modules of their own (which: agree.c) …
@@ -16,6 +17,7 @@
  *   atomics.c     scope and order of atomics as the NVPTX backend needs them
  *   prepare.c     attributes that do not depend on the architecture
  * For each output, before LLVM's optimisation (emit.c):
+ *   checks.c      -fompgpu-check, with races.c
  *   batches.c     how many iterations of a reduction's loop run at a time
  *   exact.c       kernels whose team has a constant size
  * and after it:
@@ -65,6 +67,7 @@ void ir_split_coroutines(struct ir_unit *, LLVMTargetMachineRef); /* stackless.c
 void ir_place_shared(struct ir_unit *);                           /* shared.c */
 void ir_add_gates(struct ir_unit *, LLVMTargetMachineRef);
 void ir_add_checks(struct ir_unit *, LLVMTargetMachineRef); /* before optimisation */
+bool ir_check_unwritten(struct ir_unit *);                  /* before locals become values */
 
 /* ------------------------------------------------------------------ waiting threads (stackless.c)
  * What threads.c needs of it, for a kernel that waits. */

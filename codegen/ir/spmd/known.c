@@ -82,6 +82,7 @@ static const struct known {
     { "__ompgpu_teams_last", KNOWN_GUARD, 0 },
     { "__ompgpu_copy_slice", KNOWN_FRESH, 0 },
     { "__ompgpu_hidden", KNOWN_EVERY, 0 },
+    { "__ompgpu_emu_unwritten", KNOWN_EVERY, 0 },
     { "__ompgpu_level", KNOWN_FOLD, 0 },
     { "__ompgpu_copy_alloc", KNOWN_FRESH, 0 },
     { "__ompgpu_copy_free", KNOWN_FRESH, 0 },

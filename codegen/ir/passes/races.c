@@ -1,0 +1,276 @@
+/* races.c - -fompgpu-check: what code of the emulated device does for the search for races
+ * (hostrt/emu/race.c): the test of a cell before each access that another thread could make, and a
+ * call for each fence. */
+#include "codegen/ir/passes/checks.h"
+#include <string.h>
+
+/* A function that calls the runtime's with its own arguments if races are looked for. */
+static LLVMValueRef if_racing(const struct checks *c, const char *name, const char *callee)
+{
+    LLVMValueRef f = LLVMGetNamedFunction(c->u->module, name), args[4];
+    if (f)
+        return f;
+    LLVMTypeRef type = LLVMGlobalGetValueType(l_runtime(c->u, callee)), params[4];
+    unsigned n = LLVMCountParamTypes(type);
+    LLVMGetParamTypes(type, params);
+    f = l_add_function(c->u, name, params, n);
+    ir_add_attribute(f, "alwaysinline");
+    LLVMGetParams(f, args);
+    LLVMBuilderRef b = l_open_function(f);
+    LLVMBasicBlockRef not = ir_open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
+    ir_call_check(c, b, callee, args, n);
+    l_close_if(b, not);
+    l_close_function(b);
+    return f;
+}
+
+/* As 64 bits; NULL: it is not that simple. */
+static LLVMValueRef stored_value(const struct checks *c, LLVMValueRef at)
+{
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(c->u->ctx);
+    LLVMValueRef v = LLVMIsAStoreInst(at) ? LLVMGetOperand(at, 0) : NULL;
+    LLVMTypeKind kind = v ? LLVMGetTypeKind(LLVMTypeOf(v)) : LLVMVoidTypeKind;
+    if (kind == LLVMPointerTypeKind)
+        return LLVMBuildPtrToInt(c->b, v, i64, "");
+    if (kind == LLVMDoubleTypeKind)
+        return LLVMBuildBitCast(c->b, v, i64, "");
+    if (kind == LLVMFloatTypeKind)
+        v = LLVMBuildBitCast(c->b, v, LLVMInt32TypeInContext(c->u->ctx), "");
+    else if (kind != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) > 64)
+        return NULL;
+    return LLVMBuildZExtOrBitCast(c->b, v, i64, "");
+}
+
+/* Any access; a function of the runtime's. */
+void ir_call_race(const struct checks *c, LLVMValueRef p, LLVMValueRef size, LLVMValueRef site,
+                  LLVMValueRef value)
+{
+    LLVMValueRef args[] = { p, size, site, value ? value : l_i64(c->u, 0) };
+    l_call(c->b, if_racing(c, "__ompgpu_check_race", "__ompgpu_emu_race"), args, 4);
+}
+
+/* The record of the caller's access in the cell of its word (hostrt/plugin.h). */
+static LLVMValueRef own_record(const struct checks *c, LLVMBuilderRef b, LLVMValueRef address,
+                               unsigned log, LLVMValueRef stamp, unsigned kind)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(u->ctx);
+    LLVMValueRef tid = l_call_runtime(u, b, "__ompgpu_emu_tid", NULL, 0), part,
+                 low = LLVMBuildTrunc(b, address, i32, "");
+    if (log == 0)
+        part = LLVMBuildAdd(b, LLVMBuildAnd(b, low, l_i32(u, 3), ""), l_i32(u, 3), "");
+    else if (log == 1)
+        part = LLVMBuildAdd(
+            b, LLVMBuildAnd(b, LLVMBuildLShr(b, low, l_i32(u, 1), ""), l_i32(u, 1), ""),
+            l_i32(u, 1), "");
+    else
+        part = l_i32(u, 0);
+    LLVMValueRef who =
+        LLVMBuildOr(b, stamp, LLVMBuildShl(b, tid, l_i32(u, OMPGPU_EMU_THREAD_SHIFT), ""), "");
+    return LLVMBuildOr(b, who,
+                       LLVMBuildOr(b, LLVMBuildShl(b, part, l_i32(u, OMPGPU_EMU_PART_SHIFT), ""),
+                                   l_i32(u, kind), ""),
+                       "");
+}
+
+static LLVMValueRef is_equal(const struct checks *c, LLVMBuilderRef b, LLVMValueRef v,
+                             unsigned mask, unsigned to)
+{
+    return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildAnd(b, v, l_i32(c->u, mask), ""), l_i32(c->u, to),
+                         "");
+}
+
+/* The cell of p, and as what it is left: i64 *at. */
+static LLVMValueRef cell_address(const struct checks *c, LLVMBuilderRef b, LLVMValueRef p,
+                                 LLVMValueRef address)
+{
+    const struct ir_unit *u = c->u;
+    LLVMValueRef word = LLVMBuildAnd(b, address, l_i64(u, ~(uint64_t)3), ""),
+                 at = LLVMBuildAdd(b, LLVMBuildShl(b, word, l_i64(u, 1), ""),
+                                   l_i64(u, OMPGPU_EMU_CELLS - 2 * OMPGPU_EMU_WINDOW), ""),
+                 distance = LLVMBuildSub(b, at, address, "");
+    return LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), p, &distance, 1, "");
+}
+
+static LLVMValueRef is_after_stacks(const struct checks *c, LLVMBuilderRef b, LLVMValueRef offset)
+{
+    return LLVMBuildICmp(b, LLVMIntUGE, offset, l_i64(c->u, OMPGPU_EMU_SHARED_AT), "");
+}
+
+/* A 32-bit member of what the plugin keeps of the calling thread. */
+static LLVMValueRef member_of(const struct checks *c, LLVMBuilderRef b, LLVMValueRef self,
+                              LLVMValueRef offset)
+{
+    LLVMValueRef at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(c->u->ctx), self, &offset, 1, "");
+    return LLVMBuildLoad2(b, LLVMInt32TypeInContext(c->u->ctx), at, "");
+}
+
+/* Phases below it are over for who accesses the memory at that offset in the window. */
+static LLVMValueRef floor_of(const struct checks *c, LLVMBuilderRef b, LLVMValueRef self,
+                             LLVMValueRef offset)
+{
+    const size_t all = offsetof(struct ompgpu_emu_thread, floor),
+                 teams = offsetof(struct ompgpu_emu_thread, team_floor);
+    return member_of(c, b, self,
+                     LLVMBuildSelect(b, is_after_stacks(c, b, offset), l_i64(c->u, teams),
+                                     l_i64(c->u, all), ""));
+}
+
+/* What of the cell allows an access, beside what is to be put there. */
+struct last {
+    LLVMValueRef pass; /* nothing is to be done */
+    LLVMValueRef put;  /* the access takes its place */
+    LLVMValueRef next; /* in the lower half of the cell then */
+};
+
+/* A write passes after a write of the thread's own, and takes the place of its reads. */
+static struct last compare_write(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
+                                 LLVMValueRef mine, LLVMValueRef floor)
+{
+    LLVMValueRef own = is_equal(c, b, LLVMBuildXor(b, last, mine, ""), ~(unsigned)OMPGPU_EMU_WRITE,
+                                0),
+                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, "");
+    return (struct last){ LLVMBuildICmp(b, LLVMIntEQ, last, mine, ""), LLVMBuildOr(b, own, old, ""),
+                          mine };
+}
+
+/* A read passes after any access of the thread's own and where it is one of several threads;
+ * another thread's read becomes that of several. */
+static struct last compare_read(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
+                                LLVMValueRef mine, LLVMValueRef floor)
+{
+    const unsigned threads = 1023u << OMPGPU_EMU_THREAD_SHIFT;
+    LLVMValueRef differs = LLVMBuildXor(b, last, mine, ""),
+                 own = is_equal(c, b, differs, ~(unsigned)OMPGPU_EMU_WRITE, 0),
+                 many = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ_BY_MANY),
+                 one = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ),
+                 old = LLVMBuildICmp(b, LLVMIntULT, last, floor, ""),
+                 teams = LLVMBuildAnd(b, LLVMBuildNot(b, old, ""),
+                                      is_equal(c, b, last, 31,
+                                               OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT |
+                                                   OMPGPU_EMU_READ_BY_MANY),
+                                      "");
+    return (struct last){ LLVMBuildOr(b, own, LLVMBuildOr(b, many, teams, ""), ""),
+                          LLVMBuildOr(b, one, old, ""),
+                          LLVMBuildOr(b, mine, LLVMBuildZExt(b, one, LLVMTypeOf(mine), ""), "") };
+}
+_Static_assert((OMPGPU_EMU_READ | 1) == OMPGPU_EMU_READ_BY_MANY, "compare_read() adds 1");
+
+/* The site's half of a cell. */
+static LLVMValueRef site_half(const struct checks *c, LLVMBuilderRef b, LLVMValueRef site)
+{
+    return LLVMBuildShl(b, LLVMBuildPtrToInt(b, site, LLVMInt64TypeInContext(c->u->ctx), ""),
+                        l_i64(c->u, 32), "");
+}
+
+/* An access in device or team-shared memory.  What is over gives way to it; what is neither allowed
+ * at once nor over is looked at more closely. */
+static void visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *args,
+                       LLVMValueRef offset, unsigned log, bool writes)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), i32 = LLVMInt32TypeInContext(u->ctx);
+    LLVMValueRef address = LLVMBuildPtrToInt(b, args[0], i64, ""),
+                 at = cell_address(c, b, args[0], address),
+                 self = l_call_runtime(u, b, IR_EMU_SELF, NULL, 0),
+                 stamp = member_of(c, b, self, l_i64(u, offsetof(struct ompgpu_emu_thread, stamp))),
+                 mine = own_record(c, b, address, log, stamp,
+                                   writes ? OMPGPU_EMU_WRITE : OMPGPU_EMU_READ),
+                 known = LLVMBuildICmp(b, LLVMIntNE, stamp, l_i32(u, 0), ""),
+                 cell = LLVMBuildTrunc(b, LLVMBuildLoad2(b, i64, at, ""), i32, "");
+    struct last last =
+        (writes ? compare_write : compare_read)(c, b, cell, mine, floor_of(c, b, self, offset));
+    LLVMBasicBlockRef done =
+        l_open_if(b, LLVMBuildNot(b, LLVMBuildAnd(b, known, last.pass, ""), ""));
+    LLVMValueRef put = LLVMBuildAnd(b, known, last.put, "");
+    LLVMBasicBlockRef kept = l_open_if(b, put);
+    LLVMBuildStore(
+        b, LLVMBuildOr(b, site_half(c, b, args[2]), LLVMBuildZExt(b, last.next, i64, ""), ""), at);
+    l_close_if(b, kept);
+    LLVMBasicBlockRef seen = ir_open_unlikely(c, b, LLVMBuildNot(b, put, ""));
+    ir_call_check(c, b, "__ompgpu_emu_race", args, 4);
+    l_close_if(b, seen);
+    l_close_if(b, done);
+}
+
+/* void race(ptr p, ptr site, i64 value), for an access of so many bytes.  A stack is a thread's
+ * own; what is not in the window is a variable. */
+static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
+{
+    const struct ir_unit *u = c->u;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), params[] = { l_ptr(u), l_ptr(u), i64 };
+    LLVMValueRef f = l_add_function(
+        u, mem_printf("__ompgpu_race_%s_%u", writes ? "write" : "read", 1u << log), params, 3);
+    LLVMBuilderRef b = l_open_function(f);
+    ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
+    LLVMBasicBlockRef end = ir_open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
+    LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
+                            LLVMGetParam(f, 2) },
+                 offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, args[0], i64, ""),
+                                       l_i64(u, OMPGPU_EMU_WINDOW), ""),
+                 in_memory =
+                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_STACKS_AT), ""),
+                 in_window =
+                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES), ""),
+                 shared = LLVMBuildAnd(b, in_window, is_after_stacks(c, b, offset), "");
+    LLVMBasicBlockRef elsewhere = l_open_if(b, LLVMBuildOr(b, in_memory, shared, ""));
+    visit_cell(c, b, args, offset, log, writes);
+    l_close_if(b, elsewhere);
+    LLVMBasicBlockRef local = ir_open_unlikely(c, b, LLVMBuildNot(b, in_window, ""));
+    ir_call_check(c, b, "__ompgpu_emu_race", args, 4);
+    l_close_if(b, local);
+    l_close_if(b, end);
+    l_close_function(b);
+    return f;
+}
+
+enum { LARGEST_WORD = 4 }; /* sizes by their logarithm */
+static bool has_quick_race(const struct checks *c, const struct access *a, unsigned log)
+{
+    return log < LARGEST_WORD && !(a->flags & OMPGPU_EMU_ATOMIC) &&
+           LLVMGetAlignment(a->at) >= 1u << log &&
+           !ir_known_size(c->u, ir_accessed_base(a->pointer));
+}
+
+void ir_check_race(struct checks *c, const struct access *a)
+{
+    LLVMValueRef base = ir_accessed_base(a->pointer);
+    unsigned log = ir_log_of(a->size);
+    bool writes = LLVMIsAStoreInst(a->at);
+    if (c->trusted || LLVMIsAAllocaInst(base) ||
+        (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
+        return;
+    ir_place_before(c, a->at);
+    LLVMValueRef value = stored_value(c, a->at),
+                 site = ir_make_site(c, a->at, a->flags | (value ? OMPGPU_EMU_VALUE : 0), NULL);
+    if (!has_quick_race(c, a, log)) {
+        ir_call_race(c, a->pointer, l_i64(c->u, a->size), site, value);
+        return;
+    }
+    LLVMValueRef args[] = { a->pointer, site, value ? value : l_i64(c->u, 0) };
+    if (!c->race[writes][log])
+        c->race[writes][log] = make_race(c, log, writes);
+    l_call(c->b, c->race[writes][log], args, 3);
+}
+
+static LLVMAtomicOrdering ordering_of(LLVMValueRef i)
+{
+    return LLVMIsAAtomicCmpXchgInst(i) ? LLVMGetCmpXchgSuccessOrdering(i) : LLVMGetOrdering(i);
+}
+
+/* What hands on, or takes over, what other threads have done. */
+bool ir_is_fence(LLVMValueRef i)
+{
+    return LLVMIsAFenceInst(i) || (ir_is_access(i) && ordering_of(i) > LLVMAtomicOrderingMonotonic);
+}
+
+void ir_note_fence(struct checks *c, LLVMValueRef i)
+{
+    LLVMValueRef f = if_racing(c, "__ompgpu_check_fence", "__ompgpu_emu_fenced");
+    ir_place_before(c, i);
+    l_call(c->b, f, NULL, 0);
+    if (LLVMIsAFenceInst(i))
+        return;
+    ir_place_before(c, LLVMGetNextInstruction(i));
+    l_call(c->b, f, NULL, 0);
+}
