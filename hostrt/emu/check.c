@@ -74,8 +74,11 @@ static struct text context_of(const void *p)
 static void report_address(const void *p, size_t size, enum emu_shadow state,
                            struct ompgpu_emu_site *s)
 {
-    static const char *const whose[] = { [EMU_GUARD] = "that belongs to no mapping or allocation",
-                                         [EMU_FREED] = "that has been freed" };
+    static const char *const whose[] = {
+        [EMU_GUARD] =
+            "that belongs to no mapping or allocation; a longer section in map covers more",
+        [EMU_FREED] = "that has been freed; it must last until the region has ended"
+    };
     struct ompgpu_where where = where_of(s);
     if (!is_first(s, OMPGPU_CHECK_ADDRESS))
         return;
@@ -195,6 +198,19 @@ static bool is_reported(const struct ompgpu_emu_site *s)
     return __atomic_load_n(&s->said, __ATOMIC_RELAXED) >> OMPGPU_CHECK_RACE & 1;
 }
 
+/* What would order them, as far as can be told. */
+static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompgpu_emu_site *b,
+                              bool same_team)
+{
+    if ((a->flags ^ b->flags) & OMPGPU_EMU_ATOMIC)
+        return "; both have to be atomic";
+    if (a->line == b->line && strcmp(a->file, b->file) == 0)
+        return "; reduction(...) or atomic for what several threads update, private(...) for a "
+               "temporary";
+    return same_team ? "; a barrier between them would order them"
+                     : "; only the end of a region orders what teams do";
+}
+
 void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,
                             struct ompgpu_emu_site *other, unsigned other_team,
                             unsigned other_thread)
@@ -207,8 +223,10 @@ void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *
     is_first(other, OMPGPU_CHECK_RACE);
     ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
                         "race: %s of %zu bytes at %p in %s memory; nothing orders it with a %s by "
-                        "team %u, thread %u at %.120s:%u:%u%s",
+                        "team %u, thread %u at %.120s:%u:%u%s%s",
                         verb_of(s), size, p, memory ? "device" : "team-shared or static",
                         verb_of(other), other_team, other_thread, other->file, other->line,
-                        other->column, context_of(memory ? p : NULL).s);
+                        other->column,
+                        remedy_for(s, other, ompgpu_emu_worker->current->pub.team == other_team),
+                        context_of(memory ? p : NULL).s);
 }

@@ -179,12 +179,19 @@ static void describe_place(const struct emu_fault *f, const struct emu_launch *l
         snprintf(text, size, " in %.100s", info.dli_sname);
 }
 
+static bool is_host_memory(const struct emu_fault *f)
+{
+    uintptr_t address;
+    return ompgpu_emu_fault_address(f, &address) && ompgpu_emu_is_refused(f->address) &&
+           address >> 12;
+}
+
 static void describe_address(const struct emu_fault *f, char *text, size_t size)
 {
     uintptr_t address;
     if (ompgpu_emu_fault_address(f, &address))
         snprintf(text, size, " at address %p%s", (void *)address,
-                 ompgpu_emu_is_refused(f->address) && address >> 12 ? ", memory of the host," : "");
+                 is_host_memory(f) ? ", memory of the host," : "");
     else
         snprintf(text, size, " at an address no pointer can have");
 }
@@ -205,6 +212,10 @@ void ompgpu_emu_fault_text(const struct emu_fault *f, const struct emu_launch *l
     else {
         if (f->signal == SIGSEGV || f->signal == SIGBUS)
             describe_address(f, address, sizeof address);
-        snprintf(text, size, "%s%s%s", what, address, place);
+        bool host = *address && is_host_memory(f);
+        snprintf(
+            text, size, "%s%s%s%s", what, address, place,
+            host ? "; map(p[0:n]) maps what a pointer leads to, map(s.p[0:n]) what a member does"
+                 : "");
     }
 }

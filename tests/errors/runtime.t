@@ -290,7 +290,7 @@ for level in 0 2; do
         case $way${OMPGPU_SANITIZE:-} in
         c1 | p1) skip "emu: host memory, $way" "the sanitizer's function faults first"; continue ;;
         esac
-        dies "emu: host memory, $way at -O$level" "host $way" "${rest%% *}" "memory access|memory of the host|${rest#* }|nearest mapping|host.c:"
+        dies "emu: host memory, $way at -O$level" "host $way" "${rest%% *}" "memory access|memory of the host|${rest#* }|map(p[0:n])|nearest mapping|host.c:"
     done
 done
 dies "emu: far from a mapping" "host n" 11 "memory access|at line 18|team 0, thread 0|nearest mapping"

@@ -15,7 +15,7 @@ silent_run() { in_time ./prog "$@" 2>err && [ ! -s err ] || { cat err; return 1;
 mistake() { check "$level $1" finds "$@"; check "$level $1: mended" silent_run "$1" mended; }
 for level in -O2 -O0; do
     check "$level" "$CC" -w $level -fompgpu-check --gpu-arch=emu "$src" -o prog
-    mistake past_the_end address "'a[0:n]'|0 bytes past its end|team|thread"
+    mistake past_the_end address "'a[0:n]'|0 bytes past its end|team|thread|section in map"
     mistake before_the_begin address "'a[first:N - first]'|4 bytes before it"
     mistake neighbour address "write of 4 bytes|'small'"
     mistake freed address "freed"
@@ -29,11 +29,11 @@ for level in -O2 -O0; do
     mistake in_a_function uninit "'x'" "through a function"
     [ $level = -O2 ] || mistake member uninit "'q'"
     mistake from_malloc uninit "read of 4 bytes"
-    mistake missing_reduction race "'sum'|nothing orders it with|team|thread"
+    mistake missing_reduction race "'sum'|nothing orders it with|team|thread|reduction("
     mistake loop_carried race "'a[0:N]'"
     mistake team_storage race "team-shared"
-    mistake no_barrier race "'a[0:n]'|write of 4 bytes|with a read"
-    mistake half_atomic race "'count'|atomic"
+    mistake no_barrier race "'a[0:n]'|write of 4 bytes|with a read|barrier"
+    mistake half_atomic race "'count'|both have to be atomic"
     mistake half_critical race "'count'"
     mistake between_teams race "'a[0:N]'"
     mistake histogram race "'a[0:N]'"
