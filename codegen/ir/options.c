@@ -9,7 +9,8 @@
 static const char usage[] =
     "usage: omp-device --target=nvptx64|x86_64 [-O0|-O1|-O2|-O3|-Os] [-g] --rtl=FILE.bc "
     "[--libdevice=FILE.bc]\n"
-    "                  [--info=FILE] [--emit-ir=FILE] [--dump=PREFIX] [--mode=auto|generic|spmd]\n"
+    "                  [--info=FILE] [--text=FILE.i] [--emit-ir=FILE] [--dump=PREFIX] "
+    "[--mode=auto|generic|spmd]\n"
     "                  [--report] [--remarks] [--warn-generic|--error-generic] [--time] [--quiet] "
     "[--check] "
     "--out=ARCH:FILE... "
@@ -33,6 +34,7 @@ enum {
     O_DUMP,
     O_MODE,
     O_REPORT,
+    O_TEXT,
     O_REMARKS,
     O_WARN,
     O_WARN_ERROR,
@@ -53,6 +55,7 @@ static const struct option long_options[] = {
     { "dump", required_argument, 0, O_DUMP },
     { "verbose-ir", required_argument, 0, O_DUMP },
     { "mode", required_argument, 0, O_MODE },
+    { "text", required_argument, 0, O_TEXT },
     { "report", no_argument, 0, O_REPORT },
     { "remarks", no_argument, 0, O_REMARKS },
     { "warn-generic", no_argument, 0, O_WARN },
@@ -135,6 +138,7 @@ static void set_option(struct ir_options *opt, int option, char *value)
     case O_MODE: set_mode(&opt->inputs[0], value); break;
     case O_WARN_ERROR: opt->inputs[0].error_generic = true; /* fall through */
     case O_WARN: opt->inputs[0].warn_generic = true; break;
+    case O_TEXT: ir_set_preprocessed(value); break;
     case O_REPORT: opt->inputs[0].report = true; break;
     case O_REMARKS: opt->inputs[0].remarks = true; break;
     case O_MEMBER: add_member(opt, value); break;

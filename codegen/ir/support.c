@@ -7,10 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *preprocessed;
+void ir_set_preprocessed(const char *path) { preprocessed = path; }
+
 void ir_say_at(struct ir_place at, enum diag_severity severity, const char *fmt, ...)
 {
     struct diag_place place = { .file = at.file, .line = at.line, .column = at.column };
-    place.text = file_line(at.file, at.line, &place.length);
+    place.text = file_plain_line(at.file, at.line, preprocessed, &place.length);
+    if (preprocessed && !place.text && file_line(at.file, at.line, &place.length))
+        place.column = 0; /* a macro has moved what follows it */
     va_list ap;
     va_start(ap, fmt);
     diag_vat(&place, severity, fmt, ap);

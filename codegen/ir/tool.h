@@ -138,9 +138,10 @@ LLVMValueRef ir_kernel_function(LLVMModuleRef, const struct ir_kernel *);
 void ir_step_done(struct ir_unit *, const char *step);
 
 /* ------------------------------------------------------------------ support (support.c) */
-/* `file:line:col: error: …` about the user's code. */
+/* `file:line:col: error: …` about the user's code; with the line where its columns are known. */
 void ir_say_at(struct ir_place, enum diag_severity, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+void ir_set_preprocessed(const char *path);
 /* LLVM's errors count as ours. */
 void ir_watch_diagnostics(LLVMContextRef);
 typedef VEC(LLVMValueRef) ir_values;

@@ -82,6 +82,71 @@ const char *file_line(const char *path, unsigned line, size_t *length)
     return p;
 }
 
+/* `# 12 "app.c" 2`: what follows is line 12 of app.c. */
+static bool is_marker(const char *p, const char *path, unsigned *line, bool *here)
+{
+    char *end;
+    unsigned long n = p[0] == '#' && p[1] == ' ' ? strtoul(p + 2, &end, 10) : 0;
+    size_t length = strlen(path);
+    if (!n)
+        return false;
+    *line = (unsigned)n;
+    *here =
+        end[0] == ' ' && end[1] == '"' && !strncmp(end + 2, path, length) && end[2 + length] == '"';
+    return true;
+}
+
+/* The only piece of the preprocessed text that is from that line; NULL: there are none, or more. */
+static const char *only_piece(const char *text, const char *path, unsigned line)
+{
+    const char *found = NULL;
+    unsigned at = 0;
+    bool here = false;
+    for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        if (is_marker(p, path, &at, &here))
+            continue;
+        if (here && at++ == line && *p != '\n') {
+            if (found)
+                return NULL;
+            found = p;
+        }
+    }
+    return found;
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p;
+}
+
+/* But for white space, and for what a \ at the end of the first joins to it. */
+static bool is_same_line(const char *a, const char *end, const char *b)
+{
+    const char *stop = b + strcspn(b, "\n");
+    for (;; a++, b++) {
+        a = skip_blanks(a, end), b = skip_blanks(b, stop);
+        if (a == end || b == stop || *a != *b)
+            return (a == end && b == stop) || (a < end && *a == '\\' && a + 1 == end);
+    }
+}
+
+const char *file_plain_line(const char *path, unsigned line, const char *preprocessed,
+                            size_t *length)
+{
+    static const char *last, *text;
+    const char *users = file_line(path, line, length);
+    if (!users || !preprocessed)
+        return NULL;
+    if (!last || strcmp(last, preprocessed) != 0) {
+        last = mem_strdup(preprocessed);
+        text = file_read(preprocessed, NULL);
+    }
+    const char *piece = text ? only_piece(text, path, line) : NULL;
+    return piece && is_same_line(users, users + *length, piece) ? users : NULL;
+}
+
 bool file_write(const char *path, const void *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

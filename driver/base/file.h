@@ -9,6 +9,10 @@
 char *file_read(const char *path, size_t *size);
 /* A line of a file, from 1, without its end; NULL: it has none. */
 const char *file_line(const char *path, unsigned line, size_t *length);
+/* The same, where preprocessing left it as it was, so that its columns are those of the
+ * preprocessed text, a file, too; else, and without that file, NULL. */
+const char *file_plain_line(const char *path, unsigned line, const char *preprocessed,
+                            size_t *length);
 bool file_write(const char *path, const void *data, size_t size);
 bool file_exists(const char *path);
 /* A new empty file beside `path`, for what shall replace it: nobody can foresee its name, it is no

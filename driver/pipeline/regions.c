@@ -217,11 +217,18 @@ static void report_block(const struct job *j, struct block *b)
         diag_warning("cannot write '%s': %s", record, strerror(errno));
 }
 
-static struct block make_block(const char *file, uint64_t line, uint64_t column)
+/* A macro may have moved what follows it: then the column is not the user's. */
+static struct block make_block(const struct job *j, const char *file, uint64_t line,
+                               uint64_t column)
 {
     struct block b = { .place = {
                            .file = file, .line = (unsigned)line, .column = (unsigned)column } };
-    b.place.text = file_line(file, b.place.line, &b.place.length);
+    struct diag_place *p = &b.place;
+    const char *users = file_line(file, p->line, &p->length);
+    p->text =
+        j->device_link ? users : file_plain_line(file, p->line, drv_preprocessed(j), &p->length);
+    if (users && !p->text)
+        p->column = 0;
     return b;
 }
 
@@ -242,7 +249,7 @@ static void report_kernel(const struct job *j, const struct regions *all,
     const struct proto_region *r = find_region(all, k, j->device_link != NULL);
     const bool serial = k->mode == OMPGPU_MODE_GENERIC && !(k->flags & OMPGPU_KERNEL_WORKERS);
     const unsigned usual = 128, threads = serial ? 1 : r ? (unsigned)r->threads : usual;
-    struct block b = make_block(k->file, k->line, k->column);
+    struct block b = make_block(j, k->file, k->line, k->column);
     struct text t = { 0 };
     text_printf(&t, "%s%s%s", known_before(r, serial), serial ? "threads\t1 a team\n" : "",
                 o->says);
@@ -256,7 +263,7 @@ static void report_kernel(const struct job *j, const struct regions *all,
 
 static void report_deferred(const struct job *j, const struct proto_region *r)
 {
-    struct block b = make_block(r->file, r->line, r->column);
+    struct block b = make_block(j, r->file, r->line, r->column);
     b.name = r->name;
     b.function = r->function;
     b.head = "how it runs is known when the program is linked";

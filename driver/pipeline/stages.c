@@ -102,8 +102,10 @@ const char *drv_arch_file(const struct job *j, unsigned i, const char *extension
 {
     return mem_printf("%s.%s.%s", j->base, drv_arch_name(&j->archs, i), extension);
 }
-static const char *preprocessed(const struct job *j)
+const char *drv_preprocessed(const struct job *j)
 {
+    if (j->device_link)
+        return NULL;
     return want_preprocess(j) ? drv_job_file(j, "i") : j->input_file;
 }
 const char *drv_stage_err(const struct job *j, enum stage_id id, unsigned i)
@@ -163,7 +165,7 @@ void drv_check_text_command(const struct job *j, const char *text, struct proc *
 void drv_check_command(const struct job *j, struct proc *p)
 {
     if (drv_gcc_text(j)) {
-        drv_check_text_command(j, drv_check_text(j, preprocessed(j)), p);
+        drv_check_text_command(j, drv_check_text(j, drv_preprocessed(j)), p);
         return;
     }
     check_args(j, p);
@@ -255,7 +257,7 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--exact-lines");
     if (j->opt->emit == EMIT_TREE)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
-    WORDS_ADD(&p->argv, preprocessed(j), "--");
+    WORDS_ADD(&p->argv, drv_preprocessed(j), "--");
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
     if (want_preprocess(j) && !drv_gcc_text(j) && strcmp(j->path, "-") != 0)
         add_user_file(j, &p->argv);
@@ -366,6 +368,7 @@ static void lower(const struct job *j, struct proc *p, const char *target, bool 
         WORDS_ADD(&p->argv, "--quiet");
     if (j->device_link)
         return;
+    WORDS_ADD(&p->argv, mem_printf("--text=%s", drv_preprocessed(j)));
     if (j->opt->mode)
         WORDS_ADD(&p->argv, mem_printf("--mode=%s", j->opt->mode));
     if (first && j->opt->report)

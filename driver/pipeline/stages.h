@@ -43,6 +43,7 @@ const char *drv_device_level(const struct options *); /* "-O2" */
 /* DIR/STEM.sm_90.ptx of the GPU number i, and of the highest one */
 const char *drv_arch_file(const struct job *, unsigned i, const char *extension);
 const char *drv_highest_ptx(const struct job *);
+const char *drv_preprocessed(const struct job *); /* the file; NULL: a device link has none */
 void drv_check_command(const struct job *, struct proc *);
 void drv_check_text_command(const struct job *, const char *text, struct proc *); /* preprocessed */
 
