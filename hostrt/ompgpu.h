@@ -190,8 +190,12 @@ void __ompgpu_reverse_register(unsigned long long key, void (*)(void **));
 void __ompgpu_reverse(unsigned long long key, const void *items, unsigned n);
 /* Work spread over devices (core/spread.c); lowered text declares these itself.  n 0: all devices.
  * Returns what the others get.  chunk 0: an equal part for each device. */
+enum { OMPGPU_SPREAD_WEIGHTED = 1 }; /* flags */
 void *__ompgpu_spread_begin(const char *file, unsigned line, const char *directive,
-                            const int *devices, unsigned n);
+                            const int *devices, unsigned n, unsigned flags);
+/* While the result is not 0, the caller runs a loop of at[1] iterations on device at[0], which
+ * writes as many elements of the memory: how fast the devices are is not known yet. */
+int __ompgpu_spread_weigh(void *, long at[2], float **memory);
 /* The iterations, or the range: `trip` values from `start` on; the result: how many chunks. */
 unsigned long __ompgpu_spread_divide(void *, long start, long step, unsigned long trip,
                                      unsigned long chunk);

@@ -33,7 +33,7 @@ struct spread {
     const char *declarations;
     struct reduced reduced[MOST_REDUCED];
     unsigned nreduced;
-    bool nowait, failed;
+    bool nowait, weighted, failed;
 };
 
 static void fail(struct spread *s, unsigned token, const char *what)
@@ -85,11 +85,16 @@ static const char *chunk_size(struct spread *s)
     struct fe *fe = s->l->fe;
     struct lower_argument a;
     if (find(s, OMPC_CHUNK_SIZE, &a))
+        refuse(s, OMPC_SPREAD_SCHEDULE, "'spread_schedule' beside 'chunk_size' in");
+    if (find(s, OMPC_CHUNK_SIZE, &a))
         return positive(s, a.begin, a.end);
     if (find(s, OMPC_SPREAD_SCHEDULE, &a)) {
         unsigned comma = fe_find_top(fe, s->p, a.begin, a.end, ",");
-        if (lower_keyword(fe, s->p, a.begin) != OMPK_STATIC)
-            fail(s, a.at, "'spread_schedule' of a kind other than 'static' in");
+        s->weighted = lower_keyword(fe, s->p, a.begin) == OMPK_WEIGHTED;
+        if (!s->weighted && lower_keyword(fe, s->p, a.begin) != OMPK_STATIC)
+            fail(s, a.at, "'spread_schedule' of a kind other than 'static' and 'weighted' in");
+        if (s->weighted && comma < a.end)
+            fail(s, a.at, "a size in 'spread_schedule(weighted)' of");
         if (comma < a.end)
             return positive(s, comma + 1, a.end);
     }
@@ -115,7 +120,8 @@ static const char *quote(struct fe *fe, const char *text)
 static const struct {
     const char *result, *name, *parameters;
 } functions[] = {
-    { "void *", "begin", "const char *, unsigned, const char *, const int *, unsigned" },
+    { "void *", "begin", "const char *, unsigned, const char *, const int *, unsigned, unsigned" },
+    { "int ", "weigh", "void *, long *, float **" },
     { "unsigned long ", "divide", "void *, long, long, unsigned long, unsigned long" },
     { "int ", "chunk", "void *, long *" },
     { "void ", "end", "void *" },
@@ -236,18 +242,36 @@ static const char *users_line(struct spread *s, const char *directive)
     return on_line(s, directive, s->p->c->place.line);
 }
 
+/* The loop that the library times to know how fast devices are. */
+static const char *weigh(struct spread *s)
+{
+    struct fe *fe = s->l->fe;
+    const char *m = lower_name(s->l, "memory"), *i = lower_name(s->l, "i"),
+               *x = lower_name(s->l, "x"), *k = s->k;
+    const char *directive = arena_printf(
+        fe->a, "omp target teams distribute parallel for device((int)%s[0]) is_device_ptr(%s)",
+        s->at, m);
+    return arena_printf(fe->a,
+                        "float *%s; while (%sspread_weigh(%s, %s, &%s)) {%s"
+                        "for (long %s = 0; %s < %s[1]; %s++) { float %s = (float)%s;"
+                        " for (int %s = 0; %s < 16; %s++) %s = %s * 0.5f + 1; %s[%s] = %s; } }",
+                        m, fe->u->prefix, s->all, s->at, m, own_line(s, directive), i, i, s->at, i,
+                        x, i, k, k, k, x, x, m, i, x);
+}
+
 /* start: of the first chunk; step: between values of omp_spread_start for one iteration */
 static const char *divide(struct spread *s, const char *start, const char *step)
 {
     struct fe *fe = s->l->fe;
     const struct fe_pragma *p = s->p;
-    return arena_printf(
-        fe->a,
-        "void *const %s = %sspread_begin(%s, %u, %s, %s); const unsigned long %s = "
-        "%sspread_divide(%s, (long)(%s), (long)(%s), %s, %s); long %s[3]; (void)%s;",
-        s->all, fe->u->prefix, quote(fe, p->c->place.file), p->c->place.line,
-        quote(fe, p->c->spelling), s->list, s->number, fe->u->prefix, s->all, start, step, s->trip,
-        s->chunk, s->at, s->number);
+    return arena_printf(fe->a,
+                        "void *const %s = %sspread_begin(%s, %u, %s, %s, %u); long %s[3]; %s "
+                        "const unsigned long %s = %sspread_divide(%s, (long)(%s), (long)(%s), %s, "
+                        "%s); (void)%s;",
+                        s->all, fe->u->prefix, quote(fe, p->c->place.file), p->c->place.line,
+                        quote(fe, p->c->spelling), s->list, s->weighted ? 1u : 0u, s->at,
+                        s->weighted ? weigh(s) : "", s->number, fe->u->prefix, s->all, start, step,
+                        s->trip, s->chunk, s->number);
 }
 
 /* The loop over the chunks. */

@@ -5,11 +5,17 @@
  * with `device`.  While a chunk has its turn in a host thread it is that thread's ompgpu_chunk_: so
  * what its directives do is known to belong to it, and a deferred one keeps it.
  *
- * What two chunks would both bring back to the host is an error: which of them came last would
- * decide.  So a spread remembers what has come back, and from which of its chunks. */
+ * A weighted division asks how fast devices are (weights).  What two chunks would both bring back
+ * to the host is an error: which of them came last would decide.  So a spread remembers what has
+ * come back, and from which of its chunks. */
 #include <stdio.h>
 #include <string.h>
 #include "hostrt/core/core.h"
+
+#pragma GCC visibility push(default)
+void *omp_target_alloc(size_t, int);
+void omp_target_free(void *, int);
+#pragma GCC visibility pop
 
 struct came_back {
     struct ompgpu_range range;
@@ -26,6 +32,14 @@ struct ompgpu_spread {
     unsigned long number; /* of the next chunk */
     long start, step;
     unsigned long trip, chunk;
+    bool weighted;
+    unsigned long *ends; /* weighted: where the part of each device ends */
+    struct weighing {
+        unsigned device, pass; /* which of `devices` */
+        long n;                /* iterations */
+        double start, best;    /* ms */
+        float *memory;
+    } weighing;
     pthread_mutex_t lock;        /* guards what follows */
     struct ompgpu_ranges ranges; /* of came_back */
     struct came_back *first;
@@ -44,6 +58,7 @@ static void drop_spread(struct ompgpu_spread *s)
     }
     pthread_mutex_destroy(&s->lock);
     ompgpu_xfree(s->devices);
+    ompgpu_xfree(s->ends);
     ompgpu_xfree(s);
 }
 
@@ -97,7 +112,7 @@ static void check_device(const struct ompgpu_where *where, const int *devices, u
 }
 
 void *__ompgpu_spread_begin(const char *file, unsigned line, const char *directive,
-                            const int *devices, unsigned n)
+                            const int *devices, unsigned n, unsigned flags)
 {
     const struct ompgpu_where where = { .file = file, .line = line, .directive = directive };
     ompgpu_start();
@@ -107,21 +122,142 @@ void *__ompgpu_spread_begin(const char *file, unsigned line, const char *directi
     s->where = where, s->references = 1, s->outer = ompgpu_chunk_;
     s->ndevices = n ? n : ompgpu_ndevices ? (unsigned)ompgpu_ndevices : 1;
     s->devices = get_memory(&where, s->ndevices * sizeof *s->devices);
+    s->ends = get_memory(&where, s->ndevices * sizeof *s->ends);
+    s->weighted = flags & OMPGPU_SPREAD_WEIGHTED;
     pthread_mutex_init(&s->lock, NULL);
     for (unsigned i = 0; i < s->ndevices; i++)
         s->devices[i] = n ? devices[i] : (int)i;
     return s;
 }
 
+/* ------------------------------------------------------------------ weights */
+/* How fast a device is, is measured once in a process, with a loop of generated code's that stores
+ * one element for 32 operations.  All spread constructs divide by what was measured first, so that
+ * loops and data agree. */
+enum { PASSES = 5, LEAST_WORK = 1 << 12, MOST_WORK = 1 << 22, SPEEDS = OMPGPU_MOST_DEVICES + 1 };
+static const double long_enough = 1; /* ms */
+static pthread_mutex_t speed_lock = PTHREAD_MUTEX_INITIALIZER;
+static double speeds[SPEEDS]; /* iterations a ms, by the device's number, the host's first; 0: not
+                                 known.  Guarded by speed_lock */
+
+static double *find_speed(int device) { return &speeds[(unsigned)(device + 1) % SPEEDS]; }
+
+static double get_speed(int device)
+{
+    pthread_mutex_lock(&speed_lock);
+    double speed = *find_speed(device);
+    pthread_mutex_unlock(&speed_lock);
+    return speed;
+}
+
+static void set_speed(int device, double speed)
+{
+    pthread_mutex_lock(&speed_lock);
+    if (*find_speed(device) == 0) /* another thread may have been quicker */
+        *find_speed(device) = speed;
+    pthread_mutex_unlock(&speed_lock);
+}
+
+/* After a pass.  What takes too short a time is tried with more work. */
+static void end_pass(struct ompgpu_spread *s)
+{
+    struct weighing *w = &s->weighing;
+    double ms = ompgpu_clock() - w->start;
+    int device = s->devices[w->device];
+    if (w->pass++ == 0 || (ms < long_enough && w->n < MOST_WORK)) {
+        w->n *= w->pass == 1 ? 1 : 4; /* the first pass also opened the device */
+        w->best = 0;
+        w->pass = 1;
+        return;
+    }
+    w->best = w->best > 0 && w->best < ms ? w->best : ms;
+    if (w->pass <= PASSES)
+        return;
+    set_speed(device, (double)w->n / (w->best > 0 ? w->best : 1e-6));
+    omp_target_free(w->memory, device);
+    w->memory = NULL;
+}
+
+int __ompgpu_spread_weigh(void *spread, long at[2], float **memory)
+{
+    struct ompgpu_spread *s = spread;
+    struct weighing *w = &s->weighing;
+    if (w->memory)
+        end_pass(s);
+    while (!w->memory && w->device < s->ndevices && get_speed(s->devices[w->device]) > 0)
+        w->device++;
+    if (w->device == s->ndevices)
+        return 0;
+    int device = s->devices[w->device];
+    if (!w->memory) {
+        w->pass = 0, w->n = LEAST_WORK;
+        if (!(w->memory = omp_target_alloc(MOST_WORK * sizeof *w->memory, device)))
+            ompgpu_fatal(&s->where, "device %d has no memory to measure its speed", device);
+    }
+    at[0] = device, at[1] = w->n, *memory = w->memory;
+    w->start = ompgpu_clock();
+    return 1;
+}
+
+/* In steps of a quarter octave below the fastest, so that devices that are alike get alike. */
+static double weight_of(double speed, double fastest)
+{
+    const double step = 0.8408964, half = 0.9170040;
+    double weight = 1;
+    while (speed < weight * half * fastest && weight > 1e-6)
+        weight *= step;
+    return weight;
+}
+
+static void divide_by_weight(struct ompgpu_spread *s)
+{
+    double fastest = 0, sum = 0, sum_before = 0;
+    for (unsigned i = 0; i < s->ndevices; i++) {
+        double speed = get_speed(s->devices[i]);
+        fastest = speed > fastest ? speed : fastest;
+    }
+    for (unsigned i = 0; i < s->ndevices; i++)
+        sum += weight_of(get_speed(s->devices[i]), fastest);
+    for (unsigned i = 0; i < s->ndevices; i++) {
+        sum_before += weight_of(get_speed(s->devices[i]), fastest);
+        s->ends[i] = (unsigned long)((double)s->trip * (sum_before / sum) + 0.5);
+    }
+    s->ends[s->ndevices - 1] = s->trip;
+}
+
 /* ------------------------------------------------------------------ chunks */
+/* Iterations [first, end) on a device; first at the end of all: there is none. */
+struct part {
+    unsigned long first, end;
+    int device;
+};
+static struct part find_part(const struct ompgpu_spread *s, unsigned long k)
+{
+    if (!s->weighted) {
+        unsigned long first = k * s->chunk, left = s->trip - first;
+        return (struct part){ first, first + (left < s->chunk ? left : s->chunk),
+                              s->devices[k % s->ndevices] };
+    }
+    unsigned long first = 0; /* a device without iterations has no chunk */
+    for (unsigned i = 0; i < s->ndevices; first = s->ends[i++])
+        if (s->ends[i] > first && k-- == 0)
+            return (struct part){ first, s->ends[i], s->devices[i] };
+    return (struct part){ s->trip, s->trip, 0 };
+}
+
 unsigned long __ompgpu_spread_divide(void *spread, long start, long step, unsigned long trip,
                                      unsigned long chunk)
 {
     struct ompgpu_spread *s = spread;
-    unsigned long part = trip / s->ndevices + (trip % s->ndevices != 0);
+    unsigned long part = trip / s->ndevices + (trip % s->ndevices != 0), n = 0;
     s->start = start, s->step = step, s->trip = trip;
     s->chunk = chunk ? chunk : part ? part : 1;
-    return trip / s->chunk + (trip % s->chunk != 0);
+    if (!s->weighted)
+        return trip / s->chunk + (trip % s->chunk != 0);
+    divide_by_weight(s);
+    while (find_part(s, n).first < trip)
+        n++;
+    return n;
 }
 
 static void end_turn(struct ompgpu_spread *s)
@@ -135,22 +271,21 @@ static void end_turn(struct ompgpu_spread *s)
 int __ompgpu_spread_chunk(void *spread, long at[3])
 {
     struct ompgpu_spread *s = spread;
-    unsigned long k = s->number, first = k * s->chunk, left = s->trip - first;
     end_turn(s);
-    if (first >= s->trip)
+    const struct part part = find_part(s, s->number);
+    if (part.first >= s->trip)
         return 0;
     struct ompgpu_chunk *c = get_memory(&s->where, sizeof *c);
     *c = (struct ompgpu_chunk){ .spread = s,
                                 .references = 1,
                                 .line = s->where.line,
                                 .directive = s->where.directive,
-                                .number = k,
-                                .start = s->start + (long)first * s->step,
-                                .size = (long)(left < s->chunk ? left : s->chunk),
-                                .device = s->devices[k % s->ndevices] };
+                                .number = s->number++,
+                                .start = s->start + (long)part.first * s->step,
+                                .size = (long)(part.end - part.first),
+                                .device = part.device };
     __atomic_add_fetch(&s->references, 1, __ATOMIC_RELAXED);
     at[0] = c->start, at[1] = c->size, at[2] = c->device;
-    s->number++;
     ompgpu_chunk_ = c;
     return 1;
 }

@@ -69,6 +69,8 @@ struct emu_settings { /* from the environment, read once */
     /* OMPGPU_EMU_THREADS: OS threads that run teams, the launching one included */
     unsigned threads;
     unsigned devices; /* OMPGPU_EMU_DEVICES */
+    /* OMPGPU_EMU_SPEED: of each device, in percent */
+    unsigned speeds[EMU_MAX_DEVICES];
     /* OMPGPU_EMU_SCHEDULE=random:SEED; order: not even where an image asks for it */
     bool random, ordered;
     uint64_t seed;

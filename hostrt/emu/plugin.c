@@ -4,10 +4,12 @@
  *
  * Launches are synchronous, so a host thread's transfers and launches are in order without more
  * ado, and sync has nothing to do.  Those of a queue (queue.c) are made by its own thread. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "hostrt/emu/emu.h"
 
@@ -77,6 +79,29 @@ static void read_schedule(void)
         ompgpu_warn_variable(name, "order, random, random:SEED");
 }
 
+/* p,p,… : of devices 0, 1, …; of those after the list 100 */
+static void read_speeds(void)
+{
+    static const char name[] = "OMPGPU_EMU_SPEED";
+    const char *text = secure_getenv(name);
+    unsigned n = 0;
+    for (unsigned i = 0; i < EMU_MAX_DEVICES; i++)
+        settings.speeds[i] = 100;
+    if (!text || !*text)
+        return;
+    for (char *end; n < EMU_MAX_DEVICES; text = end + 1) {
+        unsigned long speed = strtoul(text, &end, 10);
+        if (*text < '0' || *text > '9' || speed < 1 || speed > 100 || (*end && *end != ','))
+            break;
+        settings.speeds[n++] = (unsigned)speed;
+        if (!*end)
+            return;
+    }
+    for (unsigned i = 0; i < EMU_MAX_DEVICES; i++)
+        settings.speeds[i] = 100;
+    ompgpu_warn_variable(name, "percents, 1 to 100, a comma between those of two devices");
+}
+
 static void read_settings(void)
 {
     long page = sysconf(_SC_PAGESIZE), cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -96,6 +121,7 @@ static void read_settings(void)
     settings.devices = (unsigned)n.devices;
     settings.hang_seconds = (unsigned)n.hang_seconds;
     read_schedule();
+    read_speeds();
 }
 
 const struct emu_settings *ompgpu_emu_settings(void)
@@ -321,6 +347,16 @@ void ompgpu_emu_set_fault(bool known, uintptr_t address)
     has_fault = known, fault_address = address;
 }
 
+/* A device of a lower speed takes longer for the same. */
+static void slow_down(unsigned speed, double ms)
+{
+    double rest = ms * (100.0 / speed - 1);
+    struct timespec t = { (time_t)(rest / 1e3), 0 };
+    t.tv_nsec = (long)((rest - (double)t.tv_sec * 1e3) * 1e6);
+    while (speed < 100 && nanosleep(&t, &t) && errno == EINTR)
+        ;
+}
+
 static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
                       void **params)
 {
@@ -355,6 +391,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     };
     if (l.random)
         shuffle_teams(&l);
+    double start = ompgpu_clock();
     atomic_fetch_add(&running, 1);
     ompgpu_emu_fault_enter();
     ompgpu_emu_race_begin(&l);
@@ -362,6 +399,7 @@ static int emu_launch(int ordinal, struct ompgpu_function *f, unsigned teams, un
     ompgpu_emu_race_end();
     ompgpu_emu_fault_exit();
     atomic_fetch_sub(&running, 1);
+    slow_down(s->speeds[ordinal], ompgpu_clock() - start);
     barriers = atomic_load(&l.barriers), switches = atomic_load(&l.switches);
     has_fault = l.has_address, fault_address = l.address;
     if (atomic_load(&l.failed))

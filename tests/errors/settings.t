@@ -107,6 +107,7 @@ malformed OMPGPU_EMU_MEMORY 99999999T
 malformed OMPGPU_EMU_STACK 1
 malformed OMPGPU_EMU_THREADS abc
 malformed OMPGPU_EMU_DEVICES 9
+malformed OMPGPU_EMU_SPEED 100,0
 malformed OMPGPU_EMU_SCHEDULE garbage
 malformed OMPGPU_EMU_SCHEDULE random:
 malformed OMPGPU_STACK_SIZE -1

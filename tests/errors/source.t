@@ -147,6 +147,7 @@ done <<'W'
 46 lastprivate(s)
 46 linear(s)
 46 spread_schedule(dynamic)
+46 spread_schedule(weighted, 3)
 59 reduction(+: a[0:9])
 62 reduction(+: s) nowait
 28 mapp(a)

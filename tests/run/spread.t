@@ -44,4 +44,32 @@ check "two chunks bring back the same bytes" wrong 2 6 "$one|$two|4 bytes"
 check "an update outside of the chunk's map" wrong 3 11 "ompx target update spread|$one|a[n - omp_spread_start - 1 : 1]|a[omp_spread_start : omp_spread_size], 80 bytes, mapped at wrong.c:8"
 check "a map outside of the chunk's map" wrong 4 13 "$one|84 bytes|80 bytes, mapped at wrong.c:8"
 check "an access outside of the chunk's map" wrong 5 14 "nearest mapping|a[omp_spread_start : omp_spread_size]|wrong.c:8|80 bytes"
+
+cat >weighted.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+static double a[3000];
+static int who[3000];
+static double run(int n)
+{
+    double sum = 0;
+#pragma ompx target spread devices(all) spread_schedule(weighted) teams distribute parallel for reduction(+: sum) \
+    map(to: a[omp_spread_start : omp_spread_size]) map(from: who[omp_spread_start : omp_spread_size])
+    for (int i = 0; i < n; i++) sum += a[i], who[i] = omp_get_device_num();
+    return sum;
+}
+int main(void)
+{
+    int size[3] = { 0 }, order = 1;
+    double first = 0;
+    for (int i = 0; i < 3000; i++) a[i] = 1.0 / (i + 1);
+#pragma ompx target data spread devices(all) spread_schedule(weighted) range(0 : 3000) map(to: a[omp_spread_start : omp_spread_size])
+    first = run(3000);
+    for (int i = 0; i < 3000; i++) size[who[i]]++, order &= !i || who[i] >= who[i - 1];
+    printf("%d %d %d\n", size[0], size[1], size[2]);
+    return !order || size[1] < 1 || size[1] >= size[2] || size[2] >= size[0] || run(3000) != first || run(1) != 1 || run(0) != 0;
+}
+C
+check "weighted: compiles" "$CC" --gpu-arch=emu -O2 weighted.c -o weighted
+check "weighted: the faster has more, loops and data agree" env OMPGPU_EMU_DEVICES=3 OMPGPU_EMU_SPEED=100,12,40 ./weighted
 finish
