@@ -190,7 +190,8 @@ void __ompgpu_reverse_register(unsigned long long key, void (*)(void **));
 void __ompgpu_reverse(unsigned long long key, const void *items, unsigned n);
 /* Work spread over devices (core/spread.c); lowered text declares these itself.  n 0: all devices.
  * Returns what the others get.  chunk 0: an equal part for each device. */
-enum { OMPGPU_SPREAD_WEIGHTED = 1 }; /* flags */
+/* flags.  EXCHANGE: the chunks' updates, which are synchronous, are made together at the end. */
+enum { OMPGPU_SPREAD_WEIGHTED = 1, OMPGPU_SPREAD_EXCHANGE = 2 };
 void *__ompgpu_spread_begin(const char *file, unsigned line, const char *directive,
                             const int *devices, unsigned n, unsigned flags);
 /* While the result is not 0, the caller runs a loop of at[1] iterations on device at[0], which

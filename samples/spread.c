@@ -50,8 +50,7 @@ static void heat(int n, int steps, double *u, double *v)
             for (int j = 1; j <= n; j++)
                 to[i * w + j] = 0.25 * (from[(i - 1) * w + j] + from[(i + 1) * w + j] + from[i * w + j - 1] + from[i * w + j + 1]);
 #pragma ompx target update spread devices(all) range(1 : n) \
-    from(to[omp_spread_start * w : (omp_spread_start > 1) * w], to[(omp_spread_start + omp_spread_size - 1) * w : (omp_spread_start + omp_spread_size <= n) * w])
-#pragma ompx target update spread devices(all) range(1 : n) \
+    from(to[omp_spread_start * w : (omp_spread_start > 1) * w], to[(omp_spread_start + omp_spread_size - 1) * w : (omp_spread_start + omp_spread_size <= n) * w]) \
     to(to[(omp_spread_start - 1) * w : (omp_spread_start > 1) * w], to[(omp_spread_start + omp_spread_size) * w : (omp_spread_start + omp_spread_size <= n) * w])
     }
 }

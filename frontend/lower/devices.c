@@ -7,7 +7,8 @@
  *
  * The library says which chunks there are, and knows what belongs to which (hostrt/core/spread.c).
  * Those of one device follow each other, by a dependence, since the data of neighbours may overlap.
- * The data directives do the same with a range in place of a loop.
+ * The data directives do the same with a range in place of a loop; an update with both `from` and
+ * `to` is synchronous, and the library makes it when it has all chunks.
  *
  * reduction(+: s): each chunk has a cell that begins with the operation's identity; the cells are
  * combined with s in the order of the chunks, after all of them.  Both are done by host reductions
@@ -33,7 +34,7 @@ struct spread {
     const char *declarations;
     struct reduced reduced[MOST_REDUCED];
     unsigned nreduced;
-    bool nowait, weighted, failed;
+    bool nowait, weighted, exchange, failed;
 };
 
 static void fail(struct spread *s, unsigned token, const char *what)
@@ -149,6 +150,11 @@ static void begin_spread(struct spread *s, const char *trip)
     for (unsigned i = 0; i < sizeof to / sizeof *to; i++)
         *to[i] = lower_name(s->l, names[i]);
     s->nowait = find(s, OMPC_NOWAIT, &a);
+    s->exchange = find(s, OMPC_FROM, &a) && find(s, OMPC_TO, &a);
+    if (s->exchange) {
+        refuse(s, OMPC_NOWAIT, "'nowait' beside both 'from' and 'to' in");
+        refuse(s, OMPC_DEPEND, "'depend' beside both 'from' and 'to' in");
+    }
     refuse(s, OMPC_DEVICE, "'device' in");
     read_devices(s);
     s->declarations = arena_printf(
@@ -215,8 +221,10 @@ static const char *directive_of(struct spread *s, const char *name)
     for (unsigned i = 0; i < s->nreduced; i++)
         text = arena_printf(fe->a, "%s reduction(%s %s[0:1])", text, s->reduced[i].operation,
                             s->reduced[i].cell);
-    return arena_printf(fe->a, "%s device(%s) nowait depend(inout: %s[%s & 63])", text, s->device,
-                        s->order, s->device);
+    text = arena_printf(fe->a, "%s device(%s)", text, s->device);
+    return s->exchange ? text
+                       : arena_printf(fe->a, "%s nowait depend(inout: %s[%s & 63])", text, s->order,
+                                      s->device);
 }
 
 /* Messages show the first line with the number of the user's: that is to be the chunk's directive,
@@ -269,9 +277,9 @@ static const char *divide(struct spread *s, const char *start, const char *step)
                         "const unsigned long %s = %sspread_divide(%s, (long)(%s), (long)(%s), %s, "
                         "%s); (void)%s;",
                         s->all, fe->u->prefix, quote(fe, p->c->place.file), p->c->place.line,
-                        quote(fe, p->c->spelling), s->list, s->weighted ? 1u : 0u, s->at,
-                        s->weighted ? weigh(s) : "", s->number, fe->u->prefix, s->all, start, step,
-                        s->trip, s->chunk, s->number);
+                        quote(fe, p->c->spelling), s->list, s->weighted * 1u | s->exchange * 2u,
+                        s->at, s->weighted ? weigh(s) : "", s->number, fe->u->prefix, s->all, start,
+                        step, s->trip, s->chunk, s->number);
 }
 
 /* The loop over the chunks. */
@@ -284,8 +292,9 @@ static const char *each_chunk(struct spread *s, const char *text)
                         " const int %s = (int)%s[2];"
                         " (void)omp_spread_start; (void)omp_spread_size; %s }"
                         " %sspread_end(%s);",
-                        s->nowait ? "" : own_line(s, "omp taskgroup"), s->k, fe->u->prefix, s->all,
-                        s->at, s->k, s->at, s->at, s->device, s->at, text, fe->u->prefix, s->all);
+                        s->nowait || s->exchange ? "" : own_line(s, "omp taskgroup"), s->k,
+                        fe->u->prefix, s->all, s->at, s->k, s->at, s->at, s->device, s->at, text,
+                        fe->u->prefix, s->all);
 }
 
 /* ------------------------------------------------------------------ reductions */

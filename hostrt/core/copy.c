@@ -113,12 +113,22 @@ static int begin_copy(struct copy *c, int dst_number, int src_number)
                : 0;
 }
 
-/* Between the host and a device; what stays on a device is not counted. */
+int ompgpu_copy_between(struct ompgpu_device *to, void *dst, struct ompgpu_device *from,
+                        const void *src, size_t size)
+{
+    const struct way w = { .to = to, .from = from };
+    return copy_bytes(dst, src, size, &w);
+}
+
+/* What stays on a device is not counted. */
 static int watch_copy(const struct way *w, const char *name, size_t size, double start)
 {
     struct ompgpu_device *dev = w->to ? w->to : w->from;
-    const struct ompgpu_transfer t = { w->to != NULL, false, name, size, w->task ? 0 : start };
-    return ompgpu_watched() && !w->to != !w->from && ompgpu_watch_transfer(NULL, dev, &t) ? EIO : 0;
+    enum ompgpu_way way = !w->from ? OMPGPU_TO_DEVICE
+                          : !w->to ? OMPGPU_FROM_DEVICE
+                                   : OMPGPU_BETWEEN_DEVICES;
+    const struct ompgpu_transfer t = { way, false, name, size, w->task ? 0 : start };
+    return ompgpu_watched() && w->to != w->from && ompgpu_watch_transfer(NULL, dev, &t) ? EIO : 0;
 }
 
 static int do_copy(const struct copy *c)

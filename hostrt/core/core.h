@@ -28,8 +28,8 @@
  * plugins do.
  *
  * Sections: memory | errors | environment | checks | tracing | ranges | present table | threads |
- * devices | tools | deferred constructs | data | spread constructs | failures | attached pointers |
- * copies back | copies there | geometry | units */
+ * devices | tools | deferred constructs | data | spread constructs | failures | copies | attached
+ * pointers | copies back | copies there | geometry | units */
 #ifndef OMPGPU_CORE_H
 #define OMPGPU_CORE_H
 #include <pthread.h>
@@ -224,8 +224,10 @@ void ompgpu_watch_reduction(const struct ompgpu_where *, const struct ompgpu_dev
                             size_t scratchpad);      /* bytes of the slots; 0: none */
 void ompgpu_watch_host(const struct ompgpu_where *); /* a region runs on the host */
 struct ompgpu_map;
+enum ompgpu_way { OMPGPU_FROM_DEVICE, OMPGPU_TO_DEVICE, OMPGPU_BETWEEN_DEVICES };
 struct ompgpu_transfer {
-    bool to, implicit;
+    enum ompgpu_way way;
+    bool implicit;
     const char *name;
     size_t bytes;
     double start; /* 0: it is in a queue, and nobody knows when it is done */
@@ -236,7 +238,8 @@ int ompgpu_watch_transfer(const struct ompgpu_where *, struct ompgpu_device *,
 static inline int ompgpu_watch_copy(const struct ompgpu_where *where, struct ompgpu_device *dev,
                                     bool to, const struct ompgpu_map *m, size_t bytes, double start)
 {
-    const struct ompgpu_transfer t = { to, m->flags & OMPGPU_MAP_IMPLICIT, m->name, bytes, start };
+    const struct ompgpu_transfer t = { to ? OMPGPU_TO_DEVICE : OMPGPU_FROM_DEVICE,
+                                       m->flags & OMPGPU_MAP_IMPLICIT, m->name, bytes, start };
     return ompgpu_watched() ? ompgpu_watch_transfer(where, dev, &t) : 0;
 }
 /* The storage is mapped: nothing is copied.  Who frees memory without `exit data` sees here that
@@ -683,6 +686,9 @@ uintptr_t ompgpu_data_lookup(struct ompgpu_device *, uintptr_t host); /* 0: not 
 /* The device address, also where only the extended range of a mapping has the host address (section
  * 5.8.6 of OpenMP 5.2). */
 uintptr_t ompgpu_data_translate(struct ompgpu_device *, uintptr_t host);
+/* The device address of all of it; 0: a part is not mapped, has pointers that are attached, or is
+ * lost with the device. */
+uintptr_t ompgpu_data_section(struct ompgpu_device *, uintptr_t host, size_t size);
 /* nearest.c: text about the mapping nearest to an address that a kernel used, beginning with a
  * semicolon; removed: those that are no longer in the table, by `range.left` */
 void ompgpu_data_nearest(struct ompgpu_device *, uintptr_t address,
@@ -704,6 +710,9 @@ struct ompgpu_chunk_text {
     char text[128];
 };
 struct ompgpu_chunk_text ompgpu_describe_chunk(const struct ompgpu_chunk *);
+/* exchange.c: an update of the chunk's.  false: it is to be made now. */
+bool ompgpu_chunk_update(const struct ompgpu_chunk *, const struct ompgpu_place *, long device,
+                         const struct ompgpu_map *, unsigned n);
 /* A part of an item comes back from the chunk's device.  Nonzero, with a message: that part comes
  * back from another chunk, too, or memory is out (*wrong stays false). */
 int ompgpu_chunk_from(const struct ompgpu_chunk *, const struct ompgpu_map *, uintptr_t begin,
@@ -729,6 +738,11 @@ void ompgpu_rescued_begin(struct ompgpu_device *, const struct ompgpu_where *,
                           const struct ompgpu_map *, unsigned nmaps, const struct ompgpu_param *,
                           unsigned nparams);
 void ompgpu_rescued_end(void); /* also after all others: does nothing */
+
+/* ------------------------------------------------------------------ copies (copy.c) */
+/* By this host thread, from one device to another, NULL: the host; it is there after sync. */
+int ompgpu_copy_between(struct ompgpu_device *to, void *dst, struct ompgpu_device *from,
+                        const void *src, size_t size);
 
 /* ------------------------------------------------------------- attached pointers (attach.c) */
 /* Number of the first that ends after an address. */

@@ -61,12 +61,6 @@ static int copy_failed(struct work *w, const struct ompgpu_map *m)
 }
 
 /* ------------------------------------------------------------------ copies */
-static uintptr_t device_address(const struct ompgpu_entry *e, uintptr_t host)
-{
-    /* host may lie before begin: arithmetic wraps as it should */
-    return e->device + (host - e->begin);
-}
-
 /* The part of an item that is mapped; all of it but for implicit maps of a variable that is mapped
  * in part. */
 struct part {
@@ -173,64 +167,10 @@ static inline int find_entry(struct work *w, const struct ompgpu_map *m, struct 
     return e && take_entry(w, e) ? ompgpu_item_failed(w, m) : 0;
 }
 
-static struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host)
-{
-    struct ompgpu_entry *e = host ? ompgpu_present_find(dev, host, 1) : NULL;
-    return e || !host ? e : (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, host);
-}
-
 static uintptr_t translate_address(struct ompgpu_device *dev, uintptr_t host, uintptr_t otherwise)
 {
     const struct ompgpu_entry *e = find_extended(dev, host);
     return e ? device_address(e, host) : otherwise;
-}
-
-/* A process that has one thread needs no lock: only that thread could start another one, and it is
- * here.  For a task it is held already. */
-static bool lock_tables(struct ompgpu_device *dev, const struct ompgpu_task *task)
-{
-    if (__libc_single_threaded || task)
-        return false;
-    pthread_mutex_lock(&dev->lock);
-    return true;
-}
-
-static void unlock_tables(struct ompgpu_device *dev, bool locked)
-{
-    if (locked)
-        pthread_mutex_unlock(&dev->lock);
-}
-
-uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
-{
-    bool locked = lock_tables(dev, NULL);
-    const struct ompgpu_entry *e = ompgpu_present_find(dev, host, 1);
-    uintptr_t device = e ? device_address(e, host) : 0;
-    unlock_tables(dev, locked);
-    return device;
-}
-
-uintptr_t ompgpu_data_translate(struct ompgpu_device *dev, uintptr_t host)
-{
-    bool locked = lock_tables(dev, NULL);
-    const struct ompgpu_entry *e;
-    while ((e = find_extended(dev, host)) && e->busy)
-        pthread_cond_wait(&dev->synced, &dev->lock);
-    if (e && ompgpu_under_way(e->filling))
-        ompgpu_task_await(NULL, e->filling); /* a failure ends the program */
-    uintptr_t device = e ? device_address(e, host) : 0;
-    unlock_tables(dev, locked);
-    return device;
-}
-
-bool ompgpu_data_any_present(struct ompgpu_device *dev, const struct ompgpu_map *maps, unsigned n)
-{
-    bool any = false;
-    bool locked = lock_tables(dev, NULL);
-    for (unsigned i = 0; i < n && !any; i++)
-        any = maps[i].begin && ompgpu_present_find(dev, (uintptr_t)maps[i].begin, maps[i].size);
-    unlock_tables(dev, locked);
-    return any;
 }
 
 /* -------------------------------------------------------------- creating and removing a mapping */

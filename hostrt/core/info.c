@@ -109,6 +109,10 @@ void ompgpu_watch_reduction(const struct ompgpu_where *where, const struct ompgp
 }
 
 /* ------------------------------------------------------------------ copies */
+static const char *const ways[] = { [OMPGPU_FROM_DEVICE] = "from device",
+                                    [OMPGPU_TO_DEVICE] = "to device",
+                                    [OMPGPU_BETWEEN_DEVICES] = "between devices" };
+
 int ompgpu_watch_transfer(const struct ompgpu_where *where, struct ompgpu_device *dev,
                           const struct ompgpu_transfer *t)
 {
@@ -121,8 +125,8 @@ int ompgpu_watch_transfer(const struct ompgpu_where *where, struct ompgpu_device
         ompgpu_profile_copy(where, t);
     }
     if (watches(OMPGPU_WATCH_INFO))
-        ompgpu_trace(&place, "copy %s device: %s, %s%s", t->to ? "to" : "from",
-                     name_or_unknown(t->name), size_of(t->bytes).text,
+        ompgpu_trace(&place, "copy %s: %s, %s%s", ways[t->way], name_or_unknown(t->name),
+                     size_of(t->bytes).text,
                      t->implicit && watches(OMPGPU_WATCH_ALL) ? ", implicit" : "");
     return 0;
 }

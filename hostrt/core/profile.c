@@ -179,8 +179,11 @@ void ompgpu_profile_host(const struct ompgpu_where *where)
 
 void ompgpu_profile_copy(const struct ompgpu_where *where, const struct ompgpu_transfer *t)
 {
-    const struct key k = { t->to ? OMPGPU_PROFILE_TO : OMPGPU_PROFILE_FROM, where, t->name,
-                           t->implicit };
+    static const enum ompgpu_profile_kind kinds[] = { [OMPGPU_FROM_DEVICE] = OMPGPU_PROFILE_FROM,
+                                                      [OMPGPU_TO_DEVICE] = OMPGPU_PROFILE_TO,
+                                                      [OMPGPU_BETWEEN_DEVICES] =
+                                                          OMPGPU_PROFILE_BETWEEN };
+    const struct key k = { kinds[t->way], where, t->name, t->implicit };
     pthread_mutex_lock(&lock);
     add_up(&k, t->bytes, t->start, t->start <= 0);
     pthread_mutex_unlock(&lock);

@@ -10,6 +10,7 @@ enum ompgpu_profile_kind {
     OMPGPU_PROFILE_HOST, /* a region that ran on the host instead */
     OMPGPU_PROFILE_TO,
     OMPGPU_PROFILE_FROM,
+    OMPGPU_PROFILE_BETWEEN, /* devices */
     OMPGPU_PROFILE_ALLOC,
     OMPGPU_PROFILE_KINDS
 };

@@ -33,7 +33,8 @@ static double sum_of(const struct ompgpu_profile *p, unsigned kinds)
 
 enum {
     REGIONS = 1 << OMPGPU_PROFILE_REGION,
-    COPIES = 1 << OMPGPU_PROFILE_TO | 1 << OMPGPU_PROFILE_FROM,
+    CROSSES = 1 << OMPGPU_PROFILE_TO | 1 << OMPGPU_PROFILE_FROM,
+    COPIES = CROSSES | 1 << OMPGPU_PROFILE_BETWEEN,
     MEMORY = 1 << OMPGPU_PROFILE_ALLOC
 };
 
@@ -69,11 +70,11 @@ static void print_copy(FILE *f, const struct ompgpu_profile_row *r)
         ompgpu_human_bytes((uint64_t)((double)r->timed_bytes / r->ms * 1e3), rate, sizeof rate);
     fprintf(f, "%10s %10s/s  ", ompgpu_human_bytes(r->bytes, bytes, sizeof bytes), rate);
     print_place(f, r);
-    fprintf(f, "%.40s%s%s device: %s%s", r->directive,
+    fprintf(f, "%.40s%s%s: %s%s", r->directive,
             strlen(r->directive) > 40 ? "…, "
             : *r->directive           ? ", "
                                       : "",
-            r->kind == OMPGPU_PROFILE_TO ? "to" : "from", r->name,
+            ompgpu_profile_kind_name(r->kind) + strlen("copy "), r->name,
             r->implicit ? " (implicit)" : "");
 }
 
@@ -123,7 +124,7 @@ static void hint_at_copies(FILE *f, const struct ompgpu_profile *p,
                            const struct ompgpu_profile_row *r)
 {
     char bytes[32];
-    if (!(COPIES >> r->kind & 1) || r->count < CROSSINGS || share_of(p, r->ms) < 1)
+    if (!(CROSSES >> r->kind & 1) || r->count < CROSSINGS || share_of(p, r->ms) < 1)
         return;
     print_place(f, r);
     fprintf(

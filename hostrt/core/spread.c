@@ -10,40 +10,12 @@
  * come back, and from which of its chunks. */
 #include <stdio.h>
 #include <string.h>
-#include "hostrt/core/core.h"
+#include "hostrt/core/spread.h"
 
 #pragma GCC visibility push(default)
 void *omp_target_alloc(size_t, int);
 void omp_target_free(void *, int);
 #pragma GCC visibility pop
-
-struct came_back {
-    struct ompgpu_range range;
-    struct came_back *next;
-    const char *name; /* the list item */
-    struct ompgpu_chunk chunk;
-};
-struct ompgpu_spread {
-    struct ompgpu_where where;
-    int *devices;
-    unsigned ndevices;
-    unsigned references; /* atomic: of chunks, and of the construct itself */
-    struct ompgpu_chunk *outer;
-    unsigned long number; /* of the next chunk */
-    long start, step;
-    unsigned long trip, chunk;
-    bool weighted;
-    unsigned long *ends; /* weighted: where the part of each device ends */
-    struct weighing {
-        unsigned device, pass; /* which of `devices` */
-        long n;                /* iterations */
-        double start, best;    /* ms */
-        float *memory;
-    } weighing;
-    pthread_mutex_t lock;        /* guards what follows */
-    struct ompgpu_ranges ranges; /* of came_back */
-    struct came_back *first;
-};
 
 _Thread_local struct ompgpu_chunk *ompgpu_chunk_ __attribute__((tls_model("initial-exec")));
 
@@ -57,6 +29,7 @@ static void drop_spread(struct ompgpu_spread *s)
         ompgpu_xfree(c);
     }
     pthread_mutex_destroy(&s->lock);
+    ompgpu_exchange_free(s);
     ompgpu_xfree(s->devices);
     ompgpu_xfree(s->ends);
     ompgpu_xfree(s);
@@ -124,6 +97,7 @@ void *__ompgpu_spread_begin(const char *file, unsigned line, const char *directi
     s->devices = get_memory(&where, s->ndevices * sizeof *s->devices);
     s->ends = get_memory(&where, s->ndevices * sizeof *s->ends);
     s->weighted = flags & OMPGPU_SPREAD_WEIGHTED;
+    s->exchanges = flags & OMPGPU_SPREAD_EXCHANGE;
     pthread_mutex_init(&s->lock, NULL);
     for (unsigned i = 0; i < s->ndevices; i++)
         s->devices[i] = n ? devices[i] : (int)i;
@@ -290,7 +264,13 @@ int __ompgpu_spread_chunk(void *spread, long at[3])
     return 1;
 }
 
-void __ompgpu_spread_end(void *spread) { drop_spread(spread); }
+void __ompgpu_spread_end(void *spread)
+{
+    struct ompgpu_spread *s = spread;
+    if (s->exchanges)
+        ompgpu_exchange_run(s);
+    drop_spread(s);
+}
 
 /* ------------------------------------------------------------------ what has come back */
 static int note_range(struct ompgpu_spread *s, const struct ompgpu_chunk *by,

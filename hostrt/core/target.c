@@ -538,6 +538,9 @@ void __ompgpu_data_end(const struct ompgpu_place *place, long device, const stru
 void __ompgpu_data_update(const struct ompgpu_place *place, long device,
                           const struct ompgpu_map *maps, unsigned n)
 {
+    const struct ompgpu_chunk *chunk = ompgpu_chunk_at(place->line);
+    if (chunk && ompgpu_chunk_update(chunk, place, device, maps, n))
+        return;
     data_construct(place, device, maps, n, OMPGPU_TOOL_UPDATE, __builtin_return_address(0),
                    update_data);
 }

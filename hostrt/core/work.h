@@ -1,6 +1,8 @@
-/* work.h - a construct of data mapping at work (data.c), and what is said of its items. */
+/* work.h - a construct of data mapping at work (data.c), its way to the table, and what is said of
+ * its items. */
 #ifndef OMPGPU_WORK_H
 #define OMPGPU_WORK_H
+#include <sys/single_threaded.h>
 #include "hostrt/core/core.h"
 
 struct work { /* one construct at work */
@@ -16,6 +18,35 @@ struct work { /* one construct at work */
     uint64_t counted;             /* bit i: for item i a mapping was counted, up or down */
     enum ompgpu_leave how;        /* leaving only */
 };
+
+/* ------------------------------------------------------------------ the table */
+static inline uintptr_t device_address(const struct ompgpu_entry *e, uintptr_t host)
+{
+    /* host may lie before begin: arithmetic wraps as it should */
+    return e->device + (host - e->begin);
+}
+
+static inline struct ompgpu_entry *find_extended(struct ompgpu_device *dev, uintptr_t host)
+{
+    struct ompgpu_entry *e = host ? ompgpu_present_find(dev, host, 1) : NULL;
+    return e || !host ? e : (struct ompgpu_entry *)ompgpu_ranges_reach(&dev->present, host);
+}
+
+/* A process that has one thread needs no lock: only that thread could start another one, and it is
+ * here.  For a task it is held already. */
+static inline bool lock_tables(struct ompgpu_device *dev, const struct ompgpu_task *task)
+{
+    if (__libc_single_threaded || task)
+        return false;
+    pthread_mutex_lock(&dev->lock);
+    return true;
+}
+
+static inline void unlock_tables(struct ompgpu_device *dev, bool locked)
+{
+    if (locked)
+        pthread_mutex_unlock(&dev->lock);
+}
 
 #define IMPOSSIBLE_SIZE "the size is impossible: is a length negative?"
 /* ------------------------------------------------------------------ item_faults.c

@@ -290,6 +290,17 @@ static int emu_device_copy(int ordinal, void *dst, const void *src, size_t size)
     return 0;
 }
 
+static int emu_peer_copy(int ordinal, void *dst, int from, const void *src, size_t size)
+{
+    if (ompgpu_emu_memory_check(&memory[ordinal], dst, size,
+                                "copy from another device, destination") ||
+        ompgpu_emu_memory_check(&memory[from], src, size, "copy from another device, source"))
+        return 1;
+    memcpy(dst, src, size);
+    ompgpu_emu_shadow_copy(dst, src, size);
+    return 0;
+}
+
 /* ------------------------------------------------------------------ launch */
 static unsigned emu_occupancy(int ordinal, struct ompgpu_function *f, unsigned threads)
 {
@@ -464,6 +475,7 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .to_device = emu_to_device,
     .from_device = emu_from_device,
     .device_copy = emu_device_copy,
+    .peer_copy = emu_peer_copy,
     .occupancy = emu_occupancy,
     .launch = emu_launch,
     .sync = emu_sync,

@@ -152,6 +152,13 @@ done <<'W'
 62 reduction(+: s) nowait
 28 mapp(a)
 W
+for clause in nowait 'depend(out: a)'; do
+    bad "exchange with $clause" t.c:2:78 "${clause%%(*}|from" <<C
+void f(int *a) {
+#pragma ompx target update spread devices(0) range(0 : 9) from(a[0:1]) to(a) $clause
+}
+C
+done
 bad "workdistribute" t.c:3:13 "" <<'C'
 int main(void) { int a[9];
 #pragma omp target teams
