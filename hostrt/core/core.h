@@ -97,8 +97,9 @@ bool ompgpu_failed(void); /* … because of ompgpu_fatal() */
 extern void (*ompgpu_fatal_hook)(const char *message);
 static inline struct ompgpu_where ompgpu_at_region(const struct ompgpu_region *r)
 {
-    return (struct ompgpu_where){ r->file,      r->line, r->kernel,
-                                  r->directive, 0,       ompgpu_chunk_at(r->line) };
+    const struct ompgpu_chunk *c = ompgpu_chunk_at(r->line);
+    const char *directive = c ? c->directive : r->directive;
+    return (struct ompgpu_where){ r->file, r->line, r->kernel, directive, 0, c };
 }
 static inline struct ompgpu_where ompgpu_at_place(const struct ompgpu_place *p)
 {

@@ -115,6 +115,14 @@ static void keep_event(struct ompgpu_profile_event e)
         dropped++;
 }
 
+static void add_time(struct ompgpu_profile_row *r, double ms, uint64_t bytes)
+{
+    r->timed++;
+    r->timed_bytes += bytes;
+    r->ms += ms;
+    r->longest = ms > r->longest ? ms : r->longest;
+}
+
 /* start 0: it has no time.  Called with the lock held. */
 static struct ompgpu_profile_row *add_up(const struct key *k, uint64_t bytes, double start,
                                          bool later)
@@ -125,14 +133,29 @@ static struct ompgpu_profile_row *add_up(const struct key *k, uint64_t bytes, do
         return NULL;
     r->count++;
     r->bytes += bytes;
-    if (start > 0) {
-        r->timed++;
-        r->timed_bytes += bytes;
-        r->ms += ms;
-        r->longest = ms > r->longest ? ms : r->longest;
-    }
+    if (start > 0)
+        add_time(r, ms, bytes);
     keep_event((struct ompgpu_profile_event){ r, end - ms - began, ms, bytes, later ? 0 : 1 });
     return r;
+}
+
+/* What a chunk of a spread construct does counts for the chunk, too.  start 0: it is a copy. */
+static void add_to_chunk(const struct ompgpu_where *where, uint64_t bytes, double start)
+{
+    const struct ompgpu_chunk *c = where->chunk;
+    char name[64];
+    if (!c)
+        return;
+    snprintf(name, sizeof name, "chunk %lu on device %d", c->number, c->device);
+    struct ompgpu_profile_row *r =
+        get_row(&(struct key){ OMPGPU_PROFILE_CHUNK, where, name, false });
+    if (!r)
+        return;
+    r->chunk = c->number, r->device = c->device;
+    r->bytes += bytes;
+    r->count += start > 0;
+    if (start > 0)
+        add_time(r, ompgpu_clock() - start, 0);
 }
 
 /* ------------------------------------------------------------------ what happens */
@@ -166,6 +189,7 @@ void ompgpu_profile_launch(const struct ompgpu_where *where, const struct ompgpu
     struct ompgpu_profile_row *r = add_up(&k, 0, start, later);
     if (r)
         note_launch(r, dev, fn, g);
+    add_to_chunk(where, 0, start);
     pthread_mutex_unlock(&lock);
 }
 
@@ -186,6 +210,7 @@ void ompgpu_profile_copy(const struct ompgpu_where *where, const struct ompgpu_t
     const struct key k = { kinds[t->way], where, t->name, t->implicit };
     pthread_mutex_lock(&lock);
     add_up(&k, t->bytes, t->start, t->start <= 0);
+    add_to_chunk(where, t->bytes, 0);
     pthread_mutex_unlock(&lock);
 }
 
@@ -208,10 +233,18 @@ void ompgpu_profile_free(size_t bytes)
 }
 
 /* ------------------------------------------------------------------ the end */
+/* Chunks come after all else, in their order. */
 static int by_time(const void *a, const void *b)
 {
     const struct ompgpu_profile_row *x = *(struct ompgpu_profile_row *const *)a,
                                     *y = *(struct ompgpu_profile_row *const *)b;
+    bool chunks = x->kind == OMPGPU_PROFILE_CHUNK && y->kind == x->kind;
+    if (chunks && x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (chunks && x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    if ((x->kind == OMPGPU_PROFILE_CHUNK) != (y->kind == OMPGPU_PROFILE_CHUNK))
+        return x->kind == OMPGPU_PROFILE_CHUNK ? 1 : -1;
     if (x->ms != y->ms)
         return x->ms < y->ms ? 1 : -1;
     return (x->bytes < y->bytes) - (x->bytes > y->bytes);

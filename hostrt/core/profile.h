@@ -12,6 +12,7 @@ enum ompgpu_profile_kind {
     OMPGPU_PROFILE_FROM,
     OMPGPU_PROFILE_BETWEEN, /* devices */
     OMPGPU_PROFILE_ALLOC,
+    OMPGPU_PROFILE_CHUNK, /* of a spread construct: its regions, and the bytes of its copies */
     OMPGPU_PROFILE_KINDS
 };
 /* What was done at one place to one thing.  Text is copied: the unit may be closed by dlclose(). */
@@ -34,6 +35,9 @@ struct ompgpu_profile_row {
     double occupancy;  /* of a GPU's multiprocessor, 0: not known */
     bool by_registers; /* … which registers limit */
     unsigned multiprocessors;
+    /* of a chunk */
+    unsigned long chunk;
+    int device;
 };
 /* One thing that happened, for the trace. */
 struct ompgpu_profile_event {
@@ -43,7 +47,7 @@ struct ompgpu_profile_event {
     long thread; /* 0: deferred, in a queue */
 };
 struct ompgpu_profile {
-    struct ompgpu_profile_row **rows; /* by time, the longest first */
+    struct ompgpu_profile_row **rows; /* by time, the longest first; then chunks */
     unsigned nrows;
     const struct ompgpu_profile_event *events;
     size_t nevents, dropped; /* dropped: what there was no room for */

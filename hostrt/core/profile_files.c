@@ -11,7 +11,8 @@ static const char *const names[OMPGPU_PROFILE_KINDS] = { [OMPGPU_PROFILE_REGION]
                                                          [OMPGPU_PROFILE_FROM] = "copy from device",
                                                          [OMPGPU_PROFILE_BETWEEN] =
                                                              "copy between devices",
-                                                         [OMPGPU_PROFILE_ALLOC] = "allocation" };
+                                                         [OMPGPU_PROFILE_ALLOC] = "allocation",
+                                                         [OMPGPU_PROFILE_CHUNK] = "chunk" };
 
 const char *ompgpu_profile_kind_name(enum ompgpu_profile_kind kind) { return names[kind]; }
 

@@ -86,6 +86,15 @@ static void print_allocation(FILE *f, const struct ompgpu_profile_row *r)
     fputs(r->name, f);
 }
 
+static void print_chunk(FILE *f, const struct ompgpu_profile_row *r)
+{
+    char bytes[32];
+    fprintf(f, "%6d %6lu %10s  ", r->device, r->chunk,
+            ompgpu_human_bytes(r->bytes, bytes, sizeof bytes));
+    print_place(f, r);
+    fputs(r->directive, f);
+}
+
 static const struct section {
     unsigned kinds;
     const char *columns;
@@ -94,6 +103,7 @@ static const struct section {
     { REGIONS, "region", print_region },
     { COPIES, "     bytes         rate  copy", print_copy },
     { MEMORY, "     bytes  allocation", print_allocation },
+    { 1 << OMPGPU_PROFILE_CHUNK, "device  chunk      bytes  spread", print_chunk },
 };
 
 static void print_section(FILE *f, const struct ompgpu_profile *p, const struct section *s)

@@ -14,6 +14,13 @@ exchanged() {
     OMPGPU_EMU_DEVICES=4 OMPGPU_PROFILE=profile.csv ./prog 50 4 && cat profile.csv &&
         [ "$(bytes 'copy between devices')" = $((3 * 2 * 52 * 8 * 4)) ] && [ "$(bytes 'copy to device')$(bytes 'copy from device')" = 00 ]
 }
+# Device, chunk and bytes of each; the times differ.
+chunks() {
+    OMPGPU_EMU_DEVICES=2 OMPGPU_PROFILE=1 ./prog 50 4 >table 2>&1 && cat table &&
+        sed -n '/device  chunk/,$p' table | awk '{ print $3, $6, $7, $8, $9, $NF }' | grep -c -e '4 0 0 0 bytes spread$' -e '0 1 1 1.6 KiB spread$' -e '1 1 1 29.3 KiB spread$' >n
+    [ "$(cat n)" = 3 ]
+}
+check "the table of chunks" chunks
 check "halos: a row a neighbour, way and step" exchanged
 cat >wrong.c <<'C'
 #include <stdlib.h>
