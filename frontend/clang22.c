@@ -14,7 +14,7 @@
  * what is blanked is checked by the frontend.  It also rejects `scan` in collapsed loops: in a file
  * that has some, all scans are hidden, and are reductions without a directive.
  *
- * Directives of ours (fe_hide), which it takes for unknown ones. */
+ * Directives of ours (fe_hide), which it takes for unknown ones: all but their reductions. */
 #include "frontend/lower/lower.h"
 #include <ctype.h>
 #include <string.h>
@@ -272,6 +272,32 @@ static void hide_scan(struct fe *fe, const struct fe_pragma *p)
     hide_directive(fe, p, omp);
 }
 
+/* Variables that it reduces are used: clang sees another loop that reduces them.  false: its words
+ * are on several lines. */
+static bool show_reductions(struct fe *fe, const struct fe_pragma *p)
+{
+    static const char shown[] = "omp parallel for";
+    char *text = fe->u->text;
+    unsigned begin = p->tokens[0].begin, end = p->tokens[p->clauses_at].begin;
+    if (end - begin < sizeof shown || memchr(text + begin, '\n', sizeof shown))
+        return false;
+    for (unsigned k = 0, next; k < p->ntokens; k = next) {
+        bool reduces = k >= p->clauses_at && fe_clause_named(fe, &p->tokens[k]) == OMPC_REDUCTION;
+        next = k < p->clauses_at ? k + 1 : skip_argument(fe, p, k + 1);
+        if (!reduces)
+            blank(text, p->tokens[k].begin, p->tokens[next - 1].end);
+    }
+    memcpy(text + begin, shown, sizeof shown - 1);
+    return true;
+}
+
+static void hide_extension(struct fe *fe, const struct fe_pragma *p)
+{
+    if (p->c->directive != OMPDIR_TARGET_SPREAD || !has_clause(fe, p, OMPC_REDUCTION) ||
+        !show_reductions(fe, p))
+        hide_directive(fe, p, p->tokens[0].begin);
+}
+
 static bool is_extension(const struct fe *fe, const struct fe_pragma *p)
 {
     return p->nnames && fe_word_at(fe, p, 0, "ompx");
@@ -285,7 +311,7 @@ bool fe_hide(const char *path, char *text, size_t length)
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
         if (is_extension(fe, p)) {
-            hide_directive(fe, p, p->tokens[0].begin);
+            hide_extension(fe, p);
             changed = true;
         }
         if (find_keyword(fe, p, OMPK_INSCAN) == p->ntokens)

@@ -23,6 +23,8 @@ enum { MOST_REDUCED = 16 };
 struct reduced {
     const char *operation, *name; /* "+:"; the variable */
     const char *cells, *cell;     /* names: all of them, the chunk's */
+    /* of an array: its section, the names of both, and what follows it in a list; NULL: a scalar */
+    const char *from, *count, *lower, *length, *inner;
 };
 
 struct spread {
@@ -35,6 +37,7 @@ struct spread {
     struct reduced reduced[MOST_REDUCED];
     unsigned nreduced;
     bool nowait, weighted, exchange, failed;
+    struct omp_extent body; /* of the loop */
 };
 
 static void fail(struct spread *s, unsigned token, const char *what)
@@ -170,13 +173,44 @@ static bool is_ours(enum omp_clause_kind kind)
            kind == OMPC_CHUNK_SIZE || kind == OMPC_NOWAIT || kind == OMPC_REDUCTION;
 }
 
-/* Of a list item that is a token alone. */
+/* Of a list item, by its first token. */
 static const struct reduced *find_reduced(const struct spread *s, unsigned token)
 {
     for (unsigned i = 0; i < s->nreduced; i++)
         if (fe_word_at(s->l->fe, s->p, token, s->reduced[i].name))
             return &s->reduced[i];
     return NULL;
+}
+
+/* The chunk's cell as a list item. */
+static const char *cell_item(struct spread *s, const struct reduced *r)
+{
+    struct fe *fe = s->l->fe;
+    return r->count ? arena_printf(fe->a, "%s[%s:%s]%s", r->cell, r->lower, r->length, r->inner)
+                    : arena_printf(fe->a, "%s[0:1]", r->cell);
+}
+
+/* Constructs besides target: words between the clauses. */
+static bool has_leaves(const struct spread *s)
+{
+    const struct fe *fe = s->l->fe;
+    struct lower_argument a;
+    for (unsigned k = s->p->clauses_at, next; k < s->p->ntokens; k = next) {
+        enum omp_clause_kind kind = fe_clause_named(fe, &s->p->tokens[k]);
+        bool clause = kind != OMPC_COUNT && lower_find(fe, s->p, kind, k, &a) && a.at == k;
+        if (!clause && !fe_token_is(fe, &s->p->tokens[k], ","))
+            return true;
+        next = clause ? lower_after(s->p, &a) : k + 1;
+    }
+    return false;
+}
+
+/* `target` alone has no reduction: its one thread works on the cell. */
+static const char *reduce_cell(struct spread *s, const struct reduced *r)
+{
+    struct fe *fe = s->l->fe;
+    return has_leaves(s) ? arena_printf(fe->a, " reduction(%s %s)", r->operation, cell_item(s, r))
+                         : arena_printf(fe->a, " map(tofrom: %s)", cell_item(s, r));
 }
 
 /* A map clause, with the cells in place of list items that are reduced. */
@@ -191,10 +225,11 @@ static const char *with_cells(struct spread *s, const struct lower_argument *a)
     }
     for (; k < a->end; k = end + 1) {
         end = fe_find_top(fe, s->p, k, a->end, ",");
-        const struct reduced *r = end == k + 1 ? find_reduced(s, k) : NULL;
+        const struct reduced *r = find_reduced(s, k);
+        if (r && !r->count && end > k + 1)
+            r = NULL;
         text = arena_printf(fe->a, "%s%s%s", text,
-                            r ? arena_printf(fe->a, "%s[0:1]", r->cell)
-                              : lower_tokens(fe, s->p, k, end),
+                            r ? cell_item(s, r) : lower_tokens(fe, s->p, k, end),
                             end < a->end ? ", " : ")");
     }
     return text;
@@ -219,8 +254,7 @@ static const char *directive_of(struct spread *s, const char *name)
         k = next;
     }
     for (unsigned i = 0; i < s->nreduced; i++)
-        text = arena_printf(fe->a, "%s reduction(%s %s[0:1])", text, s->reduced[i].operation,
-                            s->reduced[i].cell);
+        text = arena_printf(fe->a, "%s%s", text, reduce_cell(s, &s->reduced[i]));
     text = arena_printf(fe->a, "%s device(%s)", text, s->device);
     return s->exchange ? text
                        : arena_printf(fe->a, "%s nowait depend(inout: %s[%s & 63])", text, s->order,
@@ -298,23 +332,69 @@ static const char *each_chunk(struct spread *s, const char *text)
 }
 
 /* ------------------------------------------------------------------ reductions */
+/* The variable of that name, as the body means it; NULL: it does not use it. */
+static const struct omp_var *find_variable(const struct spread *s, const char *name)
+{
+    FE_EACH(ref, s->l->fe->refs, s->body)
+        if (strcmp(ref->var->name, name) == 0 && !fe_inside(ref->var->decl, s->body))
+            return ref->var;
+    return NULL;
+}
+
+/* x or x[lower: length], tokens [k, end). */
+static bool read_section(struct spread *s, struct reduced *r, const struct omp_var *v, unsigned k,
+                         unsigned end)
+{
+    struct fe *fe = s->l->fe;
+    bool array = v->type->kind == OMPT_ARRAY, alone = end == k + 1;
+    if (alone && !array)
+        return true;
+    unsigned close = alone ? end : fe_closing(fe, s->p, k + 1),
+             colon = alone ? end : fe_find_top(fe, s->p, k + 2, close, ":");
+    if (!alone && (!fe_word_at(fe, s->p, k + 1, "[") || close + 1 != end || colon == close ||
+                   fe_find_top(fe, s->p, colon + 1, close, ":") < close))
+        return false;
+    const char *lower = alone ? "" : lower_tokens(fe, s->p, k + 2, colon),
+               *length = alone ? "" : lower_tokens(fe, s->p, colon + 1, close), *x = r->name;
+    r->from = *lower ? lower : "0";
+    r->count = *length ? length
+                       : arena_printf(fe->a, "sizeof(%s) / sizeof((%s)[0]) - (%s)", x, x, r->from);
+    r->lower = lower_name(s->l, "lower"), r->length = lower_name(s->l, "length");
+    r->inner = "";
+    const struct omp_type *t = v->type->elem;
+    for (; t->kind == OMPT_ARRAY && !t->vla; t = t->elem)
+        r->inner = arena_printf(fe->a, "%s[0:%llu]", r->inner, (unsigned long long)t->bound);
+    return t->kind != OMPT_ARRAY && (*length || array);
+}
+
+static void add_reduced(struct spread *s, const struct lower_argument *a, unsigned colon,
+                        unsigned k, unsigned end)
+{
+    struct fe *fe = s->l->fe;
+    struct reduced r = { .operation = lower_tokens(fe, s->p, a->begin, colon + 1),
+                         .name = lower_tokens(fe, s->p, k, k + 1),
+                         .cells = lower_name(s->l, "cells"),
+                         .cell = lower_name(s->l, "cell") };
+    const struct omp_var *v = find_variable(s, r.name);
+    if (!v) /* it stays as it is */
+        return;
+    if (s->nreduced == MOST_REDUCED)
+        fail(s, k, "more than 16 reductions in");
+    else if (!read_section(s, &r, v, k, end))
+        fail(s, k, "the reduction of anything but a variable or a section 'x[lower: length]' in");
+    else
+        s->reduced[s->nreduced++] = r;
+}
+
 static void read_reduction(struct spread *s, const struct lower_argument *a)
 {
     struct fe *fe = s->l->fe;
     unsigned colon = fe_find_top(fe, s->p, a->begin, a->end, ":");
     if (colon == a->end || fe_find_top(fe, s->p, a->begin, colon, ",") < colon)
         fail(s, a->at, "a modifier of 'reduction' in");
-    for (unsigned k = colon + 1; k < a->end && !s->failed; k += 2) {
-        if (fe_find_top(fe, s->p, k, a->end, ",") != k + 1 && k + 1 != a->end) {
-            fail(s, k, "the reduction of anything but a variable in");
-        } else if (s->nreduced == MOST_REDUCED) {
-            fail(s, k, "more than 16 reductions in");
-        } else {
-            s->reduced[s->nreduced++] =
-                (struct reduced){ lower_tokens(fe, s->p, a->begin, colon + 1),
-                                  lower_tokens(fe, s->p, k, k + 1), lower_name(s->l, "cells"),
-                                  lower_name(s->l, "cell") };
-        }
+    for (unsigned k = colon + 1, end; k < a->end && !s->failed; k = end + 1) {
+        end = fe_find_top(fe, s->p, k, a->end, ",");
+        add_reduced(s, a, colon, k, end);
     }
 }
 
@@ -340,7 +420,18 @@ static const char *by_reduction(struct spread *s, const struct reduced *r, const
         assignment);
 }
 
-/* On the heap: there may be many chunks. */
+/* What reduces a section; the assignment is a copy of it. */
+static const char *by_section(struct spread *s, const struct reduced *r, const char *variable,
+                              const char *lower, const char *to, const char *from)
+{
+    struct fe *fe = s->l->fe;
+    const char *item = arena_printf(fe->a, "%s[%s : %s]%s", variable, lower, r->length, r->inner);
+    return by_reduction(s, r, item,
+                        arena_printf(fe->a, "__builtin_memcpy(%s, %s, %s * sizeof *%s)", to, from,
+                                     r->length, r->cells));
+}
+
+/* On the heap: there may be many chunks.  An array has one cell more, the first, to work with. */
 static const char *declare_cells(struct spread *s)
 {
     struct fe *fe = s->l->fe;
@@ -349,44 +440,65 @@ static const char *declare_cells(struct spread *s)
     const char *text = "";
     for (unsigned i = 0; i < s->nreduced; i++) {
         const struct reduced *r = &s->reduced[i];
+        if (r->count)
+            text = arena_printf(fe->a, "%s const long %s = %s, %s = %s;", text, r->lower, r->from,
+                                r->length, r->count);
         text = arena_printf(
             fe->a,
-            "%s __typeof__(%s) *const %s = __builtin_malloc((%s + 1) * sizeof *%s); "
-            "if (!%s) {%s}",
-            text, r->name, r->cells, s->number, r->cells, r->cells, own_line(s, no_memory));
+            "%s __typeof__(%s%s) *const %s = __builtin_malloc((%s + 1) * (unsigned long)(%s) * "
+            "sizeof *%s); if (!%s) {%s}",
+            text, r->name, r->count ? "[0]" : "", r->cells, s->number, r->count ? r->length : "1",
+            r->cells, r->cells, own_line(s, no_memory));
     }
     return text;
 }
 
 /* Of the chunk: where it is, with the operation's identity in it. */
-static const char *begin_cells(struct spread *s)
+static const char *begin_cell(struct spread *s, const struct reduced *r)
 {
     struct fe *fe = s->l->fe;
-    const char *text = "";
-    for (unsigned i = 0; i < s->nreduced; i++) {
-        const struct reduced *r = &s->reduced[i];
-        const char *v = lower_name(s->l, "identity");
-        text = arena_printf(fe->a,
-                            "%s __typeof__(%s) *const %s = &%s[%s]; { __typeof__(%s) %s = %s; %s }",
-                            text, r->name, r->cell, r->cells, s->k, r->name, v, r->name,
+    const char *v = lower_name(s->l, "identity");
+    if (!r->count)
+        return arena_printf(fe->a,
+                            " __typeof__(%s) *const %s = &%s[%s]; { __typeof__(%s) %s = %s; %s }",
+                            r->name, r->cell, r->cells, s->k, r->name, v, r->name,
                             by_reduction(s, r, v, arena_printf(fe->a, "*%s = %s", r->cell, v)));
-    }
+    return arena_printf(
+        fe->a,
+        " __typeof__(*%s) *const %s = %s + (long)(%s + 1) * %s - %s; { __typeof__(*%s) *%s = %s; "
+        "__builtin_memcpy(%s, &(%s)[%s], %s * sizeof *%s); %s }",
+        r->cells, r->cell, r->cells, s->k, r->length, r->lower, r->cells, v, r->cells, v, r->name,
+        r->lower, r->length, v,
+        by_section(s, r, v, "0", arena_printf(fe->a, "&%s[%s]", r->cell, r->lower), v));
+}
+
+static const char *begin_cells(struct spread *s)
+{
+    const char *text = "";
+    for (unsigned i = 0; i < s->nreduced; i++)
+        text = arena_printf(s->l->fe->a, "%s%s", text, begin_cell(s, &s->reduced[i]));
     return text;
+}
+
+static const char *combine_cell(struct spread *s, const struct reduced *r)
+{
+    struct fe *fe = s->l->fe;
+    return r->count
+               ? by_section(
+                     s, r, r->name, r->lower, arena_printf(fe->a, "&(%s)[%s]", r->name, r->lower),
+                     arena_printf(fe->a, "%s + (long)(%s + 1) * %s", r->cells, s->k, r->length))
+               : by_reduction(s, r, r->name,
+                              arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k));
 }
 
 static const char *combine_cells(struct spread *s)
 {
     struct fe *fe = s->l->fe;
     const char *text = "";
-    for (unsigned i = 0; i < s->nreduced; i++) {
-        const struct reduced *r = &s->reduced[i];
+    for (unsigned i = 0; i < s->nreduced; i++)
         text = arena_printf(
             fe->a, "%s for (unsigned long %s = 0; %s < %s; %s++) {%s} __builtin_free(%s);", text,
-            s->k, s->k, s->number, s->k,
-            by_reduction(s, r, r->name,
-                         arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k)),
-            r->cells);
-    }
+            s->k, s->k, s->number, s->k, combine_cell(s, &s->reduced[i]), s->reduced[i].cells);
     return text;
 }
 
@@ -400,6 +512,38 @@ static const struct reduced *reduced_by(const struct spread *s, const struct omp
     return NULL;
 }
 
+/* Without parentheses and conversions. */
+static CXCursor operand_of(struct fe *fe, CXCursor c)
+{
+    fe_cursors v = { 0 };
+    for (fe_children(fe, c, &v); v.n == 1; fe_children(fe, c, &v)) {
+        c = v.at[0];
+        if (clang_getCursorKind(c) != CXCursor_ParenExpr &&
+            clang_getCursorKind(c) != CXCursor_UnexposedExpr)
+            break;
+        v = (fe_cursors){ 0 };
+    }
+    return c;
+}
+
+/* A cell is a pointer in the body, which has another size than the array. */
+static enum CXChildVisitResult find_size(CXCursor c, CXCursor parent, CXClientData data)
+{
+    struct spread *s = data;
+    struct fe *fe = s->l->fe;
+    (void)parent;
+    if (clang_getCursorKind(c) != CXCursor_UnaryExpr) /* sizeof */
+        return CXChildVisit_Recurse;
+    CXCursor of = operand_of(fe, c);
+    const struct omp_ref *ref =
+        clang_getCursorKind(of) == CXCursor_DeclRefExpr ? fe_ref_at(fe, fe_begin(fe, of)) : NULL;
+    const struct reduced *r = ref ? reduced_by(s, ref, s->body) : NULL;
+    if (r && r->count && ref->var->type->kind == OMPT_ARRAY)
+        fe_error(fe, fe_begin(fe, c), "the size of '%s', which '#pragma %s' reduces", r->name,
+                 s->p->c->spelling);
+    return CXChildVisit_Recurse;
+}
+
 static const char *body_with_cells(struct spread *s, struct omp_extent body)
 {
     struct fe *fe = s->l->fe;
@@ -409,8 +553,9 @@ static const char *body_with_cells(struct spread *s, struct omp_extent body)
         const struct reduced *r = reduced_by(s, ref, body);
         if (!r || ref->offset < at)
             continue;
-        text = arena_printf(fe->a, "%s%s%s[0]", text,
-                            fe_text(fe, (struct omp_extent){ at, ref->offset }), r->cell);
+        text = arena_printf(fe->a, "%s%s%s%s", text,
+                            fe_text(fe, (struct omp_extent){ at, ref->offset }), r->cell,
+                            r->count ? "" : "[0]");
         at = ref->offset + (unsigned)strlen(r->name);
     }
     text = arena_printf(fe->a, "%s%s", text, fe_text(fe, (struct omp_extent){ at, body.end }));
@@ -440,6 +585,7 @@ void lower_target_spread(struct lowering *l, struct fe_pragma *p)
     CXCursor body;
     if (!p->found || !lower_read_loop(l, p, p->stmt, &x, &body))
         return;
+    s.body = x.loop.body;
     begin_spread(&s, x.trip);
     if (x.loop.iv->type->kind == OMPT_POINTER)
         fail(&s, p->clauses_at, "a loop variable that is a pointer in");
@@ -448,6 +594,8 @@ void lower_target_spread(struct lowering *l, struct fe_pragma *p)
     read_reductions(&s);
     if (s.failed)
         return;
+    if (s.nreduced)
+        clang_visitChildren(body, find_size, &s);
     const char *step = lower_step(fe, &x, "long");
     const char *chunk =
         arena_printf(fe->a, "%s %s%s", begin_cells(&s), users_line(&s, directive_of(&s, "target")),

@@ -148,10 +148,16 @@ done <<'W'
 46 linear(s)
 46 spread_schedule(dynamic)
 46 spread_schedule(weighted, 3)
-59 reduction(+: a[0:9])
+59 reduction(+: a[0])
 62 reduction(+: s) nowait
 28 mapp(a)
 W
+bad "ompx target spread: the size of a reduced array" t.c:3:48 "'a'|spread" <<'C'
+int f(void) { int a[9] = { 0 };
+#pragma ompx target spread devices(0) reduction(+: a)
+for (int i = 0; i < 9; i++) a[i % (sizeof *a * sizeof(a) / 4)]++;
+return a[0]; }
+C
 for clause in nowait 'depend(out: a)'; do
     bad "exchange with $clause" t.c:2:78 "${clause%%(*}|from" <<C
 void f(int *a) {

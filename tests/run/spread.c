@@ -72,6 +72,34 @@ static double reductions(void)
     return sum;
 }
 
+/* Arrays and sections; a target without more constructs; a variable that the loop does not use. */
+static void arrays(int n, int low)
+{
+    int hist[8] = { [3] = 5 }, grid[3][4] = { { 1 } }, unused = 4;
+    long last = 7;
+    float most[20], *p = most;
+    for (int i = 0; i < 20; i++) most[i] = -1;
+    int all = 0;
+#pragma ompx target spread devices(1, 0) spread_schedule(static, 30) teams distribute parallel for map(tofrom: hist) \
+    map(tofrom: p[low : n]) reduction(+: hist, unused, grid) reduction(max: p[low : n])
+    for (int i = 0; i < 100; i++) {
+        hist[i % 8]++;
+        grid[i % 3][i % 4] += i;
+        if (p[low + i % n] < (float)i) p[low + i % n] = (float)i;
+    }
+#pragma ompx target spread devices(0, 1) reduction(+: all, hist[2:4]) reduction(*: last)
+    for (int i = 0; i < 10; i++) all += i, last *= 1 + i / 9, hist[2 + i % 4] += 100;
+    for (int i = 0; i < 8; i++) CHECK_EQ(hist[i], 12 + (i < 4) + 5 * (i == 3) + (i == 2 || i == 3 ? 300 : i == 4 || i == 5 ? 200 : 0));
+    for (int k = 0, sum[12] = { 1 }; k <= 100; k++)
+        if (k < 100) sum[k % 3 * 4 + k % 4] += k;
+        else for (int i = 0; i < 12; i++) CHECK_EQ(grid[i / 4][i % 4], sum[i]);
+    for (int i = 0; i < 20; i++) {
+        int k = i - low;
+        CHECK(most[i] == (float)(k < 0 || k >= n ? -1 : 99 - (99 - k) % n));
+    }
+    CHECK(all == 45 && last == 14 && unused == 4);
+}
+
 static void later(void)
 {
     int a[40], sum = 0;
@@ -109,6 +137,7 @@ int main(void)
     loops(2, 3);
     double first = reductions();
     for (int i = 0; i < 3; i++) CHECK(reductions() == first);
+    arrays(7, 5);
     later();
     nests();
     return RESULT;

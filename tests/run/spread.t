@@ -79,4 +79,16 @@ int main(void)
 C
 check "weighted: compiles" "$CC" --gpu-arch=emu -O2 weighted.c -o weighted
 check "weighted: the faster has more, loops and data agree" env OMPGPU_EMU_DEVICES=3 OMPGPU_EMU_SPEED=100,12,40 ./weighted
+
+cat >quiet.c <<'C'
+int main(void)
+{
+    double only = 0;
+#pragma ompx target spread devices(0) teams distribute parallel for reduction(+: only) \
+    map(to: only)
+    for (int i = 0; i < 9; i++) only += i;
+}
+C
+quiet() { "$CC" --gpu-arch=emu -Wall -c quiet.c >log 2>&1 && [ ! -s log ]; }
+check "no warning of a variable that only the reduction uses" quiet
 finish
