@@ -47,6 +47,8 @@
 /* ------------------------------------------------------------------ memory (error.c) */
 void *ompgpu_xalloc(size_t size); /* zeroed; NULL with a message on failure */
 void ompgpu_xfree(void *);
+/* Memory of that function's which has not been used yet will be used all over. */
+void ompgpu_use_large_pages(void *, size_t size);
 /* for tests: fail the n-th allocation from now on (1: the next); 0: never */
 extern long ompgpu_xalloc_fail;
 
@@ -497,7 +499,8 @@ struct ompgpu_device {
     struct ompgpu_ranges present;
     struct ompgpu_quick *quick; /* atomic: see present.c */
     pthread_mutex_t spare_lock;
-    struct ompgpu_entry *spare;       /* guarded by it */
+    struct ompgpu_entry *spare;       /* guarded by it, as what it is from */
+    struct ompgpu_block *blocks;      /* of structs of mappings (present.c) */
     struct ompgpu_ranges allocations; /* omp_target_alloc, by device address */
     struct rescue *rescue;            /* atomic: it was given up (rescue.c) */
     struct reverse *reverse;          /* atomic: its mailbox (reverse.c); NULL: none */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "hostrt/core/core.h"
 
@@ -26,6 +27,15 @@ void *ompgpu_xalloc(size_t size)
 }
 
 void ompgpu_xfree(void *p) { free(p); }
+
+void ompgpu_use_large_pages(void *p, size_t size)
+{
+    const uintptr_t large = 2 << 20;
+    uintptr_t begin = ((uintptr_t)p + large - 1) & ~(large - 1),
+              end = ((uintptr_t)p + size) & ~(large - 1);
+    if (size >= 2 * large)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* it is as well if it fails */
+}
 
 /* ---------------------------------------------- the reason of the last failure, per host thread */
 static _Thread_local char reason[1024];

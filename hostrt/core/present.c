@@ -26,15 +26,45 @@ static int32_t refs_of(uint64_t count) { return (int32_t)count; }
 static uint64_t life_of(uint64_t count) { return count & ~(READY - 1); } /* with READY */
 
 /* ------------------------------------------------------------------ structs of mappings */
+/* They are made in blocks, each twice as large as the one before it.  What a look-up reads of one
+ * lies in its first two lines. */
+enum { FIRST_BLOCK = 16, LARGEST_BLOCK = 1 << 15, LINE = 64 };
+struct ompgpu_block {
+    struct ompgpu_block *next;
+    unsigned n;
+};
+enum { ENTRY_BYTES = (sizeof(struct ompgpu_entry) + LINE - 1) / LINE * LINE };
+_Static_assert(offsetof(struct ompgpu_entry, listed) < 2 * LINE, "the first two lines");
+
+/* Lock held. */
+static void make_spares(struct ompgpu_device *dev)
+{
+    unsigned before = dev->blocks ? dev->blocks->n : 0, n = !before                  ? FIRST_BLOCK
+                                                            : before < LARGEST_BLOCK ? 2 * before
+                                                                                     : before;
+    struct ompgpu_block *b = ompgpu_xalloc(sizeof *b + LINE + (size_t)n * ENTRY_BYTES);
+    if (!b)
+        return;
+    char *first = (char *)(((uintptr_t)(b + 1) + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    ompgpu_use_large_pages(first, (size_t)n * ENTRY_BYTES);
+    b->n = n, b->next = dev->blocks, dev->blocks = b;
+    while (n-- > 0) {
+        struct ompgpu_entry *e = (struct ompgpu_entry *)(first + (size_t)n * ENTRY_BYTES);
+        e->spare = dev->spare, dev->spare = e;
+    }
+}
+
 struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *dev, uintptr_t begin, size_t size,
                                       uintptr_t device, long refs)
 {
     pthread_mutex_lock(&dev->spare_lock);
+    if (!dev->spare)
+        make_spares(dev);
     struct ompgpu_entry *e = dev->spare;
     if (e)
         dev->spare = e->spare;
     pthread_mutex_unlock(&dev->spare_lock);
-    if (!e && !(e = ompgpu_xalloc(sizeof *e)))
+    if (!e)
         return NULL;
     memset(&e->holds, 0, sizeof *e - offsetof(struct ompgpu_entry, holds));
     STORE(&e->begin, begin);
@@ -78,37 +108,73 @@ void ompgpu_entry_ready(struct ompgpu_entry *e)
 }
 
 /* ------------------------------------------------------------------ the index */
-enum { WAYS = 4, FIRST_BITS = 6 };
+/* A set is a line of the cache.  A place has a mapping and, in the bits of its address that are 0,
+ * some of the hash of the address that was looked up: so hardly another mapping is looked at. */
+enum { WAYS = 8, FIRST_BITS = 6 };
+typedef uintptr_t place; /* atomic */
 struct ompgpu_quick {
-    struct ompgpu_quick *older;        /* who has no lock may read it still */
-    unsigned bits;                     /* log2 of the number of sets */
-    struct ompgpu_entry *sets[][WAYS]; /* atomic; of each set what was found last comes first */
+    struct ompgpu_quick *older; /* who has no lock may read it still */
+    unsigned bits;              /* log2 of the number of sets */
+    place (*sets)[WAYS];        /* after it; of each set what was found last comes first */
 };
+_Static_assert(sizeof(place[WAYS]) == LINE, "a set is a line");
 
-static struct ompgpu_entry **set_of(struct ompgpu_quick *q, uintptr_t address)
+static uint64_t hash_of(uintptr_t address) { return address * 0x9e3779b97f4a7c15ull; }
+
+static place *set_of(struct ompgpu_quick *q, uint64_t hash)
 {
-    return q->sets[address * 0x9e3779b97f4a7c15ull >> (64 - q->bits)];
+    return q->sets[hash >> (64 - q->bits)];
+}
+
+static place tag_of(uint64_t hash) { return hash >> 20 & (LINE - 1); }
+
+static inline bool may_be(const place *p, uint64_t hash)
+{
+    return (LOAD(p) & (LINE - 1)) == tag_of(hash);
+}
+
+/* Bit per place whose mapping may be the one.  But for the first, which it is where there are few,
+ * without branches: a processor that guesses where it is would guess wrong, and know it only when
+ * the line has come from memory.  Where the first is a wrong one, the treap has the right one. */
+static inline unsigned match(const place *set, uint64_t hash)
+{
+    unsigned found = 0;
+    if (may_be(&set[0], hash))
+        return 1;
+    for (unsigned i = 1; i < WAYS; i++)
+        found |= (unsigned)may_be(&set[i], hash) << i;
+    return found;
+}
+
+static struct ompgpu_entry *mapping_in(place p)
+{
+    return (struct ompgpu_entry *)(p & -(uintptr_t)LINE);
 }
 
 static void note(struct ompgpu_quick *q, uintptr_t address, struct ompgpu_entry *e)
 {
-    struct ompgpu_entry **set = set_of(q, address);
+    uint64_t hash = hash_of(address);
+    place *set = set_of(q, hash);
     for (unsigned i = WAYS; --i;)
         STORE(&set[i], set[i - 1]);
-    STORE(&set[0], e);
+    STORE(&set[0], (uintptr_t)e | tag_of(hash));
 }
 
-/* To as many places as there are mappings, or more.  Where memory is out, it stays as it is. */
+/* To twice as many places as there are mappings, or more.  Where memory is out, it stays as it is.
+ */
 static void grow(struct ompgpu_device *dev)
 {
     struct ompgpu_quick *old = dev->quick, *q;
     unsigned bits = old ? old->bits + 2 : FIRST_BITS;
-    if (!(q = ompgpu_xalloc(sizeof *q + ((size_t)1 << bits) * sizeof *q->sets)))
+    size_t size = ((size_t)1 << bits) * sizeof *q->sets;
+    if (!(q = ompgpu_xalloc(sizeof *q + size + LINE)))
         return;
     q->older = old, q->bits = bits;
+    q->sets = (place(*)[WAYS])(((uintptr_t)(q + 1) + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    ompgpu_use_large_pages(q->sets, size);
     for (size_t i = 0; old && i < (size_t)1 << old->bits; i++)
         for (unsigned k = WAYS; k-- > 0;) {
-            struct ompgpu_entry *e = old->sets[i][k];
+            struct ompgpu_entry *e = mapping_in(old->sets[i][k]);
             if (e && e->listed)
                 note(q, e->begin, e);
         }
@@ -117,10 +183,13 @@ static void grow(struct ompgpu_device *dev)
 
 struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *dev, uintptr_t begin, size_t size)
 {
-    struct ompgpu_entry **set = dev->quick ? set_of(dev->quick, begin) : NULL;
-    for (unsigned i = 0; set && i < WAYS; i++)
-        if (set[i] && set[i]->listed && begin >= set[i]->begin && begin < set[i]->end)
-            return set[i];
+    const uint64_t hash = hash_of(begin);
+    const place *set = dev->quick ? set_of(dev->quick, hash) : NULL;
+    for (unsigned found = set ? match(set, hash) : 0; found; found &= found - 1) {
+        const struct ompgpu_entry *e = mapping_in(set[__builtin_ctz(found)]);
+        if (e && e->listed && begin >= e->begin && begin < e->end)
+            return (struct ompgpu_entry *)e;
+    }
     struct ompgpu_entry *e = (struct ompgpu_entry *)ompgpu_ranges_find(&dev->present, begin, size);
     if (e && e->begin <= begin && dev->quick)
         note(dev->quick, begin, e);
@@ -133,21 +202,27 @@ void ompgpu_present_insert(struct ompgpu_device *dev, struct ompgpu_entry *e)
     ompgpu_ranges_insert(&dev->present, &e->range);
     ompgpu_reverse_unlock(locked);
     e->listed = true;
-    if (!dev->quick || dev->present.count > (size_t)2 << dev->quick->bits)
+    if (!dev->quick || dev->present.count > (size_t)4 << dev->quick->bits)
         grow(dev);
     if (dev->quick)
         note(dev->quick, e->begin, e);
 }
 
 /* The index may have it for addresses in it besides the first. */
+static void forget(struct ompgpu_quick *q, const struct ompgpu_entry *e)
+{
+    place *set = set_of(q, hash_of(e->begin));
+    unsigned i = 0;
+    while (i < WAYS && mapping_in(set[i]) != e)
+        i++;
+    for (; i < WAYS; i++)
+        STORE(&set[i], i + 1 < WAYS ? set[i + 1] : 0);
+}
+
 void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    struct ompgpu_entry **set = dev->quick ? set_of(dev->quick, e->begin) : NULL;
-    unsigned i = 0;
-    while (set && i < WAYS && set[i] != e)
-        i++;
-    for (; set && i < WAYS; i++)
-        STORE(&set[i], i + 1 < WAYS ? set[i + 1] : NULL);
+    if (dev->quick)
+        forget(dev->quick, e);
     bool locked = ompgpu_reverse_lock();
     ompgpu_ranges_remove(&dev->present, &e->range);
     ompgpu_reverse_unlock(locked);
@@ -156,9 +231,10 @@ void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
 
 void ompgpu_entries_close(struct ompgpu_device *dev)
 {
-    for (struct ompgpu_entry *e; (e = dev->spare);) {
-        dev->spare = e->spare;
-        ompgpu_xfree(e);
+    dev->spare = NULL;
+    for (struct ompgpu_block *b; (b = dev->blocks);) {
+        dev->blocks = b->next;
+        ompgpu_xfree(b);
     }
     for (struct ompgpu_quick *q; (q = dev->quick);) {
         dev->quick = q->older;
@@ -172,11 +248,12 @@ static bool find_item(struct ompgpu_quick *q, const struct ompgpu_map *m, struct
                       uintptr_t *address)
 {
     uintptr_t at = (uintptr_t)m->begin;
-    struct ompgpu_entry **set = set_of(q, at);
-    for (unsigned i = 0; i < WAYS; i++) {
-        struct ompgpu_entry *e = LOAD(&set[i]);
+    const uint64_t hash = hash_of(at);
+    const place *set = set_of(q, hash);
+    for (unsigned ways = match(set, hash); ways; ways &= ways - 1) {
+        struct ompgpu_entry *e = mapping_in(LOAD(&set[__builtin_ctz(ways)]));
         if (!e)
-            return false;
+            continue;
         uint64_t count = LOAD(&e->count);
         uintptr_t begin = LOAD(&e->begin), end = LOAD(&e->end);
         if (at < begin || at >= end)
