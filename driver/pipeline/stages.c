@@ -130,9 +130,21 @@ void drv_input(const struct job *j, struct proc *p)
         p->in = j->input_file;
 }
 
+/* clang expands macros in `#pragma pack`, but with -E only in the directives of OpenMP, or with
+ * this flag in all that it does not read itself.  Not in `#pragma STDC`, where clang expands none.
+ */
+static void expand_pragmas(const struct job *j, struct words *w)
+{
+    size_t size;
+    const char *text = file_read(j->input_file, &size);
+    if (!text || !memmem(text, size, "STDC", 4))
+        WORDS_ADD(w, "-fms-extensions");
+}
+
 void drv_preprocess(const struct job *j, struct proc *p)
 {
     WORDS_ADD(&p->argv, drv_clang(), "-E", "-w");
+    expand_pragmas(j, &p->argv);
     drv_common_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_PRE);
     /* A fortified call would be a call of glibc from the device. */

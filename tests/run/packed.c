@@ -1,9 +1,10 @@
-/* -fpack-struct, #pragma pack and -fshort-wchar: of the program's types only */ /* flags: -fpack-struct=1 -fshort-wchar */
+/* -fpack-struct, #pragma pack (its macro is expanded, as that of #pragma unroll is) and -fshort-wchar: of the program's types only */ /* flags: -fpack-struct=1 -fshort-wchar */
 /* also: -O0 -g */
 #include <stddef.h>
 #include "check.h"
 struct flags { char c; double d; short s; };
-#pragma pack(2)
+#define BYTES 2
+#pragma pack(BYTES)
 struct file { struct flags a[3]; char z; double d; };
 
 static void types(void)
@@ -47,9 +48,12 @@ static void records(void)
     {
         double in = tag;
         long many[5] = { 1, 2, 3 };
+#pragma unroll BYTES
+        for (int i = 0; i < 3; i++)
+            many[i]++;
 #pragma omp parallel for reduction(+: in, n) firstprivate(q) num_threads(40)
         for (int i = 0; i < 100; i++) {
-            in += (double)many[1] + q;
+            in += (double)many[1] - 1 + q;
             n++;
         }
         sum = in;

@@ -52,22 +52,24 @@ static void compare(void)
 static void mixed(void)
 {
     int v[20], w[20], out[20], wrong = 0;
+#define LEFT (omp_spread_start > 0)
+#define RIGHT (omp_spread_start < 18)
     for (int i = 0; i < 20; i++) v[i] = w[i] = i;
 #pragma ompx target enter data spread devices(0, 1) range(0 : 20) chunk_size(2) \
-    map(to: v[omp_spread_start - (omp_spread_start > 0) : omp_spread_size + (omp_spread_start > 0) + (omp_spread_start < 18)], w[omp_spread_start : omp_spread_size])
+    map(to: v[omp_spread_start - LEFT : omp_spread_size + LEFT + RIGHT], w[omp_spread_start : omp_spread_size])
 #pragma ompx target spread devices(0, 1) spread_schedule(static, 2) map(to: v[omp_spread_start : omp_spread_size])
     for (int i = 0; i < 20; i++) v[i] = 1000 + i;
     for (int i = 0; i < 20; i++) w[i] = 7;
 #pragma ompx target update spread devices(0, 1) range(0 : 20) chunk_size(2) from(v[omp_spread_start : omp_spread_size]) \
-    to(v[omp_spread_start - (omp_spread_start > 0) : (omp_spread_start > 0)], v[omp_spread_start + omp_spread_size : (omp_spread_start < 18)], w[omp_spread_start : omp_spread_size])
+    to(v[omp_spread_start - LEFT : LEFT], v[omp_spread_start + omp_spread_size : RIGHT], w[omp_spread_start : omp_spread_size])
     for (int i = 0; i < 20; i++) wrong += v[i] != (i % 19 ? i : 1000 + i);
 #pragma ompx target spread devices(0, 1) spread_schedule(static, 2) map(from: out[omp_spread_start : omp_spread_size]) \
-    map(to: v[omp_spread_start - (omp_spread_start > 0) : omp_spread_size + (omp_spread_start > 0) + (omp_spread_start < 18)], w[omp_spread_start : omp_spread_size])
+    map(to: v[omp_spread_start - LEFT : omp_spread_size + LEFT + RIGHT], w[omp_spread_start : omp_spread_size])
     for (int i = 0; i < 20; i++) out[i] = (i > 0 ? v[i - 1] : 0) + (i < 19 ? v[i + 1] : 0) + w[i];
     for (int i = 0; i < 20; i++) wrong += out[i] != (i > 0 ? 999 + i : 0) + (i < 19 ? 1001 + i : 0) + 7;
     CHECK_EQ(wrong, 0);
 #pragma ompx target exit data spread devices(0, 1) range(0 : 20) chunk_size(2) \
-    map(release: v[omp_spread_start - (omp_spread_start > 0) : omp_spread_size + (omp_spread_start > 0) + (omp_spread_start < 18)], w[omp_spread_start : omp_spread_size])
+    map(release: v[omp_spread_start - LEFT : omp_spread_size + LEFT + RIGHT], w[omp_spread_start : omp_spread_size])
 }
 
 int main(void)
