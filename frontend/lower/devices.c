@@ -420,15 +420,22 @@ static const char *by_reduction(struct spread *s, const struct reduced *r, const
         assignment);
 }
 
-/* What reduces a section; the assignment is a copy of it. */
-static const char *by_section(struct spread *s, const struct reduced *r, const char *variable,
-                              const char *lower, const char *to, const char *from)
+/* The same for a section, whose first element is `base`, and a copy to or from the one at `other`.
+ * In pieces: the copies of a reduction are on the stack. */
+static const char *by_section(struct spread *s, const struct reduced *r, const char *base,
+                              const char *other, bool to_other)
 {
     struct fe *fe = s->l->fe;
-    const char *item = arena_printf(fe->a, "%s[%s : %s]%s", variable, lower, r->length, r->inner);
-    return by_reduction(s, r, item,
-                        arena_printf(fe->a, "__builtin_memcpy(%s, %s, %s * sizeof *%s)", to, from,
-                                     r->length, r->cells));
+    const char *i = lower_name(s->l, "i"), *n = lower_name(s->l, "n"),
+               *v = lower_name(s->l, "section"), *there = arena_printf(fe->a, "%s + %s", other, i);
+    const char *copy = arena_printf(fe->a, "__builtin_memcpy(%s, %s, %s * sizeof *%s)",
+                                    to_other ? there : v, to_other ? v : there, n, r->cells);
+    return arena_printf(
+        fe->a,
+        "for (long %s = 0, %s; %s < %s; %s += %s) { %s = 32768 / sizeof *%s ?: 1; "
+        "if (%s > %s - %s) %s = %s - %s; __typeof__(*%s) *%s = %s + %s; %s }",
+        i, n, i, r->length, i, n, n, r->cells, n, r->length, i, n, r->length, i, r->cells, v, base,
+        i, by_reduction(s, r, arena_printf(fe->a, "%s[0 : %s]%s", v, n, r->inner), copy));
 }
 
 /* On the heap: there may be many chunks.  An array has one cell more, the first, to work with. */
@@ -454,41 +461,47 @@ static const char *declare_cells(struct spread *s)
 }
 
 /* Of the chunk: where it is, with the operation's identity in it. */
-static const char *begin_cell(struct spread *s, const struct reduced *r)
+static const char *begin_scalar(struct spread *s, const struct reduced *r)
 {
     struct fe *fe = s->l->fe;
     const char *v = lower_name(s->l, "identity");
-    if (!r->count)
-        return arena_printf(fe->a,
-                            " __typeof__(%s) *const %s = &%s[%s]; { __typeof__(%s) %s = %s; %s }",
-                            r->name, r->cell, r->cells, s->k, r->name, v, r->name,
-                            by_reduction(s, r, v, arena_printf(fe->a, "*%s = %s", r->cell, v)));
+    return arena_printf(fe->a,
+                        " __typeof__(%s) *const %s = &%s[%s]; { __typeof__(%s) %s = %s; %s }",
+                        r->name, r->cell, r->cells, s->k, r->name, v, r->name,
+                        by_reduction(s, r, v, arena_printf(fe->a, "*%s = %s", r->cell, v)));
+}
+
+static const char *begin_section(struct spread *s, const struct reduced *r)
+{
+    struct fe *fe = s->l->fe;
     return arena_printf(
         fe->a,
-        " __typeof__(*%s) *const %s = %s + (long)(%s + 1) * %s - %s; { __typeof__(*%s) *%s = %s; "
-        "__builtin_memcpy(%s, &(%s)[%s], %s * sizeof *%s); %s }",
-        r->cells, r->cell, r->cells, s->k, r->length, r->lower, r->cells, v, r->cells, v, r->name,
-        r->lower, r->length, v,
-        by_section(s, r, v, "0", arena_printf(fe->a, "&%s[%s]", r->cell, r->lower), v));
+        " __typeof__(*%s) *const %s = %s + (long)(%s + 1) * %s - %s; "
+        "__builtin_memcpy(%s, &(%s)[%s], %s * sizeof *%s); %s",
+        r->cells, r->cell, r->cells, s->k, r->length, r->lower, r->cells, r->name, r->lower,
+        r->length, r->cells,
+        by_section(s, r, r->cells, arena_printf(fe->a, "&%s[%s]", r->cell, r->lower), true));
 }
 
 static const char *begin_cells(struct spread *s)
 {
     const char *text = "";
     for (unsigned i = 0; i < s->nreduced; i++)
-        text = arena_printf(s->l->fe->a, "%s%s", text, begin_cell(s, &s->reduced[i]));
+        text =
+            arena_printf(s->l->fe->a, "%s%s", text,
+                         (s->reduced[i].count ? begin_section : begin_scalar)(s, &s->reduced[i]));
     return text;
 }
 
 static const char *combine_cell(struct spread *s, const struct reduced *r)
 {
     struct fe *fe = s->l->fe;
-    return r->count
-               ? by_section(
-                     s, r, r->name, r->lower, arena_printf(fe->a, "&(%s)[%s]", r->name, r->lower),
-                     arena_printf(fe->a, "%s + (long)(%s + 1) * %s", r->cells, s->k, r->length))
-               : by_reduction(s, r, r->name,
-                              arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k));
+    return r->count ? by_section(s, r, arena_printf(fe->a, "&(%s)[%s]", r->name, r->lower),
+                                 arena_printf(fe->a, "%s + (long)(%s + 1) * %s", r->cells, s->k,
+                                              r->length),
+                                 false)
+                    : by_reduction(s, r, r->name,
+                                   arena_printf(fe->a, "%s = %s[%s]", r->name, r->cells, s->k));
 }
 
 static const char *combine_cells(struct spread *s)

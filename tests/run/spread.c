@@ -98,6 +98,12 @@ static void arrays(int n, int low)
         CHECK(most[i] == (float)(k < 0 || k >= n ? -1 : 99 - (99 - k) % n));
     }
     CHECK(all == 45 && last == 14 && unused == 4);
+    enum { LARGE = 1 << 20 }; /* doubles: more than fits on the stack */
+    double *large = calloc(LARGE, sizeof *large);
+#pragma ompx target spread devices(0, 1) reduction(+: large[0:LARGE])
+    for (int i = 0; i < 4; i++) large[LARGE / 3 * i] += i % 2 + 1, large[LARGE - 2] += 1;
+    CHECK(large[0] == 1 && large[LARGE / 3] == 2 && large[LARGE / 3 * 3] == 2 && large[LARGE - 2] == 4 && large[1] == 0);
+    free(large);
 }
 
 static void later(void)
