@@ -17,7 +17,7 @@
  *   induction.c  induction
  *   reverse.c    target device(ancestor: 1)
  *   bare.c       ompx_bare
- *   devices.c    ompx target spread and its data directives
+ *   devices.c    ompx target spread and its data directives; spread_reduction.c: its reductions
  *   conditional.c  lastprivate(conditional: x)
  *
  * A construct is replaced by text with a line marker wherever the user's text goes on, so that
