@@ -17,8 +17,8 @@
  *   0. that of depend.c     who depends on whom
  *   1. ompgpu_start_lock    devices are chosen and opened, units registered, images loaded
  *   2. device->lock         the present table of one device, its counts, its allocations
- *   3. the locks inside scratch.c, present.c, defer.c, error.c and the plugins, which call nothing
- * of the core
+ *   3. the locks inside scratch.c, present.c, defer.c, spread.c, error.c and the plugins, which
+ * call nothing of the core
  *
  * A region whose data is mapped takes none of them.  Kernels run and data is copied with no lock
  * held; what is being copied is marked (fill.c).  Only a deferred construct is put into its queue
