@@ -204,6 +204,9 @@ unsigned long __ompgpu_spread_divide(void *, long start, long step, unsigned lon
  * 0: there is no more. */
 int __ompgpu_spread_chunk(void *, long at[3]);
 void __ompgpu_spread_end(void *);
+/* prefer_type of this host thread's next `interop init` that has been told nothing yet: item i is
+ * a name, or a number where that is NULL (lowered text declares it itself; core/interop.c). */
+void __ompgpu_interop_prefer(const int *numbers, const char *const *names, unsigned n);
 /* use_device_ptr/_addr: device address, or `host` where none */
 void *__ompgpu_use_device(long device, const void *host);
 #endif

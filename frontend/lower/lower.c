@@ -62,6 +62,7 @@ static const struct row {
     { OMPDIR_REQUIRES, OMPC_REVERSE_OFFLOAD, false, always, lower_requires },
     { OMPDIR_UNKNOWN, OMPC_NUM_TEAMS, false, has_bounds, lower_num_teams },
     { OMPDIR_UNKNOWN, OMPC_REPLAYABLE, false, always, lower_replayable },
+    { OMPDIR_INTEROP, OMPC_INIT, false, lower_prefers, lower_interop },
     { OMPDIR_UNKNOWN, OMPC_ORDERED, false, has_doacross, lower_ordered },
     { OMPDIR_UNKNOWN, OMPC_INDIRECT, true, lower_is_indirect, lower_indirect },
     { OMPDIR_TARGET_SPREAD, OMPC_COUNT, true, always, lower_target_spread },

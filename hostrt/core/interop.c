@@ -34,6 +34,15 @@ struct interop {
     void *queue, *event; /* plugin's; NULL: no targetsync */
     struct ompgpu_foreign foreign;
 };
+struct preference { /* prefer_type of one init */
+    struct preference *next;
+    unsigned n;
+    struct {
+        int number; /* omp_interop_fr_t */
+        const char *name;
+    } of[];
+};
+static _Thread_local struct preference *wanted; /* in the order of the inits to come */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct interop *objects;
 static const struct ompgpu_where where = { .directive = "interop" };
@@ -57,6 +66,54 @@ static void free_object(struct interop *o)
     if (o->queue)
         plugin->queue_destroy(o->dev->ordinal, o->queue);
     ompgpu_xfree(o);
+}
+
+/* ------------------------------------------------------------------ prefer_type */
+void __ompgpu_interop_prefer(const int *numbers, const char *const *names, unsigned n)
+{
+    struct preference *p = ompgpu_xalloc(sizeof *p + n * sizeof *p->of), **last = &wanted;
+    if (!p)
+        ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+    p->n = n;
+    for (unsigned i = 0; i < n; i++)
+        p->of[i].number = numbers[i], p->of[i].name = names[i];
+    while (*last)
+        last = &(*last)->next;
+    *last = p;
+}
+
+/* A stream of CUDA's runtime is one of its driver, and the first device and context, too. */
+static const struct {
+    int number, like;
+    const char *name;
+} others[] = { { 2, 1, "cuda_driver" } };
+
+static bool is_wanted(const struct preference *p, unsigned i, int number, const char *name)
+{
+    return p->of[i].name ? name && strcmp(p->of[i].name, name) == 0
+                         : number > 0 && p->of[i].number == number;
+}
+
+/* The first that the device offers; none: it stays as it is. */
+static void choose_type(struct ompgpu_foreign *f)
+{
+    struct preference *p = wanted;
+    if (!p)
+        return;
+    wanted = p->next;
+    for (unsigned i = 0; i < p->n; i++) {
+        if (is_wanted(p, i, f->id, f->name))
+            break;
+        unsigned k = 0;
+        while (k < sizeof others / sizeof *others &&
+               (others[k].like != f->id || !is_wanted(p, i, others[k].number, others[k].name)))
+            k++;
+        if (k < sizeof others / sizeof *others) {
+            f->id = others[k].number, f->name = others[k].name;
+            break;
+        }
+    }
+    ompgpu_xfree(p);
 }
 
 static struct interop *new_object(struct ompgpu_device *dev, bool sync)
@@ -95,12 +152,15 @@ void __tgt_interop_init(void *place, int32_t thread, void **interop, int32_t typ
     wait_for(place, thread, ndeps, deps);
     ompgpu_start();
     *interop = NULL;
+    struct ompgpu_foreign none = { 0 };
     struct ompgpu_device *dev =
         ompgpu_device_get(&where, device == -1 ? OMPGPU_DEVICE_DEFAULT : device);
-    if (!dev || !dev->plugin->queue_create || !dev->plugin->foreign)
-        return;
-    if (!ompgpu_self() || !(*interop = new_object(dev, type & TARGETSYNC)))
+    bool possible = dev && dev->plugin->queue_create && dev->plugin->foreign;
+    struct interop *o = possible && ompgpu_self() ? new_object(dev, type & TARGETSYNC) : NULL;
+    if (possible && !o)
         ompgpu_fatal(&where, "%s", ompgpu_plugin_message());
+    choose_type(o ? &o->foreign : &none);
+    *interop = o;
 }
 
 void __tgt_interop_use(void *place, int32_t thread, void **interop, int32_t device, int32_t ndeps,

@@ -48,6 +48,23 @@ static void properties(omp_interop_t o)
     CHECK(omp_get_interop_rc_desc(o, omp_irc_type_str) && omp_get_interop_rc_desc(o, omp_irc_no_value));
 }
 
+/* The first type that the device offers; several objects; none of them. */
+static void preferred(void)
+{
+    omp_interop_t a = omp_interop_none, b = omp_interop_none, c = omp_interop_none;
+    int rc;
+#pragma omp interop init(prefer_type("hip", omp_ifr_cuda_driver, "cuda"), targetsync: a) init(targetsync: b) init(prefer_type(omp_ifr_sycl, "level_zero"), target: c)
+    const char *name = omp_get_interop_str(a, omp_ipr_fr_name, &rc);
+    CHECK(job.emulated ? is(name, "ompgpu-emu") : is(name, "cuda_driver") && omp_get_interop_int(a, omp_ipr_fr_id, &rc) == omp_ifr_cuda_driver);
+    CHECK(is(omp_get_interop_str(b, omp_ipr_fr_name, &rc), job.emulated ? name : "cuda"));
+    CHECK(is(omp_get_interop_str(c, omp_ipr_fr_name, &rc), job.emulated ? name : "cuda"));
+    CHECK(omp_get_interop_ptr(a, omp_ipr_targetsync, &rc) && !omp_get_interop_ptr(c, omp_ipr_targetsync, &rc));
+#pragma omp interop destroy(a) destroy(b) destroy(c)
+#pragma omp interop init(prefer_type(omp_ifr_cuda, omp_ifr_cuda_driver), target: c)
+    CHECK(job.emulated || omp_get_interop_int(c, omp_ipr_fr_id, &rc) == omp_ifr_cuda);
+#pragma omp interop destroy(c)
+}
+
 int main(void)
 {
     static float x[N], y[N];
@@ -58,6 +75,7 @@ int main(void)
 #pragma omp interop init(targetsync: object) init(target: plain)
     CHECK(object != omp_interop_none && plain != omp_interop_none);
     properties(object);
+    preferred();
     CHECK(!omp_get_interop_ptr(plain, omp_ipr_targetsync, NULL));
     CHECK(ompgpu_interop_call(plain, axpy_now, &job) != 0 && ompgpu_interop_call(NULL, axpy_now, &job) != 0);
 #pragma omp interop init(targetsync: host) device(omp_get_initial_device())
