@@ -44,6 +44,21 @@ for src in samples/*.c; do
             }
         }' "$out/$name.remarks" "$out/$name.info"
 done
+# Four processes, each with its GPU; where there is an MPI.
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1; export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+for src in samples/mpi/*.c; do
+    name=mpi/$(basename "$src" .c)
+    mkdir -p "$out/mpi"
+    if ! command -v mpirun >/dev/null || ! flags=$(mpicc -show 2>/dev/null); then
+        printf "$row" "$name" - - - - - "no MPI"
+        continue
+    fi
+    check=FAILED
+    # shellcheck disable=SC2086
+    "$cc" -O2 "$src" ${flags#* } -lm -o "$out/$name" && OMPGPU_RANK_DEVICE=auto timeout 300 mpirun -n 4 "$out/$name" >"$out/$name.out" 2>"$out/$name.err" && grep -q 'OK$' "$out/$name.out" && check=OK
+    [ $check = OK ] || failed=$((failed + 1))
+    printf "$row" "$name" "4 ranks" - - - - "$check"
+done
 }
 echo
 if [ "$failed" != 0 ]; then echo "$failed samples failed"; exit 1; fi
