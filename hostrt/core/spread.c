@@ -108,7 +108,7 @@ void *__ompgpu_spread_begin(const char *file, unsigned line, const char *directi
 /* How fast a device is, is measured once in a process, with a loop of generated code's that stores
  * one element for 32 operations.  All spread constructs divide by what was measured first, so that
  * loops and data agree. */
-enum { PASSES = 5, LEAST_WORK = 1 << 12, MOST_WORK = 1 << 22, SPEEDS = OMPGPU_MOST_DEVICES + 1 };
+enum { PASSES = 9, LEAST_WORK = 1 << 12, MOST_WORK = 1 << 22, SPEEDS = OMPGPU_MOST_DEVICES + 1 };
 static const double long_enough = 1; /* ms */
 static pthread_mutex_t speed_lock = PTHREAD_MUTEX_INITIALIZER;
 static double speeds[SPEEDS]; /* iterations a ms, by the device's number, the host's first; 0: not

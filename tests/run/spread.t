@@ -78,7 +78,7 @@ int main(void)
 }
 C
 check "weighted: compiles" "$CC" --gpu-arch=emu -O2 weighted.c -o weighted
-check "weighted: the faster has more, loops and data agree" env OMPGPU_EMU_DEVICES=3 OMPGPU_EMU_SPEED=100,12,40 ./weighted
+check "weighted: the faster has more, loops and data agree" env OMPGPU_EMU_THREADS=1 OMPGPU_EMU_DEVICES=3 OMPGPU_EMU_SPEED=100,10,33 ./weighted
 
 cat >quiet.c <<'C'
 int main(void)
