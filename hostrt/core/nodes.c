@@ -117,7 +117,7 @@ __attribute__((constructor)) static void start_nodes(void)
 
 const struct ompgpu_plugin *ompgpu_nodes_plugin(const char **why)
 {
-    join(true);
+    join(uses_mpi()); /* unless that has been done */
     if (nodes)
         on_exit(note_status, NULL); /* called before destructors: registered after main() began */
     *why = *reason ? reason : NULL;

@@ -124,7 +124,9 @@ OMP_DEFAULT_DEVICE=2 OMPGPU_EMU_DEVICES=1; export OMP_DEFAULT_DEVICE OMPGPU_EMU_
 for p in $programs; do
     case $other in *" $p "*) continue ;; esac
     check "$p compiles" "$CC" -O2 -w $ARCH -I"$ROOT/tests" -I"$ROOT/tests/run" "$ROOT/tests/run/$p.c" -o prog -lm || continue
-    [ "$p" != deferred ] || OMPGPU_DEVICE= # regions that must be under way at once, which takes cores
+    # Regions that must be under way at once, which takes cores.
+    # shellcheck disable=SC2034
+    [ "$p" != deferred ] || OMPGPU_DEVICE=
     for mpi in $MPIS; do check "$p over $mpi" ranks "$mpi" 3 ./prog || sed 's/^/# /' err; done
 done
 finish

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Workers that die or hang, messages that no process of ours sends, programs that use MPI themselves, a library that is not there.
+# shellcheck disable=SC2034
 . tests/lib.sh
 . "$ROOT/tests/mpi/lib.sh"
 OMPGPU_NODES_TIMEOUT=3; export OMPGPU_NODES_TIMEOUT
