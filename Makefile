@@ -319,7 +319,7 @@ man: $(BIN)/ompgpu-cc
 
 # ------------------------------------------------------------------ install: a tree that may be moved
 dest = $(DESTDIR)$(PREFIX)
-man1 := ompgpu-cc.1
+man1 := ompgpu-cc.1 ompgpu-worker.1
 man7 := libompgpu.7 ompgpu-cc-openmp.7 ompgpu-troubleshooting.7
 cmake_files := ompgpu-config.cmake ompgpu-config-version.cmake toolchain.cmake
 completions = $(dest)/share/bash-completion/completions
