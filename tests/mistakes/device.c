@@ -414,6 +414,21 @@ static void private_pointer(void)
             n = 1;
     }
 }
+static void read_before_call(void)
+{
+    int n = mended, result;
+#pragma omp target map(from: result)
+    {
+        int x;
+        if (n)
+            x = 4;
+        result = x; /* read_before_call */
+#pragma omp parallel num_threads(2) shared(x)
+#pragma omp masked
+        x = twice(&x);
+        result += x;
+    }
+}
 /* What is copied for a construct is not read: nobody has a use for it. */
 static void copied_only(void)
 {
@@ -535,7 +550,7 @@ static const struct {
     MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
-    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(copied_only),
+    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(copied_only),
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
     MISTAKE(in_place), MISTAKE(masked_first),
     MISTAKE(last_team), MISTAKE(plain_read), MISTAKE(static_temporary),

@@ -49,6 +49,7 @@ for level in -O2 -O0; do
     mistake no_element uninit "'k'"
     mistake each_iteration uninit "'fresh'"
     mistake private_pointer uninit "'p'"
+    mistake read_before_call uninit "'x'"
     mistake before_local address "byte -4|16 bytes"
     mistake read_variable address "byte 412 of 'table', which has 400"
     mistake update_too_late uninit "'a[0:N]'"

@@ -1,15 +1,14 @@
 /* unwritten.c - -fompgpu-check: reads of locals and private copies that nobody has written.
  *
- * A local that no other function can reach has a flag, which is 0 where its life begins and 1 after
- * each store; reads that the flow of control could reach before a store test it:
+ * A local has a flag, which is 0 where its life begins and 1 after each store, and once its address
+ * is handed on; reads that the flow of control could reach before test it:
  *
  *     int x;                  ──▶  char x_written = 0;
  *     if (c) x = 1;                if (c) { x_written = 1; x = 1; }
  *     use(x)                       if (!x_written) unwritten(site);
  *
  * Where no read can come first, which is nearly always, there is no flag.  Numbers, pointers and
- * arrays of them are looked at, an array as a whole.  Whose address is handed on is another's
- * business, and structs have bytes between their members.
+ * arrays of them are looked at, an array as a whole; structs have bytes between their members.
  *
  * This comes before all that makes values of locals; for late SPMD-zation all threads may make the
  * call (spmd/known.c).
@@ -84,26 +83,24 @@ static bool is_no_use(const struct ir_unit *u, LLVMValueRef load)
     return true;
 }
 
-/* False: others may reach it. */
+/* A use as a value: from there on others may reach it, so that it counts as a write.  False: there
+ * is no place for that. */
 static bool find_uses(const struct ir_unit *u, struct local *l, LLVMValueRef p)
 {
     IR_EACH_USE(use, p) {
         LLVMValueRef user = LLVMGetUser(use);
-        bool inside = LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user);
-        if (inside && !find_uses(u, l, user))
+        if (LLVMIsAPHINode(user) || !LLVMIsAInstruction(user))
             return false;
-        if (inside || is_intrinsic(user, "llvm.lifetime.end"))
-            continue;
-        if (LLVMIsALoadInst(user) && !LLVMGetVolatile(user)) {
+        if (LLVMIsAGetElementPtrInst(user) || LLVMIsABitCastInst(user)) {
+            if (!find_uses(u, l, user))
+                return false;
+        } else if (LLVMIsALoadInst(user) && !LLVMGetVolatile(user)) {
             if (!is_no_use(u, user))
                 *VEC_PUSH(NULL, &l->reads) = user;
         } else if (is_intrinsic(user, "llvm.lifetime.start"))
             *VEC_PUSH(NULL, &l->begins) = user;
-        else if ((LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != p) ||
-                 is_intrinsic(user, "llvm.memset") || is_intrinsic(user, "llvm.memcpy"))
+        else if (!is_intrinsic(user, "llvm.lifetime.end"))
             *VEC_PUSH(NULL, &l->writes) = user;
-        else
-            return false;
     }
     return true;
 }
