@@ -15,9 +15,11 @@ for mpi in $MPIS; do
     check "$mpi: jacobi compiles" "$CC" -O2 -Wall -Werror $ARCH "$SAMPLES/mpi/jacobi.c" $(flags "$mpi") -lm -o jacobi && check "$mpi: jacobi" hybrid "$mpi"
     # shellcheck disable=SC2046
     check "$mpi: jacobi with device pointers for MPI" "$CC" -O2 -Wall -Werror -DCUDA_AWARE $ARCH -c "$SAMPLES/mpi/jacobi.c" $(flags "$mpi") -o aware.o
-    OMPGPU_NODES=mpi; export OMPGPU_NODES
+    OMPGPU_NODES=mpi OMPGPU_PROFILE=1; export OMPGPU_NODES OMPGPU_PROFILE
     check "$mpi: spread over other ranks" ranks "$mpi" 3 ./spread
-    unset OMPGPU_NODES
+    unset OMPGPU_NODES OMPGPU_PROFILE
     check "$mpi: … is right" has out 'OK$'
+    # A row to each neighbour in each of ten steps, as by hand; 1040 bytes each.
+    check "$mpi: … and its halos go between devices" [ "$(grep -c "  30 .* 30[.]5 KiB .*between devices" err)" = 2 ]
 done
 finish
