@@ -139,7 +139,8 @@ for mpi in $MPIS; do
     OMPGPU_NODES=mpi; export OMPGPU_NODES
     check "$mpi: none is left" no_worker_left
 done
-mkdir alone && cp "$ROOT"/lib/libompgpu.so.* alone/
-check "without the library" sh -c 'LD_LIBRARY_PATH=$PWD/alone ./lost 0 x 2>err; grep -q "warning: no devices of other nodes: OMPGPU_NODES=mpi: libompgpu-.*cannot open" err'
+mkdir alone && cp "$TREE"/lib/libompgpu.so.* alone/
+# With sanitizers dlopen is called by the program's own copy of them, and finds it by the program's path.
+[ -n "${OMPGPU_SANITIZE:-}" ] || check "without the library" sh -c 'LD_LIBRARY_PATH=$PWD/alone ./lost 0 x 2>err; grep -q "warning: no devices of other nodes: OMPGPU_NODES=mpi: libompgpu-.*cannot open" err'
 check "a worker that nobody has started" sh -c 'timeout 60 "$0" 2>err; grep -q "error: " err' "$WORKER"
 finish
