@@ -11,6 +11,11 @@ struct ompgpu_nodes_services {
     const char *version; /* of the runtime: client and workers have the same one */
     long timeout;        /* OMPGPU_NODES_TIMEOUT: seconds */
     bool report;         /* OMPGPU_INFO: say at the end how many messages there were */
+    /* What OMPGPU_CHECK looks for; a worker looks for what rank 0 does, if it is not told itself.
+     */
+    long (*checks)(void);
+    void (*check)(long);
+    bool (*end_checks)(void); /* was anything found in this process? */
     /* The devices of this process: their number, and the plugin and ordinal of each. */
     int (*count)(void);
     const struct ompgpu_plugin *(*device)(int number, int *ordinal);

@@ -96,13 +96,18 @@ void ompgpu_check_report(enum ompgpu_check kind, const struct ompgpu_where *wher
         leave();
 }
 
-/* After all other destructors of the library (device.c). */
-__attribute__((destructor(98))) static void end_checks(void)
+bool ompgpu_check_end(void)
 {
     unsigned n = __atomic_load_n(&found, __ATOMIC_RELAXED);
     if (n > SHOWN)
         ompgpu_say(NULL, "error", "%s found %u more mistakes, which are not shown", name,
                    n - SHOWN);
-    if (n)
+    return n;
+}
+
+/* After all other destructors of the library (device.c). */
+__attribute__((destructor(98))) static void end_checks(void)
+{
+    if (ompgpu_check_end())
         leave();
 }

@@ -148,6 +148,7 @@ const char *ompgpu_library_path(const char *name, char *path, size_t size);
  * OMPGPU_NODES asks for them. */
 const struct ompgpu_plugin *ompgpu_nodes_plugin(const char **why);
 void ompgpu_nodes_leave(void); /* after the last use of it */
+extern bool ompgpu_serves;     /* this process is a worker: it maps nothing itself */
 /* main() of ompgpu-worker */
 __attribute__((visibility("default"))) int __ompgpu_worker(void);
 /* select.c: OMP_AVAILABLE_DEVICES.  Which of n devices are used, in their order; their number. */
@@ -185,6 +186,7 @@ enum { OMPGPU_CHECK_UNSAID = -1 }; /* OMPGPU_CHECK is not set */
 long ompgpu_read_checks(void);     /* for ompgpu_settings.checks */
 /* A unit compiled with -fompgpu-check has come: what OMPGPU_CHECK does not say is looked for. */
 void ompgpu_check_unit(void);
+bool ompgpu_check_end(void);           /* says how many more there were; was there any? */
 bool ompgpu_checks(enum ompgpu_check); /* after start-up */
 /* A mistake in the program.  Returns unless OMPGPU_ON_ERROR says otherwise; the program's exit
  * status will be 1.  Any thread may call it, also one that runs device code; a mistake that would

@@ -98,7 +98,7 @@ void ompgpu_data_nearest(struct ompgpu_device *dev, uintptr_t address,
     consider_all(&n, dev->allocations.root, true);
     if (n.entry)
         describe_mapping(&n, text, size);
-    else
+    else if (!ompgpu_serves) /* rank 0 knows */
         snprintf(text, size, "; nothing is mapped");
     pthread_mutex_unlock(&dev->lock);
 }

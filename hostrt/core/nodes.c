@@ -15,6 +15,7 @@ static const struct ompgpu_plugin *plugin;
 static bool is_worker, tried;
 static char reason[1024]; /* why there are none, though they were asked for */
 static int exit_status;
+bool ompgpu_serves;
 
 struct node_settings {
     long mpi, timeout;
@@ -37,6 +38,21 @@ static struct node_settings read_settings(void)
 }
 
 /* ------------------------------------------------------------------ services */
+static long get_checks(void)
+{
+    long set = 0;
+    for (int k = 0; k < OMPGPU_CHECKS; k++)
+        set |= (long)ompgpu_checks(k) << k;
+    return set;
+}
+
+static void set_checks(long set)
+{
+    ompgpu_serves = true;
+    if (ompgpu_settings.checks == OMPGPU_CHECK_UNSAID)
+        ompgpu_settings.checks = set;
+}
+
 static int count_own(void)
 {
     ompgpu_start();
@@ -92,6 +108,9 @@ static void join(bool mpi_program)
                                                .version = OMPGPU_VERSION,
                                                .timeout = s.timeout,
                                                .report = secure_getenv("OMPGPU_INFO") != NULL,
+                                               .checks = get_checks,
+                                               .check = set_checks,
+                                               .end_checks = ompgpu_check_end,
                                                .count = count_own,
                                                .device = own_device };
     const struct ompgpu_nodes *n = load_library();

@@ -22,7 +22,7 @@ enum {
     (1u << 31) /* a bit of the lane: after a failure nothing more is done there */
 enum mpi_kind {
     /* from rank 0; a, b, c: of the header */
-    MPI_OPEN = 1,  /* * reply: struct ompgpu_device_info */
+    MPI_OPEN = 1,  /* * a: what OMPGPU_CHECK looks for.  struct ompgpu_device_info */
     MPI_PICK,      /* * bytes: a container without images; a: the image, or -1 */
     MPI_IMAGE,     /* a: its sum; bytes: the image; to the worker, in no lane */
     MPI_LOAD,      /* * a: sum, b: image's number; bytes: as PICK.  a: the module */

@@ -32,7 +32,9 @@ static int open_device(int ordinal, struct ompgpu_device_info *info)
     const struct mpi_worker *w = mpi_devices[ordinal].worker;
     struct mpi_answer a = { .bytes = info, .size = sizeof *info };
     char name[sizeof info->name];
-    if (request(ordinal, (struct mpi_header){ .kind = MPI_OPEN }, NULL, &a))
+    if (request(ordinal,
+                (struct mpi_header){ .kind = MPI_OPEN, .a = (uint64_t)mpi_services->checks() },
+                NULL, &a))
         return 1;
     info->unified = false;
     snprintf(name, sizeof name, "%.30s, rank %d on %.16s", info->name, w->rank, w->node);

@@ -122,6 +122,7 @@ static int do_open(struct mpi_served *l, struct mpi_message *m)
     static bool is_open[MPI_MOST_DEVICES];
     static struct ompgpu_device_info info[MPI_MOST_DEVICES];
     pthread_mutex_lock(&lock);
+    mpi_services->check((long)m->header.a);
     int bad =
         !is_open[l->device] && l->plugin->open && l->plugin->open(l->ordinal, &info[l->device]);
     is_open[l->device] = !bad;

@@ -53,6 +53,21 @@ for mpi in $MPIS; do
     RECOVERY=
 done
 
+# Mistakes are found at the rank where they are made, also where it has not been told to look for them.
+cat >mistake.c <<'C'
+int main(void)
+{
+    int a[100], s = 0;
+    for (int i = 0; i < 100; i++) a[i] = i;
+#pragma omp target teams distribute parallel for map(to: a[0:50]) map(tofrom: s) device(1)
+    for (int i = 0; i < 60; i++) a[i] = a[i] + 1;
+    return s;
+}
+C
+mistake() { ranks "$1" 1 ./mistake && return 1; cat err; has err 'mistake.c:6:[0-9]*: error: region main_5: read of 4 bytes.*longer section in map'; }
+check "a mistake compiles" "$CC" -O2 -g -w -fompgpu-check $ARCH mistake.c -o mistake
+for mpi in $MPIS; do check "$mpi: a mistake is found, and the exit code says so" mistake "$mpi"; done
+
 # A program that uses MPI: two ranks of its own, two workers.
 cat >own.c <<'C'
 #include <mpi.h>
