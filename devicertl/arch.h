@@ -96,7 +96,8 @@ struct schedule {
 };
 extern __OMPGPU_SHARED struct schedule __ompgpu_state_schedule[];
 struct schedule __ompgpu_schedule(void);
-extern __OMPGPU_SHARED u8 __ompgpu_state_task[];       /* bit 0: in a task, bit 1: in a final one */
+/* of each thread's task, bit 0: is explicit, 1: is final, 2: its taskgroup is cancelled */
+extern __OMPGPU_SHARED u8 __ompgpu_state_task[];
 extern __OMPGPU_SHARED u64 __ompgpu_state_allocator[]; /* the same for the default allocator */
 /* where the thread keeps what it sets: its number, MAX_TEAM in sequential code of a generic kernel
  */

@@ -237,6 +237,11 @@ void __ompgpu_barrier(int line);
 /* Around a task, where something asks for it; begin gives what end takes. */
 unsigned __ompgpu_task_begin(_Bool is_final);
 void __ompgpu_task_end(unsigned before);
+/* Around a taskgroup, where something may cancel it; begin gives what end takes. */
+unsigned __ompgpu_taskgroup_begin(void);
+void __ompgpu_taskgroup_end(unsigned before);
+/* `request`: cancels the innermost taskgroup that the calling thread runs.  Is it cancelled? */
+_Bool __ompgpu_cancel_taskgroup(_Bool request);
 /* Ordered regions.  The number of the iteration whose turn it is: `shared`, of the team, or where
  * the caller is the only thread `own`.  All threads of the region call it; may wait for them. */
 unsigned long *__ompgpu_turns(unsigned long *shared, unsigned long *own, int line);

@@ -87,6 +87,9 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
         __ompgpu_set_size(__ompgpu_arch_ntid());
 }
 
+/* ------------------------------------------------------------------ tasks */
+enum { TASKGROUP_CANCELLED = 4 };
+
 unsigned __ompgpu_task_begin(_Bool is_final)
 {
     u8 *task = (u8 *)&__ompgpu_state_task[__ompgpu_own_place()], before = *task;
@@ -94,7 +97,32 @@ unsigned __ompgpu_task_begin(_Bool is_final)
     return before;
 }
 
-void __ompgpu_task_end(unsigned before) { __ompgpu_state_task[__ompgpu_own_place()] = (u8)before; }
+/* The taskgroup stays cancelled. */
+void __ompgpu_task_end(unsigned before)
+{
+    u8 *task = (u8 *)&__ompgpu_state_task[__ompgpu_own_place()];
+    *task = (u8)(before | (*task & TASKGROUP_CANCELLED));
+}
+
+unsigned __ompgpu_taskgroup_begin(void)
+{
+    u8 *task = (u8 *)&__ompgpu_state_task[__ompgpu_own_place()], before = *task;
+    *task = (u8)(before & ~TASKGROUP_CANCELLED);
+    return before;
+}
+
+void __ompgpu_taskgroup_end(unsigned before)
+{
+    __ompgpu_state_task[__ompgpu_own_place()] = (u8)before;
+}
+
+_Bool __ompgpu_cancel_taskgroup(_Bool request)
+{
+    u8 *task = (u8 *)&__ompgpu_state_task[__ompgpu_own_place()];
+    if (request && STATE_GET(__ompgpu_state_cancellation))
+        *task |= TASKGROUP_CANCELLED;
+    return *task & TASKGROUP_CANCELLED;
+}
 
 int __ompgpu_team_id(void) { return (int)__ompgpu_arch_team(); }
 int __ompgpu_num_teams(void) { return (int)__ompgpu_arch_nteams(); }

@@ -5,6 +5,9 @@
  * where they wait for the others; so nobody inside may wait for them.  Where that is not so, or is
  * not known, the directive binds to nothing, and the device says so when cancellation is on.
  *
+ * For `taskgroup` it is the task around them: that one ends, and those of the taskgroup that come
+ * later do not begin, wherever the taskgroup is.
+ *
  * Out: `cancels` of these directives, `cancelled` of the constructs. */
 #include "frontend/fe.h"
 
@@ -55,8 +58,11 @@ static bool can_be_cancelled(const struct fe *fe, const struct omp_construct *c)
 
 static struct omp_construct *bound_to(const struct fe *fe, const struct fe_pragma *p)
 {
-    unsigned leaf = named_leaf(fe, p) & (OMPL_PARALLEL | OMPL_FOR | OMPL_SECTIONS);
+    const unsigned named = named_leaf(fe, p),
+                   leaf = named & (OMPL_PARALLEL | OMPL_FOR | OMPL_SECTIONS);
     struct omp_construct *c = p->c->parent;
+    if (named == OMPL_TASKGROUP)
+        return c && (c->leaves & (OMPL_TASK | OMPL_TASKLOOP)) ? c : NULL;
     while (c && c->leaves == OMPL_SECTION)
         c = c->parent;
     return c && (c->leaves & leaf) && can_be_cancelled(fe, c) ? c : NULL;
@@ -70,6 +76,7 @@ void fe_bind_cancellations(struct fe *fe)
         if (!p->c->on_device || (d != OMPDIR_CANCEL && d != OMPDIR_CANCELLATION_POINT))
             continue;
         p->c->cancels = bound_to(fe, p);
+        fe->u->cancels_group |= named_leaf(fe, p) == OMPL_TASKGROUP;
         if (p->c->cancels)
             p->c->cancels->cancelled = true;
     }

@@ -616,6 +616,7 @@ struct omp_unit {
     /* behind the declaration of omp_event_handle_t, which <omp.h> has; 0: there is none */
     unsigned event_handle;
     bool asks_task;     /* device code asks whether it is in a task */
+    bool cancels_group; /* device code has 'cancel taskgroup' */
     bool sets_schedule; /* device code calls omp_set_schedule: schedule(runtime) follows it */
     /* user-defined reductions, by position */
     struct omp_udr *udrs;

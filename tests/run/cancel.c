@@ -1,4 +1,4 @@
-/* cancel and cancellation point: for, sections, parallel; collapsed, dynamic, orphaned, in the league; one thread and many */
+/* cancel and cancellation point: for, sections, parallel, taskgroup; collapsed, dynamic, orphaned, in the league; one thread and many */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <unistd.h>
@@ -105,6 +105,94 @@ static void many_threads(void)
     CHECK(count == 3 * 64 && each[0] == 64 && each[2] >= 1 && each[2] <= 32);
 }
 
+/* The first leaf found ends the search: none of the nodes after it is looked at. */
+static void search(int node, int wanted, int *seen, int *found)
+{
+    if (node >= 64) return;
+#pragma omp task if(0)
+    {
+        ++*seen;
+        if (node == wanted) {
+            *found = node;
+#pragma omp cancel taskgroup
+            *found = -1;
+        }
+        search(2 * node, wanted, seen, found);
+        search(2 * node + 1, wanted, seen, found);
+#pragma omp cancellation point taskgroup
+        ++*found;
+    }
+}
+
+static void taskgroups(void)
+{
+    int before = 0, late = 0, inner = 0, outer = 0, seen = 0, found = 0, n = 0, more = 0, r[33] = { 0 };
+#pragma omp target map(tofrom: before, late, inner, outer, seen, found, n, more, r)
+    {
+#pragma omp taskgroup
+        {
+#pragma omp taskgroup
+            {
+#pragma omp task if(0) shared(before)
+                {
+                    before = 1;
+#pragma omp cancel taskgroup if(before)
+                    before = 2;
+                }
+#pragma omp task shared(late)
+                late = 1;
+#pragma omp taskloop shared(late)
+                for (int i = 0; i < 4; i++) late = 2;
+                inner = 1;
+            }
+#pragma omp task shared(outer)
+            outer = 1;
+        }
+#pragma omp taskgroup
+        search(1, 10, &seen, &found);
+#pragma omp taskloop shared(n) num_tasks(1)
+        for (int i = 0; i < 8; i++) {
+            n++;
+#pragma omp cancel taskgroup if(i == 2)
+            n += 10;
+        }
+#pragma omp task shared(more)
+        more = 1;
+#pragma omp parallel num_threads(33)
+        {
+            int t = omp_get_thread_num();
+#pragma omp taskgroup
+            for (int i = 0; i < 4; i++) {
+#pragma omp task if(0) shared(r)
+                {
+                    r[t] += 1;
+#pragma omp cancel taskgroup if(i == t % 4)
+                    r[t] += 10;
+                }
+            }
+        }
+    }
+    CHECK(before == 1 && late == 0 && inner == 1 && outer == 1);
+    CHECK(seen == 19 && found == 10);
+    CHECK(n == 23 && more == 1);
+    for (int t = 0; t < 33; t++)
+        CHECK_EQ(r[t], 1 + 11 * (t % 4));
+    int task = 0;
+#pragma omp target map(tofrom: task)
+#pragma omp parallel masked taskloop num_threads(7) shared(task) num_tasks(1)
+    for (int i = 0; i < 3; i++) task += omp_in_explicit_task();
+    CHECK_EQ(task, 3);
+    int chunks = 0;
+#pragma omp target map(tofrom: chunks)
+#pragma omp taskloop shared(chunks) num_tasks(8)
+    for (int i = 0; i < 80; i++) {
+#pragma omp atomic
+        chunks++;
+#pragma omp cancel taskgroup
+    }
+    CHECK(chunks > 0 && chunks <= 8);
+}
+
 int main(int argc, char **argv)
 {
     if (argc && !getenv("OMP_CANCELLATION")) {
@@ -114,5 +202,6 @@ int main(int argc, char **argv)
     }
     one_thread();
     many_threads();
+    taskgroups();
     return RESULT;
 }

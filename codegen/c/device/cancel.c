@@ -13,12 +13,19 @@
  *           if (__ompgpu_cancel(@flag_12_9, 1)) { goto @end_12_9; }
  *       }
  *   @end_12_9:;
- *   } */
+ *   }
+ *
+ * A task that is cancelled has only the label: the runtime knows the taskgroup (device/task.c). */
 #include "codegen/c/device/device.h"
 
 static const char *name_of(struct cg *cg, const char *what, const struct omp_construct *c)
 {
     return cg_strf(cg, "@%s_%u_%u", what, c->place.line, c->place.col);
+}
+
+static bool is_task(const struct omp_construct *c)
+{
+    return (c->leaves & (OMPL_TASK | OMPL_TASKLOOP)) != 0;
 }
 
 void cg_open_cancellable(struct cg *cg, const struct omp_construct *c)
@@ -27,6 +34,8 @@ void cg_open_cancellable(struct cg *cg, const struct omp_construct *c)
         return;
     cg_open_scope(cg);
     cg_line(cg, "__label__ %s;", name_of(cg, "end", c));
+    if (is_task(c))
+        return;
     cg_line(cg, "static __OMPGPU_SHARED int @shared __OMPGPU_SHARED_INIT;");
     cg_line(cg, "int @own, *const %s = __ompgpu_cancellable(&@shared, &@own, %u);",
             name_of(cg, "flag", c), c->place.line);
@@ -51,7 +60,10 @@ void cg_cancel(struct cg *cg, const struct omp_construct *c)
             cg_line(cg, "__ompgpu_not_cancelled(%s, %u);", request, c->place.line);
         return;
     }
-    cg_open(cg, "if (__ompgpu_cancel(%s, %s))", name_of(cg, "flag", c->cancels), request);
+    if (is_task(c->cancels))
+        cg_open(cg, "if (__ompgpu_cancel_taskgroup(%s))", request);
+    else
+        cg_open(cg, "if (__ompgpu_cancel(%s, %s))", name_of(cg, "flag", c->cancels), request);
     cg_line(cg, "goto %s;", name_of(cg, "end", c->cancels));
     cg_close(cg);
 }

@@ -220,9 +220,7 @@ static void write_loop(struct cg *cg, const struct omp_construct *c, unsigned le
         cg_loop_nest(cg, c, who, p, cg_clause(c, OMPC_SCHEDULE), cg_clause(c, OMPC_DIST_SCHEDULE));
 }
 
-/* What remains of a construct when teams and parallel are dealt with; `p` are the private copies to
- * make around it. */
-void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned leaves,
+static void write_inner(struct cg *cg, const struct omp_construct *c, unsigned leaves,
                         struct cg_privates *p)
 {
     static const struct {
@@ -245,18 +243,15 @@ void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned l
     copy_with_privates(cg, c, p);
 }
 
-/* Does anything ask whether it runs in a task? */
-static bool is_noted_task(const struct cg *cg, unsigned leaves)
+/* What remains of a construct when teams and parallel are dealt with; `p` are the private copies to
+ * make around it. */
+void cg_inner_construct(struct cg *cg, const struct omp_construct *c, unsigned leaves,
+                        struct cg_privates *p)
 {
-    const struct omp_unit *u = cg->unit;
-    return (leaves & (OMPL_TASK | OMPL_TASKLOOP)) && (u->asks_task || u->needs_link || u->provides);
-}
-
-static void begin_task(struct cg *cg, const struct omp_construct *c)
-{
-    const struct omp_clause *k = cg_clause(c, OMPC_FINAL);
-    cg_line(cg, "const unsigned @task = __ompgpu_task_begin(%s);",
-            k ? cg_strf(cg, "(%s) != 0", cg_expr(cg, k->expr.extent)) : "0");
+    unsigned open = cg->out->open;
+    cg_open_task(cg, c, leaves);
+    write_inner(cg, c, leaves, p);
+    cg_close_task(cg, c, leaves, open);
 }
 
 static void write_worksharing(struct cg *cg, const struct omp_construct *c, unsigned leaves)
@@ -271,11 +266,7 @@ static void write_worksharing(struct cg *cg, const struct omp_construct *c, unsi
     cg_find_owners(cg, c, &p);
     if (p.deferred)
         cg_line(cg, "void *const @deferred = %s;", cg_deferred_pointer(cg, c));
-    if (is_noted_task(cg, leaves))
-        begin_task(cg, c);
     cg_inner_construct(cg, c, leaves, &p);
-    if (is_noted_task(cg, leaves))
-        cg_line(cg, "__ompgpu_task_end(@task);");
     /* the next reduction wants a barrier in between (devicertl/reduction.c) */
     bool slots = p.reduction && p.finish == CG_PARALLEL;
     if ((leaves & synchronised) && (slots || !cg_never_waits(c)))

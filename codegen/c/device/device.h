@@ -74,6 +74,11 @@ void cg_open_cancellable(struct cg *, const struct omp_construct *);
 void cg_close_cancellable(struct cg *, const struct omp_construct *);
 void cg_cancel(struct cg *, const struct omp_construct *);
 void cg_taskgroup(struct cg *, const struct omp_construct *);
+/* Around a task or taskloop, after which cg->out->open is `open` again. */
+void cg_open_task(struct cg *, const struct omp_construct *, unsigned leaves);
+void cg_close_task(struct cg *, const struct omp_construct *, unsigned leaves, unsigned open);
+/* In a loop that runs tasks, before each. */
+void cg_end_cancelled_tasks(struct cg *);
 /* Variables of in_reduction clauses are spelled as the taskgroup's copies, in this environment. */
 void cg_bind_in_reductions(struct cg *, const struct omp_construct *);
 /* States a function's assumptions, for the device tool; the function is declared before. */

@@ -242,6 +242,18 @@ static const char *plus(struct cg *cg, const char *lo, const char *x)
     return !strcmp(lo, "0") ? x : cg_strf(cg, "%s + %s", lo, x);
 }
 
+static void open_chunks(struct cg *cg, unsigned w, unsigned d, enum cg_who who, const char *m,
+                        const char *size)
+{
+    cg_open(cg,
+            "for (struct __ompgpu_chunks%u @c%u = __ompgpu_chunks%u(%s, %s, %s); @c%u.more; "
+            "__ompgpu_next_chunk%u(&@c%u))",
+            w, d, w, takers[who], m, size, d, w, d);
+    if (who == CG_ONE) /* each chunk is a task */
+        cg_end_cancelled_tasks(cg);
+    cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_chunk%u(&@c%u);", w, d, w, d);
+}
+
 static struct range open_level(struct cg *cg, const struct nest *n, const struct level *l,
                                unsigned d, struct range r)
 {
@@ -255,13 +267,7 @@ static struct range open_level(struct cg *cg, const struct nest *n, const struct
         cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_block%u(%s, %s);", w, d, w,
                 takers[l->who], r.m);
         break;
-    case CHUNK:
-        cg_open(cg,
-                "for (struct __ompgpu_chunks%u @c%u = __ompgpu_chunks%u(%s, %s, %s); @c%u.more; "
-                "__ompgpu_next_chunk%u(&@c%u))",
-                w, d, w, takers[l->who], r.m, chunk, d, w, d);
-        cg_line(cg, "const struct __ompgpu_range%u @r%u = __ompgpu_chunk%u(&@c%u);", w, d, w, d);
-        break;
+    case CHUNK: open_chunks(cg, w, d, l->who, r.m, chunk); break;
     case RUNTIME:
         cg_line(cg, "__ompgpu_runtime_init(%s);", r.m);
         cg_open(cg, "for (struct __ompgpu_range%u @r%u; __ompgpu_next_runtime%u(&@r%u);)", w, d, w,

@@ -14,7 +14,10 @@
  *   end of the taskgroup                                    *@o_x = *@o_x + x;
  *
  * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy
- * already. */
+ * already.
+ *
+ * The runtime is told of tasks only where something asks for them, and of taskgroups only where
+ * something may cancel one. */
 #include <stdlib.h>
 #include "codegen/c/device/device.h"
 
@@ -25,6 +28,67 @@ struct cg_group {
     struct cg_group *outer;
 };
 
+/* ------------------------------------------------------------------ what the runtime is told */
+/* May anything cancel a taskgroup? */
+static bool groups_count(const struct cg *cg)
+{
+    const struct omp_unit *u = cg->unit;
+    return u->cancels_group || u->needs_link || u->provides;
+}
+
+/* Does anything ask whether it runs in a task? */
+static bool is_noted_task(const struct cg *cg, unsigned leaves)
+{
+    return (leaves & (OMPL_TASK | OMPL_TASKLOOP)) && (cg->unit->asks_task || groups_count(cg));
+}
+
+static bool is_noted_group(const struct cg *cg, const struct omp_construct *c)
+{
+    return groups_count(cg) && (c->leaves & (OMPL_TASKGROUP | OMPL_TASKLOOP)) &&
+           !cg_clause(c, OMPC_NOGROUP);
+}
+
+static void open_group(struct cg *cg, const struct omp_construct *c)
+{
+    if (is_noted_group(cg, c))
+        cg_line(cg, "const unsigned @group = __ompgpu_taskgroup_begin();");
+}
+
+static void close_group(struct cg *cg, const struct omp_construct *c)
+{
+    if (is_noted_group(cg, c))
+        cg_line(cg, "__ompgpu_taskgroup_end(@group);");
+}
+
+void cg_end_cancelled_tasks(struct cg *cg)
+{
+    if (groups_count(cg))
+        cg_line(cg, "if (__ompgpu_cancel_taskgroup(0)) break;");
+}
+
+void cg_open_task(struct cg *cg, const struct omp_construct *c, unsigned leaves)
+{
+    const struct omp_clause *k = cg_clause(c, OMPC_FINAL);
+    if (!is_noted_task(cg, leaves))
+        return;
+    /* in a new parallel region no taskgroup is cancelled, and all threads are to go on */
+    if (groups_count(cg) && !(c->leaves & OMPL_PARALLEL))
+        cg_open(cg, "if (!__ompgpu_cancel_taskgroup(0))");
+    cg_line(cg, "const unsigned @task = __ompgpu_task_begin(%s);",
+            k ? cg_strf(cg, "(%s) != 0", cg_expr(cg, k->expr.extent)) : "0");
+    open_group(cg, c);
+}
+
+void cg_close_task(struct cg *cg, const struct omp_construct *c, unsigned leaves, unsigned open)
+{
+    if (!is_noted_task(cg, leaves))
+        return;
+    close_group(cg, c);
+    cg_line(cg, "__ompgpu_task_end(@task);");
+    cg_close_to(cg, open);
+}
+
+/* ------------------------------------------------------------------ taskgroups */
 static unsigned group_depth(const struct cg_group *g) { return g ? 1 + group_depth(g->outer) : 0; }
 
 void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
@@ -42,11 +106,13 @@ void cg_taskgroup(struct cg *cg, const struct omp_construct *c)
         cg_line(cg, "__typeof__(%s) *const @g%u_%s = %s;", cg_spell(cg, p.list[i].var), d,
                 p.list[i].var->name, cg_address(cg, p.list[i].var));
     cg_open_privates(cg, &p);
+    open_group(cg, c);
     for (unsigned i = 0; i < p.n; i++)
         spelling[i] = cg_bind(cg, p.list[i].var, cg_strf(cg, "(*@g%u_%s)", d, p.list[i].var->name));
     cg->groups = &g;
     cg_copy_body(cg, c->body);
     cg->groups = g.outer;
+    close_group(cg, c);
     cg_close_privates(cg, &p);
     free(spelling);
 }
