@@ -237,9 +237,11 @@ void __ompgpu_barrier(int line);
 /* Around a task, where something asks for it; begin gives what end takes. */
 unsigned __ompgpu_task_begin(_Bool is_final);
 void __ompgpu_task_end(unsigned before);
-/* Around a taskgroup, where something may cancel it; begin gives what end takes. */
+/* Before a taskgroup, where something may cancel it, and at the start of each thread's part in a
+ * parallel region, where something asks for tasks; gives what the end of these restores. */
 unsigned __ompgpu_taskgroup_begin(void);
-void __ompgpu_taskgroup_end(unsigned before);
+unsigned __ompgpu_implicit_task_begin(void);
+void __ompgpu_task_restore(unsigned before);
 /* `request`: cancels the innermost taskgroup that the calling thread runs.  Is it cancelled? */
 _Bool __ompgpu_cancel_taskgroup(_Bool request);
 /* Ordered regions.  The number of the iteration whose turn it is: `shared`, of the team, or where

@@ -111,7 +111,14 @@ unsigned __ompgpu_taskgroup_begin(void)
     return before;
 }
 
-void __ompgpu_taskgroup_end(unsigned before)
+unsigned __ompgpu_implicit_task_begin(void)
+{
+    u8 *task = (u8 *)&__ompgpu_state_task[__ompgpu_own_place()], before = *task;
+    *task = 0;
+    return before;
+}
+
+void __ompgpu_task_restore(unsigned before)
 {
     __ompgpu_state_task[__ompgpu_own_place()] = (u8)before;
 }

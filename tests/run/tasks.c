@@ -50,6 +50,27 @@ static void routines(void)
     }
     CHECK(r[0] == 0 && r[1] == 1 && r[2] == 11 && r[3] == 11 && r[4] == 1 && r[5] == 0);
     CHECK(r[6] == 1 && r[7] == 1 && r[8] == 1 && all == 0);
+    /* an implicit task is not explicit, nor final */
+    int inside = 0, nested = 0, after = 0;
+#pragma omp target map(tofrom: inside, nested, after)
+    {
+#pragma omp task final(n > 0) shared(inside, after)
+        {
+#pragma omp parallel num_threads(4) reduction(+: inside)
+            inside += in_task();
+            after = in_task();
+        }
+#pragma omp parallel num_threads(2) reduction(+: nested)
+        {
+#pragma omp task shared(nested)
+            {
+#pragma omp parallel num_threads(2) reduction(+: nested)
+                nested += in_task();
+                nested += 100 * in_task();
+            }
+        }
+    }
+    CHECK(inside == 0 && after == 11 && nested == 200);
 }
 
 int main(void)

@@ -77,6 +77,9 @@ void cg_taskgroup(struct cg *, const struct omp_construct *);
 /* Around a task or taskloop, after which cg->out->open is `open` again. */
 void cg_open_task(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_close_task(struct cg *, const struct omp_construct *, unsigned leaves, unsigned open);
+/* Around a thread's part in a parallel region. */
+void cg_open_implicit_task(struct cg *, const struct omp_construct *);
+void cg_close_implicit_task(struct cg *, const struct omp_construct *);
 /* In a loop that runs tasks, before each. */
 void cg_end_cancelled_tasks(struct cg *);
 /* Variables of in_reduction clauses are spelled as the taskgroup's copies, in this environment. */

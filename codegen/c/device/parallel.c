@@ -219,7 +219,9 @@ static void write_function(struct cg *cg, const struct omp_construct *c, unsigne
         cg_line(cg, "void *const @deferred = @ctx->@deferred;");
     cg_collect_privates(cg, c, &p, CG_OUTLINED);
     cg_find_owners(cg, c, &p);
+    cg_open_implicit_task(cg, c);
     cg_inner_construct(cg, c, leaves, &p);
+    cg_close_implicit_task(cg, c);
     cg_close(cg);
     cg_pop_env(cg, env);
     cg->copies_below = below;

@@ -57,7 +57,7 @@ static void open_group(struct cg *cg, const struct omp_construct *c)
 static void close_group(struct cg *cg, const struct omp_construct *c)
 {
     if (is_noted_group(cg, c))
-        cg_line(cg, "__ompgpu_taskgroup_end(@group);");
+        cg_line(cg, "__ompgpu_task_restore(@group);");
 }
 
 void cg_end_cancelled_tasks(struct cg *cg)
@@ -86,6 +86,28 @@ void cg_close_task(struct cg *cg, const struct omp_construct *c, unsigned leaves
     close_group(cg, c);
     cg_line(cg, "__ompgpu_task_end(@task);");
     cg_close_to(cg, open);
+}
+
+/* Can a thread's part in this parallel region be in a task that something asks for? */
+static bool is_noted_parallel(const struct cg *cg, const struct omp_construct *c)
+{
+    if (cg->unit->asks_task || cg->unit->cancels_group)
+        return true;
+    while (c && !(c->leaves & (OMPL_TASK | OMPL_TASKLOOP)))
+        c = c->parent;
+    return c && groups_count(cg);
+}
+
+void cg_open_implicit_task(struct cg *cg, const struct omp_construct *c)
+{
+    if (is_noted_parallel(cg, c))
+        cg_line(cg, "const unsigned @implicit = __ompgpu_implicit_task_begin();");
+}
+
+void cg_close_implicit_task(struct cg *cg, const struct omp_construct *c)
+{
+    if (is_noted_parallel(cg, c))
+        cg_line(cg, "__ompgpu_task_restore(@implicit);");
 }
 
 /* ------------------------------------------------------------------ taskgroups */

@@ -50,7 +50,8 @@ static const struct known {
     { "__ompgpu_task_begin", KNOWN_EVERY, 0 },
     { "__ompgpu_task_end", KNOWN_EVERY, 0 },
     { "__ompgpu_taskgroup_begin", KNOWN_GUARD, 0 }, /* the main thread's are all that count */
-    { "__ompgpu_taskgroup_end", KNOWN_GUARD, 0 },
+    { "__ompgpu_implicit_task_begin", KNOWN_GUARD, 0 },
+    { "__ompgpu_task_restore", KNOWN_GUARD, 0 },
     { "__ompgpu_cancel_taskgroup", KNOWN_GUARD, 0 },
     { "omp_in_explicit_task", KNOWN_EVERY, 0 },
     { "omp_in_final", KNOWN_EVERY, 0 },
