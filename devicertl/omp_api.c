@@ -105,6 +105,16 @@ void omp_set_schedule(int kind, int chunk)
     __ompgpu_state_schedule[__ompgpu_own_place()] =
         (struct schedule){ (u32)kind & 0x7fffffff, chunk > 0 ? (u32)chunk : 0 };
 }
+unsigned long __ompgpu_schedule_begin(void)
+{
+    struct schedule s = __ompgpu_state_schedule[__ompgpu_own_place()];
+    return (u64)s.kind << 32 | s.chunk;
+}
+void __ompgpu_schedule_restore(unsigned long before)
+{
+    __ompgpu_state_schedule[__ompgpu_own_place()] =
+        (struct schedule){ (u32)(before >> 32), (u32)before };
+}
 void omp_get_schedule(int *kind, int *chunk)
 {
     struct schedule s = __ompgpu_schedule();

@@ -242,6 +242,10 @@ void __ompgpu_task_end(unsigned before);
 unsigned __ompgpu_taskgroup_begin(void);
 unsigned __ompgpu_implicit_task_begin(void);
 void __ompgpu_task_restore(unsigned before);
+/* Around tasks and threads' parts in parallel regions, where something calls omp_set_schedule: each
+ * has a run-sched-var of its own. */
+unsigned long __ompgpu_schedule_begin(void);
+void __ompgpu_schedule_restore(unsigned long before);
 /* `request`: cancels the innermost taskgroup that the calling thread runs.  Is it cancelled? */
 _Bool __ompgpu_cancel_taskgroup(_Bool request);
 /* Ordered regions.  The number of the iteration whose turn it is: `shared`, of the team, or where

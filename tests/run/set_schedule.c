@@ -59,5 +59,25 @@ int main(void)
         bad += total != N * (N - 1) / 2;
     }
     CHECK_EQ(bad, 0);
+    /* what a task or a thread in a region sets is its own */
+    int kept = 0;
+#pragma omp target map(tofrom: kept)
+    {
+        omp_sched_t mine;
+        int size;
+        omp_set_schedule(omp_sched_static, 5);
+#pragma omp task
+        omp_set_schedule(omp_sched_guided, 2);
+#pragma omp taskwait
+#pragma omp parallel num_threads(THREADS) reduction(+: kept) private(mine, size)
+        {
+            omp_get_schedule(&mine, &size);
+            kept += mine == omp_sched_static && size == 5;
+            omp_set_schedule(omp_sched_dynamic, 1);
+        }
+        omp_get_schedule(&mine, &size);
+        kept += 10 * (mine == omp_sched_static && size == 5);
+    }
+    CHECK_EQ(kept, 10 + THREADS);
     return RESULT;
 }

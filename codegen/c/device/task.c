@@ -66,9 +66,23 @@ void cg_end_cancelled_tasks(struct cg *cg)
         cg_line(cg, "if (__ompgpu_cancel_taskgroup(0)) break;");
 }
 
+static void open_schedule(struct cg *cg, const char *before)
+{
+    if (cg->unit->sets_schedule)
+        cg_line(cg, "const unsigned long @%s = __ompgpu_schedule_begin();", before);
+}
+
+static void close_schedule(struct cg *cg, const char *before)
+{
+    if (cg->unit->sets_schedule)
+        cg_line(cg, "__ompgpu_schedule_restore(@%s);", before);
+}
+
 void cg_open_task(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
     const struct omp_clause *k = cg_clause(c, OMPC_FINAL);
+    if (leaves & (OMPL_TASK | OMPL_TASKLOOP))
+        open_schedule(cg, "task_schedule");
     if (!is_noted_task(cg, leaves))
         return;
     /* in a new parallel region no taskgroup is cancelled, and all threads are to go on */
@@ -81,11 +95,13 @@ void cg_open_task(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 
 void cg_close_task(struct cg *cg, const struct omp_construct *c, unsigned leaves, unsigned open)
 {
-    if (!is_noted_task(cg, leaves))
-        return;
-    close_group(cg, c);
-    cg_line(cg, "__ompgpu_task_end(@task);");
-    cg_close_to(cg, open);
+    if (is_noted_task(cg, leaves)) {
+        close_group(cg, c);
+        cg_line(cg, "__ompgpu_task_end(@task);");
+        cg_close_to(cg, open);
+    }
+    if (leaves & (OMPL_TASK | OMPL_TASKLOOP))
+        close_schedule(cg, "task_schedule");
 }
 
 /* Can a thread's part in this parallel region be in a task that something asks for? */
@@ -100,6 +116,7 @@ static bool is_noted_parallel(const struct cg *cg, const struct omp_construct *c
 
 void cg_open_implicit_task(struct cg *cg, const struct omp_construct *c)
 {
+    open_schedule(cg, "schedule");
     if (is_noted_parallel(cg, c))
         cg_line(cg, "const unsigned @implicit = __ompgpu_implicit_task_begin();");
 }
@@ -108,6 +125,7 @@ void cg_close_implicit_task(struct cg *cg, const struct omp_construct *c)
 {
     if (is_noted_parallel(cg, c))
         cg_line(cg, "__ompgpu_task_restore(@implicit);");
+    close_schedule(cg, "schedule");
 }
 
 /* ------------------------------------------------------------------ taskgroups */

@@ -46,6 +46,8 @@ static const struct known {
     { "omp_set_dynamic", KNOWN_DROP, 0 },
     { "omp_set_nested", KNOWN_DROP, 0 },
     { "omp_set_schedule", KNOWN_EVERY, 0 }, /* a thread has its own: devicertl/omp_api.c */
+    { "__ompgpu_schedule_begin", KNOWN_EVERY, 0 },
+    { "__ompgpu_schedule_restore", KNOWN_EVERY, 0 },
     { "omp_get_schedule", KNOWN_LOCAL, 0 },
     { "__ompgpu_task_begin", KNOWN_EVERY, 0 },
     { "__ompgpu_task_end", KNOWN_EVERY, 0 },
