@@ -56,6 +56,7 @@ struct ompgpu_function { /* a loaded kernel on one device */
     const struct ompgpu_kernel_entry *entry;
     struct ompgpu_kernel_where where;
     unsigned registers, max_threads, static_shared; /* as the device reports */
+    unsigned dynamic_shared; /* plugin's: bytes that launches have been given beyond the usual */
     /* that a thread needs: function() says what is known, from the device and the entry; the core
      * adds to it where the need is not known.  launch() provides it. */
     size_t stack_bytes;

@@ -68,7 +68,7 @@ CUcontext ompgpu_cuda_context(int ordinal);
 /* Makes the device current for this host thread, and gives the thread's stream. */
 int ompgpu_cuda_enter(int ordinal, CUstream *);
 /* What a launch may need more of than the context has. */
-int ompgpu_cuda_stack(int ordinal, const struct ompgpu_function *);
+int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *, unsigned dynamic_bytes);
 /* 0 for success; else 1 and the message, with `more` at its end. */
 int ompgpu_cuda_check(int ordinal, CUresult, const char *call, const char *more, ...)
     __attribute__((format(printf, 4, 5)));

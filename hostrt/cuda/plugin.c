@@ -579,10 +579,26 @@ static __attribute__((noinline)) int grow_stack(int ordinal, size_t bytes)
     return bad;
 }
 
-int ompgpu_cuda_stack(int ordinal, const struct ompgpu_function *f)
+/* More than 48 KB of shared memory a team a kernel gets where it has been asked for. */
+static int grow_shared(int ordinal, struct ompgpu_function *f, unsigned bytes)
 {
-    return f->stack_bytes > atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed) &&
-           grow_stack(ordinal, f->stack_bytes);
+    enum { USUAL = 48 << 10 };
+    if (f->static_shared + bytes <= USUAL ||
+        bytes <= __atomic_load_n(&f->dynamic_shared, __ATOMIC_RELAXED))
+        return 0;
+    if (CUDA_TRY(ordinal, cuFuncSetAttribute, f->handle,
+                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes))
+        return 1;
+    __atomic_store_n(&f->dynamic_shared, bytes, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *f, unsigned dynamic_bytes)
+{
+    if (f->stack_bytes > atomic_load_explicit(&devices[ordinal].stack, memory_order_relaxed) &&
+        grow_stack(ordinal, f->stack_bytes))
+        return 1;
+    return dynamic_bytes && grow_shared(ordinal, f, dynamic_bytes);
 }
 
 static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, unsigned threads,
@@ -592,7 +608,7 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
     CUstream stream;
     if (enter_device(ordinal, &stream))
         return 1;
-    if (ompgpu_cuda_stack(ordinal, f))
+    if (ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
         return 1;
     self->recursive = f->entry && (f->entry->flags & OMPGPU_KERNEL_RECURSIVE);
     CUresult err = ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,

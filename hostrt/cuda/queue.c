@@ -210,7 +210,7 @@ int ompgpu_cuda_queue_launch(int ordinal, void *queue, struct ompgpu_function *f
     const struct ompgpu_env *env = params[0];
     struct queue *q = queue;
     CUstream own;
-    if (ompgpu_cuda_enter(ordinal, &own) || ompgpu_cuda_stack(ordinal, f))
+    if (ompgpu_cuda_enter(ordinal, &own) || ompgpu_cuda_provide(ordinal, f, env->dynamic_bytes))
         return 1;
     return ompgpu_cuda_check(ordinal,
                              ompgpu_cuda.cuLaunchKernel(f->handle, teams, 1, 1, threads, 1, 1,

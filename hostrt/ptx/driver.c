@@ -375,6 +375,27 @@ EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute a, CUfunctio
     }
     return CUDA_SUCCESS;
 }
+/* Shared memory of a team at most, by compute capability (CUDA C Programming Guide, 20.1). */
+static unsigned shared_limit(unsigned arch)
+{
+    static const struct {
+        unsigned arch, kilobytes;
+    } limits[] = { { 75, 64 }, { 80, 163 }, { 86, 99 }, { 87, 163 },
+                   { 89, 99 }, { 90, 227 }, { 120, 99 } };
+    unsigned most = PTX_SHARED_LIMIT;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits && limits[i].arch <= arch; i++)
+        most = limits[i].kilobytes << 10;
+    return most;
+}
+EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute a, int value)
+{
+    struct function *f = (struct function *)(void *)function;
+    if (a != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+        f->shared_bytes + (unsigned)value > shared_limit(f->module->device->arch))
+        return CUDA_ERROR_INVALID_VALUE;
+    f->dynamic_most = (unsigned)value;
+    return CUDA_SUCCESS;
+}
 EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction f, int threads,
                                                             size_t dynamic_shared)
 {

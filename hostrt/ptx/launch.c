@@ -24,7 +24,7 @@ static CUresult check_geometry(const struct function *f, const unsigned *grid,
                 (unsigned long long)threads, f->max_threads);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (f->shared_bytes + dynamic_shared > PTX_SHARED_LIMIT) {
+    if (f->shared_bytes + dynamic_shared > PTX_SHARED_LIMIT && dynamic_shared > f->dynamic_most) {
         fprintf(stderr, "ptx machine: kernel %s: %llu bytes of shared memory, at most %d\n",
                 f->name, (unsigned long long)(f->shared_bytes + dynamic_shared), PTX_SHARED_LIMIT);
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;

@@ -203,6 +203,7 @@ struct function {
     struct variable **reached;
     unsigned nreached;
     uint64_t shared_bytes, shared_end;
+    unsigned dynamic_most; /* bytes that cuFuncSetAttribute has granted */
     unsigned ptx_line;
 };
 struct module {

@@ -885,6 +885,14 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute a, CUfunction f)
     return leave(CUDA_SUCCESS);
 }
 
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int value)
+{
+    ENTER(cuFuncSetAttribute, true);
+    WANT(kernel_of(f), CUDA_ERROR_INVALID_HANDLE);
+    WANT(a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 && value <= 227 << 10, CUDA_ERROR_INVALID_VALUE);
+    return leave(CUDA_SUCCESS);
+}
+
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t shared)
 {
     ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor, true);
