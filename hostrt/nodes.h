@@ -8,9 +8,10 @@
 struct ompgpu_nodes_services {
     void (*error)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
     const char *(*message)(void);
-    const char *version; /* of the runtime: client and workers have the same one */
-    long timeout;        /* OMPGPU_NODES_TIMEOUT: seconds */
-    bool report;         /* OMPGPU_INFO: say at the end how many messages there were */
+    void *(*alloc)(size_t); /* zeros, for free(); NULL: there is a message */
+    const char *version;    /* of the runtime: client and workers have the same one */
+    long timeout;           /* OMPGPU_NODES_TIMEOUT: seconds */
+    bool report;            /* OMPGPU_INFO: say at the end how many messages there were */
     /* What OMPGPU_CHECK looks for; a worker looks for what rank 0 does, if it is not told itself.
      */
     long (*checks)(void);

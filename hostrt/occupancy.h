@@ -1,8 +1,16 @@
-/* occupancy.h - how many teams of a kernel a multiprocessor of a GPU holds, from what ptxas says of
- * the kernel: for the driver's remarks and for the PTX machine's profile.  On a GPU the CUDA driver
- * is asked instead. */
+/* occupancy.h - usual sizes of teams, and how many of a kernel's a multiprocessor of a GPU holds,
+ * from what ptxas says of the kernel: for remarks and for the PTX machine.  On a GPU the CUDA
+ * driver is asked instead. */
 #ifndef OMPGPU_OCCUPANCY_H
 #define OMPGPU_OCCUPANCY_H
+
+/* Threads a team that the runtime begins with where no clause says (core/geometry.c). */
+enum {
+    OMPGPU_STREAM_THREADS = 128,
+    OMPGPU_REDUCTION_THREADS = 256,
+    OMPGPU_SINGLE_TEAM_THREADS = 256,
+    OMPGPU_GENERIC_THREADS = 128,
+};
 
 /* What a multiprocessor holds (CUDA C++ Programming Guide, Compute Capabilities). */
 struct ompgpu_capability {
@@ -22,6 +30,9 @@ static inline const struct ompgpu_capability *ompgpu_capability(unsigned arch)
     return c;
 }
 
+/* Bytes of a team's shared memory that are the system's. */
+static inline unsigned ompgpu_system_shared(unsigned arch) { return arch >= 80 ? 1024 : 0; }
+
 /* The part of the warps that it could hold, with teams of so many threads. */
 static inline double ompgpu_occupancy(unsigned arch, unsigned registers, unsigned shared,
                                       unsigned threads)
@@ -31,7 +42,7 @@ static inline double ompgpu_occupancy(unsigned arch, unsigned registers, unsigne
     unsigned warps = (threads + WARP_THREADS - 1) / WARP_THREADS;
     unsigned each = (registers * WARP_THREADS + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
     unsigned teams = c->warps / warps;
-    shared += c->arch >= 80 ? 1024 : 0; /* the system's */
+    shared += ompgpu_system_shared(c->arch);
     shared = (shared + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
     teams = teams < c->teams ? teams : c->teams;
     if (REGISTERS / each / warps < teams)

@@ -22,16 +22,9 @@
  * Where that makes a thread or more for each iteration, the region's covering kernel is launched,
  * if it has one, else the strided one. */
 #include "hostrt/core/core.h"
+#include "hostrt/occupancy.h"
 
-enum {
-    GRID_LIMIT = 0x7fffffff,
-    STREAM_THREADS = 128,
-    REDUCTION_THREADS = 256,
-    SINGLE_TEAM_THREADS = 256,
-    GENERIC_THREADS = 128,
-    GENERIC_WAVES = 4,
-    MOST_WARPS = 32
-};
+enum { GRID_LIMIT = 0x7fffffff, GENERIC_WAVES = 4, MOST_WARPS = 32 };
 
 static unsigned smaller(unsigned long long a, unsigned b) { return a < b ? (unsigned)a : b; }
 
@@ -129,10 +122,11 @@ static unsigned roomy_threads(const struct ompgpu_device *dev, struct ompgpu_fun
 static unsigned wanted_threads(const struct ompgpu_device *dev, struct ompgpu_function *f,
                                const struct ompgpu_launch *l)
 {
-    unsigned warp = warp_size(dev), threads = SINGLE_TEAM_THREADS;
+    unsigned warp = warp_size(dev), threads = OMPGPU_SINGLE_TEAM_THREADS;
     if (l->flags & OMPGPU_LAUNCH_TEAMS)
-        threads = roomy_threads(
-            dev, f, l->flags & OMPGPU_LAUNCH_REDUCTION ? REDUCTION_THREADS : STREAM_THREADS);
+        threads = roomy_threads(dev, f,
+                                l->flags & OMPGPU_LAUNCH_REDUCTION ? OMPGPU_REDUCTION_THREADS
+                                                                   : OMPGPU_STREAM_THREADS);
     if (!l->trip)
         return threads;
     if (has_league_loop(l)) /* a short loop: rather use more multiprocessors than full teams */
@@ -177,7 +171,7 @@ static unsigned choose_threads(const struct ompgpu_device *dev, struct ompgpu_fu
         return smaller((unsigned)icvs->teams_thread_limit, most);
     if (icvs->num_threads > 0 && is_spmd(f, l))
         return smaller((unsigned)icvs->num_threads, most);
-    return smaller(is_spmd(f, l) ? wanted_threads(dev, f, l) : GENERIC_THREADS, most);
+    return smaller(is_spmd(f, l) ? wanted_threads(dev, f, l) : OMPGPU_GENERIC_THREADS, most);
 }
 
 /* ------------------------------------------------------------------ teams */

@@ -96,15 +96,22 @@ static void note_status(int status, void *unused)
     exit_status = status;
 }
 
-static void join(bool mpi_program)
+/* Is the program linked with MPI?  Not: have we loaded it. */
+static bool uses_mpi(void) { return dlsym(RTLD_DEFAULT, "MPI_Init") != NULL; }
+
+static void join(void)
 {
     static struct ompgpu_nodes_services services;
-    const struct node_settings s = read_settings();
-    if (tried || (!s.mpi && !is_worker))
+    if (tried)
         return;
     tried = true;
+    const struct node_settings s = read_settings();
+    if (!s.mpi && !is_worker)
+        return;
+    const bool mpi_program = !is_worker && uses_mpi();
     services = (struct ompgpu_nodes_services){ .error = ompgpu_plugin_error,
                                                .message = ompgpu_plugin_message,
+                                               .alloc = ompgpu_xalloc,
                                                .version = OMPGPU_VERSION,
                                                .timeout = s.timeout,
                                                .report = secure_getenv("OMPGPU_INFO") != NULL,
@@ -125,18 +132,15 @@ static void join(bool mpi_program)
     nodes = n;
 }
 
-/* Is the program linked with MPI?  Not: have we loaded it. */
-static bool uses_mpi(void) { return dlsym(RTLD_DEFAULT, "MPI_Init") != NULL; }
-
 __attribute__((constructor)) static void start_nodes(void)
 {
     if (secure_getenv("OMPGPU_NODES") && !uses_mpi())
-        join(false);
+        join();
 }
 
 const struct ompgpu_plugin *ompgpu_nodes_plugin(const char **why)
 {
-    join(uses_mpi()); /* unless that has been done */
+    join(); /* unless that has been done */
     if (nodes)
         on_exit(note_status, NULL); /* called before destructors: registered after main() began */
     *why = *reason ? reason : NULL;
@@ -153,7 +157,8 @@ void ompgpu_nodes_leave(void)
 int __ompgpu_worker(void)
 {
     is_worker = true;
-    join(false);
-    ompgpu_say(NULL, "error", "%s", reason);
+    join();
+    ompgpu_say(NULL, "error", "%s",
+               *reason ? reason : "a worker cannot be rank 0 of an MPI job: that is the program");
     return 1;
 }

@@ -277,15 +277,8 @@ bool ompgpu_emu_launch_fail(struct emu_launch *, const char *fmt, ...)
 /* As in struct ompgpu_plugin. */
 __typeof__(*ompgpu_emu_plugin.queue_create) ompgpu_emu_queue_create;
 __typeof__(*ompgpu_emu_plugin.queue_destroy) ompgpu_emu_queue_destroy;
-__typeof__(*ompgpu_emu_plugin.queue_to_device) ompgpu_emu_queue_to_device;
-__typeof__(*ompgpu_emu_plugin.queue_from_device) ompgpu_emu_queue_from_device;
-__typeof__(*ompgpu_emu_plugin.queue_copy) ompgpu_emu_queue_copy;
-__typeof__(*ompgpu_emu_plugin.queue_launch) ompgpu_emu_queue_launch;
-__typeof__(*ompgpu_emu_plugin.queue_call) ompgpu_emu_queue_call;
-__typeof__(*ompgpu_emu_plugin.queue_wait) ompgpu_emu_queue_wait;
 __typeof__(*ompgpu_emu_plugin.event_create) ompgpu_emu_event_create;
 __typeof__(*ompgpu_emu_plugin.event_destroy) ompgpu_emu_event_destroy;
-__typeof__(*ompgpu_emu_plugin.event_record) ompgpu_emu_event_record;
 __typeof__(*ompgpu_emu_plugin.event_wait) ompgpu_emu_event_wait;
 void ompgpu_emu_queue_fork(enum ompgpu_fork);
 /* plugin.c: what this thread's last launch was not allowed to use */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "hostrt/emu/emu.h"
+#include "hostrt/queue.h"
 
 /* ------------------------------------------------------------------ settings */
 static struct emu_settings settings;
@@ -482,15 +483,15 @@ const struct ompgpu_plugin ompgpu_emu_plugin = {
     .foreign = emu_foreign,
     .queue_create = ompgpu_emu_queue_create,
     .queue_destroy = ompgpu_emu_queue_destroy,
-    .queue_to_device = ompgpu_emu_queue_to_device,
-    .queue_from_device = ompgpu_emu_queue_from_device,
-    .queue_copy = ompgpu_emu_queue_copy,
-    .queue_launch = ompgpu_emu_queue_launch,
-    .queue_call = ompgpu_emu_queue_call,
-    .queue_wait = ompgpu_emu_queue_wait,
+    .queue_to_device = ompgpu_work_to_device,
+    .queue_from_device = ompgpu_work_from_device,
+    .queue_copy = ompgpu_work_copy,
+    .queue_launch = ompgpu_work_launch,
+    .queue_call = ompgpu_work_call,
+    .queue_wait = ompgpu_work_wait,
     .event_create = ompgpu_emu_event_create,
     .event_destroy = ompgpu_emu_event_destroy,
-    .event_record = ompgpu_emu_event_record,
+    .event_record = ompgpu_work_record,
     .event_wait = ompgpu_emu_event_wait,
     .fork = emu_fork,
     .counts = emu_counts,

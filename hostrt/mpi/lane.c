@@ -288,11 +288,9 @@ int mpi_lane_send(struct mpi_lane *l, struct mpi_header h, const void *bytes)
 
 static int ask(struct mpi_lane *l, struct mpi_header h, const void *bytes, struct mpi_awaited a)
 {
-    struct mpi_awaited *copy = malloc(sizeof *copy);
-    if (!copy) {
-        mpi_error("out of memory");
+    struct mpi_awaited *copy = mpi_alloc(sizeof *copy);
+    if (!copy)
         return 1;
-    }
     *copy = a;
     return send_awaiting(l, h, bytes, copy);
 }
@@ -416,10 +414,8 @@ int mpi_lane_launch(struct mpi_lane *l, const struct ompgpu_function *f, unsigne
     size_t bytes = size_of_parameters(f->sizes, &head.nparams),
            at = mpi_round(sizeof head) + mpi_round(head.nparams * sizeof(uint32_t)),
            size = at + bytes;
-    if (size > sizeof room && !(text = malloc(size))) {
-        mpi_error("out of memory");
+    if (size > sizeof room && !(text = mpi_alloc(size)))
         return 1;
-    }
     memset(text, 0, at);
     memcpy(text, &head, sizeof head);
     uint32_t *sizes = (uint32_t *)(text + mpi_round(sizeof head));
@@ -442,12 +438,14 @@ static bool grow(void)
     struct mpi_lane **more = realloc(lanes, (nlanes + 1) * sizeof *lanes);
     if (more)
         lanes = more;
+    else
+        mpi_error("out of memory");
     return more;
 }
 
 struct mpi_lane *mpi_lane_new(struct mpi_device *d, uint32_t bits)
 {
-    struct mpi_lane *l = calloc(1, sizeof *l);
+    struct mpi_lane *l = mpi_alloc(sizeof *l);
     pthread_mutex_lock(&lock);
     if (l && grow()) {
         l->device = d;
@@ -455,7 +453,6 @@ struct mpi_lane *mpi_lane_new(struct mpi_device *d, uint32_t bits)
         l->id = nlanes | bits;
         lanes[nlanes++] = l;
     } else {
-        mpi_error("out of memory");
         free(l);
         l = NULL;
     }
@@ -576,14 +573,20 @@ static int meet_all(void)
     return bad;
 }
 
-static int start_receiver(void)
+int mpi_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int bad = pthread_key_create(&thread_ended, give_lanes_back) ||
-              pthread_create(&receiver, NULL, receive_always, NULL);
+    int bad = pthread_create(thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return bad;
+}
+
+static int start_receiver(void)
+{
+    int bad = pthread_key_create(&thread_ended, give_lanes_back) ||
+              mpi_thread_start(&receiver, receive_always, NULL);
     if (bad)
         mpi_error("no thread can be started for the answers of other nodes");
     return bad;
@@ -592,11 +595,9 @@ static int start_receiver(void)
 int mpi_lanes_start(void)
 {
     nworkers = mpi_nranks() - 1;
-    workers = calloc((size_t)nworkers, sizeof *workers);
-    if (!workers) {
-        mpi_error("out of memory");
+    workers = mpi_alloc((size_t)nworkers * sizeof *workers);
+    if (!workers)
         return 1;
-    }
     for (int i = 0; i < nworkers; i++)
         workers[i].rank = i + 1;
     return meet_all() || start_receiver();

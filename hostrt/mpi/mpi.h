@@ -15,6 +15,7 @@
 
 extern const struct ompgpu_nodes_services *mpi_services;
 #define mpi_error(...) mpi_services->error(__VA_ARGS__)
+#define mpi_alloc(size) mpi_services->alloc(size)
 
 /* ------------------------------------------------------------------ transport.c */
 /* A received message; free() it. */
@@ -24,8 +25,8 @@ struct mpi_message {
     struct mpi_header header;
     char bytes[] __attribute__((aligned(16)));
 };
-/* Collective: the communicator of all workers and the rank that uses them, which is 0.  own: MPI is
- * not the program's.  Nonzero: there is a message. */
+/* Collective: the communicator of all workers and the rank that uses them, which is 0.  Nonzero:
+ * there is a message. */
 int mpi_transport_start(bool worker, bool mpi_program);
 int mpi_rank(void), mpi_nranks(void);
 /* From any thread; h->size bytes; the caller may use them again afterwards. */
@@ -85,6 +86,8 @@ struct mpi_lane {
     char message[1024];
 };
 int mpi_lanes_start(void);
+/* With all signals blocked: they are the program's. */
+int mpi_thread_start(pthread_t *, void *(*)(void *), void *argument);
 void mpi_lanes_end(int status);
 void mpi_say_lost(const struct mpi_device *); /* the error for it */
 /* Of the calling host thread.  NULL: there is a message. */
@@ -118,15 +121,8 @@ void mpi_set_fault(bool known, uintptr_t address);
 extern const struct ompgpu_plugin ompgpu_mpi_plugin;
 __typeof__(*ompgpu_mpi_plugin.queue_create) mpi_queue_create;
 __typeof__(*ompgpu_mpi_plugin.queue_destroy) mpi_queue_destroy;
-__typeof__(*ompgpu_mpi_plugin.queue_to_device) mpi_queue_to_device;
-__typeof__(*ompgpu_mpi_plugin.queue_from_device) mpi_queue_from_device;
-__typeof__(*ompgpu_mpi_plugin.queue_copy) mpi_queue_copy;
-__typeof__(*ompgpu_mpi_plugin.queue_launch) mpi_queue_launch;
-__typeof__(*ompgpu_mpi_plugin.queue_call) mpi_queue_call;
-__typeof__(*ompgpu_mpi_plugin.queue_wait) mpi_queue_wait;
 __typeof__(*ompgpu_mpi_plugin.event_create) mpi_event_create;
 __typeof__(*ompgpu_mpi_plugin.event_destroy) mpi_event_destroy;
-__typeof__(*ompgpu_mpi_plugin.event_record) mpi_event_record;
 __typeof__(*ompgpu_mpi_plugin.event_wait) mpi_event_wait;
 
 /* ------------------------------------------------------------------ worker.c, serve.c */

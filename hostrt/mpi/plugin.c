@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "hostrt/mpi/mpi.h"
+#include "hostrt/queue.h"
 
 static int count_devices(void) { return mpi_ndevices; }
 
@@ -20,7 +21,7 @@ static int tell(int ordinal, struct mpi_header h, const void *bytes)
     return !l || mpi_lane_send(l, h, bytes);
 }
 
-/* … and waits for the answer, of at most `room` bytes. */
+/* … and waits for the answer. */
 static int request(int ordinal, struct mpi_header h, const void *bytes, struct mpi_answer *answer)
 {
     struct mpi_lane *l = mpi_lane_of_thread(ordinal);
@@ -48,11 +49,9 @@ static struct ompgpu_image_header *tables_of(const struct ompgpu_image_header *h
 {
     const size_t images = h->nimages * sizeof(struct ompgpu_image_entry),
                  kernels = h->nkernels * sizeof(struct ompgpu_kernel_entry);
-    struct ompgpu_image_header *t = malloc(sizeof *t + images + kernels);
-    if (!t) {
-        mpi_error("out of memory");
+    struct ompgpu_image_header *t = mpi_alloc(sizeof *t + images + kernels);
+    if (!t)
         return NULL;
-    }
     *t = *h;
     t->images = sizeof *t, t->kernels = sizeof *t + images;
     t->total_size = sizeof *t + images + kernels;
@@ -124,11 +123,9 @@ static int function(int ordinal, void *module, const char *name, struct ompgpu_f
 {
     const struct ompgpu_kernel_where *w = &out->where;
     size_t length = strlen(name) + 1;
-    struct mpi_function *f = calloc(1, sizeof *f + length);
-    if (!f) {
-        mpi_error("out of memory");
+    struct mpi_function *f = mpi_alloc(sizeof *f + length);
+    if (!f)
         return 1;
-    }
     struct mpi_answer a = { .bytes = f, .size = sizeof *f };
     if ((f->has_entry = out->entry != NULL))
         f->entry = *out->entry;
@@ -273,15 +270,15 @@ const struct ompgpu_plugin ompgpu_mpi_plugin = {
     .sync = sync_thread,
     .queue_create = mpi_queue_create,
     .queue_destroy = mpi_queue_destroy,
-    .queue_to_device = mpi_queue_to_device,
-    .queue_from_device = mpi_queue_from_device,
-    .queue_copy = mpi_queue_copy,
-    .queue_launch = mpi_queue_launch,
-    .queue_call = mpi_queue_call,
-    .queue_wait = mpi_queue_wait,
+    .queue_to_device = ompgpu_work_to_device,
+    .queue_from_device = ompgpu_work_from_device,
+    .queue_copy = ompgpu_work_copy,
+    .queue_launch = ompgpu_work_launch,
+    .queue_call = ompgpu_work_call,
+    .queue_wait = ompgpu_work_wait,
     .event_create = mpi_event_create,
     .event_destroy = mpi_event_destroy,
-    .event_record = mpi_event_record,
+    .event_record = ompgpu_work_record,
     .event_wait = mpi_event_wait,
     .fork = mpi_lanes_fork,
     .trust = trust,

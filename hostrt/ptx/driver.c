@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "hostrt/ptx/beyond.h"
+#include "hostrt/occupancy.h"
 #include "hostrt/ptx/machine.h"
 #include "hostrt/ptx/race/race.h"
 #include "hostrt/ptx/weak.h"
@@ -375,17 +376,10 @@ EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute a, CUfunctio
     }
     return CUDA_SUCCESS;
 }
-/* Shared memory of a team at most, by compute capability (CUDA C Programming Guide, 20.1). */
+/* Of a team, at most: what a multiprocessor has, but for the system's part. */
 static unsigned shared_limit(unsigned arch)
 {
-    static const struct {
-        unsigned arch, kilobytes;
-    } limits[] = { { 75, 64 }, { 80, 163 }, { 86, 99 }, { 87, 163 },
-                   { 89, 99 }, { 90, 227 }, { 120, 99 } };
-    unsigned most = PTX_SHARED_LIMIT;
-    for (size_t i = 0; i < sizeof limits / sizeof *limits && limits[i].arch <= arch; i++)
-        most = limits[i].kilobytes << 10;
-    return most;
+    return ompgpu_capability(arch)->shared - ompgpu_system_shared(arch);
 }
 EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute a, int value)
 {

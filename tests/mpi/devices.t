@@ -24,12 +24,19 @@ static void one(int d)
     CHECK(sum == (long)N * (N - 1));
     for (int i = 0; i < N; i++) if (a[i] != 2 * i) { CHECK(a[i] == 2 * i); break; }
 #pragma omp target map(from: on, number) device(d)
-    on = !omp_is_initial_device(), number = omp_get_device_num(), table[1] = 7;
-    CHECK(on && number == d && table[1] == 2);
+    on = !omp_is_initial_device(), number = omp_get_device_num();
+    CHECK(on && number == d);
+    free(a);
+}
+/* The host has one table: not by several threads. */
+static void global(int d)
+{
+#pragma omp target device(d)
+    table[1] = 7;
+    CHECK(table[1] == 2);
 #pragma omp target update from(table) device(d)
     CHECK(table[1] == 7 && table[3] == 4);
     table[1] = 2;
-    free(a);
 }
 /* From device to device; rectangles; a pointer that is device memory. */
 static void copies(int n)
@@ -84,7 +91,7 @@ int main(int argc, char **argv)
         return 0;
     }
     CHECK(n == 4);
-    for (int d = 0; d < n; d++) one(d);
+    for (int d = 0; d < n; d++) one(d), global(d);
     copies(n);
     queues(n);
 #pragma omp parallel for num_threads(4)

@@ -135,8 +135,6 @@ int main(int argc, char **argv)
     return 0;
 }
 C
-# Flags of mpicc as ours takes them: without the compiler's name.
-flags() { case $1 in openmpi) mpicc.openmpi --showme ;; *) mpicc.mpich -show ;; esac | cut -d' ' -f2-; }
 own() {
     case $1 in openmpi) set -- mpirun.openmpi --quiet ;; *) set -- mpirun.mpich ;; esac
     timeout -k 5 100 "$@" -n 2 ./own : -n 2 "$WORKER" >out 2>err || return; cat out err; has out "^2 ranks, 3 devices, 7"

@@ -2,6 +2,7 @@
 #
 #   $MPIS                            those of openmpi and mpich for which there are launcher and library
 #   ranks MPI N PROGRAM ARG…         PROGRAM as rank 0 of MPI and N workers, in a limited time; output in ./out, errors in ./err
+#   flags MPI                        what mpicc adds, for our compiler
 #   no_worker_left                   none of this test's is left behind, or comes to its end within some seconds
 # shellcheck shell=sh disable=SC2086
 TREE=$(dirname "$(dirname "$CC")")
@@ -18,6 +19,7 @@ WORKER=$T/ompgpu-worker
 LD_LIBRARY_PATH=$TREE/lib OMPGPU_NODES=mpi OMPGPU_DEVICE=emu OMPGPU_EMU_THREADS=1
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl
 export LD_LIBRARY_PATH OMPGPU_NODES OMPGPU_DEVICE OMPGPU_EMU_THREADS OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_btl HWLOC_COMPONENTS
+flags() { case $1 in openmpi) mpicc.openmpi --showme ;; *) mpicc.mpich -show ;; esac | cut -d' ' -f2-; }
 ranks() {
     mpi=$1 n=$2; shift 2
     case $mpi in

@@ -3,7 +3,6 @@
 . tests/lib.sh
 . "$ROOT/tests/mpi/lib.sh"
 unset OMPGPU_NODES
-flags() { case $1 in openmpi) mpicc.openmpi --showme ;; *) mpicc.mpich -show ;; esac | cut -d' ' -f2-; }
 hybrid() {
     case $1 in openmpi) set -- mpirun.openmpi --quiet ;; *) set -- mpirun.mpich ;; esac
     OMPGPU_RANK_DEVICE=auto timeout -k 5 100 "$@" -n 4 ./jacobi 100 20 >out 2>err; cat out err

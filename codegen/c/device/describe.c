@@ -7,6 +7,7 @@
 #include "codegen/c/text/text.h"
 #include "driver/base/protocol.h"
 #include "driver/base/text.h"
+#include "hostrt/occupancy.h"
 
 /* ------------------------------------------------------------------ words */
 static const struct omp_construct *region_of(const struct omp_construct *c)
@@ -252,7 +253,6 @@ static const char *teams_of(struct cg *cg, const struct omp_construct *target)
 /* The constant of the clause, or what hostrt/core/geometry.c begins with. */
 static unsigned threads_of(const struct omp_construct *target)
 {
-    enum { USUAL = 128, WITH_REDUCTION = 256, SINGLE_TEAM = 256 };
     unsigned limit = cg_constant(find_clause(target, OMPC_THREAD_LIMIT)),
              number = target->spmd_inner ? cg_constant(find_clause(target, OMPC_NUM_THREADS)) : 0;
     const unsigned leaves = leaves_of(target);
@@ -263,10 +263,10 @@ static unsigned threads_of(const struct omp_construct *target)
     if (limit || number)
         return limit + number;
     if (!target->spmd_inner)
-        return USUAL;
+        return OMPGPU_GENERIC_THREADS;
     if (!(leaves & OMPL_TEAMS))
-        return SINGLE_TEAM;
-    return find_clause(target, OMPC_REDUCTION) ? WITH_REDUCTION : USUAL;
+        return OMPGPU_SINGLE_TEAM_THREADS;
+    return find_clause(target, OMPC_REDUCTION) ? OMPGPU_REDUCTION_THREADS : OMPGPU_STREAM_THREADS;
 }
 
 static void describe_launch(struct cg *cg, struct text *t, const struct omp_construct *target)
