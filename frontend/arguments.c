@@ -405,7 +405,7 @@ static void read_clauses(struct fe *fe, struct fe_pragma *p, bool collecting)
             p->unexpected = p->tokens[k].begin;
         if (last)
             break;
-        k = token_is(&r, k + 1, "(") ? closing(&r, k + 1) + 1 : k + 1;
+        k = is_ident(&r, k) && token_is(&r, k + 1, "(") ? closing(&r, k + 1) + 1 : k + 1;
     }
 }
 

@@ -70,6 +70,14 @@ void f(int a)
     { }
 }
 C
+refused "parentheses after a comma" r.c:4:24 "unexpected" <<'C'
+void f(int a)
+{
+#pragma omp target
+#pragma omp parallel , (50) num_threads
+    { }
+}
+C
 refused "names that do not combine" r.c:3:20 for <<'C'
 void f(int *a)
 {
