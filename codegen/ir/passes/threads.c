@@ -138,8 +138,6 @@ static bool is_parameter_load(LLVMValueRef v, LLVMValueRef params)
     return LLVMIsALoadInst(v) && base_of(LLVMGetOperand(v, 0)) == params;
 }
 
-/* What the host hands to the kernel does not change while it runs, so that it can be read before
- * the loop. */
 static void mark_parameters(const struct ir_unit *u, LLVMValueRef f)
 {
     static const char name[] = "invariant.load";
@@ -150,6 +148,52 @@ static void mark_parameters(const struct ir_unit *u, LLVMValueRef f)
         if (LLVMIsALoadInst(i) && (is_parameter_load(i, params) ||
                                    is_parameter_load(base_of(LLVMGetOperand(i, 0)), params)))
             LLVMSetMetadata(i, kind, none);
+}
+
+static void move_to(LLVMValueRef i, LLVMBuilderRef b)
+{
+    if (!LLVMIsAInstruction(i) || LLVMGetInstructionParent(i) == LLVMGetInsertBlock(b))
+        return;
+    if (LLVMIsAGetElementPtrInst(i) || LLVMIsALoadInst(i))
+        move_to(LLVMGetOperand(i, 0), b);
+    LLVMInstructionRemoveFromParent(i);
+    LLVMInsertIntoBuilder(b, i);
+}
+
+static bool is_fixed(LLVMValueRef address)
+{
+    for (; LLVMIsAGetElementPtrInst(address); address = LLVMGetOperand(address, 0))
+        for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); i++)
+            if (!LLVMIsAConstantInt(LLVMGetOperand(address, i)))
+                return false;
+    return true;
+}
+
+/* an element of the array of pointers to parameters, or a parameter */
+static bool is_read_first(LLVMValueRef v, LLVMValueRef params)
+{
+    LLVMValueRef from = LLVMIsALoadInst(v) ? LLVMGetOperand(v, 0) : NULL;
+    if (from && is_parameter_load(from, params))
+        from = LLVMGetOperand(from, 0);
+    return from && base_of(from) == params && is_fixed(from);
+}
+
+/* What the host hands to the kernel does not change while it runs and is there as a whole: it is
+ * read before the loop, also what a thread needs under a condition only.  Not members, whose
+ * number the condition may be about. */
+static void read_parameters_first(const struct ir_unit *u, LLVMValueRef f)
+{
+    LLVMValueRef params = LLVMGetParam(f, 0), next;
+    LLVMBasicBlockRef first = LLVMGetEntryBasicBlock(f);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    LLVMPositionBuilderBefore(b, LLVMGetBasicBlockTerminator(first));
+    for (LLVMBasicBlockRef at = LLVMGetNextBasicBlock(first); at; at = LLVMGetNextBasicBlock(at))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(at); i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (is_read_first(i, params))
+                move_to(i, b);
+        }
+    LLVMDisposeBuilder(b);
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -166,8 +210,10 @@ static void finish_loop(const struct ir_unit *u, const struct ir_kernel *k, LLVM
     if (!k->shared_bytes)
         ir_erase(find_call(f, renews));
     mark_parameters(u, f);
-    if (u->opt->level != '0')
-        ir_run_function_passes(f, passes, machine);
+    if (u->opt->level == '0')
+        return;
+    read_parameters_first(u, f);
+    ir_run_function_passes(f, passes, machine);
 }
 
 /* The optimiser has let it alone so far. */
