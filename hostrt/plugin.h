@@ -180,6 +180,8 @@ enum { OMPGPU_EMU_FRAME_ALIGN = 64 }; /* of what frame() gives, and of no local 
 /* Where in it stacks and team-shared variables begin; before them is device memory. */
 #define OMPGPU_EMU_STACKS_AT (OMPGPU_EMU_WINDOW_BYTES / 2)
 #define OMPGPU_EMU_SHARED_AT (OMPGPU_EMU_WINDOW_BYTES / 4 * 3)
+/* Host addresses with these bits set are nobody's, and canonical: the fault tells the address. */
+#define OMPGPU_EMU_REFUSED ((uint64_t)0xFFFF800000000000)
 /* Combinations of words, numbered as __OMPGPU_REDUX_* of devicertl/ompgpu_device.h. */
 enum ompgpu_emu_redux {
     OMPGPU_EMU_ADD,

@@ -422,12 +422,10 @@ _Noreturn void ompgpu_emu_thread_loop(struct emu_worker *); /* what a fiber does
 
 /* ------------------------------------------------------------------ gates (emu/gate.c) */
 void *ompgpu_emu_outside(void *);
-/* What a host address became that was no device address, as a processor reports it. */
-/* host addresses with these bits set are nobody's, and canonical: the fault tells the address */
-#define EMU_REFUSED ((uintptr_t)0xFFFF800000000000)
+/* what a host address became that was no device address, as a processor reports it */
 static inline bool ompgpu_emu_is_refused(const void *address)
 {
-    return (uintptr_t)address >> 47 == EMU_REFUSED >> 47;
+    return (uintptr_t)address >> 47 == OMPGPU_EMU_REFUSED >> 47;
 }
 
 /* ------------------------------------------------------------------ waits (emu/waits.c) */

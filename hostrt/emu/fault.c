@@ -153,7 +153,7 @@ bool ompgpu_emu_fault_address(const struct emu_fault *f, uintptr_t *address)
 {
     *address = (uintptr_t)f->address;
     if (ompgpu_emu_is_refused(f->address))
-        *address &= ~EMU_REFUSED;
+        *address &= ~OMPGPU_EMU_REFUSED;
     return (f->signal == SIGSEGV || f->signal == SIGBUS) && f->code != SI_KERNEL && !f->overflow;
 }
 

@@ -39,5 +39,5 @@ void *ompgpu_emu_outside(void *p)
     if (ompgpu_emu_image_has(l->module, p) || is_plugins(w, p) || is_parameter(l->params, p) ||
         ompgpu_emu_memory_owns(l->memory, p))
         return p;
-    return (uintptr_t)p >> 47 ? p : (void *)((uintptr_t)p | EMU_REFUSED);
+    return (uintptr_t)p >> 47 ? p : (void *)((uintptr_t)p | OMPGPU_EMU_REFUSED);
 }

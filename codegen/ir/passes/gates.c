@@ -150,7 +150,27 @@ static void find_unknown(struct gates *g, LLVMValueRef f)
 }
 
 /* ------------------------------------------------------------------ gates */
-/* ptr gate(ptr p) { return p >> SHIFT == NUMBER ? p : __ompgpu_emu_outside(p); } */
+static LLVMValueRef is_outside(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef p)
+{
+    LLVMValueRef number =
+        LLVMBuildLShr(b, LLVMBuildPtrToInt(b, p, LLVMInt64TypeInContext(u->ctx), ""),
+                      l_i64(u, OMPGPU_EMU_WINDOW_SHIFT), "");
+    LLVMValueRef is_out =
+        LLVMBuildICmp(b, LLVMIntNE, number, l_i64(u, OMPGPU_EMU_WINDOW_NUMBER), "");
+    LLVMValueRef hint[] = { is_out, l_bool(u, false) };
+    return l_call_intrinsic(u, b, "llvm.expect", LLVMInt1TypeInContext(u->ctx), hint, 2);
+}
+
+static LLVMValueRef either(LLVMBuilderRef b, LLVMValueRef x, LLVMBasicBlockRef from_x,
+                           LLVMValueRef y, LLVMBasicBlockRef from_y)
+{
+    LLVMValueRef result = LLVMBuildPhi(b, LLVMTypeOf(x), "");
+    LLVMAddIncoming(result, (LLVMValueRef[]){ x, y }, (LLVMBasicBlockRef[]){ from_x, from_y }, 2);
+    return result;
+}
+
+/* ptr gate(ptr p) { return p >> SHIFT == NUMBER ? p : !p ? REFUSED : __ompgpu_emu_outside(p); }
+ * The end of a list is no pointer that anyone uses, and frequent. */
 static LLVMValueRef make_gate(struct ir_unit *u)
 {
     LLVMTypeRef ptr = l_ptr(u);
@@ -159,21 +179,17 @@ static LLVMValueRef make_gate(struct ir_unit *u)
     LLVMBuilderRef b = l_open_function(f);
     LLVMSetLinkage(f, LLVMInternalLinkage);
     ir_add_attribute(f, "alwaysinline");
-    LLVMValueRef number =
-        LLVMBuildLShr(b, LLVMBuildPtrToInt(b, p, LLVMInt64TypeInContext(u->ctx), ""),
-                      l_i64(u, OMPGPU_EMU_WINDOW_SHIFT), "");
-    LLVMValueRef is_out =
-        LLVMBuildICmp(b, LLVMIntNE, number, l_i64(u, OMPGPU_EMU_WINDOW_NUMBER), "");
-    LLVMValueRef hint[] = { is_out, l_bool(u, false) };
-    is_out = l_call_intrinsic(u, b, "llvm.expect", LLVMInt1TypeInContext(u->ctx), hint, 2);
-    LLVMBasicBlockRef start = LLVMGetInsertBlock(b), follows = l_open_if(b, is_out),
-                      out = LLVMGetInsertBlock(b);
-    LLVMValueRef other = l_call(b, outside, &p, 1);
-    LLVMSetInstructionCallConv(other, LLVMGetFunctionCallConv(outside));
+    LLVMBasicBlockRef start = LLVMGetInsertBlock(b), follows = l_open_if(b, is_outside(u, b, p)),
+                      out = LLVMGetInsertBlock(b),
+                      known = l_open_if(b, LLVMBuildIsNotNull(b, p, "")),
+                      unknown = LLVMGetInsertBlock(b);
+    LLVMValueRef address = l_call(b, outside, &p, 1),
+                 refused = LLVMConstIntToPtr(l_i64(u, OMPGPU_EMU_REFUSED), ptr);
+    LLVMSetInstructionCallConv(address, LLVMGetFunctionCallConv(outside));
+    l_close_if(b, known);
+    address = either(b, refused, out, address, unknown);
     l_close_if(b, follows);
-    LLVMValueRef result = LLVMBuildPhi(b, ptr, "");
-    LLVMAddIncoming(result, (LLVMValueRef[]){ p, other }, (LLVMBasicBlockRef[]){ start, out }, 2);
-    LLVMBuildRet(b, result);
+    LLVMBuildRet(b, either(b, p, start, address, known));
     LLVMDisposeBuilder(b);
     return f;
 }
