@@ -246,6 +246,9 @@ void __ompgpu_task_restore(unsigned before);
  * has a run-sched-var of its own. */
 unsigned long __ompgpu_schedule_begin(void);
 void __ompgpu_schedule_restore(unsigned long before);
+/* The same around tasks, where something calls omp_set_num_threads. */
+int omp_get_max_threads(void);
+void omp_set_num_threads(int);
 /* `request`: cancels the innermost taskgroup that the calling thread runs.  Is it cancelled? */
 _Bool __ompgpu_cancel_taskgroup(_Bool request);
 /* Ordered regions.  The number of the iteration whose turn it is: `shared`, of the team, or where

@@ -17,6 +17,7 @@ static const struct device_func {
         GROUP_ASSERT,
         GROUP_OMP,
         GROUP_SCHEDULE,
+        GROUP_THREADS,
         GROUP_TASK,
         GROUP_LOCK
     } group;
@@ -111,6 +112,7 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     f->shows_team = f->known ? d->group >= GROUP_OMP
                              : !f->f->defined && strncmp(f->f->name, "__builtin_", 10) != 0;
     w->fe->u->sets_schedule |= f->known && d->group == GROUP_SCHEDULE;
+    w->fe->u->sets_threads |= f->known && d->group == GROUP_THREADS;
     w->fe->u->asks_task |= f->known && d->group == GROUP_TASK;
     for (unsigned i = 0; i < w->functions.n; i++)
         if (w->functions.at[i] == f)

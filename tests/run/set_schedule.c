@@ -79,5 +79,27 @@ int main(void)
         kept += 10 * (mine == omp_sched_static && size == 5);
     }
     CHECK_EQ(kept, 10 + THREADS);
+    int sizes[4];
+#pragma omp target map(from: sizes) thread_limit(64)
+    {
+        omp_set_num_threads(5);
+#pragma omp task shared(sizes)
+        {
+            omp_set_num_threads(3);
+#pragma omp parallel
+            if (omp_get_thread_num() == 0)
+                sizes[0] = omp_get_num_threads();
+        }
+#pragma omp taskwait
+        sizes[1] = omp_get_max_threads();
+#pragma omp parallel
+        {
+            omp_set_num_threads(2);
+            if (omp_get_thread_num() == 0)
+                sizes[2] = omp_get_num_threads();
+        }
+        sizes[3] = omp_get_max_threads();
+    }
+    CHECK(sizes[0] <= 3 && sizes[1] == 5 && sizes[2] == 5 && sizes[3] == 5);
     return RESULT;
 }

@@ -78,11 +78,26 @@ static void close_schedule(struct cg *cg, const char *before)
         cg_line(cg, "__ompgpu_schedule_restore(@%s);", before);
 }
 
+/* A task has its own. */
+static void open_icvs(struct cg *cg)
+{
+    open_schedule(cg, "task_schedule");
+    if (cg->unit->sets_threads)
+        cg_line(cg, "const int @task_threads = omp_get_max_threads();");
+}
+
+static void close_icvs(struct cg *cg)
+{
+    if (cg->unit->sets_threads)
+        cg_line(cg, "omp_set_num_threads(@task_threads);");
+    close_schedule(cg, "task_schedule");
+}
+
 void cg_open_task(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
     const struct omp_clause *k = cg_clause(c, OMPC_FINAL);
     if (leaves & (OMPL_TASK | OMPL_TASKLOOP))
-        open_schedule(cg, "task_schedule");
+        open_icvs(cg);
     if (!is_noted_task(cg, leaves))
         return;
     /* in a new parallel region no taskgroup is cancelled, and all threads are to go on */
@@ -101,7 +116,7 @@ void cg_close_task(struct cg *cg, const struct omp_construct *c, unsigned leaves
         cg_close_to(cg, open);
     }
     if (leaves & (OMPL_TASK | OMPL_TASKLOOP))
-        close_schedule(cg, "task_schedule");
+        close_icvs(cg);
 }
 
 /* Can a thread's part in this parallel region be in a task that something asks for? */

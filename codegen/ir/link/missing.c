@@ -205,6 +205,7 @@ static bool is_device_libc(const char *name)
 #define NAMES_ASSERT(name) #name,
 #define NAMES_OMP(name)
 #define NAMES_SCHEDULE(name)
+#define NAMES_THREADS(name)
 #define NAMES_TASK(name)
 #define NAMES_LOCK(name)
 #define DEVICE_FUNC(group, name) NAMES_##group(name)
