@@ -161,35 +161,46 @@ static LLVMValueRef is_outside(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef
     return l_call_intrinsic(u, b, "llvm.expect", LLVMInt1TypeInContext(u->ctx), hint, 2);
 }
 
-static LLVMValueRef either(LLVMBuilderRef b, LLVMValueRef x, LLVMBasicBlockRef from_x,
-                           LLVMValueRef y, LLVMBasicBlockRef from_y)
+static LLVMBasicBlockRef add_block(struct ir_unit *u, LLVMValueRef f)
 {
-    LLVMValueRef result = LLVMBuildPhi(b, LLVMTypeOf(x), "");
-    LLVMAddIncoming(result, (LLVMValueRef[]){ x, y }, (LLVMBasicBlockRef[]){ from_x, from_y }, 2);
-    return result;
+    return LLVMAppendBasicBlockInContext(u->ctx, f, "");
+}
+
+static void not_null(struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef p)
+{
+    LLVMValueRef condition = LLVMBuildIsNotNull(b, p, "");
+    l_call_intrinsic(u, b, "llvm.assume", NULL, &condition, 1);
 }
 
 /* ptr gate(ptr p) { return p >> SHIFT == NUMBER ? p : !p ? REFUSED : __ompgpu_emu_outside(p); }
- * The end of a list is no pointer that anyone uses, and frequent. */
+ * The end of a list is frequent, and no pointer that anyone uses; where it is looked for, that is
+ * part of the gate's comparison. */
 static LLVMValueRef make_gate(struct ir_unit *u)
 {
     LLVMTypeRef ptr = l_ptr(u);
     LLVMValueRef f = LLVMAddFunction(u->module, "__ompgpu_gate", LLVMFunctionType(ptr, &ptr, 1, 0)),
                  p = LLVMGetParam(f, 0), outside = l_runtime(u, "__ompgpu_emu_outside");
     LLVMBuilderRef b = l_open_function(f);
+    LLVMBasicBlockRef in = add_block(u, f), out = add_block(u, f), ask = add_block(u, f),
+                      end = add_block(u, f);
     LLVMSetLinkage(f, LLVMInternalLinkage);
     ir_add_attribute(f, "alwaysinline");
-    LLVMBasicBlockRef start = LLVMGetInsertBlock(b), follows = l_open_if(b, is_outside(u, b, p)),
-                      out = LLVMGetInsertBlock(b),
-                      known = l_open_if(b, LLVMBuildIsNotNull(b, p, "")),
-                      unknown = LLVMGetInsertBlock(b);
-    LLVMValueRef address = l_call(b, outside, &p, 1),
+    LLVMBuildCondBr(b, is_outside(u, b, p), out, in);
+    LLVMPositionBuilderAtEnd(b, in);
+    not_null(u, b, p);
+    LLVMBuildBr(b, end);
+    LLVMPositionBuilderAtEnd(b, out);
+    LLVMBuildCondBr(b, LLVMBuildIsNull(b, p, ""), end, ask);
+    LLVMPositionBuilderAtEnd(b, ask);
+    LLVMValueRef other = l_call(b, outside, &p, 1);
+    LLVMSetInstructionCallConv(other, LLVMGetFunctionCallConv(outside));
+    LLVMBuildBr(b, end);
+    LLVMPositionBuilderAtEnd(b, end);
+    LLVMValueRef result = LLVMBuildPhi(b, ptr, ""),
                  refused = LLVMConstIntToPtr(l_i64(u, OMPGPU_EMU_REFUSED), ptr);
-    LLVMSetInstructionCallConv(address, LLVMGetFunctionCallConv(outside));
-    l_close_if(b, known);
-    address = either(b, refused, out, address, unknown);
-    l_close_if(b, follows);
-    LLVMBuildRet(b, either(b, p, start, address, known));
+    LLVMAddIncoming(result, (LLVMValueRef[]){ p, refused, other },
+                    (LLVMBasicBlockRef[]){ in, out, ask }, 3);
+    LLVMBuildRet(b, result);
     LLVMDisposeBuilder(b);
     return f;
 }
@@ -425,5 +436,5 @@ void ir_add_gates(struct ir_unit *u, LLVMTargetMachineRef machine)
         gate_function(&g, f);
     }
     LLVMDisposeBuilder(g.b);
-    ir_run_passes(u->module, "always-inline,function(lower-expect)", machine);
+    ir_run_passes(u->module, "always-inline,function(lower-expect,jump-threading)", machine);
 }
