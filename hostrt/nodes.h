@@ -11,6 +11,7 @@ struct ompgpu_nodes_services {
     void *(*alloc)(size_t); /* zeros, for free(); NULL: there is a message */
     const char *version;    /* of the runtime: client and workers have the same one */
     long timeout;           /* OMPGPU_NODES_TIMEOUT: seconds */
+    double (*spin)(void);   /* OMPGPU_WAIT: seconds to poll before a thread that waits sleeps */
     bool report;            /* OMPGPU_INFO: say at the end how many messages there were */
     /* What OMPGPU_CHECK looks for; a worker looks for what rank 0 does, if it is not told itself.
      */

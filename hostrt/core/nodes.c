@@ -38,6 +38,14 @@ static struct node_settings read_settings(void)
 }
 
 /* ------------------------------------------------------------------ services */
+static double get_spin(void)
+{
+    static const double seconds[] = { [OMPGPU_WAIT_AUTO] = 2e-4,
+                                      [OMPGPU_WAIT_SPIN] = 1e9,
+                                      [OMPGPU_WAIT_BLOCK] = 0 };
+    return seconds[ompgpu_settings.wait];
+}
+
 static long get_checks(void)
 {
     long set = 0;
@@ -114,6 +122,7 @@ static void join(void)
                                                .alloc = ompgpu_xalloc,
                                                .version = OMPGPU_VERSION,
                                                .timeout = s.timeout,
+                                               .spin = get_spin,
                                                .report = secure_getenv("OMPGPU_INFO") != NULL,
                                                .checks = get_checks,
                                                .check = set_checks,

@@ -1,8 +1,12 @@
 /* lane.c - rank 0: lanes, what is awaited from workers, and workers that are lost.
  *
- * A thread that waits for an answer receives messages itself until it has it; so does a thread of
- * ours, the receiver, while anybody waits for anything that no thread waits for: calls, and what
- * queues copy to the host.  Only the receiver makes the calls, which may use the OpenMP library.
+ * A thread that waits for an answer receives messages itself until it has it, so that no other
+ * thread has to wake it.  What queues ask for, calls and copies to the host, is received by a
+ * thread of ours, the receiver, if nobody waits for it.  Only the receiver makes the calls, which
+ * may use the OpenMP library.
+ *
+ * What a host thread sends last before it waits is also the question whether it has ended: launches
+ * and copies are kept until the thread's next operation, which is to wait for them, as a rule.
  *
  * A worker that has been asked for something and has said nothing for a second is asked whether it
  * lives; after OMPGPU_NODES_TIMEOUT seconds it is lost.  All that is asked of it fails from then
@@ -35,11 +39,12 @@ static struct mpi_lane **lanes; /* by id */
 static unsigned nlanes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* guards all above, and lanes */
 static pthread_mutex_t receiving = PTHREAD_MUTEX_INITIALIZER; /* comes before it: one at a time */
-static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;       /* something is awaited, or it ends */
+static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;       /* the receiver has something to do */
 static struct mpi_awaited *calls, **last_call = &calls;
-static unsigned awaited; /* answers, of all workers */
+static unsigned unattended; /* answers, of all workers */
 static bool stopping, forked;
 static pthread_t receiver;
+enum { LOOK_AFTER = 250000000 /* nanoseconds: so often the receiver looks for lost workers */ };
 static pthread_key_t thread_ended;
 
 static _Thread_local struct mpi_lane *thread_lanes[MPI_MOST_DEVICES];
@@ -75,8 +80,8 @@ static void lose(struct mpi_worker *w, const char *reason)
         return;
     snprintf(w->reason, sizeof w->reason, "%s", reason);
     mpi_give_up(w->rank);
-    awaited -= w->awaited;
-    w->awaited = 0;
+    unattended -= w->unattended;
+    w->awaited = w->unattended = 0;
     __atomic_store_n(&w->lost, true, __ATOMIC_RELEASE);
 }
 
@@ -106,13 +111,25 @@ static void look_after_workers(void)
 }
 
 /* ------------------------------------------------------------------ answers */
+/* Lock held: one more, or one less. */
+static void count_awaited(const struct mpi_lane *l, int n)
+{
+    struct mpi_worker *w = l->device->worker;
+    w->awaited += (unsigned)n;
+    if (!(l->id & MPI_QUEUE_LANE))
+        return;
+    w->unattended += (unsigned)n, unattended += (unsigned)n;
+    if (n > 0 && unattended == 1)
+        pthread_cond_signal(&asked);
+}
+
 /* Lock held.  What has no answer by now is not going to have one: it failed. */
 static struct mpi_awaited *take_awaited(struct mpi_lane *l, uint64_t serial)
 {
     for (struct mpi_awaited *a; (a = l->first) && a->serial <= serial;) {
         if (!(l->first = a->next))
             l->last = &l->first;
-        l->device->worker->awaited--, awaited--;
+        count_awaited(l, -1);
         if (a->serial == serial)
             return a;
         free(a);
@@ -207,12 +224,6 @@ static bool receive_one(void)
 }
 
 /* ------------------------------------------------------------------ the receiver */
-static void sleep_microseconds(long n)
-{
-    struct timespec t = { .tv_nsec = 1000 * n };
-    nanosleep(&t, NULL);
-}
-
 /* Lock held, but while it is done. */
 static void make_calls(void)
 {
@@ -229,13 +240,25 @@ static void make_calls(void)
     }
 }
 
+/* Lock held.  Also when there is nothing to do: a worker that somebody waits for may be lost. */
+static void wait_for_work(void)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += LOOK_AFTER;
+    end.tv_sec += end.tv_nsec / 1000000000, end.tv_nsec %= 1000000000;
+    while (!unattended && !calls && !stopping)
+        if (pthread_cond_timedwait(&asked, &lock, &end))
+            return;
+}
+
 static void *receive_always(void *unused)
 {
     double looked = 0;
     for (unsigned quiet = 0;;) {
         pthread_mutex_lock(&lock);
-        while (!awaited && !calls && !stopping)
-            pthread_cond_wait(&asked, &lock), quiet = 0;
+        if (!unattended)
+            wait_for_work(), quiet = 0;
         bool end = stopping && !calls;
         make_calls();
         pthread_mutex_unlock(&lock);
@@ -243,8 +266,8 @@ static void *receive_always(void *unused)
             return unused;
         quiet = receive_one() ? 0 : quiet + 1;
         if (quiet > 20)
-            sleep_microseconds(quiet > 200 ? 500 : 50);
-        if (mpi_clock() - looked > 0.25) {
+            mpi_sleep(quiet > 200 ? 500 : 50);
+        if (mpi_clock() - looked > 1e-9 * LOOK_AFTER) {
             look_after_workers();
             looked = mpi_clock();
         }
@@ -266,12 +289,11 @@ static int send_awaiting(struct mpi_lane *l, struct mpi_header h, const void *by
     pthread_mutex_lock(&lock);
     h.serial = ++l->sent;
     if (a) {
-        a->serial = h.serial;
+        a->serial = l->asked = h.serial;
         *l->last = a, l->last = &a->next;
-        if (!w->awaited++)
+        if (!w->awaited)
             w->heard = mpi_clock();
-        if (!awaited++)
-            pthread_cond_signal(&asked);
+        count_awaited(l, 1);
     }
     pthread_mutex_unlock(&lock);
     if (!mpi_send(w->rank, h, bytes))
@@ -281,18 +303,48 @@ static int send_awaiting(struct mpi_lane *l, struct mpi_header h, const void *by
     return 1;
 }
 
+static int send_kept(struct mpi_lane *l)
+{
+    bool keeps = l->keeps;
+    l->keeps = false;
+    return keeps && send_awaiting(l, l->kept, l->kept_bytes, NULL);
+}
+
 int mpi_lane_send(struct mpi_lane *l, struct mpi_header h, const void *bytes)
 {
-    return send_awaiting(l, h, bytes, NULL);
+    return send_kept(l) || send_awaiting(l, h, bytes, NULL);
+}
+
+int mpi_lane_keep(struct mpi_lane *l, struct mpi_header h, const void *bytes)
+{
+    if (l->id & MPI_QUEUE_LANE)
+        return mpi_lane_send(l, h, bytes);
+    if (send_kept(l))
+        return 1;
+    l->keeps = true, l->kept = h, l->kept_bytes = bytes;
+    return 0;
 }
 
 static int ask(struct mpi_lane *l, struct mpi_header h, const void *bytes, struct mpi_awaited a)
 {
     struct mpi_awaited *copy = mpi_alloc(sizeof *copy);
-    if (!copy)
+    if (!copy || send_kept(l)) {
+        free(copy);
         return 1;
+    }
     *copy = a;
     return send_awaiting(l, h, bytes, copy);
+}
+
+/* Whether all has ended. */
+static int ask_for_end(struct mpi_lane *l)
+{
+    struct mpi_header h = { .kind = MPI_SYNC };
+    if (l->keeps)
+        h = l->kept, h.d = 1;
+    const void *bytes = l->keeps ? l->kept_bytes : NULL;
+    l->keeps = false;
+    return ask(l, h, bytes, (struct mpi_awaited){ 0 });
 }
 
 int mpi_lane_ask(struct mpi_lane *l, struct mpi_header h, const void *bytes,
@@ -327,12 +379,12 @@ static int take_failure(struct mpi_lane *l)
 
 int mpi_lane_wait_for(struct mpi_lane *l, uint64_t serial)
 {
-    for (unsigned quiet = 0; !is_answered(l, serial) && !is_lost(l->device);) {
-        quiet = receive_one() ? 0 : quiet + 1;
-        if (quiet > 2000)
-            sleep_microseconds(50);
-        else if (quiet > 20)
-            sched_yield();
+    struct mpi_rest rest = { 0 };
+    while (!is_answered(l, serial) && !is_lost(l->device)) {
+        if (receive_one())
+            rest = (struct mpi_rest){ 0 };
+        else
+            mpi_rest(&rest);
     }
     if (!is_answered(l, serial)) {
         mpi_set_fault(false, 0);
@@ -348,12 +400,11 @@ int mpi_lane_wait_for(struct mpi_lane *l, uint64_t serial)
 int mpi_lane_wait(struct mpi_lane *l)
 {
     pthread_mutex_lock(&lock);
-    uint64_t serial = l->sent;
-    bool owed = serial > l->answered;
+    bool owed = l->keeps || (l->sent > l->answered && l->sent > l->asked);
     pthread_mutex_unlock(&lock);
-    if (owed && ask(l, (struct mpi_header){ .kind = MPI_SYNC }, NULL, (struct mpi_awaited){ 0 }))
+    if (owed && ask_for_end(l))
         return 1;
-    return mpi_lane_wait_for(l, serial + owed);
+    return mpi_lane_wait_for(l, l->sent);
 }
 
 int mpi_lane_request(struct mpi_lane *l, struct mpi_header h, const void *bytes,
@@ -370,15 +421,15 @@ static size_t piece_at(size_t at, size_t size)
     return size - at < MPI_PIECE ? size - at : MPI_PIECE;
 }
 
+/* A pointer, which the caller may have on its stack and waits for nowhere, is not kept. */
 int mpi_lane_put(struct mpi_lane *l, void *dst, const void *src, size_t size)
 {
+    struct mpi_header h = { .kind = MPI_PUT };
     int bad = 0;
-    for (size_t at = 0, n; at < size && !bad; at += n) {
-        n = piece_at(at, size);
-        bad = mpi_lane_send(
-            l,
-            (struct mpi_header){ .kind = MPI_PUT, .a = (uintptr_t)dst + at, .size = (uint32_t)n },
-            (const char *)src + at);
+    for (size_t at = 0; at < size && !bad; at += h.size) {
+        h.a = (uintptr_t)dst + at, h.size = (uint32_t)piece_at(at, size);
+        const char *bytes = (const char *)src + at;
+        bad = size > sizeof(void *) ? mpi_lane_keep(l, h, bytes) : mpi_lane_send(l, h, bytes);
     }
     return bad;
 }
@@ -394,6 +445,19 @@ int mpi_lane_get(struct mpi_lane *l, void *dst, const void *src, size_t size)
     return bad;
 }
 
+/* What is kept may be in it. */
+static int get_text(struct mpi_lane *l, size_t size)
+{
+    if (send_kept(l))
+        return 1;
+    if (size <= l->text_room)
+        return 0;
+    free(l->text);
+    l->text = mpi_alloc(2 * size);
+    l->text_room = l->text ? 2 * size : 0;
+    return !l->text;
+}
+
 static size_t size_of_parameters(const uint32_t *sizes, uint32_t *n)
 {
     size_t bytes = mpi_round(sizeof(struct ompgpu_env));
@@ -406,7 +470,6 @@ static size_t size_of_parameters(const uint32_t *sizes, uint32_t *n)
 int mpi_lane_launch(struct mpi_lane *l, const struct ompgpu_function *f, unsigned teams,
                     unsigned threads, void **params)
 {
-    char room[2048], *text = room;
     struct mpi_launch head = { .function = (uintptr_t)f->handle - 1,
                                .stack_bytes = f->stack_bytes,
                                .teams = teams,
@@ -414,8 +477,9 @@ int mpi_lane_launch(struct mpi_lane *l, const struct ompgpu_function *f, unsigne
     size_t bytes = size_of_parameters(f->sizes, &head.nparams),
            at = mpi_round(sizeof head) + mpi_round(head.nparams * sizeof(uint32_t)),
            size = at + bytes;
-    if (size > sizeof room && !(text = mpi_alloc(size)))
+    if (get_text(l, size))
         return 1;
+    char *text = l->text;
     memset(text, 0, at);
     memcpy(text, &head, sizeof head);
     uint32_t *sizes = (uint32_t *)(text + mpi_round(sizeof head));
@@ -424,11 +488,8 @@ int mpi_lane_launch(struct mpi_lane *l, const struct ompgpu_function *f, unsigne
         memcpy(text + at, params[i], sizes[i]);
         at += mpi_round(sizes[i]);
     }
-    int bad =
-        mpi_lane_send(l, (struct mpi_header){ .kind = MPI_LAUNCH, .size = (uint32_t)size }, text);
-    if (text != room)
-        free(text);
-    return bad;
+    return mpi_lane_keep(l, (struct mpi_header){ .kind = MPI_LAUNCH, .size = (uint32_t)size },
+                         text);
 }
 
 /* ------------------------------------------------------------------ lanes */
@@ -469,10 +530,11 @@ void mpi_lane_end(struct mpi_lane *l)
     for (struct mpi_awaited *a; (a = l->first);) {
         l->first = a->next;
         if (!l->device->worker->lost)
-            l->device->worker->awaited--, awaited--;
+            count_awaited(l, -1);
         free(a);
     }
     pthread_mutex_unlock(&lock);
+    free(l->text);
     free(l);
 }
 

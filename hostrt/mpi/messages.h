@@ -6,14 +6,15 @@
  * What is asked of a device belongs to a lane: the operations of a host thread, or of a queue.
  * A lane's are done in order, by a thread of its own at the worker; lanes are independent but for
  * events.  Those marked with * are answered with REPLY, or DATA, which has the same lane and
- * serial; the others report a failure with the next answer of the lane. */
+ * serial; the others report a failure with the next answer of the lane.  Those marked with + are
+ * answered where d is not 0, when they and all before them have ended. */
 #ifndef OMPGPU_MPI_MESSAGES_H
 #define OMPGPU_MPI_MESSAGES_H
 #include "hostrt/plugin.h"
 
 enum {
     MPI_MAGIC = 0x314D504F,
-    MPI_PROTOCOL = 1,
+    MPI_PROTOCOL = 2,
     MPI_PIECE = 1 << 20,   /* bytes of a copy in one message */
     MPI_MOST = 1 << 30,    /* of anything */
     MPI_MOST_DEVICES = 64, /* of all workers */
@@ -31,13 +32,13 @@ enum mpi_kind {
     MPI_VARIABLE,  /* * a: module; bytes: name.  a: address, b: size */
     MPI_ALLOC,     /* * a: size.  a: address */
     MPI_FREE,      /* a: address */
-    MPI_PUT,       /* a: address; bytes: of at most a piece */
+    MPI_PUT,       /* + a: address; bytes: of at most a piece */
     MPI_GET,       /* * a: address, b: size, at most a piece; DATA: the bytes */
-    MPI_COPY,      /* a: to, b: from, c: size */
+    MPI_COPY,      /* + a: to, b: from, c: size */
     MPI_GIVE,      /* a: address, b: size, c: token, d: rank: PIECEs to that worker */
     MPI_TAKE,      /* * a: address, b: size, c: token: of such PIECEs */
     MPI_OCCUPANCY, /* * a: function, b: threads.  a: teams */
-    MPI_LAUNCH,    /* struct mpi_launch in bytes */
+    MPI_LAUNCH,    /* + struct mpi_launch in bytes */
     MPI_RECORD,    /* a: event, b: number */
     MPI_WAIT,      /* a: event, b: number */
     MPI_SYNC,      /* * all before it has ended */

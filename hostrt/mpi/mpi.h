@@ -4,12 +4,13 @@
  *   lane.c        rank 0: lanes, what they wait for, workers that are lost
  *   plugin.c      rank 0: the plugin
  *   queue.c       rank 0: its queues and events
- *   worker.c      a worker: receives, and gives to lanes
+ *   worker.c      a worker: receives, and does it or gives it to lanes
  *   serve.c       a worker: what a lane does with a message
  */
 #ifndef OMPGPU_MPI_MPI_H
 #define OMPGPU_MPI_MPI_H
 #include <pthread.h>
+#include <stddef.h>
 #include "hostrt/mpi/messages.h"
 #include "hostrt/nodes.h"
 
@@ -23,8 +24,11 @@ struct mpi_message {
     struct mpi_message *next;
     int rank;
     struct mpi_header header;
-    char bytes[] __attribute__((aligned(16)));
+    char bytes[] __attribute__((aligned(16))); /* right after the header, as they are sent */
 };
+_Static_assert(offsetof(struct mpi_message, bytes) ==
+                   offsetof(struct mpi_message, header) + sizeof(struct mpi_header),
+               "received in one piece");
 /* Collective: the communicator of all workers and the rank that uses them, which is 0.  Nonzero:
  * there is a message. */
 int mpi_transport_start(bool worker, bool mpi_program);
@@ -44,6 +48,14 @@ struct mpi_counts {
 };
 struct mpi_counts mpi_sent(void), mpi_received(void);
 double mpi_clock(void); /* seconds */
+void mpi_sleep(long microseconds);
+/* Between two polls for something: without a pause for as long as OMPGPU_WAIT says, then asleep.
+ * All zeros where something has come. */
+struct mpi_rest {
+    unsigned polls;
+    double since;
+};
+void mpi_rest(struct mpi_rest *);
 
 /* ------------------------------------------------------------------ lane.c: rank 0 */
 struct mpi_worker {
@@ -53,7 +65,8 @@ struct mpi_worker {
     bool lost;
     char reason[256];
     double heard, asked; /* when: the last message from it; the last question whether it lives */
-    unsigned awaited;    /* answers */
+    unsigned awaited;    /* answers … */
+    unsigned unattended; /* … for which no thread waits */
     uint64_t *images;    /* sums of those that it has */
     unsigned nimages;
 };
@@ -78,8 +91,14 @@ struct mpi_lane {
     struct mpi_device *device;
     struct mpi_lane *next;
     uint32_t id;
-    uint64_t sent, answered; /* serials */
+    uint64_t sent, asked, answered; /* serials; asked: of the last that is to be answered */
     struct mpi_awaited *first, **last;
+    /* A host thread's last operation, which is sent with the next one, as the waiting for it. */
+    bool keeps;
+    struct mpi_header kept;
+    const void *kept_bytes;
+    char *text; /* a launch's bytes */
+    size_t text_room;
     bool failed;
     bool has_fault;
     uintptr_t fault;
@@ -108,6 +127,9 @@ int mpi_lane_wait(struct mpi_lane *);
 int mpi_lane_wait_for(struct mpi_lane *, uint64_t serial);
 /* ask and wait */
 int mpi_lane_request(struct mpi_lane *, struct mpi_header, const void *bytes, struct mpi_answer *);
+/* The same for what is marked with + in messages.h: in a host thread's lane it is sent with the
+ * next operation, until which its bytes stay. */
+int mpi_lane_keep(struct mpi_lane *, struct mpi_header, const void *bytes);
 /* PUT, GET in pieces; dst of GET is written until the next wait. */
 int mpi_lane_put(struct mpi_lane *, void *dst, const void *src, size_t size);
 int mpi_lane_get(struct mpi_lane *, void *dst, const void *src, size_t size);
@@ -134,14 +156,21 @@ struct mpi_served { /* a lane at the worker */
     bool queue;
     struct mpi_message *held; /* messages whose bytes the device may still read */
     size_t held_bytes;
+    bool pending;            /* the device may be at something of it that nobody has waited for */
+    struct kernel *launched; /* of that, the last one … */
+    double launched_at;      /* … and when */
     bool failed;
     bool has_fault;
     uintptr_t fault;
     char message[1024];
 };
 void mpi_serve(struct mpi_served *, struct mpi_message *); /* takes the message */
-bool mpi_is_sound(const struct mpi_header *);              /* its numbers are possible */
-void mpi_image_keep(struct mpi_message *);                 /* takes it */
+/* Serving it is expected to take less than a thread takes to wake up. */
+bool mpi_is_quick(const struct mpi_served *, const struct mpi_message *);
+/* Waits for what is pending: then another thread may serve the lane. */
+void mpi_settle(struct mpi_served *);
+bool mpi_is_sound(const struct mpi_header *); /* its numbers are possible */
+void mpi_image_keep(struct mpi_message *);    /* takes it */
 /* What another worker gives. */
 void mpi_piece_arrived(struct mpi_message *); /* takes it */
 #endif

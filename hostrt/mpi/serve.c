@@ -12,10 +12,16 @@ static struct module {
     void *handle;
     struct mpi_message *tables; /* its container, without images */
 } *modules;
-static struct ompgpu_function **functions;
+static struct kernel **functions;
 static uint64_t nmodules, nfunctions;
 static uint64_t *reached; /* by event: how often */
 static uint64_t nevents;
+static const double quick_seconds = 5e-5; /* of what no thread is woken for */
+struct kernel {                           /* a function, and what its pointers point to */
+    struct ompgpu_function f;
+    struct mpi_function described;
+    bool quick; /* its last launch was */
+};
 
 /* ------------------------------------------------------------------ tables */
 /* Lock held: room for an item more. */
@@ -39,14 +45,14 @@ static struct module *module_of(uint64_t id)
     return m;
 }
 
-static struct ompgpu_function *function_of(uint64_t id)
+static struct kernel *kernel_of(uint64_t id)
 {
     pthread_mutex_lock(&lock);
-    struct ompgpu_function *f = id < nfunctions ? functions[id] : NULL;
+    struct kernel *k = id < nfunctions ? functions[id] : NULL;
     pthread_mutex_unlock(&lock);
-    if (!f)
+    if (!k)
         mpi_error("there is no kernel %llu", (unsigned long long)id);
-    return f;
+    return k;
 }
 
 void mpi_image_keep(struct mpi_message *m)
@@ -95,6 +101,11 @@ static void fail(struct mpi_served *l)
 static int wait_for_device(struct mpi_served *l)
 {
     int bad = l->plugin->sync(l->ordinal);
+    l->pending = false;
+    if (l->launched)
+        __atomic_store_n(&l->launched->quick, mpi_clock() - l->launched_at < quick_seconds,
+                         __ATOMIC_RELAXED);
+    l->launched = NULL;
     for (struct mpi_message *m; (m = l->held);) {
         l->held = m->next;
         free(m);
@@ -172,12 +183,6 @@ static int do_unload(struct mpi_served *l, struct mpi_message *m)
     return 0;
 }
 
-struct kernel { /* a function, and what its pointers point to */
-    struct ompgpu_function f;
-    struct mpi_function described;
-    uint32_t sizes[1];
-};
-
 static int add_function(struct mpi_served *l, struct mpi_message *m, uint64_t *id)
 {
     struct module *module = module_of(m->header.a);
@@ -201,7 +206,7 @@ static int add_function(struct mpi_served *l, struct mpi_message *m, uint64_t *i
     pthread_mutex_lock(&lock);
     bool room = grow(&functions, nfunctions, sizeof *functions);
     if (room)
-        functions[ *id = nfunctions++] = &k->f;
+        functions[ *id = nfunctions++] = k;
     pthread_mutex_unlock(&lock);
     return !room;
 }
@@ -212,7 +217,7 @@ static int do_function(struct mpi_served *l, struct mpi_message *m)
     if (add_function(l, m, &reply.id)) {
         fail(l);
     } else {
-        const struct ompgpu_function *f = function_of(reply.id);
+        const struct ompgpu_function *f = &kernel_of(reply.id)->f;
         reply.registers = f->registers, reply.max_threads = f->max_threads;
         reply.static_shared = f->static_shared, reply.stack_bytes = f->stack_bytes;
     }
@@ -351,8 +356,8 @@ static int do_take(struct mpi_served *l, struct mpi_message *m)
 /* ------------------------------------------------------------------ launches, events */
 static int do_occupancy(struct mpi_served *l, struct mpi_message *m)
 {
-    struct ompgpu_function *f = function_of(m->header.a);
-    uint64_t n = f ? l->plugin->occupancy(l->ordinal, f, (unsigned)m->header.b) : 0;
+    struct kernel *k = kernel_of(m->header.a);
+    uint64_t n = k ? l->plugin->occupancy(l->ordinal, &k->f, (unsigned)m->header.b) : 0;
     return answer(l, m, (struct mpi_header){ .a = n }, NULL);
 }
 
@@ -374,12 +379,13 @@ static int find_parameters(struct mpi_message *m, const struct mpi_launch *h, vo
 static int do_launch(struct mpi_served *l, struct mpi_message *m)
 {
     const struct mpi_launch *h = (const void *)m->bytes;
-    struct ompgpu_function *f = m->header.size >= sizeof *h ? function_of(h->function) : NULL;
-    if (!f || h->nparams > m->header.size / 4 ||
+    struct kernel *k = m->header.size >= sizeof *h ? kernel_of(h->function) : NULL;
+    if (!k || h->nparams > m->header.size / 4 ||
         mpi_round(sizeof *h) + mpi_round(h->nparams * sizeof(uint32_t)) > m->header.size)
         return 1;
     void *few[64], **params = h->nparams < 64 ? few : malloc((h->nparams + 1) * sizeof *params);
-    struct ompgpu_function own = *f;
+    struct ompgpu_function own = k->f;
+    l->launched = k, l->launched_at = mpi_clock();
     own.stack_bytes = h->stack_bytes;
     int bad = !params || find_parameters(m, h, params) ||
               l->plugin->launch(l->ordinal, &own, h->teams, h->threads, params);
@@ -432,7 +438,10 @@ enum {
     ANSWERS = 1, /* also after a failure, which it says */
     KEEPS = 2,   /* the message goes with what it made */
     READS = 4,   /* the device may read its bytes until it is waited for */
-    ALWAYS = 8
+    ALWAYS = 8,  /* also after a failure */
+    PENDS = 16,  /* the device may be at it still when it has been served; with d, it is waited for
+                    and answered */
+    QUICK = 32,  /* unless something before it is pending */
 };
 static const struct {
     int (*serve)(struct mpi_served *, struct mpi_message *);
@@ -445,18 +454,18 @@ static const struct {
     [MPI_FUNCTION] = { do_function, ANSWERS },
     [MPI_VARIABLE] = { do_variable, ANSWERS },
     [MPI_ALLOC] = { do_alloc, ANSWERS },
-    [MPI_FREE] = { do_free, 0 },
-    [MPI_PUT] = { do_put, READS },
-    [MPI_GET] = { do_get, ANSWERS },
-    [MPI_COPY] = { do_copy, 0 },
+    [MPI_FREE] = { do_free, PENDS | QUICK },
+    [MPI_PUT] = { do_put, PENDS | READS | QUICK },
+    [MPI_GET] = { do_get, ANSWERS | QUICK },
+    [MPI_COPY] = { do_copy, PENDS },
     [MPI_GIVE] = { do_give, 0 },
     [MPI_TAKE] = { do_take, ANSWERS },
-    [MPI_OCCUPANCY] = { do_occupancy, ANSWERS },
-    [MPI_LAUNCH] = { do_launch, READS },
-    [MPI_RECORD] = { do_record, ALWAYS },
+    [MPI_OCCUPANCY] = { do_occupancy, ANSWERS | QUICK },
+    [MPI_LAUNCH] = { do_launch, PENDS | READS | QUICK },
+    [MPI_RECORD] = { do_record, ALWAYS | QUICK },
     [MPI_WAIT] = { do_wait, 0 },
-    [MPI_SYNC] = { do_sync, ANSWERS },
-    [MPI_TRUST] = { do_trust, 0 },
+    [MPI_SYNC] = { do_sync, ANSWERS | QUICK },
+    [MPI_TRUST] = { do_trust, QUICK },
 };
 
 bool mpi_is_sound(const struct mpi_header *h)
@@ -468,25 +477,50 @@ bool mpi_is_sound(const struct mpi_header *h)
            ((h->kind != MPI_GIVE && h->kind != MPI_TAKE) || h->b <= most);
 }
 
+bool mpi_is_quick(const struct mpi_served *l, const struct mpi_message *m)
+{
+    enum { SMALL = 4096 }; /* is sent without that the other side has to come to it */
+    const struct mpi_header *h = &m->header;
+    const struct mpi_launch *launch = (const void *)m->bytes;
+    if (l->pending || !(kinds[h->kind].flags & QUICK) || (h->kind == MPI_GET && h->b > SMALL))
+        return false;
+    if (h->kind != MPI_LAUNCH || h->size < sizeof *launch)
+        return true;
+    const struct kernel *k = kernel_of(launch->function);
+    return k && __atomic_load_n(&k->quick, __ATOMIC_RELAXED);
+}
+
+void mpi_settle(struct mpi_served *l)
+{
+    if (l->pending && wait_for_device(l) && !l->failed)
+        fail(l);
+}
+
+/* It has been done, if it could be.  Is the message kept? */
+static bool keep(struct mpi_served *l, struct mpi_message *m, unsigned flags)
+{
+    if (!(flags & READS) || !l->pending)
+        return flags & KEEPS;
+    m->next = l->held, l->held = m;
+    l->held_bytes += m->header.size;
+    if (l->held_bytes > (64u << 20))
+        mpi_settle(l);
+    return true;
+}
+
 void mpi_serve(struct mpi_served *l, struct mpi_message *m)
 {
     const unsigned flags = kinds[m->header.kind].flags;
-    if (l->failed && !(flags & (ANSWERS | ALWAYS))) {
-        free(m);
-        return;
-    }
-    if (l->failed && (flags & ANSWERS)) {
-        answer(l, m, (struct mpi_header){ 0 }, NULL);
-    } else if (kinds[m->header.kind].serve(l, m) && !l->failed) {
-        fail(l);
-    } else if (flags & READS) {
-        m->next = l->held, l->held = m;
-        l->held_bytes += m->header.size;
-        if (l->held_bytes > (64u << 20) && wait_for_device(l))
+    const bool answers = (flags & PENDS) && m->header.d, failed = l->failed;
+    if (!failed || (flags & ALWAYS)) {
+        l->pending |= flags & PENDS;
+        if (kinds[m->header.kind].serve(l, m) && !l->failed)
             fail(l);
-        return;
-    } else if (flags & KEEPS) {
-        return;
     }
-    free(m);
+    if (answers)
+        mpi_settle(l);
+    if (answers || (failed && (flags & ANSWERS)))
+        answer(l, m, (struct mpi_header){ 0 }, NULL);
+    if (failed || !keep(l, m, flags))
+        free(m);
 }

@@ -35,6 +35,30 @@ double mpi_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+void mpi_sleep(long microseconds)
+{
+    struct timespec t = { .tv_nsec = 1000 * microseconds };
+    nanosleep(&t, NULL);
+}
+
+/* The first polls find what comes at once; after them others may have the processor. */
+void mpi_rest(struct mpi_rest *r)
+{
+    enum { AT_ONCE = 200 };
+    const double lively = 0.1; /* seconds in which something may still come soon */
+    if (++r->polls <= AT_ONCE) {
+        __builtin_ia32_pause();
+        return;
+    }
+    double now = mpi_clock(), spin = mpi_services->spin();
+    if (r->polls == AT_ONCE + 1)
+        r->since = now;
+    if (now - r->since < spin)
+        sched_yield();
+    else
+        mpi_sleep(now - r->since < spin + lively ? 50 : 500);
+}
+
 /* ------------------------------------------------------------------ start and end */
 static int start_mpi(bool mpi_program)
 {
@@ -288,15 +312,7 @@ static struct mpi_message *take(MPI_Message *found, int from, int size)
         free(all);
         return not_ours(from, "a message of an impossible size");
     }
-    int lengths[2] = { (int)least, size - (int)least };
-    MPI_Aint at[2];
-    MPI_Datatype type;
-    MPI_Get_address(&m->header, &at[0]);
-    MPI_Get_address(m->bytes, &at[1]);
-    MPI_Type_create_hindexed(2, lengths, at, MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    MPI_Mrecv(MPI_BOTTOM, 1, type, found, MPI_STATUS_IGNORE);
-    MPI_Type_free(&type);
+    MPI_Mrecv(&m->header, size, MPI_BYTE, found, MPI_STATUS_IGNORE);
     m->rank = from, m->next = NULL;
     m->bytes[size - (int)least] = '\0';
     received.messages++, received.bytes += (unsigned long)size;

@@ -53,6 +53,26 @@ for mpi in $MPIS; do
     RECOVERY=
 done
 
+# A region that was quick before and now is not: its worker does it with the thread that receives, until another one does that.
+cat >long.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+static void busy(double seconds)
+{
+#pragma omp target device(1)
+    for (double end = omp_get_wtime() + seconds; seconds > 0 && omp_get_wtime() < end;) ;
+}
+int main(void)
+{
+    busy(0), busy(0), busy(2.5);
+    puts("all there");
+    return 0;
+}
+C
+long() { OMPGPU_NODES_TIMEOUT=2 ranks "$1" 1 ./long || { cat err; return 1; }; has out "all there"; }
+check "compiles" "$CC" -O2 $ARCH long.c -o long
+check "a worker answers while it is busy" long ${MPIS##* }
+
 # Mistakes are found at the rank where they are made, also where it has not been told to look for them.
 cat >mistake.c <<'C'
 int main(void)
