@@ -23,6 +23,12 @@ REAL2(atan2);
 REAL2(copysign);
 
 #define COMPLEX(T, F)                                                                              \
+    T F(creal)(T _Complex);                                                                        \
+    T F(cimag)(T _Complex);                                                                        \
+    T _Complex F(conj)(T _Complex);                                                                \
+    T F(creal)(T _Complex z) { return __real__ z; }                                                \
+    T F(cimag)(T _Complex z) { return __imag__ z; }                                                \
+    T _Complex F(conj)(T _Complex z) { return ~z; }                                                \
     T F(cabs)(T _Complex);                                                                         \
     T F(carg)(T _Complex);                                                                         \
     T _Complex F(cproj)(T _Complex);                                                               \

@@ -195,6 +195,13 @@ static void set_mode(struct options *o, const char *mode)
     o->mode = mode;
 }
 
+static void check_long_double(const char *stands_for)
+{
+    if (strcmp(stands_for, "double") != 0)
+        diag_fatal(EXIT_USAGE, "unknown type '%s' in '-fompgpu-long-double='; known is double",
+                   stands_for);
+}
+
 static void set_remarks(struct options *o, const char *which)
 {
     if (strcmp(which, "all") != 0)
@@ -282,6 +289,7 @@ static void act(struct options *o, const struct arg *a)
         break;
     case FLAG_W_REST: set_warning(o, a->value); break;
     case FLAG_MODE: set_mode(o, a->value); break;
+    case FLAG_LONG_DOUBLE: check_long_double(a->value); break;
     case FLAG_RPASS_EQ: set_remarks(o, a->value); break;
     case FLAG_EMIT: set_emit(o, a->value); break;
     case FLAG_O: o->output = a->value; break;

@@ -25,6 +25,7 @@
  *   mode.c      SPMD or generic, which regions need workers
  *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
  *               reductions
+ *   long_double.c where device code may use it
  *   mistakes.c  warnings about what is valid, and hardly meant
  *   rejected.c  valid code that clang rejects, in a form that it takes; carriers.c: typedefs with
  *               run-time bounds; edits.c: the text with such changes, which is read again
@@ -167,6 +168,7 @@ struct fe_unnamed_tag {
 };
 struct fe_mark {
     unsigned offset;
+    enum { MARK_LANGUAGE, MARK_LONG_DOUBLE, MARK_VARIABLE_ARGUMENT } kind;
     const char *what;
 }; /* long double, asm, indirect calls … */
 struct fe_prototype {
@@ -504,6 +506,14 @@ enum fe_unsupported {
 /* An error; a, b: strings for the message, as many as it has %s. */
 void fe_unsupported(struct fe *, struct omp_place, enum fe_unsupported, const char *a,
                     const char *b);
+/* long_double.c: May device code use the type? */
+bool fe_has_long_double(void);
+/* Does the target construct share memory with the host that contains it?  That is an error. */
+void fe_check_long_double(struct fe *, const struct omp_construct *target);
+/* … the same of a variable that the device has for the whole program */
+bool fe_shares_long_double(struct fe *, const struct omp_var *);
+/* The function for double that stands for one with this name, if one does; NULL: none. */
+const char *fe_long_double_name(struct fe *, const char *name);
 /* reduce.c */
 void fe_check_reduction(struct fe *, const struct omp_construct *, const struct omp_clause *);
 /* objects.c: Does the target region use more of the struct object than these maps list? */

@@ -42,9 +42,10 @@ static const struct device_func *find_device_func(const char *name)
     size_t n = strlen(name);
     for (unsigned i = 0; i < sizeof device_funcs / sizeof *device_funcs; i++) {
         const struct device_func *f = &device_funcs[i];
-        bool is_float = f->group == GROUP_MATH && n && name[n - 1] == 'f';
+        bool suffix = f->group == GROUP_MATH && n &&
+                      (name[n - 1] == 'f' || (name[n - 1] == 'l' && fe_has_long_double()));
         if (!strcmp(f->name, name) ||
-            (is_float && strlen(f->name) == n - 1 && !strncmp(f->name, name, n - 1)))
+            (suffix && strlen(f->name) == n - 1 && !strncmp(f->name, name, n - 1)))
             return f;
     }
     return NULL;
@@ -58,7 +59,8 @@ static bool is_free_name(const char *name)
     static const char *const names[] = { "exp10", "j0", "j1", "jn", "y0", "y1", "yn", "sincos" };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = strlen(names[i]);
-        if (!strncmp(name, names[i], n) && (!name[n] || !strcmp(name + n, "f")))
+        if (!strncmp(name, names[i], n) &&
+            (!name[n] || !strcmp(name + n, "f") || !strcmp(name + n, "l")))
             return true;
     }
     return false;
@@ -394,6 +396,18 @@ static void mark_sized(struct fe *fe, struct omp_extent e)
     }
 }
 
+/* In the device text such a function is called by the name of the one for double. */
+static void mark_prototype(struct fe *fe, struct omp_decl *d, const struct fe_function *f)
+{
+    const char *name = f->f->name, *other = fe_long_double_name(fe, name);
+    d->device = f->f->device;
+    if (d->device && f->known && other && find_device_func(other) != find_device_func(name))
+        return;
+    if (d->device && f->known && other)
+        d->text = arena_printf(fe->a, "#pragma redefine_extname %s %s\n%s", name, other,
+                               d->text ? d->text : fe_text(fe, d->extent));
+}
+
 static void mark_decls(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->decls.n; i++) {
@@ -406,7 +420,7 @@ static void mark_decls(struct fe *fe)
             d->device = d->var->declare_target != OMPV_NOT_DECLARED &&
                         d->var->declare_target != OMPV_DT_LINK;
             break;
-        case OMPD_PROTOTYPE: d->device = f->f->device; break;
+        case OMPD_PROTOTYPE: mark_prototype(fe, d, f); break;
         case OMPD_FUNCTION: d->device = f->f->device && !f->known; break;
         default:
             d->device = true;

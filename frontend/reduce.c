@@ -43,11 +43,11 @@ static const char *bad_reduction_type(const struct omp_type *t, const struct omp
     case OMPT_INT:
     case OMPT_BOOL: return NULL;
     case OMPT_FLOAT:
-        if (t->is_long_double)
+        if (t->is_long_double && !fe_has_long_double())
             return "the device has no long double";
         return defined ? NULL : "a bitwise operator on a floating type";
     case OMPT_COMPLEX:
-        if (t->is_long_double)
+        if (t->is_long_double && !fe_has_long_double())
             return "the device has no long double";
         if (t->size > 16)
             return "a complex type of more than 16 bytes";

@@ -279,9 +279,13 @@ static void check_marks(struct fe *fe)
     for (unsigned i = 0; i < fe->marks.n; i++) {
         const struct fe_mark *m = &fe->marks.at[i];
         unsigned line = fe_place(fe->u, m->offset).line;
-        if (line == last || !on_device(fe, m->offset))
+        if (line == last || (m->kind == MARK_LONG_DOUBLE && fe_has_long_double()) ||
+            !on_device(fe, m->offset))
             continue;
-        fe_unsupported(fe, fe_place(fe->u, m->offset), UNSUPPORTED_LANGUAGE, m->what, NULL);
+        fe_unsupported(fe, fe_place(fe->u, m->offset),
+                       m->kind == MARK_VARIABLE_ARGUMENT ? UNSUPPORTED_LONG_DOUBLE_ARGUMENT
+                                                         : UNSUPPORTED_LANGUAGE,
+                       m->what, NULL);
         last = line;
     }
 }
@@ -308,6 +312,20 @@ static const struct omp_ref *find_use_on_device(const struct fe *fe, const struc
         if (fe->refs.at[i].var == v && on_device(fe, fe->refs.at[i].offset))
             return &fe->refs.at[i];
     return NULL;
+}
+
+static void check_long_double(struct fe *fe)
+{
+    for (unsigned i = 0; i < fe->u->nconstructs; i++)
+        if (fe->u->constructs[i]->leaves & OMPL_TARGET)
+            fe_check_long_double(fe, fe->u->constructs[i]);
+    for (unsigned i = 0; i < fe->vars.n; i++) {
+        struct omp_var *v = fe->vars.at[i];
+        const struct omp_ref *use = fe_shares_long_double(fe, v) ? find_use_on_device(fe, v) : NULL;
+        if (use)
+            fe_unsupported(fe, fe_place(fe->u, use->offset), UNSUPPORTED_SHARED_LONG_DOUBLE,
+                           v->name, NULL);
+    }
 }
 
 static void check_variables(struct fe *fe)
@@ -356,4 +374,5 @@ void fe_check_support(struct fe *fe)
     check_marks(fe);
     find_run_time_types(fe);
     check_variables(fe);
+    check_long_double(fe);
 }

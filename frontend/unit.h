@@ -665,6 +665,8 @@ const char *fe_enter_clause(void);
 void fe_set_archs(unsigned long lowest, unsigned long highest);
 /* May the loop of a construct with one team run on several?  with_remarks: says what stops that. */
 void fe_set_spread(bool on, bool with_remarks);
+/* -fompgpu-long-double=double */
+void fe_set_long_double(bool is_double);
 /* One digit each, see PROTO_WARNINGS; NULL: none. */
 void fe_set_warnings(const char *levels);
 void fe_print(FILE *out, const struct omp_unit *); /* --emit=omp-tree */

@@ -2,7 +2,8 @@
  *
  *   omp-split --path app.c --device T/app.device.c --host T/app.host.c [--tree FILE] [--emit-tree]
  *             [--check T/app.check.i] [--atomic-reduction] [--report] [--remarks] [--exact-lines]
- *             [--offload-mandatory] [--lowest-sm 75 --highest-sm 90] T/app.i -- CLANG-ARGS [--
+ *             [--offload-mandatory] [--long-double-is-double] [--lowest-sm 75 --highest-sm 90]
+ *             T/app.i -- CLANG-ARGS [--
  * ARGS-FOR-THE-USER'S-FILE] omp-split --path app.c --screen T/app.i omp-split --path app.c
  * --hide T/app.check.c app.c
  *
@@ -25,7 +26,7 @@ struct options {
     const char *path, *device, *host, *check, *tree, *hide, *warnings, *lowest, *highest, *openmp,
         *input;
     bool emit_tree, atomic_reduction, one_team, report, remarks, exact_lines, offload_mandatory,
-        for_gcc, screen;
+        long_double_is_double, for_gcc, screen;
     int nargs, nuser_args;
     const char *const *args, *const *user_args;
 };
@@ -66,6 +67,7 @@ static const struct flag {
     { "--remarks", offsetof(struct options, remarks), false },
     { "--exact-lines", offsetof(struct options, exact_lines), false },
     { "--offload-mandatory", offsetof(struct options, offload_mandatory), false },
+    { "--long-double-is-double", offsetof(struct options, long_double_is_double), false },
     { "--for-gcc", offsetof(struct options, for_gcc), false },
     { "--screen", offsetof(struct options, screen), false },
 };
@@ -267,6 +269,7 @@ int main(int argc, char **argv)
     fe_set_archs(o.lowest ? strtoul(o.lowest, NULL, 10) : 0,
                  o.highest ? strtoul(o.highest, NULL, 10) : 0);
     fe_set_spread(!o.one_team, o.remarks);
+    fe_set_long_double(o.long_double_is_double);
     fe_set_warnings(o.warnings);
     char *text = file_read(o.input, &length);
     if (!text)

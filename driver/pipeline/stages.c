@@ -259,6 +259,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--one-team");
     if (drv_has(j->opt, FLAG_OFFLOAD_MANDATORY))
         WORDS_ADD(&p->argv, "--offload-mandatory");
+    if (drv_has(j->opt, FLAG_LONG_DOUBLE))
+        WORDS_ADD(&p->argv, "--long-double-is-double");
     if (j->opt->gcc)
         WORDS_ADD(&p->argv, "--for-gcc");
     if (j->opt->report)
@@ -271,6 +273,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));
     WORDS_ADD(&p->argv, drv_preprocessed(j), "--");
     drv_add_args(&p->argv, j->opt, FOR_SPLIT);
+    if (drv_has(j->opt, FLAG_LONG_DOUBLE)) /* sizes are the device's */
+        words_add(&p->argv, "-mlong-double-64");
     if (want_preprocess(j) && !drv_gcc_text(j) && strcmp(j->path, "-") != 0)
         add_user_file(j, &p->argv);
 }
@@ -334,6 +338,8 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     if (!j->opt->debug) /* lines for messages of the running program, too */
         WORDS_ADD(&p->argv, j->opt->report ? "-g" : "-gline-tables-only");
     WORDS_ADD(&p->argv, "-fPIC");
+    if (drv_has(j->opt, FLAG_LONG_DOUBLE)) /* as clang has it for nvptx64 */
+        words_add(&p->argv, "-mlong-double-64");
     device(j, p, drv_job_file(j, "x86_64.bc"));
 }
 

@@ -157,10 +157,35 @@ void walk_on_asm(struct fe *fe, CXCursor c)
     for (unsigned i = 0; i < v.n; i++)
         mark_lvalue(fe, v.at[i], &fe->addrs);
     if (has_instructions(fe, c))
-        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "inline assembly" };
+        *VEC_PUSH(fe->a, &fe->marks) =
+            (struct fe_mark){ fe_begin(fe, c), MARK_LANGUAGE, "inline assembly" };
     else
         put_operands_in_memory(fe, c);
     walk_children(fe, c);
+}
+
+/* __builtin_isnan and its like are declared as if they took any arguments. */
+static bool reads_variable_arguments(struct fe *fe, CXCursor function)
+{
+    static const char prefix[] = "__builtin_";
+    const char *name = walk_spelling(fe, function);
+    return clang_Cursor_isVariadic(function) && (strncmp(name, prefix, sizeof prefix - 1) != 0 ||
+                                                 fe_is_device_function(name + sizeof prefix - 1));
+}
+
+/* printf and its like read the host's format, or none. */
+static void note_variable_arguments(struct fe *fe, CXCursor c, CXCursor callee)
+{
+    CXCursor f = clang_getCursorReferenced(callee);
+    int fixed = clang_getNumArgTypes(clang_getCursorType(f)), n = clang_Cursor_getNumArguments(c);
+    if (!fe_has_long_double() || !reads_variable_arguments(fe, f))
+        return;
+    for (int i = fixed < 0 ? 0 : fixed; i < n; i++) {
+        CXType t = clang_getCursorType(clang_Cursor_getArgument(c, (unsigned)i));
+        if (clang_getCanonicalType(t).kind == CXType_LongDouble)
+            *VEC_PUSH(fe->a, &fe->marks) =
+                (struct fe_mark){ fe_begin(fe, c), MARK_VARIABLE_ARGUMENT, NULL };
+    }
 }
 
 void walk_on_call(struct fe *fe, CXCursor c)
@@ -174,6 +199,8 @@ void walk_on_call(struct fe *fe, CXCursor c)
             clang_getCursorKind(clang_getCursorReferenced(callee)) == CXCursor_FunctionDecl;
         if (!direct)
             *VEC_PUSH(fe->a, &fe->indirect) = fe_begin(fe, c);
+        else
+            note_variable_arguments(fe, c, callee);
     }
     walk_children(fe, c);
 }

@@ -64,9 +64,11 @@ static void note_long_double(struct fe *fe, CXCursor c, enum CXCursorKind k)
     if (t.kind == CXType_Typedef || t.kind == CXType_Elaborated)
         t = clang_getCanonicalType(t);
     if (t.kind == CXType_LongDouble)
-        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "long double" };
+        *VEC_PUSH(fe->a, &fe->marks) =
+            (struct fe_mark){ fe_begin(fe, c), MARK_LONG_DOUBLE, "long double" };
     if (t.kind == CXType_Float128)
-        *VEC_PUSH(fe->a, &fe->marks) = (struct fe_mark){ fe_begin(fe, c), "__float128" };
+        *VEC_PUSH(fe->a, &fe->marks) =
+            (struct fe_mark){ fe_begin(fe, c), MARK_LANGUAGE, "__float128" };
 }
 
 /* Types with run-time bounds, of variables, their uses and casts. */

@@ -413,6 +413,37 @@ void f(void)
 C
 "$CC" $ARCH -Wall -O2 -c warn.c 2>err
 check "a warning shows once, at its place" sh -c "[ \"\$(grep -c 'warning:' err)\" = 1 ] && grep -q '^warn.c:4:11: warning: unused variable .unused_here. \[-Wunused-variable\]' err"
+bad "long double" t.c:3:3 "long double" <<'C'
+int main(void) { int x = 0;
+#pragma omp target map(x)
+{ long double y = x; x = y; } }
+C
+D=-fompgpu-long-double=double
+bad "long double in memory of both" t.c:4:1 "'x'|long double" $D <<'C'
+struct list { struct list *next; struct { long double v[2]; } *in; };
+void f(struct list *x) {
+#pragma omp target map(x[0:1])
+x->next = 0; }
+C
+bad "long double in a device variable" t.c:2:16 "'g'|long double" $D <<'C'
+static long double g;
+void h(void) { g++; }
+#pragma omp declare target(g, h)
+void f(void) {
+#pragma omp target
+h(); }
+C
+bad "reduction on target, of long double" t.c:3:29 "'s'|long double" $D <<'C'
+void f(void) { long double s = 0;
+#pragma omp target parallel for reduction(+: s)
+for (int i = 0; i < 3; i++) s += i; }
+C
+bad "long double printed" t.c:4:1 "long double" $D <<'C'
+int printf(const char *, ...);
+void f(long double x) {
+#pragma omp target
+printf("%g %Lf", (double)x, x); }
+C
 bad "a thread-local variable, where it is used" t.c:4:3 "'n'" <<'C'
 static _Thread_local int n;
 int main(void) { int x = 0;

@@ -338,6 +338,12 @@ static void write_map(struct cg *cg, struct entries *e, const struct omp_map *m,
     e->n += !depth;
 }
 
+/* A scalar: arrays and structs with long double are errors. */
+static bool is_converted_copy(const struct cg_param *p)
+{
+    return p->pass == CG_PASS_COPY && p->var->type->is_long_double;
+}
+
 /* Maps that no clause names: what is looked up, copies of firstprivate aggregates.
  * `at[i]`: entry of parameter i. */
 static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct entries *e, int *at)
@@ -345,7 +351,8 @@ static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct e
     for (unsigned i = 0; i < p->nparams; i++) {
         const struct omp_var *v = p->params[i].var;
         enum cg_pass pass = p->params[i].pass;
-        const char *s = cg_spell(cg, v), *address = cg_strf(cg, "&(%s)", s);
+        const char *s = is_converted_copy(&p->params[i]) ? cg_strf(cg, "@v%u", i) : cg_spell(cg, v),
+                   *address = cg_strf(cg, "&(%s)", s);
         struct piece value = { s, s, "0", used_bytes(cg, e->c, v), v->name, 0 },
                      place = { address, address, "0", "0", v->name, 0 },
                      whole = { address, address, cg_strf(cg, "sizeof(%s)", s), "0", v->name, 0 };
@@ -381,6 +388,14 @@ static const char *value_of(struct cg *cg, const struct cg_plan *p, const struct
     return s;
 }
 
+/* The device's long double is the host's double: frontend/long_double.c. */
+static const char *passed_type(struct cg *cg, const struct omp_var *v)
+{
+    if (!v->type->is_long_double)
+        return cg_strf(cg, "__typeof__(%s)", cg_spell(cg, v));
+    return v->type->kind == OMPT_COMPLEX ? "double _Complex" : "double";
+}
+
 /* Copies of what is passed by value: the user's variables do not escape. */
 static void declare_values(struct cg *cg, const struct cg_plan *p)
 {
@@ -390,8 +405,8 @@ static void declare_values(struct cg *cg, const struct cg_plan *p)
         if (p->params[i].pass == CG_PASS_BOUND)
             cg_line(cg, "const unsigned long @v%u = %s;", i,
                     cg_bound(cg, v->type, p->params[i].bound, cg_strf(cg, "(%s)", s)));
-        else if (p->params[i].pass == CG_PASS_VALUE)
-            cg_line(cg, "__typeof__(%s) @v%u = %s;", s, i, value_of(cg, p, v));
+        else if (p->params[i].pass == CG_PASS_VALUE || is_converted_copy(&p->params[i]))
+            cg_line(cg, "%s @v%u = %s;", passed_type(cg, v), i, value_of(cg, p, v));
         else if (p->params[i].pass == CG_PASS_HOST_ADDRESS)
             cg_line(cg, "const void *@v%u = &(%s);", i, s);
     }

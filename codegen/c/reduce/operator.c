@@ -34,7 +34,7 @@ static const char *extreme_value(struct cg *cg, const struct omp_type *t, bool i
 
 const char *cg_identity(struct cg *cg, const struct omp_type *t, enum omp_red_op op)
 {
-    if (op == OMPR_USER || !omp_reduces(op, t->kind) || t->is_long_double || t->size > 16)
+    if (op == OMPR_USER || !omp_reduces(op, t->kind) || t->size > 16)
         return NULL;
     switch (omp_reduction_ops[op].identity) {
     case OMPR_ZERO: return "0";
