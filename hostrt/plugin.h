@@ -204,8 +204,9 @@ struct ompgpu_emu_thread {            /* what device code may read; one per emul
 };
 /* Where races are looked for, a word at WINDOW + d has a cell of 64 bits at CELLS + 2 * d.  Its
  * lower half says who accessed it last: phase 17 | thread 10 | part 3 | kind 2 bits; part: which
- * bytes of it, 0 all, 1 and 2 the halves, 3 to 6 the bytes; kind: below.  The upper half has the
- * lower half of the site's address. */
+ * bytes of it, 0 all, 1 and 2 the halves, 3 to 6 the bytes, 7 those that several teams have read:
+ * thread has a bit for each; kind: below.  The upper half has the lower half of the site's
+ * address. */
 #define OMPGPU_EMU_CELLS (OMPGPU_EMU_WINDOW + 2 * OMPGPU_EMU_WINDOW_BYTES)
 enum { OMPGPU_EMU_READ_BY_TEAMS = 7 }; /* a part */
 enum { OMPGPU_EMU_PHASE_SHIFT = 15, OMPGPU_EMU_THREAD_SHIFT = 5, OMPGPU_EMU_PART_SHIFT = 2 };

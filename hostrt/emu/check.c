@@ -212,21 +212,22 @@ static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompg
 }
 
 void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,
-                            struct ompgpu_emu_site *other, unsigned other_team,
-                            unsigned other_thread)
+                            struct ompgpu_emu_site *other, const struct emu_accessor *by)
 {
+    bool same_team = !by->several && ompgpu_emu_worker->current->pub.team == by->team;
+    char whom[64] = "several teams";
     struct ompgpu_where where = where_of(s);
     bool memory = ompgpu_emu_is_memory(p);
     /* a pair is reported from one side */
     if (is_reported(other) || !is_first(s, OMPGPU_CHECK_RACE))
         return;
     is_first(other, OMPGPU_CHECK_RACE);
+    if (!by->several)
+        snprintf(whom, sizeof whom, "team %u, thread %u", by->team, by->thread);
     ompgpu_check_report(OMPGPU_CHECK_RACE, &where,
                         "race: %s of %zu bytes at %p in %s memory; nothing orders it with a %s by "
-                        "team %u, thread %u at %.120s:%u:%u%s%s",
+                        "%s at %.120s:%u:%u%s%s",
                         verb_of(s), size, p, memory ? "device" : "team-shared or static",
-                        verb_of(other), other_team, other_thread, other->file, other->line,
-                        other->column,
-                        remedy_for(s, other, ompgpu_emu_worker->current->pub.team == other_team),
-                        context_of(memory ? p : NULL).s);
+                        verb_of(other), whom, other->file, other->line, other->column,
+                        remedy_for(s, other, same_team), context_of(memory ? p : NULL).s);
 }

@@ -150,10 +150,13 @@ void ompgpu_emu_check_copy(void *, const void *, size_t, struct ompgpu_emu_site 
 void ompgpu_emu_check_bounds(uint64_t, struct ompgpu_emu_site *);
 void ompgpu_emu_unwritten(struct ompgpu_emu_site *);
 void ompgpu_emu_written(void *);
-/* other: of the earlier access; team and thread of that */
+struct emu_accessor {
+    unsigned team, thread;
+    bool several; /* teams; which is not known */
+};
+/* other, by: of the earlier access */
 void ompgpu_emu_report_race(const void *, size_t, struct ompgpu_emu_site *,
-                            struct ompgpu_emu_site *other, unsigned other_team,
-                            unsigned other_thread);
+                            struct ompgpu_emu_site *other, const struct emu_accessor *by);
 
 /* ------------------------------------------------------------------ races (emu/race.c) */
 struct emu_order { /* of the team that a worker runs */

@@ -30,7 +30,9 @@ enum {
     ATOMIC = OMPGPU_EMU_UPDATE
 };
 struct record {
-    unsigned phase, thread, part;
+    unsigned phase;
+    unsigned thread; /* of what several teams have read: which bytes */
+    unsigned part;
     enum ompgpu_emu_last kind;
     uint32_t site;
 };
@@ -311,8 +313,13 @@ static bool is_ordered(const struct emu_order *o, const struct record *r, uint32
 /* Which bytes of a word: all, halves, single ones. */
 static unsigned bytes_of(unsigned part)
 {
-    static const unsigned bytes[] = { 15, 3, 12, 1, 2, 4, 8, 15 };
+    static const unsigned bytes[] = { 15, 3, 12, 1, 2, 4, 8 };
     return bytes[part];
+}
+
+static unsigned bytes_in(const struct record *r)
+{
+    return r->part == OMPGPU_EMU_READ_BY_TEAMS ? r->thread : bytes_of(r->part);
 }
 
 static unsigned part_of(unsigned bytes)
@@ -372,7 +379,7 @@ static bool is_earlier_kernel(const struct access *a, const struct record *r)
 
 static bool conflicts(const struct access *a, const struct record *r, unsigned part)
 {
-    if (!(bytes_of(r->part) & bytes_of(part)) || (a->atomic && r->kind == ATOMIC))
+    if (!(bytes_in(r) & bytes_of(part)) || (a->atomic && r->kind == ATOMIC))
         return false;
     if ((a->silent && r->kind == WRITE) || (a->kind == READ && r->kind <= READ_BY_MANY))
         return false;
@@ -392,11 +399,22 @@ static struct ompgpu_emu_site *site_from(struct ompgpu_emu_site *near, uint32_t 
 static void report(const struct access *a, const struct record *r)
 {
     struct emu_block b = { .trusted = false };
+    struct emu_accessor by = { phases[r->phase].team, r->thread,
+                               r->part == OMPGPU_EMU_READ_BY_TEAMS };
     if (ompgpu_emu_is_memory(a->p))
         ompgpu_emu_memory_block(a->w->launch->memory, a->p, &b);
     if (!b.trusted)
-        ompgpu_emu_report_race(a->p, a->size, a->site, site_from(a->site, r->site),
-                               phases[r->phase].team, r->thread);
+        ompgpu_emu_report_race(a->p, a->size, a->site, site_from(a->site, r->site), &by);
+}
+
+/* Several teams have read the same bytes, or do now. */
+static bool is_read_by_teams(const struct access *a, const struct record *r, bool any,
+                             unsigned part)
+{
+    if (!any || r->kind > READ_BY_MANY || a->kind != READ || is_earlier_kernel(a, r))
+        return false;
+    return r->part == OMPGPU_EMU_READ_BY_TEAMS ||
+           (phases[r->phase].team != phases[a->phase].team && (bytes_of(r->part) & bytes_of(part)));
 }
 
 /* What the cell says afterwards. */
@@ -407,11 +425,11 @@ static struct record note(const struct access *a, const struct record *r, bool a
     if ((a->atomic && a->kind == READ) ||
         (now && r->kind >= WRITE && (a->kind < WRITE || (a->atomic && r->kind == ATOMIC))))
         return any ? *r : (struct record){ 0 };
-    bool teams =
-        any && r->kind <= READ_BY_MANY && a->kind == READ && !is_earlier_kernel(a, r) &&
-        (r->part == OMPGPU_EMU_READ_BY_TEAMS || phases[r->phase].team != phases[a->phase].team);
-    if (teams) {
+    if (is_read_by_teams(a, r, any, part)) {
+        if (r->part == OMPGPU_EMU_READ_BY_TEAMS)
+            return *r;
         mine.part = OMPGPU_EMU_READ_BY_TEAMS;
+        mine.thread = bytes_of(r->part) & bytes_of(part);
         mine.kind = READ_BY_MANY;
     } else if (now && r->kind <= READ_BY_MANY && a->kind == READ && r->part == part &&
                (r->kind == READ_BY_MANY || r->thread != a->thread)) {

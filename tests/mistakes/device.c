@@ -268,6 +268,19 @@ static void in_order(void)
     }
 }
 
+/* What several teams read, and what one of them writes beside it, in the same word. */
+static void halves(void)
+{
+    short h[2] = { 1, 2 };
+    int at = mended;
+#pragma omp target teams num_teams(2) thread_limit(1) map(tofrom: h)
+    {
+        short seen = h[0]; /* halves */
+        if (omp_get_team_num() == 1)
+            h[at] = (short)(seen + 7); /* halves */
+    }
+}
+
 static void histogram(void)
 {
     int plain = !mended;
@@ -545,7 +558,7 @@ static const struct {
     MISTAKE(block_copy),    MISTAKE(misaligned),       MISTAKE(atomic_update),
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
     MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
-    MISTAKE(half_critical), MISTAKE(between_teams), MISTAKE(in_order),
+    MISTAKE(half_critical), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
     MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
     MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),

@@ -53,6 +53,7 @@ for level in -O2 -O0; do
     mistake before_local address "byte -4|16 bytes"
     mistake read_variable address "byte 412 of 'table', which has 400"
     mistake update_too_late uninit "'a[0:N]'"
+    mistake halves race "'h'"
     mistake in_place race "'a[0:N]'"
     mistake masked_first race "'set'"
     mistake last_team race "'last'"

@@ -134,6 +134,12 @@ static struct last compare_write(const struct checks *c, LLVMBuilderRef b, LLVMV
                           mine };
 }
 
+/* All bytes of a word have been read by several teams. */
+enum {
+    WHOLE_BY_TEAMS = 15 << OMPGPU_EMU_THREAD_SHIFT |
+                     OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT | OMPGPU_EMU_READ_BY_MANY
+};
+
 /* A read passes after any access of the thread's own and where it is one of several threads;
  * another thread's read becomes that of several. */
 static struct last compare_read(const struct checks *c, LLVMBuilderRef b, LLVMValueRef last,
@@ -145,11 +151,9 @@ static struct last compare_read(const struct checks *c, LLVMBuilderRef b, LLVMVa
                  many = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ_BY_MANY),
                  one = is_equal(c, b, differs, ~threads, OMPGPU_EMU_READ),
                  old = LLVMBuildICmp(b, LLVMIntULT, last, floor, ""),
-                 teams = LLVMBuildAnd(b, LLVMBuildNot(b, old, ""),
-                                      is_equal(c, b, last, 31,
-                                               OMPGPU_EMU_READ_BY_TEAMS << OMPGPU_EMU_PART_SHIFT |
-                                                   OMPGPU_EMU_READ_BY_MANY),
-                                      "");
+                 teams =
+                     LLVMBuildAnd(b, LLVMBuildNot(b, old, ""),
+                                  is_equal(c, b, last, WHOLE_BY_TEAMS | 31, WHOLE_BY_TEAMS), "");
     return (struct last){ LLVMBuildOr(b, own, LLVMBuildOr(b, many, teams, ""), ""),
                           LLVMBuildOr(b, one, old, ""),
                           LLVMBuildOr(b, mine, LLVMBuildZExt(b, one, LLVMTypeOf(mine), ""), "") };
