@@ -118,6 +118,13 @@ WHO(nteams)
 EXPORT __attribute__((const, noinline)) struct ompgpu_emu_thread *__ompgpu_emu_self(void);
 struct ompgpu_emu_thread *__ompgpu_emu_self(void) { return SELF; }
 
+/* Of the allocation that p points into; the size is 0 where not all of it may be used and has a
+ * value. */
+EXPORT __attribute__((const, noinline)) u64 __ompgpu_emu_block_begin(const void *p);
+u64 __ompgpu_emu_block_begin(const void *p) { return __ompgpu_emu_ops->block(p).begin; }
+EXPORT __attribute__((const, noinline)) u64 __ompgpu_emu_block_size(const void *p);
+u64 __ompgpu_emu_block_size(const void *p) { return __ompgpu_emu_ops->block(p).size; }
+
 /* A kernel in which no thread waits, run for a span of teams and of threads of each.  `kernel` is
  * constant and becomes inline code; the call of __ompgpu_emu_is says for it who it is. */
 #define RAW __attribute__((noinline, optnone))

@@ -262,7 +262,10 @@ struct ompgpu_emu_site {       /* of accesses, in checked images (codegen/ir/pas
     uint32_t line, column, flags;
     uint32_t said; /* bit per enum ompgpu_check: it has been reported */
 };
-enum { OMPGPU_EMU_ABI = 7 };
+struct ompgpu_emu_extent { /* size 0: not all of it may be used and has a value; begin 0: none */
+    uint64_t begin, size;
+};
+enum { OMPGPU_EMU_ABI = 8 };
 struct ompgpu_emu_ops {
     uint32_t abi; /* OMPGPU_EMU_ABI */
     /* named barrier 0…15 of the team; nthreads 0: all threads that have not exited */
@@ -307,5 +310,7 @@ struct ompgpu_emu_ops {
     size_t (*block_size)(const void *);          /* of alloc's, as it was asked for */
     void *(*dynamic)(void);                      /* dynamic_bytes of the environment; NULL: 0 */
     void (*unwritten)(struct ompgpu_emu_site *); /* a read of the site's object, a local */
+    /* the allocation that a pointer points into */
+    struct ompgpu_emu_extent (*block)(const void *);
 };
 #endif

@@ -193,6 +193,16 @@ void ompgpu_emu_written(void *p)
         ompgpu_emu_shadow_define((void *)b.range.begin, b.size);
 }
 
+/* Each thread of a kernel may ask. */
+struct ompgpu_emu_extent ompgpu_emu_extent(const void *p)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_known *k = &w->known[((uintptr_t)p >> 8 ^ (uintptr_t)p >> 16) % EMU_KNOWN];
+    if (k->p != p)
+        *k = (struct emu_known){ p, ompgpu_emu_memory_extent(w->launch->memory, p) };
+    return k->extent;
+}
+
 static bool is_reported(const struct ompgpu_emu_site *s)
 {
     return __atomic_load_n(&s->said, __ATOMIC_RELAXED) >> OMPGPU_CHECK_RACE & 1;

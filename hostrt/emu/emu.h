@@ -95,6 +95,9 @@ struct emu_block {
     size_t size;
     bool fixed;   /* a segment of an image, not an allocation */
     bool trusted; /* the runtime's own: its kernels' code knows who uses what */
+    /* so many bytes from the beginning on have a value, as was seen at that time (emu/shadow.c) */
+    size_t defined;
+    unsigned seen;
 };
 struct emu_memory {
     pthread_mutex_t lock;        /* guards all below */
@@ -118,6 +121,8 @@ bool ompgpu_emu_memory_owns(struct emu_memory *, const void *p);
 /* The live block that has p. */
 bool ompgpu_emu_memory_block(struct emu_memory *, const void *p, struct emu_block *);
 void ompgpu_emu_memory_trust(struct emu_memory *, const void *base);
+/* The block that p points into (struct ompgpu_emu_extent). */
+struct ompgpu_emu_extent ompgpu_emu_memory_extent(struct emu_memory *, const void *p);
 /* 0 if [address, address + size) lies in one live block, else an error that starts with `what`. */
 int ompgpu_emu_memory_check(struct emu_memory *, const void *address, size_t size,
                             const char *what);
@@ -134,7 +139,11 @@ void ompgpu_emu_shadow_set(void *, size_t, enum emu_shadow);
 void ompgpu_emu_shadow_define(void *, size_t);               /* what was undefined */
 void ompgpu_emu_shadow_copy(void *to, const void *, size_t); /* what the bytes are */
 void ompgpu_emu_shadow_drop(void *, size_t);                 /* the memory is no longer there */
-static inline bool ompgpu_emu_is_memory(const void *p)       /* of devices: it can have a shadow */
+/* Of memory with a shadow: how many bytes may be used and have a value, until one does not. */
+size_t ompgpu_emu_shadow_defined(const void *, size_t);
+/* Changes when live memory that had a value has none any more. */
+unsigned ompgpu_emu_shadow_time(void);
+static inline bool ompgpu_emu_is_memory(const void *p) /* of devices: it can have a shadow */
 {
     return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_STACKS_AT;
 }
@@ -150,6 +159,7 @@ void ompgpu_emu_check_copy(void *, const void *, size_t, struct ompgpu_emu_site 
 void ompgpu_emu_check_bounds(uint64_t, struct ompgpu_emu_site *);
 void ompgpu_emu_unwritten(struct ompgpu_emu_site *);
 void ompgpu_emu_written(void *);
+struct ompgpu_emu_extent ompgpu_emu_extent(const void *);
 struct emu_accessor {
     unsigned team, thread;
     bool several; /* teams; which is not known */
@@ -365,6 +375,12 @@ struct emu_fault {
     void *line_pc; /* in the image: where pc is, or was called from; NULL: not known */
     bool overflow;
 };
+/* What checked code of this launch has asked for, each at the place of its pointer's hash. */
+enum { EMU_KNOWN = 32 };
+struct emu_known {
+    const void *p;
+    struct ompgpu_emu_extent extent;
+};
 struct emu_worker {
     struct emu_launch *launch; /* being run */
     char *shared; /* the launch's team-shared variables, in the window; room for so many bytes */
@@ -406,6 +422,7 @@ struct emu_worker {
     struct emu_slab *slabs;
     size_t stack;            /* of each fiber; grows to what a launch needs */
     struct emu_order *order; /* for races; NULL: not yet */
+    struct emu_known known[EMU_KNOWN];
     char *signal_stack;
     size_t signal_stack_size;
 };

@@ -100,6 +100,32 @@ void ompgpu_emu_memory_trust(struct emu_memory *m, const void *base)
     pthread_mutex_unlock(&m->lock);
 }
 
+/* How far it was looked at. */
+static void note_defined(struct emu_memory *m, const struct emu_block *seen)
+{
+    pthread_mutex_lock(&m->lock);
+    struct emu_block *b = block_at(m, (void *)seen->range.begin);
+    if (b)
+        b->defined = seen->defined, b->seen = seen->seen;
+    pthread_mutex_unlock(&m->lock);
+}
+
+struct ompgpu_emu_extent ompgpu_emu_memory_extent(struct emu_memory *m, const void *p)
+{
+    struct emu_block b;
+    if (!ompgpu_emu_is_memory(p) || !ompgpu_emu_memory_block(m, p, &b) || b.fixed)
+        return (struct ompgpu_emu_extent){ 0 };
+    unsigned now = ompgpu_emu_shadow_time();
+    if (b.seen != now)
+        b.defined = 0, b.seen = now;
+    if (ompgpu_emu_shadowed() && b.defined < b.size) {
+        b.defined +=
+            ompgpu_emu_shadow_defined((char *)b.range.begin + b.defined, b.size - b.defined);
+        note_defined(m, &b);
+    }
+    return (struct ompgpu_emu_extent){ b.range.begin, b.defined == b.size ? b.size : 0 };
+}
+
 bool ompgpu_emu_memory_owns(struct emu_memory *m, const void *p)
 {
     pthread_mutex_lock(&m->lock);

@@ -183,6 +183,7 @@ static void run_launch(struct emu_worker *w, struct emu_launch *l)
     if (outer)
         w->shared = NULL, w->shared_room = 0;
     w->launch = l;
+    memset(w->known, 0, sizeof w->known);
     w->barriers = w->switches = 0;
     if (!outer)
         ompgpu_emu_fiber_room(w, l->stack);
@@ -194,6 +195,7 @@ static void run_launch(struct emu_worker *w, struct emu_launch *l)
     atomic_fetch_add(&l->barriers, w->barriers);
     atomic_fetch_add(&l->switches, w->switches);
     w->launch = outer;
+    memset(w->known, 0, sizeof w->known);
     if (outer) {
         drop_shared(w);
         w->shared = outer_shared;

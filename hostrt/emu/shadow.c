@@ -12,6 +12,7 @@
 #define ALL ((size_t)OMPGPU_EMU_STACKS_AT)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool started;
+static atomic_uint changes;
 
 static void *const shadow_at = (void *)(OMPGPU_EMU_WINDOW + OMPGPU_EMU_SHADOW);
 
@@ -82,11 +83,33 @@ void ompgpu_emu_shadow_copy(void *to, const void *from, size_t size)
 {
     if (!ompgpu_emu_shadowed() || !ompgpu_emu_is_memory(to))
         return;
-    if (ompgpu_emu_is_memory(from))
-        memmove(writable_shadow(to), ompgpu_emu_shadow_of(from), size);
-    else
+    if (!ompgpu_emu_is_memory(from)) {
         ompgpu_emu_shadow_define(to, size);
+        return;
+    }
+    memmove(writable_shadow(to), ompgpu_emu_shadow_of(from), size);
+    if (ompgpu_emu_shadow_defined(to, size) < size)
+        atomic_fetch_add(&changes, 1);
 }
+
+size_t ompgpu_emu_shadow_defined(const void *p, size_t size)
+{
+    enum { AT_ONCE = 256 };
+    const unsigned char *s = ompgpu_emu_shadow_of(p);
+    size_t at = 0;
+    for (; at + AT_ONCE <= size; at += AT_ONCE) {
+        unsigned char any = EMU_DEFINED;
+        for (size_t i = 0; i < AT_ONCE; i++)
+            any |= s[at + i];
+        if (any)
+            break;
+    }
+    while (at < size && s[at] == EMU_DEFINED)
+        at++;
+    return at;
+}
+
+unsigned ompgpu_emu_shadow_time(void) { return atomic_load(&changes); }
 
 void ompgpu_emu_shadow_drop(void *p, size_t size)
 {

@@ -22,11 +22,15 @@ row() { # LEVEL SAMPLE ARGUMENTS
         awk '{ printf "  %-10s %s  %6.3f s   address, uninit %5.1f   race too %5.1f   at most 6   %s\n", $1, $2, $3, $4 / $3, $5 / $3, $5 / $3 <= 6 ? "met" : "NOT MET" }'
 }
 echo "checked / unchecked, emulated device, one OS thread"
-for level in -O2 -O0; do
-    row $level jacobi 200 200
-    row $level lud 512
-    row $level matmul 300
-    row $level transpose 2048
-    row $level sum 8000000
-    row $level axpy 8000000
-done
+row -O2 jacobi 400 200
+row -O2 lud 768
+row -O2 matmul 600
+row -O2 transpose 4096
+row -O2 sum 32000000
+row -O2 axpy 16000000
+row -O0 jacobi 200 100
+row -O0 lud 256
+row -O0 matmul 200
+row -O0 transpose 2048
+row -O0 sum 8000000
+row -O0 axpy 8000000

@@ -315,6 +315,26 @@ static void no_wait_single(void)
         a[omp_get_thread_num()] = first; /* no_wait_single */
     }
 }
+/* What is written is not what is read, as far as their names tell. */
+static void two_pointers(void)
+{
+    int device = omp_get_default_device(), *to = omp_target_alloc(2 * N * sizeof *to, device), *from = mended ? to + N: to + 1;
+#pragma omp target teams distribute parallel for is_device_ptr(to)
+    for (int i = 0; i < 2 * N; i++)
+        to[i] = i;
+#pragma omp target teams distribute parallel for is_device_ptr(to, from)
+    for (int i = 0; i < N - 1; i++)
+        to[i] = from[i] + 1; /* two_pointers */
+    omp_target_free(to, device);
+}
+static void two_origins(void)
+{
+    int *p = a + N / 2, by = mended ? 0: 1;
+#pragma omp target data map(tofrom: a[N / 2:N / 2])
+#pragma omp target teams distribute parallel for map(to: p[0:N / 2])
+    for (int i = 0; i < N / 2 - 1; i++)
+        a[i + N / 2 + by] = p[i] + 1; /* two_origins */
+}
 static void two_sections(void)
 {
     int at = mended;
@@ -560,7 +580,7 @@ static const struct {
     MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
     MISTAKE(half_critical), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
     MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
-    MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
+    MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
     MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(copied_only),

@@ -39,6 +39,8 @@ for level in -O2 -O0; do
     mistake histogram race "'a[0:N]'"
     mistake shared_temporary race "'shared'"
     mistake no_wait_single race "'first'"
+    mistake two_pointers race "nothing orders it with"
+    mistake two_origins race "'a[N / 2:N / 2]'"
     mistake two_sections race "'a[0:N]'"
     mistake reversed race "'a[0:N]'"
     mistake set_too_much address "404 bytes"

@@ -14,7 +14,8 @@
  * costs nothing.
  *
  * Where OMPGPU_CHECK looks for races, a second call has every access that another thread could
- * make, too, and each fence (races.c).  Locals have no shadow: unwritten.c.
+ * make, too, and each fence (races.c).  Locals have no shadow: unwritten.c.  What a kernel accesses
+ * through its parameters is compared with their allocations first: extents.c.
  *
  * The check is of what the user wrote, so it comes before the optimiser moves accesses.  From -O1
  * on, locals in registers and values that were just read are no accesses any more.  Code of
@@ -143,9 +144,11 @@ static void add_access(const struct checks *c, access_list *list, LLVMValueRef i
         (c->trusted && (LLVMIsALoadInst(i) || ir_known_size(c->u, base))))
         return;
     *VEC_PUSH(NULL, list) =
-        (struct access){ i, p, LLVMStoreSizeOfType(c->u->layout, accessed_type(i)),
-                         flags_of(c, i) | ir_log_of(LLVMGetAlignment(i))
-                                              << OMPGPU_EMU_ALIGN_SHIFT };
+        (struct access){ .at = i,
+                         .pointer = p,
+                         .size = LLVMStoreSizeOfType(c->u->layout, accessed_type(i)),
+                         .flags = flags_of(c, i) | ir_log_of(LLVMGetAlignment(i))
+                                                       << OMPGPU_EMU_ALIGN_SHIFT };
 }
 
 /* ------------------------------------------------------------------ sites */
@@ -305,7 +308,9 @@ static void check_bounds(struct checks *c, const struct access *a, LLVMValueRef 
     l_call(c->b, bounds_function(c), args, 4);
 }
 
-static void check_memory(struct checks *c, const struct access *a)
+/* race: in the same call, where it is not NULL. */
+static void check_memory(struct checks *c, const struct access *a, const struct extent *x,
+                         LLVMValueRef race)
 {
     unsigned log = ir_log_of(a->size);
     LLVMValueRef site = ir_make_site(c, a->at, a->flags, NULL);
@@ -319,17 +324,23 @@ static void check_memory(struct checks *c, const struct access *a)
         c->quick[log] = make_quick(c, log);
     LLVMValueRef args[] = { a->pointer, site,
                             l_i64(c->u, c->trusted ? 0 : LLVMGetAlignment(a->at) - 1) };
-    l_call(c->b, c->quick[log], args, 3);
+    if (x)
+        ir_check_within(c, a, x, site, race, args[2]);
+    else
+        l_call(c->b, c->quick[log], args, 3);
 }
 
 static void check_access(struct checks *c, const struct access *a)
 {
     LLVMValueRef base = ir_accessed_base(a->pointer);
+    const struct extent *x = ir_extent_of(c, a);
+    LLVMValueRef race = x && !x->written ? ir_quick_read(c, a) : NULL;
     if (ir_known_size(c->u, base))
         check_bounds(c, a, base);
     else
-        check_memory(c, a);
-    ir_check_race(c, a);
+        check_memory(c, a, x, race);
+    if (!race)
+        ir_check_race(c, a);
 }
 
 /* ------------------------------------------------------------------ blocks of memory, calls */
@@ -415,6 +426,8 @@ static void check_function(struct checks *c, LLVMValueRef f)
         if (ir_is_fence(i))
             *VEC_PUSH(NULL, &fences) = i;
     }
+    ir_find_extents(c, f, &accesses);
+    ir_join_updates(c, &accesses);
     for (unsigned i = 0; i < accesses.n; i++)
         check_access(c, &accesses.at[i]);
     for (unsigned i = 0; i < calls.n; i++)
@@ -481,7 +494,8 @@ static void finish_tests(const struct checks *c, LLVMTargetMachineRef machine)
 {
     static const char passes[] = "instcombine<no-verify-fixpoint>,early-cse,simplifycfg";
     for (unsigned log = 0; log < NOT_QUICK; log++) {
-        LLVMValueRef tests[] = { c->quick[log], c->race[0][log], c->race[1][log] };
+        LLVMValueRef tests[] = { c->quick[log], c->race[IR_READ][log], c->race[IR_WRITE][log],
+                                 c->race[IR_UPDATE][log] };
         for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++)
             if (tests[i])
                 ir_run_function_passes(tests[i], passes, machine);

@@ -1,5 +1,6 @@
 /* checks.h - what the parts of -fompgpu-check share: checks.c has addresses, blocks of memory and
- * the order of the whole, races.c races, unwritten.c locals that have no value. */
+ * the order of the whole, races.c races, extents.c what both need not look at, unwritten.c locals
+ * that have no value. */
 #ifndef OMPGPU_IR_CHECKS_H
 #define OMPGPU_IR_CHECKS_H
 #include "codegen/ir/emit_helpers.h"
@@ -16,21 +17,40 @@ static inline unsigned ir_log_of(uint64_t n)
     return log;
 }
 
+/* The allocation that one of the kernel's parameters points into (extents.c). */
+struct extent {
+    uint64_t place; /* of the parameter's address in the array */
+    bool written;   /* the kernel stores through it */
+    /* i64; size: 0 where not all of it may be used; size_read_only: 0 where it may be written */
+    LLVMValueRef begin, size, size_read_only;
+};
+enum { EXTENTS = 32 };
+struct extents {
+    struct extent at[EXTENTS];
+    unsigned n;
+    bool stores_elsewhere; /* through pointers of unknown origin, or in a called function */
+    bool copies;           /* bytes that may have no value */
+};
+
+enum ir_race { IR_READ, IR_WRITE, IR_UPDATE, IR_RACES };
 struct checks {
     struct ir_unit *u;
     LLVMBuilderRef b;
     LLVMTypeRef site; /* struct ompgpu_emu_site */
     /* by log2 of the bytes: the function that has the test */
-    LLVMValueRef quick[NOT_QUICK], race[2][NOT_QUICK];
+    LLVMValueRef quick[NOT_QUICK], race[IR_RACES][NOT_QUICK], within[2][NOT_QUICK];
     /* few accesses: the tests are inlined; else the optimiser would take minutes */
     bool is_small;
-    bool trusted;        /* the function at hand is the runtime's */
-    LLVMValueRef params; /* … is a kernel: its parameter array; NULL */
+    bool trusted;           /* the function at hand is the runtime's */
+    LLVMValueRef params;    /* … is a kernel: its parameter array; NULL */
+    struct extents extents; /* of that kernel */
 };
 struct access {
     LLVMValueRef at, pointer;
     uint64_t size;
-    unsigned flags; /* OMPGPU_EMU_WRITES … */
+    unsigned flags;    /* OMPGPU_EMU_WRITES … */
+    bool joined;       /* a read whose race is looked for with the store of the new value … */
+    LLVMValueRef read; /* … which has the site of it; NULL */
 };
 typedef VEC(struct access) access_list;
 
@@ -55,8 +75,19 @@ LLVMBasicBlockRef ir_open_unlikely(const struct checks *, LLVMBuilderRef, LLVMVa
 LLVMBasicBlockRef ir_open_if_tested(const struct checks *, LLVMBuilderRef, unsigned test);
 void ir_place_before(struct checks *, LLVMValueRef at);
 
+/* ------------------------------------------------------------------ extents.c */
+void ir_find_extents(struct checks *, LLVMValueRef f, const access_list *);
+const struct extent *ir_extent_of(struct checks *, const struct access *); /* NULL: not known */
+/* Of both tests' functions for its size; race: the site of a read there, NULL for the other. */
+void ir_check_within(struct checks *, const struct access *, const struct extent *,
+                     LLVMValueRef site, LLVMValueRef race, LLVMValueRef mask);
+
 /* ------------------------------------------------------------------ races.c */
+/* Reads and stores of the same become one access. */
+void ir_join_updates(struct checks *, access_list *);
 void ir_check_race(struct checks *, const struct access *);
+/* The site of a read whose race is tested by `c->race[0]` for its size; NULL: it is not. */
+LLVMValueRef ir_quick_read(struct checks *, const struct access *);
 /* Any access; a function of the runtime's. */
 void ir_call_race(const struct checks *, LLVMValueRef p, LLVMValueRef size, LLVMValueRef site,
                   LLVMValueRef value);

@@ -1,6 +1,7 @@
 /* races.c - -fompgpu-check: what code of the emulated device does for the search for races
  * (hostrt/emu/race.c): the test of a cell before each access that another thread could make, and a
- * call for each fence. */
+ * call for each fence.  A read and the store that replaces its value are one access: who races with
+ * the read races with the store. */
 #include "codegen/ir/passes/checks.h"
 #include <string.h>
 
@@ -167,6 +168,15 @@ static LLVMValueRef site_half(const struct checks *c, LLVMBuilderRef b, LLVMValu
                         l_i64(c->u, 32), "");
 }
 
+/* The closer look; of an update, at the read first. */
+static void look_closer(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *args)
+{
+    LLVMValueRef read[] = { args[0], args[1], args[4], l_i64(c->u, 0) };
+    if (args[4])
+        ir_call_check(c, b, "__ompgpu_emu_race", read, 4);
+    ir_call_check(c, b, "__ompgpu_emu_race", args, 4);
+}
+
 /* An access in device or team-shared memory.  What is over gives way to it; what is neither allowed
  * at once nor over is looked at more closely. */
 static void visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *args,
@@ -192,36 +202,46 @@ static void visit_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef *a
         b, LLVMBuildOr(b, site_half(c, b, args[2]), LLVMBuildZExt(b, last.next, i64, ""), ""), at);
     l_close_if(b, kept);
     LLVMBasicBlockRef seen = ir_open_unlikely(c, b, LLVMBuildNot(b, put, ""));
-    ir_call_check(c, b, "__ompgpu_emu_race", args, 4);
+    look_closer(c, b, args);
     l_close_if(b, seen);
     l_close_if(b, done);
 }
 
-/* void race(ptr p, ptr site, i64 value), for an access of so many bytes.  A stack is a thread's
- * own; what is not in the window is a variable. */
-static LLVMValueRef make_race(const struct checks *c, unsigned log, bool writes)
+/* In which memory an access is that its cell tells of: the devices', teams'. */
+static LLVMValueRef has_cell(const struct checks *c, LLVMBuilderRef b, LLVMValueRef offset,
+                             LLVMValueRef in_window)
 {
+    LLVMValueRef in_memory =
+                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(c->u, OMPGPU_EMU_STACKS_AT), ""),
+                 shared = LLVMBuildAnd(b, in_window, is_after_stacks(c, b, offset), "");
+    return LLVMBuildOr(b, in_memory, shared, "");
+}
+
+/* void race(ptr p, ptr site, i64 value), for an access of so many bytes; with a fourth argument for
+ * an update, the site of its read.  A stack is a thread's own; what is not in the window is a
+ * variable. */
+static LLVMValueRef make_race(const struct checks *c, unsigned log, enum ir_race kind)
+{
+    static const char *const names[] = { "read", "write", "update" };
     const struct ir_unit *u = c->u;
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx), params[] = { l_ptr(u), l_ptr(u), i64 };
-    LLVMValueRef f = l_add_function(
-        u, mem_printf("__ompgpu_race_%s_%u", writes ? "write" : "read", 1u << log), params, 3);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(u->ctx),
+                params[] = { l_ptr(u), l_ptr(u), i64, l_ptr(u) };
+    LLVMValueRef f = l_add_function(u, mem_printf("__ompgpu_race_%s_%u", names[kind], 1u << log),
+                                    params, kind == IR_UPDATE ? 4 : 3);
     LLVMBuilderRef b = l_open_function(f);
     ir_add_attribute(f, c->is_small ? "alwaysinline" : "noinline");
     LLVMBasicBlockRef end = ir_open_if_tested(c, b, OMPGPU_EMU_TEST_RACES);
     LLVMValueRef args[] = { LLVMGetParam(f, 0), l_i64(u, 1u << log), LLVMGetParam(f, 1),
-                            LLVMGetParam(f, 2) },
+                            LLVMGetParam(f, 2), kind == IR_UPDATE ? LLVMGetParam(f, 3) : NULL },
                  offset = LLVMBuildSub(b, LLVMBuildPtrToInt(b, args[0], i64, ""),
                                        l_i64(u, OMPGPU_EMU_WINDOW), ""),
-                 in_memory =
-                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_STACKS_AT), ""),
                  in_window =
-                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES), ""),
-                 shared = LLVMBuildAnd(b, in_window, is_after_stacks(c, b, offset), "");
-    LLVMBasicBlockRef elsewhere = l_open_if(b, LLVMBuildOr(b, in_memory, shared, ""));
-    visit_cell(c, b, args, offset, log, writes);
+                     LLVMBuildICmp(b, LLVMIntULT, offset, l_i64(u, OMPGPU_EMU_WINDOW_BYTES), "");
+    LLVMBasicBlockRef elsewhere = l_open_if(b, has_cell(c, b, offset, in_window));
+    visit_cell(c, b, args, offset, log, kind != IR_READ);
     l_close_if(b, elsewhere);
     LLVMBasicBlockRef local = ir_open_unlikely(c, b, LLVMBuildNot(b, in_window, ""));
-    ir_call_check(c, b, "__ompgpu_emu_race", args, 4);
+    look_closer(c, b, args);
     l_close_if(b, local);
     l_close_if(b, end);
     l_close_function(b);
@@ -236,12 +256,68 @@ static bool has_quick_race(const struct checks *c, const struct access *a, unsig
            !ir_known_size(c->u, ir_accessed_base(a->pointer));
 }
 
+/* What may change who has accessed the memory, or stores elsewhere. */
+static bool ends_update(LLVMValueRef i)
+{
+    return LLVMIsAStoreInst(i) || LLVMIsAFenceInst(i) || LLVMIsAAtomicRMWInst(i) ||
+           LLVMIsAAtomicCmpXchgInst(i) ||
+           (LLVMIsACallInst(i) &&
+            !(LLVMIsAFunction(LLVMGetCalledValue(i)) && *ir_intrinsic(LLVMGetCalledValue(i))));
+}
+
+/* The read of what a store replaces, just before it; NULL: there is none. */
+static LLVMValueRef find_read(const struct access *store)
+{
+    LLVMValueRef i = LLVMGetPreviousInstruction(store->at);
+    while (i && !ends_update(i)) {
+        if (LLVMIsALoadInst(i) && LLVMGetOperand(i, 0) == store->pointer &&
+            LLVMTypeOf(i) == LLVMTypeOf(LLVMGetOperand(store->at, 0)) &&
+            LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic)
+            return i;
+        i = LLVMGetPreviousInstruction(i);
+    }
+    return NULL;
+}
+
+void ir_join_updates(struct checks *c, access_list *list)
+{
+    for (unsigned i = 0; !c->trusted && i < list->n; i++) {
+        struct access *a = &list->at[i];
+        LLVMValueRef read = LLVMIsAStoreInst(a->at) && has_quick_race(c, a, ir_log_of(a->size))
+                                ? find_read(a)
+                                : NULL;
+        unsigned j = i;
+        while (read && j > 0 && list->at[j].at != read)
+            j--;
+        if (!read || list->at[j].at != read)
+            continue;
+        list->at[j].joined = true;
+        a->read = ir_make_site(c, read, list->at[j].flags, NULL);
+    }
+}
+
+static LLVMValueRef quick_race(struct checks *c, unsigned log, enum ir_race kind)
+{
+    if (!c->race[kind][log])
+        c->race[kind][log] = make_race(c, log, kind);
+    return c->race[kind][log];
+}
+
+LLVMValueRef ir_quick_read(struct checks *c, const struct access *a)
+{
+    unsigned log = ir_log_of(a->size);
+    if (!LLVMIsALoadInst(a->at) || !has_quick_race(c, a, log))
+        return NULL;
+    quick_race(c, log, IR_READ);
+    return ir_make_site(c, a->at, a->flags, NULL);
+}
+
 void ir_check_race(struct checks *c, const struct access *a)
 {
     LLVMValueRef base = ir_accessed_base(a->pointer);
     unsigned log = ir_log_of(a->size);
     bool writes = LLVMIsAStoreInst(a->at);
-    if (c->trusted || LLVMIsAAllocaInst(base) ||
+    if (c->trusted || a->joined || LLVMIsAAllocaInst(base) ||
         (LLVMIsAGlobalVariable(base) && LLVMIsGlobalConstant(base)))
         return;
     ir_place_before(c, a->at);
@@ -251,10 +327,9 @@ void ir_check_race(struct checks *c, const struct access *a)
         ir_call_race(c, a->pointer, l_i64(c->u, a->size), site, value);
         return;
     }
-    LLVMValueRef args[] = { a->pointer, site, value ? value : l_i64(c->u, 0) };
-    if (!c->race[writes][log])
-        c->race[writes][log] = make_race(c, log, writes);
-    l_call(c->b, c->race[writes][log], args, 3);
+    enum ir_race kind = a->read ? IR_UPDATE : writes ? IR_WRITE : IR_READ;
+    LLVMValueRef args[] = { a->pointer, site, value ? value : l_i64(c->u, 0), a->read };
+    l_call(c->b, quick_race(c, log, kind), args, kind == IR_UPDATE ? 4 : 3);
 }
 
 static LLVMAtomicOrdering ordering_of(LLVMValueRef i)
