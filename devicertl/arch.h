@@ -62,9 +62,10 @@ typedef u64 cell_row[WARP];
  *   __ompgpu_cfg_storage         some kernel uses the team heap
  *   __ompgpu_cfg_partial         an SPMD kernel has regions that may run on a part of the team
  *   __ompgpu_cfg_queries         thread 0 of an SPMD kernel calls functions at level 0 (state.c)
+ *   __ompgpu_cfg_leagues         a function has a teams region
  */
 extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_partial,
-    __ompgpu_cfg_queries, __ompgpu_cfg_storage;
+    __ompgpu_cfg_queries, __ompgpu_cfg_storage, __ompgpu_cfg_leagues;
 
 /* ------------------------------------------------------------------ state
  * All team-shared, all named __ompgpu_state_*, none has an initial value: kernel_begin writes what
@@ -83,6 +84,8 @@ _Bool __ompgpu_is_spmd(void);
 /* the calling thread enters, leaves a serialised region; with cfg_nested only */
 void __ompgpu_nest_enter(void);
 void __ompgpu_nest_leave(void);
+/* the most that a parallel region in sequential code can have */
+unsigned __ompgpu_thread_limit(void);
 unsigned __ompgpu_outer_size(void); /* threads of the region at level 1 */
 /* SPMD: the region the calling thread is in has n threads */
 void __ompgpu_set_size(unsigned n);

@@ -18,7 +18,7 @@ static int next_region_size(void)
 {
     if (level() != 0)
         return 1;
-    unsigned limit = __ompgpu_arch_ntid(), n = __ompgpu_state_nthreads;
+    unsigned limit = __ompgpu_thread_limit(), n = __ompgpu_state_nthreads;
     return (int)(n && n < limit ? n : limit);
 }
 /* Section 18.2.18: the thread's number, a team's size, at an enclosing level; -1 where there is no
@@ -40,7 +40,7 @@ static int size_at(int at)
 OMP_API(int, omp_get_thread_num, (void), __ompgpu_thread_id())
 OMP_API(int, omp_get_num_threads, (void), __ompgpu_num_threads())
 OMP_API(int, omp_get_max_threads, (void), next_region_size())
-OMP_API(int, omp_get_thread_limit, (void), (int)__ompgpu_arch_ntid())
+OMP_API(int, omp_get_thread_limit, (void), (int)__ompgpu_thread_limit())
 OMP_API(int, omp_get_num_procs, (void), (int)__ompgpu_arch_ntid())
 OMP_API(int, omp_get_team_num, (void), __ompgpu_team_id())
 OMP_API(int, omp_get_num_teams, (void), __ompgpu_num_teams())

@@ -213,6 +213,14 @@ void __ompgpu_parallel(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool 
  * in place of __ompgpu_parallel where that is known. */
 void __ompgpu_fork(void (*fn)(void *ctx), void *ctx, int num_threads, _Bool cond);
 
+/* ------------------------------------------------------------------ teams in a function
+ * A teams region that is in no target region's text: the thread that encounters it, in sequential
+ * code of a launch with one team, runs the teams one after the other.  thread_limit 0: no clause.
+ * From begin until next has said false __ompgpu_team_id and __ompgpu_num_teams are those of this
+ * league; next goes on to the next team. */
+void __ompgpu_league_begin(int num_teams, int thread_limit, int line);
+_Bool __ompgpu_league_next(void);
+
 /* ------------------------------------------------------------------ team heap
  * Storage in global memory for locals of sequential code that other threads reach.  Inserted by
  * codegen's passes, never by the writers.  Called by thread 0 of the team in sequential code, which

@@ -10,8 +10,8 @@ int ompx_block_id(int dim);
 int ompx_grid_dim(int dim);
 int ompx_thread_id(int dim) { return dim ? 0 : (int)__ompgpu_arch_tid(); }
 int ompx_block_dim(int dim) { return dim ? 1 : (int)__ompgpu_arch_ntid(); }
-int ompx_block_id(int dim) { return dim ? 0 : __ompgpu_team_id(); }
-int ompx_grid_dim(int dim) { return dim ? 1 : __ompgpu_num_teams(); }
+int ompx_block_id(int dim) { return dim ? 0 : (int)__ompgpu_arch_team(); }
+int ompx_grid_dim(int dim) { return dim ? 1 : (int)__ompgpu_arch_nteams(); }
 
 /* ------------------------------------------------------------------ ompx_dyn_cgroup_mem */
 void *llvm_omp_target_dynamic_shared_alloc(void);

@@ -71,7 +71,7 @@ __attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env
 /* The rules of section 10.1.1 for a region that sequential code encounters. */
 static unsigned region_size(int num_threads, unsigned nthreads_var, _Bool cond)
 {
-    unsigned limit = __ompgpu_arch_ntid(), n = limit;
+    unsigned limit = __ompgpu_thread_limit(), n = limit;
     if (!cond)
         return 1;
     if (num_threads > 0)

@@ -14,6 +14,7 @@ __attribute__((weak)) const u8 __ompgpu_cfg_generic = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_spmd = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_partial = 1;
 __attribute__((weak)) const u8 __ompgpu_cfg_queries = 1;
+__attribute__((weak)) const u8 __ompgpu_cfg_leagues = 1;
 
 static __OMPGPU_SHARED u8 __ompgpu_state_mode __OMPGPU_SHARED_INIT;
 /* each by the thread itself */
@@ -59,6 +60,43 @@ void __ompgpu_set_size(unsigned n)
 void __ompgpu_nest_enter(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]++; }
 void __ompgpu_nest_leave(void) { __ompgpu_state_nest[__ompgpu_arch_tid()]--; }
 
+/* A league whose teams run one after the other: the one that runs, their number, 0: there is none,
+ * and the limit of its threads, 0: that of the launch.  Only generic kernels have one
+ * (codegen/ir/spmd/known.c). */
+static __OMPGPU_SHARED u32 __ompgpu_state_team __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED u32 __ompgpu_state_teams __OMPGPU_SHARED_INIT;
+static __OMPGPU_SHARED u32 __ompgpu_state_team_limit __OMPGPU_SHARED_INIT;
+
+static u32 serial_teams(void)
+{
+    return __ompgpu_cfg_leagues && !__ompgpu_is_spmd() ? __ompgpu_state_teams : 0;
+}
+
+unsigned __ompgpu_thread_limit(void)
+{
+    unsigned limit = serial_teams() ? __ompgpu_state_team_limit : 0, n = __ompgpu_arch_ntid();
+    return limit && limit < n ? limit : n;
+}
+
+void __ompgpu_league_begin(int num_teams, int thread_limit, int line)
+{
+    if (__ompgpu_level() || __ompgpu_arch_nteams() > 1 || serial_teams())
+        __ompgpu_fail("a 'teams' region was encountered inside of a parallel or another teams "
+                      "region",
+                      line);
+    __ompgpu_state_team = 0;
+    __ompgpu_state_teams = num_teams > 1 ? (u32)num_teams : 1;
+    __ompgpu_state_team_limit = thread_limit > 0 ? (u32)thread_limit : 0;
+}
+
+_Bool __ompgpu_league_next(void)
+{
+    if (++__ompgpu_state_team < __ompgpu_state_teams)
+        return 1;
+    __ompgpu_state_teams = 0;
+    return 0;
+}
+
 /* In an SPMD kernel all threads run the sequential code. */
 unsigned __ompgpu_own_place(void)
 {
@@ -77,6 +115,8 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
     __ompgpu_state_allocator[__ompgpu_arch_tid()] = 0;
     __ompgpu_state_task[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_GENERIC && __ompgpu_arch_tid() == 0) {
+        if (__ompgpu_cfg_leagues)
+            __ompgpu_state_teams = 0;
         __ompgpu_state_schedule[MAX_TEAM] = (struct schedule){ 0, 0 };
         __ompgpu_state_allocator[MAX_TEAM] = 0;
         __ompgpu_state_task[MAX_TEAM] = 0;
@@ -131,8 +171,16 @@ _Bool __ompgpu_cancel_taskgroup(_Bool request)
     return *task & TASKGROUP_CANCELLED;
 }
 
-int __ompgpu_team_id(void) { return (int)__ompgpu_arch_team(); }
-int __ompgpu_num_teams(void) { return (int)__ompgpu_arch_nteams(); }
+int __ompgpu_team_id(void)
+{
+    return (int)(serial_teams() ? __ompgpu_state_team : __ompgpu_arch_team());
+}
+
+int __ompgpu_num_teams(void)
+{
+    u32 teams = serial_teams();
+    return (int)(teams ? teams : __ompgpu_arch_nteams());
+}
 
 /* In a region of one thread, or thread 0 of an SPMD kernel at level 0. */
 static _Bool is_only_thread(void)

@@ -242,8 +242,6 @@ static void check_directive(struct fe *fe, const struct fe_pragma *p)
         fe_unsupported(fe, c->place, UNSUPPORTED_DIRECTIVE, c->spelling, NULL);
     else if (!p->nnames)
         fe_unsupported(fe, c->place, UNSUPPORTED_UNKNOWN_DIRECTIVE, c->spelling, NULL);
-    else if ((c->leaves & OMPL_TEAMS) && !fe_target_of(c))
-        fe_unsupported(fe, c->place, UNSUPPORTED_ORPHANED_TEAMS, c->spelling, NULL);
 }
 
 static void check_clauses(struct fe *fe, const struct omp_construct *c)

@@ -257,6 +257,23 @@ int main(void)
     return 0;
 }
 C
+program teams <<'C'
+#include "common.h"
+static void f(int *p)
+{
+    #pragma omp teams num_teams(2)
+    p[0] = 0;
+}
+#pragma omp declare target enter(f)
+int main(void)
+{
+    BEGIN;
+    #pragma omp target parallel for map(tofrom: a) num_threads(4)
+    for (int i = 0; i < 4; i++)
+        f(&a[i]);
+    return 0;
+}
+C
 one_message() { [ "$(grep -c '^ompgpu: ' err)" = 1 ] || { echo "not one message:"; cat err; return 1; }; }
 # dies NAME "PROGRAM [ARGUMENT]" LINE WORDS: exit code 1, data as before, and one message, the last line on standard error: of that line, with the words
 dies() {
@@ -281,6 +298,7 @@ OMPGPU_EMU_MEMORY=1M; export OMPGPU_EMU_MEMORY
 dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 bytes|out of device memory|1047808 of 1048576"
 check "emu: memory that regions with nowait give back" in_time ./room
 unset OMPGPU_EMU_MEMORY
+dies "emu: teams in a parallel region" teams 11 "region main_11|'teams' region|line 4|team 0"
 dies "emu: divergent barrier" barrier 5 "region main_5|barrier at line 9|60 of 64 threads|thread 60: exited|team 0"
 # What the kernel must not touch, how it does it, in which line, the address' neighbour.
 for level in 0 2; do

@@ -201,6 +201,32 @@ void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     cg_state_teams(cg, &p);
 }
 
+/* ------------------------------------------- teams of a function: one team after the other */
+static const char *clause_value(struct cg *cg, const struct omp_construct *c,
+                                enum omp_clause_kind kind)
+{
+    const struct omp_clause *k = cg_clause(c, kind);
+    return k ? cg_expr(cg, k->expr.extent) : "0";
+}
+
+static void write_league(struct cg *cg, const struct omp_construct *c, unsigned leaves)
+{
+    unsigned rest = leaves & ~(unsigned)OMPL_TEAMS;
+    struct cg_privates p = { .finish = CG_SERIAL };
+    p.base = cg_strf(cg, "%s_%u", c->function->name, c->place.line);
+    cg_line(cg, "__ompgpu_league_begin(%s, %s, %u);", clause_value(cg, c, OMPC_NUM_TEAMS),
+            clause_value(cg, c, OMPC_THREAD_LIMIT), c->place.line);
+    cg_open(cg, "do");
+    if (rest & OMPL_PARALLEL) {
+        cg_parallel(cg, c, rest);
+    } else {
+        cg_collect_privates(cg, c, &p, CG_ALL_COPIES);
+        cg_inner_construct(cg, c, rest, &p);
+    }
+    cg_close(cg);
+    cg_line(cg, "while (__ompgpu_league_next());");
+}
+
 /* ------------------------------------------------------------------ dispatch */
 static void write_loop(struct cg *cg, const struct omp_construct *c, unsigned leaves,
                        struct cg_privates *p)
@@ -338,6 +364,8 @@ void cg_device_construct(struct cg *cg, const struct omp_construct *c)
         write_assume(cg, c);
     else if (c->role == OMPROLE_IGNORED)
         cg_copy_body(cg, c->body);
+    else if ((leaves & OMPL_TEAMS) && !cg->target)
+        write_league(cg, c, leaves);
     else if (leaves & OMPL_TEAMS)
         cg_teams(cg, c, leaves);
     else if (leaves & OMPL_PARALLEL)

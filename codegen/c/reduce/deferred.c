@@ -70,9 +70,19 @@ static enum cg_owner owner_of(struct cg *cg, const struct cg_plan *p, const stru
     return of_league && sections_are_stable(cg, p, item) ? CG_OF_LEAGUE : CG_OF_UNKNOWN;
 }
 
+/* The teams of a league that a function has run one after the other. */
+static bool is_in_serial_league(const struct omp_construct *c)
+{
+    bool teams = false;
+    for (; c && !(c->leaves & OMPL_TARGET); c = c->parent)
+        teams = teams || (c->leaves & OMPL_TEAMS);
+    return teams && !c;
+}
+
 static bool is_shared_by_teams(const struct omp_construct *c)
 {
-    return (c->leaves & (OMPL_DISTRIBUTE | OMPL_TEAMS)) == OMPL_DISTRIBUTE;
+    return !is_in_serial_league(c) &&
+           (c->leaves & (OMPL_DISTRIBUTE | OMPL_TEAMS)) == OMPL_DISTRIBUTE;
 }
 /* Its reductions, without regard to the rest. */
 static struct cg_privates reductions_of(struct cg *cg, const struct cg_plan *plan,

@@ -32,6 +32,12 @@ static unsigned storage(const struct ir_unit *u)
 static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
 static unsigned debugging(const struct ir_unit *u) { return u->opt->debug; }
 
+static unsigned leagues(const struct ir_unit *u)
+{
+    LLVMValueRef begin = LLVMGetNamedFunction(u->module, "__ompgpu_league_begin");
+    return begin && LLVMGetFirstUse(begin);
+}
+
 static const struct constant {
     const char *name;
     unsigned (*value)(const struct ir_unit *);
@@ -42,6 +48,7 @@ static const struct constant {
     { "generic", has_generic }, /* some kernel is generic */
     { "spmd", has_spmd },       /* some kernel is SPMD */
     { "storage", storage },     /* some kernel uses the team's storage in global memory */
+    { "leagues", leagues },     /* a function has a teams region */
     { "optimise", optimising }, { "debug", debugging },
 };
 

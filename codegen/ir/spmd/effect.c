@@ -27,10 +27,10 @@ static uint64_t memory_effects(LLVMValueRef f)
 #define WRITES 0xaaaaaaaaaaaaaaaaull
 
 /* What stands in the way of a call by the main thread alone.  *queries: it asks about threads, and
- * must find that there is one. */
+ * must find that there is one; teams: one that no assumption removes. */
 struct obstacle {
     const char *why;
-    bool queries;
+    bool queries, teams;
 };
 
 static bool find_obstacle(const struct ir_node *node, void *data)
@@ -48,8 +48,9 @@ static bool find_obstacle(const struct ir_node *node, void *data)
         o->why = "contains a parallel region";
     else if (kind == KNOWN_NOT || kind == KNOWN_SIZE || kind == KNOWN_SET)
         o->why = mem_printf("calls '%s'", name);
+    o->teams |= kind == KNOWN_TEAMS;
     o->queries |= kind == KNOWN_FOLD || kind == KNOWN_DROP || kind == KNOWN_QUERY;
-    return o->why != NULL;
+    return o->why != NULL || o->teams;
 }
 
 static struct obstacle obstacle_in(struct ir_unit *u, LLVMValueRef f)
@@ -122,6 +123,8 @@ static struct spmd_effect known_effect(const struct spmd_region *r, LLVMValueRef
     case KNOWN_QUERY: return query;
     case KNOWN_LOCAL: return guarded(SPMD_OTHER | arguments, SPMD_OTHER | arguments);
     case KNOWN_FRESH: return guarded(0, 0);
+    case KNOWN_TEAMS:
+        return refused("a 'teams' region of a function, whose teams run one after the other", NULL);
     case KNOWN_DIE: return die;
     default: return guarded(SPMD_ALL, SPMD_ALL);
     }
@@ -200,6 +203,8 @@ static struct spmd_effect function_effect(const struct spmd_region *r, LLVMValue
     if (!(memory & WRITES))
         return reading(SPMD_ALL);
     struct obstacle obstacle = obstacle_in(r->u, f);
+    if (obstacle.teams)
+        return known_effect(r, call, KNOWN_TEAMS, 0);
     struct spmd_effect main_only = guarded(SPMD_ALL, SPMD_ALL);
     main_only.queries = obstacle.queries;
     if (!obstacle.why && !(assumptions & IR_SPMD_AMENABLE))

@@ -24,6 +24,8 @@ static const struct known {
     { "__ompgpu_assume", KNOWN_DROP, 0 },
     { "__ompgpu_team_id", KNOWN_EVERY, 0 },
     { "__ompgpu_num_teams", KNOWN_EVERY, 0 },
+    { "__ompgpu_league_begin", KNOWN_TEAMS, 0 },
+    { "__ompgpu_league_next", KNOWN_TEAMS, 0 },
     { "__ompgpu_batch_size", KNOWN_EVERY, 0 },
     { "omp_get_team_num", KNOWN_EVERY, 0 },
     { "omp_get_num_teams", KNOWN_EVERY, 0 },

@@ -145,6 +145,7 @@ enum spmd_known_kind {
     KNOWN_QUERY, /* the same, and it asks how many threads there are */
     KNOWN_LOCAL, /* main thread: reads and writes what its arguments point to, keeps no argument */
     KNOWN_FRESH, /* main thread: no memory that others have yet */
+    KNOWN_TEAMS, /* the main thread of a generic kernel */
     KNOWN_DIE,   /* main thread: does not return */
 };
 enum spmd_known_kind spmd_known(LLVMValueRef function, unsigned *value); /* value or NULL */
