@@ -297,8 +297,11 @@ void __ompgpu_flush(void);
     (unsigned)__ompgpu_team_id() * (unsigned)__ompgpu_num_threads() +                              \
         (unsigned)__ompgpu_thread_id(),                                                            \
         (unsigned)__ompgpu_num_teams() * (unsigned)__ompgpu_num_threads()
-/* How many iterations to run at a time; omp-device decides it for each loop. */
-unsigned __ompgpu_batch_size(void);
+/* How many iterations to run at a time; omp-device decides it for each loop: a number, plus
+ * __OMPGPU_BATCH_TEAM times the number of threads for which alone it holds.  With more than
+ * __OMPGPU_USUAL_BATCH, batches of that size follow.  by_team: the takers are a team's threads. */
+unsigned __ompgpu_batch_size(_Bool by_team);
+enum { __OMPGPU_USUAL_BATCH = 4, __OMPGPU_BATCH_TEAM = 256 };
 /* Iterators; nothing overflows whatever n is.
  *
  *   struct __ompgpu_loop32 i = __ompgpu_loop32(id, count, n)      i.at = id, id + count …
@@ -310,11 +313,12 @@ unsigned __ompgpu_batch_size(void);
  *   for (…; c.more; __ompgpu_next_chunk32(&c))                    chunks, dealt round-robin
  *       struct __ompgpu_range32 r = __ompgpu_chunk32(&c)          the iterations of the chunk
  *
- *   struct __ompgpu_batches32 b = __ompgpu_batches32(id, count, n, __ompgpu_batch_size())
+ *   struct __ompgpu_batches32 b = __ompgpu_batches32(id, count, n, __ompgpu_batch_size(…))
  *   for (…; b.size; __ompgpu_next_size32(&b))                     as loop32, first in batches …
  *       for (; b.i.more; __ompgpu_next_batch32(&b))               … that begin before b.end,
  *           for (unsigned u = 0; u < b.size; u++)                 then one by one
- *               … __ompgpu_at32(&b, u) …                          the iteration
+ *               … __ompgpu_at32(&b, u) …                          the iteration: b.i.at and
+ *               … __ompgpu_ahead32(&b, u) …                       how far ahead of it that is
  */
 /* x86-64 packs a structure that is returned in registers; a larger one is taken apart by the
  * optimiser. */
@@ -323,7 +327,7 @@ unsigned __ompgpu_batch_size(void);
 #else
 #define __OMPGPU_ROOM unsigned long room[2];
 #endif
-#define __OMPGPU_ITERATORS(W, T)                                                                   \
+#define __OMPGPU_ITERATORS(W, T, S)                                                                \
     struct __ompgpu_loop##W {                                                                      \
         T at, n, stride;                                                                           \
         _Bool more;                                                                                \
@@ -361,36 +365,45 @@ unsigned __ompgpu_batch_size(void);
     }                                                                                              \
     struct __ompgpu_batches##W {                                                                   \
         struct __ompgpu_loop##W i;                                                                 \
-        T end;                                                                                     \
+        T end, usual_end, by;                                                                      \
         unsigned size;                                                                             \
     };                                                                                             \
     __OMPGPU_INLINE struct __ompgpu_batches##W __ompgpu_batches##W(T id, T count, T n,             \
-                                                                   unsigned size) {                \
-        const T span = (size - 1) * count, eighth = ~(T)0 / 8;                                     \
+                                                                   unsigned sizes) {               \
+        const unsigned team = sizes / __OMPGPU_BATCH_TEAM, size = sizes % __OMPGPU_BATCH_TEAM;     \
+        const T span = ((team ? __OMPGPU_USUAL_BATCH : size) - 1) * count, eighth = ~(T)0 / 8;     \
         const _Bool fits = count <= eighth && n <= 7 * eighth;                                     \
         const T end = size == 1 ? n : fits ? (n > span ? n : span) - span : 0;                     \
-        const struct __ompgpu_loop##W i = { .at = id, .n = n, .stride = count, .more = id < end }; \
-        return (struct __ompgpu_batches##W){ i, end, size };                                       \
+        struct __ompgpu_loop##W i = { .at = id, .n = n, .stride = count, .more = id < end };       \
+        if (!team)                                                                                 \
+            return (struct __ompgpu_batches##W){ i, end, end, count, size };                       \
+        i.more = (S)n >= (S)(team * size) && count == team;                                        \
+        return (struct __ompgpu_batches##W){ i, n - (size - 1) * team, end, team, size };          \
     } __OMPGPU_INLINE T __ompgpu_at##W(const struct __ompgpu_batches##W *b, unsigned u)            \
     {                                                                                              \
-        return b->i.at + u * b->i.stride;                                                          \
+        return b->i.at + u * b->by;                                                                \
     }                                                                                              \
     __OMPGPU_INLINE void __ompgpu_next_batch##W(struct __ompgpu_batches##W *b)                     \
     {                                                                                              \
-        if (b->size == 1) {                                                                        \
-            __ompgpu_next##W(&b->i);                                                               \
-        } else {                                                                                   \
-            b->i.at += b->size * b->i.stride;                                                      \
-            b->i.more = b->i.at < b->end;                                                          \
-        }                                                                                          \
+        const T by = b->size * b->by, next = b->i.at + by;                                         \
+        b->i.more = b->size == 1 ? b->i.n - b->i.at > by : next < b->end;                          \
+        b->i.at = next;                                                                            \
     }                                                                                              \
     __OMPGPU_INLINE void __ompgpu_next_size##W(struct __ompgpu_batches##W *b)                      \
     {                                                                                              \
-        b->i.more = b->i.at < b->i.n;                                                              \
-        b->size = b->size > 1;                                                                     \
+        b->size = b->size > __OMPGPU_USUAL_BATCH ? __OMPGPU_USUAL_BATCH : b->size > 1;             \
+        b->end = b->size > 1 ? b->usual_end : b->i.n;                                              \
+        b->by = b->i.stride;                                                                       \
+        b->i.more = b->i.at < b->end;                                                              \
     }
-__OMPGPU_ITERATORS(32, unsigned)
-__OMPGPU_ITERATORS(64, unsigned long long)
+__OMPGPU_ITERATORS(32, unsigned, int)
+__OMPGPU_ITERATORS(64, unsigned long long, long long)
+/* Iterations are numbered in the type of the user's counter, or what follows from it, so that the
+ * distance of two of a batch is one of `int`; where it could overflow, there are no batches. */
+__OMPGPU_INLINE int __ompgpu_ahead32(const struct __ompgpu_batches32 *b, unsigned u)
+{
+    return (int)u * (int)b->by;
+}
 #undef __OMPGPU_ITERATORS
 
 /* Whether thread `id` of the league has iteration `id`.  The emulated device has a loop over the

@@ -133,4 +133,8 @@ _Bool __ompgpu_runtime_next(unsigned long long *lo, unsigned long long *hi)
 }
 
 /* omp-device replaces the calls. */
-__attribute__((noinline)) unsigned __ompgpu_batch_size(void) { return 1; }
+__attribute__((noinline)) unsigned __ompgpu_batch_size(_Bool by_team)
+{
+    (void)by_team;
+    return 1;
+}

@@ -143,8 +143,10 @@ static void finish_for_gpu(struct ir_unit *u, LLVMTargetMachineRef machine)
 {
     if (pipeline_level(u->opt) == '3' && ir_widen(u))
         ir_run_passes(u->module, "function(instcombine<no-verify-fixpoint>,early-cse)", machine);
-    if (u->opt->level != '0')
+    if (u->opt->level != '0') {
+        ir_share_distances(u, machine);
         ir_hide_strides(u);
+    }
     ir_split_shifts(u->module);
     if (ir_move_words(u))
         ir_run_passes(u->module, "always-inline", machine);

@@ -61,6 +61,28 @@ for k in two three; do
     if have_ptxas; then check "collapse, $k: 32 registers" registers $k 32; else skip "collapse, $k: registers" "no ptxas"; fi
 done
 
+# a reduction of a team: addresses with known distances are computed from each other, or are constants
+cat >inner.c <<'C'
+void product(int n, int m, const float *x, const float *y, float *z)
+{
+#pragma omp target teams distribute is_device_ptr(x, y, z)
+    for (int i = 0; i < n; i++) {
+        float s = 0;
+#pragma omp parallel for reduction(+: s)
+        for (int k = 0; k < m; k++) s += x[i * m + k] * y[k * n + i];
+        z[i] = s;
+    }
+}
+C
+check "inner product: the kernel compiles" "$CC" -O2 --gpu-arch=sm_90 --emit=ptx inner.c -o "$T/app.ptx"
+# per_load LOADS: the most instructions for each load in the loop with so many
+per_load() {
+    awk -v want="$1" '/^\$L/ { loads = n = 0 } /ld.global/ { loads++ } /^\t[@a-z]/ { n++ }
+        /bra/ { if (loads == want) most = int((n + loads - 1) / loads); loads = n = 0 } END { print most ? most : 99 }' "$T/app.ptx"
+}
+check "inner product: at most three instructions a load, sixteen iterations at a time" at_most "$(per_load 32)" 3
+check "inner product: at most four, four iterations at a time" at_most "$(per_load 8)" 4
+
 # what a function adds: as if it stood in the loop
 cat >called.c <<'C'
 struct sum { double s, c; };

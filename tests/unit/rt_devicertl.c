@@ -318,12 +318,12 @@ KERNEL(loops_generic, GENERIC, int *, hits)
     static void check_batches##W(int *bad, T id, T count, T n, unsigned size)                                         \
     {                                                                                                                 \
         T next = id, rest = id < n ? (n - id - 1) / count + 1 : 0;                                                    \
-        unsigned at_most = 64;                                                                                        \
+        unsigned at_most = 200;                                                                                       \
         for (struct __ompgpu_batches##W b = __ompgpu_batches##W(id, count, n, size); b.size;                          \
              __ompgpu_next_size##W(&b))                                                                               \
             for (; b.i.more && at_most; __ompgpu_next_batch##W(&b), at_most--)                                        \
                 for (unsigned u = 0; u < b.size; u++, next += count, rest--)                                          \
-                    CHECK(rest > 0 && __ompgpu_at##W(&b, u) == next && (b.size == 1 || rest + u >= size));            \
+                    CHECK(rest > 0 && __ompgpu_at##W(&b, u) == next && (b.size == 1 || rest + u >= b.size));          \
         CHECK(!rest);                                                                                                 \
     }
 BATCHES(32, unsigned)
@@ -332,9 +332,22 @@ BATCHES(64, unsigned long long)
 static const unsigned counts32[] = STRIDES(unsigned);
 static const unsigned long long counts64[] = STRIDES(unsigned long long);
 
+/* Larger batches for a team of one size, then as above. */
+static void check_team_batches(int *bad)
+{
+    for (unsigned team = 1; team <= 3; team++)
+        for (unsigned count = 1; count <= 3; count++)
+            for (unsigned n = 0; n <= 150; n++) {
+                const unsigned sizes = 16 + __OMPGPU_BATCH_TEAM * team;
+                check_batches32(bad, n % count, count, n, sizes);
+                check_batches64(bad, n % count, count, n, sizes);
+            }
+}
+
 REGION(batches, int *, unused)
 {
     (void)env, (void)unused;
+    check_team_batches(bad);
     for (unsigned size = 1; size <= 4; size *= 2)
         for (int c = 0; c < 10; c++)
             for (unsigned n = 0; n < 20; n++)              /* up to the most iterations that there can be */

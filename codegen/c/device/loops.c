@@ -26,7 +26,7 @@
  * A thread takes the iterations of a reduction in batches, of a size that omp-device chooses
  * (codegen/ir/passes/batches.c), and then the rest one by one:
  *
- *   for (struct __ompgpu_batches32 @it_i = …(__OMPGPU_THREADS, @n_i, __ompgpu_batch_size());
+ *   for (struct __ompgpu_batches32 @it_i = …(__OMPGPU_THREADS, @n_i, __ompgpu_batch_size(1));
  *           @it_i.size; __ompgpu_next_size32(&@it_i))
  *       for (; @it_i.i.more; __ompgpu_next_batch32(&@it_i))
  *           for (unsigned @u = 0; @u < @it_i.size; @u++) {
@@ -57,9 +57,11 @@ struct nest {
         const char *at;   /* of what counts it: an iterator or a digit */
         bool one, zero;   /* step 1; lb 0 */
     } l[OMP_MAX_LOOPS];
-    bool covering;  /* the kernel has a covering form */
-    const char *k;  /* type of logical iteration numbers */
-    unsigned width; /* … in bits, 32 or 64 */
+    bool covering;             /* the kernel has a covering form */
+    const char *first, *ahead; /* in a batch of int: the number of its first iteration, and how far
+                                  another one is ahead of it */
+    const char *k;             /* type of logical iteration numbers */
+    unsigned width;            /* … in bits, 32 or 64 */
     const char *total;
 };
 
@@ -436,7 +438,7 @@ static bool in_batches(const struct nest *n, const struct level *l, struct range
 
 /* The number of the iteration; NULL: of a nest, the digits are.  Only batches need the number of
  * iterations that are left. */
-static const char *open_batches(struct cg *cg, const struct nest *n, const struct level *l)
+static const char *open_batches(struct cg *cg, struct nest *n, const struct level *l)
 {
     bool nested = n->n > 1;
     const char *i = nested ? cg_strf(cg, "@it") : n->l[0].at;
@@ -453,12 +455,16 @@ static const char *open_batches(struct cg *cg, const struct nest *n, const struc
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
     cg_open(
         cg,
-        "for (struct __ompgpu_batches%u %s = __ompgpu_batches%u(%s, %s, __ompgpu_batch_size()); "
+        "for (struct __ompgpu_batches%u %s = __ompgpu_batches%u(%s, %s, __ompgpu_batch_size(%d)); "
         "%s.size; __ompgpu_next_size%u(&%s))",
-        w, i, w, takers[l->who], n->total, i, w, i);
+        w, i, w, takers[l->who], n->total, l->who == CG_THREAD, i, w, i);
     cg_open(cg, "for (; %s; __ompgpu_next_batch%u(&%s))", more, w, i);
     cg_line(cg, "_Pragma(\"clang loop unroll(full)\")");
     cg_open(cg, "for (unsigned @u = 0; @u < %s.size; @u++%s)", i, next);
+    if (!nested && n->l[0].one && w == 32 && n->c->loops[0].iv->type->is_signed) {
+        n->first = cg_strf(cg, "%s.i.at", i);
+        n->ahead = cg_strf(cg, "__ompgpu_ahead32(&%s, @u)", i);
+    }
     return nested ? NULL : cg_strf(cg, "__ompgpu_at%u(&%s, @u)", w, i);
 }
 
@@ -560,7 +566,10 @@ static void open_variable(struct cg *cg, const struct nest *n, unsigned j, const
             cg_line(cg, "const %s %s = %s;", n->l[j].type, n->l[j].lb, cg_expr(cg, l->lb.extent));
         cg_open(cg, "if (%s < %s)", k, cg_trip_where(cg, l, NULL));
     }
-    cg_line(cg, "%s %s = %s;", n->l[j].type, l->iv->name, iv_value(cg, n, j, k));
+    const char *value = iv_value(cg, n, j, n->ahead ? n->first : k);
+    if (n->ahead)
+        value = cg_strf(cg, "(int)(%s) %c %s", value, l->step_negative ? '-' : '+', n->ahead);
+    cg_line(cg, "%s %s = %s;", n->l[j].type, l->iv->name, value);
 }
 
 /* The number of the iteration among all of the nest, or how many there are. */
@@ -615,7 +624,7 @@ static void store_last_values(struct cg *cg, const struct nest *n, const struct 
 }
 
 /* What the loop does between private copies and the end of reductions. */
-static void share_iterations(struct cg *cg, const struct nest *n, const struct level *levels,
+static void share_iterations(struct cg *cg, struct nest *n, const struct level *levels,
                              unsigned nlevels, unsigned d, struct range r,
                              const struct cg_privates *p)
 {
@@ -642,7 +651,7 @@ void cg_loop_nest(struct cg *cg, const struct omp_construct *c, enum cg_who who,
                   struct cg_privates *p, const struct omp_clause *schedule,
                   const struct omp_clause *dist_schedule)
 {
-    struct nest n;
+    struct nest n = { .first = NULL };
     struct level levels[3];
     struct range r;
     unsigned tasks = task_levels(levels, c, p), open = cg->out->open;

@@ -14,11 +14,16 @@
  * have to wait.  All answers are right; it is a matter of cost. */
 #include "codegen/ir/analysis/analysis.h"
 #include "codegen/ir/passes/passes.h"
+#include "hostrt/occupancy.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    LARGEST_BATCH = 4,
+    USUAL_BATCH = 4, /* as __OMPGPU_USUAL_BATCH, __OMPGPU_BATCH_TEAM */
+    BATCH_TEAM = 256,
+    TEAM_BATCH = 16, /* where that saves much in an iteration, and keeps few registers */
+    TEAM_LOADS = 2,
+    SHORT_BODY = 60,
     MANY_LOADS = 4,     /* with more in an iteration, enough are in flight */
     OWN_LOOPS = 3,      /* those above; loops of the body have loads in flight of their own */
     LONGEST_BODY = 120, /* instructions, with those that count iterations */
@@ -27,20 +32,21 @@ enum {
 struct body {
     LLVMValueRef function;
     const bool *blocks; /* by number */
-    unsigned instructions;
+    unsigned instructions, loops;
     unsigned loads; /* from addresses that the loop computes */
     bool waits;     /* something that loads of the next iteration would have to wait for */
 };
 
-static bool is_inside(const struct body *b, LLVMValueRef instruction)
+/* The number of the instruction's block in the function. */
+static unsigned block_of(LLVMValueRef instruction)
 {
     unsigned i = 0;
-    IR_EACH_BLOCK(block, b->function) {
+    IR_EACH_BLOCK(block, ir_function_of(instruction)) {
         if (block == LLVMGetInstructionParent(instruction))
-            return b->blocks[i];
+            break;
         i++;
     }
-    return false;
+    return i;
 }
 
 /* Functions of libdevice that are a single block of arithmetic, such as fmin. */
@@ -72,7 +78,7 @@ static void count_instruction(struct body *b, LLVMValueRef inst)
     if (LLVMIsALoadInst(inst)) {
         LLVMValueRef address = LLVMGetOperand(inst, 0);
         b->waits |= LLVMGetVolatile(inst) || LLVMIsAtomic(inst);
-        b->loads += LLVMIsAInstruction(address) && is_inside(b, address);
+        b->loads += LLVMIsAInstruction(address) && b->blocks[block_of(address)];
     } else if (LLVMIsACallInst(inst)) {
         b->waits |= call_waits(inst);
     } else {
@@ -81,41 +87,71 @@ static void count_instruction(struct body *b, LLVMValueRef inst)
     }
 }
 
-static unsigned batch_of(LLVMValueRef f, const struct ir_loops *loops, const struct ir_loop *outer)
+/* The size of a team that a larger batch is for: the one that f's kernel has, or that kernels
+ * usually have; the distances of its addresses are constants then. */
+static unsigned team_of(const struct ir_unit *u, LLVMValueRef f)
+{
+    for (unsigned i = 0; i < u->nkernels; i++)
+        if (ir_is_exact(&u->kernels[i]) && strcmp(u->kernels[i].name, ir_name(f)) == 0)
+            return u->kernels[i].max_threads;
+    return OMPGPU_GENERIC_THREADS;
+}
+
+static struct body read_body(LLVMValueRef f, const struct ir_loops *loops,
+                             const struct ir_loop *outer)
 {
     struct body b = { .function = f, .blocks = outer->body };
-    unsigned nested = 0, i = 0;
+    unsigned i = 0;
     for (unsigned l = 0; l < loops->n; l++)
-        nested += outer->body[loops->at[l].header];
+        b.loops += outer->body[loops->at[l].header];
     IR_EACH_BLOCK(block, f)
         if (outer->body[i++])
             IR_EACH_INSTRUCTION(inst, block)
                 count_instruction(&b, inst);
-    if (b.waits || nested > OWN_LOOPS || b.instructions > LONGEST_BODY || !b.loads ||
-        b.loads > MANY_LOADS)
-        return 1;
-    return b.loads > MANY_LOADS / 2 ? LARGEST_BATCH / 2 : LARGEST_BATCH;
+    return b;
 }
 
-/* The loop whose first batches have the size that the call returns. */
-static unsigned batch_size(LLVMValueRef call)
+static unsigned batch_of(const struct ir_unit *u, LLVMValueRef call, const struct body *b)
 {
-    LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-    struct ir_loops loops = ir_find_loops(f);
-    IR_EACH_USE(use, call) {
-        unsigned header = 0;
-        if (!LLVMIsAPHINode(LLVMGetUser(use)))
-            continue;
-        IR_EACH_BLOCK(block, f) {
-            if (block == LLVMGetInstructionParent(LLVMGetUser(use)))
-                break;
-            header++;
-        }
-        for (unsigned i = 0; i < loops.n; i++)
-            if (loops.at[i].header == header)
-                return batch_of(f, &loops, &loops.at[i]);
+    bool by_team = LLVMIsAConstantInt(LLVMGetOperand(call, 0)) &&
+                   LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
+    if (b->waits || b->loops > OWN_LOOPS || b->instructions > LONGEST_BODY || !b->loads ||
+        b->loads > MANY_LOADS)
+        return 1;
+    if (u->opt->target == IR_NVPTX && by_team && b->loads == TEAM_LOADS &&
+        b->instructions <= SHORT_BODY)
+        return TEAM_BATCH + BATCH_TEAM * team_of(u, b->function);
+    return b->loads > MANY_LOADS / 2 ? USUAL_BATCH / 2 : USUAL_BATCH;
+}
+
+/* The loop whose first batches have the size that the call returns, as number in `loops`, or -1:
+ * the size is a variable of that loop. */
+static int loop_of(LLVMValueRef value, const struct ir_loops *loops)
+{
+    IR_EACH_USE(use, value) {
+        LLVMValueRef user = LLVMGetUser(use);
+        unsigned block = block_of(user);
+        int found = -1;
+        for (unsigned i = 0; LLVMIsAPHINode(user) && i < loops->n; i++)
+            if (loops->at[i].header == block)
+                return (int)i;
+        if (LLVMIsABinaryOperator(user))
+            found = loop_of(user, loops);
+        if (found >= 0)
+            return found;
     }
-    return 1;
+    return -1;
+}
+
+static unsigned batch_size(const struct ir_unit *u, LLVMValueRef call)
+{
+    LLVMValueRef f = ir_function_of(call);
+    struct ir_loops loops = ir_find_loops(f);
+    int found = loop_of(call, &loops);
+    if (found < 0)
+        return 1;
+    struct body b = read_body(f, &loops, &loops.at[found]);
+    return batch_of(u, call, &b);
 }
 
 /* The calls, in no order. */
@@ -160,7 +196,7 @@ static void choose_sizes(struct ir_unit *u, LLVMTargetMachineRef machine, unsign
     ir_run_passes(copy, "always-inline,cgscc(inline),function(sroa,early-cse<memssa>,simplifycfg)",
                   machine);
     for (unsigned n = find_calls(copy, &calls), i = 0; i < n; i++)
-        sizes[number_of(calls[i])] = batch_size(calls[i]);
+        sizes[number_of(calls[i])] = batch_size(u, calls[i]);
     LLVMDisposeModule(copy);
 }
 

@@ -24,6 +24,7 @@
  *   state.c       the runtime's state that only one thread, or nobody, uses
  *   atomics.c     locals need no atomics
  *   wide.c        kernels that stream get a form with several iterations a thread (wide_build.c)
+ *   distances.c   addresses with a known distance are computed from each other
  *   strides.c     loops that threads share are kept from loop strength reduction
  *   shifts.c      shifts of 65 to 128 bits are of halves
  *   order.c       variables stand in an order that does not differ from run to run
@@ -53,6 +54,7 @@ bool ir_localise_state(struct ir_unit *);
 bool ir_prune_state(struct ir_unit *);
 void ir_plain_locals(struct ir_unit *); /* atomics.c */
 bool ir_widen(struct ir_unit *);
+void ir_share_distances(struct ir_unit *, LLVMTargetMachineRef);
 void ir_hide_strides(struct ir_unit *);
 void ir_split_shifts(LLVMModuleRef);
 bool ir_move_words(struct ir_unit *); /* words.c; true: there are functions to inline */

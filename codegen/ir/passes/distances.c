@@ -1,0 +1,301 @@
+/* distances.c - addresses that have a known distance are computed from each other.
+ *
+ * A batch of iterations (batches.c) accesses a[k * n + j], a[(k + threads) * n + j] and so on.
+ * Computed one by one, each costs a multiplication, an addition and the extension to 64 bits; the
+ * distance of two of them is the same for the whole loop:
+ *
+ *     &a[k * n + j]  ──▶  + threads * n * 4  ──▶  + threads * n * 4 …        one instruction each
+ *
+ * Arithmetic of 32 bits that does not wrap (nsw) has the value that it would have in 64 bits, and
+ * so has the difference of two such values.  What is multiplied in 32 bits for it does not wrap if
+ * the counters are not negative: k * n and (k + t) * n then have the same sign, so that t * n, the
+ * difference of two numbers below 2^31, is one itself. */
+#include "codegen/ir/emit_helpers.h"
+#include "codegen/ir/passes/passes.h"
+
+enum { MANY_FACTORS = 2, DEEP = 8, LONGEST_CHAIN = 64 };
+
+struct distance { /* scale * factor[0] * … */
+    long long scale;
+    LLVMValueRef factor[MANY_FACTORS];
+    unsigned n;
+    bool narrow; /* the product of the factors has 32 bits */
+};
+
+static LLVMValueRef operand(LLVMValueRef v, unsigned i) { return LLVMGetOperand(v, i); }
+
+/* Instructions whose value is the one that they would have without a limit of bits; modulo 2^64,
+ * which is what addresses are. */
+static LLVMOpcode exact_opcode(LLVMValueRef v)
+{
+    LLVMOpcode op = LLVMIsAInstruction(v) ? LLVMGetInstructionOpcode(v) : LLVMRet;
+    if (op == LLVMOr && LLVMGetIsDisjoint(v))
+        return LLVMAdd;
+    if (op == LLVMZExt && LLVMGetNNeg(v))
+        return LLVMSExt;
+    if (op != LLVMAdd && op != LLVMMul && op != LLVMShl)
+        return op == LLVMSExt ? op : LLVMRet;
+    return LLVMGetIntTypeWidth(LLVMTypeOf(v)) == 64 || LLVMGetNSW(v) ? op : LLVMRet;
+}
+
+static bool small_constant(LLVMValueRef v, long long *value)
+{
+    if (!LLVMIsAConstantInt(v))
+        return false;
+    *value = LLVMConstIntGetSExtValue(v);
+    return *value > -(1 << 24) && *value < 1 << 24;
+}
+
+/* v as a multiple of something, or as a number. */
+static struct distance multiple(LLVMValueRef v)
+{
+    LLVMOpcode op = exact_opcode(v);
+    long long by;
+    if (small_constant(v, &by))
+        return (struct distance){ .scale = by, .narrow = true };
+    if ((op == LLVMMul || op == LLVMShl) && small_constant(operand(v, 1), &by) &&
+        (op == LLVMMul || by < 24))
+        return (struct distance){ op == LLVMMul ? by : 1ll << by, { operand(v, 0) }, 1, true };
+    return (struct distance){ 1, { v }, 1, true };
+}
+
+static bool subtract_multiples(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+{
+    struct distance x = multiple(a), y = multiple(b);
+    if (x.n != y.n || x.factor[0] != y.factor[0])
+        return false;
+    *d = y;
+    d->scale -= x.scale;
+    return true;
+}
+
+/* ------------------------------------------------------------------ numbers below 2^31 */
+static bool is_nonnegative(LLVMValueRef v, unsigned depth);
+
+/* The value comes to the phi only where it is less than such a number. */
+static bool is_limited(LLVMBasicBlockRef from, LLVMBasicBlockRef to, LLVMValueRef v, unsigned depth)
+{
+    LLVMValueRef jump = LLVMGetBasicBlockTerminator(from),
+                 test = LLVMIsABranchInst(jump) && LLVMIsConditional(jump) ? LLVMGetCondition(jump)
+                                                                           : NULL;
+    return test && LLVMIsAICmpInst(test) && LLVMGetICmpPredicate(test) == LLVMIntULT &&
+           operand(test, 0) == v && LLVMGetSuccessor(jump, 0) == to &&
+           LLVMGetSuccessor(jump, 1) != to && is_nonnegative(operand(test, 1), depth);
+}
+
+static bool phi_is_nonnegative(LLVMValueRef phi, unsigned depth)
+{
+    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+        LLVMValueRef v = LLVMGetIncomingValue(phi, i);
+        if (!is_limited(LLVMGetIncomingBlock(phi, i), LLVMGetInstructionParent(phi), v, depth) &&
+            !is_nonnegative(v, depth))
+            return false;
+    }
+    return true;
+}
+
+static bool call_is_nonnegative(LLVMValueRef call, unsigned depth)
+{
+    static const char *const numbers[] = { "llvm.nvvm.read.ptx.sreg.tid.x",
+                                           "llvm.nvvm.read.ptx.sreg.ntid.x",
+                                           "llvm.nvvm.read.ptx.sreg.ctaid.x",
+                                           "llvm.nvvm.read.ptx.sreg.nctaid.x" };
+    const char *name = ir_intrinsic(LLVMGetCalledValue(call));
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (ir_is_call_of(call, numbers[i]))
+            return true;
+    if (text_starts(name, "llvm.smax"))
+        return is_nonnegative(operand(call, 0), depth) || is_nonnegative(operand(call, 1), depth);
+    return (text_starts(name, "llvm.usub.sat") || text_starts(name, "llvm.expect")) &&
+           is_nonnegative(operand(call, 0), depth);
+}
+
+static bool is_nonnegative(LLVMValueRef v, unsigned depth)
+{
+    long long n;
+    LLVMOpcode op = exact_opcode(v);
+    if (!depth--)
+        return false;
+    if (LLVMIsAConstantInt(v))
+        return small_constant(v, &n) && n >= 0;
+    if (LLVMIsAPHINode(v))
+        return phi_is_nonnegative(v, depth);
+    if (LLVMIsACallInst(v))
+        return call_is_nonnegative(v, depth);
+    return (op == LLVMAdd || op == LLVMMul || op == LLVMShl) &&
+           is_nonnegative(operand(v, 0), depth) && is_nonnegative(operand(v, 1), depth);
+}
+
+/* ------------------------------------------------------------------ b - a */
+static bool scale(struct distance *d, long long by)
+{
+    return !__builtin_mul_overflow(d->scale, by, &d->scale) && d->scale < 1ll << 40 &&
+           d->scale > -(1ll << 40);
+}
+
+static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d);
+
+static bool subtract_sums(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (operand(b, i) == a) {
+            *d = multiple(operand(b, 1 - i));
+            return true;
+        }
+        for (unsigned j = 0; j < 2 && exact_opcode(a) == LLVMAdd; j++)
+            if (operand(a, j) == operand(b, i) &&
+                (subtract_multiples(operand(a, 1 - j), operand(b, 1 - i), d) ||
+                 subtract(operand(a, 1 - j), operand(b, 1 - i), d)))
+                return true;
+    }
+    return false;
+}
+
+static bool subtract_products(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+{
+    long long by;
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned j = 0; j < 2; j++) {
+            LLVMValueRef x = operand(a, 1 - j), y = operand(b, 1 - i), f = operand(b, i);
+            if (operand(a, j) != f || x == y || !subtract(x, y, d) || d->n == MANY_FACTORS)
+                continue;
+            if (small_constant(f, &by))
+                return scale(d, by);
+            d->narrow &= is_nonnegative(x, DEEP) && is_nonnegative(y, DEEP);
+            d->factor[d->n++] = f;
+            return true;
+        }
+    return false;
+}
+
+static bool subtract(LLVMValueRef a, LLVMValueRef b, struct distance *d)
+{
+    LLVMOpcode op = exact_opcode(b);
+    long long by;
+    if (op == LLVMAdd)
+        return subtract_sums(a, b, d);
+    if (op != exact_opcode(a))
+        return false;
+    if (op == LLVMMul)
+        return subtract_products(a, b, d);
+    if (op == LLVMSExt)
+        return LLVMTypeOf(operand(a, 0)) == LLVMTypeOf(operand(b, 0)) &&
+               subtract(operand(a, 0), operand(b, 0), d);
+    if (op != LLVMShl || operand(a, 1) != operand(b, 1) || !small_constant(operand(b, 1), &by) ||
+        by < 0 || by > 24 || !subtract(operand(a, 0), operand(b, 0), d))
+        return false;
+    return scale(d, 1ll << by);
+}
+
+/* ------------------------------------------------------------------ addresses */
+/* One address of those with the same base differs from the others in its first index only. */
+static bool subtract_addresses(LLVMTargetDataRef layout, LLVMValueRef a, LLVMValueRef b,
+                               struct distance *d)
+{
+    int n = LLVMGetNumOperands(b);
+    LLVMTypeRef element = LLVMGetGEPSourceElementType(b);
+    if (n != LLVMGetNumOperands(a) || element != LLVMGetGEPSourceElementType(a))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (i != 1 && operand(a, (unsigned)i) != operand(b, (unsigned)i))
+            return false;
+    return operand(a, 1) != operand(b, 1) && subtract(operand(a, 1), operand(b, 1), d) &&
+           scale(d, (long long)LLVMABISizeOfType(layout, element));
+}
+
+/* What does not have its exact value is undefined, and what is accessed has it. */
+static bool is_accessed_in(LLVMBasicBlockRef block, LLVMValueRef address)
+{
+    IR_EACH_USE(use, address) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMGetInstructionParent(user) == block &&
+            (LLVMIsALoadInst(user) || (LLVMIsAStoreInst(user) && operand(user, 1) == address)))
+            return true;
+    }
+    return false;
+}
+
+static LLVMValueRef widen(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef v)
+{
+    return LLVMBuildSExt(b, v, LLVMInt64TypeInContext(u->ctx), "");
+}
+
+static LLVMValueRef product(const struct ir_unit *u, LLVMBuilderRef b, const struct distance *d)
+{
+    LLVMValueRef value = NULL;
+    bool narrow =
+        d->n == MANY_FACTORS && d->narrow && LLVMTypeOf(d->factor[0]) == LLVMTypeOf(d->factor[1]);
+    if (narrow)
+        value = widen(u, b, LLVMBuildMul(b, d->factor[0], d->factor[1], ""));
+    for (unsigned i = 0; i < d->n && !narrow; i++) {
+        LLVMValueRef f = widen(u, b, d->factor[i]);
+        value = value ? LLVMBuildMul(b, value, f, "") : f;
+    }
+    LLVMValueRef by = l_i64(u, (uint64_t)d->scale);
+    return value ? LLVMBuildMul(b, value, by, "") : by;
+}
+
+static LLVMValueRef place(const struct ir_unit *u, LLVMBuilderRef b, LLVMValueRef from,
+                          LLVMValueRef address, const struct distance *d)
+{
+    LLVMPositionBuilderBefore(b, address);
+    LLVMValueRef by = product(u, b, d),
+                 at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), from, &by, 1, "");
+    LLVMReplaceAllUsesWith(address, at);
+    return at;
+}
+
+struct chain { /* of a block: accessed addresses, latest last, and what they have become */
+    LLVMValueRef was[LONGEST_CHAIN], is[LONGEST_CHAIN];
+    unsigned n;
+};
+
+enum gain { NOTHING, CHEAP, PRODUCTS };
+
+/* Computes the address from the latest one that has a known distance. */
+static enum gain join(const struct ir_unit *u, LLVMBuilderRef b, struct chain *c,
+                      LLVMValueRef address)
+{
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(u->module);
+    struct distance d;
+    unsigned at = c->n++;
+    c->was[at] = c->is[at] = address;
+    for (unsigned i = at; i--;)
+        if (operand(c->was[i], 0) == operand(address, 0) &&
+            subtract_addresses(layout, c->was[i], address, &d)) {
+            c->is[at] = place(u, b, c->is[i], address, &d);
+            return d.n == MANY_FACTORS ? PRODUCTS : CHEAP;
+        }
+    return NOTHING;
+}
+
+static enum gain share_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMBasicBlockRef block)
+{
+    struct chain c = { .n = 0 };
+    enum gain most = NOTHING;
+    IR_EACH_INSTRUCTION(i, block)
+        if (c.n < LONGEST_CHAIN && LLVMIsAGetElementPtrInst(i) && is_accessed_in(block, i)) {
+            enum gain g = join(u, b, &c, i);
+            most = g > most ? g : most;
+        }
+    return most;
+}
+
+/* A product is worth a register outside of the loop, a single factor is not: the instruction that
+ * adds it can scale it, too. */
+void ir_share_distances(struct ir_unit *u, LLVMTargetMachineRef machine)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(u->ctx);
+    enum gain most = NOTHING;
+    IR_EACH_FUNCTION(f, u->module)
+        IR_EACH_BLOCK(block, f) {
+            enum gain g = share_in(u, b, block);
+            most = g > most ? g : most;
+        }
+    LLVMDisposeBuilder(b);
+    if (most)
+        ir_run_passes(u->module,
+                      most == PRODUCTS ? "function(early-cse,loop-mssa(licm),adce)"
+                                       : "function(early-cse,adce)",
+                      machine);
+}
