@@ -16,8 +16,10 @@ static _Noreturn void become_host_cc(const struct options *o)
 {
     struct words w = { 0 };
     words_add(&w, drv_host_cc(o));
-    if (o->ninputs)
+    if (o->ninputs) {
         drv_host_openmp(o, &w);
+        drv_host_headers(o, &w);
+    }
     if (o->headers && !o->gcc)
         drv_deprecation_args(o, &w);
     for (unsigned i = 0; i < o->nargs; i++) {

@@ -36,7 +36,6 @@ void drv_common_args(const struct options *o, struct words *w)
         words_add(w, "-fopenmp");
     if (o->openmp && !o->openmp_version)
         words_add(w, mem_printf("-fopenmp-version=%s", drv_openmp_version()));
-    drv_clang_headers(o, w);
     if (diag_in_colour() && !o->color)
         words_add(w, "-fcolor-diagnostics");
     words_add(w, "-fno-crash-diagnostics");
@@ -57,10 +56,13 @@ void drv_host_openmp(const struct options *o, struct words *w)
 {
     if (!o->gcc)
         drv_common_args(o, w);
-    else if (o->openmp) {
+    else if (o->openmp)
         WORDS_ADD(w, "-fopenmp", "-foffload=disable"); /* its own device code */
-        add_headers(o, w);
-    }
+}
+
+void drv_host_headers(const struct options *o, struct words *w)
+{
+    (o->gcc ? add_headers : drv_clang_headers)(o, w);
 }
 
 /* Where -MD writes and what it names follow the output that the user asked for, not the file that
@@ -138,7 +140,7 @@ static void plain_deps(const struct job *j, struct words *w, const char **depfil
     if (j->opt->dep_out) {
         drv_dep_args(j, &dep);
         *depfile = dep.n && strcmp(dep.v[0], "-MF") == 0 ? dep.v[1] : drv_value(j->opt, FLAG_MF);
-    } else if (has_headers(j) && !j->no_targets && !j->opt->dry) {
+    } else if (has_headers(j) && !drv_is_preprocessed(j) && !j->no_targets && !j->opt->dry) {
         *depfile = drv_job_file(j, "deps");
         WORDS_ADD(&dep, "-MD", "-MF", *depfile);
     }
@@ -153,6 +155,8 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
     const struct options *o = j->opt;
     words_add(w, drv_host_cc(o));
     drv_host_openmp(o, w);
+    if (!drv_is_preprocessed(j))
+        drv_host_headers(o, w);
     if (is_c(j) && !o->gcc)
         drv_deprecation_args(o, w);
     unsigned link = o->goal == GOAL_LINK ? 0 : FOR_LINK | FOR_INPUT; /* clang says: unused */

@@ -26,6 +26,7 @@ void drv_gcc_preprocess(const struct job *j, struct proc *p)
 {
     WORDS_ADD(&p->argv, drv_host_cc(j->opt), "-E", "-w");
     drv_host_openmp(j->opt, &p->argv);
+    drv_host_headers(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_PRE | FOR_DEPS | BY_GCC);
     drv_dep_args(j, &p->argv);
     for (unsigned i = 0; i < N_TYPES; i++)

@@ -83,6 +83,7 @@ void drv_common_args(const struct options *, struct words *);      /* -fopenmp a
 void drv_deprecation_args(const struct options *, struct words *); /* of a C file's messages */
 /* the same for the host compiler, which may be gcc */
 void drv_host_openmp(const struct options *, struct words *);
+void drv_host_headers(const struct options *, struct words *); /* where its omp.h is */
 const char *drv_job_file(const struct job *, const char *extension);
 void drv_preprocess(const struct job *, struct proc *); /* the command */
 void drv_input(const struct job *, struct proc *);      /* its last words: the file */

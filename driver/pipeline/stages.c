@@ -146,6 +146,7 @@ void drv_preprocess(const struct job *j, struct proc *p)
     WORDS_ADD(&p->argv, drv_clang(), "-E", "-w");
     expand_pragmas(j, &p->argv);
     drv_common_args(j->opt, &p->argv);
+    drv_clang_headers(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_PRE);
     /* A fortified call would be a call of glibc from the device. */
     WORDS_ADD(&p->argv, "-U_FORTIFY_SOURCE", "-o", drv_job_file(j, "i"));
@@ -162,6 +163,8 @@ static void check_args(const struct job *j, struct proc *p)
 {
     WORDS_ADD(&p->argv, drv_clang(), "-fsyntax-only");
     drv_common_args(j->opt, &p->argv);
+    if (!drv_is_preprocessed(j))
+        drv_clang_headers(j->opt, &p->argv);
     drv_deprecation_args(j->opt, &p->argv);
     drv_add_args(&p->argv, j->opt, FOR_CHECK);
     if (j->opt->verbose)

@@ -47,6 +47,9 @@ check "-S of a file without targets" cc -S plain.c && check "... is assembly" ha
 cc -E app.c >app.i
 check "-E keeps the directive" has app.i 'pragma omp target'
 check ".i as input" cc app.i -o prog && check "... runs" runs prog
+echo "int g(void) { return 0; }" >plain.i
+says_nothing() { "$@" >said 2>&1 && cat said && [ ! -s said ]; }
+check "... without a message" says_nothing cc -c app.i -o app.i.o && check "... nor without regions" says_nothing cc -c plain.i
 check "-x cpp-output" cc -x cpp-output app.i -o prog && check "... runs" runs prog
 cp app.c app.txt
 check "-x c" cc -x c app.txt -o prog && check "... runs" runs prog
