@@ -286,6 +286,8 @@ void __ompgpu_emu_race(void *p, usize size, struct ompgpu_emu_site *site, u64 va
 }
 CHECK void __ompgpu_emu_fenced(void);
 void __ompgpu_emu_fenced(void) { __ompgpu_emu_ops->fenced(); }
+CHECK void __ompgpu_emu_in_team(_Bool);
+void __ompgpu_emu_in_team(_Bool is) { __ompgpu_emu_ops->in_team(is); }
 
 double __ompgpu_arch_wtime(void)
 {

@@ -282,8 +282,12 @@ _Bool __ompgpu_cancel(int *flag, _Bool request);
 void __ompgpu_not_cancelled(_Bool request, int line);
 /* Any thread.  Waits until no other thread of the device is between begin and end for this lock, a
  * global that is zero at the start; what those wrote before their end is visible afterwards. */
-void __ompgpu_critical_begin(unsigned *lock);
+void __ompgpu_lock(unsigned *lock);
 /* The thread that has the lock; what it wrote is visible to the next one. */
+void __ompgpu_unlock(unsigned *lock);
+/* The same, of which OpenMP says only that it orders the threads of a team: a program that uses it
+ * between teams has a race (codegen/ir/passes/races.c). */
+void __ompgpu_critical_begin(unsigned *lock);
 void __ompgpu_critical_end(unsigned *lock);
 /* Any thread: a sequentially consistent fence for the device. */
 void __ompgpu_flush(void);

@@ -32,7 +32,7 @@ static void transfer(struct ompgpu_mailbox *m, unsigned i, unsigned request)
 static void call_host(struct ompgpu_mailbox *m, unsigned long long key, const void *items,
                       unsigned n)
 {
-    __ompgpu_critical_begin(m->lock);
+    __ompgpu_lock(m->lock);
     m->key = key;
     m->n = n;
     __builtin_memcpy(m->items, items, n * sizeof *m->items);
@@ -45,7 +45,7 @@ static void call_host(struct ompgpu_mailbox *m, unsigned long long key, const vo
         if (m->wants[i] & OMPGPU_REVERSE_WANTS_GET)
             transfer(m, i, OMPGPU_REVERSE_GET);
     ask(m, OMPGPU_REVERSE_CLOSE);
-    __ompgpu_critical_end(m->lock);
+    __ompgpu_unlock(m->lock);
 }
 
 void __ompgpu_reverse(unsigned long long key, const void *items, unsigned n)

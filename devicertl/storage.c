@@ -83,7 +83,7 @@ void __ompgpu_heap_leave(struct __ompgpu_env *env, int mode)
     if (mode == __OMPGPU_SPMD)
         __ompgpu_arch_barrier(0);
     if (__ompgpu_arch_tid() == 0)
-        __ompgpu_critical_end(&env->heap_locks[__ompgpu_state_heap_number]);
+        __ompgpu_unlock(&env->heap_locks[__ompgpu_state_heap_number]);
 }
 
 void *__ompgpu_heap_slot(_Bool here, unsigned long at)

@@ -87,16 +87,19 @@ _Bool __ompgpu_try_lock(unsigned *lock)
     return 1;
 }
 
-void __ompgpu_critical_begin(unsigned *lock)
+void __ompgpu_lock(unsigned *lock)
 {
     while (!__ompgpu_try_lock(lock))
         __ompgpu_arch_pause();
 }
 
-void __ompgpu_critical_end(unsigned *lock)
+void __ompgpu_unlock(unsigned *lock)
 {
     __ompgpu_arch_fence();
     __scoped_atomic_store_n(lock, 0u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
+
+void __ompgpu_critical_begin(unsigned *lock) { __ompgpu_lock(lock); }
+void __ompgpu_critical_end(unsigned *lock) { __ompgpu_unlock(lock); }
 
 void __ompgpu_flush(void) { __ompgpu_arch_fence_sc(); }

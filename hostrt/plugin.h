@@ -310,6 +310,8 @@ struct ompgpu_emu_ops {
     size_t (*block_size)(const void *);          /* of alloc's, as it was asked for */
     void *(*dynamic)(void);                      /* dynamic_bytes of the environment; NULL: 0 */
     void (*unwritten)(struct ompgpu_emu_site *); /* a read of the site's object, a local */
+    /* until it says otherwise, fences of the caller order it with its team only */
+    void (*in_team)(bool is);
     /* the allocation that a pointer points into */
     struct ompgpu_emu_extent (*block)(const void *);
 };

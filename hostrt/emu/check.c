@@ -214,11 +214,15 @@ static const char *remedy_for(const struct ompgpu_emu_site *a, const struct ompg
 {
     if ((a->flags ^ b->flags) & OMPGPU_EMU_ATOMIC)
         return "; both have to be atomic";
+    if (!same_team && a->line == b->line && strcmp(a->file, b->file) == 0)
+        return "; reduction(...) or atomic for what several teams update: critical and locks order "
+               "the threads of one team; private(...) for a temporary";
     if (a->line == b->line && strcmp(a->file, b->file) == 0)
         return "; reduction(...) or atomic for what several threads update, private(...) for a "
                "temporary";
     return same_team ? "; a barrier between them would order them"
-                     : "; only the end of a region orders what teams do";
+                     : "; only the end of a region orders what teams do, not critical or "
+                       "locks";
 }
 
 void ompgpu_emu_report_race(const void *p, size_t size, struct ompgpu_emu_site *s,

@@ -169,6 +169,9 @@ void ompgpu_emu_report_race(const void *, size_t, struct ompgpu_emu_site *,
                             struct ompgpu_emu_site *other, const struct emu_accessor *by);
 
 /* ------------------------------------------------------------------ races (emu/race.c) */
+struct emu_acquired { /* the latest release that is known, of the own team and of all */
+    uint32_t of_team, of_all;
+};
 struct emu_order { /* of the team that a worker runs */
     uint32_t launch, team, barriers, latest;
     /* phases with lower numbers come before all that follows; those of the team do */
@@ -177,9 +180,14 @@ struct emu_order { /* of the team that a worker runs */
      * of a thread, once it fenced since then; 0: it has not accessed anything yet */
     uint32_t phase, warp[EMU_WARPS], thread[EMU_MAX_THREADS];
     uint32_t operations[EMU_WARPS];
-    /* releases that are known: by the thread, by all through the last barrier, the latest of any */
-    uint32_t acquired[EMU_MAX_THREADS], acquired_by_all, acquired_by_any;
+    /* releases that are known: to the thread, to all through the last barrier, the latest of any;
+     * what the last one knew that released */
+    struct emu_acquired acquired[EMU_MAX_THREADS];
+    uint32_t acquired_by_all, acquired_by_any, handed_on;
+    uint32_t held;                          /* phases that are released to the team only; a list */
     bool fenced, accessed[EMU_MAX_THREADS]; /* accessed: since its last fence */
+    /* of each thread: its fences are for the team only, but where it has made an atomic access */
+    bool in_team[EMU_MAX_THREADS], atomic[EMU_MAX_THREADS];
 };
 struct emu_worker;
 struct emu_launch;
@@ -194,6 +202,7 @@ void ompgpu_emu_race_drop(void *, size_t);   /* … which is no longer there */
 /* As in struct ompgpu_emu_ops. */
 void ompgpu_emu_race(void *, size_t, struct ompgpu_emu_site *, uint64_t value);
 void ompgpu_emu_fenced(void);
+void ompgpu_emu_in_team(bool);
 
 /* ------------------------------------------------------------------ images (emu/image.c) */
 /* How the threads of a kernel run: all in one call; one by one, each until it waits, without a

@@ -7,7 +7,10 @@
  *   barrier            the threads of the team begin a new phase, after those before
  *   warp operation     those of the warp do
  *   fence              the thread does; what it did before is released, and it acquires what others
- *                      have released so far (critical constructs, locks, flush and ordered atomics)
+ *                      have released so far (critical constructs, locks, flush and ordered
+ * atomics). The fences of critical constructs and locks are for the team only, since OpenMP binds
+ * them to it; other teams get what they release with the next other fence or atomic access of the
+ * team
  *   end of a kernel    all phases before are over
  *
  * So one record a cell is enough: within a phase, an earlier write or the first reader stands for
@@ -37,19 +40,22 @@ struct record {
     uint32_t site;
 };
 
-/* When each thread of a phase ended its part of it; 0: not yet. */
+/* When each thread of a phase ended its part of it, for its team and for all; 0: not yet. */
 struct released {
     struct released *next;
-    uint32_t by[EMU_MAX_THREADS];
+    uint32_t to_team[EMU_MAX_THREADS], to_all[EMU_MAX_THREADS];
 };
 struct phase {
     uint32_t launch, team, barriers; /* of the team so far */
     uint32_t operations;             /* of the warp since the last barrier */
     uint32_t before;                 /* the team's phase before this one */
-    /* when a thread of the team first released, after this phase; 0: not yet */
+    /* when a thread of the team first released to all, after this phase; 0: not yet */
     _Atomic uint32_t released_later;
-    _Atomic uint32_t released_alone; /* the same, of a phase of one thread */
+    /* of a phase of one thread: when it ended */
+    _Atomic uint32_t alone_to_team, alone_to_all;
     _Atomic(struct released *) released;
+    bool held; /* in the team's list of what is released to the team only, before: */
+    uint32_t next_held;
 };
 static struct phase *phases;        /* [PHASES]; NULL: races are not looked for */
 static _Atomic uint32_t last_phase; /* given out */
@@ -197,6 +203,12 @@ void ompgpu_emu_race_barrier(struct emu_worker *w)
         w->threads[i].pub.stamp = 0;
 }
 
+static struct emu_acquired latest_of(struct emu_acquired a, struct emu_acquired b)
+{
+    return (struct emu_acquired){ .of_team = a.of_team > b.of_team ? a.of_team : b.of_team,
+                                  .of_all = a.of_all > b.of_all ? a.of_all : b.of_all };
+}
+
 void ompgpu_emu_race_warp(struct emu_worker *w, unsigned warp, uint32_t lanes)
 {
     struct emu_order *o = w->order;
@@ -204,10 +216,10 @@ void ompgpu_emu_race_warp(struct emu_worker *w, unsigned warp, uint32_t lanes)
         return;
     o->operations[warp]++;
     o->warp[warp] = 0;
-    uint32_t most = 0;
+    struct emu_acquired most = { 0 };
     for (unsigned i = 0; i < EMU_WARP; i++)
-        if (lanes >> i & 1 && o->acquired[warp * EMU_WARP + i] > most)
-            most = o->acquired[warp * EMU_WARP + i];
+        if (lanes >> i & 1)
+            most = latest_of(most, o->acquired[warp * EMU_WARP + i]);
     for (unsigned i = 0; i < EMU_WARP; i++)
         if (lanes >> i & 1) {
             unsigned thread = warp * EMU_WARP + i;
@@ -254,16 +266,62 @@ static struct released *released_of(uint32_t p)
     return r;
 }
 
+static void set_once(_Atomic uint32_t *at, uint32_t now)
+{
+    if (!atomic_load(at))
+        atomic_store(at, now);
+}
+
+/* What the team's threads released to the team is released to all. */
+static void release_held(struct emu_order *o, uint32_t now)
+{
+    for (uint32_t p = o->held; p; p = phases[p].next_held) {
+        struct released *r = atomic_load(&phases[p].released);
+        phases[p].held = false;
+        if (!r)
+            set_once(&phases[p].alone_to_all, now);
+        for (unsigned i = 0; r && i < EMU_MAX_THREADS; i++)
+            if (r->to_team[i] && !r->to_all[i])
+                __atomic_store_n(&r->to_all[i], now, __ATOMIC_RELEASE);
+    }
+    o->held = 0;
+}
+
+static void hold(struct emu_order *o, uint32_t p)
+{
+    if (phases[p].held)
+        return;
+    phases[p].held = true;
+    phases[p].next_held = o->held;
+    o->held = p;
+}
+
 static void release_own(struct emu_order *o, unsigned thread, uint32_t p, uint32_t now)
 {
     struct released *r;
     if (o->thread[thread] == p)
-        atomic_store(&phases[p].released_alone, now);
-    else if ((r = released_of(p)) && !r->by[thread])
-        __atomic_store_n(&r->by[thread], now, __ATOMIC_RELEASE);
+        set_once(&phases[p].alone_to_team, now);
+    else if ((r = released_of(p)) && !r->to_team[thread])
+        __atomic_store_n(&r->to_team[thread], now, __ATOMIC_RELEASE);
+    hold(o, p);
     o->thread[thread] = new_phase(o, phases[p].operations);
 }
 
+static void acquire(struct emu_order *o, unsigned thread, bool in_team)
+{
+    uint32_t now = atomic_load(&releases);
+    struct emu_acquired *mine = &o->acquired[thread];
+    mine->of_team = now;
+    if (!in_team)
+        mine->of_all = o->acquired_by_any = now;
+    /* what a thread of the team knew when it released, the next one knows */
+    if (mine->of_all < o->handed_on)
+        mine->of_all = o->handed_on;
+    o->handed_on = mine->of_all;
+}
+
+/* An atomic access after a critical construct, or before one, may be what hands on between teams.
+ */
 void ompgpu_emu_fenced(void)
 {
     struct emu_worker *w = ompgpu_emu_worker;
@@ -271,42 +329,72 @@ void ompgpu_emu_fenced(void)
     if (!o)
         return;
     unsigned thread = w->current->pub.tid;
+    bool in_team = o->in_team[thread] && !o->atomic[thread];
     uint32_t p = phase_of(o, thread);
+    if (!p)
+        return;
+    uint32_t now = atomic_fetch_add(&releases, 1) + 1;
     /* before its first fence, what it accessed is not known */
-    if (p && (o->accessed[thread] || !o->thread[thread])) {
-        uint32_t now = atomic_fetch_add(&releases, 1) + 1;
-        release_earlier(p, now);
+    if (o->accessed[thread] || !o->thread[thread]) {
+        if (!in_team)
+            release_earlier(p, now);
         release_own(o, thread, p, now);
         o->accessed[thread] = false;
     }
+    if (!in_team)
+        release_held(o, now);
     o->fenced = true;
     w->current->pub.stamp = 0;
-    o->acquired[thread] = o->acquired_by_any = atomic_load(&releases);
+    acquire(o, thread, in_team);
+}
+
+void ompgpu_emu_in_team(bool is)
+{
+    struct emu_worker *w = ompgpu_emu_worker;
+    struct emu_order *o = phases ? order_of(w) : NULL;
+    if (o)
+        o->in_team[w->current->pub.tid] = is;
+}
+
+static void note_atomic(struct emu_order *o, unsigned thread)
+{
+    o->atomic[thread] = true;
+    if (o->held)
+        release_held(o, atomic_fetch_add(&releases, 1) + 1);
 }
 
 /* ------------------------------------------------------------------ what is ordered */
-static bool is_released(const struct phase *p, unsigned thread, uint32_t acquired)
+static bool is_at_most(uint32_t released, uint32_t acquired)
 {
-    const struct released *r = atomic_load(&p->released);
-    uint32_t own =
-        r ? __atomic_load_n(&r->by[thread], __ATOMIC_ACQUIRE) : atomic_load(&p->released_alone);
-    uint32_t later = atomic_load(&p->released_later);
-    return (own && own <= acquired) || (later && later <= acquired);
+    return released && released <= acquired;
+}
+
+static bool is_released(const struct emu_order *o, const struct record *r, unsigned thread,
+                        bool same_team)
+{
+    const struct phase *p = &phases[r->phase];
+    const struct released *by = atomic_load(&p->released);
+    struct emu_acquired mine = o->acquired[thread];
+    uint32_t of_all = mine.of_all > o->acquired_by_all ? mine.of_all : o->acquired_by_all,
+             to_team = by ? __atomic_load_n(&by->to_team[r->thread], __ATOMIC_ACQUIRE)
+                          : atomic_load(&p->alone_to_team),
+             to_all = by ? __atomic_load_n(&by->to_all[r->thread], __ATOMIC_ACQUIRE)
+                         : atomic_load(&p->alone_to_all);
+    return (same_team && is_at_most(to_team, mine.of_team > of_all ? mine.of_team : of_all)) ||
+           is_at_most(to_all, of_all) || is_at_most(atomic_load(&p->released_later), of_all);
 }
 
 static bool is_ordered(const struct emu_order *o, const struct record *r, uint32_t now,
                        unsigned thread)
 {
     const struct phase *p = &phases[r->phase], *c = &phases[now];
-    uint32_t acquired =
-        o->acquired[thread] > o->acquired_by_all ? o->acquired[thread] : o->acquired_by_all;
     if (p->launch != c->launch)
         return true;
     if (p->team == c->team &&
         (r->thread == thread || p->barriers < c->barriers ||
          (r->thread / EMU_WARP == thread / EMU_WARP && p->operations < c->operations)))
         return true;
-    return is_released(p, r->thread, acquired);
+    return is_released(o, r, thread, p->team == c->team);
 }
 
 /* ------------------------------------------------------------------ cells */
@@ -384,7 +472,7 @@ static bool conflicts(const struct access *a, const struct record *r, unsigned p
     if ((a->silent && r->kind == WRITE) || (a->kind == READ && r->kind <= READ_BY_MANY))
         return false;
     if (r->part == OMPGPU_EMU_READ_BY_TEAMS && !is_earlier_kernel(a, r))
-        return !a->order->acquired[a->thread] && !a->order->acquired_by_all;
+        return !a->order->acquired[a->thread].of_all && !a->order->acquired_by_all;
     if (r->kind == READ_BY_MANY && r->phase == a->phase)
         return true;
     return !is_ordered(a->order, r, a->phase, a->thread);
@@ -518,6 +606,8 @@ void ompgpu_emu_race(void *p, size_t size, struct ompgpu_emu_site *s, uint64_t v
     if (!a.phase)
         return;
     o->accessed[a.thread] = true;
+    if (a.atomic)
+        note_atomic(o, a.thread);
     show_phase(&a);
     visit(&a);
 }

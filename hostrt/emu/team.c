@@ -592,6 +592,7 @@ struct ompgpu_emu_ops ompgpu_emu_ops = {
     .written = ompgpu_emu_written,
     .race = ompgpu_emu_race,
     .fenced = ompgpu_emu_fenced,
+    .in_team = ompgpu_emu_in_team,
     .block = ompgpu_emu_extent,
 };
 

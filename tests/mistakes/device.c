@@ -221,7 +221,7 @@ static void half_atomic(void)
 static void half_critical(void)
 {
     int count = 0, plain = !mended;
-#pragma omp target teams distribute parallel for num_teams(2) thread_limit(1) map(tofrom: count)
+#pragma omp target parallel for num_threads(2) map(tofrom: count)
     for (int i = 0; i < 2; i++)
         if (plain && i == 1) {
             count++; /* half_critical */
@@ -229,6 +229,50 @@ static void half_critical(void)
 #pragma omp critical
             count++; /* half_critical */
         }
+}
+/* OpenMP binds critical and locks to a team. */
+static void critical_of_teams(void)
+{
+    int count = 0, teams = mended ? 1: 2;
+#pragma omp target teams num_teams(teams) map(tofrom: count)
+#pragma omp parallel num_threads(2)
+#pragma omp critical
+    count++; /* critical_of_teams */
+}
+static void locks_of_teams(void)
+{
+    omp_lock_t lock;
+    int count = 0, teams = mended ? 1: 2;
+#pragma omp target data map(alloc: lock)
+    {
+#pragma omp target
+        omp_init_lock(&lock);
+#pragma omp target teams num_teams(teams) map(tofrom: count)
+#pragma omp parallel num_threads(2)
+        {
+            omp_set_lock(&lock);
+            count++; /* locks_of_teams */
+            omp_unset_lock(&lock);
+        }
+    }
+}
+/* Here an atomic update hands on what a critical construct has released, so nothing is wrong. */
+static void last_of_teams(void)
+{
+    int done = 0, sum = 0, cell[4] = { 0 };
+#pragma omp target teams num_teams(4) map(tofrom: done, sum, cell)
+#pragma omp parallel num_threads(1)
+    {
+        int mine, me = omp_get_team_num();
+#pragma omp critical
+        cell[me] = me + 1;
+#pragma omp atomic capture
+        mine = ++done;
+        if (mine == omp_get_num_teams())
+#pragma omp critical
+            for (int i = 0; i < 4; i++)
+                sum += cell[i];
+    }
 }
 static void between_teams(void)
 {
@@ -261,10 +305,10 @@ static void in_order(void)
         total += cell[0];
         cell[me] += total;
     }
-#pragma omp target teams distribute parallel for num_teams(4) thread_limit(2) map(tofrom: total)
+#pragma omp target teams distribute parallel for num_teams(4) thread_limit(2) map(tofrom: cell)
     for (int i = 0; i < 64; i++) {
 #pragma omp critical
-        total += i;
+        cell[omp_get_team_num()] += i;
     }
 }
 
@@ -578,7 +622,7 @@ static const struct {
     MISTAKE(block_copy),    MISTAKE(misaligned),       MISTAKE(atomic_update),
     MISTAKE(only_from),     MISTAKE(never_written),    MISTAKE(partly_written),
     MISTAKE(in_a_function), MISTAKE(member),           MISTAKE(from_malloc), MISTAKE(missing_reduction), MISTAKE(loop_carried), MISTAKE(team_storage), MISTAKE(no_barrier), MISTAKE(half_atomic),
-    MISTAKE(half_critical), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
+    MISTAKE(half_critical), MISTAKE(critical_of_teams), MISTAKE(locks_of_teams), MISTAKE(last_of_teams), MISTAKE(between_teams), MISTAKE(in_order), MISTAKE(halves),
     MISTAKE(histogram),     MISTAKE(shared_temporary), MISTAKE(no_wait_single),
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),

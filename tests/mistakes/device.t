@@ -35,6 +35,9 @@ for level in -O2 -O0; do
     mistake no_barrier race "'a[0:n]'|write of 4 bytes|with a read|barrier"
     mistake half_atomic race "'count'|both have to be atomic"
     mistake half_critical race "'count'"
+    mistake critical_of_teams race "'count'"
+    mistake locks_of_teams race "'count'"
+    check "$level: critical constructs and atomic updates order teams" silent_run last_of_teams
     mistake between_teams race "'a[0:N]'"
     mistake histogram race "'a[0:N]'"
     mistake shared_temporary race "'shared'"

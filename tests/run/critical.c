@@ -37,11 +37,11 @@ int main(void)
     for (int i = 0; i < N; i++)
         CHECK_EQ(seen[i], 1);
 
-    sum = 0;
-#pragma omp target teams distribute parallel for num_teams(5) thread_limit(40) map(tofrom: sum)
+    int sums[5] = { 0 }; /* a team's each, since the threads of a team exclude each other */
+#pragma omp target teams distribute parallel for num_teams(5) thread_limit(40) map(tofrom: sums)
     for (int i = 0; i < N; i++)
 #pragma omp critical
-        sum = sum + 1;
-    CHECK_EQ(sum, N);
+        sums[omp_get_team_num()]++;
+    CHECK_EQ(sums[0] + sums[1] + sums[2] + sums[3] + sums[4], N);
     return RESULT;
 }

@@ -200,7 +200,7 @@ static void exchange_value(struct cg *cg, const struct atomic *k)
 static void update_under_lock(struct cg *cg, const struct atomic *k)
 {
     const char *lock = cg_lock(cg, "atomics_lock"), *when = condition_of(cg, k->a);
-    cg_line(cg, "__ompgpu_critical_begin(&%s);", lock);
+    cg_line(cg, "__ompgpu_lock(&%s);", lock);
     cg_line(cg, "@old = *@x;");
     if (k->a->form != OMPA_READ && when) {
         cg_line(cg, "@new = @old;");
@@ -209,7 +209,7 @@ static void update_under_lock(struct cg *cg, const struct atomic *k)
     } else if (k->a->form != OMPA_READ) {
         cg_line(cg, "*@x = @new = %s;", new_value(cg, k->a));
     }
-    cg_line(cg, "__ompgpu_critical_end(&%s);", lock);
+    cg_line(cg, "__ompgpu_unlock(&%s);", lock);
 }
 
 static void write_operation(struct cg *cg, const struct atomic *k)

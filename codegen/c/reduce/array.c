@@ -276,11 +276,11 @@ static void store_array(struct cg *cg, const struct cg_privates *p, const struct
         cg_else(cg);
     }
     if (k->owner == CG_OF_UNKNOWN)
-        cg_line(cg, "__ompgpu_critical_begin(&%s);", p->lock);
+        cg_line(cg, "__ompgpu_lock(&%s);", p->lock);
     cg_line(cg, "for (unsigned long @i = 0; @i < @e_%s; @i++) %s", v,
             cg_combine(cg, k, cg_strf(cg, "@o_%s[@i]", v), cg_strf(cg, "@p_%s[@i]", v)));
     if (k->owner == CG_OF_UNKNOWN)
-        cg_line(cg, "__ompgpu_critical_end(&%s);", p->lock);
+        cg_line(cg, "__ompgpu_unlock(&%s);", p->lock);
     if (k->owner == CG_OF_LEAGUE)
         cg_close(cg);
 }

@@ -189,9 +189,9 @@ static void update_originals(struct cg *cg, const struct cg_privates *p, const c
         cg_close(cg);
     }
     if (cg_has_items_of(p, CG_OF_UNKNOWN)) {
-        cg_line(cg, "__ompgpu_critical_begin(&%s);", p->lock);
+        cg_line(cg, "__ompgpu_lock(&%s);", p->lock);
         cg_update_items(cg, p, from, CG_OF_UNKNOWN);
-        cg_line(cg, "__ompgpu_critical_end(&%s);", p->lock);
+        cg_line(cg, "__ompgpu_unlock(&%s);", p->lock);
     }
 }
 

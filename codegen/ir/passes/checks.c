@@ -393,6 +393,8 @@ static void check_call(struct checks *c, LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);
     const char *name = LLVMIsAFunction(callee) ? ir_intrinsic(callee) : "";
+    if (ir_is_in_team(call))
+        ir_note_in_team(c, call);
     if (text_starts(name, "llvm.memcpy") || text_starts(name, "llvm.memmove") ||
         strcmp(name, "llvm.memset") == 0)
         check_block(c, call, name);

@@ -94,4 +94,7 @@ void ir_call_race(const struct checks *, LLVMValueRef p, LLVMValueRef size, LLVM
 /* What hands on, or takes over, what other threads have done. */
 bool ir_is_fence(LLVMValueRef);
 void ir_note_fence(struct checks *, LLVMValueRef);
+/* The call of a routine, the fences of which order the threads of a team only. */
+bool ir_is_in_team(LLVMValueRef call);
+void ir_note_in_team(struct checks *, LLVMValueRef call);
 #endif

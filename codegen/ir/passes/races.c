@@ -353,3 +353,26 @@ void ir_note_fence(struct checks *c, LLVMValueRef i)
     ir_place_before(c, LLVMGetNextInstruction(i));
     l_call(c->b, f, NULL, 0);
 }
+
+/* What OpenMP binds to the contention group, which is a team. */
+static const char *const in_team[] = { "__ompgpu_critical_begin", "__ompgpu_critical_end",
+                                       "omp_test_lock", "omp_test_nest_lock",
+                                       "omp_unset_nest_lock" };
+
+bool ir_is_in_team(LLVMValueRef call)
+{
+    for (unsigned i = 0; i < sizeof in_team / sizeof *in_team; i++)
+        if (ir_is_call_of(call, in_team[i]))
+            return true;
+    return false;
+}
+
+void ir_note_in_team(struct checks *c, LLVMValueRef call)
+{
+    LLVMValueRef f = if_racing(c, "__ompgpu_check_in_team", "__ompgpu_emu_in_team"),
+                 is = l_bool(c->u, true), no = l_bool(c->u, false);
+    ir_place_before(c, call);
+    l_call(c->b, f, &is, 1);
+    ir_place_before(c, LLVMGetNextInstruction(call));
+    l_call(c->b, f, &no, 1);
+}

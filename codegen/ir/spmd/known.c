@@ -70,6 +70,8 @@ static const struct known {
     { "omp_get_wtime", KNOWN_PRINT, 0 },
     { "__ompgpu_critical_begin", KNOWN_GUARD, 0 },
     { "__ompgpu_critical_end", KNOWN_GUARD, 0 },
+    { "__ompgpu_lock", KNOWN_GUARD, 0 },
+    { "__ompgpu_unlock", KNOWN_GUARD, 0 },
     { "__ompgpu_flush", KNOWN_GUARD, 0 },
     { "omp_init_lock", KNOWN_GUARD, 0 },
     { "omp_destroy_lock", KNOWN_GUARD, 0 },
