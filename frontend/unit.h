@@ -565,6 +565,7 @@ struct omp_function {
     struct omp_extent extent, body; /* body: the '{…}' */
     struct omp_place place;
     bool defined, device, is_static, is_inline, is_variadic;
+    bool system;                      /* of a system header */
     struct omp_construct *constructs; /* outermost ones, linked by next */
     bool has_parallel;                /* a parallel construct can be reached from it */
     /* not defined here, but device code calls it: the device link finds it */

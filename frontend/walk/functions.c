@@ -117,7 +117,7 @@ void walk_on_function(struct fe *fe, CXCursor c)
     f->f->extent = e;
     f->f->body = fe_extent(fe, body_of(fe, c));
     f->f->place = d->place;
-    f->system = fe_is_system(fe, fe_location(fe, c));
+    f->f->system = f->system = fe_is_system(fe, fe_location(fe, c));
     if (!f->system)
         walk_body(fe, f);
 }

@@ -667,7 +667,7 @@ static void write_unit(struct cg *cg)
     declare_this_unit(cg);
     cg_host_reductions(cg);
     write_variables_of_blocks(cg, false);
-    cg_copy(cg, (struct omp_extent){ 0, (unsigned)u->length });
+    cg_copy_needed(cg);
     cg_marker(cg, (struct omp_place){ "<ompgpu>", 1, 1 });
     write_variables_of_blocks(cg, true);
     unsigned nvars = write_variables(cg);

@@ -20,6 +20,9 @@ bool cg_collects_maps(const struct omp_construct *);
  * a construct (host/map.c).  Returns the number of map entries; without any there is no @maps. */
 unsigned cg_maps(struct cg *, const struct omp_construct *, const struct cg_plan *);
 
+/* The whole text, but for functions of system headers that nothing mentions (unneeded.c). */
+void cg_copy_needed(struct cg *);
+
 /* ------------------------------------------------------------------ version.c */
 /* The declare reductions that changed clauses name; nothing where there are none. */
 void cg_host_reductions(struct cg *);
