@@ -76,6 +76,8 @@ static void note_status(int s, void *unused)
     __atomic_store_n(&status, s, __ATOMIC_RELAXED);
 }
 
+bool ompgpu_leaves_core(void) { return ompgpu_settings.on_error == ABORT; }
+
 void ompgpu_check_report(enum ompgpu_check kind, const struct ompgpu_where *where, const char *fmt,
                          ...)
 {
@@ -90,7 +92,7 @@ void ompgpu_check_report(enum ompgpu_check kind, const struct ompgpu_where *wher
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     ompgpu_say(where, "error", "%s [%s=%s]", text, name, kinds[kind]);
-    if (ompgpu_settings.on_error == ABORT)
+    if (ompgpu_leaves_core())
         abort();
     if (ompgpu_settings.on_error == EXIT)
         leave();

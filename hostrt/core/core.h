@@ -188,6 +188,7 @@ long ompgpu_read_checks(void);     /* for ompgpu_settings.checks */
 void ompgpu_check_unit(void);
 bool ompgpu_check_end(void);           /* says how many more there were; was there any? */
 bool ompgpu_checks(enum ompgpu_check); /* after start-up */
+bool ompgpu_leaves_core(void);         /* a mistake ends the program with abort() */
 /* A mistake in the program.  Returns unless OMPGPU_ON_ERROR says otherwise; the program's exit
  * status will be 1.  Any thread may call it, also one that runs device code; a mistake that would
  * be found again and again is the caller's to report once. */

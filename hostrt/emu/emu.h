@@ -224,6 +224,7 @@ struct emu_module {
     void *handle; /* of dlopen */
     /* kept open: debuggers read the image through /proc/PID/fd/N */
     int fd;
+    char path[512];            /* of its file; "": it has no name */
     const unsigned char *file; /* as it was loaded from; the container's */
     size_t file_size;
     uintptr_t base; /* what its addresses are relative to */

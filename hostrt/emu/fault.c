@@ -68,6 +68,19 @@ static void *find_line_pc(const struct emu_worker *w, void *pc, const char *sp)
     return NULL;
 }
 
+/* The instruction runs once more and ends the process, so that the core file shows where it is. */
+static void leave_core(const struct emu_worker *w, int signo)
+{
+    const struct emu_launch *l = w->launch;
+    struct ompgpu_where where = {
+        l->where->file, l->where->line, l->where->kernel, l->where->directive, 0, NULL
+    };
+    char text[400];
+    ompgpu_emu_fault_text(&w->fault, l, text, sizeof text);
+    ompgpu_say(&where, "error", "%s (team %u)", text, w->current->pub.team);
+    signal(signo, SIG_DFL);
+}
+
 /* Not instrumented: with AddressSanitizer its frame would lie in the fake stack of the fiber, which
  * leaving the fiber takes away. */
 #ifdef EMU_ASAN
@@ -94,6 +107,10 @@ static void on_signal(int signo, siginfo_t *info, void *context)
         .line_pc = find_line_pc(w, (void *)regs[REG_RIP], (const char *)regs[REG_RSP]),
         .overflow = signo == SIGSEGV && is_overflow(w, info->si_addr, (char *)regs[REG_RSP])
     };
+    if (ompgpu_leaves_core() && !ompgpu_may_recover()) {
+        leave_core(w, signo);
+        return;
+    }
     w->faulted = true;
     ompgpu_emu_fiber_leaving(&w->home);
     regs[REG_RDI] = (greg_t)w->home.sp;

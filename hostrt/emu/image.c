@@ -2,7 +2,9 @@
  *
  * An image is an ELF shared object inside the container.  It is written to a memory file and opened
  * by its name under /proc, which debuggers can read, too; so kernels can be stepped through like
- * host code.  Every load is a separate object with variables of its own, as modules of a GPU are.
+ * host code.  A core file outlives it, so where one is wanted the image has a file, which stays
+ * when the process is aborted.  Every load is a separate object with variables of its own, as
+ * modules of a GPU are.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -29,19 +31,21 @@ static int write_all(int fd, const char *data, size_t size)
     return 0;
 }
 
-/* An unlinked file where the kernel has no memory files. */
-static int image_file(void)
+/* A file with a name where a core file may need it, and an unlinked one where the kernel has no
+ * memory files. */
+static void open_file(struct emu_module *m)
 {
-    int fd = memfd_create("ompgpu-image", MFD_CLOEXEC);
-    if (fd >= 0)
-        return fd;
     const char *dir = secure_getenv("TMPDIR");
-    char path[512];
-    snprintf(path, sizeof path, "%.480s/ompgpu-image-XXXXXX", dir && *dir ? dir : "/tmp");
-    fd = mkostemp(path, 0x80000 /* O_CLOEXEC */);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
+    bool named = ompgpu_leaves_core();
+    m->fd = named ? -1 : memfd_create("ompgpu-image", MFD_CLOEXEC);
+    if (m->fd >= 0)
+        return;
+    snprintf(m->path, sizeof m->path, "%.480s/ompgpu-image-XXXXXX", dir && *dir ? dir : "/tmp");
+    m->fd = mkostemp(m->path, 0x80000 /* O_CLOEXEC */);
+    if (m->fd < 0 || !named) {
+        unlink(m->path);
+        *m->path = '\0';
+    }
 }
 
 static bool in_file(uint64_t offset, uint64_t bytes, size_t size)
@@ -134,7 +138,7 @@ static int open_image(struct emu_module *m)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), m->fd);
-    if (!(m->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL))) {
+    if (!(m->handle = dlopen(*m->path ? m->path : path, RTLD_NOW | RTLD_LOCAL))) {
         ompgpu_plugin_error("dlopen failed: %s", dlerror());
         return 1;
     }
@@ -167,7 +171,7 @@ int ompgpu_emu_image_load(const void *data, size_t size, struct emu_module **mod
     if (!m)
         return 1;
     pthread_mutex_init(&m->lock, NULL);
-    m->fd = image_file();
+    open_file(m);
     if (m->fd < 0 || write_all(m->fd, data, size)) {
         ompgpu_plugin_error("%s failed: %s", m->fd < 0 ? "memfd_create" : "write of the image",
                             strerror(errno));
@@ -195,6 +199,8 @@ void ompgpu_emu_image_unload(struct emu_module *m)
         ompgpu_xfree(m->segment[i].cells);
     if (m->handle)
         dlclose(m->handle);
+    if (*m->path)
+        unlink(m->path);
     if (m->fd >= 0)
         close(m->fd);
     pthread_mutex_destroy(&m->lock);

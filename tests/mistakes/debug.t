@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs with -g -O0: gdb stops at lines of regions, the threads of a team run in another order each time, and a message says how to have it again.
-# shellcheck disable=SC1091
+# shellcheck disable=SC1091,SC3045
 . tests/lib.sh
 OMPGPU_DEVICE=emu OMP_TARGET_OFFLOAD=MANDATORY OMPGPU_EMU_THREADS=1; export OMPGPU_DEVICE OMP_TARGET_OFFLOAD OMPGPU_EMU_THREADS
 cat >order.c <<'C'
@@ -47,6 +47,38 @@ if gdb -nx -batch -ex run ./prog >/dev/null 2>&1; then
     check "gdb.py: only the user's frames, and what the threads do" has out '^#0 .*order.c:11' '^region main_5, team 0 of 1, thread [0-9]* of 32' ' [0-9]*: runs$' ' to [0-9]*: '
     check "... none of ours" lacks out '^#.*hostrt/'
 else skip "gdb" "it does not run"; fi
+# A core file has the stack of the thread that made the mistake, and what is mapped.
+cat >core.c <<'C'
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int n = 10, *a = calloc(n, sizeof *a);
+#pragma omp target map(tofrom: a[0:n])
+    for (int i = 0; i < n; i++) {
+        int k = i + 1;
+        if (argc > 1)
+            a[i] /= argc - 2; /* 8 */
+        else
+            a[k] = 10 * i; /* 10 */
+    }
+    return a[0];
+}
+C
+mkdir images cores; TMPDIR=$PWD/images; export TMPDIR
+check "compiles" "$CC" -w -g -O0 --gpu-arch=emu core.c -o prog
+leaves() { # LINE VALUE ARGUMENTS
+    line=$1 value=$2; shift 2
+    (cd cores && ulimit -c unlimited && rm -f ./* && OMPGPU_ON_ERROR=abort ../prog "$@") 2>err
+    has err "core.c:$line:\|at line $line " && gdb -nx -batch -ex "source $ROOT/driver/package/gdb.py" -ex bt -ex 'frame function main_4__omp_region' -ex 'print i' ./prog cores/core* >out 2>&1 &&
+        has out "^#.*core.c:$line" "^\$1 = $value\$" || { cat err out; return 1; }
+}
+(cd cores && ulimit -c unlimited && sh -c 'kill -ABRT $$') 2>/dev/null
+if [ -n "$(ls cores)" ] && gdb -nx -batch -ex run ./prog >/dev/null 2>&1; then
+    check "a core file after a mistake that was looked for" leaves 10 9
+    check "... after a fault" leaves 8 0 x
+else skip "core files" "gdb does not run, or the system keeps them elsewhere"; fi
+rm -f images/*; OMPGPU_ON_ERROR=abort in_time ./prog a b
+check "without a mistake no image stays" test -z "$(ls images)"
+unset TMPDIR
 # What the checks keep takes a lot of address space.
 check "compiles" "$CC" -w -O0 --gpu-arch=emu order.c -o prog
 unchecked() { "$@" >out 2>err && grep -q 'warning: what regions access is not checked' err && [ -s out ] || { cat out err; return 1; }; }
