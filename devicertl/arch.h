@@ -62,6 +62,7 @@ typedef u64 cell_row[WARP];
  *   __ompgpu_cfg_storage         some kernel uses the team heap
  *   __ompgpu_cfg_partial         an SPMD kernel has regions that may run on a part of the team
  *   __ompgpu_cfg_queries         thread 0 of an SPMD kernel calls functions at level 0 (state.c)
+ *   __ompgpu_cfg_events          there are detached tasks
  *   __ompgpu_cfg_leagues         a function has a teams region
  */
 extern const u8 __ompgpu_cfg_nested, __ompgpu_cfg_generic, __ompgpu_cfg_spmd, __ompgpu_cfg_partial,
@@ -125,6 +126,10 @@ void __ompgpu_heap_leave(struct __ompgpu_env *, int mode);
 void __ompgpu_soft_reset(void);
 /* A barrier of threads 0 … n-1 of the team, which call it; n: of the region the caller is in. */
 void __ompgpu_team_barrier(unsigned n, int line);
+/* At the kernel's begin, by every thread that runs the region or will run parts of it. */
+void __ompgpu_events_reset(int mode);
+/* By every thread, before a barrier of its parallel region and at the kernel's end. */
+void __ompgpu_events_await_all(int line);
 /* A lock of `critical`: true when the caller has it now; acquires what the last owner wrote. */
 _Bool __ompgpu_try_lock(unsigned *lock);
 

@@ -259,6 +259,20 @@ int omp_get_max_threads(void);
 void omp_set_num_threads(int);
 /* `request`: cancels the innermost taskgroup that the calling thread runs.  Is it cancelled? */
 _Bool __ompgpu_cancel_taskgroup(_Bool request);
+/* Events of detached tasks; in programs that may have some.  A task's body runs at once; its event
+ * is the encountering thread's to wait for, and any thread's to fulfil (omp_fulfill_event).
+ * A new one: its handle; `depends`: the task has `depend`. */
+unsigned long __ompgpu_event(_Bool depends, int line);
+/* Waits for this one. */
+void __ompgpu_event_await(unsigned long, int line);
+/* Waits for those of the current task's children; `depends`: that have `depend`. */
+void __ompgpu_events_wait(_Bool depends, int line);
+/* Around a task, explicit or a thread's part in a parallel region: begin gives what end takes. */
+unsigned __ompgpu_events_task(void);
+void __ompgpu_events_task_end(unsigned before);
+/* The end waits for all events since the begin, which gave `since`. */
+unsigned __ompgpu_events_begin(void);
+void __ompgpu_events_end(unsigned since, int line);
 /* Ordered regions.  The number of the iteration whose turn it is: `shared`, of the team, or where
  * the caller is the only thread `own`.  All threads of the region call it; may wait for them. */
 unsigned long *__ompgpu_turns(unsigned long *shared, unsigned long *own, int line);

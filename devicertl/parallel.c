@@ -61,6 +61,7 @@ __attribute__((always_inline)) _Bool __ompgpu_kernel_begin(struct __ompgpu_env *
 
 __attribute__((always_inline)) void __ompgpu_kernel_end(struct __ompgpu_env *env, int mode)
 {
+    __ompgpu_events_await_all(0);
     __ompgpu_heap_leave(env, mode);
     if (mode == __OMPGPU_SPMD || __ompgpu_arch_ntid() == 1)
         return;

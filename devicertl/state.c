@@ -121,6 +121,7 @@ void __ompgpu_state_begin(struct __ompgpu_env *env, int mode)
         __ompgpu_state_allocator[MAX_TEAM] = 0;
         __ompgpu_state_task[MAX_TEAM] = 0;
     }
+    __ompgpu_events_reset(mode);
     if (__ompgpu_cfg_nested)
         __ompgpu_state_nest[__ompgpu_arch_tid()] = 0;
     if (mode == __OMPGPU_SPMD)

@@ -13,8 +13,10 @@ void __ompgpu_team_barrier(unsigned n, int line)
 void __ompgpu_barrier(int line)
 {
     unsigned n = (unsigned)__ompgpu_num_threads();
-    if (n > 1)
-        __ompgpu_team_barrier(n, line);
+    if (n == 1)
+        return;
+    __ompgpu_events_await_all(line);
+    __ompgpu_team_barrier(n, line);
 }
 
 /* ------------------------------------------------------------------ cancellation */

@@ -336,6 +336,8 @@ static unsigned read_clause(struct reader *r, enum omp_clause_kind kind, unsigne
     r->end = argument ? last : last + 1;
     if (argument || fe_clause_rows[kind].arg == ARG_NONE)
         readers[fe_clause_rows[kind].arg](r);
+    if (kind == OMPC_DETACH && r->c->nitems) /* gets the event */
+        *VEC_PUSH(r->fe->a, &r->fe->writes) = r->c->items[0].text.begin;
     r->end = ntokens;
     return last + 1;
 }

@@ -449,5 +449,6 @@ void fe_mark_device(struct fe *fe)
         struct omp_construct *c = fe->pragmas.at[i].c;
         if (c->function && c->function->device)
             c->on_device = true;
+        fe->u->detaches |= c->on_device && fe_clause(c, OMPC_DETACH);
     }
 }

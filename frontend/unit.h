@@ -618,6 +618,7 @@ struct omp_unit {
     unsigned event_handle;
     bool asks_task;     /* device code asks whether it is in a task */
     bool cancels_group; /* device code has 'cancel taskgroup' */
+    bool detaches;      /* device code has detached tasks */
     bool sets_schedule; /* device code calls omp_set_schedule: schedule(runtime) follows it */
     bool sets_threads;  /* device code calls omp_set_num_threads */
     /* user-defined reductions, by position */

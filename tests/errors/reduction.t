@@ -204,14 +204,6 @@ void f(void) { long double s;
 #pragma omp taskgroup task_reduction(+: s)
 { } }
 C
-bad "detach" t.c:5:18 "'detach'|'task'" <<'C'
-#include <omp.h>
-void f(int s) {
-#pragma omp target map(s)
-{ omp_event_handle_t e;
-#pragma omp task detach(e)
-s++; } }
-C
 bad "UDR without type" t.c:4:43 "'struct t'" <<'C'
 struct t { int x; };
 #pragma omp declare reduction(mine : int : omp_out += omp_in)

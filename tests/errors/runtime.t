@@ -274,6 +274,22 @@ int main(void)
     return 0;
 }
 C
+program detach <<'C'
+#include "common.h"
+int main(void)
+{
+    BEGIN;
+    #pragma omp target map(tofrom: a)
+    {
+        omp_event_handle_t e;
+        #pragma omp task detach(e) shared(a)
+        a[0] = 1;
+        #pragma omp taskwait
+        omp_fulfill_event(e);
+    }
+    return 0;
+}
+C
 one_message() { [ "$(grep -c '^ompgpu: ' err)" = 1 ] || { echo "not one message:"; cat err; return 1; }; }
 # dies NAME "PROGRAM [ARGUMENT]" LINE WORDS: exit code 1, data as before, and one message, the last line on standard error: of that line, with the words
 dies() {
@@ -299,6 +315,7 @@ dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 byte
 check "emu: memory that regions with nowait give back" in_time ./room
 unset OMPGPU_EMU_MEMORY
 dies "emu: teams in a parallel region" teams 11 "region main_11|'teams' region|line 4|team 0"
+dies "emu: an event that only the waiting thread can fulfill" detach 5 "region main_5|detached task|line 10|team 0"
 dies "emu: divergent barrier" barrier 5 "region main_5|barrier at line 9|60 of 64 threads|thread 60: exited|team 0"
 # What the kernel must not touch, how it does it, in which line, the address' neighbour.
 for level in 0 2; do

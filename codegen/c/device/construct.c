@@ -180,9 +180,6 @@ static void write_error(struct cg *cg, const struct omp_construct *c)
             !severity || severity->keyword != OMPK_WARNING);
 }
 
-/* Tasks run at once: there is none to wait for. */
-static void write_taskwait(struct cg *cg, const struct omp_construct *c) { (void)cg, (void)c; }
-
 /* --------------------------------------------- teams of a generic kernel: thread 0 of each team */
 void cg_teams(struct cg *cg, const struct omp_construct *c, unsigned leaves)
 {
@@ -336,7 +333,7 @@ static bool write_leaf(struct cg *cg, const struct omp_construct *c)
     } table[] = {
         { OMPL_ATOMIC, cg_atomic },       { OMPL_CRITICAL, write_critical },
         { OMPL_BARRIER, write_barrier },  { OMPL_FLUSH, write_flush },
-        { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, write_taskwait },
+        { OMPL_TASKGROUP, cg_taskgroup }, { OMPL_TASKWAIT, cg_taskwait },
         { OMPL_ERROR, write_error },      { OMPL_ORDERED, cg_ordered },
     };
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {

@@ -75,6 +75,7 @@ void cg_close_cancellable(struct cg *, const struct omp_construct *);
 void cg_cancel(struct cg *, const struct omp_construct *);
 void cg_taskgroup(struct cg *, const struct omp_construct *);
 /* Around a task or taskloop, after which cg->out->open is `open` again. */
+void cg_taskwait(struct cg *, const struct omp_construct *);
 void cg_open_task(struct cg *, const struct omp_construct *, unsigned leaves);
 void cg_close_task(struct cg *, const struct omp_construct *, unsigned leaves, unsigned open);
 /* Around a thread's part in a parallel region. */

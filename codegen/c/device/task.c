@@ -16,6 +16,9 @@
  * Where x belongs to a `reduction(task, …)` or a taskloop's reduction, it is the thread's copy
  * already.
  *
+ * A detached task leaves its event, which the thread that encountered it waits for where the task
+ * has to be complete (devicertl/events.c).
+ *
  * The runtime is told of tasks only where something asks for them, and of taskgroups only where
  * something may cancel one. */
 #include <stdlib.h>
@@ -39,24 +42,35 @@ static bool groups_count(const struct cg *cg)
 /* Does anything ask whether it runs in a task? */
 static bool is_noted_task(const struct cg *cg, unsigned leaves)
 {
-    return (leaves & (OMPL_TASK | OMPL_TASKLOOP)) && (cg->unit->asks_task || groups_count(cg));
+    return (leaves & (OMPL_TASK | OMPL_TASKLOOP)) &&
+           (cg->unit->asks_task || cg->unit->detaches || groups_count(cg));
 }
 
-static bool is_noted_group(const struct cg *cg, const struct omp_construct *c)
+/* May there be detached tasks? */
+static bool has_events(const struct cg *cg)
 {
-    return groups_count(cg) && (c->leaves & (OMPL_TASKGROUP | OMPL_TASKLOOP)) &&
-           !cg_clause(c, OMPC_NOGROUP);
+    const struct omp_unit *u = cg->unit;
+    return u->detaches || u->needs_link || u->provides;
+}
+
+static bool is_group(const struct omp_construct *c)
+{
+    return (c->leaves & (OMPL_TASKGROUP | OMPL_TASKLOOP)) && !cg_clause(c, OMPC_NOGROUP);
 }
 
 static void open_group(struct cg *cg, const struct omp_construct *c)
 {
-    if (is_noted_group(cg, c))
+    if (is_group(c) && groups_count(cg))
         cg_line(cg, "const unsigned @group = __ompgpu_taskgroup_begin();");
+    if (is_group(c) && has_events(cg))
+        cg_line(cg, "const unsigned @events = __ompgpu_events_begin();");
 }
 
 static void close_group(struct cg *cg, const struct omp_construct *c)
 {
-    if (is_noted_group(cg, c))
+    if (is_group(c) && has_events(cg))
+        cg_line(cg, "__ompgpu_events_end(@events, %u);", c->place.line);
+    if (is_group(c) && groups_count(cg))
         cg_line(cg, "__ompgpu_task_restore(@group);");
 }
 
@@ -64,6 +78,31 @@ void cg_end_cancelled_tasks(struct cg *cg)
 {
     if (groups_count(cg))
         cg_line(cg, "if (__ompgpu_cancel_taskgroup(0)) break;");
+}
+
+/* A dependence on tasks before this one.  The handle is in the variable when the body gets its
+ * copy. */
+static void open_event(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_clause *detach = cg_clause(c, OMPC_DETACH),
+                            *depend = cg_clause(c, OMPC_DEPEND);
+    if (depend && has_events(cg))
+        cg_line(cg, "__ompgpu_events_wait(1, %u);", c->place.line);
+    if (!detach)
+        return;
+    const char *handle = cg_expr(cg, detach->items[0].text);
+    cg_line(cg, "const unsigned long @event = __ompgpu_event(%d, %u);", depend != NULL,
+            c->place.line);
+    cg_line(cg, "%s = (__typeof__(%s))@event;", handle, handle);
+}
+
+/* An undeferred task is complete here. */
+static void close_event(struct cg *cg, const struct omp_construct *c)
+{
+    const struct omp_clause *k = cg_if(c, OMPL_TASK);
+    if (k && cg_clause(c, OMPC_DETACH))
+        cg_line(cg, "if (!(%s)) __ompgpu_event_await(@event, %u);", cg_expr(cg, k->expr.extent),
+                c->place.line);
 }
 
 static void open_schedule(struct cg *cg, const char *before)
@@ -103,8 +142,11 @@ void cg_open_task(struct cg *cg, const struct omp_construct *c, unsigned leaves)
     /* in a new parallel region no taskgroup is cancelled, and all threads are to go on */
     if (groups_count(cg) && !(c->leaves & OMPL_PARALLEL))
         cg_open(cg, "if (!__ompgpu_cancel_taskgroup(0))");
+    open_event(cg, c);
     cg_line(cg, "const unsigned @task = __ompgpu_task_begin(%s);",
             k ? cg_strf(cg, "(%s) != 0", cg_expr(cg, k->expr.extent)) : "0");
+    if (has_events(cg))
+        cg_line(cg, "const unsigned @task_events = __ompgpu_events_task();");
     open_group(cg, c);
 }
 
@@ -112,7 +154,10 @@ void cg_close_task(struct cg *cg, const struct omp_construct *c, unsigned leaves
 {
     if (is_noted_task(cg, leaves)) {
         close_group(cg, c);
+        if (has_events(cg))
+            cg_line(cg, "__ompgpu_events_task_end(@task_events);");
         cg_line(cg, "__ompgpu_task_end(@task);");
+        close_event(cg, c);
         cg_close_to(cg, open);
     }
     if (leaves & (OMPL_TASK | OMPL_TASKLOOP))
@@ -134,13 +179,29 @@ void cg_open_implicit_task(struct cg *cg, const struct omp_construct *c)
     open_schedule(cg, "schedule");
     if (is_noted_parallel(cg, c))
         cg_line(cg, "const unsigned @implicit = __ompgpu_implicit_task_begin();");
+    if (cg->unit->detaches) {
+        cg_line(cg, "const unsigned @part_events = __ompgpu_events_begin();");
+        cg_line(cg, "const unsigned @part_task = __ompgpu_events_task();");
+    }
 }
 
 void cg_close_implicit_task(struct cg *cg, const struct omp_construct *c)
 {
+    if (cg->unit->detaches) {
+        cg_line(cg, "__ompgpu_events_end(@part_events, %u);", c->place.line);
+        cg_line(cg, "__ompgpu_events_task_end(@part_task);");
+    }
     if (is_noted_parallel(cg, c))
         cg_line(cg, "__ompgpu_task_restore(@implicit);");
     close_schedule(cg, "schedule");
+}
+
+/* Tasks run at once: there are only events to wait for. */
+void cg_taskwait(struct cg *cg, const struct omp_construct *c)
+{
+    if (has_events(cg))
+        cg_line(cg, "__ompgpu_events_wait(%d, %u);", cg_clause(c, OMPC_DEPEND) != NULL,
+                c->place.line);
 }
 
 /* ------------------------------------------------------------------ taskgroups */

@@ -32,11 +32,13 @@ static unsigned storage(const struct ir_unit *u)
 static unsigned optimising(const struct ir_unit *u) { return u->opt->level != '0'; }
 static unsigned debugging(const struct ir_unit *u) { return u->opt->debug; }
 
-static unsigned leagues(const struct ir_unit *u)
+static bool is_used(const struct ir_unit *u, const char *name)
 {
-    LLVMValueRef begin = LLVMGetNamedFunction(u->module, "__ompgpu_league_begin");
-    return begin && LLVMGetFirstUse(begin);
+    LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
+    return f && LLVMGetFirstUse(f);
 }
+static unsigned leagues(const struct ir_unit *u) { return is_used(u, "__ompgpu_league_begin"); }
+static unsigned events(const struct ir_unit *u) { return is_used(u, "__ompgpu_event"); }
 
 static const struct constant {
     const char *name;
@@ -48,6 +50,7 @@ static const struct constant {
     { "generic", has_generic }, /* some kernel is generic */
     { "spmd", has_spmd },       /* some kernel is SPMD */
     { "storage", storage },     /* some kernel uses the team's storage in global memory */
+    { "events", events },       /* there are detached tasks */
     { "leagues", leagues },     /* a function has a teams region */
     { "optimise", optimising }, { "debug", debugging },
 };
