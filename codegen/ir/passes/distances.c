@@ -203,14 +203,31 @@ static bool subtract_addresses(LLVMTargetDataRef layout, LLVMValueRef a, LLVMVal
            scale(d, (long long)LLVMABISizeOfType(layout, element));
 }
 
-/* What does not have its exact value is undefined, and what is accessed has it. */
-static bool is_accessed_in(LLVMBasicBlockRef block, LLVMValueRef address)
+static bool accesses(LLVMValueRef inst, LLVMValueRef address)
 {
-    IR_EACH_USE(use, address) {
-        LLVMValueRef user = LLVMGetUser(use);
-        if (LLVMGetInstructionParent(user) == block &&
-            (LLVMIsALoadInst(user) || (LLVMIsAStoreInst(user) && operand(user, 1) == address)))
+    return (LLVMIsALoadInst(inst) && operand(inst, 0) == address) ||
+           (LLVMIsAStoreInst(inst) && operand(inst, 1) == address);
+}
+
+static bool may_end_thread(LLVMValueRef inst)
+{
+    LLVMValueRef callee = LLVMIsACallInst(inst) ? LLVMGetCalledValue(inst) : NULL;
+    return callee && !(LLVMIsAFunction(callee) && ir_has(callee, "willreturn"));
+}
+
+/* What does not have its exact value is undefined, and what is accessed has it: here, where nothing
+ * can end the thread before the access. */
+static bool is_accessed_here(LLVMValueRef address)
+{
+    bool used = false;
+    IR_EACH_USE(use, address)
+        used |= accesses(LLVMGetUser(use), address);
+    for (LLVMValueRef i = used ? LLVMGetNextInstruction(address) : NULL; i;
+         i = LLVMGetNextInstruction(i)) {
+        if (accesses(i, address))
             return true;
+        if (may_end_thread(i))
+            return false;
     }
     return false;
 }
@@ -274,7 +291,7 @@ static enum gain share_in(const struct ir_unit *u, LLVMBuilderRef b, LLVMBasicBl
     struct chain c = { .n = 0 };
     enum gain most = NOTHING;
     IR_EACH_INSTRUCTION(i, block)
-        if (c.n < LONGEST_CHAIN && LLVMIsAGetElementPtrInst(i) && is_accessed_in(block, i)) {
+        if (c.n < LONGEST_CHAIN && LLVMIsAGetElementPtrInst(i) && is_accessed_here(i)) {
             enum gain g = join(u, b, &c, i);
             most = g > most ? g : most;
         }
