@@ -5,6 +5,10 @@
  * thread of ours, the receiver, if nobody waits for it.  Only the receiver makes the calls, which
  * may use the OpenMP library.
  *
+ * Whoever waits for an answer finds what is before it done on the host, too: answers of a lane are
+ * handled in order and after the calls before them, and those that come after an event of another
+ * lane after that lane's (orders).  Until then they are parked.
+ *
  * What a host thread sends last before it waits is also the question whether it has ended: launches
  * and copies are kept until the thread's next operation, which is to wait for them, as a rule.
  *
@@ -33,6 +37,11 @@ struct mpi_awaited {
     size_t size;
     unsigned lane; /* its id, for a call */
 };
+struct mpi_order { /* of answers from the serial `from` on: after that of another lane */
+    struct mpi_order *next;
+    uint64_t from, serial;
+    uint32_t lane;
+};
 static struct mpi_worker *workers; /* by rank - 1 */
 static int nworkers;
 static struct mpi_lane **lanes; /* by id */
@@ -42,6 +51,7 @@ static pthread_mutex_t receiving = PTHREAD_MUTEX_INITIALIZER; /* comes before it
 static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;       /* the receiver has something to do */
 static struct mpi_awaited *calls, **last_call = &calls;
 static unsigned unattended; /* answers, of all workers */
+static unsigned nparked;
 static bool stopping, forked;
 static pthread_t receiver;
 enum { LOOK_AFTER = 250000000 /* nanoseconds: so often the receiver looks for lost workers */ };
@@ -68,10 +78,14 @@ void mpi_say_lost(const struct mpi_device *d)
                   d->worker->reason);
 }
 
-static bool is_lost(const struct mpi_device *d)
+static bool is_worker_lost(const struct mpi_worker *w)
 {
-    return __atomic_load_n(&d->worker->lost, __ATOMIC_ACQUIRE) || forked;
+    return __atomic_load_n(&w->lost, __ATOMIC_ACQUIRE);
 }
+
+static bool is_lost(const struct mpi_device *d) { return is_worker_lost(d->worker) || forked; }
+
+static void handle_parked(void);
 
 /* Lock held. */
 static void lose(struct mpi_worker *w, const char *reason)
@@ -83,6 +97,19 @@ static void lose(struct mpi_worker *w, const char *reason)
     unattended -= w->unattended;
     w->awaited = w->unattended = 0;
     __atomic_store_n(&w->lost, true, __ATOMIC_RELEASE);
+    handle_parked();
+}
+
+/* Others may wait for it. */
+static void tell_others(struct mpi_worker *w)
+{
+    if (!is_worker_lost(w) || w->told)
+        return;
+    w->told = true;
+    for (int i = 0; i < nworkers; i++)
+        if (!is_worker_lost(&workers[i]))
+            mpi_send(workers[i].rank,
+                     (struct mpi_header){ .kind = MPI_GONE, .a = (unsigned)w->rank }, NULL);
 }
 
 /* Of all workers that owe an answer; now and then. */
@@ -107,6 +134,7 @@ static void look_after_workers(void)
             lose(w, mpi_services->message());
             pthread_mutex_unlock(&lock);
         }
+        tell_others(w);
     }
 }
 
@@ -161,8 +189,8 @@ static void set_answered(struct mpi_lane *l, uint64_t serial)
         __atomic_store_n(&l->answered, serial, __ATOMIC_RELEASE);
 }
 
-/* Lock held.  false: there is a call to be made. */
-static bool handle_answer(struct mpi_lane *l, const struct mpi_message *m)
+/* Lock held. */
+static void handle_answer(struct mpi_lane *l, const struct mpi_message *m)
 {
     struct mpi_awaited *a = take_awaited(l, m->header.serial);
     if (m->header.status)
@@ -174,11 +202,12 @@ static bool handle_answer(struct mpi_lane *l, const struct mpi_message *m)
     if (a && a->function && !m->header.status) {
         a->next = NULL, a->lane = l->id;
         *last_call = a, last_call = &a->next;
-        return false;
+        l->ncalls++;
+        pthread_cond_signal(&asked);
+        return;
     }
     set_answered(l, m->header.serial);
     free(a);
-    return true;
 }
 
 static struct mpi_lane *lane_of(uint32_t id)
@@ -187,19 +216,73 @@ static struct mpi_lane *lane_of(uint32_t id)
     return id < nlanes ? lanes[id] : NULL;
 }
 
+static bool is_met(const struct mpi_order *o)
+{
+    const struct mpi_lane *l = lane_of(o->lane);
+    return !l || l->device->worker->lost || l->answered >= o->serial;
+}
+
+/* Lock held.  Drops the orders that are met. */
+static bool may_handle(struct mpi_lane *l, uint64_t serial)
+{
+    bool may = !l->ncalls;
+    for (struct mpi_order **p = &l->orders, *o; (o = *p);) {
+        if (is_met(o)) {
+            *p = o->next;
+            free(o);
+            continue;
+        }
+        may = may && o->from > serial;
+        p = &o->next;
+    }
+    return may;
+}
+
 /* Lock held.  Whoever waited for a lost worker waits no more, and has no room for an answer. */
-static void handle_of(struct mpi_worker *w, const struct mpi_message *m)
+static bool handle_first_parked(struct mpi_lane *l)
+{
+    struct mpi_message *m = l->parked;
+    const bool lost = m && l->device->worker->lost;
+    if (!m || !(lost || may_handle(l, m->header.serial)))
+        return false;
+    if (!(l->parked = m->next))
+        l->last_parked = &l->parked;
+    nparked--;
+    if (!lost)
+        handle_answer(l, m);
+    free(m);
+    return true;
+}
+
+static void handle_parked(void)
+{
+    for (bool any = true; any && nparked;) {
+        any = false;
+        for (unsigned i = 0; i < nlanes; i++)
+            while (lanes[i] && handle_first_parked(lanes[i]))
+                any = true;
+    }
+}
+
+/* Lock held.  Takes the message. */
+static void handle_of(struct mpi_worker *w, struct mpi_message *m)
 {
     const struct mpi_header *h = &m->header;
     struct mpi_lane *l = lane_of(h->lane);
-    if (w->lost)
+    if (!w->lost)
+        w->heard = mpi_clock();
+    if (!w->lost && (h->kind == MPI_REPLY || h->kind == MPI_DATA) && l && l->device->worker == w) {
+        m->next = NULL;
+        *l->last_parked = m, l->last_parked = &m->next;
+        nparked++;
+        while (handle_first_parked(l))
+            ;
+        handle_parked();
         return;
-    w->heard = mpi_clock();
+    }
     if (!h->kind || h->kind == MPI_BYE)
         lose(w, m->bytes);
-    else if ((h->kind == MPI_REPLY || h->kind == MPI_DATA) && l && l->device->worker == w &&
-             !handle_answer(l, m))
-        pthread_cond_signal(&asked);
+    free(m);
 }
 
 static void handle(struct mpi_message *m)
@@ -207,8 +290,9 @@ static void handle(struct mpi_message *m)
     pthread_mutex_lock(&lock);
     if (m->rank >= 1 && m->rank <= nworkers)
         handle_of(&workers[m->rank - 1], m);
+    else
+        free(m);
     pthread_mutex_unlock(&lock);
-    free(m);
 }
 
 /* Did anything come? */
@@ -235,8 +319,9 @@ static void make_calls(void)
         pthread_mutex_lock(&lock);
         struct mpi_lane *l = lane_of(a->lane);
         if (l)
-            set_answered(l, a->serial);
+            l->ncalls--, set_answered(l, a->serial);
         free(a);
+        handle_parked();
     }
 }
 
@@ -415,6 +500,42 @@ int mpi_lane_request(struct mpi_lane *l, struct mpi_header h, const void *bytes,
     return mpi_lane_wait_for(l, l->sent);
 }
 
+/* ------------------------------------------------------------------ lane after lane */
+/* Lock held. */
+static int add_order(struct mpi_lane *l, uint32_t lane, uint64_t serial)
+{
+    struct mpi_order *o = mpi_alloc(sizeof *o);
+    if (!o)
+        return 1;
+    *o = (struct mpi_order){ l->orders, l->sent + 1, serial, lane };
+    l->orders = o;
+    return 0;
+}
+
+/* Also after what the other lane itself comes after. */
+int mpi_lane_order(struct mpi_lane *l, const struct mpi_lane *other, uint64_t recorded,
+                   uint64_t asked_there)
+{
+    pthread_mutex_lock(&lock);
+    int bad = other->answered < asked_there && add_order(l, other->id, asked_there);
+    for (const struct mpi_order *o = other->orders; o && !bad; o = o->next)
+        bad = o->from <= recorded && !is_met(o) && add_order(l, o->lane, o->serial);
+    pthread_mutex_unlock(&lock);
+    return bad;
+}
+
+int mpi_lane_notify(struct mpi_lane *l, uint64_t event, uint64_t number, int rank)
+{
+    if (is_lost(l->device)) {
+        mpi_say_lost(l->device);
+        return 1;
+    }
+    return mpi_send(
+        l->device->worker->rank,
+        (struct mpi_header){ .kind = MPI_NOTIFY, .a = event, .b = number, .c = (unsigned)rank },
+        NULL);
+}
+
 /* ------------------------------------------------------------------ copies and launches */
 static size_t piece_at(size_t at, size_t size)
 {
@@ -510,7 +631,7 @@ struct mpi_lane *mpi_lane_new(struct mpi_device *d, uint32_t bits)
     pthread_mutex_lock(&lock);
     if (l && grow()) {
         l->device = d;
-        l->last = &l->first;
+        l->last = &l->first, l->last_parked = &l->parked;
         l->id = nlanes | bits;
         lanes[nlanes++] = l;
     } else {
@@ -519,6 +640,19 @@ struct mpi_lane *mpi_lane_new(struct mpi_device *d, uint32_t bits)
     }
     pthread_mutex_unlock(&lock);
     return l;
+}
+
+/* Lock held. */
+static void drop_answers(struct mpi_lane *l)
+{
+    for (struct mpi_message *m; (m = l->parked); nparked--) {
+        l->parked = m->next;
+        free(m);
+    }
+    for (struct mpi_order *o; (o = l->orders);) {
+        l->orders = o->next;
+        free(o);
+    }
 }
 
 void mpi_lane_end(struct mpi_lane *l)
@@ -533,6 +667,8 @@ void mpi_lane_end(struct mpi_lane *l)
             count_awaited(l, -1);
         free(a);
     }
+    drop_answers(l);
+    handle_parked(); /* of those that come after it */
     pthread_mutex_unlock(&lock);
     free(l->text);
     free(l);

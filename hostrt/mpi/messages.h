@@ -5,9 +5,10 @@
  *
  * What is asked of a device belongs to a lane: the operations of a host thread, or of a queue.
  * A lane's are done in order, by a thread of its own at the worker; lanes are independent but for
- * events.  Those marked with * are answered with REPLY, or DATA, which has the same lane and
- * serial; the others report a failure with the next answer of the lane.  Those marked with + are
- * answered where d is not 0, when they and all before them have ended. */
+ * events, of which a worker tells another one.  Those marked with * are answered with REPLY, or
+ * DATA, which has the same lane and serial; the others report a failure with the next answer of the
+ * lane.  Those marked with + are answered where d is not 0, when they and all before them have
+ * ended. */
 #ifndef OMPGPU_MPI_MESSAGES_H
 #define OMPGPU_MPI_MESSAGES_H
 #include "hostrt/plugin.h"
@@ -40,11 +41,13 @@ enum mpi_kind {
     MPI_OCCUPANCY, /* * a: function, b: threads.  a: teams */
     MPI_LAUNCH,    /* + struct mpi_launch in bytes */
     MPI_RECORD,    /* a: event, b: number */
-    MPI_WAIT,      /* a: event, b: number */
+    MPI_WAIT,      /* a: event, b: number, c: rank that records it, or 0: this one */
     MPI_SYNC,      /* * all before it has ended */
     MPI_TRUST,     /* a: address, b: size */
     MPI_END_LANE,  /* its host thread, or queue, has ended */
     MPI_PING,      /* in no lane, as the rest */
+    MPI_NOTIFY,    /* a: event, b: number; c: rank that waits for it: REACHED to that worker */
+    MPI_GONE,      /* a: rank that is lost */
     MPI_END,       /* a: without MPI_Finalize, since some process will not come to it */
     /* from a worker to rank 0 */
     MPI_HELLO, /* struct mpi_hello */
@@ -54,6 +57,8 @@ enum mpi_kind {
     MPI_BYE, /* bytes: why the worker has ended */
     /* from a worker to another, or from rank 0 in place of one that is lost */
     MPI_PIECES, /* a: offset, c: token; bytes; status: there will be none */
+    /* from a worker to another */
+    MPI_REACHED, /* a: event, b: number; status: what is before it has failed */
     MPI_KINDS
 };
 struct mpi_header {

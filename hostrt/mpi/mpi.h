@@ -62,7 +62,7 @@ struct mpi_worker {
     int rank;
     char node[64];
     int pid;
-    bool lost;
+    bool lost, told; /* told: the other workers know */
     char reason[256];
     double heard, asked; /* when: the last message from it; the last question whether it lives */
     unsigned awaited;    /* answers … */
@@ -93,6 +93,9 @@ struct mpi_lane {
     uint32_t id;
     uint64_t sent, asked, answered; /* serials; asked: of the last that is to be answered */
     struct mpi_awaited *first, **last;
+    unsigned ncalls;          /* to be made */
+    struct mpi_order *orders; /* what answers are handled after */
+    struct mpi_message *parked, **last_parked;
     /* A host thread's last operation, which is sent with the next one, as the waiting for it. */
     bool keeps;
     struct mpi_header kept;
@@ -121,6 +124,12 @@ int mpi_lane_ask(struct mpi_lane *, struct mpi_header, const void *bytes,
                  struct mpi_answer *answer);
 /* With an answer that is a call: not after a failure. */
 int mpi_lane_call(struct mpi_lane *, void (*function)(void *), void *argument);
+/* What comes next waits for an event that another lane has recorded with this serial: answers are
+ * handled after those of that lane until then, the last of which has the serial `asked`. */
+int mpi_lane_order(struct mpi_lane *, const struct mpi_lane *other, uint64_t recorded,
+                   uint64_t asked);
+/* The lane's worker tells another one when the event is reached. */
+int mpi_lane_notify(struct mpi_lane *, uint64_t event, uint64_t number, int rank);
 /* For all that was sent until now, or that serial; nonzero: it failed since, or the lane had failed
  * before (where it is a queue). */
 int mpi_lane_wait(struct mpi_lane *);
@@ -173,4 +182,7 @@ bool mpi_is_sound(const struct mpi_header *); /* its numbers are possible */
 void mpi_image_keep(struct mpi_message *);    /* takes it */
 /* What another worker gives. */
 void mpi_piece_arrived(struct mpi_message *); /* takes it */
+/* Events, for workers that wait for each other. */
+void mpi_event_notify(const struct mpi_header *), mpi_event_reached(const struct mpi_header *);
+void mpi_event_gone(uint64_t rank); /* reaches none any more */
 #endif

@@ -2,9 +2,8 @@
  *
  * What is put into a queue waits for nothing and is read in its turn, so that each queue has a
  * thread, which sends the messages, and a lane.  It waits only where the order asks for it: before
- * it reads what is copied to the device after something that may write it on the host, and for an
- * event of another worker.  The worker lets a lane wait for an event of another one of its lanes.
- */
+ * it reads what is copied to the device after something that may write it on the host.  For events
+ * the lane waits at the worker, which another worker tells that it has reached one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "hostrt/mpi/mpi.h"
@@ -15,14 +14,14 @@ struct event {
     unsigned id;
     unsigned long sent;  /* how often a queue's thread has sent that: last … */
     struct queue *queue; /* … of this one … */
-    uint64_t serial;     /* … with this serial of its lane */
+    uint64_t serial;     /* … with this serial of its lane, … */
+    uint64_t asked;      /* … whose last answer by then has this one */
 };
 struct queue {
     struct ompgpu_work_queue work;
     struct mpi_lane *lane;
     bool failed;
     bool host_changes;  /* by what is before it: copies, calls, what it waits for */
-    uint64_t call;      /* serial of the last one */
     char message[1024]; /* of what could not be sent */
 };
 enum { FLUSH = OMPGPU_WORK_OTHER }; /* the worker says how far it is */
@@ -37,20 +36,23 @@ static int flush(struct queue *q)
     return ompgpu_work_add(q, (struct ompgpu_work){ .kind = FLUSH });
 }
 
-/* From another worker: then we wait. */
 static int wait_for_event(struct queue *q, const struct ompgpu_work *w)
 {
     struct event *e = (struct event *)w->event;
     pthread_mutex_lock(&lock);
     while (e->sent < w->number)
         pthread_cond_wait(&moved, &lock);
-    struct queue *from = e->queue;
-    uint64_t serial = e->serial;
+    struct mpi_lane *from = e->queue->lane;
+    uint64_t serial = e->serial, last_asked = e->asked;
     pthread_mutex_unlock(&lock);
-    if (from->lane->device->worker != q->lane->device->worker)
-        return flush(from) || mpi_lane_wait_for(from->lane, serial);
-    return mpi_lane_send(q->lane,
-                         (struct mpi_header){ .kind = MPI_WAIT, .a = e->id, .b = w->number }, NULL);
+    const int there = from->device->worker->rank, here = q->lane->device->worker->rank;
+    struct mpi_header h = { .kind = MPI_WAIT, .a = e->id, .b = w->number };
+    if (there != here) {
+        h.c = (unsigned)there;
+        if (mpi_lane_notify(from, e->id, w->number, here))
+            return 1;
+    }
+    return mpi_lane_order(q->lane, from, serial, last_asked) || mpi_lane_send(q->lane, h, NULL);
 }
 
 static int record(struct queue *q, const struct ompgpu_work *w)
@@ -60,7 +62,7 @@ static int record(struct queue *q, const struct ompgpu_work *w)
         q->lane, (struct mpi_header){ .kind = MPI_RECORD, .a = e->id, .b = w->number }, NULL);
     pthread_mutex_lock(&lock);
     e->sent = w->number;
-    e->queue = q, e->serial = q->lane->sent;
+    e->queue = q, e->serial = q->lane->sent, e->asked = q->lane->asked;
     pthread_cond_broadcast(&moved);
     pthread_mutex_unlock(&lock);
     return bad;
@@ -72,7 +74,7 @@ static int wait_for_host(struct queue *q)
     if (!q->host_changes)
         return 0;
     q->host_changes = false;
-    return mpi_lane_wait(q->lane) || mpi_lane_wait_for(q->lane, q->call);
+    return mpi_lane_wait(q->lane);
 }
 
 static int do_work(struct queue *q, const struct ompgpu_work *w)
@@ -93,7 +95,7 @@ static int do_work(struct queue *q, const struct ompgpu_work *w)
     case OMPGPU_WORK_CALL:
         if (mpi_lane_call(q->lane, w->call, w->argument))
             return 1;
-        q->host_changes = true, q->call = q->lane->sent;
+        q->host_changes = true;
         return 0;
     case OMPGPU_WORK_WAIT: q->host_changes = true; return wait_for_event(q, w);
     case FLUSH: return mpi_lane_call(q->lane, NULL, NULL);

@@ -14,8 +14,16 @@ static struct module {
 } *modules;
 static struct kernel **functions;
 static uint64_t nmodules, nfunctions;
-static uint64_t *reached; /* by event: how often */
+static struct event {
+    uint64_t reached; /* how often */
+    bool failed;      /* what is before the last one */
+} *events;
 static uint64_t nevents;
+static struct notice { /* of an event that another worker waits for */
+    struct notice *next;
+    struct mpi_header wanted;
+} *notices;
+static bool *gone;                        /* by rank: it reaches no event any more */
 static const double quick_seconds = 5e-5; /* of what no thread is woken for */
 struct kernel {                           /* a function, and what its pointers point to */
     struct ompgpu_function f;
@@ -394,35 +402,98 @@ static int do_launch(struct mpi_served *l, struct mpi_message *m)
     return bad;
 }
 
+/* ------------------------------------------------------------------ events */
 /* Lock held. */
 static bool has_event(uint64_t id)
 {
     enum { MOST = 1 << 24 };
-    while (nevents <= id && id < MOST && grow(&reached, nevents, sizeof *reached))
-        reached[nevents++] = 0;
+    while (nevents <= id && id < MOST && grow(&events, nevents, sizeof *events))
+        events[nevents++] = (struct event){ 0 };
     return id < nevents;
+}
+
+static void reach(const struct mpi_header *h, bool failed)
+{
+    pthread_mutex_lock(&lock);
+    if (has_event(h->a) && events[h->a].reached < h->b)
+        events[h->a] = (struct event){ h->b, failed };
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+/* One that is due; NULL: there is none. */
+static struct notice *take_notice(bool *failed)
+{
+    pthread_mutex_lock(&lock);
+    struct notice **p = &notices, *n;
+    while ((n = *p) && events[n->wanted.a].reached < n->wanted.b)
+        p = &n->next;
+    if (n)
+        *p = n->next, *failed = events[n->wanted.a].failed;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static void send_notices(void)
+{
+    bool failed = false;
+    for (struct notice *n; (n = take_notice(&failed));) {
+        struct mpi_header h = {
+            .kind = MPI_REACHED, .a = n->wanted.a, .b = n->wanted.b, .status = failed
+        };
+        mpi_send((int)n->wanted.c, h, NULL);
+        free(n);
+    }
+}
+
+void mpi_event_notify(const struct mpi_header *h)
+{
+    struct notice *n = calloc(1, sizeof *n);
+    pthread_mutex_lock(&lock);
+    bool room = n && has_event(h->a) && h->c < (unsigned)mpi_nranks();
+    if (room)
+        *n = (struct notice){ notices, *h }, notices = n;
+    pthread_mutex_unlock(&lock);
+    if (!room)
+        free(n);
+    send_notices();
+}
+
+void mpi_event_reached(const struct mpi_header *h) { reach(h, h->status); }
+
+void mpi_event_gone(uint64_t rank)
+{
+    pthread_mutex_lock(&lock);
+    if (!gone)
+        gone = calloc((size_t)mpi_nranks(), sizeof *gone);
+    if (gone && rank < (unsigned)mpi_nranks())
+        gone[rank] = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Also after a failure: others may wait. */
 static int do_record(struct mpi_served *l, struct mpi_message *m)
 {
     int bad = wait_for_device(l);
-    pthread_mutex_lock(&lock);
-    if (has_event(m->header.a) && reached[m->header.a] < m->header.b)
-        reached[m->header.a] = m->header.b;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
+    reach(&m->header, bad || l->failed);
+    send_notices();
     return bad;
 }
 
 static int do_wait(struct mpi_served *l, struct mpi_message *m)
 {
+    const struct mpi_header *h = &m->header;
     (void)l;
     pthread_mutex_lock(&lock);
-    bool bad = !has_event(m->header.a);
-    while (!bad && reached[m->header.a] < m->header.b)
+    bool known = has_event(h->a) && h->c < (unsigned)mpi_nranks();
+    while (known && events[h->a].reached < h->b && !(gone && gone[h->c]))
         pthread_cond_wait(&changed, &lock);
+    bool reached = known && events[h->a].reached >= h->b, bad = !reached || events[h->a].failed;
     pthread_mutex_unlock(&lock);
+    if (bad)
+        mpi_error("an earlier construct with nowait has failed%s",
+                  reached ? "" : ": its rank is lost");
     return bad;
 }
 

@@ -240,6 +240,7 @@ void mpi_give_up(int to) { __atomic_store_n(&gone[to], true, __ATOMIC_RELEASE); 
 /* Lock held, but while others have a turn. */
 static int wait_for(MPI_Request *request, int to)
 {
+    struct mpi_rest rest = { 0 };
     for (int done = 0;;) {
         if (comm == MPI_COMM_NULL || MPI_Test(request, &done, MPI_STATUS_IGNORE))
             return 1;
@@ -251,7 +252,7 @@ static int wait_for(MPI_Request *request, int to)
         if (done)
             return 0;
         pthread_mutex_unlock(&lock);
-        sched_yield();
+        mpi_rest(&rest);
         pthread_mutex_lock(&lock);
     }
 }

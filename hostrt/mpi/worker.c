@@ -173,25 +173,28 @@ static bool take_order(struct mpi_message *m)
     return true;
 }
 
+static bool is_for_workers(uint32_t kind) { return kind == MPI_PIECES || kind == MPI_REACHED; }
+
 static bool take(struct mpi_message *m)
 {
+    if (m->rank && m->header.kind && !is_for_workers(m->header.kind))
+        leave_because("an order from another worker");
     switch (m->header.kind) {
     case 0: leave_because(m->bytes);
     case MPI_PIECES: mpi_piece_arrived(m); return true;
-    case MPI_PING:
-        mpi_send(0, (struct mpi_header){ .kind = MPI_PONG }, NULL);
-        free(m);
-        return true;
+    case MPI_PING: mpi_send(0, (struct mpi_header){ .kind = MPI_PONG }, NULL); break;
+    case MPI_NOTIFY: mpi_event_notify(&m->header); break;
+    case MPI_REACHED: mpi_event_reached(&m->header); break;
+    case MPI_GONE: mpi_event_gone(m->header.a); break;
     case MPI_IMAGE: mpi_image_keep(m); return true;
     case MPI_END:
         if (m->header.a)
             _exit(mpi_services->end_checks());
         leave();
-    default:
-        if (m->rank)
-            leave_because("an order from another worker");
-        return take_order(m);
+    default: return take_order(m);
     }
+    free(m);
+    return true;
 }
 
 static int say_hello(void)

@@ -111,11 +111,52 @@ empty_regions() {
     echo "10: $few; 1010: $many"
     [ $((${many% *} - ${few% *})) = 1000 ] && [ $((${many#* } - ${few#* })) = 1000 ]
 }
+# Constructs that depend on each other, on devices of two ranks in turn: an answer for each, its end, and none for what it waits for. Now and then
+# the runtime looks how far they are.
+cat >chain.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), x[100] = { 0 }, sum[2] = { 0 };
+    double seconds = argc > 2 ? 1.5 : 0, start = omp_get_wtime();
+    for (int d = 1; d < 3; d++) {
+#pragma omp target enter data map(to: x) device(d)
+#pragma omp target device(d) nowait depend(inout: x)
+        for (double end = omp_get_wtime() + seconds; seconds > 0 && omp_get_wtime() < end;) ;
+    }
+    for (int i = 0; i < n; i++) {
+#pragma omp target device(1 + i % 2) nowait depend(inout: x)
+        x[0]++;
+    }
+    int late = seconds > 0 && omp_get_wtime() - start > seconds;
+    /* What comes after on the host finds everything done there, also at the other rank. */
+#pragma omp target exit data map(from: x) device(1) nowait depend(inout: x)
+#pragma omp target update from(x) device(2) nowait depend(inout: x)
+#pragma omp target map(tofrom: sum) map(to: x) device(3) nowait depend(inout: x)
+    for (int i = 0; i < 2; i++) sum[i] += x[0] + i;
+#pragma omp taskwait
+    printf("%d %d%s\n", sum[0], sum[1], late ? " late" : "");
+    return sum[0] != n / 2 || sum[1] != n / 2 + 1 || late;
+}
+C
+chain() {
+    OMPGPU_INFO=1; export OMPGPU_INFO
+    few=$(ranks "$1" 3 ./chain 10 && sed -n 's/.*other nodes: \([0-9]*\) messages.*sent, \([0-9]*\) with.*/\1 \2/p' err)
+    many=$(ranks "$1" 3 ./chain 210 && sed -n 's/.*other nodes: \([0-9]*\) messages.*sent, \([0-9]*\) with.*/\1 \2/p' err)
+    unset OMPGPU_INFO
+    echo "10: $few; 210: $many"
+    [ $((${many#* } - ${few#* })) -lt 360 ]
+}
 check "compiles" "$CC" -O2 $ARCH all.c -o all
+check "compiles" "$CC" -O2 $ARCH chain.c -o chain
 for mpi in $MPIS; do
     check "$mpi" ranks "$mpi" 3 ./all; [ -s err ] && sed 's/^/# /' err
     check "$mpi: all devices" has out "^4 devices"
     check "$mpi: a message and an answer for an empty region" empty_regions "$mpi"
+    check "$mpi: no answer is waited for by a construct that depends on another rank's" chain "$mpi"
+    check "$mpi: the program does not wait for it" ranks "$mpi" 3 ./chain 10 slow
     check "$mpi: the program's other ranks are workers" sh -c "timeout -k 5 100 mpirun.$mpi -n 4 ./all >out 2>err && grep -q '^4 devices' out && [ \$(wc -l <out) = 1 ]"
     check "$mpi: off" sh -c 'OMPGPU_NODES=self; export OMPGPU_NODES; ./all 3'
     check "$mpi: no process is left" no_worker_left
