@@ -321,6 +321,12 @@ int a[10]; int main(void) {
 #pragma omp target parallel for
 for (int i = 0; a[i]; i++) a[i]++; }
 C
+bad "loop in other steps than 1 with !=" t.c:3:27 "'!='|'#pragma omp target parallel for'" <<'C'
+int main(void) { int x = 0;
+#pragma omp target parallel for reduction(+: x)
+for (int i = 0; i != 24 ; i += 2)
+x++; }
+C
 bad "while loop" t.c:3:1 "'#pragma omp target parallel for'" <<'C'
 int a[10]; int main(void) { int i = 0;
 #pragma omp target parallel for
