@@ -89,7 +89,8 @@ unit_bin   := $(unit_src:%.c=$(O)/%)
 # A library for each MPI that is there.
 mpis      := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
 libs_mpi  := $(mpis:%=$(LIB)/libompgpu-%.so)
-libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so $(libs_mpi)
+any_mpi   := $(if $(mpis),$(LIB)/libompgpu-mpi.so)
+libs_host := $(LIB)/libompgpu.so $(LIB)/libompgpu.a $(LIB)/libompgpu-ptx.so $(libs_mpi) $(any_mpi)
 libs_rtl  := $(TOOLS)/devicertl-nvptx64.bc $(TOOLS)/devicertl-x86_64.bc $(TOOLS)/ompgpu_device.h
 headers   := $(addprefix $(TOOLS)/include/,omp.h ompgpu/ompgpu.h)
 # CMake takes "ompgpu-" for the prefix of a toolchain and looks for its archiver for LTO beside the compiler.
@@ -177,6 +178,9 @@ $(LIB)/libompgpu-$(1).so: $$(mpi_src:%.c=$(O)/$(1)/%.o)
 endef
 $(eval $(call mpi_rules,openmpi,mpicc.openmpi --showme))
 $(eval $(call mpi_rules,mpich,mpicc.mpich -show))
+# Where a launcher does not show which MPI it is of.
+$(LIB)/libompgpu-mpi.so: $(firstword $(libs_mpi))
+	$(Q)ln -sf $(<F) $@
 $(BIN)/ompgpu-worker: $(O)/hostrt/mpi/main.o $(LIB)/libompgpu.so
 	$(call say,LD,$@)
 	$(Q)$(link) $< -L$(LIB) -lompgpu -Wl,-rpath,'$$ORIGIN/../lib' -o $@
@@ -336,6 +340,7 @@ install: all
 	install -m 644 $(TOOLS)/include/ompgpu/ompgpu.h $(dest)/lib/ompgpu/include/ompgpu/
 	install -m 644 $(LIB)/libompgpu.so.$(ABI) $(LIB)/libompgpu-ptx.so $(libs_mpi) $(dest)/lib/
 	ln -sf libompgpu.so.$(ABI) $(dest)/lib/libompgpu.so
+	$(if $(mpis),ln -sf libompgpu-$(firstword $(mpis)).so $(dest)/lib/libompgpu-mpi.so)
 	install -m 644 $(LIB)/libompgpu.a $(dest)/lib/
 	install -m 644 $(addprefix man/,$(man1)) $(dest)/share/man/man1/
 	for f in $(man7); do sed -E -f driver/package/tables.sed man/$$f > $(dest)/share/man/man7/$$f; done

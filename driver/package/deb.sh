@@ -8,7 +8,7 @@ tree=$stage/usr/lib/ompgpu-cc lib=$stage/usr/lib/x86_64-linux-gnu doc=$stage/usr
 mkdir -p "$stage/DEBIAN" "$stage/usr/bin" "$lib/pkgconfig" "$lib/cmake" "$stage/usr/share" "$doc"
 ln -s ../lib/ompgpu-cc/bin/ompgpu-cc ../lib/ompgpu-cc/bin/ompgpu-worker "$stage/usr/bin/"
 # The dynamic linker finds the libraries, so programs need no path to them.
-for file in "libompgpu.so.$abi" libompgpu-ptx.so libompgpu-openmpi.so libompgpu-mpich.so; do
+for file in "libompgpu.so.$abi" libompgpu-ptx.so libompgpu-openmpi.so libompgpu-mpich.so libompgpu-mpi.so; do
     [ -e "$tree/lib/$file" ] || continue # no such MPI was there
     mv "$tree/lib/$file" "$lib/$file"
     ln -s "../../x86_64-linux-gnu/$file" "$tree/lib/$file"

@@ -75,7 +75,8 @@ static const struct ompgpu_plugin *own_device(int number, int *ordinal)
 
 /* ------------------------------------------------------------------ the library */
 /* Open MPI and MPICH have different interfaces in binary, so there is one for each; the launcher
- * shows in the environment which it is. */
+ * shows in the environment which it is.  Where it does not, libompgpu-mpi.so is a link to the one
+ * that the installation prefers. */
 static const char *library_name(void)
 {
     static const char *const of_mpich[] = { "PMI_RANK", "MPI_LOCALRANKID", "HYDI_CONTROL_FD" };
@@ -84,7 +85,7 @@ static const char *library_name(void)
     for (size_t i = 0; i < sizeof of_mpich / sizeof *of_mpich; i++)
         if (secure_getenv(of_mpich[i]))
             return "libompgpu-mpich.so";
-    return dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") ? "libompgpu-mpich.so" : "libompgpu-openmpi.so";
+    return dlsym(RTLD_DEFAULT, "MPIR_Dup_fn") ? "libompgpu-mpich.so" : "libompgpu-mpi.so";
 }
 
 static const struct ompgpu_nodes *load_library(void)

@@ -174,6 +174,9 @@ for mpi in $MPIS; do
 done
 mkdir alone && cp "$TREE"/lib/libompgpu.so.* alone/
 # With sanitizers dlopen is called by the program's own copy of them, and finds it by the program's path.
-[ -n "${OMPGPU_SANITIZE:-}" ] || check "without the library" sh -c 'LD_LIBRARY_PATH=$PWD/alone ./lost 0 x 2>err; grep -q "warning: no devices of other nodes: OMPGPU_NODES=mpi: libompgpu-.*cannot open" err'
+[ -n "${OMPGPU_SANITIZE:-}" ] || check "without the library" sh -c 'LD_LIBRARY_PATH=$PWD/alone ./lost 0 x 2>err; grep -q "warning: no devices of other nodes: OMPGPU_NODES=mpi: libompgpu-mpi.so.*cannot open" err'
+# As under a launcher that sets none of the variables of Open MPI and MPICH.
+case $MPIS in *openmpi*) check "with the library that is the installation's" sh -c 'mkdir own-mpi && cp "$0"/libompgpu.so.* own-mpi/ && cp "$0/libompgpu-openmpi.so" own-mpi/libompgpu-mpi.so
+    LD_LIBRARY_PATH=$PWD/own-mpi timeout 60 ./lost 0 x 2>err; grep -q "the MPI job has no worker" err' "$TREE/lib" ;; esac
 check "a worker that nobody has started" sh -c 'timeout 60 "$0" 2>err; grep -q "error: " err' "$WORKER"
 finish
