@@ -121,7 +121,8 @@ int drv_link_device_code(struct job *j)
 static bool checks(const struct options *o)
 {
     bool debugging = o->level ? strcmp(o->level, "0") == 0 || strcmp(o->level, "g") == 0 : o->debug;
-    return o->check || (debugging && !drv_has(o, FLAG_NO_CHECK));
+    bool asked = debugging || drv_sanitizes_addresses(o);
+    return o->check || (asked && !drv_has(o, FLAG_NO_CHECK));
 }
 
 int drv_compile_offload(struct job *j)

@@ -338,6 +338,7 @@ static void device_emu(const struct job *j, unsigned i, struct proc *p)
     (void)i;
     WORDS_ADD(&p->argv, drv_clang(), "--target=x86_64-pc-linux-gnu");
     drv_add_args(&p->argv, j->opt, FOR_EMU);
+    drv_add_sanitizers(&p->argv, j->opt);
     if (!j->opt->debug) /* lines for messages of the running program, too */
         WORDS_ADD(&p->argv, j->opt->report ? "-g" : "-gline-tables-only");
     WORDS_ADD(&p->argv, "-fPIC");

@@ -55,6 +55,11 @@ bool drv_ends_with_bitcode(const struct job *);
 const char *drv_region_records(const char *device_text);
 void drv_report_regions(const struct job *); /* -Rompgpu */
 
+/* ------------------------------------------------------------------ sanitize.c */
+bool drv_sanitizes_addresses(const struct options *);
+/* For the emulated device. */
+void drv_add_sanitizers(struct words *, const struct options *);
+
 /* ------------------------------------------------------------------ schedule.c */
 /* Runs them, with their messages.  An exit code; -1: again, with an older version of OpenMP. */
 int drv_run_stages(struct job *);

@@ -213,6 +213,37 @@ static void describe_address(const struct emu_fault *f, char *text, size_t size)
         snprintf(text, size, " at an address no pointer can have");
 }
 
+/* What clang has an instruction for that traps (-fsanitize=undefined): by its operand, the handler
+ * that would be called of the run-time library. */
+static const char *const undefined[] = { [0] = "signed integer overflow: addition",
+                                         [1] = "a place that is never reached",
+                                         [3] = "integer division by zero or overflow",
+                                         [5] = "floating-point number that the integer cannot hold",
+                                         [8] = "builtin that has no value for 0",
+                                         [10] = "value that the type does not have",
+                                         [11] = "end of a function that returns a value",
+                                         [12] = "signed integer overflow: multiplication",
+                                         [13] = "signed integer overflow: negation",
+                                         [16] = "null pointer as an argument that is never null",
+                                         [17] = "null pointer as a result that is never null",
+                                         [18] = "index out of bounds",
+                                         [19] = "pointer overflow",
+                                         [20] = "shift by too many bits, or of too many",
+                                         [21] = "signed integer overflow: subtraction",
+                                         [22] = "access by a null or misaligned pointer",
+                                         [24] = "array of variable length with no element" };
+
+/* ud1l operand(%eax), %eax; an operand of 0 is left out */
+static const char *find_undefined(const struct emu_fault *f)
+{
+    static const unsigned char trap[] = { 0x67, 0x0f, 0xb9 };
+    enum { NONE = 0x00, BYTE = 0x40, UNKNOWN = 255 };
+    const unsigned char *at = f->pc, *mode = at + sizeof trap;
+    bool is = f->signal == SIGILL && !memcmp(at, trap, sizeof trap);
+    unsigned kind = is && *mode == NONE ? 0 : is && *mode == BYTE ? mode[1] : UNKNOWN;
+    return kind < sizeof undefined / sizeof *undefined ? undefined[kind] : NULL;
+}
+
 void ompgpu_emu_fault_text(const struct emu_fault *f, const struct emu_launch *l, char *text,
                            size_t size)
 {
@@ -221,6 +252,8 @@ void ompgpu_emu_fault_text(const struct emu_fault *f, const struct emu_launch *l
     for (unsigned i = 0; i < NSIGNALS; i++)
         if (signals[i].signal == f->signal)
             what = signals[i].what;
+    if (find_undefined(f))
+        what = find_undefined(f);
     describe_place(f, l, place, sizeof place);
     if (f->overflow)
         snprintf(text, size,

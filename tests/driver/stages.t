@@ -68,6 +68,7 @@ done <<'EOT'
 -fPIC             | preprocess check host emu link
 -fno-pie          | preprocess check host link
 -fsanitize=address | preprocess check host link
+-fsanitize=undefined | preprocess check host emu link
 -fstack-protector | preprocess check host link
 -fprofile-instr-generate | preprocess check host link
 -ffunction-sections | preprocess check host link
