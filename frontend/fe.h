@@ -27,6 +27,7 @@
  *               reductions
  *   long_double.c where device code may use it
  *   mistakes.c  warnings about what is valid, and hardly meant
+ *   statics.c   declare target of static variables of functions
  *   rejected.c  valid code that clang rejects, in a form that it takes; carriers.c: typedefs with
  *               run-time bounds; edits.c: the text with such changes, which is read again
  *   types.c     C types, names for local and unnamed types */
@@ -412,6 +413,10 @@ char *fe_edited_text(struct fe *, fe_edits *); /* memory of the run's */
 const char *fe_newlines_of(struct fe *, struct omp_extent);
 /* carriers.c */
 void fe_add_carriers(struct fe *, fe_edits *);
+/* statics.c: static variables of functions that are declare target move before the function; can
+ * this one? */
+bool fe_can_move(const struct fe *, const struct omp_var *);
+void fe_move_statics(struct fe *, fe_edits *);
 void fe_use_carriers(struct fe *);
 /* context.c */
 void fe_resolve_metadirectives(struct fe *);

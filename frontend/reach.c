@@ -203,7 +203,7 @@ static void declare_item(struct fe *fe, const struct omp_item *item, bool link)
 {
     if (item->var && item->var->declare_target == OMPV_DT_GROUP)
         return;
-    if (item->var && item->var->storage == OMPS_STATIC_LOCAL)
+    if (item->var && item->var->storage == OMPS_STATIC_LOCAL && !fe_can_move(fe, item->var))
         fe_unsupported(fe, item->place, UNSUPPORTED_STATIC_LOCAL, item->var->name, NULL);
     if (item->var) {
         item->var->declare_target = link ? OMPV_DT_LINK : OMPV_DT_TO;

@@ -307,6 +307,7 @@ void fe_find_rejected(struct fe *fe)
         name_roots(fe, &all);
         separate_loops(fe, &all);
         fe_add_carriers(fe, &all);
+        fe_move_statics(fe, &all);
     }
     if (all.n)
         fe->u->accepted = fe_edited_text(fe, &all);

@@ -178,14 +178,14 @@ int main(void) { int a[9], *p = a;
 p[0]++; }
 C
 done
-bad "declare target of a static variable of a function" t.c:3:28 "'n'" <<'C'
+for more in 'int n, m' 'int m, n' 'int m, *n = &m' 'struct { int a; } n'; do
+bad "declare target of a static variable of a function: $more" t.c:3:28 "'n'" <<C
 int f(void) {
-    static int n;
+    static $more;
 #pragma omp declare target(n)
-#pragma omp target
-    n++;
-    return n; }
+    return 0; }
 C
+done
 bad "groupprivate of another file" t.c:5:1 "'n'" <<'C'
 extern int n;
 #pragma omp groupprivate(n)
