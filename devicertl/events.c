@@ -10,7 +10,9 @@
  * when that has ended: taskwait then has no business with it any more, an enclosing taskgroup has.
  * Whoever fulfils an event touches it once; the waiting thread frees it afterwards.
  *
- * Programs without such tasks have nothing of this: __ompgpu_cfg_events. */
+ * Programs without such tasks have nothing of this, also at -O0, where the lists would take a third
+ * of the shared memory: the device tool deletes the calls of __ompgpu_events_… functions
+ * (codegen/ir/passes/configure.c), which must not be inlined before. */
 #include "devicertl/arch.h"
 
 __attribute__((weak)) const u8 __ompgpu_cfg_events = 1;
@@ -30,7 +32,7 @@ static void reset_events(unsigned place)
     __ompgpu_state_event_task[place] = __ompgpu_state_event_last[place] = 1;
 }
 
-void __ompgpu_events_reset(int mode)
+__attribute__((noinline)) void __ompgpu_events_reset(int mode)
 {
     if (!__ompgpu_cfg_events)
         return;
@@ -119,7 +121,7 @@ void __ompgpu_events_wait(_Bool depends, int line)
         await_events(0, __ompgpu_state_event_task[__ompgpu_own_place()], depends, line);
 }
 
-void __ompgpu_events_await_all(int line)
+__attribute__((noinline)) void __ompgpu_events_await_all(int line)
 {
     if (__ompgpu_cfg_events)
         await_events(0, 0, 0, line);

@@ -35,6 +35,8 @@ check "one: no level is counted" lacks one.ptx nest
 check "one: two barriers a region, for each side, and one to end" test "$(grep -c barrier.sync one.ptx)" = 5
 check "one: no indirect call" lacks one.ptx callprototype
 check "one: shared bytes" sh -c '"$1" --gpu-arch=sm_75 -O2 -fompgpu-mode=generic -Rompgpu=all --emit=ptx one.c -o again.ptx 2>&1 | grep -E "; [12][0-9] bytes of shared memory"' sh "$CC"
+check "one: PTX at -O0" "$CC" --gpu-arch=sm_75 -O0 --emit=ptx one.c -o plain.ptx
+check "one: at -O0 no lists of events without detached tasks" lacks plain.ptx __ompgpu_state_event
 
 program captured '
         int local = n;

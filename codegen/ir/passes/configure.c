@@ -64,8 +64,32 @@ static const struct constant *find_constant(const char *name)
     return NULL;
 }
 
+/* Not left to the optimiser: at -O0 the lists of events would be in each kernel's shared memory. */
+static void drop_calls_of(LLVMValueRef f)
+{
+    LLVMUseRef use = LLVMGetFirstUse(f);
+    while (use) {
+        LLVMValueRef call = LLVMGetUser(use);
+        use = LLVMGetNextUse(use);
+        if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f)
+            continue;
+        if (LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMVoidTypeKind)
+            LLVMReplaceAllUsesWith(call, LLVMConstNull(LLVMTypeOf(call)));
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
+static void drop_events(struct ir_unit *u)
+{
+    IR_EACH_FUNCTION(f, u->module)
+        if (text_starts(ir_name(f), "__ompgpu_events_"))
+            drop_calls_of(f);
+}
+
 bool ir_configure(struct ir_unit *u)
 {
+    if (!events(u))
+        drop_events(u);
     static const char prefix[] = "__ompgpu_cfg_";
     IR_EACH_GLOBAL(g, u->module) {
         const char *name = ir_name(g);
