@@ -44,7 +44,7 @@ void mpi_sleep(long microseconds)
 /* The first polls find what comes at once; after them others may have the processor. */
 void mpi_rest(struct mpi_rest *r)
 {
-    enum { AT_ONCE = 20 };
+    enum { AT_ONCE = 100 };
     const double lively = 0.1; /* seconds in which something may still come soon */
     if (++r->polls <= AT_ONCE) {
         __builtin_ia32_pause();
