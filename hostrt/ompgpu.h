@@ -40,6 +40,7 @@ enum {
     /* enter and exit data: storage of the pointer that leads to a list item.  It is counted in
      * mappings that such an entry made, and no other mapping ends with it */
     OMPGPU_MAP_POINTER = 0x10000,
+    OMPGPU_MAP_MEMBER = 0x100000, /* in a struct, whose alignment its device copy is to keep */
 };
 struct ompgpu_map {
     /* base address: the pointer's value or the address of the variable */

@@ -323,6 +323,7 @@ struct ompgpu_attachment { /* a pointer inside mapped storage whose device copy 
     uint64_t construct;    /* number of the one that wrote it last */
 };
 enum { OMPGPU_REFS_INFINITE = -1 };
+enum { OMPGPU_LARGEST_ALIGNMENT = 16 }; /* of a type without an attribute */
 struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads without the lock */
     union {
         struct ompgpu_range range;
@@ -344,6 +345,7 @@ struct ompgpu_entry { /* one mapped host range; atomic: what present.c reads wit
     bool busy;    /* being copied, by a thread that does not hold the lock (fill.c) */
     bool lost;    /* its value, with the device (rescue.c) */
     bool pointer; /* made for the storage of a pointer that leads to a list item */
+    void *memory; /* allocated for a mapping of ours: what `device` points into */
     void *shadow; /* its device memory since the device was given up */
     /* declare target variable: device memory is the image's */
     const struct ompgpu_unit *owner;

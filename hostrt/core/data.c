@@ -179,7 +179,7 @@ void ompgpu_data_drop(struct ompgpu_device *dev, struct ompgpu_entry *e)
     if (!e->owner && !e->associated && !e->shadow) {
         ompgpu_tool_memory((const void *)e->begin, NULL);
         ompgpu_watch_free(e);
-        dev->plugin->free(dev->ordinal, (void *)e->device);
+        dev->plugin->free(dev->ordinal, e->memory);
     }
     ompgpu_entry_free(dev, e);
 }
@@ -282,6 +282,13 @@ static int fill_later(struct work *w, struct ompgpu_entry *e)
     return note_use(w, e);
 }
 
+/* A member begins where the host has it within 16 bytes, so that the struct that device code sees
+ * is aligned as its type says; other items begin where the memory does. */
+static size_t space_before(const struct ompgpu_map *m, uintptr_t begin)
+{
+    return m->flags & OMPGPU_MAP_MEMBER ? begin % OMPGPU_LARGEST_ALIGNMENT : 0;
+}
+
 static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgpu_entry **out)
 {
     void *memory;
@@ -290,14 +297,17 @@ static int create_entry(struct work *w, const struct ompgpu_map *m, struct ompgp
     struct part p = storage_for(w, m);
     ompgpu_tool_memory((const void *)p.begin, NULL);
     double start = ompgpu_watch_clock();
-    if (ompgpu_memory_get(w->dev, p.size, &memory))
+    size_t before = space_before(m, p.begin);
+    if (ompgpu_memory_get(w->dev, before + p.size, &memory))
         return ompgpu_item_failed(w, m);
-    struct ompgpu_entry *e = ompgpu_entry_new(w->dev, p.begin, p.size, (uintptr_t)memory, 0);
+    struct ompgpu_entry *e =
+        ompgpu_entry_new(w->dev, p.begin, p.size, (uintptr_t)memory + before, 0);
     if (!e) {
         w->dev->plugin->free(w->dev->ordinal, memory);
         return ompgpu_item_failed(w, m);
     }
     e->base = (uintptr_t)m->base;
+    e->memory = memory;
     e->name = m->name, e->file = w->where->file, e->line = m->line ? m->line : w->where->line;
     count(w, e, m, 1);
     e->created = w->number;

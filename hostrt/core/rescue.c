@@ -135,7 +135,7 @@ static bool move_entry(struct ompgpu_entry *e, void *argument)
     if (!read)
         memcpy(e->shadow, (void *)e->begin, size);
     if (!e->owner && !e->associated)
-        plugin->free(m->dev->ordinal, (void *)e->device);
+        plugin->free(m->dev->ordinal, e->memory);
     e->device = (uintptr_t)e->shadow;
     return true;
 }

@@ -139,6 +139,16 @@ static void parts(void)
             s.f.d[i] = i;
     }
     CHECK(s.f.d[1] == 1 && s.f.d[2] == 2);
+    struct {
+        double d;
+        int c[6];
+    } one = { 0, { 0, 1, 2, 3 } };
+#pragma omp target map(tofrom: one.c[1:3]) /* which is in the middle of eight bytes */
+    {
+        int two = one.c[2], three = one.c[3];
+        one.c[2] = three * 3, one.c[3] = two * 5;
+    }
+    CHECK(one.c[2] == 9 && one.c[3] == 10);
     free(list);
 }
 

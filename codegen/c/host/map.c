@@ -164,7 +164,9 @@ static unsigned flags_of(const struct omp_construct *c, const struct omp_map *m,
     return (type & ~(unsigned)(OMPM_CLOSE | OMPM_UNATTACHED | OMPM_SAYS_ATTACH)) |
            (m->implicit ? OMPGPU_MAP_IMPLICIT : 0) |
            (m->attach && !(c->leaves & OMPL_UPDATE) ? OMPGPU_MAP_ATTACH : 0) |
-           (m->in_block ? OMPGPU_MAP_BLOCK : 0) | (is_result(c, m) ? OMPGPU_MAP_RESULT : 0);
+           (m->in_block ? OMPGPU_MAP_BLOCK : 0) |
+           (m->item && m->item->nmembers ? OMPGPU_MAP_MEMBER : 0) |
+           (is_result(c, m) ? OMPGPU_MAP_RESULT : 0);
 }
 
 /* The bytes of a struct that a region surely uses, as map entries have them. */
