@@ -132,10 +132,10 @@ static void read_step(struct loop_reader *r, CXCursor c)
     bad_loop(r, fe_begin(r->fe, c), "an increment that is not 'var += step'");
 }
 
-/* With !=, where clang takes any. */
-static bool is_unit(const struct omp_expr *step)
+/* What OpenMP wants with !=, as far as it can be seen; clang takes any. */
+static bool may_be_unit(const struct omp_expr *step)
 {
-    return !step->extent.end || (step->is_constant && (step->value == 1 || step->value == -1));
+    return !step->extent.end || !step->is_constant || step->value == 1 || step->value == -1;
 }
 
 /* The governed statement, with the pragmas before it. */
@@ -168,8 +168,8 @@ static CXCursor read_loop(struct loop_reader *r, CXCursor c)
         read_test(r, v.at[1]);
     if (!r->bad)
         read_step(r, v.at[2]);
-    if (!r->bad && r->l->rel == OMPREL_NE && !is_unit(&r->l->step))
-        bad_loop(r, fe_begin(r->fe, v.at[2]), "'!=' with a step that is not the constant 1 or -1");
+    if (!r->bad && r->l->rel == OMPREL_NE && !may_be_unit(&r->l->step))
+        bad_loop(r, fe_begin(r->fe, v.at[2]), "'!=' with a step that is not 1 or -1");
     r->l->body = body_extent(r->fe, v.at[3], fe_extent(r->fe, v.at[2]).end);
     return v.at[3];
 }

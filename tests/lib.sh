@@ -31,7 +31,7 @@
 #   form GPUS FLAGS…                 compile, run_ways and, where there is code for GPUS (in the long form always), on_machine
 #   on_machine COMMAND…              runs a program on the PTX machine; in the long form under several schedules
 #   compile_run NAME FILE.c [FLAGS…] compiles it with -O2 and runs it once
-# Conditions: have_gpu, have_ptxas
+# Conditions: have_gpu, have_ptxas, have_libdevice
 # shellcheck shell=sh disable=SC2034
 ROOT=$(pwd)
 if [ ! -e "$ROOT/tests/lib.sh" ]; then echo "Bail out! start tests in the root of the tree"; exit 1; fi
@@ -115,6 +115,8 @@ error_at() {
 }
 have_gpu() { [ -e /dev/nvidia0 ] && [ -e /dev/nvidiactl ]; }
 have_ptxas() { command -v ptxas >/dev/null 2>&1 || [ -x /usr/local/cuda/bin/ptxas ] || [ -x /usr/lib/nvidia-cuda-toolkit/bin/ptxas ]; }
+# libdevice, where the toolkit is that the driver finds
+have_libdevice() { "$CC" --doctor 2>/dev/null | grep -q "^ok .*libdevice"; }
 
 # ------------------------------------------------------------------ where programs run
 if [ -n "${OMPGPU_TEST_ARCH:-}" ]; then ARCH=--gpu-arch=$OMPGPU_TEST_ARCH

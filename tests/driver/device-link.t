@@ -313,7 +313,7 @@ void enter(void);
 int main(void)
 {
     int n = 0;
-    #pragma omp target teams distribute parallel for reduction(+:n)
+    #pragma omp target parallel for num_threads(128) reduction(+:n) map(tofrom: n)
     for (int i = 0; i < 500; i++)
         if (i & 1) { enter(); n++; }
         else

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What flags of optimisation and of floating-point arithmetic make of code for a GPU.
 . tests/lib.sh
+have_libdevice || skip_all "no libdevice"
 
 cat >math.c <<'E'
 #define _GNU_SOURCE

@@ -20,7 +20,7 @@ int main(void)
 C
 compile() { "$CC" "--gpu-arch=$1" -O2 -DN="$2" -c frame.c -o frame.o 2>err; }
 for archs in emu sm_75,emu; do
-    check "$archs: 40 KB" compile $archs 10000 && check "... nothing is said" [ ! -s err ]
+    check "$archs: 40 KB" compile $archs 10000 && check "... nothing is said" silent err warning error
     check "$archs: 400 KB" compile $archs 100000 && check "... a warning" mentions "$(cat err)" "frame.c:11:|warning|'main_11'|'array'|400000"
     check "... once" [ "$(grep -c warning err)" = 1 ]
     check "$archs: 800 KB" test_must_fail 1 compile $archs 200000 && check "... an error" mentions "$(cat err)" "frame.c:11:|error|'main_11'|'array'|800000"

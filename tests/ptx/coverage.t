@@ -33,6 +33,7 @@ check "each modifier of the table is tested" subset words tested_words
 if [ -n "${OMPGPU_LONG:-}" ]; then set -- "$ROOT"/tests/run/*.c "$ROOT"/tests/modes/*.c "$ROOT"/samples/*.c
 else set -- "$ROOT/tests/run/math.c" "$ROOT/tests/run/atomic.c" "$ROOT/tests/run/team_storage.c" "$ROOT/samples/jacobi.c"
 fi
+have_libdevice || { skip "other programs" "no libdevice"; set -- "$ROOT/tests/run/atomic.c" "$ROOT/tests/run/team_storage.c" "$ROOT/samples/jacobi.c"; }
 : >occur
 for file do
     src=$file
