@@ -1,7 +1,8 @@
 /* mailbox.h - reverse offload: between devicertl/reverse.c, where a thread of a kernel asks, and
  * hostrt/core/reverse.c, where a thread of the host answers.
  *
- * Each device has one mailbox, in memory that both reach; the thread that has its lock uses it.  It
+ * Each device has one mailbox, in memory that both reach (of a device of another node: that device
+ * and its worker, which sends the host what is in it); the thread that has its lock uses it.  It
  * stores a request last, and waits until that is 0 again:
  *
  *     OPEN    the items of a call: what of each is wanted?

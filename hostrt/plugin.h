@@ -99,6 +99,12 @@ struct ompgpu_plugin {
      * is there for later launches, what a kernel wrote is there after sync.  May be NULL. */
     int (*alloc_shared)(int ordinal, size_t size, void **address);
     int (*free_shared)(int ordinal, void *address);
+    /* Reverse offload, for devices without such memory.  mailbox_open: a new mailbox at `address`
+     * of the device, for the lock `m->lock`.  mailbox_next: gives the device the answer to the
+     * request in `m`, where there is one, and waits some time for the next one, which is in `m`
+     * then; 0: none has come. */
+    int (*mailbox_open)(int ordinal, const struct ompgpu_mailbox *m, void **address);
+    int (*mailbox_next)(int ordinal, struct ompgpu_mailbox *m);
     /* Ordered before later calls of this host thread, complete after sync; until then `src` stays
      * as it is, but for a single pointer on the caller's stack, which may go at once. */
     int (*to_device)(int ordinal, void *dst, const void *src, size_t size);

@@ -30,7 +30,8 @@ struct call {
 };
 struct reverse { /* of one device */
     struct ompgpu_device *dev;
-    struct ompgpu_mailbox *mailbox; /* shared with the device */
+    struct ompgpu_mailbox *mailbox; /* shared with the device, or what its plugin brings */
+    struct ompgpu_mailbox *at;      /* for the device */
     struct call call;
     pthread_t thread;
     int stop; /* atomic */
@@ -189,16 +190,26 @@ static void serve(struct reverse *r, unsigned request)
     }
 }
 
+/* 0: none has come. */
+static unsigned next_request(struct reverse *r)
+{
+    const struct ompgpu_plugin *p = r->dev->plugin;
+    if (p->mailbox_next && p->mailbox_next(r->dev->ordinal, r->mailbox))
+        return r->mailbox->request = 0; /* the region's launch fails, too, and says why */
+    return __atomic_load_n(&r->mailbox->request, __ATOMIC_ACQUIRE);
+}
+
 /* At once while requests come, then with pauses. */
 static void *serve_device(void *argument)
 {
     enum { EAGER = 1000, PAUSE_NS = 50000 };
     struct reverse *r = argument;
     for (unsigned idle = 0; !__atomic_load_n(&r->stop, __ATOMIC_RELAXED);) {
-        unsigned request = __atomic_load_n(&r->mailbox->request, __ATOMIC_ACQUIRE);
+        unsigned request = next_request(r);
         if (request) {
             serve(r, request);
-            __atomic_store_n(&r->mailbox->request, 0, __ATOMIC_RELEASE);
+            if (!r->dev->plugin->mailbox_next)
+                __atomic_store_n(&r->mailbox->request, 0, __ATOMIC_RELEASE);
             idle = 0;
         } else if (++idle > EAGER)
             nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
@@ -207,32 +218,50 @@ static void *serve_device(void *argument)
 }
 
 /* ------------------------------------------------------------------ mailboxes */
-static int fill_mailbox(struct reverse *r)
+static int alloc_mailbox(struct reverse *r)
 {
-    static const unsigned open;
     const struct ompgpu_plugin *p = r->dev->plugin;
-    void *word, *box;
+    void *box = NULL;
+    if (p->mailbox_open) {
+        r->mailbox = ompgpu_xalloc(sizeof *r->mailbox);
+        return r->mailbox ? 0 : -1;
+    }
     if (!p->alloc_shared) {
         ompgpu_plugin_error("device(ancestor: 1): the device has no memory that the host reaches");
         return -1;
     }
-    if (p->alloc_shared(r->dev->ordinal, sizeof *r->mailbox, &box))
-        return -1;
-    r->mailbox = box;
-    if (p->alloc(r->dev->ordinal, sizeof open, &word) ||
-        p->to_device(r->dev->ordinal, word, &open, sizeof open) || p->sync(r->dev->ordinal))
+    int bad = p->alloc_shared(r->dev->ordinal, sizeof *r->mailbox, &box);
+    r->mailbox = r->at = box;
+    return bad;
+}
+
+static int fill_mailbox(struct reverse *r)
+{
+    static const unsigned open;
+    const struct ompgpu_plugin *p = r->dev->plugin;
+    void *word, *at;
+    if (alloc_mailbox(r) || p->alloc(r->dev->ordinal, sizeof open, &word))
         return -1;
     memset(r->mailbox, 0, sizeof *r->mailbox);
     r->mailbox->lock = word;
-    return 0;
+    if (p->to_device(r->dev->ordinal, word, &open, sizeof open) || p->sync(r->dev->ordinal))
+        return -1;
+    if (!p->mailbox_open)
+        return 0;
+    int bad = p->mailbox_open(r->dev->ordinal, r->mailbox, &at);
+    r->at = at;
+    return bad;
 }
 
 static void free_mailbox(struct reverse *r)
 {
+    const struct ompgpu_plugin *p = r->dev->plugin;
     if (r->mailbox && r->mailbox->lock)
-        r->dev->plugin->free(r->dev->ordinal, r->mailbox->lock);
-    if (r->mailbox)
-        r->dev->plugin->free_shared(r->dev->ordinal, r->mailbox);
+        p->free(r->dev->ordinal, r->mailbox->lock);
+    if (r->mailbox && !p->mailbox_open)
+        p->free_shared(r->dev->ordinal, r->mailbox);
+    else
+        ompgpu_xfree(r->mailbox);
     ompgpu_xfree(r);
 }
 
@@ -267,7 +296,7 @@ int ompgpu_reverse_mailbox(struct ompgpu_device *dev, struct ompgpu_mailbox **ma
         pthread_mutex_unlock(&lock);
     }
     if (!bad)
-        *mailbox = dev->reverse->mailbox;
+        *mailbox = dev->reverse->at;
     return bad;
 }
 

@@ -15,7 +15,7 @@
 
 enum {
     MPI_MAGIC = 0x314D504F,
-    MPI_PROTOCOL = 2,
+    MPI_PROTOCOL = 3,
     MPI_PIECE = 1 << 20,   /* bytes of a copy in one message */
     MPI_MOST = 1 << 30,    /* of anything */
     MPI_MOST_DEVICES = 64, /* of all workers */
@@ -44,6 +44,9 @@ enum mpi_kind {
     MPI_WAIT,      /* a: event, b: number, c: rank that records it, or 0: this one */
     MPI_SYNC,      /* * all before it has ended */
     MPI_TRUST,     /* a: address, b: size */
+    MPI_MAILBOX,   /* * a: its lock's address.  a: the mailbox's, for reverse offload */
+    MPI_NEXT,      /* * struct ompgpu_mailbox as far as mpi_mailbox_size says, with the answer to
+                      its request, or nothing.  The same: the next one; nothing: none has come */
     MPI_END_LANE,  /* its host thread, or queue, has ended */
     MPI_PING,      /* in no lane, as the rest */
     MPI_NOTIFY,    /* a: event, b: number; c: rank that waits for it: REACHED to that worker */
@@ -91,5 +94,10 @@ struct mpi_launch {
     uint64_t function, stack_bytes;
     uint32_t teams, threads, nparams, unused;
 };
+/* What of it is in use. */
+static inline size_t mpi_mailbox_size(const struct ompgpu_mailbox *m)
+{
+    return offsetof(struct ompgpu_mailbox, data) + m->bytes;
+}
 static inline size_t mpi_round(size_t n) { return (n + 15) & ~(size_t)15; }
 #endif

@@ -247,6 +247,36 @@ static int sync_thread(int ordinal)
     return !l || mpi_lane_wait(l);
 }
 
+/* For what the program puts into the queue with ompgpu_interop_call(). */
+static int describe(int ordinal, void *queue, struct ompgpu_foreign *f)
+{
+    *f = (struct ompgpu_foreign){ .id = -1,
+                                  .vendor = -1,
+                                  .name = "ompgpu-mpi",
+                                  .vendor_name = "ompgpu",
+                                  .device = ordinal,
+                                  .stream = queue };
+    return 0;
+}
+
+/* ------------------------------------------------------------------ reverse offload */
+static int open_mailbox(int ordinal, const struct ompgpu_mailbox *m, void **address)
+{
+    struct mpi_answer a = { 0 };
+    int bad = request(ordinal, (struct mpi_header){ .kind = MPI_MAILBOX, .a = (uintptr_t)m->lock },
+                      NULL, &a);
+    *address = (void *)(uintptr_t)a.a;
+    return bad;
+}
+
+static int next_in_mailbox(int ordinal, struct ompgpu_mailbox *m)
+{
+    struct mpi_answer a = { .bytes = m, .size = sizeof *m };
+    uint32_t size = m->request ? (uint32_t)mpi_mailbox_size(m) : 0;
+    m->request = 0; /* unless another one comes */
+    return request(ordinal, (struct mpi_header){ .kind = MPI_NEXT, .size = size }, m, &a);
+}
+
 const struct ompgpu_plugin ompgpu_mpi_plugin = {
     .name = "mpi",
     .wants_sizes = true,
@@ -260,6 +290,8 @@ const struct ompgpu_plugin ompgpu_mpi_plugin = {
     .variable = variable,
     .alloc = allocate,
     .free = release,
+    .mailbox_open = open_mailbox,
+    .mailbox_next = next_in_mailbox,
     .to_device = to_device,
     .from_device = from_device,
     .device_copy = device_copy,
@@ -279,6 +311,7 @@ const struct ompgpu_plugin ompgpu_mpi_plugin = {
     .event_destroy = mpi_event_destroy,
     .event_record = ompgpu_work_record,
     .event_wait = mpi_event_wait,
+    .foreign = describe,
     .fork = mpi_lanes_fork,
     .trust = trust,
     .fault = mpi_last_fault,

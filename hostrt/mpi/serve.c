@@ -402,6 +402,59 @@ static int do_launch(struct mpi_served *l, struct mpi_message *m)
     return bad;
 }
 
+/* ------------------------------------------------------------------ reverse offload */
+static struct ompgpu_mailbox *mailboxes[MPI_MOST_DEVICES]; /* each used by one lane */
+
+static int do_mailbox(struct mpi_served *l, struct mpi_message *m)
+{
+    void *box = NULL;
+    if (!l->plugin->alloc_shared)
+        mpi_error("device(ancestor: 1): the device has no memory that its worker reaches");
+    if (!l->plugin->alloc_shared || l->plugin->alloc_shared(l->ordinal, sizeof **mailboxes, &box)) {
+        fail(l);
+    } else {
+        mailboxes[l->device] = memset(box, 0, sizeof **mailboxes);
+        mailboxes[l->device]->lock = (unsigned *)(uintptr_t)m->header.a;
+    }
+    return answer(l, m, (struct mpi_header){ .a = (uintptr_t)box }, NULL);
+}
+
+/* The device waits for it. */
+static int take_reply(struct ompgpu_mailbox *box, const struct mpi_message *m)
+{
+    const struct ompgpu_mailbox *from = (const void *)m->bytes;
+    const size_t head = offsetof(struct ompgpu_mailbox, data);
+    if (!m->header.size)
+        return 0;
+    if (m->header.size < head || from->bytes > sizeof box->data ||
+        m->header.size != mpi_mailbox_size(from)) {
+        mpi_error("the answer to a region on the host has not arrived as it was sent");
+        return 1;
+    }
+    memcpy(box->wants, from->wants, sizeof box->wants);
+    memcpy(box->data, from->data, from->bytes);
+    __atomic_store_n(&box->request, 0, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int do_next(struct mpi_served *l, struct mpi_message *m)
+{
+    static const double patience = 0.1; /* seconds: the host may want to end */
+    struct ompgpu_mailbox *box = mailboxes[l->device];
+    struct mpi_rest rest = { 0 };
+    const double begun = mpi_clock();
+    struct mpi_header h = { 0 };
+    if (!box || take_reply(box, m))
+        return 1;
+    while (!h.size && mpi_clock() - begun < patience) {
+        if (__atomic_load_n(&box->request, __ATOMIC_ACQUIRE))
+            h.size = (uint32_t)mpi_mailbox_size(box);
+        else
+            mpi_rest(&rest);
+    }
+    return answer(l, m, h, box);
+}
+
 /* ------------------------------------------------------------------ events */
 /* Lock held. */
 static bool has_event(uint64_t id)
@@ -537,6 +590,8 @@ static const struct {
     [MPI_WAIT] = { do_wait, 0 },
     [MPI_SYNC] = { do_sync, ANSWERS | QUICK },
     [MPI_TRUST] = { do_trust, QUICK },
+    [MPI_MAILBOX] = { do_mailbox, ANSWERS },
+    [MPI_NEXT] = { do_next, ANSWERS },
 };
 
 bool mpi_is_sound(const struct mpi_header *h)

@@ -163,18 +163,17 @@ for mpi in $MPIS; do
 done
 check "a bad value is said" sh -c 'OMPGPU_NODES=all ./all 1 2>err; grep -q "warning: OMPGPU_NODES=all is ignored; valid: self, mpi" err'
 
-programs="deferred spread_data threads_host"
-# Flags of their own, other files, a new start of the process; or what these devices have not: interop objects, memory that both reach, reverse
-# offload, a tool that sees them.
-other=" attributes c89 cancel linked openmp51 own_code packed interop openmp60 reverse ompt "
+programs="deferred interop openmp60 ompt reverse spread_data threads_host"
 [ -z "${OMPGPU_LONG:-}" ] || programs=$(cd "$ROOT/tests/run" && ls *.c | sed 's/\.c$//')
-OMP_DEFAULT_DEVICE=2 OMPGPU_EMU_DEVICES=1; export OMP_DEFAULT_DEVICE OMPGPU_EMU_DEVICES
+OMP_DEFAULT_DEVICE=2 OMPGPU_EMU_DEVICES=1 OMP_CANCELLATION=TRUE # cancel starts itself anew without it
+export OMP_DEFAULT_DEVICE OMPGPU_EMU_DEVICES OMP_CANCELLATION
 for p in $programs; do
-    case $other in *" $p "*) continue ;; esac
-    check "$p compiles" "$CC" -O2 -w $ARCH -I"$ROOT/tests" -I"$ROOT/tests/run" "$ROOT/tests/run/$p.c" -o prog -lm || continue
+    program "$ROOT/tests/run/$p.c"
+    # shellcheck disable=SC2086
+    check "$p compiles" "$CC" -O2 -w $ARCH -I"$ROOT/tests" -I"$ROOT/tests/run" $program_flags "$src" $program_parts -o prog -lm || continue
     # Regions that must be under way at once, which takes cores.
     # shellcheck disable=SC2034
-    [ "$p" != deferred ] || OMPGPU_DEVICE=
+    if [ "$p" = deferred ]; then OMPGPU_DEVICE=; else OMPGPU_DEVICE=emu; fi
     for mpi in $MPIS; do check "$p over $mpi" ranks "$mpi" 3 ./prog || sed 's/^/# /' err; done
 done
 finish

@@ -9,6 +9,7 @@ static struct axpy {
     int emulated, calls;
     float a, *x, *y;
 } job;
+static const char *ours; /* the name of what only ompgpu_interop_call() uses; NULL: CUDA's */
 static void axpy_now(void *argument)
 {
     struct axpy *j = argument;
@@ -24,13 +25,15 @@ static void properties(omp_interop_t o)
     int rc = 9;
     CHECK_EQ(omp_get_interop_int(o, omp_ipr_device_num, &rc), omp_get_default_device());
     CHECK_EQ(rc, omp_irc_success);
-    CHECK_EQ(omp_get_interop_int(o, omp_ipr_device, NULL), omp_get_default_device());
     CHECK(omp_get_interop_ptr(o, omp_ipr_targetsync, &rc) && rc == omp_irc_success);
     const char *name = omp_get_interop_str(o, omp_ipr_fr_name, &rc);
     CHECK(name && rc == omp_irc_success);
     job.emulated = is(name, "ompgpu-emu");
+    ours = job.emulated || is(name, "ompgpu-mpi") ? name : NULL;
+    long own = omp_get_interop_int(o, omp_ipr_device, NULL); /* among those of its kind */
+    CHECK(is(name, "ompgpu-mpi") ? own >= 0 && own < omp_get_default_device() : own == omp_get_default_device());
     long id = omp_get_interop_int(o, omp_ipr_fr_id, &rc);
-    CHECK(job.emulated ? rc == omp_irc_no_value : id == omp_ifr_cuda && is(name, "cuda"));
+    CHECK(ours ? rc == omp_irc_no_value : id == omp_ifr_cuda && is(name, "cuda"));
     CHECK(!omp_get_interop_ptr(o, omp_ipr_platform, &rc) && rc == omp_irc_no_value);
     omp_get_interop_ptr(o, omp_ipr_fr_id, &rc);
     CHECK_EQ(rc, omp_irc_type_int);
@@ -55,13 +58,13 @@ static void preferred(void)
     int rc;
 #pragma omp interop init(prefer_type("hip", omp_ifr_cuda_driver, "cuda"), targetsync: a) init(targetsync: b) init(prefer_type(omp_ifr_sycl, "level_zero"), target: c)
     const char *name = omp_get_interop_str(a, omp_ipr_fr_name, &rc);
-    CHECK(job.emulated ? is(name, "ompgpu-emu") : is(name, "cuda_driver") && omp_get_interop_int(a, omp_ipr_fr_id, &rc) == omp_ifr_cuda_driver);
-    CHECK(is(omp_get_interop_str(b, omp_ipr_fr_name, &rc), job.emulated ? name : "cuda"));
-    CHECK(is(omp_get_interop_str(c, omp_ipr_fr_name, &rc), job.emulated ? name : "cuda"));
+    CHECK(ours ? is(name, ours) : is(name, "cuda_driver") && omp_get_interop_int(a, omp_ipr_fr_id, &rc) == omp_ifr_cuda_driver);
+    CHECK(is(omp_get_interop_str(b, omp_ipr_fr_name, &rc), ours ? name : "cuda"));
+    CHECK(is(omp_get_interop_str(c, omp_ipr_fr_name, &rc), ours ? name : "cuda"));
     CHECK(omp_get_interop_ptr(a, omp_ipr_targetsync, &rc) && !omp_get_interop_ptr(c, omp_ipr_targetsync, &rc));
 #pragma omp interop destroy(a) destroy(b) destroy(c)
 #pragma omp interop init(prefer_type(omp_ifr_cuda, omp_ifr_cuda_driver), target: c)
-    CHECK(job.emulated || omp_get_interop_int(c, omp_ipr_fr_id, &rc) == omp_ifr_cuda);
+    CHECK(ours || omp_get_interop_int(c, omp_ipr_fr_id, &rc) == omp_ifr_cuda);
 #pragma omp interop destroy(c)
 }
 

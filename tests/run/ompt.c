@@ -4,7 +4,7 @@
 #include "check.h"
 
 static int devices, finalized, loads, targets[5], open_targets, ops[5], open_ops, submits, strangers;
-static int answers[4];
+static int answers[4], used; /* the device */
 
 static void on_device_start(int d, const char *type, ompt_device_t *dev, ompt_function_lookup_t find,
                             const char *doc)
@@ -17,7 +17,7 @@ static void on_load(int d, const char *file, int64_t offset, void *vma, size_t b
                     void *device, uint64_t module)
 {
     (void)file, (void)offset, (void)vma, (void)host, (void)device, (void)module;
-    loads += d == 0 && bytes;
+    loads += d == used && bytes;
 }
 static void on_target(ompt_target_t kind, ompt_scope_endpoint_t end, int d, ompt_data_t *task,
                       ompt_data_t *target_task, ompt_data_t *data, const void *code)
@@ -25,7 +25,7 @@ static void on_target(ompt_target_t kind, ompt_scope_endpoint_t end, int d, ompt
     (void)task, (void)target_task;
     if (end == ompt_scope_begin)
         data->value = 77;
-    strangers += data->value != 77 || !code || d != 0;
+    strangers += data->value != 77 || !code || d != used;
     targets[kind] += end == ompt_scope_begin;
     open_targets += end == ompt_scope_begin ? 1 : -1;
 }
@@ -73,6 +73,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 int main(void)
 {
     int s = 0;
+    used = omp_get_default_device();
 #pragma omp parallel num_threads(2) reduction(+ : s)
     s++;
 #pragma omp target map(tofrom : s)
