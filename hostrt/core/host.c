@@ -5,16 +5,28 @@
  * around it; and since that thread may be in a parallel region, generated code runs it in a team of
  * one thread (codegen/c/host/host.c says which regions it does not), which the routines below take
  * for the initial one.  Only that
- * thread knows: others, in parallel regions inside, count the levels around it, too. */
+ * thread knows: others, in parallel regions inside, count the levels around it, too.
+ *
+ * LLVM's OpenMP library has no teams inside of a parallel region: there it takes the threads of
+ * that for teams, or ends the program.  So the calls with which clang's code begins a teams region
+ * pass through here, and such a league runs on a new OS thread, an initial thread, for which the
+ * encountering one waits. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include "hostrt/core/core.h"
 
 #pragma GCC visibility push(default)
 int omp_in_parallel(void);
 int omp_get_level(void);
 int omp_get_active_level(void);
+/* Weak: a program that is linked with the library's archive keeps the library's own. */
+typedef void league_body(int *thread, int *team, ...);
+__attribute__((weak)) void __kmpc_push_num_teams(void *place, int thread, int teams, int limit);
+__attribute__((weak)) void __kmpc_push_num_teams_51(void *place, int thread, int lower, int upper,
+                                                    int limit);
+__attribute__((weak)) void __kmpc_fork_teams(void *place, int n, league_body *, ...);
 #pragma GCC visibility pop
 
 /* libomp's; NULL where the program has none. */
@@ -24,6 +36,10 @@ static struct {
     void (*schedule)(int *, int *);
     void (*set_threads)(int), (*set_dynamic)(int), (*set_max_active_levels)(int);
     void (*set_schedule)(int, int);
+    int (*thread)(void *);
+    void (*push_teams)(void *, int, int, int), (*push_bounds)(void *, int, int, int, int);
+    void (*fork_teams)(void *, int, league_body *, ...);
+    int (*invoke)(league_body *, int, int, int, void **, void **);
 } libomp;
 static const struct {
     const char *name;
@@ -40,6 +56,11 @@ static const struct {
     { "omp_set_dynamic", &libomp.set_dynamic },
     { "omp_set_max_active_levels", &libomp.set_max_active_levels },
     { "omp_set_schedule", &libomp.set_schedule },
+    { "__kmpc_global_thread_num", &libomp.thread },
+    { "__kmpc_push_num_teams", &libomp.push_teams },
+    { "__kmpc_push_num_teams_51", &libomp.push_bounds },
+    { "__kmpc_fork_teams", &libomp.fork_teams },
+    { "__kmp_invoke_microtask", &libomp.invoke },
 };
 static bool complete; /* all are there */
 static struct ompgpu_host_icvs initial;
@@ -89,15 +110,101 @@ static bool have_libomp(void)
     return complete;
 }
 
-/* ------------------------------------------------------------------ around the region */
 static _Thread_local const struct ompgpu_host *innermost;
+
+/* ------------------------------------------------------------------ leagues */
+struct sizes {
+    bool given;
+    int teams, limit;
+};
+struct league {
+    void *place;
+    league_body *body;
+    int n;
+    void **arguments; /* n */
+    struct sizes sizes;
+    struct ompgpu_host_icvs icvs;
+};
+static _Thread_local struct sizes next; /* of the next league that gets a thread */
+
+/* Does a league that begins now need a thread of its own? */
+static bool is_in_parallel(void) { return have_libomp() && innermost && libomp.level() > 0; }
+
+static void push_teams(void *place, int thread, int teams, int limit)
+{
+    if (is_in_parallel())
+        next = (struct sizes){ true, teams, limit };
+    else
+        libomp.push_teams(place, thread, teams, limit);
+}
+
+static void push_bounds(void *place, int thread, int lower, int upper, int limit)
+{
+    if (is_in_parallel())
+        next = (struct sizes){ true, upper, limit };
+    else
+        libomp.push_bounds(place, thread, lower, upper, limit);
+}
+
+static void run_team(int *thread, int *team, ...)
+{
+    void *frame = NULL;
+    va_list list;
+    va_start(list, team);
+    const struct league *l = va_arg(list, const struct league *);
+    va_end(list);
+    libomp.invoke(l->body, *thread, *team, l->n, l->arguments, &frame);
+}
+
+static void *run_league(void *league)
+{
+    struct league *l = league;
+    write_icvs(&l->icvs);
+    if (l->sizes.given)
+        libomp.push_teams(l->place, libomp.thread(l->place), l->sizes.teams, l->sizes.limit);
+    libomp.fork_teams(l->place, 1, run_team, l);
+    return NULL;
+}
+
+static void run_on_thread(struct league *l)
+{
+    pthread_t thread;
+    l->icvs = read_icvs();
+    l->sizes = next;
+    next.given = false;
+    if (pthread_create(&thread, NULL, run_league, l))
+        ompgpu_fatal(NULL, "there is no thread for a teams region on the host that was "
+                           "encountered in a parallel region");
+    pthread_join(thread, NULL);
+}
+
+static void fork_teams(void *place, int n, league_body *body, ...)
+{
+    void **arguments = __builtin_alloca(((size_t)n + 1) * sizeof *arguments);
+    struct league l = { .place = place, .body = body, .n = n, .arguments = arguments };
+    va_list list;
+    va_start(list, body);
+    for (int i = 0; i < n; i++)
+        arguments[i] = va_arg(list, void *);
+    va_end(list);
+    if (is_in_parallel())
+        run_on_thread(&l);
+    else
+        libomp.fork_teams(place, 1, run_team, &l);
+}
+
+void __kmpc_push_num_teams(void *, int, int, int) __attribute__((alias("push_teams")));
+void __kmpc_push_num_teams_51(void *, int, int, int, int) __attribute__((alias("push_bounds")));
+void __kmpc_fork_teams(void *, int, league_body *, ...) __attribute__((alias("fork_teams")));
+
+/* ------------------------------------------------------------------ around the region */
 
 void __ompgpu_host_begin(struct ompgpu_host *h, const struct ompgpu_place *place, unsigned flags)
 {
     if (!have_libomp())
         return;
     struct ompgpu_where where = ompgpu_at_place(place);
-    if ((flags & OMPGPU_HOST_TEAMS) && libomp.level() > 0)
+    if ((flags & OMPGPU_HOST_TEAMS) && libomp.level() > 0 && __kmpc_fork_teams != fork_teams)
         ompgpu_fatal(&where,
                      "on the host, the OpenMP library has no teams inside of a parallel region");
     h->icvs = read_icvs();
