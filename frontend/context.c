@@ -450,9 +450,7 @@ static struct fe_function *function_after(struct fe *fe, unsigned offset)
             (!best || d->extent.begin < best->extent.begin))
             best = d;
     }
-    return best
-               ? fe_function_named(fe, best->function->name, (unsigned)strlen(best->function->name))
-               : NULL;
+    return best ? fe_function_of(fe, best->function) : NULL;
 }
 
 static bool read_variant(struct fe *fe, const struct fe_pragma *p, struct variant *v)

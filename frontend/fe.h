@@ -136,6 +136,7 @@ struct fe_udr_type { /* a `declare reduction` at `offset` is for this type, amon
 struct fe_function { /* frontend's side of an omp_function */
     struct omp_function *f;
     CXCursor cursor; /* the definition where there is one */
+    CXCursor first;  /* its first declaration */
     bool system, visited, known, declare_target;
     bool locks; /* an OpenMP lock routine */
     /* asks which thread or team it runs in, synchronises threads, or is not known: spread.c */
@@ -364,6 +365,7 @@ unsigned fe_stmt_end(struct fe *, CXCursor);
 struct omp_var *fe_var_of(struct fe *, CXCursor decl);
 struct omp_var *fe_var_at(struct fe *, unsigned decl); /* whose name is declared there */
 struct fe_function *fe_function_named(struct fe *, const char *name, unsigned length);
+struct fe_function *fe_function_of(struct fe *, const struct omp_function *);
 typedef VEC(CXCursor) fe_cursors;
 void fe_children(struct fe *, CXCursor, fe_cursors *);
 /* parentheses and implicit casts off */

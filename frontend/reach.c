@@ -71,6 +71,13 @@ static bool is_builtin(const char *name)
            !strncmp(name, "__atomic_", 9);
 }
 
+/* A header's static function without a body, as those of <tgmath.h>: only operands of sizeof and
+ * __typeof__, which are not evaluated, can name it. */
+static bool is_for_types(const struct fe_function *f)
+{
+    return f->system && f->f->is_static && !f->f->defined;
+}
+
 static const char *where(struct walk *w)
 {
     struct fe *fe = w->fe;
@@ -122,7 +129,7 @@ static void need_function(struct walk *w, struct fe_function *f, unsigned offset
     if (is_builtin(f->f->name))
         return;
     *VEC_PUSH(w->fe->a, &w->functions) = f;
-    if (f->known || f->f->defined)
+    if (f->known || f->f->defined || is_for_types(f))
         return;
     bool routine = !strncmp(f->f->name, "omp_", 4);
     if (!f->system && !routine) {
@@ -224,8 +231,7 @@ static void declare_range(struct fe *fe, unsigned begin, unsigned end)
         if (d->kind == OMPD_VARIABLE && d->var->declare_target == OMPV_NOT_DECLARED)
             d->var->declare_target = OMPV_DT_TO;
         if (d->kind == OMPD_FUNCTION || d->kind == OMPD_PROTOTYPE)
-            fe_function_named(fe, d->function->name, (unsigned)strlen(d->function->name))
-                ->declare_target = true;
+            fe_function_of(fe, d->function)->declare_target = true;
     }
 }
 
@@ -412,9 +418,7 @@ static void mark_decls(struct fe *fe)
 {
     for (unsigned i = 0; i < fe->decls.n; i++) {
         struct omp_decl *d = &fe->decls.at[i];
-        struct fe_function *f = d->function ? fe_function_named(fe, d->function->name,
-                                                                (unsigned)strlen(d->function->name))
-                                            : NULL;
+        struct fe_function *f = d->function ? fe_function_of(fe, d->function) : NULL;
         switch (d->kind) {
         case OMPD_VARIABLE:
             d->device = d->var->declare_target != OMPV_NOT_DECLARED &&

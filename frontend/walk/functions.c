@@ -40,18 +40,52 @@ static void function_table_grow(struct fe *fe)
         function_insert(fe, fe->functions.at[i]);
 }
 
+struct fe_function *fe_function_of(struct fe *fe, const struct omp_function *function)
+{
+    unsigned mask = fe->function_table_size - 1,
+             i = hash_name(function->name, (unsigned)strlen(function->name)) & mask;
+    while (fe->function_table[i].f->f != function)
+        i = (i + 1) & mask;
+    return fe->function_table[i].f;
+}
+
+static bool has_same_symbol(CXCursor a, CXCursor b)
+{
+    CXString x = clang_Cursor_getMangling(a), y = clang_Cursor_getMangling(b);
+    bool same = !strcmp(clang_getCString(x), clang_getCString(y));
+    clang_disposeString(x);
+    clang_disposeString(y);
+    return same;
+}
+
+/* The function of that name; of several, which have the attribute overloadable, this one. */
+static struct fe_function *function_declared(struct fe *fe, CXCursor c, const char *name)
+{
+    CXCursor first = clang_getCanonicalCursor(c);
+    unsigned mask = fe->function_table_size - 1;
+    for (unsigned i = hash_name(name, (unsigned)strlen(name)) & mask; fe->function_table[i].f;
+         i = (i + 1) & mask) {
+        struct fe_function *f = fe->function_table[i].f;
+        if (!strcmp(f->f->name, name) &&
+            (clang_equalCursors(f->first, first) || has_same_symbol(f->first, first)))
+            return f;
+    }
+    return NULL;
+}
+
 static struct fe_function *function_of(struct fe *fe, CXCursor c)
 {
     CXString s = clang_getCursorSpelling(c);
     const char *name = clang_getCString(s);
     if (fe->functions.n * 2 >= fe->function_table_size)
         function_table_grow(fe);
-    struct fe_function *f = fe_function_named(fe, name, (unsigned)strlen(name));
+    struct fe_function *f = function_declared(fe, c, name);
     if (!f) {
         f = arena_alloc(fe->a, sizeof *f);
         f->f = arena_alloc(fe->a, sizeof *f->f);
         f->f->name = arena_strdup(fe->a, name);
         f->cursor = c;
+        f->first = clang_getCanonicalCursor(c);
         f->decl = fe_location(fe, c);
         f->f->place = fe_place(fe->u, f->decl);
         f->system = !clang_Cursor_isNull(c) && fe_is_system(fe, f->decl);

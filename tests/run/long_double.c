@@ -2,6 +2,7 @@
 #include "check.h"
 #include <complex.h>
 #include <math.h>
+#include <tgmath.h>
 
 struct pair {
     long double a;
@@ -51,6 +52,8 @@ int main(void)
         for (int i = 0; i < 8; i++)
             a[i % 4] += y;
         out[10] = a[0] + a[3];
+        out[11] = sin(y) + pow(y, n) + cbrt(n);
+        out[12] = fabs(z) + creal(sqrt(z));
     }
     CHECK(on);
     CHECK_EQ(out[0], 3.5);
@@ -64,6 +67,8 @@ int main(void)
     CHECK_EQ(out[8], 2475);
     CHECK_EQ(out[9], 99);
     CHECK_EQ(out[10], 18.5);
+    CHECK_NEAR(out[11], sin(3.5) + pow(3.5, 8.0) + 2, 1e-9);
+    CHECK_NEAR(out[12], 7, 1e-14);
 
     double last = 0;
 #pragma omp target parallel num_threads(8) map(from : last)

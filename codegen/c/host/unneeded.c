@@ -12,6 +12,7 @@
 struct candidate {
     const struct omp_function *function;
     bool needed;
+    unsigned other; /* index + 1 of one with the same name, which is overloaded */
 };
 struct candidates {
     const struct omp_unit *unit;
@@ -110,7 +111,7 @@ static void find_candidates(struct candidates *c, const struct omp_unit *u)
     c->at = mem_array(u->nfunctions + 1, sizeof *c->at);
     for (unsigned i = 0; i < u->nfunctions; i++)
         if (is_candidate(u, u->functions[i]))
-            c->at[c->n++] = (struct candidate){ u->functions[i], false };
+            c->at[c->n++] = (struct candidate){ u->functions[i], false, 0 };
     qsort(c->at, c->n, sizeof *c->at, by_position);
     for (c->mask = 15; c->mask < 4 * c->n;)
         c->mask = 2 * c->mask + 1;
@@ -118,7 +119,9 @@ static void find_candidates(struct candidates *c, const struct omp_unit *u)
     c->queue = mem_array(c->n + 1, sizeof *c->queue);
     for (unsigned i = 0; i < c->n; i++) {
         const char *name = c->at[i].function->name;
-        c->table[slot_of(c, name, (unsigned)strlen(name))] = i + 1;
+        unsigned *first = &c->table[slot_of(c, name, (unsigned)strlen(name))];
+        c->at[i].other = *first;
+        *first = i + 1;
     }
 }
 
@@ -129,7 +132,7 @@ static void look_for_mentions(struct candidates *c, unsigned begin, unsigned end
     for (const char *p = text + begin; p < text + end;) {
         unsigned length = word_length(p, text + end),
                  found = length ? c->table[slot_of(c, p, length)] : 0;
-        if (found && !c->at[found - 1].needed) {
+        for (; found && !c->at[found - 1].needed; found = c->at[found - 1].other) {
             c->at[found - 1].needed = true;
             c->queue[c->nqueue++] = found - 1;
         }
