@@ -14,8 +14,9 @@
  * `target update` of a static variable or of an array that is a pointer's, ([n][m])p, and
  * device(omp_initial_device), which is negative; attach(mode) in map; nogroup and depend of
  * target_data; memspace of uses_allocators; `link` of a variable that a function between begin and
- * end declare target uses. Only the check sees them: it gets a text without.  Words that have an
- * older one of the same meaning (`storage`, `local`) were replaced when clauses were read. */
+ * end declare target uses, `to` of declare target beside what 6.0 brought. Only the check sees
+ * them: it gets a text without.  Words that have an older one of the same meaning (`storage`,
+ * `local`) were replaced when clauses were read. */
 #include "frontend/fe.h"
 #include <stdlib.h>
 #include <string.h>
@@ -287,16 +288,19 @@ static bool has_enter = true;
 void fe_set_openmp(unsigned long version) { has_enter = !version || version >= 52; }
 const char *fe_enter_clause(void) { return has_enter ? "enter" : "to"; }
 
-/* clang wants `enter` for what functions of a block use. */
-static void enter_link_variables(struct fe *fe, fe_edits *l)
+/* clang wants `enter` for what functions of a block use, and since 5.2 has no `to` beside it. */
+static void enter_variables(struct fe *fe, fe_edits *l)
 {
     for (unsigned i = 0; i < fe->pragmas.n; i++) {
         const struct fe_pragma *p = &fe->pragmas.at[i];
         for (unsigned k = p->clauses_at; k < p->ntokens && (p->c->leaves & OMPL_DECLARE_TARGET);
-             k++)
-            if (fe_clause_named(fe, &p->tokens[k]) == OMPC_LINK && fe_word_at(fe, p, k + 1, "("))
+             k++) {
+            enum omp_clause_kind kind = fe_clause_named(fe, &p->tokens[k]);
+            if ((kind == OMPC_LINK || (kind == OMPC_TO && has_enter)) &&
+                fe_word_at(fe, p, k + 1, "("))
                 fe_add_edit(fe, l, p->tokens[k].begin, p->tokens[k].end - p->tokens[k].begin,
                             fe_enter_clause());
+        }
     }
 }
 
@@ -316,7 +320,7 @@ void fe_find_rejected(struct fe *fe)
     drop_task_clauses(fe, &check);
     drop_memory_spaces(fe, &check);
     drop_attach_modifiers(fe, &check);
-    enter_link_variables(fe, &check);
+    enter_variables(fe, &check);
     if (check.n || fe->respelled)
         fe->u->checked = fe_edited_text(fe, &check);
 }

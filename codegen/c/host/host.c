@@ -535,7 +535,8 @@ static const char *rename_clause(struct cg *cg, const struct omp_clause *k, cons
 
 /* What the clause is in the host text; NULL: what it was.  clang would leave out what is
  * `device_type(nohost)`, to which tables and regions that run on the host refer, and rejects `link`
- * variables in functions of declare target blocks.  gcc 12 knows OpenMP 5.0's clauses. */
+ * variables in functions of declare target blocks, and `to` since 5.2.  gcc 12 knows OpenMP 5.0's
+ * clauses. */
 static const char *host_clause(struct cg *cg, const struct omp_clause *k)
 {
     bool gcc = cg->unit->for_gcc;
@@ -545,6 +546,8 @@ static const char *host_clause(struct cg *cg, const struct omp_clause *k)
         return rename_clause(cg, k, "link", gcc ? "to" : fe_enter_clause());
     if (k->kind == OMPC_ENTER && gcc)
         return rename_clause(cg, k, "enter", "to");
+    if (k->kind == OMPC_TO && !gcc)
+        return rename_clause(cg, k, "to", fe_enter_clause());
     if (k->kind == OMPC_LOCAL && gcc)
         return rename_clause(cg, k, "local", "to");
     return k->kind == OMPC_INDIRECT && gcc ? "" : NULL;
@@ -555,7 +558,8 @@ static bool declares_on_host(const struct cg *cg, const struct omp_construct *c)
     if (!(c->leaves & OMPL_DECLARE_TARGET) || cg->unit->for_gcc)
         return (c->leaves & OMPL_DECLARE_TARGET) != 0;
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
-        if (k->kind == OMPC_LINK || k->keyword == OMPK_NOHOST)
+        if (k->kind == OMPC_LINK || k->keyword == OMPK_NOHOST ||
+            (k->kind == OMPC_TO && strcmp(fe_enter_clause(), "to") != 0))
             return true;
     return false;
 }
