@@ -223,6 +223,8 @@ enum ompgpu_emu_last {
     OMPGPU_EMU_UPDATE
 };
 #define OMPGPU_EMU_SHARED_BYTES "__ompgpu_emu_shared_bytes" /* a uint64_t; none: 0 */
+/* a uint64_t: of these, the first ones are the user's */
+#define OMPGPU_EMU_STORAGE_BYTES "__ompgpu_emu_storage_bytes"
 #define OMPGPU_EMU_SPAN "__ompgpu_span_"
 #define OMPGPU_EMU_START "__ompgpu_start_"
 /* The threads for which a kernel in which none waits is called: those numbered [tid, tid_end) of

@@ -100,7 +100,15 @@ static void report_misaligned(const void *p, size_t size, struct ompgpu_emu_site
 static void report_uninit(const void *p, size_t size, struct ompgpu_emu_site *s)
 {
     struct ompgpu_where where = where_of(s);
-    if (is_first(s, OMPGPU_CHECK_UNINIT))
+    if (!is_first(s, OMPGPU_CHECK_UNINIT))
+        return;
+    if (!ompgpu_emu_is_memory(p))
+        ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
+                            "read of %zu bytes of %s%s%s, which the team shares and has not "
+                            "written%s",
+                            size, *s->object ? "'" : "a variable", s->object, *s->object ? "'" : "",
+                            context_of(NULL).s);
+    else
         ompgpu_check_report(OMPGPU_CHECK_UNINIT, &where,
                             "read of %zu bytes at %p, which were neither copied to the device nor "
                             "written there; map(to:) and map(tofrom:) copy them%s",
@@ -127,7 +135,7 @@ static bool is_misaligned(const void *p, const struct ompgpu_emu_site *s)
 void ompgpu_emu_check(void *p, size_t size, struct ompgpu_emu_site *s)
 {
     bool same;
-    if (!ompgpu_emu_is_memory(p) || !ompgpu_emu_shadowed())
+    if (!ompgpu_emu_keeps_shadow(p) || !ompgpu_emu_shadowed())
         return;
     enum emu_shadow worst = worst_of(ompgpu_emu_shadow_of(p), size, &same);
     bool trusted = s->flags & OMPGPU_EMU_TRUSTED;
@@ -148,13 +156,13 @@ void ompgpu_emu_check_copy(void *to, const void *from, size_t size, struct ompgp
     bool same;
     if (!ompgpu_emu_shadowed())
         return;
-    enum emu_shadow worst = ompgpu_emu_is_memory(from)
+    enum emu_shadow worst = ompgpu_emu_keeps_shadow(from)
                                 ? worst_of(ompgpu_emu_shadow_of(from), size, &same)
                                 : EMU_DEFINED;
     if (worst > EMU_UNDEFINED && !(s->flags & OMPGPU_EMU_TRUSTED))
         report_address(from, size, worst, s);
     ompgpu_emu_check(to, size, s);
-    if (worst <= EMU_UNDEFINED && ompgpu_emu_is_memory(to) &&
+    if (worst <= EMU_UNDEFINED && ompgpu_emu_keeps_shadow(to) &&
         worst_of(ompgpu_emu_shadow_of(to), size, &same) <= EMU_UNDEFINED)
         ompgpu_emu_shadow_copy(to, from, size);
 }
@@ -188,8 +196,11 @@ void ompgpu_emu_unwritten(struct ompgpu_emu_site *s)
 void ompgpu_emu_written(void *p)
 {
     struct emu_block b;
-    if (ompgpu_emu_is_memory(p) &&
-        ompgpu_emu_memory_block(ompgpu_emu_worker->launch->memory, p, &b))
+    const struct emu_worker *w = ompgpu_emu_worker;
+    size_t offset = (size_t)((char *)p - w->shared);
+    if (w->shared && offset < w->launch->shared_bytes)
+        ompgpu_emu_shadow_define(p, w->launch->shared_bytes - offset);
+    if (ompgpu_emu_is_memory(p) && ompgpu_emu_memory_block(w->launch->memory, p, &b))
         ompgpu_emu_shadow_define((void *)b.range.begin, b.size);
 }
 

@@ -147,6 +147,13 @@ static inline bool ompgpu_emu_is_memory(const void *p) /* of devices: it can hav
 {
     return (uintptr_t)p - OMPGPU_EMU_WINDOW < OMPGPU_EMU_STACKS_AT;
 }
+/* Also of team-shared variables. */
+static inline bool ompgpu_emu_keeps_shadow(const void *p)
+{
+    uint64_t offset = (uintptr_t)p - OMPGPU_EMU_WINDOW;
+    return ompgpu_emu_is_memory(p) ||
+           (offset >= OMPGPU_EMU_SHARED_AT && offset < OMPGPU_EMU_WINDOW_BYTES);
+}
 static inline const unsigned char *ompgpu_emu_shadow_of(const void *p)
 {
     return (const unsigned char *)p + OMPGPU_EMU_SHADOW;
@@ -232,6 +239,7 @@ struct emu_module {
     unsigned nsegments;
     const unsigned long *acquired; /* counts locks that threads got; NULL: the image does not say */
     size_t shared_bytes;           /* team-shared variables */
+    size_t storage_bytes;          /* of these, the first ones are variables of the user's */
     bool random;                   /* its threads run in random order by default */
     pthread_mutex_t lock;
     struct emu_kernel *kernels; /* guarded by lock */

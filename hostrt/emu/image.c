@@ -153,6 +153,8 @@ static int open_image(struct emu_module *m)
     m->acquired = dlsym(m->handle, "__ompgpu_emu_acquired");
     const uint64_t *shared_bytes = dlsym(m->handle, OMPGPU_EMU_SHARED_BYTES);
     m->shared_bytes = shared_bytes ? *shared_bytes : 0;
+    const uint64_t *storage_bytes = dlsym(m->handle, OMPGPU_EMU_STORAGE_BYTES);
+    m->storage_bytes = storage_bytes ? *storage_bytes : 0;
     *ops = &ompgpu_emu_ops;
     *self_at = (char *)&ompgpu_emu_self - (char *)__builtin_thread_pointer();
     return 0;

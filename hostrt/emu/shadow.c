@@ -3,13 +3,14 @@
  * A byte of shadow for each of memory, at a constant distance, so that checked code finds it with
  * one addition (codegen/ir/passes/checks.c).  The whole of it is mapped at once and costs memory
  * only where something was noted.  0 says that a byte may be used: what nobody has allocated is not
- * noted, since an access to it faults. */
+ * noted, since an access to it faults.  Team-shared variables have a shadow, too; that of stacks
+ * stays 0. */
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "hostrt/emu/emu.h"
 
-#define ALL ((size_t)OMPGPU_EMU_STACKS_AT)
+#define ALL ((size_t)OMPGPU_EMU_WINDOW_BYTES)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool started;
 static atomic_uint changes;
@@ -66,13 +67,13 @@ static bool is_looked_for(enum emu_shadow state)
 
 void ompgpu_emu_shadow_set(void *p, size_t size, enum emu_shadow state)
 {
-    if (ompgpu_emu_shadowed() && ompgpu_emu_is_memory(p))
+    if (ompgpu_emu_shadowed() && ompgpu_emu_keeps_shadow(p))
         memset(writable_shadow(p), is_looked_for(state) ? state : EMU_DEFINED, size);
 }
 
 void ompgpu_emu_shadow_define(void *p, size_t size)
 {
-    if (!ompgpu_emu_shadowed() || !ompgpu_emu_is_memory(p))
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(p))
         return;
     unsigned char *s = writable_shadow(p);
     for (size_t i = 0; i < size; i++)
@@ -81,9 +82,9 @@ void ompgpu_emu_shadow_define(void *p, size_t size)
 
 void ompgpu_emu_shadow_copy(void *to, const void *from, size_t size)
 {
-    if (!ompgpu_emu_shadowed() || !ompgpu_emu_is_memory(to))
+    if (!ompgpu_emu_shadowed() || !ompgpu_emu_keeps_shadow(to))
         return;
-    if (!ompgpu_emu_is_memory(from)) {
+    if (!ompgpu_emu_keeps_shadow(from)) {
         ompgpu_emu_shadow_define(to, size);
         return;
     }

@@ -540,8 +540,13 @@ static void *op_dynamic(void)
 
 static void renew_shared(struct emu_worker *w)
 {
-    if (w->shared)
-        memset(w->shared, EMU_POISON_SHARED, w->launch->shared_bytes);
+    const struct emu_launch *l = w->launch;
+    if (!w->shared)
+        return;
+    memset(w->shared, EMU_POISON_SHARED, l->shared_bytes);
+    ompgpu_emu_shadow_set(w->shared, l->module->storage_bytes, EMU_UNDEFINED);
+    if (l->shared_bytes > l->dynamic)
+        ompgpu_emu_shadow_set(w->shared + l->dynamic, l->shared_bytes - l->dynamic, EMU_UNDEFINED);
 }
 
 /* Frames are as far apart as an odd number of cache lines, so that they do not share a few sets. */

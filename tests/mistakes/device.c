@@ -12,6 +12,8 @@ struct pair {
 };
 #pragma omp declare target
 int table[N];
+int of_team[8];
+#pragma omp groupprivate(of_team)
 int twice(const int *p) { return 2 * *p; } /* through a function */
 #pragma omp end declare target
 
@@ -500,10 +502,66 @@ static void read_before_call(void)
         if (n)
             x = 4;
         result = x; /* read_before_call */
+        x = 5;
 #pragma omp parallel num_threads(2) shared(x)
 #pragma omp masked
         x = twice(&x);
         result += x;
+    }
+}
+static void shared_local(void)
+{
+    int n = mended;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int x;
+        if (n)
+            x = 3;
+#pragma omp parallel num_threads(4)
+        {
+            if (n > 1)
+                x = 4;
+            a[omp_get_thread_num()] = x; /* shared_local */
+        }
+    }
+}
+static void shared_array(void)
+{
+    int n = mended;
+#pragma omp target map(tofrom: a[0:N])
+    {
+        int k[40];
+        for (int i = 0; i < 39 + n; i++)
+            k[i] = i;
+#pragma omp parallel for num_threads(4)
+        for (int i = 0; i < 40; i++)
+            a[i] = k[i]; /* shared_array */
+    }
+}
+static void group_private(void)
+{
+    int n = mended;
+#pragma omp target teams num_teams(2) map(tofrom: a[0:N])
+    {
+        if (n || omp_get_team_num() == 0)
+            for (int i = 0; i < 8; i++)
+                of_team[i] = i;
+        a[omp_get_team_num()] = of_team[5]; /* group_private */
+    }
+}
+static void private_of_team(void)
+{
+    int n = mended, x = 3;
+#pragma omp target teams num_teams(2) map(tofrom: a[0:N]) private(x)
+    {
+        if (n)
+            x = 5;
+#pragma omp parallel num_threads(2)
+        {
+            if (n > 1)
+                x = 4;
+            a[omp_get_team_num() * 2 + omp_get_thread_num()] = x; /* private_of_team */
+        }
     }
 }
 /* What is copied for a construct is not read: nobody has a use for it. */
@@ -627,7 +685,7 @@ static const struct {
     MISTAKE(two_pointers), MISTAKE(two_origins), MISTAKE(two_sections),  MISTAKE(reversed),         MISTAKE(set_too_much),
     MISTAKE(kept_address),  MISTAKE(enter_alloc),
     MISTAKE(private_copy), MISTAKE(no_begin), MISTAKE(no_element),
-    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(copied_only),
+    MISTAKE(each_iteration), MISTAKE(private_pointer), MISTAKE(read_before_call), MISTAKE(shared_local), MISTAKE(shared_array), MISTAKE(group_private), MISTAKE(private_of_team), MISTAKE(copied_only),
     MISTAKE(before_local), MISTAKE(read_variable), MISTAKE(update_too_late),
     MISTAKE(in_place), MISTAKE(masked_first),
     MISTAKE(last_team), MISTAKE(plain_read), MISTAKE(static_temporary),

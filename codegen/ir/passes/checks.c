@@ -102,6 +102,12 @@ static bool is_atomic(LLVMValueRef i)
             LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic);
 }
 
+static bool is_copied(const struct checks *c, LLVMValueRef load)
+{
+    return LLVMGetMetadata(
+               load, LLVMGetMDKindIDInContext(c->u->ctx, IR_COPIED, sizeof IR_COPIED - 1)) != NULL;
+}
+
 static unsigned flags_of(const struct checks *c, LLVMValueRef i)
 {
     unsigned flags = is_atomic(i) ? OMPGPU_EMU_ATOMIC : 0;
@@ -111,7 +117,7 @@ static unsigned flags_of(const struct checks *c, LLVMValueRef i)
         flags |= OMPGPU_EMU_WRITES;
     if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
         flags |= OMPGPU_EMU_READS;
-    if (LLVMIsALoadInst(i) && !ir_is_no_read(c->u, i))
+    if (LLVMIsALoadInst(i) && !ir_is_no_read(c->u, i) && !is_copied(c, i))
         flags |= OMPGPU_EMU_READS;
     return flags;
 }
@@ -141,7 +147,8 @@ static void add_access(const struct checks *c, access_list *list, LLVMValueRef i
     LLVMValueRef p = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0), base = ir_accessed_base(p);
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(p)) || is_parameter(c, base) ||
         (ir_known_size(c->u, base) && has_constant_indices(p, base) && LLVMIsAAllocaInst(base)) ||
-        (c->trusted && (LLVMIsALoadInst(i) || ir_known_size(c->u, base))))
+        (c->trusted &&
+         (LLVMIsALoadInst(i) || (ir_known_size(c->u, base) && !ir_is_team_storage(c->u, base)))))
         return;
     *VEC_PUSH(NULL, list) =
         (struct access){ .at = i,
@@ -166,7 +173,7 @@ static LLVMValueRef string_constant(const struct checks *c, const char *s, size_
 /* A name in the user's text: no part is ours. */
 static LLVMValueRef object_name(const struct checks *c, LLVMValueRef object)
 {
-    const char *name = object ? ir_name(object) : "";
+    const char *name = object ? ir_users_name(c->u, object) : "";
     size_t n = strcspn(name, ".");
     return string_constant(c, name, n);
 }
@@ -243,7 +250,7 @@ static LLVMValueRef make_quick(const struct checks *c, unsigned log)
                  address = LLVMBuildPtrToInt(b, p, i64, ""),
                  in_memory = LLVMBuildICmp(
                      b, LLVMIntULT, LLVMBuildSub(b, address, l_i64(u, OMPGPU_EMU_WINDOW), ""),
-                     l_i64(u, OMPGPU_EMU_STACKS_AT), "");
+                     l_i64(u, OMPGPU_EMU_WINDOW_BYTES), "");
     LLVMBasicBlockRef done = l_open_if(b, in_memory);
     LLVMValueRef at = LLVMBuildGEP2(b, LLVMInt8TypeInContext(u->ctx), p, &distance, 1, ""),
                  shadow = LLVMBuildLoad2(b, shadow_type, at, "");
@@ -313,7 +320,9 @@ static void check_memory(struct checks *c, const struct access *a, const struct 
                          LLVMValueRef race)
 {
     unsigned log = ir_log_of(a->size);
-    LLVMValueRef site = ir_make_site(c, a->at, a->flags, NULL);
+    LLVMValueRef base = ir_accessed_base(a->pointer),
+                 site =
+                     ir_make_site(c, a->at, a->flags, ir_is_team_storage(c->u, base) ? base : NULL);
     ir_place_before(c, a->at);
     if (log == NOT_QUICK) {
         LLVMValueRef args[] = { a->pointer, l_i64(c->u, a->size), site };
@@ -337,7 +346,7 @@ static void check_access(struct checks *c, const struct access *a)
     LLVMValueRef race = x && !x->written ? ir_quick_read(c, a) : NULL;
     if (ir_known_size(c->u, base))
         check_bounds(c, a, base);
-    else
+    if (!ir_known_size(c->u, base) || ir_is_team_storage(c->u, base))
         check_memory(c, a, x, race);
     if (!race)
         ir_check_race(c, a);
@@ -351,7 +360,7 @@ static LLVMValueRef as_size(const struct checks *c, LLVMValueRef n)
 
 static bool is_known(const struct checks *c, LLVMValueRef base)
 {
-    return ir_known_size(c->u, base) || is_parameter(c, base);
+    return (ir_known_size(c->u, base) && !ir_is_team_storage(c->u, base)) || is_parameter(c, base);
 }
 
 /* memcpy, memmove: values and what has none are copied alike; memset. */

@@ -62,6 +62,8 @@ bool ir_is_access(LLVMValueRef instruction);
 /* The load's value is not used as one: it goes back to where it came from, or is a byte of a copy.
  */
 bool ir_is_no_read(const struct ir_unit *, LLVMValueRef load);
+/* A load whose value only copies of ours get (unwritten.c). */
+#define IR_COPIED "ompgpu.copied"
 LLVMTypeRef ir_site_type(const struct ir_unit *);
 /* object: a local or a variable, or NULL */
 LLVMValueRef ir_make_site(const struct checks *, LLVMValueRef at, unsigned flags,

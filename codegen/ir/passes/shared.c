@@ -18,8 +18,8 @@ struct shared {
     struct ir_unit *u;
     LLVMBuilderRef b;
     ir_values variables;
-    uint64_t *offsets, end;
-    LLVMValueRef f, block; /* the function at hand; where its block is, or NULL */
+    uint64_t *offsets, end, users; /* users: where the user's end, which come first */
+    LLVMValueRef f, block;         /* the function at hand; where its block is, or NULL */
 };
 
 static int find(const struct shared *s, LLVMValueRef v)
@@ -30,11 +30,23 @@ static int find(const struct shared *s, LLVMValueRef v)
     return -1;
 }
 
-static void give_places(struct shared *s)
+bool ir_is_team_storage(const struct ir_unit *u, LLVMValueRef v)
+{
+    return ir_is_team_shared(u, v) && !text_starts(ir_name(v), "__ompgpu_state_");
+}
+
+static unsigned collect(struct shared *s, bool users)
 {
     IR_EACH_GLOBAL(v, s->u->module)
-        if (LLVMIsThreadLocal(v))
+        if (LLVMIsThreadLocal(v) && ir_is_team_storage(s->u, v) == users)
             *VEC_PUSH(NULL, &s->variables) = v;
+    return s->variables.n;
+}
+
+static void give_places(struct shared *s)
+{
+    unsigned users = collect(s, true);
+    collect(s, false);
     s->offsets = mem_array(s->variables.n + 1, sizeof *s->offsets);
     for (unsigned i = 0; i < s->variables.n; i++) {
         LLVMTypeRef type = LLVMGlobalGetValueType(s->variables.at[i]);
@@ -43,6 +55,7 @@ static void give_places(struct shared *s)
             align = LLVMPreferredAlignmentOfType(s->u->layout, type);
         s->offsets[i] = (s->end + align - 1) / align * align;
         s->end = s->offsets[i] + LLVMABISizeOfType(s->u->layout, type);
+        s->users = i < users ? s->end : s->users;
     }
 }
 
@@ -157,11 +170,10 @@ static void rewrite_function(struct shared *s, LLVMValueRef f)
     }
 }
 
-static void state_size(const struct shared *s)
+static void state_size(const struct shared *s, const char *name, uint64_t bytes)
 {
-    LLVMValueRef size =
-        LLVMAddGlobal(s->u->module, LLVMInt64TypeInContext(s->u->ctx), OMPGPU_EMU_SHARED_BYTES);
-    LLVMSetInitializer(size, l_i64(s->u, s->end));
+    LLVMValueRef size = LLVMAddGlobal(s->u->module, LLVMInt64TypeInContext(s->u->ctx), name);
+    LLVMSetInitializer(size, l_i64(s->u, bytes));
     LLVMSetGlobalConstant(size, true);
 }
 
@@ -178,5 +190,6 @@ void ir_place_shared(struct ir_unit *u)
     for (unsigned i = 0; i < s.variables.n; i++)
         LLVMDeleteGlobal(s.variables.at[i]);
     LLVMDisposeBuilder(s.b);
-    state_size(&s);
+    state_size(&s, OMPGPU_EMU_SHARED_BYTES, s.end);
+    state_size(&s, OMPGPU_EMU_STORAGE_BYTES, s.users);
 }

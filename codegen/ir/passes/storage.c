@@ -4,8 +4,41 @@
 #include "codegen/ir/emit_helpers.h"
 #include "codegen/ir/passes/passes.h"
 #include "codegen/ir/report/report.h"
+#include <string.h>
 
 /* ------------------------------------------------------------- shared memory and the team heap */
+static unsigned name_kind(LLVMContextRef ctx)
+{
+    static const char kind[] = "ompgpu.name";
+    return LLVMGetMDKindIDInContext(ctx, kind, sizeof kind - 1);
+}
+
+static void keep_name(LLVMContextRef ctx, LLVMValueRef variable, const char *name)
+{
+    LLVMMetadataRef text = LLVMMDStringInContext2(ctx, name, strlen(name));
+    LLVMGlobalSetMetadata(variable, name_kind(ctx), LLVMMDNodeInContext2(ctx, &text, 1));
+}
+
+const char *ir_users_name(const struct ir_unit *u, LLVMValueRef v)
+{
+    size_t n = 0;
+    unsigned length, kind = name_kind(u->ctx);
+    static const char group[] = "__omp_group_"; /* groupprivate */
+    const char *name = ir_name(v) + (text_starts(ir_name(v), group) ? sizeof group - 1 : 0);
+    LLVMValueMetadataEntry *entries =
+        LLVMIsAGlobalVariable(v) ? LLVMGlobalCopyAllMetadata(v, &n) : NULL;
+    for (unsigned i = 0; i < n; i++)
+        if (LLVMValueMetadataEntriesGetKind(entries, i) == kind) {
+            LLVMValueRef text,
+                node = LLVMMetadataAsValue(u->ctx, LLVMValueMetadataEntriesGetMetadata(entries, i));
+            LLVMGetMDNodeOperands(node, &text);
+            name = mem_strdup(LLVMGetMDString(text, &length));
+        }
+    if (entries)
+        LLVMDisposeValueMetadataEntries(entries);
+    return name;
+}
+
 LLVMValueRef ir_make_shared(struct ir_unit *u, LLVMValueRef f, const char *name, LLVMTypeRef type,
                             unsigned align)
 {
@@ -15,6 +48,7 @@ LLVMValueRef ir_make_shared(struct ir_unit *u, LLVMValueRef f, const char *name,
     LLVMSetLinkage(variable, LLVMInternalLinkage);
     LLVMSetAlignment(variable, align);
     LLVMSetInitializer(variable, LLVMGetPoison(type));
+    keep_name(u->ctx, variable, name);
     if (nvptx)
         return LLVMConstAddrSpaceCast(variable, l_ptr(u));
     LLVMSetThreadLocal(variable, true); /* the emulated device runs a team on one OS thread */
