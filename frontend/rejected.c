@@ -8,6 +8,7 @@
  *     g(x)->m      (*({ __auto_type __omp_r1 = (g(x)); &__omp_r1->m; }))
  *     f(x).m       ({ __auto_type __omp_r1 = (f(x)); __omp_r1.m; })
  *     (*g(x)).m    (*({ __auto_type __omp_r1 = &((*g(x))); &(*__omp_r1).m; }))
+ *     (T){ x }.m   (*(__typeof__((T){ x }.m) *)((char *)&(T){ x } + offsetof(T, m)))
  *
  * `target loop` makes it crash: the two directives stand on two lines.
  *
@@ -110,6 +111,61 @@ static bool is_assigned(const struct walk *w, CXCursor c)
     return assigns && fe_begin(w->fe, w->parent) == fe_begin(w->fe, c);
 }
 
+/* A compound literal lives as long as the block around it, not as what stands in its place. */
+static bool is_literal(struct fe *fe, CXCursor c)
+{
+    return clang_getCursorKind(fe_strip(fe, c)) == CXCursor_CompoundLiteralExpr;
+}
+
+static bool is_literal_address(struct fe *fe, CXCursor c)
+{
+    return clang_getCursorKind(c) == CXCursor_UnaryOperator &&
+           clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_AddrOf &&
+           is_literal(fe, child_of(fe, c));
+}
+
+/* Where in the chain the last pointer is followed, or else its root. */
+static CXCursor last_object(struct fe *fe, CXCursor c)
+{
+    do
+        c = converted(fe, child_of(fe, c));
+    while (is_link(c) && !points(c));
+    return c;
+}
+
+/* Does such a chain begin with a literal, and follow pointers by arrows only? */
+static bool is_in_literal(struct fe *fe, CXCursor c)
+{
+    struct fe_token t;
+    CXCursor object = last_object(fe, c);
+    if (!is_link(object) && !points(object))
+        return is_literal(fe, object);
+    if (!fe_next_token(fe->u, fe_extent(fe, object).end, &t) || fe->u->text[t.begin] != '-')
+        return false;
+    return is_link(object) ? is_in_literal(fe, object)
+                           : is_literal_address(fe, fe_strip(fe, object));
+}
+
+/* The member by its place in the object. */
+static void place_member(struct walk *w, CXCursor c)
+{
+    struct fe *fe = w->fe;
+    CXCursor object = last_object(fe, c);
+    struct omp_extent e = fe_extent(fe, c), o = fe_extent(fe, object);
+    const char *text = fe_text(fe, o), *star = points(object) ? "*" : "";
+    struct fe_token t;
+    if (!fe_next_token(fe->u, o.end, &t))
+        return;
+    fe_add_edit(fe, w->edits, o.begin, 0,
+                arena_printf(fe->a, "(*(__typeof__((%s%s).%s) *)((char *)%s(", star, text,
+                             fe_text(fe, (struct omp_extent){ t.end, e.end }), *star ? "" : "&"));
+    if (is_link(object))
+        place_member(w, object);
+    fe_add_edit(fe, w->edits, o.end, t.end - o.end,
+                arena_printf(fe->a, ") + __builtin_offsetof(__typeof__(%s%s), ", star, text));
+    fe_add_edit(fe, w->edits, e.end, 0, ")))");
+}
+
 static void name_root(struct walk *w, CXCursor c)
 {
     struct fe *fe = w->fe;
@@ -120,6 +176,10 @@ static void name_root(struct walk *w, CXCursor c)
                       r = fe_extent(fe, root);
     bool array = clang_getCanonicalType(clang_getCursorType(c)).kind == CXType_ConstantArray;
     bool by_value = field || !(leaves || address);
+    if (r.begin == e.begin && !field && is_in_literal(fe, c)) {
+        place_member(w, c);
+        return;
+    }
     if (r.begin != e.begin || (by_value && array))
         return;
     const char *name = arena_printf(fe->a, "%sr%u", fe->u->prefix, ++w->names);

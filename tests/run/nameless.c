@@ -95,6 +95,31 @@ static void directives(void)
     CHECK(table[1] == 9 && s == 11);
 }
 
+/* They live as long as the block. */
+struct nest { int a[4]; int n; struct { int x[2]; unsigned f : 3; } in; const struct nest *next; };
+static void literals(int no)
+{
+    int r = 0, k = 2, w = 0;
+#pragma omp target map(tofrom: r, w) if(!no)
+    {
+        r = ((struct nest){ { 1, 2, 3, 4 }, 5 }).a[k];
+        r += (struct nest){ .n = 7 }.n;
+        int *p = ((struct nest){ { 1, 2, 3, 4 }, 5 }).a, *q = (&(struct nest){ { 9, 8, k, 6 }, 5 })->a, *n = &(struct nest){ .n = 7 }.n;
+        ++*n;
+        p[0] = 40;
+        r += p[1] + p[0] + *((struct nest){ { 1, 2, 3, 4 }, 5 }).a;
+        r += (&(struct nest){ { 1, 2, 3, 4 }, 5 })->a[3] + ((int[]){ 4, 5, 6 })[k];
+        r += ((struct nest){ .in = { { 3, 4 }, 5 } }).in.x[1] + (struct nest){ .in.f = 6 }.in.f;
+        w = (((struct nest){ .n = 3 }).n = 11) + q[0] + q[2] + p[3] + *n;
+        w += ((struct nest){ .next = &(struct nest){ { 5 }, 6 } }).next->n;
+        w += ((struct nest){ .next = &(struct nest){ { 5 }, 6 } }).next->a[0];
+        w += ((struct nest){ .a = { (struct nest){ .n = 2 }.n } }).a[0];
+        w += sizeof ((struct nest){ { 1 } }).a;
+    }
+    CHECK_EQ(r, 73);
+    CHECK_EQ(w, 63);
+}
+
 /* a member of a value whose type is local to the region */
 static void local_types(void)
 {
@@ -113,6 +138,8 @@ int main(void)
     reads();
     writes();
     directives();
+    literals(0);
+    literals(1);
     local_types();
     return RESULT;
 }
