@@ -381,6 +381,11 @@ struct ompgpu_entry *ompgpu_entry_new(struct ompgpu_device *, uintptr_t begin, s
 void ompgpu_entry_free(struct ompgpu_device *, struct ompgpu_entry *); /* has left the table */
 void ompgpu_entries_close(struct ompgpu_device *);
 struct ompgpu_entry *ompgpu_present_find(struct ompgpu_device *, uintptr_t begin, size_t size);
+/* Device address of the first byte of a mapping; the lock is not needed.  0: it is none, or one
+ * that only a look-up with the lock finds. */
+uintptr_t ompgpu_present_first(struct ompgpu_device *, uintptr_t host);
+/* Where its storage is, is to be found so: it has moved, or nothing but the lock found it. */
+void ompgpu_present_note(struct ompgpu_device *, const struct ompgpu_entry *);
 void ompgpu_present_insert(struct ompgpu_device *, struct ompgpu_entry *);
 void ompgpu_present_remove(struct ompgpu_device *, struct ompgpu_entry *);
 /* Without the lock, for a region: all its items are present, and have been counted. */

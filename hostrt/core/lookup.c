@@ -3,9 +3,14 @@
 
 uintptr_t ompgpu_data_lookup(struct ompgpu_device *dev, uintptr_t host)
 {
+    uintptr_t device = ompgpu_present_first(dev, host);
+    if (device)
+        return device;
     bool locked = lock_tables(dev, NULL);
     const struct ompgpu_entry *e = ompgpu_present_find(dev, host, 1);
-    uintptr_t device = e ? device_address(e, host) : 0;
+    device = e ? device_address(e, host) : 0;
+    if (e && e->begin == host)
+        ompgpu_present_note(dev, e);
     unlock_tables(dev, locked);
     return device;
 }

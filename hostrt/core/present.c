@@ -1,7 +1,9 @@
 /* present.c - the present table of a device: look-ups, and regions that need no lock for it.
  *
  * A treap (ranges.c) has the mappings in their order.  Before it stands an index: what was found
- * last, by a hash of the address.
+ * last, by a hash of the address.  Who only asks where something is gets that of the first byte of
+ * a mapping from a second table, which has the device address itself: one line of the cache, where
+ * the mapping would be another two.
  *
  * In its steady state a region finds all of its items mapped and only counts them, and host threads
  * that do so with data of their own should not wait for each other.  So this needs no lock: the
@@ -112,14 +114,30 @@ void ompgpu_entry_ready(struct ompgpu_entry *e)
  * some of the hash of the address that was looked up: so hardly another mapping is looked at. */
 enum { WAYS = 8, FIRST_BITS = 6 };
 typedef uintptr_t place; /* atomic */
+struct first_byte {      /* of a mapping; atomic */
+    uintptr_t host, device;
+};
+enum { FIRSTS = LINE / sizeof(struct first_byte) };
 struct ompgpu_quick {
-    struct ompgpu_quick *older; /* who has no lock may read it still */
-    unsigned bits;              /* log2 of the number of sets */
-    place (*sets)[WAYS];        /* after it; of each set what was found last comes first */
+    struct ompgpu_quick *older;          /* who has no lock may read it still */
+    void *memory;                        /* it is in */
+    unsigned bits;                       /* log2 of the number of sets */
+    place (*sets)[WAYS];                 /* after it; of each set what was found last comes first */
+    struct first_byte (*firsts)[FIRSTS]; /* after these, twice as many sets */
+    /* atomic, odd while `firsts` is being changed; in a line of its own, which others need not
+     * read */
+    uint64_t changes __attribute__((aligned(64)));
 };
 _Static_assert(sizeof(place[WAYS]) == LINE, "a set is a line");
 
-static uint64_t hash_of(uintptr_t address) { return address * 0x9e3779b97f4a7c15ull; }
+/* Twice: arrays lie at steps, and for each factor there are steps with which it would fill some of
+ * the sets only. */
+static uint64_t hash_of(uintptr_t address)
+{
+    const uint64_t factor = 0x9e3779b97f4a7c15ull;
+    uint64_t h = address * factor;
+    return (h ^ h >> 32) * factor;
+}
 
 static place *set_of(struct ompgpu_quick *q, uint64_t hash)
 {
@@ -160,23 +178,109 @@ static void note(struct ompgpu_quick *q, uintptr_t address, struct ompgpu_entry 
     STORE(&set[0], (uintptr_t)e | tag_of(hash));
 }
 
+/* ------------------------------------------------------------------ first bytes */
+/* A set is half full on average where the index is about to grow.  What finds no place in its own
+ * goes to the one beside it. */
+static struct first_byte *firsts_of(struct ompgpu_quick *q, uintptr_t host, unsigned beside)
+{
+    return q->firsts[(hash_of(host) >> (63 - q->bits)) ^ beside];
+}
+
+/* FIRSTS: it has none.  Without branches, as match(). */
+static inline unsigned place_of(const struct first_byte *set, uintptr_t host)
+{
+    unsigned found = 1u << FIRSTS;
+    for (unsigned i = 0; i < FIRSTS; i++)
+        found |= (unsigned)(LOAD(&set[i].host) == host) << i;
+    return (unsigned)__builtin_ctz(found);
+}
+
+/* What is read of `firsts` between two equal, even values of `changes` belongs together. */
+static void set_first(struct ompgpu_quick *q, struct first_byte *f, uintptr_t host,
+                      uintptr_t device)
+{
+    STORE(&q->changes, q->changes + 1);
+    STORE(&f->host, host);
+    STORE(&f->device, device);
+    STORE(&q->changes, q->changes + 1);
+}
+
+/* The place of a first byte, of host 0 a free one; NULL: there is none. */
+static struct first_byte *find_first(struct ompgpu_quick *q, uintptr_t home, uintptr_t host)
+{
+    for (unsigned beside = 0; beside < 2; beside++) {
+        struct first_byte *set = firsts_of(q, home, beside);
+        unsigned i = place_of(set, host);
+        if (i < FIRSTS)
+            return &set[i];
+    }
+    return NULL;
+}
+
+/* Where all is full, one that was there before has to go: the index has it still. */
+static void note_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
+{
+    struct first_byte *f = find_first(q, e->begin, e->begin);
+    f = f ? f : find_first(q, e->begin, 0);
+    set_first(q, f ? f : firsts_of(q, e->begin, 0), e->begin, e->device);
+}
+
+static void forget_first(struct ompgpu_quick *q, const struct ompgpu_entry *e)
+{
+    struct first_byte *f = find_first(q, e->begin, e->begin);
+    if (f)
+        set_first(q, f, 0, 0);
+}
+
+uintptr_t ompgpu_present_first(struct ompgpu_device *dev, uintptr_t host)
+{
+    struct ompgpu_quick *q = LOAD(&dev->quick);
+    if (!q || !host)
+        return 0;
+    uint64_t changes = LOAD(&q->changes);
+    const struct first_byte *f = find_first(q, host, host);
+    uintptr_t device = f ? LOAD(&f->device) : 0;
+    return !(changes & 1) && LOAD(&q->changes) == changes ? device : 0;
+}
+
+void ompgpu_present_note(struct ompgpu_device *dev, const struct ompgpu_entry *e)
+{
+    if (dev->quick && e->listed)
+        note_first(dev->quick, e);
+}
+
+/* ------------------------------------------------------------------ its size */
+static struct ompgpu_quick *make_quick(unsigned bits)
+{
+    struct ompgpu_quick *q;
+    size_t sets = ((size_t)1 << bits) * sizeof *q->sets;
+    size_t size = sets + 2 * ((size_t)1 << bits) * sizeof *q->firsts;
+    char *memory = ompgpu_xalloc(sizeof *q + size + LINE);
+    if (!memory)
+        return NULL;
+    q = (struct ompgpu_quick *)(((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    q->memory = memory, q->bits = bits;
+    q->sets = (place(*)[WAYS])(q + 1);
+    q->firsts = (struct first_byte(*)[FIRSTS])((char *)q->sets + sets);
+    ompgpu_use_large_pages(q->sets, size);
+    return q;
+}
+
 /* To twice as many places as there are mappings, or more.  Where memory is out, it stays as it is.
  */
 static void grow(struct ompgpu_device *dev)
 {
-    struct ompgpu_quick *old = dev->quick, *q;
-    unsigned bits = old ? old->bits + 2 : FIRST_BITS;
-    size_t size = ((size_t)1 << bits) * sizeof *q->sets;
-    if (!(q = ompgpu_xalloc(sizeof *q + size + LINE)))
+    struct ompgpu_quick *old = dev->quick, *q = make_quick(old ? old->bits + 2 : FIRST_BITS);
+    if (!q)
         return;
-    q->older = old, q->bits = bits;
-    q->sets = (place(*)[WAYS])(((uintptr_t)(q + 1) + LINE - 1) & ~(uintptr_t)(LINE - 1));
-    ompgpu_use_large_pages(q->sets, size);
+    q->older = old;
     for (size_t i = 0; old && i < (size_t)1 << old->bits; i++)
         for (unsigned k = WAYS; k-- > 0;) {
             struct ompgpu_entry *e = mapping_in(old->sets[i][k]);
-            if (e && e->listed)
+            if (e && e->listed) {
                 note(q, e->begin, e);
+                note_first(q, e);
+            }
         }
     STORE(&dev->quick, q);
 }
@@ -204,8 +308,10 @@ void ompgpu_present_insert(struct ompgpu_device *dev, struct ompgpu_entry *e)
     e->listed = true;
     if (!dev->quick || dev->present.count > (size_t)4 << dev->quick->bits)
         grow(dev);
-    if (dev->quick)
+    if (dev->quick) {
         note(dev->quick, e->begin, e);
+        note_first(dev->quick, e);
+    }
 }
 
 /* The index may have it for addresses in it besides the first. */
@@ -221,8 +327,10 @@ static void forget(struct ompgpu_quick *q, const struct ompgpu_entry *e)
 
 void ompgpu_present_remove(struct ompgpu_device *dev, struct ompgpu_entry *e)
 {
-    if (dev->quick)
+    if (dev->quick) {
         forget(dev->quick, e);
+        forget_first(dev->quick, e);
+    }
     bool locked = ompgpu_reverse_lock();
     ompgpu_ranges_remove(&dev->present, &e->range);
     ompgpu_reverse_unlock(locked);
@@ -238,7 +346,7 @@ void ompgpu_entries_close(struct ompgpu_device *dev)
     }
     for (struct ompgpu_quick *q; (q = dev->quick);) {
         dev->quick = q->older;
-        ompgpu_xfree(q);
+        ompgpu_xfree(q->memory);
     }
 }
 

@@ -137,6 +137,7 @@ static bool move_entry(struct ompgpu_entry *e, void *argument)
     if (!e->owner && !e->associated)
         plugin->free(m->dev->ordinal, e->memory);
     e->device = (uintptr_t)e->shadow;
+    ompgpu_present_note(m->dev, e);
     return true;
 }
 

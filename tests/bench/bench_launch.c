@@ -158,9 +158,9 @@ int main(void)
         return 1;
     }
     double own = empty - driver_cost(driver);
-    printf("empty-region %.0f ns 150\n", own);
+    printf("empty-region %.0f ns 60\n", own);
     for (unsigned i = 0; i < sizeof vars / sizeof *vars; i++)
-        printf("present-variable-of-%u %.0f ns 40\n", vars[i], (region_cost(vars[i], false) - empty) / vars[i]);
+        printf("present-variable-of-%u %.0f ns 20\n", vars[i], (region_cost(vars[i], false) - empty) / vars[i]);
     printf("reduction-of-a-present-array %.0f ns 150\n", region_cost(2, true) - driver_cost(driver));
     printf("reduction-of-a-scalar %.0f ns 140\n", result_cost(1) - driver_cost(driver));
     printf("reduction-of-two-scalars %.0f ns 150\n", result_cost(2) - driver_cost(driver));

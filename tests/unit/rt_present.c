@@ -111,6 +111,93 @@ static void many_entries(void)
     free(all);
 }
 
+/* ------------------------------------------------------------------ first bytes */
+enum { PLACES = 20000, STRIDE = 48 };
+static uintptr_t place_of(unsigned k) { return 0x10000 + (uintptr_t)k * STRIDE; }
+
+/* Nothing else is said of a place than what is there, and of nearly all that is there it is said. */
+static bool agree(struct ompgpu_device *dev, struct ompgpu_entry *const *all, unsigned *found)
+{
+    bool good = true;
+    *found = 0;
+    for (unsigned k = 0; k < PLACES; k++) {
+        uintptr_t first = ompgpu_present_first(dev, place_of(k));
+        good &= all[k] ? !first || first == all[k]->device : !first;
+        good &= !ompgpu_present_first(dev, place_of(k) + 1);
+        *found += first != 0;
+    }
+    return good;
+}
+
+static void first_bytes(void)
+{
+    static struct ompgpu_entry *all[PLACES];
+    struct ompgpu_device dev = { .lock = PTHREAD_MUTEX_INITIALIZER, .spare_lock = PTHREAD_MUTEX_INITIALIZER };
+    unsigned n = 0, found;
+    bool good = true;
+    for (unsigned i = 0; i < 10 * PLACES; i++) {
+        unsigned k = roll(PLACES);
+        if (all[k] && roll(4) == 0) {
+            ompgpu_present_remove(&dev, all[k]), ompgpu_entry_free(&dev, all[k]);
+            all[k] = NULL, n--;
+        } else if (!all[k]) {
+            all[k] = ompgpu_entry_new(&dev, place_of(k), 1 + roll(STRIDE), 1 + i, 1);
+            ompgpu_present_insert(&dev, all[k]), n++;
+        } else if (roll(8) == 0) {
+            all[k]->device = 1 + i, ompgpu_present_note(&dev, all[k]);
+        }
+        if (i % PLACES == 0)
+            good = good && agree(&dev, all, &found);
+    }
+    OK(good && agree(&dev, all, &found), "where a mapping begins, without the lock");
+    OK(found <= n && found > n - n / 20, "%u of %u are found so", found, n);
+    for (unsigned k = 0; k < PLACES; k++)
+        if (all[k])
+            ompgpu_present_remove(&dev, all[k]), ompgpu_entry_free(&dev, all[k]), all[k] = NULL;
+    OK(agree(&dev, all, &found) && !found, "... and none of those that have gone");
+    ompgpu_entries_close(&dev);
+}
+
+/* While mappings come and go, each answer is an address of the mapping that was asked for. */
+enum { FEW_PLACES = 300 };
+static struct ompgpu_device changing = { .lock = PTHREAD_MUTEX_INITIALIZER, .spare_lock = PTHREAD_MUTEX_INITIALIZER };
+static int stop; /* atomic */
+static void *asks(void *wrong)
+{
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
+        for (unsigned k = 0; k < FEW_PLACES; k++) {
+            uintptr_t first = ompgpu_present_first(&changing, place_of(k));
+            *(unsigned *)wrong += first && first >> 32 != k + 1;
+        }
+    return NULL;
+}
+
+static void first_bytes_of_threads(void)
+{
+    static struct ompgpu_entry *all[FEW_PLACES];
+    unsigned wrong[2] = { 0 };
+    pthread_t threads[2];
+    for (int t = 0; t < 2; t++)
+        pthread_create(&threads[t], NULL, asks, &wrong[t]);
+    for (unsigned i = 0; i < 300000; i++) {
+        unsigned k = roll(i < 1000 ? 20 : FEW_PLACES);
+        pthread_mutex_lock(&changing.lock);
+        if (all[k]) {
+            ompgpu_present_remove(&changing, all[k]), ompgpu_entry_free(&changing, all[k]);
+            all[k] = NULL;
+        } else {
+            all[k] = ompgpu_entry_new(&changing, place_of(k), STRIDE, ((uintptr_t)k + 1) << 32 | i, 1);
+            ompgpu_present_insert(&changing, all[k]);
+        }
+        pthread_mutex_unlock(&changing.lock);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    for (int t = 0; t < 2; t++)
+        pthread_join(threads[t], NULL);
+    OK(!wrong[0] && !wrong[1], "... and while other threads change the table");
+    ompgpu_entries_close(&changing);
+}
+
 int main(void)
 {
     OK(random_operations(200000, 0x1000), "random operations agree with the model");
@@ -118,5 +205,7 @@ int main(void)
     OK(random_operations(20000, 0x7fff00000000), "… at stack addresses");
     OK(random_bases(200000), "extended ranges agree with the model");
     many_entries();
+    first_bytes();
+    first_bytes_of_threads();
     return tap_end();
 }
