@@ -223,8 +223,7 @@ static int run_plain(struct job *j)
 static bool scan_macros(const struct options *o)
 {
     for (unsigned i = 0; i < o->nargs; i++)
-        if (o->args[i].id == FLAG_D &&
-            (strstr(o->args[i].value, "omp") || strstr(o->args[i].value, "_Pragma")))
+        if (o->args[i].id == FLAG_D && drv_scan_macro(o->args[i].value))
             return true;
     return false;
 }

@@ -149,6 +149,16 @@ bool drv_scan_text(const char *text, size_t size)
            has_before(text, end, "directive", "(");
 }
 
+bool drv_scan_macro(const char *definition)
+{
+    static const char *const words[] = { "omp", "ompx", "_Pragma" };
+    const char *end = definition + strlen(definition);
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (find_word(definition, end, words[i]))
+            return true;
+    return false;
+}
+
 /* ------------------------------------------------------------------ headers */
 static bool is_system(const char *path)
 {

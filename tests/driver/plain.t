@@ -56,6 +56,8 @@ printf 'void f(int *p) { k(p, 10); }\n' >h.c
 check "header by -include" header_flags -include inc/kernel.h
 printf 'int a[10]; void f(void) { DO_IT %s }\n' "$body" >h.c
 check "-D macro" header_flags '-DDO_IT=_Pragma("omp target")'
+stays_plain() { "$CC" $ARCH --time "$@" -c plain.c 2>log && has log "no targets" && lacks log preprocess; }
+check "-D macro with omp in a longer word" stays_plain '-DHEADER="compat.h"'
 cat >warn.h <<'C'
 static inline void k2(int *p, int n) { int unused_here;
     #pragma omp target map(tofrom: p[0:n])
