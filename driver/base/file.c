@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,22 @@ char *file_read(const char *path, size_t *size)
     close(fd);
     errno = error;
     return text;
+}
+
+const char *file_map(const char *path, size_t *size)
+{
+    struct stat st;
+    void *bytes = MAP_FAILED;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return NULL;
+    *size = (size_t)st.st_size;
+    return bytes;
 }
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }

@@ -7,6 +7,9 @@
 /* NUL-terminated, in the run's memory; "-" is standard input; size NULL: not asked for.
  * NULL: it cannot be read. */
 char *file_read(const char *path, size_t *size);
+/* A large file of which not all is looked at; not NUL-terminated, never unmapped.  NULL: it cannot
+ * be read, or is empty or no plain file. */
+const char *file_map(const char *path, size_t *size);
 /* A line of a file, from 1, without its end; NULL: it has none. */
 const char *file_line(const char *path, unsigned line, size_t *length);
 /* The same, where preprocessing left it as it was, so that its columns are those of the

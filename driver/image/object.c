@@ -9,7 +9,10 @@
 #include "driver/base/file.h"
 #include "driver/base/text.h"
 #include "driver/image/image.h"
+#include <ar.h>
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define IMAGE_NAME ".ompgpu.image"
@@ -78,25 +81,79 @@ bool drv_needs_library(const char *path, const char *name)
     return false;
 }
 
-bool drv_finds_undefined(const char *path, bool (*wanted)(const char *name, size_t length))
+/* ------------------------------------------------------------------ undefined symbols */
+struct symbols { /* to look for */
+    drv_see_symbol *see;
+    void *data;
+};
+
+/* A member of an archive lies at any even address: all is copied before it is read.  false: there
+ * is no such section in the file. */
+static bool copy_section(const char *file, size_t size, const Elf64_Ehdr *e, uint64_t i,
+                         Elf64_Shdr *s)
 {
-    size_t size;
-    uint64_t n, names;
-    const char *file = file_read(path, &size);
-    const Elf64_Shdr *s = file ? all_sections(file, size, &n, &names) : NULL;
-    for (uint64_t i = 0; s && i < n; i++) {
-        const Elf64_Shdr *strings = s[i].sh_link < n ? &s[s[i].sh_link] : s;
-        if (s[i].sh_type != SHT_DYNSYM || !inside(s[i].sh_offset, s[i].sh_size, size) ||
-            !inside(strings->sh_offset, strings->sh_size, size))
-            continue;
-        const Elf64_Sym *y = (const Elf64_Sym *)(file + s[i].sh_offset),
-                        *end = y + s[i].sh_size / sizeof *y;
-        for (; y < end; y++) {
-            const char *name = file + strings->sh_offset + y->st_name;
-            if (y->st_shndx == SHN_UNDEF && y->st_name < strings->sh_size &&
-                wanted(name, strnlen(name, strings->sh_size - y->st_name)))
+    if (!inside(e->e_shoff, sizeof *s, size) || i >= (size - e->e_shoff) / sizeof *s)
+        return false;
+    memcpy(s, file + e->e_shoff + i * sizeof *s, sizeof *s);
+    return s->sh_type == SHT_NOBITS || inside(s->sh_offset, s->sh_size, size);
+}
+
+/* … of a table of symbols. */
+static bool sees_undefined(const struct symbols *w, const char *table, uint64_t size,
+                           const char *names, uint64_t names_size)
+{
+    Elf64_Sym y;
+    for (uint64_t at = 0; at + sizeof y <= size; at += sizeof y) {
+        memcpy(&y, table + at, sizeof y);
+        if (y.st_shndx == SHN_UNDEF && y.st_name < names_size &&
+            w->see(w->data, names + y.st_name, strnlen(names + y.st_name, names_size - y.st_name),
+                   true))
+            return true;
+    }
+    return false;
+}
+
+static bool sees_in_elf(const struct symbols *w, const char *file, size_t size, const Elf64_Ehdr *e)
+{
+    Elf64_Shdr s, names;
+    if (!copy_section(file, size, e, 0, &s))
+        return false;
+    for (uint64_t i = 0, n = e->e_shnum ? e->e_shnum : s.sh_size; i < n; i++) {
+        if (!copy_section(file, size, e, i, &s))
+            return false;
+        if ((s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM) &&
+            copy_section(file, size, e, s.sh_link, &names) && names.sh_type == SHT_STRTAB &&
+            sees_undefined(w, file + s.sh_offset, s.sh_size, file + names.sh_offset, names.sh_size))
+            return true;
+    }
+    return false;
+}
+
+static bool sees_in_object(const struct symbols *w, const char *file, size_t size)
+{
+    Elf64_Ehdr e;
+    if (size >= sizeof e)
+        memcpy(&e, file, sizeof e);
+    if (size >= sizeof e && is_elf64(&e, size))
+        return sees_in_elf(w, file, size, &e);
+    return w->see(w->data, file, size, false);
+}
+
+bool drv_sees_undefined(const char *file, size_t size, drv_see_symbol *see, void *data)
+{
+    const struct symbols w = { see, data };
+    struct ar_hdr h;
+    if (size < SARMAG || memcmp(file, ARMAG, SARMAG) != 0)
+        return sees_in_object(&w, file, size);
+    for (size_t at = SARMAG, n; at <= size && size - at > sizeof h; at += n + n % 2) {
+        memcpy(&h, file + at, sizeof h);
+        at += sizeof h;
+        n = strtoul(h.ar_size, NULL, 10); /* blanks and ar_fmag follow */
+        if (n > size - at)
+            return false;
+        if (h.ar_name[0] != '/' || isdigit((unsigned char)h.ar_name[1])) /* not a table of ar's */
+            if (sees_in_object(&w, file + at, n))
                 return true;
-        }
     }
     return false;
 }

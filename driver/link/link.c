@@ -87,26 +87,57 @@ static void inputs(const struct options *o, const char *const *objects, struct w
 /* LIBOMPGPU: the program finds our library, too, when it starts. */
 enum needs { NOTHING, LIBOMP, LIBOMPGPU };
 
+static const struct {
+    const char *name; /* what begins so */
+    enum needs needs;
+} names[] = { { "__ompgpu_", LIBOMPGPU }, { "ompgpu_", LIBOMPGPU }, { "__tgt_", LIBOMPGPU },
+              { "omp_", LIBOMP },         { "ompx_", LIBOMP },      { "llvm_omp_", LIBOMP },
+              { "__kmpc_", LIBOMP },      { "kmp_", LIBOMP },       { "GOMP_", LIBOMP } };
+
+/* Of bytes in which there are names somewhere. */
 static enum needs needs_of(const char *bytes, size_t size)
 {
-    static const struct {
-        const char *name; /* or a part of it */
-        enum needs needs;
-    } names[] = { { "ompgpu_", LIBOMPGPU }, { "__tgt_", LIBOMPGPU }, { "omp_", LIBOMP },
-                  { "ompx_", LIBOMP },      { "__kmpc_", LIBOMP },   { "kmp_", LIBOMP },
-                  { "GOMP_", LIBOMP } };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (memmem(bytes, size, names[i].name, strlen(names[i].name)))
             return names[i].needs;
     return NOTHING;
 }
 
+static enum needs needs_of_name(const char *name, size_t length)
+{
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i].name);
+        if (length >= n && memcmp(name, names[i].name, n) == 0)
+            return names[i].needs;
+    }
+    return NOTHING;
+}
+
+static bool add_needs(void *most, const char *bytes, size_t length, bool is_name)
+{
+    enum needs needs = is_name ? needs_of_name(bytes, length) : needs_of(bytes, length);
+    if (needs > *(enum needs *)most)
+        *(enum needs *)most = needs;
+    return needs == LIBOMPGPU;
+}
+
+static const char *file_of_input(const struct options *o, const char *const *objects, unsigned i)
+{
+    return objects[i] ? objects[i] : o->args[i].id == FLAG_FILE ? o->args[i].value : NULL;
+}
+
 static enum needs needs_of_input(const struct options *o, const char *const *objects, unsigned i)
 {
-    size_t size = 0;
-    const char *name = objects[i] ? objects[i] : o->args[i].id == FLAG_FILE ? o->args[i].value : "";
-    const char *bytes = *name ? file_read(name, &size) : NULL;
-    return bytes ? needs_of(bytes, size) : NOTHING;
+    size_t size;
+    const char *name = file_of_input(o, objects, i), *other;
+    enum needs needs = NOTHING;
+    for (unsigned j = 0; name && j < i; j++) /* archives often come twice */
+        if ((other = file_of_input(o, objects, j)) && strcmp(other, name) == 0)
+            return NOTHING;
+    const char *bytes = name ? file_map(name, &size) : NULL;
+    if (bytes)
+        drv_sees_undefined(bytes, size, add_needs, &needs);
+    return needs;
 }
 
 /* CMake reads all libraries from what -v prints. */
@@ -124,13 +155,21 @@ static enum needs needs_of_inputs(const struct options *o, const char *const *ob
     return most;
 }
 
-static bool is_openmp_name(const char *name, size_t length) { return needs_of(name, length); }
+static bool finds_undefined(const char *program)
+{
+    size_t size;
+    enum needs needs = NOTHING;
+    const char *bytes = file_map(program, &size);
+    if (bytes)
+        drv_sees_undefined(bytes, size, add_needs, &needs);
+    return needs;
+}
 
 /* A library among the inputs, or an object that was not to be read, may want more. */
 static enum needs needs_of_link(int code, const char *errors, const char *program, enum needs had)
 {
-    if (had == NOTHING && (code ? errors && needs_of(errors, strlen(errors))
-                                : drv_finds_undefined(program, is_openmp_name)))
+    if (had == NOTHING &&
+        (code ? errors && needs_of(errors, strlen(errors)) : finds_undefined(program)))
         return LIBOMP;
     return had == LIBOMP && code == 0 && drv_needs_library(program, "libompgpu.so") ? LIBOMPGPU
                                                                                     : had;
@@ -212,6 +251,14 @@ struct link {
     enum needs needs;
 };
 
+static bool compiles_any(const struct link *l)
+{
+    for (unsigned i = 0; i < l->o->nargs; i++)
+        if (l->objects[i])
+            return true;
+    return false;
+}
+
 static void link_command(const struct link *l, struct words *w)
 {
     const struct options *o = l->o;
@@ -221,7 +268,8 @@ static void link_command(const struct link *l, struct words *w)
     drv_add_args(w, o, FOR_LINK);
     if (o->verbose)
         words_add(w, o->dry ? "-###" : "-v");
-    words_add(w, "-Wno-unused-command-line-argument");
+    if (compiles_any(l)) /* which has used, or warned of, what is for compiling */
+        words_add(w, "-Wno-unused-command-line-argument");
     inputs(o, l->objects, w);
     if (l->device) /* -u: --gc-sections keeps it */
         WORDS_ADD(w, l->device, "-Wl,-u," DRV_LINKED_IMAGE);

@@ -35,7 +35,7 @@ const char *drv_arch_names(const struct archs *); /* "sm_75,sm_90,emu" */
 /* True when the text may hold a construct that needs the offload way.  Errs on the side of true. */
 bool drv_scan_text(const char *text, size_t size);
 bool drv_mentions_omp(const char *text, size_t size); /* as a word */
-bool drv_scan_macro(const char *definition); /* of the command line: NAME=TEXT */
+bool drv_scan_macro(const char *definition);          /* of the command line: NAME=TEXT */
 /* user headers named in it */
 bool drv_scan_depfile(const char *depfile, const char *main_file);
 
