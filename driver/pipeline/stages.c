@@ -270,7 +270,8 @@ static void split(const struct job *j, unsigned i, struct proc *p)
         WORDS_ADD(&p->argv, "--report");
     if (j->opt->remarks)
         WORDS_ADD(&p->argv, "--remarks");
-    if (j->opt->debug || j->opt->report || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode)
+    if (j->opt->debug || j->opt->report || drv_warns(j->opt, WARN_GENERIC) || j->opt->mode ||
+        j->check)
         WORDS_ADD(&p->argv, "--exact-lines");
     if (j->opt->emit == EMIT_TREE)
         WORDS_ADD(&p->argv, "--tree", drv_job_file(j, "tree"));

@@ -1,6 +1,6 @@
 #!/bin/sh
-# checks.sh - what -fompgpu-check costs on the emulated device, in CPU time of one OS thread, by what OMPGPU_CHECK looks for; samples, with the sizes
-# given here.
+# checks.sh - what -fompgpu-check costs on the emulated device: CPU time of one OS thread, by what OMPGPU_CHECK looks for (samples, with the sizes
+# given here), and memory.
 CC=${OMPGPU_CC:-bin/ompgpu-cc}
 T=$(mktemp -d "${TMPDIR:-/tmp}/ompgpu-bench-XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
@@ -21,6 +21,33 @@ row() { # LEVEL SAMPLE ARGUMENTS
     echo "$name $level $plain $memory $(seconds "$T/checked" "$@")" |
         awk '{ printf "  %-10s %s  %6.3f s   address, uninit %5.1f   race too %5.1f   at most 6   %s\n", $1, $2, $3, $4 / $3, $5 / $3, $5 / $3 <= 6 ? "met" : "NOT MET" }'
 }
+# megabytes PROGRAM: the most memory that it had
+megabytes() { "$@" | tail -n 1; }
+memory() { # MiB that are mapped
+    sed "s/SIZE/($1 << 18)/" >"$T/memory.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    size_t n = SIZE;
+    char line[256];
+    float *a = calloc(n, sizeof *a);
+#pragma omp target teams distribute parallel for map(tofrom: a[0:n])
+    for (size_t i = 0; i < n; i++)
+        a[i] += 1;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, f))
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            printf("%d\n", atoi(line + 6) / 1024);
+    return 0;
+}
+C
+    "$CC" -w -O2 -fompgpu-check --gpu-arch=emu "$T/memory.c" -o "$T/memory" || exit 1
+    plain=$(OMPGPU_CHECK=0 megabytes "$T/memory")
+    echo "$1 $plain $(OMPGPU_CHECK=address,uninit megabytes "$T/memory") $(megabytes "$T/memory")" |
+        awk '{ printf "  memory for %d MiB that are mapped: address, uninit %.2f of it   race too %.2f   at most 3   %s\n", $1, ($3 - $2) / $1, ($4 - $2) / $1, ($4 - $2) / $1 <= 3.05 ? "met" : "NOT MET" }'
+}
 echo "checked / unchecked, emulated device, one OS thread"
 row -O2 jacobi 400 200
 row -O2 lud 768
@@ -34,3 +61,4 @@ row -O0 matmul 200
 row -O0 transpose 2048
 row -O0 sum 8000000
 row -O0 axpy 8000000
+memory 256

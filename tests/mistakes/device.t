@@ -81,6 +81,53 @@ variable() {
 }
 check "a store outside of a variable ends the region" variable
 check "... mended" silent_run variable mended
+# The column is the user's also after a name that is another one in device code.
+cat >column.c <<'C'
+int main(int argc, char **argv)
+{
+    int n = 10, one = argc;
+    double a[10] = { 0 }, b[10] = { 0 };
+#pragma omp target teams distribute parallel for map(tofrom: a, n) map(to: b)
+    for (int i = 0; i < 10; i++)
+        if (n > 2 && n + one) a[i] = n + b[one + 9 * one];
+    return 0;
+}
+C
+for flags in "-O2 -fompgpu-check" -O0 "-O0 -g"; do
+    # shellcheck disable=SC2086
+    check "$flags: columns" "$CC" -w $flags --gpu-arch=emu column.c -o column
+    in_time ./column 2>err
+    check "... after a replaced name" has err 'column.c:7:42: error: .*address'
+done
+check "columns of the GPU's code" "$CC" -w -g -O0 --gpu-arch=sm_75 --emit=ptx column.c -o column.ptx
+check "... are the user's" has column.ptx "\.loc[^a-z]* 7 31\$" "\.loc[^a-z]* 7 42\$"
+# What the checks keep of a byte that is mapped.
+cat >memory.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    enum { N = 16 << 20 };
+    float *a = calloc(N, sizeof *a);
+    char line[256];
+#pragma omp target teams distribute parallel for map(tofrom: a[0:N])
+    for (int i = 0; i < N; i++)
+        a[i] += 1;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, f))
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            printf("%d\n", atoi(line + 6) / 1024);
+    return a[7] != 1;
+}
+C
+check "memory of the checks: compiles" "$CC" -w -O2 -fompgpu-check --gpu-arch=emu memory.c -o memory
+at_most_three() {
+    less=$(OMPGPU_CHECK=0 ./memory) more=$(./memory)
+    echo "64 MiB are mapped; $less MiB without the checks, $more with them"
+    [ $((more - less)) -le 196 ] && [ $((more - less)) -ge 64 ]
+}
+if [ -n "${OMPGPU_SANITIZE:-}" ]; then skip "memory of the checks" "a sanitizer has its own"; else check "... at most three bytes for one that is mapped" at_most_three; fi
 printf 'int main(void) { double s = 0, x[100] = { 0 };\n#pragma omp target teams distribute parallel for reduction(+: s)\nfor (int i = 0; i < 100; i++) s += x[i];\nreturn s != 0; }\n' >sum.c
 quiet() { "$@" 2>err && [ ! -s err ] || { cat err; return 1; }; }
 check "a reduction compiles without a message" quiet "$CC" -O2 -fompgpu-check --gpu-arch=emu sum.c -o sum

@@ -274,6 +274,25 @@ static unsigned copy_reference(struct cg *cg, struct cursor *cur, unsigned pos)
     return pos + r->length;
 }
 
+/* What follows another spelling of a name in its line is at the user's column again. */
+static void restore_column(struct cg *cg, unsigned at, unsigned end)
+{
+    const struct omp_unit *u = cg->unit;
+    unsigned next = at + (unsigned)strspn(u->text + at, " \t");
+    if (!u->exact_lines || next >= end || u->text[next] == '\n')
+        return;
+    struct omp_place p = fe_place(u, at);
+    cg_end_line(cg);
+    cg_show_place(cg, p);
+    cg_pad(cg, p.col - 1);
+}
+
+static bool is_spelled_alike(const struct cg *cg, size_t written, unsigned from, unsigned to)
+{
+    const struct cg_text *t = cg->out;
+    return t->n - written == to - from && !memcmp(t->s + written, cg->unit->text + from, to - from);
+}
+
 void cg_copy(struct cg *cg, struct omp_extent e)
 {
     const struct omp_unit *u = cg->unit;
@@ -295,11 +314,12 @@ void cg_copy(struct cg *cg, struct omp_extent e)
         if (construct == next) {
             pos = copy_construct(cg, u->constructs[cur.construct], e.end);
             place_cursors(u, &cur, pos);
-        } else if (rename == next) {
-            pos = copy_rename(cg, &cur, pos);
-        } else {
-            pos = copy_reference(cg, &cur, pos);
+            continue;
         }
+        size_t written = cg->out->n;
+        pos = rename == next ? copy_rename(cg, &cur, pos) : copy_reference(cg, &cur, pos);
+        if (!is_spelled_alike(cg, written, next, pos))
+            restore_column(cg, pos, e.end);
     }
     cg->layout = outer;
 }

@@ -155,6 +155,8 @@ static bool is_there(const struct cg *cg, struct omp_place p)
     return is_same_line(here, p);
 }
 
+void cg_show_place(struct cg *cg, struct omp_place p) { write_marker(cg, p); }
+
 void cg_marker(struct cg *cg, struct omp_place p)
 {
     cg_end_line(cg);

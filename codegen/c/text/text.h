@@ -122,6 +122,8 @@ void cg_close_to(struct cg *, unsigned open);
 void cg_else(struct cg *);
 /* A new line for text of that place, with a marker where clang would count it as another. */
 void cg_marker(struct cg *, struct omp_place);
+/* … where the line is there, too */
+void cg_show_place(struct cg *, struct omp_place);
 /* Markers were written that are not ours: the next line gets one. */
 void cg_forget_place(struct cg *);
 /* Ends the line, unless the text is at the start of one. */
