@@ -137,7 +137,7 @@ echo 'void __ompgpu_parallel(void (*f)(void *), void *c, int n, _Bool b) { (void
 "$CLANG" -c stub.c -o stub.o
 check "an unknown region: compiles" "$CC" $ARCH -O2 -Rompgpu=all unknown.c stub.o -o unknown
 cp .log log
-check "an unknown region" has log "region 'main_9': generic mode .*\[OMP101\].*1 .*parallel region.*\[OMP132\]" "^unknown.c:10:16: remark: .*'main_9'.*\[OMP101\]"
+check "an unknown region" has log "region 'main_9': generic mode .*\[OMP101\].*1 .*parallel region.*\[OMP132\]" "^unknown.c:10:17: remark: .*'main_9'.*\[OMP101\]"
 check "an unknown region: runs" on_device ./unknown
 says "effect in the way" "generic mode .*'llvm.readcyclecounter.*\[OMP121\].*2 .*parallel regions" <<'C'
 void f(int *a) {
