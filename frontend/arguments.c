@@ -293,13 +293,24 @@ static void read_traits(struct reader *r)
     fe_read_items(r, colon + 1, r->end);
 }
 
-/* `allocator(a), align(n): list`: the expression is the alignment. */
+/* `allocator(a), align(n): list`, or `a: list`: the expression is the alignment. */
 static void read_alloc(struct reader *r)
 {
     unsigned colon = find_top(r, r->at, r->end, ":");
-    for (unsigned k = r->at; colon < r->end && k + 1 < colon; k++)
-        if (token_is(r, k, "align") && token_is(r, k + 1, "("))
+    bool modifiers = false;
+    for (unsigned k = r->at; colon < r->end && k + 1 < colon; k++) {
+        bool align = token_is(r, k, "align");
+        if ((!align && !token_is(r, k, "allocator")) || !token_is(r, k + 1, "("))
+            continue;
+        modifiers = true;
+        if (align)
             fe_set_expr(r, k + 2, closing(r, k + 1));
+        else
+            fe_expr_of(r, k + 2, closing(r, k + 1)); /* for its variables */
+        k = closing(r, k + 1);
+    }
+    if (colon < r->end && !modifiers)
+        fe_expr_of(r, r->at, colon);
     fe_read_items(r, colon < r->end ? colon + 1 : r->at, r->end);
 }
 

@@ -37,6 +37,14 @@ void drv_gcc_preprocess(const struct job *j, struct proc *p)
     drv_input(j, p);
 }
 
+/* What gcc 12 only warns of, clang calls an error. */
+void drv_gcc_accepts(struct words *w)
+{
+    WORDS_ADD(w, "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
+              "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types",
+              "-Wno-error=incompatible-pointer-types", "-Wno-error=return-mismatch");
+}
+
 /* -undef: no macro but these is left to expand. */
 void drv_gcc_input(const struct job *j, struct words *w)
 {

@@ -109,6 +109,7 @@ void drv_side_database(const struct job *); /* -MJ */
 /* ------------------------------------------------------------------ gcc.c */
 bool drv_gcc_text(const struct job *);                      /* gcc preprocesses it */
 void drv_gcc_preprocess(const struct job *, struct proc *); /* the command */
+void drv_gcc_accepts(struct words *);                       /* for clang as it checks */
 void drv_gcc_input(const struct job *, struct words *);     /* of the host compile */
 
 /* ------------------------------------------------------------------ clang22.c */

@@ -166,6 +166,8 @@ static void check_args(const struct job *j, struct proc *p)
     if (!drv_is_preprocessed(j))
         drv_clang_headers(j->opt, &p->argv);
     drv_deprecation_args(j->opt, &p->argv);
+    if (j->opt->gcc)
+        drv_gcc_accepts(&p->argv);
     drv_add_args(&p->argv, j->opt, FOR_CHECK);
     if (j->opt->verbose)
         WORDS_ADD(&p->argv, "-v");

@@ -115,6 +115,8 @@ C
     check "gcc's omp.h" gcc_cc -Wall -Werror -MD -DSIZE="$size" asks.c -o asks && check "... runs" runs asks && check "... lists its headers" has asks.d 'gcc.*/omp.h'
     printf 'int n;\nvoid f(void)\n{\n#pragma omp target nowait map(n)\n    n++;\n}\n' >later.c
     check "nowait without omp.h" gcc_cc -c later.c
+    printf 'int n;\nint main(void)\n{\n#pragma omp target map(n)\n    n++;\n    return twice(n) != 2;\n}\nint twice(int i) { return 2 * i; }\n' >implicit.c
+    check "an implicit declaration is a warning, as gcc has it" sh -c "'$CC' $ARCH -O2 --host-cc=gcc implicit.c -o implicit 2>said && grep -q 'warning: .*twice' said" && check "... runs" ./implicit
     check "-E is gcc's" sh -c "'$CC' --host-cc=gcc -dM -E -x c /dev/null | grep -c __clang__ | grep -q '^0'"
     check "... uses libgomp" sh -c "readelf -d prog | grep -q 'NEEDED.*libgomp' && ! readelf -d prog | grep -q 'NEEDED.*libomp[.]'"
     check "gcc and clang objects" gcc_cc main.c fgh.o -lomp -L/usr/lib/llvm-22/lib -o prog && check "... run" runs prog

@@ -57,6 +57,9 @@ check "header by -include" header_flags -include inc/kernel.h
 printf 'int a[10]; void f(void) { DO_IT %s }\n' "$body" >h.c
 check "-D macro" header_flags '-DDO_IT=_Pragma("omp target")'
 stays_plain() { "$CC" $ARCH --time "$@" -c plain.c 2>log && has log "no targets" && lacks log preprocess; }
+mere_link() { echo 'int main(void) { return 0; }' >mere.c && "$CC" -c mere.c && "$1" -nostdlib -r -static-libgcc mere.o -o mere 2>&1 | sed 's/^[^:]*: //'; }
+mere_link "$CLANG" >w1; mere_link "$CC" >w2
+check "warnings of a mere link" sh -c "grep -q static-libgcc w1 && cmp w1 w2"
 check "-D macro with omp in a longer word" stays_plain '-DHEADER="compat.h"'
 cat >warn.h <<'C'
 static inline void k2(int *p, int n) { int unused_here;

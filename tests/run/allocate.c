@@ -93,11 +93,30 @@ static void aligned(void)
     CHECK_EQ(bad, 0);
 }
 
+/* The allocator is a variable of the device, declared in the function. */
+static void device_allocator(void)
+{
+    static omp_allocator_handle_t own;
+#pragma omp declare target enter(own)
+    const omp_alloctrait_t traits[] = { { omp_atk_alignment, 64 } };
+    int x[8] = { 0 }, y = 1;
+#pragma omp target
+    own = omp_init_allocator(omp_default_mem_space, 1, (omp_alloctrait_t *)traits);
+#pragma omp target map(tofrom: x, y)
+#pragma omp teams num_teams(2) reduction(+: x) allocate(own: x)
+#pragma omp parallel num_threads(4) reduction(+: x) allocate(allocator(own): x)
+    x[3] += y;
+#pragma omp target
+    omp_destroy_allocator(own);
+    CHECK(x[3] > 0 && x[3] <= 8 && x[2] == 0);
+}
+
 int main(void)
 {
     static double x[N * N], y[N * N], z[N * N];
     int sum = 0, on = 0;
     aligned();
+    device_allocator();
     for (int i = 0; i < N * N; i++)
         x[i] = i % 7, y[i] = i % 5;
     multiply(x, y, z);
