@@ -7,7 +7,9 @@
  * has found that clang hangs on this file or misreads it (frontend/clang22.c). */
 #include "driver/image/image.h"
 #include "driver/pipeline/stages.h"
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_CHILDREN = 3 }; /* processes at once */
@@ -103,8 +105,15 @@ static bool advance(struct run *r)
     return moved;
 }
 
-/* clang rejects the file: would it with an older version of OpenMP? */
-static bool accepted_by_older(const struct job *j)
+static size_t length_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (size_t)st.st_size : SIZE_MAX;
+}
+
+/* clang rejects the file: would it with an older version of OpenMP?  If not, the shorter report is
+ * the one without errors of the version's. */
+static bool accepted_by_older(const struct job *j, struct proc *check)
 {
     struct proc p = { .err = mem_printf("%solder.err", j->err_base),
                       .doing = mem_printf("checking '%s'", j->path) };
@@ -113,6 +122,8 @@ static bool accepted_by_older(const struct job *j)
     drv_check_command(j, &p);
     if (drv_proc_run(&p) == 0)
         return true;
+    if (p.code == 1 && length_of(p.err) < length_of(check->err))
+        check->err = p.err;
     drv_newest_openmp();
     return false;
 }
@@ -205,7 +216,7 @@ static void ended(struct run *r, struct proc *p)
     if (id == SPLIT && r->job->unit.misread && r->check)
         replace_check(r);
     print_time(r, s->name, p->seconds);
-    if (id == CHECK && p->code == 1 && accepted_by_older(r->job)) {
+    if (id == CHECK && p->code == 1 && accepted_by_older(r->job, p)) {
         r->again = true;
         r->left[id] = 0;
         end_stage(r, id);

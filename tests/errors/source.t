@@ -17,6 +17,13 @@ int main(void) { int x = 0;
 #pragma omp target map(x)
 { x = x + 1 x++; } }
 C
+bad "an error beside what OpenMP 6.0 has taken out" t.c:5:7 "'unknown'" <<'C'
+int a;
+#pragma omp declare target to(a)
+int main(void) { int x = 0;
+#pragma omp target map(x)
+x = a+unknown; }
+C
 bad "inline assembly" t.c:3:3 "inline assembly" <<'C'
 int main(void) { int x = 0;
 #pragma omp target map(x)
