@@ -80,7 +80,7 @@ static void variables(void)
     for (int i = 0; i < 100; i++) big[i] = i;
     calls = 10;
     #pragma omp target update to(big, calls)
-    #pragma omp target teams distribute parallel for
+    #pragma omp target parallel for
     for (int i = 0; i < 100; i++) count_call(i);
     #pragma omp target map(from: seen)
     seen = calls;
