@@ -67,6 +67,19 @@ struct cuda_device {
 CUcontext ompgpu_cuda_context(int ordinal);
 /* Makes the device current for this host thread, and gives the thread's stream. */
 int ompgpu_cuda_enter(int ordinal, CUstream *);
+/* OMPGPU_WAIT=auto: between two questions whether something has ended.  false: it has been asked
+ * long enough, and the thread should sleep, or it is not to ask at all. */
+struct cuda_asking {
+    unsigned times;
+    double since;
+};
+bool ompgpu_cuda_asks(struct cuda_asking *);
+/* The PTX machine works while somebody waits for it: it is not asked. */
+static inline bool ompgpu_cuda_may_ask(void)
+{
+    return ompgpu_settings.wait == OMPGPU_WAIT_AUTO &&
+           ompgpu_settings.device_kind != OMPGPU_KIND_PTX;
+}
 /* What a launch may need more of than the context has. */
 int ompgpu_cuda_provide(int ordinal, struct ompgpu_function *, unsigned dynamic_bytes);
 /* 0 for success; else 1 and the message, with `more` at its end. */

@@ -30,6 +30,7 @@ typedef enum {
     CUDA_ERROR_INVALID_PTX = 218,
     CUDA_ERROR_INVALID_HANDLE = 400,
     CUDA_ERROR_NOT_FOUND = 500,
+    CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_ILLEGAL_ADDRESS = 700,
     CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
     CUDA_ERROR_LAUNCH_TIMEOUT = 702,
@@ -88,11 +89,13 @@ CUresult cuCtxGetLimit(size_t *, CUlimit);
 CUresult cuCtxSetLimit(CUlimit, size_t);
 CUresult cuCtxEnablePeerAccess(CUcontext, unsigned flags);
 CUresult cuStreamCreate(CUstream *, unsigned flags);
+CUresult cuStreamQuery(CUstream);
 CUresult cuStreamSynchronize(CUstream);
 CUresult cuStreamDestroy_v2(CUstream);
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned flags);
 CUresult cuEventCreate(CUevent *, unsigned flags);
 CUresult cuEventRecord(CUevent, CUstream);
+CUresult cuEventQuery(CUevent);
 CUresult cuEventSynchronize(CUevent);
 CUresult cuEventDestroy_v2(CUevent);
 CUresult cuLaunchHostFunc(CUstream, CUhostFn, void *);

@@ -3,8 +3,8 @@
  *
  * Each host thread has one stream per device, made on first use, and the device whose context is
  * current is remembered, so that in steady state a region costs cuLaunchKernel and
- * cuStreamSynchronize and no other call.  The streams of a host thread that ends are handed on to
- * the next new one.
+ * cuStreamQuery, or cuStreamSynchronize, and no other call.  The streams of a host thread that ends
+ * are handed on to the next new one.
  *
  * After an error that destroys the context (a kernel that faulted), the driver refuses everything;
  * so do we, with the first error. */
@@ -29,6 +29,7 @@ struct cuda_thread { /* of one host thread at a time */
     bool recursive; /* the last kernel may need more stack than it got */
     int current;    /* device whose context is current, or -1 */
     CUstream stream[CUDA_MAX_DEVICES];
+    CUevent sleep[CUDA_MAX_DEVICES]; /* for what takes long (OMPGPU_WAIT=auto); NULL: none yet */
 };
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cuda_thread *threads; /* threads_lock */
@@ -341,7 +342,9 @@ static void cuda_close(int ordinal)
     for (struct cuda_thread *t = threads; t; t = t->next) {
         if (alive && t->stream[ordinal])
             ompgpu_cuda.cuStreamDestroy(t->stream[ordinal]);
-        t->stream[ordinal] = NULL;
+        if (alive && t->sleep[ordinal])
+            ompgpu_cuda.cuEventDestroy(t->sleep[ordinal]);
+        t->stream[ordinal] = NULL, t->sleep[ordinal] = NULL;
         t->current = -1;
     }
     opened &= ~(1u << ordinal);
@@ -619,17 +622,63 @@ static int cuda_launch(int ordinal, struct ompgpu_function *f, unsigned teams, u
                              f->registers);
 }
 
-static int cuda_sync(int ordinal)
+/* ------------------------------------------------------------------ waiting */
+bool ompgpu_cuda_asks(struct cuda_asking *a)
 {
-    CUstream stream;
-    if (enter_device(ordinal, &stream))
-        return 1;
-    CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
+    const double most = 0.2; /* milliseconds */
+    if (!a->times++)
+        a->since = ompgpu_clock();
+    __builtin_ia32_pause();
+    return ompgpu_clock() - a->since < most;
+}
+
+/* By an event, whatever the context's way to wait is, which may be the program's choice.  Where
+ * that fails, the driver waits in its own way. */
+static void sleep_until_done(int ordinal, CUstream stream)
+{
+    const unsigned flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
+    CUevent *e = &self->sleep[ordinal];
+    if (!*e && ompgpu_cuda.cuEventCreate(e, flags))
+        *e = NULL;
+    if (*e && !ompgpu_cuda.cuEventRecord(*e, stream))
+        ompgpu_cuda.cuEventSynchronize(*e);
+}
+
+static int check_synchronize(int ordinal, CUresult err)
+{
     return __builtin_expect(err != CUDA_SUCCESS, 0) &&
            ompgpu_cuda_check(ordinal, err, "cuStreamSynchronize", "%s",
                              self->recursive ? "; if recursion needs more stack than there is: set "
                                                "OMPGPU_STACK_SIZE to more bytes a thread"
                                              : "");
+}
+
+static __attribute__((noinline)) int wait_long(int ordinal, CUstream stream, CUresult asked)
+{
+    struct cuda_asking asking = { 0 };
+    while (asked == CUDA_ERROR_NOT_READY && ompgpu_cuda_asks(&asking))
+        asked = ompgpu_cuda.cuStreamQuery(stream);
+    if (asked == CUDA_SUCCESS)
+        return 0;
+    if (asked == CUDA_ERROR_NOT_READY)
+        sleep_until_done(ordinal, stream);
+    CUresult err = ompgpu_cuda.cuStreamSynchronize(stream);
+    if (!err && asked != CUDA_ERROR_NOT_READY)
+        return ompgpu_cuda_check(ordinal, asked, "cuStreamQuery", "%s", "");
+    return check_synchronize(ordinal, err);
+}
+
+/* With `spin` and `block` the driver waits as the context says (choose_wait), with the PTX machine
+ * it does the work meanwhile. */
+static int cuda_sync(int ordinal)
+{
+    CUstream stream;
+    if (enter_device(ordinal, &stream))
+        return 1;
+    if (!ompgpu_cuda_may_ask())
+        return check_synchronize(ordinal, ompgpu_cuda.cuStreamSynchronize(stream));
+    CUresult asked = ompgpu_cuda.cuStreamQuery(stream);
+    return __builtin_expect(asked != CUDA_SUCCESS, 0) && wait_long(ordinal, stream, asked);
 }
 
 static void cuda_fork(enum ompgpu_fork when)

@@ -261,6 +261,18 @@ int ompgpu_cuda_event_record(int ordinal, void *event, void *queue)
 
 int ompgpu_cuda_event_wait(int ordinal, void *event)
 {
+    const bool asks = ompgpu_cuda_may_ask();
+    struct cuda_asking asking = { 0 };
+    CUresult asked = CUDA_ERROR_NOT_READY;
     CUstream own;
-    return ompgpu_cuda_enter(ordinal, &own) || CUDA_TRY(ordinal, cuEventSynchronize, event);
+    if (ompgpu_cuda_enter(ordinal, &own))
+        return 1;
+    do
+        asked = asks ? ompgpu_cuda.cuEventQuery(event) : asked;
+    while (asks && asked == CUDA_ERROR_NOT_READY && ompgpu_cuda_asks(&asking));
+    if (asked == CUDA_SUCCESS)
+        return 0;
+    return CUDA_TRY(ordinal, cuEventSynchronize, event) ||
+           (asked != CUDA_ERROR_NOT_READY &&
+            ompgpu_cuda_check(ordinal, asked, "cuEventQuery", "%s", ""));
 }

@@ -15,6 +15,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool started;
 static atomic_uint changes;
 
+#ifdef EMU_TSAN /* there is no window */
+static void map_shadow(void) {}
+#else
 static void *const shadow_at = (void *)(OMPGPU_EMU_WINDOW + OMPGPU_EMU_SHADOW);
 
 /* It keeps records of its own of all that is mapped, which such a range would fill. */
@@ -33,7 +36,6 @@ static bool map_all(void)
 
 static void map_shadow(void)
 {
-#ifndef EMU_TSAN /* there is no window */
     if (!map_all()) {
         ompgpu_say(NULL, "warning",
                    "what regions access is not checked: it takes %zu bytes of address space, which "
@@ -44,8 +46,8 @@ static void map_shadow(void)
     madvise(shadow_at, ALL, MADV_DONTDUMP);
     madvise(shadow_at, ALL, MADV_HUGEPAGE);
     atomic_store(&started, true);
-#endif
 }
+#endif
 
 bool ompgpu_emu_shadow_start(void)
 {

@@ -5,7 +5,6 @@
 #define OMPGPU_PTX_BEYOND_H
 #include "hostrt/cuda/driver.h"
 
-#define CUDA_ERROR_NOT_READY ((CUresult)600)
 #define CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ((CUresult)720)
 
 CUresult cuEventQuery(CUevent);

@@ -271,6 +271,8 @@ EXPORT CUresult cuStreamCreate(CUstream *s, unsigned flags)
     *s = ptx_stream_new(current);
     return *s ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
+/* Who asks does the work: it is done then. */
+EXPORT CUresult cuStreamQuery(CUstream s) { return cuStreamSynchronize(s); }
 EXPORT CUresult cuStreamSynchronize(CUstream s)
 {
     ptx_stream_finish(s);

@@ -33,7 +33,7 @@ static const struct {
     enum call call;
     void *function;
 } own[] = {
-    { CALL_cuLaunchKernel, do_nothing },     { CALL_cuStreamSynchronize, do_nothing }, { CALL_cuMemAlloc, allocate },
+    { CALL_cuLaunchKernel, do_nothing },     { CALL_cuStreamSynchronize, do_nothing }, { CALL_cuStreamQuery, do_nothing }, { CALL_cuMemAlloc, allocate },
     { CALL_cuMemFree, release },             { CALL_cuMemcpyHtoDAsync, do_nothing },   { CALL_cuMemcpyDtoHAsync, do_nothing },
 };
 

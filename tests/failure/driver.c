@@ -51,7 +51,7 @@ static __attribute__((constructor)) void connect(void)
 static int fail(enum call c, void *first)
 {
     enum { OUT_OF_MEMORY = 2, LAUNCH_FAILED = 719, UNKNOWN = 999 };
-    if (c == CALL_cuStreamSynchronize || c == CALL_cuEventSynchronize)
+    if (c == CALL_cuStreamSynchronize || c == CALL_cuEventSynchronize || c == CALL_cuStreamQuery || c == CALL_cuEventQuery)
         ((int (*)(void *))failing_real[c])(first);
     return lost ? LAUNCH_FAILED : c == CALL_cuMemAlloc ? OUT_OF_MEMORY : UNKNOWN;
 }

@@ -413,6 +413,14 @@ static CUresult show_fault(int device)
     return sticky[device];
 }
 
+CUresult cuStreamQuery(CUstream s)
+{
+    ENTER(cuStreamQuery, true);
+    WANT(is_stream(s), CUDA_ERROR_INVALID_HANDLE);
+    WANT(!s || !s->timed || timed_stream_is_done(s->timed), CUDA_ERROR_NOT_READY);
+    return leave(show_fault(current->device));
+}
+
 CUresult cuStreamSynchronize(CUstream s)
 {
     ENTER(cuStreamSynchronize, true);
@@ -452,6 +460,13 @@ CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
     if (s->timed)
         timed_add(s->timed, (struct timed_work){ .kind = TIMED_WAIT, .event = e->timed });
     return leave(CUDA_SUCCESS);
+}
+
+CUresult cuEventQuery(CUevent e)
+{
+    ENTER(cuEventQuery, true);
+    WANT(!e->timed || timed_event_is_done(e->timed), CUDA_ERROR_NOT_READY);
+    return leave(show_fault(e->device));
 }
 
 CUresult cuEventSynchronize(CUevent e)

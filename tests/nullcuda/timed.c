@@ -256,6 +256,22 @@ void timed_await_event(struct timed_event *e)
     pthread_mutex_unlock(&lock);
 }
 
+bool timed_stream_is_done(struct timed_stream *s)
+{
+    pthread_mutex_lock(&lock);
+    bool done = !s->first;
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+bool timed_event_is_done(struct timed_event *e)
+{
+    pthread_mutex_lock(&lock);
+    bool done = e->reached >= e->recorded;
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
 double nullcuda_span(bool from_now)
 {
     pthread_mutex_lock(&lock);

@@ -21,6 +21,7 @@ void timed_stream_end(struct timed_stream *);       /* does what is in it first 
 struct timed_event *timed_event_new(void);
 void timed_add(struct timed_stream *, struct timed_work);
 void timed_await_stream(struct timed_stream *);
+bool timed_stream_is_done(struct timed_stream *), timed_event_is_done(struct timed_event *);
 void timed_await_event(struct timed_event *);
 double nullcuda_span(bool start);                   /* see nullcuda.h */
 #endif
