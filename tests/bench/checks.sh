@@ -14,7 +14,7 @@ seconds() {
 }
 row() { # LEVEL SAMPLE ARGUMENTS
     level=$1 src=samples/$2.c; shift
-    "$CC" -w "$level" --gpu-arch=emu "$src" -o "$T/plain" -lm && "$CC" -w "$level" -fompgpu-check --gpu-arch=emu "$src" -o "$T/checked" -lm || exit 1
+    "$CC" -w "$level" -fno-ompgpu-check --gpu-arch=emu "$src" -o "$T/plain" -lm && "$CC" -w "$level" -fompgpu-check --gpu-arch=emu "$src" -o "$T/checked" -lm || exit 1
     name=$1; shift
     plain=$(seconds "$T/plain" "$@")
     memory=$(OMPGPU_CHECK=address,uninit seconds "$T/checked" "$@")
