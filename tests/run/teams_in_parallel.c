@@ -185,6 +185,7 @@ int main(int argc, char **argv)
     pid_t child = fork();
     if (!child) {
         setenv("OMP_TARGET_OFFLOAD", "DISABLED", 1);
+        setenv("OMPGPU_NODES", "self", 1); /* it is no process of an MPI job */
         execl(argv[0], argv[0], "disabled", (char *)NULL);
         _exit(3);
     }
