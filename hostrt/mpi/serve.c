@@ -444,9 +444,11 @@ static int do_next(struct mpi_served *l, struct mpi_message *m)
     struct mpi_rest rest = { 0 };
     const double begun = mpi_clock();
     struct mpi_header h = { 0 };
+    if (!box)
+        mpi_error("the device has no mailbox");
     if (!box || take_reply(box, m))
-        return 1;
-    while (!h.size && mpi_clock() - begun < patience) {
+        fail(l);
+    while (!l->failed && !h.size && mpi_clock() - begun < patience) {
         if (__atomic_load_n(&box->request, __ATOMIC_ACQUIRE))
             h.size = (uint32_t)mpi_mailbox_size(box);
         else
