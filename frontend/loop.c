@@ -5,7 +5,7 @@
  * loops, the outer part that has neither is collapsed.  Each of its iterations runs the inner loops
  * whole: that is one of the ways to share the iterations that the specification leaves open, and
  * only their variables remain to be made private.  Where the program asks for more - chunks of a
- * size, the last iteration's values - it is an error. */
+ * size, the number of each iteration - it is an error. */
 #include "frontend/fe.h"
 #include <string.h>
 
@@ -225,7 +225,6 @@ static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
     } needs[] = {
         { OMPC_SCHEDULE, true, "chunks of a given size" },
         { OMPC_DIST_SCHEDULE, true, "chunks of a given size" },
-        { OMPC_LASTPRIVATE, false, "values of the last iteration" },
         { OMPC_LINEAR, false, "'linear'" },
     };
     const struct omp_construct *c = r->p->c;
@@ -241,28 +240,40 @@ static void check_inner(struct loop_reader *r, const char *why, unsigned offset)
         bad_loop(r, offset, arena_printf(r->fe->a, "%s with %s (not supported yet)", what, why));
 }
 
-/* From loop `from` of n on, where c is its place, the loops only give up their variables. */
+static bool counts_in(const struct omp_construct *c, const struct omp_var *v)
+{
+    for (unsigned i = 0; i < c->nloops + c->ninner; i++)
+        if (v == (i < c->nloops ? &c->loops[i] : &c->inner[i - c->nloops])->iv)
+            return true;
+    return false;
+}
+
+/* Is it known before the nest runs?  No statement between its loops sets it. */
+static bool is_known_before(const struct loop_reader *r, const struct omp_expr *x)
+{
+    const struct omp_construct *c = r->p->c;
+    FE_EACH(ref, r->fe->refs, x->extent)
+        if (!counts_in(c, ref->var) && fe_inside(ref->var->decl, c->loops[0].body))
+            return false;
+    return true;
+}
+
+/* The last n loops, where c is the place of the first of them. */
 static void read_inner(struct loop_reader *r, CXCursor c, unsigned n)
 {
     struct omp_construct *to = r->p->c;
-    to->inner_ivs = arena_alloc(r->fe->a, (size_t)n * sizeof *to->inner_ivs);
+    to->inner = arena_alloc(r->fe->a, (size_t)n * sizeof *to->inner);
     for (unsigned i = 0; i < n && !r->bad; i++) {
-        fe_cursors v = { 0 };
-        c = only_loop(r->fe, c);
-        if (clang_getCursorKind(c) != CXCursor_ForStmt) {
-            bad_loop(r, fe_begin(r->fe, c), "a statement that is not a 'for' loop");
+        r->l = &to->inner[i];
+        c = read_loop(r, only_loop(r->fe, c));
+        if (r->bad)
             return;
-        }
-        fe_children(r->fe, c, &v);
-        if (v.n != 4) {
-            bad_loop(r, fe_begin(r->fe, c), "a 'for' without initialisation, test or increment");
-            return;
-        }
-        r->l = arena_alloc(r->fe->a, sizeof *r->l);
-        read_init(r, v.at[0]);
-        if (!r->bad && !r->l->iv_declared)
-            to->inner_ivs[to->ninner_ivs++] = r->l->iv;
-        c = v.at[3];
+        if (fe_clause(to, OMPC_LASTPRIVATE) &&
+            (!is_known_before(r, &r->l->lb) || !is_known_before(r, &r->l->ub)))
+            bad_loop(r, r->l->extent.begin,
+                     "values of the last iteration with bounds that statements between collapsed "
+                     "loops set (not supported yet)");
+        to->ninner++;
     }
 }
 

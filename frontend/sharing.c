@@ -127,8 +127,8 @@ static bool is_loop_iv(const struct omp_construct *c, const struct omp_var *v)
 
 static bool is_inner_iv(const struct omp_construct *c, const struct omp_var *v)
 {
-    for (unsigned i = 0; i < c->ninner_ivs; i++)
-        if (c->inner_ivs[i] == v)
+    for (unsigned i = 0; i < c->ninner; i++)
+        if (c->inner[i].iv == v && !c->inner[i].iv_declared)
             return true;
     return false;
 }

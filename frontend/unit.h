@@ -491,9 +491,10 @@ struct omp_construct {
     unsigned nloops; /* associated loops, outermost first (collapse) */
     /* the body of these loops is short and repeats nothing, not even in what it calls */
     bool is_short;
-    /* variables, declared outside, of loops inside these that collapse() counts, too: private */
-    struct omp_var **inner_ivs;
-    unsigned ninner_ivs;
+    /* the loops inside these that collapse() counts, too, outermost first: each iteration of
+     * `loops` runs them whole.  A variable of theirs that is declared outside is private. */
+    struct omp_loop *inner;
+    unsigned ninner;
     struct omp_sharing *sharings;
     unsigned nsharings;
     struct omp_capture *captures;

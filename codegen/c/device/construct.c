@@ -57,7 +57,8 @@ static struct omp_extent first_section(struct cg *cg, const struct omp_construct
 static void store_last_section(struct cg *cg, struct cg_privates *p)
 {
     cg_open(cg, "if (@last)");
-    cg_store_last(cg, p, NULL);
+    for (unsigned i = 0; i < p->n; i++)
+        cg_store_last(cg, &p->list[i], NULL);
     cg_close(cg);
 }
 

@@ -274,13 +274,10 @@ const char *cg_iterate(struct cg *cg, const struct cg_private *k, const char *i)
     return k->kind->iterate ? k->kind->iterate(cg, k, i) : NULL;
 }
 
-void cg_store_last(struct cg *cg, const struct cg_privates *p, const char *n)
+void cg_store_last(struct cg *cg, const struct cg_private *k, const char *n)
 {
-    for (unsigned i = 0; i < p->n; i++) {
-        const struct cg_private *k = &p->list[i];
-        if (k->kind->store_last)
-            cg_line(cg, "%s", k->kind->store_last(cg, k, n));
-    }
+    if (k->kind->store_last)
+        cg_line(cg, "%s", k->kind->store_last(cg, k, n));
 }
 
 void cg_close_privates(struct cg *cg, const struct cg_privates *p)

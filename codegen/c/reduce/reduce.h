@@ -122,8 +122,8 @@ bool cg_has(const struct cg_privates *, const struct cg_copy_kind *);
 void cg_open_privates(struct cg *, struct cg_privates *);
 /* The statement that begins iteration number i for this copy; NULL: none. */
 const char *cg_iterate(struct cg *, const struct cg_private *, const char *i);
-/* Last values to the originals, of a loop of n iterations, where @last is true. */
-void cg_store_last(struct cg *, const struct cg_privates *, const char *n);
+/* Its last value to the original, of a loop of n iterations. */
+void cg_store_last(struct cg *, const struct cg_private *, const char *n);
 /* Finishes the reductions; `}`. */
 void cg_close_privates(struct cg *, const struct cg_privates *);
 
