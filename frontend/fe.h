@@ -26,7 +26,7 @@
  *   support.c   what is not supported on the device is an error here; reduce.c: the rules of
  *               reductions
  *   long_double.c where device code may use it
- *   mistakes.c  warnings about what is valid, and hardly meant
+ *   mistakes/   warnings about what is valid, and hardly meant
  *   statics.c   declare target of static variables of functions
  *   rejected.c  valid code that clang rejects, in a form that it takes; carriers.c: typedefs with
  *               run-time bounds; edits.c: the text with such changes, which is read again
@@ -404,7 +404,7 @@ bool fe_constant(struct fe *, const struct fe_pragma *, unsigned first, unsigned
 /* section.c */
 int64_t fe_section_count(const struct omp_section *); /* its elements, -1: not known */
 const char *fe_bad_section(const struct omp_item *);  /* what is wrong with them, or NULL */
-/* mistakes.c */
+/* mistakes/ */
 void fe_find_mistakes(struct fe *);
 /* rejected.c */
 void fe_find_rejected(struct fe *);
@@ -471,6 +471,7 @@ struct omp_clause *fe_clause(const struct omp_construct *, enum omp_clause_kind)
 void fe_read_scans(struct fe *);
 /* spread.c */
 void fe_spread_loops(struct fe *);
+bool fe_fixes_team(const struct omp_construct *); /* one of its clauses does */
 /* cancel.c */
 void fe_bind_cancellations(struct fe *);
 /* tree.c, loop.c, atomic.c */

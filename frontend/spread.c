@@ -102,6 +102,12 @@ static bool find_clause(const struct omp_construct *c, struct finding *f)
     return f->what != NULL;
 }
 
+bool fe_fixes_team(const struct omp_construct *c)
+{
+    struct finding found = { 0 };
+    return find_clause(c, &found);
+}
+
 /* The parallel loop that is all of a target region, maybe the same construct. */
 static struct omp_construct *find_loop(const struct fe *fe, struct omp_construct *target)
 {

@@ -79,7 +79,12 @@ enum tool_exit {
     W(LOST, "ompgpu-lost")                                                                         \
     W(LOST_REDUCTION, "ompgpu-lost-reduction")                                                     \
     W(UNMAPPED, "ompgpu-unmapped")                                                                 \
-    W(LIMITS, "ompgpu-limits")
+    W(LIMITS, "ompgpu-limits")                                                                     \
+    W(UNINITIALIZED, "ompgpu-uninitialized")                                                       \
+    W(DEPENDENCE, "ompgpu-dependence")                                                             \
+    W(ONE_THREAD, "ompgpu-one-thread")                                                             \
+    W(ONE_TEAM, "ompgpu-one-team")                                                                 \
+    W(REPEATED, "ompgpu-repeated-transfer")
 
 #define PROTO_RECORDS(R)                                                                           \
     R(unit, PROTO_UNIT)                                                                            \

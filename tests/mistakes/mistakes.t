@@ -102,6 +102,147 @@ void f(int n) {
     free(p), free(q);
 }
 C
+mistake uninitialized 5:45 "'a'|map(tofrom: …)" <<'C'
+int f(void) {
+    int a[100], b[100];
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(from: a, b)
+    for (int i = 0; i < 100; i++) b[i] = 1, a[i] += i;
+#else
+#pragma omp target teams distribute parallel for map(tofrom: a) map(from: b)
+    for (int i = 0; i < 100; i++) b[i] = 1, a[i] += i;
+#endif
+    return a[7] + b[7];
+}
+C
+mistake uninitialized 7:28 "'p'|map(to: …)" <<'C'
+#include <stdlib.h>
+int f(int n) {
+    int *p, s = 0;
+    p = malloc(n * sizeof *p);
+#ifndef MENDED
+#pragma omp target map(alloc: p[0:n]) map(tofrom: s)
+    (void)(p != NULL), s = p[3] + p[4];
+#else
+#pragma omp target map(to: p[0:n]) map(tofrom: s)
+    (void)(p != NULL), s = p[3] + p[4];
+#endif
+    free(p);
+    return s;
+}
+C
+mistake dependence 5:47 "'a'|'parallel for'" <<'C'
+void f(double *a, const double *b, int n) {
+#ifndef MENDED
+#pragma omp target teams map(a[0:n], b[0:n]) num_teams(2)
+#pragma omp parallel for
+    for (int i = 1; i < n; i++) a[i] = b[i] + a[i - 1];
+#else
+#pragma omp target map(a[0:n], b[0:n])
+    for (int i = 1; i < n; i++) a[i] = b[i] + a[i - 1];
+#endif
+}
+C
+mistake dependence 7:23 "'m'" <<'C'
+int m[100][100];
+void f(void) {
+#pragma omp target teams distribute parallel for map(m)
+    for (int i = 98; i >= 0; i--)
+        for (int j = 0; j < 100; j++)
+#ifndef MENDED
+            m[i][j] = m[1 + i][j];
+#else
+            m[i][j] = m[i][j] + m[99][j];
+#endif
+}
+C
+mistake dependence 9:13 "'s'|reduction" <<'C'
+int f(const int *a, int n) {
+    int s = 0;
+#ifndef MENDED
+#pragma omp target teams distribute parallel for collapse(2) map(to: a[0:n]) map(s)
+#else
+#pragma omp target teams distribute parallel for collapse(2) map(to: a[0:n]) map(s) reduction(+: s)
+#endif
+    for (int i = 0; i < n; i++) for (int j = 0; j < 2; j++)
+            s += a[i] * j;
+    return s;
+}
+C
+mistake dependence 8:9 "element of 'c'" <<'C'
+void f(double *c, const double *a, int n) {
+#ifndef MENDED
+#pragma omp target teams distribute parallel for collapse(2) map(to: a[0:n*n]) map(c[0:n])
+#else
+#pragma omp target teams distribute parallel for map(to: a[0:n*n]) map(c[0:n])
+#endif
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
+        c[i] += a[i * n + j];
+}
+C
+mistake dependence 12:45 "'t'|private(t)" <<'C'
+void f(double *c, const double *a, int n) {
+    double t = 1;
+#ifndef MENDED
+#pragma omp target map(to: a[0:n*n]) map(c[0:n]) private(t)
+#pragma omp teams distribute parallel for
+#else
+#pragma omp target map(to: a[0:n*n]) map(c[0:n])
+#pragma omp teams distribute parallel for private(t)
+#endif
+    for (int i = 0; i < n; i++) {
+        t = 0;
+        for (int j = 0; j < n; j++)         t += a[i * n + j];
+        c[i] = t;
+    }
+}
+C
+mistake one-thread 6:5 "one thread" <<'C'
+void f(double *a, int n) {
+#ifndef MENDED
+#pragma omp target map(a[0:n])
+    /* to be moved */
+    // iteration by iteration
+    for (int i = 0; i < n; i++) a[i] = 2 * a[i];
+#else
+#pragma omp target teams distribute parallel for map(a[0:n])
+    for (int i = 0; i < n; i++) a[i] = 2 * a[i];
+#endif
+}
+C
+mistake one-team 6:5 "omp_get_thread_num" <<'C'
+#include <omp.h>
+void f(int *a, int n) {
+#ifndef MENDED
+#pragma omp target parallel for map(a[0:n])
+    // of which thread?
+    for (int i = 0; i < n; i++) a[i] = omp_get_thread_num();
+#else
+#pragma omp target parallel for map(a[0:n])
+    for (int i = 0; i < n; i++) a[i] = i;
+#endif
+}
+C
+mistake repeated-transfer 9:62 "'p'|line 7" <<'C'
+#include <stdlib.h>
+double f(int n) {
+    double *p = calloc(n, 8), last;
+#ifdef MENDED
+#pragma omp target data map(tofrom: p[0:n])
+#endif
+    for (int step = 0; step < 100; step++) {
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(tofrom: p[0:n])
+#else
+#pragma omp target teams distribute parallel for
+#endif
+        for (int i = 0; i < n; i++) p[i] += step;
+    }
+    last = p[n - 1];
+    free(p);
+    return last;
+}
+C
 # No mistakes: a copy that the program asks for, another variable of the name, what the program does not read again.
 cat >t.c <<'C'
 int f(int *a) {
@@ -140,6 +281,104 @@ void g(int *parameter) {
 C
 sed '1i #include <stdlib.h>' t.c >h.c && mv h.c t.c
 check "no mistakes" silent_when -Wompgpu-lost -Wompgpu-lost-reduction -Wompgpu-unmapped -Wompgpu-limits
+# No mistakes: what has a value, or may have one; what no two threads do; what is short.
+cat >t.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+void elsewhere(int *);
+int values(int n) {
+    int a[10], b[10], given[10], *p = malloc(40), *alias = p, kept[10], both = 1, x, sized;
+    elsewhere(given);
+#pragma omp target map(from: a, x, sized) map(alloc: given)
+    {
+        if (n) a[0] = given[0];
+        x = a[0] + sizeof sized;
+    }
+#pragma omp target data map(tofrom: kept)
+#pragma omp target map(from: kept) map(to: both) map(alloc: both)
+    kept[0] += both;
+#pragma omp target map(from: p[0:10]) if(n)
+    p[0]++;
+#pragma omp target map(from: p[0:10])
+    p[0]++;
+#pragma omp target map(from: b)
+    for (int i = 0; i < 10; i++) {
+        if (i > 0 && b[i - 1]) b[i] = 2;
+        b[i] = 1;
+    }
+    return a[0] + b[1] + x + alias[0] + kept[0];
+}
+void independent(int *a, int *b, int n, int m) {
+    int s = 0, own, c[100][100];
+#pragma omp target teams distribute parallel for map(a[0:n], b[0:n], s, c) private(own)
+    for (int i = 2; i < n; i += 2) {
+        a[i] = a[i - 1], b[i] = b[i] + b[i + m];
+        own = 1, own++;
+        if (i % 4) b[i] = b[i - 2];
+#pragma omp atomic
+        s += own;
+        for (int j = 0; j < i; j++)
+            c[i][j] = c[i - 2][j];
+    }
+#pragma omp target teams distribute parallel for map(a[0:100])
+    for (int i = 0; i < 50; i++)
+        a[i] = a[i + 50];
+#pragma omp target parallel for num_threads(1) map(a[0:n])
+    for (int i = 1; i < n; i++)
+        a[i] += a[i - 1];
+#pragma omp target parallel for ordered map(a[0:n])
+    for (int i = 1; i < n; i++)
+#pragma omp ordered
+        a[i] += a[i - 1];
+#pragma omp target teams distribute map(a[0:n])
+    for (int k = 0; k < n; k++)
+#pragma omp parallel for
+        for (int i = 0; i < 1; i++)
+            a[k] += a[k] + i;
+#pragma omp target simd map(a[0:n]) safelen(2)
+    for (int i = 2; i < 100; i++)
+        a[i] = a[i - 2];
+}
+void threads(int *a, int n) {
+    int s = 0;
+#pragma omp target map(a[0:n]) map(s)
+    for (int i = 0; i < n; i++)
+        a[s++] = i;
+#pragma omp target map(a[0:n])
+    for (int i = 0; i < 1000; i++)
+        a[i] = i;
+#pragma omp target parallel for map(a[0:1000])
+    for (int i = 0; i < 1000; i++)
+        a[i] = omp_get_thread_num();
+#pragma omp target parallel for num_threads(32) map(a[0:n])
+    for (int i = 0; i < n; i++)
+        a[i] = omp_get_thread_num();
+}
+void transfers(int n, int *parameter) {
+    int *printed = malloc(4 * n), *moving = malloc(8 * n), *data = malloc(4 * n), *chosen = malloc(4 * n), few[10];
+#pragma omp target enter data map(to: data[0:n])
+    for (int step = 0; step < 10; step++) {
+#pragma omp target teams distribute parallel for map(printed[0:n], moving[step:n], data[0:n], few, parameter[0:n])
+        for (int i = 0; i < n; i++)
+            printed[i] = data[i] = moving[step + i] = few[i % 10] = parameter[i];
+        if (step == 3) {
+#pragma omp target teams distribute parallel for map(chosen[0:n])
+            for (int i = 0; i < n; i++)
+                chosen[i] = i;
+        }
+        printf("%d\n", printed[0]);
+    }
+    do {
+#pragma omp target teams distribute parallel for map(chosen[0:n])
+        for (int i = 0; i < n; i++)
+            chosen[i]++;
+    } while (0);
+#pragma omp target exit data map(from: data[0:n])
+    free(printed), free(moving), free(data), free(chosen);
+}
+C
+check "nothing more" silent_when -Wno-uninitialized -Wompgpu-uninitialized -Wompgpu-dependence -Wompgpu-one-thread -Wompgpu-one-team -Wompgpu-repeated-transfer
 # Mistakes that are errors: refused PLACE WORDS <SOURCE
 refused() {
     cat >t.c

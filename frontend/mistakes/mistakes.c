@@ -4,8 +4,7 @@
  * the text after the region reads it.  A use that assigns, in whatever way, and one in a clause end
  * the search: a variable that several regions use for what they compute by themselves is no
  * mistake. */
-#include "driver/base/protocol.h"
-#include "frontend/fe.h"
+#include "frontend/mistakes/mistakes.h"
 #include <string.h>
 
 enum { MOST_THREADS = 1024 }; /* of a team, on every GPU */
@@ -13,17 +12,16 @@ enum { MOST_THREADS = 1024 }; /* of a team, on every GPU */
 static const char *levels = "";
 void fe_set_warnings(const char *digits) { levels = digits ? digits : ""; }
 
-#define WARNING(id, name) WARN_##id,
-enum warning { PROTO_WARNINGS(WARNING) WARNINGS };
-#undef WARNING
 #define NAME(id, name) name,
-static const char *const names[WARNINGS] = { PROTO_WARNINGS(NAME) };
+static const char *const names[FE_WARNINGS] = { PROTO_WARNINGS(NAME) };
 #undef NAME
 
-static void warn(struct fe *fe, enum warning w, unsigned offset, const char *words)
+bool fe_warns(enum fe_warning w) { return strlen(levels) > w && levels[w] != '0'; }
+
+void fe_warn(struct fe *fe, enum fe_warning w, unsigned offset, const char *words)
 {
     struct omp_place p = fe_place(fe->u, offset);
-    if (strlen(levels) <= w || levels[w] == '0' || fe_is_system(fe, offset))
+    if (!fe_warns(w) || fe_is_system(fe, offset))
         return;
     if (levels[w] == '2')
         fe_error_at(fe, p, "%s [-Werror,-W%s]", words, names[w]);
@@ -32,7 +30,7 @@ static void warn(struct fe *fe, enum warning w, unsigned offset, const char *wor
 }
 
 /* ------------------------------------------------------------------ what is lost */
-static bool is_in_clause(const struct fe *fe, unsigned offset)
+bool fe_is_in_clause(const struct fe *fe, unsigned offset)
 {
     for (unsigned i = 0; i < fe->pragmas.n && fe->pragmas.at[i].extent.begin <= offset; i++)
         if (fe_inside(offset, fe->pragmas.at[i].extent))
@@ -47,7 +45,7 @@ static bool is_read_after(const struct fe *fe, const struct omp_construct *c,
     for (const struct omp_ref *r = FE_FIRST(fe->refs, c->body.end);
          r && r < fe->refs.at + fe->refs.n && r->offset < end; r++)
         if (r->var == v)
-            return !r->write && !is_in_clause(fe, r->offset);
+            return !r->write && !fe_is_in_clause(fe, r->offset);
     return false;
 }
 
@@ -82,11 +80,12 @@ static void find_lost_value(struct fe *fe, const struct omp_construct *c, const 
     FE_EACH(r, fe->refs, c->body) {
         if (r->var != v || !is_assigned(fe, r) || fe_is_private_at(c, v, r->offset))
             continue;
-        warn(fe, WARN_LOST, r->offset,
-             arena_printf(fe->a,
-                          "what '%s' gets here is lost: no clause of the region names it, so it is "
-                          "firstprivate there; map(tofrom: %s) brings the value back",
-                          v->name, v->name));
+        fe_warn(
+            fe, WARN_LOST, r->offset,
+            arena_printf(fe->a,
+                         "what '%s' gets here is lost: no clause of the region names it, so it is "
+                         "firstprivate there; map(tofrom: %s) brings the value back",
+                         v->name, v->name));
         return;
     }
 }
@@ -118,11 +117,11 @@ static void find_lost_reduction(struct fe *fe, const struct omp_construct *c,
 {
     const struct omp_clause *k = reduction_of(c, v);
     if (k)
-        warn(fe, WARN_LOST_REDUCTION, k->extent.begin,
-             arena_printf(fe->a,
-                          "the result for '%s' stays in the region, where it is firstprivate: "
-                          "map(tofrom: %s) on the target construct brings it back",
-                          v->name, v->name));
+        fe_warn(fe, WARN_LOST_REDUCTION, k->extent.begin,
+                arena_printf(fe->a,
+                             "the result for '%s' stays in the region, where it is firstprivate: "
+                             "map(tofrom: %s) on the target construct brings it back",
+                             v->name, v->name));
 }
 
 static void find_lost(struct fe *fe, const struct omp_construct *c)
@@ -172,7 +171,7 @@ static bool keeps_value(CXCursor parent)
     }
 }
 
-static bool is_in_region(const struct fe *fe, unsigned offset)
+bool fe_is_in_region(const struct fe *fe, unsigned offset)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++)
         if ((fe->u->constructs[i]->leaves & OMPL_TARGET) &&
@@ -187,7 +186,7 @@ static enum CXChildVisitResult visit_uses(CXCursor c, CXCursor parent, CXClientD
     enum CXCursorKind k = clang_getCursorKind(c);
     (void)parent;
     if (k == CXCursor_DeclRefExpr && fe_var_of(u->fe, clang_getCursorReferenced(c)) == u->v &&
-        !keeps_value(u->parent) && !is_in_region(u->fe, fe_begin(u->fe, c)))
+        !keeps_value(u->parent) && !fe_is_in_region(u->fe, fe_begin(u->fe, c)))
         u->escapes = true;
     if (k != CXCursor_UnexposedExpr && k != CXCursor_ParenExpr)
         inner.parent = c;
@@ -200,7 +199,7 @@ static bool escapes(struct fe *fe, const struct omp_construct *c, const struct o
 {
     struct uses u = { fe, v, clang_getNullCursor(), true };
     FE_EACH(r, fe->refs, c->function->extent)
-        if (r->var == v && is_in_clause(fe, r->offset))
+        if (r->var == v && fe_is_in_clause(fe, r->offset))
             return true;
     for (unsigned i = 0; i < fe->functions.n; i++)
         if (fe->functions.at[i]->f == c->function) {
@@ -220,7 +219,7 @@ static bool is_allocated(struct fe *fe, const struct omp_var *v)
     return false;
 }
 
-static bool has_unified_memory(const struct fe *fe)
+bool fe_has_unified_memory(const struct fe *fe)
 {
     for (unsigned i = 0; i < fe->u->nconstructs; i++)
         if (fe_clause(fe->u->constructs[i], OMPC_UNIFIED_SHARED_MEMORY))
@@ -231,7 +230,7 @@ static bool has_unified_memory(const struct fe *fe)
 static void find_unmapped(struct fe *fe, const struct omp_construct *c)
 {
     if (!c->function || fe_clause(c, OMPC_IF) || fe_clause(c, OMPC_DEVICE) ||
-        has_unified_memory(fe))
+        fe_has_unified_memory(fe))
         return;
     for (unsigned i = 0; i < c->ncaptures; i++) {
         const struct omp_var *v = c->captures[i].var;
@@ -241,11 +240,12 @@ static void find_unmapped(struct fe *fe, const struct omp_construct *c)
         const struct omp_ref *r = FE_FIRST(fe->refs, c->body.begin);
         while (r->var != v)
             r++;
-        warn(fe, WARN_UNMAPPED, r->offset,
-             arena_printf(fe->a,
-                          "'%s' points to memory of the host here: neither the region nor a data "
-                          "construct of the function maps it; map(%s[0:n])",
-                          v->name, v->name));
+        fe_warn(
+            fe, WARN_UNMAPPED, r->offset,
+            arena_printf(fe->a,
+                         "'%s' points to memory of the host here: neither the region nor a data "
+                         "construct of the function maps it; map(%s[0:n])",
+                         v->name, v->name));
     }
 }
 
@@ -255,9 +255,10 @@ static void check_limits(struct fe *fe, const struct omp_construct *c)
     for (const struct omp_clause *k = c->clauses; k; k = k->next)
         if ((k->kind == OMPC_NUM_THREADS || k->kind == OMPC_THREAD_LIMIT) && k->expr.is_constant &&
             k->expr.value > MOST_THREADS)
-            warn(fe, WARN_LIMITS, k->extent.begin,
-                 arena_printf(fe->a, "%lld threads are asked for: a team on a GPU has at most %d",
-                              (long long)k->expr.value, MOST_THREADS));
+            fe_warn(fe, WARN_LIMITS, k->extent.begin,
+                    arena_printf(fe->a,
+                                 "%lld threads are asked for: a team on a GPU has at most %d",
+                                 (long long)k->expr.value, MOST_THREADS));
 }
 
 void fe_find_mistakes(struct fe *fe)
@@ -267,7 +268,12 @@ void fe_find_mistakes(struct fe *fe)
         if (c->leaves & OMPL_TARGET) {
             find_lost(fe, c);
             find_unmapped(fe, c);
+            fe_find_uninitialized(fe, c);
+            fe_find_repeated_transfers(fe, c);
+            fe_find_single_threads(fe, c);
         }
+        fe_find_dependences(fe, c);
+        fe_find_single_teams(fe, c);
         if (c->on_device || (c->leaves & OMPL_TARGET))
             check_limits(fe, c);
     }
