@@ -2,28 +2,35 @@
  * OpenMP 5.2).
  *
  * All predefined allocators give memory of the device's heap, which every thread of the device can
- * reach: any of them allows that.  A handle with bit 16 stands for an allocator with traits, made
- * by
- * __ompgpu_allocator() of the host: bits 0 to 7 are the logarithm of its alignment, bit 8 says that
- * the kernel ends where there is no memory.  Handles beyond lead to what omp_init_allocator has
- * made here.  A header before each block says what the heap gave, for whom. */
+ * reach: any of them allows that.  The handle of an allocator with traits is the address of what is
+ * known of it: made here by omp_init_allocator, or by the host for uses_allocators, a copy for the
+ * region.  A header before each block says what the heap gave, for whom.
+ *
+ * A pool is an amount that blocks are counted against.  The trait `access` says who shares one: all
+ * threads, those of a team, or each has its own.  Teams beyond the places in an allocator share one
+ * that is so much larger. */
 #include "devicertl/arch.h"
 
-enum { LEAST_ALIGN = 16, TRAITS = 1 << 16, ABORTS = 1 << 8, ALIGNMENT = 63 };
+enum { LEAST_ALIGN = 16, MOST_PREDEFINED = 1 << 16 };
 /* of omp.h: omp_allocator_handle_t, omp_alloctrait_key_t, omp_alloctrait_value_t */
 enum { NULL_ALLOCATOR = 0, DEFAULT_ALLOCATOR = 1 };
-enum { KEY_ALIGNMENT = 2, KEY_POOL_SIZE = 4, KEY_FALLBACK = 5, KEY_FALLBACK_DATA = 6 };
+enum {
+    KEY_ALIGNMENT = 2,
+    KEY_ACCESS,
+    KEY_POOL_SIZE,
+    KEY_FALLBACK,
+    KEY_FALLBACK_DATA,
+    ACCESS_THREAD = 8,
+    ACCESS_TEAM,
+    ACCESS_GROUP,
+};
 enum fallback { DEFAULT_FALLBACK = 11, NULL_FALLBACK, ABORT_FALLBACK, ALLOCATOR_FALLBACK };
+static const u64 unlimited = ~(u64)0;
 
 typedef struct {
     int key;
     u64 value;
 } trait;
-struct allocator {
-    u64 align;
-    u64 left; /* bytes of the pool */
-    u64 fallback, next;
-};
 struct header {
     void *base; /* as the heap gave it */
     usize size;
@@ -44,17 +51,21 @@ void omp_set_default_allocator(u64 allocator);
 /* ------------------------------------------------------------------ allocators */
 u64 omp_init_allocator(u64 space, int n, const trait *traits)
 {
-    struct allocator *a = __ompgpu_arch_malloc(sizeof *a);
+    struct __ompgpu_allocator *a = __ompgpu_arch_malloc(sizeof *a);
     (void)space;
     if (!a)
         return NULL_ALLOCATOR;
-    *a = (struct allocator){ LEAST_ALIGN, ~(u64)0, DEFAULT_FALLBACK, NULL_ALLOCATOR };
+    *a = (struct __ompgpu_allocator){ .align = LEAST_ALIGN,
+                                      .pool = unlimited,
+                                      .fallback = DEFAULT_FALLBACK };
     for (int i = 0; i < n; i++) {
         u64 value = traits[i].value;
         if (traits[i].key == KEY_ALIGNMENT && value && !(value & (value - 1)))
             a->align = value;
         else if (traits[i].key == KEY_POOL_SIZE)
-            a->left = value;
+            a->pool = value;
+        else if (traits[i].key == KEY_ACCESS)
+            a->access = value;
         else if (traits[i].key == KEY_FALLBACK && value <= ALLOCATOR_FALLBACK)
             a->fallback = value;
         else if (traits[i].key == KEY_FALLBACK_DATA)
@@ -63,27 +74,17 @@ u64 omp_init_allocator(u64 space, int n, const trait *traits)
     return (u64)a;
 }
 
-static struct allocator *made_here(u64 allocator)
+/* NULL: a predefined one */
+static struct __ompgpu_allocator *with_traits(u64 allocator)
 {
-    return allocator < 2 * TRAITS ? (struct allocator *)0 : (struct allocator *)allocator;
+    return allocator < MOST_PREDEFINED ? (struct __ompgpu_allocator *)0
+                                       : (struct __ompgpu_allocator *)allocator;
 }
 
 void omp_destroy_allocator(u64 allocator)
 {
-    if (made_here(allocator))
-        __ompgpu_arch_free(made_here(allocator));
-}
-
-static struct allocator traits_of(u64 allocator)
-{
-    if (made_here(allocator))
-        return *made_here(allocator);
-    struct allocator a = { LEAST_ALIGN, ~(u64)0, NULL_FALLBACK, NULL_ALLOCATOR };
-    if (allocator & TRAITS)
-        a.align = (u64)1 << (allocator & ALIGNMENT);
-    if ((allocator & TRAITS) && (allocator & ABORTS))
-        a.fallback = ABORT_FALLBACK;
-    return a;
+    if (with_traits(allocator))
+        __ompgpu_arch_free(with_traits(allocator));
 }
 
 /* The thread's, or what the sequential code before its region has set. */
@@ -100,26 +101,44 @@ void omp_set_default_allocator(u64 allocator)
 }
 
 /* ------------------------------------------------------------------ blocks */
-/* Bytes leave the pool, or come back. */
-static _Bool take_from_pool(u64 allocator, usize size)
+/* The caller's place in an allocator, and how much those who share it may take. */
+static u64 *find_pool(struct __ompgpu_allocator *a, u64 *size)
 {
-    struct allocator *a = made_here(allocator);
-    u64 now = a ? __scoped_atomic_load_n(&a->left, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE) : 0;
-    while (a && now != ~(u64)0) {
-        if (size > now)
-            return 0;
-        if (__scoped_atomic_compare_exchange_n(&a->left, &now, now - size, 0, __ATOMIC_RELAXED,
-                                               __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
-            break;
-    }
-    return 1;
+    unsigned at = (unsigned)__ompgpu_arch_team() % __OMPGPU_POOLS, teams = __ompgpu_arch_nteams();
+    u64 sharers = (teams - at + __OMPGPU_POOLS - 1) / __OMPGPU_POOLS;
+    *size = a->pool;
+    if (a->access != ACCESS_THREAD && a->access != ACCESS_TEAM && a->access != ACCESS_GROUP)
+        return &a->used[0];
+    if (a->access == ACCESS_THREAD)
+        sharers *= __ompgpu_arch_ntid();
+    if (__builtin_mul_overflow(a->pool, sharers, size))
+        *size = unlimited;
+    return &a->used[at];
 }
 
-static void return_to_pool(u64 allocator, usize size)
+/* Bytes leave the pool, or come back. */
+static _Bool take_from_pool(u64 allocator, usize bytes)
 {
-    struct allocator *a = made_here(allocator);
-    if (a && a->left != ~(u64)0)
-        __scoped_atomic_fetch_add(&a->left, size, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    struct __ompgpu_allocator *a = with_traits(allocator);
+    u64 size;
+    if (!a || a->pool == unlimited)
+        return 1;
+    u64 *used = find_pool(a, &size),
+        now = __scoped_atomic_load_n(used, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+    while (bytes <= size - now)
+        if (__scoped_atomic_compare_exchange_n(used, &now, now + bytes, 0, __ATOMIC_RELAXED,
+                                               __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
+            return 1;
+    return 0;
+}
+
+static void return_to_pool(u64 allocator, usize bytes)
+{
+    struct __ompgpu_allocator *a = with_traits(allocator);
+    u64 size;
+    if (a && a->pool != unlimited)
+        __scoped_atomic_fetch_sub(find_pool(a, &size), bytes, __ATOMIC_RELAXED,
+                                  __MEMORY_SCOPE_DEVICE);
 }
 
 static void *get_block(usize align, usize size, u64 allocator)
@@ -143,14 +162,14 @@ void *omp_aligned_alloc(usize align, usize size, u64 allocator)
     while (size && !(align & (align - 1))) {
         if (allocator == NULL_ALLOCATOR)
             allocator = default_allocator();
-        struct allocator a = traits_of(allocator);
-        usize least = a.align < LEAST_ALIGN ? LEAST_ALIGN : a.align;
+        const struct __ompgpu_allocator *a = with_traits(allocator);
+        usize least = a && a->align > LEAST_ALIGN ? a->align : LEAST_ALIGN;
         void *block = get_block(align < least ? least : align, size, allocator);
-        if (block || a.fallback == NULL_FALLBACK)
+        if (block || !a || a->fallback == NULL_FALLBACK)
             return block;
-        if (a.fallback == ABORT_FALLBACK)
+        if (a->fallback == ABORT_FALLBACK)
             __ompgpu_arch_fail("no memory for an allocator with omp_atv_abort_fb", 0);
-        allocator = a.fallback == ALLOCATOR_FALLBACK ? a.next : DEFAULT_ALLOCATOR;
+        allocator = a->fallback == ALLOCATOR_FALLBACK ? a->next : DEFAULT_ALLOCATOR;
     }
     return (void *)0;
 }

@@ -188,6 +188,14 @@ void __ompgpu_arch_free(void *);
 usize __ompgpu_arch_block_size(const void *); /* as it was asked for */
 double __ompgpu_arch_wtime(void);
 double __ompgpu_arch_wtick(void);
+/* An allocator with traits, as the host also makes it (hostrt/ompgpu.h); alloc.c. */
+enum { __OMPGPU_POOLS = 32 };
+struct __ompgpu_allocator {
+    u64 align;
+    u64 pool, access; /* bytes, all ones: no limit; for whom, omp_alloctrait_value_t */
+    u64 fallback, next;
+    u64 used[__OMPGPU_POOLS]; /* bytes, by the teams of that number, or in the first by all */
+};
 /* Team-shared memory of which the launch says the size; NULL: none. */
 void *__ompgpu_arch_dynamic(void);
 _Noreturn void __ompgpu_arch_fail(const char *message, int line);

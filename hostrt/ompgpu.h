@@ -183,7 +183,12 @@ enum {
 };
 void __ompgpu_host_begin(struct ompgpu_host *, const struct ompgpu_place *, unsigned flags);
 void __ompgpu_host_end(struct ompgpu_host *);
-/* The handle, on the device, of an allocator with traits (omp_alloctrait_t): devicertl/alloc.c */
+/* An allocator with traits (omp_alloctrait_t) for a region, which gets a copy: devicertl/alloc.c */
+struct __ompgpu_traits {
+    unsigned long long align, pool, access, fallback, next, used[32];
+};
+struct __ompgpu_traits __ompgpu_read_traits(const void *traits, __SIZE_TYPE__ n);
+/* Programs of earlier versions: the handle. */
 __UINTPTR_TYPE__ __ompgpu_allocator(const void *traits, __SIZE_TYPE__ n);
 /* Reverse offload: a function of the host that regions call by its key, and the call where the
  * region runs on the host (hostrt/mailbox.h). */

@@ -31,6 +31,8 @@ struct ompgpu_env {
     struct ompgpu_mailbox *mailbox;
     unsigned dynamic_bytes; /* also for the plugin: team-shared memory beside the kernel's own */
 };
+/* of an allocator with traits, which the host makes and devicertl/alloc.c reads */
+enum { OMPGPU_ALLOCATOR_BYTES = 37 * 8 };
 struct ompgpu_device_info { /* immutable after open() */
     char name[64];
     unsigned arch; /* 90 …; 0 emu */

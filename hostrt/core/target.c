@@ -554,11 +554,44 @@ void *__ompgpu_use_device(long device, const void *host)
 }
 
 /* ------------------------------------------------------------------ uses_allocators */
-/* Bits of a handle, which devicertl/alloc.c reads: the logarithm of the alignment in the lowest. */
+/* Of omp_alloctrait_key_t and omp_alloctrait_value_t. */
+enum { KEY_ALIGNMENT = 2, KEY_ACCESS, KEY_POOL_SIZE, KEY_FALLBACK, KEY_FALLBACK_DATA };
+enum { FALLBACK_DEFAULT = 11, FALLBACK_ALLOCATOR = 14 };
+_Static_assert(sizeof(struct __ompgpu_traits) == OMPGPU_ALLOCATOR_BYTES,
+               "what the host and the device call an allocator differs");
+/* No allocator that the program has made on the host is one of the device. */
+enum { MOST_PREDEFINED = 1 << 16, DEFAULT_ALLOCATOR = 1 };
+
+struct __ompgpu_traits __ompgpu_read_traits(const void *traits, size_t n)
+{
+    const struct {
+        int key;
+        uintptr_t value;
+    } *t = traits;
+    struct __ompgpu_traits a = { .align = 1, .pool = ~0ull, .fallback = FALLBACK_DEFAULT };
+    for (size_t i = 0; i < n; i++)
+        switch (t[i].key) {
+        case KEY_ALIGNMENT:
+            if (t[i].value && !(t[i].value & (t[i].value - 1)))
+                a.align = t[i].value;
+            break;
+        case KEY_ACCESS: a.access = t[i].value; break;
+        case KEY_POOL_SIZE: a.pool = t[i].value; break;
+        case KEY_FALLBACK:
+            if (t[i].value <= FALLBACK_ALLOCATOR)
+                a.fallback = t[i].value;
+            break;
+        case KEY_FALLBACK_DATA: a.next = t[i].value; break;
+        default: break;
+        }
+    if (a.next == 0 || a.next >= MOST_PREDEFINED)
+        a.next = DEFAULT_ALLOCATOR;
+    return a;
+}
+
+/* Bits of a handle of earlier versions: the logarithm of the alignment in the lowest. */
 enum { HANDLE = 1 << 16, ABORTS = 1 << 8 };
 
-/* All memory is the device's heap: of the traits, those of OpenMP 5.2 (section 6.2) that a program
- * can see are the alignment and what happens where there is no memory. */
 uintptr_t __ompgpu_allocator(const void *traits, size_t n)
 {
     enum { ALIGNMENT = 2, POOL_SIZE = 4, FALLBACK = 5, DEFAULT_FALLBACK = 11, ABORT = 13 };

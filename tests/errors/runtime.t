@@ -45,6 +45,18 @@ int main(int argc, char **argv)
     return 0;
 }
 C
+program pool <<'C'
+#include "common.h"
+int main(void)
+{
+    BEGIN;
+    const omp_alloctrait_t small[] = { { omp_atk_pool_size, 100 }, { omp_atk_fallback, omp_atv_abort_fb } };
+    omp_allocator_handle_t from;
+    #pragma omp target map(tofrom: s, a) uses_allocators(traits(small): from)
+    s = omp_alloc(60, from) && omp_alloc(60, from);
+    return 0;
+}
+C
 program room <<'C'
 #include "common.h"
 int main(void)
@@ -314,6 +326,7 @@ OMPGPU_EMU_MEMORY=1M; export OMPGPU_EMU_MEMORY
 dies "emu: out of device memory" block 7 "region main_7|p[0:n], 68719476736 bytes|out of device memory|1047808 of 1048576"
 check "emu: memory that regions with nowait give back" in_time ./room
 unset OMPGPU_EMU_MEMORY
+dies "emu: an empty pool with abort_fb" pool 7 "region main_7|omp_atv_abort_fb|team 0, thread 0"
 dies "emu: teams in a parallel region" teams 11 "region main_11|'teams' region|line 4|team 0"
 dies "emu: an event that only the waiting thread can fulfill" detach 5 "region main_5|detached task|line 10|team 0"
 dies "emu: divergent barrier" barrier 5 "region main_5|barrier at line 9|60 of 64 threads|thread 60: exited|team 0"

@@ -346,6 +346,16 @@ static bool is_converted_copy(const struct cg_param *p)
     return p->pass == CG_PASS_COPY && p->var->type->is_long_double;
 }
 
+/* An allocator with traits is made for the region, which gets its address as the handle; NULL: it
+ * is another variable. */
+static const struct omp_clause *traits_of(const struct cg_plan *p, const struct omp_var *v)
+{
+    for (const struct omp_clause *k = p->chain[0]->clauses; k; k = k->next)
+        if (k->kind == OMPC_USES_ALLOCATORS && k->value && k->items[0].var == v)
+            return k;
+    return NULL;
+}
+
 /* Maps that no clause names: what is looked up, copies of firstprivate aggregates.
  * `at[i]`: entry of parameter i. */
 static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct entries *e, int *at)
@@ -360,6 +370,12 @@ static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct e
                      whole = { address, address, cg_strf(cg, "sizeof(%s)", s), "0", v->name, 0 };
         at[i] = p->params[i].map;
         bool lost = pass == CG_PASS_ADDRESS && at[i] < 0 && e->collected;
+        if (traits_of(p, v)) {
+            pass = CG_PASS_COPY;
+            s = cg_strf(cg, "@v%u", i), address = cg_strf(cg, "&%s", s);
+            whole =
+                (struct piece){ address, address, cg_strf(cg, "sizeof %s", s), "0", v->name, 0 };
+        }
         if (pass != CG_PASS_LOOKUP && pass != CG_PASS_COPY && !lost)
             continue;
         at[i] = (int)e->n;
@@ -374,28 +390,19 @@ static void write_extra_entries(struct cg *cg, const struct cg_plan *p, struct e
 }
 
 /* ------------------------------------------------------------------ parameters */
-/* An allocator with traits is made for the region. */
-static const char *value_of(struct cg *cg, const struct cg_plan *p, const struct omp_var *v)
-{
-    const char *s = cg_spell(cg, v);
-    for (const struct omp_clause *k = p->chain[0]->clauses; k; k = k->next)
-        if (k->kind == OMPC_USES_ALLOCATORS && k->value && k->items[0].var == v) {
-            if (cg_empty(k->expr.extent))
-                return cg_strf(cg, "(__typeof__(%s))__ompgpu_allocator(0, 0)", s);
-            const char *traits = cg_expr(cg, k->expr.extent);
-            return cg_strf(cg,
-                           "(__typeof__(%s))__ompgpu_allocator(%s, sizeof(%s) / sizeof((%s)[0]))",
-                           s, traits, traits, traits);
-        }
-    return s;
-}
-
 /* The device's long double is the host's double: frontend/long_double.c. */
 static const char *passed_type(struct cg *cg, const struct omp_var *v)
 {
     if (!v->type->is_long_double)
         return cg_strf(cg, "__typeof__(%s)", cg_spell(cg, v));
     return v->type->kind == OMPT_COMPLEX ? "double _Complex" : "double";
+}
+
+static void declare_allocator(struct cg *cg, const struct omp_expr *traits, unsigned i)
+{
+    const char *t = cg_empty(traits->extent) ? NULL : cg_expr(cg, traits->extent);
+    cg_line(cg, "const struct __ompgpu_traits @v%u = __ompgpu_read_traits(%s);", i,
+            t ? cg_strf(cg, "%s, sizeof(%s) / sizeof((%s)[0])", t, t, t) : "0, 0");
 }
 
 /* Copies of what is passed by value: the user's variables do not escape. */
@@ -407,8 +414,10 @@ static void declare_values(struct cg *cg, const struct cg_plan *p)
         if (p->params[i].pass == CG_PASS_BOUND)
             cg_line(cg, "const unsigned long @v%u = %s;", i,
                     cg_bound(cg, v->type, p->params[i].bound, cg_strf(cg, "(%s)", s)));
+        else if (traits_of(p, v))
+            declare_allocator(cg, &traits_of(p, v)->expr, i);
         else if (p->params[i].pass == CG_PASS_VALUE || is_converted_copy(&p->params[i]))
-            cg_line(cg, "%s @v%u = %s;", passed_type(cg, v), i, value_of(cg, p, v));
+            cg_line(cg, "%s @v%u = %s;", passed_type(cg, v), i, s);
         else if (p->params[i].pass == CG_PASS_HOST_ADDRESS)
             cg_line(cg, "const void *@v%u = &(%s);", i, s);
     }
@@ -423,7 +432,8 @@ static void write_parameters(struct cg *cg, const struct cg_plan *p, const struc
     cg_open(cg, "const struct __ompgpu_param @params[] =");
     for (unsigned i = 0; i < p->nparams; i++) {
         enum cg_pass pass = p->params[i].pass;
-        if (pass == CG_PASS_BOUND || pass == CG_PASS_VALUE || pass == CG_PASS_HOST_ADDRESS)
+        if ((pass == CG_PASS_BOUND || pass == CG_PASS_VALUE || pass == CG_PASS_HOST_ADDRESS) &&
+            !traits_of(p, p->params[i].var))
             cg_line(cg, "{ &@v%u, sizeof @v%u, -1 },", i, i);
         else
             cg_line(cg, "{ 0, sizeof(void *), %s%d },", entry, at[i]);
