@@ -9,43 +9,57 @@
 #include <unistd.h>
 
 /* ------------------------------------------------------------------ reading */
-static char *read_fd(int fd, size_t *size)
+static void grow_buffer(struct file_buffer *b, size_t room)
+{
+    char *more = mem_alloc(room + 1);
+    b->bytes = b->size ? memcpy(more, b->bytes, b->size) : more;
+    b->room = room;
+}
+
+static bool read_fd(int fd, struct file_buffer *b)
 {
     struct stat st;
     bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    size_t room = regular ? (size_t)st.st_size + 1 : 65536, n = 0;
-    char *text = mem_alloc(room + 1);
+    size_t room = regular ? (size_t)st.st_size + 1 : 65536;
+    b->size = 0;
+    if (b->room < room)
+        grow_buffer(b, room > 2 * b->room ? room : 2 * b->room);
     for (;;) {
-        ssize_t r = read(fd, text + n, room - n);
+        ssize_t r = read(fd, b->bytes + b->size, b->room - b->size);
         if (r < 0 && errno == EINTR)
             continue;
         if (r < 0)
-            return NULL;
+            return false;
         if (r == 0)
             break;
-        n += (size_t)r;
-        if (n == room) {
-            char *more = mem_alloc(2 * room + 1);
-            text = memcpy(more, text, n);
-            room *= 2;
-        }
+        b->size += (size_t)r;
+        if (b->size == b->room)
+            grow_buffer(b, 2 * b->room);
     }
-    text[n] = 0;
-    if (size)
-        *size = n;
-    return text;
+    b->bytes[b->size] = 0;
+    return true;
+}
+
+bool file_read_into(struct file_buffer *b, const char *path)
+{
+    int fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool done = read_fd(fd, b);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return done;
 }
 
 char *file_read(const char *path, size_t *size)
 {
-    int fd = strcmp(path, "-") == 0 ? dup(0) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    struct file_buffer b = { 0 };
+    if (!file_read_into(&b, path))
         return NULL;
-    char *text = read_fd(fd, size);
-    int error = errno;
-    close(fd);
-    errno = error;
-    return text;
+    if (size)
+        *size = b.size;
+    return b.bytes;
 }
 
 const char *file_map(const char *path, size_t *size)

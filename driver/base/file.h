@@ -7,6 +7,12 @@
 /* NUL-terminated, in the run's memory; "-" is standard input; size NULL: not asked for.
  * NULL: it cannot be read. */
 char *file_read(const char *path, size_t *size);
+/* One file after the other, in the same memory; all zero at first. */
+struct file_buffer {
+    char *bytes; /* NUL-terminated */
+    size_t size, room;
+};
+bool file_read_into(struct file_buffer *, const char *path); /* false: it cannot be read */
 /* A large file of which not all is looked at; not NUL-terminated, never unmapped.  NULL: it cannot
  * be read, or is empty or no plain file. */
 const char *file_map(const char *path, size_t *size);

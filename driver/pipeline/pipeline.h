@@ -32,7 +32,8 @@ const char *drv_arch_name(const struct archs *, unsigned i);
 const char *drv_arch_names(const struct archs *); /* "sm_75,sm_90,emu" */
 
 /* ------------------------------------------------------------------ scan (scan.c) */
-/* True when the text may hold a construct that needs the offload way.  Errs on the side of true. */
+/* True when the text may hold a construct that needs the offload way.  Errs on the side of true.
+ * There is a nul after the text. */
 bool drv_scan_text(const char *text, size_t size);
 bool drv_mentions_omp(const char *text, size_t size); /* as a word */
 bool drv_scan_macro(const char *definition);          /* of the command line: NAME=TEXT */

@@ -37,6 +37,16 @@ static const char *find_word(const char *p, const char *end, const char *word)
     return NULL;
 }
 
+/* The next place of these bytes.  There is a nul at `end`: strstr is the C library's fastest search,
+ * many times as fast as memmem. */
+static const char *find_bytes(const char *p, const char *end, const char *bytes)
+{
+    const char *found = NULL;
+    while (p < end && !(found = strstr(p, bytes)))
+        p += strlen(p) + 1;
+    return found;
+}
+
 /* The end of the logical line that p is in. */
 static const char *line_end(const char *p, const char *end)
 {
@@ -115,38 +125,34 @@ static bool has_lowered_clause(const char *p, const char *end)
     return parallel && find_word(parallel, end, "single");
 }
 
-/* Directives of ours, on devices all of them. */
-static bool has_extension(const char *text, const char *end)
-{
-    const char *p = text;
-    while ((p = find_word(p, end, "ompx")) && !after_pragma(text, p))
-        p += 4;
-    return p != NULL;
-}
-
 bool drv_mentions_omp(const char *text, size_t size)
 {
     return find_word(text, text + size, "omp") != NULL;
 }
 
+/* `omp` is a word of the text there. */
+static bool names_device(const char *text, const char *omp, const char *end)
+{
+    const char *p = omp + 3, *stop = line_end(p, end);
+    return memmem(p, (size_t)(stop - p), "target", 6) ||
+           memmem(p, (size_t)(stop - p), "declare", 7) || has_lowered_clause(p, stop) ||
+           (after_pragma(text, omp) && !host_word(p, stop));
+}
+
 bool drv_scan_text(const char *text, size_t size)
 {
     const char *end = text + size;
-    if (has_extension(text, end))
-        return true;
-    const char *p = find_word(text, end, "omp");
-    if (!p)
-        return false;
-    for (; p; p = find_word(p + 3, end, "omp")) {
-        const char *stop = line_end(p, end);
-        if (memmem(p, (size_t)(stop - p), "target", 6) ||
-            memmem(p, (size_t)(stop - p), "declare", 7) || has_lowered_clause(p, stop))
+    bool mentioned = false;
+    for (const char *p = text; (p = find_bytes(p, end, "omp")); p += 3) {
+        bool extension = p[3] == 'x'; /* ompx: directives of ours, on devices all of them */
+        if ((p > text && is_word(p[-1])) || is_word(p[3 + extension]))
+            continue;
+        if (extension ? after_pragma(text, p) : names_device(text, p, end))
             return true;
-        if (after_pragma(text, p) && !host_word(p + 3, stop))
-            return true;
+        mentioned |= !extension;
     }
-    return computed_pragma(text, end) || has_before(text, end, "omp", "::") ||
-           has_before(text, end, "directive", "(");
+    return mentioned && (computed_pragma(text, end) || has_before(text, end, "omp", "::") ||
+                         has_before(text, end, "directive", "("));
 }
 
 bool drv_scan_macro(const char *definition)
@@ -189,13 +195,12 @@ bool drv_scan_depfile(const char *depfile, const char *main_file)
     const char *p = file_read(depfile, NULL);
     if (!p)
         return false;
-    for (char *w; (w = dep_word(&p));) {
+    struct file_buffer text = { 0 };
+    bool found = false;
+    for (char *w; !found && (w = dep_word(&p));) {
         if (text_ends(w, ":") || is_system(w) || strcmp(w, main_file) == 0)
             continue;
-        size_t size;
-        char *text = file_read(w, &size);
-        if (text && drv_scan_text(text, size))
-            return true;
+        found = file_read_into(&text, w) && drv_scan_text(text.bytes, text.size);
     }
-    return false;
+    return found;
 }

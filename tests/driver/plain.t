@@ -18,6 +18,7 @@ echo "int a[10]; void f(void) {
 $body }" >blanks.c; row blanks offload
 printf 'int a[10]; void f(void) {\n#pragma omp \\\n    target\n%s }\n' "$body" >continued.c; row continued offload
 printf 'int a[10]; void f(void) {\n#pragma \\\r\n omp \\\r\n    target\r\n%s }\n' "$body" >crlf.c; row crlf offload
+printf 'int a[10]; /* \0 */ void f(void) {\n#pragma omp target\n%s }\n' "$body" >nul.c; row nul offload
 echo "int a[10]; void f(void) { _Pragma(\"omp target\") $body }" >operator.c; row operator offload
 echo "#define DO(x) _Pragma(#x)
 #define ON target
