@@ -176,13 +176,32 @@ static void plain_args(const struct job *j, struct words *w, const char **depfil
         WORDS_ADD(w, "-o", j->output);
 }
 
+/* A macro of the command line may be (part of) a directive. */
+static bool scan_macros(const struct options *o)
+{
+    for (unsigned i = 0; i < o->nargs; i++)
+        if (o->args[i].id == FLAG_D && drv_scan_macro(o->args[i].value))
+            return true;
+    return false;
+}
+
+/* The version can matter.  No depfile: a header is missing, as it would be with any version. */
+static bool has_openmp(const struct job *j, const char *depfile)
+{
+    size_t size;
+    const char *text = file_read(j->input_file, &size);
+    return (text && drv_mentions_omp(text, size)) || scan_macros(j->opt) ||
+           (depfile && drv_scan_depfile(depfile, j->path, drv_mentions_omp));
+}
+
 /* With the older version of OpenMP, where clang rejects the file with the newer. */
 static void try_older(const struct job *j, struct proc *p, const char **depfile)
 {
     struct proc again = { .in = p->in,
                           .err = mem_printf("%splain51.err", j->err_base),
                           .doing = p->doing };
-    if (p->code != 1 || j->opt->gcc || !has_headers(j) || !drv_older_openmp(j->opt))
+    if (p->code != 1 || j->opt->gcc || !has_headers(j) || !has_openmp(j, *depfile) ||
+        !drv_older_openmp(j->opt))
         return;
     plain_args(j, &again.argv, depfile);
     if (drv_proc_run(&again) == 0)
@@ -213,21 +232,12 @@ static int run_plain(struct job *j)
     p.silent = !drv_show(p.err, j->opt->verbose);
     if (drv_proc_report(&p, file_read(p.err, NULL)) || p.code != 0)
         return EXIT_COMPILE;
-    if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path))
+    if (depfile && !j->no_targets && drv_scan_depfile(depfile, j->path, drv_scan_text))
         return -1;
     return 0;
 }
 
 /* ------------------------------------------------------------------ the choice */
-/* A macro of the command line may be (part of) a directive. */
-static bool scan_macros(const struct options *o)
-{
-    for (unsigned i = 0; i < o->nargs; i++)
-        if (o->args[i].id == FLAG_D && drv_scan_macro(o->args[i].value))
-            return true;
-    return false;
-}
-
 static bool may_have_targets(struct job *j)
 {
     size_t size;

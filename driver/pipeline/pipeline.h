@@ -32,13 +32,13 @@ const char *drv_arch_name(const struct archs *, unsigned i);
 const char *drv_arch_names(const struct archs *); /* "sm_75,sm_90,emu" */
 
 /* ------------------------------------------------------------------ scan (scan.c) */
-/* True when the text may hold a construct that needs the offload way.  Errs on the side of true.
- * There is a nul after the text. */
-bool drv_scan_text(const char *text, size_t size);
-bool drv_mentions_omp(const char *text, size_t size); /* as a word */
-bool drv_scan_macro(const char *definition);          /* of the command line: NAME=TEXT */
-/* user headers named in it */
-bool drv_scan_depfile(const char *depfile, const char *main_file);
+/* A question about a text, after which there is a nul. */
+typedef bool drv_scan(const char *text, size_t size);
+drv_scan drv_scan_text; /* may it hold a construct that needs the offload way?  Errs on that side */
+drv_scan drv_mentions_omp;                   /* in a word `omp` or `_OPENMP` */
+bool drv_scan_macro(const char *definition); /* of the command line: NAME=TEXT */
+/* true of a user header that is named in it */
+bool drv_scan_depfile(const char *depfile, const char *main_file, drv_scan *);
 
 /* ------------------------------------------------------ compile (compile.c, offload.c) */
 struct device_link { /* the files that may take part */

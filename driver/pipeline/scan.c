@@ -37,8 +37,8 @@ static const char *find_word(const char *p, const char *end, const char *word)
     return NULL;
 }
 
-/* The next place of these bytes.  There is a nul at `end`: strstr is the C library's fastest search,
- * many times as fast as memmem. */
+/* The next place of these bytes.  There is a nul at `end`: strstr is the C library's fastest
+ * search, many times as fast as memmem. */
 static const char *find_bytes(const char *p, const char *end, const char *bytes)
 {
     const char *found = NULL;
@@ -127,7 +127,7 @@ static bool has_lowered_clause(const char *p, const char *end)
 
 bool drv_mentions_omp(const char *text, size_t size)
 {
-    return find_word(text, text + size, "omp") != NULL;
+    return find_word(text, text + size, "omp") || find_word(text, text + size, "_OPENMP");
 }
 
 /* `omp` is a word of the text there. */
@@ -190,7 +190,7 @@ static char *dep_word(const char **p)
     return word;
 }
 
-bool drv_scan_depfile(const char *depfile, const char *main_file)
+bool drv_scan_depfile(const char *depfile, const char *main_file, drv_scan *scan)
 {
     const char *p = file_read(depfile, NULL);
     if (!p)
@@ -200,7 +200,7 @@ bool drv_scan_depfile(const char *depfile, const char *main_file)
     for (char *w; !found && (w = dep_word(&p));) {
         if (text_ends(w, ":") || is_system(w) || strcmp(w, main_file) == 0)
             continue;
-        found = file_read_into(&text, w) && drv_scan_text(text.bytes, text.size);
+        found = file_read_into(&text, w) && scan(text.bytes, text.size);
     }
     return found;
 }

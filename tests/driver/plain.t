@@ -107,6 +107,20 @@ check "-ftest-coverage leaves its file beside the program" sh -c "'$CC' -ftest-c
 check "-gsplit-dwarf" sh -c "'$CC' -g -gsplit-dwarf m.c -o m && ls | grep -q dwo"
 check "-flto" "$CC" -flto -c m.c
 
+# What clang rejects is tried with an older version of OpenMP where that can matter: configure scripts compile what must fail.
+cat >counting-clang <<'C'
+#!/bin/sh
+case " $* " in *" -c "*) echo >>runs ;; esac
+exec clang-22 "$@"
+C
+chmod +x counting-clang
+runs() { n=$1; shift; rm -f runs; OMPGPU_CLANG=$PWD/counting-clang "$CC" -c "$@" 2>/dev/null; echo "exit $?: $(wc -l <runs)"; [ "$(wc -l <runs)" = "$n" ]; }
+echo 'int n = sizeof(struct unknown);' >wrong.c
+check "a file that is wrong and has no OpenMP is compiled once" runs 1 wrong.c
+printf 'static int less(int n)\n{\n    int s = 0;\n#pragma omp parallel for reduction(-: s)\n    for (int i = 0; i < n; i++)\n        s -= i;\n    return s;\n}\n' >less.h
+printf '#include "less.h"\nint main(void) { return less(3) != -3; }\n' >older.c
+check "one whose header has what OpenMP 6.0 removed, twice" runs 2 older.c && check "... and it is accepted" "$CC" -Werror older.c -o older && check "... and runs" ./older
+
 # The plain compile ends while the file is screened for clauses on which clang hangs, and a header has targets.
 cat >slow-clang <<'C'
 #!/bin/sh
