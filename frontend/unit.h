@@ -70,6 +70,9 @@ struct omp_var {
     bool is_extern; /* declared here, defined elsewhere */
     bool is_static;
     bool is_weak; /* other files may define it, too */
+    /* at file scope, what the declaration asks for beyond its type's, to be written before it, with
+     * a blank; NULL: nothing */
+    const char *alignment;
     /* `extern` in a block declares it, too: where a local variable hides its name, or where it has
      * no other declaration */
     bool in_blocks;

@@ -96,6 +96,47 @@ static bool is_weak(struct fe *fe, CXCursor variable)
     return false;
 }
 
+/* The operand in parentheses that follows, or nothing; `_Alignas` is a cursor without it. */
+static struct omp_extent operand_after(struct fe *fe, unsigned offset)
+{
+    struct fe_token t;
+    if (!fe_next_token(fe->u, offset, &t) || fe_bracket(fe->u, &t) <= 0)
+        return (struct omp_extent){ 0, 0 };
+    struct omp_extent e = { t.end, t.end };
+    for (int depth = 1; depth && fe_next_token(fe->u, e.end, &t); e.end = depth ? t.end : e.end)
+        depth += fe_bracket(fe->u, &t);
+    return e;
+}
+
+/* `gnu::aligned(8)` without its scope */
+static struct omp_extent skip_scope(struct fe *fe, struct omp_extent e)
+{
+    struct fe_token t;
+    for (unsigned at = e.begin; at < e.end && fe_next_token(fe->u, at, &t); at = t.end)
+        if (fe_bracket(fe->u, &t) > 0)
+            break;
+        else if (fe_token_is(fe, &t, ":"))
+            e.begin = t.end;
+    return e;
+}
+
+static const char *alignment_of(struct fe *fe, CXCursor variable)
+{
+    fe_cursors v = { 0 };
+    const char *text = NULL;
+    fe_children(fe, variable, &v);
+    for (unsigned i = 0; i < v.n; i++) {
+        if (clang_getCursorKind(v.at[i]) != CXCursor_AlignedAttr)
+            continue;
+        struct omp_extent e = fe_extent(fe, v.at[i]), inner = operand_after(fe, e.end);
+        const char *one =
+            inner.end ? arena_printf(fe->a, "_Alignas(%s) ", fe_text(fe, inner))
+                      : arena_printf(fe->a, "__attribute__((%s)) ", fe_text(fe, skip_scope(fe, e)));
+        text = text ? arena_printf(fe->a, "%s%s", text, one) : one;
+    }
+    return text;
+}
+
 /* A region takes the address of what it maps.  `register` forbids that and says nothing else, but
  * with a register's name after it; clang has checked that the user keeps to it. */
 static void drop_register(struct fe *fe, unsigned begin, unsigned name, unsigned after_name)
@@ -138,6 +179,8 @@ static void add_variable_decl(struct fe *fe, CXCursor c, struct omp_var *v, bool
     d->place = fe_place(fe->u, fe_location(fe, c));
     d->tentative = !definition;
     v->is_weak |= !fe->in && is_weak(fe, c);
+    const char *alignment = alignment_of(fe, c);
+    v->alignment = alignment ? alignment : v->alignment;
 }
 
 void walk_on_var(struct fe *fe, CXCursor c)

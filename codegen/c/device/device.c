@@ -28,14 +28,19 @@ static const char *const_of(const struct omp_var *v)
     return v->type->is_const && v->type->kind != OMPT_ARRAY ? "const " : "";
 }
 
+static const char *alignment_of(const struct omp_var *v)
+{
+    return v->alignment ? v->alignment : "";
+}
+
 /* Pointers to it are of no special kind: it is spelled as a generic address. */
 static void write_group_variable(struct cg *cg, const struct omp_decl *d)
 {
     const struct omp_var *v = d->var;
     const char *type = cg_type(cg, v->type, v->name, CG_AS_IS);
     if (!d->tentative)
-        cg_put(cg, "static __OMPGPU_SHARED __typeof__(%s) @group_%s __OMPGPU_SHARED_INIT;\n", type,
-               v->name);
+        cg_put(cg, "%sstatic __OMPGPU_SHARED __typeof__(%s) @group_%s __OMPGPU_SHARED_INIT;\n",
+               alignment_of(v), type, v->name);
     cg->env[v->id] = cg->file_env[v->id] =
         cg_strf(cg, "(*(__typeof__(%s) *)&@group_%s)", type, v->name);
 }
@@ -44,7 +49,7 @@ static void define_variable(struct cg *cg, const struct omp_decl *d, const char 
                             const char *symbol)
 {
     const struct omp_var *v = d->var;
-    cg_put(cg, "%s%s%s %s%s%s", v->is_static ? "static " : "",
+    cg_put(cg, "%s%s%s%s %s%s%s", alignment_of(v), v->is_static ? "static " : "",
            v->is_weak ? "__attribute__((weak)) " : "", type, const_of(v), v->name, symbol);
     if (!d->tentative && !cg_empty(v->init)) {
         cg_puts(cg, " = ");
