@@ -84,7 +84,8 @@ enum tool_exit {
     W(DEPENDENCE, "ompgpu-dependence")                                                             \
     W(ONE_THREAD, "ompgpu-one-thread")                                                             \
     W(ONE_TEAM, "ompgpu-one-team")                                                                 \
-    W(REPEATED, "ompgpu-repeated-transfer")
+    W(REPEATED, "ompgpu-repeated-transfer")                                                        \
+    W(SHALLOW, "ompgpu-shallow")
 
 #define PROTO_RECORDS(R)                                                                           \
     R(unit, PROTO_UNIT)                                                                            \

@@ -25,10 +25,22 @@ static bool has_address(CXType t)
 
 typedef VEC(CXCursor) indices;
 
+static bool is_pointer(CXType t) { return clang_getCanonicalType(t).kind == CXType_Pointer; }
+
+static void add_member(struct fe_access *a, CXCursor c, bool ends, bool is_followed)
+{
+    a->is_member = true;
+    if (ends)
+        a->member = clang_getCursorReferenced(c);
+    if (is_followed && is_pointer(clang_getCursorType(c)))
+        a->followed = clang_getCursorReferenced(c);
+}
+
 /* Fills a from the end of the path to its variable; false: it is no path. */
 static bool follow(struct reader *r, CXCursor c, struct fe_access *a, indices *subscripts)
 {
     fe_cursors v = { 0 };
+    bool ends = true, is_followed = false; /* by what comes after it */
     for (;;) {
         c = fe_strip(r->fe, c);
         enum CXCursorKind k = clang_getCursorKind(c);
@@ -48,8 +60,11 @@ static bool follow(struct reader *r, CXCursor c, struct fe_access *a, indices *s
             *VEC_PUSH(r->fe->a, subscripts) = v.at[!base];
         if (deref)
             *VEC_PUSH(r->fe->a, subscripts) = clang_getNullCursor();
-        a->is_member |= k == CXCursor_MemberRefExpr;
+        if (k == CXCursor_MemberRefExpr)
+            add_member(a, c, ends, is_followed);
+        ends = false;
         c = v.at[base];
+        is_followed = k != CXCursor_MemberRefExpr || is_pointer(clang_getCursorType(c));
     }
 }
 
@@ -177,7 +192,7 @@ static bool forgets(struct fe *fe, CXCursor call)
            fe_is_system(fe, fe_location(fe, f));
 }
 
-static CXCursor without_casts(struct fe *fe, CXCursor c)
+CXCursor fe_without_casts(struct fe *fe, CXCursor c)
 {
     fe_cursors v = { 0 };
     for (c = fe_strip(fe, c); clang_getCursorKind(c) == CXCursor_CStyleCastExpr;) {
@@ -190,7 +205,7 @@ static CXCursor without_casts(struct fe *fe, CXCursor c)
 static CXCursor without_address_of(struct fe *fe, CXCursor c, bool *taken)
 {
     fe_cursors v = { 0 };
-    c = without_casts(fe, c);
+    c = fe_without_casts(fe, c);
     *taken = clang_getCursorKind(c) == CXCursor_UnaryOperator &&
              clang_getCursorUnaryOperatorKind(c) == CXUnaryOperator_AddrOf;
     if (*taken)
@@ -261,7 +276,9 @@ static void read_variable(struct reader *r, CXCursor c)
                                                           .how = FE_WRITE,
                                                           .may_not = r->may_not || r->left,
                                                           .type = clang_getCursorType(c),
-                                                          .value = init };
+                                                          .value = init,
+                                                          .member = clang_getNullCursor(),
+                                                          .followed = clang_getNullCursor() };
 }
 
 static void give_all(struct reader *r, CXCursor c)
@@ -331,11 +348,11 @@ const struct fe_pragma *fe_pragma_of(const struct fe *fe, const struct omp_const
 }
 
 /* ------------------------------------------------------------------ what nothing else knows */
-static bool is_allocation(struct fe *fe, CXCursor c)
+bool fe_is_allocation(struct fe *fe, CXCursor c)
 {
     static const char *const names[] = { "malloc", "calloc", "aligned_alloc", "realloc" };
     bool found = false;
-    c = without_casts(fe, c);
+    c = fe_without_casts(fe, c);
     CXCursor f = clang_getCursorReferenced(c);
     if (clang_getCursorKind(c) != CXCursor_CallExpr ||
         clang_getCursorKind(f) != CXCursor_FunctionDecl || !fe_is_system(fe, fe_location(fe, f)))
@@ -371,7 +388,7 @@ bool fe_is_unshared(struct fe *fe, const struct omp_function *in, const struct o
             return false;
         if (!pointer || !(a->how & FE_WRITE) || a->nsubscripts)
             continue;
-        if (clang_Cursor_isNull(a->value) || !is_allocation(fe, a->value))
+        if (clang_Cursor_isNull(a->value) || !fe_is_allocation(fe, a->value))
             return false;
         allocated = true;
     }

@@ -271,6 +271,7 @@ void fe_find_mistakes(struct fe *fe)
             fe_find_uninitialized(fe, c);
             fe_find_repeated_transfers(fe, c);
             fe_find_single_threads(fe, c);
+            fe_find_shallow(fe, c);
         }
         fe_find_dependences(fe, c);
         fe_find_single_teams(fe, c);

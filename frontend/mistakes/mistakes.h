@@ -30,6 +30,8 @@ struct fe_access {
     unsigned how;         /* enum fe_how bits */
     bool may_not;         /* it is not done each time: under a condition, or after a way out */
     bool is_member;       /* of the variable, or of an element */
+    CXCursor member;      /* the path ends with it; the null cursor: not with a member */
+    CXCursor followed;    /* the first member on the path that is a pointer, and not its end */
     CXType type;          /* of what is accessed */
     CXCursor value;       /* what is assigned, or the initialiser; the null cursor: not known */
     CXCursor *subscripts; /* the null cursor: 0, as in *p */
@@ -39,6 +41,9 @@ typedef VEC(struct fe_access) fe_accesses;
 
 /* Of the loops' conditions, too; nothing of what is not evaluated. */
 void fe_find_accesses(struct fe *, CXCursor statement, fe_accesses *);
+/* Is it memory that malloc or its like returns? */
+bool fe_is_allocation(struct fe *, CXCursor);
+CXCursor fe_without_casts(struct fe *, CXCursor);
 /* The pragma of the construct, with its statement. */
 const struct fe_pragma *fe_pragma_of(const struct fe *, const struct omp_construct *);
 /* The variable's storage is the heap's, and nothing but the variable knows it; or it is an array
@@ -58,6 +63,7 @@ int64_t fe_length_of(const struct omp_loop *); /* -1: not known */
 /* One kind of mistake each; a target construct, a construct on the device. */
 void fe_find_uninitialized(struct fe *, const struct omp_construct *target);
 void fe_find_repeated_transfers(struct fe *, const struct omp_construct *target);
+void fe_find_shallow(struct fe *, const struct omp_construct *target);
 void fe_find_single_threads(struct fe *, const struct omp_construct *target);
 void fe_find_single_teams(struct fe *, const struct omp_construct *loop);
 void fe_find_dependences(struct fe *, const struct omp_construct *loop);

@@ -243,6 +243,45 @@ double f(int n) {
     return last;
 }
 C
+mistake shallow 11:36 "'s.p'|map(s.p" <<'C'
+#include <stdlib.h>
+struct vector { double *p; int n; };
+double f(int n) {
+    struct vector s = { .n = n };
+    s.p = malloc(n * sizeof *s.p);
+#ifndef MENDED
+#pragma omp target teams distribute parallel for map(tofrom: s)
+#else
+#pragma omp target teams distribute parallel for map(tofrom: s, s.p[0:n])
+#endif
+    for (int i = 0; i < n; i++)    s.p[i] = i;
+    double last = s.p[n - 1];
+    free(s.p);
+    return last;
+}
+C
+mistake shallow 17:50 "'next'" <<'C'
+#include <stdlib.h>
+struct node { int x; struct node *next; };
+int f(void) {
+    int sum = 0;
+    struct node *head = NULL;
+    for (int i = 0; i < 9; i++) {
+        struct node *n = malloc(sizeof *n);
+        n->x = i, n->next = head, head = n;
+    }
+#ifdef MENDED
+#pragma omp target enter data map(to: head[0:1])
+    for (struct node *n = head; n->next; n = n->next) {
+#pragma omp target enter data map(to: n->next[0:1])
+    }
+#endif
+#pragma omp target map(tofrom: sum) map(to: head[0:1])
+    for (const struct node *k = head; k != NULL; k = k->next)
+        sum += k->x;
+    return sum;
+}
+C
 # No mistakes: a copy that the program asks for, another variable of the name, what the program does not read again.
 cat >t.c <<'C'
 int f(int *a) {
@@ -379,6 +418,37 @@ void transfers(int n, int *parameter) {
 }
 C
 check "nothing more" silent_when -Wno-uninitialized -Wompgpu-uninitialized -Wompgpu-dependence -Wompgpu-one-thread -Wompgpu-one-team -Wompgpu-repeated-transfer
+# No mistakes: a mapper, a struct that another file or the device may fill, or that is not followed.
+cat >t.c <<'C'
+#include <stdlib.h>
+struct mapped { double *p; int n; };
+#pragma omp declare mapper(struct mapped s) map(s.n, s.p[0:s.n])
+struct given { double *p; int n; };
+void map_it(struct given *);
+struct made { double *p; double at[4]; };
+struct kept { double *p; int n; };
+void f(struct kept *parameter, double *other) {
+    struct mapped a = { .n = 4 };
+    struct given b;
+    struct made c;
+    struct kept d;
+    a.p = malloc(32), b.p = malloc(32), c.p = malloc(32), d.p = malloc(32);
+    map_it(&b);
+#pragma omp target
+    a.p[0] = b.p[0];
+#pragma omp target map(c)
+    {
+        c.p = c.at;
+        c.p[0] = 1;
+    }
+#pragma omp target map(d)
+    if (d.p) d.n = 1;
+#pragma omp target
+    parameter->p[0] = 1;
+    free(a.p), free(b.p), free(d.p);
+}
+C
+check "nor here" silent_when -Wompgpu-shallow
 # Mistakes that are errors: refused PLACE WORDS <SOURCE
 refused() {
     cat >t.c
